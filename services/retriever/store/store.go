@@ -1,0 +1,160 @@
+// Package store says what retrieval needs of a knowledge graph, in small
+// interfaces by capability. storetest holds the suite that every backend
+// passes.
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// EntityID numbers an entity or literal within one open snapshot, from 0.
+type EntityID uint32
+
+// RelationID numbers a relation within one open snapshot, from 0.
+type RelationID uint32
+
+// TripleID numbers a triple within one open snapshot, from 0.
+type TripleID uint32
+
+// Triple is a fact by its numbers.
+type Triple struct {
+	Subject  EntityID
+	Relation RelationID
+	Object   EntityID
+}
+
+// Validity is the time during which a triple holds: ISO 8601 dates of any
+// precision, empty where unknown or open.
+type Validity struct {
+	Start, End string
+}
+
+// Hit is a triple found by meaning.
+type Hit struct {
+	Triple TripleID
+	// Score is the cosine to the query, -1 to 1.
+	Score float32
+}
+
+// RelationHit is a relation found by meaning.
+type RelationHit struct {
+	Relation RelationID
+	// Score is the cosine to the query, -1 to 1.
+	Score float32
+}
+
+// Direction is the way an edge is gone.
+type Direction uint8
+
+const (
+	// Out goes from subject to object.
+	Out Direction = iota
+	// In goes from object to subject.
+	In
+)
+
+// Edge is one step from an entity.
+type Edge struct {
+	Relation RelationID
+	// Entity is where the step leads.
+	Entity EntityID
+	Triple TripleID
+}
+
+// Info describes a snapshot.
+type Info struct {
+	// KG is the knowledge graph's name, Number the snapshot's, from 1.
+	KG     string
+	Number uint64
+	// Encoder names the model that made the vectors, Dims their length.
+	Encoder string
+	Dims    int
+	// Triples, Entities and Relations count distinct ones.
+	Triples, Entities, Relations int
+	// Bytes is the size on disk.
+	Bytes   int64
+	Created time.Time
+}
+
+// Names turns numbers into names and back.
+type Names interface {
+	// EntityName returns an entity's name. The id must come from this snapshot.
+	EntityName(EntityID) string
+	// RelationName returns a relation's name. The id must come from this
+	// snapshot.
+	RelationName(RelationID) string
+	// Entity finds an entity by its exact name.
+	Entity(ctx context.Context, name string) (id EntityID, ok bool, err error)
+	// Relation finds a relation by its exact name.
+	Relation(ctx context.Context, name string) (id RelationID, ok bool, err error)
+	// RelationTriples counts the triples of a relation.
+	RelationTriples(RelationID) int
+	// Match finds entities whose name, folded by Fold, equals key.
+	Match(ctx context.Context, key string) ([]EntityID, error)
+	// Fuzzy finds entities whose folded name resembles key, most alike first,
+	// with a similarity of at least minSimilarity (0 to 1; trigram Dice).
+	Fuzzy(ctx context.Context, key string, minSimilarity float32, limit int) ([]NameMatch, error)
+}
+
+// NameMatch is an entity whose name resembles a text.
+type NameMatch struct {
+	Entity EntityID
+	// Similarity is 0 to 1.
+	Similarity float32
+}
+
+// Facts reads triples by number.
+type Facts interface {
+	// Triple returns a triple. The id must come from this snapshot.
+	Triple(TripleID) Triple
+	// Validity returns when a triple holds; zero where the graph does not say.
+	Validity(TripleID) Validity
+}
+
+// Walker follows edges.
+type Walker interface {
+	// Edges lists the edges of each entity in one read, ordered by relation,
+	// then by triple. relations limits them to some relations; nil takes all.
+	// The slices may share the snapshot's memory and must not be changed.
+	Edges(ctx context.Context, entities []EntityID, dir Direction, relations []RelationID) ([][]Edge, error)
+	// Degree counts an entity's edges in a direction.
+	Degree(EntityID, Direction) int
+}
+
+// Searcher finds triples and relations by meaning.
+type Searcher interface {
+	// SearchTriples returns the k triples nearest to each query vector, best
+	// first; equal scores are in the order of their ids. Vectors have Info.Dims
+	// components and length 1.
+	SearchTriples(ctx context.Context, queries [][]float32, k int) ([][]Hit, error)
+	// ScoreTriples returns the cosine of each query to each triple:
+	// result[q][t].
+	ScoreTriples(ctx context.Context, queries [][]float32, triples []TripleID) ([][]float32, error)
+	// SearchRelations returns the k relations nearest to each query vector.
+	SearchRelations(ctx context.Context, queries [][]float32, k int) ([][]RelationHit, error)
+	// RelationVector returns a relation's vector, Info.Dims long. It may share
+	// the snapshot's memory and must not be changed.
+	RelationVector(RelationID) []float32
+}
+
+// Snapshot is one immutable build of a knowledge graph, open for reading by
+// any number of goroutines. Slices and strings it hands out are valid until it
+// is released.
+type Snapshot interface {
+	Info() Info
+	Names
+	Facts
+	Walker
+	Searcher
+	// Release says that the caller is done with it.
+	Release()
+}
+
+// Opener hands out snapshots.
+type Opener interface {
+	// Open returns a snapshot; number 0 takes the active one. The error is
+	// ErrNotFound or ErrNoActive where there is none, ErrCorrupt where a
+	// checksum does not match. The caller must Release what it got.
+	Open(ctx context.Context, kg string, number uint64) (Snapshot, error)
+}
