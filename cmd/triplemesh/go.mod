@@ -3,19 +3,43 @@ module github.com/triplemesh/triplemesh/cmd/triplemesh
 go 1.26.0
 
 require github.com/triplemesh/triplemesh/proto v0.0.0
+
 require github.com/triplemesh/triplemesh/internal v0.0.0
+
 require github.com/triplemesh/triplemesh/services/generator v0.0.0
+
 require github.com/triplemesh/triplemesh/services/retriever v0.0.0
+
 require github.com/triplemesh/triplemesh/services/verifier v0.0.0
+
 require github.com/triplemesh/triplemesh/services/evaluator v0.0.0
+
 require github.com/triplemesh/triplemesh/services/reflector v0.0.0
+
 require github.com/triplemesh/triplemesh/services/orchestrator v0.0.0
 
+require (
+	github.com/alecthomas/kong v1.17.0 // indirect
+	golang.org/x/net v0.60.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc // indirect
+	google.golang.org/grpc v1.85.0 // indirect
+	google.golang.org/protobuf v1.36.12 // indirect
+)
+
 replace github.com/triplemesh/triplemesh/proto => ../../proto
+
 replace github.com/triplemesh/triplemesh/internal => ../../internal
+
 replace github.com/triplemesh/triplemesh/services/generator => ../../services/generator
+
 replace github.com/triplemesh/triplemesh/services/retriever => ../../services/retriever
+
 replace github.com/triplemesh/triplemesh/services/verifier => ../../services/verifier
+
 replace github.com/triplemesh/triplemesh/services/evaluator => ../../services/evaluator
+
 replace github.com/triplemesh/triplemesh/services/reflector => ../../services/reflector
+
 replace github.com/triplemesh/triplemesh/services/orchestrator => ../../services/orchestrator

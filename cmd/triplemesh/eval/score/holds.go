@@ -1,0 +1,32 @@
+package score
+
+// Holds says whether a right answer is among the names of entities. A name and
+// an answer are the same where their normal forms are (see Normalise).
+//
+// A name that merely contains an answer does not count: "Arizona Cardinals" is
+// not "Arizona", and the topic entity "Han River Bridge" would answer "which
+// river?". So the shares taken with Holds are a little lower than those of a
+// text search, and mean what they say.
+func Holds(answers, names []string) bool {
+	wanted := make(map[string]bool, len(answers))
+	for _, answer := range answers {
+		if key := nameKey(answer); key != "" {
+			wanted[key] = true
+		}
+	}
+	for _, name := range names {
+		if wanted[nameKey(name)] {
+			return true
+		}
+	}
+	return false
+}
+
+// nameKey is the form in which names are compared: the normal form, or the
+// plain one where that is empty, as it is for the band "The The".
+func nameKey(name string) string {
+	if normal := Normalise(name); normal != "" {
+		return normal
+	}
+	return plain(name)
+}
