@@ -1,0 +1,168 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/triplemesh/triplemesh/internal/llm/cache"
+)
+
+// Telemetry is where a client reports to; *telemetry.Telemetry is one.
+type Telemetry interface {
+	TracerProvider() trace.TracerProvider
+	MeterProvider() metric.MeterProvider
+	Logger() *slog.Logger
+}
+
+// Client asks models. It is safe for concurrent use and needs no closing.
+type Client struct {
+	cfg       Config
+	endpoints []*endpoint
+	slots     chan struct{}
+	cache     *cache.Cache
+	flights   flights
+	observer  *observer
+	log       *slog.Logger
+}
+
+// New makes a client. It asks nothing yet; a wrong setting is an error here, an
+// endpoint that is down is one of Complete.
+func New(cfg Config, tel Telemetry) (*Client, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("configure the model client: %w", err)
+	}
+	obs, err := newObserver(cfg, tel)
+	if err != nil {
+		return nil, fmt.Errorf("configure the model client: %w", err)
+	}
+	c := &Client{cfg: cfg, slots: make(chan struct{}, cfg.MaxInFlight), observer: obs, log: tel.Logger()}
+	if cfg.Cache.Dir != "" || cfg.Cache.MemoryEntries > 0 {
+		if c.cache, err = cache.Open(cfg.Cache.Dir, cfg.Cache.MemoryEntries); err != nil {
+			return nil, fmt.Errorf("configure the model client: llm.cache.dir: %w", err)
+		}
+	}
+	for _, e := range cfg.endpoints() {
+		c.endpoints = append(c.endpoints, newEndpoint(e, cfg, c.slots, c.log))
+	}
+	return c, nil
+}
+
+// Complete implements Completer.
+func (c *Client) Complete(ctx context.Context, req Request) (Response, error) {
+	if req.Ledger == nil {
+		return Response{}, fmt.Errorf("call a model for task %q: the request has no ledger", req.Task)
+	}
+	model := req.Ledger.Model()
+	if model == "" {
+		model = c.cfg.Model
+	}
+	ctx, call := c.observer.start(ctx, req, model, c.endpoints[0])
+	resp, err := c.answer(ctx, req, model)
+	call.end(resp, err)
+	return resp, err
+}
+
+// answer takes the cached answer, or waits for the same question that is
+// already being asked, or asks.
+func (c *Client) answer(ctx context.Context, req Request, model string) (Response, error) {
+	if c.cache == nil {
+		return c.ask(ctx, req, model)
+	}
+	for {
+		first := c.endpoints[0]
+		key := first.key(req, first.model(model))
+		if resp, ok := c.cached(key); ok {
+			return deliver(req, resp), nil
+		}
+		f, leads := c.flights.join(key)
+		if leads {
+			resp, err := c.ask(ctx, req, model)
+			c.flights.land(key, f, resp, err)
+			return resp, err
+		}
+		select {
+		case <-ctx.Done():
+			return Response{}, contextError(ctx, "wait for the same question that is already being asked")
+		case <-f.done:
+		}
+		if f.err == nil {
+			resp := f.resp
+			resp.Cached = true
+			return deliver(req, resp), nil
+		}
+		// The other call's budget, deadline or broken stream is not this one's.
+		if !shared(f.err) {
+			continue
+		}
+		return Response{}, f.err
+	}
+}
+
+// ask goes through the endpoints until one answers.
+func (c *Client) ask(ctx context.Context, req Request, model string) (Response, error) {
+	var failed []error
+	for _, e := range order(c.endpoints) {
+		resp, key, err := e.complete(ctx, req, e.model(model))
+		if err == nil {
+			c.store(key, resp)
+			return resp, nil
+		}
+		failed = append(failed, err)
+		if !passOn(err) || resp.Text != "" {
+			return resp, all(failed)
+		}
+		if len(c.endpoints) > 1 {
+			c.log.WarnContext(ctx, "model endpoint failed, trying the next", "endpoint", e.name, "error", err)
+		}
+	}
+	return Response{}, all(failed)
+}
+
+// passOn tells whether another endpoint may do better.
+func passOn(err error) bool {
+	for _, own := range []error{ErrBudget, ErrUnusable, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, own) {
+			return false
+		}
+	}
+	return true
+}
+
+// shared tells whether an error is the endpoint's and so the same for everyone
+// who asked the same question.
+func shared(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && !e.broken && (passOn(err) || errors.Is(err, ErrUnusable))
+}
+
+// all makes one error of those of all endpoints, of the kind of the last.
+func all(failed []error) error {
+	if len(failed) == 1 {
+		return failed[0]
+	}
+	var last *Error
+	texts := make([]string, len(failed))
+	for i, err := range failed {
+		texts[i] = err.Error()
+		errors.As(err, &last)
+	}
+	if last == nil {
+		return errors.Join(failed...)
+	}
+	return &Error{kind: last.kind, cause: errors.Join(failed...), what: "no model endpoint answered: " + strings.Join(texts, "; ")}
+}
+
+// deliver hands a whole answer to a request that counts and streams.
+func deliver(req Request, resp Response) Response {
+	req.Ledger.cached()
+	if req.Delta != nil {
+		req.Delta(resp.Text)
+	}
+	return resp
+}

@@ -1,0 +1,206 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	openai "github.com/sashabaranov/go-openai"
+)
+
+// cooldown is how long a failed endpoint stands behind its fallbacks when it
+// did not say itself.
+const cooldown = 10 * time.Second
+
+// endpoint asks one place, again where that may help.
+type endpoint struct {
+	cfg    Config
+	own    Endpoint
+	name   string // the URL without user and password, for people
+	client *openai.Client
+	slots  chan struct{}
+	traits traitBook
+	log    *slog.Logger
+	// coolUntil is when the endpoint may be asked first again, in Unix ns.
+	coolUntil atomic.Int64
+}
+
+func newEndpoint(e Endpoint, cfg Config, slots chan struct{}, log *slog.Logger) *endpoint {
+	conf := openai.DefaultConfig(e.APIKey)
+	conf.BaseURL = e.BaseURL
+	conf.HTTPClient = newDoer(cfg.MaxInFlight)
+	return &endpoint{
+		cfg: cfg, own: e, name: display(e.BaseURL), slots: slots, log: log,
+		client: openai.NewClientWithConfig(conf),
+		traits: traitBook{first: initialTraits(e.Capabilities), caps: e.Capabilities},
+	}
+}
+
+// display is a URL without what may be secret in it.
+func display(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "the endpoint"
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
+// model is the name to ask this endpoint for.
+func (e *endpoint) model(asked string) string {
+	if e.own.Model != "" && e.own.BaseURL != e.cfg.BaseURL {
+		return e.own.Model
+	}
+	return asked
+}
+
+// order puts endpoints that failed a moment ago behind the others.
+func order(all []*endpoint) []*endpoint {
+	if len(all) == 1 {
+		return all
+	}
+	now := time.Now().UnixNano()
+	var ready, cooling []*endpoint
+	for _, e := range all {
+		if e.coolUntil.Load() > now {
+			cooling = append(cooling, e)
+		} else {
+			ready = append(ready, e)
+		}
+	}
+	return append(ready, cooling...)
+}
+
+// complete asks until there is an answer, or no use in asking again. It also
+// returns the cache key of what was really asked. An answer that broke off in
+// mid-stream comes with its error.
+func (e *endpoint) complete(ctx context.Context, req Request, model string) (Response, string, error) {
+	traits := e.traits.get(model)
+	known := traits
+	var refusal *Error
+	for retries := 0; ; {
+		resp, err := e.attempt(ctx, req, model, traits)
+		if err == nil {
+			if traits != known {
+				e.log.WarnContext(ctx, "model endpoint lacks something; going on without", "endpoint", e.name, "model", model, "lacks", traits.String(), "refusal", refusal)
+			}
+			e.traits.learn(model, traits, req)
+			e.coolUntil.Store(0)
+			return resp, cacheKey(e, req, model, traits), nil
+		}
+		if resp.Text != "" {
+			return resp, "", err
+		}
+		if next, ok := traits.without(err, req); ok {
+			if refusal == nil {
+				refusal = err
+			}
+			traits = next
+			continue
+		}
+		// What was refused first says more than what came of doing without.
+		if refusal != nil && errors.Is(err, ErrRefused) {
+			err = refusal
+		}
+		if !err.retryable || retries >= e.cfg.Retries {
+			if passOn(err) {
+				e.coolUntil.Store(time.Now().Add(max(err.retryAfter, cooldown)).UnixNano())
+			}
+			return Response{}, "", err
+		}
+		if werr := e.wait(ctx, err, retries); werr != nil {
+			return Response{}, "", werr
+		}
+		retries++
+	}
+}
+
+// wait sleeps before a retry; it fails at once when there is no time for it.
+func (e *endpoint) wait(ctx context.Context, cause *Error, retries int) *Error {
+	delay := e.cfg.RetryDelay << min(retries, 16)
+	delay += time.Duration(rand.Float64() * 0.25 * float64(delay))
+	if cause.retryAfter > 0 {
+		delay = cause.retryAfter
+	}
+	deadline, bounded := ctx.Deadline()
+	if delay > e.cfg.MaxRetryDelay || (bounded && time.Until(deadline) < delay) {
+		return &Error{kind: cause.kind, cause: cause.cause, retryAfter: delay, what: fmt.Sprintf("%s; a retry would have to wait %v", cause.what, delay.Round(time.Millisecond))}
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return contextError(ctx, "wait to retry after: "+cause.what)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// attempt asks once, within the budget and the limit on calls in flight.
+func (e *endpoint) attempt(ctx context.Context, req Request, model string, t traits) (Response, *Error) {
+	select {
+	case e.slots <- struct{}{}:
+		defer func() { <-e.slots }()
+	case <-ctx.Done():
+		return Response{}, contextError(ctx, fmt.Sprintf("wait for one of %d calls in flight to end (llm.max_in_flight)", e.cfg.MaxInFlight))
+	}
+	guess := estimate(req.Messages, req.MaxTokens)
+	held, err := req.Ledger.reserve(guess.PromptTokens+guess.CompletionTokens, e.cost(model, guess))
+	if err != nil {
+		return Response{}, err
+	}
+	x := &exchange{zeroTemperature: req.Temperature == 0 && !t.noTemperature, maxBytes: e.cfg.MaxResponseBytes}
+	actx, cancel := context.WithTimeout(withExchange(ctx, x), e.cfg.Timeout)
+	defer cancel()
+
+	resp, cause := e.send(actx, req, model, t)
+	if cause == nil {
+		cause = check(e.name, resp)
+	}
+	if !x.answered {
+		req.Ledger.release(held)
+	} else {
+		if resp.Usage.PromptTokens+resp.Usage.CompletionTokens == 0 {
+			resp.Usage = estimate(req.Messages, 0)
+			resp.Usage.CompletionTokens = tokensIn(resp.Text)
+		}
+		resp.Usage.CostUSD = e.cost(model, resp.Usage)
+		req.Ledger.settle(held, resp.Usage)
+	}
+	if cause == nil {
+		return resp, nil
+	}
+	fail := e.classify(ctx, actx, cause, x)
+	if req.Delta != nil && resp.Text != "" {
+		// Pieces went out: asking again would say them twice.
+		fail.retryable, fail.broken = false, true
+		return resp, fail
+	}
+	return Response{Usage: resp.Usage}, fail
+}
+
+// cost by the configured prices, in US dollars.
+func (e *endpoint) cost(model string, u Usage) float64 {
+	for _, p := range e.cfg.Prices {
+		if p.Model == model {
+			return (float64(u.PromptTokens)*p.Input + float64(u.CompletionTokens)*p.Output) / 1e6
+		}
+	}
+	return 0
+}
+
+// estimate guesses tokens where nobody counts them.
+func estimate(messages []Message, maxTokens int) Usage {
+	u := Usage{CompletionTokens: maxTokens, Estimated: true}
+	for _, m := range messages {
+		u.PromptTokens += tokensIn(m.Content) + 4 // role and markers
+	}
+	return u
+}
+
+// tokensIn guesses at four bytes a token, usual for English text.
+func tokensIn(text string) int { return (len(text) + 3) / 4 }
