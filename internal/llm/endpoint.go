@@ -153,7 +153,7 @@ func (e *endpoint) attempt(ctx context.Context, req Request, model string, t tra
 	if err != nil {
 		return Response{}, err
 	}
-	x := &exchange{zeroTemperature: req.Temperature == 0 && !t.noTemperature, maxBytes: e.cfg.MaxResponseBytes}
+	x := &exchange{zeroTemperature: req.Temperature == 0 && !t.noTemperature, maxBytes: e.cfg.MaxResponseBytes, task: req.Task}
 	actx, cancel := context.WithTimeout(withExchange(ctx, x), e.cfg.Timeout)
 	defer cancel()
 

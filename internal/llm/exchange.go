@@ -19,6 +19,8 @@ type exchange struct {
 	// servers would sample with a default of their own (0.8 in llama-server).
 	zeroTemperature bool
 	maxBytes        int64
+	// task goes into the User-Agent, so that a server's log can tell tasks apart.
+	task string
 
 	answered    bool // the server said 200
 	contentType string
@@ -67,6 +69,7 @@ func (d *doer) Do(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
+	req.Header.Set("User-Agent", "triplemesh/"+x.task)
 	resp, err := d.client.Do(req)
 	if err != nil {
 		return nil, err
