@@ -1,0 +1,93 @@
+package client
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+)
+
+// caller sends what belongs to a request along with each of its calls, and
+// takes up what comes back.
+type caller struct {
+	reserve time.Duration
+	share   float64
+	log     *slog.Logger
+}
+
+func (c caller) unary(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	ctx, cancel, err := c.begin(ctx, method)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	var trailer metadata.MD
+	err = invoke(ctx, method, req, reply, cc, append(opts, grpc.Trailer(&trailer))...)
+	c.takeSpans(ctx, trailer)
+	return encodeStatus(err)
+}
+
+func (c caller) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	ctx, cancel, err := c.begin(ctx, method)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := open(ctx, desc, cc, method, opts...)
+	if err != nil {
+		cancel()
+		return nil, encodeStatus(err)
+	}
+	return &callStream{ClientStream: stream, call: c, cancel: cancel, answers: desc.ServerStreams}, nil
+}
+
+// begin shaves the deadline and writes the metadata.
+func (c caller) begin(ctx context.Context, method string) (context.Context, context.CancelFunc, error) {
+	if id := telemetry.RequestID(ctx); id != "" {
+		ctx = metadata.AppendToOutgoingContext(ctx, telemetry.RequestIDKey, id)
+	}
+	if telemetry.SpanSinkFrom(ctx) != nil {
+		ctx = metadata.AppendToOutgoingContext(ctx, telemetry.CollectSpansKey, "1")
+	}
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		ctx, cancel := context.WithCancel(ctx)
+		return ctx, cancel, nil
+	}
+	left := time.Until(deadline)
+	reserve := max(c.reserve, time.Duration(float64(left)*c.share))
+	if left <= reserve {
+		return nil, nil, status.Errorf(codes.DeadlineExceeded,
+			"%s was not called: %s left, of which %s are kept for the answer", method, left.Round(time.Microsecond), reserve)
+	}
+	ctx, cancel := context.WithDeadline(ctx, deadline.Add(-reserve))
+	return ctx, cancel, nil
+}
+
+func (c caller) takeSpans(ctx context.Context, trailer metadata.MD) {
+	sink := telemetry.SpanSinkFrom(ctx)
+	if sink == nil {
+		return
+	}
+	for _, data := range trailer.Get(telemetry.SpansKey) {
+		spans, err := telemetry.DecodeSpans([]byte(data))
+		sink.Add(spans...)
+		if err != nil {
+			c.log.WarnContext(ctx, "spans of a called service are missing", "error", err)
+		}
+	}
+}
+
+// encodeStatus gives the blame for a request that could not be encoded, which
+// gRPC calls INTERNAL, to the one who made it.
+func encodeStatus(err error) error {
+	if st := status.Convert(err); st.Code() == codes.Internal && strings.HasPrefix(st.Message(), "grpc: error while marshaling") {
+		return status.Error(codes.InvalidArgument, strings.TrimPrefix(st.Message(), "grpc: "))
+	}
+	return err
+}

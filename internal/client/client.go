@@ -1,0 +1,92 @@
+// Package client makes the connections between services: spread over all
+// machines of a service, with health checks, one layer of retries, and
+// deadlines that leave the caller time to answer.
+package client
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	_ "google.golang.org/grpc/health" // client-side health checking
+	"google.golang.org/grpc/keepalive"
+)
+
+// ping is the time between keepalive pings: twice the shortest that
+// internal/server allows.
+const ping = 20 * time.Second
+
+// Dial makes a connection to a service. Nothing is sent before the first call,
+// so the service need not be there yet. The error names the setting that is
+// wrong. The caller closes the connection.
+func Dial(cfg Config, tel *telemetry.Telemetry) (*grpc.ClientConn, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("dial %q: %w", cfg.Addr, err)
+	}
+	if cfg.Credentials == nil {
+		cfg.Credentials = insecure.NewCredentials()
+	}
+	c := caller{reserve: cfg.Reserve, share: cfg.ReserveShare, log: tel.Logger()}
+	opts := append([]grpc.DialOption{
+		grpc.WithTransportCredentials(cfg.Credentials),
+		grpc.WithStatsHandler(otelgrpc.NewClientHandler(
+			otelgrpc.WithTracerProvider(tel.TracerProvider()),
+			otelgrpc.WithMeterProvider(tel.MeterProvider()),
+			otelgrpc.WithPropagators(tel.Propagator()),
+		)),
+		grpc.WithUnaryInterceptor(c.unary),
+		grpc.WithStreamInterceptor(c.stream),
+		// The service config comes from here alone, not from DNS.
+		grpc.WithDisableServiceConfig(),
+		grpc.WithDefaultServiceConfig(serviceConfig(cfg)),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: ping, Timeout: 10 * time.Second, PermitWithoutStream: true}),
+		grpc.WithDefaultCallOptions(
+			grpc.MaxCallRecvMsgSize(cfg.maxMessage()),
+			grpc.MaxCallSendMsgSize(cfg.maxMessage()),
+		),
+	}, cfg.Options...)
+	conn, err := grpc.NewClient(target(cfg.Addr), opts...)
+	if err != nil {
+		return nil, fmt.Errorf("dial %q: %w", cfg.Addr, err)
+	}
+	return conn, nil
+}
+
+// target resolves host:port by DNS, which finds every machine behind a
+// headless service.
+func target(addr string) string {
+	if strings.Contains(addr, "://") || strings.HasPrefix(addr, "unix:") {
+		return addr
+	}
+	return "dns:///" + addr
+}
+
+// serviceConfig spreads calls over the machines that say they serve, and tries
+// again where the machine went away, until too many calls need it. A server of
+// this mesh forbids it (grpc-retry-pushback-ms) for what lies behind it and was
+// tried again there.
+func serviceConfig(cfg Config) string {
+	retry := ""
+	if cfg.MaxAttempts > 1 {
+		retry = fmt.Sprintf(`,
+	"methodConfig": [{
+		"name": [{}],
+		"retryPolicy": {
+			"maxAttempts": %d,
+			"initialBackoff": "0.1s",
+			"maxBackoff": "1s",
+			"backoffMultiplier": 2,
+			"retryableStatusCodes": ["UNAVAILABLE"]
+		}
+	}],
+	"retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1}`, cfg.MaxAttempts)
+	}
+	return `{
+	"loadBalancingConfig": [{"round_robin": {}}],
+	"healthCheckConfig": {"serviceName": ""}` + retry + `
+}`
+}

@@ -1,0 +1,74 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+)
+
+// Config says which service to call and how. Start from DefaultConfig.
+type Config struct {
+	// Addr is host:port, of which DNS may know several machines, or a gRPC
+	// target with its scheme, such as unix:///run/verifier.sock.
+	Addr string `koanf:"addr" help:"host:port, or a gRPC target with its scheme"`
+	// MaxMessageBytes is the largest message either way. The server's setting
+	// must be the same. 0 takes 64 MiB.
+	MaxMessageBytes int `koanf:"max_message_bytes" help:"largest message either way, as the servers have it"`
+	// MaxAttempts counts the first one and at most 4 more; 0 and 1 never try
+	// again.
+	MaxAttempts int `koanf:"max_attempts" help:"tries of a call whose server went away, 1 to 5"`
+	// Reserve is what a call leaves of the caller's time, so that the caller
+	// can still answer when the call runs out of its own.
+	Reserve time.Duration `koanf:"reserve" help:"least time kept back from a call's deadline"`
+	// ReserveShare is the same as a share of the time left, 0 to 1; the larger
+	// of the two counts.
+	ReserveShare float64 `koanf:"reserve_share" help:"share of the time left kept back from a call's deadline"`
+	// Credentials secure the connections; nil leaves them plain.
+	Credentials credentials.TransportCredentials `koanf:"-"`
+	// Options are added after the client's own, such as a dialer into memory.
+	Options []grpc.DialOption `koanf:"-"`
+}
+
+const defaultMaxMessage = 64 << 20
+
+// DefaultConfig calls the service at addr.
+func DefaultConfig(addr string) Config {
+	return Config{
+		Addr:            addr,
+		MaxMessageBytes: defaultMaxMessage,
+		MaxAttempts:     3,
+		Reserve:         20 * time.Millisecond,
+		ReserveShare:    0.02,
+	}
+}
+
+// Validate says which setting cannot be used.
+func (c Config) Validate() error {
+	var errs []error
+	if c.Addr == "" {
+		errs = append(errs, errors.New("addr is empty: want host:port"))
+	}
+	if c.MaxMessageBytes < 0 {
+		errs = append(errs, fmt.Errorf("max_message_bytes %d: want 0 or more", c.MaxMessageBytes))
+	}
+	if c.MaxAttempts < 0 || c.MaxAttempts > 5 {
+		errs = append(errs, fmt.Errorf("max_attempts %d: want 0 to 5", c.MaxAttempts))
+	}
+	if c.Reserve < 0 {
+		errs = append(errs, fmt.Errorf("reserve %s: want 0 or more", c.Reserve))
+	}
+	if !(c.ReserveShare >= 0 && c.ReserveShare < 1) {
+		errs = append(errs, fmt.Errorf("reserve_share %g: want 0 or more and less than 1", c.ReserveShare))
+	}
+	return errors.Join(errs...)
+}
+
+func (c Config) maxMessage() int {
+	if c.MaxMessageBytes == 0 {
+		return defaultMaxMessage
+	}
+	return c.MaxMessageBytes
+}

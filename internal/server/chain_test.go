@@ -1,0 +1,27 @@
+package server
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/telemetry"
+)
+
+func TestTheChainHasItsOrder(t *testing.T) {
+	links, err := newChain(DefaultConfig("localhost:0"), telemetry.Discard())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"otel", "request id", "metrics", "logging", "error mapping", "recovery",
+		"deadline guard", "concurrency limit", "validation",
+	}
+	if got := links.names(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for i, link := range links {
+		if links.unary()[i] == nil || links.stream()[i] == nil {
+			t.Errorf("%s lacks a unary or a streaming half", link.name)
+		}
+	}
+}

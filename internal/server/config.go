@@ -1,0 +1,101 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+)
+
+// Config says where a server listens and what it takes on. Start from
+// DefaultConfig: zero is no default but means none, except where said.
+type Config struct {
+	// Addr is where to listen, host:port.
+	Addr string `koanf:"addr" help:"where to listen, host:port"`
+	// Listener, if set, is used instead of Addr; Serve closes it.
+	Listener net.Listener `koanf:"-"`
+	// MetricsAddr serves /metrics over HTTP; empty serves none.
+	MetricsAddr string `koanf:"metrics_addr" help:"where to serve /metrics over HTTP; empty for nowhere"`
+	// MaxInFlight is the most RPCs at once; more are RESOURCE_EXHAUSTED. 0 sets
+	// no bound. Health and reflection do not count.
+	MaxInFlight int `koanf:"max_in_flight" help:"most RPCs at once; 0 for no bound"`
+	// MaxMessageBytes is the largest message either way. The client's setting
+	// must be the same. 0 takes 64 MiB.
+	MaxMessageBytes int `koanf:"max_message_bytes" help:"largest message either way, as the clients have it"`
+	// Timeout is given to RPCs that come without a deadline; 0 gives none.
+	Timeout time.Duration `koanf:"timeout" help:"deadline of RPCs that come without one; 0 for none"`
+	// MinTimeLeft is the least time an RPC must have left to be begun.
+	MinTimeLeft time.Duration `koanf:"min_time_left" help:"RPCs with less time left are refused"`
+	// DrainDelay is the wait between NOT_SERVING and the end of accepting, in
+	// which load balancers notice. 0 suits one machine; some seconds suit
+	// Kubernetes.
+	DrainDelay time.Duration `koanf:"drain_delay" help:"wait after NOT_SERVING before RPCs are refused"`
+	// DrainTimeout bounds the wait for RPCs under way; then they are cut.
+	DrainTimeout time.Duration `koanf:"drain_timeout" help:"longest wait for RPCs under way at the end"`
+	// MaxConnectionAge ends connections so that clients find new servers; 0
+	// keeps them.
+	MaxConnectionAge time.Duration `koanf:"max_connection_age" help:"connections end after this, so that clients look for new servers"`
+	// MaxConnectionAgeGrace is what RPCs get to end after MaxConnectionAge. It
+	// must be longer than the longest LLM call.
+	MaxConnectionAgeGrace time.Duration `koanf:"max_connection_age_grace" help:"time for RPCs to end after max_connection_age; longer than any LLM call"`
+	// Credentials secure the connections; nil leaves them plain.
+	Credentials credentials.TransportCredentials `koanf:"-"`
+	// Options are added after the server's own.
+	Options []grpc.ServerOption `koanf:"-"`
+}
+
+const defaultMaxMessage = 64 << 20
+
+// DefaultConfig listens at addr.
+func DefaultConfig(addr string) Config {
+	return Config{
+		Addr:                  addr,
+		MaxInFlight:           256,
+		MaxMessageBytes:       defaultMaxMessage,
+		Timeout:               5 * time.Minute,
+		MinTimeLeft:           5 * time.Millisecond,
+		DrainTimeout:          30 * time.Second,
+		MaxConnectionAge:      2 * time.Minute,
+		MaxConnectionAgeGrace: 10 * time.Minute,
+	}
+}
+
+// Validate says which setting cannot be used.
+func (c Config) Validate() error {
+	var errs []error
+	if c.Addr == "" && c.Listener == nil {
+		errs = append(errs, errors.New("addr is empty: want host:port"))
+	}
+	for _, addr := range []struct{ key, value string }{{"addr", c.Addr}, {"metrics_addr", c.MetricsAddr}} {
+		if addr.value == "" {
+			continue
+		}
+		if _, _, err := net.SplitHostPort(addr.value); err != nil {
+			errs = append(errs, fmt.Errorf("%s %q: want host:port", addr.key, addr.value))
+		}
+	}
+	for _, n := range []struct {
+		key   string
+		value int64
+	}{
+		{"max_in_flight", int64(c.MaxInFlight)}, {"max_message_bytes", int64(c.MaxMessageBytes)},
+		{"timeout", int64(c.Timeout)}, {"min_time_left", int64(c.MinTimeLeft)},
+		{"drain_delay", int64(c.DrainDelay)}, {"drain_timeout", int64(c.DrainTimeout)},
+		{"max_connection_age", int64(c.MaxConnectionAge)}, {"max_connection_age_grace", int64(c.MaxConnectionAgeGrace)},
+	} {
+		if n.value < 0 {
+			errs = append(errs, fmt.Errorf("%s is negative: want 0 or more", n.key))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c Config) maxMessage() int {
+	if c.MaxMessageBytes == 0 {
+		return defaultMaxMessage
+	}
+	return c.MaxMessageBytes
+}

@@ -1,0 +1,42 @@
+package server
+
+import (
+	"context"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"google.golang.org/grpc/status"
+)
+
+// countRPCs counts what OTel's own RPC metrics do not: RPCs in flight, and the
+// reasons of those that failed.
+func countRPCs(tel *telemetry.Telemetry) (around, error) {
+	inFlight, err := tel.Meter().Int64UpDownCounter("triplemesh.rpc.in_flight",
+		metric.WithDescription("RPCs under way."), metric.WithUnit("{rpc}"))
+	if err != nil {
+		return nil, err
+	}
+	handled, err := tel.Meter().Int64Counter("triplemesh.rpc.handled",
+		metric.WithDescription("RPCs answered, by code and reason."), metric.WithUnit("{rpc}"))
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, method string, next func(context.Context) error) error {
+		rpc := methodAttributes(method)
+		inFlight.Add(ctx, 1, metric.WithAttributes(rpc...))
+		defer inFlight.Add(ctx, -1, metric.WithAttributes(rpc...))
+		err := next(ctx)
+		st := status.Convert(err)
+		handled.Add(ctx, 1, metric.WithAttributes(append(rpc,
+			attribute.String("rpc.code", codeName(st.Code())),
+			attribute.String("rpc.reason", reasonOf(st)))...))
+		return err
+	}, nil
+}
+
+func methodAttributes(method string) []attribute.KeyValue {
+	service, name, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
+	return []attribute.KeyValue{attribute.String("rpc.service", service), attribute.String("rpc.method", name)}
+}

@@ -1,0 +1,117 @@
+package telemetry
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+)
+
+// maxSpans bounds a sink: a question makes some tens of spans.
+const maxSpans = 2048
+
+// maxAttribute bounds the text of one attribute or error, in bytes.
+const maxAttribute = 2048
+
+// SpanSink gathers the finished spans of one request: those of this service,
+// and through internal/client those of every service it called. Safe for
+// concurrent use.
+type SpanSink struct {
+	mu    sync.Mutex
+	spans []*orchestratorv1.Span
+}
+
+type spanSinkKey struct{}
+
+// WithSpanSink returns a context in which every span that is started and ended
+// is added to the sink as well.
+func WithSpanSink(ctx context.Context, sink *SpanSink) context.Context {
+	return context.WithValue(ctx, spanSinkKey{}, sink)
+}
+
+// SpanSinkFrom is the context's sink; nil where nobody asked for spans.
+func SpanSinkFrom(ctx context.Context) *SpanSink {
+	if ctx == nil {
+		return nil
+	}
+	sink, _ := ctx.Value(spanSinkKey{}).(*SpanSink)
+	return sink
+}
+
+// NewSpanSink is empty.
+func NewSpanSink() *SpanSink { return &SpanSink{} }
+
+// Add takes spans up to the sink's bound of 2,048; later ones are left out.
+func (s *SpanSink) Add(spans ...*orchestratorv1.Span) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spans = append(s.spans, spans[:min(len(spans), maxSpans-len(s.spans))]...)
+}
+
+// AddRunning takes a span that has not ended as it stands now. A handler adds
+// its own server span by it, which ends only after the handler has answered. It
+// is taken even by a full sink, as the others hang from it. Spans that record
+// nothing are left out.
+func (s *SpanSink) AddRunning(span trace.Span) {
+	running, ok := span.(sdktrace.ReadOnlySpan)
+	if !ok || !span.IsRecording() {
+		return
+	}
+	record := spanProto(running, time.Now())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spans = append(s.spans, record)
+}
+
+// Spans are the spans so far, by start. A span stands after its parent unless
+// two machines' clocks differ.
+func (s *SpanSink) Spans() []*orchestratorv1.Span {
+	s.mu.Lock()
+	spans := slices.Clone(s.spans)
+	s.mu.Unlock()
+	slices.SortStableFunc(spans, func(a, b *orchestratorv1.Span) int {
+		return cmp.Or(cmp.Compare(a.GetStart().GetSeconds(), b.GetStart().GetSeconds()),
+			cmp.Compare(a.GetStart().GetNanos(), b.GetStart().GetNanos()))
+	})
+	return spans
+}
+
+func spanProto(s sdktrace.ReadOnlySpan, end time.Time) *orchestratorv1.Span {
+	p := &orchestratorv1.Span{
+		SpanId:     s.SpanContext().SpanID().String(),
+		Name:       bounded(s.Name()),
+		Start:      timestamppb.New(s.StartTime()),
+		Duration:   durationpb.New(end.Sub(s.StartTime())),
+		Attributes: make(map[string]string, len(s.Attributes())),
+	}
+	if parent := s.Parent().SpanID(); parent.IsValid() {
+		p.ParentSpanId = parent.String()
+	}
+	if name, ok := s.Resource().Set().Value("service.name"); ok {
+		p.Service = strings.TrimPrefix(name.AsString(), servicePrefix)
+	}
+	for _, a := range s.Attributes() {
+		p.Attributes[bounded(string(a.Key))] = bounded(a.Value.String())
+	}
+	if status := s.Status(); status.Code == codes.Error {
+		p.Error = bounded(cmp.Or(status.Description, "error"))
+	}
+	return p
+}
+
+// bounded makes text fit for a proto string: short, and UTF-8.
+func bounded(text string) string {
+	if len(text) > maxAttribute {
+		text = text[:maxAttribute]
+	}
+	return strings.ToValidUTF8(text, "")
+}
