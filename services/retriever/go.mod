@@ -3,7 +3,21 @@ module github.com/triplemesh/triplemesh/services/retriever
 go 1.26.0
 
 require github.com/triplemesh/triplemesh/proto v0.0.0
+
 require github.com/triplemesh/triplemesh/internal v0.0.0
 
+require (
+	github.com/sashabaranov/go-openai v1.43.0 // indirect
+	github.com/yalue/onnxruntime_go v1.27.0 // indirect
+	golang.org/x/net v0.60.0 // indirect
+	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc // indirect
+	google.golang.org/grpc v1.85.0 // indirect
+	google.golang.org/protobuf v1.36.12 // indirect
+)
+
 replace github.com/triplemesh/triplemesh/proto => ../../proto
+
 replace github.com/triplemesh/triplemesh/internal => ../../internal

@@ -79,10 +79,11 @@ type Info struct {
 
 // Names turns numbers into names and back.
 type Names interface {
-	// EntityName returns an entity's name. The id must come from this snapshot.
+	// EntityName returns an entity's name, a copy that outlives the snapshot.
+	// The id must come from this snapshot.
 	EntityName(EntityID) string
-	// RelationName returns a relation's name. The id must come from this
-	// snapshot.
+	// RelationName returns a relation's name, a copy that outlives the
+	// snapshot. The id must come from this snapshot.
 	RelationName(RelationID) string
 	// Entity finds an entity by its exact name.
 	Entity(ctx context.Context, name string) (id EntityID, ok bool, err error)
@@ -90,10 +91,12 @@ type Names interface {
 	Relation(ctx context.Context, name string) (id RelationID, ok bool, err error)
 	// RelationTriples counts the triples of a relation.
 	RelationTriples(RelationID) int
-	// Match finds entities whose name, folded by Fold, equals key.
+	// Match finds entities whose name or alias, folded by Fold, equals key, in
+	// the order of their ids.
 	Match(ctx context.Context, key string) ([]EntityID, error)
-	// Fuzzy finds entities whose folded name resembles key, most alike first,
-	// with a similarity of at least minSimilarity (0 to 1; trigram Dice).
+	// Fuzzy finds entities whose folded name or alias resembles key, most alike
+	// first, then in the order of their ids, each once, with a similarity of at
+	// least minSimilarity (0 to 1; Dice of the Trigrams of both).
 	Fuzzy(ctx context.Context, key string, minSimilarity float32, limit int) ([]NameMatch, error)
 }
 
@@ -139,15 +142,15 @@ type Searcher interface {
 }
 
 // Snapshot is one immutable build of a knowledge graph, open for reading by
-// any number of goroutines. Slices and strings it hands out are valid until it
-// is released.
+// any number of goroutines. Slices it hands out are valid until it is
+// released; names are copies and stay.
 type Snapshot interface {
 	Info() Info
 	Names
 	Facts
 	Walker
 	Searcher
-	// Release says that the caller is done with it.
+	// Release says that the caller is done with it. Further calls do nothing.
 	Release()
 }
 

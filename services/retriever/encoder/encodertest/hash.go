@@ -1,0 +1,58 @@
+// Package encodertest provides encoders for tests.
+package encodertest
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/triplemesh/triplemesh/services/retriever/encoder"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// Hash returns an encoder for tests that need no meaning: a text's vector is
+// the bag of its character trigrams, hashed to dims places, so that texts that
+// look alike have vectors that are alike. It is deterministic.
+func Hash(dims int) encoder.Encoder { return hashing(dims) }
+
+type hashing int
+
+func (h hashing) Name() string { return fmt.Sprintf("test-hash-%d", int(h)) }
+
+func (h hashing) Dims() int { return int(h) }
+
+func (h hashing) Encode(ctx context.Context, texts []string) ([][]float32, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	vectors := make([][]float32, len(texts))
+	for i, text := range texts {
+		vectors[i] = h.vector(text)
+	}
+	return vectors, nil
+}
+
+func (h hashing) vector(text string) []float32 {
+	v := make([]float32, int(h))
+	for _, gram := range store.Trigrams(store.Fold(text)) {
+		// Fibonacci hashing; the lowest bit of the upper half gives the sign.
+		mixed := uint64(gram) * 0x9E3779B97F4A7C15 >> 32
+		if mixed&1 == 0 {
+			v[mixed>>1%uint64(h)]++
+		} else {
+			v[mixed>>1%uint64(h)]--
+		}
+	}
+	var sum float64
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if sum == 0 {
+		v[0] = 1
+		return v
+	}
+	for i := range v {
+		v[i] /= float32(math.Sqrt(sum))
+	}
+	return v
+}

@@ -1,0 +1,71 @@
+package store
+
+import "context"
+
+// Alias is another name of an entity.
+type Alias struct {
+	Entity EntityID
+	Name   string
+}
+
+// Content is what a snapshot is built from. Its order gives the numbers: the
+// entity at index 3 gets EntityID 3.
+type Content struct {
+	// Entities and Relations are names, distinct, in byte order.
+	Entities, Relations []string
+	// Triples are in the order of subject, relation, object, validity.
+	Triples []Triple
+	// Validity has one entry per triple; nil where no triple has any.
+	Validity []Validity
+	// Aliases are further names by which entities are found.
+	Aliases []Alias
+	// Encoder names the model that makes the vectors, Dims their length.
+	Encoder string
+	Dims    int
+	// TripleVectors hands emit the triples' vectors in the order of the
+	// triples, each of length 1. emit does not keep the slice.
+	TripleVectors func(ctx context.Context, emit func(vector []float32) error) error
+	// RelationVectors has one vector per relation, each of length 1.
+	RelationVectors [][]float32
+}
+
+// Writer builds snapshots.
+type Writer interface {
+	// Write builds a snapshot under the next number and leaves the active one
+	// as it is. After an error nothing of it remains.
+	Write(ctx context.Context, kg string, content Content) (Info, error)
+}
+
+// Listed is a snapshot in a list.
+type Listed struct {
+	Info
+	// Active says that questions read it.
+	Active bool
+}
+
+// Catalogue lists and switches snapshots.
+type Catalogue interface {
+	// List names the snapshots by knowledge graph, newest first; an empty kg
+	// lists all. A named one that does not exist is ErrNotFound. A snapshot
+	// whose manifest cannot be read is left out.
+	List(ctx context.Context, kg string) ([]Listed, error)
+	// Activate makes a snapshot the one that questions read.
+	Activate(ctx context.Context, kg string, number uint64) (Info, error)
+	// Rollback activates the snapshot that was active before; ErrNoPrevious
+	// where there is none.
+	Rollback(ctx context.Context, kg string) (Info, error)
+	// Drop removes one snapshot that is not active, or with number 0 the
+	// knowledge graph whole, and returns the numbers removed. Snapshots that
+	// are open stay readable until they are released.
+	Drop(ctx context.Context, kg string, number uint64) ([]uint64, error)
+	// Verify reads a snapshot whole and compares every checksum; number 0
+	// takes the active one. It returns the bytes read.
+	Verify(ctx context.Context, kg string, number uint64) (Info, int64, error)
+}
+
+// Store is all that a backend offers.
+type Store interface {
+	Opener
+	Writer
+	Catalogue
+}

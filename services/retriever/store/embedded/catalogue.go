@@ -1,0 +1,206 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// List implements store.Catalogue.
+func (s *Store) List(ctx context.Context, kg string) ([]store.Listed, error) {
+	if kg != "" {
+		if _, err := s.resolveAny(kg); err != nil {
+			return nil, wrap("list", kg, 0, err)
+		}
+		return s.listOne(ctx, kg)
+	}
+	entries, err := os.ReadDir(s.dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list knowledge graphs: %w", err)
+	}
+	var all []store.Listed
+	for _, e := range entries {
+		if !e.IsDir() || checkName(e.Name()) != nil {
+			continue
+		}
+		some, err := s.listOne(ctx, e.Name())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+func (s *Store) listOne(ctx context.Context, kg string) ([]store.Listed, error) {
+	numbers, err := s.resolveAny(kg)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, wrap("list", kg, 0, err)
+	}
+	// An unreadable CURRENT makes nothing active; Open says why.
+	current, _ := s.readCurrent(kg)
+	var listed []store.Listed
+	for _, n := range numbers {
+		if err := ctx.Err(); err != nil {
+			return nil, wrap("list", kg, 0, err)
+		}
+		m, err := readManifest(s.snapshotDir(kg, n))
+		if err != nil {
+			continue
+		}
+		listed = append(listed, store.Listed{Info: m.info(), Active: n == current.Active})
+	}
+	return listed, nil
+}
+
+// resolveAny returns the numbers of a knowledge graph that has any.
+func (s *Store) resolveAny(kg string) ([]uint64, error) {
+	if err := checkName(kg); err != nil {
+		return nil, err
+	}
+	numbers, err := s.numbers(kg)
+	if errors.Is(err, os.ErrNotExist) || err == nil && len(numbers) == 0 {
+		return nil, store.ErrNotFound
+	}
+	return numbers, err
+}
+
+// Activate implements store.Catalogue. It verifies the snapshot first: one
+// that cannot be read never replaces one that can.
+func (s *Store) Activate(ctx context.Context, kg string, number uint64) (store.Info, error) {
+	if number == 0 {
+		return store.Info{}, wrap("activate", kg, 0, fmt.Errorf("which snapshot is not said: %w", store.ErrInvalid))
+	}
+	if _, err := s.resolve(kg, number); err != nil {
+		return store.Info{}, wrap("activate", kg, number, err)
+	}
+	unlock, err := s.lock(ctx, kg)
+	if err != nil {
+		return store.Info{}, wrap("activate", kg, number, err)
+	}
+	defer unlock()
+	// A CURRENT that cannot be read is written anew.
+	before, _ := s.readCurrent(kg)
+	return s.switchTo(ctx, kg, before.activate(number))
+}
+
+// Rollback implements store.Catalogue.
+func (s *Store) Rollback(ctx context.Context, kg string) (store.Info, error) {
+	if _, err := s.resolveAny(kg); err != nil {
+		return store.Info{}, wrap("roll back", kg, 0, err)
+	}
+	unlock, err := s.lock(ctx, kg)
+	if err != nil {
+		return store.Info{}, wrap("roll back", kg, 0, err)
+	}
+	defer unlock()
+	before, err := s.readCurrent(kg)
+	if err != nil {
+		return store.Info{}, wrap("roll back", kg, 0, err)
+	}
+	last := len(before.Previous) - 1
+	if last < 0 {
+		return store.Info{}, wrap("roll back", kg, 0, store.ErrNoPrevious)
+	}
+	return s.switchTo(ctx, kg, current{Active: before.Previous[last], Previous: before.Previous[:last]})
+}
+
+func (s *Store) switchTo(ctx context.Context, kg string, to current) (store.Info, error) {
+	snapshot, err := s.Open(ctx, kg, to.Active)
+	if err != nil {
+		return store.Info{}, wrap("activate", kg, to.Active, err)
+	}
+	defer snapshot.Release()
+	if err := s.writeCurrent(kg, to); err != nil {
+		return store.Info{}, wrap("activate", kg, to.Active, err)
+	}
+	return snapshot.Info(), nil
+}
+
+// Drop implements store.Catalogue.
+func (s *Store) Drop(ctx context.Context, kg string, number uint64) ([]uint64, error) {
+	dropped, err := s.drop(ctx, kg, number)
+	return dropped, wrap("drop", kg, number, err)
+}
+
+func (s *Store) drop(ctx context.Context, kg string, number uint64) ([]uint64, error) {
+	numbers, err := s.resolveAny(kg)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := s.lock(ctx, kg)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if number == 0 {
+		defer s.forget(kg, numbers...)
+		return numbers, s.disk.RemoveAll(s.kgDir(kg))
+	}
+	if !slices.Contains(numbers, number) {
+		return nil, store.ErrNotFound
+	}
+	before, err := s.readCurrent(kg)
+	if err != nil {
+		return nil, err
+	}
+	if before.Active == number {
+		return nil, store.ErrActive
+	}
+	// First out of the history, so that no rollback leads to a half-removed
+	// snapshot.
+	if slices.Contains(before.Previous, number) {
+		after := current{Active: before.Active, Previous: slices.DeleteFunc(before.Previous, func(n uint64) bool { return n == number })}
+		if err := s.writeCurrent(kg, after); err != nil {
+			return nil, err
+		}
+	}
+	defer s.forget(kg, number)
+	return []uint64{number}, s.disk.RemoveAll(s.snapshotDir(kg, number))
+}
+
+// forget lets go of snapshots that are no longer there.
+func (s *Store) forget(kg string, numbers ...uint64) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for _, n := range numbers {
+		if e, ok := s.opened[name{kg, n}]; ok {
+			e.forget()
+			delete(s.opened, name{kg, n})
+		}
+	}
+}
+
+// Verify implements store.Catalogue. It reads the files anew, whether or not
+// the snapshot is open.
+func (s *Store) Verify(ctx context.Context, kg string, number uint64) (store.Info, int64, error) {
+	number, err := s.resolve(kg, number)
+	if err != nil {
+		return store.Info{}, 0, wrap("verify", kg, number, err)
+	}
+	m, err := mapFiles(ctx, s.snapshotDir(kg, number))
+	if err != nil {
+		return store.Info{}, 0, wrap("verify", kg, number, err)
+	}
+	defer m.release()
+	if _, err := m.view(); err != nil {
+		return store.Info{}, 0, wrap("verify", kg, number, err)
+	}
+	info := m.manifest.info()
+	return info, info.Bytes, nil
+}
+
+func descending(numbers []uint64) {
+	slices.Sort(numbers)
+	slices.Reverse(numbers)
+}

@@ -1,0 +1,98 @@
+package embedded
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+const (
+	currentName = "CURRENT"
+	lockName    = ".lock"
+)
+
+// current is the content of CURRENT.
+type current struct {
+	// Active is the snapshot that questions read, 0 for none.
+	Active uint64 `json:"active"`
+	// Previous are the ones that were active before, oldest first.
+	Previous []uint64 `json:"previous,omitempty"`
+}
+
+func (s *Store) readCurrent(kg string) (current, error) {
+	data, err := os.ReadFile(filepath.Join(s.kgDir(kg), currentName))
+	if errors.Is(err, os.ErrNotExist) {
+		return current{}, nil
+	}
+	if err != nil {
+		return current{}, err
+	}
+	var c current
+	if err := json.Unmarshal(data, &c); err != nil {
+		return current{}, fmt.Errorf("read %s (activate a snapshot to write it anew): %w: %w", currentName, store.ErrCorrupt, err)
+	}
+	return c, nil
+}
+
+// writeCurrent replaces CURRENT whole or leaves it as it was.
+func (s *Store) writeCurrent(kg string, c current) error {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	dir := s.kgDir(kg)
+	f := &folder{disk: s.disk, dir: dir, sums: map[string]fileSum{}}
+	next := currentName + ".next"
+	err = f.write(next, func(w io.Writer) error {
+		_, err := w.Write(append(data, '\n'))
+		return err
+	})
+	if err == nil {
+		err = full(s.disk.Rename(filepath.Join(dir, next), filepath.Join(dir, currentName)))
+	}
+	if err != nil {
+		return errors.Join(err, s.disk.RemoveAll(filepath.Join(dir, next)))
+	}
+	return s.disk.SyncDir(dir)
+}
+
+// activate makes number the active one; the one before is remembered.
+func (c current) activate(number uint64) current {
+	previous := slices.DeleteFunc(slices.Clone(c.Previous), func(n uint64) bool { return n == number })
+	if c.Active != 0 && c.Active != number {
+		previous = append(previous, c.Active)
+	}
+	return current{Active: number, Previous: previous}
+}
+
+// lock keeps other goroutines and processes from changing a knowledge graph.
+func (s *Store) lock(ctx context.Context, kg string) (unlock func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.changing.Lock()
+	f, err := os.OpenFile(filepath.Join(s.kgDir(kg), lockName), os.O_CREATE|os.O_RDWR, 0o644)
+	if err == nil {
+		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+			_ = f.Close()
+		}
+	}
+	if err != nil {
+		s.changing.Unlock()
+		return nil, fmt.Errorf("lock: %w", full(err))
+	}
+	return func() {
+		// Closing gives the lock back.
+		_ = f.Close()
+		s.changing.Unlock()
+	}, nil
+}

@@ -1,0 +1,146 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// mapping is a snapshot's files in memory, every checksum compared. It counts
+// its users and unmaps when the last one is gone.
+type mapping struct {
+	dir      string
+	manifest manifest
+	files    map[string][]byte
+	stamps   map[string]stamp
+	users    atomic.Int64
+}
+
+// stamp tells a file that was touched since it was mapped.
+type stamp struct {
+	size     int64
+	modified time.Time
+}
+
+// mapFiles maps a snapshot and reads it whole once, which both verifies it
+// and brings it into memory. The caller is its first user.
+func mapFiles(ctx context.Context, dir string) (*mapping, error) {
+	if !littleEndian() {
+		return nil, errors.New("snapshots are little-endian; this machine is not")
+	}
+	man, err := readManifest(dir)
+	if err != nil {
+		return nil, err
+	}
+	m := &mapping{dir: dir, manifest: man, files: map[string][]byte{}, stamps: map[string]stamp{}}
+	m.users.Store(1)
+	if err := m.open(); err != nil {
+		m.release()
+		return nil, err
+	}
+	if err := m.verify(ctx); err != nil {
+		m.release()
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *mapping) open() error {
+	for _, name := range []string{manifestName, sumName} {
+		info, err := os.Stat(filepath.Join(m.dir, name))
+		if err != nil {
+			return lost(err)
+		}
+		m.stamps[name] = stampOf(info)
+	}
+	for name, want := range m.manifest.Files {
+		data, s, err := mapFile(filepath.Join(m.dir, name), want.Bytes)
+		if err != nil {
+			return err
+		}
+		m.files[name], m.stamps[name] = data, s
+	}
+	return nil
+}
+
+func stampOf(info fs.FileInfo) stamp {
+	return stamp{size: info.Size(), modified: info.ModTime()}
+}
+
+func mapFile(path string, want int64) ([]byte, stamp, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, stamp{}, lost(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, stamp{}, err
+	}
+	if info.Size() != want {
+		return nil, stamp{}, fmt.Errorf("%s has %d bytes, want %d; load the files again: %w", filepath.Base(path), info.Size(), want, store.ErrCorrupt)
+	}
+	if want == 0 {
+		return nil, stampOf(info), nil
+	}
+	data, err := unix.Mmap(int(f.Fd()), 0, int(want), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil, stamp{}, fmt.Errorf("map %s: %w", filepath.Base(path), err)
+	}
+	return data, stampOf(info), nil
+}
+
+// verify compares the checksum of every file, several at once.
+func (m *mapping) verify(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for name, want := range m.manifest.Files {
+		group.Go(func() error {
+			got, err := sumOf(ctx, m.files[name])
+			if err != nil {
+				return fmt.Errorf("read %s: %w", name, err)
+			}
+			if got != want.SHA256 {
+				return mismatch(name, got, want.SHA256)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// touched says whether a file changed on disk since it was verified.
+func (m *mapping) touched() bool {
+	for name, want := range m.stamps {
+		info, err := os.Stat(filepath.Join(m.dir, name))
+		if err != nil || stampOf(info) != want {
+			return true
+		}
+	}
+	return false
+}
+
+// retain adds a user. The caller must know that there is one.
+func (m *mapping) retain() { m.users.Add(1) }
+
+func (m *mapping) release() {
+	if m.users.Add(-1) > 0 {
+		return
+	}
+	for _, data := range m.files {
+		if data != nil {
+			// Nothing can be done about a failing unmap, and nothing refers
+			// to the memory any more.
+			_ = unix.Munmap(data)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+// Package storetest is the suite that every store passes.
+package storetest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/services/retriever/encoder"
+	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
+	"github.com/triplemesh/triplemesh/services/retriever/load"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// Run runs the suite. open returns an empty store of its own for each test.
+func Run(t *testing.T, open func(t *testing.T) store.Store) {
+	for _, part := range []struct {
+		name string
+		test func(*testing.T, store.Store)
+	}{
+		{"names", testNames},
+		{"matching", testMatching},
+		{"facts", testFacts},
+		{"walking", testWalking},
+		{"search", testSearch},
+		{"ties", testTies},
+		{"content", testContent},
+		{"catalogue", testCatalogue},
+		{"lifetime", testLifetime},
+		{"concurrency", testConcurrency},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.test(t, open(t)) })
+	}
+}
+
+// Dims is the length of the vectors that the suite uses.
+const Dims = 64
+
+// Encoder makes them.
+func Encoder() encoder.Encoder { return encodertest.Hash(Dims) }
+
+// World is a small knowledge graph with accents, homonyms in upper and lower
+// case, a self-loop and a validity.
+func World() []load.Fact {
+	fact := func(s, r, o string) load.Fact { return load.Fact{Subject: s, Relation: r, Object: o} }
+	mayor := func(name, start, end string) load.Fact {
+		f := fact("Paris", "head of government", name)
+		f.Validity = store.Validity{Start: start, End: end}
+		return f
+	}
+	return []load.Fact{
+		fact("Paris", "capital of", "France"),
+		fact("Paris", "located in", "France"),
+		fact("Paris", "located in", "Europe"),
+		fact("Lyon", "located in", "France"),
+		fact("France", "located in", "Europe"),
+		fact("São Paulo", "located in", "Brazil"),
+		fact("Sao Paulo", "album by", "Ensemble"),
+		fact("PARIS", "film by", "Cédric Klapisch"),
+		fact("Ouroboros", "eats", "Ouroboros"),
+		fact("東京", "located in", "Japan"),
+		mayor("Anne Hidalgo", "2014-04-05", ""),
+		mayor("Bertrand Delanoë", "2001-03-25", "2014-04-04"),
+	}
+}
+
+// Build loads facts into a new snapshot, activates it and returns its number.
+func Build(t *testing.T, s store.Store, kg string, facts []load.Fact, aliases ...[2]string) uint64 {
+	t.Helper()
+	info, err := s.Write(t.Context(), kg, Content(t, facts, aliases...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Activate(t.Context(), kg, info.Number); err != nil {
+		t.Fatal(err)
+	}
+	return info.Number
+}
+
+// Content puts facts and aliases (entity, alias) into the form that stores
+// take.
+func Content(t *testing.T, facts []load.Fact, aliases ...[2]string) store.Content {
+	t.Helper()
+	b := load.NewBuilder()
+	for _, f := range facts {
+		b.Add(f)
+	}
+	for _, a := range aliases {
+		b.Alias(a[0], a[1])
+	}
+	content, _, err := b.Content(t.Context(), Encoder(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// Open opens a snapshot and releases it when the test ends.
+func Open(t *testing.T, s store.Store, kg string, number uint64) store.Snapshot {
+	t.Helper()
+	snapshot, err := s.Open(t.Context(), kg, number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(snapshot.Release)
+	return snapshot
+}
+
+// entity returns the number of an entity that must be there.
+func entity(t *testing.T, s store.Snapshot, name string) store.EntityID {
+	t.Helper()
+	id, ok, err := s.Entity(t.Context(), name)
+	if err != nil || !ok {
+		t.Fatalf("entity %q: found %v, error %v", name, ok, err)
+	}
+	return id
+}
+
+func relation(t *testing.T, s store.Snapshot, name string) store.RelationID {
+	t.Helper()
+	id, ok, err := s.Relation(t.Context(), name)
+	if err != nil || !ok {
+		t.Fatalf("relation %q: found %v, error %v", name, ok, err)
+	}
+	return id
+}
+
+// entityNames names entities, to be read in a failure.
+func entityNames(s store.Snapshot, ids []store.EntityID) []string {
+	names := []string{}
+	for _, id := range ids {
+		names = append(names, s.EntityName(id))
+	}
+	return names
+}
+
+// show writes a triple as "subject | relation | object".
+func show(s store.Snapshot, id store.TripleID) string {
+	t := s.Triple(id)
+	return s.EntityName(t.Subject) + " | " + s.RelationName(t.Relation) + " | " + s.EntityName(t.Object)
+}
+
+func encode(t *testing.T, texts ...string) [][]float32 {
+	t.Helper()
+	vectors, err := Encoder().Encode(context.Background(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return vectors
+}
