@@ -4,28 +4,26 @@ go 1.26.0
 
 require github.com/triplemesh/triplemesh/proto v0.0.0
 
-require github.com/triplemesh/triplemesh/internal v0.0.0
-
-require github.com/triplemesh/triplemesh/services/generator v0.0.0
-
-require github.com/triplemesh/triplemesh/services/retriever v0.0.0
-
-require github.com/triplemesh/triplemesh/services/verifier v0.0.0
-
-require github.com/triplemesh/triplemesh/services/evaluator v0.0.0
-
-require github.com/triplemesh/triplemesh/services/reflector v0.0.0
-
-require github.com/triplemesh/triplemesh/services/orchestrator v0.0.0
+require (
+	github.com/alecthomas/kong v1.17.0
+	golang.org/x/sync v0.24.0
+	golang.org/x/text v0.43.0
+	google.golang.org/grpc v1.85.0
+	google.golang.org/protobuf v1.36.12
+)
 
 require (
-	github.com/alecthomas/kong v1.17.0 // indirect
+	buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go v1.36.12-20260825204119-511051f7f437.2 // indirect
+	github.com/triplemesh/triplemesh/internal v0.0.0
+	github.com/triplemesh/triplemesh/services/evaluator v0.0.0
+	github.com/triplemesh/triplemesh/services/generator v0.0.0
+	github.com/triplemesh/triplemesh/services/orchestrator v0.0.0
+	github.com/triplemesh/triplemesh/services/reflector v0.0.0
+	github.com/triplemesh/triplemesh/services/retriever v0.0.0
+	github.com/triplemesh/triplemesh/services/verifier v0.0.0
 	golang.org/x/net v0.60.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
-	golang.org/x/text v0.43.0 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc // indirect
-	google.golang.org/grpc v1.85.0 // indirect
-	google.golang.org/protobuf v1.36.12 // indirect
 )
 
 replace github.com/triplemesh/triplemesh/proto => ../../proto

@@ -1,0 +1,160 @@
+package eval
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+)
+
+// command parses flags as a user gives them.
+func command(t *testing.T, flags ...string) *Command {
+	t.Helper()
+	var cli struct {
+		Eval Command `cmd:""`
+	}
+	parser, err := kong.New(&cli)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse(append([]string{"eval"}, flags...)); err != nil {
+		t.Fatal(err)
+	}
+	cli.Eval.Version = "v1"
+	return &cli.Eval
+}
+
+func questionsFile(t *testing.T, questions ...Question) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "questions.jsonl")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, q := range questions {
+		if err := json.NewEncoder(file).Encode(q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+func TestCommandRunsAnEvaluation(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "results")
+	c := command(t, "--questions", questionsFile(t, nQuestions(8)...), "--kg", "wikidata", "--method", "ger",
+		"--limit", "3", "--seed", "5", "--verification", "edits", "--preset", "paper", "--out", out, "--json")
+	asker := &fakeAsker{}
+	var stdout, stderr bytes.Buffer
+	for range 2 { // the second time there is nothing left to ask
+		stdout.Reset()
+		if err := c.Run(t.Context(), asker, &stdout, &stderr); err != nil {
+			t.Fatal(err)
+		}
+		var summary Summary
+		if err := json.Unmarshal(stdout.Bytes(), &summary); err != nil {
+			t.Fatalf("%v in\n%s", err, stdout.String())
+		}
+		if summary.N != 3 || *summary.Hit != 1 {
+			t.Errorf("summary\n%s", stdout.String())
+		}
+	}
+	if got := len(asker.questions()); got != 3 {
+		t.Errorf("asked %d questions, want 3", got)
+	}
+	request := asker.requests[0]
+	if request.GetMethod() != "ger" || request.GetKg().GetName() != "wikidata" ||
+		request.GetOptions().GetVerification().String() != "VERIFICATION_MODE_EDITS" ||
+		request.GetOptions().GetGrounding().GetPreset().String() != "PRESET_PAPER" {
+		t.Errorf("asked with %v", request)
+	}
+	if !strings.Contains(stderr.String(), "3 of 3 questions are answered already") {
+		t.Errorf("progress\n%s", stderr.String())
+	}
+}
+
+func TestCommandPrintsATable(t *testing.T) {
+	t.Parallel()
+	c := command(t, "--questions", questionsFile(t, nQuestions(2)...), "--method", "io")
+	var stdout, stderr bytes.Buffer
+	if err := c.Run(t.Context(), &fakeAsker{}, &stdout, &stderr); err != nil {
+		t.Fatal(err)
+	}
+	if want := "io, 2 questions of questions.jsonl by seed 1, linked entities\n\nHit"; !strings.HasPrefix(stdout.String(), want) {
+		t.Errorf("got\n%s", stdout.String())
+	}
+}
+
+func TestCommandPrintsNoSummaryOfAnEvaluationThatEndedEarly(t *testing.T) {
+	t.Parallel()
+	c := command(t, "--questions", questionsFile(t, nQuestions(2)...))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr bytes.Buffer
+	err := c.Run(ctx, &fakeAsker{}, &stdout, &stderr)
+	if err == nil || !strings.Contains(err.Error(), "nothing is kept without --out") || stdout.Len() != 0 {
+		t.Errorf("error %v, output %q", err, stdout.String())
+	}
+}
+
+func TestCommandChecksBeforeItAsks(t *testing.T) {
+	t.Parallel()
+	good := questionsFile(t, nQuestions(2)...)
+	bad := filepath.Join(t.TempDir(), "bad.jsonl")
+	if err := os.WriteFile(bad, []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		flags []string
+		want  string
+	}{
+		{"no question at a time", []string{"--questions", good, "--parallel", "0"}, "--parallel: must be at least 1"},
+		{"fewer than no questions", []string{"--questions", good, "--limit=-1"}, "--limit: must be at least 0"},
+		{"no time", []string{"--questions", good, "--timeout", "0s"}, "--timeout: must be above 0"},
+		{"a snapshot that is no number", []string{"--questions", good, "--kg", "wikidata@x"}, "--kg:"},
+		{"an unknown stage", []string{"--questions", good, "--until", "end"}, "--until: unknown stage"},
+		{"a bad dataset", []string{"--questions", bad}, "bad.jsonl: line 1: field \"id\""},
+		{"gold entities where there are none", []string{"--questions", good, "--gold-entities"}, "--gold-entities: no question"},
+		{"a file in place of the directory", []string{"--questions", good, "--out", good}, "make results directory"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			asker := &fakeAsker{}
+			err := command(t, c.flags...).Run(t.Context(), asker, &bytes.Buffer{}, &bytes.Buffer{})
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+			if len(asker.requests) > 0 {
+				t.Errorf("asked %v", asker.requests)
+			}
+		})
+	}
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+func TestCommandReportsASummaryThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	questions := questionsFile(t, nQuestions(1)...)
+	for _, flags := range [][]string{{"--questions", questions}, {"--questions", questions, "--json"}} {
+		asker := AskerFunc(func(context.Context, *orchestratorv1.AskRequest) (*orchestratorv1.AskResponse, error) {
+			return &orchestratorv1.AskResponse{Run: rightAnswer()}, nil
+		})
+		err := command(t, flags...).Run(t.Context(), asker, brokenPipe{}, &bytes.Buffer{})
+		if err == nil || !strings.Contains(err.Error(), "write summary: broken pipe") {
+			t.Errorf("%v: error %v", flags, err)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package eval
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval/score"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+)
+
+var river = Question{ID: "1", Question: "Over what river does Mapo Bridge cross?", Answers: []string{"Han River"}}
+
+func triple(s, r, o string) *graphv1.Triple {
+	return &graphv1.Triple{Subject: s, Relation: r, Object: o}
+}
+
+func reports(stages ...orchestratorv1.Stage) []*orchestratorv1.StageReport {
+	out := make([]*orchestratorv1.StageReport, len(stages))
+	for i, stage := range stages {
+		out[i] = &orchestratorv1.StageReport{Stage: stage}
+	}
+	return out
+}
+
+func walk(entities ...string) *graphv1.ReasoningPath {
+	return &graphv1.ReasoningPath{Entities: entities}
+}
+
+func TestMeasurePgAkv(t *testing.T) {
+	t.Parallel()
+	right := &graphv1.ScoredTriple{Triple: triple("Mapo Bridge", "crosses", "Han River")}
+	wrong := &graphv1.ScoredTriple{Triple: triple("Han River Bridge", "crosses", "Rhine")}
+	run := answered("han river")
+	run.Usage = &llmv1.Usage{Calls: 2, CachedCalls: 1, PromptTokens: 500, CompletionTokens: 60}
+	run.Duration = durationpb.New(1500 * time.Millisecond)
+	run.Stages = reports(orchestratorv1.Stage_STAGE_PSEUDO_GRAPH, orchestratorv1.Stage_STAGE_GROUND_GRAPH,
+		orchestratorv1.Stage_STAGE_VERIFY, orchestratorv1.Stage_STAGE_ANSWER)
+	run.Graphs = &orchestratorv1.Run_PgAkv{PgAkv: &orchestratorv1.PgAkvGraphs{
+		Hits: []*graphv1.ScoredTriple{wrong, right},
+		GroundGraph: &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{
+			{Subject: "Han River Bridge", Triples: []*graphv1.ScoredTriple{wrong, wrong}},
+			{Subject: "Mapo", Triples: []*graphv1.ScoredTriple{wrong}},
+		}},
+		FixedGraph: &graphv1.FixedGraph{Triples: []*graphv1.FixedTriple{{Triple: triple("Mapo Bridge", "Han River", "water")}}},
+	}}
+
+	want := Measures{
+		Answered:      true,
+		Scores:        score.Scores{Hit: 1, HitsAt1: 1, Accuracy: 1, Precision: 1, Recall: 1, F1: 1},
+		InHits:        new(true),
+		InGround:      new(false), // "Han River Bridge" is no "Han River"
+		InFixed:       new(false), // a relation is no entity
+		GroundTriples: new(3),
+		Calls:         2, CachedCalls: 1, PromptTokens: 500, CompletionTokens: 60, Milliseconds: 1500,
+	}
+	if got := Measure(river, run); !reflect.DeepEqual(got, want) {
+		t.Errorf("\n got %+v\nwant %+v", got, want)
+	}
+}
+
+func TestMeasureGer(t *testing.T) {
+	t.Parallel()
+	run := answered("Rhine", "Han River")
+	run.Stages = reports(orchestratorv1.Stage_STAGE_LINK, orchestratorv1.Stage_STAGE_PATHS,
+		orchestratorv1.Stage_STAGE_CANDIDATES, orchestratorv1.Stage_STAGE_REFLECT)
+	run.Graphs = &orchestratorv1.Run_Ger{Ger: &orchestratorv1.GerGraphs{
+		ReasoningPaths: []*graphv1.ReasoningPath{
+			walk("Mapo Bridge", "Han River"), walk("Mapo Bridge", "Seoul", "Han River"), walk("Mapo Bridge", "Seoul"), walk(),
+		},
+		Candidates: []*graphv1.CandidateAnswer{{Answer: "Seoul"}, {Answer: "Rhine"}},
+	}}
+	got := Measure(river, run)
+	want := Measures{
+		Answered:        true,
+		Scores:          score.Of("Rhine\nHan River", river.Answers),
+		InPaths:         new(true),
+		InCandidates:    new(false),
+		PathEnds:        new(2),
+		Candidates:      new(2),
+		CandidateScores: &score.Scores{},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("\n got %+v\nwant %+v", got, want)
+	}
+}
+
+func TestMeasureLeavesOutWhatARunDidNotComeTo(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		run  *orchestratorv1.Run
+		want Measures
+	}{
+		{"a method without graphs", answered(), Measures{}},
+		{
+			"pg-akv stopped after the pseudo-graph",
+			&orchestratorv1.Run{
+				Stages: reports(orchestratorv1.Stage_STAGE_PSEUDO_GRAPH),
+				Graphs: &orchestratorv1.Run_PgAkv{PgAkv: &orchestratorv1.PgAkvGraphs{}},
+			},
+			Measures{},
+		},
+		{
+			"ger that found no path",
+			&orchestratorv1.Run{
+				Stages: reports(orchestratorv1.Stage_STAGE_LINK, orchestratorv1.Stage_STAGE_PATHS),
+				Graphs: &orchestratorv1.Run_Ger{Ger: &orchestratorv1.GerGraphs{}},
+			},
+			Measures{InPaths: new(false), PathEnds: new(0)},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := Measure(river, c.run); !reflect.DeepEqual(got, c.want) {
+				t.Errorf("\n got %+v\nwant %+v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestPrediction(t *testing.T) {
+	t.Parallel()
+	named := answered("Han\nRiver", "Rhine")
+	named.Text = "It crosses {Han River}."
+	for _, c := range []struct {
+		name string
+		run  *orchestratorv1.Run
+		want string
+	}{
+		{"answers go one a line", named, "Han River\nRhine"},
+		{"the text stands in where no answer is named", &orchestratorv1.Run{Text: "The Han River."}, "The Han River."},
+		{
+			"an abstention predicts nothing",
+			&orchestratorv1.Run{Text: "Han River is not known.", Grounding: orchestratorv1.Grounding_GROUNDING_ABSTAINED},
+			"",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := prediction(c.run); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,118 @@
+package eval
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
+)
+
+// Options are the settings of a method that an evaluation may change, as the
+// flags spell them. An empty one leaves the choice to the services.
+type Options struct {
+	// Until is the stage to stop after.
+	Until string `json:"until,omitempty"`
+	// Verification is how the pseudo-graph is corrected.
+	Verification string `json:"verification,omitempty"`
+	// Preset names the grounding parameters.
+	Preset string `json:"preset,omitempty"`
+}
+
+// stages are the stages by the names that --until takes.
+var stages = []struct {
+	name  string
+	stage orchestratorv1.Stage
+}{
+	{"pseudo-graph", orchestratorv1.Stage_STAGE_PSEUDO_GRAPH},
+	{"ground", orchestratorv1.Stage_STAGE_GROUND_GRAPH},
+	{"verify", orchestratorv1.Stage_STAGE_VERIFY},
+	{"answer", orchestratorv1.Stage_STAGE_ANSWER},
+	{"link", orchestratorv1.Stage_STAGE_LINK},
+	{"paths", orchestratorv1.Stage_STAGE_PATHS},
+	{"candidates", orchestratorv1.Stage_STAGE_CANDIDATES},
+	{"evaluate-question", orchestratorv1.Stage_STAGE_EVALUATE_QUESTION},
+	{"evaluate-answers", orchestratorv1.Stage_STAGE_EVALUATE_ANSWERS},
+	{"reflect", orchestratorv1.Stage_STAGE_REFLECT},
+}
+
+// ParseStage reads a stage's name, such as "ground". The empty name is no
+// stage.
+func ParseStage(name string) (orchestratorv1.Stage, error) {
+	if name == "" {
+		return orchestratorv1.Stage_STAGE_UNSPECIFIED, nil
+	}
+	names := make([]string, len(stages))
+	for i, s := range stages {
+		if s.name == name {
+			return s.stage, nil
+		}
+		names[i] = s.name
+	}
+	return 0, fmt.Errorf("unknown stage %q; it is one of %s", name, strings.Join(names, ", "))
+}
+
+// request turns the options into those of a request. Evaluated questions stay
+// out of the run database: the evaluation keeps its own runs.
+func (o Options) request() (*orchestratorv1.AskOptions, error) {
+	until, err := ParseStage(o.Until)
+	if err != nil {
+		return nil, fmt.Errorf("--until: %w", err)
+	}
+	mode, err := parseEnum(o.Verification, "VERIFICATION_MODE_", verifierv1.VerificationMode_value)
+	if err != nil {
+		return nil, fmt.Errorf("--verification: %w", err)
+	}
+	preset, err := parseEnum(o.Preset, "PRESET_", retrieverv1.Preset_value)
+	if err != nil {
+		return nil, fmt.Errorf("--preset: %w", err)
+	}
+	return &orchestratorv1.AskOptions{
+		Until:        until,
+		Verification: verifierv1.VerificationMode(mode),
+		Grounding:    &retrieverv1.GroundingOptions{Preset: retrieverv1.Preset(preset)},
+		NoRecord:     true,
+	}, nil
+}
+
+// parseEnum reads a value by the name it has in the contract, without the
+// prefix and in lower case. The empty name is the unspecified value, 0.
+func parseEnum(name, prefix string, values map[string]int32) (int32, error) {
+	if name == "" {
+		return 0, nil
+	}
+	var names []string
+	for full, value := range values {
+		short := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(full, prefix)), "_", "-")
+		if value == 0 {
+			continue
+		}
+		if short == name {
+			return value, nil
+		}
+		names = append(names, short)
+	}
+	slices.Sort(names)
+	return 0, fmt.Errorf("unknown value %q; it is one of %s", name, strings.Join(names, ", "))
+}
+
+// parseKG reads "name" or "name@snapshot". The empty text is no knowledge
+// graph.
+func parseKG(text string) (*graphv1.KnowledgeGraphRef, error) {
+	if text == "" {
+		return nil, nil
+	}
+	name, number, pinned := strings.Cut(text, "@")
+	if !pinned {
+		return &graphv1.KnowledgeGraphRef{Name: name}, nil
+	}
+	snapshot, err := strconv.ParseUint(number, 10, 64)
+	if err != nil || snapshot == 0 || name == "" {
+		return nil, fmt.Errorf("--kg: %q is no knowledge graph; write a name, or a name and a snapshot number such as wikidata@3", text)
+	}
+	return &graphv1.KnowledgeGraphRef{Name: name, Snapshot: snapshot}, nil
+}
