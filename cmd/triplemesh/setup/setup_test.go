@@ -1,0 +1,276 @@
+package setup
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestPins(t *testing.T) {
+	l := Layout{Cache: t.TempDir()}
+	if got := model(l).Size(); got != 1_117_320_768 {
+		t.Errorf("the model has %d bytes", got)
+	}
+	hex := regexp.MustCompile(`^[0-9a-f]{64}$`)
+	for _, arch := range []string{"amd64", "arm64"} {
+		lib, err := onnxRuntime(l, "linux", arch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range []Asset{encoderModel(l), encoderVocab(l), lib, model(l)} {
+			if !hex.MatchString(a.SHA256) {
+				t.Errorf("%s: sum %q", a.Name, a.SHA256)
+			}
+			for _, p := range a.Parts {
+				if !hex.MatchString(p.Package.SHA256) || p.Package.Size == 0 || p.Size == 0 {
+					t.Errorf("%s: %+v is not pinned", a.Name, p)
+				}
+			}
+		}
+	}
+	if _, err := onnxRuntime(l, "plan9", "mips"); err == nil || !strings.Contains(err.Error(), "retriever.encoder") {
+		t.Errorf("an unknown platform: got %v, want what to set instead", err)
+	}
+}
+
+func TestX86Flags(t *testing.T) {
+	tests := []struct{ name, cpuinfo, on, off string }{
+		{"a server with AVX-512 never gets AMX", "processor\t: 0\nflags\t\t: sse4_2 avx avx2 fma f16c bmi2 avx512f avx512cd avx512vl avx512dq avx512bw avx512vbmi avx512_vnni amx_tile amx_int8\n", "GGML_AVX512_VNNI", "AMX"},
+		{"half of AVX-512 is none", "flags : avx avx2 avx512f\n", "GGML_AVX2", "GGML_AVX512=ON"},
+		{"an old processor gets no AVX", "flags : sse4_2\n", "GGML_SSE42", "GGML_AVX=ON"},
+		{"an unreadable file switches all off", "", "", "=ON"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := strings.Join(x86Flags(tt.cpuinfo), " ")
+			if tt.on != "" && !strings.Contains(got, tt.on+"=ON") {
+				t.Errorf("want %s on: %s", tt.on, got)
+			}
+			if strings.Contains(got, tt.off) {
+				t.Errorf("want no %s: %s", tt.off, got)
+			}
+		})
+	}
+}
+
+func TestLockIsTakenByOneAtATime(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	held, err := takeLock(context.Background(), path, func() { t.Error("waited for nobody") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	if _, err := takeLock(ctx, path, cancel); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want it to wait until it was called off", err)
+	}
+	held.Close()
+	again, err := takeLock(context.Background(), path, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Close()
+}
+
+func TestNeedSpace(t *testing.T) {
+	if err := needSpace(t.TempDir(), 1); err != nil {
+		t.Error(err)
+	}
+	if err := needSpace(t.TempDir(), 1<<60); err == nil || !strings.Contains(err.Error(), "--cache") {
+		t.Errorf("got %v, want an error that says where else to go", err)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	t.Run("a log gets a line a tenth", func(t *testing.T) {
+		var b bytes.Buffer
+		task := NewProgress(&b, false).Start("fetch model", 2e9)
+		for i := range int64(101) {
+			task.Set(i * 2e7)
+		}
+		task.Done()
+		if lines := strings.Count(b.String(), "\n"); lines != 11 || strings.Contains(b.String(), "\x1b") {
+			t.Errorf("got %d lines:\n%s", lines, b.String())
+		}
+	})
+	t.Run("a terminal gets one line that fits it", func(t *testing.T) {
+		var b bytes.Buffer
+		p := NewProgress(&b, true)
+		first, second := p.Start("fetch model", 100), p.Start("build llama-server", 0)
+		first.Set(50)
+		second.Set(25)
+		for _, line := range strings.Split(b.String(), "\r\x1b[K") {
+			if n := len([]rune(line)); n > 79 || strings.Contains(line, "\n") {
+				t.Errorf("%d columns: %q", n, line)
+			}
+		}
+		if !strings.Contains(b.String(), "fetch model ████████░░░░░░░░ 50 %  build llama-server ████░") {
+			t.Errorf("got %q", b.String())
+		}
+		first.Done()
+		second.Stop()
+		if !strings.HasSuffix(b.String(), "\r\x1b[K") {
+			t.Error("the line was left standing")
+		}
+	})
+}
+
+func TestUnpackFolder(t *testing.T) {
+	tests := []struct {
+		name  string
+		files map[string]string
+		want  string
+	}{
+		{"the folder alone is unpacked", map[string]string{"pkg-1/in/a.txt": "a", "pkg-1/in/b/c.txt": "c", "pkg-1/setup.py": "no"}, ""},
+		{"a file that climbs out is refused", map[string]string{"pkg-1/in/../../evil": "x"}, "outside"},
+		{"an archive without the folder is an error", map[string]string{"pkg-1/setup.py": "no"}, "no folder"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			root := t.TempDir()
+			archive, dir := filepath.Join(root, "a.tar.gz"), filepath.Join(root, "out", "in")
+			writeTar(t, archive, tt.files)
+			err := unpackFolder(archive, "pkg-1/in", dir)
+			if tt.want != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.want) {
+					t.Fatalf("got %v, want %q", err, tt.want)
+				}
+				if _, err := os.Stat(dir); err == nil {
+					t.Error("the folder appeared all the same")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(filepath.Join(dir, "b", "c.txt")); err != nil || string(got) != "c" {
+				t.Errorf("got %q, %v", got, err)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "setup.py")); err == nil {
+				t.Error("files beside the folder were unpacked")
+			}
+		})
+	}
+}
+
+func writeTar(t *testing.T, path string, files map[string]string) {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	for name, content := range files {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content)), Typeflag: tar.TypeReg}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), z.Close(), os.WriteFile(path, b.Bytes(), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestBuild(t *testing.T) {
+	bin, err := filepath.Abs("testdata/bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	start := func(t *testing.T) (builder, *bytes.Buffer) {
+		l := Layout{Cache: t.TempDir()}
+		if err := os.MkdirAll(filepath.Join(l.serverDir(), "src-"+serverSource().Version), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		lock, err := takeLock(context.Background(), l.lock(), func() {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { lock.Close() })
+		var out bytes.Buffer
+		return builder{layout: l, progress: NewProgress(&out, false), lock: lock}, &out
+	}
+	t.Run("a finished build is remembered", func(t *testing.T) {
+		b, out := start(t)
+		for range 2 {
+			if err := b.build(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := strings.Count(out.String(), "done in"); n != 1 || !b.ready() {
+			t.Errorf("built %d times, ready %v", n, b.ready())
+		}
+	})
+	t.Run("a server that was touched is built again", func(t *testing.T) {
+		b, _ := start(t)
+		if err := b.build(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(b.layout.Server(), []byte("x"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if b.ready() {
+			t.Error("it still counts as ready")
+		}
+	})
+	t.Run("a build left in pieces starts over", func(t *testing.T) {
+		b, out := start(t)
+		leaveBroken(t, b)
+		if err := b.build(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), "from the start") {
+			t.Errorf("said %q", out.String())
+		}
+	})
+	t.Run("a failure shows the end of the log", func(t *testing.T) {
+		b, _ := start(t)
+		leaveBroken(t, b)
+		err := b.compile(context.Background(), "src", filepath.Join(b.layout.serverDir(), "build"))
+		if err == nil || !strings.Contains(err.Error(), "file truncated") || !strings.Contains(err.Error(), "build.log") {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("no compiler names what to install", func(t *testing.T) {
+		b, _ := start(t)
+		t.Setenv("PATH", t.TempDir())
+		if err := b.build(context.Background()); err == nil || !strings.Contains(err.Error(), "apt install") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func leaveBroken(t *testing.T, b builder) {
+	t.Helper()
+	dir := filepath.Join(b.layout.serverDir(), "build")
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "bad"), nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRunWithEverythingSkippedFetchesNothing(t *testing.T) {
+	x := newIndex(t)
+	var out bytes.Buffer
+	o := Options{Cache: filepath.Join(t.TempDir(), "cache"), Python: x.python(), Out: &out,
+		SkipEncoder: true, SkipRuntime: true, SkipModel: true, SkipServer: true}
+	if err := Run(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	if x.calls() != 0 || !strings.Contains(out.String(), "everything is there") {
+		t.Errorf("said %q", out.String())
+	}
+}
+
+func TestLookNamesTheMend(t *testing.T) {
+	for _, s := range Look(t.TempDir()) {
+		if !s.OK && s.Mend == "" {
+			t.Errorf("%s is missing and nothing says how to mend it", s.Name)
+		}
+	}
+}
