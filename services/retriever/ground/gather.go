@@ -1,0 +1,126 @@
+package ground
+
+import (
+	"context"
+	"slices"
+
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// What gathering may cost.
+const (
+	// readPerSubject is the most facts of a subject that are looked at.
+	readPerSubject = 4000
+	// joinPerSubject is the most of its facts with a mediator that are looked
+	// through: joined facts have to be encoded.
+	joinPerSubject = 8
+)
+
+// gather chooses the evidence of the subjects that stay.
+func (g *grounding) gather(ctx context.Context) (int, error) {
+	candidates := map[store.EntityID][]found{}
+	for _, h := range g.hits {
+		candidates[h.subject] = append(candidates[h.subject], h)
+	}
+	if g.options.beyondHits {
+		if err := g.readOn(ctx, candidates); err != nil {
+			return 0, err
+		}
+	}
+	g.evidence = map[store.EntityID][]found{}
+	n := 0
+	for _, list := range g.lists(candidates) {
+		subject := list[0].subject
+		// The best list of a subject always has its first fact shown.
+		room := max(g.options.MaxFacts-n, 0)
+		if len(g.evidence[subject]) == 0 {
+			room = max(room, 1)
+		}
+		list = list[:min(len(list), g.options.MaxList, room)]
+		g.evidence[subject] = append(g.evidence[subject], list...)
+		n += len(list)
+	}
+	for _, facts := range g.evidence {
+		slices.SortFunc(facts, byScore)
+	}
+	return n, nil
+}
+
+// lists groups the candidates of the kept subjects by subject and relation,
+// the list with the best fact first, each with its best fact first.
+func (g *grounding) lists(candidates map[store.EntityID][]found) [][]found {
+	type key struct {
+		subject  store.EntityID
+		relation string
+	}
+	groups := map[key][]found{}
+	for _, s := range g.kept {
+		for _, f := range candidates[s.Entity] {
+			k := key{f.subject, f.relation}
+			groups[k] = append(groups[k], f)
+		}
+	}
+	lists := make([][]found, 0, len(groups))
+	for _, list := range groups {
+		slices.SortFunc(list, byScore)
+		lists = append(lists, list)
+	}
+	slices.SortFunc(lists, func(a, b []found) int { return byScore(a[0], b[0]) })
+	return lists
+}
+
+// readOn adds the facts of the kept subjects that were no hits.
+func (g *grounding) readOn(ctx context.Context, candidates map[store.EntityID][]found) error {
+	subjects := make([]store.EntityID, len(g.kept))
+	for i, s := range g.kept {
+		subjects[i] = s.Entity
+	}
+	if len(subjects) == 0 {
+		return nil
+	}
+	edges, err := g.snap.Edges(ctx, subjects, store.Out, nil)
+	if err != nil {
+		return err
+	}
+	for i, s := range subjects {
+		hit := map[store.TripleID]bool{}
+		for _, f := range candidates[s] {
+			hit[f.id] = true
+		}
+		var more []found
+		for _, e := range edges[i][:min(len(edges[i]), readPerSubject)] {
+			if !hit[e.Triple] {
+				more = append(more, g.plain(e.Triple))
+			}
+		}
+		if more, err = g.readable(ctx, more); err != nil {
+			return err
+		}
+		candidates[s] = append(candidates[s], more...)
+	}
+	return nil
+}
+
+// readable scores facts and looks through the mediators of the best ones.
+func (g *grounding) readable(ctx context.Context, facts []found) ([]found, error) {
+	if err := g.score(ctx, facts); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(facts, byScore)
+	var clear, veiled []found
+	for _, f := range facts {
+		if !g.opaque(f.object) {
+			clear = append(clear, f)
+		} else if len(veiled) < joinPerSubject {
+			veiled = append(veiled, f)
+		}
+	}
+	_, joined, err := g.join(ctx, veiled)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.score(ctx, joined); err != nil {
+		return nil, err
+	}
+	return append(clear, joined...), nil
+}

@@ -1,0 +1,50 @@
+package ground
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/services/retriever/verbalise"
+)
+
+// queries are the texts that a grounding encodes, and what each is for.
+type queries struct {
+	// texts are distinct. The first searched of them are queries, the others
+	// are only compared with.
+	texts    []string
+	searched int
+	// question and pseudo say at which text each stands.
+	question int
+	pseudo   []int
+	// subjects counts the distinct subjects of the pseudo-graph, 1 at least.
+	subjects int
+}
+
+// plan lists the texts for a question and a pseudo-graph.
+func plan(question string, pseudo []Fact, options Options) queries {
+	var q queries
+	add := func(text string) int {
+		if at := slices.Index(q.texts, text); at >= 0 {
+			return at
+		}
+		q.texts = append(q.texts, text)
+		return len(q.texts) - 1
+	}
+	subjects := map[string]bool{}
+	for _, p := range pseudo {
+		q.pseudo = append(q.pseudo, add(verbalise.Triple(p.Subject, p.Relation, p.Object)))
+		subjects[strings.ToLower(p.Subject)] = true
+	}
+	q.subjects = max(len(subjects), 1)
+	if options.guesses {
+		for _, p := range pseudo {
+			add(p.Subject + " " + verbalise.Relation(p.Relation))
+		}
+	}
+	if options.guesses || len(pseudo) == 0 {
+		add(question)
+	}
+	q.searched = len(q.texts)
+	q.question = add(question)
+	return q
+}

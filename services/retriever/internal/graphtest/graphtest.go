@@ -1,0 +1,109 @@
+// Package graphtest is a knowledge graph in memory, and an encoder that knows
+// words only by their letters: enough to test what stands on a store without
+// one.
+package graphtest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/verbalise"
+)
+
+// Graph is a store.Snapshot in memory. It counts the reads that a test may
+// want to bound.
+type Graph struct {
+	entities, relations []string
+	triples             []store.Triple
+	vectors, relVectors [][]float32
+	aliases             map[string][]store.EntityID
+	// EdgeReads counts the calls of Edges, Released those of Release.
+	EdgeReads, Released int
+}
+
+var _ store.Snapshot = (*Graph)(nil)
+
+// New builds a graph of subject, relation, object triples.
+func New(triples ...[3]string) *Graph {
+	g := &Graph{aliases: map[string][]store.EntityID{}}
+	for _, t := range triples {
+		g.entities = append(g.entities, t[0], t[2])
+		g.relations = append(g.relations, t[1])
+	}
+	g.entities, g.relations = distinct(g.entities), distinct(g.relations)
+	for _, t := range triples {
+		g.triples = append(g.triples, store.Triple{
+			Subject:  store.EntityID(index(g.entities, t[0])),
+			Relation: store.RelationID(index(g.relations, t[1])),
+			Object:   store.EntityID(index(g.entities, t[2])),
+		})
+	}
+	slices.SortFunc(g.triples, func(a, b store.Triple) int {
+		return cmp.Or(cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Relation, b.Relation), cmp.Compare(a.Object, b.Object))
+	})
+	g.triples = slices.Compact(g.triples)
+	for _, t := range g.triples {
+		text := verbalise.Triple(g.entities[t.Subject], g.relations[t.Relation], g.entities[t.Object])
+		g.vectors = append(g.vectors, Vector(text))
+	}
+	for _, r := range g.relations {
+		g.relVectors = append(g.relVectors, Vector(verbalise.RelationInContext(r)))
+	}
+	return g
+}
+
+// WithAlias adds another name of an entity that the graph holds.
+func (g *Graph) WithAlias(entity, alias string) *Graph {
+	g.aliases[store.Fold(alias)] = append(g.aliases[store.Fold(alias)], g.ID(entity))
+	return g
+}
+
+// ID returns the number of an entity that the graph holds.
+func (g *Graph) ID(entity string) store.EntityID {
+	return store.EntityID(index(g.entities, entity))
+}
+
+// RelationID returns the number of a relation that the graph holds.
+func (g *Graph) RelationID(relation string) store.RelationID {
+	return store.RelationID(index(g.relations, relation))
+}
+
+// Open implements store.Opener for the graph "test" alone.
+func (g *Graph) Open(_ context.Context, kg string, number uint64) (store.Snapshot, error) {
+	if kg != "test" || number > 1 {
+		return nil, &store.Error{Op: "open", KG: kg, Number: number, Err: store.ErrNotFound}
+	}
+	return g, nil
+}
+
+// Info implements store.Snapshot.
+func (g *Graph) Info() store.Info {
+	return store.Info{
+		KG: "test", Number: 1, Encoder: "words", Dims: Dims,
+		Triples: len(g.triples), Entities: len(g.entities), Relations: len(g.relations),
+	}
+}
+
+// Release implements store.Snapshot.
+func (g *Graph) Release() { g.Released++ }
+
+// Triple implements store.Facts.
+func (g *Graph) Triple(id store.TripleID) store.Triple { return g.triples[id] }
+
+// Validity implements store.Facts; nothing here has any.
+func (g *Graph) Validity(store.TripleID) store.Validity { return store.Validity{} }
+
+func distinct(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func index(names []string, name string) int {
+	i, ok := slices.BinarySearch(names, name)
+	if !ok {
+		panic("graphtest: no " + name)
+	}
+	return i
+}

@@ -1,0 +1,145 @@
+package graphtest
+
+import (
+	"cmp"
+	"context"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// Dims is the length of the vectors here.
+const Dims = 128
+
+// Encoder gives texts that share words close vectors. Texts records what it
+// was asked for.
+type Encoder struct {
+	Texts []string
+	Err   error
+}
+
+// Encode returns one vector of length 1 per text.
+func (e *Encoder) Encode(_ context.Context, texts []string) ([][]float32, error) {
+	e.Texts = append(e.Texts, texts...)
+	vectors := make([][]float32, len(texts))
+	for i, t := range texts {
+		vectors[i] = Vector(t)
+	}
+	return vectors, e.Err
+}
+
+// Vector is the sum of a fixed random vector per word, of length 1.
+func Vector(text string) []float32 {
+	v := make([]float32, Dims)
+	v[0] = 1e-6
+	for _, word := range strings.Fields(store.Fold(text)) {
+		h := fnv.New64a()
+		h.Write([]byte(word))
+		r := rand.New(rand.NewPCG(h.Sum64(), 1))
+		for i := range v {
+			v[i] += float32(r.NormFloat64())
+		}
+	}
+	norm := float32(math.Sqrt(float64(dot(v, v))))
+	for i := range v {
+		v[i] /= norm
+	}
+	return v
+}
+
+// Edges implements store.Walker.
+func (g *Graph) Edges(_ context.Context, entities []store.EntityID, dir store.Direction, relations []store.RelationID) ([][]store.Edge, error) {
+	g.EdgeReads++
+	lists := make([][]store.Edge, len(entities))
+	for i, e := range entities {
+		for id, t := range g.triples {
+			from, to := t.Subject, t.Object
+			if dir == store.In {
+				from, to = to, from
+			}
+			if from == e && (relations == nil || slices.Contains(relations, t.Relation)) {
+				lists[i] = append(lists[i], store.Edge{Relation: t.Relation, Entity: to, Triple: store.TripleID(id)})
+			}
+		}
+		slices.SortFunc(lists[i], func(a, b store.Edge) int {
+			return cmp.Or(cmp.Compare(a.Relation, b.Relation), cmp.Compare(a.Triple, b.Triple))
+		})
+	}
+	return lists, nil
+}
+
+// Degree implements store.Walker.
+func (g *Graph) Degree(e store.EntityID, dir store.Direction) int {
+	n := 0
+	for _, t := range g.triples {
+		if (dir == store.Out && t.Subject == e) || (dir == store.In && t.Object == e) {
+			n++
+		}
+	}
+	return n
+}
+
+// SearchTriples implements store.Searcher.
+func (g *Graph) SearchTriples(_ context.Context, queries [][]float32, k int) ([][]store.Hit, error) {
+	results := make([][]store.Hit, len(queries))
+	for i, scored := range nearest(queries, g.vectors, k) {
+		for _, s := range scored {
+			results[i] = append(results[i], store.Hit{Triple: store.TripleID(s.row), Score: s.score})
+		}
+	}
+	return results, nil
+}
+
+// ScoreTriples implements store.Searcher.
+func (g *Graph) ScoreTriples(_ context.Context, queries [][]float32, triples []store.TripleID) ([][]float32, error) {
+	results := make([][]float32, len(queries))
+	for i, q := range queries {
+		for _, t := range triples {
+			results[i] = append(results[i], dot(q, g.vectors[t]))
+		}
+	}
+	return results, nil
+}
+
+// SearchRelations implements store.Searcher.
+func (g *Graph) SearchRelations(_ context.Context, queries [][]float32, k int) ([][]store.RelationHit, error) {
+	results := make([][]store.RelationHit, len(queries))
+	for i, scored := range nearest(queries, g.relVectors, k) {
+		for _, s := range scored {
+			results[i] = append(results[i], store.RelationHit{Relation: store.RelationID(s.row), Score: s.score})
+		}
+	}
+	return results, nil
+}
+
+// RelationVector implements store.Searcher.
+func (g *Graph) RelationVector(id store.RelationID) []float32 { return g.relVectors[id] }
+
+type scored struct {
+	row   int
+	score float32
+}
+
+func nearest(queries, rows [][]float32, k int) [][]scored {
+	results := make([][]scored, len(queries))
+	for i, q := range queries {
+		for row, v := range rows {
+			results[i] = append(results[i], scored{row, dot(q, v)})
+		}
+		slices.SortStableFunc(results[i], func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+		results[i] = results[i][:min(k, len(results[i]))]
+	}
+	return results
+}
+
+func dot(a, b []float32) float32 {
+	var sum float32
+	for i := range a {
+		sum += a[i] * b[i]
+	}
+	return sum
+}

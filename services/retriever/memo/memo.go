@@ -1,0 +1,89 @@
+// Package memo remembers the vectors of texts that come back from question to
+// question, such as the words of relations and of the paths made of them.
+package memo
+
+import (
+	"context"
+	"sync"
+)
+
+// Encoder turns texts into vectors, one per text, each of length 1.
+type Encoder interface {
+	Encode(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// Memo is an Encoder that asks another one only for what it has not seen of
+// late. It is safe for concurrent use.
+//
+// It keeps two generations: texts seen lately, and those before them. When the
+// first is full it becomes the second, and what nobody asked for since is
+// gone. So between size and twice size vectors are held, with no bookkeeping
+// per use.
+type Memo struct {
+	encoder Encoder
+	size    int
+
+	mu            sync.Mutex
+	young, former map[string][]float32
+}
+
+// New wraps an encoder. size is how many texts a generation holds; a vector of
+// 384 dims takes 1.5 KiB.
+func New(encoder Encoder, size int) *Memo {
+	return &Memo{encoder: encoder, size: max(size, 1), young: map[string][]float32{}}
+}
+
+// Encode returns one vector per text. The vectors are shared and must not be
+// changed.
+func (m *Memo) Encode(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors := make([][]float32, len(texts))
+	var missing []string
+	at := map[string][]int{}
+	m.mu.Lock()
+	for i, text := range texts {
+		if v, ok := m.recall(text); ok {
+			vectors[i] = v
+			continue
+		}
+		if at[text] == nil {
+			missing = append(missing, text)
+		}
+		at[text] = append(at[text], i)
+	}
+	m.mu.Unlock()
+	if len(missing) == 0 {
+		return vectors, nil
+	}
+	fresh, err := m.encoder.Encode(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for j, text := range missing {
+		m.keep(text, fresh[j])
+		for _, i := range at[text] {
+			vectors[i] = fresh[j]
+		}
+	}
+	return vectors, nil
+}
+
+// recall looks a text up; one found among the former becomes young again.
+func (m *Memo) recall(text string) ([]float32, bool) {
+	if v, ok := m.young[text]; ok {
+		return v, true
+	}
+	v, ok := m.former[text]
+	if ok {
+		m.keep(text, v)
+	}
+	return v, ok
+}
+
+func (m *Memo) keep(text string, v []float32) {
+	if len(m.young) >= m.size {
+		m.former, m.young = m.young, make(map[string][]float32, m.size)
+	}
+	m.young[text] = v
+}

@@ -1,0 +1,98 @@
+package prune
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// hits of subject 1: three middling, 2: one close, 3: two close, 4: four far.
+var hits = []Hit{
+	{1, .7}, {1, .75}, {1, .71}, {2, .95}, {3, .9}, {3, .8}, {4, .4}, {4, .4}, {4, .3}, {4, .5},
+}
+
+func entities[S any](of []S, id func(S) store.EntityID) []store.EntityID {
+	var ids []store.EntityID
+	for _, s := range of {
+		ids = append(ids, id(s))
+	}
+	return ids
+}
+
+func TestPrune(t *testing.T) {
+	tests := []struct {
+		name           string
+		rule           func([]Hit, int, float32) ([]Subject, []Dropped)
+		k              int
+		minConfidence  float32
+		kept           []store.EntityID
+		selection, low []store.EntityID
+	}{
+		{"the paper counts hits first, then asks for the mean", Paper, 2, .7, []store.EntityID{1}, []store.EntityID{2, 3}, []store.EntityID{4}},
+		{"the paper keeps what both steps let through, most confident first", Paper, 3, .7, []store.EntityID{3, 1}, []store.EntityID{2}, []store.EntityID{4}},
+		{"the paper keeps none when the threshold is out of reach", Paper, 4, .99, nil, nil, []store.EntityID{2, 3, 1, 4}},
+		{"best hit lets one close triple speak for its subject", Best, 2, .6, []store.EntityID{2, 3}, []store.EntityID{1, 4}, nil},
+		{"best hit drops by confidence inside the first k", Best, 4, .6, []store.EntityID{2, 3, 1}, nil, []store.EntityID{4}},
+		{"a subject on the threshold stays", Best, 4, .75, []store.EntityID{2, 3, 1}, nil, []store.EntityID{4}},
+		{"k of nought keeps none", Best, 0, -1, nil, []store.EntityID{2, 3, 1, 4}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			kept, dropped := tt.rule(hits, tt.k, tt.minConfidence)
+			if got := entities(kept, func(s Subject) store.EntityID { return s.Entity }); !slices.Equal(got, tt.kept) {
+				t.Errorf("kept %v, want %v", got, tt.kept)
+			}
+			for reason, want := range map[Reason][]store.EntityID{Selection: tt.selection, Confidence: tt.low} {
+				var got []store.EntityID
+				for _, d := range dropped {
+					if d.Reason == reason {
+						got = append(got, d.Entity)
+					}
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("dropped for reason %d: %v, want %v", reason, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestPruneLosesNothingAndDoesNotDependOnOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		var in []Hit
+		for range r.IntN(30) {
+			in = append(in, Hit{store.EntityID(r.IntN(8)), float32(r.IntN(10)) / 10})
+		}
+		k, threshold := r.IntN(6), float32(r.IntN(10))/10
+		shuffled := slices.Clone(in)
+		r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		for _, rule := range []func([]Hit, int, float32) ([]Subject, []Dropped){Paper, Best} {
+			kept, dropped := rule(in, k, threshold)
+			keptAgain, droppedAgain := rule(shuffled, k, threshold)
+			for i := range kept {
+				if kept[i].Entity != keptAgain[i].Entity {
+					t.Fatalf("kept %v, after a shuffle %v", kept, keptAgain)
+				}
+			}
+			if len(dropped) != len(droppedAgain) {
+				t.Fatalf("dropped %v, after a shuffle %v", dropped, droppedAgain)
+			}
+			n := 0
+			for _, s := range kept {
+				n += s.Hits
+				if s.Confidence < threshold {
+					t.Fatalf("kept %+v under %v", s, threshold)
+				}
+			}
+			for _, d := range dropped {
+				n += d.Hits
+			}
+			if n != len(in) || len(kept) > k {
+				t.Fatalf("%d hits accounted for of %d, %d subjects kept of at most %d", n, len(in), len(kept), k)
+			}
+		}
+	}
+}

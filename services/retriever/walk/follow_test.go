@@ -1,0 +1,171 @@
+package walk
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/services/retriever/internal/graphtest"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+var films = graphtest.New(
+	[3]string{"Harbour", "director", "Ann"}, [3]string{"Harbour", "cast", "Bo"}, [3]string{"Harbour", "cast", "Cy"},
+	[3]string{"Tides", "director", "Ann"}, [3]string{"Tides", "cast", "Bo"},
+	[3]string{"Ann", "sibling", "m.0aaaa1"}, [3]string{"Dee", "sibling", "m.0aaaa1"},
+	[3]string{"Ann", "born in", "Oslo"}, [3]string{"Oslo", "country", "Norway"},
+)
+
+// steps reads "director cast^ …", a caret for the inverse.
+func steps(g *graphtest.Graph, text string) []Step {
+	var out []Step
+	for word := range strings.SplitSeq(text, ", ") {
+		name, inverse := strings.CutSuffix(word, "^")
+		out = append(out, Step{Relation: g.RelationID(name), Inverse: inverse})
+	}
+	return out
+}
+
+func ids(g *graphtest.Graph, names ...string) []store.EntityID {
+	var out []store.EntityID
+	for _, n := range names {
+		out = append(out, g.ID(n))
+	}
+	return out
+}
+
+func shown(g *graphtest.Graph, walks []Walk) []string {
+	var out []string
+	for _, w := range walks {
+		var names []string
+		for _, e := range w.Entities {
+			names = append(names, g.EntityName(e))
+		}
+		out = append(out, strings.Join(names, " > "))
+	}
+	return out
+}
+
+func TestFollow(t *testing.T) {
+	tests := []struct {
+		name      string
+		topics    []string
+		path      string
+		limit     int
+		want      []string
+		truncated bool
+	}{
+		{"one hop lists every object", []string{"Harbour"}, "cast", 10, []string{"Harbour > Bo", "Harbour > Cy"}, false},
+		{"an inverse hop goes from object to subject", []string{"Ann"}, "director^", 10, []string{"Ann > Harbour", "Ann > Tides"}, false},
+		{"two hops show what they pass", []string{"Ann"}, "director^, cast", 10, []string{"Ann > Harbour > Bo", "Ann > Harbour > Cy", "Ann > Tides > Bo"}, false},
+		{"a walk does not go back over the triple it came by", []string{"Harbour"}, "director, director^", 10, []string{"Harbour > Ann > Tides"}, false},
+		{"a mediator is passed", []string{"Ann"}, "sibling, sibling^", 10, []string{"Ann > m.0aaaa1 > Dee"}, false},
+		{"a mediator is no end", []string{"Ann"}, "sibling", 10, nil, false},
+		{"cycles are allowed", []string{"Bo"}, "cast^, director, director^, cast", 10, []string{"Bo > Harbour > Ann > Tides > Bo", "Bo > Tides > Ann > Harbour > Bo", "Bo > Tides > Ann > Harbour > Cy"}, false},
+		{"topics keep their order", []string{"Tides", "Harbour"}, "director", 10, []string{"Tides > Ann", "Harbour > Ann"}, false},
+		{"a topic given twice is followed once", []string{"Tides", "Tides"}, "director", 10, []string{"Tides > Ann"}, false},
+		{"the limit holds for each topic", []string{"Harbour", "Tides"}, "cast", 1, []string{"Harbour > Bo", "Tides > Bo"}, true},
+		{"a path that leads nowhere has no walks", []string{"Oslo"}, "country, director", 10, nil, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			walks, truncated, err := Follow(context.Background(), films, []Plan{{steps(films, tt.path), ids(films, tt.topics...)}}, tt.limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := shown(films, walks[0]); !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			if truncated != tt.truncated {
+				t.Errorf("truncated %v, want %v", truncated, tt.truncated)
+			}
+		})
+	}
+}
+
+func TestPlansStartFromTheirOwnTopicsAndShareReads(t *testing.T) {
+	plans := []Plan{
+		{steps(films, "director, born in"), ids(films, "Harbour")},
+		{steps(films, "director"), ids(films, "Tides")},
+		{steps(films, "director, born in, country"), ids(films, "Tides")},
+	}
+	films.EdgeReads = 0
+	walks, _, err := Follow(context.Background(), films, plans, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"Harbour > Ann > Oslo", "Tides > Ann", "Tides > Ann > Oslo > Norway"} {
+		if got := shown(films, walks[i]); !slices.Equal(got, []string{want}) {
+			t.Errorf("plan %d: got %q, want only %q", i, got, want)
+		}
+	}
+	if films.EdgeReads != 3 {
+		t.Errorf("%d reads, want one per hop", films.EdgeReads)
+	}
+}
+
+type broken struct{ *graphtest.Graph }
+
+var errDown = errors.New("store is down")
+
+func (broken) Edges(context.Context, []store.EntityID, store.Direction, []store.RelationID) ([][]store.Edge, error) {
+	return nil, errDown
+}
+
+func TestFollowPassesTheStoresErrorOn(t *testing.T) {
+	_, _, err := Follow(context.Background(), broken{films}, []Plan{{steps(films, "cast"), ids(films, "Tides")}}, 10)
+	if !errors.Is(err, errDown) {
+		t.Errorf("error %v, want %v", err, errDown)
+	}
+}
+
+// A slow and plain walk, one path at a time, must agree with the shared one.
+func TestFollowAgreesWithAPlainWalk(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 60 {
+		var triples [][3]string
+		for range 25 {
+			triples = append(triples, [3]string{"e" + strconv.Itoa(r.IntN(7)), "r" + strconv.Itoa(r.IntN(3)), "e" + strconv.Itoa(r.IntN(7))})
+		}
+		g := graphtest.New(triples...)
+		var plans []Plan
+		for range 6 {
+			var p Plan
+			for range 1 + r.IntN(3) {
+				p.Steps = append(p.Steps, Step{store.RelationID(r.IntN(g.Info().Relations)), r.IntN(2) == 0})
+			}
+			p.Topics = []store.EntityID{store.EntityID(r.IntN(g.Info().Entities))}
+			plans = append(plans, p)
+		}
+		walks, truncated, err := Follow(context.Background(), g, plans, 1000)
+		if err != nil || truncated {
+			t.Fatalf("truncated %v, error %v", truncated, err)
+		}
+		for i, p := range plans {
+			got, want := shown(g, walks[i]), shown(g, plain(g, p.Steps, []store.EntityID{p.Topics[0]}, nil))
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				t.Fatalf("plan %v: got %q, want %q", p, got, want)
+			}
+		}
+	}
+}
+
+func plain(g *graphtest.Graph, steps []Step, so []store.EntityID, by *store.TripleID) []Walk {
+	if len(steps) == 0 {
+		return []Walk{{slices.Clone(so)}}
+	}
+	lists, _ := g.Edges(context.Background(), so[len(so)-1:], steps[0].direction(), nil)
+	var walks []Walk
+	for _, e := range lists[0] {
+		if e.Relation == steps[0].Relation && (by == nil || *by != e.Triple) {
+			walks = append(walks, plain(g, steps[1:], append(slices.Clone(so), e.Entity), &e.Triple)...)
+		}
+	}
+	return walks
+}

@@ -1,0 +1,174 @@
+package walk
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// What ranks a path, found on WebQSP questions over the Freebase slice with
+// all-MiniLM-L6-v2 (cmd/calibrate prints the shares).
+const (
+	// sizePenalty times the natural logarithm of the number of ends is taken
+	// off a path's score: one with hundreds of ends is rarely the answer.
+	sizePenalty = 0.02
+	// hopPenalty is taken off for each hop after the first.
+	hopPenalty = 0.05
+	// sharedBonus is for a path with an end that another topic entity's path
+	// ends in too.
+	sharedBonus = 0.05
+	// proposedWeight is how much of the score comes from the model's own words
+	// where there are any, the rest from the question's.
+	proposedWeight = 0.4
+)
+
+// What a suggestion may cost.
+const (
+	// beam is how many paths of each length are gone on from.
+	beam = 64
+	// fan is the most entities a path may reach and still be gone on from.
+	fan = 1000
+	// reads is the most entities whose edges one hop reads.
+	reads = 20000
+	// finalists is how many paths of each length have their words encoded;
+	// they are chosen by the vectors of their relations.
+	finalists = 48
+)
+
+// Snapshot is what suggesting needs of a knowledge graph.
+type Snapshot interface {
+	Reader
+	RelationName(store.RelationID) string
+	RelationVector(store.RelationID) []float32
+}
+
+// Encoder turns texts into vectors, one per text, each of length 1.
+type Encoder interface {
+	Encode(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// Ask is what paths are suggested for.
+type Ask struct {
+	Question string
+	Topics   []store.EntityID
+	// Proposed are the words of paths that the model expects; may be empty.
+	Proposed []string
+	// MaxHops is the longest path, Limit the most paths.
+	MaxHops, Limit int
+	// MaxEnds is the most distinct ends of all paths together; 0 leaves it
+	// open.
+	MaxEnds int
+}
+
+// Suggestion is a path that exists and leads from its one topic entity to an
+// entity with a readable name.
+type Suggestion struct {
+	Plan
+	// Score is the closeness of its words to the question's and the proposed
+	// ones, less what long and broad paths lose: about -1 to 1.
+	Score float32
+	// Ends counts the entities it leads to, opaque ones and the topic entity
+	// itself left out. At most fan entities are gone on from at each hop.
+	Ends int
+}
+
+// Suggest ranks the relation paths around the topic entities, best first. Of
+// paths from one topic entity with the same ends only the best is kept. Paths
+// are taken from the best down; one that does not fit in MaxEnds is passed
+// over for smaller ones.
+func Suggest(ctx context.Context, snap Snapshot, encoder Encoder, ask Ask) ([]Suggestion, error) {
+	aim, err := newAim(ctx, snap, encoder, ask)
+	if err != nil {
+		return nil, err
+	}
+	prospects, err := explore(ctx, snap, aim, ask.Topics, ask.MaxHops)
+	if err != nil {
+		return nil, err
+	}
+	if err := score(ctx, snap, encoder, aim, prospects); err != nil {
+		return nil, err
+	}
+	return choose(prospects, ask), nil
+}
+
+// score replaces each prospect's rough score by that of its whole words.
+func score(ctx context.Context, snap Snapshot, encoder Encoder, aim *aim, prospects []*prospect) error {
+	words := make([]string, len(prospects))
+	for i, p := range prospects {
+		words[i] = Words(snap, p.steps)
+	}
+	vectors, err := encoder.Encode(ctx, words)
+	if err != nil {
+		return err
+	}
+	shared := reachedByMany(prospects)
+	for i, p := range prospects {
+		p.score = p.worth(aim.closeness(vectors[i]))
+		if slices.ContainsFunc(p.ends, func(e store.EntityID) bool { return shared[e] }) {
+			p.score += sharedBonus
+		}
+	}
+	slices.SortStableFunc(prospects, func(a, b *prospect) int { return cmp.Compare(b.score, a.score) })
+	return nil
+}
+
+// worth is a closeness less the penalties.
+func (p *prospect) worth(closeness float32) float32 {
+	return closeness -
+		sizePenalty*float32(math.Log(float64(len(p.ends)))) -
+		hopPenalty*float32(len(p.steps)-1)
+}
+
+// reachedByMany finds the ends that paths from several topic entities share.
+func reachedByMany(prospects []*prospect) map[store.EntityID]bool {
+	first := map[store.EntityID]store.EntityID{}
+	shared := map[store.EntityID]bool{}
+	for _, p := range prospects {
+		for _, e := range p.ends {
+			if topic, seen := first[e]; !seen {
+				first[e] = p.topic
+			} else if topic != p.topic {
+				shared[e] = true
+			}
+		}
+	}
+	return shared
+}
+
+// choose takes ranked prospects while they fit.
+func choose(ranked []*prospect, ask Ask) []Suggestion {
+	var chosen []Suggestion
+	kept := map[string]bool{}
+	ends := map[store.EntityID]bool{}
+	for _, p := range ranked {
+		if len(chosen) == ask.Limit {
+			break
+		}
+		key := p.key()
+		if kept[key] {
+			continue
+		}
+		added := 0
+		for _, e := range p.ends {
+			if !ends[e] {
+				added++
+			}
+		}
+		if ask.MaxEnds > 0 && len(ends)+added > ask.MaxEnds {
+			continue
+		}
+		kept[key] = true
+		for _, e := range p.ends {
+			ends[e] = true
+		}
+		chosen = append(chosen, Suggestion{
+			Plan:  Plan{Steps: p.steps, Topics: []store.EntityID{p.topic}},
+			Score: p.score,
+			Ends:  len(p.ends),
+		})
+	}
+	return chosen
+}

@@ -1,0 +1,157 @@
+package walk
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/services/retriever/internal/graphtest"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+var presidents = graphtest.New(
+	[3]string{"Polk", "government.politician.positions_held", "m.0aaaa1"},
+	[3]string{"Polk", "government.politician.positions_held", "m.0aaaa2"},
+	[3]string{"m.0aaaa1", "government.position.job_title", "Governor"},
+	[3]string{"m.0aaaa2", "government.position.job_title", "Speaker"},
+	[3]string{"Polk", "people.person.birthplace", "Pineville"},
+	[3]string{"Polk", "people.person.birth_town", "Pineville"},
+	[3]string{"Polk", "people.person.gender", "Male"},
+	[3]string{"Pineville", "location.location.birth_state", "Carolina"},
+	[3]string{"Abe", "people.person.gender", "Male"},
+	[3]string{"Abe", "people.person.birthplace", "Hodgenville"},
+	[3]string{"Knox", "people.person.birth_town", "Pineville"},
+	[3]string{"Knox", "people.person.gender", "Male"},
+)
+
+func suggested(t *testing.T, g *graphtest.Graph, ask Ask) []string {
+	t.Helper()
+	paths, err := Suggest(context.Background(), g, &graphtest.Encoder{}, ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words []string
+	for i, p := range paths {
+		words = append(words, Words(g, p.Steps))
+		if i > 0 && p.Score > paths[i-1].Score {
+			t.Errorf("path %d scores %v, better than the one before it", i, p.Score)
+		}
+		if p.Ends < 1 || len(p.Topics) != 1 {
+			t.Errorf("path %q has %d ends and %d topics", words[i], p.Ends, len(p.Topics))
+		}
+	}
+	return words
+}
+
+func TestSuggest(t *testing.T) {
+	tests := []struct {
+		name string
+		ask  Ask
+		want []string
+	}{
+		{
+			"a path through a mediator is found, the mediator itself is no end",
+			Ask{Question: "which job title positions held by polk", MaxHops: 2, Limit: 1},
+			[]string{"politician positions held position job title"},
+		},
+		{
+			"the model's words help to rank",
+			Ask{Question: "who", Proposed: []string{"gender"}, MaxHops: 1, Limit: 1},
+			[]string{"person gender"},
+		},
+		{
+			"of two paths with the same ends the better stays",
+			Ask{Question: "birthplace", MaxHops: 1, Limit: 9},
+			[]string{"person birthplace", "person gender"},
+		},
+		{
+			"max hops of one stays close",
+			Ask{Question: "birth state", MaxHops: 1, Limit: 1},
+			[]string{"person birth town"},
+		},
+		{
+			"a path that is too broad is passed over for one that fits",
+			Ask{Question: "which job title positions held gender", MaxHops: 2, Limit: 1, MaxEnds: 1},
+			[]string{"person gender"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.ask.Topics = ids(presidents, "Polk")
+			if got := suggested(t, presidents, tt.ask); !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestSuggestedPathsLeadWhereTheySay(t *testing.T) {
+	ask := Ask{Question: "birth", Topics: ids(presidents, "Polk", "Abe"), MaxHops: 3, Limit: 50}
+	paths, err := Suggest(context.Background(), presidents, &graphtest.Encoder{}, ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(paths) < 6 {
+		t.Fatalf("only %d paths", len(paths))
+	}
+	var plans []Plan
+	for _, p := range paths {
+		plans = append(plans, p.Plan)
+	}
+	walks, _, err := Follow(context.Background(), presidents, plans, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range paths {
+		ends := map[store.EntityID]bool{}
+		for _, w := range walks[i] {
+			if end := w.Entities[len(w.Entities)-1]; end != p.Topics[0] {
+				ends[end] = true
+			}
+		}
+		if len(ends) != p.Ends {
+			t.Errorf("%s: %d ends said, %d found", Words(presidents, p.Steps), p.Ends, len(ends))
+		}
+		for j := 1; j < len(p.Steps); j++ {
+			if p.Steps[j].back(p.Steps[j-1]) && !strings.Contains(Words(presidents, p.Steps), "positions held") {
+				t.Errorf("%s goes back the way it came", Words(presidents, p.Steps))
+			}
+		}
+	}
+}
+
+func TestAnEndThatTwoTopicsShareCountsMore(t *testing.T) {
+	one, err := Suggest(context.Background(), presidents, &graphtest.Encoder{}, Ask{Question: "x", Topics: ids(presidents, "Polk"), MaxHops: 1, Limit: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := Suggest(context.Background(), presidents, &graphtest.Encoder{}, Ask{Question: "x", Topics: ids(presidents, "Polk", "Abe"), MaxHops: 1, Limit: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gender := func(paths []Suggestion) float32 {
+		for _, p := range paths {
+			if Words(presidents, p.Steps) == "person gender" && p.Topics[0] == presidents.ID("Polk") {
+				return p.Score
+			}
+		}
+		t.Fatal("no path by gender")
+		return 0
+	}
+	if diff := gender(two) - gender(one); diff < sharedBonus-1e-6 || diff > sharedBonus+1e-6 {
+		t.Errorf("shared end adds %v, want %v", diff, sharedBonus)
+	}
+}
+
+func TestSuggestPassesErrorsOn(t *testing.T) {
+	down := errors.New("encoder is down")
+	ask := Ask{Question: "x", Topics: ids(presidents, "Polk"), MaxHops: 1, Limit: 1}
+	if _, err := Suggest(context.Background(), presidents, &graphtest.Encoder{Err: down}, ask); !errors.Is(err, down) {
+		t.Errorf("error %v, want %v", err, down)
+	}
+	if _, err := Suggest(context.Background(), broken{presidents}, &graphtest.Encoder{}, ask); !errors.Is(err, errDown) {
+		t.Errorf("error %v, want %v", err, errDown)
+	}
+}
