@@ -34,7 +34,7 @@ func (e *endpoint) classify(ctx, attempt context.Context, cause error, x *exchan
 	switch {
 	case errors.As(cause, &known):
 		return known
-	case errors.Is(cause, errTooLarge):
+	case x.answered && errors.Is(cause, errTooLarge):
 		return failf(ErrUnusable, "%sthe answer is longer than %d bytes (llm.max_response_bytes)", at, e.cfg.MaxResponseBytes)
 	case errors.Is(cause, errHTML):
 		return failf(ErrUnavailable, "%sa web page instead of JSON; check llm.base_url (most endpoints want /v1 at its end)", at).again()
@@ -118,6 +118,9 @@ func check(at string, resp Response) error {
 // clean makes a server's words fit for an error: one short line of valid UTF-8
 // without the key.
 func (e *endpoint) clean(said string) string {
+	if strings.HasPrefix(strings.TrimSpace(said), "<") {
+		return "" // a proxy's web page
+	}
 	if e.own.APIKey != "" {
 		said = strings.ReplaceAll(said, e.own.APIKey, "[key]")
 	}

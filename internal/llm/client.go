@@ -47,8 +47,8 @@ func New(cfg Config, tel Telemetry) (*Client, error) {
 			return nil, fmt.Errorf("configure the model client: llm.cache.dir: %w", err)
 		}
 	}
-	for _, e := range cfg.endpoints() {
-		c.endpoints = append(c.endpoints, newEndpoint(e, cfg, c.slots, c.log))
+	for i, e := range cfg.endpoints() {
+		c.endpoints = append(c.endpoints, newEndpoint(e, i > 0, cfg, c.slots, c.log))
 	}
 	return c, nil
 }
@@ -82,9 +82,7 @@ func (c *Client) answer(ctx context.Context, req Request, model string) (Respons
 		}
 		f, leads := c.flights.join(key)
 		if leads {
-			resp, err := c.ask(ctx, req, model)
-			c.flights.land(key, f, resp, err)
-			return resp, err
+			return c.lead(ctx, req, model, key, f)
 		}
 		select {
 		case <-ctx.Done():
@@ -102,6 +100,19 @@ func (c *Client) answer(ctx context.Context, req Request, model string) (Respons
 		}
 		return Response{}, f.err
 	}
+}
+
+// lead asks for everyone who joined a flight.
+func (c *Client) lead(ctx context.Context, req Request, model, key string, f *flight) (resp Response, err error) {
+	// Stands when req.Delta panics: those who joined then ask for themselves.
+	err = &Error{kind: ErrUnavailable, broken: true, what: "the call that asked the same question ended early"}
+	defer func() { c.flights.land(key, f, resp, err) }()
+	// Another flight may have landed since the cache was looked at.
+	if got, ok := c.cached(key); ok {
+		return deliver(req, got), nil
+	}
+	resp, err = c.ask(ctx, req, model)
+	return resp, err
 }
 
 // ask goes through the endpoints until one answers.

@@ -88,7 +88,7 @@ func DefaultConfig() Config {
 		Retries:          2,
 		RetryDelay:       500 * time.Millisecond,
 		MaxRetryDelay:    30 * time.Second,
-		MaxResponseBytes: 8 << 20,
+		MaxResponseBytes: 4 << 20,
 		Cache:            CacheConfig{MemoryEntries: 1024},
 	}
 }

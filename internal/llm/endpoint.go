@@ -11,6 +11,8 @@ import (
 	"time"
 
 	openai "github.com/sashabaranov/go-openai"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // cooldown is how long a failed endpoint stands behind its fallbacks when it
@@ -21,6 +23,7 @@ const cooldown = 10 * time.Second
 type endpoint struct {
 	cfg    Config
 	own    Endpoint
+	spare  bool   // a fallback, whose own model goes before the one asked for
 	name   string // the URL without user and password, for people
 	client *openai.Client
 	slots  chan struct{}
@@ -30,12 +33,14 @@ type endpoint struct {
 	coolUntil atomic.Int64
 }
 
-func newEndpoint(e Endpoint, cfg Config, slots chan struct{}, log *slog.Logger) *endpoint {
+func newEndpoint(e Endpoint, spare bool, cfg Config, slots chan struct{}, log *slog.Logger) *endpoint {
 	conf := openai.DefaultConfig(e.APIKey)
 	conf.BaseURL = e.BaseURL
 	conf.HTTPClient = newDoer(cfg.MaxInFlight)
+	// Lines without data between two pieces: providers keep a stream alive so.
+	conf.EmptyMessagesLimit = 100_000
 	return &endpoint{
-		cfg: cfg, own: e, name: display(e.BaseURL), slots: slots, log: log,
+		cfg: cfg, own: e, spare: spare, name: display(e.BaseURL), slots: slots, log: log,
 		client: openai.NewClientWithConfig(conf),
 		traits: traitBook{first: initialTraits(e.Capabilities), caps: e.Capabilities},
 	}
@@ -52,7 +57,7 @@ func display(raw string) string {
 
 // model is the name to ask this endpoint for.
 func (e *endpoint) model(asked string) string {
-	if e.own.Model != "" && e.own.BaseURL != e.cfg.BaseURL {
+	if e.spare && e.own.Model != "" {
 		return e.own.Model
 	}
 	return asked
@@ -107,15 +112,23 @@ func (e *endpoint) complete(ctx context.Context, req Request, model string) (Res
 			err = refusal
 		}
 		if !err.retryable || retries >= e.cfg.Retries {
-			if passOn(err) {
-				e.coolUntil.Store(time.Now().Add(max(err.retryAfter, cooldown)).UnixNano())
-			}
+			e.cool(err)
 			return Response{}, "", err
 		}
 		if werr := e.wait(ctx, err, retries); werr != nil {
+			e.cool(werr)
 			return Response{}, "", werr
 		}
+		trace.SpanFromContext(ctx).AddEvent("retry", trace.WithAttributes(attribute.String("error.type", kindName(err))))
 		retries++
+	}
+}
+
+// cool puts an endpoint behind the others for a while. A request that it
+// refused says nothing of the next.
+func (e *endpoint) cool(err *Error) {
+	if errors.Is(err, ErrUnavailable) || errors.Is(err, ErrRateLimited) {
+		e.coolUntil.Store(time.Now().Add(max(err.retryAfter, cooldown)).UnixNano())
 	}
 }
 

@@ -3,6 +3,7 @@ package llm
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -51,6 +52,7 @@ func (t traits) String() string {
 			lacks = append(lacks, name)
 		}
 	}
+	slices.Sort(lacks)
 	return strings.Join(lacks, ", ")
 }
 

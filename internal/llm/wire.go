@@ -91,6 +91,9 @@ func (e *endpoint) send(ctx context.Context, req Request, model string, t traits
 	}
 	c := got.Choices[0]
 	resp.Text, resp.FinishReason = c.Message.Content, string(c.FinishReason)
+	for _, part := range c.Message.MultiContent {
+		resp.Text += part.Text
+	}
 	if c.LogProbs != nil {
 		for _, p := range c.LogProbs.Content {
 			tok := Token{Text: p.Token, LogProb: p.LogProb}
@@ -133,7 +136,8 @@ func (e *endpoint) stream(ctx context.Context, wire openai.ChatCompletionRequest
 	for {
 		piece, err := s.Recv()
 		resp.Text = text.String()
-		if errors.Is(err, io.EOF) {
+		// Once it said why it ended, an answer is whole, however the stream ends.
+		if errors.Is(err, io.EOF) || (err != nil && resp.FinishReason != "") {
 			break
 		}
 		if err != nil {

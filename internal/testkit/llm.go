@@ -31,6 +31,7 @@ type LLM struct {
 	requests []Request
 	lacks    []string
 	server   *http.Server
+	arrived  sync.Cond     // a request came, or the test ended
 	ended    chan struct{} // closed at the end of the test
 }
 
@@ -38,9 +39,11 @@ type LLM struct {
 func NewLLM(tb testing.TB) *LLM {
 	tb.Helper()
 	m := &LLM{tb: tb, addr: "127.0.0.1:0", ended: make(chan struct{})}
+	m.arrived.L = &m.mu
 	m.Start()
 	tb.Cleanup(func() {
 		close(m.ended)
+		m.arrived.Broadcast()
 		m.Kill()
 	})
 	return m
@@ -74,6 +77,20 @@ func (m *LLM) Requests() []Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.requests)
+}
+
+// Await returns once n requests were asked.
+func (m *LLM) Await(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for len(m.requests) < n {
+		select {
+		case <-m.ended:
+			return
+		default:
+			m.arrived.Wait()
+		}
+	}
 }
 
 // Config points a client at the server: no cache, short retries.
@@ -115,11 +132,17 @@ func (m *LLM) Start() {
 	go s.Serve(l)
 }
 
+// record keeps a request. m.mu is held.
+func (m *LLM) record(r Request) {
+	m.requests = append(m.requests, r)
+	m.arrived.Broadcast()
+}
+
 // step finds the answer to a request and moves its rule on.
 func (m *LLM) step(r Request) (step, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.requests = append(m.requests, r)
+	m.record(r)
 	for _, rule := range slices.Backward(m.rules) {
 		if rule.takes(r) {
 			return rule.next(), true

@@ -71,7 +71,7 @@ func (m *LLM) lacking(r Request) string {
 	defer m.mu.Unlock()
 	for _, f := range m.lacks {
 		if r.uses(f) {
-			m.requests = append(m.requests, r)
+			m.record(r)
 			if f == "max_tokens" {
 				return "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
 			}
