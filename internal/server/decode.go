@@ -2,19 +2,40 @@ package server
 
 import (
 	"context"
-	"errors"
-	"io"
 	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/encoding/proto"
+	"google.golang.org/grpc/mem"
 )
 
-// gRPC decodes a unary request before any interceptor and calls what it cannot
-// decode INTERNAL, as if the service were to blame. withDecodeErrors carries
-// such an error past the decoding, into the chain, where the validation refuses
-// the request and the others count and log it.
+// gRPC ends an RPC whose message it cannot decode at once, as INTERNAL, as if
+// the service were to blame, and before any interceptor of a unary RPC. So
+// messages are received through an undecoded: the codec leaves its error there,
+// and the validation refuses the request, which the rest of the chain counts
+// and logs like any other.
+type undecoded struct {
+	message any
+	err     error
+}
+
+// codec is gRPC's own for proto, which knows undecoded.
+type codec struct{ encoding.CodecV2 }
+
+func newCodec() codec { return codec{encoding.GetCodecV2(proto.Name)} }
+
+func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
+	if u, ok := v.(*undecoded); ok {
+		u.err = c.CodecV2.Unmarshal(data, u.message)
+		return nil
+	}
+	return c.CodecV2.Unmarshal(data, v)
+}
+
+// withDecodeErrors lets the unary requests of a service into the chain before
+// it is known whether they could be decoded.
 func withDecodeErrors(desc *grpc.ServiceDesc) *grpc.ServiceDesc {
 	with := *desc
 	with.Methods = make([]grpc.MethodDesc, len(desc.Methods))
@@ -22,11 +43,11 @@ func withDecodeErrors(desc *grpc.ServiceDesc) *grpc.ServiceDesc {
 		with.Methods[i] = grpc.MethodDesc{
 			MethodName: method.MethodName,
 			Handler: func(srv any, ctx context.Context, dec func(any) error, chain grpc.UnaryServerInterceptor) (any, error) {
-				failed := new(error)
-				ctx = context.WithValue(ctx, decodeErrorKey{}, failed)
+				u := &undecoded{}
+				ctx = context.WithValue(ctx, undecodedKey{}, u)
 				return method.Handler(srv, ctx, func(m any) error {
-					*failed = dec(m)
-					return nil
+					u.message = m
+					return dec(u)
 				}, chain)
 			},
 		}
@@ -34,25 +55,21 @@ func withDecodeErrors(desc *grpc.ServiceDesc) *grpc.ServiceDesc {
 	return &with
 }
 
-type decodeErrorKey struct{}
+type undecodedKey struct{}
 
-// decodeErrorFrom is why the request could not be read; nil where it was.
+// decodeErrorFrom is why a unary request could not be decoded; nil where it
+// was.
 func decodeErrorFrom(ctx context.Context) error {
-	if failed, ok := ctx.Value(decodeErrorKey{}).(*error); ok {
-		return *failed
+	if u, ok := ctx.Value(undecodedKey{}).(*undecoded); ok {
+		return u.err
 	}
 	return nil
 }
 
-// decodeStatus is the refusal of a request that could not be read. Errors of
-// the connection, its end among them, stay as they are.
-func decodeStatus(err error, stage string) error {
-	if errors.Is(err, io.EOF) || status.Code(err) != codes.Internal {
-		return err
+// refuseUndecoded is the refusal of a request that could not be decoded.
+func refuseUndecoded(err error, stage string) error {
+	if strings.Contains(err.Error(), "UTF-8") {
+		return refuse(codes.InvalidArgument, "INVALID_UTF8", stage, nil, "the request holds text that is not UTF-8 (%v); send UTF-8", err)
 	}
-	text := status.Convert(err).Message()
-	if strings.Contains(text, "UTF-8") {
-		return refuse(codes.InvalidArgument, "INVALID_UTF8", stage, nil, "the request holds text that is not UTF-8 (%s); send UTF-8", text)
-	}
-	return refuse(codes.InvalidArgument, "MALFORMED_REQUEST", stage, nil, "the request cannot be decoded (%s); send what the proto says", text)
+	return refuse(codes.InvalidArgument, "MALFORMED_REQUEST", stage, nil, "the request cannot be decoded (%v); send what the proto says", err)
 }

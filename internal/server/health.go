@@ -48,12 +48,10 @@ func (h *healthService) begin() {
 }
 
 func (h *healthService) publish() {
-	all := h.begun
 	for service, serving := range h.serving {
 		h.SetServingStatus(service, servingStatus(h.begun && serving))
-		all = all && serving
 	}
-	h.SetServingStatus("", servingStatus(all))
+	h.SetServingStatus("", servingStatus(h.begun))
 }
 
 func servingStatus(serving bool) healthpb.HealthCheckResponse_ServingStatus {

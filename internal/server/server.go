@@ -40,6 +40,7 @@ func New(cfg Config, tel *telemetry.Telemetry) (*Server, error) {
 	}
 	opts := append([]grpc.ServerOption{
 		grpc.Creds(cfg.Credentials),
+		grpc.ForceServerCodecV2(newCodec()),
 		grpc.StatsHandler(newSpanHandler(tel)),
 		grpc.ChainUnaryInterceptor(chain.unary()...),
 		grpc.ChainStreamInterceptor(chain.stream()...),
@@ -69,6 +70,8 @@ func (s *Server) RegisterService(desc *grpc.ServiceDesc, impl any) {
 }
 
 // SetServing says by the health service whether a registered service, by its
-// full name, can answer. All can from Serve on unless told otherwise; the
-// server as a whole ("") can while all of them can.
+// full name, can answer. All can from Serve on unless told otherwise. The
+// server as a whole ("") is serving all the same: the clients of
+// internal/client go by it, and a service that cannot answer must not shut the
+// others off.
 func (s *Server) SetServing(service string, serving bool) { s.health.set(service, serving) }

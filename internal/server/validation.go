@@ -29,7 +29,7 @@ func newValidation(stage string) (*validation, error) {
 
 func (v *validation) unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	if err := decodeErrorFrom(ctx); err != nil {
-		return nil, decodeStatus(err, v.stage)
+		return nil, refuseUndecoded(err, v.stage)
 	}
 	if err := v.check(req); err != nil {
 		return nil, err
@@ -50,8 +50,12 @@ type validStream struct {
 }
 
 func (s validStream) RecvMsg(m any) error {
-	if err := s.ServerStream.RecvMsg(m); err != nil {
-		return decodeStatus(err, s.v.stage)
+	u := &undecoded{message: m}
+	if err := s.ServerStream.RecvMsg(u); err != nil {
+		return err
+	}
+	if u.err != nil {
+		return refuseUndecoded(u.err, s.v.stage)
 	}
 	return s.v.check(m)
 }
