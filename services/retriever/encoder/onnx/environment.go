@@ -1,0 +1,66 @@
+package onnx
+
+import (
+	"fmt"
+	"os"
+	"sync"
+
+	ort "github.com/yalue/onnxruntime_go"
+)
+
+// environment is ONNX Runtime's own, of which a process has one. It is counted
+// here, so that encoders come and go without knowing of each other.
+var environment struct {
+	sync.Mutex
+	users   int
+	library string
+}
+
+// acquire loads the library for its first user.
+func acquire(library string) error {
+	environment.Lock()
+	defer environment.Unlock()
+	if environment.users > 0 {
+		if library != environment.library {
+			return fmt.Errorf("load ONNX Runtime: this process uses %s already and cannot load %s beside it", environment.library, library)
+		}
+		environment.users++
+		return nil
+	}
+	// The loader's own message would name neither the setting nor the cure.
+	if err := readable("ONNX Runtime", library); err != nil {
+		return err
+	}
+	ort.SetSharedLibraryPath(library)
+	if err := ort.InitializeEnvironment(ort.WithLogLevelError()); err != nil {
+		return fmt.Errorf("load ONNX Runtime from %s: %w; `triplemesh setup` fetches one that fits", library, err)
+	}
+	// Nothing leaves this machine.
+	if err := ort.DisableTelemetry(); err != nil {
+		return fmt.Errorf("load ONNX Runtime: %w", err)
+	}
+	environment.users, environment.library = 1, library
+	return nil
+}
+
+// release unloads the library after its last user.
+func release() error {
+	environment.Lock()
+	defer environment.Unlock()
+	if environment.users--; environment.users > 0 {
+		return nil
+	}
+	if err := ort.DestroyEnvironment(); err != nil {
+		return fmt.Errorf("unload ONNX Runtime: %w", err)
+	}
+	return nil
+}
+
+// readable says what is missing and where to get it.
+func readable(what, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("open %s: %w; `triplemesh setup` fetches it", what, err)
+	}
+	return f.Close()
+}

@@ -1,0 +1,167 @@
+// Package onnx encodes texts in process: a sentence-transformers model such as
+// all-MiniLM-L6-v2, run by ONNX Runtime.
+package onnx
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/triplemesh/triplemesh/services/retriever/encoder/wordpiece"
+)
+
+// Config says where the files are that `triplemesh setup` fetches.
+type Config struct {
+	// Library is ONNX Runtime's shared library.
+	Library string
+	// Model is the ONNX file: a BERT whose output last_hidden_state is still
+	// to be pooled.
+	Model string
+	// Vocabulary is the model's vocab.txt.
+	Vocabulary string
+	// Name is what people call the model. A part of the files' checksum is
+	// added to it, because vectors of two exports of a model do not mix.
+	Name string
+	// Threads is how many batches are encoded at once, each on one core; 0
+	// takes all cores.
+	Threads int
+}
+
+// maxTokens is the longest text that sentence-transformers gives the model.
+const maxTokens = 256
+
+// Encoder is a model in memory. It is safe for concurrent use.
+type Encoder struct {
+	name      string
+	tokenizer *wordpiece.Tokenizer
+	model     *model
+	// slots has room for as many batches as may run at once.
+	slots chan struct{}
+
+	mutex  sync.RWMutex // held for reading while encoding
+	closed bool
+}
+
+// New loads a model. The caller must Close it.
+func New(cfg Config) (*Encoder, error) {
+	vocabulary, err := read("the encoder's vocabulary", cfg.Vocabulary)
+	if err != nil {
+		return nil, err
+	}
+	weights, err := read("the encoder's model", cfg.Model)
+	if err != nil {
+		return nil, err
+	}
+	tokenizer, err := wordpiece.New(bytes.NewReader(vocabulary))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", cfg.Vocabulary, err)
+	}
+	if cfg.Threads <= 0 {
+		cfg.Threads = runtime.GOMAXPROCS(0)
+	}
+	if err := acquire(cfg.Library); err != nil {
+		return nil, err
+	}
+	m, err := newModel(weights)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("load %s: %w", cfg.Model, err), release())
+	}
+	return &Encoder{
+		name:      cfg.Name + "@" + fingerprint(weights, vocabulary),
+		tokenizer: tokenizer,
+		model:     m,
+		slots:     make(chan struct{}, cfg.Threads),
+	}, nil
+}
+
+func read(what, path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w; `triplemesh setup` fetches it", what, err)
+	}
+	return data, nil
+}
+
+func fingerprint(files ...[]byte) string {
+	hash := sha256.New()
+	for _, f := range files {
+		hash.Write(f)
+	}
+	return hex.EncodeToString(hash.Sum(nil))[:8]
+}
+
+// Name implements encoder.Encoder.
+func (e *Encoder) Name() string { return e.name }
+
+// Dims implements encoder.Encoder.
+func (e *Encoder) Dims() int { return e.model.dims }
+
+// ErrClosed is what Encode returns after Close.
+var ErrClosed = errors.New("the encoder is closed")
+
+// Close frees the model once nobody encodes any more.
+func (e *Encoder) Close() error {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if e.closed {
+		return nil
+	}
+	e.closed = true
+	return errors.Join(e.model.close(), release())
+}
+
+// Encode implements encoder.Encoder. Texts beyond 256 tokens are cut off. It
+// ends early when ctx does.
+func (e *Encoder) Encode(ctx context.Context, texts []string) ([][]float32, error) {
+	e.mutex.RLock()
+	defer e.mutex.RUnlock()
+	if e.closed {
+		return nil, ErrClosed
+	}
+	tokens := make([][]int64, len(texts))
+	for i, text := range texts {
+		tokens[i] = e.tokenizer.Encode(text, maxTokens)
+	}
+	batches := plan(tokens, cap(e.slots))
+	vectors := make([][]float32, len(texts))
+	var next atomic.Int64
+	group, running := errgroup.WithContext(ctx)
+	// No more goroutines than slots: a load of thousands of texts then never
+	// has more than that many batches ahead of a question's.
+	for range min(cap(e.slots), len(batches)) {
+		group.Go(func() error {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(batches) {
+					return nil
+				}
+				if err := e.encodeBatch(running, batches[i], tokens, vectors); err != nil {
+					return err
+				}
+			}
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, fmt.Errorf("encode %d texts: %w", len(texts), err)
+	}
+	return vectors, nil
+}
+
+func (e *Encoder) encodeBatch(ctx context.Context, batch []int, tokens [][]int64, vectors [][]float32) error {
+	select {
+	case e.slots <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-e.slots }()
+	return e.model.run(ctx, batch, tokens, vectors)
+}
