@@ -31,6 +31,10 @@ var (
 	ErrPromptTooLong = errors.New("prompt is longer than the model's context")
 )
 
+// ReasonBudget is the ErrorInfo reason of ErrBudget, by which a caller on the
+// other side of a gRPC hop knows it.
+const ReasonBudget = "BUDGET_EXHAUSTED"
+
 // Error is a failed call. It wraps one of the errors above, or the context's.
 // Its text holds no key and no
 // password.
@@ -81,7 +85,7 @@ var kinds = []struct {
 	code   codes.Code
 	reason string
 }{
-	{ErrBudget, codes.ResourceExhausted, "BUDGET_EXHAUSTED"},
+	{ErrBudget, codes.ResourceExhausted, ReasonBudget},
 	{ErrUnusable, codes.Internal, "MODEL_OUTPUT_UNUSABLE"},
 	{ErrUnavailable, codes.Unavailable, "MODEL_UNAVAILABLE"},
 	{ErrRateLimited, codes.ResourceExhausted, "MODEL_RATE_LIMITED"},

@@ -1,0 +1,84 @@
+// Package rank scores how much relations or entities help to answer a
+// question: the pruning of ToG, in one call for a list.
+package rank
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/triplemesh/triplemesh/internal/llm"
+	"github.com/triplemesh/triplemesh/internal/prompt"
+	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
+	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
+	"github.com/triplemesh/triplemesh/services/evaluator/prompts"
+)
+
+// tokensPerItem is what one ranked item takes as JSON, with room.
+const tokensPerItem = 24
+
+// Ranker ranks.
+type Ranker struct {
+	model  llm.Completer
+	prompt *prompt.Prompt
+}
+
+// New returns a Ranker.
+func New(model llm.Completer) *Ranker {
+	return &Ranker{model: model, prompt: prompt.Must(prompts.Files, "rank_candidates")}
+}
+
+// Rank returns at most limit of the candidates, best first, with weights that
+// add up to at most 1. Where the model's output cannot be used, the first ones
+// are returned with equal weights and a warning.
+func (r *Ranker) Rank(ctx context.Context, question, about string, candidates []string, limit int, ledger *llm.Ledger) ([]*evaluatorv1.RankedCandidate, []*llmv1.Warning, error) {
+	messages, err := r.prompt.Messages(struct {
+		Question, Context string
+		Candidates        []string
+	}{question, about, candidates})
+	if err != nil {
+		return nil, nil, err
+	}
+	said, _, err := llm.CompleteJSON[struct {
+		Ranked []struct {
+			Item   int     `json:"item"`
+			Weight float32 `json:"weight"`
+		} `json:"ranked"`
+	}](ctx, r.model, llm.Request{
+		Task: "rank-candidates", Messages: messages, MaxTokens: tokensPerItem*limit + 16, Ledger: ledger,
+		Schema: schema(len(candidates), limit),
+	})
+	if err != nil && !errors.Is(err, llm.ErrUnusable) {
+		return nil, nil, err
+	}
+	var ranked []*evaluatorv1.RankedCandidate
+	var sum float32
+	taken := map[int]bool{}
+	for _, s := range said.Ranked {
+		if s.Item < 1 || s.Item > len(candidates) || taken[s.Item] || len(ranked) == limit || !(s.Weight >= 0 && s.Weight <= 1) {
+			continue
+		}
+		taken[s.Item] = true
+		sum += s.Weight
+		ranked = append(ranked, &evaluatorv1.RankedCandidate{Index: uint32(s.Item - 1), Score: s.Weight})
+	}
+	if len(ranked) == 0 {
+		n := min(limit, len(candidates))
+		for i := range n {
+			ranked = append(ranked, &evaluatorv1.RankedCandidate{Index: uint32(i), Score: 1 / float32(n)})
+		}
+		return ranked, []*llmv1.Warning{llm.Warn(llm.WarnUnusable, "the model ranked none of %d candidates; the first %d were taken", len(candidates), n)}, nil
+	}
+	if sum > 1 {
+		for _, c := range ranked {
+			c.Score /= sum
+		}
+	}
+	return ranked, nil, nil
+}
+
+func schema(n, limit int) *llm.Schema {
+	return &llm.Schema{Name: "ranked", JSON: fmt.Appendf(nil,
+		`{"type":"object","additionalProperties":false,"required":["ranked"],"properties":{"ranked":{"type":"array","minItems":1,"maxItems":%d,"items":{"type":"object","additionalProperties":false,"required":["item","weight"],"properties":{"item":{"type":"integer","minimum":1,"maximum":%d},"weight":{"type":"number","minimum":0,"maximum":1}}}}}}`,
+		limit, n)}
+}

@@ -1,0 +1,29 @@
+package method
+
+import (
+	"context"
+
+	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/question"
+)
+
+// IO asks the model and takes its word, with 6 examples (PG&AKV §IV-C).
+type IO struct{ Stages }
+
+// Info implements Method.
+func (IO) Info() *orchestratorv1.Method {
+	return &orchestratorv1.Method{
+		Name:        "io",
+		Description: "Answers from the model's own knowledge, with 6 examples.",
+		Calls:       "1",
+		Stages:      []orchestratorv1.Stage{orchestratorv1.Stage_STAGE_ANSWER},
+	}
+}
+
+// Answer implements Method.
+func (m IO) Answer(ctx context.Context, q *question.Question) error {
+	return m.answer(ctx, q, &generatorv1.GenerateAnswerRequest{
+		Question: q.Text(), Style: generatorv1.AnswerStyle_ANSWER_STYLE_DIRECT,
+	}, nil)
+}

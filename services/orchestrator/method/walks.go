@@ -1,0 +1,90 @@
+package method
+
+import (
+	"github.com/triplemesh/triplemesh/internal/llm"
+	"github.com/triplemesh/triplemesh/internal/verbalise"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/grounding"
+	"github.com/triplemesh/triplemesh/services/orchestrator/question"
+)
+
+// maxEvidence is how many reasoning paths are shown as evidence of one answer.
+const maxEvidence = 3
+
+// entities are the names of linked entities, each once.
+func entities(links []*graphv1.EntityLink) []string {
+	var names []string
+	seen := map[string]bool{}
+	for _, l := range links {
+		if !seen[l.GetEntity()] {
+			seen[l.GetEntity()] = true
+			names = append(names, l.GetEntity())
+		}
+	}
+	return names
+}
+
+// onPaths gives each answer the triples of the first reasoning paths that end
+// in it.
+func onPaths(names []string, paths []*graphv1.ReasoningPath) []*orchestratorv1.Answer {
+	byEnd := map[string][]*graphv1.ReasoningPath{}
+	for _, p := range paths {
+		end := verbalise.End(p)
+		byEnd[end] = append(byEnd[end], p)
+	}
+	answers := make([]*orchestratorv1.Answer, len(names))
+	for i, name := range names {
+		answers[i] = &orchestratorv1.Answer{Answer: name}
+		own := byEnd[name]
+		for _, p := range own[:min(len(own), maxEvidence)] {
+			answers[i].Evidence = append(answers[i].Evidence, triples(p)...)
+		}
+	}
+	return answers
+}
+
+// triples are the facts that a reasoning path passes over.
+func triples(p *graphv1.ReasoningPath) []*graphv1.Triple {
+	var facts []*graphv1.Triple
+	for i, step := range p.GetSteps() {
+		if i+1 >= len(p.GetEntities()) {
+			break
+		}
+		from, to := p.GetEntities()[i], p.GetEntities()[i+1]
+		if step.GetInverse() {
+			from, to = to, from
+		}
+		facts = append(facts, &graphv1.Triple{Subject: from, Relation: step.GetRelation(), Object: to})
+	}
+	return facts
+}
+
+func text(answers []*orchestratorv1.Answer) string { return grounding.Text(answers) }
+
+// spending adds up what the calls of one stage cost.
+type spending struct {
+	usage    llmv1.Usage
+	warnings []*llmv1.Warning
+}
+
+func (s *spending) add(spent question.Spent) {
+	u := spent.GetUsage()
+	s.usage.Calls += u.GetCalls()
+	s.usage.CachedCalls += u.GetCachedCalls()
+	s.usage.PromptTokens += u.GetPromptTokens()
+	s.usage.CompletionTokens += u.GetCompletionTokens()
+	s.usage.CostUsd += u.GetCostUsd()
+	s.warnings = append(s.warnings, spent.GetWarnings()...)
+}
+
+func (s *spending) warn(message string) {
+	s.warnings = append(s.warnings, llm.Warn(llm.WarnUnavailable, "%s", message))
+}
+
+// GetUsage implements question.Spent.
+func (s *spending) GetUsage() *llmv1.Usage { return &s.usage }
+
+// GetWarnings implements question.Spent.
+func (s *spending) GetWarnings() []*llmv1.Warning { return s.warnings }

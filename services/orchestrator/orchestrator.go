@@ -1,0 +1,179 @@
+// Package orchestrator is the front door: it takes a question through the
+// stages of a method and keeps the run.
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/triplemesh/triplemesh/internal/telemetry"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method"
+	"github.com/triplemesh/triplemesh/services/orchestrator/question"
+	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
+)
+
+// defaultMethod is taken where the caller names none.
+const defaultMethod = "pg-akv"
+
+// defaultPage is how many runs are listed where the caller does not say.
+const defaultPage = 50
+
+// Service answers OrchestratorService calls.
+type Service struct {
+	orchestratorv1.UnimplementedOrchestratorServiceServer
+
+	methods []method.Method
+	kgs     retrieverv1.KnowledgeGraphServiceClient
+	runs    *runs.DB
+	tel     *telemetry.Telemetry
+	metrics *metrics
+}
+
+// New returns a Service that answers by methods and keeps runs in db.
+func New(methods []method.Method, kgs retrieverv1.KnowledgeGraphServiceClient, db *runs.DB, tel *telemetry.Telemetry) (*Service, error) {
+	m, err := newMetrics(tel.Meter())
+	if err != nil {
+		return nil, err
+	}
+	return &Service{methods: methods, kgs: kgs, runs: db, tel: tel, metrics: m}, nil
+}
+
+// Register adds the service to a server.
+func (s *Service) Register(r grpc.ServiceRegistrar) {
+	orchestratorv1.RegisterOrchestratorServiceServer(r, s)
+}
+
+// Ask implements orchestratorv1.OrchestratorServiceServer.
+func (s *Service) Ask(ctx context.Context, req *orchestratorv1.AskRequest) (*orchestratorv1.AskResponse, error) {
+	run, err := s.ask(ctx, req, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &orchestratorv1.AskResponse{Run: run}, nil
+}
+
+// AskStream implements orchestratorv1.OrchestratorServiceServer.
+func (s *Service) AskStream(req *orchestratorv1.AskStreamRequest, stream grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
+	run, err := s.ask(stream.Context(), req.GetRequest(), oneAtATime(stream))
+	if err != nil {
+		return err
+	}
+	return stream.Send(&orchestratorv1.AskStreamResponse{Event: &orchestratorv1.AskStreamResponse_Run{Run: run}})
+}
+
+// ask answers a question and keeps the run.
+func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest, listen question.Listener) (*orchestratorv1.Run, error) {
+	m, err := s.method(req)
+	if err != nil {
+		return nil, err
+	}
+	run := begin(ctx, req, m.Info().GetName())
+	if m.Info().GetNeedsKg() {
+		if run.Kg, err = s.pin(ctx, req.GetKg()); err != nil {
+			return nil, err
+		}
+	}
+	var sink *telemetry.SpanSink
+	if req.GetOptions().GetSpans() {
+		sink = telemetry.NewSpanSink()
+		ctx = telemetry.WithSpanSink(ctx, sink)
+	}
+	q := question.New(req, run, s.tel.Tracer(), listen)
+	if err := m.Answer(ctx, q); err != nil && !errors.Is(err, question.ErrUntil) {
+		return nil, err
+	}
+	answered := q.Snapshot()
+	finish(answered)
+	if sink != nil {
+		sink.AddRunning(trace.SpanFromContext(ctx))
+		answered.Spans = sink.Spans()
+	}
+	s.metrics.answered(ctx, answered)
+	if !req.GetOptions().GetNoRecord() {
+		if err := s.runs.Put(answered); err != nil {
+			// The answer is worth more than its record.
+			s.tel.Logger().ErrorContext(ctx, "the run was answered but not kept", "error", err)
+		}
+	}
+	return answered, nil
+}
+
+// method finds the method of a request and checks that it has the stage to
+// stop after.
+func (s *Service) method(req *orchestratorv1.AskRequest) (method.Method, error) {
+	name := req.GetMethod()
+	if name == "" {
+		name = defaultMethod
+	}
+	var names []string
+	for _, m := range s.methods {
+		info := m.Info()
+		if info.GetName() != name {
+			names = append(names, info.GetName())
+			continue
+		}
+		if info.GetNeedsKg() && req.GetKg() == nil {
+			return nil, invalid("kg", fmt.Sprintf("the method %s reads a knowledge graph: name one", name))
+		}
+		return m, checkUntil(info, req.GetOptions().GetUntil())
+	}
+	return nil, invalid("method", fmt.Sprintf("there is no method %q; there are: %s", name, strings.Join(names, ", ")))
+}
+
+func checkUntil(info *orchestratorv1.Method, until orchestratorv1.Stage) error {
+	if until == orchestratorv1.Stage_STAGE_UNSPECIFIED {
+		return nil
+	}
+	var names []string
+	for _, stage := range info.GetStages() {
+		if stage == until {
+			return nil
+		}
+		names = append(names, question.Name(stage))
+	}
+	return invalid("options.until", fmt.Sprintf("the method %s has no stage %s; it has: %s",
+		info.GetName(), question.Name(until), strings.Join(names, ", ")))
+}
+
+// ListMethods implements orchestratorv1.OrchestratorServiceServer.
+func (s *Service) ListMethods(context.Context, *orchestratorv1.ListMethodsRequest) (*orchestratorv1.ListMethodsResponse, error) {
+	resp := &orchestratorv1.ListMethodsResponse{}
+	for _, m := range s.methods {
+		resp.Methods = append(resp.Methods, m.Info())
+	}
+	return resp, nil
+}
+
+// GetRun implements orchestratorv1.OrchestratorServiceServer.
+func (s *Service) GetRun(_ context.Context, req *orchestratorv1.GetRunRequest) (*orchestratorv1.GetRunResponse, error) {
+	run, err := s.runs.Get(req.GetId())
+	if errors.Is(err, runs.ErrNotFound) {
+		return nil, status.Errorf(codes.NotFound, "there is no run %q; ListRuns lists them", req.GetId())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &orchestratorv1.GetRunResponse{Run: run}, nil
+}
+
+// ListRuns implements orchestratorv1.OrchestratorServiceServer.
+func (s *Service) ListRuns(_ context.Context, req *orchestratorv1.ListRunsRequest) (*orchestratorv1.ListRunsResponse, error) {
+	size := defaultPage
+	if n := int(req.GetPageSize()); n > 0 {
+		size = n
+	}
+	page, next, err := s.runs.List(size, req.GetPageToken(), runs.Filter{Method: req.GetMethod(), KG: req.GetKg()})
+	if err != nil {
+		return nil, err
+	}
+	return &orchestratorv1.ListRunsResponse{Runs: page, NextPageToken: next}, nil
+}

@@ -1,0 +1,115 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"google.golang.org/grpc"
+
+	"github.com/triplemesh/triplemesh/internal/client"
+	"github.com/triplemesh/triplemesh/internal/server"
+	"github.com/triplemesh/triplemesh/internal/telemetry"
+	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
+	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
+	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method"
+	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
+)
+
+// Config is what the orchestrator can be told.
+type Config struct {
+	Server    server.Config    `koanf:"server"`
+	Telemetry telemetry.Config `koanf:"telemetry"`
+	// Generator, Retriever, Verifier, Evaluator and Reflector are where the
+	// stages are.
+	Generator client.Config `koanf:"generator"`
+	Retriever client.Config `koanf:"retriever"`
+	Verifier  client.Config `koanf:"verifier"`
+	Evaluator client.Config `koanf:"evaluator"`
+	Reflector client.Config `koanf:"reflector"`
+	// Runs is where answered questions are kept.
+	Runs RunsConfig `koanf:"runs"`
+	// Ger bounds how far the method ger looks.
+	Ger method.GerConfig `koanf:"ger"`
+}
+
+// RunsConfig is where answered questions are kept.
+type RunsConfig struct {
+	// File is the database file.
+	File string `koanf:"file"`
+	// Keep is the most runs kept; the oldest go first. 0 keeps all.
+	Keep int `koanf:"keep"`
+}
+
+// DefaultConfig serves on port 9090 and finds the stages on the ports after
+// it.
+func DefaultConfig() Config {
+	return Config{
+		Server:    server.DefaultConfig("127.0.0.1:9090"),
+		Telemetry: telemetry.DefaultConfig(),
+		Generator: client.DefaultConfig("127.0.0.1:9091"),
+		Retriever: client.DefaultConfig("127.0.0.1:9092"),
+		Verifier:  client.DefaultConfig("127.0.0.1:9093"),
+		Evaluator: client.DefaultConfig("127.0.0.1:9094"),
+		Reflector: client.DefaultConfig("127.0.0.1:9095"),
+		Runs:      RunsConfig{File: ".triplemesh/runs.db", Keep: 10000},
+		Ger:       method.GerConfig{MaxPaths: 10, MaxEnds: 100, MaxCandidates: 12},
+	}
+}
+
+// Validate names the first setting that cannot be.
+func (c Config) Validate() error {
+	switch {
+	case c.Runs.File == "":
+		return errors.New("runs.file: name a file to keep runs in")
+	case c.Runs.Keep < 0:
+		return fmt.Errorf("runs.keep: %d is less than 0", c.Runs.Keep)
+	case c.Ger.MaxPaths < 1 || c.Ger.MaxPaths > 64 || c.Ger.MaxCandidates < 1:
+		return errors.New("ger.max_paths must be 1 to 64 and ger.max_candidates at least 1")
+	}
+	return nil
+}
+
+// Run serves until ctx ends.
+func Run(ctx context.Context, cfg Config) (err error) {
+	tel, err := telemetry.Start(ctx, cfg.Telemetry, "orchestrator")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, tel.Shutdown(context.WithoutCancel(ctx))) }()
+
+	var conns [5]*grpc.ClientConn
+	for i, c := range []client.Config{cfg.Generator, cfg.Retriever, cfg.Verifier, cfg.Evaluator, cfg.Reflector} {
+		if conns[i], err = client.Dial(c, tel); err != nil {
+			return err
+		}
+		defer conns[i].Close()
+	}
+	stages := method.Stages{
+		Generator: generatorv1.NewGeneratorServiceClient(conns[0]),
+		Retriever: retrieverv1.NewRetrieverServiceClient(conns[1]),
+		Verifier:  verifierv1.NewVerifierServiceClient(conns[2]),
+		Evaluator: evaluatorv1.NewEvaluatorServiceClient(conns[3]),
+		Reflector: reflectorv1.NewReflectorServiceClient(conns[4]),
+	}
+
+	db, err := runs.Open(cfg.Runs.File, cfg.Runs.Keep)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+
+	service, err := New(method.All(stages, cfg.Ger), retrieverv1.NewKnowledgeGraphServiceClient(conns[1]), db, tel)
+	if err != nil {
+		return err
+	}
+	srv, err := server.New(cfg.Server, tel)
+	if err != nil {
+		return err
+	}
+	service.Register(srv.Registrar())
+	return srv.Serve(ctx)
+}

@@ -1,0 +1,197 @@
+// Package align corrects a pseudo-graph by its ground graph with no language
+// model: by the cosines that the retriever measured.
+//
+// It is the small model's stand-in for the published rewriting
+// (PG&AKV §III-B): small models keep their own wrong draft beside the right
+// evidence, where the nearest evidence would have told them better.
+package align
+
+import (
+	"cmp"
+	"slices"
+
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+// Config is how near evidence must be.
+type Config struct {
+	// MinSimilarity is the least cosine between a draft and the evidence that
+	// replaces it, -1 to 1.
+	MinSimilarity float32 `koanf:"min_similarity"`
+	// Added is how many triples nearest to the question are added beside those
+	// that replace drafts. A triple brings along the others of its subject and
+	// relation: they answer the same question.
+	Added int `koanf:"added"`
+	// MaxTriples bounds the supported triples of the fixed graph.
+	MaxTriples int `koanf:"max_triples"`
+}
+
+// Alignment is a fixed graph and the edits that lead to it.
+type Alignment struct {
+	FixedGraph *graphv1.FixedGraph
+	// Edits are one for each draft, in the order of the pseudo-graph, then one
+	// for each triple added.
+	Edits []*graphv1.Edit
+}
+
+// evidence is one triple of the ground graph while it is being weighed.
+type evidence struct {
+	*graphv1.ScoredTriple
+	used bool
+}
+
+// Align replaces each draft by its nearest evidence, where that is near
+// enough, keeps it as unverified where it is not, and adds what is nearest to
+// the question.
+func Align(drafts *graphv1.PseudoGraph, ground *graphv1.GroundGraph, cfg Config) Alignment {
+	pool := collect(ground)
+	var out Alignment
+	var unverified []*graphv1.FixedTriple
+	for i, draft := range drafts.GetTriples() {
+		best := nearest(pool, i, cfg.MinSimilarity)
+		if best == nil {
+			out.Edits = append(out.Edits, &graphv1.Edit{Kind: graphv1.EditKind_EDIT_KIND_KEEP, Before: draft, After: draft})
+			unverified = append(unverified, &graphv1.FixedTriple{Triple: draft, Status: graphv1.TripleStatus_TRIPLE_STATUS_UNVERIFIED})
+			continue
+		}
+		best.used = true
+		out.Edits = append(out.Edits, Settle(draft, best.ScoredTriple))
+	}
+	for _, e := range closest(pool, cfg) {
+		if !e.used {
+			e.used = true
+			out.Edits = append(out.Edits, &graphv1.Edit{
+				Kind: graphv1.EditKind_EDIT_KIND_ADD, After: e.Triple, Evidence: []*graphv1.ScoredTriple{e.ScoredTriple},
+			})
+		}
+	}
+	out.FixedGraph = &graphv1.FixedGraph{Triples: append(unverified, supported(pool)...)}
+	return out
+}
+
+// Settle is the edit by which a draft gives way to its evidence, or is found
+// to say the same.
+func Settle(draft *graphv1.Triple, e *graphv1.ScoredTriple) *graphv1.Edit {
+	kind := graphv1.EditKind_EDIT_KIND_REPLACE
+	if Same(draft, e.GetTriple()) {
+		kind = graphv1.EditKind_EDIT_KIND_KEEP
+	}
+	return &graphv1.Edit{Kind: kind, Before: draft, After: e.GetTriple(), Evidence: []*graphv1.ScoredTriple{e}}
+}
+
+// collect lists the evidence, each triple once.
+func collect(ground *graphv1.GroundGraph) []*evidence {
+	var pool []*evidence
+	seen := map[string]bool{}
+	for _, s := range ground.GetSubjects() {
+		for _, t := range s.GetTriples() {
+			if k := Key(t.GetTriple()); !seen[k] {
+				seen[k] = true
+				pool = append(pool, &evidence{ScoredTriple: t})
+			}
+		}
+	}
+	return pool
+}
+
+// nearest is the evidence most like draft i; of triples that tell the same
+// thing at different times, the last.
+func nearest(pool []*evidence, i int, least float32) *evidence {
+	var best *evidence
+	score := least
+	for _, e := range pool {
+		scores := e.GetPseudoTripleScores()
+		if i >= len(scores) || scores[i] < score {
+			continue
+		}
+		if best == nil || scores[i] > score {
+			best, score = e, scores[i]
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return latest(pool, best)
+}
+
+// latest follows a fact through time: where the evidence holds the same
+// subject and relation for several spans of time, the last one counts
+// (PG&AKV, pseudo-graph verification).
+func latest(pool []*evidence, e *evidence) *evidence {
+	if e.GetTriple().GetValidity() == nil {
+		return e
+	}
+	last := e
+	for _, other := range pool {
+		if sameFact(e, other) && other.GetTriple().GetValidity().GetStart() > last.GetTriple().GetValidity().GetStart() {
+			last = other
+		}
+	}
+	return last
+}
+
+// closest picks the evidence nearest to the question, and the rest of the
+// subject and relation of each triple picked or used already, up to the bound:
+// a question that asks for one of a list asks for the list.
+func closest(pool []*evidence, cfg Config) []*evidence {
+	ranked := slices.Clone(pool)
+	slices.SortStableFunc(ranked, func(a, b *evidence) int { return cmp.Compare(b.GetQuestionScore(), a.GetQuestionScore()) })
+	room := cfg.MaxTriples
+	for _, e := range pool {
+		if e.used {
+			room--
+		}
+	}
+	var picked []*evidence
+	have := map[*evidence]bool{}
+	seeds := slices.DeleteFunc(slices.Clone(ranked), func(e *evidence) bool { return !e.used })
+	seeds = append(seeds, ranked[:min(cfg.Added, len(ranked))]...)
+	for _, e := range seeds {
+		for _, other := range ranked {
+			if len(picked) < room && sameFact(e, other) && !have[other] && !other.used {
+				have[other] = true
+				picked = append(picked, other)
+			}
+		}
+	}
+	return picked
+}
+
+// supported lists the evidence used: farthest from the question first, so that
+// the nearest stands next to it in the prompt; what changes over time in
+// chronological order.
+func supported(pool []*evidence) []*graphv1.FixedTriple {
+	var used []*evidence
+	for _, e := range pool {
+		if e.used {
+			used = append(used, e)
+		}
+	}
+	// Triples of one fact stand together, at the place of the nearest of them.
+	at := map[string]float32{}
+	for _, e := range used {
+		k := factKey(e)
+		if s, ok := at[k]; !ok || e.GetQuestionScore() > s {
+			at[k] = e.GetQuestionScore()
+		}
+	}
+	slices.SortStableFunc(used, func(a, b *evidence) int {
+		return cmp.Or(
+			cmp.Compare(at[factKey(a)], at[factKey(b)]),
+			cmp.Compare(factKey(a), factKey(b)),
+			cmp.Compare(a.GetTriple().GetValidity().GetStart(), b.GetTriple().GetValidity().GetStart()),
+			cmp.Compare(a.GetQuestionScore(), b.GetQuestionScore()),
+		)
+	})
+	fixed := make([]*graphv1.FixedTriple, len(used))
+	for i, e := range used {
+		fixed[i] = &graphv1.FixedTriple{Triple: e.GetTriple(), Status: graphv1.TripleStatus_TRIPLE_STATUS_SUPPORTED}
+	}
+	return fixed
+}
+
+func sameFact(a, b *evidence) bool { return factKey(a) == factKey(b) }
+
+func factKey(e *evidence) string {
+	return e.GetTriple().GetSubject() + "\x00" + e.GetTriple().GetRelation()
+}
