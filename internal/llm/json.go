@@ -53,7 +53,7 @@ func decode[T any](shape *schema.Schema, resp Response, err error) (T, error) {
 	if err != nil {
 		return v, err
 	}
-	raw, err := repair.JSON(resp.Text, shape.Open())
+	raw, err := repair.JSON(resp.Text, shape.Open(), func(raw json.RawMessage) bool { return shape.Check(raw) == nil })
 	if err == nil {
 		err = shape.Check(raw)
 	}

@@ -172,11 +172,9 @@ func (p *parser) escape() string {
 	size := 2
 	if c == 'u' {
 		size = 6
-		// A surrogate pair is one character.
-		if strings.HasPrefix(p.in[min(p.at+6, len(p.in)):], `\u`) {
-			if s, ok := p.unescape(12); ok {
-				return s
-			}
+		// The first half of a surrogate pair means nothing without the second.
+		if rest := strings.ToLower(p.in[p.at:min(p.at+8, len(p.in))]); strings.HasPrefix(rest, `\ud`) && strings.HasSuffix(rest, `\u`) {
+			size = 12
 		}
 	}
 	if s, ok := p.unescape(size); ok {
@@ -198,6 +196,11 @@ func (p *parser) unescape(size int) (string, bool) {
 	return s, true
 }
 
+// comment tells a comment behind a bare word from a mark inside it, as in a URL.
+func comment(s string) bool {
+	return strings.HasPrefix(s, " #") || strings.HasPrefix(s, " //") || strings.HasPrefix(s, " /*")
+}
+
 // words that models write for JSON's own.
 var words = map[string]string{
 	"true": "true", "True": "true", "TRUE": "true",
@@ -208,7 +211,7 @@ var words = map[string]string{
 // word reads a number, one of the words, or text that lacks its quotes.
 func (p *parser) word() bool {
 	begin := p.at
-	for p.at < len(p.in) && !strings.ContainsRune(",{}[]\n", rune(p.in[p.at])) {
+	for p.at < len(p.in) && !strings.ContainsRune(",{}[]\n", rune(p.in[p.at])) && !comment(p.in[p.at:]) {
 		p.at++
 	}
 	text := strings.TrimSpace(p.in[begin:p.at])

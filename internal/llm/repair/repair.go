@@ -22,38 +22,52 @@ var (
 // have some of its own.
 const mostStarts = 16
 
-// JSON returns the JSON value in a text: the first that is valid as it stands,
-// else the first that can be repaired. Open is '{' or '[' where an object or an
-// array is wanted, 0 for either. Valid JSON comes back unchanged.
+// JSON returns the first JSON value in a text, valid or repaired, that fits; if
+// none does, the first at all. Open is '{' or '[' where an object or an array is
+// wanted, 0 for either; a nil fits takes anything. Valid JSON comes back
+// unchanged.
 //
 // Put right are trailing and missing commas, brackets and strings that are not
 // closed, single and typographic quotes, quotes and newlines inside strings,
 // bare words as keys and strings, Python's True, False and None, and comments.
-func JSON(text string, open byte) (json.RawMessage, error) {
-	text = strings.TrimPrefix(think.ReplaceAllString(text, ""), "\ufeff")
-	var parts []string
-	for _, m := range fence.FindAllStringSubmatch(text, 8) {
-		parts = append(parts, m[1])
-	}
-	parts = append(parts, text)
-	for _, p := range parts {
-		for _, at := range starts(p, open) {
-			if v, ok := whole(p[at:]); ok {
+func JSON(text string, open byte, fits func(json.RawMessage) bool) (json.RawMessage, error) {
+	text = strings.TrimSpace(strings.TrimPrefix(think.ReplaceAllString(text, ""), "\ufeff"))
+	var first json.RawMessage
+	for _, part := range parts(text) {
+		for _, at := range starts(part, open) {
+			v, ok := whole(part[at:])
+			if !ok {
+				v, ok = mend(part[at:])
+			}
+			switch {
+			case !ok:
+			case fits == nil || fits(v):
 				return v, nil
+			case first == nil:
+				first = v
 			}
 		}
 	}
-	for _, p := range parts {
-		for _, at := range starts(p, open) {
-			if v, ok := mend(p[at:]); ok {
-				return v, nil
-			}
-		}
+	if first != nil {
+		return first, nil
 	}
-	if t := strings.TrimSpace(parts[0]); open == 0 && json.Valid([]byte(t)) {
+	if t := strings.TrimSpace(parts(text)[0]); open == 0 && json.Valid([]byte(t)) {
 		return json.RawMessage(t), nil
 	}
 	return nil, ErrNoJSON
+}
+
+// parts are the places to look, likeliest first. Text that begins with a
+// bracket may have fences inside its strings.
+func parts(text string) []string {
+	var fenced []string
+	for _, m := range fence.FindAllStringSubmatch(text, 8) {
+		fenced = append(fenced, m[1])
+	}
+	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+		return append([]string{text}, fenced...)
+	}
+	return append(fenced, text)
 }
 
 // starts lists where a value may begin. A bracket inside a value that failed is
