@@ -1,0 +1,172 @@
+package cypher
+
+// analyser checks a parsed query as openCypher does at compile time and gives
+// every variable its slot.
+type analyser struct {
+	*source
+	scope *scope
+	err   error
+
+	// aggregates collects the aggregating calls of a projection; nil where
+	// none may stand.
+	aggregates *[]*call
+	inside     bool // an aggregate's argument
+	predicate  bool // where a pattern may stand
+	order      *orderScope
+
+	// loose is set where Decode runs the query: names that are not declared
+	// are then looked up among those of earlier statements.
+	loose *looseNames
+}
+
+func analyse(q *Query) error {
+	var columns []string
+	for i, part := range q.parts {
+		a := &analyser{source: q.source, scope: newScope()}
+		got := a.single(part)
+		if a.err != nil {
+			return a.err
+		}
+		if i > 0 && !sameColumns(columns, got) {
+			return q.source.failure(part.clauses[0].where(), CompileTime, syntaxError,
+				"DifferentColumnsInUnion", "the parts of a UNION return %v and %v", columns, got)
+		}
+		columns = got
+	}
+	return nil
+}
+
+func sameColumns(a, b []string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *analyser) fail(at span, detail, format string, args ...any) {
+	a.failAs(at, syntaxError, detail, format, args...)
+}
+
+func (a *analyser) failAs(at span, kind, detail, format string, args ...any) {
+	if a.err == nil {
+		a.err = a.failure(at, CompileTime, kind, detail, format, args...)
+	}
+}
+
+// single analyses a query without UNION and gives its columns.
+func (a *analyser) single(q *singleQuery) (columns []string) {
+	first := a.scope
+	updated := false
+	for i, c := range q.clauses {
+		for _, b := range a.scope.names {
+			b.fresh = false
+		}
+		last := i == len(q.clauses)-1
+		switch c := c.(type) {
+		case *matchClause, *unwindClause:
+			if updated && a.loose == nil {
+				a.fail(c.where(), "InvalidClauseComposition", "WITH has to stand between a clause that writes and one that reads")
+			}
+			if last && a.loose == nil {
+				a.fail(c.where(), "InvalidClauseComposition", "a query cannot end here: it needs RETURN or a clause that writes")
+			}
+		case *projection:
+			updated = false
+			if last && !c.isReturn && a.loose == nil {
+				a.fail(c.where(), "InvalidClauseComposition", "a query cannot end with WITH")
+			}
+		default:
+			updated = true
+		}
+		a.clause(c)
+		if r, ok := c.(*projection); ok && r.isReturn {
+			for _, it := range r.items {
+				columns = append(columns, it.name)
+			}
+		}
+		if a.err != nil {
+			return nil
+		}
+	}
+	q.width = first.width
+	return columns
+}
+
+func (a *analyser) clause(c clause) {
+	switch c := c.(type) {
+	case *matchClause:
+		a.match(c)
+	case *createClause:
+		for _, path := range c.paths {
+			a.createPath(path, "CREATE")
+		}
+	case *mergeClause:
+		a.merge(c)
+	case *setClause:
+		a.set(c.items)
+	case *removeClause:
+		a.set(c.items)
+	case *deleteClause:
+		a.delete(c)
+	case *unwindClause:
+		a.expr(c.list)
+		a.declareNew(c.span, c.name, anyKind)
+		c.slot = a.scope.names[c.name].slot
+	case *projection:
+		a.project(c)
+	case *callClause:
+		a.failAs(c.span, procedureError, "ProcedureNotFound", "there is no procedure %s", c.name)
+	}
+}
+
+// declareNew declares a variable that must not be declared yet.
+func (a *analyser) declareNew(at span, name string, k valueKind) {
+	if _, ok := a.scope.names[name]; ok {
+		a.fail(at, "VariableAlreadyBound", "the variable %s is declared already", name)
+		return
+	}
+	a.scope.declare(name, k)
+}
+
+func (a *analyser) set(items []*setItem) {
+	for _, it := range items {
+		a.expr(it.target)
+		if it.value != nil {
+			a.expr(it.value)
+			if it.key != "" && listHoldsMap(it.value) {
+				a.failAs(it.span, typeError, "InvalidPropertyType", "a property cannot hold a map")
+			}
+		}
+	}
+}
+
+// listHoldsMap finds a map where the query itself writes one into a property.
+func listHoldsMap(e expr) bool {
+	l, ok := e.(*listExpr)
+	if !ok {
+		return false
+	}
+	for _, x := range l.items {
+		if _, ok := x.(*mapExpr); ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *analyser) delete(c *deleteClause) {
+	for _, e := range c.exprs {
+		if t, ok := e.(*labelTest); ok {
+			a.fail(t.span, "InvalidDelete", "DELETE takes entities; REMOVE takes labels")
+			return
+		}
+		if k := a.expr(e); k.isEntityFree() && k != listKind && k != mapKind && k != nodesKind {
+			a.fail(e.where(), "InvalidArgumentType", "DELETE takes nodes, relationships and paths")
+		}
+	}
+}

@@ -1,0 +1,129 @@
+// Package generator is the stage that writes: pseudo-graphs, relation paths,
+// candidate answers and answers.
+package generator
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+
+	"github.com/triplemesh/triplemesh/internal/llm"
+	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
+	"github.com/triplemesh/triplemesh/services/generator/answer"
+	"github.com/triplemesh/triplemesh/services/generator/candidate"
+	"github.com/triplemesh/triplemesh/services/generator/plan"
+	"github.com/triplemesh/triplemesh/services/generator/relationpath"
+)
+
+// Service answers GeneratorService calls.
+type Service struct {
+	generatorv1.UnimplementedGeneratorServiceServer
+
+	maxPaths   int
+	plan       *plan.Planner
+	paths      *relationpath.Planner
+	candidates *candidate.Reader
+	answers    *answer.Writer
+}
+
+// New returns a Service that writes with model.
+func New(cfg Config, model llm.Completer) *Service {
+	return &Service{
+		maxPaths:   cfg.MaxPaths,
+		plan:       plan.New(model, cfg.PseudoGraphTokens),
+		paths:      relationpath.New(model),
+		candidates: candidate.New(model, cfg.Candidates),
+		answers:    answer.New(model, cfg.AnswerTokens),
+	}
+}
+
+// Register adds the service to a server.
+func (s *Service) Register(r grpc.ServiceRegistrar) { generatorv1.RegisterGeneratorServiceServer(r, s) }
+
+// GeneratePseudoGraph implements generatorv1.GeneratorServiceServer.
+func (s *Service) GeneratePseudoGraph(ctx context.Context, req *generatorv1.GeneratePseudoGraphRequest) (*generatorv1.GeneratePseudoGraphResponse, error) {
+	ledger := llm.NewLedger(req.GetLimits())
+	p, err := s.plan.PseudoGraph(ctx, req.GetQuestion(), ledger)
+	if err != nil {
+		return nil, err
+	}
+	return &generatorv1.GeneratePseudoGraphResponse{
+		PseudoGraph: p.PseudoGraph,
+		Cypher:      p.Cypher,
+		Diagnostics: p.Diagnostics,
+		Usage:       ledger.Usage(),
+		Warnings:    p.Warnings,
+	}, nil
+}
+
+// GenerateRelationPaths implements generatorv1.GeneratorServiceServer.
+func (s *Service) GenerateRelationPaths(ctx context.Context, req *generatorv1.GenerateRelationPathsRequest) (*generatorv1.GenerateRelationPathsResponse, error) {
+	ledger := llm.NewLedger(req.GetLimits())
+	limit := s.maxPaths
+	if n := int(req.GetMaxPaths()); n > 0 {
+		limit = n
+	}
+	resp := &generatorv1.GenerateRelationPathsResponse{}
+	var err error
+	if existing := req.GetExisting(); len(existing) > 0 {
+		resp.Paths, resp.Warnings, err = s.paths.Choose(ctx, req.GetQuestion(), existing, limit, ledger)
+	} else {
+		resp.Paths, resp.Warnings, err = s.paths.Propose(ctx, req.GetQuestion(), req.GetTopicEntities(), limit, ledger)
+	}
+	if err != nil {
+		return nil, err
+	}
+	resp.Usage = ledger.Usage()
+	return resp, nil
+}
+
+// GenerateCandidateAnswers implements generatorv1.GeneratorServiceServer.
+func (s *Service) GenerateCandidateAnswers(ctx context.Context, req *generatorv1.GenerateCandidateAnswersRequest) (*generatorv1.GenerateCandidateAnswersResponse, error) {
+	ledger := llm.NewLedger(req.GetLimits())
+	candidates, warnings, err := s.candidates.Read(ctx, req.GetQuestion(), req.GetPaths(), ledger)
+	if err != nil {
+		return nil, err
+	}
+	return &generatorv1.GenerateCandidateAnswersResponse{Candidates: candidates, Usage: ledger.Usage(), Warnings: warnings}, nil
+}
+
+// GenerateAnswer implements generatorv1.GeneratorServiceServer.
+func (s *Service) GenerateAnswer(ctx context.Context, req *generatorv1.GenerateAnswerRequest) (*generatorv1.GenerateAnswerResponse, error) {
+	return s.answer(ctx, req, nil)
+}
+
+// GenerateAnswerStream implements generatorv1.GeneratorServiceServer.
+func (s *Service) GenerateAnswerStream(req *generatorv1.GenerateAnswerStreamRequest, stream grpc.ServerStreamingServer[generatorv1.GenerateAnswerStreamResponse]) error {
+	// A client that went away ends the stream's context, which ends the model
+	// call; so what Send says of it need not be looked at here.
+	delta := func(text string) {
+		_ = stream.Send(&generatorv1.GenerateAnswerStreamResponse{
+			Event: &generatorv1.GenerateAnswerStreamResponse_Delta{Delta: text},
+		})
+	}
+	resp, err := s.answer(stream.Context(), req.GetRequest(), delta)
+	if err != nil {
+		return err
+	}
+	return stream.Send(&generatorv1.GenerateAnswerStreamResponse{
+		Event: &generatorv1.GenerateAnswerStreamResponse_Answer{Answer: resp},
+	})
+}
+
+func (s *Service) answer(ctx context.Context, req *generatorv1.GenerateAnswerRequest, delta func(string)) (*generatorv1.GenerateAnswerResponse, error) {
+	ledger := llm.NewLedger(req.GetLimits())
+	a, err := s.answers.Write(ctx, answer.Request{
+		Question:    req.GetQuestion(),
+		Style:       req.GetStyle(),
+		FixedGraph:  req.GetFixedGraph(),
+		Temperature: req.GetTemperature(),
+		Seed:        req.GetSeed(),
+		Delta:       delta,
+	}, ledger)
+	if err != nil {
+		return nil, err
+	}
+	return &generatorv1.GenerateAnswerResponse{
+		Text: a.Text, Answers: a.Entities, Usage: ledger.Usage(), Warnings: a.Warnings,
+	}, nil
+}

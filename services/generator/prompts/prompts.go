@@ -1,0 +1,9 @@
+// Package prompts holds what the generator says to the model, as data.
+package prompts
+
+import "embed"
+
+// Files are the prompt files; internal/prompt reads them.
+//
+//go:embed *.yaml
+var Files embed.FS

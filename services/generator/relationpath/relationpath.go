@@ -1,0 +1,163 @@
+// Package relationpath plans which relations lead from the topic entities to
+// the answer (Ger §3.2): from the model's own knowledge, or by choice among
+// paths that exist.
+package relationpath
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/internal/llm"
+	"github.com/triplemesh/triplemesh/internal/prompt"
+	"github.com/triplemesh/triplemesh/internal/verbalise"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
+	"github.com/triplemesh/triplemesh/services/generator/prompts"
+)
+
+const (
+	// maxHops is the longest path the contract carries.
+	maxHops = 8
+	// maxProposeTokens and maxChooseTokens hold a handful of short lines, or of
+	// numbers.
+	maxProposeTokens = 60
+	maxChooseTokens  = 40
+)
+
+// Planner plans relation paths.
+type Planner struct {
+	model   llm.Completer
+	propose *prompt.Prompt
+	choose  *prompt.Prompt
+}
+
+// New returns a Planner.
+func New(model llm.Completer) *Planner {
+	return &Planner{
+		model:   model,
+		propose: prompt.Must(prompts.Files, "relation_paths_propose"),
+		choose:  prompt.Must(prompts.Files, "relation_paths_choose"),
+	}
+}
+
+// Propose asks the model which relations it expects, in its own words: they
+// need not exist. At most limit paths are returned, likeliest first.
+func (p *Planner) Propose(ctx context.Context, question string, topicEntities []string, limit int, ledger *llm.Ledger) ([]*graphv1.RelationPath, []*llmv1.Warning, error) {
+	messages, err := p.propose.Messages(struct {
+		Question      string
+		TopicEntities []string
+	}{question, topicEntities})
+	if err != nil {
+		return nil, nil, err
+	}
+	resp, err := p.model.Complete(ctx, llm.Request{
+		Task: "relation-paths", Messages: messages, MaxTokens: maxProposeTokens, Ledger: ledger,
+	})
+	if errors.Is(err, llm.ErrUnusable) {
+		return nil, []*llmv1.Warning{llm.Warn(llm.WarnUnusable, "the model proposed no relation paths: %v", err)}, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	paths := Parse(resp.Text, limit)
+	if len(paths) == 0 {
+		return nil, []*llmv1.Warning{llm.Warn(llm.WarnUnusable, "no relation path could be read off the model's output")}, nil
+	}
+	return paths, nil, nil
+}
+
+// Choose asks the model which of the existing paths lead to the answer. At
+// most limit are returned, in the model's order. Where it chooses none, they
+// are the first ones, with a warning.
+func (p *Planner) Choose(ctx context.Context, question string, existing []*graphv1.RelationPath, limit int, ledger *llm.Ledger) ([]*graphv1.RelationPath, []*llmv1.Warning, error) {
+	lines := make([]string, len(existing))
+	for i, path := range existing {
+		lines[i] = strings.Join(path.GetTopicEntities(), ", ") + " -> " + verbalise.Steps(path.GetSteps())
+	}
+	messages, err := p.choose.Messages(struct {
+		Question string
+		Paths    []string
+	}{question, lines})
+	if err != nil {
+		return nil, nil, err
+	}
+	choice, _, err := llm.CompleteJSON[struct {
+		Paths []int `json:"paths"`
+	}](ctx, p.model, llm.Request{
+		Task: "relation-paths", Messages: messages, MaxTokens: maxChooseTokens, Ledger: ledger,
+		Schema: choiceSchema(len(existing), limit),
+	})
+	if err != nil && !errors.Is(err, llm.ErrUnusable) {
+		return nil, nil, err
+	}
+	var chosen []*graphv1.RelationPath
+	taken := map[int]bool{}
+	for _, n := range choice.Paths {
+		if n < 1 || n > len(existing) || taken[n] || len(chosen) == limit {
+			continue
+		}
+		taken[n] = true
+		chosen = append(chosen, existing[n-1])
+	}
+	if len(chosen) == 0 {
+		chosen = existing[:min(limit, len(existing))]
+		return chosen, []*llmv1.Warning{llm.Warn(llm.WarnUnusable, "the model chose none of %d relation paths; the first %d were taken", len(existing), len(chosen))}, nil
+	}
+	return chosen, nil, nil
+}
+
+func choiceSchema(n, limit int) *llm.Schema {
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = i + 1
+	}
+	enum, _ := json.Marshal(numbers) // a slice of ints always marshals
+	return &llm.Schema{Name: "paths", JSON: fmt.Appendf(nil,
+		`{"type":"object","additionalProperties":false,"required":["paths"],"properties":{"paths":{"type":"array","minItems":1,"maxItems":%d,"items":{"type":"integer","enum":%s}}}}`,
+		limit, enum)}
+}
+
+// Parse reads relation paths off a model's text: one a line, hops joined by
+// "->" or "→", list marks passed over. The first limit distinct ones are
+// returned. RoG's "<PATH> r1 <SEP> r2 </PATH>" is read too.
+func Parse(text string, limit int) []*graphv1.RelationPath {
+	text = rogMarks.Replace(strings.ToValidUTF8(text, "\uFFFD"))
+	var paths []*graphv1.RelationPath
+	seen := map[string]bool{}
+	for line := range strings.Lines(text) {
+		if len(paths) == limit {
+			break
+		}
+		path := &graphv1.RelationPath{}
+		for hop := range strings.SplitSeq(line, "->") {
+			if hop = clean(hop); hop != "" && len(path.Steps) < maxHops {
+				path.Steps = append(path.Steps, &graphv1.RelationStep{Relation: hop})
+			}
+		}
+		key := verbalise.Steps(path.Steps)
+		if len(path.Steps) == 0 || seen[key] {
+			continue
+		}
+		seen[key] = true
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+var rogMarks = strings.NewReplacer("→", "->", "<SEP>", "->", "<PATH>", "\n", "</PATH>", "\n", "```", "\n")
+
+// longestHop is more letters than any relation has; what is longer is prose.
+const longestHop = 120
+
+// clean strips list marks and quotes from a hop.
+func clean(hop string) string {
+	hop = strings.TrimLeft(strings.TrimSpace(hop), "-*•0123456789.) ")
+	hop = strings.Join(strings.Fields(strings.Trim(hop, "\"'` .;,")), " ")
+	if len(hop) > longestHop {
+		return ""
+	}
+	return hop
+}

@@ -1,0 +1,62 @@
+package generator
+
+import (
+	"context"
+	"errors"
+
+	"github.com/triplemesh/triplemesh/internal/llm"
+	"github.com/triplemesh/triplemesh/internal/server"
+	"github.com/triplemesh/triplemesh/internal/stage"
+	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/triplemesh/triplemesh/services/generator/candidate"
+)
+
+// Config is what the generator can be told.
+type Config struct {
+	Server    server.Config    `koanf:"server"`
+	Telemetry telemetry.Config `koanf:"telemetry"`
+	LLM       llm.Config       `koanf:"llm"`
+	// PseudoGraphTokens is the most tokens of a pseudo-graph's Cypher.
+	PseudoGraphTokens int `koanf:"pseudo_graph_tokens"`
+	// MaxPaths is how many relation paths are asked of the model where the
+	// caller does not say.
+	MaxPaths int `koanf:"max_paths"`
+	// Candidates bounds the reading of candidate answers.
+	Candidates candidate.Config `koanf:"candidates"`
+	// AnswerTokens is the most tokens of an answer.
+	AnswerTokens int `koanf:"answer_tokens"`
+}
+
+// DefaultConfig serves on port 9091.
+func DefaultConfig() Config {
+	return Config{
+		Server:            server.DefaultConfig("127.0.0.1:9091"),
+		Telemetry:         telemetry.DefaultConfig(),
+		LLM:               llm.DefaultConfig(),
+		PseudoGraphTokens: 192,
+		MaxPaths:          3,
+		Candidates:        candidate.Config{MaxGroups: 12, MaxEnds: 12, MaxTokens: 128},
+		AnswerTokens:      160,
+	}
+}
+
+// Validate names the first setting that cannot be.
+func (c Config) Validate() error {
+	for _, v := range []int{c.PseudoGraphTokens, c.MaxPaths, c.AnswerTokens, c.Candidates.MaxGroups, c.Candidates.MaxEnds, c.Candidates.MaxTokens} {
+		if v < 1 {
+			return errors.New("pseudo_graph_tokens, max_paths, answer_tokens and the numbers under candidates must be at least 1")
+		}
+	}
+	return nil
+}
+
+// Run serves until ctx ends.
+func Run(ctx context.Context, cfg Config) error {
+	return stage.Run(ctx, "generator", cfg.Telemetry, cfg.Server, func(tel *telemetry.Telemetry) (stage.Service, error) {
+		model, err := llm.New(cfg.LLM, tel)
+		if err != nil {
+			return nil, err
+		}
+		return New(cfg, model), nil
+	})
+}
