@@ -13,9 +13,8 @@ import (
 // them joined over an opaque mediator.
 type found struct {
 	subject, object store.EntityID
-	// relation is the first triple's; group keys facts that belong to one list.
-	relation string
-	validity store.Validity
+	relation        string
+	validity        store.Validity
 	// id is the triple, or the first of the two.
 	id     store.TripleID
 	joined bool

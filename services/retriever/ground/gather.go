@@ -28,17 +28,19 @@ func (g *grounding) gather(ctx context.Context) (int, error) {
 		}
 	}
 	g.evidence = map[store.EntityID][]found{}
-	n := 0
+	// Every subject that stays has room for its best fact; the rest goes to the
+	// lists nearest to what was asked, whoever they are about.
+	n, room := 0, max(g.options.MaxFacts-len(g.kept), 0)
 	for _, list := range g.lists(candidates) {
 		subject := list[0].subject
-		// The best list of a subject always has its first fact shown.
-		room := max(g.options.MaxFacts-n, 0)
+		own := 0
 		if len(g.evidence[subject]) == 0 {
-			room = max(room, 1)
+			own = 1
 		}
-		list = list[:min(len(list), g.options.MaxList, room)]
+		list = list[:min(len(list), g.options.MaxList, room+own)]
 		g.evidence[subject] = append(g.evidence[subject], list...)
 		n += len(list)
+		room -= max(len(list)-own, 0)
 	}
 	for _, facts := range g.evidence {
 		slices.SortFunc(facts, byScore)

@@ -5,26 +5,7 @@ import (
 	"strings"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
-	"github.com/triplemesh/triplemesh/services/retriever/verbalise"
 )
-
-// Words are what a path is called when it is compared with a question: the
-// words of its relations, "inverse" before one that is gone backwards.
-func Words(snap interface {
-	RelationName(store.RelationID) string
-}, steps []Step) string {
-	var b strings.Builder
-	for i, s := range steps {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		if s.Inverse {
-			b.WriteString("inverse ")
-		}
-		b.WriteString(verbalise.RelationInContext(snap.RelationName(s.Relation)))
-	}
-	return b.String()
-}
 
 // aim is what paths should come close to.
 type aim struct {

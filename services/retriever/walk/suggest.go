@@ -96,11 +96,11 @@ func Suggest(ctx context.Context, snap Snapshot, encoder Encoder, ask Ask) ([]Su
 
 // score replaces each prospect's rough score by that of its whole words.
 func score(ctx context.Context, snap Snapshot, encoder Encoder, aim *aim, prospects []*prospect) error {
-	words := make([]string, len(prospects))
+	texts := make([]string, len(prospects))
 	for i, p := range prospects {
-		words[i] = Words(snap, p.steps)
+		texts[i] = words(snap, p.steps)
 	}
-	vectors, err := encoder.Encode(ctx, words)
+	vectors, err := encoder.Encode(ctx, texts)
 	if err != nil {
 		return err
 	}

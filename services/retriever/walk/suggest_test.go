@@ -32,17 +32,17 @@ func suggested(t *testing.T, g *graphtest.Graph, ask Ask) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var words []string
+	var said []string
 	for i, p := range paths {
-		words = append(words, Words(g, p.Steps))
+		said = append(said, words(g, p.Steps))
 		if i > 0 && p.Score > paths[i-1].Score {
 			t.Errorf("path %d scores %v, better than the one before it", i, p.Score)
 		}
 		if p.Ends < 1 || len(p.Topics) != 1 {
-			t.Errorf("path %q has %d ends and %d topics", words[i], p.Ends, len(p.Topics))
+			t.Errorf("path %q has %d ends and %d topics", said[i], p.Ends, len(p.Topics))
 		}
 	}
-	return words
+	return said
 }
 
 func TestSuggest(t *testing.T) {
@@ -112,11 +112,11 @@ func TestSuggestedPathsLeadWhereTheySay(t *testing.T) {
 			}
 		}
 		if len(ends) != p.Ends {
-			t.Errorf("%s: %d ends said, %d found", Words(presidents, p.Steps), p.Ends, len(ends))
+			t.Errorf("%s: %d ends said, %d found", words(presidents, p.Steps), p.Ends, len(ends))
 		}
 		for j := 1; j < len(p.Steps); j++ {
-			if p.Steps[j].back(p.Steps[j-1]) && !strings.Contains(Words(presidents, p.Steps), "positions held") {
-				t.Errorf("%s goes back the way it came", Words(presidents, p.Steps))
+			if p.Steps[j].back(p.Steps[j-1]) && !strings.Contains(words(presidents, p.Steps), "positions held") {
+				t.Errorf("%s goes back the way it came", words(presidents, p.Steps))
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func TestAnEndThatTwoTopicsShareCountsMore(t *testing.T) {
 	}
 	gender := func(paths []Suggestion) float32 {
 		for _, p := range paths {
-			if Words(presidents, p.Steps) == "person gender" && p.Topics[0] == presidents.ID("Polk") {
+			if words(presidents, p.Steps) == "person gender" && p.Topics[0] == presidents.ID("Polk") {
 				return p.Score
 			}
 		}

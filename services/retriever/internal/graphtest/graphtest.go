@@ -78,10 +78,15 @@ func (g *Graph) Open(_ context.Context, kg string, number uint64) (store.Snapsho
 	return g, nil
 }
 
+// List names the graph.
+func (g *Graph) List(context.Context, string) ([]store.Listed, error) {
+	return []store.Listed{{Info: g.Info(), Active: true}}, nil
+}
+
 // Info implements store.Snapshot.
 func (g *Graph) Info() store.Info {
 	return store.Info{
-		KG: "test", Number: 1, Encoder: "words", Dims: Dims,
+		KG: "test", Number: 1, Encoder: Model, Dims: Dims,
 		Triples: len(g.triples), Entities: len(g.entities), Relations: len(g.relations),
 	}
 }

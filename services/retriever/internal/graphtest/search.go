@@ -12,8 +12,11 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// Dims is the length of the vectors here.
-const Dims = 128
+// Dims is the length of the vectors here, Model the name of the encoder.
+const (
+	Dims  = 128
+	Model = "words"
+)
 
 // Encoder gives texts that share words close vectors. Texts records what it
 // was asked for.
@@ -31,6 +34,12 @@ func (e *Encoder) Encode(_ context.Context, texts []string) ([][]float32, error)
 	}
 	return vectors, e.Err
 }
+
+// Name implements encoder.Encoder.
+func (e *Encoder) Name() string { return Model }
+
+// Dims implements encoder.Encoder.
+func (e *Encoder) Dims() int { return Dims }
 
 // Vector is the sum of a fixed random vector per word, of length 1.
 func Vector(text string) []float32 {

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/triplemesh/triplemesh/services/retriever/encoder/onnx"
+	"github.com/triplemesh/triplemesh/services/retriever/load"
+	"github.com/triplemesh/triplemesh/services/retriever/memo"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
+)
+
+// bench is what a measurement needs.
+type bench struct {
+	data    string
+	test    bool
+	limit   int
+	kg      string
+	graphs  *embedded.Store
+	model   *onnx.Encoder
+	encoder *memo.Memo
+	out     io.Writer
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("calibrate", flag.ContinueOnError)
+	data := flags.String("data", "", "directory with freebase/, wikidata/ and multisource/")
+	cache := flags.String("cache", ".cache", "directory with encoder/ and onnxruntime/")
+	kgs := flags.String("store", filepath.Join(".cache", "calibrate"), "where the knowledge graphs are kept between runs")
+	part := flags.String("part", "dev", "dev or test")
+	limit := flags.Int("limit", 300, "most questions of each dataset")
+	kg := flags.String("kg", "", "measure only on this one of freebase, wikidata")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	measures := map[string]func(context.Context, *bench) error{"paths": paths, "ground": grounds, "link": links}
+	measure, ok := measures[flags.Arg(0)]
+	if !ok || *data == "" {
+		return fmt.Errorf("want -data DIR and one of paths, ground, link; got %q", flags.Args())
+	}
+	model, err := onnx.New(onnx.Config{
+		Library:    filepath.Join(*cache, "onnxruntime", "libonnxruntime.so"),
+		Model:      filepath.Join(*cache, "encoder", "model.onnx"),
+		Vocabulary: filepath.Join(*cache, "encoder", "vocab.txt"),
+		Name:       "all-MiniLM-L6-v2",
+	})
+	if err != nil {
+		return err
+	}
+	defer model.Close()
+	graphs := embedded.New(*kgs)
+	defer graphs.Close()
+	return measure(ctx, &bench{
+		data: *data, test: *part == "test", limit: *limit, kg: *kg, graphs: graphs, model: model,
+		encoder: memo.New(model, 1<<16), out: out,
+	})
+}
+
+// open opens a knowledge graph; the first time it is loaded, which takes some
+// minutes.
+func (b *bench) open(ctx context.Context, kg string) (store.Snapshot, error) {
+	return b.load(ctx, kg, kg, b.graphs)
+}
+
+// openToWalk opens a knowledge graph without the vectors of its triples, which
+// neither paths nor links need: that loads in seconds.
+func (b *bench) openToWalk(ctx context.Context, kg string) (store.Snapshot, error) {
+	return b.load(ctx, kg, kg+"-walk", unsearched{b.graphs})
+}
+
+func (b *bench) load(ctx context.Context, from, kg string, to load.Target) (store.Snapshot, error) {
+	if snap, err := b.graphs.Open(ctx, kg, 0); err == nil {
+		return snap, nil
+	}
+	file := filepath.Join(b.data, from, "triples.tsv.gz")
+	options := load.Options{KG: kg, Progress: func(p load.Progress) {
+		fmt.Fprintf(os.Stderr, "load %s: %d of %d triples encoded\n", kg, p.Encoded, p.Triples)
+	}}
+	if _, err := load.Files(ctx, to, b.model, []string{file}, options); err != nil {
+		return nil, err
+	}
+	return b.graphs.Open(ctx, kg, 0)
+}
+
+// unsearched is a store that gives all triples the same vector.
+type unsearched struct{ *embedded.Store }
+
+func (u unsearched) Write(ctx context.Context, kg string, content store.Content) (store.Info, error) {
+	content.TripleVectors = func(_ context.Context, emit func([]float32) error) error {
+		same := make([]float32, content.Dims)
+		same[0] = 1
+		for range content.Triples {
+			if err := emit(same); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return u.Store.Write(ctx, kg, content)
+}

@@ -1,0 +1,215 @@
+package ground
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/services/retriever/internal/graphtest"
+	"github.com/triplemesh/triplemesh/services/retriever/prune"
+)
+
+var lakes = graphtest.New(
+	[3]string{"Lake Superior", "area", "82350"},
+	[3]string{"Lake Superior", "country", "Canada"},
+	[3]string{"Lake Superior", "country", "United States"},
+	[3]string{"Lake Superior", "outflow", "St. Marys River"},
+	[3]string{"Lake Huron", "area", "59600"},
+	[3]string{"Lake Huron", "country", "Canada"},
+	[3]string{"Lake Erie", "area", "25700"},
+	[3]string{"Toronto", "mayor", "m.0aaaa1"},
+	[3]string{"m.0aaaa1", "office.holder", "Olivia Chow"},
+	[3]string{"m.0aaaa1", "office.from", "2023"},
+	[3]string{"Blue Book", "author", "Ann"},
+)
+
+func plainly(ctx context.Context, _ string, do func(context.Context) (int, error)) error {
+	_, err := do(ctx)
+	return err
+}
+
+func grounded(t *testing.T, question string, pseudo []Fact, options Options) *Result {
+	t.Helper()
+	r, err := Ground(context.Background(), lakes, &graphtest.Encoder{}, plainly, question, pseudo, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// line shows a fact as "subject | relation | object".
+func line(f Fact) string { return strings.Join([]string{f.Subject, f.Relation, f.Object}, " | ") }
+
+func evidence(r *Result) []string {
+	var lines []string
+	for _, e := range r.Subjects {
+		for _, f := range e.Facts {
+			lines = append(lines, line(f.Fact))
+		}
+	}
+	return lines
+}
+
+func subjects(r *Result) []string {
+	var names []string
+	for _, e := range r.Subjects {
+		names = append(names, e.Subject)
+	}
+	return names
+}
+
+func TestDefaultGroundsAWrongGuess(t *testing.T) {
+	r := grounded(t, "How large is Lake Superior?", []Fact{{Subject: "Lake Superior", Relation: "AREA", Object: "999"}}, Default())
+	if got := subjects(r); got[0] != "Lake Superior" {
+		t.Fatalf("subjects %q, want Lake Superior first", got)
+	}
+	first := r.Subjects[0].Facts[0]
+	if line(first.Fact) != "Lake Superior | area | 82350" {
+		t.Errorf("first fact %q", line(first.Fact))
+	}
+	if len(first.Pseudo) != 1 || first.Pseudo[0] <= 0.4 || first.Question <= 0.2 || first.Score < first.Pseudo[0] {
+		t.Errorf("scores of the first fact: pseudo %v, question %v, best %v", first.Pseudo, first.Question, first.Score)
+	}
+}
+
+func TestDefaultShowsListsWhole(t *testing.T) {
+	options := Default()
+	options.TopK = 1
+	r := grounded(t, "In which country is Lake Superior?", []Fact{{Subject: "Lake Superior", Relation: "country", Object: "Canada"}}, options)
+	got := evidence(r)
+	for _, want := range []string{"Lake Superior | country | Canada", "Lake Superior | country | United States"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%q is missing in %q", want, got)
+		}
+	}
+}
+
+func TestMediatorsAreLookedThrough(t *testing.T) {
+	tests := []struct {
+		name   string
+		pseudo Fact
+		want   string
+	}{
+		{"a hit that ends in one", Fact{Subject: "Toronto", Relation: "mayor", Object: "Rob Ford"}, "Toronto | mayor / office.holder | Olivia Chow"},
+		{"a hit that begins in one", Fact{Subject: "Toronto", Relation: "holder", Object: "Olivia Chow"}, "Toronto | mayor / office.holder | Olivia Chow"},
+		{"what else it joins is there too", Fact{Subject: "Toronto", Relation: "mayor", Object: "Rob Ford"}, "Toronto | mayor / office.from | 2023"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for preset, options := range map[string]Options{"default": Default(), "paper": Paper()} {
+				options.MinConfidence = 0.1
+				r := grounded(t, "Who is mayor of Toronto?", []Fact{tt.pseudo}, options)
+				var hits []string
+				for _, h := range r.Hits {
+					hits = append(hits, line(h.Fact))
+				}
+				if !slices.Contains(hits, tt.want) {
+					t.Errorf("%s: hits %q lack %q", preset, hits, tt.want)
+				}
+				for _, l := range append(hits, evidence(r)...) {
+					if strings.Contains(l, "m.0aaaa1") {
+						t.Errorf("%s: %q shows an opaque id", preset, l)
+					}
+				}
+			}
+			if got := evidence(grounded(t, "Who is mayor of Toronto?", []Fact{tt.pseudo}, Default())); !slices.Contains(got, tt.want) {
+				t.Errorf("evidence %q lacks %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestPaperKeepsOnlyHits(t *testing.T) {
+	options := Paper()
+	options.TopK, options.MinConfidence = 2, 0.3
+	r := grounded(t, "How large is Lake Superior?", []Fact{{Subject: "Lake Superior", Relation: "area", Object: "82350"}}, options)
+	if len(r.Hits) != 2 {
+		t.Fatalf("%d hits, want the top 2 of the pseudo-triple alone", len(r.Hits))
+	}
+	if got := subjects(r); len(got) != 1 {
+		t.Errorf("subjects %q, want as many as the pseudo-graph has", got)
+	}
+	var hits []string
+	for _, h := range r.Hits {
+		hits = append(hits, line(h.Fact))
+	}
+	for _, l := range evidence(r) {
+		if !slices.Contains(hits, l) {
+			t.Errorf("%q is no hit", l)
+		}
+	}
+	if got := r.Subjects[0].Facts[0]; got.Score < 0.999 {
+		t.Errorf("the pseudo-triple's own fact scores %v", got.Score)
+	}
+}
+
+func TestDroppedSubjectsSayWhy(t *testing.T) {
+	options := Default()
+	options.MaxSubjects, options.MinConfidence = 2, 0.6
+	r := grounded(t, "lake area", []Fact{{Subject: "Lake Superior", Relation: "area", Object: "x"}}, options)
+	reasons := map[prune.Reason]int{}
+	for _, d := range r.Dropped {
+		reasons[d.Reason]++
+		if d.Hits < 1 || (d.Reason == prune.Confidence && d.Confidence >= 0.6) {
+			t.Errorf("dropped %+v", d)
+		}
+	}
+	if reasons[prune.Selection] == 0 || len(r.Subjects) > 2 {
+		t.Errorf("%d subjects kept, dropped by reason %v", len(r.Subjects), reasons)
+	}
+	if len(r.Subjects)+len(r.Dropped) < 4 {
+		t.Errorf("%d kept and %d dropped do not account for all subjects", len(r.Subjects), len(r.Dropped))
+	}
+}
+
+func TestWithoutAPseudoGraphTheQuestionIsTheQuery(t *testing.T) {
+	for name, options := range map[string]Options{"paper": Paper(), "default": Default()} {
+		options.MinConfidence, options.TopK = 0.3, 1
+		r := grounded(t, "Blue Book author", nil, options)
+		if got := subjects(r); len(got) == 0 || got[0] != "Blue Book" {
+			t.Fatalf("%s: subjects %q, want Blue Book first", name, got)
+		}
+		if r.Subjects[0].Facts[0].Pseudo != nil {
+			t.Errorf("%s: scores to pseudo-triples where there are none", name)
+		}
+	}
+}
+
+func TestEvidenceIsBounded(t *testing.T) {
+	options := Default()
+	options.MaxFacts, options.MinConfidence = 3, 0.2
+	r := grounded(t, "lake country area", []Fact{{Subject: "Lake Superior", Relation: "country", Object: "x"}, {Subject: "Lake Huron", Relation: "area", Object: "x"}}, options)
+	if n := len(evidence(r)); n > max(options.MaxFacts, len(r.Subjects)) {
+		t.Errorf("%d facts of %d subjects, want at most %d or one each", n, len(r.Subjects), options.MaxFacts)
+	}
+	for _, e := range r.Subjects {
+		if len(e.Facts) == 0 {
+			t.Errorf("%s has no evidence", e.Subject)
+		}
+	}
+}
+
+func TestEveryStepsErrorIsPassedOn(t *testing.T) {
+	down := errors.New("down")
+	var steps []string
+	_, err := Ground(context.Background(), lakes, &graphtest.Encoder{}, func(ctx context.Context, step string, do func(context.Context) (int, error)) error {
+		steps = append(steps, step)
+		return plainly(ctx, step, do)
+	}, "x", nil, Default())
+	if err != nil || len(steps) != 5 {
+		t.Fatalf("steps %q, error %v", steps, err)
+	}
+	for _, failing := range steps {
+		_, err := Ground(context.Background(), lakes, &graphtest.Encoder{}, func(ctx context.Context, step string, do func(context.Context) (int, error)) error {
+			if step == failing {
+				return down
+			}
+			return plainly(ctx, step, do)
+		}, "x", nil, Default())
+		if !errors.Is(err, down) {
+			t.Errorf("%s fails with %v, want %v", failing, err, down)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package retriever
+
+import (
+	"context"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/triplemesh/triplemesh/services/retriever/ground"
+	"github.com/triplemesh/triplemesh/services/retriever/prune"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// GroundGraph implements retrieverv1.RetrieverServiceServer.
+func (s *Service) GroundGraph(ctx context.Context, req *retrieverv1.GroundGraphRequest) (*retrieverv1.GroundGraphResponse, error) {
+	snap, err := s.openForSearch(ctx, req.GetKg())
+	if err != nil {
+		return nil, err
+	}
+	defer snap.Release()
+	var pseudo []ground.Fact
+	for _, t := range req.GetPseudoGraph().GetTriples() {
+		pseudo = append(pseudo, ground.Fact{Subject: t.GetSubject(), Relation: t.GetRelation(), Object: t.GetObject()})
+	}
+	result, err := ground.Ground(ctx, snap, s.encoder, s.observe.step, req.GetQuestion(), pseudo, groundingOptions(req.GetOptions()))
+	if err != nil {
+		return nil, err
+	}
+	s.observe.hits.Record(ctx, int64(len(result.Hits)))
+	resp := &retrieverv1.GroundGraphResponse{GroundGraph: &graphv1.GroundGraph{}, Hits: scoredTriples(result.Hits), Kg: refOf(snap)}
+	for _, e := range result.Subjects {
+		resp.GroundGraph.Subjects = append(resp.GroundGraph.Subjects, &graphv1.SubjectEvidence{
+			Subject: e.Subject, Confidence: e.Confidence, Hits: uint32(e.Hits), Triples: scoredTriples(e.Facts),
+		})
+	}
+	for _, d := range result.Dropped {
+		reason := dropReasons[d.Reason]
+		s.observe.pruned.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", reason.String())))
+		resp.Dropped = append(resp.Dropped, &graphv1.DroppedSubject{
+			Subject: d.Subject, Confidence: d.Confidence, Hits: uint32(d.Hits), Reason: reason,
+		})
+	}
+	return resp, nil
+}
+
+var dropReasons = map[prune.Reason]graphv1.DropReason{
+	prune.Selection:  graphv1.DropReason_DROP_REASON_CANDIDATE_SELECTION,
+	prune.Confidence: graphv1.DropReason_DROP_REASON_CONFIDENCE,
+}
+
+func groundingOptions(o *retrieverv1.GroundingOptions) ground.Options {
+	options := ground.Default()
+	if o.GetPreset() == retrieverv1.Preset_PRESET_PAPER {
+		options = ground.Paper()
+	}
+	if o != nil && o.TopK != nil {
+		options.TopK = int(o.GetTopK())
+	}
+	if o != nil && o.MinConfidence != nil {
+		options.MinConfidence = o.GetMinConfidence()
+	}
+	if o != nil && o.MaxSubjects != nil {
+		options.MaxSubjects = int(o.GetMaxSubjects())
+	}
+	return options
+}
+
+func scoredTriples(facts []ground.Scored) []*graphv1.ScoredTriple {
+	triples := make([]*graphv1.ScoredTriple, len(facts))
+	for i, f := range facts {
+		triples[i] = &graphv1.ScoredTriple{
+			Triple: &graphv1.Triple{
+				Subject: f.Subject, Relation: f.Relation, Object: f.Object, Validity: validity(f.Validity),
+			},
+			Score: f.Score, PseudoTripleScores: f.Pseudo, QuestionScore: f.Question,
+		}
+	}
+	return triples
+}
+
+// validity leaves the interval unset where the graph does not say.
+func validity(v store.Validity) *graphv1.ValidityInterval {
+	if v == (store.Validity{}) {
+		return nil
+	}
+	return &graphv1.ValidityInterval{Start: v.Start, End: v.End}
+}

@@ -1,0 +1,81 @@
+// Package retriever is the stage beside the data: it finds triples by meaning,
+// walks relations and links words to entities. It calls no language model.
+package retriever
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+
+	"github.com/triplemesh/triplemesh/internal/telemetry"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/triplemesh/triplemesh/services/retriever/encoder"
+	"github.com/triplemesh/triplemesh/services/retriever/memo"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// remembered is how many texts' vectors are kept from question to question: at
+// 384 dims some 25 to 50 MiB.
+const remembered = 1 << 14
+
+// Graphs is what the service needs of a store.
+type Graphs interface {
+	store.Opener
+	List(ctx context.Context, kg string) ([]store.Listed, error)
+}
+
+// Service answers RetrieverService calls.
+type Service struct {
+	retrieverv1.UnimplementedRetrieverServiceServer
+
+	graphs  Graphs
+	encoder *memo.Memo
+	model   string
+	observe observer
+}
+
+// New returns a Service that reads graphs and encodes with enc.
+func New(graphs Graphs, enc encoder.Encoder, tel *telemetry.Telemetry) (*Service, error) {
+	observe, err := newObserver(tel)
+	if err != nil {
+		return nil, err
+	}
+	return &Service{graphs: graphs, encoder: memo.New(enc, remembered), model: enc.Name(), observe: observe}, nil
+}
+
+// Register adds the service to a server.
+func (s *Service) Register(r grpc.ServiceRegistrar) {
+	retrieverv1.RegisterRetrieverServiceServer(r, s)
+}
+
+// defaulted is a number of the request, or what 0 takes.
+func defaulted(n uint32, otherwise int) int {
+	if n == 0 {
+		return otherwise
+	}
+	return int(n)
+}
+
+func refOf(snap store.Snapshot) *graphv1.KnowledgeGraphRef {
+	info := snap.Info()
+	return &graphv1.KnowledgeGraphRef{Name: info.KG, Snapshot: info.Number}
+}
+
+// known finds topic entities by name; the names that the snapshot does not
+// hold come back too.
+func known(ctx context.Context, snap store.Snapshot, names []string) (ids map[string]store.EntityID, unknown []string, err error) {
+	ids = make(map[string]store.EntityID, len(names))
+	for _, name := range names {
+		id, ok, err := snap.Entity(ctx, name)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case ok:
+			ids[name] = id
+		default:
+			unknown = append(unknown, name)
+		}
+	}
+	return ids, unknown, nil
+}

@@ -1,0 +1,59 @@
+package retriever
+
+import (
+	"context"
+	"errors"
+
+	"github.com/triplemesh/triplemesh/internal/server"
+	"github.com/triplemesh/triplemesh/internal/stage"
+	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
+)
+
+// Config is what the retriever can be told.
+type Config struct {
+	Server    server.Config    `koanf:"server"`
+	Telemetry telemetry.Config `koanf:"telemetry"`
+	// Store is where the knowledge graphs are.
+	Store StoreConfig `koanf:"store"`
+	// Encoder turns texts into vectors.
+	Encoder EncoderConfig `koanf:"encoder"`
+}
+
+// StoreConfig is where the knowledge graphs are.
+type StoreConfig struct {
+	// Dir is the directory of the embedded store.
+	Dir string `koanf:"dir"`
+}
+
+// DefaultConfig serves on port 9092, from the directories that a checkout has.
+func DefaultConfig() Config {
+	return Config{
+		Server:    server.DefaultConfig("127.0.0.1:9092"),
+		Telemetry: telemetry.DefaultConfig(),
+		Store:     StoreConfig{Dir: ".cache/data/kg"},
+		Encoder:   defaultEncoder(),
+	}
+}
+
+// Validate names the first setting that cannot be.
+func (c Config) Validate() error {
+	if c.Store.Dir == "" {
+		return errors.New("store.dir is empty; name the directory of the knowledge graphs")
+	}
+	return c.Encoder.validate()
+}
+
+// Run serves until ctx ends.
+func Run(ctx context.Context, cfg Config) (err error) {
+	enc, closeEncoder, err := newEncoder(ctx, cfg.Encoder)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeEncoder()) }()
+	graphs := embedded.New(cfg.Store.Dir)
+	defer func() { err = errors.Join(err, graphs.Close()) }()
+	return stage.Run(ctx, "retriever", cfg.Telemetry, cfg.Server, func(tel *telemetry.Telemetry) (stage.Service, error) {
+		return New(graphs, enc, tel)
+	})
+}
