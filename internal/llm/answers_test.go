@@ -202,3 +202,49 @@ func TestBudgetOfOneIsNotTheBudgetOfOthers(t *testing.T) {
 	}
 	all.Wait()
 }
+
+func TestPanicOfOneCallerLeavesNobodyWaiting(t *testing.T) {
+	m := testkit.NewLLM(t)
+	answer := make(chan struct{})
+	m.On().ReplyFunc(func(testkit.Request) string { <-answer; return "Paris" })
+	c := client(t, caching(m, ""))
+	var all sync.WaitGroup
+	all.Go(func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		req := ask("x")
+		req.Delta = func(string) { panic("caller's fault") }
+		c.Complete(t.Context(), req)
+	})
+	m.Await(1)
+	all.Go(func() {
+		if resp, err := c.Complete(t.Context(), ask("x")); err != nil || resp.Text != "Paris" {
+			t.Errorf("got %+v, %v", resp, err)
+		}
+	})
+	close(answer)
+	all.Wait()
+}
+
+func BenchmarkComplete(b *testing.B) {
+	for _, c := range []struct {
+		name    string
+		entries int
+	}{{"asked over loopback", 0}, {"cached in memory", 8}} {
+		b.Run(c.name, func(b *testing.B) {
+			m := testkit.NewLLM(b)
+			m.On().Reply("Paris")
+			cfg := m.Config()
+			cfg.Cache.MemoryEntries = c.entries
+			client := client(b, cfg)
+			for b.Loop() {
+				if _, err := client.Complete(b.Context(), ask("Capital of France?")); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -77,7 +77,13 @@ func TestMisbehavingServers(t *testing.T) {
 				if !strings.Contains(err.Error(), m.URL()) {
 					t.Errorf("the error does not say which server: %v", err)
 				}
-				if n := len(m.Requests()); !streamed && n != c.requests {
+				// A stream that is none is asked for once more in one piece. A hang
+				// may time out before the server has read the request.
+				n, most := len(m.Requests()), c.requests
+				if streamed {
+					most++
+				}
+				if n > most || (!streamed && n < c.requests && c.name != "a hang") {
 					t.Errorf("%d requests, want %d", n, c.requests)
 				}
 				info, ok := status.Convert(err).Details()[0].(*errdetails.ErrorInfo)
@@ -134,11 +140,13 @@ func TestRetryAfter(t *testing.T) {
 	})
 	t.Run("beyond the deadline the error comes at once", func(t *testing.T) {
 		m := testkit.NewLLM(t)
-		m.On().Status(429, "Retry-After", "1")
-		ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
+		m.On().Status(429, "Retry-After", "600")
+		cfg := m.Config()
+		cfg.MaxRetryDelay = time.Hour
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Second)
 		defer cancel()
-		_, err := client(t, m.Config()).Complete(ctx, ask("x"))
-		if ctx.Err() != nil || !errors.Is(err, llm.ErrRateLimited) || !strings.Contains(err.Error(), "would have to wait 1s") {
+		_, err := client(t, cfg).Complete(ctx, ask("x"))
+		if !errors.Is(err, llm.ErrRateLimited) || !strings.Contains(err.Error(), "would have to wait 10m0s") {
 			t.Errorf("got %v (context: %v)", err, ctx.Err())
 		}
 	})
