@@ -1,0 +1,69 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+)
+
+// Explain prints the graphs a method made on its way, each edit or verdict
+// with what it rests on, and what it all cost.
+func Explain(w io.Writer, run *orchestratorv1.Run, style Style) error {
+	p := newPage(w, style)
+	switch g := run.GetGraphs().(type) {
+	case *orchestratorv1.Run_PgAkv:
+		p.pseudoGraph(g.PgAkv)
+		p.groundGraph(g.PgAkv)
+		p.edits(g.PgAkv)
+		p.fixedGraph(g.PgAkv)
+	case *orchestratorv1.Run_Ger:
+		p.topics(g.Ger)
+		p.relationPaths(g.Ger)
+		p.reasoningPaths(g.Ger)
+		p.evaluation(g.Ger)
+		p.reflections(g.Ger)
+	}
+	p.cost(run)
+	return p.err
+}
+
+// cost is a line for each stage and one for all.
+func (p *page) cost(run *orchestratorv1.Run) {
+	p.heading("Cost", "")
+	p.print(p.paint(dim, fmt.Sprintf("  %-20s %9s %6s %7s %8s %8s", "stage", "time", "calls", "cached", "read", "written")) + "\n")
+	line := func(name string, took time.Duration, u *llmv1.Usage) {
+		p.print(fmt.Sprintf("  %-20s %9s %6d %7d %8d %8d\n", name, duration(took),
+			u.GetCalls(), u.GetCachedCalls(), u.GetPromptTokens(), u.GetCompletionTokens()))
+	}
+	for _, s := range run.GetStages() {
+		line(stage(s.GetStage()), s.GetDuration().AsDuration(), s.GetUsage())
+	}
+	line("in all", run.GetDuration().AsDuration(), run.GetUsage())
+	if cost := run.GetUsage().GetCostUsd(); cost > 0 {
+		p.itemf(2, "", "%.4f US dollars", cost)
+	}
+	p.print("\n")
+	if kg := run.GetKg(); kg.GetName() != "" {
+		p.itemf(2, "", "method %s on %s@%d", run.GetMethod(), kg.GetName(), kg.GetSnapshot())
+	} else {
+		p.itemf(2, "", "method %s", run.GetMethod())
+	}
+	p.itemf(2, "", "run %s", orElse(run.GetId(), "(not kept)"))
+	p.itemf(2, "", "trace %s", orElse(run.GetTraceId(), "(none)"))
+}
+
+// duration is a time for people: 12 ms, 3.4 s.
+func duration(d time.Duration) string {
+	switch {
+	case d >= time.Minute:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d >= 10*time.Millisecond:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
+}

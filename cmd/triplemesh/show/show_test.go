@@ -1,0 +1,189 @@
+package show
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/mattn/go-runewidth"
+
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+type printer func(io.Writer, *orchestratorv1.Run, Style) error
+
+// all prints everything there is to print of a run.
+func all(w io.Writer, run *orchestratorv1.Run, style Style) error {
+	return errors.Join(Answer(w, run, style), Explain(w, run, style), Trace(w, run, style))
+}
+
+func TestGolden(t *testing.T) {
+	tests := []struct {
+		name  string
+		file  string
+		print printer
+		run   *orchestratorv1.Run
+		style Style
+	}{
+		{"a pg-akv run", "pgakv.txt", all, pgakvRun(), Style{}},
+		{"a ger run", "ger.txt", all, gerRun(), Style{}},
+		{"an answer of the model's own", "io.txt", all, ioRun(), Style{}},
+		{"a question without an answer", "abstained.txt", Answer, abstainedRun(), Style{}},
+		{"a run that was stopped early on purpose", "until.txt", Answer, &orchestratorv1.Run{Question: "?"}, Style{}},
+		{"colours", "colour.txt", all, pgakvRun(), Style{Colour: true}},
+		{"a narrow terminal", "narrow.txt", all, gerRun(), Style{Width: 48}},
+		{"an empty run", "empty.txt", all, &orchestratorv1.Run{}, Style{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := tt.print(&b, tt.run, tt.style); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join("testdata", tt.file)
+			if *update {
+				if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(b.Bytes(), want) {
+				t.Errorf("got\n%s\nwant\n%s", b.Bytes(), want)
+			}
+		})
+	}
+}
+
+func TestEveryLineFits(t *testing.T) {
+	for _, width := range []int{40, 80, 120} {
+		for _, run := range []*orchestratorv1.Run{pgakvRun(), gerRun(), ioRun(), hostileRun()} {
+			var b bytes.Buffer
+			if err := all(&b, run, Style{Width: width}); err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(b.String()) {
+				// The table of costs has a width of its own.
+				if strings.Contains(line, "  stage  ") || runewidth.StringWidth(strings.TrimSpace(line)) < 66 && width < 66 {
+					continue
+				}
+				if got := runewidth.StringWidth(strings.TrimRight(line, "\n")); got > max(width, 66) {
+					t.Errorf("%d columns of %d: %q", got, width, line)
+				}
+			}
+		}
+	}
+}
+
+func TestNothingReachesTheTerminalButText(t *testing.T) {
+	var b bytes.Buffer
+	if err := all(&b, hostileRun(), Style{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range b.String() {
+		if r != '\n' && !unicode.IsPrint(r) {
+			t.Errorf("the output holds %q", r)
+		}
+	}
+	for _, want := range []string{`\x1b[2J`, `\u202e`, `\x07`, `\x9b`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%s is not shown", want)
+		}
+	}
+}
+
+func TestSpansThatNameEachOtherDoNotGoRound(t *testing.T) {
+	run := &orchestratorv1.Run{Spans: []*orchestratorv1.Span{
+		{SpanId: "a", ParentSpanId: "b", Name: "first"},
+		{SpanId: "b", ParentSpanId: "a", Name: "second"},
+		{SpanId: "c", ParentSpanId: "c", Name: "third"},
+		{SpanId: "d", ParentSpanId: "lost", Name: "fourth"},
+	}}
+	var b bytes.Buffer
+	if err := Trace(&b, run, Style{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"third", "fourth"} {
+		if strings.Count(b.String(), name) != 1 {
+			t.Errorf("%s is not there once:\n%s", name, b.String())
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	tests := []struct {
+		name, text string
+		width      int
+		want       []string
+	}{
+		{"short text stays", "a b", 10, []string{"a b"}},
+		{"nothing is one empty line", "", 10, []string{""}},
+		{"it breaks at a space", "the quick brown fox", 10, []string{"the quick", "brown fox"}},
+		{"a long word is cut", "abcdefghijklmnop", 10, []string{"abcdefghij", "klmnop"}},
+		{"an indent is no place to break", "    abcdefghijk", 10, []string{"    abcdef", "ghijk"}},
+		{"wide characters count twice", "知識知識知識", 8, []string{"知識知識", "知識"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := wrap(tt.text, tt.width); strings.Join(got, "|") != strings.Join(tt.want, "|") {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func FuzzClean(f *testing.F) {
+	for _, s := range []string{"", "plain", "\x1b]0;title\x07", "a\u202eb", "\xff\xfe", "tab\tnew\nline"} {
+		f.Add(s, 20)
+	}
+	f.Fuzz(func(t *testing.T, s string, width int) {
+		text := clean(s)
+		for _, r := range text {
+			if !unicode.IsPrint(r) && r != unicode.ReplacementChar {
+				t.Fatalf("%q came through as %q", r, text)
+			}
+		}
+		width = 8 + max(0, width)%100
+		for _, line := range wrap(text, width) {
+			if runewidth.StringWidth(line) > width {
+				t.Fatalf("%q is wider than %d", line, width)
+			}
+		}
+	})
+}
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestAClosedPipeIsTold(t *testing.T) {
+	for _, print := range []printer{Answer, Explain, Trace} {
+		if err := print(broken{}, pgakvRun(), Style{}); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+func hostileRun() *orchestratorv1.Run {
+	evil := "evil \x1b[2J\x07 \u202etxt \u009b31m name"
+	t := &graphv1.Triple{Subject: evil, Relation: evil, Object: evil}
+	return &orchestratorv1.Run{
+		Answers: []*orchestratorv1.Answer{{Answer: evil, Evidence: []*graphv1.Triple{t}}}, Text: evil, GroundingReason: evil, TraceId: evil, Id: evil,
+		Graphs: &orchestratorv1.Run_PgAkv{PgAkv: &orchestratorv1.PgAkvGraphs{
+			Cypher: evil, PseudoGraph: &graphv1.PseudoGraph{Triples: []*graphv1.Triple{t}},
+			Dropped: []*graphv1.DroppedSubject{{Subject: evil}},
+		}},
+		Spans: []*orchestratorv1.Span{{SpanId: "1", Name: evil, Service: evil, Error: evil, Attributes: map[string]string{"gen_ai.usage.input_tokens": evil}}},
+	}
+}
