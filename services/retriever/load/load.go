@@ -100,7 +100,7 @@ func New(options Options) *Loader {
 func (l *Loader) file(ctx context.Context, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("load %s: %w", l.options.KG, err)
+		return &store.Error{Op: "load", KG: l.options.KG, Err: err}
 	}
 	defer f.Close()
 	return l.Read(ctx, filepath.Base(path), ByName, f)
@@ -111,7 +111,7 @@ func (l *Loader) file(ctx context.Context, path string) error {
 func (l *Loader) Read(ctx context.Context, name string, format Format, r io.Reader) error {
 	format, err := formatOf(name, format)
 	if err != nil {
-		return err
+		return &store.Error{Op: "load", KG: l.options.KG, Err: err}
 	}
 	take := l.takeTSV
 	if format == NTriples {
