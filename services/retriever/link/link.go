@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
@@ -52,12 +51,12 @@ func Entities(ctx context.Context, snap Snapshot, text string, limit int) ([]Lin
 	if err != nil {
 		return nil, err
 	}
-	misspelt, err := fuzzy(ctx, snap, text, words, mentions)
+	w := newWeigher(snap, words, mentions)
+	misspelt, err := fuzzy(ctx, snap, text, words, w)
 	if err != nil {
 		return nil, err
 	}
 	mentions = append(mentions, misspelt...)
-	w := newWeigher(snap, text, words, mentions)
 	best := map[store.EntityID]Link{}
 	for _, m := range mentions {
 		for _, l := range w.weigh(snap, m) {
@@ -96,7 +95,7 @@ func (m mention) within(o mention) bool {
 const (
 	longestMention = 10
 	mostWords      = 400
-	mostFuzzy      = 12
+	mostFuzzy      = 24
 	mostEntities   = 50
 )
 
@@ -122,63 +121,4 @@ func exact(ctx context.Context, snap Snapshot, text string, words []word) ([]men
 		}
 	}
 	return found, nil
-}
-
-// fuzzy looks for names that resemble the runs of words that look like names
-// and that no exact mention touches. A text of few words is taken whole.
-func fuzzy(ctx context.Context, snap Snapshot, text string, words []word, known []mention) ([]mention, error) {
-	var found []mention
-	for _, m := range unknown(text, words, known) {
-		key := store.Fold(m.text)
-		if len(key) < 4 {
-			continue
-		}
-		matches, err := snap.Fuzzy(ctx, key, leastAlike, 5)
-		if err != nil {
-			return nil, err
-		}
-		if len(matches) > 0 {
-			m.entities, m.fuzzy = matches, true
-			found = append(found, m)
-		}
-	}
-	return found, nil
-}
-
-// leastAlike is the least likeness of a misspelt name.
-const leastAlike = 0.55
-
-// unknown lists the runs worth a fuzzy search, longest first.
-func unknown(text string, words []word, known []mention) []mention {
-	taken := make([]bool, len(words))
-	for _, m := range known {
-		if m.words() == 1 && !words[m.first].capital {
-			continue
-		}
-		for i := m.first; i < m.last; i++ {
-			taken[i] = true
-		}
-	}
-	var runs []mention
-	for first := 0; first < len(words); first++ {
-		last := first
-		for last < len(words) && !taken[last] && (words[last].capital || !words[last].stop) {
-			last++
-		}
-		if last > first {
-			for at := first; at < last; at++ {
-				for to := last; to > at; to-- {
-					if to-at <= 5 && (words[at].capital || to-at > 1 || len(words) <= 3) {
-						runs = append(runs, mention{first: at, last: to, text: span(text, words, at, to)})
-					}
-				}
-			}
-			first = last
-		}
-	}
-	slices.SortStableFunc(runs, func(a, b mention) int { return cmp.Compare(b.words(), a.words()) })
-	if len(words) <= 5 && len(words) > 0 && len(known) == 0 {
-		runs = append([]mention{{first: 0, last: len(words), text: strings.TrimSpace(text)}}, runs...)
-	}
-	return runs[:min(len(runs), mostFuzzy)]
 }

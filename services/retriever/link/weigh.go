@@ -21,14 +21,14 @@ type weigher struct {
 	schema map[string]bool
 }
 
-func newWeigher(snap Snapshot, text string, words []word, all []mention) *weigher {
+func newWeigher(snap Snapshot, words []word, all []mention) *weigher {
 	w := &weigher{words: words, all: all, schema: map[string]bool{}}
 	for _, word := range words {
 		w.cased = w.cased || word.capital
 	}
 	asked := map[string]bool{}
-	for i := range words {
-		asked[store.Fold(span(text, words, i, i+1))] = true
+	for _, word := range words {
+		asked[word.folded] = true
 	}
 	for id := range store.RelationID(snap.Info().Relations) {
 		for part := range strings.FieldsSeq(verbalise.RelationInContext(snap.RelationName(id))) {
@@ -41,9 +41,14 @@ func newWeigher(snap Snapshot, text string, words []word, all []mention) *weighe
 }
 
 // weigh scores the entities of a mention: how well the names agree, times how
-// likely these words are a name here, times how well known the entity is.
+// likely these words are a name here, times how well known the entity is among
+// those the mention may mean.
 func (w *weigher) weigh(snap Snapshot, m mention) []Link {
-	asName := w.asName(m)
+	best := 0.0
+	for _, e := range m.entities {
+		best = max(best, fame(snap, e.Entity))
+	}
+	asName := w.asName(m) * float32(1-commonplace*best)
 	links := make([]Link, 0, len(m.entities))
 	for _, e := range m.entities {
 		name := snap.EntityName(e.Entity)
@@ -51,19 +56,33 @@ func (w *weigher) weigh(snap Snapshot, m mention) []Link {
 			continue
 		}
 		l := Link{Entity: e.Entity, Mention: m.text, Match: matched(m, name)}
-		score := asName * known(snap, e.Entity)
-		switch l.Match {
-		case Normalised:
-			score *= 0.98
-		case Alias:
-			score *= 0.85
-		case Fuzzy:
-			score *= 0.9 * e.Similarity * e.Similarity
-		}
-		l.Score = score
+		l.Score = asName * agreement(m, e, l.Match, name) * float32(0.6+0.4*fame(snap, e.Entity)/best)
 		links = append(links, l)
 	}
 	return links
+}
+
+// agreement is how well a mention and a name agree, 0 to 1.
+func agreement(m mention, e store.NameMatch, match Match, name string) float32 {
+	switch match {
+	case Exact:
+		return 1
+	case Normalised:
+		return 0.98
+	case Alias:
+		return 0.85
+	}
+	// People are called by their last names, companies by their first words.
+	if partOf(m.text, name) {
+		return 0.75
+	}
+	return 0.9 * e.Similarity * e.Similarity
+}
+
+// partOf tells whether a name begins or ends with the words of a mention.
+func partOf(text, name string) bool {
+	part, whole := store.Fold(text), store.Fold(name)
+	return strings.HasPrefix(whole, part+" ") || strings.HasSuffix(whole, " "+part)
 }
 
 func matched(m mention, name string) Match {
@@ -87,7 +106,7 @@ func (w *weigher) asName(m mention) float32 {
 		if !word.capital {
 			plain++
 		}
-		if w.schema[store.Fold(m.text)] || word.stop {
+		if w.schema[word.folded] || word.stop || word.number {
 			schema++
 		}
 	}
@@ -109,9 +128,14 @@ func (w *weigher) asName(m mention) float32 {
 	return score
 }
 
-// known grows from 0.7 to 1 with the number of an entity's triples: of two
-// that share a name, the better known one is meant more often.
-func known(snap Snapshot, e store.EntityID) float32 {
+// commonplace is how much less likely a mention of the best known entity is
+// the topic: of "Kim Hughes" and "Michigan" the question is about the first.
+const commonplace = 0.25
+
+// fame grows with the number of an entity's triples, from 0.06 for one to 1
+// for a hundred thousand: of two entities that share a name, the better known
+// one is meant more often.
+func fame(snap Snapshot, e store.EntityID) float64 {
 	degree := snap.Degree(e, store.Out) + snap.Degree(e, store.In)
-	return float32(1 - 0.3/math.Sqrt(1+float64(degree)))
+	return min(math.Log10(1+float64(max(degree, 1)))/5, 1)
 }

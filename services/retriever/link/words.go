@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
 // word is a word of a text and where it stands.
@@ -11,7 +13,9 @@ type word struct {
 	start, end int
 	// capital: it begins with a capital or a digit, and is not the first word.
 	capital bool
-	stop    bool
+	// stop: it only holds a sentence together; number: it is all digits.
+	stop, number bool
+	folded       string
 }
 
 // split finds the words of a text. A possessive "'s" is not part of a word.
@@ -33,6 +37,8 @@ func split(text string) []word {
 			start: start, end: end,
 			capital: unicode.IsUpper(first) && len(words) > 0 || unicode.IsDigit(first),
 			stop:    stopwords[strings.ToLower(text[start:end])],
+			number:  strings.Trim(text[start:end], "0123456789") == "",
+			folded:  store.Fold(text[start:end]),
 		})
 		start = -1
 	}
@@ -73,7 +79,8 @@ before being below between both but by can could did do does doing down during e
 further had has have having he her here hers him his how i if in into is it its itself just me more most
 my name named names new no nor not now of off on once one only or other our out over own part place play
 played plays s same she should so some such than that the their them then there these they thing this
-those through to too type types under until up us use used very was we were what whats when where which
+those speak speaks spoken start started begin began come comes came go goes going gone went live lives
+lived located famous popular used someone example kind kinds see say said through to too type types under until up us use used very was we were what whats when where which
 while who whom whos whose why will with would year years you your`)
 
 func set(text string) map[string]bool {

@@ -33,6 +33,13 @@ func links(ctx context.Context, b *bench) error {
 			at := slices.IndexFunc(found, func(l link.Link) bool {
 				return slices.Contains(q.TopicEntities, snap.EntityName(l.Entity))
 			})
+			if b.verbose && at != 0 {
+				fmt.Fprintf(b.out, "missed %q in %q:", q.TopicEntities, q.Question)
+				for _, l := range found {
+					fmt.Fprintf(b.out, " %s %.2f;", snap.EntityName(l.Entity), l.Score)
+				}
+				fmt.Fprintln(b.out)
+			}
 			if at == 0 {
 				at1++
 			}

@@ -21,6 +21,7 @@ type bench struct {
 	test    bool
 	limit   int
 	kg      string
+	verbose bool
 	graphs  *embedded.Store
 	model   *onnx.Encoder
 	encoder *memo.Memo
@@ -35,6 +36,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	part := flags.String("part", "dev", "dev or test")
 	limit := flags.Int("limit", 300, "most questions of each dataset")
 	kg := flags.String("kg", "", "measure only on this one of freebase, wikidata")
+	verbose := flags.Bool("v", false, "print what is missed")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -56,7 +58,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	graphs := embedded.New(*kgs)
 	defer graphs.Close()
 	return measure(ctx, &bench{
-		data: *data, test: *part == "test", limit: *limit, kg: *kg, graphs: graphs, model: model,
+		data: *data, test: *part == "test", limit: *limit, kg: *kg, verbose: *verbose, graphs: graphs, model: model,
 		encoder: memo.New(model, 1<<16), out: out,
 	})
 }

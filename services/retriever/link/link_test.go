@@ -1,0 +1,156 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/triplemesh/triplemesh/services/retriever/internal/graphtest"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+var world = graphtest.New(append(towns(), [][3]string{
+	{"Barack Obama", "people.person.spouse", "Michelle Obama"},
+	{"Barack Obama", "people.person.profession", "Politician"},
+	{"Barack Obama", "people.person.place_of_birth", "Honolulu"},
+	{"Malia Obama", "people.person.profession", "Student"},
+	{"Simon", "music.track.artist", "Simon & Garfunkel"},
+	{"Looking for Simon", "film.film.country", "France"},
+	{"The Artist", "film.film.country", "France"},
+	{"Dr. Seuss", "people.person.language", "English"},
+	{"Malmö", "location.location.country", "Sweden"},
+	{"Country", "music.genre.artist", "Johnny Cash"},
+	{"m.0aaaa1", "people.person.profession", "Politician"},
+	{"The Who", "music.track.artist", "Pete"},
+	{"Paris", "location.location.country", "France"},
+	{"Paris (Texas)", "location.location.country", "Texas"},
+}...)...).WithAlias("Dr. Seuss", "Theodor Geisel").WithAlias("Paris (Texas)", "Paris")
+
+// towns make France well known.
+func towns() [][3]string {
+	var triples [][3]string
+	for i := range 300 {
+		triples = append(triples, [3]string{fmt.Sprintf("town%d", i), "location.location.country", "France"})
+	}
+	return triples
+}
+
+func linked(t *testing.T, text string) []Link {
+	t.Helper()
+	links, err := Entities(context.Background(), world, text, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return links
+}
+
+func TestEntities(t *testing.T) {
+	tests := []struct {
+		name, text, entity, mention string
+		match                       Match
+	}{
+		{"letter for letter", "Where was Barack Obama born?", "Barack Obama", "Barack Obama", Exact},
+		{"in lower case", "where was barack obama born", "Barack Obama", "barack obama", Normalised},
+		{"without accents and punctuation", "which country is malmo in", "Malmö", "malmo", Normalised},
+		{"with a full stop that a question lacks", "what language did dr seuss write", "Dr. Seuss", "dr seuss", Normalised},
+		{"by an alias", "Which language did Theodor Geisel write?", "Dr. Seuss", "Theodor Geisel", Alias},
+		{"with a slip of the pen", "Where was Barrack Obbama born?", "Barack Obama", "Barrack Obbama", Fuzzy},
+		{"by a surname, the better known first", "where was obama born", "Barack Obama", "obama", Fuzzy},
+		{"before a possessive", "who is barack obama's wife", "Barack Obama", "barack obama", Normalised},
+		{"the longest mention wins", "where was looking for simon filmed", "Looking for Simon", "looking for simon", Normalised},
+		{"the rarer of two mentions is the topic", "which country is malmö in, france?", "Malmö", "malmö", Normalised},
+		{"a name before an alias of the same spelling", "where is paris", "Paris", "paris", Normalised},
+		{"a mention alone", "Simon & Garfunkel", "Simon & Garfunkel", "Simon & Garfunkel", Exact},
+		{"a word of the schema is no topic where a name is there", "what country is looking for simon from", "Looking for Simon", "looking for simon", Normalised},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			links := linked(t, tt.text)
+			if len(links) == 0 {
+				t.Fatalf("nothing linked in %q", tt.text)
+			}
+			got := links[0]
+			if name := world.EntityName(got.Entity); name != tt.entity || got.Mention != tt.mention || got.Match != tt.match {
+				t.Errorf("%q links %q by %q (%d, %.2f), want %q by %q (%d)", tt.text, name, got.Mention, got.Match, got.Score, tt.entity, tt.mention, tt.match)
+			}
+		})
+	}
+}
+
+func TestNothingIsLinkedWhereNothingFits(t *testing.T) {
+	for _, text := range []string{"what is it", "who", "", "?!", "\xff\xfe", "qwertyuiop zxcvbnm", strings.Repeat("and then ", 500)} {
+		if links := linked(t, text); len(links) != 0 {
+			t.Errorf("%q links %q", text, world.EntityName(links[0].Entity))
+		}
+	}
+}
+
+func TestLinksAreBoundedAndInOrder(t *testing.T) {
+	text := "Did Barack Obama, Malia Obama, Dr. Seuss and Johnny Cash visit Malmö, France, Honolulu or Sweden?"
+	links := linked(t, text)
+	if len(links) != 5 {
+		t.Fatalf("%d links, want the limit of 5", len(links))
+	}
+	seen := map[store.EntityID]bool{}
+	for i, l := range links {
+		if l.Score <= 0 || l.Score > 1 || seen[l.Entity] || !strings.Contains(text, l.Mention) {
+			t.Errorf("link %+v", l)
+		}
+		if i > 0 && l.Score > links[i-1].Score {
+			t.Errorf("link %d scores more than the one before it", i)
+		}
+		seen[l.Entity] = true
+	}
+}
+
+type broken struct{ *graphtest.Graph }
+
+var errDown = errors.New("store is down")
+
+func (broken) Match(context.Context, string) ([]store.EntityID, error) { return nil, errDown }
+
+func TestTheStoresErrorIsPassedOn(t *testing.T) {
+	if _, err := Entities(context.Background(), broken{world}, "Obama", 5); !errors.Is(err, errDown) {
+		t.Errorf("error %v, want %v", err, errDown)
+	}
+}
+
+func TestSplit(t *testing.T) {
+	for text, want := range map[string][]string{
+		"Who is Polk's wife?":         {"Who", "is", "Polk", "wife"},
+		"the U.S. Senate":             {"the", "U.S.", "Senate"},
+		"AC/DC (band)":                {"AC", "DC", "band"},
+		"James’ brothers' names.":     {"James", "brothers", "names"},
+		"Shaquille O'Neal, 7 ft tall": {"Shaquille", "O'Neal", "7", "ft", "tall"},
+		"  ":                          nil,
+	} {
+		var got []string
+		for _, w := range split(text) {
+			got = append(got, text[w.start:w.end])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("split(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func FuzzEntities(f *testing.F) {
+	for _, seed := range []string{"Where was Barack Obama born?", "malmö’s", "\xff", "a.b.c's '' ’’", "Ünïcödé 𝔘𝔫"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		links, err := Entities(context.Background(), world, text, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range links {
+			if !strings.Contains(text, l.Mention) || l.Score < 0 || l.Score > 1 || (utf8.ValidString(text) && !utf8.ValidString(l.Mention)) {
+				t.Errorf("link %+v of %q", l, text)
+			}
+		}
+	})
+}
