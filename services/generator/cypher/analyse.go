@@ -115,8 +115,7 @@ func (a *analyser) clause(c clause) {
 		a.delete(c)
 	case *unwindClause:
 		a.expr(c.list)
-		a.declareNew(c.span, c.name, anyKind)
-		c.slot = a.scope.names[c.name].slot
+		c.slot = a.declareNew(c.span, c.name, anyKind)
 	case *projection:
 		a.project(c)
 	case *callClause:
@@ -124,13 +123,13 @@ func (a *analyser) clause(c clause) {
 	}
 }
 
-// declareNew declares a variable that must not be declared yet.
-func (a *analyser) declareNew(at span, name string, k valueKind) {
-	if _, ok := a.scope.names[name]; ok {
+// declareNew declares a variable that must not be declared yet and gives its
+// slot.
+func (a *analyser) declareNew(at span, name string, k valueKind) int {
+	if a.scope.names[name] != nil {
 		a.fail(at, "VariableAlreadyBound", "the variable %s is declared already", name)
-		return
 	}
-	a.scope.declare(name, k)
+	return a.scope.declare(name, k).slot
 }
 
 func (a *analyser) set(items []*setItem) {

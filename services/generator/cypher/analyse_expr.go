@@ -22,6 +22,11 @@ func (a *analyser) exprKind(e expr) valueKind {
 		return literalKind(e.value)
 	case *variable:
 		return a.variable(e)
+	case *looseWord:
+		e.slot = -1
+		if b := a.lookup(e.name); b != nil {
+			e.slot = b.slot
+		}
 	case *property:
 		if k := a.expr(e.of); k == pathKind || k == relsKind {
 			a.fail(e.span, "InvalidArgumentType", "only nodes, relationships and maps have properties")

@@ -35,10 +35,7 @@ func (a *analyser) readPaths(paths []*pathPattern, declare bool) {
 			}
 		}
 		if path.name != "" {
-			a.declareNew(path.span, path.name, pathKind)
-			if b := a.scope.names[path.name]; b != nil {
-				path.slot = b.slot
-			}
+			path.slot = a.declareNew(path.span, path.name, pathKind)
 		}
 	}
 	for _, path := range paths {
@@ -52,7 +49,7 @@ func (a *analyser) readPaths(paths []*pathPattern, declare bool) {
 }
 
 func (a *analyser) readNode(n *nodePattern, declare bool) {
-	b := a.lookup(n.name)
+	b := a.lookupNode(n)
 	switch {
 	case b == nil && n.name != "" && !declare:
 		a.undefined(n.span, n.name)
@@ -94,9 +91,18 @@ func (a *analyser) lookup(name string) *binding {
 		return b
 	}
 	if a.loose != nil {
-		return a.loose.find(a.scope, name)
+		return a.loose.find(a.scope, name, "")
 	}
 	return nil
+}
+
+// lookupNode is lookup for a node pattern: where Decode reads, a variable of
+// an earlier statement that is written with another name is a new one.
+func (a *analyser) lookupNode(n *nodePattern) *binding {
+	if a.loose == nil || n.name == "" || a.scope.names[n.name] != nil {
+		return a.lookup(n.name)
+	}
+	return a.loose.find(a.scope, n.name, writtenName(n.props))
 }
 
 func (a *analyser) undefined(at span, name string) {
@@ -133,16 +139,13 @@ func (a *analyser) createPath(path *pathPattern, verb string) {
 		}
 	}
 	if path.name != "" {
-		a.declareNew(path.span, path.name, pathKind)
-		if b := a.scope.names[path.name]; b != nil {
-			path.slot = b.slot
-		}
+		path.slot = a.declareNew(path.span, path.name, pathKind)
 	}
 }
 
 func (a *analyser) createNode(n *nodePattern, alone bool) {
 	a.writtenProps(n.props)
-	b := a.lookup(n.name)
+	b := a.lookupNode(n)
 	if b == nil {
 		n.slot = a.scope.declare(n.name, nodeKind).slot
 		return
@@ -177,7 +180,7 @@ func (a *analyser) writtenProps(props expr) {
 		return
 	}
 	a.expr(props)
-	if m, ok := props.(*mapExpr); ok {
+	if m, ok := props.(*mapExpr); ok && a.loose == nil {
 		for i, v := range m.values {
 			if listHoldsMap(v) {
 				a.failAs(m.values[i].where(), typeError, "InvalidPropertyType", "a property cannot hold a map")
@@ -198,6 +201,9 @@ func (a *analyser) merge(c *mergeClause) {
 		}
 	}
 	a.createPath(c.path, "MERGE")
+	for _, path := range c.more {
+		a.createPath(path, "MERGE")
+	}
 	for _, n := range c.path.nodes {
 		if b := a.scope.names[n.name]; b != nil && b.fresh {
 			n.bound, n.again = false, false

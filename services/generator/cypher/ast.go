@@ -16,11 +16,11 @@ type singleQuery struct {
 	seeds   []seed
 }
 
-// seed gives a slot of the first row its value: a variable of an earlier
-// statement, where Decode carries it on.
+// seed gives a slot of the first rows its values: a variable of an earlier
+// statement, where Decode carries it on. There is a row for each value.
 type seed struct {
 	slot  int
-	value Value
+	nodes []*Node
 }
 
 // span is a range of tokens, by index: what an error points at and what a
@@ -46,6 +46,7 @@ type createClause struct {
 type mergeClause struct {
 	span
 	path              *pathPattern
+	more              []*pathPattern // further paths, which only Decode reads
 	onCreate, onMatch []*setItem
 }
 

@@ -28,6 +28,12 @@ func (x *executor) evalNested(e expr, r row) Value {
 			x.fail(e.span, parameterError, "MissingParameter", "there is no parameter $%s", e.name)
 		}
 		return v
+	case *looseWord:
+		if e.slot >= 0 {
+			return r[e.slot]
+		}
+		x.forgive(e.span, "a text without quotes")
+		return e.name
 	case *property:
 		return x.propertyOf(x.eval(e.of, r), e.key, e.span)
 	case *index:

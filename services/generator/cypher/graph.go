@@ -61,6 +61,7 @@ type Node struct {
 	out, in  []*Relationship
 	order    int    // place among all nodes and relationships, by creation
 	variable string // the name it was written with, for Decode
+	at       int32  // the token it was written at, for Decode
 }
 
 // Labels are in the order in which they were set. Read, do not change.
@@ -81,6 +82,7 @@ type Relationship struct {
 	kind       string
 	start, end *Node
 	order      int
+	at         int32 // the token it was written at, for Decode
 }
 
 // Type is the relationship's type.

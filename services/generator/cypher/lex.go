@@ -1,6 +1,7 @@
 package cypher
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,15 +40,27 @@ type token struct {
 type source struct {
 	text   string
 	tokens []token // ends with tEOF
+	lines  []int32 // where each line starts
+}
+
+func newSource(text string, tokens []token) *source {
+	s := &source{text: text, tokens: tokens, lines: []int32{0}}
+	for at := lineEnd(text); at < len(text); at += 1 + lineEnd(text[at+1:]) {
+		s.lines = append(s.lines, int32(at+1))
+	}
+	return s
 }
 
 func (s *source) textOf(t token) string { return s.text[t.from:t.to] }
 
 // position gives line and column, from 1, of a byte offset.
 func (s *source) position(offset int) (line, column int) {
-	before := s.text[:min(offset, len(s.text))]
-	start := strings.LastIndexByte(before, '\n') + 1
-	return strings.Count(before, "\n") + 1, utf8.RuneCountInString(before[start:]) + 1
+	line, found := slices.BinarySearch(s.lines, int32(offset))
+	if !found {
+		line--
+	}
+	start := int(s.lines[line])
+	return line + 1, utf8.RuneCountInString(s.text[start:max(start, min(offset, len(s.text)))]) + 1
 }
 
 // lexer cuts text into tokens. With note set it forgives: typographic quotes
@@ -63,12 +76,11 @@ type lexer struct {
 // lex cuts query text by openCypher's rules.
 func lex(text string) *source {
 	l := lexer{text: text, tokens: make([]token, 0, len(text)/4+1)}
-	return &source{text: text, tokens: l.run(len(text))}
+	return newSource(text, l.run())
 }
 
-// run reads tokens up to a byte offset.
-func (l *lexer) run(end int) []token {
-	l.text = l.text[:end]
+// run reads tokens from l.at to the end of the text.
+func (l *lexer) run() []token {
 	l.newline = true
 	for l.skipSpace(); l.at < len(l.text); l.skipSpace() {
 		from := l.at
@@ -76,7 +88,7 @@ func (l *lexer) run(end int) []token {
 		l.tokens = append(l.tokens, token{kind: k, newline: l.newline, from: int32(from), to: int32(l.at)})
 		l.newline = false
 	}
-	return append(l.tokens, token{kind: tEOF, newline: true, from: int32(end), to: int32(end)})
+	return append(l.tokens, token{kind: tEOF, newline: true, from: int32(len(l.text)), to: int32(len(l.text))})
 }
 
 func (l *lexer) peek(ahead int) byte {

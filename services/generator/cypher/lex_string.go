@@ -8,6 +8,9 @@ import (
 // backticks reads a `quoted name`; two backticks stand for one.
 func (l *lexer) backticks() kind {
 	for at := l.at + 1; at < len(l.text); at++ {
+		if l.note != nil && strings.IndexByte("(\n", l.text[at]) >= 0 {
+			break // code in backticks, not a name
+		}
 		if l.text[at] != '`' {
 			continue
 		}

@@ -52,6 +52,9 @@ func (p *parser) integer(text string, negative bool, at span) int64 {
 // text gives the value of a string token, its escapes resolved.
 func (p *parser) text(t token) string {
 	raw := p.textOf(t)
+	if p.loose {
+		return looseText(raw)
+	}
 	raw = raw[1 : len(raw)-1]
 	s, bad := unescape(raw)
 	if bad != "" {

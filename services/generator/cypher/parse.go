@@ -32,6 +32,7 @@ type parser struct {
 	i      int
 	depth  int
 	err    error
+	loose  bool // strings may hold their own quotes, as looseQuote reads them
 }
 
 func (p *parser) peek() token { return p.at(0) }

@@ -70,12 +70,12 @@ func (x *executor) fail(at span, kind, detail, format string, args ...any) {
 }
 
 func (x *executor) single(q *singleQuery) (columns []string, rows []row) {
-	first := make(row, q.width)
-	for _, s := range q.seeds {
-		first[s.slot] = s.value
-	}
-	rows = []row{first}
+	rows = seeded(q)
 	for _, c := range q.clauses {
+		if r, ok := c.(*projection); ok && r.isReturn && x.loose != nil {
+			x.loose.keep(rows)
+			x.loose.returns(r, rows)
+		}
 		rows = x.clause(c, rows)
 		if x.err != nil {
 			return nil, nil
@@ -92,6 +92,26 @@ func (x *executor) single(q *singleQuery) (columns []string, rows []row) {
 	}
 	return nil, nil
 }
+
+// seeded gives the first rows: one, or one for each combination of seeds.
+func seeded(q *singleQuery) []row {
+	rows := []row{make(row, q.width)}
+	for _, s := range q.seeds {
+		var next []row
+		for _, r := range rows {
+			for _, n := range s.nodes[:min(len(s.nodes), max(1, maxSeedRows/len(rows)))] {
+				r := append(row(nil), r...)
+				r[s.slot] = n
+				next = append(next, r)
+			}
+		}
+		rows = next
+	}
+	return rows
+}
+
+// maxSeedRows bounds the combinations of earlier variables.
+const maxSeedRows = 64
 
 func (x *executor) clause(c clause, rows []row) []row {
 	switch c := c.(type) {

@@ -1,0 +1,38 @@
+package cypher
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// generated writes code as models do, of some n bytes: declarations, edges,
+// merges and matches by name.
+func generated(n int) string {
+	var s strings.Builder
+	for i := 0; s.Len() < n; i++ {
+		fmt.Fprintf(&s, "CREATE (person%d:Person {name: 'Person O'Neill %d', birthDate: '19%02d-01-01'})\n", i, i, i%100)
+		fmt.Fprintf(&s, "CREATE (city%d:City {name: \"City %d\"})\n", i, i%1000)
+		fmt.Fprintf(&s, "CREATE (person%d)-[:BORN_IN]->(city%d)\n", i, i)
+		fmt.Fprintf(&s, "MERGE (w:Work {title: 'Work %d'})\nMERGE (person%d)-[:WROTE {year: 1950}]->(w);\n", i%500, i)
+		fmt.Fprintf(&s, "MATCH (a:Person {name: 'Person O'Neill %d'}), (b:City {name: 'City %d'}) CREATE (a)-[:LIVED_IN]->(b)\n", i/2, i/2)
+	}
+	return s.String()
+}
+
+func BenchmarkDecode(b *testing.B) {
+	for _, size := range []int{1 << 10, 64 << 10, 1 << 20} {
+		text := generated(size)
+		b.Run(fmt.Sprintf("%dKiB", size>>10), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				pseudo, _, err := Decode(context.Background(), text, Limits{})
+				if err != nil || len(pseudo.Triples) == 0 {
+					b.Fatal(len(pseudo.Triples), err)
+				}
+			}
+		})
+	}
+}

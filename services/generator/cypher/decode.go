@@ -1,0 +1,113 @@
+package cypher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Triple is one fact of a pseudo-graph, in words a person reads.
+type Triple struct{ Subject, Relation, Object string }
+
+// Pseudo is the pseudo-graph that a model wrote: its triples, each once, in
+// the order of the text.
+type Pseudo struct{ Triples []Triple }
+
+// Diagnostic is one thing that Decode forgave or could not read.
+type Diagnostic struct {
+	// Line and Column count from 1 in the text given to Decode.
+	Line, Column int
+	Message      string
+}
+
+// String writes the diagnostic as line:column: message.
+func (d Diagnostic) String() string { return fmt.Sprintf("%d:%d: %s", d.Line, d.Column, d.Message) }
+
+// maxDiagnostics bounds what is reported of one text.
+const maxDiagnostics = 100
+
+// Decode reads the Cypher in a model's answer, runs it on a scratch graph and
+// gives the triples of that graph: relationships, and the properties that
+// state facts. Prose around the code, broken statements and most mistakes of
+// models are forgiven, each with a Diagnostic; a statement that is lost does
+// not take others with it. The method is PG&AKV §III-A, "pseudo-graph
+// generation".
+//
+// The error is the context's, or a *LimitError; what was read until then is
+// returned with it.
+func Decode(ctx context.Context, text string, limits Limits) (Pseudo, []Diagnostic, error) {
+	limits = limits.orDefault()
+	var tooLong error
+	if len(text) > limits.Bytes {
+		tooLong = &LimitError{What: "bytes of text", Limit: limits.Bytes}
+		text = text[:limits.Bytes]
+	}
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	d := newDecoder(ctx, text, limits)
+	for _, unit := range d.reader.units() {
+		d.run(unit)
+	}
+	pseudo := Pseudo{Triples: d.triples()}
+	err := tooLong
+	if d.executor.err != nil {
+		err = d.executor.err
+	}
+	return pseudo, d.notes.sorted(d.source), err
+}
+
+// decoder runs units of code one after the other on one graph. Variables are
+// carried from each to the next.
+type decoder struct {
+	*source
+	reader   *reader
+	executor *executor
+	notes    *notes
+	names    looseNames
+}
+
+func newDecoder(ctx context.Context, text string, limits Limits) *decoder {
+	d := &decoder{notes: &notes{seen: map[note]bool{}}, names: looseNames{held: map[string]*held{}}}
+	d.source = lexLoosely(text, d.notes)
+	d.reader = &reader{source: d.source, limits: limits, notes: d.notes}
+	d.executor = &executor{
+		budget: newBudget(ctx, limits), source: d.source, graph: NewGraph(limits),
+		loose: &looseRun{names: &d.names, notes: d.notes},
+	}
+	return d
+}
+
+// run analyses and runs one unit. Its own errors become diagnostics; those
+// of the whole run (time, limits) end it.
+func (d *decoder) run(u unit) {
+	if d.executor.err != nil || len(u.clauses) == 0 {
+		return
+	}
+	d.names.start()
+	a := &analyser{source: d.source, scope: newScope(), loose: &d.names}
+	d.names.first = a.scope
+	q := &singleQuery{clauses: u.clauses}
+	a.single(q)
+	if a.err != nil {
+		d.lost(a.err)
+		return
+	}
+	q.seeds = d.names.seeds
+	d.executor.loose.scope = a.scope
+	d.executor.loose.unit = u
+	d.executor.cut = nil
+	d.executor.single(q)
+	var failure *Error
+	if errors.As(d.executor.err, &failure) {
+		d.executor.err, d.executor.depth, d.executor.hops = nil, 0, 0
+		d.lost(failure)
+	}
+}
+
+// lost reports a clause that could not be run.
+func (d *decoder) lost(err error) {
+	var e *Error
+	if errors.As(err, &e) {
+		d.notes.at(e.Line, e.Column, "left out: "+e.Message)
+	}
+}

@@ -1,0 +1,5 @@
+CREATE (person:Person {name: 'Elvis Presley'})
+CREATE (birthplace:Place {name: 'Tulsa, Oklahoma'})
+CREATE (person)-[:BORN_IN]->(birthplace)
+CREATE (birthplace)-[:LOCATED_IN]->(country:Country {name: 'United States'})
+CREATE (country)-[:HAS_TIME_ZONE]->(timeZone:TimeZone {name: 'Central Standard Time'})

@@ -1,0 +1,5 @@
+CREATE (instrument:Instrument {name: 'Guitar'})
+CREATE (instrument:Instrument {name: 'Drums'})
+CREATE (instrument:Instrument {name: 'Piano'})
+CREATE (paul McCartney:Person {name: 'Paul McCartney'})
+CREATE (paul McCartney)-[:PERFORMS_IN]->(instrument)

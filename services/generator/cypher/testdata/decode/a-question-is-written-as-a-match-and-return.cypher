@@ -1,0 +1,1 @@
+MATCH (c:City {name: 'Canberra'}) RETURN c.population

@@ -1,0 +1,1 @@
+CREATE (a:Person {name: 'Ada'})-[:WROTE]->(b:Work {name: 'Notes on the Analytical Eng

@@ -1,0 +1,8 @@
+CREATE (award:Award {name: 'Nobel Prize'})
+CREATE (prize:Prize {name: 'Physics'})
+CREATE (prize_winner:Person {name: 'Przemysław Skłodowski'})
+CREATE (award_winner)-[:WINNER_OF]->(prize)
+CREATE (prize_winner)-[:AWARD_RECEIVED]->(award)
+CREATE (prize)-[:RECEIVED_IN_COUNTRY]->(country)
+CREATE (country)-[:LOCATED_IN]->(city)
+CREATE (city)-[:HAS_NAME]->('Kraków')

@@ -1,0 +1,7 @@
+CREATE (memberState:MemberState {name: 'Belgium'})
+CREATE (memberState)-[:MEMBER_OF]->(country:Country {name: 'Belgium'})
+CREATE (memberState)-[:MEMBER_OF]->(country:Country {name: 'Netherlands'})
+CREATE (memberState)-[:MEMBER_OF]->(country:Country {name: 'Luxembourg'})
+CREATE (country:Country {name: 'Belgium'})
+CREATE (country:Country {name: 'Netherlands'})
+CREATE (country:Country {name: 'Luxembourg'})

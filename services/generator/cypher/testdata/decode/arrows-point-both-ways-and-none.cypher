@@ -1,0 +1,6 @@
+CREATE (a {name: 'Ada'})<-[:PARENT_OF]-(b {name: 'Byron'})
+CREATE (a)-[:KNOWS]-(c {name: 'Babbage'})
+CREATE (a)<-[:SPOUSE]->(d {name: 'King'})
+CREATE (a)-->(e {name: 'Mary'})
+CREATE (a)–[:FRIEND]→(f {name: 'Faraday'})
+CREATE (a)-[:ENEMY]-(g {name: 'Nobody'}), (a)-FAN_OF->(c)

@@ -1,0 +1,5 @@
+CREATE (person:Person {name: 'Marie Curie'})
+CREATE (country:Country {name: 'Poland'})
+CREATE (person)-[:BORN_IN]->(country)
+CREATE (discovery:Discovery {name: 'Radioactive substances'})
+CREATE (person)-[:DISCOVERED]->(discovery)

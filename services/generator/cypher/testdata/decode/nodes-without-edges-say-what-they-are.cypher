@@ -1,0 +1,2 @@
+CREATE (bleacher:Creature {name: 'Bleacher Creatures'})
+CREATE (location:Location {name: 'Bleacher Creatures'})

@@ -1,0 +1,5 @@
+CREATE (a {name: 'Ada'})-[:'born in']->(b {name: 'London'})
+CREATE (a)-[:`died in`]->(b)
+CREATE (a)-[:worked with]->(c {name: 'Babbage'})
+CREATE (a)-[:studied-at]->(d {name: 'home'})
+CREATE (a)-[childOf]->(e {name: 'Byron'})

@@ -1,0 +1,3 @@
+CREATE (lake:Lake {name: 'Rhône'})
+CREATE (river:River {name: 'Rhône'})
+CREATE (lake)-[:FLOWS_THROUGH]->(river)

@@ -1,0 +1,1 @@
+CREATE (a:Person {name: ‘Marie Curie’})-[:BORN_IN]->(b:City {name: “Warsaw”})

@@ -1,0 +1,3 @@
+CREATE (p:Person {name: 'Pink Floyd'})
+UNWIND ['The Wall', 'Animals'] AS title
+CREATE (p)-[:RELEASED]->(:Album {name: title})
