@@ -62,7 +62,7 @@ func (s *Store) writeCurrent(kg string, c current) error {
 	if err != nil {
 		return errors.Join(err, s.disk.RemoveAll(filepath.Join(dir, next)))
 	}
-	return s.disk.SyncDir(dir)
+	return full(s.disk.SyncDir(dir))
 }
 
 // activate makes number the active one; the one before is remembered.

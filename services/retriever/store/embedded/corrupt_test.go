@@ -1,0 +1,182 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
+)
+
+// spoil changes a file so that its time tells it, as a write would.
+func spoil(t *testing.T, path string, change func([]byte) []byte) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, change(data), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var damages = map[string]func([]byte) []byte{
+	"the first bit flipped": func(b []byte) []byte { b[0] ^= 1; return b },
+	"the last bit flipped":  func(b []byte) []byte { b[len(b)-1] ^= 0x80; return b },
+	"the last byte cut off": func(b []byte) []byte { return b[:len(b)-1] },
+	"cut to nothing":        func([]byte) []byte { return nil },
+	"a byte added":          func(b []byte) []byte { return append(b, 0) },
+}
+
+// TestADamagedFileIsNeverServed damages every file of a snapshot in every way,
+// before it was opened and while it is open.
+func TestADamagedFileIsNeverServed(t *testing.T) {
+	s := newStore(t)
+	facts := storetest.World()
+	storetest.Build(t, s, "world", facts, [2]string{"Paris", "City of Light"})
+	dir := s.snapshotDir("world", 1)
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 20 {
+		t.Fatalf("only %d files", len(files))
+	}
+	for _, f := range files {
+		path := filepath.Join(dir, f.Name())
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, damage := range damages {
+			if len(whole) == 0 && name != "a byte added" {
+				continue
+			}
+			if strings.HasSuffix(f.Name(), ".sha256") && (name == "the last bit flipped" || name == "the last byte cut off" || name == "a byte added") {
+				continue // behind the sum stands only its name
+			}
+			storetest.Open(t, s, "world", 0)
+			spoil(t, path, damage)
+			for how, opener := range map[string]*Store{"anew": New(s.dir), "again": s} {
+				snapshot, err := opener.Open(t.Context(), "world", 0)
+				if !errors.Is(err, store.ErrCorrupt) {
+					t.Errorf("%s with %s, opened %s: error is %v", f.Name(), name, how, err)
+				}
+				if err == nil {
+					snapshot.Release()
+				} else if !strings.Contains(err.Error(), "world@1") {
+					t.Errorf("%s with %s: %q does not name the snapshot", f.Name(), name, err)
+				}
+			}
+			if _, _, err := s.Verify(t.Context(), "world", 1); !errors.Is(err, store.ErrCorrupt) {
+				t.Errorf("%s with %s, verified: error is %v", f.Name(), name, err)
+			}
+			spoil(t, path, func([]byte) []byte { return whole })
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Open(t.Context(), "world", 0); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "missing") {
+			t.Errorf("%s removed: error is %v", f.Name(), err)
+		}
+		spoilMissing(t, path, whole)
+	}
+	if got := storetest.Open(t, s, "world", 0).Info().Triples; got != len(facts) {
+		t.Errorf("after all files were mended there are %d triples, want %d", got, len(facts))
+	}
+}
+
+func spoilMissing(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestAFileCutOffWhileItIsReadIsAnError truncates a file under an open
+// snapshot: reading it then is a memory fault, not the end of the process.
+func TestAFileCutOffWhileItIsReadIsAnError(t *testing.T) {
+	s := newStore(t)
+	storetest.Build(t, s, "world", storetest.World())
+	snapshot := storetest.Open(t, s, "world", 0)
+	for _, name := range []string{vectorsFile, outFile, entitiesFile, keysFile, gramKeysFile} {
+		for _, part := range []string{name, name + ".offsets"} {
+			err := os.Truncate(filepath.Join(s.snapshotDir("world", 1), part), 0)
+			if err != nil && !os.IsNotExist(err) {
+				t.Fatal(err)
+			}
+		}
+	}
+	ctx := t.Context()
+	query := make([]float32, storetest.Dims)
+	for doing, read := range map[string]func() error{
+		"search": func() error { _, err := snapshot.SearchTriples(ctx, [][]float32{query}, 3); return err },
+		"score": func() error {
+			_, err := snapshot.ScoreTriples(ctx, [][]float32{query}, []store.TripleID{0})
+			return err
+		},
+		"walk": func() error {
+			_, err := snapshot.Edges(ctx, []store.EntityID{0}, store.Out, []store.RelationID{0})
+			return err
+		},
+		"find a name": func() error { _, _, err := snapshot.Entity(ctx, "Paris"); return err },
+		"match":       func() error { _, err := snapshot.Match(ctx, "paris"); return err },
+		"fuzzy":       func() error { _, err := snapshot.Fuzzy(ctx, "paris", .3, 3); return err },
+	} {
+		if err := read(); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%s: error is %v", doing, err)
+		}
+	}
+}
+
+func TestASnapshotOfAnotherFormatIsRefused(t *testing.T) {
+	s := newStore(t)
+	storetest.Build(t, s, "world", storetest.World())
+	dir := s.snapshotDir("world", 1)
+	m, err := readManifest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &folder{disk: osDisk{}, dir: dir, sums: m.Files}
+	m.Format = formatVersion + 1
+	if _, err := f.seal(m); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Open(context.Background(), "world", 0); err == nil || !strings.Contains(err.Error(), "format 2, this program reads 1") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestABrokenCurrentIsAnErrorThatActivateMends(t *testing.T) {
+	s := newStore(t)
+	storetest.Build(t, s, "world", storetest.World())
+	spoil(t, filepath.Join(s.dir, "world", currentName), func([]byte) []byte { return []byte("{") })
+	if _, err := s.Open(t.Context(), "world", 0); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("error is %v", err)
+	}
+	if _, err := s.Activate(t.Context(), "world", 1); err != nil {
+		t.Error(err)
+	}
+	storetest.Open(t, s, "world", 0)
+}
+
+func TestAnotherProcessMayReplaceASnapshotOfTheSameNumber(t *testing.T) {
+	s := newStore(t)
+	storetest.Build(t, s, "world", storetest.World()[:3])
+	storetest.Open(t, s, "world", 1)
+	other := New(s.dir)
+	defer other.Close()
+	if _, err := other.Drop(t.Context(), "world", 0); err != nil {
+		t.Fatal(err)
+	}
+	if number := storetest.Build(t, other, "world", storetest.World()); number != 1 {
+		t.Fatalf("the new snapshot has number %d", number)
+	}
+	if got := storetest.Open(t, s, "world", 1).Info().Triples; got != len(storetest.World()) {
+		t.Errorf("%d triples, want those of the new snapshot", got)
+	}
+}
