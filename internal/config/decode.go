@@ -19,6 +19,9 @@ func decode(node *yaml.Node, out reflect.Value, key string) error {
 		return decode(node.Alias, out, key)
 	}
 	switch {
+	case isNull(node) && t.Kind() == reflect.Pointer:
+		out.SetZero()
+		return nil
 	case isText(t) || isNull(node):
 	case t == durationType && node.Value == "0":
 		out.SetInt(0)
@@ -36,7 +39,9 @@ func decode(node *yaml.Node, out reflect.Value, key string) error {
 	if isNull(node) {
 		return fmt.Errorf("%s: no value: want %s, or leave the key out", key, typeName(t))
 	}
-	if node.Kind != yaml.ScalarNode || node.Decode(out.Addr().Interface()) != nil {
+	// YAML itself would cut 1.5 to 1.
+	cut := out.CanInt() || out.CanUint()
+	if node.Kind != yaml.ScalarNode || cut && node.ShortTag() == "!!float" || node.Decode(out.Addr().Interface()) != nil {
 		return fmt.Errorf("%s: %s: want %s", key, shown(node, key), typeName(t))
 	}
 	return nil
