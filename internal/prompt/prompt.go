@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"strings"
 	"text/template"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
@@ -110,12 +111,14 @@ var functions = template.FuncMap{
 }
 
 // Line makes text from outside safe to stand on one line of a prompt: white
-// space of any kind becomes single spaces, so that it cannot open a section of
-// its own, and the marks with which chat templates tell turns apart are taken
+// space of any kind and control characters, at which some servers end a text,
+// become single spaces, so that it cannot open a section of its own, and the marks with which chat templates tell turns apart are taken
 // out of force, so that it cannot open a turn.
 func Line(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
-	return turnMarks.Replace(text)
+	words := strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	})
+	return turnMarks.Replace(strings.Join(words, " "))
 }
 
 // turnMarks are the openings and closings of control tokens in the chat

@@ -41,8 +41,8 @@ func DefaultConfig() Config {
 
 // Validate names the first setting that cannot be.
 func (c Config) Validate() error {
-	if c.Align.MaxTriples < 1 || c.MaxEvidence < 1 {
-		return errors.New("align.max_triples and max_evidence must be at least 1")
+	if c.Align.MaxTriples < 1 || c.MaxEvidence < 1 || c.Align.Added < 0 {
+		return errors.New("align.max_triples and max_evidence must be at least 1, align.added at least 0")
 	}
 	_, err := c.mode()
 	return err

@@ -67,7 +67,8 @@ func (s *Service) Verify(ctx context.Context, req *verifierv1.VerifyRequest) (*v
 }
 
 // verify runs one mode. Every mode starts from the alignment, which stands
-// where the model's output cannot be used or there is nothing to ask about.
+// where the model's output cannot be used, the budget has no call left for it
+// or there is nothing to ask about.
 func (s *Service) verify(ctx context.Context, req *verifierv1.VerifyRequest, mode verifierv1.VerificationMode, ledger *llm.Ledger) (align.Alignment, verifierv1.VerificationMode, []*llmv1.Warning, error) {
 	const alignMode = verifierv1.VerificationMode_VERIFICATION_MODE_ALIGN
 	drafts, ground := req.GetPseudoGraph(), req.GetGroundGraph()
@@ -83,8 +84,12 @@ func (s *Service) verify(ctx context.Context, req *verifierv1.VerifyRequest, mod
 	} else {
 		fixed, err = s.rewriter.Rewrite(ctx, req.GetQuestion(), drafts, pool, ledger)
 	}
-	if errors.Is(err, llm.ErrUnusable) {
+	switch {
+	case errors.Is(err, llm.ErrUnusable):
 		warning := llm.Warn(llm.WarnUnusable, "the model's verification could not be read; the alignment by cosine stands: %v", err)
+		return aligned, alignMode, []*llmv1.Warning{warning}, nil
+	case errors.Is(err, llm.ErrBudget):
+		warning := llm.Warn(llm.WarnBudget, "the model was not asked to verify; the alignment by cosine stands: %v", err)
 		return aligned, alignMode, []*llmv1.Warning{warning}, nil
 	}
 	return fixed, mode, nil, err

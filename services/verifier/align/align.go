@@ -22,7 +22,8 @@ type Config struct {
 	// that replace drafts. A triple brings along the others of its subject and
 	// relation: they answer the same question.
 	Added int `koanf:"added"`
-	// MaxTriples bounds the supported triples of the fixed graph.
+	// MaxTriples bounds the supported triples of the fixed graph: nothing is
+	// added beyond it. What replaces a draft always stands.
 	MaxTriples int `koanf:"max_triples"`
 }
 
@@ -101,7 +102,7 @@ func nearest(pool []*evidence, i int, least float32) *evidence {
 	score := least
 	for _, e := range pool {
 		scores := e.GetPseudoTripleScores()
-		if i >= len(scores) || scores[i] < score {
+		if i >= len(scores) || !(scores[i] >= score) { // NaN is near nothing
 			continue
 		}
 		if best == nil || scores[i] > score {

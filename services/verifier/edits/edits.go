@@ -52,7 +52,7 @@ func (e *Editor) Edit(ctx context.Context, question string, drafts *graphv1.Pseu
 	lines := make([]string, len(drafts.GetTriples()))
 	for i, d := range drafts.GetTriples() {
 		lines[i] = verbalise.Fact(d)
-		if near := aligned.Edits[i].GetEvidence(); len(near) > 0 {
+		if near := aligned.Edits[i].GetEvidence(); len(near) > 0 && number[near[0]] > 0 {
 			lines[i] += fmt.Sprintf(" (nearest evidence %d)", number[near[0]])
 		}
 	}
@@ -103,8 +103,13 @@ func apply(said answer, drafts *graphv1.PseudoGraph, pool []*graphv1.ScoredTripl
 			}
 		}
 	}
+	stands := map[string]bool{}
+	for _, e := range edits {
+		stands[align.Key(e.GetAfter())] = true
+	}
 	for _, m := range said.Add {
-		if e := at(m); e != nil {
+		if e := at(m); e != nil && !stands[align.Key(e.GetTriple())] {
+			stands[align.Key(e.GetTriple())] = true
 			edits = append(edits, &graphv1.Edit{Kind: graphv1.EditKind_EDIT_KIND_ADD, After: e.GetTriple(), Evidence: []*graphv1.ScoredTriple{e}})
 		}
 	}

@@ -4,6 +4,7 @@ package rewrite
 
 import (
 	"context"
+	"regexp"
 	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/llm"
@@ -51,7 +52,11 @@ func (r *Rewriter) Rewrite(ctx context.Context, question string, drafts *graphv1
 	if err != nil {
 		return align.Alignment{}, err
 	}
-	written := Parse(resp.Text)
+	text := resp.Text
+	if resp.FinishReason == "length" { // its last line is half a triple
+		text = text[:strings.LastIndexByte(text, '\n')+1]
+	}
+	written := Parse(text)
 	if len(written) == 0 {
 		return align.Alignment{}, llm.ErrUnusable
 	}
@@ -72,10 +77,7 @@ func Parse(text string) []*graphv1.Triple {
 		for i := range parts {
 			parts[i] = strings.Join(strings.Fields(parts[i]), " ")
 		}
-		subject, object := strings.TrimLeft(parts[0], "-*•0123456789. "), withoutTime(parts[2])
-		if subject == "" {
-			subject = parts[0] // a name of digits, such as a year
-		}
+		subject, object := listMark.ReplaceAllString(parts[0], ""), validity.ReplaceAllString(parts[2], "")
 		if subject == "" || parts[1] == "" || object == "" {
 			continue
 		}
@@ -88,22 +90,17 @@ func Parse(text string) []*graphv1.Triple {
 	return triples
 }
 
-// withoutTime takes "(since …)", "(until …)" and "(… to …)" off an object.
-func withoutTime(object string) string {
-	open := strings.LastIndex(object, " (")
-	if open < 0 || !strings.HasSuffix(object, ")") {
-		return object
-	}
-	inner := object[open+2 : len(object)-1]
-	if strings.HasPrefix(inner, "since ") || strings.HasPrefix(inner, "until ") || strings.Contains(inner, " to ") {
-		return object[:open]
-	}
-	return object
-}
+// listMark is what a model puts before the lines of a list. A name may begin
+// with digits ("2010 FIFA World Cup"), so these alone are none.
+var listMark = regexp.MustCompile(`^(?:[-*•]+|\d+[.)]) `)
+
+// validity is "(since …)", "(until …)" and "(… to …)" with a year at the end of
+// an object, as verbalise.Fact shows the time a triple holds.
+var validity = regexp.MustCompile(` \((?:(?:since|until) -?\d[^()]*|-?\d[^()]* to -?\d[^()]*)\)$`)
 
 // Diff finds the edits that lead from the drafts to what was written: what
 // stands in both was kept; what is gone was replaced by a new triple of the
-// same subject, or object, or deleted; the rest was added.
+// same subject or relation, or deleted; the rest was added.
 func Diff(drafts, written []*graphv1.Triple, pool []*graphv1.ScoredTriple) []*graphv1.Edit {
 	taken := make([]bool, len(written))
 	take := func(fits func(*graphv1.Triple) bool) *graphv1.Triple {

@@ -1,0 +1,248 @@
+package align_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/verbalise"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	"github.com/triplemesh/triplemesh/services/verifier/align"
+)
+
+var defaults = align.Config{MinSimilarity: 0.4, Added: 1, MaxTriples: 10}
+
+func triple(s, r, o string) *graphv1.Triple {
+	return &graphv1.Triple{Subject: s, Relation: r, Object: o}
+}
+
+func during(t *graphv1.Triple, start, end string) *graphv1.Triple {
+	t.Validity = &graphv1.ValidityInterval{Start: start, End: end}
+	return t
+}
+
+// scored is evidence with its cosine to the question and to each draft.
+func scored(t *graphv1.Triple, question float32, drafts ...float32) *graphv1.ScoredTriple {
+	return &graphv1.ScoredTriple{Triple: t, QuestionScore: question, PseudoTripleScores: drafts}
+}
+
+func ground(triples ...*graphv1.ScoredTriple) *graphv1.GroundGraph {
+	return &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{{Triples: triples}}}
+}
+
+func pseudo(triples ...*graphv1.Triple) *graphv1.PseudoGraph {
+	return &graphv1.PseudoGraph{Triples: triples}
+}
+
+// steps shows edits as "replace A -> B".
+func steps(edits []*graphv1.Edit) []string {
+	verbs := map[graphv1.EditKind]string{
+		graphv1.EditKind_EDIT_KIND_KEEP: "keep", graphv1.EditKind_EDIT_KIND_REPLACE: "replace",
+		graphv1.EditKind_EDIT_KIND_ADD: "add", graphv1.EditKind_EDIT_KIND_DELETE: "delete",
+	}
+	var out []string
+	for _, e := range edits {
+		s := verbs[e.GetKind()]
+		if e.GetBefore() != nil {
+			s += " " + e.GetBefore().GetObject()
+		}
+		if e.GetAfter() != nil {
+			s += " -> " + e.GetAfter().GetObject()
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// graph shows a fixed graph's objects, unverified ones with a question mark.
+func graph(g *graphv1.FixedGraph) []string {
+	var out []string
+	for _, t := range g.GetTriples() {
+		s := t.GetTriple().GetObject()
+		if t.GetStatus() == graphv1.TripleStatus_TRIPLE_STATUS_UNVERIFIED {
+			s += "?"
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func TestAlign(t *testing.T) {
+	mayors := []*graphv1.ScoredTriple{
+		scored(during(triple("V", "mayor", "Reik"), "2006", ""), .5, .6),
+		scored(during(triple("V", "mayor", "Brandt"), "1998", "2006"), .6, .9),
+		scored(during(triple("V", "mayor", "Ano"), "1990", "1998"), .4, .5),
+	}
+	for _, c := range []struct {
+		name   string
+		drafts *graphv1.PseudoGraph
+		ground *graphv1.GroundGraph
+		cfg    align.Config
+		edits  []string
+		graph  []string
+	}{
+		{"the nearest evidence replaces a draft",
+			pseudo(triple("H", "directed by", "Holm")),
+			ground(scored(triple("H", "genre", "drama"), .1, .5), scored(triple("H", "director", "Erik"), .3, .8)),
+			align.Config{MinSimilarity: .4, MaxTriples: 10},
+			[]string{"replace Holm -> Erik"}, []string{"Erik"}},
+		{"evidence that says the same in other letters keeps a draft, spelt as the evidence",
+			pseudo(triple("h", "DIRECTED_BY", "ERIK")),
+			ground(scored(triple("H", "directed by", "Erik"), .3, 1)), defaults,
+			[]string{"keep ERIK -> Erik"}, []string{"Erik"}},
+		{"a draft without near evidence stays unverified",
+			pseudo(triple("X", "r", "Y")),
+			ground(scored(triple("H", "director", "Erik"), .3, .39)), align.Config{MinSimilarity: .4, MaxTriples: 10},
+			[]string{"keep Y -> Y"}, []string{"Y?"}},
+		{"unverified drafts stand farther from the question than evidence",
+			pseudo(triple("H", "director", "Holm"), triple("X", "r", "Y")),
+			ground(scored(triple("H", "director", "Erik"), .3, .8, .1)), defaults,
+			[]string{"replace Holm -> Erik", "keep Y -> Y"}, []string{"Y?", "Erik"}},
+		{"evidence nearest to the question is added",
+			pseudo(triple("H", "director", "Holm")),
+			ground(scored(triple("H", "director", "Erik"), .3, .8), scored(triple("E", "born", "Bergen"), .9, .1), scored(triple("E", "died", "Oslo"), .2, .1)), defaults,
+			[]string{"replace Holm -> Erik", "add -> Bergen"}, []string{"Erik", "Bergen"}},
+		{"a list is kept together",
+			pseudo(triple("V", "river", "Tessen")),
+			ground(scored(triple("V", "river", "Orla"), .5, .7), scored(triple("V", "area", "9"), .6, .1), scored(triple("V", "river", "Elde"), .4, .6)),
+			align.Config{MinSimilarity: .4, MaxTriples: 10},
+			[]string{"replace Tessen -> Orla", "add -> Elde"}, []string{"Elde", "Orla"}},
+		{"of a fact that changed over time the last counts and stands last",
+			pseudo(triple("V", "mayor", "Holm")), ground(mayors...), align.Config{MinSimilarity: .4, MaxTriples: 10},
+			[]string{"replace Holm -> Reik", "add -> Brandt", "add -> Ano"}, []string{"Ano", "Brandt", "Reik"}},
+		{"the bound holds for what is added",
+			pseudo(triple("V", "mayor", "Holm")), ground(mayors...), align.Config{MinSimilarity: .4, MaxTriples: 2},
+			[]string{"replace Holm -> Reik", "add -> Brandt"}, []string{"Brandt", "Reik"}},
+		{"two drafts may give way to one triple",
+			pseudo(triple("H", "director", "Holm"), triple("H", "directed by", "Lund")),
+			ground(scored(triple("H", "director", "Erik"), .3, .8, .8)), defaults,
+			[]string{"replace Holm -> Erik", "replace Lund -> Erik"}, []string{"Erik"}},
+		{"a triple that stands under two subjects counts once",
+			pseudo(), ground(scored(triple("H", "director", "Erik"), .3), scored(triple("H", "director", "Erik"), .3)), defaults,
+			[]string{"add -> Erik"}, []string{"Erik"}},
+		{"evidence scored for fewer drafts than there are is near to none of the rest",
+			pseudo(triple("A", "r", "B"), triple("C", "r", "D")),
+			ground(scored(triple("A", "r", "Z"), .3, .8)), defaults,
+			[]string{"replace B -> Z", "keep D -> D"}, []string{"D?", "Z"}},
+		{"a cosine that is no number is near to nothing",
+			pseudo(triple("A", "r", "B")),
+			ground(scored(triple("A", "r", "Z"), .3, float32(math.NaN())), scored(triple("A", "s", "Y"), .1, .5)), align.Config{MinSimilarity: .4, MaxTriples: 10},
+			[]string{"replace B -> Y"}, []string{"Y"}},
+		{"with no ground graph every draft stays unverified",
+			pseudo(triple("A", "r", "B")), nil, defaults, []string{"keep B -> B"}, []string{"B?"}},
+		{"with no pseudo-graph what is nearest to the question is added",
+			nil, ground(scored(triple("A", "r", "B"), .3)), defaults, []string{"add -> B"}, []string{"B"}},
+		{"with neither there is nothing", nil, nil, defaults, nil, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := align.Align(c.drafts, c.ground, c.cfg)
+			if edits := steps(got.Edits); !slices.Equal(edits, c.edits) {
+				t.Errorf("edits %q, want %q", edits, c.edits)
+			}
+			if g := graph(got.FixedGraph); !slices.Equal(g, c.graph) {
+				t.Errorf("fixed graph %q, want %q", g, c.graph)
+			}
+		})
+	}
+}
+
+// Whatever the graphs: one edit for each draft in its order, then additions;
+// what is supported is in the ground graph; an edit without evidence is the
+// keeping of an unverified draft; the fixed graph is what the edits lead to.
+func TestAlignmentHoldsForAnyGraphs(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	name := func() string { return fmt.Sprint("n", random.IntN(6)) }
+	for range 500 {
+		g, held := &graphv1.GroundGraph{}, map[string]bool{}
+		drafts := pseudo()
+		for range random.IntN(5) {
+			drafts.Triples = append(drafts.Triples, triple(name(), name(), name()))
+		}
+		for range random.IntN(3) {
+			s := &graphv1.SubjectEvidence{}
+			for range random.IntN(8) {
+				e := triple(name(), name(), name())
+				if random.IntN(2) == 0 {
+					during(e, fmt.Sprint(1990+random.IntN(9)), "")
+				}
+				st := scored(e, random.Float32())
+				for range drafts.Triples {
+					st.PseudoTripleScores = append(st.PseudoTripleScores, 2*random.Float32()-1)
+				}
+				s.Triples = append(s.Triples, st)
+				held[align.Key(e)] = true
+			}
+			g.Subjects = append(g.Subjects, s)
+		}
+		cfg := align.Config{MinSimilarity: random.Float32(), Added: random.IntN(4), MaxTriples: 1 + random.IntN(6)}
+		got := align.Align(drafts, g, cfg)
+
+		stands := map[string]bool{}
+		for i, e := range got.Edits {
+			if i < len(drafts.Triples) && e.GetBefore() != drafts.Triples[i] || i >= len(drafts.Triples) && e.GetKind() != graphv1.EditKind_EDIT_KIND_ADD {
+				t.Fatalf("edit %d is %v", i, e)
+			}
+			if len(e.GetEvidence()) == 0 && e.GetKind() != graphv1.EditKind_EDIT_KIND_KEEP {
+				t.Fatalf("edit %d names no evidence: %v", i, e)
+			}
+			stands[align.Key(e.GetAfter())] = true
+		}
+		supported := 0
+		for _, f := range got.FixedGraph.GetTriples() {
+			if f.GetStatus() == graphv1.TripleStatus_TRIPLE_STATUS_SUPPORTED {
+				supported++
+				if !held[align.Key(f.GetTriple())] {
+					t.Fatalf("supported, but not in the ground graph: %s", verbalise.Fact(f.GetTriple()))
+				}
+			}
+			if !stands[align.Key(f.GetTriple())] {
+				t.Fatalf("no edit leads to %s", verbalise.Fact(f.GetTriple()))
+			}
+		}
+		if most := max(cfg.MaxTriples, len(drafts.Triples)); supported > most {
+			t.Fatalf("%d supported triples, want at most %d", supported, most)
+		}
+	}
+}
+
+func TestFromEdits(t *testing.T) {
+	a, b := triple("A", "r", "a"), triple("B", "r", "b")
+	evidence := []*graphv1.ScoredTriple{{Triple: b}}
+	got := align.FromEdits([]*graphv1.Edit{
+		{Kind: graphv1.EditKind_EDIT_KIND_REPLACE, Before: a, After: b, Evidence: evidence},
+		{Kind: graphv1.EditKind_EDIT_KIND_DELETE, Before: triple("C", "r", "c")},
+		{Kind: graphv1.EditKind_EDIT_KIND_KEEP, Before: a, After: a},
+		{Kind: graphv1.EditKind_EDIT_KIND_ADD, After: b, Evidence: evidence},
+	})
+	if g := graph(got.FixedGraph); !slices.Equal(g, []string{"a?", "b"}) {
+		t.Errorf("got %q: unverified first, each once, nothing deleted", g)
+	}
+	if len(got.Edits) != 4 {
+		t.Errorf("got %d edits, want all 4", len(got.Edits))
+	}
+}
+
+func TestSame(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		a, b *graphv1.Triple
+		want bool
+	}{
+		{"case and spacing do not matter", triple("The  Harbour", "director", "erik"), triple("the harbour", "Director", "Erik"), true},
+		{"however the relation is written", triple("A", "film.film.directed_by", "B"), triple("A", "directed by", "B"), true},
+		{"another object is another triple", triple("A", "r", "B"), triple("A", "r", "C"), false},
+		{"the other way round is another triple", triple("A", "r", "B"), triple("B", "r", "A"), false},
+		{"the time it holds is not said by words", during(triple("A", "r", "B"), "1998", ""), triple("A", "r", "B"), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := align.Same(c.a, c.b); got != c.want {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+	if align.Key(during(triple("A", "r", "B"), "1998", "")) == align.Key(triple("A", "r", "B")) {
+		t.Error("the key does not tell the time apart")
+	}
+}

@@ -1,0 +1,57 @@
+package prompts_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/llm"
+	"github.com/triplemesh/triplemesh/internal/prompt/prompttest"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	"github.com/triplemesh/triplemesh/services/verifier/align"
+	"github.com/triplemesh/triplemesh/services/verifier/edits"
+	"github.com/triplemesh/triplemesh/services/verifier/evidence"
+	"github.com/triplemesh/triplemesh/services/verifier/prompts"
+	"github.com/triplemesh/triplemesh/services/verifier/rewrite"
+)
+
+// graphs are drafts about a name and evidence for them, a change over time
+// included.
+func graphs(name string) (*graphv1.PseudoGraph, *graphv1.GroundGraph) {
+	triple := func(r, o, start, end string, score float32) *graphv1.ScoredTriple {
+		t := &graphv1.Triple{Subject: name, Relation: r, Object: o}
+		if start != "" {
+			t.Validity = &graphv1.ValidityInterval{Start: start, End: end}
+		}
+		return &graphv1.ScoredTriple{Triple: t, PseudoTripleScores: []float32{score, 0}}
+	}
+	return &graphv1.PseudoGraph{Triples: []*graphv1.Triple{
+			{Subject: name, Relation: "HEAD_OF_GOVERNMENT", Object: name},
+			{Subject: name, Relation: "twinned_with", Object: "Harn"},
+		}}, &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{
+			{Subject: name, Confidence: .9, Triples: []*graphv1.ScoredTriple{
+				triple("head of government", "Tomas Reik", "2006", "", .8),
+				triple("head of government", "Ilse Brandt", "1998", "2006", .7),
+				triple("location.location.area", "48 km²", "", "", .1),
+			}},
+			{Subject: "Harn", Confidence: .5, Triples: []*graphv1.ScoredTriple{triple("country", name, "", "", .2)}},
+		}}
+}
+
+func TestPrompts(t *testing.T) {
+	ask := func(mode func(context.Context, llm.Completer, string, string), question, name string) func(llm.Completer) {
+		return func(m llm.Completer) { mode(t.Context(), m, question, name) }
+	}
+	edit := func(ctx context.Context, m llm.Completer, question, name string) {
+		drafts, ground := graphs(name)
+		aligned := align.Align(drafts, ground, align.Config{MinSimilarity: .4, MaxTriples: 9})
+		_, _ = edits.New(m).Edit(ctx, question, drafts, evidence.Order(ground, 9), aligned, llm.NewLedger(nil))
+	}
+	write := func(ctx context.Context, m llm.Completer, question, name string) {
+		drafts, ground := graphs(name)
+		_, _ = rewrite.New(m).Rewrite(ctx, question, drafts, evidence.Order(ground, 9), llm.NewLedger(nil))
+	}
+	prompttest.Run(t, prompts.Files, []prompttest.Case{
+		{Prompt: "edits", Typical: ask(edit, "who runs velmora", "Velmora"), Hostile: ask(edit, prompttest.Hostile, prompttest.HostileName)},
+		{Prompt: "rewrite", Typical: ask(write, "who runs velmora", "Velmora"), Hostile: ask(write, prompttest.Hostile, prompttest.HostileName)},
+	})
+}
