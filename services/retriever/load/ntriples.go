@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -75,7 +76,7 @@ func (p *parser) term() (term, error) {
 	switch {
 	case p.take("<"):
 		text, err := p.until('>')
-		if err == nil && (text == "" || strings.ContainsAny(text, " <\"{}|^`")) {
+		if err == nil && (text == "" || strings.ContainsAny(text, "<\"{}|^`") || strings.ContainsFunc(text, invisible)) {
 			err = fmt.Errorf("%.40q is no IRI", text)
 		}
 		return term{kind: iri, text: text}, err
@@ -86,7 +87,7 @@ func (p *parser) term() (term, error) {
 		}
 		label := strings.TrimSuffix(p.rest[:end], ".")
 		p.rest = p.rest[len(label):]
-		if label == "" {
+		if label == "" || strings.ContainsFunc(label, invisible) {
 			return term{}, errors.New("a blank node without a label")
 		}
 		return term{kind: blank, text: label}, nil
@@ -99,6 +100,8 @@ func (p *parser) term() (term, error) {
 	}
 	return term{}, fmt.Errorf("want <IRI>, _:node or \"text\", got %.20q", p.rest)
 }
+
+func invisible(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
 // suffix reads a literal's language or datatype.
 func (p *parser) suffix(t term) (term, error) {
