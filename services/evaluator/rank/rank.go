@@ -3,9 +3,11 @@
 package rank
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/prompt"
@@ -69,6 +71,7 @@ func (r *Ranker) Rank(ctx context.Context, question, about string, candidates []
 		}
 		return ranked, []*llmv1.Warning{llm.Warn(llm.WarnUnusable, "the model ranked none of %d candidates; the first %d were taken", len(candidates), n)}, nil
 	}
+	slices.SortStableFunc(ranked, func(a, b *evaluatorv1.RankedCandidate) int { return cmp.Compare(b.Score, a.Score) })
 	if sum > 1 {
 		for _, c := range ranked {
 			c.Score /= sum

@@ -33,8 +33,11 @@ func ReadYesNo(resp llm.Response) YesNo {
 			break
 		}
 	}
-	word, _, _ := strings.Cut(strings.TrimSpace(resp.Text), " ")
-	yes, known := yesNo(word)
+	var first string
+	if words := strings.Fields(resp.Text); len(words) > 0 {
+		first = words[0]
+	}
+	yes, known := yesNo(first)
 	return YesNo{Yes: yes, Known: known}
 }
 
