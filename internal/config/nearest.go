@@ -1,6 +1,9 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // unknownKey is the error of a key that is none of the known ones.
 func unknownKey(key string, known []string) error {
@@ -10,11 +13,13 @@ func unknownKey(key string, known []string) error {
 	return fmt.Errorf("unknown key %s; the nearest known key is %s", key, nearest(key, known))
 }
 
-// nearest is the first of the known words with the fewest edits from word.
+// nearest is the first of the known keys with the fewest edits from word to it
+// or to its last part: who writes "model" means "llm.model".
 func nearest(word string, known []string) string {
 	best, least := "", -1
 	for _, k := range known {
-		if d := distance(word, k); least < 0 || d < least {
+		d := min(distance(word, k), distance(word, k[strings.LastIndex(k, ".")+1:]))
+		if least < 0 || d < least {
 			best, least = k, d
 		}
 	}
