@@ -102,7 +102,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		{name: "one value for a section", file: "verifier: {llm: big}", want: []string{"verifier.llm", "keys and values"}},
 		{name: "a key without a value", file: "verifier:\n  mode:\n", want: []string{"verifier.mode", "no value"}},
 		{name: "a key twice", file: "verifier:\n  mode: a\n  mode: b\n", want: []string{"mode", "line 3"}},
-		{name: "a list for a file", file: "- a\n", want: []string{"line 1", "llm:"}},
+		{name: "a list for a file", file: "- a\n", want: []string{"line 1", "generator"}},
 		{name: "no YAML", file: "verifier: {", want: []string{"triplemesh.yaml"}},
 		{name: "two documents", file: "llm: {}\n---\nllm: {}\n", want: []string{"second document"}},
 		{name: "a map as a key", file: "{a: b}: c\n", want: []string{"line 1"}},

@@ -104,7 +104,7 @@ func parseYAML(data []byte) (*yaml.Node, error) {
 		return nil, errors.New("a second document follows the first; leave one")
 	}
 	if doc.Content[0].Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("line %d: want sections such as llm: and %s:", doc.Content[0].Line, stages[0])
+		return nil, fmt.Errorf("line %d: want keys and values: sections such as %s", doc.Content[0].Line, stages[0])
 	}
 	return doc.Content[0], nil
 }

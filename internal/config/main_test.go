@@ -84,7 +84,7 @@ func TestASignalEndsTheRun(t *testing.T) {
 
 func TestTheNearestKeyIsFound(t *testing.T) {
 	known := []string{"server.addr", "llm.model", "mode", "llm.api_key"}
-	for word, want := range map[string]string{"server.adr": "server.addr", "model": "llm.model", "apikey": "llm.api_key", "": "mode", "llm.modle": "llm.model"} {
+	for word, want := range map[string]string{"server.adr": "server.addr", "model": "llm.model", "apikey": "llm.api_key", "": "server.addr", "llm.modle": "llm.model"} {
 		if got := nearest(word, known); got != want {
 			t.Errorf("nearest to %q: got %s, want %s", word, got, want)
 		}
