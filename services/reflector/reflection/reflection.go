@@ -162,7 +162,7 @@ func (r *Reflector) bind(c Case, wanted []string) []string {
 	has := map[string]bool{}
 	var answers []string
 	for _, a := range wanted {
-		if v := c.Verdicts[a]; v != nil && v.Probability != nil && v.GetProbability() < r.cfg.DropBelow {
+		if v := c.Verdicts[a]; has[a] || v != nil && v.Probability != nil && v.GetProbability() < r.cfg.DropBelow {
 			continue
 		}
 		has[a] = true
@@ -186,13 +186,13 @@ func (r *Reflector) bind(c Case, wanted []string) []string {
 func byVerdict(c Case) []string {
 	var right []string
 	var best string
-	score := float32(-1)
+	var score float32
 	for _, candidate := range c.Candidates {
 		v := c.Verdicts[candidate.GetAnswer()]
 		if v.GetCorrect() {
 			right = append(right, candidate.GetAnswer())
 		}
-		if p := v.GetProbability(); p > score {
+		if p := v.GetProbability(); best == "" || p > score {
 			best, score = candidate.GetAnswer(), p
 		}
 	}
@@ -204,21 +204,21 @@ func byVerdict(c Case) []string {
 
 // decisions names what became of every candidate and what was added.
 func decisions(c Case, answers []string, groups []*verbalise.PathGroup) []*reflectorv1.Reflection {
-	final := map[string]bool{}
+	final, candidates := map[string]bool{}, map[string]bool{}
 	for _, a := range answers {
 		final[a] = true
 	}
 	var out []*reflectorv1.Reflection
 	for _, candidate := range c.Candidates {
+		candidates[candidate.GetAnswer()] = true
 		d := reflectorv1.Decision_DECISION_DROP
 		if final[candidate.GetAnswer()] {
 			d = reflectorv1.Decision_DECISION_KEEP
-			delete(final, candidate.GetAnswer())
 		}
 		out = append(out, &reflectorv1.Reflection{Answer: candidate.GetAnswer(), Decision: d, Paths: candidate.GetPaths()})
 	}
 	for _, a := range answers {
-		if !final[a] {
+		if candidates[a] {
 			continue
 		}
 		added := &reflectorv1.Reflection{Answer: a, Decision: reflectorv1.Decision_DECISION_ADD}

@@ -1,0 +1,103 @@
+package reflector_test
+
+import (
+	"context"
+	"net"
+	"slices"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/triplemesh/triplemesh/internal/testkit"
+	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
+	"github.com/triplemesh/triplemesh/services/reflector"
+)
+
+func serve(t *testing.T, model *testkit.LLM) reflectorv1.ReflectorServiceClient {
+	t.Helper()
+	s := testkit.Serve(t, func(ctx context.Context, l net.Listener) error {
+		cfg := reflector.DefaultConfig()
+		cfg.Server.Listener, cfg.Telemetry.LogWriter, cfg.LLM = l, t.Output(), model.Config()
+		return reflector.Run(ctx, cfg)
+	})
+	return reflectorv1.NewReflectorServiceClient(s.Conn)
+}
+
+func request() *reflectorv1.ReflectRequest {
+	walk := func(r, to string) *graphv1.ReasoningPath {
+		return &graphv1.ReasoningPath{Entities: []string{"Velmora", to}, Steps: []*graphv1.RelationStep{{Relation: r}}}
+	}
+	tessen, orla, harn := walk("river", "Tessen"), walk("river", "Orla"), walk("twin", "Harn")
+	return &reflectorv1.ReflectRequest{
+		Question: "what rivers flow through velmora",
+		Candidates: []*graphv1.CandidateAnswer{
+			{Answer: "Harn", Paths: []*graphv1.ReasoningPath{harn}},
+			{Answer: "Tessen", Paths: []*graphv1.ReasoningPath{tessen}},
+		},
+		Paths: []*graphv1.ReasoningPath{tessen, orla, harn},
+		AnswerVerdicts: []*evaluatorv1.AnswerVerdict{
+			{Answer: "Harn", Probability: new(float32(.05))}, {Answer: "Tessen", Correct: true, Probability: new(float32(.9))},
+		},
+	}
+}
+
+func TestReflect(t *testing.T) {
+	model := testkit.NewLLM(t)
+	model.On(testkit.Task("reflect")).ReplyJSON(map[string]any{"answers": []string{"Harn", "Orla"}})
+	resp, err := serve(t, model).Reflect(t.Context(), request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(resp.GetAnswers(), []string{"Orla", "Tessen"}) || len(resp.GetReflections()) != 3 || resp.GetReason() != "kept 1, dropped 1, added 1" {
+		t.Errorf("got %v", resp)
+	}
+	if resp.GetUsage().GetCalls() != 1 || len(resp.GetWarnings()) > 0 {
+		t.Errorf("usage %v, warnings %v", resp.GetUsage(), resp.GetWarnings())
+	}
+}
+
+func TestTheModelServerMisbehaves(t *testing.T) {
+	model := testkit.NewLLM(t)
+	client := serve(t, model)
+	model.Misbehave(t, func(ctx context.Context) (testkit.Warned, error) {
+		resp, err := client.Reflect(ctx, request())
+		if err == nil && !slices.Equal(resp.GetAnswers(), []string{"Tessen"}) {
+			t.Errorf("answers %q, want what the verdicts say", resp.GetAnswers())
+		}
+		return resp, err
+	})
+}
+
+func TestRequestsThatCannotBe(t *testing.T) {
+	client := serve(t, testkit.NewLLM(t))
+	for _, c := range []struct {
+		name   string
+		change func(*reflectorv1.ReflectRequest)
+	}{
+		{"no question", func(r *reflectorv1.ReflectRequest) { r.Question = "" }},
+		{"a candidate without a name", func(r *reflectorv1.ReflectRequest) { r.Candidates[0].Answer = "" }},
+		{"a path of one entity", func(r *reflectorv1.ReflectRequest) { r.Paths[0].Entities = r.Paths[0].Entities[:1] }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			req := request()
+			c.change(req)
+			if _, err := client.Reflect(t.Context(), req); status.Code(err) != codes.InvalidArgument {
+				t.Errorf("got %v, want INVALID_ARGUMENT", err)
+			}
+		})
+	}
+}
+
+func TestConfig(t *testing.T) {
+	cfg := reflector.DefaultConfig()
+	if err := cfg.Validate(); err != nil {
+		t.Error(err)
+	}
+	cfg.Reflection.MaxTokens = 0
+	if cfg.Validate() == nil {
+		t.Error("no tokens to write are no setting, but passed")
+	}
+}
