@@ -28,7 +28,7 @@ func (r reflector) Reflect(ctx context.Context, req *reflectorv1.ReflectRequest)
 	return &reflectorv1.ReflectResponse{Reason: req.GetQuestion()}, r.reflect(ctx)
 }
 
-func listen(t *testing.T) net.Listener {
+func listen(t testing.TB) net.Listener {
 	t.Helper()
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -52,7 +52,7 @@ func bare(t *testing.T, f func(context.Context) error) string {
 }
 
 // stage serves as a stage does, until stop or the end of the test.
-func stage(t *testing.T, f func(context.Context) error) (addr string, stop func()) {
+func stage(t testing.TB, f func(context.Context) error) (addr string, stop func()) {
 	t.Helper()
 	lis := listen(t)
 	cfg := server.DefaultConfig("")
@@ -78,7 +78,7 @@ func stage(t *testing.T, f func(context.Context) error) (addr string, stop func(
 	return lis.Addr().String(), stop
 }
 
-func dial(t *testing.T, addr string, set ...func(*client.Config)) reflectorv1.ReflectorServiceClient {
+func dial(t testing.TB, addr string, set ...func(*client.Config)) reflectorv1.ReflectorServiceClient {
 	t.Helper()
 	cfg := client.DefaultConfig(addr)
 	for _, f := range set {
