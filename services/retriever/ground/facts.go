@@ -12,6 +12,9 @@ import (
 // found is a fact under consideration: a triple of the snapshot, or two of
 // them joined over an opaque mediator.
 type found struct {
+	// about is the subject whose evidence it may become: its own, or with a
+	// fact read from the other side its object.
+	about           store.EntityID
 	subject, object store.EntityID
 	relation        string
 	validity        store.Validity
@@ -27,7 +30,7 @@ type found struct {
 func (g *grounding) plain(id store.TripleID) found {
 	t := g.snap.Triple(id)
 	return found{
-		subject: t.Subject, object: t.Object, relation: g.snap.RelationName(t.Relation),
+		about: t.Subject, subject: t.Subject, object: t.Object, relation: g.snap.RelationName(t.Relation),
 		validity: g.snap.Validity(id), id: id,
 	}
 }

@@ -1,6 +1,7 @@
 package ground
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -9,8 +10,9 @@ import (
 
 // What gathering may cost.
 const (
-	// readPerSubject is the most facts of a subject that are looked at.
-	readPerSubject = 4000
+	// readPerSubject is the most facts of a subject that are looked at in each
+	// direction.
+	readPerSubject = 2000
 	// joinPerSubject is the most of its facts with a mediator that are looked
 	// through: joined facts have to be encoded.
 	joinPerSubject = 8
@@ -20,7 +22,7 @@ const (
 func (g *grounding) gather(ctx context.Context) (int, error) {
 	candidates := map[store.EntityID][]found{}
 	for _, h := range g.hits {
-		candidates[h.subject] = append(candidates[h.subject], h)
+		candidates[h.about] = append(candidates[h.about], h)
 	}
 	if g.options.beyondHits {
 		if err := g.readOn(ctx, candidates); err != nil {
@@ -32,7 +34,7 @@ func (g *grounding) gather(ctx context.Context) (int, error) {
 	// lists nearest to what was asked, whoever they are about.
 	n, room := 0, max(g.options.MaxFacts-len(g.kept), 0)
 	for _, list := range g.lists(candidates) {
-		subject := list[0].subject
+		subject := list[0].about
 		own := 0
 		if len(g.evidence[subject]) == 0 {
 			own = 1
@@ -49,16 +51,17 @@ func (g *grounding) gather(ctx context.Context) (int, error) {
 }
 
 // lists groups the candidates of the kept subjects by subject and relation,
-// the list with the best fact first, each with its best fact first.
+// the list with the best claim first, each with its best fact first.
 func (g *grounding) lists(candidates map[store.EntityID][]found) [][]found {
 	type key struct {
-		subject  store.EntityID
+		about    store.EntityID
 		relation string
+		inverse  bool
 	}
 	groups := map[key][]found{}
 	for _, s := range g.kept {
 		for _, f := range candidates[s.Entity] {
-			k := key{f.subject, f.relation}
+			k := key{f.about, f.relation, f.about != f.subject}
 			groups[k] = append(groups[k], f)
 		}
 	}
@@ -67,8 +70,19 @@ func (g *grounding) lists(candidates map[store.EntityID][]found) [][]found {
 		slices.SortFunc(list, byScore)
 		lists = append(lists, list)
 	}
-	slices.SortFunc(lists, func(a, b []found) int { return byScore(a[0], b[0]) })
+	slices.SortFunc(lists, func(a, b []found) int {
+		return cmp.Or(cmp.Compare(g.claim(b), g.claim(a)), byScore(a[0], b[0]))
+	})
 	return lists
+}
+
+// claim is how good a list's claim to be shown is: its best score, and more
+// where the pseudo-graph names its subject.
+func (g *grounding) claim(list []found) float32 {
+	if g.named[list[0].about] {
+		return list[0].score + g.options.NamedBonus
+	}
+	return list[0].score
 }
 
 // readOn adds the facts of the kept subjects that were no hits.
@@ -80,25 +94,29 @@ func (g *grounding) readOn(ctx context.Context, candidates map[store.EntityID][]
 	if len(subjects) == 0 {
 		return nil
 	}
-	edges, err := g.snap.Edges(ctx, subjects, store.Out, nil)
-	if err != nil {
-		return err
+	seen := map[store.TripleID]bool{}
+	for _, h := range g.hits {
+		seen[h.id] = true
 	}
-	for i, s := range subjects {
-		hit := map[store.TripleID]bool{}
-		for _, f := range candidates[s] {
-			hit[f.id] = true
-		}
-		var more []found
-		for _, e := range edges[i][:min(len(edges[i]), readPerSubject)] {
-			if !hit[e.Triple] {
-				more = append(more, g.plain(e.Triple))
-			}
-		}
-		if more, err = g.readable(ctx, more); err != nil {
+	for _, dir := range []store.Direction{store.Out, store.In} {
+		lists, err := g.snap.Edges(ctx, subjects, dir, nil)
+		if err != nil {
 			return err
 		}
-		candidates[s] = append(candidates[s], more...)
+		for i, s := range subjects {
+			var more []found
+			for _, e := range lists[i][:min(len(lists[i]), readPerSubject)] {
+				if f := g.plain(e.Triple); !seen[e.Triple] && !(dir == store.In && g.opaque(f.subject)) {
+					seen[e.Triple] = true
+					f.about = s
+					more = append(more, f)
+				}
+			}
+			if more, err = g.readable(ctx, more); err != nil {
+				return err
+			}
+			candidates[s] = append(candidates[s], more...)
+		}
 	}
 	return nil
 }

@@ -97,6 +97,8 @@ type grounding struct {
 	plan    queries
 
 	vectors [][]float32
+	// named are the entities that the pseudo-graph's subjects name.
+	named map[store.EntityID]bool
 	// hits are G_t, opaque mediators looked through, best first.
 	hits    []found
 	kept    []prune.Subject
@@ -128,6 +130,13 @@ func (g *grounding) search(ctx context.Context) (int, error) {
 	if err := g.score(ctx, g.hits); err != nil {
 		return 0, err
 	}
+	if g.options.guesses {
+		more, err := g.byName(ctx, seen)
+		if err != nil {
+			return 0, err
+		}
+		g.hits = append(g.hits, more...)
+	}
 	slices.SortFunc(g.hits, byScore)
 	return len(g.hits), nil
 }
@@ -142,6 +151,7 @@ func (g *grounding) prune(context.Context) (int, error) {
 		k = g.plan.subjects
 	}
 	g.kept, g.dropped = g.options.rule(hits, k, g.options.MinConfidence)
+	g.keepNamed()
 	return len(g.kept), nil
 }
 

@@ -213,3 +213,71 @@ func TestEveryStepsErrorIsPassedOn(t *testing.T) {
 		}
 	}
 }
+
+func TestASubjectsVeryNameFindsIt(t *testing.T) {
+	pseudo := []Fact{{Subject: "blue BOOK", Relation: "lake area country", Object: "82350"}}
+	options := Default()
+	options.TopK, options.MaxSubjects = 1, 1
+	r := grounded(t, "lake area country", pseudo, options)
+	if got := subjects(r); !slices.Contains(got, "Blue Book") {
+		t.Errorf("subjects %q lack the one that is named", got)
+	}
+	options = Paper()
+	options.TopK, options.MinConfidence = 1, 0.1
+	if got := subjects(grounded(t, "lake area country", pseudo, options)); slices.Contains(got, "Blue Book") {
+		t.Errorf("subjects %q: the paper searches by meaning alone", got)
+	}
+}
+
+func TestANamedSubjectUnlikeTheQuestionIsStillDropped(t *testing.T) {
+	options := Default()
+	options.MinConfidence, options.MinNamed = 0.95, 0.9
+	r := grounded(t, "lake area", []Fact{{Subject: "Blue Book", Relation: "lake", Object: "area"}}, options)
+	for _, d := range r.Dropped {
+		if d.Subject == "Blue Book" {
+			return
+		}
+	}
+	t.Errorf("subjects %q, want Blue Book among the dropped", subjects(r))
+}
+
+func TestFactsAreReadFromTheOtherSideToo(t *testing.T) {
+	g := graphtest.New(
+		[3]string{"Seven", "cast member", "Morgan Freeman"}, [3]string{"Wanted", "cast member", "Morgan Freeman"},
+		[3]string{"Morgan Freeman", "born in", "Memphis"}, [3]string{"m.0aaaa1", "cast member", "Morgan Freeman"},
+	)
+	options := Default()
+	options.TopK = 1
+	r, err := Ground(context.Background(), g, &graphtest.Encoder{}, plainly, "Morgan Freeman born",
+		[]Fact{{Subject: "Morgan Freeman", Relation: "born in", Object: "x"}}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := subjects(r); !slices.Equal(got, []string{"Morgan Freeman"}) {
+		t.Fatalf("subjects %q, want Morgan Freeman alone", got)
+	}
+	want := []string{"Morgan Freeman | born in | Memphis", "Seven | cast member | Morgan Freeman", "Wanted | cast member | Morgan Freeman"}
+	got := evidence(r)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("evidence %q, want %q", got, want)
+	}
+}
+
+func TestFactsOfNamedSubjectsAreShownFirst(t *testing.T) {
+	options := Default()
+	options.MaxFacts, options.MinConfidence = 4, 0.2
+	shown := func(bonus float32) int {
+		options.NamedBonus = bonus
+		r := grounded(t, "Lake Superior country area outflow", []Fact{{Subject: "Lake Huron", Relation: "area", Object: "x"}}, options)
+		for _, e := range r.Subjects {
+			if e.Subject == "Lake Huron" {
+				return len(e.Facts)
+			}
+		}
+		return 0
+	}
+	if without, with := shown(0), shown(1); with <= without {
+		t.Errorf("%d facts of the named subject without a bonus and %d with one", without, with)
+	}
+}

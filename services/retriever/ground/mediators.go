@@ -75,6 +75,7 @@ func (g *grounding) join(ctx context.Context, facts []found) (clear, joined []fo
 				first, second = second, first
 			}
 			other.relation = first + " / " + second
+			other.about = other.subject
 			k := key{other.subject, other.object, other.relation}
 			if e.Entity == outer || g.opaque(e.Entity) || seen[k] || n == joins {
 				continue

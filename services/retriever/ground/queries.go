@@ -2,8 +2,8 @@ package ground
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/verbalise"
 )
 
@@ -16,6 +16,8 @@ type queries struct {
 	// question and pseudo say at which text each stands.
 	question int
 	pseudo   []int
+	// names are the folded names of the pseudo-graph's subjects.
+	names []string
 	// subjects counts the distinct subjects of the pseudo-graph, 1 at least.
 	subjects int
 }
@@ -30,12 +32,13 @@ func plan(question string, pseudo []Fact, options Options) queries {
 		q.texts = append(q.texts, text)
 		return len(q.texts) - 1
 	}
-	subjects := map[string]bool{}
 	for _, p := range pseudo {
 		q.pseudo = append(q.pseudo, add(verbalise.Triple(p.Subject, p.Relation, p.Object)))
-		subjects[strings.ToLower(p.Subject)] = true
+		if key := store.Fold(p.Subject); !slices.Contains(q.names, key) {
+			q.names = append(q.names, key)
+		}
 	}
-	q.subjects = max(len(subjects), 1)
+	q.subjects = max(len(q.names), 1)
 	if options.guesses {
 		for _, p := range pseudo {
 			add(p.Subject + " " + verbalise.Relation(p.Relation))

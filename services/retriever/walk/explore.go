@@ -18,6 +18,9 @@ type prospect struct {
 	// reach are the entities it leads to, ascending; ends those of them that
 	// can be an answer.
 	reach, ends []store.EntityID
+	// hops counts its steps, those that start from mediators alone left out: a
+	// fact told over a mediator is one fact.
+	hops int
 	// sum adds up the vectors of its relations.
 	sum   []float32
 	score float32
@@ -107,6 +110,10 @@ func (p *prospect) onwards(snap Snapshot, entities []store.EntityID, lists [][]s
 			reached[e.Relation] = append(reached[e.Relation], e.Entity)
 		}
 	}
+	hops := p.hops
+	if len(p.steps) == 0 || len(p.ends) > 0 {
+		hops++
+	}
 	next := make([]*prospect, 0, len(reached))
 	for relation, entities := range reached {
 		slices.Sort(entities)
@@ -114,6 +121,7 @@ func (p *prospect) onwards(snap Snapshot, entities []store.EntityID, lists [][]s
 			topic: p.topic,
 			steps: append(slices.Clone(p.steps), Step{Relation: relation, Inverse: dir == store.In}),
 			reach: slices.Compact(entities),
+			hops:  hops,
 			sum:   plus(p.sum, snap.RelationVector(relation)),
 		})
 	}

@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -15,8 +14,9 @@ const (
 	// sizePenalty times the natural logarithm of the number of ends is taken
 	// off a path's score: one with hundreds of ends is rarely the answer.
 	sizePenalty = 0.02
-	// hopPenalty is taken off for each hop after the first.
-	hopPenalty = 0.05
+	// hopPenalty is taken off for each hop after the first that does not lead on
+	// from a mediator.
+	hopPenalty = 0.12
 	// sharedBonus is for a path with an end that another topic entity's path
 	// ends in too.
 	sharedBonus = 0.05
@@ -96,11 +96,7 @@ func Suggest(ctx context.Context, snap Snapshot, encoder Encoder, ask Ask) ([]Su
 
 // score replaces each prospect's rough score by that of its whole words.
 func score(ctx context.Context, snap Snapshot, encoder Encoder, aim *aim, prospects []*prospect) error {
-	texts := make([]string, len(prospects))
-	for i, p := range prospects {
-		texts[i] = words(snap, p.steps)
-	}
-	vectors, err := encoder.Encode(ctx, texts)
+	vectors, err := pathVectors(ctx, snap, encoder, prospects)
 	if err != nil {
 		return err
 	}
@@ -111,15 +107,38 @@ func score(ctx context.Context, snap Snapshot, encoder Encoder, aim *aim, prospe
 			p.score += sharedBonus
 		}
 	}
-	slices.SortStableFunc(prospects, func(a, b *prospect) int { return cmp.Compare(b.score, a.score) })
+	slices.SortFunc(prospects, better)
 	return nil
+}
+
+// pathVectors encodes the words of paths. A single hop from subject to object
+// has the words of its relation, whose vector is stored.
+func pathVectors(ctx context.Context, snap Snapshot, encoder Encoder, prospects []*prospect) ([][]float32, error) {
+	vectors := make([][]float32, len(prospects))
+	var texts []string
+	var at []int
+	for i, p := range prospects {
+		if len(p.steps) == 1 && !p.steps[0].Inverse {
+			vectors[i] = snap.RelationVector(p.steps[0].Relation)
+			continue
+		}
+		texts, at = append(texts, words(snap, p.steps)), append(at, i)
+	}
+	encoded, err := encoder.Encode(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	for j, i := range at {
+		vectors[i] = encoded[j]
+	}
+	return vectors, nil
 }
 
 // worth is a closeness less the penalties.
 func (p *prospect) worth(closeness float32) float32 {
 	return closeness -
 		sizePenalty*float32(math.Log(float64(len(p.ends)))) -
-		hopPenalty*float32(len(p.steps)-1)
+		hopPenalty*float32(p.hops-1)
 }
 
 // reachedByMany finds the ends that paths from several topic entities share.

@@ -34,7 +34,11 @@ func grounds(ctx context.Context, b *bench) error {
 		if err != nil {
 			return err
 		}
-		for _, options := range settings() {
+		options := settings()
+		if b.verbose {
+			options = options[1:2]
+		}
+		for _, options := range options {
 			if err := b.ground(ctx, snap, set.file, questions, options.name, options.Options); err != nil {
 				return err
 			}
@@ -56,6 +60,11 @@ func settings() []setting {
 		o := ground.Default()
 		o.MinConfidence = v
 		all = append(all, setting{fmt.Sprintf("min confidence %.2f", v), o})
+	}
+	for _, v := range []float32{0, 0.05, 0.2, 0.3} {
+		o := ground.Default()
+		o.NamedBonus = v
+		all = append(all, setting{fmt.Sprintf("named bonus %.2f", v), o})
 	}
 	for _, v := range []int{2, 3, 4, 10} {
 		o := ground.Default()
@@ -93,6 +102,11 @@ func (b *bench) ground(ctx context.Context, snap store.Snapshot, file string, qu
 		}
 		if found {
 			inGround++
+		} else if b.verbose {
+			fmt.Fprintf(b.out, "missed %q of %q: %q\n", q.Answers, pseudo, q.Question)
+			for _, e := range r.Subjects {
+				fmt.Fprintf(b.out, "\t%.2f %s, %d facts\n", e.Confidence, e.Subject, len(e.Facts))
+			}
 		}
 		subjects += len(r.Subjects)
 	}
