@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"unicode"
 
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/prompt"
@@ -92,6 +93,9 @@ func (w *Writer) Write(ctx context.Context, req Request, ledger *llm.Ledger) (An
 	if len(a.Entities) == 0 {
 		a.Entities = unbraced(a.Text)
 	}
+	if len(a.Entities) == 0 {
+		a.Warnings = append(a.Warnings, llm.Warn(llm.WarnUnusable, "no answer could be read off what the model wrote"))
+	}
 	return a, nil
 }
 
@@ -138,8 +142,10 @@ func fact(f *graphv1.FixedTriple) string {
 func unbraced(text string) []string {
 	const longest = 80
 	line := strings.Trim(text, " .\"'`")
-	if line == "" || len(line) > longest || strings.ContainsAny(line, "\n{}") {
+	if len(line) > longest || strings.ContainsAny(line, "\n{}") || !strings.ContainsFunc(line, readable) {
 		return nil
 	}
 	return []string{line}
 }
+
+func readable(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }

@@ -15,6 +15,10 @@ import (
 	"github.com/triplemesh/triplemesh/services/generator/prompts"
 )
 
+// maxTriples is far more than a question needs and less than a loop in the
+// model's Cypher makes.
+const maxTriples = 64
+
 // Planner writes pseudo-graphs.
 type Planner struct {
 	model     llm.Completer
@@ -66,6 +70,10 @@ func (p *Planner) PseudoGraph(ctx context.Context, question string, ledger *llm.
 		out.Diagnostics = append(out.Diagnostics, &generatorv1.CypherDiagnostic{
 			Line: uint32(d.Line), Column: uint32(d.Column), Message: d.Message,
 		})
+	}
+	if n := len(decoded.Triples); n > maxTriples {
+		out.Warnings = append(out.Warnings, llm.Warn(llm.WarnDropped, "the model planned %d facts; the first %d were kept", n, maxTriples))
+		decoded.Triples = decoded.Triples[:maxTriples]
 	}
 	for _, t := range decoded.Triples {
 		out.PseudoGraph.Triples = append(out.PseudoGraph.Triples, &graphv1.Triple{

@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/prompt"
@@ -121,8 +123,8 @@ func choiceSchema(n, limit int) *llm.Schema {
 }
 
 // Parse reads relation paths off a model's text: one a line, hops joined by
-// "->" or "→", list marks passed over. The first limit distinct ones are
-// returned. RoG's "<PATH> r1 <SEP> r2 </PATH>" is read too.
+// "->" or "→", list marks and lines that announce a list passed over. The
+// first limit distinct ones are returned. RoG's "<PATH> r1 <SEP> r2 </PATH>" is read too.
 func Parse(text string, limit int) []*graphv1.RelationPath {
 	text = rogMarks.Replace(strings.ToValidUTF8(text, "\uFFFD"))
 	var paths []*graphv1.RelationPath
@@ -130,6 +132,9 @@ func Parse(text string, limit int) []*graphv1.RelationPath {
 	for line := range strings.Lines(text) {
 		if len(paths) == limit {
 			break
+		}
+		if strings.HasSuffix(strings.TrimSpace(line), ":") {
+			continue
 		}
 		path := &graphv1.RelationPath{}
 		for hop := range strings.SplitSeq(line, "->") {
@@ -152,11 +157,14 @@ var rogMarks = strings.NewReplacer("→", "->", "<SEP>", "->", "<PATH>", "\n", "
 // longestHop is more letters than any relation has; what is longer is prose.
 const longestHop = 120
 
-// clean strips list marks and quotes from a hop.
+// listMark is what a model puts before the lines of a list.
+var listMark = regexp.MustCompile(`^(?:[-*•]+|\d+[.)])(?:\s+|$)`)
+
+// clean strips list marks and quotes from a hop. What holds no letter is none.
 func clean(hop string) string {
-	hop = strings.TrimLeft(strings.TrimSpace(hop), "-*•0123456789.) ")
+	hop = listMark.ReplaceAllString(strings.TrimSpace(hop), "")
 	hop = strings.Join(strings.Fields(strings.Trim(hop, "\"'` .;,")), " ")
-	if len(hop) > longestHop {
+	if len(hop) > longestHop || !strings.ContainsFunc(hop, unicode.IsLetter) {
 		return ""
 	}
 	return hop

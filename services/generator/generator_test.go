@@ -1,0 +1,196 @@
+package generator_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/triplemesh/triplemesh/internal/llm"
+	"github.com/triplemesh/triplemesh/internal/testkit"
+	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	"github.com/triplemesh/triplemesh/services/generator"
+)
+
+func serve(t *testing.T, model *testkit.LLM) generatorv1.GeneratorServiceClient {
+	t.Helper()
+	s := testkit.Serve(t, func(ctx context.Context, l net.Listener) error {
+		cfg := generator.DefaultConfig()
+		cfg.Server.Listener, cfg.Telemetry.LogWriter, cfg.LLM = l, t.Output(), model.Config()
+		return generator.Run(ctx, cfg)
+	})
+	return generatorv1.NewGeneratorServiceClient(s.Conn)
+}
+
+func walks(ends ...string) (out []*graphv1.ReasoningPath) {
+	for _, end := range ends {
+		out = append(out, &graphv1.ReasoningPath{Entities: []string{"Velmora", end}, Steps: []*graphv1.RelationStep{{Relation: "river"}}})
+	}
+	return out
+}
+
+func relations(names ...string) (out []*graphv1.RelationPath) {
+	for _, n := range names {
+		out = append(out, &graphv1.RelationPath{Steps: []*graphv1.RelationStep{{Relation: n}}})
+	}
+	return out
+}
+
+func TestEachCall(t *testing.T) {
+	model := testkit.NewLLM(t)
+	model.On(testkit.Task("pseudo-graph")).Reply(`CREATE (:City {name: "Velmora"})-[:RIVER]->(:River {name: "Tessen"})`).Usage(30, 20)
+	model.On(testkit.Task("relation-paths")).Reply("flows through\nriver -> name\nx\ny")
+	model.On(testkit.Task("relation-paths"), testkit.SchemaNamed("paths")).ReplyJSON(map[string]any{"paths": []int{2}})
+	model.On(testkit.Task("candidate-answers")).Reply("{Tessen}")
+	model.On(testkit.Task("answer")).Reply("On the {Tessen}.")
+	client := serve(t, model)
+
+	graph, err := client.GeneratePseudoGraph(t.Context(), &generatorv1.GeneratePseudoGraphRequest{Question: "what rivers"})
+	if err != nil || len(graph.GetPseudoGraph().GetTriples()) != 1 || graph.GetCypher() == "" {
+		t.Errorf("got %v, %v", graph, err)
+	}
+	if u := graph.GetUsage(); u.GetCalls() != 1 || u.GetPromptTokens() != 30 || u.GetCompletionTokens() != 20 {
+		t.Errorf("usage %v", u)
+	}
+	proposed, err := client.GenerateRelationPaths(t.Context(), &generatorv1.GenerateRelationPathsRequest{Question: "what rivers", TopicEntities: []string{"Velmora"}})
+	if err != nil || len(proposed.GetPaths()) != 3 || proposed.GetUsage().GetCalls() != 1 {
+		t.Errorf("got %v, %v; want the configured 3 paths", proposed, err)
+	}
+	chosen, err := client.GenerateRelationPaths(t.Context(), &generatorv1.GenerateRelationPathsRequest{Question: "what rivers", Existing: relations("a", "b"), MaxPaths: 1})
+	if err != nil || len(chosen.GetPaths()) != 1 || chosen.GetPaths()[0].GetSteps()[0].GetRelation() != "b" {
+		t.Errorf("got %v, %v", chosen, err)
+	}
+	read, err := client.GenerateCandidateAnswers(t.Context(), &generatorv1.GenerateCandidateAnswersRequest{Question: "what rivers", Paths: walks("Orla", "Tessen")})
+	if err != nil || len(read.GetCandidates()) != 1 || read.GetCandidates()[0].GetAnswer() != "Tessen" {
+		t.Errorf("got %v, %v", read, err)
+	}
+	answered, err := client.GenerateAnswer(t.Context(), &generatorv1.GenerateAnswerRequest{Question: "what rivers"})
+	if err != nil || !slices.Equal(answered.GetAnswers(), []string{"Tessen"}) || answered.GetText() != "On the {Tessen}." {
+		t.Errorf("got %v, %v", answered, err)
+	}
+}
+
+// listen takes a stream to its end.
+func listen(t *testing.T, client generatorv1.GeneratorServiceClient) (deltas []string, answers []*generatorv1.GenerateAnswerResponse, err error) {
+	t.Helper()
+	stream, err := client.GenerateAnswerStream(t.Context(), &generatorv1.GenerateAnswerStreamRequest{Request: &generatorv1.GenerateAnswerRequest{Question: "what rivers"}})
+	if err != nil {
+		return nil, nil, err
+	}
+	for {
+		event, err := stream.Recv()
+		switch {
+		case errors.Is(err, io.EOF):
+			return deltas, answers, nil
+		case err != nil:
+			return deltas, answers, err
+		case event.GetAnswer() != nil:
+			answers = append(answers, event.GetAnswer())
+		case len(answers) > 0:
+			t.Error("a delta came after the answer")
+		default:
+			deltas = append(deltas, event.GetDelta())
+		}
+	}
+}
+
+func TestAnswerStream(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		script func(*testkit.Rule)
+		deltas []string
+		text   string
+		warned string
+		code   codes.Code
+	}{
+		{"deltas arrive as they are written, then the whole answer", func(r *testkit.Rule) { r.Reply("On {Tessen}").Pieces("On ", "{Tes", "sen}") },
+			[]string{"On ", "{Tes", "sen}"}, "On {Tessen}", "", codes.OK},
+		{"what came of a stream that broke off is the answer, with a warning", func(r *testkit.Rule) { r.CutStream("On {Tessen}", " and") },
+			[]string{"On {Tessen}", " and"}, "On {Tessen} and", llm.WarnTruncated, codes.OK},
+		{"a model that is down ends the stream", func(r *testkit.Rule) { r.Down() }, nil, "", "", codes.Unavailable},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			model := testkit.NewLLM(t)
+			c.script(model.On())
+			deltas, answers, err := listen(t, serve(t, model))
+			if status.Code(err) != c.code || !slices.Equal(deltas, c.deltas) {
+				t.Fatalf("got %q, %v; want %q, %v", deltas, err, c.deltas, c.code)
+			}
+			if err != nil {
+				return
+			}
+			if len(answers) != 1 || answers[0].GetText() != c.text || !slices.Equal(answers[0].GetAnswers(), []string{"Tessen"}) {
+				t.Errorf("got %v", answers)
+			}
+			warned := ""
+			for _, w := range answers[0].GetWarnings() {
+				warned += w.GetCode()
+			}
+			if warned != c.warned {
+				t.Errorf("warned of %q, want %q", warned, c.warned)
+			}
+		})
+	}
+}
+
+func TestTheModelServerMisbehaves(t *testing.T) {
+	model := testkit.NewLLM(t)
+	client := serve(t, model)
+	for name, call := range map[string]func(context.Context) (testkit.Warned, error){
+		"pseudo-graph": func(ctx context.Context) (testkit.Warned, error) {
+			return client.GeneratePseudoGraph(ctx, &generatorv1.GeneratePseudoGraphRequest{Question: "q"})
+		},
+		"relation paths, chosen": func(ctx context.Context) (testkit.Warned, error) {
+			return client.GenerateRelationPaths(ctx, &generatorv1.GenerateRelationPathsRequest{Question: "q", Existing: relations("a", "b")})
+		},
+		"relation paths, proposed": func(ctx context.Context) (testkit.Warned, error) {
+			return client.GenerateRelationPaths(ctx, &generatorv1.GenerateRelationPathsRequest{Question: "q"})
+		},
+		"candidates": func(ctx context.Context) (testkit.Warned, error) {
+			return client.GenerateCandidateAnswers(ctx, &generatorv1.GenerateCandidateAnswersRequest{Question: "q", Paths: walks("Orla")})
+		},
+		"answer": func(ctx context.Context) (testkit.Warned, error) {
+			return client.GenerateAnswer(ctx, &generatorv1.GenerateAnswerRequest{Question: "q"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) { model.Misbehave(t, call) })
+	}
+}
+
+func TestQuestionsThatCannotBe(t *testing.T) {
+	model := testkit.NewLLM(t)
+	model.On().Reply("{x}")
+	client := serve(t, model)
+	for _, c := range []struct {
+		name, question string
+		code           codes.Code
+	}{
+		{"an empty one", "", codes.InvalidArgument},
+		{"one of 100 kB", strings.Repeat("a", 100_000), codes.InvalidArgument},
+		{"one of 1 byte is a question", "?", codes.OK},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := client.GenerateAnswer(t.Context(), &generatorv1.GenerateAnswerRequest{Question: c.question}); status.Code(err) != c.code {
+				t.Errorf("got %v, want %v", err, c.code)
+			}
+		})
+	}
+}
+
+func TestConfig(t *testing.T) {
+	cfg := generator.DefaultConfig()
+	if err := cfg.Validate(); err != nil {
+		t.Error(err)
+	}
+	cfg.Candidates.MaxEnds = 0
+	if cfg.Validate() == nil {
+		t.Error("no ends to show are no setting, but passed")
+	}
+}

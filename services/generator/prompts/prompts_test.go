@@ -1,0 +1,67 @@
+package prompts_test
+
+import (
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/llm"
+	"github.com/triplemesh/triplemesh/internal/prompt/prompttest"
+	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	"github.com/triplemesh/triplemesh/services/generator/answer"
+	"github.com/triplemesh/triplemesh/services/generator/candidate"
+	"github.com/triplemesh/triplemesh/services/generator/plan"
+	"github.com/triplemesh/triplemesh/services/generator/prompts"
+	"github.com/triplemesh/triplemesh/services/generator/relationpath"
+)
+
+func TestPrompts(t *testing.T) {
+	type input struct{ question, name string }
+	both := func(name string, ask func(llm.Completer, input)) prompttest.Case {
+		return prompttest.Case{
+			Prompt:  name,
+			Typical: func(m llm.Completer) { ask(m, input{"what rivers flow through velmora", "Velmora"}) },
+			Hostile: func(m llm.Completer) { ask(m, input{prompttest.Hostile, prompttest.HostileName}) },
+		}
+	}
+	ledger := llm.NewLedger(nil)
+	river := &graphv1.RelationStep{Relation: "location.location.body_of_water"}
+	back := &graphv1.RelationStep{Relation: "flows through", Inverse: true}
+	write := func(style generatorv1.AnswerStyle) func(llm.Completer, input) {
+		return func(m llm.Completer, in input) {
+			_, _ = answer.New(m, 64).Write(t.Context(), answer.Request{
+				Question: in.question, Style: style,
+				FixedGraph: &graphv1.FixedGraph{Triples: []*graphv1.FixedTriple{
+					{Triple: &graphv1.Triple{Subject: in.name, Relation: "MAYOR", Object: in.name}, Status: graphv1.TripleStatus_TRIPLE_STATUS_UNVERIFIED},
+					{Triple: &graphv1.Triple{
+						Subject: in.name, Relation: "body_of_water", Object: "Orla", Validity: &graphv1.ValidityInterval{Start: "1998", End: "2006-05"},
+					}, Status: graphv1.TripleStatus_TRIPLE_STATUS_SUPPORTED},
+				}},
+			}, ledger)
+		}
+	}
+	prompttest.Run(t, prompts.Files, []prompttest.Case{
+		both("pseudo_graph", func(m llm.Completer, in input) {
+			_, _ = plan.New(m, 64).PseudoGraph(t.Context(), in.question, ledger)
+		}),
+		both("relation_paths_propose", func(m llm.Completer, in input) {
+			_, _, _ = relationpath.New(m).Propose(t.Context(), in.question, []string{in.name, "Tessen"}, 3, ledger)
+		}),
+		both("relation_paths_choose", func(m llm.Completer, in input) {
+			_, _, _ = relationpath.New(m).Choose(t.Context(), in.question, []*graphv1.RelationPath{
+				{TopicEntities: []string{in.name}, Steps: []*graphv1.RelationStep{river}},
+				{TopicEntities: []string{in.name, "Tessen"}, Steps: []*graphv1.RelationStep{river, back}},
+			}, 1, ledger)
+		}),
+		both("candidate_answers", func(m llm.Completer, in input) {
+			_, _, _ = candidate.New(m, candidate.Config{MaxGroups: 2, MaxEnds: 2, MaxTokens: 64}).Read(t.Context(), in.question, []*graphv1.ReasoningPath{
+				{Entities: []string{in.name, "Tessen"}, Steps: []*graphv1.RelationStep{river}},
+				{Entities: []string{in.name, "Orla"}, Steps: []*graphv1.RelationStep{river}},
+				{Entities: []string{in.name, "Elde"}, Steps: []*graphv1.RelationStep{river}},
+				{Entities: []string{in.name, "Tessen", in.name}, Steps: []*graphv1.RelationStep{river, back}},
+			}, ledger)
+		}),
+		both("answer_from_graph", write(generatorv1.AnswerStyle_ANSWER_STYLE_FROM_GRAPH)),
+		both("answer_direct", write(generatorv1.AnswerStyle_ANSWER_STYLE_DIRECT)),
+		both("answer_chain_of_thought", write(generatorv1.AnswerStyle_ANSWER_STYLE_CHAIN_OF_THOUGHT)),
+	})
+}
