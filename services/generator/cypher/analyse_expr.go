@@ -152,8 +152,11 @@ func (a *analyser) binary(e *binary) valueKind {
 	case "STARTS WITH", "ENDS WITH", "CONTAINS", "=~":
 		return boolKind
 	case "+":
-		if left == listKind || right == listKind {
+		switch {
+		case left == listKind || right == listKind:
 			return listKind
+		case left == right && (left == numberKind || left == textKind):
+			return left
 		}
 		return anyKind
 	}
@@ -164,6 +167,9 @@ func (a *analyser) binary(e *binary) valueKind {
 		if k := side.k; k == boolKind || k == textKind || k == listKind || k == mapKind || k == nodeKind || k == relKind {
 			a.fail(side.e.where(), "InvalidArgumentType", "a number should stand here")
 		}
+	}
+	if left == numberKind && right == numberKind {
+		return numberKind
 	}
 	return anyKind // a number, a duration or a point in time
 }

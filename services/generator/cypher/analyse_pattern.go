@@ -91,7 +91,7 @@ func (a *analyser) lookup(name string) *binding {
 		return b
 	}
 	if a.loose != nil {
-		return a.loose.find(a.scope, name, "")
+		return a.loose.find(a.scope, name)
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (a *analyser) lookupNode(n *nodePattern) *binding {
 	if a.loose == nil || n.name == "" || a.scope.names[n.name] != nil {
 		return a.lookup(n.name)
 	}
-	return a.loose.find(a.scope, n.name, writtenName(n.props))
+	return a.loose.findNode(a.scope, n)
 }
 
 func (a *analyser) undefined(at span, name string) {

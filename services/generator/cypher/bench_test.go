@@ -36,3 +36,25 @@ func BenchmarkDecode(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkDecodeHostile reads text that tempts a reader to go over the same
+// ground again and again; the time has to grow with the size alone.
+func BenchmarkDecodeHostile(b *testing.B) {
+	for _, piece := range []string{
+		"CREATE (", "CREATE (a {x: [", "CREATE (a {a:(", "RETURN ((", "CREATE (a {b: c - ", "'", "\n'a", "```\n", "\"\"",
+		"UNWIND [1,2] AS x CREATE (a:A {n:x})\n", "CREATE (a {k:'v'}) MATCH (z {k:'v'}) SET z.k = 'w'\n",
+		"MATCH (a), (b) CREATE (a)-[:R]->(b)\n", "MATCH (a)-[*]-(b) RETURN a\nCREATE (c)-[:R]->(d)\n",
+	} {
+		for _, size := range []int{64 << 10, 512 << 10} {
+			text := strings.Repeat(piece, size/len(piece))
+			b.Run(fmt.Sprintf("%q/%dKiB", piece, size>>10), func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					if _, _, err := Decode(context.Background(), text, Limits{}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

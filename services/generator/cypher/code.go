@@ -22,7 +22,9 @@ func lexLoosely(text string, n *notes) *source {
 	}
 	end := int32(len(text))
 	tokens = append(tokens, token{kind: tEOF, newline: true, from: end, to: end})
-	return newSource(text, tokens)
+	s := newSource(text, tokens)
+	s.loose = true
+	return s
 }
 
 // region is a range of byte offsets.

@@ -101,6 +101,9 @@ func (x *executor) fromMap(m map[string]Value, at span) []Property {
 
 // addProperty adds or replaces a property; null removes it.
 func (x *executor) addProperty(list []Property, key string, v Value, at span) []Property {
+	if len(list) >= maxProperties {
+		x.over("properties of one entity", maxProperties)
+	}
 	if !x.step(1+len(list)/8) || v != nil && !x.storable(v, at) {
 		return list
 	}

@@ -108,6 +108,6 @@ func (d *decoder) run(u unit) {
 func (d *decoder) lost(err error) {
 	var e *Error
 	if errors.As(err, &e) {
-		d.notes.at(e.Line, e.Column, "left out: "+e.Message)
+		d.notes.add(e.offset, "left out: "+e.Message)
 	}
 }

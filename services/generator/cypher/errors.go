@@ -22,6 +22,8 @@ type Error struct {
 	Line, Column int
 	// Message says what is wrong, in words for a person.
 	Message string
+
+	offset int32 // in the text
 }
 
 // Error implements error.

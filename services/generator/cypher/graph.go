@@ -198,13 +198,10 @@ func (g *Graph) deleteNode(n *Node) {
 	}
 }
 
-// without gives the list less one element. The old list stays as it is, for
-// whoever walks over it.
+// without takes one element out of a list, in place.
 func without[T comparable](list []T, x T) []T {
-	i := slices.Index(list, x)
-	if i < 0 {
-		return list
+	if i := slices.Index(list, x); i >= 0 {
+		return slices.Delete(list, i, i+1)
 	}
-	kept := make([]T, 0, len(list)-1)
-	return append(append(kept, list[:i]...), list[i+1:]...)
+	return list
 }

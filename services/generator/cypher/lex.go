@@ -41,6 +41,9 @@ type source struct {
 	text   string
 	tokens []token // ends with tEOF
 	lines  []int32 // where each line starts
+	// loose: errors keep their offset only. A text of a model can have many,
+	// and few of their lines and columns are ever asked for.
+	loose bool
 }
 
 func newSource(text string, tokens []token) *source {

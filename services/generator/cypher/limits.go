@@ -10,7 +10,7 @@ type Limits struct {
 	Nodes, Relationships int
 	// Rows that one clause may put out (default 100,000).
 	Rows int
-	// Steps of work: an expression, a candidate, a copied value (default 50
+	// Steps of work: an expression, a candidate, a copied value (default 20
 	// million). Time is bounded by the context.
 	Steps int
 	// Depth of nesting in query text and values, and length of a path (default
@@ -29,7 +29,7 @@ func (l Limits) orDefault() Limits {
 		value int
 	}{
 		{&l.Bytes, 4 << 20}, {&l.Nodes, 200_000}, {&l.Relationships, 200_000},
-		{&l.Rows, 100_000}, {&l.Steps, 50_000_000}, {&l.Depth, 200}, {&l.Size, 1 << 20},
+		{&l.Rows, 100_000}, {&l.Steps, 20_000_000}, {&l.Depth, 200}, {&l.Size, 1 << 20},
 	} {
 		if *f.field <= 0 {
 			*f.field = f.value

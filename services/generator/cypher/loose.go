@@ -19,24 +19,38 @@ type looseNames struct {
 
 func (l *looseNames) start() { l.seeds = nil }
 
-// find declares a variable of an earlier statement. Where the pattern gives a
-// name, only a node of that name, or of none yet, will do.
-func (l *looseNames) find(s *scope, variable, name string) *binding {
+// find declares a variable of an earlier statement, for all the nodes it holds.
+func (l *looseNames) find(s *scope, variable string) *binding {
 	h := l.held[variable]
-	if h == nil || s != l.first {
+	if h == nil {
 		return nil
 	}
-	nodes := h.nodes
-	if name != "" {
-		nodes = nil
-		for _, n := range h.nodes {
-			if known, _ := nameProperty(n); known == name || known == "" {
-				nodes = append(nodes, n)
-			}
+	return l.seed(s, variable, h.nodes)
+}
+
+// findNode is find for a node pattern. One that is written with labels or
+// properties declares its variable anew, unless it gives the name of a node
+// that the variable holds, or no name.
+func (l *looseNames) findNode(s *scope, n *nodePattern) *binding {
+	h := l.held[n.name]
+	if h == nil || !n.label {
+		return l.find(s, n.name)
+	}
+	name, fixed := writtenName(n.props)
+	if !fixed {
+		return nil
+	}
+	for i := len(h.nodes) - 1; i >= 0; i-- {
+		if known, _ := nameProperty(h.nodes[i]); known == name || known == "" || name == "" {
+			return l.seed(s, n.name, h.nodes[i:i+1])
 		}
 	}
-	if len(nodes) == 0 {
-		return nil
+	return nil
+}
+
+func (l *looseNames) seed(s *scope, variable string, nodes []*Node) *binding {
+	if s != l.first {
+		return nil // behind a WITH
 	}
 	b := s.declare(variable, nodeKind)
 	b.fresh = false
@@ -44,21 +58,28 @@ func (l *looseNames) find(s *scope, variable, name string) *binding {
 	return b
 }
 
-// writtenName is the name that a pattern's properties give, where it is
-// written as a text.
-func writtenName(props expr) string {
+// writtenName is the name that a pattern's properties give. It is not fixed
+// where a property is computed.
+func writtenName(props expr) (name string, fixed bool) {
 	m, ok := props.(*mapExpr)
 	if !ok {
-		return ""
+		return "", true
 	}
-	for _, want := range nameKeys {
-		for i, key := range m.keys {
-			if l, ok := m.values[i].(*literal); ok && key == want && l.value != nil {
-				return Format(l.value)
+	list := make([]Property, 0, len(m.keys))
+	for i, key := range m.keys {
+		switch v := m.values[i].(type) {
+		case *literal:
+			list = append(list, Property{key, v.value})
+		case *listExpr, *looseWord:
+			if slices.Contains(nameKeys, key) || len(m.keys) == 1 {
+				return "", false
 			}
+		default:
+			return "", false
 		}
 	}
-	return ""
+	name, _ = nameProperty(&Node{entity: entity{props: list}})
+	return name, true
 }
 
 // looseRun is what Decode needs while a unit runs.

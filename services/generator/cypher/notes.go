@@ -15,7 +15,6 @@ type note struct {
 // counts only where the reader then found code; prose is full of apostrophes.
 type notes struct {
 	list   []note
-	ready  []Diagnostic
 	seen   map[note]bool
 	lexed  []note // ordered by offset
 	placed int    // how many of lexed were looked at
@@ -23,15 +22,9 @@ type notes struct {
 
 func (n *notes) add(offset int32, message string) {
 	one := note{offset, message}
-	if len(n.list)+len(n.ready) < maxDiagnostics && !n.seen[one] {
+	if len(n.list) < maxDiagnostics && !n.seen[one] {
 		n.seen[one] = true
 		n.list = append(n.list, one)
-	}
-}
-
-func (n *notes) at(line, column int, message string) {
-	if len(n.list)+len(n.ready) < maxDiagnostics {
-		n.ready = append(n.ready, Diagnostic{line, column, message})
 	}
 }
 
@@ -46,7 +39,7 @@ func (n *notes) code(from, to int32) {
 
 // sorted gives the diagnostics in the order of the text.
 func (n *notes) sorted(s *source) []Diagnostic {
-	all := n.ready
+	var all []Diagnostic
 	for _, one := range n.list {
 		line, column := s.position(int(one.offset))
 		all = append(all, Diagnostic{line, column, one.message})

@@ -32,7 +32,6 @@ type parser struct {
 	i      int
 	depth  int
 	err    error
-	loose  bool // strings may hold their own quotes, as looseQuote reads them
 }
 
 func (p *parser) peek() token { return p.at(0) }
@@ -120,7 +119,10 @@ func badTokenDetail(text string) string {
 // failure makes the error that points at a span.
 func (s *source) failure(at span, phase Phase, kind, detail, format string, args ...any) *Error {
 	e := &Error{Kind: kind, Detail: detail, Phase: phase, Message: fmt.Sprintf(format, args...)}
-	e.Line, e.Column = s.position(int(s.tokens[at.from].from))
+	e.offset = s.tokens[at.from].from
+	if !s.loose {
+		e.Line, e.Column = s.position(int(e.offset))
+	}
 	return e
 }
 

@@ -43,6 +43,8 @@ func (p *parser) wordAtom(from int32) expr {
 		return p.caseOf(from)
 	case p.word(0, "exists") && p.at(1).kind == '{':
 		return p.existsQuery(from)
+	case p.at(1).kind == '(' && clauseWords[strings.ToUpper(p.textOf(p.peek()))]:
+		p.unexpected("an expression") // such words are reserved
 	case p.at(1).kind == '(', p.at(1).kind == '.' && p.dottedCall():
 		return p.function(from)
 	}

@@ -223,14 +223,14 @@ func (r *reader) where() (e expr) {
 // strictly lets the strict parser read on from here. Where it fails, what it
 // read is left out, to the end of the line or the next clause.
 func (r *reader) strictly(read func(p *parser)) bool {
-	p := &parser{source: r.source, limits: r.limits, i: r.i, loose: true}
+	p := &parser{source: r.source, limits: r.limits, i: r.i}
 	read(p)
 	if p.err == nil {
 		r.i = max(p.i, r.i+1)
 		return true
 	}
 	if e, ok := p.err.(*Error); ok {
-		r.notes.at(e.Line, e.Column, "left out: "+e.Message)
+		r.notes.add(e.offset, "left out: "+e.Message)
 	} else {
 		r.forgive("left out: " + p.err.Error())
 	}

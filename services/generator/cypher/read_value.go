@@ -145,6 +145,9 @@ func (r *reader) single(t token) expr {
 	return nil
 }
 
+// maxValue bounds a value in tokens; lists are read element by element.
+const maxValue = 1000
+
 // valueEnd counts the tokens of the value ahead: up to a comma or a closing
 // bracket outside of brackets, or the end of the statement. Words without
 // quotes end with their line.
@@ -152,7 +155,7 @@ func (r *reader) valueEnd() int {
 	depth := 0
 	for n := 0; ; n++ {
 		t := r.at(n)
-		if t.kind == tEOF || t.kind == ';' || n > 0 && t.newline && r.startsClause(n) {
+		if t.kind == tEOF || t.kind == ';' || n > 0 && r.startsClause(n) || n == maxValue {
 			return n
 		}
 		switch t.kind {
@@ -174,7 +177,7 @@ func (r *reader) valueEnd() int {
 // expression lets the strict parser read the value; nil where it does not
 // reach its end, or where the words are no expression after all.
 func (r *reader) expression(from, end int) expr {
-	p := &parser{source: r.source, limits: r.limits, i: r.i, loose: true}
+	p := &parser{source: r.source, limits: r.limits, i: r.i}
 	e := p.expr()
 	if p.err != nil || p.i != from+end {
 		return nil

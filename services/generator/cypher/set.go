@@ -44,19 +44,33 @@ func (x *executor) put(target Value, key string, v Value, at span) {
 	}
 	switch e := target.(type) {
 	case *Node:
-		if !e.deleted && x.step(1+len(e.props)/8) {
+		if !e.deleted && x.room(&e.entity, v) {
 			if k, ok := scalarKey(e.Property(key)); ok {
 				x.step(len(x.graph.index.byValue[valueKey{key, k}]) / 8)
 			}
 			x.graph.setNode(e, key, v)
 		}
 	case *Relationship:
-		if !e.deleted && x.step(1+len(e.props)/8) {
+		if !e.deleted && x.room(&e.entity, v) {
 			e.put(key, v)
 		}
 	default:
 		x.fail(at, typeError, "InvalidArgumentType", "only nodes and relationships have properties that can be set")
 	}
+}
+
+// maxProperties bounds the properties of one node or relationship, which are
+// looked up one by one.
+const maxProperties = 256
+
+// room reports whether one more property may be set. Decode leaves out what is
+// too much, a strict run fails.
+func (x *executor) room(e *entity, v Value) bool {
+	full := v != nil && len(e.props) >= maxProperties
+	if full && x.loose == nil {
+		x.over("properties of one entity", maxProperties)
+	}
+	return !full && x.step(1+len(e.props)/8)
 }
 
 // setAll is SET x = map and SET x += map, where an entity stands for its
