@@ -43,6 +43,10 @@ func fenced(text string) []region {
 				open = at + len(line)
 				if code, ok := codeAfterFence(trimmed); ok {
 					open = at + strings.Index(line, code)
+					if i := strings.Index(code, "```"); i >= 0 {
+						regions = append(regions, region{open, open + i})
+						open = -1
+					}
 				}
 			} else {
 				regions = append(regions, region{open, at})
