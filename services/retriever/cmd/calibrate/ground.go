@@ -88,6 +88,11 @@ func (b *bench) ground(ctx context.Context, snap store.Snapshot, file string, qu
 	var inHits, inGround, triples, subjects int
 	for i, q := range questions {
 		pseudo := draft(q, questions[(i+1)%len(questions)])
+		if b.misspell {
+			for i := range pseudo {
+				pseudo[i].Subject = misspelt(pseudo[i].Subject)
+			}
+		}
 		r, err := ground.Ground(ctx, snap, b.encoder, untimed, q.Question, pseudo, options)
 		if err != nil {
 			return err
@@ -135,6 +140,12 @@ func draft(q, other question) []ground.Fact {
 		})
 	}
 	return pseudo
+}
+
+// misspelt leaves out the letter in the middle.
+func misspelt(name string) string {
+	letters := []rune(name)
+	return string(slices.Delete(letters, len(letters)/2, len(letters)/2+1))
 }
 
 func untimed(ctx context.Context, _ string, do func(context.Context) (int, error)) error {

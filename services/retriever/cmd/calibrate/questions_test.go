@@ -70,6 +70,14 @@ func TestDraftGuessesOnlyTheObject(t *testing.T) {
 	}
 }
 
+func TestMisspeltLeavesOutALetter(t *testing.T) {
+	for name, want := range map[string]string{"malmö": "mamö", "ab": "a", "é": ""} {
+		if got := misspelt(name); got != want {
+			t.Errorf("misspelt(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestRunSaysWhatItWants(t *testing.T) {
 	for _, args := range [][]string{nil, {"-data", "x"}, {"-data", "x", "dreams"}, {"paths"}} {
 		if err := run(t.Context(), args, &strings.Builder{}); err == nil || !strings.Contains(err.Error(), "want -data DIR") {
