@@ -63,9 +63,7 @@ func (a *analyser) single(q *singleQuery) (columns []string) {
 	first := a.scope
 	updated := false
 	for i, c := range q.clauses {
-		for _, b := range a.scope.names {
-			b.fresh = false
-		}
+		a.scope.clause++
 		last := i == len(q.clauses)-1
 		switch c := c.(type) {
 		case *matchClause, *unwindClause:

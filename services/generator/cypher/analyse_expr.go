@@ -214,7 +214,7 @@ func (a *analyser) hidden(body func()) {
 	a.scope.names = make(map[string]*binding, len(names)+2)
 	for name, b := range names {
 		outer := *b
-		outer.fresh = false
+		outer.clause = 0
 		a.scope.names[name] = &outer
 	}
 	body()

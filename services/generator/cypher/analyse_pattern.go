@@ -56,7 +56,7 @@ func (a *analyser) readNode(n *nodePattern, declare bool) {
 	case b == nil:
 		n.slot = a.scope.declare(n.name, nodeKind).slot
 	default:
-		n.slot, n.bound, n.again = b.slot, !b.fresh, true
+		n.slot, n.bound, n.again = b.slot, !a.scope.fresh(b), true
 		if b.kind != nodeKind && b.kind != anyKind && b.kind != nullKind {
 			a.fail(n.span, "VariableTypeConflict", "the variable %s does not hold a node", n.name)
 		}
@@ -122,7 +122,7 @@ func (a *analyser) patternProps(props expr) (late bool) {
 	a.expr(props)
 	walk(props, func(e expr) {
 		if v, ok := e.(*variable); ok {
-			if b := a.scope.names[v.name]; b != nil && b.fresh {
+			if b := a.scope.names[v.name]; b != nil && a.scope.fresh(b) {
 				late = true
 			}
 		}
@@ -205,7 +205,7 @@ func (a *analyser) merge(c *mergeClause) {
 		a.createPath(path, "MERGE")
 	}
 	for _, n := range c.path.nodes {
-		if b := a.scope.names[n.name]; b != nil && b.fresh {
+		if b := a.scope.names[n.name]; b != nil && a.scope.fresh(b) {
 			n.bound, n.again = false, false
 		}
 	}

@@ -37,6 +37,24 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
+// BenchmarkRun runs one strict statement of many clauses.
+func BenchmarkRun(b *testing.B) {
+	for _, clauses := range []int{1000, 10_000} {
+		var s strings.Builder
+		for i := range clauses {
+			fmt.Fprintf(&s, "CREATE (p%d:Person {name: 'P %d'})-[:KNOWS {since: %d}]->(:Person {name: 'Q'})\n", i, i, i)
+		}
+		b.Run(fmt.Sprintf("%d", clauses), func(b *testing.B) {
+			b.SetBytes(int64(s.Len()))
+			for b.Loop() {
+				if _, err := NewGraph(Limits{}).Run(context.Background(), s.String(), nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkDecodeHostile reads text that tempts a reader to go over the same
 // ground again and again; the time has to grow with the size alone.
 func BenchmarkDecodeHostile(b *testing.B) {

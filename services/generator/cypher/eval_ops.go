@@ -40,8 +40,26 @@ func (x *executor) evalUnary(e *unary, r row) Value {
 	return nil
 }
 
+// evalBinary goes down the left sides of a chain in a loop: a + b + c is as
+// deep a tree as it is long.
 func (x *executor) evalBinary(e *binary, r row) Value {
-	left := x.eval(e.left, r)
+	chain := []*binary{e}
+	for {
+		left, ok := e.left.(*binary)
+		if !ok {
+			break
+		}
+		e = left
+		chain = append(chain, e)
+	}
+	v := x.eval(e.left, r)
+	for i := len(chain) - 1; i >= 0 && x.step(1); i-- {
+		v = x.operate(chain[i], v, r)
+	}
+	return v
+}
+
+func (x *executor) operate(e *binary, left Value, r row) Value {
 	switch e.op {
 	case "AND", "OR", "XOR":
 		return x.logic(e, left, r)

@@ -53,7 +53,7 @@ func (l *looseNames) seed(s *scope, variable string, nodes []*Node) *binding {
 		return nil // behind a WITH
 	}
 	b := s.declare(variable, nodeKind)
-	b.fresh = false
+	b.clause = 0
 	l.seeds = append(l.seeds, seed{b.slot, nodes})
 	return b
 }

@@ -4,7 +4,7 @@ import "strings"
 
 // maxChain bounds the operators of one level in a row (a + b + ...): such a
 // chain is a tree as deep as it is long.
-const maxChain = 1000
+const maxChain = 250
 
 func (p *parser) exprs() []expr {
 	var list []expr

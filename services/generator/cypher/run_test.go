@@ -93,6 +93,7 @@ func TestRun(t *testing.T) {
 		{"comparisons chain", "", "RETURN 1 < 2 <= 2 <> 3, 3 > 2 > 2, 'a' < 1", "true false null"},
 		{"a sign binds more than a power", "", "RETURN -3 ^ 2, 2 ^ 3 ^ 2, 7 / 2, -7 % 3, 7 / 2.0, 1 + 2 * 3", "9.0 64.0 3 -1 3.5 7"},
 		{"the smallest integer can be written", "", "RETURN -9223372036854775808, 0x1F, 0o17, .5e1", "-9223372036854775808 31 15 5.0"},
+		{"a long sum is no deep one", "", "RETURN 1" + strings.Repeat(" + 1", 240) + ", true" + strings.Repeat(" AND true", 240), "241 true"},
 		{"escapes and both quotes", "", `RETURN 'it\'s', "say \"x\"", '\u00e9\n'`, "'it's' 'say \"x\"' 'é\n'"},
 		{"strings are compared and cut", "", "RETURN 'abc' STARTS WITH 'ab', 'abc' ENDS WITH 'b', 'abc' CONTAINS 'b', 'abc' =~ 'a.c', substring('hello', 1, 3), split('a,b', ','), toUpper('é'), left('abc', 2), right('abc', 2), replace('aa', 'a', 'b'), trim(' x '), reverse('ab')", "true false true true 'ell' ['a', 'b'] 'É' 'ab' 'bc' 'bb' 'x' 'ba'"},
 		{"conversions give null for what they cannot read", "", "RETURN toInteger('3.9'), toInteger('x'), toFloat('2'), toBoolean('TRUE'), toString(1.0), toString(true)", "3 null 2.0 true '1.0' 'true'"},
