@@ -34,7 +34,7 @@ func DefaultConfig() Config {
 		Telemetry:   telemetry.DefaultConfig(),
 		LLM:         llm.DefaultConfig(),
 		Mode:        "align",
-		Align:       align.Config{MinSimilarity: 0.4, Added: 3, MaxTriples: 40},
+		Align:       align.Config{MinSimilarity: 0.4, NameWeight: 0.3, Added: 3, MaxTriples: 40},
 		MaxEvidence: 40,
 	}
 }

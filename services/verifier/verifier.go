@@ -72,7 +72,7 @@ func (s *Service) Verify(ctx context.Context, req *verifierv1.VerifyRequest) (*v
 func (s *Service) verify(ctx context.Context, req *verifierv1.VerifyRequest, mode verifierv1.VerificationMode, ledger *llm.Ledger) (align.Alignment, verifierv1.VerificationMode, []*llmv1.Warning, error) {
 	const alignMode = verifierv1.VerificationMode_VERIFICATION_MODE_ALIGN
 	drafts, ground := req.GetPseudoGraph(), req.GetGroundGraph()
-	aligned := align.Align(drafts, ground, s.align)
+	aligned := align.Align(req.GetQuestion(), drafts, ground, s.align)
 	pool := evidence.Order(ground, s.maxShown)
 	if len(pool) == 0 || len(drafts.GetTriples()) == 0 || mode == alignMode {
 		return aligned, alignMode, nil, nil

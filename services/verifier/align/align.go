@@ -18,6 +18,10 @@ type Config struct {
 	// MinSimilarity is the least cosine between a draft and the evidence that
 	// replaces it, -1 to 1.
 	MinSimilarity float32 `koanf:"min_similarity"`
+	// NameWeight is added to the cosine of evidence about the very entity that a
+	// draft is about, or that the question names: an encoder hardly tells rare
+	// names apart.
+	NameWeight float32 `koanf:"name_weight"`
 	// Added is how many triples nearest to the question are added beside those
 	// that replace drafts. A triple brings along the others of its subject and
 	// relation: they answer the same question.
@@ -38,18 +42,23 @@ type Alignment struct {
 // evidence is one triple of the ground graph while it is being weighed.
 type evidence struct {
 	*graphv1.ScoredTriple
+	// named tells that the question names its subject or object.
+	named bool
+	// near is how near it is to the question: its cosine, and NameWeight where
+	// it is named.
+	near float32
 	used bool
 }
 
 // Align replaces each draft by its nearest evidence, where that is near
 // enough, keeps it as unverified where it is not, and adds what is nearest to
 // the question.
-func Align(drafts *graphv1.PseudoGraph, ground *graphv1.GroundGraph, cfg Config) Alignment {
-	pool := collect(ground)
+func Align(question string, drafts *graphv1.PseudoGraph, ground *graphv1.GroundGraph, cfg Config) Alignment {
+	pool := collect(question, ground, cfg.NameWeight)
 	var out Alignment
 	var unverified []*graphv1.FixedTriple
 	for i, draft := range drafts.GetTriples() {
-		best := nearest(pool, i, cfg.MinSimilarity)
+		best := nearest(pool, i, draft, cfg)
 		if best == nil {
 			out.Edits = append(out.Edits, &graphv1.Edit{Kind: graphv1.EditKind_EDIT_KIND_KEEP, Before: draft, After: draft})
 			unverified = append(unverified, &graphv1.FixedTriple{Triple: draft, Status: graphv1.TripleStatus_TRIPLE_STATUS_UNVERIFIED})
@@ -80,15 +89,21 @@ func Settle(draft *graphv1.Triple, e *graphv1.ScoredTriple) *graphv1.Edit {
 	return &graphv1.Edit{Kind: kind, Before: draft, After: e.GetTriple(), Evidence: []*graphv1.ScoredTriple{e}}
 }
 
-// collect lists the evidence, each triple once.
-func collect(ground *graphv1.GroundGraph) []*evidence {
+// collect lists the evidence, each triple once, with its nearness to the
+// question.
+func collect(question string, ground *graphv1.GroundGraph, nameWeight float32) []*evidence {
 	var pool []*evidence
+	words := " " + fold(question) + " "
 	seen := map[string]bool{}
 	for _, s := range ground.GetSubjects() {
 		for _, t := range s.GetTriples() {
 			if k := Key(t.GetTriple()); !seen[k] {
 				seen[k] = true
-				pool = append(pool, &evidence{ScoredTriple: t})
+				e := &evidence{ScoredTriple: t, near: t.GetQuestionScore()}
+				if names(words, t.GetTriple().GetSubject()) || names(words, t.GetTriple().GetObject()) {
+					e.named, e.near = true, e.near+nameWeight
+				}
+				pool = append(pool, e)
 			}
 		}
 	}
@@ -97,16 +112,20 @@ func collect(ground *graphv1.GroundGraph) []*evidence {
 
 // nearest is the evidence most like draft i; of triples that tell the same
 // thing at different times, the last.
-func nearest(pool []*evidence, i int, least float32) *evidence {
+func nearest(pool []*evidence, i int, draft *graphv1.Triple, cfg Config) *evidence {
 	var best *evidence
-	score := least
+	score := cfg.MinSimilarity
 	for _, e := range pool {
 		scores := e.GetPseudoTripleScores()
-		if i >= len(scores) || !(scores[i] >= score) { // NaN is near nothing
+		if i >= len(scores) {
 			continue
 		}
-		if best == nil || scores[i] > score {
-			best, score = e, scores[i]
+		s := scores[i]
+		if about(e.GetTriple(), draft) {
+			s += cfg.NameWeight
+		}
+		if s >= score && (best == nil || s > score) { // NaN is near nothing
+			best, score = e, s
 		}
 	}
 	if best == nil {
@@ -136,7 +155,7 @@ func latest(pool []*evidence, e *evidence) *evidence {
 // a question that asks for one of a list asks for the list.
 func closest(pool []*evidence, cfg Config) []*evidence {
 	ranked := slices.Clone(pool)
-	slices.SortStableFunc(ranked, func(a, b *evidence) int { return cmp.Compare(b.GetQuestionScore(), a.GetQuestionScore()) })
+	slices.SortStableFunc(ranked, func(a, b *evidence) int { return cmp.Compare(b.near, a.near) })
 	room := cfg.MaxTriples
 	for _, e := range pool {
 		if e.used {
@@ -146,7 +165,8 @@ func closest(pool []*evidence, cfg Config) []*evidence {
 	var picked []*evidence
 	have := map[*evidence]bool{}
 	seeds := slices.DeleteFunc(slices.Clone(ranked), func(e *evidence) bool { return !e.used })
-	seeds = append(seeds, ranked[:min(cfg.Added, len(ranked))]...)
+	relevant := connected(ranked)
+	seeds = append(seeds, relevant[:min(cfg.Added, len(relevant))]...)
 	for _, e := range seeds {
 		for _, other := range ranked {
 			if len(picked) < room && sameFact(e, other) && !have[other] && !other.used {
@@ -156,6 +176,26 @@ func closest(pool []*evidence, cfg Config) []*evidence {
 		}
 	}
 	return picked
+}
+
+// connected narrows evidence to what is about an entity that the question
+// names, or that evidence used or named is about: where the knowledge graph
+// knows the entity asked for, what it says of others only distracts. Where the
+// question names none, all of it may matter.
+func connected(pool []*evidence) []*evidence {
+	if !slices.ContainsFunc(pool, func(e *evidence) bool { return e.named }) {
+		return pool
+	}
+	entities := map[string]bool{}
+	for _, e := range pool {
+		if e.named || e.used {
+			entities[e.GetTriple().GetSubject()] = true
+			entities[e.GetTriple().GetObject()] = proper(e.GetTriple().GetObject())
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(pool), func(e *evidence) bool {
+		return !e.named && !entities[e.GetTriple().GetSubject()] && !entities[e.GetTriple().GetObject()]
+	})
 }
 
 // supported lists the evidence used: farthest from the question first, so that
@@ -172,8 +212,8 @@ func supported(pool []*evidence) []*graphv1.FixedTriple {
 	at := map[string]float32{}
 	for _, e := range used {
 		k := factKey(e)
-		if s, ok := at[k]; !ok || e.GetQuestionScore() > s {
-			at[k] = e.GetQuestionScore()
+		if s, ok := at[k]; !ok || e.near > s {
+			at[k] = e.near
 		}
 	}
 	slices.SortStableFunc(used, func(a, b *evidence) int {
@@ -181,7 +221,7 @@ func supported(pool []*evidence) []*graphv1.FixedTriple {
 			cmp.Compare(at[factKey(a)], at[factKey(b)]),
 			cmp.Compare(factKey(a), factKey(b)),
 			cmp.Compare(a.GetTriple().GetValidity().GetStart(), b.GetTriple().GetValidity().GetStart()),
-			cmp.Compare(a.GetQuestionScore(), b.GetQuestionScore()),
+			cmp.Compare(a.near, b.near),
 		)
 	})
 	fixed := make([]*graphv1.FixedTriple, len(used))

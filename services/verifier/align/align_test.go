@@ -137,7 +137,7 @@ func TestAlign(t *testing.T) {
 		{"with neither there is nothing", nil, nil, defaults, nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := align.Align(c.drafts, c.ground, c.cfg)
+			got := align.Align("", c.drafts, c.ground, c.cfg)
 			if edits := steps(got.Edits); !slices.Equal(edits, c.edits) {
 				t.Errorf("edits %q, want %q", edits, c.edits)
 			}
@@ -177,7 +177,7 @@ func TestAlignmentHoldsForAnyGraphs(t *testing.T) {
 			g.Subjects = append(g.Subjects, s)
 		}
 		cfg := align.Config{MinSimilarity: random.Float32(), Added: random.IntN(4), MaxTriples: 1 + random.IntN(6)}
-		got := align.Align(drafts, g, cfg)
+		got := align.Align("", drafts, g, cfg)
 
 		stands := map[string]bool{}
 		for i, e := range got.Edits {

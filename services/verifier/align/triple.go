@@ -2,6 +2,7 @@ package align
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/triplemesh/triplemesh/internal/verbalise"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -22,4 +23,28 @@ func Same(a, b *graphv1.Triple) bool {
 		fold(a.GetObject()) == fold(b.GetObject())
 }
 
-func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+// about tells whether a triple of the knowledge graph is about the entity that
+// a draft is about.
+func about(t, draft *graphv1.Triple) bool {
+	subject := fold(draft.GetSubject())
+	return subject != "" && (fold(t.GetSubject()) == subject || fold(t.GetObject()) == subject)
+}
+
+// names tells whether a text, folded and between spaces, holds a proper name.
+func names(text, name string) bool {
+	folded := fold(name)
+	return proper(name) && folded != "" && strings.Contains(text, " "+folded+" ")
+}
+
+// proper tells proper names from common nouns ("river"), which stand in small
+// letters throughout and which a question holds without being about them.
+func proper(name string) bool {
+	return strings.ContainsFunc(name, func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) })
+}
+
+// fold makes names comparable that differ in case, spacing and punctuation.
+func fold(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+	}), " ")
+}

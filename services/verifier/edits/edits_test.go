@@ -40,7 +40,7 @@ var (
 		{Triple: triple("Erik", "born in", "Bergen")},
 		{Triple: triple("H", "directed by", "Erik"), PseudoTripleScores: []float32{.9, .1}},
 	}
-	aligned = align.Align(drafts, &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{{Triples: pool}}},
+	aligned = align.Align("", drafts, &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{{Triples: pool}}},
 		align.Config{MinSimilarity: .4, MaxTriples: 9})
 )
 

@@ -43,7 +43,7 @@ func TestPrompts(t *testing.T) {
 	}
 	edit := func(ctx context.Context, m llm.Completer, question, name string) {
 		drafts, ground := graphs(name)
-		aligned := align.Align(drafts, ground, align.Config{MinSimilarity: .4, MaxTriples: 9})
+		aligned := align.Align("", drafts, ground, align.Config{MinSimilarity: .4, MaxTriples: 9})
 		_, _ = edits.New(m).Edit(ctx, question, drafts, evidence.Order(ground, 9), aligned, llm.NewLedger(nil))
 	}
 	write := func(ctx context.Context, m llm.Completer, question, name string) {
