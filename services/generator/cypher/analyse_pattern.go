@@ -56,7 +56,7 @@ func (a *analyser) readNode(n *nodePattern, declare bool) {
 	case b == nil:
 		n.slot = a.scope.declare(n.name, nodeKind).slot
 	default:
-		n.slot, n.bound, n.again = b.slot, !a.scope.fresh(b), true
+		n.slot, n.bound = b.slot, !a.scope.fresh(b)
 		if b.kind != nodeKind && b.kind != anyKind && b.kind != nullKind {
 			a.fail(n.span, "VariableTypeConflict", "the variable %s does not hold a node", n.name)
 		}
@@ -206,7 +206,7 @@ func (a *analyser) merge(c *mergeClause) {
 	}
 	for _, n := range c.path.nodes {
 		if b := a.scope.names[n.name]; b != nil && a.scope.fresh(b) {
-			n.bound, n.again = false, false
+			n.bound = false
 		}
 	}
 	a.set(c.onCreate)

@@ -68,16 +68,6 @@ func (a *analyser) projectItems(c *projection) {
 	}
 }
 
-func hasAggregate(e expr) bool {
-	found := false
-	walk(e, func(e expr) {
-		if c, ok := e.(*call); ok && c.function != nil && c.function.aggregate != nil {
-			found = true
-		}
-	})
-	return found
-}
-
 // grouping checks that beside its aggregates an expression reads only what
 // groups the rows: variables and properties that are projected themselves.
 func (a *analyser) grouping(c *projection, e expr, locals []string) {
@@ -157,7 +147,7 @@ func (a *analyser) orderBy(c *projection) {
 		a.aggregates = &c.aggregates
 	}
 	for _, k := range c.order {
-		o.mixed = hasAggregateName(k.value)
+		o.mixed = hasAggregate(k.value)
 		a.expr(k.value)
 	}
 	a.aggregates, o.mixed = nil, false
@@ -165,8 +155,7 @@ func (a *analyser) orderBy(c *projection) {
 	a.order = nil
 }
 
-// hasAggregateName is hasAggregate before the functions are resolved.
-func hasAggregateName(e expr) bool {
+func hasAggregate(e expr) bool {
 	found := false
 	walk(e, func(e expr) {
 		if c, ok := e.(*call); ok {

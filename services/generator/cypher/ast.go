@@ -145,7 +145,6 @@ type nodePattern struct {
 	props  expr // a mapExpr, a param or nil
 	slot   int
 	bound  bool // declared before this clause
-	again  bool // declared before, in this clause
 	late   bool // the properties read variables of this clause
 	label  bool // written with labels or properties
 }

@@ -274,33 +274,19 @@ func (x *executor) quantify(e *quantifier, r row) Value {
 		}
 	}
 	no := len(list) - yes - open
-	switch e.kind {
-	case "any":
-		return settle(yes > 0, open == 0, false)
-	case "none":
-		return settle(yes > 0, open == 0, true)
-	case "all":
-		return settle(no > 0, open == 0, true)
-	}
-	if yes > 1 {
-		return false
-	}
-	if open > 0 {
-		return nil
-	}
-	return yes == 1
-}
-
-// settle gives the answer of a quantifier: settled by an item, or by all of
-// them, or open. negate is the answer where no item settled it.
-func settle(byItem, byAll, negate bool) Value {
 	switch {
-	case byItem:
-		return !negate
-	case byAll:
-		return negate
+	case e.kind == "any" && yes > 0:
+		return true
+	case e.kind == "none" && yes > 0, e.kind == "all" && no > 0, e.kind == "single" && yes > 1:
+		return false
+	case open > 0:
+		return nil
+	case e.kind == "any":
+		return false
+	case e.kind == "single":
+		return yes == 1
 	}
-	return nil
+	return true
 }
 
 func (x *executor) reduce(e *reduceExpr, r row) Value {

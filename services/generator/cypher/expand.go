@@ -67,18 +67,18 @@ func (m *matcher) neighbours(s *matchStep, from *Node, visit func(*Relationship,
 			near, far = from.in, to.out
 		}
 		if len(far) < len(near) {
-			return m.each1(s, far, func(r *Relationship) bool {
+			return m.fitting(s, far, func(r *Relationship) bool {
 				return r.other(to) != from && to != from || visit(r, to)
 			})
 		}
 	}
-	if dir != incoming && !m.each1(s, from.out, func(r *Relationship) bool { return visit(r, r.end) }) {
+	if dir != incoming && !m.fitting(s, from.out, func(r *Relationship) bool { return visit(r, r.end) }) {
 		return false
 	}
 	if dir == outgoing {
 		return true
 	}
-	return m.each1(s, from.in, func(r *Relationship) bool {
+	return m.fitting(s, from.in, func(r *Relationship) bool {
 		if dir == undirected && r.start == r.end {
 			return true // a loop was seen among those going out
 		}
@@ -86,7 +86,7 @@ func (m *matcher) neighbours(s *matchStep, from *Node, visit func(*Relationship,
 	})
 }
 
-func (m *matcher) each1(s *matchStep, rels []*Relationship, visit func(*Relationship) bool) bool {
+func (m *matcher) fitting(s *matchStep, rels []*Relationship, visit func(*Relationship) bool) bool {
 	for _, r := range rels {
 		if !m.step(1) {
 			return false

@@ -124,7 +124,7 @@ func (x *executor) writeNode(n *nodePattern, r row, create bool) {
 		x.forgive(n.span, "the variable "+n.name+" is declared again")
 	}
 	if node == nil && n.label && !create {
-		node = x.fitting(n, r)
+		node = x.lookFor(n, r)
 	}
 	if node == nil {
 		if node = x.newNode(n); node == nil {
@@ -145,8 +145,8 @@ func (x *executor) writeNode(n *nodePattern, r row, create bool) {
 	}
 }
 
-// fitting finds a node that has the labels and properties of a pattern.
-func (x *executor) fitting(n *nodePattern, r row) *Node {
+// lookFor finds a node that has the labels and properties of a pattern.
+func (x *executor) lookFor(n *nodePattern, r row) *Node {
 	m := &matcher{executor: x, row: r}
 	for _, node := range m.candidates(n) {
 		if !x.step(1) {
