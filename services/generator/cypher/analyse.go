@@ -1,5 +1,7 @@
 package cypher
 
+import "errors"
+
 // analyser checks a parsed query as openCypher does at compile time and gives
 // every variable its slot.
 type analyser struct {
@@ -62,6 +64,7 @@ func (a *analyser) failAs(at span, kind, detail, format string, args ...any) {
 func (a *analyser) single(q *singleQuery) (columns []string) {
 	first := a.scope
 	updated := false
+	kept := q.clauses[:0:0]
 	for i, c := range q.clauses {
 		a.scope.clause++
 		last := i == len(q.clauses)-1
@@ -81,7 +84,10 @@ func (a *analyser) single(q *singleQuery) (columns []string) {
 		default:
 			updated = true
 		}
-		a.clause(c)
+		if !a.tolerate(func() { a.clause(c) }) {
+			continue
+		}
+		kept = append(kept, c)
 		if r, ok := c.(*projection); ok && r.isReturn {
 			for _, it := range r.items {
 				columns = append(columns, it.name)
@@ -91,8 +97,22 @@ func (a *analyser) single(q *singleQuery) (columns []string) {
 			return nil
 		}
 	}
+	q.clauses = kept
 	q.width = first.width
 	return columns
+}
+
+// tolerate analyses a part that Decode can do without: where it fails, it is
+// left out. A strict query keeps the error.
+func (a *analyser) tolerate(part func()) bool {
+	part()
+	var e *Error
+	if a.loose == nil || !errors.As(a.err, &e) {
+		return true
+	}
+	a.loose.notes.add(e.offset, "left out: "+e.Message)
+	a.err, a.aggregates, a.order, a.inside, a.predicate = nil, nil, nil, false, false
+	return false
 }
 
 func (a *analyser) clause(c clause) {

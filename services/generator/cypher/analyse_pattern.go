@@ -1,10 +1,43 @@
 package cypher
 
+import "slices"
+
 // match analyses MATCH: first every element is declared, then the properties
 // are read, which may name any of them.
 func (a *analyser) match(c *matchClause) {
 	a.readPaths(c.paths, true)
-	a.condition(c.condition)
+	if a.loose == nil {
+		a.condition(c.condition)
+		return
+	}
+	var kept expr
+	for _, e := range conjuncts(c.condition) {
+		if a.tolerate(func() { a.condition(e) }) {
+			if kept != nil {
+				e = &binary{span: e.where(), op: "AND", left: kept, right: e}
+			}
+			kept = e
+		}
+	}
+	c.condition = kept
+}
+
+// conjuncts are the parts that AND joins.
+func conjuncts(e expr) []expr {
+	var parts []expr
+	for {
+		b, ok := e.(*binary)
+		if !ok || b.op != "AND" {
+			break
+		}
+		parts = append(parts, b.right)
+		e = b.left
+	}
+	if e != nil {
+		parts = append(parts, e)
+	}
+	slices.Reverse(parts)
+	return parts
 }
 
 // condition analyses a WHERE, in which patterns may stand.
@@ -176,11 +209,19 @@ func (a *analyser) createRel(r *relPattern, verb string) {
 }
 
 func (a *analyser) writtenProps(props expr) {
+	if m, ok := props.(*mapExpr); ok && a.loose != nil {
+		for i, v := range m.values {
+			if !a.tolerate(func() { a.expr(v) }) {
+				m.values[i] = &literal{span: v.where()}
+			}
+		}
+		return
+	}
 	if props == nil {
 		return
 	}
 	a.expr(props)
-	if m, ok := props.(*mapExpr); ok && a.loose == nil {
+	if m, ok := props.(*mapExpr); ok {
 		for i, v := range m.values {
 			if listHoldsMap(v) {
 				a.failAs(m.values[i].where(), typeError, "InvalidPropertyType", "a property cannot hold a map")

@@ -67,7 +67,8 @@ type decoder struct {
 }
 
 func newDecoder(ctx context.Context, text string, limits Limits) *decoder {
-	d := &decoder{notes: &notes{seen: map[note]bool{}}, names: looseNames{held: map[string]*held{}}}
+	n := &notes{seen: map[note]bool{}}
+	d := &decoder{notes: n, names: looseNames{held: map[string]*held{}, notes: n}}
 	d.source = lexLoosely(text, d.notes)
 	d.reader = &reader{source: d.source, limits: limits, notes: d.notes}
 	d.executor = &executor{
@@ -87,9 +88,8 @@ func (d *decoder) run(u unit) {
 	a := &analyser{source: d.source, scope: newScope(), loose: &d.names}
 	d.names.first = a.scope
 	q := &singleQuery{clauses: u.clauses}
-	a.single(q)
-	if a.err != nil {
-		d.lost(a.err)
+	if a.single(q); a.err != nil {
+		d.executor.err = a.err
 		return
 	}
 	q.seeds = d.names.seeds
@@ -100,14 +100,6 @@ func (d *decoder) run(u unit) {
 	var failure *Error
 	if errors.As(d.executor.err, &failure) {
 		d.executor.err, d.executor.depth, d.executor.hops = nil, 0, 0
-		d.lost(failure)
-	}
-}
-
-// lost reports a clause that could not be run.
-func (d *decoder) lost(err error) {
-	var e *Error
-	if errors.As(err, &e) {
-		d.notes.add(e.offset, "left out: "+e.Message)
+		d.notes.add(failure.offset, "left out: "+failure.Message)
 	}
 }

@@ -13,6 +13,7 @@ type held struct {
 // looseNames are the variables of the statements so far.
 type looseNames struct {
 	held  map[string]*held
+	notes *notes
 	first *scope // of the unit under way
 	seeds []seed
 }

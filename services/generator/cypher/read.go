@@ -64,7 +64,7 @@ func (r *reader) startsClause(ahead int) bool {
 	next := r.at(ahead + 1)
 	switch {
 	case writeWords[word]:
-		return next.kind == '(' || r.at(ahead+2).kind == '=' || r.at(ahead+2).kind == '-'
+		return next.kind == '(' || next.kind == tIdent && r.goesOn(ahead+2)
 	case word == "OPTIONAL":
 		return r.word(ahead+1) == "MATCH"
 	case word == "DETACH":
@@ -73,6 +73,17 @@ func (r *reader) startsClause(ahead int) bool {
 	t := r.at(ahead)
 	text := r.textOf(t)
 	return text == word || t.newline && text == strings.ToLower(word)
+}
+
+// goesOn reports whether a pattern goes on behind a word without parentheses:
+// MATCH c WHERE, MATCH d:Director-, CREATE p = (.
+func (r *reader) goesOn(ahead int) bool {
+	switch r.at(ahead).kind {
+	case ':', '-', '<', '=':
+		return true
+	}
+	word := r.word(ahead)
+	return (word == "WHERE" || clauseWords[word]) && word == r.textOf(r.at(ahead))
 }
 
 // units reads all code.

@@ -67,6 +67,13 @@ func (r *reader) node() *nodePattern {
 		r.forgive("a node without parentheses")
 		n.name = r.looseName()
 		r.i++
+		if r.is(':') && r.at(1).kind == tIdent {
+			r.i += 2
+			n.labels = []string{r.textOf(r.tokens[r.i-1])}
+		}
+		if r.is('{') {
+			n.props = r.properties()
+		}
 	case r.accept('('):
 		r.inside(n)
 	default:
