@@ -3,7 +3,7 @@
 // There is one rule. In a checkout everything lies in the checkout's .cache
 // and nothing outside is touched. An installed binary uses the XDG
 // directories: fetched files in the cache home, knowledge graphs and runs in
-// the data home. TRIPLEMESH_CACHE and TRIPLEMESH_DATA override either.
+// the data home. TRIPLEMESH_CACHE and TRIPLEMESH_HOME override either.
 package home
 
 import (
@@ -44,7 +44,7 @@ func Find(o Overrides) (Home, error) {
 func find(o Overrides, getenv func(string) string, starts ...string) (Home, error) {
 	h := Home{
 		Cache: first(o.Cache, getenv("TRIPLEMESH_CACHE")),
-		Data:  first(o.Data, getenv("TRIPLEMESH_DATA")),
+		Data:  first(o.Data, getenv("TRIPLEMESH_HOME")),
 	}
 	checkout := ""
 	for _, start := range starts {
@@ -67,7 +67,7 @@ func find(o Overrides, getenv func(string) string, starts ...string) (Home, erro
 		}
 	}
 	if h.Cache == "" || h.Data == "" {
-		return Home{}, fmt.Errorf("find a place for triplemesh's files: no checkout around and HOME is not set; set TRIPLEMESH_CACHE and TRIPLEMESH_DATA")
+		return Home{}, fmt.Errorf("find a place for triplemesh's files: no checkout around and HOME is not set; set TRIPLEMESH_CACHE and TRIPLEMESH_HOME")
 	}
 	var err error
 	if h.Cache, err = filepath.Abs(h.Cache); err != nil {

@@ -51,14 +51,14 @@ func TestFind(t *testing.T) {
 		},
 		{
 			name:   "the environment goes before the checkout",
-			env:    map[string]string{"TRIPLEMESH_CACHE": "/cache", "TRIPLEMESH_DATA": "/data"},
+			env:    map[string]string{"TRIPLEMESH_CACHE": "/cache", "TRIPLEMESH_HOME": "/data"},
 			starts: []string{checkout},
 			want:   Home{Cache: "/cache", Data: "/data"},
 		},
 		{
 			name:   "what the user names goes before everything",
 			over:   Overrides{Cache: "/mine"},
-			env:    map[string]string{"TRIPLEMESH_CACHE": "/cache", "TRIPLEMESH_DATA": "/data"},
+			env:    map[string]string{"TRIPLEMESH_CACHE": "/cache", "TRIPLEMESH_HOME": "/data"},
 			starts: []string{checkout},
 			want:   Home{Cache: "/mine", Data: "/data"},
 		},

@@ -65,3 +65,9 @@ func lookServer(l Layout) Status {
 	s.Mend = "run `triplemesh setup`, or set OPENAI_BASE_URL to a model endpoint you have"
 	return s
 }
+
+// ServerReady reports whether the llama-server that setup would build is
+// there.
+func ServerReady(cache string) bool {
+	return builder{layout: Layout{Cache: cache}}.ready()
+}

@@ -143,3 +143,7 @@ func wrap(text string, width int) []string {
 func cut(text string, width int) string {
 	return runewidth.Truncate(text, max(width, 1), "…")
 }
+
+// Line is text made fit for one line of a table: clean, and at most width
+// columns.
+func Line(text string, width int) string { return cut(clean(text), width) }

@@ -1,0 +1,74 @@
+# `make help` lists what there is.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+STAGES  := orchestrator generator retriever verifier evaluator reflector
+MODULES := proto internal $(STAGES:%=services/%) cmd/triplemesh tests
+# Every package of every module, by the workspace.
+ALL     := $(MODULES:%=./%/...)
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+TOOLS   := $(CURDIR)/.cache/bin
+
+# With a model endpoint of one's own, the demo needs no local model.
+DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
+# What protos must not break: the last published main, where git knows one.
+BASE ?= $(shell git rev-parse -q --verify refs/remotes/origin/main >/dev/null && echo refs/remotes/origin/main)
+
+.PHONY: help demo build setup test lint generate fuzz bench tools clean
+
+help: ## List the targets.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: build ## Set everything up and answer two questions on Wikidata facts.
+	bin/triplemesh setup $(DEMO_SETUP)
+	examples/demo.sh
+
+build: ## Build bin/triplemesh and a binary for each service.
+	@mkdir -p bin
+	go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/triplemesh ./cmd/triplemesh
+	go build -ldflags '-s -w' -o bin/ $(foreach s,$(STAGES),./services/$(s)/cmd/$(s))
+
+setup: build ## Fetch the encoder, the model and its server into .cache.
+	bin/triplemesh setup
+
+test: setup ## Run every test that needs no cluster.
+	go test -timeout 20m $(TESTFLAGS) $(ALL)
+
+lint: $(TOOLS)/buf $(TOOLS)/protoc-gen-go $(TOOLS)/protoc-gen-go-grpc $(TOOLS)/staticcheck ## Check format, code, contract, and that each module stands alone.
+	@unformatted=$$(git ls-files -co --exclude-standard '*.go' | xargs gofmt -l); \
+	  [ -z "$$unformatted" ] || { echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; }
+	$(TOOLS)/buf lint
+	$(if $(BASE),$(TOOLS)/buf breaking --against '.git#ref=$(BASE)',@echo "buf breaking: no published main to compare with")
+	@fresh=$$(mktemp -d) && trap 'rm -rf "$$fresh"' EXIT && $(TOOLS)/buf generate -o "$$fresh" && \
+	  diff -r -x '*.proto' -x go.mod -x go.sum "$$fresh/proto" proto || { echo "generated code is out of step: run make generate"; exit 1; }
+	@set -e; for m in $(MODULES); do echo "go vet $$m"; (cd $$m && GOWORK=off go vet ./... && GOWORK=off go mod tidy -diff); done
+	$(TOOLS)/staticcheck $(ALL)
+
+generate: $(TOOLS)/buf $(TOOLS)/protoc-gen-go $(TOOLS)/protoc-gen-go-grpc ## Format the protos and generate their Go.
+	$(TOOLS)/buf format -w proto
+	$(TOOLS)/buf generate
+
+fuzz: ## Run every fuzz target for FUZZTIME (30s).
+	@set -e; grep -rlE '^func Fuzz' --include='*_test.go' $(MODULES) | while read -r file; do \
+	  for target in $$(grep -oE '^func Fuzz[A-Za-z0-9_]+' $$file | cut -d' ' -f2); do \
+	    echo "fuzz $$target in $$(dirname $$file)"; \
+	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(or $(FUZZTIME),30s) ./$$(dirname $$file); \
+	  done; done
+
+bench: ## Run the benchmarks.
+	go test -run '^$$' -bench . -benchmem $(ALL)
+
+tools: $(TOOLS)/buf $(TOOLS)/protoc-gen-go $(TOOLS)/protoc-gen-go-grpc $(TOOLS)/staticcheck $(TOOLS)/grpcurl ## Install the tools of the trade into .cache/bin.
+
+clean: ## Remove what was built; what was fetched and loaded stays.
+	rm -rf bin
+
+# Tools are pinned here and nowhere else.
+$(TOOLS)/buf:                PACKAGE := github.com/bufbuild/buf/cmd/buf@v1.75.0
+$(TOOLS)/protoc-gen-go:      PACKAGE := google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12
+$(TOOLS)/protoc-gen-go-grpc: PACKAGE := google.golang.org/grpc/cmd/protoc-gen-go-grpc@v1.6.2
+$(TOOLS)/staticcheck:        PACKAGE := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+$(TOOLS)/grpcurl:            PACKAGE := github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.3
+$(TOOLS)/%: Makefile
+	GOBIN=$(TOOLS) go install $(PACKAGE)
+	@touch $@

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// advice is an error as the user is told it. A gRPC error loses its wrapping
+// and gains what to do next, unless its message says that already.
+func advice(err error) string {
+	st, ok := status.FromError(err)
+	if !ok || st.Code() == codes.Unknown {
+		return err.Error()
+	}
+	text := strings.TrimSpace(st.Message())
+	for _, d := range st.Details() {
+		if bad, ok := d.(*errdetails.BadRequest); ok {
+			for _, v := range bad.GetFieldViolations() {
+				text += fmt.Sprintf("\n  %s: %s", v.GetField(), v.GetDescription())
+			}
+		}
+	}
+	if todo := next(st.Code()); todo != "" && !strings.Contains(text, "triplemesh ") {
+		text += "\n" + todo
+	}
+	return text
+}
+
+// next is what to do about a code.
+func next(c codes.Code) string {
+	switch c {
+	case codes.NotFound:
+		return "`triplemesh kg list` shows what there is; `triplemesh kg load NAME FILE` loads a knowledge graph"
+	case codes.FailedPrecondition:
+		return "`triplemesh kg list` shows which snapshots there are; `triplemesh kg activate NAME@N` makes one active"
+	case codes.Unavailable:
+		return "`triplemesh doctor` shows which part is not there"
+	case codes.ResourceExhausted:
+		return "give it a larger budget (--max-calls, --max-tokens), or ask again when the services have less to do"
+	case codes.DeadlineExceeded:
+		return "give it more time with --timeout"
+	case codes.DataLoss:
+		return "the snapshot is damaged: `triplemesh kg rollback NAME` goes back to the one before, `triplemesh kg load` builds it anew"
+	case codes.Unimplemented:
+		return "the server is another version or another service: `triplemesh doctor` shows what answers where"
+	case codes.InvalidArgument:
+		return "`triplemesh methods` lists the methods and their stages; --help lists the flags"
+	case codes.Internal:
+		return "this is a fault of triplemesh: please report it, with the log of `triplemesh up`"
+	}
+	return ""
+}

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
+	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
+)
+
+type askCommand struct {
+	serverFlags
+	Question []string `arg:"" help:"The question; - reads it from standard input."`
+
+	Method       string        `default:"pg-akv" help:"How to answer; see triplemesh methods. (default: ${default})"`
+	KG           string        `name:"kg" placeholder:"NAME" help:"Knowledge graph, or one snapshot of it, such as wikidata@3. (default: the only one there is, else wikidata)"`
+	Topic        []string      `placeholder:"ENTITY" sep:"none" help:"Topic entity, where you know it; may be given again. Otherwise the question is linked."`
+	Until        string        `placeholder:"STAGE" help:"Stop after a stage: ${stages}."`
+	Verification string        `placeholder:"MODE" enum:",align,edits,rewrite" default:"" help:"How the pseudo-graph is corrected: align, edits or rewrite."`
+	Preset       string        `placeholder:"NAME" enum:",default,paper" default:"" help:"Grounding parameters: default or paper."`
+	MaxHops      uint32        `placeholder:"N" help:"Longest relation path (ger)."`
+	Model        string        `placeholder:"NAME" help:"Model to ask, as the endpoint knows it."`
+	Timeout      time.Duration `default:"5m" help:"Longest time for an answer. (default: ${default})"`
+	MaxCalls     uint32        `placeholder:"N" help:"Most model calls."`
+	MaxTokens    uint64        `placeholder:"N" help:"Most tokens, read and written."`
+
+	Explain bool `help:"Show every graph on the way, each edit or verdict with its evidence, and the cost."`
+	Trace   bool `help:"Show the trace: which service took how long."`
+	JSON    bool `name:"json" help:"Print the run as JSON and nothing else."`
+}
+
+// Help is printed below the flags.
+func (askCommand) Help() string {
+	return "Exit codes: 0 answered; 1 failed; 2 wrong usage; 3 no answer; 4 no server there."
+}
+
+// Run asks and prints.
+func (c *askCommand) Run(p *program) error {
+	req, err := c.request(p.stdin)
+	if err != nil {
+		return exitError{exitUsage, err}
+	}
+	s, err := p.connect(c.Server, c.Local, "orchestrator", "generator", "retriever", "verifier", "evaluator", "reflector")
+	if err != nil {
+		return err
+	}
+	run, err := c.ask(p, s, req)
+	if err = errors.Join(err, s.end()); err != nil {
+		return err
+	}
+	if err := c.print(p, run); err != nil {
+		return err
+	}
+	if c.Until == "" && len(run.GetAnswers()) == 0 && run.GetText() == "" ||
+		run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_ABSTAINED {
+		return exitError{exitNoAnswer, errSilent}
+	}
+	return nil
+}
+
+// maxQuestion is the contract's bound in bytes.
+const maxQuestion = 16384
+
+func (c *askCommand) request(stdin io.Reader) (*orchestratorv1.AskRequest, error) {
+	question := strings.Join(c.Question, " ")
+	if question == "-" {
+		b, err := io.ReadAll(io.LimitReader(stdin, maxQuestion+1))
+		if err != nil {
+			return nil, fmt.Errorf("read the question from standard input: %w", err)
+		}
+		question = strings.TrimSpace(string(b))
+	}
+	if strings.TrimSpace(question) == "" {
+		return nil, errors.New("the question is empty: put it in quotes after ask")
+	}
+	kg, err := parseKG(c.KG)
+	if err != nil {
+		return nil, fmt.Errorf("--kg: %w", err)
+	}
+	until, err := eval.ParseStage(c.Until)
+	if err != nil {
+		return nil, fmt.Errorf("--until: %w", err)
+	}
+	options := &orchestratorv1.AskOptions{
+		MaxHops: c.MaxHops, Until: until, Spans: c.Trace,
+		Verification: verifierv1.VerificationMode(verifierv1.VerificationMode_value["VERIFICATION_MODE_"+strings.ToUpper(c.Verification)]),
+	}
+	if c.Preset != "" {
+		options.Grounding = &retrieverv1.GroundingOptions{Preset: retrieverv1.Preset(retrieverv1.Preset_value["PRESET_"+strings.ToUpper(c.Preset)])}
+	}
+	limits := &llmv1.Limits{Budget: &llmv1.Budget{MaxCalls: c.MaxCalls, MaxTokens: c.MaxTokens}}
+	if c.Model != "" {
+		limits.Model = &llmv1.ModelRef{Model: c.Model}
+	}
+	return &orchestratorv1.AskRequest{
+		Question: strings.ToValidUTF8(question, "\uFFFD"), Method: c.Method, Kg: kg,
+		TopicEntities: c.Topic, Limits: limits, Options: options,
+	}, nil
+}
+
+// ask streams, so that the user sees which stage is under way.
+func (c *askCommand) ask(p *program, s *session, req *orchestratorv1.AskRequest) (*orchestratorv1.Run, error) {
+	ctx, cancel := context.WithTimeout(p.ctx, c.Timeout)
+	defer cancel()
+	line := p.status()
+	defer line.clear()
+	orchestrator := orchestratorv1.NewOrchestratorServiceClient(s)
+	if req.GetKg() == nil {
+		req.Kg = p.pickKG(ctx, c.Retriever, s.mesh)
+	}
+	stream, err := orchestrator.AskStream(ctx, &orchestratorv1.AskStreamRequest{Request: req})
+	if err != nil {
+		return nil, err
+	}
+	for {
+		event, err := stream.Recv()
+		if err == io.EOF {
+			return nil, errors.New("the orchestrator ended the answer before its end: see the log of `triplemesh up`")
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch e := event.GetEvent().(type) {
+		case *orchestratorv1.AskStreamResponse_StageStarted:
+			line.set("%s …", stageName(e.StageStarted.GetStage()))
+		case *orchestratorv1.AskStreamResponse_Run:
+			return e.Run, nil
+		}
+	}
+}
+
+func (c *askCommand) print(p *program, run *orchestratorv1.Run) error {
+	if c.JSON {
+		b, err := protojson.MarshalOptions{Multiline: true, Indent: "  "}.Marshal(run)
+		if err != nil {
+			return fmt.Errorf("print the run as JSON: %w", err)
+		}
+		_, err = fmt.Fprintln(p.stdout, string(b))
+		return err
+	}
+	if err := show.Answer(p.stdout, run, p.style()); err != nil {
+		return err
+	}
+	if c.Explain {
+		if err := show.Explain(p.stdout, run, p.style()); err != nil {
+			return err
+		}
+	}
+	if c.Trace {
+		return show.Trace(p.stdout, run, p.style())
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+)
+
+type kgCommand struct {
+	Load     kgLoad     `cmd:"" help:"Build a snapshot from files and make it active."`
+	List     kgList     `cmd:"" help:"List knowledge graphs and their snapshots."`
+	Drop     kgDrop     `cmd:"" help:"Remove a knowledge graph, or one snapshot that is not active."`
+	Activate kgActivate `cmd:"" help:"Make a snapshot the one that questions read."`
+	Rollback kgRollback `cmd:"" help:"Go back to the snapshot before."`
+	Verify   kgVerify   `cmd:"" help:"Read a snapshot whole and compare its checksums."`
+}
+
+// graphs calls do with the service that keeps knowledge graphs.
+func (p *program) graphs(f storeFlags, do func(retrieverv1.KnowledgeGraphServiceClient) error) error {
+	s, err := p.connect(f.Retriever, f.Local, "retriever")
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(retrieverv1.NewKnowledgeGraphServiceClient(s)), s.end())
+}
+
+type kgList struct {
+	storeFlags
+	Name string `arg:"" optional:"" help:"Only this one."`
+}
+
+// Run lists snapshots, the active one of each knowledge graph marked.
+func (c *kgList) Run(p *program) error {
+	return p.graphs(c.storeFlags, func(client retrieverv1.KnowledgeGraphServiceClient) error {
+		resp, err := client.List(p.ctx, &retrieverv1.ListRequest{Kg: c.Name})
+		if err != nil {
+			return err
+		}
+		if len(resp.GetSnapshots()) == 0 {
+			_, err := fmt.Fprintln(p.stdout, "no knowledge graph yet: triplemesh kg load NAME FILE… loads one")
+			return err
+		}
+		return printSnapshots(p.stdout, resp.GetSnapshots())
+	})
+}
+
+func printSnapshots(out io.Writer, snapshots []*retrieverv1.SnapshotInfo) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "snapshot\t\ttriples\tentities\trelations\tMB\tbuilt\tencoder")
+	for _, s := range snapshots {
+		active := ""
+		if s.GetActive() {
+			active = "active"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%.1f\t%s\t%s\n", refText(s.GetKg()), active, s.GetTriples(), s.GetEntities(), s.GetRelations(),
+			float64(s.GetBytes())/1e6, s.GetCreated().AsTime().Local().Format(time.DateTime), show.Line(s.GetEncoder(), 40))
+	}
+	return w.Flush()
+}
+
+type kgDrop struct {
+	storeFlags
+	Name string `arg:"" help:"NAME, or NAME@N for one snapshot."`
+}
+
+// Run drops and says what is gone.
+func (c *kgDrop) Run(p *program) error {
+	ref, err := namedKG(c.Name)
+	if err != nil {
+		return err
+	}
+	return p.graphs(c.storeFlags, func(client retrieverv1.KnowledgeGraphServiceClient) error {
+		resp, err := client.Drop(p.ctx, &retrieverv1.DropRequest{Kg: ref})
+		if err != nil {
+			return err
+		}
+		for _, gone := range resp.GetDropped() {
+			fmt.Fprintln(p.stdout, "dropped", refText(gone))
+		}
+		return nil
+	})
+}
+
+type kgActivate struct {
+	storeFlags
+	Name string `arg:"" help:"NAME@N."`
+}
+
+// Run activates one snapshot.
+func (c *kgActivate) Run(p *program) error {
+	ref, err := namedKG(c.Name)
+	if err == nil && ref.GetSnapshot() == 0 {
+		err = exitError{exitUsage, fmt.Errorf("name the snapshot to activate, such as %s@1: `triplemesh kg list` shows them", c.Name)}
+	}
+	if err != nil {
+		return err
+	}
+	return p.graphs(c.storeFlags, func(client retrieverv1.KnowledgeGraphServiceClient) error {
+		resp, err := client.Activate(p.ctx, &retrieverv1.ActivateRequest{Kg: ref})
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(p.stdout, "active:", refText(resp.GetSnapshot().GetKg()))
+		return err
+	})
+}
+
+type kgRollback struct {
+	storeFlags
+	Name string `arg:"" help:"NAME."`
+}
+
+// Run goes one snapshot back.
+func (c *kgRollback) Run(p *program) error {
+	return p.graphs(c.storeFlags, func(client retrieverv1.KnowledgeGraphServiceClient) error {
+		resp, err := client.Rollback(p.ctx, &retrieverv1.RollbackRequest{Kg: c.Name})
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(p.stdout, "active:", refText(resp.GetSnapshot().GetKg()))
+		return err
+	})
+}
+
+type kgVerify struct {
+	storeFlags
+	Name string `arg:"" help:"NAME, or NAME@N."`
+}
+
+// Run compares every checksum.
+func (c *kgVerify) Run(p *program) error {
+	ref, err := namedKG(c.Name)
+	if err != nil {
+		return err
+	}
+	return p.graphs(c.storeFlags, func(client retrieverv1.KnowledgeGraphServiceClient) error {
+		resp, err := client.Verify(p.ctx, &retrieverv1.VerifyRequest{Kg: ref})
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(p.stdout, "%s is whole: %.1f MB read\n", refText(resp.GetSnapshot().GetKg()), float64(resp.GetBytes())/1e6)
+		return err
+	})
+}
+
+func namedKG(text string) (*graphv1.KnowledgeGraphRef, error) {
+	ref, err := parseKG(text)
+	if err != nil {
+		return nil, exitError{exitUsage, err}
+	}
+	return ref, nil
+}

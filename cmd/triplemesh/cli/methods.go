@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"google.golang.org/protobuf/encoding/protojson"
+
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+)
+
+type methodsCommand struct {
+	serverFlags
+	JSON bool `name:"json" help:"Print them as JSON."`
+}
+
+// Run lists the methods.
+func (c *methodsCommand) Run(p *program) error {
+	s, err := p.connect(c.Server, c.Local, "orchestrator")
+	if err != nil {
+		return err
+	}
+	resp, err := orchestratorv1.NewOrchestratorServiceClient(s).ListMethods(p.ctx, &orchestratorv1.ListMethodsRequest{})
+	if err = errors.Join(err, s.end()); err != nil {
+		return err
+	}
+	if c.JSON {
+		b, err := protojson.MarshalOptions{Multiline: true, Indent: "  "}.Marshal(resp)
+		if err != nil {
+			return fmt.Errorf("print the methods as JSON: %w", err)
+		}
+		_, err = fmt.Fprintln(p.stdout, string(b))
+		return err
+	}
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	for _, m := range resp.GetMethods() {
+		var stages []string
+		for _, stage := range m.GetStages() {
+			stages = append(stages, stageName(stage))
+		}
+		kg := "no knowledge graph"
+		if m.GetNeedsKg() {
+			kg = "needs a knowledge graph"
+		}
+		fmt.Fprintf(w, "%s\t%s\n\tcalls: %s; %s\n\tstages: %s\n", m.GetName(), m.GetDescription(), m.GetCalls(), kg, strings.Join(stages, ", "))
+	}
+	return w.Flush()
+}

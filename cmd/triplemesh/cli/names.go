@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
+	"github.com/triplemesh/triplemesh/internal/client"
+	"github.com/triplemesh/triplemesh/internal/telemetry"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+)
+
+// defaultKG is asked where there are several and none is named.
+const defaultKG = "wikidata"
+
+// parseKG reads NAME or NAME@SNAPSHOT; empty text is none.
+func parseKG(text string) (*graphv1.KnowledgeGraphRef, error) {
+	if text == "" {
+		return nil, nil
+	}
+	name, number, pinned := strings.Cut(text, "@")
+	ref := &graphv1.KnowledgeGraphRef{Name: name}
+	if !pinned {
+		return ref, nil
+	}
+	n, err := strconv.ParseUint(number, 10, 64)
+	if err != nil || n == 0 {
+		return nil, fmt.Errorf("%q names no snapshot: write NAME or NAME@N with N from 1", text)
+	}
+	ref.Snapshot = n
+	return ref, nil
+}
+
+func refText(ref *graphv1.KnowledgeGraphRef) string {
+	if ref.GetSnapshot() == 0 {
+		return ref.GetName()
+	}
+	return fmt.Sprintf("%s@%d", ref.GetName(), ref.GetSnapshot())
+}
+
+// pickKG is the only knowledge graph there is, else wikidata. It is a guess
+// that spares typing: where the retriever does not answer, that is for the
+// orchestrator to say.
+func (p *program) pickKG(ctx context.Context, retriever string, m *mesh.Mesh) *graphv1.KnowledgeGraphRef {
+	if m != nil {
+		retriever = m.Addr("retriever")
+	}
+	ref := &graphv1.KnowledgeGraphRef{Name: defaultKG}
+	conn, err := client.Dial(client.DefaultConfig(retriever), telemetry.Discard())
+	if err != nil {
+		return ref
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	resp, err := retrieverv1.NewKnowledgeGraphServiceClient(conn).List(ctx, &retrieverv1.ListRequest{})
+	if err != nil {
+		return ref
+	}
+	var names []string
+	for _, s := range resp.GetSnapshots() {
+		names = append(names, s.GetKg().GetName())
+	}
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) == 1 {
+		ref.Name = names[0]
+	}
+	return ref
+}
+
+// stageName is a stage as people type it.
+func stageName(s orchestratorv1.Stage) string {
+	return strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(s.String(), "STAGE_")), "_", "-")
+}

@@ -1,0 +1,203 @@
+// Package mesh runs the services of triplemesh in one process, with the model
+// server they need where no other endpoint is configured.
+package mesh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/home"
+	"github.com/triplemesh/triplemesh/internal/config"
+)
+
+// The orchestrator is the first.
+var stageNames = []string{"orchestrator", "generator", "retriever", "verifier", "evaluator", "reflector"}
+
+// StageNames are the services, in the order of their ports.
+func StageNames() []string { return slices.Clone(stageNames) }
+
+// Options say what to run.
+type Options struct {
+	// Home is where fetched files, knowledge graphs and runs are.
+	Home home.Home
+	// Targets are the services to run; empty or "all" takes every one.
+	Targets []string
+	// Sources are the layers of configuration.
+	Sources config.Sources
+	// Private listens at free loopback ports instead of the configured ones.
+	Private bool
+	// Log takes the services' logs; nil takes standard error.
+	Log io.Writer
+	// Quiet logs warnings and errors alone, unless the configuration says what
+	// to log.
+	Quiet bool
+	// Tell takes lines on what is being waited for; nil takes none.
+	Tell func(string)
+}
+
+// Mesh is a set of services that are configured and listen, but do not run.
+type Mesh struct {
+	stages []*service
+	model  ModelServer
+	home   home.Home
+	opts   Options
+}
+
+// service is one service with its configuration in place.
+type service struct {
+	name string
+	parts
+	run   func(context.Context) error
+	print func(io.Writer) error
+}
+
+// New reads the configuration of every target and takes its port. The error
+// names the setting or the port that cannot be had. The caller must call Run
+// or Close.
+func New(o Options) (*Mesh, error) {
+	if o.Tell == nil {
+		o.Tell = func(string) {}
+	}
+	targets, err := targets(o.Targets)
+	if err != nil {
+		return nil, err
+	}
+	m := &Mesh{home: o.Home, opts: o}
+	if m.model, err = loadModelServer(o); err != nil {
+		return nil, err
+	}
+	l := newLoader(o)
+	for _, name := range targets {
+		s, err := l.load(name)
+		if err == nil {
+			err = s.listen(o.Private)
+		}
+		if err != nil {
+			return nil, errors.Join(err, m.Close())
+		}
+		l.addrs[name] = dialable(s.addr())
+		m.stages = append(m.stages, s)
+	}
+	return m, nil
+}
+
+// targets are the services asked for, the orchestrator last: it is told where
+// the others listen.
+func targets(asked []string) ([]string, error) {
+	all := len(asked) == 0 || slices.Contains(asked, "all")
+	for _, name := range asked {
+		if name != "all" && !slices.Contains(stageNames, name) {
+			return nil, fmt.Errorf("--target %s: no such service; it is all, or some of %s", name, strings.Join(stageNames, ","))
+		}
+	}
+	var names []string
+	for _, name := range slices.Backward(stageNames) {
+		if all || slices.Contains(asked, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// Addr is where a service listens, host:port; empty where it is not a target.
+func (m *Mesh) Addr(name string) string {
+	for _, s := range m.stages {
+		if s.name == name {
+			return s.addr()
+		}
+	}
+	return ""
+}
+
+// Close gives the ports back. It is for a mesh that will not run.
+func (m *Mesh) Close() error {
+	var errs []error
+	for _, s := range m.stages {
+		errs = append(errs, s.server.Listener.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Run starts the model server where one is needed, then the services, and
+// calls ready once all of them serve. When ctx ends the orchestrator goes down
+// first, so that questions under way still have the stages they need, then
+// the stages, then the model server.
+func (m *Mesh) Run(ctx context.Context, ready func()) error {
+	stopModel, err := m.startModel(ctx)
+	if err != nil {
+		return errors.Join(err, m.Close())
+	}
+	defer stopModel()
+
+	// The stages outlive ctx until the orchestrator is down.
+	stagesCtx, stopStages := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopStages()
+	front, frontCtx := errgroup.WithContext(ctx)
+	back, backCtx := errgroup.WithContext(stagesCtx)
+	for _, s := range m.stages {
+		if s.name == "orchestrator" {
+			front.Go(func() error { return s.start(frontCtx) })
+		} else {
+			back.Go(func() error { return s.start(backCtx) })
+		}
+	}
+	front.Go(func() error {
+		if err := m.awaitServing(frontCtx); err != nil {
+			return nil // whoever is not serving says why
+		}
+		ready()
+		return nil
+	})
+	// A stage that ends early takes the others with it.
+	front.Go(func() error {
+		select {
+		case <-frontCtx.Done():
+			return nil
+		case <-backCtx.Done():
+			return errStageEnded
+		}
+	})
+	front.Go(func() error { <-frontCtx.Done(); return nil })
+	err = front.Wait()
+	stopStages()
+	if backErr := back.Wait(); backErr != nil {
+		return backErr
+	}
+	if errors.Is(err, errStageEnded) || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil
+	}
+	return err
+}
+
+var errStageEnded = errors.New("a stage ended")
+
+func (s *service) start(ctx context.Context) error {
+	err := s.run(ctx)
+	if err != nil {
+		return fmt.Errorf("run the %s: %w", s.name, err)
+	}
+	if ctx.Err() == nil {
+		return fmt.Errorf("run the %s: it ended by itself", s.name)
+	}
+	return nil
+}
+
+// listen takes a port, or says how to get past whoever has it.
+func listen(name, addr string) (net.Listener, error) {
+	l, err := net.Listen("tcp", addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("listen at %s for the %s: the port is taken: if a mesh is running already, use that one (`triplemesh doctor` shows it); else set %s.server.addr, by --set or in the configuration file, to another port", addr, name, name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen at %s for the %s: %w: set %s.server.addr to an address of this machine", addr, name, err, name)
+	}
+	return l, nil
+}

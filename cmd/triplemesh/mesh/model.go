@@ -1,0 +1,127 @@
+package mesh
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/home"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/llama"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
+	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/telemetry"
+)
+
+// ModelServer says how the local llama-server is run, where one is needed.
+type ModelServer struct {
+	// Binary is llama-server; empty takes the one setup built, then the one on
+	// PATH.
+	Binary string `koanf:"binary"`
+	// Model is a GGUF file; empty takes the one setup fetched.
+	Model string `koanf:"model"`
+	// Threads is how many threads compute; 0 finds the fastest number.
+	Threads int `koanf:"threads"`
+	// Slots is how many requests are answered at once.
+	Slots int `koanf:"slots"`
+	// Context is how many tokens a slot holds.
+	Context int `koanf:"context"`
+}
+
+// programConfig is the section "triplemesh" of the configuration.
+type programConfig struct {
+	ModelServer ModelServer      `koanf:"model_server"`
+	Telemetry   telemetry.Config `koanf:"telemetry"`
+}
+
+// Validate names the first setting that cannot be.
+func (c ModelServer) Validate() error {
+	if c.Threads < 0 || c.Slots < 1 || c.Context < 512 {
+		return fmt.Errorf("threads must be at least 0, slots at least 1 and context at least 512")
+	}
+	return nil
+}
+
+func loadModelServer(o Options) (ModelServer, error) {
+	defaults := programConfig{
+		ModelServer: ModelServer{Slots: 2, Context: 8192},
+		Telemetry:   telemetry.DefaultConfig(),
+	}
+	cfg, err := config.Load("triplemesh", defaults, o.Sources)
+	if err != nil {
+		return ModelServer{}, err
+	}
+	return cfg.ModelServer.in(o.Home), nil
+}
+
+// in names the files that are not configured.
+func (c ModelServer) in(h home.Home) ModelServer {
+	files := setup.Layout{Cache: h.Cache}
+	if c.Model == "" {
+		c.Model = files.Model()
+	}
+	if c.Binary == "" {
+		c.Binary = files.Server()
+		if path, err := exec.LookPath("llama-server"); err == nil && !setup.ServerReady(h.Cache) {
+			c.Binary = path
+		}
+	}
+	return c
+}
+
+// startModel runs a llama-server if any service needs one. The returned
+// function ends it.
+func (m *Mesh) startModel(ctx context.Context) (stop func(), err error) {
+	var need []*service
+	for _, s := range m.stages {
+		if s.needsModel() {
+			need = append(need, s)
+		}
+	}
+	if len(need) == 0 {
+		return func() {}, nil
+	}
+	tel, err := telemetry.Start(ctx, telemetry.Config{LogLevel: m.logLevel(), LogWriter: m.opts.Log}, "model-server")
+	if err != nil {
+		return nil, err
+	}
+	server := llama.New(llama.Config{
+		Binary: m.model.Binary, Model: m.model.Model, Threads: m.model.Threads,
+		Slots: m.model.Slots, Context: m.model.Context,
+		StateDir: filepath.Join(m.home.Cache, "llama"), Log: tel.Logger(),
+	})
+	m.opts.Tell("starting the model server: " + filepath.Base(m.model.Model))
+	// An end asked for while the model is read ends the server; later ones wait
+	// until the services have drained.
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	detach := context.AfterFunc(ctx, end)
+	defer detach()
+	if err := server.Start(life); err != nil {
+		end()
+		return nil, fmt.Errorf("%w\nor set OPENAI_BASE_URL (and llm.model) to a model endpoint you have", err)
+	}
+	for _, s := range need {
+		s.llm.BaseURL, s.llm.Model = server.BaseURL(), server.ModelName()
+	}
+	m.opts.Tell(fmt.Sprintf("model server at %s, %s", server.BaseURL(), threads(server.Threads())))
+	return func() {
+		server.Stop()
+		end()
+		_ = tel.Shutdown(context.WithoutCancel(ctx))
+	}, nil
+}
+
+func (m *Mesh) logLevel() string {
+	if m.opts.Quiet {
+		return "warn"
+	}
+	return "info"
+}
+
+func threads(n int) string {
+	if n == 1 {
+		return "1 thread"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d threads", n))
+}

@@ -1,0 +1,162 @@
+package mesh
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"path/filepath"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
+	"github.com/triplemesh/triplemesh/internal/client"
+	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/llm"
+	"github.com/triplemesh/triplemesh/internal/server"
+	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/triplemesh/triplemesh/services/evaluator"
+	"github.com/triplemesh/triplemesh/services/generator"
+	"github.com/triplemesh/triplemesh/services/orchestrator"
+	"github.com/triplemesh/triplemesh/services/reflector"
+	"github.com/triplemesh/triplemesh/services/retriever"
+	"github.com/triplemesh/triplemesh/services/verifier"
+)
+
+// loader reads the configuration of one service after another; addrs are where
+// those it has read so far are reached.
+type loader struct {
+	opts     Options
+	registry *prometheus.Registry
+	addrs    map[string]string
+}
+
+func newLoader(o Options) loader {
+	return loader{opts: o, registry: prometheus.NewRegistry(), addrs: map[string]string{}}
+}
+
+// parts are what the mesh sets in a stage's configuration, whatever stage.
+type parts struct {
+	server    *server.Config
+	telemetry *telemetry.Config
+	// llm is nil where the stage asks no model.
+	llm *llm.Config
+}
+
+func (b loader) load(name string) (*service, error) {
+	switch name {
+	case "generator":
+		return load(b, name, generator.DefaultConfig(), func(c *generator.Config) parts {
+			return parts{&c.Server, &c.Telemetry, &c.LLM}
+		}, generator.Run)
+	case "retriever":
+		return load(b, name, b.retriever(), func(c *retriever.Config) parts {
+			return parts{&c.Server, &c.Telemetry, nil}
+		}, retriever.Run)
+	case "verifier":
+		return load(b, name, verifier.DefaultConfig(), func(c *verifier.Config) parts {
+			return parts{&c.Server, &c.Telemetry, &c.LLM}
+		}, verifier.Run)
+	case "evaluator":
+		return load(b, name, evaluator.DefaultConfig(), func(c *evaluator.Config) parts {
+			return parts{&c.Server, &c.Telemetry, &c.LLM}
+		}, evaluator.Run)
+	case "reflector":
+		return load(b, name, reflector.DefaultConfig(), func(c *reflector.Config) parts {
+			return parts{&c.Server, &c.Telemetry, &c.LLM}
+		}, reflector.Run)
+	case "orchestrator":
+		return load(b, name, b.orchestrator(), func(c *orchestrator.Config) parts {
+			return parts{&c.Server, &c.Telemetry, nil}
+		}, orchestrator.Run)
+	}
+	return nil, fmt.Errorf("no such service: %s", name)
+}
+
+// retriever reads and writes below the home unless configured otherwise.
+func (b loader) retriever() retriever.Config {
+	c := retriever.DefaultConfig()
+	files := setup.Layout{Cache: b.opts.Home.Cache}
+	c.Encoder.Library, c.Encoder.File, c.Encoder.Vocabulary = files.Runtime(), files.EncoderModel(), files.EncoderVocab()
+	c.Store.Dir = filepath.Join(b.opts.Home.Data, "kg")
+	return c
+}
+
+// orchestrator finds the stages of this mesh where they listen.
+func (b loader) orchestrator() orchestrator.Config {
+	c := orchestrator.DefaultConfig()
+	c.Runs.File = filepath.Join(b.opts.Home.Data, "runs.db")
+	for name, to := range map[string]*client.Config{
+		"generator": &c.Generator, "retriever": &c.Retriever, "verifier": &c.Verifier,
+		"evaluator": &c.Evaluator, "reflector": &c.Reflector,
+	} {
+		if addr := b.addrs[name]; addr != "" {
+			to.Addr = addr
+		}
+	}
+	return c
+}
+
+// unset stand in for a model endpoint that nobody configured, so that the rest
+// of the configuration can be checked before there is one.
+const (
+	unsetURL   = "http://local-model-server.invalid/v1"
+	unsetModel = "local"
+)
+
+// load reads a stage's configuration and leaves a service that runs with it.
+func load[C any](b loader, name string, defaults C, of func(*C) parts, run func(context.Context, C) error) (*service, error) {
+	p := of(&defaults)
+	if b.opts.Quiet {
+		p.telemetry.LogLevel = "warn"
+	}
+	if p.llm != nil {
+		p.llm.BaseURL, p.llm.Model = unsetURL, unsetModel
+		p.llm.Cache.Dir = filepath.Join(b.opts.Home.Cache, "answers")
+	}
+	cfg, err := config.Load(name, defaults, b.opts.Sources)
+	if err == nil && p.llm != nil && of(&cfg).llm.BaseURL != unsetURL && of(&cfg).llm.Model == unsetModel {
+		// An endpoint of the user's own needs a model's name: let the check say so.
+		p.llm.Model = ""
+		cfg, err = config.Load(name, defaults, b.opts.Sources)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &service{name: name, parts: of(&cfg)}
+	s.telemetry.LogWriter, s.telemetry.Registry = b.opts.Log, b.registry
+	s.run = func(ctx context.Context) error { return run(ctx, cfg) }
+	s.print = func(w io.Writer) error { return config.Print(w, name, defaults, b.opts.Sources) }
+	b.addrs[name] = dialable(s.server.Addr)
+	return s, nil
+}
+
+// needsModel says that no model endpoint is configured for a service that asks
+// a model.
+func (s *service) needsModel() bool { return s.llm != nil && s.llm.BaseURL == unsetURL }
+
+// listen takes the service's port, or a free one.
+func (s *service) listen(private bool) error {
+	if private {
+		s.server.Addr, s.server.MetricsAddr = "127.0.0.1:0", ""
+	}
+	l, err := listen(s.name, s.server.Addr)
+	s.server.Listener = l
+	return err
+}
+
+// addr is where the service listens; call it after listen.
+func (s *service) addr() string { return s.server.Listener.Addr().String() }
+
+// dialable is an address that reaches a listener from this machine: one that
+// listens everywhere is reached over loopback.
+func dialable(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return addr
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
