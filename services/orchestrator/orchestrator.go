@@ -91,6 +91,9 @@ func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest, liste
 	if err := m.Answer(ctx, q); err != nil && !errors.Is(err, question.ErrUntil) {
 		return nil, err
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err // nobody waits for the answer any more
+	}
 	answered := q.Snapshot()
 	finish(answered)
 	if sink != nil {

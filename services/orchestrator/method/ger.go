@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/triplemesh/triplemesh/internal/verbalise"
 	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -65,12 +66,15 @@ func (m Ger) Answer(ctx context.Context, q *question.Question) error {
 		return err
 	}
 	if len(g.GetReasoningPaths()) == 0 {
+		if q.Request().GetOptions().GetUntil() != orchestratorv1.Stage_STAGE_UNSPECIFIED {
+			return question.ErrUntil // the stage to stop after is not reached
+		}
 		return m.answer(ctx, q, &generatorv1.GenerateAnswerRequest{
 			Question: q.Text(), Style: generatorv1.AnswerStyle_ANSWER_STYLE_DIRECT,
 		}, nil)
 	}
 	if err := m.candidates(ctx, q, g); err != nil {
-		return err
+		return m.settle(q, g, err)
 	}
 	if err := m.evaluate(ctx, q, g); err != nil {
 		return m.settle(q, g, err)
@@ -207,12 +211,16 @@ func (m Ger) candidates(ctx context.Context, q *question.Question, g *orchestrat
 }
 
 // evaluate judges the candidates at both levels at once: neither needs the
-// other's verdict (§3.3).
+// other's verdict (§3.3), and where one fails the other's still counts. With a
+// budget it is one after the other, since both would take all that is left.
 func (m Ger) evaluate(ctx context.Context, q *question.Question, g *orchestratorv1.GerGraphs) error {
 	if until := q.Request().GetOptions().GetUntil(); until == orchestratorv1.Stage_STAGE_EVALUATE_QUESTION {
 		return m.evaluateQuestion(ctx, q, g)
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	var group errgroup.Group
+	if b := q.Request().GetLimits().GetBudget(); b.GetMaxCalls() > 0 || b.GetMaxTokens() > 0 || b.GetMaxCostUsd() > 0 {
+		group.SetLimit(1)
+	}
 	group.Go(func() error { return m.evaluateQuestion(ctx, q, g) })
 	group.Go(func() error { return m.evaluateAnswers(ctx, q, g) })
 	return group.Wait()
@@ -275,12 +283,19 @@ func (m Ger) reflect(ctx context.Context, q *question.Question, g *orchestratorv
 	})
 }
 
-// settle answers with what there is when evaluation or reflection failed: the
-// candidates judged right, or all of them where none was.
+// settle answers with what there is when a late stage failed.
 func (m Ger) settle(q *question.Question, g *orchestratorv1.GerGraphs, err error) error {
-	if len(g.GetCandidates()) == 0 || !question.Survivable(err) {
+	names := best(g)
+	if len(names) == 0 || !question.Survivable(err) {
 		return err
 	}
+	partial(q, onPaths(names, g.GetReasoningPaths()), err)
+	return nil
+}
+
+// best are the candidates judged right, or all where none was, or, before
+// there are any, the ends of the best relation path.
+func best(g *orchestratorv1.GerGraphs) []string {
 	var right, all []string
 	for _, v := range g.GetAnswerVerdicts() {
 		if v.GetCorrect() {
@@ -290,9 +305,12 @@ func (m Ger) settle(q *question.Question, g *orchestratorv1.GerGraphs, err error
 	for _, c := range g.GetCandidates() {
 		all = append(all, c.GetAnswer())
 	}
-	if len(right) == 0 {
-		right = all
+	switch groups := verbalise.Group(g.GetReasoningPaths()); {
+	case len(right) > 0:
+		return right
+	case len(all) > 0 || len(groups) == 0:
+		return all
+	default:
+		return groups[0].Ends
 	}
-	partial(q, onPaths(right, g.GetReasoningPaths()), err)
-	return nil
 }

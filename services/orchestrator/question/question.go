@@ -113,9 +113,11 @@ func (q *Question) Stage(ctx context.Context, stage orchestratorv1.Stage, do fun
 		r.Stages = append(r.Stages, report)
 		r.Usage = q.ledger.Usage()
 	})
-	q.tell(&orchestratorv1.AskStreamResponse{Event: &orchestratorv1.AskStreamResponse_StageFinished{
-		StageFinished: &orchestratorv1.StageFinished{Report: report, Run: q.Snapshot()},
-	}})
+	if q.Streaming() {
+		q.tell(&orchestratorv1.AskStreamResponse{Event: &orchestratorv1.AskStreamResponse_StageFinished{
+			StageFinished: &orchestratorv1.StageFinished{Report: report, Run: q.Snapshot()},
+		}})
+	}
 	if err != nil {
 		return err
 	}

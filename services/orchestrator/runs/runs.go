@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -35,6 +36,9 @@ const lockPatience = 2 * time.Second
 type DB struct {
 	bolt *bbolt.DB
 	keep int
+
+	mu    sync.Mutex // one writer at a time
+	count int        // of runs kept: counting them anew would read them all
 }
 
 // Open opens or makes the database file. At most keep runs are kept; the
@@ -51,17 +55,24 @@ func open(path string, keep int) (*DB, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	b, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockPatience})
+	var b *bbolt.DB
+	err := guard(func() (err error) {
+		b, err = bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockPatience})
+		return err
+	})
 	if errors.Is(err, bolterrors.ErrTimeout) {
 		return nil, errors.New("another process has it open; stop that one, or give this orchestrator a runs file of its own")
 	}
 	if err != nil {
 		return nil, err
 	}
-	err = b.Update(func(tx *bbolt.Tx) error {
-		if _, err := tx.CreateBucketIfNotExists(runsBucket); err != nil {
+	d := &DB{bolt: b, keep: keep}
+	err = d.update(func(tx *bbolt.Tx) error {
+		kept, err := tx.CreateBucketIfNotExists(runsBucket)
+		if err != nil {
 			return err
 		}
+		d.count = kept.Stats().KeyN
 		meta, err := tx.CreateBucketIfNotExists(metaBucket)
 		if err != nil {
 			return err
@@ -74,29 +85,32 @@ func open(path string, keep int) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
-	return &DB{bolt: b, keep: keep}, nil
+	return d, nil
 }
 
 // Close closes the file.
 func (d *DB) Close() error { return d.bolt.Close() }
 
 // Put keeps a run under its id, and lets the oldest go where there are too
-// many. Writes of several goroutines share one sync to disk.
+// many. It is on disk when Put returns.
 func (d *DB) Put(run *orchestratorv1.Run) error {
 	value, err := proto.Marshal(run)
 	if err != nil {
 		return fmt.Errorf("keep run %s: %w", run.GetId(), err)
 	}
-	err = d.bolt.Batch(func(tx *bbolt.Tx) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	count := d.count
+	err = d.update(func(tx *bbolt.Tx) error {
 		b := tx.Bucket(runsBucket)
+		if b.Get([]byte(run.GetId())) == nil {
+			count++
+		}
 		if err := b.Put([]byte(run.GetId()), value); err != nil {
 			return err
 		}
-		if d.keep == 0 {
-			return nil
-		}
 		c := b.Cursor()
-		for over := b.Stats().KeyN - d.keep; over > 0; over-- {
+		for ; d.keep > 0 && count > d.keep; count-- {
 			if k, _ := c.First(); k == nil {
 				break
 			}
@@ -109,13 +123,14 @@ func (d *DB) Put(run *orchestratorv1.Run) error {
 	if err != nil {
 		return fmt.Errorf("keep run %s: %w", run.GetId(), err)
 	}
+	d.count = count
 	return nil
 }
 
 // Get reads a run. The error is ErrNotFound where there is none.
 func (d *DB) Get(id string) (*orchestratorv1.Run, error) {
 	var run *orchestratorv1.Run
-	err := d.bolt.View(func(tx *bbolt.Tx) error {
+	err := d.view(func(tx *bbolt.Tx) error {
 		value := tx.Bucket(runsBucket).Get([]byte(id))
 		if value == nil {
 			return ErrNotFound
@@ -138,7 +153,7 @@ type Filter struct {
 // newest), newest first, without graphs, stages and spans. next is where the
 // following page begins; empty on the last.
 func (d *DB) List(size int, before string, filter Filter) (page []*orchestratorv1.Run, next string, err error) {
-	err = d.bolt.View(func(tx *bbolt.Tx) error {
+	err = d.view(func(tx *bbolt.Tx) error {
 		c := tx.Bucket(runsBucket).Cursor()
 		k, v := c.Last()
 		if before != "" {

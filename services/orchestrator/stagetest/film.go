@@ -1,0 +1,81 @@
+package stagetest
+
+import (
+	"context"
+
+	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
+)
+
+// Film is the question that the script answers by pg-akv, io and cot.
+const Film = "who directed the quiet harbour"
+
+// Director is its answer in the knowledge graph; the draft has another.
+const Director = "Erik Halvorsen"
+
+// Usage is what every scripted call of a model costs.
+func Usage() *llmv1.Usage {
+	return &llmv1.Usage{Calls: 1, PromptTokens: 10, CompletionTokens: 5}
+}
+
+// Triple is a fact.
+func Triple(subject, relation, object string) *graphv1.Triple {
+	return &graphv1.Triple{Subject: subject, Relation: relation, Object: object}
+}
+
+// scriptFilm scripts the knowledge graphs "wikidata", whose snapshot 3 is
+// active, and "idle", which has none active, and what pg-akv, io and cot call.
+func scriptFilm(m *Mesh) {
+	draft, evidence := Triple("The Quiet Harbour", "director", "Lars Holm"), Triple("The Quiet Harbour", "director", Director)
+	On(m, func(_ context.Context, req *retrieverv1.ListRequest) (*retrieverv1.ListResponse, error) {
+		resp := &retrieverv1.ListResponse{}
+		for _, info := range []*retrieverv1.SnapshotInfo{
+			{Kg: &graphv1.KnowledgeGraphRef{Name: "wikidata", Snapshot: 2}},
+			{Kg: &graphv1.KnowledgeGraphRef{Name: "wikidata", Snapshot: 3}, Active: true},
+			{Kg: &graphv1.KnowledgeGraphRef{Name: "idle", Snapshot: 1}},
+		} {
+			if req.GetKg() == "" || req.GetKg() == info.GetKg().GetName() {
+				resp.Snapshots = append(resp.Snapshots, info)
+			}
+		}
+		return resp, nil
+	})
+	On(m, func(context.Context, *generatorv1.GeneratePseudoGraphRequest) (*generatorv1.GeneratePseudoGraphResponse, error) {
+		return &generatorv1.GeneratePseudoGraphResponse{
+			PseudoGraph: &graphv1.PseudoGraph{Triples: []*graphv1.Triple{draft}}, Cypher: "CREATE …", Usage: Usage(),
+		}, nil
+	})
+	On(m, func(_ context.Context, req *retrieverv1.GroundGraphRequest) (*retrieverv1.GroundGraphResponse, error) {
+		scored := &graphv1.ScoredTriple{Triple: evidence, Score: .9, QuestionScore: .8}
+		return &retrieverv1.GroundGraphResponse{
+			Hits: []*graphv1.ScoredTriple{scored},
+			GroundGraph: &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{
+				{Subject: evidence.GetSubject(), Confidence: .9, Hits: 1, Triples: []*graphv1.ScoredTriple{
+					{Triple: Triple("The Quiet Harbour", "genre", "drama"), QuestionScore: .3}, scored,
+				}},
+			}},
+			Kg: req.GetKg(),
+		}, nil
+	})
+	On(m, func(_ context.Context, req *verifierv1.VerifyRequest) (*verifierv1.VerifyResponse, error) {
+		resp := &verifierv1.VerifyResponse{
+			FixedGraph: &graphv1.FixedGraph{Triples: []*graphv1.FixedTriple{{Triple: evidence, Status: graphv1.TripleStatus_TRIPLE_STATUS_SUPPORTED}}},
+			Edits:      []*graphv1.Edit{{Kind: graphv1.EditKind_EDIT_KIND_REPLACE, Before: draft, After: evidence}},
+			Mode:       req.GetMode(), Usage: Usage(),
+		}
+		if req.GetMode() == verifierv1.VerificationMode_VERIFICATION_MODE_ALIGN {
+			resp.Usage = nil
+		}
+		return resp, nil
+	})
+	answer := &generatorv1.GenerateAnswerResponse{Text: "It was {" + Director + "}.", Answers: []string{Director}, Usage: Usage()}
+	On(m, func(context.Context, *generatorv1.GenerateAnswerRequest) (*generatorv1.GenerateAnswerResponse, error) {
+		return answer, nil
+	})
+	On(m, func(context.Context, *generatorv1.GenerateAnswerStreamRequest) (*generatorv1.GenerateAnswerResponse, error) {
+		return answer, nil
+	})
+}

@@ -1,0 +1,77 @@
+package stagetest
+
+import (
+	"context"
+
+	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
+	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+)
+
+// Rivers is the question that the script answers by ger: with Tessen and Orla.
+const Rivers = "what rivers flow through velmora"
+
+// relation is a relation path of one hop from Velmora.
+func relation(name string) *graphv1.RelationPath {
+	return &graphv1.RelationPath{Steps: []*graphv1.RelationStep{{Relation: name}}, TopicEntities: []string{"Velmora"}}
+}
+
+// Walk is a reasoning path of one hop from Velmora.
+func Walk(relation, to string) *graphv1.ReasoningPath {
+	return &graphv1.ReasoningPath{Entities: []string{"Velmora", to}, Steps: []*graphv1.RelationStep{{Relation: relation}}}
+}
+
+// scriptRivers scripts what ger calls: paths lead to two rivers and a town, the
+// town and one river are candidates, and reflection puts that right.
+func scriptRivers(m *Mesh) {
+	walks := []*graphv1.ReasoningPath{Walk("river", "Tessen"), Walk("river", "Orla"), Walk("twin", "Harn")}
+	On(m, func(context.Context, *retrieverv1.LinkEntitiesRequest) (*retrieverv1.LinkEntitiesResponse, error) {
+		link := &graphv1.EntityLink{Entity: "Velmora", Mention: "velmora", Match: graphv1.LinkMatch_LINK_MATCH_NORMALISED, Score: .9}
+		return &retrieverv1.LinkEntitiesResponse{Links: []*graphv1.EntityLink{link, link}}, nil
+	})
+	On(m, func(_ context.Context, req *generatorv1.GenerateRelationPathsRequest) (*generatorv1.GenerateRelationPathsResponse, error) {
+		resp := &generatorv1.GenerateRelationPathsResponse{Paths: []*graphv1.RelationPath{relation("flows through")}, Usage: Usage()}
+		if existing := req.GetExisting(); len(existing) > 0 {
+			resp.Paths = existing[:1]
+		}
+		return resp, nil
+	})
+	On(m, func(context.Context, *retrieverv1.SuggestPathsRequest) (*retrieverv1.SuggestPathsResponse, error) {
+		return &retrieverv1.SuggestPathsResponse{Paths: []*graphv1.RelationPath{relation("river"), relation("twin")}}, nil
+	})
+	On(m, func(_ context.Context, req *retrieverv1.FollowPathsRequest) (*retrieverv1.FollowPathsResponse, error) {
+		resp := &retrieverv1.FollowPathsResponse{}
+		for _, p := range req.GetPaths() {
+			for _, w := range walks {
+				if w.GetSteps()[0].GetRelation() == p.GetSteps()[0].GetRelation() {
+					resp.Paths = append(resp.Paths, w)
+				}
+			}
+		}
+		return resp, nil
+	})
+	On(m, func(context.Context, *generatorv1.GenerateCandidateAnswersRequest) (*generatorv1.GenerateCandidateAnswersResponse, error) {
+		return &generatorv1.GenerateCandidateAnswersResponse{Candidates: []*graphv1.CandidateAnswer{
+			{Answer: "Harn", Paths: walks[2:]}, {Answer: "Tessen", Paths: walks[:1]},
+		}, Usage: Usage()}, nil
+	})
+	On(m, func(context.Context, *evaluatorv1.EvaluateQuestionRequest) (*evaluatorv1.EvaluateQuestionResponse, error) {
+		return &evaluatorv1.EvaluateQuestionResponse{Verdict: &evaluatorv1.QuestionVerdict{Incomplete: true, Reason: "Orla is missing"}, Usage: Usage()}, nil
+	})
+	On(m, func(_ context.Context, req *evaluatorv1.EvaluateAnswersRequest) (*evaluatorv1.EvaluateAnswersResponse, error) {
+		resp := &evaluatorv1.EvaluateAnswersResponse{Usage: Usage()}
+		for _, c := range req.GetCandidates() {
+			resp.Verdicts = append(resp.Verdicts, &evaluatorv1.AnswerVerdict{Answer: c.GetAnswer(), Correct: c.GetAnswer() == "Tessen"})
+		}
+		return resp, nil
+	})
+	On(m, func(context.Context, *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
+		return &reflectorv1.ReflectResponse{Answers: []string{"Tessen", "Orla"}, Reflections: []*reflectorv1.Reflection{
+			{Answer: "Harn", Decision: reflectorv1.Decision_DECISION_DROP},
+			{Answer: "Tessen", Decision: reflectorv1.Decision_DECISION_KEEP},
+			{Answer: "Orla", Decision: reflectorv1.Decision_DECISION_ADD},
+		}, Usage: Usage()}, nil
+	})
+}
