@@ -16,6 +16,9 @@ import (
 	"github.com/alecthomas/kong"
 	kongcompletion "github.com/jotaen/kong-completion"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/home"
 	"github.com/triplemesh/triplemesh/internal/config"
 )
@@ -131,7 +134,7 @@ func (p *program) report(err error) int {
 	if errors.Is(err, errSilent) {
 		return code
 	}
-	if p.ctx.Err() != nil {
+	if p.ctx.Err() != nil && (errors.Is(err, context.Canceled) || status.Code(err) == codes.Canceled) {
 		fmt.Fprintln(p.stderr, "triplemesh: interrupted")
 		return exitFailed
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/home"
 	"github.com/triplemesh/triplemesh/internal/config"
@@ -181,6 +182,9 @@ var errStageEnded = errors.New("a stage ended")
 
 func (s *service) start(ctx context.Context) error {
 	err := s.run(ctx)
+	if ctx.Err() != nil && errors.Is(err, grpc.ErrServerStopped) {
+		return nil // the end came before the beginning
+	}
 	if err != nil {
 		return fmt.Errorf("run the %s: %w", s.name, err)
 	}

@@ -115,15 +115,13 @@ func load[C any](b loader, name string, defaults C, of func(*C) parts, run func(
 		p.llm.Cache.Dir = filepath.Join(b.opts.Home.Cache, "answers")
 	}
 	cfg, err := config.Load(name, defaults, b.opts.Sources)
-	if err == nil && p.llm != nil && of(&cfg).llm.BaseURL != unsetURL && of(&cfg).llm.Model == unsetModel {
-		// An endpoint of the user's own needs a model's name: let the check say so.
-		p.llm.Model = ""
-		cfg, err = config.Load(name, defaults, b.opts.Sources)
-	}
 	if err != nil {
 		return nil, err
 	}
 	s := &service{name: name, parts: of(&cfg)}
+	if s.llm != nil && !s.needsModel() && s.llm.Model == unsetModel {
+		return nil, fmt.Errorf("configuration of %s: no model is named: say which one %s is to answer with, by TRIPLEMESH_LLM_MODEL, --set llm.model=NAME or llm.model in the configuration file", name, s.llm.BaseURL)
+	}
 	s.telemetry.LogWriter, s.telemetry.Registry = b.opts.Log, b.registry
 	s.run = func(ctx context.Context) error { return run(ctx, cfg) }
 	s.print = func(w io.Writer) error { return config.Print(w, name, defaults, b.opts.Sources) }

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
+)
+
+func TestAskPrintsTheAnswer(t *testing.T) {
+	s := serve(t, &services{run: answered()})
+	triplemesh(t, nil, "", "ask", "Who?", "--server", s.addr).says(t, exitAnswered, "Ada", "grounded: a triple says so")
+	full := triplemesh(t, nil, "", "ask", "Who?", "--server", s.addr, "--explain", "--trace")
+	full.says(t, exitAnswered, "Pseudo-graph", "Cost", "Trace", "orchestrator Ask")
+	if full.stderr != "" {
+		t.Errorf("it also says %q", full.stderr)
+	}
+}
+
+func TestAskPrintsJSONAlone(t *testing.T) {
+	s := serve(t, &services{run: answered()})
+	o := triplemesh(t, nil, "", "ask", "Who?", "--server", s.addr, "--json", "--explain")
+	var run orchestratorv1.Run
+	if err := protojson.Unmarshal([]byte(o.stdout), &run); err != nil || run.GetId() != "01RUN" || o.code != exitAnswered {
+		t.Errorf("got %q, %v", o.stdout, err)
+	}
+}
+
+func TestAskExitCodes(t *testing.T) {
+	abstained := answered()
+	abstained.Answers, abstained.Text, abstained.Grounding = nil, "", orchestratorv1.Grounding_GROUNDING_ABSTAINED
+	stopped := answered()
+	stopped.Answers, stopped.Text, stopped.Grounding = nil, "", orchestratorv1.Grounding_GROUNDING_UNSPECIFIED
+	tests := []struct {
+		name string
+		run  *orchestratorv1.Run
+		err  error
+		args []string
+		code int
+		says string
+	}{
+		{"an answer", answered(), nil, nil, exitAnswered, "Ada"},
+		{"no answer", abstained, nil, nil, exitNoAnswer, "no answer"},
+		{"stopped before the answer on purpose", stopped, nil, []string{"--until", "ground"}, exitAnswered, "stopped before the answer"},
+		{"an unknown knowledge graph says how to load one", nil, status.Error(codes.NotFound, "no such knowledge graph"), nil, exitFailed, "triplemesh kg load"},
+		{"no active snapshot", nil, status.Error(codes.FailedPrecondition, "no active snapshot"), nil, exitFailed, "kg activate"},
+		{"the model server is down", nil, status.Error(codes.Unavailable, "the model server is down"), nil, exitFailed, "triplemesh doctor"},
+		{"a spent budget", nil, status.Error(codes.ResourceExhausted, "no calls left"), nil, exitFailed, "--max-calls"},
+		{"out of time", nil, status.Error(codes.DeadlineExceeded, "too slow"), nil, exitFailed, "--timeout"},
+		{"a damaged snapshot", nil, status.Error(codes.DataLoss, "checksum"), nil, exitFailed, "kg rollback"},
+		{"a refused request", nil, status.Error(codes.InvalidArgument, "unknown method"), nil, exitFailed, "triplemesh methods"},
+		{"advice is not given twice", nil, status.Error(codes.NotFound, "none; see `triplemesh kg list`"), nil, exitFailed, "none; see"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := serve(t, &services{run: tt.run, err: tt.err})
+			triplemesh(t, nil, "", append([]string{"ask", "Who?", "--server", s.addr}, tt.args...)...).says(t, tt.code, tt.says)
+		})
+	}
+}
+
+func TestAskWithoutAServerSaysHowToStartOne(t *testing.T) {
+	triplemesh(t, nil, "", "ask", "Who?", "--server", nobody(t)).says(t, exitUnreachable, "triplemesh up", "--local")
+	triplemesh(t, []string{}, "", "kg", "list", "--retriever", nobody(t)).says(t, exitUnreachable, "triplemesh up")
+}
+
+func TestAskSendsWhatTheFlagsSay(t *testing.T) {
+	s := serve(t, &services{run: answered()})
+	triplemesh(t, nil, " Where is\nMars? ", "ask", "-", "--server", s.addr, "--method", "ger", "--kg", "mars@3",
+		"--topic", "Mars, the planet", "--topic", "Phobos", "--until", "paths", "--verification", "edits", "--preset", "paper",
+		"--max-hops", "3", "--model", "m", "--max-calls", "4", "--max-tokens", "500", "--trace").says(t, exitAnswered)
+	got := s.asked
+	o := got.GetOptions()
+	if got.GetQuestion() != "Where is\nMars?" || got.GetMethod() != "ger" || refText(got.GetKg()) != "mars@3" ||
+		strings.Join(got.GetTopicEntities(), "|") != "Mars, the planet|Phobos" ||
+		o.GetUntil() != orchestratorv1.Stage_STAGE_PATHS || !o.GetSpans() || o.GetMaxHops() != 3 ||
+		o.GetVerification() != verifierv1.VerificationMode_VERIFICATION_MODE_EDITS ||
+		o.GetGrounding().GetPreset() != retrieverv1.Preset_PRESET_PAPER ||
+		got.GetLimits().GetModel().GetModel() != "m" || got.GetLimits().GetBudget().GetMaxCalls() != 4 || got.GetLimits().GetBudget().GetMaxTokens() != 500 {
+		t.Errorf("sent %v", got)
+	}
+}
+
+func TestAskPicksTheOnlyKnowledgeGraph(t *testing.T) {
+	tests := []struct {
+		name string
+		kgs  []*retrieverv1.SnapshotInfo
+		want string
+	}{
+		{"the only one there is", []*retrieverv1.SnapshotInfo{snapshot("mars", 2, true), snapshot("mars", 1, false)}, "mars"},
+		{"wikidata where there are several", []*retrieverv1.SnapshotInfo{snapshot("mars", 1, true), snapshot("venus", 1, true)}, "wikidata"},
+		{"wikidata where there is none", nil, "wikidata"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := serve(t, &services{run: answered(), kgs: tt.kgs})
+			triplemesh(t, []string{"TRIPLEMESH_RETRIEVER=" + s.addr}, "", "ask", "Who?", "--server", s.addr, "--retriever", s.addr).says(t, exitAnswered)
+			if got := s.asked.GetKg().GetName(); got != tt.want {
+				t.Errorf("asked %q", got)
+			}
+		})
+	}
+}
+
+func TestWrongUsage(t *testing.T) {
+	tests := []struct {
+		name string
+		args []string
+		says string
+	}{
+		{"no command", nil, "expected one of"},
+		{"an unknown flag", []string{"ask", "Who?", "--loud"}, "--loud"},
+		{"no question", []string{"ask"}, "question"},
+		{"an empty question", []string{"ask", "  "}, "empty"},
+		{"an unknown stage", []string{"ask", "Who?", "--until", "lunch"}, "pseudo-graph"},
+		{"a snapshot that is no number", []string{"ask", "Who?", "--kg", "mars@x"}, "NAME@N"},
+		{"an unknown mode", []string{"ask", "Who?", "--verification", "magic"}, "align"},
+		{"an unknown service", []string{"up", "--target", "kitchen"}, "retriever"},
+		{"an unknown setting", []string{"up", "--set", "verifier.mood=good", "--print-config"}, "verifier.mode"},
+		{"a file that is not there", []string{"kg", "load", "mars", "/no/such/file"}, "/no/such/file"},
+		{"a folder in place of a file", []string{"kg", "load", "mars", "/"}, "folder"},
+		{"activate without a number", []string{"kg", "activate", "mars"}, "mars@1"},
+		{"an unknown shell", []string{"completion", "tcsh"}, "bash"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			triplemesh(t, nil, "", tt.args...).says(t, exitUsage, tt.says)
+		})
+	}
+}
+
+func TestTwoDashes(t *testing.T) {
+	got := strings.Join(twoDashes([]string{"up", "-target=retriever", "-h", "-x=1", "-5", "--json", "--", "-target"}), " ")
+	if want := "up --target=retriever -h -x=1 -5 --json -- -target"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

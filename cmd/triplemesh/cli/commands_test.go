@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+)
+
+func TestLoadSendsTheFiles(t *testing.T) {
+	s := serve(t, &services{})
+	dir := t.TempDir()
+	big := strings.Repeat("a\tb\tc\n", chunkBytes/4)
+	for name, content := range map[string]string{"a.tsv": big, "b.nt": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	triplemesh(t, nil, "x\ty\tz\n", "kg", "load", "mars", filepath.Join(dir, "a.tsv"), filepath.Join(dir, "b.nt"), "-", "--retriever", s.addr, "--strict", "--no-activate").
+		says(t, exitAnswered, "mars@7: 3 triples", "a.tsv:2: one column", "and 1 more bad line")
+	if s.header.GetKg() != "mars" || !s.header.GetStrict() || !s.header.GetNoActivate() {
+		t.Errorf("sent %v", s.header)
+	}
+	for name, want := range map[string]string{"a.tsv FORMAT_UNSPECIFIED": big, "b.nt FORMAT_UNSPECIFIED": "", "stdin.tsv FORMAT_UNSPECIFIED": "x\ty\tz\n"} {
+		if got, there := s.files[name]; !there || got != want {
+			t.Errorf("%s: %d bytes arrived, want %d", name, len(got), len(want))
+		}
+	}
+}
+
+func TestLoadTellsTheServersReason(t *testing.T) {
+	s := serve(t, &services{err: status.Error(codes.ResourceExhausted, "the disk is full: make room in the data directory, `triplemesh kg drop` removes snapshots")})
+	triplemesh(t, nil, strings.Repeat("a\tb\tc\n", 1<<20), "kg", "load", "mars", "-", "--retriever", s.addr).says(t, exitFailed, "the disk is full")
+}
+
+func TestLoadIfMissingLeavesWhatIsThere(t *testing.T) {
+	s := serve(t, &services{kgs: []*retrieverv1.SnapshotInfo{snapshot("mars", 1, true)}})
+	triplemesh(t, nil, "", "kg", "load", "mars", "-", "--if-missing", "--retriever", s.addr).says(t, exitAnswered)
+	if s.header != nil {
+		t.Error("it was loaded again")
+	}
+}
+
+func TestKnowledgeGraphCommands(t *testing.T) {
+	s := serve(t, &services{kgs: []*retrieverv1.SnapshotInfo{snapshot("mars", 2, true), snapshot("mars", 1, false)}})
+	kg := func(args ...string) outcome {
+		return triplemesh(t, nil, "", append(append([]string{"kg"}, args...), "--retriever", s.addr)...)
+	}
+	kg("list").says(t, exitAnswered, "mars@2", "active", "1.5")
+	kg("list", "venus").says(t, exitAnswered, "triplemesh kg load")
+	kg("drop", "mars@1").says(t, exitAnswered, "dropped mars@1")
+	if s.dropped.GetSnapshot() != 1 {
+		t.Errorf("dropped %v", s.dropped)
+	}
+	kg("activate", "mars@1").says(t, exitAnswered, "active: mars@1")
+	if s.activated.GetSnapshot() != 1 {
+		t.Errorf("activated %v", s.activated)
+	}
+	kg("rollback", "mars").says(t, exitAnswered, "active: mars@1")
+	kg("verify", "mars").says(t, exitAnswered, "mars@1 is whole: 2.5 MB")
+}
+
+func TestRunsAndMethods(t *testing.T) {
+	s := serve(t, &services{run: answered()})
+	triplemesh(t, nil, "", "runs", "--server", s.addr).says(t, exitAnswered, "01RUN", "Who?", "Ada")
+	triplemesh(t, nil, "", "runs", "01RUN", "--server", s.addr).says(t, exitAnswered, "Who?", "grounded", "Pseudo-graph", "Trace")
+	triplemesh(t, nil, "", "runs", "--json", "--server", s.addr).says(t, exitAnswered, `"runs"`)
+	triplemesh(t, nil, "", "methods", "--server", s.addr).says(t, exitAnswered, "pg-akv", "needs a knowledge graph", "stages: answer")
+	triplemesh(t, nil, "", "methods", "--json", "--server", s.addr).says(t, exitAnswered, `"needsKg"`)
+	empty := serve(t, &services{})
+	triplemesh(t, nil, "", "runs", "--server", empty.addr).says(t, exitAnswered, "no runs yet")
+	missing := serve(t, &services{err: status.Error(codes.NotFound, "no run 01X")})
+	triplemesh(t, nil, "", "runs", "01X", "--server", missing.addr).says(t, exitFailed, "no run 01X")
+}
+
+func TestVersionHelpAndCompletion(t *testing.T) {
+	triplemesh(t, nil, "", "version").says(t, exitAnswered, "triplemesh v1")
+	triplemesh(t, nil, "", "--help").says(t, exitAnswered, "Exit codes", "doctor")
+	triplemesh(t, nil, "", "ask", "--help").says(t, exitAnswered, "3 no answer", "evaluate-question")
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		triplemesh(t, nil, "", "completion", shell).says(t, exitAnswered, "complete")
+	}
+}
+
+func TestUpSaysWhoHasThePort(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	triplemesh(t, nil, "", "up", "-target=verifier", "--set", "verifier.server.addr="+l.Addr().String()).
+		says(t, exitUsage, "the port is taken", "triplemesh doctor", "verifier.server.addr")
+}
+
+func TestUpWithoutAModelSaysHowToGetOne(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	triplemesh(t, nil, "", "up", "--target=verifier", "--set", "verifier.server.addr=127.0.0.1:0").
+		says(t, exitFailed, "triplemesh setup", "OPENAI_BASE_URL")
+}
+
+func TestUpServesUntilItIsInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	o := triplemeshIn(t, ctx, []string{"OPENAI_BASE_URL=http://127.0.0.1:1/v1", "OPENAI_API_KEY=secret"}, "",
+		"up", "--target=verifier", "--set", "verifier.server.addr=127.0.0.1:0", "--set", "llm.model=m")
+	o.says(t, exitAnswered)
+}
+
+func TestUpPrintsTheConfiguration(t *testing.T) {
+	o := triplemesh(t, []string{"OPENAI_BASE_URL=http://127.0.0.1:1/v1", "OPENAI_API_KEY=secret", "TRIPLEMESH_LLM_MODEL=m"}, "", "up", "--print-config")
+	o.says(t, exitAnswered, "orchestrator:", "reflector:", "http://127.0.0.1:1/v1", "127.0.0.1:9095")
+	if strings.Contains(o.stdout, "secret") {
+		t.Error("the key is printed")
+	}
+}
+
+func TestAnEndpointNeedsAModelsName(t *testing.T) {
+	triplemesh(t, []string{"OPENAI_BASE_URL=http://127.0.0.1:1/v1"}, "", "up", "--target=verifier").says(t, exitUsage, "model")
+}
+
+func TestDoctor(t *testing.T) {
+	s := serve(t, &services{kgs: []*retrieverv1.SnapshotInfo{snapshot("mars", 2, true)}})
+	o := triplemesh(t, nil, "", "doctor", "--json", "--set", "retriever.server.addr="+s.addr, "--set", "orchestrator.server.addr="+nobody(t))
+	var findings []finding
+	if err := json.Unmarshal([]byte(o.stdout), &findings); err != nil || o.code != exitFailed {
+		t.Fatalf("exit code %d, %v: %s", o.code, err, o.stdout)
+	}
+	want := map[string]string{"encoder": missing, "model": missing, "cache": ok, "retriever": ok, "orchestrator": off, "knowledge graph": ok}
+	for _, f := range findings {
+		if state, asked := want[f.Name]; asked && f.State != state {
+			t.Errorf("%s is %s (%s), want %s", f.Name, f.State, f.Found, state)
+		}
+		if f.State == missing && f.Mend == "" {
+			t.Errorf("%s is missing and nothing says how to mend it", f.Name)
+		}
+		delete(want, f.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("nothing is said of %v", want)
+	}
+	t.Run("a configuration that cannot be read is named", func(t *testing.T) {
+		triplemesh(t, nil, "", "doctor", "--set", "verifier.mode=magic").says(t, exitFailed, "magic", "--print-config")
+	})
+	t.Run("a model endpoint that is down is named, and no local model is missed", func(t *testing.T) {
+		o := triplemesh(t, []string{"OPENAI_BASE_URL=http://" + nobody(t) + "/v1", "TRIPLEMESH_LLM_MODEL=m"}, "", "doctor")
+		o.says(t, exitFailed, "model endpoint", "OPENAI_API_KEY", "another model endpoint is configured")
+	})
+}

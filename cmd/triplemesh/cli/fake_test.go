@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+)
+
+// services answer what the test says and keep what they were asked.
+type services struct {
+	orchestratorv1.UnimplementedOrchestratorServiceServer
+	retrieverv1.UnimplementedKnowledgeGraphServiceServer
+
+	addr string
+
+	run *orchestratorv1.Run
+	err error
+	kgs []*retrieverv1.SnapshotInfo
+
+	mu     sync.Mutex
+	asked  *orchestratorv1.AskRequest
+	header *retrieverv1.LoadHeader
+	files  map[string]string
+	dropped,
+	activated *graphv1.KnowledgeGraphRef
+}
+
+func serve(t *testing.T, s *services) *services {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.addr, s.files = l.Addr().String(), map[string]string{}
+	server := grpc.NewServer()
+	orchestratorv1.RegisterOrchestratorServiceServer(server, s)
+	retrieverv1.RegisterKnowledgeGraphServiceServer(server, s)
+	grpc_health_v1.RegisterHealthServer(server, health.NewServer())
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = server.Serve(l) }()
+	t.Cleanup(func() { server.Stop(); <-ended })
+	return s
+}
+
+func (s *services) AskStream(req *orchestratorv1.AskStreamRequest, stream grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
+	s.mu.Lock()
+	s.asked = req.GetRequest()
+	s.mu.Unlock()
+	if s.err != nil {
+		return s.err
+	}
+	for _, e := range []*orchestratorv1.AskStreamResponse{
+		{Event: &orchestratorv1.AskStreamResponse_StageStarted{StageStarted: &orchestratorv1.StageStarted{Stage: orchestratorv1.Stage_STAGE_ANSWER}}},
+		{Event: &orchestratorv1.AskStreamResponse_AnswerDelta{AnswerDelta: "{"}},
+		{Event: &orchestratorv1.AskStreamResponse_Run{Run: s.run}},
+	} {
+		if err := stream.Send(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *services) ListMethods(context.Context, *orchestratorv1.ListMethodsRequest) (*orchestratorv1.ListMethodsResponse, error) {
+	return &orchestratorv1.ListMethodsResponse{Methods: []*orchestratorv1.Method{
+		{Name: "io", Description: "Answers at once.", Calls: "1", Stages: []orchestratorv1.Stage{orchestratorv1.Stage_STAGE_ANSWER}},
+		{Name: "pg-akv", Description: "Grounds.", Calls: "2", NeedsKg: true},
+	}}, s.err
+}
+
+func (s *services) ListRuns(context.Context, *orchestratorv1.ListRunsRequest) (*orchestratorv1.ListRunsResponse, error) {
+	resp := &orchestratorv1.ListRunsResponse{}
+	if s.run != nil {
+		resp.Runs = append(resp.Runs, s.run)
+	}
+	return resp, s.err
+}
+
+func (s *services) GetRun(context.Context, *orchestratorv1.GetRunRequest) (*orchestratorv1.GetRunResponse, error) {
+	return &orchestratorv1.GetRunResponse{Run: s.run}, s.err
+}
+
+func (s *services) List(_ context.Context, req *retrieverv1.ListRequest) (*retrieverv1.ListResponse, error) {
+	resp := &retrieverv1.ListResponse{}
+	for _, k := range s.kgs {
+		if req.GetKg() == "" || req.GetKg() == k.GetKg().GetName() {
+			resp.Snapshots = append(resp.Snapshots, k)
+		}
+	}
+	return resp, nil
+}
+
+func (s *services) Load(stream grpc.ClientStreamingServer[retrieverv1.LoadRequest, retrieverv1.LoadResponse]) error {
+	if s.err != nil {
+		return s.err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	file := ""
+	for {
+		req, err := stream.Recv()
+		if err == io.EOF {
+			return stream.SendAndClose(&retrieverv1.LoadResponse{
+				Snapshot: snapshot(s.header.GetKg(), 7, true), Lines: 3, BadLines: 2,
+				Errors: []*retrieverv1.LineError{{File: "a.tsv", Line: 2, Message: "one column \x1b[2J where three are due"}},
+			})
+		}
+		if err != nil {
+			return err
+		}
+		switch part := req.GetPart().(type) {
+		case *retrieverv1.LoadRequest_Header:
+			s.header = part.Header
+		case *retrieverv1.LoadRequest_File:
+			file = part.File.GetName() + " " + part.File.GetFormat().String()
+			s.files[file] = ""
+		case *retrieverv1.LoadRequest_Chunk:
+			s.files[file] += string(part.Chunk)
+		}
+	}
+}
+
+func (s *services) Drop(_ context.Context, req *retrieverv1.DropRequest) (*retrieverv1.DropResponse, error) {
+	s.dropped = req.GetKg()
+	return &retrieverv1.DropResponse{Dropped: []*graphv1.KnowledgeGraphRef{{Name: req.GetKg().GetName(), Snapshot: 1}}}, s.err
+}
+
+func (s *services) Activate(_ context.Context, req *retrieverv1.ActivateRequest) (*retrieverv1.ActivateResponse, error) {
+	s.activated = req.GetKg()
+	return &retrieverv1.ActivateResponse{Snapshot: &retrieverv1.SnapshotInfo{Kg: req.GetKg()}}, s.err
+}
+
+func (s *services) Rollback(_ context.Context, req *retrieverv1.RollbackRequest) (*retrieverv1.RollbackResponse, error) {
+	return &retrieverv1.RollbackResponse{Snapshot: snapshot(req.GetKg(), 1, true)}, s.err
+}
+
+func (s *services) Verify(_ context.Context, req *retrieverv1.VerifyRequest) (*retrieverv1.VerifyResponse, error) {
+	return &retrieverv1.VerifyResponse{Snapshot: snapshot(req.GetKg().GetName(), 1, true), Bytes: 2_500_000}, s.err
+}
+
+func snapshot(name string, n uint64, active bool) *retrieverv1.SnapshotInfo {
+	return &retrieverv1.SnapshotInfo{Kg: &graphv1.KnowledgeGraphRef{Name: name, Snapshot: n}, Triples: 3, Entities: 4, Relations: 2,
+		Bytes: 1_500_000, Encoder: "tiny", Created: timestamppb.Now(), Active: active}
+}
+
+func answered() *orchestratorv1.Run {
+	return &orchestratorv1.Run{
+		Id: "01RUN", Question: "Who?", Method: "pg-akv", Text: "It is {Ada}.",
+		Answers:   []*orchestratorv1.Answer{{Answer: "Ada"}},
+		Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED, GroundingReason: "a triple says so",
+		Graphs:  &orchestratorv1.Run_PgAkv{PgAkv: &orchestratorv1.PgAkvGraphs{}},
+		Spans:   []*orchestratorv1.Span{{SpanId: "1", Service: "orchestrator", Name: "Ask"}},
+		Started: timestamppb.Now(),
+	}
+}
+
+// outcome is what a command line left behind.
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+// triplemesh runs a command line in this process, in folders of its own.
+func triplemesh(t *testing.T, env []string, stdin string, args ...string) outcome {
+	t.Helper()
+	return triplemeshIn(t, t.Context(), env, stdin, args...)
+}
+
+func triplemeshIn(t *testing.T, ctx context.Context, env []string, stdin string, args ...string) outcome {
+	t.Helper()
+	var out, errs bytes.Buffer
+	dirs := []string{"--cache", t.TempDir(), "--data", t.TempDir()}
+	code := run(ctx, "v1", append(dirs, args...), env, strings.NewReader(stdin), &out, &errs)
+	return outcome{code, out.String(), errs.String()}
+}
+
+// says fails unless the output holds every text.
+func (o outcome) says(t *testing.T, code int, texts ...string) {
+	t.Helper()
+	if o.code != code {
+		t.Errorf("exit code %d, want %d\nstdout: %s\nstderr: %s", o.code, code, o.stdout, o.stderr)
+	}
+	for _, text := range texts {
+		if !strings.Contains(o.stdout+o.stderr, text) {
+			t.Errorf("it does not say %q\nstdout: %s\nstderr: %s", text, o.stdout, o.stderr)
+		}
+	}
+	if strings.Contains(o.stdout+o.stderr, "\x1b") {
+		t.Error("control characters reach the terminal")
+	}
+}
+
+// nobody is an address at which nothing listens.
+func nobody(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
