@@ -1,0 +1,73 @@
+package orchestrator_test
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/client"
+	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/triplemesh/triplemesh/internal/testkit"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method"
+	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
+	"github.com/triplemesh/triplemesh/services/orchestrator/stagetest"
+)
+
+// config is an orchestrator's that calls the scripted stages.
+func config(t *testing.T, mesh *stagetest.Mesh) orchestrator.Config {
+	cfg := orchestrator.DefaultConfig()
+	cfg.Telemetry.LogWriter = t.Output()
+	cfg.Runs.File = filepath.Join(t.TempDir(), "runs.db")
+	for _, c := range []*client.Config{&cfg.Generator, &cfg.Retriever, &cfg.Verifier, &cfg.Evaluator, &cfg.Reflector} {
+		*c = mesh.Client()
+	}
+	return cfg
+}
+
+// serve runs an orchestrator over the scripted stages.
+func serve(t *testing.T, mesh *stagetest.Mesh) orchestratorv1.OrchestratorServiceClient {
+	t.Helper()
+	cfg := config(t, mesh)
+	s := testkit.Serve(t, func(ctx context.Context, l net.Listener) error {
+		cfg.Server.Listener = l
+		return orchestrator.Run(ctx, cfg)
+	})
+	return orchestratorv1.NewOrchestratorServiceClient(s.Conn)
+}
+
+// local is the service without its server, so that a test can tell when a call
+// has ended.
+func local(t *testing.T, mesh *stagetest.Mesh) (*orchestrator.Service, *runs.DB) {
+	t.Helper()
+	db, err := runs.Open(filepath.Join(t.TempDir(), "runs.db"), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	conn, err := client.Dial(mesh.Client(), telemetry.Discard())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	service, err := orchestrator.New(method.All(mesh.Stages(t), orchestrator.DefaultConfig().Ger), retrieverv1.NewKnowledgeGraphServiceClient(conn), db, telemetry.Discard())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return service, db
+}
+
+// film asks the scripted question by a method, over wikidata.
+func film(method string) *orchestratorv1.AskRequest {
+	return &orchestratorv1.AskRequest{Question: stagetest.Film, Method: method, Kg: &graphv1.KnowledgeGraphRef{Name: "wikidata"}}
+}
+
+func rivers() *orchestratorv1.AskRequest {
+	req := film("ger")
+	req.Question = stagetest.Rivers
+	return req
+}
