@@ -43,7 +43,7 @@ func finish(run *orchestratorv1.Run) {
 // nothing.
 func (s *Service) pin(ctx context.Context, kg *graphv1.KnowledgeGraphRef) (*graphv1.KnowledgeGraphRef, error) {
 	listed, err := s.kgs.List(ctx, &retrieverv1.ListRequest{Kg: kg.GetName()})
-	if err != nil {
+	if err != nil && status.Code(err) != codes.NotFound {
 		return nil, err
 	}
 	for _, info := range listed.GetSnapshots() {

@@ -3,6 +3,9 @@ package stagetest
 import (
 	"context"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
@@ -40,6 +43,9 @@ func scriptFilm(m *Mesh) {
 			if req.GetKg() == "" || req.GetKg() == info.GetKg().GetName() {
 				resp.Snapshots = append(resp.Snapshots, info)
 			}
+		}
+		if len(resp.GetSnapshots()) == 0 {
+			return nil, status.Errorf(codes.NotFound, "there is no knowledge graph %q", req.GetKg())
 		}
 		return resp, nil
 	})
