@@ -36,3 +36,13 @@ func Run(ctx context.Context, name string, tc telemetry.Config, sc server.Config
 	service.Register(srv.Registrar())
 	return srv.Serve(ctx)
 }
+
+// Services are served together, as one.
+type Services []Service
+
+// Register implements Service.
+func (s Services) Register(r grpc.ServiceRegistrar) {
+	for _, service := range s {
+		service.Register(r)
+	}
+}

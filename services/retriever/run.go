@@ -54,6 +54,10 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	graphs := embedded.New(cfg.Store.Dir)
 	defer func() { err = errors.Join(err, graphs.Close()) }()
 	return stage.Run(ctx, "retriever", cfg.Telemetry, cfg.Server, func(tel *telemetry.Telemetry) (stage.Service, error) {
-		return New(graphs, enc, tel)
+		service, err := New(graphs, enc, tel)
+		if err != nil {
+			return nil, err
+		}
+		return stage.Services{service, NewKnowledgeGraphs(graphs, enc)}, nil
 	})
 }
