@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -12,10 +13,13 @@ import (
 // advice is an error as the user is told it. A gRPC error loses its wrapping
 // and gains what to do next, unless its message says that already.
 func advice(err error) string {
-	st, ok := status.FromError(err)
-	if !ok || st.Code() == codes.Unknown {
+	// Not status.FromError, which puts the text of every wrapper around the
+	// message.
+	var answer interface{ GRPCStatus() *status.Status }
+	if !errors.As(err, &answer) || answer.GRPCStatus().Code() == codes.Unknown {
 		return err.Error()
 	}
+	st := answer.GRPCStatus()
 	text := strings.TrimSpace(st.Message())
 	for _, d := range st.Details() {
 		if bad, ok := d.(*errdetails.BadRequest); ok {

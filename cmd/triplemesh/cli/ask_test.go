@@ -60,7 +60,11 @@ func TestAskExitCodes(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := serve(t, &services{run: tt.run, err: tt.err})
-			triplemesh(t, nil, "", append([]string{"ask", "Who?", "--server", s.addr}, tt.args...)...).says(t, tt.code, tt.says)
+			o := triplemesh(t, nil, "", append([]string{"ask", "Who?", "--server", s.addr}, tt.args...)...)
+			o.says(t, tt.code, tt.says)
+			if strings.Contains(o.stderr, "rpc error") {
+				t.Errorf("it speaks gRPC to the user: %s", o.stderr)
+			}
 		})
 	}
 }

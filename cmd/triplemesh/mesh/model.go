@@ -43,6 +43,9 @@ func (c ModelServer) Validate() error {
 	return nil
 }
 
+// localRetries with the delays doubling from half a second are some 15 seconds.
+const localRetries = 5
+
 func loadModelServer(o Options) (ModelServer, error) {
 	defaults := programConfig{
 		ModelServer: ModelServer{Slots: 2, Context: 8192},
@@ -103,6 +106,8 @@ func (m *Mesh) startModel(ctx context.Context) (stop func(), err error) {
 	}
 	for _, s := range need {
 		s.llm.BaseURL, s.llm.Model = server.BaseURL(), server.ModelName()
+		// A local server that died is back within seconds: worth waiting for.
+		s.llm.Retries = max(s.llm.Retries, localRetries)
 	}
 	m.opts.Tell(fmt.Sprintf("model server at %s, %s", server.BaseURL(), threads(server.Threads())))
 	return func() {

@@ -99,8 +99,8 @@ func (b builder) build(ctx context.Context) error {
 
 func (b builder) fetchSource(ctx context.Context, src string) error {
 	pkg := serverSource()
-	dir := filepath.Join(b.layout.downloads(), "llama-server")
-	if err := os.RemoveAll(dir); err != nil {
+	dir, err := downloadDir(b.layout.downloads())
+	if err != nil {
 		return fmt.Errorf("set up llama-server: %w", err)
 	}
 	defer os.RemoveAll(dir)

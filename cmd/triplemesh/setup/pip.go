@@ -25,7 +25,7 @@ type pip struct {
 //go:embed sdist/build_meta.py
 var sdistBackend []byte
 
-// download fetches pkg into dir, which must exist, and returns the path of the
+// download fetches pkg into dir, made where it is missing, and returns the path of the
 // file once its SHA-256 is the pinned one. pip's own temporary files stay in
 // dir as well. Nothing of the package is run.
 func (p pip) download(ctx context.Context, pkg Package, dir string) (string, error) {

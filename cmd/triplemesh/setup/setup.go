@@ -75,6 +75,10 @@ func Run(ctx context.Context, o Options) error {
 		progress.Say("everything is there: %s", o.Cache)
 		return nil
 	}
+	// What a killed setup had under way is of no use.
+	if err := os.RemoveAll(layout.downloads()); err != nil {
+		return fmt.Errorf("set up: %w", err)
+	}
 	if err := needSpace(o.Cache, spaceFor(missing, build)); err != nil {
 		return err
 	}
