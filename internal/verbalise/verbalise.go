@@ -1,6 +1,7 @@
-// Package verbalise turns triples and relations into the words an encoder
-// reads. Loading and querying use the same words, so that a pseudo-triple and
-// the fact it means land close together.
+// Package verbalise turns triples, relations and paths into words. For the
+// encoder, loading and querying use the same words, so that a pseudo-triple and
+// the fact it means land close together; in prompts, every stage shows facts
+// and paths alike.
 package verbalise
 
 import (

@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/triplemesh/triplemesh/internal/verbalise"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
-	"github.com/triplemesh/triplemesh/services/retriever/verbalise"
 )
 
 // found is a fact under consideration: a triple of the snapshot, or two of

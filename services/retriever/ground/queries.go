@@ -3,8 +3,8 @@ package ground
 import (
 	"slices"
 
+	"github.com/triplemesh/triplemesh/internal/verbalise"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
-	"github.com/triplemesh/triplemesh/services/retriever/verbalise"
 )
 
 // queries are the texts that a grounding encodes, and what each is for.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/triplemesh/triplemesh/internal/verbalise"
 	"github.com/triplemesh/triplemesh/services/retriever/opaque"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
-	"github.com/triplemesh/triplemesh/services/retriever/verbalise"
 )
 
 // weigher scores the links of one text.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/triplemesh/triplemesh/internal/verbalise"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
-	"github.com/triplemesh/triplemesh/services/retriever/verbalise"
 )
 
 // Builder gathers facts and puts them in the order that a snapshot has. It is

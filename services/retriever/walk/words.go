@@ -3,7 +3,7 @@ package walk
 import (
 	"strings"
 
-	"github.com/triplemesh/triplemesh/services/retriever/verbalise"
+	"github.com/triplemesh/triplemesh/internal/verbalise"
 )
 
 // Named is one hop by its relation's name.

@@ -8,8 +8,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/triplemesh/triplemesh/internal/verbalise"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
-	"github.com/triplemesh/triplemesh/services/retriever/verbalise"
 )
 
 // Graph is a store.Snapshot in memory. It counts the reads that a test may

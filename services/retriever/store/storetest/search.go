@@ -9,9 +9,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/triplemesh/triplemesh/internal/verbalise"
 	"github.com/triplemesh/triplemesh/services/retriever/load"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
-	"github.com/triplemesh/triplemesh/services/retriever/verbalise"
 )
 
 // many makes n facts of words that overlap.
