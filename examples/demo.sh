@@ -8,7 +8,14 @@ log=.cache/demo.log
 mesh=
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*" | { [ -t 1 ] && cat || sed 's/\x1b\[[0-9]*m//g'; }; }
-run() { say "\$ triplemesh $*"; "$triplemesh" "$@"; }
+run() {
+  local line='$ triplemesh' arg
+  for arg in "$@"; do
+    case $arg in *\ *) line+=" \"$arg\"" ;; *) line+=" $arg" ;; esac
+  done
+  say "$line"
+  "$triplemesh" "$@"
+}
 
 stop() {
   if [ -n "$mesh" ]; then
