@@ -24,6 +24,9 @@ func advice(err error) string {
 	for _, d := range st.Details() {
 		if bad, ok := d.(*errdetails.BadRequest); ok {
 			for _, v := range bad.GetFieldViolations() {
+				if strings.Contains(text, v.GetDescription()) {
+					continue
+				}
 				text += fmt.Sprintf("\n  %s: %s", v.GetField(), v.GetDescription())
 			}
 		}
@@ -51,8 +54,6 @@ func next(c codes.Code) string {
 		return "the snapshot is damaged: `triplemesh kg rollback NAME` goes back to the one before, `triplemesh kg load` builds it anew"
 	case codes.Unimplemented:
 		return "the server is another version or another service: `triplemesh doctor` shows what answers where"
-	case codes.InvalidArgument:
-		return "`triplemesh methods` lists the methods and their stages; --help lists the flags"
 	case codes.Internal:
 		return "this is a fault of triplemesh: please report it, with the log of `triplemesh up`"
 	}

@@ -54,7 +54,7 @@ func TestAskExitCodes(t *testing.T) {
 		{"a spent budget", nil, status.Error(codes.ResourceExhausted, "no calls left"), nil, exitFailed, "--max-calls"},
 		{"out of time", nil, status.Error(codes.DeadlineExceeded, "too slow"), nil, exitFailed, "--timeout"},
 		{"a damaged snapshot", nil, status.Error(codes.DataLoss, "checksum"), nil, exitFailed, "kg rollback"},
-		{"a refused request", nil, status.Error(codes.InvalidArgument, "unknown method"), nil, exitFailed, "triplemesh methods"},
+		{"a refused request", nil, status.Error(codes.InvalidArgument, "there is no method nope; there are: io"), nil, exitUsage, "there are: io"},
 		{"advice is not given twice", nil, status.Error(codes.NotFound, "none; see `triplemesh kg list`"), nil, exitFailed, "none; see"},
 	}
 	for _, tt := range tests {
@@ -129,6 +129,7 @@ func TestWrongUsage(t *testing.T) {
 		{"an unknown setting", []string{"up", "--set", "verifier.mood=good", "--print-config"}, "verifier.mode"},
 		{"a file that is not there", []string{"kg", "load", "mars", "/no/such/file"}, "/no/such/file"},
 		{"a folder in place of a file", []string{"kg", "load", "mars", "/"}, "folder"},
+		{"a name that cannot be", []string{"kg", "load", "Bad Name", "-"}, "lower-case"},
 		{"activate without a number", []string{"kg", "activate", "mars"}, "mars@1"},
 		{"an unknown shell", []string{"completion", "tcsh"}, "bash"},
 	}

@@ -128,8 +128,12 @@ func (p *program) report(err error) int {
 	}
 	code := exitFailed
 	var exit exitError
-	if errors.As(err, &exit) {
+	var answer interface{ GRPCStatus() *status.Status }
+	switch {
+	case errors.As(err, &exit):
 		code = exit.code
+	case errors.As(err, &answer) && answer.GRPCStatus().Code() == codes.InvalidArgument:
+		code = exitUsage
 	}
 	if errors.Is(err, errSilent) {
 		return code

@@ -154,3 +154,19 @@ func TestDoctor(t *testing.T) {
 		o.says(t, exitFailed, "model endpoint", "OPENAI_API_KEY", "another model endpoint is configured")
 	})
 }
+
+func FuzzParseKG(f *testing.F) {
+	for _, s := range []string{"", "mars", "mars@3", "mars@0", "@", "mars@18446744073709551616", "a@b@1"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		ref, err := parseKG(text)
+		if err != nil || ref == nil {
+			return
+		}
+		again, err := parseKG(refText(ref))
+		if err != nil || again.GetName() != ref.GetName() || again.GetSnapshot() != ref.GetSnapshot() {
+			t.Fatalf("%q is %v, which is read as %v, %v", text, ref, again, err)
+		}
+	})
+}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"time"
 
 	"google.golang.org/grpc"
@@ -25,8 +26,14 @@ type kgLoad struct {
 	IfMissing  bool     `help:"Do nothing where the knowledge graph has an active snapshot already."`
 }
 
+// goodName is the contract's rule.
+var goodName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
+
 // Run streams the files to the retriever, which builds the snapshot.
 func (c *kgLoad) Run(p *program) error {
+	if !goodName.MatchString(c.Name) {
+		return exitError{exitUsage, fmt.Errorf("load %q: a knowledge graph's name is a lower-case letter and then letters, digits, - or _, 63 at most, such as wikidata", c.Name)}
+	}
 	for _, f := range c.Files {
 		if f == "-" {
 			continue

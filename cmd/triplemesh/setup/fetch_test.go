@@ -264,3 +264,31 @@ func TestPipFailuresSayWhatToDo(t *testing.T) {
 		}
 	})
 }
+
+func FuzzJournal(f *testing.F) {
+	for _, s := range []string{"", "0\n1\n", "7", "\n\n", "-1\nx\n3\n2"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		path := filepath.Join(t.TempDir(), "parts")
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		j, err := openJournal(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := j.add(5); err != nil {
+			t.Fatal(err)
+		}
+		j.close()
+		again, err := openJournal(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer again.close()
+		if !again.has(5) || len(again.done) > len(j.done)+1 {
+			t.Fatalf("%q: got %v after %v", content, again.done, j.done)
+		}
+	})
+}
