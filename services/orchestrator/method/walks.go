@@ -27,7 +27,7 @@ func entities(links []*graphv1.EntityLink) []string {
 }
 
 // onPaths gives each answer the triples of the first reasoning paths that end
-// in it.
+// in it, each once.
 func onPaths(names []string, paths []*graphv1.ReasoningPath) []*orchestratorv1.Answer {
 	byEnd := map[string][]*graphv1.ReasoningPath{}
 	for _, p := range paths {
@@ -38,8 +38,15 @@ func onPaths(names []string, paths []*graphv1.ReasoningPath) []*orchestratorv1.A
 	for i, name := range names {
 		answers[i] = &orchestratorv1.Answer{Answer: name}
 		own := byEnd[name]
+		seen := map[[3]string]bool{}
 		for _, p := range own[:min(len(own), maxEvidence)] {
-			answers[i].Evidence = append(answers[i].Evidence, triples(p)...)
+			for _, t := range triples(p) {
+				key := [3]string{t.GetSubject(), t.GetRelation(), t.GetObject()}
+				if !seen[key] {
+					seen[key] = true
+					answers[i].Evidence = append(answers[i].Evidence, t)
+				}
+			}
 		}
 	}
 	return answers

@@ -1,0 +1,133 @@
+package tests
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/testkit"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+)
+
+// The knowledge graphs of the tests: wikidata@1 is a part of the bundled
+// facts; in wikidata@2, which is active at first, Robert Stam has another
+// employer; rivers has two facts; of idle no snapshot is active.
+const (
+	wikidata = "wikidata"
+	rivers   = "rivers"
+	idle     = "idle"
+)
+
+const (
+	employer      = "New York University"
+	otherEmployer = "University of Ljubljana"
+)
+
+// about are entities whose facts are all taken; of the others one in every
+// everyNth.
+var about = []string{"Robert Stam", "Alexander", "Oliver Stone", "Heaven & Earth"}
+
+const everyNth = 100
+
+var load struct {
+	sync.Once
+	err error
+}
+
+// graphs returns a data directory of the test's own that holds the knowledge
+// graphs. They are loaded once in a test run, by a mesh.
+func graphs(tb testing.TB) string {
+	tb.Helper()
+	load.Do(func() { load.err = loadGraphs(tb) })
+	if load.err != nil {
+		tb.Fatalf("load the knowledge graphs of the tests: %v", load.err)
+	}
+	data := tb.TempDir()
+	if err := os.CopyFS(filepath.Join(data, "kg"), os.DirFS(filepath.Join(built, "kg"))); err != nil {
+		tb.Fatalf("copy the knowledge graphs of the tests: %v", err)
+	}
+	return data
+}
+
+func loadGraphs(tb testing.TB) error {
+	facts, err := bundledFacts(tb)
+	if err != nil {
+		return err
+	}
+	m := start(tb, options{data: built, targets: []string{"retriever"}})
+	defer m.stop()
+	first := facts
+	second := bytes.ReplaceAll(facts, []byte("Robert Stam\temployer\t"+employer), []byte("Robert Stam\temployer\t"+otherEmployer))
+	for _, l := range []struct {
+		kg       string
+		facts    []byte
+		inactive bool
+	}{
+		{wikidata, first, false},
+		{wikidata, second, false},
+		{rivers, []byte("Velmora\triver\tTessen\nVelmora\triver\tOrla\n"), false},
+		{idle, []byte("Velmora\triver\tTessen\n"), true},
+	} {
+		if _, err := loadTSV(context.Background(), m.graphs, l.kg, l.facts, l.inactive); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bundledFacts is a part of examples/wikidata as TSV.
+func bundledFacts(tb testing.TB) ([]byte, error) {
+	f, err := os.Open(testkit.CheckoutFile(tb, "examples", "wikidata", "triples.tsv.gz"))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	unpacked, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	var taken bytes.Buffer
+	lines := bufio.NewScanner(unpacked)
+	for n := 0; lines.Scan(); n++ {
+		fields := strings.Split(lines.Text(), "\t")
+		if len(fields) != 3 {
+			return nil, fmt.Errorf("line %d has %d fields", n+1, len(fields))
+		}
+		if n%everyNth == 0 || slices.Contains(about, fields[0]) || slices.Contains(about, fields[2]) {
+			fmt.Fprintln(&taken, lines.Text())
+		}
+	}
+	return taken.Bytes(), lines.Err()
+}
+
+// loadTSV streams facts as the command line does.
+func loadTSV(ctx context.Context, to retrieverv1.KnowledgeGraphServiceClient, kg string, facts []byte, inactive bool) (*retrieverv1.LoadResponse, error) {
+	stream, err := to.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	parts := []*retrieverv1.LoadRequest{
+		{Part: &retrieverv1.LoadRequest_Header{Header: &retrieverv1.LoadHeader{Kg: kg, NoActivate: inactive}}},
+		{Part: &retrieverv1.LoadRequest_File{File: &retrieverv1.FileHeader{Name: "facts.tsv"}}},
+	}
+	for chunk := range slices.Chunk(facts, 64<<10) {
+		parts = append(parts, &retrieverv1.LoadRequest{Part: &retrieverv1.LoadRequest_Chunk{Chunk: chunk}})
+	}
+	for _, p := range parts {
+		if err := stream.Send(p); err == io.EOF {
+			break // CloseAndRecv has the reason
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return stream.CloseAndRecv()
+}
