@@ -47,6 +47,7 @@ func TestLoadIfMissingLeavesWhatIsThere(t *testing.T) {
 	if s.header != nil {
 		t.Error("it was loaded again")
 	}
+	triplemesh(t, nil, "a\tb\tc\n", "kg", "load", "venus", "-", "--if-missing", "--retriever", s.addr).says(t, exitAnswered, "venus@7")
 }
 
 func TestKnowledgeGraphCommands(t *testing.T) {
@@ -55,7 +56,7 @@ func TestKnowledgeGraphCommands(t *testing.T) {
 		return triplemesh(t, nil, "", append(append([]string{"kg"}, args...), "--retriever", s.addr)...)
 	}
 	kg("list").says(t, exitAnswered, "mars@2", "active", "1.5")
-	kg("list", "venus").says(t, exitAnswered, "triplemesh kg load")
+	kg("list", "venus").says(t, exitFailed, "triplemesh kg load")
 	kg("drop", "mars@1").says(t, exitAnswered, "dropped mars@1")
 	if s.dropped.GetSnapshot() != 1 {
 		t.Errorf("dropped %v", s.dropped)

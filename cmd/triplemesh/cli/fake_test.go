@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -99,6 +101,9 @@ func (s *services) List(_ context.Context, req *retrieverv1.ListRequest) (*retri
 		if req.GetKg() == "" || req.GetKg() == k.GetKg().GetName() {
 			resp.Snapshots = append(resp.Snapshots, k)
 		}
+	}
+	if req.GetKg() != "" && len(resp.GetSnapshots()) == 0 {
+		return nil, status.Errorf(codes.NotFound, "list knowledge graph %q: not found", req.GetKg())
 	}
 	return resp, nil
 }

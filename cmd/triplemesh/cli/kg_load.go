@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
@@ -61,6 +63,9 @@ func (c *kgLoad) Run(p *program) error {
 
 func (c *kgLoad) isThere(ctx context.Context, client retrieverv1.KnowledgeGraphServiceClient) (bool, error) {
 	resp, err := client.List(ctx, &retrieverv1.ListRequest{Kg: c.Name})
+	if status.Code(err) == codes.NotFound {
+		return false, nil
+	}
 	for _, s := range resp.GetSnapshots() {
 		if s.GetActive() {
 			return true, nil
