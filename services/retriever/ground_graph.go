@@ -59,7 +59,8 @@ func groundingOptions(o *retrieverv1.GroundingOptions) ground.Options {
 		options.TopK = int(o.GetTopK())
 	}
 	if o != nil && o.MinConfidence != nil {
-		options.MinConfidence = o.GetMinConfidence()
+		// Asked for by name, a threshold holds for named subjects too.
+		options.MinConfidence, options.MinNamed = o.GetMinConfidence(), o.GetMinConfidence()
 	}
 	if o != nil && o.MaxSubjects != nil {
 		options.MaxSubjects = int(o.GetMaxSubjects())

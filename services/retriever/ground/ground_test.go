@@ -269,7 +269,7 @@ func TestFactsOfNamedSubjectsAreShownFirst(t *testing.T) {
 	options.MaxFacts, options.MinConfidence = 4, 0.2
 	shown := func(bonus float32) int {
 		options.NamedBonus = bonus
-		r := grounded(t, "Lake Superior country area outflow", []Fact{{Subject: "Lake Huron", Relation: "area", Object: "x"}}, options)
+		r := grounded(t, "the superior lake, its country, area and outflow", []Fact{{Subject: "Lake Huron", Relation: "area", Object: "x"}}, options)
 		for _, e := range r.Subjects {
 			if e.Subject == "Lake Huron" {
 				return len(e.Facts)
@@ -279,5 +279,16 @@ func TestFactsOfNamedSubjectsAreShownFirst(t *testing.T) {
 	}
 	if without, with := shown(0), shown(1); with <= without {
 		t.Errorf("%d facts of the named subject without a bonus and %d with one", without, with)
+	}
+}
+
+func TestAnEntityThatTheQuestionNamesIsASubject(t *testing.T) {
+	options := Default()
+	options.MaxSubjects = 1
+	r := grounded(t, "what is the area of Lake Huron", []Fact{{Subject: "Lake Superior", Relation: "area", Object: "x"}}, options)
+	for _, name := range []string{"Lake Huron", "Lake Superior"} {
+		if !slices.Contains(subjects(r), name) {
+			t.Errorf("subjects %q lack %s", subjects(r), name)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/triplemesh/triplemesh/services/retriever/link"
 	"github.com/triplemesh/triplemesh/services/retriever/prune"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
@@ -13,13 +14,23 @@ import (
 // facts first.
 const namesakes = 3
 
+// linked is how many entities are taken from the question itself, and
+// linkedScore how sure the linking must be: a question names its topic or two.
+const (
+	linked      = 2
+	linkedScore = 0.5
+)
+
 // byName adds what the encoder misses: the facts of the entities whose very
-// names the pseudo-graph's subjects have. To an encoder one rare name is like
-// another; "Neuse River" finds ten other rivers. Each adds its TopK best facts
-// that are no hits yet.
+// names the pseudo-graph's subjects have, or stand in the question. To an
+// encoder one rare name is like another; "Neuse River" finds ten other rivers.
+// Each adds its TopK best facts that are no hits yet.
 func (g *grounding) byName(ctx context.Context, seen map[store.TripleID]bool) ([]found, error) {
 	g.named = map[store.EntityID]bool{}
-	var entities []store.EntityID
+	entities, err := g.inQuestion(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, key := range g.plan.names {
 		matches, err := g.snap.Match(ctx, key)
 		if err != nil {
@@ -58,6 +69,24 @@ func (g *grounding) byName(ctx context.Context, seen map[store.TripleID]bool) ([
 		hits = append(hits, facts[:min(len(facts), g.options.TopK)]...)
 	}
 	return hits, nil
+}
+
+// inQuestion are the entities that the question names to the letter. They
+// count as named; that the model wrote another name into its pseudo-graph does
+// not lose them.
+func (g *grounding) inQuestion(ctx context.Context) ([]store.EntityID, error) {
+	links, err := link.Entities(ctx, g.snap, g.plan.texts[g.plan.question], linked)
+	if err != nil {
+		return nil, err
+	}
+	var entities []store.EntityID
+	for _, l := range links {
+		if l.Match != link.Fuzzy && l.Score >= linkedScore && !g.named[l.Entity] && !g.opaque(l.Entity) {
+			g.named[l.Entity] = true
+			entities = append(entities, l.Entity)
+		}
+	}
+	return entities, nil
 }
 
 // keepNamed takes back subjects that pruning removed although the pseudo-graph

@@ -46,8 +46,8 @@ type Listed struct {
 // Catalogue lists and switches snapshots.
 type Catalogue interface {
 	// List names the snapshots by knowledge graph, newest first; an empty kg
-	// lists all. A named one that does not exist is ErrNotFound. A snapshot
-	// whose manifest cannot be read is left out.
+	// lists all. A named one that does not exist is ErrNotFound. Of a
+	// snapshot that is damaged, no more than its name may be known.
 	List(ctx context.Context, kg string) ([]Listed, error)
 	// Activate makes a snapshot the one that questions read.
 	Activate(ctx context.Context, kg string, number uint64) (Info, error)

@@ -54,11 +54,12 @@ func (s *Store) listOne(ctx context.Context, kg string) ([]store.Listed, error) 
 		if err := ctx.Err(); err != nil {
 			return nil, wrap("list", kg, 0, err)
 		}
-		m, err := readManifest(s.snapshotDir(kg, n))
-		if err != nil {
-			continue
+		info := store.Info{KG: kg, Number: n}
+		// A damaged snapshot is there all the same; Open says what is wrong.
+		if m, err := readManifest(s.snapshotDir(kg, n)); err == nil {
+			info = m.info()
 		}
-		listed = append(listed, store.Listed{Info: m.info(), Active: n == current.Active})
+		listed = append(listed, store.Listed{Info: info, Active: n == current.Active})
 	}
 	return listed, nil
 }

@@ -75,6 +75,9 @@ func TestADamagedFileIsNeverServed(t *testing.T) {
 			if _, _, err := s.Verify(t.Context(), "world", 1); !errors.Is(err, store.ErrCorrupt) {
 				t.Errorf("%s with %s, verified: error is %v", f.Name(), name, err)
 			}
+			if listed, err := s.List(t.Context(), "world"); err != nil || len(listed) != 1 || listed[0].Number != 1 || !listed[0].Active {
+				t.Errorf("%s with %s, listed: got %v, %v", f.Name(), name, listed, err)
+			}
 			spoil(t, path, func([]byte) []byte { return whole })
 		}
 		if err := os.Remove(path); err != nil {
