@@ -102,14 +102,17 @@ func (s *KnowledgeGraphs) active(ctx context.Context, info store.Info) bool {
 }
 
 func snapshotInfo(info store.Info, active bool) *retrieverv1.SnapshotInfo {
-	return &retrieverv1.SnapshotInfo{
+	s := &retrieverv1.SnapshotInfo{
 		Kg:        &graphv1.KnowledgeGraphRef{Name: info.KG, Snapshot: info.Number},
 		Triples:   uint64(info.Triples),
 		Entities:  uint64(info.Entities),
 		Relations: uint64(info.Relations),
 		Bytes:     uint64(info.Bytes),
 		Encoder:   info.Encoder,
-		Created:   timestamppb.New(info.Created),
 		Active:    active,
 	}
+	if !info.Created.IsZero() {
+		s.Created = timestamppb.New(info.Created)
+	}
+	return s
 }

@@ -58,6 +58,10 @@ func printSnapshots(out io.Writer, snapshots []*retrieverv1.SnapshotInfo) error 
 		if s.GetActive() {
 			active = "active"
 		}
+		if s.GetEncoder() == "" { // every readable one has an encoder
+			fmt.Fprintf(w, "%s\t%s\t-\t-\t-\t-\t-\tdamaged: `triplemesh kg verify %s` says why\n", refText(s.GetKg()), active, refText(s.GetKg()))
+			continue
+		}
 		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%.1f\t%s\t%s\n", refText(s.GetKg()), active, s.GetTriples(), s.GetEntities(), s.GetRelations(),
 			float64(s.GetBytes())/1e6, s.GetCreated().AsTime().Local().Format(time.DateTime), show.Line(s.GetEncoder(), 40))
 	}

@@ -462,9 +462,10 @@ type SnapshotInfo struct {
 	Relations uint64 `protobuf:"varint,4,opt,name=relations,proto3" json:"relations,omitempty"`
 	// Size on disk in bytes.
 	Bytes uint64 `protobuf:"varint,5,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	// The encoder whose vectors it holds.
+	// The encoder whose vectors it holds; empty where the snapshot is damaged so
+	// that no more than its name is known.
 	Encoder string `protobuf:"bytes,6,opt,name=encoder,proto3" json:"encoder,omitempty"`
-	// When it was built.
+	// When it was built; unset where that is not known.
 	Created *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=created,proto3" json:"created,omitempty"`
 	// Whether questions read it.
 	Active        bool `protobuf:"varint,8,opt,name=active,proto3" json:"active,omitempty"`
