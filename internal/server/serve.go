@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"google.golang.org/grpc"
 )
 
 // Serve serves until ctx ends, and then goes down in this order: NOT_SERVING,
@@ -37,7 +39,12 @@ func (s *Server) Serve(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	s.drain()
-	return <-failed
+	// A server that was told to stop before it had begun says so; that is no
+	// failure.
+	if err := <-failed; !errors.Is(err, grpc.ErrServerStopped) {
+		return err
+	}
+	return nil
 }
 
 // drain takes the server down once ctx is done, so it keeps its own time.

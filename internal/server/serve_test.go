@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/triplemesh/triplemesh/internal/server"
+	"github.com/triplemesh/triplemesh/internal/telemetry"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	"google.golang.org/grpc"
@@ -215,5 +216,18 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 				t.Errorf("got error %v, want %s and the service named", err, test.want)
 			}
 		})
+	}
+}
+
+func TestAServerThatIsStoppedBeforeItBeginsHasNotFailed(t *testing.T) {
+	cfg := server.DefaultConfig("127.0.0.1:0")
+	s, err := server.New(cfg, telemetry.Discard())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Serve(ctx); err != nil {
+		t.Errorf("got %v, want an orderly end", err)
 	}
 }

@@ -26,6 +26,10 @@ type kgLoad struct {
 	Strict     bool     `help:"End at the first line that holds no triple; otherwise such lines are counted and reported."`
 	NoActivate bool     `help:"Build the snapshot and leave the active one as it is."`
 	IfMissing  bool     `help:"Do nothing where the knowledge graph has an active snapshot already."`
+
+	// A call without a deadline gets the server's own, which is meant for
+	// questions; encoding a large graph takes hours.
+	Timeout time.Duration `default:"24h" help:"Longest time to load and encode. (default: ${default})"`
 }
 
 // goodName is the contract's rule.
@@ -75,7 +79,7 @@ func (c *kgLoad) isThere(ctx context.Context, client retrieverv1.KnowledgeGraphS
 }
 
 func (c *kgLoad) send(p *program, client retrieverv1.KnowledgeGraphServiceClient) (*retrieverv1.LoadResponse, error) {
-	ctx, cancel := context.WithCancel(p.ctx)
+	ctx, cancel := context.WithTimeout(p.ctx, c.Timeout)
 	defer cancel()
 	stream, err := client.Load(ctx)
 	if err != nil {
