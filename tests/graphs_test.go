@@ -78,7 +78,9 @@ func link(from, to string) error {
 }
 
 func loadGraphs(tb testing.TB) error {
-	facts, err := bundledFacts(tb)
+	facts, err := bundledFacts(tb, func(n int, fields []string) bool {
+		return n%everyNth == 0 || slices.Contains(about, fields[0]) || slices.Contains(about, fields[2])
+	})
 	if err != nil {
 		return err
 	}
@@ -103,8 +105,8 @@ func loadGraphs(tb testing.TB) error {
 	return nil
 }
 
-// bundledFacts is a part of examples/wikidata as TSV.
-func bundledFacts(tb testing.TB) ([]byte, error) {
+// bundledFacts are the facts of examples/wikidata that keep takes, as TSV.
+func bundledFacts(tb testing.TB, keep func(n int, fields []string) bool) ([]byte, error) {
 	f, err := os.Open(testkit.CheckoutFile(tb, "examples", "wikidata", "triples.tsv.gz"))
 	if err != nil {
 		return nil, err
@@ -121,7 +123,7 @@ func bundledFacts(tb testing.TB) ([]byte, error) {
 		if len(fields) != 3 {
 			return nil, fmt.Errorf("line %d has %d fields", n+1, len(fields))
 		}
-		if n%everyNth == 0 || slices.Contains(about, fields[0]) || slices.Contains(about, fields[2]) {
+		if keep(n, fields) {
 			fmt.Fprintln(&taken, lines.Text())
 		}
 	}

@@ -42,23 +42,24 @@ func serve(t *testing.T, mesh *stagetest.Mesh) orchestratorv1.OrchestratorServic
 
 // local is the service without its server, so that a test can tell when a call
 // has ended.
-func local(t *testing.T, mesh *stagetest.Mesh) (*orchestrator.Service, *runs.DB) {
+func local(t *testing.T, mesh *stagetest.Mesh) (*orchestrator.Service, *runs.Keeper) {
 	t.Helper()
 	db, err := runs.Open(filepath.Join(t.TempDir(), "runs.db"), 10)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { db.Close() })
+	keeper := runs.NewKeeper(db, nil)
+	t.Cleanup(func() { keeper.Close() })
 	conn, err := client.Dial(mesh.Client(), telemetry.Discard())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	service, err := orchestrator.New(method.All(mesh.Stages(t), orchestrator.DefaultConfig().Ger), retrieverv1.NewKnowledgeGraphServiceClient(conn), db, telemetry.Discard())
+	service, err := orchestrator.New(method.All(mesh.Stages(t), orchestrator.DefaultConfig().Ger), retrieverv1.NewKnowledgeGraphServiceClient(conn), keeper, telemetry.Discard())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return service, db
+	return service, keeper
 }
 
 // film asks the scripted question by a method, over wikidata.

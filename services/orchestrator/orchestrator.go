@@ -33,18 +33,18 @@ type Service struct {
 
 	methods []method.Method
 	kgs     retrieverv1.KnowledgeGraphServiceClient
-	runs    *runs.DB
+	runs    *runs.Keeper
 	tel     *telemetry.Telemetry
 	metrics *metrics
 }
 
-// New returns a Service that answers by methods and keeps runs in db.
-func New(methods []method.Method, kgs retrieverv1.KnowledgeGraphServiceClient, db *runs.DB, tel *telemetry.Telemetry) (*Service, error) {
+// New returns a Service that answers by methods and leaves runs to keeper.
+func New(methods []method.Method, kgs retrieverv1.KnowledgeGraphServiceClient, keeper *runs.Keeper, tel *telemetry.Telemetry) (*Service, error) {
 	m, err := newMetrics(tel.Meter())
 	if err != nil {
 		return nil, err
 	}
-	return &Service{methods: methods, kgs: kgs, runs: db, tel: tel, metrics: m}, nil
+	return &Service{methods: methods, kgs: kgs, runs: keeper, tel: tel, metrics: m}, nil
 }
 
 // Register adds the service to a server.

@@ -60,7 +60,7 @@ func TestRunsAreKeptAndListed(t *testing.T) {
 }
 
 // count is how many runs are kept.
-func count(t *testing.T, db *runs.DB) int {
+func count(t *testing.T, db *runs.Keeper) int {
 	t.Helper()
 	page, _, err := db.List(100, "", runs.Filter{})
 	if err != nil {

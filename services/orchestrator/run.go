@@ -12,6 +12,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
@@ -100,9 +101,12 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
+	keeper := runs.NewKeeper(db, func(run *orchestratorv1.Run, err error) {
+		tel.Logger().ErrorContext(ctx, "a run was answered but not kept", "run", run.GetId(), "error", err)
+	})
+	defer func() { err = errors.Join(err, keeper.Close()) }()
 
-	service, err := New(method.All(stages, cfg.Ger), retrieverv1.NewKnowledgeGraphServiceClient(conns[1]), db, tel)
+	service, err := New(method.All(stages, cfg.Ger), retrieverv1.NewKnowledgeGraphServiceClient(conns[1]), keeper, tel)
 	if err != nil {
 		return err
 	}
