@@ -121,7 +121,7 @@ func nearest(pool []*evidence, i int, draft *graphv1.Triple, cfg Config) *eviden
 			continue
 		}
 		s := scores[i]
-		if about(e.GetTriple(), draft) {
+		if e.named || about(e.GetTriple(), draft) {
 			s += cfg.NameWeight
 		}
 		if s >= score && (best == nil || s > score) { // NaN is near nothing
