@@ -17,12 +17,17 @@ import (
 type Service struct {
 	reflectorv1.UnimplementedReflectorServiceServer
 
+	mode      reflectorv1.ReflectionMode
 	reflector *reflection.Reflector
 }
 
-// New returns a Service that reflects with model.
-func New(cfg Config, model llm.Completer) *Service {
-	return &Service{reflector: reflection.New(model, cfg.Reflection)}
+// New returns a Service. The model is asked in the mode model only.
+func New(cfg Config, model llm.Completer) (*Service, error) {
+	mode, err := cfg.mode()
+	if err != nil {
+		return nil, err
+	}
+	return &Service{mode: mode, reflector: reflection.New(model, cfg.Reflection)}, nil
 }
 
 // Register adds the service to a server.
@@ -35,7 +40,11 @@ func (s *Service) Reflect(ctx context.Context, req *reflectorv1.ReflectRequest) 
 	for _, v := range req.GetAnswerVerdicts() {
 		verdicts[v.GetAnswer()] = v
 	}
-	settled, err := s.reflector.Reflect(ctx, reflection.Case{
+	mode := req.GetMode()
+	if mode == reflectorv1.ReflectionMode_REFLECTION_MODE_UNSPECIFIED {
+		mode = s.mode
+	}
+	settled, err := s.reflector.Reflect(ctx, mode, reflection.Case{
 		Question:   req.GetQuestion(),
 		Candidates: req.GetCandidates(),
 		Paths:      req.GetPaths(),
@@ -51,5 +60,6 @@ func (s *Service) Reflect(ctx context.Context, req *reflectorv1.ReflectRequest) 
 		Reason:      reflection.Reason(settled),
 		Usage:       ledger.Usage(),
 		Warnings:    settled.Warnings,
+		Mode:        settled.Mode,
 	}, nil
 }

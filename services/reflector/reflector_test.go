@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"slices"
+	"strings"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -21,6 +22,7 @@ func serve(t *testing.T, model *testkit.LLM) reflectorv1.ReflectorServiceClient 
 	s := testkit.Serve(t, func(ctx context.Context, l net.Listener) error {
 		cfg := reflector.DefaultConfig()
 		cfg.Server.Listener, cfg.Telemetry.LogWriter, cfg.LLM = l, t.Output(), model.Config()
+		cfg.Reflection.Mode = "model"
 		return reflector.Run(ctx, cfg)
 	})
 	return reflectorv1.NewReflectorServiceClient(s.Conn)
@@ -56,6 +58,21 @@ func TestReflect(t *testing.T) {
 	}
 	if resp.GetUsage().GetCalls() != 1 || len(resp.GetWarnings()) > 0 {
 		t.Errorf("usage %v, warnings %v", resp.GetUsage(), resp.GetWarnings())
+	}
+}
+
+func TestWeighingAsksNoModel(t *testing.T) {
+	req := request()
+	req.Mode = reflectorv1.ReflectionMode_REFLECTION_MODE_WEIGH
+	for _, p := range req.GetPaths() {
+		p.Score = 0.5 // the verdicts tell the rivers from the twin
+	}
+	resp, err := serve(t, testkit.NewLLM(t)).Reflect(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(resp.GetAnswers(), []string{"Tessen", "Orla"}) || resp.GetUsage().GetCalls() != 0 || resp.GetMode() != req.GetMode() {
+		t.Errorf("got %v", resp)
 	}
 }
 
@@ -99,5 +116,10 @@ func TestConfig(t *testing.T) {
 	cfg.Reflection.MaxTokens = 0
 	if cfg.Validate() == nil {
 		t.Error("no tokens to write are no setting, but passed")
+	}
+	cfg = reflector.DefaultConfig()
+	cfg.Reflection.Mode = "guess"
+	if err := cfg.Validate(); err == nil || !strings.Contains(err.Error(), "guess") {
+		t.Errorf("a mode there is not gave %v", err)
 	}
 }

@@ -3,11 +3,13 @@ package reflector
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/server"
 	"github.com/triplemesh/triplemesh/internal/stage"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
+	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	"github.com/triplemesh/triplemesh/services/reflector/reflection"
 )
 
@@ -27,7 +29,8 @@ func DefaultConfig() Config {
 		Telemetry: telemetry.DefaultConfig(),
 		LLM:       llm.DefaultConfig(),
 		Reflection: reflection.Config{
-			MaxGroups: 8, MaxEnds: 8, MaxOthers: 12, MaxTokens: 160, KeepAbove: 0.8, DropBelow: 0.1,
+			Mode: "weigh", Margin: 0.08, VerdictWeight: 0.2,
+			MaxGroups: 8, MaxEnds: 8, MaxOthers: 12, MaxTokens: 160, KeepAbove: 0.7, DropBelow: 0.1,
 		},
 	}
 }
@@ -37,7 +40,18 @@ func (c Config) Validate() error {
 	if r := c.Reflection; min(r.MaxGroups, r.MaxEnds, r.MaxTokens) < 1 || r.MaxOthers < 0 {
 		return errors.New("the numbers under reflection must be at least 1, max_others at least 0")
 	}
-	return nil
+	_, err := c.mode()
+	return err
+}
+
+func (c Config) mode() (reflectorv1.ReflectionMode, error) {
+	switch c.Reflection.Mode {
+	case "weigh":
+		return reflectorv1.ReflectionMode_REFLECTION_MODE_WEIGH, nil
+	case "model":
+		return reflectorv1.ReflectionMode_REFLECTION_MODE_MODEL, nil
+	}
+	return 0, fmt.Errorf("reflection.mode: %q is neither weigh nor model", c.Reflection.Mode)
 }
 
 // Run serves until ctx ends.
@@ -47,6 +61,6 @@ func Run(ctx context.Context, cfg Config) error {
 		if err != nil {
 			return nil, err
 		}
-		return New(cfg, model), nil
+		return New(cfg, model)
 	})
 }

@@ -41,7 +41,7 @@ func (Ger) Info() *orchestratorv1.Method {
 	return &orchestratorv1.Method{
 		Name:        "ger",
 		Description: "Plans relation paths, follows them, reads candidates off them, evaluates these as a set and one by one, and reflects.",
-		Calls:       "4 + one per candidate",
+		Calls:       "3 + one per candidate (reflection by weighing), 4 + one (by the model)",
 		NeedsKg:     true,
 		Stages: []orchestratorv1.Stage{
 			orchestratorv1.Stage_STAGE_LINK,
@@ -265,18 +265,20 @@ func (m Ger) evaluateAnswers(ctx context.Context, q *question.Question, g *orche
 // reflect settles the final answers with the verdicts of both levels (§3.4).
 func (m Ger) reflect(ctx context.Context, q *question.Question, g *orchestratorv1.GerGraphs) error {
 	return q.Stage(ctx, orchestratorv1.Stage_STAGE_REFLECT, func(ctx context.Context) (question.Spent, error) {
+		mode := q.Request().GetOptions().GetReflection()
 		limits, err := q.Limits()
-		if err != nil {
-			return nil, err
+		if err != nil { // weighing costs nothing
+			mode = reflectorv1.ReflectionMode_REFLECTION_MODE_WEIGH
 		}
 		resp, err := m.Reflector.Reflect(ctx, &reflectorv1.ReflectRequest{
 			Question: q.Text(), Candidates: g.GetCandidates(), Paths: g.GetReasoningPaths(),
-			QuestionVerdict: g.GetQuestionVerdict(), AnswerVerdicts: g.GetAnswerVerdicts(), Limits: limits,
+			QuestionVerdict: g.GetQuestionVerdict(), AnswerVerdicts: g.GetAnswerVerdicts(),
+			Mode: mode, Limits: limits,
 		})
 		if err != nil {
 			return nil, err
 		}
-		q.Update(func(*orchestratorv1.Run) { g.Reflections = resp.GetReflections() })
+		q.Update(func(*orchestratorv1.Run) { g.Reflections, g.Reflection = resp.GetReflections(), resp.GetMode() })
 		answers := onPaths(resp.GetAnswers(), g.GetReasoningPaths())
 		conclude(q, text(answers), answers, true)
 		return resp, nil

@@ -7,6 +7,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/prompt/prompttest"
 	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	"github.com/triplemesh/triplemesh/services/reflector/prompts"
 	"github.com/triplemesh/triplemesh/services/reflector/reflection"
 )
@@ -17,7 +18,7 @@ func TestPrompts(t *testing.T) {
 			return &graphv1.ReasoningPath{Entities: []string{name, to}, Steps: []*graphv1.RelationStep{{Relation: r}}}
 		}
 		return func(m llm.Completer) {
-			_, _ = reflection.New(m, reflection.Config{MaxGroups: 2, MaxEnds: 2, MaxOthers: 2, MaxTokens: 64}).Reflect(t.Context(), reflection.Case{
+			_, _ = reflection.New(m, reflection.Config{MaxGroups: 2, MaxEnds: 2, MaxOthers: 2, MaxTokens: 64}).Reflect(t.Context(), reflectorv1.ReflectionMode_REFLECTION_MODE_MODEL, reflection.Case{
 				Question:   question,
 				Candidates: []*graphv1.CandidateAnswer{{Answer: name}, {Answer: "Tessen"}, {Answer: "Elde"}},
 				Paths:      []*graphv1.ReasoningPath{walk("body of water", "Tessen"), walk("body of water", "Orla"), walk("body of water", "Elde"), walk("twinned_city", "Harn")},

@@ -4,10 +4,7 @@ package reflection
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/prompt"
@@ -19,8 +16,18 @@ import (
 	"github.com/triplemesh/triplemesh/services/reflector/prompts"
 )
 
-// Config says how much the model sees and how far a verdict binds it.
+// Config says how to reflect, how much the model sees, and how far a verdict
+// binds.
 type Config struct {
+	// Mode is how answers are settled where the caller does not say: weigh or
+	// model. docs/results.md has what each is worth with which model.
+	Mode string `koanf:"mode"`
+	// Margin is how far below the best relation path another may score for its
+	// ends to be answers too, when weighing; a cosine.
+	Margin float32 `koanf:"margin"`
+	// VerdictWeight is what a verdict's probability, less 0.5, counts beside a
+	// relation path's cosine when weighing.
+	VerdictWeight float32 `koanf:"verdict_weight"`
 	// MaxGroups and MaxEnds are the most relation paths shown, and the most ends
 	// of each.
 	MaxGroups int `koanf:"max_groups"`
@@ -62,203 +69,39 @@ type Case struct {
 
 // Settled are the final answers and how they came about.
 type Settled struct {
+	// Mode that was used.
+	Mode        reflectorv1.ReflectionMode
 	Answers     []string
 	Reflections []*reflectorv1.Reflection
 	Warnings    []*llmv1.Warning
 }
 
-// Reflect asks the model for the final answers among the candidates and the
-// other ends of the paths. What it writes is bound by verdicts that are sure
-// enough. Where its output cannot be used, the verdicts alone decide.
-func (r *Reflector) Reflect(ctx context.Context, c Case, ledger *llm.Ledger) (Settled, error) {
+// Reflect settles the answers among the candidates and the other ends of the
+// paths. Verdicts that are sure enough bind what either mode wants. Where the
+// model's output cannot be used or the budget is spent, weighing decides, with
+// a warning.
+func (r *Reflector) Reflect(ctx context.Context, mode reflectorv1.ReflectionMode, c Case, ledger *llm.Ledger) (Settled, error) {
+	const weighing = reflectorv1.ReflectionMode_REFLECTION_MODE_WEIGH
 	groups := verbalise.Group(c.Paths)
-	others := r.others(c, groups)
-	if len(c.Candidates)+len(others) == 0 {
-		return Settled{}, nil
-	}
-	wanted, warnings, err := r.ask(ctx, c, groups, others, ledger)
-	if err != nil {
-		return Settled{}, err
-	}
-	answers := r.bind(c, wanted)
-	return Settled{Answers: answers, Reflections: decisions(c, answers, groups), Warnings: warnings}, nil
-}
-
-// others are the ends that are no candidates, best path first.
-func (r *Reflector) others(c Case, groups []*verbalise.PathGroup) []string {
-	seen := map[string]bool{}
-	for _, candidate := range c.Candidates {
-		seen[candidate.GetAnswer()] = true
-	}
-	var others []string
-	for _, g := range groups {
-		for _, end := range g.Ends {
-			if !seen[end] && len(others) < r.cfg.MaxOthers {
-				seen[end] = true
-				others = append(others, end)
-			}
-		}
-	}
-	return others
-}
-
-func (r *Reflector) ask(ctx context.Context, c Case, groups []*verbalise.PathGroup, others []string, ledger *llm.Ledger) ([]string, []*llmv1.Warning, error) {
-	var candidates, options []string
-	for _, candidate := range c.Candidates {
-		candidates = append(candidates, candidate.GetAnswer()+describe(c.Verdicts[candidate.GetAnswer()]))
-		options = append(options, candidate.GetAnswer())
-	}
-	options = append(options, others...)
-	messages, err := r.prompt.Messages(struct {
-		Question, Review          string
-		Lines, Candidates, Others []string
-	}{c.Question, c.Verdict.GetReason(), verbalise.Lines(groups, r.cfg.MaxGroups, r.cfg.MaxEnds), candidates, others})
-	if err != nil {
-		return nil, nil, err
-	}
-	said, _, err := llm.CompleteJSON[struct {
-		Answers []string `json:"answers"`
-	}](ctx, r.model, llm.Request{
-		Task: "reflect", Messages: messages, MaxTokens: r.cfg.MaxTokens, Ledger: ledger, Schema: schema(options),
-	})
-	if errors.Is(err, llm.ErrUnusable) {
-		return byVerdict(c), []*llmv1.Warning{llm.Warn(llm.WarnUnusable, "the model's reflection could not be read; the verdicts alone decided: %v", err)}, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	known := map[string]bool{}
-	for _, o := range options {
-		known[o] = true
+	out := Settled{Mode: mode}
+	if len(c.Candidates)+len(groups) == 0 {
+		return out, nil
 	}
 	var wanted []string
-	for _, a := range said.Answers {
-		if known[a] {
-			known[a] = false // each once
-			wanted = append(wanted, a)
+	var err error
+	if mode != weighing {
+		wanted, err = r.ask(ctx, c, groups, ledger)
+		if errors.Is(err, llm.ErrUnusable) || errors.Is(err, llm.ErrBudget) {
+			out.Mode = weighing
+			out.Warnings = append(out.Warnings, llm.Warn(llm.WarnUnusable, "there is no reflection by the model, so paths and verdicts were weighed: %v", err))
+		} else if err != nil {
+			return Settled{}, err
 		}
 	}
-	return wanted, nil, nil
-}
-
-// describe shows a verdict beside a candidate.
-func describe(v *evaluatorv1.AnswerVerdict) string {
-	if v == nil || v.GetUnknown() {
-		return ""
+	if out.Mode == weighing {
+		wanted = r.weigh(c, groups)
 	}
-	word := "wrong"
-	if v.GetCorrect() {
-		word = "right"
-	}
-	if v.Probability == nil {
-		return " (judged " + word + ")"
-	}
-	return fmt.Sprintf(" (judged %s, %.2f)", word, v.GetProbability())
-}
-
-// bind applies the verdicts that are sure enough to what the model wants, and
-// never leaves a question without an answer where a candidate might be one.
-func (r *Reflector) bind(c Case, wanted []string) []string {
-	has := map[string]bool{}
-	var answers []string
-	for _, a := range wanted {
-		if v := c.Verdicts[a]; has[a] || v != nil && v.Probability != nil && v.GetProbability() < r.cfg.DropBelow {
-			continue
-		}
-		has[a] = true
-		answers = append(answers, a)
-	}
-	for _, candidate := range c.Candidates {
-		a := candidate.GetAnswer()
-		if v := c.Verdicts[a]; !has[a] && v != nil && v.Probability != nil && v.GetProbability() >= r.cfg.KeepAbove {
-			has[a] = true
-			answers = append(answers, a)
-		}
-	}
-	if len(answers) == 0 {
-		answers = byVerdict(c)
-	}
-	return answers
-}
-
-// byVerdict lets the verdicts alone decide: the candidates judged right, or
-// where there are none the one that came nearest.
-func byVerdict(c Case) []string {
-	var right []string
-	var best string
-	var score float32
-	for _, candidate := range c.Candidates {
-		v := c.Verdicts[candidate.GetAnswer()]
-		if v.GetCorrect() {
-			right = append(right, candidate.GetAnswer())
-		}
-		if p := v.GetProbability(); best == "" || p > score {
-			best, score = candidate.GetAnswer(), p
-		}
-	}
-	if len(right) == 0 && best != "" {
-		return []string{best}
-	}
-	return right
-}
-
-// decisions names what became of every candidate and what was added.
-func decisions(c Case, answers []string, groups []*verbalise.PathGroup) []*reflectorv1.Reflection {
-	final, candidates := map[string]bool{}, map[string]bool{}
-	for _, a := range answers {
-		final[a] = true
-	}
-	var out []*reflectorv1.Reflection
-	for _, candidate := range c.Candidates {
-		candidates[candidate.GetAnswer()] = true
-		d := reflectorv1.Decision_DECISION_DROP
-		if final[candidate.GetAnswer()] {
-			d = reflectorv1.Decision_DECISION_KEEP
-		}
-		out = append(out, &reflectorv1.Reflection{Answer: candidate.GetAnswer(), Decision: d, Paths: candidate.GetPaths()})
-	}
-	for _, a := range answers {
-		if candidates[a] {
-			continue
-		}
-		added := &reflectorv1.Reflection{Answer: a, Decision: reflectorv1.Decision_DECISION_ADD}
-		for _, g := range groups {
-			for _, p := range g.Paths {
-				if verbalise.End(p) == a {
-					added.Paths = append(added.Paths, p)
-				}
-			}
-		}
-		out = append(out, added)
-	}
-	return out
-}
-
-// Reason tells in a sentence what reflection changed.
-func Reason(s Settled) string {
-	byDecision := map[reflectorv1.Decision][]string{}
-	for _, r := range s.Reflections {
-		byDecision[r.GetDecision()] = append(byDecision[r.GetDecision()], r.GetAnswer())
-	}
-	var parts []string
-	for _, d := range []struct {
-		decision reflectorv1.Decision
-		verb     string
-	}{
-		{reflectorv1.Decision_DECISION_KEEP, "kept"},
-		{reflectorv1.Decision_DECISION_DROP, "dropped"},
-		{reflectorv1.Decision_DECISION_ADD, "added"},
-	} {
-		if names := byDecision[d.decision]; len(names) > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", d.verb, len(names)))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-func schema(options []string) *llm.Schema {
-	enum, _ := json.Marshal(options) // a slice of strings always marshals
-	return &llm.Schema{Name: "answers", JSON: fmt.Appendf(nil,
-		`{"type":"object","additionalProperties":false,"required":["answers"],"properties":{"answers":{"type":"array","minItems":1,"maxItems":%d,"items":{"type":"string","enum":%s}}}}`,
-		len(options), enum)}
+	out.Answers = r.bind(c, wanted)
+	out.Reflections = decisions(c, out.Answers, groups)
+	return out, nil
 }

@@ -3,7 +3,6 @@ package reflection_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -14,10 +13,13 @@ import (
 	"github.com/triplemesh/triplemesh/internal/llm"
 	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	"github.com/triplemesh/triplemesh/services/reflector/reflection"
 )
 
-var config = reflection.Config{MaxGroups: 4, MaxEnds: 4, MaxOthers: 2, MaxTokens: 64, KeepAbove: .8, DropBelow: .1}
+var config = reflection.Config{Margin: .08, VerdictWeight: .2, MaxGroups: 4, MaxEnds: 4, MaxOthers: 2, MaxTokens: 64, KeepAbove: .8, DropBelow: .1}
+
+const byModel = reflectorv1.ReflectionMode_REFLECTION_MODE_MODEL
 
 // model answers with a text, or with the answers given as JSON.
 type model struct {
@@ -113,7 +115,7 @@ func TestReflect(t *testing.T) {
 		{"a candidate that came twice is decided once", candidates("Tessen", "Tessen"), nil, answers("Tessen"), []string{"Tessen"}, []string{"keep Tessen", "keep Tessen"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := reflection.New(c.model, config).Reflect(t.Context(), reflection.Case{
+			got, err := reflection.New(c.model, config).Reflect(t.Context(), byModel, reflection.Case{
 				Question: "what rivers", Candidates: c.candidates, Paths: paths, Verdicts: verdicts(c.verdicts),
 			}, llm.NewLedger(nil))
 			if err != nil || (len(got.Warnings) > 0) != c.warned {
@@ -136,22 +138,22 @@ func TestReflect(t *testing.T) {
 
 func TestWithNothingToWeighNoModelIsAsked(t *testing.T) {
 	m := answers("x")
-	got, err := reflection.New(m, config).Reflect(t.Context(), reflection.Case{Question: "q"}, llm.NewLedger(nil))
+	got, err := reflection.New(m, config).Reflect(t.Context(), byModel, reflection.Case{Question: "q"}, llm.NewLedger(nil))
 	if err != nil || len(got.Answers) > 0 || len(m.asked) > 0 {
 		t.Errorf("got %v, %v after %d questions", got, err, len(m.asked))
 	}
 }
 
-func TestASpentBudgetIsTheCallersToSettle(t *testing.T) {
-	_, err := reflection.New(&model{err: llm.ErrBudget}, config).Reflect(t.Context(), reflection.Case{Question: "q", Candidates: candidates("Tessen")}, llm.NewLedger(nil))
-	if !errors.Is(err, llm.ErrBudget) {
-		t.Errorf("got %v", err)
+func TestASpentBudgetLeavesItToWeighing(t *testing.T) {
+	got, err := reflection.New(&model{err: llm.ErrBudget}, config).Reflect(t.Context(), byModel, reflection.Case{Question: "q", Candidates: candidates("Tessen")}, llm.NewLedger(nil))
+	if err != nil || len(got.Warnings) != 1 || got.Mode != reflectorv1.ReflectionMode_REFLECTION_MODE_WEIGH {
+		t.Errorf("got %v, %v", got, err)
 	}
 }
 
 func TestTheModelSeesVerdictsAndAFewOthers(t *testing.T) {
 	m := answers("Tessen")
-	_, err := reflection.New(m, config).Reflect(t.Context(), reflection.Case{
+	_, err := reflection.New(m, config).Reflect(t.Context(), byModel, reflection.Case{
 		Question: "q", Candidates: candidates("Tessen", "Harn"), Paths: paths,
 		Verdict:  &evaluatorv1.QuestionVerdict{Reason: "one is missing"},
 		Verdicts: verdicts(map[string]float64{"Tessen": .93}),
@@ -191,7 +193,7 @@ func TestReflectionIsCompleteForAnyVerdicts(t *testing.T) {
 		for _, n := range pick(.7) {
 			of[n] = random.Float64()*1.4 - .2
 		}
-		got, err := reflection.New(answers(pick(.3)...), config).Reflect(t.Context(), reflection.Case{
+		got, err := reflection.New(answers(pick(.3)...), config).Reflect(t.Context(), byModel, reflection.Case{
 			Question: "q", Candidates: given, Paths: paths, Verdicts: verdicts(of),
 		}, llm.NewLedger(nil))
 		if err != nil {
@@ -226,7 +228,7 @@ func TestReflectionIsCompleteForAnyVerdicts(t *testing.T) {
 }
 
 func TestReason(t *testing.T) {
-	got, err := reflection.New(answers("Tessen", "Orla"), config).Reflect(t.Context(), reflection.Case{
+	got, err := reflection.New(answers("Tessen", "Orla"), config).Reflect(t.Context(), byModel, reflection.Case{
 		Question: "q", Candidates: candidates("Harn", "Tessen"), Paths: paths,
 	}, llm.NewLedger(nil))
 	if err != nil {

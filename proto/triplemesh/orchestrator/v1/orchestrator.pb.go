@@ -11,11 +11,11 @@ package orchestratorv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
-	v15 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
-	v14 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
-	v12 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
-	v13 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
-	v16 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
+	v16 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
+	v15 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
+	v13 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	v14 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
+	v12 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	v1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	v11 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -195,7 +195,9 @@ type AskOptions struct {
 	// True collects the spans of every service into the run.
 	Spans bool `protobuf:"varint,5,opt,name=spans,proto3" json:"spans,omitempty"`
 	// True leaves the run out of the run database.
-	NoRecord      bool `protobuf:"varint,6,opt,name=no_record,json=noRecord,proto3" json:"no_record,omitempty"`
+	NoRecord bool `protobuf:"varint,6,opt,name=no_record,json=noRecord,proto3" json:"no_record,omitempty"`
+	// How to reflect (ger).
+	Reflection    v12.ReflectionMode `protobuf:"varint,7,opt,name=reflection,proto3,enum=triplemesh.reflector.v1.ReflectionMode" json:"reflection,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -272,6 +274,13 @@ func (x *AskOptions) GetNoRecord() bool {
 	return false
 }
 
+func (x *AskOptions) GetReflection() v12.ReflectionMode {
+	if x != nil {
+		return x.Reflection
+	}
+	return v12.ReflectionMode(0)
+}
+
 // AskRequest asks a question.
 type AskRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -280,11 +289,11 @@ type AskRequest struct {
 	// The method's name, as ListMethods has it; empty takes "pg-akv".
 	Method string `protobuf:"bytes,2,opt,name=method,proto3" json:"method,omitempty"`
 	// The knowledge graph. May be unset for methods that read none.
-	Kg *v12.KnowledgeGraphRef `protobuf:"bytes,3,opt,name=kg,proto3" json:"kg,omitempty"`
+	Kg *v13.KnowledgeGraphRef `protobuf:"bytes,3,opt,name=kg,proto3" json:"kg,omitempty"`
 	// Topic entities, where the caller knows them; else they are linked.
 	TopicEntities []string `protobuf:"bytes,4,rep,name=topic_entities,json=topicEntities,proto3" json:"topic_entities,omitempty"`
 	// What may be spent and with which model.
-	Limits *v13.Limits `protobuf:"bytes,5,opt,name=limits,proto3" json:"limits,omitempty"`
+	Limits *v14.Limits `protobuf:"bytes,5,opt,name=limits,proto3" json:"limits,omitempty"`
 	// The rest.
 	Options       *AskOptions `protobuf:"bytes,6,opt,name=options,proto3" json:"options,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -335,7 +344,7 @@ func (x *AskRequest) GetMethod() string {
 	return ""
 }
 
-func (x *AskRequest) GetKg() *v12.KnowledgeGraphRef {
+func (x *AskRequest) GetKg() *v13.KnowledgeGraphRef {
 	if x != nil {
 		return x.Kg
 	}
@@ -349,7 +358,7 @@ func (x *AskRequest) GetTopicEntities() []string {
 	return nil
 }
 
-func (x *AskRequest) GetLimits() *v13.Limits {
+func (x *AskRequest) GetLimits() *v14.Limits {
 	if x != nil {
 		return x.Limits
 	}
@@ -416,7 +425,7 @@ type Answer struct {
 	Answer string `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"`
 	// The triples of the knowledge graph that name it; empty where there are
 	// none.
-	Evidence      []*v12.Triple `protobuf:"bytes,2,rep,name=evidence,proto3" json:"evidence,omitempty"`
+	Evidence      []*v13.Triple `protobuf:"bytes,2,rep,name=evidence,proto3" json:"evidence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -458,7 +467,7 @@ func (x *Answer) GetAnswer() string {
 	return ""
 }
 
-func (x *Answer) GetEvidence() []*v12.Triple {
+func (x *Answer) GetEvidence() []*v13.Triple {
 	if x != nil {
 		return x.Evidence
 	}
@@ -475,7 +484,7 @@ type Run struct {
 	// The method.
 	Method string `protobuf:"bytes,3,opt,name=method,proto3" json:"method,omitempty"`
 	// The snapshot that was read; unset for methods that read none.
-	Kg *v12.KnowledgeGraphRef `protobuf:"bytes,4,opt,name=kg,proto3" json:"kg,omitempty"`
+	Kg *v13.KnowledgeGraphRef `protobuf:"bytes,4,opt,name=kg,proto3" json:"kg,omitempty"`
 	// The answers, best first.
 	Answers []*Answer `protobuf:"bytes,5,rep,name=answers,proto3" json:"answers,omitempty"`
 	// The answer as text.
@@ -494,7 +503,7 @@ type Run struct {
 	// The stages gone through, in order.
 	Stages []*StageReport `protobuf:"bytes,11,rep,name=stages,proto3" json:"stages,omitempty"`
 	// What all stages cost together.
-	Usage *v13.Usage `protobuf:"bytes,12,opt,name=usage,proto3" json:"usage,omitempty"`
+	Usage *v14.Usage `protobuf:"bytes,12,opt,name=usage,proto3" json:"usage,omitempty"`
 	// W3C trace id, 32 hexadecimal digits.
 	TraceId string `protobuf:"bytes,13,opt,name=trace_id,json=traceId,proto3" json:"trace_id,omitempty"`
 	// The spans of the trace, where they were asked for.
@@ -560,7 +569,7 @@ func (x *Run) GetMethod() string {
 	return ""
 }
 
-func (x *Run) GetKg() *v12.KnowledgeGraphRef {
+func (x *Run) GetKg() *v13.KnowledgeGraphRef {
 	if x != nil {
 		return x.Kg
 	}
@@ -627,7 +636,7 @@ func (x *Run) GetStages() []*StageReport {
 	return nil
 }
 
-func (x *Run) GetUsage() *v13.Usage {
+func (x *Run) GetUsage() *v14.Usage {
 	if x != nil {
 		return x.Usage
 	}
@@ -693,21 +702,21 @@ type PgAkvGraphs struct {
 	// The Cypher the model wrote.
 	Cypher string `protobuf:"bytes,1,opt,name=cypher,proto3" json:"cypher,omitempty"`
 	// What was wrong with it.
-	Diagnostics []*v14.CypherDiagnostic `protobuf:"bytes,2,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	Diagnostics []*v15.CypherDiagnostic `protobuf:"bytes,2,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
 	// G_p.
-	PseudoGraph *v12.PseudoGraph `protobuf:"bytes,3,opt,name=pseudo_graph,json=pseudoGraph,proto3" json:"pseudo_graph,omitempty"`
+	PseudoGraph *v13.PseudoGraph `protobuf:"bytes,3,opt,name=pseudo_graph,json=pseudoGraph,proto3" json:"pseudo_graph,omitempty"`
 	// G_t, best first.
-	Hits []*v12.ScoredTriple `protobuf:"bytes,4,rep,name=hits,proto3" json:"hits,omitempty"`
+	Hits []*v13.ScoredTriple `protobuf:"bytes,4,rep,name=hits,proto3" json:"hits,omitempty"`
 	// G_g.
-	GroundGraph *v12.GroundGraph `protobuf:"bytes,5,opt,name=ground_graph,json=groundGraph,proto3" json:"ground_graph,omitempty"`
+	GroundGraph *v13.GroundGraph `protobuf:"bytes,5,opt,name=ground_graph,json=groundGraph,proto3" json:"ground_graph,omitempty"`
 	// What pruning removed.
-	Dropped []*v12.DroppedSubject `protobuf:"bytes,6,rep,name=dropped,proto3" json:"dropped,omitempty"`
+	Dropped []*v13.DroppedSubject `protobuf:"bytes,6,rep,name=dropped,proto3" json:"dropped,omitempty"`
 	// The verification mode used.
 	Verification v11.VerificationMode `protobuf:"varint,7,opt,name=verification,proto3,enum=triplemesh.verifier.v1.VerificationMode" json:"verification,omitempty"`
 	// From G_p to G_f.
-	Edits []*v12.Edit `protobuf:"bytes,8,rep,name=edits,proto3" json:"edits,omitempty"`
+	Edits []*v13.Edit `protobuf:"bytes,8,rep,name=edits,proto3" json:"edits,omitempty"`
 	// G_f.
-	FixedGraph    *v12.FixedGraph `protobuf:"bytes,9,opt,name=fixed_graph,json=fixedGraph,proto3" json:"fixed_graph,omitempty"`
+	FixedGraph    *v13.FixedGraph `protobuf:"bytes,9,opt,name=fixed_graph,json=fixedGraph,proto3" json:"fixed_graph,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -749,35 +758,35 @@ func (x *PgAkvGraphs) GetCypher() string {
 	return ""
 }
 
-func (x *PgAkvGraphs) GetDiagnostics() []*v14.CypherDiagnostic {
+func (x *PgAkvGraphs) GetDiagnostics() []*v15.CypherDiagnostic {
 	if x != nil {
 		return x.Diagnostics
 	}
 	return nil
 }
 
-func (x *PgAkvGraphs) GetPseudoGraph() *v12.PseudoGraph {
+func (x *PgAkvGraphs) GetPseudoGraph() *v13.PseudoGraph {
 	if x != nil {
 		return x.PseudoGraph
 	}
 	return nil
 }
 
-func (x *PgAkvGraphs) GetHits() []*v12.ScoredTriple {
+func (x *PgAkvGraphs) GetHits() []*v13.ScoredTriple {
 	if x != nil {
 		return x.Hits
 	}
 	return nil
 }
 
-func (x *PgAkvGraphs) GetGroundGraph() *v12.GroundGraph {
+func (x *PgAkvGraphs) GetGroundGraph() *v13.GroundGraph {
 	if x != nil {
 		return x.GroundGraph
 	}
 	return nil
 }
 
-func (x *PgAkvGraphs) GetDropped() []*v12.DroppedSubject {
+func (x *PgAkvGraphs) GetDropped() []*v13.DroppedSubject {
 	if x != nil {
 		return x.Dropped
 	}
@@ -791,14 +800,14 @@ func (x *PgAkvGraphs) GetVerification() v11.VerificationMode {
 	return v11.VerificationMode(0)
 }
 
-func (x *PgAkvGraphs) GetEdits() []*v12.Edit {
+func (x *PgAkvGraphs) GetEdits() []*v13.Edit {
 	if x != nil {
 		return x.Edits
 	}
 	return nil
 }
 
-func (x *PgAkvGraphs) GetFixedGraph() *v12.FixedGraph {
+func (x *PgAkvGraphs) GetFixedGraph() *v13.FixedGraph {
 	if x != nil {
 		return x.FixedGraph
 	}
@@ -809,21 +818,23 @@ func (x *PgAkvGraphs) GetFixedGraph() *v12.FixedGraph {
 type GerGraphs struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entities it started from.
-	TopicEntities []*v12.EntityLink `protobuf:"bytes,1,rep,name=topic_entities,json=topicEntities,proto3" json:"topic_entities,omitempty"`
+	TopicEntities []*v13.EntityLink `protobuf:"bytes,1,rep,name=topic_entities,json=topicEntities,proto3" json:"topic_entities,omitempty"`
 	// The relation paths the model proposed in its own words.
-	ProposedPaths []*v12.RelationPath `protobuf:"bytes,2,rep,name=proposed_paths,json=proposedPaths,proto3" json:"proposed_paths,omitempty"`
+	ProposedPaths []*v13.RelationPath `protobuf:"bytes,2,rep,name=proposed_paths,json=proposedPaths,proto3" json:"proposed_paths,omitempty"`
 	// The relation paths that were followed.
-	RelationPaths []*v12.RelationPath `protobuf:"bytes,3,rep,name=relation_paths,json=relationPaths,proto3" json:"relation_paths,omitempty"`
+	RelationPaths []*v13.RelationPath `protobuf:"bytes,3,rep,name=relation_paths,json=relationPaths,proto3" json:"relation_paths,omitempty"`
 	// Where they led.
-	ReasoningPaths []*v12.ReasoningPath `protobuf:"bytes,4,rep,name=reasoning_paths,json=reasoningPaths,proto3" json:"reasoning_paths,omitempty"`
+	ReasoningPaths []*v13.ReasoningPath `protobuf:"bytes,4,rep,name=reasoning_paths,json=reasoningPaths,proto3" json:"reasoning_paths,omitempty"`
 	// The candidates.
-	Candidates []*v12.CandidateAnswer `protobuf:"bytes,5,rep,name=candidates,proto3" json:"candidates,omitempty"`
+	Candidates []*v13.CandidateAnswer `protobuf:"bytes,5,rep,name=candidates,proto3" json:"candidates,omitempty"`
 	// The verdict on the set.
-	QuestionVerdict *v15.QuestionVerdict `protobuf:"bytes,6,opt,name=question_verdict,json=questionVerdict,proto3" json:"question_verdict,omitempty"`
+	QuestionVerdict *v16.QuestionVerdict `protobuf:"bytes,6,opt,name=question_verdict,json=questionVerdict,proto3" json:"question_verdict,omitempty"`
 	// The verdicts on the candidates.
-	AnswerVerdicts []*v15.AnswerVerdict `protobuf:"bytes,7,rep,name=answer_verdicts,json=answerVerdicts,proto3" json:"answer_verdicts,omitempty"`
+	AnswerVerdicts []*v16.AnswerVerdict `protobuf:"bytes,7,rep,name=answer_verdicts,json=answerVerdicts,proto3" json:"answer_verdicts,omitempty"`
 	// What reflection changed.
-	Reflections   []*v16.Reflection `protobuf:"bytes,8,rep,name=reflections,proto3" json:"reflections,omitempty"`
+	Reflections []*v12.Reflection `protobuf:"bytes,8,rep,name=reflections,proto3" json:"reflections,omitempty"`
+	// The reflection mode used.
+	Reflection    v12.ReflectionMode `protobuf:"varint,9,opt,name=reflection,proto3,enum=triplemesh.reflector.v1.ReflectionMode" json:"reflection,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -858,60 +869,67 @@ func (*GerGraphs) Descriptor() ([]byte, []int) {
 	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{6}
 }
 
-func (x *GerGraphs) GetTopicEntities() []*v12.EntityLink {
+func (x *GerGraphs) GetTopicEntities() []*v13.EntityLink {
 	if x != nil {
 		return x.TopicEntities
 	}
 	return nil
 }
 
-func (x *GerGraphs) GetProposedPaths() []*v12.RelationPath {
+func (x *GerGraphs) GetProposedPaths() []*v13.RelationPath {
 	if x != nil {
 		return x.ProposedPaths
 	}
 	return nil
 }
 
-func (x *GerGraphs) GetRelationPaths() []*v12.RelationPath {
+func (x *GerGraphs) GetRelationPaths() []*v13.RelationPath {
 	if x != nil {
 		return x.RelationPaths
 	}
 	return nil
 }
 
-func (x *GerGraphs) GetReasoningPaths() []*v12.ReasoningPath {
+func (x *GerGraphs) GetReasoningPaths() []*v13.ReasoningPath {
 	if x != nil {
 		return x.ReasoningPaths
 	}
 	return nil
 }
 
-func (x *GerGraphs) GetCandidates() []*v12.CandidateAnswer {
+func (x *GerGraphs) GetCandidates() []*v13.CandidateAnswer {
 	if x != nil {
 		return x.Candidates
 	}
 	return nil
 }
 
-func (x *GerGraphs) GetQuestionVerdict() *v15.QuestionVerdict {
+func (x *GerGraphs) GetQuestionVerdict() *v16.QuestionVerdict {
 	if x != nil {
 		return x.QuestionVerdict
 	}
 	return nil
 }
 
-func (x *GerGraphs) GetAnswerVerdicts() []*v15.AnswerVerdict {
+func (x *GerGraphs) GetAnswerVerdicts() []*v16.AnswerVerdict {
 	if x != nil {
 		return x.AnswerVerdicts
 	}
 	return nil
 }
 
-func (x *GerGraphs) GetReflections() []*v16.Reflection {
+func (x *GerGraphs) GetReflections() []*v12.Reflection {
 	if x != nil {
 		return x.Reflections
 	}
 	return nil
+}
+
+func (x *GerGraphs) GetReflection() v12.ReflectionMode {
+	if x != nil {
+		return x.Reflection
+	}
+	return v12.ReflectionMode(0)
 }
 
 // StageReport is what one stage took.
@@ -922,9 +940,9 @@ type StageReport struct {
 	// How long it took.
 	Duration *durationpb.Duration `protobuf:"bytes,2,opt,name=duration,proto3" json:"duration,omitempty"`
 	// What it cost.
-	Usage *v13.Usage `protobuf:"bytes,3,opt,name=usage,proto3" json:"usage,omitempty"`
+	Usage *v14.Usage `protobuf:"bytes,3,opt,name=usage,proto3" json:"usage,omitempty"`
 	// What went wrong and was gone on without.
-	Warnings      []*v13.Warning `protobuf:"bytes,4,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Warnings      []*v14.Warning `protobuf:"bytes,4,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -973,14 +991,14 @@ func (x *StageReport) GetDuration() *durationpb.Duration {
 	return nil
 }
 
-func (x *StageReport) GetUsage() *v13.Usage {
+func (x *StageReport) GetUsage() *v14.Usage {
 	if x != nil {
 		return x.Usage
 	}
 	return nil
 }
 
-func (x *StageReport) GetWarnings() []*v13.Warning {
+func (x *StageReport) GetWarnings() []*v14.Warning {
 	if x != nil {
 		return x.Warnings
 	}
@@ -1753,7 +1771,7 @@ var File_triplemesh_orchestrator_v1_orchestrator_proto protoreflect.FileDescript
 
 const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\n" +
-	"-triplemesh/orchestrator/v1/orchestrator.proto\x12\x1atriplemesh.orchestrator.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a'triplemesh/evaluator/v1/evaluator.proto\x1a'triplemesh/generator/v1/generator.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\x1a'triplemesh/reflector/v1/reflector.proto\x1a'triplemesh/retriever/v1/retriever.proto\x1a%triplemesh/verifier/v1/verifier.proto\"\xc7\x02\n" +
+	"-triplemesh/orchestrator/v1/orchestrator.proto\x12\x1atriplemesh.orchestrator.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a'triplemesh/evaluator/v1/evaluator.proto\x1a'triplemesh/generator/v1/generator.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\x1a'triplemesh/reflector/v1/reflector.proto\x1a'triplemesh/retriever/v1/retriever.proto\x1a%triplemesh/verifier/v1/verifier.proto\"\x9a\x03\n" +
 	"\n" +
 	"AskOptions\x12G\n" +
 	"\tgrounding\x18\x01 \x01(\v2).triplemesh.retriever.v1.GroundingOptionsR\tgrounding\x12V\n" +
@@ -1761,7 +1779,10 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\bmax_hops\x18\x03 \x01(\rB\a\xbaH\x04*\x02\x18\x04R\amaxHops\x12A\n" +
 	"\x05until\x18\x04 \x01(\x0e2!.triplemesh.orchestrator.v1.StageB\b\xbaH\x05\x82\x01\x02\x10\x01R\x05until\x12\x14\n" +
 	"\x05spans\x18\x05 \x01(\bR\x05spans\x12\x1b\n" +
-	"\tno_record\x18\x06 \x01(\bR\bnoRecord\"\xbe\x02\n" +
+	"\tno_record\x18\x06 \x01(\bR\bnoRecord\x12Q\n" +
+	"\n" +
+	"reflection\x18\a \x01(\x0e2'.triplemesh.reflector.v1.ReflectionModeB\b\xbaH\x05\x82\x01\x02\x10\x01R\n" +
+	"reflection\"\xbe\x02\n" +
 	"\n" +
 	"AskRequest\x12'\n" +
 	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12\x1f\n" +
@@ -1805,7 +1826,7 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\fverification\x18\a \x01(\x0e2(.triplemesh.verifier.v1.VerificationModeR\fverification\x12/\n" +
 	"\x05edits\x18\b \x03(\v2\x19.triplemesh.graph.v1.EditR\x05edits\x12@\n" +
 	"\vfixed_graph\x18\t \x01(\v2\x1f.triplemesh.graph.v1.FixedGraphR\n" +
-	"fixedGraph\"\xe7\x04\n" +
+	"fixedGraph\"\xb0\x05\n" +
 	"\tGerGraphs\x12F\n" +
 	"\x0etopic_entities\x18\x01 \x03(\v2\x1f.triplemesh.graph.v1.EntityLinkR\rtopicEntities\x12H\n" +
 	"\x0eproposed_paths\x18\x02 \x03(\v2!.triplemesh.graph.v1.RelationPathR\rproposedPaths\x12H\n" +
@@ -1816,7 +1837,10 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"candidates\x12S\n" +
 	"\x10question_verdict\x18\x06 \x01(\v2(.triplemesh.evaluator.v1.QuestionVerdictR\x0fquestionVerdict\x12O\n" +
 	"\x0fanswer_verdicts\x18\a \x03(\v2&.triplemesh.evaluator.v1.AnswerVerdictR\x0eanswerVerdicts\x12E\n" +
-	"\vreflections\x18\b \x03(\v2#.triplemesh.reflector.v1.ReflectionR\vreflections\"\xe5\x01\n" +
+	"\vreflections\x18\b \x03(\v2#.triplemesh.reflector.v1.ReflectionR\vreflections\x12G\n" +
+	"\n" +
+	"reflection\x18\t \x01(\x0e2'.triplemesh.reflector.v1.ReflectionModeR\n" +
+	"reflection\"\xe5\x01\n" +
 	"\vStageReport\x127\n" +
 	"\x05stage\x18\x01 \x01(\x0e2!.triplemesh.orchestrator.v1.StageR\x05stage\x125\n" +
 	"\bduration\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bduration\x12.\n" +
@@ -1938,96 +1962,99 @@ var file_triplemesh_orchestrator_v1_orchestrator_proto_goTypes = []any{
 	nil,                           // 22: triplemesh.orchestrator.v1.Span.AttributesEntry
 	(*v1.GroundingOptions)(nil),   // 23: triplemesh.retriever.v1.GroundingOptions
 	(v11.VerificationMode)(0),     // 24: triplemesh.verifier.v1.VerificationMode
-	(*v12.KnowledgeGraphRef)(nil), // 25: triplemesh.graph.v1.KnowledgeGraphRef
-	(*v13.Limits)(nil),            // 26: triplemesh.llm.v1.Limits
-	(*v12.Triple)(nil),            // 27: triplemesh.graph.v1.Triple
-	(*v13.Usage)(nil),             // 28: triplemesh.llm.v1.Usage
-	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 30: google.protobuf.Duration
-	(*v14.CypherDiagnostic)(nil),  // 31: triplemesh.generator.v1.CypherDiagnostic
-	(*v12.PseudoGraph)(nil),       // 32: triplemesh.graph.v1.PseudoGraph
-	(*v12.ScoredTriple)(nil),      // 33: triplemesh.graph.v1.ScoredTriple
-	(*v12.GroundGraph)(nil),       // 34: triplemesh.graph.v1.GroundGraph
-	(*v12.DroppedSubject)(nil),    // 35: triplemesh.graph.v1.DroppedSubject
-	(*v12.Edit)(nil),              // 36: triplemesh.graph.v1.Edit
-	(*v12.FixedGraph)(nil),        // 37: triplemesh.graph.v1.FixedGraph
-	(*v12.EntityLink)(nil),        // 38: triplemesh.graph.v1.EntityLink
-	(*v12.RelationPath)(nil),      // 39: triplemesh.graph.v1.RelationPath
-	(*v12.ReasoningPath)(nil),     // 40: triplemesh.graph.v1.ReasoningPath
-	(*v12.CandidateAnswer)(nil),   // 41: triplemesh.graph.v1.CandidateAnswer
-	(*v15.QuestionVerdict)(nil),   // 42: triplemesh.evaluator.v1.QuestionVerdict
-	(*v15.AnswerVerdict)(nil),     // 43: triplemesh.evaluator.v1.AnswerVerdict
-	(*v16.Reflection)(nil),        // 44: triplemesh.reflector.v1.Reflection
-	(*v13.Warning)(nil),           // 45: triplemesh.llm.v1.Warning
+	(v12.ReflectionMode)(0),       // 25: triplemesh.reflector.v1.ReflectionMode
+	(*v13.KnowledgeGraphRef)(nil), // 26: triplemesh.graph.v1.KnowledgeGraphRef
+	(*v14.Limits)(nil),            // 27: triplemesh.llm.v1.Limits
+	(*v13.Triple)(nil),            // 28: triplemesh.graph.v1.Triple
+	(*v14.Usage)(nil),             // 29: triplemesh.llm.v1.Usage
+	(*timestamppb.Timestamp)(nil), // 30: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 31: google.protobuf.Duration
+	(*v15.CypherDiagnostic)(nil),  // 32: triplemesh.generator.v1.CypherDiagnostic
+	(*v13.PseudoGraph)(nil),       // 33: triplemesh.graph.v1.PseudoGraph
+	(*v13.ScoredTriple)(nil),      // 34: triplemesh.graph.v1.ScoredTriple
+	(*v13.GroundGraph)(nil),       // 35: triplemesh.graph.v1.GroundGraph
+	(*v13.DroppedSubject)(nil),    // 36: triplemesh.graph.v1.DroppedSubject
+	(*v13.Edit)(nil),              // 37: triplemesh.graph.v1.Edit
+	(*v13.FixedGraph)(nil),        // 38: triplemesh.graph.v1.FixedGraph
+	(*v13.EntityLink)(nil),        // 39: triplemesh.graph.v1.EntityLink
+	(*v13.RelationPath)(nil),      // 40: triplemesh.graph.v1.RelationPath
+	(*v13.ReasoningPath)(nil),     // 41: triplemesh.graph.v1.ReasoningPath
+	(*v13.CandidateAnswer)(nil),   // 42: triplemesh.graph.v1.CandidateAnswer
+	(*v16.QuestionVerdict)(nil),   // 43: triplemesh.evaluator.v1.QuestionVerdict
+	(*v16.AnswerVerdict)(nil),     // 44: triplemesh.evaluator.v1.AnswerVerdict
+	(*v12.Reflection)(nil),        // 45: triplemesh.reflector.v1.Reflection
+	(*v14.Warning)(nil),           // 46: triplemesh.llm.v1.Warning
 }
 var file_triplemesh_orchestrator_v1_orchestrator_proto_depIdxs = []int32{
 	23, // 0: triplemesh.orchestrator.v1.AskOptions.grounding:type_name -> triplemesh.retriever.v1.GroundingOptions
 	24, // 1: triplemesh.orchestrator.v1.AskOptions.verification:type_name -> triplemesh.verifier.v1.VerificationMode
 	0,  // 2: triplemesh.orchestrator.v1.AskOptions.until:type_name -> triplemesh.orchestrator.v1.Stage
-	25, // 3: triplemesh.orchestrator.v1.AskRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	26, // 4: triplemesh.orchestrator.v1.AskRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	2,  // 5: triplemesh.orchestrator.v1.AskRequest.options:type_name -> triplemesh.orchestrator.v1.AskOptions
-	6,  // 6: triplemesh.orchestrator.v1.AskResponse.run:type_name -> triplemesh.orchestrator.v1.Run
-	27, // 7: triplemesh.orchestrator.v1.Answer.evidence:type_name -> triplemesh.graph.v1.Triple
-	25, // 8: triplemesh.orchestrator.v1.Run.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	5,  // 9: triplemesh.orchestrator.v1.Run.answers:type_name -> triplemesh.orchestrator.v1.Answer
-	1,  // 10: triplemesh.orchestrator.v1.Run.grounding:type_name -> triplemesh.orchestrator.v1.Grounding
-	7,  // 11: triplemesh.orchestrator.v1.Run.pg_akv:type_name -> triplemesh.orchestrator.v1.PgAkvGraphs
-	8,  // 12: triplemesh.orchestrator.v1.Run.ger:type_name -> triplemesh.orchestrator.v1.GerGraphs
-	9,  // 13: triplemesh.orchestrator.v1.Run.stages:type_name -> triplemesh.orchestrator.v1.StageReport
-	28, // 14: triplemesh.orchestrator.v1.Run.usage:type_name -> triplemesh.llm.v1.Usage
-	10, // 15: triplemesh.orchestrator.v1.Run.spans:type_name -> triplemesh.orchestrator.v1.Span
-	29, // 16: triplemesh.orchestrator.v1.Run.started:type_name -> google.protobuf.Timestamp
-	30, // 17: triplemesh.orchestrator.v1.Run.duration:type_name -> google.protobuf.Duration
-	31, // 18: triplemesh.orchestrator.v1.PgAkvGraphs.diagnostics:type_name -> triplemesh.generator.v1.CypherDiagnostic
-	32, // 19: triplemesh.orchestrator.v1.PgAkvGraphs.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
-	33, // 20: triplemesh.orchestrator.v1.PgAkvGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
-	34, // 21: triplemesh.orchestrator.v1.PgAkvGraphs.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
-	35, // 22: triplemesh.orchestrator.v1.PgAkvGraphs.dropped:type_name -> triplemesh.graph.v1.DroppedSubject
-	24, // 23: triplemesh.orchestrator.v1.PgAkvGraphs.verification:type_name -> triplemesh.verifier.v1.VerificationMode
-	36, // 24: triplemesh.orchestrator.v1.PgAkvGraphs.edits:type_name -> triplemesh.graph.v1.Edit
-	37, // 25: triplemesh.orchestrator.v1.PgAkvGraphs.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
-	38, // 26: triplemesh.orchestrator.v1.GerGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
-	39, // 27: triplemesh.orchestrator.v1.GerGraphs.proposed_paths:type_name -> triplemesh.graph.v1.RelationPath
-	39, // 28: triplemesh.orchestrator.v1.GerGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
-	40, // 29: triplemesh.orchestrator.v1.GerGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	41, // 30: triplemesh.orchestrator.v1.GerGraphs.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
-	42, // 31: triplemesh.orchestrator.v1.GerGraphs.question_verdict:type_name -> triplemesh.evaluator.v1.QuestionVerdict
-	43, // 32: triplemesh.orchestrator.v1.GerGraphs.answer_verdicts:type_name -> triplemesh.evaluator.v1.AnswerVerdict
-	44, // 33: triplemesh.orchestrator.v1.GerGraphs.reflections:type_name -> triplemesh.reflector.v1.Reflection
-	0,  // 34: triplemesh.orchestrator.v1.StageReport.stage:type_name -> triplemesh.orchestrator.v1.Stage
-	30, // 35: triplemesh.orchestrator.v1.StageReport.duration:type_name -> google.protobuf.Duration
-	28, // 36: triplemesh.orchestrator.v1.StageReport.usage:type_name -> triplemesh.llm.v1.Usage
-	45, // 37: triplemesh.orchestrator.v1.StageReport.warnings:type_name -> triplemesh.llm.v1.Warning
-	29, // 38: triplemesh.orchestrator.v1.Span.start:type_name -> google.protobuf.Timestamp
-	30, // 39: triplemesh.orchestrator.v1.Span.duration:type_name -> google.protobuf.Duration
-	22, // 40: triplemesh.orchestrator.v1.Span.attributes:type_name -> triplemesh.orchestrator.v1.Span.AttributesEntry
-	3,  // 41: triplemesh.orchestrator.v1.AskStreamRequest.request:type_name -> triplemesh.orchestrator.v1.AskRequest
-	13, // 42: triplemesh.orchestrator.v1.AskStreamResponse.stage_started:type_name -> triplemesh.orchestrator.v1.StageStarted
-	14, // 43: triplemesh.orchestrator.v1.AskStreamResponse.stage_finished:type_name -> triplemesh.orchestrator.v1.StageFinished
-	6,  // 44: triplemesh.orchestrator.v1.AskStreamResponse.run:type_name -> triplemesh.orchestrator.v1.Run
-	0,  // 45: triplemesh.orchestrator.v1.StageStarted.stage:type_name -> triplemesh.orchestrator.v1.Stage
-	9,  // 46: triplemesh.orchestrator.v1.StageFinished.report:type_name -> triplemesh.orchestrator.v1.StageReport
-	6,  // 47: triplemesh.orchestrator.v1.StageFinished.run:type_name -> triplemesh.orchestrator.v1.Run
-	17, // 48: triplemesh.orchestrator.v1.ListMethodsResponse.methods:type_name -> triplemesh.orchestrator.v1.Method
-	0,  // 49: triplemesh.orchestrator.v1.Method.stages:type_name -> triplemesh.orchestrator.v1.Stage
-	6,  // 50: triplemesh.orchestrator.v1.GetRunResponse.run:type_name -> triplemesh.orchestrator.v1.Run
-	6,  // 51: triplemesh.orchestrator.v1.ListRunsResponse.runs:type_name -> triplemesh.orchestrator.v1.Run
-	3,  // 52: triplemesh.orchestrator.v1.OrchestratorService.Ask:input_type -> triplemesh.orchestrator.v1.AskRequest
-	11, // 53: triplemesh.orchestrator.v1.OrchestratorService.AskStream:input_type -> triplemesh.orchestrator.v1.AskStreamRequest
-	15, // 54: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:input_type -> triplemesh.orchestrator.v1.ListMethodsRequest
-	18, // 55: triplemesh.orchestrator.v1.OrchestratorService.GetRun:input_type -> triplemesh.orchestrator.v1.GetRunRequest
-	20, // 56: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:input_type -> triplemesh.orchestrator.v1.ListRunsRequest
-	4,  // 57: triplemesh.orchestrator.v1.OrchestratorService.Ask:output_type -> triplemesh.orchestrator.v1.AskResponse
-	12, // 58: triplemesh.orchestrator.v1.OrchestratorService.AskStream:output_type -> triplemesh.orchestrator.v1.AskStreamResponse
-	16, // 59: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:output_type -> triplemesh.orchestrator.v1.ListMethodsResponse
-	19, // 60: triplemesh.orchestrator.v1.OrchestratorService.GetRun:output_type -> triplemesh.orchestrator.v1.GetRunResponse
-	21, // 61: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:output_type -> triplemesh.orchestrator.v1.ListRunsResponse
-	57, // [57:62] is the sub-list for method output_type
-	52, // [52:57] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	25, // 3: triplemesh.orchestrator.v1.AskOptions.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
+	26, // 4: triplemesh.orchestrator.v1.AskRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	27, // 5: triplemesh.orchestrator.v1.AskRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	2,  // 6: triplemesh.orchestrator.v1.AskRequest.options:type_name -> triplemesh.orchestrator.v1.AskOptions
+	6,  // 7: triplemesh.orchestrator.v1.AskResponse.run:type_name -> triplemesh.orchestrator.v1.Run
+	28, // 8: triplemesh.orchestrator.v1.Answer.evidence:type_name -> triplemesh.graph.v1.Triple
+	26, // 9: triplemesh.orchestrator.v1.Run.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	5,  // 10: triplemesh.orchestrator.v1.Run.answers:type_name -> triplemesh.orchestrator.v1.Answer
+	1,  // 11: triplemesh.orchestrator.v1.Run.grounding:type_name -> triplemesh.orchestrator.v1.Grounding
+	7,  // 12: triplemesh.orchestrator.v1.Run.pg_akv:type_name -> triplemesh.orchestrator.v1.PgAkvGraphs
+	8,  // 13: triplemesh.orchestrator.v1.Run.ger:type_name -> triplemesh.orchestrator.v1.GerGraphs
+	9,  // 14: triplemesh.orchestrator.v1.Run.stages:type_name -> triplemesh.orchestrator.v1.StageReport
+	29, // 15: triplemesh.orchestrator.v1.Run.usage:type_name -> triplemesh.llm.v1.Usage
+	10, // 16: triplemesh.orchestrator.v1.Run.spans:type_name -> triplemesh.orchestrator.v1.Span
+	30, // 17: triplemesh.orchestrator.v1.Run.started:type_name -> google.protobuf.Timestamp
+	31, // 18: triplemesh.orchestrator.v1.Run.duration:type_name -> google.protobuf.Duration
+	32, // 19: triplemesh.orchestrator.v1.PgAkvGraphs.diagnostics:type_name -> triplemesh.generator.v1.CypherDiagnostic
+	33, // 20: triplemesh.orchestrator.v1.PgAkvGraphs.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
+	34, // 21: triplemesh.orchestrator.v1.PgAkvGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
+	35, // 22: triplemesh.orchestrator.v1.PgAkvGraphs.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
+	36, // 23: triplemesh.orchestrator.v1.PgAkvGraphs.dropped:type_name -> triplemesh.graph.v1.DroppedSubject
+	24, // 24: triplemesh.orchestrator.v1.PgAkvGraphs.verification:type_name -> triplemesh.verifier.v1.VerificationMode
+	37, // 25: triplemesh.orchestrator.v1.PgAkvGraphs.edits:type_name -> triplemesh.graph.v1.Edit
+	38, // 26: triplemesh.orchestrator.v1.PgAkvGraphs.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
+	39, // 27: triplemesh.orchestrator.v1.GerGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
+	40, // 28: triplemesh.orchestrator.v1.GerGraphs.proposed_paths:type_name -> triplemesh.graph.v1.RelationPath
+	40, // 29: triplemesh.orchestrator.v1.GerGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
+	41, // 30: triplemesh.orchestrator.v1.GerGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	42, // 31: triplemesh.orchestrator.v1.GerGraphs.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
+	43, // 32: triplemesh.orchestrator.v1.GerGraphs.question_verdict:type_name -> triplemesh.evaluator.v1.QuestionVerdict
+	44, // 33: triplemesh.orchestrator.v1.GerGraphs.answer_verdicts:type_name -> triplemesh.evaluator.v1.AnswerVerdict
+	45, // 34: triplemesh.orchestrator.v1.GerGraphs.reflections:type_name -> triplemesh.reflector.v1.Reflection
+	25, // 35: triplemesh.orchestrator.v1.GerGraphs.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
+	0,  // 36: triplemesh.orchestrator.v1.StageReport.stage:type_name -> triplemesh.orchestrator.v1.Stage
+	31, // 37: triplemesh.orchestrator.v1.StageReport.duration:type_name -> google.protobuf.Duration
+	29, // 38: triplemesh.orchestrator.v1.StageReport.usage:type_name -> triplemesh.llm.v1.Usage
+	46, // 39: triplemesh.orchestrator.v1.StageReport.warnings:type_name -> triplemesh.llm.v1.Warning
+	30, // 40: triplemesh.orchestrator.v1.Span.start:type_name -> google.protobuf.Timestamp
+	31, // 41: triplemesh.orchestrator.v1.Span.duration:type_name -> google.protobuf.Duration
+	22, // 42: triplemesh.orchestrator.v1.Span.attributes:type_name -> triplemesh.orchestrator.v1.Span.AttributesEntry
+	3,  // 43: triplemesh.orchestrator.v1.AskStreamRequest.request:type_name -> triplemesh.orchestrator.v1.AskRequest
+	13, // 44: triplemesh.orchestrator.v1.AskStreamResponse.stage_started:type_name -> triplemesh.orchestrator.v1.StageStarted
+	14, // 45: triplemesh.orchestrator.v1.AskStreamResponse.stage_finished:type_name -> triplemesh.orchestrator.v1.StageFinished
+	6,  // 46: triplemesh.orchestrator.v1.AskStreamResponse.run:type_name -> triplemesh.orchestrator.v1.Run
+	0,  // 47: triplemesh.orchestrator.v1.StageStarted.stage:type_name -> triplemesh.orchestrator.v1.Stage
+	9,  // 48: triplemesh.orchestrator.v1.StageFinished.report:type_name -> triplemesh.orchestrator.v1.StageReport
+	6,  // 49: triplemesh.orchestrator.v1.StageFinished.run:type_name -> triplemesh.orchestrator.v1.Run
+	17, // 50: triplemesh.orchestrator.v1.ListMethodsResponse.methods:type_name -> triplemesh.orchestrator.v1.Method
+	0,  // 51: triplemesh.orchestrator.v1.Method.stages:type_name -> triplemesh.orchestrator.v1.Stage
+	6,  // 52: triplemesh.orchestrator.v1.GetRunResponse.run:type_name -> triplemesh.orchestrator.v1.Run
+	6,  // 53: triplemesh.orchestrator.v1.ListRunsResponse.runs:type_name -> triplemesh.orchestrator.v1.Run
+	3,  // 54: triplemesh.orchestrator.v1.OrchestratorService.Ask:input_type -> triplemesh.orchestrator.v1.AskRequest
+	11, // 55: triplemesh.orchestrator.v1.OrchestratorService.AskStream:input_type -> triplemesh.orchestrator.v1.AskStreamRequest
+	15, // 56: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:input_type -> triplemesh.orchestrator.v1.ListMethodsRequest
+	18, // 57: triplemesh.orchestrator.v1.OrchestratorService.GetRun:input_type -> triplemesh.orchestrator.v1.GetRunRequest
+	20, // 58: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:input_type -> triplemesh.orchestrator.v1.ListRunsRequest
+	4,  // 59: triplemesh.orchestrator.v1.OrchestratorService.Ask:output_type -> triplemesh.orchestrator.v1.AskResponse
+	12, // 60: triplemesh.orchestrator.v1.OrchestratorService.AskStream:output_type -> triplemesh.orchestrator.v1.AskStreamResponse
+	16, // 61: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:output_type -> triplemesh.orchestrator.v1.ListMethodsResponse
+	19, // 62: triplemesh.orchestrator.v1.OrchestratorService.GetRun:output_type -> triplemesh.orchestrator.v1.GetRunResponse
+	21, // 63: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:output_type -> triplemesh.orchestrator.v1.ListRunsResponse
+	59, // [59:64] is the sub-list for method output_type
+	54, // [54:59] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_orchestrator_v1_orchestrator_proto_init() }

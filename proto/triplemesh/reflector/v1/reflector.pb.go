@@ -28,6 +28,60 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// ReflectionMode is how answers are settled.
+type ReflectionMode int32
+
+const (
+	// Taken as the configured mode.
+	ReflectionMode_REFLECTION_MODE_UNSPECIFIED ReflectionMode = 0
+	// By the scores of the relation paths and the verdicts on what they lead to,
+	// with no model call: answers of one path stand or fall together.
+	ReflectionMode_REFLECTION_MODE_WEIGH ReflectionMode = 1
+	// By the model, which sees paths, candidates and verdicts, as published.
+	ReflectionMode_REFLECTION_MODE_MODEL ReflectionMode = 2
+)
+
+// Enum value maps for ReflectionMode.
+var (
+	ReflectionMode_name = map[int32]string{
+		0: "REFLECTION_MODE_UNSPECIFIED",
+		1: "REFLECTION_MODE_WEIGH",
+		2: "REFLECTION_MODE_MODEL",
+	}
+	ReflectionMode_value = map[string]int32{
+		"REFLECTION_MODE_UNSPECIFIED": 0,
+		"REFLECTION_MODE_WEIGH":       1,
+		"REFLECTION_MODE_MODEL":       2,
+	}
+)
+
+func (x ReflectionMode) Enum() *ReflectionMode {
+	p := new(ReflectionMode)
+	*p = x
+	return p
+}
+
+func (x ReflectionMode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ReflectionMode) Descriptor() protoreflect.EnumDescriptor {
+	return file_triplemesh_reflector_v1_reflector_proto_enumTypes[0].Descriptor()
+}
+
+func (ReflectionMode) Type() protoreflect.EnumType {
+	return &file_triplemesh_reflector_v1_reflector_proto_enumTypes[0]
+}
+
+func (x ReflectionMode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ReflectionMode.Descriptor instead.
+func (ReflectionMode) EnumDescriptor() ([]byte, []int) {
+	return file_triplemesh_reflector_v1_reflector_proto_rawDescGZIP(), []int{0}
+}
+
 // Decision is what reflection did with an answer.
 type Decision int32
 
@@ -69,11 +123,11 @@ func (x Decision) String() string {
 }
 
 func (Decision) Descriptor() protoreflect.EnumDescriptor {
-	return file_triplemesh_reflector_v1_reflector_proto_enumTypes[0].Descriptor()
+	return file_triplemesh_reflector_v1_reflector_proto_enumTypes[1].Descriptor()
 }
 
 func (Decision) Type() protoreflect.EnumType {
-	return &file_triplemesh_reflector_v1_reflector_proto_enumTypes[0]
+	return &file_triplemesh_reflector_v1_reflector_proto_enumTypes[1]
 }
 
 func (x Decision) Number() protoreflect.EnumNumber {
@@ -82,7 +136,7 @@ func (x Decision) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Decision.Descriptor instead.
 func (Decision) EnumDescriptor() ([]byte, []int) {
-	return file_triplemesh_reflector_v1_reflector_proto_rawDescGZIP(), []int{0}
+	return file_triplemesh_reflector_v1_reflector_proto_rawDescGZIP(), []int{1}
 }
 
 // ReflectRequest asks for the final answers.
@@ -99,7 +153,9 @@ type ReflectRequest struct {
 	// The verdicts on the candidates; empty where there are none.
 	AnswerVerdicts []*v11.AnswerVerdict `protobuf:"bytes,5,rep,name=answer_verdicts,json=answerVerdicts,proto3" json:"answer_verdicts,omitempty"`
 	// What may be spent.
-	Limits        *v12.Limits `protobuf:"bytes,6,opt,name=limits,proto3" json:"limits,omitempty"`
+	Limits *v12.Limits `protobuf:"bytes,6,opt,name=limits,proto3" json:"limits,omitempty"`
+	// How to reflect.
+	Mode          ReflectionMode `protobuf:"varint,7,opt,name=mode,proto3,enum=triplemesh.reflector.v1.ReflectionMode" json:"mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -174,6 +230,13 @@ func (x *ReflectRequest) GetLimits() *v12.Limits {
 		return x.Limits
 	}
 	return nil
+}
+
+func (x *ReflectRequest) GetMode() ReflectionMode {
+	if x != nil {
+		return x.Mode
+	}
+	return ReflectionMode_REFLECTION_MODE_UNSPECIFIED
 }
 
 // Reflection is the decision on one answer.
@@ -252,7 +315,9 @@ type ReflectResponse struct {
 	// What it cost.
 	Usage *v12.Usage `protobuf:"bytes,4,opt,name=usage,proto3" json:"usage,omitempty"`
 	// What went wrong and was gone on without.
-	Warnings      []*v12.Warning `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Warnings []*v12.Warning `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	// The mode that was used.
+	Mode          ReflectionMode `protobuf:"varint,6,opt,name=mode,proto3,enum=triplemesh.reflector.v1.ReflectionMode" json:"mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -322,11 +387,18 @@ func (x *ReflectResponse) GetWarnings() []*v12.Warning {
 	return nil
 }
 
+func (x *ReflectResponse) GetMode() ReflectionMode {
+	if x != nil {
+		return x.Mode
+	}
+	return ReflectionMode_REFLECTION_MODE_UNSPECIFIED
+}
+
 var File_triplemesh_reflector_v1_reflector_proto protoreflect.FileDescriptor
 
 const file_triplemesh_reflector_v1_reflector_proto_rawDesc = "" +
 	"\n" +
-	"'triplemesh/reflector/v1/reflector.proto\x12\x17triplemesh.reflector.v1\x1a\x1bbuf/validate/validate.proto\x1a'triplemesh/evaluator/v1/evaluator.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\"\xb3\x03\n" +
+	"'triplemesh/reflector/v1/reflector.proto\x12\x17triplemesh.reflector.v1\x1a\x1bbuf/validate/validate.proto\x1a'triplemesh/evaluator/v1/evaluator.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\"\xfa\x03\n" +
 	"\x0eReflectRequest\x12'\n" +
 	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12O\n" +
 	"\n" +
@@ -335,18 +407,24 @@ const file_triplemesh_reflector_v1_reflector_proto_rawDesc = "" +
 	"\x05paths\x18\x03 \x03(\v2\".triplemesh.graph.v1.ReasoningPathB\t\xbaH\x06\x92\x01\x03\x10\x80 R\x05paths\x12S\n" +
 	"\x10question_verdict\x18\x04 \x01(\v2(.triplemesh.evaluator.v1.QuestionVerdictR\x0fquestionVerdict\x12Z\n" +
 	"\x0fanswer_verdicts\x18\x05 \x03(\v2&.triplemesh.evaluator.v1.AnswerVerdictB\t\xbaH\x06\x92\x01\x03\x10\x80\bR\x0eanswerVerdicts\x121\n" +
-	"\x06limits\x18\x06 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\"\x9d\x01\n" +
+	"\x06limits\x18\x06 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\x12E\n" +
+	"\x04mode\x18\a \x01(\x0e2'.triplemesh.reflector.v1.ReflectionModeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04mode\"\x9d\x01\n" +
 	"\n" +
 	"Reflection\x12\x16\n" +
 	"\x06answer\x18\x01 \x01(\tR\x06answer\x12=\n" +
 	"\bdecision\x18\x02 \x01(\x0e2!.triplemesh.reflector.v1.DecisionR\bdecision\x128\n" +
-	"\x05paths\x18\x03 \x03(\v2\".triplemesh.graph.v1.ReasoningPathR\x05paths\"\xf2\x01\n" +
+	"\x05paths\x18\x03 \x03(\v2\".triplemesh.graph.v1.ReasoningPathR\x05paths\"\xaf\x02\n" +
 	"\x0fReflectResponse\x12\x18\n" +
 	"\aanswers\x18\x01 \x03(\tR\aanswers\x12E\n" +
 	"\vreflections\x18\x02 \x03(\v2#.triplemesh.reflector.v1.ReflectionR\vreflections\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12.\n" +
 	"\x05usage\x18\x04 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
-	"\bwarnings\x18\x05 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings*\\\n" +
+	"\bwarnings\x18\x05 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\x12;\n" +
+	"\x04mode\x18\x06 \x01(\x0e2'.triplemesh.reflector.v1.ReflectionModeR\x04mode*g\n" +
+	"\x0eReflectionMode\x12\x1f\n" +
+	"\x1bREFLECTION_MODE_UNSPECIFIED\x10\x00\x12\x19\n" +
+	"\x15REFLECTION_MODE_WEIGH\x10\x01\x12\x19\n" +
+	"\x15REFLECTION_MODE_MODEL\x10\x02*\\\n" +
 	"\bDecision\x12\x18\n" +
 	"\x14DECISION_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rDECISION_KEEP\x10\x01\x12\x11\n" +
@@ -367,39 +445,42 @@ func file_triplemesh_reflector_v1_reflector_proto_rawDescGZIP() []byte {
 	return file_triplemesh_reflector_v1_reflector_proto_rawDescData
 }
 
-var file_triplemesh_reflector_v1_reflector_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_triplemesh_reflector_v1_reflector_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_triplemesh_reflector_v1_reflector_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_triplemesh_reflector_v1_reflector_proto_goTypes = []any{
-	(Decision)(0),               // 0: triplemesh.reflector.v1.Decision
-	(*ReflectRequest)(nil),      // 1: triplemesh.reflector.v1.ReflectRequest
-	(*Reflection)(nil),          // 2: triplemesh.reflector.v1.Reflection
-	(*ReflectResponse)(nil),     // 3: triplemesh.reflector.v1.ReflectResponse
-	(*v1.CandidateAnswer)(nil),  // 4: triplemesh.graph.v1.CandidateAnswer
-	(*v1.ReasoningPath)(nil),    // 5: triplemesh.graph.v1.ReasoningPath
-	(*v11.QuestionVerdict)(nil), // 6: triplemesh.evaluator.v1.QuestionVerdict
-	(*v11.AnswerVerdict)(nil),   // 7: triplemesh.evaluator.v1.AnswerVerdict
-	(*v12.Limits)(nil),          // 8: triplemesh.llm.v1.Limits
-	(*v12.Usage)(nil),           // 9: triplemesh.llm.v1.Usage
-	(*v12.Warning)(nil),         // 10: triplemesh.llm.v1.Warning
+	(ReflectionMode)(0),         // 0: triplemesh.reflector.v1.ReflectionMode
+	(Decision)(0),               // 1: triplemesh.reflector.v1.Decision
+	(*ReflectRequest)(nil),      // 2: triplemesh.reflector.v1.ReflectRequest
+	(*Reflection)(nil),          // 3: triplemesh.reflector.v1.Reflection
+	(*ReflectResponse)(nil),     // 4: triplemesh.reflector.v1.ReflectResponse
+	(*v1.CandidateAnswer)(nil),  // 5: triplemesh.graph.v1.CandidateAnswer
+	(*v1.ReasoningPath)(nil),    // 6: triplemesh.graph.v1.ReasoningPath
+	(*v11.QuestionVerdict)(nil), // 7: triplemesh.evaluator.v1.QuestionVerdict
+	(*v11.AnswerVerdict)(nil),   // 8: triplemesh.evaluator.v1.AnswerVerdict
+	(*v12.Limits)(nil),          // 9: triplemesh.llm.v1.Limits
+	(*v12.Usage)(nil),           // 10: triplemesh.llm.v1.Usage
+	(*v12.Warning)(nil),         // 11: triplemesh.llm.v1.Warning
 }
 var file_triplemesh_reflector_v1_reflector_proto_depIdxs = []int32{
-	4,  // 0: triplemesh.reflector.v1.ReflectRequest.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
-	5,  // 1: triplemesh.reflector.v1.ReflectRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	6,  // 2: triplemesh.reflector.v1.ReflectRequest.question_verdict:type_name -> triplemesh.evaluator.v1.QuestionVerdict
-	7,  // 3: triplemesh.reflector.v1.ReflectRequest.answer_verdicts:type_name -> triplemesh.evaluator.v1.AnswerVerdict
-	8,  // 4: triplemesh.reflector.v1.ReflectRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	0,  // 5: triplemesh.reflector.v1.Reflection.decision:type_name -> triplemesh.reflector.v1.Decision
-	5,  // 6: triplemesh.reflector.v1.Reflection.paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	2,  // 7: triplemesh.reflector.v1.ReflectResponse.reflections:type_name -> triplemesh.reflector.v1.Reflection
-	9,  // 8: triplemesh.reflector.v1.ReflectResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	10, // 9: triplemesh.reflector.v1.ReflectResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	1,  // 10: triplemesh.reflector.v1.ReflectorService.Reflect:input_type -> triplemesh.reflector.v1.ReflectRequest
-	3,  // 11: triplemesh.reflector.v1.ReflectorService.Reflect:output_type -> triplemesh.reflector.v1.ReflectResponse
-	11, // [11:12] is the sub-list for method output_type
-	10, // [10:11] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	5,  // 0: triplemesh.reflector.v1.ReflectRequest.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
+	6,  // 1: triplemesh.reflector.v1.ReflectRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	7,  // 2: triplemesh.reflector.v1.ReflectRequest.question_verdict:type_name -> triplemesh.evaluator.v1.QuestionVerdict
+	8,  // 3: triplemesh.reflector.v1.ReflectRequest.answer_verdicts:type_name -> triplemesh.evaluator.v1.AnswerVerdict
+	9,  // 4: triplemesh.reflector.v1.ReflectRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	0,  // 5: triplemesh.reflector.v1.ReflectRequest.mode:type_name -> triplemesh.reflector.v1.ReflectionMode
+	1,  // 6: triplemesh.reflector.v1.Reflection.decision:type_name -> triplemesh.reflector.v1.Decision
+	6,  // 7: triplemesh.reflector.v1.Reflection.paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	3,  // 8: triplemesh.reflector.v1.ReflectResponse.reflections:type_name -> triplemesh.reflector.v1.Reflection
+	10, // 9: triplemesh.reflector.v1.ReflectResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	11, // 10: triplemesh.reflector.v1.ReflectResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	0,  // 11: triplemesh.reflector.v1.ReflectResponse.mode:type_name -> triplemesh.reflector.v1.ReflectionMode
+	2,  // 12: triplemesh.reflector.v1.ReflectorService.Reflect:input_type -> triplemesh.reflector.v1.ReflectRequest
+	4,  // 13: triplemesh.reflector.v1.ReflectorService.Reflect:output_type -> triplemesh.reflector.v1.ReflectResponse
+	13, // [13:14] is the sub-list for method output_type
+	12, // [12:13] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_reflector_v1_reflector_proto_init() }
@@ -412,7 +493,7 @@ func file_triplemesh_reflector_v1_reflector_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_reflector_v1_reflector_proto_rawDesc), len(file_triplemesh_reflector_v1_reflector_proto_rawDesc)),
-			NumEnums:      1,
+			NumEnums:      2,
 			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   1,
