@@ -67,11 +67,15 @@ func scriptRivers(m *Mesh) {
 		}
 		return resp, nil
 	})
-	On(m, func(context.Context, *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
+	On(m, func(_ context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
+		usage := Usage()
+		if req.GetMode() == reflectorv1.ReflectionMode_REFLECTION_MODE_WEIGH {
+			usage = nil // it asks no model
+		}
 		return &reflectorv1.ReflectResponse{Answers: []string{"Tessen", "Orla"}, Reflections: []*reflectorv1.Reflection{
 			{Answer: "Harn", Decision: reflectorv1.Decision_DECISION_DROP},
 			{Answer: "Tessen", Decision: reflectorv1.Decision_DECISION_KEEP},
 			{Answer: "Orla", Decision: reflectorv1.Decision_DECISION_ADD},
-		}, Usage: Usage()}, nil
+		}, Usage: usage}, nil
 	})
 }
