@@ -31,7 +31,7 @@ build: ## Build bin/triplemesh and a binary for each service.
 setup: build ## Fetch the encoder, the model and its server into .cache.
 	bin/triplemesh setup
 
-test: setup ## Run every test that needs no cluster.
+test: setup $(TOOLS)/grpcurl ## Run every test that needs no cluster.
 	go test -timeout 20m $(TESTFLAGS) $(ALL)
 
 lint: $(TOOLS)/buf $(TOOLS)/protoc-gen-go $(TOOLS)/protoc-gen-go-grpc $(TOOLS)/staticcheck ## Check format, code, contract, and that each module stands alone.

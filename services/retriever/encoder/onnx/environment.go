@@ -31,11 +31,16 @@ func acquire(library string) error {
 	if err := readable("ONNX Runtime", library); err != nil {
 		return err
 	}
+	// Nothing leaves this machine. Since 1.29 the library would, on being loaded,
+	// write an id to the user's cache directory and tell its makers; DisableTelemetry
+	// comes too late for that.
+	if err := os.Setenv("ORT_DISABLE_TELEMETRY", "1"); err != nil {
+		return fmt.Errorf("load ONNX Runtime: %w", err)
+	}
 	ort.SetSharedLibraryPath(library)
 	if err := ort.InitializeEnvironment(ort.WithLogLevelError()); err != nil {
 		return fmt.Errorf("load ONNX Runtime from %s: %w; `triplemesh setup` fetches one that fits", library, err)
 	}
-	// Nothing leaves this machine.
 	if err := ort.DisableTelemetry(); err != nil {
 		return fmt.Errorf("load ONNX Runtime: %w", err)
 	}

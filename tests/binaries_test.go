@@ -1,0 +1,150 @@
+package tests
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
+	"github.com/triplemesh/triplemesh/internal/testkit"
+)
+
+// binaries builds triplemesh and a binary for each stage into a folder of the
+// test's own.
+func binaries(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	packages := []string{"./cmd/triplemesh"}
+	for _, name := range mesh.StageNames() {
+		packages = append(packages, "./services/"+name+"/cmd/"+name)
+	}
+	build := exec.Command("go", append([]string{"build", "-o", dir + string(filepath.Separator)}, packages...)...)
+	build.Dir = filepath.Dir(testkit.CheckoutFile(t, "go.work"))
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the binaries: %v\n%s", err, out)
+	}
+	return dir
+}
+
+// process is a service in a process of its own.
+type process struct {
+	name, addr string
+	cmd        *exec.Cmd
+	log        bytes.Buffer
+	ended      chan struct{}
+	err        error // once ended is closed
+}
+
+// launch starts a binary that serves at addr, and returns once it does. What is
+// left of it at the end of the test is killed.
+func launch(t *testing.T, dir, binary, addr string, env []string, args ...string) *process {
+	t.Helper()
+	p := &process{name: filepath.Base(binary), addr: addr, cmd: exec.Command(binary, args...), ended: make(chan struct{})}
+	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = dir, env, &p.log, &p.log
+	if err := p.cmd.Start(); err != nil {
+		t.Fatalf("start %s: %v", p.name, err)
+	}
+	go func() {
+		defer close(p.ended)
+		p.err = p.cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill() // it has ended, unless the test failed
+		<-p.ended
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	go func() {
+		select {
+		case <-p.ended:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	watch, err := grpc_health_v1.NewHealthClient(dial(t, addr)).Watch(ctx, &grpc_health_v1.HealthCheckRequest{}, grpc.WaitForReady(true))
+	for err == nil {
+		var resp *grpc_health_v1.HealthCheckResponse
+		if resp, err = watch.Recv(); resp.GetStatus() == grpc_health_v1.HealthCheckResponse_SERVING {
+			return p
+		}
+	}
+	_ = p.cmd.Process.Kill()
+	<-p.ended
+	t.Fatalf("%s does not serve at %s: %v\n%s", p.name, addr, err, &p.log)
+	return nil
+}
+
+// terminate asks a process to end, as a supervisor does.
+func (p *process) terminate(t *testing.T) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Errorf("terminate %s: %v", p.name, err)
+	}
+}
+
+// checkEnded waits for a process that was told to end.
+func (p *process) checkEnded(t *testing.T) {
+	t.Helper()
+	select {
+	case <-p.ended:
+	case <-time.After(patience):
+		t.Fatalf("%s does not end", p.name)
+	}
+	if p.err != nil || p.cmd.ProcessState.ExitCode() != 0 {
+		t.Errorf("%s ended with %v\n%s", p.name, p.err, &p.log)
+	}
+	if conn, err := net.Dial("tcp", p.addr); err == nil {
+		conn.Close()
+		t.Errorf("somebody still listens at %s, where the %s did", p.addr, p.name)
+	}
+}
+
+// freeAddr is a loopback address that nobody listens at now.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// run runs a command to its end and returns what it printed.
+func run(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		t.Errorf("%v: %v\n%s%s", cmd.Args, err, &out, &said)
+	}
+	return out.String()
+}
+
+// checkHolds compares the names in a folder.
+func checkHolds(t *testing.T, dir string, want ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	holds := map[string]bool{}
+	for _, w := range want {
+		holds[w] = true
+	}
+	for _, e := range entries {
+		if !holds[e.Name()] {
+			t.Errorf("%s was left in %s", e.Name(), dir)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package tests
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/triplemesh/triplemesh/internal/testkit"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+)
+
+// modelPatience is how long the bundled model may take for a question on a
+// machine that has other things to do.
+const modelPatience = 4 * time.Minute
+
+// bundled is a mesh with no model endpoint configured: it starts llama-server.
+func bundled(t *testing.T) *running {
+	t.Helper()
+	cache := t.TempDir() // for the log and the choice of threads
+	for _, name := range []string{"encoder", "onnxruntime"} {
+		if err := os.Symlink(testkit.Cache(t, name), filepath.Join(cache, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Where the number of threads has been chosen before, that is taken.
+	if err := os.Mkdir(filepath.Join(cache, "llama"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	server := testkit.Cache(t, "llama", "llama-server")
+	if chosen, err := os.ReadFile(filepath.Join(filepath.Dir(server), "threads.json")); err == nil {
+		if err := os.WriteFile(filepath.Join(cache, "llama", "threads.json"), chosen, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return start(t, options{cache: cache, set: map[string]string{
+		"llm.base_url": "-", "llm.model": "-", "llm.retry_delay": "-", "llm.max_retry_delay": "-",
+		"triplemesh.model_server.binary": server,
+		"triplemesh.model_server.model":  testkit.Cache(t, "model", "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"),
+	}})
+}
+
+func TestTheBundledModelAnswersAndComesBackWhenItIsKilled(t *testing.T) {
+	m := bundled(t)
+	ask := func(method string) (*orchestratorv1.Run, error) {
+		req := question(method)
+		req.Options = &orchestratorv1.AskOptions{Spans: true}
+		resp, err := m.orchestrator.Ask(within(t, modelPatience), req)
+		return resp.GetRun(), err
+	}
+	run, err := ask("pg-akv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names(run) != employer || run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_GROUNDED || run.GetUsage().GetPromptTokens() == 0 {
+		t.Errorf("by pg-akv the answer is %s, %v, for %v", names(run), run.GetGrounding(), run.GetUsage())
+	}
+	if run, err = ask("ger"); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(names(run), yale) && !strings.Contains(names(run), tisch) {
+		t.Errorf("by ger the answer is %s", names(run))
+	}
+	for _, v := range run.GetGer().GetAnswerVerdicts() {
+		if v.Probability == nil {
+			t.Errorf("the verdict on %s has no probability although llama-server gives logprobs", v.GetAnswer())
+		}
+	}
+
+	before := llamaServers(t)
+	if len(before) != 1 {
+		t.Fatalf("%d llama-servers run", len(before))
+	}
+	stream, err := m.orchestrator.AskStream(within(t, modelPatience), &orchestratorv1.AskStreamRequest{Request: question("cot")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed, cut := false, false
+	for {
+		event, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			if code := status.Code(err); code != codes.Unavailable {
+				t.Errorf("the question ended in %v, want UNAVAILABLE", err)
+			}
+			cut = true
+			break
+		}
+		if event.GetAnswerDelta() != "" && !killed {
+			killed = true
+			if err := syscall.Kill(before[0], syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if run := event.GetRun(); run != nil {
+			cut = run.GetPartial() || len(warnings(run)) > 0
+		}
+	}
+	if !killed || !cut {
+		t.Errorf("killed in mid-answer: %v; the question ended early or says so: %v", killed, cut)
+	}
+
+	// The stages wait some seconds for a server that is coming back; on a busy
+	// machine that may not be enough.
+	for ctx := within(t, modelPatience); ; {
+		resp, err := m.orchestrator.Ask(ctx, question("pg-akv"))
+		if err == nil && !resp.GetRun().GetPartial() {
+			if names(resp.GetRun()) != employer {
+				t.Errorf("after the restart the answer is %s", names(resp.GetRun()))
+			}
+			break
+		}
+		if err != nil && status.Code(err) != codes.Unavailable {
+			t.Fatalf("after the kill: %v", err)
+		}
+	}
+	after := llamaServers(t)
+	if len(after) != 1 || after[0] == before[0] {
+		t.Errorf("llama-server was process %v and is %v", before, after)
+	}
+	m.stop()
+	if left := llamaServers(t); len(left) != 0 {
+		t.Errorf("%v outlived the mesh", left)
+	}
+}
+
+// llamaServers are the children of this process that are llama-servers.
+func llamaServers(t *testing.T) (pids []int) {
+	t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range stats {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		pid, rest, _ := strings.Cut(string(text), " (")
+		name, rest, _ := strings.Cut(rest, ") ")
+		fields := strings.Fields(rest) // state, parent, …
+		if len(fields) < 2 || fields[0] == "Z" || fields[1] != strconv.Itoa(os.Getpid()) || !strings.HasPrefix(name, "llama-server") {
+			continue
+		}
+		n, err := strconv.Atoi(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pids = append(pids, n)
+	}
+	return pids
+}
