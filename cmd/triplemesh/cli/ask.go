@@ -14,6 +14,7 @@ import (
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 )
@@ -27,6 +28,7 @@ type askCommand struct {
 	Topic        []string      `placeholder:"ENTITY" sep:"none" help:"Topic entity, where you know it; may be given again. Otherwise the question is linked."`
 	Until        string        `placeholder:"STAGE" help:"Stop after a stage: ${stages}."`
 	Verification string        `placeholder:"MODE" enum:",align,edits,rewrite" default:"" help:"How the pseudo-graph is corrected: align, edits or rewrite."`
+	Reflection   string        `placeholder:"MODE" enum:",weigh,model" default:"" help:"How the answers of ger are settled: weigh or model."`
 	Preset       string        `placeholder:"NAME" enum:",default,paper" default:"" help:"Grounding parameters: default or paper."`
 	MaxHops      uint32        `placeholder:"N" help:"Longest relation path (ger)."`
 	Model        string        `placeholder:"NAME" help:"Model to ask, as the endpoint knows it."`
@@ -94,6 +96,7 @@ func (c *askCommand) request(stdin io.Reader) (*orchestratorv1.AskRequest, error
 	options := &orchestratorv1.AskOptions{
 		MaxHops: c.MaxHops, Until: until, Spans: c.Trace,
 		Verification: verifierv1.VerificationMode(verifierv1.VerificationMode_value["VERIFICATION_MODE_"+strings.ToUpper(c.Verification)]),
+		Reflection:   reflectorv1.ReflectionMode(reflectorv1.ReflectionMode_value["REFLECTION_MODE_"+strings.ToUpper(c.Reflection)]),
 	}
 	if c.Preset != "" {
 		options.Grounding = &retrieverv1.GroundingOptions{Preset: retrieverv1.Preset(retrieverv1.Preset_value["PRESET_"+strings.ToUpper(c.Preset)])}

@@ -17,8 +17,9 @@ type Command struct {
 	Limit        int           `placeholder:"N" help:"Ask a sample of N questions; 0 asks all. A smaller sample is the beginning of a larger one by the same seed."`
 	Seed         int64         `default:"1" help:"Seed of the sample."`
 	GoldEntities bool          `help:"Give the dataset's topic entities with each question; otherwise they are linked. Questions that have none are linked either way."`
-	Until        string        `placeholder:"STAGE" help:"Stop after a stage: pseudo-graph, ground, verify, answer, link, paths, candidates, evaluate-question, evaluate-answers or reflect."`
+	Until        string        `placeholder:"STAGE" help:"Stop after a stage: pseudo-graph, ground-graph, verify, answer, link, paths, candidates, evaluate-question, evaluate-answers or reflect."`
 	Verification string        `placeholder:"MODE" help:"How the pseudo-graph is corrected: align, edits or rewrite."`
+	Reflection   string        `placeholder:"MODE" help:"How the answers of ger are settled: weigh or model."`
 	Preset       string        `placeholder:"NAME" help:"Grounding parameters: default or paper."`
 	Out          string        `type:"path" placeholder:"DIR" help:"Directory that keeps every run. The same command goes on where an earlier one stopped, and asks again only what failed."`
 	JSON         bool          `name:"json" help:"Print the summary as JSON."`
@@ -72,7 +73,7 @@ func (c *Command) prepare(asker Asker, stderr io.Writer) (*runner, []Question, e
 	if err != nil {
 		return nil, nil, err
 	}
-	settings := Options{Until: c.Until, Verification: c.Verification, Preset: c.Preset}
+	settings := Options{Until: c.Until, Verification: c.Verification, Reflection: c.Reflection, Preset: c.Preset}
 	options, err := settings.request()
 	if err != nil {
 		return nil, nil, err

@@ -62,6 +62,7 @@ func (there Manifest) differences(here Manifest) []string {
 	differ("--method", there.Method, here.Method)
 	differ("--until", there.Options.Until, here.Options.Until)
 	differ("--verification", there.Options.Verification, here.Options.Verification)
+	differ("--reflection", there.Options.Reflection, here.Options.Reflection)
 	differ("--preset", there.Options.Preset, here.Options.Preset)
 	differ("--gold-entities", there.GoldEntities, here.GoldEntities)
 	differ("--seed", there.Seed, here.Seed)

@@ -8,8 +8,10 @@ import (
 
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/question"
 )
 
 // Options are the settings of a method that an evaluation may change, as the
@@ -19,39 +21,34 @@ type Options struct {
 	Until string `json:"until,omitempty"`
 	// Verification is how the pseudo-graph is corrected.
 	Verification string `json:"verification,omitempty"`
+	// Reflection is how Ger's answers are settled.
+	Reflection string `json:"reflection,omitempty"`
 	// Preset names the grounding parameters.
 	Preset string `json:"preset,omitempty"`
 }
 
-// stages are the stages by the names that --until takes.
-var stages = []struct {
-	name  string
-	stage orchestratorv1.Stage
-}{
-	{"pseudo-graph", orchestratorv1.Stage_STAGE_PSEUDO_GRAPH},
-	{"ground", orchestratorv1.Stage_STAGE_GROUND_GRAPH},
-	{"verify", orchestratorv1.Stage_STAGE_VERIFY},
-	{"answer", orchestratorv1.Stage_STAGE_ANSWER},
-	{"link", orchestratorv1.Stage_STAGE_LINK},
-	{"paths", orchestratorv1.Stage_STAGE_PATHS},
-	{"candidates", orchestratorv1.Stage_STAGE_CANDIDATES},
-	{"evaluate-question", orchestratorv1.Stage_STAGE_EVALUATE_QUESTION},
-	{"evaluate-answers", orchestratorv1.Stage_STAGE_EVALUATE_ANSWERS},
-	{"reflect", orchestratorv1.Stage_STAGE_REFLECT},
-}
-
-// ParseStage reads a stage's name, such as "ground". The empty name is no
-// stage.
+// ParseStage reads a stage's name as runs show it, such as "ground-graph", or
+// the beginning of one that no other stage shares, such as "ground". The empty
+// name is no stage.
 func ParseStage(name string) (orchestratorv1.Stage, error) {
 	if name == "" {
 		return orchestratorv1.Stage_STAGE_UNSPECIFIED, nil
 	}
-	names := make([]string, len(stages))
-	for i, s := range stages {
-		if s.name == name {
-			return s.stage, nil
+	var names []string
+	var begin []orchestratorv1.Stage
+	for n := range len(orchestratorv1.Stage_name) - 1 {
+		stage := orchestratorv1.Stage(n + 1) // 0 is no stage
+		full := question.Name(stage)
+		if full == name {
+			return stage, nil
 		}
-		names[i] = s.name
+		if strings.HasPrefix(full, name) {
+			begin = append(begin, stage)
+		}
+		names = append(names, full)
+	}
+	if len(begin) == 1 {
+		return begin[0], nil
 	}
 	return 0, fmt.Errorf("unknown stage %q; it is one of %s", name, strings.Join(names, ", "))
 }
@@ -67,6 +64,10 @@ func (o Options) request() (*orchestratorv1.AskOptions, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--verification: %w", err)
 	}
+	reflection, err := parseEnum(o.Reflection, "REFLECTION_MODE_", reflectorv1.ReflectionMode_value)
+	if err != nil {
+		return nil, fmt.Errorf("--reflection: %w", err)
+	}
 	preset, err := parseEnum(o.Preset, "PRESET_", retrieverv1.Preset_value)
 	if err != nil {
 		return nil, fmt.Errorf("--preset: %w", err)
@@ -74,6 +75,7 @@ func (o Options) request() (*orchestratorv1.AskOptions, error) {
 	return &orchestratorv1.AskOptions{
 		Until:        until,
 		Verification: verifierv1.VerificationMode(mode),
+		Reflection:   reflectorv1.ReflectionMode(reflection),
 		Grounding:    &retrieverv1.GroundingOptions{Preset: retrieverv1.Preset(preset)},
 		NoRecord:     true,
 	}, nil

@@ -5,18 +5,21 @@ import (
 	"testing"
 
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/question"
 )
 
 func TestOptionsBecomeARequest(t *testing.T) {
 	t.Parallel()
-	got, err := Options{Until: "ground", Verification: "align", Preset: "paper"}.request()
+	got, err := Options{Until: "ground", Verification: "align", Reflection: "model", Preset: "paper"}.request()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got.GetUntil() != orchestratorv1.Stage_STAGE_GROUND_GRAPH ||
 		got.GetVerification() != verifierv1.VerificationMode_VERIFICATION_MODE_ALIGN ||
+		got.GetReflection() != reflectorv1.ReflectionMode_REFLECTION_MODE_MODEL ||
 		got.GetGrounding().GetPreset() != retrieverv1.Preset_PRESET_PAPER || !got.GetNoRecord() {
 		t.Errorf("got %v", got)
 	}
@@ -24,18 +27,21 @@ func TestOptionsBecomeARequest(t *testing.T) {
 
 func TestEveryStageHasAName(t *testing.T) {
 	t.Parallel()
-	named := make(map[orchestratorv1.Stage]bool)
-	for _, s := range stages {
-		got, err := ParseStage(s.name)
-		if err != nil || got != s.stage {
-			t.Errorf("ParseStage(%q) = %v, %v, want %v", s.name, got, err, s.stage)
-		}
-		named[got] = true
-	}
 	for number, name := range orchestratorv1.Stage_name {
-		if number != 0 && !named[orchestratorv1.Stage(number)] {
-			t.Errorf("--until has no name for %s", name)
+		stage := orchestratorv1.Stage(number)
+		if got, err := ParseStage(question.Name(stage)); number != 0 && (err != nil || got != stage) {
+			t.Errorf("ParseStage(%q) = %v, %v, want %s", question.Name(stage), got, err, name)
 		}
+	}
+}
+
+func TestTheBeginningOfAStagesNameWillDoWhereNoOtherSharesIt(t *testing.T) {
+	t.Parallel()
+	if got, err := ParseStage("ground"); err != nil || got != orchestratorv1.Stage_STAGE_GROUND_GRAPH {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if _, err := ParseStage("evaluate"); err == nil || !strings.Contains(err.Error(), "evaluate-question, evaluate-answers") {
+		t.Errorf("two stages begin so, but got %v", err)
 	}
 }
 
@@ -46,8 +52,9 @@ func TestUnknownOptionsNameTheChoices(t *testing.T) {
 		options Options
 		want    []string
 	}{
-		{"a stage", Options{Until: "grounding"}, []string{"--until", `"grounding"`, "pseudo-graph, ground, verify"}},
+		{"a stage", Options{Until: "grounding"}, []string{"--until", `"grounding"`, "pseudo-graph, ground-graph, verify"}},
 		{"a verification mode", Options{Verification: "free"}, []string{"--verification", `"free"`, "align, edits, rewrite"}},
+		{"a reflection mode", Options{Reflection: "ask"}, []string{"--reflection", `"ask"`, "model, weigh"}},
 		{"a preset", Options{Preset: "unspecified"}, []string{"--preset", `"unspecified"`, "default, paper"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

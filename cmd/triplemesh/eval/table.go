@@ -82,6 +82,9 @@ func title(m Manifest, n int) string {
 	if m.Options.Verification != "" {
 		text += ", verification " + m.Options.Verification
 	}
+	if m.Options.Reflection != "" {
+		text += ", reflection " + m.Options.Reflection
+	}
 	if m.Options.Preset != "" {
 		text += ", preset " + m.Options.Preset
 	}
