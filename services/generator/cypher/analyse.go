@@ -84,7 +84,9 @@ func (a *analyser) single(q *singleQuery) (columns []string) {
 		default:
 			updated = true
 		}
+		before := a.scope
 		if !a.tolerate(func() { a.clause(c) }) {
+			a.scope = before // a WITH that is left out opens no scope
 			continue
 		}
 		kept = append(kept, c)
