@@ -105,6 +105,8 @@ func settings(o options) map[string]string {
 		"llm.cache.dir": "", "llm.cache.memory_entries": "0",
 		"llm.retry_delay": "1ms", "llm.max_retry_delay": "1s",
 		"llm.base_url": "http://127.0.0.1:1/v1", "llm.model": "none",
+		// The scripted model can reflect; by default it would not be asked to.
+		"reflector.reflection.mode": "model",
 	}
 	if o.model != nil {
 		set["llm.base_url"], set["llm.model"] = o.model.URL(), "scripted"

@@ -139,6 +139,22 @@ func TestGerWeighsCandidatesByBothVerdicts(t *testing.T) {
 	}
 }
 
+func TestGerReflectsByWeighingUnlessToldOtherwise(t *testing.T) {
+	m := start(t, options{model: scripted(t), set: map[string]string{"reflector.reflection.mode": "-"}})
+	run := m.ask(t, question("ger"))
+	for _, s := range run.GetStages() {
+		if s.GetStage() == orchestratorv1.Stage_STAGE_REFLECT && s.GetUsage().GetCalls() != 0 {
+			t.Errorf("reflecting asked the model %d times", s.GetUsage().GetCalls())
+		}
+	}
+	if all := names(run); !strings.Contains(all, yale) || !strings.Contains(all, tisch) || run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_GROUNDED {
+		t.Errorf("the answers are %s, %v", all, run.GetGrounding())
+	}
+	if len(run.GetGer().GetReflections()) < 2 {
+		t.Errorf("the reflections are %v", run.GetGer().GetReflections())
+	}
+}
+
 func TestMethodsWithoutAKnowledgeGraphAreUngrounded(t *testing.T) {
 	m := start(t, options{model: scripted(t)})
 	for _, method := range []string{"io", "cot"} {

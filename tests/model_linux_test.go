@@ -43,6 +43,7 @@ func bundled(t *testing.T) *running {
 	}
 	return start(t, options{cache: cache, set: map[string]string{
 		"llm.base_url": "-", "llm.model": "-", "llm.retry_delay": "-", "llm.max_retry_delay": "-",
+		"reflector.reflection.mode":      "-",
 		"triplemesh.model_server.binary": server,
 		"triplemesh.model_server.model":  testkit.Cache(t, "model", "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"),
 	}})
