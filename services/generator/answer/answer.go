@@ -89,10 +89,7 @@ func (w *Writer) Write(ctx context.Context, req Request, ledger *llm.Ledger) (An
 		a.Warnings = append(a.Warnings, llm.Warn(llm.WarnTruncated, "the answer was cut at %d tokens", w.maxTokens))
 	}
 	a.Text = strings.TrimSpace(resp.Text)
-	a.Entities = Braces(a.Text)
-	if len(a.Entities) == 0 {
-		a.Entities = unbraced(a.Text)
-	}
+	a.Entities = read(a.Text, req.Question, req.FixedGraph.GetTriples())
 	if len(a.Entities) == 0 {
 		a.Warnings = append(a.Warnings, llm.Warn(llm.WarnUnusable, "no answer could be read off what the model wrote"))
 	}

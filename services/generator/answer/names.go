@@ -1,0 +1,98 @@
+package answer
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+// read reads the answer entities off a text. They stand in braces; where the
+// model forgot these, they are the names of the facts that the text holds, and
+// where it holds none, the text itself if it is short.
+func read(text, question string, facts []*graphv1.FixedTriple) []string {
+	entities := Braces(text)
+	if len(entities) == 0 {
+		entities = named(text, question, facts)
+	}
+	if len(entities) == 0 {
+		entities = unbraced(text)
+	}
+	return variants(entities, facts)
+}
+
+// named are the entities of supported facts that a text names and the question
+// does not, in the order of the text. Of names within names the longest counts.
+func named(text, question string, facts []*graphv1.FixedTriple) []string {
+	asked := " " + fold(question) + " "
+	names := map[string]string{} // as the facts spell it, by folded name
+	for _, f := range facts {
+		if f.GetStatus() != graphv1.TripleStatus_TRIPLE_STATUS_SUPPORTED {
+			continue
+		}
+		for _, name := range []string{f.GetTriple().GetSubject(), f.GetTriple().GetObject()} {
+			if key := fold(name); key != "" && !strings.Contains(asked, " "+key+" ") {
+				names[key] = name
+			}
+		}
+	}
+	keys := make([]string, 0, len(names))
+	for key := range names {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	written := " " + fold(text) + " "
+	type found struct {
+		at   int
+		name string
+	}
+	var in []found
+	for _, key := range keys {
+		at := strings.Index(written, " "+key+" ")
+		if at < 0 {
+			continue
+		}
+		in = append(in, found{at, names[key]})
+		written = strings.ReplaceAll(written, " "+key+" ", " "+strings.Repeat("\x00", len(key))+" ")
+	}
+	slices.SortFunc(in, func(a, b found) int { return cmp.Compare(a.at, b.at) })
+	var entities []string
+	for _, f := range in[:min(len(in), maxAnswers)] {
+		entities = append(entities, f.name)
+	}
+	return entities
+}
+
+// variants adds to each entity the objects of the same subject and relation
+// whose names go on from its own. Graphs made of several sources hold one thing
+// under two names ("Spanish", "Spanish Language"), and a model gives the
+// shorter one.
+func variants(entities []string, facts []*graphv1.FixedTriple) []string {
+	all := slices.Clone(entities)
+	for _, e := range entities {
+		for _, f := range facts {
+			if f.GetTriple().GetObject() != e {
+				continue
+			}
+			for _, other := range facts {
+				if o := other.GetTriple().GetObject(); sameFact(f, other) && strings.HasPrefix(o, e+" ") && !slices.Contains(all, o) && len(all) < maxAnswers {
+					all = append(all, o)
+				}
+			}
+		}
+	}
+	return all
+}
+
+func sameFact(a, b *graphv1.FixedTriple) bool {
+	return a.GetTriple().GetSubject() == b.GetTriple().GetSubject() && a.GetTriple().GetRelation() == b.GetTriple().GetRelation()
+}
+
+// fold makes names comparable that differ in case, spacing and punctuation.
+func fold(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
+	}), " ")
+}
