@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 
+	"github.com/triplemesh/triplemesh/internal/verbalise"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
 
@@ -26,14 +26,14 @@ func read(text, question string, facts []*graphv1.FixedTriple) []string {
 // named are the entities of supported facts that a text names and the question
 // does not, in the order of the text. Of names within names the longest counts.
 func named(text, question string, facts []*graphv1.FixedTriple) []string {
-	asked := " " + fold(question) + " "
+	asked := " " + verbalise.Fold(question) + " "
 	names := map[string]string{} // as the facts spell it, by folded name
 	for _, f := range facts {
 		if f.GetStatus() != graphv1.TripleStatus_TRIPLE_STATUS_SUPPORTED {
 			continue
 		}
 		for _, name := range []string{f.GetTriple().GetSubject(), f.GetTriple().GetObject()} {
-			if key := fold(name); key != "" && !strings.Contains(asked, " "+key+" ") {
+			if key := verbalise.Fold(name); key != "" && !strings.Contains(asked, " "+key+" ") {
 				names[key] = name
 			}
 		}
@@ -43,7 +43,7 @@ func named(text, question string, facts []*graphv1.FixedTriple) []string {
 		keys = append(keys, key)
 	}
 	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
-	written := " " + fold(text) + " "
+	written := " " + verbalise.Fold(text) + " "
 	type found struct {
 		at   int
 		name string
@@ -88,11 +88,4 @@ func variants(entities []string, facts []*graphv1.FixedTriple) []string {
 
 func sameFact(a, b *graphv1.FixedTriple) bool {
 	return a.GetTriple().GetSubject() == b.GetTriple().GetSubject() && a.GetTriple().GetRelation() == b.GetTriple().GetRelation()
-}
-
-// fold makes names comparable that differ in case, spacing and punctuation.
-func fold(s string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
-	}), " ")
 }

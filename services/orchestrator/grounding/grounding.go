@@ -5,8 +5,8 @@ package grounding
 import (
 	"fmt"
 	"strings"
-	"unicode"
 
+	"github.com/triplemesh/triplemesh/internal/verbalise"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
@@ -16,12 +16,12 @@ func Answers(names []string, evidence []*graphv1.Triple) []*orchestratorv1.Answe
 	answers := make([]*orchestratorv1.Answer, len(names))
 	for i, name := range names {
 		answers[i] = &orchestratorv1.Answer{Answer: name}
-		key := fold(name)
+		key := verbalise.Fold(name)
 		if key == "" {
 			continue
 		}
 		for _, t := range evidence {
-			if fold(t.GetObject()) == key || fold(t.GetSubject()) == key {
+			if verbalise.Fold(t.GetObject()) == key || verbalise.Fold(t.GetSubject()) == key {
 				answers[i].Evidence = append(answers[i].Evidence, t)
 			}
 		}
@@ -62,11 +62,4 @@ func Text(answers []*orchestratorv1.Answer) string {
 		b.WriteString("{" + a.GetAnswer() + "}")
 	}
 	return b.String()
-}
-
-// fold makes names comparable that differ in case, spacing and punctuation.
-func fold(s string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
-	}), " ")
 }

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/triplemesh/triplemesh/internal/verbalise"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
 
@@ -93,7 +94,7 @@ func Settle(draft *graphv1.Triple, e *graphv1.ScoredTriple) *graphv1.Edit {
 // question.
 func collect(question string, ground *graphv1.GroundGraph, nameWeight float32) []*evidence {
 	var pool []*evidence
-	words := " " + fold(question) + " "
+	words := " " + verbalise.Fold(question) + " "
 	seen := map[string]bool{}
 	for _, s := range ground.GetSubjects() {
 		for _, t := range s.GetTriples() {

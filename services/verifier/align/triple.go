@@ -18,21 +18,21 @@ func Key(t *graphv1.Triple) string {
 // Same tells whether two triples say the same in the same words, whatever
 // their case and spacing and however the relation's name is written.
 func Same(a, b *graphv1.Triple) bool {
-	return fold(a.GetSubject()) == fold(b.GetSubject()) &&
-		fold(verbalise.Relation(a.GetRelation())) == fold(verbalise.Relation(b.GetRelation())) &&
-		fold(a.GetObject()) == fold(b.GetObject())
+	return verbalise.Fold(a.GetSubject()) == verbalise.Fold(b.GetSubject()) &&
+		verbalise.Fold(verbalise.Relation(a.GetRelation())) == verbalise.Fold(verbalise.Relation(b.GetRelation())) &&
+		verbalise.Fold(a.GetObject()) == verbalise.Fold(b.GetObject())
 }
 
 // about tells whether a triple of the knowledge graph is about the entity that
 // a draft is about.
 func about(t, draft *graphv1.Triple) bool {
-	subject := fold(draft.GetSubject())
-	return subject != "" && (fold(t.GetSubject()) == subject || fold(t.GetObject()) == subject)
+	subject := verbalise.Fold(draft.GetSubject())
+	return subject != "" && (verbalise.Fold(t.GetSubject()) == subject || verbalise.Fold(t.GetObject()) == subject)
 }
 
 // names tells whether a text, folded and between spaces, holds a proper name.
 func names(text, name string) bool {
-	folded := fold(name)
+	folded := verbalise.Fold(name)
 	return proper(name) && folded != "" && strings.Contains(text, " "+folded+" ")
 }
 
@@ -40,11 +40,4 @@ func names(text, name string) bool {
 // letters throughout and which a question holds without being about them.
 func proper(name string) bool {
 	return strings.ContainsFunc(name, func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) })
-}
-
-// fold makes names comparable that differ in case, spacing and punctuation.
-func fold(s string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
-	}), " ")
 }
