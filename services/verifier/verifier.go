@@ -73,8 +73,11 @@ func (s *Service) verify(ctx context.Context, req *verifierv1.VerifyRequest, mod
 	const alignMode = verifierv1.VerificationMode_VERIFICATION_MODE_ALIGN
 	drafts, ground := req.GetPseudoGraph(), req.GetGroundGraph()
 	aligned := align.Align(req.GetQuestion(), drafts, ground, s.align)
+	if mode == alignMode || len(drafts.GetTriples()) == 0 {
+		return aligned, alignMode, nil, nil
+	}
 	pool := evidence.Order(ground, s.maxShown)
-	if len(pool) == 0 || len(drafts.GetTriples()) == 0 || mode == alignMode {
+	if len(pool) == 0 {
 		return aligned, alignMode, nil, nil
 	}
 	var fixed align.Alignment

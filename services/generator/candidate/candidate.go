@@ -73,7 +73,7 @@ func (r *Reader) Read(ctx context.Context, question string, paths []*graphv1.Rea
 		warnings = append(warnings, llm.Warn(llm.WarnUnusable, "the model named no end of a reasoning path; the ends of the best relation path were taken"))
 		named = groups[0].Ends[:min(len(groups[0].Ends), r.cfg.MaxEnds)]
 	}
-	return Collect(named, groups), warnings, nil
+	return collect(named, groups), warnings, nil
 }
 
 // match finds the ends that the model's names mean, and counts the names that
@@ -130,8 +130,8 @@ func (r *Reader) complete(named []string, groups []*verbalise.PathGroup) []strin
 	return named
 }
 
-// Collect gives each answer the reasoning paths that end in it.
-func Collect(answers []string, groups []*verbalise.PathGroup) []*graphv1.CandidateAnswer {
+// collect gives each answer the reasoning paths that end in it.
+func collect(answers []string, groups []*verbalise.PathGroup) []*graphv1.CandidateAnswer {
 	candidates := make([]*graphv1.CandidateAnswer, len(answers))
 	index := map[string]*graphv1.CandidateAnswer{}
 	for i, a := range answers {

@@ -12,6 +12,7 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/grounding"
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
 )
 
@@ -112,7 +113,7 @@ func (m Ger) paths(ctx context.Context, q *question.Question, g *orchestratorv1.
 		if len(topics) == 0 {
 			return question.Free, nil
 		}
-		spent := &spending{}
+		spent := newSpending()
 		proposed, err := m.propose(ctx, q, topics, spent)
 		if err != nil {
 			return nil, err
@@ -280,7 +281,7 @@ func (m Ger) reflect(ctx context.Context, q *question.Question, g *orchestratorv
 		}
 		q.Update(func(*orchestratorv1.Run) { g.Reflections, g.Reflection = resp.GetReflections(), resp.GetMode() })
 		answers := onPaths(resp.GetAnswers(), g.GetReasoningPaths())
-		conclude(q, text(answers), answers, true)
+		conclude(q, grounding.Text(answers), answers, true)
 		return resp, nil
 	})
 }

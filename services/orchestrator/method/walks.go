@@ -6,7 +6,6 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
-	"github.com/triplemesh/triplemesh/services/orchestrator/grounding"
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
 )
 
@@ -68,21 +67,16 @@ func triples(p *graphv1.ReasoningPath) []*graphv1.Triple {
 	return facts
 }
 
-func text(answers []*orchestratorv1.Answer) string { return grounding.Text(answers) }
-
 // spending adds up what the calls of one stage cost.
 type spending struct {
-	usage    llmv1.Usage
+	ledger   *llm.Ledger
 	warnings []*llmv1.Warning
 }
 
+func newSpending() *spending { return &spending{ledger: llm.NewLedger(nil)} }
+
 func (s *spending) add(spent question.Spent) {
-	u := spent.GetUsage()
-	s.usage.Calls += u.GetCalls()
-	s.usage.CachedCalls += u.GetCachedCalls()
-	s.usage.PromptTokens += u.GetPromptTokens()
-	s.usage.CompletionTokens += u.GetCompletionTokens()
-	s.usage.CostUsd += u.GetCostUsd()
+	s.ledger.Charge(spent.GetUsage())
 	s.warnings = append(s.warnings, spent.GetWarnings()...)
 }
 
@@ -91,7 +85,7 @@ func (s *spending) warn(message string) {
 }
 
 // GetUsage implements question.Spent.
-func (s *spending) GetUsage() *llmv1.Usage { return &s.usage }
+func (s *spending) GetUsage() *llmv1.Usage { return s.ledger.Usage() }
 
 // GetWarnings implements question.Spent.
 func (s *spending) GetWarnings() []*llmv1.Warning { return s.warnings }
