@@ -24,7 +24,7 @@ func (s *Service) SearchTriples(ctx context.Context, req *retrieverv1.SearchTrip
 	}
 	var lists [][]store.Hit
 	err = s.observe.step(ctx, "store.search_triples", func(ctx context.Context) (_ int, err error) {
-		lists, err = snap.SearchTriples(ctx, vectors, defaulted(req.GetLimit(), defaultHits))
+		lists, err = snap.SearchTriples(ctx, vectors, defaulted(req.GetLimit(), defaultHits), store.Filter{})
 		return len(lists), err
 	})
 	if err != nil {

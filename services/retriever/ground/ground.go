@@ -114,7 +114,7 @@ func (g *grounding) encode(ctx context.Context) (int, error) {
 }
 
 func (g *grounding) search(ctx context.Context) (int, error) {
-	lists, err := g.snap.SearchTriples(ctx, g.vectors[:g.plan.searched], g.options.TopK)
+	lists, err := g.snap.SearchTriples(ctx, g.vectors[:g.plan.searched], g.options.TopK, store.Filter{})
 	if err != nil {
 		return 0, err
 	}

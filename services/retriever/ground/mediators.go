@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/triplemesh/triplemesh/services/retriever/opaque"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -103,4 +102,4 @@ func (g *grounding) around(ctx context.Context, mediators []store.EntityID) (map
 	return edges, nil
 }
 
-func (g *grounding) opaque(e store.EntityID) bool { return opaque.Name(g.snap.EntityName(e)) }
+func (g *grounding) opaque(e store.EntityID) bool { return g.snap.Kind(e) == store.Mediator }

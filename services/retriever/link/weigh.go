@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/triplemesh/triplemesh/internal/verbalise"
-	"github.com/triplemesh/triplemesh/services/retriever/opaque"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -52,7 +51,7 @@ func (w *weigher) weigh(snap Snapshot, m mention) []Link {
 	links := make([]Link, 0, len(m.entities))
 	for _, e := range m.entities {
 		name := snap.EntityName(e.Entity)
-		if opaque.Name(name) {
+		if snap.Kind(e.Entity) == store.Mediator {
 			continue
 		}
 		l := Link{Entity: e.Entity, Mention: m.text, Match: matched(m, name)}

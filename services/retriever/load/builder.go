@@ -90,8 +90,13 @@ func (b *Builder) Alias(entity, name string) {
 func (b *Builder) Content(ctx context.Context, enc encoder.Encoder, progress func(done, total int)) (store.Content, int, error) {
 	c := store.Content{Encoder: enc.Name(), Dims: enc.Dims()}
 	b.dropUnused()
-	var entityPlace, relationPlace []uint32
-	c.Entities, entityPlace = b.entities.sorted()
+	var relationPlace []uint32
+	entities, entityPlace := b.entities.sorted()
+	named := make([]store.Named, len(entities))
+	for i, name := range entities {
+		named[i] = store.Named{Name: name, Kind: store.KindOf(name)}
+	}
+	c.Entities, c.EntityCount = store.All(named), len(named)
 	c.Relations, relationPlace = b.relations.sorted()
 
 	rows := make([]row, len(b.rows))
@@ -100,19 +105,19 @@ func (b *Builder) Content(ctx context.Context, enc encoder.Encoder, progress fun
 	}
 	slices.SortFunc(rows, b.compare)
 	rows = slices.Compact(rows)
-	c.Triples = make([]store.Triple, len(rows))
+	triples := make([]store.Dated, len(rows))
 	for i, r := range rows {
-		c.Triples[i] = store.Triple{Subject: store.EntityID(r.subject), Relation: store.RelationID(r.relation), Object: store.EntityID(r.object)}
-	}
-	if len(b.intervals) > 1 {
-		c.Validity = make([]store.Validity, len(rows))
-		for i, r := range rows {
-			c.Validity[i] = b.intervals[r.interval]
+		triples[i] = store.Dated{
+			Triple:   store.Triple{Subject: store.EntityID(r.subject), Relation: store.RelationID(r.relation), Object: store.EntityID(r.object)},
+			Validity: b.intervals[r.interval],
 		}
 	}
+	c.Triples, c.TripleCount = store.All(triples), len(triples)
+	var aliases []store.Alias
 	for a := range b.aliases {
-		c.Aliases = append(c.Aliases, store.Alias{Entity: store.EntityID(entityPlace[a.Entity]), Name: a.Name})
+		aliases = append(aliases, store.Alias{Entity: store.EntityID(entityPlace[a.Entity]), Name: a.Name})
 	}
+	c.Aliases = store.All(aliases)
 	phrases := make([]string, len(c.Relations))
 	for i, r := range c.Relations {
 		phrases[i] = verbalise.RelationInContext(r)
@@ -121,7 +126,7 @@ func (b *Builder) Content(ctx context.Context, enc encoder.Encoder, progress fun
 	if c.RelationVectors, err = enc.Encode(ctx, phrases); err != nil {
 		return c, 0, fmt.Errorf("encode relations: %w", err)
 	}
-	c.TripleVectors = tripleVectors(enc, c, progress)
+	c.TripleVectors = tripleVectors(enc, entities, c.Relations, triples, progress)
 	return c, len(b.rows) - len(rows), nil
 }
 
@@ -171,15 +176,15 @@ const encodeRows = 2048
 // tripleVectors encodes the triples in order. Triples of one subject stand
 // together, so those with the same words nearly always meet within one stretch
 // and are encoded once.
-func tripleVectors(enc encoder.Encoder, c store.Content, progress func(done, total int)) func(context.Context, func([]float32) error) error {
+func tripleVectors(enc encoder.Encoder, entities, relations []string, triples []store.Dated, progress func(done, total int)) store.Each[[]float32] {
 	return func(ctx context.Context, emit func([]float32) error) error {
-		for from := 0; from < len(c.Triples); from += encodeRows {
-			to := min(from+encodeRows, len(c.Triples))
+		for from := 0; from < len(triples); from += encodeRows {
+			to := min(from+encodeRows, len(triples))
 			var texts []string
 			places := map[string]int{}
 			rows := make([]int, 0, to-from)
-			for _, t := range c.Triples[from:to] {
-				text := verbalise.Triple(c.Entities[t.Subject], c.Relations[t.Relation], c.Entities[t.Object])
+			for _, t := range triples[from:to] {
+				text := verbalise.Triple(entities[t.Subject], relations[t.Relation], entities[t.Object])
 				place, ok := places[text]
 				if !ok {
 					place = len(texts)
@@ -198,7 +203,7 @@ func tripleVectors(enc encoder.Encoder, c store.Content, progress func(done, tot
 				}
 			}
 			if progress != nil {
-				progress(to, len(c.Triples))
+				progress(to, len(triples))
 			}
 		}
 		return nil

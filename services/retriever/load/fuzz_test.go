@@ -21,8 +21,8 @@ func checkBuilder(t *testing.T, b *Builder) {
 		}
 	}
 	content, duplicates, err := b.Content(t.Context(), encodertest.Hash(4), nil)
-	if err != nil || len(content.Triples)+duplicates != len(b.rows) {
-		t.Errorf("%d triples and %d duplicates of %d rows, error %v", len(content.Triples), duplicates, len(b.rows), err)
+	if err != nil || content.TripleCount+duplicates != len(b.rows) {
+		t.Errorf("%d triples and %d duplicates of %d rows, error %v", content.TripleCount, duplicates, len(b.rows), err)
 	}
 }
 

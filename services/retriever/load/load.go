@@ -160,7 +160,7 @@ func (l *Loader) Finish(ctx context.Context, to Target, enc encoder.Encoder) (Re
 		return l.report, &store.Error{Op: "load", KG: l.options.KG, Err: err}
 	}
 	l.report.Duplicates = uint64(duplicates)
-	if len(content.Triples) == 0 {
+	if content.TripleCount == 0 {
 		return l.report, &store.Error{Op: "load", KG: l.options.KG, Err: l.nothing()}
 	}
 	l.report.Snapshot, err = to.Write(ctx, l.options.KG, content)

@@ -2,33 +2,6 @@ package store
 
 import "context"
 
-// Alias is another name of an entity.
-type Alias struct {
-	Entity EntityID
-	Name   string
-}
-
-// Content is what a snapshot is built from. Its order gives the numbers: the
-// entity at index 3 gets EntityID 3.
-type Content struct {
-	// Entities and Relations are names, distinct, in byte order.
-	Entities, Relations []string
-	// Triples are in the order of subject, relation, object, validity.
-	Triples []Triple
-	// Validity has one entry per triple; nil where no triple has any.
-	Validity []Validity
-	// Aliases are further names by which entities are found.
-	Aliases []Alias
-	// Encoder names the model that makes the vectors, Dims their length.
-	Encoder string
-	Dims    int
-	// TripleVectors hands emit the triples' vectors in the order of the
-	// triples, each of length 1. emit does not keep the slice.
-	TripleVectors func(ctx context.Context, emit func(vector []float32) error) error
-	// RelationVectors has one vector per relation, each of length 1.
-	RelationVectors [][]float32
-}
-
 // Writer builds snapshots.
 type Writer interface {
 	// Write builds a snapshot under the next number and leaves the active one

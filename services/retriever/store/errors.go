@@ -25,6 +25,8 @@ var (
 	ErrCorrupt = errors.New("corrupt")
 	// ErrFull: the disk is full.
 	ErrFull = errors.New("disk is full; free space and load again")
+	// ErrNoVectors: the snapshot was built without vectors.
+	ErrNoVectors = errors.New("the snapshot has no vectors; load it again with them")
 	// ErrInvalid: the name or the content cannot be stored.
 	ErrInvalid = errors.New("invalid")
 )
@@ -84,6 +86,8 @@ func classify(err error) (codes.Code, string) {
 		return codes.DataLoss, "KG_CORRUPT"
 	case errors.Is(err, ErrFull):
 		return codes.ResourceExhausted, "DISK_FULL"
+	case errors.Is(err, ErrNoVectors):
+		return codes.FailedPrecondition, "KG_NO_VECTORS"
 	case errors.Is(err, ErrInvalid):
 		return codes.InvalidArgument, "KG_INVALID"
 	case errors.Is(err, context.Canceled):

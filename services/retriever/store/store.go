@@ -24,6 +24,26 @@ type Triple struct {
 	Object   EntityID
 }
 
+// Kind says what a number of EntityID stands for.
+type Kind uint8
+
+const (
+	// Entity is a thing with a name.
+	Entity Kind = iota
+	// Mediator is a node that only joins the parts of one fact, such as
+	// Freebase's "m.0jst5_", a statement node of Wikidata or a blank node. It is
+	// never an answer.
+	Mediator
+	// Text is a literal that is none of the following.
+	Text
+	// Number is a literal without a unit: digits with "." and "e" as in XSD.
+	Number
+	// Quantity is a number and its unit: "82350 square kilometre".
+	Quantity
+	// Date is an ISO 8601 date or time of any precision.
+	Date
+)
+
 // Validity is the time during which a triple holds: ISO 8601 dates of any
 // precision, empty where unknown or open.
 type Validity struct {
@@ -67,7 +87,11 @@ type Info struct {
 	// KG is the knowledge graph's name, Number the snapshot's, from 1.
 	KG     string
 	Number uint64
-	// Encoder names the model that made the vectors, Dims their length.
+	// Base is the number of the snapshot that this one is a delta of, 0 where it
+	// is whole.
+	Base uint64
+	// Encoder names the model that made the vectors, Dims their length. Both
+	// are zero in a snapshot without vectors.
 	Encoder string
 	Dims    int
 	// Triples, Entities and Relations count distinct ones.
@@ -82,6 +106,8 @@ type Names interface {
 	// EntityName returns an entity's name, a copy that outlives the snapshot.
 	// The id must come from this snapshot.
 	EntityName(EntityID) string
+	// Kind says what an entity is. The id must come from this snapshot.
+	Kind(EntityID) Kind
 	// RelationName returns a relation's name, a copy that outlives the
 	// snapshot. The id must come from this snapshot.
 	RelationName(RelationID) string
@@ -130,7 +156,9 @@ type Searcher interface {
 	// SearchTriples returns the k triples nearest to each query vector, best
 	// first; equal scores are in the order of their ids. Vectors have Info.Dims
 	// components and length 1.
-	SearchTriples(ctx context.Context, queries [][]float32, k int) ([][]Hit, error)
+	// Only triples that filter lets through are compared; a snapshot without
+	// vectors answers ErrNoVectors.
+	SearchTriples(ctx context.Context, queries [][]float32, k int, filter Filter) ([][]Hit, error)
 	// ScoreTriples returns the cosine of each query to each triple:
 	// result[q][t].
 	ScoreTriples(ctx context.Context, queries [][]float32, triples []TripleID) ([][]float32, error)

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/triplemesh/triplemesh/services/retriever/opaque"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -98,7 +97,7 @@ func (p *prospect) onwards(snap Snapshot, entities []store.EntityID, lists [][]s
 	reached := map[store.RelationID][]store.EntityID{}
 	for _, from := range p.reach {
 		at, _ := slices.BinarySearch(entities, from)
-		through := opaque.Name(snap.EntityName(from))
+		through := snap.Kind(from) == store.Mediator
 		for _, e := range lists[at] {
 			step := Step{Relation: e.Relation, Inverse: dir == store.In}
 			// Back the way it came: from a mediator that leads to the other
@@ -131,7 +130,7 @@ func (p *prospect) onwards(snap Snapshot, entities []store.EntityID, lists [][]s
 // finish fills the ends and the rough score.
 func (p *prospect) finish(snap Snapshot, aim *aim) {
 	for _, e := range p.reach {
-		if !opaque.Name(snap.EntityName(e)) {
+		if snap.Kind(e) != store.Mediator {
 			p.ends = append(p.ends, e)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/triplemesh/triplemesh/services/retriever/opaque"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -23,6 +22,7 @@ const breadth = 20
 // Reader is what following needs of a snapshot.
 type Reader interface {
 	EntityName(store.EntityID) string
+	Kind(store.EntityID) store.Kind
 	Edges(ctx context.Context, entities []store.EntityID, dir store.Direction, relations []store.RelationID) ([][]store.Edge, error)
 }
 
@@ -215,7 +215,7 @@ func (n *node) collect(snap Reader, topics []store.EntityID, limit int, truncate
 	}
 	byTopic := map[store.EntityID][]int{}
 	for i, a := range n.arrivals {
-		if !opaque.Name(snap.EntityName(a.entity)) {
+		if snap.Kind(a.entity) != store.Mediator {
 			byTopic[a.topic] = append(byTopic[a.topic], i)
 		}
 	}

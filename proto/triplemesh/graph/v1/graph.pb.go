@@ -25,6 +25,71 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// TermKind says what stands at the end of a triple.
+type TermKind int32
+
+const (
+	// A thing with a name, or not known.
+	TermKind_TERM_KIND_UNSPECIFIED TermKind = 0
+	// A node that only joins the parts of one fact; never an answer.
+	TermKind_TERM_KIND_MEDIATOR TermKind = 1
+	// A literal that is none of the following.
+	TermKind_TERM_KIND_TEXT TermKind = 2
+	// A literal number without a unit.
+	TermKind_TERM_KIND_NUMBER TermKind = 3
+	// A number and its unit, "82350 square kilometre".
+	TermKind_TERM_KIND_QUANTITY TermKind = 4
+	// An ISO 8601 date or time of any precision.
+	TermKind_TERM_KIND_DATE TermKind = 5
+)
+
+// Enum value maps for TermKind.
+var (
+	TermKind_name = map[int32]string{
+		0: "TERM_KIND_UNSPECIFIED",
+		1: "TERM_KIND_MEDIATOR",
+		2: "TERM_KIND_TEXT",
+		3: "TERM_KIND_NUMBER",
+		4: "TERM_KIND_QUANTITY",
+		5: "TERM_KIND_DATE",
+	}
+	TermKind_value = map[string]int32{
+		"TERM_KIND_UNSPECIFIED": 0,
+		"TERM_KIND_MEDIATOR":    1,
+		"TERM_KIND_TEXT":        2,
+		"TERM_KIND_NUMBER":      3,
+		"TERM_KIND_QUANTITY":    4,
+		"TERM_KIND_DATE":        5,
+	}
+)
+
+func (x TermKind) Enum() *TermKind {
+	p := new(TermKind)
+	*p = x
+	return p
+}
+
+func (x TermKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (TermKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_triplemesh_graph_v1_graph_proto_enumTypes[0].Descriptor()
+}
+
+func (TermKind) Type() protoreflect.EnumType {
+	return &file_triplemesh_graph_v1_graph_proto_enumTypes[0]
+}
+
+func (x TermKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use TermKind.Descriptor instead.
+func (TermKind) EnumDescriptor() ([]byte, []int) {
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{0}
+}
+
 // DropReason says which pruning step removed a subject.
 type DropReason int32
 
@@ -62,11 +127,11 @@ func (x DropReason) String() string {
 }
 
 func (DropReason) Descriptor() protoreflect.EnumDescriptor {
-	return file_triplemesh_graph_v1_graph_proto_enumTypes[0].Descriptor()
+	return file_triplemesh_graph_v1_graph_proto_enumTypes[1].Descriptor()
 }
 
 func (DropReason) Type() protoreflect.EnumType {
-	return &file_triplemesh_graph_v1_graph_proto_enumTypes[0]
+	return &file_triplemesh_graph_v1_graph_proto_enumTypes[1]
 }
 
 func (x DropReason) Number() protoreflect.EnumNumber {
@@ -75,7 +140,7 @@ func (x DropReason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use DropReason.Descriptor instead.
 func (DropReason) EnumDescriptor() ([]byte, []int) {
-	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{0}
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{1}
 }
 
 // TripleStatus says what a triple of the fixed graph rests on.
@@ -115,11 +180,11 @@ func (x TripleStatus) String() string {
 }
 
 func (TripleStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_triplemesh_graph_v1_graph_proto_enumTypes[1].Descriptor()
+	return file_triplemesh_graph_v1_graph_proto_enumTypes[2].Descriptor()
 }
 
 func (TripleStatus) Type() protoreflect.EnumType {
-	return &file_triplemesh_graph_v1_graph_proto_enumTypes[1]
+	return &file_triplemesh_graph_v1_graph_proto_enumTypes[2]
 }
 
 func (x TripleStatus) Number() protoreflect.EnumNumber {
@@ -128,7 +193,7 @@ func (x TripleStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TripleStatus.Descriptor instead.
 func (TripleStatus) EnumDescriptor() ([]byte, []int) {
-	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{1}
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{2}
 }
 
 // EditKind is what verification did to a triple.
@@ -176,11 +241,11 @@ func (x EditKind) String() string {
 }
 
 func (EditKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_triplemesh_graph_v1_graph_proto_enumTypes[2].Descriptor()
+	return file_triplemesh_graph_v1_graph_proto_enumTypes[3].Descriptor()
 }
 
 func (EditKind) Type() protoreflect.EnumType {
-	return &file_triplemesh_graph_v1_graph_proto_enumTypes[2]
+	return &file_triplemesh_graph_v1_graph_proto_enumTypes[3]
 }
 
 func (x EditKind) Number() protoreflect.EnumNumber {
@@ -189,7 +254,7 @@ func (x EditKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use EditKind.Descriptor instead.
 func (EditKind) EnumDescriptor() ([]byte, []int) {
-	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{2}
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{3}
 }
 
 // LinkMatch is how a mention and an entity's name met.
@@ -237,11 +302,11 @@ func (x LinkMatch) String() string {
 }
 
 func (LinkMatch) Descriptor() protoreflect.EnumDescriptor {
-	return file_triplemesh_graph_v1_graph_proto_enumTypes[3].Descriptor()
+	return file_triplemesh_graph_v1_graph_proto_enumTypes[4].Descriptor()
 }
 
 func (LinkMatch) Type() protoreflect.EnumType {
-	return &file_triplemesh_graph_v1_graph_proto_enumTypes[3]
+	return &file_triplemesh_graph_v1_graph_proto_enumTypes[4]
 }
 
 func (x LinkMatch) Number() protoreflect.EnumNumber {
@@ -250,7 +315,7 @@ func (x LinkMatch) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use LinkMatch.Descriptor instead.
 func (LinkMatch) EnumDescriptor() ([]byte, []int) {
-	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{3}
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{4}
 }
 
 // KnowledgeGraphRef names a knowledge graph and, where it matters, one build
@@ -377,7 +442,9 @@ type Triple struct {
 	// Name of the object entity, or a literal.
 	Object string `protobuf:"bytes,3,opt,name=object,proto3" json:"object,omitempty"`
 	// When the triple holds; unset where the knowledge graph does not say.
-	Validity      *ValidityInterval `protobuf:"bytes,4,opt,name=validity,proto3" json:"validity,omitempty"`
+	Validity *ValidityInterval `protobuf:"bytes,4,opt,name=validity,proto3" json:"validity,omitempty"`
+	// What the object is.
+	ObjectKind    TermKind `protobuf:"varint,5,opt,name=object_kind,json=objectKind,proto3,enum=triplemesh.graph.v1.TermKind" json:"object_kind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -438,6 +505,13 @@ func (x *Triple) GetValidity() *ValidityInterval {
 		return x.Validity
 	}
 	return nil
+}
+
+func (x *Triple) GetObjectKind() TermKind {
+	if x != nil {
+		return x.ObjectKind
+	}
+	return TermKind_TERM_KIND_UNSPECIFIED
 }
 
 // ScoredTriple is a triple of the knowledge graph with its closeness to what
@@ -1265,12 +1339,14 @@ const file_triplemesh_graph_v1_graph_proto_rawDesc = "" +
 	"\bsnapshot\x18\x02 \x01(\x04R\bsnapshot\"L\n" +
 	"\x10ValidityInterval\x12\x1d\n" +
 	"\x05start\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18@R\x05start\x12\x19\n" +
-	"\x03end\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18@R\x03end\"\xc0\x01\n" +
+	"\x03end\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18@R\x03end\"\x8a\x02\n" +
 	"\x06Triple\x12%\n" +
 	"\asubject\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\asubject\x12'\n" +
 	"\brelation\x18\x02 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\brelation\x12#\n" +
 	"\x06object\x18\x03 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\x06object\x12A\n" +
-	"\bvalidity\x18\x04 \x01(\v2%.triplemesh.graph.v1.ValidityIntervalR\bvalidity\"\xc5\x01\n" +
+	"\bvalidity\x18\x04 \x01(\v2%.triplemesh.graph.v1.ValidityIntervalR\bvalidity\x12H\n" +
+	"\vobject_kind\x18\x05 \x01(\x0e2\x1d.triplemesh.graph.v1.TermKindB\b\xbaH\x05\x82\x01\x02\x10\x01R\n" +
+	"objectKind\"\xc5\x01\n" +
 	"\fScoredTriple\x12;\n" +
 	"\x06triple\x18\x01 \x01(\v2\x1b.triplemesh.graph.v1.TripleB\x06\xbaH\x03\xc8\x01\x01R\x06triple\x12\x14\n" +
 	"\x05score\x18\x02 \x01(\x02R\x05score\x12;\n" +
@@ -1328,7 +1404,14 @@ const file_triplemesh_graph_v1_graph_proto_rawDesc = "" +
 	"\x06entity\x18\x01 \x01(\tR\x06entity\x12\x18\n" +
 	"\amention\x18\x02 \x01(\tR\amention\x124\n" +
 	"\x05match\x18\x03 \x01(\x0e2\x1e.triplemesh.graph.v1.LinkMatchR\x05match\x12\x14\n" +
-	"\x05score\x18\x04 \x01(\x02R\x05score*j\n" +
+	"\x05score\x18\x04 \x01(\x02R\x05score*\x93\x01\n" +
+	"\bTermKind\x12\x19\n" +
+	"\x15TERM_KIND_UNSPECIFIED\x10\x00\x12\x16\n" +
+	"\x12TERM_KIND_MEDIATOR\x10\x01\x12\x12\n" +
+	"\x0eTERM_KIND_TEXT\x10\x02\x12\x14\n" +
+	"\x10TERM_KIND_NUMBER\x10\x03\x12\x16\n" +
+	"\x12TERM_KIND_QUANTITY\x10\x04\x12\x12\n" +
+	"\x0eTERM_KIND_DATE\x10\x05*j\n" +
 	"\n" +
 	"DropReason\x12\x1b\n" +
 	"\x17DROP_REASON_UNSPECIFIED\x10\x00\x12#\n" +
@@ -1363,53 +1446,55 @@ func file_triplemesh_graph_v1_graph_proto_rawDescGZIP() []byte {
 	return file_triplemesh_graph_v1_graph_proto_rawDescData
 }
 
-var file_triplemesh_graph_v1_graph_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_triplemesh_graph_v1_graph_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
 var file_triplemesh_graph_v1_graph_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_triplemesh_graph_v1_graph_proto_goTypes = []any{
-	(DropReason)(0),           // 0: triplemesh.graph.v1.DropReason
-	(TripleStatus)(0),         // 1: triplemesh.graph.v1.TripleStatus
-	(EditKind)(0),             // 2: triplemesh.graph.v1.EditKind
-	(LinkMatch)(0),            // 3: triplemesh.graph.v1.LinkMatch
-	(*KnowledgeGraphRef)(nil), // 4: triplemesh.graph.v1.KnowledgeGraphRef
-	(*ValidityInterval)(nil),  // 5: triplemesh.graph.v1.ValidityInterval
-	(*Triple)(nil),            // 6: triplemesh.graph.v1.Triple
-	(*ScoredTriple)(nil),      // 7: triplemesh.graph.v1.ScoredTriple
-	(*SubjectEvidence)(nil),   // 8: triplemesh.graph.v1.SubjectEvidence
-	(*DroppedSubject)(nil),    // 9: triplemesh.graph.v1.DroppedSubject
-	(*PseudoGraph)(nil),       // 10: triplemesh.graph.v1.PseudoGraph
-	(*GroundGraph)(nil),       // 11: triplemesh.graph.v1.GroundGraph
-	(*FixedTriple)(nil),       // 12: triplemesh.graph.v1.FixedTriple
-	(*FixedGraph)(nil),        // 13: triplemesh.graph.v1.FixedGraph
-	(*Edit)(nil),              // 14: triplemesh.graph.v1.Edit
-	(*RelationStep)(nil),      // 15: triplemesh.graph.v1.RelationStep
-	(*RelationPath)(nil),      // 16: triplemesh.graph.v1.RelationPath
-	(*ReasoningPath)(nil),     // 17: triplemesh.graph.v1.ReasoningPath
-	(*CandidateAnswer)(nil),   // 18: triplemesh.graph.v1.CandidateAnswer
-	(*EntityLink)(nil),        // 19: triplemesh.graph.v1.EntityLink
+	(TermKind)(0),             // 0: triplemesh.graph.v1.TermKind
+	(DropReason)(0),           // 1: triplemesh.graph.v1.DropReason
+	(TripleStatus)(0),         // 2: triplemesh.graph.v1.TripleStatus
+	(EditKind)(0),             // 3: triplemesh.graph.v1.EditKind
+	(LinkMatch)(0),            // 4: triplemesh.graph.v1.LinkMatch
+	(*KnowledgeGraphRef)(nil), // 5: triplemesh.graph.v1.KnowledgeGraphRef
+	(*ValidityInterval)(nil),  // 6: triplemesh.graph.v1.ValidityInterval
+	(*Triple)(nil),            // 7: triplemesh.graph.v1.Triple
+	(*ScoredTriple)(nil),      // 8: triplemesh.graph.v1.ScoredTriple
+	(*SubjectEvidence)(nil),   // 9: triplemesh.graph.v1.SubjectEvidence
+	(*DroppedSubject)(nil),    // 10: triplemesh.graph.v1.DroppedSubject
+	(*PseudoGraph)(nil),       // 11: triplemesh.graph.v1.PseudoGraph
+	(*GroundGraph)(nil),       // 12: triplemesh.graph.v1.GroundGraph
+	(*FixedTriple)(nil),       // 13: triplemesh.graph.v1.FixedTriple
+	(*FixedGraph)(nil),        // 14: triplemesh.graph.v1.FixedGraph
+	(*Edit)(nil),              // 15: triplemesh.graph.v1.Edit
+	(*RelationStep)(nil),      // 16: triplemesh.graph.v1.RelationStep
+	(*RelationPath)(nil),      // 17: triplemesh.graph.v1.RelationPath
+	(*ReasoningPath)(nil),     // 18: triplemesh.graph.v1.ReasoningPath
+	(*CandidateAnswer)(nil),   // 19: triplemesh.graph.v1.CandidateAnswer
+	(*EntityLink)(nil),        // 20: triplemesh.graph.v1.EntityLink
 }
 var file_triplemesh_graph_v1_graph_proto_depIdxs = []int32{
-	5,  // 0: triplemesh.graph.v1.Triple.validity:type_name -> triplemesh.graph.v1.ValidityInterval
-	6,  // 1: triplemesh.graph.v1.ScoredTriple.triple:type_name -> triplemesh.graph.v1.Triple
-	7,  // 2: triplemesh.graph.v1.SubjectEvidence.triples:type_name -> triplemesh.graph.v1.ScoredTriple
-	0,  // 3: triplemesh.graph.v1.DroppedSubject.reason:type_name -> triplemesh.graph.v1.DropReason
-	6,  // 4: triplemesh.graph.v1.PseudoGraph.triples:type_name -> triplemesh.graph.v1.Triple
-	8,  // 5: triplemesh.graph.v1.GroundGraph.subjects:type_name -> triplemesh.graph.v1.SubjectEvidence
-	6,  // 6: triplemesh.graph.v1.FixedTriple.triple:type_name -> triplemesh.graph.v1.Triple
-	1,  // 7: triplemesh.graph.v1.FixedTriple.status:type_name -> triplemesh.graph.v1.TripleStatus
-	12, // 8: triplemesh.graph.v1.FixedGraph.triples:type_name -> triplemesh.graph.v1.FixedTriple
-	2,  // 9: triplemesh.graph.v1.Edit.kind:type_name -> triplemesh.graph.v1.EditKind
-	6,  // 10: triplemesh.graph.v1.Edit.before:type_name -> triplemesh.graph.v1.Triple
-	6,  // 11: triplemesh.graph.v1.Edit.after:type_name -> triplemesh.graph.v1.Triple
-	7,  // 12: triplemesh.graph.v1.Edit.evidence:type_name -> triplemesh.graph.v1.ScoredTriple
-	15, // 13: triplemesh.graph.v1.RelationPath.steps:type_name -> triplemesh.graph.v1.RelationStep
-	15, // 14: triplemesh.graph.v1.ReasoningPath.steps:type_name -> triplemesh.graph.v1.RelationStep
-	17, // 15: triplemesh.graph.v1.CandidateAnswer.paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	3,  // 16: triplemesh.graph.v1.EntityLink.match:type_name -> triplemesh.graph.v1.LinkMatch
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	6,  // 0: triplemesh.graph.v1.Triple.validity:type_name -> triplemesh.graph.v1.ValidityInterval
+	0,  // 1: triplemesh.graph.v1.Triple.object_kind:type_name -> triplemesh.graph.v1.TermKind
+	7,  // 2: triplemesh.graph.v1.ScoredTriple.triple:type_name -> triplemesh.graph.v1.Triple
+	8,  // 3: triplemesh.graph.v1.SubjectEvidence.triples:type_name -> triplemesh.graph.v1.ScoredTriple
+	1,  // 4: triplemesh.graph.v1.DroppedSubject.reason:type_name -> triplemesh.graph.v1.DropReason
+	7,  // 5: triplemesh.graph.v1.PseudoGraph.triples:type_name -> triplemesh.graph.v1.Triple
+	9,  // 6: triplemesh.graph.v1.GroundGraph.subjects:type_name -> triplemesh.graph.v1.SubjectEvidence
+	7,  // 7: triplemesh.graph.v1.FixedTriple.triple:type_name -> triplemesh.graph.v1.Triple
+	2,  // 8: triplemesh.graph.v1.FixedTriple.status:type_name -> triplemesh.graph.v1.TripleStatus
+	13, // 9: triplemesh.graph.v1.FixedGraph.triples:type_name -> triplemesh.graph.v1.FixedTriple
+	3,  // 10: triplemesh.graph.v1.Edit.kind:type_name -> triplemesh.graph.v1.EditKind
+	7,  // 11: triplemesh.graph.v1.Edit.before:type_name -> triplemesh.graph.v1.Triple
+	7,  // 12: triplemesh.graph.v1.Edit.after:type_name -> triplemesh.graph.v1.Triple
+	8,  // 13: triplemesh.graph.v1.Edit.evidence:type_name -> triplemesh.graph.v1.ScoredTriple
+	16, // 14: triplemesh.graph.v1.RelationPath.steps:type_name -> triplemesh.graph.v1.RelationStep
+	16, // 15: triplemesh.graph.v1.ReasoningPath.steps:type_name -> triplemesh.graph.v1.RelationStep
+	18, // 16: triplemesh.graph.v1.CandidateAnswer.paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	4,  // 17: triplemesh.graph.v1.EntityLink.match:type_name -> triplemesh.graph.v1.LinkMatch
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_graph_v1_graph_proto_init() }
@@ -1422,7 +1507,7 @@ func file_triplemesh_graph_v1_graph_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_graph_v1_graph_proto_rawDesc), len(file_triplemesh_graph_v1_graph_proto_rawDesc)),
-			NumEnums:      4,
+			NumEnums:      5,
 			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   0,

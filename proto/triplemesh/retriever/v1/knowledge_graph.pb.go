@@ -35,6 +35,18 @@ const (
 	Format_FORMAT_TSV Format = 1
 	// W3C N-Triples 1.1.
 	Format_FORMAT_N_TRIPLES Format = 2
+	// W3C N-Quads 1.1; the graphs' names are left aside.
+	Format_FORMAT_N_QUADS Format = 3
+	// W3C Turtle 1.1.
+	Format_FORMAT_TURTLE Format = 4
+	// W3C JSON-LD 1.1; contexts are not fetched.
+	Format_FORMAT_JSON_LD Format = 5
+	// Wikidata's JSON dump: an array with one entity a line.
+	Format_FORMAT_WIKIDATA_JSON Format = 6
+	// Freebase's RDF dump: N-Triples with names as Freebase abbreviates them.
+	Format_FORMAT_FREEBASE Format = 7
+	// Columns with a header line, read by FileHeader.columns.
+	Format_FORMAT_CSV Format = 8
 )
 
 // Enum value maps for Format.
@@ -43,11 +55,23 @@ var (
 		0: "FORMAT_UNSPECIFIED",
 		1: "FORMAT_TSV",
 		2: "FORMAT_N_TRIPLES",
+		3: "FORMAT_N_QUADS",
+		4: "FORMAT_TURTLE",
+		5: "FORMAT_JSON_LD",
+		6: "FORMAT_WIKIDATA_JSON",
+		7: "FORMAT_FREEBASE",
+		8: "FORMAT_CSV",
 	}
 	Format_value = map[string]int32{
-		"FORMAT_UNSPECIFIED": 0,
-		"FORMAT_TSV":         1,
-		"FORMAT_N_TRIPLES":   2,
+		"FORMAT_UNSPECIFIED":   0,
+		"FORMAT_TSV":           1,
+		"FORMAT_N_TRIPLES":     2,
+		"FORMAT_N_QUADS":       3,
+		"FORMAT_TURTLE":        4,
+		"FORMAT_JSON_LD":       5,
+		"FORMAT_WIKIDATA_JSON": 6,
+		"FORMAT_FREEBASE":      7,
+		"FORMAT_CSV":           8,
 	}
 )
 
@@ -78,6 +102,270 @@ func (Format) EnumDescriptor() ([]byte, []int) {
 	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{0}
 }
 
+// LoadMode says what a load makes of the active snapshot.
+type LoadMode int32
+
+const (
+	// Taken as LOAD_MODE_REPLACE.
+	LoadMode_LOAD_MODE_UNSPECIFIED LoadMode = 0
+	// The new snapshot holds what the files hold.
+	LoadMode_LOAD_MODE_REPLACE LoadMode = 1
+	// The new snapshot is a delta: the active one and what the files hold.
+	LoadMode_LOAD_MODE_ADD LoadMode = 2
+	// The new snapshot is a delta: the active one without what the files hold.
+	LoadMode_LOAD_MODE_REMOVE LoadMode = 3
+)
+
+// Enum value maps for LoadMode.
+var (
+	LoadMode_name = map[int32]string{
+		0: "LOAD_MODE_UNSPECIFIED",
+		1: "LOAD_MODE_REPLACE",
+		2: "LOAD_MODE_ADD",
+		3: "LOAD_MODE_REMOVE",
+	}
+	LoadMode_value = map[string]int32{
+		"LOAD_MODE_UNSPECIFIED": 0,
+		"LOAD_MODE_REPLACE":     1,
+		"LOAD_MODE_ADD":         2,
+		"LOAD_MODE_REMOVE":      3,
+	}
+)
+
+func (x LoadMode) Enum() *LoadMode {
+	p := new(LoadMode)
+	*p = x
+	return p
+}
+
+func (x LoadMode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (LoadMode) Descriptor() protoreflect.EnumDescriptor {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_enumTypes[1].Descriptor()
+}
+
+func (LoadMode) Type() protoreflect.EnumType {
+	return &file_triplemesh_retriever_v1_knowledge_graph_proto_enumTypes[1]
+}
+
+func (x LoadMode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use LoadMode.Descriptor instead.
+func (LoadMode) EnumDescriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{1}
+}
+
+// Vectors says which vectors a snapshot gets.
+type Vectors int32
+
+const (
+	// Taken as VECTORS_ALL.
+	Vectors_VECTORS_UNSPECIFIED Vectors = 0
+	// One for each triple.
+	Vectors_VECTORS_ALL Vectors = 1
+	// Only those of relations; triples are encoded when a question asks for
+	// their subjects. For knowledge graphs that are too large to encode.
+	Vectors_VECTORS_NONE Vectors = 2
+)
+
+// Enum value maps for Vectors.
+var (
+	Vectors_name = map[int32]string{
+		0: "VECTORS_UNSPECIFIED",
+		1: "VECTORS_ALL",
+		2: "VECTORS_NONE",
+	}
+	Vectors_value = map[string]int32{
+		"VECTORS_UNSPECIFIED": 0,
+		"VECTORS_ALL":         1,
+		"VECTORS_NONE":        2,
+	}
+)
+
+func (x Vectors) Enum() *Vectors {
+	p := new(Vectors)
+	*p = x
+	return p
+}
+
+func (x Vectors) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Vectors) Descriptor() protoreflect.EnumDescriptor {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_enumTypes[2].Descriptor()
+}
+
+func (Vectors) Type() protoreflect.EnumType {
+	return &file_triplemesh_retriever_v1_knowledge_graph_proto_enumTypes[2]
+}
+
+func (x Vectors) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Vectors.Descriptor instead.
+func (Vectors) EnumDescriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{2}
+}
+
+// LoadPhase is a part of a load.
+type LoadPhase int32
+
+const (
+	// Not set.
+	LoadPhase_LOAD_PHASE_UNSPECIFIED LoadPhase = 0
+	// Files are read.
+	LoadPhase_LOAD_PHASE_READ LoadPhase = 1
+	// Names and triples are put in order.
+	LoadPhase_LOAD_PHASE_SORT LoadPhase = 2
+	// Triples are encoded.
+	LoadPhase_LOAD_PHASE_ENCODE LoadPhase = 3
+	// The snapshot is written and synced.
+	LoadPhase_LOAD_PHASE_WRITE LoadPhase = 4
+)
+
+// Enum value maps for LoadPhase.
+var (
+	LoadPhase_name = map[int32]string{
+		0: "LOAD_PHASE_UNSPECIFIED",
+		1: "LOAD_PHASE_READ",
+		2: "LOAD_PHASE_SORT",
+		3: "LOAD_PHASE_ENCODE",
+		4: "LOAD_PHASE_WRITE",
+	}
+	LoadPhase_value = map[string]int32{
+		"LOAD_PHASE_UNSPECIFIED": 0,
+		"LOAD_PHASE_READ":        1,
+		"LOAD_PHASE_SORT":        2,
+		"LOAD_PHASE_ENCODE":      3,
+		"LOAD_PHASE_WRITE":       4,
+	}
+)
+
+func (x LoadPhase) Enum() *LoadPhase {
+	p := new(LoadPhase)
+	*p = x
+	return p
+}
+
+func (x LoadPhase) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (LoadPhase) Descriptor() protoreflect.EnumDescriptor {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_enumTypes[3].Descriptor()
+}
+
+func (LoadPhase) Type() protoreflect.EnumType {
+	return &file_triplemesh_retriever_v1_knowledge_graph_proto_enumTypes[3]
+}
+
+func (x LoadPhase) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use LoadPhase.Descriptor instead.
+func (LoadPhase) EnumDescriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{3}
+}
+
+// Columns says which columns of a CSV file make a triple, by their headings.
+type Columns struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The subject's column.
+	Subject string `protobuf:"bytes,1,opt,name=subject,proto3" json:"subject,omitempty"`
+	// The relation's column; empty makes every other column a relation of its
+	// heading's name, and its cell the object.
+	Relation string `protobuf:"bytes,2,opt,name=relation,proto3" json:"relation,omitempty"`
+	// The object's column; empty where relation is.
+	Object string `protobuf:"bytes,3,opt,name=object,proto3" json:"object,omitempty"`
+	// Columns of the first and last day of validity; may be empty.
+	Start string `protobuf:"bytes,4,opt,name=start,proto3" json:"start,omitempty"`
+	// See start.
+	End string `protobuf:"bytes,5,opt,name=end,proto3" json:"end,omitempty"`
+	// The character between cells; empty takes the comma.
+	Separator     string `protobuf:"bytes,6,opt,name=separator,proto3" json:"separator,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Columns) Reset() {
+	*x = Columns{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Columns) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Columns) ProtoMessage() {}
+
+func (x *Columns) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Columns.ProtoReflect.Descriptor instead.
+func (*Columns) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *Columns) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
+func (x *Columns) GetRelation() string {
+	if x != nil {
+		return x.Relation
+	}
+	return ""
+}
+
+func (x *Columns) GetObject() string {
+	if x != nil {
+		return x.Object
+	}
+	return ""
+}
+
+func (x *Columns) GetStart() string {
+	if x != nil {
+		return x.Start
+	}
+	return ""
+}
+
+func (x *Columns) GetEnd() string {
+	if x != nil {
+		return x.End
+	}
+	return ""
+}
+
+func (x *Columns) GetSeparator() string {
+	if x != nil {
+		return x.Separator
+	}
+	return ""
+}
+
 // LoadHeader opens a load.
 type LoadHeader struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -87,14 +375,24 @@ type LoadHeader struct {
 	// True ends the load at the first bad line; false counts it and goes on.
 	Strict bool `protobuf:"varint,2,opt,name=strict,proto3" json:"strict,omitempty"`
 	// True leaves the active snapshot as it is.
-	NoActivate    bool `protobuf:"varint,3,opt,name=no_activate,json=noActivate,proto3" json:"no_activate,omitempty"`
+	NoActivate bool `protobuf:"varint,3,opt,name=no_activate,json=noActivate,proto3" json:"no_activate,omitempty"`
+	// What becomes of the active snapshot's triples.
+	Mode LoadMode `protobuf:"varint,4,opt,name=mode,proto3,enum=triplemesh.retriever.v1.LoadMode" json:"mode,omitempty"`
+	// Which vectors to make.
+	Vectors Vectors `protobuf:"varint,5,opt,name=vectors,proto3,enum=triplemesh.retriever.v1.Vectors" json:"vectors,omitempty"`
+	// Language of labels, such as "en" or "pt-br"; empty takes "en". Where a
+	// label in it is missing, one without or in another language serves.
+	Language string `protobuf:"bytes,6,opt,name=language,proto3" json:"language,omitempty"`
+	// True goes on with a load of the same files that was interrupted, where
+	// there is one.
+	Resume        bool `protobuf:"varint,7,opt,name=resume,proto3" json:"resume,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LoadHeader) Reset() {
 	*x = LoadHeader{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[0]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -106,7 +404,7 @@ func (x *LoadHeader) String() string {
 func (*LoadHeader) ProtoMessage() {}
 
 func (x *LoadHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[0]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -119,7 +417,7 @@ func (x *LoadHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadHeader.ProtoReflect.Descriptor instead.
 func (*LoadHeader) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{0}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *LoadHeader) GetKg() string {
@@ -143,20 +441,51 @@ func (x *LoadHeader) GetNoActivate() bool {
 	return false
 }
 
+func (x *LoadHeader) GetMode() LoadMode {
+	if x != nil {
+		return x.Mode
+	}
+	return LoadMode_LOAD_MODE_UNSPECIFIED
+}
+
+func (x *LoadHeader) GetVectors() Vectors {
+	if x != nil {
+		return x.Vectors
+	}
+	return Vectors_VECTORS_UNSPECIFIED
+}
+
+func (x *LoadHeader) GetLanguage() string {
+	if x != nil {
+		return x.Language
+	}
+	return ""
+}
+
+func (x *LoadHeader) GetResume() bool {
+	if x != nil {
+		return x.Resume
+	}
+	return false
+}
+
 // FileHeader opens a file within a load; the chunks after it are its bytes.
 type FileHeader struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its name, for messages and to tell the format; ".gz" is unpacked.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// Its format.
-	Format        Format `protobuf:"varint,2,opt,name=format,proto3,enum=triplemesh.retriever.v1.Format" json:"format,omitempty"`
+	Format Format `protobuf:"varint,2,opt,name=format,proto3,enum=triplemesh.retriever.v1.Format" json:"format,omitempty"`
+	// The columns of a CSV file; unset takes those named subject, relation and
+	// object, or else the first three.
+	Columns       *Columns `protobuf:"bytes,3,opt,name=columns,proto3" json:"columns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *FileHeader) Reset() {
 	*x = FileHeader{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[1]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -168,7 +497,7 @@ func (x *FileHeader) String() string {
 func (*FileHeader) ProtoMessage() {}
 
 func (x *FileHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[1]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -181,7 +510,7 @@ func (x *FileHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileHeader.ProtoReflect.Descriptor instead.
 func (*FileHeader) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{1}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *FileHeader) GetName() string {
@@ -196,6 +525,13 @@ func (x *FileHeader) GetFormat() Format {
 		return x.Format
 	}
 	return Format_FORMAT_UNSPECIFIED
+}
+
+func (x *FileHeader) GetColumns() *Columns {
+	if x != nil {
+		return x.Columns
+	}
+	return nil
 }
 
 // LoadRequest is one message of a load.
@@ -216,7 +552,7 @@ type LoadRequest struct {
 
 func (x *LoadRequest) Reset() {
 	*x = LoadRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[2]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -228,7 +564,7 @@ func (x *LoadRequest) String() string {
 func (*LoadRequest) ProtoMessage() {}
 
 func (x *LoadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[2]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -241,7 +577,7 @@ func (x *LoadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadRequest.ProtoReflect.Descriptor instead.
 func (*LoadRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{2}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *LoadRequest) GetPart() isLoadRequest_Part {
@@ -322,7 +658,7 @@ type LoadResponse struct {
 
 func (x *LoadResponse) Reset() {
 	*x = LoadResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[3]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -334,7 +670,7 @@ func (x *LoadResponse) String() string {
 func (*LoadResponse) ProtoMessage() {}
 
 func (x *LoadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[3]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -347,7 +683,7 @@ func (x *LoadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadResponse.ProtoReflect.Descriptor instead.
 func (*LoadResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{3}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *LoadResponse) GetSnapshot() *SnapshotInfo {
@@ -385,22 +721,221 @@ func (x *LoadResponse) GetErrors() []*LineError {
 	return nil
 }
 
+// LoadStreamRequest is one message of a load.
+type LoadStreamRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The same as in Load.
+	Request       *LoadRequest `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LoadStreamRequest) Reset() {
+	*x = LoadStreamRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LoadStreamRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LoadStreamRequest) ProtoMessage() {}
+
+func (x *LoadStreamRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LoadStreamRequest.ProtoReflect.Descriptor instead.
+func (*LoadStreamRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *LoadStreamRequest) GetRequest() *LoadRequest {
+	if x != nil {
+		return x.Request
+	}
+	return nil
+}
+
+// LoadStreamResponse is one event of a load.
+type LoadStreamResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What happened.
+	//
+	// Types that are valid to be assigned to Event:
+	//
+	//	*LoadStreamResponse_Progress
+	//	*LoadStreamResponse_Result
+	Event         isLoadStreamResponse_Event `protobuf_oneof:"event"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LoadStreamResponse) Reset() {
+	*x = LoadStreamResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LoadStreamResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LoadStreamResponse) ProtoMessage() {}
+
+func (x *LoadStreamResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LoadStreamResponse.ProtoReflect.Descriptor instead.
+func (*LoadStreamResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *LoadStreamResponse) GetEvent() isLoadStreamResponse_Event {
+	if x != nil {
+		return x.Event
+	}
+	return nil
+}
+
+func (x *LoadStreamResponse) GetProgress() *LoadProgress {
+	if x != nil {
+		if x, ok := x.Event.(*LoadStreamResponse_Progress); ok {
+			return x.Progress
+		}
+	}
+	return nil
+}
+
+func (x *LoadStreamResponse) GetResult() *LoadResponse {
+	if x != nil {
+		if x, ok := x.Event.(*LoadStreamResponse_Result); ok {
+			return x.Result
+		}
+	}
+	return nil
+}
+
+type isLoadStreamResponse_Event interface {
+	isLoadStreamResponse_Event()
+}
+
+type LoadStreamResponse_Progress struct {
+	// How far the load has come.
+	Progress *LoadProgress `protobuf:"bytes,1,opt,name=progress,proto3,oneof"`
+}
+
+type LoadStreamResponse_Result struct {
+	// What was built; the last event.
+	Result *LoadResponse `protobuf:"bytes,2,opt,name=result,proto3,oneof"`
+}
+
+func (*LoadStreamResponse_Progress) isLoadStreamResponse_Event() {}
+
+func (*LoadStreamResponse_Result) isLoadStreamResponse_Event() {}
+
+// LoadProgress is how far a load has come.
+type LoadProgress struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where it is.
+	Phase LoadPhase `protobuf:"varint,1,opt,name=phase,proto3,enum=triplemesh.retriever.v1.LoadPhase" json:"phase,omitempty"`
+	// Lines, triples or vectors done in this phase.
+	Done uint64 `protobuf:"varint,2,opt,name=done,proto3" json:"done,omitempty"`
+	// Of how many; 0 where that is not known.
+	Total         uint64 `protobuf:"varint,3,opt,name=total,proto3" json:"total,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LoadProgress) Reset() {
+	*x = LoadProgress{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LoadProgress) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LoadProgress) ProtoMessage() {}
+
+func (x *LoadProgress) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LoadProgress.ProtoReflect.Descriptor instead.
+func (*LoadProgress) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *LoadProgress) GetPhase() LoadPhase {
+	if x != nil {
+		return x.Phase
+	}
+	return LoadPhase_LOAD_PHASE_UNSPECIFIED
+}
+
+func (x *LoadProgress) GetDone() uint64 {
+	if x != nil {
+		return x.Done
+	}
+	return 0
+}
+
+func (x *LoadProgress) GetTotal() uint64 {
+	if x != nil {
+		return x.Total
+	}
+	return 0
+}
+
 // LineError is one line that could not be read.
 type LineError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// File it is in.
 	File string `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
-	// Line, from 1.
+	// Line, from 1; 0 where byte says the place.
 	Line uint64 `protobuf:"varint,2,opt,name=line,proto3" json:"line,omitempty"`
 	// What is wrong with it.
-	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	// Byte of the unpacked file, from 0, in formats that have no lines.
+	Byte          uint64 `protobuf:"varint,4,opt,name=byte,proto3" json:"byte,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LineError) Reset() {
 	*x = LineError{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[4]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -412,7 +947,7 @@ func (x *LineError) String() string {
 func (*LineError) ProtoMessage() {}
 
 func (x *LineError) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[4]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -425,7 +960,7 @@ func (x *LineError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LineError.ProtoReflect.Descriptor instead.
 func (*LineError) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{4}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *LineError) GetFile() string {
@@ -449,6 +984,13 @@ func (x *LineError) GetMessage() string {
 	return ""
 }
 
+func (x *LineError) GetByte() uint64 {
+	if x != nil {
+		return x.Byte
+	}
+	return 0
+}
+
 // SnapshotInfo describes one build of a knowledge graph.
 type SnapshotInfo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -468,14 +1010,18 @@ type SnapshotInfo struct {
 	// When it was built; unset where that is not known.
 	Created *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=created,proto3" json:"created,omitempty"`
 	// Whether questions read it.
-	Active        bool `protobuf:"varint,8,opt,name=active,proto3" json:"active,omitempty"`
+	Active bool `protobuf:"varint,8,opt,name=active,proto3" json:"active,omitempty"`
+	// The snapshot that this one is a delta of; 0 where it is whole.
+	Base uint64 `protobuf:"varint,9,opt,name=base,proto3" json:"base,omitempty"`
+	// Length of its vectors; 0 where its triples have none.
+	Dims          uint32 `protobuf:"varint,10,opt,name=dims,proto3" json:"dims,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SnapshotInfo) Reset() {
 	*x = SnapshotInfo{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[5]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -487,7 +1033,7 @@ func (x *SnapshotInfo) String() string {
 func (*SnapshotInfo) ProtoMessage() {}
 
 func (x *SnapshotInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[5]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -500,7 +1046,7 @@ func (x *SnapshotInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotInfo.ProtoReflect.Descriptor instead.
 func (*SnapshotInfo) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{5}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *SnapshotInfo) GetKg() *v1.KnowledgeGraphRef {
@@ -559,6 +1105,20 @@ func (x *SnapshotInfo) GetActive() bool {
 	return false
 }
 
+func (x *SnapshotInfo) GetBase() uint64 {
+	if x != nil {
+		return x.Base
+	}
+	return 0
+}
+
+func (x *SnapshotInfo) GetDims() uint32 {
+	if x != nil {
+		return x.Dims
+	}
+	return 0
+}
+
 // ListRequest asks for what there is.
 type ListRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -570,7 +1130,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[6]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -582,7 +1142,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[6]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -595,7 +1155,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{6}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListRequest) GetKg() string {
@@ -616,7 +1176,7 @@ type ListResponse struct {
 
 func (x *ListResponse) Reset() {
 	*x = ListResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[7]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -628,7 +1188,7 @@ func (x *ListResponse) String() string {
 func (*ListResponse) ProtoMessage() {}
 
 func (x *ListResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[7]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -641,7 +1201,7 @@ func (x *ListResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResponse.ProtoReflect.Descriptor instead.
 func (*ListResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{7}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListResponse) GetSnapshots() []*SnapshotInfo {
@@ -662,7 +1222,7 @@ type ActivateRequest struct {
 
 func (x *ActivateRequest) Reset() {
 	*x = ActivateRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[8]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -674,7 +1234,7 @@ func (x *ActivateRequest) String() string {
 func (*ActivateRequest) ProtoMessage() {}
 
 func (x *ActivateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[8]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -687,7 +1247,7 @@ func (x *ActivateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActivateRequest.ProtoReflect.Descriptor instead.
 func (*ActivateRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{8}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ActivateRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -708,7 +1268,7 @@ type ActivateResponse struct {
 
 func (x *ActivateResponse) Reset() {
 	*x = ActivateResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[9]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -720,7 +1280,7 @@ func (x *ActivateResponse) String() string {
 func (*ActivateResponse) ProtoMessage() {}
 
 func (x *ActivateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[9]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -733,7 +1293,7 @@ func (x *ActivateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActivateResponse.ProtoReflect.Descriptor instead.
 func (*ActivateResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{9}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ActivateResponse) GetSnapshot() *SnapshotInfo {
@@ -754,7 +1314,7 @@ type RollbackRequest struct {
 
 func (x *RollbackRequest) Reset() {
 	*x = RollbackRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[10]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -766,7 +1326,7 @@ func (x *RollbackRequest) String() string {
 func (*RollbackRequest) ProtoMessage() {}
 
 func (x *RollbackRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[10]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -779,7 +1339,7 @@ func (x *RollbackRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollbackRequest.ProtoReflect.Descriptor instead.
 func (*RollbackRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{10}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RollbackRequest) GetKg() string {
@@ -800,7 +1360,7 @@ type RollbackResponse struct {
 
 func (x *RollbackResponse) Reset() {
 	*x = RollbackResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[11]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -812,7 +1372,7 @@ func (x *RollbackResponse) String() string {
 func (*RollbackResponse) ProtoMessage() {}
 
 func (x *RollbackResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[11]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -825,7 +1385,7 @@ func (x *RollbackResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollbackResponse.ProtoReflect.Descriptor instead.
 func (*RollbackResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{11}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RollbackResponse) GetSnapshot() *SnapshotInfo {
@@ -846,7 +1406,7 @@ type DropRequest struct {
 
 func (x *DropRequest) Reset() {
 	*x = DropRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[12]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -858,7 +1418,7 @@ func (x *DropRequest) String() string {
 func (*DropRequest) ProtoMessage() {}
 
 func (x *DropRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[12]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -871,7 +1431,7 @@ func (x *DropRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DropRequest.ProtoReflect.Descriptor instead.
 func (*DropRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{12}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *DropRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -892,7 +1452,7 @@ type DropResponse struct {
 
 func (x *DropResponse) Reset() {
 	*x = DropResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[13]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -904,7 +1464,7 @@ func (x *DropResponse) String() string {
 func (*DropResponse) ProtoMessage() {}
 
 func (x *DropResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[13]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -917,7 +1477,7 @@ func (x *DropResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DropResponse.ProtoReflect.Descriptor instead.
 func (*DropResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{13}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *DropResponse) GetDropped() []*v1.KnowledgeGraphRef {
@@ -938,7 +1498,7 @@ type VerifyRequest struct {
 
 func (x *VerifyRequest) Reset() {
 	*x = VerifyRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[14]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -950,7 +1510,7 @@ func (x *VerifyRequest) String() string {
 func (*VerifyRequest) ProtoMessage() {}
 
 func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[14]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -963,7 +1523,7 @@ func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{14}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *VerifyRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -987,7 +1547,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[15]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -999,7 +1559,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[15]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1012,7 +1572,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{15}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *VerifyResponse) GetSnapshot() *SnapshotInfo {
@@ -1029,22 +1589,572 @@ func (x *VerifyResponse) GetBytes() uint64 {
 	return 0
 }
 
+// CompactRequest names a delta.
+type CompactRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which; 0 takes the active one.
+	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
+	// True leaves the active snapshot as it is.
+	NoActivate    bool `protobuf:"varint,2,opt,name=no_activate,json=noActivate,proto3" json:"no_activate,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompactRequest) Reset() {
+	*x = CompactRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompactRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompactRequest) ProtoMessage() {}
+
+func (x *CompactRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompactRequest.ProtoReflect.Descriptor instead.
+func (*CompactRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *CompactRequest) GetKg() *v1.KnowledgeGraphRef {
+	if x != nil {
+		return x.Kg
+	}
+	return nil
+}
+
+func (x *CompactRequest) GetNoActivate() bool {
+	if x != nil {
+		return x.NoActivate
+	}
+	return false
+}
+
+// CompactResponse names what was built.
+type CompactResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The whole snapshot; the one that was asked for where it is whole already.
+	Snapshot      *SnapshotInfo `protobuf:"bytes,1,opt,name=snapshot,proto3" json:"snapshot,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompactResponse) Reset() {
+	*x = CompactResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompactResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompactResponse) ProtoMessage() {}
+
+func (x *CompactResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompactResponse.ProtoReflect.Descriptor instead.
+func (*CompactResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *CompactResponse) GetSnapshot() *SnapshotInfo {
+	if x != nil {
+		return x.Snapshot
+	}
+	return nil
+}
+
+// DiffRequest names two snapshots of a knowledge graph.
+type DiffRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The knowledge graph and the later snapshot; 0 takes the active one.
+	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
+	// The earlier snapshot.
+	From          uint64 `protobuf:"varint,2,opt,name=from,proto3" json:"from,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiffRequest) Reset() {
+	*x = DiffRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiffRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiffRequest) ProtoMessage() {}
+
+func (x *DiffRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiffRequest.ProtoReflect.Descriptor instead.
+func (*DiffRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *DiffRequest) GetKg() *v1.KnowledgeGraphRef {
+	if x != nil {
+		return x.Kg
+	}
+	return nil
+}
+
+func (x *DiffRequest) GetFrom() uint64 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+// DiffResponse carries some of the differences, in the order of subjects.
+type DiffResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The differences.
+	Differences   []*Difference `protobuf:"bytes,1,rep,name=differences,proto3" json:"differences,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiffResponse) Reset() {
+	*x = DiffResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiffResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiffResponse) ProtoMessage() {}
+
+func (x *DiffResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiffResponse.ProtoReflect.Descriptor instead.
+func (*DiffResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *DiffResponse) GetDifferences() []*Difference {
+	if x != nil {
+		return x.Differences
+	}
+	return nil
+}
+
+// Difference is a triple that one of two snapshots holds.
+type Difference struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The triple.
+	Triple *v1.Triple `protobuf:"bytes,1,opt,name=triple,proto3" json:"triple,omitempty"`
+	// True where the later snapshot holds it, false where the earlier one does.
+	Added         bool `protobuf:"varint,2,opt,name=added,proto3" json:"added,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Difference) Reset() {
+	*x = Difference{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Difference) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Difference) ProtoMessage() {}
+
+func (x *Difference) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Difference.ProtoReflect.Descriptor instead.
+func (*Difference) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *Difference) GetTriple() *v1.Triple {
+	if x != nil {
+		return x.Triple
+	}
+	return nil
+}
+
+func (x *Difference) GetAdded() bool {
+	if x != nil {
+		return x.Added
+	}
+	return false
+}
+
+// ExportRequest names a snapshot.
+type ExportRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which; 0 takes the active one.
+	Kg            *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportRequest) Reset() {
+	*x = ExportRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportRequest) ProtoMessage() {}
+
+func (x *ExportRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportRequest.ProtoReflect.Descriptor instead.
+func (*ExportRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *ExportRequest) GetKg() *v1.KnowledgeGraphRef {
+	if x != nil {
+		return x.Kg
+	}
+	return nil
+}
+
+// ExportResponse carries a part of the file.
+type ExportResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The next bytes.
+	Chunk         []byte `protobuf:"bytes,1,opt,name=chunk,proto3" json:"chunk,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportResponse) Reset() {
+	*x = ExportResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportResponse) ProtoMessage() {}
+
+func (x *ExportResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportResponse.ProtoReflect.Descriptor instead.
+func (*ExportResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *ExportResponse) GetChunk() []byte {
+	if x != nil {
+		return x.Chunk
+	}
+	return nil
+}
+
+// ImportHeader opens an import.
+type ImportHeader struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The knowledge graph to import into, made if there is none; empty takes the
+	// name that the file has.
+	Kg string `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
+	// True leaves the active snapshot as it is.
+	NoActivate    bool `protobuf:"varint,2,opt,name=no_activate,json=noActivate,proto3" json:"no_activate,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportHeader) Reset() {
+	*x = ImportHeader{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportHeader) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportHeader) ProtoMessage() {}
+
+func (x *ImportHeader) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportHeader.ProtoReflect.Descriptor instead.
+func (*ImportHeader) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *ImportHeader) GetKg() string {
+	if x != nil {
+		return x.Kg
+	}
+	return ""
+}
+
+func (x *ImportHeader) GetNoActivate() bool {
+	if x != nil {
+		return x.NoActivate
+	}
+	return false
+}
+
+// ImportRequest is one message of an import.
+type ImportRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// First the header, then the bytes of the file.
+	//
+	// Types that are valid to be assigned to Part:
+	//
+	//	*ImportRequest_Header
+	//	*ImportRequest_Chunk
+	Part          isImportRequest_Part `protobuf_oneof:"part"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportRequest) Reset() {
+	*x = ImportRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportRequest) ProtoMessage() {}
+
+func (x *ImportRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportRequest.ProtoReflect.Descriptor instead.
+func (*ImportRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *ImportRequest) GetPart() isImportRequest_Part {
+	if x != nil {
+		return x.Part
+	}
+	return nil
+}
+
+func (x *ImportRequest) GetHeader() *ImportHeader {
+	if x != nil {
+		if x, ok := x.Part.(*ImportRequest_Header); ok {
+			return x.Header
+		}
+	}
+	return nil
+}
+
+func (x *ImportRequest) GetChunk() []byte {
+	if x != nil {
+		if x, ok := x.Part.(*ImportRequest_Chunk); ok {
+			return x.Chunk
+		}
+	}
+	return nil
+}
+
+type isImportRequest_Part interface {
+	isImportRequest_Part()
+}
+
+type ImportRequest_Header struct {
+	// Opens the import.
+	Header *ImportHeader `protobuf:"bytes,1,opt,name=header,proto3,oneof"`
+}
+
+type ImportRequest_Chunk struct {
+	// The next bytes, at most 1 MiB.
+	Chunk []byte `protobuf:"bytes,2,opt,name=chunk,proto3,oneof"`
+}
+
+func (*ImportRequest_Header) isImportRequest_Part() {}
+
+func (*ImportRequest_Chunk) isImportRequest_Part() {}
+
+// ImportResponse names what was built.
+type ImportResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The snapshot, under a number of its own here.
+	Snapshot      *SnapshotInfo `protobuf:"bytes,1,opt,name=snapshot,proto3" json:"snapshot,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportResponse) Reset() {
+	*x = ImportResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportResponse) ProtoMessage() {}
+
+func (x *ImportResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportResponse.ProtoReflect.Descriptor instead.
+func (*ImportResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *ImportResponse) GetSnapshot() *SnapshotInfo {
+	if x != nil {
+		return x.Snapshot
+	}
+	return nil
+}
+
 var File_triplemesh_retriever_v1_knowledge_graph_proto protoreflect.FileDescriptor
 
 const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\n" +
-	"-triplemesh/retriever/v1/knowledge_graph.proto\x12\x17triplemesh.retriever.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\"u\n" +
+	"-triplemesh/retriever/v1/knowledge_graph.proto\x12\x17triplemesh.retriever.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\"\xd8\x01\n" +
+	"\aColumns\x12\"\n" +
+	"\asubject\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80 R\asubject\x12$\n" +
+	"\brelation\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80 R\brelation\x12 \n" +
+	"\x06object\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80 R\x06object\x12\x1e\n" +
+	"\x05start\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\x80 R\x05start\x12\x1a\n" +
+	"\x03end\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\x80 R\x03end\x12%\n" +
+	"\tseparator\x18\x06 \x01(\tB\a\xbaH\x04r\x02\x18\x01R\tseparator\"\xb9\x02\n" +
 	"\n" +
 	"LoadHeader\x12.\n" +
 	"\x02kg\x18\x01 \x01(\tB\x1e\xbaH\x1br\x192\x17^[a-z][a-z0-9_-]{0,62}$R\x02kg\x12\x16\n" +
 	"\x06strict\x18\x02 \x01(\bR\x06strict\x12\x1f\n" +
 	"\vno_activate\x18\x03 \x01(\bR\n" +
-	"noActivate\"o\n" +
+	"noActivate\x12?\n" +
+	"\x04mode\x18\x04 \x01(\x0e2!.triplemesh.retriever.v1.LoadModeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04mode\x12D\n" +
+	"\avectors\x18\x05 \x01(\x0e2 .triplemesh.retriever.v1.VectorsB\b\xbaH\x05\x82\x01\x02\x10\x01R\avectors\x12#\n" +
+	"\blanguage\x18\x06 \x01(\tB\a\xbaH\x04r\x02\x18#R\blanguage\x12\x16\n" +
+	"\x06resume\x18\a \x01(\bR\x06resume\"\xab\x01\n" +
 	"\n" +
 	"FileHeader\x12\x1e\n" +
 	"\x04name\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\x80 R\x04name\x12A\n" +
-	"\x06format\x18\x02 \x01(\x0e2\x1f.triplemesh.retriever.v1.FormatB\b\xbaH\x05\x82\x01\x02\x10\x01R\x06format\"\xb9\x01\n" +
+	"\x06format\x18\x02 \x01(\x0e2\x1f.triplemesh.retriever.v1.FormatB\b\xbaH\x05\x82\x01\x02\x10\x01R\x06format\x12:\n" +
+	"\acolumns\x18\x03 \x01(\v2 .triplemesh.retriever.v1.ColumnsR\acolumns\"\xb9\x01\n" +
 	"\vLoadRequest\x12=\n" +
 	"\x06header\x18\x01 \x01(\v2#.triplemesh.retriever.v1.LoadHeaderH\x00R\x06header\x129\n" +
 	"\x04file\x18\x02 \x01(\v2#.triplemesh.retriever.v1.FileHeaderH\x00R\x04file\x12!\n" +
@@ -1057,11 +2167,22 @@ const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\n" +
 	"duplicates\x18\x04 \x01(\x04R\n" +
 	"duplicates\x12:\n" +
-	"\x06errors\x18\x05 \x03(\v2\".triplemesh.retriever.v1.LineErrorR\x06errors\"M\n" +
+	"\x06errors\x18\x05 \x03(\v2\".triplemesh.retriever.v1.LineErrorR\x06errors\"[\n" +
+	"\x11LoadStreamRequest\x12F\n" +
+	"\arequest\x18\x01 \x01(\v2$.triplemesh.retriever.v1.LoadRequestB\x06\xbaH\x03\xc8\x01\x01R\arequest\"\xa3\x01\n" +
+	"\x12LoadStreamResponse\x12C\n" +
+	"\bprogress\x18\x01 \x01(\v2%.triplemesh.retriever.v1.LoadProgressH\x00R\bprogress\x12?\n" +
+	"\x06result\x18\x02 \x01(\v2%.triplemesh.retriever.v1.LoadResponseH\x00R\x06resultB\a\n" +
+	"\x05event\"r\n" +
+	"\fLoadProgress\x128\n" +
+	"\x05phase\x18\x01 \x01(\x0e2\".triplemesh.retriever.v1.LoadPhaseR\x05phase\x12\x12\n" +
+	"\x04done\x18\x02 \x01(\x04R\x04done\x12\x14\n" +
+	"\x05total\x18\x03 \x01(\x04R\x05total\"a\n" +
 	"\tLineError\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x04R\x04line\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage\"\x98\x02\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\x12\x12\n" +
+	"\x04byte\x18\x04 \x01(\x04R\x04byte\"\xc0\x02\n" +
 	"\fSnapshotInfo\x126\n" +
 	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg\x12\x18\n" +
 	"\atriples\x18\x02 \x01(\x04R\atriples\x12\x1a\n" +
@@ -1070,7 +2191,10 @@ const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\x05bytes\x18\x05 \x01(\x04R\x05bytes\x12\x18\n" +
 	"\aencoder\x18\x06 \x01(\tR\aencoder\x124\n" +
 	"\acreated\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x12\x16\n" +
-	"\x06active\x18\b \x01(\bR\x06active\"\x1d\n" +
+	"\x06active\x18\b \x01(\bR\x06active\x12\x12\n" +
+	"\x04base\x18\t \x01(\x04R\x04base\x12\x12\n" +
+	"\x04dims\x18\n" +
+	" \x01(\rR\x04dims\"\x1d\n" +
 	"\vListRequest\x12\x0e\n" +
 	"\x02kg\x18\x01 \x01(\tR\x02kg\"S\n" +
 	"\fListResponse\x12C\n" +
@@ -1091,19 +2215,76 @@ const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\"i\n" +
 	"\x0eVerifyResponse\x12A\n" +
 	"\bsnapshot\x18\x01 \x01(\v2%.triplemesh.retriever.v1.SnapshotInfoR\bsnapshot\x12\x14\n" +
-	"\x05bytes\x18\x02 \x01(\x04R\x05bytes*F\n" +
+	"\x05bytes\x18\x02 \x01(\x04R\x05bytes\"q\n" +
+	"\x0eCompactRequest\x12>\n" +
+	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x12\x1f\n" +
+	"\vno_activate\x18\x02 \x01(\bR\n" +
+	"noActivate\"T\n" +
+	"\x0fCompactResponse\x12A\n" +
+	"\bsnapshot\x18\x01 \x01(\v2%.triplemesh.retriever.v1.SnapshotInfoR\bsnapshot\"j\n" +
+	"\vDiffRequest\x12>\n" +
+	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x12\x1b\n" +
+	"\x04from\x18\x02 \x01(\x04B\a\xbaH\x042\x02(\x01R\x04from\"U\n" +
+	"\fDiffResponse\x12E\n" +
+	"\vdifferences\x18\x01 \x03(\v2#.triplemesh.retriever.v1.DifferenceR\vdifferences\"W\n" +
+	"\n" +
+	"Difference\x123\n" +
+	"\x06triple\x18\x01 \x01(\v2\x1b.triplemesh.graph.v1.TripleR\x06triple\x12\x14\n" +
+	"\x05added\x18\x02 \x01(\bR\x05added\"O\n" +
+	"\rExportRequest\x12>\n" +
+	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\"&\n" +
+	"\x0eExportResponse\x12\x14\n" +
+	"\x05chunk\x18\x01 \x01(\fR\x05chunk\"b\n" +
+	"\fImportHeader\x121\n" +
+	"\x02kg\x18\x01 \x01(\tB!\xbaH\x1er\x1c2\x1a^([a-z][a-z0-9_-]{0,62})?$R\x02kg\x12\x1f\n" +
+	"\vno_activate\x18\x02 \x01(\bR\n" +
+	"noActivate\"\x82\x01\n" +
+	"\rImportRequest\x12?\n" +
+	"\x06header\x18\x01 \x01(\v2%.triplemesh.retriever.v1.ImportHeaderH\x00R\x06header\x12!\n" +
+	"\x05chunk\x18\x02 \x01(\fB\t\xbaH\x06z\x04\x18\x80\x80@H\x00R\x05chunkB\r\n" +
+	"\x04part\x12\x05\xbaH\x02\b\x01\"S\n" +
+	"\x0eImportResponse\x12A\n" +
+	"\bsnapshot\x18\x01 \x01(\v2%.triplemesh.retriever.v1.SnapshotInfoR\bsnapshot*\xc0\x01\n" +
 	"\x06Format\x12\x16\n" +
 	"\x12FORMAT_UNSPECIFIED\x10\x00\x12\x0e\n" +
 	"\n" +
 	"FORMAT_TSV\x10\x01\x12\x14\n" +
-	"\x10FORMAT_N_TRIPLES\x10\x022\xb5\x04\n" +
+	"\x10FORMAT_N_TRIPLES\x10\x02\x12\x12\n" +
+	"\x0eFORMAT_N_QUADS\x10\x03\x12\x11\n" +
+	"\rFORMAT_TURTLE\x10\x04\x12\x12\n" +
+	"\x0eFORMAT_JSON_LD\x10\x05\x12\x18\n" +
+	"\x14FORMAT_WIKIDATA_JSON\x10\x06\x12\x13\n" +
+	"\x0fFORMAT_FREEBASE\x10\a\x12\x0e\n" +
+	"\n" +
+	"FORMAT_CSV\x10\b*e\n" +
+	"\bLoadMode\x12\x19\n" +
+	"\x15LOAD_MODE_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11LOAD_MODE_REPLACE\x10\x01\x12\x11\n" +
+	"\rLOAD_MODE_ADD\x10\x02\x12\x14\n" +
+	"\x10LOAD_MODE_REMOVE\x10\x03*E\n" +
+	"\aVectors\x12\x17\n" +
+	"\x13VECTORS_UNSPECIFIED\x10\x00\x12\x0f\n" +
+	"\vVECTORS_ALL\x10\x01\x12\x10\n" +
+	"\fVECTORS_NONE\x10\x02*~\n" +
+	"\tLoadPhase\x12\x1a\n" +
+	"\x16LOAD_PHASE_UNSPECIFIED\x10\x00\x12\x13\n" +
+	"\x0fLOAD_PHASE_READ\x10\x01\x12\x13\n" +
+	"\x0fLOAD_PHASE_SORT\x10\x02\x12\x15\n" +
+	"\x11LOAD_PHASE_ENCODE\x10\x03\x12\x14\n" +
+	"\x10LOAD_PHASE_WRITE\x10\x042\x8f\b\n" +
 	"\x15KnowledgeGraphService\x12U\n" +
-	"\x04Load\x12$.triplemesh.retriever.v1.LoadRequest\x1a%.triplemesh.retriever.v1.LoadResponse(\x01\x12S\n" +
+	"\x04Load\x12$.triplemesh.retriever.v1.LoadRequest\x1a%.triplemesh.retriever.v1.LoadResponse(\x01\x12i\n" +
+	"\n" +
+	"LoadStream\x12*.triplemesh.retriever.v1.LoadStreamRequest\x1a+.triplemesh.retriever.v1.LoadStreamResponse(\x010\x01\x12S\n" +
 	"\x04List\x12$.triplemesh.retriever.v1.ListRequest\x1a%.triplemesh.retriever.v1.ListResponse\x12_\n" +
 	"\bActivate\x12(.triplemesh.retriever.v1.ActivateRequest\x1a).triplemesh.retriever.v1.ActivateResponse\x12_\n" +
 	"\bRollback\x12(.triplemesh.retriever.v1.RollbackRequest\x1a).triplemesh.retriever.v1.RollbackResponse\x12S\n" +
 	"\x04Drop\x12$.triplemesh.retriever.v1.DropRequest\x1a%.triplemesh.retriever.v1.DropResponse\x12Y\n" +
-	"\x06Verify\x12&.triplemesh.retriever.v1.VerifyRequest\x1a'.triplemesh.retriever.v1.VerifyResponseBLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1;retrieverv1b\x06proto3"
+	"\x06Verify\x12&.triplemesh.retriever.v1.VerifyRequest\x1a'.triplemesh.retriever.v1.VerifyResponse\x12\\\n" +
+	"\aCompact\x12'.triplemesh.retriever.v1.CompactRequest\x1a(.triplemesh.retriever.v1.CompactResponse\x12U\n" +
+	"\x04Diff\x12$.triplemesh.retriever.v1.DiffRequest\x1a%.triplemesh.retriever.v1.DiffResponse0\x01\x12[\n" +
+	"\x06Export\x12&.triplemesh.retriever.v1.ExportRequest\x1a'.triplemesh.retriever.v1.ExportResponse0\x01\x12[\n" +
+	"\x06Import\x12&.triplemesh.retriever.v1.ImportRequest\x1a'.triplemesh.retriever.v1.ImportResponse(\x01BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1;retrieverv1b\x06proto3"
 
 var (
 	file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescOnce sync.Once
@@ -1117,62 +2298,105 @@ func file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP() []byte {
 	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescData
 }
 
-var file_triplemesh_retriever_v1_knowledge_graph_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_triplemesh_retriever_v1_knowledge_graph_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_triplemesh_retriever_v1_knowledge_graph_proto_goTypes = []any{
 	(Format)(0),                   // 0: triplemesh.retriever.v1.Format
-	(*LoadHeader)(nil),            // 1: triplemesh.retriever.v1.LoadHeader
-	(*FileHeader)(nil),            // 2: triplemesh.retriever.v1.FileHeader
-	(*LoadRequest)(nil),           // 3: triplemesh.retriever.v1.LoadRequest
-	(*LoadResponse)(nil),          // 4: triplemesh.retriever.v1.LoadResponse
-	(*LineError)(nil),             // 5: triplemesh.retriever.v1.LineError
-	(*SnapshotInfo)(nil),          // 6: triplemesh.retriever.v1.SnapshotInfo
-	(*ListRequest)(nil),           // 7: triplemesh.retriever.v1.ListRequest
-	(*ListResponse)(nil),          // 8: triplemesh.retriever.v1.ListResponse
-	(*ActivateRequest)(nil),       // 9: triplemesh.retriever.v1.ActivateRequest
-	(*ActivateResponse)(nil),      // 10: triplemesh.retriever.v1.ActivateResponse
-	(*RollbackRequest)(nil),       // 11: triplemesh.retriever.v1.RollbackRequest
-	(*RollbackResponse)(nil),      // 12: triplemesh.retriever.v1.RollbackResponse
-	(*DropRequest)(nil),           // 13: triplemesh.retriever.v1.DropRequest
-	(*DropResponse)(nil),          // 14: triplemesh.retriever.v1.DropResponse
-	(*VerifyRequest)(nil),         // 15: triplemesh.retriever.v1.VerifyRequest
-	(*VerifyResponse)(nil),        // 16: triplemesh.retriever.v1.VerifyResponse
-	(*v1.KnowledgeGraphRef)(nil),  // 17: triplemesh.graph.v1.KnowledgeGraphRef
-	(*timestamppb.Timestamp)(nil), // 18: google.protobuf.Timestamp
+	(LoadMode)(0),                 // 1: triplemesh.retriever.v1.LoadMode
+	(Vectors)(0),                  // 2: triplemesh.retriever.v1.Vectors
+	(LoadPhase)(0),                // 3: triplemesh.retriever.v1.LoadPhase
+	(*Columns)(nil),               // 4: triplemesh.retriever.v1.Columns
+	(*LoadHeader)(nil),            // 5: triplemesh.retriever.v1.LoadHeader
+	(*FileHeader)(nil),            // 6: triplemesh.retriever.v1.FileHeader
+	(*LoadRequest)(nil),           // 7: triplemesh.retriever.v1.LoadRequest
+	(*LoadResponse)(nil),          // 8: triplemesh.retriever.v1.LoadResponse
+	(*LoadStreamRequest)(nil),     // 9: triplemesh.retriever.v1.LoadStreamRequest
+	(*LoadStreamResponse)(nil),    // 10: triplemesh.retriever.v1.LoadStreamResponse
+	(*LoadProgress)(nil),          // 11: triplemesh.retriever.v1.LoadProgress
+	(*LineError)(nil),             // 12: triplemesh.retriever.v1.LineError
+	(*SnapshotInfo)(nil),          // 13: triplemesh.retriever.v1.SnapshotInfo
+	(*ListRequest)(nil),           // 14: triplemesh.retriever.v1.ListRequest
+	(*ListResponse)(nil),          // 15: triplemesh.retriever.v1.ListResponse
+	(*ActivateRequest)(nil),       // 16: triplemesh.retriever.v1.ActivateRequest
+	(*ActivateResponse)(nil),      // 17: triplemesh.retriever.v1.ActivateResponse
+	(*RollbackRequest)(nil),       // 18: triplemesh.retriever.v1.RollbackRequest
+	(*RollbackResponse)(nil),      // 19: triplemesh.retriever.v1.RollbackResponse
+	(*DropRequest)(nil),           // 20: triplemesh.retriever.v1.DropRequest
+	(*DropResponse)(nil),          // 21: triplemesh.retriever.v1.DropResponse
+	(*VerifyRequest)(nil),         // 22: triplemesh.retriever.v1.VerifyRequest
+	(*VerifyResponse)(nil),        // 23: triplemesh.retriever.v1.VerifyResponse
+	(*CompactRequest)(nil),        // 24: triplemesh.retriever.v1.CompactRequest
+	(*CompactResponse)(nil),       // 25: triplemesh.retriever.v1.CompactResponse
+	(*DiffRequest)(nil),           // 26: triplemesh.retriever.v1.DiffRequest
+	(*DiffResponse)(nil),          // 27: triplemesh.retriever.v1.DiffResponse
+	(*Difference)(nil),            // 28: triplemesh.retriever.v1.Difference
+	(*ExportRequest)(nil),         // 29: triplemesh.retriever.v1.ExportRequest
+	(*ExportResponse)(nil),        // 30: triplemesh.retriever.v1.ExportResponse
+	(*ImportHeader)(nil),          // 31: triplemesh.retriever.v1.ImportHeader
+	(*ImportRequest)(nil),         // 32: triplemesh.retriever.v1.ImportRequest
+	(*ImportResponse)(nil),        // 33: triplemesh.retriever.v1.ImportResponse
+	(*v1.KnowledgeGraphRef)(nil),  // 34: triplemesh.graph.v1.KnowledgeGraphRef
+	(*timestamppb.Timestamp)(nil), // 35: google.protobuf.Timestamp
+	(*v1.Triple)(nil),             // 36: triplemesh.graph.v1.Triple
 }
 var file_triplemesh_retriever_v1_knowledge_graph_proto_depIdxs = []int32{
-	0,  // 0: triplemesh.retriever.v1.FileHeader.format:type_name -> triplemesh.retriever.v1.Format
-	1,  // 1: triplemesh.retriever.v1.LoadRequest.header:type_name -> triplemesh.retriever.v1.LoadHeader
-	2,  // 2: triplemesh.retriever.v1.LoadRequest.file:type_name -> triplemesh.retriever.v1.FileHeader
-	6,  // 3: triplemesh.retriever.v1.LoadResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
-	5,  // 4: triplemesh.retriever.v1.LoadResponse.errors:type_name -> triplemesh.retriever.v1.LineError
-	17, // 5: triplemesh.retriever.v1.SnapshotInfo.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	18, // 6: triplemesh.retriever.v1.SnapshotInfo.created:type_name -> google.protobuf.Timestamp
-	6,  // 7: triplemesh.retriever.v1.ListResponse.snapshots:type_name -> triplemesh.retriever.v1.SnapshotInfo
-	17, // 8: triplemesh.retriever.v1.ActivateRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	6,  // 9: triplemesh.retriever.v1.ActivateResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
-	6,  // 10: triplemesh.retriever.v1.RollbackResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
-	17, // 11: triplemesh.retriever.v1.DropRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	17, // 12: triplemesh.retriever.v1.DropResponse.dropped:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	17, // 13: triplemesh.retriever.v1.VerifyRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	6,  // 14: triplemesh.retriever.v1.VerifyResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
-	3,  // 15: triplemesh.retriever.v1.KnowledgeGraphService.Load:input_type -> triplemesh.retriever.v1.LoadRequest
-	7,  // 16: triplemesh.retriever.v1.KnowledgeGraphService.List:input_type -> triplemesh.retriever.v1.ListRequest
-	9,  // 17: triplemesh.retriever.v1.KnowledgeGraphService.Activate:input_type -> triplemesh.retriever.v1.ActivateRequest
-	11, // 18: triplemesh.retriever.v1.KnowledgeGraphService.Rollback:input_type -> triplemesh.retriever.v1.RollbackRequest
-	13, // 19: triplemesh.retriever.v1.KnowledgeGraphService.Drop:input_type -> triplemesh.retriever.v1.DropRequest
-	15, // 20: triplemesh.retriever.v1.KnowledgeGraphService.Verify:input_type -> triplemesh.retriever.v1.VerifyRequest
-	4,  // 21: triplemesh.retriever.v1.KnowledgeGraphService.Load:output_type -> triplemesh.retriever.v1.LoadResponse
-	8,  // 22: triplemesh.retriever.v1.KnowledgeGraphService.List:output_type -> triplemesh.retriever.v1.ListResponse
-	10, // 23: triplemesh.retriever.v1.KnowledgeGraphService.Activate:output_type -> triplemesh.retriever.v1.ActivateResponse
-	12, // 24: triplemesh.retriever.v1.KnowledgeGraphService.Rollback:output_type -> triplemesh.retriever.v1.RollbackResponse
-	14, // 25: triplemesh.retriever.v1.KnowledgeGraphService.Drop:output_type -> triplemesh.retriever.v1.DropResponse
-	16, // 26: triplemesh.retriever.v1.KnowledgeGraphService.Verify:output_type -> triplemesh.retriever.v1.VerifyResponse
-	21, // [21:27] is the sub-list for method output_type
-	15, // [15:21] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	1,  // 0: triplemesh.retriever.v1.LoadHeader.mode:type_name -> triplemesh.retriever.v1.LoadMode
+	2,  // 1: triplemesh.retriever.v1.LoadHeader.vectors:type_name -> triplemesh.retriever.v1.Vectors
+	0,  // 2: triplemesh.retriever.v1.FileHeader.format:type_name -> triplemesh.retriever.v1.Format
+	4,  // 3: triplemesh.retriever.v1.FileHeader.columns:type_name -> triplemesh.retriever.v1.Columns
+	5,  // 4: triplemesh.retriever.v1.LoadRequest.header:type_name -> triplemesh.retriever.v1.LoadHeader
+	6,  // 5: triplemesh.retriever.v1.LoadRequest.file:type_name -> triplemesh.retriever.v1.FileHeader
+	13, // 6: triplemesh.retriever.v1.LoadResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	12, // 7: triplemesh.retriever.v1.LoadResponse.errors:type_name -> triplemesh.retriever.v1.LineError
+	7,  // 8: triplemesh.retriever.v1.LoadStreamRequest.request:type_name -> triplemesh.retriever.v1.LoadRequest
+	11, // 9: triplemesh.retriever.v1.LoadStreamResponse.progress:type_name -> triplemesh.retriever.v1.LoadProgress
+	8,  // 10: triplemesh.retriever.v1.LoadStreamResponse.result:type_name -> triplemesh.retriever.v1.LoadResponse
+	3,  // 11: triplemesh.retriever.v1.LoadProgress.phase:type_name -> triplemesh.retriever.v1.LoadPhase
+	34, // 12: triplemesh.retriever.v1.SnapshotInfo.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	35, // 13: triplemesh.retriever.v1.SnapshotInfo.created:type_name -> google.protobuf.Timestamp
+	13, // 14: triplemesh.retriever.v1.ListResponse.snapshots:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	34, // 15: triplemesh.retriever.v1.ActivateRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	13, // 16: triplemesh.retriever.v1.ActivateResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	13, // 17: triplemesh.retriever.v1.RollbackResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	34, // 18: triplemesh.retriever.v1.DropRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	34, // 19: triplemesh.retriever.v1.DropResponse.dropped:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	34, // 20: triplemesh.retriever.v1.VerifyRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	13, // 21: triplemesh.retriever.v1.VerifyResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	34, // 22: triplemesh.retriever.v1.CompactRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	13, // 23: triplemesh.retriever.v1.CompactResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	34, // 24: triplemesh.retriever.v1.DiffRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	28, // 25: triplemesh.retriever.v1.DiffResponse.differences:type_name -> triplemesh.retriever.v1.Difference
+	36, // 26: triplemesh.retriever.v1.Difference.triple:type_name -> triplemesh.graph.v1.Triple
+	34, // 27: triplemesh.retriever.v1.ExportRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	31, // 28: triplemesh.retriever.v1.ImportRequest.header:type_name -> triplemesh.retriever.v1.ImportHeader
+	13, // 29: triplemesh.retriever.v1.ImportResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	7,  // 30: triplemesh.retriever.v1.KnowledgeGraphService.Load:input_type -> triplemesh.retriever.v1.LoadRequest
+	9,  // 31: triplemesh.retriever.v1.KnowledgeGraphService.LoadStream:input_type -> triplemesh.retriever.v1.LoadStreamRequest
+	14, // 32: triplemesh.retriever.v1.KnowledgeGraphService.List:input_type -> triplemesh.retriever.v1.ListRequest
+	16, // 33: triplemesh.retriever.v1.KnowledgeGraphService.Activate:input_type -> triplemesh.retriever.v1.ActivateRequest
+	18, // 34: triplemesh.retriever.v1.KnowledgeGraphService.Rollback:input_type -> triplemesh.retriever.v1.RollbackRequest
+	20, // 35: triplemesh.retriever.v1.KnowledgeGraphService.Drop:input_type -> triplemesh.retriever.v1.DropRequest
+	22, // 36: triplemesh.retriever.v1.KnowledgeGraphService.Verify:input_type -> triplemesh.retriever.v1.VerifyRequest
+	24, // 37: triplemesh.retriever.v1.KnowledgeGraphService.Compact:input_type -> triplemesh.retriever.v1.CompactRequest
+	26, // 38: triplemesh.retriever.v1.KnowledgeGraphService.Diff:input_type -> triplemesh.retriever.v1.DiffRequest
+	29, // 39: triplemesh.retriever.v1.KnowledgeGraphService.Export:input_type -> triplemesh.retriever.v1.ExportRequest
+	32, // 40: triplemesh.retriever.v1.KnowledgeGraphService.Import:input_type -> triplemesh.retriever.v1.ImportRequest
+	8,  // 41: triplemesh.retriever.v1.KnowledgeGraphService.Load:output_type -> triplemesh.retriever.v1.LoadResponse
+	10, // 42: triplemesh.retriever.v1.KnowledgeGraphService.LoadStream:output_type -> triplemesh.retriever.v1.LoadStreamResponse
+	15, // 43: triplemesh.retriever.v1.KnowledgeGraphService.List:output_type -> triplemesh.retriever.v1.ListResponse
+	17, // 44: triplemesh.retriever.v1.KnowledgeGraphService.Activate:output_type -> triplemesh.retriever.v1.ActivateResponse
+	19, // 45: triplemesh.retriever.v1.KnowledgeGraphService.Rollback:output_type -> triplemesh.retriever.v1.RollbackResponse
+	21, // 46: triplemesh.retriever.v1.KnowledgeGraphService.Drop:output_type -> triplemesh.retriever.v1.DropResponse
+	23, // 47: triplemesh.retriever.v1.KnowledgeGraphService.Verify:output_type -> triplemesh.retriever.v1.VerifyResponse
+	25, // 48: triplemesh.retriever.v1.KnowledgeGraphService.Compact:output_type -> triplemesh.retriever.v1.CompactResponse
+	27, // 49: triplemesh.retriever.v1.KnowledgeGraphService.Diff:output_type -> triplemesh.retriever.v1.DiffResponse
+	30, // 50: triplemesh.retriever.v1.KnowledgeGraphService.Export:output_type -> triplemesh.retriever.v1.ExportResponse
+	33, // 51: triplemesh.retriever.v1.KnowledgeGraphService.Import:output_type -> triplemesh.retriever.v1.ImportResponse
+	41, // [41:52] is the sub-list for method output_type
+	30, // [30:41] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_retriever_v1_knowledge_graph_proto_init() }
@@ -1180,18 +2404,26 @@ func file_triplemesh_retriever_v1_knowledge_graph_proto_init() {
 	if File_triplemesh_retriever_v1_knowledge_graph_proto != nil {
 		return
 	}
-	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[2].OneofWrappers = []any{
+	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[3].OneofWrappers = []any{
 		(*LoadRequest_Header)(nil),
 		(*LoadRequest_File)(nil),
 		(*LoadRequest_Chunk)(nil),
+	}
+	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[6].OneofWrappers = []any{
+		(*LoadStreamResponse_Progress)(nil),
+		(*LoadStreamResponse_Result)(nil),
+	}
+	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[28].OneofWrappers = []any{
+		(*ImportRequest_Header)(nil),
+		(*ImportRequest_Chunk)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc), len(file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   16,
+			NumEnums:      4,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

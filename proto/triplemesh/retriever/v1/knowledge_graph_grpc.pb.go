@@ -19,12 +19,17 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	KnowledgeGraphService_Load_FullMethodName     = "/triplemesh.retriever.v1.KnowledgeGraphService/Load"
-	KnowledgeGraphService_List_FullMethodName     = "/triplemesh.retriever.v1.KnowledgeGraphService/List"
-	KnowledgeGraphService_Activate_FullMethodName = "/triplemesh.retriever.v1.KnowledgeGraphService/Activate"
-	KnowledgeGraphService_Rollback_FullMethodName = "/triplemesh.retriever.v1.KnowledgeGraphService/Rollback"
-	KnowledgeGraphService_Drop_FullMethodName     = "/triplemesh.retriever.v1.KnowledgeGraphService/Drop"
-	KnowledgeGraphService_Verify_FullMethodName   = "/triplemesh.retriever.v1.KnowledgeGraphService/Verify"
+	KnowledgeGraphService_Load_FullMethodName       = "/triplemesh.retriever.v1.KnowledgeGraphService/Load"
+	KnowledgeGraphService_LoadStream_FullMethodName = "/triplemesh.retriever.v1.KnowledgeGraphService/LoadStream"
+	KnowledgeGraphService_List_FullMethodName       = "/triplemesh.retriever.v1.KnowledgeGraphService/List"
+	KnowledgeGraphService_Activate_FullMethodName   = "/triplemesh.retriever.v1.KnowledgeGraphService/Activate"
+	KnowledgeGraphService_Rollback_FullMethodName   = "/triplemesh.retriever.v1.KnowledgeGraphService/Rollback"
+	KnowledgeGraphService_Drop_FullMethodName       = "/triplemesh.retriever.v1.KnowledgeGraphService/Drop"
+	KnowledgeGraphService_Verify_FullMethodName     = "/triplemesh.retriever.v1.KnowledgeGraphService/Verify"
+	KnowledgeGraphService_Compact_FullMethodName    = "/triplemesh.retriever.v1.KnowledgeGraphService/Compact"
+	KnowledgeGraphService_Diff_FullMethodName       = "/triplemesh.retriever.v1.KnowledgeGraphService/Diff"
+	KnowledgeGraphService_Export_FullMethodName     = "/triplemesh.retriever.v1.KnowledgeGraphService/Export"
+	KnowledgeGraphService_Import_FullMethodName     = "/triplemesh.retriever.v1.KnowledgeGraphService/Import"
 )
 
 // KnowledgeGraphServiceClient is the client API for KnowledgeGraphService service.
@@ -37,6 +42,9 @@ type KnowledgeGraphServiceClient interface {
 	// Load builds a snapshot from a stream: a header, then the bytes of the
 	// files one after another. Nothing is visible until it is whole.
 	Load(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[LoadRequest, LoadResponse], error)
+	// LoadStream is Load with an event for every step on the way; the last one
+	// carries what was built.
+	LoadStream(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[LoadStreamRequest, LoadStreamResponse], error)
 	// List names the knowledge graphs and their snapshots.
 	List(ctx context.Context, in *ListRequest, opts ...grpc.CallOption) (*ListResponse, error)
 	// Activate makes a snapshot the one that questions read.
@@ -47,6 +55,14 @@ type KnowledgeGraphServiceClient interface {
 	Drop(ctx context.Context, in *DropRequest, opts ...grpc.CallOption) (*DropResponse, error)
 	// Verify reads a snapshot whole and compares every checksum.
 	Verify(ctx context.Context, in *VerifyRequest, opts ...grpc.CallOption) (*VerifyResponse, error)
+	// Compact builds a whole snapshot of what a delta and its bases hold.
+	Compact(ctx context.Context, in *CompactRequest, opts ...grpc.CallOption) (*CompactResponse, error)
+	// Diff lists what one snapshot holds and another does not.
+	Diff(ctx context.Context, in *DiffRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DiffResponse], error)
+	// Export sends a snapshot as the bytes of one file.
+	Export(ctx context.Context, in *ExportRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportResponse], error)
+	// Import takes a file that Export made and builds the snapshot it holds.
+	Import(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportRequest, ImportResponse], error)
 }
 
 type knowledgeGraphServiceClient struct {
@@ -69,6 +85,19 @@ func (c *knowledgeGraphServiceClient) Load(ctx context.Context, opts ...grpc.Cal
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type KnowledgeGraphService_LoadClient = grpc.ClientStreamingClient[LoadRequest, LoadResponse]
+
+func (c *knowledgeGraphServiceClient) LoadStream(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[LoadStreamRequest, LoadStreamResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &KnowledgeGraphService_ServiceDesc.Streams[1], KnowledgeGraphService_LoadStream_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[LoadStreamRequest, LoadStreamResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type KnowledgeGraphService_LoadStreamClient = grpc.BidiStreamingClient[LoadStreamRequest, LoadStreamResponse]
 
 func (c *knowledgeGraphServiceClient) List(ctx context.Context, in *ListRequest, opts ...grpc.CallOption) (*ListResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -120,6 +149,67 @@ func (c *knowledgeGraphServiceClient) Verify(ctx context.Context, in *VerifyRequ
 	return out, nil
 }
 
+func (c *knowledgeGraphServiceClient) Compact(ctx context.Context, in *CompactRequest, opts ...grpc.CallOption) (*CompactResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CompactResponse)
+	err := c.cc.Invoke(ctx, KnowledgeGraphService_Compact_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *knowledgeGraphServiceClient) Diff(ctx context.Context, in *DiffRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DiffResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &KnowledgeGraphService_ServiceDesc.Streams[2], KnowledgeGraphService_Diff_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[DiffRequest, DiffResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type KnowledgeGraphService_DiffClient = grpc.ServerStreamingClient[DiffResponse]
+
+func (c *knowledgeGraphServiceClient) Export(ctx context.Context, in *ExportRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &KnowledgeGraphService_ServiceDesc.Streams[3], KnowledgeGraphService_Export_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ExportRequest, ExportResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type KnowledgeGraphService_ExportClient = grpc.ServerStreamingClient[ExportResponse]
+
+func (c *knowledgeGraphServiceClient) Import(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportRequest, ImportResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &KnowledgeGraphService_ServiceDesc.Streams[4], KnowledgeGraphService_Import_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ImportRequest, ImportResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type KnowledgeGraphService_ImportClient = grpc.ClientStreamingClient[ImportRequest, ImportResponse]
+
 // KnowledgeGraphServiceServer is the server API for KnowledgeGraphService service.
 // All implementations must embed UnimplementedKnowledgeGraphServiceServer
 // for forward compatibility.
@@ -130,6 +220,9 @@ type KnowledgeGraphServiceServer interface {
 	// Load builds a snapshot from a stream: a header, then the bytes of the
 	// files one after another. Nothing is visible until it is whole.
 	Load(grpc.ClientStreamingServer[LoadRequest, LoadResponse]) error
+	// LoadStream is Load with an event for every step on the way; the last one
+	// carries what was built.
+	LoadStream(grpc.BidiStreamingServer[LoadStreamRequest, LoadStreamResponse]) error
 	// List names the knowledge graphs and their snapshots.
 	List(context.Context, *ListRequest) (*ListResponse, error)
 	// Activate makes a snapshot the one that questions read.
@@ -140,6 +233,14 @@ type KnowledgeGraphServiceServer interface {
 	Drop(context.Context, *DropRequest) (*DropResponse, error)
 	// Verify reads a snapshot whole and compares every checksum.
 	Verify(context.Context, *VerifyRequest) (*VerifyResponse, error)
+	// Compact builds a whole snapshot of what a delta and its bases hold.
+	Compact(context.Context, *CompactRequest) (*CompactResponse, error)
+	// Diff lists what one snapshot holds and another does not.
+	Diff(*DiffRequest, grpc.ServerStreamingServer[DiffResponse]) error
+	// Export sends a snapshot as the bytes of one file.
+	Export(*ExportRequest, grpc.ServerStreamingServer[ExportResponse]) error
+	// Import takes a file that Export made and builds the snapshot it holds.
+	Import(grpc.ClientStreamingServer[ImportRequest, ImportResponse]) error
 	mustEmbedUnimplementedKnowledgeGraphServiceServer()
 }
 
@@ -152,6 +253,9 @@ type UnimplementedKnowledgeGraphServiceServer struct{}
 
 func (UnimplementedKnowledgeGraphServiceServer) Load(grpc.ClientStreamingServer[LoadRequest, LoadResponse]) error {
 	return status.Error(codes.Unimplemented, "method Load not implemented")
+}
+func (UnimplementedKnowledgeGraphServiceServer) LoadStream(grpc.BidiStreamingServer[LoadStreamRequest, LoadStreamResponse]) error {
+	return status.Error(codes.Unimplemented, "method LoadStream not implemented")
 }
 func (UnimplementedKnowledgeGraphServiceServer) List(context.Context, *ListRequest) (*ListResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method List not implemented")
@@ -167,6 +271,18 @@ func (UnimplementedKnowledgeGraphServiceServer) Drop(context.Context, *DropReque
 }
 func (UnimplementedKnowledgeGraphServiceServer) Verify(context.Context, *VerifyRequest) (*VerifyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Verify not implemented")
+}
+func (UnimplementedKnowledgeGraphServiceServer) Compact(context.Context, *CompactRequest) (*CompactResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Compact not implemented")
+}
+func (UnimplementedKnowledgeGraphServiceServer) Diff(*DiffRequest, grpc.ServerStreamingServer[DiffResponse]) error {
+	return status.Error(codes.Unimplemented, "method Diff not implemented")
+}
+func (UnimplementedKnowledgeGraphServiceServer) Export(*ExportRequest, grpc.ServerStreamingServer[ExportResponse]) error {
+	return status.Error(codes.Unimplemented, "method Export not implemented")
+}
+func (UnimplementedKnowledgeGraphServiceServer) Import(grpc.ClientStreamingServer[ImportRequest, ImportResponse]) error {
+	return status.Error(codes.Unimplemented, "method Import not implemented")
 }
 func (UnimplementedKnowledgeGraphServiceServer) mustEmbedUnimplementedKnowledgeGraphServiceServer() {}
 func (UnimplementedKnowledgeGraphServiceServer) testEmbeddedByValue()                               {}
@@ -195,6 +311,13 @@ func _KnowledgeGraphService_Load_Handler(srv interface{}, stream grpc.ServerStre
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type KnowledgeGraphService_LoadServer = grpc.ClientStreamingServer[LoadRequest, LoadResponse]
+
+func _KnowledgeGraphService_LoadStream_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(KnowledgeGraphServiceServer).LoadStream(&grpc.GenericServerStream[LoadStreamRequest, LoadStreamResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type KnowledgeGraphService_LoadStreamServer = grpc.BidiStreamingServer[LoadStreamRequest, LoadStreamResponse]
 
 func _KnowledgeGraphService_List_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListRequest)
@@ -286,6 +409,53 @@ func _KnowledgeGraphService_Verify_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _KnowledgeGraphService_Compact_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CompactRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(KnowledgeGraphServiceServer).Compact(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: KnowledgeGraphService_Compact_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(KnowledgeGraphServiceServer).Compact(ctx, req.(*CompactRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _KnowledgeGraphService_Diff_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(DiffRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(KnowledgeGraphServiceServer).Diff(m, &grpc.GenericServerStream[DiffRequest, DiffResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type KnowledgeGraphService_DiffServer = grpc.ServerStreamingServer[DiffResponse]
+
+func _KnowledgeGraphService_Export_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ExportRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(KnowledgeGraphServiceServer).Export(m, &grpc.GenericServerStream[ExportRequest, ExportResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type KnowledgeGraphService_ExportServer = grpc.ServerStreamingServer[ExportResponse]
+
+func _KnowledgeGraphService_Import_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(KnowledgeGraphServiceServer).Import(&grpc.GenericServerStream[ImportRequest, ImportResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type KnowledgeGraphService_ImportServer = grpc.ClientStreamingServer[ImportRequest, ImportResponse]
+
 // KnowledgeGraphService_ServiceDesc is the grpc.ServiceDesc for KnowledgeGraphService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -313,11 +483,36 @@ var KnowledgeGraphService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "Verify",
 			Handler:    _KnowledgeGraphService_Verify_Handler,
 		},
+		{
+			MethodName: "Compact",
+			Handler:    _KnowledgeGraphService_Compact_Handler,
+		},
 	},
 	Streams: []grpc.StreamDesc{
 		{
 			StreamName:    "Load",
 			Handler:       _KnowledgeGraphService_Load_Handler,
+			ClientStreams: true,
+		},
+		{
+			StreamName:    "LoadStream",
+			Handler:       _KnowledgeGraphService_LoadStream_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
+		{
+			StreamName:    "Diff",
+			Handler:       _KnowledgeGraphService_Diff_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "Export",
+			Handler:       _KnowledgeGraphService_Export_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "Import",
+			Handler:       _KnowledgeGraphService_Import_Handler,
 			ClientStreams: true,
 		},
 	},

@@ -139,6 +139,73 @@ func (Direction) EnumDescriptor() ([]byte, []int) {
 	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{1}
 }
 
+// Filter limits what is searched, within the search itself: what it leaves out
+// takes no hit's place.
+type Filter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only triples with one of these subjects, named as the knowledge graph has
+	// them; empty takes all. Names that it does not hold match nothing.
+	Subjects []string `protobuf:"bytes,1,rep,name=subjects,proto3" json:"subjects,omitempty"`
+	// Only triples with one of these relations; empty takes all.
+	Relations []string `protobuf:"bytes,2,rep,name=relations,proto3" json:"relations,omitempty"`
+	// Only triples that held at this ISO 8601 date of any precision; those
+	// without validity always do.
+	At            string `protobuf:"bytes,3,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Filter) Reset() {
+	*x = Filter{}
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Filter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Filter) ProtoMessage() {}
+
+func (x *Filter) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Filter.ProtoReflect.Descriptor instead.
+func (*Filter) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *Filter) GetSubjects() []string {
+	if x != nil {
+		return x.Subjects
+	}
+	return nil
+}
+
+func (x *Filter) GetRelations() []string {
+	if x != nil {
+		return x.Relations
+	}
+	return nil
+}
+
+func (x *Filter) GetAt() string {
+	if x != nil {
+		return x.At
+	}
+	return ""
+}
+
 // GroundingOptions overrides single parameters of the preset.
 type GroundingOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -149,14 +216,16 @@ type GroundingOptions struct {
 	// Least confidence a subject may have, -1 to 1.
 	MinConfidence *float32 `protobuf:"fixed32,3,opt,name=min_confidence,json=minConfidence,proto3,oneof" json:"min_confidence,omitempty"`
 	// Most subjects kept; unset takes the preset's rule.
-	MaxSubjects   *uint32 `protobuf:"varint,4,opt,name=max_subjects,json=maxSubjects,proto3,oneof" json:"max_subjects,omitempty"`
+	MaxSubjects *uint32 `protobuf:"varint,4,opt,name=max_subjects,json=maxSubjects,proto3,oneof" json:"max_subjects,omitempty"`
+	// Only triples that pass.
+	Filter        *Filter `protobuf:"bytes,5,opt,name=filter,proto3" json:"filter,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GroundingOptions) Reset() {
 	*x = GroundingOptions{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[0]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -168,7 +237,7 @@ func (x *GroundingOptions) String() string {
 func (*GroundingOptions) ProtoMessage() {}
 
 func (x *GroundingOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[0]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -181,7 +250,7 @@ func (x *GroundingOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroundingOptions.ProtoReflect.Descriptor instead.
 func (*GroundingOptions) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{0}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *GroundingOptions) GetPreset() Preset {
@@ -212,6 +281,13 @@ func (x *GroundingOptions) GetMaxSubjects() uint32 {
 	return 0
 }
 
+func (x *GroundingOptions) GetFilter() *Filter {
+	if x != nil {
+		return x.Filter
+	}
+	return nil
+}
+
 // GroundGraphRequest asks for G_g.
 type GroundGraphRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -229,7 +305,7 @@ type GroundGraphRequest struct {
 
 func (x *GroundGraphRequest) Reset() {
 	*x = GroundGraphRequest{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[1]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -241,7 +317,7 @@ func (x *GroundGraphRequest) String() string {
 func (*GroundGraphRequest) ProtoMessage() {}
 
 func (x *GroundGraphRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[1]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -254,7 +330,7 @@ func (x *GroundGraphRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroundGraphRequest.ProtoReflect.Descriptor instead.
 func (*GroundGraphRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{1}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *GroundGraphRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -302,7 +378,7 @@ type GroundGraphResponse struct {
 
 func (x *GroundGraphResponse) Reset() {
 	*x = GroundGraphResponse{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[2]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -314,7 +390,7 @@ func (x *GroundGraphResponse) String() string {
 func (*GroundGraphResponse) ProtoMessage() {}
 
 func (x *GroundGraphResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[2]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -327,7 +403,7 @@ func (x *GroundGraphResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroundGraphResponse.ProtoReflect.Descriptor instead.
 func (*GroundGraphResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{2}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *GroundGraphResponse) GetGroundGraph() *v1.GroundGraph {
@@ -382,7 +458,7 @@ type SuggestPathsRequest struct {
 
 func (x *SuggestPathsRequest) Reset() {
 	*x = SuggestPathsRequest{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[3]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -394,7 +470,7 @@ func (x *SuggestPathsRequest) String() string {
 func (*SuggestPathsRequest) ProtoMessage() {}
 
 func (x *SuggestPathsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[3]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -407,7 +483,7 @@ func (x *SuggestPathsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestPathsRequest.ProtoReflect.Descriptor instead.
 func (*SuggestPathsRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{3}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *SuggestPathsRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -474,7 +550,7 @@ type SuggestPathsResponse struct {
 
 func (x *SuggestPathsResponse) Reset() {
 	*x = SuggestPathsResponse{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[4]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -486,7 +562,7 @@ func (x *SuggestPathsResponse) String() string {
 func (*SuggestPathsResponse) ProtoMessage() {}
 
 func (x *SuggestPathsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[4]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -499,7 +575,7 @@ func (x *SuggestPathsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestPathsResponse.ProtoReflect.Descriptor instead.
 func (*SuggestPathsResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{4}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *SuggestPathsResponse) GetPaths() []*v1.RelationPath {
@@ -541,7 +617,7 @@ type FollowPathsRequest struct {
 
 func (x *FollowPathsRequest) Reset() {
 	*x = FollowPathsRequest{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[5]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -553,7 +629,7 @@ func (x *FollowPathsRequest) String() string {
 func (*FollowPathsRequest) ProtoMessage() {}
 
 func (x *FollowPathsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[5]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -566,7 +642,7 @@ func (x *FollowPathsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowPathsRequest.ProtoReflect.Descriptor instead.
 func (*FollowPathsRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{5}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *FollowPathsRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -614,7 +690,7 @@ type FollowPathsResponse struct {
 
 func (x *FollowPathsResponse) Reset() {
 	*x = FollowPathsResponse{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[6]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -626,7 +702,7 @@ func (x *FollowPathsResponse) String() string {
 func (*FollowPathsResponse) ProtoMessage() {}
 
 func (x *FollowPathsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[6]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -639,7 +715,7 @@ func (x *FollowPathsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowPathsResponse.ProtoReflect.Descriptor instead.
 func (*FollowPathsResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{6}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *FollowPathsResponse) GetPaths() []*v1.ReasoningPath {
@@ -678,14 +754,16 @@ type SearchTriplesRequest struct {
 	// The texts to search by.
 	Queries []string `protobuf:"bytes,2,rep,name=queries,proto3" json:"queries,omitempty"`
 	// Hits per query; 0 takes 10.
-	Limit         uint32 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
+	Limit uint32 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
+	// Only triples that pass.
+	Filter        *Filter `protobuf:"bytes,4,opt,name=filter,proto3" json:"filter,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SearchTriplesRequest) Reset() {
 	*x = SearchTriplesRequest{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[7]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -697,7 +775,7 @@ func (x *SearchTriplesRequest) String() string {
 func (*SearchTriplesRequest) ProtoMessage() {}
 
 func (x *SearchTriplesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[7]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -710,7 +788,7 @@ func (x *SearchTriplesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchTriplesRequest.ProtoReflect.Descriptor instead.
 func (*SearchTriplesRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{7}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *SearchTriplesRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -734,6 +812,13 @@ func (x *SearchTriplesRequest) GetLimit() uint32 {
 	return 0
 }
 
+func (x *SearchTriplesRequest) GetFilter() *Filter {
+	if x != nil {
+		return x.Filter
+	}
+	return nil
+}
+
 // SearchTriplesResponse carries the hits of each query.
 type SearchTriplesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -747,7 +832,7 @@ type SearchTriplesResponse struct {
 
 func (x *SearchTriplesResponse) Reset() {
 	*x = SearchTriplesResponse{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[8]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -759,7 +844,7 @@ func (x *SearchTriplesResponse) String() string {
 func (*SearchTriplesResponse) ProtoMessage() {}
 
 func (x *SearchTriplesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[8]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -772,7 +857,7 @@ func (x *SearchTriplesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchTriplesResponse.ProtoReflect.Descriptor instead.
 func (*SearchTriplesResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{8}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *SearchTriplesResponse) GetResults() []*TripleHits {
@@ -800,7 +885,7 @@ type TripleHits struct {
 
 func (x *TripleHits) Reset() {
 	*x = TripleHits{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[9]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -812,7 +897,7 @@ func (x *TripleHits) String() string {
 func (*TripleHits) ProtoMessage() {}
 
 func (x *TripleHits) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[9]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -825,7 +910,7 @@ func (x *TripleHits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TripleHits.ProtoReflect.Descriptor instead.
 func (*TripleHits) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{9}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *TripleHits) GetTriples() []*v1.ScoredTriple {
@@ -854,7 +939,7 @@ type NeighboursRequest struct {
 
 func (x *NeighboursRequest) Reset() {
 	*x = NeighboursRequest{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[10]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -866,7 +951,7 @@ func (x *NeighboursRequest) String() string {
 func (*NeighboursRequest) ProtoMessage() {}
 
 func (x *NeighboursRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[10]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -879,7 +964,7 @@ func (x *NeighboursRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NeighboursRequest.ProtoReflect.Descriptor instead.
 func (*NeighboursRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{10}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *NeighboursRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -932,7 +1017,7 @@ type NeighboursResponse struct {
 
 func (x *NeighboursResponse) Reset() {
 	*x = NeighboursResponse{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[11]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -944,7 +1029,7 @@ func (x *NeighboursResponse) String() string {
 func (*NeighboursResponse) ProtoMessage() {}
 
 func (x *NeighboursResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[11]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -957,7 +1042,7 @@ func (x *NeighboursResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NeighboursResponse.ProtoReflect.Descriptor instead.
 func (*NeighboursResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{11}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *NeighboursResponse) GetTriples() []*v1.Triple {
@@ -996,7 +1081,7 @@ type LinkEntitiesRequest struct {
 
 func (x *LinkEntitiesRequest) Reset() {
 	*x = LinkEntitiesRequest{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[12]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1008,7 +1093,7 @@ func (x *LinkEntitiesRequest) String() string {
 func (*LinkEntitiesRequest) ProtoMessage() {}
 
 func (x *LinkEntitiesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[12]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1021,7 +1106,7 @@ func (x *LinkEntitiesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkEntitiesRequest.ProtoReflect.Descriptor instead.
 func (*LinkEntitiesRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{12}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *LinkEntitiesRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -1058,7 +1143,7 @@ type LinkEntitiesResponse struct {
 
 func (x *LinkEntitiesResponse) Reset() {
 	*x = LinkEntitiesResponse{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[13]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1070,7 +1155,7 @@ func (x *LinkEntitiesResponse) String() string {
 func (*LinkEntitiesResponse) ProtoMessage() {}
 
 func (x *LinkEntitiesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[13]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1083,7 +1168,7 @@ func (x *LinkEntitiesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkEntitiesResponse.ProtoReflect.Descriptor instead.
 func (*LinkEntitiesResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{13}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *LinkEntitiesResponse) GetLinks() []*v1.EntityLink {
@@ -1115,7 +1200,7 @@ type SearchRelationsRequest struct {
 
 func (x *SearchRelationsRequest) Reset() {
 	*x = SearchRelationsRequest{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[14]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1127,7 +1212,7 @@ func (x *SearchRelationsRequest) String() string {
 func (*SearchRelationsRequest) ProtoMessage() {}
 
 func (x *SearchRelationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[14]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1140,7 +1225,7 @@ func (x *SearchRelationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchRelationsRequest.ProtoReflect.Descriptor instead.
 func (*SearchRelationsRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{14}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SearchRelationsRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -1177,7 +1262,7 @@ type SearchRelationsResponse struct {
 
 func (x *SearchRelationsResponse) Reset() {
 	*x = SearchRelationsResponse{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[15]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1189,7 +1274,7 @@ func (x *SearchRelationsResponse) String() string {
 func (*SearchRelationsResponse) ProtoMessage() {}
 
 func (x *SearchRelationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[15]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1202,7 +1287,7 @@ func (x *SearchRelationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchRelationsResponse.ProtoReflect.Descriptor instead.
 func (*SearchRelationsResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{15}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SearchRelationsResponse) GetResults() []*RelationHits {
@@ -1230,7 +1315,7 @@ type RelationHits struct {
 
 func (x *RelationHits) Reset() {
 	*x = RelationHits{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[16]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1242,7 +1327,7 @@ func (x *RelationHits) String() string {
 func (*RelationHits) ProtoMessage() {}
 
 func (x *RelationHits) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[16]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1255,7 +1340,7 @@ func (x *RelationHits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelationHits.ProtoReflect.Descriptor instead.
 func (*RelationHits) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{16}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RelationHits) GetRelations() []*ScoredRelation {
@@ -1280,7 +1365,7 @@ type ScoredRelation struct {
 
 func (x *ScoredRelation) Reset() {
 	*x = ScoredRelation{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[17]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1292,7 +1377,7 @@ func (x *ScoredRelation) String() string {
 func (*ScoredRelation) ProtoMessage() {}
 
 func (x *ScoredRelation) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[17]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1305,7 +1390,7 @@ func (x *ScoredRelation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoredRelation.ProtoReflect.Descriptor instead.
 func (*ScoredRelation) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{17}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ScoredRelation) GetRelation() string {
@@ -1333,7 +1418,11 @@ var File_triplemesh_retriever_v1_retriever_proto protoreflect.FileDescriptor
 
 const file_triplemesh_retriever_v1_retriever_proto_rawDesc = "" +
 	"\n" +
-	"'triplemesh/retriever/v1/retriever.proto\x12\x17triplemesh.retriever.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\"\x9a\x02\n" +
+	"'triplemesh/retriever/v1/retriever.proto\x12\x17triplemesh.retriever.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\"\xda\x01\n" +
+	"\x06Filter\x12/\n" +
+	"\bsubjects\x18\x01 \x03(\tB\x13\xbaH\x10\x92\x01\r\x10\x90N\"\br\x06\x10\x01(\x80\x80\x04R\bsubjects\x121\n" +
+	"\trelations\x18\x02 \x03(\tB\x13\xbaH\x10\x92\x01\r\x10\x90N\"\br\x06\x10\x01(\x80\x80\x04R\trelations\x12l\n" +
+	"\x02at\x18\x03 \x01(\tB\\\xbaHYrW\x18@2S^([+-]?[0-9]{4,9}(-[0-9]{2}(-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9]{2}:?[0-9]{2})?)?)?)?)?$R\x02at\"\xd3\x02\n" +
 	"\x10GroundingOptions\x12A\n" +
 	"\x06preset\x18\x01 \x01(\x0e2\x1f.triplemesh.retriever.v1.PresetB\b\xbaH\x05\x82\x01\x02\x10\x01R\x06preset\x12$\n" +
 	"\x05top_k\x18\x02 \x01(\rB\n" +
@@ -1342,7 +1431,8 @@ const file_triplemesh_retriever_v1_retriever_proto_rawDesc = "" +
 	"\n" +
 	"\x1d\x00\x00\x80?-\x00\x00\x80\xbfH\x01R\rminConfidence\x88\x01\x01\x122\n" +
 	"\fmax_subjects\x18\x04 \x01(\rB\n" +
-	"\xbaH\a*\x05\x18\xe8\a(\x01H\x02R\vmaxSubjects\x88\x01\x01B\b\n" +
+	"\xbaH\a*\x05\x18\xe8\a(\x01H\x02R\vmaxSubjects\x88\x01\x01\x127\n" +
+	"\x06filter\x18\x05 \x01(\v2\x1f.triplemesh.retriever.v1.FilterR\x06filterB\b\n" +
 	"\x06_top_kB\x11\n" +
 	"\x0f_min_confidenceB\x0f\n" +
 	"\r_max_subjects\"\x87\x02\n" +
@@ -1377,11 +1467,12 @@ const file_triplemesh_retriever_v1_retriever_proto_rawDesc = "" +
 	"\x05paths\x18\x01 \x03(\v2\".triplemesh.graph.v1.ReasoningPathR\x05paths\x12)\n" +
 	"\x10unknown_entities\x18\x02 \x03(\tR\x0funknownEntities\x12\x1c\n" +
 	"\ttruncated\x18\x03 \x01(\bR\ttruncated\x126\n" +
-	"\x02kg\x18\x04 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg\"\xa7\x01\n" +
+	"\x02kg\x18\x04 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg\"\xe0\x01\n" +
 	"\x14SearchTriplesRequest\x12>\n" +
 	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x12/\n" +
 	"\aqueries\x18\x02 \x03(\tB\x15\xbaH\x12\x92\x01\x0f\b\x01\x10\x80\x02\"\br\x06\x10\x01(\x80\x80\x01R\aqueries\x12\x1e\n" +
-	"\x05limit\x18\x03 \x01(\rB\b\xbaH\x05*\x03\x18\xe8\aR\x05limit\"\x8e\x01\n" +
+	"\x05limit\x18\x03 \x01(\rB\b\xbaH\x05*\x03\x18\xe8\aR\x05limit\x127\n" +
+	"\x06filter\x18\x04 \x01(\v2\x1f.triplemesh.retriever.v1.FilterR\x06filter\"\x8e\x01\n" +
 	"\x15SearchTriplesResponse\x12=\n" +
 	"\aresults\x18\x01 \x03(\v2#.triplemesh.retriever.v1.TripleHitsR\aresults\x126\n" +
 	"\x02kg\x18\x02 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg\"I\n" +
@@ -1450,89 +1541,92 @@ func file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP() []byte {
 }
 
 var file_triplemesh_retriever_v1_retriever_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_triplemesh_retriever_v1_retriever_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_triplemesh_retriever_v1_retriever_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_triplemesh_retriever_v1_retriever_proto_goTypes = []any{
 	(Preset)(0),                     // 0: triplemesh.retriever.v1.Preset
 	(Direction)(0),                  // 1: triplemesh.retriever.v1.Direction
-	(*GroundingOptions)(nil),        // 2: triplemesh.retriever.v1.GroundingOptions
-	(*GroundGraphRequest)(nil),      // 3: triplemesh.retriever.v1.GroundGraphRequest
-	(*GroundGraphResponse)(nil),     // 4: triplemesh.retriever.v1.GroundGraphResponse
-	(*SuggestPathsRequest)(nil),     // 5: triplemesh.retriever.v1.SuggestPathsRequest
-	(*SuggestPathsResponse)(nil),    // 6: triplemesh.retriever.v1.SuggestPathsResponse
-	(*FollowPathsRequest)(nil),      // 7: triplemesh.retriever.v1.FollowPathsRequest
-	(*FollowPathsResponse)(nil),     // 8: triplemesh.retriever.v1.FollowPathsResponse
-	(*SearchTriplesRequest)(nil),    // 9: triplemesh.retriever.v1.SearchTriplesRequest
-	(*SearchTriplesResponse)(nil),   // 10: triplemesh.retriever.v1.SearchTriplesResponse
-	(*TripleHits)(nil),              // 11: triplemesh.retriever.v1.TripleHits
-	(*NeighboursRequest)(nil),       // 12: triplemesh.retriever.v1.NeighboursRequest
-	(*NeighboursResponse)(nil),      // 13: triplemesh.retriever.v1.NeighboursResponse
-	(*LinkEntitiesRequest)(nil),     // 14: triplemesh.retriever.v1.LinkEntitiesRequest
-	(*LinkEntitiesResponse)(nil),    // 15: triplemesh.retriever.v1.LinkEntitiesResponse
-	(*SearchRelationsRequest)(nil),  // 16: triplemesh.retriever.v1.SearchRelationsRequest
-	(*SearchRelationsResponse)(nil), // 17: triplemesh.retriever.v1.SearchRelationsResponse
-	(*RelationHits)(nil),            // 18: triplemesh.retriever.v1.RelationHits
-	(*ScoredRelation)(nil),          // 19: triplemesh.retriever.v1.ScoredRelation
-	(*v1.KnowledgeGraphRef)(nil),    // 20: triplemesh.graph.v1.KnowledgeGraphRef
-	(*v1.PseudoGraph)(nil),          // 21: triplemesh.graph.v1.PseudoGraph
-	(*v1.GroundGraph)(nil),          // 22: triplemesh.graph.v1.GroundGraph
-	(*v1.ScoredTriple)(nil),         // 23: triplemesh.graph.v1.ScoredTriple
-	(*v1.DroppedSubject)(nil),       // 24: triplemesh.graph.v1.DroppedSubject
-	(*v1.RelationPath)(nil),         // 25: triplemesh.graph.v1.RelationPath
-	(*v1.ReasoningPath)(nil),        // 26: triplemesh.graph.v1.ReasoningPath
-	(*v1.Triple)(nil),               // 27: triplemesh.graph.v1.Triple
-	(*v1.EntityLink)(nil),           // 28: triplemesh.graph.v1.EntityLink
+	(*Filter)(nil),                  // 2: triplemesh.retriever.v1.Filter
+	(*GroundingOptions)(nil),        // 3: triplemesh.retriever.v1.GroundingOptions
+	(*GroundGraphRequest)(nil),      // 4: triplemesh.retriever.v1.GroundGraphRequest
+	(*GroundGraphResponse)(nil),     // 5: triplemesh.retriever.v1.GroundGraphResponse
+	(*SuggestPathsRequest)(nil),     // 6: triplemesh.retriever.v1.SuggestPathsRequest
+	(*SuggestPathsResponse)(nil),    // 7: triplemesh.retriever.v1.SuggestPathsResponse
+	(*FollowPathsRequest)(nil),      // 8: triplemesh.retriever.v1.FollowPathsRequest
+	(*FollowPathsResponse)(nil),     // 9: triplemesh.retriever.v1.FollowPathsResponse
+	(*SearchTriplesRequest)(nil),    // 10: triplemesh.retriever.v1.SearchTriplesRequest
+	(*SearchTriplesResponse)(nil),   // 11: triplemesh.retriever.v1.SearchTriplesResponse
+	(*TripleHits)(nil),              // 12: triplemesh.retriever.v1.TripleHits
+	(*NeighboursRequest)(nil),       // 13: triplemesh.retriever.v1.NeighboursRequest
+	(*NeighboursResponse)(nil),      // 14: triplemesh.retriever.v1.NeighboursResponse
+	(*LinkEntitiesRequest)(nil),     // 15: triplemesh.retriever.v1.LinkEntitiesRequest
+	(*LinkEntitiesResponse)(nil),    // 16: triplemesh.retriever.v1.LinkEntitiesResponse
+	(*SearchRelationsRequest)(nil),  // 17: triplemesh.retriever.v1.SearchRelationsRequest
+	(*SearchRelationsResponse)(nil), // 18: triplemesh.retriever.v1.SearchRelationsResponse
+	(*RelationHits)(nil),            // 19: triplemesh.retriever.v1.RelationHits
+	(*ScoredRelation)(nil),          // 20: triplemesh.retriever.v1.ScoredRelation
+	(*v1.KnowledgeGraphRef)(nil),    // 21: triplemesh.graph.v1.KnowledgeGraphRef
+	(*v1.PseudoGraph)(nil),          // 22: triplemesh.graph.v1.PseudoGraph
+	(*v1.GroundGraph)(nil),          // 23: triplemesh.graph.v1.GroundGraph
+	(*v1.ScoredTriple)(nil),         // 24: triplemesh.graph.v1.ScoredTriple
+	(*v1.DroppedSubject)(nil),       // 25: triplemesh.graph.v1.DroppedSubject
+	(*v1.RelationPath)(nil),         // 26: triplemesh.graph.v1.RelationPath
+	(*v1.ReasoningPath)(nil),        // 27: triplemesh.graph.v1.ReasoningPath
+	(*v1.Triple)(nil),               // 28: triplemesh.graph.v1.Triple
+	(*v1.EntityLink)(nil),           // 29: triplemesh.graph.v1.EntityLink
 }
 var file_triplemesh_retriever_v1_retriever_proto_depIdxs = []int32{
 	0,  // 0: triplemesh.retriever.v1.GroundingOptions.preset:type_name -> triplemesh.retriever.v1.Preset
-	20, // 1: triplemesh.retriever.v1.GroundGraphRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	21, // 2: triplemesh.retriever.v1.GroundGraphRequest.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
-	2,  // 3: triplemesh.retriever.v1.GroundGraphRequest.options:type_name -> triplemesh.retriever.v1.GroundingOptions
-	22, // 4: triplemesh.retriever.v1.GroundGraphResponse.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
-	23, // 5: triplemesh.retriever.v1.GroundGraphResponse.hits:type_name -> triplemesh.graph.v1.ScoredTriple
-	24, // 6: triplemesh.retriever.v1.GroundGraphResponse.dropped:type_name -> triplemesh.graph.v1.DroppedSubject
-	20, // 7: triplemesh.retriever.v1.GroundGraphResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	20, // 8: triplemesh.retriever.v1.SuggestPathsRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	25, // 9: triplemesh.retriever.v1.SuggestPathsRequest.proposed:type_name -> triplemesh.graph.v1.RelationPath
-	25, // 10: triplemesh.retriever.v1.SuggestPathsResponse.paths:type_name -> triplemesh.graph.v1.RelationPath
-	20, // 11: triplemesh.retriever.v1.SuggestPathsResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	20, // 12: triplemesh.retriever.v1.FollowPathsRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	25, // 13: triplemesh.retriever.v1.FollowPathsRequest.paths:type_name -> triplemesh.graph.v1.RelationPath
-	26, // 14: triplemesh.retriever.v1.FollowPathsResponse.paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	20, // 15: triplemesh.retriever.v1.FollowPathsResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	20, // 16: triplemesh.retriever.v1.SearchTriplesRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	11, // 17: triplemesh.retriever.v1.SearchTriplesResponse.results:type_name -> triplemesh.retriever.v1.TripleHits
-	20, // 18: triplemesh.retriever.v1.SearchTriplesResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	23, // 19: triplemesh.retriever.v1.TripleHits.triples:type_name -> triplemesh.graph.v1.ScoredTriple
-	20, // 20: triplemesh.retriever.v1.NeighboursRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	1,  // 21: triplemesh.retriever.v1.NeighboursRequest.direction:type_name -> triplemesh.retriever.v1.Direction
-	27, // 22: triplemesh.retriever.v1.NeighboursResponse.triples:type_name -> triplemesh.graph.v1.Triple
-	20, // 23: triplemesh.retriever.v1.NeighboursResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	20, // 24: triplemesh.retriever.v1.LinkEntitiesRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	28, // 25: triplemesh.retriever.v1.LinkEntitiesResponse.links:type_name -> triplemesh.graph.v1.EntityLink
-	20, // 26: triplemesh.retriever.v1.LinkEntitiesResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	20, // 27: triplemesh.retriever.v1.SearchRelationsRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	18, // 28: triplemesh.retriever.v1.SearchRelationsResponse.results:type_name -> triplemesh.retriever.v1.RelationHits
-	20, // 29: triplemesh.retriever.v1.SearchRelationsResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	19, // 30: triplemesh.retriever.v1.RelationHits.relations:type_name -> triplemesh.retriever.v1.ScoredRelation
-	3,  // 31: triplemesh.retriever.v1.RetrieverService.GroundGraph:input_type -> triplemesh.retriever.v1.GroundGraphRequest
-	5,  // 32: triplemesh.retriever.v1.RetrieverService.SuggestPaths:input_type -> triplemesh.retriever.v1.SuggestPathsRequest
-	7,  // 33: triplemesh.retriever.v1.RetrieverService.FollowPaths:input_type -> triplemesh.retriever.v1.FollowPathsRequest
-	9,  // 34: triplemesh.retriever.v1.RetrieverService.SearchTriples:input_type -> triplemesh.retriever.v1.SearchTriplesRequest
-	12, // 35: triplemesh.retriever.v1.RetrieverService.Neighbours:input_type -> triplemesh.retriever.v1.NeighboursRequest
-	14, // 36: triplemesh.retriever.v1.RetrieverService.LinkEntities:input_type -> triplemesh.retriever.v1.LinkEntitiesRequest
-	16, // 37: triplemesh.retriever.v1.RetrieverService.SearchRelations:input_type -> triplemesh.retriever.v1.SearchRelationsRequest
-	4,  // 38: triplemesh.retriever.v1.RetrieverService.GroundGraph:output_type -> triplemesh.retriever.v1.GroundGraphResponse
-	6,  // 39: triplemesh.retriever.v1.RetrieverService.SuggestPaths:output_type -> triplemesh.retriever.v1.SuggestPathsResponse
-	8,  // 40: triplemesh.retriever.v1.RetrieverService.FollowPaths:output_type -> triplemesh.retriever.v1.FollowPathsResponse
-	10, // 41: triplemesh.retriever.v1.RetrieverService.SearchTriples:output_type -> triplemesh.retriever.v1.SearchTriplesResponse
-	13, // 42: triplemesh.retriever.v1.RetrieverService.Neighbours:output_type -> triplemesh.retriever.v1.NeighboursResponse
-	15, // 43: triplemesh.retriever.v1.RetrieverService.LinkEntities:output_type -> triplemesh.retriever.v1.LinkEntitiesResponse
-	17, // 44: triplemesh.retriever.v1.RetrieverService.SearchRelations:output_type -> triplemesh.retriever.v1.SearchRelationsResponse
-	38, // [38:45] is the sub-list for method output_type
-	31, // [31:38] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	2,  // 1: triplemesh.retriever.v1.GroundingOptions.filter:type_name -> triplemesh.retriever.v1.Filter
+	21, // 2: triplemesh.retriever.v1.GroundGraphRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	22, // 3: triplemesh.retriever.v1.GroundGraphRequest.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
+	3,  // 4: triplemesh.retriever.v1.GroundGraphRequest.options:type_name -> triplemesh.retriever.v1.GroundingOptions
+	23, // 5: triplemesh.retriever.v1.GroundGraphResponse.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
+	24, // 6: triplemesh.retriever.v1.GroundGraphResponse.hits:type_name -> triplemesh.graph.v1.ScoredTriple
+	25, // 7: triplemesh.retriever.v1.GroundGraphResponse.dropped:type_name -> triplemesh.graph.v1.DroppedSubject
+	21, // 8: triplemesh.retriever.v1.GroundGraphResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	21, // 9: triplemesh.retriever.v1.SuggestPathsRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	26, // 10: triplemesh.retriever.v1.SuggestPathsRequest.proposed:type_name -> triplemesh.graph.v1.RelationPath
+	26, // 11: triplemesh.retriever.v1.SuggestPathsResponse.paths:type_name -> triplemesh.graph.v1.RelationPath
+	21, // 12: triplemesh.retriever.v1.SuggestPathsResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	21, // 13: triplemesh.retriever.v1.FollowPathsRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	26, // 14: triplemesh.retriever.v1.FollowPathsRequest.paths:type_name -> triplemesh.graph.v1.RelationPath
+	27, // 15: triplemesh.retriever.v1.FollowPathsResponse.paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	21, // 16: triplemesh.retriever.v1.FollowPathsResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	21, // 17: triplemesh.retriever.v1.SearchTriplesRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	2,  // 18: triplemesh.retriever.v1.SearchTriplesRequest.filter:type_name -> triplemesh.retriever.v1.Filter
+	12, // 19: triplemesh.retriever.v1.SearchTriplesResponse.results:type_name -> triplemesh.retriever.v1.TripleHits
+	21, // 20: triplemesh.retriever.v1.SearchTriplesResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	24, // 21: triplemesh.retriever.v1.TripleHits.triples:type_name -> triplemesh.graph.v1.ScoredTriple
+	21, // 22: triplemesh.retriever.v1.NeighboursRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	1,  // 23: triplemesh.retriever.v1.NeighboursRequest.direction:type_name -> triplemesh.retriever.v1.Direction
+	28, // 24: triplemesh.retriever.v1.NeighboursResponse.triples:type_name -> triplemesh.graph.v1.Triple
+	21, // 25: triplemesh.retriever.v1.NeighboursResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	21, // 26: triplemesh.retriever.v1.LinkEntitiesRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	29, // 27: triplemesh.retriever.v1.LinkEntitiesResponse.links:type_name -> triplemesh.graph.v1.EntityLink
+	21, // 28: triplemesh.retriever.v1.LinkEntitiesResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	21, // 29: triplemesh.retriever.v1.SearchRelationsRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	19, // 30: triplemesh.retriever.v1.SearchRelationsResponse.results:type_name -> triplemesh.retriever.v1.RelationHits
+	21, // 31: triplemesh.retriever.v1.SearchRelationsResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	20, // 32: triplemesh.retriever.v1.RelationHits.relations:type_name -> triplemesh.retriever.v1.ScoredRelation
+	4,  // 33: triplemesh.retriever.v1.RetrieverService.GroundGraph:input_type -> triplemesh.retriever.v1.GroundGraphRequest
+	6,  // 34: triplemesh.retriever.v1.RetrieverService.SuggestPaths:input_type -> triplemesh.retriever.v1.SuggestPathsRequest
+	8,  // 35: triplemesh.retriever.v1.RetrieverService.FollowPaths:input_type -> triplemesh.retriever.v1.FollowPathsRequest
+	10, // 36: triplemesh.retriever.v1.RetrieverService.SearchTriples:input_type -> triplemesh.retriever.v1.SearchTriplesRequest
+	13, // 37: triplemesh.retriever.v1.RetrieverService.Neighbours:input_type -> triplemesh.retriever.v1.NeighboursRequest
+	15, // 38: triplemesh.retriever.v1.RetrieverService.LinkEntities:input_type -> triplemesh.retriever.v1.LinkEntitiesRequest
+	17, // 39: triplemesh.retriever.v1.RetrieverService.SearchRelations:input_type -> triplemesh.retriever.v1.SearchRelationsRequest
+	5,  // 40: triplemesh.retriever.v1.RetrieverService.GroundGraph:output_type -> triplemesh.retriever.v1.GroundGraphResponse
+	7,  // 41: triplemesh.retriever.v1.RetrieverService.SuggestPaths:output_type -> triplemesh.retriever.v1.SuggestPathsResponse
+	9,  // 42: triplemesh.retriever.v1.RetrieverService.FollowPaths:output_type -> triplemesh.retriever.v1.FollowPathsResponse
+	11, // 43: triplemesh.retriever.v1.RetrieverService.SearchTriples:output_type -> triplemesh.retriever.v1.SearchTriplesResponse
+	14, // 44: triplemesh.retriever.v1.RetrieverService.Neighbours:output_type -> triplemesh.retriever.v1.NeighboursResponse
+	16, // 45: triplemesh.retriever.v1.RetrieverService.LinkEntities:output_type -> triplemesh.retriever.v1.LinkEntitiesResponse
+	18, // 46: triplemesh.retriever.v1.RetrieverService.SearchRelations:output_type -> triplemesh.retriever.v1.SearchRelationsResponse
+	40, // [40:47] is the sub-list for method output_type
+	33, // [33:40] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_retriever_v1_retriever_proto_init() }
@@ -1540,14 +1634,14 @@ func file_triplemesh_retriever_v1_retriever_proto_init() {
 	if File_triplemesh_retriever_v1_retriever_proto != nil {
 		return
 	}
-	file_triplemesh_retriever_v1_retriever_proto_msgTypes[0].OneofWrappers = []any{}
+	file_triplemesh_retriever_v1_retriever_proto_msgTypes[1].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_retriever_v1_retriever_proto_rawDesc), len(file_triplemesh_retriever_v1_retriever_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -99,7 +99,7 @@ func (u unsearched) Write(ctx context.Context, kg string, content store.Content)
 	content.TripleVectors = func(_ context.Context, emit func([]float32) error) error {
 		same := make([]float32, content.Dims)
 		same[0] = 1
-		for range content.Triples {
+		for range content.TripleCount {
 			if err := emit(same); err != nil {
 				return err
 			}

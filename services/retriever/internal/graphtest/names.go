@@ -11,6 +11,9 @@ import (
 // EntityName implements store.Names.
 func (g *Graph) EntityName(id store.EntityID) string { return g.entities[id] }
 
+// Kind implements store.Names.
+func (g *Graph) Kind(id store.EntityID) store.Kind { return store.KindOf(g.entities[id]) }
+
 // RelationName implements store.Names.
 func (g *Graph) RelationName(id store.RelationID) string { return g.relations[id] }
 

@@ -93,9 +93,10 @@ func (g *Graph) Degree(e store.EntityID, dir store.Direction) int {
 }
 
 // SearchTriples implements store.Searcher.
-func (g *Graph) SearchTriples(_ context.Context, queries [][]float32, k int) ([][]store.Hit, error) {
+func (g *Graph) SearchTriples(_ context.Context, queries [][]float32, k int, filter store.Filter) ([][]store.Hit, error) {
 	results := make([][]store.Hit, len(queries))
-	for i, scored := range nearest(queries, g.vectors, k) {
+	passes := filter.Passes(g)
+	for i, scored := range nearest(queries, g.vectors, k, func(row int) bool { return passes == nil || passes(store.TripleID(row)) }) {
 		for _, s := range scored {
 			results[i] = append(results[i], store.Hit{Triple: store.TripleID(s.row), Score: s.score})
 		}
@@ -117,7 +118,7 @@ func (g *Graph) ScoreTriples(_ context.Context, queries [][]float32, triples []s
 // SearchRelations implements store.Searcher.
 func (g *Graph) SearchRelations(_ context.Context, queries [][]float32, k int) ([][]store.RelationHit, error) {
 	results := make([][]store.RelationHit, len(queries))
-	for i, scored := range nearest(queries, g.relVectors, k) {
+	for i, scored := range nearest(queries, g.relVectors, k, func(int) bool { return true }) {
 		for _, s := range scored {
 			results[i] = append(results[i], store.RelationHit{Relation: store.RelationID(s.row), Score: s.score})
 		}
@@ -133,11 +134,13 @@ type scored struct {
 	score float32
 }
 
-func nearest(queries, rows [][]float32, k int) [][]scored {
+func nearest(queries, rows [][]float32, k int, passes func(row int) bool) [][]scored {
 	results := make([][]scored, len(queries))
 	for i, q := range queries {
 		for row, v := range rows {
-			results[i] = append(results[i], scored{row, dot(q, v)})
+			if passes(row) {
+				results[i] = append(results[i], scored{row, dot(q, v)})
+			}
 		}
 		slices.SortStableFunc(results[i], func(a, b scored) int { return cmp.Compare(b.score, a.score) })
 		results[i] = results[i][:min(k, len(results[i]))]

@@ -28,7 +28,8 @@ func BenchmarkSearch(b *testing.B) {
 		return v
 	}
 	content := store.Content{
-		Entities: []string{"a"}, Relations: []string{"r"}, Triples: make([]store.Triple, rows),
+		Entities: store.All([]store.Named{{Name: "a"}}), EntityCount: 1, Relations: []string{"r"},
+		Triples: store.All(make([]store.Dated, rows)), TripleCount: rows,
 		Encoder: "none", Dims: dims, RelationVectors: [][]float32{vector()},
 		TripleVectors: func(_ context.Context, emit func([]float32) error) error {
 			for range rows {
@@ -57,7 +58,7 @@ func BenchmarkSearch(b *testing.B) {
 		b.Run(fmt.Sprintf("queries=%d", n), func(b *testing.B) {
 			b.SetBytes(rows * dims * 4)
 			for b.Loop() {
-				if _, err := snapshot.SearchTriples(b.Context(), queries, 10); err != nil {
+				if _, err := snapshot.SearchTriples(b.Context(), queries, 10, store.Filter{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -31,7 +31,11 @@ func (s *Store) write(ctx context.Context, kg string, content store.Content) (m 
 	if err := checkName(kg); err != nil {
 		return m, err
 	}
-	if err := check(content); err != nil {
+	held, err := gather(ctx, content)
+	if err != nil {
+		return m, err
+	}
+	if err := check(held); err != nil {
 		return m, err
 	}
 	dir := s.kgDir(kg)
@@ -58,21 +62,21 @@ func (s *Store) write(ctx context.Context, kg string, content store.Content) (m 
 	if err := os.Chmod(building, 0o755); err != nil {
 		return m, err
 	}
-	held, err := hold(building)
+	locked, err := hold(building)
 	if err != nil {
 		return m, err
 	}
-	defer held.Close()
+	defer locked.Close()
 
 	f := &folder{disk: s.disk, dir: building, sums: map[string]fileSum{}}
-	if err := writeContent(ctx, f, content); err != nil {
+	if err := writeContent(ctx, f, held); err != nil {
 		return m, err
 	}
-	return s.commit(ctx, kg, f, content)
+	return s.commit(ctx, kg, f, held)
 }
 
 // commit numbers a built snapshot and moves it into place.
-func (s *Store) commit(ctx context.Context, kg string, f *folder, content store.Content) (manifest, error) {
+func (s *Store) commit(ctx context.Context, kg string, f *folder, content gathered) (manifest, error) {
 	unlock, err := s.lock(ctx, kg)
 	if err != nil {
 		return manifest{}, err

@@ -117,7 +117,7 @@ func TestAFileCutOffWhileItIsReadIsAnError(t *testing.T) {
 	ctx := t.Context()
 	query := make([]float32, storetest.Dims)
 	for doing, read := range map[string]func() error{
-		"search": func() error { _, err := snapshot.SearchTriples(ctx, [][]float32{query}, 3); return err },
+		"search": func() error { _, err := snapshot.SearchTriples(ctx, [][]float32{query}, 3, store.Filter{}); return err },
 		"score": func() error {
 			_, err := snapshot.ScoreTriples(ctx, [][]float32{query}, []store.TripleID{0})
 			return err

@@ -18,7 +18,7 @@ type holder struct {
 
 // writeNames writes the name index: the folded names and aliases, whom they
 // name, and their trigrams.
-func writeNames(f *folder, c store.Content) error {
+func writeNames(f *folder, c gathered) error {
 	holders := make([]holder, 0, len(c.Entities)+len(c.Aliases))
 	for i, name := range c.Entities {
 		holders = append(holders, holder{store.Fold(name), uint32(i)})

@@ -17,8 +17,8 @@ import (
 const scanRows = 256
 
 // SearchTriples implements store.Searcher.
-func (s *snapshot) SearchTriples(ctx context.Context, queries [][]float32, k int) ([][]store.Hit, error) {
-	best, err := s.scan(ctx, s.vectors, queries, k)
+func (s *snapshot) SearchTriples(ctx context.Context, queries [][]float32, k int, filter store.Filter) ([][]store.Hit, error) {
+	best, err := s.scan(ctx, s.vectors, queries, k, s.passes(filter))
 	if err != nil {
 		return nil, s.wrap("search", err)
 	}
@@ -32,9 +32,18 @@ func (s *snapshot) SearchTriples(ctx context.Context, queries [][]float32, k int
 	return hits, nil
 }
 
+// passes is a filter over rows.
+func (s *snapshot) passes(filter store.Filter) func(uint32) bool {
+	passes := filter.Passes(s)
+	if passes == nil {
+		return nil
+	}
+	return func(row uint32) bool { return passes(store.TripleID(row)) }
+}
+
 // SearchRelations implements store.Searcher.
 func (s *snapshot) SearchRelations(ctx context.Context, queries [][]float32, k int) ([][]store.RelationHit, error) {
-	best, err := s.scan(ctx, s.relationVectors, queries, k)
+	best, err := s.scan(ctx, s.relationVectors, queries, k, nil)
 	if err != nil {
 		return nil, s.wrap("search relations of", err)
 	}
@@ -108,7 +117,7 @@ func (s *snapshot) blocks(queries [][]float32) ([]dot.Block, error) {
 
 // scan compares every row with every query in one pass and returns the k best
 // rows per query.
-func (s *snapshot) scan(ctx context.Context, vectors []float32, queries [][]float32, k int) ([][]candidate, error) {
+func (s *snapshot) scan(ctx context.Context, vectors []float32, queries [][]float32, k int, passes func(uint32) bool) ([][]candidate, error) {
 	blocks, err := s.blocks(queries)
 	if err != nil {
 		return nil, err
@@ -134,7 +143,7 @@ func (s *snapshot) scan(ctx context.Context, vectors []float32, queries [][]floa
 					if err := ctx.Err(); err != nil {
 						return err
 					}
-					s.scanBlock(vectors, from, min(from+scanRows, rows), blocks, tops[w])
+					s.scanBlock(vectors, from, min(from+scanRows, rows), blocks, tops[w], passes)
 				}
 			})
 		})
@@ -146,7 +155,7 @@ func (s *snapshot) scan(ctx context.Context, vectors []float32, queries [][]floa
 }
 
 // scanBlock offers the rows from…to to each query's best.
-func (s *snapshot) scanBlock(vectors []float32, from, to int, blocks []dot.Block, best []top) {
+func (s *snapshot) scanBlock(vectors []float32, from, to int, blocks []dot.Block, best []top, passes func(uint32) bool) {
 	var out [2 * dot.Queries]float32
 	for r := from; r < to; r += 2 {
 		last := min(r+1, to-1)
@@ -154,10 +163,10 @@ func (s *snapshot) scanBlock(vectors []float32, from, to int, blocks []dot.Block
 		for g, block := range blocks {
 			block.Products(a, b, &out)
 			for i, q := 0, g*dot.Queries; i < dot.Queries && q < len(best); i, q = i+1, q+1 {
-				if out[i] > best[q].floor {
+				if out[i] > best[q].floor && (passes == nil || passes(uint32(r))) {
 					best[q].add(candidate{uint32(r), out[i]})
 				}
-				if last > r && out[dot.Queries+i] > best[q].floor {
+				if last > r && out[dot.Queries+i] > best[q].floor && (passes == nil || passes(uint32(last))) {
 					best[q].add(candidate{uint32(last), out[dot.Queries+i]})
 				}
 			}

@@ -44,6 +44,11 @@ func (s *snapshot) Validity(id store.TripleID) store.Validity {
 	}
 }
 
+// Kind implements store.Names.
+func (s *snapshot) Kind(id store.EntityID) store.Kind {
+	return store.KindOf(s.entities.view(uint32(id)))
+}
+
 func (s *snapshot) edges(dir store.Direction) lists[store.Edge] {
 	if dir == store.In {
 		return s.in

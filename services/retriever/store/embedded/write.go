@@ -12,7 +12,7 @@ import (
 )
 
 // writeContent writes all files of a snapshot but the manifest.
-func writeContent(ctx context.Context, f *folder, c store.Content) error {
+func writeContent(ctx context.Context, f *folder, c gathered) error {
 	steps := []func() error{
 		func() error { return writeTexts(f, entitiesFile, c.Entities) },
 		func() error { return writeTexts(f, relationsFile, c.Relations) },
@@ -36,7 +36,7 @@ func writeContent(ctx context.Context, f *folder, c store.Content) error {
 
 // writeGraph writes the adjacency both ways and how often each relation
 // occurs.
-func writeGraph(f *folder, c store.Content) error {
+func writeGraph(f *folder, c gathered) error {
 	counts := make([]uint32, len(c.Relations))
 	out := make([]store.Edge, len(c.Triples))
 	in := make([]store.Edge, len(c.Triples))
@@ -91,7 +91,7 @@ func writeValidity(f *folder, validity []store.Validity) error {
 	return writeTexts(f, intervalsFile, intervals)
 }
 
-func writeRelationVectors(f *folder, c store.Content) error {
+func writeRelationVectors(f *folder, c gathered) error {
 	return f.write(relVectorFile, func(w io.Writer) error {
 		for i, v := range c.RelationVectors {
 			if err := checkVector(v, c.Dims); err != nil {
@@ -105,7 +105,7 @@ func writeRelationVectors(f *folder, c store.Content) error {
 	})
 }
 
-func writeTripleVectors(ctx context.Context, f *folder, c store.Content) error {
+func writeTripleVectors(ctx context.Context, f *folder, c gathered) error {
 	return f.write(vectorsFile, func(w io.Writer) error {
 		n := 0
 		err := c.TripleVectors(ctx, func(v []float32) error {
@@ -139,7 +139,7 @@ func checkVector(v []float32, dims int) error {
 }
 
 // check refuses content that is not what Content promises.
-func check(c store.Content) error {
+func check(c gathered) error {
 	if len(c.Triples) == 0 {
 		return fmt.Errorf("there is no triple to store: %w", store.ErrInvalid)
 	}
@@ -165,7 +165,7 @@ func check(c store.Content) error {
 	return checkNumbers(c)
 }
 
-func checkNumbers(c store.Content) error {
+func checkNumbers(c gathered) error {
 	entities, relations := store.EntityID(len(c.Entities)), store.RelationID(len(c.Relations))
 	for i, t := range c.Triples {
 		if t.Subject >= entities || t.Object >= entities || t.Relation >= relations {
@@ -193,7 +193,7 @@ func before(a, b store.Triple) bool {
 	return a.Object < b.Object
 }
 
-func newManifest(kg string, number uint64, c store.Content, now time.Time) manifest {
+func newManifest(kg string, number uint64, c gathered, now time.Time) manifest {
 	return manifest{
 		Format: formatVersion, KG: kg, Number: number, Created: now.UTC(),
 		Encoder: c.Encoder, Dims: c.Dims,

@@ -11,18 +11,39 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
+// edit changes what a sequence hands out.
+func edit[T any](t *testing.T, each *store.Each[T], change func([]T) []T) {
+	t.Helper()
+	var all []T
+	if err := (*each)(t.Context(), func(v T) error { all = append(all, v); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	*each = store.All(change(all))
+}
+
 func testContent(t *testing.T, st store.Store) {
 	for name, spoil := range map[string]func(*store.Content){
-		"no triple":                 func(c *store.Content) { c.Triples = nil },
-		"a triple out of order":     func(c *store.Content) { slices.Reverse(c.Triples) },
-		"an entity that is not":     func(c *store.Content) { c.Triples[0].Object = 1000 },
-		"entities out of order":     func(c *store.Content) { slices.Reverse(c.Entities) },
-		"an alias of nothing":       func(c *store.Content) { c.Aliases = []store.Alias{{Entity: 1000, Name: "x"}} },
-		"too few validities":        func(c *store.Content) { c.Validity = c.Validity[1:] },
-		"too few relation vectors":  func(c *store.Content) { c.RelationVectors = c.RelationVectors[1:] },
-		"a relation vector of zero": func(c *store.Content) { c.RelationVectors[1] = make([]float32, Dims) },
-		"a vector that is too long": func(c *store.Content) { emitting(c, make([]float32, Dims+1)) },
-		"a vector of NaN":           func(c *store.Content) { emitting(c, slices.Repeat([]float32{float32(math.NaN())}, Dims)) },
+		"no triple": func(c *store.Content) {
+			c.Triples, c.TripleCount = store.All[store.Dated](nil), 0
+		},
+		"a triple out of order": func(c *store.Content) {
+			edit(t, &c.Triples, func(all []store.Dated) []store.Dated { slices.Reverse(all); return all })
+		},
+		"an entity that is not": func(c *store.Content) {
+			edit(t, &c.Triples, func(all []store.Dated) []store.Dated { all[0].Object = 1000; return all })
+		},
+		"fewer triples than it says": func(c *store.Content) {
+			edit(t, &c.Triples, func(all []store.Dated) []store.Dated { return all[1:] })
+		},
+		"entities out of order": func(c *store.Content) {
+			edit(t, &c.Entities, func(all []store.Named) []store.Named { slices.Reverse(all); return all })
+		},
+		"more entities than it says": func(c *store.Content) { c.EntityCount-- },
+		"an alias of nothing":        func(c *store.Content) { c.Aliases = store.All([]store.Alias{{Entity: 1000, Name: "x"}}) },
+		"too few relation vectors":   func(c *store.Content) { c.RelationVectors = c.RelationVectors[1:] },
+		"a relation vector of zero":  func(c *store.Content) { c.RelationVectors[1] = make([]float32, Dims) },
+		"a vector that is too long":  func(c *store.Content) { emitting(c, make([]float32, Dims+1)) },
+		"a vector of NaN":            func(c *store.Content) { emitting(c, slices.Repeat([]float32{float32(math.NaN())}, Dims)) },
 		"no vector": func(c *store.Content) {
 			c.TripleVectors = func(context.Context, func([]float32) error) error { return nil }
 		},
@@ -183,7 +204,7 @@ func testLifetime(t *testing.T, st store.Store) {
 	if edges, err := s.Edges(t.Context(), []store.EntityID{paris}, store.Out, nil); err != nil || len(edges[0]) != 5 {
 		t.Errorf("edges of a dropped snapshot that is open: %v, error %v", edges, err)
 	}
-	if hits, err := s.SearchTriples(t.Context(), encode(t, "Paris capital of France"), 1); err != nil || show(s, hits[0][0].Triple) != "Paris | capital of | France" {
+	if hits, err := s.SearchTriples(t.Context(), encode(t, "Paris capital of France"), 1, store.Filter{}); err != nil || show(s, hits[0][0].Triple) != "Paris | capital of | France" {
 		t.Errorf("search in a dropped snapshot that is open: %v, error %v", hits, err)
 	}
 	name := s.EntityName(paris)
@@ -210,7 +231,7 @@ func testConcurrency(t *testing.T, st store.Store) {
 					t.Errorf("open while others load: %v", err)
 					return
 				}
-				hits, err := s.SearchTriples(ctx, queries, 2)
+				hits, err := s.SearchTriples(ctx, queries, 2, store.Filter{})
 				if err != nil || len(hits[0]) != 2 || s.Info().Triples != want {
 					t.Errorf("search while others load: %v, error %v, %d triples", hits, err, s.Info().Triples)
 				}

@@ -53,7 +53,7 @@ func testSearch(t *testing.T, st store.Store) {
 	for _, n := range []int{1, 2, 4, 5, 9} {
 		queries := encode(t, append([]string{"king of the lake", "a bridge near the bay", "tower 7", "QUEEN", "village near city"}, texts[:4]...)[:n]...)
 		for _, k := range []int{1, 10, 5000} {
-			results, err := s.SearchTriples(t.Context(), queries, k)
+			results, err := s.SearchTriples(t.Context(), queries, k, store.Filter{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,14 +143,14 @@ func testRelationSearch(t *testing.T, s store.Snapshot) {
 }
 
 func testSearchInput(t *testing.T, s store.Snapshot, queries [][]float32) {
-	if results, err := s.SearchTriples(t.Context(), nil, 10); err != nil || len(results) != 0 {
+	if results, err := s.SearchTriples(t.Context(), nil, 10, store.Filter{}); err != nil || len(results) != 0 {
 		t.Errorf("no query: %v, error %v", results, err)
 	}
-	if results, err := s.SearchTriples(t.Context(), queries, 0); err != nil || len(results) != len(queries) || len(results[0]) != 0 {
+	if results, err := s.SearchTriples(t.Context(), queries, 0, store.Filter{}); err != nil || len(results) != len(queries) || len(results[0]) != 0 {
 		t.Errorf("k of 0: %v, error %v", results, err)
 	}
 	short := [][]float32{make([]float32, Dims-1)}
-	if _, err := s.SearchTriples(t.Context(), short, 10); !errors.Is(err, store.ErrInvalid) {
+	if _, err := s.SearchTriples(t.Context(), short, 10, store.Filter{}); !errors.Is(err, store.ErrInvalid) {
 		t.Errorf("a query of too few dimensions: %v", err)
 	}
 	if _, err := s.ScoreTriples(t.Context(), short, []store.TripleID{0}); !errors.Is(err, store.ErrInvalid) {
@@ -158,7 +158,7 @@ func testSearchInput(t *testing.T, s store.Snapshot, queries [][]float32) {
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.SearchTriples(cancelled, queries, 10); !errors.Is(err, context.Canceled) {
+	if _, err := s.SearchTriples(cancelled, queries, 10, store.Filter{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("searching for a caller who is gone: %v", err)
 	}
 	if _, err := s.ScoreTriples(cancelled, queries, []store.TripleID{0}); !errors.Is(err, context.Canceled) {
@@ -184,7 +184,7 @@ func testTies(t *testing.T, st store.Store) {
 	s := Open(t, st, "ties", 0)
 	queries := encode(t, "abcdefghijk is same", "something else", "abcdefghijk")
 	for range 20 {
-		results, err := s.SearchTriples(t.Context(), queries, 7)
+		results, err := s.SearchTriples(t.Context(), queries, 7, store.Filter{})
 		if err != nil {
 			t.Fatal(err)
 		}
