@@ -127,7 +127,7 @@ func (m Ger) paths(ctx context.Context, q *question.Question, g *orchestratorv1.
 			return spent, nil
 		}
 		followed, err := m.Retriever.FollowPaths(ctx, &retrieverv1.FollowPathsRequest{
-			Kg: q.KG(), TopicEntities: topics, Paths: existing,
+			Kg: q.KG(), TopicEntities: topics, Paths: existing, Question: q.Text(),
 		})
 		if err != nil {
 			return nil, err

@@ -610,7 +610,11 @@ type FollowPathsRequest struct {
 	// The relation paths, best first.
 	Paths []*v1.RelationPath `protobuf:"bytes,3,rep,name=paths,proto3" json:"paths,omitempty"`
 	// Most reasoning paths per relation path and topic entity; 0 takes 100.
-	LimitPerPath  uint32 `protobuf:"varint,4,opt,name=limit_per_path,json=limitPerPath,proto3" json:"limit_per_path,omitempty"`
+	// Those kept are the ones whose triples are nearest to the question, or,
+	// without a question, those that end in what has most triples.
+	LimitPerPath uint32 `protobuf:"varint,4,opt,name=limit_per_path,json=limitPerPath,proto3" json:"limit_per_path,omitempty"`
+	// The question, by which the limit chooses; may be empty.
+	Question      string `protobuf:"bytes,5,opt,name=question,proto3" json:"question,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -673,6 +677,13 @@ func (x *FollowPathsRequest) GetLimitPerPath() uint32 {
 	return 0
 }
 
+func (x *FollowPathsRequest) GetQuestion() string {
+	if x != nil {
+		return x.Question
+	}
+	return ""
+}
+
 // FollowPathsResponse carries the walks.
 type FollowPathsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -680,7 +691,8 @@ type FollowPathsResponse struct {
 	Paths []*v1.ReasoningPath `protobuf:"bytes,1,rep,name=paths,proto3" json:"paths,omitempty"`
 	// Topic entities that the snapshot does not hold.
 	UnknownEntities []string `protobuf:"bytes,2,rep,name=unknown_entities,json=unknownEntities,proto3" json:"unknown_entities,omitempty"`
-	// True where limit_per_path cut something off.
+	// True where limit_per_path, or the bound on what one pass may hold, cut
+	// something off.
 	Truncated bool `protobuf:"varint,3,opt,name=truncated,proto3" json:"truncated,omitempty"`
 	// The snapshot read.
 	Kg            *v1.KnowledgeGraphRef `protobuf:"bytes,4,opt,name=kg,proto3" json:"kg,omitempty"`
@@ -1457,12 +1469,13 @@ const file_triplemesh_retriever_v1_retriever_proto_rawDesc = "" +
 	"\x14SuggestPathsResponse\x127\n" +
 	"\x05paths\x18\x01 \x03(\v2!.triplemesh.graph.v1.RelationPathR\x05paths\x12)\n" +
 	"\x10unknown_entities\x18\x02 \x03(\tR\x0funknownEntities\x126\n" +
-	"\x02kg\x18\x03 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg\"\x87\x02\n" +
+	"\x02kg\x18\x03 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg\"\xae\x02\n" +
 	"\x12FollowPathsRequest\x12>\n" +
 	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x12;\n" +
 	"\x0etopic_entities\x18\x02 \x03(\tB\x14\xbaH\x11\x92\x01\x0e\b\x01\x10@\"\br\x06\x10\x01(\x80\x80\x04R\rtopicEntities\x12D\n" +
 	"\x05paths\x18\x03 \x03(\v2!.triplemesh.graph.v1.RelationPathB\v\xbaH\b\x92\x01\x05\b\x01\x10\x80\x02R\x05paths\x12.\n" +
-	"\x0elimit_per_path\x18\x04 \x01(\rB\b\xbaH\x05*\x03\x18\x90NR\flimitPerPath\"\xd0\x01\n" +
+	"\x0elimit_per_path\x18\x04 \x01(\rB\b\xbaH\x05*\x03\x18\x90NR\flimitPerPath\x12%\n" +
+	"\bquestion\x18\x05 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x01R\bquestion\"\xd0\x01\n" +
 	"\x13FollowPathsResponse\x128\n" +
 	"\x05paths\x18\x01 \x03(\v2\".triplemesh.graph.v1.ReasoningPathR\x05paths\x12)\n" +
 	"\x10unknown_entities\x18\x02 \x03(\tR\x0funknownEntities\x12\x1c\n" +
