@@ -6,6 +6,7 @@ require github.com/triplemesh/triplemesh/proto v0.0.0
 
 require (
 	github.com/failsafe-go/failsafe-go v0.9.8
+	github.com/klauspost/compress v1.20.3
 	github.com/sashabaranov/go-openai v1.43.0
 	github.com/triplemesh/triplemesh/internal v0.0.0
 	github.com/yalue/onnxruntime_go v1.27.0
