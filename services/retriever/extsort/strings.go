@@ -1,0 +1,325 @@
+package extsort
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+)
+
+// Strings sorts keys of any length, each with a number. The order is that of
+// the keys' bytes, then of the numbers. First all are added, then they are
+// read, as often as needed.
+type Strings struct {
+	runs   runs
+	text   []byte
+	held   []entry
+	sorted bool
+}
+
+// entry is a key in Strings.text and its number.
+type entry struct {
+	// prefix is the beginning of the key's order, after what all keys share.
+	prefix    uint64
+	value     uint64
+	from, len uint32
+}
+
+const entrySize = 24
+
+// NewStrings returns a sorter that holds nothing.
+func NewStrings(options Options) *Strings {
+	return &Strings{runs: runs{Options: options.withDefaults()}}
+}
+
+// Add takes a key and its number. It is not safe for concurrent use and keeps
+// no hold of key.
+func (s *Strings) Add(key []byte, value uint64) error {
+	if uint64(len(key)) >= math.MaxUint32 {
+		return fmt.Errorf("sort: a key of %d bytes is too long", len(key))
+	}
+	// Growing a slice holds the old and the new one for a moment.
+	used := len(s.text) + len(key) + entrySize*(len(s.held)+1)
+	if len(s.held) > 0 && (used > s.runs.Memory/2 || len(s.text)+len(key) > math.MaxUint32) {
+		if err := s.spill(); err != nil {
+			return err
+		}
+	}
+	s.held = append(s.held, entry{value: value, from: uint32(len(s.text)), len: uint32(len(key))})
+	s.text = append(s.text, key...)
+	s.sorted = false
+	return nil
+}
+
+func (s *Strings) key(e *entry) []byte { return s.text[e.from:][:e.len] }
+
+// sort puts what is held in order.
+func (s *Strings) sort() {
+	if len(s.held) == 0 {
+		return
+	}
+	first := s.key(&s.held[0])
+	shared := len(first)
+	for i := range s.held {
+		shared = commonPrefix(first[:shared], s.key(&s.held[i]))
+	}
+	for i := range s.held {
+		s.held[i].prefix = prefixOf(s.key(&s.held[i])[shared:])
+	}
+	slices.SortFunc(s.held, func(a, b entry) int {
+		if a.prefix != b.prefix {
+			return cmp.Compare(a.prefix, b.prefix)
+		}
+		if c := bytes.Compare(s.key(&a)[shared:], s.key(&b)[shared:]); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.value, b.value)
+	})
+}
+
+func commonPrefix(a, b []byte) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+// prefixOf makes a number of the first bytes of a key, in the same order.
+func prefixOf(key []byte) uint64 {
+	if len(key) >= 8 {
+		return binary.BigEndian.Uint64(key)
+	}
+	var padded [8]byte
+	copy(padded[:], key)
+	return binary.BigEndian.Uint64(padded[:])
+}
+
+func (s *Strings) spill() error {
+	s.sort()
+	err := s.runs.add(func(w *runWriter) error {
+		for i := range s.held {
+			if err := w.writeString(s.key(&s.held[i]), s.held[i].value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	s.text, s.held = s.text[:0], s.held[:0]
+	return nil
+}
+
+// Len is how many keys were added.
+func (s *Strings) Len() int64 {
+	n := int64(len(s.held))
+	for _, r := range s.runs.all {
+		n += r.records
+	}
+	return n
+}
+
+// Each hands out all keys in order, equal ones as often as they were added.
+// emit must not keep the key.
+func (s *Strings) Each(ctx context.Context, emit func(key []byte, value uint64) error) error {
+	r, err := s.Reader()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for n := 0; ; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		key, value, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := emit(key, value); err != nil {
+			return err
+		}
+	}
+}
+
+// Reader reads all keys in order. Nothing may be added while it is open.
+func (s *Strings) Reader() (*StringReader, error) {
+	if !s.sorted {
+		if len(s.runs.all) > 0 {
+			if len(s.held) > 0 {
+				if err := s.spill(); err != nil {
+					return nil, err
+				}
+			}
+			s.text, s.held = nil, nil
+		}
+		s.sort()
+		s.sorted = true
+	}
+	if len(s.runs.all) == 0 {
+		return &StringReader{of: s, held: s.held}, nil
+	}
+	err := s.runs.reduce(func(from []run, to *runWriter) error {
+		r, err := mergeStrings(s.runs.Options, from)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		for {
+			key, value, err := r.Next()
+			if err == io.EOF {
+				return nil
+			}
+			if err == nil {
+				err = to.writeString(key, value)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return mergeStrings(s.runs.Options, s.runs.all)
+}
+
+// Close forgets all keys and removes the runs. Open readers fail.
+func (s *Strings) Close() error {
+	s.text, s.held = nil, nil
+	return s.runs.close()
+}
+
+// StringReader reads sorted keys.
+type StringReader struct {
+	of   *Strings
+	held []entry
+	tree *tree[keyed]
+	open []*stringRun
+	// started says that the head of the tree was handed out.
+	started bool
+}
+
+type keyed struct {
+	key   []byte
+	value uint64
+}
+
+func compareKeyed(a, b *keyed) int {
+	if c := bytes.Compare(a.key, b.key); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.value, b.value)
+}
+
+// Next returns the next key, valid until the next call, and its number. It
+// returns io.EOF after the last one.
+func (r *StringReader) Next() ([]byte, uint64, error) {
+	if r.tree == nil {
+		if len(r.held) == 0 {
+			return nil, 0, io.EOF
+		}
+		e := &r.held[0]
+		r.held = r.held[1:]
+		return r.of.key(e), e.value, nil
+	}
+	if r.started {
+		if err := r.tree.advance(); err != nil {
+			return nil, 0, err
+		}
+	}
+	r.started = true
+	s := r.tree.top()
+	if s == nil {
+		r.started = false
+		return nil, 0, io.EOF
+	}
+	return s.head.key, s.head.value, nil
+}
+
+// Close closes the runs that the reader has open.
+func (r *StringReader) Close() error {
+	for _, one := range r.open {
+		// It was only read.
+		_ = one.file.Close()
+	}
+	r.open, r.held = nil, nil
+	return nil
+}
+
+// stringRun is a run of keys being read.
+type stringRun struct{ runReader }
+
+func mergeStrings(o Options, from []run) (*StringReader, error) {
+	r := &StringReader{}
+	sources := make([]source[keyed], len(from))
+	for i, one := range from {
+		opened, err := o.open(one)
+		if err != nil {
+			r.Close()
+			return nil, err
+		}
+		opened.in = bufio.NewReaderSize(opened.file, o.buffer())
+		reading := &stringRun{opened}
+		r.open = append(r.open, reading)
+		sources[i].next = reading.next
+	}
+	var err error
+	if r.tree, err = newTree(sources, compareKeyed); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// writeString writes a key as what it shares with the one before and the rest.
+func (w *runWriter) writeString(key []byte, value uint64) error {
+	shared := commonPrefix(w.last, key)
+	w.scratch = binary.AppendUvarint(w.scratch[:0], uint64(shared))
+	w.scratch = binary.AppendUvarint(w.scratch, uint64(len(key)-shared))
+	w.scratch = binary.AppendUvarint(w.scratch, value)
+	w.scratch = append(w.scratch, key[shared:]...)
+	w.last = append(w.last[:shared], key[shared:]...)
+	w.longest = max(w.longest, len(key))
+	w.records++
+	_, err := w.out.Write(w.scratch)
+	return err
+}
+
+func (r *stringRun) next(s *source[keyed]) error {
+	if r.left == 0 {
+		s.over = true
+		return nil
+	}
+	var numbers [3]uint64
+	for i := range numbers {
+		var err error
+		if numbers[i], err = binary.ReadUvarint(r.in); err != nil {
+			return r.failed(err)
+		}
+	}
+	shared, rest := numbers[0], numbers[1]
+	if shared > uint64(len(s.head.key)) || rest > uint64(r.longest) {
+		return r.failed(errors.New("it is damaged"))
+	}
+	n := int(shared + rest)
+	s.head.key = slices.Grow(s.head.key[:shared], int(rest))[:n]
+	if _, err := io.ReadFull(r.in, s.head.key[shared:]); err != nil {
+		return r.failed(err)
+	}
+	s.head.value, s.key = numbers[2], prefixOf(s.head.key)
+	r.left--
+	return nil
+}
