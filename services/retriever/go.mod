@@ -5,6 +5,7 @@ go 1.26.0
 require github.com/triplemesh/triplemesh/proto v0.0.0
 
 require (
+	github.com/blevesearch/vellum v1.2.1
 	github.com/failsafe-go/failsafe-go v0.9.8
 	github.com/klauspost/compress v1.20.3
 	github.com/sashabaranov/go-openai v1.43.0
@@ -29,6 +30,7 @@ require (
 	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/bits-and-blooms/bitset v1.24.4 // indirect
+	github.com/blevesearch/mmap-go v1.2.0 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
