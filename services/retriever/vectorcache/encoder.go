@@ -1,0 +1,136 @@
+package vectorcache
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/triplemesh/triplemesh/services/retriever/encoder"
+)
+
+type counters struct{ hits, misses, damaged atomic.Uint64 }
+
+// cached is an encoder that asks another one only for what the cache lacks.
+type cached struct {
+	cache *Cache
+	inner encoder.Encoder
+}
+
+// Encoder wraps an encoder, so that it is asked only for texts that no
+// encoder of its name has ever been asked for. What is missing from a call
+// goes to it in one call. Its name and dims stay.
+func (c *Cache) Encoder(inner encoder.Encoder) encoder.Encoder {
+	return &cached{cache: c, inner: inner}
+}
+
+func (e *cached) Name() string { return e.inner.Name() }
+func (e *cached) Dims() int    { return e.inner.Dims() }
+
+func (e *cached) Encode(ctx context.Context, texts []string) ([][]float32, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	name := e.inner.Name()
+	keys := make([]key, len(texts))
+	wanted := make([]int, len(texts))
+	for i, text := range texts {
+		keys[i], wanted[i] = keyOf(name, text), i
+	}
+	vectors := make([][]float32, len(texts))
+	missing, damaged, err := e.cache.find(e.inner.Dims(), keys, vectors, wanted)
+	if err == nil && len(missing) > 0 && e.cache.lookAgain() {
+		missing, damaged, err = e.cache.find(e.inner.Dims(), keys, vectors, missing)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.cache.count.damaged.Add(uint64(damaged))
+	if len(missing) == 0 {
+		e.cache.count.hits.Add(uint64(len(texts)))
+		return vectors, nil
+	}
+	// A text that stands twice is encoded once.
+	first := make(map[key]int, len(missing))
+	var fresh []string
+	var freshKeys []key
+	for _, i := range missing {
+		if _, twice := first[keys[i]]; !twice {
+			first[keys[i]] = len(fresh)
+			fresh, freshKeys = append(fresh, texts[i]), append(freshKeys, keys[i])
+		}
+	}
+	e.cache.count.hits.Add(uint64(len(texts) - len(fresh)))
+	e.cache.count.misses.Add(uint64(len(fresh)))
+	encoded, err := e.inner.Encode(ctx, fresh)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(encoded, len(fresh), e.inner.Dims()); err != nil {
+		return nil, fmt.Errorf("encode by %s: %w", name, err)
+	}
+	for _, i := range missing {
+		vectors[i] = encoded[first[keys[i]]]
+	}
+	e.cache.keep(e.inner.Dims(), freshKeys, encoded)
+	return vectors, nil
+}
+
+func check(vectors [][]float32, want, dims int) error {
+	if len(vectors) != want {
+		return fmt.Errorf("%d vectors for %d texts", len(vectors), want)
+	}
+	for i, v := range vectors {
+		if len(v) != dims {
+			return fmt.Errorf("vector %d has %d dims, want %d", i, len(v), dims)
+		}
+	}
+	return nil
+}
+
+// find fills in the wanted vectors that the cache has. It returns which are
+// missing, and how many of these because they are damaged.
+func (c *Cache) find(dims int, keys []key, vectors [][]float32, wanted []int) (missing []int, damaged int, err error) {
+	c.mutex.RLock()
+	defer c.mutex.RUnlock()
+	if c.closed {
+		return nil, 0, ErrClosed
+	}
+	var damage error
+	buffer := make([]byte, 4*dims)
+	for _, i := range wanted {
+		at, ok := c.index.find(keys[i].fingerprint())
+		s := c.segments[at.segment]
+		if !ok || s == nil || s.dims != dims {
+			missing = append(missing, i)
+			continue
+		}
+		if err := s.read(int(at.record)-1, keys[i], buffer); err != nil {
+			damage = fmt.Errorf("%s, record %d: %w", s.name, at.record, err)
+			damaged++
+			missing = append(missing, i)
+			continue
+		}
+		vectors[i] = make([]float32, dims)
+		parseVector(vectors[i], buffer)
+	}
+	if damaged > 0 {
+		c.logger.Warn("vector cache: damaged vectors are encoded anew", "vectors", damaged, "last", damage)
+	}
+	return missing, damaged, nil
+}
+
+// lookAgain takes notice of what other processes have written, unless it did
+// so a moment ago.
+func (c *Cache) lookAgain() bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.closed || time.Since(c.looked) < lookAround {
+		return false
+	}
+	if err := c.look(); err != nil {
+		c.logger.Warn("vector cache: other processes' vectors are not seen", "error", err)
+		return false
+	}
+	return true
+}
