@@ -4,25 +4,34 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/triplemesh/triplemesh/services/retriever/ground"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
+// groundSet are questions over a knowledge graph.
+type groundSet struct {
+	kg, file string
+	// pseudo is the file of the questions' pseudo-graphs.
+	pseudo string
+	// held is how many questions make up the test part.
+	held int
+}
+
+var groundSets = []groundSet{
+	{"wikidata", "wikidata/zsre.jsonl", "zsre.jsonl", 100}, {"wikidata", "multisource/webquestions.jsonl", "webq.jsonl", 60},
+	{"freebase", "multisource/webquestions.jsonl", "webq.jsonl", 60}, {"freebase", "freebase/simplequestions.jsonl", "sq.jsonl", 100},
+}
+
 // grounds measures GroundGraph: how often an answer is among the hits and in
-// the ground graph, and how large that is. The pseudo-graphs are made without
-// a language model: the topic entity, the question's other words as relation,
-// and another question's answer as object.
+// the ground graph, and how large that is. The pseudo-graphs are those that a
+// model wrote (-pseudo), or are made without one: the topic entity, the
+// question's other words as relation, and another question's answer as object.
+// The shares are of all questions and of each half, by the questions' ids:
+// settings are chosen by the first half alone.
 func grounds(ctx context.Context, b *bench) error {
-	fmt.Fprintf(b.out, "%-10s %-32s %-22s %6s %8s %8s %8s %9s\n", "kg", "questions", "options", "n", "hits", "ground", "triples", "subjects")
-	for _, set := range []struct {
-		kg, file string
-		held     int
-	}{
-		{"wikidata", "wikidata/zsre.jsonl", 100}, {"wikidata", "multisource/webquestions.jsonl", 60},
-		{"freebase", "multisource/webquestions.jsonl", 60}, {"freebase", "freebase/simplequestions.jsonl", 100},
-	} {
+	fmt.Fprintf(b.out, "%-10s %-32s %-22s %6s %8s %8s %8s %8s %8s %9s\n", "kg", "questions", "options", "n", "hits", "ground", "1st half", "2nd half", "triples", "subjects")
+	for _, set := range groundSets {
 		if b.kg != "" && b.kg != set.kg {
 			continue
 		}
@@ -30,7 +39,7 @@ func grounds(ctx context.Context, b *bench) error {
 		if err != nil {
 			return err
 		}
-		questions, err := b.questions(set.file, set.held)
+		questions, err := b.drafted(set)
 		if err != nil {
 			return err
 		}
@@ -84,69 +93,55 @@ func settings() []setting {
 	return all
 }
 
-func (b *bench) ground(ctx context.Context, snap store.Snapshot, file string, questions []question, name string, options ground.Options) error {
-	var inHits, inGround, triples, subjects int
-	for i, q := range questions {
-		pseudo := draft(q, questions[(i+1)%len(questions)])
-		if b.misspell {
-			for i := range pseudo {
-				pseudo[i].Subject = misspelt(pseudo[i].Subject)
-			}
-		}
-		r, err := ground.Ground(ctx, snap, b.encoder, untimed, q.Question, pseudo, options)
+// tally counts over questions.
+type tally struct{ n, inHits, inGround, triples, subjects int }
+
+func (b *bench) ground(ctx context.Context, snap store.Snapshot, file string, questions []drafted, name string, options ground.Options) error {
+	var halves [2]tally
+	for _, q := range questions {
+		r, err := ground.Ground(ctx, snap, b.encoder, untimed, q.Question, q.pseudo, options)
 		if err != nil {
 			return err
 		}
+		of := &halves[0]
+		if q.held {
+			of = &halves[1]
+		}
+		of.n++
+		of.subjects += len(r.Subjects)
 		if slices.ContainsFunc(r.Hits, q.answered) {
-			inHits++
+			of.inHits++
 		}
 		found := false
 		for _, e := range r.Subjects {
 			found = found || slices.ContainsFunc(e.Facts, q.answered)
-			triples += len(e.Facts)
+			of.triples += len(e.Facts)
 		}
 		if found {
-			inGround++
+			of.inGround++
 		} else if b.verbose {
-			fmt.Fprintf(b.out, "missed %q of %q: %q\n", q.Answers, pseudo, q.Question)
-			for _, e := range r.Subjects {
-				fmt.Fprintf(b.out, "\t%.2f %s, %d facts\n", e.Confidence, e.Subject, len(e.Facts))
-			}
+			b.missed(q, r)
 		}
-		subjects += len(r.Subjects)
 	}
-	n := float64(len(questions))
-	_, err := fmt.Fprintf(b.out, "%-10s %-32s %-22s %6d %6.1f %% %6.1f %% %8.1f %9.1f\n", snap.Info().KG, file, name, len(questions),
-		100*float64(inHits)/n, 100*float64(inGround)/n, float64(triples)/n, float64(subjects)/n)
+	a, z := halves[0], halves[1]
+	n := float64(a.n + z.n)
+	_, err := fmt.Fprintf(b.out, "%-10s %-32s %-22s %6d %6.1f %% %6.1f %% %6.1f %% %6.1f %% %8.1f %9.1f\n", snap.Info().KG, file, name, a.n+z.n,
+		100*float64(a.inHits+z.inHits)/n, 100*float64(a.inGround+z.inGround)/n, 100*float64(a.inGround)/float64(a.n), 100*float64(z.inGround)/float64(z.n),
+		float64(a.triples+z.triples)/n, float64(a.subjects+z.subjects)/n)
 	return err
 }
 
-func (q question) answered(f ground.Scored) bool { return q.right(f.Object) || q.right(f.Subject) }
-
-// draft is a pseudo-graph as a model might write it that knows little.
-func draft(q, other question) []ground.Fact {
-	var pseudo []ground.Fact
-	for _, topic := range q.TopicEntities[:min(len(q.TopicEntities), 2)] {
-		var relation []string
-		folded := " " + store.Fold(q.Question) + " "
-		for word := range strings.FieldsSeq(strings.Replace(folded, " "+store.Fold(topic)+" ", " ", 1)) {
-			if !strings.Contains(" what which who whom where when is was are were the a an of in to does do did s for how ", " "+word+" ") {
-				relation = append(relation, word)
-			}
+func (b *bench) missed(q drafted, r *ground.Result) {
+	fmt.Fprintf(b.out, "missed %q of %q (half 2: %v): %q\n", q.Answers, q.pseudo, q.held, q.Question)
+	for _, e := range r.Subjects {
+		fmt.Fprintf(b.out, "\t%.2f %s, %d facts\n", e.Confidence, e.Subject, len(e.Facts))
+		for _, f := range e.Facts {
+			fmt.Fprintf(b.out, "\t\t%.2f %s | %s | %s\n", f.Score, f.Subject, f.Relation, f.Object)
 		}
-		relation = append(relation[:min(len(relation), 3)], "")
-		pseudo = append(pseudo, ground.Fact{
-			Subject: strings.ToLower(topic), Relation: strings.TrimSpace(strings.Join(relation, " ")), Object: other.Answers[0],
-		})
 	}
-	return pseudo
 }
 
-// misspelt leaves out the letter in the middle.
-func misspelt(name string) string {
-	letters := []rune(name)
-	return string(slices.Delete(letters, len(letters)/2, len(letters)/2+1))
-}
+func (q question) answered(f ground.Scored) bool { return q.right(f.Object) || q.right(f.Subject) }
 
 func untimed(ctx context.Context, _ string, do func(context.Context) (int, error)) error {
 	_, err := do(ctx)

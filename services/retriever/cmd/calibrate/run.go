@@ -23,11 +23,14 @@ type bench struct {
 	kg    string
 	// misspell: subjects of pseudo-graphs lack a letter.
 	misspell bool
-	verbose  bool
-	graphs   *embedded.Store
-	model    *onnx.Encoder
-	encoder  *memo.Memo
-	out      io.Writer
+	// pseudo is the directory with pseudo-graphs that a model wrote; empty makes
+	// them up.
+	pseudo  string
+	verbose bool
+	graphs  *embedded.Store
+	model   *onnx.Encoder
+	encoder *memo.Memo
+	out     io.Writer
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
@@ -39,6 +42,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	limit := flags.Int("limit", 300, "most questions of each dataset")
 	kg := flags.String("kg", "", "measure only on this one of freebase, wikidata")
 	verbose := flags.Bool("v", false, "print what is missed")
+	pseudo := flags.String("pseudo", "", "directory with pseudo-graphs that a model wrote: zsre.jsonl, sq.jsonl, webq.jsonl; ground measures on them")
 	misspell := flags.Bool("misspell", false, "leave a letter out of the subjects of pseudo-graphs")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -61,7 +65,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	graphs := embedded.New(*kgs)
 	defer graphs.Close()
 	return measure(ctx, &bench{
-		data: *data, test: *part == "test", limit: *limit, kg: *kg, verbose: *verbose, misspell: *misspell, graphs: graphs, model: model,
+		data: *data, test: *part == "test", limit: *limit, kg: *kg, verbose: *verbose, misspell: *misspell, pseudo: *pseudo, graphs: graphs, model: model,
 		encoder: memo.New(model, 1<<16), out: out,
 	})
 }
