@@ -24,7 +24,7 @@ type Match struct {
 
 // Fuzzy returns the entities with a key that resembles the text, most alike
 // first, then ascending, each once, at most limit. Their similarity, at least
-// least, is the greater of two:
+// least, is the greatest of three:
 //
 //   - spelling: 1 minus the number of characters to insert, delete, replace or
 //     swap with a neighbour, over those of the longer of both. At most one such
@@ -33,6 +33,8 @@ type Match struct {
 //   - words: twice the letters of the words both have, over the letters of
 //     both, in any order ("Dice"). A word that no key has stands for those
 //     spelt nearly so, which count for less by their spelling.
+//   - initials: 0.5 where the text is the initials of two to eight words, with
+//     or without those of words of up to three letters.
 //
 // A key of more than 127 letters counts as one of 127.
 func (x *Index) Fuzzy(ctx context.Context, text string, least float32, limit int) (matches []Match, err error) {
@@ -48,7 +50,11 @@ func (x *Index) Fuzzy(ctx context.Context, text string, least float32, limit int
 	if err != nil {
 		return nil, err
 	}
-	alike = union(alike, byWords, func(a, b float32) float32 { return max(a, b) })
+	abbreviated, err := x.abbreviated(text)
+	if err != nil {
+		return nil, err
+	}
+	alike = union(union(alike, byWords, greater), abbreviated, greater)
 	return x.holding(alike, least, limit), nil
 }
 
@@ -113,6 +119,9 @@ func (x *Index) spelt(ctx context.Context, in *vellum.FST, text string) ([]alike
 	iterator, err := in.Search(automaton, start, end)
 	for ; err == nil; err = iterator.Next() {
 		key, value := iterator.Current()
+		if key[0] == initialsMark[0] {
+			continue
+		}
 		longer := max(length, utf8.RuneCount(key))
 		found = append(found, alike{value, 1 - float32(automaton.distance(len(key)))/float32(longer)})
 	}
@@ -205,7 +214,7 @@ func (x *Index) keysOf(ctx context.Context, word string) (wordList, error) {
 		for i := range near {
 			near[i].likeness = s.likeness * float32(list.letters)
 		}
-		list.near = union(list.near, near, func(a, b float32) float32 { return max(a, b) })
+		list.near = union(list.near, near, greater)
 	}
 	return list, err
 }
@@ -252,6 +261,26 @@ func (l wordList) addTo(found []alike, open bool) []alike {
 	return union(found, keys, sum)
 }
 
+// abbreviated finds the keys whose initials a text is.
+func (x *Index) abbreviated(text string) ([]alike, error) {
+	if !areInitials(text) {
+		return nil, nil
+	}
+	place, ok, err := x.words.Get([]byte(initialsMark + text))
+	if err != nil {
+		return nil, fmt.Errorf("look up initials: %w (%w)", store.ErrCorrupt, err)
+	}
+	if !ok {
+		return nil, nil
+	}
+	list := wordList{keys: x.list(place)}
+	keys := list.addTo(nil, true)
+	for i := range keys {
+		keys[i].likeness = byInitials
+	}
+	return keys, nil
+}
+
 // has tells whether a key is in the list.
 func (l wordList) has(key uint64) bool {
 	from, to := 0, len(l.keys)/4
@@ -264,6 +293,8 @@ func (l wordList) has(key uint64) bool {
 	}
 	return from < len(l.keys)/4 && l.at(from) == key
 }
+
+func greater(a, b float32) float32 { return max(a, b) }
 
 // union merges two lists; what both have is joined.
 func union(a, b []alike, join func(a, b float32) float32) []alike {

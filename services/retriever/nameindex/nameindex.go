@@ -5,8 +5,8 @@
 // Keys are names and aliases after store.Fold. An index is two files:
 //
 //	names    a finite state transducer (Lucene's and vellum's FST) of the keys,
-//	         key -> number of its first holder; one of the words in them,
-//	         word -> place of its list; their lengths
+//	         key -> number of its first holder; one of the words in them
+//	         and of their initials, word -> place of its list; their lengths
 //	holders  5 bytes for each key of each entity, keys ascending: the entity,
 //	         then how many letters the key has and whether it is the key's last
 //	         holder; the lists of the words: how many keys hold the word, then

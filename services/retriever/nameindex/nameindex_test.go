@@ -99,6 +99,11 @@ func TestFuzzy(t *testing.T) {
 		{"a word that many keys have beside a rare one", "congo republic", 0.7, []string{"republic of the congo 0.84"}},
 		{"two entities that share the only word", "obama", 0.5, []string{"barack obama 0.62", "michelle obama 0.56"}},
 		{"equally alike in the order of their numbers", "michael jackson", 0.9, []string{"michael jackson 1.00", "jackson michael 1.00"}},
+		{"initials", "bo", 0.5, []string{"barack obama 0.50"}},
+		{"initials without small words", "rc", 0.5, []string{"republic of the congo 0.50"}},
+		{"initials of small words too", "rotc", 0.5, []string{"republic of the congo 0.50"}},
+		{"initials are not misspelt", "xbo", 0.1, nil},
+		{"words that are not misspelt initials", "xrotc", 0.1, nil},
 		{"nothing alike", "qqqqqq", 0.1, nil},
 		{"nothing", "", 0, nil},
 	}

@@ -67,6 +67,11 @@ func (w *Writer) Add(key string, entities []uint32) error {
 			return fmt.Errorf("write name index: %w", err)
 		}
 	}
+	for _, initials := range initialsOf(key) {
+		if err := w.words.Add([]byte(initialsMark+initials), first); err != nil {
+			return fmt.Errorf("write name index: %w", err)
+		}
+	}
 	return w.err()
 }
 
