@@ -1,0 +1,88 @@
+package source
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxName is the longest name, key or literal in bytes, that of the contract.
+const MaxName = 65536
+
+// Name checks a name and puts it on one line: runs of white space and control
+// characters become one space. what names it in errors.
+func Name(what, name string) (string, error) {
+	if !isPlain(name) {
+		if !utf8.ValidString(name) {
+			return "", fmt.Errorf("the %s is not UTF-8", what)
+		}
+		name = strings.Join(strings.FieldsFunc(name, func(r rune) bool {
+			return unicode.IsSpace(r) || unicode.IsControl(r)
+		}), " ")
+	}
+	if name == "" {
+		return "", fmt.Errorf("the %s is empty", what)
+	}
+	if len(name) > MaxName {
+		return "", fmt.Errorf("the %s has %d bytes, at most %d are taken", what, len(name), MaxName)
+	}
+	return name, nil
+}
+
+// isPlain says that a name is of printable ASCII with no two spaces together
+// and none at its ends, as most are.
+func isPlain(name string) bool {
+	before := byte(' ')
+	for i := range len(name) {
+		c := name[i]
+		if c < ' ' || c > '~' || (c == ' ' && before == ' ') {
+			return false
+		}
+		before = c
+	}
+	return before != ' '
+}
+
+// dates are ISO 8601 of any precision from the year down.
+var dates = regexp.MustCompile(`^[+-]?\d{4,9}(-\d\d(-\d\d(T[0-9:.]+(Z|[+-]\d\d:?\d\d)?)?)?)?$`)
+
+// Date checks a date: ISO 8601 of any precision from the year down, before
+// Christ with a minus; or nothing. what names it in errors.
+func Date(what, date string) (string, error) {
+	date = strings.TrimSpace(date)
+	if date != "" && (len(date) > 64 || !dates.MatchString(date)) {
+		return "", fmt.Errorf("the %s %.40q is no ISO 8601 date", what, date)
+	}
+	return strings.TrimPrefix(date, "+"), nil
+}
+
+// IsNumber says that a text is a number: digits with "." and "e" as in XSD.
+func IsNumber(text string) bool { return numbers.MatchString(text) }
+
+var numbers = regexp.MustCompile(`^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$`)
+
+// LocalName is what follows the last # or / of an IRI, or all of it where
+// nothing does.
+func LocalName(iri string) string {
+	trimmed := strings.TrimRight(iri, "/#")
+	if i := strings.LastIndexAny(trimmed, "/#"); i >= 0 && i+1 < len(trimmed) {
+		return trimmed[i+1:]
+	}
+	return iri
+}
+
+// Readable is an IRI's local name as a person reads it; ok is false where there
+// is none.
+func Readable(iri string) (name string, ok bool) {
+	name = LocalName(iri)
+	if strings.IndexByte(name, '%') >= 0 {
+		if decoded, err := url.PathUnescape(name); err == nil {
+			name = decoded
+		}
+	}
+	clean, err := Name("name", strings.ReplaceAll(name, "_", " "))
+	return clean, err == nil
+}
