@@ -2,12 +2,15 @@ package retriever
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/endpoint"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/onnx"
+	"github.com/triplemesh/triplemesh/services/retriever/vectorcache"
 )
 
 // The kinds of encoder.
@@ -42,6 +45,19 @@ type EncoderConfig struct {
 	// repeated.
 	Timeout time.Duration `koanf:"timeout"`
 	Retries int           `koanf:"retries"`
+	// Cache keeps the vectors of texts on disk.
+	Cache VectorCacheConfig `koanf:"cache"`
+}
+
+// VectorCacheConfig says where vectors are kept, so that no text is encoded
+// twice. It holds hashes of texts and their vectors, of any encoder.
+type VectorCacheConfig struct {
+	// Dir is the directory, which several processes may share; empty keeps
+	// nothing.
+	Dir string `koanf:"dir"`
+	// MaxBytes is how large it may grow; beyond that the oldest vectors go. 0
+	// means 4 GiB.
+	MaxBytes int64 `koanf:"max_bytes"`
 }
 
 func defaultEncoder() EncoderConfig {
@@ -60,11 +76,28 @@ func (c EncoderConfig) validate() error {
 	if c.Kind != inProcess && c.Kind != remote {
 		return fmt.Errorf("encoder.kind is %q; want %q or %q", c.Kind, inProcess, remote)
 	}
+	if c.Cache.MaxBytes < 0 {
+		return fmt.Errorf("encoder.cache.max_bytes is %d; want 0 or more", c.Cache.MaxBytes)
+	}
 	return nil
 }
 
-// newEncoder makes the encoder and says how to let go of it.
+// newEncoder makes the encoder, behind its cache if it has one, and says how
+// to let go of both.
 func newEncoder(ctx context.Context, c EncoderConfig) (encoder.Encoder, func() error, error) {
+	enc, closeEncoder, err := newModel(ctx, c)
+	if err != nil || c.Cache.Dir == "" {
+		return enc, closeEncoder, err
+	}
+	cache, err := vectorcache.Open(c.Cache.Dir, vectorcache.Options{MaxBytes: c.Cache.MaxBytes, Logger: slog.Default()})
+	if err != nil {
+		return nil, nil, errors.Join(err, closeEncoder())
+	}
+	return cache.Encoder(enc), func() error { return errors.Join(cache.Close(), closeEncoder()) }, nil
+}
+
+// newModel makes the encoder itself.
+func newModel(ctx context.Context, c EncoderConfig) (encoder.Encoder, func() error, error) {
 	if c.Kind == remote {
 		e, err := endpoint.New(ctx, endpoint.Config{
 			BaseURL: c.BaseURL, APIKey: c.APIKey, Model: c.Model, Dims: c.Dims, Timeout: c.Timeout, Retries: c.Retries,
