@@ -165,15 +165,15 @@ func (s *Records[T]) Close() error {
 
 // RecordReader reads sorted records.
 type RecordReader[T Words] struct {
-	held []T
-	tree *tree[T]
-	open []*recordRun[T]
+	held  []T
+	merge *Merge[T]
+	open  []*recordRun[T]
 }
 
 // Read fills dst as far as there are records. It returns io.EOF after the last
 // one.
 func (r *RecordReader[T]) Read(dst []T) (int, error) {
-	if r.tree == nil {
+	if r.merge == nil {
 		n := copy(dst, r.held)
 		r.held = r.held[n:]
 		if len(r.held) == 0 {
@@ -182,12 +182,12 @@ func (r *RecordReader[T]) Read(dst []T) (int, error) {
 		return n, nil
 	}
 	for i := range dst {
-		s := r.tree.top()
-		if s == nil {
+		top, _ := r.merge.Top()
+		if top == nil {
 			return i, io.EOF
 		}
-		dst[i] = s.head
-		if err := r.tree.advance(); err != nil {
+		dst[i] = *top
+		if err := r.merge.Advance(); err != nil {
 			return i + 1, err
 		}
 	}
@@ -212,7 +212,7 @@ type recordRun[T Words] struct {
 
 func mergeRecords[T Words](o Options, from []run) (*RecordReader[T], error) {
 	r := &RecordReader[T]{}
-	sources := make([]source[T], len(from))
+	sources := make([]Source[T], len(from))
 	for i, one := range from {
 		opened, err := o.open(one)
 		if err != nil {
@@ -221,32 +221,30 @@ func mergeRecords[T Words](o Options, from []run) (*RecordReader[T], error) {
 		}
 		reading := &recordRun[T]{runReader: opened, buffer: make([]T, min(int(min(one.records, 1<<30)), max(1, o.buffer()/size[T]())))}
 		r.open = append(r.open, reading)
-		sources[i].next = reading.next
+		sources[i] = reading.next
 	}
 	var err error
-	if r.tree, err = newTree(sources, compareWords[T]); err != nil {
+	if r.merge, err = NewMerge(sources, compareWords[T]); err != nil {
 		r.Close()
 		return nil, err
 	}
 	return r, nil
 }
 
-func (r *recordRun[T]) next(s *source[T]) error {
+func (r *recordRun[T]) next(head *T) (uint64, bool, error) {
 	if len(r.rest) == 0 {
 		if r.left == 0 {
-			s.over = true
-			return nil
+			return 0, false, nil
 		}
 		r.rest = r.buffer[:min(int64(len(r.buffer)), r.left)]
 		if _, err := io.ReadFull(r.file, asBytes(r.rest)); err != nil {
-			return r.failed(err)
+			return 0, false, r.failed(err)
 		}
 		r.left -= int64(len(r.rest))
 	}
-	s.head = r.rest[0]
-	s.key = prefixWords(&s.head)
+	*head = r.rest[0]
 	r.rest = r.rest[1:]
-	return nil
+	return prefixWords(head), true, nil
 }
 
 func writeRecords[T Words](w *runWriter, records []T) error {

@@ -204,11 +204,11 @@ func (s *Strings) Close() error {
 
 // StringReader reads sorted keys.
 type StringReader struct {
-	of   *Strings
-	held []entry
-	tree *tree[keyed]
-	open []*stringRun
-	// started says that the head of the tree was handed out.
+	of    *Strings
+	held  []entry
+	merge *Merge[keyed]
+	open  []*stringRun
+	// started says that the least key was handed out.
 	started bool
 }
 
@@ -227,7 +227,7 @@ func compareKeyed(a, b *keyed) int {
 // Next returns the next key, valid until the next call, and its number. It
 // returns io.EOF after the last one.
 func (r *StringReader) Next() ([]byte, uint64, error) {
-	if r.tree == nil {
+	if r.merge == nil {
 		if len(r.held) == 0 {
 			return nil, 0, io.EOF
 		}
@@ -236,17 +236,17 @@ func (r *StringReader) Next() ([]byte, uint64, error) {
 		return r.of.key(e), e.value, nil
 	}
 	if r.started {
-		if err := r.tree.advance(); err != nil {
+		if err := r.merge.Advance(); err != nil {
 			return nil, 0, err
 		}
 	}
 	r.started = true
-	s := r.tree.top()
-	if s == nil {
+	top, _ := r.merge.Top()
+	if top == nil {
 		r.started = false
 		return nil, 0, io.EOF
 	}
-	return s.head.key, s.head.value, nil
+	return top.key, top.value, nil
 }
 
 // Close closes the runs that the reader has open.
@@ -264,7 +264,7 @@ type stringRun struct{ runReader }
 
 func mergeStrings(o Options, from []run) (*StringReader, error) {
 	r := &StringReader{}
-	sources := make([]source[keyed], len(from))
+	sources := make([]Source[keyed], len(from))
 	for i, one := range from {
 		opened, err := o.open(one)
 		if err != nil {
@@ -274,10 +274,10 @@ func mergeStrings(o Options, from []run) (*StringReader, error) {
 		opened.in = bufio.NewReaderSize(opened.file, o.buffer())
 		reading := &stringRun{opened}
 		r.open = append(r.open, reading)
-		sources[i].next = reading.next
+		sources[i] = reading.next
 	}
 	var err error
-	if r.tree, err = newTree(sources, compareKeyed); err != nil {
+	if r.merge, err = NewMerge(sources, compareKeyed); err != nil {
 		r.Close()
 		return nil, err
 	}
@@ -298,28 +298,27 @@ func (w *runWriter) writeString(key []byte, value uint64) error {
 	return err
 }
 
-func (r *stringRun) next(s *source[keyed]) error {
+func (r *stringRun) next(head *keyed) (uint64, bool, error) {
 	if r.left == 0 {
-		s.over = true
-		return nil
+		return 0, false, nil
 	}
 	var numbers [3]uint64
 	for i := range numbers {
 		var err error
 		if numbers[i], err = binary.ReadUvarint(r.in); err != nil {
-			return r.failed(err)
+			return 0, false, r.failed(err)
 		}
 	}
 	shared, rest := numbers[0], numbers[1]
-	if shared > uint64(len(s.head.key)) || rest > uint64(r.longest) {
-		return r.failed(errors.New("it is damaged"))
+	if shared > uint64(len(head.key)) || rest > uint64(r.longest) {
+		return 0, false, r.failed(errors.New("it is damaged"))
 	}
 	n := int(shared + rest)
-	s.head.key = slices.Grow(s.head.key[:shared], int(rest))[:n]
-	if _, err := io.ReadFull(r.in, s.head.key[shared:]); err != nil {
-		return r.failed(err)
+	head.key = slices.Grow(head.key[:shared], int(rest))[:n]
+	if _, err := io.ReadFull(r.in, head.key[shared:]); err != nil {
+		return 0, false, r.failed(err)
 	}
-	s.head.value, s.key = numbers[2], prefixOf(s.head.key)
+	head.value = numbers[2]
 	r.left--
-	return nil
+	return prefixOf(head.key), true, nil
 }
