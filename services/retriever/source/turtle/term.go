@@ -193,6 +193,7 @@ func (p *parser) literal() (t rdf.Term, err error) {
 	if t.Text, err = p.quoted(); err != nil {
 		return t, err
 	}
+	p.space()
 	switch {
 	case p.at(0) == '@':
 		n := 1
@@ -275,10 +276,11 @@ func (p *parser) number() (rdf.Term, error) {
 				n++
 			}
 		default:
-			text := string(p.take(n))
+			text := string(p.ahead(n))
 			if !source.IsNumber(text) {
-				return rdf.Term{}, fmt.Errorf("%.40q is no number", text)
+				return rdf.Term{}, fmt.Errorf("%.40q is no number", p.ahead(max(n, 1)))
 			}
+			p.take(n)
 			return rdf.Term{Kind: rdf.Literal, Text: text, Datatype: xsd + kind}, nil
 		}
 		if n++; n > source.MaxName {
