@@ -277,7 +277,7 @@ func TestKnowledgeGraphErrorsHaveTheirCodes(t *testing.T) {
 	}
 	expect("roll back to nothing", rollback("world"), codes.FailedPrecondition, "KG_NO_PREVIOUS_SNAPSHOT")
 	expect("drop what is active", drop("world", 1), codes.FailedPrecondition, "KG_SNAPSHOT_ACTIVE")
-	if err := os.Truncate(filepath.Join(dir, "world", "1", "triples"), 4); err != nil {
+	if err := os.Truncate(filepath.Join(dir, "world", "1", "triples.objects"), 4); err != nil {
 		t.Fatal(err)
 	}
 	expect("verify what is cut off", verify("world", 0), codes.DataLoss, "KG_CORRUPT")

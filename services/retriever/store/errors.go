@@ -27,6 +27,13 @@ var (
 	ErrFull = errors.New("disk is full; free space and load again")
 	// ErrNoVectors: the snapshot was built without vectors.
 	ErrNoVectors = errors.New("the snapshot has no vectors; load it again with them")
+	// ErrFormat: the snapshot was written by a newer or a much older program.
+	ErrFormat = errors.New("the snapshot's format is not known here")
+	// ErrBase: other snapshots are deltas of this one, which cannot be dropped
+	// alone.
+	ErrBase = errors.New("is the base of another snapshot; drop or compact that one first")
+	// ErrDeep: too many deltas lie on one another.
+	ErrDeep = errors.New("too many deltas lie on one another; compact the snapshot first")
 	// ErrInvalid: the name or the content cannot be stored.
 	ErrInvalid = errors.New("invalid")
 )
@@ -88,6 +95,12 @@ func classify(err error) (codes.Code, string) {
 		return codes.ResourceExhausted, "DISK_FULL"
 	case errors.Is(err, ErrNoVectors):
 		return codes.FailedPrecondition, "KG_NO_VECTORS"
+	case errors.Is(err, ErrFormat):
+		return codes.FailedPrecondition, "KG_FORMAT"
+	case errors.Is(err, ErrBase):
+		return codes.FailedPrecondition, "KG_BASE"
+	case errors.Is(err, ErrDeep):
+		return codes.FailedPrecondition, "KG_DEEP"
 	case errors.Is(err, ErrInvalid):
 		return codes.InvalidArgument, "KG_INVALID"
 	case errors.Is(err, context.Canceled):

@@ -5,6 +5,7 @@ package store
 
 import (
 	"context"
+	"iter"
 	"time"
 )
 
@@ -94,7 +95,13 @@ type Info struct {
 	// are zero in a snapshot without vectors.
 	Encoder string
 	Dims    int
-	// Triples, Entities and Relations count distinct ones.
+	// TripleVectors says whether triples have vectors. Relations have them
+	// wherever Dims is not 0.
+	TripleVectors bool
+	// Triples and Entities count those that the snapshot shows. In a delta the
+	// numbers of those that were removed stay free, so that greater numbers than
+	// these are in use; Entities and Edges lead to all. Relations are numbered
+	// from 0 to Relations-1 everywhere; in a delta some may have no triple left.
 	Triples, Entities, Relations int
 	// Bytes is the size on disk.
 	Bytes   int64
@@ -117,12 +124,15 @@ type Names interface {
 	Relation(ctx context.Context, name string) (id RelationID, ok bool, err error)
 	// RelationTriples counts the triples of a relation.
 	RelationTriples(RelationID) int
+	// Entities hands out all entities that a triple names, in byte order of
+	// their names.
+	Entities() iter.Seq[EntityID]
 	// Match finds entities whose name or alias, folded by Fold, equals key, in
 	// the order of their ids.
 	Match(ctx context.Context, key string) ([]EntityID, error)
 	// Fuzzy finds entities whose folded name or alias resembles key, most alike
 	// first, then in the order of their ids, each once, with a similarity of at
-	// least minSimilarity (0 to 1; Dice of the Trigrams of both).
+	// least minSimilarity (0 to 1, by spelling or by the words in common).
 	Fuzzy(ctx context.Context, key string, minSimilarity float32, limit int) ([]NameMatch, error)
 }
 
@@ -164,14 +174,18 @@ type Searcher interface {
 	ScoreTriples(ctx context.Context, queries [][]float32, triples []TripleID) ([][]float32, error)
 	// SearchRelations returns the k relations nearest to each query vector.
 	SearchRelations(ctx context.Context, queries [][]float32, k int) ([][]RelationHit, error)
-	// RelationVector returns a relation's vector, Info.Dims long. It may share
-	// the snapshot's memory and must not be changed.
+	// RelationVector returns a relation's vector, Info.Dims long, nil where that
+	// is 0. It may share the snapshot's memory and must not be changed.
 	RelationVector(RelationID) []float32
 }
 
 // Snapshot is one immutable build of a knowledge graph, open for reading by
 // any number of goroutines. Slices it hands out are valid until it is
 // released; names are copies and stay.
+//
+// Damage comes to light when it is first read. Methods that return an error
+// return ErrCorrupt then, the others panic with a Fault: whoever calls them
+// does so within Guard.
 type Snapshot interface {
 	Info() Info
 	Names
@@ -185,7 +199,8 @@ type Snapshot interface {
 // Opener hands out snapshots.
 type Opener interface {
 	// Open returns a snapshot; number 0 takes the active one. The error is
-	// ErrNotFound or ErrNoActive where there is none, ErrCorrupt where a
-	// checksum does not match. The caller must Release what it got.
+	// ErrNotFound or ErrNoActive where there is none, ErrCorrupt where a file is
+	// missing or cut off, ErrFormat where a newer program wrote it. The caller
+	// must Release what it got.
 	Open(ctx context.Context, kg string, number uint64) (Snapshot, error)
 }

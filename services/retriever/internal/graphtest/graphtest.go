@@ -86,7 +86,7 @@ func (g *Graph) List(context.Context, string) ([]store.Listed, error) {
 // Info implements store.Snapshot.
 func (g *Graph) Info() store.Info {
 	return store.Info{
-		KG: "test", Number: 1, Encoder: Model, Dims: Dims,
+		KG: "test", Number: 1, Encoder: Model, Dims: Dims, TripleVectors: true,
 		Triples: len(g.triples), Entities: len(g.entities), Relations: len(g.relations),
 	}
 }

@@ -3,6 +3,7 @@ package graphtest
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
@@ -16,6 +17,17 @@ func (g *Graph) Kind(id store.EntityID) store.Kind { return store.KindOf(g.entit
 
 // RelationName implements store.Names.
 func (g *Graph) RelationName(id store.RelationID) string { return g.relations[id] }
+
+// Entities implements store.Names.
+func (g *Graph) Entities() iter.Seq[store.EntityID] {
+	return func(yield func(store.EntityID) bool) {
+		for id := range g.entities {
+			if !yield(store.EntityID(id)) {
+				return
+			}
+		}
+	}
+}
 
 // Entity implements store.Names.
 func (g *Graph) Entity(_ context.Context, name string) (store.EntityID, bool, error) {

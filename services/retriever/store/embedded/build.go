@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,27 +21,18 @@ const buildPrefix = ".building-"
 // Write implements store.Writer. The snapshot is built in a directory of its
 // own, synced, and renamed into place; until then nobody sees it.
 func (s *Store) Write(ctx context.Context, kg string, content store.Content) (store.Info, error) {
-	m, err := s.write(ctx, kg, content)
+	m, err := s.build(ctx, kg, func(f *folder) (manifest, error) { return buildWhole(ctx, f, content) })
 	if err != nil {
 		return store.Info{}, wrap("build", kg, 0, err)
 	}
 	return m.info(), nil
 }
 
-func (s *Store) write(ctx context.Context, kg string, content store.Content) (m manifest, err error) {
+// build lets fill write the files of a new snapshot and moves it into place.
+// After an error nothing of it remains.
+func (s *Store) build(ctx context.Context, kg string, fill func(*folder) (manifest, error)) (m manifest, err error) {
 	if err := checkName(kg); err != nil {
 		return m, err
-	}
-	held, err := gather(ctx, content)
-	if err != nil {
-		return m, err
-	}
-	if err := check(held); err != nil {
-		return m, err
-	}
-	dir := s.kgDir(kg)
-	if err := s.disk.MkdirAll(dir); err != nil {
-		return m, fmt.Errorf("make %s: %w", dir, full(err))
 	}
 	// Whatever goes wrong from here on, a knowledge graph that has no
 	// snapshot leaves no directory.
@@ -49,34 +41,46 @@ func (s *Store) write(ctx context.Context, kg string, content store.Content) (m 
 			s.removeEmpty(kg)
 		}
 	}()
+	err = s.scratch(kg, func(f *folder) error {
+		m, err = fill(f)
+		if err != nil {
+			return err
+		}
+		m, err = s.commit(ctx, kg, f, m)
+		return err
+	})
+	return m, err
+}
+
+// scratch makes a directory in which a snapshot can be built, and removes it
+// in the end unless it was moved into place.
+func (s *Store) scratch(kg string, use func(*folder) error) (err error) {
+	dir := s.kgDir(kg)
+	if err := s.disk.MkdirAll(dir); err != nil {
+		return fmt.Errorf("make %s: %w", dir, full(err))
+	}
 	building, err := os.MkdirTemp(dir, buildPrefix)
 	if err != nil {
-		return m, full(err)
+		return full(err)
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.disk.RemoveAll(building))
-		}
-	}()
+	defer func() { err = errors.Join(err, s.disk.RemoveAll(building)) }()
 	// Temporary directories are for their maker alone; snapshots are for all.
 	if err := os.Chmod(building, 0o755); err != nil {
-		return m, err
+		return err
 	}
 	locked, err := hold(building)
 	if err != nil {
-		return m, err
+		return err
 	}
 	defer locked.Close()
-
-	f := &folder{disk: s.disk, dir: building, sums: map[string]fileSum{}}
-	if err := writeContent(ctx, f, held); err != nil {
-		return m, err
-	}
-	return s.commit(ctx, kg, f, held)
+	f := newFolder(s.disk, building)
+	defer f.abandon()
+	return use(f)
 }
 
-// commit numbers a built snapshot and moves it into place.
-func (s *Store) commit(ctx context.Context, kg string, f *folder, content gathered) (manifest, error) {
+// commit numbers a built snapshot and moves it into place. What it is based
+// on must still be there.
+func (s *Store) commit(ctx context.Context, kg string, f *folder, m manifest) (manifest, error) {
 	unlock, err := s.lock(ctx, kg)
 	if err != nil {
 		return manifest{}, err
@@ -87,19 +91,21 @@ func (s *Store) commit(ctx context.Context, kg string, f *folder, content gather
 	if err != nil {
 		return manifest{}, err
 	}
-	number := uint64(1)
-	if len(numbers) > 0 {
-		number = numbers[0] + 1
+	if m.Base != nil && !slices.Contains(numbers, m.Base.Number) {
+		return manifest{}, fmt.Errorf("its base %d was dropped meanwhile: %w", m.Base.Number, store.ErrNotFound)
 	}
-	m, err := f.seal(newManifest(kg, number, content, s.now()))
-	if err != nil {
+	m.Format, m.KG, m.Number, m.Created = formatVersion, kg, 1, s.now().UTC()
+	if len(numbers) > 0 {
+		m.Number = numbers[0] + 1
+	}
+	if m, err = f.seal(m); err != nil {
 		return m, err
 	}
-	if err := s.disk.Rename(f.dir, s.snapshotDir(kg, number)); err != nil {
+	if err := s.disk.Rename(f.dir, s.snapshotDir(kg, m.Number)); err != nil {
 		return m, full(err)
 	}
 	if err := s.disk.SyncDir(s.kgDir(kg)); err != nil {
-		return m, errors.Join(full(err), s.disk.RemoveAll(s.snapshotDir(kg, number)))
+		return m, errors.Join(full(err), s.disk.RemoveAll(s.snapshotDir(kg, m.Number)))
 	}
 	return m, nil
 }

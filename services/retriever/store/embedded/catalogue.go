@@ -56,7 +56,7 @@ func (s *Store) listOne(ctx context.Context, kg string) ([]store.Listed, error) 
 		}
 		info := store.Info{KG: kg, Number: n}
 		// A damaged snapshot is there all the same; Open says what is wrong.
-		if m, err := readManifest(s.snapshotDir(kg, n)); err == nil {
+		if m, _, err := readManifest(s.snapshotDir(kg, n)); err == nil {
 			info = m.info()
 		}
 		listed = append(listed, store.Listed{Info: info, Active: n == current.Active})
@@ -76,8 +76,9 @@ func (s *Store) resolveAny(kg string) ([]uint64, error) {
 	return numbers, err
 }
 
-// Activate implements store.Catalogue. It verifies the snapshot first: one
-// that cannot be read never replaces one that can.
+// Activate implements store.Catalogue. It opens the snapshot first: one that
+// cannot be read never replaces one that can. Its pages are compared when they
+// are read, or by Verify.
 func (s *Store) Activate(ctx context.Context, kg string, number uint64) (store.Info, error) {
 	if number == 0 {
 		return store.Info{}, wrap("activate", kg, 0, fmt.Errorf("which snapshot is not said: %w", store.ErrInvalid))
@@ -183,22 +184,30 @@ func (s *Store) forget(kg string, numbers ...uint64) {
 }
 
 // Verify implements store.Catalogue. It reads the files anew, whether or not
-// the snapshot is open.
+// the snapshot is open, and those of all that it is based on.
 func (s *Store) Verify(ctx context.Context, kg string, number uint64) (store.Info, int64, error) {
 	number, err := s.resolve(kg, number)
 	if err != nil {
 		return store.Info{}, 0, wrap("verify", kg, number, err)
 	}
-	m, err := mapFiles(ctx, s.snapshotDir(kg, number))
+	anew := New(s.dir)
+	defer anew.Close()
+	snap, err := anew.openChain(ctx, kg, number)
 	if err != nil {
 		return store.Info{}, 0, wrap("verify", kg, number, err)
 	}
-	defer m.release()
-	if _, err := m.view(); err != nil {
-		return store.Info{}, 0, wrap("verify", kg, number, err)
+	defer snap.Release()
+	var read int64
+	for _, l := range snap.layers {
+		if err := l.mapping.verify(ctx); err != nil {
+			if at := l.mapping.manifest.Number; at != number {
+				err = fmt.Errorf("its base %d: %w", at, err)
+			}
+			return store.Info{}, 0, wrap("verify", kg, number, err)
+		}
+		read += l.mapping.manifest.info().Bytes
 	}
-	info := m.manifest.info()
-	return info, info.Bytes, nil
+	return snap.info, read, nil
 }
 
 func descending(numbers []uint64) {

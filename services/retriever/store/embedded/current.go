@@ -50,7 +50,8 @@ func (s *Store) writeCurrent(kg string, c current) error {
 		return err
 	}
 	dir := s.kgDir(kg)
-	f := &folder{disk: s.disk, dir: dir, sums: map[string]fileSum{}}
+	f := newFolder(s.disk, dir)
+	defer f.abandon()
 	next := currentName + ".next"
 	err = f.write(next, func(w io.Writer) error {
 		_, err := w.Write(append(data, '\n'))

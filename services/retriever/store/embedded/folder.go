@@ -5,57 +5,152 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"path/filepath"
+
+	"github.com/triplemesh/triplemesh/services/retriever/store/embedded/packed"
+	"github.com/triplemesh/triplemesh/services/retriever/store/embedded/pages"
 )
 
 // folder writes a snapshot's files and keeps their checksums.
 type folder struct {
-	disk disk
-	dir  string
-	sums map[string]fileSum
+	disk  disk
+	dir   string
+	sums  map[string]fileSum
+	pages map[string][]byte
+	open  map[*output]struct{}
 }
 
-// write makes one file of whatever fill writes, and sees it onto the disk.
-func (f *folder) write(name string, fill func(io.Writer) error) error {
+func newFolder(d disk, dir string) *folder {
+	return &folder{disk: d, dir: dir, sums: map[string]fileSum{}, pages: map[string][]byte{}, open: map[*output]struct{}{}}
+}
+
+// output is a file being written.
+type output struct {
+	*bufio.Writer
+	folder *folder
+	name   string
+	file   file
+	hash   hash.Hash
+	pages  pages.Summer
+	bytes  int64
+}
+
+// create begins a file. It must be closed, or the folder abandoned.
+func (f *folder) create(name string) (*output, error) {
 	out, err := f.disk.Create(filepath.Join(f.dir, name))
 	if err != nil {
-		return fmt.Errorf("create %s: %w", name, full(err))
+		return nil, fmt.Errorf("create %s: %w", name, full(err))
 	}
-	sum := &summing{to: out, hash: sha256.New()}
-	buffered := bufio.NewWriterSize(sum, 1<<20)
-	err = fill(buffered)
+	o := &output{folder: f, name: name, file: out, hash: sha256.New()}
+	o.Writer = bufio.NewWriterSize((*summing)(o), 1<<18)
+	f.open[o] = struct{}{}
+	return o, nil
+}
+
+// close sees a file onto the disk and keeps its sums.
+func (o *output) close() error {
+	err := o.Flush()
 	if err == nil {
-		err = buffered.Flush()
+		err = o.file.Sync()
 	}
-	if err == nil {
-		err = out.Sync()
-	}
-	if closeErr := out.Close(); err == nil {
+	if closeErr := o.file.Close(); err == nil {
 		err = closeErr
 	}
+	delete(o.folder.open, o)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", name, full(err))
+		return fmt.Errorf("write %s: %w", o.name, full(err))
 	}
-	f.sums[name] = fileSum{Bytes: sum.bytes, SHA256: hex.EncodeToString(sum.hash.Sum(nil))}
+	o.folder.sums[o.name] = fileSum{Bytes: o.bytes, SHA256: hex.EncodeToString(o.hash.Sum(nil))}
+	o.folder.pages[o.name] = o.pages.Sums()
 	return nil
 }
 
-// seal writes the manifest and its checksum, the last files of a snapshot.
+// summing hashes and counts what passes through. A short write without an
+// error is one.
+type summing output
+
+func (s *summing) Write(p []byte) (int, error) {
+	n, err := s.file.Write(p)
+	s.hash.Write(p[:n])
+	_, _ = s.pages.Write(p[:n])
+	s.bytes += int64(n)
+	if err == nil && n < len(p) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		return n, fmt.Errorf("write %s: %w", s.name, full(err))
+	}
+	return n, nil
+}
+
+// abandon closes what is still open after an error.
+func (f *folder) abandon() {
+	for o := range f.open {
+		_ = o.file.Close()
+	}
+	clear(f.open)
+}
+
+// write makes one file of whatever fill writes.
+func (f *folder) write(name string, fill func(io.Writer) error) error {
+	o, err := f.create(name)
+	if err != nil {
+		return err
+	}
+	if err := fill(o); err != nil {
+		return err
+	}
+	return o.close()
+}
+
+// columnWriter writes a column of packed numbers.
+type columnWriter struct {
+	*packed.Writer
+	out *output
+}
+
+func (f *folder) column(name string, width int) (*columnWriter, error) {
+	o, err := f.create(name)
+	if err != nil {
+		return nil, err
+	}
+	return &columnWriter{packed.NewWriter(o, width), o}, nil
+}
+
+func (c *columnWriter) close() error {
+	return errors.Join(c.Close(), c.out.close())
+}
+
+// seal writes the sums of the pages, the manifest and its checksum, the last
+// files of a snapshot.
 func (f *folder) seal(m manifest) (manifest, error) {
 	m.Files = f.sums
+	names := m.names()
+	last := newFolder(f.disk, f.dir)
+	defer last.abandon()
+	if err := last.write(pagesFile, func(w io.Writer) error {
+		for _, name := range names {
+			if _, err := w.Write(f.pages[name]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		return m, err
+	}
+	m.Files[pagesFile] = last.sums[pagesFile]
 	data, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return m, fmt.Errorf("write %s: %w", manifestName, err)
 	}
-	// Their sums do not belong among those that they hold.
-	last := &folder{disk: f.disk, dir: f.dir, sums: map[string]fileSum{}}
+	line := fmt.Sprintf("%s  %s\n", hexSum(data), manifestName)
 	if err := last.write(manifestName, bytesOf(data)); err != nil {
 		return m, err
 	}
-	line := fmt.Sprintf("%s  %s\n", hexSum(data), manifestName)
 	if err := last.write(sumName, bytesOf([]byte(line))); err != nil {
 		return m, err
 	}
@@ -72,53 +167,16 @@ func bytesOf(data []byte) func(io.Writer) error {
 	}
 }
 
-// writeColumn writes numbers as they lie in memory.
-func writeColumn[T fixed](f *folder, name string, values []T) error {
-	return f.write(name, bytesOf(asBytes(values)))
-}
-
-// writeTexts writes strings and, beside them, where each begins.
-func writeTexts(f *folder, name string, values []string) error {
-	offsets := make([]uint64, 1, len(values)+1)
-	err := f.write(name, func(w io.Writer) error {
-		var end uint64
-		for _, v := range values {
-			if _, err := io.WriteString(w, v); err != nil {
-				return err
-			}
-			end += uint64(len(v))
-			offsets = append(offsets, end)
-		}
-		return nil
-	})
+// writeColumn writes numbers held in memory.
+func writeColumn[T ~uint32 | ~uint64 | ~int](f *folder, name string, width int, values []T) error {
+	c, err := f.column(name, width)
 	if err != nil {
 		return err
 	}
-	return writeColumn(f, name+".offsets", offsets)
-}
-
-// writeLists writes one list per row and, beside them, where each begins.
-func writeLists[T fixed](f *folder, name string, values []T, offsets []uint32) error {
-	if err := writeColumn(f, name, values); err != nil {
-		return err
+	for _, v := range values {
+		if err := c.Add(uint64(v)); err != nil {
+			return err
+		}
 	}
-	return writeColumn(f, name+".offsets", offsets)
-}
-
-// summing hashes and counts what passes through. A short write without an
-// error is one.
-type summing struct {
-	to    io.Writer
-	hash  hash.Hash
-	bytes int64
-}
-
-func (s *summing) Write(p []byte) (int, error) {
-	n, err := s.to.Write(p)
-	s.hash.Write(p[:n])
-	s.bytes += int64(n)
-	if err == nil && n < len(p) {
-		err = io.ErrShortWrite
-	}
-	return n, err
+	return c.close()
 }

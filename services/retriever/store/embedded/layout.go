@@ -4,113 +4,171 @@ import (
 	"fmt"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/embedded/packed"
+	"github.com/triplemesh/triplemesh/services/retriever/store/embedded/pages"
 )
 
-// The files of a snapshot. Texts and lists have a second file with the
-// offsets, named after them.
+// The files of a snapshot. All but texts, vectors and the name index are
+// columns of packed numbers; texts have a second file with their offsets.
 const (
-	entitiesFile  = "entities.text"  // names in byte order: the place is the id
-	relationsFile = "relations.text" // likewise
-	triplesFile   = "triples"        // in the order of subject, relation, object
-	outFile       = "edges.out"      // per subject, by relation and triple
-	inFile        = "edges.in"       // per object, by relation and triple
-	countsFile    = "relations.counts"
-	validFile     = "validity.triples" // triples with a validity, ascending
-	intervalsFile = "validity.text"    // start and end of each
-	keysFile      = "keys.text"        // folded names and aliases in byte order
-	holdersFile   = "keys.entities"    // per key, the entities it names
-	gramsFile     = "trigrams"         // of the keys, ascending
-	gramKeysFile  = "trigrams.keys"    // per trigram, the keys that hold it
-	gramSizesFile = "keys.trigrams"    // per key, how many trigrams it has
-	vectorsFile   = "vectors.f32"      // per triple
-	relVectorFile = "relations.f32"    // per relation
+	pagesFile       = "pages.crc32c"     // per page of all other files, in their order
+	entitiesFile    = "entities.text"    // names in byte order: the place is the id
+	kindsFile       = "entities.kinds"   // their kinds
+	relationsFile   = "relations.text"   // names in byte order: the place is the id
+	countsFile      = "relations.counts" // triples of each relation
+	tripleRelFile   = "triples.relations"
+	tripleObjFile   = "triples.objects"
+	outFile         = "subjects.offsets" // first triple of each subject
+	samplesFile     = "subjects.samples" // subjects of some triples
+	byObjectFile    = "objects.triples"  // triples by object and relation
+	inFile          = "objects.offsets"  // first place of each object there
+	datedFile       = "validity.triples" // triples with a validity, ascending
+	intervalsFile   = "validity.text"    // start and end of each
+	aliasesFile     = "aliases.text"     // further names, as they came
+	aliasHolderFile = "aliases.entities" // whose they are
+	namesFile       = "names.fst"        // folded names and aliases
+	holdersFile     = "names.holders"    // whose they are
+	vectorsFile     = "vectors.f32"      // per triple
+	relVectorFile   = "relations.f32"    // per relation
+
+	// Only deltas have these.
+	rowsFile            = "rows.entities"    // entities that its triples name, ascending
+	removedFile         = "removed.triples"  // triples of its bases, ascending
+	removedSubjectsFile = "removed.subjects" // their subjects, ascending
+	subjectCountsFile   = "removed.subjects.counts"
+	removedObjectsFile  = "removed.objects" // their objects, ascending
+	objectCountsFile    = "removed.objects.counts"
 )
 
-// layout is a snapshot's files as typed views.
-type layout struct {
+// kindBits hold a store.Kind.
+const kindBits = 3
+
+// layer is the files of one directory: a whole snapshot, or what a delta adds
+// to its bases.
+type layer struct {
+	mapping *mapping
+	first   base
+	own     counts
+	graph   graph
+
 	entities, relations texts
-	triples             []store.Triple
-	out, in             lists[store.Edge]
-	counts              []uint32
-	valid               []uint32
-	intervals           texts
-	keys                texts
-	holders             lists[uint32]
-	grams               []store.Trigram
-	gramKeys            lists[uint32]
-	gramSizes           []uint32
-	vectors             []float32
-	relationVectors     []float32
+	kinds               packed.Column
+	// counts are those of all relations so far, what lies below included.
+	counts    packed.Column
+	dated     packed.Column
+	intervals texts
+	aliases   texts
+	holders   packed.Column
+	names     *naming
+
+	vectors         *vectors
+	relationVectors *pages.File
+
+	// rows are the entities of the graph's rows, where it is a delta.
+	rows                            packed.Column
+	removed                         packed.Column
+	removedSubjects, removedObjects tally
+}
+
+// tally counts by number; numbers that are not there count 0.
+type tally struct{ keys, counts packed.Column }
+
+func (t *tally) get(key int) int {
+	if t.keys.Len() == 0 {
+		return 0
+	}
+	i, ok := t.keys.Find(uint64(key))
+	if !ok {
+		return 0
+	}
+	return int(t.counts.Get(i))
 }
 
 // viewer views one file after another and remembers the first error.
 type viewer struct {
-	files map[string][]byte
-	err   error
+	mapping *mapping
+	err     error
 }
 
-func column[T fixed](v *viewer, name string, want int) []T {
-	if v.err != nil {
-		return nil
-	}
-	data, ok := v.files[name]
-	if !ok {
+func (v *viewer) file(name string) *pages.File {
+	file, ok := v.mapping.files[name]
+	if !ok && v.err == nil {
 		v.err = fmt.Errorf("the manifest does not name %s: %w", name, store.ErrCorrupt)
-		return nil
 	}
-	values, err := fromBytes[T](data)
-	if err == nil && want >= 0 && len(values) != want {
-		err = fmt.Errorf("%d values, want %d: %w", len(values), want, store.ErrCorrupt)
-	}
-	if err != nil {
-		v.err = fmt.Errorf("%s: %w", name, err)
-	}
-	return values
+	return file
 }
 
-func textColumn(v *viewer, name string, want int) texts {
-	t := texts{offsets: column[uint64](v, name+".offsets", want)}
+// column views a file as n numbers up to most.
+func (v *viewer) column(name string, n int, most int) packed.Column {
+	file := v.file(name)
 	if v.err != nil {
-		return t
+		return packed.Column{}
 	}
-	t.bytes = v.files[name]
-	if end := t.offsets[len(t.offsets)-1]; end != uint64(len(t.bytes)) {
-		v.err = fmt.Errorf("%s: %d bytes, its offsets end at %d: %w", name, len(t.bytes), end, store.ErrCorrupt)
+	c, err := packed.Open(file, n, packed.Width(uint64(max(0, most))))
+	if err != nil {
+		v.err = err
 	}
-	return t
+	return c
 }
 
-func listColumn[T fixed](v *viewer, name string, rows, values int) lists[T] {
-	return lists[T]{
-		values:  column[T](v, name, values),
-		offsets: column[uint32](v, name+".offsets", rows+1),
+func (v *viewer) texts(name string, n int) texts {
+	file := v.file(name)
+	if v.err != nil {
+		return texts{}
 	}
+	return texts{bytes: file, offsets: v.column(offsetsOf(name), n+1, file.Len()), n: n}
+}
+
+// floats views a file as n vectors.
+func (v *viewer) floats(name string, n, dims int) *pages.File {
+	file := v.file(name)
+	if v.err == nil && file.Len() != n*dims*4 {
+		v.err = fmt.Errorf("%s has %d bytes, want %d vectors of %d components: %w", name, file.Len(), n, dims, store.ErrCorrupt)
+	}
+	return file
 }
 
 // view checks that the files have the sizes that the counts ask for. What is
 // in them is vouched for by their checksums.
-func (m *mapping) view() (layout, error) {
-	v := &viewer{files: m.files}
-	man := m.manifest
-	n := len(column[uint32](v, validFile, -1))
-	keys := len(column[uint32](v, gramSizesFile, -1))
-	grams := len(column[store.Trigram](v, gramsFile, -1))
-	l := layout{
-		entities:        textColumn(v, entitiesFile, man.Entities+1),
-		relations:       textColumn(v, relationsFile, man.Relations+1),
-		triples:         column[store.Triple](v, triplesFile, man.Triples),
-		out:             listColumn[store.Edge](v, outFile, man.Entities, man.Triples),
-		in:              listColumn[store.Edge](v, inFile, man.Entities, man.Triples),
-		counts:          column[uint32](v, countsFile, man.Relations),
-		valid:           column[uint32](v, validFile, n),
-		intervals:       textColumn(v, intervalsFile, 2*n+1),
-		keys:            textColumn(v, keysFile, keys+1),
-		holders:         listColumn[uint32](v, holdersFile, keys, -1),
-		grams:           column[store.Trigram](v, gramsFile, grams),
-		gramKeys:        listColumn[uint32](v, gramKeysFile, grams, -1),
-		gramSizes:       column[uint32](v, gramSizesFile, keys),
-		vectors:         column[float32](v, vectorsFile, man.Triples*man.Dims),
-		relationVectors: column[float32](v, relVectorFile, man.Relations*man.Dims),
+func (m *mapping) view() (*layer, error) {
+	v := &viewer{mapping: m}
+	man, own, first := m.manifest, m.manifest.Own, m.manifest.first()
+	entities, relations := first.FirstEntity+own.Entities, first.FirstRelation+own.Relations
+	rows := entities
+	l := &layer{mapping: m, first: first, own: own}
+	if man.Base != nil {
+		rows = own.Rows
+		l.rows = v.column(rowsFile, rows, entities-1)
+		l.removed = v.column(removedFile, own.Removed, first.FirstTriple-1)
+		l.removedSubjects = v.tally(removedSubjectsFile, subjectCountsFile, own.RemovedSubjects, entities-1, own.Removed)
+		l.removedObjects = v.tally(removedObjectsFile, objectCountsFile, own.RemovedObjects, entities-1, own.Removed)
+	}
+	l.graph = graph{
+		relations: v.column(tripleRelFile, own.Triples, relations-1),
+		objects:   v.column(tripleObjFile, own.Triples, rows-1),
+		out:       v.column(outFile, rows+1, own.Triples),
+		samples:   v.column(samplesFile, samplesOf(own.Triples), rows-1),
+		byObject:  v.column(byObjectFile, own.Triples, own.Triples-1),
+		in:        v.column(inFile, rows+1, own.Triples),
+		rows:      rows, triples: own.Triples,
+	}
+	l.entities, l.relations = v.texts(entitiesFile, own.Entities), v.texts(relationsFile, own.Relations)
+	l.kinds = v.column(kindsFile, own.Entities, 1<<kindBits-1)
+	l.counts = v.column(countsFile, relations, first.FirstTriple+own.Triples)
+	l.dated = v.column(datedFile, own.Dated, own.Triples-1)
+	l.intervals = v.texts(intervalsFile, 2*own.Dated)
+	l.aliases = v.texts(aliasesFile, own.Aliases)
+	l.holders = v.column(aliasHolderFile, own.Aliases, entities-1)
+	l.names = &naming{names: v.file(namesFile), holders: v.file(holdersFile)}
+	if man.TripleVectors {
+		l.vectors = v.vectors(own.Triples, man.Dims)
+	}
+	if man.Dims > 0 {
+		l.relationVectors = v.floats(relVectorFile, own.Relations, man.Dims)
 	}
 	return l, v.err
+}
+
+func (v *viewer) tally(keys, counts string, n, mostKey, mostCount int) tally {
+	return tally{keys: v.column(keys, n, mostKey), counts: v.column(counts, n, mostCount)}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,26 +15,65 @@ import (
 )
 
 // formatVersion is raised by every change of the files' layout.
-const formatVersion = 1
+const formatVersion = 2
 
 const (
 	manifestName = "manifest.json"
 	// sumName holds the manifest's own checksum, as sha256sum -c reads it.
 	sumName = "manifest.json.sha256"
+	// maxManifest bounds what is read of a manifest.
+	maxManifest = 1 << 20
 )
 
 // manifest says what a snapshot holds and what its files must look like.
 type manifest struct {
-	Format    int                `json:"format"`
-	KG        string             `json:"kg"`
-	Number    uint64             `json:"number"`
-	Created   time.Time          `json:"created"`
-	Encoder   string             `json:"encoder"`
-	Dims      int                `json:"dims"`
-	Triples   int                `json:"triples"`
-	Entities  int                `json:"entities"`
-	Relations int                `json:"relations"`
-	Files     map[string]fileSum `json:"files"`
+	Format  int       `json:"format"`
+	KG      string    `json:"kg"`
+	Number  uint64    `json:"number"`
+	Created time.Time `json:"created"`
+	Encoder string    `json:"encoder,omitempty"`
+	// Dims is the length of all vectors; TripleVectors says whether triples
+	// have any.
+	Dims          int  `json:"dims,omitempty"`
+	TripleVectors bool `json:"triple_vectors,omitempty"`
+	// Triples and Entities count what the snapshot shows, with what its base
+	// holds; Relations counts numbers.
+	Triples   int `json:"triples"`
+	Entities  int `json:"entities"`
+	Relations int `json:"relations"`
+	// Base is the snapshot that this one is a delta of, nil for a whole one.
+	Base *base `json:"base,omitempty"`
+	// Own counts what is in this directory.
+	Own counts `json:"own"`
+	// Files are all but the manifest and its sum.
+	Files map[string]fileSum `json:"files"`
+}
+
+// base names a snapshot exactly.
+type base struct {
+	Number uint64 `json:"number"`
+	// SHA256 is the sum of its manifest.
+	SHA256 string `json:"sha256"`
+	// First are the numbers that the bases leave free.
+	FirstEntity   int `json:"first_entity"`
+	FirstRelation int `json:"first_relation"`
+	FirstTriple   int `json:"first_triple"`
+	// Depth is how many snapshots lie below.
+	Depth int `json:"depth"`
+}
+
+// counts are the lengths of columns.
+type counts struct {
+	Entities  int `json:"entities"`
+	Relations int `json:"relations"`
+	Triples   int `json:"triples"`
+	Dated     int `json:"dated"`
+	Aliases   int `json:"aliases"`
+	// The rest is of deltas: Rows are the entities that their triples name.
+	Rows            int `json:"rows,omitempty"`
+	Removed         int `json:"removed,omitempty"`
+	RemovedSubjects int `json:"removed_subjects,omitempty"`
+	RemovedObjects  int `json:"removed_objects,omitempty"`
 }
 
 // fileSum is what a file must have.
@@ -44,9 +84,12 @@ type fileSum struct {
 
 func (m manifest) info() store.Info {
 	info := store.Info{
-		KG: m.KG, Number: m.Number, Encoder: m.Encoder, Dims: m.Dims,
+		KG: m.KG, Number: m.Number, Encoder: m.Encoder, Dims: m.Dims, TripleVectors: m.TripleVectors,
 		Triples: m.Triples, Entities: m.Entities, Relations: m.Relations,
 		Created: m.Created,
+	}
+	if m.Base != nil {
+		info.Base = m.Base.Number
 	}
 	for _, f := range m.Files {
 		info.Bytes += f.Bytes
@@ -54,29 +97,95 @@ func (m manifest) info() store.Info {
 	return info
 }
 
-// readManifest reads a snapshot's manifest and compares its checksum.
-func readManifest(dir string) (manifest, error) {
+// names lists the files in the order in which their sums stand.
+func (m manifest) names() []string {
+	var names []string
+	for name := range m.Files {
+		if name != pagesFile {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// first are the numbers of what a snapshot adds.
+func (m manifest) first() base {
+	if m.Base == nil {
+		return base{}
+	}
+	return *m.Base
+}
+
+// readManifest reads a snapshot's manifest and compares its checksum, which it
+// returns.
+func readManifest(dir string) (manifest, string, error) {
 	data, err := os.ReadFile(filepath.Join(dir, manifestName))
 	if err != nil {
-		return manifest{}, lost(err)
+		return manifest{}, "", lost(err)
 	}
 	sum, err := os.ReadFile(filepath.Join(dir, sumName))
 	if err != nil {
-		return manifest{}, lost(err)
+		return manifest{}, "", lost(err)
 	}
 	want, _, _ := strings.Cut(string(sum), " ")
 	if got := hexSum(data); got != want {
-		return manifest{}, mismatch(manifestName, got, want)
+		return manifest{}, "", mismatch(manifestName, got, want)
+	}
+	m, err := parseManifest(data)
+	return m, want, err
+}
+
+// parseManifest looks at the format first: what a newer one means by the rest
+// is not known.
+func parseManifest(data []byte) (manifest, error) {
+	var version struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(data, &version); err != nil {
+		return manifest{}, fmt.Errorf("read %s: %w: %w", manifestName, store.ErrCorrupt, err)
+	}
+	if v := version.Format; v > formatVersion {
+		return manifest{}, fmt.Errorf("its format is %d, this program reads %d; use a newer triplemesh: %w", v, formatVersion, store.ErrFormat)
+	} else if v < formatVersion {
+		return manifest{}, fmt.Errorf("its format is %d, this program reads %d; load the files again: %w", v, formatVersion, store.ErrFormat)
 	}
 	var m manifest
 	if err := json.Unmarshal(data, &m); err != nil {
 		return manifest{}, fmt.Errorf("read %s: %w: %w", manifestName, store.ErrCorrupt, err)
 	}
-	if m.Format != formatVersion {
-		return manifest{}, fmt.Errorf("format %d, this program reads %d; load the files again: %w", m.Format, formatVersion, store.ErrInvalid)
-	}
-	return m, nil
+	return m, m.check()
 }
+
+// check refuses counts that cannot be, so that sizes computed from them can
+// be trusted.
+func (m manifest) check() error {
+	first := m.first()
+	for name, n := range map[string]int{
+		"dims": m.Dims / 1024, "triples": m.Triples, "entities": m.Entities, "relations": m.Relations,
+		"own entities": m.Own.Entities, "own relations": m.Own.Relations, "own triples": m.Own.Triples,
+		"own dated": m.Own.Dated, "own aliases": m.Own.Aliases, "own rows": m.Own.Rows,
+		"own removed": m.Own.Removed, "own removed subjects": m.Own.RemovedSubjects, "own removed objects": m.Own.RemovedObjects,
+		"entities of the base": first.FirstEntity, "relations of the base": first.FirstRelation, "triples of the base": first.FirstTriple,
+	} {
+		if n < 0 || int64(n) > maxCount {
+			return fmt.Errorf("%s: %d %s: %w", manifestName, n, name, store.ErrCorrupt)
+		}
+	}
+	for name, sum := range m.Files {
+		if sum.Bytes < 0 || sum.Bytes > maxFile || filepath.Base(name) != name || strings.HasPrefix(name, ".") || name == manifestName || name == sumName {
+			return fmt.Errorf("%s: a file %q of %d bytes: %w", manifestName, name, sum.Bytes, store.ErrCorrupt)
+		}
+	}
+	return nil
+}
+
+const (
+	// maxCount is how many things 32 bits number; the last number is kept free.
+	maxCount = 1<<32 - 2
+	// maxFile bounds a file: 2^32 vectors of 4096 components.
+	maxFile = 1 << 46
+)
 
 func hexSum(data []byte) string {
 	sum := sha256.Sum256(data)

@@ -14,16 +14,20 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/embedded/pages"
 )
 
-// mapping is a snapshot's files in memory, every checksum compared. It counts
-// its users and unmaps when the last one is gone.
+// mapping is a snapshot's files in memory. It counts its users and unmaps when
+// the last one is gone.
 type mapping struct {
 	dir      string
 	manifest manifest
-	files    map[string][]byte
-	stamps   map[string]stamp
-	users    atomic.Int64
+	// sum is the manifest's checksum.
+	sum    string
+	data   map[string][]byte
+	files  map[string]*pages.File
+	stamps map[string]stamp
+	users  atomic.Int64
 }
 
 // stamp tells a file that was touched since it was mapped.
@@ -32,23 +36,20 @@ type stamp struct {
 	modified time.Time
 }
 
-// mapFiles maps a snapshot and reads it whole once, which both verifies it
-// and brings it into memory. The caller is its first user.
-func mapFiles(ctx context.Context, dir string) (*mapping, error) {
+// mapFiles maps a snapshot. Of its files only the manifest and the checksums
+// of the pages are read; pages are compared when they are first needed. The
+// caller is its first user.
+func mapFiles(dir string) (*mapping, error) {
 	if !littleEndian() {
 		return nil, errors.New("snapshots are little-endian; this machine is not")
 	}
-	man, err := readManifest(dir)
+	man, sum, err := readManifest(dir)
 	if err != nil {
 		return nil, err
 	}
-	m := &mapping{dir: dir, manifest: man, files: map[string][]byte{}, stamps: map[string]stamp{}}
+	m := &mapping{dir: dir, manifest: man, sum: sum, data: map[string][]byte{}, files: map[string]*pages.File{}, stamps: map[string]stamp{}}
 	m.users.Store(1)
 	if err := m.open(); err != nil {
-		m.release()
-		return nil, err
-	}
-	if err := m.verify(ctx); err != nil {
 		m.release()
 		return nil, err
 	}
@@ -68,7 +69,34 @@ func (m *mapping) open() error {
 		if err != nil {
 			return err
 		}
-		m.files[name], m.stamps[name] = data, s
+		m.data[name], m.stamps[name] = data, s
+	}
+	return m.guardPages()
+}
+
+// guardPages puts before each file the checksums of its pages.
+func (m *mapping) guardPages() error {
+	want, ok := m.manifest.Files[pagesFile]
+	if !ok {
+		return fmt.Errorf("the manifest does not name %s: %w", pagesFile, store.ErrCorrupt)
+	}
+	sums := m.data[pagesFile]
+	if err := compareSum(context.Background(), pagesFile, sums, want.SHA256); err != nil {
+		return err
+	}
+	for _, name := range m.manifest.names() {
+		n := int(pages.Count(int64(len(m.data[name]))) * pages.SumBytes)
+		if n > len(sums) {
+			return fmt.Errorf("%s ends before %s: %w", pagesFile, name, store.ErrCorrupt)
+		}
+		file, err := pages.New(name, m.data[name], sums[:n])
+		if err != nil {
+			return err
+		}
+		m.files[name], sums = file, sums[n:]
+	}
+	if len(sums) > 0 {
+		return fmt.Errorf("%s has %d bytes too many: %w", pagesFile, len(sums), store.ErrCorrupt)
 	}
 	return nil
 }
@@ -100,25 +128,23 @@ func mapFile(path string, want int64) ([]byte, stamp, error) {
 	return data, stampOf(info), nil
 }
 
-// verify compares the checksum of every file, several at once.
+// verify compares the checksum of every file, and of every page, several files
+// at once.
 func (m *mapping) verify(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(4)
 	for name, want := range m.manifest.Files {
 		group.Go(func() error {
-			got, err := sumOf(ctx, m.files[name])
-			if err != nil {
-				return fmt.Errorf("read %s: %w", name, err)
+			if err := compareSum(ctx, name, m.data[name], want.SHA256); err != nil || name == pagesFile {
+				return err
 			}
-			if got != want.SHA256 {
-				return mismatch(name, got, want.SHA256)
-			}
-			return nil
+			return m.files[name].Touch(0, want.Bytes)
 		})
 	}
 	return group.Wait()
 }
 
-// touched says whether a file changed on disk since it was verified.
+// touched says whether a file changed on disk since it was mapped.
 func (m *mapping) touched() bool {
 	for name, want := range m.stamps {
 		info, err := os.Stat(filepath.Join(m.dir, name))
@@ -136,7 +162,7 @@ func (m *mapping) release() {
 	if m.users.Add(-1) > 0 {
 		return
 	}
-	for _, data := range m.files {
+	for _, data := range m.data {
 		if data != nil {
 			// Nothing can be done about a failing unmap, and nothing refers
 			// to the memory any more.

@@ -1,20 +1,18 @@
 package embedded
 
 import (
-	"context"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// snapshot is one user's view of a mapping.
+// snapshot is one user's view of a whole snapshot and of the deltas on it.
 type snapshot struct {
-	layout
-	mapping *mapping
-	info    store.Info
-	once    sync.Once
+	// layers are the whole snapshot and then each delta on the ones before. The
+	// numbers of entities, relations and triples go on from one to the next.
+	layers []*layer
+	info   store.Info
+	once   sync.Once
 }
 
 var _ store.Snapshot = (*snapshot)(nil)
@@ -23,85 +21,63 @@ var _ store.Snapshot = (*snapshot)(nil)
 func (s *snapshot) Info() store.Info { return s.info }
 
 // Release implements store.Snapshot.
-func (s *snapshot) Release() { s.once.Do(s.mapping.release) }
+func (s *snapshot) Release() {
+	s.once.Do(func() {
+		for _, l := range s.layers {
+			l.mapping.release()
+		}
+	})
+}
 
 func (s *snapshot) wrap(op string, err error) error {
 	return wrap(op, s.info.KG, s.info.Number, err)
 }
 
-// Triple implements store.Facts.
-func (s *snapshot) Triple(id store.TripleID) store.Triple { return s.triples[id] }
+// plain says whether there are no deltas, so that nothing can be removed.
+func (s *snapshot) plain() bool { return len(s.layers) == 1 }
 
-// Validity implements store.Facts.
-func (s *snapshot) Validity(id store.TripleID) store.Validity {
-	i, ok := slices.BinarySearch(s.valid, uint32(id))
-	if !ok {
-		return store.Validity{}
-	}
-	return store.Validity{
-		Start: strings.Clone(s.intervals.view(uint32(2 * i))),
-		End:   strings.Clone(s.intervals.view(uint32(2*i + 1))),
-	}
-}
-
-// Kind implements store.Names.
-func (s *snapshot) Kind(id store.EntityID) store.Kind {
-	return store.KindOf(s.entities.view(uint32(id)))
-}
-
-func (s *snapshot) edges(dir store.Direction) lists[store.Edge] {
-	if dir == store.In {
-		return s.in
-	}
-	return s.out
-}
-
-// Degree implements store.Walker.
-func (s *snapshot) Degree(id store.EntityID, dir store.Direction) int {
-	return len(s.edges(dir).row(uint32(id)))
-}
-
-// Edges implements store.Walker.
-func (s *snapshot) Edges(ctx context.Context, entities []store.EntityID, dir store.Direction, relations []store.RelationID) ([][]store.Edge, error) {
-	some := relations != nil
-	relations = slices.Compact(slices.Sorted(slices.Values(relations)))
-	all := s.edges(dir)
-	result := make([][]store.Edge, len(entities))
-	err := guard(func() error {
-		for i, e := range entities {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			row := all.row(uint32(e))
-			if some {
-				row = only(row, relations)
-			}
-			result[i] = row
+// layerOf finds the layer that a number belongs to, by the first number of
+// each.
+func (s *snapshot) layerOf(number int, first func(*base) int) *layer {
+	for i := len(s.layers) - 1; i > 0; i-- {
+		if number >= first(&s.layers[i].first) {
+			return s.layers[i]
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, s.wrap("walk", err)
 	}
-	return result, nil
+	return s.layers[0]
 }
 
-// only keeps the edges of some relations; edges and relations are ascending.
-func only(edges []store.Edge, relations []store.RelationID) []store.Edge {
-	var kept []store.Edge
-	for i, r := range relations {
-		from, _ := slices.BinarySearchFunc(edges, r, byRelation)
-		to, _ := slices.BinarySearchFunc(edges[from:], r+1, byRelation)
-		found := edges[from : from+to : from+to]
-		if i == len(relations)-1 && kept == nil {
-			return found
+func firstEntity(b *base) int   { return b.FirstEntity }
+func firstRelation(b *base) int { return b.FirstRelation }
+func firstTriple(b *base) int   { return b.FirstTriple }
+
+// removed says whether a delta took a triple away. Only those above its own
+// layer can have.
+func (s *snapshot) removed(triple int) bool {
+	for i := len(s.layers) - 1; i > 0 && triple < s.layers[i].first.FirstTriple; i-- {
+		l := s.layers[i]
+		if l.own.Removed > 0 {
+			if _, ok := l.removed.Find(uint64(triple)); ok {
+				return true
+			}
 		}
-		kept = append(kept, found...)
-		edges = edges[from+to:]
 	}
-	return kept
+	return false
 }
 
-func byRelation(e store.Edge, r store.RelationID) int {
-	return int(int64(e.Relation) - int64(r))
+// row is an entity's row in a layer; there is none where a delta's triples do
+// not name it.
+func (l *layer) row(entity int) (row int, ok bool) {
+	if l.rows.Len() == 0 {
+		return entity, entity < l.graph.rows
+	}
+	return l.rows.Find(uint64(entity))
+}
+
+// entity is the one of a row.
+func (l *layer) entity(row int) store.EntityID {
+	if l.rows.Len() == 0 {
+		return store.EntityID(row)
+	}
+	return store.EntityID(l.rows.Get(row))
 }

@@ -3,9 +3,11 @@
 //	DIR/<kg>/<number>/   an immutable snapshot: its files, their checksums
 //	DIR/<kg>/CURRENT     which snapshot is active, which were before
 //
-// Snapshots are memory-mapped. Every checksum is compared when a snapshot is
-// first opened, and again when a file's size or time has changed since, so
-// that a cut or flipped file is never served.
+// A snapshot is whole, or a delta of the one before. Snapshots are
+// memory-mapped; opening one reads its manifest and the checksums of its pages,
+// and each page is compared with its own when it is first read, and again when
+// a file's size or time has changed since. So a snapshot of any size opens at
+// once, and a cut or flipped file is never served.
 package embedded
 
 import (
@@ -15,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -49,8 +52,7 @@ type name struct {
 type entry struct {
 	mutex     sync.Mutex
 	forgotten bool
-	mapping   *mapping
-	layout    layout
+	layer     *layer
 }
 
 // New opens a directory, which is made by the first Write.
@@ -70,22 +72,81 @@ func (s *Store) Close() error {
 	return nil
 }
 
+// maxDepth is how many deltas may lie on one another: each makes every lookup a
+// little slower.
+const maxDepth = 8
+
 // Open implements store.Opener.
 func (s *Store) Open(ctx context.Context, kg string, number uint64) (store.Snapshot, error) {
+	snap, err := s.open(ctx, kg, number)
+	if err != nil {
+		return nil, err
+	}
+	return snap, nil
+}
+
+func (s *Store) open(ctx context.Context, kg string, number uint64) (*snapshot, error) {
 	for {
 		resolved, err := s.resolve(kg, number)
 		if err != nil {
 			return nil, wrap("open", kg, resolved, err)
 		}
-		m, l, err := s.entry(kg, resolved).use(ctx, s.snapshotDir(kg, resolved))
+		snap, err := s.openChain(ctx, kg, resolved)
 		if errors.Is(err, errForgotten) {
 			continue // dropped meanwhile; look again
 		}
-		if err != nil {
-			return nil, wrap("open", kg, resolved, err)
-		}
-		return &snapshot{layout: l, mapping: m, info: m.manifest.info()}, nil
+		return snap, wrap("open", kg, resolved, err)
 	}
+}
+
+// openChain opens a snapshot with all that it is based on.
+func (s *Store) openChain(ctx context.Context, kg string, number uint64) (*snapshot, error) {
+	snap := &snapshot{}
+	for at, want := number, ""; ; {
+		if err := ctx.Err(); err != nil {
+			snap.Release()
+			return nil, err
+		}
+		l, err := s.entry(kg, at).use(s.snapshotDir(kg, at))
+		if err == nil && want != "" && l.mapping.sum != want {
+			l.mapping.release()
+			err = fmt.Errorf("it is not the snapshot it was: %w", store.ErrCorrupt)
+		}
+		if err != nil {
+			snap.Release()
+			if at != number && !errors.Is(err, errForgotten) {
+				err = fmt.Errorf("its base %d: %w", at, err)
+			}
+			return nil, err
+		}
+		snap.layers = append(snap.layers, l)
+		below := l.mapping.manifest.Base
+		if below == nil {
+			break
+		}
+		if below.Number >= at || len(snap.layers) > maxDepth {
+			snap.Release()
+			return nil, fmt.Errorf("its base %d: it is based on itself or on too many: %w", below.Number, store.ErrCorrupt)
+		}
+		at, want = below.Number, below.SHA256
+	}
+	slices.Reverse(snap.layers)
+	snap.info = snap.layers[len(snap.layers)-1].mapping.manifest.info()
+	return snap, snap.fits()
+}
+
+// fits checks that the numbers of each layer go on from those below.
+func (s *snapshot) fits() error {
+	var next base
+	for i, l := range s.layers {
+		first := l.first
+		if first.FirstEntity != next.FirstEntity || first.FirstRelation != next.FirstRelation || first.FirstTriple != next.FirstTriple || first.Depth != i {
+			s.Release()
+			return fmt.Errorf("its numbers do not go on from those of its base: %w", store.ErrCorrupt)
+		}
+		next = base{FirstEntity: next.FirstEntity + l.own.Entities, FirstRelation: next.FirstRelation + l.own.Relations, FirstTriple: next.FirstTriple + l.own.Triples}
+	}
+	return nil
 }
 
 func (s *Store) entry(kg string, number uint64) *entry {
@@ -102,42 +163,42 @@ func (s *Store) entry(kg string, number uint64) *entry {
 // errForgotten says that an entry left the store after it was looked up.
 var errForgotten = errors.New("snapshot was let go")
 
-// use returns the mapping with one more user; it maps the files where that was
+// use returns the layer with one more user; it maps the files where that was
 // not yet done or where they changed since.
-func (e *entry) use(ctx context.Context, dir string) (*mapping, layout, error) {
+func (e *entry) use(dir string) (*layer, error) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	if e.forgotten {
-		return nil, layout{}, errForgotten
+		return nil, errForgotten
 	}
-	if e.mapping != nil && e.mapping.touched() {
-		e.mapping.release()
-		e.mapping = nil
+	if e.layer != nil && e.layer.mapping.touched() {
+		e.layer.mapping.release()
+		e.layer = nil
 	}
-	if e.mapping == nil {
-		m, err := mapFiles(ctx, dir)
+	if e.layer == nil {
+		m, err := mapFiles(dir)
 		if err != nil {
-			return nil, layout{}, err
+			return nil, err
 		}
 		l, err := m.view()
 		if err != nil {
 			m.release()
-			return nil, layout{}, err
+			return nil, err
 		}
-		e.mapping, e.layout = m, l
+		e.layer = l
 	}
 	// The entry's own use keeps the mapping alive under its lock.
-	e.mapping.retain()
-	return e.mapping, e.layout, nil
+	e.layer.mapping.retain()
+	return e.layer, nil
 }
 
 func (e *entry) forget() {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	e.forgotten = true
-	if e.mapping != nil {
-		e.mapping.release()
-		e.mapping = nil
+	if e.layer != nil {
+		e.layer.mapping.release()
+		e.layer = nil
 	}
 }
 

@@ -2,201 +2,96 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
-	"math"
-	"slices"
-	"time"
+	"path/filepath"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// writeContent writes all files of a snapshot but the manifest.
-func writeContent(ctx context.Context, f *folder, c gathered) error {
-	steps := []func() error{
-		func() error { return writeTexts(f, entitiesFile, c.Entities) },
-		func() error { return writeTexts(f, relationsFile, c.Relations) },
-		func() error { return writeColumn(f, triplesFile, c.Triples) },
-		func() error { return writeGraph(f, c) },
-		func() error { return writeValidity(f, c.Validity) },
-		func() error { return writeNames(f, c) },
-		func() error { return writeRelationVectors(f, c) },
-		func() error { return writeTripleVectors(ctx, f, c) },
+// build writes the files of one snapshot from the streams of its content.
+// What it holds in memory are the lengths of names and the counts of edges, 4
+// bytes each, and what one sorter takes at a time.
+type build struct {
+	*folder
+	content store.Content
+	own     counts
+	// rows are the entities that triples name by their numbers in content, and
+	// entities all there are: the same but in a delta.
+	rows, entities int
+	// relationCounts are the triples of each relation, those of bases included.
+	relationCounts []uint64
+	// firstTriple is how many numbers of triples the bases take.
+	firstTriple int
+	dims        int
+}
+
+// buildWhole writes all files but the manifest, and returns what it holds.
+func buildWhole(ctx context.Context, f *folder, c store.Content) (m manifest, err error) {
+	if err := check(c); err != nil {
+		return m, err
 	}
-	for _, step := range steps {
+	b := &build{
+		folder: f, content: c, rows: c.EntityCount, entities: c.EntityCount, dims: c.Dims,
+		own:            counts{Entities: c.EntityCount, Relations: len(c.Relations), Triples: c.TripleCount},
+		relationCounts: make([]uint64, len(c.Relations)),
+	}
+	if err := b.run(ctx); err != nil {
+		return m, err
+	}
+	return manifest{
+		Encoder: c.Encoder, Dims: c.Dims, TripleVectors: c.TripleVectors != nil,
+		Triples: c.TripleCount, Entities: c.EntityCount, Relations: len(c.Relations), Own: b.own,
+	}, nil
+}
+
+// run writes the files that every snapshot has.
+func (b *build) run(ctx context.Context) (err error) {
+	sorting := filepath.Join(b.dir, sortingDir)
+	if err := b.disk.MkdirAll(sorting); err != nil {
+		return fmt.Errorf("make a directory to sort in: %w", full(err))
+	}
+	for _, step := range []func(context.Context) error{b.writeNames, b.writeRelations, b.writeGraph, b.writeVectors} {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := step(); err != nil {
-			return err
+		if err := step(ctx); err != nil {
+			return errors.Join(full(err), b.disk.RemoveAll(sorting))
 		}
 	}
-	return nil
+	return full(b.disk.RemoveAll(sorting))
 }
 
-// writeGraph writes the adjacency both ways and how often each relation
-// occurs.
-func writeGraph(f *folder, c gathered) error {
-	counts := make([]uint32, len(c.Relations))
-	out := make([]store.Edge, len(c.Triples))
-	in := make([]store.Edge, len(c.Triples))
-	outOffsets := make([]uint32, len(c.Entities)+1)
-	inOffsets := make([]uint32, len(c.Entities)+1)
-	for i, t := range c.Triples {
-		counts[t.Relation]++
-		outOffsets[t.Subject+1]++
-		inOffsets[t.Object+1]++
-		// Triples are in the order of subject and relation, and so are their
-		// edges.
-		out[i] = store.Edge{Relation: t.Relation, Entity: t.Object, Triple: store.TripleID(i)}
-	}
-	for e := range c.Entities {
-		outOffsets[e+1] += outOffsets[e]
-		inOffsets[e+1] += inOffsets[e]
-	}
-	next := slices.Clone(inOffsets)
-	for i, t := range c.Triples {
-		in[next[t.Object]] = store.Edge{Relation: t.Relation, Entity: t.Subject, Triple: store.TripleID(i)}
-		next[t.Object]++
-	}
-	for e := range c.Entities {
-		slices.SortFunc(in[inOffsets[e]:inOffsets[e+1]], func(a, b store.Edge) int {
-			if a.Relation != b.Relation {
-				return int(int64(a.Relation) - int64(b.Relation))
-			}
-			return int(int64(a.Triple) - int64(b.Triple))
-		})
-	}
-	if err := writeLists(f, outFile, out, outOffsets); err != nil {
-		return err
-	}
-	if err := writeLists(f, inFile, in, inOffsets); err != nil {
-		return err
-	}
-	return writeColumn(f, countsFile, counts)
-}
-
-func writeValidity(f *folder, validity []store.Validity) error {
-	var triples []uint32
-	var intervals []string
-	for i, v := range validity {
-		if v != (store.Validity{}) {
-			triples = append(triples, uint32(i))
-			intervals = append(intervals, v.Start, v.End)
-		}
-	}
-	if err := writeColumn(f, validFile, triples); err != nil {
-		return err
-	}
-	return writeTexts(f, intervalsFile, intervals)
-}
-
-func writeRelationVectors(f *folder, c gathered) error {
-	return f.write(relVectorFile, func(w io.Writer) error {
-		for i, v := range c.RelationVectors {
-			if err := checkVector(v, c.Dims); err != nil {
-				return fmt.Errorf("relation %q: %w", c.Relations[i], err)
-			}
-			if _, err := w.Write(asBytes(v)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func writeTripleVectors(ctx context.Context, f *folder, c gathered) error {
-	return f.write(vectorsFile, func(w io.Writer) error {
-		n := 0
-		err := c.TripleVectors(ctx, func(v []float32) error {
-			if err := checkVector(v, c.Dims); err != nil {
-				return fmt.Errorf("triple %d: %w", n, err)
-			}
-			n++
-			_, err := w.Write(asBytes(v))
-			return err
-		})
-		if err == nil && n != len(c.Triples) {
-			err = fmt.Errorf("%d vectors for %d triples: %w", n, len(c.Triples), store.ErrInvalid)
-		}
-		return err
-	})
-}
-
-// checkVector refuses vectors that would spoil every comparison.
-func checkVector(v []float32, dims int) error {
-	if len(v) != dims {
-		return fmt.Errorf("vector has %d components, want %d: %w", len(v), dims, store.ErrInvalid)
-	}
-	var sum float64
-	for _, x := range v {
-		sum += float64(x) * float64(x)
-	}
-	if !(math.Abs(sum-1) < 1e-3) {
-		return fmt.Errorf("vector has length %.4g, want 1: %w", math.Sqrt(sum), store.ErrInvalid)
-	}
-	return nil
-}
-
-// check refuses content that is not what Content promises.
-func check(c gathered) error {
-	if len(c.Triples) == 0 {
+// check refuses content that cannot be stored before anything of it is read.
+func check(c store.Content) error {
+	switch {
+	case c.TripleCount == 0:
 		return fmt.Errorf("there is no triple to store: %w", store.ErrInvalid)
-	}
-	if c.Dims <= 0 {
+	case int64(max(c.TripleCount, c.EntityCount)) > maxCount:
+		return fmt.Errorf("%d triples and %d entities are more than 32 bits number: %w", c.TripleCount, c.EntityCount, store.ErrInvalid)
+	case c.Dims < 0, c.Dims == 0 && (c.TripleVectors != nil || c.RelationVectors != nil):
 		return fmt.Errorf("vectors of %d components: %w", c.Dims, store.ErrInvalid)
-	}
-	if uint64(max(len(c.Triples), len(c.Entities))) >= math.MaxUint32 {
-		return fmt.Errorf("%d triples and %d entities are more than 32 bits number: %w", len(c.Triples), len(c.Entities), store.ErrInvalid)
-	}
-	if len(c.RelationVectors) != len(c.Relations) {
+	case c.Dims > 0 && c.Encoder == "":
+		return fmt.Errorf("vectors without the name of their encoder: %w", store.ErrInvalid)
+	case c.Dims > 0 && len(c.RelationVectors) != len(c.Relations):
 		return fmt.Errorf("%d vectors for %d relations: %w", len(c.RelationVectors), len(c.Relations), store.ErrInvalid)
 	}
-	if c.Validity != nil && len(c.Validity) != len(c.Triples) {
-		return fmt.Errorf("%d validities for %d triples: %w", len(c.Validity), len(c.Triples), store.ErrInvalid)
-	}
-	for kind, names := range map[string][]string{"entities": c.Entities, "relations": c.Relations} {
-		for i := 1; i < len(names); i++ {
-			if names[i-1] >= names[i] {
-				return fmt.Errorf("%s are not in order at %q: %w", kind, names[i], store.ErrInvalid)
-			}
-		}
-	}
-	return checkNumbers(c)
-}
-
-func checkNumbers(c gathered) error {
-	entities, relations := store.EntityID(len(c.Entities)), store.RelationID(len(c.Relations))
-	for i, t := range c.Triples {
-		if t.Subject >= entities || t.Object >= entities || t.Relation >= relations {
-			return fmt.Errorf("triple %d names what is not there: %w", i, store.ErrInvalid)
-		}
-		if i > 0 && before(t, c.Triples[i-1]) {
-			return fmt.Errorf("triple %d is out of order: %w", i, store.ErrInvalid)
-		}
-	}
-	for _, a := range c.Aliases {
-		if a.Entity >= entities {
-			return fmt.Errorf("alias %q names what is not there: %w", a.Name, store.ErrInvalid)
+	for i := 1; i < len(c.Relations); i++ {
+		if c.Relations[i-1] >= c.Relations[i] {
+			return fmt.Errorf("relations are not in order at %q: %w", c.Relations[i], store.ErrInvalid)
 		}
 	}
 	return nil
 }
 
-func before(a, b store.Triple) bool {
-	if a.Subject != b.Subject {
-		return a.Subject < b.Subject
+// announced compares how many came with how many were to come.
+func announced(what string, got, want int) error {
+	if got != want {
+		return fmt.Errorf("%d %s came, %d were announced: %w", got, what, want, store.ErrInvalid)
 	}
-	if a.Relation != b.Relation {
-		return a.Relation < b.Relation
-	}
-	return a.Object < b.Object
+	return nil
 }
 
-func newManifest(kg string, number uint64, c gathered, now time.Time) manifest {
-	return manifest{
-		Format: formatVersion, KG: kg, Number: number, Created: now.UTC(),
-		Encoder: c.Encoder, Dims: c.Dims,
-		Triples: len(c.Triples), Entities: len(c.Entities), Relations: len(c.Relations),
-	}
+func (b *build) writeRelations(context.Context) error {
+	return writeTexts(b.folder, relationsFile, b.content.Relations)
 }
