@@ -10,6 +10,7 @@ require (
 	github.com/klauspost/compress v1.20.3
 	github.com/sashabaranov/go-openai v1.43.0
 	github.com/triplemesh/triplemesh/internal v0.0.0
+	github.com/valyala/fastjson v1.6.10
 	github.com/yalue/onnxruntime_go v1.27.0
 	go.opentelemetry.io/otel v1.47.0
 	go.opentelemetry.io/otel/metric v1.47.0

@@ -1,0 +1,128 @@
+// Package wikidata reads Wikidata's JSON dump, one entity a line, with or
+// without the brackets of an array around them.
+//
+// An entity's key is its id. Its label, its aliases and its claims are read:
+//
+//   - Labels and aliases in the language asked for, its kinds, and "mul"; where
+//     there is none, a label in English or else any other.
+//   - Claims of normal and preferred rank that have a value: items and
+//     properties, texts, dates, quantities and places. Identifiers in other
+//     databases and names of files are left out, unless Options say otherwise.
+//   - Of the qualifiers, start time (P580), end time (P582) and point in time
+//     (P585) give the validity; others are left out, and so are references,
+//     sitelinks, descriptions and lexemes.
+package wikidata
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/triplemesh/triplemesh/services/retriever/source"
+	"github.com/triplemesh/triplemesh/services/retriever/source/lines"
+	"github.com/valyala/fastjson"
+)
+
+// maxLine is the longest entity in bytes; the longest ones that there are have
+// some millions.
+const maxLine = 32 << 20
+
+// Options says what to read.
+type Options struct {
+	// Identifiers takes also identifiers in other databases and names of files.
+	Identifiers bool
+}
+
+// Read reads a dump on all cores and returns the number of lines.
+func Read(ctx context.Context, in source.Input, to source.Sink, o Options) (uint64, error) {
+	return lines.Read(ctx, in, to, lines.Options{Max: maxLine}, func() lines.Take {
+		r := NewReader(in, o)
+		return r.Take
+	})
+}
+
+// Reader reads entities. It is used by one goroutine.
+type Reader struct {
+	languages source.Languages
+	options   Options
+	parser    fastjson.Parser
+}
+
+// NewReader returns a reader of a file's entities.
+func NewReader(in source.Input, o Options) *Reader {
+	return &Reader{languages: source.NewLanguages(in.Language), options: o}
+}
+
+// Take reads a line. What is wrong with one claim does not keep back the
+// others.
+func (r *Reader) Take(line []byte, to source.Sink) error {
+	line = bytes.TrimRight(bytes.TrimLeft(line, "[, \t"), "], \t")
+	if len(line) == 0 {
+		return nil
+	}
+	if line[0] != '{' {
+		return fmt.Errorf("%.20q begins no entity; want one entity a line, as in Wikidata's dumps", line)
+	}
+	v, err := r.parser.ParseBytes(line)
+	if err != nil {
+		return fmt.Errorf("the entity is no JSON: %.200w", err)
+	}
+	// What Special:EntityData gives for one entity.
+	if entities := v.GetObject("entities"); entities != nil {
+		var errs []error
+		entities.Visit(func(_ []byte, v *fastjson.Value) { errs = append(errs, r.entity(v, to)) })
+		return errors.Join(errs...)
+	}
+	return r.entity(v, to)
+}
+
+func (r *Reader) entity(v *fastjson.Value, to source.Sink) error {
+	id := string(v.GetStringBytes("id"))
+	if !isID(id) {
+		if id == "" {
+			return errors.New("the entity has no id")
+		}
+		// A lexeme or another kind of entity.
+		return nil
+	}
+	if err := r.names(id, v, to); err != nil {
+		return err
+	}
+	var first error
+	claims := v.GetObject("claims")
+	if claims == nil {
+		// As it is called in Wikibase's own files.
+		claims = v.GetObject("statements")
+	}
+	if claims == nil {
+		// PHP writes an object without members as [].
+		return nil
+	}
+	claims.Visit(func(property []byte, group *fastjson.Value) {
+		relation := string(property)
+		if !isID(relation) {
+			first = errors.Join(first, fmt.Errorf("claims of %.20q, which is no property", relation))
+			return
+		}
+		for _, claim := range group.GetArray() {
+			if err := r.claim(id, relation, claim, to); err != nil && first == nil {
+				first = fmt.Errorf("%s of %s: %w", relation, id, err)
+			}
+		}
+	})
+	return first
+}
+
+// isID says that a text is the id of an item or a property.
+func isID(id string) bool {
+	if len(id) < 2 || len(id) > 20 || (id[0] != 'Q' && id[0] != 'P') {
+		return false
+	}
+	for _, c := range []byte(id[1:]) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
