@@ -8,11 +8,13 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/triplemesh/triplemesh/services/retriever/encoder"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/onnx"
 	"github.com/triplemesh/triplemesh/services/retriever/load"
 	"github.com/triplemesh/triplemesh/services/retriever/memo"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
+	"github.com/triplemesh/triplemesh/services/retriever/vectorcache"
 )
 
 // bench is what a measurement needs.
@@ -28,7 +30,7 @@ type bench struct {
 	pseudo  string
 	verbose bool
 	graphs  *embedded.Store
-	model   *onnx.Encoder
+	model   encoder.Encoder
 	encoder *memo.Memo
 	out     io.Writer
 }
@@ -38,6 +40,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	data := flags.String("data", "", "directory with freebase/, wikidata/ and multisource/")
 	cache := flags.String("cache", ".cache", "directory with encoder/ and onnxruntime/")
 	kgs := flags.String("store", filepath.Join(".cache", "calibrate"), "where the knowledge graphs are kept between runs")
+	vectors := flags.String("vectors", "", "directory of a vector cache; empty for none")
 	part := flags.String("part", "dev", "dev or test")
 	limit := flags.Int("limit", 300, "most questions of each dataset")
 	kg := flags.String("kg", "", "measure only on this one of freebase, wikidata")
@@ -52,7 +55,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if !ok || *data == "" {
 		return fmt.Errorf("want -data DIR and one of paths, ground, link; got %q", flags.Args())
 	}
-	model, err := onnx.New(onnx.Config{
+	inProcess, err := onnx.New(onnx.Config{
 		Library:    filepath.Join(*cache, "onnxruntime", "libonnxruntime.so"),
 		Model:      filepath.Join(*cache, "encoder", "model.onnx"),
 		Vocabulary: filepath.Join(*cache, "encoder", "vocab.txt"),
@@ -61,7 +64,16 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer model.Close()
+	defer inProcess.Close()
+	var model encoder.Encoder = inProcess
+	if *vectors != "" {
+		kept, err := vectorcache.Open(*vectors, vectorcache.Options{MaxBytes: 8 << 30})
+		if err != nil {
+			return err
+		}
+		defer kept.Close()
+		model = kept.Encoder(model)
+	}
 	graphs := embedded.New(*kgs)
 	defer graphs.Close()
 	return measure(ctx, &bench{
