@@ -28,11 +28,12 @@ type Catalogue interface {
 	// where there is none.
 	Rollback(ctx context.Context, kg string) (Info, error)
 	// Drop removes one snapshot that is not active, or with number 0 the
-	// knowledge graph whole, and returns the numbers removed. Snapshots that
-	// are open stay readable until they are released.
+	// knowledge graph whole, and returns the numbers removed. The base of another
+	// snapshot stays: ErrBase. Snapshots that are open stay readable until they
+	// are released.
 	Drop(ctx context.Context, kg string, number uint64) ([]uint64, error)
-	// Verify reads a snapshot whole and compares every checksum; number 0
-	// takes the active one. It returns the bytes read.
+	// Verify reads a snapshot whole, with all that it is based on, and compares
+	// every checksum; number 0 takes the active one. It returns the bytes read.
 	Verify(ctx context.Context, kg string, number uint64) (Info, int64, error)
 }
 
@@ -40,5 +41,7 @@ type Catalogue interface {
 type Store interface {
 	Opener
 	Writer
+	Changer
+	Exporter
 	Catalogue
 }

@@ -31,9 +31,11 @@ var (
 	ErrFormat = errors.New("the snapshot's format is not known here")
 	// ErrBase: other snapshots are deltas of this one, which cannot be dropped
 	// alone.
-	ErrBase = errors.New("is the base of another snapshot; drop or compact that one first")
+	ErrBase = errors.New("is based on it; compact and drop that one first")
 	// ErrDeep: too many deltas lie on one another.
 	ErrDeep = errors.New("too many deltas lie on one another; compact the snapshot first")
+	// ErrBusy: somebody else is at work on it.
+	ErrBusy = errors.New("in use by somebody else; try again when they are done")
 	// ErrInvalid: the name or the content cannot be stored.
 	ErrInvalid = errors.New("invalid")
 )
@@ -101,6 +103,8 @@ func classify(err error) (codes.Code, string) {
 		return codes.FailedPrecondition, "KG_BASE"
 	case errors.Is(err, ErrDeep):
 		return codes.FailedPrecondition, "KG_DEEP"
+	case errors.Is(err, ErrBusy):
+		return codes.Aborted, "KG_BUSY"
 	case errors.Is(err, ErrInvalid):
 		return codes.InvalidArgument, "KG_INVALID"
 	case errors.Is(err, context.Canceled):

@@ -28,6 +28,7 @@ func TestErrorsCarryTheirCode(t *testing.T) {
 		{store.ErrFormat, codes.FailedPrecondition},
 		{store.ErrBase, codes.FailedPrecondition},
 		{store.ErrDeep, codes.FailedPrecondition},
+		{store.ErrBusy, codes.Aborted},
 		{store.ErrInvalid, codes.InvalidArgument},
 		{context.Canceled, codes.Canceled},
 		{context.DeadlineExceeded, codes.DeadlineExceeded},

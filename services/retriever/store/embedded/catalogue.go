@@ -159,6 +159,13 @@ func (s *Store) drop(ctx context.Context, kg string, number uint64) ([]uint64, e
 	if before.Active == number {
 		return nil, store.ErrActive
 	}
+	for _, n := range numbers {
+		// A manifest that cannot be read says nothing; its snapshot is lost
+		// either way.
+		if m, _, err := readManifest(s.snapshotDir(kg, n)); err == nil && m.Base != nil && m.Base.Number == number {
+			return nil, fmt.Errorf("%s@%d: %w", kg, n, store.ErrBase)
+		}
+	}
 	// First out of the history, so that no rollback leads to a half-removed
 	// snapshot.
 	if slices.Contains(before.Previous, number) {

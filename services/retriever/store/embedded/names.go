@@ -74,7 +74,7 @@ func (s *snapshot) Match(_ context.Context, key string) (found []store.EntityID,
 				return err
 			}
 			for _, e := range entities {
-				if id := store.EntityID(e); s.visible(id) {
+				if id := store.EntityID(e); s.known(id) && s.visible(id) {
 					found = append(found, id)
 				}
 			}
@@ -86,6 +86,13 @@ func (s *snapshot) Match(_ context.Context, key string) (found []store.EntityID,
 		found = slices.Compact(found)
 	}
 	return found, s.wrap("read", err)
+}
+
+// known says whether an entity has this number: what a name index leads to is
+// vouched for by checksums alone.
+func (s *snapshot) known(id store.EntityID) bool {
+	top := s.layers[len(s.layers)-1]
+	return int(id) < top.first.FirstEntity+top.own.Entities
 }
 
 // Fuzzy implements store.Names.
@@ -129,7 +136,7 @@ func (s *snapshot) fuzzy(ctx context.Context, l *layer, key string, least float3
 		hidden := 0
 		for _, m := range matches {
 			id := store.EntityID(m.Entity)
-			if !s.visible(id) {
+			if !s.known(id) || !s.visible(id) {
 				hidden++
 				continue
 			}

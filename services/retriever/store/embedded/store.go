@@ -72,10 +72,6 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// maxDepth is how many deltas may lie on one another: each makes every lookup a
-// little slower.
-const maxDepth = 8
-
 // Open implements store.Opener.
 func (s *Store) Open(ctx context.Context, kg string, number uint64) (store.Snapshot, error) {
 	snap, err := s.open(ctx, kg, number)
