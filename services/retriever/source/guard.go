@@ -28,6 +28,9 @@ func (g *Guarded) keep(err error) error {
 	return err
 }
 
+// Err is the last error of the sink behind it; nil where there was none.
+func (g *Guarded) Err() error { return g.err }
+
 // Reject makes err, where there is one, the fault of a line; an error of the
 // sink ends the reading.
 func (g *Guarded) Reject(in Input, line uint64, err error) error {
