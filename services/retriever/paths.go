@@ -77,7 +77,7 @@ func (s *Service) FollowPaths(ctx context.Context, req *retrieverv1.FollowPathsR
 	resp := &retrieverv1.FollowPathsResponse{UnknownEntities: unknown, Kg: refOf(snap)}
 	var walks [][]walk.Walk
 	err = s.observe.step(ctx, "retriever.follow_paths", func(ctx context.Context) (n int, err error) {
-		walks, resp.Truncated, err = walk.Follow(ctx, snap, plans, defaulted(req.GetLimitPerPath(), defaultLimitPerPath))
+		walks, resp.Truncated, err = walk.Follow(ctx, snap, plans, s.limitOf(snap, req))
 		for _, of := range walks {
 			n += len(of)
 		}
@@ -86,16 +86,59 @@ func (s *Service) FollowPaths(ctx context.Context, req *retrieverv1.FollowPathsR
 	if err != nil {
 		return nil, err
 	}
+	resp.Paths = reasoningPaths(snap, req.GetPaths(), plans, walks)
+	s.observe.paths.Record(ctx, int64(len(resp.GetPaths())))
+	return resp, nil
+}
+
+// limitOf bounds the walks of a request, by its question where the snapshot's
+// vectors can be compared with it.
+func (s *Service) limitOf(snap store.Snapshot, req *retrieverv1.FollowPathsRequest) walk.Limit {
+	limit := walk.Limit{Walks: defaulted(req.GetLimitPerPath(), defaultLimitPerPath)}
+	if req.GetQuestion() != "" && snap.Info().Encoder == s.model {
+		limit.Question = func(ctx context.Context) ([]float32, error) {
+			vectors, err := s.encoder.Encode(ctx, []string{req.GetQuestion()})
+			if err != nil {
+				return nil, err
+			}
+			return vectors[0], nil
+		}
+	}
+	return limit
+}
+
+// reasoningPaths names the walks of each plan. Names that come back from walk
+// to walk are read once, and the messages made in one piece: there may be
+// thousands.
+func reasoningPaths(snap store.Snapshot, paths []*graphv1.RelationPath, plans []walk.Plan, walks [][]walk.Walk) []*graphv1.ReasoningPath {
+	count, passed := 0, 0
+	for _, of := range walks {
+		count += len(of)
+		for _, w := range of {
+			passed += len(w.Entities)
+		}
+	}
+	named := make([]*graphv1.ReasoningPath, 0, count)
+	messages, entities := make([]graphv1.ReasoningPath, count), make([]string, 0, passed)
+	names := map[store.EntityID]string{}
 	for i, of := range walks {
 		steps := relationSteps(snap, plans[i].Steps)
 		for _, w := range of {
-			resp.Paths = append(resp.Paths, &graphv1.ReasoningPath{
-				Entities: entityNames(snap, w.Entities), Steps: steps, Score: req.GetPaths()[i].GetScore(),
-			})
+			began := len(entities)
+			for _, e := range w.Entities {
+				name, ok := names[e]
+				if !ok {
+					name = snap.EntityName(e)
+					names[e] = name
+				}
+				entities = append(entities, name)
+			}
+			m := &messages[len(named)]
+			m.Entities, m.Steps, m.Score = entities[began:len(entities):len(entities)], steps, paths[i].GetScore()
+			named = append(named, m)
 		}
 	}
-	s.observe.paths.Record(ctx, int64(len(resp.GetPaths())))
-	return resp, nil
+	return named
 }
 
 // planOf turns a relation path into numbers. One with a relation that the

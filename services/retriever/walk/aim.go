@@ -13,6 +13,9 @@ type aim struct {
 	// without the topic entities' names, which say nothing about the path.
 	question []float32
 	proposed [][]float32
+	// words are the question's own, nearness their cosines to relations.
+	words    []word
+	nearness map[store.RelationID][]float32
 }
 
 func newAim(ctx context.Context, snap Reader, encoder Encoder, ask Ask) (*aim, error) {
@@ -25,7 +28,11 @@ func newAim(ctx context.Context, snap Reader, encoder Encoder, ask Ask) (*aim, e
 	for i := range question {
 		question[i] = (vectors[0][i] + vectors[1][i]) / 2
 	}
-	return &aim{question: question, proposed: vectors[2:]}, nil
+	words, err := wordsOf(ctx, snap, encoder, ask)
+	if err != nil {
+		return nil, err
+	}
+	return &aim{question: question, proposed: vectors[2:], words: words, nearness: map[store.RelationID][]float32{}}, nil
 }
 
 // closeness compares a path's vector with the aim: -1 to 1 times its length.

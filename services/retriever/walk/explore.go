@@ -17,12 +17,19 @@ type prospect struct {
 	// reach are the entities it leads to, ascending; ends those of them that
 	// can be an answer.
 	reach, ends []store.EntityID
+	// via is the entity before each of reach, or several.
+	via []store.EntityID
 	// hops counts its steps, those that start from mediators alone left out: a
 	// fact told over a mediator is one fact.
 	hops int
 	// sum adds up the vectors of its relations.
-	sum   []float32
-	score float32
+	sum []float32
+	// ways adds up the natural logarithms of how many ways there were to go on
+	// at each hop but the first.
+	ways float32
+	// fit is how it and the question's words explain each other; score is what
+	// it is ranked by.
+	fit, score float32
 }
 
 // explore finds the paths of up to maxHops hops around the topic entities and
@@ -31,7 +38,7 @@ type prospect struct {
 func explore(ctx context.Context, snap Snapshot, aim *aim, topics []store.EntityID, maxHops int) ([]*prospect, error) {
 	var found, frontier []*prospect
 	for _, t := range slices.Compact(slices.Sorted(slices.Values(topics))) {
-		frontier = append(frontier, &prospect{topic: t, reach: []store.EntityID{t}, sum: make([]float32, len(aim.question))})
+		frontier = append(frontier, &prospect{topic: t, reach: []store.EntityID{t}, via: []store.EntityID{several}, sum: make([]float32, len(aim.question))})
 	}
 	for range maxHops {
 		next, err := extend(ctx, snap, frontier)
@@ -45,20 +52,18 @@ func explore(ctx context.Context, snap Snapshot, aim *aim, topics []store.Entity
 		answering := slices.Clone(next)
 		answering = slices.DeleteFunc(answering, func(p *prospect) bool { return len(p.ends) == 0 })
 		found = append(found, answering[:min(len(answering), finalists)]...)
-		frontier = affordable(next)
+		frontier = beamOf(next)
 	}
 	return found, nil
 }
 
-// affordable keeps the best prospects whose edges one more hop may read.
-func affordable(ranked []*prospect) []*prospect {
+// beamOf keeps the best prospects to go on from.
+func beamOf(ranked []*prospect) []*prospect {
 	var kept []*prospect
-	total := 0
 	for _, p := range ranked {
-		if len(p.reach) > fan || total+len(p.reach) > reads {
+		if len(p.reach) > fan {
 			continue
 		}
-		total += len(p.reach)
 		if kept = append(kept, p); len(kept) == beam {
 			break
 		}
@@ -69,44 +74,89 @@ func affordable(ranked []*prospect) []*prospect {
 // extend goes one hop in every way from every prospect, with one read of the
 // store per direction.
 func extend(ctx context.Context, snap Snapshot, frontier []*prospect) ([]*prospect, error) {
-	var entities []store.EntityID
-	for _, p := range frontier {
-		entities = append(entities, p.reach...)
-	}
-	slices.Sort(entities)
-	entities = slices.Compact(entities)
-	if len(entities) == 0 {
-		return nil, nil
-	}
-	var next []*prospect
+	onwards := make([][]*prospect, len(frontier))
 	for _, dir := range []store.Direction{store.Out, store.In} {
+		entities, read := affordable(snap, frontier, dir)
 		lists, err := snap.Edges(ctx, entities, dir, nil)
 		if err != nil {
 			return nil, err
 		}
-		for _, p := range frontier {
-			next = append(next, p.onwards(snap, entities, lists, dir)...)
+		for i, p := range frontier {
+			if read[i] {
+				onwards[i] = append(onwards[i], p.onwards(snap, entities, lists, dir)...)
+			}
 		}
 	}
+	var next []*prospect
+	for i, p := range frontier {
+		ways := float32(math.Log(float64(max(1, len(onwards[i])))))
+		for _, n := range onwards[i] {
+			n.ways = p.ways
+			if n.hops > p.hops && p.hops > 0 {
+				n.ways += ways
+			}
+		}
+		next = append(next, onwards[i]...)
+	}
 	return next, nil
+}
+
+// affordable lists the entities, ascending, whose edges in a direction one hop
+// reads, and for each prospect whether they are among them: from the best
+// prospect down, one that passes a hub is left out where its edges would be too
+// many. Topic entities always are among them.
+func affordable(snap Snapshot, frontier []*prospect, dir store.Direction) (entities []store.EntityID, read []bool) {
+	read = make([]bool, len(frontier))
+	counted := map[store.EntityID]bool{}
+	total := 0
+	for i, p := range frontier {
+		added := 0
+		for _, e := range p.reach {
+			if !counted[e] {
+				added += snap.Degree(e, dir)
+			}
+		}
+		if len(p.steps) > 0 && total+added > reads {
+			continue
+		}
+		read[i] = true
+		total += added
+		for _, e := range p.reach {
+			if !counted[e] {
+				counted[e] = true
+				entities = append(entities, e)
+			}
+		}
+	}
+	slices.Sort(entities)
+	return entities, read
 }
 
 // onwards lists the prospects one hop after p in a direction. lists holds the
 // edges of entities, which are ascending.
 func (p *prospect) onwards(snap Snapshot, entities []store.EntityID, lists [][]store.Edge, dir store.Direction) []*prospect {
-	reached := map[store.RelationID][]store.EntityID{}
-	for _, from := range p.reach {
+	reached := map[store.RelationID][]uint64{}
+	for i, from := range p.reach {
 		at, _ := slices.BinarySearch(entities, from)
-		through := snap.Kind(from) == store.Mediator
+		var relation store.RelationID
+		var bucket []uint64
+		back := false
 		for _, e := range lists[at] {
-			step := Step{Relation: e.Relation, Inverse: dir == store.In}
-			// Back the way it came: from a mediator that leads to the other
-			// parties, from anything else only to what is like the topic.
-			undone := len(p.steps) > 0 && step.back(p.steps[len(p.steps)-1])
-			if e.Entity == p.topic || (undone && !through) {
+			if bucket == nil || e.Relation != relation {
+				if bucket != nil {
+					reached[relation] = bucket
+				}
+				relation = e.Relation
+				bucket = reached[relation]
+				back = len(p.steps) > 0 && Step{Relation: relation, Inverse: dir == store.In}.back(p.steps[len(p.steps)-1])
+			}
+			if e.Entity == p.topic || (back && e.Entity == p.via[i]) {
 				continue
 			}
-			reached[e.Relation] = append(reached[e.Relation], e.Entity)
+			bucket = append(bucket, uint64(e.Entity)<<32|uint64(from))
+		}
+		if bucket != nil {
+			reached[relation] = bucket
 		}
 	}
 	hops := p.hops
@@ -114,18 +164,32 @@ func (p *prospect) onwards(snap Snapshot, entities []store.EntityID, lists [][]s
 		hops++
 	}
 	next := make([]*prospect, 0, len(reached))
-	for relation, entities := range reached {
-		slices.Sort(entities)
-		next = append(next, &prospect{
+	for relation, arrivals := range reached {
+		if len(arrivals) == 0 {
+			continue
+		}
+		slices.Sort(arrivals)
+		n := &prospect{
 			topic: p.topic,
 			steps: append(slices.Clone(p.steps), Step{Relation: relation, Inverse: dir == store.In}),
-			reach: slices.Compact(entities),
 			hops:  hops,
 			sum:   plus(p.sum, snap.RelationVector(relation)),
-		})
+		}
+		for _, a := range arrivals {
+			e, from := store.EntityID(a>>32), store.EntityID(a)
+			if last := len(n.reach) - 1; last < 0 || n.reach[last] != e {
+				n.reach, n.via = append(n.reach, e), append(n.via, from)
+			} else if n.via[last] != from {
+				n.via[last] = several
+			}
+		}
+		next = append(next, n)
 	}
 	return next
 }
+
+// several stands for more than one entity.
+const several = ^store.EntityID(0)
 
 // finish fills the ends and the rough score.
 func (p *prospect) finish(snap Snapshot, aim *aim) {
@@ -138,7 +202,8 @@ func (p *prospect) finish(snap Snapshot, aim *aim) {
 	if length == 0 {
 		length = 1
 	}
-	p.score = aim.closeness(p.sum) / length
+	p.fit = aim.fit(snap, p)
+	p.score = aim.closeness(p.sum)/length + p.fit
 	if len(p.ends) > 0 {
 		p.score = p.worth(p.score)
 	}

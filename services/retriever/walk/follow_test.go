@@ -73,7 +73,7 @@ func TestFollow(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			walks, truncated, err := Follow(context.Background(), films, []Plan{{steps(films, tt.path), ids(films, tt.topics...)}}, tt.limit)
+			walks, truncated, err := Follow(context.Background(), films, []Plan{{steps(films, tt.path), ids(films, tt.topics...)}}, Limit{Walks: tt.limit})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +94,7 @@ func TestPlansStartFromTheirOwnTopicsAndShareReads(t *testing.T) {
 		{steps(films, "director, born in, country"), ids(films, "Tides")},
 	}
 	films.EdgeReads = 0
-	walks, _, err := Follow(context.Background(), films, plans, 10)
+	walks, _, err := Follow(context.Background(), films, plans, Limit{Walks: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func (broken) Edges(context.Context, []store.EntityID, store.Direction, []store.
 }
 
 func TestFollowPassesTheStoresErrorOn(t *testing.T) {
-	_, _, err := Follow(context.Background(), broken{films}, []Plan{{steps(films, "cast"), ids(films, "Tides")}}, 10)
+	_, _, err := Follow(context.Background(), broken{films}, []Plan{{steps(films, "cast"), ids(films, "Tides")}}, Limit{Walks: 10})
 	if !errors.Is(err, errDown) {
 		t.Errorf("error %v, want %v", err, errDown)
 	}
@@ -141,7 +141,7 @@ func TestFollowAgreesWithAPlainWalk(t *testing.T) {
 			p.Topics = []store.EntityID{store.EntityID(r.IntN(g.Info().Entities))}
 			plans = append(plans, p)
 		}
-		walks, truncated, err := Follow(context.Background(), g, plans, 1000)
+		walks, truncated, err := Follow(context.Background(), g, plans, Limit{Walks: 1000})
 		if err != nil || truncated {
 			t.Fatalf("truncated %v, error %v", truncated, err)
 		}

@@ -14,12 +14,14 @@ const (
 	// sizePenalty times the natural logarithm of the number of ends is taken
 	// off a path's score: one with hundreds of ends is rarely the answer.
 	sizePenalty = 0.02
-	// hopPenalty is taken off for each hop after the first that does not lead on
-	// from a mediator.
-	hopPenalty = 0.12
+	// waysPenalty times the natural logarithm of the number of ways there were to
+	// go on is taken off for each hop after the first: the more paths of a length
+	// there are, the likelier one of them fits by chance. So a graph of nine
+	// relations allows longer paths than one of thousands.
+	waysPenalty = 0.07
 	// sharedBonus is for a path with an end that another topic entity's path
 	// ends in too.
-	sharedBonus = 0.05
+	sharedBonus = 0.1
 	// proposedWeight is how much of the score comes from the model's own words
 	// where there are any, the rest from the question's.
 	proposedWeight = 0.4
@@ -31,8 +33,8 @@ const (
 	beam = 64
 	// fan is the most entities a path may reach and still be gone on from.
 	fan = 1000
-	// reads is the most entities whose edges one hop reads.
-	reads = 20000
+	// reads is the most edges that one hop after the first reads in a direction.
+	reads = 300000
 	// finalists is how many paths of each length have their words encoded;
 	// they are chosen by the vectors of their relations.
 	finalists = 48
@@ -102,7 +104,7 @@ func score(ctx context.Context, snap Snapshot, encoder Encoder, aim *aim, prospe
 	}
 	shared := reachedByMany(prospects)
 	for i, p := range prospects {
-		p.score = p.worth(aim.closeness(vectors[i]))
+		p.score = p.worth(aim.closeness(vectors[i]) + p.fit)
 		if slices.ContainsFunc(p.ends, func(e store.EntityID) bool { return shared[e] }) {
 			p.score += sharedBonus
 		}
@@ -138,7 +140,7 @@ func pathVectors(ctx context.Context, snap Snapshot, encoder Encoder, prospects 
 func (p *prospect) worth(closeness float32) float32 {
 	return closeness -
 		sizePenalty*float32(math.Log(float64(len(p.ends)))) -
-		hopPenalty*float32(p.hops-1)
+		waysPenalty*p.ways
 }
 
 // reachedByMany finds the ends that paths from several topic entities share.

@@ -65,7 +65,7 @@ func (b *bench) pathEnds(ctx context.Context, snap store.Snapshot, q question, l
 	for _, s := range suggested {
 		plans = append(plans, s.Plan)
 	}
-	walks, _, err := walk.Follow(ctx, snap, plans, 100)
+	walks, _, err := walk.Follow(ctx, snap, plans, walk.Limit{Walks: 100})
 	if err != nil {
 		return false, 0, err
 	}

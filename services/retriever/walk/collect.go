@@ -1,0 +1,55 @@
+package walk
+
+import (
+	"slices"
+
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// collect turns the arrivals of a plan's last step into walks, those of each
+// of its topic entities together.
+func (p *pass) collect(end int32, topics []store.EntityID) ([]Walk, error) {
+	n := &p.trie.nodes[end]
+	var last []int32
+	for i, topic := range topics {
+		if slices.Contains(topics[:i], topic) {
+			continue
+		}
+		began := len(last)
+		for at := n.first; at < n.last; at++ {
+			if a := &p.arrivals[at]; a.topic == topic && p.snap.Kind(a.entity) != store.Mediator {
+				last = append(last, at)
+			}
+		}
+		kept, err := p.choose(last[began:])
+		if err != nil {
+			return nil, err
+		}
+		last = append(last[:began], kept...)
+	}
+	if len(last) == 0 {
+		return nil, nil
+	}
+	return p.trace(last), nil
+}
+
+// trace reads walks of one plan back from their last hops. They share one
+// piece of memory.
+func (p *pass) trace(last []int32) []Walk {
+	passed := 1
+	for at := last[0]; at >= 0; at = p.arrivals[at].from {
+		passed++
+	}
+	walks := make([]Walk, len(last))
+	all := make([]store.EntityID, passed*len(last))
+	for i, at := range last {
+		entities := all[i*passed : (i+1)*passed : (i+1)*passed]
+		entities[0] = p.arrivals[at].topic
+		for to := passed - 1; at >= 0; at = p.arrivals[at].from {
+			entities[to] = p.arrivals[at].entity
+			to--
+		}
+		walks[i].Entities = entities
+	}
+	return walks
+}
