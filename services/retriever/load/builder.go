@@ -1,211 +1,235 @@
 package load
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"slices"
+	"os"
 	"strings"
+	"unsafe"
 
-	"github.com/triplemesh/triplemesh/internal/verbalise"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
+	"github.com/triplemesh/triplemesh/services/retriever/source"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// Builder gathers facts and puts them in the order that a snapshot has. It is
-// not safe for concurrent use.
+// DefaultMemory is how many bytes a build holds where nothing else is said.
+const DefaultMemory = 512 << 20
+
+// Fact is a triple by its names.
+type Fact struct {
+	Subject, Relation, Object string
+	Validity                  store.Validity
+}
+
+// Builder gathers statements and puts them in the order that a snapshot has.
+// It is a source.Sink. What does not fit in its memory goes to scratch files:
+// batches of statements, each with a vocabulary of its own, which Content
+// merges. It is not safe for concurrent use.
 type Builder struct {
-	entities, relations interner
-	rows                []row
-	intervals           []store.Validity
-	intervalIDs         map[store.Validity]uint32
-	aliases             map[store.Alias]struct{}
+	scratch *scratch
+	memory  int
+	now     *batch
+	taken   int
+	parts   []*partial
+	rows    int
+	// finishing is the batch before, being put in order; spare one that is.
+	finishing chan finished
+	spare     *batch
+	// keep is told of each batch that is finished and in files, and of the
+	// position at which it was full; nil for no one.
+	keep     func(number int, p *partial, at position) error
+	position func() position
+	err      error
 }
 
-// row is a fact by numbers; interval 0 is none.
-type row struct {
-	subject, relation, object, interval uint32
+// finished is what became of a batch.
+type finished struct {
+	batch *batch
+	part  *partial
+	err   error
 }
 
-// NewBuilder returns a Builder that holds nothing.
+// NewBuilder returns a Builder that holds nothing. Its scratch files, should
+// there be any, go to the system's directory for temporary files.
 func NewBuilder() *Builder {
-	return &Builder{
-		intervals:   []store.Validity{{}},
-		intervalIDs: map[store.Validity]uint32{{}: 0},
-		aliases:     map[store.Alias]struct{}{},
-	}
+	return newBuilder(&scratch{disk: osDisk{}, parent: os.TempDir()}, DefaultMemory)
 }
 
-// interner numbers names in the order they first come.
-type interner struct {
-	names []string
-	ids   map[string]uint32
+func newBuilder(s *scratch, memory int) *Builder {
+	return &Builder{scratch: s, memory: max(memory, 1<<10), now: newBatch()}
 }
 
-func (n *interner) id(name string) uint32 {
-	if id, ok := n.ids[name]; ok {
-		return id
+// Close removes the scratch files; content that was made reads them no more.
+func (b *Builder) Close() error {
+	if b.finishing != nil {
+		b.took(<-b.finishing)
 	}
-	if n.ids == nil {
-		n.ids = map[string]uint32{}
-	}
-	// The name may be a piece of a whole line.
-	name = strings.Clone(name)
-	id := uint32(len(n.names))
-	n.names = append(n.names, name)
-	n.ids[name] = id
-	return id
+	return b.scratch.removeAll()
 }
 
-// sorted returns the names in byte order and where each number went.
-func (n *interner) sorted() (names []string, place []uint32) {
-	names = slices.Clone(n.names)
-	slices.Sort(names)
-	place = make([]uint32, len(names))
-	for i, name := range names {
-		place[n.ids[name]] = uint32(i)
-	}
-	return names, place
-}
-
-// Add takes a fact. Adding one twice is harmless.
+// Add takes a fact by its names. Adding one twice is harmless. Errors are
+// Content's to tell.
 func (b *Builder) Add(f Fact) {
-	interval, ok := b.intervalIDs[f.Validity]
-	if !ok {
-		interval = uint32(len(b.intervals))
-		b.intervals = append(b.intervals, f.Validity)
-		b.intervalIDs[f.Validity] = interval
+	err := b.Statement(source.Statement{
+		Subject: source.Term{Key: f.Subject}, Relation: f.Relation, Object: source.Term{Key: f.Object}, Validity: f.Validity,
+	})
+	if b.err == nil {
+		b.err = err
 	}
-	b.rows = append(b.rows, row{b.entities.id(f.Subject), b.relations.id(f.Relation), b.entities.id(f.Object), interval})
 }
 
-// Alias takes another name of an entity. It counts only where a fact names the
-// entity.
-func (b *Builder) Alias(entity, name string) {
-	b.aliases[store.Alias{Entity: store.EntityID(b.entities.id(entity)), Name: name}] = struct{}{}
+// Statement implements source.Sink.
+func (b *Builder) Statement(s source.Statement) error {
+	subject, err := b.term(s.Subject)
+	if err != nil {
+		return err
+	}
+	object, err := b.term(s.Object)
+	if err != nil {
+		return err
+	}
+	if strings.IndexByte(s.Relation, 0) >= 0 {
+		return errZero
+	}
+	relation := b.now.id(nodeClass, asBytes(s.Relation), asRelation)
+	b.now.facts = append(b.now.facts, record{subject, relation, object, b.now.validity(s.Validity)})
+	return b.full()
 }
 
-// Content puts the facts in order and says how to encode them. It returns also
-// how many facts were there twice. progress may be nil.
-func (b *Builder) Content(ctx context.Context, enc encoder.Encoder, progress func(done, total int)) (store.Content, int, error) {
-	c := store.Content{Encoder: enc.Name(), Dims: enc.Dims()}
-	b.dropUnused()
-	var relationPlace []uint32
-	entities, entityPlace := b.entities.sorted()
-	named := make([]store.Named, len(entities))
-	for i, name := range entities {
-		named[i] = store.Named{Name: name, Kind: store.KindOf(name)}
-	}
-	c.Entities, c.EntityCount = store.All(named), len(named)
-	c.Relations, relationPlace = b.relations.sorted()
+var errZero = fmt.Errorf("a name has a zero byte: %w", store.ErrInvalid)
 
-	rows := make([]row, len(b.rows))
-	for i, r := range b.rows {
-		rows[i] = row{entityPlace[r.subject], relationPlace[r.relation], entityPlace[r.object], r.interval}
+func (b *Builder) term(t source.Term) (uint32, error) {
+	if strings.IndexByte(t.Key, 0) >= 0 || strings.IndexByte(t.Unit, 0) >= 0 || t.Kind > store.Date {
+		return 0, errZero
 	}
-	slices.SortFunc(rows, b.compare)
-	rows = slices.Compact(rows)
-	triples := make([]store.Dated, len(rows))
-	for i, r := range rows {
-		triples[i] = store.Dated{
-			Triple:   store.Triple{Subject: store.EntityID(r.subject), Relation: store.RelationID(r.relation), Object: store.EntityID(r.object)},
-			Validity: b.intervals[r.interval],
-		}
+	as := asKind << t.Kind
+	switch {
+	case t.Kind <= store.Mediator:
+		return b.now.id(nodeClass, asBytes(t.Key), as), nil
+	case t.Unit == "":
+		return b.now.id(literalClass, asBytes(t.Key), as), nil
 	}
-	c.Triples, c.TripleCount = store.All(triples), len(triples)
-	var aliases []store.Alias
-	for a := range b.aliases {
-		aliases = append(aliases, store.Alias{Entity: store.EntityID(entityPlace[a.Entity]), Name: a.Name})
-	}
-	c.Aliases = store.All(aliases)
-	phrases := make([]string, len(c.Relations))
-	for i, r := range c.Relations {
-		phrases[i] = verbalise.RelationInContext(r)
-	}
-	var err error
-	if c.RelationVectors, err = enc.Encode(ctx, phrases); err != nil {
-		return c, 0, fmt.Errorf("encode relations: %w", err)
-	}
-	c.TripleVectors = tripleVectors(enc, entities, c.Relations, triples, progress)
-	return c, len(b.rows) - len(rows), nil
+	b.now.id(nodeClass, asBytes(t.Unit), asUnit)
+	return b.now.pair(quantityClass, t.Key, t.Unit, as), nil
 }
 
-func (b *Builder) compare(x, y row) int {
-	vx, vy := b.intervals[x.interval], b.intervals[y.interval]
-	return cmp.Or(
-		cmp.Compare(x.subject, y.subject),
-		cmp.Compare(x.relation, y.relation),
-		cmp.Compare(x.object, y.object),
-		strings.Compare(vx.Start, vy.Start),
-		strings.Compare(vx.End, vy.End),
-	)
+// asBytes shows a string as bytes that must not be changed.
+func asBytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
+// Label implements source.Sink.
+func (b *Builder) Label(key, name string, rank int) error {
+	if strings.IndexByte(key, 0) >= 0 || strings.IndexByte(name, 0) >= 0 {
+		return errZero
+	}
+	b.now.label(asBytes(key), name, rank)
+	return b.full()
 }
 
-// dropUnused forgets entities that only an alias named.
-func (b *Builder) dropUnused() {
-	used := make([]bool, len(b.entities.names))
-	for _, r := range b.rows {
-		used[r.subject], used[r.object] = true, true
+// Alias implements source.Sink. It counts only where a fact names the entity.
+func (b *Builder) Alias(key, name string) error {
+	if strings.IndexByte(key, 0) >= 0 || strings.IndexByte(name, 0) >= 0 {
+		return errZero
 	}
-	if !slices.Contains(used, false) {
-		return
-	}
-	var kept interner
-	place := make([]uint32, len(used))
-	for i, name := range b.entities.names {
-		if used[i] {
-			place[i] = kept.id(name)
-		}
-	}
-	for i, r := range b.rows {
-		b.rows[i].subject, b.rows[i].object = place[r.subject], place[r.object]
-	}
-	aliases := map[store.Alias]struct{}{}
-	for a := range b.aliases {
-		if used[a.Entity] {
-			aliases[store.Alias{Entity: store.EntityID(place[a.Entity]), Name: a.Name}] = struct{}{}
-		}
-	}
-	b.entities, b.aliases = kept, aliases
+	b.now.also = append(b.now.also, b.now.naming(b.now.id(nodeClass, asBytes(key), 0), name, 0))
+	return b.full()
 }
 
-// encodeRows is how many triples are encoded between two writes: enough for
-// the encoder to put texts of one length together.
-const encodeRows = 2048
-
-// tripleVectors encodes the triples in order. Triples of one subject stand
-// together, so those with the same words nearly always meet within one stretch
-// and are encoded once.
-func tripleVectors(enc encoder.Encoder, entities, relations []string, triples []store.Dated, progress func(done, total int)) store.Each[[]float32] {
-	return func(ctx context.Context, emit func([]float32) error) error {
-		for from := 0; from < len(triples); from += encodeRows {
-			to := min(from+encodeRows, len(triples))
-			var texts []string
-			places := map[string]int{}
-			rows := make([]int, 0, to-from)
-			for _, t := range triples[from:to] {
-				text := verbalise.Triple(entities[t.Subject], relations[t.Relation], entities[t.Object])
-				place, ok := places[text]
-				if !ok {
-					place = len(texts)
-					places[text] = place
-					texts = append(texts, text)
-				}
-				rows = append(rows, place)
-			}
-			vectors, err := enc.Encode(ctx, texts)
-			if err != nil {
-				return fmt.Errorf("encode triples %d to %d: %w", from, to, err)
-			}
-			for _, place := range rows {
-				if err := emit(vectors[place]); err != nil {
-					return err
-				}
-			}
-			if progress != nil {
-				progress(to, len(triples))
-			}
-		}
+// full finishes the batch when its share of the memory is used up.
+func (b *Builder) full() error {
+	b.taken++
+	// A batch being filled and one being finished, which takes as much again
+	// for its order, share the memory.
+	if b.taken%64 != 0 && b.memory > 1<<20 || b.now.bytes() < b.memory/4 {
 		return nil
 	}
+	return b.flush()
+}
+
+// flush lets a batch be finished while the next one is filled.
+func (b *Builder) flush() error {
+	if b.finishing != nil {
+		if err := b.took(<-b.finishing); err != nil {
+			return err
+		}
+	}
+	done := make(chan finished, 1)
+	b.finishing = done
+	b.rows += len(b.now.facts)
+	number, filled := len(b.parts), b.now
+	var at position
+	if b.position != nil {
+		at = b.position()
+	}
+	if b.now = b.spare; b.now == nil {
+		b.now = newBatch()
+	}
+	b.spare = nil
+	go func() {
+		p, err := filled.finish(b.scratch, batchName(number), 0)
+		if err == nil && b.keep != nil {
+			p.kept = true
+			err = b.keep(number, p, at)
+		}
+		filled.reset()
+		done <- finished{filled, p, err}
+	}()
+	return nil
+}
+
+// statements counts the facts that were taken.
+func (b *Builder) statements() uint64 { return uint64(b.rows + len(b.now.facts)) }
+
+const batchPrefix = "batch-"
+
+func batchName(number int) string { return fmt.Sprintf("%s%d", batchPrefix, number) }
+
+func (b *Builder) took(f finished) error {
+	b.finishing, b.spare = nil, f.batch
+	if f.err != nil {
+		return fmt.Errorf("put batch %d in order: %w", len(b.parts), f.err)
+	}
+	b.parts = append(b.parts, f.part)
+	return nil
+}
+
+// assemble makes one graph of all that was taken.
+func (b *Builder) assemble(ctx context.Context, told func(done, total int)) (*graph, error) {
+	if b.err != nil {
+		return nil, b.err
+	}
+	if b.finishing != nil {
+		if err := b.took(<-b.finishing); err != nil {
+			return nil, err
+		}
+	}
+	b.spare = nil
+	if !b.now.empty() || len(b.parts) == 0 {
+		b.rows += len(b.now.facts)
+		p, err := b.now.finish(b.scratch, "", b.memory)
+		if err != nil {
+			return nil, fmt.Errorf("put batch %d in order: %w", len(b.parts), err)
+		}
+		b.parts = append(b.parts, p)
+	}
+	b.now = nil
+	parts := b.parts
+	b.parts = nil
+	return assemble(ctx, b.scratch, b.memory, parts, told)
+}
+
+// Content puts the statements in order and says how to encode them. It returns
+// also how many facts were there twice. progress may be nil. Nothing may be
+// added afterwards.
+func (b *Builder) Content(ctx context.Context, enc encoder.Encoder, progress func(done, total int)) (store.Content, int, error) {
+	g, err := b.assemble(ctx, func(int, int) {})
+	if err != nil {
+		return store.Content{}, 0, errors.Join(err, b.Close())
+	}
+	c, err := g.content(ctx, enc)
+	if err != nil {
+		return store.Content{}, 0, errors.Join(err, b.Close())
+	}
+	c.TripleVectors = g.vectors(enc, progress)
+	return c, b.rows - g.count, nil
 }

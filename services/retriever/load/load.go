@@ -1,29 +1,26 @@
+// Package load reads files of statements and builds snapshots from them, with
+// bounded memory: what does not fit goes to scratch files.
 package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"strings"
-	"time"
 
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// Format is how triples are written in a file.
-type Format int
+// Vectors says which vectors a snapshot gets.
+type Vectors int
 
 const (
-	// ByName tells the format by the file's name.
-	ByName Format = iota
-	// TSV is subject<TAB>relation<TAB>object, and at most two more columns for
-	// the start and the end of validity.
-	TSV
-	// NTriples is W3C N-Triples 1.1.
-	NTriples
+	// AllVectors makes one for each triple and one for each relation.
+	AllVectors Vectors = iota
+	// RelationVectors makes only those of relations.
+	RelationVectors
 )
 
 // Options says how to load.
@@ -34,18 +31,26 @@ type Options struct {
 	Strict bool
 	// NoActivate leaves the active snapshot as it is.
 	NoActivate bool
-	// Progress is called now and then, from one goroutine; nil for never.
+	// Language is that of labels; empty takes "en".
+	Language string
+	// Vectors says which vectors to make.
+	Vectors Vectors
+	// Scratch is a directory for what does not fit in memory, on a disk with
+	// room for as much as the files hold unpacked. Empty takes a fresh one in
+	// the system's directory for temporary files. All that a load puts there is
+	// removed at its end.
+	Scratch string
+	// Memory is how many bytes to hold, about; 0 takes DefaultMemory. What the
+	// readers of files and the encoder hold comes on top.
+	Memory int
+	// Resume goes on with a load of the same files that was interrupted, where
+	// there is one in Scratch. A load that may have to go on keeps its scratch
+	// files when its context ends.
+	Resume bool
+	// Progress is called now and then, never twice at a time; nil for never.
 	Progress func(Progress)
-}
 
-// Progress is how far a load has come.
-type Progress struct {
-	// Lines read so far.
-	Lines uint64
-	// Encoded of Triples have their vectors; both are 0 while lines are read.
-	Encoded, Triples int
-	// Rate is triples encoded per second.
-	Rate float64
+	disk disk
 }
 
 // Report says what a load did.
@@ -53,8 +58,8 @@ type Report struct {
 	// Snapshot is what was built, Active whether questions read it now.
 	Snapshot store.Info
 	Active   bool
-	// Lines were read, BadLines of them held no triple, Duplicates were there
-	// already.
+	// Lines were read, or statements of formats that have no lines; BadLines of
+	// them held no triple, Duplicates were there already.
 	Lines, BadLines, Duplicates uint64
 	// Errors are the first bad lines, 20 at most.
 	Errors []*LineError
@@ -62,9 +67,6 @@ type Report struct {
 
 // maxErrors is how many bad lines a report shows.
 const maxErrors = 20
-
-// progressLines is how many lines are read between two calls of Progress.
-const progressLines = 1 << 16
 
 // Target is what a load needs of a store.
 type Target interface {
@@ -76,6 +78,7 @@ type Target interface {
 // Files loads files of this machine into a new snapshot and activates it.
 func Files(ctx context.Context, to Target, enc encoder.Encoder, paths []string, options Options) (Report, error) {
 	l := New(options)
+	defer l.Close()
 	for _, path := range paths {
 		if err := l.file(ctx, path); err != nil {
 			return l.report, err
@@ -84,96 +87,142 @@ func Files(ctx context.Context, to Target, enc encoder.Encoder, paths []string, 
 	return l.Finish(ctx, to, enc)
 }
 
-// Loader reads files one after another and builds a snapshot of them all.
+// Loader reads files one after another and builds a snapshot of them all. It
+// is not safe for concurrent use.
 type Loader struct {
 	options Options
 	builder *Builder
-	rdf     *rdf
+	scratch *scratch
+	journal *journal
 	report  Report
+	at      position
+	begun   bool
+	// past is the load that this one goes on with; nil where there is none.
+	past *history
+	// interrupted says that the scratch files are kept to go on with.
+	interrupted bool
 }
 
 // New returns a Loader that has read nothing.
 func New(options Options) *Loader {
-	return &Loader{options: options, builder: NewBuilder(), rdf: newRDF()}
+	if options.disk == nil {
+		options.disk = osDisk{}
+	}
+	if options.Memory <= 0 {
+		options.Memory = DefaultMemory
+	}
+	s := &scratch{disk: options.disk, parent: os.TempDir()}
+	if options.Scratch != "" {
+		s.dir = filepath.Join(options.Scratch, "load-"+options.KG)
+	}
+	return &Loader{options: options, scratch: s, builder: newBuilder(s, options.Memory), journal: &journal{scratch: s}}
 }
 
-func (l *Loader) file(ctx context.Context, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return &store.Error{Op: "load", KG: l.options.KG, Err: err}
+// begin looks for a load to go on with, once.
+func (l *Loader) begin() error {
+	if l.begun {
+		return nil
 	}
-	defer f.Close()
-	return l.Read(ctx, filepath.Base(path), ByName, f)
-}
-
-// Read takes all of one file. A bad line is counted and reported; it is an
-// error only where Options.Strict says so.
-func (l *Loader) Read(ctx context.Context, name string, format Format, r io.Reader) error {
-	format, err := formatOf(name, format)
-	if err != nil {
-		return &store.Error{Op: "load", KG: l.options.KG, Err: err}
-	}
-	take := l.takeTSV
-	if format == NTriples {
-		l.rdf.nextFile()
-		take = l.rdf.take
-	}
-	before := l.report.Lines
-	n, err := lines(ctx, name, r, func(line uint64, text []byte) error {
-		if line%progressLines == 0 && l.options.Progress != nil {
-			l.options.Progress(Progress{Lines: before + line})
-		}
-		if err := take(string(text)); err != nil {
-			return l.bad(&LineError{name, line, err})
+	l.begun = true
+	header := loadEntry{Version: journalVersion, KG: l.options.KG, Language: l.options.Language, Strict: l.options.Strict}
+	if l.options.Scratch == "" {
+		if l.options.Resume {
+			return fmt.Errorf("resume: no directory for scratch files is named: %w", store.ErrInvalid)
 		}
 		return nil
-	}, l.bad)
-	l.report.Lines += n
-	return err
-}
-
-func (l *Loader) takeTSV(text string) error {
-	f, err := parseTSV(text)
-	if err == nil {
-		l.builder.Add(f)
 	}
-	return err
-}
-
-func (l *Loader) bad(err *LineError) error {
-	l.report.BadLines++
-	if len(l.report.Errors) < maxErrors {
-		l.report.Errors = append(l.report.Errors, err)
-	}
-	if l.options.Strict {
+	if err := l.journal.hold(l.scratch.dir); err != nil {
 		return err
 	}
-	return nil
+	l.builder.keep, l.builder.position = l.keep, func() position { return l.at }
+	if l.options.Resume {
+		past, err := readJournal(l.scratch.dir)
+		if err != nil {
+			return err
+		}
+		if past != nil {
+			return l.goOn(past, header)
+		}
+	}
+	if err := l.scratch.disk.RemoveAll(l.scratch.dir); err != nil {
+		return fmt.Errorf("remove what an earlier load left: %w", err)
+	}
+	return l.journal.note(entry{Load: &header})
+}
+
+// goOn takes over what an interrupted load has done.
+func (l *Loader) goOn(past *history, header loadEntry) error {
+	if past.load != header {
+		return fmt.Errorf("the load that was interrupted was of %+v, this one is of %+v; load without resume to begin anew: %w", past.load, header, store.ErrInvalid)
+	}
+	parts, err := past.parts(l.scratch)
+	if err != nil {
+		return err
+	}
+	l.past, l.builder.parts = past, parts
+	for _, p := range parts {
+		l.builder.rows += p.rows
+	}
+	l.journal.path, err = l.scratch.path(journalName)
+	return err
+}
+
+// keep notes a batch in the journal.
+func (l *Loader) keep(number int, p *partial, at position) error {
+	return l.journal.batch(batchEntry{
+		Number: number, Keys: p.keys, Rows: p.rows, Vocabulary: p.vocabulary.size, Facts: p.facts.size, position: at,
+	})
 }
 
 // Finish encodes what was read, writes the snapshot and activates it. After an
 // error the knowledge graph is as it was before.
 func (l *Loader) Finish(ctx context.Context, to Target, enc encoder.Encoder) (Report, error) {
-	l.rdf.show(l.builder)
-	content, duplicates, err := l.builder.Content(ctx, enc, l.encoding())
-	if err != nil {
-		return l.report, &store.Error{Op: "load", KG: l.options.KG, Err: err}
+	if l.past != nil && l.at.File < l.past.at().File {
+		return l.report, l.fail(fmt.Errorf("the load that was interrupted had %d files or more, this one has %d; load without resume to begin anew: %w", l.past.at().File, l.at.File, store.ErrInvalid))
 	}
-	l.report.Duplicates = uint64(duplicates)
-	if content.TripleCount == 0 {
-		return l.report, &store.Error{Op: "load", KG: l.options.KG, Err: l.nothing()}
+	content, err := l.content(ctx, enc)
+	if err != nil {
+		return l.report, l.fail(err)
 	}
 	l.report.Snapshot, err = to.Write(ctx, l.options.KG, content)
-	if err != nil || l.options.NoActivate {
-		return l.report, err
+	if err != nil {
+		return l.report, l.fail(err)
+	}
+	if err := l.Close(); err != nil {
+		// What nobody can read is not left behind. The first error counts.
+		_, _ = to.Drop(context.WithoutCancel(ctx), l.options.KG, l.report.Snapshot.Number)
+		return l.report, l.fail(err)
+	}
+	if l.options.NoActivate {
+		return l.report, nil
 	}
 	if _, err = to.Activate(ctx, l.options.KG, l.report.Snapshot.Number); err != nil {
-		// What nobody can read is not left behind. The first error counts.
 		_, _ = to.Drop(context.WithoutCancel(ctx), l.options.KG, l.report.Snapshot.Number)
 		return l.report, err
 	}
 	l.report.Active = true
 	return l.report, nil
+}
+
+// content puts what was read in order.
+func (l *Loader) content(ctx context.Context, enc encoder.Encoder) (store.Content, error) {
+	g, err := l.builder.assemble(ctx, l.sorting)
+	if err != nil {
+		return store.Content{}, err
+	}
+	l.report.Duplicates = uint64(l.builder.rows - g.count)
+	if g.count == 0 {
+		return store.Content{}, l.nothing()
+	}
+	content, err := g.content(ctx, enc)
+	if err != nil {
+		return store.Content{}, err
+	}
+	l.tell(Progress{Phase: Write, Total: uint64(g.count)})
+	if l.options.Vectors == AllVectors {
+		content.TripleVectors = g.vectors(enc, l.encoding())
+	}
+	return content, nil
 }
 
 // nothing says why there is no triple.
@@ -184,29 +233,28 @@ func (l *Loader) nothing() error {
 	return fmt.Errorf("%d lines hold no triple: %w", l.report.Lines, store.ErrInvalid)
 }
 
-func (l *Loader) encoding() func(done, total int) {
-	if l.options.Progress == nil {
-		return nil
+// fail ends the load and says of which graph it was.
+func (l *Loader) fail(err error) error {
+	if l.options.Resume && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		l.interrupted = true
 	}
-	start := time.Now()
-	return func(done, total int) {
-		l.options.Progress(Progress{
-			Lines: l.report.Lines, Encoded: done, Triples: total,
-			Rate: float64(done) / max(time.Since(start).Seconds(), 1e-9),
-		})
+	// The first error counts.
+	_ = l.Close()
+	var place *LineError
+	var known *store.Error
+	if errors.As(err, &place) || errors.As(err, &known) {
+		return err
 	}
+	return &store.Error{Op: "load", KG: l.options.KG, Err: full(err)}
 }
 
-func formatOf(name string, format Format) (Format, error) {
-	if format != ByName {
-		return format, nil
+// Close removes the scratch files of a load that is over or given up. Further
+// calls do nothing.
+func (l *Loader) Close() error {
+	defer l.journal.release()
+	l.builder.now = nil
+	if l.interrupted {
+		return nil
 	}
-	plain := strings.TrimSuffix(strings.ToLower(name), ".gz")
-	switch filepath.Ext(plain) {
-	case ".tsv", ".txt", ".tab":
-		return TSV, nil
-	case ".nt", ".ntriples":
-		return NTriples, nil
-	}
-	return ByName, fmt.Errorf("%s: the name tells no format; .tsv and .nt are known, also with .gz: %w", name, store.ErrInvalid)
+	return l.builder.Close()
 }

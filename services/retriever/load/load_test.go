@@ -148,7 +148,7 @@ func TestFilesOfAllKinds(t *testing.T) {
 		"flipped in the middle":   flip(packed(t, strings.Repeat("abc\tis\tdef\n", 100)), 30),
 		"flipped in its checksum": flip(packed(t, tsv), -6),
 	} {
-		if _, _, err := read(t, load.Options{}, input{"x.tsv.gz", text}); status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), "x.tsv.gz:") {
+		if _, _, err := read(t, load.Options{}, input{"x.tsv.gz", text}); status.Code(err) != codes.InvalidArgument || !strings.HasPrefix(err.Error(), "x.tsv.gz") {
 			t.Errorf("a gzip file that is %s: error is %v", name, err)
 		}
 	}

@@ -1,0 +1,362 @@
+package load
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/triplemesh/triplemesh/services/retriever/extsort"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// graph is all that was read, in the order of a snapshot.
+type graph struct {
+	scratch   *scratch
+	entities  *nameTable
+	relations []string
+	intervals []store.Validity
+	// facts are records by final numbers, distinct and in order.
+	facts *spool
+	count int
+	// aliases are the number of an entity and a name each.
+	aliases *spool
+}
+
+// assemble makes one graph of batches; it removes what it has read of them.
+func assemble(ctx context.Context, s *scratch, memory int, parts []*partial, told func(done, total int)) (g *graph, err error) {
+	rows := 0
+	for _, p := range parts {
+		rows += p.rows
+	}
+	v, err := mergeVocabularies(ctx, s, memory, parts, func(int) { told(0, rows) })
+	if err != nil {
+		return nil, err
+	}
+	defer v.close()
+	for _, p := range parts {
+		if err := p.remove(p.vocabulary); err != nil {
+			return nil, err
+		}
+	}
+	g = &graph{scratch: s, intervals: v.intervals}
+	defer func() {
+		if err != nil {
+			g.close()
+		}
+	}()
+	m := mapping{vocabulary: v, memory: memory}
+	if g.relations, m.relations, err = v.nameRelations(ctx); err != nil {
+		return nil, err
+	}
+	if err := g.nameEntities(ctx, v, &m); err != nil {
+		return nil, err
+	}
+	defer m.entities.remove()
+	if err := g.takeAliases(ctx, v, &m); err != nil {
+		return nil, err
+	}
+	return g, g.takeFacts(ctx, &m, parts, rows, told)
+}
+
+// mapping leads from the keys' numbers to those of a graph.
+type mapping struct {
+	*vocabulary
+	memory int
+	// entities holds for each key its entity, noEntity where it is none.
+	entities  *spool
+	relations map[uint32]uint32
+}
+
+const noEntity = math.MaxUint32
+
+// nameEntities numbers entities in the order of their names.
+func (g *graph) nameEntities(ctx context.Context, v *vocabulary, m *mapping) error {
+	open := func() (named, error) { return v.nodes.Reader() }
+	if v.labelled {
+		of, closing, err := distinct(ctx, v.nodes, g.scratch.sorting(m.memory/8), func(value uint64, name []byte) error {
+			return v.alias(uint32(value>>16), name)
+		})
+		defer closing()
+		if err != nil {
+			return err
+		}
+		open = of
+	}
+	from, err := open()
+	if err != nil {
+		return err
+	}
+	g.entities = &nameTable{text: g.scratch.spool("names", m.memory/8)}
+	pairs := extsort.NewRecords[[2]uint32](g.scratch.sorting(m.memory / 4))
+	defer pairs.Close()
+	var name []byte
+	var uses use
+	flush := func() error {
+		kind := kindOf(uses)
+		if kind == store.Entity {
+			kind = store.KindOf(string(name))
+		}
+		return g.entities.add(name, kind)
+	}
+	some := false
+	for n := 0; ; n++ {
+		if n%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		entry, value, err := from.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		next, _ := split(entry)
+		if some && string(next) != string(name) {
+			if err := flush(); err != nil {
+				return err
+			}
+			uses = 0
+		}
+		name, uses, some = append(name[:0], next...), uses|use(value), true
+		if err := pairs.Add([2]uint32{uint32(value >> 16), uint32(g.entities.count)}); err != nil {
+			return err
+		}
+	}
+	if some {
+		if err := flush(); err != nil {
+			return err
+		}
+	}
+	if err := g.entities.text.done(); err != nil {
+		return err
+	}
+	if err := v.nodes.Close(); err != nil {
+		return err
+	}
+	return m.spread(ctx, pairs)
+}
+
+// spread writes the entity of every key, so that it is found by its place.
+func (m *mapping) spread(ctx context.Context, pairs *extsort.Records[[2]uint32]) error {
+	m.entities = m.scratch.spool("entities", m.memory/4)
+	var next [4]byte
+	at := uint32(0)
+	write := func(entity uint32) error {
+		at++
+		binary.NativeEndian.PutUint32(next[:], entity)
+		_, err := m.entities.Write(next[:])
+		return err
+	}
+	if err := pairs.Each(ctx, func(p [2]uint32) error {
+		for at < p[0] {
+			if err := write(noEntity); err != nil {
+				return err
+			}
+		}
+		return write(p[1])
+	}); err != nil {
+		return err
+	}
+	return m.entities.done()
+}
+
+// cursor reads numbers from a spool at places that only rise.
+type cursor struct {
+	from   *spool
+	page   [16 << 10]uint32
+	first  int64
+	loaded int
+}
+
+// at returns a number; ok is false behind the last one.
+func (c *cursor) at(place uint32) (value uint32, ok bool, err error) {
+	at := int64(place) - c.first
+	if at < 0 || at >= int64(c.loaded) {
+		c.first = int64(place)
+		bytes := min(int64(len(c.page))*4, c.from.size-4*c.first)
+		if bytes <= 0 {
+			c.loaded = 0
+			return 0, false, nil
+		}
+		c.loaded, at = int(bytes/4), 0
+		if _, err := c.from.ReadAt(bytesOf(c.page[:c.loaded]), 4*c.first); err != nil {
+			return 0, false, err
+		}
+	}
+	return c.page[at], true, nil
+}
+
+// takeAliases writes the aliases by the numbers of their entities.
+func (g *graph) takeAliases(ctx context.Context, v *vocabulary, m *mapping) error {
+	g.aliases = g.scratch.spool("aliases", m.memory/8)
+	entities := cursor{from: m.entities}
+	var line, last []byte
+	err := v.aliases.Each(ctx, func(key []byte, _ uint64) error {
+		if last != nil && string(last) == string(key) {
+			return nil
+		}
+		last = append(last[:0], key...)
+		entity, ok, err := entities.at(binary.BigEndian.Uint32(key))
+		if err != nil || !ok || entity == noEntity {
+			return err
+		}
+		line = appendText(binary.NativeEndian.AppendUint32(line[:0], entity), key[4:])
+		_, err = g.aliases.Write(line)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := v.aliases.Close(); err != nil {
+		return err
+	}
+	return g.aliases.done()
+}
+
+// takeFacts numbers the facts of all batches anew, puts them in order and
+// leaves out those that are there twice.
+func (g *graph) takeFacts(ctx context.Context, m *mapping, parts []*partial, rows int, told func(done, total int)) error {
+	sorter := extsort.NewRecords[record](g.scratch.sorting(m.memory / 2))
+	defer sorter.Close()
+	inMemory := 32*rows <= m.memory/2
+	workers := min(runtime.GOMAXPROCS(0), len(parts))
+	if inMemory {
+		workers = 1
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(max(1, workers))
+	for i, p := range parts {
+		group.Go(func() error {
+			take := sorter.Add
+			if !inMemory {
+				// What is held here is half the memory of all workers.
+				held := make([]record, 0, max(1024, m.memory/64/workers))
+				scratch := make([]record, cap(held))
+				flush := func() error {
+					err := sorter.AddRun(held, scratch)
+					held = held[:0]
+					return err
+				}
+				take = func(r record) error {
+					held = append(held, r)
+					if len(held) < cap(held) {
+						return nil
+					}
+					return flush()
+				}
+				if err := m.facts(groupCtx, i, p, take); err != nil {
+					return err
+				}
+				return flush()
+			}
+			return m.facts(groupCtx, i, p, take)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	g.facts = g.scratch.spool("sorted", m.memory/4)
+	var last record
+	done, page := 0, make([]record, 0, pageRows)
+	if err := sorter.Each(ctx, func(r record) error {
+		if done++; done%progressRows == 0 {
+			told(done, rows)
+		}
+		if g.count > 0 && r == last {
+			return nil
+		}
+		last = r
+		g.count++
+		if page = append(page, r); len(page) < cap(page) {
+			return nil
+		}
+		_, err := g.facts.Write(bytesOf(page))
+		page = page[:0]
+		return err
+	}); err != nil {
+		return err
+	}
+	if _, err := g.facts.Write(bytesOf(page)); err != nil {
+		return err
+	}
+	told(rows, rows)
+	return g.facts.done()
+}
+
+// progressRows is how many rows are sorted between two calls of Progress.
+const progressRows = 1 << 20
+
+// facts hands out the facts of a batch by final numbers and removes them.
+func (m *mapping) facts(ctx context.Context, batch int, p *partial, take func(record) error) error {
+	entities := make([]uint32, p.keys)
+	relations := make([]uint32, p.keys)
+	numbers, closer, err := m.numbers[batch].reader()
+	if err != nil {
+		return err
+	}
+	defer closer.Close()
+	known := cursor{from: m.entities}
+	var next [4]byte
+	for i := range p.keys {
+		if _, err := io.ReadFull(numbers, next[:]); err != nil {
+			return m.numbers[batch].failed("read", err)
+		}
+		number := binary.NativeEndian.Uint32(next[:])
+		if number == math.MaxUint32 {
+			continue
+		}
+		if number >= m.firstInterval {
+			entities[i] = number - m.firstInterval
+			continue
+		}
+		if entities[i], _, err = known.at(number); err != nil {
+			return err
+		}
+		if relation, ok := m.relations[number]; ok {
+			relations[i] = relation
+		}
+	}
+	in, factsCloser, err := p.facts.reader()
+	if err != nil {
+		return err
+	}
+	defer factsCloser.Close()
+	page := make([]record, 4096)
+	for left := p.rows; left > 0; {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		page = page[:min(left, cap(page))]
+		if _, err := io.ReadFull(in, bytesOf(page)); err != nil {
+			return p.facts.failed("read", err)
+		}
+		left -= len(page)
+		for _, f := range page {
+			if int(max(f[0], f[1], f[2], f[3])) >= p.keys {
+				return fmt.Errorf("scratch file %s: %w", p.facts.path, errDamaged)
+			}
+			if err := take(record{entities[f[0]], relations[f[1]], entities[f[2]], entities[f[3]]}); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(p.remove(p.facts), m.numbers[batch].remove())
+}
+
+// close removes what is left.
+func (g *graph) close() {
+	for _, s := range []*spool{g.facts, g.aliases} {
+		if s != nil {
+			_ = s.remove() // What is left goes with the directory.
+		}
+	}
+	if g.entities != nil {
+		_ = g.entities.text.remove()
+	}
+}

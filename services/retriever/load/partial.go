@@ -1,0 +1,256 @@
+package load
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"unsafe"
+)
+
+// partial is a batch that is finished: its vocabulary in order, and its facts
+// by the places of their keys in that order.
+type partial struct {
+	vocabulary, facts *spool
+	keys, rows        int
+	// kept says that its files stay until the load is over, for it to go on
+	// with.
+	kept bool
+}
+
+// remove removes one of its files, now that it was read.
+func (p *partial) remove(s *spool) error {
+	if p.kept {
+		return nil
+	}
+	return s.remove()
+}
+
+// finish puts a batch in order and writes it, to files of these names or to
+// memory where name is empty.
+func (b *batch) finish(s *scratch, name string, limit int) (p *partial, err error) {
+	order := b.order()
+	place := make([]uint32, len(order))
+	for i, id := range order {
+		place[id] = uint32(i)
+	}
+	for i, f := range b.facts {
+		b.facts[i] = record{place[f[0]], place[f[1]], place[f[2]], place[f[3]]}
+	}
+	b.sortNamings(place)
+	p = &partial{vocabulary: s.spool("vocabulary", limit), facts: s.spool("facts", limit), keys: len(order), rows: len(b.facts)}
+	defer func() {
+		if err != nil {
+			// The first error counts.
+			_, _ = p.vocabulary.remove(), p.facts.remove()
+		}
+	}()
+	if name != "" {
+		if err := p.vocabulary.toFile(name + ".vocabulary"); err != nil {
+			return nil, err
+		}
+		if err := p.facts.toFile(name + ".facts"); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := p.facts.Write(bytesOf(b.facts)); err != nil {
+		return nil, err
+	}
+	if err := b.writeVocabulary(p.vocabulary, order); err != nil {
+		return nil, err
+	}
+	if err := p.vocabulary.done(); err != nil {
+		return nil, err
+	}
+	return p, p.facts.done()
+}
+
+// bytesOf shows numbers as the bytes they are. Scratch files do not leave the
+// machine, so their order of bytes is its own.
+func bytesOf[T record | [2]uint32 | uint32](values []T) []byte {
+	var zero T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(zero)))
+}
+
+// What follows a key in a vocabulary: a label, and aliases.
+const (
+	withLabel   = 1
+	withAliases = 2
+)
+
+func (b *batch) writeVocabulary(to io.Writer, order []uint32) error {
+	var last, line []byte
+	labels, also := b.labels, b.also
+	for _, id := range order {
+		key := b.key(id)
+		var label *naming
+		if len(labels) > 0 && labels[0].key == id {
+			label, labels = &labels[0], labels[1:]
+		}
+		aliases := 0
+		for aliases < len(also) && also[aliases].key == id {
+			aliases++
+		}
+		shared := sharedPrefix(last, key)
+		line = appendUvarints(line[:0], uint64(shared), uint64(len(key)-shared))
+		line = append(line, key[shared:]...)
+		with := uint64(0)
+		if label != nil {
+			with |= withLabel
+		}
+		if aliases > 0 {
+			with |= withAliases
+		}
+		line = appendUvarints(line, uint64(b.uses[id])<<2|with)
+		if label != nil {
+			line = appendText(appendUvarints(line, uint64(label.rank)), b.name(*label))
+		}
+		if aliases > 0 {
+			line = appendUvarints(line, uint64(aliases))
+			for _, a := range also[:aliases] {
+				line = appendText(line, b.name(a))
+			}
+			also = also[aliases:]
+		}
+		if _, err := to.Write(line); err != nil {
+			return err
+		}
+		last = key
+	}
+	return nil
+}
+
+func appendUvarints(to []byte, values ...uint64) []byte {
+	for _, v := range values {
+		to = binary.AppendUvarint(to, v)
+	}
+	return to
+}
+
+func appendText(to, text []byte) []byte {
+	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
+}
+
+func sharedPrefix(a, b []byte) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+// word is a key of a vocabulary and what is known of it.
+type word struct {
+	key     []byte
+	use     use
+	named   bool
+	rank    uint64
+	name    []byte
+	aliases [][]byte
+}
+
+// words reads a vocabulary.
+type words struct {
+	in     *bufio.Reader
+	closer io.Closer
+	left   int
+	path   string
+}
+
+func (p *partial) words() (*words, error) {
+	in, closer, err := p.vocabulary.reader()
+	if err != nil {
+		return nil, err
+	}
+	return &words{in: in, closer: closer, left: p.keys, path: p.vocabulary.path}, nil
+}
+
+// next reads a word over the one before; ok is false after the last one.
+func (w *words) next(to *word) (prefix uint64, ok bool, err error) {
+	if w.left == 0 {
+		return 0, false, nil
+	}
+	w.left--
+	if err := w.read(to); err != nil {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err = errors.New("it is cut off")
+		}
+		return 0, false, fmt.Errorf("read scratch file %s: %w", w.path, err)
+	}
+	return prefixOf(to.key), true, nil
+}
+
+var errDamaged = errors.New("it is damaged")
+
+func (w *words) read(to *word) (err error) {
+	shared, err := binary.ReadUvarint(w.in)
+	if err != nil {
+		return err
+	}
+	if shared > uint64(len(to.key)) {
+		return errDamaged
+	}
+	if to.key, err = w.text(to.key[:shared]); err != nil {
+		return err
+	}
+	bits, err := binary.ReadUvarint(w.in)
+	if err != nil {
+		return err
+	}
+	to.use, to.named, to.aliases = use(bits>>2), bits&withLabel != 0, to.aliases[:0]
+	if to.named {
+		if to.rank, err = binary.ReadUvarint(w.in); err != nil {
+			return err
+		}
+		if to.name, err = w.text(to.name[:0]); err != nil {
+			return err
+		}
+	}
+	if bits&withAliases == 0 {
+		return nil
+	}
+	n, err := binary.ReadUvarint(w.in)
+	if err != nil {
+		return err
+	}
+	for range n {
+		alias, err := w.text(nil)
+		if err != nil {
+			return err
+		}
+		to.aliases = append(to.aliases, alias)
+	}
+	return nil
+}
+
+// text reads a length and as many bytes, after what is in to.
+func (w *words) text(to []byte) ([]byte, error) {
+	n, err := binary.ReadUvarint(w.in)
+	if err != nil {
+		return to, err
+	}
+	if n > 1<<32 {
+		return to, errDamaged
+	}
+	from := len(to)
+	if uint64(cap(to)-from) < n {
+		to = bytes.Clone(to)
+		// A length that is wrong finds the end of the file before the memory's.
+		for uint64(len(to)-from) < n {
+			step := min(n-uint64(len(to)-from), 1<<20)
+			at := len(to)
+			to = append(to, make([]byte, step)...)
+			if _, err := io.ReadFull(w.in, to[at:]); err != nil {
+				return to, err
+			}
+		}
+		return to, nil
+	}
+	to = to[:from+int(n)]
+	_, err = io.ReadFull(w.in, to[from:])
+	return to, err
+}

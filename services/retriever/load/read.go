@@ -1,0 +1,244 @@
+package load
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/triplemesh/triplemesh/services/retriever/source"
+	"github.com/triplemesh/triplemesh/services/retriever/source/rdf"
+	"github.com/triplemesh/triplemesh/services/retriever/source/tsv"
+	"github.com/triplemesh/triplemesh/services/retriever/source/turtle"
+	"github.com/triplemesh/triplemesh/services/retriever/source/wikidata"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// Format is how statements are written in a file.
+type Format = source.Format
+
+// Formats by their names of old; see source for all.
+const (
+	// ByName tells the format by the file's name.
+	ByName = source.Unknown
+	// TSV is subject<TAB>relation<TAB>object and validity.
+	TSV = source.TSV
+	// NTriples is W3C N-Triples 1.1.
+	NTriples = source.NTriples
+)
+
+// readers read files of a format and return how many lines or statements they
+// hold.
+var readers = map[Format]func(context.Context, source.Input, source.Sink) (uint64, error){
+	source.TSV:      tsv.Read,
+	source.NTriples: rdf.Read,
+	source.NQuads:   rdf.Read,
+	source.Turtle:   turtle.Read,
+	source.Wikidata: func(ctx context.Context, in source.Input, to source.Sink) (uint64, error) {
+		return wikidata.Read(ctx, in, to, wikidata.Options{})
+	},
+}
+
+// LineError is a place that holds no statement, or a file that cannot be read
+// on.
+type LineError = source.PlaceError
+
+// file is what is known of a file beforehand.
+type file struct {
+	identity
+	format Format
+	// sum is of the bytes of a stream as they come by; nil for a file of this
+	// machine.
+	sum *sum
+}
+
+// file reads a file of this machine.
+func (l *Loader) file(ctx context.Context, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return l.fail(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return l.fail(err)
+	}
+	return l.read(ctx, f, file{identity: identity{
+		Name: filepath.Base(path), Size: info.Size(), Modified: info.ModTime().UnixNano(),
+	}})
+}
+
+// Read takes all of one file. A bad line is counted and reported; it is an
+// error only where Options.Strict says so. After an error nothing is left of
+// the load.
+func (l *Loader) Read(ctx context.Context, name string, format Format, r io.Reader) error {
+	head := bufio.NewReaderSize(r, headBytes)
+	first, err := head.Peek(headBytes)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return l.fail(fmt.Errorf("read %s: %w", name, err))
+	}
+	s := &sum{from: head}
+	return l.read(ctx, s, file{
+		identity: identity{Name: name, Head: uint64(crc32.Checksum(first, castagnoli))<<32 | uint64(len(first))},
+		format:   format, sum: s,
+	})
+}
+
+// headBytes tell one stream from another.
+const headBytes = 1 << 20
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sum is a reader that sums up what it reads.
+type sum struct {
+	from io.Reader
+	sumOfBytes
+}
+
+func (s *sum) Read(p []byte) (int, error) {
+	n, err := s.from.Read(p)
+	s.Bytes += int64(n)
+	s.CRC = crc32.Update(s.CRC, castagnoli, p[:n])
+	return n, err
+}
+
+func (l *Loader) read(ctx context.Context, r io.Reader, f file) (err error) {
+	defer func() {
+		if err != nil {
+			err = l.fail(err)
+		}
+	}()
+	if l.builder.now == nil {
+		return errors.New("the load is over")
+	}
+	if err := l.begin(); err != nil {
+		return err
+	}
+	read, err := l.reader(&f)
+	if err != nil {
+		return err
+	}
+	l.at = position{File: l.at.File + 1}
+	skip, whole, err := l.known(r, f)
+	if err != nil || whole {
+		return err
+	}
+	if err := l.journal.note(entry{File: &fileEntry{l.at.File, f.identity}}); err != nil {
+		return err
+	}
+	plain, err := source.Unpack(f.Name, r)
+	if err != nil {
+		return err
+	}
+	defer plain.Close()
+	before := l.report
+	n, err := read(ctx, source.Input{
+		Name: f.Name, Reader: plain, Number: l.at.File, Language: l.options.Language, Bad: l.bad,
+	}, &counted{l, skip})
+	l.report.Lines += n
+	if err != nil {
+		return err
+	}
+	return l.note(r, f, before)
+}
+
+// note says in the journal that a file was read.
+func (l *Loader) note(r io.Reader, f file, before Report) error {
+	done := doneEntry{
+		Number: l.at.File, Lines: l.report.Lines - before.Lines, BadLines: l.report.BadLines - before.BadLines,
+		Errors: badPlaces(l.report.Errors[len(before.Errors):]),
+	}
+	if f.sum != nil {
+		// A reader may stop before its file does, as gzip's does before padding.
+		if _, err := io.Copy(io.Discard, r); err != nil {
+			return fmt.Errorf("read %s: %w", f.Name, err)
+		}
+		done.Sum = &f.sum.sumOfBytes
+	}
+	return l.journal.note(entry{Done: &done})
+}
+
+func (l *Loader) reader(f *file) (func(context.Context, source.Input, source.Sink) (uint64, error), error) {
+	if f.format == ByName {
+		var ok bool
+		if f.format, ok = source.ByName(f.Name); !ok {
+			return nil, fmt.Errorf("%s: the name tells no format; .tsv, .nt, .nq, .ttl, .jsonld, .json (Wikidata) and .csv are known, also packed as .gz, .bz2 or .zst: %w", f.Name, store.ErrInvalid)
+		}
+	}
+	f.Format = f.format.String()
+	read, ok := readers[f.format]
+	if !ok {
+		return nil, fmt.Errorf("%s: %s is not read: %w", f.Name, f.format, store.ErrInvalid)
+	}
+	return read, nil
+}
+
+// known looks a file up in the history of a load that goes on: skip is how many
+// of its statements are in batches already, whole that all of them are.
+func (l *Loader) known(r io.Reader, f file) (skip uint64, whole bool, err error) {
+	number := l.at.File
+	if l.past == nil || number > l.past.at().File {
+		return 0, false, nil
+	}
+	was := l.past.files[number].identity
+	if was != f.identity {
+		return 0, false, fmt.Errorf("the load that was interrupted had as file %d %s (%s, %d bytes), now it is %s (%s, %d bytes), or it was changed; load without resume to begin anew: %w",
+			number, was.Name, was.Format, was.Size, f.Name, f.Format, f.Size, store.ErrInvalid)
+	}
+	done, ok := l.past.done[number]
+	if number == l.past.at().File || !ok {
+		return l.past.at().Statements, false, nil
+	}
+	if f.sum != nil {
+		if _, err := io.Copy(io.Discard, r); err != nil {
+			return 0, false, fmt.Errorf("read %s: %w", f.Name, err)
+		}
+		if done.Sum == nil || *done.Sum != f.sum.sumOfBytes {
+			return 0, false, fmt.Errorf("%s is not what it was when the load was interrupted; load without resume to begin anew: %w", f.Name, store.ErrInvalid)
+		}
+	}
+	l.report.Lines += done.Lines
+	l.report.BadLines += done.BadLines
+	for _, e := range done.Errors {
+		if len(l.report.Errors) < maxErrors {
+			l.report.Errors = append(l.report.Errors, e.lineError())
+		}
+	}
+	return 0, true, nil
+}
+
+func (l *Loader) bad(err *LineError) error {
+	l.report.BadLines++
+	if len(l.report.Errors) < maxErrors {
+		l.report.Errors = append(l.report.Errors, err)
+	}
+	if l.options.Strict {
+		return err
+	}
+	return nil
+}
+
+// counted is the sink of one file. It leaves out the statements that are in
+// batches already; labels and aliases that come again change nothing.
+type counted struct {
+	*Loader
+	skip uint64
+}
+
+func (c *counted) Statement(s source.Statement) error {
+	c.at.Statements++
+	if c.at.Statements%progressStatements == 0 {
+		c.tell(Progress{Phase: Read, Done: c.builder.statements()})
+	}
+	if c.at.Statements <= c.skip {
+		return nil
+	}
+	return c.builder.Statement(s)
+}
+
+func (c *counted) Label(key, name string, rank int) error { return c.builder.Label(key, name, rank) }
+func (c *counted) Alias(key, name string) error           { return c.builder.Alias(key, name) }
