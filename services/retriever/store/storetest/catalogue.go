@@ -260,3 +260,44 @@ func testConcurrency(t *testing.T, st store.Store) {
 	}
 	group.Wait()
 }
+
+// testActivation switches between two snapshots while others read: each reader
+// sees one of them, whole.
+func testActivation(t *testing.T, st store.Store) {
+	first := Build(t, st, "world", World())
+	second := Build(t, st, "world", World()[:5])
+	want := map[uint64]string{first: dump(t, Open(t, st, "world", first)), second: dump(t, Open(t, st, "world", second))}
+	done := make(chan struct{})
+	var readers, switcher sync.WaitGroup
+	switcher.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			if _, err := st.Activate(t.Context(), "world", []uint64{first, second}[i%2]); err != nil {
+				t.Errorf("activate while others read: %v", err)
+				return
+			}
+		}
+	})
+	for range 4 {
+		readers.Go(func() {
+			for range 10 {
+				s, err := st.Open(t.Context(), "world", 0)
+				if err != nil {
+					t.Errorf("open while another is activated: %v", err)
+					return
+				}
+				if got, err := Dump(t.Context(), s); err != nil || got != want[s.Info().Number] {
+					t.Errorf("snapshot %d shows\n%s, %v", s.Info().Number, got, err)
+				}
+				s.Release()
+			}
+		})
+	}
+	readers.Wait()
+	close(done)
+	switcher.Wait()
+}

@@ -3,11 +3,11 @@ package storetest
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
-	"github.com/triplemesh/triplemesh/services/retriever/load"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -24,9 +24,18 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"search", testSearch},
 		{"ties", testTies},
 		{"content", testContent},
+		{"kinds", testKinds},
+		{"filters", testFilters},
+		{"no vectors", testNoVectors},
+		{"deltas", testDeltas},
+		{"refused deltas", testRefusedDeltas},
+		{"chains of deltas", testChains},
+		{"differences", testDifferences},
+		{"export and import", testExport},
 		{"catalogue", testCatalogue},
 		{"lifetime", testLifetime},
 		{"concurrency", testConcurrency},
+		{"activation while reading", testActivation},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.test(t, open(t)) })
 	}
@@ -38,16 +47,22 @@ const Dims = 64
 // Encoder makes them.
 func Encoder() encoder.Encoder { return encodertest.Hash(Dims) }
 
+// fact is a fact of names alone.
+func fact(subject, relation, object string) store.Fact {
+	return store.Fact{Subject: named(subject), Relation: relation, Object: named(object)}
+}
+
+func named(name string) store.Named { return store.Named{Name: name, Kind: store.KindOf(name)} }
+
 // World is a small knowledge graph with accents, homonyms in upper and lower
 // case, a self-loop and a validity.
-func World() []load.Fact {
-	fact := func(s, r, o string) load.Fact { return load.Fact{Subject: s, Relation: r, Object: o} }
-	mayor := func(name, start, end string) load.Fact {
+func World() []store.Fact {
+	mayor := func(name, start, end string) store.Fact {
 		f := fact("Paris", "head of government", name)
 		f.Validity = store.Validity{Start: start, End: end}
 		return f
 	}
-	return []load.Fact{
+	return []store.Fact{
 		fact("Paris", "capital of", "France"),
 		fact("Paris", "located in", "France"),
 		fact("Paris", "located in", "Europe"),
@@ -64,7 +79,7 @@ func World() []load.Fact {
 }
 
 // Build loads facts into a new snapshot, activates it and returns its number.
-func Build(t *testing.T, s store.Store, kg string, facts []load.Fact, aliases ...[2]string) uint64 {
+func Build(t *testing.T, s store.Store, kg string, facts []store.Fact, aliases ...[2]string) uint64 {
 	t.Helper()
 	info, err := s.Write(t.Context(), kg, Content(t, facts, aliases...))
 	if err != nil {
@@ -74,24 +89,6 @@ func Build(t *testing.T, s store.Store, kg string, facts []load.Fact, aliases ..
 		t.Fatal(err)
 	}
 	return info.Number
-}
-
-// Content puts facts and aliases (entity, alias) into the form that stores
-// take.
-func Content(t *testing.T, facts []load.Fact, aliases ...[2]string) store.Content {
-	t.Helper()
-	b := load.NewBuilder()
-	for _, f := range facts {
-		b.Add(f)
-	}
-	for _, a := range aliases {
-		b.Alias(a[0], a[1])
-	}
-	content, _, err := b.Content(t.Context(), Encoder(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
 }
 
 // Open opens a snapshot and releases it when the test ends.
@@ -122,6 +119,24 @@ func relation(t *testing.T, s store.Snapshot, name string) store.RelationID {
 		t.Fatalf("relation %q: found %v, error %v", name, ok, err)
 	}
 	return id
+}
+
+// triples lists the numbers of all triples, ascending. In a delta there are
+// gaps between them.
+func triples(t *testing.T, s store.Snapshot) []store.TripleID {
+	t.Helper()
+	var ids []store.TripleID
+	for e := range s.Entities() {
+		lists, err := s.Edges(t.Context(), []store.EntityID{e}, store.Out, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, edge := range lists[0] {
+			ids = append(ids, edge.Triple)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // entityNames names entities, to be read in a failure.
