@@ -10,7 +10,7 @@ import (
 // of its topic entities together.
 func (p *pass) collect(end int32, topics []store.EntityID) ([]Walk, error) {
 	n := &p.trie.nodes[end]
-	var last []int32
+	last := p.last[:0]
 	for i, topic := range topics {
 		if slices.Contains(topics[:i], topic) {
 			continue
@@ -27,6 +27,7 @@ func (p *pass) collect(end int32, topics []store.EntityID) ([]Walk, error) {
 		}
 		last = append(last[:began], kept...)
 	}
+	p.last = last
 	if len(last) == 0 {
 		return nil, nil
 	}

@@ -3,6 +3,7 @@ package walk
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
@@ -43,7 +44,9 @@ type Reader interface {
 // came by: that says nothing. Walks that end in a mediator are left out: it is
 // no answer.
 func Follow(ctx context.Context, snap Reader, plans []Plan, limit Limit) (walks [][]Walk, truncated bool, err error) {
-	p := &pass{ctx: ctx, snap: snap, trie: grow(plans), limit: limit}
+	p := begin(ctx, snap, limit)
+	defer p.done()
+	p.trie.grow(plans)
 	for first, last := 0, p.trie.roots; first < last; first, last = last, p.trie.level(last) {
 		for _, dir := range []store.Direction{store.Out, store.In} {
 			if err := p.hop(first, last, dir); err != nil {
@@ -67,14 +70,43 @@ func Follow(ctx context.Context, snap Reader, plans []Plan, limit Limit) (walks 
 type pass struct {
 	ctx   context.Context
 	snap  Reader
-	trie  *trie
+	trie  trie
 	limit Limit
 	// arrivals are the last hops of all partial walks. Those of a node of the
 	// trie stand together, and of these, those from one topic entity.
 	arrivals  []arrival
+	entities  []store.EntityID
+	relations []store.RelationID
+	last      []int32
 	question  []float32
 	asked     bool
 	truncated bool
+}
+
+// passes keeps the memory of past passes: most of a pass's time would go into
+// getting it again.
+var passes = sync.Pool{New: func() any { return new(pass) }}
+
+func begin(ctx context.Context, snap Reader, limit Limit) *pass {
+	p := passes.Get().(*pass)
+	*p = pass{
+		ctx: ctx, snap: snap, limit: limit,
+		trie:     trie{nodes: p.trie.nodes[:0], ends: p.trie.ends[:0]},
+		arrivals: p.arrivals[:0], entities: p.entities, relations: p.relations, last: p.last,
+	}
+	return p
+}
+
+// tooLarge is how many arrivals are not worth keeping the memory of.
+const tooLarge = 1 << 16
+
+func (p *pass) done() {
+	if cap(p.arrivals) > tooLarge {
+		return
+	}
+	clear(p.trie.nodes) // they point to the caller's topic entities
+	p.ctx, p.snap, p.limit, p.question = nil, nil, Limit{}, nil
+	passes.Put(p)
 }
 
 // arrival is the last hop of a partial walk.
@@ -89,8 +121,7 @@ type arrival struct {
 // hop fills the arrivals of the nodes first to last of the trie that go in a
 // direction, with one read.
 func (p *pass) hop(first, last int, dir store.Direction) error {
-	var relations []store.RelationID
-	var entities []store.EntityID
+	relations, entities := p.relations[:0], p.entities[:0]
 	for i := first; i < last; i++ {
 		n := &p.trie.nodes[i]
 		if n.step.direction() != dir {
@@ -106,6 +137,7 @@ func (p *pass) hop(first, last int, dir store.Direction) error {
 			entities = append(entities, a.entity)
 		}
 	}
+	p.relations, p.entities = relations, entities
 	if len(entities) == 0 {
 		return nil
 	}

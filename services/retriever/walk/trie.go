@@ -27,10 +27,10 @@ type node struct {
 	first, last int32
 }
 
-func grow(plans []Plan) *trie {
-	t := &trie{ends: make([]int32, len(plans))}
-	for i := range t.ends {
-		t.ends[i] = -1
+// grow fills an empty trie.
+func (t *trie) grow(plans []Plan) {
+	for range plans {
+		t.ends = append(t.ends, -1)
 	}
 	for depth := 0; ; depth++ {
 		level, grew := len(t.nodes), false
@@ -46,7 +46,7 @@ func grow(plans []Plan) *trie {
 			t.ends[i] = at
 		}
 		if !grew {
-			return t
+			return
 		}
 		if depth == 0 {
 			t.roots = len(t.nodes)
@@ -67,11 +67,24 @@ func (t *trie) find(level int, parent int32, step Step) int32 {
 }
 
 func (n *node) add(topics []store.EntityID) {
+	if n.topics == nil && distinct(topics) {
+		n.topics = topics[:len(topics):len(topics)]
+		return
+	}
 	for _, t := range topics {
 		if !slices.Contains(n.topics, t) {
 			n.topics = append(n.topics, t)
 		}
 	}
+}
+
+func distinct(topics []store.EntityID) bool {
+	for i, t := range topics {
+		if slices.Contains(topics[:i], t) {
+			return false
+		}
+	}
+	return true
 }
 
 // level returns where the level after the one that ends at last ends.
