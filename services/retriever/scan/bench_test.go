@@ -1,0 +1,42 @@
+package scan
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+func benchKernels(b *testing.B, bytes int64, run func(k kernels)) {
+	for _, k := range available(384) {
+		b.Run(k.name, func(b *testing.B) {
+			b.SetBytes(bytes)
+			for b.Loop() {
+				run(k)
+			}
+		})
+	}
+}
+
+func BenchmarkProducts(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	rows, queries := randomVector(r, 2*384), randomVector(r, group*384)
+	var out [2 * group]float32
+	benchKernels(b, 2*384*4, func(k kernels) { k.products(&rows[0], &rows[384], &queries[0], 384, &out) })
+}
+
+func BenchmarkDots(b *testing.B) {
+	rows, queries := make([]byte, blockRows*384), make([]int8, group*384)
+	var out [group][blockRows]int32
+	benchKernels(b, blockRows*384, func(k kernels) { k.dots(&rows[0], blockRows, 384, &queries[0], &out) })
+}
+
+func BenchmarkLookups(b *testing.B) {
+	block, table := make([]byte, blockBytes(384)), make([]byte, columnsOf(384)*32)
+	var out [blockRows]int32
+	benchKernels(b, int64(columnsOf(384)*blockRows), func(k kernels) { k.lookups(&block[0], columnsOf(384), &table[0], &out) })
+}
+
+func BenchmarkAbove(b *testing.B) {
+	var values [blockRows]int32
+	var factors [blockRows]float32
+	benchKernels(b, blockRows*8, func(k kernels) { k.above(&values, &factors, 1, 1) })
+}

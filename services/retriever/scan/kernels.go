@@ -1,0 +1,50 @@
+package scan
+
+// group is how many queries a kernel multiplies at once, and blockRows how many
+// rows it takes at a time: one bit of a mask for each.
+const (
+	group     = 4
+	blockRows = 64
+)
+
+// kernels are the inner loops for one kind of processor. All of them compute
+// the same: integers exactly, and fp32 but for the order of summation.
+type kernels struct {
+	name string
+	// products multiplies two rows of fp32 by four queries that follow one
+	// another: out[q] is rowA·query q, out[4+q] is rowB·query q. dims is a
+	// multiple of step.
+	products func(rowA, rowB, queries *float32, dims int, out *[2 * group]float32)
+	step     int
+	// dots multiplies n rows of codes, 1 to blockRows, by four queries that
+	// follow one another, width bytes each, a multiple of 64: out[q][row].
+	// Beyond n, out may be changed.
+	dots func(rows *byte, n, width int, queries *int8, out *[group][blockRows]int32)
+	// lookups adds up, for each row of a block, the entries of table that its
+	// bits choose. columns is even.
+	lookups func(block *byte, columns int, table *byte, out *[blockRows]int32)
+	// above has a bit set for each row with
+	// (values[row]+offset) · factors[row] ≥ floor.
+	above func(values *[blockRows]int32, factors *[blockRows]float32, offset int32, floor float32) uint64
+}
+
+// portable runs everywhere.
+func portable() kernels {
+	return kernels{name: "portable", products: portableProducts, step: 1, dots: portableDots, lookups: portableLookups, above: portableAbove}
+}
+
+// available lists the kernels that this processor has for vectors of dims
+// components, the fastest first.
+func available(dims int) []kernels {
+	all := append(native(), portable())
+	for i := range all {
+		if dims%all[i].step != 0 {
+			j := i
+			for dims%all[j].step != 0 {
+				j++
+			}
+			all[i].products, all[i].step = all[j].products, all[j].step
+		}
+	}
+	return all
+}
