@@ -42,6 +42,39 @@ func (w *Writer) Statement(s source.Statement) error {
 	return w.end()
 }
 
+// Quad writes a statement of RDF as it is.
+func (w *Writer) Quad(q Quad) error {
+	for _, t := range []Term{q.Subject, q.Predicate, q.Object} {
+		if err := w.term(t); err != nil {
+			return err
+		}
+	}
+	if q.Graph != "" {
+		if err := w.node(q.Graph); err != nil {
+			return err
+		}
+	}
+	return w.end()
+}
+
+func (w *Writer) term(t Term) error {
+	switch t.Kind {
+	case IRI:
+		return w.node(t.Text)
+	case Blank:
+		return w.node("_:" + t.Text)
+	}
+	w.text(t.Text)
+	switch {
+	case t.Language != "":
+		w.out.WriteString("@" + t.Language)
+	case t.Datatype != "":
+		w.out.WriteString("^^")
+		return w.node(t.Datatype)
+	}
+	return w.out.WriteByte(' ')
+}
+
 // Label implements source.Sink.
 func (w *Writer) Label(key, name string, _ int) error {
 	return w.named(key, "http://www.w3.org/2000/01/rdf-schema#label", name)
@@ -93,12 +126,7 @@ func (w *Writer) object(t source.Term) error {
 	case store.Date:
 		datatype = xsd + "date"
 	}
-	w.text(t.Key)
-	if datatype == "" {
-		return w.out.WriteByte(' ')
-	}
-	w.out.WriteString("^^")
-	return w.node(datatype)
+	return w.term(Term{Kind: Literal, Text: t.Key, Datatype: datatype})
 }
 
 // text writes a quoted text.

@@ -1,0 +1,198 @@
+// Package sparql reads statements from a SPARQL 1.1 endpoint. It runs where its
+// user is: credentials go to the endpoint and nowhere else.
+package sparql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/triplemesh/triplemesh/services/retriever/source"
+	"github.com/triplemesh/triplemesh/services/retriever/source/rdf"
+)
+
+// Config says what to read and how.
+type Config struct {
+	// Endpoint is the URL that takes queries.
+	Endpoint string
+	// User and Password are for HTTP's basic authentication; may be empty.
+	User, Password string
+	// Graph is the IRI of the graph to read; empty takes the default graph.
+	Graph string
+	// Where is a graph pattern that binds ?s, ?p and ?o; empty takes all
+	// statements.
+	Where string
+	// Page is how many statements one query asks for, in order; 0 takes 10,000.
+	// Blank nodes hold together only within a page.
+	Page int
+	// Timeout bounds one query with its answer, 0 takes five minutes; MaxBytes
+	// its answer, 0 takes 1 GiB.
+	Timeout  time.Duration
+	MaxBytes int64
+	// Attempts is how often a query is sent before its failure counts; 0 takes
+	// five.
+	Attempts int
+	// Language is that of labels; empty takes "en".
+	Language string
+	// Bad is told of statements that cannot be taken; an error of it ends the
+	// reading. Without it the first one does.
+	Bad func(error) error
+	// Client sends the queries; nil takes one of its own.
+	Client *http.Client
+}
+
+func (c Config) withDefaults() Config {
+	if c.Where == "" {
+		c.Where = "?s ?p ?o"
+	}
+	if c.Page <= 0 {
+		c.Page = 10_000
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = 5 * time.Minute
+	}
+	if c.MaxBytes <= 0 {
+		c.MaxBytes = 1 << 30
+	}
+	if c.Attempts <= 0 {
+		c.Attempts = 5
+	}
+	if c.Bad == nil {
+		c.Bad = func(err error) error { return err }
+	}
+	if c.Client == nil {
+		c.Client = &http.Client{}
+	}
+	return c
+}
+
+// Read hands what an endpoint holds to a sink and returns the number of
+// statements. A statement may come twice where a query was sent again.
+func Read(ctx context.Context, c Config, to source.Sink) (uint64, error) {
+	meaning := rdf.NewMeaning(source.Input{Language: c.Language})
+	guarded := source.Guard(to)
+	return read(ctx, c, func(q rdf.Quad) (bad, err error) {
+		err = meaning.Take(q, guarded)
+		if guarded.Err() != nil {
+			return nil, guarded.Err()
+		}
+		return err, nil
+	})
+}
+
+// Copy writes what an endpoint holds as N-Triples, with all languages of its
+// texts, and returns the number of statements.
+func Copy(ctx context.Context, c Config, to io.Writer) (uint64, error) {
+	w := rdf.NewWriter(to)
+	n, err := read(ctx, c, func(q rdf.Quad) (bad, err error) {
+		for _, t := range []rdf.Term{q.Subject, q.Predicate} {
+			if bad := checkNode(t); bad != nil {
+				return bad, nil
+			}
+		}
+		if bad := checkObject(q.Object); bad != nil {
+			return bad, nil
+		}
+		return nil, w.Quad(q)
+	})
+	if err == nil {
+		err = w.Flush()
+	}
+	return n, err
+}
+
+func checkNode(t rdf.Term) error {
+	if t.Kind != rdf.IRI {
+		return nil
+	}
+	return rdf.CheckIRI(t.Text)
+}
+
+func checkObject(t rdf.Term) error {
+	if t.Datatype != "" {
+		return rdf.CheckIRI(t.Datatype)
+	}
+	return checkNode(t)
+}
+
+// read asks for one page after another until one is empty; an endpoint may give
+// less than a page.
+func read(ctx context.Context, c Config, take func(rdf.Quad) (bad, err error)) (count uint64, err error) {
+	c = c.withDefaults()
+	if c.Graph != "" {
+		if err := rdf.CheckIRI(c.Graph); err != nil {
+			return 0, c.failed(fmt.Errorf("the graph %w", err))
+		}
+	}
+	for page := 1; ; page++ {
+		var rows uint64
+		err := c.retried(ctx, func(ctx context.Context) (err error) {
+			rows, err = c.page(ctx, count, func(row uint64, q rdf.Quad) error {
+				bad, err := take(keepApart(q, page))
+				if bad != nil {
+					err = c.Bad(c.failed(fmt.Errorf("statement %d: %w", count+row, bad)))
+				}
+				if err != nil {
+					return sinkError{err}
+				}
+				return nil
+			})
+			return err
+		})
+		var sink sinkError
+		if errors.As(err, &sink) {
+			return count, sink.error
+		}
+		if err != nil {
+			return count, c.failed(err)
+		}
+		if rows == 0 {
+			return count, nil
+		}
+		count += rows
+	}
+}
+
+// sinkError is an error that is no fault of the endpoint's.
+type sinkError struct{ error }
+
+// keepApart gives the blank nodes of each page labels of their own: endpoints
+// use the same again for others.
+func keepApart(q rdf.Quad, page int) rdf.Quad {
+	for _, t := range []*rdf.Term{&q.Subject, &q.Object} {
+		if t.Kind == rdf.Blank {
+			t.Text = "p" + strconv.Itoa(page) + "." + t.Text
+		}
+	}
+	return q
+}
+
+// failed says which endpoint an error is from, without its password.
+func (c Config) failed(err error) error {
+	shown := "?"
+	if u, bad := url.Parse(c.Endpoint); bad == nil {
+		shown = u.Scheme + "://" + u.Host + u.Path
+	}
+	// Errors of HTTP name the URL whole.
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	return fmt.Errorf("read SPARQL endpoint %s: %w", shown, err)
+}
+
+func (c Config) query(offset uint64) string {
+	var b strings.Builder
+	b.WriteString("SELECT ?s ?p ?o ")
+	if c.Graph != "" {
+		b.WriteString("FROM <" + c.Graph + "> ")
+	}
+	fmt.Fprintf(&b, "WHERE { %s } ORDER BY ?s ?p ?o LIMIT %d OFFSET %d", c.Where, c.Page, offset)
+	return b.String()
+}
