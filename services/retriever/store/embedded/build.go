@@ -41,7 +41,7 @@ func (s *Store) build(ctx context.Context, kg string, fill func(*folder) (manife
 			s.removeEmpty(kg)
 		}
 	}()
-	err = s.scratch(kg, func(f *folder) error {
+	err = s.scratch(ctx, kg, func(f *folder) error {
 		m, err = fill(f)
 		if err != nil {
 			return err
@@ -54,28 +54,39 @@ func (s *Store) build(ctx context.Context, kg string, fill func(*folder) (manife
 
 // scratch makes a directory in which a snapshot can be built, and removes it
 // in the end unless it was moved into place.
-func (s *Store) scratch(kg string, use func(*folder) error) (err error) {
+func (s *Store) scratch(ctx context.Context, kg string, use func(*folder) error) (err error) {
 	dir := s.kgDir(kg)
 	if err := s.disk.MkdirAll(dir); err != nil {
 		return fmt.Errorf("make %s: %w", dir, full(err))
 	}
-	building, err := os.MkdirTemp(dir, buildPrefix)
-	if err != nil {
-		return full(err)
-	}
-	defer func() { err = errors.Join(err, s.disk.RemoveAll(building)) }()
-	// Temporary directories are for their maker alone; snapshots are for all.
-	if err := os.Chmod(building, 0o755); err != nil {
-		return err
-	}
-	locked, err := hold(building)
+	building, locked, err := s.claim(ctx, kg)
 	if err != nil {
 		return err
 	}
-	defer locked.Close()
+	defer func() { err = errors.Join(err, s.disk.RemoveAll(building), locked.Close()) }()
 	f := newFolder(s.disk, building)
 	defer f.abandon()
 	return use(f)
+}
+
+// claim makes a directory to build in and holds it. Nobody sweeps meanwhile.
+func (s *Store) claim(ctx context.Context, kg string) (dir string, held *os.File, err error) {
+	unlock, err := s.lock(ctx, kg)
+	if err != nil {
+		return "", nil, err
+	}
+	defer unlock()
+	if dir, err = os.MkdirTemp(s.kgDir(kg), buildPrefix); err != nil {
+		return "", nil, full(err)
+	}
+	// Temporary directories are for their maker alone; snapshots are for all.
+	if err = os.Chmod(dir, 0o755); err == nil {
+		held, err = hold(dir)
+	}
+	if err != nil {
+		return "", nil, errors.Join(err, s.disk.RemoveAll(dir))
+	}
+	return dir, held, nil
 }
 
 // commit numbers a built snapshot and moves it into place. What it is based

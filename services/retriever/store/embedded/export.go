@@ -27,7 +27,7 @@ func (s *Store) Export(ctx context.Context, kg string, number uint64, to io.Writ
 	if snap.plain() {
 		return wrap("export", kg, snap.info.Number, snap.layers[0].mapping.export(ctx, to))
 	}
-	return wrap("export", kg, snap.info.Number, s.scratch(kg, func(f *folder) error {
+	return wrap("export", kg, snap.info.Number, s.scratch(ctx, kg, func(f *folder) error {
 		m, err := snap.copyTo(ctx, f)
 		if err != nil {
 			return err

@@ -56,14 +56,6 @@ func (g *graph) subject(triple int) int {
 	return g.out.Search(low, high+1, uint64(triple)+1) - 1
 }
 
-// tripleAt is the number of the triple at a place.
-func (g *graph) tripleAt(place int, dir store.Direction) int {
-	if dir == store.In {
-		return int(g.byObject.Get(place))
-	}
-	return place
-}
-
 // only narrows an entity's edges to those of a relation. They are in the order
 // of relations, so no more than a few of them are read.
 func (g *graph) only(s span, dir store.Direction, relation uint64) span {
