@@ -1,21 +1,10 @@
 package ground
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
-)
-
-// What gathering may cost.
-const (
-	// readPerSubject is the most facts of a subject that are looked at in each
-	// direction.
-	readPerSubject = 2000
-	// joinPerSubject is the most of its facts with a mediator that are looked
-	// through: joined facts have to be encoded.
-	joinPerSubject = 8
 )
 
 // gather chooses the evidence of the subjects that stay.
@@ -30,19 +19,12 @@ func (g *grounding) gather(ctx context.Context) (int, error) {
 		}
 	}
 	g.evidence = map[store.EntityID][]found{}
-	// Every subject that stays has room for its best fact; the rest goes to the
-	// lists nearest to what was asked, whoever they are about.
-	n, room := 0, max(g.options.MaxFacts-len(g.kept), 0)
-	for _, list := range g.lists(candidates) {
-		subject := list[0].about
-		own := 0
-		if len(g.evidence[subject]) == 0 {
-			own = 1
-		}
-		list = list[:min(len(list), g.options.MaxList, room+own)]
-		g.evidence[subject] = append(g.evidence[subject], list...)
-		n += len(list)
-		room -= max(len(list)-own, 0)
+	lists := g.lists(candidates)
+	n := 0
+	for i, take := range g.allot(lists) {
+		subject := lists[i][0].about
+		g.evidence[subject] = append(g.evidence[subject], lists[i][:take]...)
+		n += take
 	}
 	for _, facts := range g.evidence {
 		slices.SortFunc(facts, byScore)
@@ -50,42 +32,69 @@ func (g *grounding) gather(ctx context.Context) (int, error) {
 	return n, nil
 }
 
+// allot says how many facts of each list are shown. Every subject that stays
+// has room for its best fact. The rest goes to the lists with the best claims,
+// whoever they are about: some facts of each first, then, where room is left,
+// the lists' others.
+func (g *grounding) allot(lists [][]found) []int {
+	taken := make([]int, len(lists))
+	if len(lists) == 0 {
+		return taken
+	}
+	room := g.options.MaxFacts
+	shown := map[store.EntityID]bool{}
+	for i, list := range lists {
+		if !shown[list[0].about] {
+			shown[list[0].about] = true
+			taken[i] = 1
+			room--
+		}
+	}
+	least := lists[0][0].claim - g.options.MaxGap
+	for _, most := range []int{g.options.Breadth, g.options.MaxList} {
+		for i, list := range lists {
+			if list[0].claim < least {
+				break
+			}
+			more := max(min(len(list), most)-taken[i], 0)
+			more = max(min(more, room), 0)
+			taken[i] += more
+			room -= more
+		}
+	}
+	return taken
+}
+
 // lists groups the candidates of the kept subjects by subject and relation,
 // the list with the best claim first, each with its best fact first.
 func (g *grounding) lists(candidates map[store.EntityID][]found) [][]found {
 	type key struct {
-		about    store.EntityID
-		relation string
-		inverse  bool
+		about            store.EntityID
+		relation, second store.RelationID
+		inverse, joined  bool
 	}
-	groups := map[key][]found{}
+	places := map[key]int{}
+	var lists [][]found
 	for _, s := range g.kept {
 		for _, f := range candidates[s.Entity] {
-			k := key{f.about, f.relation, f.about != f.subject}
-			groups[k] = append(groups[k], f)
+			k := key{f.about, f.relation, f.second, f.about != f.subject, f.joined}
+			at, ok := places[k]
+			if !ok {
+				at = len(lists)
+				places[k] = at
+				lists = append(lists, nil)
+			}
+			lists[at] = append(lists[at], f)
 		}
 	}
-	lists := make([][]found, 0, len(groups))
-	for _, list := range groups {
-		slices.SortFunc(list, byScore)
-		lists = append(lists, list)
+	for _, list := range lists {
+		slices.SortFunc(list, byClaim)
 	}
-	slices.SortFunc(lists, func(a, b []found) int {
-		return cmp.Or(cmp.Compare(g.claim(b), g.claim(a)), byScore(a[0], b[0]))
-	})
+	slices.SortFunc(lists, func(a, b []found) int { return byClaim(a[0], b[0]) })
 	return lists
 }
 
-// claim is how good a list's claim to be shown is: its best score, and more
-// where the pseudo-graph names its subject.
-func (g *grounding) claim(list []found) float32 {
-	if g.named[list[0].about] {
-		return list[0].score + g.options.NamedBonus
-	}
-	return list[0].score
-}
-
-// readOn adds the facts of the kept subjects that were no hits.
+// readOn adds the facts around the kept subjects that were no hits.
 func (g *grounding) readOn(ctx context.Context, candidates map[store.EntityID][]found) error {
 	subjects := make([]store.EntityID, len(g.kept))
 	for i, s := range g.kept {
@@ -94,53 +103,31 @@ func (g *grounding) readOn(ctx context.Context, candidates map[store.EntityID][]
 	if len(subjects) == 0 {
 		return nil
 	}
-	seen := map[store.TripleID]bool{}
+	seen := distinct{}
 	for _, h := range g.hits {
-		seen[h.id] = true
+		seen.add(h.id)
 	}
+	var veiled []found
 	for _, dir := range []store.Direction{store.Out, store.In} {
-		lists, err := g.snap.Edges(ctx, subjects, dir, nil)
+		around, err := g.read(ctx, subjects, dir)
 		if err != nil {
 			return err
 		}
-		for i, s := range subjects {
-			var more []found
-			for _, e := range lists[i][:min(len(lists[i]), readPerSubject)] {
-				if f := g.plain(e.Triple); !seen[e.Triple] && !(dir == store.In && g.opaque(f.subject)) {
-					seen[e.Triple] = true
-					f.about = s
-					more = append(more, f)
+		for _, s := range subjects {
+			for _, f := range around[s] {
+				switch {
+				case dir == store.In && g.opaque(f.subject), !seen.add(f.id):
+				case g.opaque(f.object):
+					veiled = append(veiled, f)
+				default:
+					candidates[s] = append(candidates[s], f)
 				}
 			}
-			if more, err = g.readable(ctx, more); err != nil {
-				return err
-			}
-			candidates[s] = append(candidates[s], more...)
 		}
 	}
-	return nil
-}
-
-// readable scores facts and looks through the mediators of the best ones.
-func (g *grounding) readable(ctx context.Context, facts []found) ([]found, error) {
-	if err := g.score(ctx, facts); err != nil {
-		return nil, err
+	joined, err := g.lookBehind(ctx, veiled)
+	for _, f := range joined {
+		candidates[f.about] = append(candidates[f.about], f)
 	}
-	slices.SortFunc(facts, byScore)
-	var clear, veiled []found
-	for _, f := range facts {
-		if !g.opaque(f.object) {
-			clear = append(clear, f)
-		} else if len(veiled) < joinPerSubject {
-			veiled = append(veiled, f)
-		}
-	}
-	_, joined, err := g.join(ctx, veiled)
-	if err != nil {
-		return nil, err
-	}
-	if err := g.score(ctx, joined); err != nil {
-		return nil, err
-	}
-	return append(clear, joined...), nil
+	return err
 }

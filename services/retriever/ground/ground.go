@@ -7,6 +7,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/triplemesh/triplemesh/services/retriever/hub"
 	"github.com/triplemesh/triplemesh/services/retriever/prune"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
@@ -19,7 +20,9 @@ type Encoder interface {
 // Fact is a triple by its names.
 type Fact struct {
 	Subject, Relation, Object string
-	Validity                  store.Validity
+	// Kind is what the object is.
+	Kind     store.Kind
+	Validity store.Validity
 }
 
 // Scored is a fact of the knowledge graph with its closeness to what was
@@ -70,7 +73,7 @@ type Observe func(ctx context.Context, step string, do func(ctx context.Context)
 // Ground builds the ground graph of a question and a pseudo-graph, which may
 // be empty.
 func Ground(ctx context.Context, snap store.Snapshot, encoder Encoder, observe Observe, question string, pseudo []Fact, options Options) (*Result, error) {
-	g := &grounding{snap: snap, encoder: encoder, options: options, plan: plan(question, pseudo, options)}
+	g := newGrounding(snap, encoder, plan(question, pseudo, options), options)
 	steps := []struct {
 		name string
 		do   func(context.Context) (int, error)
@@ -82,11 +85,27 @@ func Ground(ctx context.Context, snap store.Snapshot, encoder Encoder, observe O
 		{"retriever.gather", g.gather},
 	}
 	for _, step := range steps {
-		if err := observe(ctx, step.name, step.do); err != nil {
+		if err := observe(ctx, step.name, guarded(step.do)); err != nil {
 			return nil, err
 		}
 	}
-	return g.result(), nil
+	var result *Result
+	err := store.Guard(func() error {
+		result = g.result()
+		return nil
+	})
+	return result, err
+}
+
+// guarded makes errors of the damage that a step meets in the snapshot.
+func guarded(do func(context.Context) (int, error)) func(context.Context) (int, error) {
+	return func(ctx context.Context) (count int, err error) {
+		err = store.Guard(func() error {
+			count, err = do(ctx)
+			return err
+		})
+		return count, err
+	}
 }
 
 // grounding is one question on its way through the steps.
@@ -96,15 +115,36 @@ type grounding struct {
 	options Options
 	plan    queries
 
+	// passes is the options' filter; nil lets all through.
+	passes  func(store.TripleID) bool
+	judge   hub.Judge
 	vectors [][]float32
-	// named are the entities that the pseudo-graph's subjects name.
-	named map[store.EntityID]bool
-	// hits are G_t, opaque mediators looked through, best first.
+	// subjects are the entities that the question or the pseudo-graph's subjects
+	// name, named the same as a set, mentioned these and what its objects name.
+	subjects         []store.EntityID
+	named, mentioned map[store.EntityID]bool
+	// relations are those that were compared with the texts.
+	relations map[store.RelationID]relevance
+	// around are the facts that were read, by entity and direction.
+	around [2]map[store.EntityID][]found
+	// valid says when the facts of mediators hold.
+	valid map[store.EntityID]store.Validity
+	// hits are G_t, mediators looked through, best first.
 	hits    []found
 	kept    []prune.Subject
 	dropped []prune.Dropped
 	// evidence holds the facts of each kept subject.
 	evidence map[store.EntityID][]found
+}
+
+func newGrounding(snap store.Snapshot, encoder Encoder, plan queries, options Options) *grounding {
+	g := &grounding{
+		snap: snap, encoder: encoder, options: options, plan: plan, passes: options.Filter.Passes(snap),
+		named: map[store.EntityID]bool{}, mentioned: map[store.EntityID]bool{}, relations: map[store.RelationID]relevance{},
+		around: [2]map[store.EntityID][]found{{}, {}}, valid: map[store.EntityID]store.Validity{},
+	}
+	g.judge = g.newJudge()
+	return g
 }
 
 func (g *grounding) encode(ctx context.Context) (int, error) {
@@ -114,15 +154,19 @@ func (g *grounding) encode(ctx context.Context) (int, error) {
 }
 
 func (g *grounding) search(ctx context.Context) (int, error) {
-	lists, err := g.snap.SearchTriples(ctx, g.vectors[:g.plan.searched], g.options.TopK, store.Filter{})
+	if g.options.guesses {
+		if err := g.findNames(ctx); err != nil {
+			return 0, err
+		}
+	}
+	lists, err := g.snap.SearchTriples(ctx, g.vectors[:g.plan.searched], g.options.TopK, g.options.Filter)
 	if err != nil {
 		return 0, err
 	}
-	seen := map[store.TripleID]bool{}
+	seen := distinct{}
 	for _, list := range lists {
 		for _, h := range list {
-			if !seen[h.Triple] {
-				seen[h.Triple] = true
+			if seen.add(h.Triple) {
 				g.hits = append(g.hits, g.plain(h.Triple))
 			}
 		}

@@ -1,20 +1,35 @@
 package ground
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 
+	"github.com/triplemesh/triplemesh/services/retriever/hub"
+	"github.com/triplemesh/triplemesh/services/retriever/nary"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// joins is the most facts that one triple with a mediator is turned into.
-const joins = 8
+// What looking through mediators may cost: joined facts have to be encoded.
+const (
+	// joins is the most facts that one triple with a mediator is turned into.
+	joins = 8
+	// hitsJoined is the most facts that all hits with a mediator are turned into.
+	hitsJoined = 32
+	// behind is how many facts with a mediator that are no hits are looked
+	// through, behindJoined the most facts they are turned into.
+	behind, behindJoined = 8, 12
+	// spokesRead is the most edges of a mediator that are looked at in each
+	// direction.
+	spokesRead = 256
+)
 
-// lookThrough replaces the hits that begin or end in an opaque mediator by the
-// facts that it joins.
+// lookThrough replaces the hits that begin or end in a mediator by the facts
+// that it joins.
 func (g *grounding) lookThrough(ctx context.Context) (int, error) {
 	before := len(g.hits)
-	clear, joined, err := g.join(ctx, g.hits)
+	clear, joined, err := g.join(ctx, g.hits, hitsJoined)
 	if err != nil || len(clear) == before {
 		return 0, err
 	}
@@ -26,11 +41,23 @@ func (g *grounding) lookThrough(ctx context.Context) (int, error) {
 	return len(joined), nil
 }
 
-// join parts facts into those without a mediator and what the others say with
-// the mediator looked through: X r1 m and m r2 Y become "X [r1 / r2] Y".
-// Graphs differ in the way they point at a mediator, so the direction of its
-// edges is left aside. The joined facts are not scored yet.
-func (g *grounding) join(ctx context.Context, facts []found) (clear, joined []found, err error) {
+// lookBehind returns what the facts with a mediator that have the best claims
+// say with it looked through.
+func (g *grounding) lookBehind(ctx context.Context, veiled []found) ([]found, error) {
+	slices.SortFunc(veiled, byClaim)
+	_, joined, err := g.join(ctx, veiled[:min(len(veiled), behind)], behindJoined)
+	if err != nil {
+		return nil, err
+	}
+	return joined, g.score(ctx, joined)
+}
+
+// join parts facts into those without a mediator and what the others, best
+// first, say with the mediator looked through: X r1 m and m r2 Y become
+// "X [r1 / r2] Y". Graphs differ in the way they point at a mediator, so the
+// direction of its edges is left aside. At most limit facts come of it, those
+// whose second relation is nearest to what was asked; they are not scored yet.
+func (g *grounding) join(ctx context.Context, facts []found, limit int) (clear, joined []found, err error) {
 	var mediators []store.EntityID
 	for _, f := range facts {
 		switch s, o := g.opaque(f.subject), g.opaque(f.object); {
@@ -47,13 +74,13 @@ func (g *grounding) join(ctx context.Context, facts []found) (clear, joined []fo
 	}
 	slices.Sort(mediators)
 	mediators = slices.Compact(mediators)
-	around, err := g.around(ctx, mediators)
+	edges, err := g.spokes(ctx, mediators)
 	if err != nil {
 		return nil, nil, err
 	}
 	type key struct {
-		subject, object store.EntityID
-		relation        string
+		subject, object  store.EntityID
+		relation, second store.RelationID
 	}
 	seen := map[key]bool{}
 	for _, f := range facts {
@@ -65,30 +92,31 @@ func (g *grounding) join(ctx context.Context, facts []found) (clear, joined []fo
 		if inner {
 			mediator, outer = f.subject, f.object
 		}
+		if at := g.options.Filter.At; at != "" && !g.valid[mediator].Holds(at) {
+			continue
+		}
 		n := 0
-		for _, e := range around[mediator] {
-			other := found{subject: outer, object: e.Entity, id: f.id, joined: true, validity: f.validity}
-			first, second := f.relation, g.snap.RelationName(e.Relation)
+		for _, e := range edges[mediator] {
+			fact := found{subject: outer, object: e.Entity, relation: f.relation, second: e.Relation, id: f.id, joined: true, mediator: mediator}
 			if inner {
-				other.subject, other.object = e.Entity, outer
-				first, second = second, first
+				fact.subject, fact.object, fact.relation, fact.second = e.Entity, outer, e.Relation, f.relation
 			}
-			other.relation = first + " / " + second
-			other.about = other.subject
-			k := key{other.subject, other.object, other.relation}
+			fact.about = fact.subject
+			k := key{fact.subject, fact.object, fact.relation, fact.second}
 			if e.Entity == outer || g.opaque(e.Entity) || seen[k] || n == joins {
 				continue
 			}
 			seen[k] = true
 			n++
-			joined = append(joined, other)
+			joined = append(joined, fact)
 		}
 	}
-	return clear, joined, nil
+	return clear, joined[:min(len(joined), limit)], nil
 }
 
-// around lists the edges of mediators, whichever way they point.
-func (g *grounding) around(ctx context.Context, mediators []store.EntityID) (map[store.EntityID][]store.Edge, error) {
+// spokes lists the edges of mediators, whichever way they point, those nearest
+// to what was asked first, and notes when the mediators' facts hold.
+func (g *grounding) spokes(ctx context.Context, mediators []store.EntityID) (map[store.EntityID][]store.Edge, error) {
 	edges := make(map[store.EntityID][]store.Edge, len(mediators))
 	for _, dir := range []store.Direction{store.Out, store.In} {
 		lists, err := g.snap.Edges(ctx, mediators, dir, nil)
@@ -96,9 +124,19 @@ func (g *grounding) around(ctx context.Context, mediators []store.EntityID) (map
 			return nil, err
 		}
 		for i, m := range mediators {
-			edges[m] = append(edges[m], lists[i]...)
+			edges[m] = append(edges[m], hub.Cut(lists[i], spokesRead, g.judge)...)
 		}
 	}
+	for _, list := range edges {
+		slices.SortStableFunc(list, func(a, b store.Edge) int {
+			return cmp.Compare(g.relevant(b.Relation).any, g.relevant(a.Relation).any)
+		})
+	}
+	valid, err := nary.Validity(ctx, g.snap, mediators)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(g.valid, valid)
 	return edges, nil
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// namesakes is how many entities of one name are looked at, those with most
+// sameName is how many entities of one name are looked at, those with most
 // facts first.
-const namesakes = 3
+const sameName = 3
 
 // linked is how many entities are taken from the question itself, and
 // linkedScore how sure the linking must be: a question names its topic or two.
@@ -21,72 +21,90 @@ const (
 	linkedScore = 0.5
 )
 
-// byName adds what the encoder misses: the facts of the entities whose very
-// names the pseudo-graph's subjects have, or stand in the question. To an
-// encoder one rare name is like another; "Neuse River" finds ten other rivers.
-// Each adds its TopK best facts that are no hits yet.
-func (g *grounding) byName(ctx context.Context, seen map[store.TripleID]bool) ([]found, error) {
-	g.named = map[store.EntityID]bool{}
-	entities, err := g.inQuestion(ctx)
-	if err != nil {
-		return nil, err
+// findNames finds the entities whose very names the pseudo-graph has or the
+// question holds. To an encoder one rare name is like another: "Neuse River"
+// finds ten other rivers.
+func (g *grounding) findNames(ctx context.Context) error {
+	if err := g.inQuestion(ctx); err != nil {
+		return err
 	}
 	for _, key := range g.plan.names {
-		matches, err := g.snap.Match(ctx, key)
+		matches, err := g.namesakes(ctx, key)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		matches = slices.Clone(matches)
-		slices.SortStableFunc(matches, func(a, b store.EntityID) int {
-			return cmp.Compare(g.snap.Degree(b, store.Out), g.snap.Degree(a, store.Out))
-		})
-		for _, e := range matches[:min(len(matches), namesakes)] {
-			if !g.named[e] && !g.opaque(e) {
-				g.named[e] = true
-				entities = append(entities, e)
-			}
+		for _, e := range matches {
+			g.name(e)
 		}
 	}
-	if len(entities) == 0 {
-		return nil, nil
+	for e := range g.named {
+		g.mentioned[e] = true
 	}
-	lists, err := g.snap.Edges(ctx, entities, store.Out, nil)
+	for _, key := range g.plan.objects {
+		matches, err := g.namesakes(ctx, key)
+		if err != nil {
+			return err
+		}
+		for _, e := range matches {
+			g.mentioned[e] = true
+		}
+	}
+	return nil
+}
+
+// name takes an entity for named.
+func (g *grounding) name(e store.EntityID) {
+	if !g.named[e] && !g.opaque(e) {
+		g.named[e] = true
+		g.subjects = append(g.subjects, e)
+	}
+}
+
+// byName adds what the encoder misses: of each entity that is named the TopK
+// best facts that are no hits yet.
+func (g *grounding) byName(ctx context.Context, seen distinct) ([]found, error) {
+	around, err := g.read(ctx, g.subjects, store.Out)
 	if err != nil {
 		return nil, err
 	}
 	var hits []found
-	for _, edges := range lists {
-		var facts []found
-		for _, e := range edges[:min(len(edges), readPerSubject)] {
-			if !seen[e.Triple] {
-				facts = append(facts, g.plain(e.Triple))
+	for _, e := range g.subjects {
+		facts := slices.Clone(around[e])
+		slices.SortFunc(facts, byScore)
+		n := 0
+		for _, f := range facts {
+			if n < g.options.TopK && seen.add(f.id) {
+				n++
+				hits = append(hits, f)
 			}
 		}
-		if err := g.score(ctx, facts); err != nil {
-			return nil, err
-		}
-		slices.SortFunc(facts, byScore)
-		hits = append(hits, facts[:min(len(facts), g.options.TopK)]...)
 	}
 	return hits, nil
 }
 
-// inQuestion are the entities that the question names to the letter. They
-// count as named; that the model wrote another name into its pseudo-graph does
-// not lose them.
-func (g *grounding) inQuestion(ctx context.Context) ([]store.EntityID, error) {
-	links, err := link.Entities(ctx, g.snap, g.plan.texts[g.plan.question], linked)
+// namesakes are the best known entities of a name.
+func (g *grounding) namesakes(ctx context.Context, key string) ([]store.EntityID, error) {
+	matches, err := g.snap.Match(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	var entities []store.EntityID
+	matches = slices.Clone(matches)
+	slices.SortStableFunc(matches, func(a, b store.EntityID) int {
+		return cmp.Compare(g.snap.Degree(b, store.Out), g.snap.Degree(a, store.Out))
+	})
+	return matches[:min(len(matches), sameName)], nil
+}
+
+// inQuestion names the entities that the question names to the letter: that
+// the model wrote another name into its pseudo-graph does not lose them.
+func (g *grounding) inQuestion(ctx context.Context) error {
+	links, err := link.Entities(ctx, g.snap, g.plan.texts[g.plan.question], linked)
 	for _, l := range links {
-		if l.Match != link.Fuzzy && l.Score >= linkedScore && !g.named[l.Entity] && !g.opaque(l.Entity) {
-			g.named[l.Entity] = true
-			entities = append(entities, l.Entity)
+		if l.Match != link.Fuzzy && l.Score >= linkedScore {
+			g.name(l.Entity)
 		}
 	}
-	return entities, nil
+	return err
 }
 
 // keepNamed takes back subjects that pruning removed although the pseudo-graph

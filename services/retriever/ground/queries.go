@@ -16,8 +16,9 @@ type queries struct {
 	// question and pseudo say at which text each stands.
 	question int
 	pseudo   []int
-	// names are the folded names of the pseudo-graph's subjects.
-	names []string
+	// names are the folded names of the pseudo-graph's subjects, objects those
+	// of its objects.
+	names, objects []string
 	// subjects counts the distinct subjects of the pseudo-graph, 1 at least.
 	subjects int
 }
@@ -37,6 +38,7 @@ func plan(question string, pseudo []Fact, options Options) queries {
 		if key := store.Fold(p.Subject); !slices.Contains(q.names, key) {
 			q.names = append(q.names, key)
 		}
+		q.objects = append(q.objects, store.Fold(p.Object))
 	}
 	q.subjects = max(len(q.names), 1)
 	if options.guesses {
