@@ -37,7 +37,7 @@ func rivers() *graphtest.Graph {
 
 // dial serves a Service over an in-memory connection, behind the interceptors
 // that every stage has.
-func dial(t *testing.T, graphs Graphs, enc encoder.Encoder) retrieverv1.RetrieverServiceClient {
+func dial(t testing.TB, graphs Graphs, enc encoder.Encoder) retrieverv1.RetrieverServiceClient {
 	t.Helper()
 	listener := bufconn.Listen(1 << 20)
 	cfg := server.DefaultConfig("in memory:0")

@@ -139,7 +139,7 @@ func recorded(tb testing.TB, g *flat) [][]Plan {
 						plan.Steps = append(plan.Steps, Step{Relation: id, Inverse: ways>>hop&1 == 1})
 					}
 				}
-				if len(plan.Steps) == len(path) {
+				if len(path) > 0 && len(plan.Steps) == len(path) {
 					plans = append(plans, plan)
 				}
 			}
