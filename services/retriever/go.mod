@@ -8,6 +8,7 @@ require (
 	github.com/blevesearch/vellum v1.2.1
 	github.com/failsafe-go/failsafe-go v0.9.8
 	github.com/klauspost/compress v1.20.3
+	github.com/neo4j/neo4j-go-driver/v5 v5.28.4
 	github.com/piprate/json-gold v0.9.1
 	github.com/sashabaranov/go-openai v1.43.0
 	github.com/triplemesh/triplemesh/internal v0.0.0

@@ -1,0 +1,337 @@
+// Package neo4j reads a graph that is kept in Neo4j 4.4 or 5. It runs where its
+// user is: credentials go to the server and nowhere else. It only reads, and
+// what it is told goes into queries as parameters alone.
+//
+// A node is an entity by its name property; one without is a mediator. A
+// relationship is a statement, whose relation is its type in plain words:
+// ACTED_IN is "acted in". Keys are IRIs, "urn:neo4j:node/12", so that rdf.Writer
+// can write what is read.
+package neo4j
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+	"github.com/triplemesh/triplemesh/services/retriever/source"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// Config says what to read and how.
+type Config struct {
+	// URI is the server's, such as bolt://localhost:7687 or neo4j+s://….
+	URI string
+	// User and Password may be empty where the server asks for none.
+	User, Password string
+	// Database is its name; empty takes the user's own.
+	Database string
+	// Labels are those of the nodes to read, Types those of relationships; empty
+	// takes all. A relationship is read where both its ends are.
+	Labels, Types []string
+	// Name is the property that names a node; empty takes "name". Aliases are
+	// properties with further names.
+	Name    string
+	Aliases []string
+	// Properties makes statements also of the other properties of nodes and of
+	// their labels.
+	Properties bool
+	// Start and End are the properties of a relationship that say when it holds;
+	// empty takes "start" and "end".
+	Start, End string
+	// Page is how many ids one query looks at; 0 takes 100,000.
+	Page int64
+	// Timeout bounds one query; 0 takes a minute.
+	Timeout time.Duration
+	// Bad is told of what cannot be taken; an error of it ends the reading.
+	// Without it the first such thing does.
+	Bad func(error) error
+}
+
+func (c Config) withDefaults() Config {
+	for _, s := range []struct {
+		to   *string
+		text string
+	}{{&c.Name, "name"}, {&c.Start, "start"}, {&c.End, "end"}} {
+		if *s.to == "" {
+			*s.to = s.text
+		}
+	}
+	if c.Page <= 0 {
+		c.Page = 100_000
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = time.Minute
+	}
+	if c.Bad == nil {
+		c.Bad = func(err error) error { return err }
+	}
+	return c
+}
+
+// fetchSize is how many records the driver asks for at once, which bounds its
+// memory.
+const fetchSize = 2000
+
+// Nodes and relationships are found by ranges of their ids, which takes one
+// seek for each id and no sorting. elementId has no order to page by.
+const (
+	lastNode = `MATCH (n) RETURN coalesce(max(id(n)), -1) AS last`
+	nodes    = `MATCH (n) WHERE id(n) IN range($from, $to) AND ($labels IS NULL OR any(l IN labels(n) WHERE l IN $labels))
+RETURN id(n) AS id, n[$name] AS name, [p IN $aliases | n[p]] AS aliases,
+  CASE WHEN $properties THEN labels(n) END AS labels, CASE WHEN $properties THEN properties(n) END AS properties`
+	lastRelationship = `MATCH ()-[r]->() RETURN coalesce(max(id(r)), -1) AS last`
+	relationships    = `MATCH (s)-[r]->(o) WHERE id(r) IN range($from, $to) AND ($types IS NULL OR type(r) IN $types)
+  AND ($labels IS NULL OR (any(l IN labels(s) WHERE l IN $labels) AND any(l IN labels(o) WHERE l IN $labels)))
+RETURN id(r) AS id, id(s) AS subject, s[$name] AS subjectName, type(r) AS type, id(o) AS object, o[$name] AS objectName,
+  r[$start] AS start, r[$end] AS end`
+)
+
+// Read hands a graph to a sink and returns the number of nodes and
+// relationships. A node or relationship may come twice where a query was sent
+// again.
+func Read(ctx context.Context, c Config, to source.Sink) (count uint64, err error) {
+	c = c.withDefaults()
+	auth := neo4j.NoAuth()
+	if c.User != "" {
+		auth = neo4j.BasicAuth(c.User, c.Password, "")
+	}
+	driver, err := neo4j.NewDriverWithContext(c.URI, auth)
+	if err != nil {
+		return 0, c.failed(err)
+	}
+	defer driver.Close(context.WithoutCancel(ctx))
+	r := reader{Config: c, to: source.Guard(to)}
+	r.session = driver.NewSession(ctx, neo4j.SessionConfig{AccessMode: neo4j.AccessModeRead, DatabaseName: c.Database, FetchSize: fetchSize})
+	defer r.session.Close(context.WithoutCancel(ctx))
+	for _, part := range []struct {
+		last, query string
+		take        func(*neo4j.Record) error
+	}{{lastNode, nodes, r.node}, {lastRelationship, relationships, r.relationship}} {
+		n, err := r.pages(ctx, part.last, part.query, part.take)
+		count += n
+		if r.to.Err() != nil {
+			return count, r.to.Err()
+		}
+		if err != nil {
+			return count, c.failed(err)
+		}
+	}
+	return count, nil
+}
+
+// failed says which server an error is from.
+func (c Config) failed(err error) error {
+	shown := "?"
+	if u, bad := url.Parse(c.URI); bad == nil {
+		shown = u.Scheme + "://" + u.Host
+	}
+	return fmt.Errorf("read Neo4j %s: %w", shown, err)
+}
+
+// reader reads one graph.
+type reader struct {
+	Config
+	session neo4j.SessionWithContext
+	to      *source.Guarded
+	// typed are keys that were named.
+	typed map[string]bool
+}
+
+// pages runs a query for one range of ids after another.
+func (r *reader) pages(ctx context.Context, last, query string, take func(*neo4j.Record) error) (count uint64, err error) {
+	highest := int64(-1)
+	if _, err := r.run(ctx, last, nil, func(record *neo4j.Record) error {
+		highest, _ = get(record, "last").(int64)
+		return nil
+	}); err != nil {
+		return 0, err
+	}
+	for from := int64(0); from <= highest; from += r.Page {
+		n, err := r.run(ctx, query, r.parameters(from), func(record *neo4j.Record) error {
+			err := take(record)
+			if err == nil || r.to.Err() != nil {
+				return r.to.Err()
+			}
+			return r.Bad(r.failed(err))
+		})
+		count += n
+		if err != nil {
+			return count, err
+		}
+	}
+	return count, nil
+}
+
+func (r *reader) parameters(from int64) map[string]any {
+	p := map[string]any{
+		"from": from, "to": from + r.Page - 1, "name": r.Name, "aliases": r.Aliases, "properties": r.Properties,
+		"start": r.Start, "end": r.End, "labels": nil, "types": nil,
+	}
+	if r.Aliases == nil {
+		p["aliases"] = []string{}
+	}
+	if len(r.Labels) > 0 {
+		p["labels"] = r.Labels
+	}
+	if len(r.Types) > 0 {
+		p["types"] = r.Types
+	}
+	return p
+}
+
+// run reads the records of one query, again where the server says that it may
+// work then.
+func (r *reader) run(ctx context.Context, query string, parameters map[string]any, take func(*neo4j.Record) error) (count uint64, err error) {
+	_, err = r.session.ExecuteRead(ctx, func(tx neo4j.ManagedTransaction) (any, error) {
+		count = 0
+		result, err := tx.Run(ctx, query, parameters)
+		if err != nil {
+			return nil, err
+		}
+		for result.Next(ctx) {
+			count++
+			if err := take(result.Record()); err != nil {
+				return nil, err
+			}
+		}
+		return nil, result.Err()
+	}, neo4j.WithTxTimeout(r.Timeout))
+	return count, err
+}
+
+func get(record *neo4j.Record, key string) any {
+	v, _ := record.Get(key)
+	return v
+}
+
+// IRIs of what has no other name in a graph.
+const (
+	nodeKey     = "urn:neo4j:node/"
+	typeKey     = "urn:neo4j:type/"
+	propertyKey = "urn:neo4j:property/"
+	labelKey    = "urn:neo4j:label/"
+	isA         = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+)
+
+// term is a node's. One without a name is a mediator, which N-Quads write as a
+// blank node.
+func term(id, name any) (source.Term, error) {
+	number, ok := id.(int64)
+	if !ok {
+		return source.Term{}, fmt.Errorf("an id is a %T", id)
+	}
+	if text, ok := name.(string); !ok || strings.TrimSpace(text) == "" {
+		return source.Term{Key: "_:n" + strconv.FormatInt(number, 10), Kind: store.Mediator}, nil
+	}
+	return source.Term{Key: nodeKey + strconv.FormatInt(number, 10)}, nil
+}
+
+func (r *reader) node(record *neo4j.Record) error {
+	name := get(record, "name")
+	node, err := term(get(record, "id"), name)
+	if err != nil {
+		return err
+	}
+	if node.Kind == store.Entity {
+		text, err := source.Name("name", name.(string))
+		if err == nil {
+			err = r.to.Label(node.Key, text, 0)
+		}
+		if err != nil {
+			return fmt.Errorf("node %s: %w", node.Key, err)
+		}
+	}
+	var errs []error
+	aliases, _ := get(record, "aliases").([]any)
+	for _, a := range aliases {
+		for _, v := range each(a) {
+			if text, err := literal(v); err == nil && text.Kind == store.Text && node.Kind == store.Entity {
+				errs = append(errs, r.to.Alias(node.Key, text.Key))
+			}
+		}
+	}
+	labels, _ := get(record, "labels").([]any)
+	for _, l := range labels {
+		if label, ok := l.(string); ok {
+			errs = append(errs, r.labelled(node, label))
+		}
+	}
+	properties, _ := get(record, "properties").(map[string]any)
+	for name, v := range properties {
+		if name != r.Name {
+			errs = append(errs, r.property(node, name, v))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("node %s: %w", node.Key, err)
+	}
+	return nil
+}
+
+// labelled makes a statement of a node's label.
+func (r *reader) labelled(node source.Term, label string) error {
+	kind := source.Term{Key: labelKey + url.PathEscape(label)}
+	return errors.Join(r.named(kind.Key, label), r.named(isA, "type"), r.to.Statement(source.Statement{Subject: node, Relation: isA, Object: kind}))
+}
+
+func (r *reader) property(node source.Term, name string, value any) error {
+	relation := propertyKey + url.PathEscape(name)
+	var errs []error
+	for _, v := range each(value) {
+		object, err := literal(v)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("property %.80q: %w", name, err))
+			continue
+		}
+		errs = append(errs, r.named(relation, name), r.to.Statement(source.Statement{Subject: node, Relation: relation, Object: object}))
+	}
+	return errors.Join(errs...)
+}
+
+func (r *reader) relationship(record *neo4j.Record) error {
+	var s source.Statement
+	var errs [4]error
+	s.Subject, errs[0] = term(get(record, "subject"), get(record, "subjectName"))
+	s.Object, errs[1] = term(get(record, "object"), get(record, "objectName"))
+	s.Validity.Start, errs[2] = date("start", get(record, "start"))
+	s.Validity.End, errs[3] = date("end", get(record, "end"))
+	if err := errors.Join(errs[:]...); err != nil {
+		return fmt.Errorf("relationship %v: %w", get(record, "id"), err)
+	}
+	name, _ := get(record, "type").(string)
+	s.Relation = typeKey + url.PathEscape(name)
+	if err := r.named(s.Relation, name); err != nil {
+		return err
+	}
+	return r.to.Statement(s)
+}
+
+// named gives a key its name in plain words, once.
+func (r *reader) named(key, name string) error {
+	if r.typed[key] {
+		return nil
+	}
+	if r.typed == nil || len(r.typed) > 1<<16 {
+		r.typed = map[string]bool{}
+	}
+	r.typed[key] = true
+	text, err := source.Name("name", words(name))
+	if err != nil {
+		return err
+	}
+	return r.to.Label(key, text, 0)
+}
+
+// words writes ACTED_IN as "acted in"; names in mixed case stay.
+func words(name string) string {
+	plain := strings.ReplaceAll(name, "_", " ")
+	if plain == strings.ToUpper(plain) {
+		plain = strings.ToLower(plain)
+	}
+	return plain
+}
