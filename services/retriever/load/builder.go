@@ -62,10 +62,17 @@ func newBuilder(s *scratch, memory int) *Builder {
 
 // Close removes the scratch files; content that was made reads them no more.
 func (b *Builder) Close() error {
-	if b.finishing != nil {
-		b.took(<-b.finishing)
-	}
+	b.wait()
 	return b.scratch.removeAll()
+}
+
+// wait lets the batch end that is being finished; what becomes of it counts no
+// more.
+func (b *Builder) wait() {
+	if b.finishing != nil {
+		<-b.finishing
+		b.finishing = nil
+	}
 }
 
 // Add takes a fact by its names. Adding one twice is harmless. Errors are

@@ -20,15 +20,21 @@ func (g *graph) content(ctx context.Context, enc encoder.Encoder) (store.Content
 		Aliases: g.eachAlias,
 		Encoder: enc.Name(), Dims: enc.Dims(),
 	}
-	phrases := make([]string, len(g.relations))
-	for i, r := range g.relations {
+	var err error
+	c.RelationVectors, err = relationVectors(ctx, enc, g.relations)
+	return c, err
+}
+
+func relationVectors(ctx context.Context, enc encoder.Encoder, relations []string) ([][]float32, error) {
+	phrases := make([]string, len(relations))
+	for i, r := range relations {
 		phrases[i] = verbalise.RelationInContext(r)
 	}
-	var err error
-	if c.RelationVectors, err = enc.Encode(ctx, phrases); err != nil {
-		return c, fmt.Errorf("encode relations: %w", err)
+	vectors, err := enc.Encode(ctx, phrases)
+	if err != nil {
+		return nil, fmt.Errorf("encode relations: %w", err)
 	}
-	return c, nil
+	return vectors, nil
 }
 
 // pageRows is how many records are read at once.

@@ -36,6 +36,7 @@ type loadEntry struct {
 	Version  int    `json:"version"`
 	KG       string `json:"kg"`
 	Language string `json:"language,omitempty"`
+	Mode     Mode   `json:"mode,omitempty"`
 	Strict   bool   `json:"strict,omitempty"`
 }
 

@@ -33,7 +33,10 @@ type Options struct {
 	NoActivate bool
 	// Language is that of labels; empty takes "en".
 	Language string
-	// Vectors says which vectors to make.
+	// Mode says what becomes of the active snapshot's triples. Deltas are held
+	// in memory.
+	Mode Mode
+	// Vectors says which vectors to make; a delta makes those that its base has.
 	Vectors Vectors
 	// Scratch is a directory for what does not fit in memory, on a disk with
 	// room for as much as the files hold unpacked. Empty takes a fresh one in
@@ -61,6 +64,8 @@ type Report struct {
 	// Lines were read, or statements of formats that have no lines; BadLines of
 	// them held no triple, Duplicates were there already.
 	Lines, BadLines, Duplicates uint64
+	// Added and Removed triples are what a delta differs by from its base.
+	Added, Removed uint64
 	// Errors are the first bad lines, 20 at most.
 	Errors []*LineError
 }
@@ -124,7 +129,7 @@ func (l *Loader) begin() error {
 		return nil
 	}
 	l.begun = true
-	header := loadEntry{Version: journalVersion, KG: l.options.KG, Language: l.options.Language, Strict: l.options.Strict}
+	header := loadEntry{Version: journalVersion, KG: l.options.KG, Language: l.options.Language, Mode: l.options.Mode, Strict: l.options.Strict}
 	if l.options.Scratch == "" {
 		if l.options.Resume {
 			return fmt.Errorf("resume: no directory for scratch files is named: %w", store.ErrInvalid)
@@ -180,12 +185,7 @@ func (l *Loader) Finish(ctx context.Context, to Target, enc encoder.Encoder) (Re
 	if l.past != nil && l.at.File < l.past.at().File {
 		return l.report, l.fail(fmt.Errorf("the load that was interrupted had %d files or more, this one has %d; load without resume to begin anew: %w", l.past.at().File, l.at.File, store.ErrInvalid))
 	}
-	content, err := l.content(ctx, enc)
-	if err != nil {
-		return l.report, l.fail(err)
-	}
-	l.report.Snapshot, err = to.Write(ctx, l.options.KG, content)
-	if err != nil {
+	if err := l.build(ctx, to, enc); err != nil {
 		return l.report, l.fail(err)
 	}
 	if err := l.Close(); err != nil {
@@ -196,7 +196,7 @@ func (l *Loader) Finish(ctx context.Context, to Target, enc encoder.Encoder) (Re
 	if l.options.NoActivate {
 		return l.report, nil
 	}
-	if _, err = to.Activate(ctx, l.options.KG, l.report.Snapshot.Number); err != nil {
+	if _, err := to.Activate(ctx, l.options.KG, l.report.Snapshot.Number); err != nil {
 		_, _ = to.Drop(context.WithoutCancel(ctx), l.options.KG, l.report.Snapshot.Number)
 		return l.report, err
 	}
@@ -204,25 +204,30 @@ func (l *Loader) Finish(ctx context.Context, to Target, enc encoder.Encoder) (Re
 	return l.report, nil
 }
 
-// content puts what was read in order.
-func (l *Loader) content(ctx context.Context, enc encoder.Encoder) (store.Content, error) {
+// build writes a snapshot of what was read.
+func (l *Loader) build(ctx context.Context, to Target, enc encoder.Encoder) error {
 	g, err := l.builder.assemble(ctx, l.sorting)
 	if err != nil {
-		return store.Content{}, err
+		return err
 	}
+	defer g.close()
 	l.report.Duplicates = uint64(l.builder.rows - g.count)
 	if g.count == 0 {
-		return store.Content{}, l.nothing()
+		return l.nothing()
+	}
+	if l.options.Mode != Replace {
+		return l.writeDelta(ctx, to, enc, g)
 	}
 	content, err := g.content(ctx, enc)
 	if err != nil {
-		return store.Content{}, err
+		return err
 	}
 	l.tell(Progress{Phase: Write, Total: uint64(g.count)})
 	if l.options.Vectors == AllVectors {
 		content.TripleVectors = g.vectors(enc, l.encoding())
 	}
-	return content, nil
+	l.report.Snapshot, err = to.Write(ctx, l.options.KG, content)
+	return err
 }
 
 // nothing says why there is no triple.
@@ -254,6 +259,7 @@ func (l *Loader) Close() error {
 	defer l.journal.release()
 	l.builder.now = nil
 	if l.interrupted {
+		l.builder.wait()
 		return nil
 	}
 	return l.builder.Close()

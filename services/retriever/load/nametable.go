@@ -65,7 +65,7 @@ func (t *nameTable) each(ctx context.Context, emit func(store.Named) error) erro
 		if err != nil {
 			return t.failed(err)
 		}
-		if shared > uint64(len(name)) || more > 1<<32 {
+		if shared > uint64(len(name)) || more > uint64(t.text.size) {
 			return errNames
 		}
 		name = append(name[:shared], make([]byte, more)...)
@@ -89,20 +89,20 @@ type lookup struct {
 	table *nameTable
 	block []byte
 	at    int
-	names [blockNames]string
+	names [blockNames]store.Named
 	known int
 }
 
-// name returns the name of an entity.
-func (l *lookup) name(id store.EntityID) (string, error) {
+// name returns the name and kind of an entity.
+func (l *lookup) name(id store.EntityID) (store.Named, error) {
 	block := int(id) / blockNames
 	if l.known == 0 || l.at != block {
 		if err := l.read(block); err != nil {
-			return "", err
+			return store.Named{}, err
 		}
 	}
 	if int(id)%blockNames >= l.known {
-		return "", errNames
+		return store.Named{}, errNames
 	}
 	return l.names[int(id)%blockNames], nil
 }
@@ -127,13 +127,14 @@ func (l *lookup) read(block int) error {
 	for n := 0; len(rest) > 0; n++ {
 		shared, a := binary.Uvarint(rest)
 		more, b := binary.Uvarint(rest[max(a, 0):])
-		if a <= 0 || b <= 0 || n == blockNames || shared > uint64(len(name)) || uint64(len(rest)) < uint64(a+b+1)+more {
+		if a <= 0 || b <= 0 || n == blockNames || shared > uint64(len(name)) || more > uint64(len(rest)) || len(rest) < a+b+1+int(more) {
 			return errNames
 		}
+		kind := store.Kind(rest[a+b])
 		rest = rest[a+b+1:]
 		name = name[:shared] + string(rest[:more])
 		rest = rest[more:]
-		l.names[n] = name
+		l.names[n] = store.Named{Name: name, Kind: kind}
 		l.known = n + 1
 	}
 	l.at = block

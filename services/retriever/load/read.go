@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 
 	"github.com/triplemesh/triplemesh/services/retriever/source"
+	"github.com/triplemesh/triplemesh/services/retriever/source/csv"
+	"github.com/triplemesh/triplemesh/services/retriever/source/freebase"
+	"github.com/triplemesh/triplemesh/services/retriever/source/jsonld"
 	"github.com/triplemesh/triplemesh/services/retriever/source/rdf"
 	"github.com/triplemesh/triplemesh/services/retriever/source/tsv"
 	"github.com/triplemesh/triplemesh/services/retriever/source/turtle"
@@ -31,13 +34,24 @@ const (
 	NTriples = source.NTriples
 )
 
-// readers read files of a format and return how many lines or statements they
+// reader reads files of a format and returns how many lines or statements they
 // hold.
-var readers = map[Format]func(context.Context, source.Input, source.Sink) (uint64, error){
+type reader func(context.Context, source.Input, source.Sink) (uint64, error)
+
+func table(columns csv.Columns) reader {
+	return func(ctx context.Context, in source.Input, to source.Sink) (uint64, error) {
+		return csv.Read(ctx, in, to, columns)
+	}
+}
+
+var readers = map[Format]reader{
 	source.TSV:      tsv.Read,
 	source.NTriples: rdf.Read,
 	source.NQuads:   rdf.Read,
 	source.Turtle:   turtle.Read,
+	source.JSONLD:   jsonld.Read,
+	source.Freebase: freebase.Read,
+	source.CSV:      table(csv.Columns{}),
 	source.Wikidata: func(ctx context.Context, in source.Input, to source.Sink) (uint64, error) {
 		return wikidata.Read(ctx, in, to, wikidata.Options{})
 	},
@@ -51,6 +65,7 @@ type LineError = source.PlaceError
 type file struct {
 	identity
 	format Format
+	read   reader
 	// sum is of the bytes of a stream as they come by; nil for a file of this
 	// machine.
 	sum *sum
@@ -76,6 +91,37 @@ func (l *Loader) file(ctx context.Context, path string) error {
 // error only where Options.Strict says so. After an error nothing is left of
 // the load.
 func (l *Loader) Read(ctx context.Context, name string, format Format, r io.Reader) error {
+	return l.stream(ctx, name, format, nil, r)
+}
+
+// ReadTable is Read for a table whose columns are named.
+func (l *Loader) ReadTable(ctx context.Context, name string, columns csv.Columns, r io.Reader) error {
+	return l.stream(ctx, name, source.CSV, table(columns), r)
+}
+
+// ReadFrom takes all that a source has which is no file, such as a database.
+// read returns how many rows there were. A load that goes on reads it anew.
+func (l *Loader) ReadFrom(ctx context.Context, name string, read func(context.Context, source.Sink) (uint64, error)) error {
+	if err := l.open(); err != nil {
+		return l.fail(err)
+	}
+	l.at = position{File: l.at.File + 1}
+	f := file{identity: identity{Name: name}}
+	if _, _, err := l.known(nil, f); err != nil {
+		return l.fail(err)
+	}
+	if err := l.journal.note(entry{File: &fileEntry{l.at.File, f.identity}}); err != nil {
+		return l.fail(err)
+	}
+	n, err := read(ctx, &counted{l, 0})
+	l.report.Lines += n
+	if err != nil {
+		return l.fail(err)
+	}
+	return nil
+}
+
+func (l *Loader) stream(ctx context.Context, name string, format Format, read reader, r io.Reader) error {
 	head := bufio.NewReaderSize(r, headBytes)
 	first, err := head.Peek(headBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -84,7 +130,7 @@ func (l *Loader) Read(ctx context.Context, name string, format Format, r io.Read
 	s := &sum{from: head}
 	return l.read(ctx, s, file{
 		identity: identity{Name: name, Head: uint64(crc32.Checksum(first, castagnoli))<<32 | uint64(len(first))},
-		format:   format, sum: s,
+		format:   format, read: read, sum: s,
 	})
 }
 
@@ -112,14 +158,10 @@ func (l *Loader) read(ctx context.Context, r io.Reader, f file) (err error) {
 			err = l.fail(err)
 		}
 	}()
-	if l.builder.now == nil {
-		return errors.New("the load is over")
-	}
-	if err := l.begin(); err != nil {
+	if err := l.open(); err != nil {
 		return err
 	}
-	read, err := l.reader(&f)
-	if err != nil {
+	if err := f.known(); err != nil {
 		return err
 	}
 	l.at = position{File: l.at.File + 1}
@@ -136,7 +178,7 @@ func (l *Loader) read(ctx context.Context, r io.Reader, f file) (err error) {
 	}
 	defer plain.Close()
 	before := l.report
-	n, err := read(ctx, source.Input{
+	n, err := f.read(ctx, source.Input{
 		Name: f.Name, Reader: plain, Number: l.at.File, Language: l.options.Language, Bad: l.bad,
 	}, &counted{l, skip})
 	l.report.Lines += n
@@ -162,19 +204,30 @@ func (l *Loader) note(r io.Reader, f file, before Report) error {
 	return l.journal.note(entry{Done: &done})
 }
 
-func (l *Loader) reader(f *file) (func(context.Context, source.Input, source.Sink) (uint64, error), error) {
+// open makes a load ready to read.
+func (l *Loader) open() error {
+	if l.builder.now == nil {
+		return fmt.Errorf("the load is over: %w", store.ErrInvalid)
+	}
+	return l.begin()
+}
+
+// known finds the format and the reader of a file.
+func (f *file) known() error {
 	if f.format == ByName {
 		var ok bool
 		if f.format, ok = source.ByName(f.Name); !ok {
-			return nil, fmt.Errorf("%s: the name tells no format; .tsv, .nt, .nq, .ttl, .jsonld, .json (Wikidata) and .csv are known, also packed as .gz, .bz2 or .zst: %w", f.Name, store.ErrInvalid)
+			return fmt.Errorf("%s: the name tells no format; .tsv, .nt, .nq, .ttl, .jsonld, .json (Wikidata) and .csv are known, also packed as .gz, .bz2 or .zst: %w", f.Name, store.ErrInvalid)
 		}
 	}
 	f.Format = f.format.String()
-	read, ok := readers[f.format]
-	if !ok {
-		return nil, fmt.Errorf("%s: %s is not read: %w", f.Name, f.format, store.ErrInvalid)
+	if f.read == nil {
+		f.read = readers[f.format]
 	}
-	return read, nil
+	if f.read == nil {
+		return fmt.Errorf("%s: format %d is not known: %w", f.Name, f.format, store.ErrInvalid)
+	}
+	return nil
 }
 
 // known looks a file up in the history of a load that goes on: skip is how many

@@ -16,8 +16,11 @@ type spool struct {
 	scratch *scratch
 	kind    string
 	limit   int
-	held    []byte
-	size    int64
+	// buffer is how much of the file is written or read at once; 0 for
+	// spoolBuffer.
+	buffer int
+	held   []byte
+	size   int64
 
 	path string
 	file extsort.File
@@ -27,6 +30,13 @@ type spool struct {
 
 // spoolBuffer is how much of a file is written or read at once.
 const spoolBuffer = 256 << 10
+
+func (s *spool) bufferSize() int {
+	if s.buffer > 0 {
+		return s.buffer
+	}
+	return spoolBuffer
+}
 
 // spool returns an empty one that holds up to limit bytes in memory.
 func (s *scratch) spool(kind string, limit int) *spool {
@@ -62,7 +72,7 @@ func (s *spool) toFile(name string) (err error) {
 	if s.file, err = s.scratch.disk.Create(s.path); err != nil {
 		return s.failed("make", err)
 	}
-	s.out = bufio.NewWriterSize(s.file, spoolBuffer)
+	s.out = bufio.NewWriterSize(s.file, s.bufferSize())
 	_, err = s.out.Write(s.held)
 	s.held = nil
 	return s.failed("write", err)
@@ -90,7 +100,7 @@ func (s *spool) reader() (*bufio.Reader, io.Closer, error) {
 	if err != nil {
 		return nil, nil, s.failed("open", err)
 	}
-	return bufio.NewReaderSize(f, spoolBuffer), f, nil
+	return bufio.NewReaderSize(f, s.bufferSize()), f, nil
 }
 
 // ReadAt implements io.ReaderAt.

@@ -62,14 +62,19 @@ func mergeVocabularies(ctx context.Context, s *scratch, memory int, parts []*par
 		}
 	}()
 	sources := make([]extsort.Source[word], len(parts))
+	// The batches are read and their numbers written at once.
+	buffer := max(512, min(spoolBuffer, memory/8/len(parts)))
 	for i, p := range parts {
+		p.vocabulary.buffer = buffer
 		w, err := p.words()
 		if err != nil {
 			return nil, err
 		}
 		defer w.closer.Close()
 		sources[i] = w.next
-		v.numbers = append(v.numbers, s.spool("numbers", memory/8/len(parts)))
+		numbers := s.spool("numbers", memory/16/len(parts))
+		numbers.buffer = buffer
+		v.numbers = append(v.numbers, numbers)
 	}
 	merge, err := extsort.NewMerge(sources, func(a, b *word) int { return bytes.Compare(a.key, b.key) })
 	if err != nil {
