@@ -108,7 +108,11 @@ func (c *copying) eachTriple(ctx context.Context, emit func(store.Dated) error) 
 func (c *copying) eachVector(ctx context.Context, emit func([]float32) error) error {
 	return c.each(ctx, func(_ store.Dated, id store.TripleID) error {
 		l := c.layerOf(int(id), firstTriple)
-		return emit(l.vectors.row(int(id) - l.first.FirstTriple))
+		v, err := l.vectors.Row(uint32(int(id) - l.first.FirstTriple))
+		if err != nil {
+			return err
+		}
+		return emit(v)
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/triplemesh/triplemesh/services/retriever/scan"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
@@ -95,11 +96,19 @@ func TestADamagedFileIsNeverServed(t *testing.T) {
 // openWhole reads all of a snapshot; damage may come to light at any moment.
 func openWhole(t *testing.T, s *Store) (string, error) {
 	t.Helper()
-	snapshot, err := s.Open(t.Context(), "world", 0)
+	snapshot, err := s.open(t.Context(), "world", 0)
 	if err != nil {
 		return "", err
 	}
 	defer snapshot.Release()
+	// So few triples are searched in full unless the way is said.
+	query := make([]float32, storetest.Dims)
+	query[0] = 1
+	for _, method := range []scan.Method{scan.ByBits, scan.ByCodes} {
+		if _, err := snapshot.layers[0].vectors.Search(t.Context(), [][]float32{query}, 3, scan.Options{Method: method}); err != nil {
+			return "", err
+		}
+	}
 	return storetest.Dump(t.Context(), snapshot)
 }
 

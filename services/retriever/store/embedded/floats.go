@@ -10,15 +10,6 @@ func asBytes(values []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), len(values)*4)
 }
 
-// floats views bytes as numbers. The bytes begin at a multiple of 4, as all
-// vectors in a mapped file do.
-func floats(data []byte) []float32 {
-	if len(data) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*float32)(unsafe.Pointer(&data[0])), len(data)/4)
-}
-
 // littleEndian says whether this machine reads the files as they are.
 func littleEndian() bool {
 	word := uint16(1)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/triplemesh/triplemesh/services/retriever/scan"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded/packed"
 )
@@ -180,20 +181,21 @@ func (l *layer) inspectVectors(ctx context.Context) error {
 	if dims == 0 {
 		return nil
 	}
-	for i := range l.own.Relations {
-		if err := checkVector(floats(l.relationVectors.Bytes(i*dims*4, (i+1)*dims*4)), dims); err != nil {
-			return wrong("relation %d: %v", i, err)
+	for name, vectors := range map[string]*scan.Vectors{relVectorFile: l.relationVectors, vectorsFile: l.vectors} {
+		if vectors == nil {
+			continue
 		}
-	}
-	if l.vectors == nil {
-		return nil
-	}
-	for i := range l.own.Triples {
-		if i%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err := checkVector(l.vectors.row(i), dims); err != nil {
-			return wrong("triple %d: %v", i, err)
+		for i := range vectors.Len() {
+			if i%4096 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			v, err := vectors.Row(uint32(i))
+			if err != nil {
+				return err
+			}
+			if err := checkVector(v, dims); err != nil {
+				return wrong("%s, %d: %v", name, i, err)
+			}
 		}
 	}
 	return nil

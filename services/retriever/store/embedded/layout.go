@@ -3,6 +3,7 @@ package embedded
 import (
 	"fmt"
 
+	"github.com/triplemesh/triplemesh/services/retriever/scan"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded/packed"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded/pages"
@@ -29,6 +30,9 @@ const (
 	namesFile       = "names.fst"        // folded names and aliases
 	holdersFile     = "names.holders"    // whose they are
 	vectorsFile     = "vectors.f32"      // per triple
+	codesFile       = "vectors.i8"       // the same in eight bits a component
+	scalesFile      = "vectors.scales"   // for these
+	bitsFile        = "vectors.bits"     // the same in one bit a component
 	relVectorFile   = "relations.f32"    // per relation
 
 	// Only deltas have these.
@@ -61,8 +65,8 @@ type layer struct {
 	holders   packed.Column
 	names     *naming
 
-	vectors         *vectors
-	relationVectors *pages.File
+	// Vectors are nil where there are none.
+	vectors, relationVectors *scan.Vectors
 
 	// rows are the entities of the graph's rows, where it is a delta.
 	rows                            packed.Column
@@ -119,15 +123,6 @@ func (v *viewer) texts(name string, n int) texts {
 	return texts{bytes: file, offsets: v.column(offsetsOf(name), n+1, file.Len()), n: n}
 }
 
-// floats views a file as n vectors.
-func (v *viewer) floats(name string, n, dims int) *pages.File {
-	file := v.file(name)
-	if v.err == nil && file.Len() != n*dims*4 {
-		v.err = fmt.Errorf("%s has %d bytes, want %d vectors of %d components: %w", name, file.Len(), n, dims, store.ErrCorrupt)
-	}
-	return file
-}
-
 // view checks that the files have the sizes that the counts ask for. What is
 // in them is vouched for by their checksums.
 func (m *mapping) view() (*layer, error) {
@@ -161,10 +156,10 @@ func (m *mapping) view() (*layer, error) {
 	l.holders = v.column(aliasHolderFile, own.Aliases, entities-1)
 	l.names = &naming{names: v.file(namesFile), holders: v.file(holdersFile)}
 	if man.TripleVectors {
-		l.vectors = v.vectors(own.Triples, man.Dims)
+		l.vectors = v.vectors(own.Triples, man.Dims, vectorFiles)
 	}
 	if man.Dims > 0 {
-		l.relationVectors = v.floats(relVectorFile, own.Relations, man.Dims)
+		l.relationVectors = v.vectors(own.Relations, man.Dims, [4]string{scan.Full: relVectorFile})
 	}
 	return l, v.err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/triplemesh/triplemesh/services/retriever/scan"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -44,14 +45,14 @@ func byScore(a, b store.Hit) int {
 
 // searchLayer appends the best hits of a layer.
 func (s *snapshot) searchLayer(ctx context.Context, l *layer, queries [][]float32, k int, filter store.Filter, hits [][]store.Hit) error {
-	best, err := l.vectors.search(ctx, queries, k, l.ranges(filter.Subjects), s.passes(l, filter))
+	best, err := l.vectors.Search(ctx, queries, k, scan.Options{Rows: l.ranges(filter.Subjects), Passes: s.passes(l, filter)})
 	if err != nil {
 		return err
 	}
 	for q, top := range best {
 		hits[q] = slices.Grow(hits[q], len(top))
-		for _, c := range top {
-			hits[q] = append(hits[q], store.Hit{Triple: store.TripleID(l.first.FirstTriple + int(c.row)), Score: c.score})
+		for _, h := range top {
+			hits[q] = append(hits[q], store.Hit{Triple: store.TripleID(l.first.FirstTriple + int(h.Row)), Score: h.Score})
 		}
 	}
 	return nil
@@ -115,7 +116,7 @@ func (s *snapshot) ScoreTriples(ctx context.Context, queries [][]float32, triple
 			for i, id := range triples {
 				rows[i] = uint32(id)
 			}
-			scores, err = s.layers[0].vectors.score(ctx, queries, rows)
+			scores, err = s.layers[0].vectors.Score(ctx, queries, rows)
 			return err
 		}
 		scores = make([][]float32, len(queries))
@@ -145,7 +146,7 @@ func (s *snapshot) scoreLayer(ctx context.Context, l *layer, queries [][]float32
 			places = append(places, i)
 		}
 	}
-	some, err := l.vectors.score(ctx, queries, rows)
+	some, err := l.vectors.Score(ctx, queries, rows)
 	if err != nil {
 		return err
 	}

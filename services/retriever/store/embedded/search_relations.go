@@ -1,9 +1,11 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
-	"github.com/triplemesh/triplemesh/services/retriever/dot"
+	"github.com/triplemesh/triplemesh/services/retriever/scan"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -14,22 +16,22 @@ func (s *snapshot) RelationVector(id store.RelationID) []float32 {
 	if l.relationVectors == nil {
 		return nil
 	}
-	size := s.info.Dims * 4
-	row := int(id) - l.first.FirstRelation
-	return floats(l.relationVectors.Bytes(row*size, (row+1)*size))
+	v, err := l.relationVectors.Row(uint32(int(id) - l.first.FirstRelation))
+	if err != nil {
+		panic(&store.Fault{Err: err})
+	}
+	return v
 }
 
-// SearchRelations implements store.Searcher. Relations are so few that they
-// are compared one after another.
+// SearchRelations implements store.Searcher.
 func (s *snapshot) SearchRelations(ctx context.Context, queries [][]float32, k int) (hits [][]store.RelationHit, err error) {
 	err = store.Guard(func() error {
 		if err := s.checkQueries(queries, s.info.Dims > 0); err != nil {
 			return err
 		}
 		hits = make([][]store.RelationHit, len(queries))
-		for from := 0; from < len(queries); from += dot.Queries {
-			to := min(from+dot.Queries, len(queries))
-			if err := s.searchRelations(ctx, queries[from:to], k, hits[from:to]); err != nil {
+		for _, l := range s.layers {
+			if err := s.searchRelations(ctx, l, queries, k, hits); err != nil {
 				return err
 			}
 		}
@@ -38,38 +40,32 @@ func (s *snapshot) SearchRelations(ctx context.Context, queries [][]float32, k i
 	if err != nil {
 		return nil, s.wrap("search relations of", err)
 	}
+	if !s.plain() {
+		for q := range hits {
+			slices.SortFunc(hits[q], func(a, b store.RelationHit) int {
+				return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Relation, b.Relation))
+			})
+			hits[q] = hits[q][:min(k, len(hits[q]))]
+		}
+	}
 	return hits, nil
 }
 
-// searchRelations takes as many queries as the kernel does.
-func (s *snapshot) searchRelations(ctx context.Context, queries [][]float32, k int, hits [][]store.RelationHit) error {
-	k = min(k, s.info.Relations)
-	if k <= 0 {
-		return ctx.Err()
+// searchRelations appends the best hits of a layer. A relation whose triples
+// were all removed is no longer there.
+func (s *snapshot) searchRelations(ctx context.Context, l *layer, queries [][]float32, k int, hits [][]store.RelationHit) error {
+	id := func(row uint32) store.RelationID { return store.RelationID(l.first.FirstRelation + int(row)) }
+	options := scan.Options{}
+	if !s.plain() {
+		options.Passes = func(row uint32) bool { return s.RelationTriples(id(row)) > 0 }
 	}
-	best := newTops(len(queries), k)
-	block := dot.NewBlock(queries)
-	var out [2 * dot.Queries]float32
-	for r := range s.info.Relations {
-		if r%256 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		// One whose triples were all removed is no longer there.
-		if !s.plain() && s.RelationTriples(store.RelationID(r)) == 0 {
-			continue
-		}
-		v := s.RelationVector(store.RelationID(r))
-		block.Products(v, v, &out)
-		for q := range best {
-			if out[q] > best[q].floor {
-				best[q].add(candidate{uint32(r), out[q]})
-			}
-		}
+	best, err := l.relationVectors.Search(ctx, queries, k, options)
+	if err != nil {
+		return err
 	}
-	for q, found := range merge([][]top{best}, k) {
-		hits[q] = make([]store.RelationHit, len(found))
-		for i, c := range found {
-			hits[q][i] = store.RelationHit{Relation: store.RelationID(c.row), Score: c.score}
+	for q, top := range best {
+		for _, h := range top {
+			hits[q] = append(hits[q], store.RelationHit{Relation: id(h.Row), Score: h.Score})
 		}
 	}
 	return nil

@@ -153,7 +153,11 @@ func vectorsOf(snap *snapshot) func(context.Context, []store.Fact, func([]float3
 			places[factOf(snap, store.TripleID(id))] = id
 		}
 		for _, f := range facts {
-			if err := emit(snap.layers[0].vectors.row(places[f])); err != nil {
+			v, err := snap.layers[0].vectors.Row(uint32(places[f]))
+			if err != nil {
+				return err
+			}
+			if err := emit(v); err != nil {
 				return err
 			}
 		}

@@ -44,7 +44,7 @@ func (b *build) writeVectors(ctx context.Context) error {
 			return fmt.Errorf("triple %d: %w", n, err)
 		}
 		n++
-		return to.add(v)
+		return to.Add(v)
 	}); err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func testDamagedImports(t *testing.T, st store.Store, file []byte, want string) 
 			t.Errorf("a file %s at %d of %d: %v", what, at, len(file), err)
 		}
 	}
-	for at := 0; at < len(file); at += max(1, len(file)/40) {
+	for at := 0; at < len(file); at += max(1, len(file)/17) {
 		refuse("cut off", at, file[:at])
 		flipped := bytes.Clone(file)
 		flipped[at] ^= 0x10
