@@ -114,7 +114,12 @@ func (u *unpacked) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (u *unpacked) Close() error { return u.plain.Close() }
+// Close gives back what unpacking took. What it may say of the archive Read has
+// said.
+func (u *unpacked) Close() error {
+	_ = u.plain.Close()
+	return nil
+}
 
 func (u *unpacked) fault(err error) error {
 	if u.from.err != nil {

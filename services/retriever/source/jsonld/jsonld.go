@@ -13,13 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"math"
-	"slices"
-	"strconv"
-	"strings"
 
-	"github.com/piprate/json-gold/ld"
 	"github.com/triplemesh/triplemesh/services/retriever/source"
 	"github.com/triplemesh/triplemesh/services/retriever/source/rdf"
 )
@@ -117,75 +111,4 @@ func withoutMark(r io.Reader) io.Reader {
 	// An error comes again with the next read.
 	n, _ := io.ReadFull(r, head)
 	return io.MultiReader(bytes.NewReader(bytes.TrimPrefix(head[:n], []byte("\xef\xbb\xbf"))), r)
-}
-
-// noContexts refuses to fetch.
-type noContexts struct{}
-
-// LoadDocument implements ld.DocumentLoader.
-func (noContexts) LoadDocument(iri string) (*ld.RemoteDocument, error) {
-	return nil, fmt.Errorf("the context %.200q is not fetched; put what it holds into the document", iri)
-}
-
-// expand turns a document into statements. number keeps the blank nodes of one
-// document from those of another.
-func expand(document any, number uint64) (quads []rdf.Quad, err error) {
-	defer func() {
-		// The library is not ours, and the document is a stranger's.
-		if r := recover(); r != nil {
-			err = fmt.Errorf("this is no JSON-LD: %v", r)
-		}
-	}()
-	options := ld.NewJsonLdOptions("")
-	options.DocumentLoader = noContexts{}
-	result, err := ld.NewJsonLdProcessor().ToRDF(document, options)
-	if err != nil {
-		return nil, fmt.Errorf("this is no JSON-LD: %w", err)
-	}
-	dataset, ok := result.(*ld.RDFDataset)
-	if !ok {
-		return nil, fmt.Errorf("this is no JSON-LD: the result is a %T", result)
-	}
-	for _, graph := range slices.Sorted(maps.Keys(dataset.Graphs)) {
-		name := graph
-		if graph == "@default" || strings.HasPrefix(graph, "_:") {
-			name = ""
-		}
-		for _, q := range dataset.Graphs[graph] {
-			quads = append(quads, rdf.Quad{
-				Subject: term(q.Subject, number), Predicate: term(q.Predicate, number), Object: term(q.Object, number), Graph: name,
-			})
-		}
-	}
-	return quads, nil
-}
-
-func term(node ld.Node, number uint64) rdf.Term {
-	switch n := node.(type) {
-	case ld.Literal:
-		t := rdf.Term{Kind: rdf.Literal, Text: n.Value, Language: n.Language}
-		if n.Datatype != ld.XSDString && n.Language == "" {
-			t.Datatype = n.Datatype
-		}
-		if n.Datatype == ld.XSDDouble {
-			t.Text = number64(n.Value)
-		}
-		return t
-	case ld.BlankNode:
-		label := strings.TrimPrefix(n.Attribute, "_:")
-		if number > 1 {
-			label = strconv.FormatUint(number, 10) + "." + label
-		}
-		return rdf.Term{Kind: rdf.Blank, Text: label}
-	}
-	return rdf.Term{Text: node.GetValue()}
-}
-
-// number64 shows a double as people do: JSON-LD makes 1.5 "1.5E0".
-func number64(text string) string {
-	f, err := strconv.ParseFloat(text, 64)
-	if size := math.Abs(f); err != nil || size >= 1e15 || (size < 1e-6 && size != 0) || math.IsNaN(f) {
-		return text
-	}
-	return strconv.FormatFloat(f, 'f', -1, 64)
 }

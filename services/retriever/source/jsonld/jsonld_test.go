@@ -3,6 +3,7 @@ package jsonld
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -61,6 +62,25 @@ func TestRead(t *testing.T) {
 			sourcetest.Equal(t, "facts", sink.Facts, c.facts)
 			sourcetest.Equal(t, "aliases", sink.Aliases, c.aliases)
 		})
+	}
+}
+
+func TestTheOrderIsAlwaysTheSame(t *testing.T) {
+	// A load that goes on counts statements.
+	text := strings.Replace(douglas, `"alive"`, `"z": [{"b": 1, "a": {"c": 2}}, {"@list": [3, {"d": 4}]}], "alive"`, 1)
+	var first []string
+	for range 30 {
+		var sink sourcetest.Sink
+		var bad []string
+		if _, err := Read(t.Context(), input(strings.NewReader(text), &bad), &sink); err != nil || len(sink.Facts) != 18 {
+			t.Fatalf("%d facts %q, error %v", len(sink.Facts), sink.Facts, err)
+		}
+		if first == nil {
+			first = sink.Facts
+		}
+		if !slices.Equal(first, sink.Facts) {
+			t.Fatalf("once %q, again %q", first, sink.Facts)
+		}
 	}
 }
 

@@ -12,7 +12,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -262,9 +264,9 @@ func (r *reader) node(record *neo4j.Record) error {
 		}
 	}
 	properties, _ := get(record, "properties").(map[string]any)
-	for name, v := range properties {
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if name != r.Name {
-			errs = append(errs, r.property(node, name, v))
+			errs = append(errs, r.property(node, name, properties[name]))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
