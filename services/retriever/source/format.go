@@ -30,8 +30,7 @@ const (
 	CSV
 )
 
-// endings are what names of files end in. That of Freebase's dump has nothing
-// of its own and must be named by the caller.
+// endings are what names of files end in.
 var endings = map[string]Format{
 	".tsv": TSV, ".txt": TSV, ".tab": TSV,
 	".nt": NTriples, ".ntriples": NTriples,
@@ -42,6 +41,10 @@ var endings = map[string]Format{
 	".csv": CSV,
 }
 
+// freebaseDump begins the name under which Freebase's dump is published. Under
+// another the caller must name its format: it ends as N-Triples do.
+const freebaseDump = "freebase-rdf"
+
 // ByName tells a format by the name of a file, with or without the ending of
 // an archive. ok is false where the name tells nothing.
 func ByName(name string) (format Format, ok bool) {
@@ -49,7 +52,11 @@ func ByName(name string) (format Format, ok bool) {
 	for _, a := range archives {
 		name = strings.TrimSuffix(name, a.ending)
 	}
-	format, ok = endings[path.Ext(strings.ReplaceAll(name, `\`, "/"))]
+	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
+	if strings.HasPrefix(name, freebaseDump) {
+		return Freebase, true
+	}
+	format, ok = endings[path.Ext(name)]
 	return format, ok
 }
 

@@ -23,6 +23,7 @@ func TestByName(t *testing.T) {
 		"a.nt": source.NTriples, "a.nt.bz2": source.NTriples, "a.nq.zst": source.NQuads, "a.ttl": source.Turtle,
 		"a.jsonld": source.JSONLD, "latest-all.json.bz2": source.Wikidata, "entities.ndjson.gz": source.Wikidata,
 		"dir.nt/a.csv": source.CSV, `dir\a.csv.gz`: source.CSV,
+		"data/freebase-rdf-latest.gz": source.Freebase, "freebase.nt": source.NTriples,
 		"": source.Unknown, "a": source.Unknown, "a.gz": source.Unknown, "a.xlsx": source.Unknown, "nt": source.Unknown,
 	} {
 		if got, ok := source.ByName(name); got != want || ok != (want != source.Unknown) {

@@ -80,6 +80,9 @@ func (r *Reader) Take(line []byte, to source.Sink) error {
 func (r *Reader) entity(v *fastjson.Value, to source.Sink) error {
 	id := string(v.GetStringBytes("id"))
 	if !isID(id) {
+		if v.Exists("@context") || v.Exists("@graph") || v.Exists("@id") {
+			return errors.New("this is JSON-LD; name that format, or let the file's name end in .jsonld")
+		}
 		if id == "" {
 			return errors.New("the entity has no id")
 		}

@@ -147,6 +147,7 @@ func TestOddClaims(t *testing.T) {
 		"a claim of no property is bad":           {`{"id":"Q1","claims":{"x":[]}}`, "", "w.json:1: claims of \"x\", which is no property"},
 		"empty lists stand for empty objects":     {`{"id":"Q1","labels":[],"aliases":[],"claims":[]}`, "", ""},
 		"an entity without id is none":            {`{"labels":{}}`, "", "w.json:1: the entity has no id"},
+		"JSON-LD is told":                         {`{"@context":{},"@id":"x:a"}`, "", "w.json:1: this is JSON-LD; name that format"},
 		"half a line is bad":                      {`{"id":"Q1","claims":{"P1`, "", "w.json:1: the entity is no JSON"},
 		"so is a line of another format":          {"Q1\tis\tQ2", "", "w.json:1: \"Q1\\tis\\tQ2\" begins no entity"},
 		"one of a file of one entity is read":     {`{"entities":{"Q1":` + claim("string", `"a"`) + `}}`, "Q1 | P1 | a (text)", ""},
