@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
@@ -22,31 +22,48 @@ type question struct {
 	TopicEntities []string `json:"topic_entities"`
 }
 
-// questions reads a dataset. The order is the one that `triplemesh eval`
-// samples by with seed 1; its first held questions are the test part, all
-// after them the dev part.
+// questions reads a dataset of JSON lines and returns the part to measure.
 func (b *bench) questions(file string, held int) ([]question, error) {
+	all, err := b.read(file, fromJSON)
+	if err != nil {
+		return nil, err
+	}
+	return b.part(all, held), nil
+}
+
+// read reads a dataset of a question a line.
+func (b *bench) read(file string, parse func(line string) (question, error)) ([]question, error) {
 	text, err := os.ReadFile(filepath.Join(b.data, file))
 	if err != nil {
 		return nil, err
 	}
 	var all []question
 	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
-		var q question
-		if err := json.Unmarshal([]byte(line), &q); err != nil {
+		q, err := parse(line)
+		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, i+1, err)
+		}
+		if q.ID == "" {
+			q.ID = strconv.Itoa(i + 1)
 		}
 		all = append(all, q)
 	}
+	return all, nil
+}
+
+// part returns the test part, the first held questions, or the dev part, all
+// after them. The order is the one that `triplemesh eval` samples by with seed
+// 1.
+func (b *bench) part(all []question, held int) []question {
 	slices.SortFunc(all, func(a, b question) int {
 		x, y := sha256.Sum256([]byte("1\n"+a.ID)), sha256.Sum256([]byte("1\n"+b.ID))
 		return cmp.Or(bytes.Compare(x[:], y[:]), cmp.Compare(a.ID, b.ID))
 	})
 	held = min(held, len(all))
 	if b.test {
-		return all[:held], nil
+		return all[:held]
 	}
-	return all[held:min(len(all), held+b.limit)], nil
+	return all[held:min(len(all), held+b.limit)]
 }
 
 // right tells whether a name is one of the answers.

@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	measures := map[string]func(context.Context, *bench) error{"paths": paths, "ground": grounds, "link": links}
+	measures := map[string]func(context.Context, *bench) error{"paths": paths, "ground": grounds, "subject-first": first, "link": links}
 	measure, ok := measures[flags.Arg(0)]
 	if !ok || *data == "" {
 		return fmt.Errorf("want -data DIR and one of paths, ground, link; got %q", flags.Args())
@@ -85,42 +85,24 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 // open opens a knowledge graph; the first time it is loaded, which takes some
 // minutes.
 func (b *bench) open(ctx context.Context, kg string) (store.Snapshot, error) {
-	return b.load(ctx, kg, kg, b.graphs)
+	return b.load(ctx, filepath.Join(kg, "triples.tsv.gz"), kg, load.AllVectors)
 }
 
 // openToWalk opens a knowledge graph without the vectors of its triples, which
 // neither paths nor links need: that loads in seconds.
 func (b *bench) openToWalk(ctx context.Context, kg string) (store.Snapshot, error) {
-	return b.load(ctx, kg, kg+"-walk", unsearched{b.graphs})
+	return b.load(ctx, filepath.Join(kg, "triples.tsv.gz"), kg+"-walk", load.RelationVectors)
 }
 
-func (b *bench) load(ctx context.Context, from, kg string, to load.Target) (store.Snapshot, error) {
+func (b *bench) load(ctx context.Context, file, kg string, vectors load.Vectors) (store.Snapshot, error) {
 	if snap, err := b.graphs.Open(ctx, kg, 0); err == nil {
 		return snap, nil
 	}
-	file := filepath.Join(b.data, from, "triples.tsv.gz")
-	options := load.Options{KG: kg, Progress: func(p load.Progress) {
+	options := load.Options{KG: kg, Vectors: vectors, Progress: func(p load.Progress) {
 		fmt.Fprintf(os.Stderr, "load %s: %d of %d triples encoded\n", kg, p.Encoded, p.Triples)
 	}}
-	if _, err := load.Files(ctx, to, b.model, []string{file}, options); err != nil {
+	if _, err := load.Files(ctx, b.graphs, b.model, []string{filepath.Join(b.data, file)}, options); err != nil {
 		return nil, err
 	}
 	return b.graphs.Open(ctx, kg, 0)
-}
-
-// unsearched is a store that gives all triples the same vector.
-type unsearched struct{ *embedded.Store }
-
-func (u unsearched) Write(ctx context.Context, kg string, content store.Content) (store.Info, error) {
-	content.TripleVectors = func(_ context.Context, emit func([]float32) error) error {
-		same := make([]float32, content.Dims)
-		same[0] = 1
-		for range content.TripleCount {
-			if err := emit(same); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return u.Store.Write(ctx, kg, content)
 }
