@@ -9,8 +9,8 @@ import (
 
 // ParseLine reads a line of N-Triples 1.1 (W3C Recommendation, §7) or N-Quads
 // 1.1 (§4), without its end. ok is false for a line with nothing but a comment.
-// The strings are pieces of text where no escape stands in them. text must be
-// UTF-8.
+// Relative IRIs are taken as they are. The strings are pieces of text where no
+// escape stands in them. text must be UTF-8.
 func ParseLine(text string) (q Quad, ok bool, err error) {
 	p := parser{rest: text}
 	p.space()
@@ -153,8 +153,8 @@ func (p *parser) literal(t *Term) (err error) {
 		for end < len(p.rest) && isTag(p.rest[end]) {
 			end++
 		}
-		if end == 1 {
-			return errors.New("a literal with an empty language")
+		if end == 1 || p.rest[1] < 'A' {
+			return errors.New("a literal whose language is no tag")
 		}
 		t.Language, p.rest = p.rest[1:end], p.rest[end:]
 	case strings.HasPrefix(p.rest, "^^"):

@@ -90,35 +90,35 @@ func Read(ctx context.Context, c Config, to source.Sink) (uint64, error) {
 // texts, and returns the number of statements.
 func Copy(ctx context.Context, c Config, to io.Writer) (uint64, error) {
 	w := rdf.NewWriter(to)
-	n, err := read(ctx, c, func(q rdf.Quad) (bad, err error) {
-		for _, t := range []rdf.Term{q.Subject, q.Predicate} {
-			if bad := checkNode(t); bad != nil {
-				return bad, nil
-			}
-		}
-		if bad := checkObject(q.Object); bad != nil {
-			return bad, nil
-		}
-		return nil, w.Quad(q)
-	})
+	n, err := read(ctx, c, func(q rdf.Quad) (bad, err error) { return nil, w.Quad(q) })
 	if err == nil {
 		err = w.Flush()
 	}
 	return n, err
 }
 
-func checkNode(t rdf.Term) error {
-	if t.Kind != rdf.IRI {
-		return nil
+// check refuses what no RDF has: endpoints are laxer with IRIs than files.
+func check(q rdf.Quad) error {
+	if q.Subject.Kind == rdf.Literal || q.Predicate.Kind != rdf.IRI {
+		return errors.New("its subject is a literal, or its predicate no IRI")
 	}
-	return rdf.CheckIRI(t.Text)
-}
-
-func checkObject(t rdf.Term) error {
-	if t.Datatype != "" {
-		return rdf.CheckIRI(t.Datatype)
+	iris := []string{q.Predicate.Text}
+	for _, t := range []rdf.Term{q.Subject, q.Object} {
+		switch {
+		case t.Kind == rdf.IRI:
+			iris = append(iris, t.Text)
+		case t.Kind == rdf.Blank && t.Text == "":
+			return errors.New("a blank node has no label")
+		case t.Datatype != "":
+			iris = append(iris, t.Datatype)
+		}
 	}
-	return checkNode(t)
+	for _, iri := range iris {
+		if err := rdf.CheckIRI(iri); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // read asks for one page after another until one is empty; an endpoint may give
@@ -134,7 +134,11 @@ func read(ctx context.Context, c Config, take func(rdf.Quad) (bad, err error)) (
 		var rows uint64
 		err := c.retried(ctx, func(ctx context.Context) (err error) {
 			rows, err = c.page(ctx, count, func(row uint64, q rdf.Quad) error {
-				bad, err := take(keepApart(q, page))
+				bad := check(q)
+				var err error
+				if bad == nil {
+					bad, err = take(keepApart(q, page))
+				}
 				if bad != nil {
 					err = c.Bad(c.failed(fmt.Errorf("statement %d: %w", count+row, bad)))
 				}

@@ -157,6 +157,8 @@ func TestFailures(t *testing.T) {
 		"a partial answer is none":         {[]reply{{header: [2]string{"X-SQL-State", "S1TAT"}, body: whole.body}}, Config{}, 1, 0, "the answer is not whole (S1TAT: )"},
 		"a variable must be bound":         {[]reply{{body: answer([]string{`{"s":{"type":"uri","value":"x:a"}}`})}}, Config{}, 1, 0, "row 1 of the answer lacks ?s, ?p or ?o"},
 		"a term must be of a known type":   {[]reply{{body: answer([]string{strings.Replace(bindings[0], `"uri"`, `"triple"`, 1)})}}, Config{}, 1, 0, `row 1 of the answer: a term is of the unknown type "triple"`},
+		"a predicate must be an IRI":       {[]reply{{body: answer([]string{strings.Replace(bindings[4], `"p":{"type":"uri"`, `"p":{"type":"bnode"`, 1)})}}, Config{}, 1, 0, "statement 1: its subject is a literal, or its predicate no IRI"},
+		"a blank node must have a label":   {[]reply{{body: answer([]string{strings.Replace(bindings[3], "nodeID://b1", "", 1)})}}, Config{}, 1, 0, "statement 1: a blank node has no label"},
 		"a graph must be an IRI":           {[]reply{whole}, Config{Graph: "x> y"}, 0, 0, `the graph "x> y" is no IRI`},
 		"a statement may be too much":      {[]reply{{body: answer([]string{strings.Replace(bindings[4], `"4"`, `""`, 1)})}}, Config{}, 1, 0, "statement 1: the object is empty"},
 	} {
@@ -193,7 +195,7 @@ func TestAStatementThatCannotBeTakenMayBePassedOver(t *testing.T) {
 	}}
 	var sink sourcetest.Sink
 	config.Client = &http.Client{Transport: &replies{list: []reply{{body: answer(rows)}, {body: answer(nil)}}}}
-	if n, err := Read(t.Context(), config, &sink); err != nil || n != 3 || len(bad) != 1 || len(sink.Facts) != 2 {
+	if n, err := Read(t.Context(), config, &sink); err != nil || n != 3 || len(bad) != 2 || len(sink.Facts) != 1 {
 		t.Errorf("%d statements, bad %q, facts %q, error %v", n, bad, sink.Facts, err)
 	}
 	bad = nil

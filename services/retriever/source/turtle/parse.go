@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"strconv"
 
 	"github.com/triplemesh/triplemesh/services/retriever/source"
@@ -51,7 +50,7 @@ type sinkError struct{ error }
 type parser struct {
 	*window
 	prefixes map[string]string
-	base     *url.URL
+	base     string
 	depth    int
 	// nodes counts the blank nodes that have no label.
 	nodes int
@@ -145,9 +144,7 @@ func (p *parser) prefix() error {
 
 func (p *parser) newBase() error {
 	iri, err := p.iri()
-	if err == nil {
-		p.base, err = url.Parse(iri)
-	}
+	p.base = iri
 	return err
 }
 

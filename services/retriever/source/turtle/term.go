@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"unicode/utf8"
 
@@ -58,14 +57,10 @@ func (p *parser) iri() (string, error) {
 	if hasScheme(text) {
 		return text, rdf.CheckIRI(text)
 	}
-	if p.base == nil {
+	if p.base == "" {
 		return "", fmt.Errorf("the relative IRI %.40q has nothing to be relative to; add @base", text)
 	}
-	relative, err := url.Parse(text)
-	if err != nil {
-		return "", fmt.Errorf("%.40q is no IRI", text)
-	}
-	text = p.base.ResolveReference(relative).String()
+	text = resolve(p.base, text)
 	return text, rdf.CheckIRI(text)
 }
 
@@ -200,7 +195,7 @@ func (p *parser) literal() (t rdf.Term, err error) {
 		for c := p.at(n); c == '-' || (c|0x20 >= 'a' && c|0x20 <= 'z') || (c >= '0' && c <= '9'); c = p.at(n) {
 			n++
 		}
-		if n == 1 || n > source.MaxName {
+		if n == 1 || n > source.MaxName || isDigit(p.at(1)) || p.at(1) == '-' {
 			return t, errors.New("a literal whose language is no tag")
 		}
 		t.Language = string(p.take(n)[1:])

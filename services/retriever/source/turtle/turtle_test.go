@@ -99,6 +99,7 @@ func TestParseFaults(t *testing.T) {
 		"<x:a> <x:b> \"\\q\" .":                    "is no escape",
 		"<x:a> <x:b> \"\xff\" .":                   "is not UTF-8",
 		"<x:a> <x:b> \"c\"@ .":                     "whose language is no tag",
+		"<x:a> <x:b> \"c\"@1 .":                    "whose language is no tag",
 		"<x:a> <x:b> \"c\"^^\"d\" .":               "datatype is no IRI",
 		"<x:a\n> <x:b> <x:c> .":                    "the IRI does not end on its line",
 		"<x:a> <x:b> <x:c d> .":                    "is no IRI",
