@@ -3,65 +3,246 @@ package embedded
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// BenchmarkSearch searches 60,000 vectors of 384 dimensions, the size of the
-// bundled sample, for the 10 nearest to each query.
-func BenchmarkSearch(b *testing.B) {
-	const rows, dims = 60_000, 384
-	r := rand.New(rand.NewPCG(1, 2))
-	vector := func() []float32 {
-		v := make([]float32, dims)
-		var sum float64
-		for i := range v {
-			v[i] = float32(r.NormFloat64())
-			sum += float64(v[i]) * float64(v[i])
-		}
-		for i := range v {
-			v[i] /= float32(math.Sqrt(sum))
-		}
-		return v
+// generated is a graph of n triples without vectors, made as it is read: two
+// triples to an entity, some of which are hubs, as in Wikidata.
+func generated(n int) store.Content {
+	const perSubject = 8
+	entities := n / 2
+	relations := make([]string, 1000)
+	for i := range relations {
+		relations[i] = fmt.Sprintf("relation %04d", i)
 	}
-	content := store.Content{
-		Entities: store.All([]store.Named{{Name: "a"}}), EntityCount: 1, Relations: []string{"r"},
-		Triples: store.All(make([]store.Dated, rows)), TripleCount: rows,
-		Encoder: "none", Dims: dims, RelationVectors: [][]float32{vector()},
-		TripleVectors: func(_ context.Context, emit func([]float32) error) error {
-			for range rows {
-				if err := emit(vector()); err != nil {
+	return store.Content{
+		EntityCount: entities, TripleCount: n, Relations: relations,
+		Entities: func(_ context.Context, emit func(store.Named) error) error {
+			for i := range entities {
+				if err := emit(store.Named{Name: fmt.Sprintf("entity number %09d", i)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		Triples: func(_ context.Context, emit func(store.Dated) error) error {
+			r := rand.New(rand.NewPCG(5, 6))
+			for i := range n {
+				// The relation rises within a subject, so all are in order.
+				object := r.IntN(entities)
+				if r.IntN(4) == 0 {
+					object = object % 1000 * (entities / 1000)
+				}
+				if err := emit(store.Dated{Triple: store.Triple{
+					Subject:  store.EntityID(i / perSubject * (entities / (n / perSubject))),
+					Relation: store.RelationID(i%perSubject*125 + r.IntN(125)),
+					Object:   store.EntityID(object),
+				}}); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
 	}
+}
+
+// benchTriples is how many triples the benchmarks below are of;
+// TRIPLEMESH_BENCH_TRIPLES says otherwise.
+func benchTriples() int {
+	if n, err := strconv.Atoi(os.Getenv("TRIPLEMESH_BENCH_TRIPLES")); err == nil {
+		return n
+	}
+	return 500_000
+}
+
+func benchStore(b *testing.B) *Store {
+	b.Helper()
 	s := New(b.TempDir())
-	defer s.Close()
-	if _, err := s.Write(b.Context(), "bench", content); err != nil {
+	b.Cleanup(func() { _ = s.Close() })
+	if _, err := s.Write(b.Context(), "bench", generated(benchTriples())); err != nil {
 		b.Fatal(err)
 	}
-	snapshot, err := s.Open(b.Context(), "bench", 1)
+	return s
+}
+
+// BenchmarkWrite builds a snapshot without vectors.
+func BenchmarkWrite(b *testing.B) {
+	s := New(b.TempDir())
+	n := benchTriples()
+	var bytes int64
+	for b.Loop() {
+		info, err := s.Write(b.Context(), "bench", generated(n))
+		if err != nil {
+			b.Fatal(err)
+		}
+		bytes = info.Bytes
+		if _, err := s.Drop(b.Context(), "bench", 0); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "triples/s")
+	b.ReportMetric(float64(bytes)/float64(n), "bytes/triple")
+}
+
+// BenchmarkOpen opens a snapshot that is on the disk and not in memory.
+func BenchmarkOpen(b *testing.B) {
+	s := benchStore(b)
+	dir := s.snapshotDir("bench", 1)
+	graph := int64(0)
+	for _, name := range []string{tripleRelFile, tripleObjFile, outFile, samplesFile, byObjectFile, inFile} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			b.Fatal(err)
+		}
+		graph += info.Size()
+	}
+	touched := 0
+	for b.Loop() {
+		b.StopTimer()
+		evict(b, dir)
+		b.StartTimer()
+		fresh := New(s.dir)
+		snap, err := fresh.open(b.Context(), "bench", 1)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		touched = resident(b, dir)
+		snap.Release()
+		_ = fresh.Close()
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(touched)/(1<<20), "MB-touched")
+	b.ReportMetric(float64(graph)/float64(benchTriples()), "graph-bytes/triple")
+}
+
+// evict asks for the files to be dropped from memory.
+func evict(b *testing.B, dir string) {
+	eachFile(b, dir, func(f *os.File, size int64) {
+		if err := unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
+			b.Fatal(err)
+		}
+	})
+}
+
+// resident is how many bytes of the files are in memory.
+func resident(b *testing.B, dir string) int {
+	pages := 0
+	eachFile(b, dir, func(f *os.File, size int64) {
+		if size == 0 {
+			return
+		}
+		data, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer func() { _ = unix.Munmap(data) }()
+		pages += residentPages(b, data)
+	})
+	return pages * os.Getpagesize()
+}
+
+func eachFile(b *testing.B, dir string, do func(f *os.File, size int64)) {
+	b.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer snapshot.Release()
-	for _, n := range []int{1, 4, 8, 16} {
-		queries := make([][]float32, n)
-		for i := range queries {
-			queries[i] = vector()
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err != nil {
+			b.Fatal(err)
 		}
-		b.Run(fmt.Sprintf("queries=%d", n), func(b *testing.B) {
-			b.SetBytes(rows * dims * 4)
+		info, err := f.Stat()
+		if err != nil {
+			b.Fatal(err)
+		}
+		do(f, info.Size())
+		_ = f.Close()
+	}
+}
+
+// BenchmarkEdges reads the edges of 100 entities at once.
+func BenchmarkEdges(b *testing.B) {
+	s := benchStore(b)
+	snap, err := s.open(b.Context(), "bench", 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer snap.Release()
+	r := rand.New(rand.NewPCG(1, 2))
+	var subjects, objects, hubs []store.EntityID
+	for range 100 {
+		t := snap.Triple(store.TripleID(r.IntN(snap.info.Triples)))
+		subjects, objects = append(subjects, t.Subject), append(objects, t.Object)
+		hubs = append(hubs, store.EntityID(r.IntN(1000)*(snap.info.Entities/1000)))
+	}
+	for _, c := range []struct {
+		name      string
+		entities  []store.EntityID
+		dir       store.Direction
+		relations []store.RelationID
+	}{
+		{"out", subjects, store.Out, nil},
+		{"out of two relations", subjects, store.Out, []store.RelationID{3, 300}},
+		{"in", objects, store.In, nil},
+		{"into hubs of two relations", hubs, store.In, []store.RelationID{3, 300}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			edges := 0
 			for b.Loop() {
-				if _, err := snapshot.SearchTriples(b.Context(), queries, 10, store.Filter{}); err != nil {
+				lists, err := snap.Edges(b.Context(), c.entities, c.dir, c.relations)
+				if err != nil {
 					b.Fatal(err)
 				}
+				edges = 0
+				for _, l := range lists {
+					edges += len(l)
+				}
 			}
+			b.ReportMetric(float64(edges), "edges")
+			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(max(1, edges)), "ns/edge")
 		})
+	}
+}
+
+// BenchmarkTriple reads triples in no order.
+func BenchmarkTriple(b *testing.B) {
+	s := benchStore(b)
+	snap, err := s.open(b.Context(), "bench", 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer snap.Release()
+	i, n := 0, snap.info.Triples
+	for b.Loop() {
+		i = (i + 611_953) % n
+		_ = snap.Triple(store.TripleID(i))
+	}
+}
+
+// BenchmarkMatch looks names up.
+func BenchmarkMatch(b *testing.B) {
+	s := benchStore(b)
+	snap, err := s.open(b.Context(), "bench", 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer snap.Release()
+	i := 0
+	for b.Loop() {
+		i = (i + 61_953) % snap.info.Entities
+		found, err := snap.Match(b.Context(), fmt.Sprintf("entity number %09d", i))
+		if err != nil || len(found) != 1 {
+			b.Fatal(found, err)
+		}
 	}
 }

@@ -43,7 +43,7 @@ func resolve(ctx context.Context, on *snapshot, given store.Delta) (*delta, erro
 		return nil, fmt.Errorf("%d deltas lie on one another: %w", maxDepth, store.ErrDeep)
 	case given.Encoder != on.info.Encoder:
 		return nil, fmt.Errorf("the vectors are of encoder %q, those of the base of %q; load with that encoder: %w", given.Encoder, on.info.Encoder, store.ErrInvalid)
-	case on.info.TripleVectors && given.TripleVectors == nil, on.info.Dims > 0 && given.RelationVectors == nil:
+	case len(given.Added) > 0 && (on.info.TripleVectors && given.TripleVectors == nil || on.info.Dims > 0 && given.RelationVectors == nil):
 		return nil, fmt.Errorf("the base has vectors, the delta has none: %w", store.ErrInvalid)
 	}
 	removed := map[store.TripleID]struct{}{}
