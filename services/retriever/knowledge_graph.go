@@ -18,14 +18,17 @@ type KnowledgeGraphs struct {
 
 	graphs  store.Store
 	encoder encoder.Encoder
-	// loading has room for one: a load holds its triples in memory.
+	// scratch is where loads put what does not fit in memory.
+	scratch string
+	// loading has room for one: a load takes all the memory and cores it may.
 	loading chan struct{}
 }
 
 // NewKnowledgeGraphs returns a service that keeps graphs in a store and encodes
-// what it loads with enc.
-func NewKnowledgeGraphs(graphs store.Store, enc encoder.Encoder) *KnowledgeGraphs {
-	return &KnowledgeGraphs{graphs: graphs, encoder: enc, loading: make(chan struct{}, 1)}
+// what it loads with enc. Loads put scratch files into a directory below
+// scratch; without one they cannot be resumed.
+func NewKnowledgeGraphs(graphs store.Store, enc encoder.Encoder, scratch string) *KnowledgeGraphs {
+	return &KnowledgeGraphs{graphs: graphs, encoder: enc, scratch: scratch, loading: make(chan struct{}, 1)}
 }
 
 // Register adds the service to a server.
@@ -110,6 +113,10 @@ func snapshotInfo(info store.Info, active bool) *retrieverv1.SnapshotInfo {
 		Bytes:     uint64(info.Bytes),
 		Encoder:   info.Encoder,
 		Active:    active,
+		Base:      info.Base,
+	}
+	if info.TripleVectors {
+		s.Dims = uint32(info.Dims)
 	}
 	if !info.Created.IsZero() {
 		s.Created = timestamppb.New(info.Created)

@@ -31,7 +31,7 @@ func dialKnowledgeGraphs(t *testing.T) (client retrieverv1.KnowledgeGraphService
 	dir = t.TempDir()
 	graphs := embedded.New(dir)
 	server := grpc.NewServer()
-	NewKnowledgeGraphs(graphs, encodertest.Hash(32)).Register(server)
+	NewKnowledgeGraphs(graphs, encodertest.Hash(32), t.TempDir()).Register(server)
 	listener := bufconn.Listen(1 << 20)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()

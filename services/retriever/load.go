@@ -1,8 +1,11 @@
 package retriever
 
 import (
+	"context"
 	"errors"
 	"io"
+	"path/filepath"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -10,56 +13,142 @@ import (
 
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/load"
+	"github.com/triplemesh/triplemesh/services/retriever/source"
+	"github.com/triplemesh/triplemesh/services/retriever/source/csv"
 )
 
-type loadStream = grpc.ClientStreamingServer[retrieverv1.LoadRequest, retrieverv1.LoadResponse]
+// receive returns the next message of a load, io.EOF after the last.
+type receive func() (*retrieverv1.LoadRequest, error)
 
 // Load implements KnowledgeGraphService. Files are read as they arrive; none
 // is kept whole.
-func (s *KnowledgeGraphs) Load(stream loadStream) error {
-	ctx := stream.Context()
-	first, err := stream.Recv()
-	if errors.Is(err, io.EOF) {
-		return outOfOrder("the stream is empty, want a header")
-	}
+func (s *KnowledgeGraphs) Load(stream grpc.ClientStreamingServer[retrieverv1.LoadRequest, retrieverv1.LoadResponse]) error {
+	resp, err := s.load(stream.Context(), stream.Recv, nil)
 	if err != nil {
 		return err
 	}
+	return stream.SendAndClose(resp)
+}
+
+// LoadStream implements KnowledgeGraphService.
+func (s *KnowledgeGraphs) LoadStream(stream grpc.BidiStreamingServer[retrieverv1.LoadStreamRequest, retrieverv1.LoadStreamResponse]) error {
+	recv := func() (*retrieverv1.LoadRequest, error) {
+		message, err := stream.Recv()
+		return message.GetRequest(), err
+	}
+	var last time.Time
+	var phase load.Phase
+	progress := func(p load.Progress) {
+		if now := time.Now(); p.Phase != phase || now.Sub(last) >= progressEvery {
+			last, phase = now, p.Phase
+			// A caller who is gone ends the load by its context.
+			_ = stream.Send(&retrieverv1.LoadStreamResponse{Event: &retrieverv1.LoadStreamResponse_Progress{Progress: &retrieverv1.LoadProgress{
+				Phase: loadPhases[p.Phase], Done: p.Done, Total: p.Total,
+			}}})
+		}
+	}
+	resp, err := s.load(stream.Context(), recv, progress)
+	if err != nil {
+		return err
+	}
+	return stream.Send(&retrieverv1.LoadStreamResponse{Event: &retrieverv1.LoadStreamResponse_Result{Result: resp}})
+}
+
+// progressEvery is the least time between two events of one phase.
+const progressEvery = 200 * time.Millisecond
+
+func (s *KnowledgeGraphs) load(ctx context.Context, recv receive, progress func(load.Progress)) (*retrieverv1.LoadResponse, error) {
+	first, err := recv()
+	if errors.Is(err, io.EOF) {
+		return nil, outOfOrder("the stream is empty, want a header")
+	}
+	if err != nil {
+		return nil, err
+	}
 	header := first.GetHeader()
 	if header == nil {
-		return outOfOrder("the first message is no header")
+		return nil, outOfOrder("the first message is no header")
 	}
-	select {
-	case s.loading <- struct{}{}:
-		defer func() { <-s.loading }()
-	case <-ctx.Done():
-		return status.FromContextError(ctx.Err()).Err()
+	release, err := s.turn(ctx)
+	if err != nil {
+		return nil, err
 	}
-	loader := load.New(load.Options{KG: header.GetKg(), Strict: header.GetStrict(), NoActivate: header.GetNoActivate()})
-	files := &fileReader{stream: stream}
+	defer release()
+	options := s.loadOptions(header)
+	options.Progress = progress
+	loader := load.New(options)
+	defer loader.Close()
+	files := &fileReader{receive: recv}
 	for {
 		file, err := files.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := loader.Read(ctx, file.GetName(), formats[file.GetFormat()], files); err != nil {
-			return err
+		if err := read(ctx, loader, file, files); err != nil {
+			return nil, err
 		}
 	}
 	report, err := loader.Finish(ctx, s.graphs, s.encoder)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return stream.SendAndClose(loadResponse(report))
+	return loadResponse(report), nil
+}
+
+// read takes one file; one whose columns are named is a table.
+func read(ctx context.Context, loader *load.Loader, file *retrieverv1.FileHeader, r io.Reader) error {
+	if c := file.GetColumns(); c != nil {
+		var separator rune
+		for _, r := range c.GetSeparator() {
+			separator = r
+		}
+		return loader.ReadTable(ctx, file.GetName(), csv.Columns{
+			Subject: c.GetSubject(), Relation: c.GetRelation(), Object: c.GetObject(),
+			Start: c.GetStart(), End: c.GetEnd(), Separator: separator,
+		}, r)
+	}
+	return loader.Read(ctx, file.GetName(), formats[file.GetFormat()], r)
 }
 
 var formats = map[retrieverv1.Format]load.Format{
-	retrieverv1.Format_FORMAT_UNSPECIFIED: load.ByName,
-	retrieverv1.Format_FORMAT_TSV:         load.TSV,
-	retrieverv1.Format_FORMAT_N_TRIPLES:   load.NTriples,
+	retrieverv1.Format_FORMAT_UNSPECIFIED:   load.ByName,
+	retrieverv1.Format_FORMAT_TSV:           source.TSV,
+	retrieverv1.Format_FORMAT_N_TRIPLES:     source.NTriples,
+	retrieverv1.Format_FORMAT_N_QUADS:       source.NQuads,
+	retrieverv1.Format_FORMAT_TURTLE:        source.Turtle,
+	retrieverv1.Format_FORMAT_JSON_LD:       source.JSONLD,
+	retrieverv1.Format_FORMAT_WIKIDATA_JSON: source.Wikidata,
+	retrieverv1.Format_FORMAT_FREEBASE:      source.Freebase,
+	retrieverv1.Format_FORMAT_CSV:           source.CSV,
+}
+
+var loadModes = map[retrieverv1.LoadMode]load.Mode{
+	retrieverv1.LoadMode_LOAD_MODE_ADD:    load.Add,
+	retrieverv1.LoadMode_LOAD_MODE_REMOVE: load.Remove,
+}
+
+var loadPhases = map[load.Phase]retrieverv1.LoadPhase{
+	load.Read:   retrieverv1.LoadPhase_LOAD_PHASE_READ,
+	load.Sort:   retrieverv1.LoadPhase_LOAD_PHASE_SORT,
+	load.Encode: retrieverv1.LoadPhase_LOAD_PHASE_ENCODE,
+	load.Write:  retrieverv1.LoadPhase_LOAD_PHASE_WRITE,
+}
+
+func (s *KnowledgeGraphs) loadOptions(header *retrieverv1.LoadHeader) load.Options {
+	options := load.Options{
+		KG: header.GetKg(), Strict: header.GetStrict(), NoActivate: header.GetNoActivate(),
+		Language: header.GetLanguage(), Mode: loadModes[header.GetMode()], Resume: header.GetResume(),
+	}
+	if s.scratch != "" {
+		options.Scratch = filepath.Join(s.scratch, header.GetKg())
+	}
+	if header.GetVectors() == retrieverv1.Vectors_VECTORS_NONE {
+		options.Vectors = load.RelationVectors
+	}
+	return options
 }
 
 func loadResponse(report load.Report) *retrieverv1.LoadResponse {
@@ -70,7 +159,7 @@ func loadResponse(report load.Report) *retrieverv1.LoadResponse {
 		Duplicates: report.Duplicates,
 	}
 	for _, e := range report.Errors {
-		res.Errors = append(res.Errors, &retrieverv1.LineError{File: e.File, Line: e.Line, Message: e.Err.Error()})
+		res.Errors = append(res.Errors, &retrieverv1.LineError{File: e.File, Line: e.Line, Byte: e.Byte, Message: e.Err.Error()})
 	}
 	return res
 }
@@ -81,7 +170,7 @@ func outOfOrder(what string) error {
 
 // fileReader reads the files of a stream, each to its end.
 type fileReader struct {
-	stream loadStream
+	receive receive
 	// within says that a file was opened.
 	within bool
 	chunk  []byte
@@ -114,15 +203,15 @@ func (r *fileReader) Read(p []byte) (int, error) {
 		if r.following != nil {
 			return 0, io.EOF
 		}
-		r.receive()
+		r.fill()
 	}
 	n := copy(p, r.chunk)
 	r.chunk = r.chunk[n:]
 	return n, nil
 }
 
-func (r *fileReader) receive() {
-	message, err := r.stream.Recv()
+func (r *fileReader) fill() {
+	message, err := r.receive()
 	switch {
 	case err != nil:
 		r.err = err

@@ -46,7 +46,7 @@ func New(graphs Graphs, enc encoder.Encoder, tel *telemetry.Telemetry) (*Service
 
 // Register adds the service to a server.
 func (s *Service) Register(r grpc.ServiceRegistrar) {
-	retrieverv1.RegisterRetrieverServiceServer(r, s)
+	retrieverv1.RegisterRetrieverServiceServer(r, guarded{service: s})
 }
 
 // defaulted is a number of the request, or what 0 takes.

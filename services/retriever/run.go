@@ -3,6 +3,7 @@ package retriever
 import (
 	"context"
 	"errors"
+	"path/filepath"
 
 	"github.com/triplemesh/triplemesh/internal/server"
 	"github.com/triplemesh/triplemesh/internal/stage"
@@ -44,6 +45,10 @@ func (c Config) Validate() error {
 	return c.Encoder.validate()
 }
 
+// loadingDir is within the store's directory, on the disk that has room for
+// what is loaded. No knowledge graph can have its name.
+const loadingDir = ".loading"
+
 // Run serves until ctx ends.
 func Run(ctx context.Context, cfg Config) (err error) {
 	enc, closeEncoder, err := newEncoder(ctx, cfg.Encoder)
@@ -58,6 +63,6 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		if err != nil {
 			return nil, err
 		}
-		return stage.Services{service, NewKnowledgeGraphs(graphs, enc)}, nil
+		return stage.Services{service, NewKnowledgeGraphs(graphs, enc, filepath.Join(cfg.Store.Dir, loadingDir))}, nil
 	})
 }

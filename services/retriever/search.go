@@ -6,6 +6,7 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/subjectfirst"
 )
 
 // defaultHits is how many hits a query has where the request does not say.
@@ -13,18 +14,22 @@ const defaultHits = 10
 
 // SearchTriples implements retrieverv1.RetrieverServiceServer.
 func (s *Service) SearchTriples(ctx context.Context, req *retrieverv1.SearchTriplesRequest) (*retrieverv1.SearchTriplesResponse, error) {
-	snap, err := s.openForSearch(ctx, req.GetKg())
+	snap, err := s.openToGround(ctx, req.GetKg(), subjectfirst.Ask{Texts: req.GetQueries()})
 	if err != nil {
 		return nil, err
 	}
 	defer snap.Release()
+	filter, err := filterOf(ctx, snap, req.GetFilter())
+	if err != nil {
+		return nil, err
+	}
 	vectors, err := s.encode(ctx, req.GetQueries())
 	if err != nil {
 		return nil, err
 	}
 	var lists [][]store.Hit
 	err = s.observe.step(ctx, "store.search_triples", func(ctx context.Context) (_ int, err error) {
-		lists, err = snap.SearchTriples(ctx, vectors, defaulted(req.GetLimit(), defaultHits), store.Filter{})
+		lists, err = snap.SearchTriples(ctx, vectors, defaulted(req.GetLimit(), defaultHits), filter)
 		return len(lists), err
 	})
 	if err != nil {
@@ -85,6 +90,6 @@ func tripleOf(snap store.Snapshot, id store.TripleID) *graphv1.Triple {
 	t := snap.Triple(id)
 	return &graphv1.Triple{
 		Subject: snap.EntityName(t.Subject), Relation: snap.RelationName(t.Relation), Object: snap.EntityName(t.Object),
-		Validity: validity(snap.Validity(id)),
+		Validity: validity(snap.Validity(id)), ObjectKind: termKind(snap.Kind(t.Object)),
 	}
 }

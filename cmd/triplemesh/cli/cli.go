@@ -47,6 +47,7 @@ type commands struct {
 	Methods    methodsCommand    `cmd:"" help:"List the ways to answer."`
 	Runs       runsCommand       `cmd:"" help:"List answered questions, or show one."`
 	Eval       evalCommand       `cmd:"" help:"Measure a method on questions with known answers."`
+	Bench      benchCommand      `cmd:"" help:"Measure the retrieval engine beside its peers."`
 	Doctor     doctorCommand     `cmd:"" help:"Look what is there, what is missing, and how to mend it."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 	Completion completionCommand `cmd:"" help:"Print the completion code for a shell."`
@@ -95,7 +96,7 @@ func run(ctx context.Context, version string, args, env []string, stdin io.Reade
 	parser, err := kong.New(&c, kong.Name("triplemesh"), kong.Description(about),
 		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exited = code }),
 		kong.UsageOnError(), kong.ShortUsageOnError(),
-		kong.Vars{"stages": "pseudo-graph, ground-graph, verify, answer (pg-akv); link, paths, candidates, evaluate-question, evaluate-answers, reflect (ger)"})
+		kong.Vars{"formats": formatNames(), "stages": "pseudo-graph, ground-graph, verify, answer (pg-akv); link, paths, candidates, evaluate-question, evaluate-answers, reflect (ger)"})
 	if err != nil {
 		fmt.Fprintln(stderr, "triplemesh:", err)
 		return exitFailed

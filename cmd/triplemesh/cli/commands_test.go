@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
@@ -25,7 +27,7 @@ func TestLoadSendsTheFiles(t *testing.T) {
 		}
 	}
 	triplemesh(t, nil, "x\ty\tz\n", "kg", "load", "mars", filepath.Join(dir, "a.tsv"), filepath.Join(dir, "b.nt"), "-", "--retriever", s.addr, "--strict", "--no-activate").
-		says(t, exitAnswered, "mars@7: 3 triples", "a.tsv:2: one column", "and 1 more bad line")
+		says(t, exitAnswered, "mars@7: 3 triples", "a.tsv:2: one column", "b.json: byte 77: no entity", "and 1 more bad line")
 	if s.header.GetKg() != "mars" || !s.header.GetStrict() || !s.header.GetNoActivate() {
 		t.Errorf("sent %v", s.header)
 	}
@@ -50,12 +52,123 @@ func TestLoadIfMissingLeavesWhatIsThere(t *testing.T) {
 	triplemesh(t, nil, "a\tb\tc\n", "kg", "load", "venus", "-", "--if-missing", "--retriever", s.addr).says(t, exitAnswered, "venus@7")
 }
 
+func TestLoadFlags(t *testing.T) {
+	tests := []struct {
+		name string
+		args []string
+		want *retrieverv1.LoadHeader
+		cols *retrieverv1.Columns
+		code int
+		says string
+	}{
+		{name: "add makes a delta", args: []string{"--add"}, want: &retrieverv1.LoadHeader{Kg: "mars", Mode: retrieverv1.LoadMode_LOAD_MODE_ADD}},
+		{name: "so does remove", args: []string{"--remove"}, want: &retrieverv1.LoadHeader{Kg: "mars", Mode: retrieverv1.LoadMode_LOAD_MODE_REMOVE}},
+		{name: "not both", args: []string{"--add", "--remove"}, code: exitUsage, says: "--add"},
+		{name: "no vectors, a language, resumed", args: []string{"--no-vectors", "--language=pt-br", "--resume"},
+			want: &retrieverv1.LoadHeader{Kg: "mars", Vectors: retrieverv1.Vectors_VECTORS_NONE, Language: "pt-br", Resume: true}},
+		{name: "columns by their headings", args: []string{"--format=csv", "--columns=from, how,to", "--separator=;"},
+			want: &retrieverv1.LoadHeader{Kg: "mars"}, cols: &retrieverv1.Columns{Subject: "from", Relation: "how", Object: "to", Separator: ";"}},
+		{name: "two columns say too little", args: []string{"--columns=a,b"}, code: exitUsage, says: "--columns"},
+		{name: "a separator of two characters", args: []string{"--separator=::"}, code: exitUsage, says: "one character"},
+		{name: "a format that is none", args: []string{"--format=xml"}, code: exitUsage, says: "wikidata-json"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := serve(t, &services{})
+			o := triplemesh(t, nil, "a\tb\tc\n", append([]string{"kg", "load", "mars", "-", "--retriever", s.addr}, tt.args...)...)
+			if tt.code != 0 {
+				o.says(t, tt.code, tt.says)
+				return
+			}
+			o.says(t, exitAnswered, "mars@7")
+			if !proto.Equal(s.header, tt.want) || !proto.Equal(s.columns, tt.cols) {
+				t.Errorf("sent %v with %v, want %v with %v", s.header, s.columns, tt.want, tt.cols)
+			}
+		})
+	}
+}
+
+func TestLoadProgress(t *testing.T) {
+	var out strings.Builder
+	now := time.Unix(0, 0)
+	p := &loadProgress{name: "mars", line: &statusLine{w: &out, on: true}, now: func() time.Time { return now }}
+	at := func(after time.Duration, phase retrieverv1.LoadPhase, done, total uint64, want string) {
+		t.Helper()
+		now = now.Add(after)
+		out.Reset()
+		p.show(&retrieverv1.LoadProgress{Phase: phase, Done: done, Total: total})
+		if got := strings.TrimPrefix(out.String(), "\r\x1b[K"); got != want {
+			t.Errorf("it shows %q, want %q", got, want)
+		}
+	}
+	at(0, retrieverv1.LoadPhase_LOAD_PHASE_READ, 100, 0, "mars: reading, 100 so far")
+	at(0, retrieverv1.LoadPhase_LOAD_PHASE_ENCODE, 50, 250, "mars: encoding, 50 of 250")
+	at(10*time.Second, retrieverv1.LoadPhase_LOAD_PHASE_ENCODE, 150, 250, "mars: encoding, 150 of 250, 10s left")
+	at(0, retrieverv1.LoadPhase_LOAD_PHASE_UNSPECIFIED, 1, 2, "")
+}
+
+func TestSnapshotsTravelInFiles(t *testing.T) {
+	s := serve(t, &services{})
+	file := filepath.Join(t.TempDir(), "mars.kg")
+	kg := func(args ...string) outcome {
+		return triplemesh(t, nil, "from a pipe", append(append([]string{"kg"}, args...), "--retriever", s.addr)...)
+	}
+	kg("export", "mars", file).says(t, exitAnswered, "mars.kg: mars")
+	if text, err := os.ReadFile(file); err != nil || string(text) != "a whole file" {
+		t.Errorf("the file holds %q, error %v", text, err)
+	}
+	kg("export", "mars", file).says(t, exitUsage, "there already", "--force")
+	kg("export", "mars", file, "--force").says(t, exitAnswered)
+	if o := kg("export", "mars", "-"); o.stdout != "a whole file" {
+		t.Errorf("to standard output went %q", o.stdout)
+	}
+	kg("import", file, "venus", "--no-activate").says(t, exitAnswered, "mars@8: 3 triples")
+	if s.files["import"] != "a whole file" || s.imported.GetKg() != "venus" || !s.imported.GetNoActivate() {
+		t.Errorf("sent %q with %v", s.files["import"], s.imported)
+	}
+	s.files["import"] = ""
+	kg("import", "-", "--json").says(t, exitAnswered, `"triples"`)
+	if s.files["import"] != "from a pipe" {
+		t.Errorf("sent %q", s.files["import"])
+	}
+	kg("import", filepath.Join(t.TempDir(), "none")).says(t, exitUsage, "no such file")
+	kg("import", file, "Upper").says(t, exitUsage, "lower-case")
+}
+
+func TestAFailedExportLeavesNoFile(t *testing.T) {
+	s := serve(t, &services{err: status.Error(codes.DataLoss, "checksum of vectors: got 1, want 2")})
+	dir := t.TempDir()
+	triplemesh(t, nil, "", "kg", "export", "mars", filepath.Join(dir, "mars.kg"), "--retriever", s.addr).says(t, exitFailed, "checksum of vectors")
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("%v is left, error %v", left, err)
+	}
+}
+
+func TestDiffAndCompact(t *testing.T) {
+	s := serve(t, &services{})
+	kg := func(args ...string) outcome {
+		return triplemesh(t, nil, "", append(append([]string{"kg"}, args...), "--retriever", s.addr)...)
+	}
+	kg("diff", "mars@1").says(t, exitAnswered, "+ Ada\tknows\tCharles\t1833", "- Ada\tknows\tBob")
+	if s.diffed.GetFrom() != 1 || s.diffed.GetKg().GetSnapshot() != 0 {
+		t.Errorf("asked for %v", s.diffed)
+	}
+	kg("diff", "mars@1", "mars@2", "--json").says(t, exitAnswered, `"added":true`)
+	if s.diffed.GetKg().GetSnapshot() != 2 {
+		t.Errorf("asked for %v", s.diffed)
+	}
+	kg("diff", "mars").says(t, exitUsage, "mars@1")
+	kg("diff", "mars@1", "venus@2").says(t, exitUsage, "two knowledge graphs")
+	kg("compact", "mars").says(t, exitAnswered, "mars@9 is whole")
+}
+
 func TestKnowledgeGraphCommands(t *testing.T) {
 	s := serve(t, &services{kgs: []*retrieverv1.SnapshotInfo{snapshot("mars", 2, true), snapshot("mars", 1, false)}})
 	kg := func(args ...string) outcome {
 		return triplemesh(t, nil, "", append(append([]string{"kg"}, args...), "--retriever", s.addr)...)
 	}
 	kg("list").says(t, exitAnswered, "mars@2", "active", "1.5")
+	kg("list", "--json").says(t, exitAnswered, `"snapshots"`, `"active"`)
 	kg("list", "venus").says(t, exitFailed, "triplemesh kg load")
 	kg("drop", "mars@1").says(t, exitAnswered, "dropped mars@1")
 	if s.dropped.GetSnapshot() != 1 {

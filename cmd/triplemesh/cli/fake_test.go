@@ -32,10 +32,13 @@ type services struct {
 	err error
 	kgs []*retrieverv1.SnapshotInfo
 
-	mu     sync.Mutex
-	asked  *orchestratorv1.AskRequest
-	header *retrieverv1.LoadHeader
-	files  map[string]string
+	mu       sync.Mutex
+	asked    *orchestratorv1.AskRequest
+	header   *retrieverv1.LoadHeader
+	files    map[string]string
+	columns  *retrieverv1.Columns
+	imported *retrieverv1.ImportHeader
+	diffed   *retrieverv1.DiffRequest
 	dropped,
 	activated *graphv1.KnowledgeGraphRef
 }
@@ -108,7 +111,7 @@ func (s *services) List(_ context.Context, req *retrieverv1.ListRequest) (*retri
 	return resp, nil
 }
 
-func (s *services) Load(stream grpc.ClientStreamingServer[retrieverv1.LoadRequest, retrieverv1.LoadResponse]) error {
+func (s *services) LoadStream(stream grpc.BidiStreamingServer[retrieverv1.LoadStreamRequest, retrieverv1.LoadStreamResponse]) error {
 	if s.err != nil {
 		return s.err
 	}
@@ -118,23 +121,71 @@ func (s *services) Load(stream grpc.ClientStreamingServer[retrieverv1.LoadReques
 	for {
 		req, err := stream.Recv()
 		if err == io.EOF {
-			return stream.SendAndClose(&retrieverv1.LoadResponse{
-				Snapshot: snapshot(s.header.GetKg(), 7, true), Lines: 3, BadLines: 2,
-				Errors: []*retrieverv1.LineError{{File: "a.tsv", Line: 2, Message: "one column \x1b[2J where three are due"}},
-			})
+			for _, phase := range []retrieverv1.LoadPhase{retrieverv1.LoadPhase_LOAD_PHASE_READ, retrieverv1.LoadPhase_LOAD_PHASE_ENCODE} {
+				progress := &retrieverv1.LoadProgress{Phase: phase, Done: 1, Total: 3}
+				if err := stream.Send(&retrieverv1.LoadStreamResponse{Event: &retrieverv1.LoadStreamResponse_Progress{Progress: progress}}); err != nil {
+					return err
+				}
+			}
+			return stream.Send(&retrieverv1.LoadStreamResponse{Event: &retrieverv1.LoadStreamResponse_Result{Result: &retrieverv1.LoadResponse{
+				Snapshot: snapshot(s.header.GetKg(), 7, true), Lines: 3, BadLines: 3,
+				Errors: []*retrieverv1.LineError{
+					{File: "a.tsv", Line: 2, Message: "one column \x1b[2J where three are due"},
+					{File: "b.json", Byte: 77, Message: "no entity"},
+				},
+			}}})
 		}
 		if err != nil {
 			return err
 		}
-		switch part := req.GetPart().(type) {
+		switch part := req.GetRequest().GetPart().(type) {
 		case *retrieverv1.LoadRequest_Header:
 			s.header = part.Header
 		case *retrieverv1.LoadRequest_File:
 			file = part.File.GetName() + " " + part.File.GetFormat().String()
-			s.files[file] = ""
+			s.files[file], s.columns = "", part.File.GetColumns()
 		case *retrieverv1.LoadRequest_Chunk:
 			s.files[file] += string(part.Chunk)
 		}
+	}
+}
+
+func (s *services) Compact(_ context.Context, req *retrieverv1.CompactRequest) (*retrieverv1.CompactResponse, error) {
+	return &retrieverv1.CompactResponse{Snapshot: snapshot(req.GetKg().GetName(), 9, true)}, s.err
+}
+
+func (s *services) Diff(req *retrieverv1.DiffRequest, stream grpc.ServerStreamingServer[retrieverv1.DiffResponse]) error {
+	s.diffed = req
+	triple := func(object string) *graphv1.Triple {
+		return &graphv1.Triple{Subject: "Ada", Relation: "knows", Object: object, Validity: &graphv1.ValidityInterval{Start: "1833"}}
+	}
+	return stream.Send(&retrieverv1.DiffResponse{Differences: []*retrieverv1.Difference{
+		{Triple: triple("Charles"), Added: true}, {Triple: triple("Bob\x1b[2J")},
+	}})
+}
+
+func (s *services) Export(_ *retrieverv1.ExportRequest, stream grpc.ServerStreamingServer[retrieverv1.ExportResponse]) error {
+	for _, part := range []string{"a who", "le file"} {
+		if err := stream.Send(&retrieverv1.ExportResponse{Chunk: []byte(part)}); err != nil {
+			return err
+		}
+	}
+	return s.err
+}
+
+func (s *services) Import(stream grpc.ClientStreamingServer[retrieverv1.ImportRequest, retrieverv1.ImportResponse]) error {
+	for {
+		req, err := stream.Recv()
+		if err == io.EOF {
+			return stream.SendAndClose(&retrieverv1.ImportResponse{Snapshot: snapshot("mars", 8, true)})
+		}
+		if err != nil {
+			return err
+		}
+		if h := req.GetHeader(); h != nil {
+			s.imported = h
+		}
+		s.files["import"] += string(req.GetChunk())
 	}
 }
 

@@ -19,6 +19,10 @@ type kgCommand struct {
 	Activate kgActivate `cmd:"" help:"Make a snapshot the one that questions read."`
 	Rollback kgRollback `cmd:"" help:"Go back to the snapshot before."`
 	Verify   kgVerify   `cmd:"" help:"Read a snapshot whole and compare its checksums."`
+	Diff     kgDiff     `cmd:"" help:"List what one snapshot holds and another does not."`
+	Compact  kgCompact  `cmd:"" help:"Make a whole snapshot of one that was added to or taken from."`
+	Export   kgExport   `cmd:"" help:"Write a snapshot into one file."`
+	Import   kgImport   `cmd:"" help:"Take in a file that export made."`
 }
 
 // graphs calls do with the service that keeps knowledge graphs.
@@ -33,6 +37,7 @@ func (p *program) graphs(f storeFlags, do func(retrieverv1.KnowledgeGraphService
 type kgList struct {
 	storeFlags
 	Name string `arg:"" optional:"" help:"Only this one."`
+	JSON bool   `name:"json" help:"Print them as JSON."`
 }
 
 // Run lists snapshots, the active one of each knowledge graph marked.
@@ -41,6 +46,9 @@ func (c *kgList) Run(p *program) error {
 		resp, err := client.List(p.ctx, &retrieverv1.ListRequest{Kg: c.Name})
 		if err != nil {
 			return err
+		}
+		if c.JSON {
+			return printJSON(p.stdout, resp)
 		}
 		if len(resp.GetSnapshots()) == 0 {
 			_, err := fmt.Fprintln(p.stdout, "no knowledge graph yet: triplemesh kg load NAME FILE… loads one")
@@ -52,7 +60,7 @@ func (c *kgList) Run(p *program) error {
 
 func printSnapshots(out io.Writer, snapshots []*retrieverv1.SnapshotInfo) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "snapshot\t\ttriples\tentities\trelations\tMB\tbuilt\tencoder")
+	fmt.Fprintln(w, "snapshot\t\ttriples\tentities\trelations\tMB\tbuilt\tencoder\tvectors")
 	for _, s := range snapshots {
 		active := ""
 		if s.GetActive() {
@@ -62,8 +70,15 @@ func printSnapshots(out io.Writer, snapshots []*retrieverv1.SnapshotInfo) error 
 			fmt.Fprintf(w, "%s\t%s\t-\t-\t-\t-\t-\tdamaged: `triplemesh kg verify %s` says why\n", refText(s.GetKg()), active, refText(s.GetKg()))
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%.1f\t%s\t%s\n", refText(s.GetKg()), active, s.GetTriples(), s.GetEntities(), s.GetRelations(),
-			float64(s.GetBytes())/1e6, s.GetCreated().AsTime().Local().Format(time.DateTime), show.Line(s.GetEncoder(), 40))
+		vectors := "all"
+		if s.GetDims() == 0 {
+			vectors = "none"
+		}
+		if s.GetBase() != 0 {
+			vectors += fmt.Sprintf(", delta of %d", s.GetBase())
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%.1f\t%s\t%s\t%s\n", refText(s.GetKg()), active, s.GetTriples(), s.GetEntities(), s.GetRelations(),
+			float64(s.GetBytes())/1e6, s.GetCreated().AsTime().Local().Format(time.DateTime), show.Line(s.GetEncoder(), 40), vectors)
 	}
 	return w.Flush()
 }

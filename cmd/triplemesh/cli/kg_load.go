@@ -21,11 +21,19 @@ import (
 type kgLoad struct {
 	storeFlags
 	Name       string   `arg:"" help:"Name of the knowledge graph: a lower-case word."`
-	Files      []string `arg:"" help:"Files of triples: TSV (subject, relation, object, separated by tabs) or N-Triples, plain or .gz; - reads TSV from standard input."`
-	Format     string   `enum:",tsv,n-triples" default:"" placeholder:"FORMAT" help:"tsv or n-triples; otherwise told by the files' names."`
+	Files      []string `arg:"" help:"Files of triples, plain, .gz, .bz2 or .zst: TSV (subject, relation, object, separated by tabs), CSV, N-Triples, N-Quads, Turtle, JSON-LD, or the dumps of Wikidata (JSON) and Freebase; - reads TSV from standard input."`
+	Format     string   `enum:"${formats}" default:"" placeholder:"FORMAT" help:"tsv, csv, n-triples, n-quads, turtle, json-ld, wikidata-json or freebase; otherwise told by the files' names."`
+	Columns    string   `placeholder:"S,R,O" help:"Headings of a CSV file's columns of subject, relation and object, and if there are any of start and end. One heading alone is the subject, and every other column a relation."`
+	Separator  string   `placeholder:"CHAR" help:"What stands between the cells of a CSV file; otherwise a comma."`
+	Language   string   `placeholder:"TAG" help:"Language of labels, such as en or pt-br; otherwise en."`
+	Add        bool     `xor:"mode" help:"Add what the files hold to the active snapshot: the new one is a delta."`
+	Remove     bool     `xor:"mode" help:"Take what the files hold out of the active snapshot: the new one is a delta."`
+	NoVectors  bool     `help:"Encode no triples now; those of the subjects that a question is about are encoded when it is asked. For knowledge graphs that are too large to encode."`
 	Strict     bool     `help:"End at the first line that holds no triple; otherwise such lines are counted and reported."`
 	NoActivate bool     `help:"Build the snapshot and leave the active one as it is."`
 	IfMissing  bool     `help:"Do nothing where the knowledge graph has an active snapshot already."`
+	Resume     bool     `help:"Go on with a load of the same files that was interrupted."`
+	JSON       bool     `name:"json" help:"Print what was built as JSON."`
 
 	// A call without a deadline gets the server's own, which is meant for
 	// questions; encoding a large graph takes hours.
@@ -61,6 +69,9 @@ func (c *kgLoad) Run(p *program) error {
 		if err != nil {
 			return err
 		}
+		if c.JSON {
+			return printJSON(p.stdout, resp)
+		}
 		return c.print(p.stdout, p.stderr, resp, time.Since(began))
 	})
 }
@@ -79,40 +90,62 @@ func (c *kgLoad) isThere(ctx context.Context, client retrieverv1.KnowledgeGraphS
 }
 
 func (c *kgLoad) send(p *program, client retrieverv1.KnowledgeGraphServiceClient) (*retrieverv1.LoadResponse, error) {
+	header, file, err := c.headers()
+	if err != nil {
+		return nil, exitError{exitUsage, fmt.Errorf("load %s: %w", c.Name, err)}
+	}
 	ctx, cancel := context.WithTimeout(p.ctx, c.Timeout)
 	defer cancel()
-	stream, err := client.Load(ctx)
+	stream, err := client.LoadStream(ctx)
 	if err != nil {
 		return nil, err
 	}
 	line := p.status()
 	defer line.clear()
-	err = stream.Send(&retrieverv1.LoadRequest{Part: &retrieverv1.LoadRequest_Header{Header: &retrieverv1.LoadHeader{
-		Kg: c.Name, Strict: c.Strict, NoActivate: c.NoActivate,
-	}}})
-	for _, f := range c.Files {
+	sent := make(chan error, 1)
+	go func() { sent <- c.sendAll(stream, header, file, p.stdin) }()
+	progress := newLoadProgress(c.Name, line)
+	for {
+		event, err := stream.Recv()
+		if err != nil {
+			// A file that cannot be read is the reason of whatever the server
+			// made of its end.
+			cancel()
+			if reason := <-sent; reason != nil && !errors.Is(reason, io.EOF) {
+				return nil, reason
+			}
+			return nil, err
+		}
+		if result := event.GetResult(); result != nil {
+			return result, nil
+		}
+		progress.show(event.GetProgress())
+	}
+}
+
+func (c *kgLoad) sendAll(stream grpc.BidiStreamingClient[retrieverv1.LoadStreamRequest, retrieverv1.LoadStreamResponse], header *retrieverv1.LoadHeader, file *retrieverv1.FileHeader, stdin io.Reader) error {
+	send := func(r *retrieverv1.LoadRequest) error {
+		return stream.Send(&retrieverv1.LoadStreamRequest{Request: r})
+	}
+	err := send(&retrieverv1.LoadRequest{Part: &retrieverv1.LoadRequest_Header{Header: header}})
+	for _, path := range c.Files {
 		if err == nil {
-			err = c.sendFile(stream, f, p.stdin, line)
+			err = c.sendFile(send, path, file, stdin)
 		}
 	}
-	// The server's own reason comes with the response.
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+	if err == nil {
+		err = stream.CloseSend()
 	}
-	stop := c.waiting(ctx, line)
-	defer stop()
-	return stream.CloseAndRecv()
+	return err
 }
 
 // chunkBytes is how much of a file goes into one message; the contract allows
 // 1 MiB.
 const chunkBytes = 256 << 10
 
-func (c *kgLoad) sendFile(stream grpc.ClientStreamingClient[retrieverv1.LoadRequest, retrieverv1.LoadResponse], path string, stdin io.Reader, line *statusLine) error {
-	var file io.Reader = stdin
-	header := &retrieverv1.FileHeader{Name: "stdin.tsv", Format: map[string]retrieverv1.Format{
-		"tsv": retrieverv1.Format_FORMAT_TSV, "n-triples": retrieverv1.Format_FORMAT_N_TRIPLES,
-	}[c.Format]}
+func (c *kgLoad) sendFile(send func(*retrieverv1.LoadRequest) error, path string, like *retrieverv1.FileHeader, stdin io.Reader) error {
+	file := stdin
+	header := &retrieverv1.FileHeader{Name: "stdin.tsv", Format: like.GetFormat(), Columns: like.GetColumns()}
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
@@ -121,18 +154,17 @@ func (c *kgLoad) sendFile(stream grpc.ClientStreamingClient[retrieverv1.LoadRequ
 		defer f.Close()
 		file, header.Name = f, filepath.Base(path)
 	}
-	if err := stream.Send(&retrieverv1.LoadRequest{Part: &retrieverv1.LoadRequest_File{File: header}}); err != nil {
+	if err := send(&retrieverv1.LoadRequest{Part: &retrieverv1.LoadRequest_File{File: header}}); err != nil {
 		return err
 	}
-	buffer := make([]byte, chunkBytes)
-	for sent := 0; ; {
+	for {
+		// A message may wait to be sent; it keeps its bytes.
+		buffer := make([]byte, chunkBytes)
 		n, err := io.ReadFull(file, buffer)
 		if n > 0 {
-			if err := stream.Send(&retrieverv1.LoadRequest{Part: &retrieverv1.LoadRequest_Chunk{Chunk: buffer[:n]}}); err != nil {
+			if err := send(&retrieverv1.LoadRequest{Part: &retrieverv1.LoadRequest_Chunk{Chunk: buffer[:n]}}); err != nil {
 				return err
 			}
-			sent += n
-			line.set("%s: %d kB sent", header.Name, sent/1000)
 		}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil
@@ -143,30 +175,9 @@ func (c *kgLoad) sendFile(stream grpc.ClientStreamingClient[retrieverv1.LoadRequ
 	}
 }
 
-// waiting shows how long the snapshot is being built.
-func (c *kgLoad) waiting(ctx context.Context, line *statusLine) (stop func()) {
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		clock := time.NewTicker(time.Second)
-		defer clock.Stop()
-		for began := time.Now(); ; {
-			line.set("%s: encoding the triples and building the snapshot, %s", c.Name, time.Since(began).Round(time.Second))
-			select {
-			case <-done:
-				return
-			case <-ctx.Done():
-				return
-			case <-clock.C:
-			}
-		}
-	}()
-	return func() { close(done); <-ended }
-}
-
 func (c *kgLoad) print(out, notes io.Writer, resp *retrieverv1.LoadResponse, took time.Duration) error {
 	for _, e := range resp.GetErrors() {
-		fmt.Fprintf(notes, "%s:%d: %s\n", show.Line(e.GetFile(), 60), e.GetLine(), show.Line(e.GetMessage(), 200))
+		fmt.Fprintf(notes, "%s: %s\n", place(e), show.Line(e.GetMessage(), 200))
 	}
 	if bad := resp.GetBadLines(); bad > uint64(len(resp.GetErrors())) {
 		fmt.Fprintf(notes, "and %d more bad lines\n", bad-uint64(len(resp.GetErrors())))
@@ -175,4 +186,12 @@ func (c *kgLoad) print(out, notes io.Writer, resp *retrieverv1.LoadResponse, too
 	_, err := fmt.Fprintf(out, "%s: %d triples, %d entities, %d relations from %d lines (%d bad, %d duplicates) in %s\n",
 		refText(s.GetKg()), s.GetTriples(), s.GetEntities(), s.GetRelations(), resp.GetLines(), resp.GetBadLines(), resp.GetDuplicates(), took.Round(100*time.Millisecond))
 	return err
+}
+
+// place says where a line or a byte could not be read.
+func place(e *retrieverv1.LineError) string {
+	if e.GetLine() == 0 {
+		return fmt.Sprintf("%s: byte %d", show.Line(e.GetFile(), 60), e.GetByte())
+	}
+	return fmt.Sprintf("%s:%d", show.Line(e.GetFile(), 60), e.GetLine())
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"google.golang.org/protobuf/encoding/protojson"
-
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
@@ -27,12 +25,7 @@ func (c *methodsCommand) Run(p *program) error {
 		return err
 	}
 	if c.JSON {
-		b, err := protojson.MarshalOptions{Multiline: true, Indent: "  "}.Marshal(resp)
-		if err != nil {
-			return fmt.Errorf("print the methods as JSON: %w", err)
-		}
-		_, err = fmt.Fprintln(p.stdout, string(b))
-		return err
+		return printJSON(p.stdout, resp)
 	}
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	for _, m := range resp.GetMethods() {

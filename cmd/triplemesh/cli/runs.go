@@ -7,9 +7,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"google.golang.org/protobuf/encoding/protojson"
-	"google.golang.org/protobuf/proto"
-
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
@@ -42,7 +39,7 @@ func (c *runsCommand) Run(p *program) error {
 		return err
 	}
 	if c.JSON {
-		return c.json(p, resp)
+		return printJSON(p.stdout, resp)
 	}
 	if len(resp.GetRuns()) == 0 {
 		_, err := fmt.Fprintln(p.stdout, "no runs yet: triplemesh ask \"…\" makes one")
@@ -62,7 +59,7 @@ func (c *runsCommand) Run(p *program) error {
 
 func (c *runsCommand) show(p *program, run *orchestratorv1.Run) error {
 	if c.JSON {
-		return c.json(p, run)
+		return printJSON(p.stdout, run)
 	}
 	if _, err := fmt.Fprintf(p.stdout, "%s\n\n", show.Line(run.GetQuestion(), 100)); err != nil {
 		return err
@@ -77,13 +74,4 @@ func (c *runsCommand) show(p *program, run *orchestratorv1.Run) error {
 		return nil
 	}
 	return show.Trace(p.stdout, run, p.style())
-}
-
-func (c *runsCommand) json(p *program, m proto.Message) error {
-	b, err := protojson.MarshalOptions{Multiline: true, Indent: "  "}.Marshal(m)
-	if err != nil {
-		return fmt.Errorf("print as JSON: %w", err)
-	}
-	_, err = fmt.Fprintln(p.stdout, string(b))
-	return err
 }

@@ -7,9 +7,21 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
 )
+
+// printJSON prints a message as scripts read it.
+func printJSON(out io.Writer, m proto.Message) error {
+	text, err := protojson.MarshalOptions{Multiline: true, Indent: "  "}.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("print as JSON: %w", err)
+	}
+	_, err = fmt.Fprintln(out, string(text))
+	return err
+}
 
 func isTerminal(w any) bool {
 	f, ok := w.(*os.File)

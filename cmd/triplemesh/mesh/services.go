@@ -78,6 +78,7 @@ func (b loader) retriever() retriever.Config {
 	c := retriever.DefaultConfig()
 	files := setup.Layout{Cache: b.opts.Home.Cache}
 	c.Encoder.Library, c.Encoder.File, c.Encoder.Vocabulary = files.Runtime(), files.EncoderModel(), files.EncoderVocab()
+	c.Encoder.Cache.Dir = filepath.Join(b.opts.Home.Cache, "vectors")
 	c.Store.Dir = filepath.Join(b.opts.Home.Data, "kg")
 	return c
 }

@@ -1,0 +1,232 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/triplemesh/triplemesh/services/retriever/scan"
+)
+
+// clock is a contestant that takes the times it is given.
+func clock(name string, turns *[]string, took ...time.Duration) contestant {
+	return contestant{name: name, run: func(context.Context) (time.Duration, error) {
+		*turns = append(*turns, name)
+		d := took[0]
+		took = append(took[1:], d)
+		return d, nil
+	}}
+}
+
+func TestContestantsTakeTurns(t *testing.T) {
+	var turns []string
+	b := &bench{}
+	ms := time.Millisecond
+	first := clock("engine", &turns, 100*ms, 2*ms, 3*ms, 4*ms)
+	first.recall = func() float64 { return 0.5 }
+	if err := b.contest(t.Context(), "race", 3, first, clock("peer", &turns, 100*ms, 30*ms, 20*ms, 40*ms)); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(turns, " "); got != strings.TrimSpace(strings.Repeat("engine peer ", 4)) {
+		t.Errorf("the turns were %s", got)
+	}
+	engine, peer := b.rows[0], b.rows[1]
+	if engine.Value != 2 || engine.Median != 3 || engine.Ratio != 0 || engine.Recall != 0.5 {
+		t.Errorf("the first round counts, or the best does not: %+v", engine)
+	}
+	if peer.Value != 20 || peer.Ratio != 10 {
+		t.Errorf("the peer is %+v, want ten times the engine", peer)
+	}
+}
+
+func TestAContestEndsWithTheFirstError(t *testing.T) {
+	b := &bench{}
+	broken := contestant{name: "peer", run: func(context.Context) (time.Duration, error) { return 0, io.ErrUnexpectedEOF }}
+	err := b.contest(t.Context(), "race", 3, broken)
+	if !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), "measure race: peer") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestRecallCountsTies(t *testing.T) {
+	hits := func(scores ...float32) [][]scan.Hit { return fromPeer([][]float32{scores}) }
+	tests := []struct {
+		name        string
+		found, best [][]scan.Hit
+		want        float64
+	}{
+		{"all found", hits(0.9, 0.8), hits(0.9, 0.8), 1},
+		{"another row with the same score", hits(0.9, 0.8), hits(0.9, 0.8), 1},
+		{"one missed", hits(0.9, 0.7), hits(0.9, 0.8), 0.5},
+		{"nothing found", hits(), hits(0.9, 0.8), 0},
+		{"the last digit differs", hits(0.9, 0.7999995), hits(0.9, 0.8), 1},
+		{"nothing to find", hits(), hits(), 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := recall(tt.found, tt.best); got != tt.want {
+				t.Errorf("recall is %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestGeneratedVectorsComeInFamilies(t *testing.T) {
+	g := newGenerated(64, 1)
+	product := func(a, b []float32) (sum float64) {
+		for i := range a {
+			sum += float64(a[i]) * float64(b[i])
+		}
+		return sum
+	}
+	all := make([][]float32, 2*cluster)
+	for i := range all {
+		all[i] = clone(g.next())
+		if length := product(all[i], all[i]); math.Abs(length-1) > 1e-5 {
+			t.Fatalf("vector %d has length %v", i, length)
+		}
+	}
+	if same, other := product(all[0], all[1]), product(all[0], all[cluster]); same < 0.6 || other > 0.5 {
+		t.Errorf("the cosine within a family is %.2f, to another %.2f", same, other)
+	}
+}
+
+func clone(v []float32) []float32 { return append([]float32(nil), v...) }
+
+func TestWrittenVectorsAreFound(t *testing.T) {
+	b := &bench{work: t.TempDir()}
+	set, err := b.write(t.Context(), "set", 1000, 32, newGenerated(32, 1).next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, err := set.Row(77)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []scan.Method{scan.ByFull, scan.ByCodes, scan.ByBits} {
+		hits, err := set.Search(t.Context(), [][]float32{row}, 1, scan.Options{Method: method})
+		if err != nil || hits[0][0].Row != 77 {
+			t.Errorf("method %d finds %v, error %v", method, hits, err)
+		}
+	}
+	if err := set.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBandwidthReadsEverything(t *testing.T) {
+	data := make([]byte, 8*1000)
+	for i := range 1000 {
+		data[8*i] = 1
+	}
+	for threads := 1; threads <= 3; threads++ {
+		// Words beyond a multiple of eight are left out in each part.
+		if got := bandwidth(data, threads); got < 1000-8*3 || got > 1000 {
+			t.Errorf("%d threads add up %d", threads, got)
+		}
+	}
+}
+
+func TestRunRefusesWhatItDoesNotKnow(t *testing.T) {
+	_, err := Run(t.Context(), Options{Only: []string{"swim"}}, nil)
+	if err == nil || !strings.Contains(err.Error(), `"swim"`) || !strings.Contains(err.Error(), "search: ") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestMeasuresWithoutTheirDataAreLeftOut(t *testing.T) {
+	var said bytes.Buffer
+	rows, err := Run(t.Context(), Options{Only: []string{"walk", "bits"}, Rounds: 1, Work: t.TempDir()}, &said)
+	if err != nil || len(rows) != 0 {
+		t.Errorf("rows %v, error %v", rows, err)
+	}
+	for _, want := range []string{"--plans", "--triples"} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("it does not say what is missing: %s", said.String())
+		}
+	}
+}
+
+func TestResultsAreWritten(t *testing.T) {
+	rows := []Row{
+		{Contest: "search <b>", Name: "engine", Value: 2, Median: 2.5, Unit: "ms", Recall: 1},
+		{Contest: "search <b>", Name: "peer & co", Value: 200, Median: 210, Unit: "ms", Ratio: 100},
+		{Contest: "open", Name: "engine", Value: 12.3, Unit: "ms"},
+	}
+	dir := filepath.Join(t.TempDir(), "new")
+	if err := Write(dir, rows); err != nil {
+		t.Fatal(err)
+	}
+	plot, err := os.ReadFile(filepath.Join(dir, "contest-1.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for decoder := xml.NewDecoder(bytes.NewReader(plot)); ; {
+		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("the plot is no XML: %v", err)
+		}
+	}
+	if !strings.Contains(string(plot), "logarithmic") || !strings.Contains(string(plot), "peer &amp; co") {
+		t.Errorf("the plot is %s", plot)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "contest-2.svg")); !errors.Is(err, os.ErrNotExist) {
+		t.Error("a contest with one contestant has a plot")
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "results.md"))
+	if err != nil || !strings.Contains(string(text), "| peer & co | 200 | 210 | ms | 100x |") {
+		t.Errorf("the tables are %s, error %v", text, err)
+	}
+	var table bytes.Buffer
+	if err := WriteTable(&table, rows); err != nil || !strings.Contains(table.String(), "12.3") {
+		t.Errorf("the table is %s, error %v", table.String(), err)
+	}
+}
+
+// fakePeer runs shell instead of Python.
+func fakePeer(t *testing.T, script string) *peer {
+	t.Helper()
+	p := &peers{python: "/bin/sh", dir: t.TempDir()}
+	if err := os.WriteFile(filepath.Join(p.dir, "fake.py"), []byte(script), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	running, err := p.start(t.Context(), "fake")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(running.stop)
+	return running
+}
+
+func TestPeersAnswerRequests(t *testing.T) {
+	p := fakePeer(t, `while read line; do echo '{"ms": [1.5, 2.5], "walks": 3}'; done`)
+	c, last := p.contestant("peer", "", map[string]any{"walk": "file"})
+	took, err := c.run(t.Context())
+	if err != nil || took != 4*time.Millisecond || last.Walks != 3 {
+		t.Errorf("it took %v and answered %+v, error %v", took, last, err)
+	}
+}
+
+func TestPeersThatFailSayWhy(t *testing.T) {
+	tests := []struct{ name, script, want string }{
+		{"an error of its own", `read line; echo '{"error": "no such file"}'; read line`, "no such file"},
+		{"it ends", `read line; echo "ModuleNotFoundError: faiss" >&2; exit 1`, "ModuleNotFoundError"},
+		{"it talks nonsense", `read line; echo hello; read line`, "hello"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := fakePeer(t, tt.script).ask(map[string]any{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("the error is %v, want it to tell %q", err, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,102 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/triplemesh/triplemesh/services/retriever/scan"
+)
+
+// hitsPerQuery is the k of every search.
+const hitsPerQuery = 10
+
+// search compares ways to find the nearest of generated vectors.
+func (b *bench) search(ctx context.Context) error {
+	b.progress("search: generating %d vectors of %d dimensions", b.Vectors, b.Dims)
+	set, err := b.write(ctx, "search", b.Vectors, b.Dims, newGenerated(b.Dims, 1).next)
+	if err != nil {
+		return err
+	}
+	defer set.close()
+	queries := make([][]float32, 10)
+	near := newGenerated(b.Dims, 1)
+	for i := range queries {
+		// Neighbours of rows that are there.
+		for range 1 + b.Vectors/20 {
+			near.next()
+		}
+		queries[i] = append([]float32(nil), near.next()...)
+	}
+	file, err := b.saveQueries("search.queries", queries)
+	if err != nil {
+		return err
+	}
+	var faiss *peer
+	if b.peers != nil {
+		if faiss, err = b.peers.start(ctx, "search"); err != nil {
+			return err
+		}
+		defer faiss.stop()
+		if _, err := faiss.ask(map[string]any{"open": set.full, "dims": b.Dims, "threads": b.Threads}); err != nil {
+			return err
+		}
+		for _, index := range []string{"flat", "sq8"} {
+			b.progress("search: FAISS builds %s", index)
+			if _, err := faiss.ask(map[string]any{"index": index}); err != nil {
+				return err
+			}
+		}
+	}
+	for _, n := range []int{10, 1} {
+		best, err := set.Search(ctx, queries[:n], hitsPerQuery, scan.Options{Method: scan.ByFull})
+		if err != nil {
+			return err
+		}
+		contestants := []contestant{
+			b.scanning("triplemesh int8", set, queries[:n], best, scan.ByCodes),
+			b.scanning("triplemesh one bit", set, queries[:n], best, scan.ByBits),
+			b.scanning("triplemesh fp32", set, queries[:n], best, scan.ByFull),
+		}
+		read := reading(set.codes, b.Threads)
+		read.name = "reading the int8 column once"
+		contestants = append(contestants, read)
+		if faiss != nil {
+			for _, c := range []struct {
+				name string
+				ask  map[string]any
+			}{
+				{"FAISS Flat, BLAS", map[string]any{"search": "flat", "blas": true}},
+				{"FAISS Flat, no BLAS", map[string]any{"search": "flat", "blas": false}},
+				{"FAISS SQ8", map[string]any{"search": "sq8"}},
+			} {
+				contestants = append(contestants, b.searching(faiss, c.name, "", file, n, best, c.ask))
+			}
+		}
+		title := fmt.Sprintf("search %d vectors, %d queries, top %d, %d threads", set.Len(), n, hitsPerQuery, b.Threads)
+		if err := b.contest(ctx, title, b.Rounds, contestants...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scanning is the engine's search by one method.
+func (b *bench) scanning(name string, set *vectorSet, queries [][]float32, best [][]scan.Hit, method scan.Method) contestant {
+	var found [][]scan.Hit
+	return contestant{
+		name: name,
+		run: timed(func(ctx context.Context) (err error) {
+			found, err = set.Search(ctx, queries, hitsPerQuery, scan.Options{Method: method})
+			return err
+		}),
+		recall: func() float64 { return recall(found, best) },
+	}
+}
+
+// searching is a search by FAISS.
+func (b *bench) searching(faiss *peer, name, note, queries string, count int, best [][]scan.Hit, ask map[string]any) contestant {
+	ask["queries"], ask["count"], ask["k"], ask["repeat"] = queries, count, hitsPerQuery, 1
+	c, last := faiss.contestant(name, note, ask)
+	c.recall = func() float64 { return recall(fromPeer(last.Scores), best) }
+	return c
+}
