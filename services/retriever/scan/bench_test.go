@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"io"
 	"math/rand/v2"
 	"testing"
 )
@@ -39,4 +40,31 @@ func BenchmarkAbove(b *testing.B) {
 	var values [blockRows]int32
 	var factors [blockRows]float32
 	benchKernels(b, blockRows*8, func(k kernels) { k.above(&values, &factors, 1, 1) })
+}
+
+func BenchmarkWriter(b *testing.B) {
+	r := rand.New(rand.NewPCG(2, 1))
+	v := unit(randomVector(r, 384))
+	w := NewWriter(384, Files{io.Discard, io.Discard, io.Discard, io.Discard})
+	for b.Loop() {
+		if err := w.Add(v); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// What a search spends on a query before it reads a row.
+func BenchmarkQuery(b *testing.B) {
+	query := unit(randomVector(rand.New(rand.NewPCG(2, 1)), 384))
+	b.Run("codes", func(b *testing.B) {
+		for b.Loop() {
+			newCodedGroup([][]float32{query})
+		}
+	})
+	b.Run("bits", func(b *testing.B) {
+		rotation := newRotation(384)
+		for b.Loop() {
+			newBitQuery(query, rotation)
+		}
+	})
 }

@@ -31,11 +31,11 @@ func place(row int) int { return row%(blockRows/2)*2 + row/(blockRows/2) }
 
 // encodeBits puts a rotated vector into a row of a block that was empty.
 func encodeBits(rotated []float32, row int, block []byte) {
+	at := place(row)
 	var sum, squares float64
 	for i, x := range rotated {
-		if x > 0 {
-			block[i/8*blockRows+place(row)] |= 1 << (i % 8)
-		}
+		positive := byte(math.Float32bits(x)>>31 ^ 1)
+		block[i/8*blockRows+at] |= positive << (i % 8)
 		sum += math.Abs(float64(x))
 		squares += float64(x) * float64(x)
 	}
@@ -90,14 +90,17 @@ func newBitQuery(query []float32, r rotation) bitQuery {
 	}
 	q := bitQuery{table: make([]byte, 0, lookups*16), step: float32(step)}
 	for four := range slices.Chunk(rotated, 4) {
-		for signs := range 16 {
-			var sum float64
-			for i, x := range four {
-				if signs>>i&1 == 1 == (x > 0) {
-					sum += 2 * math.Abs(float64(x))
-				}
-			}
-			q.table = append(q.table, byte(min(math.Round(sum/step), most)))
+		// With no sign positive, the negative components give the most they can;
+		// each further positive sign adds twice its component.
+		var sums [16]float64
+		for _, x := range four {
+			sums[0] += math.Abs(float64(x)) - float64(x)
+		}
+		for signs := 1; signs < 16; signs++ {
+			sums[signs] = sums[signs&(signs-1)] + 2*float64(four[bits.TrailingZeros(uint(signs))])
+		}
+		for _, sum := range sums {
+			q.table = append(q.table, byte(max(0, min(sum/step+0.5, most))))
 		}
 	}
 	q.offset = int32(math.Round(least / step))

@@ -23,8 +23,11 @@ func encode(vector []float32, codes []byte) (scale float32) {
 	if scale == 0 {
 		scale = 1
 	}
+	inverse := 1 / scale
 	for i, x := range vector {
-		codes[i] = byte(zero + int(math.RoundToEven(float64(x/scale))))
+		// So large a number has no place for fractions: adding it rounds, and the
+		// low bits are the whole number.
+		codes[i] = byte(zero + math.Float32bits(float32(x*inverse)+1.5*(1<<23)))
 	}
 	for i := len(vector); i < len(codes); i++ {
 		codes[i] = zero

@@ -61,6 +61,7 @@ type Vectors struct {
 	columns    Columns
 	full       []float32
 	scales     []float32
+	rotation   rotation
 	kernels    kernels
 }
 
@@ -109,6 +110,9 @@ func Open(dims int, columns Columns) (*Vectors, error) {
 	}
 	if _, err = floats(Bits, columns.Bits); err != nil {
 		return nil, err
+	}
+	if columns.Bits != nil {
+		v.rotation = newRotation(dims)
 	}
 	return v, nil
 }

@@ -80,9 +80,8 @@ func (v *Vectors) Search(ctx context.Context, queries [][]float32, k int, option
 		}
 	}
 	if method == ByBits {
-		r := newRotation(v.dims)
 		for _, q := range queries {
-			s.bit = append(s.bit, newBitQuery(q, r))
+			s.bit = append(s.bit, newBitQuery(q, v.rotation))
 		}
 	}
 	workers := options.Workers
