@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -84,13 +85,16 @@ func (s *Strings) sort() {
 }
 
 func commonPrefix(a, b []byte) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
+	n, i := min(len(a), len(b)), 0
+	for ; i+8 <= n; i += 8 {
+		if x := binary.LittleEndian.Uint64(a[i:]) ^ binary.LittleEndian.Uint64(b[i:]); x != 0 {
+			return i + bits.TrailingZeros64(x)/8
 		}
 	}
-	return n
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i
 }
 
 // prefixOf makes a number of the first bytes of a key, in the same order.
@@ -244,6 +248,7 @@ func (r *StringReader) Next() ([]byte, uint64, error) {
 	top, _ := r.merge.Top()
 	if top == nil {
 		r.started = false
+		_ = r.Close() // It was only read.
 		return nil, 0, io.EOF
 	}
 	return top.key, top.value, nil

@@ -29,7 +29,7 @@ type graph struct {
 }
 
 // assemble makes one graph of batches; it removes what it has read of them.
-func assemble(ctx context.Context, s *scratch, memory int, parts []*partial, told func(done, total int)) (g *graph, err error) {
+func assemble(ctx context.Context, s *scratch, memory int, parts []*partial, told func(done, total int)) (*graph, error) {
 	rows := 0
 	for _, p := range parts {
 		rows += p.rows
@@ -39,35 +39,39 @@ func assemble(ctx context.Context, s *scratch, memory int, parts []*partial, tol
 		return nil, err
 	}
 	defer v.close()
+	g := &graph{scratch: s, intervals: v.intervals}
+	if err := g.take(ctx, v, parts, rows, told); err != nil {
+		g.close()
+		return nil, err
+	}
+	return g, nil
+}
+
+func (g *graph) take(ctx context.Context, v *vocabulary, parts []*partial, rows int, told func(done, total int)) (err error) {
 	for _, p := range parts {
 		if err := p.remove(p.vocabulary); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	g = &graph{scratch: s, intervals: v.intervals}
-	defer func() {
-		if err != nil {
-			g.close()
-		}
-	}()
-	m := mapping{vocabulary: v, memory: memory}
+	m := mapping{vocabulary: v}
 	if g.relations, m.relations, err = v.nameRelations(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	if err := g.nameEntities(ctx, v, &m); err != nil {
-		return nil, err
+		return err
 	}
-	defer m.entities.remove()
 	if err := g.takeAliases(ctx, v, &m); err != nil {
-		return nil, err
+		return err
 	}
-	return g, g.takeFacts(ctx, &m, parts, rows, told)
+	if err := g.takeFacts(ctx, &m, parts, rows, told); err != nil {
+		return err
+	}
+	return m.entities.remove()
 }
 
 // mapping leads from the keys' numbers to those of a graph.
 type mapping struct {
 	*vocabulary
-	memory int
 	// entities holds for each key its entity, noEntity where it is none.
 	entities  *spool
 	relations map[uint32]uint32
@@ -105,28 +109,25 @@ func (g *graph) nameEntities(ctx context.Context, v *vocabulary, m *mapping) err
 		return g.entities.add(name, kind)
 	}
 	some := false
-	for n := 0; ; n++ {
-		if n%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
+	if err := ahead(ctx, func(e *nodeEntry) (bool, error) {
 		entry, value, err := from.Next()
 		if err == io.EOF {
-			break
+			return false, nil
 		}
-		if err != nil {
-			return err
-		}
-		next, _ := split(entry)
+		e.entry, e.value = append(e.entry[:0], entry...), value
+		return true, err
+	}, func(e *nodeEntry) error {
+		next, _ := split(e.entry)
 		if some && string(next) != string(name) {
 			if err := flush(); err != nil {
 				return err
 			}
 			uses = 0
 		}
-		name, uses, some = append(name[:0], next...), uses|use(value), true
-		if err := pairs.Add([2]uint32{uint32(value >> 16), uint32(g.entities.count)}); err != nil {
-			return err
-		}
+		name, uses, some = append(name[:0], next...), uses|use(e.value), true
+		return pairs.Add([2]uint32{uint32(e.value >> 16), uint32(g.entities.count)})
+	}); err != nil {
+		return err
 	}
 	if some {
 		if err := flush(); err != nil {
@@ -261,32 +262,48 @@ func (g *graph) takeFacts(ctx context.Context, m *mapping, parts []*partial, row
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	in, err := sorter.Reader()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
 	g.facts = g.scratch.spool("sorted", m.memory/4)
 	var last record
-	done, page := 0, make([]record, 0, pageRows)
-	if err := sorter.Each(ctx, func(r record) error {
-		if done++; done%progressRows == 0 {
-			told(done, rows)
+	done, kept := 0, make([]record, 0, pageRows)
+	if err := ahead(ctx, func(p *sorted) (bool, error) { return p.read(in) }, func(p *sorted) error {
+		kept = kept[:0]
+		for _, r := range p.records[:p.count] {
+			if done++; done%progressRows == 0 {
+				told(done, rows)
+			}
+			if g.count > 0 && r == last {
+				continue
+			}
+			last = r
+			g.count++
+			kept = append(kept, r)
 		}
-		if g.count > 0 && r == last {
-			return nil
-		}
-		last = r
-		g.count++
-		if page = append(page, r); len(page) < cap(page) {
-			return nil
-		}
-		_, err := g.facts.Write(bytesOf(page))
-		page = page[:0]
+		_, err := g.facts.Write(bytesOf(kept))
 		return err
 	}); err != nil {
 		return err
 	}
-	if _, err := g.facts.Write(bytesOf(page)); err != nil {
-		return err
-	}
 	told(rows, rows)
 	return g.facts.done()
+}
+
+// sorted is some records in order.
+type sorted struct {
+	records [64]record
+	count   int
+}
+
+func (p *sorted) read(from *extsort.RecordReader[record]) (bool, error) {
+	var err error
+	if p.count, err = from.Read(p.records[:]); err == io.EOF {
+		err = nil
+	}
+	return p.count > 0, err
 }
 
 // progressRows is how many rows are sorted between two calls of Progress.

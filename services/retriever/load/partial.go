@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"unsafe"
 )
 
@@ -30,7 +31,7 @@ func (p *partial) remove(s *spool) error {
 
 // finish puts a batch in order and writes it, to files of these names or to
 // memory where name is empty.
-func (b *batch) finish(s *scratch, name string, limit int) (p *partial, err error) {
+func (b *batch) finish(s *scratch, name string, limit int) (*partial, error) {
 	order := b.order()
 	place := make([]uint32, len(order))
 	for i, id := range order {
@@ -40,31 +41,34 @@ func (b *batch) finish(s *scratch, name string, limit int) (p *partial, err erro
 		b.facts[i] = record{place[f[0]], place[f[1]], place[f[2]], place[f[3]]}
 	}
 	b.sortNamings(place)
-	p = &partial{vocabulary: s.spool("vocabulary", limit), facts: s.spool("facts", limit), keys: len(order), rows: len(b.facts)}
-	defer func() {
-		if err != nil {
-			// The first error counts.
-			_, _ = p.vocabulary.remove(), p.facts.remove()
-		}
-	}()
+	made := &partial{vocabulary: s.spool("vocabulary", limit), facts: s.spool("facts", limit), keys: len(order), rows: len(b.facts)}
+	if err := b.write(made, name, order); err != nil {
+		// The first error counts.
+		_, _ = made.vocabulary.remove(), made.facts.remove()
+		return nil, err
+	}
+	return made, nil
+}
+
+func (b *batch) write(p *partial, name string, order []uint32) error {
 	if name != "" {
 		if err := p.vocabulary.toFile(name + ".vocabulary"); err != nil {
-			return nil, err
+			return err
 		}
 		if err := p.facts.toFile(name + ".facts"); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if _, err := p.facts.Write(bytesOf(b.facts)); err != nil {
-		return nil, err
+		return err
+	}
+	if err := p.facts.done(); err != nil {
+		return err
 	}
 	if err := b.writeVocabulary(p.vocabulary, order); err != nil {
-		return nil, err
+		return err
 	}
-	if err := p.vocabulary.done(); err != nil {
-		return nil, err
-	}
-	return p, p.facts.done()
+	return p.vocabulary.done()
 }
 
 // bytesOf shows numbers as the bytes they are. Scratch files do not leave the
@@ -94,7 +98,7 @@ func (b *batch) writeVocabulary(to io.Writer, order []uint32) error {
 			aliases++
 		}
 		shared := sharedPrefix(last, key)
-		line = appendUvarints(line[:0], uint64(shared), uint64(len(key)-shared))
+		line = appendUvarints(line, uint64(shared), uint64(len(key)-shared))
 		line = append(line, key[shared:]...)
 		with := uint64(0)
 		if label != nil {
@@ -114,12 +118,17 @@ func (b *batch) writeVocabulary(to io.Writer, order []uint32) error {
 			}
 			also = also[aliases:]
 		}
+		last = key
+		if len(line) < 16<<10 {
+			continue
+		}
 		if _, err := to.Write(line); err != nil {
 			return err
 		}
-		last = key
+		line = line[:0]
 	}
-	return nil
+	_, err := to.Write(line)
+	return err
 }
 
 func appendUvarints(to []byte, values ...uint64) []byte {
@@ -134,13 +143,16 @@ func appendText(to, text []byte) []byte {
 }
 
 func sharedPrefix(a, b []byte) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
+	n, i := min(len(a), len(b)), 0
+	for ; i+8 <= n; i += 8 {
+		if x := binary.LittleEndian.Uint64(a[i:]) ^ binary.LittleEndian.Uint64(b[i:]); x != 0 {
+			return i + bits.TrailingZeros64(x)/8
 		}
 	}
-	return n
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i
 }
 
 // word is a key of a vocabulary and what is known of it.
@@ -197,11 +209,11 @@ func (w *words) read(to *word) (err error) {
 	if to.key, err = w.text(to.key[:shared]); err != nil {
 		return err
 	}
-	bits, err := binary.ReadUvarint(w.in)
+	with, err := binary.ReadUvarint(w.in)
 	if err != nil {
 		return err
 	}
-	to.use, to.named, to.aliases = use(bits>>2), bits&withLabel != 0, to.aliases[:0]
+	to.use, to.named, to.aliases = use(with>>2), with&withLabel != 0, to.aliases[:0]
 	if to.named {
 		if to.rank, err = binary.ReadUvarint(w.in); err != nil {
 			return err
@@ -210,7 +222,7 @@ func (w *words) read(to *word) (err error) {
 			return err
 		}
 	}
-	if bits&withAliases == 0 {
+	if with&withAliases == 0 {
 		return nil
 	}
 	n, err := binary.ReadUvarint(w.in)

@@ -51,60 +51,53 @@ type merged struct {
 }
 
 // mergeVocabularies numbers the keys of all batches.
-func mergeVocabularies(ctx context.Context, s *scratch, memory int, parts []*partial, told func(done int)) (v *vocabulary, err error) {
-	v = &vocabulary{
+func mergeVocabularies(ctx context.Context, s *scratch, memory int, parts []*partial, told func(done int)) (*vocabulary, error) {
+	v := &vocabulary{
 		scratch: s, memory: memory, units: map[string]string{},
 		nodes: extsort.NewStrings(s.sorting(memory / 4)), aliases: extsort.NewStrings(s.sorting(memory / 8)),
 	}
-	defer func() {
-		if err != nil {
-			v.close()
-		}
-	}()
+	if err := v.merge(ctx, parts, told); err != nil {
+		v.close()
+		return nil, err
+	}
+	return v, nil
+}
+
+func (v *vocabulary) merge(ctx context.Context, parts []*partial, told func(done int)) error {
 	sources := make([]extsort.Source[word], len(parts))
 	// The batches are read and their numbers written at once.
-	buffer := max(512, min(spoolBuffer, memory/8/len(parts)))
+	buffer := max(512, min(spoolBuffer, v.memory/8/len(parts)))
 	for i, p := range parts {
 		p.vocabulary.buffer = buffer
 		w, err := p.words()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		defer w.closer.Close()
 		sources[i] = w.next
-		numbers := s.spool("numbers", memory/16/len(parts))
+		numbers := v.scratch.spool("numbers", v.memory/16/len(parts))
 		numbers.buffer = buffer
 		v.numbers = append(v.numbers, numbers)
 	}
 	merge, err := extsort.NewMerge(sources, func(a, b *word) int { return bytes.Compare(a.key, b.key) })
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var m merged
-	for n := 0; ; n++ {
-		if n%4096 == 0 {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			told(n)
+	done := 0
+	if err := ahead(ctx, func(m *merged) (bool, error) { return m.next(merge) }, func(m *merged) error {
+		if done++; done%progressRows == 0 {
+			told(done)
 		}
-		more, err := m.next(merge)
-		if err != nil {
-			return nil, err
-		}
-		if !more {
-			break
-		}
-		if err := v.take(&m); err != nil {
-			return nil, err
-		}
+		return v.take(m)
+	}); err != nil {
+		return err
 	}
 	for _, n := range v.numbers {
 		if err := n.done(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return v, nil
+	return nil
 }
 
 // next gathers what the batches say of the next key.
