@@ -135,6 +135,9 @@ func reasoningPaths(snap store.Snapshot, paths []*graphv1.RelationPath, plans []
 			}
 			m := &messages[len(named)]
 			m.Entities, m.Steps, m.Score = entities[began:len(entities):len(entities)], steps, paths[i].GetScore()
+			if w.Validity != nil {
+				m.Validity = &graphv1.ValidityInterval{Start: w.Validity.Start, End: w.Validity.End}
+			}
 			named = append(named, m)
 		}
 	}

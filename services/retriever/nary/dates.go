@@ -40,6 +40,9 @@ func boundOf(relation string) bound {
 	return found
 }
 
+// longest is how many bytes a date has at most, as in the contract.
+const longest = 64
+
 var date = regexp.MustCompile(`^[+-]?\d{4,9}(-\d\d(-\d\d(T[\d:.]+(Z|[+-]\d\d:?\d\d)?)?)?)?$`)
 
 // IsDate tells by its name alone whether an entity is an ISO 8601 date of any

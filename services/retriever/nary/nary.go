@@ -42,7 +42,7 @@ func Validity(ctx context.Context, snap Reader, mediators []store.EntityID) (map
 				continue
 			}
 			name := snap.EntityName(e.Entity)
-			if snap.Kind(e.Entity) != store.Date && !IsDate(name) {
+			if len(name) > longest || (snap.Kind(e.Entity) != store.Date && !IsDate(name)) {
 				continue
 			}
 			v := valid[m]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/triplemesh/triplemesh/services/retriever/internal/graphtest"
@@ -17,7 +18,7 @@ var offices = graphtest.New(
 	[3]string{"m.0aaaa2", "start_date", "1845"}, [3]string{"m.0aaaa2", "start_date", "1844-12-04"},
 	[3]string{"m.0aaaa2", "end time", "1849"}, [3]string{"m.0aaaa2", "end time", "1850"},
 	[3]string{"m.0aaaa3", "moved.to", "Nashville"}, [3]string{"m.0aaaa3", "promoted_to", "1984"},
-	[3]string{"m.0aaaa4", "until", "-0044-03-15"},
+	[3]string{"m.0aaaa4", "until", "-0044-03-15"}, [3]string{"m.0aaaa4", "since", "1984-02-29T" + strings.Repeat("0", 60)},
 )
 
 func TestValidity(t *testing.T) {

@@ -99,6 +99,7 @@ func (g *flat) row(e store.EntityID, dir store.Direction) []store.Edge {
 }
 
 func (g *flat) EntityName(store.EntityID) string               { return "" }
+func (g *flat) RelationName(store.RelationID) string           { return "" }
 func (g *flat) Kind(e store.EntityID) store.Kind               { return g.kinds[e] }
 func (g *flat) Degree(e store.EntityID, d store.Direction) int { return len(g.row(e, d)) }
 

@@ -3,6 +3,7 @@ package walk
 import (
 	"slices"
 
+	"github.com/triplemesh/triplemesh/services/retriever/nary"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -53,4 +54,34 @@ func (p *pass) trace(last []int32) []Walk {
 		walks[i].Entities = entities
 	}
 	return walks
+}
+
+// date fills in when walks hold that pass mediators.
+func (p *pass) date(walks [][]Walk) error {
+	mediators := p.entities[:0]
+	for _, of := range walks {
+		for _, w := range of {
+			for _, e := range w.Entities[1 : len(w.Entities)-1] {
+				if p.snap.Kind(e) == store.Mediator {
+					mediators = append(mediators, e)
+				}
+			}
+		}
+	}
+	p.entities = mediators
+	slices.Sort(mediators)
+	valid, err := nary.Validity(p.ctx, p.snap, slices.Compact(mediators))
+	if err != nil || len(valid) == 0 {
+		return err
+	}
+	for _, of := range walks {
+		for i := range of {
+			for _, e := range of[i].Entities {
+				if v, ok := valid[e]; ok {
+					of[i].Validity = &v
+				}
+			}
+		}
+	}
+	return nil
 }

@@ -29,6 +29,7 @@ type Limit struct {
 // Reader is what following needs of a snapshot.
 type Reader interface {
 	EntityName(store.EntityID) string
+	RelationName(store.RelationID) string
 	Kind(store.EntityID) store.Kind
 	Degree(store.EntityID, store.Direction) int
 	Edges(ctx context.Context, entities []store.EntityID, dir store.Direction, relations []store.RelationID) ([][]store.Edge, error)
@@ -63,7 +64,7 @@ func Follow(ctx context.Context, snap Reader, plans []Plan, limit Limit) (walks 
 			return nil, false, err
 		}
 	}
-	return walks, p.truncated, nil
+	return walks, p.truncated, p.date(walks)
 }
 
 // pass is one call of Follow.

@@ -158,7 +158,7 @@ func TestFollowAgreesWithAPlainWalk(t *testing.T) {
 
 func plain(g *graphtest.Graph, steps []Step, so []store.EntityID, by *store.TripleID) []Walk {
 	if len(steps) == 0 {
-		return []Walk{{slices.Clone(so)}}
+		return []Walk{{Entities: slices.Clone(so)}}
 	}
 	lists, _ := g.Edges(context.Background(), so[len(so)-1:], steps[0].direction(), nil)
 	var walks []Walk
@@ -168,4 +168,26 @@ func plain(g *graphtest.Graph, steps []Step, so []store.EntityID, by *store.Trip
 		}
 	}
 	return walks
+}
+
+func TestAMediatorTellsWhenAWalkHolds(t *testing.T) {
+	g := graphtest.New(
+		[3]string{"Polk", "held", "m.0aaaa1"}, [3]string{"m.0aaaa1", "title", "Governor"}, [3]string{"m.0aaaa1", "from", "1839"}, [3]string{"m.0aaaa1", "to", "1841"},
+		[3]string{"Polk", "held", "m.0aaaa2"}, [3]string{"m.0aaaa2", "title", "Speaker"}, [3]string{"Polk", "knew", "Speaker"},
+	)
+	walks, _, err := Follow(context.Background(), g, []Plan{
+		{steps(g, "held, title"), ids(g, "Polk")}, {steps(g, "knew"), ids(g, "Polk")},
+	}, Limit{Walks: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := shown(g, walks[0]); !slices.Equal(got, []string{"Polk > m.0aaaa1 > Governor", "Polk > m.0aaaa2 > Speaker"}) {
+		t.Fatalf("got %q", got)
+	}
+	if v := walks[0][0].Validity; v == nil || *v != (store.Validity{Start: "1839", End: "1841"}) {
+		t.Errorf("governor held %v", v)
+	}
+	if walks[0][1].Validity != nil || walks[1][0].Validity != nil {
+		t.Error("a walk has a validity that nothing tells")
+	}
 }

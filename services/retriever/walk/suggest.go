@@ -43,7 +43,6 @@ const (
 // Snapshot is what suggesting needs of a knowledge graph.
 type Snapshot interface {
 	Reader
-	RelationName(store.RelationID) string
 	RelationVector(store.RelationID) []float32
 }
 

@@ -29,4 +29,7 @@ func (s Step) back(before Step) bool {
 // is one more of them than there are steps.
 type Walk struct {
 	Entities []store.EntityID
+	// Validity is when its facts hold, where a mediator that it passes says so;
+	// else nil. Of several mediators the last counts: it tells of the end.
+	Validity *store.Validity
 }

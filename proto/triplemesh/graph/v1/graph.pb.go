@@ -1145,7 +1145,9 @@ type ReasoningPath struct {
 	// The hops between them.
 	Steps []*RelationStep `protobuf:"bytes,2,rep,name=steps,proto3" json:"steps,omitempty"`
 	// Score of the relation path it follows.
-	Score         float32 `protobuf:"fixed32,3,opt,name=score,proto3" json:"score,omitempty"`
+	Score float32 `protobuf:"fixed32,3,opt,name=score,proto3" json:"score,omitempty"`
+	// When its facts hold, where it passes a mediator that says so.
+	Validity      *ValidityInterval `protobuf:"bytes,4,opt,name=validity,proto3" json:"validity,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1199,6 +1201,13 @@ func (x *ReasoningPath) GetScore() float32 {
 		return x.Score
 	}
 	return 0
+}
+
+func (x *ReasoningPath) GetValidity() *ValidityInterval {
+	if x != nil {
+		return x.Validity
+	}
+	return nil
 }
 
 // CandidateAnswer is a possible answer and the reasoning paths that end in it.
@@ -1389,13 +1398,14 @@ const file_triplemesh_graph_v1_graph_proto_rawDesc = "" +
 	"\xbaH\a\x92\x01\x04\b\x01\x10\bR\x05steps\x12\x14\n" +
 	"\x05score\x18\x02 \x01(\x02R\x05score\x12\x12\n" +
 	"\x04ends\x18\x03 \x01(\rR\x04ends\x120\n" +
-	"\x0etopic_entities\x18\x04 \x03(\tB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\rtopicEntities\"\x92\x01\n" +
+	"\x0etopic_entities\x18\x04 \x03(\tB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\rtopicEntities\"\xd5\x01\n" +
 	"\rReasoningPath\x12&\n" +
 	"\bentities\x18\x01 \x03(\tB\n" +
 	"\xbaH\a\x92\x01\x04\b\x02\x10\tR\bentities\x12C\n" +
 	"\x05steps\x18\x02 \x03(\v2!.triplemesh.graph.v1.RelationStepB\n" +
 	"\xbaH\a\x92\x01\x04\b\x01\x10\bR\x05steps\x12\x14\n" +
-	"\x05score\x18\x03 \x01(\x02R\x05score\"{\n" +
+	"\x05score\x18\x03 \x01(\x02R\x05score\x12A\n" +
+	"\bvalidity\x18\x04 \x01(\v2%.triplemesh.graph.v1.ValidityIntervalR\bvalidity\"{\n" +
 	"\x0fCandidateAnswer\x12#\n" +
 	"\x06answer\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\x06answer\x12C\n" +
 	"\x05paths\x18\x02 \x03(\v2\".triplemesh.graph.v1.ReasoningPathB\t\xbaH\x06\x92\x01\x03\x10\x80\bR\x05paths\"\x8a\x01\n" +
@@ -1488,13 +1498,14 @@ var file_triplemesh_graph_v1_graph_proto_depIdxs = []int32{
 	8,  // 13: triplemesh.graph.v1.Edit.evidence:type_name -> triplemesh.graph.v1.ScoredTriple
 	16, // 14: triplemesh.graph.v1.RelationPath.steps:type_name -> triplemesh.graph.v1.RelationStep
 	16, // 15: triplemesh.graph.v1.ReasoningPath.steps:type_name -> triplemesh.graph.v1.RelationStep
-	18, // 16: triplemesh.graph.v1.CandidateAnswer.paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	4,  // 17: triplemesh.graph.v1.EntityLink.match:type_name -> triplemesh.graph.v1.LinkMatch
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	6,  // 16: triplemesh.graph.v1.ReasoningPath.validity:type_name -> triplemesh.graph.v1.ValidityInterval
+	18, // 17: triplemesh.graph.v1.CandidateAnswer.paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	4,  // 18: triplemesh.graph.v1.EntityLink.match:type_name -> triplemesh.graph.v1.LinkMatch
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_graph_v1_graph_proto_init() }
