@@ -11,20 +11,25 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/ground"
 	"github.com/triplemesh/triplemesh/services/retriever/prune"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/subjectfirst"
 )
 
 // GroundGraph implements retrieverv1.RetrieverServiceServer.
 func (s *Service) GroundGraph(ctx context.Context, req *retrieverv1.GroundGraphRequest) (*retrieverv1.GroundGraphResponse, error) {
-	snap, err := s.openForSearch(ctx, req.GetKg())
-	if err != nil {
-		return nil, err
-	}
-	defer snap.Release()
 	var pseudo []ground.Fact
 	for _, t := range req.GetPseudoGraph().GetTriples() {
 		pseudo = append(pseudo, ground.Fact{Subject: t.GetSubject(), Relation: t.GetRelation(), Object: t.GetObject()})
 	}
-	result, err := ground.Ground(ctx, snap, s.encoder, s.observe.step, req.GetQuestion(), pseudo, groundingOptions(req.GetOptions()))
+	snap, err := s.openToGround(ctx, req.GetKg(), subjectfirst.AskOf(req.GetQuestion(), pseudo))
+	if err != nil {
+		return nil, err
+	}
+	defer snap.Release()
+	options, err := groundingOptions(ctx, snap, req.GetOptions())
+	if err != nil {
+		return nil, err
+	}
+	result, err := ground.Ground(ctx, snap, s.encoder, s.observe.step, req.GetQuestion(), pseudo, options)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +55,7 @@ var dropReasons = map[prune.Reason]graphv1.DropReason{
 	prune.Confidence: graphv1.DropReason_DROP_REASON_CONFIDENCE,
 }
 
-func groundingOptions(o *retrieverv1.GroundingOptions) ground.Options {
+func groundingOptions(ctx context.Context, snap store.Snapshot, o *retrieverv1.GroundingOptions) (ground.Options, error) {
 	options := ground.Default()
 	if o.GetPreset() == retrieverv1.Preset_PRESET_PAPER {
 		options = ground.Paper()
@@ -65,7 +70,12 @@ func groundingOptions(o *retrieverv1.GroundingOptions) ground.Options {
 	if o != nil && o.MaxSubjects != nil {
 		options.MaxSubjects = int(o.GetMaxSubjects())
 	}
-	return options
+	if !snap.Info().TripleVectors {
+		options.MaxRead = min(options.MaxRead, subjectfirst.MaxRead)
+	}
+	var err error
+	options.Filter, err = filterOf(ctx, snap, o.GetFilter())
+	return options, err
 }
 
 func scoredTriples(facts []ground.Scored) []*graphv1.ScoredTriple {
@@ -73,7 +83,7 @@ func scoredTriples(facts []ground.Scored) []*graphv1.ScoredTriple {
 	for i, f := range facts {
 		triples[i] = &graphv1.ScoredTriple{
 			Triple: &graphv1.Triple{
-				Subject: f.Subject, Relation: f.Relation, Object: f.Object, Validity: validity(f.Validity),
+				Subject: f.Subject, Relation: f.Relation, Object: f.Object, Validity: validity(f.Validity), ObjectKind: termKind(f.Kind),
 			},
 			Score: f.Score, PseudoTripleScores: f.Pseudo, QuestionScore: f.Question,
 		}

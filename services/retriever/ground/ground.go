@@ -85,27 +85,11 @@ func Ground(ctx context.Context, snap store.Snapshot, encoder Encoder, observe O
 		{"retriever.gather", g.gather},
 	}
 	for _, step := range steps {
-		if err := observe(ctx, step.name, guarded(step.do)); err != nil {
+		if err := observe(ctx, step.name, step.do); err != nil {
 			return nil, err
 		}
 	}
-	var result *Result
-	err := store.Guard(func() error {
-		result = g.result()
-		return nil
-	})
-	return result, err
-}
-
-// guarded makes errors of the damage that a step meets in the snapshot.
-func guarded(do func(context.Context) (int, error)) func(context.Context) (int, error) {
-	return func(ctx context.Context) (count int, err error) {
-		err = store.Guard(func() error {
-			count, err = do(ctx)
-			return err
-		})
-		return count, err
-	}
+	return g.result(), nil
 }
 
 // grounding is one question on its way through the steps.

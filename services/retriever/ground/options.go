@@ -72,7 +72,7 @@ func Default() Options {
 	return Options{
 		TopK: 10, MinConfidence: 0.55, MinNamed: 0.3, MaxSubjects: 5,
 		QuestionWeight: 1, RelationWeight: 1, NamedBonus: 0.2, MaxGap: 0.5,
-		MaxFacts: 15, Breadth: 4, MaxList: 10, MaxRead: 4000,
+		MaxFacts: 15, Breadth: 4, MaxList: 10, MaxRead: 1000,
 		guesses: true, beyondHits: true, rule: prune.Best,
 	}
 }

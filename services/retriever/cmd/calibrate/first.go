@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/triplemesh/triplemesh/services/retriever/ground"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/subjectfirst"
+)
+
+// counted counts the texts that are encoded.
+type counted struct {
+	ground.Encoder
+	texts int
+}
+
+func (c *counted) Encode(ctx context.Context, texts []string) ([][]float32, error) {
+	c.texts += len(texts)
+	return c.Encoder.Encode(ctx, texts)
+}
+
+// first measures subject-first retrieval against full vectorisation: of the
+// questions whose answer is in the ground graph of the full search, the share
+// that has it with candidates by name, and how many triples were encoded for
+// that.
+func first(ctx context.Context, b *bench) error {
+	fmt.Fprintf(b.out, "%-10s %-32s %6s %8s %8s %8s %9s %9s %9s\n", "kg", "questions", "n", "full", "first", "kept", "1st half", "2nd half", "encoded")
+	for _, set := range groundSets {
+		if b.kg != "" && b.kg != set.kg {
+			continue
+		}
+		snap, err := b.open(ctx, set.kg)
+		if err != nil {
+			return err
+		}
+		questions, err := b.drafted(set)
+		if err != nil {
+			return err
+		}
+		var full, kept [2]int
+		var found, most int
+		texts := counted{Encoder: b.encoder}
+		for _, q := range questions {
+			half := 0
+			if q.held {
+				half = 1
+			}
+			all, err := b.answerIn(ctx, snap, q, ground.Default())
+			if err != nil {
+				return err
+			}
+			before := texts.texts
+			options := ground.Default()
+			options.MaxRead = subjectfirst.MaxRead
+			some, err := b.answerIn(ctx, subjectfirst.New(snap, &texts, subjectfirst.AskOf(q.Question, q.pseudo)), q, options)
+			if err != nil {
+				return err
+			}
+			most = max(most, texts.texts-before)
+			if some {
+				found++
+			}
+			if all {
+				full[half]++
+				if some {
+					kept[half]++
+				} else if b.verbose {
+					fmt.Fprintf(b.out, "lost %q of %q (half 2: %v): %q\n", q.Answers, q.pseudo, q.held, q.Question)
+				}
+			}
+		}
+		snap.Release()
+		n := float64(len(questions))
+		fmt.Fprintf(b.out, "%-10s %-32s %6d %6.1f %% %6.1f %% %6.1f %% %7.1f %% %7.1f %% %9.1f, %d at most\n", set.kg, set.file, len(questions),
+			100*float64(full[0]+full[1])/n, 100*float64(found)/n, 100*float64(kept[0]+kept[1])/float64(full[0]+full[1]),
+			100*float64(kept[0])/float64(full[0]), 100*float64(kept[1])/float64(full[1]), float64(texts.texts)/n, most)
+	}
+	return nil
+}
+
+// answerIn says whether an answer is in the ground graph.
+func (b *bench) answerIn(ctx context.Context, snap store.Snapshot, q drafted, options ground.Options) (bool, error) {
+	r, err := ground.Ground(ctx, snap, b.encoder, untimed, q.Question, q.pseudo, options)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(r.Subjects, func(e ground.Evidence) bool { return slices.ContainsFunc(e.Facts, q.answered) }), nil
+}
