@@ -69,28 +69,3 @@ func Trigrams(folded string) []Trigram {
 	slices.Sort(grams)
 	return slices.Compact(grams)
 }
-
-// Dice is the likeness of two sets of trigrams, both ascending: twice the
-// common ones over all, 0 to 1.
-func Dice(a, b []Trigram) float32 {
-	if len(a)+len(b) == 0 {
-		return 0
-	}
-	common := 0
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch {
-		case a[i] < b[j]:
-			i++
-		case a[i] > b[j]:
-			j++
-		default:
-			common, i, j = common+1, i+1, j+1
-		}
-	}
-	return DiceOf(common, len(a), len(b))
-}
-
-// DiceOf is Dice where the common trigrams are already counted.
-func DiceOf(common, a, b int) float32 {
-	return 2 * float32(common) / float32(a+b)
-}

@@ -7,8 +7,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/triplemesh/triplemesh/internal/verbalise"
+	"github.com/triplemesh/triplemesh/services/retriever/nameindex"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -21,6 +23,9 @@ type Graph struct {
 	aliases             map[string][]store.EntityID
 	// EdgeReads counts the calls of Edges, Released those of Release.
 	EdgeReads, Released int
+
+	mutex sync.Mutex
+	names *nameindex.Index
 }
 
 var _ store.Snapshot = (*Graph)(nil)
@@ -56,6 +61,7 @@ func New(triples ...[3]string) *Graph {
 
 // WithAlias adds another name of an entity that the graph holds.
 func (g *Graph) WithAlias(entity, alias string) *Graph {
+	g.names = nil
 	g.aliases[store.Fold(alias)] = append(g.aliases[store.Fold(alias)], g.ID(entity))
 	return g
 }

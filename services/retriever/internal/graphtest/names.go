@@ -1,11 +1,14 @@
 package graphtest
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"iter"
+	"maps"
 	"slices"
 
+	"github.com/triplemesh/triplemesh/services/retriever/extsort"
+	"github.com/triplemesh/triplemesh/services/retriever/nameindex"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -54,24 +57,58 @@ func (g *Graph) RelationTriples(id store.RelationID) int {
 
 // Match implements store.Names.
 func (g *Graph) Match(_ context.Context, key string) ([]store.EntityID, error) {
-	var found []store.EntityID
-	for i, name := range g.entities {
-		if store.Fold(name) == key {
-			found = append(found, store.EntityID(i))
-		}
+	entities, err := g.index().Match(key)
+	found := make([]store.EntityID, len(entities))
+	for i, e := range entities {
+		found[i] = store.EntityID(e)
 	}
-	return append(found, g.aliases[key]...), nil
+	return found, err
 }
 
 // Fuzzy implements store.Names.
-func (g *Graph) Fuzzy(_ context.Context, key string, minSimilarity float32, limit int) ([]store.NameMatch, error) {
-	var found []store.NameMatch
-	for i, name := range g.entities {
-		s := store.Dice(store.Trigrams(key), store.Trigrams(store.Fold(name)))
-		if s >= minSimilarity {
-			found = append(found, store.NameMatch{Entity: store.EntityID(i), Similarity: s})
+func (g *Graph) Fuzzy(ctx context.Context, key string, minSimilarity float32, limit int) ([]store.NameMatch, error) {
+	matches, err := g.index().Fuzzy(ctx, key, minSimilarity, limit)
+	found := make([]store.NameMatch, len(matches))
+	for i, m := range matches {
+		found[i] = store.NameMatch{Entity: store.EntityID(m.Entity), Similarity: m.Similarity}
+	}
+	return found, err
+}
+
+// index is the name index that a store would have, built when it is first
+// needed.
+func (g *Graph) index() *nameindex.Index {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	if g.names != nil {
+		return g.names
+	}
+	holders := map[string][]uint32{}
+	for id, name := range g.entities {
+		key := store.Fold(name)
+		holders[key] = append(holders[key], uint32(id))
+	}
+	for key, aliases := range g.aliases {
+		for _, id := range aliases {
+			holders[key] = append(holders[key], uint32(id))
 		}
 	}
-	slices.SortStableFunc(found, func(a, b store.NameMatch) int { return cmp.Compare(b.Similarity, a.Similarity) })
-	return found[:min(limit, len(found))], nil
+	var names, ids bytes.Buffer
+	w, err := nameindex.NewWriter(&names, &ids, extsort.Options{})
+	for _, key := range slices.Sorted(maps.Keys(holders)) {
+		if err == nil {
+			slices.Sort(holders[key])
+			err = w.Add(key, slices.Compact(holders[key]))
+		}
+	}
+	if err == nil {
+		err = w.Finish(context.Background())
+	}
+	if err == nil {
+		g.names, err = nameindex.Open(names.Bytes(), ids.Bytes())
+	}
+	if err != nil {
+		panic("graphtest: " + err.Error())
+	}
+	return g.names
 }
