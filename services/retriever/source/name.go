@@ -46,23 +46,70 @@ func isPlain(name string) bool {
 	return before != ' '
 }
 
-// dates are ISO 8601 of any precision from the year down.
-var dates = regexp.MustCompile(`^[+-]?\d{4,9}(-\d\d(-\d\d(T[0-9:.]+(Z|[+-]\d\d:?\d\d)?)?)?)?$`)
+// times are ISO 8601 of any precision from the year down.
+var times = regexp.MustCompile(`^[+-]?\d{4,9}(-\d\d(-\d\d(T[0-9:.]+(Z|[+-]\d\d:?\d\d)?)?)?)?$`)
 
 // Date checks a date: ISO 8601 of any precision from the year down, before
 // Christ with a minus; or nothing. what names it in errors.
 func Date(what, date string) (string, error) {
 	date = strings.TrimSpace(date)
-	if date != "" && (len(date) > 64 || !dates.MatchString(date)) {
+	if date != "" && !isDay(date) && (len(date) > 64 || !times.MatchString(date)) {
 		return "", fmt.Errorf("the %s %.40q is no ISO 8601 date", what, date)
 	}
 	return strings.TrimPrefix(date, "+"), nil
 }
 
-// IsNumber says that a text is a number: digits with "." and "e" as in XSD.
-func IsNumber(text string) bool { return numbers.MatchString(text) }
+// isDay says that a text is a date such as most are: 1952, 1952-03 or
+// 1952-03-11.
+func isDay(date string) bool {
+	const form = "0000-00-00"
+	if len(date) != 4 && len(date) != 7 && len(date) != 10 {
+		return false
+	}
+	for i := range len(date) {
+		if digit := date[i] >= '0' && date[i] <= '9'; digit != (form[i] == '0') || (!digit && date[i] != '-') {
+			return false
+		}
+	}
+	return true
+}
 
-var numbers = regexp.MustCompile(`^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$`)
+// IsNumber says that a text is a number: digits with "." and "e" as in XSD.
+func IsNumber(text string) bool {
+	rest := unsigned(text)
+	whole := digits(rest)
+	rest = rest[whole:]
+	part := 0
+	if strings.HasPrefix(rest, ".") {
+		part = digits(rest[1:])
+		rest = rest[1+part:]
+	}
+	if whole+part == 0 {
+		return false
+	}
+	if rest != "" && rest[0]|0x20 == 'e' {
+		rest = unsigned(rest[1:])
+		n := digits(rest)
+		return n > 0 && n == len(rest)
+	}
+	return rest == ""
+}
+
+func unsigned(text string) string {
+	if text != "" && (text[0] == '+' || text[0] == '-') {
+		return text[1:]
+	}
+	return text
+}
+
+// digits counts those that a text begins with.
+func digits(text string) int {
+	n := 0
+	for n < len(text) && text[n] >= '0' && text[n] <= '9' {
+		n++
+	}
+	return n
+}
 
 // LocalName is what follows the last # or / of an IRI, or all of it where
 // nothing does.

@@ -192,6 +192,7 @@ func TestName(t *testing.T) {
 func TestDatesAndNumbers(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", " 1997 ": "1997", "+1997-07": "1997-07", "-0044-03-15": "-0044-03-15", "2001-01-01T00:00:00Z": "2001-01-01T00:00:00Z",
+		"1997": "1997", "1997-07-01": "1997-07-01", "1997/07/01": "error", "1997-0x": "error", "19970": "19970", "abcd": "error",
 		"97": "error", "1997-7": "error", "today": "error", "1997-07-01T": "error",
 	} {
 		got, err := source.Date("start", in)
@@ -204,6 +205,7 @@ func TestDatesAndNumbers(t *testing.T) {
 	}
 	for in, want := range map[string]bool{
 		"1": true, "-1.5": true, "+.5": true, "1.": true, "6.02e23": true, "1E-5": true,
+		"5e": false, "e5": false, "1e5x": false, "1.5.2": false, "+": false, "1 ": false, "-": false,
 		"": false, ".": false, "1e": false, "INF": false, "NaN": false, "1,000": false, "0x1": false,
 	} {
 		if source.IsNumber(in) != want {
