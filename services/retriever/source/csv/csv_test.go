@@ -89,8 +89,9 @@ func TestTablesThatCannotBeRead(t *testing.T) {
 }
 
 func TestManyRowsAreNoLongRow(t *testing.T) {
-	_, bad, count, err := read(t, strings.NewReader("s,r,o\n"+strings.Repeat("a,b,c\n", 400_000)), csv.Columns{})
-	if err != nil || bad != nil || count != 400_000 {
+	row := "a,b," + strings.Repeat("c", 200) + "\n"
+	_, bad, count, err := read(t, strings.NewReader("s,r,o\n"+strings.Repeat(row, 20_000)), csv.Columns{})
+	if err != nil || bad != nil || count != 20_000 {
 		t.Errorf("%d rows, bad %q, error %v", count, bad, err)
 	}
 }
