@@ -23,6 +23,9 @@ const (
 	// neighbours is how many entities next to the candidates are candidates too
 	// where a pseudo-graph goes on.
 	neighbours = 32
+	// nearest is how many triples are around the candidates themselves; the rest
+	// is left for those around mediators and neighbours.
+	nearest = MaxTriples * 3 / 4
 )
 
 // candidates are the triples worth encoding, ascending.
@@ -35,7 +38,7 @@ func (s *Snapshot) candidates(ctx context.Context, queries [][]float32, filter s
 		}
 	}
 	judge := s.judge(queries, entities)
-	triples, ends, err := s.around(ctx, entities, MaxTriples, judge, filter)
+	triples, ends, err := s.around(ctx, entities, nearest, judge, filter)
 	if err != nil {
 		return nil, err
 	}

@@ -104,12 +104,13 @@ func (s *Snapshot) ScoreTriples(ctx context.Context, queries [][]float32, triple
 func (s *Snapshot) encode(ctx context.Context, triples []store.TripleID) error {
 	var missing []store.TripleID
 	var words []string
+	listed := map[store.TripleID]bool{}
 	for _, id := range triples {
-		if _, ok := s.vectors[id]; !ok {
+		if s.vectors[id] == nil && !listed[id] {
+			listed[id] = true
 			t := s.Triple(id)
 			missing = append(missing, id)
 			words = append(words, verbalise.Triple(s.EntityName(t.Subject), s.RelationName(t.Relation), s.EntityName(t.Object)))
-			s.vectors[id] = nil
 		}
 	}
 	if len(words) == 0 {
