@@ -167,6 +167,8 @@ type history struct {
 	files   map[int]fileEntry
 	done    map[int]doneEntry
 	batches []batchEntry
+	// whole is how many bytes of the journal are whole lines.
+	whole int64
 }
 
 // at is where the load goes on.
@@ -198,6 +200,7 @@ func readJournal(dir string) (*history, error) {
 		if err != nil {
 			return nil, err
 		}
+		h.whole += int64(len(line))
 		var e entry
 		if err := json.Unmarshal(line, &e); err != nil || first && e.Load == nil {
 			return nil, fmt.Errorf("the journal in %s is damaged; load without resume to begin anew: %w", dir, store.ErrInvalid)

@@ -168,8 +168,14 @@ func (l *Loader) goOn(past *history, header loadEntry) error {
 	for _, p := range parts {
 		l.builder.rows += p.rows
 	}
-	l.journal.path, err = l.scratch.path(journalName)
-	return err
+	if l.journal.path, err = l.scratch.path(journalName); err != nil {
+		return err
+	}
+	// A line that was being written would spoil the next one.
+	if err := os.Truncate(l.journal.path, past.whole); err != nil {
+		return full(fmt.Errorf("mend the journal of the load: %w", err))
+	}
+	return nil
 }
 
 // keep notes a batch in the journal.

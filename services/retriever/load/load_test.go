@@ -52,13 +52,18 @@ func read(t *testing.T, options load.Options, files ...input) ([]string, load.Re
 
 func facts(s store.Snapshot) []string {
 	var shown []string
-	for i := range s.Info().Triples {
-		f := s.Triple(store.TripleID(i))
-		line := s.EntityName(f.Subject) + " | " + s.RelationName(f.Relation) + " | " + s.EntityName(f.Object)
-		if v := s.Validity(store.TripleID(i)); v != (store.Validity{}) {
-			line += " [" + v.Start + ".." + v.End + "]"
+	for e := range s.Entities() {
+		edges, err := s.Edges(context.Background(), []store.EntityID{e}, store.Out, nil)
+		if err != nil {
+			return []string{err.Error()}
 		}
-		shown = append(shown, line)
+		for _, edge := range edges[0] {
+			line := s.EntityName(e) + " | " + s.RelationName(edge.Relation) + " | " + s.EntityName(edge.Entity)
+			if v := s.Validity(edge.Triple); v != (store.Validity{}) {
+				line += " [" + v.Start + ".." + v.End + "]"
+			}
+			shown = append(shown, line)
+		}
 	}
 	slices.Sort(shown)
 	return shown

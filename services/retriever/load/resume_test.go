@@ -152,10 +152,7 @@ func TestALoadGoesOnAfterItWasKilled(t *testing.T) {
 	gone := map[int]int{}
 	for _, operations := range []int{0, 7, 20, 45, 80, 100, 115, 125, 1 << 30} {
 		scratch := t.TempDir()
-		child := exec.Command(os.Args[0], "-test.run=^TestKilledLoad$")
-		child.Env = append(os.Environ(), "TRIPLEMESH_TEST_OPERATIONS="+strconv.Itoa(operations),
-			"TRIPLEMESH_TEST_SCRATCH="+scratch, "TRIPLEMESH_TEST_FILES="+strings.Join(paths, "\n"))
-		out, err := child.CombinedOutput()
+		out, err := child(scratch, paths, operations)
 		if operations < 1<<30 && err == nil {
 			t.Fatalf("killed at operation %d, the child went on:\n%s", operations, out)
 		}
@@ -289,6 +286,48 @@ func TestStreamsThatGoOn(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestALoadGoesOnTwice(t *testing.T) {
+	scratch, paths := t.TempDir(), inputs(t)
+	var want, got captured
+	if _, err := Files(t.Context(), &want, encodertest.Hash(4), paths, Options{KG: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	batches := 0
+	for _, operations := range []int{40, 60, 30} {
+		// A child that is killed while it writes leaves half a line.
+		journal := filepath.Join(scratch, "load-test", journalName)
+		if batches > 0 {
+			whole, err := os.ReadFile(journal)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(journal, append(whole, `{"file":{"num`...), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if out, err := child(scratch, paths, operations); err == nil {
+			t.Fatalf("the child went on:\n%s", out)
+		}
+		past, err := readJournal(filepath.Dir(journal))
+		if err != nil || past == nil || len(past.batches) < batches {
+			t.Fatalf("%+v, error %v", past, err)
+		}
+		batches = len(past.batches)
+	}
+	if _, err := Files(t.Context(), &got, encodertest.Hash(4), paths, resumeOptions(scratch)); err != nil || got != want {
+		t.Errorf("the same content: %v, error %v", got == want, err)
+	}
+}
+
+// child loads in a process of its own that is killed before the n-th operation
+// on its disk.
+func child(scratch string, paths []string, operations int) ([]byte, error) {
+	c := exec.Command(os.Args[0], "-test.run=^TestKilledLoad$")
+	c.Env = append(os.Environ(), "TRIPLEMESH_TEST_OPERATIONS="+strconv.Itoa(operations),
+		"TRIPLEMESH_TEST_SCRATCH="+scratch, "TRIPLEMESH_TEST_FILES="+strings.Join(paths, "\n"))
+	return c.CombinedOutput()
 }
 
 func TestOneLoadAtATime(t *testing.T) {
