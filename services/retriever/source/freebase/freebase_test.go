@@ -18,7 +18,7 @@ func dumped(text string) string {
 	).Replace(text)
 }
 
-func read(t *testing.T, in source.Input, text string) (sink sourcetest.Sink, bad []string) {
+func read(t testing.TB, in source.Input, text string) (sink sourcetest.Sink, bad []string) {
 	t.Helper()
 	in.Name, in.Reader = "fb.nt", strings.NewReader(text)
 	in.Bad = func(e *source.PlaceError) error {
@@ -90,4 +90,11 @@ func TestBadLines(t *testing.T) {
 			t.Errorf("%.60s: %.200q, facts %q, want %q", text, bad, got.Facts, says)
 		}
 	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(dumped(`<m.0c1> <type.object.name> "Ann Lee"@en .`))
+	f.Add(dumped("<m.0c1> <people.person.height> \"1.85\" .\n<m.0c1> <people.person.birth> \"1961\"^^<xsd:gYear> ."))
+	f.Add(dumped("<m.0c1> <people.person.spouse> <m.> .\n<m.0c1> <common.topic.alias> \"\\u0085\" ."))
+	f.Fuzz(func(t *testing.T, text string) { read(t, source.Input{}, text) })
 }
