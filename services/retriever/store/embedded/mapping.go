@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
@@ -27,13 +26,17 @@ type mapping struct {
 	data   map[string][]byte
 	files  map[string]*pages.File
 	stamps map[string]stamp
+	// folder is the directory, held open: looking at a file in it costs less
+	// than by its path, and every question does.
+	folder int
 	users  atomic.Int64
 }
 
 // stamp tells a file that was touched since it was mapped.
 type stamp struct {
+	inode    uint64
 	size     int64
-	modified time.Time
+	modified unix.Timespec
 }
 
 // mapFiles maps a snapshot. Of its files only the manifest and the checksums
@@ -49,6 +52,9 @@ func mapFiles(dir string) (*mapping, error) {
 	}
 	m := &mapping{dir: dir, manifest: man, sum: sum, data: map[string][]byte{}, files: map[string]*pages.File{}, stamps: map[string]stamp{}}
 	m.users.Store(1)
+	if m.folder, err = unix.Open(dir, unix.O_DIRECTORY|unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
+		return nil, fmt.Errorf("open %s: %w", dir, err)
+	}
 	if err := m.open(); err != nil {
 		m.release()
 		return nil, err
@@ -58,18 +64,17 @@ func mapFiles(dir string) (*mapping, error) {
 
 func (m *mapping) open() error {
 	for _, name := range []string{manifestName, sumName} {
-		info, err := os.Stat(filepath.Join(m.dir, name))
+		s, err := m.stamp(name)
 		if err != nil {
-			return lost(err)
+			return lost(&fs.PathError{Op: "stat", Path: name, Err: err})
 		}
-		m.stamps[name] = stampOf(info)
+		m.stamps[name] = s
 	}
 	for name, want := range m.manifest.Files {
-		data, s, err := mapFile(filepath.Join(m.dir, name), want.Bytes)
-		if err != nil {
+		var err error
+		if m.data[name], m.stamps[name], err = mapFile(filepath.Join(m.dir, name), want.Bytes); err != nil {
 			return err
 		}
-		m.data[name], m.stamps[name] = data, s
 	}
 	return m.guardPages()
 }
@@ -101,9 +106,14 @@ func (m *mapping) guardPages() error {
 	return nil
 }
 
-func stampOf(info fs.FileInfo) stamp {
-	return stamp{size: info.Size(), modified: info.ModTime()}
+// stamp looks at a file of the directory.
+func (m *mapping) stamp(name string) (stamp, error) {
+	var s unix.Stat_t
+	err := unix.Fstatat(m.folder, name, &s, 0)
+	return stampOf(&s), err
 }
+
+func stampOf(s *unix.Stat_t) stamp { return stamp{inode: s.Ino, size: s.Size, modified: s.Mtim} }
 
 func mapFile(path string, want int64) ([]byte, stamp, error) {
 	f, err := os.Open(path)
@@ -111,21 +121,21 @@ func mapFile(path string, want int64) ([]byte, stamp, error) {
 		return nil, stamp{}, lost(err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, stamp{}, err
+	var stat unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &stat); err != nil {
+		return nil, stamp{}, fmt.Errorf("look at %s: %w", filepath.Base(path), err)
 	}
-	if info.Size() != want {
-		return nil, stamp{}, fmt.Errorf("%s has %d bytes, want %d; load the files again: %w", filepath.Base(path), info.Size(), want, store.ErrCorrupt)
+	if stat.Size != want {
+		return nil, stamp{}, fmt.Errorf("%s has %d bytes, want %d; load the files again: %w", filepath.Base(path), stat.Size, want, store.ErrCorrupt)
 	}
 	if want == 0 {
-		return nil, stampOf(info), nil
+		return nil, stampOf(&stat), nil
 	}
 	data, err := unix.Mmap(int(f.Fd()), 0, int(want), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
 		return nil, stamp{}, fmt.Errorf("map %s: %w", filepath.Base(path), err)
 	}
-	return data, stampOf(info), nil
+	return data, stampOf(&stat), nil
 }
 
 // verify compares the checksum of every file, and of every page, several files
@@ -144,11 +154,15 @@ func (m *mapping) verify(ctx context.Context) error {
 	return group.Wait()
 }
 
-// touched says whether a file changed on disk since it was mapped.
+// touched says whether a file changed on disk since it was mapped, or another
+// directory stands in its place.
 func (m *mapping) touched() bool {
+	var there, held unix.Stat_t
+	if unix.Stat(m.dir, &there) != nil || unix.Fstat(m.folder, &held) != nil || there.Ino != held.Ino || there.Dev != held.Dev {
+		return true
+	}
 	for name, want := range m.stamps {
-		info, err := os.Stat(filepath.Join(m.dir, name))
-		if err != nil || stampOf(info) != want {
+		if got, err := m.stamp(name); err != nil || got != want {
 			return true
 		}
 	}
@@ -162,6 +176,7 @@ func (m *mapping) release() {
 	if m.users.Add(-1) > 0 {
 		return
 	}
+	_ = unix.Close(m.folder)
 	for _, data := range m.data {
 		if data != nil {
 			// Nothing can be done about a failing unmap, and nothing refers

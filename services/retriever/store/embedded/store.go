@@ -203,20 +203,16 @@ func (s *Store) resolve(kg string, number uint64) (uint64, error) {
 	if err := checkName(kg); err != nil {
 		return number, err
 	}
-	if _, err := os.Stat(s.kgDir(kg)); errors.Is(err, os.ErrNotExist) {
-		return number, fmt.Errorf("%w; `triplemesh kg list` names what there is", store.ErrNotFound)
-	} else if err != nil {
-		return number, err
-	}
 	if number == 0 {
 		current, err := s.readCurrent(kg)
-		if err != nil {
-			return 0, err
+		if err != nil || current.Active != 0 {
+			return current.Active, err
 		}
-		if current.Active == 0 {
-			return 0, store.ErrNoActive
-		}
-		return current.Active, nil
+	}
+	if _, err := os.Stat(s.kgDir(kg)); errors.Is(err, os.ErrNotExist) {
+		return number, fmt.Errorf("%w; `triplemesh kg list` names what there is", store.ErrNotFound)
+	} else if err != nil || number == 0 {
+		return 0, errors.Join(err, store.ErrNoActive)
 	}
 	if _, err := os.Stat(s.snapshotDir(kg, number)); errors.Is(err, os.ErrNotExist) {
 		return number, store.ErrNotFound
