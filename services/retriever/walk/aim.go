@@ -14,7 +14,9 @@ type aim struct {
 	question []float32
 	proposed [][]float32
 	// words are the question's own, nearness their cosines to relations.
-	words    []word
+	words []word
+	// time says whether the question asks for one.
+	time     bool
 	nearness map[store.RelationID][]float32
 }
 
@@ -32,7 +34,7 @@ func newAim(ctx context.Context, snap Reader, encoder Encoder, ask Ask) (*aim, e
 	if err != nil {
 		return nil, err
 	}
-	return &aim{question: question, proposed: vectors[2:], words: words, nearness: map[store.RelationID][]float32{}}, nil
+	return &aim{time: asksTime(ask.Question), question: question, proposed: vectors[2:], words: words, nearness: map[store.RelationID][]float32{}}, nil
 }
 
 // closeness compares a path's vector with the aim: -1 to 1 times its length.

@@ -16,7 +16,7 @@ const (
 	hopWeight   = 0.2
 	// placeWeight is taken off the closeness of a word and a hop that stand in
 	// different places: one at the topic entity, the other at the answer.
-	placeWeight = 0.4
+	placeWeight = 0.6
 )
 
 // word is a word of the question that may speak of a hop.

@@ -22,6 +22,9 @@ const (
 	// sharedBonus is for a path with an end that another topic entity's path
 	// ends in too.
 	sharedBonus = 0.1
+	// timeBonus is for a path to dates where the question asks for a time; it is
+	// taken off one to dates where the question does not.
+	timeBonus = 0.1
 	// proposedWeight is how much of the score comes from the model's own words
 	// where there are any, the rest from the question's.
 	proposedWeight = 0.4
@@ -104,6 +107,7 @@ func score(ctx context.Context, snap Snapshot, encoder Encoder, aim *aim, prospe
 	shared := reachedByMany(prospects)
 	for i, p := range prospects {
 		p.score = p.worth(aim.closeness(vectors[i]) + p.fit)
+		p.score += aim.timely(snap, p)
 		if slices.ContainsFunc(p.ends, func(e store.EntityID) bool { return shared[e] }) {
 			p.score += sharedBonus
 		}

@@ -157,6 +157,27 @@ func TestAnEndThatTwoTopicsShareCountsMore(t *testing.T) {
 	}
 }
 
+func TestDatesAnswerWhatAsksForATime(t *testing.T) {
+	g := graphtest.New([3]string{"Harbour", "issued", "1984-05"}, [3]string{"Harbour", "shown", "Oslo"})
+	tests := []struct {
+		name, question string
+		ends           []string
+		want           float32
+	}{
+		{"a date where one is asked for", "In which year?", []string{"1984-05"}, timeBonus},
+		{"a date where none is asked for", "Where?", []string{"1984-05"}, -timeBonus},
+		{"a place, whatever is asked", "When?", []string{"Oslo"}, 0},
+		{"a date beside a place", "When?", []string{"1984-05", "Oslo"}, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := aimed(t, g, tt.question).timely(g, &prospect{ends: ids(g, tt.ends...)}); got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestSuggestPassesErrorsOn(t *testing.T) {
 	down := errors.New("encoder is down")
 	ask := Ask{Question: "x", Topics: ids(presidents, "Polk"), MaxHops: 1, Limit: 1}
