@@ -42,16 +42,19 @@ func (g *graph) offsets(dir store.Direction) *packed.Column {
 // row is where an entity's edges are.
 func (g *graph) row(entity int, dir store.Direction) span {
 	c := g.offsets(dir)
-	return span{int(c.Get(entity)), int(c.Get(entity + 1))}
+	c.Need(entity, entity+2)
+	return span{int(c.At(entity)), int(c.At(entity + 1))}
 }
 
 // subject finds the subject of a triple: the last one whose triples begin at
 // or before it.
 func (g *graph) subject(triple int) int {
 	sample := triple / sampleStep
-	low, high := int(g.samples.Get(sample)), g.rows-1
-	if sample+1 < g.samples.Len() {
-		high = int(g.samples.Get(sample + 1))
+	last := min(sample+1, g.samples.Len()-1)
+	g.samples.Need(sample, last+1)
+	low, high := int(g.samples.At(sample)), g.rows-1
+	if last > sample {
+		high = int(g.samples.At(last))
 	}
 	return g.out.Search(low, high+1, uint64(triple)+1) - 1
 }

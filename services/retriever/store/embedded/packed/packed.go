@@ -116,12 +116,25 @@ func (c *Column) At(i int) uint64 {
 	return binary.LittleEndian.Uint64(c.file.Raw()[bit/8:]) >> (bit % 8) & c.mask
 }
 
+// near is how many numbers lie in so few pages that comparing them all at
+// once costs less than at each step of a search.
+const near = 64
+
 // Search returns the first place in from…to whose number is at least v; the
 // numbers there are ascending. It returns to where all are less.
 func (c *Column) Search(from, to int, v uint64) int {
-	for from < to {
+	for to-from > near {
 		middle := int(uint(from+to) / 2)
 		if c.Get(middle) < v {
+			from = middle + 1
+		} else {
+			to = middle
+		}
+	}
+	c.Need(from, to)
+	for from < to {
+		middle := int(uint(from+to) / 2)
+		if c.At(middle) < v {
 			from = middle + 1
 		} else {
 			to = middle
