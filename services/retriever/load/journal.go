@@ -87,8 +87,12 @@ func badPlaces(of []*LineError) []badPlace {
 	return places
 }
 
-func (b badPlace) lineError() *LineError {
-	return &LineError{File: b.File, Line: b.Line, Byte: b.Byte, Err: errors.New(b.Says)}
+func lineErrors(of []badPlace) []*LineError {
+	var errs []*LineError
+	for _, b := range of {
+		errs = append(errs, &LineError{File: b.File, Line: b.Line, Byte: b.Byte, Err: errors.New(b.Says)})
+	}
+	return errs
 }
 
 // batchEntry is a batch that is whole in scratch files, and how far the files
@@ -102,11 +106,15 @@ type batchEntry struct {
 	position
 }
 
-// position is how far the files were read: File by its number, and how many of
-// its statements.
+// position is how far the files were read: File by its number, in it a mark
+// and what was bad before that, and how many statements after the mark.
 type position struct {
-	File       int    `json:"at_file"`
-	Statements uint64 `json:"statements"`
+	File       int        `json:"at_file"`
+	Bytes      int64      `json:"bytes,omitempty"`
+	Lines      uint64     `json:"lines,omitempty"`
+	BadLines   uint64     `json:"bad_lines,omitempty"`
+	Errors     []badPlace `json:"errors,omitempty"`
+	Statements uint64     `json:"statements,omitempty"`
 }
 
 // journal says what a load has done, so that it can go on after it was killed.

@@ -101,7 +101,9 @@ type Loader struct {
 	journal *journal
 	report  Report
 	at      position
-	begun   bool
+	// skip is how many of the next statements are in batches already.
+	skip  uint64
+	begun bool
 	// past is the load that this one goes on with; nil where there is none.
 	past *history
 	// interrupted says that the scratch files are kept to go on with.

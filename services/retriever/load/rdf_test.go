@@ -108,33 +108,6 @@ func TestNTriples(t *testing.T) {
 	}
 }
 
-func TestBadNTriples(t *testing.T) {
-	for text, says := range map[string]string{
-		`<ex:a> <ex:is> <ex:b>`:            "the full stop is missing",
-		`<ex:a> <ex:is> .`:                 "object: want",
-		`<ex:a> "is" <ex:b> .`:             "the predicate is no IRI",
-		`"a" <ex:is> <ex:b> .`:             "the subject is a literal",
-		`<ex:a> <ex:is> <ex:b> . <ex:c>`:   "follows the full stop",
-		`<ex:a> <ex:is> "open .`:           "object: '\"' is missing",
-		`<ex:a> <ex:is> "bad \x escape" .`: "is no escape",
-		`<ex:a> <ex:is> "\ud800" .`:        "is no character",
-		`<ex:a> <ex:is> "\U00110000" .`:    "is no character",
-		`<ex:a> <ex:is> "\u12" .`:          "is no character",
-		`<ex:a> <ex:is> ""@ .`:             "an empty language",
-		`<ex:a> <ex:is> "1"^^"x" .`:        "datatype is no IRI",
-		`<ex:a> <ex:is> "" .`:              "the object is empty",
-		`<ex:a b> <ex:is> <ex:c> .`:        "is no IRI",
-		`<> <ex:is> <ex:c> .`:              "is no IRI",
-		`_: <ex:is> <ex:c> .`:              "without a label",
-		`a is b .`:                         "column 1: subject: want",
-	} {
-		_, report, err := read(t, load.Options{}, input{"x.nt", nt(text + "\n<ex:a> <ex:is> <ex:b> .\n")})
-		if err != nil || report.BadLines != 1 || report.Errors[0].Line != 1 || !strings.Contains(report.Errors[0].Error(), says) {
-			t.Errorf("%s: %v, error %v; want it to say %q", text, report.Errors, err, says)
-		}
-	}
-}
-
 func TestLabelsAndBlankNodesOfSeveralFiles(t *testing.T) {
 	got, _, err := read(t, load.Options{},
 		input{"facts.nt", nt("<ex:Q1> <ex:is> <ex:Q2> .\n_:b <ex:is> <ex:Q2> .\n")},

@@ -105,15 +105,15 @@ func (l *Loader) ReadFrom(ctx context.Context, name string, read func(context.Co
 	if err := l.open(); err != nil {
 		return l.fail(err)
 	}
-	l.at = position{File: l.at.File + 1}
 	f := file{identity: identity{Name: name}}
-	if _, _, err := l.known(nil, f); err != nil {
+	if _, err := l.known(nil, f); err != nil {
 		return l.fail(err)
 	}
+	l.at, l.skip = position{File: l.at.File}, 0
 	if err := l.journal.note(entry{File: &fileEntry{l.at.File, f.identity}}); err != nil {
 		return l.fail(err)
 	}
-	n, err := read(ctx, &counted{l, 0})
+	n, err := read(ctx, counted{l})
 	l.report.Lines += n
 	if err != nil {
 		return l.fail(err)
@@ -164,8 +164,7 @@ func (l *Loader) read(ctx context.Context, r io.Reader, f file) (err error) {
 	if err := f.known(); err != nil {
 		return err
 	}
-	l.at = position{File: l.at.File + 1}
-	skip, whole, err := l.known(r, f)
+	whole, err := l.known(r, f)
 	if err != nil || whole {
 		return err
 	}
@@ -177,10 +176,23 @@ func (l *Loader) read(ctx context.Context, r io.Reader, f file) (err error) {
 		return err
 	}
 	defer plain.Close()
+	if n, err := io.CopyN(io.Discard, plain, l.at.Bytes); err != nil {
+		return fmt.Errorf("go on with %s after %d bytes of %d: %w", f.Name, n, l.at.Bytes, err)
+	}
 	before := l.report
+	l.report.BadLines += l.at.BadLines
+	l.report.Errors = append(l.report.Errors, lineErrors(l.at.Errors)...)
 	n, err := f.read(ctx, source.Input{
 		Name: f.Name, Reader: plain, Number: l.at.File, Language: l.options.Language, Bad: l.bad,
-	}, &counted{l, skip})
+		Start: source.Mark{Bytes: l.at.Bytes, Lines: l.at.Lines},
+		Mark: func(m source.Mark) error {
+			l.at.Bytes, l.at.Lines, l.at.Statements = m.Bytes, m.Lines, l.skip
+			if bad := l.report.BadLines - before.BadLines; bad != l.at.BadLines {
+				l.at.BadLines, l.at.Errors = bad, badPlaces(l.report.Errors[len(before.Errors):])
+			}
+			return nil
+		},
+	}, counted{l})
 	l.report.Lines += n
 	if err != nil {
 		return err
@@ -230,38 +242,42 @@ func (f *file) known() error {
 	return nil
 }
 
-// known looks a file up in the history of a load that goes on: skip is how many
-// of its statements are in batches already, whole that all of them are.
-func (l *Loader) known(r io.Reader, f file) (skip uint64, whole bool, err error) {
-	number := l.at.File
+// known goes to the next file and looks it up in the history of a load that
+// goes on: whole says that all of it is in batches already. Else l.at is where
+// to go on in it.
+func (l *Loader) known(r io.Reader, f file) (whole bool, err error) {
+	number := l.at.File + 1
+	l.at, l.skip = position{File: number}, 0
 	if l.past == nil || number > l.past.at().File {
-		return 0, false, nil
+		return false, nil
 	}
 	was := l.past.files[number].identity
 	if was != f.identity {
-		return 0, false, fmt.Errorf("the load that was interrupted had as file %d %s (%s, %d bytes), now it is %s (%s, %d bytes), or it was changed; load without resume to begin anew: %w",
+		return false, fmt.Errorf("the load that was interrupted had as file %d %s (%s, %d bytes), now it is %s (%s, %d bytes), or it was changed; load without resume to begin anew: %w",
 			number, was.Name, was.Format, was.Size, f.Name, f.Format, f.Size, store.ErrInvalid)
 	}
+	if number == l.past.at().File {
+		l.at = l.past.at()
+		l.skip = l.at.Statements
+		return false, nil
+	}
 	done, ok := l.past.done[number]
-	if number == l.past.at().File || !ok {
-		return l.past.at().Statements, false, nil
+	if !ok {
+		return false, nil
 	}
 	if f.sum != nil {
 		if _, err := io.Copy(io.Discard, r); err != nil {
-			return 0, false, fmt.Errorf("read %s: %w", f.Name, err)
+			return false, fmt.Errorf("read %s: %w", f.Name, err)
 		}
 		if done.Sum == nil || *done.Sum != f.sum.sumOfBytes {
-			return 0, false, fmt.Errorf("%s is not what it was when the load was interrupted; load without resume to begin anew: %w", f.Name, store.ErrInvalid)
+			return false, fmt.Errorf("%s is not what it was when the load was interrupted; load without resume to begin anew: %w", f.Name, store.ErrInvalid)
 		}
 	}
 	l.report.Lines += done.Lines
 	l.report.BadLines += done.BadLines
-	for _, e := range done.Errors {
-		if len(l.report.Errors) < maxErrors {
-			l.report.Errors = append(l.report.Errors, e.lineError())
-		}
-	}
-	return 0, true, nil
+	errs := lineErrors(done.Errors)
+	l.report.Errors = append(l.report.Errors, errs[:min(len(errs), maxErrors-len(l.report.Errors))]...)
+	return true, nil
 }
 
 func (l *Loader) bad(err *LineError) error {
@@ -277,21 +293,20 @@ func (l *Loader) bad(err *LineError) error {
 
 // counted is the sink of one file. It leaves out the statements that are in
 // batches already; labels and aliases that come again change nothing.
-type counted struct {
-	*Loader
-	skip uint64
-}
+type counted struct{ *Loader }
 
-func (c *counted) Statement(s source.Statement) error {
-	c.at.Statements++
-	if c.at.Statements%progressStatements == 0 {
-		c.tell(Progress{Phase: Read, Done: c.builder.statements()})
-	}
-	if c.at.Statements <= c.skip {
+func (c counted) Statement(s source.Statement) error {
+	if c.skip > 0 {
+		c.skip--
 		return nil
 	}
-	return c.builder.Statement(s)
+	c.at.Statements++
+	err := c.builder.Statement(s)
+	if taken := c.builder.statements(); taken%progressStatements == 0 {
+		c.tell(Progress{Phase: Read, Done: taken})
+	}
+	return err
 }
 
-func (c *counted) Label(key, name string, rank int) error { return c.builder.Label(key, name, rank) }
-func (c *counted) Alias(key, name string) error           { return c.builder.Alias(key, name) }
+func (c counted) Label(key, name string, rank int) error { return c.builder.Label(key, name, rank) }
+func (c counted) Alias(key, name string) error           { return c.builder.Alias(key, name) }

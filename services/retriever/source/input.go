@@ -13,9 +13,22 @@ type Input struct {
 	Number int
 	// Language is that of labels, a tag as in BCP 47; empty takes "en".
 	Language string
+	// Start is where Reader begins, of a file that was read so far before.
+	Start Mark
+	// Mark is told now and then how far the file was handed to the sink, by
+	// readers that can start there another time; nil for no one. An error of it
+	// ends the reading.
+	Mark func(Mark) error
 	// Bad is told of each place that holds no statement. An error of it ends
 	// the reading. Without it the first such place ends the reading.
 	Bad func(*PlaceError) error
+}
+
+// Mark is a place between two lines of an unpacked file: as many bytes and lines
+// are before it.
+type Mark struct {
+	Bytes int64
+	Lines uint64
 }
 
 // Reject hands a place to Bad.

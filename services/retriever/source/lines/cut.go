@@ -14,10 +14,12 @@ const blockBytes = 256 << 10
 
 // cut reads blocks of whole lines and hands them out; it returns the number of
 // lines.
-func (p *pool) cut(ctx context.Context, r io.Reader, limit int) (count uint64, err error) {
+func (p *pool) cut(ctx context.Context, r io.Reader, limit int, start source.Mark) (count uint64, err error) {
 	var rest []byte
 	skipping := false
-	for first := true; ; first = false {
+	count = start.Lines
+	read := start.Bytes
+	for first := read == 0; ; first = false {
 		b, err := p.next(ctx)
 		if err != nil {
 			return count, err
@@ -27,6 +29,7 @@ func (p *pool) cut(ctx context.Context, r io.Reader, limit int) (count uint64, e
 		if err != nil {
 			return count, source.At(p.file, count+uint64(bytes.Count(b.text, []byte("\n")))+1, err)
 		}
+		read += int64(len(b.text) - len(rest))
 		if first {
 			b.text = bytes.TrimPrefix(b.text, []byte("\xef\xbb\xbf"))
 		}
@@ -56,9 +59,10 @@ func (p *pool) cut(ctx context.Context, r io.Reader, limit int) (count uint64, e
 		if n := len(b.text); n > 0 && b.text[n-1] != '\n' {
 			count++
 		}
+		b.end = source.Mark{Bytes: read - int64(len(rest)), Lines: count}
 		b.dropLong(p.file, limit)
 		if len(rest) > limit {
-			skipping = true
+			skipping, b.end = true, source.Mark{}
 			b.bad = append(b.bad, &source.PlaceError{File: p.file, Line: count + 1, Err: tooLong(limit)})
 			rest = rest[:0]
 		}

@@ -34,8 +34,9 @@ type Options struct {
 const DefaultMax = 1 << 20
 
 // Read hands each line that is not blank to a Take and returns how many lines
-// there are. start makes one Take for each worker. The sink is called by one
-// goroutine at a time and gets everything in the order of the file.
+// there are, those before in.Start among them. start makes one Take for each
+// worker. The sink is called by one goroutine at a time and gets everything in
+// the order of the file.
 func Read(ctx context.Context, in source.Input, to source.Sink, o Options, start func() Take) (uint64, error) {
 	if o.Max <= 0 {
 		o.Max = DefaultMax
@@ -56,7 +57,7 @@ func Read(ctx context.Context, in source.Input, to source.Sink, o Options, start
 	g.Go(func() (err error) {
 		defer close(p.work)
 		defer close(p.inOrder)
-		count, err = p.cut(ctx, in.Reader, o.Max)
+		count, err = p.cut(ctx, in.Reader, o.Max, in.Start)
 		return err
 	})
 	for range o.Workers {
@@ -97,6 +98,11 @@ func (p *pool) deliver(ctx context.Context, in source.Input, to source.Sink) err
 		if err := b.found.Replay(to); err != nil {
 			return err
 		}
+		if in.Mark != nil && b.end.Bytes > 0 {
+			if err := in.Mark(b.end); err != nil {
+				return err
+			}
+		}
 		p.free <- b
 	}
 	return ctx.Err()
@@ -107,6 +113,8 @@ type block struct {
 	text []byte
 	// first is the number of the first line.
 	first uint64
+	// end is where the block ends; zero within a line that is too long.
+	end   source.Mark
 	found Batch
 	bad   []*source.PlaceError
 	done  chan struct{}
