@@ -1,37 +1,5 @@
-// Package dot multiplies vectors: the inner loop of exact search.
+// Package dot multiplies two vectors. Package scan does so with many.
 package dot
-
-// Queries is how many queries one kernel call takes.
-const Queries = 4
-
-// Block is a group of up to four query vectors, laid out for the kernel.
-type Block struct {
-	dims   int
-	values []float32
-	kernel func(rowA, rowB, queries *float32, dims int, out *[2 * Queries]float32)
-}
-
-// NewBlock lays out one to four queries of equal length; missing ones are
-// zero.
-func NewBlock(queries [][]float32) Block {
-	dims := len(queries[0])
-	b := Block{dims: dims, values: make([]float32, Queries*dims), kernel: kernel(dims)}
-	for i, q := range queries {
-		copy(b.values[i*dims:], q)
-	}
-	return b
-}
-
-// Products multiplies two rows, each as long as the queries, by the block:
-// out[q] is a·query q, out[4+q] is b·query q. For one row alone pass it twice.
-func (b Block) Products(rowA, rowB []float32, out *[2 * Queries]float32) {
-	rowA, rowB = rowA[:b.dims], rowB[:b.dims]
-	if b.kernel != nil {
-		b.kernel(&rowA[0], &rowB[0], &b.values[0], b.dims, out)
-		return
-	}
-	portable(rowA, rowB, b.values, out)
-}
 
 // Product multiplies two vectors of equal length.
 func Product(a, b []float32) float32 {
@@ -48,13 +16,4 @@ func Product(a, b []float32) float32 {
 		s0 += a[i] * b[i]
 	}
 	return (s0 + s2) + (s1 + s3)
-}
-
-func portable(rowA, rowB, queries []float32, out *[2 * Queries]float32) {
-	dims := len(rowA)
-	for q := range Queries {
-		query := queries[q*dims : (q+1)*dims]
-		out[q] = Product(rowA, query)
-		out[Queries+q] = Product(rowB, query)
-	}
 }

@@ -1,9 +1,13 @@
 package scan
 
 import (
+	"context"
+	"fmt"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"testing"
+	"unsafe"
 )
 
 func benchKernels(b *testing.B, bytes int64, run func(k kernels)) {
@@ -67,4 +71,62 @@ func BenchmarkQuery(b *testing.B) {
 			newBitQuery(query, rotation)
 		}
 	})
+}
+
+// Bytes are those of the column that is read whole.
+func BenchmarkSearch(b *testing.B) {
+	const dims, n = 384, 50000
+	r := rand.New(rand.NewPCG(3, 1))
+	rows := facts(r, n, dims)
+	queries := questions(r, rows, 10)
+	columns := written(b, dims, rows)
+	v, err := Open(dims, columns)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, method := range []struct {
+		name   string
+		method Method
+		column []byte
+	}{{"full", ByFull, columns.Full}, {"codes", ByCodes, columns.Codes}, {"bits", ByBits, columns.Bits}} {
+		for _, q := range []int{1, 10} {
+			b.Run(fmt.Sprintf("%s, queries=%d", method.name, q), func(b *testing.B) {
+				b.SetBytes(int64(len(method.column)))
+				for b.Loop() {
+					if _, err := v.Search(context.Background(), queries[:q], 10, Options{Method: method.method}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+	// What a search cannot be faster than.
+	b.Run("reading the codes", func(b *testing.B) {
+		b.SetBytes(int64(len(columns.Codes)))
+		for b.Loop() {
+			sum(columns.Codes, runtime.GOMAXPROCS(0))
+		}
+	})
+}
+
+// sum reads bytes as fast as plain loads can.
+func sum(data []byte, workers int) uint64 {
+	words := unsafe.Slice((*uint64)(unsafe.Pointer(&data[0])), len(data)/8)
+	sums := make(chan uint64)
+	for w := range workers {
+		go func() {
+			part := words[len(words)/workers*w : len(words)/workers*(w+1)]
+			var a, b, c, d uint64
+			for len(part) >= 8 {
+				a, b, c, d = a+part[0]+part[4], b+part[1]+part[5], c+part[2]+part[6], d+part[3]+part[7]
+				part = part[8:]
+			}
+			sums <- a + b + c + d
+		}()
+	}
+	var all uint64
+	for range workers {
+		all += <-sums
+	}
+	return all
 }

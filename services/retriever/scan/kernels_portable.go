@@ -1,31 +1,18 @@
 package scan
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/triplemesh/triplemesh/services/retriever/dot"
+)
 
 func portableProducts(rowA, rowB, queries *float32, dims int, out *[2 * group]float32) {
 	a, b := unsafe.Slice(rowA, dims), unsafe.Slice(rowB, dims)
 	all := unsafe.Slice(queries, group*dims)
 	for q := range group {
 		query := all[q*dims : (q+1)*dims]
-		out[q], out[group+q] = product(a, query), product(b, query)
+		out[q], out[group+q] = dot.Product(a, query), dot.Product(b, query)
 	}
-}
-
-// product multiplies two vectors of equal length.
-func product(a, b []float32) float32 {
-	b = b[:len(a)]
-	var s0, s1, s2, s3 float32
-	i := 0
-	for ; i+4 <= len(a); i += 4 {
-		s0 += a[i] * b[i]
-		s1 += a[i+1] * b[i+1]
-		s2 += a[i+2] * b[i+2]
-		s3 += a[i+3] * b[i+3]
-	}
-	for ; i < len(a); i++ {
-		s0 += a[i] * b[i]
-	}
-	return (s0 + s2) + (s1 + s3)
 }
 
 func portableDots(rows *byte, n, width int, queries *int8, out *[group][blockRows]int32) {

@@ -4,17 +4,19 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/triplemesh/triplemesh/services/retriever/dot"
 )
 
 func TestARotationKeepsProducts(t *testing.T) {
 	for _, dims := range []int{1, 2, 3, 100, 384, 768, 1536} {
 		r := rand.New(rand.NewPCG(7, uint64(dims)))
 		a, b := unit(randomVector(r, dims)), unit(randomVector(r, dims))
-		want := product(a, b)
+		want := dot.Product(a, b)
 		rotation := newRotation(dims)
 		rotation.apply(a)
 		rotation.apply(b)
-		if got := product(a, b); math.Abs(float64(got-want)) > 1e-5 {
+		if got := dot.Product(a, b); math.Abs(float64(got-want)) > 1e-5 {
 			t.Errorf("%d dims: got %v, want %v", dims, got, want)
 		}
 		if got := norm(a); math.Abs(got-1) > 1e-5 {
