@@ -50,13 +50,16 @@ func (g *grounding) allot(lists [][]found) []int {
 			room--
 		}
 	}
-	least := lists[0][0].claim - g.options.MaxGap
-	for _, most := range []int{g.options.Breadth, g.options.MaxList} {
+	o := g.options
+	for _, round := range []struct {
+		most int
+		gap  float32
+	}{{o.Breadth, o.MaxGap}, {o.MaxList, o.ListGap}} {
 		for i, list := range lists {
-			if list[0].claim < least {
+			if list[0].claim < lists[0][0].claim-round.gap {
 				break
 			}
-			more := max(min(len(list), most)-taken[i], 0)
+			more := max(min(len(list), round.most)-taken[i], 0)
 			more = max(min(more, room), 0)
 			taken[i] += more
 			room -= more

@@ -247,7 +247,7 @@ func TestFactsAreReadFromTheOtherSideToo(t *testing.T) {
 		[3]string{"Morgan Freeman", "born in", "Memphis"}, [3]string{"m.0aaaa1", "cast member", "Morgan Freeman"},
 	)
 	options := Default()
-	options.TopK = 1
+	options.TopK, options.MaxGap = 1, 2
 	r, err := Ground(context.Background(), g, &graphtest.Encoder{}, plainly, "Morgan Freeman born",
 		[]Fact{{Subject: "Morgan Freeman", Relation: "born in", Object: "x"}}, options)
 	if err != nil {

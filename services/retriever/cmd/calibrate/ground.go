@@ -80,13 +80,14 @@ func settings() []setting {
 	vary("question weight", []float32{0, 0.5, 2}, func(o *ground.Options, v float32) { o.QuestionWeight = v })
 	vary("relation weight", []float32{0, 0.5, 2}, func(o *ground.Options, v float32) { o.RelationWeight = v })
 	vary("named bonus", []float32{0, 0.1, 0.4}, func(o *ground.Options, v float32) { o.NamedBonus = v })
-	vary("max gap", []float32{0.3, 0.4, 0.7, 9}, func(o *ground.Options, v float32) { o.MaxGap = v })
-	vary("breadth", []float32{1, 2, 3, 6, 10}, func(o *ground.Options, v float32) { o.Breadth = int(v) })
+	vary("max gap", []float32{0.3, 0.5, 9}, func(o *ground.Options, v float32) { o.MaxGap = v })
+	vary("list gap", []float32{0.2, 0.4, 9}, func(o *ground.Options, v float32) { o.ListGap = v })
+	vary("breadth", []float32{1, 3, 4, 10}, func(o *ground.Options, v float32) { o.Breadth = int(v) })
 	vary("max list", []float32{4, 20}, func(o *ground.Options, v float32) { o.MaxList = int(v) })
-	vary("max facts", []float32{12, 14, 20, 30}, func(o *ground.Options, v float32) { o.MaxFacts = int(v) })
+	vary("max facts", []float32{12, 15, 18, 30}, func(o *ground.Options, v float32) { o.MaxFacts = int(v) })
 	vary("max subjects", []float32{2, 3, 4, 10}, func(o *ground.Options, v float32) { o.MaxSubjects = int(v) })
 	vary("min confidence", []float32{0.45, 0.65}, func(o *ground.Options, v float32) { o.MinConfidence = v })
-	vary("max read", []float32{500, 1000, 2000, 20000}, func(o *ground.Options, v float32) { o.MaxRead = int(v) })
+	vary("max read", []float32{250, 500, 4000, 20000}, func(o *ground.Options, v float32) { o.MaxRead = int(v) })
 	return all
 }
 
