@@ -27,7 +27,7 @@ func (s *Service) LinkEntities(ctx context.Context, req *retrieverv1.LinkEntitie
 	defer snap.Release()
 	var links []link.Link
 	err = s.observe.step(ctx, "retriever.link_entities", func(ctx context.Context) (_ int, err error) {
-		links, err = link.Entities(ctx, snap, req.GetText(), defaulted(req.GetLimit(), defaultLinks))
+		links, err = link.Entities(ctx, snap, s.encoder, req.GetText(), defaulted(req.GetLimit(), defaultLinks))
 		return len(links), err
 	})
 	if err != nil {

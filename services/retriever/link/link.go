@@ -19,7 +19,8 @@ const (
 	Normalised
 	// Alias: by another name of the entity.
 	Alias
-	// Fuzzy: with small differences in spelling.
+	// Fuzzy: with small differences in spelling, in another form such as a
+	// plural or an adjective, by a part of the name or by its initials.
 	Fuzzy
 )
 
@@ -35,34 +36,35 @@ type Link struct {
 
 // Snapshot is what linking needs of a knowledge graph.
 type Snapshot interface {
-	store.Names
 	Info() store.Info
-	Degree(store.EntityID, store.Direction) int
+	store.Names
+	store.Walker
+	RelationVector(store.RelationID) []float32
 }
 
-// leastScore is the score under which nothing is returned.
-const leastScore = 0.1
+// Encoder turns texts into vectors, one per text, each of length 1.
+type Encoder interface {
+	Encode(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// leastScore is the score under which nothing is returned: of the topic
+// entities that are gathered in the dev questions less than one in a hundred
+// score below.
+const leastScore = 0.001
 
 // Entities links a text to at most limit entities, best first, each once.
-// None is returned where nothing fits.
-func Entities(ctx context.Context, snap Snapshot, text string, limit int) ([]Link, error) {
-	words := split(text)
-	mentions, err := exact(ctx, snap, text, words)
+// None is returned where nothing fits. The encoder is the one the snapshot was
+// built with; the text is encoded once, if anything in it may be a name.
+func Entities(ctx context.Context, snap Snapshot, encoder Encoder, text string, limit int) ([]Link, error) {
+	candidates, err := Gather(ctx, snap, encoder, text)
 	if err != nil {
 		return nil, err
 	}
-	w := newWeigher(snap, words, mentions)
-	misspelt, err := fuzzy(ctx, snap, text, words, w)
-	if err != nil {
-		return nil, err
-	}
-	mentions = append(mentions, misspelt...)
 	best := map[store.EntityID]Link{}
-	for _, m := range mentions {
-		for _, l := range w.weigh(snap, m) {
-			if l.Score >= leastScore && l.Score > best[l.Entity].Score {
-				best[l.Entity] = l
-			}
+	for _, c := range candidates {
+		c.Score = Weigh(c.Evidence)
+		if c.Score >= leastScore && c.Score > best[c.Entity].Score {
+			best[c.Entity] = c.Link
 		}
 	}
 	links := make([]Link, 0, len(best))
@@ -73,52 +75,4 @@ func Entities(ctx context.Context, snap Snapshot, text string, limit int) ([]Lin
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(len(b.Mention), len(a.Mention)), cmp.Compare(a.Entity, b.Entity))
 	})
 	return links[:min(limit, len(links))], nil
-}
-
-// mention is a run of words with the entities it may mean.
-type mention struct {
-	// first and last are the words it runs over, last excluded.
-	first, last int
-	text        string
-	entities    []store.NameMatch
-	fuzzy       bool
-}
-
-func (m mention) words() int { return m.last - m.first }
-
-// within tells whether a longer mention covers this one.
-func (m mention) within(o mention) bool {
-	return o.first <= m.first && m.last <= o.last && o.words() > m.words()
-}
-
-// What a text may cost to link.
-const (
-	longestMention = 10
-	mostWords      = 400
-	mostFuzzy      = 24
-	mostEntities   = 50
-)
-
-// exact finds the runs of words whose folded text is an entity's name or alias.
-func exact(ctx context.Context, snap Snapshot, text string, words []word) ([]mention, error) {
-	var found []mention
-	for first := range words {
-		for last := first + 1; last <= min(len(words), first+longestMention); last++ {
-			if idle(words[first:last]) {
-				continue
-			}
-			ms := mention{first: first, last: last, text: span(text, words, first, last)}
-			ids, err := snap.Match(ctx, store.Fold(ms.text))
-			if err != nil {
-				return nil, err
-			}
-			for _, id := range ids[:min(len(ids), mostEntities)] {
-				ms.entities = append(ms.entities, store.NameMatch{Entity: id, Similarity: 1})
-			}
-			if len(ids) > 0 {
-				found = append(found, ms)
-			}
-		}
-	}
-	return found, nil
 }

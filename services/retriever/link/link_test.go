@@ -28,6 +28,10 @@ var world = graphtest.New(append(towns(), [][3]string{
 	{"The Who", "music.track.artist", "Pete"},
 	{"Paris", "location.location.country", "France"},
 	{"Paris (Texas)", "location.location.country", "Texas"},
+	{"Boston", "location.location.country", "United States of America"},
+	{"Saint George", "people.person.place_of_birth", "Lydda"},
+	{"Thomas Robert Malthus", "people.person.profession", "Economist"},
+	{"You and Me", "film.film.director", "Fritz Lang"},
 }...)...).WithAlias("Dr. Seuss", "Theodor Geisel").WithAlias("Paris (Texas)", "Paris")
 
 // towns make France well known.
@@ -41,7 +45,7 @@ func towns() [][3]string {
 
 func linked(t *testing.T, text string) []Link {
 	t.Helper()
-	links, err := Entities(context.Background(), world, text, 5)
+	links, err := Entities(context.Background(), world, &graphtest.Encoder{}, text, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +66,13 @@ func TestEntities(t *testing.T) {
 		{"by a surname, the better known first", "where was obama born", "Barack Obama", "obama", Fuzzy},
 		{"before a possessive", "who is barack obama's wife", "Barack Obama", "barack obama", Normalised},
 		{"the longest mention wins", "where was looking for simon filmed", "Looking for Simon", "looking for simon", Normalised},
-		{"the rarer of two mentions is the topic", "which country is malmö in, france?", "Malmö", "malmö", Normalised},
+		{"by a plural", "who are the politicians", "Politician", "politicians", Fuzzy},
+		{"by the adjective of a place", "what language do swedish people speak", "Sweden", "swedish", Fuzzy},
+		{"by an adjective that follows no rule", "who is the french president", "France", "french", Fuzzy},
+		{"by initials after an article", "where is the usa", "United States of America", "usa", Fuzzy},
+		{"with a word cut short", "when was st george born", "Saint George", "st george", Fuzzy},
+		{"without the middle name", "who was thomas malthus", "Thomas Robert Malthus", "thomas malthus", Fuzzy},
+		{"a name of words that only hold sentences together", "who directed you and me", "You and Me", "you and me", Normalised},
 		{"a name before an alias of the same spelling", "where is paris", "Paris", "paris", Normalised},
 		{"a mention alone", "Simon & Garfunkel", "Simon & Garfunkel", "Simon & Garfunkel", Exact},
 		{"a word of the schema is no topic where a name is there", "what country is looking for simon from", "Looking for Simon", "looking for simon", Normalised},
@@ -107,6 +117,71 @@ func TestLinksAreBoundedAndInOrder(t *testing.T) {
 	}
 }
 
+func TestHomonymsStandTogetherAndTheQuestionTellsThemApart(t *testing.T) {
+	phoenix := graphtest.New([][3]string{
+		{"Phoenix (city)", "location.city.mayor", "Kate Gallego"},
+		{"Phoenix (city)", "location.location.state", "Arizona"},
+		{"Phoenix (band)", "music.artist.album", "United"},
+		{"Phoenix (band)", "music.artist.genre", "Indie rock"},
+		{"Mayor", "office.holder", "Kate Gallego"},
+	}...).WithAlias("Phoenix (city)", "Phoenix").WithAlias("Phoenix (band)", "Phoenix")
+	for text, want := range map[string][]string{
+		"which album did phoenix record": {"Phoenix (band)", "Phoenix (city)"},
+		"who is the mayor of phoenix":    {"Phoenix (city)", "Phoenix (band)"},
+	} {
+		links, err := Entities(t.Context(), phoenix, &graphtest.Encoder{}, text, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, l := range links {
+			got = append(got, phoenix.EntityName(l.Entity))
+			if l.Mention != "phoenix" || l.Match != Alias {
+				t.Errorf("%q: %+v", text, l)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q links %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestAGraphWithoutVectorsIsLinkedByNames(t *testing.T) {
+	encoder := &graphtest.Encoder{Err: errDown}
+	links, err := Entities(t.Context(), blind{world}, encoder, "where was barack obama born", 1)
+	if err != nil || len(links) != 1 || world.EntityName(links[0].Entity) != "Barack Obama" || len(encoder.Texts) > 0 {
+		t.Errorf("got %+v, %v, encoded %q", links, err, encoder.Texts)
+	}
+	if _, err := Entities(t.Context(), world, encoder, "where was barack obama born", 1); !errors.Is(err, errDown) {
+		t.Errorf("error %v, want %v", err, errDown)
+	}
+}
+
+// blind is a graph without vectors.
+type blind struct{ *graphtest.Graph }
+
+func (b blind) Info() store.Info {
+	info := b.Graph.Info()
+	info.Encoder, info.Dims = "", 0
+	return info
+}
+
+func TestMoreEvidenceGivesAHigherScore(t *testing.T) {
+	base := Evidence{always: 1, nameMatch: 1, likeness: 1, knownLetters: 1, letters: 0.6, words: 0.5, bestMeaning: 0.4, meanMeaning: 0.3}
+	for name, change := range map[string]func(*Evidence){
+		"it is nearer to the question":      func(e *Evidence) { e[bestMeaning] += 0.1 },
+		"its mention is longer":             func(e *Evidence) { e[letters] += 0.1 },
+		"it is the best known of that name": func(e *Evidence) { e[behind] -= 0.1 },
+		"fewer of its words are the schema": func(e *Evidence) { e[schema] -= 0.1 },
+	} {
+		more := base
+		change(&more)
+		if low, high := Weigh(base), Weigh(more); high <= low || low < 0 || high > 1 {
+			t.Errorf("%s: %v is not over %v", name, high, low)
+		}
+	}
+}
+
 type broken struct{ *graphtest.Graph }
 
 var errDown = errors.New("store is down")
@@ -114,7 +189,7 @@ var errDown = errors.New("store is down")
 func (broken) Match(context.Context, string) ([]store.EntityID, error) { return nil, errDown }
 
 func TestTheStoresErrorIsPassedOn(t *testing.T) {
-	if _, err := Entities(context.Background(), broken{world}, "Obama", 5); !errors.Is(err, errDown) {
+	if _, err := Entities(context.Background(), broken{world}, &graphtest.Encoder{}, "Obama", 5); !errors.Is(err, errDown) {
 		t.Errorf("error %v, want %v", err, errDown)
 	}
 }
@@ -143,7 +218,7 @@ func FuzzEntities(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		links, err := Entities(context.Background(), world, text, 3)
+		links, err := Entities(context.Background(), world, &graphtest.Encoder{}, text, 3)
 		if err != nil {
 			t.Fatal(err)
 		}

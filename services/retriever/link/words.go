@@ -16,6 +16,8 @@ type word struct {
 	// stop: it only holds a sentence together; number: it is all digits.
 	stop, number bool
 	folded       string
+	// letters counts its characters.
+	letters int
 }
 
 // split finds the words of a text. A possessive "'s" is not part of a word.
@@ -36,9 +38,10 @@ func split(text string) []word {
 		words = append(words, word{
 			start: start, end: end,
 			capital: unicode.IsUpper(first) && len(words) > 0 || unicode.IsDigit(first),
-			stop:    stopwords[strings.ToLower(text[start:end])],
+			stop:    stopword(words, strings.ToLower(text[start:end])),
 			number:  strings.Trim(text[start:end], "0123456789") == "",
 			folded:  store.Fold(text[start:end]),
+			letters: utf8.RuneCountInString(text[start:end]),
 		})
 		start = -1
 	}
@@ -64,6 +67,11 @@ func span(text string, words []word, first, last int) string {
 	return text[words[first].start:words[last-1].end]
 }
 
+// fold folds a mention; "child 's play" is "childs play", as its name is.
+func fold(mention string) string {
+	return store.Fold(strings.ReplaceAll(mention, " '", "'"))
+}
+
 // idle tells runs that name nothing: only words that hold a sentence together.
 func idle(words []word) bool {
 	for _, w := range words {
@@ -73,6 +81,17 @@ func idle(words []word) bool {
 	}
 	return true
 }
+
+// stopword tells whether a word after others only holds a sentence together. A
+// pronoun does, but not with an article: "the us" is a country.
+func stopword(before []word, text string) bool {
+	if len(before) > 0 && before[len(before)-1].folded == "the" && pronouns[text] {
+		return false
+	}
+	return stopwords[text]
+}
+
+var pronouns = set("it us who")
 
 var stopwords = set(`a about above after again against all also am an and any are as at be because been
 before being below between both but by can could did do does doing down during each few first for from

@@ -66,7 +66,7 @@ func (s *Snapshot) entities(ctx context.Context) ([]store.EntityID, error) {
 		}
 	}
 	for _, text := range s.ask.Texts[:min(len(s.ask.Texts), linkedTexts)] {
-		links, err := link.Entities(ctx, s.Snapshot, text, linked)
+		links, err := link.Entities(ctx, s.Snapshot, s.encoder, text, linked)
 		if err != nil {
 			return nil, err
 		}

@@ -50,10 +50,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	measures := map[string]func(context.Context, *bench) error{"paths": paths, "ground": grounds, "subject-first": first, "link": links}
+	measures := map[string]func(context.Context, *bench) error{"paths": paths, "ground": grounds, "subject-first": first, "hybrid": hybrid, "link": links, "weights": weights}
 	measure, ok := measures[flags.Arg(0)]
 	if !ok || *data == "" {
-		return fmt.Errorf("want -data DIR and one of paths, ground, link; got %q", flags.Args())
+		return fmt.Errorf("want -data DIR and one of paths, ground, link, weights; got %q", flags.Args())
 	}
 	inProcess, err := onnx.New(onnx.Config{
 		Library:    filepath.Join(*cache, "onnxruntime", "libonnxruntime.so"),
