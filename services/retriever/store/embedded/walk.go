@@ -34,7 +34,11 @@ func (l *layer) removals(dir store.Direction) *tally {
 type stretch struct {
 	layer *layer
 	at    span
+	// relation is that of all its edges, or mixed.
+	relation int
 }
+
+const mixed = -1
 
 // Edges implements store.Walker. First it finds where the edges lie, then it
 // reads them all into one slice.
@@ -111,7 +115,7 @@ func (s *snapshot) find(found []stretch, entity int, dir store.Direction, relati
 			continue
 		}
 		if relations == nil {
-			found = append(found, stretch{l, at})
+			found = append(found, stretch{l, at, mixed})
 			continue
 		}
 		for _, r := range relations {
@@ -120,7 +124,7 @@ func (s *snapshot) find(found []stretch, entity int, dir store.Direction, relati
 				break
 			}
 			if end := l.graph.search(at, dir, uint64(r)+1); end > at.from {
-				found = append(found, stretch{l, span{at.from, end}})
+				found = append(found, stretch{l, span{at.from, end}, int(r)})
 				at.from = end
 			}
 		}
@@ -143,7 +147,7 @@ func (s *snapshot) read(ctx context.Context, edges []store.Edge, from stretch, d
 		if dir == store.Out {
 			edges = from.layer.readOut(edges, block)
 		} else {
-			edges = from.layer.readIn(edges, block)
+			edges = from.layer.readIn(edges, block, from.relation)
 		}
 		if !s.plain() {
 			kept := slices.DeleteFunc(edges[start:], func(e store.Edge) bool { return s.removed(int(e.Triple)) })
@@ -168,13 +172,19 @@ func (l *layer) readOut(edges []store.Edge, at span) []store.Edge {
 	return edges
 }
 
-func (l *layer) readIn(edges []store.Edge, at span) []store.Edge {
+// readIn looks the relation of an edge up only where it is not known: triples
+// of one object lie far apart.
+func (l *layer) readIn(edges []store.Edge, at span, known int) []store.Edge {
 	g := &l.graph
 	g.byObject.Need(at.from, at.to)
 	for place := at.from; place < at.to; place++ {
 		triple := int(g.byObject.At(place))
+		relation := known
+		if known == mixed {
+			relation = int(g.relations.Get(triple))
+		}
 		edges = append(edges, store.Edge{
-			Relation: store.RelationID(g.relations.Get(triple)),
+			Relation: store.RelationID(relation),
 			Entity:   l.entity(g.subject(triple)),
 			Triple:   store.TripleID(l.first.FirstTriple + triple),
 		})
