@@ -98,7 +98,7 @@ func (g *grounding) namesakes(ctx context.Context, key string) ([]store.EntityID
 // inQuestion names the entities that the question names to the letter: that
 // the model wrote another name into its pseudo-graph does not lose them.
 func (g *grounding) inQuestion(ctx context.Context) error {
-	links, err := link.Entities(ctx, g.snap, g.plan.texts[g.plan.question], linked)
+	links, err := link.Entities(ctx, g.snap, encoded(g.vectors[g.plan.question]), g.plan.texts[g.plan.question], linked)
 	for _, l := range links {
 		if l.Match != link.Fuzzy && l.Score >= linkedScore {
 			g.name(l.Entity)
@@ -120,4 +120,12 @@ func (g *grounding) keepNamed() {
 	}
 	g.dropped = dropped
 	slices.SortStableFunc(g.kept, func(a, b prune.Subject) int { return cmp.Compare(b.Confidence, a.Confidence) })
+}
+
+// encoded is the vector of the question, which linking would else encode again.
+type encoded []float32
+
+// Encode implements link.Encoder for the question alone.
+func (e encoded) Encode(context.Context, []string) ([][]float32, error) {
+	return [][]float32{e}, nil
 }
