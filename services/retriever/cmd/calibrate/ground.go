@@ -24,6 +24,8 @@ var groundSets = []groundSet{
 	{"freebase", "multisource/webquestions.jsonl", "webq.jsonl", 60}, {"freebase", "freebase/simplequestions.jsonl", "sq.jsonl", 100},
 }
 
+const groundHead = "kg         questions                        options                     n     hits   ground 1st half 2nd half   recall  triples  subjects     ms\n"
+
 // grounds measures GroundGraph: how often an answer is among the hits and in
 // the ground graph, and how large that is. The pseudo-graphs are those that a
 // model wrote (-pseudo), or are made without one: the topic entity, the
@@ -34,7 +36,7 @@ var groundSets = []groundSet{
 // without encoding its own words and without searching, but for the first
 // setting.
 func grounds(ctx context.Context, b *bench) error {
-	fmt.Fprintf(b.out, "%-10s %-32s %-22s %6s %8s %8s %8s %8s %8s %8s %9s %6s\n", "kg", "questions", "options", "n", "hits", "ground", "1st half", "2nd half", "recall", "triples", "subjects", "ms")
+	fmt.Fprint(b.out, groundHead)
 	for _, set := range groundSets {
 		if b.kg != "" && b.kg != set.kg {
 			continue
@@ -128,11 +130,15 @@ func (r *remembered) SearchTriples(ctx context.Context, queries [][]float32, k i
 }
 
 func (b *bench) ground(ctx context.Context, snap store.Snapshot, file string, questions []drafted, name string, options ground.Options) error {
+	return b.groundWith(ctx, snap, b.encoder, file, questions, name, options)
+}
+
+func (b *bench) groundWith(ctx context.Context, snap store.Snapshot, encoder ground.Encoder, file string, questions []drafted, name string, options ground.Options) error {
 	var halves [2]tally
 	var recall float64
 	start := time.Now()
 	for _, q := range questions {
-		r, err := ground.Ground(ctx, snap, b.encoder, untimed, q.Question, q.pseudo, options)
+		r, err := ground.Ground(ctx, snap, encoder, untimed, q.Question, q.pseudo, options)
 		if err != nil {
 			return err
 		}
