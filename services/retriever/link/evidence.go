@@ -2,6 +2,7 @@ package link
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -134,14 +135,22 @@ func fameOf(degree int) float32 {
 
 // schemaWords finds the words of a text that the graph's relations have too.
 func schemaWords(snap Snapshot, text []word) map[string]bool {
-	asked := map[string]bool{}
-	for _, w := range text {
-		asked[w.folded] = true
-	}
 	found := map[string]bool{}
+	var asked []string
+	for _, w := range text {
+		if !w.stop && !slices.Contains(asked, w.folded) {
+			asked = append(asked, w.folded)
+		}
+	}
 	for id := range store.RelationID(snap.Info().Relations) {
-		for part := range strings.FieldsSeq(verbalise.RelationInContext(snap.RelationName(id))) {
-			if part = strings.ToLower(part); asked[part] {
+		name := snap.RelationName(id)
+		lower := strings.ToLower(name)
+		// Most relations have none, which is seen at once.
+		if !slices.ContainsFunc(asked, func(word string) bool { return strings.Contains(lower, word) }) {
+			continue
+		}
+		for part := range strings.FieldsSeq(strings.ToLower(verbalise.RelationInContext(name))) {
+			if slices.Contains(asked, part) {
 				found[part] = true
 			}
 		}

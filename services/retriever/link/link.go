@@ -48,8 +48,7 @@ type Encoder interface {
 }
 
 // leastScore is the score under which nothing is returned: of the topic
-// entities that are gathered in the dev questions less than one in a hundred
-// score below.
+// entities gathered for the dev questions two in a thousand score less.
 const leastScore = 0.001
 
 // Entities links a text to at most limit entities, best first, each once.
