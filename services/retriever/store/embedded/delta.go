@@ -60,7 +60,9 @@ func resolve(ctx context.Context, on *snapshot, given store.Delta) (*delta, erro
 		return nil, err
 	}
 	d.removed = slices.Sorted(maps.Keys(removed))
-	d.alias()
+	if err := d.alias(ctx); err != nil {
+		return nil, err
+	}
 	if len(d.added)+len(d.removed)+len(d.aliases) == 0 {
 		return nil, fmt.Errorf("all that is added is there already and nothing that is removed was: nothing changes: %w", store.ErrInvalid)
 	}
@@ -69,7 +71,7 @@ func resolve(ctx context.Context, on *snapshot, given store.Delta) (*delta, erro
 
 // held are the triples of the base that are a fact, of any validity or of its
 // own.
-func (d *delta) held(f store.Fact, any bool) []store.TripleID {
+func (d *delta) held(f store.Fact, always bool) []store.TripleID {
 	subject, ok := d.base.entityNumber(f.Subject.Name)
 	if !ok {
 		return nil
@@ -83,7 +85,7 @@ func (d *delta) held(f store.Fact, any bool) []store.TripleID {
 		return nil
 	}
 	found := d.base.lookup(nil, store.Triple{Subject: store.EntityID(subject), Relation: store.RelationID(relation), Object: store.EntityID(object)})
-	return slices.DeleteFunc(found, func(id store.TripleID) bool { return !any && d.base.Validity(id) != f.Validity })
+	return slices.DeleteFunc(found, func(id store.TripleID) bool { return !always && d.base.Validity(id) != f.Validity })
 }
 
 // number gives the names of added facts their numbers.
@@ -154,7 +156,7 @@ func (d *delta) add(ctx context.Context, removed map[store.TripleID]struct{}) er
 
 // alias takes the aliases that lead to entities that there are and did not
 // before.
-func (d *delta) alias() {
+func (d *delta) alias(ctx context.Context) error {
 	known := map[store.Alias]bool{}
 	for _, a := range d.given.Aliases {
 		id, ok := d.entityIDs[a.Entity]
@@ -170,10 +172,15 @@ func (d *delta) alias() {
 			continue
 		}
 		known[alias] = true
-		if same, err := d.base.Match(context.Background(), store.Fold(a.Name)); err != nil || !slices.Contains(same, id) {
+		same, err := d.base.Match(ctx, store.Fold(a.Name))
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(same, id) {
 			d.aliases = append(d.aliases, alias)
 		}
 	}
+	return nil
 }
 
 // countable refuses a delta that leaves nothing, or more than numbers reach.

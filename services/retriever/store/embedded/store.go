@@ -17,7 +17,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -45,14 +44,6 @@ var _ store.Store = (*Store)(nil)
 type name struct {
 	kg     string
 	number uint64
-}
-
-// entry is a snapshot that is mapped or about to be: whoever comes second
-// waits for the first.
-type entry struct {
-	mutex     sync.Mutex
-	forgotten bool
-	layer     *layer
 }
 
 // New opens a directory, which is made by the first Write.
@@ -92,109 +83,6 @@ func (s *Store) open(ctx context.Context, kg string, number uint64) (*snapshot, 
 			continue // dropped meanwhile; look again
 		}
 		return snap, wrap("open", kg, resolved, err)
-	}
-}
-
-// openChain opens a snapshot with all that it is based on.
-func (s *Store) openChain(ctx context.Context, kg string, number uint64) (*snapshot, error) {
-	snap := &snapshot{}
-	for at, want := number, ""; ; {
-		if err := ctx.Err(); err != nil {
-			snap.Release()
-			return nil, err
-		}
-		l, err := s.entry(kg, at).use(s.snapshotDir(kg, at))
-		if err == nil && want != "" && l.mapping.sum != want {
-			l.mapping.release()
-			err = fmt.Errorf("it is not the snapshot it was: %w", store.ErrCorrupt)
-		}
-		if err != nil {
-			snap.Release()
-			if at != number && !errors.Is(err, errForgotten) {
-				err = fmt.Errorf("its base %d: %w", at, err)
-			}
-			return nil, err
-		}
-		snap.layers = append(snap.layers, l)
-		below := l.mapping.manifest.Base
-		if below == nil {
-			break
-		}
-		if below.Number >= at || len(snap.layers) > maxDepth {
-			snap.Release()
-			return nil, fmt.Errorf("its base %d: it is based on itself or on too many: %w", below.Number, store.ErrCorrupt)
-		}
-		at, want = below.Number, below.SHA256
-	}
-	slices.Reverse(snap.layers)
-	snap.info = snap.layers[len(snap.layers)-1].mapping.manifest.info()
-	return snap, snap.fits()
-}
-
-// fits checks that the numbers of each layer go on from those below.
-func (s *snapshot) fits() error {
-	var next base
-	for i, l := range s.layers {
-		first := l.first
-		if first.FirstEntity != next.FirstEntity || first.FirstRelation != next.FirstRelation || first.FirstTriple != next.FirstTriple || first.Depth != i {
-			s.Release()
-			return fmt.Errorf("its numbers do not go on from those of its base: %w", store.ErrCorrupt)
-		}
-		next = base{FirstEntity: next.FirstEntity + l.own.Entities, FirstRelation: next.FirstRelation + l.own.Relations, FirstTriple: next.FirstTriple + l.own.Triples}
-	}
-	return nil
-}
-
-func (s *Store) entry(kg string, number uint64) *entry {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	e, ok := s.opened[name{kg, number}]
-	if !ok {
-		e = &entry{}
-		s.opened[name{kg, number}] = e
-	}
-	return e
-}
-
-// errForgotten says that an entry left the store after it was looked up.
-var errForgotten = errors.New("snapshot was let go")
-
-// use returns the layer with one more user; it maps the files where that was
-// not yet done or where they changed since.
-func (e *entry) use(dir string) (*layer, error) {
-	e.mutex.Lock()
-	defer e.mutex.Unlock()
-	if e.forgotten {
-		return nil, errForgotten
-	}
-	if e.layer != nil && e.layer.mapping.touched() {
-		e.layer.mapping.release()
-		e.layer = nil
-	}
-	if e.layer == nil {
-		m, err := mapFiles(dir)
-		if err != nil {
-			return nil, err
-		}
-		l, err := m.view()
-		if err != nil {
-			m.release()
-			return nil, err
-		}
-		e.layer = l
-	}
-	// The entry's own use keeps the mapping alive under its lock.
-	e.layer.mapping.retain()
-	return e.layer, nil
-}
-
-func (e *entry) forget() {
-	e.mutex.Lock()
-	defer e.mutex.Unlock()
-	e.forgotten = true
-	if e.layer != nil {
-		e.layer.mapping.release()
-		e.layer = nil
 	}
 }
 
