@@ -8,7 +8,22 @@ func best() *kernels {
 	if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512VNNI {
 		return &avx512
 	}
+	if x.HasAVX2 {
+		return &avx2
+	}
 	return &portable
+}
+
+// avx2 multiplies fast; the rest is left to the compiler.
+var avx2 = kernels{
+	name: "AVX2",
+	dot: func(b block) {
+		dot256(&b.codes[0], b.depth, &b.weights[0], &b.scales[0], &b.middles[0], &b.factors[0], &b.sums[0], &b.bias[0], &b.out[0], b.stride)
+	},
+	quantise:  quantisePortable,
+	gelu:      geluPortable,
+	normalise: normalisePortable,
+	attend:    attendPortable,
 }
 
 var avx512 = kernels{
@@ -27,6 +42,9 @@ var avx512 = kernels{
 		attend512(&h.q[0], &h.k[0], &h.v[0], h.width, h.tokens, &power[0], &h.scratch[0], &h.out[0], h.outWidth)
 	},
 }
+
+//go:noescape
+func dot256(codes *int8, depth int, weights *uint8, scales, middles, factors, sums, bias, out *float32, stride int)
 
 //go:noescape
 func dot512(codes *int8, depth int, weights *uint8, scales, middles *float32, corrections *int32, factors, sums, bias, out *float32, stride int)

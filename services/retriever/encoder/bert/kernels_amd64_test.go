@@ -1,9 +1,15 @@
 package bert
 
+import "golang.org/x/sys/cpu"
+
 // runnable are the kinds of kernels this processor can run.
 func runnable() []*kernels {
-	if k := best(); k == &avx512 {
-		return []*kernels{&portable, k}
+	all := []*kernels{&portable}
+	if cpu.X86.HasAVX2 {
+		all = append(all, &avx2)
 	}
-	return []*kernels{&portable}
+	if k := best(); k == &avx512 {
+		all = append(all, k)
+	}
+	return all
 }
