@@ -128,7 +128,13 @@ func (g *grounding) readOn(ctx context.Context, candidates map[store.EntityID][]
 			}
 		}
 	}
-	joined, err := g.lookBehind(ctx, veiled)
+	var best float32
+	for _, facts := range candidates {
+		for _, f := range facts {
+			best = max(best, f.claim)
+		}
+	}
+	joined, err := g.lookBehind(ctx, veiled, best)
 	for _, f := range joined {
 		candidates[f.about] = append(candidates[f.about], f)
 	}

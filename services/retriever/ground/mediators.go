@@ -19,7 +19,7 @@ const (
 	hitsJoined = 32
 	// behind is how many facts with a mediator that are no hits are looked
 	// through, behindJoined the most facts they are turned into.
-	behind, behindJoined = 8, 12
+	behind, behindJoined = 6, 8
 	// spokesRead is the most edges of a mediator that are looked at in each
 	// direction.
 	spokesRead = 256
@@ -42,8 +42,10 @@ func (g *grounding) lookThrough(ctx context.Context) (int, error) {
 }
 
 // lookBehind returns what the facts with a mediator that have the best claims
-// say with it looked through.
-func (g *grounding) lookBehind(ctx context.Context, veiled []found) ([]found, error) {
+// say with it looked through; those too far from the best claim of all would
+// not be shown.
+func (g *grounding) lookBehind(ctx context.Context, veiled []found, best float32) ([]found, error) {
+	veiled = slices.DeleteFunc(veiled, func(f found) bool { return f.claim < best-g.options.MaxGap })
 	slices.SortFunc(veiled, byClaim)
 	_, joined, err := g.join(ctx, veiled[:min(len(veiled), behind)], behindJoined)
 	if err != nil {
