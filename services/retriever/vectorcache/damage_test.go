@@ -249,7 +249,6 @@ func FuzzSegment(f *testing.F) {
 	f.Add(k[:len(k)-3], v[:len(v)-20])
 	f.Add(k[:headerSize], []byte{})
 	f.Add([]byte(magic), v)
-	f.Add(appendHeader(nil, maxDims), v)
 	f.Fuzz(func(t *testing.T, k, v []byte) {
 		dir := t.TempDir()
 		if err := errors.Join(
