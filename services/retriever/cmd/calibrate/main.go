@@ -2,10 +2,12 @@
 // no language model: what SuggestPaths, GroundGraph and LinkEntities find at
 // their defaults, and at other settings. It is how those defaults were chosen.
 //
-//	calibrate -data DIR [-part dev|test] paths | ground | link
+//	calibrate -data DIR [-part dev|test] paths | ground | subject-first | hybrid | link | weights
 //
 // DIR holds freebase/, wikidata/ and multisource/. The test part are the
-// questions that docs/results.md measures, the dev part the others.
+// questions that docs/results.md measures, the dev part the others. With
+// -pseudo ground, subject-first and hybrid measure on pseudo-graphs that a
+// model wrote.
 package main
 
 import (
