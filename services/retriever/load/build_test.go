@@ -312,3 +312,27 @@ func FuzzWords(f *testing.F) {
 		}
 	})
 }
+
+// FuzzLoad compares a load with hardly any memory with one that has enough.
+func FuzzLoad(f *testing.F) {
+	f.Add("x.tsv", "a\tis\tb\na\tis\tb\t1997\nc\n")
+	f.Add("x.nt", "<x:a> <x:b> \"c\"@en .\n_:a <x:y> _:b .\n<x:a> <http://www.w3.org/2000/01/rdf-schema#label> \"A\"@en .\n")
+	f.Add("x.ttl", "<x:/a> <x:is> 5, <y:/a> . <x:/a> <http://www.w3.org/2000/01/rdf-schema#label> \"A\" .")
+	f.Fuzz(func(t *testing.T, name, text string) {
+		var shown [2]captured
+		var reports [2]Report
+		for i, memory := range []int{DefaultMemory, 1 << 10} {
+			l := New(Options{KG: "fuzz", Memory: memory, Scratch: t.TempDir()})
+			err := l.Read(t.Context(), name, ByName, strings.NewReader(text))
+			if err == nil {
+				reports[i], err = l.Finish(t.Context(), &shown[i], encodertest.Hash(2))
+			}
+			if err != nil {
+				return
+			}
+		}
+		if shown[0] != shown[1] || reports[0].Duplicates != reports[1].Duplicates {
+			t.Errorf("%s %q:\n%s\nwith little memory:\n%s", name, text, shown[0].shown, shown[1].shown)
+		}
+	})
+}

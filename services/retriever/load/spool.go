@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/triplemesh/triplemesh/services/retriever/extsort"
 )
@@ -25,7 +26,9 @@ type spool struct {
 	path string
 	file extsort.File
 	out  *bufio.Writer
-	in   input
+	// opening guards in, which several may want to read from.
+	opening sync.Mutex
+	in      input
 }
 
 // spoolBuffer is how much of a file is written or read at once.
@@ -103,22 +106,31 @@ func (s *spool) reader() (*bufio.Reader, io.Closer, error) {
 	return bufio.NewReaderSize(f, s.bufferSize()), f, nil
 }
 
-// ReadAt implements io.ReaderAt.
+// ReadAt implements io.ReaderAt. It is safe for concurrent use.
 func (s *spool) ReadAt(p []byte, at int64) (int, error) {
 	if s.path == "" {
 		return bytes.NewReader(s.held).ReadAt(p, at)
 	}
-	if s.in == nil {
-		var err error
-		if s.in, err = s.scratch.disk.Open(s.path); err != nil {
-			return 0, s.failed("open", err)
-		}
+	in, err := s.opened()
+	if err != nil {
+		return 0, s.failed("open", err)
 	}
-	n, err := s.in.ReadAt(p, at)
+	n, err := in.ReadAt(p, at)
 	if n == len(p) {
 		err = nil
 	}
 	return n, s.failed("read", err)
+}
+
+func (s *spool) opened() (in input, err error) {
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	if s.in == nil {
+		if s.in, err = s.scratch.disk.Open(s.path); err != nil {
+			s.in = nil
+		}
+	}
+	return s.in, err
 }
 
 // remove forgets the bytes.
