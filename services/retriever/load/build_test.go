@@ -321,18 +321,17 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, text string) {
 		var shown [2]captured
 		var reports [2]Report
+		var errs [2]error
 		for i, memory := range []int{DefaultMemory, 1 << 10} {
 			l := New(Options{KG: "fuzz", Memory: memory, Scratch: t.TempDir()})
 			err := l.Read(t.Context(), name, ByName, strings.NewReader(text))
 			if err == nil {
 				reports[i], err = l.Finish(t.Context(), &shown[i], encodertest.Hash(2))
 			}
-			if err != nil {
-				return
-			}
+			errs[i] = err
 		}
-		if shown[0] != shown[1] || reports[0].Duplicates != reports[1].Duplicates {
-			t.Errorf("%s %q:\n%s\nwith little memory:\n%s", name, text, shown[0].shown, shown[1].shown)
+		if (errs[0] == nil) != (errs[1] == nil) || shown[0] != shown[1] || reports[0].Duplicates != reports[1].Duplicates {
+			t.Errorf("%s %q:\n%s, error %v\nwith little memory:\n%s, error %v", name, text, shown[0].shown, errs[0], shown[1].shown, errs[1])
 		}
 	})
 }
