@@ -130,10 +130,19 @@ func read(ctx context.Context, c Config, take func(rdf.Quad) (bad, err error)) (
 			return 0, c.failed(fmt.Errorf("the graph %w", err))
 		}
 	}
+	var before rdf.Quad // the first statement of the page before
 	for page := 1; ; page++ {
 		var rows uint64
+		var first rdf.Quad
 		err := c.retried(ctx, func(ctx context.Context) (err error) {
 			rows, err = c.page(ctx, count, func(row uint64, q rdf.Quad) error {
+				if first == (rdf.Quad{}) {
+					// Pages without end come from an endpoint that leaves the
+					// offset aside.
+					if first = q; page > 1 && q == before && q.Subject.Kind != rdf.Blank {
+						return sinkError{c.failed(fmt.Errorf("page %d begins with the same statement as the one before: it does not obey OFFSET; ask it for a part at a time by a graph pattern", page))}
+					}
+				}
 				bad := check(q)
 				var err error
 				if bad == nil {
@@ -160,6 +169,7 @@ func read(ctx context.Context, c Config, take func(rdf.Quad) (bad, err error)) (
 			return count, nil
 		}
 		count += rows
+		before = first
 	}
 }
 

@@ -153,6 +153,7 @@ func TestFailures(t *testing.T) {
 		"a page of HTML is no result":      {[]reply{{body: "<html>"}}, Config{}, 1, 0, "the answer is no SPARQL result in JSON: invalid character '<'"},
 		"nor is other JSON":                {[]reply{{body: `{"boolean": true}`}}, Config{}, 1, 0, `the answer has no "results"; is this a SPARQL endpoint?`},
 		"nor is a list":                    {[]reply{{body: `[]`}}, Config{}, 1, 0, `want "{", got "["`},
+		"pages must go on":                 {[]reply{whole, whole}, Config{}, 2, 0, "page 2 begins with the same statement as the one before: it does not obey OFFSET"},
 		"an answer is bounded":             {[]reply{whole}, Config{MaxBytes: 100}, 1, 0, "the answer is too large; ask for smaller pages"},
 		"a partial answer is none":         {[]reply{{header: [2]string{"X-SQL-State", "S1TAT"}, body: whole.body}}, Config{}, 1, 0, "the answer is not whole (S1TAT: )"},
 		"a variable must be bound":         {[]reply{{body: answer([]string{`{"s":{"type":"uri","value":"x:a"}}`})}}, Config{}, 1, 0, "row 1 of the answer lacks ?s, ?p or ?o"},
