@@ -35,6 +35,10 @@ func first(ctx context.Context, b *bench) error {
 		if err != nil {
 			return err
 		}
+		unvectored, err := b.openToWalk(ctx, set.kg)
+		if err != nil {
+			return err
+		}
 		questions, err := b.drafted(set)
 		if err != nil {
 			return err
@@ -54,7 +58,7 @@ func first(ctx context.Context, b *bench) error {
 			before := texts.texts
 			options := ground.Default()
 			options.MaxRead = subjectfirst.MaxRead
-			some, err := b.answerIn(ctx, subjectfirst.New(snap, &texts, subjectfirst.AskOf(q.Question, q.pseudo)), q, options)
+			some, err := b.answerIn(ctx, subjectfirst.New(unvectored, &texts, subjectfirst.AskOf(q.Question, q.pseudo)), q, options)
 			if err != nil {
 				return err
 			}
@@ -72,6 +76,7 @@ func first(ctx context.Context, b *bench) error {
 			}
 		}
 		snap.Release()
+		unvectored.Release()
 		n := float64(len(questions))
 		fmt.Fprintf(b.out, "%-10s %-32s %6d %6.1f %% %6.1f %% %6.1f %% %7.1f %% %7.1f %% %9.1f, %d at most\n", set.kg, set.file, len(questions),
 			100*float64(full[0]+full[1])/n, 100*float64(found)/n, 100*float64(kept[0]+kept[1])/float64(full[0]+full[1]),
