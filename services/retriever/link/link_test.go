@@ -99,6 +99,23 @@ func TestNothingIsLinkedWhereNothingFits(t *testing.T) {
 	}
 }
 
+func TestWhatIsGatheredButUnlikelyIsNoLink(t *testing.T) {
+	for _, text := range []string{"why does everything take so long here", "is this the long way round"} {
+		candidates, err := Gather(t.Context(), world, &graphtest.Encoder{}, text)
+		if err != nil || len(candidates) == 0 {
+			t.Fatalf("%q: gathered %v, %v; want a name like one of its words", text, candidates, err)
+		}
+		for _, c := range candidates {
+			if score := Weigh(c.Evidence); score >= leastScore {
+				t.Errorf("%q: %q scores %v", text, world.EntityName(c.Entity), score)
+			}
+		}
+		if links := linked(t, text); len(links) != 0 {
+			t.Errorf("%q links %q", text, world.EntityName(links[0].Entity))
+		}
+	}
+}
+
 func TestLinksAreBoundedAndInOrder(t *testing.T) {
 	text := "Did Barack Obama, Malia Obama, Dr. Seuss and Johnny Cash visit Malmö, France, Honolulu or Sweden?"
 	links := linked(t, text)

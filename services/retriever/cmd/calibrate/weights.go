@@ -91,20 +91,28 @@ func fit(examples []example, w gradient, lossOf func(e example, w gradient, g *g
 
 // scaled stretches and shifts the scores of weights to probabilities.
 func scaled(examples []example, w gradient) (gradient, float64) {
-	// The evidence of each candidate is now its score and 1.
+	mean, n := 0.0, 0.0
+	for _, e := range examples {
+		for i := range e.topic {
+			mean += e.score(w, i)
+			n++
+		}
+	}
+	mean /= max(n, 1)
+	// The evidence of each candidate is now 1 and its score around the mean.
 	var shrunk []example
 	for _, e := range examples {
 		s := example{topic: e.topic}
 		for i := range e.topic {
-			s.evidence = append(s.evidence, link.Evidence{1, float32(e.score(w, i))})
+			s.evidence = append(s.evidence, link.Evidence{1, float32(e.score(w, i) - mean)})
 		}
 		shrunk = append(shrunk, s)
 	}
-	line, loss := fit(shrunk, gradient{0, 1}, example.judge)
+	line, loss := fit(shrunk, gradient{mean, 1}, example.judge)
 	for i := range w {
 		w[i] *= line[1]
 	}
-	w[0] += line[0]
+	w[0] += line[0] - line[1]*mean
 	return w, loss
 }
 
