@@ -76,7 +76,7 @@ func New(cfg Config) (*Encoder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", cfg.Model, err)
 	}
-	if pieces := bytes.Count(vocabulary, []byte("\n")); m.words.rows < pieces {
+	if pieces := bytes.Count(bytes.TrimSuffix(vocabulary, []byte("\n")), []byte("\n")) + 1; m.words.rows < pieces {
 		return nil, fmt.Errorf("load %s: it knows %d pieces of words, %s has %d; they are of two models", cfg.Model, m.words.rows, cfg.Vocabulary, pieces)
 	}
 	if len(m.positions) < maxTokens {

@@ -201,7 +201,7 @@ func TestNewSaysWhatIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	long := filepath.Join(t.TempDir(), "vocab.txt")
-	if err := os.WriteFile(long, append(readTest(t, "vocab.txt"), "one\nmore\n"...), 0o644); err != nil {
+	if err := os.WriteFile(long, append(readTest(t, "vocab.txt"), "onemore"...), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {

@@ -10,7 +10,7 @@ const (
 // same in every text, are many times larger than the rest, and one scale for
 // all would leave little of the rest: so these numbers are told by several
 // codes, which are added (compare Xiao et al. 2023, who scale such channels).
-const spare = 16
+const spare = 64
 
 // linear is a dense layer: in numbers times weights plus bias gives out
 // numbers. The weights are codes of 8 bits with a factor per column.
