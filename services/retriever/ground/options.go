@@ -73,7 +73,7 @@ func Default() Options {
 	return Options{
 		TopK: 10, MinConfidence: 0.55, MinNamed: 0.3, MaxSubjects: 5,
 		QuestionWeight: 1, RelationWeight: 1, NamedBonus: 0.2, MaxGap: 0.4, ListGap: 0.3,
-		MaxFacts: 20, Breadth: 2, MaxList: 10, MaxRead: 1000,
+		MaxFacts: 20, Breadth: 2, MaxList: 10, MaxRead: 500,
 		guesses: true, beyondHits: true, rule: prune.Best,
 	}
 }

@@ -46,9 +46,9 @@ func AskOf(question string, pseudo []ground.Fact) Ask {
 // What encoding may cost: a core encodes some hundreds of triples a second.
 const (
 	// MaxTriples is the most triples that are encoded to search them.
-	MaxTriples = 384
+	MaxTriples = 192
 	// MaxRead is ground.Options.MaxRead for such a snapshot.
-	MaxRead = 128
+	MaxRead = 64
 )
 
 // Snapshot is a snapshot that is searched subject first. It serves one request
