@@ -34,8 +34,8 @@ func (g *grounding) gather(ctx context.Context) (int, error) {
 
 // allot says how many facts of each list are shown. Every subject that stays
 // has room for its best fact. The rest goes to the lists with the best claims,
-// whoever they are about: some facts of each first, then, where room is left,
-// the lists' others.
+// whoever they are about, and to each as a whole: a question that asks for one
+// of a list asks for the list.
 func (g *grounding) allot(lists [][]found) []int {
 	taken := make([]int, len(lists))
 	if len(lists) == 0 {
@@ -50,20 +50,14 @@ func (g *grounding) allot(lists [][]found) []int {
 			room--
 		}
 	}
-	o := g.options
-	for _, round := range []struct {
-		most int
-		gap  float32
-	}{{o.Breadth, o.MaxGap}, {o.MaxList, o.ListGap}} {
-		for i, list := range lists {
-			if list[0].claim < lists[0][0].claim-round.gap {
-				break
-			}
-			more := max(min(len(list), round.most)-taken[i], 0)
-			more = max(min(more, room), 0)
-			taken[i] += more
-			room -= more
+	for i, list := range lists {
+		if list[0].claim < lists[0][0].claim-g.options.MaxGap {
+			break
 		}
+		more := max(min(len(list), g.options.MaxList)-taken[i], 0)
+		more = max(min(more, room), 0)
+		taken[i] += more
+		room -= more
 	}
 	return taken
 }

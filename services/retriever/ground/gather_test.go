@@ -26,11 +26,10 @@ func TestAllot(t *testing.T) {
 		options Options
 		want    []int
 	}{
-		{"every subject shows its best fact", Options{MaxFacts: 1, Breadth: 1, MaxList: 1, MaxGap: 9, ListGap: 9}, []int{1, 0, 1, 0}},
-		{"some of each list come before all of one", Options{MaxFacts: 6, Breadth: 2, MaxList: 9, MaxGap: 9, ListGap: 9}, []int{2, 2, 2, 0}},
-		{"room that is left goes to the best lists", Options{MaxFacts: 8, Breadth: 1, MaxList: 4, MaxGap: 9, ListGap: 9}, []int{4, 2, 1, 1}},
-		{"lists far from the best show nothing more", Options{MaxFacts: 99, Breadth: 9, MaxList: 9, MaxGap: .3, ListGap: .3}, []int{5, 3, 1, 0}},
-		{"lists less near show no more than some", Options{MaxFacts: 99, Breadth: 2, MaxList: 9, MaxGap: .3, ListGap: .05}, []int{5, 2, 1, 0}},
+		{"every subject shows its best fact", Options{MaxFacts: 1, MaxList: 9, MaxGap: 9}, []int{1, 0, 1, 0}},
+		{"the best list comes first and whole", Options{MaxFacts: 7, MaxList: 9, MaxGap: 9}, []int{5, 1, 1, 0}},
+		{"a list shows no more than its limit", Options{MaxFacts: 7, MaxList: 3, MaxGap: 9}, []int{3, 3, 1, 0}},
+		{"lists far from the best show nothing more", Options{MaxFacts: 99, MaxList: 9, MaxGap: .3}, []int{5, 3, 1, 0}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := &grounding{options: tt.options}
@@ -95,7 +94,7 @@ var office = terms{graphtest.New(
 
 func governors(t *testing.T, options Options) map[string]store.Validity {
 	t.Helper()
-	options.MaxGap, options.ListGap = 2, 2
+	options.MaxGap = 2
 	r, err := Ground(context.Background(), office, &graphtest.Encoder{}, plainly, "Who was governor of Texas?",
 		[]Fact{{Subject: "Texas", Relation: "governor", Object: "Ann Richards"}}, options)
 	if err != nil {

@@ -27,15 +27,14 @@ type Options struct {
 	// question or the pseudo-graph names.
 	NamedBonus float32
 	// MaxGap is how far the best claim of a subject and relation may be under
-	// the best one of all, ListGap how far for more than Breadth facts of it.
-	// Each subject that stays shows one fact whatever its claim.
-	MaxGap, ListGap float32
+	// the best one of all. Each subject that stays shows one fact whatever its
+	// claim.
+	MaxGap float32
 	// MaxFacts is the most facts gathered over all subjects. Each subject that
 	// stays shows one at least.
 	MaxFacts int
-	// Breadth is how many facts of one subject and relation are shown before
-	// those of the next, MaxList how many where room is left.
-	Breadth, MaxList int
+	// MaxList is the most facts shown of one subject and relation.
+	MaxList int
 	// MaxRead is the most facts of all subjects together that are looked at in
 	// each direction.
 	MaxRead int
@@ -59,7 +58,7 @@ const unlimited = 1 << 20
 // 0.7 (PG&AKV §III-B). The evidence is the hits.
 func Paper() Options {
 	return Options{
-		TopK: 10, MinConfidence: 0.7, MaxGap: unlimited, ListGap: unlimited, MaxFacts: unlimited, Breadth: unlimited, MaxList: unlimited, rule: prune.Paper,
+		TopK: 10, MinConfidence: 0.7, MaxGap: unlimited, MaxFacts: unlimited, MaxList: unlimited, rule: prune.Paper,
 	}
 }
 
@@ -72,8 +71,8 @@ func Paper() Options {
 func Default() Options {
 	return Options{
 		TopK: 10, MinConfidence: 0.55, MinNamed: 0.3, MaxSubjects: 5,
-		QuestionWeight: 1, RelationWeight: 1, NamedBonus: 0.2, MaxGap: 0.4, ListGap: 0.3,
-		MaxFacts: 20, Breadth: 2, MaxList: 10, MaxRead: 500,
+		QuestionWeight: 1, RelationWeight: 1, NamedBonus: 0.2, MaxGap: 0.4,
+		MaxFacts: 18, MaxList: 10, MaxRead: 500,
 		guesses: true, beyondHits: true, rule: prune.Best,
 	}
 }
