@@ -65,6 +65,7 @@ func (s *Store) scratch(ctx context.Context, kg string, use func(*folder) error)
 	}
 	defer func() { err = errors.Join(err, s.disk.RemoveAll(building), locked.Close()) }()
 	f := newFolder(s.disk, building)
+	f.memory = s.memory
 	defer f.abandon()
 	return use(f)
 }

@@ -157,6 +157,60 @@ func TestAFailingDiskLosesNothing(t *testing.T) {
 	}
 }
 
+// TestWhatDoesNotFitInMemoryIsSortedOnDisk builds with next to no memory, and
+// fails some of the operations on the disk meanwhile.
+func TestWhatDoesNotFitInMemoryIsSortedOnDisk(t *testing.T) {
+	var facts []store.Fact
+	for i := range 60 {
+		facts = append(facts, store.Fact{
+			Subject:  store.Named{Name: fmt.Sprintf("the subject of number %d", i/3)},
+			Relation: fmt.Sprintf("relation %d", i%3),
+			Object:   store.Named{Name: fmt.Sprintf("the object of number %d", i*7%60)},
+		})
+	}
+	roomy := newStore(t)
+	storetest.Build(t, roomy, "world", facts)
+	want := readWhole(t, roomy)
+	s := newStore(t)
+	s.memory = 2048
+	content := storetest.Content(t, facts)
+	sorted := false
+	for at := 0; ; at += 1 + at/7 {
+		broken := &failingDisk{at: at, fail: func(string) error { return syscall.ENOSPC }}
+		s.disk = watching{broken, &sorted}
+		_, err := s.Write(t.Context(), "world", content)
+		if len(broken.calls) <= at {
+			if err != nil {
+				t.Fatalf("nothing failed, but: %v", err)
+			}
+			break
+		}
+		if !errors.Is(err, store.ErrFull) {
+			t.Fatalf("operation %d, %s: error is %v", at, broken.calls[at], err)
+		}
+		if now := tree(t, s.dir); len(now) > 0 {
+			t.Fatalf("operation %d, %s: left behind %v", at, broken.calls[at], now)
+		}
+	}
+	if _, err := s.Activate(t.Context(), "world", 1); err != nil {
+		t.Fatal(err)
+	}
+	if got := readWhole(t, s); got != want || !sorted {
+		t.Errorf("sorted on disk (%v) there is\n%s, want\n%s", sorted, got, want)
+	}
+}
+
+// watching notices files that sorters make.
+type watching struct {
+	disk
+	sorted *bool
+}
+
+func (w watching) Create(path string) (file, error) {
+	*w.sorted = *w.sorted || filepath.Base(filepath.Dir(path)) == sortingDir
+	return w.disk.Create(path)
+}
+
 // TestAFailingDiskDoesNotSwitch fails every operation of an activation.
 func TestAFailingDiskDoesNotSwitch(t *testing.T) {
 	s := newStore(t)

@@ -22,10 +22,12 @@ type folder struct {
 	sums  map[string]fileSum
 	pages map[string][]byte
 	open  map[*output]struct{}
+	// memory is how much each sorter of a build may hold.
+	memory int
 }
 
 func newFolder(d disk, dir string) *folder {
-	return &folder{disk: d, dir: dir, sums: map[string]fileSum{}, pages: map[string][]byte{}, open: map[*output]struct{}{}}
+	return &folder{disk: d, dir: dir, sums: map[string]fileSum{}, pages: map[string][]byte{}, open: map[*output]struct{}{}, memory: sortMemory}
 }
 
 // output is a file being written.

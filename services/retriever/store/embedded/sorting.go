@@ -9,7 +9,7 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/extsort"
 )
 
-// sortMemory is how much a sorter holds. One is at work at a time.
+// sortMemory is how much a sorter holds; two are at work at a time.
 const sortMemory = 256 << 20
 
 // sortingDir is where sorters put what they cannot hold, within a snapshot
@@ -19,7 +19,7 @@ const sortingDir = "sorting"
 // sorting are the options of a build's sorters; what names their runs.
 func (b *build) sorting(what string) extsort.Options {
 	return extsort.Options{
-		Dir: filepath.Join(b.dir, sortingDir), Memory: sortMemory, Disk: &sortingDisk{disk: b.disk, what: what},
+		Dir: filepath.Join(b.dir, sortingDir), Memory: b.memory, Disk: &sortingDisk{disk: b.disk, what: what},
 	}
 }
 

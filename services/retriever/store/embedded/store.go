@@ -29,6 +29,8 @@ type Store struct {
 	dir  string
 	disk disk
 	now  func() time.Time
+	// memory is how much each sorter of a build may hold.
+	memory int
 
 	// changing serialises what moves snapshots or CURRENT in this process;
 	// the lock file does it between processes.
@@ -48,7 +50,7 @@ type name struct {
 
 // New opens a directory, which is made by the first Write.
 func New(dir string) *Store {
-	return &Store{dir: dir, disk: osDisk{}, now: time.Now, opened: map[name]*entry{}}
+	return &Store{dir: dir, disk: osDisk{}, now: time.Now, memory: sortMemory, opened: map[name]*entry{}}
 }
 
 // Close lets go of the mapped snapshots. Those that are in use stay readable
