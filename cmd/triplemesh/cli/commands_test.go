@@ -3,7 +3,10 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,6 +88,48 @@ func TestLoadFlags(t *testing.T) {
 				t.Errorf("sent %v with %v, want %v with %v", s.header, s.columns, tt.want, tt.cols)
 			}
 		})
+	}
+}
+
+func TestLoadFromASPARQLEndpoint(t *testing.T) {
+	s := serve(t, &services{})
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, ok := r.BasicAuth(); !ok || user != "ada" || password != "lovelace" {
+			http.Error(w, "who are you", http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Content-Type", "application/sparql-results+json")
+		if !strings.Contains(r.FormValue("query"), "OFFSET 0") {
+			_, _ = io.WriteString(w, `{"head":{"vars":["s","p","o"]},"results":{"bindings":[]}}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"head":{"vars":["s","p","o"]},"results":{"bindings":[{"s":{"type":"uri","value":"urn:mars"},"p":{"type":"uri","value":"urn:moon"},"o":{"type":"literal","value":"Phobos"}}]}}`)
+	}))
+	defer endpoint.Close()
+	env := []string{"SPARQL_USER=ada", "SPARQL_PASSWORD=lovelace"}
+	triplemesh(t, env, "", "kg", "load", "mars", "sparql+"+endpoint.URL, "--retriever", s.addr).says(t, exitAnswered, "mars@7")
+	if got, want := s.files["sparql.nt FORMAT_N_TRIPLES"], "<urn:mars> <urn:moon> \"Phobos\" .\n"; got != want {
+		t.Errorf("sent %q, want %q", got, want)
+	}
+	o := triplemesh(t, env[:1], "", "kg", "load", "mars", "sparql+"+endpoint.URL, "--retriever", s.addr)
+	o.says(t, exitFailed, "401", "who are you")
+	if strings.Contains(o.stderr, "lovelace") {
+		t.Error("the password is told")
+	}
+}
+
+func TestLoadRefusesAddresses(t *testing.T) {
+	s := serve(t, &services{})
+	for address, says := range map[string]string{
+		"https://ada:lovelace@example.org/x.nt": "sparql+https",
+		"bolt://neo4j:lovelace@localhost":       "NEO4J_PASSWORD",
+		"sparql+http://ada:lovelace@localhost":  "SPARQL_PASSWORD",
+	} {
+		o := triplemesh(t, nil, "", "kg", "load", "mars", address, "--retriever", s.addr)
+		o.says(t, exitUsage, says)
+		if strings.Contains(o.stdout+o.stderr, "lovelace") {
+			t.Errorf("%s: the password is told", address)
+		}
 	}
 }
 

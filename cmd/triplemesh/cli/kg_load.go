@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"time"
 
@@ -21,7 +19,7 @@ import (
 type kgLoad struct {
 	storeFlags
 	Name       string   `arg:"" help:"Name of the knowledge graph: a lower-case word."`
-	Files      []string `arg:"" help:"Files of triples, plain, .gz, .bz2 or .zst: TSV (subject, relation, object, separated by tabs), CSV, N-Triples, N-Quads, Turtle, JSON-LD, or the dumps of Wikidata (JSON) and Freebase; - reads TSV from standard input."`
+	Files      []string `arg:"" help:"Files of triples, plain, .gz, .bz2 or .zst: TSV (subject, relation, object, separated by tabs), CSV, N-Triples, N-Quads, Turtle, JSON-LD, or the dumps of Wikidata (JSON) and Freebase; - reads TSV from standard input. A Neo4j server (neo4j://HOST:PORT, bolt://…; NEO4J_USER, NEO4J_PASSWORD) or a SPARQL endpoint (sparql+https://…; SPARQL_USER, SPARQL_PASSWORD) is read as a file is."`
 	Format     string   `enum:"${formats}" default:"" placeholder:"FORMAT" help:"tsv, csv, n-triples, n-quads, turtle, json-ld, wikidata-json or freebase; otherwise told by the files' names."`
 	Columns    string   `placeholder:"S,R,O" help:"Headings of a CSV file's columns of subject, relation and object, and if there are any of start and end. One heading alone is the subject, and every other column a relation."`
 	Separator  string   `placeholder:"CHAR" help:"What stands between the cells of a CSV file; otherwise a comma."`
@@ -34,6 +32,14 @@ type kgLoad struct {
 	IfMissing  bool     `help:"Do nothing where the knowledge graph has an active snapshot already."`
 	Resume     bool     `help:"Go on with a load of the same files that was interrupted."`
 	JSON       bool     `name:"json" help:"Print what was built as JSON."`
+
+	Database     string   `group:"Neo4j" placeholder:"NAME" help:"Database to read; otherwise the user's own."`
+	NameProperty string   `group:"Neo4j" placeholder:"NAME" help:"Property that names a node; otherwise name."`
+	Labels       []string `group:"Neo4j" placeholder:"LABEL" help:"Only nodes with one of these labels."`
+	Types        []string `group:"Neo4j" placeholder:"TYPE" help:"Only relationships of these types."`
+	Properties   bool     `group:"Neo4j" help:"Make triples of nodes' labels and other properties too."`
+	Graph        string   `group:"SPARQL" placeholder:"IRI" help:"Graph to read; otherwise the default graph."`
+	Where        string   `group:"SPARQL" placeholder:"PATTERN" help:"Graph pattern that binds ?s, ?p and ?o; otherwise all statements."`
 
 	// A call without a deadline gets the server's own, which is meant for
 	// questions; encoding a large graph takes hours.
@@ -48,14 +54,11 @@ func (c *kgLoad) Run(p *program) error {
 	if !goodName.MatchString(c.Name) {
 		return exitError{exitUsage, fmt.Errorf("load %q: a knowledge graph's name is a lower-case letter and then letters, digits, - or _, 63 at most, such as wikidata", c.Name)}
 	}
-	for _, f := range c.Files {
-		if f == "-" {
-			continue
-		}
-		if info, err := os.Stat(f); err != nil {
+	inputs := make([]input, len(c.Files))
+	for i, arg := range c.Files {
+		var err error
+		if inputs[i], err = c.input(arg, p.stdin, p.env, func(err error) { fmt.Fprintln(p.stderr, "passed over:", show.Line(err.Error(), 200)) }); err != nil {
 			return exitError{exitUsage, fmt.Errorf("load %s: %w", c.Name, err)}
-		} else if info.IsDir() {
-			return exitError{exitUsage, fmt.Errorf("load %s: %s is a folder: name the files in it", c.Name, f)}
 		}
 	}
 	return p.graphs(c.storeFlags, func(client retrieverv1.KnowledgeGraphServiceClient) error {
@@ -65,7 +68,7 @@ func (c *kgLoad) Run(p *program) error {
 			}
 		}
 		began := time.Now()
-		resp, err := c.send(p, client)
+		resp, err := c.send(p, client, inputs)
 		if err != nil {
 			return err
 		}
@@ -89,7 +92,7 @@ func (c *kgLoad) isThere(ctx context.Context, client retrieverv1.KnowledgeGraphS
 	return false, err
 }
 
-func (c *kgLoad) send(p *program, client retrieverv1.KnowledgeGraphServiceClient) (*retrieverv1.LoadResponse, error) {
+func (c *kgLoad) send(p *program, client retrieverv1.KnowledgeGraphServiceClient, inputs []input) (*retrieverv1.LoadResponse, error) {
 	header, file, err := c.headers()
 	if err != nil {
 		return nil, exitError{exitUsage, fmt.Errorf("load %s: %w", c.Name, err)}
@@ -103,7 +106,13 @@ func (c *kgLoad) send(p *program, client retrieverv1.KnowledgeGraphServiceClient
 	line := p.status()
 	defer line.clear()
 	sent := make(chan error, 1)
-	go func() { sent <- c.sendAll(stream, header, file, p.stdin) }()
+	go func() {
+		err := c.sendAll(ctx, stream, header, file.GetColumns(), inputs)
+		sent <- err
+		if err != nil && !errors.Is(err, io.EOF) {
+			cancel() // half a file is no load
+		}
+	}()
 	progress := newLoadProgress(c.Name, line)
 	for {
 		event, err := stream.Recv()
@@ -123,14 +132,14 @@ func (c *kgLoad) send(p *program, client retrieverv1.KnowledgeGraphServiceClient
 	}
 }
 
-func (c *kgLoad) sendAll(stream grpc.BidiStreamingClient[retrieverv1.LoadStreamRequest, retrieverv1.LoadStreamResponse], header *retrieverv1.LoadHeader, file *retrieverv1.FileHeader, stdin io.Reader) error {
+func (c *kgLoad) sendAll(ctx context.Context, stream grpc.BidiStreamingClient[retrieverv1.LoadStreamRequest, retrieverv1.LoadStreamResponse], header *retrieverv1.LoadHeader, columns *retrieverv1.Columns, inputs []input) error {
 	send := func(r *retrieverv1.LoadRequest) error {
 		return stream.Send(&retrieverv1.LoadStreamRequest{Request: r})
 	}
 	err := send(&retrieverv1.LoadRequest{Part: &retrieverv1.LoadRequest_Header{Header: header}})
-	for _, path := range c.Files {
+	for _, in := range inputs {
 		if err == nil {
-			err = c.sendFile(send, path, file, stdin)
+			err = c.sendInput(ctx, send, in, columns)
 		}
 	}
 	if err == nil {
@@ -143,17 +152,13 @@ func (c *kgLoad) sendAll(stream grpc.BidiStreamingClient[retrieverv1.LoadStreamR
 // 1 MiB.
 const chunkBytes = 256 << 10
 
-func (c *kgLoad) sendFile(send func(*retrieverv1.LoadRequest) error, path string, like *retrieverv1.FileHeader, stdin io.Reader) error {
-	file := stdin
-	header := &retrieverv1.FileHeader{Name: "stdin.tsv", Format: like.GetFormat(), Columns: like.GetColumns()}
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return fmt.Errorf("load %s: %w", c.Name, err)
-		}
-		defer f.Close()
-		file, header.Name = f, filepath.Base(path)
+func (c *kgLoad) sendInput(ctx context.Context, send func(*retrieverv1.LoadRequest) error, in input, columns *retrieverv1.Columns) error {
+	file, err := in.open(ctx)
+	if err != nil {
+		return fmt.Errorf("load %s: %w", c.Name, err)
 	}
+	defer file.Close()
+	header := &retrieverv1.FileHeader{Name: in.name, Format: in.format, Columns: columns}
 	if err := send(&retrieverv1.LoadRequest{Part: &retrieverv1.LoadRequest_File{File: header}}); err != nil {
 		return err
 	}
@@ -170,7 +175,7 @@ func (c *kgLoad) sendFile(send func(*retrieverv1.LoadRequest) error, path string
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("load %s: read %s: %w", c.Name, path, err)
+			return fmt.Errorf("load %s: read %s: %w", c.Name, in.name, err)
 		}
 	}
 }

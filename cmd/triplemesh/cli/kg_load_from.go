@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/triplemesh/triplemesh/services/retriever/source/neo4j"
+	"github.com/triplemesh/triplemesh/services/retriever/source/rdf"
+	"github.com/triplemesh/triplemesh/services/retriever/source/sparql"
+)
+
+// input is one thing that a load reads.
+type input struct {
+	// name is what the retriever is told.
+	name   string
+	format retrieverv1.Format
+	// open starts reading. What is read from a server is read here, so that
+	// credentials never leave this process.
+	open func(context.Context) (io.ReadCloser, error)
+}
+
+// input finds out what an argument of load names: a file, standard input, or a
+// server.
+func (c *kgLoad) input(arg string, stdin io.Reader, env []string, note func(error)) (input, error) {
+	if arg == "-" {
+		return input{"stdin.tsv", formats[c.Format], func(context.Context) (io.ReadCloser, error) { return io.NopCloser(stdin), nil }}, nil
+	}
+	scheme, _, isURL := strings.Cut(arg, "://")
+	switch {
+	case isURL && (scheme == "sparql+http" || scheme == "sparql+https"):
+		return c.sparql(strings.TrimPrefix(arg, "sparql+"), env, note)
+	case isURL && (strings.HasPrefix(scheme, "neo4j") || strings.HasPrefix(scheme, "bolt")):
+		return c.neo4j(arg, env, note)
+	case isURL && !fileThere(arg):
+		return input{}, fmt.Errorf("%s: nothing is read from there: name a file, a Neo4j server (neo4j://…, bolt://…) or a SPARQL endpoint (sparql+https://…)", redacted(arg))
+	}
+	info, err := os.Stat(arg)
+	if err != nil {
+		return input{}, err
+	}
+	if info.IsDir() {
+		return input{}, fmt.Errorf("%s is a folder: name the files in it", arg)
+	}
+	return input{filepath.Base(arg), formats[c.Format], func(context.Context) (io.ReadCloser, error) { return os.Open(arg) }}, nil
+}
+
+func fileThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// redacted leaves out what of a URL may be a secret.
+func redacted(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "the address"
+	}
+	return u.Redacted()
+}
+
+// neo4j reads a graph that is kept in Neo4j.
+func (c *kgLoad) neo4j(uri string, env []string, note func(error)) (input, error) {
+	if u, err := url.Parse(uri); err != nil || u.User != nil {
+		return input{}, errors.New("a Neo4j server is named without user and password: they are read from NEO4J_USER and NEO4J_PASSWORD")
+	}
+	config := neo4j.Config{
+		URI: uri, User: envOr(env, "NEO4J_USER", "neo4j"), Password: envOr(env, "NEO4J_PASSWORD", ""),
+		Database: c.Database, Name: c.NameProperty, Labels: c.Labels, Types: c.Types, Properties: c.Properties, Bad: c.bad(note),
+	}
+	if config.Password == "" {
+		config.User = ""
+	}
+	return input{"neo4j.nq", retrieverv1.Format_FORMAT_N_QUADS, func(ctx context.Context) (io.ReadCloser, error) {
+		return piped(func(w io.Writer) error {
+			out := rdf.NewWriter(w)
+			if _, err := neo4j.Read(ctx, config, out); err != nil {
+				return err
+			}
+			return out.Flush()
+		}), nil
+	}}, nil
+}
+
+// sparql reads what an endpoint holds.
+func (c *kgLoad) sparql(endpoint string, env []string, note func(error)) (input, error) {
+	if u, err := url.Parse(endpoint); err != nil || u.User != nil {
+		return input{}, errors.New("a SPARQL endpoint is named without user and password: they are read from SPARQL_USER and SPARQL_PASSWORD")
+	}
+	config := sparql.Config{
+		Endpoint: endpoint, User: envOr(env, "SPARQL_USER", ""), Password: envOr(env, "SPARQL_PASSWORD", ""),
+		Graph: c.Graph, Where: c.Where, Language: c.Language, Bad: c.bad(note),
+	}
+	return input{"sparql.nt", retrieverv1.Format_FORMAT_N_TRIPLES, func(ctx context.Context) (io.ReadCloser, error) {
+		return piped(func(w io.Writer) error {
+			_, err := sparql.Copy(ctx, config, w)
+			return err
+		}), nil
+	}}, nil
+}
+
+// bad says what becomes of what a server holds and no graph can take.
+func (c *kgLoad) bad(note func(error)) func(error) error {
+	return func(err error) error {
+		if c.Strict {
+			return err
+		}
+		note(err)
+		return nil
+	}
+}
+
+// piped reads what write writes.
+func piped(write func(io.Writer) error) io.ReadCloser {
+	r, w := io.Pipe()
+	go func() { _ = w.CloseWithError(write(w)) }()
+	return r
+}
+
+func envOr(env []string, name, otherwise string) string {
+	for _, kv := range env {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok && value != "" {
+			return value
+		}
+	}
+	return otherwise
+}
