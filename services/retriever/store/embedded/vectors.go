@@ -16,6 +16,7 @@ var vectorFiles = [4]string{scan.Full: vectorsFile, scan.Codes: codesFile, scan.
 func (v *viewer) vectors(n, dims int, names [4]string) *scan.Vectors {
 	var files [4]*pages.File
 	var data [4][]byte
+	var helds [4]held
 	for column, name := range names {
 		if name == "" {
 			continue
@@ -24,10 +25,14 @@ func (v *viewer) vectors(n, dims int, names [4]string) *scan.Vectors {
 			return nil
 		}
 		data[column] = files[column].Raw()
+		helds[column].data = data[column]
 	}
 	vectors, err := scan.Open(dims, scan.Columns{
 		Full: data[scan.Full], Codes: data[scan.Codes], Scales: data[scan.Scales], Bits: data[scan.Bits],
-		Touch: func(column scan.Column, from, to int64) error { return files[column].Touch(from, to) },
+		Touch: func(column scan.Column, from, to int64) error {
+			helds[column].read(from, to)
+			return files[column].Touch(from, to)
+		},
 	})
 	if err == nil && vectors.Len() != n {
 		err = fmt.Errorf("%s holds %d vectors, want %d: %w", names[scan.Full], vectors.Len(), n, store.ErrCorrupt)
