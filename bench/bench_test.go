@@ -122,15 +122,15 @@ func TestWrittenVectorsAreFound(t *testing.T) {
 	}
 }
 
-func TestBandwidthReadsEverything(t *testing.T) {
-	data := make([]byte, 8*1000)
-	for i := range 1000 {
-		data[8*i] = 1
-	}
-	for threads := 1; threads <= 3; threads++ {
-		// Words beyond a multiple of eight are left out in each part.
-		if got := bandwidth(data, threads); got < 1000-8*3 || got > 1000 {
-			t.Errorf("%d threads add up %d", threads, got)
+func TestBandwidthReadsEveryCacheLine(t *testing.T) {
+	for threads := 1; threads <= 4; threads++ {
+		// Every part of every thread begins with a cache line.
+		data := make([]byte, 64*4*threads*10)
+		for i := 0; i < len(data); i += 64 {
+			data[i] = 1
+		}
+		if got, want := bandwidth(data, threads), uint64(len(data)/64); got != want {
+			t.Errorf("%d threads add up %d, want %d", threads, got, want)
 		}
 	}
 }
