@@ -34,6 +34,16 @@ func BenchmarkDots(b *testing.B) {
 	benchKernels(b, blockRows*384, func(k kernels) { k.dots(&rows[0], blockRows, 384, &queries[0], &out) })
 }
 
+func BenchmarkDot(b *testing.B) {
+	rows, query := make([]byte, blockRows*384), make([]int8, 384)
+	var out [blockRows]int32
+	benchKernels(b, blockRows*384, func(k kernels) {
+		if k.dot != nil {
+			k.dot(&rows[0], blockRows, 384, &query[0], &out)
+		}
+	})
+}
+
 func BenchmarkLookups(b *testing.B) {
 	block, table := make([]byte, blockBytes(384)), make([]byte, columnsOf(384)*32)
 	var out [blockRows]int32

@@ -98,7 +98,7 @@ func (s *search) scanCodes(from, to uint32, out *buffers, bests []*best) error {
 		scales := s.scales[from : int(from)+n]
 		factors := out.sixtyFour(scales)
 		for g, coded := range s.coded {
-			s.kernels.dots(&s.columns.Codes[int(from)*width], n, width, &coded.values[0], &out.dots)
+			s.multiply(coded, &s.columns.Codes[int(from)*width], n, width, out)
 			for i, q := range coded.queries {
 				b := bests[g*group+i]
 				margin := int32(min(q.rowErr+1, 1<<30))
@@ -118,6 +118,15 @@ func (s *search) scanCodes(from, to uint32, out *buffers, bests []*best) error {
 	return nil
 }
 
+// multiply fills out's dots of n rows and a group's queries.
+func (s *search) multiply(coded codedGroup, rows *byte, n, width int, out *buffers) {
+	if s.kernels.dot != nil && len(coded.queries) == 1 {
+		s.kernels.dot(rows, n, width, &coded.values[0], &out.dots[0])
+		return
+	}
+	s.kernels.dots(rows, n, width, &coded.values[0], &out.dots)
+}
+
 // code offers one row to a query's best, by its code.
 func (s *search) code(row uint32, query int, out *buffers, b *best) error {
 	width := int64(stride(s.dims))
@@ -129,7 +138,7 @@ func (s *search) code(row uint32, query int, out *buffers, b *best) error {
 		return err
 	}
 	coded := s.coded[query/group]
-	s.kernels.dots(&s.columns.Codes[at], 1, int(width), &coded.values[0], &out.dots)
+	s.multiply(coded, &s.columns.Codes[at], 1, int(width), out)
 	b.add(coded.queries[query%group].candidate(row, out.dots[query%group][0], s.scales[row]))
 	return nil
 }

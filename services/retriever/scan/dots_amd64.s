@@ -145,3 +145,63 @@ loop:
 
 	VZEROUPPER
 	RET
+
+// func dot512(rows *byte, n, width int, query *int8, out *[64]int32)
+//
+// One query takes four rows at a time, so that four stretches of memory are
+// under way and nothing is multiplied for queries that are not there. Rows
+// beyond the last are the first one again.
+TEXT ·dot512(SB), NOSPLIT, $0-40
+	MOVQ rows+0(FP), AX
+	MOVQ n+8(FP), CX
+	MOVQ width+16(FP), SI
+	MOVQ query+24(FP), R8
+	MOVQ out+32(FP), DI
+
+four:
+	LEAQ    (AX)(SI*1), BX
+	LEAQ    (AX)(SI*2), R9
+	LEAQ    (BX)(SI*2), R10
+	CMPQ    CX, $2
+	CMOVQLT AX, BX
+	CMPQ    CX, $3
+	CMOVQLT AX, R9
+	CMPQ    CX, $4
+	CMOVQLT AX, R10
+	XORQ    DX, DX
+	CLEAR(Y0)
+	CLEAR(Y1)
+	CLEAR(Y2)
+	CLEAR(Y3)
+
+stretch:
+	PREFETCHT0 AHEAD(AX)(DX*1)
+	PREFETCHT0 AHEAD(BX)(DX*1)
+	PREFETCHT0 AHEAD(R9)(DX*1)
+	PREFETCHT0 AHEAD(R10)(DX*1)
+	VMOVDQU32  (R8)(DX*1), Z10
+	VMOVDQU32  (AX)(DX*1), Z8
+	VMOVDQU32  (BX)(DX*1), Z9
+	VMOVDQU32  (R9)(DX*1), Z11
+	VMOVDQU32  (R10)(DX*1), Z12
+	VPDPBUSD   Z10, Z8, Z0
+	VPDPBUSD   Z10, Z9, Z1
+	VPDPBUSD   Z10, Z11, Z2
+	VPDPBUSD   Z10, Z12, Z3
+	ADDQ       $64, DX
+	CMPQ       DX, SI
+	JLT        stretch
+
+	HALVE(Z0, Y0)
+	HALVE(Z1, Y1)
+	HALVE(Z2, Y2)
+	HALVE(Z3, Y3)
+	FOLD(Y0, Y1, Y2, Y3, X0)
+	VMOVDQU X0, (DI)
+	LEAQ    (AX)(SI*4), AX
+	ADDQ    $16, DI
+	SUBQ    $4, CX
+	JGT     four
+
+	VZEROUPPER
+	RET

@@ -20,6 +20,8 @@ type kernels struct {
 	// follow one another, width bytes each, a multiple of 64: out[q][row].
 	// Beyond n, out may be changed.
 	dots func(rows *byte, n, width int, queries *int8, out *[group][blockRows]int32)
+	// dot is dots for one query; nil where dots is as fast.
+	dot func(rows *byte, n, width int, query *int8, out *[blockRows]int32)
 	// lookups adds up, for each row of a block, the entries of table that its
 	// bits choose. columns is even.
 	lookups func(block *byte, columns int, table *byte, out *[blockRows]int32)

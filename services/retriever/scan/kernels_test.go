@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -59,7 +60,7 @@ func TestProductsAreThoseOfEachRowAndQuery(t *testing.T) {
 
 func TestDotsAreExact(t *testing.T) {
 	for _, width := range []int{64, 384, 1536, 4160} {
-		for _, n := range []int{1, 2, 3, 63, 64} {
+		for _, n := range []int{1, 2, 3, 4, 5, 62, 63, 64} {
 			r := rand.New(rand.NewPCG(uint64(n), uint64(width)))
 			rows, bytes := randomBytes(r, n*width), randomBytes(r, group*width)
 			queries := make([]int8, len(bytes))
@@ -74,6 +75,15 @@ func TestDotsAreExact(t *testing.T) {
 			eachKernel(t, width, func(t *testing.T, k kernels) {
 				var out [group][blockRows]int32
 				k.dots(&rows[0], n, width, &queries[0], &out)
+				if k.dot != nil {
+					for q := range group {
+						var one [blockRows]int32
+						k.dot(&rows[0], n, width, &queries[q*width], &one)
+						if !slices.Equal(one[:n], out[q][:n]) {
+							t.Fatalf("%d rows of %d bytes: one query alone has %v, among others %v", n, width, one[:n], out[q][:n])
+						}
+					}
+				}
 				for q := range group {
 					for row := range n {
 						var want int32
