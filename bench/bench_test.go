@@ -101,6 +101,26 @@ func TestGeneratedVectorsComeInFamilies(t *testing.T) {
 
 func clone(v []float32) []float32 { return append([]float32(nil), v...) }
 
+func TestRepeatedVectorsResembleTheirOriginals(t *testing.T) {
+	g := newGenerated(128, 2)
+	var originals [][]float32
+	next := repeated(func() []float32 {
+		originals = append(originals, clone(g.next()))
+		return originals[len(originals)-1]
+	}, 3)
+	for i := range 9 {
+		v := clone(next())
+		var cosine, length float64
+		for j := range v {
+			cosine += float64(v[j]) * float64(originals[i%3][j])
+			length += float64(v[j]) * float64(v[j])
+		}
+		if math.Abs(length-1) > 1e-5 || cosine < 0.95 || (i >= 3) != (cosine < 0.9999) {
+			t.Errorf("vector %d has a cosine of %.4f to its original and a length of %.4f", i, cosine, length)
+		}
+	}
+}
+
 func TestWrittenVectorsAreFound(t *testing.T) {
 	b := &bench{work: t.TempDir()}
 	set, err := b.write(t.Context(), "set", 1000, 32, newGenerated(32, 1).next)

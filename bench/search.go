@@ -2,7 +2,9 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/triplemesh/triplemesh/services/retriever/scan"
 )
@@ -10,23 +12,14 @@ import (
 // hitsPerQuery is the k of every search.
 const hitsPerQuery = 10
 
-// search compares ways to find the nearest of generated vectors.
+// search compares ways to find the nearest of many vectors.
 func (b *bench) search(ctx context.Context) error {
-	b.progress("search: generating %d vectors of %d dimensions", b.Vectors, b.Dims)
-	set, err := b.write(ctx, "search", b.Vectors, b.Dims, newGenerated(b.Dims, 1).next)
+	b.progress("search: writing %d vectors", b.Vectors)
+	set, queries, kind, err := b.manyVectors(ctx)
 	if err != nil {
 		return err
 	}
 	defer set.close()
-	queries := make([][]float32, 10)
-	near := newGenerated(b.Dims, 1)
-	for i := range queries {
-		// Neighbours of rows that are there.
-		for range 1 + b.Vectors/20 {
-			near.next()
-		}
-		queries[i] = append([]float32(nil), near.next()...)
-	}
 	file, err := b.saveQueries("search.queries", queries)
 	if err != nil {
 		return err
@@ -37,7 +30,7 @@ func (b *bench) search(ctx context.Context) error {
 			return err
 		}
 		defer faiss.stop()
-		if _, err := faiss.ask(map[string]any{"open": set.full, "dims": b.Dims, "threads": b.Threads}); err != nil {
+		if _, err := faiss.ask(map[string]any{"open": set.full, "dims": set.Dims(), "threads": b.Threads}); err != nil {
 			return err
 		}
 		for _, index := range []string{"flat", "sq8"} {
@@ -72,12 +65,46 @@ func (b *bench) search(ctx context.Context) error {
 				contestants = append(contestants, b.searching(faiss, c.name, "", file, n, best, c.ask))
 			}
 		}
-		title := fmt.Sprintf("search %d vectors, %d queries, top %d, %d threads", set.Len(), n, hitsPerQuery, b.Threads)
+		title := fmt.Sprintf("search %d %s vectors, %d queries, top %d, %d threads", set.Len(), kind, n, hitsPerQuery, b.Threads)
 		if err := b.contest(ctx, title, b.Rounds, contestants...); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// searchQueries is how many queries are asked at once.
+const searchQueries = 10
+
+// manyVectors are those of the triples again and again, each time with some
+// noise, and queries those of the questions; without triples and questions both
+// are generated.
+func (b *bench) manyVectors(ctx context.Context) (set *vectorSet, queries [][]float32, kind string, err error) {
+	if b.Triples != "" && b.Questions != "" {
+		snap, err := b.loaded(ctx)
+		if err != nil {
+			return nil, nil, "", err
+		}
+		defer snap.Release()
+		if queries, err = b.asked(ctx, searchQueries); err != nil {
+			return nil, nil, "", err
+		}
+		next, failed := b.rowsOf(ctx, snap)
+		set, err = b.write(ctx, "search", b.Vectors, snap.Info().Dims, repeated(next, snap.Info().Triples))
+		return set, queries, "real", errors.Join(failed(), err)
+	}
+	if set, err = b.write(ctx, "search", b.Vectors, b.Dims, newGenerated(b.Dims, 1).next); err != nil {
+		return nil, nil, "", err
+	}
+	near := newGenerated(b.Dims, 1)
+	for range searchQueries {
+		// Neighbours of rows that are there.
+		for range b.Vectors / (2 * searchQueries) {
+			near.next()
+		}
+		queries = append(queries, slices.Clone(near.next()))
+	}
+	return set, queries, "generated", nil
 }
 
 // scanning is the engine's search by one method.
