@@ -104,7 +104,7 @@ type bench struct {
 	Options
 	work   string // a directory for generated files, removed at the end
 	peers  *peers
-	opened *engine // nil until a measure needs it
+	opened map[string]*engine // by encoder, once a measure needs them
 	rows   []Row
 	stderr io.Writer
 }

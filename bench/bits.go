@@ -114,7 +114,8 @@ const leastRecall = 0.995
 // rowsOf hands out the vectors of a snapshot's triples. They come from the
 // cache of vectors that loading filled.
 func (b *bench) rowsOf(ctx context.Context, snap store.Snapshot) (next func() []float32, failed func() error) {
-	enc := b.opened.cache.Encoder(b.opened.encoder)
+	e := b.opened[fp32]
+	enc := e.cache.Encoder(e.encoder)
 	var batch [][]float32
 	var err error
 	at, triples := 0, snap.Info().Triples

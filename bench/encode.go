@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/verbalise"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/bert"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -17,27 +17,22 @@ import (
 const encodedTexts = 2000
 
 // encode compares the encoders on the texts of triples.
-func (b *bench) encode(ctx context.Context) error {
+func (b *bench) encode(ctx context.Context) (err error) {
 	snap, err := b.loaded(ctx)
 	if err != nil {
 		return err
 	}
 	defer snap.Release()
 	texts := textsOf(snap, encodedTexts)
-	enc, err := b.onnx()
-	if err != nil {
-		return err
+	var contestants []contestant
+	for _, kind := range []string{fp32, int8} {
+		enc, closeEncoder, err := b.encoder(kind)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, closeEncoder()) }()
+		contestants = append(contestants, encoding("triplemesh "+kind, enc, texts))
 	}
-	defer enc.Close()
-	contestants := []contestant{encoding("triplemesh fp32", enc, texts)}
-	small, err := bert.New(bert.Config{
-		Model: filepath.Join(b.Cache, "encoder", "model.onnx"), Vocabulary: filepath.Join(b.Cache, "encoder", "vocab.txt"),
-		Name: encoderName, Threads: b.Threads,
-	})
-	if err != nil {
-		return err
-	}
-	contestants = append(contestants, encoding("triplemesh int8", small, texts))
 	if b.peers != nil {
 		python, err := b.peers.start(ctx, "encoder")
 		if err != nil {

@@ -19,7 +19,16 @@ const groundedQuestions = 200
 // question at a time. No text is encoded twice over all questions and rounds
 // but the words of relations.
 func (b *bench) ground(ctx context.Context) error {
-	e, err := b.engine(ctx)
+	for _, kind := range []string{fp32, int8} {
+		if err := b.groundWith(ctx, kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) groundWith(ctx context.Context, kind string) error {
+	e, err := b.engineWith(ctx, kind)
 	if err != nil {
 		return err
 	}
@@ -59,7 +68,7 @@ func (b *bench) ground(ctx context.Context) error {
 	note := fmt.Sprintf("%.1f triples a question", float64(facts)/float64(len(best)))
 	for _, p := range []int{50, 99} {
 		value := best[min(len(best)*p/100, len(best)-1)]
-		b.add(Row{Contest: title, Name: fmt.Sprintf("triplemesh, p%d", p), Value: value, Median: value, Unit: "ms", Note: note})
+		b.add(Row{Contest: title, Name: fmt.Sprintf("%s encoder, p%d", kind, p), Value: value, Median: value, Unit: "ms", Note: note})
 	}
 	return nil
 }

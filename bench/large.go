@@ -14,7 +14,9 @@ import (
 const (
 	// perSubject is how many triples of a large snapshot have one subject.
 	perSubject = 10
-	// relations is how many relations it has.
+	// rowSeed makes the vectors.
+	rowSeed = 5
+	// relationsInLarge is how many relations it has.
 	relationsInLarge = 100
 )
 
@@ -48,9 +50,13 @@ func (b *bench) large(ctx context.Context) error {
 	b.add(Row{Contest: title, Name: "open: memory", Value: float64(stop()) / 1e6, Unit: "MB"})
 
 	stop = watchMemory()
-	queries := newGenerated(b.Dims, 7)
+	queries := newGenerated(b.Dims, rowSeed)
 	var times []float64
 	for range 200 {
+		// Rows from all over the first part, each with its family about it.
+		for range min(b.Large/200, 5000) - 1 {
+			queries.next()
+		}
 		q := slices.Clone(queries.next())
 		began := time.Now()
 		if _, err := snap.SearchTriples(ctx, [][]float32{q}, hitsPerQuery, store.Filter{}); err != nil {
@@ -104,7 +110,7 @@ func largeContent(triples, dims int) store.Content {
 			return nil
 		},
 		TripleVectors: func(_ context.Context, emit func([]float32) error) error {
-			rows := newGenerated(dims, 5)
+			rows := newGenerated(dims, rowSeed)
 			for range triples {
 				if err := emit(rows.next()); err != nil {
 					return err

@@ -87,7 +87,12 @@ func Run(ctx context.Context, o Options, stderr io.Writer) (rows []Row, err erro
 	if b.work, err = os.MkdirTemp(o.Work, "triplemesh-bench-"); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(b.work)) }()
+	defer func() {
+		for _, e := range b.opened {
+			err = errors.Join(err, e.close())
+		}
+		err = errors.Join(err, os.RemoveAll(b.work))
+	}()
 	if o.Peers {
 		if b.peers, err = newPeers(ctx, o.Cache+"/peers", o.Python, b.progress); err != nil {
 			return nil, err

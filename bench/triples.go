@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
+	"github.com/triplemesh/triplemesh/services/retriever/encoder/bert"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/onnx"
 	"github.com/triplemesh/triplemesh/services/retriever/load"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
@@ -17,72 +18,90 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/vectorcache"
 )
 
-// engine is the encoder and the store that real triples are measured with,
+// engine is an encoder and the store that real triples are measured with,
 // opened when a measure first asks for them.
 type engine struct {
-	encoder *onnx.Encoder
+	encoder encoder.Encoder
+	close   func() error
 	cache   *vectorcache.Cache
 	graphs  *embedded.Store
 	kg      string
 }
 
-func (e *engine) close() error {
-	if e == nil {
-		return nil
-	}
-	return errors.Join(e.graphs.Close(), e.cache.Close(), e.encoder.Close())
-}
+// The encoders that triples are loaded with.
+const (
+	fp32 = "fp32"
+	int8 = "int8"
+)
 
-// engine opens the encoder, and loads the triples where that was not done by an
-// earlier run.
-func (b *bench) engine(ctx context.Context) (*engine, error) {
-	if b.opened != nil {
-		return b.opened, nil
+// engine opens the default encoder, and loads the triples where that was not
+// done by an earlier run.
+func (b *bench) engine(ctx context.Context) (*engine, error) { return b.engineWith(ctx, fp32) }
+
+func (b *bench) engineWith(ctx context.Context, kind string) (*engine, error) {
+	if e := b.opened[kind]; e != nil {
+		return e, nil
 	}
 	if b.Triples == "" {
 		return nil, fmt.Errorf("%w: no file of triples is named: --triples FILE", errSkip)
 	}
-	enc, err := b.onnx()
+	enc, closeEncoder, err := b.encoder(kind)
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{encoder: enc, graphs: embedded.New(filepath.Join(b.Cache, "bench", "kg"))}
-	if e.cache, err = vectorcache.Open(filepath.Join(b.Cache, "bench", "vectors"), vectorcache.Options{}); err != nil {
-		return nil, errors.Join(err, enc.Close())
+	cache, err := vectorcache.Open(filepath.Join(b.Cache, "bench", "vectors"), vectorcache.Options{})
+	if err != nil {
+		return nil, errors.Join(err, closeEncoder())
 	}
-	b.opened = e
-	if e.kg, err = kgName(b.Triples); err != nil {
+	graphs := embedded.New(filepath.Join(b.Cache, "bench", "kg"))
+	e := &engine{encoder: enc, cache: cache, graphs: graphs, close: func() error {
+		return errors.Join(graphs.Close(), cache.Close(), closeEncoder())
+	}}
+	if b.opened == nil {
+		b.opened = map[string]*engine{}
+	}
+	b.opened[kind] = e
+	if e.kg, err = kgName(b.Triples, kind); err != nil {
 		return nil, err
 	}
 	if snap, err := e.graphs.Open(ctx, e.kg, 0); err == nil {
 		snap.Release()
 		return e, nil
 	}
-	b.progress("loading %s; the next run finds it there", b.Triples)
+	b.progress("loading %s by the %s encoder; the next run finds it there", b.Triples, kind)
 	_, err = load.Files(ctx, e.graphs, e.cache.Encoder(enc), []string{b.Triples}, load.Options{KG: e.kg})
 	return e, err
+}
+
+// encoder opens the model that `triplemesh setup` fetches, one way or the
+// other.
+func (b *bench) encoder(kind string) (encoder.Encoder, func() error, error) {
+	model, vocabulary := filepath.Join(b.Cache, "encoder", "model.onnx"), filepath.Join(b.Cache, "encoder", "vocab.txt")
+	if kind == int8 {
+		e, err := bert.New(bert.Config{Model: model, Vocabulary: vocabulary, Name: encoderName, Threads: b.Threads})
+		return e, func() error { return nil }, err
+	}
+	e, err := onnx.New(onnx.Config{
+		Library: filepath.Join(b.Cache, "onnxruntime", "libonnxruntime.so"),
+		Model:   model, Vocabulary: vocabulary, Name: encoderName, Threads: b.Threads,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return e, e.Close, nil
 }
 
 // encoderName is the model that `triplemesh setup` fetches.
 const encoderName = "all-MiniLM-L6-v2"
 
-func (b *bench) onnx() (*onnx.Encoder, error) {
-	return onnx.New(onnx.Config{
-		Library:    filepath.Join(b.Cache, "onnxruntime", "libonnxruntime.so"),
-		Model:      filepath.Join(b.Cache, "encoder", "model.onnx"),
-		Vocabulary: filepath.Join(b.Cache, "encoder", "vocab.txt"),
-		Name:       encoderName, Threads: b.Threads,
-	})
-}
-
 // kgName names what is loaded from a file as it is now: another file, or one
 // that changed, is loaded anew.
-func kgName(path string) (string, error) {
+func kgName(path, kind string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("bench-%x-%x", info.Size(), info.ModTime().Unix()), nil
+	return fmt.Sprintf("bench-%s-%x-%x", kind, info.Size(), info.ModTime().Unix()), nil
 }
 
 // loaded is the snapshot of the triples; the caller releases it.
@@ -129,7 +148,7 @@ func (b *bench) asked(ctx context.Context, n int) ([][]float32, error) {
 	for i, q := range questions {
 		texts[i] = q.Question
 	}
-	return encoder.Encoder(e.encoder).Encode(ctx, texts)
+	return e.encoder.Encode(ctx, texts)
 }
 
 // jsonLines hands the lines of a file to take until it says false.
