@@ -114,7 +114,7 @@ func BenchmarkSnapshot(b *testing.B) {
 func benchOpen(b *testing.B, s *Store, number uint64) {
 	dir := s.snapshotDir("bench", number)
 	graph := int64(0)
-	for _, name := range []string{tripleRelFile, tripleObjFile, outFile, samplesFile, byObjectFile, inFile} {
+	for _, name := range []string{tripleRelFile, tripleObjFile, outFile, samplesFile, byObjectFile, inSubjectsFile, inRelationsFile, inFile} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil {
 			b.Fatal(err)

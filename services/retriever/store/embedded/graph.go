@@ -17,8 +17,10 @@ type graph struct {
 	// the subject of any is a short search of out.
 	samples packed.Column
 	// byObject are the numbers in the order of object, relation and triple, in
-	// is where those of each object begin.
-	byObject, in packed.Column
+	// is where those of each object begin. subjects and inRelations are those of
+	// the triples in that order: looked up by their numbers they would lie far
+	// apart.
+	byObject, subjects, inRelations, in packed.Column
 	// rows are the entities, triples the triples.
 	rows, triples int
 }
@@ -67,16 +69,8 @@ func (g *graph) only(s span, dir store.Direction, relation uint64) span {
 
 // search returns the first place of a row whose relation is at least relation.
 func (g *graph) search(s span, dir store.Direction, relation uint64) int {
-	if dir == store.Out {
-		return g.relations.Search(s.from, s.to, relation)
+	if dir == store.In {
+		return g.inRelations.Search(s.from, s.to, relation)
 	}
-	for s.from < s.to {
-		middle := int(uint(s.from+s.to) / 2)
-		if g.relations.Get(int(g.byObject.Get(middle))) < relation {
-			s.from = middle + 1
-		} else {
-			s.to = middle
-		}
-	}
-	return s.from
+	return g.relations.Search(s.from, s.to, relation)
 }

@@ -149,6 +149,8 @@ func TestAHostileFileIsNotImported(t *testing.T) {
 		"subjects in no order":               {fill(outFile, 0xaa), store.ErrCorrupt, ""},
 		"wrong samples":                      {fill(samplesFile, 0x1f), store.ErrCorrupt, ""},
 		"triples by object twice":            {fill(byObjectFile, 0), store.ErrCorrupt, ""},
+		"other subjects by object":           {fill(inSubjectsFile, 0), store.ErrCorrupt, ""},
+		"other relations by object":          {fill(inRelationsFile, 0), store.ErrCorrupt, ""},
 		"objects in no order":                {fill(inFile, 0xaa), store.ErrCorrupt, ""},
 		"texts in no order":                  {fill(offsetsOf(entitiesFile), 0xff), store.ErrCorrupt, ""},
 		"wrong counts":                       {fill(countsFile, 0), store.ErrCorrupt, ""},

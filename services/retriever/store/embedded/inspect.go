@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/triplemesh/triplemesh/services/retriever/scan"
@@ -158,6 +159,9 @@ func (l *layer) inspectObjects(ctx context.Context) error {
 	if err := below(&g.byObject, byObjectFile, g.triples); err != nil {
 		return err
 	}
+	if err := errors.Join(below(&g.subjects, inSubjectsFile, g.rows), below(&g.inRelations, inRelationsFile, l.counts.Len())); err != nil {
+		return err
+	}
 	for object := range g.rows {
 		if object%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -167,6 +171,9 @@ func (l *layer) inspectObjects(ctx context.Context) error {
 		for place := at.from; place < at.to; place++ {
 			triple := g.byObject.Get(place)
 			this := [2]uint64{g.relations.Get(int(triple)), triple}
+			if g.inRelations.Get(place) != this[0] || g.subjects.Get(place) != uint64(g.subject(int(triple))) {
+				return wrong("%s and %s differ from the triples at %d", inSubjectsFile, inRelationsFile, place)
+			}
 			if g.objects.Get(int(triple)) != uint64(object) || place > at.from && (this[0] < last[0] || this[0] == last[0] && this[1] <= last[1]) {
 				return wrong("%s is out of order at %d", byObjectFile, place)
 			}

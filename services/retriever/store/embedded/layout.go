@@ -22,6 +22,8 @@ const (
 	outFile         = "subjects.offsets" // first triple of each subject
 	samplesFile     = "subjects.samples" // subjects of some triples
 	byObjectFile    = "objects.triples"  // triples by object and relation
+	inSubjectsFile  = "objects.subjects" // their subjects, in that order
+	inRelationsFile = "objects.relations"
 	inFile          = "objects.offsets"  // first place of each object there
 	datedFile       = "validity.triples" // triples with a validity, ascending
 	intervalsFile   = "validity.text"    // start and end of each
@@ -139,13 +141,15 @@ func (m *mapping) view() (*layer, error) {
 		l.removedObjects = v.tally(removedObjectsFile, objectCountsFile, own.RemovedObjects, entities-1, own.Removed)
 	}
 	l.graph = graph{
-		relations: v.column(tripleRelFile, own.Triples, relations-1),
-		objects:   v.column(tripleObjFile, own.Triples, rows-1),
-		out:       v.column(outFile, rows+1, own.Triples),
-		samples:   v.column(samplesFile, samplesOf(own.Triples), rows-1),
-		byObject:  v.column(byObjectFile, own.Triples, own.Triples-1),
-		in:        v.column(inFile, rows+1, own.Triples),
-		rows:      rows, triples: own.Triples,
+		relations:   v.column(tripleRelFile, own.Triples, relations-1),
+		objects:     v.column(tripleObjFile, own.Triples, rows-1),
+		out:         v.column(outFile, rows+1, own.Triples),
+		samples:     v.column(samplesFile, samplesOf(own.Triples), rows-1),
+		byObject:    v.column(byObjectFile, own.Triples, own.Triples-1),
+		subjects:    v.column(inSubjectsFile, own.Triples, rows-1),
+		inRelations: v.column(inRelationsFile, own.Triples, relations-1),
+		in:          v.column(inFile, rows+1, own.Triples),
+		rows:        rows, triples: own.Triples,
 	}
 	l.entities, l.relations = v.texts(entitiesFile, own.Entities), v.texts(relationsFile, own.Relations)
 	l.kinds = v.column(kindsFile, own.Entities, 1<<kindBits-1)

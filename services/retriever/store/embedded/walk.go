@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/embedded/packed"
 )
 
 // Degree implements store.Walker.
@@ -34,11 +35,7 @@ func (l *layer) removals(dir store.Direction) *tally {
 type stretch struct {
 	layer *layer
 	at    span
-	// relation is that of all its edges, or mixed.
-	relation int
 }
-
-const mixed = -1
 
 // Edges implements store.Walker. First it finds where the edges lie, then it
 // reads them all into one slice.
@@ -115,7 +112,7 @@ func (s *snapshot) find(found []stretch, entity int, dir store.Direction, relati
 			continue
 		}
 		if relations == nil {
-			found = append(found, stretch{l, at, mixed})
+			found = append(found, stretch{l, at})
 			continue
 		}
 		for _, r := range relations {
@@ -124,7 +121,7 @@ func (s *snapshot) find(found []stretch, entity int, dir store.Direction, relati
 				break
 			}
 			if end := l.graph.search(at, dir, uint64(r)+1); end > at.from {
-				found = append(found, stretch{l, span{at.from, end}, int(r)})
+				found = append(found, stretch{l, span{at.from, end}})
 				at.from = end
 			}
 		}
@@ -147,7 +144,7 @@ func (s *snapshot) read(ctx context.Context, edges []store.Edge, from stretch, d
 		if dir == store.Out {
 			edges = from.layer.readOut(edges, block)
 		} else {
-			edges = from.layer.readIn(edges, block, from.relation)
+			edges = from.layer.readIn(edges, block)
 		}
 		if !s.plain() {
 			kept := slices.DeleteFunc(edges[start:], func(e store.Edge) bool { return s.removed(int(e.Triple)) })
@@ -172,21 +169,16 @@ func (l *layer) readOut(edges []store.Edge, at span) []store.Edge {
 	return edges
 }
 
-// readIn looks the relation of an edge up only where it is not known: triples
-// of one object lie far apart.
-func (l *layer) readIn(edges []store.Edge, at span, known int) []store.Edge {
+func (l *layer) readIn(edges []store.Edge, at span) []store.Edge {
 	g := &l.graph
-	g.byObject.Need(at.from, at.to)
+	for _, c := range []*packed.Column{&g.byObject, &g.subjects, &g.inRelations} {
+		c.Need(at.from, at.to)
+	}
 	for place := at.from; place < at.to; place++ {
-		triple := int(g.byObject.At(place))
-		relation := known
-		if known == mixed {
-			relation = int(g.relations.Get(triple))
-		}
 		edges = append(edges, store.Edge{
-			Relation: store.RelationID(relation),
-			Entity:   l.entity(g.subject(triple)),
-			Triple:   store.TripleID(l.first.FirstTriple + triple),
+			Relation: store.RelationID(g.inRelations.At(place)),
+			Entity:   l.entity(int(g.subjects.At(place))),
+			Triple:   store.TripleID(l.first.FirstTriple + int(g.byObject.At(place))),
 		})
 	}
 	return edges

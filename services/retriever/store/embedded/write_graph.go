@@ -14,7 +14,7 @@ import (
 
 // writeGraph writes the triples in both orders.
 func (b *build) writeGraph(ctx context.Context) (err error) {
-	edges := extsort.NewRecords[[3]uint32](b.sorting("edges"))
+	edges := extsort.NewRecords[[4]uint32](b.sorting("edges"))
 	defer func() { err = errors.Join(err, edges.Close()) }()
 	if err := b.writeTriples(ctx, edges); err != nil {
 		return err
@@ -34,12 +34,12 @@ type tripleWriter struct {
 	samples            *columnWriter
 	dated              []uint32
 	intervals          *textWriter
-	edges              *extsort.Records[[3]uint32]
+	edges              *extsort.Records[[4]uint32]
 	n                  int
 	last               store.Dated
 }
 
-func (b *build) writeTriples(ctx context.Context, edges *extsort.Records[[3]uint32]) error {
+func (b *build) writeTriples(ctx context.Context, edges *extsort.Records[[4]uint32]) error {
 	n := b.own.Triples
 	row := packed.Width(uint64(max(0, b.rows-1)))
 	w := &tripleWriter{build: b, edges: edges}
@@ -94,7 +94,7 @@ func (w *tripleWriter) add(t store.Dated) error {
 	if err := w.objects.Add(uint64(t.Object)); err != nil {
 		return err
 	}
-	if err := w.edges.Add([3]uint32{uint32(t.Object), uint32(t.Relation), uint32(w.n)}); err != nil {
+	if err := w.edges.Add([4]uint32{uint32(t.Object), uint32(t.Relation), uint32(w.n), uint32(t.Subject)}); err != nil {
 		return err
 	}
 	w.relationCounts[t.Relation]++
@@ -124,27 +124,37 @@ func compareTriples(a, b store.Triple) int {
 }
 
 // writeObjects writes the order by object.
-func (b *build) writeObjects(ctx context.Context, edges *extsort.Records[[3]uint32]) error {
+func (b *build) writeObjects(ctx context.Context, edges *extsort.Records[[4]uint32]) error {
 	n := b.own.Triples
-	places, err := b.column(byObjectFile, packed.Width(uint64(max(0, n-1))))
-	if err != nil {
-		return err
-	}
-	in, err := b.offsets(inFile, b.rows, n)
-	if err != nil {
+	var errs [4]error
+	var places, subjects, relations *columnWriter
+	var in *offsetWriter
+	places, errs[0] = b.column(byObjectFile, packed.Width(uint64(max(0, n-1))))
+	subjects, errs[1] = b.column(inSubjectsFile, packed.Width(uint64(max(0, b.rows-1))))
+	relations, errs[2] = b.column(inRelationsFile, packed.Width(uint64(max(0, len(b.relationCounts)-1))))
+	in, errs[3] = b.offsets(inFile, b.rows, n)
+	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
 	place := 0
-	if err := edges.Each(ctx, func(e [3]uint32) error {
+	if err := edges.Each(ctx, func(e [4]uint32) error {
 		if err := in.begin(int(e[0]), place); err != nil {
 			return err
 		}
 		place++
-		return places.Add(uint64(e[2]))
+		for _, v := range []struct {
+			to    *columnWriter
+			value uint32
+		}{{relations, e[1]}, {places, e[2]}, {subjects, e[3]}} {
+			if err := v.to.Add(uint64(v.value)); err != nil {
+				return err
+			}
+		}
+		return nil
 	}); err != nil {
 		return err
 	}
-	return errors.Join(places.close(), in.close(n))
+	return errors.Join(places.close(), subjects.close(), relations.close(), in.close(n))
 }
 
 // offsetWriter writes where the edges of each row begin.
