@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -77,7 +78,11 @@ func (s *KnowledgeGraphs) load(ctx context.Context, recv receive, progress func(
 	options := s.loadOptions(header)
 	options.Progress = progress
 	loader := load.New(options)
-	defer loader.Close()
+	defer func() {
+		_ = loader.Close()
+		// Only an empty directory goes: a load that was interrupted may go on.
+		_ = os.Remove(options.Scratch)
+	}()
 	files := &fileReader{receive: recv}
 	for {
 		file, err := files.next()

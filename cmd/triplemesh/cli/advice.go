@@ -31,6 +31,9 @@ func advice(err error) string {
 			}
 		}
 	}
+	if st.Code() == codes.DataLoss && strings.HasPrefix(text, "import ") {
+		return text + "\nthe file is damaged: copy it or `triplemesh kg export` it again"
+	}
 	if todo := next(st.Code()); todo != "" && !strings.Contains(text, "triplemesh ") {
 		text += "\n" + todo
 	}

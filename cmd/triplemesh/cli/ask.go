@@ -30,6 +30,7 @@ type askCommand struct {
 	Verification string        `placeholder:"MODE" enum:",align,edits,rewrite" default:"" help:"How the pseudo-graph is corrected: align, edits or rewrite."`
 	Reflection   string        `placeholder:"MODE" enum:",weigh,model" default:"" help:"How the answers of ger are settled: weigh or model."`
 	Preset       string        `placeholder:"NAME" enum:",default,paper" default:"" help:"Grounding parameters: default or paper."`
+	At           string        `placeholder:"DATE" help:"Ground only in triples that held at this date, such as 2005 or 2005-03-01 (pg-akv)."`
 	MaxHops      uint32        `placeholder:"N" help:"Longest relation path (ger)."`
 	Model        string        `placeholder:"NAME" help:"Model to ask, as the endpoint knows it."`
 	Timeout      time.Duration `default:"5m" help:"Longest time for an answer. (default: ${default})"`
@@ -98,8 +99,11 @@ func (c *askCommand) request(stdin io.Reader) (*orchestratorv1.AskRequest, error
 		Verification: verifierv1.VerificationMode(verifierv1.VerificationMode_value["VERIFICATION_MODE_"+strings.ToUpper(c.Verification)]),
 		Reflection:   reflectorv1.ReflectionMode(reflectorv1.ReflectionMode_value["REFLECTION_MODE_"+strings.ToUpper(c.Reflection)]),
 	}
-	if c.Preset != "" {
+	if c.Preset != "" || c.At != "" {
 		options.Grounding = &retrieverv1.GroundingOptions{Preset: retrieverv1.Preset(retrieverv1.Preset_value["PRESET_"+strings.ToUpper(c.Preset)])}
+	}
+	if c.At != "" {
+		options.Grounding.Filter = &retrieverv1.Filter{At: c.At}
 	}
 	limits := &llmv1.Limits{Budget: &llmv1.Budget{MaxCalls: c.MaxCalls, MaxTokens: c.MaxTokens}}
 	if c.Model != "" {

@@ -78,14 +78,14 @@ func TestAskSendsWhatTheFlagsSay(t *testing.T) {
 	s := serve(t, &services{run: answered()})
 	triplemesh(t, nil, " Where is\nMars? ", "ask", "-", "--server", s.addr, "--method", "ger", "--kg", "mars@3",
 		"--topic", "Mars, the planet", "--topic", "Phobos", "--until", "paths", "--verification", "edits", "--preset", "paper",
-		"--max-hops", "3", "--model", "m", "--max-calls", "4", "--max-tokens", "500", "--trace").says(t, exitAnswered)
+		"--at", "2005", "--max-hops", "3", "--model", "m", "--max-calls", "4", "--max-tokens", "500", "--trace").says(t, exitAnswered)
 	got := s.asked
 	o := got.GetOptions()
 	if got.GetQuestion() != "Where is\nMars?" || got.GetMethod() != "ger" || refText(got.GetKg()) != "mars@3" ||
 		strings.Join(got.GetTopicEntities(), "|") != "Mars, the planet|Phobos" ||
 		o.GetUntil() != orchestratorv1.Stage_STAGE_PATHS || !o.GetSpans() || o.GetMaxHops() != 3 ||
 		o.GetVerification() != verifierv1.VerificationMode_VERIFICATION_MODE_EDITS ||
-		o.GetGrounding().GetPreset() != retrieverv1.Preset_PRESET_PAPER ||
+		o.GetGrounding().GetPreset() != retrieverv1.Preset_PRESET_PAPER || o.GetGrounding().GetFilter().GetAt() != "2005" ||
 		got.GetLimits().GetModel().GetModel() != "m" || got.GetLimits().GetBudget().GetMaxCalls() != 4 || got.GetLimits().GetBudget().GetMaxTokens() != 500 {
 		t.Errorf("sent %v", got)
 	}

@@ -189,6 +189,15 @@ func TestAFailedExportLeavesNoFile(t *testing.T) {
 	}
 }
 
+func TestADamagedFileIsNoDamagedSnapshot(t *testing.T) {
+	s := serve(t, &services{err: status.Error(codes.DataLoss, `import knowledge graph "mars": vectors.f32 is cut off: corrupt`)})
+	o := triplemesh(t, nil, "half a file", "kg", "import", "-", "--retriever", s.addr)
+	o.says(t, exitFailed, "is cut off", "kg export")
+	if strings.Contains(o.stderr, "rollback") {
+		t.Errorf("it tells to roll back what was never built: %s", o.stderr)
+	}
+}
+
 func TestDiffAndCompact(t *testing.T) {
 	s := serve(t, &services{})
 	kg := func(args ...string) outcome {

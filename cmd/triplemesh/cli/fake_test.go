@@ -177,6 +177,9 @@ func (s *services) Import(stream grpc.ClientStreamingServer[retrieverv1.ImportRe
 	for {
 		req, err := stream.Recv()
 		if err == io.EOF {
+			if s.err != nil {
+				return s.err
+			}
 			return stream.SendAndClose(&retrieverv1.ImportResponse{Snapshot: snapshot("mars", 8, true)})
 		}
 		if err != nil {
