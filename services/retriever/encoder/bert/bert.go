@@ -10,15 +10,11 @@ package bert
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"os"
 	"runtime"
-	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/triplemesh/triplemesh/services/retriever/encoder/asset"
+	"github.com/triplemesh/triplemesh/services/retriever/encoder/turns"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/wordpiece"
 )
 
@@ -60,11 +56,11 @@ type Encoder struct {
 
 // New loads a model.
 func New(cfg Config) (*Encoder, error) {
-	vocabulary, err := read("the encoder's vocabulary", cfg.Vocabulary)
+	vocabulary, err := asset.Read("the encoder's vocabulary", cfg.Vocabulary)
 	if err != nil {
 		return nil, err
 	}
-	weights, err := read("the encoder's model", cfg.Model)
+	weights, err := asset.Read("the encoder's model", cfg.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +88,7 @@ func New(cfg Config) (*Encoder, error) {
 		cfg.Threads = runtime.GOMAXPROCS(0)
 	}
 	e := &Encoder{
-		name:       cfg.Name + "-int8@" + fingerprint([]byte(scheme), weights, vocabulary, m.spares()),
+		name:       cfg.Name + "-int8@" + asset.Fingerprint([]byte(scheme), weights, vocabulary, m.spares()),
 		tokenizer:  tokenizer,
 		model:      m,
 		kernels:    k,
@@ -102,22 +98,6 @@ func New(cfg Config) (*Encoder, error) {
 		e.workspaces <- &workspace{}
 	}
 	return e, nil
-}
-
-func read(what, path string) ([]byte, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w; `triplemesh setup` fetches it", what, err)
-	}
-	return data, nil
-}
-
-func fingerprint(parts ...[]byte) string {
-	hash := sha256.New()
-	for _, p := range parts {
-		hash.Write(p)
-	}
-	return hex.EncodeToString(hash.Sum(nil))[:8]
 }
 
 // Name implements encoder.Encoder.
@@ -134,25 +114,12 @@ func (e *Encoder) Encode(ctx context.Context, texts []string) ([][]float32, erro
 	}
 	parts := split(tokens, cap(e.workspaces))
 	vectors := make([][]float32, len(texts))
-	var next atomic.Int64
-	group, running := errgroup.WithContext(ctx)
 	// No more goroutines than workspaces: a load of thousands of texts then
 	// never has more than that many parts ahead of a question's.
-	for range min(cap(e.workspaces), len(parts)) {
-		group.Go(func() error {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(parts) {
-					return nil
-				}
-				p := parts[i]
-				if err := e.encodePart(running, tokens[p.from:p.to], vectors[p.from:p.to]); err != nil {
-					return err
-				}
-			}
-		})
-	}
-	if err := group.Wait(); err != nil {
+	if err := turns.Each(ctx, cap(e.workspaces), len(parts), func(ctx context.Context, i int) error {
+		p := parts[i]
+		return e.encodePart(ctx, tokens[p.from:p.to], vectors[p.from:p.to])
+	}); err != nil {
 		return nil, fmt.Errorf("encode %d texts: %w", len(texts), err)
 	}
 	return vectors, nil

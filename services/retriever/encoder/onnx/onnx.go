@@ -5,17 +5,13 @@ package onnx
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"sync"
-	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/triplemesh/triplemesh/services/retriever/encoder/asset"
+	"github.com/triplemesh/triplemesh/services/retriever/encoder/turns"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/wordpiece"
 )
 
@@ -53,11 +49,11 @@ type Encoder struct {
 
 // New loads a model. The caller must Close it.
 func New(cfg Config) (*Encoder, error) {
-	vocabulary, err := read("the encoder's vocabulary", cfg.Vocabulary)
+	vocabulary, err := asset.Read("the encoder's vocabulary", cfg.Vocabulary)
 	if err != nil {
 		return nil, err
 	}
-	weights, err := read("the encoder's model", cfg.Model)
+	weights, err := asset.Read("the encoder's model", cfg.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -76,27 +72,11 @@ func New(cfg Config) (*Encoder, error) {
 		return nil, errors.Join(fmt.Errorf("load %s: %w", cfg.Model, err), release())
 	}
 	return &Encoder{
-		name:      cfg.Name + "@" + fingerprint(weights, vocabulary),
+		name:      cfg.Name + "@" + asset.Fingerprint(weights, vocabulary),
 		tokenizer: tokenizer,
 		model:     m,
 		slots:     make(chan struct{}, cfg.Threads),
 	}, nil
-}
-
-func read(what, path string) ([]byte, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w; `triplemesh setup` fetches it", what, err)
-	}
-	return data, nil
-}
-
-func fingerprint(files ...[]byte) string {
-	hash := sha256.New()
-	for _, f := range files {
-		hash.Write(f)
-	}
-	return hex.EncodeToString(hash.Sum(nil))[:8]
 }
 
 // Name implements encoder.Encoder.
@@ -133,24 +113,11 @@ func (e *Encoder) Encode(ctx context.Context, texts []string) ([][]float32, erro
 	}
 	batches := plan(tokens, cap(e.slots))
 	vectors := make([][]float32, len(texts))
-	var next atomic.Int64
-	group, running := errgroup.WithContext(ctx)
 	// No more goroutines than slots: a load of thousands of texts then never
 	// has more than that many batches ahead of a question's.
-	for range min(cap(e.slots), len(batches)) {
-		group.Go(func() error {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(batches) {
-					return nil
-				}
-				if err := e.encodeBatch(running, batches[i], tokens, vectors); err != nil {
-					return err
-				}
-			}
-		})
-	}
-	if err := group.Wait(); err != nil {
+	if err := turns.Each(ctx, cap(e.slots), len(batches), func(ctx context.Context, i int) error {
+		return e.encodeBatch(ctx, batches[i], tokens, vectors)
+	}); err != nil {
 		return nil, fmt.Errorf("encode %d texts: %w", len(texts), err)
 	}
 	return vectors, nil
