@@ -27,19 +27,8 @@ func (c *counted) Encode(ctx context.Context, texts []string) ([][]float32, erro
 // that.
 func first(ctx context.Context, b *bench) error {
 	fmt.Fprintf(b.out, "%-10s %-32s %6s %8s %8s %8s %9s %9s %9s\n", "kg", "questions", "n", "full", "first", "kept", "1st half", "2nd half", "encoded")
-	for _, set := range groundSets {
-		if b.kg != "" && b.kg != set.kg {
-			continue
-		}
-		snap, err := b.open(ctx, set.kg)
-		if err != nil {
-			return err
-		}
+	return b.eachGroundSet(ctx, func(set groundSet, snap store.Snapshot, questions []drafted) error {
 		unvectored, err := b.openToWalk(ctx, set.kg)
-		if err != nil {
-			return err
-		}
-		questions, err := b.drafted(set)
 		if err != nil {
 			return err
 		}
@@ -75,14 +64,13 @@ func first(ctx context.Context, b *bench) error {
 				}
 			}
 		}
-		snap.Release()
 		unvectored.Release()
 		n := float64(len(questions))
 		fmt.Fprintf(b.out, "%-10s %-32s %6d %6.1f %% %6.1f %% %6.1f %% %7.1f %% %7.1f %% %9.1f, %d at most\n", set.kg, set.file, len(questions),
 			100*float64(full[0]+full[1])/n, 100*float64(found)/n, 100*float64(kept[0]+kept[1])/float64(full[0]+full[1]),
 			100*float64(kept[0])/float64(full[0]), 100*float64(kept[1])/float64(full[1]), float64(texts.texts)/n, most)
-	}
-	return nil
+		return nil
+	})
 }
 
 // answerIn says whether an answer is in the ground graph.

@@ -24,6 +24,29 @@ var groundSets = []groundSet{
 	{"freebase", "multisource/webquestions.jsonl", "webq.jsonl", 60}, {"freebase", "freebase/simplequestions.jsonl", "sq.jsonl", 100},
 }
 
+// eachGroundSet opens the knowledge graph of each set and hands its questions
+// over with their pseudo-graphs.
+func (b *bench) eachGroundSet(ctx context.Context, do func(groundSet, store.Snapshot, []drafted) error) error {
+	for _, set := range groundSets {
+		if b.kg != "" && b.kg != set.kg {
+			continue
+		}
+		snap, err := b.open(ctx, set.kg)
+		if err != nil {
+			return err
+		}
+		questions, err := b.drafted(set)
+		if err == nil {
+			err = do(set, snap, questions)
+		}
+		snap.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 const groundHead = "kg         questions                        options                     n     hits   ground 1st half 2nd half   recall  triples  subjects     ms\n"
 
 // grounds measures GroundGraph: how often an answer is among the hits and in
@@ -37,18 +60,7 @@ const groundHead = "kg         questions                        options         
 // setting.
 func grounds(ctx context.Context, b *bench) error {
 	fmt.Fprint(b.out, groundHead)
-	for _, set := range groundSets {
-		if b.kg != "" && b.kg != set.kg {
-			continue
-		}
-		snap, err := b.open(ctx, set.kg)
-		if err != nil {
-			return err
-		}
-		questions, err := b.drafted(set)
-		if err != nil {
-			return err
-		}
+	return b.eachGroundSet(ctx, func(set groundSet, snap store.Snapshot, questions []drafted) error {
 		options := settings()
 		if b.verbose {
 			options = options[1:2]
@@ -59,9 +71,8 @@ func grounds(ctx context.Context, b *bench) error {
 				return err
 			}
 		}
-		snap.Release()
-	}
-	return nil
+		return nil
+	})
 }
 
 type setting struct {

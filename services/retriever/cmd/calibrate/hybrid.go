@@ -15,18 +15,7 @@ import (
 // vector.
 func hybrid(ctx context.Context, b *bench) error {
 	fmt.Fprint(b.out, groundHead)
-	for _, set := range groundSets {
-		if b.kg != "" && b.kg != set.kg {
-			continue
-		}
-		snap, err := b.open(ctx, set.kg)
-		if err != nil {
-			return err
-		}
-		questions, err := b.drafted(set)
-		if err != nil {
-			return err
-		}
+	return b.eachGroundSet(ctx, func(set groundSet, snap store.Snapshot, questions []drafted) error {
 		texts := &textsOf{b.encoder, map[*float32]string{}}
 		both := &fused{Snapshot: &remembered{snap, map[searched][]store.Hit{}}, texts: texts.of, index: newBM25(snap), ranked: map[string][]store.TripleID{}}
 		for _, how := range []struct {
@@ -38,9 +27,8 @@ func hybrid(ctx context.Context, b *bench) error {
 				return err
 			}
 		}
-		snap.Release()
-	}
-	return nil
+		return nil
+	})
 }
 
 // textsOf is an encoder that knows the text of each vector it gave.
