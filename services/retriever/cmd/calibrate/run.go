@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
+	"github.com/triplemesh/triplemesh/services/retriever/encoder/bert"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/onnx"
 	"github.com/triplemesh/triplemesh/services/retriever/load"
 	"github.com/triplemesh/triplemesh/services/retriever/memo"
@@ -41,6 +42,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	cache := flags.String("cache", ".cache", "directory with encoder/ and onnxruntime/")
 	kgs := flags.String("store", filepath.Join(".cache", "calibrate"), "where the knowledge graphs are kept between runs")
 	vectors := flags.String("vectors", "", "directory of a vector cache; empty for none")
+	kind := flags.String("encoder", "onnx", "onnx or int8; each has knowledge graphs of its own")
 	part := flags.String("part", "dev", "dev or test")
 	limit := flags.Int("limit", 300, "most questions of each dataset")
 	kg := flags.String("kg", "", "measure only on this one of freebase, wikidata")
@@ -55,17 +57,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if !ok || *data == "" {
 		return fmt.Errorf("want -data DIR and one of paths, ground, link, weights; got %q", flags.Args())
 	}
-	inProcess, err := onnx.New(onnx.Config{
-		Library:    filepath.Join(*cache, "onnxruntime", "libonnxruntime.so"),
-		Model:      filepath.Join(*cache, "encoder", "model.onnx"),
-		Vocabulary: filepath.Join(*cache, "encoder", "vocab.txt"),
-		Name:       "all-MiniLM-L6-v2",
-	})
+	model, closeModel, err := newModel(*kind, *cache)
 	if err != nil {
 		return err
 	}
-	defer inProcess.Close()
-	var model encoder.Encoder = inProcess
+	defer closeModel()
 	if *vectors != "" {
 		kept, err := vectorcache.Open(*vectors, vectorcache.Options{MaxBytes: 8 << 30})
 		if err != nil {
@@ -74,12 +70,32 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		defer kept.Close()
 		model = kept.Encoder(model)
 	}
-	graphs := embedded.New(*kgs)
+	graphs := embedded.New(filepath.Join(*kgs, *kind))
 	defer graphs.Close()
 	return measure(ctx, &bench{
 		data: *data, test: *part == "test", limit: *limit, kg: *kg, verbose: *verbose, misspell: *misspell, pseudo: *pseudo, graphs: graphs, model: model,
 		encoder: memo.New(model, 1<<16), out: out,
 	})
+}
+
+// newModel opens the encoder that `triplemesh setup` fetched into a directory.
+func newModel(kind, cache string) (encoder.Encoder, func() error, error) {
+	const name = "all-MiniLM-L6-v2"
+	model, vocabulary := filepath.Join(cache, "encoder", "model.onnx"), filepath.Join(cache, "encoder", "vocab.txt")
+	switch kind {
+	case "int8":
+		e, err := bert.New(bert.Config{Model: model, Vocabulary: vocabulary, Name: name})
+		return e, func() error { return nil }, err
+	case "onnx":
+		e, err := onnx.New(onnx.Config{
+			Library: filepath.Join(cache, "onnxruntime", "libonnxruntime.so"), Model: model, Vocabulary: vocabulary, Name: name,
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		return e, e.Close, nil
+	}
+	return nil, nil, fmt.Errorf("-encoder %q: want onnx or int8", kind)
 }
 
 // open opens a knowledge graph; the first time it is loaded, which takes some
