@@ -9,6 +9,9 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
+// bitQueries is the most questions that are searched for.
+const bitQueries = 500
+
 // efs are the widths of FAISS's HNSW search that are tried, from the fastest.
 var efs = []int{16, 32, 64, 128, 256, 512, 1024, 2048}
 
@@ -21,7 +24,7 @@ func (b *bench) bits(ctx context.Context) error {
 		return err
 	}
 	defer snap.Release()
-	queries, err := b.asked(ctx, 100)
+	queries, err := b.asked(ctx, bitQueries)
 	if err != nil {
 		return err
 	}
