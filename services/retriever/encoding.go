@@ -90,12 +90,12 @@ func (c EncoderConfig) validate() error {
 
 // newEncoder makes the encoder, behind its cache if it has one, and says how
 // to let go of both.
-func newEncoder(ctx context.Context, c EncoderConfig) (encoder.Encoder, func() error, error) {
+func newEncoder(ctx context.Context, c EncoderConfig, log *slog.Logger) (encoder.Encoder, func() error, error) {
 	enc, closeEncoder, err := newModel(ctx, c)
 	if err != nil || c.Cache.Dir == "" {
 		return enc, closeEncoder, err
 	}
-	cache, err := vectorcache.Open(c.Cache.Dir, vectorcache.Options{MaxBytes: c.Cache.MaxBytes, Logger: slog.Default()})
+	cache, err := vectorcache.Open(c.Cache.Dir, vectorcache.Options{MaxBytes: c.Cache.MaxBytes, Logger: log})
 	if err != nil {
 		return nil, nil, errors.Join(err, closeEncoder())
 	}

@@ -1,6 +1,7 @@
 package retriever
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,7 +32,7 @@ func TestVectorsAreKeptBetweenStarts(t *testing.T) {
 	texts := []string{"Berlin capital of Germany", "Paris capital of France"}
 	var first [][]float32
 	for range 2 {
-		enc, closeEncoder, err := newEncoder(t.Context(), c)
+		enc, closeEncoder, err := newEncoder(t.Context(), c, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +70,7 @@ func TestAnEncoderNeedsItsFilesWhateverItsKind(t *testing.T) {
 	for _, kind := range []string{inProcess, integers} {
 		c := defaultEncoder()
 		c.Kind, c.Vocabulary = kind, "no such file"
-		if _, _, err := newEncoder(t.Context(), c); err == nil || !strings.Contains(err.Error(), "no such file") {
+		if _, _, err := newEncoder(t.Context(), c, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "no such file") {
 			t.Errorf("%s: error %v does not name the file", kind, err)
 		}
 	}

@@ -3,6 +3,7 @@ package retriever
 import (
 	"bufio"
 	"encoding/json"
+	"log/slog"
 	"os"
 	"slices"
 	"testing"
@@ -59,7 +60,7 @@ func benchmarkStore(b *testing.B) (*embedded.Store, encoder.Encoder) {
 		cfg := defaultEncoder()
 		cfg.Library = testkit.Cache(b, "onnxruntime", "libonnxruntime.so")
 		cfg.Vocabulary, cfg.File = testkit.Cache(b, "encoder", "vocab.txt"), testkit.Cache(b, "encoder", "model.onnx")
-		model, closeModel, err := newEncoder(b.Context(), cfg)
+		model, closeModel, err := newEncoder(b.Context(), cfg, slog.New(slog.DiscardHandler))
 		if err != nil {
 			b.Fatal(err)
 		}

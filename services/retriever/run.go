@@ -51,14 +51,16 @@ const loadingDir = ".loading"
 
 // Run serves until ctx ends.
 func Run(ctx context.Context, cfg Config) (err error) {
-	enc, closeEncoder, err := newEncoder(ctx, cfg.Encoder)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closeEncoder()) }()
 	graphs := embedded.New(cfg.Store.Dir)
 	defer func() { err = errors.Join(err, graphs.Close()) }()
-	return stage.Run(ctx, "retriever", cfg.Telemetry, cfg.Server, func(tel *telemetry.Telemetry) (stage.Service, error) {
+	closeEncoder := func() error { return nil }
+	defer func() { err = errors.Join(err, closeEncoder()) }()
+	return stage.Run(ctx, "retriever", cfg.Telemetry, cfg.Server, func(tel *telemetry.Telemetry) (_ stage.Service, err error) {
+		enc, closing, err := newEncoder(ctx, cfg.Encoder, tel.Logger())
+		if err != nil {
+			return nil, err
+		}
+		closeEncoder = closing
 		service, err := New(graphs, enc, tel)
 		if err != nil {
 			return nil, err
