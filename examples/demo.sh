@@ -49,7 +49,7 @@ say "What to try next"
 cat <<'NEXT'
   bin/triplemesh up                                run the mesh; then, in another terminal:
   bin/triplemesh ask "…" --explain                 ask what you like; --method ger for several hops
-  bin/triplemesh kg load NAME FILE…                load your own triples (TSV or N-Triples, .gz too)
+  bin/triplemesh kg load NAME FILE…                load your own: tables, RDF, dumps, Neo4j, SPARQL
   bin/triplemesh runs                              what was asked, with every graph kept
   bin/triplemesh doctor                            what is there, what is missing, how to mend it
   OPENAI_BASE_URL=… OPENAI_API_KEY=… bin/triplemesh up --set llm.model=NAME
