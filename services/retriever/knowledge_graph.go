@@ -51,7 +51,15 @@ func (s *KnowledgeGraphs) List(ctx context.Context, req *retrieverv1.ListRequest
 
 // Activate implements KnowledgeGraphService.
 func (s *KnowledgeGraphs) Activate(ctx context.Context, req *retrieverv1.ActivateRequest) (*retrieverv1.ActivateResponse, error) {
-	info, err := s.graphs.Activate(ctx, req.GetKg().GetName(), req.GetKg().GetSnapshot())
+	kg, number := req.GetKg().GetName(), req.GetKg().GetSnapshot()
+	// Whoever switches by hand can wait for all of it to be read: a damaged
+	// snapshot never replaces one that is whole. Rollback does not wait.
+	if number != 0 {
+		if _, _, err := s.graphs.Verify(ctx, kg, number); err != nil {
+			return nil, err
+		}
+	}
+	info, err := s.graphs.Activate(ctx, kg, number)
 	if err != nil {
 		return nil, err
 	}

@@ -80,8 +80,9 @@ func (s *KnowledgeGraphs) load(ctx context.Context, recv receive, progress func(
 	loader := load.New(options)
 	defer func() {
 		_ = loader.Close()
-		// Only an empty directory goes: a load that was interrupted may go on.
+		// Only empty directories go: a load that was interrupted may go on.
 		_ = os.Remove(options.Scratch)
+		_ = os.Remove(s.scratch)
 	}()
 	files := &fileReader{receive: recv}
 	for {

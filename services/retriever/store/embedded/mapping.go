@@ -98,6 +98,7 @@ func (m *mapping) guardPages() error {
 		if err != nil {
 			return err
 		}
+		file.Of(func(err error) error { return wrap("read", m.manifest.KG, m.manifest.Number, err) })
 		m.files[name], sums = file, sums[n:]
 	}
 	if len(sums) > 0 {

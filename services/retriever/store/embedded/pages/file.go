@@ -18,7 +18,12 @@ type File struct {
 	sums []byte
 	// seen has a bit for each page that was compared.
 	seen []atomic.Uint64
+	// wrap says of whose file an error tells; nil leaves it.
+	wrap func(error) error
 }
+
+// Of has wrap say of whose file errors tell.
+func (f *File) Of(wrap func(error) error) { f.wrap = wrap }
 
 // New returns a file of the given bytes; sums are those that Summer made of
 // them.
@@ -88,7 +93,11 @@ func (f *File) compare(page uint64) {
 }
 
 func (f *File) fault(format string, args ...any) {
-	panic(&store.Fault{Err: fmt.Errorf("%s: %s; load the files again: %w", f.name, fmt.Sprintf(format, args...), store.ErrCorrupt)})
+	err := fmt.Errorf("%s: %s; load the files again: %w", f.name, fmt.Sprintf(format, args...), store.ErrCorrupt)
+	if f.wrap != nil {
+		err = f.wrap(err)
+	}
+	panic(&store.Fault{Err: err})
 }
 
 // Touch is Need as an error, for readers outside of store.Guard.
