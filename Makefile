@@ -14,10 +14,10 @@ DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
 # What protos must not break: the last published main, where git knows one.
 BASE ?= $(shell git rev-parse -q --verify refs/remotes/origin/main >/dev/null && echo refs/remotes/origin/main)
 
-.PHONY: help demo build setup test lint generate fuzz bench tools clean
+.PHONY: help demo build setup test neo4j-test lint generate fuzz bench tools clean
 
 help: ## List the targets.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: build ## Set everything up and answer two questions on Wikidata facts.
 	bin/triplemesh setup $(DEMO_SETUP)
@@ -47,6 +47,10 @@ lint: $(TOOLS)/buf $(TOOLS)/protoc-gen-go $(TOOLS)/protoc-gen-go-grpc $(TOOLS)/s
 generate: $(TOOLS)/buf $(TOOLS)/protoc-gen-go $(TOOLS)/protoc-gen-go-grpc ## Format the protos and generate their Go.
 	$(TOOLS)/buf format -w proto
 	$(TOOLS)/buf generate
+
+neo4j-test: ## Test the reading of Neo4j against the server that ../shared starts.
+	@eval "$$(../shared/neo4j/up.sh)" && export NEO4J_URI && \
+	  { go test -count=1 -tags neo4j ./services/retriever/source/neo4j; status=$$?; ../shared/neo4j/down.sh; exit $$status; }
 
 fuzz: ## Run every fuzz target for FUZZTIME (30s).
 	@set -e; grep -rlE '^func Fuzz' --include='*_test.go' $(MODULES) | while read -r file; do \
