@@ -53,6 +53,8 @@ func TestLoadIfMissingLeavesWhatIsThere(t *testing.T) {
 		t.Error("it was loaded again")
 	}
 	triplemesh(t, nil, "a\tb\tc\n", "kg", "load", "venus", "-", "--if-missing", "--retriever", s.addr).says(t, exitAnswered, "venus@7")
+	s.kgs[0].Encoder = "" // what cannot be read is not there
+	triplemesh(t, nil, "a\tb\tc\n", "kg", "load", "mars", "-", "--if-missing", "--retriever", s.addr).says(t, exitAnswered, "mars@7")
 }
 
 func TestLoadFlags(t *testing.T) {

@@ -85,7 +85,8 @@ func (c *kgLoad) isThere(ctx context.Context, client retrieverv1.KnowledgeGraphS
 		return false, nil
 	}
 	for _, s := range resp.GetSnapshots() {
-		if s.GetActive() {
+		// One that cannot be read, or that an older version wrote, is not there.
+		if s.GetActive() && s.GetEncoder() != "" {
 			return true, nil
 		}
 	}
