@@ -65,7 +65,7 @@ func (s *Service) Neighbours(ctx context.Context, req *retrieverv1.NeighboursReq
 			"list neighbours in %s@%d: no entity has this name; LinkEntities finds names that resemble it", snap.Info().KG, snap.Info().Number))
 	}
 	resp := &retrieverv1.NeighboursResponse{Kg: refOf(snap)}
-	relations, err := relationsOf(ctx, snap, req.GetRelations())
+	relations, err := numbersOf(ctx, req.GetRelations(), snap.Relation)
 	if err != nil {
 		return nil, err
 	}
@@ -87,22 +87,6 @@ func (s *Service) Neighbours(ctx context.Context, req *retrieverv1.NeighboursReq
 		return len(resp.GetTriples()), nil
 	})
 	return resp, err
-}
-
-// relationsOf finds relations by name; those the snapshot does not hold are
-// left out, and no names at all are nil, which takes every relation.
-func relationsOf(ctx context.Context, snap store.Snapshot, names []string) ([]store.RelationID, error) {
-	var relations []store.RelationID
-	for _, name := range names {
-		id, ok, err := snap.Relation(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			relations = append(relations, id)
-		}
-	}
-	return relations, nil
 }
 
 func directions(d retrieverv1.Direction) []store.Direction {

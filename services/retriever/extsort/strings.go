@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/bits"
 	"slices"
 )
 
@@ -68,10 +67,10 @@ func (s *Strings) sort() {
 	first := s.key(&s.held[0])
 	shared := len(first)
 	for i := range s.held {
-		shared = commonPrefix(first[:shared], s.key(&s.held[i]))
+		shared = CommonPrefix(first[:shared], s.key(&s.held[i]))
 	}
 	for i := range s.held {
-		s.held[i].prefix = prefixOf(s.key(&s.held[i])[shared:])
+		s.held[i].prefix = Prefix(s.key(&s.held[i])[shared:])
 	}
 	slices.SortFunc(s.held, func(a, b entry) int {
 		if a.prefix != b.prefix {
@@ -82,29 +81,6 @@ func (s *Strings) sort() {
 		}
 		return cmp.Compare(a.value, b.value)
 	})
-}
-
-func commonPrefix(a, b []byte) int {
-	n, i := min(len(a), len(b)), 0
-	for ; i+8 <= n; i += 8 {
-		if x := binary.LittleEndian.Uint64(a[i:]) ^ binary.LittleEndian.Uint64(b[i:]); x != 0 {
-			return i + bits.TrailingZeros64(x)/8
-		}
-	}
-	for i < n && a[i] == b[i] {
-		i++
-	}
-	return i
-}
-
-// prefixOf makes a number of the first bytes of a key, in the same order.
-func prefixOf(key []byte) uint64 {
-	if len(key) >= 8 {
-		return binary.BigEndian.Uint64(key)
-	}
-	var padded [8]byte
-	copy(padded[:], key)
-	return binary.BigEndian.Uint64(padded[:])
 }
 
 func (s *Strings) spill() error {
@@ -291,7 +267,7 @@ func mergeStrings(o Options, from []run) (*StringReader, error) {
 
 // writeString writes a key as what it shares with the one before and the rest.
 func (w *runWriter) writeString(key []byte, value uint64) error {
-	shared := commonPrefix(w.last, key)
+	shared := CommonPrefix(w.last, key)
 	w.scratch = binary.AppendUvarint(w.scratch[:0], uint64(shared))
 	w.scratch = binary.AppendUvarint(w.scratch, uint64(len(key)-shared))
 	w.scratch = binary.AppendUvarint(w.scratch, value)
@@ -325,5 +301,5 @@ func (r *stringRun) next(head *keyed) (uint64, bool, error) {
 	}
 	head.value = numbers[2]
 	r.left--
-	return prefixOf(head.key), true, nil
+	return Prefix(head.key), true, nil
 }

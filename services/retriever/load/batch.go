@@ -3,7 +3,6 @@ package load
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"hash/maphash"
 	"slices"
 
@@ -200,7 +199,7 @@ func (b *batch) sortKeys(ids []uint32, shared int, scratch [][3]uint32) {
 	prefixes, scratch := scratch[:len(ids)], scratch[len(ids):]
 	for i, id := range ids {
 		key := b.key(id)
-		prefix := prefixOf(key[min(shared, len(key)):])
+		prefix := extsort.Prefix(key[min(shared, len(key)):])
 		prefixes[i] = [3]uint32{uint32(prefix >> 32), uint32(prefix), id}
 	}
 	extsort.Sort(prefixes, scratch)
@@ -241,16 +240,6 @@ func (b *batch) sortNamings(place []uint32) {
 	slices.SortFunc(b.labels, compare)
 	slices.SortFunc(b.also, compare)
 	b.also = slices.CompactFunc(b.also, func(x, y naming) bool { return compare(x, y) == 0 })
-}
-
-// prefixOf makes a number of the first bytes of a key, in the same order.
-func prefixOf(key []byte) uint64 {
-	if len(key) >= 8 {
-		return binary.BigEndian.Uint64(key)
-	}
-	var padded [8]byte
-	copy(padded[:], key)
-	return binary.BigEndian.Uint64(padded[:])
 }
 
 // kindOf tells of a node's uses what it is: the more specific kind counts,

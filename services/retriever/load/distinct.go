@@ -159,7 +159,7 @@ func newBoth(of ...named) (named, error) {
 				return 0, false, nil
 			}
 			*head = nodeEntry{entry, value}
-			return prefixOf(entry), err == nil, err
+			return extsort.Prefix(entry), err == nil, err
 		}
 	}
 	merge, err := extsort.NewMerge(sources, func(a, b *nodeEntry) int { return bytes.Compare(a.entry, b.entry) })

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/triplemesh/triplemesh/services/retriever/extsort"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -29,7 +30,7 @@ func (t *nameTable) add(name []byte, kind store.Kind) error {
 	if t.count%blockNames == 0 {
 		t.blocks = append(t.blocks, t.text.size)
 	} else {
-		shared = sharedPrefix(t.last, name)
+		shared = extsort.CommonPrefix(t.last, name)
 	}
 	t.line = appendUvarints(t.line[:0], uint64(shared), uint64(len(name)-shared))
 	t.line = append(append(t.line, byte(kind)), name[shared:]...)

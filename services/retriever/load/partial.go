@@ -7,8 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/bits"
 	"unsafe"
+
+	"github.com/triplemesh/triplemesh/services/retriever/extsort"
 )
 
 // partial is a batch that is finished: its vocabulary in order, and its facts
@@ -97,7 +98,7 @@ func (b *batch) writeVocabulary(to io.Writer, order []uint32) error {
 		for aliases < len(also) && also[aliases].key == id {
 			aliases++
 		}
-		shared := sharedPrefix(last, key)
+		shared := extsort.CommonPrefix(last, key)
 		line = appendUvarints(line, uint64(shared), uint64(len(key)-shared))
 		line = append(line, key[shared:]...)
 		with := uint64(0)
@@ -142,19 +143,6 @@ func appendText(to, text []byte) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
 }
 
-func sharedPrefix(a, b []byte) int {
-	n, i := min(len(a), len(b)), 0
-	for ; i+8 <= n; i += 8 {
-		if x := binary.LittleEndian.Uint64(a[i:]) ^ binary.LittleEndian.Uint64(b[i:]); x != 0 {
-			return i + bits.TrailingZeros64(x)/8
-		}
-	}
-	for i < n && a[i] == b[i] {
-		i++
-	}
-	return i
-}
-
 // word is a key of a vocabulary and what is known of it.
 type word struct {
 	key     []byte
@@ -193,7 +181,7 @@ func (w *words) next(to *word) (prefix uint64, ok bool, err error) {
 		}
 		return 0, false, fmt.Errorf("read scratch file %s: %w", w.path, err)
 	}
-	return prefixOf(to.key), true, nil
+	return extsort.Prefix(to.key), true, nil
 }
 
 var errDamaged = errors.New("it is damaged")

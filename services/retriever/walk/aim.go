@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/triplemesh/triplemesh/services/retriever/dot"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -39,13 +40,13 @@ func newAim(ctx context.Context, snap Reader, encoder Encoder, ask Ask) (*aim, e
 
 // closeness compares a path's vector with the aim: -1 to 1 times its length.
 func (a *aim) closeness(v []float32) float32 {
-	c := dot(a.question, v)
+	c := dot.Product(a.question, v)
 	if len(a.proposed) == 0 {
 		return c
 	}
-	best := dot(a.proposed[0], v)
+	best := dot.Product(a.proposed[0], v)
 	for _, p := range a.proposed[1:] {
-		best = max(best, dot(p, v))
+		best = max(best, dot.Product(p, v))
 	}
 	return (1-proposedWeight)*c + proposedWeight*best
 }
@@ -61,12 +62,4 @@ func withoutTopics(snap Reader, ask Ask) string {
 		return ask.Question
 	}
 	return rest
-}
-
-func dot(a, b []float32) float32 {
-	var sum float32
-	for i, x := range a {
-		sum += x * b[i]
-	}
-	return sum
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/triplemesh/triplemesh/services/retriever/dot"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -96,7 +97,7 @@ func (a *aim) near(snap Snapshot, relation store.RelationID) []float32 {
 		near = make([]float32, len(a.words))
 		v := snap.RelationVector(relation)
 		for i, w := range a.words {
-			near[i] = dot(w.vector, v)
+			near[i] = dot.Product(w.vector, v)
 		}
 		a.nearness[relation] = near
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/triplemesh/triplemesh/services/retriever/dot"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -198,7 +199,7 @@ func (p *prospect) finish(snap Snapshot, aim *aim) {
 			p.ends = append(p.ends, e)
 		}
 	}
-	length := float32(math.Sqrt(float64(dot(p.sum, p.sum))))
+	length := float32(math.Sqrt(float64(dot.Product(p.sum, p.sum))))
 	if length == 0 {
 		length = 1
 	}
