@@ -43,6 +43,7 @@ func newChain(cfg Config, tel *telemetry.Telemetry) (chain, error) {
 		{name: "error mapping", around: mapErrors(tel.Service())},
 		{name: "recovery", around: recoverPanics},
 		{name: "deadline guard", around: guardDeadline(cfg, tel.Service())},
+		{name: "authentication", around: authenticate()},
 		{name: "concurrency limit", around: limitConcurrency(cfg.MaxInFlight, tel.Service())},
 		{name: "validation", onUnary: validation.unary, onStream: validation.stream},
 	}, nil

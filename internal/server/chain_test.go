@@ -14,7 +14,7 @@ func TestTheChainHasItsOrder(t *testing.T) {
 	}
 	want := []string{
 		"otel", "request id", "metrics", "logging", "error mapping", "recovery",
-		"deadline guard", "concurrency limit", "validation",
+		"deadline guard", "authentication", "concurrency limit", "validation",
 	}
 	if got := links.names(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

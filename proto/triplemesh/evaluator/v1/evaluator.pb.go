@@ -11,6 +11,7 @@ package evaluatorv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1"
 	v1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	v11 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -774,7 +775,7 @@ var File_triplemesh_evaluator_v1_evaluator_proto protoreflect.FileDescriptor
 
 const file_triplemesh_evaluator_v1_evaluator_proto_rawDesc = "" +
 	"\n" +
-	"'triplemesh/evaluator/v1/evaluator.proto\x12\x17triplemesh.evaluator.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\"c\n" +
+	"'triplemesh/evaluator/v1/evaluator.proto\x12\x17triplemesh.evaluator.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\"c\n" +
 	"\x0fQuestionVerdict\x12\x18\n" +
 	"\acorrect\x18\x01 \x01(\bR\acorrect\x12\x1e\n" +
 	"\n" +
@@ -834,12 +835,12 @@ const file_triplemesh_evaluator_v1_evaluator_proto_rawDesc = "" +
 	"\vprobability\x18\x02 \x01(\x02H\x00R\vprobability\x88\x01\x01\x12.\n" +
 	"\x05usage\x18\x03 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
 	"\bwarnings\x18\x04 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarningsB\x0e\n" +
-	"\f_probability2\xed\x03\n" +
-	"\x10EvaluatorService\x12w\n" +
-	"\x10EvaluateQuestion\x120.triplemesh.evaluator.v1.EvaluateQuestionRequest\x1a1.triplemesh.evaluator.v1.EvaluateQuestionResponse\x12t\n" +
-	"\x0fEvaluateAnswers\x12/.triplemesh.evaluator.v1.EvaluateAnswersRequest\x1a0.triplemesh.evaluator.v1.EvaluateAnswersResponse\x12q\n" +
-	"\x0eRankCandidates\x12..triplemesh.evaluator.v1.RankCandidatesRequest\x1a/.triplemesh.evaluator.v1.RankCandidatesResponse\x12w\n" +
-	"\x10JudgeSufficiency\x120.triplemesh.evaluator.v1.JudgeSufficiencyRequest\x1a1.triplemesh.evaluator.v1.JudgeSufficiencyResponseBLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1;evaluatorv1b\x06proto3"
+	"\f_probability2\x85\x04\n" +
+	"\x10EvaluatorService\x12}\n" +
+	"\x10EvaluateQuestion\x120.triplemesh.evaluator.v1.EvaluateQuestionRequest\x1a1.triplemesh.evaluator.v1.EvaluateQuestionResponse\"\x04\xa8\xbc\x18\x05\x12z\n" +
+	"\x0fEvaluateAnswers\x12/.triplemesh.evaluator.v1.EvaluateAnswersRequest\x1a0.triplemesh.evaluator.v1.EvaluateAnswersResponse\"\x04\xa8\xbc\x18\x05\x12w\n" +
+	"\x0eRankCandidates\x12..triplemesh.evaluator.v1.RankCandidatesRequest\x1a/.triplemesh.evaluator.v1.RankCandidatesResponse\"\x04\xa8\xbc\x18\x05\x12}\n" +
+	"\x10JudgeSufficiency\x120.triplemesh.evaluator.v1.JudgeSufficiencyRequest\x1a1.triplemesh.evaluator.v1.JudgeSufficiencyResponse\"\x04\xa8\xbc\x18\x05BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1;evaluatorv1b\x06proto3"
 
 var (
 	file_triplemesh_evaluator_v1_evaluator_proto_rawDescOnce sync.Once

@@ -11,6 +11,7 @@ package generatorv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1"
 	v12 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
 	v11 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	v1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
@@ -1030,7 +1031,7 @@ var File_triplemesh_generator_v1_generator_proto protoreflect.FileDescriptor
 
 const file_triplemesh_generator_v1_generator_proto_rawDesc = "" +
 	"\n" +
-	"'triplemesh/generator/v1/generator.proto\x12\x17triplemesh.generator.v1\x1a\x1bbuf/validate/validate.proto\x1a'triplemesh/evaluator/v1/evaluator.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\"x\n" +
+	"'triplemesh/generator/v1/generator.proto\x12\x17triplemesh.generator.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a'triplemesh/evaluator/v1/evaluator.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\"x\n" +
 	"\x1aGeneratePseudoGraphRequest\x12'\n" +
 	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x121\n" +
 	"\x06limits\x18\x02 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\"\xaf\x02\n" +
@@ -1104,13 +1105,13 @@ const file_triplemesh_generator_v1_generator_proto_rawDesc = "" +
 	"AnswerForm\x12\x1b\n" +
 	"\x17ANSWER_FORM_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14ANSWER_FORM_ENTITIES\x10\x01\x12\x14\n" +
-	"\x10ANSWER_FORM_TEXT\x10\x022\xab\x05\n" +
-	"\x10GeneratorService\x12\x80\x01\n" +
-	"\x13GeneratePseudoGraph\x123.triplemesh.generator.v1.GeneratePseudoGraphRequest\x1a4.triplemesh.generator.v1.GeneratePseudoGraphResponse\x12\x86\x01\n" +
-	"\x15GenerateRelationPaths\x125.triplemesh.generator.v1.GenerateRelationPathsRequest\x1a6.triplemesh.generator.v1.GenerateRelationPathsResponse\x12\x8f\x01\n" +
-	"\x18GenerateCandidateAnswers\x128.triplemesh.generator.v1.GenerateCandidateAnswersRequest\x1a9.triplemesh.generator.v1.GenerateCandidateAnswersResponse\x12q\n" +
-	"\x0eGenerateAnswer\x12..triplemesh.generator.v1.GenerateAnswerRequest\x1a/.triplemesh.generator.v1.GenerateAnswerResponse\x12\x85\x01\n" +
-	"\x14GenerateAnswerStream\x124.triplemesh.generator.v1.GenerateAnswerStreamRequest\x1a5.triplemesh.generator.v1.GenerateAnswerStreamResponse0\x01BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/generator/v1;generatorv1b\x06proto3"
+	"\x10ANSWER_FORM_TEXT\x10\x022\xc9\x05\n" +
+	"\x10GeneratorService\x12\x86\x01\n" +
+	"\x13GeneratePseudoGraph\x123.triplemesh.generator.v1.GeneratePseudoGraphRequest\x1a4.triplemesh.generator.v1.GeneratePseudoGraphResponse\"\x04\xa8\xbc\x18\x05\x12\x8c\x01\n" +
+	"\x15GenerateRelationPaths\x125.triplemesh.generator.v1.GenerateRelationPathsRequest\x1a6.triplemesh.generator.v1.GenerateRelationPathsResponse\"\x04\xa8\xbc\x18\x05\x12\x95\x01\n" +
+	"\x18GenerateCandidateAnswers\x128.triplemesh.generator.v1.GenerateCandidateAnswersRequest\x1a9.triplemesh.generator.v1.GenerateCandidateAnswersResponse\"\x04\xa8\xbc\x18\x05\x12w\n" +
+	"\x0eGenerateAnswer\x12..triplemesh.generator.v1.GenerateAnswerRequest\x1a/.triplemesh.generator.v1.GenerateAnswerResponse\"\x04\xa8\xbc\x18\x05\x12\x8b\x01\n" +
+	"\x14GenerateAnswerStream\x124.triplemesh.generator.v1.GenerateAnswerStreamRequest\x1a5.triplemesh.generator.v1.GenerateAnswerStreamResponse\"\x04\xa8\xbc\x18\x050\x01BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/generator/v1;generatorv1b\x06proto3"
 
 var (
 	file_triplemesh_generator_v1_generator_proto_rawDescOnce sync.Once

@@ -11,6 +11,7 @@ package orchestratorv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1"
 	v16 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
 	v13 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	v14 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -2586,7 +2587,7 @@ var File_triplemesh_orchestrator_v1_orchestrator_proto protoreflect.FileDescript
 
 const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\n" +
-	"-triplemesh/orchestrator/v1/orchestrator.proto\x12\x1atriplemesh.orchestrator.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a'triplemesh/evaluator/v1/evaluator.proto\x1a'triplemesh/generator/v1/generator.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\x1a'triplemesh/reflector/v1/reflector.proto\x1a'triplemesh/retriever/v1/retriever.proto\x1a%triplemesh/verifier/v1/verifier.proto\"\x94\x05\n" +
+	"-triplemesh/orchestrator/v1/orchestrator.proto\x12\x1atriplemesh.orchestrator.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a'triplemesh/evaluator/v1/evaluator.proto\x1a'triplemesh/generator/v1/generator.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\x1a'triplemesh/reflector/v1/reflector.proto\x1a'triplemesh/retriever/v1/retriever.proto\x1a%triplemesh/verifier/v1/verifier.proto\"\x94\x05\n" +
 	"\n" +
 	"AskOptions\x12G\n" +
 	"\tgrounding\x18\x01 \x01(\v2).triplemesh.retriever.v1.GroundingOptionsR\tgrounding\x12V\n" +
@@ -2806,13 +2807,13 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\x12GROUNDING_GROUNDED\x10\x01\x12\x15\n" +
 	"\x11GROUNDING_PARTIAL\x10\x02\x12\x18\n" +
 	"\x14GROUNDING_UNGROUNDED\x10\x03\x12\x17\n" +
-	"\x13GROUNDING_ABSTAINED\x10\x042\x91\x04\n" +
-	"\x13OrchestratorService\x12V\n" +
-	"\x03Ask\x12&.triplemesh.orchestrator.v1.AskRequest\x1a'.triplemesh.orchestrator.v1.AskResponse\x12j\n" +
-	"\tAskStream\x12,.triplemesh.orchestrator.v1.AskStreamRequest\x1a-.triplemesh.orchestrator.v1.AskStreamResponse0\x01\x12n\n" +
-	"\vListMethods\x12..triplemesh.orchestrator.v1.ListMethodsRequest\x1a/.triplemesh.orchestrator.v1.ListMethodsResponse\x12_\n" +
-	"\x06GetRun\x12).triplemesh.orchestrator.v1.GetRunRequest\x1a*.triplemesh.orchestrator.v1.GetRunResponse\x12e\n" +
-	"\bListRuns\x12+.triplemesh.orchestrator.v1.ListRunsRequest\x1a,.triplemesh.orchestrator.v1.ListRunsResponseBRZPgithub.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1;orchestratorv1b\x06proto3"
+	"\x13GROUNDING_ABSTAINED\x10\x042\xaf\x04\n" +
+	"\x13OrchestratorService\x12\\\n" +
+	"\x03Ask\x12&.triplemesh.orchestrator.v1.AskRequest\x1a'.triplemesh.orchestrator.v1.AskResponse\"\x04\xa8\xbc\x18\x01\x12p\n" +
+	"\tAskStream\x12,.triplemesh.orchestrator.v1.AskStreamRequest\x1a-.triplemesh.orchestrator.v1.AskStreamResponse\"\x04\xa8\xbc\x18\x010\x01\x12t\n" +
+	"\vListMethods\x12..triplemesh.orchestrator.v1.ListMethodsRequest\x1a/.triplemesh.orchestrator.v1.ListMethodsResponse\"\x04\xa8\xbc\x18\x01\x12e\n" +
+	"\x06GetRun\x12).triplemesh.orchestrator.v1.GetRunRequest\x1a*.triplemesh.orchestrator.v1.GetRunResponse\"\x04\xa8\xbc\x18\x01\x12k\n" +
+	"\bListRuns\x12+.triplemesh.orchestrator.v1.ListRunsRequest\x1a,.triplemesh.orchestrator.v1.ListRunsResponse\"\x04\xa8\xbc\x18\x01BRZPgithub.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1;orchestratorv1b\x06proto3"
 
 var (
 	file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescOnce sync.Once

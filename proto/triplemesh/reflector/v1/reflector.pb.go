@@ -11,6 +11,7 @@ package reflectorv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1"
 	v11 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
 	v1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	v12 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
@@ -398,7 +399,7 @@ var File_triplemesh_reflector_v1_reflector_proto protoreflect.FileDescriptor
 
 const file_triplemesh_reflector_v1_reflector_proto_rawDesc = "" +
 	"\n" +
-	"'triplemesh/reflector/v1/reflector.proto\x12\x17triplemesh.reflector.v1\x1a\x1bbuf/validate/validate.proto\x1a'triplemesh/evaluator/v1/evaluator.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\"\xfa\x03\n" +
+	"'triplemesh/reflector/v1/reflector.proto\x12\x17triplemesh.reflector.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a'triplemesh/evaluator/v1/evaluator.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\"\xfa\x03\n" +
 	"\x0eReflectRequest\x12'\n" +
 	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12O\n" +
 	"\n" +
@@ -429,9 +430,9 @@ const file_triplemesh_reflector_v1_reflector_proto_rawDesc = "" +
 	"\x14DECISION_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rDECISION_KEEP\x10\x01\x12\x11\n" +
 	"\rDECISION_DROP\x10\x02\x12\x10\n" +
-	"\fDECISION_ADD\x10\x032p\n" +
-	"\x10ReflectorService\x12\\\n" +
-	"\aReflect\x12'.triplemesh.reflector.v1.ReflectRequest\x1a(.triplemesh.reflector.v1.ReflectResponseBLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1;reflectorv1b\x06proto3"
+	"\fDECISION_ADD\x10\x032v\n" +
+	"\x10ReflectorService\x12b\n" +
+	"\aReflect\x12'.triplemesh.reflector.v1.ReflectRequest\x1a(.triplemesh.reflector.v1.ReflectResponse\"\x04\xa8\xbc\x18\x05BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1;reflectorv1b\x06proto3"
 
 var (
 	file_triplemesh_reflector_v1_reflector_proto_rawDescOnce sync.Once

@@ -8,6 +8,7 @@ package retrieverv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1"
 	v1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -2131,7 +2132,7 @@ var File_triplemesh_retriever_v1_knowledge_graph_proto protoreflect.FileDescript
 
 const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\n" +
-	"-triplemesh/retriever/v1/knowledge_graph.proto\x12\x17triplemesh.retriever.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\"\xd8\x01\n" +
+	"-triplemesh/retriever/v1/knowledge_graph.proto\x12\x17triplemesh.retriever.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\"\xd8\x01\n" +
 	"\aColumns\x12\"\n" +
 	"\asubject\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80 R\asubject\x12$\n" +
 	"\brelation\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80 R\brelation\x12 \n" +
@@ -2271,20 +2272,20 @@ const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\x0fLOAD_PHASE_READ\x10\x01\x12\x13\n" +
 	"\x0fLOAD_PHASE_SORT\x10\x02\x12\x15\n" +
 	"\x11LOAD_PHASE_ENCODE\x10\x03\x12\x14\n" +
-	"\x10LOAD_PHASE_WRITE\x10\x042\x8f\b\n" +
-	"\x15KnowledgeGraphService\x12U\n" +
-	"\x04Load\x12$.triplemesh.retriever.v1.LoadRequest\x1a%.triplemesh.retriever.v1.LoadResponse(\x01\x12i\n" +
+	"\x10LOAD_PHASE_WRITE\x10\x042\xd1\b\n" +
+	"\x15KnowledgeGraphService\x12[\n" +
+	"\x04Load\x12$.triplemesh.retriever.v1.LoadRequest\x1a%.triplemesh.retriever.v1.LoadResponse\"\x04\xa8\xbc\x18\x03(\x01\x12o\n" +
 	"\n" +
-	"LoadStream\x12*.triplemesh.retriever.v1.LoadStreamRequest\x1a+.triplemesh.retriever.v1.LoadStreamResponse(\x010\x01\x12S\n" +
-	"\x04List\x12$.triplemesh.retriever.v1.ListRequest\x1a%.triplemesh.retriever.v1.ListResponse\x12_\n" +
-	"\bActivate\x12(.triplemesh.retriever.v1.ActivateRequest\x1a).triplemesh.retriever.v1.ActivateResponse\x12_\n" +
-	"\bRollback\x12(.triplemesh.retriever.v1.RollbackRequest\x1a).triplemesh.retriever.v1.RollbackResponse\x12S\n" +
-	"\x04Drop\x12$.triplemesh.retriever.v1.DropRequest\x1a%.triplemesh.retriever.v1.DropResponse\x12Y\n" +
-	"\x06Verify\x12&.triplemesh.retriever.v1.VerifyRequest\x1a'.triplemesh.retriever.v1.VerifyResponse\x12\\\n" +
-	"\aCompact\x12'.triplemesh.retriever.v1.CompactRequest\x1a(.triplemesh.retriever.v1.CompactResponse\x12U\n" +
-	"\x04Diff\x12$.triplemesh.retriever.v1.DiffRequest\x1a%.triplemesh.retriever.v1.DiffResponse0\x01\x12[\n" +
-	"\x06Export\x12&.triplemesh.retriever.v1.ExportRequest\x1a'.triplemesh.retriever.v1.ExportResponse0\x01\x12[\n" +
-	"\x06Import\x12&.triplemesh.retriever.v1.ImportRequest\x1a'.triplemesh.retriever.v1.ImportResponse(\x01BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1;retrieverv1b\x06proto3"
+	"LoadStream\x12*.triplemesh.retriever.v1.LoadStreamRequest\x1a+.triplemesh.retriever.v1.LoadStreamResponse\"\x04\xa8\xbc\x18\x03(\x010\x01\x12Y\n" +
+	"\x04List\x12$.triplemesh.retriever.v1.ListRequest\x1a%.triplemesh.retriever.v1.ListResponse\"\x04\xa8\xbc\x18\x02\x12e\n" +
+	"\bActivate\x12(.triplemesh.retriever.v1.ActivateRequest\x1a).triplemesh.retriever.v1.ActivateResponse\"\x04\xa8\xbc\x18\x03\x12e\n" +
+	"\bRollback\x12(.triplemesh.retriever.v1.RollbackRequest\x1a).triplemesh.retriever.v1.RollbackResponse\"\x04\xa8\xbc\x18\x03\x12Y\n" +
+	"\x04Drop\x12$.triplemesh.retriever.v1.DropRequest\x1a%.triplemesh.retriever.v1.DropResponse\"\x04\xa8\xbc\x18\x03\x12_\n" +
+	"\x06Verify\x12&.triplemesh.retriever.v1.VerifyRequest\x1a'.triplemesh.retriever.v1.VerifyResponse\"\x04\xa8\xbc\x18\x02\x12b\n" +
+	"\aCompact\x12'.triplemesh.retriever.v1.CompactRequest\x1a(.triplemesh.retriever.v1.CompactResponse\"\x04\xa8\xbc\x18\x03\x12[\n" +
+	"\x04Diff\x12$.triplemesh.retriever.v1.DiffRequest\x1a%.triplemesh.retriever.v1.DiffResponse\"\x04\xa8\xbc\x18\x020\x01\x12a\n" +
+	"\x06Export\x12&.triplemesh.retriever.v1.ExportRequest\x1a'.triplemesh.retriever.v1.ExportResponse\"\x04\xa8\xbc\x18\x020\x01\x12a\n" +
+	"\x06Import\x12&.triplemesh.retriever.v1.ImportRequest\x1a'.triplemesh.retriever.v1.ImportResponse\"\x04\xa8\xbc\x18\x03(\x01BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1;retrieverv1b\x06proto3"
 
 var (
 	file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescOnce sync.Once

@@ -12,6 +12,7 @@ package retrieverv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1"
 	v1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -1777,7 +1778,7 @@ var File_triplemesh_retriever_v1_retriever_proto protoreflect.FileDescriptor
 
 const file_triplemesh_retriever_v1_retriever_proto_rawDesc = "" +
 	"\n" +
-	"'triplemesh/retriever/v1/retriever.proto\x12\x17triplemesh.retriever.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\"\xda\x01\n" +
+	"'triplemesh/retriever/v1/retriever.proto\x12\x17triplemesh.retriever.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\"\xda\x01\n" +
 	"\x06Filter\x12/\n" +
 	"\bsubjects\x18\x01 \x03(\tB\x13\xbaH\x10\x92\x01\r\x10\x90N\"\br\x06\x10\x01(\x80\x80\x04R\bsubjects\x121\n" +
 	"\trelations\x18\x02 \x03(\tB\x13\xbaH\x10\x92\x01\r\x10\x90N\"\br\x06\x10\x01(\x80\x80\x04R\trelations\x12l\n" +
@@ -1932,17 +1933,17 @@ const file_triplemesh_retriever_v1_retriever_proto_rawDesc = "" +
 	"\x15DIRECTION_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rDIRECTION_OUT\x10\x01\x12\x10\n" +
 	"\fDIRECTION_IN\x10\x02\x12\x12\n" +
-	"\x0eDIRECTION_BOTH\x10\x032\xfd\x06\n" +
-	"\x10RetrieverService\x12h\n" +
-	"\vGroundGraph\x12+.triplemesh.retriever.v1.GroundGraphRequest\x1a,.triplemesh.retriever.v1.GroundGraphResponse\x12k\n" +
-	"\fSuggestPaths\x12,.triplemesh.retriever.v1.SuggestPathsRequest\x1a-.triplemesh.retriever.v1.SuggestPathsResponse\x12h\n" +
-	"\vFollowPaths\x12+.triplemesh.retriever.v1.FollowPathsRequest\x1a,.triplemesh.retriever.v1.FollowPathsResponse\x12n\n" +
-	"\rSearchTriples\x12-.triplemesh.retriever.v1.SearchTriplesRequest\x1a..triplemesh.retriever.v1.SearchTriplesResponse\x12e\n" +
+	"\x0eDIRECTION_BOTH\x10\x032\xad\a\n" +
+	"\x10RetrieverService\x12n\n" +
+	"\vGroundGraph\x12+.triplemesh.retriever.v1.GroundGraphRequest\x1a,.triplemesh.retriever.v1.GroundGraphResponse\"\x04\xa8\xbc\x18\x02\x12q\n" +
+	"\fSuggestPaths\x12,.triplemesh.retriever.v1.SuggestPathsRequest\x1a-.triplemesh.retriever.v1.SuggestPathsResponse\"\x04\xa8\xbc\x18\x02\x12n\n" +
+	"\vFollowPaths\x12+.triplemesh.retriever.v1.FollowPathsRequest\x1a,.triplemesh.retriever.v1.FollowPathsResponse\"\x04\xa8\xbc\x18\x02\x12t\n" +
+	"\rSearchTriples\x12-.triplemesh.retriever.v1.SearchTriplesRequest\x1a..triplemesh.retriever.v1.SearchTriplesResponse\"\x04\xa8\xbc\x18\x02\x12k\n" +
 	"\n" +
-	"Neighbours\x12*.triplemesh.retriever.v1.NeighboursRequest\x1a+.triplemesh.retriever.v1.NeighboursResponse\x12n\n" +
-	"\rShortestPaths\x12-.triplemesh.retriever.v1.ShortestPathsRequest\x1a..triplemesh.retriever.v1.ShortestPathsResponse\x12k\n" +
-	"\fLinkEntities\x12,.triplemesh.retriever.v1.LinkEntitiesRequest\x1a-.triplemesh.retriever.v1.LinkEntitiesResponse\x12t\n" +
-	"\x0fSearchRelations\x12/.triplemesh.retriever.v1.SearchRelationsRequest\x1a0.triplemesh.retriever.v1.SearchRelationsResponseBLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1;retrieverv1b\x06proto3"
+	"Neighbours\x12*.triplemesh.retriever.v1.NeighboursRequest\x1a+.triplemesh.retriever.v1.NeighboursResponse\"\x04\xa8\xbc\x18\x02\x12t\n" +
+	"\rShortestPaths\x12-.triplemesh.retriever.v1.ShortestPathsRequest\x1a..triplemesh.retriever.v1.ShortestPathsResponse\"\x04\xa8\xbc\x18\x02\x12q\n" +
+	"\fLinkEntities\x12,.triplemesh.retriever.v1.LinkEntitiesRequest\x1a-.triplemesh.retriever.v1.LinkEntitiesResponse\"\x04\xa8\xbc\x18\x02\x12z\n" +
+	"\x0fSearchRelations\x12/.triplemesh.retriever.v1.SearchRelationsRequest\x1a0.triplemesh.retriever.v1.SearchRelationsResponse\"\x04\xa8\xbc\x18\x02BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1;retrieverv1b\x06proto3"
 
 var (
 	file_triplemesh_retriever_v1_retriever_proto_rawDescOnce sync.Once

@@ -11,6 +11,7 @@ package verifierv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1"
 	v12 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	v1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	v11 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
@@ -264,7 +265,7 @@ var File_triplemesh_verifier_v1_verifier_proto protoreflect.FileDescriptor
 
 const file_triplemesh_verifier_v1_verifier_proto_rawDesc = "" +
 	"\n" +
-	"%triplemesh/verifier/v1/verifier.proto\x12\x16triplemesh.verifier.v1\x1a\x1bbuf/validate/validate.proto\x1a'triplemesh/generator/v1/generator.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\"\x80\x03\n" +
+	"%triplemesh/verifier/v1/verifier.proto\x12\x16triplemesh.verifier.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a'triplemesh/generator/v1/generator.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\"\x80\x03\n" +
 	"\rVerifyRequest\x12'\n" +
 	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12C\n" +
 	"\fpseudo_graph\x18\x02 \x01(\v2 .triplemesh.graph.v1.PseudoGraphR\vpseudoGraph\x12C\n" +
@@ -283,9 +284,9 @@ const file_triplemesh_verifier_v1_verifier_proto_rawDesc = "" +
 	"\x1dVERIFICATION_MODE_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17VERIFICATION_MODE_ALIGN\x10\x01\x12\x1b\n" +
 	"\x17VERIFICATION_MODE_EDITS\x10\x02\x12\x1d\n" +
-	"\x19VERIFICATION_MODE_REWRITE\x10\x032j\n" +
-	"\x0fVerifierService\x12W\n" +
-	"\x06Verify\x12%.triplemesh.verifier.v1.VerifyRequest\x1a&.triplemesh.verifier.v1.VerifyResponseBJZHgithub.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1;verifierv1b\x06proto3"
+	"\x19VERIFICATION_MODE_REWRITE\x10\x032p\n" +
+	"\x0fVerifierService\x12]\n" +
+	"\x06Verify\x12%.triplemesh.verifier.v1.VerifyRequest\x1a&.triplemesh.verifier.v1.VerifyResponse\"\x04\xa8\xbc\x18\x05BJZHgithub.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1;verifierv1b\x06proto3"
 
 var (
 	file_triplemesh_verifier_v1_verifier_proto_rawDescOnce sync.Once

@@ -1,0 +1,54 @@
+package tenant_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/tenant"
+)
+
+func TestNames(t *testing.T) {
+	for _, c := range []struct {
+		what, name string
+		ok         bool
+	}{
+		{"a word", "acme", true},
+		{"a word with digits and dashes", "team-7b", true},
+		{"one letter", "a", true},
+		{"forty characters", strings.Repeat("a", 40), true},
+		{"forty-one", strings.Repeat("a", 41), false},
+		{"nothing", "", false},
+		{"a capital", "Acme", false},
+		{"a leading digit", "7b", false},
+		{"a path", "../acme", false},
+		{"a line", "acme\n", false},
+		{"a character outside ASCII", "äcme", false},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			id, err := tenant.Parse(c.name)
+			if (err == nil) != c.ok {
+				t.Fatalf("%q: error %v", c.name, err)
+			}
+			if c.ok && id.String() != c.name {
+				t.Errorf("%q became %q", c.name, id)
+			}
+			if id.IsZero() == c.ok {
+				t.Errorf("%q: zero is %v", c.name, id.IsZero())
+			}
+		})
+	}
+}
+
+func TestAContextWithoutATenantIsAnError(t *testing.T) {
+	if _, err := tenant.From(t.Context()); !errors.Is(err, tenant.ErrNone) {
+		t.Errorf("got %v, want ErrNone", err)
+	}
+	if _, err := tenant.From(tenant.With(t.Context(), tenant.ID{})); !errors.Is(err, tenant.ErrNone) {
+		t.Errorf("of the zero tenant: got %v, want ErrNone", err)
+	}
+	id, err := tenant.From(tenant.With(t.Context(), tenant.Default()))
+	if err != nil || !id.IsDefault() {
+		t.Errorf("got %v, %v, want the default tenant", id, err)
+	}
+}
