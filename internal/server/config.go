@@ -19,6 +19,9 @@ type Config struct {
 	Listener net.Listener `koanf:"-"`
 	// MetricsAddr serves /metrics over HTTP; empty serves none.
 	MetricsAddr string `koanf:"metrics_addr" help:"where to serve /metrics over HTTP; empty for nowhere"`
+	// HealthAddr serves the health service alone, in plain text, for probes
+	// that can present no certificate; empty serves none there.
+	HealthAddr string `koanf:"health_addr" help:"where to answer health checks in plain text too; empty for nowhere"`
 	// MaxInFlight is the most RPCs at once; more are RESOURCE_EXHAUSTED. 0 sets
 	// no bound. Health and reflection do not count.
 	MaxInFlight int `koanf:"max_in_flight" help:"most RPCs at once; 0 for no bound"`
@@ -69,7 +72,7 @@ func (c Config) Validate() error {
 	if c.Addr == "" && c.Listener == nil {
 		errs = append(errs, errors.New("addr is empty: want host:port"))
 	}
-	for _, addr := range []struct{ key, value string }{{"addr", c.Addr}, {"metrics_addr", c.MetricsAddr}} {
+	for _, addr := range []struct{ key, value string }{{"addr", c.Addr}, {"metrics_addr", c.MetricsAddr}, {"health_addr", c.HealthAddr}} {
 		if addr.value == "" {
 			continue
 		}

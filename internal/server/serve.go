@@ -25,6 +25,11 @@ func (s *Server) Serve(ctx context.Context) error {
 		return errors.Join(err, lis.Close())
 	}
 	defer metrics.Close()
+	probes, err := s.serveProbes()
+	if err != nil {
+		return errors.Join(err, lis.Close())
+	}
+	defer probes.Stop()
 
 	failed := make(chan error, 1)
 	go func() { failed <- s.grpc.Serve(lis) }()

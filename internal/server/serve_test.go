@@ -154,19 +154,12 @@ func TestReflectionListsTheServices(t *testing.T) {
 }
 
 func TestMetricsAreServed(t *testing.T) {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := free.Addr().String()
-	if err := free.Close(); err != nil {
-		t.Fatal(err)
-	}
+	addr := freeAddr(t)
 	r := start(t, "reflector", answering(echo), func(cfg *server.Config) { cfg.MetricsAddr = addr })
 	if _, err := r.reflect(t.Context(), "why"); err != nil {
 		t.Fatal(err)
 	}
-	_, err = r.reflect(t.Context(), "")
+	_, err := r.reflect(t.Context(), "")
 	wantCode(t, err, codes.InvalidArgument)
 	resp, err := http.Get("http://" + addr + "/metrics")
 	if err != nil {
@@ -203,6 +196,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"a negative limit", func(cfg *server.Config) { cfg.MaxInFlight = -1 }, "max_in_flight"},
 		{"an address in use", func(cfg *server.Config) { cfg.Addr = taken.Addr().String() }, "server.addr"},
 		{"metrics at an address in use", func(cfg *server.Config) { cfg.MetricsAddr = taken.Addr().String() }, "server.metrics_addr"},
+		{"health at an address in use", func(cfg *server.Config) { cfg.HealthAddr = taken.Addr().String() }, "server.health_addr"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			cfg := server.DefaultConfig("127.0.0.1:0")

@@ -137,7 +137,7 @@ func (s *service) needsModel() bool { return s.llm != nil && s.llm.BaseURL == un
 // listen takes the service's port, or a free one.
 func (s *service) listen(private bool) error {
 	if private {
-		s.server.Addr, s.server.MetricsAddr = "127.0.0.1:0", ""
+		s.server.Addr, s.server.MetricsAddr, s.server.HealthAddr = "127.0.0.1:0", "", ""
 	}
 	l, err := listen(s.name, s.server.Addr)
 	s.server.Listener = l

@@ -1,0 +1,64 @@
+package server_test
+
+import (
+	"net"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/server"
+	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+)
+
+func TestProbesAreAnsweredBesideTheServer(t *testing.T) {
+	addr := freeAddr(t)
+	begun, release := make(chan struct{}), make(chan struct{})
+	r := start(t, "reflector", holding(begun, release), func(cfg *server.Config) { cfg.HealthAddr = addr })
+	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	probe := func(want healthpb.HealthCheckResponse_ServingStatus) {
+		t.Helper()
+		got, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{}, grpc.WaitForReady(true))
+		if err != nil || got.GetStatus() != want {
+			t.Errorf("got %v, %v, want %v", got.GetStatus(), err, want)
+		}
+	}
+	answered := make(chan error, 1)
+	go func() {
+		_, err := r.reflect(t.Context(), "why")
+		answered <- err
+	}()
+	<-begun
+	probe(healthpb.HealthCheckResponse_SERVING)
+
+	_, err = reflectorv1.NewReflectorServiceClient(conn).Reflect(t.Context(), &reflectorv1.ReflectRequest{Question: "why"})
+	wantCode(t, err, codes.Unimplemented)
+
+	// While it drains it is there, and not ready.
+	r.stop()
+	waitForRefusal(t, r.addr)
+	probe(healthpb.HealthCheckResponse_NOT_SERVING)
+	close(release)
+	if err := <-answered; err != nil {
+		t.Errorf("the request under way: %v", err)
+	}
+	if err := <-r.stopped; err != nil {
+		t.Errorf("serve: %v", err)
+	}
+	waitForRefusal(t, addr)
+}
+
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer free.Close()
+	return free.Addr().String()
+}
