@@ -11,7 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/wholefile"
+	"github.com/triplemesh/triplemesh/internal/wholefile"
 )
 
 // write sets retriever.grounding.<kg> in a configuration file, which is made if
@@ -42,7 +42,7 @@ func write(path, kg string, setting Setting, comment string) error {
 	if err := errors.Join(encoder.Encode(&document), encoder.Close()); err != nil {
 		return fmt.Errorf("write the calibration: %w", err)
 	}
-	_, err = wholefile.Write(path, func(w io.Writer) error {
+	_, err = wholefile.Write(path, 0o644, func(w io.Writer) error {
 		_, err := w.Write(out.Bytes())
 		return err
 	})

@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/wholefile"
+	"github.com/triplemesh/triplemesh/internal/wholefile"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
@@ -69,7 +69,7 @@ func writeWhole(path string, force bool, fill func(io.Writer) error) (size int64
 	if _, err := os.Stat(path); err == nil && !force {
 		return 0, exitError{exitUsage, fmt.Errorf("%s is there already: name another file, or use --force", path)}
 	}
-	return wholefile.Write(path, fill)
+	return wholefile.Write(path, 0o644, fill)
 }
 
 type kgImport struct {

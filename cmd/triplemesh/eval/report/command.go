@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval/report/collect"
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/wholefile"
+	"github.com/triplemesh/triplemesh/internal/wholefile"
 )
 
 // Command is `triplemesh eval report`: flags, and a Run that does what they
@@ -53,7 +53,7 @@ func (c *Command) Run(stdout io.Writer) error {
 
 // writeFile replaces a file as a whole or not at all.
 func writeFile(path string, write func(io.Writer) error) (size int64, err error) {
-	if size, err = wholefile.Write(path, write); err != nil {
+	if size, err = wholefile.Write(path, 0o644, write); err != nil {
 		return 0, fmt.Errorf("write report: %w", err)
 	}
 	return size, nil

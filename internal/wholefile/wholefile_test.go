@@ -27,12 +27,15 @@ func TestAFileIsReplacedAsAWholeOrNotAtAll(t *testing.T) {
 			if err := os.WriteFile(path, []byte("old file"), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			size, err := Write(path, c.fill)
+			size, err := Write(path, 0o600, c.fill)
 			if !errors.Is(err, c.err) || err == nil && size != int64(len(c.want)) {
 				t.Errorf("size %d, error %v", size, err)
 			}
 			if got, _ := os.ReadFile(path); string(got) != c.want {
 				t.Errorf("the file holds %q, want %q", got, c.want)
+			}
+			if info, err := os.Stat(path); c.err == nil && (err != nil || info.Mode().Perm() != 0o600) {
+				t.Errorf("the file is %v, %v", info, err)
 			}
 			if left, _ := os.ReadDir(dir); len(left) != 1 {
 				t.Errorf("files left: %v", left)

@@ -11,8 +11,10 @@ import (
 
 // Write fills a file beside path, and puts it in path's place once it is on the
 // disk: whoever reads path sees the old file or the new one, and after a
-// failure the old one is there. It returns the size in bytes.
-func Write(path string, fill func(io.Writer) error) (size int64, err error) {
+// failure the old one is there. mode is the new file's. A file beside it that a
+// killed process left begins with a dot and ends in ".part-" and a number. It
+// returns the size in bytes.
+func Write(path string, mode os.FileMode, fill func(io.Writer) error) (size int64, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".part-*")
 	if err != nil {
 		return 0, err
@@ -22,8 +24,8 @@ func Write(path string, fill func(io.Writer) error) (size int64, err error) {
 			err = errors.Join(err, os.Remove(f.Name()))
 		}
 	}()
-	out := bufio.NewWriterSize(f, 1<<20)
-	if err := errors.Join(fill(out), out.Flush(), f.Chmod(0o644), f.Sync()); err != nil {
+	out := bufio.NewWriterSize(f, 1<<16)
+	if err := errors.Join(fill(out), out.Flush(), f.Chmod(mode), f.Sync()); err != nil {
 		return 0, errors.Join(err, f.Close())
 	}
 	info, err := f.Stat()
