@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -48,6 +49,7 @@ func (c caller) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.Clie
 
 // begin shaves the deadline and writes the metadata.
 func (c caller) begin(ctx context.Context, method string) (context.Context, context.CancelFunc, error) {
+	ctx = auth.Outgoing(ctx)
 	if id := telemetry.RequestID(ctx); id != "" {
 		ctx = metadata.AppendToOutgoingContext(ctx, telemetry.RequestIDKey, id)
 	}

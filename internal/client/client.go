@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/triplemesh/triplemesh/internal/client/kubernetes"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
 	"google.golang.org/grpc"
@@ -40,6 +41,7 @@ func Dial(cfg Config, tel *telemetry.Telemetry) (*grpc.ClientConn, error) {
 		)),
 		grpc.WithUnaryInterceptor(c.unary),
 		grpc.WithStreamInterceptor(c.stream),
+		grpc.WithResolvers(&kubernetes.Builder{API: kubernetes.InCluster, Log: tel.Logger()}),
 		// The service config comes from here alone, not from DNS.
 		grpc.WithDisableServiceConfig(),
 		grpc.WithDefaultServiceConfig(serviceConfig(cfg)),
@@ -57,7 +59,8 @@ func Dial(cfg Config, tel *telemetry.Telemetry) (*grpc.ClientConn, error) {
 }
 
 // target resolves host:port by DNS, which finds every machine behind a
-// headless service.
+// headless service. In Kubernetes, kubernetes:///service.namespace:port hears
+// of new pods at once.
 func target(addr string) string {
 	if strings.Contains(addr, "://") || strings.HasPrefix(addr, "unix:") {
 		return addr

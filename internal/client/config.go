@@ -12,7 +12,8 @@ import (
 // Config says which service to call and how. Start from DefaultConfig.
 type Config struct {
 	// Addr is host:port, of which DNS may know several machines, or a gRPC
-	// target with its scheme, such as unix:///run/verifier.sock.
+	// target with its scheme, such as unix:///run/verifier.sock or, in a pod,
+	// kubernetes:///verifier.namespace:9093, which watches the Service.
 	Addr string `koanf:"addr" help:"host:port, or a gRPC target with its scheme"`
 	// MaxMessageBytes is the largest message either way. The server's setting
 	// must be the same. 0 takes 64 MiB.
