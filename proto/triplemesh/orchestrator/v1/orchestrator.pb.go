@@ -11,7 +11,7 @@ package orchestratorv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
-	_ "github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1"
+	v17 "github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1"
 	v16 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
 	v13 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	v14 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -693,7 +693,9 @@ type Run struct {
 	Conflicts []*Conflict `protobuf:"bytes,27,rep,name=conflicts,proto3" json:"conflicts,omitempty"`
 	// The answers that were held back because the confidence in them was too low
 	// to give them.
-	Withheld      []*Answer `protobuf:"bytes,28,rep,name=withheld,proto3" json:"withheld,omitempty"`
+	Withheld []*Answer `protobuf:"bytes,28,rep,name=withheld,proto3" json:"withheld,omitempty"`
+	// Who asked, within the tenant; empty where nobody is asked who they are.
+	Subject       string `protobuf:"bytes,29,opt,name=subject,proto3" json:"subject,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -943,6 +945,13 @@ func (x *Run) GetWithheld() []*Answer {
 		return x.Withheld
 	}
 	return nil
+}
+
+func (x *Run) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
 }
 
 type isRun_Graphs interface {
@@ -2583,6 +2592,193 @@ func (x *ListRunsResponse) GetNextPageToken() string {
 	return ""
 }
 
+// GetQuotaRequest asks for the caller's own quotas.
+type GetQuotaRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetQuotaRequest) Reset() {
+	*x = GetQuotaRequest{}
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetQuotaRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetQuotaRequest) ProtoMessage() {}
+
+func (x *GetQuotaRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetQuotaRequest.ProtoReflect.Descriptor instead.
+func (*GetQuotaRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{28}
+}
+
+// GetQuotaResponse is the caller, and what their tenant may use.
+type GetQuotaResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The tenant.
+	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// Who calls, within the tenant; empty where nobody is asked who they are.
+	Subject string `protobuf:"bytes,2,opt,name=subject,proto3" json:"subject,omitempty"`
+	// What they may do.
+	Scopes []v17.Scope `protobuf:"varint,3,rep,packed,name=scopes,proto3,enum=triplemesh.auth.v1.Scope" json:"scopes,omitempty"`
+	// The quotas, those without a bound too, always in the same order.
+	Quotas        []*Quota `protobuf:"bytes,4,rep,name=quotas,proto3" json:"quotas,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetQuotaResponse) Reset() {
+	*x = GetQuotaResponse{}
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetQuotaResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetQuotaResponse) ProtoMessage() {}
+
+func (x *GetQuotaResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetQuotaResponse.ProtoReflect.Descriptor instead.
+func (*GetQuotaResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *GetQuotaResponse) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *GetQuotaResponse) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
+func (x *GetQuotaResponse) GetScopes() []v17.Scope {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
+func (x *GetQuotaResponse) GetQuotas() []*Quota {
+	if x != nil {
+		return x.Quotas
+	}
+	return nil
+}
+
+// Quota is how much of something a tenant may use.
+type Quota struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name as the configuration has it: "questions_per_minute",
+	// "questions_per_day", "tokens_per_day", "cost_usd_per_day" or
+	// "concurrent_runs".
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The most; 0 is no bound.
+	Limit float64 `protobuf:"fixed64,2,opt,name=limit,proto3" json:"limit,omitempty"`
+	// What is used of it now.
+	Used float64 `protobuf:"fixed64,3,opt,name=used,proto3" json:"used,omitempty"`
+	// When some of what is used counts no longer: of a day, when the next begins
+	// in UTC; of a minute, when its oldest questions are a minute old. Unset where
+	// nothing is used, and for concurrent_runs.
+	Resets        *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=resets,proto3" json:"resets,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Quota) Reset() {
+	*x = Quota{}
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Quota) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Quota) ProtoMessage() {}
+
+func (x *Quota) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Quota.ProtoReflect.Descriptor instead.
+func (*Quota) Descriptor() ([]byte, []int) {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *Quota) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Quota) GetLimit() float64 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+func (x *Quota) GetUsed() float64 {
+	if x != nil {
+		return x.Used
+	}
+	return 0
+}
+
+func (x *Quota) GetResets() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Resets
+	}
+	return nil
+}
+
 var File_triplemesh_orchestrator_v1_orchestrator_proto protoreflect.FileDescriptor
 
 const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
@@ -2622,7 +2818,7 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\x03run\x18\x01 \x01(\v2\x1f.triplemesh.orchestrator.v1.RunR\x03run\"Y\n" +
 	"\x06Answer\x12\x16\n" +
 	"\x06answer\x18\x01 \x01(\tR\x06answer\x127\n" +
-	"\bevidence\x18\x02 \x03(\v2\x1b.triplemesh.graph.v1.TripleR\bevidence\"\xc6\v\n" +
+	"\bevidence\x18\x02 \x03(\v2\x1b.triplemesh.graph.v1.TripleR\bevidence\"\xe8\v\n" +
 	"\x03Run\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bquestion\x18\x02 \x01(\tR\bquestion\x12\x16\n" +
@@ -2654,10 +2850,11 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"confidence\x18\x1a \x01(\x02H\x02R\n" +
 	"confidence\x88\x01\x01\x12B\n" +
 	"\tconflicts\x18\x1b \x03(\v2$.triplemesh.orchestrator.v1.ConflictR\tconflicts\x12>\n" +
-	"\bwithheld\x18\x1c \x03(\v2\".triplemesh.orchestrator.v1.AnswerR\bwithheldB\b\n" +
+	"\bwithheld\x18\x1c \x03(\v2\".triplemesh.orchestrator.v1.AnswerR\bwithheld\x12\x18\n" +
+	"\asubject\x18\x1d \x01(\tR\asubjectB\b\n" +
 	"\x06graphsB\x15\n" +
 	"\x13_answer_probabilityB\r\n" +
-	"\v_confidence\"w\n" +
+	"\v_confidenceJ\x06\b\xff\x0f\x10\x80\x10\"w\n" +
 	"\bConflict\x12\x18\n" +
 	"\asubject\x18\x01 \x01(\tR\asubject\x12\x1a\n" +
 	"\brelation\x18\x02 \x01(\tR\brelation\x125\n" +
@@ -2772,7 +2969,18 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\x02kg\x18\x04 \x01(\tB\a\xbaH\x04r\x02\x18@R\x02kg\"o\n" +
 	"\x10ListRunsResponse\x123\n" +
 	"\x04runs\x18\x01 \x03(\v2\x1f.triplemesh.orchestrator.v1.RunR\x04runs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xbe\x02\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x11\n" +
+	"\x0fGetQuotaRequest\"\xb2\x01\n" +
+	"\x10GetQuotaResponse\x12\x16\n" +
+	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x18\n" +
+	"\asubject\x18\x02 \x01(\tR\asubject\x121\n" +
+	"\x06scopes\x18\x03 \x03(\x0e2\x19.triplemesh.auth.v1.ScopeR\x06scopes\x129\n" +
+	"\x06quotas\x18\x04 \x03(\v2!.triplemesh.orchestrator.v1.QuotaR\x06quotas\"y\n" +
+	"\x05Quota\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05limit\x18\x02 \x01(\x01R\x05limit\x12\x12\n" +
+	"\x04used\x18\x03 \x01(\x01R\x04used\x122\n" +
+	"\x06resets\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x06resets*\xbe\x02\n" +
 	"\x05Stage\x12\x15\n" +
 	"\x11STAGE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12STAGE_PSEUDO_GRAPH\x10\x01\x12\x16\n" +
@@ -2807,13 +3015,14 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\x12GROUNDING_GROUNDED\x10\x01\x12\x15\n" +
 	"\x11GROUNDING_PARTIAL\x10\x02\x12\x18\n" +
 	"\x14GROUNDING_UNGROUNDED\x10\x03\x12\x17\n" +
-	"\x13GROUNDING_ABSTAINED\x10\x042\xaf\x04\n" +
+	"\x13GROUNDING_ABSTAINED\x10\x042\x9c\x05\n" +
 	"\x13OrchestratorService\x12\\\n" +
 	"\x03Ask\x12&.triplemesh.orchestrator.v1.AskRequest\x1a'.triplemesh.orchestrator.v1.AskResponse\"\x04\xa8\xbc\x18\x01\x12p\n" +
 	"\tAskStream\x12,.triplemesh.orchestrator.v1.AskStreamRequest\x1a-.triplemesh.orchestrator.v1.AskStreamResponse\"\x04\xa8\xbc\x18\x010\x01\x12t\n" +
 	"\vListMethods\x12..triplemesh.orchestrator.v1.ListMethodsRequest\x1a/.triplemesh.orchestrator.v1.ListMethodsResponse\"\x04\xa8\xbc\x18\x01\x12e\n" +
 	"\x06GetRun\x12).triplemesh.orchestrator.v1.GetRunRequest\x1a*.triplemesh.orchestrator.v1.GetRunResponse\"\x04\xa8\xbc\x18\x01\x12k\n" +
-	"\bListRuns\x12+.triplemesh.orchestrator.v1.ListRunsRequest\x1a,.triplemesh.orchestrator.v1.ListRunsResponse\"\x04\xa8\xbc\x18\x01BRZPgithub.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1;orchestratorv1b\x06proto3"
+	"\bListRuns\x12+.triplemesh.orchestrator.v1.ListRunsRequest\x1a,.triplemesh.orchestrator.v1.ListRunsResponse\"\x04\xa8\xbc\x18\x01\x12k\n" +
+	"\bGetQuota\x12+.triplemesh.orchestrator.v1.GetQuotaRequest\x1a,.triplemesh.orchestrator.v1.GetQuotaResponse\"\x04\xa8\xbc\x18\x01BRZPgithub.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1;orchestratorv1b\x06proto3"
 
 var (
 	file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescOnce sync.Once
@@ -2828,7 +3037,7 @@ func file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP() []byte {
 }
 
 var file_triplemesh_orchestrator_v1_orchestrator_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_triplemesh_orchestrator_v1_orchestrator_proto_goTypes = []any{
 	(Stage)(0),                    // 0: triplemesh.orchestrator.v1.Stage
 	(Ablation)(0),                 // 1: triplemesh.orchestrator.v1.Ablation
@@ -2861,48 +3070,52 @@ var file_triplemesh_orchestrator_v1_orchestrator_proto_goTypes = []any{
 	(*GetRunResponse)(nil),        // 28: triplemesh.orchestrator.v1.GetRunResponse
 	(*ListRunsRequest)(nil),       // 29: triplemesh.orchestrator.v1.ListRunsRequest
 	(*ListRunsResponse)(nil),      // 30: triplemesh.orchestrator.v1.ListRunsResponse
-	nil,                           // 31: triplemesh.orchestrator.v1.Span.AttributesEntry
-	(*v1.GroundingOptions)(nil),   // 32: triplemesh.retriever.v1.GroundingOptions
-	(v11.VerificationMode)(0),     // 33: triplemesh.verifier.v1.VerificationMode
-	(v12.ReflectionMode)(0),       // 34: triplemesh.reflector.v1.ReflectionMode
-	(v13.AnswerForm)(0),           // 35: triplemesh.generator.v1.AnswerForm
-	(*v14.KnowledgeGraphRef)(nil), // 36: triplemesh.graph.v1.KnowledgeGraphRef
-	(*v15.Limits)(nil),            // 37: triplemesh.llm.v1.Limits
-	(*v14.RelationPath)(nil),      // 38: triplemesh.graph.v1.RelationPath
-	(*v14.Triple)(nil),            // 39: triplemesh.graph.v1.Triple
-	(*v15.Usage)(nil),             // 40: triplemesh.llm.v1.Usage
-	(*timestamppb.Timestamp)(nil), // 41: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 42: google.protobuf.Duration
-	(*v13.CypherDiagnostic)(nil),  // 43: triplemesh.generator.v1.CypherDiagnostic
-	(*v14.PseudoGraph)(nil),       // 44: triplemesh.graph.v1.PseudoGraph
-	(*v14.ScoredTriple)(nil),      // 45: triplemesh.graph.v1.ScoredTriple
-	(*v14.GroundGraph)(nil),       // 46: triplemesh.graph.v1.GroundGraph
-	(*v14.DroppedSubject)(nil),    // 47: triplemesh.graph.v1.DroppedSubject
-	(*v14.Edit)(nil),              // 48: triplemesh.graph.v1.Edit
-	(*v14.FixedGraph)(nil),        // 49: triplemesh.graph.v1.FixedGraph
-	(*v14.EntityLink)(nil),        // 50: triplemesh.graph.v1.EntityLink
-	(*v14.ReasoningPath)(nil),     // 51: triplemesh.graph.v1.ReasoningPath
-	(*v14.CandidateAnswer)(nil),   // 52: triplemesh.graph.v1.CandidateAnswer
-	(*v16.QuestionVerdict)(nil),   // 53: triplemesh.evaluator.v1.QuestionVerdict
-	(*v16.AnswerVerdict)(nil),     // 54: triplemesh.evaluator.v1.AnswerVerdict
-	(*v12.Reflection)(nil),        // 55: triplemesh.reflector.v1.Reflection
-	(*v15.Warning)(nil),           // 56: triplemesh.llm.v1.Warning
+	(*GetQuotaRequest)(nil),       // 31: triplemesh.orchestrator.v1.GetQuotaRequest
+	(*GetQuotaResponse)(nil),      // 32: triplemesh.orchestrator.v1.GetQuotaResponse
+	(*Quota)(nil),                 // 33: triplemesh.orchestrator.v1.Quota
+	nil,                           // 34: triplemesh.orchestrator.v1.Span.AttributesEntry
+	(*v1.GroundingOptions)(nil),   // 35: triplemesh.retriever.v1.GroundingOptions
+	(v11.VerificationMode)(0),     // 36: triplemesh.verifier.v1.VerificationMode
+	(v12.ReflectionMode)(0),       // 37: triplemesh.reflector.v1.ReflectionMode
+	(v13.AnswerForm)(0),           // 38: triplemesh.generator.v1.AnswerForm
+	(*v14.KnowledgeGraphRef)(nil), // 39: triplemesh.graph.v1.KnowledgeGraphRef
+	(*v15.Limits)(nil),            // 40: triplemesh.llm.v1.Limits
+	(*v14.RelationPath)(nil),      // 41: triplemesh.graph.v1.RelationPath
+	(*v14.Triple)(nil),            // 42: triplemesh.graph.v1.Triple
+	(*v15.Usage)(nil),             // 43: triplemesh.llm.v1.Usage
+	(*timestamppb.Timestamp)(nil), // 44: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 45: google.protobuf.Duration
+	(*v13.CypherDiagnostic)(nil),  // 46: triplemesh.generator.v1.CypherDiagnostic
+	(*v14.PseudoGraph)(nil),       // 47: triplemesh.graph.v1.PseudoGraph
+	(*v14.ScoredTriple)(nil),      // 48: triplemesh.graph.v1.ScoredTriple
+	(*v14.GroundGraph)(nil),       // 49: triplemesh.graph.v1.GroundGraph
+	(*v14.DroppedSubject)(nil),    // 50: triplemesh.graph.v1.DroppedSubject
+	(*v14.Edit)(nil),              // 51: triplemesh.graph.v1.Edit
+	(*v14.FixedGraph)(nil),        // 52: triplemesh.graph.v1.FixedGraph
+	(*v14.EntityLink)(nil),        // 53: triplemesh.graph.v1.EntityLink
+	(*v14.ReasoningPath)(nil),     // 54: triplemesh.graph.v1.ReasoningPath
+	(*v14.CandidateAnswer)(nil),   // 55: triplemesh.graph.v1.CandidateAnswer
+	(*v16.QuestionVerdict)(nil),   // 56: triplemesh.evaluator.v1.QuestionVerdict
+	(*v16.AnswerVerdict)(nil),     // 57: triplemesh.evaluator.v1.AnswerVerdict
+	(*v12.Reflection)(nil),        // 58: triplemesh.reflector.v1.Reflection
+	(*v15.Warning)(nil),           // 59: triplemesh.llm.v1.Warning
+	(v17.Scope)(0),                // 60: triplemesh.auth.v1.Scope
 }
 var file_triplemesh_orchestrator_v1_orchestrator_proto_depIdxs = []int32{
-	32, // 0: triplemesh.orchestrator.v1.AskOptions.grounding:type_name -> triplemesh.retriever.v1.GroundingOptions
-	33, // 1: triplemesh.orchestrator.v1.AskOptions.verification:type_name -> triplemesh.verifier.v1.VerificationMode
+	35, // 0: triplemesh.orchestrator.v1.AskOptions.grounding:type_name -> triplemesh.retriever.v1.GroundingOptions
+	36, // 1: triplemesh.orchestrator.v1.AskOptions.verification:type_name -> triplemesh.verifier.v1.VerificationMode
 	0,  // 2: triplemesh.orchestrator.v1.AskOptions.until:type_name -> triplemesh.orchestrator.v1.Stage
-	34, // 3: triplemesh.orchestrator.v1.AskOptions.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
+	37, // 3: triplemesh.orchestrator.v1.AskOptions.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
 	1,  // 4: triplemesh.orchestrator.v1.AskOptions.ablation:type_name -> triplemesh.orchestrator.v1.Ablation
-	35, // 5: triplemesh.orchestrator.v1.AskOptions.answer_form:type_name -> triplemesh.generator.v1.AnswerForm
-	36, // 6: triplemesh.orchestrator.v1.AskRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	37, // 7: triplemesh.orchestrator.v1.AskRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	38, // 5: triplemesh.orchestrator.v1.AskOptions.answer_form:type_name -> triplemesh.generator.v1.AnswerForm
+	39, // 6: triplemesh.orchestrator.v1.AskRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	40, // 7: triplemesh.orchestrator.v1.AskRequest.limits:type_name -> triplemesh.llm.v1.Limits
 	3,  // 8: triplemesh.orchestrator.v1.AskRequest.options:type_name -> triplemesh.orchestrator.v1.AskOptions
-	36, // 9: triplemesh.orchestrator.v1.AskRequest.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	38, // 10: triplemesh.orchestrator.v1.AskRequest.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
+	39, // 9: triplemesh.orchestrator.v1.AskRequest.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	41, // 10: triplemesh.orchestrator.v1.AskRequest.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
 	7,  // 11: triplemesh.orchestrator.v1.AskResponse.run:type_name -> triplemesh.orchestrator.v1.Run
-	39, // 12: triplemesh.orchestrator.v1.Answer.evidence:type_name -> triplemesh.graph.v1.Triple
-	36, // 13: triplemesh.orchestrator.v1.Run.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	42, // 12: triplemesh.orchestrator.v1.Answer.evidence:type_name -> triplemesh.graph.v1.Triple
+	39, // 13: triplemesh.orchestrator.v1.Run.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
 	6,  // 14: triplemesh.orchestrator.v1.Run.answers:type_name -> triplemesh.orchestrator.v1.Answer
 	2,  // 15: triplemesh.orchestrator.v1.Run.grounding:type_name -> triplemesh.orchestrator.v1.Grounding
 	9,  // 16: triplemesh.orchestrator.v1.Run.pg_akv:type_name -> triplemesh.orchestrator.v1.PgAkvGraphs
@@ -2913,52 +3126,52 @@ var file_triplemesh_orchestrator_v1_orchestrator_proto_depIdxs = []int32{
 	16, // 21: triplemesh.orchestrator.v1.Run.rog:type_name -> triplemesh.orchestrator.v1.RogGraphs
 	17, // 22: triplemesh.orchestrator.v1.Run.auto:type_name -> triplemesh.orchestrator.v1.AutoGraphs
 	18, // 23: triplemesh.orchestrator.v1.Run.stages:type_name -> triplemesh.orchestrator.v1.StageReport
-	40, // 24: triplemesh.orchestrator.v1.Run.usage:type_name -> triplemesh.llm.v1.Usage
+	43, // 24: triplemesh.orchestrator.v1.Run.usage:type_name -> triplemesh.llm.v1.Usage
 	19, // 25: triplemesh.orchestrator.v1.Run.spans:type_name -> triplemesh.orchestrator.v1.Span
-	41, // 26: triplemesh.orchestrator.v1.Run.started:type_name -> google.protobuf.Timestamp
-	42, // 27: triplemesh.orchestrator.v1.Run.duration:type_name -> google.protobuf.Duration
-	36, // 28: triplemesh.orchestrator.v1.Run.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	44, // 26: triplemesh.orchestrator.v1.Run.started:type_name -> google.protobuf.Timestamp
+	45, // 27: triplemesh.orchestrator.v1.Run.duration:type_name -> google.protobuf.Duration
+	39, // 28: triplemesh.orchestrator.v1.Run.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
 	1,  // 29: triplemesh.orchestrator.v1.Run.ablation:type_name -> triplemesh.orchestrator.v1.Ablation
 	8,  // 30: triplemesh.orchestrator.v1.Run.conflicts:type_name -> triplemesh.orchestrator.v1.Conflict
 	6,  // 31: triplemesh.orchestrator.v1.Run.withheld:type_name -> triplemesh.orchestrator.v1.Answer
-	39, // 32: triplemesh.orchestrator.v1.Conflict.triples:type_name -> triplemesh.graph.v1.Triple
-	43, // 33: triplemesh.orchestrator.v1.PgAkvGraphs.diagnostics:type_name -> triplemesh.generator.v1.CypherDiagnostic
-	44, // 34: triplemesh.orchestrator.v1.PgAkvGraphs.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
-	45, // 35: triplemesh.orchestrator.v1.PgAkvGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
-	46, // 36: triplemesh.orchestrator.v1.PgAkvGraphs.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
-	47, // 37: triplemesh.orchestrator.v1.PgAkvGraphs.dropped:type_name -> triplemesh.graph.v1.DroppedSubject
-	33, // 38: triplemesh.orchestrator.v1.PgAkvGraphs.verification:type_name -> triplemesh.verifier.v1.VerificationMode
-	48, // 39: triplemesh.orchestrator.v1.PgAkvGraphs.edits:type_name -> triplemesh.graph.v1.Edit
-	49, // 40: triplemesh.orchestrator.v1.PgAkvGraphs.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
-	50, // 41: triplemesh.orchestrator.v1.GerGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
-	38, // 42: triplemesh.orchestrator.v1.GerGraphs.proposed_paths:type_name -> triplemesh.graph.v1.RelationPath
-	38, // 43: triplemesh.orchestrator.v1.GerGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
-	51, // 44: triplemesh.orchestrator.v1.GerGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	52, // 45: triplemesh.orchestrator.v1.GerGraphs.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
-	53, // 46: triplemesh.orchestrator.v1.GerGraphs.question_verdict:type_name -> triplemesh.evaluator.v1.QuestionVerdict
-	54, // 47: triplemesh.orchestrator.v1.GerGraphs.answer_verdicts:type_name -> triplemesh.evaluator.v1.AnswerVerdict
-	55, // 48: triplemesh.orchestrator.v1.GerGraphs.reflections:type_name -> triplemesh.reflector.v1.Reflection
-	34, // 49: triplemesh.orchestrator.v1.GerGraphs.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
-	45, // 50: triplemesh.orchestrator.v1.RagGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
+	42, // 32: triplemesh.orchestrator.v1.Conflict.triples:type_name -> triplemesh.graph.v1.Triple
+	46, // 33: triplemesh.orchestrator.v1.PgAkvGraphs.diagnostics:type_name -> triplemesh.generator.v1.CypherDiagnostic
+	47, // 34: triplemesh.orchestrator.v1.PgAkvGraphs.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
+	48, // 35: triplemesh.orchestrator.v1.PgAkvGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
+	49, // 36: triplemesh.orchestrator.v1.PgAkvGraphs.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
+	50, // 37: triplemesh.orchestrator.v1.PgAkvGraphs.dropped:type_name -> triplemesh.graph.v1.DroppedSubject
+	36, // 38: triplemesh.orchestrator.v1.PgAkvGraphs.verification:type_name -> triplemesh.verifier.v1.VerificationMode
+	51, // 39: triplemesh.orchestrator.v1.PgAkvGraphs.edits:type_name -> triplemesh.graph.v1.Edit
+	52, // 40: triplemesh.orchestrator.v1.PgAkvGraphs.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
+	53, // 41: triplemesh.orchestrator.v1.GerGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
+	41, // 42: triplemesh.orchestrator.v1.GerGraphs.proposed_paths:type_name -> triplemesh.graph.v1.RelationPath
+	41, // 43: triplemesh.orchestrator.v1.GerGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
+	54, // 44: triplemesh.orchestrator.v1.GerGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	55, // 45: triplemesh.orchestrator.v1.GerGraphs.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
+	56, // 46: triplemesh.orchestrator.v1.GerGraphs.question_verdict:type_name -> triplemesh.evaluator.v1.QuestionVerdict
+	57, // 47: triplemesh.orchestrator.v1.GerGraphs.answer_verdicts:type_name -> triplemesh.evaluator.v1.AnswerVerdict
+	58, // 48: triplemesh.orchestrator.v1.GerGraphs.reflections:type_name -> triplemesh.reflector.v1.Reflection
+	37, // 49: triplemesh.orchestrator.v1.GerGraphs.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
+	48, // 50: triplemesh.orchestrator.v1.RagGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
 	13, // 51: triplemesh.orchestrator.v1.ScGraphs.samples:type_name -> triplemesh.orchestrator.v1.Sample
-	50, // 52: triplemesh.orchestrator.v1.TogGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
+	53, // 52: triplemesh.orchestrator.v1.TogGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
 	15, // 53: triplemesh.orchestrator.v1.TogGraphs.depths:type_name -> triplemesh.orchestrator.v1.TogDepth
-	51, // 54: triplemesh.orchestrator.v1.TogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	38, // 55: triplemesh.orchestrator.v1.TogDepth.relations:type_name -> triplemesh.graph.v1.RelationPath
-	51, // 56: triplemesh.orchestrator.v1.TogDepth.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	50, // 57: triplemesh.orchestrator.v1.RogGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
-	38, // 58: triplemesh.orchestrator.v1.RogGraphs.planned_paths:type_name -> triplemesh.graph.v1.RelationPath
-	38, // 59: triplemesh.orchestrator.v1.RogGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
-	51, // 60: triplemesh.orchestrator.v1.RogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	54, // 54: triplemesh.orchestrator.v1.TogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	41, // 55: triplemesh.orchestrator.v1.TogDepth.relations:type_name -> triplemesh.graph.v1.RelationPath
+	54, // 56: triplemesh.orchestrator.v1.TogDepth.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	53, // 57: triplemesh.orchestrator.v1.RogGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
+	41, // 58: triplemesh.orchestrator.v1.RogGraphs.planned_paths:type_name -> triplemesh.graph.v1.RelationPath
+	41, // 59: triplemesh.orchestrator.v1.RogGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
+	54, // 60: triplemesh.orchestrator.v1.RogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
 	9,  // 61: triplemesh.orchestrator.v1.AutoGraphs.pg_akv:type_name -> triplemesh.orchestrator.v1.PgAkvGraphs
 	10, // 62: triplemesh.orchestrator.v1.AutoGraphs.ger:type_name -> triplemesh.orchestrator.v1.GerGraphs
 	0,  // 63: triplemesh.orchestrator.v1.StageReport.stage:type_name -> triplemesh.orchestrator.v1.Stage
-	42, // 64: triplemesh.orchestrator.v1.StageReport.duration:type_name -> google.protobuf.Duration
-	40, // 65: triplemesh.orchestrator.v1.StageReport.usage:type_name -> triplemesh.llm.v1.Usage
-	56, // 66: triplemesh.orchestrator.v1.StageReport.warnings:type_name -> triplemesh.llm.v1.Warning
-	41, // 67: triplemesh.orchestrator.v1.Span.start:type_name -> google.protobuf.Timestamp
-	42, // 68: triplemesh.orchestrator.v1.Span.duration:type_name -> google.protobuf.Duration
-	31, // 69: triplemesh.orchestrator.v1.Span.attributes:type_name -> triplemesh.orchestrator.v1.Span.AttributesEntry
+	45, // 64: triplemesh.orchestrator.v1.StageReport.duration:type_name -> google.protobuf.Duration
+	43, // 65: triplemesh.orchestrator.v1.StageReport.usage:type_name -> triplemesh.llm.v1.Usage
+	59, // 66: triplemesh.orchestrator.v1.StageReport.warnings:type_name -> triplemesh.llm.v1.Warning
+	44, // 67: triplemesh.orchestrator.v1.Span.start:type_name -> google.protobuf.Timestamp
+	45, // 68: triplemesh.orchestrator.v1.Span.duration:type_name -> google.protobuf.Duration
+	34, // 69: triplemesh.orchestrator.v1.Span.attributes:type_name -> triplemesh.orchestrator.v1.Span.AttributesEntry
 	4,  // 70: triplemesh.orchestrator.v1.AskStreamRequest.request:type_name -> triplemesh.orchestrator.v1.AskRequest
 	22, // 71: triplemesh.orchestrator.v1.AskStreamResponse.stage_started:type_name -> triplemesh.orchestrator.v1.StageStarted
 	23, // 72: triplemesh.orchestrator.v1.AskStreamResponse.stage_finished:type_name -> triplemesh.orchestrator.v1.StageFinished
@@ -2971,21 +3184,26 @@ var file_triplemesh_orchestrator_v1_orchestrator_proto_depIdxs = []int32{
 	1,  // 79: triplemesh.orchestrator.v1.Method.ablations:type_name -> triplemesh.orchestrator.v1.Ablation
 	7,  // 80: triplemesh.orchestrator.v1.GetRunResponse.run:type_name -> triplemesh.orchestrator.v1.Run
 	7,  // 81: triplemesh.orchestrator.v1.ListRunsResponse.runs:type_name -> triplemesh.orchestrator.v1.Run
-	4,  // 82: triplemesh.orchestrator.v1.OrchestratorService.Ask:input_type -> triplemesh.orchestrator.v1.AskRequest
-	20, // 83: triplemesh.orchestrator.v1.OrchestratorService.AskStream:input_type -> triplemesh.orchestrator.v1.AskStreamRequest
-	24, // 84: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:input_type -> triplemesh.orchestrator.v1.ListMethodsRequest
-	27, // 85: triplemesh.orchestrator.v1.OrchestratorService.GetRun:input_type -> triplemesh.orchestrator.v1.GetRunRequest
-	29, // 86: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:input_type -> triplemesh.orchestrator.v1.ListRunsRequest
-	5,  // 87: triplemesh.orchestrator.v1.OrchestratorService.Ask:output_type -> triplemesh.orchestrator.v1.AskResponse
-	21, // 88: triplemesh.orchestrator.v1.OrchestratorService.AskStream:output_type -> triplemesh.orchestrator.v1.AskStreamResponse
-	25, // 89: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:output_type -> triplemesh.orchestrator.v1.ListMethodsResponse
-	28, // 90: triplemesh.orchestrator.v1.OrchestratorService.GetRun:output_type -> triplemesh.orchestrator.v1.GetRunResponse
-	30, // 91: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:output_type -> triplemesh.orchestrator.v1.ListRunsResponse
-	87, // [87:92] is the sub-list for method output_type
-	82, // [82:87] is the sub-list for method input_type
-	82, // [82:82] is the sub-list for extension type_name
-	82, // [82:82] is the sub-list for extension extendee
-	0,  // [0:82] is the sub-list for field type_name
+	60, // 82: triplemesh.orchestrator.v1.GetQuotaResponse.scopes:type_name -> triplemesh.auth.v1.Scope
+	33, // 83: triplemesh.orchestrator.v1.GetQuotaResponse.quotas:type_name -> triplemesh.orchestrator.v1.Quota
+	44, // 84: triplemesh.orchestrator.v1.Quota.resets:type_name -> google.protobuf.Timestamp
+	4,  // 85: triplemesh.orchestrator.v1.OrchestratorService.Ask:input_type -> triplemesh.orchestrator.v1.AskRequest
+	20, // 86: triplemesh.orchestrator.v1.OrchestratorService.AskStream:input_type -> triplemesh.orchestrator.v1.AskStreamRequest
+	24, // 87: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:input_type -> triplemesh.orchestrator.v1.ListMethodsRequest
+	27, // 88: triplemesh.orchestrator.v1.OrchestratorService.GetRun:input_type -> triplemesh.orchestrator.v1.GetRunRequest
+	29, // 89: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:input_type -> triplemesh.orchestrator.v1.ListRunsRequest
+	31, // 90: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:input_type -> triplemesh.orchestrator.v1.GetQuotaRequest
+	5,  // 91: triplemesh.orchestrator.v1.OrchestratorService.Ask:output_type -> triplemesh.orchestrator.v1.AskResponse
+	21, // 92: triplemesh.orchestrator.v1.OrchestratorService.AskStream:output_type -> triplemesh.orchestrator.v1.AskStreamResponse
+	25, // 93: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:output_type -> triplemesh.orchestrator.v1.ListMethodsResponse
+	28, // 94: triplemesh.orchestrator.v1.OrchestratorService.GetRun:output_type -> triplemesh.orchestrator.v1.GetRunResponse
+	30, // 95: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:output_type -> triplemesh.orchestrator.v1.ListRunsResponse
+	32, // 96: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:output_type -> triplemesh.orchestrator.v1.GetQuotaResponse
+	91, // [91:97] is the sub-list for method output_type
+	85, // [85:91] is the sub-list for method input_type
+	85, // [85:85] is the sub-list for extension type_name
+	85, // [85:85] is the sub-list for extension extendee
+	0,  // [0:85] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_orchestrator_v1_orchestrator_proto_init() }
@@ -3015,7 +3233,7 @@ func file_triplemesh_orchestrator_v1_orchestrator_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc), len(file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   29,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -27,6 +27,7 @@ const (
 	OrchestratorService_ListMethods_FullMethodName = "/triplemesh.orchestrator.v1.OrchestratorService/ListMethods"
 	OrchestratorService_GetRun_FullMethodName      = "/triplemesh.orchestrator.v1.OrchestratorService/GetRun"
 	OrchestratorService_ListRuns_FullMethodName    = "/triplemesh.orchestrator.v1.OrchestratorService/ListRuns"
+	OrchestratorService_GetQuota_FullMethodName    = "/triplemesh.orchestrator.v1.OrchestratorService/GetQuota"
 )
 
 // OrchestratorServiceClient is the client API for OrchestratorService service.
@@ -45,6 +46,9 @@ type OrchestratorServiceClient interface {
 	GetRun(ctx context.Context, in *GetRunRequest, opts ...grpc.CallOption) (*GetRunResponse, error)
 	// ListRuns lists answered questions, newest first.
 	ListRuns(ctx context.Context, in *ListRunsRequest, opts ...grpc.CallOption) (*ListRunsResponse, error)
+	// GetQuota tells callers who they are, what they may do, and how much of what
+	// their tenant may use is used.
+	GetQuota(ctx context.Context, in *GetQuotaRequest, opts ...grpc.CallOption) (*GetQuotaResponse, error)
 }
 
 type orchestratorServiceClient struct {
@@ -114,6 +118,16 @@ func (c *orchestratorServiceClient) ListRuns(ctx context.Context, in *ListRunsRe
 	return out, nil
 }
 
+func (c *orchestratorServiceClient) GetQuota(ctx context.Context, in *GetQuotaRequest, opts ...grpc.CallOption) (*GetQuotaResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetQuotaResponse)
+	err := c.cc.Invoke(ctx, OrchestratorService_GetQuota_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // OrchestratorServiceServer is the server API for OrchestratorService service.
 // All implementations must embed UnimplementedOrchestratorServiceServer
 // for forward compatibility.
@@ -130,6 +144,9 @@ type OrchestratorServiceServer interface {
 	GetRun(context.Context, *GetRunRequest) (*GetRunResponse, error)
 	// ListRuns lists answered questions, newest first.
 	ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error)
+	// GetQuota tells callers who they are, what they may do, and how much of what
+	// their tenant may use is used.
+	GetQuota(context.Context, *GetQuotaRequest) (*GetQuotaResponse, error)
 	mustEmbedUnimplementedOrchestratorServiceServer()
 }
 
@@ -154,6 +171,9 @@ func (UnimplementedOrchestratorServiceServer) GetRun(context.Context, *GetRunReq
 }
 func (UnimplementedOrchestratorServiceServer) ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRuns not implemented")
+}
+func (UnimplementedOrchestratorServiceServer) GetQuota(context.Context, *GetQuotaRequest) (*GetQuotaResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetQuota not implemented")
 }
 func (UnimplementedOrchestratorServiceServer) mustEmbedUnimplementedOrchestratorServiceServer() {}
 func (UnimplementedOrchestratorServiceServer) testEmbeddedByValue()                             {}
@@ -259,6 +279,24 @@ func _OrchestratorService_ListRuns_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _OrchestratorService_GetQuota_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetQuotaRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OrchestratorServiceServer).GetQuota(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OrchestratorService_GetQuota_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OrchestratorServiceServer).GetQuota(ctx, req.(*GetQuotaRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // OrchestratorService_ServiceDesc is the grpc.ServiceDesc for OrchestratorService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -281,6 +319,10 @@ var OrchestratorService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRuns",
 			Handler:    _OrchestratorService_ListRuns_Handler,
+		},
+		{
+			MethodName: "GetQuota",
+			Handler:    _OrchestratorService_GetQuota_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{
