@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/triplemesh/triplemesh/internal/tenant"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/retriever"
@@ -36,11 +37,12 @@ func (b *bench) groundWith(ctx context.Context, kind string) error {
 	if err != nil {
 		return err
 	}
+	ctx = tenant.With(ctx, tenant.Default())
 	best := make([]float64, len(questions))
 	var facts int
 	for round := range b.Rounds {
 		// A service of its own has nothing remembered.
-		service, err := retriever.New(e.graphs, e.encoder, nil, telemetry.Discard())
+		service, err := retriever.New(e.tenants, e.encoder, nil, telemetry.Discard())
 		if err != nil {
 			return err
 		}

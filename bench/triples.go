@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/triplemesh/triplemesh/internal/tenant"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/bert"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/onnx"
@@ -24,7 +25,8 @@ type engine struct {
 	encoder encoder.Encoder
 	close   func() error
 	cache   *vectorcache.Cache
-	graphs  *embedded.Store
+	tenants store.Tenants
+	graphs  store.Store
 	kg      string
 }
 
@@ -53,9 +55,13 @@ func (b *bench) engineWith(ctx context.Context, kind string) (*engine, error) {
 	if err != nil {
 		return nil, errors.Join(err, closeEncoder())
 	}
-	graphs := embedded.New(filepath.Join(b.Cache, "bench", "kg"))
-	e := &engine{encoder: enc, cache: cache, graphs: graphs, close: func() error {
-		return errors.Join(graphs.Close(), cache.Close(), closeEncoder())
+	tenants := embedded.NewTenants(filepath.Join(b.Cache, "bench", "kg"))
+	graphs, err := tenants.Of(tenant.Default())
+	if err != nil {
+		return nil, errors.Join(err, cache.Close(), closeEncoder())
+	}
+	e := &engine{encoder: enc, cache: cache, tenants: tenants, graphs: graphs, close: func() error {
+		return errors.Join(tenants.Close(), cache.Close(), closeEncoder())
 	}}
 	if b.opened == nil {
 		b.opened = map[string]*engine{}

@@ -12,19 +12,23 @@ import (
 
 // Compact implements KnowledgeGraphService.
 func (s *KnowledgeGraphs) Compact(ctx context.Context, req *retrieverv1.CompactRequest) (*retrieverv1.CompactResponse, error) {
-	release, err := s.turn(ctx)
+	graphs, err := store.Of(ctx, s.tenants)
+	if err != nil {
+		return nil, err
+	}
+	release, err := s.turns.take(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	kg := req.GetKg().GetName()
-	info, err := s.graphs.Compact(ctx, kg, req.GetKg().GetSnapshot())
+	info, err := graphs.Compact(ctx, kg, req.GetKg().GetSnapshot())
 	if err != nil {
 		return nil, err
 	}
-	active := s.active(ctx, info)
+	active := active(ctx, graphs, info)
 	if !active && !req.GetNoActivate() {
-		if info, err = s.graphs.Activate(ctx, kg, info.Number); err != nil {
+		if info, err = graphs.Activate(ctx, kg, info.Number); err != nil {
 			return nil, err
 		}
 		active = true
@@ -38,12 +42,16 @@ const differencesPerMessage = 256
 // Diff implements KnowledgeGraphService.
 func (s *KnowledgeGraphs) Diff(req *retrieverv1.DiffRequest, stream grpc.ServerStreamingServer[retrieverv1.DiffResponse]) error {
 	ctx, kg := stream.Context(), req.GetKg().GetName()
-	to, err := s.graphs.Open(ctx, kg, req.GetKg().GetSnapshot())
+	graphs, err := store.Of(ctx, s.tenants)
+	if err != nil {
+		return err
+	}
+	to, err := graphs.Open(ctx, kg, req.GetKg().GetSnapshot())
 	if err != nil {
 		return err
 	}
 	defer to.Release()
-	from, err := s.graphs.Open(ctx, kg, req.GetFrom())
+	from, err := graphs.Open(ctx, kg, req.GetFrom())
 	if err != nil {
 		return err
 	}
@@ -71,15 +79,5 @@ func tripleOfFact(f store.Fact) *graphv1.Triple {
 	return &graphv1.Triple{
 		Subject: f.Subject.Name, Relation: f.Relation, Object: f.Object.Name,
 		Validity: validity(f.Validity), ObjectKind: termKind(f.Object.Kind),
-	}
-}
-
-// turn waits until nobody else builds a snapshot; release ends the turn.
-func (s *KnowledgeGraphs) turn(ctx context.Context) (release func(), err error) {
-	select {
-	case s.loading <- struct{}{}:
-		return func() { <-s.loading }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
 	}
 }

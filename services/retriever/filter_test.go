@@ -75,7 +75,7 @@ var filters = map[string]struct {
 }
 
 func TestFiltersHoldForAllThatIsFound(t *testing.T) {
-	for setup, graphs := range map[string]Graphs{"with vectors": dated{rivers()}, "without": unvectoredDated{unvectored{rivers()}}} {
+	for setup, graphs := range map[string]graphtest.Graphs{"with vectors": dated{rivers()}, "without": unvectoredDated{unvectored{rivers()}}} {
 		client := dial(t, graphs, &graphtest.Encoder{})
 		for name, tt := range filters {
 			t.Run(setup+", "+name, func(t *testing.T) {

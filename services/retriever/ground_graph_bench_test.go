@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/triplemesh/triplemesh/internal/tenant"
 	"github.com/triplemesh/triplemesh/internal/testkit"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/load"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
 )
 
@@ -30,6 +32,7 @@ import (
 // which leaves encoding out, and drafts one fact a question.
 func BenchmarkGroundGraph(b *testing.B) {
 	graphs, enc := benchmarkStore(b)
+	ctx := tenant.With(b.Context(), tenant.Default())
 	requests := benchmarkRequests(b)
 	var took []time.Duration
 	var service *Service
@@ -41,7 +44,7 @@ func BenchmarkGroundGraph(b *testing.B) {
 			}
 		}
 		start := time.Now()
-		if _, err := service.GroundGraph(b.Context(), requests[i%len(requests)]); err != nil {
+		if _, err := service.GroundGraph(ctx, requests[i%len(requests)]); err != nil {
 			b.Fatal(err)
 		}
 		took = append(took, time.Since(start))
@@ -52,7 +55,7 @@ func BenchmarkGroundGraph(b *testing.B) {
 	}
 }
 
-func benchmarkStore(b *testing.B) (*embedded.Store, encoder.Encoder) {
+func benchmarkStore(b *testing.B) (store.Tenants, encoder.Encoder) {
 	b.Helper()
 	dir := os.Getenv("TRIPLEMESH_BENCH_STORE")
 	enc := encodertest.Hash(384)
@@ -70,12 +73,16 @@ func benchmarkStore(b *testing.B) (*embedded.Store, encoder.Encoder) {
 	if dir == "" {
 		dir = b.TempDir()
 	}
-	graphs := embedded.New(dir)
-	b.Cleanup(func() { _ = graphs.Close() })
+	tenants := embedded.NewTenants(dir)
+	b.Cleanup(func() { _ = tenants.Close() })
+	graphs, err := tenants.Of(tenant.Default())
+	if err != nil {
+		b.Fatal(err)
+	}
 	snap, err := graphs.Open(b.Context(), "freebase", 0)
 	if err == nil {
 		snap.Release()
-		return graphs, enc
+		return tenants, enc
 	}
 	if os.Getenv("TRIPLEMESH_BENCH_STORE") != "" {
 		b.Fatal(err)
@@ -84,7 +91,7 @@ func benchmarkStore(b *testing.B) (*embedded.Store, encoder.Encoder) {
 	if _, err := load.Files(b.Context(), graphs, enc, []string{file}, load.Options{KG: "freebase", Vectors: load.AllVectors}); err != nil {
 		b.Fatal(err)
 	}
-	return graphs, enc
+	return tenants, enc
 }
 
 func benchmarkRequests(b *testing.B) []*retrieverv1.GroundGraphRequest {

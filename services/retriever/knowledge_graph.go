@@ -16,19 +16,18 @@ import (
 type KnowledgeGraphs struct {
 	retrieverv1.UnimplementedKnowledgeGraphServiceServer
 
-	graphs  store.Store
+	tenants store.Tenants
 	encoder encoder.Encoder
 	// scratch is where loads put what does not fit in memory.
 	scratch string
-	// loading has room for one: a load takes all the memory and cores it may.
-	loading chan struct{}
+	turns   *turns
 }
 
-// NewKnowledgeGraphs returns a service that keeps graphs in a store and encodes
-// what it loads with enc. Loads put scratch files into a directory below
-// scratch; without one they cannot be resumed.
-func NewKnowledgeGraphs(graphs store.Store, enc encoder.Encoder, scratch string) *KnowledgeGraphs {
-	return &KnowledgeGraphs{graphs: graphs, encoder: enc, scratch: scratch, loading: make(chan struct{}, 1)}
+// NewKnowledgeGraphs returns a service that keeps each tenant's graphs in a
+// store and encodes what it loads with enc. Loads put scratch files into a
+// directory below scratch; without one they cannot be resumed.
+func NewKnowledgeGraphs(tenants store.Tenants, enc encoder.Encoder, scratch string) *KnowledgeGraphs {
+	return &KnowledgeGraphs{tenants: tenants, encoder: enc, scratch: scratch, turns: newTurns()}
 }
 
 // Register adds the service to a server.
@@ -38,7 +37,11 @@ func (s *KnowledgeGraphs) Register(r grpc.ServiceRegistrar) {
 
 // List implements KnowledgeGraphService.
 func (s *KnowledgeGraphs) List(ctx context.Context, req *retrieverv1.ListRequest) (*retrieverv1.ListResponse, error) {
-	listed, err := s.graphs.List(ctx, req.GetKg())
+	graphs, err := store.Of(ctx, s.tenants)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := graphs.List(ctx, req.GetKg())
 	if err != nil {
 		return nil, err
 	}
@@ -51,15 +54,19 @@ func (s *KnowledgeGraphs) List(ctx context.Context, req *retrieverv1.ListRequest
 
 // Activate implements KnowledgeGraphService.
 func (s *KnowledgeGraphs) Activate(ctx context.Context, req *retrieverv1.ActivateRequest) (*retrieverv1.ActivateResponse, error) {
+	graphs, err := store.Of(ctx, s.tenants)
+	if err != nil {
+		return nil, err
+	}
 	kg, number := req.GetKg().GetName(), req.GetKg().GetSnapshot()
 	// Whoever switches by hand can wait for all of it to be read: a damaged
 	// snapshot never replaces one that is whole. Rollback does not wait.
 	if number != 0 {
-		if _, _, err := s.graphs.Verify(ctx, kg, number); err != nil {
+		if _, _, err := graphs.Verify(ctx, kg, number); err != nil {
 			return nil, err
 		}
 	}
-	info, err := s.graphs.Activate(ctx, kg, number)
+	info, err := graphs.Activate(ctx, kg, number)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +75,11 @@ func (s *KnowledgeGraphs) Activate(ctx context.Context, req *retrieverv1.Activat
 
 // Rollback implements KnowledgeGraphService.
 func (s *KnowledgeGraphs) Rollback(ctx context.Context, req *retrieverv1.RollbackRequest) (*retrieverv1.RollbackResponse, error) {
-	info, err := s.graphs.Rollback(ctx, req.GetKg())
+	graphs, err := store.Of(ctx, s.tenants)
+	if err != nil {
+		return nil, err
+	}
+	info, err := graphs.Rollback(ctx, req.GetKg())
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +88,12 @@ func (s *KnowledgeGraphs) Rollback(ctx context.Context, req *retrieverv1.Rollbac
 
 // Drop implements KnowledgeGraphService.
 func (s *KnowledgeGraphs) Drop(ctx context.Context, req *retrieverv1.DropRequest) (*retrieverv1.DropResponse, error) {
+	graphs, err := store.Of(ctx, s.tenants)
+	if err != nil {
+		return nil, err
+	}
 	name := req.GetKg().GetName()
-	numbers, err := s.graphs.Drop(ctx, name, req.GetKg().GetSnapshot())
+	numbers, err := graphs.Drop(ctx, name, req.GetKg().GetSnapshot())
 	if err != nil {
 		return nil, err
 	}
@@ -91,16 +106,20 @@ func (s *KnowledgeGraphs) Drop(ctx context.Context, req *retrieverv1.DropRequest
 
 // Verify implements KnowledgeGraphService.
 func (s *KnowledgeGraphs) Verify(ctx context.Context, req *retrieverv1.VerifyRequest) (*retrieverv1.VerifyResponse, error) {
-	info, bytes, err := s.graphs.Verify(ctx, req.GetKg().GetName(), req.GetKg().GetSnapshot())
+	graphs, err := store.Of(ctx, s.tenants)
 	if err != nil {
 		return nil, err
 	}
-	return &retrieverv1.VerifyResponse{Snapshot: snapshotInfo(info, s.active(ctx, info)), Bytes: uint64(bytes)}, nil
+	info, bytes, err := graphs.Verify(ctx, req.GetKg().GetName(), req.GetKg().GetSnapshot())
+	if err != nil {
+		return nil, err
+	}
+	return &retrieverv1.VerifyResponse{Snapshot: snapshotInfo(info, active(ctx, graphs, info)), Bytes: uint64(bytes)}, nil
 }
 
 // active says whether questions read a snapshot.
-func (s *KnowledgeGraphs) active(ctx context.Context, info store.Info) bool {
-	listed, err := s.graphs.List(ctx, info.KG)
+func active(ctx context.Context, graphs store.Catalogue, info store.Info) bool {
+	listed, err := graphs.List(ctx, info.KG)
 	if err != nil {
 		return false
 	}

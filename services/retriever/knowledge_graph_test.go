@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
+	"github.com/triplemesh/triplemesh/internal/tenant"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
@@ -29,8 +30,15 @@ import (
 // connection in memory.
 func dialKnowledgeGraphs(t *testing.T) (client retrieverv1.KnowledgeGraphServiceClient, dir string) {
 	dir = t.TempDir()
-	graphs := embedded.New(dir)
-	server := grpc.NewServer()
+	graphs := embedded.NewTenants(dir)
+	server := grpc.NewServer(
+		grpc.UnaryInterceptor(func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+			return handle(tenant.With(ctx, tenant.Default()), req)
+		}),
+		grpc.StreamInterceptor(func(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+			return handle(srv, ofTenant{stream, tenant.Default()})
+		}),
+	)
 	NewKnowledgeGraphs(graphs, encodertest.Hash(32), t.TempDir()).Register(server)
 	listener := bufconn.Listen(1 << 20)
 	served := make(chan error, 1)
@@ -55,6 +63,14 @@ func dialKnowledgeGraphs(t *testing.T) (client retrieverv1.KnowledgeGraphService
 	})
 	return retrieverv1.NewKnowledgeGraphServiceClient(conn), dir
 }
+
+// ofTenant is a stream of a tenant's.
+type ofTenant struct {
+	grpc.ServerStream
+	id tenant.ID
+}
+
+func (s ofTenant) Context() context.Context { return tenant.With(s.ServerStream.Context(), s.id) }
 
 func header(kg string, strict, noActivate bool) *retrieverv1.LoadRequest {
 	return &retrieverv1.LoadRequest{Part: &retrieverv1.LoadRequest_Header{Header: &retrieverv1.LoadHeader{Kg: kg, Strict: strict, NoActivate: noActivate}}}

@@ -12,10 +12,12 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/triplemesh/triplemesh/internal/tenant"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/load"
 	"github.com/triplemesh/triplemesh/services/retriever/source"
 	"github.com/triplemesh/triplemesh/services/retriever/source/csv"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
 // receive returns the next message of a load, io.EOF after the last.
@@ -70,19 +72,35 @@ func (s *KnowledgeGraphs) load(ctx context.Context, recv receive, progress func(
 	if header == nil {
 		return nil, outOfOrder("the first message is no header")
 	}
-	release, err := s.turn(ctx)
+	id, err := tenant.From(ctx)
+	if err != nil {
+		return nil, err
+	}
+	graphs, err := s.tenants.Of(id)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.CheckName(header.GetKg()); err != nil {
+		return nil, &store.Error{Op: "load", KG: header.GetKg(), Err: err}
+	}
+	release, err := s.turns.take(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	options := s.loadOptions(header)
+	options := loadOptions(header)
+	scratch := s.scratchOf(id)
+	if scratch != "" {
+		options.Scratch = filepath.Join(scratch, header.GetKg())
+	}
 	options.Progress = progress
 	loader := load.New(options)
 	defer func() {
 		_ = loader.Close()
 		// Only empty directories go: a load that was interrupted may go on.
-		_ = os.Remove(options.Scratch)
-		_ = os.Remove(s.scratch)
+		for _, dir := range []string{options.Scratch, scratch, s.scratch} {
+			_ = os.Remove(dir)
+		}
 	}()
 	files := &fileReader{receive: recv}
 	for {
@@ -97,7 +115,7 @@ func (s *KnowledgeGraphs) load(ctx context.Context, recv receive, progress func(
 			return nil, err
 		}
 	}
-	report, err := loader.Finish(ctx, s.graphs, s.encoder)
+	report, err := loader.Finish(ctx, graphs, s.encoder)
 	if err != nil {
 		return nil, err
 	}
@@ -143,13 +161,18 @@ var loadPhases = map[load.Phase]retrieverv1.LoadPhase{
 	load.Write:  retrieverv1.LoadPhase_LOAD_PHASE_WRITE,
 }
 
-func (s *KnowledgeGraphs) loadOptions(header *retrieverv1.LoadHeader) load.Options {
+// scratchOf is where a tenant's loads put what does not fit in memory.
+func (s *KnowledgeGraphs) scratchOf(id tenant.ID) string {
+	if s.scratch == "" || id.IsDefault() {
+		return s.scratch
+	}
+	return filepath.Join(s.scratch, "@"+id.String())
+}
+
+func loadOptions(header *retrieverv1.LoadHeader) load.Options {
 	options := load.Options{
 		KG: header.GetKg(), Strict: header.GetStrict(), NoActivate: header.GetNoActivate(),
 		Language: header.GetLanguage(), Mode: loadModes[header.GetMode()], Resume: header.GetResume(),
-	}
-	if s.scratch != "" {
-		options.Scratch = filepath.Join(s.scratch, header.GetKg())
 	}
 	if header.GetVectors() == retrieverv1.Vectors_VECTORS_NONE {
 		options.Vectors = load.RelationVectors

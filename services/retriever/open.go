@@ -15,12 +15,16 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// open resolves a request's knowledge graph once: all of the request reads one
-// snapshot. The caller must release it.
+// open resolves a request's knowledge graph once, among those of its tenant: all
+// of the request reads one snapshot. The caller must release it.
 func (s *Service) open(ctx context.Context, ref *graphv1.KnowledgeGraphRef) (store.Snapshot, error) {
-	snap, err := s.graphs.Open(ctx, ref.GetName(), ref.GetSnapshot())
+	graphs, err := store.Of(ctx, s.tenants)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := graphs.Open(ctx, ref.GetName(), ref.GetSnapshot())
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, s.notFound(ctx, ref, err)
+		return nil, notFound(ctx, graphs, ref, err)
 	}
 	return snap, err
 }
@@ -42,9 +46,9 @@ func (s *Service) openForSearch(ctx context.Context, ref *graphv1.KnowledgeGraph
 		info.KG, info.Number, info.Encoder, s.model))
 }
 
-// notFound says which knowledge graphs there are instead.
-func (s *Service) notFound(ctx context.Context, ref *graphv1.KnowledgeGraphRef, cause error) error {
-	listed, err := s.graphs.List(ctx, "")
+// notFound says which knowledge graphs the tenant has instead.
+func notFound(ctx context.Context, graphs store.Catalogue, ref *graphv1.KnowledgeGraphRef, cause error) error {
+	listed, err := graphs.List(ctx, "")
 	if err != nil {
 		return cause
 	}

@@ -19,17 +19,11 @@ import (
 // 384 dims some 25 to 50 MiB.
 const remembered = 1 << 14
 
-// Graphs is what the service needs of a store.
-type Graphs interface {
-	store.Opener
-	List(ctx context.Context, kg string) ([]store.Listed, error)
-}
-
 // Service answers RetrieverService calls.
 type Service struct {
 	retrieverv1.UnimplementedRetrieverServiceServer
 
-	graphs  Graphs
+	tenants store.Tenants
 	encoder *memo.Memo
 	model   string
 	observe observer
@@ -38,9 +32,10 @@ type Service struct {
 	grounding grounding
 }
 
-// New returns a Service that reads graphs and encodes with enc. configured is
-// how they are grounded where a request does not say; nil takes the default.
-func New(graphs Graphs, enc encoder.Encoder, configured map[string]GroundingConfig, tel *telemetry.Telemetry) (*Service, error) {
+// New returns a Service that reads each tenant's knowledge graphs and encodes
+// with enc. configured is how they are grounded where a request does not say;
+// nil takes the default.
+func New(tenants store.Tenants, enc encoder.Encoder, configured map[string]GroundingConfig, tel *telemetry.Telemetry) (*Service, error) {
 	observe, err := newObserver(tel)
 	if err != nil {
 		return nil, err
@@ -49,7 +44,7 @@ func New(graphs Graphs, enc encoder.Encoder, configured map[string]GroundingConf
 	if err != nil {
 		return nil, err
 	}
-	return &Service{graphs: graphs, encoder: memo.New(enc, remembered), model: enc.Name(), observe: observe, grounding: grounding}, nil
+	return &Service{tenants: tenants, encoder: memo.New(enc, remembered), model: enc.Name(), observe: observe, grounding: grounding}, nil
 }
 
 // Register adds the service to a server.

@@ -37,7 +37,7 @@ func rivers() *graphtest.Graph {
 
 // dial serves a Service over an in-memory connection, behind the interceptors
 // that every stage has.
-func dial(t testing.TB, graphs Graphs, enc encoder.Encoder) retrieverv1.RetrieverServiceClient {
+func dial(t testing.TB, graphs graphtest.Graphs, enc encoder.Encoder) retrieverv1.RetrieverServiceClient {
 	t.Helper()
 	listener := bufconn.Listen(1 << 20)
 	cfg := server.DefaultConfig("in memory:0")
@@ -46,7 +46,7 @@ func dial(t testing.TB, graphs Graphs, enc encoder.Encoder) retrieverv1.Retrieve
 	if err != nil {
 		t.Fatal(err)
 	}
-	service, err := New(graphs, enc, nil, telemetry.Discard())
+	service, err := New(graphtest.Tenants(graphs), enc, nil, telemetry.Discard())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func TestErrors(t *testing.T) {
 	search := &retrieverv1.SearchTriplesRequest{Kg: kg, Queries: []string{"x"}}
 	tests := []struct {
 		name   string
-		graphs Graphs
+		graphs graphtest.Graphs
 		enc    encoder.Encoder
 		call   func(context.Context, retrieverv1.RetrieverServiceClient) error
 		code   codes.Code
@@ -334,6 +334,7 @@ func TestConfigSaysWhatIsWrong(t *testing.T) {
 	}
 	for name, spoil := range map[string]func(*Config){
 		"store.dir":    func(c *Config) { c.Store.Dir = "" },
+		"store.kind":   func(c *Config) { c.Store.Kind = "shoebox" },
 		"encoder.kind": func(c *Config) { c.Encoder.Kind = "abacus" },
 	} {
 		cfg := DefaultConfig()

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
 // exportChunk is how many bytes of a file one message carries.
@@ -17,8 +18,12 @@ const exportChunk = 256 << 10
 
 // Export implements KnowledgeGraphService.
 func (s *KnowledgeGraphs) Export(req *retrieverv1.ExportRequest, stream grpc.ServerStreamingServer[retrieverv1.ExportResponse]) error {
+	graphs, err := store.Of(stream.Context(), s.tenants)
+	if err != nil {
+		return err
+	}
 	out := bufio.NewWriterSize(chunks{stream}, exportChunk)
-	if err := s.graphs.Export(stream.Context(), req.GetKg().GetName(), req.GetKg().GetSnapshot(), out); err != nil {
+	if err := graphs.Export(stream.Context(), req.GetKg().GetName(), req.GetKg().GetSnapshot(), out); err != nil {
 		return err
 	}
 	return out.Flush()
@@ -49,17 +54,21 @@ func (s *KnowledgeGraphs) Import(stream grpc.ClientStreamingServer[retrieverv1.I
 	if header == nil {
 		return importOutOfOrder("the first message is no header")
 	}
-	release, err := s.turn(ctx)
+	graphs, err := store.Of(ctx, s.tenants)
+	if err != nil {
+		return err
+	}
+	release, err := s.turns.take(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	info, err := s.graphs.Import(ctx, header.GetKg(), &importReader{stream: stream})
+	info, err := graphs.Import(ctx, header.GetKg(), &importReader{stream: stream})
 	if err != nil {
 		return err
 	}
 	if !header.GetNoActivate() {
-		if info, err = s.graphs.Activate(ctx, info.KG, info.Number); err != nil {
+		if info, err = graphs.Activate(ctx, info.KG, info.Number); err != nil {
 			return err
 		}
 	}

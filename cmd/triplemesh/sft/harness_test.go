@@ -14,6 +14,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval/dataset"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/triplemesh/triplemesh/internal/tenant"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/evaluator/verdict"
@@ -73,15 +74,15 @@ var settings = Settings{
 type direct struct{ *retriever.Service }
 
 func (d direct) ShortestPaths(ctx context.Context, req *retrieverv1.ShortestPathsRequest, _ ...grpc.CallOption) (*retrieverv1.ShortestPathsResponse, error) {
-	return d.Service.ShortestPaths(ctx, req)
+	return d.Service.ShortestPaths(tenant.With(ctx, tenant.Default()), req)
 }
 
 func (d direct) SuggestPaths(ctx context.Context, req *retrieverv1.SuggestPathsRequest, _ ...grpc.CallOption) (*retrieverv1.SuggestPathsResponse, error) {
-	return d.Service.SuggestPaths(ctx, req)
+	return d.Service.SuggestPaths(tenant.With(ctx, tenant.Default()), req)
 }
 
 func (d direct) FollowPaths(ctx context.Context, req *retrieverv1.FollowPathsRequest, _ ...grpc.CallOption) (*retrieverv1.FollowPathsResponse, error) {
-	return d.Service.FollowPaths(ctx, req)
+	return d.Service.FollowPaths(tenant.With(ctx, tenant.Default()), req)
 }
 
 // small is a retriever over the small graph.
@@ -92,13 +93,17 @@ func small(t testing.TB) Retriever {
 	if err := os.WriteFile(file, []byte(triples), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	graphs := embedded.New(filepath.Join(dir, "graphs"))
-	t.Cleanup(func() { graphs.Close() })
+	tenants := embedded.NewTenants(filepath.Join(dir, "graphs"))
+	t.Cleanup(func() { tenants.Close() })
+	graphs, err := tenants.Of(tenant.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
 	encoder := encodertest.Hash(64)
 	if _, err := load.Files(t.Context(), graphs, encoder, []string{file}, load.Options{KG: "small", Scratch: dir}); err != nil {
 		t.Fatal(err)
 	}
-	service, err := retriever.New(graphs, encoder, nil, telemetry.Discard())
+	service, err := retriever.New(tenants, encoder, nil, telemetry.Discard())
 	if err != nil {
 		t.Fatal(err)
 	}

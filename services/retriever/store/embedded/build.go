@@ -31,7 +31,7 @@ func (s *Store) Write(ctx context.Context, kg string, content store.Content) (st
 // build lets fill write the files of a new snapshot and moves it into place.
 // After an error nothing of it remains.
 func (s *Store) build(ctx context.Context, kg string, fill func(*folder) (manifest, error)) (m manifest, err error) {
-	if err := checkName(kg); err != nil {
+	if err := store.CheckName(kg); err != nil {
 		return m, err
 	}
 	// Whatever goes wrong from here on, a knowledge graph that has no

@@ -27,7 +27,7 @@ func (s *Store) List(ctx context.Context, kg string) ([]store.Listed, error) {
 	}
 	var all []store.Listed
 	for _, e := range entries {
-		if !e.IsDir() || checkName(e.Name()) != nil {
+		if !e.IsDir() || store.CheckName(e.Name()) != nil {
 			continue
 		}
 		some, err := s.listOne(ctx, e.Name())
@@ -66,7 +66,7 @@ func (s *Store) listOne(ctx context.Context, kg string) ([]store.Listed, error) 
 
 // resolveAny returns the numbers of a knowledge graph that has any.
 func (s *Store) resolveAny(kg string) ([]uint64, error) {
-	if err := checkName(kg); err != nil {
+	if err := store.CheckName(kg); err != nil {
 		return nil, err
 	}
 	numbers, err := s.numbers(kg)

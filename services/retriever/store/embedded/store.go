@@ -2,6 +2,7 @@
 //
 //	DIR/<kg>/<number>/   an immutable snapshot: its files, their checksums
 //	DIR/<kg>/CURRENT     which snapshot is active, which were before
+//	DIR/@<tenant>/       the same of another tenant than the default one
 //
 // A snapshot is whole, or a delta of the one before. Snapshots are
 // memory-mapped; opening one reads its manifest and the checksums of its pages,
@@ -16,7 +17,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"sync"
 	"time"
@@ -90,7 +90,7 @@ func (s *Store) open(ctx context.Context, kg string, number uint64) (*snapshot, 
 
 // resolve checks that a snapshot exists; number 0 becomes the active one.
 func (s *Store) resolve(kg string, number uint64) (uint64, error) {
-	if err := checkName(kg); err != nil {
+	if err := store.CheckName(kg); err != nil {
 		return number, err
 	}
 	if number == 0 {
@@ -116,16 +116,6 @@ func (s *Store) kgDir(kg string) string { return filepath.Join(s.dir, kg) }
 
 func (s *Store) snapshotDir(kg string, number uint64) string {
 	return filepath.Join(s.dir, kg, strconv.FormatUint(number, 10))
-}
-
-// names are those of the contract; they also keep paths within the directory.
-var names = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
-
-func checkName(kg string) error {
-	if !names.MatchString(kg) {
-		return fmt.Errorf("a name is a lower-case letter and up to 62 of a-z, 0-9, _ and -: %w", store.ErrInvalid)
-	}
-	return nil
 }
 
 // wrap says what was being done to which snapshot; it keeps an error that
