@@ -14,7 +14,8 @@ import (
 // tenant's is the directory itself, another's DIR/@<tenant>. No knowledge graph
 // can have such a name, and no tenant one that leads elsewhere.
 type Tenants struct {
-	dir string
+	dir  string
+	disk disk
 
 	mutex  sync.RWMutex
 	stores map[tenant.ID]*Store
@@ -26,7 +27,7 @@ var _ store.Tenants = (*Tenants)(nil)
 // NewTenants opens a directory. It and those of tenants are made by the first
 // Write.
 func NewTenants(dir string) *Tenants {
-	return &Tenants{dir: dir, stores: map[tenant.ID]*Store{}}
+	return &Tenants{dir: dir, disk: osDisk{}, stores: map[tenant.ID]*Store{}}
 }
 
 var errClosed = errors.New("the store is closed")
@@ -54,6 +55,7 @@ func (t *Tenants) Of(id tenant.ID) (store.Store, error) {
 		return s, nil
 	}
 	s = New(t.dirOf(id))
+	s.disk = t.disk
 	t.stores[id] = s
 	return s, nil
 }

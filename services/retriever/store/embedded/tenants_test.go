@@ -12,36 +12,38 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
-func storeOf(t *testing.T, tenants store.Tenants, name string) store.Store {
-	t.Helper()
-	id, err := tenant.Parse(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := tenants.Of(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+func TestTenants(t *testing.T) {
+	storetest.RunTenants(t, func(t *testing.T) store.Tenants { return newTenants(t) })
+}
+
+func newTenants(t *testing.T) *Tenants {
+	tenants := NewTenants(t.TempDir())
+	tenants.disk = unsynced{}
+	t.Cleanup(func() {
+		if err := tenants.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return tenants
 }
 
 func TestTenantsLieBesideTheDefaultOnesKnowledgeGraphs(t *testing.T) {
-	dir := t.TempDir()
-	tenants := NewTenants(dir)
+	tenants := newTenants(t)
+	dir := tenants.dir
 	for _, name := range []string{"default", "acme"} {
-		storetest.Build(t, storeOf(t, tenants, name), "world", storetest.World())
+		storetest.Build(t, storetest.Of(t, tenants, name), "world", storetest.World())
 	}
 	for _, path := range []string{"world/1", "@acme/world/1"} {
 		if _, err := os.Stat(filepath.Join(dir, path)); err != nil {
 			t.Error(err)
 		}
 	}
-	listed, err := storeOf(t, tenants, "default").List(t.Context(), "")
+	listed, err := storetest.Of(t, tenants, "default").List(t.Context(), "")
 	if err != nil || len(listed) != 1 || listed[0].KG != "world" {
 		t.Errorf("the default tenant's list is %v, %v", listed, err)
 	}
 	for _, kg := range []string{"@acme", "@acme/world", "../world", "@default", "world/../@acme/world"} {
-		if _, err := storeOf(t, tenants, "default").Open(t.Context(), kg, 0); !errors.Is(err, store.ErrInvalid) {
+		if _, err := storetest.Of(t, tenants, "default").Open(t.Context(), kg, 0); !errors.Is(err, store.ErrInvalid) {
 			t.Errorf("open %q: %v", kg, err)
 		}
 	}
@@ -59,12 +61,12 @@ func TestTenantsLieBesideTheDefaultOnesKnowledgeGraphs(t *testing.T) {
 }
 
 func TestTenantsAreKeptUntilTheyAreClosed(t *testing.T) {
-	tenants := NewTenants(t.TempDir())
+	tenants := newTenants(t)
 	if _, err := tenants.Of(tenant.ID{}); !errors.Is(err, store.ErrInvalid) {
 		t.Errorf("of no tenant: %v", err)
 	}
-	first := storeOf(t, tenants, "acme")
-	if storeOf(t, tenants, "acme") != first || storeOf(t, tenants, "globex") == first {
+	first := storetest.Of(t, tenants, "acme")
+	if storetest.Of(t, tenants, "acme") != first || storetest.Of(t, tenants, "globex") == first {
 		t.Error("a tenant's store is made twice, or is another's")
 	}
 	storetest.Build(t, first, "world", storetest.World())
