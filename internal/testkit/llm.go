@@ -79,6 +79,13 @@ func (m *LLM) Requests() []Request {
 	return slices.Clone(m.requests)
 }
 
+// Forget drops what was asked so far, so that a server may run for long.
+func (m *LLM) Forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.requests = nil
+}
+
 // Await returns once n requests were asked.
 func (m *LLM) Await(n int) {
 	m.mu.Lock()

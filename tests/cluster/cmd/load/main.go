@@ -1,0 +1,123 @@
+// Command load asks a mesh in a cluster, and prints what came of it as JSON.
+// It is a client like any other: internal/client's, with its retries.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/triplemesh/triplemesh/internal/client"
+	"github.com/triplemesh/triplemesh/internal/telemetry"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/triplemesh/triplemesh/tests/cluster/load"
+)
+
+func main() {
+	var (
+		addr     = flag.String("addr", "kubernetes:///orchestrator:9090", "the service to ask")
+		what     = flag.String("ask", "questions", "questions of the orchestrator, or groundings of the retriever")
+		rate     = flag.Float64("rate", 20, "questions a second; 0 for as many as the askers can")
+		count    = flag.Int("count", 1000, "questions, at a rate")
+		askers   = flag.Int("askers", 8, "askers, with no rate")
+		during   = flag.Duration("for", 20*time.Second, "how long to ask, with no rate")
+		kg       = flag.String("kg", "wikidata", "the knowledge graph")
+		patience = flag.Duration("timeout", 60*time.Second, "deadline of a question")
+		distinct = flag.Bool("distinct", false, "no question twice, so that nothing is remembered")
+	)
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	var attempts load.Attempts
+	cfg := client.DefaultConfig(*addr)
+	cfg.Options = append(cfg.Options, grpc.WithStatsHandler(&attempts))
+	conn, err := client.Dial(cfg, telemetry.Discard())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer conn.Close()
+
+	question := func(n int) string {
+		if *distinct {
+			return fmt.Sprintf("%s (%d)", employerQuestion, n)
+		}
+		return employerQuestion
+	}
+	ref := &graphv1.KnowledgeGraphRef{Name: *kg}
+	ask := func(ctx context.Context, n int) load.Outcome {
+		ctx, cancel := context.WithTimeout(ctx, *patience)
+		defer cancel()
+		if *what == "groundings" {
+			return ground(ctx, retrieverv1.NewRetrieverServiceClient(conn), ref, question(n))
+		}
+		return answer(ctx, orchestratorv1.NewOrchestratorServiceClient(conn), ref, question(n))
+	}
+	var report load.Report
+	if *rate > 0 {
+		report = load.AtRate(ctx, *rate, *count, ask)
+	} else {
+		report = load.AsFastAs(ctx, *askers, *during, ask)
+	}
+	report.Attempts, report.FailedAttempts = attempts.All.Load(), attempts.Failed.Load()
+	if err := json.NewEncoder(os.Stdout).Encode(report); err != nil {
+		log.Fatal(err)
+	}
+}
+
+const employerQuestion = "What institution employed Robert Stam?"
+
+// employers are what each snapshot of the tests' knowledge graph says: the odd
+// ones the first, the even ones the second.
+var employers = [2]string{1: "New York University", 0: "University of Ljubljana"}
+
+// answer asks the whole mesh. An answer that a stage was missing for, or that
+// names what another snapshot says, is as bad as none.
+func answer(ctx context.Context, mesh orchestratorv1.OrchestratorServiceClient, kg *graphv1.KnowledgeGraphRef, question string) load.Outcome {
+	resp, err := mesh.Ask(ctx, &orchestratorv1.AskRequest{Question: question, Method: "pg-akv", Kg: kg})
+	if err != nil {
+		return failure(err)
+	}
+	run := resp.GetRun()
+	out := load.Outcome{Kind: load.OK, Snapshot: run.GetKg().GetSnapshot()}
+	want := employers[out.Snapshot%2]
+	switch {
+	case run.GetPartial():
+		out.Kind, out.Example = "partial", fmt.Sprint(run.GetStages())
+	case run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_GROUNDED:
+		out.Kind, out.Example = "not grounded", run.GetGroundingReason()
+	case len(run.GetAnswers()) != 1 || run.GetAnswers()[0].GetAnswer() != want:
+		out.Kind, out.Example = "wrong answer", fmt.Sprintf("snapshot %d says %s, the answer is %v", out.Snapshot, want, run.GetAnswers())
+	}
+	return out
+}
+
+// ground asks the retriever alone.
+func ground(ctx context.Context, retriever retrieverv1.RetrieverServiceClient, kg *graphv1.KnowledgeGraphRef, question string) load.Outcome {
+	resp, err := retriever.GroundGraph(ctx, &retrieverv1.GroundGraphRequest{Kg: kg, Question: question,
+		PseudoGraph: &graphv1.PseudoGraph{Triples: []*graphv1.Triple{{Subject: "Robert Stam", Relation: "employer", Object: "Google"}}}})
+	if err != nil {
+		return failure(err)
+	}
+	if len(resp.GetGroundGraph().GetSubjects()) == 0 {
+		return load.Outcome{Kind: "nothing found", Example: question}
+	}
+	return load.Outcome{Kind: load.OK}
+}
+
+func failure(err error) load.Outcome {
+	return load.Outcome{Kind: codeName(status.Code(err)), Example: status.Convert(err).Message()}
+}
+
+func codeName(c codes.Code) string { return c.String() }

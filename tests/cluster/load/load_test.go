@@ -1,0 +1,68 @@
+package load_test
+
+import (
+	"context"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/triplemesh/triplemesh/tests/cluster/load"
+)
+
+func TestQuestionsAreCountedByWhatCameOfThem(t *testing.T) {
+	r := load.AtRate(t.Context(), 1e6, 10, func(_ context.Context, n int) load.Outcome {
+		switch n {
+		case 3:
+			return load.Outcome{Kind: "UNAVAILABLE", Example: "gone"}
+		case 4:
+			return load.Outcome{Kind: "UNAVAILABLE", Example: "gone too"}
+		}
+		return load.Outcome{Kind: load.OK, Snapshot: uint64(1 + n%2)}
+	})
+	if r.Asked != 10 || r.Failed != 2 || !maps.Equal(r.Kinds, map[string]int{load.OK: 8, "UNAVAILABLE": 2}) {
+		t.Errorf("got %+v", r)
+	}
+	if !maps.Equal(r.Snapshots, map[uint64]int{1: 4, 2: 4}) || r.Examples["UNAVAILABLE"] == "" {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestAQuestionDoesNotWaitForTheOneBefore(t *testing.T) {
+	const count = 20
+	arrived := make(chan struct{}, count)
+	r := load.AtRate(t.Context(), 1e6, count, func(context.Context, int) load.Outcome {
+		arrived <- struct{}{}
+		for len(arrived) < count { // all are under way at once, or this never ends
+			time.Sleep(time.Millisecond)
+		}
+		return load.Outcome{Kind: load.OK}
+	})
+	if r.Asked != count || r.P50 <= 0 || r.Max < r.P99 || r.P99 < r.P50 {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestALoadEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r := load.AtRate(ctx, 1000, 1<<30, func(_ context.Context, n int) load.Outcome {
+		if n == 2 {
+			cancel()
+		}
+		return load.Outcome{Kind: load.OK}
+	})
+	if r.Asked < 3 {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestWhatIsUnderWayAtTheEndIsNotCounted(t *testing.T) {
+	r := load.AsFastAs(t.Context(), 3, 20*time.Millisecond, func(ctx context.Context, n int) load.Outcome {
+		if n > 5 {
+			<-ctx.Done()
+		}
+		return load.Outcome{Kind: load.OK}
+	})
+	if r.Asked != 5 || r.Failed != 0 {
+		t.Errorf("got %+v", r)
+	}
+}
