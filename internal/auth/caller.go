@@ -18,6 +18,9 @@ type Caller struct {
 	Subject string
 	// Scopes are what they may do.
 	Scopes []authv1.Scope
+	// Via is the stage that calls on their behalf; empty where they call
+	// themselves.
+	Via string
 }
 
 // Anybody is the caller of a mesh that asks nobody who they are.
@@ -50,3 +53,6 @@ func From(ctx context.Context) (Caller, bool) {
 	c, ok := ctx.Value(key{}).(Caller)
 	return c, ok
 }
+
+// mesh says that a stage of the mesh calls.
+func (c Caller) mesh() bool { return slices.Contains(c.Scopes, authv1.Scope_SCOPE_MESH) }

@@ -1,0 +1,38 @@
+package auth
+
+import "strings"
+
+// maxToken bounds a token in bytes. JWTs of large organisations have 2 to 4
+// KiB; what is longer costs more to look at than it is worth.
+const maxToken = 8 << 10
+
+// bearer is the token in the values of the header "authorization". What it
+// refuses it does not repeat.
+func bearer(values []string) (token string, refusal *Refusal) {
+	const want = "want one header authorization: Bearer TOKEN"
+	switch len(values) {
+	case 0:
+		return "", unauthenticated(TokenMissing,
+			"callers must say who they are: send a token (authorization: Bearer TOKEN; with triplemesh, --token-file FILE or TRIPLEMESH_TOKEN). `triplemesh token new` makes one, if you run this mesh")
+	case 1:
+	default:
+		return "", unauthenticated(TokenInvalid, "there are %d authorization headers: %s", len(values), want)
+	}
+	scheme, token, ok := strings.Cut(values[0], " ")
+	if !ok || !strings.EqualFold(scheme, "bearer") {
+		return "", unauthenticated(TokenInvalid, "the authorization header is no bearer token: %s", want)
+	}
+	token = strings.Trim(token, " ")
+	if len(token) > maxToken {
+		return "", unauthenticated(TokenInvalid, "the token has %d bytes: at most %d are looked at", len(token), maxToken)
+	}
+	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return !tokenCharacter(r) }) {
+		return "", unauthenticated(TokenInvalid, "the authorization header holds no token: %s", want)
+	}
+	return token, nil
+}
+
+// tokenCharacter is one of RFC 6750's b64token.
+func tokenCharacter(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-._~+/=", r)
+}

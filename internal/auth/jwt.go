@@ -1,0 +1,131 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"github.com/triplemesh/triplemesh/internal/tenant"
+)
+
+// jwts are the signed tokens of one issuer.
+type jwts struct {
+	cfg        JWTConfig
+	algorithms []jose.SignatureAlgorithm
+	keys       *keySet
+}
+
+func newJWTs(cfg JWTConfig, keys *keySet) *jwts {
+	j := &jwts{cfg: cfg, keys: keys}
+	for _, name := range cfg.Algorithms {
+		j.algorithms = append(j.algorithms, jose.SignatureAlgorithm(name))
+	}
+	return j
+}
+
+// looksSigned tells a JWT, which has two dots, from a static token, which has
+// none.
+func looksSigned(token string) bool { return strings.Count(token, ".") == 2 }
+
+// caller checks the signature first: before it, nothing that the token says is
+// believed, or told.
+func (j *jwts) caller(ctx context.Context, token string) (Caller, *Refusal) {
+	signed, err := jwt.ParseSigned(token, j.algorithms)
+	if err != nil || len(signed.Headers) != 1 {
+		var algorithm *jose.ErrUnexpectedSignatureAlgorithm
+		if errors.As(err, &algorithm) {
+			return Caller{}, unauthenticated(TokenInvalid, "the token is signed in a way that does not count here: want one of %s", list(j.algorithms))
+		}
+		return Caller{}, unauthenticated(TokenInvalid, "the token cannot be read: send it as it was given to you")
+	}
+	header := signed.Headers[0]
+	keys, refusal := j.keys.find(ctx, header.KeyID, header.Algorithm)
+	if refusal != nil {
+		return Caller{}, refusal
+	}
+	for _, key := range keys {
+		var payload json.RawMessage
+		if signed.Claims(key.Key, &payload) == nil {
+			return j.callerOf(payload)
+		}
+	}
+	return Caller{}, unauthenticated(TokenInvalid, "the token's signature is wrong: get a new token from %s", j.cfg.Issuer)
+}
+
+// callerOf is who a token is for whose signature is right.
+func (j *jwts) callerOf(payload json.RawMessage) (Caller, *Refusal) {
+	var claims jwt.Claims
+	var others map[string]json.RawMessage
+	if err := errors.Join(json.Unmarshal(payload, &claims), json.Unmarshal(payload, &others)); err != nil {
+		return Caller{}, unauthenticated(TokenInvalid, "the token's claims cannot be read: have %s write them as RFC 7519 says", j.cfg.Issuer)
+	}
+	if refusal := j.check(claims); refusal != nil {
+		return Caller{}, refusal
+	}
+	var name string
+	raw, ok := others[j.cfg.TenantClaim]
+	if !ok {
+		return Caller{}, denied(TenantMissing, "the token names no tenant: have %s put it into the claim %q", j.cfg.Issuer, j.cfg.TenantClaim)
+	}
+	if err := json.Unmarshal(raw, &name); err != nil {
+		return Caller{}, denied(TenantInvalid, "the token's claim %q is no text: have %s put the tenant's name there", j.cfg.TenantClaim, j.cfg.Issuer)
+	}
+	id, err := tenant.Parse(name)
+	if err != nil {
+		return Caller{}, denied(TenantInvalid, "the token's claim %q: %v", j.cfg.TenantClaim, err)
+	}
+	scopes, err := scopesOf(others[j.cfg.ScopeClaim])
+	if err != nil {
+		return Caller{}, denied(ScopeMissing, "the token's claim %q: %v", j.cfg.ScopeClaim, err)
+	}
+	return Caller{Tenant: id, Subject: claims.Subject, Scopes: parseScopes(scopes)}, nil
+}
+
+// check looks at the claims that every token must have.
+func (j *jwts) check(claims jwt.Claims) *Refusal {
+	switch {
+	case claims.Expiry == nil:
+		return unauthenticated(TokenInvalid, "the token never ends (it has no exp): have %s give it an end", j.cfg.Issuer)
+	case !subject(claims.Subject):
+		return unauthenticated(TokenInvalid, "the token names nobody (its sub must be 1 to 255 printable characters)")
+	}
+	err := claims.ValidateWithLeeway(jwt.Expected{
+		Issuer: j.cfg.Issuer, AnyAudience: jwt.Audience{j.cfg.Audience}, Time: time.Now(),
+	}, j.cfg.Leeway)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, jwt.ErrExpired):
+		return unauthenticated(TokenExpired, "the token ended at %s: get a new one from %s", claims.Expiry.Time().UTC().Format(time.RFC3339), j.cfg.Issuer)
+	case errors.Is(err, jwt.ErrNotValidYet), errors.Is(err, jwt.ErrIssuedInTheFuture):
+		return unauthenticated(TokenNotYetValid, "the token does not count yet: try again later; if it was made just now, the clocks here and of %s differ by more than %s", j.cfg.Issuer, j.cfg.Leeway)
+	case errors.Is(err, jwt.ErrInvalidIssuer):
+		return unauthenticated(WrongIssuer, "the token is somebody else's: want one of %s", j.cfg.Issuer)
+	case errors.Is(err, jwt.ErrInvalidAudience):
+		return unauthenticated(WrongAudience, "the token is for somebody else: want one for the audience %q", j.cfg.Audience)
+	}
+	return unauthenticated(TokenInvalid, "the token's claims are wrong: %v", err)
+}
+
+// scopesOf reads a claim of scopes: text with spaces between them, or a list.
+// None is none.
+func scopesOf(raw json.RawMessage) ([]string, error) {
+	if raw == nil {
+		return nil, nil
+	}
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return strings.Fields(text), nil
+	}
+	var names []string
+	if err := json.Unmarshal(raw, &names); err != nil {
+		return nil, fmt.Errorf("want scopes as text with spaces between them, or as a list of texts")
+	}
+	return names, nil
+}
