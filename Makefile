@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 STAGES  := orchestrator generator retriever verifier evaluator reflector
-MODULES := proto internal $(STAGES:%=services/%) bench cmd/triplemesh tests
+MODULES := proto internal $(STAGES:%=services/%) bench cmd/triplemesh deploy tests
 # Every package of every module, by the workspace.
 ALL     := $(MODULES:%=./%/...)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -14,7 +14,7 @@ DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
 # What protos must not break: the last published main, where git knows one.
 BASE ?= $(shell git rev-parse -q --verify refs/remotes/origin/main >/dev/null && echo refs/remotes/origin/main)
 
-.PHONY: help demo build setup test neo4j-test lint generate fuzz bench tools clean
+.PHONY: help demo build setup test neo4j-test lint generate fuzz bench images k8s-check tools clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,14 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s).
 
 bench: ## Run the benchmarks.
 	go test -run '^$$' -bench . -benchmem $(ALL)
+
+images: build ## Build a container image for each service into .cache/images; REGISTRY=… pushes them.
+	bin/triplemesh setup --no-model --no-model-server
+	go run ./deploy/images -version $(VERSION) -revision $$(git rev-parse HEAD) -tag $(or $(TAG),dev) \
+	  $(if $(REGISTRY),-repository $(REGISTRY) -push)
+
+k8s-check: ## Render every manifest and check it, with no cluster.
+	go test -count=1 ./deploy/k8s
 
 tools: $(TOOLS)/buf $(TOOLS)/protoc-gen-go $(TOOLS)/protoc-gen-go-grpc $(TOOLS)/staticcheck $(TOOLS)/grpcurl ## Install the tools of the trade into .cache/bin.
 
