@@ -1,9 +1,12 @@
 package llm
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+
+	"github.com/triplemesh/triplemesh/internal/tenant"
 )
 
 // keyed is everything that determines an answer. A change of its fields makes
@@ -21,17 +24,29 @@ type keyed struct {
 	Stop        []string  `json:",omitempty"`
 	TopLogProbs int       `json:",omitempty"`
 	Effort      string    `json:",omitempty"`
+	// Tenant is for whom it was asked, the default one left out: how fast an
+	// answer comes must not tell what another tenant asked.
+	Tenant string `json:",omitempty"`
 }
 
 // key of a request as this endpoint would be asked now.
-func (e *endpoint) key(req Request, model string) string {
-	return cacheKey(e, req, model, e.traits.get(model))
+func (e *endpoint) key(ctx context.Context, req Request, model string) string {
+	return cacheKey(ctx, e, req, model, e.traits.get(model))
 }
 
-func cacheKey(e *endpoint, req Request, model string, t traits) string {
+// cacheKey is empty where it is not known for whom a request is made: its answer
+// is not kept.
+func cacheKey(ctx context.Context, e *endpoint, req Request, model string, t traits) string {
+	id, err := tenant.From(ctx)
+	if err != nil {
+		return ""
+	}
 	k := keyed{
 		Model: model, Messages: req.Messages, Schema: req.Schema, MaxTokens: req.MaxTokens,
 		Temperature: req.Temperature, Seed: req.Seed, Stop: req.Stop, TopLogProbs: req.TopLogProbs, Effort: e.cfg.ReasoningEffort,
+	}
+	if !id.IsDefault() {
+		k.Tenant = id.String()
 	}
 	if model == "" {
 		k.Place = e.name
@@ -74,7 +89,7 @@ func (c *Client) cached(key string) (Response, bool) {
 
 // store keeps an answer. A disk that is full costs speed, not answers.
 func (c *Client) store(key string, r Response) {
-	if c.cache == nil {
+	if c.cache == nil || key == "" {
 		return
 	}
 	data, err := json.Marshal(answer{Text: r.Text, Tokens: r.Tokens, FinishReason: r.FinishReason, Model: r.Model, Usage: r.Usage})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/triplemesh/triplemesh/internal/llm"
+	"github.com/triplemesh/triplemesh/internal/tenant"
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
@@ -18,13 +19,24 @@ func caching(m *testkit.LLM, dir string) llm.Config {
 	return cfg
 }
 
+func asDefault(ctx context.Context) context.Context { return tenant.With(ctx, tenant.Default()) }
+
+func as(t *testing.T, name string) context.Context {
+	t.Helper()
+	id, err := tenant.Parse(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tenant.With(t.Context(), id)
+}
+
 func TestCachedAnswers(t *testing.T) {
 	m := testkit.NewLLM(t)
 	m.On().ReplyChoice(map[string]float64{"yes": 0.9, "no": 0.1}).Usage(40, 1)
 	dir := t.TempDir()
 	req := ask("Is it?")
 	req.TopLogProbs = 2
-	first, err := client(t, caching(m, dir)).Complete(t.Context(), req)
+	first, err := client(t, caching(m, dir)).Complete(asDefault(t.Context()), req)
 	if err != nil || first.Cached {
 		t.Fatalf("got %+v, %v", first, err)
 	}
@@ -35,7 +47,7 @@ func TestCachedAnswers(t *testing.T) {
 	req.Ledger = ledger(1, 0, 0, "")
 	second := client(t, caching(m, dir))
 	for range 2 {
-		resp, err := second.Complete(t.Context(), req)
+		resp, err := second.Complete(asDefault(t.Context()), req)
 		if err != nil || !resp.Cached || resp.Text != "yes" || len(resp.Tokens) != 1 || resp.FinishReason != "stop" {
 			t.Fatalf("got %+v, %v", resp, err)
 		}
@@ -52,11 +64,11 @@ func TestStreamedAnswersAreCachedWhenWhole(t *testing.T) {
 	c := client(t, caching(m, ""))
 	req := ask("x")
 	req.Delta = func(string) {}
-	if _, err := c.Complete(t.Context(), req); !errors.Is(err, llm.ErrUnavailable) {
+	if _, err := c.Complete(asDefault(t.Context()), req); !errors.Is(err, llm.ErrUnavailable) {
 		t.Fatalf("got %v", err)
 	}
 	for i, cached := range []bool{false, true} {
-		resp, err := c.Complete(t.Context(), req)
+		resp, err := c.Complete(asDefault(t.Context()), req)
 		if err != nil || resp.Text != "a whole answer" || resp.Cached != cached {
 			t.Errorf("call %d: got %+v, %v", i, resp, err)
 		}
@@ -86,22 +98,81 @@ func TestWhatMakesAnotherQuestion(t *testing.T) {
 			m.On().Reply("x")
 			client := client(t, caching(m, ""))
 			req := ask("x")
-			if _, err := client.Complete(t.Context(), req); err != nil {
+			if _, err := client.Complete(asDefault(t.Context()), req); err != nil {
 				t.Fatal(err)
 			}
 			c.change(&req)
-			if _, err := client.Complete(t.Context(), req); err != nil || len(m.Requests()) != c.asked {
+			if _, err := client.Complete(asDefault(t.Context()), req); err != nil || len(m.Requests()) != c.asked {
 				t.Errorf("%d requests, want %d; %v", len(m.Requests()), c.asked, err)
 			}
 		})
 	}
 }
 
+func TestTheDefaultTenantsKeysStayAsTheyAre(t *testing.T) {
+	m := testkit.NewLLM(t)
+	m.On().Reply("Paris")
+	dir := t.TempDir()
+	if _, err := client(t, caching(m, dir)).Complete(asDefault(t.Context()), ask("x")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "v1", "9c", "80", "159f7f7dde9917944ec98ff79163cf9520e1b65c8b3f654e4a6ba90269a3")); err != nil {
+		t.Errorf("answers that were kept are not found any more: %v", err)
+	}
+}
+
+func TestNoTenantGetsTheAnswerOfAnother(t *testing.T) {
+	for _, kept := range []string{"in memory", "on disk"} {
+		t.Run(kept, func(t *testing.T) {
+			m := testkit.NewLLM(t)
+			m.On().Reply("Paris")
+			cfg := caching(m, "")
+			if kept == "on disk" {
+				cfg.Cache = llm.CacheConfig{Dir: t.TempDir()}
+			}
+			c := client(t, cfg)
+			for round, cached := range []bool{false, true} {
+				for _, name := range []string{"default", "acme", "globex"} {
+					resp, err := c.Complete(as(t, name), ask("x"))
+					if err != nil || resp.Cached != cached {
+						t.Errorf("round %d as %s: cached %v, %v; want %v", round, name, resp.Cached, err, cached)
+					}
+				}
+				// What is asked for nobody is kept for nobody.
+				if resp, err := c.Complete(t.Context(), ask("x")); err != nil || resp.Cached {
+					t.Errorf("round %d as nobody: cached %v, %v", round, resp.Cached, err)
+				}
+			}
+			if asked := len(m.Requests()); asked != 5 {
+				t.Errorf("the model was asked %d times, want once by each tenant and twice by nobody", asked)
+			}
+		})
+	}
+}
+
+func TestTenantsDoNotWaitForOneAnothersQuestions(t *testing.T) {
+	m := testkit.NewLLM(t)
+	answer := make(chan struct{})
+	m.On().ReplyFunc(func(testkit.Request) string { <-answer; return "Paris" })
+	c := client(t, caching(m, ""))
+	var all sync.WaitGroup
+	for _, ctx := range []context.Context{as(t, "acme"), as(t, "globex")} {
+		all.Go(func() {
+			if resp, err := c.Complete(ctx, ask("x")); err != nil || resp.Cached {
+				t.Errorf("cached %v, %v", resp.Cached, err)
+			}
+		})
+	}
+	m.Await(2)
+	close(answer)
+	all.Wait()
+}
+
 func TestDamagedEntriesAreAskedAgain(t *testing.T) {
 	m := testkit.NewLLM(t)
 	m.On().Reply("Paris")
 	dir := t.TempDir()
-	if _, err := client(t, caching(m, dir)).Complete(t.Context(), ask("x")); err != nil {
+	if _, err := client(t, caching(m, dir)).Complete(asDefault(t.Context()), ask("x")); err != nil {
 		t.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "v1", "*", "*", "*"))
@@ -111,10 +182,10 @@ func TestDamagedEntriesAreAskedAgain(t *testing.T) {
 	if err := os.Truncate(files[0], 60); err != nil {
 		t.Fatal(err)
 	}
-	if resp, err := client(t, caching(m, dir)).Complete(t.Context(), ask("x")); err != nil || resp.Cached || resp.Text != "Paris" {
+	if resp, err := client(t, caching(m, dir)).Complete(asDefault(t.Context()), ask("x")); err != nil || resp.Cached || resp.Text != "Paris" {
 		t.Errorf("got %+v, %v", resp, err)
 	}
-	if resp, err := client(t, caching(m, dir)).Complete(t.Context(), ask("x")); err != nil || !resp.Cached {
+	if resp, err := client(t, caching(m, dir)).Complete(asDefault(t.Context()), ask("x")); err != nil || !resp.Cached {
 		t.Errorf("not mended: %+v, %v", resp, err)
 	}
 }
@@ -130,7 +201,7 @@ func TestCacheThatCannotBeWrittenCostsNoAnswer(t *testing.T) {
 	if err := os.WriteFile(dir, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if resp, err := c.Complete(t.Context(), ask("x")); err != nil || resp.Text != "Paris" {
+	if resp, err := c.Complete(asDefault(t.Context()), ask("x")); err != nil || resp.Text != "Paris" {
 		t.Errorf("got %+v, %v", resp, err)
 	}
 }
@@ -146,7 +217,7 @@ func TestIdenticalQuestionsUnderWayAreAskedOnce(t *testing.T) {
 		all.Go(func() {
 			req := ask("x")
 			req.Ledger = shared
-			if resp, err := c.Complete(context.Background(), req); err != nil || resp.Text != "Paris" {
+			if resp, err := c.Complete(asDefault(context.Background()), req); err != nil || resp.Text != "Paris" {
 				t.Errorf("got %+v, %v", resp, err)
 			}
 		})
@@ -163,7 +234,7 @@ func TestWhoeverGivesUpLeavesTheQuestionToOthers(t *testing.T) {
 	m := testkit.NewLLM(t)
 	m.On().Hang().Reply("Paris")
 	c := client(t, caching(m, ""))
-	impatient, leave := context.WithCancel(t.Context())
+	impatient, leave := context.WithCancel(asDefault(t.Context()))
 	var all sync.WaitGroup
 	all.Go(func() {
 		if _, err := c.Complete(impatient, ask("x")); !errors.Is(err, context.Canceled) {
@@ -172,7 +243,7 @@ func TestWhoeverGivesUpLeavesTheQuestionToOthers(t *testing.T) {
 	})
 	m.Await(1)
 	all.Go(func() {
-		if resp, err := c.Complete(t.Context(), ask("x")); err != nil || resp.Text != "Paris" {
+		if resp, err := c.Complete(asDefault(t.Context()), ask("x")); err != nil || resp.Text != "Paris" {
 			t.Errorf("patient: %+v, %v", resp, err)
 		}
 	})
@@ -192,7 +263,7 @@ func TestBudgetOfOneIsNotTheBudgetOfOthers(t *testing.T) {
 				req.Ledger = ledger(1, 0, 0, "")
 				req.Ledger.Charge(ledgerUsage(1))
 			}
-			_, err := c.Complete(context.Background(), req)
+			_, err := c.Complete(asDefault(context.Background()), req)
 			if i%2 == 1 && err != nil {
 				t.Errorf("with a budget: %v", err)
 			}
@@ -218,11 +289,11 @@ func TestPanicOfOneCallerLeavesNobodyWaiting(t *testing.T) {
 		}()
 		req := ask("x")
 		req.Delta = func(string) { panic("caller's fault") }
-		c.Complete(t.Context(), req)
+		c.Complete(asDefault(t.Context()), req)
 	})
 	m.Await(1)
 	all.Go(func() {
-		if resp, err := c.Complete(t.Context(), ask("x")); err != nil || resp.Text != "Paris" {
+		if resp, err := c.Complete(asDefault(t.Context()), ask("x")); err != nil || resp.Text != "Paris" {
 			t.Errorf("got %+v, %v", resp, err)
 		}
 	})
@@ -242,7 +313,7 @@ func BenchmarkComplete(b *testing.B) {
 			cfg.Cache.MemoryEntries = c.entries
 			client := client(b, cfg)
 			for b.Loop() {
-				if _, err := client.Complete(b.Context(), ask("Capital of France?")); err != nil {
+				if _, err := client.Complete(asDefault(b.Context()), ask("Capital of France?")); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -76,7 +76,10 @@ func (c *Client) answer(ctx context.Context, req Request, model string) (Respons
 	}
 	for {
 		first := c.endpoints[0]
-		key := first.key(req, first.model(model))
+		key := first.key(ctx, req, first.model(model))
+		if key == "" {
+			return c.ask(ctx, req, model)
+		}
 		if resp, ok := c.cached(key); ok {
 			return deliver(req, resp), nil
 		}

@@ -95,7 +95,7 @@ func (e *endpoint) complete(ctx context.Context, req Request, model string) (Res
 			}
 			e.traits.learn(model, traits, req)
 			e.coolUntil.Store(0)
-			return resp, cacheKey(e, req, model, traits), nil
+			return resp, cacheKey(ctx, e, req, model, traits), nil
 		}
 		if resp.Text != "" {
 			return resp, "", err

@@ -11,6 +11,8 @@ import (
 	otelcodes "go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/triplemesh/triplemesh/internal/tenant"
 )
 
 const scope = "github.com/triplemesh/triplemesh/internal/llm"
@@ -58,6 +60,9 @@ type observed struct {
 	begin time.Time
 	model string
 	task  string
+	// tenant is for whom the call is made. Metrics may name it: who it is was
+	// proved.
+	tenant attribute.KeyValue
 }
 
 func (o *observer) start(ctx context.Context, req Request, model string, first *endpoint) (context.Context, *observed) {
@@ -68,6 +73,7 @@ func (o *observer) start(ctx context.Context, req Request, model string, first *
 		attribute.Float64("gen_ai.request.temperature", float64(req.Temperature)),
 		attribute.Int64("gen_ai.request.seed", req.Seed),
 		attribute.String("triplemesh.task", req.Task),
+		tenant.Attribute(ctx),
 	}
 	if req.MaxTokens > 0 {
 		attrs = append(attrs, attribute.Int("gen_ai.request.max_tokens", req.MaxTokens))
@@ -94,7 +100,7 @@ func (o *observer) start(ctx context.Context, req Request, model string, first *
 	if !o.known[model] {
 		model = "other"
 	}
-	return ctx, &observed{observer: o, ctx: ctx, span: span, begin: time.Now(), model: model, task: req.Task}
+	return ctx, &observed{observer: o, ctx: ctx, span: span, begin: time.Now(), model: model, task: req.Task, tenant: tenant.Attribute(ctx)}
 }
 
 func (c *observed) end(resp Response, err error) {
@@ -112,6 +118,7 @@ func (c *observed) end(resp Response, err error) {
 		attribute.String("gen_ai.operation.name", "chat"),
 		attribute.String("gen_ai.request.model", c.model),
 		attribute.String("triplemesh.task", c.task),
+		c.tenant,
 	}
 	set := metric.WithAttributes(labels...)
 	c.calls.Add(c.ctx, 1, set, metric.WithAttributes(attribute.String("outcome", outcome)))

@@ -21,7 +21,7 @@ func observe(t *testing.T, cfg llm.Config, req llm.Request) (*recorder, sdktrace
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.Complete(t.Context(), req)
+	_, err = c.Complete(as(t, "acme"), req)
 	ended := r.spans.Ended()
 	if len(ended) != 1 {
 		t.Fatalf("%d spans", len(ended))
@@ -46,7 +46,7 @@ func TestSpan(t *testing.T) {
 		"gen_ai.request.temperature": "0.5", "gen_ai.request.max_tokens": "20", "gen_ai.request.seed": "7",
 		"gen_ai.response.model": "scripted", "gen_ai.response.finish_reasons": `["stop"]`,
 		"gen_ai.usage.input_tokens": "12", "gen_ai.usage.output_tokens": "3",
-		"triplemesh.task": "answer", "triplemesh.cached": "false", "server.address": "127.0.0.1",
+		"triplemesh.task": "answer", "triplemesh.tenant": "acme", "triplemesh.cached": "false", "server.address": "127.0.0.1",
 	} {
 		if got[key] != want {
 			t.Errorf("%s: got %q, want %q", key, got[key], want)
@@ -109,7 +109,7 @@ func TestMetrics(t *testing.T) {
 	strange := ask("x")
 	strange.Ledger = ledger(0, 0, 0, "a-model-the-caller-made-up")
 	for _, req := range []llm.Request{ask("x"), ask("x"), strange} {
-		if _, err := c.Complete(t.Context(), req); err != nil {
+		if _, err := c.Complete(as(t, "acme"), req); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -122,15 +122,15 @@ func TestMetrics(t *testing.T) {
 		switch d := metric.Data.(type) {
 		case sdkmetric.Sum[int64]:
 			for _, p := range d.DataPoints {
-				got[metric.Name+label(p.Attributes, "outcome")+label(p.Attributes, "gen_ai.request.model")] = float64(p.Value)
+				got[metric.Name+label(p.Attributes, "outcome")+label(p.Attributes, "gen_ai.request.model")+label(p.Attributes, "triplemesh.tenant")] = float64(p.Value)
 			}
 		case sdkmetric.Sum[float64]:
 			for _, p := range d.DataPoints {
-				got[metric.Name+label(p.Attributes, "gen_ai.request.model")] = p.Value
+				got[metric.Name+label(p.Attributes, "gen_ai.request.model")+label(p.Attributes, "triplemesh.tenant")] = p.Value
 			}
 		case sdkmetric.Histogram[int64]:
 			for _, p := range d.DataPoints {
-				got[metric.Name+label(p.Attributes, "gen_ai.token.type")+label(p.Attributes, "gen_ai.request.model")] = float64(p.Sum)
+				got[metric.Name+label(p.Attributes, "gen_ai.token.type")+label(p.Attributes, "gen_ai.request.model")+label(p.Attributes, "triplemesh.tenant")] = float64(p.Sum)
 			}
 		case sdkmetric.Histogram[float64]:
 			for _, p := range d.DataPoints {
@@ -139,13 +139,13 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]float64{
-		"triplemesh.llm.calls answered scripted":    1,
-		"triplemesh.llm.calls cached scripted":      1,
-		"triplemesh.llm.calls answered other":       1,
-		"triplemesh.llm.cost scripted":              0.003,
-		"gen_ai.client.token.usage input scripted":  1000,
-		"gen_ai.client.token.usage output scripted": 10,
-		"gen_ai.client.operation.duration":          3,
+		"triplemesh.llm.calls answered scripted acme":    1,
+		"triplemesh.llm.calls cached scripted acme":      1,
+		"triplemesh.llm.calls answered other acme":       1,
+		"triplemesh.llm.cost scripted acme":              0.003,
+		"gen_ai.client.token.usage input scripted acme":  1000,
+		"gen_ai.client.token.usage output scripted acme": 10,
+		"gen_ai.client.operation.duration":               3,
 	} {
 		if got[name] != want {
 			t.Errorf("%s: got %v, want %v (all: %v)", name, got[name], want, got)

@@ -52,3 +52,12 @@ func TestAContextWithoutATenantIsAnError(t *testing.T) {
 		t.Errorf("got %v, %v, want the default tenant", id, err)
 	}
 }
+
+func TestMetricsNameTheTenant(t *testing.T) {
+	if got := tenant.Attribute(tenant.With(t.Context(), tenant.Default())); got.Key != "triplemesh.tenant" || got.Value.AsString() != "default" {
+		t.Errorf("got %v", got)
+	}
+	if got := tenant.Attribute(t.Context()); got.Value.AsString() != "none" {
+		t.Errorf("of no tenant: %v", got)
+	}
+}
