@@ -8,6 +8,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
@@ -19,6 +20,7 @@ import (
 type caller struct {
 	reserve time.Duration
 	share   float64
+	retries bool
 	log     *slog.Logger
 }
 
@@ -28,8 +30,12 @@ func (c caller) unary(ctx context.Context, method string, req, reply any, cc *gr
 		return err
 	}
 	defer cancel()
-	var trailer metadata.MD
-	err = invoke(ctx, method, req, reply, cc, append(opts, grpc.Trailer(&trailer))...)
+	var header, trailer metadata.MD
+	opts = append(opts, grpc.Header(&header), grpc.Trailer(&trailer))
+	err = invoke(ctx, method, req, reply, cc, opts...)
+	if c.retries && method != retrieverv1.KnowledgeGraphService_Rollback_FullMethodName && cutShort(err, header, trailer) {
+		err = invoke(ctx, method, req, reply, cc, opts...)
+	}
 	c.takeSpans(ctx, trailer)
 	return encodeStatus(err)
 }

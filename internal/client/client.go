@@ -31,7 +31,7 @@ func Dial(cfg Config, tel *telemetry.Telemetry) (*grpc.ClientConn, error) {
 	if cfg.Credentials == nil {
 		cfg.Credentials = insecure.NewCredentials()
 	}
-	c := caller{reserve: cfg.Reserve, share: cfg.ReserveShare, log: tel.Logger()}
+	c := caller{reserve: cfg.Reserve, share: cfg.ReserveShare, retries: cfg.MaxAttempts > 1, log: tel.Logger()}
 	opts := append([]grpc.DialOption{
 		grpc.WithTransportCredentials(cfg.Credentials),
 		grpc.WithStatsHandler(otelgrpc.NewClientHandler(
@@ -66,30 +66,4 @@ func target(addr string) string {
 		return addr
 	}
 	return "dns:///" + addr
-}
-
-// serviceConfig spreads calls over the machines that say they serve, and tries
-// again where the machine went away, until too many calls need it. A server of
-// this mesh forbids it (grpc-retry-pushback-ms) for what lies behind it and was
-// tried again there.
-func serviceConfig(cfg Config) string {
-	retry := ""
-	if cfg.MaxAttempts > 1 {
-		retry = fmt.Sprintf(`,
-	"methodConfig": [{
-		"name": [{}],
-		"retryPolicy": {
-			"maxAttempts": %d,
-			"initialBackoff": "0.1s",
-			"maxBackoff": "1s",
-			"backoffMultiplier": 2,
-			"retryableStatusCodes": ["UNAVAILABLE"]
-		}
-	}],
-	"retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1}`, cfg.MaxAttempts)
-	}
-	return `{
-	"loadBalancingConfig": [{"round_robin": {}}],
-	"healthCheckConfig": {"serviceName": ""}` + retry + `
-}`
 }
