@@ -61,6 +61,10 @@ func newGate(cfg Config, peer Peer, log *slog.Logger, client *http.Client) (*Gat
 // On says that the gate asks who calls.
 func (g *Gate) On() bool { return g.cfg.On() }
 
+// Needs is the scope that callers of a method ("/package.Service/Method") need;
+// SCOPE_UNSPECIFIED where the contract names none or does not have the method.
+func (g *Gate) Needs(method string) authv1.Scope { return g.methods.of(method) }
+
 // Begin gets ready for callers before the first one comes. Close undoes it.
 func (g *Gate) Begin() {
 	if g.jwts != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"google.golang.org/grpc"
 )
@@ -26,7 +27,7 @@ type interceptor struct {
 // chain is run from its first link, the outermost, to its last.
 type chain []interceptor
 
-func newChain(cfg Config, tel *telemetry.Telemetry) (chain, error) {
+func newChain(cfg Config, gate *auth.Gate, audit *audit, tel *telemetry.Telemetry) (chain, error) {
 	metrics, err := countRPCs(tel)
 	if err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
@@ -35,15 +36,20 @@ func newChain(cfg Config, tel *telemetry.Telemetry) (chain, error) {
 	if err != nil {
 		return nil, fmt.Errorf("validation: %w", err)
 	}
+	authentication, err := authenticate(gate, tel)
+	if err != nil {
+		return nil, fmt.Errorf("authentication: %w", err)
+	}
 	return chain{
 		{name: "otel", around: returnSpans},
 		{name: "request id", around: requestID},
+		{name: "audit", onUnary: audit.unary, onStream: audit.stream},
 		{name: "metrics", around: metrics},
 		{name: "logging", around: logRPCs(tel.Logger())},
 		{name: "error mapping", around: mapErrors(tel.Service())},
 		{name: "recovery", around: recoverPanics},
 		{name: "deadline guard", around: guardDeadline(cfg, tel.Service())},
-		{name: "authentication", around: authenticate()},
+		{name: "authentication", around: authentication},
 		{name: "concurrency limit", around: limitConcurrency(cfg.MaxInFlight, tel.Service())},
 		{name: "validation", onUnary: validation.unary, onStream: validation.stream},
 	}, nil
@@ -106,5 +112,7 @@ func (s contextStream) Context() context.Context { return s.ctx }
 // housekeeping tells whether a method is one of health or reflection, which
 // must answer when nothing else does and may stay open for ever.
 func housekeeping(method string) bool {
-	return strings.HasPrefix(method, "/grpc.health.") || strings.HasPrefix(method, "/grpc.reflection.")
+	return isHealth(method) || strings.HasPrefix(method, "/grpc.reflection.")
 }
+
+func isHealth(method string) bool { return strings.HasPrefix(method, "/grpc.health.") }

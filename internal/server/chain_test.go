@@ -4,16 +4,26 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 )
 
 func TestTheChainHasItsOrder(t *testing.T) {
-	links, err := newChain(DefaultConfig("localhost:0"), telemetry.Discard())
+	cfg, tel := DefaultConfig("localhost:0"), telemetry.Discard()
+	gate, err := auth.NewGate(cfg.Auth, nil, tel.Logger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	audit, err := newAudit(cfg.Audit, gate, tel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	links, err := newChain(cfg, gate, audit, tel)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
-		"otel", "request id", "metrics", "logging", "error mapping", "recovery",
+		"otel", "request id", "audit", "metrics", "logging", "error mapping", "recovery",
 		"deadline guard", "authentication", "concurrency limit", "validation",
 	}
 	if got := links.names(); !slices.Equal(got, want) {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 )
@@ -44,6 +45,10 @@ type Config struct {
 	// MaxConnectionAgeGrace is what RPCs get to end after MaxConnectionAge. It
 	// must be longer than the longest LLM call.
 	MaxConnectionAgeGrace time.Duration `koanf:"max_connection_age_grace" help:"time for RPCs to end after max_connection_age; longer than any LLM call"`
+	// Auth says how callers prove who they are.
+	Auth auth.Config `koanf:"auth"`
+	// Audit says where it is written who did what.
+	Audit AuditConfig `koanf:"audit"`
 	// Credentials secure the connections; nil leaves them plain.
 	Credentials credentials.TransportCredentials `koanf:"-"`
 	// Options are added after the server's own.
@@ -63,6 +68,7 @@ func DefaultConfig(addr string) Config {
 		DrainTimeout:          30 * time.Second,
 		MaxConnectionAge:      2 * time.Minute,
 		MaxConnectionAgeGrace: 10 * time.Minute,
+		Auth:                  auth.DefaultConfig(),
 	}
 }
 

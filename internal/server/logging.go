@@ -26,6 +26,9 @@ func logRPCs(log *slog.Logger) around {
 		if p, ok := peer.FromContext(ctx); ok {
 			attrs = append(attrs, slog.String("peer", p.Addr.String()))
 		}
+		if caller := accountFrom(ctx).who(); !caller.Tenant.IsZero() {
+			attrs = append(attrs, slog.String("tenant", caller.Tenant.String()), slog.String("subject", caller.Subject))
+		}
 		log.LogAttrs(ctx, levelOf(method, err), "rpc", append(attrs, errorAttrs(err)...)...)
 		return err
 	}
@@ -52,6 +55,9 @@ func levelOf(method string, err error) slog.Level {
 	switch status.Code(err) {
 	case codes.Internal, codes.Unknown, codes.DataLoss, codes.Unimplemented:
 		return slog.LevelError
+	case codes.Unauthenticated:
+		// The audit log has as many of these as anybody will read.
+		return slog.LevelDebug
 	case codes.Unavailable, codes.ResourceExhausted, codes.DeadlineExceeded:
 		if !housekeeping(method) {
 			return slog.LevelWarn

@@ -29,9 +29,15 @@ func countRPCs(tel *telemetry.Telemetry) (around, error) {
 		defer inFlight.Add(ctx, -1, metric.WithAttributes(rpc...))
 		err := next(ctx)
 		st := status.Convert(err)
-		handled.Add(ctx, 1, metric.WithAttributes(append(rpc,
+		attrs := append(rpc,
 			attribute.String("rpc.code", codeName(st.Code())),
-			attribute.String("rpc.reason", reasonOf(st)))...))
+			attribute.String("rpc.reason", reasonOf(st)))
+		// Only who proved to be of a tenant counts for it: names that anybody
+		// could make up would be series without end.
+		if id := accountFrom(ctx).who().Tenant; !id.IsZero() {
+			attrs = append(attrs, attribute.String("tenant", id.String()))
+		}
+		handled.Add(ctx, 1, metric.WithAttributes(attrs...))
 		return err
 	}, nil
 }

@@ -15,7 +15,12 @@ import (
 // the drain delay, no new RPCs, the end of those under way (cut after the
 // drain timeout), no more metrics. It returns nil after an orderly end, and an
 // error where it cannot listen. Stores and telemetry are closed after it.
-func (s *Server) Serve(ctx context.Context) error {
+func (s *Server) Serve(ctx context.Context) (err error) {
+	s.gate.Begin()
+	defer func() {
+		s.gate.Close()
+		err = errors.Join(err, s.audit.close())
+	}()
 	lis, err := s.listen()
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -17,12 +18,18 @@ import (
 // of internal/client pings half as often.
 const minPing = 10 * time.Second
 
+// maxHeaders bounds a request's headers in bytes, by HTTP/2's count: room for
+// the largest token, and not for 16 MiB of anything, which is gRPC's own bound.
+const maxHeaders = 32 << 10
+
 // Server serves the services of one stage.
 type Server struct {
 	cfg    Config
 	tel    *telemetry.Telemetry
 	grpc   *grpc.Server
 	health *healthService
+	gate   *auth.Gate
+	audit  *audit
 }
 
 // New makes a server that is not serving yet. Register services with it, then
@@ -31,7 +38,15 @@ func New(cfg Config, tel *telemetry.Telemetry) (*Server, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("make server of %s: %w", tel.Service(), err)
 	}
-	chain, err := newChain(cfg, tel)
+	gate, err := auth.NewGate(cfg.Auth, nil, tel.Logger())
+	if err != nil {
+		return nil, fmt.Errorf("make server of %s: auth: %w", tel.Service(), err)
+	}
+	audit, err := newAudit(cfg.Audit, gate, tel)
+	if err != nil {
+		return nil, fmt.Errorf("make server of %s: %w", tel.Service(), err)
+	}
+	chain, err := newChain(cfg, gate, audit, tel)
 	if err != nil {
 		return nil, fmt.Errorf("make server of %s: %w", tel.Service(), err)
 	}
@@ -44,6 +59,7 @@ func New(cfg Config, tel *telemetry.Telemetry) (*Server, error) {
 		grpc.StatsHandler(newSpanHandler(tel)),
 		grpc.ChainUnaryInterceptor(chain.unary()...),
 		grpc.ChainStreamInterceptor(chain.stream()...),
+		grpc.MaxHeaderListSize(maxHeaders),
 		grpc.MaxRecvMsgSize(cfg.maxMessage()),
 		grpc.MaxSendMsgSize(cfg.maxMessage()),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
@@ -54,7 +70,7 @@ func New(cfg Config, tel *telemetry.Telemetry) (*Server, error) {
 			Timeout:               10 * time.Second,
 		}),
 	}, cfg.Options...)
-	s := &Server{cfg: cfg, tel: tel, grpc: grpc.NewServer(opts...), health: newHealthService()}
+	s := &Server{cfg: cfg, tel: tel, grpc: grpc.NewServer(opts...), health: newHealthService(), gate: gate, audit: audit}
 	s.health.register(s.grpc)
 	reflection.Register(s.grpc)
 	return s, nil
