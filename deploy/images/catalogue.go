@@ -13,6 +13,8 @@ type image struct {
 	files []file
 	// limit is the most bytes unpacked; 0 sets none.
 	limit int64
+	// test images are built only where they are named.
+	test bool
 }
 
 // file is a file of the checkout and its place in the image.
@@ -35,7 +37,14 @@ func images() []image {
 		stage("reflector", "Weighs candidates and verdicts", small),
 		retriever(),
 		{name: "triplemesh", title: "Command line of the mesh", program: "./cmd/triplemesh", cgo: true},
+		forTests("scripted-llm", "Answers as a model server, by script"),
+		forTests("trace-sink", "Keeps traces for a look into them"),
+		forTests("load", "Asks a mesh and counts what came of it"),
 	}
+}
+
+func forTests(name, title string) image {
+	return image{name: name, title: title, program: "./tests/cluster/cmd/" + name, test: true}
 }
 
 func stage(name, title string, limit int64) image {

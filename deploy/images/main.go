@@ -50,7 +50,7 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	for _, i := range images() {
-		if flags.NArg() > 0 && !slices.Contains(flags.Args(), i.name) {
+		if wanted := slices.Contains(flags.Args(), i.name); !wanted && (flags.NArg() > 0 || i.test) {
 			continue
 		}
 		if err := j.make(i, out); err != nil {
