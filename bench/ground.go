@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/triplemesh/triplemesh/internal/telemetry"
-	"github.com/triplemesh/triplemesh/internal/tenant"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/retriever"
@@ -37,7 +36,6 @@ func (b *bench) groundWith(ctx context.Context, kind string) error {
 	if err != nil {
 		return err
 	}
-	ctx = tenant.With(ctx, tenant.Default())
 	best := make([]float64, len(questions))
 	var facts int
 	for round := range b.Rounds {

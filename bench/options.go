@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/triplemesh/triplemesh/internal/tenant"
 )
 
 // Options say what to measure, and on what.
@@ -74,6 +76,8 @@ var errSkip = errors.New("left out")
 // Run measures and returns a row for each contestant of each contest. What it
 // does is told to stderr, a line at a time.
 func Run(ctx context.Context, o Options, stderr io.Writer) (rows []Row, err error) {
+	// Caches keep what a tenant asked for.
+	ctx = tenant.With(ctx, tenant.Default())
 	if o.Threads == 0 {
 		o.Threads = runtime.NumCPU()
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/triplemesh/triplemesh/internal/tenant"
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
@@ -36,7 +37,7 @@ func TestVectorsAreKeptBetweenStarts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		vectors, err := enc.Encode(t.Context(), texts)
+		vectors, err := enc.Encode(tenant.With(t.Context(), tenant.Default()), texts)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,8 @@ package memo
 import (
 	"context"
 	"sync"
+
+	"github.com/triplemesh/triplemesh/internal/tenant"
 )
 
 // Encoder turns texts into vectors, one per text, each of length 1.
@@ -19,29 +21,42 @@ type Encoder interface {
 // first is full it becomes the second, and what nobody asked for since is
 // gone. So between size and twice size vectors are held, with no bookkeeping
 // per use.
+//
+// What one tenant's texts left is not found by another's: how fast an answer
+// comes must not tell what others asked. All share the size.
 type Memo struct {
 	encoder Encoder
 	size    int
 
 	mu            sync.Mutex
-	young, former map[string][]float32
+	young, former map[key][]float32
+}
+
+// key is a text and whose it is.
+type key struct {
+	tenant tenant.ID
+	text   string
 }
 
 // New wraps an encoder. size is how many texts a generation holds; a vector of
 // 384 dims takes 1.5 KiB.
 func New(encoder Encoder, size int) *Memo {
-	return &Memo{encoder: encoder, size: max(size, 1), young: map[string][]float32{}}
+	return &Memo{encoder: encoder, size: max(size, 1), young: map[key][]float32{}}
 }
 
 // Encode returns one vector per text. The vectors are shared and must not be
-// changed.
+// changed. Of a context without a tenant nothing is remembered.
 func (m *Memo) Encode(ctx context.Context, texts []string) ([][]float32, error) {
+	id, err := tenant.From(ctx)
+	if err != nil {
+		return m.encoder.Encode(ctx, texts)
+	}
 	vectors := make([][]float32, len(texts))
 	var missing []string
 	at := map[string][]int{}
 	m.mu.Lock()
 	for i, text := range texts {
-		if v, ok := m.recall(text); ok {
+		if v, ok := m.recall(key{id, text}); ok {
 			vectors[i] = v
 			continue
 		}
@@ -61,7 +76,7 @@ func (m *Memo) Encode(ctx context.Context, texts []string) ([][]float32, error) 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for j, text := range missing {
-		m.keep(text, fresh[j])
+		m.keep(key{id, text}, fresh[j])
 		for _, i := range at[text] {
 			vectors[i] = fresh[j]
 		}
@@ -70,20 +85,20 @@ func (m *Memo) Encode(ctx context.Context, texts []string) ([][]float32, error) 
 }
 
 // recall looks a text up; one found among the former becomes young again.
-func (m *Memo) recall(text string) ([]float32, bool) {
-	if v, ok := m.young[text]; ok {
+func (m *Memo) recall(k key) ([]float32, bool) {
+	if v, ok := m.young[k]; ok {
 		return v, true
 	}
-	v, ok := m.former[text]
+	v, ok := m.former[k]
 	if ok {
-		m.keep(text, v)
+		m.keep(k, v)
 	}
 	return v, ok
 }
 
-func (m *Memo) keep(text string, v []float32) {
+func (m *Memo) keep(k key, v []float32) {
 	if len(m.young) >= m.size {
-		m.former, m.young = m.young, make(map[string][]float32, m.size)
+		m.former, m.young = m.young, make(map[key][]float32, m.size)
 	}
-	m.young[text] = v
+	m.young[k] = v
 }

@@ -8,11 +8,12 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/triplemesh/triplemesh/internal/tenant"
 	"github.com/triplemesh/triplemesh/services/retriever/internal/graphtest"
 )
 
 func TestMemo(t *testing.T) {
-	ctx := context.Background()
+	ctx := tenant.With(t.Context(), tenant.Default())
 
 	t.Run("a text is encoded once, also when it stands twice in a call", func(t *testing.T) {
 		under := &graphtest.Encoder{}
@@ -80,14 +81,51 @@ func (lockless) Encode(_ context.Context, texts []string) ([][]float32, error) {
 	return vectors, nil
 }
 
+func TestWhatOneTenantAskedIsNotFoundByAnother(t *testing.T) {
+	under := &graphtest.Encoder{}
+	m := New(under, 4)
+	for round := range 2 {
+		for _, name := range []string{"default", "acme"} {
+			id, err := tenant.Parse(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := len(under.Texts)
+			if _, err := m.Encode(tenant.With(t.Context(), id), []string{"a"}); err != nil {
+				t.Fatal(err)
+			}
+			if asked := len(under.Texts) - before; asked != 1-round {
+				t.Errorf("round %d: %d texts encoded for %s, want %d", round, asked, name, 1-round)
+			}
+		}
+		before := len(under.Texts)
+		if _, err := m.Encode(t.Context(), []string{"a"}); err != nil || len(under.Texts) != before+1 {
+			t.Errorf("round %d: %d texts encoded for nobody, %v", round, len(under.Texts)-before, err)
+		}
+	}
+	for i := range 100 {
+		id, err := tenant.Parse(fmt.Sprint("t", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Encode(tenant.With(t.Context(), id), []string{"a", "b"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if held := len(m.young) + len(m.former); held > 8 {
+		t.Errorf("%d vectors are held of all tenants, want 8 at most", held)
+	}
+}
+
 func TestMemoFromManyGoroutines(t *testing.T) {
 	m := New(lockless{}, 3)
+	ctx := tenant.With(t.Context(), tenant.Default())
 	var wg sync.WaitGroup
 	for g := range 8 {
 		wg.Go(func() {
 			for i := range 50 {
 				text := fmt.Sprint((g + i) % 7)
-				got, err := m.Encode(context.Background(), []string{text})
+				got, err := m.Encode(ctx, []string{text})
 				if err != nil || !slices.Equal(got[0], graphtest.Vector(text)) {
 					t.Errorf("text %s: wrong vector, error %v", text, err)
 				}

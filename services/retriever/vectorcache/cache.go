@@ -3,8 +3,8 @@
 // process.
 //
 // A directory holds segments: a file of vectors and a file of keys each, both
-// only ever appended to. A key is a hash of the encoder's name and the text,
-// so the vectors of several encoders lie side by side. A process appends to a
+// only ever appended to. A key is a hash of the encoder's name, the tenant and
+// the text, so the vectors of several encoders and tenants lie side by side. A process appends to a
 // segment that it has locked and reads those of all others. A record counts
 // once its key is whole, and is handed out only if its checksum is right; so
 // nothing has to be repaired after a crash.

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/triplemesh/triplemesh/internal/tenant"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 )
 
@@ -54,6 +55,8 @@ func vectorOf(e *counted, text string) []float32 {
 	return v
 }
 
+func asDefault(ctx context.Context) context.Context { return tenant.With(ctx, tenant.Default()) }
+
 func open(t testing.TB, dir string, options Options) *Cache {
 	t.Helper()
 	c, err := Open(dir, options)
@@ -71,7 +74,7 @@ func open(t testing.TB, dir string, options Options) *Cache {
 // encode checks that every text gets its own vector, from wherever it comes.
 func encode(t testing.TB, c *Cache, e *counted, texts ...string) {
 	t.Helper()
-	vectors, err := c.Encoder(e).Encode(t.Context(), texts)
+	vectors, err := c.Encoder(e).Encode(asDefault(t.Context()), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +147,7 @@ func TestAnEncoderThatFails(t *testing.T) {
 	c := open(t, t.TempDir(), Options{})
 	down := errors.New("down")
 	e := &counted{name: "model", dims: 4, err: down}
-	if _, err := c.Encoder(e).Encode(t.Context(), []string{"a"}); !errors.Is(err, down) {
+	if _, err := c.Encoder(e).Encode(asDefault(t.Context()), []string{"a"}); !errors.Is(err, down) {
 		t.Errorf("error %v, want the encoder's", err)
 	}
 	e.err = nil
@@ -154,13 +157,13 @@ func TestAnEncoderThatFails(t *testing.T) {
 		"too few vectors":    {},
 		"a vector too short": {{1, 2}},
 	} {
-		if _, err := c.Encoder(&fixed{vectors}).Encode(t.Context(), []string{name}); err == nil || !strings.Contains(err.Error(), "fixed") {
+		if _, err := c.Encoder(&fixed{vectors}).Encode(asDefault(t.Context()), []string{name}); err == nil || !strings.Contains(err.Error(), "fixed") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
 	nan := [][]float32{{1, float32(math.NaN()), 2, 3}}
 	for range 2 {
-		if _, err := c.Encoder(&fixed{nan}).Encode(t.Context(), []string{"not a number"}); err != nil {
+		if _, err := c.Encoder(&fixed{nan}).Encode(asDefault(t.Context()), []string{"not a number"}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -210,6 +213,41 @@ func TestProcessesShareADirectory(t *testing.T) {
 	}
 }
 
+func TestNoTenantFindsTheVectorsOfAnother(t *testing.T) {
+	dir := t.TempDir()
+	e := &counted{name: "model", dims: 8}
+	for round := range 2 {
+		c := open(t, dir, Options{})
+		for _, name := range []string{"default", "acme", "globex"} {
+			id, err := tenant.Parse(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := len(e.calls)
+			if _, err := c.Encoder(e).Encode(tenant.With(t.Context(), id), []string{"a", "b"}); err != nil {
+				t.Fatal(err)
+			}
+			if asked := len(e.calls) - before; asked != 1-round {
+				t.Errorf("round %d: the encoder was asked %d times for %s, want %d", round, asked, name, 1-round)
+			}
+		}
+		if s := c.Statistics(); s.Vectors != 6 {
+			t.Errorf("round %d: %d vectors are kept, want two of each tenant", round, s.Vectors)
+		}
+	}
+	c := open(t, dir, Options{})
+	for range 2 {
+		before := len(e.calls)
+		if _, err := c.Encoder(e).Encode(t.Context(), []string{"a"}); err != nil || len(e.calls) != before+1 {
+			t.Errorf("for nobody the encoder was asked %d times, %v", len(e.calls)-before, err)
+		}
+	}
+	// Vectors kept before there were tenants are the default one's.
+	if at, ok := c.index.find(keyOf("model", "a").fingerprint()); !ok {
+		t.Errorf("the default tenant's vector is not under its encoder's name: %v", at)
+	}
+}
+
 func TestConcurrentUse(t *testing.T) {
 	dir := t.TempDir()
 	e := &counted{name: "model", dims: 8}
@@ -220,7 +258,7 @@ func TestConcurrentUse(t *testing.T) {
 			for round := range 50 {
 				from := (worker * round) % 70
 				texts := numbered(from, from+20)
-				vectors, err := caches[worker%2].Encoder(e).Encode(t.Context(), texts)
+				vectors, err := caches[worker%2].Encoder(e).Encode(asDefault(t.Context()), texts)
 				if err != nil {
 					t.Error(err)
 					return
@@ -287,7 +325,7 @@ func TestUseAfterClose(t *testing.T) {
 	if err := errors.Join(c.Close(), c.Close()); err != nil {
 		t.Error(err)
 	}
-	if _, err := c.Encoder(e).Encode(t.Context(), []string{"a"}); !errors.Is(err, ErrClosed) {
+	if _, err := c.Encoder(e).Encode(asDefault(t.Context()), []string{"a"}); !errors.Is(err, ErrClosed) {
 		t.Errorf("error %v, want %v", err, ErrClosed)
 	}
 }
@@ -340,7 +378,7 @@ func BenchmarkEncode(b *testing.B) {
 			for i := range texts {
 				texts[i] = fmt.Sprint(round, " ", i)
 			}
-			if _, err := enc.Encode(b.Context(), texts); err != nil {
+			if _, err := enc.Encode(asDefault(b.Context()), texts); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -348,7 +386,7 @@ func BenchmarkEncode(b *testing.B) {
 	})
 	b.Run("hits", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := enc.Encode(b.Context(), texts); err != nil {
+			if _, err := enc.Encode(asDefault(b.Context()), texts); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/triplemesh/triplemesh/internal/tenant"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
 )
 
@@ -18,8 +19,10 @@ type cached struct {
 }
 
 // Encoder wraps an encoder, so that it is asked only for texts that no
-// encoder of its name has ever been asked for. What is missing from a call
-// goes to it in one call. Its name and dims stay.
+// encoder of its name has ever been asked for by the same tenant: how fast a
+// vector comes must not tell what others have. What is missing from a call goes
+// to it in one call. Its name and dims stay. Of a context without a tenant
+// nothing is kept.
 func (c *Cache) Encoder(inner encoder.Encoder) encoder.Encoder {
 	return &cached{cache: c, inner: inner}
 }
@@ -32,10 +35,15 @@ func (e *cached) Encode(ctx context.Context, texts []string) ([][]float32, error
 		return nil, nil
 	}
 	name := e.inner.Name()
+	id, err := tenant.From(ctx)
+	if err != nil {
+		return e.inner.Encode(ctx, texts)
+	}
+	space := spaceOf(id, name)
 	keys := make([]key, len(texts))
 	wanted := make([]int, len(texts))
 	for i, text := range texts {
-		keys[i], wanted[i] = keyOf(name, text), i
+		keys[i], wanted[i] = keyOf(space, text), i
 	}
 	vectors := make([][]float32, len(texts))
 	missing, damaged, err := e.cache.find(e.inner.Dims(), keys, vectors, wanted)
@@ -74,6 +82,15 @@ func (e *cached) Encode(ctx context.Context, texts []string) ([][]float32, error
 	}
 	e.cache.keep(e.inner.Dims(), freshKeys, encoded)
 	return vectors, nil
+}
+
+// spaceOf is what the texts of a tenant and an encoder are kept under: the
+// encoder's name for the default tenant. No encoder's name has a NUL.
+func spaceOf(id tenant.ID, encoder string) string {
+	if id.IsDefault() {
+		return encoder
+	}
+	return encoder + "\x00" + id.String()
 }
 
 func check(vectors [][]float32, want, dims int) error {

@@ -33,16 +33,17 @@ var (
 	errNoHeader = errors.New("has no valid header")
 )
 
-// key is a hash of an encoder's name and a text.
+// key is a hash of what a text is kept under, such as an encoder's name, and the
+// text.
 type key [keySize]byte
 
-func keyOf(encoder, text string) key {
+func keyOf(space, text string) key {
 	h := sha256.New()
 	// The length in front keeps ("ab", "c") and ("a", "bc") apart.
 	var length [8]byte
-	binary.LittleEndian.PutUint64(length[:], uint64(len(encoder)))
+	binary.LittleEndian.PutUint64(length[:], uint64(len(space)))
 	_, _ = h.Write(length[:])
-	_, _ = h.Write(unsafe.Slice(unsafe.StringData(encoder), len(encoder)))
+	_, _ = h.Write(unsafe.Slice(unsafe.StringData(space), len(space)))
 	_, _ = h.Write(unsafe.Slice(unsafe.StringData(text), len(text)))
 	var sum [sha256.Size]byte
 	return key(h.Sum(sum[:0])[:keySize])

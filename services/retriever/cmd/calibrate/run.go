@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/triplemesh/triplemesh/internal/tenant"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/bert"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/onnx"
@@ -72,7 +73,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	graphs := embedded.New(filepath.Join(*kgs, *kind))
 	defer graphs.Close()
-	return measure(ctx, &bench{
+	return measure(tenant.With(ctx, tenant.Default()), &bench{
 		data: *data, test: *part == "test", limit: *limit, kg: *kg, verbose: *verbose, misspell: *misspell, pseudo: *pseudo, graphs: graphs, model: model,
 		encoder: memo.New(model, 1<<16), out: out,
 	})
