@@ -29,19 +29,20 @@ type Memo struct {
 	size    int
 
 	mu            sync.Mutex
-	young, former map[key][]float32
+	young, former generation
 }
 
-// key is a text and whose it is.
-type key struct {
-	tenant tenant.ID
-	text   string
+// generation has the vectors of texts, tenant by tenant.
+type generation struct {
+	of map[tenant.ID]map[string][]float32
+	// texts counts those of all tenants.
+	texts int
 }
 
 // New wraps an encoder. size is how many texts a generation holds; a vector of
 // 384 dims takes 1.5 KiB.
 func New(encoder Encoder, size int) *Memo {
-	return &Memo{encoder: encoder, size: max(size, 1), young: map[key][]float32{}}
+	return &Memo{encoder: encoder, size: max(size, 1)}
 }
 
 // Encode returns one vector per text. The vectors are shared and must not be
@@ -55,9 +56,17 @@ func (m *Memo) Encode(ctx context.Context, texts []string) ([][]float32, error) 
 	var missing []string
 	at := map[string][]int{}
 	m.mu.Lock()
+	young, former := m.young.of[id], m.former.of[id]
 	for i, text := range texts {
-		if v, ok := m.recall(key{id, text}); ok {
+		if v, ok := young[text]; ok {
 			vectors[i] = v
+			continue
+		}
+		// One found among the former becomes young again.
+		if v, ok := former[text]; ok {
+			vectors[i] = v
+			m.keep(id, text, v)
+			young, former = m.young.of[id], m.former.of[id]
 			continue
 		}
 		if at[text] == nil {
@@ -76,7 +85,7 @@ func (m *Memo) Encode(ctx context.Context, texts []string) ([][]float32, error) 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for j, text := range missing {
-		m.keep(key{id, text}, fresh[j])
+		m.keep(id, text, fresh[j])
 		for _, i := range at[text] {
 			vectors[i] = fresh[j]
 		}
@@ -84,21 +93,20 @@ func (m *Memo) Encode(ctx context.Context, texts []string) ([][]float32, error) 
 	return vectors, nil
 }
 
-// recall looks a text up; one found among the former becomes young again.
-func (m *Memo) recall(k key) ([]float32, bool) {
-	if v, ok := m.young[k]; ok {
-		return v, true
+func (m *Memo) keep(id tenant.ID, text string, v []float32) {
+	if m.young.texts >= m.size {
+		m.former, m.young = m.young, generation{}
 	}
-	v, ok := m.former[k]
-	if ok {
-		m.keep(k, v)
+	if m.young.of == nil {
+		m.young.of = map[tenant.ID]map[string][]float32{}
 	}
-	return v, ok
-}
-
-func (m *Memo) keep(k key, v []float32) {
-	if len(m.young) >= m.size {
-		m.former, m.young = m.young, make(map[key][]float32, m.size)
+	texts := m.young.of[id]
+	if texts == nil {
+		texts = map[string][]float32{}
+		m.young.of[id] = texts
 	}
-	m.young[k] = v
+	if _, known := texts[text]; !known {
+		m.young.texts++
+	}
+	texts[text] = v
 }
