@@ -4,14 +4,17 @@
 package client
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/triplemesh/triplemesh/internal/client/kubernetes"
+	"github.com/triplemesh/triplemesh/internal/mtls"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	_ "google.golang.org/grpc/health" // client-side health checking
 	"google.golang.org/grpc/keepalive"
@@ -28,12 +31,17 @@ func Dial(cfg Config, tel *telemetry.Telemetry) (*grpc.ClientConn, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("dial %q: %w", cfg.Addr, err)
 	}
-	if cfg.Credentials == nil {
-		cfg.Credentials = insecure.NewCredentials()
+	secure, err := cfg.credentials(tel)
+	if err != nil {
+		return nil, fmt.Errorf("dial %q: tls: %w", cfg.Addr, err)
+	}
+	token, err := cfg.bearer(secure, tel)
+	if err != nil {
+		return nil, fmt.Errorf("dial %q: %w", cfg.Addr, err)
 	}
 	c := caller{reserve: cfg.Reserve, share: cfg.ReserveShare, retries: cfg.MaxAttempts > 1, log: tel.Logger()}
 	opts := append([]grpc.DialOption{
-		grpc.WithTransportCredentials(cfg.Credentials),
+		grpc.WithTransportCredentials(secure),
 		grpc.WithStatsHandler(otelgrpc.NewClientHandler(
 			otelgrpc.WithTracerProvider(tel.TracerProvider()),
 			otelgrpc.WithMeterProvider(tel.MeterProvider()),
@@ -51,11 +59,31 @@ func Dial(cfg Config, tel *telemetry.Telemetry) (*grpc.ClientConn, error) {
 			grpc.MaxCallSendMsgSize(cfg.maxMessage()),
 		),
 	}, cfg.Options...)
+	if token != nil {
+		opts = append(opts, token)
+	}
 	conn, err := grpc.NewClient(target(cfg.Addr), opts...)
 	if err != nil {
 		return nil, fmt.Errorf("dial %q: %w", cfg.Addr, err)
 	}
 	return conn, nil
+}
+
+// credentials secure the connections as configured.
+func (c Config) credentials(tel *telemetry.Telemetry) (credentials.TransportCredentials, error) {
+	switch {
+	case c.Credentials != nil:
+		return c.Credentials, nil
+	case !c.TLS.Enabled():
+		return insecure.NewCredentials(), nil
+	case c.Stage == "":
+		return nil, errors.New("it is not said which stage must answer")
+	}
+	source, err := mtls.Open(c.TLS, tel)
+	if err != nil {
+		return nil, err
+	}
+	return mtls.Client(source, c.Stage), nil
 }
 
 // target resolves host:port by DNS, which finds every machine behind a

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/triplemesh/triplemesh/internal/mtls"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 )
@@ -27,7 +28,20 @@ type Config struct {
 	// ReserveShare is the same as a share of the time left, 0 to 1; the larger
 	// of the two counts.
 	ReserveShare float64 `koanf:"reserve_share" help:"share of the time left kept back from a call's deadline"`
-	// Credentials secure the connections; nil leaves them plain.
+	// TLS is who calls, and whom it believes. Empty is as the service's own
+	// server has it; where that is plain, so is the connection.
+	TLS mtls.Files `koanf:"tls"`
+	// Stage is which stage must answer, by its certificate.
+	Stage string `koanf:"-"`
+	// TokenFile holds the token to send with every call, in its first line. It
+	// is read again when it changes.
+	TokenFile string `koanf:"token_file" help:"file whose first line is the token to send"`
+	// Token is that token itself.
+	Token string `koanf:"-"`
+	// InsecureToken lets the token be sent over plain connections beyond this
+	// machine.
+	InsecureToken bool `koanf:"insecure_token" help:"send the token over plain connections to other machines too"`
+	// Credentials secure the connections in place of TLS; nil leaves that to it.
 	Credentials credentials.TransportCredentials `koanf:"-"`
 	// Options are added after the client's own, such as a dialer into memory.
 	Options []grpc.DialOption `koanf:"-"`
@@ -44,6 +58,16 @@ func DefaultConfig(addr string) Config {
 		Reserve:         20 * time.Millisecond,
 		ReserveShare:    0.02,
 	}
+}
+
+// To is the configuration for calls to a stage by a service that has files of
+// its own: it calls as who it serves as, unless it is told otherwise.
+func (c Config) To(stage string, own mtls.Files) Config {
+	c.Stage = stage
+	if !c.TLS.Enabled() {
+		c.TLS = own
+	}
+	return c
 }
 
 // Validate says which setting cannot be used.

@@ -27,7 +27,7 @@ type interceptor struct {
 // chain is run from its first link, the outermost, to its last.
 type chain []interceptor
 
-func newChain(cfg Config, gate *auth.Gate, audit *audit, tel *telemetry.Telemetry) (chain, error) {
+func newChain(cfg Config, peers policy, gate *auth.Gate, audit *audit, tel *telemetry.Telemetry) (chain, error) {
 	metrics, err := countRPCs(tel)
 	if err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
@@ -49,6 +49,7 @@ func newChain(cfg Config, gate *auth.Gate, audit *audit, tel *telemetry.Telemetr
 		{name: "error mapping", around: mapErrors(tel.Service())},
 		{name: "recovery", around: recoverPanics},
 		{name: "deadline guard", around: guardDeadline(cfg, tel.Service())},
+		{name: "peers", around: peers.refuseStrangers(tel.Service())},
 		{name: "authentication", around: authentication},
 		{name: "concurrency limit", around: limitConcurrency(cfg.MaxInFlight, tel.Service())},
 		{name: "validation", onUnary: validation.unary, onStream: validation.stream},

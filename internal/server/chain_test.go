@@ -18,13 +18,13 @@ func TestTheChainHasItsOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	links, err := newChain(cfg, gate, audit, tel)
+	links, err := newChain(cfg, policy{}, gate, audit, tel)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
 		"otel", "request id", "audit", "metrics", "logging", "error mapping", "recovery",
-		"deadline guard", "authentication", "concurrency limit", "validation",
+		"deadline guard", "peers", "authentication", "concurrency limit", "validation",
 	}
 	if got := links.names(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -49,7 +49,9 @@ type Config struct {
 	Auth auth.Config `koanf:"auth"`
 	// Audit says where it is written who did what.
 	Audit AuditConfig `koanf:"audit"`
-	// Credentials secure the connections; nil leaves them plain.
+	// TLS says how connections are secured, and which stages may call.
+	TLS TLSConfig `koanf:"tls"`
+	// Credentials secure the connections in place of TLS; nil leaves that to it.
 	Credentials credentials.TransportCredentials `koanf:"-"`
 	// Options are added after the server's own.
 	Options []grpc.ServerOption `koanf:"-"`

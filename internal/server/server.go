@@ -9,7 +9,6 @@ import (
 	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
 )
@@ -38,7 +37,8 @@ func New(cfg Config, tel *telemetry.Telemetry) (*Server, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("make server of %s: %w", tel.Service(), err)
 	}
-	gate, err := auth.NewGate(cfg.Auth, nil, tel.Logger())
+	peers := cfg.TLS.policy(tel.Service())
+	gate, err := auth.NewGate(cfg.Auth, peers.meshPeer, tel.Logger())
 	if err != nil {
 		return nil, fmt.Errorf("make server of %s: auth: %w", tel.Service(), err)
 	}
@@ -46,12 +46,14 @@ func New(cfg Config, tel *telemetry.Telemetry) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make server of %s: %w", tel.Service(), err)
 	}
-	chain, err := newChain(cfg, gate, audit, tel)
+	chain, err := newChain(cfg, peers, gate, audit, tel)
 	if err != nil {
 		return nil, fmt.Errorf("make server of %s: %w", tel.Service(), err)
 	}
 	if cfg.Credentials == nil {
-		cfg.Credentials = insecure.NewCredentials()
+		if cfg.Credentials, err = cfg.TLS.credentials(tel); err != nil {
+			return nil, fmt.Errorf("make server of %s: %w", tel.Service(), err)
+		}
 	}
 	opts := append([]grpc.ServerOption{
 		grpc.Creds(cfg.Credentials),

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/mtls"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 )
@@ -88,9 +89,10 @@ func (p policy) meshPeer(ctx context.Context) (stage string, ok bool) {
 func (p policy) refuseStrangers(stage string) around {
 	return func(ctx context.Context, method string, next func(context.Context) error) error {
 		peer, secured := mtls.PeerFrom(ctx)
-		if _, ok := p.meshPeer(ctx); ok || !secured || peer.ID.IsZero() || isHealthMethod(method) {
+		if _, ok := p.meshPeer(ctx); ok || !secured || peer.ID.IsZero() || isHealth(method) {
 			return next(ctx)
 		}
+		accountFrom(ctx).know(auth.Caller{Subject: peer.ID.String()})
 		may := "no stage may"
 		if len(p.peers) > 0 {
 			may = "only " + strings.Join(p.peers, ", ") + " may"
@@ -99,5 +101,3 @@ func (p policy) refuseStrangers(stage string) around {
 			"%s may not call the %s: by certificate %s; let it in with server.tls.peers, or call without a certificate where that is allowed", peer.ID, stage, may)
 	}
 }
-
-func isHealthMethod(method string) bool { return strings.HasPrefix(method, "/grpc.health.") }

@@ -95,8 +95,14 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	defer func() { err = errors.Join(err, tel.Shutdown(context.WithoutCancel(ctx))) }()
 
 	var conns [5]*grpc.ClientConn
-	for i, c := range []client.Config{cfg.Generator, cfg.Retriever, cfg.Verifier, cfg.Evaluator, cfg.Reflector} {
-		if conns[i], err = client.Dial(c, tel); err != nil {
+	for i, stage := range []struct {
+		name   string
+		client client.Config
+	}{
+		{"generator", cfg.Generator}, {"retriever", cfg.Retriever}, {"verifier", cfg.Verifier},
+		{"evaluator", cfg.Evaluator}, {"reflector", cfg.Reflector},
+	} {
+		if conns[i], err = client.Dial(stage.client.To(stage.name, cfg.Server.TLS.Files), tel); err != nil {
 			return err
 		}
 		defer conns[i].Close()
