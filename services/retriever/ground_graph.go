@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
 
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
@@ -33,7 +32,7 @@ func (s *Service) GroundGraph(ctx context.Context, req *retrieverv1.GroundGraphR
 	if err != nil {
 		return nil, err
 	}
-	s.observe.hits.Record(ctx, int64(len(result.Hits)))
+	s.observe.hits.Record(ctx, int64(len(result.Hits)), by(ctx))
 	resp := &retrieverv1.GroundGraphResponse{GroundGraph: &graphv1.GroundGraph{}, Hits: scoredTriples(result.Hits), Kg: refOf(snap)}
 	for _, e := range result.Subjects {
 		resp.GroundGraph.Subjects = append(resp.GroundGraph.Subjects, &graphv1.SubjectEvidence{
@@ -42,7 +41,7 @@ func (s *Service) GroundGraph(ctx context.Context, req *retrieverv1.GroundGraphR
 	}
 	for _, d := range result.Dropped {
 		reason := dropReasons[d.Reason]
-		s.observe.pruned.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", reason.String())))
+		s.observe.pruned.Add(ctx, 1, by(ctx, attribute.String("reason", reason.String())))
 		resp.Dropped = append(resp.Dropped, &graphv1.DroppedSubject{
 			Subject: d.Subject, Confidence: d.Confidence, Hits: uint32(d.Hits), Reason: reason,
 		})

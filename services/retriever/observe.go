@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/triplemesh/triplemesh/internal/tenant"
 )
 
 // observer records what a request does.
@@ -31,9 +32,14 @@ func newObserver(tel *telemetry.Telemetry) (observer, error) {
 	return observer{tracer: tel.Tracer(), hits: hits, pruned: pruned, paths: paths}, errors.Join(err1, err2, err3)
 }
 
+// by is what a measurement is counted by: the tenant, and what else is given.
+func by(ctx context.Context, also ...attribute.KeyValue) metric.MeasurementOption {
+	return metric.WithAttributes(append(also, tenant.Attribute(ctx))...)
+}
+
 // step runs a step in a span of its name; count is what it handled or found.
 func (o observer) step(ctx context.Context, name string, do func(context.Context) (int, error)) error {
-	ctx, span := o.tracer.Start(ctx, name)
+	ctx, span := o.tracer.Start(ctx, name, trace.WithAttributes(tenant.Attribute(ctx)))
 	defer span.End()
 	count, err := do(ctx)
 	span.SetAttributes(attribute.Int("triplemesh.count", count))

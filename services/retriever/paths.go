@@ -87,7 +87,7 @@ func (s *Service) FollowPaths(ctx context.Context, req *retrieverv1.FollowPathsR
 		return nil, err
 	}
 	resp.Paths = reasoningPaths(snap, req.GetPaths(), plans, walks)
-	s.observe.paths.Record(ctx, int64(len(resp.GetPaths())))
+	s.observe.paths.Record(ctx, int64(len(resp.GetPaths())), by(ctx))
 	return resp, nil
 }
 
