@@ -36,6 +36,8 @@ var (
 	ErrDeep = errors.New("too many deltas lie on one another; compact the snapshot first")
 	// ErrBusy: somebody else is at work on it.
 	ErrBusy = errors.New("in use by somebody else; try again when they are done")
+	// ErrUnsupported: the kind of store does not do this.
+	ErrUnsupported = errors.New("this kind of store does not do that")
 	// ErrInvalid: the name or the content cannot be stored.
 	ErrInvalid = errors.New("invalid")
 )
@@ -105,6 +107,8 @@ func classify(err error) (codes.Code, string) {
 		return codes.FailedPrecondition, "KG_DEEP"
 	case errors.Is(err, ErrBusy):
 		return codes.Aborted, "KG_BUSY"
+	case errors.Is(err, ErrUnsupported):
+		return codes.FailedPrecondition, "STORE_UNSUPPORTED"
 	case errors.Is(err, ErrInvalid):
 		return codes.InvalidArgument, "KG_INVALID"
 	case errors.Is(err, context.Canceled):
