@@ -11,7 +11,9 @@ package neo4j
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
@@ -33,6 +35,9 @@ type Config struct {
 	// properties with further names.
 	Name    string
 	Aliases []string
+	// Names are the properties that name the nodes of some labels, by label; a
+	// node that has none of them is named by Name.
+	Names map[string]string
 	// Properties makes statements also of the other properties of nodes and of
 	// their labels.
 	Properties bool
@@ -78,12 +83,13 @@ const fetchSize = 2000
 const (
 	lastNode = `MATCH (n) RETURN coalesce(max(id(n)), -1) AS last`
 	nodes    = `MATCH (n) WHERE id(n) IN range($from, $to) AND ($labels IS NULL OR any(l IN labels(n) WHERE l IN $labels))
-RETURN id(n) AS id, n[$name] AS name, [p IN $aliases | n[p]] AS aliases,
+RETURN id(n) AS id, coalesce(head([x IN $names WHERE x[0] IN labels(n) | n[x[1]]]), n[$name]) AS name, [p IN $aliases | n[p]] AS aliases,
   CASE WHEN $properties THEN labels(n) END AS labels, CASE WHEN $properties THEN properties(n) END AS properties`
 	lastRelationship = `MATCH ()-[r]->() RETURN coalesce(max(id(r)), -1) AS last`
 	relationships    = `MATCH (s)-[r]->(o) WHERE id(r) IN range($from, $to) AND ($types IS NULL OR type(r) IN $types)
   AND ($labels IS NULL OR (any(l IN labels(s) WHERE l IN $labels) AND any(l IN labels(o) WHERE l IN $labels)))
-RETURN id(r) AS id, id(s) AS subject, s[$name] AS subjectName, type(r) AS type, id(o) AS object, o[$name] AS objectName,
+RETURN id(r) AS id, id(s) AS subject, coalesce(head([x IN $names WHERE x[0] IN labels(s) | s[x[1]]]), s[$name]) AS subjectName,
+  type(r) AS type, id(o) AS object, coalesce(head([x IN $names WHERE x[0] IN labels(o) | o[x[1]]]), o[$name]) AS objectName,
   r[$start] AS start, r[$end] AS end`
 )
 
@@ -166,7 +172,7 @@ func (r *reader) pages(ctx context.Context, last, query string, take func(*neo4j
 func (r *reader) parameters(from int64) map[string]any {
 	p := map[string]any{
 		"from": from, "to": from + r.Page - 1, "name": r.Name, "aliases": r.Aliases, "properties": r.Properties,
-		"start": r.Start, "end": r.End, "labels": nil, "types": nil,
+		"start": r.Start, "end": r.End, "labels": nil, "types": nil, "names": r.namesByLabel(),
 	}
 	if r.Aliases == nil {
 		p["aliases"] = []string{}
@@ -178,6 +184,16 @@ func (r *reader) parameters(from int64) map[string]any {
 		p["types"] = r.Types
 	}
 	return p
+}
+
+// namesByLabel lists Names for a query, in the order of their labels, which
+// counts where a node has several of them.
+func (c Config) namesByLabel() []any {
+	pairs := []any{}
+	for _, label := range slices.Sorted(maps.Keys(c.Names)) {
+		pairs = append(pairs, []any{label, c.Names[label]})
+	}
+	return pairs
 }
 
 // run reads the records of one query, again where the server says that it may

@@ -68,7 +68,7 @@ func (r *reader) node(record *neo4j.Record) error {
 	}
 	properties, _ := get(record, "properties").(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		if name != r.Name {
+		if name != r.Name && !names(r.Names, labels, name) {
 			errs = append(errs, r.property(node, name, properties[name]))
 		}
 	}
