@@ -1,6 +1,10 @@
 package auth
 
-import "strings"
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
 
 // maxToken bounds a token in bytes. JWTs of large organisations have 2 to 4
 // KiB; what is longer costs more to look at than it is worth.
@@ -35,4 +39,20 @@ func bearer(values []string) (token string, refusal *Refusal) {
 // tokenCharacter is one of RFC 6750's b64token.
 func tokenCharacter(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-._~+/=", r)
+}
+
+// ParseToken reads the token that a caller sends from a file: its first line
+// that is neither empty nor begins with #.
+func ParseToken(data []byte) (string, error) {
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if len(line) > maxToken || strings.ContainsFunc(line, func(r rune) bool { return !tokenCharacter(r) }) {
+			return "", fmt.Errorf("its first line is no token: want up to %d letters, digits and -._~+/=", maxToken)
+		}
+		return line, nil
+	}
+	return "", errors.New("it holds no token: want one in its first line")
 }

@@ -1,0 +1,77 @@
+package auth
+
+import (
+	"encoding/hex"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/tenant"
+)
+
+func FuzzBearer(f *testing.F) {
+	for _, seed := range []string{"Bearer abc", "bearer  abc ", "Bearer", "Basic YTpi", "Bearer a b", "", "Bearer \x00", "Bearer " + strings.Repeat("a", maxToken+1)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, header string) {
+		token, refusal := bearer([]string{header})
+		switch {
+		case (refusal == nil) != (token != ""):
+			t.Errorf("%q is the token %q and refused: %v", header, token, refusal)
+		case refusal == nil && (len(token) > maxToken || !strings.HasSuffix(strings.Trim(header, " "), token) || strings.ContainsAny(token, " \t\r\n\x00")):
+			t.Errorf("%q is the token %q", header, token)
+		case refusal != nil && len(header) > 40 && strings.Contains(refusal.Text, header):
+			t.Errorf("the refusal repeats what was sent: %s", refusal.Text)
+		}
+	})
+}
+
+func FuzzParseTokens(f *testing.F) {
+	good, err := Tokens{[]Token{{Name: "ci", Tenant: "acme", Scopes: []string{"ask"}, SHA256: Hash("x")}}}.Format()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	for _, seed := range []string{"", "tokens:", "tokens: [{}]", "tokens: &a [*a]", "tokens: [{name: a, tenant: b, scopes: [mesh], sha256: 00}]", "- a", "tokens: [{expires: 2026-13-01}]"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		tokens, err := ParseTokens(data)
+		if err != nil {
+			return
+		}
+		for _, token := range tokens.Tokens {
+			if sum, err := hex.DecodeString(token.SHA256); err != nil || len(sum) != 32 {
+				t.Errorf("the hash %q was taken", token.SHA256)
+			}
+			if _, err := tenant.Parse(token.Tenant); err != nil || len(parseScopes(token.Scopes)) == 0 {
+				t.Errorf("%+v was taken", token)
+			}
+		}
+		if got, err := byHash(data); err != nil || len(got) != len(tokens.Tokens) {
+			t.Errorf("%d of %d tokens can be looked up: %v", len(got), len(tokens.Tokens), err)
+		}
+		written, err := tokens.Format()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := ParseTokens(written)
+		if err != nil {
+			t.Fatalf("what was written cannot be read: %v\n%s", err, written)
+		}
+		if len(tokens.Tokens) > 0 && !reflect.DeepEqual(stamps(again), stamps(tokens)) {
+			t.Errorf("got %+v, want %+v", again, tokens)
+		}
+	})
+}
+
+// stamps are tokens with their ends in one way to write a time.
+func stamps(t Tokens) []Token {
+	out := append([]Token{}, t.Tokens...)
+	for i := range out {
+		if !out[i].Expires.IsZero() {
+			out[i].Expires = out[i].Expires.UTC()
+		}
+	}
+	return out
+}
