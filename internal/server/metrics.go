@@ -11,7 +11,9 @@ import (
 )
 
 // countRPCs counts what OTel's own RPC metrics do not: RPCs in flight, and the
-// reasons of those that failed.
+// reasons of those that failed. Health and reflection are not in flight: every
+// client watches the health all the time, and what scales by this number must
+// not scale by clients.
 func countRPCs(tel *telemetry.Telemetry) (around, error) {
 	inFlight, err := tel.Meter().Int64UpDownCounter("triplemesh.rpc.in_flight",
 		metric.WithDescription("RPCs under way."), metric.WithUnit("{rpc}"))
@@ -25,8 +27,10 @@ func countRPCs(tel *telemetry.Telemetry) (around, error) {
 	}
 	return func(ctx context.Context, method string, next func(context.Context) error) error {
 		rpc := methodAttributes(method)
-		inFlight.Add(ctx, 1, metric.WithAttributes(rpc...))
-		defer inFlight.Add(ctx, -1, metric.WithAttributes(rpc...))
+		if !housekeeping(method) {
+			inFlight.Add(ctx, 1, metric.WithAttributes(rpc...))
+			defer inFlight.Add(ctx, -1, metric.WithAttributes(rpc...))
+		}
 		err := next(ctx)
 		st := status.Convert(err)
 		attrs := append(rpc,

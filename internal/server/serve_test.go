@@ -161,6 +161,9 @@ func TestMetricsAreServed(t *testing.T) {
 	}
 	_, err := r.reflect(t.Context(), "")
 	wantCode(t, err, codes.InvalidArgument)
+	if _, err := healthpb.NewHealthClient(r.conn).Check(t.Context(), &healthpb.HealthCheckRequest{}); err != nil {
+		t.Fatal(err)
+	}
 	resp, err := http.Get("http://" + addr + "/metrics")
 	if err != nil {
 		t.Fatal(err)
@@ -176,6 +179,11 @@ func TestMetricsAreServed(t *testing.T) {
 	} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the metrics lack %s:\n%s", want, page)
+		}
+	}
+	for line := range strings.Lines(string(page)) {
+		if strings.HasPrefix(line, "triplemesh_rpc_in_flight{") && strings.Contains(line, "grpc.health") {
+			t.Errorf("health checks count as in flight: %s", line)
 		}
 	}
 }
