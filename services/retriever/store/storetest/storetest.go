@@ -3,7 +3,10 @@ package storetest
 
 import (
 	"context"
+	"errors"
+	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
@@ -11,33 +14,73 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// Run runs the suite. open returns an empty store of its own for each test.
-func Run(t *testing.T, open func(t *testing.T) store.Store) {
+// Capability is something that not every kind of store does.
+type Capability int
+
+const (
+	always Capability = iota
+	// Deltas are snapshots that hold what differs from another one.
+	Deltas
+	// Files are snapshots exported and imported.
+	Files
+	// Ties are equal scores told apart by number, every time: what an
+	// approximate index cannot promise.
+	Ties
+)
+
+// Run runs the suite but for what a store lacks, which it refuses with
+// ErrUnsupported. open returns an empty store of its own for each test.
+func Run(t *testing.T, open func(t *testing.T) store.Store, lacks ...Capability) {
 	for _, part := range []struct {
-		name string
-		test func(*testing.T, store.Store)
+		name  string
+		test  func(*testing.T, store.Store)
+		needs Capability
 	}{
-		{"names", testNames},
-		{"matching", testMatching},
-		{"facts", testFacts},
-		{"walking", testWalking},
-		{"search", testSearch},
-		{"ties", testTies},
-		{"content", testContent},
-		{"kinds", testKinds},
-		{"filters", testFilters},
-		{"no vectors", testNoVectors},
-		{"deltas", testDeltas},
-		{"refused deltas", testRefusedDeltas},
-		{"chains of deltas", testChains},
-		{"differences", testDifferences},
-		{"export and import", testExport},
-		{"catalogue", testCatalogue},
-		{"lifetime", testLifetime},
-		{"concurrency", testConcurrency},
-		{"activation while reading", testActivation},
+		{"names", testNames, always},
+		{"matching", testMatching, always},
+		{"facts", testFacts, always},
+		{"walking", testWalking, always},
+		{"search", testSearch, always},
+		{"ties", testTies, Ties},
+		{"content", testContent, always},
+		{"kinds", testKinds, always},
+		{"filters", testFilters, always},
+		{"no vectors", testNoVectors, always},
+		{"deltas", testDeltas, Deltas},
+		{"refused deltas", testRefusedDeltas, Deltas},
+		{"chains of deltas", testChains, Deltas},
+		{"differences", testDifferences, Deltas},
+		{"export and import", testExport, Files},
+		{"catalogue", testCatalogue, always},
+		{"lifetime", testLifetime, always},
+		{"concurrency", testConcurrency, always},
+		{"activation while reading", testActivation, always},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.test(t, open(t)) })
+		t.Run(part.name, func(t *testing.T) {
+			if slices.Contains(lacks, part.needs) {
+				testLacking(t, open(t), part.needs)
+				return
+			}
+			part.test(t, open(t))
+		})
+	}
+}
+
+// testLacking asks for what a store lacks.
+func testLacking(t *testing.T, st store.Store, lacks Capability) {
+	Build(t, st, "world", World())
+	errs := map[string]error{}
+	switch lacks {
+	case Deltas:
+		_, errs["write a delta"] = st.WriteDelta(t.Context(), "world", Delta(World()[:1], nil))
+	case Files:
+		errs["export"] = st.Export(t.Context(), "world", 0, io.Discard)
+		_, errs["import"] = st.Import(t.Context(), "world", strings.NewReader("x"))
+	}
+	for what, err := range errs {
+		if !errors.Is(err, store.ErrUnsupported) {
+			t.Errorf("%s in a store that does not: %v", what, err)
+		}
 	}
 }
 
