@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 
 	"google.golang.org/grpc"
@@ -62,7 +63,8 @@ func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]strin
 // was said to be.
 func (b bearer) RequireTransportSecurity() bool { return !b.plain }
 
-// local tells whether an address is on this machine.
+// local tells whether an address is on this machine, whose own traffic nobody
+// else sees.
 func local(addr string) bool {
 	if strings.HasPrefix(addr, "unix:") || strings.HasPrefix(addr, "unix-abstract:") {
 		return true
@@ -75,5 +77,14 @@ func local(addr string) bool {
 		return false
 	}
 	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return host == "localhost" || ip != nil && (ip.IsLoopback() || ours(ip))
+}
+
+// ours tells whether an address is one of this machine's.
+func ours(ip net.IP) bool {
+	addrs, err := net.InterfaceAddrs()
+	return err == nil && slices.ContainsFunc(addrs, func(a net.Addr) bool {
+		n, ok := a.(*net.IPNet)
+		return ok && n.IP.Equal(ip)
+	})
 }

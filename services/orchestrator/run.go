@@ -102,7 +102,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		{"generator", cfg.Generator}, {"retriever", cfg.Retriever}, {"verifier", cfg.Verifier},
 		{"evaluator", cfg.Evaluator}, {"reflector", cfg.Reflector},
 	} {
-		if conns[i], err = client.Dial(stage.client.To(stage.name, cfg.Server.TLS.Files), tel); err != nil {
+		if conns[i], err = client.Dial(stage.client.To(stage.name, cfg.Server.TLS.Files).Meshed(cfg.Server.Auth), tel); err != nil {
 			return err
 		}
 		defer conns[i].Close()
