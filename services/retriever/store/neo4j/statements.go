@@ -1,0 +1,163 @@
+package neo4j
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// statements are the texts of what a graph is asked. Names of its labels, types
+// and properties, and all values, are parameters; see quoted for the few that
+// are not. Nodes are found by id(), which is a seek in every plan.
+type statements struct {
+	// fixed are the parameters that every statement may use.
+	fixed  map[string]any
+	labels bool
+	types  bool
+	names  bool
+}
+
+func newStatements(g Graph) statements {
+	names := []any{}
+	for _, label := range slices.Sorted(maps.Keys(g.NameProperties)) {
+		names = append(names, []any{label, g.NameProperties[label]})
+	}
+	return statements{
+		fixed: map[string]any{
+			"name": g.NameProperty, "names": names, "labels": g.Labels, "types": g.Types, "start": g.StartProperty, "end": g.EndProperty,
+		},
+		labels: len(g.Labels) > 0, types: len(g.Types) > 0, names: len(names) > 0,
+	}
+}
+
+// with returns the parameters of one statement.
+func (s statements) with(own map[string]any) map[string]any {
+	all := maps.Clone(s.fixed)
+	maps.Copy(all, own)
+	return all
+}
+
+// nameOf is what names a node.
+func (s statements) nameOf(node string) string {
+	if !s.names {
+		return node + "[$name]"
+	}
+	return strings.ReplaceAll("coalesce(head([x IN $names WHERE x[0] IN labels(§) | §[x[1]]]), §[$name])", "§", node)
+}
+
+// counts limits a node to those of the graph's labels.
+func (s statements) counts(node string) string {
+	if !s.labels {
+		return "true"
+	}
+	return "any(l IN labels(" + node + ") WHERE l IN $labels)"
+}
+
+// pattern is a relationship between n and o. of limits it to some types, which
+// go as the parameter of that name unless they can be quoted; nil takes all that
+// the graph has.
+func (s statements) pattern(dir store.Direction, of []string) (match, where string) {
+	types, filter := "", ""
+	if of != nil {
+		var ok bool
+		if types, ok = quotedTypes(of); !ok {
+			types, filter = "", " AND type(r) IN $of"
+		}
+	} else if s.types {
+		filter = " AND type(r) IN $types"
+	}
+	left, right := "-", "->"
+	if dir == store.In {
+		left, right = "<-", "-"
+	}
+	return "(n)" + left + "[r" + types + "]" + right + "(o)", s.counts("o") + filter
+}
+
+// edges asks for the edges of some nodes; first comes a row for each node that
+// is there, with its name and, where literals are wanted, its labels and
+// properties. limit bounds the edges of all; 0 takes all there are.
+func (s statements) edges(dir store.Direction, of []string, literals bool, limit int) string {
+	match, where := s.pattern(dir, of)
+	more := "null"
+	if literals {
+		more = "[labels(n), properties(n)]"
+	}
+	last := ""
+	if limit > 0 {
+		last = " LIMIT $limit"
+	}
+	return fmt.Sprintf(`MATCH (n) WHERE id(n) IN $ids AND %s
+RETURN id(n) AS n, %s AS name, %s AS more, null AS o, null AS oName, null AS t, null AS since, null AS until
+UNION ALL MATCH %s WHERE id(n) IN $ids AND %s
+RETURN id(n) AS n, null AS name, null AS more, id(o) AS o, %s AS oName, type(r) AS t, r[$start] AS since, r[$end] AS until%s`,
+		s.counts("n"), s.nameOf("n"), more, match, where, s.nameOf("o"), last)
+}
+
+// counted asks how many edges of each type a node has.
+func (s statements) counted(dir store.Direction) string {
+	match, where := s.pattern(dir, nil)
+	return fmt.Sprintf(`MATCH (n) WHERE id(n) = $id AND %s
+OPTIONAL MATCH %s WHERE %s
+RETURN %s AS name, type(r) AS t, count(r) AS edges`, s.counts("n"), match, where, s.nameOf("n"))
+}
+
+// degrees asks how many edges some nodes have, out and in. Where all count, the
+// server knows without looking at them.
+func (s statements) degrees() string {
+	if !s.labels && !s.types {
+		return fmt.Sprintf(`MATCH (n) WHERE id(n) IN $ids RETURN id(n), %s, COUNT { (n)-->() }, COUNT { (n)<--() }`, s.nameOf("n"))
+	}
+	out, where := s.pattern(store.Out, nil)
+	in, _ := s.pattern(store.In, nil)
+	return fmt.Sprintf(`MATCH (n) WHERE id(n) IN $ids AND %s
+RETURN id(n), %s, COUNT { %s WHERE %s }, COUNT { %s WHERE %s }`, s.counts("n"), s.nameOf("n"), out, where, in, where)
+}
+
+// confirm asks which of some relationships are there. Each fact has a number i,
+// the ids of its ends s and o, and its types.
+func (s statements) confirm() string {
+	return fmt.Sprintf(`UNWIND $facts AS f
+MATCH (n) WHERE id(n) = f.s AND %s
+MATCH (o) WHERE id(o) = f.o AND %s
+MATCH (n)-[r]->(o) WHERE type(r) IN f.types
+RETURN f.i, %s, %s, r[$start], r[$end]`, s.counts("n"), s.counts("o"), s.nameOf("n"), s.nameOf("o"))
+}
+
+// confirmLiterals asks for a property p, or for a label l, of some nodes s.
+func (s statements) confirmLiterals() string {
+	return fmt.Sprintf(`UNWIND $facts AS f
+MATCH (n) WHERE id(n) = f.s AND %s
+RETURN f.i, %s, n[f.p], f.l IN labels(n)`, s.counts("n"), s.nameOf("n"))
+}
+
+// page asks for the names of the nodes in a range of ids.
+func (s statements) page() string {
+	return fmt.Sprintf(`MATCH (n) WHERE id(n) IN range($from, $to) AND %s RETURN id(n), %s`, s.counts("n"), s.nameOf("n"))
+}
+
+// named finds nodes by the exact name, by an index on a label and a property.
+// Both are plain.
+func named(label, property string) string {
+	return fmt.Sprintf(`MATCH (n:%s) WHERE n.%s = $is RETURN id(n) ORDER BY id(n) LIMIT 10`, label, property)
+}
+
+// present tells whether any node has a name, and whether there is any at all.
+func (s statements) present() string {
+	return fmt.Sprintf(`OPTIONAL MATCH (n) WHERE %[1]s WITH n LIMIT 1
+OPTIONAL MATCH (o) WHERE %[2]s AND %[3]s IS NOT NULL WITH n, o LIMIT 1
+RETURN n IS NOT NULL, o IS NOT NULL`, s.counts("n"), s.counts("o"), s.nameOf("o"))
+}
+
+const (
+	lastNode = `MATCH (n) RETURN coalesce(max(id(n)), -1)`
+	allTypes = `CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType`
+	allKeys  = `CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey`
+	allLabel = `CALL db.labels() YIELD label RETURN label`
+	// nameIndexes are those that find one property's values on one label.
+	nameIndexes = `SHOW INDEXES YIELD entityType, labelsOrTypes, properties, type, state
+WHERE entityType = 'NODE' AND state = 'ONLINE' AND type IN ['RANGE', 'TEXT'] AND size(properties) = 1
+RETURN labelsOrTypes[0], properties[0]`
+)
