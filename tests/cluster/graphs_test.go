@@ -1,0 +1,126 @@
+//go:build cluster
+
+package cluster
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/triplemesh/triplemesh/internal/testkit"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+)
+
+// The first snapshot of wikidata says one employer of Robert Stam, the second
+// the other; whoever makes load knows both.
+const (
+	wikidata      = "wikidata"
+	employer      = "New York University"
+	otherEmployer = "University of Ljubljana"
+)
+
+// everyNth of the bundled facts is taken, and all about Robert Stam.
+const everyNth = 10
+
+func sample(tb testing.TB) []byte {
+	tb.Helper()
+	f, err := os.Open(testkit.CheckoutFile(tb, "examples", "wikidata", "triples.tsv.gz"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	unpacked, err := gzip.NewReader(f)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var taken bytes.Buffer
+	lines := bufio.NewScanner(unpacked)
+	for n := 0; lines.Scan(); n++ {
+		if n%everyNth == 0 || strings.Contains(lines.Text(), "Robert Stam") {
+			fmt.Fprintln(&taken, lines.Text())
+		}
+	}
+	if err := lines.Err(); err != nil {
+		tb.Fatal(err)
+	}
+	return taken.Bytes()
+}
+
+// knowledgeGraphs is a connection to one retriever.
+func knowledgeGraphs(tb testing.TB) retrieverv1.KnowledgeGraphServiceClient {
+	tb.Helper()
+	return knowledgeGraphsAt(tb, "deployment/retriever")
+}
+
+func knowledgeGraphsAt(tb testing.TB, at string) retrieverv1.KnowledgeGraphServiceClient {
+	tb.Helper()
+	conn, err := grpc.NewClient("passthrough:///"+forward(tb, at, 9090), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { conn.Close() })
+	return retrieverv1.NewKnowledgeGraphServiceClient(conn)
+}
+
+// loadSnapshots loads both snapshots; the first is active at the end.
+func loadSnapshots(t *testing.T) {
+	graphs := knowledgeGraphs(t)
+	first := sample(t)
+	second := bytes.ReplaceAll(first, []byte("Robert Stam\temployer\t"+employer), []byte("Robert Stam\temployer\t"+otherEmployer))
+	if bytes.Equal(first, second) {
+		t.Fatal("the bundled facts no longer say who employs Robert Stam")
+	}
+	list, err := graphs.List(t.Context(), &retrieverv1.ListRequest{Kg: wikidata})
+	if err == nil && len(list.GetSnapshots()) >= 2 {
+		activate(t, graphs, 1)
+		return
+	}
+	for _, facts := range [][]byte{first, second} {
+		resp, err := loadTSV(t.Context(), graphs, facts)
+		if err != nil {
+			t.Fatalf("load %s: %v", wikidata, err)
+		}
+		t.Logf("loaded %v", resp.GetSnapshot().GetKg())
+	}
+	activate(t, graphs, 1)
+}
+
+func activate(tb testing.TB, graphs retrieverv1.KnowledgeGraphServiceClient, snapshot uint64) {
+	tb.Helper()
+	if _, err := graphs.Activate(tb.Context(), activation(snapshot)); err != nil {
+		tb.Fatalf("activate snapshot %d: %v", snapshot, err)
+	}
+}
+
+// loadTSV streams facts as the command line does.
+func loadTSV(ctx context.Context, to retrieverv1.KnowledgeGraphServiceClient, facts []byte) (*retrieverv1.LoadResponse, error) {
+	stream, err := to.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	parts := []*retrieverv1.LoadRequest{
+		{Part: &retrieverv1.LoadRequest_Header{Header: &retrieverv1.LoadHeader{Kg: wikidata, NoActivate: true}}},
+		{Part: &retrieverv1.LoadRequest_File{File: &retrieverv1.FileHeader{Name: "facts.tsv"}}},
+	}
+	for chunk := range slices.Chunk(facts, 64<<10) {
+		parts = append(parts, &retrieverv1.LoadRequest{Part: &retrieverv1.LoadRequest_Chunk{Chunk: chunk}})
+	}
+	for _, p := range parts {
+		if err := stream.Send(p); err == io.EOF {
+			break // CloseAndRecv has the reason
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return stream.CloseAndRecv()
+}

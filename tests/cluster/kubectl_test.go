@@ -1,0 +1,184 @@
+//go:build cluster
+
+package cluster
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// namespace is where the overlay puts the mesh.
+const namespace = "triplemesh"
+
+// patience is how long a cluster may take for anything.
+const patience = 4 * time.Minute
+
+// run runs a program and returns what it says.
+func run(stdin string, name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Stdin = strings.NewReader(stdin)
+	var out, problems bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	if err := cmd.Run(); err != nil {
+		return out.String(), fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, strings.TrimSpace(problems.String()))
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+func try(args ...string) (string, error) {
+	return run("", "kubectl", append([]string{"-n", namespace}, args...)...)
+}
+
+func kubectl(tb testing.TB, args ...string) string {
+	tb.Helper()
+	out, err := try(args...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return out
+}
+
+func apply(tb testing.TB, manifest string) {
+	tb.Helper()
+	if _, err := run(manifest, "kubectl", "-n", namespace, "apply", "-f", "-"); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// await asks again and again until there is no error. The cluster tells of most
+// things only when asked.
+func await(tb testing.TB, what string, longest time.Duration, check func() error) {
+	tb.Helper()
+	end := time.Now().Add(longest)
+	for {
+		err := check()
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			tb.Fatalf("%s: not after %s: %v", what, longest, err)
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+}
+
+// settled waits until Deployments are as they should be.
+func settled(tb testing.TB, deployments ...string) {
+	tb.Helper()
+	for _, d := range deployments {
+		kubectl(tb, "rollout", "status", "deployment/"+d, "--timeout="+patience.String())
+	}
+}
+
+func scale(tb testing.TB, deployment string, replicas int) {
+	tb.Helper()
+	kubectl(tb, "scale", "deployment/"+deployment, fmt.Sprintf("--replicas=%d", replicas))
+	settled(tb, deployment)
+}
+
+// pod is what the tests look at.
+type pod struct {
+	Metadata struct {
+		Name              string
+		DeletionTimestamp *time.Time
+	}
+	Status struct {
+		Phase      string
+		Conditions []struct {
+			Type, Status       string
+			LastTransitionTime time.Time
+		}
+		ContainerStatuses []struct {
+			ContainerID  string
+			RestartCount int
+			State        struct {
+				Waiting *struct{ Reason, Message string }
+			}
+		}
+	}
+}
+
+// ready is since when it is; false where it is not.
+func (p pod) ready() (time.Time, bool) {
+	for _, c := range p.Status.Conditions {
+		if c.Type == "Ready" && c.Status == "True" && p.Metadata.DeletionTimestamp == nil {
+			return c.LastTransitionTime, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// pods are those of a Deployment that are ready.
+func pods(tb testing.TB, of string) []pod {
+	tb.Helper()
+	var list struct{ Items []pod }
+	if err := json.Unmarshal([]byte(kubectl(tb, "get", "pods", "-l", "app.kubernetes.io/name="+of, "-o", "json")), &list); err != nil {
+		tb.Fatal(err)
+	}
+	var ready []pod
+	for _, p := range list.Items {
+		if _, ok := p.ready(); ok {
+			ready = append(ready, p)
+		}
+	}
+	return ready
+}
+
+// scrape reads a metric of a pod, summed over all its labels but those given.
+func scrape(tb testing.TB, p pod, metric string, labels ...string) float64 {
+	tb.Helper()
+	text := kubectl(tb, "get", "--raw", "/api/v1/namespaces/"+namespace+"/pods/"+p.Metadata.Name+":8080/proxy/metrics")
+	sum := 0.0
+lines:
+	for line := range strings.Lines(text) {
+		rest, ok := strings.CutPrefix(line, metric)
+		if !ok || rest == "" || (rest[0] != '{' && rest[0] != ' ') {
+			continue
+		}
+		for _, l := range labels {
+			if !strings.Contains(rest, l) {
+				continue lines
+			}
+		}
+		fields := strings.Fields(line)
+		var value float64
+		if _, err := fmt.Sscan(fields[len(fields)-1], &value); err != nil {
+			tb.Fatalf("read %q: %v", line, err)
+		}
+		sum += value
+	}
+	return sum
+}
+
+// forward opens a port of a Deployment's pod on this machine.
+func forward(tb testing.TB, to string, port int) string {
+	tb.Helper()
+	cmd := exec.Command("kubectl", "-n", namespace, "port-forward", to, fmt.Sprintf(":%d", port))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	var local int
+	if _, err := fmt.Fscanf(out, "Forwarding from 127.0.0.1:%d ->", &local); err != nil {
+		tb.Fatalf("forward a port to %s: %v", to, err)
+	}
+	go func() {
+		// It ends where nobody reads what it says.
+		_, _ = new(bytes.Buffer).ReadFrom(out)
+	}()
+	return fmt.Sprintf("127.0.0.1:%d", local)
+}

@@ -1,0 +1,146 @@
+//go:build cluster
+
+package cluster
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/testkit"
+)
+
+// TestAMeshInACluster goes on where the test before it left off: first all is
+// put into the cluster, then it is asked, and then things happen to it.
+func TestAMeshInACluster(t *testing.T) {
+	if *build {
+		ok := t.Run("the images are built and put into the cluster", images)
+		if !ok {
+			t.FailNow()
+		}
+	}
+	if !t.Run("the local overlay is applied and every pod gets ready", deploy) ||
+		!t.Run("a knowledge graph is loaded in two versions", loadSnapshots) {
+		t.FailNow()
+	}
+	for _, test := range []struct {
+		name string
+		test func(*testing.T)
+	}{
+		{"a question asked by grpcurl is answered from the knowledge graph", asksByGrpcurl},
+		{"one trace goes through the pods of all six services", traces},
+		{"a manifest with a missing secret is reported by its pod", missingSecret},
+		{"a snapshot is activated everywhere or nowhere", switchesSnapshots},
+		{"a new retriever pod takes its share within seconds", sharesTraffic},
+		{"by DNS a new pod would have to wait for a connection to end", comparesDNS},
+		{"no question fails while the retriever is scaled and every stage rolled out", rollsOut},
+		{"no question fails while pods are deleted at random", deletesPods},
+		{"no question fails while pods are killed without warning", killsPods},
+		{"the HPA follows the load up and down", autoscales},
+		{"retrieval scales with its pods, and the orchestrator does not bound it", scalesThroughput},
+	} {
+		t.Run(test.name, test.test)
+	}
+}
+
+const employerQuestion = "What institution employed Robert Stam?"
+
+// answered is what the tests read of a run.
+type answered struct {
+	Run struct {
+		ID, Text, Grounding, TraceID string
+		Answers                      []struct{ Answer string }
+		Kg                           struct{ Snapshot string }
+	}
+}
+
+// grpcurl asks the orchestrator as a person would.
+func grpcurl(tb testing.TB, addr, method, traceparent string) answered {
+	tb.Helper()
+	tool := testkit.CheckoutFile(tb, ".cache", "bin", "grpcurl")
+	args := []string{"-plaintext", "-max-time", "60"}
+	if traceparent != "" {
+		args = append(args, "-H", "traceparent: "+traceparent)
+	}
+	request := fmt.Sprintf(`{"question": %q, "method": %q, "kg": {"name": %q}}`, employerQuestion, method, wikidata)
+	out, err := run("", tool, append(args, "-d", request, addr, "triplemesh.orchestrator.v1.OrchestratorService/Ask")...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var a answered
+	if err := json.Unmarshal([]byte(out), &a); err != nil {
+		tb.Fatalf("read %s's answer: %v: %s", filepath.Base(tool), err, out)
+	}
+	return a
+}
+
+func asksByGrpcurl(t *testing.T) {
+	a := grpcurl(t, forward(t, "deployment/orchestrator", 9090), "pg-akv", "").Run
+	if len(a.Answers) != 1 || a.Answers[0].Answer != employer || a.Grounding != "GROUNDING_GROUNDED" || a.Kg.Snapshot != "1" {
+		t.Errorf("got %+v, want %s from snapshot 1", a, employer)
+	}
+}
+
+// traces asks two questions in one trace of the caller's: no method needs all
+// six services.
+func traces(t *testing.T) {
+	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	addr := forward(t, "deployment/orchestrator", 9090)
+	for _, method := range []string{"pg-akv", "ger"} {
+		if a := grpcurl(t, addr, method, "00-"+trace+"-00f067aa0ba902b7-01").Run; a.TraceID != trace {
+			t.Errorf("%s ran under the trace %s, the caller's is %s", method, a.TraceID, trace)
+		}
+	}
+	await(t, "spans of six services", patience, func() error {
+		out, err := try("get", "--raw", "/api/v1/namespaces/"+namespace+"/services/trace-sink:8080/proxy/traces/"+trace)
+		if err != nil {
+			return err
+		}
+		var spans []struct{ Service, Pod, Name, ID, Parent string }
+		if err := json.Unmarshal([]byte(out), &spans); err != nil {
+			return err
+		}
+		known, pods, services := map[string]bool{"00f067aa0ba902b7": true}, map[string]bool{}, map[string]bool{}
+		for _, s := range spans {
+			known[s.ID], pods[s.Pod], services[s.Service] = true, true, true
+		}
+		for _, s := range spans {
+			if !known[s.Parent] {
+				return fmt.Errorf("the parent of the span %s of %s is missing", s.Name, s.Service)
+			}
+		}
+		for _, s := range stages {
+			if !services["triplemesh-"+s] {
+				return fmt.Errorf("of %d spans none is of the %s", len(spans), s)
+			}
+		}
+		figure("one trace of two questions", "%d spans of %d services in %d pods", len(spans), len(services), len(pods))
+		return nil
+	})
+}
+
+// missingSecret wants the pod to say which secret, and the mesh to go on.
+func missingSecret(t *testing.T) {
+	kubectl(t, "patch", "deployment", "generator", "--patch",
+		`{"spec":{"template":{"spec":{"containers":[{"name":"stage","env":[{"name":"TRIPLEMESH_LLM_API_KEY","valueFrom":{"secretKeyRef":{"name":"no-such-secret","key":"api-key"}}}]}]}}}}`)
+	t.Cleanup(func() {
+		kubectl(t, "rollout", "undo", "deployment/generator")
+		settled(t, "generator")
+	})
+	await(t, "a word of the missing secret", patience, func() error {
+		said, err := try("get", "pods", "-l", "app.kubernetes.io/name=generator",
+			"-o", "jsonpath={range .items[*]}{.status.containerStatuses[0].state.waiting.reason}: {.status.containerStatuses[0].state.waiting.message}\n{end}")
+		if err != nil {
+			return err
+		}
+		if !strings.Contains(said, "CreateContainerConfigError") || !strings.Contains(said, `"no-such-secret" not found`) {
+			return fmt.Errorf("the pods say %q", said)
+		}
+		t.Logf("the pod says: %s", strings.TrimSpace(said))
+		return nil
+	})
+	// The old pod stays until the new one is ready, which it never is.
+	asksByGrpcurl(t)
+}

@@ -1,0 +1,89 @@
+//go:build cluster
+
+package cluster
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/testkit"
+)
+
+var (
+	rate       = flag.Float64("rate", 20, "questions a second in the tests under load")
+	questions  = flag.Int("questions", 1200, "questions of each test under load")
+	build      = flag.Bool("build", true, "build the images and put them into the cluster first")
+	loader     = flag.String("loader", "", "program that puts an image's tarball into the cluster's nodes, called with its path")
+	repository = flag.String("repository", "localhost/triplemesh", "registry and path that the cluster takes the images from; other than the default, they are pushed there")
+	killer     = flag.String("killer", "", "program that kills a container without warning, called with its id; without it pods are deleted with no time to end")
+	keep       = flag.Bool("keep", false, "leave the mesh where it is at the end")
+)
+
+const ownRepository = "localhost/triplemesh"
+
+// stages are the Deployments of the mesh.
+var stages = []string{"orchestrator", "generator", "retriever", "verifier", "evaluator", "reflector"}
+
+// others are what the tests add.
+var others = []string{"scripted-llm", "trace-sink"}
+
+// inRepository gives a manifest's images the repository of this run.
+func inRepository(manifest string) string {
+	return strings.ReplaceAll(manifest, ownRepository+"/", *repository+"/")
+}
+
+// images builds what the mesh runs and puts it where the cluster finds it.
+func images(t *testing.T) {
+	root := filepath.Dir(testkit.CheckoutFile(t, "go.work"))
+	out := t.TempDir()
+	args := []string{"-C", root, "run", "./deploy/images", "-out", out, "-repository", *repository}
+	if *repository != ownRepository {
+		args = append(args, "-push")
+	}
+	args = append(args, stages...)
+	args = append(append(args, others...), "load")
+	sizes, err := run("", "go", args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log("\n" + sizes)
+	if *loader == "" {
+		return
+	}
+	tars, err := filepath.Glob(filepath.Join(out, "*.tar"))
+	if err != nil || len(tars) == 0 {
+		t.Fatalf("no image was built: %v", err)
+	}
+	for _, tar := range tars {
+		if _, err := run("", *loader, tar); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// deploy applies the overlay and waits until all pods are ready.
+func deploy(t *testing.T) {
+	rendered, err := run("", "kubectl", "kustomize", "mesh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(inRepository(rendered), "kubectl", "apply", "-f", "-"); err != nil {
+		t.Fatal(err)
+	}
+	settled(t, append(append([]string{}, others...), stages...)...)
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if _, err := run("", "kubectl", "version"); err != nil {
+		fmt.Fprintln(os.Stderr, "no cluster answers; `make k8s-test` starts one, or name yours by KUBECONFIG:", err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	fmt.Println(figures())
+	os.Exit(code)
+}
