@@ -102,6 +102,7 @@ func (s *KnowledgeGraphs) load(ctx context.Context, recv receive, progress func(
 			_ = os.Remove(dir)
 		}
 	}()
+	origin, hasOrigin := originOf(graphs, header.GetKg())
 	files := &fileReader{receive: recv}
 	for {
 		file, err := files.next()
@@ -111,7 +112,15 @@ func (s *KnowledgeGraphs) load(ctx context.Context, recv receive, progress func(
 		if err != nil {
 			return nil, err
 		}
+		if hasOrigin {
+			return nil, filesOfOrigin(header.GetKg())
+		}
 		if err := read(ctx, loader, file, files); err != nil {
+			return nil, err
+		}
+	}
+	if hasOrigin {
+		if err := loader.ReadFrom(ctx, header.GetKg(), origin); err != nil {
 			return nil, err
 		}
 	}

@@ -19,7 +19,7 @@ import (
 type kgLoad struct {
 	storeFlags
 	Name       string   `arg:"" help:"Name of the knowledge graph: a lower-case word."`
-	Files      []string `arg:"" help:"Files of triples, plain, .gz, .bz2 or .zst: TSV (subject, relation, object, separated by tabs), CSV, N-Triples, N-Quads, Turtle, JSON-LD, or the dumps of Wikidata (JSON) and Freebase; - reads TSV from standard input. A Neo4j server (neo4j://HOST:PORT, bolt://…; NEO4J_USER, NEO4J_PASSWORD) or a SPARQL endpoint (sparql+https://…; SPARQL_USER, SPARQL_PASSWORD) is read as a file is."`
+	Files      []string `arg:"" optional:"" help:"Files of triples, plain, .gz, .bz2 or .zst: TSV (subject, relation, object, separated by tabs), CSV, N-Triples, N-Quads, Turtle, JSON-LD, or the dumps of Wikidata (JSON) and Freebase; - reads TSV from standard input. A Neo4j server (neo4j://HOST:PORT, bolt://…; NEO4J_USER, NEO4J_PASSWORD) or a SPARQL endpoint (sparql+https://…; SPARQL_USER, SPARQL_PASSWORD) is read as a file is. Without any, the retriever reads the knowledge graph where its configuration says that it is kept."`
 	Format     string   `enum:"${formats}" default:"" placeholder:"FORMAT" help:"tsv, csv, n-triples, n-quads, turtle, json-ld, wikidata-json or freebase; otherwise told by the files' names."`
 	Columns    string   `placeholder:"S,R,O" help:"Headings of a CSV file's columns of subject, relation and object, and if there are any of start and end. One heading alone is the subject, and every other column a relation."`
 	Separator  string   `placeholder:"CHAR" help:"What stands between the cells of a CSV file; otherwise a comma."`
