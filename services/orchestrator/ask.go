@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/triplemesh/triplemesh/internal/auth"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
@@ -23,11 +24,12 @@ import (
 )
 
 // begin opens the run of a question.
-func begin(ctx context.Context, req *orchestratorv1.AskRequest, method string) *orchestratorv1.Run {
+func begin(ctx context.Context, req *orchestratorv1.AskRequest, method string, caller auth.Caller) *orchestratorv1.Run {
 	return &orchestratorv1.Run{
 		Id:       ulid.Make().String(),
 		Question: req.GetQuestion(),
 		Method:   method,
+		Subject:  caller.Subject,
 		Ablation: req.GetOptions().GetAblation(),
 		TraceId:  trace.SpanContextFromContext(ctx).TraceID().String(),
 		Started:  timestamppb.Now(),

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/client"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"github.com/triplemesh/triplemesh/internal/testkit"
@@ -66,6 +67,9 @@ func local(t *testing.T, mesh *stagetest.Mesh) (*orchestrator.Service, *runs.Kee
 	}
 	return service, keeper
 }
+
+// anybody is the context of a caller whom the server asked nothing.
+func anybody(t *testing.T) context.Context { return auth.With(t.Context(), auth.Anybody()) }
 
 // film asks the scripted question by a method, over wikidata.
 func film(method string) *orchestratorv1.AskRequest {

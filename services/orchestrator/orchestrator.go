@@ -14,8 +14,10 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/enum"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/triplemesh/triplemesh/internal/tenant"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/confidence"
@@ -37,19 +39,19 @@ type Service struct {
 	methods    []method.Method
 	kgs        retrieverv1.KnowledgeGraphServiceClient
 	confidence *confidence.Model
-	runs       *runs.Keeper
+	runs       runs.Tenants
 	tel        *telemetry.Telemetry
 	metrics    *metrics
 }
 
 // New returns a Service that answers by methods, says by sure how likely answers
-// are right, and leaves runs to keeper.
-func New(methods []method.Method, kgs retrieverv1.KnowledgeGraphServiceClient, sure *confidence.Model, keeper *runs.Keeper, tel *telemetry.Telemetry) (*Service, error) {
+// are right, and keeps runs.
+func New(methods []method.Method, kgs retrieverv1.KnowledgeGraphServiceClient, sure *confidence.Model, kept runs.Tenants, tel *telemetry.Telemetry) (*Service, error) {
 	m, err := newMetrics(tel.Meter())
 	if err != nil {
 		return nil, err
 	}
-	return &Service{methods: methods, kgs: kgs, confidence: sure, runs: keeper, tel: tel, metrics: m}, nil
+	return &Service{methods: methods, kgs: kgs, confidence: sure, runs: kept, tel: tel, metrics: m}, nil
 }
 
 // Register adds the service to a server.
@@ -81,7 +83,11 @@ func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest, liste
 	if err != nil {
 		return nil, err
 	}
-	run := begin(ctx, req, m.Info().GetName())
+	caller, kept, err := s.whose(ctx)
+	if err != nil {
+		return nil, err
+	}
+	run := begin(ctx, req, m.Info().GetName(), caller)
 	if m.Info().GetNeedsKg() {
 		if err := s.pinAll(ctx, req, run); err != nil {
 			return nil, err
@@ -108,7 +114,7 @@ func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest, liste
 	}
 	s.metrics.answered(ctx, answered)
 	if !req.GetOptions().GetNoRecord() {
-		if err := s.runs.Put(answered); err != nil {
+		if err := kept.Put(answered); err != nil {
 			// The answer is worth more than its record.
 			s.tel.Logger().ErrorContext(ctx, "the run was answered but not kept", "error", err)
 		}
@@ -197,25 +203,45 @@ func (s *Service) ListMethods(context.Context, *orchestratorv1.ListMethodsReques
 	return resp, nil
 }
 
-// GetRun implements orchestratorv1.OrchestratorServiceServer.
-func (s *Service) GetRun(_ context.Context, req *orchestratorv1.GetRunRequest) (*orchestratorv1.GetRunResponse, error) {
-	run, err := s.runs.Get(req.GetId())
-	if errors.Is(err, runs.ErrNotFound) {
-		return nil, status.Errorf(codes.NotFound, "there is no run %q; ListRuns lists them", req.GetId())
+// whose is who makes a request, and the runs that are theirs.
+func (s *Service) whose(ctx context.Context) (auth.Caller, runs.Store, error) {
+	caller, ok := auth.From(ctx)
+	if !ok {
+		return auth.Caller{}, nil, tenant.ErrNone
 	}
+	store, err := s.runs.Of(caller.Tenant)
+	return caller, store, err
+}
+
+// GetRun implements orchestratorv1.OrchestratorServiceServer.
+func (s *Service) GetRun(ctx context.Context, req *orchestratorv1.GetRunRequest) (*orchestratorv1.GetRunResponse, error) {
+	_, kept, err := s.whose(ctx)
 	if err != nil {
+		return nil, err
+	}
+	run, err := kept.Get(req.GetId())
+	switch {
+	case errors.Is(err, runs.ErrNotFound):
+		return nil, status.Errorf(codes.NotFound, "there is no run %q; `triplemesh runs` lists those there are", req.GetId())
+	case errors.Is(err, runs.ErrDamaged):
+		return nil, status.Errorf(codes.DataLoss, "the record of run %q is damaged; `triplemesh runs` lists those that can be read", req.GetId())
+	case err != nil:
 		return nil, err
 	}
 	return &orchestratorv1.GetRunResponse{Run: run}, nil
 }
 
 // ListRuns implements orchestratorv1.OrchestratorServiceServer.
-func (s *Service) ListRuns(_ context.Context, req *orchestratorv1.ListRunsRequest) (*orchestratorv1.ListRunsResponse, error) {
+func (s *Service) ListRuns(ctx context.Context, req *orchestratorv1.ListRunsRequest) (*orchestratorv1.ListRunsResponse, error) {
+	_, kept, err := s.whose(ctx)
+	if err != nil {
+		return nil, err
+	}
 	size := defaultPage
 	if n := int(req.GetPageSize()); n > 0 {
 		size = n
 	}
-	page, next, err := s.runs.List(size, req.GetPageToken(), runs.Filter{Method: req.GetMethod(), KG: req.GetKg()})
+	page, next, err := kept.List(ctx, size, req.GetPageToken(), runs.Filter{Method: req.GetMethod(), KG: req.GetKg()})
 	if err != nil {
 		return nil, err
 	}

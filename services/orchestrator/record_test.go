@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/triplemesh/triplemesh/internal/tenant"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator"
@@ -62,7 +63,11 @@ func TestRunsAreKeptAndListed(t *testing.T) {
 // count is how many runs are kept.
 func count(t *testing.T, db *runs.Keeper) int {
 	t.Helper()
-	page, _, err := db.List(100, "", runs.Filter{})
+	kept, err := db.Of(tenant.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, _, err := kept.List(t.Context(), 100, "", runs.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +102,7 @@ func TestWhichRunsAreKept(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			mesh, req := stagetest.New(t), film("pg-akv")
 			service, db := local(t, mesh)
-			ctx, leave := context.WithCancel(t.Context())
+			ctx, leave := context.WithCancel(anybody(t))
 			defer leave()
 			c.script(mesh, req, leave)
 			_, err := service.Ask(ctx, req)
@@ -116,13 +121,13 @@ func TestAnAnswerIsWorthMoreThanItsRecord(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if resp, err := service.Ask(t.Context(), film("pg-akv")); err != nil || len(resp.GetRun().GetAnswers()) == 0 {
+	if resp, err := service.Ask(anybody(t), film("pg-akv")); err != nil || len(resp.GetRun().GetAnswers()) == 0 {
 		t.Errorf("got %v, %v", resp, err)
 	}
-	if _, err := service.GetRun(t.Context(), &orchestratorv1.GetRunRequest{Id: "x"}); err == nil {
+	if _, err := service.GetRun(anybody(t), &orchestratorv1.GetRunRequest{Id: "x"}); err == nil {
 		t.Error("a run was read from a closed database")
 	}
-	if _, err := service.ListRuns(t.Context(), &orchestratorv1.ListRunsRequest{}); err == nil {
+	if _, err := service.ListRuns(anybody(t), &orchestratorv1.ListRunsRequest{}); err == nil {
 		t.Error("runs were listed from a closed database")
 	}
 }
@@ -145,6 +150,7 @@ func TestConfig(t *testing.T) {
 	}{
 		{"the defaults are valid", func(*orchestrator.Config) {}, true},
 		{"no file for runs", func(c *orchestrator.Config) { c.Runs.File = "" }, false},
+		{"a directory for runs", func(c *orchestrator.Config) { c.Runs.File, c.Runs.Dir = "", "runs" }, true},
 		{"fewer than no runs", func(c *orchestrator.Config) { c.Runs.Keep = -1 }, false},
 		{"no paths", func(c *orchestrator.Config) { c.Ger.MaxPaths = 0 }, false},
 		{"more paths than a call carries", func(c *orchestrator.Config) { c.Ger.MaxPaths = 65 }, false},

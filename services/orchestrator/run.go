@@ -43,9 +43,15 @@ type Config struct {
 
 // RunsConfig is where answered questions are kept.
 type RunsConfig struct {
-	// File is the database file.
+	// File is the database file, which one orchestrator has open at a time: for
+	// a mesh with one.
 	File string `koanf:"file"`
-	// Keep is the most runs kept; the oldest go first. 0 keeps all.
+	// Dir is a directory with a file for each run, which several orchestrators
+	// share: for replicas, on a volume that all of them can write. Where it is
+	// set, File is left alone.
+	Dir string `koanf:"dir"`
+	// Keep is the most runs kept of each tenant; the oldest go first. 0 keeps
+	// all.
 	Keep int `koanf:"keep"`
 }
 
@@ -76,14 +82,23 @@ func DefaultConfig() Config {
 // Validate names the first setting that cannot be.
 func (c Config) Validate() error {
 	switch {
-	case c.Runs.File == "":
-		return errors.New("runs.file: name a file to keep runs in")
+	case c.Runs.File == "" && c.Runs.Dir == "":
+		return errors.New("runs.file: name a file to keep runs in, or in runs.dir a directory")
 	case c.Runs.Keep < 0:
 		return fmt.Errorf("runs.keep: %d is less than 0", c.Runs.Keep)
 	case c.Ger.MaxPaths < 1 || c.Ger.MaxPaths > 64 || c.Ger.MaxCandidates < 1:
 		return errors.New("ger.max_paths must be 1 to 64 and ger.max_candidates at least 1")
 	}
 	return nil
+}
+
+// open opens the place that runs are kept in. report is told of what in it
+// cannot be read.
+func (c RunsConfig) open(report func(path string, err error)) (runs.Tenants, error) {
+	if c.Dir != "" {
+		return runs.OpenDir(c.Dir, c.Keep, report)
+	}
+	return runs.Open(c.File, c.Keep)
 }
 
 // Run serves until ctx ends.
@@ -115,11 +130,13 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		Reflector: reflectorv1.NewReflectorServiceClient(conns[4]),
 	}
 
-	db, err := runs.Open(cfg.Runs.File, cfg.Runs.Keep)
+	kept, err := cfg.Runs.open(func(path string, err error) {
+		tel.Logger().WarnContext(ctx, "a file in the directory of runs was passed over", "path", path, "error", err)
+	})
 	if err != nil {
 		return err
 	}
-	keeper := runs.NewKeeper(db, func(run *orchestratorv1.Run, err error) {
+	keeper := runs.NewKeeper(kept, func(run *orchestratorv1.Run, err error) {
 		tel.Logger().ErrorContext(ctx, "a run was answered but not kept", "run", run.GetId(), "error", err)
 	})
 	defer func() { err = errors.Join(err, keeper.Close()) }()

@@ -20,9 +20,23 @@ func guard(do func() error) (err error) {
 }
 
 // update and view are bbolt's, guarded. All of a transaction runs on the
-// caller's goroutine, where a panic can be caught.
+// caller's goroutine, where a panic can be caught. One that is caught while
+// something is written may leave bbolt's own lock held: nothing is written after
+// it, rather than wait for that lock for ever.
 func (d *DB) update(do func(*bbolt.Tx) error) error {
-	return guard(func() error { return d.bolt.Update(do) })
+	if err := d.broken.Load(); err != nil {
+		return *err
+	}
+	ended := false
+	err := guard(func() error {
+		err := d.bolt.Update(do)
+		ended = true
+		return err
+	})
+	if !ended {
+		d.broken.Store(&err)
+	}
+	return err
 }
 
 func (d *DB) view(do func(*bbolt.Tx) error) error {

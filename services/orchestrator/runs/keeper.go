@@ -1,9 +1,11 @@
 package runs
 
 import (
+	"context"
 	"errors"
 	"sync"
 
+	"github.com/triplemesh/triplemesh/internal/tenant"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
@@ -13,14 +15,14 @@ const maxWaiting = 64
 // ErrClosed is what a Keeper says after Close.
 var ErrClosed = errors.New("the run database is closed")
 
-// Keeper writes runs to a DB behind the caller's back, since an answer should
-// not wait for the disk. What was put is read back at once, and is on disk when
-// Close returns; only a crash loses the runs of its last moment. Safe for
-// concurrent use.
+// Keeper writes runs behind the caller's back, since an answer should not wait
+// for the disk. What was put is read back at once, and is on disk when Close
+// returns; only a crash loses the runs of its last moment. Safe for concurrent
+// use.
 type Keeper struct {
-	db     *DB
-	failed func(*orchestratorv1.Run, error)
-	ended  chan struct{}
+	tenants Tenants
+	failed  func(*orchestratorv1.Run, error)
+	ended   chan struct{}
 
 	mu     sync.RWMutex // held for reading while something is queued
 	closed bool
@@ -29,14 +31,16 @@ type Keeper struct {
 
 // entry is a run to keep, or a reader that waits for those before it.
 type entry struct {
-	run  *orchestratorv1.Run
-	done chan struct{}
+	run   *orchestratorv1.Run
+	store Store
+	done  chan struct{}
 }
 
-// NewKeeper takes a database over. failed is told of runs that could not be
-// kept; it may be nil. The caller must Close the Keeper and leave the DB to it.
-func NewKeeper(db *DB, failed func(*orchestratorv1.Run, error)) *Keeper {
-	k := &Keeper{db: db, failed: failed, queue: make(chan entry, maxWaiting), ended: make(chan struct{})}
+// NewKeeper takes the runs of all tenants over. failed is told of runs that
+// could not be kept; it may be nil. The caller must Close the Keeper and leave
+// tenants to it.
+func NewKeeper(tenants Tenants, failed func(*orchestratorv1.Run, error)) *Keeper {
+	k := &Keeper{tenants: tenants, failed: failed, queue: make(chan entry, maxWaiting), ended: make(chan struct{})}
 	go k.work()
 	return k
 }
@@ -46,14 +50,20 @@ func (k *Keeper) work() {
 	for e := range k.queue {
 		if e.done != nil {
 			close(e.done)
-		} else if err := k.db.Put(e.run); err != nil && k.failed != nil {
+		} else if err := e.store.Put(e.run); err != nil && k.failed != nil {
 			k.failed(e.run, err)
 		}
 	}
 }
 
-// Put keeps a run, which must not be changed any more.
-func (k *Keeper) Put(run *orchestratorv1.Run) error { return k.add(entry{run: run}) }
+// Of implements Tenants.
+func (k *Keeper) Of(id tenant.ID) (Store, error) {
+	store, err := k.tenants.Of(id)
+	if err != nil {
+		return nil, err
+	}
+	return kept{k, store}, nil
+}
 
 func (k *Keeper) add(e entry) error {
 	k.mu.RLock()
@@ -75,22 +85,6 @@ func (k *Keeper) settle() error {
 	return nil
 }
 
-// Get is DB.Get.
-func (k *Keeper) Get(id string) (*orchestratorv1.Run, error) {
-	if err := k.settle(); err != nil {
-		return nil, err
-	}
-	return k.db.Get(id)
-}
-
-// List is DB.List.
-func (k *Keeper) List(size int, before string, filter Filter) (page []*orchestratorv1.Run, next string, err error) {
-	if err := k.settle(); err != nil {
-		return nil, "", err
-	}
-	return k.db.List(size, before, filter)
-}
-
 // Close writes what waits and closes the database.
 func (k *Keeper) Close() error {
 	k.mu.Lock()
@@ -102,5 +96,33 @@ func (k *Keeper) Close() error {
 	close(k.queue)
 	k.mu.Unlock()
 	<-k.ended
-	return k.db.Close()
+	return k.tenants.Close()
+}
+
+// kept is one tenant's store behind a Keeper.
+type kept struct {
+	keeper *Keeper
+	store  Store
+}
+
+// Put keeps a run, which must not be changed any more. It does not wait for the
+// disk.
+func (s kept) Put(run *orchestratorv1.Run) error {
+	return s.keeper.add(entry{run: run, store: s.store})
+}
+
+// Get implements Store.
+func (s kept) Get(id string) (*orchestratorv1.Run, error) {
+	if err := s.keeper.settle(); err != nil {
+		return nil, err
+	}
+	return s.store.Get(id)
+}
+
+// List implements Store.
+func (s kept) List(ctx context.Context, size int, before string, filter Filter) ([]*orchestratorv1.Run, string, error) {
+	if err := s.keeper.settle(); err != nil {
+		return nil, "", err
+	}
+	return s.store.List(ctx, size, before, filter)
 }

@@ -7,24 +7,27 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/triplemesh/triplemesh/internal/tenant"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
+	"github.com/triplemesh/triplemesh/services/orchestrator/runs/runstest"
 )
 
 func TestAKeeperReadsBackAtOnceWhatWasPut(t *testing.T) {
-	k := runs.NewKeeper(open(t, file(t), 0), nil)
-	defer k.Close()
+	keeper := runs.NewKeeper(open(t, file(t), 0), nil)
+	defer keeper.Close()
+	k := runstest.Of(t, keeper, tenant.Default())
 	for i := range 100 {
-		if err := k.Put(run(i)); err != nil {
+		if err := k.Put(runstest.Run(i)); err != nil {
 			t.Fatal(err)
 		}
 		if i%10 != 0 {
 			continue
 		}
-		if got, err := k.Get(run(i).GetId()); err != nil || !proto.Equal(got, run(i)) {
+		if got, err := k.Get(runstest.Run(i).GetId()); err != nil || !proto.Equal(got, runstest.Run(i)) {
 			t.Errorf("run %d is read back as %v, %v", i, got, err)
 		}
-		if page, _, err := k.List(1, "", runs.Filter{}); err != nil || len(page) != 1 || page[0].GetId() != run(i).GetId() {
+		if page, _, err := k.List(t.Context(), 1, "", runs.Filter{}); err != nil || len(page) != 1 || page[0].GetId() != runstest.Run(i).GetId() {
 			t.Errorf("after run %d the newest is %v, %v", i, page, err)
 		}
 	}
@@ -39,20 +42,21 @@ func TestClosingAKeeperLosesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := runs.NewKeeper(db, nil)
+	keeper := runs.NewKeeper(db, nil)
+	k := runstest.Of(t, keeper, runstest.Tenant(t, "acme"))
 	var kept sync.Map
 	var writers sync.WaitGroup
 	for w := range 4 {
 		writers.Go(func() {
 			for i := range 50 {
-				r := run(w*50 + i)
+				r := runstest.Run(w*50 + i)
 				if err := k.Put(r); err == nil {
 					kept.Store(r.GetId(), true)
 				} else if !errors.Is(err, runs.ErrClosed) {
 					t.Errorf("put: %v", err)
 				}
 				if w == 0 && i == 25 {
-					if err := errors.Join(k.Close(), k.Close()); err != nil {
+					if err := errors.Join(keeper.Close(), keeper.Close()); err != nil {
 						t.Errorf("close: %v", err)
 					}
 				}
@@ -60,14 +64,14 @@ func TestClosingAKeeperLosesNothing(t *testing.T) {
 		})
 	}
 	writers.Wait()
-	again := open(t, path, 0)
+	again := runstest.Of(t, open(t, path, 0), runstest.Tenant(t, "acme"))
 	kept.Range(func(id, _ any) bool {
 		if _, err := again.Get(id.(string)); err != nil {
 			t.Errorf("run %s was taken and is gone: %v", id, err)
 		}
 		return true
 	})
-	if _, _, err := k.List(1, "", runs.Filter{}); !errors.Is(err, runs.ErrClosed) {
+	if _, _, err := k.List(t.Context(), 1, "", runs.Filter{}); !errors.Is(err, runs.ErrClosed) {
 		t.Errorf("listed after the end: %v", err)
 	}
 }
@@ -75,7 +79,7 @@ func TestClosingAKeeperLosesNothing(t *testing.T) {
 func TestAKeeperTellsOfRunsThatCouldNotBeKept(t *testing.T) {
 	var lost []error
 	k := runs.NewKeeper(open(t, file(t), 0), func(_ *orchestratorv1.Run, err error) { lost = append(lost, err) })
-	if err := k.Put(&orchestratorv1.Run{}); err != nil { // without an id
+	if err := runstest.Of(t, k, tenant.Default()).Put(&orchestratorv1.Run{}); err != nil { // without an id
 		t.Fatal(err)
 	}
 	if err := k.Close(); err != nil {
@@ -83,5 +87,25 @@ func TestAKeeperTellsOfRunsThatCouldNotBeKept(t *testing.T) {
 	}
 	if len(lost) != 1 {
 		t.Errorf("told of %v", lost)
+	}
+}
+
+func TestAKeeperKeepsTenantsApart(t *testing.T) {
+	k := runs.NewKeeper(open(t, file(t), 0), nil)
+	defer k.Close()
+	acme, globex := runstest.Of(t, k, runstest.Tenant(t, "acme")), runstest.Of(t, k, runstest.Tenant(t, "globex"))
+	runstest.Put(t, acme, 0, 3)
+	runstest.Put(t, globex, 3, 5)
+	for i := range 5 {
+		_, err := acme.Get(runstest.ID(i))
+		if (err == nil) != (i < 3) || err != nil && !errors.Is(err, runs.ErrNotFound) {
+			t.Errorf("acme reads run %d: %v", i, err)
+		}
+	}
+	if ids, _ := runstest.All(t, globex, 9, runs.Filter{}); len(ids) != 2 {
+		t.Errorf("globex has %q", ids)
+	}
+	if store, err := k.Of(tenant.ID{}); !errors.Is(err, tenant.ErrNone) || store != nil {
+		t.Errorf("nobody has %v, %v", store, err)
 	}
 }

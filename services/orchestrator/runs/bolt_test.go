@@ -1,0 +1,215 @@
+package runs_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
+	"github.com/triplemesh/triplemesh/services/orchestrator/runs/runstest"
+)
+
+func open(t *testing.T, path string, keep int) *runs.DB {
+	t.Helper()
+	db, err := runs.Open(path, keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func file(t *testing.T) string { return filepath.Join(t.TempDir(), "new folder", "runs.db") }
+
+func TestDB(t *testing.T) {
+	runstest.Suite(t, func(t *testing.T) runstest.Place {
+		path := file(t)
+		return func(keep int) (runs.Tenants, error) { return runs.Open(path, keep) }
+	})
+}
+
+// version is the format that a database says it is of.
+func version(t *testing.T, path string) (v string) {
+	t.Helper()
+	b, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = b.View(func(tx *bbolt.Tx) error { v = string(tx.Bucket([]byte("meta")).Get([]byte("version"))); return nil })
+	if err := errors.Join(err, b.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestADatabaseOfBeforeThereWereTenants(t *testing.T) {
+	path := file(t)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = b.Update(func(tx *bbolt.Tx) error {
+		kept, err1 := tx.CreateBucket([]byte("runs"))
+		meta, err2 := tx.CreateBucket([]byte("meta"))
+		value, err3 := proto.Marshal(runstest.Run(0))
+		if err := errors.Join(err1, err2, err3); err != nil {
+			return err
+		}
+		return errors.Join(kept.Put([]byte(runstest.ID(0)), value), meta.Put([]byte("version"), []byte("1")))
+	})
+	if err := errors.Join(err, b.Close()); err != nil {
+		t.Fatal(err)
+	}
+
+	db := open(t, path, 0)
+	store := runstest.Of(t, db, tenant.Default())
+	runstest.Put(t, store, 1, 2)
+	if ids, _ := runstest.All(t, store, 5, runs.Filter{}); !slices.Equal(ids, runstest.IDs(1, 0)) {
+		t.Errorf("its runs are %q", ids)
+	}
+	acme := runstest.Of(t, db, runstest.Tenant(t, "acme"))
+	if _, err := acme.Get(runstest.ID(0)); !errors.Is(err, runs.ErrNotFound) {
+		t.Errorf("another tenant reads them: %v", err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if v := version(t, path); v != "1" {
+		t.Errorf("with one tenant it is of format %s, which the build before does not read", v)
+	}
+
+	db = open(t, path, 0)
+	runstest.Put(t, runstest.Of(t, db, runstest.Tenant(t, "acme")), 2, 3)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if v := version(t, path); v != "2" {
+		t.Errorf("with two tenants it is of format %s, which the build before would take for its own", v)
+	}
+	if ids, _ := runstest.All(t, runstest.Of(t, open(t, path, 0), tenant.Default()), 5, runs.Filter{}); len(ids) != 2 {
+		t.Errorf("in format 2 the default tenant has %q", ids)
+	}
+}
+
+func TestFilesThatCannotBeOpened(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		prepare func(t *testing.T, path string)
+		says    string
+	}{
+		{"one that another process has open", func(t *testing.T, path string) { open(t, path, 0) }, "another process has it open"},
+		{"one of a later version", func(t *testing.T, path string) {
+			if err := open(t, path, 0).Close(); err != nil {
+				t.Fatal(err)
+			}
+			b, err := bbolt.Open(path, 0o600, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = b.Update(func(tx *bbolt.Tx) error { return tx.Bucket([]byte("meta")).Put([]byte("version"), []byte("7")) })
+			if err := errors.Join(err, b.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}, `format "7"`},
+		{"one that is no database", func(t *testing.T, path string) { write(t, path, []byte(strings.Repeat("no database ", 4000))) }, "invalid database"},
+		{"one that was cut in its first page", func(t *testing.T, path string) { write(t, path, []byte("x")) }, ""},
+		{"a folder", func(t *testing.T, path string) {
+			if err := os.MkdirAll(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}, "is a directory"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := file(t)
+			c.prepare(t, path)
+			db, err := runs.Open(path, 0)
+			if err == nil {
+				db.Close()
+				t.Fatal("it was opened")
+			}
+			if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("the error is %v, want it to name the file and %q", err, c.says)
+			}
+		})
+	}
+}
+
+func write(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whatever is wrong with a file: calls end, in runs or in errors.
+func TestADamagedFileIsAnErrorAtWorst(t *testing.T) {
+	path := file(t)
+	db := open(t, path, 0)
+	runstest.Put(t, runstest.Of(t, db, tenant.Default()), 0, 60)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(7, 8))
+	failed := 0
+	for i := range 60 {
+		data := slices.Clone(whole)
+		switch i % 3 {
+		case 0: // cut short
+			data = data[:random.IntN(len(data))]
+		case 1: // a page overwritten
+			at := random.IntN(len(data)/4096) * 4096
+			for j := range 4096 {
+				data[at+j] = byte(random.Uint32())
+			}
+		case 2: // bits flipped
+			for range 20 {
+				data[random.IntN(len(data))] ^= 1 << random.IntN(8)
+			}
+		}
+		damaged := filepath.Join(t.TempDir(), "runs.db")
+		write(t, damaged, data)
+		if !use(damaged) {
+			failed++
+		}
+	}
+	if failed == 0 {
+		t.Error("no damage was noticed")
+	}
+}
+
+// use tells whether everything works with a file.
+func use(path string) bool {
+	db, err := runs.Open(path, 100)
+	if err != nil {
+		return false
+	}
+	defer db.Close()
+	store, err := db.Of(tenant.Default())
+	for token := ""; err == nil; {
+		if _, token, err = store.List(context.Background(), 10, token, runs.Filter{}); token == "" {
+			break
+		}
+	}
+	for i := range 60 {
+		if _, e := store.Get(runstest.ID(i)); e != nil {
+			err = e
+		}
+	}
+	return errors.Join(err, store.Put(runstest.Run(61))) == nil
+}

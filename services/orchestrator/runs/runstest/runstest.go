@@ -1,0 +1,307 @@
+// Package runstest is what every store of runs must do.
+package runstest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/triplemesh/triplemesh/internal/tenant"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
+)
+
+// Place is a new, empty place for runs. It opens it for a number of runs to
+// keep; what was kept there before is there again.
+type Place func(keep int) (runs.Tenants, error)
+
+// ID is that of the nth run: seven hours after the one before, so that some
+// share a day and some do not.
+func ID(n int) string {
+	var id ulid.ULID
+	_ = id.SetTime(ulid.Timestamp(time.Date(2026, 11, 1, 7*n, 0, 0, 0, time.UTC)))
+	_ = id.SetEntropy([]byte(fmt.Sprintf("%010d", n)))
+	return id.String()
+}
+
+// Run is the nth run.
+func Run(n int) *orchestratorv1.Run {
+	return &orchestratorv1.Run{
+		Id: ID(n), Question: strings.Repeat("why ", 100), Method: []string{"pg-akv", "ger"}[n%2], Subject: "ci",
+		Kg:       &graphv1.KnowledgeGraphRef{Name: []string{"wikidata", "freebase", "own"}[n%3], Snapshot: 1},
+		OtherKgs: []*graphv1.KnowledgeGraphRef{{Name: []string{"films", "rivers"}[n%2]}},
+		Usage:    &llmv1.Usage{Calls: 3},
+		Stages:   []*orchestratorv1.StageReport{{}}, Spans: []*orchestratorv1.Span{{}},
+		Graphs: &orchestratorv1.Run_PgAkv{PgAkv: &orchestratorv1.PgAkvGraphs{Cypher: strings.Repeat("CREATE ", 200)}},
+	}
+}
+
+// Tenant reads a tenant's name.
+func Tenant(t testing.TB, name string) tenant.ID {
+	t.Helper()
+	id, err := tenant.Parse(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// Of is the runs of one tenant, in a place that the test ends with.
+func Of(t testing.TB, tenants runs.Tenants, id tenant.ID) runs.Store {
+	t.Helper()
+	store, err := tenants.Of(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+// Put keeps the runs from one number up to another.
+func Put(t testing.TB, store runs.Store, from, to int) {
+	t.Helper()
+	for i := from; i < to; i++ {
+		if err := store.Put(Run(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// All pages through everything.
+func All(t testing.TB, store runs.Store, size int, filter runs.Filter) (ids []string, pages int) {
+	t.Helper()
+	for token := ""; ; pages++ {
+		page, next, err := store.List(t.Context(), size, token, filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range page {
+			ids = append(ids, r.GetId())
+		}
+		if next == "" {
+			return ids, pages + 1
+		}
+		token = next
+	}
+}
+
+// IDs are those of runs.
+func IDs(ns ...int) []string {
+	var ids []string
+	for _, n := range ns {
+		ids = append(ids, ID(n))
+	}
+	return ids
+}
+
+// Suite tests a store. make gives a place for each test.
+func Suite(t *testing.T, make func(t *testing.T) Place) {
+	for name, test := range map[string]func(*testing.T, func(keep int) runs.Tenants){
+		"a run comes back as it was":             comesBack,
+		"an unknown run is not found":            unknown,
+		"lists":                                  lists,
+		"the oldest go":                          oldestGo,
+		"each tenant has its own":                apart,
+		"no tenant has none":                     nobody,
+		"it may be used by many at once":         parallel,
+		"a list ends with the caller's patience": cancelled,
+	} {
+		t.Run(name, func(t *testing.T) {
+			place := make(t)
+			test(t, func(keep int) runs.Tenants {
+				t.Helper()
+				tenants, err := place(keep)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { tenants.Close() })
+				return tenants
+			})
+		})
+	}
+}
+
+func comesBack(t *testing.T, open func(int) runs.Tenants) {
+	tenants := open(0)
+	for _, id := range []tenant.ID{tenant.Default(), Tenant(t, "acme")} {
+		Put(t, Of(t, tenants, id), 0, 1)
+	}
+	if err := tenants.Close(); err != nil {
+		t.Fatal(err)
+	}
+	tenants = open(0)
+	for _, id := range []tenant.ID{tenant.Default(), Tenant(t, "acme")} {
+		if got, err := Of(t, tenants, id).Get(ID(0)); err != nil || !proto.Equal(got, Run(0)) {
+			t.Errorf("of %s got %v, %v", id, got, err)
+		}
+	}
+}
+
+func unknown(t *testing.T, open func(int) runs.Tenants) {
+	store := Of(t, open(0), tenant.Default())
+	ids := []string{ID(0), "run-1", "", "\x00", "../../etc/passwd", "@acme", strings.ToLower(ID(1))}
+	for range 2 {
+		for _, id := range ids {
+			if _, err := store.Get(id); !errors.Is(err, runs.ErrNotFound) {
+				t.Errorf("run %q: %v", id, err)
+			}
+		}
+		Put(t, store, 1, 2) // where some are, as where none are
+	}
+	if err := store.Put(&orchestratorv1.Run{}); err == nil {
+		t.Error("a run without an id was kept")
+	}
+}
+
+func lists(t *testing.T, open func(int) runs.Tenants) {
+	store := Of(t, open(0), tenant.Default())
+	if ids, pages := All(t, store, 5, runs.Filter{}); len(ids) != 0 || pages != 1 {
+		t.Errorf("where nothing was kept: %q in %d pages", ids, pages)
+	}
+	Put(t, store, 0, 20)
+	for _, c := range []struct {
+		name   string
+		size   int
+		filter runs.Filter
+		first  int
+		n      int
+		pages  int
+	}{
+		{"newest first, in one page", 50, runs.Filter{}, 19, 20, 1},
+		{"in pages", 7, runs.Filter{}, 19, 20, 3},
+		{"a last page that is full is followed by none", 5, runs.Filter{}, 19, 20, 4},
+		{"of one method", 3, runs.Filter{Method: "pg-akv"}, 18, 10, 4},
+		{"of one knowledge graph", 50, runs.Filter{KG: "wikidata"}, 18, 7, 1},
+		{"of one that was read beside others", 50, runs.Filter{KG: "rivers"}, 19, 10, 1},
+		{"of both", 50, runs.Filter{Method: "ger", KG: "wikidata"}, 15, 3, 1},
+		{"of a method that answered nothing", 50, runs.Filter{Method: "rog"}, 0, 0, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ids, pages := All(t, store, c.size, c.filter)
+			if len(ids) != c.n || pages != c.pages || c.n > 0 && ids[0] != ID(c.first) {
+				t.Errorf("%d runs in %d pages, %q; want %d in %d from %s", len(ids), pages, ids, c.n, c.pages, ID(c.first))
+			}
+			if !slices.IsSortedFunc(ids, func(a, b string) int { return strings.Compare(b, a) }) {
+				t.Errorf("not newest first: %q", ids)
+			}
+		})
+	}
+	page, _, err := store.List(t.Context(), 1, "", runs.Filter{})
+	if err != nil || page[0].GetGraphs() != nil || page[0].GetStages() != nil || page[0].GetSpans() != nil || page[0].GetUsage().GetCalls() != 3 {
+		t.Errorf("a listed run should have its usage and no graphs, stages and spans: %v, %v", page, err)
+	}
+	for token, want := range map[string]int{ID(6): 6, ID(5) + "x": 6, "zzz": 20, "!": 0} {
+		if page, _, err := store.List(t.Context(), 50, token, runs.Filter{}); err != nil || len(page) != want {
+			t.Errorf("before %q: %d runs, %v; want %d", token, len(page), err, want)
+		}
+	}
+}
+
+func oldestGo(t *testing.T, open func(int) runs.Tenants) {
+	tenants := open(3)
+	store, acme := Of(t, tenants, tenant.Default()), Of(t, tenants, Tenant(t, "acme"))
+	Put(t, acme, 0, 2)
+	Put(t, store, 0, 10)
+	Put(t, store, 0, 10) // the same ids again: the oldest come back and go again
+	if ids, _ := All(t, store, 50, runs.Filter{}); !slices.Equal(ids, IDs(9, 8, 7)) {
+		t.Errorf("kept %q", ids)
+	}
+	if ids, _ := All(t, acme, 50, runs.Filter{}); !slices.Equal(ids, IDs(1, 0)) {
+		t.Errorf("one tenant's runs cost another's: %q", ids)
+	}
+	Put(t, store, 9, 10)
+	if ids, _ := All(t, store, 50, runs.Filter{}); len(ids) != 3 {
+		t.Errorf("a run written over cost another: %q", ids)
+	}
+	if err := tenants.Close(); err != nil {
+		t.Fatal(err)
+	}
+	fewer := open(2)
+	store = Of(t, fewer, tenant.Default())
+	Put(t, store, 11, 12)
+	if ids, _ := All(t, store, 50, runs.Filter{}); !slices.Equal(ids, IDs(11, 9)) {
+		t.Errorf("after opening for fewer: %q", ids)
+	}
+}
+
+func apart(t *testing.T, open func(int) runs.Tenants) {
+	tenants := open(0)
+	all := []tenant.ID{tenant.Default(), Tenant(t, "acme"), Tenant(t, "ac"), Tenant(t, "runs"), Tenant(t, "meta")}
+	for i, id := range all {
+		Put(t, Of(t, tenants, id), 4*i, 4*i+3)
+	}
+	for i, id := range all {
+		store := Of(t, tenants, id)
+		if ids, pages := All(t, store, 2, runs.Filter{}); !slices.Equal(ids, IDs(4*i+2, 4*i+1, 4*i)) || pages != 2 {
+			t.Errorf("%s has %q in %d pages", id, ids, pages)
+		}
+		for n := range 4 * len(all) {
+			_, err := store.Get(ID(n))
+			if own := n >= 4*i && n < 4*i+3; own != (err == nil) || err != nil && !errors.Is(err, runs.ErrNotFound) {
+				t.Errorf("%s reads run %d: %v", id, n, err)
+			}
+		}
+		// Another's page token is a time and no more.
+		page, next, err := store.List(t.Context(), 50, ID(4*len(all)), runs.Filter{})
+		if err != nil || len(page) != 3 || next != "" {
+			t.Errorf("%s from another's run on: %v, %q, %v", id, page, next, err)
+		}
+	}
+	// The same id twice: a run of each tenant's own.
+	mine := Run(0)
+	mine.Question = "mine"
+	if err := Of(t, tenants, all[1]).Put(mine); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Of(t, tenants, all[0]).Get(ID(0)); err != nil || got.GetQuestion() == "mine" {
+		t.Errorf("one tenant wrote over another's run: %v, %v", got, err)
+	}
+}
+
+func nobody(t *testing.T, open func(int) runs.Tenants) {
+	if store, err := open(0).Of(tenant.ID{}); !errors.Is(err, tenant.ErrNone) || store != nil {
+		t.Errorf("got %v, %v", store, err)
+	}
+}
+
+// Run with -race.
+func parallel(t *testing.T, open func(int) runs.Tenants) {
+	tenants := open(5)
+	var group sync.WaitGroup
+	for i := range 16 {
+		store := Of(t, tenants, []tenant.ID{tenant.Default(), Tenant(t, "acme")}[i%2])
+		group.Go(func() {
+			if err := store.Put(Run(i)); err != nil {
+				t.Error(err)
+			}
+			if _, _, err := store.List(t.Context(), 3, "", runs.Filter{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	for _, id := range []tenant.ID{tenant.Default(), Tenant(t, "acme")} {
+		if ids, _ := All(t, Of(t, tenants, id), 50, runs.Filter{}); len(ids) != 5 {
+			t.Errorf("kept %q of %s", ids, id)
+		}
+	}
+}
+
+func cancelled(t *testing.T, open func(int) runs.Tenants) {
+	store := Of(t, open(0), tenant.Default())
+	Put(t, store, 0, 3)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if page, _, err := store.List(ctx, 2, "", runs.Filter{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, %v", page, err)
+	}
+}
