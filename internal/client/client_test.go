@@ -14,6 +14,7 @@ import (
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/resolver"
 	"google.golang.org/grpc/resolver/manual"
 	"google.golang.org/grpc/status"
@@ -263,6 +264,37 @@ func TestCallsSpreadOverTheServersThatServe(t *testing.T) {
 	}
 	if n := hits[0].Load(); n != 0 {
 		t.Errorf("the server that went away answered %d calls", n)
+	}
+}
+
+// A question makes its calls in the same order every time.
+func TestCallsThatAlternateReachEveryServer(t *testing.T) {
+	var hits [2][2]atomic.Int64 // by server and kind of call
+	addrs := make([]resolver.Address, 2)
+	for i := range addrs {
+		lis, s, served := listen(t), grpc.NewServer(), make(chan error, 1)
+		reflectorv1.RegisterReflectorServiceServer(s, reflector{reflect: func(ctx context.Context) error {
+			md, _ := metadata.FromIncomingContext(ctx)
+			hits[i][len(md.Get("odd"))].Add(1)
+			return nil
+		}})
+		go func() { served <- s.Serve(lis) }()
+		t.Cleanup(func() {
+			s.Stop()
+			<-served
+		})
+		addrs[i].Addr = lis.Addr().String()
+	}
+	mesh := manual.NewBuilderWithScheme("mesh")
+	mesh.InitialState(resolver.State{Addresses: addrs})
+	c := dial(t, "mesh:///reflector", func(cfg *client.Config) { cfg.Options = append(cfg.Options, grpc.WithResolvers(mesh)) })
+	some := func(server int) bool { return hits[server][0].Load() > 0 && hits[server][1].Load() > 0 }
+	for !some(0) || !some(1) {
+		for _, ctx := range []context.Context{t.Context(), metadata.AppendToOutgoingContext(t.Context(), "odd", "yes")} {
+			if _, err := c.Reflect(ctx, why); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"google.golang.org/grpc/balancer/leastrequest"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -13,11 +14,15 @@ import (
 // behind it and was tried again there.
 const pushback = "grpc-retry-pushback-ms"
 
-// serviceConfig spreads calls over the machines that say they serve, and tries
-// again where the machine went away, until too many calls need it: a machine
-// that dies takes all calls with it that were under way there, so a burst of
-// fifty is still tried again. A rollback alone is not: twice is not the same as
-// once.
+// serviceConfig spreads calls over the machines that say they serve: of two
+// chosen by chance, the one with fewer calls under way. In turns it would not do:
+// a question makes the same calls in the same order, so that of two retrievers
+// one would get every ground graph and the other none.
+//
+// A call is tried again where the machine went away, until too many calls need
+// it: a machine that dies takes all calls with it that were under way there, so
+// a burst of fifty is still tried again. A rollback alone is not: twice is not
+// the same as once.
 func serviceConfig(cfg Config) string {
 	retry := ""
 	if cfg.MaxAttempts > 1 {
@@ -37,7 +42,7 @@ func serviceConfig(cfg Config) string {
 	"retryThrottling": {"maxTokens": 100, "tokenRatio": 0.5}`, cfg.MaxAttempts, retrieverv1.KnowledgeGraphService_ServiceDesc.ServiceName)
 	}
 	return `{
-	"loadBalancingConfig": [{"round_robin": {}}],
+	"loadBalancingConfig": [{"` + leastrequest.Name + `": {"choiceCount": 2}}],
 	"healthCheckConfig": {"serviceName": ""}` + retry + `
 }`
 }
