@@ -14,7 +14,7 @@ DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
 # What protos must not break: the last published main, where git knows one.
 BASE ?= $(shell git rev-parse -q --verify refs/remotes/origin/main >/dev/null && echo refs/remotes/origin/main)
 
-.PHONY: help demo build setup test neo4j-test lint generate fuzz bench images k8s-check tools clean
+.PHONY: help demo build setup test neo4j-test lint generate fuzz bench images k8s-check k8s-test tools clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,25 @@ images: build ## Build a container image for each service into .cache/images; RE
 
 k8s-check: ## Render every manifest and check it, with no cluster.
 	go test -count=1 ./deploy/k8s
+
+# One's own cluster by KUBECONFIG, which takes the images from REGISTRY; else one
+# that ../shared starts on this machine, as root.
+KUBE := ../shared/kube
+KUBE_HOME ?= /tmp/kube
+CLUSTER_TEST := go test -count=1 -timeout 90m -v -tags cluster ./tests/cluster $(K8S_TESTFLAGS)
+
+k8s-test: build $(TOOLS)/grpcurl ## Test the mesh in Kubernetes: in yours (KUBECONFIG, REGISTRY), else in one of this machine.
+	bin/triplemesh setup --no-model --no-model-server
+ifdef KUBECONFIG
+	$(CLUSTER_TEST) $(if $(REGISTRY),-repository $(REGISTRY))
+else
+	$(KUBE)/build.sh >/dev/null
+	$(KUBE)/up.sh
+	install -d -o 65532 -g 65532 /var/lib/triplemesh/kg /var/lib/triplemesh/runs
+	@printf '#!/bin/sh\nexec $(KUBE_HOME)/bin/ctr -a $(KUBE_HOME)/run/containerd.sock -n k8s.io tasks kill -s SIGKILL "$$1"\n' >$(KUBE_HOME)/run/kill && chmod +x $(KUBE_HOME)/run/kill
+	KUBECONFIG=$(KUBE_HOME)/run/kubeconfig $(CLUSTER_TEST) -overlay mesh-host-path \
+	  -loader $(abspath $(KUBE))/image.sh -killer $(KUBE_HOME)/run/kill; status=$$?; $(KUBE)/down.sh; exit $$status
+endif
 
 tools: $(TOOLS)/buf $(TOOLS)/protoc-gen-go $(TOOLS)/protoc-gen-go-grpc $(TOOLS)/staticcheck $(TOOLS)/grpcurl ## Install the tools of the trade into .cache/bin.
 
