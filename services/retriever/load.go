@@ -103,7 +103,7 @@ func (s *KnowledgeGraphs) load(ctx context.Context, recv receive, progress func(
 		}
 	}()
 	origin, hasOrigin := originOf(graphs, header.GetKg())
-	files := &fileReader{receive: recv}
+	files := &fileReader{receive: hurried(ctx, s.turns, recv)}
 	for {
 		file, err := files.next()
 		if errors.Is(err, io.EOF) {

@@ -63,7 +63,7 @@ func (s *KnowledgeGraphs) Import(stream grpc.ClientStreamingServer[retrieverv1.I
 		return err
 	}
 	defer release()
-	info, err := graphs.Import(ctx, header.GetKg(), &importReader{stream: stream})
+	info, err := graphs.Import(ctx, header.GetKg(), &importReader{receive: hurried(ctx, s.turns, stream.Recv)})
 	if err != nil {
 		return err
 	}
@@ -81,14 +81,14 @@ func importOutOfOrder(what string) error {
 
 // importReader reads the file of an import as it arrives.
 type importReader struct {
-	stream grpc.ClientStreamingServer[retrieverv1.ImportRequest, retrieverv1.ImportResponse]
-	chunk  []byte
+	receive func() (*retrieverv1.ImportRequest, error)
+	chunk   []byte
 }
 
 // Read implements io.Reader.
 func (r *importReader) Read(p []byte) (int, error) {
 	for len(r.chunk) == 0 {
-		message, err := r.stream.Recv()
+		message, err := r.receive()
 		if err != nil {
 			return 0, err
 		}

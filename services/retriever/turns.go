@@ -3,6 +3,7 @@ package retriever
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/triplemesh/triplemesh/internal/tenant"
 )
@@ -13,6 +14,8 @@ import (
 type turns struct {
 	// building has room for one; whoever waits gets it in the order they came.
 	building chan struct{}
+	// waiting counts those who have no turn yet.
+	waiting atomic.Int64
 
 	mutex sync.Mutex
 	// queued has, for each tenant with builds, who may stand in the queue.
@@ -36,6 +39,8 @@ func (t *turns) take(ctx context.Context) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
+	t.waiting.Add(1)
+	defer t.waiting.Add(-1)
 	own := t.want(id)
 	if err := enter(ctx, own.taken); err != nil {
 		t.leave(id)
