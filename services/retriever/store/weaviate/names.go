@@ -1,0 +1,189 @@
+package weaviate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"unicode/utf8"
+
+	pb "github.com/weaviate/weaviate/grpc/generated/protocol/v1"
+	"golang.org/x/sys/unix"
+
+	"github.com/triplemesh/triplemesh/internal/wholefile"
+	"github.com/triplemesh/triplemesh/services/retriever/nameindex"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// The name index of a snapshot is that of the embedded store, letter for
+// letter: a question is looked up in it some fifty times, and a misspelling
+// finds what it finds there. It is a small part of a snapshot. It lies in the
+// cluster in pieces, and each retriever maps a copy from its own disk.
+
+const (
+	// pieceBytes is how much of the name index a row holds, pieceRows how many
+	// rows are read at a time.
+	pieceBytes, pieceRows = 1 << 20, 16
+	// namesDir is below Config.Dir.
+	namesDir = "names"
+)
+
+// Entity implements store.Names: the id of a row is made of its name.
+func (s *snapshot) Entity(ctx context.Context, name string) (id store.EntityID, ok bool, err error) {
+	if !utf8.ValidString(name) {
+		return 0, false, nil
+	}
+	g := s.graph
+	rows, err := g.rows(ctx, entitiesPart, identified(entityID(name)), 1, false)
+	if err != nil || len(rows) == 0 {
+		return 0, false, s.wrap("read", err)
+	}
+	id = store.EntityID(rows[0].number(propNumber, g.entry.Entities))
+	e, _, err := g.entityRow(rows[0])
+	if err == nil && e.name != name {
+		rows[0].wrong("has another name than its id is made of")
+		err = rows[0].err
+	}
+	return id, err == nil, s.wrap("read", err)
+}
+
+// Match implements store.Names.
+func (s *snapshot) Match(ctx context.Context, key string) ([]store.EntityID, error) {
+	found, err := s.graph.names.Match(key)
+	if err != nil {
+		return nil, s.wrap("read", err)
+	}
+	ids := make([]store.EntityID, len(found))
+	for i, e := range found {
+		ids[i] = store.EntityID(e)
+	}
+	return ids, s.wrap("read", s.graph.foresee(ctx, ids))
+}
+
+// Fuzzy implements store.Names.
+func (s *snapshot) Fuzzy(ctx context.Context, key string, minSimilarity float32, limit int) ([]store.NameMatch, error) {
+	found, err := s.graph.names.Fuzzy(ctx, key, minSimilarity, limit)
+	if err != nil {
+		return nil, s.wrap("read", err)
+	}
+	matches, ids := make([]store.NameMatch, len(found)), make([]store.EntityID, len(found))
+	for i, m := range found {
+		ids[i] = store.EntityID(m.Entity)
+		matches[i] = store.NameMatch{Entity: ids[i], Similarity: m.Similarity}
+	}
+	return matches, s.wrap("read", s.graph.foresee(ctx, ids))
+}
+
+// foresee reads what is asked next of entities that were found by name: their
+// names, kinds and degrees. Of very many the caller looks at the first alone.
+func (g *graph) foresee(ctx context.Context, ids []store.EntityID) error {
+	for _, id := range ids {
+		if int(id) >= g.entry.Entities {
+			return fmt.Errorf("the name index names entity %d of %d: %w", id, g.entry.Entities, store.ErrCorrupt)
+		}
+	}
+	_, err := g.readEntities(ctx, ids[:min(len(ids), lookedUp)])
+	return err
+}
+
+// openNames maps the name index, and fetches it first where it is not there.
+func (g *graph) openNames(ctx context.Context) error {
+	e := g.entry
+	dir := filepath.Join(g.cluster.config.Dir, namesDir)
+	path := filepath.Join(dir, e.NameSHA256)
+	if g.anew || !whole(path, e) {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("keep the name index: %w", err)
+		}
+		if _, err := wholefile.Write(path, 0o600, func(w io.Writer) error { return g.fetchNames(ctx, w) }); err != nil {
+			return err
+		}
+		if !whole(path, e) {
+			return fmt.Errorf("the name index of collection %s differs from its checksum: %w", g.collection(namesPart), errors.Join(store.ErrCorrupt, os.Remove(path)))
+		}
+	}
+	data, unmap, err := mapped(path, e.NameBytes+e.HolderBytes)
+	if err != nil {
+		return err
+	}
+	index, err := nameindex.Open(data[:e.NameBytes], data[e.NameBytes:])
+	if err != nil {
+		return errors.Join(err, unmap())
+	}
+	g.names, g.unmap = index, unmap
+	return nil
+}
+
+// whole says whether a file is there with its checksum.
+func whole(path string, e entry) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	sum := sha256.New()
+	_, err = io.Copy(sum, f)
+	return err == nil && hex.EncodeToString(sum.Sum(nil)) == e.NameSHA256
+}
+
+func (g *graph) fetchNames(ctx context.Context, w io.Writer) error {
+	for from := 0; from < g.entry.NamePieces; from += pieceRows {
+		to := min(from+pieceRows, g.entry.NamePieces)
+		pieces := make([]string, to-from)
+		err := g.surely(func(level pb.ConsistencyLevel) error {
+			rows, err := g.rowsAt(ctx, namesPart, between(propNumber, int64(from), int64(to)), pieceRows, false, level)
+			if err != nil {
+				return err
+			}
+			for _, r := range rows {
+				at := int(r.number(propNumber, to)) - from
+				data, ok := r.fields[propData].GetKind().(*pb.Value_BlobValue)
+				if r.err != nil || at < 0 || !ok {
+					r.wrong("lacks the piece %q", propData)
+					return r.err
+				}
+				pieces[at] = data.BlobValue
+			}
+			if len(rows) != len(pieces) {
+				return fmt.Errorf("collection %s has %d pieces from %d on, want %d: %w", g.collection(namesPart), len(rows), from, len(pieces), store.ErrCorrupt)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, piece := range pieces {
+			data, err := base64.StdEncoding.DecodeString(piece)
+			if err != nil {
+				return fmt.Errorf("a piece of the name index (%v): %w", err, store.ErrCorrupt)
+			}
+			if _, err := w.Write(data); err != nil {
+				return fmt.Errorf("keep the name index: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// mapped maps a file of a size.
+func mapped(path string, size int64) (data []byte, unmap func() error, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the name index: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || info.Size() != size || size == 0 {
+		return nil, nil, fmt.Errorf("the name index %s is not of %d bytes: %w", path, size, errors.Join(store.ErrCorrupt, err))
+	}
+	data, err = unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil, nil, fmt.Errorf("map the name index: %w", err)
+	}
+	return data, func() error { return unix.Munmap(data) }, nil
+}

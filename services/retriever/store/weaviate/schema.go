@@ -1,0 +1,213 @@
+package weaviate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// class is a collection's definition as the REST API has it; upstream's own
+// has no end of optional parts.
+type class map[string]any
+
+var (
+	errNoClass    = errors.New("no such collection")
+	errClassThere = errors.New("the collection is there already")
+)
+
+// schemaTimeout bounds one request: the loss of the raft leader holds them up
+// for some ten seconds.
+const schemaTimeout = 30 * time.Second
+
+// rest sends a request to the first node that answers.
+func (c *cluster) rest(ctx context.Context, method, path string, consistent bool, body, into any) error {
+	var sent []byte
+	if body != nil {
+		var err error
+		if sent, err = json.Marshal(body); err != nil {
+			return fmt.Errorf("write %s %s: %w", method, path, err)
+		}
+	}
+	var last error
+	for i := range max(len(c.config.HTTP), min(c.config.Attempts, 3)) {
+		base := c.config.HTTP[i%len(c.config.HTTP)]
+		if i >= len(c.config.HTTP) {
+			if err := sleep(ctx, backoff(i)); err != nil {
+				break
+			}
+		}
+		again, err := c.restAt(ctx, base, method, path, consistent, sent, into)
+		if err == nil {
+			return nil
+		}
+		if last = err; !again || ctx.Err() != nil {
+			break
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	return last
+}
+
+func (c *cluster) restAt(ctx context.Context, base, method, path string, consistent bool, sent []byte, into any) (again bool, err error) {
+	limit := schemaTimeout
+	if method == http.MethodGet {
+		limit = max(c.config.Timeout, time.Second)
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(base, "/")+path, bytes.NewReader(sent))
+	if err != nil {
+		return false, fmt.Errorf("ask weaviate at %s: %w", base, err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("consistency", fmt.Sprint(consistent))
+	if c.config.APIKey != "" {
+		req.Header.Set("Authorization", "Bearer "+c.config.APIKey)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return true, status.Errorf(codes.Unavailable, "%s %s: weaviate at %s: %v; see that the nodes of retriever.store.weaviate.http run", method, path, base, err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, 64<<20))
+	if err != nil {
+		return true, status.Errorf(codes.Unavailable, "%s %s: weaviate at %s: %v", method, path, base, err)
+	}
+	switch {
+	case resp.StatusCode/100 == 2:
+		if into == nil {
+			return false, nil
+		}
+		if err := json.Unmarshal(text, into); err != nil {
+			return true, status.Errorf(codes.Unavailable, "%s %s: weaviate at %s answers no JSON: %v", method, path, base, err)
+		}
+		return false, nil
+	case resp.StatusCode == http.StatusNotFound:
+		return false, errNoClass
+	case resp.StatusCode == http.StatusUnprocessableEntity && strings.Contains(string(text), "already exists"):
+		return false, errClassThere
+	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
+		return false, status.Errorf(codes.PermissionDenied, "%s %s: weaviate at %s answers %s; see retriever.store.weaviate.api_key", method, path, base, resp.Status)
+	}
+	return resp.StatusCode >= 500, status.Errorf(codes.Unavailable, "%s %s: weaviate at %s answers %s: %.300s", method, path, base, resp.Status, text)
+}
+
+func (c *cluster) readClass(ctx context.Context, name string, consistent bool) (class, error) {
+	var found class
+	err := c.rest(ctx, http.MethodGet, "/v1/schema/"+name, consistent, nil, &found)
+	return found, err
+}
+
+func (c *cluster) createClass(ctx context.Context, def class) error {
+	return c.rest(ctx, http.MethodPost, "/v1/schema", true, def, nil)
+}
+
+// deleteClass removes a collection with all its rows, if it is there.
+func (c *cluster) deleteClass(ctx context.Context, name string) error {
+	err := c.rest(ctx, http.MethodDelete, "/v1/schema/"+name, true, nil, nil)
+	if errors.Is(err, errNoClass) {
+		return nil
+	}
+	return err
+}
+
+// describe replaces a collection's description.
+func (c *cluster) describe(ctx context.Context, def class, description string) error {
+	def["description"] = description
+	return c.rest(ctx, http.MethodPut, "/v1/schema/"+fmt.Sprint(def["class"]), true, def, nil)
+}
+
+// classes lists those whose names begin with a prefix.
+func (c *cluster) classes(ctx context.Context, prefix string) ([]class, error) {
+	var all struct{ Classes []class }
+	if err := c.rest(ctx, http.MethodGet, "/v1/schema", true, nil, &all); err != nil {
+		return nil, err
+	}
+	var some []class
+	for _, def := range all.Classes {
+		if name, _ := def["class"].(string); strings.HasPrefix(name, prefix) {
+			some = append(some, def)
+		}
+	}
+	return some, nil
+}
+
+// everywhere waits until each node that answers knows some collections: one
+// that was just made is known elsewhere up to a tenth of a second later.
+func (c *cluster) everywhere(ctx context.Context, names []string) error {
+	for _, base := range c.config.HTTP {
+		for _, name := range names {
+			for i := 1; ; i++ {
+				_, err := c.restAt(ctx, base, http.MethodGet, "/v1/schema/"+name, false, nil, nil)
+				if !errors.Is(err, errNoClass) {
+					break // one that cannot be asked knows it when it is back
+				}
+				if i > 100 {
+					return status.Errorf(codes.Unavailable, "weaviate at %s does not know collection %s; see that node's log", base, name)
+				}
+				if err := sleep(ctx, backoff(min(i, 4))); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// node is one as the others see it.
+type node struct {
+	Name, Status string
+	Shards       []struct{ Name string }
+}
+
+func (n node) healthy() bool { return n.Status == "HEALTHY" }
+
+// nodes lists the nodes; with a collection's name also what of it they hold.
+func (c *cluster) nodes(ctx context.Context, collection string) ([]node, error) {
+	path := "/v1/nodes"
+	if collection != "" {
+		path += "/" + collection + "?output=verbose"
+	}
+	var found struct{ Nodes []node }
+	err := c.rest(ctx, http.MethodGet, path, true, nil, &found)
+	return found.Nodes, err
+}
+
+// holders are the nodes that have a replica of some part of a collection. All
+// replicas must be there.
+func (c *cluster) holders(ctx context.Context, collection string) ([]string, error) {
+	nodes, err := c.nodes(ctx, collection)
+	if err != nil {
+		return nil, fmt.Errorf("ask which nodes hold collection %s: %w", collection, err)
+	}
+	var names []string
+	replicas := map[string]int{}
+	for _, n := range nodes {
+		if len(n.Shards) > 0 {
+			names = append(names, n.Name)
+		}
+		for _, s := range n.Shards {
+			replicas[s.Name]++
+		}
+	}
+	for shard, n := range replicas {
+		if n != c.config.Replicas {
+			return nil, status.Errorf(codes.Unavailable, "shard %s of collection %s is on %d nodes of %d; load again when all nodes of the cluster run", shard, collection, n, c.config.Replicas)
+		}
+	}
+	if len(replicas) == 0 {
+		return nil, status.Errorf(codes.Unavailable, "no node holds collection %s; see that the nodes of retriever.store.weaviate.http run", collection)
+	}
+	return names, nil
+}

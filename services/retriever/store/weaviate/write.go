@@ -1,0 +1,203 @@
+package weaviate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
+)
+
+// loadsDir is below Config.Dir.
+const loadsDir = "loads"
+
+// Write implements store.Writer. It first builds the content on this machine,
+// which finds all that is wrong with it, then copies it.
+func (s *Store) Write(ctx context.Context, kg string, content store.Content) (store.Info, error) {
+	return s.copied(ctx, kg, func(local *embedded.Store) (store.Info, error) { return local.Write(ctx, kg, content) })
+}
+
+// Import implements store.Exporter.
+func (s *Store) Import(ctx context.Context, kg string, from io.Reader) (store.Info, error) {
+	return s.copied(ctx, kg, func(local *embedded.Store) (store.Info, error) { return local.Import(ctx, kg, from) })
+}
+
+// copied has a snapshot built in an embedded store, and copies it.
+func (s *Store) copied(ctx context.Context, kg string, build func(*embedded.Store) (store.Info, error)) (info store.Info, err error) {
+	loads := filepath.Join(s.cluster.config.Dir, loadsDir)
+	if err := os.MkdirAll(loads, 0o700); err != nil {
+		return info, wrap("load", kg, 0, err)
+	}
+	dir, err := os.MkdirTemp(loads, "load-")
+	if err != nil {
+		return info, wrap("load", kg, 0, err)
+	}
+	local := embedded.New(dir)
+	defer func() { err = errors.Join(err, local.Close(), os.RemoveAll(dir)) }()
+	built, err := build(local)
+	if err != nil {
+		return info, err
+	}
+	snap, err := local.Open(ctx, built.KG, built.Number)
+	if err != nil {
+		return info, err
+	}
+	defer snap.Release()
+	err = store.Guard(func() error {
+		info, err = s.copy(ctx, built.KG, snap)
+		return err
+	})
+	return info, wrap("load", built.KG, info.Number, err)
+}
+
+// copy sends a snapshot to the cluster. It is listed when all of it is there.
+func (s *Store) copy(ctx context.Context, kg string, snap store.Snapshot) (store.Info, error) {
+	l, err := newLoad(s.cluster, snap)
+	if err != nil {
+		return store.Info{}, err
+	}
+	claimed, err := s.claim(ctx, kg, l.fingerprint)
+	if err != nil {
+		return store.Info{}, err
+	}
+	l.home, l.entry.Info = s.home, snap.Info()
+	l.entry.KG, l.entry.Number = kg, claimed
+	l.entry.Created = time.Now().UTC()
+	working, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		s.watch(working, stop, l)
+	}()
+	err = l.run(working)
+	if err == nil {
+		err = context.Cause(working)
+	}
+	stop(nil)
+	<-watched
+	if err == nil {
+		err = s.publish(ctx, l.entry)
+	} else if cause := context.Cause(working); errors.Is(err, context.Canceled) && cause != nil && ctx.Err() == nil {
+		err = cause
+	}
+	if err != nil {
+		return l.entry.Info, errors.Join(err, s.withdraw(ctx, kg, claimed))
+	}
+	return l.entry.Info, nil
+}
+
+// claim takes a number, or that of a load of the same content that nobody works
+// on any more, and removes what others left.
+func (s *Store) claim(ctx context.Context, kg, fingerprint string) (number uint64, err error) {
+	now := time.Now().UTC()
+	mine := pending{Fingerprint: fingerprint, Owner: s.owner, Beat: now}
+	_, err = s.change(ctx, kg, func(r *record) error {
+		at := slices.IndexFunc(r.Pending, func(p pending) bool {
+			return p.Fingerprint == fingerprint && now.Sub(p.Beat) > s.abandoned
+		})
+		if at >= 0 {
+			mine.Number = r.Pending[at].Number
+			r.Pending[at] = mine
+		} else {
+			mine.Number = r.Next
+			r.Next++
+			r.Pending = append(r.Pending, mine)
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return mine.Number, s.clean(ctx, kg)
+}
+
+// publish lists a snapshot.
+func (s *Store) publish(ctx context.Context, e entry) error {
+	_, err := s.change(ctx, e.KG, func(r *record) error {
+		at := slices.IndexFunc(r.Pending, func(p pending) bool { return p.Number == e.Number })
+		if at < 0 || r.Pending[at].Owner != s.owner {
+			return fmt.Errorf("somebody else took this load for left and went on with it: %w", store.ErrBusy)
+		}
+		r.Pending = slices.Delete(r.Pending, at, at+1)
+		r.Snapshots = append(r.Snapshots, e)
+		return nil
+	})
+	return err
+}
+
+// withdraw removes what a load left that failed, also when its caller is gone.
+// Where the cluster cannot be reached, the next load removes it.
+func (s *Store) withdraw(ctx context.Context, kg string, number uint64) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*schemaTimeout)
+	defer cancel()
+	if err := s.deleteParts(ctx, kg, number); err != nil {
+		return fmt.Errorf("remove what was loaded: %w", err)
+	}
+	_, err := s.change(ctx, kg, func(r *record) error {
+		r.Pending = slices.DeleteFunc(r.Pending, func(p pending) bool { return p.Number == number && p.Owner == s.owner })
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("remove what was loaded: %w", err)
+	}
+	return nil
+}
+
+// How often a load looks at the nodes, and says that it is alive.
+const (
+	look = time.Second
+	beat = 15 * time.Second
+)
+
+// watch ends a load when a node with a replica is lost, even for a moment:
+// rows that were written meanwhile would be missing there, and questions would
+// find fewer of them when it is back. It also keeps the load's claim alive.
+func (s *Store) watch(ctx context.Context, stop context.CancelCauseFunc, l *load) {
+	next := time.Now().Add(beat)
+	for sleep(ctx, look) == nil {
+		if err := l.healthy(ctx); err != nil && ctx.Err() == nil {
+			stop(err)
+			return
+		}
+		if time.Now().Before(next) {
+			continue
+		}
+		next = time.Now().Add(beat)
+		_, err := s.change(ctx, l.entry.KG, func(r *record) error {
+			for i := range r.Pending {
+				if r.Pending[i].Number == l.entry.Number {
+					r.Pending[i].Beat = time.Now().UTC()
+				}
+			}
+			return nil
+		})
+		// A beat that is late does no harm; a claim that was lost comes to
+		// light when the snapshot is listed.
+		_ = err
+	}
+}
+
+// healthy is an error that names the nodes of which the load's collections need
+// one that is not there.
+func (l *load) healthy(ctx context.Context) error {
+	nodes, err := l.cluster.nodes(ctx, "")
+	if err != nil {
+		return nil // says nothing about who is lost; the batches will
+	}
+	for _, name := range l.nodes() {
+		if !slices.ContainsFunc(nodes, func(n node) bool { return n.Name == name && n.healthy() }) {
+			return status.Errorf(codes.Unavailable, "weaviate node %s, which holds a part of the snapshot, is not healthy; load again when it is", name)
+		}
+	}
+	return nil
+}
