@@ -102,3 +102,9 @@ func (v Visitor) verify(chain []*x509.Certificate, stage, host string, now time.
 	}
 	return nil
 }
+
+// Visitor calls with the files of a stage, as somebody can who may read them.
+func (f Files) Visitor(stage string) Visitor {
+	f = f.of(stage)
+	return Visitor{CAFile: f.CAFile, CertFile: f.CertFile, KeyFile: f.KeyFile}
+}

@@ -98,8 +98,8 @@ type Request struct {
 
 // Issue makes a certificate and a key of its own.
 func (a *Authority) Issue(r Request) (Pair, error) {
-	id, err := spiffeid.FromPath(a.td, "/"+r.Stage)
-	if err != nil || r.Stage == "" {
+	id, err := spiffeid.FromSegments(a.td, r.Stage)
+	if err != nil {
 		return Pair{}, fmt.Errorf("%q cannot be the name of a stage: want letters, digits, dots, dashes and underscores", r.Stage)
 	}
 	if r.From.IsZero() {
@@ -153,4 +153,15 @@ func issue(template, parent *x509.Certificate, parentKey any) (Pair, error) {
 		Cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
 		Key:  pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8}),
 	}, nil
+}
+
+// First is the first certificate of a PEM file, PEM: of those that a mesh
+// believes, the authority that issues.
+func First(data []byte) ([]byte, error) {
+	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type == "CERTIFICATE" {
+			return pem.EncodeToMemory(block), nil
+		}
+	}
+	return nil, errors.New("no certificate in it")
 }

@@ -84,6 +84,7 @@ func TestWhatIsNotIssued(t *testing.T) {
 	}{
 		{"a certificate of nobody", func() error { _, err := a.Issue(authority.Request{To: hour}); return err }, "name of a stage"},
 		{"a name that leads elsewhere", func() error { _, err := a.Issue(authority.Request{Stage: "../x", To: hour}); return err }, "name of a stage"},
+		{"a name of two parts", func() error { _, err := a.Issue(authority.Request{Stage: "a/b", To: hour}); return err }, "name of a stage"},
 		{"a certificate that has ended", func() error {
 			_, err := a.Issue(authority.Request{Stage: "retriever", To: time.Now().Add(-time.Hour)})
 			return err
