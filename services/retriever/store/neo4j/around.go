@@ -48,15 +48,15 @@ func (s *snapshot) count(ctx context.Context, entity store.EntityID, dir store.D
 		if !ok || is != entity {
 			return map[store.RelationID]int{}, nil
 		}
-		if r, ok := s.Types[text(row[1])]; ok {
+		if r, ok := s.Types[text(row[1])]; ok && !(s.graph.IncludeProperties && s.literal(r)) {
 			counts[r] += int(number(row[2]))
 		}
 	}
 	return counts, nil
 }
 
-// countLiterals counts edges to or from literals by reading them: a node's are
-// few, and a literal's are only known one by one.
+// countLiterals counts the edges of relations that lead to literals by reading
+// them: a node's are few, and a literal's are only known one by one.
 func (s *snapshot) countLiterals(ctx context.Context, entity store.EntityID, dir store.Direction, counts map[store.RelationID]int) error {
 	var relations []store.RelationID
 	for r := range s.byProperty {
@@ -65,7 +65,6 @@ func (s *snapshot) countLiterals(ctx context.Context, entity store.EntityID, dir
 	if s.LabelRelation != nil {
 		relations = append(relations, *s.LabelRelation)
 	}
-	relations = slices.DeleteFunc(relations, func(r store.RelationID) bool { return len(s.byRelation[r]) > 0 })
 	lists, err := s.edges(ctx, []store.EntityID{entity}, dir, append([]store.RelationID{}, relations...), 0)
 	if err != nil {
 		return err
