@@ -34,11 +34,12 @@ const (
 
 // commands are what a user can type.
 type commands struct {
-	Cache   string            `placeholder:"DIR" type:"path" help:"Where fetched files are. (TRIPLEMESH_CACHE; in a checkout its .cache, else the user's cache directory)"`
-	Data    string            `placeholder:"DIR" type:"path" help:"Where knowledge graphs and runs are. (TRIPLEMESH_HOME; in a checkout .cache/data, else the user's data directory)"`
-	Config  string            `placeholder:"FILE" type:"path" env:"TRIPLEMESH_CONFIG" help:"Configuration file, YAML, one for all services."`
-	Set     map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"One setting, such as verifier.mode=edits. May be given again."`
-	NoColor bool              `help:"Print no colours. (NO_COLOR does the same)"`
+	Cache  string            `placeholder:"DIR" type:"path" help:"Where fetched files are. (TRIPLEMESH_CACHE; in a checkout its .cache, else the user's cache directory)"`
+	Data   string            `placeholder:"DIR" type:"path" help:"Where knowledge graphs and runs are. (TRIPLEMESH_HOME; in a checkout .cache/data, else the user's data directory)"`
+	Config string            `placeholder:"FILE" type:"path" env:"TRIPLEMESH_CONFIG" help:"Configuration file, YAML, one for all services."`
+	Set    map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"One setting, such as verifier.mode=edits. May be given again."`
+	accessFlags
+	NoColor bool `help:"Print no colours. (NO_COLOR does the same)"`
 
 	Ask        askCommand        `cmd:"" help:"Answer a question."`
 	Up         upCommand         `cmd:"" help:"Run the services, and a model server if no model endpoint is configured."`
@@ -50,6 +51,8 @@ type commands struct {
 	Calibrate  calibrateCommand  `cmd:"" help:"Find the thresholds for a knowledge graph and an encoder, and write them into the configuration."`
 	Export     exportCommand     `cmd:"" help:"Write examples to fine-tune a model with."`
 	Bench      benchCommand      `cmd:"" help:"Measure the retrieval engine beside its peers."`
+	Certs      certsCommand      `cmd:"" help:"Make certificates for a mesh, and look at them."`
+	Token      tokenCommand      `cmd:"" help:"Make, list and revoke the tokens of those who may call a mesh."`
 	Doctor     doctorCommand     `cmd:"" help:"Look what is there, what is missing, and how to mend it."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 	Completion completionCommand `cmd:"" help:"Print the completion code for a shell."`
@@ -68,6 +71,7 @@ type program struct {
 	version        string
 	home           home.Home
 	sources        config.Sources
+	access         accessFlags
 	colour         bool
 }
 
@@ -117,6 +121,7 @@ func run(ctx context.Context, version string, args, env []string, stdin io.Reade
 	}
 	p := &program{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, env: env, version: versionText(version)}
 	p.sources = config.Sources{File: c.Config, Env: env, Set: c.Set}
+	p.access = c.accessFlags
 	p.colour = !c.NoColor && !hasEnv(env, "NO_COLOR") && isTerminal(stdout)
 	if p.home, err = home.Find(home.Overrides{Cache: c.Cache, Data: c.Data}); err == nil {
 		err = chosen.Run(p)

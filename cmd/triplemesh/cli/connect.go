@@ -3,13 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"google.golang.org/grpc"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
-	"github.com/triplemesh/triplemesh/internal/client"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 )
 
@@ -56,9 +54,9 @@ func (p *program) connect(addr string, local bool, targets ...string) (*session,
 	} else if err := p.reachable(addr, targets[0]); err != nil {
 		return nil, errors.Join(err, endTelemetry())
 	}
-	conn, err := client.Dial(client.DefaultConfig(addr), tel)
+	conn, err := p.dial(addr, targets[0], tel)
 	if err != nil {
-		return nil, errors.Join(exitError{exitUsage, err}, endMesh(), endTelemetry())
+		return nil, errors.Join(err, endMesh(), endTelemetry())
 	}
 	return &session{conn, inProcess, func() error { return errors.Join(conn.Close(), endMesh(), endTelemetry()) }}, nil
 }
@@ -68,8 +66,12 @@ func (p *program) connect(addr string, local bool, targets ...string) (*session,
 func (p *program) reachable(addr, name string) error {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	if err := mesh.Serving(ctx, addr); err != nil {
-		return exitError{exitUnreachable, fmt.Errorf("no %s answers at %s: start a mesh with `triplemesh up` and try again, or use --local to do it in this process", name, addr)}
+	secure, err := p.access.credentials(name)
+	if err == nil {
+		err = mesh.Serving(ctx, addr, secure)
+	}
+	if err != nil {
+		return p.unreachable(addr, name, err)
 	}
 	return nil
 }
@@ -79,8 +81,10 @@ func (p *program) reachable(addr, name string) error {
 func (p *program) runLocal(targets []string) (m *mesh.Mesh, end func() error, err error) {
 	line := p.status()
 	defer line.clear()
+	// Nobody else is talked to from here on, and this mesh asks for nothing.
+	p.access = accessFlags{}
 	m, err = mesh.New(mesh.Options{
-		Home: p.home, Targets: targets, Sources: p.sources, Private: true, Quiet: true,
+		Home: p.home, Targets: targets, Sources: p.sources, Private: true, Trusting: true, Quiet: true,
 		Log: p.stderr, Tell: func(s string) { line.set("%s", s) },
 	})
 	if err != nil {

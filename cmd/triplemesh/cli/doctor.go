@@ -13,7 +13,6 @@ import (
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
-	"github.com/triplemesh/triplemesh/internal/client"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
@@ -82,7 +81,10 @@ func (p *program) examine() []finding {
 		all = append(all, p.endpoint(e))
 	}
 	for _, name := range mesh.StageNames() {
-		all = append(all, p.service(name, plan.Addr(name)))
+		all = append(all, p.service(plan, name))
+	}
+	if !p.access.secure() {
+		p.access.CA = plan.CAFile("retriever")
 	}
 	return append(all, p.graphsThere(plan.Addr("retriever")))
 }
@@ -174,11 +176,20 @@ func (p *program) endpoint(e mesh.Endpoint) finding {
 	return f
 }
 
-func (p *program) service(name, addr string) finding {
+// service asks a service for its health, as it is configured.
+func (p *program) service(plan *mesh.Plan, name string) finding {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	if err := mesh.Serving(ctx, addr); err != nil {
+	addr := plan.Addr(name)
+	secure, err := plan.Credentials(name)
+	if err != nil {
+		return finding{name, missing, err.Error(), "correct server.tls, or make certificates with `triplemesh certs`"}
+	}
+	if err := mesh.Serving(ctx, addr, secure); err != nil {
 		f := finding{Name: name, State: off, Found: "nothing serves at " + addr, Mend: ""}
+		if why := p.access.whyNot(err); why != "" {
+			f.Found = fmt.Sprintf("what serves at %s cannot be asked: %s", addr, why)
+		}
 		if name == "orchestrator" {
 			f.Mend = "start the mesh with `triplemesh up`"
 		}
@@ -194,7 +205,7 @@ func (p *program) graphsThere(retriever string) finding {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	var names []string
-	if conn, err := client.Dial(client.DefaultConfig(retriever), telemetry.Discard()); err == nil {
+	if conn, err := p.dial(retriever, "retriever", telemetry.Discard()); err == nil {
 		defer conn.Close()
 		resp, err := retrieverv1.NewKnowledgeGraphServiceClient(conn).List(ctx, &retrieverv1.ListRequest{})
 		if err != nil {

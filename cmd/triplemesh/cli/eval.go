@@ -7,7 +7,6 @@ import (
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval/results"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
-	"github.com/triplemesh/triplemesh/internal/client"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
@@ -75,7 +74,7 @@ func (p *program) askRetriever(services *eval.Services, addr string, m *mesh.Mes
 	} else if p.reachable(addr, "retriever") != nil {
 		return nothing
 	}
-	conn, err := client.Dial(client.DefaultConfig(addr), telemetry.Discard())
+	conn, err := p.dial(addr, "retriever", telemetry.Discard())
 	if err != nil {
 		return nothing
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
-	"github.com/triplemesh/triplemesh/internal/client"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -64,7 +63,7 @@ func (p *program) pickKG(ctx context.Context, retriever string, m *mesh.Mesh) *g
 		retriever = m.Addr("retriever")
 	}
 	ref := &graphv1.KnowledgeGraphRef{Name: defaultKG}
-	conn, err := client.Dial(client.DefaultConfig(retriever), telemetry.Discard())
+	conn, err := p.dial(retriever, "retriever", telemetry.Discard())
 	if err != nil {
 		return ref
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
@@ -10,6 +11,7 @@ import (
 
 type upCommand struct {
 	Target      []string `default:"all" placeholder:"NAME,…" help:"Services to run: all, or some of orchestrator, generator, retriever, verifier, evaluator, reflector. (default: ${default})"`
+	Certs       string   `type:"path" placeholder:"DIR" help:"Secure every connection by the certificates that triplemesh certs made in DIR."`
 	PrintConfig bool     `help:"Print the configuration with where each value comes from, secrets hidden, and end."`
 }
 
@@ -22,6 +24,9 @@ A model endpoint is configured by OPENAI_BASE_URL, OPENAI_API_KEY and llm.model 
 
 // Run serves until it is interrupted.
 func (c *upCommand) Run(p *program) error {
+	if c.Certs != "" {
+		p.sources.Set = withCerts(p.sources.Set, c.Certs)
+	}
 	opts := mesh.Options{
 		Home: p.home, Targets: c.Target, Sources: p.sources, Log: p.stderr,
 		Tell: func(s string) { fmt.Fprintln(p.stderr, "triplemesh:", s) },
@@ -44,7 +49,11 @@ func (c *upCommand) Run(p *program) error {
 				where = append(where, fmt.Sprintf("  %-13s %s", name, addr))
 			}
 		}
-		fmt.Fprintf(p.stderr, "triplemesh: ready\n%s\nask with: triplemesh ask \"…\"; Ctrl-C ends it\n", strings.Join(where, "\n"))
+		ca := ""
+		if c.Certs != "" {
+			ca = " --ca " + filepath.Join(c.Certs, caFile)
+		}
+		fmt.Fprintf(p.stderr, "triplemesh: ready\n%s\nask with: triplemesh ask%s \"…\"; Ctrl-C ends it\n", strings.Join(where, "\n"), ca)
 	})
 	if p.ctx.Err() != nil && errors.Is(err, p.ctx.Err()) {
 		return nil

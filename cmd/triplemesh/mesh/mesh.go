@@ -35,6 +35,9 @@ type Options struct {
 	Sources config.Sources
 	// Private listens at free loopback ports instead of the configured ones.
 	Private bool
+	// Trusting takes everybody, over plain connections, whatever is configured:
+	// for a mesh whose only caller is this process.
+	Trusting bool
 	// Log takes the services' logs; nil takes standard error.
 	Log io.Writer
 	// Quiet logs warnings and errors alone, unless the configuration says what

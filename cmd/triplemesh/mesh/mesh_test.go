@@ -51,7 +51,7 @@ func TestAQuestionGoesThroughTheMesh(t *testing.T) {
 		t.Fatalf("the mesh ended: %v", err)
 	}
 	for _, name := range StageNames() {
-		if err := Serving(ctx, m.Addr(name)); err != nil {
+		if err := Serving(ctx, m.Addr(name), insecure.NewCredentials()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -71,7 +71,7 @@ func TestAQuestionGoesThroughTheMesh(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Errorf("the mesh ended with: %v", err)
 	}
-	if err := Serving(t.Context(), m.Addr("orchestrator")); err == nil {
+	if err := Serving(t.Context(), m.Addr("orchestrator"), insecure.NewCredentials()); err == nil {
 		t.Error("it still serves")
 	}
 }

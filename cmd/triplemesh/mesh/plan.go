@@ -3,6 +3,9 @@ package mesh
 import (
 	"io"
 	"slices"
+
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 )
 
 // Plan is a mesh as it is configured, with nothing started.
@@ -50,6 +53,28 @@ func (p *Plan) Addr(name string) string {
 	for _, s := range p.services {
 		if s.name == name {
 			return dialable(s.server.Addr)
+		}
+	}
+	return ""
+}
+
+// Credentials reach a service for its health, with its own certificate where
+// connections are secured.
+func (p *Plan) Credentials(name string) (credentials.TransportCredentials, error) {
+	for _, s := range p.services {
+		if s.name == name {
+			return s.credentials()
+		}
+	}
+	return insecure.NewCredentials(), nil
+}
+
+// CAFile has the authorities that clients of a service believe; empty where its
+// connections are plain.
+func (p *Plan) CAFile(name string) string {
+	for _, s := range p.services {
+		if s.name == name && s.server.TLS.Enabled() {
+			return s.server.TLS.Visitor(name).CAFile
 		}
 	}
 	return ""

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/client"
 	"github.com/triplemesh/triplemesh/internal/config"
 	"github.com/triplemesh/triplemesh/internal/llm"
@@ -120,6 +121,9 @@ func load[C any](b loader, name string, defaults C, of func(*C) parts, run func(
 		return nil, err
 	}
 	s := &service{name: name, parts: of(&cfg)}
+	if b.opts.Trusting {
+		s.server.TLS, s.server.Auth = server.TLSConfig{}, auth.DefaultConfig()
+	}
 	if s.llm != nil && !s.needsModel() && s.llm.Model == unsetModel {
 		return nil, fmt.Errorf("configuration of %s: no model is named: say which one %s is to answer with, by TRIPLEMESH_LLM_MODEL, --set llm.model=NAME or llm.model in the configuration file", name, s.llm.BaseURL)
 	}

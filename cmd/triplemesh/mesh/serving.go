@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health/grpc_health_v1"
 )
@@ -13,15 +14,19 @@ import (
 // awaitServing returns once every service says SERVING.
 func (m *Mesh) awaitServing(ctx context.Context) error {
 	for _, s := range m.stages {
-		if err := awaitServing(ctx, dialable(s.addr())); err != nil {
+		secure, err := s.credentials()
+		if err == nil {
+			err = awaitServing(ctx, dialable(s.addr()), secure)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func awaitServing(ctx context.Context, addr string) error {
-	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+func awaitServing(ctx context.Context, addr string, secure credentials.TransportCredentials) error {
+	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(secure))
 	if err != nil {
 		return err
 	}
@@ -39,10 +44,10 @@ func awaitServing(ctx context.Context, addr string) error {
 	}
 }
 
-// Serving reports whether a service at addr says SERVING within the time that
-// ctx has. The error says what it said instead.
-func Serving(ctx context.Context, addr string) error {
-	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+// Serving reports whether a service at addr, reached by credentials, says
+// SERVING within the time that ctx has. The error says what it said instead.
+func Serving(ctx context.Context, addr string, secure credentials.TransportCredentials) error {
+	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(secure))
 	if err != nil {
 		return err
 	}
@@ -55,4 +60,13 @@ func Serving(ctx context.Context, addr string) error {
 		return fmt.Errorf("it says %s", resp.GetStatus())
 	}
 	return nil
+}
+
+// credentials reach a service for its health as somebody can who may read its
+// files.
+func (s *service) credentials() (credentials.TransportCredentials, error) {
+	if !s.server.TLS.Enabled() {
+		return insecure.NewCredentials(), nil
+	}
+	return s.server.TLS.Visitor(s.name).Credentials(s.name)
 }
