@@ -85,7 +85,7 @@ else
 	$(KUBE)/up.sh
 	install -d -o 65532 -g 65532 /var/lib/triplemesh/kg /var/lib/triplemesh/runs
 	@printf '#!/bin/sh\nexec $(KUBE_HOME)/bin/ctr -a $(KUBE_HOME)/run/containerd.sock -n k8s.io tasks kill -s SIGKILL "$$1"\n' >$(KUBE_HOME)/run/kill && chmod +x $(KUBE_HOME)/run/kill
-	KUBECONFIG=$(KUBE_HOME)/run/kubeconfig $(CLUSTER_TEST) -overlay mesh-host-path \
+	KUBECONFIG=$(KUBE_HOME)/run/kubeconfig $(CLUSTER_TEST) -kustomization mesh-host-path \
 	  -loader $(abspath $(KUBE))/image.sh -killer $(KUBE_HOME)/run/kill; status=$$?; $(KUBE)/down.sh; exit $$status
 endif
 

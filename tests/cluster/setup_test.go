@@ -20,7 +20,7 @@ var (
 	loader     = flag.String("loader", "", "program that puts an image's tarball into the cluster's nodes, called with its path")
 	repository = flag.String("repository", "localhost/triplemesh", "registry and path that the cluster takes the images from; other than the default, they are pushed there")
 	killer     = flag.String("killer", "", "program that kills a container without warning, called with its id; without it pods are deleted with no time to end")
-	overlay    = flag.String("overlay", "mesh", "kustomization that is applied: mesh, or mesh-host-path where there is no storage class")
+	manifests  = flag.String("kustomization", "mesh", "kustomization that is applied: mesh, or mesh-host-path where there is no storage class")
 )
 
 const ownRepository = "localhost/triplemesh"
@@ -67,7 +67,7 @@ func images(t *testing.T) {
 
 // deploy applies the overlay and waits until all pods are ready.
 func deploy(t *testing.T) {
-	rendered, err := run("", "kubectl", "kustomize", *overlay)
+	rendered, err := run("", "kubectl", "kustomize", *manifests)
 	if err != nil {
 		t.Fatal(err)
 	}
