@@ -2,6 +2,7 @@ package neo4j
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -106,6 +107,10 @@ func (s *server) run(outer context.Context, mode neo4j.AccessMode, timeout time.
 		return rows, result.Err()
 	}, neo4j.WithTxTimeout(timeout))
 	if err != nil {
+		if ctx.Err() != nil {
+			// The driver does not always say that time was the reason.
+			err = errors.Join(ctx.Err(), err)
+		}
 		return nil, s.fault(outer, err)
 	}
 	return rows.([][]any), nil
