@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
+	"google.golang.org/grpc"
+
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
 	"github.com/triplemesh/triplemesh/services/retriever/store/neo4j"
+	"github.com/triplemesh/triplemesh/services/retriever/store/weaviate"
 )
 
 // The kinds of store.
@@ -18,21 +22,26 @@ const (
 	inDirectory = "embedded"
 	// inNeo4j reads graphs where Neo4j keeps them; all others are embedded.
 	inNeo4j = "neo4j"
+	// inWeaviate keeps them in a Weaviate cluster.
+	inWeaviate = "weaviate"
 )
 
 // StoreConfig is where the knowledge graphs are.
 type StoreConfig struct {
-	// Kind is "embedded" or "neo4j".
+	// Kind is "embedded", "neo4j" or "weaviate".
 	Kind string `koanf:"kind"`
 	// Dir is the directory of the embedded store. Whatever the kind, loads put
 	// what does not fit in memory below it.
 	Dir string `koanf:"dir"`
 	// Neo4j names the graphs that are read where they are.
 	Neo4j neo4j.Config `koanf:"neo4j"`
+	// Weaviate is the cluster. Its own directory is Dir/.weaviate unless it names
+	// another.
+	Weaviate weaviate.Config `koanf:"weaviate"`
 }
 
 func defaultStore() StoreConfig {
-	return StoreConfig{Kind: inDirectory, Dir: ".cache/data/kg"}
+	return StoreConfig{Kind: inDirectory, Dir: ".cache/data/kg", Weaviate: weaviate.DefaultConfig()}
 }
 
 func (c StoreConfig) validate() error {
@@ -47,8 +56,20 @@ func (c StoreConfig) validate() error {
 			return fmt.Errorf("store.neo4j.%w", err)
 		}
 		return nil
+	case inWeaviate:
+		if err := c.weaviate().Validate(); err != nil {
+			return fmt.Errorf("store.%w", err)
+		}
+		return nil
 	}
-	return fmt.Errorf("store.kind is %q; want %q or %q", c.Kind, inDirectory, inNeo4j)
+	return fmt.Errorf("store.kind is %q; want %q, %q or %q", c.Kind, inDirectory, inNeo4j, inWeaviate)
+}
+
+func (c StoreConfig) weaviate() weaviate.Config {
+	if c.Weaviate.Dir == "" {
+		c.Weaviate.Dir = filepath.Join(c.Dir, ".weaviate")
+	}
+	return c.Weaviate
 }
 
 // scratch is within the store's directory, on the disk that has room for what
@@ -68,6 +89,12 @@ func openBackend(_ context.Context, c StoreConfig, tel *telemetry.Telemetry) (ba
 		return embedded.NewTenants(c.Dir), nil
 	case inNeo4j:
 		return neo4j.NewTenants(c.Dir, c.Neo4j, tel.Logger(), tel.Meter())
+	case inWeaviate:
+		return weaviate.New(c.weaviate(), grpc.WithStatsHandler(otelgrpc.NewClientHandler(
+			otelgrpc.WithTracerProvider(tel.TracerProvider()),
+			otelgrpc.WithMeterProvider(tel.MeterProvider()),
+			otelgrpc.WithPropagators(tel.Propagator()),
+		)))
 	}
 	return nil, c.validate()
 }

@@ -30,23 +30,20 @@ func (q *question) compare(ctx context.Context, encoder Encoder) ([]meaning, err
 	if err != nil {
 		return nil, err
 	}
-	entities := make([]store.EntityID, len(q.candidates))
-	for i, c := range q.candidates {
-		entities[i] = c.entity
-	}
 	cosines := map[store.RelationID]float32{}
-	around := make([][]float32, len(entities))
-	for _, dir := range []store.Direction{store.Out, store.In} {
-		lists, err := q.snap.Edges(ctx, entities, dir, nil)
-		if err != nil {
-			return nil, err
-		}
-		for i, edges := range lists {
-			for relation := range relations(edges) {
-				cosine, ok := cosines[relation]
+	around := make([][]float32, len(q.candidates))
+	for i, c := range q.candidates {
+		for _, dir := range []store.Direction{store.Out, store.In} {
+			// A country has a hundred thousand edges and a hundred relations.
+			relations, err := q.snap.Relations(ctx, c.entity, dir)
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range relations {
+				cosine, ok := cosines[r.Relation]
 				if !ok {
-					cosine = dot.Product(vectors[0], q.snap.RelationVector(relation))
-					cosines[relation] = cosine
+					cosine = dot.Product(vectors[0], q.snap.RelationVector(r.Relation))
+					cosines[r.Relation] = cosine
 				}
 				around[i] = append(around[i], cosine)
 			}
@@ -58,22 +55,6 @@ func (q *question) compare(ctx context.Context, encoder Encoder) ([]meaning, err
 		}
 	}
 	return meanings, nil
-}
-
-// relations hands out the distinct relations of edges, which are ordered by
-// them: a country has a hundred thousand edges and a hundred relations.
-func relations(edges []store.Edge) func(yield func(store.RelationID) bool) {
-	return func(yield func(store.RelationID) bool) {
-		for len(edges) > 0 && yield(edges[0].Relation) {
-			next, _ := slices.BinarySearchFunc(edges, edges[0].Relation, func(e store.Edge, r store.RelationID) int {
-				if e.Relation <= r {
-					return -1
-				}
-				return 1
-			})
-			edges = edges[next:]
-		}
-	}
 }
 
 func meaningOf(cosines []float32) meaning {

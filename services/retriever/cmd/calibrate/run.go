@@ -31,6 +31,8 @@ type bench struct {
 	// them up.
 	pseudo  string
 	verbose bool
+	// against is the store that agree compares with.
+	against *against
 	graphs  *embedded.Store
 	model   encoder.Encoder
 	encoder *memo.Memo
@@ -50,13 +52,15 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	verbose := flags.Bool("v", false, "print what is missed")
 	pseudo := flags.String("pseudo", "", "directory with pseudo-graphs that a model wrote: zsre.jsonl, sq.jsonl, webq.jsonl; ground measures on them")
 	misspell := flags.Bool("misspell", false, "leave a letter out of the subjects of pseudo-graphs")
+	other := &against{}
+	other.flags(flags)
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	measures := map[string]func(context.Context, *bench) error{"paths": paths, "ground": grounds, "subject-first": first, "hybrid": hybrid, "link": links, "weights": weights}
+	measures := map[string]func(context.Context, *bench) error{"paths": paths, "ground": grounds, "subject-first": first, "hybrid": hybrid, "link": links, "weights": weights, "agree": agree}
 	measure, ok := measures[flags.Arg(0)]
 	if !ok || *data == "" {
-		return fmt.Errorf("want -data DIR and one of paths, ground, link, weights; got %q", flags.Args())
+		return fmt.Errorf("want -data DIR and one of paths, ground, subject-first, hybrid, link, weights, agree; got %q", flags.Args())
 	}
 	model, closeModel, err := newModel(*kind, *cache)
 	if err != nil {
@@ -74,7 +78,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	graphs := embedded.New(filepath.Join(*kgs, *kind))
 	defer graphs.Close()
 	return measure(tenant.With(ctx, tenant.Default()), &bench{
-		data: *data, test: *part == "test", limit: *limit, kg: *kg, verbose: *verbose, misspell: *misspell, pseudo: *pseudo, graphs: graphs, model: model,
+		data: *data, test: *part == "test", limit: *limit, kg: *kg, verbose: *verbose, misspell: *misspell, pseudo: *pseudo, graphs: graphs, model: model, against: other,
 		encoder: memo.New(model, 1<<16), out: out,
 	})
 }

@@ -80,15 +80,24 @@ func (s *snapshot) Fuzzy(ctx context.Context, key string, minSimilarity float32,
 }
 
 // foresee reads what is asked next of entities that were found by name: their
-// names, kinds and degrees. Of very many the caller looks at the first alone.
+// names, kinds, degrees and relations. Of very many the caller looks at the
+// first alone.
 func (g *graph) foresee(ctx context.Context, ids []store.EntityID) error {
 	for _, id := range ids {
 		if int(id) >= g.entry.Entities {
 			return fmt.Errorf("the name index names entity %d of %d: %w", id, g.entry.Entities, store.ErrCorrupt)
 		}
 	}
-	_, err := g.readEntities(ctx, ids[:min(len(ids), lookedUp)])
-	return err
+	var missing []store.EntityID
+	for _, id := range ids[:min(len(ids), lookedUp)] {
+		if !g.shapes.Contains(id) || !g.entities.Contains(id) {
+			missing = append(missing, id)
+		}
+	}
+	return each(ctx, g, entitiesPart, propNumber, missing, lookedUp, false, func(_ store.EntityID, r *row) error {
+		_, _, err := g.entityRow(r)
+		return err
+	})
 }
 
 // openNames maps the name index, and fetches it first where it is not there.
