@@ -33,6 +33,10 @@ type StoreConfig struct {
 	// Dir is the directory of the embedded store. Whatever the kind, loads put
 	// what does not fit in memory below it.
 	Dir string `koanf:"dir"`
+	// Shared is the tenant whose knowledge graphs all others may read as if they
+	// were their own, but not change; empty for none. A tenant's own knowledge
+	// graph goes before a shared one of the same name.
+	Shared string `koanf:"shared"`
 	// Neo4j names the graphs that are read where they are.
 	Neo4j neo4j.Config `koanf:"neo4j"`
 	// Weaviate is the cluster. Its own directory is Dir/.weaviate unless it names
@@ -47,6 +51,9 @@ func defaultStore() StoreConfig {
 func (c StoreConfig) validate() error {
 	if c.Dir == "" {
 		return errors.New("store.dir is empty; name the directory of the knowledge graphs")
+	}
+	if _, err := c.shared(); err != nil {
+		return err
 	}
 	switch c.Kind {
 	case inDirectory:

@@ -47,7 +47,9 @@ func (s *KnowledgeGraphs) List(ctx context.Context, req *retrieverv1.ListRequest
 	}
 	res := &retrieverv1.ListResponse{}
 	for _, l := range listed {
-		res.Snapshots = append(res.Snapshots, snapshotInfo(l.Info, l.Active))
+		snapshot := snapshotInfo(l.Info, l.Active)
+		snapshot.Shared = l.Shared
+		res.Snapshots = append(res.Snapshots, snapshot)
 	}
 	return res, nil
 }

@@ -19,6 +19,9 @@ type origins interface {
 // originOf is how a knowledge graph is read that is loaded without files; ok is
 // false where it comes in files.
 func originOf(graphs store.Store, kg string) (read func(context.Context, source.Sink) (uint64, error), ok bool) {
+	if over, ok := graphs.(interface{ Own() store.Store }); ok {
+		graphs = over.Own()
+	}
 	known, ok := graphs.(origins)
 	if !ok {
 		return nil, false

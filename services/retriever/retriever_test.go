@@ -334,6 +334,7 @@ func TestConfigSaysWhatIsWrong(t *testing.T) {
 	}
 	for name, spoil := range map[string]func(*Config){
 		"store.dir":    func(c *Config) { c.Store.Dir = "" },
+		"store.shared": func(c *Config) { c.Store.Shared = "../library" },
 		"store.kind":   func(c *Config) { c.Store.Kind = "shoebox" },
 		"encoder.kind": func(c *Config) { c.Encoder.Kind = "abacus" },
 	} {

@@ -54,11 +54,15 @@ func Run(ctx context.Context, cfg Config) (err error) {
 			return nil, err
 		}
 		open.add(closeEncoder)
-		graphs, err := openBackend(ctx, cfg.Store, tel)
+		stored, err := openBackend(ctx, cfg.Store, tel)
 		if err != nil {
 			return nil, err
 		}
-		open.add(graphs.Close)
+		open.add(stored.Close)
+		graphs, err := cfg.Store.sharing(stored)
+		if err != nil {
+			return nil, err
+		}
 		service, err := New(graphs, enc, cfg.Grounding, tel)
 		if err != nil {
 			return nil, err

@@ -14,6 +14,8 @@ type Listed struct {
 	Info
 	// Active says that questions read it.
 	Active bool
+	// Shared says that it is another tenant's, who lets all read it.
+	Shared bool
 }
 
 // Catalogue lists and switches snapshots.

@@ -38,6 +38,8 @@ var (
 	ErrBusy = errors.New("in use by somebody else; try again when they are done")
 	// ErrUnsupported: the kind of store does not do this.
 	ErrUnsupported = errors.New("this kind of store does not do that")
+	// ErrShared: the knowledge graph is another tenant's, who lets all read it.
+	ErrShared = errors.New("is shared with you to be read, not to be changed; load one of your own")
 	// ErrInvalid: the name or the content cannot be stored.
 	ErrInvalid = errors.New("invalid")
 )
@@ -107,6 +109,8 @@ func classify(err error) (codes.Code, string) {
 		return codes.FailedPrecondition, "KG_DEEP"
 	case errors.Is(err, ErrBusy):
 		return codes.Aborted, "KG_BUSY"
+	case errors.Is(err, ErrShared):
+		return codes.PermissionDenied, "KG_SHARED"
 	case errors.Is(err, ErrUnsupported):
 		return codes.FailedPrecondition, "STORE_UNSUPPORTED"
 	case errors.Is(err, ErrInvalid):

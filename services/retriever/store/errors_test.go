@@ -30,6 +30,8 @@ func TestErrorsCarryTheirCode(t *testing.T) {
 		{store.ErrDeep, codes.FailedPrecondition},
 		{store.ErrBusy, codes.Aborted},
 		{store.ErrInvalid, codes.InvalidArgument},
+		{store.ErrUnsupported, codes.FailedPrecondition},
+		{store.ErrShared, codes.PermissionDenied},
 		{context.Canceled, codes.Canceled},
 		{context.DeadlineExceeded, codes.DeadlineExceeded},
 		{status.Error(codes.Unavailable, "encoder is down"), codes.Unavailable},

@@ -1015,7 +1015,10 @@ type SnapshotInfo struct {
 	// The snapshot that this one is a delta of; 0 where it is whole.
 	Base uint64 `protobuf:"varint,9,opt,name=base,proto3" json:"base,omitempty"`
 	// Length of its vectors; 0 where its triples have none.
-	Dims          uint32 `protobuf:"varint,10,opt,name=dims,proto3" json:"dims,omitempty"`
+	Dims uint32 `protobuf:"varint,10,opt,name=dims,proto3" json:"dims,omitempty"`
+	// Whether it is shared by whoever runs the mesh: all may read it, and no other
+	// tenant may change it.
+	Shared        bool `protobuf:"varint,11,opt,name=shared,proto3" json:"shared,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1118,6 +1121,13 @@ func (x *SnapshotInfo) GetDims() uint32 {
 		return x.Dims
 	}
 	return 0
+}
+
+func (x *SnapshotInfo) GetShared() bool {
+	if x != nil {
+		return x.Shared
+	}
+	return false
 }
 
 // ListRequest asks for what there is.
@@ -2183,7 +2193,7 @@ const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x04R\x04line\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12\x12\n" +
-	"\x04byte\x18\x04 \x01(\x04R\x04byte\"\xc0\x02\n" +
+	"\x04byte\x18\x04 \x01(\x04R\x04byte\"\xd8\x02\n" +
 	"\fSnapshotInfo\x126\n" +
 	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg\x12\x18\n" +
 	"\atriples\x18\x02 \x01(\x04R\atriples\x12\x1a\n" +
@@ -2195,7 +2205,8 @@ const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\x06active\x18\b \x01(\bR\x06active\x12\x12\n" +
 	"\x04base\x18\t \x01(\x04R\x04base\x12\x12\n" +
 	"\x04dims\x18\n" +
-	" \x01(\rR\x04dims\"\x1d\n" +
+	" \x01(\rR\x04dims\x12\x16\n" +
+	"\x06shared\x18\v \x01(\bR\x06shared\"\x1d\n" +
 	"\vListRequest\x12\x0e\n" +
 	"\x02kg\x18\x01 \x01(\tR\x02kg\"S\n" +
 	"\fListResponse\x12C\n" +

@@ -81,3 +81,7 @@ func TestTenantsAreKeptUntilTheyAreClosed(t *testing.T) {
 		t.Errorf("after Close: %v", err)
 	}
 }
+
+func TestSharedKnowledgeGraphs(t *testing.T) {
+	storetest.RunShared(t, func(t *testing.T) store.Tenants { return newTenants(t) })
+}
