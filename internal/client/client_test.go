@@ -14,6 +14,7 @@ import (
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/resolver"
 	"google.golang.org/grpc/resolver/manual"
@@ -53,11 +54,14 @@ func bare(t *testing.T, f func(context.Context) error) string {
 }
 
 // stage serves as a stage does, until stop or the end of the test.
-func stage(t testing.TB, f func(context.Context) error) (addr string, stop func()) {
+func stage(t testing.TB, f func(context.Context) error, set ...func(*server.Config)) (addr string, stop func()) {
 	t.Helper()
 	lis := listen(t)
 	cfg := server.DefaultConfig("")
 	cfg.Listener = lis
+	for _, f := range set {
+		f(&cfg)
+	}
 	s, err := server.New(cfg, telemetry.Discard())
 	if err != nil {
 		t.Fatal(err)
@@ -94,6 +98,17 @@ func dial(t testing.TB, addr string, set ...func(*client.Config)) reflectorv1.Re
 			t.Error(err)
 		}
 	})
+	return reflectorv1.NewReflectorServiceClient(conn)
+}
+
+// plainly dials as a client that is not this package's.
+func plainly(t testing.TB, addr string) reflectorv1.ReflectorServiceClient {
+	t.Helper()
+	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
 	return reflectorv1.NewReflectorServiceClient(conn)
 }
 
