@@ -9,19 +9,6 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// graph is one graph of the configuration and the way to it.
-type graph struct {
-	Graph
-	statements
-	reader reader
-	// writer keeps vectors where the configuration wants them in Neo4j.
-	writer   writer
-	password string
-	indexes  *nameIndex
-	// stale counts facts that were found among the files and no longer in Neo4j.
-	stale metric.Int64Counter
-}
-
 // snapshot is one user's view of a graph: names and vectors as they were when it
 // was indexed, edges as they are.
 type snapshot struct {

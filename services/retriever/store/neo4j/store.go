@@ -13,16 +13,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"path/filepath"
 	"strconv"
 	"sync"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
-
 	"github.com/triplemesh/triplemesh/services/retriever/source"
-	"github.com/triplemesh/triplemesh/services/retriever/source/neo4j"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
 )
@@ -233,35 +228,4 @@ func (s *Store) Import(ctx context.Context, kg string, from io.Reader) (store.In
 // notHere refuses what makes no sense of a graph that somebody else keeps.
 func notHere(op, kg string) error {
 	return wrap(op, kg, 0, fmt.Errorf("it is kept in Neo4j; change it there and load it again without files: %w", store.ErrUnsupported))
-}
-
-func kgAttribute(kg string) attribute.KeyValue { return attribute.String("kg", kg) }
-
-// newGraph makes the way to a graph; nothing is sent yet.
-func newGraph(g Graph, log *slog.Logger, meter metric.Meter) (*graph, *server, error) {
-	s, err := newServer(g, log)
-	if err != nil {
-		return nil, nil, err
-	}
-	stale, err := meter.Int64Counter("triplemesh.store.neo4j.stale",
-		metric.WithDescription("Facts that were indexed and that Neo4j no longer holds, each time they are met."), metric.WithUnit("{triple}"))
-	if err != nil {
-		return nil, nil, errors.Join(err, s.close())
-	}
-	return &graph{
-		Graph: g, statements: newStatements(g), reader: s, writer: s, password: s.password, indexes: &nameIndex{}, stale: stale,
-	}, s, nil
-}
-
-// readAll hands the whole graph to a sink.
-func (g *graph) readAll(ctx context.Context, to source.Sink) (uint64, error) {
-	if err := g.checkNames(ctx); err != nil {
-		return 0, err
-	}
-	c := g.source(g.password)
-	c.Timeout = indexing
-	// What cannot be taken, such as a date that is none, is passed over, as it
-	// is when edges are read.
-	c.Bad = func(error) error { return nil }
-	return neo4j.Read(ctx, c, to)
 }

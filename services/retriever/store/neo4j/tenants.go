@@ -41,7 +41,7 @@ func NewTenants(dir string, c Config, log *slog.Logger, meter metric.Meter) (*Te
 		if err != nil {
 			return nil, errors.Join(err, t.Close())
 		}
-		made, s, err := newGraph(g, log, meter)
+		made, s, err := newGraph(kg, g, log, meter)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("graphs.%s: %w", kg, err), t.Close())
 		}
