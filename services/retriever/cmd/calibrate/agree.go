@@ -30,6 +30,7 @@ type against struct {
 	replicas   int
 	dir        string
 	load       bool
+	neo4j      inNeo4j
 
 	// trips counts the requests to the store.
 	trips atomic.Int64
@@ -42,7 +43,17 @@ func (a *against) flags(flags *flag.FlagSet) {
 	flags.IntVar(&a.ef, "weaviate-ef", weaviate.DefaultConfig().EF, "agree: how many candidates its index looks at")
 	flags.IntVar(&a.replicas, "weaviate-replicas", 2, "agree: how many nodes hold each part")
 	flags.StringVar(&a.dir, "weaviate-dir", ".cache/calibrate/weaviate", "agree: directory for loads and name indexes")
+	a.neo4j.trips = &a.trips
+	a.neo4j.flags(flags)
 	flags.BoolVar(&a.load, "load", false, "agree: load the graph into the other store anew")
+}
+
+// openOne opens the store that is named.
+func (a *against) openOne(ctx context.Context, b *bench, from store.Snapshot) (store.Snapshot, func() error, error) {
+	if a.neo4j.uri != "" {
+		return a.neo4j.open(ctx, b, from)
+	}
+	return a.open(ctx, b, from.Info().KG)
 }
 
 // open opens the other store's copy of a snapshot, and makes it where it is not
@@ -97,11 +108,11 @@ func (a *against) copy(ctx context.Context, b *bench, to store.Store, kg string)
 // agree asks two stores with the same content the same questions: what is
 // linked, suggested, followed and grounded, and what a search finds.
 func agree(ctx context.Context, b *bench) error {
-	if b.against.grpc == "" {
-		return errors.New("name the other store: -weaviate-grpc and -weaviate-http")
+	if b.against.grpc == "" && b.against.neo4j.uri == "" {
+		return errors.New("name the other store: -weaviate-grpc and -weaviate-http, or -neo4j")
 	}
 	return b.eachGroundSet(ctx, func(set groundSet, snap store.Snapshot, questions []drafted) error {
-		other, closing, err := b.against.open(ctx, b, set.kg)
+		other, closing, err := b.against.openOne(ctx, b, snap)
 		if err != nil {
 			return err
 		}
