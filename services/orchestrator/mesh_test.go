@@ -16,6 +16,7 @@ import (
 	"github.com/triplemesh/triplemesh/services/orchestrator"
 	"github.com/triplemesh/triplemesh/services/orchestrator/confidence"
 	"github.com/triplemesh/triplemesh/services/orchestrator/method"
+	"github.com/triplemesh/triplemesh/services/orchestrator/quota"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 	"github.com/triplemesh/triplemesh/services/orchestrator/stagetest"
 )
@@ -61,7 +62,7 @@ func local(t *testing.T, mesh *stagetest.Mesh) (*orchestrator.Service, *runs.Kee
 	if err != nil {
 		t.Fatal(err)
 	}
-	service, err := orchestrator.New(method.All(mesh.Stages(t), orchestrator.DefaultConfig().Ger), retrieverv1.NewKnowledgeGraphServiceClient(conn), sure, keeper, telemetry.Discard())
+	service, err := orchestrator.New(method.All(mesh.Stages(t), orchestrator.DefaultConfig().Ger), retrieverv1.NewKnowledgeGraphServiceClient(conn), sure, keeper, limited(t, nil), telemetry.Discard())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,6 +71,16 @@ func local(t *testing.T, mesh *stagetest.Mesh) (*orchestrator.Service, *runs.Kee
 
 // anybody is the context of a caller whom the server asked nothing.
 func anybody(t *testing.T) context.Context { return auth.With(t.Context(), auth.Anybody()) }
+
+// limited are quotas that nothing remembers.
+func limited(t *testing.T, cfg quota.Config) *quota.Quotas {
+	t.Helper()
+	quotas, err := quota.Open(cfg, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return quotas
+}
 
 // film asks the scripted question by a method, over wikidata.
 func film(method string) *orchestratorv1.AskRequest {

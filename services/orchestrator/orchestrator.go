@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -23,6 +24,7 @@ import (
 	"github.com/triplemesh/triplemesh/services/orchestrator/confidence"
 	"github.com/triplemesh/triplemesh/services/orchestrator/method"
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
+	"github.com/triplemesh/triplemesh/services/orchestrator/quota"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 )
 
@@ -40,18 +42,19 @@ type Service struct {
 	kgs        retrieverv1.KnowledgeGraphServiceClient
 	confidence *confidence.Model
 	runs       runs.Tenants
+	quotas     *quota.Quotas
 	tel        *telemetry.Telemetry
 	metrics    *metrics
 }
 
 // New returns a Service that answers by methods, says by sure how likely answers
-// are right, and keeps runs.
-func New(methods []method.Method, kgs retrieverv1.KnowledgeGraphServiceClient, sure *confidence.Model, kept runs.Tenants, tel *telemetry.Telemetry) (*Service, error) {
+// are right, keeps runs, and holds tenants to quotas.
+func New(methods []method.Method, kgs retrieverv1.KnowledgeGraphServiceClient, sure *confidence.Model, kept runs.Tenants, quotas *quota.Quotas, tel *telemetry.Telemetry) (*Service, error) {
 	m, err := newMetrics(tel.Meter())
 	if err != nil {
 		return nil, err
 	}
-	return &Service{methods: methods, kgs: kgs, confidence: sure, runs: kept, tel: tel, metrics: m}, nil
+	return &Service{methods: methods, kgs: kgs, confidence: sure, runs: kept, quotas: quotas, tel: tel, metrics: m}, nil
 }
 
 // Register adds the service to a server.
@@ -87,6 +90,14 @@ func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest, liste
 	if err != nil {
 		return nil, err
 	}
+	trace.SpanFromContext(ctx).SetAttributes(attribute.String("triplemesh.tenant", caller.Tenant.String()))
+	purse, err := s.quotas.Begin(caller.Tenant)
+	if err != nil {
+		s.metrics.refused(ctx, err)
+		return nil, err
+	}
+	defer s.metrics.running(ctx, caller.Tenant)()
+	defer purse.End()
 	run := begin(ctx, req, m.Info().GetName(), caller)
 	if m.Info().GetNeedsKg() {
 		if err := s.pinAll(ctx, req, run); err != nil {
@@ -98,7 +109,7 @@ func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest, liste
 		sink = telemetry.NewSpanSink()
 		ctx = telemetry.WithSpanSink(ctx, sink)
 	}
-	q := question.New(req, run, s.tel.Tracer(), listen)
+	q := question.New(req, run, s.tel.Tracer(), listen).Within(s.metrics.metered(ctx, caller.Tenant, purse))
 	if err := m.Answer(ctx, q); err != nil && !errors.Is(err, question.ErrUntil) {
 		return nil, err
 	}
@@ -112,7 +123,7 @@ func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest, liste
 		sink.AddRunning(trace.SpanFromContext(ctx))
 		answered.Spans = sink.Spans()
 	}
-	s.metrics.answered(ctx, answered)
+	s.metrics.answered(ctx, caller.Tenant, answered)
 	if !req.GetOptions().GetNoRecord() {
 		if err := kept.Put(answered); err != nil {
 			// The answer is worth more than its record.

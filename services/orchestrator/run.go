@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"google.golang.org/grpc"
 
@@ -18,6 +19,7 @@ import (
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/confidence"
 	"github.com/triplemesh/triplemesh/services/orchestrator/method"
+	"github.com/triplemesh/triplemesh/services/orchestrator/quota"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 	"github.com/triplemesh/triplemesh/services/orchestrator/sources"
 )
@@ -35,6 +37,9 @@ type Config struct {
 	Reflector client.Config `koanf:"reflector"`
 	// Runs is where answered questions are kept.
 	Runs RunsConfig `koanf:"runs"`
+	// Quotas are what tenants may use, by tenant; "*" is for those that are not
+	// named.
+	Quotas quota.Config `koanf:"quotas"`
 	// Confidence is how sure answers are.
 	Confidence ConfidenceConfig `koanf:"confidence"`
 	// Ger bounds how far the method ger looks.
@@ -101,6 +106,14 @@ func (c RunsConfig) open(report func(path string, err error)) (runs.Tenants, err
 	return runs.Open(c.File, c.Keep)
 }
 
+// quotas is the directory that what tenants used is counted in: beside the runs.
+func (c RunsConfig) quotas() string {
+	if c.Dir != "" {
+		return filepath.Join(c.Dir, "quota")
+	}
+	return c.File + ".quota"
+}
+
 // Run serves until ctx ends.
 func Run(ctx context.Context, cfg Config) (err error) {
 	tel, err := telemetry.Start(ctx, cfg.Telemetry, "orchestrator")
@@ -141,11 +154,19 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	})
 	defer func() { err = errors.Join(err, keeper.Close()) }()
 
+	quotas, err := quota.Open(cfg.Quotas, cfg.Runs.quotas(), func(err error) {
+		tel.Logger().ErrorContext(ctx, "what tenants used is counted in memory alone", "error", err)
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, quotas.Close()) }()
+
 	sure, err := confidence.Load(cfg.Confidence.Weights)
 	if err != nil {
 		return err
 	}
-	service, err := New(method.All(stages, cfg.Ger), retrieverv1.NewKnowledgeGraphServiceClient(conns[1]), sure, keeper, tel)
+	service, err := New(method.All(stages, cfg.Ger), retrieverv1.NewKnowledgeGraphServiceClient(conns[1]), sure, keeper, quotas, tel)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package question
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,16 @@ type Spent interface {
 	GetWarnings() []*llmv1.Warning
 }
 
+// Purse is what else bounds what a question may spend: its tenant's quota, which
+// other questions spend from at the same time. Safe for concurrent use.
+type Purse interface {
+	// Left is what may still be spent, open limits 0. The error is an
+	// llm.ErrBudget where that is nothing.
+	Left() (*llmv1.Budget, error)
+	// Charge counts what was spent.
+	Charge(*llmv1.Usage)
+}
+
 // Free is the cost of stages that call no model.
 var Free Spent = (*orchestratorv1.StageReport)(nil)
 
@@ -45,6 +56,7 @@ type Question struct {
 	tracer trace.Tracer
 	ledger *llm.Ledger
 	listen Listener
+	purse  Purse // nil where there is none
 	kgs    []*graphv1.KnowledgeGraphRef
 
 	mu     sync.Mutex
@@ -60,6 +72,13 @@ func New(req *orchestratorv1.AskRequest, run *orchestratorv1.Run, tracer trace.T
 		kgs:  append([]*graphv1.KnowledgeGraphRef{run.GetKg()}, run.GetOtherKgs()...),
 		held: req.GetOptions().GetAbstainBelow() > 0,
 	}
+}
+
+// Within lets the question spend no more than a purse holds, and from it. It
+// returns the question.
+func (q *Question) Within(purse Purse) *Question {
+	q.purse = purse
+	return q
 }
 
 // Text is the question itself.
@@ -90,7 +109,32 @@ func (q *Question) Limits() (*llmv1.Limits, error) {
 	if err != nil {
 		return nil, err
 	}
+	if q.purse != nil {
+		held, err := q.purse.Left()
+		if err != nil {
+			return nil, err
+		}
+		left = least(left, held)
+	}
 	return &llmv1.Limits{Budget: left, Model: q.req.GetLimits().GetModel()}, nil
+}
+
+// least is what two budgets both allow.
+func least(a, b *llmv1.Budget) *llmv1.Budget {
+	return &llmv1.Budget{
+		MaxCalls:   bound(a.GetMaxCalls(), b.GetMaxCalls()),
+		MaxTokens:  bound(a.GetMaxTokens(), b.GetMaxTokens()),
+		MaxCostUsd: bound(a.GetMaxCostUsd(), b.GetMaxCostUsd()),
+	}
+}
+
+// bound is the smaller of two limits, of which 0 is open.
+func bound[N cmp.Ordered](a, b N) N {
+	var open N
+	if a == open || b != open && b < a {
+		return b
+	}
+	return a
 }
 
 // Stage runs one stage in a span of its own, accounts for it and tells the
@@ -120,6 +164,9 @@ func (q *Question) Stage(ctx context.Context, stage orchestratorv1.Stage, do fun
 		report.Warnings = append(report.Warnings, spent.GetWarnings()...)
 	}
 	q.ledger.Charge(report.GetUsage())
+	if q.purse != nil {
+		q.purse.Charge(report.GetUsage())
+	}
 	report.Warnings = append(report.Warnings, without.taken()...)
 	q.Update(func(r *orchestratorv1.Run) {
 		r.Stages = append(r.Stages, report)
