@@ -4,6 +4,7 @@ package stage
 import (
 	"context"
 	"errors"
+	"io"
 
 	"google.golang.org/grpc"
 
@@ -11,7 +12,9 @@ import (
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 )
 
-// Service is what a stage serves.
+// Service is what a stage serves. One that is an io.Closer too is closed when
+// nothing is served any more, and before telemetry is: what goes wrong then can
+// still be told.
 type Service interface {
 	Register(grpc.ServiceRegistrar)
 }
@@ -28,6 +31,9 @@ func Run(ctx context.Context, name string, tc telemetry.Config, sc server.Config
 	service, err := build(tel)
 	if err != nil {
 		return err
+	}
+	if c, ok := service.(io.Closer); ok {
+		defer func() { err = errors.Join(err, c.Close()) }()
 	}
 	srv, err := server.New(sc, tel)
 	if err != nil {

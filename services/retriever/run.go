@@ -47,7 +47,8 @@ func (c Config) Validate() error {
 // Run serves until ctx ends.
 func Run(ctx context.Context, cfg Config) (err error) {
 	var open closers
-	defer func() { err = errors.Join(err, open.close()) }()
+	// Closed by the stage, where it came to serve.
+	defer func() { err = errors.Join(err, open.Close()) }()
 	return stage.Run(ctx, "retriever", cfg.Telemetry, cfg.Server, func(tel *telemetry.Telemetry) (_ stage.Service, err error) {
 		enc, closeEncoder, err := newEncoder(ctx, cfg.Encoder, tel.Logger())
 		if err != nil {
@@ -67,19 +68,25 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		if err != nil {
 			return nil, err
 		}
-		return stage.Services{service, NewKnowledgeGraphs(graphs, enc, cfg.Store.scratch())}, nil
+		services := stage.Services{service, NewKnowledgeGraphs(graphs, enc, cfg.Store.scratch())}
+		return struct {
+			stage.Services
+			*closers
+		}{services, &open}, nil
 	})
 }
 
-// closers let go of what was opened, the last first.
+// closers let go of what was opened, the last first, and of each once.
 type closers []func() error
 
 func (c *closers) add(close func() error) { *c = append(*c, close) }
 
-func (c closers) close() error {
+// Close implements io.Closer.
+func (c *closers) Close() error {
 	var errs []error
-	for _, close := range slices.Backward(c) {
+	for _, close := range slices.Backward(*c) {
 		errs = append(errs, close())
 	}
+	*c = nil
 	return errors.Join(errs...)
 }
