@@ -84,4 +84,3 @@ func TestScopeNames(t *testing.T) {
 		t.Errorf("a wrong scope: got %v, want what there is", err)
 	}
 }
-

@@ -30,7 +30,7 @@ type Token struct {
 	// SHA256 is the token's hash in hexadecimal. A token has 256 random bits, so
 	// that nobody finds it by trying: the slow, salted hashes that guessable
 	// passwords need would only make each request slow.
-	SHA256 string `yaml:"sha256" json:"sha256"`
+	SHA256 string `yaml:"sha256" json:"-"`
 	// Expires is when the token ends to count; zero for never.
 	Expires time.Time `yaml:"expires,omitempty" json:"expires,omitzero"`
 }

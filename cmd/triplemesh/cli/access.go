@@ -16,6 +16,7 @@ import (
 
 // accessFlags say how servers are reached that do not take everybody.
 type accessFlags struct {
+	tokenFlags
 	TLS  bool   `name:"tls" env:"TRIPLEMESH_TLS" help:"Call servers over TLS, believing the authorities that this machine believes. Named with --ca already."`
 	CA   string `name:"ca" type:"path" placeholder:"FILE" env:"TRIPLEMESH_CA" help:"Call servers over TLS, believing these authorities, PEM. (TRIPLEMESH_CA)"`
 	Cert string `name:"cert" type:"path" placeholder:"FILE" env:"TRIPLEMESH_CERT" help:"Certificate to show to servers that want one, PEM. (TRIPLEMESH_CERT)"`
@@ -44,7 +45,7 @@ func (p *program) dial(addr, stage string, tel *telemetry.Telemetry) (*grpc.Clie
 	if cfg.Credentials, err = p.access.credentials(stage); err != nil {
 		return nil, err
 	}
-	conn, err := client.Dial(cfg, tel)
+	conn, err := client.Dial(p.access.say(cfg), tel)
 	if err != nil {
 		return nil, exitError{exitUsage, err}
 	}

@@ -30,10 +30,13 @@ type loader struct {
 	opts     Options
 	registry *prometheus.Registry
 	addrs    map[string]string
+	// secret is by which the services of this process know each other; nobody
+	// else ever has it.
+	secret string
 }
 
 func newLoader(o Options) loader {
-	return loader{opts: o, registry: prometheus.NewRegistry(), addrs: map[string]string{}}
+	return loader{opts: o, registry: prometheus.NewRegistry(), addrs: map[string]string{}, secret: auth.NewToken()}
 }
 
 // parts are what the mesh sets in a stage's configuration, whatever stage.
@@ -123,6 +126,9 @@ func load[C any](b loader, name string, defaults C, of func(*C) parts, run func(
 	s := &service{name: name, parts: of(&cfg)}
 	if b.opts.Trusting {
 		s.server.TLS, s.server.Auth = server.TLSConfig{}, auth.DefaultConfig()
+	}
+	if s.server.Auth.MeshTokenFile == "" {
+		s.server.Auth.MeshToken = b.secret
 	}
 	if s.llm != nil && !s.needsModel() && s.llm.Model == unsetModel {
 		return nil, fmt.Errorf("configuration of %s: no model is named: say which one %s is to answer with, by TRIPLEMESH_LLM_MODEL, --set llm.model=NAME or llm.model in the configuration file", name, s.llm.BaseURL)

@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/triplemesh/triplemesh/internal/auth"
+)
+
+func TestTokensAreMadeListedAndRevoked(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tokens.yaml")
+	token := func(args ...string) outcome {
+		t.Helper()
+		return triplemesh(t, nil, "", append([]string{"token", args[0], "--file", file}, args[1:]...)...)
+	}
+	made := token("new", "--tenant", "acme", "--name", "ci", "--scope", "ask", "--scope", "kg:read", "--expires", "90d")
+	made.says(t, 0, "ci of tenant acme may ask kg:read, until ")
+	secret := strings.TrimSuffix(made.stdout, "\n")
+	if !strings.HasPrefix(secret, "tm_") || strings.ContainsAny(secret, " \n") {
+		t.Errorf("standard output is %q, want the token alone", made.stdout)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(data), secret) || !strings.Contains(string(data), auth.Hash(secret)) {
+		t.Errorf("the file holds the token, or not what it is known by:\n%s", data)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file is for %v: %v", info.Mode(), err)
+	}
+	if err := os.Chmod(file, 0o640); err != nil {
+		t.Fatal(err)
+	}
+
+	second := token("new", "--tenant", "globex", "--name", "ops", "--scope", "admin", "--json")
+	var entry struct {
+		Token, Name, Tenant string
+		Scopes              []string
+		Expires             time.Time
+	}
+	if err := json.Unmarshal([]byte(second.stdout), &entry); err != nil || !strings.HasPrefix(entry.Token, "tm_") || entry.Name != "ops" || !entry.Expires.IsZero() {
+		t.Errorf("got %+v, %v of %s", entry, err, second.stdout)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("who may read the file has changed: %v, %v", info.Mode(), err)
+	}
+
+	token("new", "--tenant", "acme", "--name", "ci", "--scope", "ask").says(t, exitUsage, "a token named", "revoke")
+	list := token("list")
+	list.says(t, 0, "ci", "acme", "ask kg:read", "until ", "ops", "globex", "admin", "for ever")
+	if strings.Contains(list.stdout, "tm_") {
+		t.Error("tokens are listed")
+	}
+	token("list", "--json").says(t, 0, `"name": "ci"`)
+	token("revoke", "ci", "nobody").says(t, exitUsage, `"nobody"`, "token list")
+	token("list").says(t, 0, "ci") // none is revoked where one is not there
+	token("revoke", "ci").says(t, 0, "revoked: ci")
+	token("revoke", "ops").says(t, 0)
+	if data, err = os.ReadFile(file); err != nil {
+		t.Fatal(err)
+	}
+	if tokens, err := auth.ParseTokens(data); err != nil || len(tokens.Tokens) != 0 {
+		t.Errorf("left are %+v, %v", tokens, err)
+	}
+}
+
+func TestTokensThatCannotBeMade(t *testing.T) {
+	dir := t.TempDir()
+	broken := filepath.Join(dir, "broken.yaml")
+	if err := os.WriteFile(broken, []byte("tokens: 7"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "tokens.yaml")
+	for _, c := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"for no tenant", []string{"new", "--file", file, "--name", "ci", "--scope", "ask"}, "--tenant"},
+		{"for a tenant that is none", []string{"new", "--file", file, "--tenant", "Acme", "--name", "ci", "--scope", "ask"}, "Acme"},
+		{"for a scope that is none", []string{"new", "--file", file, "--tenant", "acme", "--name", "ci", "--scope", "read"}, "kg:read"},
+		{"for a stage", []string{"new", "--file", file, "--tenant", "acme", "--name", "ci", "--scope", "mesh"}, `"mesh"`},
+		{"for nothing", []string{"new", "--file", file, "--tenant", "acme", "--name", "ci"}, "--scope"},
+		{"that has ended", []string{"new", "--file", file, "--tenant", "acme", "--name", "ci", "--scope", "ask", "--expires", "2020-01-01"}, "over already"},
+		{"in a file that is broken", []string{"new", "--file", broken, "--tenant", "acme", "--name", "ci", "--scope", "ask"}, "broken.yaml"},
+		{"to be listed from a file that is not there", []string{"list", "--file", file}, "token new"},
+		{"to be revoked from a file that is not there", []string{"revoke", "--file", file, "ci"}, "token new"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			triplemesh(t, nil, "", append([]string{"token"}, c.args...)...).says(t, exitUsage, c.want)
+			if _, err := os.Stat(file); err == nil {
+				t.Error("a file was made all the same")
+			}
+		})
+	}
+}
+
+func TestWhenTokensEnd(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Time{
+		"":           {},
+		"90d":        now.AddDate(0, 0, 90),
+		"12h":        now.Add(12 * time.Hour),
+		"2026-11-21": time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC),
+	} {
+		if got, err := parseEnd(text, now); err != nil || !got.Equal(want) {
+			t.Errorf("%q ends at %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"soon", "0d", "-1h", "d", "1.5d", "99999999d", "2026-11-20", "90"} {
+		if got, err := parseEnd(text, now); err == nil {
+			t.Errorf("%q ends at %v, want an error", text, got)
+		}
+	}
+}
+
+func FuzzParseEnd(f *testing.F) {
+	for _, seed := range []string{"", "90d", "12h", "2027-01-31", "-1d", "9999999999d", "1e9h"} {
+		f.Add(seed)
+	}
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, text string) {
+		if end, err := parseEnd(text, now); err == nil && !end.IsZero() && end.Before(now) {
+			t.Errorf("%q ends at %v, before now", text, end)
+		}
+	})
+}
