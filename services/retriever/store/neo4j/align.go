@@ -37,7 +37,7 @@ func (g *graph) align(ctx context.Context, local store.Snapshot) ([]int64, index
 		return nil, indexed{}, err
 	}
 	if found == 0 {
-		return nil, indexed{}, &Fault{code: codes.FailedPrecondition, err: store.ErrInvalid,
+		return nil, indexed{}, &Fault{code: codes.FailedPrecondition,
 			text: fmt.Sprintf("Neo4j %s: no node has the name of an entity; check labels and name_property (%q)", shown(g.URI), g.NameProperty)}
 	}
 	x, err := g.words(ctx, local)

@@ -29,7 +29,7 @@ func (g *graph) checkNames(ctx context.Context) error {
 	if !some {
 		what = fmt.Sprintf("there is no node with one of the labels %q; check labels and database", g.Labels)
 	}
-	return &Fault{code: codes.FailedPrecondition, text: "Neo4j " + shown(g.URI) + ": " + what, err: store.ErrInvalid}
+	return &Fault{code: codes.FailedPrecondition, text: "Neo4j " + shown(g.URI) + ": " + what}
 }
 
 // looked is how many triples Verify looks up in Neo4j.
@@ -75,7 +75,7 @@ func (s *snapshot) lookUp(ctx context.Context) error {
 		}
 	}
 	if 2*gone > n {
-		return &Fault{code: codes.FailedPrecondition, err: store.ErrInvalid, text: fmt.Sprintf(
+		return &Fault{code: codes.FailedPrecondition, text: fmt.Sprintf(
 			"of %d triples that were looked up, Neo4j %s no longer holds %d; load the graph again", n, shown(s.graph.URI), gone)}
 	}
 	return nil
