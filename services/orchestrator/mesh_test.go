@@ -35,7 +35,12 @@ func config(t *testing.T, mesh *stagetest.Mesh) orchestrator.Config {
 // serve runs an orchestrator over the scripted stages.
 func serve(t *testing.T, mesh *stagetest.Mesh) orchestratorv1.OrchestratorServiceClient {
 	t.Helper()
-	cfg := config(t, mesh)
+	return serveWith(t, config(t, mesh))
+}
+
+// serveWith runs an orchestrator.
+func serveWith(t *testing.T, cfg orchestrator.Config) orchestratorv1.OrchestratorServiceClient {
+	t.Helper()
 	s := testkit.Serve(t, func(ctx context.Context, l net.Listener) error {
 		cfg.Server.Listener = l
 		return orchestrator.Run(ctx, cfg)
@@ -46,6 +51,12 @@ func serve(t *testing.T, mesh *stagetest.Mesh) orchestratorv1.OrchestratorServic
 // local is the service without its server, so that a test can tell when a call
 // has ended.
 func local(t *testing.T, mesh *stagetest.Mesh) (*orchestrator.Service, *runs.Keeper) {
+	t.Helper()
+	return localWith(t, mesh, nil)
+}
+
+// localWith holds tenants to limits, and has methods of the test's own.
+func localWith(t *testing.T, mesh *stagetest.Mesh, cfg quota.Config, more ...method.Method) (*orchestrator.Service, *runs.Keeper) {
 	t.Helper()
 	db, err := runs.Open(filepath.Join(t.TempDir(), "runs.db"), 10)
 	if err != nil {
@@ -62,7 +73,8 @@ func local(t *testing.T, mesh *stagetest.Mesh) (*orchestrator.Service, *runs.Kee
 	if err != nil {
 		t.Fatal(err)
 	}
-	service, err := orchestrator.New(method.All(mesh.Stages(t), orchestrator.DefaultConfig().Ger), retrieverv1.NewKnowledgeGraphServiceClient(conn), sure, keeper, limited(t, nil), telemetry.Discard())
+	methods := append(more, method.All(mesh.Stages(t), orchestrator.DefaultConfig().Ger)...)
+	service, err := orchestrator.New(methods, retrieverv1.NewKnowledgeGraphServiceClient(conn), sure, keeper, limited(t, cfg), telemetry.Discard())
 	if err != nil {
 		t.Fatal(err)
 	}
