@@ -64,7 +64,7 @@ func (c StoreConfig) validate() error {
 		}
 		return nil
 	case inWeaviate:
-		if err := c.weaviate().Validate(); err != nil {
+		if err := c.weaviate().Check(); err != nil {
 			return fmt.Errorf("store.%w", err)
 		}
 		return nil

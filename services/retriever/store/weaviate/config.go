@@ -58,16 +58,17 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Prefix: "Triplemesh", Replicas: 1, Consistency: "ONE",
-		Timeout: 3 * time.Second, Attempts: 5,
-		Exact: 10_000, EF: 256, EFConstruction: 256, Connections: 32,
+		Timeout: 5 * time.Second, Attempts: 5,
+		Exact: 10_000, EF: 256, EFConstruction: 128, Connections: 32,
 		Batch: 500, InFlight: 8, Grace: time.Minute, CacheBytes: 256 << 20,
 	}
 }
 
 var prefixes = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,20}$`)
 
-// Validate names the first setting that cannot be.
-func (c Config) Validate() error {
+// Check names the first setting that cannot be. It is not called Validate: where
+// another kind of store is chosen, nothing here has to be set.
+func (c Config) Check() error {
 	switch {
 	case len(c.GRPC) == 0:
 		return errors.New("weaviate.grpc is empty; name host:port of at least one node")

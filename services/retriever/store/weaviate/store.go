@@ -41,7 +41,7 @@ var (
 // New returns the stores of a cluster, which is first asked when something is
 // read. The options are added to those of the connection, such as for tracing.
 func New(cfg Config, options ...grpc.DialOption) (*Tenants, error) {
-	if err := cfg.Validate(); err != nil {
+	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
 	c, err := dial(cfg, options...)
