@@ -108,9 +108,5 @@ func (s *snapshot) sample(ctx context.Context, entity store.EntityID, dir store.
 	if err != nil {
 		return nil, err
 	}
-	kept := slices.DeleteFunc(slices.Clone(spread), func(e store.Edge) bool { return !there[e.Triple] })
-	for _, e := range kept {
-		s.handedOut(e.Entity)
-	}
-	return kept, nil
+	return slices.DeleteFunc(slices.Clone(spread), func(e store.Edge) bool { return !there[e.Triple] }), nil
 }

@@ -140,7 +140,7 @@ func (m *memory) degrees(ids []int64) (rows [][]any) {
 				}
 			}
 		}
-		rows = append(rows, []any{id, m.names[id], counts[0], counts[1]})
+		rows = append(rows, []any{id, counts[0], counts[1]})
 	}
 	return rows
 }

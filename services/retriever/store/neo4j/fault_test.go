@@ -139,6 +139,7 @@ func TestAStoreWhoseServerIsDown(t *testing.T) {
 	storetest.Build(t, s, "world", storetest.World())
 	down := &Fault{code: codes.Unavailable, text: "down"}
 	snap := storetest.Open(t, s, "world", 0)
+	met := s.meets(t, snap)
 	s.graphs["world"].err = down
 	query := [][]float32{make([]float32, storetest.Dims)}
 	for name, call := range map[string]func() error{
@@ -146,7 +147,7 @@ func TestAStoreWhoseServerIsDown(t *testing.T) {
 		"edges":     func() error { _, err := snap.Edges(t.Context(), []store.EntityID{0}, store.Out, nil); return err },
 		"relations": func() error { _, err := snap.Relations(t.Context(), 0, store.Out); return err },
 		"sample":    func() error { _, err := snap.Sample(t.Context(), 0, store.Out, 0, 3); return err },
-		"degree":    func() error { return store.Guard(func() error { snap.Degree(0, store.Out); return nil }) },
+		"degree":    func() error { return store.Guard(func() error { snap.Degree(met, store.Out); return nil }) },
 		"entity":    func() error { _, _, err := snap.Entity(t.Context(), "nobody"); return err },
 		"verify":    func() error { _, _, err := s.Verify(t.Context(), "world", 0); return err },
 		"write": func() error {
@@ -222,4 +223,27 @@ func TestAGraphIsItsTenantsAlone(t *testing.T) {
 			t.Errorf("a graph that was not loaded is open for %s: %v", id, err)
 		}
 	}
+}
+
+// meets adds a node beside an entity and lets a snapshot meet it.
+func (s inMemory) meets(t *testing.T, snap store.Snapshot) store.EntityID {
+	t.Helper()
+	m := s.graphs["world"]
+	m.names = append(m.names, "Rome")
+	m.rels = append(m.rels, relationship{from: int64(len(m.names) - 1), to: 0, kind: "located in"})
+	e, ok, err := snap.Entity(t.Context(), m.names[0].(string))
+	if err != nil || !ok {
+		t.Fatalf("%v is not there: %v", m.names[0], err)
+	}
+	lists, err := snap.Edges(t.Context(), []store.EntityID{e}, store.In, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, edge := range lists[0] {
+		if snap.EntityName(edge.Entity) == "Rome" {
+			return edge.Entity
+		}
+	}
+	t.Fatalf("Rome is not met among %v", lists)
+	return 0
 }

@@ -22,10 +22,8 @@ type live struct {
 	byFact  map[store.Dated]store.TripleID
 	// there are indexed triples that Neo4j was seen to hold, or not to.
 	there map[store.TripleID]bool
-	// degrees are known ones, out and in; unasked are entities that were handed
-	// out since.
+	// degrees are those of entities, out and in.
 	degrees map[store.EntityID][2]int
-	unasked map[store.EntityID]bool
 }
 
 // newEntity is a node, or a literal with the id noNode.
@@ -37,7 +35,7 @@ type newEntity struct {
 func newLive() live {
 	return live{
 		nodes: map[int64]store.EntityID{}, byName: map[string]store.EntityID{}, byFact: map[store.Dated]store.TripleID{},
-		there: map[store.TripleID]bool{}, degrees: map[store.EntityID][2]int{}, unasked: map[store.EntityID]bool{},
+		there: map[store.TripleID]bool{}, degrees: map[store.EntityID][2]int{},
 	}
 }
 

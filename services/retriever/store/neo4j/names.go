@@ -40,18 +40,12 @@ func (s *snapshot) Entities() iter.Seq[store.EntityID] { return s.local.Entities
 
 // Match implements store.Names, among those that were indexed.
 func (s *snapshot) Match(ctx context.Context, key string) ([]store.EntityID, error) {
-	found, err := s.local.Match(ctx, key)
-	s.handedOut(found...)
-	return found, err
+	return s.local.Match(ctx, key)
 }
 
 // Fuzzy implements store.Names, among those that were indexed.
 func (s *snapshot) Fuzzy(ctx context.Context, key string, minSimilarity float32, limit int) ([]store.NameMatch, error) {
-	found, err := s.local.Fuzzy(ctx, key, minSimilarity, limit)
-	for _, m := range found {
-		s.handedOut(m.Entity)
-	}
-	return found, err
+	return s.local.Fuzzy(ctx, key, minSimilarity, limit)
 }
 
 // Entity implements store.Names. A name that was not indexed is looked up in

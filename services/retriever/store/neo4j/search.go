@@ -41,18 +41,7 @@ func (s *snapshot) search(ctx context.Context, queries [][]float32, k int, filte
 			hits[q] = hits[q][:min(k, len(hits[q]))]
 		}
 		if !short || round == rounds {
-			s.found(hits)
 			return hits, nil
-		}
-	}
-}
-
-// found notes the ends of hits, whose degrees may be wanted.
-func (s *snapshot) found(hits [][]store.Hit) {
-	for _, of := range hits {
-		for _, h := range of {
-			t := s.local.Triple(h.Triple)
-			s.handedOut(t.Subject, t.Object)
 		}
 	}
 }

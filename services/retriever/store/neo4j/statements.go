@@ -108,12 +108,12 @@ RETURN %s AS name, type(r) AS t, count(r) AS edges`, s.counts("n"), match, where
 // server knows without looking at them.
 func (s statements) degrees() string {
 	if !s.labels && !s.types {
-		return fmt.Sprintf(`MATCH (n) WHERE id(n) IN $ids RETURN id(n), %s, COUNT { (n)-->() }, COUNT { (n)<--() }`, s.nameOf("n"))
+		return `MATCH (n) WHERE id(n) IN $ids RETURN id(n), COUNT { (n)-->() }, COUNT { (n)<--() }`
 	}
 	out, where := s.pattern(store.Out, nil)
 	in, _ := s.pattern(store.In, nil)
 	return fmt.Sprintf(`MATCH (n) WHERE id(n) IN $ids AND %s
-RETURN id(n), %s, COUNT { %s WHERE %s }, COUNT { %s WHERE %s }`, s.counts("n"), s.nameOf("n"), out, where, in, where)
+RETURN id(n), COUNT { %s WHERE %s }, COUNT { %s WHERE %s }`, s.counts("n"), out, where, in, where)
 }
 
 // confirm asks which of some relationships are there. Each fact has a number i,

@@ -227,7 +227,6 @@ func (s *snapshot) merge(from store.EntityID, dir store.Direction, now []end, be
 		}
 		s.live.there[b.Triple] = true
 		edges = append(edges, b)
-		s.live.unasked[b.Entity] = true
 		i++
 	}
 	for ; i < len(now); i++ {
@@ -245,6 +244,5 @@ func (s *snapshot) fresh(from store.EntityID, dir store.Direction, e end) store.
 	if dir == store.In {
 		t.Subject, t.Object = t.Object, t.Subject
 	}
-	s.live.unasked[e.entity] = true
 	return store.Edge{Relation: e.relation, Entity: e.entity, Triple: s.triple(store.Dated{Triple: t, Validity: e.validity})}
 }
