@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
+	"github.com/triplemesh/triplemesh/internal/config"
 	"github.com/triplemesh/triplemesh/internal/server"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -343,6 +344,12 @@ func TestConfigSaysWhatIsWrong(t *testing.T) {
 		if err := cfg.Validate(); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: error %v does not name it", name, err)
 		}
+	}
+}
+
+func TestTheDefaultConfigurationIsComplete(t *testing.T) {
+	if _, err := config.Load("retriever", DefaultConfig(), config.Sources{}); err != nil {
+		t.Errorf("with nothing configured: %v", err)
 	}
 }
 
