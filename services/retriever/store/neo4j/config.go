@@ -112,7 +112,7 @@ func (g Graph) validate() error {
 	switch {
 	case err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme):
 		// What was given may hold a password.
-		return fmt.Errorf("uri: want one of %s and a host, as in neo4j+s://graph.example.org:7687", strings.Join(schemes, "://, "))
+		return fmt.Errorf("uri: want one of %s:// and a host, as in neo4j+s://graph.example.org:7687", strings.Join(schemes, "://, "))
 	case u.User != nil:
 		return errors.New("uri names a user or a password: these are user and password_file")
 	case (g.User == "") != (g.PasswordFile == ""):
