@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -120,4 +121,41 @@ func TestTheOnlyKeyNeedsNoName(t *testing.T) {
 	i.publish(key)
 	_, refusal := open(t, jwtConfig(), i).Admit(presenting(t.Context(), "Bearer "+signed(t, jose.ES256, key.key, claims(nil))), askMethod)
 	wantRefusal(t, refusal, "", "")
+}
+
+func TestARememberedTokenIsLookedAtAgain(t *testing.T) {
+	one, two := newSigner(t, "one"), newSigner(t, "one")
+	synctest.Test(t, func(t *testing.T) {
+		i := &issuer{}
+		i.publish(one)
+		cfg := jwtConfig()
+		cfg.JWT.Refresh = time.Minute
+		g := open(t, cfg, i)
+		token := one.sign(t, map[string]any{"exp": time.Now().Add(time.Hour).Unix()})
+		other := one.sign(t, map[string]any{"exp": time.Now().Add(24 * time.Hour).Unix()})
+		for _, step := range []struct {
+			name, token string
+			wait        time.Duration
+			want        string
+		}{
+			{"it counts", token, 0, ""},
+			{"again", token, time.Minute, ""},
+			{"until it ends", token, 2 * time.Hour, TokenExpired},
+			{"another that counts", other, time.Second, ""},
+		} {
+			time.Sleep(step.wait)
+			if got := admit(t, g, step.token); got != step.want {
+				t.Errorf("%s: got %q, want %q", step.name, got, step.want)
+			}
+			synctest.Wait()
+		}
+		// A key of the same name takes the place of the one it was signed by.
+		i.publish(two)
+		time.Sleep(2 * time.Minute)
+		admit(t, g, other) // has the keys fetched
+		synctest.Wait()
+		if got := admit(t, g, other); got != TokenInvalid {
+			t.Errorf("signed by a key that was replaced: got %q", got)
+		}
+	})
 }
