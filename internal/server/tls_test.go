@@ -52,13 +52,18 @@ func as(t testing.TB, who, stage string, files mtls.Files, addr string, set ...f
 }
 
 // visiting dials a stage's server as a caller from outside.
-func visiting(t testing.TB, stage, addr string, v mtls.Visitor) *grpc.ClientConn {
+func visiting(t testing.TB, stage, addr string, v mtls.Visitor, set ...func(*client.Config)) *grpc.ClientConn {
 	t.Helper()
 	secure, err := v.Credentials(stage)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return as(t, "visitor", stage, mtls.Files{}, addr, func(cfg *client.Config) { cfg.Credentials = secure })
+	set = append(set, func(cfg *client.Config) { cfg.Credentials = secure })
+	return as(t, "visitor", stage, mtls.Files{}, addr, set...)
+}
+
+func withToken(token string) func(*client.Config) {
+	return func(cfg *client.Config) { cfg.Token = token }
 }
 
 func reflectOver(ctx context.Context, conn *grpc.ClientConn, opts ...grpc.CallOption) error {
@@ -76,15 +81,24 @@ func TestWhoReachesAStage(t *testing.T) {
 		stranger = codes.PermissionDenied
 		shut     = codes.Unavailable // there is no connection
 	)
-	authOn := func(cfg *server.Config) { cfg.Auth.Mode = auth.ModeOn }
+	token := auth.NewToken()
+	tokens, err := auth.Tokens{Tokens: []auth.Token{{Name: "anna", Tenant: "acme", Scopes: []string{"admin"}, SHA256: auth.Hash(token)}}}.Format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	certs.Put("tokens.yaml", tokens)
+	authOn := func(cfg *server.Config) {
+		cfg.Auth.Mode, cfg.Auth.TokensFile = auth.ModeOn, filepath.Join(certs.Dir, "tokens.yaml")
+	}
 	for _, stage := range sixStages {
 		off := start(t, stage, answering(echo), over(certs))
 		on := start(t, stage, answering(echo), over(certs), authOn)
 		open := stage == "orchestrator" || stage == "retriever"
 		ca := mtls.Visitor{CAFile: certs.Files().Visitor(stage).CAFile}
 		for _, caller := range []struct {
-			name    string
-			dial    func(addr string) *grpc.ClientConn
+			name string
+			dial func(addr string) *grpc.ClientConn
+			// off and on are what comes of it without and with auth.
 			off, on codes.Code
 		}{
 			{"somebody in plain text", func(addr string) *grpc.ClientConn {
@@ -92,6 +106,11 @@ func TestWhoReachesAStage(t *testing.T) {
 			}, shut, shut},
 			{"somebody without a certificate", func(addr string) *grpc.ClientConn { return visiting(t, stage, addr, ca) },
 				pick(open, in, shut), pick(open, noToken, shut)},
+			{"somebody without a certificate, with a token,", func(addr string) *grpc.ClientConn { return visiting(t, stage, addr, ca, withToken(token)) },
+				pick(open, in, shut), pick(open, in, shut)},
+			{"another stage with somebody's token", func(addr string) *grpc.ClientConn {
+				return as(t, "verifier", stage, certs.Files(), addr, withToken(token))
+			}, stranger, stranger},
 			{"the orchestrator", func(addr string) *grpc.ClientConn { return as(t, "orchestrator", stage, certs.Files(), addr) },
 				pick(stage == "orchestrator", stranger, in), pick(stage == "orchestrator", stranger, in)},
 			{"another stage", func(addr string) *grpc.ClientConn { return as(t, "verifier", stage, certs.Files(), addr) }, stranger, stranger},
