@@ -47,6 +47,7 @@ type commands struct {
 	KG         kgCommand         `cmd:"" name:"kg" help:"Load, list, switch and remove knowledge graphs."`
 	Methods    methodsCommand    `cmd:"" help:"List the ways to answer."`
 	Runs       runsCommand       `cmd:"" help:"List answered questions, or show one."`
+	Quota      quotaCommand      `cmd:"" help:"Tell who you are to a mesh, what you may do, and how much of it is used."`
 	Eval       evalCommand       `cmd:"" help:"Measure a method on questions with known answers."`
 	Calibrate  calibrateCommand  `cmd:"" help:"Find the thresholds for a knowledge graph and an encoder, and write them into the configuration."`
 	Export     exportCommand     `cmd:"" help:"Write examples to fine-tune a model with."`

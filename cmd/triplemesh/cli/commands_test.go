@@ -243,6 +243,11 @@ func TestRunsAndMethods(t *testing.T) {
 	triplemesh(t, nil, "", "runs", "--server", s.addr).says(t, exitAnswered, "01RUN", "Who?", "Ada")
 	triplemesh(t, nil, "", "runs", "01RUN", "--server", s.addr).says(t, exitAnswered, "Who?", "grounded", "Pseudo-graph", "Trace")
 	triplemesh(t, nil, "", "runs", "--json", "--server", s.addr).says(t, exitAnswered, `"runs"`)
+	asked := answered()
+	asked.Subject = "ci@acme"
+	known := serve(t, &services{run: asked})
+	triplemesh(t, nil, "", "runs", "--server", known.addr).says(t, exitAnswered, "01RUN", "ci@acme", "Who?")
+	triplemesh(t, nil, "", "runs", "01RUN", "--server", known.addr).says(t, exitAnswered, "asked by ci@acme", "grounded")
 	triplemesh(t, nil, "", "methods", "--server", s.addr).says(t, exitAnswered, "pg-akv", "needs a knowledge graph", "stages: answer", "ablations: from-pseudo-graph, from-ground-graph")
 	triplemesh(t, nil, "", "methods", "--json", "--server", s.addr).says(t, exitAnswered, `"needsKg"`)
 	empty := serve(t, &services{})

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -45,14 +46,19 @@ func (c *runsCommand) Run(p *program) error {
 		_, err := fmt.Fprintln(p.stdout, "no runs yet: triplemesh ask \"…\" makes one")
 		return err
 	}
+	// Who asked is told where anybody is asked who they are.
+	asked := slices.ContainsFunc(resp.GetRuns(), func(r *orchestratorv1.Run) bool { return r.GetSubject() != "" })
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	for _, r := range resp.GetRuns() {
 		var answers []string
 		for _, a := range r.GetAnswers() {
 			answers = append(answers, a.GetAnswer())
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.GetId(), r.GetStarted().AsTime().Local().Format(time.DateTime), r.GetMethod(),
-			show.Line(r.GetQuestion(), 48), show.Line(strings.Join(answers, ", "), 32))
+		fmt.Fprintf(w, "%s\t%s\t%s\t", r.GetId(), r.GetStarted().AsTime().Local().Format(time.DateTime), r.GetMethod())
+		if asked {
+			fmt.Fprintf(w, "%s\t", show.Line(r.GetSubject(), 24))
+		}
+		fmt.Fprintf(w, "%s\t%s\n", show.Line(r.GetQuestion(), 48), show.Line(strings.Join(answers, ", "), 32))
 	}
 	return w.Flush()
 }
@@ -61,7 +67,11 @@ func (c *runsCommand) show(p *program, run *orchestratorv1.Run) error {
 	if c.JSON {
 		return printJSON(p.stdout, run)
 	}
-	if _, err := fmt.Fprintf(p.stdout, "%s\n\n", show.Line(run.GetQuestion(), 100)); err != nil {
+	by := ""
+	if subject := run.GetSubject(); subject != "" {
+		by = "asked by " + show.Line(subject, 80) + "\n"
+	}
+	if _, err := fmt.Fprintf(p.stdout, "%s\n%s\n", show.Line(run.GetQuestion(), 100), by); err != nil {
 		return err
 	}
 	if err := show.Answer(p.stdout, run, p.style()); err != nil {

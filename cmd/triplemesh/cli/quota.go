@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
+	"github.com/triplemesh/triplemesh/internal/auth"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+)
+
+type quotaCommand struct {
+	serverFlags
+	JSON bool `name:"json" help:"Print it as JSON."`
+}
+
+// Run tells who the caller is to the mesh, and what their tenant has used.
+func (c *quotaCommand) Run(p *program) error {
+	s, err := p.connect(c.Server, c.Local, "orchestrator")
+	if err != nil {
+		return err
+	}
+	resp, err := orchestratorv1.NewOrchestratorServiceClient(s).GetQuota(p.ctx, &orchestratorv1.GetQuotaRequest{})
+	if err = errors.Join(err, s.end()); err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(p.stdout, resp)
+	}
+	return printQuota(p.stdout, resp, time.Now())
+}
+
+func printQuota(out io.Writer, resp *orchestratorv1.GetQuotaResponse, now time.Time) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "tenant\t%s\n", show.Line(resp.GetTenant(), 48))
+	if subject := resp.GetSubject(); subject != "" {
+		fmt.Fprintf(w, "subject\t%s\n", show.Line(subject, 80))
+	}
+	var scopes []string
+	for _, scope := range resp.GetScopes() {
+		scopes = append(scopes, auth.ScopeName(scope))
+	}
+	fmt.Fprintf(w, "scopes\t%s\n\n", strings.Join(scopes, ", "))
+	fmt.Fprint(w, "quota\tused\tof\tresets\n")
+	for _, q := range resp.GetQuotas() {
+		limit, resets := "no bound", "-"
+		if q.GetLimit() > 0 {
+			limit = amount(q.GetLimit())
+		}
+		if at := q.GetResets(); at != nil {
+			resets = "in " + max(at.AsTime().Sub(now), 0).Round(time.Second).String()
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", show.Line(q.GetName(), 32), amount(q.GetUsed()), limit, resets)
+	}
+	return w.Flush()
+}
+
+// amount writes counts in full and money to a hundredth of a cent.
+func amount(v float64) string {
+	if v == float64(int64(v)) {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 4, 64)
+}
