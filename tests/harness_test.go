@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/home"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
 	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/mtls"
 	"github.com/triplemesh/triplemesh/internal/testkit"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
@@ -34,6 +36,8 @@ type options struct {
 	model *testkit.LLM
 	// targets are the services; none are all.
 	targets []string
+	// certs secure every connection; nil leaves them plain.
+	certs *testkit.Certs
 	// set are settings beside those of the harness.
 	set map[string]string
 	// ports takes the configured ones instead of free ones.
@@ -44,6 +48,7 @@ type options struct {
 type running struct {
 	mesh         *mesh.Mesh
 	data         string
+	certs        *testkit.Certs
 	orchestrator orchestratorv1.OrchestratorServiceClient
 	graphs       retrieverv1.KnowledgeGraphServiceClient
 	stop         func()
@@ -90,7 +95,7 @@ func start(tb testing.TB, o options) *running {
 		ended <- nil // for stop
 		tb.Fatalf("the mesh ended before it served: %v\n%s", err, log)
 	}
-	r := &running{mesh: m, data: o.data, stop: stop}
+	r := &running{mesh: m, data: o.data, certs: o.certs, stop: stop}
 	r.graphs = retrieverv1.NewKnowledgeGraphServiceClient(r.dial(tb, "retriever"))
 	if m.Addr("orchestrator") != "" {
 		r.orchestrator = orchestratorv1.NewOrchestratorServiceClient(r.dial(tb, "orchestrator"))
@@ -111,6 +116,9 @@ func settings(o options) map[string]string {
 	if o.model != nil {
 		set["llm.base_url"], set["llm.model"] = o.model.URL(), "scripted"
 	}
+	if o.certs != nil {
+		maps.Copy(set, o.certs.Settings())
+	}
 	maps.Copy(set, o.set)
 	for key, value := range set {
 		if value == "-" { // as if it had never been set
@@ -120,15 +128,27 @@ func settings(o options) map[string]string {
 	return set
 }
 
-// dial is a plain connection to a service.
+// dial is a connection to a service, as a caller from outside makes it.
 func (r *running) dial(tb testing.TB, name string) *grpc.ClientConn {
 	tb.Helper()
-	return dial(tb, r.mesh.Addr(name))
+	if r.certs == nil {
+		return dial(tb, r.mesh.Addr(name))
+	}
+	secure, err := mtls.Visitor{CAFile: r.certs.Files().Visitor(name).CAFile}.Credentials(name)
+	if err != nil {
+		tb.Fatalf("dial the %s: %v", name, err)
+	}
+	return dialWith(tb, r.mesh.Addr(name), secure)
 }
 
 func dial(tb testing.TB, addr string) *grpc.ClientConn {
 	tb.Helper()
-	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	return dialWith(tb, addr, insecure.NewCredentials())
+}
+
+func dialWith(tb testing.TB, addr string, secure credentials.TransportCredentials) *grpc.ClientConn {
+	tb.Helper()
+	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(secure))
 	if err != nil {
 		tb.Fatalf("dial %s: %v", addr, err)
 	}
