@@ -8,7 +8,8 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// Relations implements store.Walker. Neo4j counts; no edge is read.
+// Relations implements store.Walker. Neo4j counts; no edge is read. Of a hub it
+// is what was indexed.
 func (s *snapshot) Relations(ctx context.Context, entity store.EntityID, dir store.Direction) ([]store.RelationEdges, error) {
 	counts, err := s.count(ctx, entity, dir)
 	if err != nil {
@@ -22,57 +23,158 @@ func (s *snapshot) Relations(ctx context.Context, entity store.EntityID, dir sto
 	return relations, nil
 }
 
+const (
+	// hubEdges is how many edges an entity may have for Neo4j to count them: it
+	// looks at each, and those of a country are counted with every question
+	// about it. A hub's count is that of when it was indexed.
+	hubEdges = 2000
+	// atOnce is the most entities whose edges one statement counts.
+	atOnce = 500
+)
+
+// around is an entity and a direction.
+type around struct {
+	entity store.EntityID
+	dir    store.Direction
+}
+
 func (s *snapshot) count(ctx context.Context, entity store.EntityID, dir store.Direction) (map[store.RelationID]int, error) {
-	counts := map[store.RelationID]int{}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if s.graph.IncludeProperties {
-		if err := s.countLiterals(ctx, entity, dir, counts); err != nil {
-			return nil, err
-		}
+	if s.hub(entity) {
+		return s.indexedCounts(ctx, entity, dir, func(store.RelationID) bool { return true })
 	}
-	id, err := s.nodeOf(entity)
-	if err != nil || id == noNode {
-		return counts, err
+	s.live.mutex.Lock()
+	counts, ok := s.live.counts[around{entity, dir}]
+	s.live.mutex.Unlock()
+	if ok {
+		return counts, nil
 	}
-	rows, err := s.graph.reader.read(ctx, s.graph.counted(dir), s.graph.with(map[string]any{"id": id}))
-	if err != nil {
+	if err := s.countAll(ctx, s.uncounted(entity)); err != nil {
 		return nil, err
 	}
-	for _, row := range rows {
-		is, ok, err := s.entity(ctx, id, row[0])
-		if err != nil {
-			return nil, err
-		}
-		if !ok || is != entity {
-			return map[store.RelationID]int{}, nil
-		}
-		if r, ok := s.Types[text(row[1])]; ok && !(s.graph.IncludeProperties && s.literal(r)) {
-			counts[r] += int(number(row[2]))
-		}
-	}
-	return counts, nil
+	s.live.mutex.Lock()
+	defer s.live.mutex.Unlock()
+	return s.live.counts[around{entity, dir}], nil
 }
 
-// countLiterals counts the edges of relations that lead to literals by reading
-// them: a node's are few, and a literal's are only known one by one.
-func (s *snapshot) countLiterals(ctx context.Context, entity store.EntityID, dir store.Direction, counts map[store.RelationID]int) error {
-	var relations []store.RelationID
+// hub says whether an entity had too many edges to be counted again.
+func (s *snapshot) hub(e store.EntityID) bool {
+	return s.known(e) && s.local.Degree(e, store.Out)+s.local.Degree(e, store.In) > hubEdges
+}
+
+// uncounted are an entity and others that were found by their names since:
+// whoever compares one of them compares them all.
+func (s *snapshot) uncounted(first store.EntityID) []store.EntityID {
+	s.live.mutex.Lock()
+	defer s.live.mutex.Unlock()
+	delete(s.live.matched, first)
+	some := []store.EntityID{first}
+	for e := range s.live.matched {
+		if len(some) == atOnce {
+			break
+		}
+		delete(s.live.matched, e)
+		if !s.hub(e) {
+			some = append(some, e)
+		}
+	}
+	return some
+}
+
+func (s *snapshot) matched(found ...store.EntityID) {
+	s.live.mutex.Lock()
+	defer s.live.mutex.Unlock()
+	for _, e := range found {
+		if _, ok := s.live.counts[around{e, store.Out}]; !ok {
+			s.live.matched[e] = true
+		}
+	}
+}
+
+// countAll counts the edges of entities in both directions by one statement.
+func (s *snapshot) countAll(ctx context.Context, entities []store.EntityID) error {
+	counts := map[around]map[store.RelationID]int{}
+	var ids []int64
+	for _, e := range entities {
+		for _, dir := range []store.Direction{store.Out, store.In} {
+			of, err := s.literalCounts(ctx, e, dir)
+			if err != nil {
+				return err
+			}
+			counts[around{e, dir}] = of
+		}
+		id, err := s.nodeOf(e)
+		if err != nil {
+			return err
+		}
+		if id != noNode {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) > 0 {
+		rows, err := s.graph.reader.read(ctx, s.graph.counted(), s.graph.with(map[string]any{"ids": ids}))
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			// A node that is not the entity any more is another one, of which
+			// nobody asked.
+			e, ok, err := s.entity(ctx, number(row[0]), row[1])
+			if err != nil {
+				return err
+			}
+			of := counts[around{e, store.Direction(number(row[2]))}]
+			if r, typed := s.Types[text(row[3])]; ok && typed && of != nil && !(s.graph.IncludeProperties && s.literal(r)) {
+				of[r] += int(number(row[4]))
+			}
+		}
+	}
+	s.live.mutex.Lock()
+	defer s.live.mutex.Unlock()
+	for at, of := range counts {
+		s.live.counts[at] = of
+	}
+	return nil
+}
+
+// literalCounts counts the edges of relations that lead to literals: of an
+// entity that was indexed as many as then.
+func (s *snapshot) literalCounts(ctx context.Context, e store.EntityID, dir store.Direction) (map[store.RelationID]int, error) {
+	counts := map[store.RelationID]int{}
+	if !s.graph.IncludeProperties {
+		return counts, nil
+	}
+	if s.known(e) {
+		return s.indexedCounts(ctx, e, dir, s.literal)
+	}
+	relations := []store.RelationID{}
 	for r := range s.byProperty {
 		relations = append(relations, r)
 	}
 	if s.LabelRelation != nil {
 		relations = append(relations, *s.LabelRelation)
 	}
-	lists, err := s.edges(ctx, []store.EntityID{entity}, dir, append([]store.RelationID{}, relations...), 0)
+	lists, err := s.edges(ctx, []store.EntityID{e}, dir, relations, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, e := range lists[0] {
-		counts[e.Relation]++
+	for _, edge := range lists[0] {
+		counts[edge.Relation]++
 	}
-	return nil
+	return counts, nil
+}
+
+func (s *snapshot) indexedCounts(ctx context.Context, e store.EntityID, dir store.Direction, of func(store.RelationID) bool) (map[store.RelationID]int, error) {
+	then, err := s.local.Relations(ctx, e, dir)
+	counts := map[store.RelationID]int{}
+	for _, c := range then {
+		if of(c.Relation) {
+			counts[c.Relation] = c.Edges
+		}
+	}
+	return counts, err
 }
 
 // Sample implements store.Walker. Which edges are spread evenly is known from

@@ -88,7 +88,7 @@ func TestStatementsHoldNoNamesOfTheConfiguration(t *testing.T) {
 		NameProperty: odd, NameProperties: map[string]string{odd: odd}, Labels: []string{odd}, Types: []string{odd}, StartProperty: odd, EndProperty: odd,
 	})
 	for _, text := range []string{
-		s.edges(store.Out, nil, true, 3), s.edges(store.In, []string{"`"}, false, 0), s.counted(store.In), s.degrees(), s.confirm(), s.confirmLiterals(), s.page(), s.present(),
+		s.edges(store.Out, nil, true, 3), s.edges(store.In, []string{"`"}, false, 0), s.counted(), s.degrees(), s.confirm(), s.confirmLiterals(), s.page(), s.present(),
 	} {
 		if strings.Contains(text, odd) {
 			t.Errorf("a name stands in a statement: %s", text)

@@ -24,6 +24,10 @@ type live struct {
 	there map[store.TripleID]bool
 	// degrees are those of entities, out and in.
 	degrees map[store.EntityID][2]int
+	// counts are edges by relation; matched are entities that were found by
+	// their names since.
+	counts  map[around]map[store.RelationID]int
+	matched map[store.EntityID]bool
 }
 
 // newEntity is a node, or a literal with the id noNode.
@@ -36,6 +40,7 @@ func newLive() live {
 	return live{
 		nodes: map[int64]store.EntityID{}, byName: map[string]store.EntityID{}, byFact: map[store.Dated]store.TripleID{},
 		there: map[store.TripleID]bool{}, degrees: map[store.EntityID][2]int{},
+		counts: map[around]map[store.RelationID]int{}, matched: map[store.EntityID]bool{},
 	}
 }
 

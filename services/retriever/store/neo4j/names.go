@@ -40,12 +40,18 @@ func (s *snapshot) Entities() iter.Seq[store.EntityID] { return s.local.Entities
 
 // Match implements store.Names, among those that were indexed.
 func (s *snapshot) Match(ctx context.Context, key string) ([]store.EntityID, error) {
-	return s.local.Match(ctx, key)
+	found, err := s.local.Match(ctx, key)
+	s.matched(found...)
+	return found, err
 }
 
 // Fuzzy implements store.Names, among those that were indexed.
 func (s *snapshot) Fuzzy(ctx context.Context, key string, minSimilarity float32, limit int) ([]store.NameMatch, error) {
-	return s.local.Fuzzy(ctx, key, minSimilarity, limit)
+	found, err := s.local.Fuzzy(ctx, key, minSimilarity, limit)
+	for _, m := range found {
+		s.matched(m.Entity)
+	}
+	return found, err
 }
 
 // Entity implements store.Names. A name that was not indexed is looked up in

@@ -96,12 +96,15 @@ RETURN id(n) AS n, null AS name, null AS more, id(o) AS o, %s AS oName, type(r) 
 		s.counts("n"), s.nameOf("n"), more, match, where, s.nameOf("o"), last)
 }
 
-// counted asks how many edges of each type a node has.
-func (s statements) counted(dir store.Direction) string {
-	match, where := s.pattern(dir, nil)
-	return fmt.Sprintf(`MATCH (n) WHERE id(n) = $id AND %s
-OPTIONAL MATCH %s WHERE %s
-RETURN %s AS name, type(r) AS t, count(r) AS edges`, s.counts("n"), match, where, s.nameOf("n"))
+// counted asks how many edges of each type some nodes have, out and in.
+func (s statements) counted() string {
+	out, where := s.pattern(store.Out, nil)
+	in, _ := s.pattern(store.In, nil)
+	return fmt.Sprintf(`MATCH (n) WHERE id(n) IN $ids AND %[1]s MATCH %[2]s WHERE %[4]s
+RETURN id(n) AS n, %[5]s AS name, %[6]d AS dir, type(r) AS t, count(r) AS edges
+UNION ALL MATCH (n) WHERE id(n) IN $ids AND %[1]s MATCH %[3]s WHERE %[4]s
+RETURN id(n) AS n, %[5]s AS name, %[7]d AS dir, type(r) AS t, count(r) AS edges`,
+		s.counts("n"), out, in, where, s.nameOf("n"), store.Out, store.In)
 }
 
 // degrees asks how many edges some nodes have, out and in. Where all count, the
