@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -181,6 +182,41 @@ func (m tenanted) checkAudit(t *testing.T, refused map[string]int) {
 	for _, never := range []string{employerQuestion, m.acme, m.globex} {
 		if bytes.Contains(log, []byte(never)) {
 			t.Errorf("the audit log holds %q", never)
+		}
+	}
+}
+
+// TestNoNameLeadsToAnotherTenant puts paths where names of knowledge graphs and
+// runs go.
+func TestNoNameLeadsToAnotherTenant(t *testing.T) {
+	m := startTenanted(t, options{data: t.TempDir(), model: scripted(t)})
+	m.load(t, m.acme, plans, "Robert Stam\temployer\tNew York University\nRobert Stam\tfield of work\tfilm theory\n")
+	m.load(t, m.globex, mine, "Velmora\triver\tOrla\n")
+	before := m.has(t, m.acme)
+	eachMethod(func(method protoreflect.MethodDescriptor, stage string, scope authv1.Scope) {
+		for _, request := range attempts[method.FullName()] {
+			if !strings.Contains(request, `"KG"`) && !strings.Contains(request, `"RUN"`) {
+				continue
+			}
+			for _, path := range []string{"@acme/plans", "../@acme/plans", "./../@acme/plans", "@acme", "..", ".", "plans/1", "/plans", "Acme", "@globex/../@acme/plans"} {
+				code, says := m.attempt(t, stage, method, request, path, path, []string{"film theory", employer})
+				// A filter that matches nothing is no fault.
+				if code != codes.InvalidArgument && code != codes.NotFound && !(code == codes.OK && method.Name() == "ListRuns") {
+					t.Errorf("%s with %q: %v: %s", method.FullName(), path, code, says)
+				}
+			}
+		}
+	})
+	if after := m.has(t, m.acme); after != before {
+		t.Errorf("acme has\n%s, had\n%s", after, before)
+	}
+	entries, err := os.ReadDir(filepath.Join(m.data, "kg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != "@acme" && e.Name() != "@globex" {
+			t.Errorf("%s lies among the tenants' directories", e.Name())
 		}
 	}
 }
