@@ -133,7 +133,7 @@ func (s *Store) Drop(ctx context.Context, kg string, number uint64) ([]uint64, e
 	if err := s.closeGraphs(kg, gone); err != nil {
 		return gone, wrap("drop", kg, number, err)
 	}
-	return gone, wrap("drop", kg, number, s.clean(ctx, kg))
+	return gone, wrap("drop", kg, number, s.clean(ctx, kg, 0))
 }
 
 // Verify implements store.Catalogue. It reads all rows of a snapshot and looks
@@ -154,8 +154,8 @@ func (s *Store) Verify(ctx context.Context, kg string, number uint64) (store.Inf
 }
 
 // clean deletes what was dropped long enough ago, and what loads left that
-// nobody goes on with.
-func (s *Store) clean(ctx context.Context, kg string) error {
+// nobody works on any more, but for the load of a number.
+func (s *Store) clean(ctx context.Context, kg string, but uint64) error {
 	r, _, err := s.readRecord(ctx, kg, true)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (s *Store) clean(ctx context.Context, kg string) error {
 		}
 	}
 	for _, p := range r.Pending {
-		if time.Since(p.Beat) > s.abandoned {
+		if time.Since(p.Beat) > s.abandoned && p.Number != but {
 			done[p.Number] = true
 		}
 	}

@@ -9,7 +9,10 @@ import (
 )
 
 // WriteDelta implements store.Changer: snapshots are whole here.
-func (s *Store) WriteDelta(_ context.Context, kg string, _ store.Delta) (store.Changed, error) {
+func (s *Store) WriteDelta(ctx context.Context, kg string, delta store.Delta) (store.Changed, error) {
+	if _, err := s.resolve(ctx, kg, delta.Base); err != nil {
+		return store.Changed{}, wrap("change", kg, delta.Base, err)
+	}
 	return store.Changed{}, wrap("change", kg, 0, fmt.Errorf("a Weaviate cluster holds whole snapshots; load the changed graph whole: %w", store.ErrUnsupported))
 }
 
@@ -20,6 +23,9 @@ func (s *Store) Compact(ctx context.Context, kg string, number uint64) (store.In
 }
 
 // Export implements store.Exporter.
-func (s *Store) Export(_ context.Context, kg string, number uint64, _ io.Writer) error {
+func (s *Store) Export(ctx context.Context, kg string, number uint64, _ io.Writer) error {
+	if _, err := s.resolve(ctx, kg, number); err != nil {
+		return wrap("export", kg, number, err)
+	}
 	return wrap("export", kg, number, fmt.Errorf("back up a Weaviate cluster by its own means, or keep the files that were loaded: %w", store.ErrUnsupported))
 }

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
@@ -53,24 +52,6 @@ func wipe(t testing.TB, cfg Config) {
 	if err := errors.Join(err, c.close()); err != nil {
 		t.Error(err)
 	}
-}
-
-func open(t testing.TB, cfg Config) *Store {
-	t.Helper()
-	tenants, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := tenants.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	s, err := tenants.Of(tenant.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.(*Store)
 }
 
 func TestStore(t *testing.T) {

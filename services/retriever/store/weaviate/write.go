@@ -118,7 +118,7 @@ func (s *Store) claim(ctx context.Context, kg, fingerprint string) (number uint6
 	if err != nil {
 		return 0, err
 	}
-	return mine.Number, s.clean(ctx, kg)
+	return mine.Number, s.clean(ctx, kg, mine.Number)
 }
 
 // publish lists a snapshot.

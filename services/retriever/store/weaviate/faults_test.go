@@ -1,0 +1,452 @@
+package weaviate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	pb "github.com/weaviate/weaviate/grpc/generated/protocol/v1"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
+)
+
+// world builds the suite's graph in a fake and opens it.
+func world(t *testing.T, change func(*Config)) (*fake, *Store, store.Snapshot) {
+	t.Helper()
+	f := newFake(t)
+	cfg := f.config()
+	if change != nil {
+		change(&cfg)
+	}
+	f.nodes = cfg.Replicas
+	s := open(t, cfg)
+	storetest.Build(t, s, "world", storetest.World())
+	return f, s, storetest.Open(t, s, "world", 0)
+}
+
+// paris is the number of Paris in that graph.
+const paris = 11
+
+// questions are reads that go to the cluster, whatever was read before.
+var questions = map[string]func(context.Context, store.Snapshot) error{
+	"an entity by name": func(ctx context.Context, s store.Snapshot) error {
+		_, ok, err := s.Entity(ctx, "Paris")
+		if err == nil && !ok {
+			return errors.New("Paris is not there")
+		}
+		return err
+	},
+	"edges": func(ctx context.Context, s store.Snapshot) error {
+		s.(*snapshot).graph.edges.Purge()
+		_, err := s.Edges(ctx, []store.EntityID{paris}, store.Out, nil)
+		return err
+	},
+	"a search": func(ctx context.Context, s store.Snapshot) error {
+		_, err := s.SearchTriples(ctx, [][]float32{s.RelationVector(0)}, 3, store.Filter{})
+		return err
+	},
+	"scores": func(ctx context.Context, s store.Snapshot) error {
+		s.(*snapshot).graph.vectors.Purge()
+		_, err := s.ScoreTriples(ctx, [][]float32{s.RelationVector(0)}, []store.TripleID{1, 2, 3})
+		return err
+	},
+	"a name": func(_ context.Context, s store.Snapshot) error {
+		s.(*snapshot).graph.entities.Purge()
+		return store.Guard(func() error { s.EntityName(paris); return nil })
+	},
+	"a triple": func(_ context.Context, s store.Snapshot) error {
+		s.(*snapshot).graph.facts.Purge()
+		return store.Guard(func() error { s.Triple(3); return nil })
+	},
+}
+
+func TestAnswersThatDoNotAddUpAreCorrupt(t *testing.T) {
+	f, _, s := world(t, nil)
+	lacking := func(property string) func(*pb.SearchReply) {
+		return func(reply *pb.SearchReply) {
+			for _, r := range reply.Results {
+				delete(r.Properties.NonRefProps.Fields, property)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		spoil func(*pb.SearchReply)
+		asked []string
+	}{
+		"a fact without a subject":      {lacking(propSubject), []string{"edges", "a search", "scores", "a triple"}},
+		"a fact without its ends":       {lacking(propEnds), []string{"edges", "a search", "scores", "a triple"}},
+		"a fact without its number":     {lacking(propTriple), []string{"edges", "a search", "scores", "a triple"}},
+		"a fact without its validity":   {lacking(propValidity), []string{"edges", "a search", "scores", "a triple"}},
+		"an entity without its number":  {lacking(propNumber), []string{"an entity by name", "a name"}},
+		"an entity without its degrees": {lacking(propShape), []string{"an entity by name", "a name"}},
+		"an entity without its edges":   {lacking(propOut), []string{"an entity by name", "a name"}},
+		"a row that is missing":         {func(r *pb.SearchReply) { r.Results = r.Results[1:] }, []string{"scores", "a name", "a triple"}},
+		"a row that comes twice":        {func(r *pb.SearchReply) { r.Results = append(r.Results, r.Results[0]) }, []string{"scores", "a name", "a triple"}},
+		"a vector that is cut off": {func(reply *pb.SearchReply) {
+			for _, r := range reply.Results {
+				r.Metadata.VectorBytes = r.Metadata.VectorBytes[:min(7, len(r.Metadata.VectorBytes))]
+			}
+		}, []string{"a search", "scores"}},
+		"a number that is too great": {func(reply *pb.SearchReply) {
+			for _, r := range reply.Results {
+				for _, p := range []string{propObject, propNumber} {
+					if r.Properties.NonRefProps.Fields[p] != nil {
+						r.Properties.NonRefProps.Fields[p] = &pb.Value{Kind: &pb.Value_IntValue{IntValue: 1 << 33}}
+					}
+				}
+			}
+		}, []string{"an entity by name", "edges", "a search", "scores", "a name", "a triple"}},
+	} {
+		f.set(func() {
+			f.onSearch = func(_ context.Context, _ *pb.SearchRequest, reply *pb.SearchReply) error { c.spoil(reply); return nil }
+		})
+		for _, asked := range c.asked {
+			err := questions[asked](t.Context(), s)
+			if !errors.Is(err, store.ErrCorrupt) || status.Code(err) != codes.DataLoss || !strings.Contains(err.Error(), "world@1") {
+				t.Errorf("%s: %s answers %v", name, asked, err)
+			}
+		}
+		f.set(func() { f.onSearch = nil })
+		for asked, ask := range questions {
+			if err := ask(t.Context(), s); err != nil {
+				t.Errorf("after %s: %s answers %v", name, asked, err)
+			}
+		}
+	}
+}
+
+func TestAReplicaThatMissedRowsIsNotBelieved(t *testing.T) {
+	f, _, s := world(t, func(cfg *Config) { cfg.Replicas = 2 })
+	// A read at ONE meets a replica without the rows, one at QUORUM does not.
+	f.set(func() {
+		f.onSearch = func(_ context.Context, req *pb.SearchRequest, reply *pb.SearchReply) error {
+			if req.GetConsistencyLevel() == pb.ConsistencyLevel_CONSISTENCY_LEVEL_ONE {
+				reply.Results = reply.Results[:len(reply.Results)/2]
+			}
+			return nil
+		}
+	})
+	for _, asked := range []string{"edges", "scores", "a name", "a triple"} {
+		if err := questions[asked](t.Context(), s); err != nil {
+			t.Errorf("%s: %v", asked, err)
+		}
+	}
+	s.(*snapshot).graph.edges.Purge()
+	lists, err := s.Edges(t.Context(), []store.EntityID{paris}, store.Out, nil)
+	if err != nil || len(lists[0]) != 5 {
+		t.Errorf("edges are %v, %v", lists, err)
+	}
+}
+
+func TestAClusterThatCannotBeReached(t *testing.T) {
+	f, _, s := world(t, func(cfg *Config) { cfg.Timeout = 200 * time.Millisecond })
+	for name, c := range map[string]struct {
+		fault func(context.Context) error
+		code  codes.Code
+		says  string
+	}{
+		"it is overloaded": {func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, codes.DeadlineExceeded, "overloaded"},
+		"it goes away":     {func(context.Context) error { return status.Error(codes.Unavailable, "gone") }, codes.Unavailable, "see that the nodes"},
+		"another node is lost": {func(context.Context) error {
+			return status.Error(codes.Unknown, "cannot reach node2: connection refused")
+		}, codes.Unavailable, "node2"},
+		"it wants a key": {func(context.Context) error {
+			return status.Error(codes.Unauthenticated, "anonymous access not enabled")
+		}, codes.Unauthenticated, "api_key"},
+	} {
+		f.set(func() {
+			f.onSearch = func(ctx context.Context, _ *pb.SearchRequest, _ *pb.SearchReply) error { return c.fault(ctx) }
+		})
+		for asked, ask := range questions {
+			err := ask(t.Context(), s)
+			if status.Code(err) != c.code || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), f.grpc.Addr().String()) {
+				t.Errorf("%s: %s answers %v", name, asked, err)
+			}
+		}
+	}
+	f.set(func() { f.onSearch = nil })
+}
+
+func TestAFailedReadIsTriedAgain(t *testing.T) {
+	f, _, s := world(t, nil)
+	for asked, ask := range questions {
+		failures := 1
+		f.set(func() {
+			f.onSearch = func(context.Context, *pb.SearchRequest, *pb.SearchReply) error {
+				if failures--; failures >= 0 {
+					return status.Error(codes.Unknown, "connection reset by peer")
+				}
+				return nil
+			}
+		})
+		if err := ask(t.Context(), s); err != nil {
+			t.Errorf("%s: %v", asked, err)
+		}
+	}
+}
+
+func TestAQuestionThatIsCancelledEndsAtOnce(t *testing.T) {
+	f, _, s := world(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	f.set(func() {
+		f.onSearch = func(context.Context, *pb.SearchRequest, *pb.SearchReply) error {
+			cancel()
+			return status.Error(codes.Unavailable, "gone")
+		}
+	})
+	if err := questions["a search"](ctx, s); !errors.Is(err, context.Canceled) || status.Code(err) != codes.Canceled {
+		t.Errorf("the answer is %v", err)
+	}
+}
+
+// left lists what a fake holds beside records.
+func (f *fake) left() []string {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	var names []string
+	for name := range f.classes {
+		if !strings.HasSuffix(name, separator+"record") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func TestALoadThatFailsLeavesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(*fake)
+		code  codes.Code
+		says  string
+	}{
+		"a row that is refused": {func(f *fake) {
+			f.onBatch = func(_ context.Context, req *pb.BatchObjectsRequest) (*pb.BatchObjectsReply, error) {
+				if strings.HasSuffix(req.Objects[0].Collection, factsPart) {
+					return nil, status.Error(codes.InvalidArgument, "vector lengths don't match")
+				}
+				return nil, nil
+			}
+		}, codes.InvalidArgument, "vector lengths"},
+		"a node that is lost": {func(f *fake) { f.onNodes = func() string { return "UNHEALTHY" } }, codes.Unavailable, "node0"},
+		"a row that got lost": {func(f *fake) {
+			f.onBatch = func(_ context.Context, req *pb.BatchObjectsRequest) (*pb.BatchObjectsReply, error) {
+				req.Objects = req.Objects[:len(req.Objects)-1]
+				return nil, nil
+			}
+		}, codes.DataLoss, "after the load"},
+		"no key": {func(f *fake) {
+			f.onSchema = func(r *http.Request) int {
+				if r.Method == http.MethodPost && !strings.Contains(r.URL.Path, "x") && len(f.classes) > 1 {
+					return http.StatusUnauthorized
+				}
+				return 0
+			}
+		}, codes.PermissionDenied, "api_key"},
+	} {
+		f := newFake(t)
+		s := open(t, f.config())
+		f.set(func() { c.spoil(f) })
+		_, err := s.Write(t.Context(), "world", storetest.Content(t, storetest.World()))
+		if status.Code(err) != c.code || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+		f.set(func() { f.onBatch, f.onNodes, f.onSchema = nil, nil, nil })
+		if _, err := s.List(t.Context(), "world"); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("after %s the list answers %v", name, err)
+		}
+		if left := f.left(); name != "no key" && len(left) > 0 {
+			t.Errorf("after %s these are left: %v", name, left)
+		}
+		storetest.Build(t, s, "world", storetest.World())
+	}
+}
+
+func TestRowsThatAreRefusedForNowAreSentAgain(t *testing.T) {
+	f := newFake(t)
+	s := open(t, f.config())
+	refused := map[string]bool{}
+	f.set(func() {
+		f.onBatch = func(_ context.Context, req *pb.BatchObjectsRequest) (*pb.BatchObjectsReply, error) {
+			reply := &pb.BatchObjectsReply{}
+			for i, o := range req.Objects {
+				if i%2 == 0 && !refused[o.Uuid] {
+					refused[o.Uuid] = true
+					reply.Errors = append(reply.Errors, &pb.BatchObjectsReply_BatchError{Index: int32(i), Error: "shard is read-only"})
+				} else {
+					f.rows[o.Collection][o.Uuid] = o
+				}
+			}
+			return reply, nil
+		}
+	})
+	storetest.Build(t, s, "world", storetest.World())
+	if len(refused) == 0 {
+		t.Error("nothing was refused")
+	}
+}
+
+// TestALoadGoesOnWhereAnotherWasKilled ends a load in such a way that it can
+// clean nothing up, as when its process is killed.
+func TestALoadGoesOnWhereAnotherWasKilled(t *testing.T) {
+	f := newFake(t)
+	cfg := f.config()
+	cfg.Batch, cfg.InFlight = 5, 1
+	first := open(t, cfg)
+	batches := 0
+	dead := false
+	f.set(func() {
+		f.onBatch = func(_ context.Context, req *pb.BatchObjectsRequest) (*pb.BatchObjectsReply, error) {
+			if batches++; batches > 7 {
+				dead = true
+				return nil, status.Error(codes.InvalidArgument, "killed")
+			}
+			return nil, nil
+		}
+		f.onSchema = func(*http.Request) int {
+			if dead {
+				return http.StatusForbidden
+			}
+			return 0
+		}
+	})
+	if _, err := first.Write(t.Context(), "world", storetest.Content(t, storetest.World())); err == nil {
+		t.Fatal("the load was not ended")
+	}
+	before := len(f.left())
+	sent := 0
+	f.set(func() {
+		f.onSchema = nil
+		f.onBatch = func(_ context.Context, req *pb.BatchObjectsRequest) (*pb.BatchObjectsReply, error) {
+			sent += len(req.Objects)
+			return nil, nil
+		}
+	})
+	if before == 0 {
+		t.Fatal("nothing was left to go on with")
+	}
+	second := open(t, cfg)
+	if _, err := second.List(t.Context(), "world"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a load that is not done is listed: %v", err)
+	}
+	second.abandoned = 0
+	info, err := second.Write(t.Context(), "world", storetest.Content(t, storetest.World()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := 0
+	for _, rows := range f.rows {
+		all += len(rows)
+	}
+	if info.Number != 1 || sent >= all {
+		t.Errorf("it went on as snapshot %d and sent %d rows of %d", info.Number, sent, all)
+	}
+	if _, _, err := second.Verify(t.Context(), "world", 1); err != nil {
+		t.Error(err)
+	}
+	if _, err := second.Write(t.Context(), "world", storetest.Content(t, storetest.World()[:5])); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatALoadLeftIsRemovedByAnotherOfOtherContent(t *testing.T) {
+	f := newFake(t)
+	s := open(t, f.config())
+	s.abandoned = 0
+	if _, err := s.change(t.Context(), "world", func(r *record) error {
+		r.Pending, r.Next = []pending{{Number: 7, Fingerprint: "x", Beat: time.Now().Add(-time.Hour)}}, 8
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cluster.createClass(t.Context(), class{"class": collection(s.home, "world", 7, factsPart)}); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Build(t, s, "world", storetest.World())
+	for _, name := range f.left() {
+		if strings.Contains(name, separator+"7"+separator) {
+			t.Errorf("%s is left", name)
+		}
+	}
+}
+
+func TestWhatWasDroppedIsDeletedAfterItsGrace(t *testing.T) {
+	f := newFake(t)
+	cfg := f.config()
+	cfg.Grace = 0
+	s := open(t, cfg)
+	first := storetest.Build(t, s, "world", storetest.World())
+	snap := storetest.Open(t, s, "world", 0)
+	storetest.Build(t, s, "world", storetest.World()[:5])
+	if _, err := s.Drop(t.Context(), "world", first); err != nil {
+		t.Fatal(err)
+	}
+	if err := questions["a search"](t.Context(), snap); err != nil {
+		t.Errorf("what is still read was deleted: %v", err)
+	}
+	snap.Release()
+	if err := s.clean(t.Context(), "world", 0); err != nil {
+		t.Fatal(err)
+	}
+	if left := f.left(); len(left) != len(parts) {
+		t.Errorf("these are left: %v", left)
+	}
+}
+
+func TestALockThatWasLeftIsTaken(t *testing.T) {
+	f := newFake(t)
+	s := open(t, f.config())
+	held := fmt.Sprintf(`{"Owner":"nobody","Until":%q}`, time.Now().Add(-time.Second).Format(time.RFC3339Nano))
+	if err := s.cluster.createClass(t.Context(), bare(lockName(s.home, "world"), held)); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Build(t, s, "world", storetest.World())
+	if left := f.left(); slices.Contains(left, lockName(s.home, "world")) {
+		t.Errorf("the lock is left")
+	}
+}
+
+func TestWhileTheSchemaCannotBeReadTheLastOneCounts(t *testing.T) {
+	f, s, _ := world(t, nil)
+	f.set(func() { f.onSchema = func(*http.Request) int { return http.StatusServiceUnavailable } })
+	s.mutex.Lock()
+	seen := s.records["world"]
+	seen.read = time.Time{}
+	s.records["world"] = seen
+	s.mutex.Unlock()
+	snap, err := s.Open(t.Context(), "world", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap.Release()
+	if _, err := open(t, f.config()).Open(t.Context(), "world", 0); status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), f.http.URL) {
+		t.Errorf("a store that has seen nothing yet answers %v", err)
+	}
+}
+
+func TestADamagedNameIndexIsNotUsed(t *testing.T) {
+	f, s, _ := world(t, nil)
+	f.set(func() {
+		f.onSearch = func(_ context.Context, req *pb.SearchRequest, reply *pb.SearchReply) error {
+			if strings.HasSuffix(req.Collection, namesPart) {
+				v := reply.Results[0].Properties.NonRefProps.Fields[propData].GetKind().(*pb.Value_BlobValue)
+				reply.Results[0].Properties.NonRefProps.Fields[propData] = &pb.Value{Kind: &pb.Value_BlobValue{BlobValue: "AAAA" + v.BlobValue[4:]}}
+			}
+			return nil
+		}
+	})
+	if _, _, err := s.Verify(t.Context(), "world", 0); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("verify answers %v", err)
+	}
+	cfg := f.config()
+	if _, err := open(t, cfg).Open(t.Context(), "world", 0); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("open answers %v", err)
+	}
+}
