@@ -23,6 +23,8 @@ import (
 // triples are put there first.
 type inNeo4j struct {
 	uri, vectors, dir string
+	// again opens the graph once more.
+	again func() (store.Snapshot, error)
 	// trips counts the statements to it.
 	trips *atomic.Int64
 }
@@ -58,6 +60,7 @@ func (n *inNeo4j) open(ctx context.Context, b *bench, from store.Snapshot) (stor
 	if err != nil {
 		return nil, nil, errors.Join(err, all.Close())
 	}
+	n.again = func() (store.Snapshot, error) { return other.Open(ctx, kg, 0) }
 	return snap, all.Close, nil
 }
 
