@@ -39,12 +39,16 @@ func (s *Service) GroundGraph(ctx context.Context, req *retrieverv1.GroundGraphR
 			Subject: e.Subject, Confidence: e.Confidence, Hits: uint32(e.Hits), Triples: scoredTriples(e.Facts),
 		})
 	}
+	pruned := map[graphv1.DropReason]int64{}
 	for _, d := range result.Dropped {
 		reason := dropReasons[d.Reason]
-		s.observe.pruned.Add(ctx, 1, by(ctx, attribute.String("reason", reason.String())))
+		pruned[reason]++
 		resp.Dropped = append(resp.Dropped, &graphv1.DroppedSubject{
 			Subject: d.Subject, Confidence: d.Confidence, Hits: uint32(d.Hits), Reason: reason,
 		})
+	}
+	for reason, subjects := range pruned {
+		s.observe.pruned.Add(ctx, subjects, by(ctx, attribute.String("reason", reason.String())))
 	}
 	return resp, nil
 }
