@@ -14,7 +14,7 @@ DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
 # What protos must not break: the last published main, where git knows one.
 BASE ?= $(shell git rev-parse -q --verify refs/remotes/origin/main >/dev/null && echo refs/remotes/origin/main)
 
-.PHONY: help demo build setup test store-test neo4j-test lint generate fuzz bench images k8s-check k8s-test tools clean
+.PHONY: help demo build setup test store-test neo4j-test weaviate-test lint generate fuzz bench images k8s-check k8s-test tools clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,12 +48,20 @@ generate: $(TOOLS)/buf $(TOOLS)/protoc-gen-go $(TOOLS)/protoc-gen-go-grpc ## For
 	$(TOOLS)/buf format -w proto
 	$(TOOLS)/buf generate
 
-store-test: neo4j-test ## Test every kind of store, each against a server that ../shared starts.
+store-test: neo4j-test weaviate-test ## Test every kind of store, each against a server that ../shared starts.
 	go test -count=1 ./services/retriever/store/...
 
 neo4j-test: ## Test the reading of Neo4j against the server that ../shared starts.
 	@eval "$$(../shared/neo4j/up.sh)" && export NEO4J_URI && \
 	  { go test -count=1 -tags neo4j ./services/retriever/source/neo4j ./services/retriever/store/neo4j; status=$$?; ../shared/neo4j/down.sh; exit $$status; }
+
+WEAVIATE := ../shared/weaviate
+WEAVIATE_NODES ?= 1 3
+
+weaviate-test: ## Test the store in Weaviate on clusters of WEAVIATE_NODES (1 and 3) nodes that ../shared starts.
+	@set -e; trap '$(WEAVIATE)/down.sh --wipe' EXIT; for nodes in $(WEAVIATE_NODES); do \
+	  $(WEAVIATE)/down.sh; set -a; eval "$$($(WEAVIATE)/up.sh $$nodes)"; WEAVIATE_UP="$(CURDIR)/$(WEAVIATE)/up.sh $$nodes"; set +a; \
+	  go test -count=1 -timeout 30m -tags weaviate ./services/retriever/store/weaviate; done
 
 fuzz: ## Run every fuzz target for FUZZTIME (30s).
 	@set -e; grep -rlE '^func Fuzz' --include='*_test.go' $(MODULES) | while read -r file; do \
