@@ -3,7 +3,9 @@ package orchestrator_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,10 +13,12 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	settings "github.com/triplemesh/triplemesh/internal/config"
 	"github.com/triplemesh/triplemesh/internal/tenant"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator"
+	"github.com/triplemesh/triplemesh/services/orchestrator/quota"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 	"github.com/triplemesh/triplemesh/services/orchestrator/stagetest"
 )
@@ -163,5 +167,38 @@ func TestConfig(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+func TestQuotasAreReadFromTheFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "triplemesh.yaml")
+	read := func(text string) (orchestrator.Config, error) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return settings.Load("orchestrator", orchestrator.DefaultConfig(), settings.Sources{File: file})
+	}
+	text := `orchestrator: {runs: {dir: /runs}, quotas: {"*": {questions_per_minute: 30, concurrent_runs: 4}, acme: {tokens_per_day: 2000000, cost_usd_per_day: 2.5, questions_per_day: 9}}}`
+	want := quota.Config{"*": {QuestionsPerMinute: 30, ConcurrentRuns: 4}, "acme": {TokensPerDay: 2_000_000, CostUSDPerDay: 2.5, QuestionsPerDay: 9}}
+	cfg, err := read(text)
+	if err != nil || !maps.Equal(cfg.Quotas, want) || cfg.Runs.Dir != "/runs" {
+		t.Fatalf("got %+v, %v", cfg.Quotas, err)
+	}
+	var printed strings.Builder
+	if err := settings.Print(&printed, "orchestrator", orchestrator.DefaultConfig(), settings.Sources{File: file}); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := read(printed.String()); err != nil || !maps.Equal(again.Quotas, want) {
+		t.Errorf("what was printed is read as %+v, %v:\n%s", again.Quotas, err, printed.String())
+	}
+	for bad, says := range map[string]string{
+		`orchestrator: {quotas: {Acme: {}}}`:                        `quotas: tenant "Acme"`,
+		`orchestrator: {quotas: {acme: {cost_usd_per_day: -1}}}`:    "quotas: acme: cost_usd_per_day",
+		`orchestrator: {quotas: {acme: {questions_per_hour: 1}}}`:   "questions_per_hour",
+		`orchestrator: {quotas: {acme: {questions_per_day: lots}}}`: "questions_per_day",
+	} {
+		if _, err := read(bad); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("of %s the error is %v, want it to say %q", bad, err, says)
+		}
 	}
 }

@@ -72,6 +72,50 @@ func TestStageAccounts(t *testing.T) {
 	}
 }
 
+// purse holds a budget, and counts what is spent from it.
+type purse struct {
+	left  *llmv1.Budget
+	spent uint64
+}
+
+func (p *purse) Left() (*llmv1.Budget, error) {
+	if p.left == nil {
+		return nil, fmt.Errorf("the tenant has nothing left: %w", llm.ErrBudget)
+	}
+	return p.left, nil
+}
+
+func (p *purse) Charge(u *llmv1.Usage) { p.spent += u.GetPromptTokens() }
+
+func TestAQuestionIsHeldToItsBudgetAndToItsPurse(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		own, held *llmv1.Budget
+		want      *llmv1.Budget
+	}{
+		{"neither has a bound", nil, &llmv1.Budget{}, &llmv1.Budget{}},
+		{"the purse alone", nil, &llmv1.Budget{MaxTokens: 5, MaxCostUsd: .5}, &llmv1.Budget{MaxTokens: 5, MaxCostUsd: .5}},
+		{"the budget alone", &llmv1.Budget{MaxCalls: 2, MaxTokens: 7}, &llmv1.Budget{}, &llmv1.Budget{MaxCalls: 2, MaxTokens: 7}},
+		{"the smaller of both", &llmv1.Budget{MaxTokens: 7, MaxCostUsd: .25}, &llmv1.Budget{MaxTokens: 5, MaxCostUsd: .5}, &llmv1.Budget{MaxTokens: 5, MaxCostUsd: .25}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := &purse{left: c.held}
+			q := begin(&orchestratorv1.AskRequest{Limits: &llmv1.Limits{Budget: c.own}}, nil).Within(p)
+			limits, err := q.Limits()
+			if got := limits.GetBudget(); err != nil || got.GetMaxCalls() != c.want.GetMaxCalls() || got.GetMaxTokens() != c.want.GetMaxTokens() || got.GetMaxCostUsd() != c.want.GetMaxCostUsd() {
+				t.Errorf("left are %v, %v; want %v", got, err, c.want)
+			}
+			if err := q.Stage(t.Context(), answer, costs(1)); err != nil || p.spent != 10 {
+				t.Errorf("the purse was charged %d, %v", p.spent, err)
+			}
+			p.left = nil
+			if _, err := q.Limits(); !errors.Is(err, llm.ErrBudget) {
+				t.Errorf("an empty purse left %v", err)
+			}
+		})
+	}
+}
+
 func TestStageStops(t *testing.T) {
 	q := begin(&orchestratorv1.AskRequest{Options: &orchestratorv1.AskOptions{Until: verify}}, nil)
 	if err := q.Stage(t.Context(), answer, costs(1)); err != nil {
