@@ -2,7 +2,9 @@ package orchestrator_test
 
 import (
 	"context"
+	"io"
 	"net"
+	"net/http/httptest"
 	"path/filepath"
 	"testing"
 
@@ -55,8 +57,29 @@ func local(t *testing.T, mesh *stagetest.Mesh) (*orchestrator.Service, *runs.Kee
 	return localWith(t, mesh, nil)
 }
 
+// measured is localWith, and what it tells of itself to who scrapes it.
+func measured(t *testing.T, mesh *stagetest.Mesh, cfg quota.Config) (*orchestrator.Service, func() string) {
+	t.Helper()
+	tel, err := telemetry.Start(t.Context(), telemetry.Config{LogWriter: io.Discard}, "orchestrator")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tel.Shutdown(context.Background()) })
+	service, _ := localBy(t, mesh, cfg, tel)
+	return service, func() string {
+		page := httptest.NewRecorder()
+		tel.MetricsHandler().ServeHTTP(page, httptest.NewRequest("GET", "/metrics", nil))
+		return page.Body.String()
+	}
+}
+
 // localWith holds tenants to limits, and has methods of the test's own.
 func localWith(t *testing.T, mesh *stagetest.Mesh, cfg quota.Config, more ...method.Method) (*orchestrator.Service, *runs.Keeper) {
+	t.Helper()
+	return localBy(t, mesh, cfg, telemetry.Discard(), more...)
+}
+
+func localBy(t *testing.T, mesh *stagetest.Mesh, cfg quota.Config, tel *telemetry.Telemetry, more ...method.Method) (*orchestrator.Service, *runs.Keeper) {
 	t.Helper()
 	db, err := runs.Open(filepath.Join(t.TempDir(), "runs.db"), 10)
 	if err != nil {
@@ -74,7 +97,7 @@ func localWith(t *testing.T, mesh *stagetest.Mesh, cfg quota.Config, more ...met
 		t.Fatal(err)
 	}
 	methods := append(more, method.All(mesh.Stages(t), orchestrator.DefaultConfig().Ger)...)
-	service, err := orchestrator.New(methods, retrieverv1.NewKnowledgeGraphServiceClient(conn), sure, keeper, limited(t, cfg), telemetry.Discard())
+	service, err := orchestrator.New(methods, retrieverv1.NewKnowledgeGraphServiceClient(conn), sure, keeper, limited(t, cfg), tel)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -256,4 +257,52 @@ func TestNobodyAsksNothing(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestWhatTenantsUseIsMeasured(t *testing.T) {
+	acme, err := tenant.Parse("acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, scrape := measured(t, stagetest.New(t), quota.Config{quota.Everyone: {QuestionsPerDay: 1}})
+	ctx := auth.With(t.Context(), auth.Caller{Tenant: acme})
+	for _, want := range []codes.Code{codes.OK, codes.ResourceExhausted} {
+		if _, err := service.Ask(ctx, film("pg-akv")); status.Code(err) != want {
+			t.Fatalf("got %v, want %v", err, want)
+		}
+	}
+	page := scrape()
+	for name, want := range map[string]string{
+		"triplemesh_orchestrator_questions_total": "1",
+		"triplemesh_orchestrator_tokens_total":    "45",
+		"triplemesh_orchestrator_cost_total":      "0",
+		"triplemesh_orchestrator_refusals_total":  "1",
+		"triplemesh_orchestrator_running":         "0",
+	} {
+		found := false
+		for line := range strings.Lines(page) {
+			found = found || strings.HasPrefix(line, name+"{") && strings.Contains(line, `tenant="acme"`) && strings.HasSuffix(line, " "+want+"\n")
+		}
+		if !found {
+			t.Errorf("there is no %s of acme with %s in\n%s", name, want, page)
+		}
+	}
+	if !strings.Contains(page, `quota="questions_per_day"`) {
+		t.Error("a refusal does not tell the quota")
+	}
+}
+
+func TestTheSpanOfAQuestionHasItsTenant(t *testing.T) {
+	req := film("pg-akv")
+	req.Options = &orchestratorv1.AskOptions{Spans: true}
+	resp, err := serve(t, stagetest.New(t)).Ask(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, span := range resp.GetRun().GetSpans() {
+		if span.GetAttributes()["triplemesh.tenant"] == "default" {
+			return
+		}
+	}
+	t.Errorf("no span has it: %v", resp.GetRun().GetSpans())
 }
