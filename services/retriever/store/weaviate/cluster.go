@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	pb "github.com/weaviate/weaviate/grpc/generated/protocol/v1"
@@ -30,6 +31,8 @@ type cluster struct {
 	conn   *grpc.ClientConn
 	rpc    pb.WeaviateClient
 	http   *http.Client
+	// answering is the place in config.HTTP of the node that answered last.
+	answering atomic.Int32
 }
 
 // reconnect is short: a node that is back is wanted back.
@@ -104,7 +107,9 @@ func (c *cluster) count(ctx context.Context, collection string, filter *pb.Filte
 
 // attempt tries a read until it succeeds, its attempts are used up, or ctx
 // ends. Weaviate tells most errors as Unknown, also those of a node that it
-// cannot reach, so only those that the request itself is to blame for are final.
+// cannot reach, and a node that is starting answers that it knows no collection
+// before it has read which there are. So only those errors are final that the
+// request itself is to blame for.
 func (c *cluster) attempt(ctx context.Context, doing string, call func(context.Context, ...grpc.CallOption) error) error {
 	var last error
 	for i := range c.config.Attempts {
@@ -137,8 +142,6 @@ func again(err error) bool {
 	switch status.Code(err) {
 	case codes.InvalidArgument, codes.Unauthenticated, codes.PermissionDenied, codes.Unimplemented:
 		return false
-	case codes.Unknown:
-		return !strings.Contains(err.Error(), "could not find class")
 	}
 	return true
 }
@@ -160,6 +163,9 @@ func (c *cluster) failed(doing string, node *peer.Peer, err error) error {
 		hint = "the node is overloaded, or retriever.store.weaviate.timeout too short"
 	case codes.Unauthenticated, codes.PermissionDenied:
 		hint = "see retriever.store.weaviate.api_key"
+	}
+	if strings.Contains(err.Error(), "could not find class") {
+		hint = "the snapshot was dropped, or the node is starting"
 	}
 	message := err.Error()
 	if s, ok := status.FromError(err); ok {

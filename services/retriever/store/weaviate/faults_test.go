@@ -450,3 +450,14 @@ func TestADamagedNameIndexIsNotUsed(t *testing.T) {
 		t.Errorf("open answers %v", err)
 	}
 }
+
+func TestTheSchemaIsReadWhereverANodeAnswers(t *testing.T) {
+	f := newFake(t)
+	cfg := f.config()
+	cfg.HTTP = []string{"http://127.0.0.1:1", "http://127.0.0.1:2", f.http.URL}
+	s := open(t, cfg)
+	storetest.Build(t, s, "world", storetest.World())
+	if at := s.cluster.answering.Load(); at != 2 {
+		t.Errorf("node %d is asked first", at)
+	}
+}

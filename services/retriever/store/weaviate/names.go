@@ -33,23 +33,40 @@ const (
 	namesDir = "names"
 )
 
-// Entity implements store.Names: the id of a row is made of its name.
-func (s *snapshot) Entity(ctx context.Context, name string) (id store.EntityID, ok bool, err error) {
-	if !utf8.ValidString(name) {
-		return 0, false, nil
-	}
-	g := s.graph
-	rows, err := g.rows(ctx, entitiesPart, identified(entityID(name)), 1, false)
-	if err != nil || len(rows) == 0 {
+// Entity implements store.Names: the id of a row is made of its name. The name
+// index tells at once of most names that nothing has them.
+func (s *snapshot) Entity(ctx context.Context, name string) (store.EntityID, bool, error) {
+	key := store.Fold(name)
+	indexed := key != "" && len(key) <= nameindex.LongestKey
+	alike, err := s.graph.names.Match(key)
+	if err != nil || !utf8.ValidString(name) || indexed && len(alike) == 0 {
 		return 0, false, s.wrap("read", err)
 	}
-	id = store.EntityID(rows[0].number(propNumber, g.entry.Entities))
-	e, _, err := g.entityRow(rows[0])
-	if err == nil && e.name != name {
-		rows[0].wrong("has another name than its id is made of")
-		err = rows[0].err
+	id, ok, err := s.graph.named(ctx, name)
+	return id, ok, s.wrap("read", err)
+}
+
+// named finds an entity by name. That it is not there is believed when all
+// replicas say so.
+func (g *graph) named(ctx context.Context, name string) (id store.EntityID, ok bool, err error) {
+	for level := levels[g.cluster.config.Consistency]; ; level = pb.ConsistencyLevel_CONSISTENCY_LEVEL_ALL {
+		rows, err := g.rowsAt(ctx, entitiesPart, identified(entityID(name)), 1, false, level)
+		if err != nil {
+			return 0, false, err
+		}
+		if len(rows) > 0 {
+			id = store.EntityID(rows[0].number(propNumber, g.entry.Entities))
+			e, _, err := g.entityRow(rows[0])
+			if err == nil && e.name != name {
+				rows[0].wrong("has another name than its id is made of")
+				err = rows[0].err
+			}
+			return id, err == nil, err
+		}
+		if g.cluster.config.Replicas == 1 || level == pb.ConsistencyLevel_CONSISTENCY_LEVEL_ALL {
+			return 0, false, nil
+		}
 	}
-	return id, err == nil, s.wrap("read", err)
 }
 
 // Match implements store.Names.

@@ -28,7 +28,7 @@ var (
 // for some ten seconds.
 const schemaTimeout = 30 * time.Second
 
-// rest sends a request to the first node that answers.
+// rest sends a request to the node that answered last, then to the others.
 func (c *cluster) rest(ctx context.Context, method, path string, consistent bool, body, into any) error {
 	var sent []byte
 	if body != nil {
@@ -38,15 +38,17 @@ func (c *cluster) rest(ctx context.Context, method, path string, consistent bool
 		}
 	}
 	var last error
+	first := int(c.answering.Load())
 	for i := range max(len(c.config.HTTP), min(c.config.Attempts, 3)) {
-		base := c.config.HTTP[i%len(c.config.HTTP)]
+		at := (first + i) % len(c.config.HTTP)
 		if i >= len(c.config.HTTP) {
 			if err := sleep(ctx, backoff(i)); err != nil {
 				break
 			}
 		}
-		again, err := c.restAt(ctx, base, method, path, consistent, sent, into)
+		again, err := c.restAt(ctx, c.config.HTTP[at], method, path, consistent, sent, into)
 		if err == nil {
+			c.answering.Store(int32(at))
 			return nil
 		}
 		if last = err; !again || ctx.Err() != nil {
