@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,10 +99,12 @@ func startTenanted(t *testing.T, o options) tenanted {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.set = map[string]string{
+	set := map[string]string{
 		"server.auth.tokens_file": filepath.Join(dir, "tokens.yaml"), "server.auth.mesh_token_file": filepath.Join(dir, "mesh-token"),
 		"server.audit.file": m.audit, "llm.cache.memory_entries": "64",
 	}
+	maps.Copy(set, o.set)
+	o.set = set
 	for name, data := range map[string][]byte{"tokens.yaml": tokens, "mesh-token": []byte(auth.NewToken() + "\n")} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			t.Fatal(err)

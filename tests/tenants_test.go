@@ -305,3 +305,25 @@ func TestTenantsUseTheSameNamesAndQuestionsApart(t *testing.T) {
 		t.Errorf("acme is answered %q", names(run))
 	}
 }
+
+func TestAllReadWhatIsShared(t *testing.T) {
+	m := startTenanted(t, options{data: t.TempDir(), model: scripted(t), set: map[string]string{"retriever.store.shared": "acme"}})
+	m.load(t, m.acme, plans, "Robert Stam\temployer\tNew York University\n")
+	if run := m.asked(t, m.globex, plans); names(run) != employer {
+		t.Errorf("globex is answered %q", names(run))
+	}
+	listed, err := m.graphs.List(bearing(t, m.globex), &retrieverv1.ListRequest{})
+	if err != nil || len(listed.GetSnapshots()) != 1 || !listed.GetSnapshots()[0].GetShared() {
+		t.Errorf("globex lists %v, %v", listed, err)
+	}
+	if _, err := m.graphs.Drop(bearing(t, m.globex), &retrieverv1.DropRequest{Kg: &graphv1.KnowledgeGraphRef{Name: plans}}); status.Code(err) != codes.PermissionDenied {
+		t.Errorf("globex drops it: %v", err)
+	}
+	m.load(t, m.globex, plans, "Robert Stam\temployer\tUniversity of Ljubljana\n")
+	if run := m.asked(t, m.globex, plans); names(run) != otherEmployer {
+		t.Errorf("globex, who has an own one now, is answered %q", names(run))
+	}
+	if run := m.asked(t, m.acme, plans); names(run) != employer {
+		t.Errorf("acme is answered %q", names(run))
+	}
+}
