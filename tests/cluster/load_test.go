@@ -54,7 +54,8 @@ spec:
 	tb.Cleanup(func() { _, _ = try("delete", "pod", l.name, "--wait=false") })
 	await(tb, "start of the load", patience, func() error {
 		if phase := l.phase(); phase == "Pending" {
-			return fmt.Errorf("the pod %s is %s", l.name, phase)
+			return fmt.Errorf("the pod %s is %s: %s", l.name, phase, kubectl(tb, "get", "pod", l.name,
+				"-o", "jsonpath={.status.containerStatuses[0].state.waiting.reason} {.status.containerStatuses[0].state.waiting.message}"))
 		}
 		return nil
 	})
