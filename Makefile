@@ -95,9 +95,8 @@ else
 	$(KUBE)/build.sh >/dev/null
 	$(KUBE)/up.sh
 	install -d -o 65532 -g 65532 /var/lib/triplemesh/kg /var/lib/triplemesh/runs
-	@printf '#!/bin/sh\nexec $(KUBE_HOME)/bin/ctr -a $(KUBE_HOME)/run/containerd.sock -n k8s.io tasks kill -s SIGKILL "$$1"\n' >$(KUBE_HOME)/run/kill && chmod +x $(KUBE_HOME)/run/kill
 	KUBECONFIG=$(KUBE_HOME)/run/kubeconfig $(CLUSTER_TEST) -kustomization mesh-host-path \
-	  -loader $(abspath $(KUBE))/image.sh -killer $(KUBE_HOME)/run/kill; status=$$?; $(KUBE)/down.sh; exit $$status
+	  -loader node/load.sh -killer node/kill.sh; status=$$?; $(KUBE)/down.sh; exit $$status
 endif
 
 tools: $(TOOLS)/buf $(TOOLS)/protoc-gen-go $(TOOLS)/protoc-gen-go-grpc $(TOOLS)/staticcheck $(TOOLS)/grpcurl ## Install the tools of the trade into .cache/bin.
