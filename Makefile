@@ -84,8 +84,9 @@ k8s-check: ## Render every manifest and check it, with no cluster.
 # One's own cluster by KUBECONFIG, which takes the images from REGISTRY; else one
 # that ../shared starts on this machine, as root.
 KUBE := ../shared/kube
-KUBE_HOME ?= /tmp/kube
-CLUSTER_TEST := go test -count=1 -timeout 90m -v -tags cluster ./tests/cluster $(K8S_TESTFLAGS)
+export KUBE_HOME ?= /tmp/kube
+CLUSTER_TEST := go test -count=1 -tags cluster -run MissingSecret ./deploy/k8s && \
+  go test -count=1 -timeout 90m -v -tags cluster ./tests/cluster $(K8S_TESTFLAGS)
 
 k8s-test: build $(TOOLS)/grpcurl ## Test the mesh in Kubernetes: in yours (KUBECONFIG, REGISTRY), else in one of this machine.
 	bin/triplemesh setup --no-model --no-model-server
@@ -95,7 +96,7 @@ else
 	$(KUBE)/build.sh >/dev/null
 	$(KUBE)/up.sh
 	install -d -o 65532 -g 65532 /var/lib/triplemesh/kg /var/lib/triplemesh/runs
-	KUBECONFIG=$(KUBE_HOME)/run/kubeconfig $(CLUSTER_TEST) -kustomization mesh-host-path \
+	export KUBECONFIG=$(KUBE_HOME)/run/kubeconfig; $(CLUSTER_TEST) -kustomization mesh-host-path \
 	  -loader node/load.sh -killer node/kill.sh; status=$$?; $(KUBE)/down.sh; exit $$status
 endif
 
