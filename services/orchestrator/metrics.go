@@ -61,7 +61,7 @@ func (m *metrics) ofTenants(meter metric.Meter) (err error) {
 		return err
 	}
 	if m.cost, err = meter.Float64Counter("triplemesh.orchestrator.cost",
-		metric.WithDescription("What questions cost by the configured prices, by tenant; failed questions among them."), metric.WithUnit("{USD}")); err != nil {
+		metric.WithDescription("What questions cost by the configured prices, by tenant; failed questions among them."), metric.WithUnit("USD")); err != nil {
 		return err
 	}
 	if m.refusals, err = meter.Int64Counter("triplemesh.orchestrator.refusals",
