@@ -79,7 +79,11 @@ func (c Config) credentials(tel *telemetry.Telemetry) (credentials.TransportCred
 	case c.Stage == "":
 		return nil, errors.New("it is not said which stage must answer")
 	}
-	source, err := mtls.Open(c.TLS, tel)
+	open := mtls.Open
+	if c.shared {
+		open = mtls.OpenSilent
+	}
+	source, err := open(c.TLS, tel)
 	if err != nil {
 		return nil, err
 	}

@@ -41,6 +41,8 @@ type Config struct {
 	// InsecureToken lets the token be sent over plain connections beyond this
 	// machine.
 	InsecureToken bool `koanf:"insecure_token" help:"send the token over plain connections to other machines too"`
+	// shared says that the service's own server has the same files.
+	shared bool
 	// Credentials secure the connections in place of TLS; nil leaves that to it.
 	Credentials credentials.TransportCredentials `koanf:"-"`
 	// Options are added after the client's own, such as a dialer into memory.
@@ -65,7 +67,7 @@ func DefaultConfig(addr string) Config {
 func (c Config) To(stage string, own mtls.Files) Config {
 	c.Stage = stage
 	if !c.TLS.Enabled() {
-		c.TLS = own
+		c.TLS, c.shared = own, true
 	}
 	return c
 }

@@ -48,10 +48,24 @@ type Source struct {
 // until they are mended. An expired certificate is no fault of the files: it is
 // logged, and may be replaced.
 func Open(files Files, tel *telemetry.Telemetry) (*Source, error) {
+	s, err := open(files, tel.Service(), tel.Logger())
+	if err != nil {
+		return nil, err
+	}
+	return s, s.observe(tel.Meter())
+}
+
+// OpenSilent is Open for files of which another Source of the service tells
+// what becomes of them: it neither logs nor counts.
+func OpenSilent(files Files, tel *telemetry.Telemetry) (*Source, error) {
+	return open(files, tel.Service(), slog.New(slog.DiscardHandler))
+}
+
+func open(files Files, service string, log *slog.Logger) (*Source, error) {
 	if err := files.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Source{files: files.of(tel.Service()), service: tel.Service(), log: tel.Logger(), looked: time.Now()}
+	s := &Source{files: files.of(service), service: service, log: log, looked: time.Now()}
 	read, err := s.files.read()
 	if err != nil {
 		return nil, err
@@ -63,7 +77,7 @@ func Open(files Files, tel *telemetry.Telemetry) (*Source, error) {
 	s.seen = read
 	s.good.Store(m)
 	s.warn(m, s.looked)
-	return s, s.observe(tel.Meter())
+	return s, nil
 }
 
 // current is what a handshake goes by.

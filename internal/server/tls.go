@@ -23,9 +23,9 @@ type TLSConfig struct {
 	// needs it: yes for those that only stages call, no for the orchestrator and
 	// the retriever, which outside callers may reach without one.
 	Require *bool `koanf:"require" help:"want a certificate of every client; unset for what suits the stage"`
-	// Peers are the stages that may call this one as stages of the mesh. Unset,
+	// Peers are the stages that may call this one as stages of the mesh. Empty,
 	// they are the orchestrator alone, and for the orchestrator nobody.
-	Peers []string `koanf:"peers" help:"stages that may call this one; unset for what suits the stage"`
+	Peers []string `koanf:"peers" help:"stages that may call this one; empty for what suits the stage"`
 }
 
 // policy is who reaches a stage over TLS.
@@ -54,7 +54,7 @@ func (c TLSConfig) policy(stage string) policy {
 	if c.Require != nil {
 		p.open = !*c.Require
 	}
-	if c.Peers != nil {
+	if len(c.Peers) > 0 {
 		p.peers = c.Peers
 	}
 	return p

@@ -176,7 +176,8 @@ func TestThePolicyCanBeConfigured(t *testing.T) {
 		want                codes.Code
 	}{
 		{"a gateway that may call the orchestrator", "orchestrator", "gateway", func(c *server.TLSConfig) { c.Peers = []string{"gateway"} }, codes.OK},
-		{"nobody may, where the list is empty", "verifier", "orchestrator", func(c *server.TLSConfig) { c.Peers = []string{} }, codes.PermissionDenied},
+		{"a list that is empty is as none", "verifier", "orchestrator", func(c *server.TLSConfig) { c.Peers = []string{} }, codes.OK},
+		{"a verifier that a gateway calls in the orchestrator's place", "verifier", "orchestrator", func(c *server.TLSConfig) { c.Peers = []string{"gateway"} }, codes.PermissionDenied},
 		{"a verifier that wants no certificate", "verifier", "", func(c *server.TLSConfig) { c.Require = &no }, codes.OK},
 		{"an orchestrator that wants one", "orchestrator", "", func(c *server.TLSConfig) { c.Require = &yes }, codes.Unavailable},
 	} {
