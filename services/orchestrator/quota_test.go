@@ -275,7 +275,7 @@ func TestWhatTenantsUseIsMeasured(t *testing.T) {
 	for name, want := range map[string]string{
 		"triplemesh_orchestrator_questions_total": "1",
 		"triplemesh_orchestrator_tokens_total":    "45",
-		"triplemesh_orchestrator_cost_USD_total":      "0",
+		"triplemesh_orchestrator_cost_USD_total":  "0",
 		"triplemesh_orchestrator_refusals_total":  "1",
 		"triplemesh_orchestrator_running":         "0",
 	} {
