@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -65,6 +66,9 @@ func printSnapshots(out io.Writer, snapshots []*retrieverv1.SnapshotInfo) error 
 		active := ""
 		if s.GetActive() {
 			active = "active"
+		}
+		if s.GetShared() {
+			active = strings.TrimSpace(active + " shared")
 		}
 		if s.GetEncoder() == "" { // every readable one has an encoder
 			fmt.Fprintf(w, "%s\t%s\t-\t-\t-\t-\t-\tdamaged: `triplemesh kg verify %s` says why\n", refText(s.GetKg()), active, refText(s.GetKg()))
