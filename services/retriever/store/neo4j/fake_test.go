@@ -101,17 +101,19 @@ func (m *memory) edges(cypher string, p map[string]any) (rows [][]any) {
 	of, _ := p["of"].([]string)
 	ids := p["ids"].([]int64)
 	for _, id := range ids {
-		rows = append(rows, []any{id, m.names[id], nil, nil, nil, nil, nil, nil})
+		rows = append(rows, []any{id, m.names[id], nil, nil, nil})
 	}
 	limit := p["limit"].(int)
+	count := 0
 	// In no order that means anything.
 	for _, r := range slices.Backward(m.rels) {
 		from, to := r.ends(in)
 		if !slices.Contains(ids, from) || of != nil && !slices.Contains(of, r.kind) {
 			continue
 		}
-		rows = append(rows, []any{from, nil, nil, to, m.names[to], r.kind, r.start, r.end})
-		if limit > 0 && len(rows) == len(ids)+limit {
+		// A list of several rows of one type means the same.
+		rows = append(rows, []any{from, nil, nil, r.kind, []any{[]any{to, m.names[to], r.start, r.end}}})
+		if count++; count == limit {
 			break
 		}
 	}

@@ -112,17 +112,35 @@ func (s *snapshot) ends(ctx context.Context, distinct []store.EntityID, dir stor
 	}
 	for _, row := range rows {
 		id := number(row[0])
-		relation, ok := s.Types[text(row[5])]
-		validity, bad := neo4j.Validity(row[6], row[7])
-		if row[3] == nil || !here[id] || !ok || bad != nil {
+		relation, ok := s.Types[text(row[3])]
+		if row[3] == nil || !here[id] || !ok {
 			continue // Of another node, or of a type that was not indexed.
 		}
-		e, ok, err := s.entity(ctx, number(row[3]), row[4])
+		if found[place[id]], err = s.takeEnds(ctx, found[place[id]], relation, list(row[4])); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// takeEnds appends the ends of a node's relationships of one type.
+func (s *snapshot) takeEnds(ctx context.Context, found []end, relation store.RelationID, ends []any) ([]end, error) {
+	found = slices.Grow(found, len(ends))
+	for _, one := range ends {
+		of := list(one)
+		if len(of) != 4 {
+			continue
+		}
+		validity, bad := neo4j.Validity(of[2], of[3])
+		if bad != nil {
+			continue // Nor was it taken when the graph was read.
+		}
+		e, ok, err := s.entity(ctx, number(of[0]), of[1])
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			found[place[id]] = append(found[place[id]], end{relation, e, validity})
+			found = append(found, end{relation, e, validity})
 		}
 	}
 	return found, nil
