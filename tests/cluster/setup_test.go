@@ -38,6 +38,9 @@ func inRepository(manifest string) string {
 
 // images builds what the mesh runs and puts it where the cluster finds it.
 func images(t *testing.T) {
+	if *loader == "" && *repository == ownRepository {
+		t.Fatal("the cluster could not find the images: name a registry that it reads by REGISTRY, or by -loader a program that puts a tarball into its nodes")
+	}
 	root := filepath.Dir(testkit.CheckoutFile(t, "go.work"))
 	out := t.TempDir()
 	args := []string{"-C", root, "run", "./deploy/images", "-out", out, "-repository", *repository}
