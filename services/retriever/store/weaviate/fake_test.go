@@ -40,7 +40,7 @@ type fake struct {
 	onSearch func(context.Context, *pb.SearchRequest, *pb.SearchReply) error
 	onBatch  func(context.Context, *pb.BatchObjectsRequest) (*pb.BatchObjectsReply, error)
 	onSchema func(*http.Request) int
-	onNodes  func() string
+	onNodes  func(*http.Request) bool
 }
 
 func newFake(t *testing.T) *fake {
@@ -90,13 +90,11 @@ func (f *fake) schema(w http.ResponseWriter, r *http.Request) {
 	found, there := f.classes[name]
 	switch {
 	case r.URL.Path == "/v1/nodes" || strings.HasPrefix(r.URL.Path, "/v1/nodes/"):
-		state := "HEALTHY"
-		if f.onNodes != nil {
-			state = f.onNodes()
-		}
-		var nodes []any
+		nodes := []any{}
 		for i := range max(f.nodes, 1) {
-			nodes = append(nodes, map[string]any{"name": fmt.Sprint("node", i), "status": state, "shards": []any{map[string]any{"name": "s"}}})
+			if f.onNodes == nil || f.onNodes(r) {
+				nodes = append(nodes, map[string]any{"name": fmt.Sprint("node", i), "status": "HEALTHY", "shards": []any{map[string]any{"name": "s"}}})
+			}
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"nodes": nodes})
 	case r.Method == http.MethodGet && name == "":

@@ -130,7 +130,7 @@ func (l *load) run(ctx context.Context) error {
 	l.mutex.Lock()
 	l.held = slices.Compact(held)
 	l.mutex.Unlock()
-	if err := l.healthy(ctx); err != nil {
+	if err := l.complete(ctx); err != nil {
 		return err
 	}
 	in := newInlet(ctx, l.cluster)

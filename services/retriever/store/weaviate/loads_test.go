@@ -46,7 +46,10 @@ func TestALoadThatFailsLeavesNothing(t *testing.T) {
 				return nil, nil
 			}
 		}, codes.InvalidArgument, "vector lengths"},
-		"a node that is lost": {func(f *fake) { f.onNodes = func() string { return "UNHEALTHY" } }, codes.Unavailable, "node0"},
+		"a node that is lost": {func(f *fake) {
+			f.onNodes = func(r *http.Request) bool { return r.URL.Path != "/v1/nodes" }
+		}, codes.Unavailable, "node0"},
+		"a collection that no node holds": {func(f *fake) { f.onNodes = func(*http.Request) bool { return false } }, codes.Unavailable, "no node holds"},
 		"a row that got lost": {func(f *fake) {
 			f.onBatch = func(_ context.Context, req *pb.BatchObjectsRequest) (*pb.BatchObjectsReply, error) {
 				req.Objects = req.Objects[:len(req.Objects)-1]

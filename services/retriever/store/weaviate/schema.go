@@ -169,13 +169,13 @@ func (c *cluster) everywhere(ctx context.Context, names []string) error {
 
 // node is one as the others see it.
 type node struct {
-	Name, Status string
-	Shards       []struct{ Name string }
+	Name   string
+	Shards []struct{ Name string }
 }
 
-func (n node) healthy() bool { return n.Status == "HEALTHY" }
-
-// nodes lists the nodes; with a collection's name also what of it they hold.
+// nodes lists the members of the cluster, also those that answer slowly or not
+// at all; with a collection's name also what of it they hold, as far as they
+// answer.
 func (c *cluster) nodes(ctx context.Context, collection string) ([]node, error) {
 	path := "/v1/nodes"
 	if collection != "" {
@@ -187,8 +187,17 @@ func (c *cluster) nodes(ctx context.Context, collection string) ([]node, error) 
 }
 
 // holders are the nodes that have a replica of some part of a collection. All
-// replicas must be there.
-func (c *cluster) holders(ctx context.Context, collection string) ([]string, error) {
+// replicas must be there; nodes that are slow to say so are asked again.
+func (c *cluster) holders(ctx context.Context, collection string) (names []string, err error) {
+	for i := 1; ; i++ {
+		names, err = c.askHolders(ctx, collection)
+		if err == nil || i > 2*c.config.Attempts || sleep(ctx, backoff(i)) != nil {
+			return names, err
+		}
+	}
+}
+
+func (c *cluster) askHolders(ctx context.Context, collection string) ([]string, error) {
 	nodes, err := c.nodes(ctx, collection)
 	if err != nil {
 		return nil, fmt.Errorf("ask which nodes hold collection %s: %w", collection, err)

@@ -155,7 +155,7 @@ func (s *Store) withdraw(ctx context.Context, kg string, number uint64) error {
 
 // How often a load looks at the nodes, and says that it is alive.
 const (
-	look = time.Second
+	look = 500 * time.Millisecond
 	beat = 15 * time.Second
 )
 
@@ -165,7 +165,7 @@ const (
 func (s *Store) watch(ctx context.Context, stop context.CancelCauseFunc, l *load) {
 	next := time.Now().Add(beat)
 	for sleep(ctx, look) == nil {
-		if err := l.healthy(ctx); err != nil && ctx.Err() == nil {
+		if err := l.complete(ctx); err != nil && ctx.Err() == nil {
 			stop(err)
 			return
 		}
@@ -187,16 +187,17 @@ func (s *Store) watch(ctx context.Context, stop context.CancelCauseFunc, l *load
 	}
 }
 
-// healthy is an error that names the nodes of which the load's collections need
-// one that is not there.
-func (l *load) healthy(ctx context.Context) error {
+// complete is an error that names a node that the load's collections need and
+// that is no member of the cluster any more. While it is one, a batch at ALL
+// fails without it, however slow it is.
+func (l *load) complete(ctx context.Context) error {
 	nodes, err := l.cluster.nodes(ctx, "")
 	if err != nil {
 		return nil // says nothing about who is lost; the batches will
 	}
 	for _, name := range l.nodes() {
-		if !slices.ContainsFunc(nodes, func(n node) bool { return n.Name == name && n.healthy() }) {
-			return status.Errorf(codes.Unavailable, "weaviate node %s, which holds a part of the snapshot, is not healthy; load again when it is", name)
+		if !slices.ContainsFunc(nodes, func(n node) bool { return n.Name == name }) {
+			return status.Errorf(codes.Unavailable, "weaviate node %s, which holds a part of the snapshot, is gone; load again when it is back", name)
 		}
 	}
 	return nil
