@@ -39,7 +39,7 @@ func countRPCs(tel *telemetry.Telemetry) (around, error) {
 		// Only who proved to be of a tenant counts for it: names that anybody
 		// could make up would be series without end.
 		if id := accountFrom(ctx).who().Tenant; !id.IsZero() {
-			attrs = append(attrs, attribute.String("tenant", id.String()))
+			attrs = append(attrs, id.Attribute())
 		}
 		handled.Add(ctx, 1, metric.WithAttributes(attrs...))
 		return err

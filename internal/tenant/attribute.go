@@ -10,9 +10,11 @@ import (
 // It is bounded by how many tenants there are: no context has one that was not
 // proved.
 func Attribute(ctx context.Context) attribute.KeyValue {
-	name := "none"
 	if id, err := From(ctx); err == nil {
-		name = id.name
+		return id.Attribute()
 	}
-	return attribute.String("triplemesh.tenant", name)
+	return ID{"none"}.Attribute()
 }
+
+// Attribute names the tenant in metrics and spans.
+func (id ID) Attribute() attribute.KeyValue { return attribute.String("triplemesh.tenant", id.name) }

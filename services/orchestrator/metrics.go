@@ -73,20 +73,17 @@ func (m *metrics) ofTenants(meter metric.Meter) (err error) {
 	return err
 }
 
-// of names a tenant.
-func of(id tenant.ID) attribute.KeyValue { return attribute.String("tenant", id.String()) }
-
 // running counts a question in until the returned function is called.
 func (m *metrics) running(ctx context.Context, id tenant.ID) (end func()) {
-	m.underWay.Add(ctx, 1, metric.WithAttributes(of(id)))
-	return func() { m.underWay.Add(context.WithoutCancel(ctx), -1, metric.WithAttributes(of(id))) }
+	m.underWay.Add(ctx, 1, metric.WithAttributes(id.Attribute()))
+	return func() { m.underWay.Add(context.WithoutCancel(ctx), -1, metric.WithAttributes(id.Attribute())) }
 }
 
 // refused counts a question that a quota refused.
 func (m *metrics) refused(ctx context.Context, err error) {
 	var exceeded *quota.Exceeded
 	if errors.As(err, &exceeded) {
-		m.refusals.Add(ctx, 1, metric.WithAttributes(of(exceeded.Tenant), attribute.String("quota", exceeded.Quota)))
+		m.refusals.Add(ctx, 1, metric.WithAttributes(exceeded.Tenant.Attribute(), attribute.String("quota", exceeded.Quota)))
 	}
 }
 
@@ -105,14 +102,14 @@ type meteredPurse struct {
 // Charge implements question.Purse.
 func (p meteredPurse) Charge(u *llmv1.Usage) {
 	p.Purse.Charge(u)
-	p.metrics.tokens.Add(p.ctx, int64(u.GetPromptTokens()+u.GetCompletionTokens()), metric.WithAttributes(of(p.tenant)))
-	p.metrics.cost.Add(p.ctx, u.GetCostUsd(), metric.WithAttributes(of(p.tenant)))
+	p.metrics.tokens.Add(p.ctx, int64(u.GetPromptTokens()+u.GetCompletionTokens()), metric.WithAttributes(p.tenant.Attribute()))
+	p.metrics.cost.Add(p.ctx, u.GetCostUsd(), metric.WithAttributes(p.tenant.Attribute()))
 }
 
 func (m *metrics) answered(ctx context.Context, id tenant.ID, run *orchestratorv1.Run) {
 	method := attribute.String("method", run.GetMethod())
 	grounding := strings.ToLower(strings.TrimPrefix(run.GetGrounding().String(), "GROUNDING_"))
-	m.questions.Add(ctx, 1, metric.WithAttributes(method, of(id),
+	m.questions.Add(ctx, 1, metric.WithAttributes(method, id.Attribute(),
 		attribute.String("grounding", grounding), attribute.Bool("partial", run.GetPartial())))
 	m.duration.Record(ctx, run.GetDuration().AsDuration().Seconds(), metric.WithAttributes(method))
 	if run.Confidence != nil {

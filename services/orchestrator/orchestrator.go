@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -90,7 +89,7 @@ func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest, liste
 	if err != nil {
 		return nil, err
 	}
-	trace.SpanFromContext(ctx).SetAttributes(attribute.String("triplemesh.tenant", caller.Tenant.String()))
+	trace.SpanFromContext(ctx).SetAttributes(caller.Tenant.Attribute())
 	purse, err := s.quotas.Begin(caller.Tenant)
 	if err != nil {
 		s.metrics.refused(ctx, err)

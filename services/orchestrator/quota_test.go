@@ -281,7 +281,7 @@ func TestWhatTenantsUseIsMeasured(t *testing.T) {
 	} {
 		found := false
 		for line := range strings.Lines(page) {
-			found = found || strings.HasPrefix(line, name+"{") && strings.Contains(line, `tenant="acme"`) && strings.HasSuffix(line, " "+want+"\n")
+			found = found || strings.HasPrefix(line, name+"{") && strings.Contains(line, `triplemesh_tenant="acme"`) && strings.HasSuffix(line, " "+want+"\n")
 		}
 		if !found {
 			t.Errorf("there is no %s of acme with %s in\n%s", name, want, page)
