@@ -2,7 +2,10 @@ package weaviate
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"sync"
 	"sync/atomic"
 
@@ -25,6 +28,8 @@ type graph struct {
 
 	// users counts the store, as the first, and the readers.
 	users atomic.Int64
+	// dropped says that the snapshot is no longer there.
+	dropped atomic.Bool
 
 	loading   sync.Mutex
 	loaded    bool
@@ -73,6 +78,12 @@ func (g *graph) release() error {
 	}
 	err := g.unmap()
 	g.unmap = nil
+	if g.dropped.Load() {
+		// Another snapshot with the same names fetches the index again.
+		if gone := os.Remove(g.namesPath()); !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
+	}
 	return err
 }
 

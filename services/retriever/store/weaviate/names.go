@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"unicode/utf8"
@@ -117,13 +118,16 @@ func (g *graph) foresee(ctx context.Context, ids []store.EntityID) error {
 	})
 }
 
+func (g *graph) namesPath() string {
+	return filepath.Join(g.cluster.config.Dir, namesDir, g.entry.NameSHA256)
+}
+
 // openNames maps the name index, and fetches it first where it is not there.
 func (g *graph) openNames(ctx context.Context) error {
 	e := g.entry
-	dir := filepath.Join(g.cluster.config.Dir, namesDir)
-	path := filepath.Join(dir, e.NameSHA256)
+	path := g.namesPath()
 	if g.anew || !whole(path, e) {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return fmt.Errorf("keep the name index: %w", err)
 		}
 		if _, err := wholefile.Write(path, 0o600, func(w io.Writer) error { return g.fetchNames(ctx, w) }); err != nil {
@@ -134,6 +138,9 @@ func (g *graph) openNames(ctx context.Context) error {
 		}
 	}
 	data, unmap, err := mapped(path, e.NameBytes+e.HolderBytes)
+	if errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil {
+		return g.openNames(ctx) // another snapshot of the same names was just dropped
+	}
 	if err != nil {
 		return err
 	}

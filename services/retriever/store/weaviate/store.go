@@ -200,6 +200,7 @@ func (s *Store) closeGraphs(kg string, numbers []uint64) (err error) {
 		if n.kg == kg && slices.Contains(numbers, n.number) {
 			delete(s.graphs, n)
 			s.closing[g] = struct{}{}
+			g.dropped.Store(true)
 			err = errors.Join(err, g.release())
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -33,16 +32,12 @@ func (s *Store) Import(ctx context.Context, kg string, from io.Reader) (store.In
 
 // copied has a snapshot built in an embedded store, and copies it.
 func (s *Store) copied(ctx context.Context, kg string, build func(*embedded.Store) (store.Info, error)) (info store.Info, err error) {
-	loads := filepath.Join(s.cluster.config.Dir, loadsDir)
-	if err := os.MkdirAll(loads, 0o700); err != nil {
-		return info, wrap("load", kg, 0, err)
-	}
-	dir, err := os.MkdirTemp(loads, "load-")
+	dir, remove, err := scratch(filepath.Join(s.cluster.config.Dir, loadsDir))
 	if err != nil {
 		return info, wrap("load", kg, 0, err)
 	}
 	local := embedded.New(dir)
-	defer func() { err = errors.Join(err, local.Close(), os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, local.Close(), remove()) }()
 	built, err := build(local)
 	if err != nil {
 		return info, err

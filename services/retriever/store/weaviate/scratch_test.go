@@ -1,0 +1,57 @@
+package weaviate
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestScratchThatAKilledProcessLeftIsRemoved(t *testing.T) {
+	below := filepath.Join(t.TempDir(), "loads")
+	used, remove, err := scratch(below)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := filepath.Join(below, "load-left")
+	if err := errors.Join(os.Mkdir(left, 0o700), os.WriteFile(filepath.Join(left, lockFile), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	_, removeOther, err := scratch(below)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was left is there: %v", err)
+	}
+	if _, err := os.Stat(used); err != nil {
+		t.Errorf("what is in use is gone: %v", err)
+	}
+	if err := errors.Join(remove(), removeOther()); err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(below); err != nil || len(entries) > 0 {
+		t.Errorf("%v are left, %v", entries, err)
+	}
+}
+
+func TestTheNameIndexOfWhatWasDroppedIsRemoved(t *testing.T) {
+	_, s, snap := world(t, nil)
+	dir := filepath.Join(s.cluster.config.Dir, namesDir)
+	count := func(want int) {
+		t.Helper()
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) != want {
+			t.Errorf("%d name indexes are there, %v; want %d", len(entries), err, want)
+		}
+	}
+	if _, err := s.Drop(t.Context(), "world", 0); err != nil {
+		t.Fatal(err)
+	}
+	count(1)
+	if found, err := snap.Match(t.Context(), "paris"); err != nil || len(found) != 2 {
+		t.Errorf("what is still open matches %v, %v", found, err)
+	}
+	snap.Release()
+	count(0)
+}
