@@ -67,7 +67,9 @@ func AtRate(ctx context.Context, rate float64, count int, ask Ask) Report {
 // AsFastAs lets some askers ask one question after the other for a time. What
 // is under way at its end is not counted.
 func AsFastAs(ctx context.Context, askers int, during time.Duration, ask Ask) Report {
-	ctx, cancel := context.WithTimeout(ctx, during)
+	// Cancelled, and no deadline: clients give up some time before one.
+	ctx, cancel := context.WithCancel(ctx)
+	defer time.AfterFunc(during, cancel).Stop()
 	defer cancel()
 	return run(func(done func(time.Time, Outcome)) {
 		var group sync.WaitGroup

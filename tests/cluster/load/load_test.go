@@ -57,6 +57,9 @@ func TestALoadEndsWithItsContext(t *testing.T) {
 
 func TestWhatIsUnderWayAtTheEndIsNotCounted(t *testing.T) {
 	r := load.AsFastAs(t.Context(), 3, 20*time.Millisecond, func(ctx context.Context, n int) load.Outcome {
+		if _, ok := ctx.Deadline(); ok {
+			t.Error("questions are given the end of the load as their deadline")
+		}
 		if n > 5 {
 			<-ctx.Done()
 		}
