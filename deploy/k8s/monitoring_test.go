@@ -14,7 +14,7 @@ import (
 )
 
 // instrument finds where the code makes an instrument of a meter.
-var instrument = regexp.MustCompile(`(?s)(?:Int64|Float64)(Observable)?(Counter|UpDownCounter|Gauge|Histogram)\(\s*"([a-z0-9_.]+)"(.*?)\)\s*\n`)
+var instrument = regexp.MustCompile(`(?:Int64|Float64)(?:Observable)?(Counter|UpDownCounter|Gauge|Histogram)\(\s*"([a-z0-9_.]+)"`)
 
 var unit = regexp.MustCompile(`WithUnit\("([^"]*)"\)`)
 
@@ -45,10 +45,16 @@ func served(t *testing.T) []string {
 			if err != nil {
 				return err
 			}
-			for _, m := range instrument.FindAllStringSubmatch(string(text), -1) {
-				metric := otlptranslator.Metric{Name: m[3], Type: types[m[2]]}
-				if u := unit.FindStringSubmatch(m[4]); u != nil {
-					metric.Unit = u[1]
+			found := instrument.FindAllSubmatchIndex(text, -1)
+			for i, m := range found {
+				// What is said of an instrument ends where the next one begins.
+				end := len(text)
+				if i+1 < len(found) {
+					end = found[i+1][0]
+				}
+				metric := otlptranslator.Metric{Name: string(text[m[4]:m[5]]), Type: types[string(text[m[2]:m[3]])]}
+				if u := unit.FindSubmatch(text[m[1]:end]); u != nil {
+					metric.Unit = string(u[1])
 				}
 				name, err := namer.Build(metric)
 				if err != nil {
