@@ -99,18 +99,7 @@ func complete[N ~uint32](rows []*row, property string, ids []N) error {
 
 // readEntities returns entities by their numbers.
 func (g *graph) readEntities(ctx context.Context, ids []store.EntityID) (map[store.EntityID]entity, error) {
-	found := make(map[store.EntityID]entity, len(ids))
-	var missing []store.EntityID
-	for _, id := range ids {
-		if _, again := found[id]; again {
-			continue
-		}
-		e, ok := g.entities.Get(id)
-		if !ok {
-			missing = append(missing, id)
-		}
-		found[id] = e
-	}
+	found, missing := recall(g.entities, ids)
 	err := each(ctx, g, entitiesPart, propNumber, missing, lookedUp, false, func(id store.EntityID, r *row) error {
 		e, _, err := g.entityRow(r)
 		found[id] = e
@@ -157,18 +146,7 @@ func (g *graph) shape(ctx context.Context, id store.EntityID) (*shape, error) {
 
 // readFacts returns triples by their numbers.
 func (g *graph) readFacts(ctx context.Context, ids []store.TripleID) (map[store.TripleID]fact, error) {
-	found := make(map[store.TripleID]fact, len(ids))
-	var missing []store.TripleID
-	for _, id := range ids {
-		if _, again := found[id]; again {
-			continue
-		}
-		f, ok := g.facts.Get(id)
-		if !ok {
-			missing = append(missing, id)
-		}
-		found[id] = f
-	}
+	found, missing := recall(g.facts, ids)
 	err := each(ctx, g, factsPart, propTriple, missing, lookedUp, false, func(id store.TripleID, r *row) error {
 		_, f, err := g.factOf(r)
 		found[id] = f

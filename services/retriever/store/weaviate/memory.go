@@ -74,3 +74,19 @@ func cache[K comparable, V any](size int) *lru.Cache[K, V] {
 }
 
 func isCorrupt(err error) bool { return errors.Is(err, store.ErrCorrupt) }
+
+// recall parts numbers, each once, into what a cache holds and what must be read.
+func recall[N comparable, V any](cache *lru.Cache[N, V], numbers []N) (found map[N]V, missing []N) {
+	found = make(map[N]V, len(numbers))
+	for _, n := range numbers {
+		if _, again := found[n]; again {
+			continue
+		}
+		v, ok := cache.Get(n)
+		if !ok {
+			missing = append(missing, n)
+		}
+		found[n] = v
+	}
+	return found, missing
+}

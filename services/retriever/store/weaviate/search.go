@@ -146,18 +146,7 @@ func (s *snapshot) ScoreTriples(ctx context.Context, queries [][]float32, triple
 }
 
 func (g *graph) readVectors(ctx context.Context, ids []store.TripleID) (map[store.TripleID][]float32, error) {
-	found := make(map[store.TripleID][]float32, len(ids))
-	var missing []store.TripleID
-	for _, id := range ids {
-		if _, again := found[id]; again {
-			continue
-		}
-		v, ok := g.vectors.Get(id)
-		if !ok {
-			missing = append(missing, id)
-		}
-		found[id] = v
-	}
+	found, missing := recall(g.vectors, ids)
 	err := each(ctx, g, factsPart, propTriple, missing, scored, true, func(id store.TripleID, r *row) error {
 		found[id] = r.vector(g.entry.Dims)
 		if _, _, err := g.factOf(r); err != nil {
