@@ -49,10 +49,11 @@ func autoscales(t *testing.T) {
 }
 
 // scalesThroughput asks the retriever as fast as it can, with pods that may use
-// a tenth of a core each, so that four of them do not meet the machine's bound
-// but their own.
+// a small part of a core each, so that four of them, the load and the cluster do
+// not meet the machine's bound but their own.
 func scalesThroughput(t *testing.T) {
-	limit(t, "retriever", "100m", "100m")
+	each := fmt.Sprintf("%.0fm", 1000**cores)
+	limit(t, "retriever", each, each)
 	t.Cleanup(func() {
 		kubectl(t, "rollout", "undo", "deployment/retriever")
 		scale(t, "retriever", 1)
@@ -61,7 +62,7 @@ func scalesThroughput(t *testing.T) {
 	for _, n := range []int{1, 2, 4} {
 		scale(t, "retriever", n)
 		cpu := cpuOf(t, "retriever")
-		what := fmt.Sprintf("groundings, %d × 0.1 cores", n)
+		what := fmt.Sprintf("groundings, %d × %g cores", n, *cores)
 		r := begin(t, "-addr", "kubernetes:///retriever:9090", "-ask", "groundings", "-distinct", "-rate", "0", "-askers", fmt.Sprint(4*n), "-for", "30s").report(what)
 		noneFailed(t, r)
 		used := cpuOf(t, "retriever") - cpu
@@ -69,17 +70,18 @@ func scalesThroughput(t *testing.T) {
 			single = r.PerSecond
 		}
 		share := r.PerSecond / single / float64(n)
-		figure(what, "%.2f of linear, %.0f for each second of CPU, %.2f of the cores allowed in use", share, float64(r.Asked)/used, used/r.Seconds/.1/float64(n))
+		figure(what, "%.2f of linear, %.0f for each second of CPU, %.2f of the cores allowed in use", share, float64(r.Asked)/used, used/r.Seconds / *cores / float64(n))
 		if share < .9 {
 			t.Errorf("%d retrievers answer %.2f of %d times what one does, want 0.9", n, share, n)
 		}
 	}
+	asks := fmt.Sprintf("questions, 4 × %g cores", *cores)
 	own, theirs := cpuOf(t, "orchestrator"), cpuOf(t, "retriever")
-	r := begin(t, "-distinct", "-rate", "0", "-askers", "32", "-for", "30s").report("questions, 4 × 0.1 cores")
+	r := begin(t, "-distinct", "-rate", "0", "-askers", "32", "-for", "30s").report(asks)
 	noneFailed(t, r)
 	own, theirs = cpuOf(t, "orchestrator")-own, cpuOf(t, "retriever")-theirs
-	busy := theirs / r.Seconds / .4
-	figure("questions, 4 × 0.1 cores", "%.1f ms of CPU in the orchestrator, %.1f ms in retrievers, which use %.2f of the cores they are allowed",
+	busy := theirs / r.Seconds / *cores / 4
+	figure(asks, "%.1f ms of CPU in the orchestrator, %.1f ms in retrievers, which use %.2f of the cores they are allowed",
 		1000*own/float64(r.Asked), 1000*theirs/float64(r.Asked), busy)
 	if busy < .85 {
 		t.Errorf("retrievers use %.2f of what they may: the orchestrator holds questions up", busy)
