@@ -225,8 +225,17 @@ func TestConnectionsThatAreRefused(t *testing.T) {
 			if st := wantCode(t, err, codes.Unavailable); !strings.Contains(st.Message(), test.said) {
 				t.Errorf("the client learns %q, want %q in it", st.Message(), test.said)
 			}
-			if log := r.log.String(); !strings.Contains(log, "connection refused") || !strings.Contains(log, test.logged) {
-				t.Errorf("%q is not in the server's log: %s", test.logged, log)
+			// The server writes its line when it hears of it, which may be after
+			// the client has.
+			has := func() bool {
+				log := r.log.String()
+				return strings.Contains(log, "connection refused") && strings.Contains(log, test.logged)
+			}
+			for end := time.Now().Add(20 * time.Second); !has() && time.Now().Before(end); {
+				time.Sleep(time.Millisecond)
+			}
+			if !has() {
+				t.Errorf("%q is not in the server's log: %s", test.logged, r.log)
 			}
 		})
 	}
