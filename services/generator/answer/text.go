@@ -1,9 +1,7 @@
 package answer
 
 import (
-	"cmp"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/llm"
@@ -16,10 +14,8 @@ import (
 const maxValues = 2
 
 // told are the facts that a short text is written from: each subject and
-// relation on a line with its objects, limit of them, the nearest to the
-// question last. What has one object goes before lists: a height or a founder
-// tells more of something than two of its thirteen ingredients. Drafts that
-// nothing confirmed are told only where nothing is confirmed.
+// relation on a line with its objects, the limit ones nearest to the question.
+// Drafts that nothing confirmed are told only where nothing is confirmed.
 func told(facts []*graphv1.FixedTriple, limit int) []string {
 	confirmed := false
 	for _, f := range facts {
@@ -37,9 +33,6 @@ func told(facts []*graphv1.FixedTriple, limit int) []string {
 			objects[k] = append(objects[k], verbalise.Object(t))
 		}
 	}
-	slices.SortStableFunc(order, func(a, b fact) int {
-		return cmp.Compare(min(len(objects[a]), 2), min(len(objects[b]), 2))
-	})
 	order = order[:min(len(order), limit)]
 	lines := make([]string, len(order))
 	for i, k := range order {

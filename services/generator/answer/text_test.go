@@ -23,11 +23,10 @@ func TestTold(t *testing.T) {
 		want  []string
 	}{
 		{"each subject and relation stands on a line, in their order", facts("V | area | 9", "V | populationTotal | 48000"), 9, []string{"V | area | 9", "V | population total | 48000"}},
-		{"objects of one fact stand together, the nearest first", facts("V | river | Orla", "V | area | 9", "V | river | Tessen"), 9, []string{"V | river | Tessen; Orla", "V | area | 9"}},
+		{"objects of one fact stand together, the nearest first", facts("V | river | Orla", "V | area | 9", "V | river | Tessen"), 9, []string{"V | area | 9", "V | river | Tessen; Orla"}},
 		{"of a list the nearest two are told", facts("V | river | Elde", "V | river | Orla", "V | river | Tessen"), 9, []string{"V | river | Tessen; Orla"}},
 		{"the limit keeps the nearest to the question", facts("V | a | 1", "V | b | 2", "V | c | 3"), 2, []string{"V | b | 2", "V | c | 3"}},
 		{"the same relation of two subjects is two facts", facts("V | area | 9", "W | area | 8"), 9, []string{"V | area | 9", "W | area | 8"}},
-		{"what has one object goes before a list that is nearer", facts("V | area | 9", "V | mayor | Brandt", "V | river | Orla", "V | river | Tessen"), 2, []string{"V | area | 9", "V | mayor | Brandt"}},
 		{"what changed over time says when", []*graphv1.FixedTriple{brandt}, 9, []string{"V | mayor | Brandt (1998 to 2006)"}},
 		{"drafts are not told where something is confirmed", facts("V | area | 7 | draft", "V | area | 9"), 9, []string{"V | area | 9"}},
 		{"drafts are told where nothing is", facts("V | area | 7 | draft"), 9, []string{"V | area | 7 (unconfirmed)"}},

@@ -4,11 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"google.golang.org/protobuf/proto"
-
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
-	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/method"
 	"github.com/triplemesh/triplemesh/services/orchestrator/stagetest"
@@ -78,35 +75,5 @@ func TestAStageOfSeveralCallsKeepsTheBudget(t *testing.T) {
 		if got := asked[i].GetLimits().GetBudget().GetMaxCalls(); got != left {
 			t.Errorf("call %d may spend %d calls, want %d", i, got, left)
 		}
-	}
-}
-
-func TestATextIsGroundedInMoreOfItsSubjects(t *testing.T) {
-	const (
-		text     = generatorv1.AnswerForm_ANSWER_FORM_TEXT
-		entities = generatorv1.AnswerForm_ANSWER_FORM_ENTITIES
-	)
-	for _, c := range []struct {
-		name    string
-		form    generatorv1.AnswerForm
-		options *retrieverv1.GroundingOptions
-		wide    bool
-		facts   uint32 // 0: not said
-	}{
-		{"a text asks for room", text, nil, true, 40},
-		{"entities are grounded as the knowledge graph is configured", entities, nil, false, 0},
-		{"what the caller says holds", text, &retrieverv1.GroundingOptions{MaxFacts: proto.Uint32(7)}, true, 7},
-		{"the published parameters stay what they are", text, &retrieverv1.GroundingOptions{Preset: retrieverv1.Preset_PRESET_PAPER}, false, 0},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			mesh := stagetest.New(t)
-			if _, err := ask(t.Context(), t, mesh, asks{method: "pg-akv", options: &orchestratorv1.AskOptions{AnswerForm: c.form, Grounding: c.options}}); err != nil {
-				t.Fatal(err)
-			}
-			got := stagetest.Asked[*retrieverv1.GroundGraphRequest](mesh)[0].GetOptions()
-			if (got.GetMaxGap() > 1) != c.wide || got.GetMaxFacts() != c.facts {
-				t.Errorf("grounded with %v", got)
-			}
-		})
 	}
 }

@@ -4,9 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"google.golang.org/protobuf/proto"
-
-	"github.com/triplemesh/triplemesh/internal/answerform"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -119,7 +116,7 @@ func (m PGAKV) ground(ctx context.Context, q *question.Question, g *orchestrator
 	return q.Stage(ctx, orchestratorv1.Stage_STAGE_GROUND_GRAPH, func(ctx context.Context) (question.Spent, error) {
 		resp, err := m.Retriever.GroundGraph(ctx, &retrieverv1.GroundGraphRequest{
 			Kg: q.KG(), Question: q.Text(), PseudoGraph: g.GetPseudoGraph(),
-			Options: grounds(q),
+			Options: q.Request().GetOptions().GetGrounding(),
 		})
 		if err != nil {
 			return nil, err
@@ -129,26 +126,6 @@ func (m PGAKV) ground(ctx context.Context, q *question.Question, g *orchestrator
 		})
 		return question.Free, nil
 	})
-}
-
-// How much of its subjects a ground graph holds for a text: "Tell me about X"
-// asks for no fact in particular, so how near a fact is to these words says
-// little of whether it belongs in the answer.
-const (
-	textGap   = 2
-	textFacts = 40
-)
-
-// grounds are the options of grounding, with room for a text where one is asked
-// for and the caller does not say otherwise.
-func grounds(q *question.Question) *retrieverv1.GroundingOptions {
-	asked := q.Request().GetOptions().GetGrounding()
-	if answerform.Of(q.Text(), form(q)) != generatorv1.AnswerForm_ANSWER_FORM_TEXT || asked.GetPreset() == retrieverv1.Preset_PRESET_PAPER {
-		return asked
-	}
-	options := &retrieverv1.GroundingOptions{MaxGap: proto.Float32(textGap), MaxFacts: proto.Uint32(textFacts)}
-	proto.Merge(options, asked)
-	return options
 }
 
 // verify makes G_f (§III-B, pseudo-graph verification).
