@@ -18,6 +18,7 @@ type Command struct {
 	Questions string `type:"existingfile" placeholder:"FILE" help:"Questions with their right answers, as published or as JSON Lines: id, question, answers, topic_entities."`
 	Suite     string `type:"existingfile" placeholder:"FILE" help:"Evaluations to run one after the other, YAML; takes the place of the flags that say what is evaluated."`
 	Format    string `placeholder:"NAME" help:"Format of the questions, such as webqsp, metaqa or open; docs/methods.md lists all. (default: found out)"`
+	Names     string `type:"existingfile" placeholder:"FILE" help:"Names of the ids in the questions' answers and topic entities: an id, a tab and a name a line."`
 
 	KG           string   `name:"kg" placeholder:"KG" help:"Knowledge graph to ask, or one snapshot of it, such as wikidata@3."`
 	OtherKG      []string `name:"other-kg" placeholder:"KG" help:"Knowledge graph to read beside it; may be given again."`
@@ -175,7 +176,7 @@ func (c *Command) entries() ([]Entry, error) {
 		return nil, errors.New("--max-time and --max-cost: must be at least 0")
 	case c.Suite != "" && c.Questions != "":
 		return nil, errors.New("--suite and --questions: give one of them; a suite names its questions")
-	case c.Suite != "" && c.options() != (results.Options{}) || c.Suite != "" && (c.GoldEntities || c.RelationPaths != "" || c.Format != "" || len(c.OtherKG) > 0):
+	case c.Suite != "" && c.options() != (results.Options{}) || c.Suite != "" && (c.GoldEntities || c.RelationPaths != "" || c.Format != "" || c.Names != "" || len(c.OtherKG) > 0):
 		return nil, errors.New("--suite: the options of a suite's evaluations are in its file; leave the flags out")
 	case c.Suite != "":
 		return readSuite(c.Suite)
@@ -183,7 +184,7 @@ func (c *Command) entries() ([]Entry, error) {
 		return nil, errors.New("--questions or --suite: name what is to be asked")
 	}
 	entry := Entry{
-		Questions: c.Questions, Format: c.Format, KG: c.KG, OtherKGs: c.OtherKG, Methods: c.Method,
+		Questions: c.Questions, Format: c.Format, Names: c.Names, KG: c.KG, OtherKGs: c.OtherKG, Methods: c.Method,
 		Limit: c.Limit, Seed: c.Seed, GoldEntities: c.GoldEntities, RelationPaths: c.RelationPaths, Options: c.options(),
 	}
 	return []Entry{entry}, nil

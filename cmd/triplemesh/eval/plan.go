@@ -34,7 +34,7 @@ type evaluation struct {
 // planner turns entries into evaluations. It reads each file once.
 type planner struct {
 	command  *Command
-	datasets map[[2]string]dataset.Dataset // by path and format
+	datasets map[[3]string]dataset.Dataset // by path, format and names
 	paths    map[string]givenPaths         // by path
 }
 
@@ -46,7 +46,7 @@ type givenPaths struct {
 // plan makes an evaluation of every method of every entry. All that can be
 // wrong with them before anything is asked is wrong here.
 func (c *Command) plan(entries []Entry) ([]*evaluation, error) {
-	p := planner{c, make(map[[2]string]dataset.Dataset), make(map[string]givenPaths)}
+	p := planner{c, make(map[[3]string]dataset.Dataset), make(map[string]givenPaths)}
 	var all []*evaluation
 	var problems []error
 	for _, e := range entries {
@@ -80,7 +80,7 @@ func (p *planner) entry(e Entry) ([]*evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := p.dataset(e.Questions, e.Format)
+	set, err := p.dataset(e.Questions, e.Format, e.Names)
 	if err != nil {
 		return nil, err
 	}
@@ -133,12 +133,15 @@ func (p *planner) entry(e Entry) ([]*evaluation, error) {
 	return out, nil
 }
 
-func (p *planner) dataset(path, format string) (dataset.Dataset, error) {
-	key := [2]string{path, format}
+func (p *planner) dataset(path, format, names string) (dataset.Dataset, error) {
+	key := [3]string{path, format, names}
 	if set, read := p.datasets[key]; read {
 		return set, nil
 	}
 	set, err := dataset.Read(path, format)
+	if err == nil && names != "" {
+		set, err = set.Named(names)
+	}
 	if err == nil {
 		p.datasets[key] = set
 	}

@@ -81,6 +81,35 @@ func TestOneEvaluationHasTheDirectoryToItself(t *testing.T) {
 	}
 }
 
+func TestNamesTakeThePlaceOfIds(t *testing.T) {
+	t.Parallel()
+	file := questionsFile(t, dataset.Question{ID: "1", Question: "who?", Answers: []string{"m.1"}, TopicEntities: []string{"m.2"}})
+	names := filepath.Join(filepath.Dir(file), "names.tsv")
+	suite := filepath.Join(filepath.Dir(file), "suite.yaml")
+	for path, text := range map[string]string{
+		names: "m.1\tOne\nm.2\tTwo\n",
+		suite: "evaluations:\n- {questions: questions.jsonl, names: names.tsv, methods: [io]}\n- {questions: questions.jsonl, methods: [io], name: ids}\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	evaluations, err := planned(t, "--suite", suite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, ids := evaluations[0], evaluations[1]
+	if q := named.questions[0]; q.Answers[0] != "One" || q.TopicEntities[0] != "Two" || ids.questions[0].Answers[0] != "m.1" {
+		t.Errorf("got %+v and %+v", named.questions, ids.questions)
+	}
+	if named.manifest.Dataset.SHA256 == ids.manifest.Dataset.SHA256 {
+		t.Error("the checksum is the same with and without names")
+	}
+	if _, err := planned(t, "--questions", file, "--names", suite); err == nil || !strings.Contains(err.Error(), "suite.yaml") {
+		t.Errorf("the error of a file that holds no names is %v", err)
+	}
+}
+
 func TestSuiteTakesLimitAndSeedOfTheCommandWhereItHasNone(t *testing.T) {
 	t.Parallel()
 	file := questionsFile(t, nQuestions(9)...)

@@ -26,6 +26,9 @@ type Entry struct {
 	Questions string `yaml:"questions"`
 	// Format is the file's format; empty finds it out.
 	Format string `yaml:"format"`
+	// Names is a file of names for the ids in the questions, relative like
+	// Questions; empty where they have names.
+	Names string `yaml:"names"`
 	// KG is the knowledge graph, or one snapshot of it, such as wikidata@3.
 	KG string `yaml:"kg"`
 	// OtherKGs are the knowledge graphs read beside it.
@@ -59,7 +62,7 @@ func readSuite(path string) ([]Entry, error) {
 		return nil, fmt.Errorf("read suite %s: %w", path, err)
 	}
 	for i := range entries {
-		for _, name := range []*string{&entries[i].Questions, &entries[i].RelationPaths} {
+		for _, name := range []*string{&entries[i].Questions, &entries[i].Names, &entries[i].RelationPaths} {
 			if *name != "" && !filepath.IsAbs(*name) {
 				*name = filepath.Join(filepath.Dir(path), *name)
 			}

@@ -1,9 +1,13 @@
 package dataset
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -57,6 +61,23 @@ func plainID(id string) string {
 		return freebaseID(id)
 	}
 	return strings.TrimSpace(id)
+}
+
+// Named are the questions of a dataset with names for ids, as ReadNames reads
+// them from a file. The checksum covers both files: with other names the answers
+// are others.
+func (d Dataset) Named(path string) (Dataset, error) {
+	names, err := ReadNames(path)
+	if err != nil {
+		return Dataset{}, err
+	}
+	sum := sha256.New()
+	fmt.Fprintln(sum, d.SHA256)
+	for _, id := range slices.Sorted(maps.Keys(names)) {
+		fmt.Fprintf(sum, "%s\t%s\n", id, names[id])
+	}
+	d.SHA256, d.Questions = hex.EncodeToString(sum.Sum(nil)), WithNames(d.Questions, names)
+	return d, nil
 }
 
 // WithNames are the questions with the names of their answers and topic
