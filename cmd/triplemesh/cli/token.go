@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -30,6 +32,26 @@ func (tokenCommand) Help() string {
 // tokensFile is the file that the subcommands work on.
 type tokensFile struct {
 	File string `required:"" type:"path" placeholder:"FILE" env:"TRIPLEMESH_TOKENS_FILE" help:"File of tokens. (TRIPLEMESH_TOKENS_FILE)"`
+}
+
+// alone runs a change of the file while nobody else changes one beside it. The
+// lock is the directory's, since the file is replaced; it ends with the process.
+func (f tokensFile) alone(change func() error) error {
+	dir, err := os.Open(filepath.Dir(f.File))
+	if err != nil {
+		return exitError{exitUsage, err}
+	}
+	defer dir.Close()
+	for {
+		err = syscall.Flock(int(dir.Fd()), syscall.LOCK_EX)
+		if !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("lock %s: %w", dir.Name(), err)
+	}
+	return change()
 }
 
 // read is what the file holds; nothing where there is none and there need not
@@ -93,7 +115,9 @@ type madeToken struct {
 }
 
 // Run makes a token. On standard output is nothing but it.
-func (c *tokenNewCommand) Run(p *program) error {
+func (c *tokenNewCommand) Run(p *program) error { return c.alone(func() error { return c.make(p) }) }
+
+func (c *tokenNewCommand) make(p *program) error {
 	tokens, err := c.read(false)
 	if err != nil {
 		return err
@@ -147,7 +171,9 @@ type tokenRevokeCommand struct {
 
 // Run takes tokens out of the file: all that are named, or none where one is
 // not there.
-func (c *tokenRevokeCommand) Run(p *program) error {
+func (c *tokenRevokeCommand) Run(p *program) error { return c.alone(func() error { return c.revoke(p) }) }
+
+func (c *tokenRevokeCommand) revoke(p *program) error {
 	tokens, err := c.read(true)
 	if err != nil {
 		return err

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -97,6 +99,21 @@ func TestTokensThatCannotBeMade(t *testing.T) {
 				t.Error("a file was made all the same")
 			}
 		})
+	}
+}
+
+func TestTokensMadeAtOnceAreAllKept(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tokens.yaml")
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			triplemesh(t, nil, "", "token", "new", "--file", file, "--tenant", "acme", "--name", fmt.Sprint("ci-", i), "--scope", "ask").says(t, 0, "")
+		})
+	}
+	group.Wait()
+	listed := triplemesh(t, nil, "", "token", "list", "--file", file)
+	if n := strings.Count(listed.stdout, "\n"); n != 8 {
+		t.Errorf("%d of 8 tokens are there:\n%s", n, listed.stdout)
 	}
 }
 
