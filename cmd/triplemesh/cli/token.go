@@ -171,7 +171,9 @@ type tokenRevokeCommand struct {
 
 // Run takes tokens out of the file: all that are named, or none where one is
 // not there.
-func (c *tokenRevokeCommand) Run(p *program) error { return c.alone(func() error { return c.revoke(p) }) }
+func (c *tokenRevokeCommand) Run(p *program) error {
+	return c.alone(func() error { return c.revoke(p) })
+}
 
 func (c *tokenRevokeCommand) revoke(p *program) error {
 	tokens, err := c.read(true)
