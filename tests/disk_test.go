@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"google.golang.org/grpc/codes"
+
+	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
 // A disk that is full cannot be had without privileges, but a process may
@@ -26,7 +28,7 @@ func TestALoadThatFindsNoRoomLeavesTheOldSnapshot(t *testing.T) {
 		fmt.Fprintf(&facts, "Robert Stam\tnotes\t%d %s\n", i, strings.Repeat("of a long paper ", 4000))
 	}
 	lift := limitFiles(t, 2<<20)
-	_, err := loadTSV(within(t, patience), m.graphs, wikidata, facts.Bytes(), false)
+	_, err := testkit.LoadTSV(within(t, patience), m.graphs, wikidata, facts.Bytes(), false)
 	lift()
 	checkStatus(t, err, codes.ResourceExhausted, "full")
 
@@ -47,7 +49,7 @@ func TestALoadThatFindsNoRoomLeavesTheOldSnapshot(t *testing.T) {
 	if run := m.ask(t, req); run.GetKg().GetSnapshot() != 2 || names(run) != otherEmployer {
 		t.Errorf("the answer is %s from snapshot %d", names(run), run.GetKg().GetSnapshot())
 	}
-	if resp, err := loadTSV(within(t, patience), m.graphs, wikidata, []byte("Robert Stam\temployer\tNobody\n"), false); err != nil || resp.GetSnapshot().GetKg().GetSnapshot() != 3 {
+	if resp, err := testkit.LoadTSV(within(t, patience), m.graphs, wikidata, []byte("Robert Stam\temployer\tNobody\n"), false); err != nil || resp.GetSnapshot().GetKg().GetSnapshot() != 3 {
 		t.Errorf("with room again: %v, %v", resp, err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,7 +15,6 @@ import (
 	"testing"
 
 	"github.com/triplemesh/triplemesh/internal/testkit"
-	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
 // The knowledge graphs of the tests: wikidata@1 is a part of the bundled
@@ -98,7 +96,7 @@ func loadGraphs(tb testing.TB) error {
 		{rivers, []byte("Velmora\triver\tTessen\nVelmora\triver\tOrla\n"), false},
 		{idle, []byte("Velmora\triver\tTessen\n"), true},
 	} {
-		if _, err := loadTSV(context.Background(), m.graphs, l.kg, l.facts, l.inactive); err != nil {
+		if _, err := testkit.LoadTSV(context.Background(), m.graphs, l.kg, l.facts, l.inactive); err != nil {
 			return err
 		}
 	}
@@ -128,27 +126,4 @@ func bundledFacts(tb testing.TB, keep func(n int, fields []string) bool) ([]byte
 		}
 	}
 	return taken.Bytes(), lines.Err()
-}
-
-// loadTSV streams facts as the command line does.
-func loadTSV(ctx context.Context, to retrieverv1.KnowledgeGraphServiceClient, kg string, facts []byte, inactive bool) (*retrieverv1.LoadResponse, error) {
-	stream, err := to.Load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	parts := []*retrieverv1.LoadRequest{
-		{Part: &retrieverv1.LoadRequest_Header{Header: &retrieverv1.LoadHeader{Kg: kg, NoActivate: inactive}}},
-		{Part: &retrieverv1.LoadRequest_File{File: &retrieverv1.FileHeader{Name: "facts.tsv"}}},
-	}
-	for chunk := range slices.Chunk(facts, 64<<10) {
-		parts = append(parts, &retrieverv1.LoadRequest{Part: &retrieverv1.LoadRequest_Chunk{Chunk: chunk}})
-	}
-	for _, p := range parts {
-		if err := stream.Send(p); err == io.EOF {
-			break // CloseAndRecv has the reason
-		} else if err != nil {
-			return nil, err
-		}
-	}
-	return stream.CloseAndRecv()
 }

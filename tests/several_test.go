@@ -50,7 +50,7 @@ func severalGraphs(t *testing.T) *running {
 		"north": "Ada Brandt\tplace of birth\tOslo\nAda Brandt\tdate of birth\t1901-05-02\nAda Brandt\toccupation\tpainter\n",
 		"south": "Ada Brandt\tpeople.person.place_of_birth\tBergen\nAda Brandt\tpeople.person.date_of_birth\t1901\nAda Brandt\tpeople.person.profession\tPainter\nOslo\tlocation.location.containedby\tNorway\n",
 	} {
-		if _, err := loadTSV(t.Context(), m.graphs, kg, []byte(facts), false); err != nil {
+		if _, err := testkit.LoadTSV(t.Context(), m.graphs, kg, []byte(facts), false); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/triplemesh/triplemesh/internal/auth"
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	authv1 "github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -130,7 +131,7 @@ const (
 
 func (m tenanted) load(t *testing.T, token, kg, facts string) {
 	t.Helper()
-	if _, err := loadTSV(bearing(t, token), m.graphs, kg, []byte(facts), false); err != nil {
+	if _, err := testkit.LoadTSV(bearing(t, token), m.graphs, kg, []byte(facts), false); err != nil {
 		t.Fatalf("load %s: %v", kg, err)
 	}
 }

@@ -6,11 +6,8 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"context"
 	"fmt"
-	"io"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -86,7 +83,7 @@ func loadSnapshots(t *testing.T) {
 		return
 	}
 	for _, facts := range [][]byte{first, second} {
-		resp, err := loadTSV(t.Context(), graphs, facts)
+		resp, err := testkit.LoadTSV(t.Context(), graphs, wikidata, facts, true)
 		if err != nil {
 			t.Fatalf("load %s: %v", wikidata, err)
 		}
@@ -100,27 +97,4 @@ func activate(tb testing.TB, graphs retrieverv1.KnowledgeGraphServiceClient, sna
 	if _, err := graphs.Activate(tb.Context(), activation(snapshot)); err != nil {
 		tb.Fatalf("activate snapshot %d: %v", snapshot, err)
 	}
-}
-
-// loadTSV streams facts as the command line does.
-func loadTSV(ctx context.Context, to retrieverv1.KnowledgeGraphServiceClient, facts []byte) (*retrieverv1.LoadResponse, error) {
-	stream, err := to.Load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	parts := []*retrieverv1.LoadRequest{
-		{Part: &retrieverv1.LoadRequest_Header{Header: &retrieverv1.LoadHeader{Kg: wikidata, NoActivate: true}}},
-		{Part: &retrieverv1.LoadRequest_File{File: &retrieverv1.FileHeader{Name: "facts.tsv"}}},
-	}
-	for chunk := range slices.Chunk(facts, 64<<10) {
-		parts = append(parts, &retrieverv1.LoadRequest{Part: &retrieverv1.LoadRequest_Chunk{Chunk: chunk}})
-	}
-	for _, p := range parts {
-		if err := stream.Send(p); err == io.EOF {
-			break // CloseAndRecv has the reason
-		} else if err != nil {
-			return nil, err
-		}
-	}
-	return stream.CloseAndRecv()
 }
