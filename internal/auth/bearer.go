@@ -30,15 +30,17 @@ func bearer(values []string) (token string, refusal *Refusal) {
 	if len(token) > maxToken {
 		return "", unauthenticated(TokenInvalid, "the token has %d bytes: at most %d are looked at", len(token), maxToken)
 	}
-	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return !tokenCharacter(r) }) {
+	if token == "" || !tokenCharacters(token) {
 		return "", unauthenticated(TokenInvalid, "the authorization header holds no token: %s", want)
 	}
 	return token, nil
 }
 
-// tokenCharacter is one of RFC 6750's b64token.
-func tokenCharacter(r rune) bool {
-	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-._~+/=", r)
+// tokenCharacters says that a text has those of RFC 6750's b64token alone.
+func tokenCharacters(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-._~+/=", r))
+	})
 }
 
 // ParseToken reads the token that a caller sends from a file: its first line
@@ -49,7 +51,7 @@ func ParseToken(data []byte) (string, error) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		if len(line) > maxToken || strings.ContainsFunc(line, func(r rune) bool { return !tokenCharacter(r) }) {
+		if len(line) > maxToken || !tokenCharacters(line) {
 			return "", fmt.Errorf("its first line is no token: want up to %d letters, digits and -._~+/=", maxToken)
 		}
 		return line, nil

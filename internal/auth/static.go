@@ -74,7 +74,7 @@ func ParseMeshTokens(data []byte) ([]string, error) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		if len(line) < minMeshToken || len(line) > maxToken || strings.ContainsFunc(line, func(r rune) bool { return !tokenCharacter(r) }) {
+		if len(line) < minMeshToken || len(line) > maxToken || !tokenCharacters(line) {
 			return nil, fmt.Errorf("line %d: want a secret of %d or more letters, digits and -._~+/=, such as `openssl rand -hex 32` makes", n+1, minMeshToken)
 		}
 		tokens = append(tokens, line)

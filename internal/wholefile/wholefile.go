@@ -9,6 +9,15 @@ import (
 	"path/filepath"
 )
 
+// WriteBytes is Write of what is there already.
+func WriteBytes(path string, mode os.FileMode, data []byte) error {
+	_, err := Write(path, mode, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+	return err
+}
+
 // Write fills a file beside path, and puts it in path's place once it is on the
 // disk: whoever reads path sees the old file or the new one, and after a
 // failure the old one is there. mode is the new file's. A file beside it that a

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -42,11 +41,7 @@ func write(path, kg string, setting Setting, comment string) error {
 	if err := errors.Join(encoder.Encode(&document), encoder.Close()); err != nil {
 		return fmt.Errorf("write the calibration: %w", err)
 	}
-	_, err = wholefile.Write(path, 0o644, func(w io.Writer) error {
-		_, err := w.Write(out.Bytes())
-		return err
-	})
-	if err != nil {
+	if err := wholefile.WriteBytes(path, 0o644, out.Bytes()); err != nil {
 		return fmt.Errorf("write the calibration: %w", err)
 	}
 	return nil

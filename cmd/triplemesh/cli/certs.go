@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -91,7 +90,7 @@ func (c *certsInit) Run(p *program) error {
 		return err
 	}
 	// Whom to believe comes first, everywhere, before anything is issued.
-	if err := keep(filepath.Join(c.Dir, caKeyFile), 0o600, pair.Key); err != nil {
+	if err := wholefile.WriteBytes(filepath.Join(c.Dir, caKeyFile), 0o600, pair.Key); err != nil {
 		return err
 	}
 	stages, err := filepath.Glob(filepath.Join(c.Dir, "*", caFile))
@@ -99,7 +98,7 @@ func (c *certsInit) Run(p *program) error {
 		return err
 	}
 	for _, file := range append(stages, path) {
-		if err := keep(file, 0o644, believed); err != nil {
+		if err := wholefile.WriteBytes(file, 0o644, believed); err != nil {
 			return err
 		}
 	}
@@ -151,9 +150,9 @@ func (c *certsIssue) Run(p *program) error {
 		}
 		files = append(files, filepath.Join(dir, certFile))
 		if err := errors.Join(
-			keep(filepath.Join(dir, caFile), 0o644, believed),
-			keep(filepath.Join(dir, keyFile), 0o600, pairs[i].Key),
-			keep(files[i], 0o644, pairs[i].Cert),
+			wholefile.WriteBytes(filepath.Join(dir, caFile), 0o644, believed),
+			wholefile.WriteBytes(filepath.Join(dir, keyFile), 0o600, pairs[i].Key),
+			wholefile.WriteBytes(files[i], 0o644, pairs[i].Cert),
 		); err != nil {
 			return err
 		}
@@ -178,12 +177,4 @@ func openAuthority(dir string) (issuer *authority.Authority, believed []byte, er
 		return nil, nil, fmt.Errorf("%s and %s in %s: %w", caFile, caKeyFile, dir, err)
 	}
 	return issuer, believed, nil
-}
-
-func keep(path string, mode os.FileMode, data []byte) error {
-	_, err := wholefile.Write(path, mode, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-	return err
 }

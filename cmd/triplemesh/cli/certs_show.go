@@ -2,7 +2,6 @@ package cli
 
 import (
 	"crypto/x509"
-	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -63,9 +62,7 @@ func (p *program) showCertificates(files []string, asJSON bool) error {
 		}
 	}
 	if asJSON {
-		e := json.NewEncoder(p.stdout)
-		e.SetIndent("", "  ")
-		err = e.Encode(all)
+		err = printIndented(p.stdout, all)
 	} else {
 		err = p.printCertificates(all)
 	}

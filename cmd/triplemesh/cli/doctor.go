@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -46,9 +45,7 @@ const (
 func (c *doctorCommand) Run(p *program) error {
 	findings := p.examine()
 	if c.JSON {
-		e := json.NewEncoder(p.stdout)
-		e.SetIndent("", "  ")
-		if err := e.Encode(findings); err != nil {
+		if err := printIndented(p.stdout, findings); err != nil {
 			return err
 		}
 	} else {

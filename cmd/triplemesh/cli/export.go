@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -62,9 +61,7 @@ func (c *exportSFT) Run(p *program) error {
 		return err
 	}
 	if c.JSON {
-		encoder := json.NewEncoder(report)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(summary)
+		return printIndented(report, summary)
 	}
 	return summary.Print(report)
 }

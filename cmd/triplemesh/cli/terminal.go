@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,13 @@ import (
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
 )
+
+// printIndented prints a value that is no message the same way.
+func printIndented(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
 
 // printJSON prints a message as scripts read it.
 func printJSON(out io.Writer, m proto.Message) error {

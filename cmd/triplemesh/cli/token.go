@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -86,17 +84,7 @@ func (f tokensFile) write(tokens auth.Tokens) error {
 	if info, err := os.Stat(f.File); err == nil {
 		mode = info.Mode().Perm()
 	}
-	_, err = wholefile.Write(f.File, mode, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-	return err
-}
-
-func printIndented(out io.Writer, v any) error {
-	e := json.NewEncoder(out)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+	return wholefile.WriteBytes(f.File, mode, data)
 }
 
 type tokenNewCommand struct {

@@ -1,11 +1,9 @@
 package runs
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -64,22 +62,13 @@ func prepare(path string) error {
 	format := filepath.Join(path, "format")
 	switch v, err := os.ReadFile(format); {
 	case errors.Is(err, fs.ErrNotExist):
-		return write(format, []byte(dirFormat+"\n"))
+		return wholefile.WriteBytes(format, 0o600, []byte(dirFormat+"\n"))
 	case err != nil:
 		return err
 	case strings.TrimSpace(string(v)) != dirFormat:
 		return fmt.Errorf("it is of format %q and this build reads %q: use the build that wrote it, or another directory", strings.TrimSpace(string(v)), dirFormat)
 	}
 	return nil
-}
-
-// write makes a file that only this user reads, whole or not at all.
-func write(path string, data []byte) error {
-	_, err := wholefile.Write(path, 0o600, func(w io.Writer) error {
-		_, err := io.Copy(w, bytes.NewReader(data))
-		return err
-	})
-	return err
 }
 
 // Close implements Tenants. There is nothing to let go.
@@ -136,7 +125,7 @@ func (f folder) put(run *orchestratorv1.Run) error {
 		if err = os.MkdirAll(filepath.Join(f.path, day), 0o700); err != nil {
 			return err
 		}
-		if err = write(filepath.Join(f.path, day, run.GetId()+suffix), record); !errors.Is(err, fs.ErrNotExist) {
+		if err = wholefile.WriteBytes(filepath.Join(f.path, day, run.GetId()+suffix), 0o600, record); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
