@@ -40,6 +40,13 @@ var attempts = map[protoreflect.FullName][]string{
 	"triplemesh.orchestrator.v1.OrchestratorService.GetRun":      {`id: "RUN"`},
 	"triplemesh.orchestrator.v1.OrchestratorService.ListRuns":    {``, `kg: "KG"`, `page_size: 1`},
 	"triplemesh.orchestrator.v1.OrchestratorService.GetQuota":    {``},
+	"triplemesh.orchestrator.v1.OrchestratorService.GetMesh":     {``},
+	"triplemesh.orchestrator.v1.OrchestratorService.Check": {
+		`text: "Robert Stam works at Google." kg { name: "KG" }`,
+		`text: "Robert Stam works at Google." kg { name: "KG" snapshot: 2 }`,
+		`text: "Robert Stam works at Google." kg { name: "MINE" } other_kgs { name: "KG" }`,
+	},
+	"triplemesh.orchestrator.v1.OrchestratorService.CheckStream": {`request { text: "Robert Stam works at Google." kg { name: "KG" } }`},
 
 	"triplemesh.retriever.v1.RetrieverService.GroundGraph":     reads(`question: "Where did Robert Stam work?"`),
 	"triplemesh.retriever.v1.RetrieverService.SuggestPaths":    reads(`question: "Where did Robert Stam work?" topic_entities: "Robert Stam"`),

@@ -246,4 +246,5 @@ var names = map[orchestratorv1.Stage]string{
 	orchestratorv1.Stage_STAGE_EXPLORE:           "explore",
 	orchestratorv1.Stage_STAGE_SAMPLE:            "sample",
 	orchestratorv1.Stage_STAGE_CHOOSE:            "choose",
+	orchestratorv1.Stage_STAGE_CLAIMS:            "claims",
 }

@@ -69,6 +69,8 @@ const (
 	Stage_STAGE_SAMPLE Stage = 13
 	// A method is chosen for the question (auto).
 	Stage_STAGE_CHOOSE Stage = 14
+	// The model reads claims off a text (check).
+	Stage_STAGE_CLAIMS Stage = 15
 )
 
 // Enum value maps for Stage.
@@ -89,6 +91,7 @@ var (
 		12: "STAGE_EXPLORE",
 		13: "STAGE_SAMPLE",
 		14: "STAGE_CHOOSE",
+		15: "STAGE_CLAIMS",
 	}
 	Stage_value = map[string]int32{
 		"STAGE_UNSPECIFIED":       0,
@@ -106,6 +109,7 @@ var (
 		"STAGE_EXPLORE":           12,
 		"STAGE_SAMPLE":            13,
 		"STAGE_CHOOSE":            14,
+		"STAGE_CLAIMS":            15,
 	}
 )
 
@@ -280,6 +284,63 @@ func (x Grounding) Number() protoreflect.EnumNumber {
 // Deprecated: Use Grounding.Descriptor instead.
 func (Grounding) EnumDescriptor() ([]byte, []int) {
 	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{2}
+}
+
+// Verdict is what the knowledge graph says of a claim.
+type Verdict int32
+
+const (
+	// Not set.
+	Verdict_VERDICT_UNSPECIFIED Verdict = 0
+	// A triple of the knowledge graph says the same.
+	Verdict_VERDICT_SUPPORTED Verdict = 1
+	// A triple of the knowledge graph rules it out.
+	Verdict_VERDICT_CONTRADICTED Verdict = 2
+	// The knowledge graph says neither.
+	Verdict_VERDICT_NOT_IN_KG Verdict = 3
+)
+
+// Enum value maps for Verdict.
+var (
+	Verdict_name = map[int32]string{
+		0: "VERDICT_UNSPECIFIED",
+		1: "VERDICT_SUPPORTED",
+		2: "VERDICT_CONTRADICTED",
+		3: "VERDICT_NOT_IN_KG",
+	}
+	Verdict_value = map[string]int32{
+		"VERDICT_UNSPECIFIED":  0,
+		"VERDICT_SUPPORTED":    1,
+		"VERDICT_CONTRADICTED": 2,
+		"VERDICT_NOT_IN_KG":    3,
+	}
+)
+
+func (x Verdict) Enum() *Verdict {
+	p := new(Verdict)
+	*p = x
+	return p
+}
+
+func (x Verdict) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Verdict) Descriptor() protoreflect.EnumDescriptor {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_enumTypes[3].Descriptor()
+}
+
+func (Verdict) Type() protoreflect.EnumType {
+	return &file_triplemesh_orchestrator_v1_orchestrator_proto_enumTypes[3]
+}
+
+func (x Verdict) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Verdict.Descriptor instead.
+func (Verdict) EnumDescriptor() ([]byte, []int) {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{3}
 }
 
 // AskOptions are what a caller may set beside the question.
@@ -2474,7 +2535,10 @@ type ListRunsRequest struct {
 	// Only this method's runs; empty takes all.
 	Method string `protobuf:"bytes,3,opt,name=method,proto3" json:"method,omitempty"`
 	// Only runs over this knowledge graph; empty takes all.
-	Kg            string `protobuf:"bytes,4,opt,name=kg,proto3" json:"kg,omitempty"`
+	Kg string `protobuf:"bytes,4,opt,name=kg,proto3" json:"kg,omitempty"`
+	// Only runs whose question, text or answers hold all of these words, whatever
+	// their case; empty takes all.
+	Query         string `protobuf:"bytes,5,opt,name=query,proto3" json:"query,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2533,6 +2597,13 @@ func (x *ListRunsRequest) GetMethod() string {
 func (x *ListRunsRequest) GetKg() string {
 	if x != nil {
 		return x.Kg
+	}
+	return ""
+}
+
+func (x *ListRunsRequest) GetQuery() string {
+	if x != nil {
+		return x.Query
 	}
 	return ""
 }
@@ -2779,6 +2850,884 @@ func (x *Quota) GetResets() *timestamppb.Timestamp {
 	return nil
 }
 
+// GetMeshRequest asks how the mesh is.
+type GetMeshRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetMeshRequest) Reset() {
+	*x = GetMeshRequest{}
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetMeshRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetMeshRequest) ProtoMessage() {}
+
+func (x *GetMeshRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetMeshRequest.ProtoReflect.Descriptor instead.
+func (*GetMeshRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{31}
+}
+
+// GetMeshResponse is how the mesh is.
+type GetMeshResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The stages, the orchestrator first.
+	Stages []*StageHealth `protobuf:"bytes,1,rep,name=stages,proto3" json:"stages,omitempty"`
+	// The version of the orchestrator.
+	Version string `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
+	// Where a trace can be looked at, with "{trace_id}" in the place of its id;
+	// empty where the operator named no such place.
+	TraceUrl      string `protobuf:"bytes,3,opt,name=trace_url,json=traceUrl,proto3" json:"trace_url,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetMeshResponse) Reset() {
+	*x = GetMeshResponse{}
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetMeshResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetMeshResponse) ProtoMessage() {}
+
+func (x *GetMeshResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetMeshResponse.ProtoReflect.Descriptor instead.
+func (*GetMeshResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *GetMeshResponse) GetStages() []*StageHealth {
+	if x != nil {
+		return x.Stages
+	}
+	return nil
+}
+
+func (x *GetMeshResponse) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *GetMeshResponse) GetTraceUrl() string {
+	if x != nil {
+		return x.TraceUrl
+	}
+	return ""
+}
+
+// StageHealth is how one stage is.
+type StageHealth struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name: "retriever".
+	Stage string `protobuf:"bytes,1,opt,name=stage,proto3" json:"stage,omitempty"`
+	// Whether it answers and serves.
+	Serving bool `protobuf:"varint,2,opt,name=serving,proto3" json:"serving,omitempty"`
+	// What is wrong where it does not; empty else.
+	Error string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	// How long it took to say so.
+	Latency       *durationpb.Duration `protobuf:"bytes,4,opt,name=latency,proto3" json:"latency,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StageHealth) Reset() {
+	*x = StageHealth{}
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StageHealth) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StageHealth) ProtoMessage() {}
+
+func (x *StageHealth) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StageHealth.ProtoReflect.Descriptor instead.
+func (*StageHealth) Descriptor() ([]byte, []int) {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *StageHealth) GetStage() string {
+	if x != nil {
+		return x.Stage
+	}
+	return ""
+}
+
+func (x *StageHealth) GetServing() bool {
+	if x != nil {
+		return x.Serving
+	}
+	return false
+}
+
+func (x *StageHealth) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
+func (x *StageHealth) GetLatency() *durationpb.Duration {
+	if x != nil {
+		return x.Latency
+	}
+	return nil
+}
+
+// CheckRequest gives a text to check.
+type CheckRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The text: a claim, an answer, a page.
+	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// The knowledge graph.
+	Kg *v14.KnowledgeGraphRef `protobuf:"bytes,2,opt,name=kg,proto3" json:"kg,omitempty"`
+	// Knowledge graphs to read beside kg. Evidence says which one holds it.
+	OtherKgs []*v14.KnowledgeGraphRef `protobuf:"bytes,3,rep,name=other_kgs,json=otherKgs,proto3" json:"other_kgs,omitempty"`
+	// What may be spent and with which model.
+	Limits *v15.Limits `protobuf:"bytes,4,opt,name=limits,proto3" json:"limits,omitempty"`
+	// How to ground the claims.
+	Grounding     *v1.GroundingOptions `protobuf:"bytes,5,opt,name=grounding,proto3" json:"grounding,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckRequest) Reset() {
+	*x = CheckRequest{}
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckRequest) ProtoMessage() {}
+
+func (x *CheckRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckRequest.ProtoReflect.Descriptor instead.
+func (*CheckRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *CheckRequest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *CheckRequest) GetKg() *v14.KnowledgeGraphRef {
+	if x != nil {
+		return x.Kg
+	}
+	return nil
+}
+
+func (x *CheckRequest) GetOtherKgs() []*v14.KnowledgeGraphRef {
+	if x != nil {
+		return x.OtherKgs
+	}
+	return nil
+}
+
+func (x *CheckRequest) GetLimits() *v15.Limits {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+func (x *CheckRequest) GetGrounding() *v1.GroundingOptions {
+	if x != nil {
+		return x.Grounding
+	}
+	return nil
+}
+
+// CheckResponse carries what was found.
+type CheckResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The checked text.
+	Check         *Check `protobuf:"bytes,1,opt,name=check,proto3" json:"check,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckResponse) Reset() {
+	*x = CheckResponse{}
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckResponse) ProtoMessage() {}
+
+func (x *CheckResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckResponse.ProtoReflect.Descriptor instead.
+func (*CheckResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *CheckResponse) GetCheck() *Check {
+	if x != nil {
+		return x.Check
+	}
+	return nil
+}
+
+// CheckStreamRequest gives a text to check.
+type CheckStreamRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The same request as for Check.
+	Request       *CheckRequest `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckStreamRequest) Reset() {
+	*x = CheckStreamRequest{}
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckStreamRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckStreamRequest) ProtoMessage() {}
+
+func (x *CheckStreamRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckStreamRequest.ProtoReflect.Descriptor instead.
+func (*CheckStreamRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *CheckStreamRequest) GetRequest() *CheckRequest {
+	if x != nil {
+		return x.Request
+	}
+	return nil
+}
+
+// CheckStreamResponse is one event of a check.
+type CheckStreamResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What happened.
+	//
+	// Types that are valid to be assigned to Event:
+	//
+	//	*CheckStreamResponse_Progress
+	//	*CheckStreamResponse_Check
+	Event         isCheckStreamResponse_Event `protobuf_oneof:"event"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckStreamResponse) Reset() {
+	*x = CheckStreamResponse{}
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckStreamResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckStreamResponse) ProtoMessage() {}
+
+func (x *CheckStreamResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckStreamResponse.ProtoReflect.Descriptor instead.
+func (*CheckStreamResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *CheckStreamResponse) GetEvent() isCheckStreamResponse_Event {
+	if x != nil {
+		return x.Event
+	}
+	return nil
+}
+
+func (x *CheckStreamResponse) GetProgress() *CheckProgress {
+	if x != nil {
+		if x, ok := x.Event.(*CheckStreamResponse_Progress); ok {
+			return x.Progress
+		}
+	}
+	return nil
+}
+
+func (x *CheckStreamResponse) GetCheck() *Check {
+	if x != nil {
+		if x, ok := x.Event.(*CheckStreamResponse_Check); ok {
+			return x.Check
+		}
+	}
+	return nil
+}
+
+type isCheckStreamResponse_Event interface {
+	isCheckStreamResponse_Event()
+}
+
+type CheckStreamResponse_Progress struct {
+	// More of the text was read, or more claims were judged.
+	Progress *CheckProgress `protobuf:"bytes,1,opt,name=progress,proto3,oneof"`
+}
+
+type CheckStreamResponse_Check struct {
+	// The checked text; the last event.
+	Check *Check `protobuf:"bytes,2,opt,name=check,proto3,oneof"`
+}
+
+func (*CheckStreamResponse_Progress) isCheckStreamResponse_Event() {}
+
+func (*CheckStreamResponse_Check) isCheckStreamResponse_Event() {}
+
+// CheckProgress is how far a check has come.
+type CheckProgress struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// All claims so far, in the order of the text. Those not judged yet have no
+	// verdict.
+	Claims []*Claim `protobuf:"bytes,1,rep,name=claims,proto3" json:"claims,omitempty"`
+	// How many characters of the text were read.
+	Read uint32 `protobuf:"varint,2,opt,name=read,proto3" json:"read,omitempty"`
+	// How many there are.
+	Total         uint32 `protobuf:"varint,3,opt,name=total,proto3" json:"total,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckProgress) Reset() {
+	*x = CheckProgress{}
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckProgress) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckProgress) ProtoMessage() {}
+
+func (x *CheckProgress) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckProgress.ProtoReflect.Descriptor instead.
+func (*CheckProgress) Descriptor() ([]byte, []int) {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *CheckProgress) GetClaims() []*Claim {
+	if x != nil {
+		return x.Claims
+	}
+	return nil
+}
+
+func (x *CheckProgress) GetRead() uint32 {
+	if x != nil {
+		return x.Read
+	}
+	return 0
+}
+
+func (x *CheckProgress) GetTotal() uint32 {
+	if x != nil {
+		return x.Total
+	}
+	return 0
+}
+
+// Check is a checked text.
+type Check struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The text as it was given.
+	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// Its claims, in the order of the text.
+	Claims []*Claim `protobuf:"bytes,2,rep,name=claims,proto3" json:"claims,omitempty"`
+	// The text with what the knowledge graph contradicts put right; the same as
+	// text where nothing is.
+	CorrectedText string `protobuf:"bytes,3,opt,name=corrected_text,json=correctedText,proto3" json:"corrected_text,omitempty"`
+	// What was changed, in the order of the text.
+	Corrections []*Correction `protobuf:"bytes,4,rep,name=corrections,proto3" json:"corrections,omitempty"`
+	// The snapshot that was read.
+	Kg *v14.KnowledgeGraphRef `protobuf:"bytes,5,opt,name=kg,proto3" json:"kg,omitempty"`
+	// The other snapshots that were read.
+	OtherKgs []*v14.KnowledgeGraphRef `protobuf:"bytes,6,rep,name=other_kgs,json=otherKgs,proto3" json:"other_kgs,omitempty"`
+	// The stages gone through, in order.
+	Stages []*StageReport `protobuf:"bytes,7,rep,name=stages,proto3" json:"stages,omitempty"`
+	// What all stages cost together.
+	Usage *v15.Usage `protobuf:"bytes,8,opt,name=usage,proto3" json:"usage,omitempty"`
+	// W3C trace id, 32 hexadecimal digits.
+	TraceId string `protobuf:"bytes,9,opt,name=trace_id,json=traceId,proto3" json:"trace_id,omitempty"`
+	// When the text came in.
+	Started *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=started,proto3" json:"started,omitempty"`
+	// How long it took.
+	Duration *durationpb.Duration `protobuf:"bytes,11,opt,name=duration,proto3" json:"duration,omitempty"`
+	// True where a budget or a failing stage ended the check before the end of
+	// the text.
+	Partial       bool `protobuf:"varint,12,opt,name=partial,proto3" json:"partial,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Check) Reset() {
+	*x = Check{}
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Check) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Check) ProtoMessage() {}
+
+func (x *Check) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Check.ProtoReflect.Descriptor instead.
+func (*Check) Descriptor() ([]byte, []int) {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *Check) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Check) GetClaims() []*Claim {
+	if x != nil {
+		return x.Claims
+	}
+	return nil
+}
+
+func (x *Check) GetCorrectedText() string {
+	if x != nil {
+		return x.CorrectedText
+	}
+	return ""
+}
+
+func (x *Check) GetCorrections() []*Correction {
+	if x != nil {
+		return x.Corrections
+	}
+	return nil
+}
+
+func (x *Check) GetKg() *v14.KnowledgeGraphRef {
+	if x != nil {
+		return x.Kg
+	}
+	return nil
+}
+
+func (x *Check) GetOtherKgs() []*v14.KnowledgeGraphRef {
+	if x != nil {
+		return x.OtherKgs
+	}
+	return nil
+}
+
+func (x *Check) GetStages() []*StageReport {
+	if x != nil {
+		return x.Stages
+	}
+	return nil
+}
+
+func (x *Check) GetUsage() *v15.Usage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+func (x *Check) GetTraceId() string {
+	if x != nil {
+		return x.TraceId
+	}
+	return ""
+}
+
+func (x *Check) GetStarted() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Started
+	}
+	return nil
+}
+
+func (x *Check) GetDuration() *durationpb.Duration {
+	if x != nil {
+		return x.Duration
+	}
+	return nil
+}
+
+func (x *Check) GetPartial() bool {
+	if x != nil {
+		return x.Partial
+	}
+	return false
+}
+
+// TextSpan is a part of a text, in characters (Unicode code points).
+type TextSpan struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first character.
+	Start uint32 `protobuf:"varint,1,opt,name=start,proto3" json:"start,omitempty"`
+	// The one after the last.
+	End           uint32 `protobuf:"varint,2,opt,name=end,proto3" json:"end,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TextSpan) Reset() {
+	*x = TextSpan{}
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TextSpan) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TextSpan) ProtoMessage() {}
+
+func (x *TextSpan) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TextSpan.ProtoReflect.Descriptor instead.
+func (*TextSpan) Descriptor() ([]byte, []int) {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *TextSpan) GetStart() uint32 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *TextSpan) GetEnd() uint32 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+// Claim is one fact that a text states.
+type Claim struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The fact.
+	Triple *v14.Triple `protobuf:"bytes,1,opt,name=triple,proto3" json:"triple,omitempty"`
+	// Where in the text it stands.
+	Span *TextSpan `protobuf:"bytes,2,opt,name=span,proto3" json:"span,omitempty"`
+	// What the knowledge graph says of it.
+	Verdict Verdict `protobuf:"varint,3,opt,name=verdict,proto3,enum=triplemesh.orchestrator.v1.Verdict" json:"verdict,omitempty"`
+	// How sure that verdict is, 0 to 1.
+	Confidence float32 `protobuf:"fixed32,4,opt,name=confidence,proto3" json:"confidence,omitempty"`
+	// The triples that the verdict rests on, best first; empty where the
+	// knowledge graph does not say.
+	Evidence []*v14.ScoredTriple `protobuf:"bytes,5,rep,name=evidence,proto3" json:"evidence,omitempty"`
+	// Why, in a sentence.
+	Reason        string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Claim) Reset() {
+	*x = Claim{}
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Claim) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Claim) ProtoMessage() {}
+
+func (x *Claim) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Claim.ProtoReflect.Descriptor instead.
+func (*Claim) Descriptor() ([]byte, []int) {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *Claim) GetTriple() *v14.Triple {
+	if x != nil {
+		return x.Triple
+	}
+	return nil
+}
+
+func (x *Claim) GetSpan() *TextSpan {
+	if x != nil {
+		return x.Span
+	}
+	return nil
+}
+
+func (x *Claim) GetVerdict() Verdict {
+	if x != nil {
+		return x.Verdict
+	}
+	return Verdict_VERDICT_UNSPECIFIED
+}
+
+func (x *Claim) GetConfidence() float32 {
+	if x != nil {
+		return x.Confidence
+	}
+	return 0
+}
+
+func (x *Claim) GetEvidence() []*v14.ScoredTriple {
+	if x != nil {
+		return x.Evidence
+	}
+	return nil
+}
+
+func (x *Claim) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// Correction is one change to a text.
+type Correction struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The part of the text that was changed.
+	Span *TextSpan `protobuf:"bytes,1,opt,name=span,proto3" json:"span,omitempty"`
+	// What stands there in the text.
+	Before string `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
+	// What the knowledge graph has in its place.
+	After string `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	// Where that stands in the corrected text.
+	CorrectedSpan *TextSpan `protobuf:"bytes,4,opt,name=corrected_span,json=correctedSpan,proto3" json:"corrected_span,omitempty"`
+	// The claim that it puts right, counted from 0: its evidence is the
+	// correction's.
+	Claim         uint32 `protobuf:"varint,5,opt,name=claim,proto3" json:"claim,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Correction) Reset() {
+	*x = Correction{}
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Correction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Correction) ProtoMessage() {}
+
+func (x *Correction) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Correction.ProtoReflect.Descriptor instead.
+func (*Correction) Descriptor() ([]byte, []int) {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *Correction) GetSpan() *TextSpan {
+	if x != nil {
+		return x.Span
+	}
+	return nil
+}
+
+func (x *Correction) GetBefore() string {
+	if x != nil {
+		return x.Before
+	}
+	return ""
+}
+
+func (x *Correction) GetAfter() string {
+	if x != nil {
+		return x.After
+	}
+	return ""
+}
+
+func (x *Correction) GetCorrectedSpan() *TextSpan {
+	if x != nil {
+		return x.CorrectedSpan
+	}
+	return nil
+}
+
+func (x *Correction) GetClaim() uint32 {
+	if x != nil {
+		return x.Claim
+	}
+	return 0
+}
+
 var File_triplemesh_orchestrator_v1_orchestrator_proto protoreflect.FileDescriptor
 
 const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
@@ -2960,13 +3909,14 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\rGetRunRequest\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@R\x02id\"C\n" +
 	"\x0eGetRunResponse\x121\n" +
-	"\x03run\x18\x01 \x01(\v2\x1f.triplemesh.orchestrator.v1.RunR\x03run\"\x9b\x01\n" +
+	"\x03run\x18\x01 \x01(\v2\x1f.triplemesh.orchestrator.v1.RunR\x03run\"\xbb\x01\n" +
 	"\x0fListRunsRequest\x12%\n" +
 	"\tpage_size\x18\x01 \x01(\rB\b\xbaH\x05*\x03\x18\xe8\aR\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\tpageToken\x12\x1f\n" +
 	"\x06method\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x18@R\x06method\x12\x17\n" +
-	"\x02kg\x18\x04 \x01(\tB\a\xbaH\x04r\x02\x18@R\x02kg\"o\n" +
+	"\x02kg\x18\x04 \x01(\tB\a\xbaH\x04r\x02\x18@R\x02kg\x12\x1e\n" +
+	"\x05query\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\x05query\"o\n" +
 	"\x10ListRunsResponse\x123\n" +
 	"\x04runs\x18\x01 \x03(\v2\x1f.triplemesh.orchestrator.v1.RunR\x04runs\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x11\n" +
@@ -2980,7 +3930,68 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x01R\x05limit\x12\x12\n" +
 	"\x04used\x18\x03 \x01(\x01R\x04used\x122\n" +
-	"\x06resets\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x06resets*\xbe\x02\n" +
+	"\x06resets\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x06resets\"\x10\n" +
+	"\x0eGetMeshRequest\"\x89\x01\n" +
+	"\x0fGetMeshResponse\x12?\n" +
+	"\x06stages\x18\x01 \x03(\v2'.triplemesh.orchestrator.v1.StageHealthR\x06stages\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\tR\aversion\x12\x1b\n" +
+	"\ttrace_url\x18\x03 \x01(\tR\btraceUrl\"\x88\x01\n" +
+	"\vStageHealth\x12\x14\n" +
+	"\x05stage\x18\x01 \x01(\tR\x05stage\x12\x18\n" +
+	"\aserving\x18\x02 \x01(\bR\aserving\x12\x14\n" +
+	"\x05error\x18\x03 \x01(\tR\x05error\x123\n" +
+	"\alatency\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\alatency\"\xba\x02\n" +
+	"\fCheckRequest\x12\x1f\n" +
+	"\x04text\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\x04text\x12>\n" +
+	"\x02kg\x18\x02 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x12M\n" +
+	"\tother_kgs\x18\x03 \x03(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\b\xbaH\x05\x92\x01\x02\x10\aR\botherKgs\x121\n" +
+	"\x06limits\x18\x04 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\x12G\n" +
+	"\tgrounding\x18\x05 \x01(\v2).triplemesh.retriever.v1.GroundingOptionsR\tgrounding\"H\n" +
+	"\rCheckResponse\x127\n" +
+	"\x05check\x18\x01 \x01(\v2!.triplemesh.orchestrator.v1.CheckR\x05check\"`\n" +
+	"\x12CheckStreamRequest\x12J\n" +
+	"\arequest\x18\x01 \x01(\v2(.triplemesh.orchestrator.v1.CheckRequestB\x06\xbaH\x03\xc8\x01\x01R\arequest\"\xa2\x01\n" +
+	"\x13CheckStreamResponse\x12G\n" +
+	"\bprogress\x18\x01 \x01(\v2).triplemesh.orchestrator.v1.CheckProgressH\x00R\bprogress\x129\n" +
+	"\x05check\x18\x02 \x01(\v2!.triplemesh.orchestrator.v1.CheckH\x00R\x05checkB\a\n" +
+	"\x05event\"t\n" +
+	"\rCheckProgress\x129\n" +
+	"\x06claims\x18\x01 \x03(\v2!.triplemesh.orchestrator.v1.ClaimR\x06claims\x12\x12\n" +
+	"\x04read\x18\x02 \x01(\rR\x04read\x12\x14\n" +
+	"\x05total\x18\x03 \x01(\rR\x05total\"\xd7\x04\n" +
+	"\x05Check\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x129\n" +
+	"\x06claims\x18\x02 \x03(\v2!.triplemesh.orchestrator.v1.ClaimR\x06claims\x12%\n" +
+	"\x0ecorrected_text\x18\x03 \x01(\tR\rcorrectedText\x12H\n" +
+	"\vcorrections\x18\x04 \x03(\v2&.triplemesh.orchestrator.v1.CorrectionR\vcorrections\x126\n" +
+	"\x02kg\x18\x05 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg\x12C\n" +
+	"\tother_kgs\x18\x06 \x03(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\botherKgs\x12?\n" +
+	"\x06stages\x18\a \x03(\v2'.triplemesh.orchestrator.v1.StageReportR\x06stages\x12.\n" +
+	"\x05usage\x18\b \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x12\x19\n" +
+	"\btrace_id\x18\t \x01(\tR\atraceId\x124\n" +
+	"\astarted\x18\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\astarted\x125\n" +
+	"\bduration\x18\v \x01(\v2\x19.google.protobuf.DurationR\bduration\x12\x18\n" +
+	"\apartial\x18\f \x01(\bR\apartial\"2\n" +
+	"\bTextSpan\x12\x14\n" +
+	"\x05start\x18\x01 \x01(\rR\x05start\x12\x10\n" +
+	"\x03end\x18\x02 \x01(\rR\x03end\"\xac\x02\n" +
+	"\x05Claim\x123\n" +
+	"\x06triple\x18\x01 \x01(\v2\x1b.triplemesh.graph.v1.TripleR\x06triple\x128\n" +
+	"\x04span\x18\x02 \x01(\v2$.triplemesh.orchestrator.v1.TextSpanR\x04span\x12=\n" +
+	"\averdict\x18\x03 \x01(\x0e2#.triplemesh.orchestrator.v1.VerdictR\averdict\x12\x1e\n" +
+	"\n" +
+	"confidence\x18\x04 \x01(\x02R\n" +
+	"confidence\x12=\n" +
+	"\bevidence\x18\x05 \x03(\v2!.triplemesh.graph.v1.ScoredTripleR\bevidence\x12\x16\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reason\"\xd7\x01\n" +
+	"\n" +
+	"Correction\x128\n" +
+	"\x04span\x18\x01 \x01(\v2$.triplemesh.orchestrator.v1.TextSpanR\x04span\x12\x16\n" +
+	"\x06before\x18\x02 \x01(\tR\x06before\x12\x14\n" +
+	"\x05after\x18\x03 \x01(\tR\x05after\x12K\n" +
+	"\x0ecorrected_span\x18\x04 \x01(\v2$.triplemesh.orchestrator.v1.TextSpanR\rcorrectedSpan\x12\x14\n" +
+	"\x05claim\x18\x05 \x01(\rR\x05claim*\xd0\x02\n" +
 	"\x05Stage\x12\x15\n" +
 	"\x11STAGE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12STAGE_PSEUDO_GRAPH\x10\x01\x12\x16\n" +
@@ -2998,7 +4009,8 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\fSTAGE_SEARCH\x10\v\x12\x11\n" +
 	"\rSTAGE_EXPLORE\x10\f\x12\x10\n" +
 	"\fSTAGE_SAMPLE\x10\r\x12\x10\n" +
-	"\fSTAGE_CHOOSE\x10\x0e*\xbd\x02\n" +
+	"\fSTAGE_CHOOSE\x10\x0e\x12\x10\n" +
+	"\fSTAGE_CLAIMS\x10\x0f*\xbd\x02\n" +
 	"\bAblation\x12\x18\n" +
 	"\x14ABLATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aABLATION_FROM_PSEUDO_GRAPH\x10\x01\x12\x1e\n" +
@@ -3015,14 +4027,22 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\x12GROUNDING_GROUNDED\x10\x01\x12\x15\n" +
 	"\x11GROUNDING_PARTIAL\x10\x02\x12\x18\n" +
 	"\x14GROUNDING_UNGROUNDED\x10\x03\x12\x17\n" +
-	"\x13GROUNDING_ABSTAINED\x10\x042\x9c\x05\n" +
+	"\x13GROUNDING_ABSTAINED\x10\x04*j\n" +
+	"\aVerdict\x12\x17\n" +
+	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11VERDICT_SUPPORTED\x10\x01\x12\x18\n" +
+	"\x14VERDICT_CONTRADICTED\x10\x02\x12\x15\n" +
+	"\x11VERDICT_NOT_IN_KG\x10\x032\xe2\a\n" +
 	"\x13OrchestratorService\x12\\\n" +
 	"\x03Ask\x12&.triplemesh.orchestrator.v1.AskRequest\x1a'.triplemesh.orchestrator.v1.AskResponse\"\x04\xa8\xbc\x18\x01\x12p\n" +
-	"\tAskStream\x12,.triplemesh.orchestrator.v1.AskStreamRequest\x1a-.triplemesh.orchestrator.v1.AskStreamResponse\"\x04\xa8\xbc\x18\x010\x01\x12t\n" +
+	"\tAskStream\x12,.triplemesh.orchestrator.v1.AskStreamRequest\x1a-.triplemesh.orchestrator.v1.AskStreamResponse\"\x04\xa8\xbc\x18\x010\x01\x12b\n" +
+	"\x05Check\x12(.triplemesh.orchestrator.v1.CheckRequest\x1a).triplemesh.orchestrator.v1.CheckResponse\"\x04\xa8\xbc\x18\x01\x12v\n" +
+	"\vCheckStream\x12..triplemesh.orchestrator.v1.CheckStreamRequest\x1a/.triplemesh.orchestrator.v1.CheckStreamResponse\"\x04\xa8\xbc\x18\x010\x01\x12t\n" +
 	"\vListMethods\x12..triplemesh.orchestrator.v1.ListMethodsRequest\x1a/.triplemesh.orchestrator.v1.ListMethodsResponse\"\x04\xa8\xbc\x18\x01\x12e\n" +
 	"\x06GetRun\x12).triplemesh.orchestrator.v1.GetRunRequest\x1a*.triplemesh.orchestrator.v1.GetRunResponse\"\x04\xa8\xbc\x18\x01\x12k\n" +
 	"\bListRuns\x12+.triplemesh.orchestrator.v1.ListRunsRequest\x1a,.triplemesh.orchestrator.v1.ListRunsResponse\"\x04\xa8\xbc\x18\x01\x12k\n" +
-	"\bGetQuota\x12+.triplemesh.orchestrator.v1.GetQuotaRequest\x1a,.triplemesh.orchestrator.v1.GetQuotaResponse\"\x04\xa8\xbc\x18\x01BRZPgithub.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1;orchestratorv1b\x06proto3"
+	"\bGetQuota\x12+.triplemesh.orchestrator.v1.GetQuotaRequest\x1a,.triplemesh.orchestrator.v1.GetQuotaResponse\"\x04\xa8\xbc\x18\x01\x12h\n" +
+	"\aGetMesh\x12*.triplemesh.orchestrator.v1.GetMeshRequest\x1a+.triplemesh.orchestrator.v1.GetMeshResponse\"\x04\xa8\xbc\x18\x01BRZPgithub.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1;orchestratorv1b\x06proto3"
 
 var (
 	file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescOnce sync.Once
@@ -3036,174 +4056,218 @@ func file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP() []byte {
 	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescData
 }
 
-var file_triplemesh_orchestrator_v1_orchestrator_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_triplemesh_orchestrator_v1_orchestrator_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_triplemesh_orchestrator_v1_orchestrator_proto_goTypes = []any{
 	(Stage)(0),                    // 0: triplemesh.orchestrator.v1.Stage
 	(Ablation)(0),                 // 1: triplemesh.orchestrator.v1.Ablation
 	(Grounding)(0),                // 2: triplemesh.orchestrator.v1.Grounding
-	(*AskOptions)(nil),            // 3: triplemesh.orchestrator.v1.AskOptions
-	(*AskRequest)(nil),            // 4: triplemesh.orchestrator.v1.AskRequest
-	(*AskResponse)(nil),           // 5: triplemesh.orchestrator.v1.AskResponse
-	(*Answer)(nil),                // 6: triplemesh.orchestrator.v1.Answer
-	(*Run)(nil),                   // 7: triplemesh.orchestrator.v1.Run
-	(*Conflict)(nil),              // 8: triplemesh.orchestrator.v1.Conflict
-	(*PgAkvGraphs)(nil),           // 9: triplemesh.orchestrator.v1.PgAkvGraphs
-	(*GerGraphs)(nil),             // 10: triplemesh.orchestrator.v1.GerGraphs
-	(*RagGraphs)(nil),             // 11: triplemesh.orchestrator.v1.RagGraphs
-	(*ScGraphs)(nil),              // 12: triplemesh.orchestrator.v1.ScGraphs
-	(*Sample)(nil),                // 13: triplemesh.orchestrator.v1.Sample
-	(*TogGraphs)(nil),             // 14: triplemesh.orchestrator.v1.TogGraphs
-	(*TogDepth)(nil),              // 15: triplemesh.orchestrator.v1.TogDepth
-	(*RogGraphs)(nil),             // 16: triplemesh.orchestrator.v1.RogGraphs
-	(*AutoGraphs)(nil),            // 17: triplemesh.orchestrator.v1.AutoGraphs
-	(*StageReport)(nil),           // 18: triplemesh.orchestrator.v1.StageReport
-	(*Span)(nil),                  // 19: triplemesh.orchestrator.v1.Span
-	(*AskStreamRequest)(nil),      // 20: triplemesh.orchestrator.v1.AskStreamRequest
-	(*AskStreamResponse)(nil),     // 21: triplemesh.orchestrator.v1.AskStreamResponse
-	(*StageStarted)(nil),          // 22: triplemesh.orchestrator.v1.StageStarted
-	(*StageFinished)(nil),         // 23: triplemesh.orchestrator.v1.StageFinished
-	(*ListMethodsRequest)(nil),    // 24: triplemesh.orchestrator.v1.ListMethodsRequest
-	(*ListMethodsResponse)(nil),   // 25: triplemesh.orchestrator.v1.ListMethodsResponse
-	(*Method)(nil),                // 26: triplemesh.orchestrator.v1.Method
-	(*GetRunRequest)(nil),         // 27: triplemesh.orchestrator.v1.GetRunRequest
-	(*GetRunResponse)(nil),        // 28: triplemesh.orchestrator.v1.GetRunResponse
-	(*ListRunsRequest)(nil),       // 29: triplemesh.orchestrator.v1.ListRunsRequest
-	(*ListRunsResponse)(nil),      // 30: triplemesh.orchestrator.v1.ListRunsResponse
-	(*GetQuotaRequest)(nil),       // 31: triplemesh.orchestrator.v1.GetQuotaRequest
-	(*GetQuotaResponse)(nil),      // 32: triplemesh.orchestrator.v1.GetQuotaResponse
-	(*Quota)(nil),                 // 33: triplemesh.orchestrator.v1.Quota
-	nil,                           // 34: triplemesh.orchestrator.v1.Span.AttributesEntry
-	(*v1.GroundingOptions)(nil),   // 35: triplemesh.retriever.v1.GroundingOptions
-	(v11.VerificationMode)(0),     // 36: triplemesh.verifier.v1.VerificationMode
-	(v12.ReflectionMode)(0),       // 37: triplemesh.reflector.v1.ReflectionMode
-	(v13.AnswerForm)(0),           // 38: triplemesh.generator.v1.AnswerForm
-	(*v14.KnowledgeGraphRef)(nil), // 39: triplemesh.graph.v1.KnowledgeGraphRef
-	(*v15.Limits)(nil),            // 40: triplemesh.llm.v1.Limits
-	(*v14.RelationPath)(nil),      // 41: triplemesh.graph.v1.RelationPath
-	(*v14.Triple)(nil),            // 42: triplemesh.graph.v1.Triple
-	(*v15.Usage)(nil),             // 43: triplemesh.llm.v1.Usage
-	(*timestamppb.Timestamp)(nil), // 44: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 45: google.protobuf.Duration
-	(*v13.CypherDiagnostic)(nil),  // 46: triplemesh.generator.v1.CypherDiagnostic
-	(*v14.PseudoGraph)(nil),       // 47: triplemesh.graph.v1.PseudoGraph
-	(*v14.ScoredTriple)(nil),      // 48: triplemesh.graph.v1.ScoredTriple
-	(*v14.GroundGraph)(nil),       // 49: triplemesh.graph.v1.GroundGraph
-	(*v14.DroppedSubject)(nil),    // 50: triplemesh.graph.v1.DroppedSubject
-	(*v14.Edit)(nil),              // 51: triplemesh.graph.v1.Edit
-	(*v14.FixedGraph)(nil),        // 52: triplemesh.graph.v1.FixedGraph
-	(*v14.EntityLink)(nil),        // 53: triplemesh.graph.v1.EntityLink
-	(*v14.ReasoningPath)(nil),     // 54: triplemesh.graph.v1.ReasoningPath
-	(*v14.CandidateAnswer)(nil),   // 55: triplemesh.graph.v1.CandidateAnswer
-	(*v16.QuestionVerdict)(nil),   // 56: triplemesh.evaluator.v1.QuestionVerdict
-	(*v16.AnswerVerdict)(nil),     // 57: triplemesh.evaluator.v1.AnswerVerdict
-	(*v12.Reflection)(nil),        // 58: triplemesh.reflector.v1.Reflection
-	(*v15.Warning)(nil),           // 59: triplemesh.llm.v1.Warning
-	(v17.Scope)(0),                // 60: triplemesh.auth.v1.Scope
+	(Verdict)(0),                  // 3: triplemesh.orchestrator.v1.Verdict
+	(*AskOptions)(nil),            // 4: triplemesh.orchestrator.v1.AskOptions
+	(*AskRequest)(nil),            // 5: triplemesh.orchestrator.v1.AskRequest
+	(*AskResponse)(nil),           // 6: triplemesh.orchestrator.v1.AskResponse
+	(*Answer)(nil),                // 7: triplemesh.orchestrator.v1.Answer
+	(*Run)(nil),                   // 8: triplemesh.orchestrator.v1.Run
+	(*Conflict)(nil),              // 9: triplemesh.orchestrator.v1.Conflict
+	(*PgAkvGraphs)(nil),           // 10: triplemesh.orchestrator.v1.PgAkvGraphs
+	(*GerGraphs)(nil),             // 11: triplemesh.orchestrator.v1.GerGraphs
+	(*RagGraphs)(nil),             // 12: triplemesh.orchestrator.v1.RagGraphs
+	(*ScGraphs)(nil),              // 13: triplemesh.orchestrator.v1.ScGraphs
+	(*Sample)(nil),                // 14: triplemesh.orchestrator.v1.Sample
+	(*TogGraphs)(nil),             // 15: triplemesh.orchestrator.v1.TogGraphs
+	(*TogDepth)(nil),              // 16: triplemesh.orchestrator.v1.TogDepth
+	(*RogGraphs)(nil),             // 17: triplemesh.orchestrator.v1.RogGraphs
+	(*AutoGraphs)(nil),            // 18: triplemesh.orchestrator.v1.AutoGraphs
+	(*StageReport)(nil),           // 19: triplemesh.orchestrator.v1.StageReport
+	(*Span)(nil),                  // 20: triplemesh.orchestrator.v1.Span
+	(*AskStreamRequest)(nil),      // 21: triplemesh.orchestrator.v1.AskStreamRequest
+	(*AskStreamResponse)(nil),     // 22: triplemesh.orchestrator.v1.AskStreamResponse
+	(*StageStarted)(nil),          // 23: triplemesh.orchestrator.v1.StageStarted
+	(*StageFinished)(nil),         // 24: triplemesh.orchestrator.v1.StageFinished
+	(*ListMethodsRequest)(nil),    // 25: triplemesh.orchestrator.v1.ListMethodsRequest
+	(*ListMethodsResponse)(nil),   // 26: triplemesh.orchestrator.v1.ListMethodsResponse
+	(*Method)(nil),                // 27: triplemesh.orchestrator.v1.Method
+	(*GetRunRequest)(nil),         // 28: triplemesh.orchestrator.v1.GetRunRequest
+	(*GetRunResponse)(nil),        // 29: triplemesh.orchestrator.v1.GetRunResponse
+	(*ListRunsRequest)(nil),       // 30: triplemesh.orchestrator.v1.ListRunsRequest
+	(*ListRunsResponse)(nil),      // 31: triplemesh.orchestrator.v1.ListRunsResponse
+	(*GetQuotaRequest)(nil),       // 32: triplemesh.orchestrator.v1.GetQuotaRequest
+	(*GetQuotaResponse)(nil),      // 33: triplemesh.orchestrator.v1.GetQuotaResponse
+	(*Quota)(nil),                 // 34: triplemesh.orchestrator.v1.Quota
+	(*GetMeshRequest)(nil),        // 35: triplemesh.orchestrator.v1.GetMeshRequest
+	(*GetMeshResponse)(nil),       // 36: triplemesh.orchestrator.v1.GetMeshResponse
+	(*StageHealth)(nil),           // 37: triplemesh.orchestrator.v1.StageHealth
+	(*CheckRequest)(nil),          // 38: triplemesh.orchestrator.v1.CheckRequest
+	(*CheckResponse)(nil),         // 39: triplemesh.orchestrator.v1.CheckResponse
+	(*CheckStreamRequest)(nil),    // 40: triplemesh.orchestrator.v1.CheckStreamRequest
+	(*CheckStreamResponse)(nil),   // 41: triplemesh.orchestrator.v1.CheckStreamResponse
+	(*CheckProgress)(nil),         // 42: triplemesh.orchestrator.v1.CheckProgress
+	(*Check)(nil),                 // 43: triplemesh.orchestrator.v1.Check
+	(*TextSpan)(nil),              // 44: triplemesh.orchestrator.v1.TextSpan
+	(*Claim)(nil),                 // 45: triplemesh.orchestrator.v1.Claim
+	(*Correction)(nil),            // 46: triplemesh.orchestrator.v1.Correction
+	nil,                           // 47: triplemesh.orchestrator.v1.Span.AttributesEntry
+	(*v1.GroundingOptions)(nil),   // 48: triplemesh.retriever.v1.GroundingOptions
+	(v11.VerificationMode)(0),     // 49: triplemesh.verifier.v1.VerificationMode
+	(v12.ReflectionMode)(0),       // 50: triplemesh.reflector.v1.ReflectionMode
+	(v13.AnswerForm)(0),           // 51: triplemesh.generator.v1.AnswerForm
+	(*v14.KnowledgeGraphRef)(nil), // 52: triplemesh.graph.v1.KnowledgeGraphRef
+	(*v15.Limits)(nil),            // 53: triplemesh.llm.v1.Limits
+	(*v14.RelationPath)(nil),      // 54: triplemesh.graph.v1.RelationPath
+	(*v14.Triple)(nil),            // 55: triplemesh.graph.v1.Triple
+	(*v15.Usage)(nil),             // 56: triplemesh.llm.v1.Usage
+	(*timestamppb.Timestamp)(nil), // 57: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 58: google.protobuf.Duration
+	(*v13.CypherDiagnostic)(nil),  // 59: triplemesh.generator.v1.CypherDiagnostic
+	(*v14.PseudoGraph)(nil),       // 60: triplemesh.graph.v1.PseudoGraph
+	(*v14.ScoredTriple)(nil),      // 61: triplemesh.graph.v1.ScoredTriple
+	(*v14.GroundGraph)(nil),       // 62: triplemesh.graph.v1.GroundGraph
+	(*v14.DroppedSubject)(nil),    // 63: triplemesh.graph.v1.DroppedSubject
+	(*v14.Edit)(nil),              // 64: triplemesh.graph.v1.Edit
+	(*v14.FixedGraph)(nil),        // 65: triplemesh.graph.v1.FixedGraph
+	(*v14.EntityLink)(nil),        // 66: triplemesh.graph.v1.EntityLink
+	(*v14.ReasoningPath)(nil),     // 67: triplemesh.graph.v1.ReasoningPath
+	(*v14.CandidateAnswer)(nil),   // 68: triplemesh.graph.v1.CandidateAnswer
+	(*v16.QuestionVerdict)(nil),   // 69: triplemesh.evaluator.v1.QuestionVerdict
+	(*v16.AnswerVerdict)(nil),     // 70: triplemesh.evaluator.v1.AnswerVerdict
+	(*v12.Reflection)(nil),        // 71: triplemesh.reflector.v1.Reflection
+	(*v15.Warning)(nil),           // 72: triplemesh.llm.v1.Warning
+	(v17.Scope)(0),                // 73: triplemesh.auth.v1.Scope
 }
 var file_triplemesh_orchestrator_v1_orchestrator_proto_depIdxs = []int32{
-	35, // 0: triplemesh.orchestrator.v1.AskOptions.grounding:type_name -> triplemesh.retriever.v1.GroundingOptions
-	36, // 1: triplemesh.orchestrator.v1.AskOptions.verification:type_name -> triplemesh.verifier.v1.VerificationMode
-	0,  // 2: triplemesh.orchestrator.v1.AskOptions.until:type_name -> triplemesh.orchestrator.v1.Stage
-	37, // 3: triplemesh.orchestrator.v1.AskOptions.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
-	1,  // 4: triplemesh.orchestrator.v1.AskOptions.ablation:type_name -> triplemesh.orchestrator.v1.Ablation
-	38, // 5: triplemesh.orchestrator.v1.AskOptions.answer_form:type_name -> triplemesh.generator.v1.AnswerForm
-	39, // 6: triplemesh.orchestrator.v1.AskRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	40, // 7: triplemesh.orchestrator.v1.AskRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	3,  // 8: triplemesh.orchestrator.v1.AskRequest.options:type_name -> triplemesh.orchestrator.v1.AskOptions
-	39, // 9: triplemesh.orchestrator.v1.AskRequest.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	41, // 10: triplemesh.orchestrator.v1.AskRequest.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
-	7,  // 11: triplemesh.orchestrator.v1.AskResponse.run:type_name -> triplemesh.orchestrator.v1.Run
-	42, // 12: triplemesh.orchestrator.v1.Answer.evidence:type_name -> triplemesh.graph.v1.Triple
-	39, // 13: triplemesh.orchestrator.v1.Run.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	6,  // 14: triplemesh.orchestrator.v1.Run.answers:type_name -> triplemesh.orchestrator.v1.Answer
-	2,  // 15: triplemesh.orchestrator.v1.Run.grounding:type_name -> triplemesh.orchestrator.v1.Grounding
-	9,  // 16: triplemesh.orchestrator.v1.Run.pg_akv:type_name -> triplemesh.orchestrator.v1.PgAkvGraphs
-	10, // 17: triplemesh.orchestrator.v1.Run.ger:type_name -> triplemesh.orchestrator.v1.GerGraphs
-	11, // 18: triplemesh.orchestrator.v1.Run.rag:type_name -> triplemesh.orchestrator.v1.RagGraphs
-	12, // 19: triplemesh.orchestrator.v1.Run.sc:type_name -> triplemesh.orchestrator.v1.ScGraphs
-	14, // 20: triplemesh.orchestrator.v1.Run.tog:type_name -> triplemesh.orchestrator.v1.TogGraphs
-	16, // 21: triplemesh.orchestrator.v1.Run.rog:type_name -> triplemesh.orchestrator.v1.RogGraphs
-	17, // 22: triplemesh.orchestrator.v1.Run.auto:type_name -> triplemesh.orchestrator.v1.AutoGraphs
-	18, // 23: triplemesh.orchestrator.v1.Run.stages:type_name -> triplemesh.orchestrator.v1.StageReport
-	43, // 24: triplemesh.orchestrator.v1.Run.usage:type_name -> triplemesh.llm.v1.Usage
-	19, // 25: triplemesh.orchestrator.v1.Run.spans:type_name -> triplemesh.orchestrator.v1.Span
-	44, // 26: triplemesh.orchestrator.v1.Run.started:type_name -> google.protobuf.Timestamp
-	45, // 27: triplemesh.orchestrator.v1.Run.duration:type_name -> google.protobuf.Duration
-	39, // 28: triplemesh.orchestrator.v1.Run.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	1,  // 29: triplemesh.orchestrator.v1.Run.ablation:type_name -> triplemesh.orchestrator.v1.Ablation
-	8,  // 30: triplemesh.orchestrator.v1.Run.conflicts:type_name -> triplemesh.orchestrator.v1.Conflict
-	6,  // 31: triplemesh.orchestrator.v1.Run.withheld:type_name -> triplemesh.orchestrator.v1.Answer
-	42, // 32: triplemesh.orchestrator.v1.Conflict.triples:type_name -> triplemesh.graph.v1.Triple
-	46, // 33: triplemesh.orchestrator.v1.PgAkvGraphs.diagnostics:type_name -> triplemesh.generator.v1.CypherDiagnostic
-	47, // 34: triplemesh.orchestrator.v1.PgAkvGraphs.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
-	48, // 35: triplemesh.orchestrator.v1.PgAkvGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
-	49, // 36: triplemesh.orchestrator.v1.PgAkvGraphs.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
-	50, // 37: triplemesh.orchestrator.v1.PgAkvGraphs.dropped:type_name -> triplemesh.graph.v1.DroppedSubject
-	36, // 38: triplemesh.orchestrator.v1.PgAkvGraphs.verification:type_name -> triplemesh.verifier.v1.VerificationMode
-	51, // 39: triplemesh.orchestrator.v1.PgAkvGraphs.edits:type_name -> triplemesh.graph.v1.Edit
-	52, // 40: triplemesh.orchestrator.v1.PgAkvGraphs.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
-	53, // 41: triplemesh.orchestrator.v1.GerGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
-	41, // 42: triplemesh.orchestrator.v1.GerGraphs.proposed_paths:type_name -> triplemesh.graph.v1.RelationPath
-	41, // 43: triplemesh.orchestrator.v1.GerGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
-	54, // 44: triplemesh.orchestrator.v1.GerGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	55, // 45: triplemesh.orchestrator.v1.GerGraphs.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
-	56, // 46: triplemesh.orchestrator.v1.GerGraphs.question_verdict:type_name -> triplemesh.evaluator.v1.QuestionVerdict
-	57, // 47: triplemesh.orchestrator.v1.GerGraphs.answer_verdicts:type_name -> triplemesh.evaluator.v1.AnswerVerdict
-	58, // 48: triplemesh.orchestrator.v1.GerGraphs.reflections:type_name -> triplemesh.reflector.v1.Reflection
-	37, // 49: triplemesh.orchestrator.v1.GerGraphs.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
-	48, // 50: triplemesh.orchestrator.v1.RagGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
-	13, // 51: triplemesh.orchestrator.v1.ScGraphs.samples:type_name -> triplemesh.orchestrator.v1.Sample
-	53, // 52: triplemesh.orchestrator.v1.TogGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
-	15, // 53: triplemesh.orchestrator.v1.TogGraphs.depths:type_name -> triplemesh.orchestrator.v1.TogDepth
-	54, // 54: triplemesh.orchestrator.v1.TogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	41, // 55: triplemesh.orchestrator.v1.TogDepth.relations:type_name -> triplemesh.graph.v1.RelationPath
-	54, // 56: triplemesh.orchestrator.v1.TogDepth.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	53, // 57: triplemesh.orchestrator.v1.RogGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
-	41, // 58: triplemesh.orchestrator.v1.RogGraphs.planned_paths:type_name -> triplemesh.graph.v1.RelationPath
-	41, // 59: triplemesh.orchestrator.v1.RogGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
-	54, // 60: triplemesh.orchestrator.v1.RogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	9,  // 61: triplemesh.orchestrator.v1.AutoGraphs.pg_akv:type_name -> triplemesh.orchestrator.v1.PgAkvGraphs
-	10, // 62: triplemesh.orchestrator.v1.AutoGraphs.ger:type_name -> triplemesh.orchestrator.v1.GerGraphs
-	0,  // 63: triplemesh.orchestrator.v1.StageReport.stage:type_name -> triplemesh.orchestrator.v1.Stage
-	45, // 64: triplemesh.orchestrator.v1.StageReport.duration:type_name -> google.protobuf.Duration
-	43, // 65: triplemesh.orchestrator.v1.StageReport.usage:type_name -> triplemesh.llm.v1.Usage
-	59, // 66: triplemesh.orchestrator.v1.StageReport.warnings:type_name -> triplemesh.llm.v1.Warning
-	44, // 67: triplemesh.orchestrator.v1.Span.start:type_name -> google.protobuf.Timestamp
-	45, // 68: triplemesh.orchestrator.v1.Span.duration:type_name -> google.protobuf.Duration
-	34, // 69: triplemesh.orchestrator.v1.Span.attributes:type_name -> triplemesh.orchestrator.v1.Span.AttributesEntry
-	4,  // 70: triplemesh.orchestrator.v1.AskStreamRequest.request:type_name -> triplemesh.orchestrator.v1.AskRequest
-	22, // 71: triplemesh.orchestrator.v1.AskStreamResponse.stage_started:type_name -> triplemesh.orchestrator.v1.StageStarted
-	23, // 72: triplemesh.orchestrator.v1.AskStreamResponse.stage_finished:type_name -> triplemesh.orchestrator.v1.StageFinished
-	7,  // 73: triplemesh.orchestrator.v1.AskStreamResponse.run:type_name -> triplemesh.orchestrator.v1.Run
-	0,  // 74: triplemesh.orchestrator.v1.StageStarted.stage:type_name -> triplemesh.orchestrator.v1.Stage
-	18, // 75: triplemesh.orchestrator.v1.StageFinished.report:type_name -> triplemesh.orchestrator.v1.StageReport
-	7,  // 76: triplemesh.orchestrator.v1.StageFinished.run:type_name -> triplemesh.orchestrator.v1.Run
-	26, // 77: triplemesh.orchestrator.v1.ListMethodsResponse.methods:type_name -> triplemesh.orchestrator.v1.Method
-	0,  // 78: triplemesh.orchestrator.v1.Method.stages:type_name -> triplemesh.orchestrator.v1.Stage
-	1,  // 79: triplemesh.orchestrator.v1.Method.ablations:type_name -> triplemesh.orchestrator.v1.Ablation
-	7,  // 80: triplemesh.orchestrator.v1.GetRunResponse.run:type_name -> triplemesh.orchestrator.v1.Run
-	7,  // 81: triplemesh.orchestrator.v1.ListRunsResponse.runs:type_name -> triplemesh.orchestrator.v1.Run
-	60, // 82: triplemesh.orchestrator.v1.GetQuotaResponse.scopes:type_name -> triplemesh.auth.v1.Scope
-	33, // 83: triplemesh.orchestrator.v1.GetQuotaResponse.quotas:type_name -> triplemesh.orchestrator.v1.Quota
-	44, // 84: triplemesh.orchestrator.v1.Quota.resets:type_name -> google.protobuf.Timestamp
-	4,  // 85: triplemesh.orchestrator.v1.OrchestratorService.Ask:input_type -> triplemesh.orchestrator.v1.AskRequest
-	20, // 86: triplemesh.orchestrator.v1.OrchestratorService.AskStream:input_type -> triplemesh.orchestrator.v1.AskStreamRequest
-	24, // 87: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:input_type -> triplemesh.orchestrator.v1.ListMethodsRequest
-	27, // 88: triplemesh.orchestrator.v1.OrchestratorService.GetRun:input_type -> triplemesh.orchestrator.v1.GetRunRequest
-	29, // 89: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:input_type -> triplemesh.orchestrator.v1.ListRunsRequest
-	31, // 90: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:input_type -> triplemesh.orchestrator.v1.GetQuotaRequest
-	5,  // 91: triplemesh.orchestrator.v1.OrchestratorService.Ask:output_type -> triplemesh.orchestrator.v1.AskResponse
-	21, // 92: triplemesh.orchestrator.v1.OrchestratorService.AskStream:output_type -> triplemesh.orchestrator.v1.AskStreamResponse
-	25, // 93: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:output_type -> triplemesh.orchestrator.v1.ListMethodsResponse
-	28, // 94: triplemesh.orchestrator.v1.OrchestratorService.GetRun:output_type -> triplemesh.orchestrator.v1.GetRunResponse
-	30, // 95: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:output_type -> triplemesh.orchestrator.v1.ListRunsResponse
-	32, // 96: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:output_type -> triplemesh.orchestrator.v1.GetQuotaResponse
-	91, // [91:97] is the sub-list for method output_type
-	85, // [85:91] is the sub-list for method input_type
-	85, // [85:85] is the sub-list for extension type_name
-	85, // [85:85] is the sub-list for extension extendee
-	0,  // [0:85] is the sub-list for field type_name
+	48,  // 0: triplemesh.orchestrator.v1.AskOptions.grounding:type_name -> triplemesh.retriever.v1.GroundingOptions
+	49,  // 1: triplemesh.orchestrator.v1.AskOptions.verification:type_name -> triplemesh.verifier.v1.VerificationMode
+	0,   // 2: triplemesh.orchestrator.v1.AskOptions.until:type_name -> triplemesh.orchestrator.v1.Stage
+	50,  // 3: triplemesh.orchestrator.v1.AskOptions.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
+	1,   // 4: triplemesh.orchestrator.v1.AskOptions.ablation:type_name -> triplemesh.orchestrator.v1.Ablation
+	51,  // 5: triplemesh.orchestrator.v1.AskOptions.answer_form:type_name -> triplemesh.generator.v1.AnswerForm
+	52,  // 6: triplemesh.orchestrator.v1.AskRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	53,  // 7: triplemesh.orchestrator.v1.AskRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	4,   // 8: triplemesh.orchestrator.v1.AskRequest.options:type_name -> triplemesh.orchestrator.v1.AskOptions
+	52,  // 9: triplemesh.orchestrator.v1.AskRequest.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	54,  // 10: triplemesh.orchestrator.v1.AskRequest.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
+	8,   // 11: triplemesh.orchestrator.v1.AskResponse.run:type_name -> triplemesh.orchestrator.v1.Run
+	55,  // 12: triplemesh.orchestrator.v1.Answer.evidence:type_name -> triplemesh.graph.v1.Triple
+	52,  // 13: triplemesh.orchestrator.v1.Run.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	7,   // 14: triplemesh.orchestrator.v1.Run.answers:type_name -> triplemesh.orchestrator.v1.Answer
+	2,   // 15: triplemesh.orchestrator.v1.Run.grounding:type_name -> triplemesh.orchestrator.v1.Grounding
+	10,  // 16: triplemesh.orchestrator.v1.Run.pg_akv:type_name -> triplemesh.orchestrator.v1.PgAkvGraphs
+	11,  // 17: triplemesh.orchestrator.v1.Run.ger:type_name -> triplemesh.orchestrator.v1.GerGraphs
+	12,  // 18: triplemesh.orchestrator.v1.Run.rag:type_name -> triplemesh.orchestrator.v1.RagGraphs
+	13,  // 19: triplemesh.orchestrator.v1.Run.sc:type_name -> triplemesh.orchestrator.v1.ScGraphs
+	15,  // 20: triplemesh.orchestrator.v1.Run.tog:type_name -> triplemesh.orchestrator.v1.TogGraphs
+	17,  // 21: triplemesh.orchestrator.v1.Run.rog:type_name -> triplemesh.orchestrator.v1.RogGraphs
+	18,  // 22: triplemesh.orchestrator.v1.Run.auto:type_name -> triplemesh.orchestrator.v1.AutoGraphs
+	19,  // 23: triplemesh.orchestrator.v1.Run.stages:type_name -> triplemesh.orchestrator.v1.StageReport
+	56,  // 24: triplemesh.orchestrator.v1.Run.usage:type_name -> triplemesh.llm.v1.Usage
+	20,  // 25: triplemesh.orchestrator.v1.Run.spans:type_name -> triplemesh.orchestrator.v1.Span
+	57,  // 26: triplemesh.orchestrator.v1.Run.started:type_name -> google.protobuf.Timestamp
+	58,  // 27: triplemesh.orchestrator.v1.Run.duration:type_name -> google.protobuf.Duration
+	52,  // 28: triplemesh.orchestrator.v1.Run.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	1,   // 29: triplemesh.orchestrator.v1.Run.ablation:type_name -> triplemesh.orchestrator.v1.Ablation
+	9,   // 30: triplemesh.orchestrator.v1.Run.conflicts:type_name -> triplemesh.orchestrator.v1.Conflict
+	7,   // 31: triplemesh.orchestrator.v1.Run.withheld:type_name -> triplemesh.orchestrator.v1.Answer
+	55,  // 32: triplemesh.orchestrator.v1.Conflict.triples:type_name -> triplemesh.graph.v1.Triple
+	59,  // 33: triplemesh.orchestrator.v1.PgAkvGraphs.diagnostics:type_name -> triplemesh.generator.v1.CypherDiagnostic
+	60,  // 34: triplemesh.orchestrator.v1.PgAkvGraphs.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
+	61,  // 35: triplemesh.orchestrator.v1.PgAkvGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
+	62,  // 36: triplemesh.orchestrator.v1.PgAkvGraphs.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
+	63,  // 37: triplemesh.orchestrator.v1.PgAkvGraphs.dropped:type_name -> triplemesh.graph.v1.DroppedSubject
+	49,  // 38: triplemesh.orchestrator.v1.PgAkvGraphs.verification:type_name -> triplemesh.verifier.v1.VerificationMode
+	64,  // 39: triplemesh.orchestrator.v1.PgAkvGraphs.edits:type_name -> triplemesh.graph.v1.Edit
+	65,  // 40: triplemesh.orchestrator.v1.PgAkvGraphs.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
+	66,  // 41: triplemesh.orchestrator.v1.GerGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
+	54,  // 42: triplemesh.orchestrator.v1.GerGraphs.proposed_paths:type_name -> triplemesh.graph.v1.RelationPath
+	54,  // 43: triplemesh.orchestrator.v1.GerGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
+	67,  // 44: triplemesh.orchestrator.v1.GerGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	68,  // 45: triplemesh.orchestrator.v1.GerGraphs.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
+	69,  // 46: triplemesh.orchestrator.v1.GerGraphs.question_verdict:type_name -> triplemesh.evaluator.v1.QuestionVerdict
+	70,  // 47: triplemesh.orchestrator.v1.GerGraphs.answer_verdicts:type_name -> triplemesh.evaluator.v1.AnswerVerdict
+	71,  // 48: triplemesh.orchestrator.v1.GerGraphs.reflections:type_name -> triplemesh.reflector.v1.Reflection
+	50,  // 49: triplemesh.orchestrator.v1.GerGraphs.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
+	61,  // 50: triplemesh.orchestrator.v1.RagGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
+	14,  // 51: triplemesh.orchestrator.v1.ScGraphs.samples:type_name -> triplemesh.orchestrator.v1.Sample
+	66,  // 52: triplemesh.orchestrator.v1.TogGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
+	16,  // 53: triplemesh.orchestrator.v1.TogGraphs.depths:type_name -> triplemesh.orchestrator.v1.TogDepth
+	67,  // 54: triplemesh.orchestrator.v1.TogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	54,  // 55: triplemesh.orchestrator.v1.TogDepth.relations:type_name -> triplemesh.graph.v1.RelationPath
+	67,  // 56: triplemesh.orchestrator.v1.TogDepth.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	66,  // 57: triplemesh.orchestrator.v1.RogGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
+	54,  // 58: triplemesh.orchestrator.v1.RogGraphs.planned_paths:type_name -> triplemesh.graph.v1.RelationPath
+	54,  // 59: triplemesh.orchestrator.v1.RogGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
+	67,  // 60: triplemesh.orchestrator.v1.RogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	10,  // 61: triplemesh.orchestrator.v1.AutoGraphs.pg_akv:type_name -> triplemesh.orchestrator.v1.PgAkvGraphs
+	11,  // 62: triplemesh.orchestrator.v1.AutoGraphs.ger:type_name -> triplemesh.orchestrator.v1.GerGraphs
+	0,   // 63: triplemesh.orchestrator.v1.StageReport.stage:type_name -> triplemesh.orchestrator.v1.Stage
+	58,  // 64: triplemesh.orchestrator.v1.StageReport.duration:type_name -> google.protobuf.Duration
+	56,  // 65: triplemesh.orchestrator.v1.StageReport.usage:type_name -> triplemesh.llm.v1.Usage
+	72,  // 66: triplemesh.orchestrator.v1.StageReport.warnings:type_name -> triplemesh.llm.v1.Warning
+	57,  // 67: triplemesh.orchestrator.v1.Span.start:type_name -> google.protobuf.Timestamp
+	58,  // 68: triplemesh.orchestrator.v1.Span.duration:type_name -> google.protobuf.Duration
+	47,  // 69: triplemesh.orchestrator.v1.Span.attributes:type_name -> triplemesh.orchestrator.v1.Span.AttributesEntry
+	5,   // 70: triplemesh.orchestrator.v1.AskStreamRequest.request:type_name -> triplemesh.orchestrator.v1.AskRequest
+	23,  // 71: triplemesh.orchestrator.v1.AskStreamResponse.stage_started:type_name -> triplemesh.orchestrator.v1.StageStarted
+	24,  // 72: triplemesh.orchestrator.v1.AskStreamResponse.stage_finished:type_name -> triplemesh.orchestrator.v1.StageFinished
+	8,   // 73: triplemesh.orchestrator.v1.AskStreamResponse.run:type_name -> triplemesh.orchestrator.v1.Run
+	0,   // 74: triplemesh.orchestrator.v1.StageStarted.stage:type_name -> triplemesh.orchestrator.v1.Stage
+	19,  // 75: triplemesh.orchestrator.v1.StageFinished.report:type_name -> triplemesh.orchestrator.v1.StageReport
+	8,   // 76: triplemesh.orchestrator.v1.StageFinished.run:type_name -> triplemesh.orchestrator.v1.Run
+	27,  // 77: triplemesh.orchestrator.v1.ListMethodsResponse.methods:type_name -> triplemesh.orchestrator.v1.Method
+	0,   // 78: triplemesh.orchestrator.v1.Method.stages:type_name -> triplemesh.orchestrator.v1.Stage
+	1,   // 79: triplemesh.orchestrator.v1.Method.ablations:type_name -> triplemesh.orchestrator.v1.Ablation
+	8,   // 80: triplemesh.orchestrator.v1.GetRunResponse.run:type_name -> triplemesh.orchestrator.v1.Run
+	8,   // 81: triplemesh.orchestrator.v1.ListRunsResponse.runs:type_name -> triplemesh.orchestrator.v1.Run
+	73,  // 82: triplemesh.orchestrator.v1.GetQuotaResponse.scopes:type_name -> triplemesh.auth.v1.Scope
+	34,  // 83: triplemesh.orchestrator.v1.GetQuotaResponse.quotas:type_name -> triplemesh.orchestrator.v1.Quota
+	57,  // 84: triplemesh.orchestrator.v1.Quota.resets:type_name -> google.protobuf.Timestamp
+	37,  // 85: triplemesh.orchestrator.v1.GetMeshResponse.stages:type_name -> triplemesh.orchestrator.v1.StageHealth
+	58,  // 86: triplemesh.orchestrator.v1.StageHealth.latency:type_name -> google.protobuf.Duration
+	52,  // 87: triplemesh.orchestrator.v1.CheckRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	52,  // 88: triplemesh.orchestrator.v1.CheckRequest.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	53,  // 89: triplemesh.orchestrator.v1.CheckRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	48,  // 90: triplemesh.orchestrator.v1.CheckRequest.grounding:type_name -> triplemesh.retriever.v1.GroundingOptions
+	43,  // 91: triplemesh.orchestrator.v1.CheckResponse.check:type_name -> triplemesh.orchestrator.v1.Check
+	38,  // 92: triplemesh.orchestrator.v1.CheckStreamRequest.request:type_name -> triplemesh.orchestrator.v1.CheckRequest
+	42,  // 93: triplemesh.orchestrator.v1.CheckStreamResponse.progress:type_name -> triplemesh.orchestrator.v1.CheckProgress
+	43,  // 94: triplemesh.orchestrator.v1.CheckStreamResponse.check:type_name -> triplemesh.orchestrator.v1.Check
+	45,  // 95: triplemesh.orchestrator.v1.CheckProgress.claims:type_name -> triplemesh.orchestrator.v1.Claim
+	45,  // 96: triplemesh.orchestrator.v1.Check.claims:type_name -> triplemesh.orchestrator.v1.Claim
+	46,  // 97: triplemesh.orchestrator.v1.Check.corrections:type_name -> triplemesh.orchestrator.v1.Correction
+	52,  // 98: triplemesh.orchestrator.v1.Check.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	52,  // 99: triplemesh.orchestrator.v1.Check.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	19,  // 100: triplemesh.orchestrator.v1.Check.stages:type_name -> triplemesh.orchestrator.v1.StageReport
+	56,  // 101: triplemesh.orchestrator.v1.Check.usage:type_name -> triplemesh.llm.v1.Usage
+	57,  // 102: triplemesh.orchestrator.v1.Check.started:type_name -> google.protobuf.Timestamp
+	58,  // 103: triplemesh.orchestrator.v1.Check.duration:type_name -> google.protobuf.Duration
+	55,  // 104: triplemesh.orchestrator.v1.Claim.triple:type_name -> triplemesh.graph.v1.Triple
+	44,  // 105: triplemesh.orchestrator.v1.Claim.span:type_name -> triplemesh.orchestrator.v1.TextSpan
+	3,   // 106: triplemesh.orchestrator.v1.Claim.verdict:type_name -> triplemesh.orchestrator.v1.Verdict
+	61,  // 107: triplemesh.orchestrator.v1.Claim.evidence:type_name -> triplemesh.graph.v1.ScoredTriple
+	44,  // 108: triplemesh.orchestrator.v1.Correction.span:type_name -> triplemesh.orchestrator.v1.TextSpan
+	44,  // 109: triplemesh.orchestrator.v1.Correction.corrected_span:type_name -> triplemesh.orchestrator.v1.TextSpan
+	5,   // 110: triplemesh.orchestrator.v1.OrchestratorService.Ask:input_type -> triplemesh.orchestrator.v1.AskRequest
+	21,  // 111: triplemesh.orchestrator.v1.OrchestratorService.AskStream:input_type -> triplemesh.orchestrator.v1.AskStreamRequest
+	38,  // 112: triplemesh.orchestrator.v1.OrchestratorService.Check:input_type -> triplemesh.orchestrator.v1.CheckRequest
+	40,  // 113: triplemesh.orchestrator.v1.OrchestratorService.CheckStream:input_type -> triplemesh.orchestrator.v1.CheckStreamRequest
+	25,  // 114: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:input_type -> triplemesh.orchestrator.v1.ListMethodsRequest
+	28,  // 115: triplemesh.orchestrator.v1.OrchestratorService.GetRun:input_type -> triplemesh.orchestrator.v1.GetRunRequest
+	30,  // 116: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:input_type -> triplemesh.orchestrator.v1.ListRunsRequest
+	32,  // 117: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:input_type -> triplemesh.orchestrator.v1.GetQuotaRequest
+	35,  // 118: triplemesh.orchestrator.v1.OrchestratorService.GetMesh:input_type -> triplemesh.orchestrator.v1.GetMeshRequest
+	6,   // 119: triplemesh.orchestrator.v1.OrchestratorService.Ask:output_type -> triplemesh.orchestrator.v1.AskResponse
+	22,  // 120: triplemesh.orchestrator.v1.OrchestratorService.AskStream:output_type -> triplemesh.orchestrator.v1.AskStreamResponse
+	39,  // 121: triplemesh.orchestrator.v1.OrchestratorService.Check:output_type -> triplemesh.orchestrator.v1.CheckResponse
+	41,  // 122: triplemesh.orchestrator.v1.OrchestratorService.CheckStream:output_type -> triplemesh.orchestrator.v1.CheckStreamResponse
+	26,  // 123: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:output_type -> triplemesh.orchestrator.v1.ListMethodsResponse
+	29,  // 124: triplemesh.orchestrator.v1.OrchestratorService.GetRun:output_type -> triplemesh.orchestrator.v1.GetRunResponse
+	31,  // 125: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:output_type -> triplemesh.orchestrator.v1.ListRunsResponse
+	33,  // 126: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:output_type -> triplemesh.orchestrator.v1.GetQuotaResponse
+	36,  // 127: triplemesh.orchestrator.v1.OrchestratorService.GetMesh:output_type -> triplemesh.orchestrator.v1.GetMeshResponse
+	119, // [119:128] is the sub-list for method output_type
+	110, // [110:119] is the sub-list for method input_type
+	110, // [110:110] is the sub-list for extension type_name
+	110, // [110:110] is the sub-list for extension extendee
+	0,   // [0:110] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_orchestrator_v1_orchestrator_proto_init() }
@@ -3227,13 +4291,17 @@ func file_triplemesh_orchestrator_v1_orchestrator_proto_init() {
 		(*AskStreamResponse_AnswerDelta)(nil),
 		(*AskStreamResponse_Run)(nil),
 	}
+	file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[37].OneofWrappers = []any{
+		(*CheckStreamResponse_Progress)(nil),
+		(*CheckStreamResponse_Check)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc), len(file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc)),
-			NumEnums:      3,
-			NumMessages:   32,
+			NumEnums:      4,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

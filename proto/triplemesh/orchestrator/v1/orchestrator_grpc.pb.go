@@ -24,22 +24,31 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	OrchestratorService_Ask_FullMethodName         = "/triplemesh.orchestrator.v1.OrchestratorService/Ask"
 	OrchestratorService_AskStream_FullMethodName   = "/triplemesh.orchestrator.v1.OrchestratorService/AskStream"
+	OrchestratorService_Check_FullMethodName       = "/triplemesh.orchestrator.v1.OrchestratorService/Check"
+	OrchestratorService_CheckStream_FullMethodName = "/triplemesh.orchestrator.v1.OrchestratorService/CheckStream"
 	OrchestratorService_ListMethods_FullMethodName = "/triplemesh.orchestrator.v1.OrchestratorService/ListMethods"
 	OrchestratorService_GetRun_FullMethodName      = "/triplemesh.orchestrator.v1.OrchestratorService/GetRun"
 	OrchestratorService_ListRuns_FullMethodName    = "/triplemesh.orchestrator.v1.OrchestratorService/ListRuns"
 	OrchestratorService_GetQuota_FullMethodName    = "/triplemesh.orchestrator.v1.OrchestratorService/GetQuota"
+	OrchestratorService_GetMesh_FullMethodName     = "/triplemesh.orchestrator.v1.OrchestratorService/GetMesh"
 )
 
 // OrchestratorServiceClient is the client API for OrchestratorService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// OrchestratorService answers questions by a method.
+// OrchestratorService answers questions by a method, and checks texts.
 type OrchestratorServiceClient interface {
 	// Ask answers a question.
 	Ask(ctx context.Context, in *AskRequest, opts ...grpc.CallOption) (*AskResponse, error)
 	// AskStream answers a question and tells of each stage as it ends.
 	AskStream(ctx context.Context, in *AskStreamRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[AskStreamResponse], error)
+	// Check splits a text that somebody else wrote into claims and tells of each
+	// whether the knowledge graph supports it, contradicts it or does not say:
+	// PG&AKV with the text in the place of the model's draft.
+	Check(ctx context.Context, in *CheckRequest, opts ...grpc.CallOption) (*CheckResponse, error)
+	// CheckStream is Check with an event for claims as they are read and judged.
+	CheckStream(ctx context.Context, in *CheckStreamRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[CheckStreamResponse], error)
 	// ListMethods names the methods.
 	ListMethods(ctx context.Context, in *ListMethodsRequest, opts ...grpc.CallOption) (*ListMethodsResponse, error)
 	// GetRun reads an answered question back.
@@ -49,6 +58,8 @@ type OrchestratorServiceClient interface {
 	// GetQuota tells callers who they are, what they may do, and how much of what
 	// their tenant may use is used.
 	GetQuota(ctx context.Context, in *GetQuotaRequest, opts ...grpc.CallOption) (*GetQuotaResponse, error)
+	// GetMesh tells which stages answer.
+	GetMesh(ctx context.Context, in *GetMeshRequest, opts ...grpc.CallOption) (*GetMeshResponse, error)
 }
 
 type orchestratorServiceClient struct {
@@ -87,6 +98,35 @@ func (c *orchestratorServiceClient) AskStream(ctx context.Context, in *AskStream
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type OrchestratorService_AskStreamClient = grpc.ServerStreamingClient[AskStreamResponse]
+
+func (c *orchestratorServiceClient) Check(ctx context.Context, in *CheckRequest, opts ...grpc.CallOption) (*CheckResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CheckResponse)
+	err := c.cc.Invoke(ctx, OrchestratorService_Check_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *orchestratorServiceClient) CheckStream(ctx context.Context, in *CheckStreamRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[CheckStreamResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &OrchestratorService_ServiceDesc.Streams[1], OrchestratorService_CheckStream_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[CheckStreamRequest, CheckStreamResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type OrchestratorService_CheckStreamClient = grpc.ServerStreamingClient[CheckStreamResponse]
 
 func (c *orchestratorServiceClient) ListMethods(ctx context.Context, in *ListMethodsRequest, opts ...grpc.CallOption) (*ListMethodsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -128,16 +168,32 @@ func (c *orchestratorServiceClient) GetQuota(ctx context.Context, in *GetQuotaRe
 	return out, nil
 }
 
+func (c *orchestratorServiceClient) GetMesh(ctx context.Context, in *GetMeshRequest, opts ...grpc.CallOption) (*GetMeshResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetMeshResponse)
+	err := c.cc.Invoke(ctx, OrchestratorService_GetMesh_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // OrchestratorServiceServer is the server API for OrchestratorService service.
 // All implementations must embed UnimplementedOrchestratorServiceServer
 // for forward compatibility.
 //
-// OrchestratorService answers questions by a method.
+// OrchestratorService answers questions by a method, and checks texts.
 type OrchestratorServiceServer interface {
 	// Ask answers a question.
 	Ask(context.Context, *AskRequest) (*AskResponse, error)
 	// AskStream answers a question and tells of each stage as it ends.
 	AskStream(*AskStreamRequest, grpc.ServerStreamingServer[AskStreamResponse]) error
+	// Check splits a text that somebody else wrote into claims and tells of each
+	// whether the knowledge graph supports it, contradicts it or does not say:
+	// PG&AKV with the text in the place of the model's draft.
+	Check(context.Context, *CheckRequest) (*CheckResponse, error)
+	// CheckStream is Check with an event for claims as they are read and judged.
+	CheckStream(*CheckStreamRequest, grpc.ServerStreamingServer[CheckStreamResponse]) error
 	// ListMethods names the methods.
 	ListMethods(context.Context, *ListMethodsRequest) (*ListMethodsResponse, error)
 	// GetRun reads an answered question back.
@@ -147,6 +203,8 @@ type OrchestratorServiceServer interface {
 	// GetQuota tells callers who they are, what they may do, and how much of what
 	// their tenant may use is used.
 	GetQuota(context.Context, *GetQuotaRequest) (*GetQuotaResponse, error)
+	// GetMesh tells which stages answer.
+	GetMesh(context.Context, *GetMeshRequest) (*GetMeshResponse, error)
 	mustEmbedUnimplementedOrchestratorServiceServer()
 }
 
@@ -163,6 +221,12 @@ func (UnimplementedOrchestratorServiceServer) Ask(context.Context, *AskRequest) 
 func (UnimplementedOrchestratorServiceServer) AskStream(*AskStreamRequest, grpc.ServerStreamingServer[AskStreamResponse]) error {
 	return status.Error(codes.Unimplemented, "method AskStream not implemented")
 }
+func (UnimplementedOrchestratorServiceServer) Check(context.Context, *CheckRequest) (*CheckResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Check not implemented")
+}
+func (UnimplementedOrchestratorServiceServer) CheckStream(*CheckStreamRequest, grpc.ServerStreamingServer[CheckStreamResponse]) error {
+	return status.Error(codes.Unimplemented, "method CheckStream not implemented")
+}
 func (UnimplementedOrchestratorServiceServer) ListMethods(context.Context, *ListMethodsRequest) (*ListMethodsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListMethods not implemented")
 }
@@ -174,6 +238,9 @@ func (UnimplementedOrchestratorServiceServer) ListRuns(context.Context, *ListRun
 }
 func (UnimplementedOrchestratorServiceServer) GetQuota(context.Context, *GetQuotaRequest) (*GetQuotaResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetQuota not implemented")
+}
+func (UnimplementedOrchestratorServiceServer) GetMesh(context.Context, *GetMeshRequest) (*GetMeshResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetMesh not implemented")
 }
 func (UnimplementedOrchestratorServiceServer) mustEmbedUnimplementedOrchestratorServiceServer() {}
 func (UnimplementedOrchestratorServiceServer) testEmbeddedByValue()                             {}
@@ -224,6 +291,35 @@ func _OrchestratorService_AskStream_Handler(srv interface{}, stream grpc.ServerS
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type OrchestratorService_AskStreamServer = grpc.ServerStreamingServer[AskStreamResponse]
+
+func _OrchestratorService_Check_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CheckRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OrchestratorServiceServer).Check(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OrchestratorService_Check_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OrchestratorServiceServer).Check(ctx, req.(*CheckRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _OrchestratorService_CheckStream_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(CheckStreamRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(OrchestratorServiceServer).CheckStream(m, &grpc.GenericServerStream[CheckStreamRequest, CheckStreamResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type OrchestratorService_CheckStreamServer = grpc.ServerStreamingServer[CheckStreamResponse]
 
 func _OrchestratorService_ListMethods_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListMethodsRequest)
@@ -297,6 +393,24 @@ func _OrchestratorService_GetQuota_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _OrchestratorService_GetMesh_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetMeshRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OrchestratorServiceServer).GetMesh(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OrchestratorService_GetMesh_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OrchestratorServiceServer).GetMesh(ctx, req.(*GetMeshRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // OrchestratorService_ServiceDesc is the grpc.ServiceDesc for OrchestratorService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -307,6 +421,10 @@ var OrchestratorService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Ask",
 			Handler:    _OrchestratorService_Ask_Handler,
+		},
+		{
+			MethodName: "Check",
+			Handler:    _OrchestratorService_Check_Handler,
 		},
 		{
 			MethodName: "ListMethods",
@@ -324,11 +442,20 @@ var OrchestratorService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "GetQuota",
 			Handler:    _OrchestratorService_GetQuota_Handler,
 		},
+		{
+			MethodName: "GetMesh",
+			Handler:    _OrchestratorService_GetMesh_Handler,
+		},
 	},
 	Streams: []grpc.StreamDesc{
 		{
 			StreamName:    "AskStream",
 			Handler:       _OrchestratorService_AskStream_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "CheckStream",
+			Handler:       _OrchestratorService_CheckStream_Handler,
 			ServerStreams: true,
 		},
 	},
