@@ -42,6 +42,7 @@ func newChain(cfg Config, peers policy, gate *auth.Gate, audit *audit, tel *tele
 	}
 	return chain{
 		{name: "otel", around: returnSpans},
+		{name: "local peer", around: nameLocalPeer},
 		{name: "request id", around: requestID},
 		{name: "audit", onUnary: audit.unary, onStream: audit.stream},
 		{name: "metrics", around: metrics},

@@ -23,7 +23,7 @@ func TestTheChainHasItsOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"otel", "request id", "audit", "metrics", "logging", "error mapping", "recovery",
+		"otel", "local peer", "request id", "audit", "metrics", "logging", "error mapping", "recovery",
 		"deadline guard", "peers", "authentication", "concurrency limit", "validation",
 	}
 	if got := links.names(); !slices.Equal(got, want) {

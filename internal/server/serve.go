@@ -12,8 +12,8 @@ import (
 )
 
 // Serve serves until ctx ends, and then goes down in this order: NOT_SERVING,
-// the drain delay, no new RPCs, the end of those under way (cut after the
-// drain timeout), no more metrics. It returns nil after an orderly end, and an
+// the drain delay, the server in front, no new RPCs, the end of those under way
+// (cut after the drain timeout, as is what is in front), no more metrics. It returns nil after an orderly end, and an
 // error where it cannot listen. Stores and telemetry are closed after it.
 func (s *Server) Serve(ctx context.Context) (err error) {
 	s.gate.Begin()
@@ -35,9 +35,14 @@ func (s *Server) Serve(ctx context.Context) (err error) {
 		return errors.Join(err, lis.Close())
 	}
 	defer probes.Stop()
+	if err := s.front.Listen(); err != nil {
+		return errors.Join(err, lis.Close())
+	}
 
-	failed := make(chan error, 1)
+	failed := make(chan error, 3)
 	go func() { failed <- s.grpc.Serve(lis) }()
+	go func() { failed <- s.grpc.Serve(s.local) }()
+	go func() { failed <- s.front.Serve() }()
 	s.health.begin()
 	s.tel.Logger().InfoContext(ctx, "serving", "addr", lis.Addr().String())
 
@@ -45,16 +50,19 @@ func (s *Server) Serve(ctx context.Context) (err error) {
 	case err := <-failed:
 		s.health.Shutdown()
 		s.health.end()
-		return fmt.Errorf("serve %s at %s: %w", s.tel.Service(), lis.Addr(), err)
+		s.grpc.Stop()
+		return errors.Join(fmt.Errorf("serve %s at %s: %w", s.tel.Service(), lis.Addr(), err), s.front.Close())
 	case <-ctx.Done():
 	}
 	s.drain()
-	// A server that was told to stop before it had begun says so; that is no
-	// failure.
-	if err := <-failed; !errors.Is(err, grpc.ErrServerStopped) {
-		return err
+	for range cap(failed) {
+		// A server that was told to stop before it had begun says so; that is no
+		// failure.
+		if failure := <-failed; !errors.Is(failure, grpc.ErrServerStopped) {
+			err = errors.Join(err, failure)
+		}
 	}
-	return nil
+	return err
 }
 
 // drain takes the server down once ctx is done, so it keeps its own time.
@@ -63,6 +71,10 @@ func (s *Server) drain() {
 	s.health.Shutdown()
 	time.Sleep(s.cfg.DrainDelay)
 	s.health.end()
+	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.DrainTimeout)
+	defer cancel()
+	// What is in front calls this server, which must answer it to the end.
+	s.front.Shutdown(ctx)
 
 	stopped := make(chan struct{})
 	go func() {
@@ -71,10 +83,14 @@ func (s *Server) drain() {
 	}()
 	select {
 	case <-stopped:
-	case <-time.After(s.cfg.DrainTimeout):
+	case <-ctx.Done():
 		s.tel.Logger().Warn("RPCs still under way are cut", "drain_timeout", s.cfg.DrainTimeout)
 		s.grpc.Stop()
 		<-stopped
+	}
+	// Those in front whose RPCs were cut have said so by now, or will not.
+	if err := s.front.Close(); err != nil {
+		s.tel.Logger().Warn("the server in front did not close", "error", err)
 	}
 }
 

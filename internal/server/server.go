@@ -29,6 +29,8 @@ type Server struct {
 	health *healthService
 	gate   *auth.Gate
 	audit  *audit
+	local  localListener
+	front  Front
 }
 
 // New makes a server that is not serving yet. Register services with it, then
@@ -56,7 +58,7 @@ func New(cfg Config, tel *telemetry.Telemetry) (*Server, error) {
 		}
 	}
 	opts := append([]grpc.ServerOption{
-		grpc.Creds(cfg.Credentials),
+		grpc.Creds(localCredentials{cfg.Credentials}),
 		grpc.ForceServerCodecV2(newCodec()),
 		grpc.StatsHandler(newSpanHandler(tel)),
 		grpc.ChainUnaryInterceptor(chain.unary()...),
@@ -72,7 +74,7 @@ func New(cfg Config, tel *telemetry.Telemetry) (*Server, error) {
 			Timeout:               10 * time.Second,
 		}),
 	}, cfg.Options...)
-	s := &Server{cfg: cfg, tel: tel, grpc: grpc.NewServer(opts...), health: newHealthService(), gate: gate, audit: audit}
+	s := &Server{cfg: cfg, tel: tel, grpc: grpc.NewServer(opts...), health: newHealthService(), gate: gate, audit: audit, local: newLocalListener(), front: make(noFront)}
 	s.health.register(s.grpc)
 	reflection.Register(s.grpc)
 	return s, nil
