@@ -145,6 +145,59 @@ func (AnswerForm) EnumDescriptor() ([]byte, []int) {
 	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{1}
 }
 
+// Role says whose words a turn of a conversation holds.
+type Role int32
+
+const (
+	// Not set.
+	Role_ROLE_UNSPECIFIED Role = 0
+	// Whoever asks.
+	Role_ROLE_USER Role = 1
+	// Whoever answers.
+	Role_ROLE_ASSISTANT Role = 2
+)
+
+// Enum value maps for Role.
+var (
+	Role_name = map[int32]string{
+		0: "ROLE_UNSPECIFIED",
+		1: "ROLE_USER",
+		2: "ROLE_ASSISTANT",
+	}
+	Role_value = map[string]int32{
+		"ROLE_UNSPECIFIED": 0,
+		"ROLE_USER":        1,
+		"ROLE_ASSISTANT":   2,
+	}
+)
+
+func (x Role) Enum() *Role {
+	p := new(Role)
+	*p = x
+	return p
+}
+
+func (x Role) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Role) Descriptor() protoreflect.EnumDescriptor {
+	return file_triplemesh_generator_v1_generator_proto_enumTypes[2].Descriptor()
+}
+
+func (Role) Type() protoreflect.EnumType {
+	return &file_triplemesh_generator_v1_generator_proto_enumTypes[2]
+}
+
+func (x Role) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Role.Descriptor instead.
+func (Role) EnumDescriptor() ([]byte, []int) {
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{2}
+}
+
 // GeneratePseudoGraphRequest asks for G_p.
 type GeneratePseudoGraphRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1027,6 +1080,405 @@ func (*GenerateAnswerStreamResponse_Delta) isGenerateAnswerStreamResponse_Event(
 
 func (*GenerateAnswerStreamResponse_Answer) isGenerateAnswerStreamResponse_Event() {}
 
+// Turn is what was said at one time in a conversation.
+type Turn struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// By whom.
+	Role Role `protobuf:"varint,1,opt,name=role,proto3,enum=triplemesh.generator.v1.Role" json:"role,omitempty"`
+	// The words.
+	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Turn) Reset() {
+	*x = Turn{}
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Turn) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Turn) ProtoMessage() {}
+
+func (x *Turn) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Turn.ProtoReflect.Descriptor instead.
+func (*Turn) Descriptor() ([]byte, []int) {
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Turn) GetRole() Role {
+	if x != nil {
+		return x.Role
+	}
+	return Role_ROLE_UNSPECIFIED
+}
+
+func (x *Turn) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+// RewriteQuestionRequest asks for a question that stands alone.
+type RewriteQuestionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The question as it was asked.
+	Question string `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
+	// The conversation before it, oldest turn first. Of a long one the end is
+	// read.
+	History []*Turn `protobuf:"bytes,2,rep,name=history,proto3" json:"history,omitempty"`
+	// What may be spent.
+	Limits        *v1.Limits `protobuf:"bytes,3,opt,name=limits,proto3" json:"limits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RewriteQuestionRequest) Reset() {
+	*x = RewriteQuestionRequest{}
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RewriteQuestionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RewriteQuestionRequest) ProtoMessage() {}
+
+func (x *RewriteQuestionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RewriteQuestionRequest.ProtoReflect.Descriptor instead.
+func (*RewriteQuestionRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *RewriteQuestionRequest) GetQuestion() string {
+	if x != nil {
+		return x.Question
+	}
+	return ""
+}
+
+func (x *RewriteQuestionRequest) GetHistory() []*Turn {
+	if x != nil {
+		return x.History
+	}
+	return nil
+}
+
+func (x *RewriteQuestionRequest) GetLimits() *v1.Limits {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+// RewriteQuestionResponse carries the question.
+type RewriteQuestionResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The question that stands alone; the one that was asked where that does, or
+	// where nothing the model wrote could be used.
+	Question string `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
+	// Whether it is another than the one that was asked.
+	Changed bool `protobuf:"varint,2,opt,name=changed,proto3" json:"changed,omitempty"`
+	// What it cost; nothing where no model had to be asked.
+	Usage *v1.Usage `protobuf:"bytes,3,opt,name=usage,proto3" json:"usage,omitempty"`
+	// What went wrong and was gone on without.
+	Warnings      []*v1.Warning `protobuf:"bytes,4,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RewriteQuestionResponse) Reset() {
+	*x = RewriteQuestionResponse{}
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RewriteQuestionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RewriteQuestionResponse) ProtoMessage() {}
+
+func (x *RewriteQuestionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RewriteQuestionResponse.ProtoReflect.Descriptor instead.
+func (*RewriteQuestionResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *RewriteQuestionResponse) GetQuestion() string {
+	if x != nil {
+		return x.Question
+	}
+	return ""
+}
+
+func (x *RewriteQuestionResponse) GetChanged() bool {
+	if x != nil {
+		return x.Changed
+	}
+	return false
+}
+
+func (x *RewriteQuestionResponse) GetUsage() *v1.Usage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+func (x *RewriteQuestionResponse) GetWarnings() []*v1.Warning {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
+// ExtractClaimsRequest gives a part of a text.
+type ExtractClaimsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A sentence, or a few.
+	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// What stands before it and names what its pronouns mean; may be empty. No
+	// claims are read off it.
+	Context string `protobuf:"bytes,2,opt,name=context,proto3" json:"context,omitempty"`
+	// What may be spent.
+	Limits        *v1.Limits `protobuf:"bytes,3,opt,name=limits,proto3" json:"limits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExtractClaimsRequest) Reset() {
+	*x = ExtractClaimsRequest{}
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExtractClaimsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExtractClaimsRequest) ProtoMessage() {}
+
+func (x *ExtractClaimsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExtractClaimsRequest.ProtoReflect.Descriptor instead.
+func (*ExtractClaimsRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *ExtractClaimsRequest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *ExtractClaimsRequest) GetContext() string {
+	if x != nil {
+		return x.Context
+	}
+	return ""
+}
+
+func (x *ExtractClaimsRequest) GetLimits() *v1.Limits {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+// ExtractClaimsResponse carries the claims.
+type ExtractClaimsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the order of the text; none where it states no fact.
+	Claims []*ExtractedClaim `protobuf:"bytes,1,rep,name=claims,proto3" json:"claims,omitempty"`
+	// What it cost.
+	Usage *v1.Usage `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
+	// What went wrong and was gone on without.
+	Warnings      []*v1.Warning `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExtractClaimsResponse) Reset() {
+	*x = ExtractClaimsResponse{}
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExtractClaimsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExtractClaimsResponse) ProtoMessage() {}
+
+func (x *ExtractClaimsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExtractClaimsResponse.ProtoReflect.Descriptor instead.
+func (*ExtractClaimsResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ExtractClaimsResponse) GetClaims() []*ExtractedClaim {
+	if x != nil {
+		return x.Claims
+	}
+	return nil
+}
+
+func (x *ExtractClaimsResponse) GetUsage() *v1.Usage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+func (x *ExtractClaimsResponse) GetWarnings() []*v1.Warning {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
+// ExtractedClaim is one fact that a text states.
+type ExtractedClaim struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The fact, in names of the text; its validity is the time that the text says
+	// it held.
+	Triple *v11.Triple `protobuf:"bytes,1,opt,name=triple,proto3" json:"triple,omitempty"`
+	// True where the text says that it is not so.
+	Negated bool `protobuf:"varint,2,opt,name=negated,proto3" json:"negated,omitempty"`
+	// Where it stands: from its subject to its object where the text has both in
+	// one sentence, else that sentence.
+	Span *v11.TextSpan `protobuf:"bytes,3,opt,name=span,proto3" json:"span,omitempty"`
+	// Where the words of its object stand; unset where the text has none that are
+	// surely these.
+	ObjectSpan    *v11.TextSpan `protobuf:"bytes,4,opt,name=object_span,json=objectSpan,proto3" json:"object_span,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExtractedClaim) Reset() {
+	*x = ExtractedClaim{}
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExtractedClaim) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExtractedClaim) ProtoMessage() {}
+
+func (x *ExtractedClaim) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExtractedClaim.ProtoReflect.Descriptor instead.
+func (*ExtractedClaim) Descriptor() ([]byte, []int) {
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ExtractedClaim) GetTriple() *v11.Triple {
+	if x != nil {
+		return x.Triple
+	}
+	return nil
+}
+
+func (x *ExtractedClaim) GetNegated() bool {
+	if x != nil {
+		return x.Negated
+	}
+	return false
+}
+
+func (x *ExtractedClaim) GetSpan() *v11.TextSpan {
+	if x != nil {
+		return x.Span
+	}
+	return nil
+}
+
+func (x *ExtractedClaim) GetObjectSpan() *v11.TextSpan {
+	if x != nil {
+		return x.ObjectSpan
+	}
+	return nil
+}
+
 var File_triplemesh_generator_v1_generator_proto protoreflect.FileDescriptor
 
 const file_triplemesh_generator_v1_generator_proto_rawDesc = "" +
@@ -1094,7 +1546,34 @@ const file_triplemesh_generator_v1_generator_proto_rawDesc = "" +
 	"\x1cGenerateAnswerStreamResponse\x12\x16\n" +
 	"\x05delta\x18\x01 \x01(\tH\x00R\x05delta\x12I\n" +
 	"\x06answer\x18\x02 \x01(\v2/.triplemesh.generator.v1.GenerateAnswerResponseH\x00R\x06answerB\a\n" +
-	"\x05event*\xa1\x01\n" +
+	"\x05event\"f\n" +
+	"\x04Turn\x12=\n" +
+	"\x04role\x18\x01 \x01(\x0e2\x1d.triplemesh.generator.v1.RoleB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\x04role\x12\x1f\n" +
+	"\x04text\x18\x02 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\x04text\"\xb7\x01\n" +
+	"\x16RewriteQuestionRequest\x12'\n" +
+	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12A\n" +
+	"\ahistory\x18\x02 \x03(\v2\x1d.triplemesh.generator.v1.TurnB\b\xbaH\x05\x92\x01\x02\x10@R\ahistory\x121\n" +
+	"\x06limits\x18\x03 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\"\xb7\x01\n" +
+	"\x17RewriteQuestionResponse\x12\x1a\n" +
+	"\bquestion\x18\x01 \x01(\tR\bquestion\x12\x18\n" +
+	"\achanged\x18\x02 \x01(\bR\achanged\x12.\n" +
+	"\x05usage\x18\x03 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
+	"\bwarnings\x18\x04 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"\x8f\x01\n" +
+	"\x14ExtractClaimsRequest\x12\x1f\n" +
+	"\x04text\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\x04text\x12#\n" +
+	"\acontext\x18\x02 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x01R\acontext\x121\n" +
+	"\x06limits\x18\x03 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\"\xc0\x01\n" +
+	"\x15ExtractClaimsResponse\x12?\n" +
+	"\x06claims\x18\x01 \x03(\v2'.triplemesh.generator.v1.ExtractedClaimR\x06claims\x12.\n" +
+	"\x05usage\x18\x02 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
+	"\bwarnings\x18\x03 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"\xd2\x01\n" +
+	"\x0eExtractedClaim\x123\n" +
+	"\x06triple\x18\x01 \x01(\v2\x1b.triplemesh.graph.v1.TripleR\x06triple\x12\x18\n" +
+	"\anegated\x18\x02 \x01(\bR\anegated\x121\n" +
+	"\x04span\x18\x03 \x01(\v2\x1d.triplemesh.graph.v1.TextSpanR\x04span\x12>\n" +
+	"\vobject_span\x18\x04 \x01(\v2\x1d.triplemesh.graph.v1.TextSpanR\n" +
+	"objectSpan*\xa1\x01\n" +
 	"\vAnswerStyle\x12\x1c\n" +
 	"\x18ANSWER_STYLE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13ANSWER_STYLE_DIRECT\x10\x01\x12!\n" +
@@ -1105,13 +1584,19 @@ const file_triplemesh_generator_v1_generator_proto_rawDesc = "" +
 	"AnswerForm\x12\x1b\n" +
 	"\x17ANSWER_FORM_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14ANSWER_FORM_ENTITIES\x10\x01\x12\x14\n" +
-	"\x10ANSWER_FORM_TEXT\x10\x022\xc9\x05\n" +
+	"\x10ANSWER_FORM_TEXT\x10\x02*?\n" +
+	"\x04Role\x12\x14\n" +
+	"\x10ROLE_UNSPECIFIED\x10\x00\x12\r\n" +
+	"\tROLE_USER\x10\x01\x12\x12\n" +
+	"\x0eROLE_ASSISTANT\x10\x022\xbb\a\n" +
 	"\x10GeneratorService\x12\x86\x01\n" +
 	"\x13GeneratePseudoGraph\x123.triplemesh.generator.v1.GeneratePseudoGraphRequest\x1a4.triplemesh.generator.v1.GeneratePseudoGraphResponse\"\x04\xa8\xbc\x18\x05\x12\x8c\x01\n" +
 	"\x15GenerateRelationPaths\x125.triplemesh.generator.v1.GenerateRelationPathsRequest\x1a6.triplemesh.generator.v1.GenerateRelationPathsResponse\"\x04\xa8\xbc\x18\x05\x12\x95\x01\n" +
-	"\x18GenerateCandidateAnswers\x128.triplemesh.generator.v1.GenerateCandidateAnswersRequest\x1a9.triplemesh.generator.v1.GenerateCandidateAnswersResponse\"\x04\xa8\xbc\x18\x05\x12w\n" +
+	"\x18GenerateCandidateAnswers\x128.triplemesh.generator.v1.GenerateCandidateAnswersRequest\x1a9.triplemesh.generator.v1.GenerateCandidateAnswersResponse\"\x04\xa8\xbc\x18\x05\x12t\n" +
+	"\rExtractClaims\x12-.triplemesh.generator.v1.ExtractClaimsRequest\x1a..triplemesh.generator.v1.ExtractClaimsResponse\"\x04\xa8\xbc\x18\x05\x12w\n" +
 	"\x0eGenerateAnswer\x12..triplemesh.generator.v1.GenerateAnswerRequest\x1a/.triplemesh.generator.v1.GenerateAnswerResponse\"\x04\xa8\xbc\x18\x05\x12\x8b\x01\n" +
-	"\x14GenerateAnswerStream\x124.triplemesh.generator.v1.GenerateAnswerStreamRequest\x1a5.triplemesh.generator.v1.GenerateAnswerStreamResponse\"\x04\xa8\xbc\x18\x050\x01BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/generator/v1;generatorv1b\x06proto3"
+	"\x14GenerateAnswerStream\x124.triplemesh.generator.v1.GenerateAnswerStreamRequest\x1a5.triplemesh.generator.v1.GenerateAnswerStreamResponse\"\x04\xa8\xbc\x18\x050\x01\x12z\n" +
+	"\x0fRewriteQuestion\x12/.triplemesh.generator.v1.RewriteQuestionRequest\x1a0.triplemesh.generator.v1.RewriteQuestionResponse\"\x04\xa8\xbc\x18\x05BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/generator/v1;generatorv1b\x06proto3"
 
 var (
 	file_triplemesh_generator_v1_generator_proto_rawDescOnce sync.Once
@@ -1125,78 +1610,103 @@ func file_triplemesh_generator_v1_generator_proto_rawDescGZIP() []byte {
 	return file_triplemesh_generator_v1_generator_proto_rawDescData
 }
 
-var file_triplemesh_generator_v1_generator_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_triplemesh_generator_v1_generator_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_triplemesh_generator_v1_generator_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_triplemesh_generator_v1_generator_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_triplemesh_generator_v1_generator_proto_goTypes = []any{
 	(AnswerStyle)(0),                         // 0: triplemesh.generator.v1.AnswerStyle
 	(AnswerForm)(0),                          // 1: triplemesh.generator.v1.AnswerForm
-	(*GeneratePseudoGraphRequest)(nil),       // 2: triplemesh.generator.v1.GeneratePseudoGraphRequest
-	(*GeneratePseudoGraphResponse)(nil),      // 3: triplemesh.generator.v1.GeneratePseudoGraphResponse
-	(*CypherDiagnostic)(nil),                 // 4: triplemesh.generator.v1.CypherDiagnostic
-	(*GenerateRelationPathsRequest)(nil),     // 5: triplemesh.generator.v1.GenerateRelationPathsRequest
-	(*GenerateRelationPathsResponse)(nil),    // 6: triplemesh.generator.v1.GenerateRelationPathsResponse
-	(*GenerateCandidateAnswersRequest)(nil),  // 7: triplemesh.generator.v1.GenerateCandidateAnswersRequest
-	(*Feedback)(nil),                         // 8: triplemesh.generator.v1.Feedback
-	(*GenerateCandidateAnswersResponse)(nil), // 9: triplemesh.generator.v1.GenerateCandidateAnswersResponse
-	(*GenerateAnswerRequest)(nil),            // 10: triplemesh.generator.v1.GenerateAnswerRequest
-	(*GenerateAnswerResponse)(nil),           // 11: triplemesh.generator.v1.GenerateAnswerResponse
-	(*GenerateAnswerStreamRequest)(nil),      // 12: triplemesh.generator.v1.GenerateAnswerStreamRequest
-	(*GenerateAnswerStreamResponse)(nil),     // 13: triplemesh.generator.v1.GenerateAnswerStreamResponse
-	(*v1.Limits)(nil),                        // 14: triplemesh.llm.v1.Limits
-	(*v11.PseudoGraph)(nil),                  // 15: triplemesh.graph.v1.PseudoGraph
-	(*v1.Usage)(nil),                         // 16: triplemesh.llm.v1.Usage
-	(*v1.Warning)(nil),                       // 17: triplemesh.llm.v1.Warning
-	(*v11.RelationPath)(nil),                 // 18: triplemesh.graph.v1.RelationPath
-	(*v11.ReasoningPath)(nil),                // 19: triplemesh.graph.v1.ReasoningPath
-	(*v12.QuestionVerdict)(nil),              // 20: triplemesh.evaluator.v1.QuestionVerdict
-	(*v12.AnswerVerdict)(nil),                // 21: triplemesh.evaluator.v1.AnswerVerdict
-	(*v11.CandidateAnswer)(nil),              // 22: triplemesh.graph.v1.CandidateAnswer
-	(*v11.FixedGraph)(nil),                   // 23: triplemesh.graph.v1.FixedGraph
+	(Role)(0),                                // 2: triplemesh.generator.v1.Role
+	(*GeneratePseudoGraphRequest)(nil),       // 3: triplemesh.generator.v1.GeneratePseudoGraphRequest
+	(*GeneratePseudoGraphResponse)(nil),      // 4: triplemesh.generator.v1.GeneratePseudoGraphResponse
+	(*CypherDiagnostic)(nil),                 // 5: triplemesh.generator.v1.CypherDiagnostic
+	(*GenerateRelationPathsRequest)(nil),     // 6: triplemesh.generator.v1.GenerateRelationPathsRequest
+	(*GenerateRelationPathsResponse)(nil),    // 7: triplemesh.generator.v1.GenerateRelationPathsResponse
+	(*GenerateCandidateAnswersRequest)(nil),  // 8: triplemesh.generator.v1.GenerateCandidateAnswersRequest
+	(*Feedback)(nil),                         // 9: triplemesh.generator.v1.Feedback
+	(*GenerateCandidateAnswersResponse)(nil), // 10: triplemesh.generator.v1.GenerateCandidateAnswersResponse
+	(*GenerateAnswerRequest)(nil),            // 11: triplemesh.generator.v1.GenerateAnswerRequest
+	(*GenerateAnswerResponse)(nil),           // 12: triplemesh.generator.v1.GenerateAnswerResponse
+	(*GenerateAnswerStreamRequest)(nil),      // 13: triplemesh.generator.v1.GenerateAnswerStreamRequest
+	(*GenerateAnswerStreamResponse)(nil),     // 14: triplemesh.generator.v1.GenerateAnswerStreamResponse
+	(*Turn)(nil),                             // 15: triplemesh.generator.v1.Turn
+	(*RewriteQuestionRequest)(nil),           // 16: triplemesh.generator.v1.RewriteQuestionRequest
+	(*RewriteQuestionResponse)(nil),          // 17: triplemesh.generator.v1.RewriteQuestionResponse
+	(*ExtractClaimsRequest)(nil),             // 18: triplemesh.generator.v1.ExtractClaimsRequest
+	(*ExtractClaimsResponse)(nil),            // 19: triplemesh.generator.v1.ExtractClaimsResponse
+	(*ExtractedClaim)(nil),                   // 20: triplemesh.generator.v1.ExtractedClaim
+	(*v1.Limits)(nil),                        // 21: triplemesh.llm.v1.Limits
+	(*v11.PseudoGraph)(nil),                  // 22: triplemesh.graph.v1.PseudoGraph
+	(*v1.Usage)(nil),                         // 23: triplemesh.llm.v1.Usage
+	(*v1.Warning)(nil),                       // 24: triplemesh.llm.v1.Warning
+	(*v11.RelationPath)(nil),                 // 25: triplemesh.graph.v1.RelationPath
+	(*v11.ReasoningPath)(nil),                // 26: triplemesh.graph.v1.ReasoningPath
+	(*v12.QuestionVerdict)(nil),              // 27: triplemesh.evaluator.v1.QuestionVerdict
+	(*v12.AnswerVerdict)(nil),                // 28: triplemesh.evaluator.v1.AnswerVerdict
+	(*v11.CandidateAnswer)(nil),              // 29: triplemesh.graph.v1.CandidateAnswer
+	(*v11.FixedGraph)(nil),                   // 30: triplemesh.graph.v1.FixedGraph
+	(*v11.Triple)(nil),                       // 31: triplemesh.graph.v1.Triple
+	(*v11.TextSpan)(nil),                     // 32: triplemesh.graph.v1.TextSpan
 }
 var file_triplemesh_generator_v1_generator_proto_depIdxs = []int32{
-	14, // 0: triplemesh.generator.v1.GeneratePseudoGraphRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	15, // 1: triplemesh.generator.v1.GeneratePseudoGraphResponse.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
-	4,  // 2: triplemesh.generator.v1.GeneratePseudoGraphResponse.diagnostics:type_name -> triplemesh.generator.v1.CypherDiagnostic
-	16, // 3: triplemesh.generator.v1.GeneratePseudoGraphResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	17, // 4: triplemesh.generator.v1.GeneratePseudoGraphResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	18, // 5: triplemesh.generator.v1.GenerateRelationPathsRequest.existing:type_name -> triplemesh.graph.v1.RelationPath
-	14, // 6: triplemesh.generator.v1.GenerateRelationPathsRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	18, // 7: triplemesh.generator.v1.GenerateRelationPathsResponse.paths:type_name -> triplemesh.graph.v1.RelationPath
-	16, // 8: triplemesh.generator.v1.GenerateRelationPathsResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	17, // 9: triplemesh.generator.v1.GenerateRelationPathsResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	19, // 10: triplemesh.generator.v1.GenerateCandidateAnswersRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	14, // 11: triplemesh.generator.v1.GenerateCandidateAnswersRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	8,  // 12: triplemesh.generator.v1.GenerateCandidateAnswersRequest.feedback:type_name -> triplemesh.generator.v1.Feedback
-	20, // 13: triplemesh.generator.v1.Feedback.question:type_name -> triplemesh.evaluator.v1.QuestionVerdict
-	21, // 14: triplemesh.generator.v1.Feedback.answers:type_name -> triplemesh.evaluator.v1.AnswerVerdict
-	22, // 15: triplemesh.generator.v1.GenerateCandidateAnswersResponse.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
-	16, // 16: triplemesh.generator.v1.GenerateCandidateAnswersResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	17, // 17: triplemesh.generator.v1.GenerateCandidateAnswersResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	21, // 0: triplemesh.generator.v1.GeneratePseudoGraphRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	22, // 1: triplemesh.generator.v1.GeneratePseudoGraphResponse.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
+	5,  // 2: triplemesh.generator.v1.GeneratePseudoGraphResponse.diagnostics:type_name -> triplemesh.generator.v1.CypherDiagnostic
+	23, // 3: triplemesh.generator.v1.GeneratePseudoGraphResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	24, // 4: triplemesh.generator.v1.GeneratePseudoGraphResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	25, // 5: triplemesh.generator.v1.GenerateRelationPathsRequest.existing:type_name -> triplemesh.graph.v1.RelationPath
+	21, // 6: triplemesh.generator.v1.GenerateRelationPathsRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	25, // 7: triplemesh.generator.v1.GenerateRelationPathsResponse.paths:type_name -> triplemesh.graph.v1.RelationPath
+	23, // 8: triplemesh.generator.v1.GenerateRelationPathsResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	24, // 9: triplemesh.generator.v1.GenerateRelationPathsResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	26, // 10: triplemesh.generator.v1.GenerateCandidateAnswersRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	21, // 11: triplemesh.generator.v1.GenerateCandidateAnswersRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	9,  // 12: triplemesh.generator.v1.GenerateCandidateAnswersRequest.feedback:type_name -> triplemesh.generator.v1.Feedback
+	27, // 13: triplemesh.generator.v1.Feedback.question:type_name -> triplemesh.evaluator.v1.QuestionVerdict
+	28, // 14: triplemesh.generator.v1.Feedback.answers:type_name -> triplemesh.evaluator.v1.AnswerVerdict
+	29, // 15: triplemesh.generator.v1.GenerateCandidateAnswersResponse.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
+	23, // 16: triplemesh.generator.v1.GenerateCandidateAnswersResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	24, // 17: triplemesh.generator.v1.GenerateCandidateAnswersResponse.warnings:type_name -> triplemesh.llm.v1.Warning
 	0,  // 18: triplemesh.generator.v1.GenerateAnswerRequest.style:type_name -> triplemesh.generator.v1.AnswerStyle
-	23, // 19: triplemesh.generator.v1.GenerateAnswerRequest.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
-	14, // 20: triplemesh.generator.v1.GenerateAnswerRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	19, // 21: triplemesh.generator.v1.GenerateAnswerRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	30, // 19: triplemesh.generator.v1.GenerateAnswerRequest.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
+	21, // 20: triplemesh.generator.v1.GenerateAnswerRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	26, // 21: triplemesh.generator.v1.GenerateAnswerRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
 	1,  // 22: triplemesh.generator.v1.GenerateAnswerRequest.form:type_name -> triplemesh.generator.v1.AnswerForm
-	16, // 23: triplemesh.generator.v1.GenerateAnswerResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	17, // 24: triplemesh.generator.v1.GenerateAnswerResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	23, // 23: triplemesh.generator.v1.GenerateAnswerResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	24, // 24: triplemesh.generator.v1.GenerateAnswerResponse.warnings:type_name -> triplemesh.llm.v1.Warning
 	1,  // 25: triplemesh.generator.v1.GenerateAnswerResponse.form:type_name -> triplemesh.generator.v1.AnswerForm
-	10, // 26: triplemesh.generator.v1.GenerateAnswerStreamRequest.request:type_name -> triplemesh.generator.v1.GenerateAnswerRequest
-	11, // 27: triplemesh.generator.v1.GenerateAnswerStreamResponse.answer:type_name -> triplemesh.generator.v1.GenerateAnswerResponse
-	2,  // 28: triplemesh.generator.v1.GeneratorService.GeneratePseudoGraph:input_type -> triplemesh.generator.v1.GeneratePseudoGraphRequest
-	5,  // 29: triplemesh.generator.v1.GeneratorService.GenerateRelationPaths:input_type -> triplemesh.generator.v1.GenerateRelationPathsRequest
-	7,  // 30: triplemesh.generator.v1.GeneratorService.GenerateCandidateAnswers:input_type -> triplemesh.generator.v1.GenerateCandidateAnswersRequest
-	10, // 31: triplemesh.generator.v1.GeneratorService.GenerateAnswer:input_type -> triplemesh.generator.v1.GenerateAnswerRequest
-	12, // 32: triplemesh.generator.v1.GeneratorService.GenerateAnswerStream:input_type -> triplemesh.generator.v1.GenerateAnswerStreamRequest
-	3,  // 33: triplemesh.generator.v1.GeneratorService.GeneratePseudoGraph:output_type -> triplemesh.generator.v1.GeneratePseudoGraphResponse
-	6,  // 34: triplemesh.generator.v1.GeneratorService.GenerateRelationPaths:output_type -> triplemesh.generator.v1.GenerateRelationPathsResponse
-	9,  // 35: triplemesh.generator.v1.GeneratorService.GenerateCandidateAnswers:output_type -> triplemesh.generator.v1.GenerateCandidateAnswersResponse
-	11, // 36: triplemesh.generator.v1.GeneratorService.GenerateAnswer:output_type -> triplemesh.generator.v1.GenerateAnswerResponse
-	13, // 37: triplemesh.generator.v1.GeneratorService.GenerateAnswerStream:output_type -> triplemesh.generator.v1.GenerateAnswerStreamResponse
-	33, // [33:38] is the sub-list for method output_type
-	28, // [28:33] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	11, // 26: triplemesh.generator.v1.GenerateAnswerStreamRequest.request:type_name -> triplemesh.generator.v1.GenerateAnswerRequest
+	12, // 27: triplemesh.generator.v1.GenerateAnswerStreamResponse.answer:type_name -> triplemesh.generator.v1.GenerateAnswerResponse
+	2,  // 28: triplemesh.generator.v1.Turn.role:type_name -> triplemesh.generator.v1.Role
+	15, // 29: triplemesh.generator.v1.RewriteQuestionRequest.history:type_name -> triplemesh.generator.v1.Turn
+	21, // 30: triplemesh.generator.v1.RewriteQuestionRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	23, // 31: triplemesh.generator.v1.RewriteQuestionResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	24, // 32: triplemesh.generator.v1.RewriteQuestionResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	21, // 33: triplemesh.generator.v1.ExtractClaimsRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	20, // 34: triplemesh.generator.v1.ExtractClaimsResponse.claims:type_name -> triplemesh.generator.v1.ExtractedClaim
+	23, // 35: triplemesh.generator.v1.ExtractClaimsResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	24, // 36: triplemesh.generator.v1.ExtractClaimsResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	31, // 37: triplemesh.generator.v1.ExtractedClaim.triple:type_name -> triplemesh.graph.v1.Triple
+	32, // 38: triplemesh.generator.v1.ExtractedClaim.span:type_name -> triplemesh.graph.v1.TextSpan
+	32, // 39: triplemesh.generator.v1.ExtractedClaim.object_span:type_name -> triplemesh.graph.v1.TextSpan
+	3,  // 40: triplemesh.generator.v1.GeneratorService.GeneratePseudoGraph:input_type -> triplemesh.generator.v1.GeneratePseudoGraphRequest
+	6,  // 41: triplemesh.generator.v1.GeneratorService.GenerateRelationPaths:input_type -> triplemesh.generator.v1.GenerateRelationPathsRequest
+	8,  // 42: triplemesh.generator.v1.GeneratorService.GenerateCandidateAnswers:input_type -> triplemesh.generator.v1.GenerateCandidateAnswersRequest
+	18, // 43: triplemesh.generator.v1.GeneratorService.ExtractClaims:input_type -> triplemesh.generator.v1.ExtractClaimsRequest
+	11, // 44: triplemesh.generator.v1.GeneratorService.GenerateAnswer:input_type -> triplemesh.generator.v1.GenerateAnswerRequest
+	13, // 45: triplemesh.generator.v1.GeneratorService.GenerateAnswerStream:input_type -> triplemesh.generator.v1.GenerateAnswerStreamRequest
+	16, // 46: triplemesh.generator.v1.GeneratorService.RewriteQuestion:input_type -> triplemesh.generator.v1.RewriteQuestionRequest
+	4,  // 47: triplemesh.generator.v1.GeneratorService.GeneratePseudoGraph:output_type -> triplemesh.generator.v1.GeneratePseudoGraphResponse
+	7,  // 48: triplemesh.generator.v1.GeneratorService.GenerateRelationPaths:output_type -> triplemesh.generator.v1.GenerateRelationPathsResponse
+	10, // 49: triplemesh.generator.v1.GeneratorService.GenerateCandidateAnswers:output_type -> triplemesh.generator.v1.GenerateCandidateAnswersResponse
+	19, // 50: triplemesh.generator.v1.GeneratorService.ExtractClaims:output_type -> triplemesh.generator.v1.ExtractClaimsResponse
+	12, // 51: triplemesh.generator.v1.GeneratorService.GenerateAnswer:output_type -> triplemesh.generator.v1.GenerateAnswerResponse
+	14, // 52: triplemesh.generator.v1.GeneratorService.GenerateAnswerStream:output_type -> triplemesh.generator.v1.GenerateAnswerStreamResponse
+	17, // 53: triplemesh.generator.v1.GeneratorService.RewriteQuestion:output_type -> triplemesh.generator.v1.RewriteQuestionResponse
+	47, // [47:54] is the sub-list for method output_type
+	40, // [40:47] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_generator_v1_generator_proto_init() }
@@ -1214,8 +1724,8 @@ func file_triplemesh_generator_v1_generator_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_generator_v1_generator_proto_rawDesc), len(file_triplemesh_generator_v1_generator_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   12,
+			NumEnums:      3,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -25,8 +25,10 @@ const (
 	GeneratorService_GeneratePseudoGraph_FullMethodName      = "/triplemesh.generator.v1.GeneratorService/GeneratePseudoGraph"
 	GeneratorService_GenerateRelationPaths_FullMethodName    = "/triplemesh.generator.v1.GeneratorService/GenerateRelationPaths"
 	GeneratorService_GenerateCandidateAnswers_FullMethodName = "/triplemesh.generator.v1.GeneratorService/GenerateCandidateAnswers"
+	GeneratorService_ExtractClaims_FullMethodName            = "/triplemesh.generator.v1.GeneratorService/ExtractClaims"
 	GeneratorService_GenerateAnswer_FullMethodName           = "/triplemesh.generator.v1.GeneratorService/GenerateAnswer"
 	GeneratorService_GenerateAnswerStream_FullMethodName     = "/triplemesh.generator.v1.GeneratorService/GenerateAnswerStream"
+	GeneratorService_RewriteQuestion_FullMethodName          = "/triplemesh.generator.v1.GeneratorService/RewriteQuestion"
 )
 
 // GeneratorServiceClient is the client API for GeneratorService service.
@@ -44,11 +46,17 @@ type GeneratorServiceClient interface {
 	// GenerateCandidateAnswers reads candidate answers off reasoning paths
 	// (Ger §3.2).
 	GenerateCandidateAnswers(ctx context.Context, in *GenerateCandidateAnswersRequest, opts ...grpc.CallOption) (*GenerateCandidateAnswersResponse, error)
+	// ExtractClaims reads off a text the facts that it states, as triples: the
+	// pseudo-graph of a check.
+	ExtractClaims(ctx context.Context, in *ExtractClaimsRequest, opts ...grpc.CallOption) (*ExtractClaimsResponse, error)
 	// GenerateAnswer answers a question, from a fixed graph or from the model's
 	// own knowledge.
 	GenerateAnswer(ctx context.Context, in *GenerateAnswerRequest, opts ...grpc.CallOption) (*GenerateAnswerResponse, error)
 	// GenerateAnswerStream is GenerateAnswer with the text as it is written.
 	GenerateAnswerStream(ctx context.Context, in *GenerateAnswerStreamRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[GenerateAnswerStreamResponse], error)
+	// RewriteQuestion makes of a question that follows others one that can be
+	// understood without them.
+	RewriteQuestion(ctx context.Context, in *RewriteQuestionRequest, opts ...grpc.CallOption) (*RewriteQuestionResponse, error)
 }
 
 type generatorServiceClient struct {
@@ -89,6 +97,16 @@ func (c *generatorServiceClient) GenerateCandidateAnswers(ctx context.Context, i
 	return out, nil
 }
 
+func (c *generatorServiceClient) ExtractClaims(ctx context.Context, in *ExtractClaimsRequest, opts ...grpc.CallOption) (*ExtractClaimsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ExtractClaimsResponse)
+	err := c.cc.Invoke(ctx, GeneratorService_ExtractClaims_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *generatorServiceClient) GenerateAnswer(ctx context.Context, in *GenerateAnswerRequest, opts ...grpc.CallOption) (*GenerateAnswerResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GenerateAnswerResponse)
@@ -118,6 +136,16 @@ func (c *generatorServiceClient) GenerateAnswerStream(ctx context.Context, in *G
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type GeneratorService_GenerateAnswerStreamClient = grpc.ServerStreamingClient[GenerateAnswerStreamResponse]
 
+func (c *generatorServiceClient) RewriteQuestion(ctx context.Context, in *RewriteQuestionRequest, opts ...grpc.CallOption) (*RewriteQuestionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RewriteQuestionResponse)
+	err := c.cc.Invoke(ctx, GeneratorService_RewriteQuestion_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // GeneratorServiceServer is the server API for GeneratorService service.
 // All implementations must embed UnimplementedGeneratorServiceServer
 // for forward compatibility.
@@ -133,11 +161,17 @@ type GeneratorServiceServer interface {
 	// GenerateCandidateAnswers reads candidate answers off reasoning paths
 	// (Ger §3.2).
 	GenerateCandidateAnswers(context.Context, *GenerateCandidateAnswersRequest) (*GenerateCandidateAnswersResponse, error)
+	// ExtractClaims reads off a text the facts that it states, as triples: the
+	// pseudo-graph of a check.
+	ExtractClaims(context.Context, *ExtractClaimsRequest) (*ExtractClaimsResponse, error)
 	// GenerateAnswer answers a question, from a fixed graph or from the model's
 	// own knowledge.
 	GenerateAnswer(context.Context, *GenerateAnswerRequest) (*GenerateAnswerResponse, error)
 	// GenerateAnswerStream is GenerateAnswer with the text as it is written.
 	GenerateAnswerStream(*GenerateAnswerStreamRequest, grpc.ServerStreamingServer[GenerateAnswerStreamResponse]) error
+	// RewriteQuestion makes of a question that follows others one that can be
+	// understood without them.
+	RewriteQuestion(context.Context, *RewriteQuestionRequest) (*RewriteQuestionResponse, error)
 	mustEmbedUnimplementedGeneratorServiceServer()
 }
 
@@ -157,11 +191,17 @@ func (UnimplementedGeneratorServiceServer) GenerateRelationPaths(context.Context
 func (UnimplementedGeneratorServiceServer) GenerateCandidateAnswers(context.Context, *GenerateCandidateAnswersRequest) (*GenerateCandidateAnswersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GenerateCandidateAnswers not implemented")
 }
+func (UnimplementedGeneratorServiceServer) ExtractClaims(context.Context, *ExtractClaimsRequest) (*ExtractClaimsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ExtractClaims not implemented")
+}
 func (UnimplementedGeneratorServiceServer) GenerateAnswer(context.Context, *GenerateAnswerRequest) (*GenerateAnswerResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GenerateAnswer not implemented")
 }
 func (UnimplementedGeneratorServiceServer) GenerateAnswerStream(*GenerateAnswerStreamRequest, grpc.ServerStreamingServer[GenerateAnswerStreamResponse]) error {
 	return status.Error(codes.Unimplemented, "method GenerateAnswerStream not implemented")
+}
+func (UnimplementedGeneratorServiceServer) RewriteQuestion(context.Context, *RewriteQuestionRequest) (*RewriteQuestionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RewriteQuestion not implemented")
 }
 func (UnimplementedGeneratorServiceServer) mustEmbedUnimplementedGeneratorServiceServer() {}
 func (UnimplementedGeneratorServiceServer) testEmbeddedByValue()                          {}
@@ -238,6 +278,24 @@ func _GeneratorService_GenerateCandidateAnswers_Handler(srv interface{}, ctx con
 	return interceptor(ctx, in, info, handler)
 }
 
+func _GeneratorService_ExtractClaims_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ExtractClaimsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GeneratorServiceServer).ExtractClaims(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GeneratorService_ExtractClaims_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GeneratorServiceServer).ExtractClaims(ctx, req.(*ExtractClaimsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _GeneratorService_GenerateAnswer_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GenerateAnswerRequest)
 	if err := dec(in); err != nil {
@@ -267,6 +325,24 @@ func _GeneratorService_GenerateAnswerStream_Handler(srv interface{}, stream grpc
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type GeneratorService_GenerateAnswerStreamServer = grpc.ServerStreamingServer[GenerateAnswerStreamResponse]
 
+func _GeneratorService_RewriteQuestion_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RewriteQuestionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GeneratorServiceServer).RewriteQuestion(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GeneratorService_RewriteQuestion_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GeneratorServiceServer).RewriteQuestion(ctx, req.(*RewriteQuestionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // GeneratorService_ServiceDesc is the grpc.ServiceDesc for GeneratorService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -287,8 +363,16 @@ var GeneratorService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _GeneratorService_GenerateCandidateAnswers_Handler,
 		},
 		{
+			MethodName: "ExtractClaims",
+			Handler:    _GeneratorService_ExtractClaims_Handler,
+		},
+		{
 			MethodName: "GenerateAnswer",
 			Handler:    _GeneratorService_GenerateAnswer_Handler,
+		},
+		{
+			MethodName: "RewriteQuestion",
+			Handler:    _GeneratorService_RewriteQuestion_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

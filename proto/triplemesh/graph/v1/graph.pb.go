@@ -1402,6 +1402,61 @@ func (x *EntityLink) GetKg() string {
 	return ""
 }
 
+// TextSpan is a part of a text, in characters (Unicode code points).
+type TextSpan struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first character.
+	Start uint32 `protobuf:"varint,1,opt,name=start,proto3" json:"start,omitempty"`
+	// The one after the last.
+	End           uint32 `protobuf:"varint,2,opt,name=end,proto3" json:"end,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TextSpan) Reset() {
+	*x = TextSpan{}
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TextSpan) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TextSpan) ProtoMessage() {}
+
+func (x *TextSpan) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TextSpan.ProtoReflect.Descriptor instead.
+func (*TextSpan) Descriptor() ([]byte, []int) {
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *TextSpan) GetStart() uint32 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *TextSpan) GetEnd() uint32 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
 var File_triplemesh_graph_v1_graph_proto protoreflect.FileDescriptor
 
 const file_triplemesh_graph_v1_graph_proto_rawDesc = "" +
@@ -1485,7 +1540,10 @@ const file_triplemesh_graph_v1_graph_proto_rawDesc = "" +
 	"\amention\x18\x02 \x01(\tR\amention\x124\n" +
 	"\x05match\x18\x03 \x01(\x0e2\x1e.triplemesh.graph.v1.LinkMatchR\x05match\x12\x14\n" +
 	"\x05score\x18\x04 \x01(\x02R\x05score\x12\x17\n" +
-	"\x02kg\x18\x05 \x01(\tB\a\xbaH\x04r\x02\x18@R\x02kg*\x93\x01\n" +
+	"\x02kg\x18\x05 \x01(\tB\a\xbaH\x04r\x02\x18@R\x02kg\"2\n" +
+	"\bTextSpan\x12\x14\n" +
+	"\x05start\x18\x01 \x01(\rR\x05start\x12\x10\n" +
+	"\x03end\x18\x02 \x01(\rR\x03end*\x93\x01\n" +
 	"\bTermKind\x12\x19\n" +
 	"\x15TERM_KIND_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12TERM_KIND_MEDIATOR\x10\x01\x12\x12\n" +
@@ -1528,7 +1586,7 @@ func file_triplemesh_graph_v1_graph_proto_rawDescGZIP() []byte {
 }
 
 var file_triplemesh_graph_v1_graph_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_triplemesh_graph_v1_graph_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_triplemesh_graph_v1_graph_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_triplemesh_graph_v1_graph_proto_goTypes = []any{
 	(TermKind)(0),             // 0: triplemesh.graph.v1.TermKind
 	(DropReason)(0),           // 1: triplemesh.graph.v1.DropReason
@@ -1551,6 +1609,7 @@ var file_triplemesh_graph_v1_graph_proto_goTypes = []any{
 	(*ReasoningPath)(nil),     // 18: triplemesh.graph.v1.ReasoningPath
 	(*CandidateAnswer)(nil),   // 19: triplemesh.graph.v1.CandidateAnswer
 	(*EntityLink)(nil),        // 20: triplemesh.graph.v1.EntityLink
+	(*TextSpan)(nil),          // 21: triplemesh.graph.v1.TextSpan
 }
 var file_triplemesh_graph_v1_graph_proto_depIdxs = []int32{
 	6,  // 0: triplemesh.graph.v1.Triple.validity:type_name -> triplemesh.graph.v1.ValidityInterval
@@ -1590,7 +1649,7 @@ func file_triplemesh_graph_v1_graph_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_graph_v1_graph_proto_rawDesc), len(file_triplemesh_graph_v1_graph_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   16,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -71,6 +71,8 @@ const (
 	Stage_STAGE_CHOOSE Stage = 14
 	// The model reads claims off a text (check).
 	Stage_STAGE_CLAIMS Stage = 15
+	// The model makes of a question that follows others one that stands alone.
+	Stage_STAGE_REWRITE Stage = 16
 )
 
 // Enum value maps for Stage.
@@ -92,6 +94,7 @@ var (
 		13: "STAGE_SAMPLE",
 		14: "STAGE_CHOOSE",
 		15: "STAGE_CLAIMS",
+		16: "STAGE_REWRITE",
 	}
 	Stage_value = map[string]int32{
 		"STAGE_UNSPECIFIED":       0,
@@ -110,6 +113,7 @@ var (
 		"STAGE_SAMPLE":            13,
 		"STAGE_CHOOSE":            14,
 		"STAGE_CLAIMS":            15,
+		"STAGE_REWRITE":           16,
 	}
 )
 
@@ -286,63 +290,6 @@ func (Grounding) EnumDescriptor() ([]byte, []int) {
 	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{2}
 }
 
-// Verdict is what the knowledge graph says of a claim.
-type Verdict int32
-
-const (
-	// Not set.
-	Verdict_VERDICT_UNSPECIFIED Verdict = 0
-	// A triple of the knowledge graph says the same.
-	Verdict_VERDICT_SUPPORTED Verdict = 1
-	// A triple of the knowledge graph rules it out.
-	Verdict_VERDICT_CONTRADICTED Verdict = 2
-	// The knowledge graph says neither.
-	Verdict_VERDICT_NOT_IN_KG Verdict = 3
-)
-
-// Enum value maps for Verdict.
-var (
-	Verdict_name = map[int32]string{
-		0: "VERDICT_UNSPECIFIED",
-		1: "VERDICT_SUPPORTED",
-		2: "VERDICT_CONTRADICTED",
-		3: "VERDICT_NOT_IN_KG",
-	}
-	Verdict_value = map[string]int32{
-		"VERDICT_UNSPECIFIED":  0,
-		"VERDICT_SUPPORTED":    1,
-		"VERDICT_CONTRADICTED": 2,
-		"VERDICT_NOT_IN_KG":    3,
-	}
-)
-
-func (x Verdict) Enum() *Verdict {
-	p := new(Verdict)
-	*p = x
-	return p
-}
-
-func (x Verdict) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (Verdict) Descriptor() protoreflect.EnumDescriptor {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_enumTypes[3].Descriptor()
-}
-
-func (Verdict) Type() protoreflect.EnumType {
-	return &file_triplemesh_orchestrator_v1_orchestrator_proto_enumTypes[3]
-}
-
-func (x Verdict) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use Verdict.Descriptor instead.
-func (Verdict) EnumDescriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{3}
-}
-
 // AskOptions are what a caller may set beside the question.
 type AskOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -503,6 +450,10 @@ type AskRequest struct {
 	// Relation paths, where the caller knows them; else they are planned (ger,
 	// rog). Each is followed in both directions of every step, its own first.
 	RelationPaths []*v14.RelationPath `protobuf:"bytes,8,rep,name=relation_paths,json=relationPaths,proto3" json:"relation_paths,omitempty"`
+	// The conversation that the question follows, oldest turn first. With it, a
+	// question such as "And when was she born?" is made one that stands alone
+	// before the method takes it.
+	History       []*v13.Turn `protobuf:"bytes,9,rep,name=history,proto3" json:"history,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -589,6 +540,13 @@ func (x *AskRequest) GetOtherKgs() []*v14.KnowledgeGraphRef {
 func (x *AskRequest) GetRelationPaths() []*v14.RelationPath {
 	if x != nil {
 		return x.RelationPaths
+	}
+	return nil
+}
+
+func (x *AskRequest) GetHistory() []*v13.Turn {
+	if x != nil {
+		return x.History
 	}
 	return nil
 }
@@ -756,9 +714,12 @@ type Run struct {
 	// to give them.
 	Withheld []*Answer `protobuf:"bytes,28,rep,name=withheld,proto3" json:"withheld,omitempty"`
 	// Who asked, within the tenant; empty where nobody is asked who they are.
-	Subject       string `protobuf:"bytes,29,opt,name=subject,proto3" json:"subject,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Subject string `protobuf:"bytes,29,opt,name=subject,proto3" json:"subject,omitempty"`
+	// The question that was answered in the place of one that follows others; empty
+	// where that stands alone.
+	StandaloneQuestion string `protobuf:"bytes,30,opt,name=standalone_question,json=standaloneQuestion,proto3" json:"standalone_question,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *Run) Reset() {
@@ -1011,6 +972,13 @@ func (x *Run) GetWithheld() []*Answer {
 func (x *Run) GetSubject() string {
 	if x != nil {
 		return x.Subject
+	}
+	return ""
+}
+
+func (x *Run) GetStandaloneQuestion() string {
+	if x != nil {
+		return x.StandaloneQuestion
 	}
 	return ""
 }
@@ -3498,70 +3466,15 @@ func (x *Check) GetPartial() bool {
 	return false
 }
 
-// TextSpan is a part of a text, in characters (Unicode code points).
-type TextSpan struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The first character.
-	Start uint32 `protobuf:"varint,1,opt,name=start,proto3" json:"start,omitempty"`
-	// The one after the last.
-	End           uint32 `protobuf:"varint,2,opt,name=end,proto3" json:"end,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *TextSpan) Reset() {
-	*x = TextSpan{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[40]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *TextSpan) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*TextSpan) ProtoMessage() {}
-
-func (x *TextSpan) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[40]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use TextSpan.ProtoReflect.Descriptor instead.
-func (*TextSpan) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{40}
-}
-
-func (x *TextSpan) GetStart() uint32 {
-	if x != nil {
-		return x.Start
-	}
-	return 0
-}
-
-func (x *TextSpan) GetEnd() uint32 {
-	if x != nil {
-		return x.End
-	}
-	return 0
-}
-
 // Claim is one fact that a text states.
 type Claim struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The fact.
 	Triple *v14.Triple `protobuf:"bytes,1,opt,name=triple,proto3" json:"triple,omitempty"`
 	// Where in the text it stands.
-	Span *TextSpan `protobuf:"bytes,2,opt,name=span,proto3" json:"span,omitempty"`
+	Span *v14.TextSpan `protobuf:"bytes,2,opt,name=span,proto3" json:"span,omitempty"`
 	// What the knowledge graph says of it.
-	Verdict Verdict `protobuf:"varint,3,opt,name=verdict,proto3,enum=triplemesh.orchestrator.v1.Verdict" json:"verdict,omitempty"`
+	Verdict v11.Verdict `protobuf:"varint,3,opt,name=verdict,proto3,enum=triplemesh.verifier.v1.Verdict" json:"verdict,omitempty"`
 	// How sure that verdict is, 0 to 1.
 	Confidence float32 `protobuf:"fixed32,4,opt,name=confidence,proto3" json:"confidence,omitempty"`
 	// The triples that the verdict rests on, best first; empty where the
@@ -3575,7 +3488,7 @@ type Claim struct {
 
 func (x *Claim) Reset() {
 	*x = Claim{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[41]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3587,7 +3500,7 @@ func (x *Claim) String() string {
 func (*Claim) ProtoMessage() {}
 
 func (x *Claim) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[41]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3600,7 +3513,7 @@ func (x *Claim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claim.ProtoReflect.Descriptor instead.
 func (*Claim) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{41}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Claim) GetTriple() *v14.Triple {
@@ -3610,18 +3523,18 @@ func (x *Claim) GetTriple() *v14.Triple {
 	return nil
 }
 
-func (x *Claim) GetSpan() *TextSpan {
+func (x *Claim) GetSpan() *v14.TextSpan {
 	if x != nil {
 		return x.Span
 	}
 	return nil
 }
 
-func (x *Claim) GetVerdict() Verdict {
+func (x *Claim) GetVerdict() v11.Verdict {
 	if x != nil {
 		return x.Verdict
 	}
-	return Verdict_VERDICT_UNSPECIFIED
+	return v11.Verdict(0)
 }
 
 func (x *Claim) GetConfidence() float32 {
@@ -3649,13 +3562,13 @@ func (x *Claim) GetReason() string {
 type Correction struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The part of the text that was changed.
-	Span *TextSpan `protobuf:"bytes,1,opt,name=span,proto3" json:"span,omitempty"`
+	Span *v14.TextSpan `protobuf:"bytes,1,opt,name=span,proto3" json:"span,omitempty"`
 	// What stands there in the text.
 	Before string `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
 	// What the knowledge graph has in its place.
 	After string `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
 	// Where that stands in the corrected text.
-	CorrectedSpan *TextSpan `protobuf:"bytes,4,opt,name=corrected_span,json=correctedSpan,proto3" json:"corrected_span,omitempty"`
+	CorrectedSpan *v14.TextSpan `protobuf:"bytes,4,opt,name=corrected_span,json=correctedSpan,proto3" json:"corrected_span,omitempty"`
 	// The claim that it puts right, counted from 0: its evidence is the
 	// correction's.
 	Claim         uint32 `protobuf:"varint,5,opt,name=claim,proto3" json:"claim,omitempty"`
@@ -3665,7 +3578,7 @@ type Correction struct {
 
 func (x *Correction) Reset() {
 	*x = Correction{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[42]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3677,7 +3590,7 @@ func (x *Correction) String() string {
 func (*Correction) ProtoMessage() {}
 
 func (x *Correction) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[42]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3690,10 +3603,10 @@ func (x *Correction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Correction.ProtoReflect.Descriptor instead.
 func (*Correction) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{42}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{41}
 }
 
-func (x *Correction) GetSpan() *TextSpan {
+func (x *Correction) GetSpan() *v14.TextSpan {
 	if x != nil {
 		return x.Span
 	}
@@ -3714,7 +3627,7 @@ func (x *Correction) GetAfter() string {
 	return ""
 }
 
-func (x *Correction) GetCorrectedSpan() *TextSpan {
+func (x *Correction) GetCorrectedSpan() *v14.TextSpan {
 	if x != nil {
 		return x.CorrectedSpan
 	}
@@ -3752,7 +3665,7 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	" \x01(\x0e2#.triplemesh.generator.v1.AnswerFormB\b\xbaH\x05\x82\x01\x02\x10\x01R\n" +
 	"answerForm\x12&\n" +
 	"\n" +
-	"beam_width\x18\v \x01(\rB\a\xbaH\x04*\x02\x18\x10R\tbeamWidth\"\xe1\x03\n" +
+	"beam_width\x18\v \x01(\rB\a\xbaH\x04*\x02\x18\x10R\tbeamWidth\"\xa4\x04\n" +
 	"\n" +
 	"AskRequest\x12'\n" +
 	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12\x1f\n" +
@@ -3762,12 +3675,13 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\x06limits\x18\x05 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\x12@\n" +
 	"\aoptions\x18\x06 \x01(\v2&.triplemesh.orchestrator.v1.AskOptionsR\aoptions\x12M\n" +
 	"\tother_kgs\x18\a \x03(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\b\xbaH\x05\x92\x01\x02\x10\aR\botherKgs\x12R\n" +
-	"\x0erelation_paths\x18\b \x03(\v2!.triplemesh.graph.v1.RelationPathB\b\xbaH\x05\x92\x01\x02\x10@R\rrelationPaths\"@\n" +
+	"\x0erelation_paths\x18\b \x03(\v2!.triplemesh.graph.v1.RelationPathB\b\xbaH\x05\x92\x01\x02\x10@R\rrelationPaths\x12A\n" +
+	"\ahistory\x18\t \x03(\v2\x1d.triplemesh.generator.v1.TurnB\b\xbaH\x05\x92\x01\x02\x10@R\ahistory\"@\n" +
 	"\vAskResponse\x121\n" +
 	"\x03run\x18\x01 \x01(\v2\x1f.triplemesh.orchestrator.v1.RunR\x03run\"Y\n" +
 	"\x06Answer\x12\x16\n" +
 	"\x06answer\x18\x01 \x01(\tR\x06answer\x127\n" +
-	"\bevidence\x18\x02 \x03(\v2\x1b.triplemesh.graph.v1.TripleR\bevidence\"\xe8\v\n" +
+	"\bevidence\x18\x02 \x03(\v2\x1b.triplemesh.graph.v1.TripleR\bevidence\"\x99\f\n" +
 	"\x03Run\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bquestion\x18\x02 \x01(\tR\bquestion\x12\x16\n" +
@@ -3800,7 +3714,8 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"confidence\x88\x01\x01\x12B\n" +
 	"\tconflicts\x18\x1b \x03(\v2$.triplemesh.orchestrator.v1.ConflictR\tconflicts\x12>\n" +
 	"\bwithheld\x18\x1c \x03(\v2\".triplemesh.orchestrator.v1.AnswerR\bwithheld\x12\x18\n" +
-	"\asubject\x18\x1d \x01(\tR\asubjectB\b\n" +
+	"\asubject\x18\x1d \x01(\tR\asubject\x12/\n" +
+	"\x13standalone_question\x18\x1e \x01(\tR\x12standaloneQuestionB\b\n" +
 	"\x06graphsB\x15\n" +
 	"\x13_answer_probabilityB\r\n" +
 	"\v_confidenceJ\x06\b\xff\x0f\x10\x80\x10\"w\n" +
@@ -3972,26 +3887,23 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\astarted\x18\n" +
 	" \x01(\v2\x1a.google.protobuf.TimestampR\astarted\x125\n" +
 	"\bduration\x18\v \x01(\v2\x19.google.protobuf.DurationR\bduration\x12\x18\n" +
-	"\apartial\x18\f \x01(\bR\apartial\"2\n" +
-	"\bTextSpan\x12\x14\n" +
-	"\x05start\x18\x01 \x01(\rR\x05start\x12\x10\n" +
-	"\x03end\x18\x02 \x01(\rR\x03end\"\xac\x02\n" +
+	"\apartial\x18\f \x01(\bR\apartial\"\xa1\x02\n" +
 	"\x05Claim\x123\n" +
-	"\x06triple\x18\x01 \x01(\v2\x1b.triplemesh.graph.v1.TripleR\x06triple\x128\n" +
-	"\x04span\x18\x02 \x01(\v2$.triplemesh.orchestrator.v1.TextSpanR\x04span\x12=\n" +
-	"\averdict\x18\x03 \x01(\x0e2#.triplemesh.orchestrator.v1.VerdictR\averdict\x12\x1e\n" +
+	"\x06triple\x18\x01 \x01(\v2\x1b.triplemesh.graph.v1.TripleR\x06triple\x121\n" +
+	"\x04span\x18\x02 \x01(\v2\x1d.triplemesh.graph.v1.TextSpanR\x04span\x129\n" +
+	"\averdict\x18\x03 \x01(\x0e2\x1f.triplemesh.verifier.v1.VerdictR\averdict\x12\x1e\n" +
 	"\n" +
 	"confidence\x18\x04 \x01(\x02R\n" +
 	"confidence\x12=\n" +
 	"\bevidence\x18\x05 \x03(\v2!.triplemesh.graph.v1.ScoredTripleR\bevidence\x12\x16\n" +
-	"\x06reason\x18\x06 \x01(\tR\x06reason\"\xd7\x01\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reason\"\xc9\x01\n" +
 	"\n" +
-	"Correction\x128\n" +
-	"\x04span\x18\x01 \x01(\v2$.triplemesh.orchestrator.v1.TextSpanR\x04span\x12\x16\n" +
+	"Correction\x121\n" +
+	"\x04span\x18\x01 \x01(\v2\x1d.triplemesh.graph.v1.TextSpanR\x04span\x12\x16\n" +
 	"\x06before\x18\x02 \x01(\tR\x06before\x12\x14\n" +
-	"\x05after\x18\x03 \x01(\tR\x05after\x12K\n" +
-	"\x0ecorrected_span\x18\x04 \x01(\v2$.triplemesh.orchestrator.v1.TextSpanR\rcorrectedSpan\x12\x14\n" +
-	"\x05claim\x18\x05 \x01(\rR\x05claim*\xd0\x02\n" +
+	"\x05after\x18\x03 \x01(\tR\x05after\x12D\n" +
+	"\x0ecorrected_span\x18\x04 \x01(\v2\x1d.triplemesh.graph.v1.TextSpanR\rcorrectedSpan\x12\x14\n" +
+	"\x05claim\x18\x05 \x01(\rR\x05claim*\xe3\x02\n" +
 	"\x05Stage\x12\x15\n" +
 	"\x11STAGE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12STAGE_PSEUDO_GRAPH\x10\x01\x12\x16\n" +
@@ -4010,7 +3922,8 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\rSTAGE_EXPLORE\x10\f\x12\x10\n" +
 	"\fSTAGE_SAMPLE\x10\r\x12\x10\n" +
 	"\fSTAGE_CHOOSE\x10\x0e\x12\x10\n" +
-	"\fSTAGE_CLAIMS\x10\x0f*\xbd\x02\n" +
+	"\fSTAGE_CLAIMS\x10\x0f\x12\x11\n" +
+	"\rSTAGE_REWRITE\x10\x10*\xbd\x02\n" +
 	"\bAblation\x12\x18\n" +
 	"\x14ABLATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aABLATION_FROM_PSEUDO_GRAPH\x10\x01\x12\x1e\n" +
@@ -4027,12 +3940,7 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\x12GROUNDING_GROUNDED\x10\x01\x12\x15\n" +
 	"\x11GROUNDING_PARTIAL\x10\x02\x12\x18\n" +
 	"\x14GROUNDING_UNGROUNDED\x10\x03\x12\x17\n" +
-	"\x13GROUNDING_ABSTAINED\x10\x04*j\n" +
-	"\aVerdict\x12\x17\n" +
-	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x15\n" +
-	"\x11VERDICT_SUPPORTED\x10\x01\x12\x18\n" +
-	"\x14VERDICT_CONTRADICTED\x10\x02\x12\x15\n" +
-	"\x11VERDICT_NOT_IN_KG\x10\x032\xe2\a\n" +
+	"\x13GROUNDING_ABSTAINED\x10\x042\xe2\a\n" +
 	"\x13OrchestratorService\x12\\\n" +
 	"\x03Ask\x12&.triplemesh.orchestrator.v1.AskRequest\x1a'.triplemesh.orchestrator.v1.AskResponse\"\x04\xa8\xbc\x18\x01\x12p\n" +
 	"\tAskStream\x12,.triplemesh.orchestrator.v1.AskStreamRequest\x1a-.triplemesh.orchestrator.v1.AskStreamResponse\"\x04\xa8\xbc\x18\x010\x01\x12b\n" +
@@ -4056,218 +3964,220 @@ func file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP() []byte {
 	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescData
 }
 
-var file_triplemesh_orchestrator_v1_orchestrator_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
+var file_triplemesh_orchestrator_v1_orchestrator_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_triplemesh_orchestrator_v1_orchestrator_proto_goTypes = []any{
 	(Stage)(0),                    // 0: triplemesh.orchestrator.v1.Stage
 	(Ablation)(0),                 // 1: triplemesh.orchestrator.v1.Ablation
 	(Grounding)(0),                // 2: triplemesh.orchestrator.v1.Grounding
-	(Verdict)(0),                  // 3: triplemesh.orchestrator.v1.Verdict
-	(*AskOptions)(nil),            // 4: triplemesh.orchestrator.v1.AskOptions
-	(*AskRequest)(nil),            // 5: triplemesh.orchestrator.v1.AskRequest
-	(*AskResponse)(nil),           // 6: triplemesh.orchestrator.v1.AskResponse
-	(*Answer)(nil),                // 7: triplemesh.orchestrator.v1.Answer
-	(*Run)(nil),                   // 8: triplemesh.orchestrator.v1.Run
-	(*Conflict)(nil),              // 9: triplemesh.orchestrator.v1.Conflict
-	(*PgAkvGraphs)(nil),           // 10: triplemesh.orchestrator.v1.PgAkvGraphs
-	(*GerGraphs)(nil),             // 11: triplemesh.orchestrator.v1.GerGraphs
-	(*RagGraphs)(nil),             // 12: triplemesh.orchestrator.v1.RagGraphs
-	(*ScGraphs)(nil),              // 13: triplemesh.orchestrator.v1.ScGraphs
-	(*Sample)(nil),                // 14: triplemesh.orchestrator.v1.Sample
-	(*TogGraphs)(nil),             // 15: triplemesh.orchestrator.v1.TogGraphs
-	(*TogDepth)(nil),              // 16: triplemesh.orchestrator.v1.TogDepth
-	(*RogGraphs)(nil),             // 17: triplemesh.orchestrator.v1.RogGraphs
-	(*AutoGraphs)(nil),            // 18: triplemesh.orchestrator.v1.AutoGraphs
-	(*StageReport)(nil),           // 19: triplemesh.orchestrator.v1.StageReport
-	(*Span)(nil),                  // 20: triplemesh.orchestrator.v1.Span
-	(*AskStreamRequest)(nil),      // 21: triplemesh.orchestrator.v1.AskStreamRequest
-	(*AskStreamResponse)(nil),     // 22: triplemesh.orchestrator.v1.AskStreamResponse
-	(*StageStarted)(nil),          // 23: triplemesh.orchestrator.v1.StageStarted
-	(*StageFinished)(nil),         // 24: triplemesh.orchestrator.v1.StageFinished
-	(*ListMethodsRequest)(nil),    // 25: triplemesh.orchestrator.v1.ListMethodsRequest
-	(*ListMethodsResponse)(nil),   // 26: triplemesh.orchestrator.v1.ListMethodsResponse
-	(*Method)(nil),                // 27: triplemesh.orchestrator.v1.Method
-	(*GetRunRequest)(nil),         // 28: triplemesh.orchestrator.v1.GetRunRequest
-	(*GetRunResponse)(nil),        // 29: triplemesh.orchestrator.v1.GetRunResponse
-	(*ListRunsRequest)(nil),       // 30: triplemesh.orchestrator.v1.ListRunsRequest
-	(*ListRunsResponse)(nil),      // 31: triplemesh.orchestrator.v1.ListRunsResponse
-	(*GetQuotaRequest)(nil),       // 32: triplemesh.orchestrator.v1.GetQuotaRequest
-	(*GetQuotaResponse)(nil),      // 33: triplemesh.orchestrator.v1.GetQuotaResponse
-	(*Quota)(nil),                 // 34: triplemesh.orchestrator.v1.Quota
-	(*GetMeshRequest)(nil),        // 35: triplemesh.orchestrator.v1.GetMeshRequest
-	(*GetMeshResponse)(nil),       // 36: triplemesh.orchestrator.v1.GetMeshResponse
-	(*StageHealth)(nil),           // 37: triplemesh.orchestrator.v1.StageHealth
-	(*CheckRequest)(nil),          // 38: triplemesh.orchestrator.v1.CheckRequest
-	(*CheckResponse)(nil),         // 39: triplemesh.orchestrator.v1.CheckResponse
-	(*CheckStreamRequest)(nil),    // 40: triplemesh.orchestrator.v1.CheckStreamRequest
-	(*CheckStreamResponse)(nil),   // 41: triplemesh.orchestrator.v1.CheckStreamResponse
-	(*CheckProgress)(nil),         // 42: triplemesh.orchestrator.v1.CheckProgress
-	(*Check)(nil),                 // 43: triplemesh.orchestrator.v1.Check
-	(*TextSpan)(nil),              // 44: triplemesh.orchestrator.v1.TextSpan
-	(*Claim)(nil),                 // 45: triplemesh.orchestrator.v1.Claim
-	(*Correction)(nil),            // 46: triplemesh.orchestrator.v1.Correction
-	nil,                           // 47: triplemesh.orchestrator.v1.Span.AttributesEntry
-	(*v1.GroundingOptions)(nil),   // 48: triplemesh.retriever.v1.GroundingOptions
-	(v11.VerificationMode)(0),     // 49: triplemesh.verifier.v1.VerificationMode
-	(v12.ReflectionMode)(0),       // 50: triplemesh.reflector.v1.ReflectionMode
-	(v13.AnswerForm)(0),           // 51: triplemesh.generator.v1.AnswerForm
-	(*v14.KnowledgeGraphRef)(nil), // 52: triplemesh.graph.v1.KnowledgeGraphRef
-	(*v15.Limits)(nil),            // 53: triplemesh.llm.v1.Limits
-	(*v14.RelationPath)(nil),      // 54: triplemesh.graph.v1.RelationPath
-	(*v14.Triple)(nil),            // 55: triplemesh.graph.v1.Triple
-	(*v15.Usage)(nil),             // 56: triplemesh.llm.v1.Usage
-	(*timestamppb.Timestamp)(nil), // 57: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 58: google.protobuf.Duration
-	(*v13.CypherDiagnostic)(nil),  // 59: triplemesh.generator.v1.CypherDiagnostic
-	(*v14.PseudoGraph)(nil),       // 60: triplemesh.graph.v1.PseudoGraph
-	(*v14.ScoredTriple)(nil),      // 61: triplemesh.graph.v1.ScoredTriple
-	(*v14.GroundGraph)(nil),       // 62: triplemesh.graph.v1.GroundGraph
-	(*v14.DroppedSubject)(nil),    // 63: triplemesh.graph.v1.DroppedSubject
-	(*v14.Edit)(nil),              // 64: triplemesh.graph.v1.Edit
-	(*v14.FixedGraph)(nil),        // 65: triplemesh.graph.v1.FixedGraph
-	(*v14.EntityLink)(nil),        // 66: triplemesh.graph.v1.EntityLink
-	(*v14.ReasoningPath)(nil),     // 67: triplemesh.graph.v1.ReasoningPath
-	(*v14.CandidateAnswer)(nil),   // 68: triplemesh.graph.v1.CandidateAnswer
-	(*v16.QuestionVerdict)(nil),   // 69: triplemesh.evaluator.v1.QuestionVerdict
-	(*v16.AnswerVerdict)(nil),     // 70: triplemesh.evaluator.v1.AnswerVerdict
-	(*v12.Reflection)(nil),        // 71: triplemesh.reflector.v1.Reflection
-	(*v15.Warning)(nil),           // 72: triplemesh.llm.v1.Warning
-	(v17.Scope)(0),                // 73: triplemesh.auth.v1.Scope
+	(*AskOptions)(nil),            // 3: triplemesh.orchestrator.v1.AskOptions
+	(*AskRequest)(nil),            // 4: triplemesh.orchestrator.v1.AskRequest
+	(*AskResponse)(nil),           // 5: triplemesh.orchestrator.v1.AskResponse
+	(*Answer)(nil),                // 6: triplemesh.orchestrator.v1.Answer
+	(*Run)(nil),                   // 7: triplemesh.orchestrator.v1.Run
+	(*Conflict)(nil),              // 8: triplemesh.orchestrator.v1.Conflict
+	(*PgAkvGraphs)(nil),           // 9: triplemesh.orchestrator.v1.PgAkvGraphs
+	(*GerGraphs)(nil),             // 10: triplemesh.orchestrator.v1.GerGraphs
+	(*RagGraphs)(nil),             // 11: triplemesh.orchestrator.v1.RagGraphs
+	(*ScGraphs)(nil),              // 12: triplemesh.orchestrator.v1.ScGraphs
+	(*Sample)(nil),                // 13: triplemesh.orchestrator.v1.Sample
+	(*TogGraphs)(nil),             // 14: triplemesh.orchestrator.v1.TogGraphs
+	(*TogDepth)(nil),              // 15: triplemesh.orchestrator.v1.TogDepth
+	(*RogGraphs)(nil),             // 16: triplemesh.orchestrator.v1.RogGraphs
+	(*AutoGraphs)(nil),            // 17: triplemesh.orchestrator.v1.AutoGraphs
+	(*StageReport)(nil),           // 18: triplemesh.orchestrator.v1.StageReport
+	(*Span)(nil),                  // 19: triplemesh.orchestrator.v1.Span
+	(*AskStreamRequest)(nil),      // 20: triplemesh.orchestrator.v1.AskStreamRequest
+	(*AskStreamResponse)(nil),     // 21: triplemesh.orchestrator.v1.AskStreamResponse
+	(*StageStarted)(nil),          // 22: triplemesh.orchestrator.v1.StageStarted
+	(*StageFinished)(nil),         // 23: triplemesh.orchestrator.v1.StageFinished
+	(*ListMethodsRequest)(nil),    // 24: triplemesh.orchestrator.v1.ListMethodsRequest
+	(*ListMethodsResponse)(nil),   // 25: triplemesh.orchestrator.v1.ListMethodsResponse
+	(*Method)(nil),                // 26: triplemesh.orchestrator.v1.Method
+	(*GetRunRequest)(nil),         // 27: triplemesh.orchestrator.v1.GetRunRequest
+	(*GetRunResponse)(nil),        // 28: triplemesh.orchestrator.v1.GetRunResponse
+	(*ListRunsRequest)(nil),       // 29: triplemesh.orchestrator.v1.ListRunsRequest
+	(*ListRunsResponse)(nil),      // 30: triplemesh.orchestrator.v1.ListRunsResponse
+	(*GetQuotaRequest)(nil),       // 31: triplemesh.orchestrator.v1.GetQuotaRequest
+	(*GetQuotaResponse)(nil),      // 32: triplemesh.orchestrator.v1.GetQuotaResponse
+	(*Quota)(nil),                 // 33: triplemesh.orchestrator.v1.Quota
+	(*GetMeshRequest)(nil),        // 34: triplemesh.orchestrator.v1.GetMeshRequest
+	(*GetMeshResponse)(nil),       // 35: triplemesh.orchestrator.v1.GetMeshResponse
+	(*StageHealth)(nil),           // 36: triplemesh.orchestrator.v1.StageHealth
+	(*CheckRequest)(nil),          // 37: triplemesh.orchestrator.v1.CheckRequest
+	(*CheckResponse)(nil),         // 38: triplemesh.orchestrator.v1.CheckResponse
+	(*CheckStreamRequest)(nil),    // 39: triplemesh.orchestrator.v1.CheckStreamRequest
+	(*CheckStreamResponse)(nil),   // 40: triplemesh.orchestrator.v1.CheckStreamResponse
+	(*CheckProgress)(nil),         // 41: triplemesh.orchestrator.v1.CheckProgress
+	(*Check)(nil),                 // 42: triplemesh.orchestrator.v1.Check
+	(*Claim)(nil),                 // 43: triplemesh.orchestrator.v1.Claim
+	(*Correction)(nil),            // 44: triplemesh.orchestrator.v1.Correction
+	nil,                           // 45: triplemesh.orchestrator.v1.Span.AttributesEntry
+	(*v1.GroundingOptions)(nil),   // 46: triplemesh.retriever.v1.GroundingOptions
+	(v11.VerificationMode)(0),     // 47: triplemesh.verifier.v1.VerificationMode
+	(v12.ReflectionMode)(0),       // 48: triplemesh.reflector.v1.ReflectionMode
+	(v13.AnswerForm)(0),           // 49: triplemesh.generator.v1.AnswerForm
+	(*v14.KnowledgeGraphRef)(nil), // 50: triplemesh.graph.v1.KnowledgeGraphRef
+	(*v15.Limits)(nil),            // 51: triplemesh.llm.v1.Limits
+	(*v14.RelationPath)(nil),      // 52: triplemesh.graph.v1.RelationPath
+	(*v13.Turn)(nil),              // 53: triplemesh.generator.v1.Turn
+	(*v14.Triple)(nil),            // 54: triplemesh.graph.v1.Triple
+	(*v15.Usage)(nil),             // 55: triplemesh.llm.v1.Usage
+	(*timestamppb.Timestamp)(nil), // 56: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 57: google.protobuf.Duration
+	(*v13.CypherDiagnostic)(nil),  // 58: triplemesh.generator.v1.CypherDiagnostic
+	(*v14.PseudoGraph)(nil),       // 59: triplemesh.graph.v1.PseudoGraph
+	(*v14.ScoredTriple)(nil),      // 60: triplemesh.graph.v1.ScoredTriple
+	(*v14.GroundGraph)(nil),       // 61: triplemesh.graph.v1.GroundGraph
+	(*v14.DroppedSubject)(nil),    // 62: triplemesh.graph.v1.DroppedSubject
+	(*v14.Edit)(nil),              // 63: triplemesh.graph.v1.Edit
+	(*v14.FixedGraph)(nil),        // 64: triplemesh.graph.v1.FixedGraph
+	(*v14.EntityLink)(nil),        // 65: triplemesh.graph.v1.EntityLink
+	(*v14.ReasoningPath)(nil),     // 66: triplemesh.graph.v1.ReasoningPath
+	(*v14.CandidateAnswer)(nil),   // 67: triplemesh.graph.v1.CandidateAnswer
+	(*v16.QuestionVerdict)(nil),   // 68: triplemesh.evaluator.v1.QuestionVerdict
+	(*v16.AnswerVerdict)(nil),     // 69: triplemesh.evaluator.v1.AnswerVerdict
+	(*v12.Reflection)(nil),        // 70: triplemesh.reflector.v1.Reflection
+	(*v15.Warning)(nil),           // 71: triplemesh.llm.v1.Warning
+	(v17.Scope)(0),                // 72: triplemesh.auth.v1.Scope
+	(*v14.TextSpan)(nil),          // 73: triplemesh.graph.v1.TextSpan
+	(v11.Verdict)(0),              // 74: triplemesh.verifier.v1.Verdict
 }
 var file_triplemesh_orchestrator_v1_orchestrator_proto_depIdxs = []int32{
-	48,  // 0: triplemesh.orchestrator.v1.AskOptions.grounding:type_name -> triplemesh.retriever.v1.GroundingOptions
-	49,  // 1: triplemesh.orchestrator.v1.AskOptions.verification:type_name -> triplemesh.verifier.v1.VerificationMode
+	46,  // 0: triplemesh.orchestrator.v1.AskOptions.grounding:type_name -> triplemesh.retriever.v1.GroundingOptions
+	47,  // 1: triplemesh.orchestrator.v1.AskOptions.verification:type_name -> triplemesh.verifier.v1.VerificationMode
 	0,   // 2: triplemesh.orchestrator.v1.AskOptions.until:type_name -> triplemesh.orchestrator.v1.Stage
-	50,  // 3: triplemesh.orchestrator.v1.AskOptions.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
+	48,  // 3: triplemesh.orchestrator.v1.AskOptions.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
 	1,   // 4: triplemesh.orchestrator.v1.AskOptions.ablation:type_name -> triplemesh.orchestrator.v1.Ablation
-	51,  // 5: triplemesh.orchestrator.v1.AskOptions.answer_form:type_name -> triplemesh.generator.v1.AnswerForm
-	52,  // 6: triplemesh.orchestrator.v1.AskRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	53,  // 7: triplemesh.orchestrator.v1.AskRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	4,   // 8: triplemesh.orchestrator.v1.AskRequest.options:type_name -> triplemesh.orchestrator.v1.AskOptions
-	52,  // 9: triplemesh.orchestrator.v1.AskRequest.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	54,  // 10: triplemesh.orchestrator.v1.AskRequest.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
-	8,   // 11: triplemesh.orchestrator.v1.AskResponse.run:type_name -> triplemesh.orchestrator.v1.Run
-	55,  // 12: triplemesh.orchestrator.v1.Answer.evidence:type_name -> triplemesh.graph.v1.Triple
-	52,  // 13: triplemesh.orchestrator.v1.Run.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	7,   // 14: triplemesh.orchestrator.v1.Run.answers:type_name -> triplemesh.orchestrator.v1.Answer
-	2,   // 15: triplemesh.orchestrator.v1.Run.grounding:type_name -> triplemesh.orchestrator.v1.Grounding
-	10,  // 16: triplemesh.orchestrator.v1.Run.pg_akv:type_name -> triplemesh.orchestrator.v1.PgAkvGraphs
-	11,  // 17: triplemesh.orchestrator.v1.Run.ger:type_name -> triplemesh.orchestrator.v1.GerGraphs
-	12,  // 18: triplemesh.orchestrator.v1.Run.rag:type_name -> triplemesh.orchestrator.v1.RagGraphs
-	13,  // 19: triplemesh.orchestrator.v1.Run.sc:type_name -> triplemesh.orchestrator.v1.ScGraphs
-	15,  // 20: triplemesh.orchestrator.v1.Run.tog:type_name -> triplemesh.orchestrator.v1.TogGraphs
-	17,  // 21: triplemesh.orchestrator.v1.Run.rog:type_name -> triplemesh.orchestrator.v1.RogGraphs
-	18,  // 22: triplemesh.orchestrator.v1.Run.auto:type_name -> triplemesh.orchestrator.v1.AutoGraphs
-	19,  // 23: triplemesh.orchestrator.v1.Run.stages:type_name -> triplemesh.orchestrator.v1.StageReport
-	56,  // 24: triplemesh.orchestrator.v1.Run.usage:type_name -> triplemesh.llm.v1.Usage
-	20,  // 25: triplemesh.orchestrator.v1.Run.spans:type_name -> triplemesh.orchestrator.v1.Span
-	57,  // 26: triplemesh.orchestrator.v1.Run.started:type_name -> google.protobuf.Timestamp
-	58,  // 27: triplemesh.orchestrator.v1.Run.duration:type_name -> google.protobuf.Duration
-	52,  // 28: triplemesh.orchestrator.v1.Run.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	1,   // 29: triplemesh.orchestrator.v1.Run.ablation:type_name -> triplemesh.orchestrator.v1.Ablation
-	9,   // 30: triplemesh.orchestrator.v1.Run.conflicts:type_name -> triplemesh.orchestrator.v1.Conflict
-	7,   // 31: triplemesh.orchestrator.v1.Run.withheld:type_name -> triplemesh.orchestrator.v1.Answer
-	55,  // 32: triplemesh.orchestrator.v1.Conflict.triples:type_name -> triplemesh.graph.v1.Triple
-	59,  // 33: triplemesh.orchestrator.v1.PgAkvGraphs.diagnostics:type_name -> triplemesh.generator.v1.CypherDiagnostic
-	60,  // 34: triplemesh.orchestrator.v1.PgAkvGraphs.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
-	61,  // 35: triplemesh.orchestrator.v1.PgAkvGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
-	62,  // 36: triplemesh.orchestrator.v1.PgAkvGraphs.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
-	63,  // 37: triplemesh.orchestrator.v1.PgAkvGraphs.dropped:type_name -> triplemesh.graph.v1.DroppedSubject
-	49,  // 38: triplemesh.orchestrator.v1.PgAkvGraphs.verification:type_name -> triplemesh.verifier.v1.VerificationMode
-	64,  // 39: triplemesh.orchestrator.v1.PgAkvGraphs.edits:type_name -> triplemesh.graph.v1.Edit
-	65,  // 40: triplemesh.orchestrator.v1.PgAkvGraphs.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
-	66,  // 41: triplemesh.orchestrator.v1.GerGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
-	54,  // 42: triplemesh.orchestrator.v1.GerGraphs.proposed_paths:type_name -> triplemesh.graph.v1.RelationPath
-	54,  // 43: triplemesh.orchestrator.v1.GerGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
-	67,  // 44: triplemesh.orchestrator.v1.GerGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	68,  // 45: triplemesh.orchestrator.v1.GerGraphs.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
-	69,  // 46: triplemesh.orchestrator.v1.GerGraphs.question_verdict:type_name -> triplemesh.evaluator.v1.QuestionVerdict
-	70,  // 47: triplemesh.orchestrator.v1.GerGraphs.answer_verdicts:type_name -> triplemesh.evaluator.v1.AnswerVerdict
-	71,  // 48: triplemesh.orchestrator.v1.GerGraphs.reflections:type_name -> triplemesh.reflector.v1.Reflection
-	50,  // 49: triplemesh.orchestrator.v1.GerGraphs.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
-	61,  // 50: triplemesh.orchestrator.v1.RagGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
-	14,  // 51: triplemesh.orchestrator.v1.ScGraphs.samples:type_name -> triplemesh.orchestrator.v1.Sample
-	66,  // 52: triplemesh.orchestrator.v1.TogGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
-	16,  // 53: triplemesh.orchestrator.v1.TogGraphs.depths:type_name -> triplemesh.orchestrator.v1.TogDepth
-	67,  // 54: triplemesh.orchestrator.v1.TogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	54,  // 55: triplemesh.orchestrator.v1.TogDepth.relations:type_name -> triplemesh.graph.v1.RelationPath
-	67,  // 56: triplemesh.orchestrator.v1.TogDepth.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	66,  // 57: triplemesh.orchestrator.v1.RogGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
-	54,  // 58: triplemesh.orchestrator.v1.RogGraphs.planned_paths:type_name -> triplemesh.graph.v1.RelationPath
-	54,  // 59: triplemesh.orchestrator.v1.RogGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
-	67,  // 60: triplemesh.orchestrator.v1.RogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	10,  // 61: triplemesh.orchestrator.v1.AutoGraphs.pg_akv:type_name -> triplemesh.orchestrator.v1.PgAkvGraphs
-	11,  // 62: triplemesh.orchestrator.v1.AutoGraphs.ger:type_name -> triplemesh.orchestrator.v1.GerGraphs
-	0,   // 63: triplemesh.orchestrator.v1.StageReport.stage:type_name -> triplemesh.orchestrator.v1.Stage
-	58,  // 64: triplemesh.orchestrator.v1.StageReport.duration:type_name -> google.protobuf.Duration
-	56,  // 65: triplemesh.orchestrator.v1.StageReport.usage:type_name -> triplemesh.llm.v1.Usage
-	72,  // 66: triplemesh.orchestrator.v1.StageReport.warnings:type_name -> triplemesh.llm.v1.Warning
-	57,  // 67: triplemesh.orchestrator.v1.Span.start:type_name -> google.protobuf.Timestamp
-	58,  // 68: triplemesh.orchestrator.v1.Span.duration:type_name -> google.protobuf.Duration
-	47,  // 69: triplemesh.orchestrator.v1.Span.attributes:type_name -> triplemesh.orchestrator.v1.Span.AttributesEntry
-	5,   // 70: triplemesh.orchestrator.v1.AskStreamRequest.request:type_name -> triplemesh.orchestrator.v1.AskRequest
-	23,  // 71: triplemesh.orchestrator.v1.AskStreamResponse.stage_started:type_name -> triplemesh.orchestrator.v1.StageStarted
-	24,  // 72: triplemesh.orchestrator.v1.AskStreamResponse.stage_finished:type_name -> triplemesh.orchestrator.v1.StageFinished
-	8,   // 73: triplemesh.orchestrator.v1.AskStreamResponse.run:type_name -> triplemesh.orchestrator.v1.Run
-	0,   // 74: triplemesh.orchestrator.v1.StageStarted.stage:type_name -> triplemesh.orchestrator.v1.Stage
-	19,  // 75: triplemesh.orchestrator.v1.StageFinished.report:type_name -> triplemesh.orchestrator.v1.StageReport
-	8,   // 76: triplemesh.orchestrator.v1.StageFinished.run:type_name -> triplemesh.orchestrator.v1.Run
-	27,  // 77: triplemesh.orchestrator.v1.ListMethodsResponse.methods:type_name -> triplemesh.orchestrator.v1.Method
-	0,   // 78: triplemesh.orchestrator.v1.Method.stages:type_name -> triplemesh.orchestrator.v1.Stage
-	1,   // 79: triplemesh.orchestrator.v1.Method.ablations:type_name -> triplemesh.orchestrator.v1.Ablation
-	8,   // 80: triplemesh.orchestrator.v1.GetRunResponse.run:type_name -> triplemesh.orchestrator.v1.Run
-	8,   // 81: triplemesh.orchestrator.v1.ListRunsResponse.runs:type_name -> triplemesh.orchestrator.v1.Run
-	73,  // 82: triplemesh.orchestrator.v1.GetQuotaResponse.scopes:type_name -> triplemesh.auth.v1.Scope
-	34,  // 83: triplemesh.orchestrator.v1.GetQuotaResponse.quotas:type_name -> triplemesh.orchestrator.v1.Quota
-	57,  // 84: triplemesh.orchestrator.v1.Quota.resets:type_name -> google.protobuf.Timestamp
-	37,  // 85: triplemesh.orchestrator.v1.GetMeshResponse.stages:type_name -> triplemesh.orchestrator.v1.StageHealth
-	58,  // 86: triplemesh.orchestrator.v1.StageHealth.latency:type_name -> google.protobuf.Duration
-	52,  // 87: triplemesh.orchestrator.v1.CheckRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	52,  // 88: triplemesh.orchestrator.v1.CheckRequest.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	53,  // 89: triplemesh.orchestrator.v1.CheckRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	48,  // 90: triplemesh.orchestrator.v1.CheckRequest.grounding:type_name -> triplemesh.retriever.v1.GroundingOptions
-	43,  // 91: triplemesh.orchestrator.v1.CheckResponse.check:type_name -> triplemesh.orchestrator.v1.Check
-	38,  // 92: triplemesh.orchestrator.v1.CheckStreamRequest.request:type_name -> triplemesh.orchestrator.v1.CheckRequest
-	42,  // 93: triplemesh.orchestrator.v1.CheckStreamResponse.progress:type_name -> triplemesh.orchestrator.v1.CheckProgress
-	43,  // 94: triplemesh.orchestrator.v1.CheckStreamResponse.check:type_name -> triplemesh.orchestrator.v1.Check
-	45,  // 95: triplemesh.orchestrator.v1.CheckProgress.claims:type_name -> triplemesh.orchestrator.v1.Claim
-	45,  // 96: triplemesh.orchestrator.v1.Check.claims:type_name -> triplemesh.orchestrator.v1.Claim
-	46,  // 97: triplemesh.orchestrator.v1.Check.corrections:type_name -> triplemesh.orchestrator.v1.Correction
-	52,  // 98: triplemesh.orchestrator.v1.Check.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	52,  // 99: triplemesh.orchestrator.v1.Check.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	19,  // 100: triplemesh.orchestrator.v1.Check.stages:type_name -> triplemesh.orchestrator.v1.StageReport
-	56,  // 101: triplemesh.orchestrator.v1.Check.usage:type_name -> triplemesh.llm.v1.Usage
-	57,  // 102: triplemesh.orchestrator.v1.Check.started:type_name -> google.protobuf.Timestamp
-	58,  // 103: triplemesh.orchestrator.v1.Check.duration:type_name -> google.protobuf.Duration
-	55,  // 104: triplemesh.orchestrator.v1.Claim.triple:type_name -> triplemesh.graph.v1.Triple
-	44,  // 105: triplemesh.orchestrator.v1.Claim.span:type_name -> triplemesh.orchestrator.v1.TextSpan
-	3,   // 106: triplemesh.orchestrator.v1.Claim.verdict:type_name -> triplemesh.orchestrator.v1.Verdict
-	61,  // 107: triplemesh.orchestrator.v1.Claim.evidence:type_name -> triplemesh.graph.v1.ScoredTriple
-	44,  // 108: triplemesh.orchestrator.v1.Correction.span:type_name -> triplemesh.orchestrator.v1.TextSpan
-	44,  // 109: triplemesh.orchestrator.v1.Correction.corrected_span:type_name -> triplemesh.orchestrator.v1.TextSpan
-	5,   // 110: triplemesh.orchestrator.v1.OrchestratorService.Ask:input_type -> triplemesh.orchestrator.v1.AskRequest
-	21,  // 111: triplemesh.orchestrator.v1.OrchestratorService.AskStream:input_type -> triplemesh.orchestrator.v1.AskStreamRequest
-	38,  // 112: triplemesh.orchestrator.v1.OrchestratorService.Check:input_type -> triplemesh.orchestrator.v1.CheckRequest
-	40,  // 113: triplemesh.orchestrator.v1.OrchestratorService.CheckStream:input_type -> triplemesh.orchestrator.v1.CheckStreamRequest
-	25,  // 114: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:input_type -> triplemesh.orchestrator.v1.ListMethodsRequest
-	28,  // 115: triplemesh.orchestrator.v1.OrchestratorService.GetRun:input_type -> triplemesh.orchestrator.v1.GetRunRequest
-	30,  // 116: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:input_type -> triplemesh.orchestrator.v1.ListRunsRequest
-	32,  // 117: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:input_type -> triplemesh.orchestrator.v1.GetQuotaRequest
-	35,  // 118: triplemesh.orchestrator.v1.OrchestratorService.GetMesh:input_type -> triplemesh.orchestrator.v1.GetMeshRequest
-	6,   // 119: triplemesh.orchestrator.v1.OrchestratorService.Ask:output_type -> triplemesh.orchestrator.v1.AskResponse
-	22,  // 120: triplemesh.orchestrator.v1.OrchestratorService.AskStream:output_type -> triplemesh.orchestrator.v1.AskStreamResponse
-	39,  // 121: triplemesh.orchestrator.v1.OrchestratorService.Check:output_type -> triplemesh.orchestrator.v1.CheckResponse
-	41,  // 122: triplemesh.orchestrator.v1.OrchestratorService.CheckStream:output_type -> triplemesh.orchestrator.v1.CheckStreamResponse
-	26,  // 123: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:output_type -> triplemesh.orchestrator.v1.ListMethodsResponse
-	29,  // 124: triplemesh.orchestrator.v1.OrchestratorService.GetRun:output_type -> triplemesh.orchestrator.v1.GetRunResponse
-	31,  // 125: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:output_type -> triplemesh.orchestrator.v1.ListRunsResponse
-	33,  // 126: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:output_type -> triplemesh.orchestrator.v1.GetQuotaResponse
-	36,  // 127: triplemesh.orchestrator.v1.OrchestratorService.GetMesh:output_type -> triplemesh.orchestrator.v1.GetMeshResponse
-	119, // [119:128] is the sub-list for method output_type
-	110, // [110:119] is the sub-list for method input_type
-	110, // [110:110] is the sub-list for extension type_name
-	110, // [110:110] is the sub-list for extension extendee
-	0,   // [0:110] is the sub-list for field type_name
+	49,  // 5: triplemesh.orchestrator.v1.AskOptions.answer_form:type_name -> triplemesh.generator.v1.AnswerForm
+	50,  // 6: triplemesh.orchestrator.v1.AskRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	51,  // 7: triplemesh.orchestrator.v1.AskRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	3,   // 8: triplemesh.orchestrator.v1.AskRequest.options:type_name -> triplemesh.orchestrator.v1.AskOptions
+	50,  // 9: triplemesh.orchestrator.v1.AskRequest.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	52,  // 10: triplemesh.orchestrator.v1.AskRequest.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
+	53,  // 11: triplemesh.orchestrator.v1.AskRequest.history:type_name -> triplemesh.generator.v1.Turn
+	7,   // 12: triplemesh.orchestrator.v1.AskResponse.run:type_name -> triplemesh.orchestrator.v1.Run
+	54,  // 13: triplemesh.orchestrator.v1.Answer.evidence:type_name -> triplemesh.graph.v1.Triple
+	50,  // 14: triplemesh.orchestrator.v1.Run.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	6,   // 15: triplemesh.orchestrator.v1.Run.answers:type_name -> triplemesh.orchestrator.v1.Answer
+	2,   // 16: triplemesh.orchestrator.v1.Run.grounding:type_name -> triplemesh.orchestrator.v1.Grounding
+	9,   // 17: triplemesh.orchestrator.v1.Run.pg_akv:type_name -> triplemesh.orchestrator.v1.PgAkvGraphs
+	10,  // 18: triplemesh.orchestrator.v1.Run.ger:type_name -> triplemesh.orchestrator.v1.GerGraphs
+	11,  // 19: triplemesh.orchestrator.v1.Run.rag:type_name -> triplemesh.orchestrator.v1.RagGraphs
+	12,  // 20: triplemesh.orchestrator.v1.Run.sc:type_name -> triplemesh.orchestrator.v1.ScGraphs
+	14,  // 21: triplemesh.orchestrator.v1.Run.tog:type_name -> triplemesh.orchestrator.v1.TogGraphs
+	16,  // 22: triplemesh.orchestrator.v1.Run.rog:type_name -> triplemesh.orchestrator.v1.RogGraphs
+	17,  // 23: triplemesh.orchestrator.v1.Run.auto:type_name -> triplemesh.orchestrator.v1.AutoGraphs
+	18,  // 24: triplemesh.orchestrator.v1.Run.stages:type_name -> triplemesh.orchestrator.v1.StageReport
+	55,  // 25: triplemesh.orchestrator.v1.Run.usage:type_name -> triplemesh.llm.v1.Usage
+	19,  // 26: triplemesh.orchestrator.v1.Run.spans:type_name -> triplemesh.orchestrator.v1.Span
+	56,  // 27: triplemesh.orchestrator.v1.Run.started:type_name -> google.protobuf.Timestamp
+	57,  // 28: triplemesh.orchestrator.v1.Run.duration:type_name -> google.protobuf.Duration
+	50,  // 29: triplemesh.orchestrator.v1.Run.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	1,   // 30: triplemesh.orchestrator.v1.Run.ablation:type_name -> triplemesh.orchestrator.v1.Ablation
+	8,   // 31: triplemesh.orchestrator.v1.Run.conflicts:type_name -> triplemesh.orchestrator.v1.Conflict
+	6,   // 32: triplemesh.orchestrator.v1.Run.withheld:type_name -> triplemesh.orchestrator.v1.Answer
+	54,  // 33: triplemesh.orchestrator.v1.Conflict.triples:type_name -> triplemesh.graph.v1.Triple
+	58,  // 34: triplemesh.orchestrator.v1.PgAkvGraphs.diagnostics:type_name -> triplemesh.generator.v1.CypherDiagnostic
+	59,  // 35: triplemesh.orchestrator.v1.PgAkvGraphs.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
+	60,  // 36: triplemesh.orchestrator.v1.PgAkvGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
+	61,  // 37: triplemesh.orchestrator.v1.PgAkvGraphs.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
+	62,  // 38: triplemesh.orchestrator.v1.PgAkvGraphs.dropped:type_name -> triplemesh.graph.v1.DroppedSubject
+	47,  // 39: triplemesh.orchestrator.v1.PgAkvGraphs.verification:type_name -> triplemesh.verifier.v1.VerificationMode
+	63,  // 40: triplemesh.orchestrator.v1.PgAkvGraphs.edits:type_name -> triplemesh.graph.v1.Edit
+	64,  // 41: triplemesh.orchestrator.v1.PgAkvGraphs.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
+	65,  // 42: triplemesh.orchestrator.v1.GerGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
+	52,  // 43: triplemesh.orchestrator.v1.GerGraphs.proposed_paths:type_name -> triplemesh.graph.v1.RelationPath
+	52,  // 44: triplemesh.orchestrator.v1.GerGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
+	66,  // 45: triplemesh.orchestrator.v1.GerGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	67,  // 46: triplemesh.orchestrator.v1.GerGraphs.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
+	68,  // 47: triplemesh.orchestrator.v1.GerGraphs.question_verdict:type_name -> triplemesh.evaluator.v1.QuestionVerdict
+	69,  // 48: triplemesh.orchestrator.v1.GerGraphs.answer_verdicts:type_name -> triplemesh.evaluator.v1.AnswerVerdict
+	70,  // 49: triplemesh.orchestrator.v1.GerGraphs.reflections:type_name -> triplemesh.reflector.v1.Reflection
+	48,  // 50: triplemesh.orchestrator.v1.GerGraphs.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
+	60,  // 51: triplemesh.orchestrator.v1.RagGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
+	13,  // 52: triplemesh.orchestrator.v1.ScGraphs.samples:type_name -> triplemesh.orchestrator.v1.Sample
+	65,  // 53: triplemesh.orchestrator.v1.TogGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
+	15,  // 54: triplemesh.orchestrator.v1.TogGraphs.depths:type_name -> triplemesh.orchestrator.v1.TogDepth
+	66,  // 55: triplemesh.orchestrator.v1.TogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	52,  // 56: triplemesh.orchestrator.v1.TogDepth.relations:type_name -> triplemesh.graph.v1.RelationPath
+	66,  // 57: triplemesh.orchestrator.v1.TogDepth.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	65,  // 58: triplemesh.orchestrator.v1.RogGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
+	52,  // 59: triplemesh.orchestrator.v1.RogGraphs.planned_paths:type_name -> triplemesh.graph.v1.RelationPath
+	52,  // 60: triplemesh.orchestrator.v1.RogGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
+	66,  // 61: triplemesh.orchestrator.v1.RogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	9,   // 62: triplemesh.orchestrator.v1.AutoGraphs.pg_akv:type_name -> triplemesh.orchestrator.v1.PgAkvGraphs
+	10,  // 63: triplemesh.orchestrator.v1.AutoGraphs.ger:type_name -> triplemesh.orchestrator.v1.GerGraphs
+	0,   // 64: triplemesh.orchestrator.v1.StageReport.stage:type_name -> triplemesh.orchestrator.v1.Stage
+	57,  // 65: triplemesh.orchestrator.v1.StageReport.duration:type_name -> google.protobuf.Duration
+	55,  // 66: triplemesh.orchestrator.v1.StageReport.usage:type_name -> triplemesh.llm.v1.Usage
+	71,  // 67: triplemesh.orchestrator.v1.StageReport.warnings:type_name -> triplemesh.llm.v1.Warning
+	56,  // 68: triplemesh.orchestrator.v1.Span.start:type_name -> google.protobuf.Timestamp
+	57,  // 69: triplemesh.orchestrator.v1.Span.duration:type_name -> google.protobuf.Duration
+	45,  // 70: triplemesh.orchestrator.v1.Span.attributes:type_name -> triplemesh.orchestrator.v1.Span.AttributesEntry
+	4,   // 71: triplemesh.orchestrator.v1.AskStreamRequest.request:type_name -> triplemesh.orchestrator.v1.AskRequest
+	22,  // 72: triplemesh.orchestrator.v1.AskStreamResponse.stage_started:type_name -> triplemesh.orchestrator.v1.StageStarted
+	23,  // 73: triplemesh.orchestrator.v1.AskStreamResponse.stage_finished:type_name -> triplemesh.orchestrator.v1.StageFinished
+	7,   // 74: triplemesh.orchestrator.v1.AskStreamResponse.run:type_name -> triplemesh.orchestrator.v1.Run
+	0,   // 75: triplemesh.orchestrator.v1.StageStarted.stage:type_name -> triplemesh.orchestrator.v1.Stage
+	18,  // 76: triplemesh.orchestrator.v1.StageFinished.report:type_name -> triplemesh.orchestrator.v1.StageReport
+	7,   // 77: triplemesh.orchestrator.v1.StageFinished.run:type_name -> triplemesh.orchestrator.v1.Run
+	26,  // 78: triplemesh.orchestrator.v1.ListMethodsResponse.methods:type_name -> triplemesh.orchestrator.v1.Method
+	0,   // 79: triplemesh.orchestrator.v1.Method.stages:type_name -> triplemesh.orchestrator.v1.Stage
+	1,   // 80: triplemesh.orchestrator.v1.Method.ablations:type_name -> triplemesh.orchestrator.v1.Ablation
+	7,   // 81: triplemesh.orchestrator.v1.GetRunResponse.run:type_name -> triplemesh.orchestrator.v1.Run
+	7,   // 82: triplemesh.orchestrator.v1.ListRunsResponse.runs:type_name -> triplemesh.orchestrator.v1.Run
+	72,  // 83: triplemesh.orchestrator.v1.GetQuotaResponse.scopes:type_name -> triplemesh.auth.v1.Scope
+	33,  // 84: triplemesh.orchestrator.v1.GetQuotaResponse.quotas:type_name -> triplemesh.orchestrator.v1.Quota
+	56,  // 85: triplemesh.orchestrator.v1.Quota.resets:type_name -> google.protobuf.Timestamp
+	36,  // 86: triplemesh.orchestrator.v1.GetMeshResponse.stages:type_name -> triplemesh.orchestrator.v1.StageHealth
+	57,  // 87: triplemesh.orchestrator.v1.StageHealth.latency:type_name -> google.protobuf.Duration
+	50,  // 88: triplemesh.orchestrator.v1.CheckRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	50,  // 89: triplemesh.orchestrator.v1.CheckRequest.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	51,  // 90: triplemesh.orchestrator.v1.CheckRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	46,  // 91: triplemesh.orchestrator.v1.CheckRequest.grounding:type_name -> triplemesh.retriever.v1.GroundingOptions
+	42,  // 92: triplemesh.orchestrator.v1.CheckResponse.check:type_name -> triplemesh.orchestrator.v1.Check
+	37,  // 93: triplemesh.orchestrator.v1.CheckStreamRequest.request:type_name -> triplemesh.orchestrator.v1.CheckRequest
+	41,  // 94: triplemesh.orchestrator.v1.CheckStreamResponse.progress:type_name -> triplemesh.orchestrator.v1.CheckProgress
+	42,  // 95: triplemesh.orchestrator.v1.CheckStreamResponse.check:type_name -> triplemesh.orchestrator.v1.Check
+	43,  // 96: triplemesh.orchestrator.v1.CheckProgress.claims:type_name -> triplemesh.orchestrator.v1.Claim
+	43,  // 97: triplemesh.orchestrator.v1.Check.claims:type_name -> triplemesh.orchestrator.v1.Claim
+	44,  // 98: triplemesh.orchestrator.v1.Check.corrections:type_name -> triplemesh.orchestrator.v1.Correction
+	50,  // 99: triplemesh.orchestrator.v1.Check.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	50,  // 100: triplemesh.orchestrator.v1.Check.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	18,  // 101: triplemesh.orchestrator.v1.Check.stages:type_name -> triplemesh.orchestrator.v1.StageReport
+	55,  // 102: triplemesh.orchestrator.v1.Check.usage:type_name -> triplemesh.llm.v1.Usage
+	56,  // 103: triplemesh.orchestrator.v1.Check.started:type_name -> google.protobuf.Timestamp
+	57,  // 104: triplemesh.orchestrator.v1.Check.duration:type_name -> google.protobuf.Duration
+	54,  // 105: triplemesh.orchestrator.v1.Claim.triple:type_name -> triplemesh.graph.v1.Triple
+	73,  // 106: triplemesh.orchestrator.v1.Claim.span:type_name -> triplemesh.graph.v1.TextSpan
+	74,  // 107: triplemesh.orchestrator.v1.Claim.verdict:type_name -> triplemesh.verifier.v1.Verdict
+	60,  // 108: triplemesh.orchestrator.v1.Claim.evidence:type_name -> triplemesh.graph.v1.ScoredTriple
+	73,  // 109: triplemesh.orchestrator.v1.Correction.span:type_name -> triplemesh.graph.v1.TextSpan
+	73,  // 110: triplemesh.orchestrator.v1.Correction.corrected_span:type_name -> triplemesh.graph.v1.TextSpan
+	4,   // 111: triplemesh.orchestrator.v1.OrchestratorService.Ask:input_type -> triplemesh.orchestrator.v1.AskRequest
+	20,  // 112: triplemesh.orchestrator.v1.OrchestratorService.AskStream:input_type -> triplemesh.orchestrator.v1.AskStreamRequest
+	37,  // 113: triplemesh.orchestrator.v1.OrchestratorService.Check:input_type -> triplemesh.orchestrator.v1.CheckRequest
+	39,  // 114: triplemesh.orchestrator.v1.OrchestratorService.CheckStream:input_type -> triplemesh.orchestrator.v1.CheckStreamRequest
+	24,  // 115: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:input_type -> triplemesh.orchestrator.v1.ListMethodsRequest
+	27,  // 116: triplemesh.orchestrator.v1.OrchestratorService.GetRun:input_type -> triplemesh.orchestrator.v1.GetRunRequest
+	29,  // 117: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:input_type -> triplemesh.orchestrator.v1.ListRunsRequest
+	31,  // 118: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:input_type -> triplemesh.orchestrator.v1.GetQuotaRequest
+	34,  // 119: triplemesh.orchestrator.v1.OrchestratorService.GetMesh:input_type -> triplemesh.orchestrator.v1.GetMeshRequest
+	5,   // 120: triplemesh.orchestrator.v1.OrchestratorService.Ask:output_type -> triplemesh.orchestrator.v1.AskResponse
+	21,  // 121: triplemesh.orchestrator.v1.OrchestratorService.AskStream:output_type -> triplemesh.orchestrator.v1.AskStreamResponse
+	38,  // 122: triplemesh.orchestrator.v1.OrchestratorService.Check:output_type -> triplemesh.orchestrator.v1.CheckResponse
+	40,  // 123: triplemesh.orchestrator.v1.OrchestratorService.CheckStream:output_type -> triplemesh.orchestrator.v1.CheckStreamResponse
+	25,  // 124: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:output_type -> triplemesh.orchestrator.v1.ListMethodsResponse
+	28,  // 125: triplemesh.orchestrator.v1.OrchestratorService.GetRun:output_type -> triplemesh.orchestrator.v1.GetRunResponse
+	30,  // 126: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:output_type -> triplemesh.orchestrator.v1.ListRunsResponse
+	32,  // 127: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:output_type -> triplemesh.orchestrator.v1.GetQuotaResponse
+	35,  // 128: triplemesh.orchestrator.v1.OrchestratorService.GetMesh:output_type -> triplemesh.orchestrator.v1.GetMeshResponse
+	120, // [120:129] is the sub-list for method output_type
+	111, // [111:120] is the sub-list for method input_type
+	111, // [111:111] is the sub-list for extension type_name
+	111, // [111:111] is the sub-list for extension extendee
+	0,   // [0:111] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_orchestrator_v1_orchestrator_proto_init() }
@@ -4300,8 +4210,8 @@ func file_triplemesh_orchestrator_v1_orchestrator_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc), len(file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   44,
+			NumEnums:      3,
+			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -87,6 +87,63 @@ func (VerificationMode) EnumDescriptor() ([]byte, []int) {
 	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{0}
 }
 
+// Verdict is what the knowledge graph says of a claim.
+type Verdict int32
+
+const (
+	// Not set.
+	Verdict_VERDICT_UNSPECIFIED Verdict = 0
+	// A triple of the knowledge graph says the same.
+	Verdict_VERDICT_SUPPORTED Verdict = 1
+	// A triple of the knowledge graph rules it out.
+	Verdict_VERDICT_CONTRADICTED Verdict = 2
+	// The knowledge graph says neither.
+	Verdict_VERDICT_NOT_IN_KG Verdict = 3
+)
+
+// Enum value maps for Verdict.
+var (
+	Verdict_name = map[int32]string{
+		0: "VERDICT_UNSPECIFIED",
+		1: "VERDICT_SUPPORTED",
+		2: "VERDICT_CONTRADICTED",
+		3: "VERDICT_NOT_IN_KG",
+	}
+	Verdict_value = map[string]int32{
+		"VERDICT_UNSPECIFIED":  0,
+		"VERDICT_SUPPORTED":    1,
+		"VERDICT_CONTRADICTED": 2,
+		"VERDICT_NOT_IN_KG":    3,
+	}
+)
+
+func (x Verdict) Enum() *Verdict {
+	p := new(Verdict)
+	*p = x
+	return p
+}
+
+func (x Verdict) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Verdict) Descriptor() protoreflect.EnumDescriptor {
+	return file_triplemesh_verifier_v1_verifier_proto_enumTypes[1].Descriptor()
+}
+
+func (Verdict) Type() protoreflect.EnumType {
+	return &file_triplemesh_verifier_v1_verifier_proto_enumTypes[1]
+}
+
+func (x Verdict) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Verdict.Descriptor instead.
+func (Verdict) EnumDescriptor() ([]byte, []int) {
+	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{1}
+}
+
 // VerifyRequest asks for G_f.
 type VerifyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -261,6 +318,442 @@ func (x *VerifyResponse) GetWarnings() []*v11.Warning {
 	return nil
 }
 
+// JudgeClaimsRequest gives claims and what the knowledge graph holds near them.
+type JudgeClaimsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The claims.
+	Claims []*ClaimToJudge `protobuf:"bytes,1,rep,name=claims,proto3" json:"claims,omitempty"`
+	// What the knowledge graph holds near them, as the ground graph of a
+	// pseudo-graph with the claims as its triples, in the same order. Of what a
+	// claim names, all triples of the relations that may be meant belong to it:
+	// what it lacks counts as what the knowledge graph lacks.
+	GroundGraph *v1.GroundGraph `protobuf:"bytes,2,opt,name=ground_graph,json=groundGraph,proto3" json:"ground_graph,omitempty"`
+	// How the relations in it are used; one that is missing counts as unknown.
+	Uses []*RelationUse `protobuf:"bytes,3,rep,name=uses,proto3" json:"uses,omitempty"`
+	// What may be spent.
+	Limits        *v11.Limits `protobuf:"bytes,4,opt,name=limits,proto3" json:"limits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *JudgeClaimsRequest) Reset() {
+	*x = JudgeClaimsRequest{}
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JudgeClaimsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JudgeClaimsRequest) ProtoMessage() {}
+
+func (x *JudgeClaimsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JudgeClaimsRequest.ProtoReflect.Descriptor instead.
+func (*JudgeClaimsRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *JudgeClaimsRequest) GetClaims() []*ClaimToJudge {
+	if x != nil {
+		return x.Claims
+	}
+	return nil
+}
+
+func (x *JudgeClaimsRequest) GetGroundGraph() *v1.GroundGraph {
+	if x != nil {
+		return x.GroundGraph
+	}
+	return nil
+}
+
+func (x *JudgeClaimsRequest) GetUses() []*RelationUse {
+	if x != nil {
+		return x.Uses
+	}
+	return nil
+}
+
+func (x *JudgeClaimsRequest) GetLimits() *v11.Limits {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+// ClaimToJudge is a claim with the words of the knowledge graph for it.
+type ClaimToJudge struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The claim.
+	Triple *v1.Triple `protobuf:"bytes,1,opt,name=triple,proto3" json:"triple,omitempty"`
+	// True where the text says that it is not so.
+	Negated bool `protobuf:"varint,2,opt,name=negated,proto3" json:"negated,omitempty"`
+	// The sentence that it was read off; may be empty.
+	Sentence string `protobuf:"bytes,3,opt,name=sentence,proto3" json:"sentence,omitempty"`
+	// The entities that its subject may mean.
+	Subjects []*v1.EntityLink `protobuf:"bytes,4,rep,name=subjects,proto3" json:"subjects,omitempty"`
+	// The entities that its object may mean.
+	Objects []*v1.EntityLink `protobuf:"bytes,5,rep,name=objects,proto3" json:"objects,omitempty"`
+	// The relations of the knowledge graph that are nearest in meaning to its
+	// relation, best first.
+	Relations     []*RelationMatch `protobuf:"bytes,6,rep,name=relations,proto3" json:"relations,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClaimToJudge) Reset() {
+	*x = ClaimToJudge{}
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimToJudge) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimToJudge) ProtoMessage() {}
+
+func (x *ClaimToJudge) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimToJudge.ProtoReflect.Descriptor instead.
+func (*ClaimToJudge) Descriptor() ([]byte, []int) {
+	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ClaimToJudge) GetTriple() *v1.Triple {
+	if x != nil {
+		return x.Triple
+	}
+	return nil
+}
+
+func (x *ClaimToJudge) GetNegated() bool {
+	if x != nil {
+		return x.Negated
+	}
+	return false
+}
+
+func (x *ClaimToJudge) GetSentence() string {
+	if x != nil {
+		return x.Sentence
+	}
+	return ""
+}
+
+func (x *ClaimToJudge) GetSubjects() []*v1.EntityLink {
+	if x != nil {
+		return x.Subjects
+	}
+	return nil
+}
+
+func (x *ClaimToJudge) GetObjects() []*v1.EntityLink {
+	if x != nil {
+		return x.Objects
+	}
+	return nil
+}
+
+func (x *ClaimToJudge) GetRelations() []*RelationMatch {
+	if x != nil {
+		return x.Relations
+	}
+	return nil
+}
+
+// RelationMatch is a relation of the knowledge graph that a claim may mean.
+type RelationMatch struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name as the knowledge graph has it.
+	Relation string `protobuf:"bytes,1,opt,name=relation,proto3" json:"relation,omitempty"`
+	// Cosine to the claim's relation, -1 to 1.
+	Score         float32 `protobuf:"fixed32,2,opt,name=score,proto3" json:"score,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RelationMatch) Reset() {
+	*x = RelationMatch{}
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RelationMatch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RelationMatch) ProtoMessage() {}
+
+func (x *RelationMatch) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RelationMatch.ProtoReflect.Descriptor instead.
+func (*RelationMatch) Descriptor() ([]byte, []int) {
+	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *RelationMatch) GetRelation() string {
+	if x != nil {
+		return x.Relation
+	}
+	return ""
+}
+
+func (x *RelationMatch) GetScore() float32 {
+	if x != nil {
+		return x.Score
+	}
+	return 0
+}
+
+// RelationUse is how a relation is used: whether what has one object for it may
+// have others.
+type RelationUse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name as the knowledge graph has it.
+	Relation string `protobuf:"bytes,1,opt,name=relation,proto3" json:"relation,omitempty"`
+	// How many subjects were looked at.
+	Subjects uint32 `protobuf:"varint,2,opt,name=subjects,proto3" json:"subjects,omitempty"`
+	// How many of these have several objects.
+	Several       uint32 `protobuf:"varint,3,opt,name=several,proto3" json:"several,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RelationUse) Reset() {
+	*x = RelationUse{}
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RelationUse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RelationUse) ProtoMessage() {}
+
+func (x *RelationUse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RelationUse.ProtoReflect.Descriptor instead.
+func (*RelationUse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *RelationUse) GetRelation() string {
+	if x != nil {
+		return x.Relation
+	}
+	return ""
+}
+
+func (x *RelationUse) GetSubjects() uint32 {
+	if x != nil {
+		return x.Subjects
+	}
+	return 0
+}
+
+func (x *RelationUse) GetSeveral() uint32 {
+	if x != nil {
+		return x.Several
+	}
+	return 0
+}
+
+// JudgeClaimsResponse carries the judgements.
+type JudgeClaimsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One for each claim, in the order of the request.
+	Judgements []*Judgement `protobuf:"bytes,1,rep,name=judgements,proto3" json:"judgements,omitempty"`
+	// What it cost.
+	Usage *v11.Usage `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
+	// What went wrong and was gone on without.
+	Warnings      []*v11.Warning `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *JudgeClaimsResponse) Reset() {
+	*x = JudgeClaimsResponse{}
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JudgeClaimsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JudgeClaimsResponse) ProtoMessage() {}
+
+func (x *JudgeClaimsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JudgeClaimsResponse.ProtoReflect.Descriptor instead.
+func (*JudgeClaimsResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *JudgeClaimsResponse) GetJudgements() []*Judgement {
+	if x != nil {
+		return x.Judgements
+	}
+	return nil
+}
+
+func (x *JudgeClaimsResponse) GetUsage() *v11.Usage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+func (x *JudgeClaimsResponse) GetWarnings() []*v11.Warning {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
+// Judgement is what the knowledge graph says of one claim.
+type Judgement struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What it says.
+	Verdict Verdict `protobuf:"varint,1,opt,name=verdict,proto3,enum=triplemesh.verifier.v1.Verdict" json:"verdict,omitempty"`
+	// How sure that is, 0 to 1.
+	Confidence float32 `protobuf:"fixed32,2,opt,name=confidence,proto3" json:"confidence,omitempty"`
+	// The triples that it rests on, best first; empty where the knowledge graph
+	// does not say.
+	Evidence []*v1.ScoredTriple `protobuf:"bytes,3,rep,name=evidence,proto3" json:"evidence,omitempty"`
+	// Why, in a sentence.
+	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	// What the knowledge graph has in the place of the claim's object, where the
+	// claim is contradicted and that is one thing; empty else.
+	Correction    string `protobuf:"bytes,5,opt,name=correction,proto3" json:"correction,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Judgement) Reset() {
+	*x = Judgement{}
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Judgement) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Judgement) ProtoMessage() {}
+
+func (x *Judgement) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Judgement.ProtoReflect.Descriptor instead.
+func (*Judgement) Descriptor() ([]byte, []int) {
+	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Judgement) GetVerdict() Verdict {
+	if x != nil {
+		return x.Verdict
+	}
+	return Verdict_VERDICT_UNSPECIFIED
+}
+
+func (x *Judgement) GetConfidence() float32 {
+	if x != nil {
+		return x.Confidence
+	}
+	return 0
+}
+
+func (x *Judgement) GetEvidence() []*v1.ScoredTriple {
+	if x != nil {
+		return x.Evidence
+	}
+	return nil
+}
+
+func (x *Judgement) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Judgement) GetCorrection() string {
+	if x != nil {
+		return x.Correction
+	}
+	return ""
+}
+
 var File_triplemesh_verifier_v1_verifier_proto protoreflect.FileDescriptor
 
 const file_triplemesh_verifier_v1_verifier_proto_rawDesc = "" +
@@ -279,14 +772,55 @@ const file_triplemesh_verifier_v1_verifier_proto_rawDesc = "" +
 	"\x05edits\x18\x02 \x03(\v2\x19.triplemesh.graph.v1.EditR\x05edits\x12<\n" +
 	"\x04mode\x18\x03 \x01(\x0e2(.triplemesh.verifier.v1.VerificationModeR\x04mode\x12.\n" +
 	"\x05usage\x18\x04 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
-	"\bwarnings\x18\x05 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings*\x8e\x01\n" +
+	"\bwarnings\x18\x05 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"\x99\x02\n" +
+	"\x12JudgeClaimsRequest\x12G\n" +
+	"\x06claims\x18\x01 \x03(\v2$.triplemesh.verifier.v1.ClaimToJudgeB\t\xbaH\x06\x92\x01\x03\x10\x80\bR\x06claims\x12C\n" +
+	"\fground_graph\x18\x02 \x01(\v2 .triplemesh.graph.v1.GroundGraphR\vgroundGraph\x12B\n" +
+	"\x04uses\x18\x03 \x03(\v2#.triplemesh.verifier.v1.RelationUseB\t\xbaH\x06\x92\x01\x03\x10\x90NR\x04uses\x121\n" +
+	"\x06limits\x18\x04 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\"\xea\x02\n" +
+	"\fClaimToJudge\x12;\n" +
+	"\x06triple\x18\x01 \x01(\v2\x1b.triplemesh.graph.v1.TripleB\x06\xbaH\x03\xc8\x01\x01R\x06triple\x12\x18\n" +
+	"\anegated\x18\x02 \x01(\bR\anegated\x12%\n" +
+	"\bsentence\x18\x03 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x01R\bsentence\x12F\n" +
+	"\bsubjects\x18\x04 \x03(\v2\x1f.triplemesh.graph.v1.EntityLinkB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\bsubjects\x12D\n" +
+	"\aobjects\x18\x05 \x03(\v2\x1f.triplemesh.graph.v1.EntityLinkB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\aobjects\x12N\n" +
+	"\trelations\x18\x06 \x03(\v2%.triplemesh.verifier.v1.RelationMatchB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\trelations\"N\n" +
+	"\rRelationMatch\x12'\n" +
+	"\brelation\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\brelation\x12\x14\n" +
+	"\x05score\x18\x02 \x01(\x02R\x05score\"l\n" +
+	"\vRelationUse\x12'\n" +
+	"\brelation\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\brelation\x12\x1a\n" +
+	"\bsubjects\x18\x02 \x01(\rR\bsubjects\x12\x18\n" +
+	"\aseveral\x18\x03 \x01(\rR\aseveral\"\xc0\x01\n" +
+	"\x13JudgeClaimsResponse\x12A\n" +
+	"\n" +
+	"judgements\x18\x01 \x03(\v2!.triplemesh.verifier.v1.JudgementR\n" +
+	"judgements\x12.\n" +
+	"\x05usage\x18\x02 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
+	"\bwarnings\x18\x03 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"\xdd\x01\n" +
+	"\tJudgement\x129\n" +
+	"\averdict\x18\x01 \x01(\x0e2\x1f.triplemesh.verifier.v1.VerdictR\averdict\x12\x1e\n" +
+	"\n" +
+	"confidence\x18\x02 \x01(\x02R\n" +
+	"confidence\x12=\n" +
+	"\bevidence\x18\x03 \x03(\v2!.triplemesh.graph.v1.ScoredTripleR\bevidence\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x1e\n" +
+	"\n" +
+	"correction\x18\x05 \x01(\tR\n" +
+	"correction*\x8e\x01\n" +
 	"\x10VerificationMode\x12!\n" +
 	"\x1dVERIFICATION_MODE_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17VERIFICATION_MODE_ALIGN\x10\x01\x12\x1b\n" +
 	"\x17VERIFICATION_MODE_EDITS\x10\x02\x12\x1d\n" +
-	"\x19VERIFICATION_MODE_REWRITE\x10\x032p\n" +
+	"\x19VERIFICATION_MODE_REWRITE\x10\x03*j\n" +
+	"\aVerdict\x12\x17\n" +
+	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11VERDICT_SUPPORTED\x10\x01\x12\x18\n" +
+	"\x14VERDICT_CONTRADICTED\x10\x02\x12\x15\n" +
+	"\x11VERDICT_NOT_IN_KG\x10\x032\xde\x01\n" +
 	"\x0fVerifierService\x12]\n" +
-	"\x06Verify\x12%.triplemesh.verifier.v1.VerifyRequest\x1a&.triplemesh.verifier.v1.VerifyResponse\"\x04\xa8\xbc\x18\x05BJZHgithub.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1;verifierv1b\x06proto3"
+	"\x06Verify\x12%.triplemesh.verifier.v1.VerifyRequest\x1a&.triplemesh.verifier.v1.VerifyResponse\"\x04\xa8\xbc\x18\x05\x12l\n" +
+	"\vJudgeClaims\x12*.triplemesh.verifier.v1.JudgeClaimsRequest\x1a+.triplemesh.verifier.v1.JudgeClaimsResponse\"\x04\xa8\xbc\x18\x05BJZHgithub.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1;verifierv1b\x06proto3"
 
 var (
 	file_triplemesh_verifier_v1_verifier_proto_rawDescOnce sync.Once
@@ -300,39 +834,64 @@ func file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP() []byte {
 	return file_triplemesh_verifier_v1_verifier_proto_rawDescData
 }
 
-var file_triplemesh_verifier_v1_verifier_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_triplemesh_verifier_v1_verifier_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_triplemesh_verifier_v1_verifier_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_triplemesh_verifier_v1_verifier_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_triplemesh_verifier_v1_verifier_proto_goTypes = []any{
-	(VerificationMode)(0),  // 0: triplemesh.verifier.v1.VerificationMode
-	(*VerifyRequest)(nil),  // 1: triplemesh.verifier.v1.VerifyRequest
-	(*VerifyResponse)(nil), // 2: triplemesh.verifier.v1.VerifyResponse
-	(*v1.PseudoGraph)(nil), // 3: triplemesh.graph.v1.PseudoGraph
-	(*v1.GroundGraph)(nil), // 4: triplemesh.graph.v1.GroundGraph
-	(*v11.Limits)(nil),     // 5: triplemesh.llm.v1.Limits
-	(v12.AnswerForm)(0),    // 6: triplemesh.generator.v1.AnswerForm
-	(*v1.FixedGraph)(nil),  // 7: triplemesh.graph.v1.FixedGraph
-	(*v1.Edit)(nil),        // 8: triplemesh.graph.v1.Edit
-	(*v11.Usage)(nil),      // 9: triplemesh.llm.v1.Usage
-	(*v11.Warning)(nil),    // 10: triplemesh.llm.v1.Warning
+	(VerificationMode)(0),       // 0: triplemesh.verifier.v1.VerificationMode
+	(Verdict)(0),                // 1: triplemesh.verifier.v1.Verdict
+	(*VerifyRequest)(nil),       // 2: triplemesh.verifier.v1.VerifyRequest
+	(*VerifyResponse)(nil),      // 3: triplemesh.verifier.v1.VerifyResponse
+	(*JudgeClaimsRequest)(nil),  // 4: triplemesh.verifier.v1.JudgeClaimsRequest
+	(*ClaimToJudge)(nil),        // 5: triplemesh.verifier.v1.ClaimToJudge
+	(*RelationMatch)(nil),       // 6: triplemesh.verifier.v1.RelationMatch
+	(*RelationUse)(nil),         // 7: triplemesh.verifier.v1.RelationUse
+	(*JudgeClaimsResponse)(nil), // 8: triplemesh.verifier.v1.JudgeClaimsResponse
+	(*Judgement)(nil),           // 9: triplemesh.verifier.v1.Judgement
+	(*v1.PseudoGraph)(nil),      // 10: triplemesh.graph.v1.PseudoGraph
+	(*v1.GroundGraph)(nil),      // 11: triplemesh.graph.v1.GroundGraph
+	(*v11.Limits)(nil),          // 12: triplemesh.llm.v1.Limits
+	(v12.AnswerForm)(0),         // 13: triplemesh.generator.v1.AnswerForm
+	(*v1.FixedGraph)(nil),       // 14: triplemesh.graph.v1.FixedGraph
+	(*v1.Edit)(nil),             // 15: triplemesh.graph.v1.Edit
+	(*v11.Usage)(nil),           // 16: triplemesh.llm.v1.Usage
+	(*v11.Warning)(nil),         // 17: triplemesh.llm.v1.Warning
+	(*v1.Triple)(nil),           // 18: triplemesh.graph.v1.Triple
+	(*v1.EntityLink)(nil),       // 19: triplemesh.graph.v1.EntityLink
+	(*v1.ScoredTriple)(nil),     // 20: triplemesh.graph.v1.ScoredTriple
 }
 var file_triplemesh_verifier_v1_verifier_proto_depIdxs = []int32{
-	3,  // 0: triplemesh.verifier.v1.VerifyRequest.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
-	4,  // 1: triplemesh.verifier.v1.VerifyRequest.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
+	10, // 0: triplemesh.verifier.v1.VerifyRequest.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
+	11, // 1: triplemesh.verifier.v1.VerifyRequest.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
 	0,  // 2: triplemesh.verifier.v1.VerifyRequest.mode:type_name -> triplemesh.verifier.v1.VerificationMode
-	5,  // 3: triplemesh.verifier.v1.VerifyRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	6,  // 4: triplemesh.verifier.v1.VerifyRequest.form:type_name -> triplemesh.generator.v1.AnswerForm
-	7,  // 5: triplemesh.verifier.v1.VerifyResponse.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
-	8,  // 6: triplemesh.verifier.v1.VerifyResponse.edits:type_name -> triplemesh.graph.v1.Edit
+	12, // 3: triplemesh.verifier.v1.VerifyRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	13, // 4: triplemesh.verifier.v1.VerifyRequest.form:type_name -> triplemesh.generator.v1.AnswerForm
+	14, // 5: triplemesh.verifier.v1.VerifyResponse.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
+	15, // 6: triplemesh.verifier.v1.VerifyResponse.edits:type_name -> triplemesh.graph.v1.Edit
 	0,  // 7: triplemesh.verifier.v1.VerifyResponse.mode:type_name -> triplemesh.verifier.v1.VerificationMode
-	9,  // 8: triplemesh.verifier.v1.VerifyResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	10, // 9: triplemesh.verifier.v1.VerifyResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	1,  // 10: triplemesh.verifier.v1.VerifierService.Verify:input_type -> triplemesh.verifier.v1.VerifyRequest
-	2,  // 11: triplemesh.verifier.v1.VerifierService.Verify:output_type -> triplemesh.verifier.v1.VerifyResponse
-	11, // [11:12] is the sub-list for method output_type
-	10, // [10:11] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	16, // 8: triplemesh.verifier.v1.VerifyResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	17, // 9: triplemesh.verifier.v1.VerifyResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	5,  // 10: triplemesh.verifier.v1.JudgeClaimsRequest.claims:type_name -> triplemesh.verifier.v1.ClaimToJudge
+	11, // 11: triplemesh.verifier.v1.JudgeClaimsRequest.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
+	7,  // 12: triplemesh.verifier.v1.JudgeClaimsRequest.uses:type_name -> triplemesh.verifier.v1.RelationUse
+	12, // 13: triplemesh.verifier.v1.JudgeClaimsRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	18, // 14: triplemesh.verifier.v1.ClaimToJudge.triple:type_name -> triplemesh.graph.v1.Triple
+	19, // 15: triplemesh.verifier.v1.ClaimToJudge.subjects:type_name -> triplemesh.graph.v1.EntityLink
+	19, // 16: triplemesh.verifier.v1.ClaimToJudge.objects:type_name -> triplemesh.graph.v1.EntityLink
+	6,  // 17: triplemesh.verifier.v1.ClaimToJudge.relations:type_name -> triplemesh.verifier.v1.RelationMatch
+	9,  // 18: triplemesh.verifier.v1.JudgeClaimsResponse.judgements:type_name -> triplemesh.verifier.v1.Judgement
+	16, // 19: triplemesh.verifier.v1.JudgeClaimsResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	17, // 20: triplemesh.verifier.v1.JudgeClaimsResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	1,  // 21: triplemesh.verifier.v1.Judgement.verdict:type_name -> triplemesh.verifier.v1.Verdict
+	20, // 22: triplemesh.verifier.v1.Judgement.evidence:type_name -> triplemesh.graph.v1.ScoredTriple
+	2,  // 23: triplemesh.verifier.v1.VerifierService.Verify:input_type -> triplemesh.verifier.v1.VerifyRequest
+	4,  // 24: triplemesh.verifier.v1.VerifierService.JudgeClaims:input_type -> triplemesh.verifier.v1.JudgeClaimsRequest
+	3,  // 25: triplemesh.verifier.v1.VerifierService.Verify:output_type -> triplemesh.verifier.v1.VerifyResponse
+	8,  // 26: triplemesh.verifier.v1.VerifierService.JudgeClaims:output_type -> triplemesh.verifier.v1.JudgeClaimsResponse
+	25, // [25:27] is the sub-list for method output_type
+	23, // [23:25] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_verifier_v1_verifier_proto_init() }
@@ -345,8 +904,8 @@ func file_triplemesh_verifier_v1_verifier_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_verifier_v1_verifier_proto_rawDesc), len(file_triplemesh_verifier_v1_verifier_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   2,
+			NumEnums:      2,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,7 +22,8 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	VerifierService_Verify_FullMethodName = "/triplemesh.verifier.v1.VerifierService/Verify"
+	VerifierService_Verify_FullMethodName      = "/triplemesh.verifier.v1.VerifierService/Verify"
+	VerifierService_JudgeClaims_FullMethodName = "/triplemesh.verifier.v1.VerifierService/JudgeClaims"
 )
 
 // VerifierServiceClient is the client API for VerifierService service.
@@ -34,6 +35,9 @@ type VerifierServiceClient interface {
 	// Verify turns G_p into G_f by G_g (PG&AKV §III-B, pseudo-graph
 	// verification).
 	Verify(ctx context.Context, in *VerifyRequest, opts ...grpc.CallOption) (*VerifyResponse, error)
+	// JudgeClaims tells of each claim whether the knowledge graph supports it,
+	// contradicts it or does not say.
+	JudgeClaims(ctx context.Context, in *JudgeClaimsRequest, opts ...grpc.CallOption) (*JudgeClaimsResponse, error)
 }
 
 type verifierServiceClient struct {
@@ -54,6 +58,16 @@ func (c *verifierServiceClient) Verify(ctx context.Context, in *VerifyRequest, o
 	return out, nil
 }
 
+func (c *verifierServiceClient) JudgeClaims(ctx context.Context, in *JudgeClaimsRequest, opts ...grpc.CallOption) (*JudgeClaimsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(JudgeClaimsResponse)
+	err := c.cc.Invoke(ctx, VerifierService_JudgeClaims_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // VerifierServiceServer is the server API for VerifierService service.
 // All implementations must embed UnimplementedVerifierServiceServer
 // for forward compatibility.
@@ -63,6 +77,9 @@ type VerifierServiceServer interface {
 	// Verify turns G_p into G_f by G_g (PG&AKV §III-B, pseudo-graph
 	// verification).
 	Verify(context.Context, *VerifyRequest) (*VerifyResponse, error)
+	// JudgeClaims tells of each claim whether the knowledge graph supports it,
+	// contradicts it or does not say.
+	JudgeClaims(context.Context, *JudgeClaimsRequest) (*JudgeClaimsResponse, error)
 	mustEmbedUnimplementedVerifierServiceServer()
 }
 
@@ -75,6 +92,9 @@ type UnimplementedVerifierServiceServer struct{}
 
 func (UnimplementedVerifierServiceServer) Verify(context.Context, *VerifyRequest) (*VerifyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Verify not implemented")
+}
+func (UnimplementedVerifierServiceServer) JudgeClaims(context.Context, *JudgeClaimsRequest) (*JudgeClaimsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method JudgeClaims not implemented")
 }
 func (UnimplementedVerifierServiceServer) mustEmbedUnimplementedVerifierServiceServer() {}
 func (UnimplementedVerifierServiceServer) testEmbeddedByValue()                         {}
@@ -115,6 +135,24 @@ func _VerifierService_Verify_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _VerifierService_JudgeClaims_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(JudgeClaimsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(VerifierServiceServer).JudgeClaims(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: VerifierService_JudgeClaims_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(VerifierServiceServer).JudgeClaims(ctx, req.(*JudgeClaimsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // VerifierService_ServiceDesc is the grpc.ServiceDesc for VerifierService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -125,6 +163,10 @@ var VerifierService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Verify",
 			Handler:    _VerifierService_Verify_Handler,
+		},
+		{
+			MethodName: "JudgeClaims",
+			Handler:    _VerifierService_JudgeClaims_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
