@@ -247,4 +247,5 @@ var names = map[orchestratorv1.Stage]string{
 	orchestratorv1.Stage_STAGE_SAMPLE:            "sample",
 	orchestratorv1.Stage_STAGE_CHOOSE:            "choose",
 	orchestratorv1.Stage_STAGE_CLAIMS:            "claims",
+	orchestratorv1.Stage_STAGE_REWRITE:           "rewrite",
 }

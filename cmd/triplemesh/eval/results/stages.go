@@ -78,6 +78,7 @@ func summariseStages(runs []*Measures) []StageSummary {
 // to them.
 func stageNames() []string {
 	order := []orchestratorv1.Stage{
+		orchestratorv1.Stage_STAGE_REWRITE,
 		orchestratorv1.Stage_STAGE_CHOOSE,
 		orchestratorv1.Stage_STAGE_LINK,
 		orchestratorv1.Stage_STAGE_PSEUDO_GRAPH,
