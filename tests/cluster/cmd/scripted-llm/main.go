@@ -8,7 +8,6 @@ import (
 	"log"
 	"net/http"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/triplemesh/triplemesh/internal/testkit"
@@ -33,7 +32,7 @@ func main() {
 // script drafts a wrong employer, and reads the right one off the facts that it
 // is shown.
 func script(latency time.Duration) *testkit.LLM {
-	model := testkit.NewLLM(process{})
+	model := testkit.NewLLM(testkit.Process{})
 	model.On(testkit.Task("pseudo-graph")).Reply(
 		`CREATE (s:Person {name: "Robert Stam"})-[:EMPLOYER]->(:Institution {name: "Google"})`).Usage(100, 20).Slow(latency)
 	model.On(testkit.Task("answer")).ReplyFunc(func(r testkit.Request) string {
@@ -52,12 +51,3 @@ func script(latency time.Duration) *testkit.LLM {
 	model.On(testkit.Task("reflect")).ReplyJSON(map[string]any{"answers": []string{institutions[0]}}).Usage(70, 20).Slow(latency)
 	return model
 }
-
-// process stands where a test would: what would fail it is logged.
-type process struct{ testing.TB }
-
-func (process) Helper()                           {}
-func (process) Cleanup(func())                    {}
-func (process) Errorf(format string, args ...any) { log.Printf(format, args...) }
-func (process) Fatalf(format string, args ...any) { log.Fatalf(format, args...) }
-func (process) Fatal(args ...any)                 { log.Fatal(args...) }

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+)
+
+func TestItAnswersByItsScripts(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "more.yaml")
+	more := "- {task: answer, has: [an own question], reply: 'By {a rule of its own}.'}\n"
+	if err := os.WriteFile(script, []byte(more), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	read, write := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- serve(ctx, options{grpc: "127.0.0.1:0", script: script, nth: 1000, set: settings{}}, write)
+	}()
+	go func() {
+		err := <-ended
+		write.CloseWithError(err)
+		ended <- err
+	}()
+	var at addresses
+	if err := json.NewDecoder(read).Decode(&at); err != nil {
+		t.Fatalf("it serves nowhere: %v", err)
+	}
+	conn, err := grpc.NewClient("passthrough:///"+at.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, c := range []struct{ name, question, method, answer string }{
+		{"pg-akv corrects the draft", "What institution employed Robert Stam?", "pg-akv", "New York University"},
+		{"ger finds both universities", "At which university did the director of the film Alexander study?", "ger", "University Yale"},
+		{"a rule of a file goes first", "This is an own question, is it?", "io", "a rule of its own"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			resp, err := orchestratorv1.NewOrchestratorServiceClient(conn).Ask(ctx, &orchestratorv1.AskRequest{
+				Question: c.question, Method: c.method, Kg: &graphv1.KnowledgeGraphRef{Name: "wikidata"},
+			})
+			if err != nil || len(resp.GetRun().GetAnswers()) == 0 || resp.GetRun().GetAnswers()[0].GetAnswer() != c.answer {
+				t.Errorf("got %v, %v; want %s", resp.GetRun().GetAnswers(), err, c.answer)
+			}
+		})
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+func TestAScriptThatSaysNothingIsRefused(t *testing.T) {
+	for name, text := range map[string]string{
+		"a rule without an answer": "- {task: answer}",
+		"an unknown key":           "- {task: answer, says: x}",
+		"no list":                  "task: answer",
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "script.yaml")
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := scripted(file, 0); err == nil {
+				t.Errorf("%s was taken", text)
+			}
+		})
+	}
+}
