@@ -1,0 +1,56 @@
+import { type CallOptions, callEvents, callJson, json, type Transport } from "./http";
+import { createKgs, type KgsApi } from "./kgs";
+import type {
+  AskRequest,
+  AskStreamResponse,
+  CheckRequest,
+  CheckStreamResponse,
+  GetQuotaResponse,
+  GetRunResponse,
+  ListMethodsResponse,
+  ListRunsResponse,
+  Mesh,
+  Report,
+} from "./messages";
+import { query } from "./query";
+
+/** Which runs to list. */
+export type RunFilter = {
+  pageSize?: number;
+  pageToken?: string;
+  method?: string;
+  kg?: string;
+  query?: string;
+};
+
+/** The mesh, by REST. Every call may be aborted; all fail with a Problem. */
+export type Api = KgsApi & {
+  methods(options?: CallOptions): Promise<ListMethodsResponse>;
+  mesh(options?: CallOptions): Promise<Mesh>;
+  quota(options?: CallOptions): Promise<GetQuotaResponse>;
+  /** Asks a question; the last event is the run. */
+  ask(request: AskRequest, options?: CallOptions): AsyncGenerator<AskStreamResponse>;
+  /** Checks a text; the last event is the checked text. */
+  check(request: CheckRequest, options?: CallOptions): AsyncGenerator<CheckStreamResponse>;
+  /** Lists answered questions, newest first. */
+  runs(filter?: RunFilter, options?: CallOptions): Promise<ListRunsResponse>;
+  run(id: string, options?: CallOptions): Promise<GetRunResponse>;
+  reports(options?: CallOptions): Promise<{ reports?: Report[] }>;
+};
+
+/** A client of the mesh that serves this page. */
+export function createApi(transport: Transport): Api {
+  return {
+    ...createKgs(transport),
+    methods: (options) => callJson(transport, "methods", undefined, options),
+    mesh: (options) => callJson(transport, "mesh", undefined, options),
+    quota: (options) => callJson(transport, "quota", undefined, options),
+    ask: (request, options) =>
+      callEvents(transport, "ask:stream", { ...json(request), ...options }),
+    check: (request, options) =>
+      callEvents(transport, "check:stream", { ...json(request), ...options }),
+    runs: (filter = {}, options) => callJson(transport, `runs${query(filter)}`, undefined, options),
+    run: (id, options) => callJson(transport, `runs/${encodeURIComponent(id)}`, undefined, options),
+    reports: (options) => callJson(transport, "reports", undefined, options),
+  };
+}

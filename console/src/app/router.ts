@@ -1,0 +1,62 @@
+import { type ReadonlySignal, signal } from "@preact/signals";
+
+/** A place in the console: "#/kgs/wikidata?entity=Paris". */
+export type Place = {
+  /** The parts of its path, decoded: ["kgs", "wikidata"]. */
+  path: string[];
+  /** What stands behind the question mark. */
+  query: URLSearchParams;
+};
+
+/** Where the reader is, and the ways to other places. */
+export type Router = {
+  place: ReadonlySignal<Place>;
+  /** Goes to a place, as a new entry of the history. */
+  go(path: string[], query?: Record<string, string>): void;
+  /** Renames the place the reader is at, without an entry of its own. */
+  replace(path: string[], query?: Record<string, string>): void;
+};
+
+/** Reads the part of an address behind "#". What cannot be decoded is taken as it is. */
+export function parsePlace(hash: string): Place {
+  const bare = hash.replace(/^#?\/?/, "");
+  const mark = bare.indexOf("?");
+  const path = mark < 0 ? bare : bare.slice(0, mark);
+  return {
+    path: path.split("/").filter(Boolean).map(decode),
+    query: new URLSearchParams(mark < 0 ? "" : bare.slice(mark + 1)),
+  };
+}
+
+/** The address of a place, for links. Empty values are left out. */
+export function href(path: string[], query: Record<string, string> = {}): string {
+  const kept = Object.entries(query).filter(([, value]) => value !== "");
+  const search = new URLSearchParams(kept).toString();
+  return `#/${path.map(encodeURIComponent).join("/")}${search ? `?${search}` : ""}`;
+}
+
+/** A router over a window's address. */
+export function createRouter(window: Window): Router {
+  const place = signal(parsePlace(window.location.hash));
+  window.addEventListener("hashchange", () => {
+    place.value = parsePlace(window.location.hash);
+  });
+  return {
+    place,
+    go(path, query) {
+      window.location.hash = href(path, query);
+    },
+    replace(path, query) {
+      window.history.replaceState(null, "", href(path, query));
+      place.value = parsePlace(window.location.hash);
+    },
+  };
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,0 +1,27 @@
+import { render } from "preact";
+import { createApi } from "./api/client";
+import { createToken } from "./api/token";
+import { App } from "./app/App";
+import { createRouter } from "./app/router";
+import { Services } from "./app/services";
+import { createTheme } from "./app/theme";
+import "./styles/fonts.css";
+import "./styles/tokens.css";
+import "./styles/base.css";
+
+const root = document.getElementById("console");
+if (root) {
+  const token = createToken(sessionStorage);
+  const services = {
+    token,
+    api: createApi({ fetch: (url, init) => fetch(url, init), token: () => token.value.value }),
+    router: createRouter(window),
+    theme: createTheme(localStorage, document.documentElement),
+  };
+  render(
+    <Services.Provider value={services}>
+      <App />
+    </Services.Provider>,
+    root,
+  );
+}

@@ -1,0 +1,48 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { Icon } from "./Icon";
+import "./dialog.css";
+
+/**
+ * A window over the page. The browser keeps the focus in it, ends it at Escape
+ * and gives the focus back.
+ */
+export function Dialog({
+  title,
+  onClose,
+  children,
+}: {
+  title: ComponentChildren;
+  onClose: () => void;
+  children: ComponentChildren;
+}) {
+  const box = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = box.current;
+    if (dialog && !dialog.open) {
+      dialog.showModal();
+    }
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={box}
+      class="dialog"
+      aria-labelledby={id}
+      onClose={onClose}
+      onClick={(event) => event.target === box.current && onClose()}
+      onKeyDown={(event) => event.key === "Escape" && onClose()}
+    >
+      <div class="dialog-body">
+        <header class="dialog-head">
+          <h2 id={id}>{title}</h2>
+          <button type="button" class="icon-button" aria-label="Close" onClick={onClose}>
+            <Icon name="close" />
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}
