@@ -8,7 +8,9 @@ import (
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval/dataset"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval/report/reporttest"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/home"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/reports"
 )
 
 func TestLookingAtResults(t *testing.T) {
@@ -35,6 +37,9 @@ func TestLookingAtResults(t *testing.T) {
 	}{
 		{"a report is written", []string{"report", root, "--out", page}, exitAnswered, "report.html  2 evaluations"},
 		{"a report of nothing is a failure", []string{"report", t.TempDir(), "--out", page}, exitFailed, "no results"},
+		{"a report is published", []string{"report", root, "--publish", "zsre-1"}, exitAnswered, "zsre-1.html  2 evaluations"},
+		{"a report has one place", []string{"report", root, "--publish", "zsre-1", "--out", page}, exitUsage, "give one"},
+		{"a report is published under a name", []string{"report", root, "--publish", "../zsre"}, exitUsage, "a letter or digit first"},
 		{"a difference is no failure", []string{"diff", results["io"], results["cot"]}, exitAnswered, "Right now, wrong before: 1 question"},
 		{"a scorecard that is kept", []string{"scorecard", card("0.25"), root}, exitAnswered, "pass"},
 		{"a scorecard that is missed", []string{"scorecard", card("0.26"), root}, exitFailed, "1 of 1 thresholds missed"},
@@ -49,5 +54,17 @@ func TestLookingAtResults(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil || !strings.Contains(string(text), "<!doctype html>") {
 		t.Errorf("the page is %.40q (%v)", text, err)
+	}
+}
+
+func TestAPublishedReportIsListed(t *testing.T) {
+	root, data := t.TempDir(), t.TempDir()
+	reporttest.Write(t, root, reporttest.Manifest("zsre", "", "io"), reporttest.Lines(4, func(_ int, q dataset.Question) (*orchestratorv1.Run, error) {
+		return reporttest.IO(q, "Answer 1"), nil
+	})...)
+	triplemesh(t, nil, "", "eval", "report", root, "--publish", "zsre-1", "--title", "Reading & more", "--data", data).says(t, exitAnswered)
+	listed, err := reports.List(home.Home{Data: data}.Reports())
+	if err != nil || len(listed) != 1 || listed[0].Name != "zsre-1" || listed[0].Title != "Reading & more" {
+		t.Errorf("got %+v, %v", listed, err)
 	}
 }

@@ -21,6 +21,9 @@ type Home struct {
 	Data string
 }
 
+// Reports is the directory of reports that the console shows.
+func (h Home) Reports() string { return filepath.Join(h.Data, "reports") }
+
 // Overrides are directories that the user named; empty ones are looked up.
 type Overrides struct {
 	Cache, Data string
