@@ -11,6 +11,7 @@ import (
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	"github.com/triplemesh/triplemesh/services/generator/answer"
 	"github.com/triplemesh/triplemesh/services/generator/candidate"
+	"github.com/triplemesh/triplemesh/services/generator/followup"
 	"github.com/triplemesh/triplemesh/services/generator/plan"
 	"github.com/triplemesh/triplemesh/services/generator/relationpath"
 )
@@ -24,6 +25,7 @@ type Service struct {
 	paths      *relationpath.Planner
 	candidates *candidate.Reader
 	answers    *answer.Writer
+	followUps  *followup.Writer
 }
 
 // New returns a Service that writes with model.
@@ -34,6 +36,7 @@ func New(cfg Config, model llm.Completer) *Service {
 		paths:      relationpath.New(model, cfg.RelationPaths),
 		candidates: candidate.New(model, cfg.Candidates),
 		answers:    answer.New(model, answer.Config{MaxTokens: cfg.AnswerTokens, TextFacts: cfg.TextFacts}),
+		followUps:  followup.New(model, cfg.FollowUps),
 	}
 }
 
@@ -127,5 +130,17 @@ func (s *Service) answer(ctx context.Context, req *generatorv1.GenerateAnswerReq
 	}
 	return &generatorv1.GenerateAnswerResponse{
 		Text: a.Text, Form: a.Form, Answers: a.Entities, Probability: a.Probability, Usage: ledger.Usage(), Warnings: a.Warnings,
+	}, nil
+}
+
+// RewriteQuestion implements generatorv1.GeneratorServiceServer.
+func (s *Service) RewriteQuestion(ctx context.Context, req *generatorv1.RewriteQuestionRequest) (*generatorv1.RewriteQuestionResponse, error) {
+	ledger := llm.NewLedger(req.GetLimits())
+	question, warnings, err := s.followUps.Rewrite(ctx, req.GetQuestion(), req.GetHistory(), ledger)
+	if err != nil {
+		return nil, llm.WithSpent(err, ledger)
+	}
+	return &generatorv1.RewriteQuestionResponse{
+		Question: question, Changed: question != req.GetQuestion(), Usage: ledger.Usage(), Warnings: warnings,
 	}, nil
 }

@@ -265,3 +265,37 @@ func TestConfig(t *testing.T) {
 		})
 	}
 }
+
+func TestRewriteQuestion(t *testing.T) {
+	model := testkit.NewLLM(t)
+	model.On(testkit.Task("rewrite-question"), testkit.Contains("Answer: Erik Halvorsen")).Reply("When was Erik Halvorsen born?").Usage(40, 8)
+	client := serve(t, model)
+	history := []*generatorv1.Turn{
+		{Role: generatorv1.Role_ROLE_USER, Text: "Who directed The Quiet Harbour?"}, {Role: generatorv1.Role_ROLE_ASSISTANT, Text: "{Erik Halvorsen}"},
+	}
+	got, err := client.RewriteQuestion(t.Context(), &generatorv1.RewriteQuestionRequest{Question: "And when was he born?", History: history})
+	if err != nil || got.GetQuestion() != "When was Erik Halvorsen born?" || !got.GetChanged() || got.GetUsage().GetPromptTokens() != 40 {
+		t.Errorf("got %v, %v", got, err)
+	}
+	got, err = client.RewriteQuestion(t.Context(), &generatorv1.RewriteQuestionRequest{Question: "Who wrote The Glass Orchard?", History: history})
+	if err != nil || got.GetQuestion() != "Who wrote The Glass Orchard?" || got.GetChanged() || got.GetUsage().GetCalls() != 0 {
+		t.Errorf("got %v, %v; want the question as it was, by no model", got, err)
+	}
+	model.On(testkit.Task("rewrite-question")).Down()
+	for name, c := range map[string]struct {
+		req  *generatorv1.RewriteQuestionRequest
+		code codes.Code
+	}{
+		"a model that is down":    {&generatorv1.RewriteQuestionRequest{Question: "and he?", History: history}, codes.Unavailable},
+		"a turn that nobody said": {&generatorv1.RewriteQuestionRequest{Question: "and he?", History: []*generatorv1.Turn{{Text: "x"}}}, codes.InvalidArgument},
+		"a turn without words":    {&generatorv1.RewriteQuestionRequest{Question: "and he?", History: []*generatorv1.Turn{{Role: generatorv1.Role_ROLE_USER}}}, codes.InvalidArgument},
+		"an endless conversation": {&generatorv1.RewriteQuestionRequest{Question: "and he?", History: slices.Repeat(history, 40)}, codes.InvalidArgument},
+		"a question of nothing":   {&generatorv1.RewriteQuestionRequest{History: history}, codes.InvalidArgument},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := client.RewriteQuestion(t.Context(), c.req); status.Code(err) != c.code {
+				t.Errorf("got %v, want %v", err, c.code)
+			}
+		})
+	}
+}

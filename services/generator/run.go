@@ -9,6 +9,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/stage"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"github.com/triplemesh/triplemesh/services/generator/candidate"
+	"github.com/triplemesh/triplemesh/services/generator/followup"
 	"github.com/triplemesh/triplemesh/services/generator/relationpath"
 )
 
@@ -31,6 +32,8 @@ type Config struct {
 	// TextFacts is how many relations of a subject an answer in the form of a
 	// text is written from: the ones nearest to the question.
 	TextFacts int `koanf:"text_facts"`
+	// FollowUps bounds the rewriting of questions that follow others.
+	FollowUps followup.Config `koanf:"follow_ups"`
 }
 
 // DefaultConfig serves on port 9091.
@@ -45,14 +48,16 @@ func DefaultConfig() Config {
 		Candidates:        candidate.Config{MaxGroups: 12, MaxEnds: 12, MaxTokens: 128},
 		AnswerTokens:      160,
 		TextFacts:         3,
+		FollowUps:         followup.DefaultConfig(),
 	}
 }
 
 // Validate names the first setting that cannot be.
 func (c Config) Validate() error {
-	for _, v := range []int{c.PseudoGraphTokens, c.MaxPaths, c.AnswerTokens, c.TextFacts, c.Candidates.MaxGroups, c.Candidates.MaxEnds, c.Candidates.MaxTokens} {
+	for _, v := range []int{c.PseudoGraphTokens, c.MaxPaths, c.AnswerTokens, c.TextFacts, c.Candidates.MaxGroups, c.Candidates.MaxEnds, c.Candidates.MaxTokens,
+		c.FollowUps.MaxTurns, c.FollowUps.MaxTurnRunes, c.FollowUps.MaxTokens} {
 		if v < 1 {
-			return errors.New("pseudo_graph_tokens, max_paths, answer_tokens, text_facts and the numbers under candidates must be at least 1")
+			return errors.New("pseudo_graph_tokens, max_paths, answer_tokens, text_facts and the numbers under candidates and follow_ups must be at least 1")
 		}
 	}
 	return c.RelationPaths.Validate()

@@ -10,6 +10,7 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/generator/answer"
 	"github.com/triplemesh/triplemesh/services/generator/candidate"
+	"github.com/triplemesh/triplemesh/services/generator/followup"
 	"github.com/triplemesh/triplemesh/services/generator/plan"
 	"github.com/triplemesh/triplemesh/services/generator/prompts"
 	"github.com/triplemesh/triplemesh/services/generator/relationpath"
@@ -93,6 +94,14 @@ func TestPrompts(t *testing.T) {
 		both("answer_text_chain_of_thought", write(generatorv1.AnswerStyle_ANSWER_STYLE_CHAIN_OF_THOUGHT, text)),
 		both("answer_text_from_graph", write(generatorv1.AnswerStyle_ANSWER_STYLE_FROM_GRAPH, text)),
 		both("answer_text_from_paths", write(generatorv1.AnswerStyle_ANSWER_STYLE_FROM_PATHS, text)),
+		both("follow_up", func(m llm.Completer, in input) {
+			_, _, _ = followup.New(m, followup.Config{MaxTurns: 3, MaxTurnRunes: 300, MaxTokens: 64}).Rewrite(t.Context(), in.question, []*generatorv1.Turn{
+				{Role: generatorv1.Role_ROLE_USER, Text: "a turn that is too old to be shown"},
+				{Role: generatorv1.Role_ROLE_USER, Text: "where is " + in.name + "?\n\nwhere"},
+				{Role: generatorv1.Role_ROLE_ASSISTANT, Text: "It is in {" + in.name + "}."},
+				{Role: generatorv1.Role_ROLE_USER, Text: in.question},
+			}, ledger)
+		}),
 	})
 }
 
