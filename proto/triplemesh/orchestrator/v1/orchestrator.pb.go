@@ -3641,6 +3641,191 @@ func (x *Correction) GetClaim() uint32 {
 	return 0
 }
 
+// ProposeTriplesRequest gives a passage of a text.
+type ProposeTriplesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The passage: a paragraph or a few.
+	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// What stands before it and names what its pronouns mean; may be empty.
+	// Nothing is proposed of it.
+	Context string `protobuf:"bytes,2,opt,name=context,proto3" json:"context,omitempty"`
+	// What may be spent and with which model.
+	Limits        *v15.Limits `protobuf:"bytes,3,opt,name=limits,proto3" json:"limits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProposeTriplesRequest) Reset() {
+	*x = ProposeTriplesRequest{}
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProposeTriplesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProposeTriplesRequest) ProtoMessage() {}
+
+func (x *ProposeTriplesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProposeTriplesRequest.ProtoReflect.Descriptor instead.
+func (*ProposeTriplesRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *ProposeTriplesRequest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *ProposeTriplesRequest) GetContext() string {
+	if x != nil {
+		return x.Context
+	}
+	return ""
+}
+
+func (x *ProposeTriplesRequest) GetLimits() *v15.Limits {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+// ProposeTriplesResponse carries what a passage states.
+type ProposeTriplesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the order of the passage; none where it states no fact. What the passage
+	// denies is left out.
+	Triples []*ProposedTriple `protobuf:"bytes,1,rep,name=triples,proto3" json:"triples,omitempty"`
+	// What it cost.
+	Usage *v15.Usage `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
+	// What went wrong and was gone on without.
+	Warnings      []*v15.Warning `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProposeTriplesResponse) Reset() {
+	*x = ProposeTriplesResponse{}
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProposeTriplesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProposeTriplesResponse) ProtoMessage() {}
+
+func (x *ProposeTriplesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProposeTriplesResponse.ProtoReflect.Descriptor instead.
+func (*ProposeTriplesResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *ProposeTriplesResponse) GetTriples() []*ProposedTriple {
+	if x != nil {
+		return x.Triples
+	}
+	return nil
+}
+
+func (x *ProposeTriplesResponse) GetUsage() *v15.Usage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+func (x *ProposeTriplesResponse) GetWarnings() []*v15.Warning {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
+// ProposedTriple is one fact that a passage states.
+type ProposedTriple struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The fact, in names of the passage.
+	Triple *v14.Triple `protobuf:"bytes,1,opt,name=triple,proto3" json:"triple,omitempty"`
+	// Where in the passage it stands.
+	Span          *v14.TextSpan `protobuf:"bytes,2,opt,name=span,proto3" json:"span,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProposedTriple) Reset() {
+	*x = ProposedTriple{}
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProposedTriple) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProposedTriple) ProtoMessage() {}
+
+func (x *ProposedTriple) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProposedTriple.ProtoReflect.Descriptor instead.
+func (*ProposedTriple) Descriptor() ([]byte, []int) {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *ProposedTriple) GetTriple() *v14.Triple {
+	if x != nil {
+		return x.Triple
+	}
+	return nil
+}
+
+func (x *ProposedTriple) GetSpan() *v14.TextSpan {
+	if x != nil {
+		return x.Span
+	}
+	return nil
+}
+
 var File_triplemesh_orchestrator_v1_orchestrator_proto protoreflect.FileDescriptor
 
 const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
@@ -3903,7 +4088,18 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\x06before\x18\x02 \x01(\tR\x06before\x12\x14\n" +
 	"\x05after\x18\x03 \x01(\tR\x05after\x12D\n" +
 	"\x0ecorrected_span\x18\x04 \x01(\v2\x1d.triplemesh.graph.v1.TextSpanR\rcorrectedSpan\x12\x14\n" +
-	"\x05claim\x18\x05 \x01(\rR\x05claim*\xe3\x02\n" +
+	"\x05claim\x18\x05 \x01(\rR\x05claim\"\x90\x01\n" +
+	"\x15ProposeTriplesRequest\x12\x1f\n" +
+	"\x04text\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\x04text\x12#\n" +
+	"\acontext\x18\x02 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x01R\acontext\x121\n" +
+	"\x06limits\x18\x03 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\"\xc6\x01\n" +
+	"\x16ProposeTriplesResponse\x12D\n" +
+	"\atriples\x18\x01 \x03(\v2*.triplemesh.orchestrator.v1.ProposedTripleR\atriples\x12.\n" +
+	"\x05usage\x18\x02 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
+	"\bwarnings\x18\x03 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"x\n" +
+	"\x0eProposedTriple\x123\n" +
+	"\x06triple\x18\x01 \x01(\v2\x1b.triplemesh.graph.v1.TripleR\x06triple\x121\n" +
+	"\x04span\x18\x02 \x01(\v2\x1d.triplemesh.graph.v1.TextSpanR\x04span*\xe3\x02\n" +
 	"\x05Stage\x12\x15\n" +
 	"\x11STAGE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12STAGE_PSEUDO_GRAPH\x10\x01\x12\x16\n" +
@@ -3940,12 +4136,13 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\x12GROUNDING_GROUNDED\x10\x01\x12\x15\n" +
 	"\x11GROUNDING_PARTIAL\x10\x02\x12\x18\n" +
 	"\x14GROUNDING_UNGROUNDED\x10\x03\x12\x17\n" +
-	"\x13GROUNDING_ABSTAINED\x10\x042\xe2\a\n" +
+	"\x13GROUNDING_ABSTAINED\x10\x042\xe1\b\n" +
 	"\x13OrchestratorService\x12\\\n" +
 	"\x03Ask\x12&.triplemesh.orchestrator.v1.AskRequest\x1a'.triplemesh.orchestrator.v1.AskResponse\"\x04\xa8\xbc\x18\x01\x12p\n" +
 	"\tAskStream\x12,.triplemesh.orchestrator.v1.AskStreamRequest\x1a-.triplemesh.orchestrator.v1.AskStreamResponse\"\x04\xa8\xbc\x18\x010\x01\x12b\n" +
 	"\x05Check\x12(.triplemesh.orchestrator.v1.CheckRequest\x1a).triplemesh.orchestrator.v1.CheckResponse\"\x04\xa8\xbc\x18\x01\x12v\n" +
-	"\vCheckStream\x12..triplemesh.orchestrator.v1.CheckStreamRequest\x1a/.triplemesh.orchestrator.v1.CheckStreamResponse\"\x04\xa8\xbc\x18\x010\x01\x12t\n" +
+	"\vCheckStream\x12..triplemesh.orchestrator.v1.CheckStreamRequest\x1a/.triplemesh.orchestrator.v1.CheckStreamResponse\"\x04\xa8\xbc\x18\x010\x01\x12}\n" +
+	"\x0eProposeTriples\x121.triplemesh.orchestrator.v1.ProposeTriplesRequest\x1a2.triplemesh.orchestrator.v1.ProposeTriplesResponse\"\x04\xa8\xbc\x18\x01\x12t\n" +
 	"\vListMethods\x12..triplemesh.orchestrator.v1.ListMethodsRequest\x1a/.triplemesh.orchestrator.v1.ListMethodsResponse\"\x04\xa8\xbc\x18\x01\x12e\n" +
 	"\x06GetRun\x12).triplemesh.orchestrator.v1.GetRunRequest\x1a*.triplemesh.orchestrator.v1.GetRunResponse\"\x04\xa8\xbc\x18\x01\x12k\n" +
 	"\bListRuns\x12+.triplemesh.orchestrator.v1.ListRunsRequest\x1a,.triplemesh.orchestrator.v1.ListRunsResponse\"\x04\xa8\xbc\x18\x01\x12k\n" +
@@ -3965,100 +4162,103 @@ func file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP() []byte {
 }
 
 var file_triplemesh_orchestrator_v1_orchestrator_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
+var file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_triplemesh_orchestrator_v1_orchestrator_proto_goTypes = []any{
-	(Stage)(0),                    // 0: triplemesh.orchestrator.v1.Stage
-	(Ablation)(0),                 // 1: triplemesh.orchestrator.v1.Ablation
-	(Grounding)(0),                // 2: triplemesh.orchestrator.v1.Grounding
-	(*AskOptions)(nil),            // 3: triplemesh.orchestrator.v1.AskOptions
-	(*AskRequest)(nil),            // 4: triplemesh.orchestrator.v1.AskRequest
-	(*AskResponse)(nil),           // 5: triplemesh.orchestrator.v1.AskResponse
-	(*Answer)(nil),                // 6: triplemesh.orchestrator.v1.Answer
-	(*Run)(nil),                   // 7: triplemesh.orchestrator.v1.Run
-	(*Conflict)(nil),              // 8: triplemesh.orchestrator.v1.Conflict
-	(*PgAkvGraphs)(nil),           // 9: triplemesh.orchestrator.v1.PgAkvGraphs
-	(*GerGraphs)(nil),             // 10: triplemesh.orchestrator.v1.GerGraphs
-	(*RagGraphs)(nil),             // 11: triplemesh.orchestrator.v1.RagGraphs
-	(*ScGraphs)(nil),              // 12: triplemesh.orchestrator.v1.ScGraphs
-	(*Sample)(nil),                // 13: triplemesh.orchestrator.v1.Sample
-	(*TogGraphs)(nil),             // 14: triplemesh.orchestrator.v1.TogGraphs
-	(*TogDepth)(nil),              // 15: triplemesh.orchestrator.v1.TogDepth
-	(*RogGraphs)(nil),             // 16: triplemesh.orchestrator.v1.RogGraphs
-	(*AutoGraphs)(nil),            // 17: triplemesh.orchestrator.v1.AutoGraphs
-	(*StageReport)(nil),           // 18: triplemesh.orchestrator.v1.StageReport
-	(*Span)(nil),                  // 19: triplemesh.orchestrator.v1.Span
-	(*AskStreamRequest)(nil),      // 20: triplemesh.orchestrator.v1.AskStreamRequest
-	(*AskStreamResponse)(nil),     // 21: triplemesh.orchestrator.v1.AskStreamResponse
-	(*StageStarted)(nil),          // 22: triplemesh.orchestrator.v1.StageStarted
-	(*StageFinished)(nil),         // 23: triplemesh.orchestrator.v1.StageFinished
-	(*ListMethodsRequest)(nil),    // 24: triplemesh.orchestrator.v1.ListMethodsRequest
-	(*ListMethodsResponse)(nil),   // 25: triplemesh.orchestrator.v1.ListMethodsResponse
-	(*Method)(nil),                // 26: triplemesh.orchestrator.v1.Method
-	(*GetRunRequest)(nil),         // 27: triplemesh.orchestrator.v1.GetRunRequest
-	(*GetRunResponse)(nil),        // 28: triplemesh.orchestrator.v1.GetRunResponse
-	(*ListRunsRequest)(nil),       // 29: triplemesh.orchestrator.v1.ListRunsRequest
-	(*ListRunsResponse)(nil),      // 30: triplemesh.orchestrator.v1.ListRunsResponse
-	(*GetQuotaRequest)(nil),       // 31: triplemesh.orchestrator.v1.GetQuotaRequest
-	(*GetQuotaResponse)(nil),      // 32: triplemesh.orchestrator.v1.GetQuotaResponse
-	(*Quota)(nil),                 // 33: triplemesh.orchestrator.v1.Quota
-	(*GetMeshRequest)(nil),        // 34: triplemesh.orchestrator.v1.GetMeshRequest
-	(*GetMeshResponse)(nil),       // 35: triplemesh.orchestrator.v1.GetMeshResponse
-	(*StageHealth)(nil),           // 36: triplemesh.orchestrator.v1.StageHealth
-	(*CheckRequest)(nil),          // 37: triplemesh.orchestrator.v1.CheckRequest
-	(*CheckResponse)(nil),         // 38: triplemesh.orchestrator.v1.CheckResponse
-	(*CheckStreamRequest)(nil),    // 39: triplemesh.orchestrator.v1.CheckStreamRequest
-	(*CheckStreamResponse)(nil),   // 40: triplemesh.orchestrator.v1.CheckStreamResponse
-	(*CheckProgress)(nil),         // 41: triplemesh.orchestrator.v1.CheckProgress
-	(*Check)(nil),                 // 42: triplemesh.orchestrator.v1.Check
-	(*Claim)(nil),                 // 43: triplemesh.orchestrator.v1.Claim
-	(*Correction)(nil),            // 44: triplemesh.orchestrator.v1.Correction
-	nil,                           // 45: triplemesh.orchestrator.v1.Span.AttributesEntry
-	(*v1.GroundingOptions)(nil),   // 46: triplemesh.retriever.v1.GroundingOptions
-	(v11.VerificationMode)(0),     // 47: triplemesh.verifier.v1.VerificationMode
-	(v12.ReflectionMode)(0),       // 48: triplemesh.reflector.v1.ReflectionMode
-	(v13.AnswerForm)(0),           // 49: triplemesh.generator.v1.AnswerForm
-	(*v14.KnowledgeGraphRef)(nil), // 50: triplemesh.graph.v1.KnowledgeGraphRef
-	(*v15.Limits)(nil),            // 51: triplemesh.llm.v1.Limits
-	(*v14.RelationPath)(nil),      // 52: triplemesh.graph.v1.RelationPath
-	(*v13.Turn)(nil),              // 53: triplemesh.generator.v1.Turn
-	(*v14.Triple)(nil),            // 54: triplemesh.graph.v1.Triple
-	(*v15.Usage)(nil),             // 55: triplemesh.llm.v1.Usage
-	(*timestamppb.Timestamp)(nil), // 56: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 57: google.protobuf.Duration
-	(*v13.CypherDiagnostic)(nil),  // 58: triplemesh.generator.v1.CypherDiagnostic
-	(*v14.PseudoGraph)(nil),       // 59: triplemesh.graph.v1.PseudoGraph
-	(*v14.ScoredTriple)(nil),      // 60: triplemesh.graph.v1.ScoredTriple
-	(*v14.GroundGraph)(nil),       // 61: triplemesh.graph.v1.GroundGraph
-	(*v14.DroppedSubject)(nil),    // 62: triplemesh.graph.v1.DroppedSubject
-	(*v14.Edit)(nil),              // 63: triplemesh.graph.v1.Edit
-	(*v14.FixedGraph)(nil),        // 64: triplemesh.graph.v1.FixedGraph
-	(*v14.EntityLink)(nil),        // 65: triplemesh.graph.v1.EntityLink
-	(*v14.ReasoningPath)(nil),     // 66: triplemesh.graph.v1.ReasoningPath
-	(*v14.CandidateAnswer)(nil),   // 67: triplemesh.graph.v1.CandidateAnswer
-	(*v16.QuestionVerdict)(nil),   // 68: triplemesh.evaluator.v1.QuestionVerdict
-	(*v16.AnswerVerdict)(nil),     // 69: triplemesh.evaluator.v1.AnswerVerdict
-	(*v12.Reflection)(nil),        // 70: triplemesh.reflector.v1.Reflection
-	(*v15.Warning)(nil),           // 71: triplemesh.llm.v1.Warning
-	(v17.Scope)(0),                // 72: triplemesh.auth.v1.Scope
-	(*v14.TextSpan)(nil),          // 73: triplemesh.graph.v1.TextSpan
-	(v11.Verdict)(0),              // 74: triplemesh.verifier.v1.Verdict
+	(Stage)(0),                     // 0: triplemesh.orchestrator.v1.Stage
+	(Ablation)(0),                  // 1: triplemesh.orchestrator.v1.Ablation
+	(Grounding)(0),                 // 2: triplemesh.orchestrator.v1.Grounding
+	(*AskOptions)(nil),             // 3: triplemesh.orchestrator.v1.AskOptions
+	(*AskRequest)(nil),             // 4: triplemesh.orchestrator.v1.AskRequest
+	(*AskResponse)(nil),            // 5: triplemesh.orchestrator.v1.AskResponse
+	(*Answer)(nil),                 // 6: triplemesh.orchestrator.v1.Answer
+	(*Run)(nil),                    // 7: triplemesh.orchestrator.v1.Run
+	(*Conflict)(nil),               // 8: triplemesh.orchestrator.v1.Conflict
+	(*PgAkvGraphs)(nil),            // 9: triplemesh.orchestrator.v1.PgAkvGraphs
+	(*GerGraphs)(nil),              // 10: triplemesh.orchestrator.v1.GerGraphs
+	(*RagGraphs)(nil),              // 11: triplemesh.orchestrator.v1.RagGraphs
+	(*ScGraphs)(nil),               // 12: triplemesh.orchestrator.v1.ScGraphs
+	(*Sample)(nil),                 // 13: triplemesh.orchestrator.v1.Sample
+	(*TogGraphs)(nil),              // 14: triplemesh.orchestrator.v1.TogGraphs
+	(*TogDepth)(nil),               // 15: triplemesh.orchestrator.v1.TogDepth
+	(*RogGraphs)(nil),              // 16: triplemesh.orchestrator.v1.RogGraphs
+	(*AutoGraphs)(nil),             // 17: triplemesh.orchestrator.v1.AutoGraphs
+	(*StageReport)(nil),            // 18: triplemesh.orchestrator.v1.StageReport
+	(*Span)(nil),                   // 19: triplemesh.orchestrator.v1.Span
+	(*AskStreamRequest)(nil),       // 20: triplemesh.orchestrator.v1.AskStreamRequest
+	(*AskStreamResponse)(nil),      // 21: triplemesh.orchestrator.v1.AskStreamResponse
+	(*StageStarted)(nil),           // 22: triplemesh.orchestrator.v1.StageStarted
+	(*StageFinished)(nil),          // 23: triplemesh.orchestrator.v1.StageFinished
+	(*ListMethodsRequest)(nil),     // 24: triplemesh.orchestrator.v1.ListMethodsRequest
+	(*ListMethodsResponse)(nil),    // 25: triplemesh.orchestrator.v1.ListMethodsResponse
+	(*Method)(nil),                 // 26: triplemesh.orchestrator.v1.Method
+	(*GetRunRequest)(nil),          // 27: triplemesh.orchestrator.v1.GetRunRequest
+	(*GetRunResponse)(nil),         // 28: triplemesh.orchestrator.v1.GetRunResponse
+	(*ListRunsRequest)(nil),        // 29: triplemesh.orchestrator.v1.ListRunsRequest
+	(*ListRunsResponse)(nil),       // 30: triplemesh.orchestrator.v1.ListRunsResponse
+	(*GetQuotaRequest)(nil),        // 31: triplemesh.orchestrator.v1.GetQuotaRequest
+	(*GetQuotaResponse)(nil),       // 32: triplemesh.orchestrator.v1.GetQuotaResponse
+	(*Quota)(nil),                  // 33: triplemesh.orchestrator.v1.Quota
+	(*GetMeshRequest)(nil),         // 34: triplemesh.orchestrator.v1.GetMeshRequest
+	(*GetMeshResponse)(nil),        // 35: triplemesh.orchestrator.v1.GetMeshResponse
+	(*StageHealth)(nil),            // 36: triplemesh.orchestrator.v1.StageHealth
+	(*CheckRequest)(nil),           // 37: triplemesh.orchestrator.v1.CheckRequest
+	(*CheckResponse)(nil),          // 38: triplemesh.orchestrator.v1.CheckResponse
+	(*CheckStreamRequest)(nil),     // 39: triplemesh.orchestrator.v1.CheckStreamRequest
+	(*CheckStreamResponse)(nil),    // 40: triplemesh.orchestrator.v1.CheckStreamResponse
+	(*CheckProgress)(nil),          // 41: triplemesh.orchestrator.v1.CheckProgress
+	(*Check)(nil),                  // 42: triplemesh.orchestrator.v1.Check
+	(*Claim)(nil),                  // 43: triplemesh.orchestrator.v1.Claim
+	(*Correction)(nil),             // 44: triplemesh.orchestrator.v1.Correction
+	(*ProposeTriplesRequest)(nil),  // 45: triplemesh.orchestrator.v1.ProposeTriplesRequest
+	(*ProposeTriplesResponse)(nil), // 46: triplemesh.orchestrator.v1.ProposeTriplesResponse
+	(*ProposedTriple)(nil),         // 47: triplemesh.orchestrator.v1.ProposedTriple
+	nil,                            // 48: triplemesh.orchestrator.v1.Span.AttributesEntry
+	(*v1.GroundingOptions)(nil),    // 49: triplemesh.retriever.v1.GroundingOptions
+	(v11.VerificationMode)(0),      // 50: triplemesh.verifier.v1.VerificationMode
+	(v12.ReflectionMode)(0),        // 51: triplemesh.reflector.v1.ReflectionMode
+	(v13.AnswerForm)(0),            // 52: triplemesh.generator.v1.AnswerForm
+	(*v14.KnowledgeGraphRef)(nil),  // 53: triplemesh.graph.v1.KnowledgeGraphRef
+	(*v15.Limits)(nil),             // 54: triplemesh.llm.v1.Limits
+	(*v14.RelationPath)(nil),       // 55: triplemesh.graph.v1.RelationPath
+	(*v13.Turn)(nil),               // 56: triplemesh.generator.v1.Turn
+	(*v14.Triple)(nil),             // 57: triplemesh.graph.v1.Triple
+	(*v15.Usage)(nil),              // 58: triplemesh.llm.v1.Usage
+	(*timestamppb.Timestamp)(nil),  // 59: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),    // 60: google.protobuf.Duration
+	(*v13.CypherDiagnostic)(nil),   // 61: triplemesh.generator.v1.CypherDiagnostic
+	(*v14.PseudoGraph)(nil),        // 62: triplemesh.graph.v1.PseudoGraph
+	(*v14.ScoredTriple)(nil),       // 63: triplemesh.graph.v1.ScoredTriple
+	(*v14.GroundGraph)(nil),        // 64: triplemesh.graph.v1.GroundGraph
+	(*v14.DroppedSubject)(nil),     // 65: triplemesh.graph.v1.DroppedSubject
+	(*v14.Edit)(nil),               // 66: triplemesh.graph.v1.Edit
+	(*v14.FixedGraph)(nil),         // 67: triplemesh.graph.v1.FixedGraph
+	(*v14.EntityLink)(nil),         // 68: triplemesh.graph.v1.EntityLink
+	(*v14.ReasoningPath)(nil),      // 69: triplemesh.graph.v1.ReasoningPath
+	(*v14.CandidateAnswer)(nil),    // 70: triplemesh.graph.v1.CandidateAnswer
+	(*v16.QuestionVerdict)(nil),    // 71: triplemesh.evaluator.v1.QuestionVerdict
+	(*v16.AnswerVerdict)(nil),      // 72: triplemesh.evaluator.v1.AnswerVerdict
+	(*v12.Reflection)(nil),         // 73: triplemesh.reflector.v1.Reflection
+	(*v15.Warning)(nil),            // 74: triplemesh.llm.v1.Warning
+	(v17.Scope)(0),                 // 75: triplemesh.auth.v1.Scope
+	(*v14.TextSpan)(nil),           // 76: triplemesh.graph.v1.TextSpan
+	(v11.Verdict)(0),               // 77: triplemesh.verifier.v1.Verdict
 }
 var file_triplemesh_orchestrator_v1_orchestrator_proto_depIdxs = []int32{
-	46,  // 0: triplemesh.orchestrator.v1.AskOptions.grounding:type_name -> triplemesh.retriever.v1.GroundingOptions
-	47,  // 1: triplemesh.orchestrator.v1.AskOptions.verification:type_name -> triplemesh.verifier.v1.VerificationMode
+	49,  // 0: triplemesh.orchestrator.v1.AskOptions.grounding:type_name -> triplemesh.retriever.v1.GroundingOptions
+	50,  // 1: triplemesh.orchestrator.v1.AskOptions.verification:type_name -> triplemesh.verifier.v1.VerificationMode
 	0,   // 2: triplemesh.orchestrator.v1.AskOptions.until:type_name -> triplemesh.orchestrator.v1.Stage
-	48,  // 3: triplemesh.orchestrator.v1.AskOptions.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
+	51,  // 3: triplemesh.orchestrator.v1.AskOptions.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
 	1,   // 4: triplemesh.orchestrator.v1.AskOptions.ablation:type_name -> triplemesh.orchestrator.v1.Ablation
-	49,  // 5: triplemesh.orchestrator.v1.AskOptions.answer_form:type_name -> triplemesh.generator.v1.AnswerForm
-	50,  // 6: triplemesh.orchestrator.v1.AskRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	51,  // 7: triplemesh.orchestrator.v1.AskRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	52,  // 5: triplemesh.orchestrator.v1.AskOptions.answer_form:type_name -> triplemesh.generator.v1.AnswerForm
+	53,  // 6: triplemesh.orchestrator.v1.AskRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	54,  // 7: triplemesh.orchestrator.v1.AskRequest.limits:type_name -> triplemesh.llm.v1.Limits
 	3,   // 8: triplemesh.orchestrator.v1.AskRequest.options:type_name -> triplemesh.orchestrator.v1.AskOptions
-	50,  // 9: triplemesh.orchestrator.v1.AskRequest.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	52,  // 10: triplemesh.orchestrator.v1.AskRequest.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
-	53,  // 11: triplemesh.orchestrator.v1.AskRequest.history:type_name -> triplemesh.generator.v1.Turn
+	53,  // 9: triplemesh.orchestrator.v1.AskRequest.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	55,  // 10: triplemesh.orchestrator.v1.AskRequest.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
+	56,  // 11: triplemesh.orchestrator.v1.AskRequest.history:type_name -> triplemesh.generator.v1.Turn
 	7,   // 12: triplemesh.orchestrator.v1.AskResponse.run:type_name -> triplemesh.orchestrator.v1.Run
-	54,  // 13: triplemesh.orchestrator.v1.Answer.evidence:type_name -> triplemesh.graph.v1.Triple
-	50,  // 14: triplemesh.orchestrator.v1.Run.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	57,  // 13: triplemesh.orchestrator.v1.Answer.evidence:type_name -> triplemesh.graph.v1.Triple
+	53,  // 14: triplemesh.orchestrator.v1.Run.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
 	6,   // 15: triplemesh.orchestrator.v1.Run.answers:type_name -> triplemesh.orchestrator.v1.Answer
 	2,   // 16: triplemesh.orchestrator.v1.Run.grounding:type_name -> triplemesh.orchestrator.v1.Grounding
 	9,   // 17: triplemesh.orchestrator.v1.Run.pg_akv:type_name -> triplemesh.orchestrator.v1.PgAkvGraphs
@@ -4069,52 +4269,52 @@ var file_triplemesh_orchestrator_v1_orchestrator_proto_depIdxs = []int32{
 	16,  // 22: triplemesh.orchestrator.v1.Run.rog:type_name -> triplemesh.orchestrator.v1.RogGraphs
 	17,  // 23: triplemesh.orchestrator.v1.Run.auto:type_name -> triplemesh.orchestrator.v1.AutoGraphs
 	18,  // 24: triplemesh.orchestrator.v1.Run.stages:type_name -> triplemesh.orchestrator.v1.StageReport
-	55,  // 25: triplemesh.orchestrator.v1.Run.usage:type_name -> triplemesh.llm.v1.Usage
+	58,  // 25: triplemesh.orchestrator.v1.Run.usage:type_name -> triplemesh.llm.v1.Usage
 	19,  // 26: triplemesh.orchestrator.v1.Run.spans:type_name -> triplemesh.orchestrator.v1.Span
-	56,  // 27: triplemesh.orchestrator.v1.Run.started:type_name -> google.protobuf.Timestamp
-	57,  // 28: triplemesh.orchestrator.v1.Run.duration:type_name -> google.protobuf.Duration
-	50,  // 29: triplemesh.orchestrator.v1.Run.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	59,  // 27: triplemesh.orchestrator.v1.Run.started:type_name -> google.protobuf.Timestamp
+	60,  // 28: triplemesh.orchestrator.v1.Run.duration:type_name -> google.protobuf.Duration
+	53,  // 29: triplemesh.orchestrator.v1.Run.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
 	1,   // 30: triplemesh.orchestrator.v1.Run.ablation:type_name -> triplemesh.orchestrator.v1.Ablation
 	8,   // 31: triplemesh.orchestrator.v1.Run.conflicts:type_name -> triplemesh.orchestrator.v1.Conflict
 	6,   // 32: triplemesh.orchestrator.v1.Run.withheld:type_name -> triplemesh.orchestrator.v1.Answer
-	54,  // 33: triplemesh.orchestrator.v1.Conflict.triples:type_name -> triplemesh.graph.v1.Triple
-	58,  // 34: triplemesh.orchestrator.v1.PgAkvGraphs.diagnostics:type_name -> triplemesh.generator.v1.CypherDiagnostic
-	59,  // 35: triplemesh.orchestrator.v1.PgAkvGraphs.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
-	60,  // 36: triplemesh.orchestrator.v1.PgAkvGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
-	61,  // 37: triplemesh.orchestrator.v1.PgAkvGraphs.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
-	62,  // 38: triplemesh.orchestrator.v1.PgAkvGraphs.dropped:type_name -> triplemesh.graph.v1.DroppedSubject
-	47,  // 39: triplemesh.orchestrator.v1.PgAkvGraphs.verification:type_name -> triplemesh.verifier.v1.VerificationMode
-	63,  // 40: triplemesh.orchestrator.v1.PgAkvGraphs.edits:type_name -> triplemesh.graph.v1.Edit
-	64,  // 41: triplemesh.orchestrator.v1.PgAkvGraphs.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
-	65,  // 42: triplemesh.orchestrator.v1.GerGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
-	52,  // 43: triplemesh.orchestrator.v1.GerGraphs.proposed_paths:type_name -> triplemesh.graph.v1.RelationPath
-	52,  // 44: triplemesh.orchestrator.v1.GerGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
-	66,  // 45: triplemesh.orchestrator.v1.GerGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	67,  // 46: triplemesh.orchestrator.v1.GerGraphs.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
-	68,  // 47: triplemesh.orchestrator.v1.GerGraphs.question_verdict:type_name -> triplemesh.evaluator.v1.QuestionVerdict
-	69,  // 48: triplemesh.orchestrator.v1.GerGraphs.answer_verdicts:type_name -> triplemesh.evaluator.v1.AnswerVerdict
-	70,  // 49: triplemesh.orchestrator.v1.GerGraphs.reflections:type_name -> triplemesh.reflector.v1.Reflection
-	48,  // 50: triplemesh.orchestrator.v1.GerGraphs.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
-	60,  // 51: triplemesh.orchestrator.v1.RagGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
+	57,  // 33: triplemesh.orchestrator.v1.Conflict.triples:type_name -> triplemesh.graph.v1.Triple
+	61,  // 34: triplemesh.orchestrator.v1.PgAkvGraphs.diagnostics:type_name -> triplemesh.generator.v1.CypherDiagnostic
+	62,  // 35: triplemesh.orchestrator.v1.PgAkvGraphs.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
+	63,  // 36: triplemesh.orchestrator.v1.PgAkvGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
+	64,  // 37: triplemesh.orchestrator.v1.PgAkvGraphs.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
+	65,  // 38: triplemesh.orchestrator.v1.PgAkvGraphs.dropped:type_name -> triplemesh.graph.v1.DroppedSubject
+	50,  // 39: triplemesh.orchestrator.v1.PgAkvGraphs.verification:type_name -> triplemesh.verifier.v1.VerificationMode
+	66,  // 40: triplemesh.orchestrator.v1.PgAkvGraphs.edits:type_name -> triplemesh.graph.v1.Edit
+	67,  // 41: triplemesh.orchestrator.v1.PgAkvGraphs.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
+	68,  // 42: triplemesh.orchestrator.v1.GerGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
+	55,  // 43: triplemesh.orchestrator.v1.GerGraphs.proposed_paths:type_name -> triplemesh.graph.v1.RelationPath
+	55,  // 44: triplemesh.orchestrator.v1.GerGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
+	69,  // 45: triplemesh.orchestrator.v1.GerGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	70,  // 46: triplemesh.orchestrator.v1.GerGraphs.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
+	71,  // 47: triplemesh.orchestrator.v1.GerGraphs.question_verdict:type_name -> triplemesh.evaluator.v1.QuestionVerdict
+	72,  // 48: triplemesh.orchestrator.v1.GerGraphs.answer_verdicts:type_name -> triplemesh.evaluator.v1.AnswerVerdict
+	73,  // 49: triplemesh.orchestrator.v1.GerGraphs.reflections:type_name -> triplemesh.reflector.v1.Reflection
+	51,  // 50: triplemesh.orchestrator.v1.GerGraphs.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
+	63,  // 51: triplemesh.orchestrator.v1.RagGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
 	13,  // 52: triplemesh.orchestrator.v1.ScGraphs.samples:type_name -> triplemesh.orchestrator.v1.Sample
-	65,  // 53: triplemesh.orchestrator.v1.TogGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
+	68,  // 53: triplemesh.orchestrator.v1.TogGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
 	15,  // 54: triplemesh.orchestrator.v1.TogGraphs.depths:type_name -> triplemesh.orchestrator.v1.TogDepth
-	66,  // 55: triplemesh.orchestrator.v1.TogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	52,  // 56: triplemesh.orchestrator.v1.TogDepth.relations:type_name -> triplemesh.graph.v1.RelationPath
-	66,  // 57: triplemesh.orchestrator.v1.TogDepth.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	65,  // 58: triplemesh.orchestrator.v1.RogGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
-	52,  // 59: triplemesh.orchestrator.v1.RogGraphs.planned_paths:type_name -> triplemesh.graph.v1.RelationPath
-	52,  // 60: triplemesh.orchestrator.v1.RogGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
-	66,  // 61: triplemesh.orchestrator.v1.RogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	69,  // 55: triplemesh.orchestrator.v1.TogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	55,  // 56: triplemesh.orchestrator.v1.TogDepth.relations:type_name -> triplemesh.graph.v1.RelationPath
+	69,  // 57: triplemesh.orchestrator.v1.TogDepth.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	68,  // 58: triplemesh.orchestrator.v1.RogGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
+	55,  // 59: triplemesh.orchestrator.v1.RogGraphs.planned_paths:type_name -> triplemesh.graph.v1.RelationPath
+	55,  // 60: triplemesh.orchestrator.v1.RogGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
+	69,  // 61: triplemesh.orchestrator.v1.RogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
 	9,   // 62: triplemesh.orchestrator.v1.AutoGraphs.pg_akv:type_name -> triplemesh.orchestrator.v1.PgAkvGraphs
 	10,  // 63: triplemesh.orchestrator.v1.AutoGraphs.ger:type_name -> triplemesh.orchestrator.v1.GerGraphs
 	0,   // 64: triplemesh.orchestrator.v1.StageReport.stage:type_name -> triplemesh.orchestrator.v1.Stage
-	57,  // 65: triplemesh.orchestrator.v1.StageReport.duration:type_name -> google.protobuf.Duration
-	55,  // 66: triplemesh.orchestrator.v1.StageReport.usage:type_name -> triplemesh.llm.v1.Usage
-	71,  // 67: triplemesh.orchestrator.v1.StageReport.warnings:type_name -> triplemesh.llm.v1.Warning
-	56,  // 68: triplemesh.orchestrator.v1.Span.start:type_name -> google.protobuf.Timestamp
-	57,  // 69: triplemesh.orchestrator.v1.Span.duration:type_name -> google.protobuf.Duration
-	45,  // 70: triplemesh.orchestrator.v1.Span.attributes:type_name -> triplemesh.orchestrator.v1.Span.AttributesEntry
+	60,  // 65: triplemesh.orchestrator.v1.StageReport.duration:type_name -> google.protobuf.Duration
+	58,  // 66: triplemesh.orchestrator.v1.StageReport.usage:type_name -> triplemesh.llm.v1.Usage
+	74,  // 67: triplemesh.orchestrator.v1.StageReport.warnings:type_name -> triplemesh.llm.v1.Warning
+	59,  // 68: triplemesh.orchestrator.v1.Span.start:type_name -> google.protobuf.Timestamp
+	60,  // 69: triplemesh.orchestrator.v1.Span.duration:type_name -> google.protobuf.Duration
+	48,  // 70: triplemesh.orchestrator.v1.Span.attributes:type_name -> triplemesh.orchestrator.v1.Span.AttributesEntry
 	4,   // 71: triplemesh.orchestrator.v1.AskStreamRequest.request:type_name -> triplemesh.orchestrator.v1.AskRequest
 	22,  // 72: triplemesh.orchestrator.v1.AskStreamResponse.stage_started:type_name -> triplemesh.orchestrator.v1.StageStarted
 	23,  // 73: triplemesh.orchestrator.v1.AskStreamResponse.stage_finished:type_name -> triplemesh.orchestrator.v1.StageFinished
@@ -4127,15 +4327,15 @@ var file_triplemesh_orchestrator_v1_orchestrator_proto_depIdxs = []int32{
 	1,   // 80: triplemesh.orchestrator.v1.Method.ablations:type_name -> triplemesh.orchestrator.v1.Ablation
 	7,   // 81: triplemesh.orchestrator.v1.GetRunResponse.run:type_name -> triplemesh.orchestrator.v1.Run
 	7,   // 82: triplemesh.orchestrator.v1.ListRunsResponse.runs:type_name -> triplemesh.orchestrator.v1.Run
-	72,  // 83: triplemesh.orchestrator.v1.GetQuotaResponse.scopes:type_name -> triplemesh.auth.v1.Scope
+	75,  // 83: triplemesh.orchestrator.v1.GetQuotaResponse.scopes:type_name -> triplemesh.auth.v1.Scope
 	33,  // 84: triplemesh.orchestrator.v1.GetQuotaResponse.quotas:type_name -> triplemesh.orchestrator.v1.Quota
-	56,  // 85: triplemesh.orchestrator.v1.Quota.resets:type_name -> google.protobuf.Timestamp
+	59,  // 85: triplemesh.orchestrator.v1.Quota.resets:type_name -> google.protobuf.Timestamp
 	36,  // 86: triplemesh.orchestrator.v1.GetMeshResponse.stages:type_name -> triplemesh.orchestrator.v1.StageHealth
-	57,  // 87: triplemesh.orchestrator.v1.StageHealth.latency:type_name -> google.protobuf.Duration
-	50,  // 88: triplemesh.orchestrator.v1.CheckRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	50,  // 89: triplemesh.orchestrator.v1.CheckRequest.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	51,  // 90: triplemesh.orchestrator.v1.CheckRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	46,  // 91: triplemesh.orchestrator.v1.CheckRequest.grounding:type_name -> triplemesh.retriever.v1.GroundingOptions
+	60,  // 87: triplemesh.orchestrator.v1.StageHealth.latency:type_name -> google.protobuf.Duration
+	53,  // 88: triplemesh.orchestrator.v1.CheckRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	53,  // 89: triplemesh.orchestrator.v1.CheckRequest.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	54,  // 90: triplemesh.orchestrator.v1.CheckRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	49,  // 91: triplemesh.orchestrator.v1.CheckRequest.grounding:type_name -> triplemesh.retriever.v1.GroundingOptions
 	42,  // 92: triplemesh.orchestrator.v1.CheckResponse.check:type_name -> triplemesh.orchestrator.v1.Check
 	37,  // 93: triplemesh.orchestrator.v1.CheckStreamRequest.request:type_name -> triplemesh.orchestrator.v1.CheckRequest
 	41,  // 94: triplemesh.orchestrator.v1.CheckStreamResponse.progress:type_name -> triplemesh.orchestrator.v1.CheckProgress
@@ -4143,41 +4343,49 @@ var file_triplemesh_orchestrator_v1_orchestrator_proto_depIdxs = []int32{
 	43,  // 96: triplemesh.orchestrator.v1.CheckProgress.claims:type_name -> triplemesh.orchestrator.v1.Claim
 	43,  // 97: triplemesh.orchestrator.v1.Check.claims:type_name -> triplemesh.orchestrator.v1.Claim
 	44,  // 98: triplemesh.orchestrator.v1.Check.corrections:type_name -> triplemesh.orchestrator.v1.Correction
-	50,  // 99: triplemesh.orchestrator.v1.Check.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	50,  // 100: triplemesh.orchestrator.v1.Check.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	53,  // 99: triplemesh.orchestrator.v1.Check.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	53,  // 100: triplemesh.orchestrator.v1.Check.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
 	18,  // 101: triplemesh.orchestrator.v1.Check.stages:type_name -> triplemesh.orchestrator.v1.StageReport
-	55,  // 102: triplemesh.orchestrator.v1.Check.usage:type_name -> triplemesh.llm.v1.Usage
-	56,  // 103: triplemesh.orchestrator.v1.Check.started:type_name -> google.protobuf.Timestamp
-	57,  // 104: triplemesh.orchestrator.v1.Check.duration:type_name -> google.protobuf.Duration
-	54,  // 105: triplemesh.orchestrator.v1.Claim.triple:type_name -> triplemesh.graph.v1.Triple
-	73,  // 106: triplemesh.orchestrator.v1.Claim.span:type_name -> triplemesh.graph.v1.TextSpan
-	74,  // 107: triplemesh.orchestrator.v1.Claim.verdict:type_name -> triplemesh.verifier.v1.Verdict
-	60,  // 108: triplemesh.orchestrator.v1.Claim.evidence:type_name -> triplemesh.graph.v1.ScoredTriple
-	73,  // 109: triplemesh.orchestrator.v1.Correction.span:type_name -> triplemesh.graph.v1.TextSpan
-	73,  // 110: triplemesh.orchestrator.v1.Correction.corrected_span:type_name -> triplemesh.graph.v1.TextSpan
-	4,   // 111: triplemesh.orchestrator.v1.OrchestratorService.Ask:input_type -> triplemesh.orchestrator.v1.AskRequest
-	20,  // 112: triplemesh.orchestrator.v1.OrchestratorService.AskStream:input_type -> triplemesh.orchestrator.v1.AskStreamRequest
-	37,  // 113: triplemesh.orchestrator.v1.OrchestratorService.Check:input_type -> triplemesh.orchestrator.v1.CheckRequest
-	39,  // 114: triplemesh.orchestrator.v1.OrchestratorService.CheckStream:input_type -> triplemesh.orchestrator.v1.CheckStreamRequest
-	24,  // 115: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:input_type -> triplemesh.orchestrator.v1.ListMethodsRequest
-	27,  // 116: triplemesh.orchestrator.v1.OrchestratorService.GetRun:input_type -> triplemesh.orchestrator.v1.GetRunRequest
-	29,  // 117: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:input_type -> triplemesh.orchestrator.v1.ListRunsRequest
-	31,  // 118: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:input_type -> triplemesh.orchestrator.v1.GetQuotaRequest
-	34,  // 119: triplemesh.orchestrator.v1.OrchestratorService.GetMesh:input_type -> triplemesh.orchestrator.v1.GetMeshRequest
-	5,   // 120: triplemesh.orchestrator.v1.OrchestratorService.Ask:output_type -> triplemesh.orchestrator.v1.AskResponse
-	21,  // 121: triplemesh.orchestrator.v1.OrchestratorService.AskStream:output_type -> triplemesh.orchestrator.v1.AskStreamResponse
-	38,  // 122: triplemesh.orchestrator.v1.OrchestratorService.Check:output_type -> triplemesh.orchestrator.v1.CheckResponse
-	40,  // 123: triplemesh.orchestrator.v1.OrchestratorService.CheckStream:output_type -> triplemesh.orchestrator.v1.CheckStreamResponse
-	25,  // 124: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:output_type -> triplemesh.orchestrator.v1.ListMethodsResponse
-	28,  // 125: triplemesh.orchestrator.v1.OrchestratorService.GetRun:output_type -> triplemesh.orchestrator.v1.GetRunResponse
-	30,  // 126: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:output_type -> triplemesh.orchestrator.v1.ListRunsResponse
-	32,  // 127: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:output_type -> triplemesh.orchestrator.v1.GetQuotaResponse
-	35,  // 128: triplemesh.orchestrator.v1.OrchestratorService.GetMesh:output_type -> triplemesh.orchestrator.v1.GetMeshResponse
-	120, // [120:129] is the sub-list for method output_type
-	111, // [111:120] is the sub-list for method input_type
-	111, // [111:111] is the sub-list for extension type_name
-	111, // [111:111] is the sub-list for extension extendee
-	0,   // [0:111] is the sub-list for field type_name
+	58,  // 102: triplemesh.orchestrator.v1.Check.usage:type_name -> triplemesh.llm.v1.Usage
+	59,  // 103: triplemesh.orchestrator.v1.Check.started:type_name -> google.protobuf.Timestamp
+	60,  // 104: triplemesh.orchestrator.v1.Check.duration:type_name -> google.protobuf.Duration
+	57,  // 105: triplemesh.orchestrator.v1.Claim.triple:type_name -> triplemesh.graph.v1.Triple
+	76,  // 106: triplemesh.orchestrator.v1.Claim.span:type_name -> triplemesh.graph.v1.TextSpan
+	77,  // 107: triplemesh.orchestrator.v1.Claim.verdict:type_name -> triplemesh.verifier.v1.Verdict
+	63,  // 108: triplemesh.orchestrator.v1.Claim.evidence:type_name -> triplemesh.graph.v1.ScoredTriple
+	76,  // 109: triplemesh.orchestrator.v1.Correction.span:type_name -> triplemesh.graph.v1.TextSpan
+	76,  // 110: triplemesh.orchestrator.v1.Correction.corrected_span:type_name -> triplemesh.graph.v1.TextSpan
+	54,  // 111: triplemesh.orchestrator.v1.ProposeTriplesRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	47,  // 112: triplemesh.orchestrator.v1.ProposeTriplesResponse.triples:type_name -> triplemesh.orchestrator.v1.ProposedTriple
+	58,  // 113: triplemesh.orchestrator.v1.ProposeTriplesResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	74,  // 114: triplemesh.orchestrator.v1.ProposeTriplesResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	57,  // 115: triplemesh.orchestrator.v1.ProposedTriple.triple:type_name -> triplemesh.graph.v1.Triple
+	76,  // 116: triplemesh.orchestrator.v1.ProposedTriple.span:type_name -> triplemesh.graph.v1.TextSpan
+	4,   // 117: triplemesh.orchestrator.v1.OrchestratorService.Ask:input_type -> triplemesh.orchestrator.v1.AskRequest
+	20,  // 118: triplemesh.orchestrator.v1.OrchestratorService.AskStream:input_type -> triplemesh.orchestrator.v1.AskStreamRequest
+	37,  // 119: triplemesh.orchestrator.v1.OrchestratorService.Check:input_type -> triplemesh.orchestrator.v1.CheckRequest
+	39,  // 120: triplemesh.orchestrator.v1.OrchestratorService.CheckStream:input_type -> triplemesh.orchestrator.v1.CheckStreamRequest
+	45,  // 121: triplemesh.orchestrator.v1.OrchestratorService.ProposeTriples:input_type -> triplemesh.orchestrator.v1.ProposeTriplesRequest
+	24,  // 122: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:input_type -> triplemesh.orchestrator.v1.ListMethodsRequest
+	27,  // 123: triplemesh.orchestrator.v1.OrchestratorService.GetRun:input_type -> triplemesh.orchestrator.v1.GetRunRequest
+	29,  // 124: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:input_type -> triplemesh.orchestrator.v1.ListRunsRequest
+	31,  // 125: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:input_type -> triplemesh.orchestrator.v1.GetQuotaRequest
+	34,  // 126: triplemesh.orchestrator.v1.OrchestratorService.GetMesh:input_type -> triplemesh.orchestrator.v1.GetMeshRequest
+	5,   // 127: triplemesh.orchestrator.v1.OrchestratorService.Ask:output_type -> triplemesh.orchestrator.v1.AskResponse
+	21,  // 128: triplemesh.orchestrator.v1.OrchestratorService.AskStream:output_type -> triplemesh.orchestrator.v1.AskStreamResponse
+	38,  // 129: triplemesh.orchestrator.v1.OrchestratorService.Check:output_type -> triplemesh.orchestrator.v1.CheckResponse
+	40,  // 130: triplemesh.orchestrator.v1.OrchestratorService.CheckStream:output_type -> triplemesh.orchestrator.v1.CheckStreamResponse
+	46,  // 131: triplemesh.orchestrator.v1.OrchestratorService.ProposeTriples:output_type -> triplemesh.orchestrator.v1.ProposeTriplesResponse
+	25,  // 132: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:output_type -> triplemesh.orchestrator.v1.ListMethodsResponse
+	28,  // 133: triplemesh.orchestrator.v1.OrchestratorService.GetRun:output_type -> triplemesh.orchestrator.v1.GetRunResponse
+	30,  // 134: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:output_type -> triplemesh.orchestrator.v1.ListRunsResponse
+	32,  // 135: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:output_type -> triplemesh.orchestrator.v1.GetQuotaResponse
+	35,  // 136: triplemesh.orchestrator.v1.OrchestratorService.GetMesh:output_type -> triplemesh.orchestrator.v1.GetMeshResponse
+	127, // [127:137] is the sub-list for method output_type
+	117, // [117:127] is the sub-list for method input_type
+	117, // [117:117] is the sub-list for extension type_name
+	117, // [117:117] is the sub-list for extension extendee
+	0,   // [0:117] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_orchestrator_v1_orchestrator_proto_init() }
@@ -4211,7 +4419,7 @@ func file_triplemesh_orchestrator_v1_orchestrator_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc), len(file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   43,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

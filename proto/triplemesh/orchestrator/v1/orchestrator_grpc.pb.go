@@ -22,15 +22,16 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	OrchestratorService_Ask_FullMethodName         = "/triplemesh.orchestrator.v1.OrchestratorService/Ask"
-	OrchestratorService_AskStream_FullMethodName   = "/triplemesh.orchestrator.v1.OrchestratorService/AskStream"
-	OrchestratorService_Check_FullMethodName       = "/triplemesh.orchestrator.v1.OrchestratorService/Check"
-	OrchestratorService_CheckStream_FullMethodName = "/triplemesh.orchestrator.v1.OrchestratorService/CheckStream"
-	OrchestratorService_ListMethods_FullMethodName = "/triplemesh.orchestrator.v1.OrchestratorService/ListMethods"
-	OrchestratorService_GetRun_FullMethodName      = "/triplemesh.orchestrator.v1.OrchestratorService/GetRun"
-	OrchestratorService_ListRuns_FullMethodName    = "/triplemesh.orchestrator.v1.OrchestratorService/ListRuns"
-	OrchestratorService_GetQuota_FullMethodName    = "/triplemesh.orchestrator.v1.OrchestratorService/GetQuota"
-	OrchestratorService_GetMesh_FullMethodName     = "/triplemesh.orchestrator.v1.OrchestratorService/GetMesh"
+	OrchestratorService_Ask_FullMethodName            = "/triplemesh.orchestrator.v1.OrchestratorService/Ask"
+	OrchestratorService_AskStream_FullMethodName      = "/triplemesh.orchestrator.v1.OrchestratorService/AskStream"
+	OrchestratorService_Check_FullMethodName          = "/triplemesh.orchestrator.v1.OrchestratorService/Check"
+	OrchestratorService_CheckStream_FullMethodName    = "/triplemesh.orchestrator.v1.OrchestratorService/CheckStream"
+	OrchestratorService_ProposeTriples_FullMethodName = "/triplemesh.orchestrator.v1.OrchestratorService/ProposeTriples"
+	OrchestratorService_ListMethods_FullMethodName    = "/triplemesh.orchestrator.v1.OrchestratorService/ListMethods"
+	OrchestratorService_GetRun_FullMethodName         = "/triplemesh.orchestrator.v1.OrchestratorService/GetRun"
+	OrchestratorService_ListRuns_FullMethodName       = "/triplemesh.orchestrator.v1.OrchestratorService/ListRuns"
+	OrchestratorService_GetQuota_FullMethodName       = "/triplemesh.orchestrator.v1.OrchestratorService/GetQuota"
+	OrchestratorService_GetMesh_FullMethodName        = "/triplemesh.orchestrator.v1.OrchestratorService/GetMesh"
 )
 
 // OrchestratorServiceClient is the client API for OrchestratorService service.
@@ -49,6 +50,9 @@ type OrchestratorServiceClient interface {
 	Check(ctx context.Context, in *CheckRequest, opts ...grpc.CallOption) (*CheckResponse, error)
 	// CheckStream is Check with an event for claims as they are read and judged.
 	CheckStream(ctx context.Context, in *CheckStreamRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[CheckStreamResponse], error)
+	// ProposeTriples reads off a passage the facts that it states, for a person to
+	// review before they go into a knowledge graph. It reads and writes none.
+	ProposeTriples(ctx context.Context, in *ProposeTriplesRequest, opts ...grpc.CallOption) (*ProposeTriplesResponse, error)
 	// ListMethods names the methods.
 	ListMethods(ctx context.Context, in *ListMethodsRequest, opts ...grpc.CallOption) (*ListMethodsResponse, error)
 	// GetRun reads an answered question back.
@@ -128,6 +132,16 @@ func (c *orchestratorServiceClient) CheckStream(ctx context.Context, in *CheckSt
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type OrchestratorService_CheckStreamClient = grpc.ServerStreamingClient[CheckStreamResponse]
 
+func (c *orchestratorServiceClient) ProposeTriples(ctx context.Context, in *ProposeTriplesRequest, opts ...grpc.CallOption) (*ProposeTriplesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ProposeTriplesResponse)
+	err := c.cc.Invoke(ctx, OrchestratorService_ProposeTriples_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *orchestratorServiceClient) ListMethods(ctx context.Context, in *ListMethodsRequest, opts ...grpc.CallOption) (*ListMethodsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListMethodsResponse)
@@ -194,6 +208,9 @@ type OrchestratorServiceServer interface {
 	Check(context.Context, *CheckRequest) (*CheckResponse, error)
 	// CheckStream is Check with an event for claims as they are read and judged.
 	CheckStream(*CheckStreamRequest, grpc.ServerStreamingServer[CheckStreamResponse]) error
+	// ProposeTriples reads off a passage the facts that it states, for a person to
+	// review before they go into a knowledge graph. It reads and writes none.
+	ProposeTriples(context.Context, *ProposeTriplesRequest) (*ProposeTriplesResponse, error)
 	// ListMethods names the methods.
 	ListMethods(context.Context, *ListMethodsRequest) (*ListMethodsResponse, error)
 	// GetRun reads an answered question back.
@@ -226,6 +243,9 @@ func (UnimplementedOrchestratorServiceServer) Check(context.Context, *CheckReque
 }
 func (UnimplementedOrchestratorServiceServer) CheckStream(*CheckStreamRequest, grpc.ServerStreamingServer[CheckStreamResponse]) error {
 	return status.Error(codes.Unimplemented, "method CheckStream not implemented")
+}
+func (UnimplementedOrchestratorServiceServer) ProposeTriples(context.Context, *ProposeTriplesRequest) (*ProposeTriplesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ProposeTriples not implemented")
 }
 func (UnimplementedOrchestratorServiceServer) ListMethods(context.Context, *ListMethodsRequest) (*ListMethodsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListMethods not implemented")
@@ -320,6 +340,24 @@ func _OrchestratorService_CheckStream_Handler(srv interface{}, stream grpc.Serve
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type OrchestratorService_CheckStreamServer = grpc.ServerStreamingServer[CheckStreamResponse]
+
+func _OrchestratorService_ProposeTriples_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ProposeTriplesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OrchestratorServiceServer).ProposeTriples(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OrchestratorService_ProposeTriples_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OrchestratorServiceServer).ProposeTriples(ctx, req.(*ProposeTriplesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
 
 func _OrchestratorService_ListMethods_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListMethodsRequest)
@@ -425,6 +463,10 @@ var OrchestratorService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Check",
 			Handler:    _OrchestratorService_Check_Handler,
+		},
+		{
+			MethodName: "ProposeTriples",
+			Handler:    _OrchestratorService_ProposeTriples_Handler,
 		},
 		{
 			MethodName: "ListMethods",
