@@ -40,6 +40,10 @@ func newChain(cfg Config, peers policy, gate *auth.Gate, audit *audit, tel *tele
 	if err != nil {
 		return nil, fmt.Errorf("authentication: %w", err)
 	}
+	admission, err := admit(cfg, tel)
+	if err != nil {
+		return nil, fmt.Errorf("admission: %w", err)
+	}
 	return chain{
 		{name: "otel", around: returnSpans},
 		{name: "local peer", around: nameLocalPeer},
@@ -52,7 +56,7 @@ func newChain(cfg Config, peers policy, gate *auth.Gate, audit *audit, tel *tele
 		{name: "deadline guard", around: guardDeadline(cfg, tel.Service())},
 		{name: "peers", around: peers.refuseStrangers(tel.Service())},
 		{name: "authentication", around: authentication},
-		{name: "concurrency limit", around: limitConcurrency(cfg.MaxInFlight, tel.Service())},
+		{name: "admission", around: admission},
 		{name: "validation", onUnary: validation.unary, onStream: validation.stream},
 	}, nil
 }

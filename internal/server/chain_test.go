@@ -24,7 +24,7 @@ func TestTheChainHasItsOrder(t *testing.T) {
 	}
 	want := []string{
 		"otel", "local peer", "request id", "audit", "metrics", "logging", "error mapping", "recovery",
-		"deadline guard", "peers", "authentication", "concurrency limit", "validation",
+		"deadline guard", "peers", "authentication", "admission", "validation",
 	}
 	if got := links.names(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -23,9 +23,15 @@ type Config struct {
 	// HealthAddr serves the health service alone, in plain text, for probes
 	// that can present no certificate; empty serves none there.
 	HealthAddr string `koanf:"health_addr" help:"where to answer health checks in plain text too; empty for nowhere"`
-	// MaxInFlight is the most RPCs at once; more are RESOURCE_EXHAUSTED. 0 sets
-	// no bound. Health and reflection do not count.
+	// MaxInFlight is the most RPCs at once, fewer while they run out of time. 0
+	// sets no bound. Health and reflection do not count.
 	MaxInFlight int `koanf:"max_in_flight" help:"most RPCs at once; 0 for no bound"`
+	// MaxQueue is the most RPCs that wait while so many are under way; more are
+	// RESOURCE_EXHAUSTED. 0 lets none wait.
+	MaxQueue int `koanf:"max_queue" help:"most RPCs that wait while max_in_flight are under way; more are refused"`
+	// MaxWait is the longest that an RPC waits, and never more than half of the
+	// time it has.
+	MaxWait time.Duration `koanf:"max_wait" help:"longest that an RPC waits to be begun"`
 	// MaxMessageBytes is the largest message either way. The client's setting
 	// must be the same. 0 takes 64 MiB.
 	MaxMessageBytes int `koanf:"max_message_bytes" help:"largest message either way, as the clients have it"`
@@ -64,6 +70,8 @@ func DefaultConfig(addr string) Config {
 	return Config{
 		Addr:                  addr,
 		MaxInFlight:           256,
+		MaxQueue:              256,
+		MaxWait:               10 * time.Second,
 		MaxMessageBytes:       defaultMaxMessage,
 		Timeout:               5 * time.Minute,
 		MinTimeLeft:           5 * time.Millisecond,
@@ -92,7 +100,8 @@ func (c Config) Validate() error {
 		key   string
 		value int64
 	}{
-		{"max_in_flight", int64(c.MaxInFlight)}, {"max_message_bytes", int64(c.MaxMessageBytes)},
+		{"max_in_flight", int64(c.MaxInFlight)}, {"max_queue", int64(c.MaxQueue)},
+		{"max_wait", int64(c.MaxWait)}, {"max_message_bytes", int64(c.MaxMessageBytes)},
 		{"timeout", int64(c.Timeout)}, {"min_time_left", int64(c.MinTimeLeft)},
 		{"drain_delay", int64(c.DrainDelay)}, {"drain_timeout", int64(c.DrainTimeout)},
 		{"max_connection_age", int64(c.MaxConnectionAge)}, {"max_connection_age_grace", int64(c.MaxConnectionAgeGrace)},

@@ -62,6 +62,36 @@ func TestDeadlines(t *testing.T) {
 	})
 }
 
+func TestARequestBeyondTheLimitWaitsForAPlace(t *testing.T) {
+	begun, release := make(chan struct{}), make(chan struct{})
+	r := start(t, "reflector", answering(func(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
+		begun <- struct{}{}
+		<-release
+		return echo(ctx, req)
+	}), func(cfg *server.Config) { cfg.MaxInFlight = 1 })
+	ended := make(chan error, 2)
+	for range 2 {
+		go func() {
+			_, err := r.reflect(t.Context(), "one of two")
+			ended <- err
+		}()
+	}
+	<-begun
+	select {
+	case <-begun:
+		t.Fatal("two were begun at once")
+	default:
+	}
+	release <- struct{}{}
+	<-begun
+	close(release)
+	for range 2 {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestMoreRequestsThanTheLimitAreTurnedAway(t *testing.T) {
 	begun, release := make(chan struct{}), make(chan struct{})
 	hold := func(ctx context.Context) {
@@ -77,7 +107,7 @@ func TestMoreRequestsThanTheLimitAreTurnedAway(t *testing.T) {
 			hold(stream.Context())
 			return nil
 		})(s)
-	}, func(cfg *server.Config) { cfg.MaxInFlight = 2 })
+	}, func(cfg *server.Config) { cfg.MaxInFlight, cfg.MaxQueue = 2, 0 })
 
 	ended := make(chan error, 2)
 	go func() {

@@ -1,0 +1,454 @@
+package admission_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/triplemesh/triplemesh/internal/admission"
+	"github.com/triplemesh/triplemesh/internal/tenant"
+)
+
+// as is a context of a tenant.
+func as(t *testing.T, name string) context.Context {
+	t.Helper()
+	id, err := tenant.Parse(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tenant.With(t.Context(), id)
+}
+
+// fill takes n places.
+func fill(t *testing.T, g *admission.Gate, ctx context.Context, n int) (leave []func(bool)) {
+	t.Helper()
+	for range n {
+		l, err := g.Enter(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave = append(leave, l)
+	}
+	return leave
+}
+
+// knock enters beside the test and sends what became of it.
+func knock(g *admission.Gate, ctx context.Context) (leave chan func(bool), refused chan error) {
+	leave, refused = make(chan func(bool), 1), make(chan error, 1)
+	go func() {
+		l, err := g.Enter(ctx)
+		if err != nil {
+			refused <- err
+			return
+		}
+		leave <- l
+	}()
+	return leave, refused
+}
+
+func TestAGateWithoutABoundLetsAllIn(t *testing.T) {
+	g := admission.New(admission.Config{})
+	fill(t, g, t.Context(), 1000)
+}
+
+func TestWhoIsTurnedAwayAtOnce(t *testing.T) {
+	for name, test := range map[string]struct {
+		queue int
+		left  time.Duration
+	}{
+		"all where none may wait":         {0, time.Hour},
+		"those with no time left to wait": {4, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := admission.New(admission.Config{MaxInFlight: 2, MaxQueue: test.queue, MaxWait: time.Second})
+			fill(t, g, t.Context(), 2)
+			ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(test.left))
+			defer cancel()
+			var refused *admission.Refused
+			if _, err := g.Enter(ctx); !errors.As(err, &refused) || refused.Reason != admission.Full {
+				t.Fatalf("got %v, want it refused because all is full", err)
+			}
+			if refused.RetryAfter < time.Second || refused.InFlight != 2 {
+				t.Errorf("got %+v, want when to come again and how many are under way", refused)
+			}
+		})
+	}
+}
+
+func TestARequestWaitsForAPlaceAndGetsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := admission.New(admission.Config{MaxInFlight: 1, MaxQueue: 1, MaxWait: time.Minute})
+		first := fill(t, g, t.Context(), 1)
+		leave, _ := knock(g, t.Context())
+		synctest.Wait()
+		if got := g.State(); got != (admission.State{Limit: 1, InFlight: 1, Waiting: 1}) {
+			t.Fatalf("got %+v", got)
+		}
+		first[0](false)
+		(<-leave)(false)
+		if got := g.State(); got != (admission.State{Limit: 1}) {
+			t.Errorf("got %+v, want an empty gate", got)
+		}
+	})
+}
+
+func TestWaitingEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := admission.New(admission.Config{MaxInFlight: 1, MaxQueue: 9, MaxWait: 10 * time.Second})
+		fill(t, g, t.Context(), 1)
+		gone, cancel := context.WithCancel(t.Context())
+		short, cancelShort := context.WithTimeout(t.Context(), 8*time.Second)
+		defer cancelShort()
+		_, patient := knock(g, t.Context())
+		_, hasty := knock(g, short)
+		_, left := knock(g, gone)
+		synctest.Wait()
+
+		began := time.Now()
+		cancel()
+		if err := <-left; !errors.Is(err, context.Canceled) {
+			t.Errorf("who goes away: got %v", err)
+		}
+		for _, waits := range []struct {
+			name string
+			err  chan error
+			want time.Duration
+		}{
+			{"who has little time keeps half of it", hasty, 4 * time.Second},
+			{"nobody waits longer than may be", patient, 10 * time.Second},
+		} {
+			var refused *admission.Refused
+			if err := <-waits.err; !errors.As(err, &refused) || refused.Reason != admission.Waited {
+				t.Errorf("%s: got %v", waits.name, err)
+			}
+			if took := time.Since(began); took != waits.want {
+				t.Errorf("%s: after %v, want %v", waits.name, took, waits.want)
+			}
+		}
+		if got := g.State().Waiting; got != 0 {
+			t.Errorf("%d still wait", got)
+		}
+	})
+}
+
+func TestWhoseTurnWouldComeTooLateDoesNotWaitForIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := admission.New(admission.Config{MaxInFlight: 1, MaxQueue: 100, MaxWait: 10 * time.Second})
+		for range 20 { // one place a second, with others waiting
+			knockAndWork(g, t.Context(), time.Second)
+		}
+		time.Sleep(5 * time.Second)
+		began := time.Now()
+		var refused *admission.Refused
+		if _, err := g.Enter(t.Context()); !errors.As(err, &refused) || refused.Reason != admission.TooLate {
+			t.Fatalf("got %v", err)
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("it waited %v to be turned away", took)
+		}
+		if refused.RetryAfter < 3*time.Second || refused.RetryAfter > 16*time.Second {
+			t.Errorf("told to come again in %v, with %d waiting for a second each", refused.RetryAfter, refused.Waiting)
+		}
+		synctest.Wait()
+		time.Sleep(time.Minute)
+	})
+}
+
+// knockAndWork enters, works and leaves, beside the test.
+func knockAndWork(g *admission.Gate, ctx context.Context, work time.Duration) {
+	go func() {
+		if leave, err := g.Enter(ctx); err == nil {
+			time.Sleep(work)
+			leave(false)
+		}
+	}()
+}
+
+func TestTenantsShareThePlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := admission.New(admission.Config{MaxInFlight: 4, MaxQueue: 100, MaxWait: time.Hour})
+		many, few := as(t, "many"), as(t, "few")
+		first := fill(t, g, many, 4)
+		for range 50 {
+			knock(g, many)
+		}
+		synctest.Wait()
+		var leaves []chan func(bool)
+		for range 3 {
+			leave, _ := knock(g, few)
+			synctest.Wait()
+			leaves = append(leaves, leave)
+		}
+		// Two places of four are fair: those that come free go to who has fewer.
+		first[0](false)
+		first[1](false)
+		a, b := <-leaves[0], <-leaves[1]
+		first[2](false) // one each by turns from here on
+		synctest.Wait()
+		select {
+		case <-leaves[2]:
+			t.Error("the tenant with few requests got three places of four")
+		default:
+		}
+		a(false)
+		(<-leaves[2])(false)
+		b(false)
+	})
+}
+
+func TestATenantCannotFillTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := admission.New(admission.Config{MaxInFlight: 1, MaxQueue: 3, MaxWait: time.Hour})
+		many, few := as(t, "many"), as(t, "few")
+		first := fill(t, g, many, 1)
+		var errs []chan error
+		for range 3 {
+			_, refused := knock(g, many)
+			synctest.Wait()
+			errs = append(errs, refused)
+		}
+		leave, _ := knock(g, few)
+		synctest.Wait()
+		var refused *admission.Refused
+		if err := <-errs[2]; !errors.As(err, &refused) || refused.Reason != admission.Displaced {
+			t.Errorf("the newest of the longest line: got %v, want it displaced", err)
+		}
+		if _, err := g.Enter(many); !errors.As(err, &refused) || refused.Reason != admission.Full {
+			t.Errorf("one more of the longest line: got %v, want it refused", err)
+		}
+		first[0](false)
+		(<-leave)(false)
+	})
+}
+
+func TestTheLimitFollowsWhatIsDoneInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := admission.New(admission.Config{MaxInFlight: 64, MaxQueue: 64, MaxWait: time.Second})
+		for range 20 { // everything hangs
+			leaves := fill(t, g, t.Context(), g.State().Limit)
+			time.Sleep(time.Second)
+			for _, leave := range leaves {
+				leave(true)
+			}
+		}
+		if got := g.State().Limit; got != 2 {
+			t.Errorf("got a limit of %d after nothing was done in time, want the least, 2 of 64", got)
+		}
+		rounds := 0
+		for ; g.State().Limit < 64; rounds++ { // all is well again
+			leaves := fill(t, g, t.Context(), g.State().Limit)
+			time.Sleep(time.Second)
+			for _, leave := range leaves {
+				leave(false)
+			}
+		}
+		if rounds > 30 {
+			t.Errorf("the limit took %d rounds of requests to come back", rounds)
+		}
+	})
+}
+
+func TestCallersWithTooLittleTimeDoNotCutTheLimitForAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := admission.New(admission.Config{MaxInFlight: 64})
+		for _, round := range []struct {
+			takes time.Duration
+			late  bool
+		}{{time.Second, false}, {100 * time.Millisecond, true}} {
+			leaves := fill(t, g, t.Context(), 64)
+			time.Sleep(round.takes)
+			for _, leave := range leaves {
+				leave(round.late)
+			}
+		}
+		if got := g.State().Limit; got != 64 {
+			t.Errorf("got a limit of %d, want 64", got)
+		}
+	})
+}
+
+func TestOneSlowQuestionIsNoLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := admission.New(admission.Config{MaxInFlight: 64})
+		for i := range 100 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			leave := fill(t, g, ctx, 1)
+			takes := time.Second
+			if i > 50 {
+				takes = 50 * time.Second
+			}
+			time.Sleep(takes)
+			leave[0](false)
+			cancel()
+		}
+		if got := g.State().Limit; got != 64 {
+			t.Errorf("got a limit of %d, want 64", got)
+		}
+	})
+}
+
+func TestARoundOfLateRequestsCutsTheLimitOnce(t *testing.T) {
+	g := admission.New(admission.Config{MaxInFlight: 100})
+	for _, leave := range fill(t, g, t.Context(), 100) {
+		leave(true)
+	}
+	if got := g.State().Limit; got != 30 {
+		t.Errorf("got %d, want 30", got)
+	}
+}
+
+// A server does eight requests at once, each in a second, and any more it does
+// share that: what it gets beyond makes all of them slower.
+func TestGoodputUnderOverload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const capacity, deadline = 8, 4 * time.Second
+		g := admission.New(admission.Config{MaxInFlight: 256, MaxQueue: 256, MaxWait: 10 * time.Second})
+		s := &shared{capacity: capacity}
+		run := func(perSecond int, length time.Duration) (good int) {
+			var mu sync.Mutex
+			var wg sync.WaitGroup
+			for began := time.Now(); time.Since(began) < length; time.Sleep(time.Second / time.Duration(perSecond)) {
+				wg.Go(func() {
+					ctx, cancel := context.WithTimeout(t.Context(), deadline)
+					defer cancel()
+					leave, err := g.Enter(ctx)
+					if err != nil {
+						return
+					}
+					err = s.work(ctx, time.Second)
+					leave(errors.Is(err, context.DeadlineExceeded))
+					if err == nil {
+						mu.Lock()
+						good++
+						mu.Unlock()
+					}
+				})
+			}
+			wg.Wait()
+			return good
+		}
+		run(capacity, 10*time.Second)
+		at := run(capacity, time.Minute)
+		run(5*capacity, 20*time.Second) // the limit is found
+		over := run(5*capacity, time.Minute)
+		if ratio := float64(over) / float64(at); ratio < 0.9 {
+			t.Errorf("at 5 times the capacity %d were done in a minute, at capacity %d: %.2f of it, want 0.9", over, at, ratio)
+		}
+		after := run(capacity/2, 20*time.Second)
+		if want := 20 * capacity / 2; after < want-1 {
+			t.Errorf("after the burst %d of %d were done", after, want)
+		}
+	})
+}
+
+// shared is a server whose work goes the slower the more of it there is.
+type shared struct {
+	mu       sync.Mutex
+	capacity int
+	running  int
+}
+
+func (s *shared) work(ctx context.Context, needs time.Duration) error {
+	s.count(1)
+	defer s.count(-1)
+	const tick = 20 * time.Millisecond
+	for done := time.Duration(0); done < needs; {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(tick):
+		}
+		done += time.Duration(float64(tick) * min(1, float64(s.capacity)/float64(s.count(0))))
+	}
+	return nil
+}
+
+func (s *shared) count(more int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running += more
+	return s.running
+}
+
+func TestWhateverHappensTheBoundsHoldAndNobodyIsForgotten(t *testing.T) {
+	for seed := range uint64(200) {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { anyHistory(t, rand.New(rand.NewPCG(seed, 0))) })
+		})
+	}
+}
+
+func anyHistory(t *testing.T, random *rand.Rand) {
+	cfg := admission.Config{MaxInFlight: 1 + random.IntN(8), MaxQueue: random.IntN(8), MaxWait: time.Duration(random.IntN(5)) * time.Second}
+	g := admission.New(cfg)
+	names := []string{"one", "two", "three"}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var running, most int
+	for range 100 {
+		time.Sleep(time.Duration(random.IntN(300)) * time.Millisecond)
+		ctx, cancel := as(t, names[random.IntN(len(names))]), context.CancelFunc(func() {})
+		if random.IntN(2) == 0 {
+			ctx, cancel = context.WithTimeout(ctx, time.Duration(random.IntN(6000))*time.Millisecond)
+		}
+		work, late := time.Duration(random.IntN(3000))*time.Millisecond, random.IntN(10) == 0
+		wg.Go(func() {
+			defer cancel()
+			began := time.Now()
+			leave, err := g.Enter(ctx)
+			if waited := time.Since(began); waited > cfg.MaxWait {
+				t.Errorf("waited %v, longer than %v", waited, cfg.MaxWait)
+			}
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			running++
+			most = max(most, running)
+			mu.Unlock()
+			time.Sleep(work)
+			mu.Lock()
+			running--
+			mu.Unlock()
+			leave(late)
+		})
+		if got := g.State(); got.InFlight > cfg.MaxInFlight || got.Waiting > cfg.MaxQueue || got.Limit > cfg.MaxInFlight || got.Limit < 1 {
+			t.Errorf("got %+v with %+v", got, cfg)
+		}
+	}
+	wg.Wait()
+	if most > cfg.MaxInFlight {
+		t.Errorf("%d ran at once, %d may", most, cfg.MaxInFlight)
+	}
+	if got := g.State(); got.InFlight != 0 || got.Waiting != 0 {
+		t.Errorf("got %+v when all had gone", got)
+	}
+}
+
+func BenchmarkEnter(b *testing.B) {
+	g := admission.New(admission.Config{MaxInFlight: 256, MaxQueue: 256, MaxWait: time.Second})
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			leave, err := g.Enter(b.Context())
+			if err != nil {
+				b.Fatal(err)
+			}
+			leave(false)
+		}
+	})
+}
+
+func TestReasonsAreTold(t *testing.T) {
+	for _, reason := range []admission.Reason{admission.Full, admission.TooLate, admission.Waited, admission.Displaced} {
+		err := &admission.Refused{Reason: reason, InFlight: 3, Waiting: 2, RetryAfter: 1400 * time.Millisecond}
+		want := fmt.Sprintf("3 requests are under way and 2 wait (%s); try again in 1s", reason)
+		if got := err.Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
