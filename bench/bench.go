@@ -48,7 +48,7 @@ func (b *bench) contest(ctx context.Context, title string, rounds int, contestan
 	took := make([][]float64, len(contestants))
 	for round := range rounds {
 		for i, c := range contestants {
-			b.progress("%s: %s, round %d of %d", title, c.name, round+1, rounds)
+			b.tell(title, round*len(contestants)+i, rounds*len(contestants))
 			best, err := c.turn(ctx)
 			if err != nil {
 				return fmt.Errorf("measure %s: %s: %w", title, c.name, err)
@@ -56,6 +56,7 @@ func (b *bench) contest(ctx context.Context, title string, rounds int, contestan
 			took[i] = append(took[i], float64(best)/float64(time.Millisecond))
 		}
 	}
+	b.tell(title, rounds*len(contestants), rounds*len(contestants))
 	first := slices.Min(took[0])
 	for i, c := range contestants {
 		slices.Sort(took[i])
@@ -112,6 +113,12 @@ type bench struct {
 func (b *bench) add(r Row) {
 	b.rows = append(b.rows, r)
 	b.progress("%s: %s %.3f %s", r.Contest, r.Name, r.Value, r.Unit)
+}
+
+func (b *bench) tell(contest string, done, of int) {
+	if b.Turn != nil {
+		b.Turn(contest, done, of)
+	}
 }
 
 func (b *bench) progress(format string, args ...any) {

@@ -40,6 +40,9 @@ type Options struct {
 	// Work is where generated files go; empty takes the system's folder for
 	// temporary files.
 	Work string
+	// Turn is told of each contest how many turns of how many are over, 0
+	// first; nil tells nobody.
+	Turn func(contest string, done, of int)
 }
 
 // measure is a thing that can be asked for by name.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
 	"github.com/triplemesh/triplemesh/internal/config"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -90,7 +93,7 @@ func calibrate(t *testing.T, g *graph, questions int, out string) (Result, error
 	}
 	var stdout bytes.Buffer
 	c := &Command{Questions: file, KG: "mine", Seed: 1, Price: 0.002, Out: out, Parallel: 4, JSON: true}
-	if err := c.Run(t.Context(), Mesh{Asker: g, Grounder: g, Graphs: g}, func(string, ...any) {}, &stdout); err != nil {
+	if err := c.Run(t.Context(), Mesh{Asker: g, Grounder: g, Graphs: g}, progress.New(terminal.Of(io.Discard, nil)), &stdout); err != nil {
 		return Result{}, err
 	}
 	var result Result

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval/dataset"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"google.golang.org/grpc"
@@ -57,8 +58,8 @@ type Result struct {
 // least is how many questions each half must have: fewer decide nothing.
 const least = 10
 
-// Run calibrates. tell shows how far it is; it may be called often.
-func (c *Command) Run(ctx context.Context, mesh Mesh, tell func(format string, args ...any), stdout io.Writer) error {
+// Run calibrates. board shows how far it is.
+func (c *Command) Run(ctx context.Context, mesh Mesh, board *progress.Board, stdout io.Writer) error {
 	if c.Parallel < 1 || c.Limit < 0 || c.Price < 0 {
 		return fmt.Errorf("--parallel must be at least 1, --limit and --price at least 0")
 	}
@@ -72,26 +73,30 @@ func (c *Command) Run(ctx context.Context, mesh Mesh, tell func(format string, a
 	}
 	kg := &graphv1.KnowledgeGraphRef{Name: c.KG, Snapshot: result.Snapshot}
 	questions := dataset.Sample(data.Questions, c.Limit, c.Seed)
-	written := 0
+	written, drafting := int64(0), board.Start("draft", "pseudo-graphs", int64(len(questions)))
 	drafts, err := draft(ctx, mesh.Asker, kg, questions, c.Parallel, func() {
 		written++
-		tell("%d of %d pseudo-graphs drafted", written, len(questions))
+		drafting.Set(written)
 	})
+	drafting.Stop()
 	if err != nil {
 		return err
 	}
 	if err := enough(drafts); err != nil {
 		return err
 	}
-	tried := 0
+	tried, searching := int64(0), board.Start("calibrate", "settings tried", 0)
+	defer searching.Stop()
 	g := &grounds{grounder: mesh.Grounder, kg: kg, questions: drafts, parallel: c.Parallel}
 	s := &search{measure: g.measure, price: c.Price, told: func(p Point) {
 		tried++
-		tell("%d settings tried; the last: %s, %.1f %%", tried, p.Setting, 100*p.Tuning.Rate())
+		searching.Note("%.1f %% by the last, %s", 100*p.Tuning.Rate(), p.Setting)
+		searching.Set(tried)
 	}}
 	if result.Best, result.Curve, err = s.run(ctx); err != nil {
 		return err
 	}
+	searching.Stop()
 	result.Default = result.Curve[0]
 	result.choose(c.Price)
 	if c.Out != "-" {

@@ -130,7 +130,7 @@ func (c *askCommand) ask(p *program, s *session, req *orchestratorv1.AskRequest)
 	ctx, cancel := context.WithTimeout(p.ctx, c.Timeout)
 	defer cancel()
 	line := p.status()
-	defer line.clear()
+	defer line.Clear()
 	orchestrator := orchestratorv1.NewOrchestratorServiceClient(s)
 	if req.GetKg() == nil {
 		req.Kg = p.pickKG(ctx, c.Retriever, s.mesh)

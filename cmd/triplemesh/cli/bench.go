@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/triplemesh/triplemesh/bench"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
 )
 
 type benchCommand struct {
@@ -32,11 +33,24 @@ func (c *benchCommand) Run(p *program) error {
 			return exitError{exitUsage, fmt.Errorf("%s: must be at least 1, is %d", flag, n)}
 		}
 	}
+	board := p.board()
+	defer board.Close()
+	var task *progress.Task
+	turn := func(contest string, done, of int) {
+		if done == 0 {
+			task = board.Start(contest, "turns", int64(of))
+		}
+		if task.Set(int64(done)); done == of {
+			task.Stop()
+		}
+	}
 	rows, err := bench.Run(p.ctx, bench.Options{
 		Only: c.Only, Triples: c.Triples, Questions: c.Questions, Plans: c.Plans,
 		Vectors: c.Vectors, Large: c.Large, Lines: c.Lines, Dims: c.Dims, Rounds: c.Rounds, Threads: c.Threads,
 		Peers: c.Peers, Python: c.Python, Neo4j: c.Neo4j, Cache: p.home.Cache, Work: c.Work,
-	}, p.stderr)
+		Turn: turn,
+	}, board)
+	board.Close()
 	if err != nil {
 		return err
 	}

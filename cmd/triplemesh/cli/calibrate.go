@@ -29,11 +29,11 @@ func (c *calibrateCommand) Run(p *program) error {
 	if err != nil {
 		return errors.Join(err, s.end())
 	}
-	line := p.status()
-	defer line.clear()
+	board := p.board()
+	defer board.Close()
 	return errors.Join(c.Command.Run(p.ctx, calibrate.Mesh{
 		Asker:    orchestratorv1.NewOrchestratorServiceClient(s),
 		Grounder: retrieverv1.NewRetrieverServiceClient(r),
 		Graphs:   retrieverv1.NewKnowledgeGraphServiceClient(r),
-	}, line.set, p.stdout), r.end(), s.end())
+	}, board, p.stdout), r.end(), s.end())
 }

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/home"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
 	"github.com/triplemesh/triplemesh/internal/config"
 )
 
@@ -74,6 +75,7 @@ type program struct {
 	sources        config.Sources
 	access         accessFlags
 	colour         bool
+	noColour       bool
 }
 
 // exitError ends the program with a code of its own.
@@ -100,6 +102,8 @@ func Main(version string, args, env []string, stdin io.Reader, stdout, stderr io
 func run(ctx context.Context, version string, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var c commands
 	exited := -1
+	// Whatever is printed may hold what others wrote.
+	stdout, stderr = terminal.Cleaner(stdout), terminal.Cleaner(stderr)
 	parser, err := kong.New(&c, kong.Name("triplemesh"), kong.Description(about),
 		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exited = code }),
 		kong.UsageOnError(), kong.ShortUsageOnError(),
@@ -120,10 +124,10 @@ func run(ctx context.Context, version string, args, env []string, stdin io.Reade
 		parser.FatalIfErrorf(err)
 		return exitUsage
 	}
-	p := &program{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, env: env, version: versionText(version)}
+	p := &program{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, env: env, version: versionText(version), noColour: c.NoColor}
 	p.sources = config.Sources{File: c.Config, Env: env, Set: c.Set}
 	p.access = c.accessFlags
-	p.colour = !c.NoColor && !hasEnv(env, "NO_COLOR") && isTerminal(stdout)
+	p.colour = !c.NoColor && terminal.Of(stdout, env).Colour
 	if p.home, err = home.Find(home.Overrides{Cache: c.Cache, Data: c.Data}); err == nil {
 		err = chosen.Run(p)
 	}

@@ -10,13 +10,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
@@ -135,23 +137,52 @@ func TestLoadRefusesAddresses(t *testing.T) {
 	}
 }
 
-func TestLoadProgress(t *testing.T) {
-	var out strings.Builder
-	now := time.Unix(0, 0)
-	p := &loadProgress{name: "mars", line: &statusLine{w: &out, on: true}, now: func() time.Time { return now }}
-	at := func(after time.Duration, phase retrieverv1.LoadPhase, done, total uint64, want string) {
+func TestLoadTellsAPipeNothingOfAShortLoad(t *testing.T) {
+	s := serve(t, &services{})
+	o := triplemesh(t, nil, "a\tb\tc\n", "kg", "load", "mars", "-", "--retriever", s.addr)
+	if o.says(t, exitAnswered, "mars@7"); strings.Contains(o.stderr, "reading") || strings.Contains(o.stderr, "encoding") {
+		t.Errorf("it says %s", o.stderr)
+	}
+}
+
+func TestLoadShowsABarForEachPhase(t *testing.T) {
+	out := &lines{}
+	p := &loadProgress{name: "mars", board: progress.New(&terminal.Terminal{Out: out, Live: true, Unicode: true})}
+	at := func(phase retrieverv1.LoadPhase, done, total uint64, want string) {
 		t.Helper()
-		now = now.Add(after)
-		out.Reset()
 		p.show(&retrieverv1.LoadProgress{Phase: phase, Done: done, Total: total})
-		if got := strings.TrimPrefix(out.String(), "\r\x1b[K"); got != want {
+		p.board.Say("-") // draws
+		if got := out.last(); !strings.Contains(got, want) {
 			t.Errorf("it shows %q, want %q", got, want)
 		}
 	}
-	at(0, retrieverv1.LoadPhase_LOAD_PHASE_READ, 100, 0, "mars: reading, 100 so far")
-	at(0, retrieverv1.LoadPhase_LOAD_PHASE_ENCODE, 50, 250, "mars: encoding, 50 of 250")
-	at(10*time.Second, retrieverv1.LoadPhase_LOAD_PHASE_ENCODE, 150, 250, "mars: encoding, 150 of 250, 10s left")
-	at(0, retrieverv1.LoadPhase_LOAD_PHASE_UNSPECIFIED, 1, 2, "")
+	at(retrieverv1.LoadPhase_LOAD_PHASE_UNSPECIFIED, 1, 2, "-")
+	at(retrieverv1.LoadPhase_LOAD_PHASE_READ, 100, 0, "mars: reading  100 lines")
+	at(retrieverv1.LoadPhase_LOAD_PHASE_ENCODE, 50, 250, "mars: encoding  "+strings.Repeat("█", 4)+strings.Repeat("░", 16)+"   20 %  50 of 250 triples")
+	at(retrieverv1.LoadPhase_LOAD_PHASE_ENCODE, 150, 250, "60 %  150 of 250 triples")
+	p.end()
+	if got := out.last(); got != "\r\x1b[K" {
+		t.Errorf("at the end it writes %q", got)
+	}
+}
+
+// lines keeps what was written last.
+type lines struct {
+	mu   sync.Mutex
+	text string
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = string(p)
+	return len(p), nil
+}
+
+func (l *lines) last() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text
 }
 
 func TestSnapshotsTravelInFiles(t *testing.T) {

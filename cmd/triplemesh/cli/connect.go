@@ -80,7 +80,7 @@ func (p *program) reachable(addr, name string) error {
 // is called.
 func (p *program) runLocal(targets []string) (m *mesh.Mesh, end func() error, err error) {
 	line := p.status()
-	defer line.clear()
+	defer line.Clear()
 	// Nobody else is talked to from here on, and this mesh asks for nothing.
 	p.access = accessFlags{}
 	m, err = mesh.New(mesh.Options{

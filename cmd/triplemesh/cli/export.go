@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/sft"
@@ -44,7 +43,13 @@ func (c *exportSFT) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	c.Progress = p.exportProgress()
+	task := p.board().Start("export", "questions", 0)
+	defer task.Stop()
+	c.Progress = func(done, of int) {
+		if task.SetOf(int64(done), int64(of)); done == of {
+			task.Done()
+		}
+	}
 	var summary sft.Summary
 	write := func(out io.Writer) (err error) {
 		summary, err = c.Write(p.ctx, retrieverv1.NewRetrieverServiceClient(s), kg, settings, out)
@@ -64,22 +69,6 @@ func (c *exportSFT) Run(p *program) error {
 		return printIndented(report, summary)
 	}
 	return summary.Print(report)
-}
-
-// exportProgress tells on standard error how far an export is: on one line of
-// a terminal, or else in twenty lines.
-func (p *program) exportProgress() func(done, of int) {
-	line := p.status()
-	return func(done, of int) {
-		switch {
-		case line.on:
-			if line.set("%d of %d questions", done, of); done == of {
-				line.clear()
-			}
-		case done%max(1, of/20) == 0:
-			fmt.Fprintf(p.stderr, "%d of %d questions\n", done, of)
-		}
-	}
 }
 
 // promptSettings are how much of a graph the stages show a model, as they are

@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
 	"github.com/triplemesh/triplemesh/internal/wholefile"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
@@ -33,8 +34,8 @@ func (c *kgExport) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		line := p.status()
-		defer line.clear()
+		task := p.board().Start("export "+c.Name, progress.Bytes, 0)
+		defer task.Stop()
 		copyTo := func(w io.Writer) error {
 			for written := 0; ; {
 				part, err := stream.Recv()
@@ -48,7 +49,7 @@ func (c *kgExport) Run(p *program) error {
 					return fmt.Errorf("export %s: %w", c.Name, err)
 				}
 				written += len(part.GetChunk())
-				line.set("%s: %.1f MB written", c.Name, float64(written)/1e6)
+				task.Set(int64(written))
 			}
 		}
 		if c.File == "-" {
@@ -58,7 +59,7 @@ func (c *kgExport) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		line.clear()
+		task.Stop()
 		_, err = fmt.Fprintf(p.stdout, "%s: %s, %.1f MB; triplemesh kg import takes it in elsewhere\n", c.File, c.Name, float64(size)/1e6)
 		return err
 	})
@@ -116,8 +117,8 @@ func (c *kgImport) send(p *program, client retrieverv1.KnowledgeGraphServiceClie
 	if err != nil {
 		return nil, err
 	}
-	line := p.status()
-	defer line.clear()
+	task := p.board().Start("import "+c.File, progress.Bytes, sizeOf(in))
+	defer task.Stop()
 	err = stream.Send(&retrieverv1.ImportRequest{Part: &retrieverv1.ImportRequest_Header{Header: &retrieverv1.ImportHeader{Kg: c.Name, NoActivate: c.NoActivate}}})
 	for sent := 0; err == nil; {
 		buffer := make([]byte, chunkBytes)
@@ -125,7 +126,7 @@ func (c *kgImport) send(p *program, client retrieverv1.KnowledgeGraphServiceClie
 		if n > 0 {
 			err = stream.Send(&retrieverv1.ImportRequest{Part: &retrieverv1.ImportRequest_Chunk{Chunk: buffer[:n]}})
 			sent += n
-			line.set("%s: %.1f MB sent", c.File, float64(sent)/1e6)
+			task.Set(int64(sent))
 		}
 		if errors.Is(readErr, io.EOF) || errors.Is(readErr, io.ErrUnexpectedEOF) {
 			break
@@ -139,4 +140,14 @@ func (c *kgImport) send(p *program, client retrieverv1.KnowledgeGraphServiceClie
 		return nil, err
 	}
 	return stream.CloseAndRecv()
+}
+
+// sizeOf is how long a file is; 0 where it is no file.
+func sizeOf(in io.Reader) int64 {
+	if f, ok := in.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return info.Size()
+		}
+	}
+	return 0
 }

@@ -104,8 +104,8 @@ func (c *kgLoad) send(p *program, client retrieverv1.KnowledgeGraphServiceClient
 	if err != nil {
 		return nil, err
 	}
-	line := p.status()
-	defer line.clear()
+	progress := &loadProgress{name: c.Name, board: p.board()}
+	defer progress.end()
 	sent := make(chan error, 1)
 	go func() {
 		err := c.sendAll(ctx, stream, header, file.GetColumns(), inputs)
@@ -114,7 +114,6 @@ func (c *kgLoad) send(p *program, client retrieverv1.KnowledgeGraphServiceClient
 			cancel() // half a file is no load
 		}
 	}()
-	progress := newLoadProgress(c.Name, line)
 	for {
 		event, err := stream.Recv()
 		if err != nil {

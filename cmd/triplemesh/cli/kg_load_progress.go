@@ -1,58 +1,46 @@
 package cli
 
 import (
-	"time"
-
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
-// loadProgress shows how far a load has come and how long it may take.
+// loadProgress shows how far a load has come, a task for each phase.
 type loadProgress struct {
 	name  string
-	line  *statusLine
+	board *progress.Board
 	phase retrieverv1.LoadPhase
-	began time.Time
-	first uint64 // what was done when the phase was first heard of
-	now   func() time.Time
+	task  *progress.Task
 }
 
-func newLoadProgress(name string, line *statusLine) *loadProgress {
-	return &loadProgress{name: name, line: line, now: time.Now}
-}
-
-var phases = map[retrieverv1.LoadPhase]string{
-	retrieverv1.LoadPhase_LOAD_PHASE_READ:   "reading",
-	retrieverv1.LoadPhase_LOAD_PHASE_SORT:   "putting in order",
-	retrieverv1.LoadPhase_LOAD_PHASE_ENCODE: "encoding",
-	retrieverv1.LoadPhase_LOAD_PHASE_WRITE:  "writing",
+var phases = map[retrieverv1.LoadPhase]struct {
+	what string
+	unit progress.Unit
+}{
+	retrieverv1.LoadPhase_LOAD_PHASE_READ:   {"reading", "lines"},
+	retrieverv1.LoadPhase_LOAD_PHASE_SORT:   {"putting in order", "triples"},
+	retrieverv1.LoadPhase_LOAD_PHASE_ENCODE: {"encoding", "triples"},
+	retrieverv1.LoadPhase_LOAD_PHASE_WRITE:  {"writing", "triples"},
 }
 
 func (l *loadProgress) show(p *retrieverv1.LoadProgress) {
-	if p.GetPhase() != l.phase {
-		l.phase, l.began, l.first = p.GetPhase(), l.now(), p.GetDone()
-	}
-	what, known := phases[l.phase]
+	phase, known := phases[p.GetPhase()]
 	if !known {
 		return
 	}
-	took := l.now().Sub(l.began)
-	switch left := l.left(p, took); {
-	case p.GetTotal() == 0:
-		l.line.set("%s: %s, %d so far", l.name, what, p.GetDone())
-	case left == 0:
-		l.line.set("%s: %s, %d of %d", l.name, what, p.GetDone(), p.GetTotal())
-	default:
-		l.line.set("%s: %s, %d of %d, %s left", l.name, what, p.GetDone(), p.GetTotal(), left)
+	if p.GetPhase() != l.phase {
+		l.end()
+		l.phase = p.GetPhase()
+		l.task = l.board.Start(l.name+": "+phase.what, phase.unit, int64(p.GetTotal()))
+		l.task.Resume(int64(p.GetDone()))
+		return
 	}
+	l.task.SetOf(int64(p.GetDone()), int64(p.GetTotal()))
 }
 
-// left is how long the phase will go on at its pace so far; 0 where that is not
-// known yet.
-func (l *loadProgress) left(p *retrieverv1.LoadProgress, took time.Duration) time.Duration {
-	done := p.GetDone() - min(l.first, p.GetDone())
-	if done == 0 || p.GetTotal() <= p.GetDone() || took < time.Second {
-		return 0
+// end takes the bar away.
+func (l *loadProgress) end() {
+	if l.task != nil {
+		l.task.Stop()
 	}
-	left := time.Duration(float64(took) / float64(done) * float64(p.GetTotal()-p.GetDone()))
-	return max(left.Round(time.Second), time.Second)
 }

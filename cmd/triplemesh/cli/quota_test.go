@@ -45,7 +45,7 @@ func TestPrintQuota(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `tenant   acme
-subject  ci\x1b[31m
+subject  ci\u001b[31m
 scopes   ask, kg:read
 
 quota                 used    of        resets

@@ -20,6 +20,6 @@ func (c *setupCommand) Run(p *program) error {
 		Cache: p.home.Cache, Python: c.Python,
 		SkipEncoder: !c.Encoder, SkipRuntime: !c.Runtime, SkipModel: !c.Model, SkipServer: !c.ModelServer,
 		OwnServer: c.Own, Again: c.Verify,
-		Out: p.stderr, Terminal: isTerminal(p.stderr),
+		Out: p.terminal(),
 	})
 }

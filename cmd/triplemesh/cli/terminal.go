@@ -4,14 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"strings"
 
-	"golang.org/x/term"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
 )
 
 // printIndented prints a value that is no message the same way.
@@ -31,56 +30,40 @@ func printJSON(out io.Writer, m proto.Message) error {
 	return err
 }
 
-func isTerminal(w any) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+// widest is how many columns of a wide terminal are used: longer lines are hard
+// to read.
+const widest = 100
+
+// style fits standard output.
+func (p *program) style() show.Style {
+	t := terminal.Of(p.stdout, p.env)
+	return show.Style{Colour: p.colour, ASCII: !t.Unicode, Width: min(t.Width(), widest)}
 }
 
-// style fits standard output: its width up to 100 columns, since longer lines
-// are hard to read.
-func (p *program) style() show.Style {
-	width := 80
-	if f, ok := p.stdout.(*os.File); ok {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
-			width = min(columns, 100)
-		}
-	}
-	return show.Style{Colour: p.colour, Width: width}
+// terminal is standard error, which is where everything is drawn that is gone
+// afterwards.
+func (p *program) terminal() *terminal.Terminal {
+	t := terminal.Of(p.stderr, p.env)
+	t.Colour = t.Colour && !p.noColour
+	return t
 }
+
+// board shows the progress of long work.
+func (p *program) board() *progress.Board { return progress.New(p.terminal()) }
 
 // statusLine is one line on standard error that is drawn again and again while
 // something is waited for. Where standard error is no terminal, nothing is
 // drawn.
 type statusLine struct {
-	w     io.Writer
-	on    bool
-	drawn bool
+	t *terminal.Terminal
+	*terminal.Region
 }
 
-func (p *program) status() *statusLine { return &statusLine{w: p.stderr, on: isTerminal(p.stderr)} }
+func (p *program) status() *statusLine {
+	t := p.terminal()
+	return &statusLine{t, terminal.NewRegion(t)}
+}
 
 func (s *statusLine) set(format string, args ...any) {
-	if !s.on {
-		return
-	}
-	line := []rune(strings.Map(printable, fmt.Sprintf(format, args...)))
-	if len(line) > 79 {
-		line = append(line[:78], '…')
-	}
-	fmt.Fprintf(s.w, "\r\x1b[K%s", string(line))
-	s.drawn = true
-}
-
-func (s *statusLine) clear() {
-	if s.drawn {
-		fmt.Fprint(s.w, "\r\x1b[K")
-		s.drawn = false
-	}
-}
-
-func printable(r rune) rune {
-	if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-		return -1
-	}
-	return r
+	s.Draw(terminal.Line(fmt.Sprintf(format, args...), s.t.Width()-1))
 }

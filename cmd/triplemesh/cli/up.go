@@ -17,7 +17,7 @@ type upCommand struct {
 
 // Help is printed below the flags.
 func (upCommand) Help() string {
-	return `Ports: orchestrator 9090, generator 9091, retriever 9092, verifier 9093, evaluator 9094, reflector 9095; each can be set (--set verifier.server.addr=127.0.0.1:9193).
+	return `Ports: orchestrator 9090 and, for the console and all else that speaks HTTP, 9080 (orchestrator.http.addr), generator 9091, retriever 9092, verifier 9093, evaluator 9094, reflector 9095; each can be set (--set verifier.server.addr=127.0.0.1:9193).
 
 A model endpoint is configured by OPENAI_BASE_URL, OPENAI_API_KEY and llm.model (--set llm.model=NAME), or for one service alone (--set evaluator.llm.model=NAME). With none, a local llama-server is started and kept running.`
 }
@@ -48,6 +48,9 @@ func (c *upCommand) Run(p *program) error {
 			if addr := m.Addr(name); addr != "" {
 				where = append(where, fmt.Sprintf("  %-13s %s", name, addr))
 			}
+		}
+		if url := m.URL(); url != "" {
+			where = append(where, fmt.Sprintf("  %-13s %s", "console", url))
 		}
 		ca := ""
 		if c.Certs != "" {

@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval/results"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
 )
 
 // Command is `triplemesh eval`: flags, and a Run that does what they say.
@@ -119,7 +121,7 @@ func (c *Command) lab(services Services, stderr io.Writer) *lab {
 	}
 	return &lab{
 		asker: services, parallel: c.Parallel, timeout: c.Timeout,
-		hops: newHops(services.Paths), progress: newProgress(stderr), pause: pause,
+		hops: newHops(services.Paths), progress: newProgress(terminal.Of(stderr, os.Environ())), pause: pause,
 		budget: &budget{
 			calls: c.MaxCalls, tokens: c.MaxTokens, usd: c.MaxCost, time: c.MaxTime,
 			now: time.Now, started: time.Now(),

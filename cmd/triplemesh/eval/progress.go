@@ -3,7 +3,6 @@ package eval
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -12,21 +11,22 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval/results"
+	bars "github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
 )
 
 // progress tells how the evaluations of a command get on: as a bar that is
 // redrawn on a terminal, as a line now and then elsewhere. Safe for concurrent
 // use.
 type progress struct {
-	out      io.Writer
-	terminal bool
+	terminal *terminal.Terminal
+	region   *terminal.Region
 	now      func() time.Time
 
 	mu      sync.Mutex
 	tracks  []*track // one for each evaluation, in their order
 	current *track
 	told    bool // whether it was told that services have too much to do
-	drawn   bool // whether a bar stands on the terminal
 }
 
 // track is how one evaluation gets on.
@@ -48,17 +48,11 @@ const plainLines = 20
 // follows when the cache has no more answers.
 const window = 20
 
-func newProgress(out io.Writer) *progress {
-	return &progress{out: out, terminal: isTerminal(out), now: time.Now}
-}
+// barColumns is the width of a bar.
+const barColumns = 20
 
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+func newProgress(t *terminal.Terminal) *progress {
+	return &progress{terminal: t, region: terminal.NewRegion(t), now: time.Now}
 }
 
 // expect says which evaluations there will be. What earlier processes answered
@@ -119,9 +113,8 @@ func (p *progress) add(r results.Record) {
 	}
 	p.told = false
 	done := t.before + t.asked
-	if p.terminal {
-		fmt.Fprintf(p.out, "\r\x1b[K%s %s%s", bar(done, t.total), p.place(), p.line())
-		p.drawn = true
+	if p.terminal.Live {
+		p.draw()
 		return
 	}
 	if every := max(1, t.total/plainLines); done%every == 0 || done == t.total {
@@ -148,23 +141,25 @@ func (p *progress) note(format string, args ...any) {
 	p.sayf(format, args...)
 }
 
-// end leaves the bar as it stands.
+// end leaves what the bar said last.
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.leaveBar()
-}
-
-func (p *progress) leaveBar() {
-	if p.drawn {
-		fmt.Fprintln(p.out)
-		p.drawn = false
+	if p.terminal.Live && p.current != nil {
+		p.sayf("%s%s", p.place(), p.line())
 	}
 }
 
+// draw puts the evaluation under way on a line that fits the terminal.
+func (p *progress) draw() {
+	t := p.current
+	line := bars.Bar(p.terminal, int64(t.before+t.asked), int64(t.total), barColumns) + " " + p.place() + p.line()
+	p.region.Draw(terminal.Line(line, p.terminal.Width()-1))
+}
+
 func (p *progress) sayf(format string, args ...any) {
-	p.leaveBar()
-	fmt.Fprintf(p.out, format+"\n", args...)
+	p.region.Clear()
+	_, _ = io.WriteString(p.terminal.Out, terminal.Text(fmt.Sprintf(format, args...))+"\n")
 }
 
 // place says which evaluation is under way, where there are several.
@@ -231,10 +226,4 @@ func (t *track) measured() time.Duration {
 		return 0
 	}
 	return max(t.marks[n].Sub(t.marks[0])/time.Duration(n), 1)
-}
-
-func bar(done, total int) string {
-	const width = 24
-	filled := width * done / max(1, total)
-	return "[" + strings.Repeat("=", filled) + strings.Repeat(" ", width-filled) + "]"
 }

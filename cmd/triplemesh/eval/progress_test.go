@@ -2,8 +2,6 @@ package eval
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,12 +10,14 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval/results"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
 )
 
-func testProgress(terminal bool, tracks ...*track) (*progress, *bytes.Buffer, func(time.Duration)) {
+func testProgress(live bool, tracks ...*track) (*progress, *bytes.Buffer, func(time.Duration)) {
 	var out bytes.Buffer
 	clock := time.Unix(0, 0)
-	p := &progress{out: &out, terminal: terminal, now: func() time.Time { return clock }, tracks: tracks}
+	t := &terminal.Terminal{Out: &out, Live: live}
+	p := &progress{terminal: t, region: terminal.NewRegion(t), now: func() time.Time { return clock }, tracks: tracks}
 	return p, &out, func(d time.Duration) { clock = clock.Add(d) }
 }
 
@@ -52,8 +52,9 @@ func TestProgressIsABarOnATerminal(t *testing.T) {
 	p.add(good)
 	p.add(good)
 	p.end()
-	want := "\r\x1b[K[" + strings.Repeat("=", 12) + strings.Repeat(" ", 12) + "] 1/2 questions, about 3s left" +
-		"\r\x1b[K[" + strings.Repeat("=", 24) + "] 2/2 questions\n"
+	want := "[" + strings.Repeat("#", 10) + strings.Repeat(".", 10) + "] 1/2 questions, about 3s left" +
+		"\r\x1b[K[" + strings.Repeat("#", 20) + "] 2/2 questions" +
+		"\r\x1b[K2/2 questions\n"
 	if got := out.String(); got != want {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
@@ -115,17 +116,5 @@ func TestProgressTellsOnceThatServicesHaveTooMuchToDo(t *testing.T) {
 	p.waiting(status.Error(codes.Unavailable, "busy again"), time.Second)
 	if got := out.String(); strings.Count(got, "too much to do") != 2 || !strings.Contains(got, "(busy again); asking again in 1s") {
 		t.Errorf("got\n%s", got)
-	}
-}
-
-func TestFileIsNoTerminal(t *testing.T) {
-	t.Parallel()
-	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	if isTerminal(file) || isTerminal(&bytes.Buffer{}) {
-		t.Error("a file or a buffer was taken for a terminal")
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval/dataset"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval/results"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
@@ -80,7 +81,7 @@ func newRunner(t *testing.T, asker Asker, dir string, questions ...dataset.Quest
 	l := &lab{
 		asker: asker, parallel: 3, timeout: time.Minute, hops: newHops(nil),
 		budget:   &budget{now: time.Now},
-		progress: &progress{out: io.Discard, now: time.Now},
+		progress: newProgress(terminal.Of(io.Discard, nil)),
 		pause:    func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) },
 	}
 	l.progress.expect([]*evaluation{e}, l.parallel)

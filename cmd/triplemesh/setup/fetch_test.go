@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
 )
 
 // index is a folder that the stand-in for pip serves.
@@ -93,7 +96,7 @@ func (x index) asset(content string, parts int) Asset {
 }
 
 func (x index) fetcher() fetcher {
-	return fetcher{pip: pip{x.python()}, downloads: filepath.Join(x.t.TempDir(), "downloads"), progress: NewProgress(&bytes.Buffer{}, false)}
+	return fetcher{pip: pip{x.python()}, downloads: filepath.Join(x.t.TempDir(), "downloads"), progress: progress.New(terminal.Of(&bytes.Buffer{}, nil))}
 }
 
 func sum(b []byte) string {

