@@ -26,6 +26,7 @@ import (
 // config is an orchestrator's that calls the scripted stages.
 func config(t *testing.T, mesh *stagetest.Mesh) orchestrator.Config {
 	cfg := orchestrator.DefaultConfig()
+	cfg.HTTP.Addr = ""
 	cfg.Telemetry.LogWriter = t.Output()
 	cfg.Runs.File = filepath.Join(t.TempDir(), "runs.db")
 	for _, c := range []*client.Config{&cfg.Generator, &cfg.Retriever, &cfg.Verifier, &cfg.Evaluator, &cfg.Reflector} {
@@ -96,8 +97,9 @@ func localBy(t *testing.T, mesh *stagetest.Mesh, cfg quota.Config, tel *telemetr
 	if err != nil {
 		t.Fatal(err)
 	}
-	methods := append(more, method.All(mesh.Stages(t), orchestrator.DefaultConfig().Ger)...)
-	service, err := orchestrator.New(methods, retrieverv1.NewKnowledgeGraphServiceClient(conn), sure, keeper, limited(t, cfg), tel)
+	stages := mesh.Stages(t)
+	methods := append(more, method.All(stages, orchestrator.DefaultConfig().Ger)...)
+	service, err := orchestrator.New(stages, methods, retrieverv1.NewKnowledgeGraphServiceClient(conn), sure, keeper, limited(t, cfg), tel)
 	if err != nil {
 		t.Fatal(err)
 	}

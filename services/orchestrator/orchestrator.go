@@ -37,6 +37,7 @@ const defaultPage = 50
 type Service struct {
 	orchestratorv1.UnimplementedOrchestratorServiceServer
 
+	stages     method.Stages
 	methods    []method.Method
 	kgs        retrieverv1.KnowledgeGraphServiceClient
 	confidence *confidence.Model
@@ -46,14 +47,14 @@ type Service struct {
 	metrics    *metrics
 }
 
-// New returns a Service that answers by methods, says by sure how likely answers
-// are right, keeps runs, and holds tenants to quotas.
-func New(methods []method.Method, kgs retrieverv1.KnowledgeGraphServiceClient, sure *confidence.Model, kept runs.Tenants, quotas *quota.Quotas, tel *telemetry.Telemetry) (*Service, error) {
+// New returns a Service that answers by methods over stages, says by sure how
+// likely answers are right, keeps runs, and holds tenants to quotas.
+func New(stages method.Stages, methods []method.Method, kgs retrieverv1.KnowledgeGraphServiceClient, sure *confidence.Model, kept runs.Tenants, quotas *quota.Quotas, tel *telemetry.Telemetry) (*Service, error) {
 	m, err := newMetrics(tel.Meter())
 	if err != nil {
 		return nil, err
 	}
-	return &Service{methods: methods, kgs: kgs, confidence: sure, runs: kept, quotas: quotas, tel: tel, metrics: m}, nil
+	return &Service{stages: stages, methods: methods, kgs: kgs, confidence: sure, runs: kept, quotas: quotas, tel: tel, metrics: m}, nil
 }
 
 // Register adds the service to a server.
@@ -109,7 +110,7 @@ func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest, liste
 		ctx = telemetry.WithSpanSink(ctx, sink)
 	}
 	q := question.New(req, run, s.tel.Tracer(), listen).Within(s.metrics.metered(ctx, caller.Tenant, purse))
-	if err := m.Answer(ctx, q); err != nil && !errors.Is(err, question.ErrUntil) {
+	if err := s.answer(ctx, m, q); err != nil && !errors.Is(err, question.ErrUntil) {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -130,6 +131,14 @@ func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest, liste
 		}
 	}
 	return answered, nil
+}
+
+// answer takes a question through a method, as one that stands alone.
+func (s *Service) answer(ctx context.Context, m method.Method, q *question.Question) error {
+	if err := s.stages.Rewrite(ctx, q); err != nil {
+		return err
+	}
+	return m.Answer(ctx, q)
 }
 
 // method finds the method of a request and checks that it has the stage to
@@ -158,7 +167,7 @@ func (s *Service) method(req *orchestratorv1.AskRequest) (method.Method, error) 
 		if err := checkAblation(info, req.GetOptions().GetAblation()); err != nil {
 			return nil, err
 		}
-		return m, checkUntil(m, req.GetOptions())
+		return m, checkUntil(m, req)
 	}
 	return nil, invalid("method", fmt.Sprintf("there is no method %q; there are: %s", name, strings.Join(names, ", ")))
 }
@@ -179,10 +188,11 @@ func checkAblation(info *orchestratorv1.Method, ablation orchestratorv1.Ablation
 		info.GetName(), enum.Name(ablation), strings.Join(names, ", ")))
 }
 
-// checkUntil wants a stage that the method has and the ablation leaves in.
-func checkUntil(m method.Method, options *orchestratorv1.AskOptions) error {
-	until := options.GetUntil()
-	if until == orchestratorv1.Stage_STAGE_UNSPECIFIED {
+// checkUntil wants a stage that the method has and the ablation leaves in, or
+// the one before all methods, where the question comes to it.
+func checkUntil(m method.Method, req *orchestratorv1.AskRequest) error {
+	options, until := req.GetOptions(), req.GetOptions().GetUntil()
+	if until == orchestratorv1.Stage_STAGE_UNSPECIFIED || until == orchestratorv1.Stage_STAGE_REWRITE && len(req.GetHistory()) > 0 {
 		return nil
 	}
 	with := "the method " + m.Info().GetName()

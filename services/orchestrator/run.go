@@ -166,7 +166,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	if err != nil {
 		return err
 	}
-	service, err := New(method.All(stages, cfg.Ger), retrieverv1.NewKnowledgeGraphServiceClient(conns[1]), sure, keeper, quotas, tel)
+	service, err := New(stages, method.All(stages, cfg.Ger), retrieverv1.NewKnowledgeGraphServiceClient(conns[1]), sure, keeper, quotas, tel)
 	if err != nil {
 		return err
 	}

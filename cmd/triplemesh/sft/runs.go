@@ -1,6 +1,7 @@
 package sft
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -98,7 +99,7 @@ func readRun(text json.RawMessage, kg string) (r recorded, ok bool, err error) {
 	if run.GetKg().GetName() != kg {
 		return recorded{}, false, nil
 	}
-	r.question = run.GetQuestion()
+	r.question = cmp.Or(run.GetStandaloneQuestion(), run.GetQuestion())
 	switch {
 	case run.GetGer() != nil:
 		r.ger(run.GetGer())

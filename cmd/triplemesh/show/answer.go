@@ -11,6 +11,10 @@ import (
 // Answer prints the answers, what they rest on, and what went wrong.
 func Answer(w io.Writer, run *orchestratorv1.Run, style Style) error {
 	p := newPage(w, style)
+	if run.GetStandaloneQuestion() != "" {
+		p.item(0, "taken as: ", "", run.GetStandaloneQuestion())
+		p.print("\n")
+	}
 	if len(run.GetAnswers()) == 0 && len(run.GetWithheld()) == 0 {
 		p.item(0, "", "", noAnswer(run))
 	}

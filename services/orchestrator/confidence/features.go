@@ -1,6 +1,7 @@
 package confidence
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -143,7 +144,7 @@ func grounded(run *orchestratorv1.Run) float64 {
 // named is the share of answers of which a triple of the evidence says something
 // about what the question names.
 func named(run *orchestratorv1.Run) float64 {
-	question := " " + verbalise.Fold(run.GetQuestion()) + " "
+	question := " " + verbalise.Fold(cmp.Or(run.GetStandaloneQuestion(), run.GetQuestion())) + " "
 	in := func(name string) bool {
 		name = verbalise.Fold(name)
 		return name != "" && strings.Contains(question, " "+name+" ")

@@ -53,6 +53,7 @@ var Free Spent = (*orchestratorv1.StageReport)(nil)
 // find is set through Update.
 type Question struct {
 	req    *orchestratorv1.AskRequest
+	text   string
 	tracer trace.Tracer
 	ledger *llm.Ledger
 	listen Listener
@@ -68,7 +69,7 @@ type Question struct {
 // New begins a question. run holds what is known of it; listen may be nil.
 func New(req *orchestratorv1.AskRequest, run *orchestratorv1.Run, tracer trace.Tracer, listen Listener) *Question {
 	return &Question{
-		req: req, run: run, tracer: tracer, ledger: llm.NewLedger(req.GetLimits()), listen: listen,
+		req: req, text: req.GetQuestion(), run: run, tracer: tracer, ledger: llm.NewLedger(req.GetLimits()), listen: listen,
 		kgs:  append([]*graphv1.KnowledgeGraphRef{run.GetKg()}, run.GetOtherKgs()...),
 		held: req.GetOptions().GetAbstainBelow() > 0,
 	}
@@ -81,8 +82,15 @@ func (q *Question) Within(purse Purse) *Question {
 	return q
 }
 
-// Text is the question itself.
-func (q *Question) Text() string { return q.req.GetQuestion() }
+// Text is the question itself, such as it is to be answered.
+func (q *Question) Text() string { return q.text }
+
+// Restate puts a question that stands alone in the place of one that follows
+// others, before the method takes it.
+func (q *Question) Restate(text string) {
+	q.text = text
+	q.Update(func(r *orchestratorv1.Run) { r.StandaloneQuestion = text })
+}
 
 // Request is what the caller asked.
 func (q *Question) Request() *orchestratorv1.AskRequest { return q.req }

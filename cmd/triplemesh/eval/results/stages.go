@@ -79,6 +79,7 @@ func summariseStages(runs []*Measures) []StageSummary {
 func stageNames() []string {
 	order := []orchestratorv1.Stage{
 		orchestratorv1.Stage_STAGE_REWRITE,
+		orchestratorv1.Stage_STAGE_CLAIMS,
 		orchestratorv1.Stage_STAGE_CHOOSE,
 		orchestratorv1.Stage_STAGE_LINK,
 		orchestratorv1.Stage_STAGE_PSEUDO_GRAPH,
