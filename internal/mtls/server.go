@@ -23,7 +23,21 @@ func Server(s *Source, require bool) credentials.TransportCredentials {
 	if require {
 		ask = tls.RequireAnyClientCert
 	}
-	return &serverCredentials{log: s.log, TransportCredentials: credentials.NewTLS(&tls.Config{
+	return &serverCredentials{log: s.log, TransportCredentials: credentials.NewTLS(s.server(ask))}
+}
+
+// HTTPS is Server for connections of HTTP, whose clients are asked for a
+// certificate only if require: browsers would have people choose one.
+func HTTPS(s *Source, require bool) *tls.Config {
+	ask := tls.NoClientCert
+	if require {
+		ask = tls.RequireAnyClientCert
+	}
+	return s.server(ask)
+}
+
+func (s *Source) server(ask tls.ClientAuthType) *tls.Config {
+	return &tls.Config{
 		MinVersion: tls.VersionTLS13,
 		ClientAuth: ask,
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
@@ -38,7 +52,7 @@ func Server(s *Source, require bool) credentials.TransportCredentials {
 		},
 		// A resumed session would be believed for what its first one showed.
 		SessionTicketsDisabled: true,
-	})}
+	}
 }
 
 type serverCredentials struct {

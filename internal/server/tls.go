@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,6 +71,20 @@ func (c TLSConfig) credentials(tel *telemetry.Telemetry) (credentials.TransportC
 		return nil, fmt.Errorf("tls: %w", err)
 	}
 	return mtls.Server(source, !c.policy(tel.Service()).open), nil
+}
+
+// HTTPS secures the connections of a server of HTTP that stands before the
+// stage's own, by the same files; nil where connections are plain. Its clients
+// must show a certificate where the stage's must.
+func (c TLSConfig) HTTPS(tel *telemetry.Telemetry) (*tls.Config, error) {
+	if !c.Enabled() {
+		return nil, nil
+	}
+	source, err := mtls.OpenSilent(c.Files, tel)
+	if err != nil {
+		return nil, fmt.Errorf("tls: %w", err)
+	}
+	return mtls.HTTPS(source, !c.policy(tel.Service()).open), nil
 }
 
 // meshPeer is the stage that makes an RPC, by its certificate; false where it

@@ -1,6 +1,9 @@
 package telemetry
 
-import "context"
+import (
+	"context"
+	"crypto/rand"
+)
 
 // RequestIDKey is the gRPC metadata key, in and out, of the request id.
 const RequestIDKey = "x-request-id"
@@ -17,4 +20,20 @@ func WithRequestID(ctx context.Context, id string) context.Context {
 func RequestID(ctx context.Context) string {
 	id, _ := ctx.Value(requestIDKey{}).(string)
 	return id
+}
+
+// NewRequestID is the id that a caller gave, where it can be used: short, and
+// nothing but what ids are made of. Else it is a new one.
+func NewRequestID(given string) string {
+	if given == "" || len(given) > 128 {
+		return rand.Text()
+	}
+	for _, c := range []byte(given) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.', c == ':':
+		default:
+			return rand.Text()
+		}
+	}
+	return given
 }

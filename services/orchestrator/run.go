@@ -22,11 +22,14 @@ import (
 	"github.com/triplemesh/triplemesh/services/orchestrator/quota"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 	"github.com/triplemesh/triplemesh/services/orchestrator/sources"
+	"github.com/triplemesh/triplemesh/services/orchestrator/web"
 )
 
 // Config is what the orchestrator can be told.
 type Config struct {
-	Server    server.Config    `koanf:"server"`
+	Server server.Config `koanf:"server"`
+	// HTTP is where those who do not speak gRPC come in.
+	HTTP      web.Config       `koanf:"http"`
 	Telemetry telemetry.Config `koanf:"telemetry"`
 	// Generator, Retriever, Verifier, Evaluator and Reflector are where the
 	// stages are.
@@ -68,11 +71,12 @@ type ConfidenceConfig struct {
 	Weights string `koanf:"weights"`
 }
 
-// DefaultConfig serves on port 9090 and finds the stages on the ports after
-// it.
+// DefaultConfig serves gRPC on port 9090 and HTTP on port 9080, and finds the
+// stages on the ports after 9090.
 func DefaultConfig() Config {
 	return Config{
 		Server:    server.DefaultConfig("127.0.0.1:9090"),
+		HTTP:      web.DefaultConfig(),
 		Telemetry: telemetry.DefaultConfig(),
 		Generator: client.DefaultConfig("127.0.0.1:9091"),
 		Retriever: client.DefaultConfig("127.0.0.1:9092"),
@@ -175,5 +179,17 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	service.Register(srv.Registrar())
+	if cfg.HTTP.On() {
+		conn, err := srv.Local()
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		front, err := openDoors(cfg, conn, tel)
+		if err != nil {
+			return err
+		}
+		srv.Before(front)
+	}
 	return srv.Serve(ctx)
 }

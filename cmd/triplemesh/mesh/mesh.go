@@ -33,7 +33,8 @@ type Options struct {
 	Targets []string
 	// Sources are the layers of configuration.
 	Sources config.Sources
-	// Private listens at free loopback ports instead of the configured ones.
+	// Private listens at free loopback ports instead of the configured ones, and
+	// serves no HTTP.
 	Private bool
 	// Trusting takes everybody, over plain connections, whatever is configured:
 	// for a mesh whose only caller is this process.
@@ -121,11 +122,25 @@ func (m *Mesh) Addr(name string) string {
 	return ""
 }
 
+// URL is where the orchestrator serves HTTP; empty where it does not.
+func (m *Mesh) URL() string {
+	for _, s := range m.stages {
+		if s.http != nil && s.http.Listener != nil {
+			scheme := "http"
+			if s.server.TLS.Enabled() {
+				scheme = "https"
+			}
+			return scheme + "://" + dialable(s.http.Listener.Addr().String())
+		}
+	}
+	return ""
+}
+
 // Close gives the ports back. It is for a mesh that will not run.
 func (m *Mesh) Close() error {
 	var errs []error
 	for _, s := range m.stages {
-		errs = append(errs, s.server.Listener.Close())
+		errs = append(errs, s.close())
 	}
 	return errors.Join(errs...)
 }
@@ -197,14 +212,15 @@ func (s *service) start(ctx context.Context) error {
 	return nil
 }
 
-// listen takes a port, or says how to get past whoever has it.
-func listen(name, addr string) (net.Listener, error) {
+// listen takes a port, or says how to get past whoever has it. setting is the
+// service's own that says which.
+func listen(name, setting, addr string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("listen at %s for the %s: the port is taken: if a mesh is running already, use that one (`triplemesh doctor` shows it); else set %s.server.addr, by --set or in the configuration file, to another port", addr, name, name)
+		return nil, fmt.Errorf("listen at %s for the %s: the port is taken: if a mesh is running already, use that one (`triplemesh doctor` shows it); else set %s.%s, by --set or in the configuration file, to another port", addr, name, name, setting)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listen at %s for the %s: %w: set %s.server.addr to an address of this machine", addr, name, err, name)
+		return nil, fmt.Errorf("listen at %s for the %s: %w: set %s.%s to an address of this machine", addr, name, err, name, setting)
 	}
 	return l, nil
 }

@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -19,6 +20,7 @@ import (
 	"github.com/triplemesh/triplemesh/services/evaluator"
 	"github.com/triplemesh/triplemesh/services/generator"
 	"github.com/triplemesh/triplemesh/services/orchestrator"
+	"github.com/triplemesh/triplemesh/services/orchestrator/web"
 	"github.com/triplemesh/triplemesh/services/reflector"
 	"github.com/triplemesh/triplemesh/services/retriever"
 	"github.com/triplemesh/triplemesh/services/verifier"
@@ -45,33 +47,35 @@ type parts struct {
 	telemetry *telemetry.Config
 	// llm is nil where the stage asks no model.
 	llm *llm.Config
+	// http is nil where the stage serves gRPC alone.
+	http *web.Config
 }
 
 func (b loader) load(name string) (*service, error) {
 	switch name {
 	case "generator":
 		return load(b, name, generator.DefaultConfig(), func(c *generator.Config) parts {
-			return parts{&c.Server, &c.Telemetry, &c.LLM}
+			return parts{server: &c.Server, telemetry: &c.Telemetry, llm: &c.LLM}
 		}, generator.Run)
 	case "retriever":
 		return load(b, name, b.retriever(), func(c *retriever.Config) parts {
-			return parts{&c.Server, &c.Telemetry, nil}
+			return parts{server: &c.Server, telemetry: &c.Telemetry}
 		}, retriever.Run)
 	case "verifier":
 		return load(b, name, verifier.DefaultConfig(), func(c *verifier.Config) parts {
-			return parts{&c.Server, &c.Telemetry, &c.LLM}
+			return parts{server: &c.Server, telemetry: &c.Telemetry, llm: &c.LLM}
 		}, verifier.Run)
 	case "evaluator":
 		return load(b, name, evaluator.DefaultConfig(), func(c *evaluator.Config) parts {
-			return parts{&c.Server, &c.Telemetry, &c.LLM}
+			return parts{server: &c.Server, telemetry: &c.Telemetry, llm: &c.LLM}
 		}, evaluator.Run)
 	case "reflector":
 		return load(b, name, reflector.DefaultConfig(), func(c *reflector.Config) parts {
-			return parts{&c.Server, &c.Telemetry, &c.LLM}
+			return parts{server: &c.Server, telemetry: &c.Telemetry, llm: &c.LLM}
 		}, reflector.Run)
 	case "orchestrator":
 		return load(b, name, b.orchestrator(), func(c *orchestrator.Config) parts {
-			return parts{&c.Server, &c.Telemetry, nil}
+			return parts{server: &c.Server, telemetry: &c.Telemetry, http: &c.HTTP}
 		}, orchestrator.Run)
 	}
 	return nil, fmt.Errorf("no such service: %s", name)
@@ -91,6 +95,7 @@ func (b loader) retriever() retriever.Config {
 func (b loader) orchestrator() orchestrator.Config {
 	c := orchestrator.DefaultConfig()
 	c.Runs.File = filepath.Join(b.opts.Home.Data, "runs.db")
+	c.HTTP.Reports = filepath.Join(b.opts.Home.Data, "reports")
 	for name, to := range map[string]*client.Config{
 		"generator": &c.Generator, "retriever": &c.Retriever, "verifier": &c.Verifier,
 		"evaluator": &c.Evaluator, "reflector": &c.Reflector,
@@ -144,13 +149,34 @@ func load[C any](b loader, name string, defaults C, of func(*C) parts, run func(
 // a model.
 func (s *service) needsModel() bool { return s.llm != nil && s.llm.BaseURL == unsetURL }
 
-// listen takes the service's port, or a free one.
+// listen takes the service's ports, or a free one for gRPC alone.
 func (s *service) listen(private bool) error {
 	if private {
 		s.server.Addr, s.server.MetricsAddr, s.server.HealthAddr = "127.0.0.1:0", "", ""
+		if s.http != nil {
+			s.http.Addr = ""
+		}
 	}
-	l, err := listen(s.name, s.server.Addr)
+	l, err := listen(s.name, "server.addr", s.server.Addr)
+	if err != nil {
+		return err
+	}
 	s.server.Listener = l
+	if s.http == nil || s.http.Addr == "" {
+		return nil
+	}
+	if s.http.Listener, err = listen(s.name, "http.addr", s.http.Addr); err != nil {
+		return errors.Join(fmt.Errorf("%w; or to nothing for no HTTP", err), s.close())
+	}
+	return nil
+}
+
+// close gives the ports back.
+func (s *service) close() error {
+	err := s.server.Listener.Close()
+	if s.http != nil && s.http.Listener != nil {
+		err = errors.Join(err, s.http.Listener.Close())
+	}
 	return err
 }
 

@@ -1,0 +1,25 @@
+package orchestrator
+
+import (
+	"google.golang.org/grpc"
+
+	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/triplemesh/triplemesh/services/orchestrator/console"
+	"github.com/triplemesh/triplemesh/services/orchestrator/reports"
+	"github.com/triplemesh/triplemesh/services/orchestrator/web"
+)
+
+// openDoors makes the server of HTTP, with every door. They all call the
+// orchestrator by conn, as callers from outside do.
+func openDoors(cfg Config, conn grpc.ClientConnInterface, tel *telemetry.Telemetry) (*web.Server, error) {
+	secure, err := cfg.Server.TLS.HTTPS(tel)
+	if err != nil {
+		return nil, err
+	}
+	reports := reports.New(conn, cfg.HTTP.Reports)
+	return web.New(cfg.HTTP, secure, tel,
+		web.Door{Pattern: "GET /api/v1/reports", Handler: reports},
+		web.Door{Pattern: "/reports/", Handler: reports},
+		web.Door{Pattern: "/", Handler: console.Handler(), Files: true},
+	)
+}
