@@ -14,6 +14,7 @@ export type Page = {
 /** The pages, in the order of the navigation; the first is where readers land. */
 export const pages: Page[] = [
   { path: "ask", label: "Ask", load: () => import("../pages/ask/AskPage") },
+  { path: "check", label: "Check", load: () => import("../pages/check/CheckPage") },
 ];
 
 /** The page at a place; undefined where there is none. */

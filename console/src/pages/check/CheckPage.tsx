@@ -1,0 +1,84 @@
+import { useCallback, useRef, useState } from "preact/hooks";
+import type { Place } from "../../app/router";
+import { useServices } from "../../app/services";
+import { ErrorBox } from "../../ui/ErrorBox";
+import { Progress } from "../../ui/Progress";
+import { Spinner } from "../../ui/Spinner";
+import { KgField } from "../kgs/KgField";
+import { CheckedText } from "./CheckedText";
+import { useCheck } from "./useCheck";
+import "./check.css";
+
+/** Checks a text that somebody else wrote: "#/check?kg=wikidata". */
+export default function CheckPage({ query }: Place) {
+  const { router } = useServices();
+  const [text, setText] = useState("");
+  const { checking, start, stop } = useCheck();
+  const form = useRef<HTMLFormElement>(null);
+  const kg = query.get("kg") ?? "";
+  const choose = useCallback((name: string) => router.replace(["check"], { kg: name }), [router]);
+  const { progress, check, error, running = false } = checking ?? {};
+  return (
+    <section class="page">
+      <div>
+        <h1>Check a text</h1>
+        <p class="muted">
+          Paste what somebody wrote: an answer of a language model, a paragraph, a claim. Each fact
+          in it is held against the knowledge graph.
+        </p>
+      </div>
+      <form
+        ref={form}
+        class="card check-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void start({ text, kg: { name: kg } });
+        }}
+      >
+        <label class="field">
+          Text
+          <textarea
+            rows={7}
+            required
+            dir="auto"
+            value={text}
+            placeholder="Robert Stam was employed by Google."
+            onInput={(event) => setText(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+                form.current?.requestSubmit();
+              }
+            }}
+          />
+        </label>
+        <div class="check-row">
+          <KgField value={kg} onChange={choose} />
+          {running ? (
+            <button type="button" class="button" onClick={stop}>
+              Stop
+            </button>
+          ) : (
+            <button type="submit" class="button primary" disabled={!kg || !text.trim()}>
+              Check
+            </button>
+          )}
+        </div>
+      </form>
+      {running ? (
+        progress?.total ? (
+          <Progress label="Characters read" done={progress.read ?? 0} total={progress.total} />
+        ) : (
+          <Spinner label="Reading the text" />
+        )
+      ) : null}
+      {error !== undefined ? <ErrorBox error={error} doing="Checking the text" /> : null}
+      {checking && (check || progress) ? (
+        <CheckedText
+          text={checking.text}
+          claims={check?.claims ?? progress?.claims ?? []}
+          check={check}
+        />
+      ) : null}
+    </section>
+  );
+}
