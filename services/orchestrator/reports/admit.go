@@ -1,43 +1,25 @@
 package reports
 
 import (
-	"encoding/json"
 	"net/http"
 
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/problem"
 )
 
 // admit lets callers pass who may ask, and tells the others why they may not.
 // GetQuota is the cheapest call that needs what asking needs.
 func (d *door) admit(w http.ResponseWriter, r *http.Request) bool {
-	_, err := d.mesh.GetQuota(r.Context(), &orchestratorv1.GetQuotaRequest{})
-	if err == nil {
-		return true
+	if _, err := d.mesh.GetQuota(r.Context(), &orchestratorv1.GetQuotaRequest{}); err != nil {
+		problem.Write(w, r, problem.Of(err))
+		return false
 	}
-	s := status.Convert(err)
-	switch s.Code() {
-	case codes.Unauthenticated:
-		w.Header().Set("WWW-Authenticate", "Bearer")
-		refuse(w, http.StatusUnauthorized, "UNAUTHENTICATED", s.Message())
-	case codes.PermissionDenied:
-		refuse(w, http.StatusForbidden, "PERMISSION_DENIED", s.Message())
-	default:
-		refuse(w, http.StatusServiceUnavailable, "UNAVAILABLE", "who may read reports cannot be told now: "+s.Message())
-	}
-	return false
+	return true
 }
 
-// refuse answers with problem details (RFC 9457).
-func refuse(w http.ResponseWriter, code int, name, detail string) {
-	h := w.Header()
-	h.Set("Content-Type", "application/problem+json")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(map[string]any{ // to a caller that may be gone
-		"type": "about:blank", "title": http.StatusText(code), "status": code, "detail": detail, "code": name,
-	})
+// refuse answers a request that was let pass with a problem of this door's own.
+func refuse(w http.ResponseWriter, r *http.Request, status int, code codes.Code, detail string) {
+	problem.Write(w, r, problem.New(status, code, detail))
 }

@@ -15,6 +15,7 @@ import (
 	"net/http"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
@@ -53,7 +54,7 @@ func (d *door) list(w http.ResponseWriter, r *http.Request) {
 	}
 	reports, err := List(d.dir)
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, "INTERNAL", "the directory of reports cannot be read: see orchestrator.http.reports")
+		refuse(w, r, http.StatusInternalServerError, codes.Internal, "the directory of reports cannot be read: see orchestrator.http.reports")
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -68,7 +69,7 @@ func (d *door) report(w http.ResponseWriter, r *http.Request) {
 	}
 	file, info, err := open(d.dir, r.PathValue("file"))
 	if err != nil {
-		refuse(w, http.StatusNotFound, "NOT_FOUND", "there is no such report; /api/v1/reports lists those there are")
+		refuse(w, r, http.StatusNotFound, codes.NotFound, "there is no such report; /api/v1/reports lists those there are")
 		return
 	}
 	defer file.Close()
