@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"strings"
 
@@ -24,7 +25,6 @@ type Telemetry interface {
 type Client struct {
 	cfg       Config
 	endpoints []*endpoint
-	slots     chan struct{}
 	cache     *cache.Cache
 	flights   flights
 	observer  *observer
@@ -41,14 +41,14 @@ func New(cfg Config, tel Telemetry) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure the model client: %w", err)
 	}
-	c := &Client{cfg: cfg, slots: make(chan struct{}, cfg.MaxInFlight), observer: obs, log: tel.Logger()}
+	c := &Client{cfg: cfg, observer: obs, log: tel.Logger()}
 	if cfg.Cache.Dir != "" || cfg.Cache.MemoryEntries > 0 {
 		if c.cache, err = cache.Open(cfg.Cache.Dir, cfg.Cache.MemoryEntries); err != nil {
 			return nil, fmt.Errorf("configure the model client: llm.cache.dir: %w", err)
 		}
 	}
 	for i, e := range cfg.endpoints() {
-		c.endpoints = append(c.endpoints, newEndpoint(e, i > 0, cfg, c.slots, c.log))
+		c.endpoints = append(c.endpoints, newEndpoint(e, i > 0, cfg, c.log))
 	}
 	return c, nil
 }
@@ -121,8 +121,8 @@ func (c *Client) lead(ctx context.Context, req Request, model, key string, f *fl
 // ask goes through the endpoints until one answers.
 func (c *Client) ask(ctx context.Context, req Request, model string) (Response, error) {
 	var failed []error
-	for _, e := range order(c.endpoints) {
-		resp, key, err := e.complete(ctx, req, e.model(model))
+	for e, opened := range c.inTurn() {
+		resp, key, err := e.complete(ctx, req, e.model(model), opened)
 		if err == nil {
 			c.store(key, resp)
 			return resp, nil
@@ -136,6 +136,32 @@ func (c *Client) ask(ctx context.Context, req Request, model string) (Response, 
 		}
 	}
 	return Response{}, all(failed)
+}
+
+// inTurn are the endpoints whose breakers let a call through, each with what is
+// closed when it should go on to the next, and then the others: one that failed
+// a moment ago is still better than none.
+func (c *Client) inTurn() iter.Seq2[*endpoint, <-chan struct{}] {
+	return func(yield func(*endpoint, <-chan struct{}) bool) {
+		if len(c.endpoints) == 1 {
+			yield(c.endpoints[0], nil)
+			return
+		}
+		var last []*endpoint
+		for _, e := range c.endpoints {
+			opened, ok := e.breaker.allow()
+			if !ok {
+				last = append(last, e)
+			} else if !yield(e, opened) {
+				return
+			}
+		}
+		for _, e := range last {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
 }
 
 // passOn tells whether another endpoint may do better.

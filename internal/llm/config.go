@@ -17,10 +17,11 @@ type Config struct {
 	Model string `koanf:"model"`
 	// Capabilities of BaseURL where they are known beforehand.
 	Capabilities Capabilities `koanf:"capabilities"`
-	// Fallbacks are asked in this order when BaseURL is down or refuses.
+	// Fallbacks are asked in this order when BaseURL is down or refuses. Whichever
+	// fails is left alone for a while, and then tried by one call at a time.
 	Fallbacks []Endpoint `koanf:"fallbacks"`
-	// MaxInFlight bounds the calls under way at once. Waiting for a place counts
-	// against the caller's deadline.
+	// MaxInFlight bounds the calls under way at once at each endpoint. Waiting for
+	// a place counts against the caller's deadline.
 	MaxInFlight int `koanf:"max_in_flight"`
 	// Timeout of one attempt, the whole answer included.
 	Timeout time.Duration `koanf:"timeout"`

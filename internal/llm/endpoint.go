@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/url"
-	"sync/atomic"
 	"time"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -15,32 +14,29 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// cooldown is how long a failed endpoint stands behind its fallbacks when it
-// did not say itself.
-const cooldown = 10 * time.Second
-
 // endpoint asks one place, again where that may help.
 type endpoint struct {
-	cfg    Config
-	own    Endpoint
-	spare  bool   // a fallback, whose own model goes before the one asked for
-	name   string // the URL without user and password, for people
-	client *openai.Client
-	slots  chan struct{}
-	traits traitBook
-	log    *slog.Logger
-	// coolUntil is when the endpoint may be asked first again, in Unix ns.
-	coolUntil atomic.Int64
+	cfg     Config
+	own     Endpoint
+	spare   bool   // a fallback, whose own model goes before the one asked for
+	name    string // the URL without user and password, for people
+	client  *openai.Client
+	slots   chan struct{}
+	breaker *breaker
+	traits  traitBook
+	log     *slog.Logger
 }
 
-func newEndpoint(e Endpoint, spare bool, cfg Config, slots chan struct{}, log *slog.Logger) *endpoint {
+func newEndpoint(e Endpoint, spare bool, cfg Config, log *slog.Logger) *endpoint {
 	conf := openai.DefaultConfig(e.APIKey)
 	conf.BaseURL = e.BaseURL
 	conf.HTTPClient = newDoer(cfg.MaxInFlight)
 	// Lines without data between two pieces: providers keep a stream alive so.
 	conf.EmptyMessagesLimit = 100_000
 	return &endpoint{
-		cfg: cfg, own: e, spare: spare, name: display(e.BaseURL), slots: slots, log: log,
+		cfg: cfg, own: e, spare: spare, name: display(e.BaseURL), log: log,
+		// Each has its own: one that hangs must not hold the places of the others.
+		slots: make(chan struct{}, cfg.MaxInFlight), breaker: newBreaker(),
 		client: openai.NewClientWithConfig(conf),
 		traits: traitBook{first: initialTraits(e.Capabilities), caps: e.Capabilities},
 	}
@@ -63,41 +59,25 @@ func (e *endpoint) model(asked string) string {
 	return asked
 }
 
-// order puts endpoints that failed a moment ago behind the others.
-func order(all []*endpoint) []*endpoint {
-	if len(all) == 1 {
-		return all
-	}
-	now := time.Now().UnixNano()
-	var ready, cooling []*endpoint
-	for _, e := range all {
-		if e.coolUntil.Load() > now {
-			cooling = append(cooling, e)
-		} else {
-			ready = append(ready, e)
-		}
-	}
-	return append(ready, cooling...)
-}
-
 // complete asks until there is an answer, or no use in asking again. It also
 // returns the cache key of what was really asked. An answer that broke off in
-// mid-stream comes with its error.
-func (e *endpoint) complete(ctx context.Context, req Request, model string) (Response, string, error) {
+// mid-stream comes with its error. Nothing is waited for once opened is closed.
+func (e *endpoint) complete(ctx context.Context, req Request, model string, opened <-chan struct{}) (Response, string, error) {
 	traits := e.traits.get(model)
 	known := traits
 	var refusal *Error
 	for retries := 0; ; {
-		resp, err := e.attempt(ctx, req, model, traits)
+		resp, err := e.attempt(ctx, req, model, traits, opened)
 		if err == nil {
 			if traits != known {
 				e.log.WarnContext(ctx, "model endpoint lacks something; going on without", "endpoint", e.name, "model", model, "lacks", traits.String(), "refusal", refusal)
 			}
 			e.traits.learn(model, traits, req)
-			e.coolUntil.Store(0)
+			e.breaker.succeeded()
 			return resp, cacheKey(ctx, e, req, model, traits), nil
 		}
 		if resp.Text != "" {
+			e.blame(err, false)
 			return resp, "", err
 		}
 		if next, ok := traits.without(err, req); ok {
@@ -112,11 +92,12 @@ func (e *endpoint) complete(ctx context.Context, req Request, model string) (Res
 			err = refusal
 		}
 		if !err.retryable || retries >= e.cfg.Retries {
-			e.cool(err)
+			e.blame(err, true)
 			return Response{}, "", err
 		}
-		if werr := e.wait(ctx, err, retries); werr != nil {
-			e.cool(werr)
+		e.blame(err, false)
+		if werr := e.wait(ctx, err, retries, opened); werr != nil {
+			e.blame(werr, true)
 			return Response{}, "", werr
 		}
 		trace.SpanFromContext(ctx).AddEvent("retry", trace.WithAttributes(attribute.String("error.type", kindName(err))))
@@ -124,16 +105,20 @@ func (e *endpoint) complete(ctx context.Context, req Request, model string) (Res
 	}
 }
 
-// cool puts an endpoint behind the others for a while. A request that it
-// refused says nothing of the next.
-func (e *endpoint) cool(err *Error) {
-	if errors.Is(err, ErrUnavailable) || errors.Is(err, ErrRateLimited) {
-		e.coolUntil.Store(time.Now().Add(max(err.retryAfter, cooldown)).UnixNano())
+// blame tells the breaker of an attempt that failed, and whether it was the last
+// of its call. A request that the endpoint refused, or that its caller gave up,
+// says nothing of the next.
+func (e *endpoint) blame(err *Error, last bool) {
+	if (errors.Is(err, ErrUnavailable) || errors.Is(err, ErrRateLimited)) && !errors.Is(err, errElsewhere) {
+		e.breaker.failed(err.retryAfter, last)
+	} else {
+		e.breaker.left()
 	}
 }
 
-// wait sleeps before a retry; it fails at once when there is no time for it.
-func (e *endpoint) wait(ctx context.Context, cause *Error, retries int) *Error {
+// wait sleeps before a retry; it fails at once when there is no time for it, and
+// when other calls fail too.
+func (e *endpoint) wait(ctx context.Context, cause *Error, retries int, opened <-chan struct{}) *Error {
 	delay := e.cfg.RetryDelay << min(retries, 16)
 	delay += time.Duration(rand.Float64() * 0.25 * float64(delay))
 	if cause.retryAfter > 0 {
@@ -148,16 +133,20 @@ func (e *endpoint) wait(ctx context.Context, cause *Error, retries int) *Error {
 	select {
 	case <-ctx.Done():
 		return contextError(ctx, "wait to retry after: "+cause.what)
+	case <-opened:
+		return cause
 	case <-timer.C:
 		return nil
 	}
 }
 
 // attempt asks once, within the budget and the limit on calls in flight.
-func (e *endpoint) attempt(ctx context.Context, req Request, model string, t traits) (Response, *Error) {
+func (e *endpoint) attempt(ctx context.Context, req Request, model string, t traits, opened <-chan struct{}) (Response, *Error) {
 	select {
 	case e.slots <- struct{}{}:
 		defer func() { <-e.slots }()
+	case <-opened:
+		return Response{}, &Error{kind: ErrUnavailable, cause: errElsewhere, what: fmt.Sprintf("call the model at %s: not asked, as %v", e.name, errElsewhere)}
 	case <-ctx.Done():
 		return Response{}, contextError(ctx, fmt.Sprintf("wait for one of %d calls in flight to end (llm.max_in_flight)", e.cfg.MaxInFlight))
 	}
