@@ -54,7 +54,7 @@ func main() {
 func flags() options {
 	o := options{set: settings{}}
 	flag.StringVar(&o.grpc, "grpc", "127.0.0.1:0", "where the orchestrator listens; port 0 takes a free one")
-	flag.StringVar(&o.http, "http", "", "where its HTTP port is; port 0 takes a free one, empty has none")
+	flag.StringVar(&o.http, "http", "127.0.0.1:0", "where its HTTP port is; port 0 takes a free one, empty has none")
 	flag.StringVar(&o.config, "config", "", "configuration file of the mesh")
 	flag.Var(o.set, "set", "one setting, KEY=VALUE; may be given again")
 	flag.StringVar(&o.script, "script", "", "YAML file of rules that go before those built in (see script.yaml)")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -25,7 +26,7 @@ func TestItAnswersByItsScripts(t *testing.T) {
 	read, write := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- serve(ctx, options{grpc: "127.0.0.1:0", script: script, nth: 1000, set: settings{}}, write)
+		ended <- serve(ctx, options{grpc: "127.0.0.1:0", http: "127.0.0.1:0", script: script, nth: 1000, set: settings{}}, write)
 	}()
 	go func() {
 		err := <-ended
@@ -36,6 +37,11 @@ func TestItAnswersByItsScripts(t *testing.T) {
 	if err := json.NewDecoder(read).Decode(&at); err != nil {
 		t.Fatalf("it serves nowhere: %v", err)
 	}
+	page, err := http.Get("http://" + at.HTTP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page.Body.Close()
 	conn, err := grpc.NewClient("passthrough:///"+at.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"os"
+	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -46,9 +46,6 @@ func serve(ctx context.Context, o options, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.http, err = freePort(o.http); err != nil {
-		return err
-	}
 	sources := config.Sources{File: o.config, Set: o.settings(model)}
 	if err := loadSample(ctx, at, sources, o.nth); err != nil {
 		return fmt.Errorf("load the sample: %w", err)
@@ -58,7 +55,8 @@ func serve(ctx context.Context, o options, out io.Writer) (err error) {
 		return err
 	}
 	return m.Run(ctx, func() {
-		err := json.NewEncoder(out).Encode(addresses{GRPC: m.Addr("orchestrator"), HTTP: o.http, Model: model.URL()})
+		_, http, _ := strings.Cut(m.URL(), "://")
+		err := json.NewEncoder(out).Encode(addresses{GRPC: m.Addr("orchestrator"), HTTP: http, Model: model.URL()})
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "scripted: print the addresses:", err)
 		}
@@ -77,24 +75,9 @@ func (o options) settings(model *testkit.LLM) map[string]string {
 	for _, name := range mesh.StageNames() {
 		set[name+".server.addr"] = "127.0.0.1:0"
 	}
-	set["orchestrator.server.addr"] = o.grpc
-	if o.http != "" {
-		set["orchestrator.http.addr"] = o.http
-	}
+	set["orchestrator.server.addr"], set["orchestrator.http.addr"] = o.grpc, o.http
 	maps.Copy(set, o.set)
 	return set
-}
-
-// freePort puts a free port in the place of port 0.
-func freePort(addr string) (string, error) {
-	if _, port, err := net.SplitHostPort(addr); err != nil || port != "0" {
-		return addr, nil
-	}
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }
 
 // loadSample loads the sample as the knowledge graph wikidata where there is
