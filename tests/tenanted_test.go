@@ -27,7 +27,8 @@ import (
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
-// eachMethod hands out every method of the contract and its stage.
+// eachMethod hands out every method of the contract and its stage, and those
+// that the orchestrator forwards with the orchestrator for their stage too.
 func eachMethod(do func(m protoreflect.MethodDescriptor, stage string, scope authv1.Scope)) {
 	protoregistry.GlobalFiles.RangeFiles(func(f protoreflect.FileDescriptor) bool {
 		stage, ours := strings.CutPrefix(string(f.Package()), "triplemesh.")
@@ -37,6 +38,9 @@ func eachMethod(do func(m protoreflect.MethodDescriptor, stage string, scope aut
 				if m := methods.Get(j); ours {
 					scope, _ := proto.GetExtension(m.Options(), authv1.E_Scope).(authv1.Scope)
 					do(m, strings.TrimSuffix(stage, ".v1"), scope)
+					if f.Package() == "triplemesh.retriever.v1" {
+						do(m, "orchestrator", scope)
+					}
 				}
 			}
 		}

@@ -18,6 +18,7 @@ import (
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/confidence"
+	"github.com/triplemesh/triplemesh/services/orchestrator/forward"
 	"github.com/triplemesh/triplemesh/services/orchestrator/method"
 	"github.com/triplemesh/triplemesh/services/orchestrator/quota"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
@@ -179,6 +180,9 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	service.Register(srv.Registrar())
+	if err := forward.Register(srv.Registrar(), conns[1], &retrieverv1.RetrieverService_ServiceDesc, &retrieverv1.KnowledgeGraphService_ServiceDesc); err != nil {
+		return err
+	}
 	if cfg.HTTP.On() {
 		conn, err := srv.Local()
 		if err != nil {
