@@ -40,9 +40,11 @@ type askCommand struct {
 	MaxCalls     uint32        `placeholder:"N" help:"Most model calls."`
 	MaxTokens    uint64        `placeholder:"N" help:"Most tokens, read and written."`
 
-	Explain bool `help:"Show every graph on the way, each edit or verdict with its evidence, and the cost."`
-	Trace   bool `help:"Show the trace: which service took how long."`
-	JSON    bool `name:"json" help:"Print the run as JSON and nothing else."`
+	Compare []string `placeholder:"METHOD,…" help:"Answer by several methods, one after the other, and show them side by side."`
+	Watch   bool     `help:"Show every graph as soon as its stage ends."`
+	Explain bool     `help:"Show every graph on the way, each edit or verdict with its evidence, and the cost."`
+	Trace   bool     `help:"Show the trace: which service took how long."`
+	JSON    bool     `name:"json" help:"Print the run as JSON and nothing else."`
 }
 
 // Help is printed below the flags.
@@ -60,6 +62,12 @@ func (c *askCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	if req.GetKg() == nil {
+		req.Kg = p.pickKG(p.ctx, c.Retriever, s.mesh)
+	}
+	if len(c.Compare) > 0 {
+		return errors.Join(c.compare(p, s, req), s.end())
+	}
 	run, err := c.ask(p, s, req)
 	if err = errors.Join(err, s.end()); err != nil {
 		return err
@@ -67,8 +75,7 @@ func (c *askCommand) Run(p *program) error {
 	if err := c.print(p, run); err != nil {
 		return err
 	}
-	if c.Until == "" && len(run.GetAnswers()) == 0 && run.GetText() == "" ||
-		run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_ABSTAINED {
+	if c.Until == "" && unanswered(run) || run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_ABSTAINED {
 		return exitError{exitNoAnswer, errSilent}
 	}
 	return nil
@@ -85,6 +92,9 @@ func (c *askCommand) request(stdin io.Reader) (*orchestratorv1.AskRequest, error
 			return nil, fmt.Errorf("read the question from standard input: %w", err)
 		}
 		question = strings.TrimSpace(string(b))
+	}
+	if c.Watch && c.JSON {
+		return nil, errors.New("--watch is for people and --json for programs: leave one out")
 	}
 	if strings.TrimSpace(question) == "" {
 		return nil, errors.New("the question is empty: put it in quotes after ask")
@@ -129,13 +139,12 @@ func (c *askCommand) request(stdin io.Reader) (*orchestratorv1.AskRequest, error
 func (c *askCommand) ask(p *program, s *session, req *orchestratorv1.AskRequest) (*orchestratorv1.Run, error) {
 	ctx, cancel := context.WithTimeout(p.ctx, c.Timeout)
 	defer cancel()
-	line := p.status()
-	defer line.Clear()
-	orchestrator := orchestratorv1.NewOrchestratorServiceClient(s)
-	if req.GetKg() == nil {
-		req.Kg = p.pickKG(ctx, c.Retriever, s.mesh)
+	live := p.live()
+	defer live.end()
+	if len(c.Compare) > 0 {
+		live.say("%s", req.GetMethod())
 	}
-	stream, err := orchestrator.AskStream(ctx, &orchestratorv1.AskStreamRequest{Request: req})
+	stream, err := orchestratorv1.NewOrchestratorServiceClient(s).AskStream(ctx, &orchestratorv1.AskStreamRequest{Request: req})
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +158,19 @@ func (c *askCommand) ask(p *program, s *session, req *orchestratorv1.AskRequest)
 		}
 		switch e := event.GetEvent().(type) {
 		case *orchestratorv1.AskStreamResponse_StageStarted:
-			line.set("%s …", stageName(e.StageStarted.GetStage()))
+			live.started(e.StageStarted.GetStage())
+		case *orchestratorv1.AskStreamResponse_AnswerDelta:
+			live.wrote(e.AnswerDelta)
+		case *orchestratorv1.AskStreamResponse_StageFinished:
+			live.finished(e.StageFinished.GetReport())
+			if c.Watch {
+				err := live.aside(func() error {
+					return show.Stage(p.stdout, e.StageFinished.GetReport().GetStage(), e.StageFinished.GetRun(), p.style())
+				})
+				if err != nil {
+					return nil, err
+				}
+			}
 		case *orchestratorv1.AskStreamResponse_Run:
 			return e.Run, nil
 		}
@@ -168,7 +189,11 @@ func (c *askCommand) print(p *program, run *orchestratorv1.Run) error {
 	if err := show.Answer(p.stdout, run, p.style()); err != nil {
 		return err
 	}
-	if c.Explain {
+	if !c.Explain {
+		if err := show.Changes(p.stdout, run, p.style()); err != nil {
+			return err
+		}
+	} else {
 		if err := show.Explain(p.stdout, run, p.style()); err != nil {
 			return err
 		}

@@ -174,9 +174,3 @@ func twoDashes(args []string) []string {
 	}
 	return out
 }
-
-func hasEnv(env []string, name string) bool {
-	return slices.ContainsFunc(env, func(kv string) bool {
-		return strings.HasPrefix(kv, name+"=") && len(kv) > len(name)+1
-	})
-}

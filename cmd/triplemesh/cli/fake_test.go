@@ -30,7 +30,9 @@ type services struct {
 
 	run *orchestratorv1.Run
 	err error
-	kgs []*retrieverv1.SnapshotInfo
+	// runs, where set, are the answers by method; the others fail.
+	runs map[string]*orchestratorv1.Run
+	kgs  []*retrieverv1.SnapshotInfo
 
 	mu       sync.Mutex
 	asked    *orchestratorv1.AskRequest
@@ -67,9 +69,17 @@ func (s *services) AskStream(req *orchestratorv1.AskStreamRequest, stream grpc.S
 	if s.err != nil {
 		return s.err
 	}
+	if method := req.GetRequest().GetMethod(); s.runs[method] != nil {
+		return stream.Send(&orchestratorv1.AskStreamResponse{Event: &orchestratorv1.AskStreamResponse_Run{Run: s.runs[method]}})
+	} else if s.runs != nil {
+		return status.Error(codes.Unavailable, "the model server is down")
+	}
 	for _, e := range []*orchestratorv1.AskStreamResponse{
 		{Event: &orchestratorv1.AskStreamResponse_StageStarted{StageStarted: &orchestratorv1.StageStarted{Stage: orchestratorv1.Stage_STAGE_ANSWER}}},
 		{Event: &orchestratorv1.AskStreamResponse_AnswerDelta{AnswerDelta: "{"}},
+		{Event: &orchestratorv1.AskStreamResponse_StageFinished{StageFinished: &orchestratorv1.StageFinished{
+			Report: &orchestratorv1.StageReport{Stage: orchestratorv1.Stage_STAGE_VERIFY}, Run: s.run,
+		}}},
 		{Event: &orchestratorv1.AskStreamResponse_Run{Run: s.run}},
 	} {
 		if err := stream.Send(e); err != nil {

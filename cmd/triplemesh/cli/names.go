@@ -10,7 +10,6 @@ import (
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
-	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
@@ -83,9 +82,4 @@ func (p *program) pickKG(ctx context.Context, retriever string, m *mesh.Mesh) *g
 		ref.Name = names[0]
 	}
 	return ref
-}
-
-// stageName is a stage as people type it.
-func stageName(s orchestratorv1.Stage) string {
-	return strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(s.String(), "STAGE_")), "_", "-")
 }

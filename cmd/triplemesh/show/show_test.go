@@ -26,6 +26,11 @@ func all(w io.Writer, run *orchestratorv1.Run, style Style) error {
 	return errors.Join(Answer(w, run, style), Explain(w, run, style), Trace(w, run, style))
 }
 
+// compared prints a run beside one of another method.
+func compared(w io.Writer, run *orchestratorv1.Run, style Style) error {
+	return Compare(w, []Contestant{{Method: run.GetMethod(), Run: run}, {Method: "ger", Run: gerRun()}}, style)
+}
+
 func TestGolden(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -48,6 +53,13 @@ func TestGolden(t *testing.T) {
 		{"a run that was stopped early on purpose", "until.txt", Answer, &orchestratorv1.Run{Question: "?"}, Style{}},
 		{"colours", "colour.txt", all, pgakvRun(), Style{Colour: true}},
 		{"a narrow terminal", "narrow.txt", all, gerRun(), Style{Width: 48}},
+		{"the changes of pg-akv", "changes_pgakv.txt", Changes, pgakvRun(), Style{}},
+		{"the changes of ger", "changes_ger.txt", Changes, gerRun(), Style{}},
+		{"the changes of both parts of auto", "changes_auto.txt", Changes, autoRun(), Style{}},
+		{"ASCII alone", "ascii.txt", all, gerRun(), Style{ASCII: true}},
+		{"two methods side by side", "compare.txt", compared, pgakvRun(), Style{}},
+		{"two methods one after the other", "compare_narrow.txt", compared, pgakvRun(), Style{Width: 50}},
+		{"names from right to left, and wide ones", "rtl.txt", Answer, rtlRun(), Style{}},
 		{"an empty run", "empty.txt", all, &orchestratorv1.Run{}, Style{}},
 	}
 	for _, tt := range tests {
