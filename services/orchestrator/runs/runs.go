@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/tenant"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -43,6 +44,9 @@ type Store interface {
 // Filter narrows a list; empty fields take all.
 type Filter struct {
 	Method, KG string
+	// Query takes runs whose question, text or answers hold all its words, which
+	// spaces part, whatever their case.
+	Query string
 }
 
 // takes tells whether a run is one of those asked for. A run is over a
@@ -51,10 +55,35 @@ func (f Filter) takes(run *orchestratorv1.Run) bool {
 	if f.Method != "" && run.GetMethod() != f.Method {
 		return false
 	}
+	if !f.isOver(run) {
+		return false
+	}
+	words := strings.Fields(fold(f.Query))
+	if len(words) == 0 {
+		return true
+	}
+	text := fold(said(run))
+	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
+}
+
+func (f Filter) isOver(run *orchestratorv1.Run) bool {
 	return f.KG == "" || run.GetKg().GetName() == f.KG || slices.ContainsFunc(run.GetOtherKgs(), func(kg *graphv1.KnowledgeGraphRef) bool {
 		return kg.GetName() == f.KG
 	})
 }
+
+// said is what of a run is searched: a line for each text.
+func said(run *orchestratorv1.Run) string {
+	texts := []string{run.GetQuestion(), run.GetText()}
+	for _, a := range run.GetAnswers() {
+		texts = append(texts, a.GetAnswer())
+	}
+	return strings.Join(texts, "\n")
+}
+
+// fold makes texts comparable that differ in case alone. Some letters have two
+// small forms and one capital.
+func fold(text string) string { return strings.ToLower(strings.ToUpper(text)) }
 
 // gathering is a page as it fills.
 type gathering struct {

@@ -109,6 +109,7 @@ func Suite(t *testing.T, make func(t *testing.T) Place) {
 		"a run comes back as it was":             comesBack,
 		"an unknown run is not found":            unknown,
 		"lists":                                  lists,
+		"finds words":                            findsWords,
 		"the oldest go":                          oldestGo,
 		"each tenant has its own":                apart,
 		"no tenant has none":                     nobody,
@@ -203,6 +204,43 @@ func lists(t *testing.T, open func(int) runs.Tenants) {
 		if page, _, err := store.List(t.Context(), 50, token, runs.Filter{}); err != nil || len(page) != want {
 			t.Errorf("before %q: %d runs, %v; want %d", token, len(page), err, want)
 		}
+	}
+}
+
+func findsWords(t *testing.T, open func(int) runs.Tenants) {
+	store := Of(t, open(0), tenant.Default())
+	for n, said := range []struct{ question, text, answer string }{
+		{"Who wrote the first program?", "It was {Ada Lovelace}.", "Ada Lovelace"},
+		{"Ποιος έγραψε τον Οδυσσεύς;", "", "ΌΜΗΡΟΣ"},
+		{"Who employed Ada?", "", ""},
+	} {
+		run := Run(n)
+		run.Question, run.Text = said.question, said.text
+		run.Answers = []*orchestratorv1.Answer{{Answer: said.answer}}
+		if err := store.Put(run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		filter runs.Filter
+		want   []string
+	}{
+		{"in a question", runs.Filter{Query: "program"}, IDs(0)},
+		{"in a text", runs.Filter{Query: "It was"}, IDs(0)},
+		{"in an answer", runs.Filter{Query: "lovelace"}, IDs(0)},
+		{"whatever their case and order", runs.Filter{Query: "  ADA\twho "}, IDs(2, 0)},
+		{"of which all must be there", runs.Filter{Query: "ada program"}, IDs(0)},
+		{"but not over the end of a text", runs.Filter{Query: "program?It"}, nil},
+		{"of other scripts", runs.Filter{Query: "όμηροσ ΟΔΥΣΣΕΎΣ"}, IDs(1)},
+		{"of one method", runs.Filter{Query: "ada", Method: "ger"}, nil},
+		{"of which there are none", runs.Filter{Query: " "}, IDs(2, 1, 0)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if ids, _ := All(t, store, 1, c.filter); !slices.Equal(ids, c.want) {
+				t.Errorf("got %q, want %q", ids, c.want)
+			}
+		})
 	}
 }
 
