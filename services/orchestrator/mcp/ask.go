@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -102,9 +101,12 @@ func (d *door) ask(ctx context.Context, req *sdk.CallToolRequest, in askInput) (
 		return moment{}
 	})
 	if err == nil && run == nil {
-		err = errors.New("the mesh ended the answer before its end; ask again")
+		err = advice("the mesh ended the answer before its end: ask again")
 	}
-	return answered(run), err
+	if err != nil {
+		return askOutput{}, err
+	}
+	return answered(run), nil
 }
 
 func answered(run *orchestratorv1.Run) askOutput {
@@ -142,9 +144,9 @@ func warningsOf(stages []*orchestratorv1.StageReport) (all []string) {
 func (o askOutput) text() string {
 	var p page
 	if len(o.Answers) == 0 && o.Text == "" {
-		p.line("No answer (%s: %s).", o.Grounding, name(o.GroundingReason))
+		p.line("No answer (%s: %s).", o.Grounding, clean(o.GroundingReason))
 	} else {
-		p.line("Answer (%s: %s):", o.Grounding, name(o.GroundingReason))
+		p.line("Answer (%s: %s):", o.Grounding, clean(o.GroundingReason))
 		p.WriteString(quote(o.Text))
 	}
 	if o.Confidence != nil {
@@ -166,7 +168,7 @@ func (o askOutput) text() string {
 		}
 	}
 	for _, w := range o.Warnings {
-		p.line("Warning: %s", name(w))
+		p.line("Warning: %s", clean(w))
 	}
 	if o.Partial {
 		p.line("The run was ended early: ask again with a larger bound, or less at a time.")

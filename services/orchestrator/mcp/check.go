@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -85,9 +84,12 @@ func (d *door) check(ctx context.Context, req *sdk.CallToolRequest, in checkInpu
 		return moment{}
 	})
 	if err == nil && check == nil {
-		err = errors.New("the mesh ended the check before its end; try again")
+		err = advice("the mesh ended the check before its end: try again")
 	}
-	return checked(check), err
+	if err != nil {
+		return checkOutput{}, err
+	}
+	return checked(check), nil
 }
 
 func checked(c *orchestratorv1.Check) checkOutput {
@@ -115,23 +117,23 @@ func (o checkOutput) text() string {
 	p.line("%s, read against %s.", count(len(o.Claims), "claim"), name(o.KG))
 	for i, c := range o.Claims {
 		p.line("%d. %s (%v): %s", i, c.Verdict, c.Confidence, c.Claim)
-		p.line("   says the text: %q", name(c.Quote))
+		p.line("   says the text: %q", clean(c.Quote))
 		for _, t := range c.Evidence {
 			p.line("   evidence: %s", t)
 		}
 		if c.Reason != "" {
-			p.line("   because: %s", name(c.Reason))
+			p.line("   because: %s", clean(c.Reason))
 		}
 	}
 	for _, c := range o.Corrections {
-		p.line("Corrected, by claim %d: %q to %q", c.Claim, name(c.Before), name(c.After))
+		p.line("Corrected, by claim %d: %q to %q", c.Claim, clean(c.Before), clean(c.After))
 	}
 	if len(o.Corrections) > 0 {
 		p.line("The corrected text:")
 		p.WriteString(quote(o.CorrectedText))
 	}
 	for _, w := range o.Warnings {
-		p.line("Warning: %s", name(w))
+		p.line("Warning: %s", clean(w))
 	}
 	if o.Partial {
 		p.line("The check ended before the end of the text: check the rest on its own.")

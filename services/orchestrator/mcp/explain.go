@@ -26,7 +26,7 @@ func (d *door) explain(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	st := status.Convert(err)
-	text := name(st.Message())
+	text := clean(st.Message())
 	for _, detail := range st.Details() {
 		switch d := detail.(type) {
 		case *errdetails.BadRequest:

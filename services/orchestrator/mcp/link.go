@@ -57,7 +57,7 @@ func (o linkOutput) text() string {
 		p.line("%s holds no entity that the text could mean: try another spelling, or search.", name(o.KG))
 	}
 	for _, e := range o.Entities {
-		p.line("- %s (%s match of %q, score %v, in %s)", name(e.Entity), e.Match, name(e.Mention), e.Score, name(o.KG))
+		p.line("- %s (%s match of %q, score %v, in %s)", name(e.Entity), e.Match, clean(e.Mention), e.Score, name(o.KG))
 	}
 	return p.String()
 }

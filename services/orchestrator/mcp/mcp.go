@@ -60,7 +60,7 @@ func New(conn grpc.ClientConnInterface, version string) *sdk.Server {
 	d.addNeighbours(s)
 	d.addGraphs(s)
 	d.addResources(s)
-	s.AddReceivingMiddleware(untilGone)
+	s.AddReceivingMiddleware(untilGone, recovered)
 	return s
 }
 

@@ -119,18 +119,24 @@ func (d *door) follow(ctx context.Context, kg *graphv1.KnowledgeGraphRef, in pat
 	resp, err := d.retriever.FollowPaths(ctx, &retrieverv1.FollowPathsRequest{
 		Kg: kg, TopicEntities: in.From, Paths: paths, LimitPerPath: walksPerPath, Question: in.Question,
 	})
+	if err != nil {
+		return pathsOutput{}, err
+	}
 	return pathsOutput{
 		Walks: walksOf(resp.GetPaths()), Unknown: resp.GetUnknownEntities(), Truncated: resp.GetTruncated(), KG: kgText(resp.GetKg()),
-	}, err
+	}, nil
 }
 
 func (d *door) shortest(ctx context.Context, kg *graphv1.KnowledgeGraphRef, in pathsInput) (pathsOutput, error) {
 	resp, err := d.retriever.ShortestPaths(ctx, &retrieverv1.ShortestPathsRequest{
 		Kg: kg, From: in.From, To: in.To, MaxHops: in.MaxHops, Limit: in.Limit,
 	})
+	if err != nil {
+		return pathsOutput{}, err
+	}
 	return pathsOutput{
 		Walks: walksOf(resp.GetPaths()), Unknown: resp.GetUnknownEntities(), Truncated: resp.GetTruncated(), KG: kgText(resp.GetKg()),
-	}, err
+	}, nil
 }
 
 func walksOf(all []*graphv1.ReasoningPath) []walk {

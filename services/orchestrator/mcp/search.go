@@ -59,7 +59,7 @@ func (d *door) search(ctx context.Context, _ *sdk.CallToolRequest, in searchInpu
 func (o searchOutput) text() string {
 	var p page
 	for _, r := range o.Results {
-		p.line("%q in %s: %s", name(r.Query), name(o.KG), count(len(r.Triples), "triple"))
+		p.line("%q in %s: %s", clean(r.Query), name(o.KG), count(len(r.Triples), "triple"))
 		for _, t := range r.Triples {
 			p.line("  %.2f  %s", *t.Score, t)
 		}

@@ -13,18 +13,22 @@ import (
 // structured output has all of it.
 const maxName = 300
 
-// name shows a name from a knowledge graph, or any text that somebody else
-// wrote, as part of a line: on one line, without characters that steer a
-// terminal or turn the direction of writing, and with the bars that part a
-// triple escaped.
-func name(s string) string {
-	s = strings.Map(func(r rune) rune {
+// clean shows a text that somebody else wrote as part of a line: on one line,
+// without characters that steer a terminal or turn the direction of writing,
+// and without the marks by which chats tell turns apart.
+func clean(s string) string {
+	return prompt.Line(strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d' { // joiners are part of some scripts
 			return ' '
 		}
 		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	s = prompt.Line(s)
+	}, strings.ToValidUTF8(s, "\uFFFD")))
+}
+
+// name is clean for the name of something in a knowledge graph: not too long,
+// and with the bars that part a triple escaped.
+func name(s string) string {
+	s = clean(s)
 	if runes := []rune(s); len(runes) > maxName {
 		s = string(runes[:maxName]) + "…"
 	}
@@ -38,7 +42,7 @@ var bars = strings.NewReplacer(`\`, `\\`, `|`, `\|`)
 func quote(s string) string {
 	var out strings.Builder
 	for line := range strings.Lines(s) {
-		if line = name(line); line != "" {
+		if line = clean(line); line != "" {
 			out.WriteString("> " + line + "\n")
 		}
 	}
