@@ -77,7 +77,7 @@ var attempts = map[protoreflect.FullName][]string{
 
 // answered are the methods whose answer tells of the caller's own and so is no
 // refusal, unless a request names KG; and Import, which refuses the file.
-var answered = []protoreflect.Name{"ListMethods", "ListRuns", "GetQuota", "List", "Import"}
+var answered = []protoreflect.Name{"ListMethods", "ListRuns", "GetQuota", "GetMesh", "List", "Import"}
 
 func reads(with string) []string {
 	var all []string

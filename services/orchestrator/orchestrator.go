@@ -45,6 +45,7 @@ type Service struct {
 	quotas     *quota.Quotas
 	tel        *telemetry.Telemetry
 	metrics    *metrics
+	mesh       Mesh
 }
 
 // New returns a Service that answers by methods over stages, says by sure how
@@ -261,7 +262,7 @@ func (s *Service) ListRuns(ctx context.Context, req *orchestratorv1.ListRunsRequ
 	if n := int(req.GetPageSize()); n > 0 {
 		size = n
 	}
-	page, next, err := kept.List(ctx, size, req.GetPageToken(), runs.Filter{Method: req.GetMethod(), KG: req.GetKg()})
+	page, next, err := kept.List(ctx, size, req.GetPageToken(), runs.Filter{Method: req.GetMethod(), KG: req.GetKg(), Query: req.GetQuery()})
 	if err != nil {
 		return nil, err
 	}

@@ -46,6 +46,9 @@ type Config struct {
 	Quotas quota.Config `koanf:"quotas"`
 	// Confidence is how sure answers are.
 	Confidence ConfidenceConfig `koanf:"confidence"`
+	// Version is the build's, as GetMesh tells it; empty takes the commit that it
+	// was built from.
+	Version string `koanf:"-"`
 	// Ger bounds how far the method ger looks.
 	Ger method.GerConfig `koanf:"ger"`
 }
@@ -128,6 +131,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	defer func() { err = errors.Join(err, tel.Shutdown(context.WithoutCancel(ctx))) }()
 
 	var conns [5]*grpc.ClientConn
+	mesh := Mesh{Version: version(cfg.Version), TraceURL: cfg.HTTP.TraceURL}
 	for i, stage := range []struct {
 		name   string
 		client client.Config
@@ -139,6 +143,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 			return err
 		}
 		defer conns[i].Close()
+		mesh.Stages = append(mesh.Stages, Peer{Name: stage.name, Conn: conns[i]})
 	}
 	stages := method.Stages{
 		Generator: generatorv1.NewGeneratorServiceClient(conns[0]),
@@ -175,6 +180,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	if err != nil {
 		return err
 	}
+	service.Knows(mesh)
 	srv, err := server.New(cfg.Server, tel)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func (c *upCommand) Run(p *program) error {
 		p.sources.Set = withCerts(p.sources.Set, c.Certs)
 	}
 	opts := mesh.Options{
-		Home: p.home, Targets: c.Target, Sources: p.sources, Log: p.stderr,
+		Home: p.home, Targets: c.Target, Sources: p.sources, Version: p.version, Log: p.stderr,
 		Tell: func(s string) { fmt.Fprintln(p.stderr, "triplemesh:", s) },
 	}
 	if c.PrintConfig {

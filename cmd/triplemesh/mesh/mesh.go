@@ -39,6 +39,8 @@ type Options struct {
 	// Trusting takes everybody, over plain connections, whatever is configured:
 	// for a mesh whose only caller is this process.
 	Trusting bool
+	// Version is the program's own.
+	Version string
 	// Log takes the services' logs; nil takes standard error.
 	Log io.Writer
 	// Quiet logs warnings and errors alone, unless the configuration says what

@@ -95,6 +95,7 @@ func (b loader) retriever() retriever.Config {
 func (b loader) orchestrator() orchestrator.Config {
 	c := orchestrator.DefaultConfig()
 	c.Runs.File = filepath.Join(b.opts.Home.Data, "runs.db")
+	c.Version = b.opts.Version
 	c.HTTP.Reports = b.opts.Home.Reports()
 	for name, to := range map[string]*client.Config{
 		"generator": &c.Generator, "retriever": &c.Retriever, "verifier": &c.Verifier,
