@@ -11,6 +11,7 @@ import (
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	"github.com/triplemesh/triplemesh/services/generator/answer"
 	"github.com/triplemesh/triplemesh/services/generator/candidate"
+	"github.com/triplemesh/triplemesh/services/generator/claim"
 	"github.com/triplemesh/triplemesh/services/generator/followup"
 	"github.com/triplemesh/triplemesh/services/generator/plan"
 	"github.com/triplemesh/triplemesh/services/generator/relationpath"
@@ -25,6 +26,7 @@ type Service struct {
 	paths      *relationpath.Planner
 	candidates *candidate.Reader
 	answers    *answer.Writer
+	claims     *claim.Reader
 	followUps  *followup.Writer
 }
 
@@ -36,6 +38,7 @@ func New(cfg Config, model llm.Completer) *Service {
 		paths:      relationpath.New(model, cfg.RelationPaths),
 		candidates: candidate.New(model, cfg.Candidates),
 		answers:    answer.New(model, answer.Config{MaxTokens: cfg.AnswerTokens, TextFacts: cfg.TextFacts}),
+		claims:     claim.New(model, cfg.ClaimTokens),
 		followUps:  followup.New(model, cfg.FollowUps),
 	}
 }
@@ -88,6 +91,16 @@ func (s *Service) GenerateCandidateAnswers(ctx context.Context, req *generatorv1
 		return nil, llm.WithSpent(err, ledger)
 	}
 	return &generatorv1.GenerateCandidateAnswersResponse{Candidates: candidates, Usage: ledger.Usage(), Warnings: warnings}, nil
+}
+
+// ExtractClaims implements generatorv1.GeneratorServiceServer.
+func (s *Service) ExtractClaims(ctx context.Context, req *generatorv1.ExtractClaimsRequest) (*generatorv1.ExtractClaimsResponse, error) {
+	ledger := llm.NewLedger(req.GetLimits())
+	claims, warnings, err := s.claims.Read(ctx, req.GetText(), req.GetContext(), ledger)
+	if err != nil {
+		return nil, llm.WithSpent(err, ledger)
+	}
+	return &generatorv1.ExtractClaimsResponse{Claims: claims, Usage: ledger.Usage(), Warnings: warnings}, nil
 }
 
 // GenerateAnswer implements generatorv1.GeneratorServiceServer.

@@ -32,6 +32,8 @@ type Config struct {
 	// TextFacts is how many relations of a subject an answer in the form of a
 	// text is written from: the ones nearest to the question.
 	TextFacts int `koanf:"text_facts"`
+	// ClaimTokens is the most tokens of the claims of a sentence.
+	ClaimTokens int `koanf:"claim_tokens"`
 	// FollowUps bounds the rewriting of questions that follow others.
 	FollowUps followup.Config `koanf:"follow_ups"`
 }
@@ -48,16 +50,17 @@ func DefaultConfig() Config {
 		Candidates:        candidate.Config{MaxGroups: 12, MaxEnds: 12, MaxTokens: 128},
 		AnswerTokens:      160,
 		TextFacts:         3,
+		ClaimTokens:       160,
 		FollowUps:         followup.DefaultConfig(),
 	}
 }
 
 // Validate names the first setting that cannot be.
 func (c Config) Validate() error {
-	for _, v := range []int{c.PseudoGraphTokens, c.MaxPaths, c.AnswerTokens, c.TextFacts, c.Candidates.MaxGroups, c.Candidates.MaxEnds, c.Candidates.MaxTokens,
+	for _, v := range []int{c.PseudoGraphTokens, c.MaxPaths, c.AnswerTokens, c.TextFacts, c.ClaimTokens, c.Candidates.MaxGroups, c.Candidates.MaxEnds, c.Candidates.MaxTokens,
 		c.FollowUps.MaxTurns, c.FollowUps.MaxTurnRunes, c.FollowUps.MaxTokens} {
 		if v < 1 {
-			return errors.New("pseudo_graph_tokens, max_paths, answer_tokens, text_facts and the numbers under candidates and follow_ups must be at least 1")
+			return errors.New("pseudo_graph_tokens, max_paths, answer_tokens, text_facts, claim_tokens and the numbers under candidates and follow_ups must be at least 1")
 		}
 	}
 	return c.RelationPaths.Validate()

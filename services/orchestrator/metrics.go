@@ -24,6 +24,9 @@ type metrics struct {
 	cost       metric.Float64Counter
 	refusals   metric.Int64Counter
 	underWay   metric.Int64UpDownCounter
+
+	checks, claims metric.Int64Counter
+	checkDuration  metric.Float64Histogram
 }
 
 func newMetrics(meter metric.Meter) (*metrics, error) {
@@ -50,7 +53,7 @@ func newMetrics(meter metric.Meter) (*metrics, error) {
 		return nil, err
 	}
 	m := &metrics{questions: questions, duration: duration, confidence: confidence, conflicts: conflicts}
-	return m, m.ofTenants(meter)
+	return m, errors.Join(m.ofTenants(meter), m.ofChecks(meter))
 }
 
 // ofTenants makes the instruments that count what tenants use. A tenant is one

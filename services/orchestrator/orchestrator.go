@@ -20,6 +20,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/tenant"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/check"
 	"github.com/triplemesh/triplemesh/services/orchestrator/confidence"
 	"github.com/triplemesh/triplemesh/services/orchestrator/method"
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
@@ -39,6 +40,7 @@ type Service struct {
 
 	stages     method.Stages
 	methods    []method.Method
+	checker    *check.Checker
 	kgs        retrieverv1.KnowledgeGraphServiceClient
 	confidence *confidence.Model
 	runs       runs.Tenants
@@ -55,7 +57,7 @@ func New(stages method.Stages, methods []method.Method, kgs retrieverv1.Knowledg
 	if err != nil {
 		return nil, err
 	}
-	return &Service{stages: stages, methods: methods, kgs: kgs, confidence: sure, runs: kept, quotas: quotas, tel: tel, metrics: m}, nil
+	return &Service{stages: stages, methods: methods, checker: check.New(stages), kgs: kgs, confidence: sure, runs: kept, quotas: quotas, tel: tel, metrics: m}, nil
 }
 
 // Register adds the service to a server.

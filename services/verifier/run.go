@@ -11,6 +11,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 	"github.com/triplemesh/triplemesh/services/verifier/align"
+	"github.com/triplemesh/triplemesh/services/verifier/judge"
 )
 
 // Config is what the verifier can be told.
@@ -25,6 +26,8 @@ type Config struct {
 	Align align.Config `koanf:"align"`
 	// MaxEvidence is the most triples of the ground graph shown to the model.
 	MaxEvidence int `koanf:"max_evidence"`
+	// Judge is how near evidence must be to decide of a claim.
+	Judge judge.Config `koanf:"judge"`
 }
 
 // DefaultConfig serves on port 9093 and verifies by alignment.
@@ -36,6 +39,7 @@ func DefaultConfig() Config {
 		Mode:        "align",
 		Align:       align.Config{MinSimilarity: 0.4, NameWeight: 0.3, Added: 3, MaxTriples: 40},
 		MaxEvidence: 40,
+		Judge:       judge.DefaultConfig(),
 	}
 }
 

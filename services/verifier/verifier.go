@@ -16,6 +16,7 @@ import (
 	"github.com/triplemesh/triplemesh/services/verifier/align"
 	"github.com/triplemesh/triplemesh/services/verifier/edits"
 	"github.com/triplemesh/triplemesh/services/verifier/evidence"
+	"github.com/triplemesh/triplemesh/services/verifier/judge"
 	"github.com/triplemesh/triplemesh/services/verifier/rewrite"
 )
 
@@ -25,6 +26,7 @@ type Service struct {
 
 	mode      verifierv1.VerificationMode
 	align     align.Config
+	judge     judge.Config
 	maxShown  int
 	editor    *edits.Editor
 	rewriter  *rewrite.Rewriter
@@ -43,7 +45,7 @@ func New(cfg Config, model llm.Completer, tel Meter) (*Service, error) {
 		return nil, err
 	}
 	return &Service{
-		mode: mode, align: cfg.Align, maxShown: cfg.MaxEvidence,
+		mode: mode, align: cfg.Align, judge: cfg.Judge, maxShown: cfg.MaxEvidence,
 		editor: edits.New(model), rewriter: rewrite.New(model), telemetry: m,
 	}, nil
 }
@@ -100,4 +102,11 @@ func (s *Service) verify(ctx context.Context, req *verifierv1.VerifyRequest, mod
 		return aligned, alignMode, []*llmv1.Warning{warning}, nil
 	}
 	return fixed, mode, nil, err
+}
+
+// JudgeClaims implements verifierv1.VerifierServiceServer.
+func (s *Service) JudgeClaims(ctx context.Context, req *verifierv1.JudgeClaimsRequest) (*verifierv1.JudgeClaimsResponse, error) {
+	judgements := judge.Judge(req, s.judge)
+	s.telemetry.judged(ctx, judgements)
+	return &verifierv1.JudgeClaimsResponse{Judgements: judgements}, nil
 }

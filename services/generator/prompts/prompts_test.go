@@ -10,6 +10,7 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/generator/answer"
 	"github.com/triplemesh/triplemesh/services/generator/candidate"
+	"github.com/triplemesh/triplemesh/services/generator/claim"
 	"github.com/triplemesh/triplemesh/services/generator/followup"
 	"github.com/triplemesh/triplemesh/services/generator/plan"
 	"github.com/triplemesh/triplemesh/services/generator/prompts"
@@ -67,6 +68,9 @@ func TestPrompts(t *testing.T) {
 	prompttest.Run(t, prompts.Files, []prompttest.Case{
 		both("pseudo_graph", func(m llm.Completer, in input) {
 			_, _ = plan.New(m, 64).PseudoGraph(t.Context(), in.question, ledger)
+		}),
+		both("claims", func(m llm.Completer, in input) {
+			_, _, _ = claim.New(m, 64).Read(t.Context(), "It lies on "+in.question, in.name+" is a city.", ledger)
 		}),
 		both("relation_paths_propose", func(m llm.Completer, in input) {
 			_, _, _ = relationpath.New(m, relationpath.DefaultConfig()).Propose(t.Context(), in.question, []string{in.name, "Tessen"}, 3, ledger)

@@ -102,6 +102,9 @@ func (q *Question) KG() *graphv1.KnowledgeGraphRef { return q.run.GetKg() }
 // Streaming tells whether somebody waits for the answer as it is written.
 func (q *Question) Streaming() bool { return q.listen != nil }
 
+// OtherKGs are the other snapshots that the question reads.
+func (q *Question) OtherKGs() []*graphv1.KnowledgeGraphRef { return q.run.GetOtherKgs() }
+
 // Update changes the run. Methods keep to the parts that are theirs: graphs,
 // answers, text and grounding.
 func (q *Question) Update(change func(*orchestratorv1.Run)) {
@@ -166,7 +169,7 @@ func (q *Question) Stage(ctx context.Context, stage orchestratorv1.Stage, do fun
 	if err != nil {
 		span.SetStatus(codes.Error, status.Convert(err).Message())
 		report.Usage = llm.Spent(err)
-		report.Warnings = append(report.Warnings, warning(name, err))
+		report.Warnings = append(report.Warnings, Warning(stage, err))
 	} else {
 		report.Usage = spent.GetUsage()
 		report.Warnings = append(report.Warnings, spent.GetWarnings()...)
@@ -222,13 +225,13 @@ func (q *Question) tell(event *orchestratorv1.AskStreamResponse) {
 	}
 }
 
-// warning tells what a stage's failure was, in the words of its status.
-func warning(stage string, err error) *llmv1.Warning {
+// Warning tells what a stage's failure was, in the words of its status.
+func Warning(stage orchestratorv1.Stage, err error) *llmv1.Warning {
 	code := llm.WarnUnavailable
 	if errors.Is(err, llm.ErrBudget) || OutOfBudget(err) {
 		code = llm.WarnBudget
 	}
-	return llm.Warn(code, "the stage %s failed: %s", stage, status.Convert(err).Message())
+	return llm.Warn(code, "the stage %s failed: %s", Name(stage), status.Convert(err).Message())
 }
 
 // Name is a stage's name as users write it: "ground-graph".

@@ -3481,7 +3481,9 @@ type Claim struct {
 	// knowledge graph does not say.
 	Evidence []*v14.ScoredTriple `protobuf:"bytes,5,rep,name=evidence,proto3" json:"evidence,omitempty"`
 	// Why, in a sentence.
-	Reason        string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	// True where the text says that the fact is not so.
+	Negated       bool `protobuf:"varint,7,opt,name=negated,proto3" json:"negated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3556,6 +3558,13 @@ func (x *Claim) GetReason() string {
 		return x.Reason
 	}
 	return ""
+}
+
+func (x *Claim) GetNegated() bool {
+	if x != nil {
+		return x.Negated
+	}
+	return false
 }
 
 // Correction is one change to a text.
@@ -4072,7 +4081,7 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\astarted\x18\n" +
 	" \x01(\v2\x1a.google.protobuf.TimestampR\astarted\x125\n" +
 	"\bduration\x18\v \x01(\v2\x19.google.protobuf.DurationR\bduration\x12\x18\n" +
-	"\apartial\x18\f \x01(\bR\apartial\"\xa1\x02\n" +
+	"\apartial\x18\f \x01(\bR\apartial\"\xbb\x02\n" +
 	"\x05Claim\x123\n" +
 	"\x06triple\x18\x01 \x01(\v2\x1b.triplemesh.graph.v1.TripleR\x06triple\x121\n" +
 	"\x04span\x18\x02 \x01(\v2\x1d.triplemesh.graph.v1.TextSpanR\x04span\x129\n" +
@@ -4081,7 +4090,8 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"confidence\x18\x04 \x01(\x02R\n" +
 	"confidence\x12=\n" +
 	"\bevidence\x18\x05 \x03(\v2!.triplemesh.graph.v1.ScoredTripleR\bevidence\x12\x16\n" +
-	"\x06reason\x18\x06 \x01(\tR\x06reason\"\xc9\x01\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x18\n" +
+	"\anegated\x18\a \x01(\bR\anegated\"\xc9\x01\n" +
 	"\n" +
 	"Correction\x121\n" +
 	"\x04span\x18\x01 \x01(\v2\x1d.triplemesh.graph.v1.TextSpanR\x04span\x12\x16\n" +

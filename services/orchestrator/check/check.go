@@ -1,0 +1,132 @@
+// Package check takes a text that somebody else wrote through the stages of
+// PG&AKV, with the text in the place of the model's draft: its claims are the
+// pseudo-graph, the knowledge graph grounds them, and each is judged.
+package check
+
+import (
+	"context"
+
+	"github.com/triplemesh/triplemesh/internal/sentence"
+	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method"
+	"github.com/triplemesh/triplemesh/services/orchestrator/question"
+)
+
+// batch is how many sentences go through the stages together: few enough that
+// who waits sees verdicts come, many enough that stages are not called for one
+// claim.
+const batch = 8
+
+// Checker checks texts.
+type Checker struct {
+	method.Stages
+	uses *uses
+}
+
+// New returns a Checker over the stages.
+func New(stages method.Stages) *Checker { return &Checker{Stages: stages, uses: newUses()} }
+
+// Finding is one claim and what became of it.
+type Finding struct {
+	// Extracted is the claim with spans in the whole text.
+	Extracted *generatorv1.ExtractedClaim
+	// Judgement is nil while it is not judged.
+	Judgement *verifierv1.Judgement
+}
+
+// Listener is told of all findings so far, and of how many characters of the
+// text were read.
+type Listener func(findings []*Finding, read int)
+
+// Check finds the claims of a text and judges them. tell may be nil. Where a
+// stage fails or a budget runs out in the middle, what was found up to there is
+// returned with the reason, which then is question.Survivable.
+func (c *Checker) Check(ctx context.Context, q *question.Question, text string, options *retrieverv1.GroundingOptions, tell Listener) ([]*Finding, error) {
+	if tell == nil {
+		tell = func([]*Finding, int) {}
+	}
+	sentences := sentence.Split(text)
+	var all []*Finding
+	for start := 0; start < len(sentences); start += batch {
+		end := min(start+batch, len(sentences))
+		claims, n, err := c.read(ctx, q, sentences, start, end)
+		end = start + n
+		var found []*Finding
+		for _, claim := range claims {
+			found = append(found, &Finding{Extracted: claim})
+		}
+		name(all, found)
+		all = append(all, found...)
+		tell(all, read(sentences, end))
+		if judged := c.judge(ctx, q, sentences[start:end], found, options); err == nil {
+			err = judged
+		}
+		if err != nil {
+			return all, err
+		}
+		tell(all, read(sentences, end))
+	}
+	return all, nil
+}
+
+// read is how many characters the first n sentences reach to.
+func read(sentences []sentence.Sentence, n int) int {
+	if n == 0 {
+		return 0
+	}
+	return sentences[n-1].End
+}
+
+// judge grounds findings and judges them.
+func (c *Checker) judge(ctx context.Context, q *question.Question, sentences []sentence.Sentence, found []*Finding, options *retrieverv1.GroundingOptions) error {
+	if len(found) == 0 {
+		return nil
+	}
+	var req *verifierv1.JudgeClaimsRequest
+	err := q.Stage(ctx, orchestratorv1.Stage_STAGE_GROUND_GRAPH, func(ctx context.Context) (_ question.Spent, err error) {
+		req, err = c.ground(ctx, q, sentences, found, options)
+		return question.Free, err
+	})
+	if err != nil {
+		return err
+	}
+	return q.Stage(ctx, orchestratorv1.Stage_STAGE_VERIFY, func(ctx context.Context) (question.Spent, error) {
+		if limits, err := q.Limits(); err == nil { // names and cosines cost nothing
+			req.Limits = limits
+		}
+		resp, err := c.Verifier.JudgeClaims(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		for i, j := range resp.GetJudgements() {
+			if i < len(found) {
+				found[i].Judgement = j
+			}
+		}
+		return resp, nil
+	})
+}
+
+// Claims are findings as callers see them.
+func Claims(findings []*Finding) []*orchestratorv1.Claim {
+	claims := make([]*orchestratorv1.Claim, len(findings))
+	for i, f := range findings {
+		claims[i] = &orchestratorv1.Claim{
+			Triple: f.Extracted.GetTriple(), Negated: f.Extracted.GetNegated(), Span: f.Extracted.GetSpan(),
+			Verdict: f.Judgement.GetVerdict(), Confidence: f.Judgement.GetConfidence(),
+			Evidence: f.Judgement.GetEvidence(), Reason: f.Judgement.GetReason(),
+		}
+	}
+	return claims
+}
+
+// shift moves a span within a sentence to its place in the text.
+func shift(s *graphv1.TextSpan, by int) {
+	if s != nil {
+		s.Start, s.End = s.GetStart()+uint32(by), s.GetEnd()+uint32(by)
+	}
+}
