@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/encoding/protojson"
-
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
 	"github.com/triplemesh/triplemesh/internal/enum"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -179,27 +178,22 @@ func (c *askCommand) ask(p *program, s *session, req *orchestratorv1.AskRequest)
 
 func (c *askCommand) print(p *program, run *orchestratorv1.Run) error {
 	if c.JSON {
-		b, err := protojson.MarshalOptions{Multiline: true, Indent: "  "}.Marshal(run)
-		if err != nil {
-			return fmt.Errorf("print the run as JSON: %w", err)
-		}
-		_, err = fmt.Fprintln(p.stdout, string(b))
-		return err
+		return printJSON(p.stdout, run)
 	}
-	if err := show.Answer(p.stdout, run, p.style()); err != nil {
-		return err
+	if c.Watch || terminal.Is(p.stderr) && terminal.Is(p.stdout) {
+		fmt.Fprintln(p.stdout) // below what was shown on the way
 	}
-	if !c.Explain {
-		if err := show.Changes(p.stdout, run, p.style()); err != nil {
-			return err
-		}
-	} else {
-		if err := show.Explain(p.stdout, run, p.style()); err != nil {
-			return err
-		}
+	style := p.style()
+	err := show.Answer(p.stdout, run, style)
+	switch {
+	case err != nil:
+	case c.Explain:
+		err = show.Explain(p.stdout, run, style)
+	case !c.Watch: // that showed them among the edits
+		err = show.Changes(p.stdout, run, style)
 	}
-	if c.Trace {
-		return show.Trace(p.stdout, run, p.style())
+	if err == nil && c.Trace {
+		err = show.Trace(p.stdout, run, style)
 	}
-	return nil
+	return err
 }

@@ -9,8 +9,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/mattn/go-runewidth"
-
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
 )
 
@@ -77,18 +75,23 @@ var plain = strings.NewReplacer("→", "->", "←", "<-", "—", "--", "⁻¹", 
 
 // heading opens a part of the page.
 func (p *page) heading(title, note string) {
-	line := p.paint(bold, title)
-	if note != "" {
-		line += "  " + p.paint(dim, p.clean(note))
+	lead, hang := "\n"+p.paint(bold, title), terminal.Columns(title)+2
+	if note == "" {
+		p.print(lead + "\n")
+		return
 	}
-	p.print("\n" + line + "\n")
+	for _, line := range terminal.Wrap(p.clean(note), p.style.Width-hang) {
+		p.print(lead + "  " + p.paint(dim, line) + "\n")
+		lead = strings.Repeat(" ", hang-2)
+	}
 }
 
 // item writes text after a label, broken at words so that every line fits,
 // each further line below the beginning of the text. The label counts with its
 // columns and may be coloured.
 func (p *page) item(indent int, label, colour, text string) {
-	hang := indent + runewidth.StringWidth(label)
+	label = p.clean(label)
+	hang := indent + terminal.Columns(label)
 	lead := strings.Repeat(" ", indent) + p.paint(colour, label)
 	for _, line := range terminal.Wrap(p.clean(text), p.style.Width-hang) {
 		p.print(lead + line + "\n")
