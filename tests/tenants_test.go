@@ -46,7 +46,8 @@ var attempts = map[protoreflect.FullName][]string{
 		`text: "Robert Stam works at Google." kg { name: "KG" snapshot: 2 }`,
 		`text: "Robert Stam works at Google." kg { name: "MINE" } other_kgs { name: "KG" }`,
 	},
-	"triplemesh.orchestrator.v1.OrchestratorService.CheckStream": {`request { text: "Robert Stam works at Google." kg { name: "KG" } }`},
+	"triplemesh.orchestrator.v1.OrchestratorService.ProposeTriples": {`text: "Robert Stam works at Google."`},
+	"triplemesh.orchestrator.v1.OrchestratorService.CheckStream":    {`request { text: "Robert Stam works at Google." kg { name: "KG" } }`},
 
 	"triplemesh.retriever.v1.RetrieverService.GroundGraph":     reads(`question: "Where did Robert Stam work?"`),
 	"triplemesh.retriever.v1.RetrieverService.SuggestPaths":    reads(`question: "Where did Robert Stam work?" topic_entities: "Robert Stam"`),
@@ -77,7 +78,7 @@ var attempts = map[protoreflect.FullName][]string{
 
 // answered are the methods whose answer tells of the caller's own and so is no
 // refusal, unless a request names KG; and Import, which refuses the file.
-var answered = []protoreflect.Name{"ListMethods", "ListRuns", "GetQuota", "GetMesh", "List", "Import"}
+var answered = []protoreflect.Name{"ListMethods", "ListRuns", "GetQuota", "GetMesh", "ProposeTriples", "List", "Import"}
 
 func reads(with string) []string {
 	var all []string
