@@ -56,7 +56,7 @@ func (s *Store) build(ctx context.Context, kg string, fill func(*folder) (manife
 // in the end unless it was moved into place.
 func (s *Store) scratch(ctx context.Context, kg string, use func(*folder) error) (err error) {
 	dir := s.kgDir(kg)
-	if err := s.disk.MkdirAll(dir); err != nil {
+	if err := makeToLast(s.disk, dir); err != nil {
 		return fmt.Errorf("make %s: %w", dir, full(err))
 	}
 	building, locked, err := s.claim(ctx, kg)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
@@ -38,6 +39,28 @@ func (osDisk) SyncDir(path string) error {
 		return err
 	}
 	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// makeToLast makes a directory and those it lies in, which are there after a
+// power cut too: a snapshot that is synced is lost all the same with the name of
+// a directory that is not.
+func makeToLast(d disk, dir string) error {
+	var made []string
+	for path := dir; ; path = filepath.Dir(path) {
+		if _, err := os.Stat(path); err == nil || path == filepath.Dir(path) {
+			break
+		}
+		made = append(made, path)
+	}
+	if err := d.MkdirAll(dir); err != nil {
+		return err
+	}
+	for _, path := range made {
+		if err := d.SyncDir(filepath.Dir(path)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // full marks errors of a disk that has no room.

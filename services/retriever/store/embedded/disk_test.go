@@ -192,6 +192,7 @@ func TestWhatDoesNotFitInMemoryIsSortedOnDisk(t *testing.T) {
 			t.Fatalf("operation %d, %s: left behind %v", at, broken.calls[at], now)
 		}
 	}
+	s.disk = unsynced{}
 	if _, err := s.Activate(t.Context(), "world", 1); err != nil {
 		t.Fatal(err)
 	}
