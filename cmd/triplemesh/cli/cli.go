@@ -46,6 +46,7 @@ type commands struct {
 	Up         upCommand         `cmd:"" help:"Run the services, and a model server if no model endpoint is configured."`
 	Setup      setupCommand      `cmd:"" help:"Fetch the encoder, the model and its server. What is there is not fetched again."`
 	KG         kgCommand         `cmd:"" name:"kg" help:"Load, list, switch and remove knowledge graphs."`
+	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Let other language models use a mesh, over the Model Context Protocol."`
 	Methods    methodsCommand    `cmd:"" help:"List the ways to answer."`
 	Runs       runsCommand       `cmd:"" help:"List answered questions, or show one."`
 	Quota      quotaCommand      `cmd:"" help:"Tell who you are to a mesh, what you may do, and how much of it is used."`

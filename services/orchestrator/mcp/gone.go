@@ -6,15 +6,22 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// Serve serves one client over a transport until it is gone, and the end of
+// input is no end of what it asked before, or until ctx ends, which is.
+func Serve(ctx context.Context, s *sdk.Server, over sdk.Transport) error {
+	return s.Run(withCarrier(ctx), over)
+}
+
 type carrierKey struct{}
 
-// withCarrier keeps the context of an HTTP request where untilGone finds it:
-// the protocol's library hands on its values, but not its end.
+// withCarrier keeps the context of an HTTP request, or of a whole connection,
+// where untilGone finds it: the protocol's library hands on its values, but not
+// its end.
 func withCarrier(ctx context.Context) context.Context {
 	return context.WithValue(ctx, carrierKey{}, ctx)
 }
 
-// untilGone ends what a client asked for once its HTTP request is gone: nobody
+// untilGone ends what a client asked for once what it asked over is gone: nobody
 // could be told the answer any more, and models cost money.
 func untilGone(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
