@@ -5,24 +5,43 @@ import "./tabs.css";
 /** One of several views of the same thing. */
 export type Tab = { name: string; label: ComponentChildren; body: () => ComponentChildren };
 
-/** Views of which one is shown; arrows go from one to the next (ARIA's tabs pattern). */
-export function Tabs({ label, tabs, first = 0 }: { label: string; tabs: Tab[]; first?: number }) {
-  const [chosen, choose] = useState(tabs[first]?.name);
+/**
+ * Views of which one is shown; arrows go from one to the next (ARIA's tabs
+ * pattern). Which one is shown is the tabs' own matter unless `chosen` says.
+ */
+export function Tabs({
+  label,
+  tabs,
+  chosen,
+  onChoose,
+}: {
+  label: string;
+  tabs: Tab[];
+  chosen?: string;
+  onChoose?: (name: string) => void;
+}) {
+  const [own, setOwn] = useState(tabs[0]?.name);
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
+  const shown = chosen ?? own;
   const at = Math.max(
     0,
-    tabs.findIndex((tab) => tab.name === chosen),
+    tabs.findIndex((tab) => tab.name === shown),
   );
   const current = tabs[at];
+  const choose = (name: string) => {
+    setOwn(name);
+    onChoose?.(name);
+  };
   const move = (event: KeyboardEvent) => {
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
-    const tab = to === undefined ? undefined : tabs[(to + tabs.length) % tabs.length];
-    if (tab && to !== undefined) {
-      event.preventDefault();
-      choose(tab.name);
-      list.current?.querySelectorAll("button")[(to + tabs.length) % tabs.length]?.focus();
+    if (to === undefined) {
+      return;
     }
+    event.preventDefault();
+    const next = (to + tabs.length) % tabs.length;
+    choose(tabs[next]?.name ?? "");
+    list.current?.querySelectorAll("button")[next]?.focus();
   };
   if (!current) {
     return null;

@@ -1,0 +1,66 @@
+import { useState } from "preact/hooks";
+import { count } from "../format/text";
+import { GraphPicture } from "./GraphPicture";
+import type { Edge, Graph } from "./graph";
+import { EdgeLine, TripleList } from "./TripleList";
+
+/**
+ * A picture of triples and the list of the same beside it. What the pointer or
+ * the focus is on in one stands out in the other.
+ */
+export function GraphAndList({
+  graph,
+  listed = graph.edges,
+  label,
+  empty = "There are no triples here.",
+  onChoose,
+  onNode,
+}: {
+  graph: Graph;
+  /** The edges to list, where not all are. */
+  listed?: Edge[];
+  label: string;
+  empty?: string;
+  onChoose?: (edge: Edge) => void;
+  onNode?: (name: string) => void;
+}) {
+  const [near, setNear] = useState<string | null>(null);
+  const edge = graph.edges.find((candidate) => candidate.id === near);
+  return (
+    <div class="graph-and-list">
+      <div class="graph-side">
+        <GraphPicture
+          graph={graph}
+          label={`${label}, drawn: ${count(graph.edges.length, "triple")}. The list beside it holds the same.`}
+          near={near}
+          onNear={setNear}
+          onEdge={(id) => {
+            const chosen = graph.edges.find((candidate) => candidate.id === id);
+            if (chosen) {
+              onChoose?.(chosen);
+            }
+          }}
+          onNode={onNode}
+        />
+        {edge ? (
+          <div class={`graph-tip mark-${edge.mark}`} aria-hidden="true">
+            <EdgeLine edge={edge} />
+          </div>
+        ) : null}
+      </div>
+      <div class="list-side">
+        {listed.length ? (
+          <TripleList
+            edges={listed}
+            label={label}
+            near={near}
+            onNear={setNear}
+            {...(onChoose ? { onChoose } : {})}
+          />
+        ) : (
+          <p class="muted">{empty}</p>
+        )}
+      </div>
+    </div>
+  );
+}

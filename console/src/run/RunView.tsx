@@ -1,0 +1,60 @@
+import type { Run } from "../api/messages";
+import { count } from "../format/text";
+import { Icon } from "../ui/Icon";
+import { Answers } from "./Answers";
+import { AnswerText } from "./AnswerText";
+import { Figures } from "./Figures";
+import { type LiveStage, stagesOf } from "./live";
+import { RunGraphs } from "./RunGraphs";
+import { StageRail } from "./StageRail";
+import "./run.css";
+
+/**
+ * A run whole: its stages, its answer and what that rests on, and the graphs on
+ * the way. It shows a run under way as well: `stages` and `text` then say how
+ * far it has come, and what is not there yet is left out.
+ */
+export function RunView({
+  run,
+  stages = stagesOf(run),
+  text = run.text ?? "",
+  writing = false,
+  traceUrl,
+}: {
+  run: Run;
+  stages?: LiveStage[];
+  text?: string;
+  writing?: boolean;
+  traceUrl?: string | undefined;
+}) {
+  const warnings = stages.flatMap(({ report }) => report?.warnings ?? []);
+  const settled = run.grounding !== undefined;
+  return (
+    <div class="run">
+      <section class="card run-answer" aria-label="Answer">
+        <StageRail stages={stages} />
+        {text ? <AnswerText text={text} writing={writing} /> : null}
+        {settled ? <Answers run={run} /> : null}
+        {settled && run.partial ? (
+          <p class="run-partial">
+            <Icon name="warning" /> The run ended early; this is what it had by then.
+          </p>
+        ) : null}
+        {warnings.length ? (
+          <details class="fold run-warnings">
+            <summary>{count(warnings.length, "warning")}</summary>
+            <ul>
+              {warnings.map((warning) => (
+                <li key={`${warning.code} ${warning.message}`}>
+                  <code>{warning.code}</code> {warning.message}
+                </li>
+              ))}
+            </ul>
+          </details>
+        ) : null}
+        {run.usage ? <Figures run={run} traceUrl={traceUrl} /> : null}
+      </section>
+      <RunGraphs run={run} />
+    </div>
+  );
+}

@@ -1,0 +1,14 @@
+/**
+ * Where a trace can be looked at, by the address the operator gave with
+ * "{trace_id}" in it; undefined where there is none, or where it is no address
+ * of the web: an operator's typo must not become a script.
+ */
+export function traceLink(
+  template: string | undefined,
+  traceId: string | undefined,
+): string | undefined {
+  if (!template || !traceId || !/^https?:\/\//i.test(template)) {
+    return undefined;
+  }
+  return template.replaceAll("{trace_id}", encodeURIComponent(traceId));
+}
