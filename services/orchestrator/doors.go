@@ -6,6 +6,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"github.com/triplemesh/triplemesh/services/orchestrator/console"
 	"github.com/triplemesh/triplemesh/services/orchestrator/mcp"
+	"github.com/triplemesh/triplemesh/services/orchestrator/openai"
 	"github.com/triplemesh/triplemesh/services/orchestrator/reports"
 	"github.com/triplemesh/triplemesh/services/orchestrator/web"
 )
@@ -21,6 +22,7 @@ func openDoors(cfg Config, conn grpc.ClientConnInterface, tel *telemetry.Telemet
 	return web.New(cfg.HTTP, secure, tel,
 		web.Door{Pattern: "GET /api/v1/reports", Handler: reports},
 		web.Door{Pattern: "/reports/", Handler: reports},
+		web.Door{Pattern: "/v1/", Handler: openai.New(conn, openai.Config{Heartbeat: cfg.HTTP.Heartbeat})},
 		web.Door{Pattern: "/mcp", Handler: mcp.Handler(mcp.New(conn, version(cfg.Version))), Endless: mcp.Endless},
 		web.Door{Pattern: "/", Handler: console.Handler(), Files: true},
 	)
