@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"google.golang.org/grpc"
@@ -14,6 +15,7 @@ import (
 
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 )
 
 func TestItAnswersByItsScripts(t *testing.T) {
@@ -61,6 +63,20 @@ func TestItAnswersByItsScripts(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a text is checked claim by claim", func(t *testing.T) {
+		resp, err := orchestratorv1.NewOrchestratorServiceClient(conn).Check(ctx, &orchestratorv1.CheckRequest{
+			Text: "Robert Stam works at Google. Oliver Stone was born in New York City. Robert Stam collects stamps.",
+			Kg:   &graphv1.KnowledgeGraphRef{Name: "wikidata"},
+		})
+		var verdicts []verifierv1.Verdict
+		for _, c := range resp.GetCheck().GetClaims() {
+			verdicts = append(verdicts, c.GetVerdict())
+		}
+		want := []verifierv1.Verdict{verifierv1.Verdict_VERDICT_CONTRADICTED, verifierv1.Verdict_VERDICT_SUPPORTED, verifierv1.Verdict_VERDICT_NOT_IN_KG}
+		if err != nil || !slices.Equal(verdicts, want) {
+			t.Errorf("got %v, %v; want %v", resp, err, want)
+		}
+	})
 	cancel()
 	if err := <-ended; err != nil {
 		t.Errorf("it ended with %v", err)
