@@ -15,6 +15,8 @@ import (
 
 type kgCommand struct {
 	Load     kgLoad     `cmd:"" help:"Build a snapshot from files and make it active."`
+	Propose  kgPropose  `cmd:"" help:"Have triples proposed of a folder of text, for you to review."`
+	Review   kgReview   `cmd:"" help:"Accept and reject, on the terminal, what was proposed."`
 	List     kgList     `cmd:"" help:"List knowledge graphs and their snapshots."`
 	Drop     kgDrop     `cmd:"" help:"Remove a knowledge graph, or one snapshot that is not active."`
 	Activate kgActivate `cmd:"" help:"Make a snapshot the one that questions read."`

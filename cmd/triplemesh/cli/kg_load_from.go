@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/propose"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/source/neo4j"
 	"github.com/triplemesh/triplemesh/services/retriever/source/rdf"
@@ -48,7 +49,44 @@ func (c *kgLoad) input(arg string, stdin io.Reader, env []string, note func(erro
 	if info.IsDir() {
 		return input{}, fmt.Errorf("%s is a folder: name the files in it", arg)
 	}
+	if c.Format == "" && isSheet(arg) {
+		return proposals(arg, note)
+	}
 	return input{filepath.Base(arg), formats[c.Format], func(context.Context) (io.ReadCloser, error) { return os.Open(arg) }}, nil
+}
+
+// isSheet tells whether a file is what kg propose wrote.
+func isSheet(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 1<<10)
+	n, _ := io.ReadFull(f, head)
+	return propose.IsSheet(head[:n])
+}
+
+// proposals reads what is accepted of a sheet that kg propose wrote. A sheet
+// with a fault, or of which nothing is accepted, is refused before anything is
+// loaded.
+func proposals(path string, note func(error)) (input, error) {
+	reviewed, err := accepted(path, io.Discard)
+	if err != nil {
+		return input{}, err
+	}
+	if reviewed.Accepted == 0 {
+		return input{}, fmt.Errorf("%s: no triple of it is accepted yet: write y into its first column, or `triplemesh kg review %s`", path, path)
+	}
+	if left := reviewed.Rejected + reviewed.Open; left > 0 {
+		note(fmt.Errorf("%s: %d rejected and %d not reviewed; %d are accepted", path, reviewed.Rejected, reviewed.Open, reviewed.Accepted))
+	}
+	return input{filepath.Base(path), retrieverv1.Format_FORMAT_TSV, func(context.Context) (io.ReadCloser, error) {
+		return piped(func(w io.Writer) error {
+			_, err := accepted(path, w)
+			return err
+		}), nil
+	}}, nil
 }
 
 func fileThere(path string) bool {

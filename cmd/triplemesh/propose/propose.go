@@ -111,40 +111,58 @@ func (r *Run) Read(ctx context.Context, texts []Text) (Outcome, error) {
 	return out, err
 }
 
-// askAll asks about passages, some at a time, and takes the responses one after
-// the other. The first error ends it, but for those of one passage alone, which
-// are warned of.
+// askAll asks about passages, some at a time, and takes the responses in the
+// order of the passages. The first error ends it, but for those of one passage
+// alone, which are warned of.
 func (r *Run) askAll(ctx context.Context, todo []Passage, take func(Passage, *orchestratorv1.ProposeTriplesResponse) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	next := make(chan Passage)
+	next := make(chan int)
 	var taking sync.Mutex
 	var asking sync.WaitGroup
+	responses := map[int]*orchestratorv1.ProposeTriplesResponse{}
+	taken := 0
+	takeUpTo := func(end int, all bool) {
+		for ; taken < end; taken++ {
+			resp, there := responses[taken]
+			if !there && !all {
+				return
+			}
+			delete(responses, taken)
+			if resp == nil {
+				continue
+			}
+			if err := take(todo[taken], resp); err != nil {
+				cancel(err)
+				return
+			}
+		}
+	}
 	for range max(1, r.Parallel) {
 		asking.Go(func() {
-			for p := range next {
+			for i := range next {
 				if ctx.Err() != nil {
 					continue
 				}
-				resp, err := r.Proposer.Propose(ctx, p)
+				resp, err := r.Proposer.Propose(ctx, todo[i])
 				taking.Lock()
 				switch {
 				case err == nil: // also of one that came when others had failed
-					err = take(p, resp)
+					responses[i] = resp
 				case refused(err):
-					r.Warn(p.place(), err.Error())
-					err = nil
-				}
-				if err != nil {
+					responses[i] = nil
+					r.Warn(todo[i].place(), err.Error())
+				default:
 					cancel(err)
 				}
+				takeUpTo(len(todo), false)
 				taking.Unlock()
 			}
 		})
 	}
-	for _, p := range todo {
+	for i := range todo {
 		select {
-		case next <- p:
+		case next <- i:
 			continue
 		case <-ctx.Done():
 		}
@@ -152,6 +170,8 @@ func (r *Run) askAll(ctx context.Context, todo []Passage, take func(Passage, *or
 	}
 	close(next)
 	asking.Wait()
+	// What came behind one that failed was paid for.
+	takeUpTo(len(todo), true)
 	if err := context.Cause(ctx); err != nil {
 		return fmt.Errorf("propose triples: %w", err)
 	}

@@ -283,3 +283,39 @@ func TestNamesThatAreAlikeAreSuggestedAcrossFiles(t *testing.T) {
 		t.Errorf("it came to %+v", out)
 	}
 }
+
+// backwards answers of two passages the second first.
+type backwards struct {
+	reader
+	second chan struct{}
+}
+
+func (b *backwards) Propose(ctx context.Context, p propose.Passage) (*orchestratorv1.ProposeTriplesResponse, error) {
+	if strings.HasPrefix(p.Text, "Ada") {
+		<-b.second
+	} else {
+		defer close(b.second)
+	}
+	return b.reader.Propose(ctx, p)
+}
+
+func TestProposalsStandInTheOrderOfTheTexts(t *testing.T) {
+	r := newReading(t)
+	b := &backwards{second: make(chan struct{})}
+	r.run.Proposer = b
+	r.must("Ada knows Bob.", "Bob knows Cleo.")
+	if rows := r.rows(); len(rows) != 2 || rows[0].Subject != "Ada" {
+		t.Errorf("got %+v", rows)
+	}
+	down := status.Error(codes.Unavailable, "down")
+	b.second = make(chan struct{})
+	b.fail = func(text string) error {
+		if strings.HasPrefix(text, "Ada") {
+			return down
+		}
+		return nil
+	}
+	if out, err := r.read("Ada likes Bob.", "Bob likes Cleo."); !errors.Is(err, down) || out.Asked != 1 || out.Rows != 3 {
+		t.Errorf("what came behind one that failed: %+v, %v", out, err)
+	}
+}
