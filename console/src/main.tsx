@@ -12,9 +12,16 @@ import "./styles/base.css";
 const root = document.getElementById("console");
 if (root) {
   const token = createToken(sessionStorage);
+  const watched = async (url: string, init?: RequestInit) => {
+    const response = await fetch(url, init);
+    if (response.status === 401) {
+      token.wanted.value = true;
+    }
+    return response;
+  };
   const services = {
     token,
-    api: createApi({ fetch: (url, init) => fetch(url, init), token: () => token.value.value }),
+    api: createApi({ fetch: watched, token: () => token.value.value }),
     router: createRouter(window),
     theme: createTheme(localStorage, document.documentElement),
   };

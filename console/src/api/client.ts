@@ -1,4 +1,4 @@
-import { type CallOptions, callEvents, callJson, json, type Transport } from "./http";
+import { type CallOptions, call, callEvents, callJson, json, type Transport } from "./http";
 import { createKgs, type KgsApi } from "./kgs";
 import type {
   AskRequest,
@@ -36,6 +36,8 @@ export type Api = KgsApi & {
   runs(filter?: RunFilter, options?: CallOptions): Promise<ListRunsResponse>;
   run(id: string, options?: CallOptions): Promise<GetRunResponse>;
   reports(options?: CallOptions): Promise<{ reports?: Report[] }>;
+  /** Reads the page of a report, as HTML that is only for a sandbox. */
+  report(name: string, options?: CallOptions): Promise<string>;
 };
 
 /** A client of the mesh that serves this page. */
@@ -52,5 +54,10 @@ export function createApi(transport: Transport): Api {
     runs: (filter = {}, options) => callJson(transport, `runs${query(filter)}`, undefined, options),
     run: (id, options) => callJson(transport, `runs/${encodeURIComponent(id)}`, undefined, options),
     reports: (options) => callJson(transport, "reports", undefined, options),
+    report: async (name, options) => {
+      // Beside the API, not below it: people open it there too.
+      const path = `../../reports/${encodeURIComponent(name)}.html`;
+      return (await call(transport, path, { accept: "text/html", ...options })).text();
+    },
   };
 }

@@ -19,6 +19,7 @@ export type {
   RelationStepJson as RelationStep,
   ScoredTripleJson as ScoredTriple,
   SubjectEvidenceJson as SubjectEvidence,
+  TextSpanJson as TextSpan,
   TermKindJson as TermKind,
   TripleJson as Triple,
 } from "./contract/triplemesh/graph/v1/graph_pb";
@@ -61,10 +62,8 @@ export type {
   StageHealthJson as StageHealth,
   StageJson as Stage,
   StageReportJson as StageReport,
-  TextSpanJson as TextSpan,
   TogDepthJson as TogDepth,
   TogGraphsJson as TogGraphs,
-  VerdictJson as Verdict,
 } from "./contract/triplemesh/orchestrator/v1/orchestrator_pb";
 export type {
   DecisionJson as Decision,
@@ -101,7 +100,10 @@ export type {
   ShortestPathsResponseJson as ShortestPathsResponse,
   SuggestPathsResponseJson as SuggestPathsResponse,
 } from "./contract/triplemesh/retriever/v1/retriever_pb";
-export type { VerificationModeJson as VerificationMode } from "./contract/triplemesh/verifier/v1/verifier_pb";
+export type {
+  VerdictJson as Verdict,
+  VerificationModeJson as VerificationMode,
+} from "./contract/triplemesh/verifier/v1/verifier_pb";
 
 /** A report of an evaluation, as GET /api/v1/reports lists it. */
 export type Report = { name: string; title: string; created: string; bytes: number };

@@ -6,11 +6,12 @@ import { Header } from "./Header";
 import { type Page, pageAt } from "./pages";
 import type { Place } from "./router";
 import { useServices } from "./services";
+import { TokenDialog } from "./TokenDialog";
 import "./app.css";
 
 /** The console: its header and the page the reader is at. */
 export function App() {
-  const { router } = useServices();
+  const { router, token } = useServices();
   const place = router.place.value;
   const page = pageAt(place);
   const main = useRef<HTMLElement>(null);
@@ -33,8 +34,20 @@ export function App() {
       </button>
       <Header current={page} />
       <main id="main" tabIndex={-1} ref={main}>
-        {page ? <Loaded key={page.path} page={page} place={place} /> : <NotFound />}
+        {page ? (
+          // Whoever gives a token sees the page anew, as the one they are.
+          <Loaded key={`${page.path} ${token.value.value}`} page={page} place={place} />
+        ) : (
+          <NotFound />
+        )}
       </main>
+      {token.wanted.value ? (
+        <TokenDialog
+          onClose={() => {
+            token.wanted.value = false;
+          }}
+        />
+      ) : null}
     </>
   );
 }

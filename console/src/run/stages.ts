@@ -3,6 +3,7 @@ import type { Stage } from "../api/messages";
 /** What a stage is called and what it does. */
 export const stageNames: Record<Stage, { name: string; does: string }> = {
   STAGE_UNSPECIFIED: { name: "Stage", does: "" },
+  STAGE_REWRITE: { name: "Rewrite", does: "The question is made to stand alone" },
   STAGE_CHOOSE: { name: "Choose", does: "A method is chosen for the question" },
   STAGE_PSEUDO_GRAPH: { name: "Draft", does: "The model writes the pseudo-graph from memory" },
   STAGE_GROUND_GRAPH: { name: "Ground", does: "The retriever finds what the graph holds" },

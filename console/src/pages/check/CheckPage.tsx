@@ -1,23 +1,26 @@
 import { useCallback, useRef, useState } from "preact/hooks";
+import type { CheckStreamResponse } from "../../api/messages";
 import type { Place } from "../../app/router";
 import { useServices } from "../../app/services";
+import { useStream } from "../../app/useStream";
 import { ErrorBox } from "../../ui/ErrorBox";
 import { Progress } from "../../ui/Progress";
 import { Spinner } from "../../ui/Spinner";
 import { KgField } from "../kgs/KgField";
 import { CheckedText } from "./CheckedText";
-import { useCheck } from "./useCheck";
 import "./check.css";
 
 /** Checks a text that somebody else wrote: "#/check?kg=wikidata". */
 export default function CheckPage({ query }: Place) {
-  const { router } = useServices();
+  const { api, router } = useServices();
   const [text, setText] = useState("");
-  const { checking, start, stop } = useCheck();
+  // The text as it was sent: what stands in the field may be another one since.
+  const [sent, setSent] = useState("");
+  const { streamed, start, stop } = useStream<CheckStreamResponse>();
   const form = useRef<HTMLFormElement>(null);
   const kg = query.get("kg") ?? "";
   const choose = useCallback((name: string) => router.replace(["check"], { kg: name }), [router]);
-  const { progress, check, error, running = false } = checking ?? {};
+  const { running = false, error, seen: { progress, check } = {} } = streamed ?? {};
   return (
     <section class="page">
       <div>
@@ -32,7 +35,8 @@ export default function CheckPage({ query }: Place) {
         class="card check-form"
         onSubmit={(event) => {
           event.preventDefault();
-          void start({ text, kg: { name: kg } });
+          setSent(text);
+          void start((signal) => api.check({ text, kg: { name: kg } }, { signal }));
         }}
       >
         <label class="field">
@@ -72,12 +76,8 @@ export default function CheckPage({ query }: Place) {
         )
       ) : null}
       {error !== undefined ? <ErrorBox error={error} doing="Checking the text" /> : null}
-      {checking && (check || progress) ? (
-        <CheckedText
-          text={checking.text}
-          claims={check?.claims ?? progress?.claims ?? []}
-          check={check}
-        />
+      {check || progress ? (
+        <CheckedText text={sent} claims={check?.claims ?? progress?.claims ?? []} check={check} />
       ) : null}
     </section>
   );

@@ -1,14 +1,8 @@
 import { useEffect } from "preact/hooks";
-import type { SnapshotInfo } from "../../api/messages";
 import { useApi } from "../../app/services";
 import { useCall } from "../../app/useCall";
 import { ErrorBox } from "../../ui/ErrorBox";
-
-/** The names of knowledge graphs that questions can be asked of: those with an active snapshot. */
-export function askable(snapshots: SnapshotInfo[] | undefined): string[] {
-  const names = (snapshots ?? []).filter((s) => s.active).map((s) => s.kg?.name ?? "");
-  return [...new Set(names)].filter(Boolean);
-}
+import { askable } from "./snapshots";
 
 /** Chooses a knowledge graph; where none is chosen yet, the first. */
 export function KgField({ value, onChange }: { value: string; onChange: (kg: string) => void }) {

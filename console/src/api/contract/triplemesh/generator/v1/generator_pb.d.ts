@@ -8,7 +8,7 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Limits, LimitsJson, Usage, UsageJson, Warning, WarningJson } from "../../llm/v1/llm_pb";
-import type { CandidateAnswer, CandidateAnswerJson, FixedGraph, FixedGraphJson, PseudoGraph, PseudoGraphJson, ReasoningPath, ReasoningPathJson, RelationPath, RelationPathJson } from "../../graph/v1/graph_pb";
+import type { CandidateAnswer, CandidateAnswerJson, FixedGraph, FixedGraphJson, PseudoGraph, PseudoGraphJson, ReasoningPath, ReasoningPathJson, RelationPath, RelationPathJson, TextSpan, TextSpanJson, Triple, TripleJson } from "../../graph/v1/graph_pb";
 import type { AnswerVerdict, AnswerVerdictJson, QuestionVerdict, QuestionVerdictJson } from "../../evaluator/v1/evaluator_pb";
 
 /**
@@ -902,6 +902,404 @@ export declare type GenerateAnswerStreamResponseJson = {
 export declare const GenerateAnswerStreamResponseSchema: GenMessage<GenerateAnswerStreamResponse, {jsonType: GenerateAnswerStreamResponseJson}>;
 
 /**
+ * Turn is what was said at one time in a conversation.
+ *
+ * @generated from message triplemesh.generator.v1.Turn
+ */
+export declare type Turn = Message<"triplemesh.generator.v1.Turn"> & {
+  /**
+   * By whom.
+   *
+   * @generated from field: triplemesh.generator.v1.Role role = 1;
+   */
+  role: Role;
+
+  /**
+   * The words.
+   *
+   * @generated from field: string text = 2;
+   */
+  text: string;
+};
+
+/**
+ * Turn is what was said at one time in a conversation.
+ *
+ * @generated from message triplemesh.generator.v1.Turn
+ */
+export declare type TurnJson = {
+  /**
+   * By whom.
+   *
+   * @generated from field: triplemesh.generator.v1.Role role = 1;
+   */
+  role?: RoleJson;
+
+  /**
+   * The words.
+   *
+   * @generated from field: string text = 2;
+   */
+  text?: string;
+};
+
+/**
+ * Describes the message triplemesh.generator.v1.Turn.
+ * Use `create(TurnSchema)` to create a new message.
+ */
+export declare const TurnSchema: GenMessage<Turn, {jsonType: TurnJson}>;
+
+/**
+ * RewriteQuestionRequest asks for a question that stands alone.
+ *
+ * @generated from message triplemesh.generator.v1.RewriteQuestionRequest
+ */
+export declare type RewriteQuestionRequest = Message<"triplemesh.generator.v1.RewriteQuestionRequest"> & {
+  /**
+   * The question as it was asked.
+   *
+   * @generated from field: string question = 1;
+   */
+  question: string;
+
+  /**
+   * The conversation before it, oldest turn first. Of a long one the end is
+   * read.
+   *
+   * @generated from field: repeated triplemesh.generator.v1.Turn history = 2;
+   */
+  history: Turn[];
+
+  /**
+   * What may be spent.
+   *
+   * @generated from field: triplemesh.llm.v1.Limits limits = 3;
+   */
+  limits?: Limits | undefined;
+};
+
+/**
+ * RewriteQuestionRequest asks for a question that stands alone.
+ *
+ * @generated from message triplemesh.generator.v1.RewriteQuestionRequest
+ */
+export declare type RewriteQuestionRequestJson = {
+  /**
+   * The question as it was asked.
+   *
+   * @generated from field: string question = 1;
+   */
+  question?: string;
+
+  /**
+   * The conversation before it, oldest turn first. Of a long one the end is
+   * read.
+   *
+   * @generated from field: repeated triplemesh.generator.v1.Turn history = 2;
+   */
+  history?: TurnJson[];
+
+  /**
+   * What may be spent.
+   *
+   * @generated from field: triplemesh.llm.v1.Limits limits = 3;
+   */
+  limits?: LimitsJson;
+};
+
+/**
+ * Describes the message triplemesh.generator.v1.RewriteQuestionRequest.
+ * Use `create(RewriteQuestionRequestSchema)` to create a new message.
+ */
+export declare const RewriteQuestionRequestSchema: GenMessage<RewriteQuestionRequest, {jsonType: RewriteQuestionRequestJson}>;
+
+/**
+ * RewriteQuestionResponse carries the question.
+ *
+ * @generated from message triplemesh.generator.v1.RewriteQuestionResponse
+ */
+export declare type RewriteQuestionResponse = Message<"triplemesh.generator.v1.RewriteQuestionResponse"> & {
+  /**
+   * The question that stands alone; the one that was asked where that does, or
+   * where nothing the model wrote could be used.
+   *
+   * @generated from field: string question = 1;
+   */
+  question: string;
+
+  /**
+   * Whether it is another than the one that was asked.
+   *
+   * @generated from field: bool changed = 2;
+   */
+  changed: boolean;
+
+  /**
+   * What it cost; nothing where no model had to be asked.
+   *
+   * @generated from field: triplemesh.llm.v1.Usage usage = 3;
+   */
+  usage?: Usage | undefined;
+
+  /**
+   * What went wrong and was gone on without.
+   *
+   * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 4;
+   */
+  warnings: Warning[];
+};
+
+/**
+ * RewriteQuestionResponse carries the question.
+ *
+ * @generated from message triplemesh.generator.v1.RewriteQuestionResponse
+ */
+export declare type RewriteQuestionResponseJson = {
+  /**
+   * The question that stands alone; the one that was asked where that does, or
+   * where nothing the model wrote could be used.
+   *
+   * @generated from field: string question = 1;
+   */
+  question?: string;
+
+  /**
+   * Whether it is another than the one that was asked.
+   *
+   * @generated from field: bool changed = 2;
+   */
+  changed?: boolean;
+
+  /**
+   * What it cost; nothing where no model had to be asked.
+   *
+   * @generated from field: triplemesh.llm.v1.Usage usage = 3;
+   */
+  usage?: UsageJson;
+
+  /**
+   * What went wrong and was gone on without.
+   *
+   * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 4;
+   */
+  warnings?: WarningJson[];
+};
+
+/**
+ * Describes the message triplemesh.generator.v1.RewriteQuestionResponse.
+ * Use `create(RewriteQuestionResponseSchema)` to create a new message.
+ */
+export declare const RewriteQuestionResponseSchema: GenMessage<RewriteQuestionResponse, {jsonType: RewriteQuestionResponseJson}>;
+
+/**
+ * ExtractClaimsRequest gives a part of a text.
+ *
+ * @generated from message triplemesh.generator.v1.ExtractClaimsRequest
+ */
+export declare type ExtractClaimsRequest = Message<"triplemesh.generator.v1.ExtractClaimsRequest"> & {
+  /**
+   * A sentence, or a few.
+   *
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * What stands before it and names what its pronouns mean; may be empty. No
+   * claims are read off it.
+   *
+   * @generated from field: string context = 2;
+   */
+  context: string;
+
+  /**
+   * What may be spent.
+   *
+   * @generated from field: triplemesh.llm.v1.Limits limits = 3;
+   */
+  limits?: Limits | undefined;
+};
+
+/**
+ * ExtractClaimsRequest gives a part of a text.
+ *
+ * @generated from message triplemesh.generator.v1.ExtractClaimsRequest
+ */
+export declare type ExtractClaimsRequestJson = {
+  /**
+   * A sentence, or a few.
+   *
+   * @generated from field: string text = 1;
+   */
+  text?: string;
+
+  /**
+   * What stands before it and names what its pronouns mean; may be empty. No
+   * claims are read off it.
+   *
+   * @generated from field: string context = 2;
+   */
+  context?: string;
+
+  /**
+   * What may be spent.
+   *
+   * @generated from field: triplemesh.llm.v1.Limits limits = 3;
+   */
+  limits?: LimitsJson;
+};
+
+/**
+ * Describes the message triplemesh.generator.v1.ExtractClaimsRequest.
+ * Use `create(ExtractClaimsRequestSchema)` to create a new message.
+ */
+export declare const ExtractClaimsRequestSchema: GenMessage<ExtractClaimsRequest, {jsonType: ExtractClaimsRequestJson}>;
+
+/**
+ * ExtractClaimsResponse carries the claims.
+ *
+ * @generated from message triplemesh.generator.v1.ExtractClaimsResponse
+ */
+export declare type ExtractClaimsResponse = Message<"triplemesh.generator.v1.ExtractClaimsResponse"> & {
+  /**
+   * In the order of the text; none where it states no fact.
+   *
+   * @generated from field: repeated triplemesh.generator.v1.ExtractedClaim claims = 1;
+   */
+  claims: ExtractedClaim[];
+
+  /**
+   * What it cost.
+   *
+   * @generated from field: triplemesh.llm.v1.Usage usage = 2;
+   */
+  usage?: Usage | undefined;
+
+  /**
+   * What went wrong and was gone on without.
+   *
+   * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
+   */
+  warnings: Warning[];
+};
+
+/**
+ * ExtractClaimsResponse carries the claims.
+ *
+ * @generated from message triplemesh.generator.v1.ExtractClaimsResponse
+ */
+export declare type ExtractClaimsResponseJson = {
+  /**
+   * In the order of the text; none where it states no fact.
+   *
+   * @generated from field: repeated triplemesh.generator.v1.ExtractedClaim claims = 1;
+   */
+  claims?: ExtractedClaimJson[];
+
+  /**
+   * What it cost.
+   *
+   * @generated from field: triplemesh.llm.v1.Usage usage = 2;
+   */
+  usage?: UsageJson;
+
+  /**
+   * What went wrong and was gone on without.
+   *
+   * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
+   */
+  warnings?: WarningJson[];
+};
+
+/**
+ * Describes the message triplemesh.generator.v1.ExtractClaimsResponse.
+ * Use `create(ExtractClaimsResponseSchema)` to create a new message.
+ */
+export declare const ExtractClaimsResponseSchema: GenMessage<ExtractClaimsResponse, {jsonType: ExtractClaimsResponseJson}>;
+
+/**
+ * ExtractedClaim is one fact that a text states.
+ *
+ * @generated from message triplemesh.generator.v1.ExtractedClaim
+ */
+export declare type ExtractedClaim = Message<"triplemesh.generator.v1.ExtractedClaim"> & {
+  /**
+   * The fact, in names of the text; its validity is the time that the text says
+   * it held.
+   *
+   * @generated from field: triplemesh.graph.v1.Triple triple = 1;
+   */
+  triple?: Triple | undefined;
+
+  /**
+   * True where the text says that it is not so.
+   *
+   * @generated from field: bool negated = 2;
+   */
+  negated: boolean;
+
+  /**
+   * Where it stands: from its subject to its object where the text has both in
+   * one sentence, else that sentence.
+   *
+   * @generated from field: triplemesh.graph.v1.TextSpan span = 3;
+   */
+  span?: TextSpan | undefined;
+
+  /**
+   * Where the words of its object stand; unset where the text has none that are
+   * surely these.
+   *
+   * @generated from field: triplemesh.graph.v1.TextSpan object_span = 4;
+   */
+  objectSpan?: TextSpan | undefined;
+};
+
+/**
+ * ExtractedClaim is one fact that a text states.
+ *
+ * @generated from message triplemesh.generator.v1.ExtractedClaim
+ */
+export declare type ExtractedClaimJson = {
+  /**
+   * The fact, in names of the text; its validity is the time that the text says
+   * it held.
+   *
+   * @generated from field: triplemesh.graph.v1.Triple triple = 1;
+   */
+  triple?: TripleJson;
+
+  /**
+   * True where the text says that it is not so.
+   *
+   * @generated from field: bool negated = 2;
+   */
+  negated?: boolean;
+
+  /**
+   * Where it stands: from its subject to its object where the text has both in
+   * one sentence, else that sentence.
+   *
+   * @generated from field: triplemesh.graph.v1.TextSpan span = 3;
+   */
+  span?: TextSpanJson;
+
+  /**
+   * Where the words of its object stand; unset where the text has none that are
+   * surely these.
+   *
+   * @generated from field: triplemesh.graph.v1.TextSpan object_span = 4;
+   */
+  objectSpan?: TextSpanJson;
+};
+
+/**
+ * Describes the message triplemesh.generator.v1.ExtractedClaim.
+ * Use `create(ExtractedClaimSchema)` to create a new message.
+ */
+export declare const ExtractedClaimSchema: GenMessage<ExtractedClaim, {jsonType: ExtractedClaimJson}>;
+
+/**
  * AnswerStyle is how the model is asked to answer.
  *
  * @generated from enum triplemesh.generator.v1.AnswerStyle
@@ -998,6 +1396,46 @@ export declare type AnswerFormJson = "ANSWER_FORM_UNSPECIFIED" | "ANSWER_FORM_EN
 export declare const AnswerFormSchema: GenEnum<AnswerForm, AnswerFormJson>;
 
 /**
+ * Role says whose words a turn of a conversation holds.
+ *
+ * @generated from enum triplemesh.generator.v1.Role
+ */
+export enum Role {
+  /**
+   * Not set.
+   *
+   * @generated from enum value: ROLE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Whoever asks.
+   *
+   * @generated from enum value: ROLE_USER = 1;
+   */
+  USER = 1,
+
+  /**
+   * Whoever answers.
+   *
+   * @generated from enum value: ROLE_ASSISTANT = 2;
+   */
+  ASSISTANT = 2,
+}
+
+/**
+ * Role says whose words a turn of a conversation holds.
+ *
+ * @generated from enum triplemesh.generator.v1.Role
+ */
+export declare type RoleJson = "ROLE_UNSPECIFIED" | "ROLE_USER" | "ROLE_ASSISTANT";
+
+/**
+ * Describes the enum triplemesh.generator.v1.Role.
+ */
+export declare const RoleSchema: GenEnum<Role, RoleJson>;
+
+/**
  * GeneratorService asks the language model to write.
  *
  * @generated from service triplemesh.generator.v1.GeneratorService
@@ -1037,6 +1475,17 @@ export declare const GeneratorService: GenService<{
     output: typeof GenerateCandidateAnswersResponseSchema;
   },
   /**
+   * ExtractClaims reads off a text the facts that it states, as triples: the
+   * pseudo-graph of a check.
+   *
+   * @generated from rpc triplemesh.generator.v1.GeneratorService.ExtractClaims
+   */
+  extractClaims: {
+    methodKind: "unary";
+    input: typeof ExtractClaimsRequestSchema;
+    output: typeof ExtractClaimsResponseSchema;
+  },
+  /**
    * GenerateAnswer answers a question, from a fixed graph or from the model's
    * own knowledge.
    *
@@ -1056,6 +1505,17 @@ export declare const GeneratorService: GenService<{
     methodKind: "server_streaming";
     input: typeof GenerateAnswerStreamRequestSchema;
     output: typeof GenerateAnswerStreamResponseSchema;
+  },
+  /**
+   * RewriteQuestion makes of a question that follows others one that can be
+   * understood without them.
+   *
+   * @generated from rpc triplemesh.generator.v1.GeneratorService.RewriteQuestion
+   */
+  rewriteQuestion: {
+    methodKind: "unary";
+    input: typeof RewriteQuestionRequestSchema;
+    output: typeof RewriteQuestionResponseSchema;
   },
 }>;
 

@@ -1106,6 +1106,54 @@ export declare type EntityLinkJson = {
 export declare const EntityLinkSchema: GenMessage<EntityLink, {jsonType: EntityLinkJson}>;
 
 /**
+ * TextSpan is a part of a text, in characters (Unicode code points).
+ *
+ * @generated from message triplemesh.graph.v1.TextSpan
+ */
+export declare type TextSpan = Message<"triplemesh.graph.v1.TextSpan"> & {
+  /**
+   * The first character.
+   *
+   * @generated from field: uint32 start = 1;
+   */
+  start: number;
+
+  /**
+   * The one after the last.
+   *
+   * @generated from field: uint32 end = 2;
+   */
+  end: number;
+};
+
+/**
+ * TextSpan is a part of a text, in characters (Unicode code points).
+ *
+ * @generated from message triplemesh.graph.v1.TextSpan
+ */
+export declare type TextSpanJson = {
+  /**
+   * The first character.
+   *
+   * @generated from field: uint32 start = 1;
+   */
+  start?: number;
+
+  /**
+   * The one after the last.
+   *
+   * @generated from field: uint32 end = 2;
+   */
+  end?: number;
+};
+
+/**
+ * Describes the message triplemesh.graph.v1.TextSpan.
+ * Use `create(TextSpanSchema)` to create a new message.
+ */
+export declare const TextSpanSchema: GenMessage<TextSpan, {jsonType: TextSpanJson}>;
+
+/**
  * TermKind says what stands at the end of a triple.
  *
  * @generated from enum triplemesh.graph.v1.TermKind

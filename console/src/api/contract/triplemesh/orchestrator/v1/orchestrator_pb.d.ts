@@ -8,10 +8,10 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { GroundingOptions, GroundingOptionsJson } from "../../retriever/v1/retriever_pb";
-import type { VerificationMode, VerificationModeJson } from "../../verifier/v1/verifier_pb";
+import type { Verdict, VerdictJson, VerificationMode, VerificationModeJson } from "../../verifier/v1/verifier_pb";
 import type { Reflection, ReflectionJson, ReflectionMode, ReflectionModeJson } from "../../reflector/v1/reflector_pb";
-import type { AnswerForm, AnswerFormJson, CypherDiagnostic, CypherDiagnosticJson } from "../../generator/v1/generator_pb";
-import type { CandidateAnswer, CandidateAnswerJson, DroppedSubject, DroppedSubjectJson, Edit, EditJson, EntityLink, EntityLinkJson, FixedGraph, FixedGraphJson, GroundGraph, GroundGraphJson, KnowledgeGraphRef, KnowledgeGraphRefJson, PseudoGraph, PseudoGraphJson, ReasoningPath, ReasoningPathJson, RelationPath, RelationPathJson, ScoredTriple, ScoredTripleJson, Triple, TripleJson } from "../../graph/v1/graph_pb";
+import type { AnswerForm, AnswerFormJson, CypherDiagnostic, CypherDiagnosticJson, Turn, TurnJson } from "../../generator/v1/generator_pb";
+import type { CandidateAnswer, CandidateAnswerJson, DroppedSubject, DroppedSubjectJson, Edit, EditJson, EntityLink, EntityLinkJson, FixedGraph, FixedGraphJson, GroundGraph, GroundGraphJson, KnowledgeGraphRef, KnowledgeGraphRefJson, PseudoGraph, PseudoGraphJson, ReasoningPath, ReasoningPathJson, RelationPath, RelationPathJson, ScoredTriple, ScoredTripleJson, TextSpan, TextSpanJson, Triple, TripleJson } from "../../graph/v1/graph_pb";
 import type { Limits, LimitsJson, Usage, UsageJson, Warning, WarningJson } from "../../llm/v1/llm_pb";
 import type { Duration, DurationJson, Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
 import type { AnswerVerdict, AnswerVerdictJson, QuestionVerdict, QuestionVerdictJson } from "../../evaluator/v1/evaluator_pb";
@@ -266,6 +266,15 @@ export declare type AskRequest = Message<"triplemesh.orchestrator.v1.AskRequest"
    * @generated from field: repeated triplemesh.graph.v1.RelationPath relation_paths = 8;
    */
   relationPaths: RelationPath[];
+
+  /**
+   * The conversation that the question follows, oldest turn first. With it, a
+   * question such as "And when was she born?" is made one that stands alone
+   * before the method takes it.
+   *
+   * @generated from field: repeated triplemesh.generator.v1.Turn history = 9;
+   */
+  history: Turn[];
 };
 
 /**
@@ -330,6 +339,15 @@ export declare type AskRequestJson = {
    * @generated from field: repeated triplemesh.graph.v1.RelationPath relation_paths = 8;
    */
   relationPaths?: RelationPathJson[];
+
+  /**
+   * The conversation that the question follows, oldest turn first. With it, a
+   * question such as "And when was she born?" is made one that stands alone
+   * before the method takes it.
+   *
+   * @generated from field: repeated triplemesh.generator.v1.Turn history = 9;
+   */
+  history?: TurnJson[];
 };
 
 /**
@@ -647,6 +665,14 @@ export declare type Run = Message<"triplemesh.orchestrator.v1.Run"> & {
    * @generated from field: string subject = 29;
    */
   subject: string;
+
+  /**
+   * The question that was answered in the place of one that follows others; empty
+   * where that stands alone.
+   *
+   * @generated from field: string standalone_question = 30;
+   */
+  standaloneQuestion: string;
 };
 
 /**
@@ -860,6 +886,14 @@ export declare type RunJson = {
    * @generated from field: string subject = 29;
    */
   subject?: string;
+
+  /**
+   * The question that was answered in the place of one that follows others; empty
+   * where that stands alone.
+   *
+   * @generated from field: string standalone_question = 30;
+   */
+  standaloneQuestion?: string;
 };
 
 /**
@@ -3241,54 +3275,6 @@ export declare type CheckJson = {
 export declare const CheckSchema: GenMessage<Check, {jsonType: CheckJson}>;
 
 /**
- * TextSpan is a part of a text, in characters (Unicode code points).
- *
- * @generated from message triplemesh.orchestrator.v1.TextSpan
- */
-export declare type TextSpan = Message<"triplemesh.orchestrator.v1.TextSpan"> & {
-  /**
-   * The first character.
-   *
-   * @generated from field: uint32 start = 1;
-   */
-  start: number;
-
-  /**
-   * The one after the last.
-   *
-   * @generated from field: uint32 end = 2;
-   */
-  end: number;
-};
-
-/**
- * TextSpan is a part of a text, in characters (Unicode code points).
- *
- * @generated from message triplemesh.orchestrator.v1.TextSpan
- */
-export declare type TextSpanJson = {
-  /**
-   * The first character.
-   *
-   * @generated from field: uint32 start = 1;
-   */
-  start?: number;
-
-  /**
-   * The one after the last.
-   *
-   * @generated from field: uint32 end = 2;
-   */
-  end?: number;
-};
-
-/**
- * Describes the message triplemesh.orchestrator.v1.TextSpan.
- * Use `create(TextSpanSchema)` to create a new message.
- */
-export declare const TextSpanSchema: GenMessage<TextSpan, {jsonType: TextSpanJson}>;
-
-/**
  * Claim is one fact that a text states.
  *
  * @generated from message triplemesh.orchestrator.v1.Claim
@@ -3304,14 +3290,14 @@ export declare type Claim = Message<"triplemesh.orchestrator.v1.Claim"> & {
   /**
    * Where in the text it stands.
    *
-   * @generated from field: triplemesh.orchestrator.v1.TextSpan span = 2;
+   * @generated from field: triplemesh.graph.v1.TextSpan span = 2;
    */
   span?: TextSpan | undefined;
 
   /**
    * What the knowledge graph says of it.
    *
-   * @generated from field: triplemesh.orchestrator.v1.Verdict verdict = 3;
+   * @generated from field: triplemesh.verifier.v1.Verdict verdict = 3;
    */
   verdict: Verdict;
 
@@ -3336,6 +3322,13 @@ export declare type Claim = Message<"triplemesh.orchestrator.v1.Claim"> & {
    * @generated from field: string reason = 6;
    */
   reason: string;
+
+  /**
+   * True where the text says that the fact is not so.
+   *
+   * @generated from field: bool negated = 7;
+   */
+  negated: boolean;
 };
 
 /**
@@ -3354,14 +3347,14 @@ export declare type ClaimJson = {
   /**
    * Where in the text it stands.
    *
-   * @generated from field: triplemesh.orchestrator.v1.TextSpan span = 2;
+   * @generated from field: triplemesh.graph.v1.TextSpan span = 2;
    */
   span?: TextSpanJson;
 
   /**
    * What the knowledge graph says of it.
    *
-   * @generated from field: triplemesh.orchestrator.v1.Verdict verdict = 3;
+   * @generated from field: triplemesh.verifier.v1.Verdict verdict = 3;
    */
   verdict?: VerdictJson;
 
@@ -3386,6 +3379,13 @@ export declare type ClaimJson = {
    * @generated from field: string reason = 6;
    */
   reason?: string;
+
+  /**
+   * True where the text says that the fact is not so.
+   *
+   * @generated from field: bool negated = 7;
+   */
+  negated?: boolean;
 };
 
 /**
@@ -3403,7 +3403,7 @@ export declare type Correction = Message<"triplemesh.orchestrator.v1.Correction"
   /**
    * The part of the text that was changed.
    *
-   * @generated from field: triplemesh.orchestrator.v1.TextSpan span = 1;
+   * @generated from field: triplemesh.graph.v1.TextSpan span = 1;
    */
   span?: TextSpan | undefined;
 
@@ -3424,7 +3424,7 @@ export declare type Correction = Message<"triplemesh.orchestrator.v1.Correction"
   /**
    * Where that stands in the corrected text.
    *
-   * @generated from field: triplemesh.orchestrator.v1.TextSpan corrected_span = 4;
+   * @generated from field: triplemesh.graph.v1.TextSpan corrected_span = 4;
    */
   correctedSpan?: TextSpan | undefined;
 
@@ -3446,7 +3446,7 @@ export declare type CorrectionJson = {
   /**
    * The part of the text that was changed.
    *
-   * @generated from field: triplemesh.orchestrator.v1.TextSpan span = 1;
+   * @generated from field: triplemesh.graph.v1.TextSpan span = 1;
    */
   span?: TextSpanJson;
 
@@ -3467,7 +3467,7 @@ export declare type CorrectionJson = {
   /**
    * Where that stands in the corrected text.
    *
-   * @generated from field: triplemesh.orchestrator.v1.TextSpan corrected_span = 4;
+   * @generated from field: triplemesh.graph.v1.TextSpan corrected_span = 4;
    */
   correctedSpan?: TextSpanJson;
 
@@ -3485,6 +3485,182 @@ export declare type CorrectionJson = {
  * Use `create(CorrectionSchema)` to create a new message.
  */
 export declare const CorrectionSchema: GenMessage<Correction, {jsonType: CorrectionJson}>;
+
+/**
+ * ProposeTriplesRequest gives a passage of a text.
+ *
+ * @generated from message triplemesh.orchestrator.v1.ProposeTriplesRequest
+ */
+export declare type ProposeTriplesRequest = Message<"triplemesh.orchestrator.v1.ProposeTriplesRequest"> & {
+  /**
+   * The passage: a paragraph or a few.
+   *
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * What stands before it and names what its pronouns mean; may be empty.
+   * Nothing is proposed of it.
+   *
+   * @generated from field: string context = 2;
+   */
+  context: string;
+
+  /**
+   * What may be spent and with which model.
+   *
+   * @generated from field: triplemesh.llm.v1.Limits limits = 3;
+   */
+  limits?: Limits | undefined;
+};
+
+/**
+ * ProposeTriplesRequest gives a passage of a text.
+ *
+ * @generated from message triplemesh.orchestrator.v1.ProposeTriplesRequest
+ */
+export declare type ProposeTriplesRequestJson = {
+  /**
+   * The passage: a paragraph or a few.
+   *
+   * @generated from field: string text = 1;
+   */
+  text?: string;
+
+  /**
+   * What stands before it and names what its pronouns mean; may be empty.
+   * Nothing is proposed of it.
+   *
+   * @generated from field: string context = 2;
+   */
+  context?: string;
+
+  /**
+   * What may be spent and with which model.
+   *
+   * @generated from field: triplemesh.llm.v1.Limits limits = 3;
+   */
+  limits?: LimitsJson;
+};
+
+/**
+ * Describes the message triplemesh.orchestrator.v1.ProposeTriplesRequest.
+ * Use `create(ProposeTriplesRequestSchema)` to create a new message.
+ */
+export declare const ProposeTriplesRequestSchema: GenMessage<ProposeTriplesRequest, {jsonType: ProposeTriplesRequestJson}>;
+
+/**
+ * ProposeTriplesResponse carries what a passage states.
+ *
+ * @generated from message triplemesh.orchestrator.v1.ProposeTriplesResponse
+ */
+export declare type ProposeTriplesResponse = Message<"triplemesh.orchestrator.v1.ProposeTriplesResponse"> & {
+  /**
+   * In the order of the passage; none where it states no fact. What the passage
+   * denies is left out.
+   *
+   * @generated from field: repeated triplemesh.orchestrator.v1.ProposedTriple triples = 1;
+   */
+  triples: ProposedTriple[];
+
+  /**
+   * What it cost.
+   *
+   * @generated from field: triplemesh.llm.v1.Usage usage = 2;
+   */
+  usage?: Usage | undefined;
+
+  /**
+   * What went wrong and was gone on without.
+   *
+   * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
+   */
+  warnings: Warning[];
+};
+
+/**
+ * ProposeTriplesResponse carries what a passage states.
+ *
+ * @generated from message triplemesh.orchestrator.v1.ProposeTriplesResponse
+ */
+export declare type ProposeTriplesResponseJson = {
+  /**
+   * In the order of the passage; none where it states no fact. What the passage
+   * denies is left out.
+   *
+   * @generated from field: repeated triplemesh.orchestrator.v1.ProposedTriple triples = 1;
+   */
+  triples?: ProposedTripleJson[];
+
+  /**
+   * What it cost.
+   *
+   * @generated from field: triplemesh.llm.v1.Usage usage = 2;
+   */
+  usage?: UsageJson;
+
+  /**
+   * What went wrong and was gone on without.
+   *
+   * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
+   */
+  warnings?: WarningJson[];
+};
+
+/**
+ * Describes the message triplemesh.orchestrator.v1.ProposeTriplesResponse.
+ * Use `create(ProposeTriplesResponseSchema)` to create a new message.
+ */
+export declare const ProposeTriplesResponseSchema: GenMessage<ProposeTriplesResponse, {jsonType: ProposeTriplesResponseJson}>;
+
+/**
+ * ProposedTriple is one fact that a passage states.
+ *
+ * @generated from message triplemesh.orchestrator.v1.ProposedTriple
+ */
+export declare type ProposedTriple = Message<"triplemesh.orchestrator.v1.ProposedTriple"> & {
+  /**
+   * The fact, in names of the passage.
+   *
+   * @generated from field: triplemesh.graph.v1.Triple triple = 1;
+   */
+  triple?: Triple | undefined;
+
+  /**
+   * Where in the passage it stands.
+   *
+   * @generated from field: triplemesh.graph.v1.TextSpan span = 2;
+   */
+  span?: TextSpan | undefined;
+};
+
+/**
+ * ProposedTriple is one fact that a passage states.
+ *
+ * @generated from message triplemesh.orchestrator.v1.ProposedTriple
+ */
+export declare type ProposedTripleJson = {
+  /**
+   * The fact, in names of the passage.
+   *
+   * @generated from field: triplemesh.graph.v1.Triple triple = 1;
+   */
+  triple?: TripleJson;
+
+  /**
+   * Where in the passage it stands.
+   *
+   * @generated from field: triplemesh.graph.v1.TextSpan span = 2;
+   */
+  span?: TextSpanJson;
+};
+
+/**
+ * Describes the message triplemesh.orchestrator.v1.ProposedTriple.
+ * Use `create(ProposedTripleSchema)` to create a new message.
+ */
+export declare const ProposedTripleSchema: GenMessage<ProposedTriple, {jsonType: ProposedTripleJson}>;
 
 /**
  * Stage is one step of a method.
@@ -3603,6 +3779,13 @@ export enum Stage {
    * @generated from enum value: STAGE_CLAIMS = 15;
    */
   CLAIMS = 15,
+
+  /**
+   * The model makes of a question that follows others one that stands alone.
+   *
+   * @generated from enum value: STAGE_REWRITE = 16;
+   */
+  REWRITE = 16,
 }
 
 /**
@@ -3610,7 +3793,7 @@ export enum Stage {
  *
  * @generated from enum triplemesh.orchestrator.v1.Stage
  */
-export declare type StageJson = "STAGE_UNSPECIFIED" | "STAGE_PSEUDO_GRAPH" | "STAGE_GROUND_GRAPH" | "STAGE_VERIFY" | "STAGE_ANSWER" | "STAGE_LINK" | "STAGE_PATHS" | "STAGE_CANDIDATES" | "STAGE_EVALUATE_QUESTION" | "STAGE_EVALUATE_ANSWERS" | "STAGE_REFLECT" | "STAGE_SEARCH" | "STAGE_EXPLORE" | "STAGE_SAMPLE" | "STAGE_CHOOSE" | "STAGE_CLAIMS";
+export declare type StageJson = "STAGE_UNSPECIFIED" | "STAGE_PSEUDO_GRAPH" | "STAGE_GROUND_GRAPH" | "STAGE_VERIFY" | "STAGE_ANSWER" | "STAGE_LINK" | "STAGE_PATHS" | "STAGE_CANDIDATES" | "STAGE_EVALUATE_QUESTION" | "STAGE_EVALUATE_ANSWERS" | "STAGE_REFLECT" | "STAGE_SEARCH" | "STAGE_EXPLORE" | "STAGE_SAMPLE" | "STAGE_CHOOSE" | "STAGE_CLAIMS" | "STAGE_REWRITE";
 
 /**
  * Describes the enum triplemesh.orchestrator.v1.Stage.
@@ -3766,53 +3949,6 @@ export declare type GroundingJson = "GROUNDING_UNSPECIFIED" | "GROUNDING_GROUNDE
 export declare const GroundingSchema: GenEnum<Grounding, GroundingJson>;
 
 /**
- * Verdict is what the knowledge graph says of a claim.
- *
- * @generated from enum triplemesh.orchestrator.v1.Verdict
- */
-export enum Verdict {
-  /**
-   * Not set.
-   *
-   * @generated from enum value: VERDICT_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED = 0,
-
-  /**
-   * A triple of the knowledge graph says the same.
-   *
-   * @generated from enum value: VERDICT_SUPPORTED = 1;
-   */
-  SUPPORTED = 1,
-
-  /**
-   * A triple of the knowledge graph rules it out.
-   *
-   * @generated from enum value: VERDICT_CONTRADICTED = 2;
-   */
-  CONTRADICTED = 2,
-
-  /**
-   * The knowledge graph says neither.
-   *
-   * @generated from enum value: VERDICT_NOT_IN_KG = 3;
-   */
-  NOT_IN_KG = 3,
-}
-
-/**
- * Verdict is what the knowledge graph says of a claim.
- *
- * @generated from enum triplemesh.orchestrator.v1.Verdict
- */
-export declare type VerdictJson = "VERDICT_UNSPECIFIED" | "VERDICT_SUPPORTED" | "VERDICT_CONTRADICTED" | "VERDICT_NOT_IN_KG";
-
-/**
- * Describes the enum triplemesh.orchestrator.v1.Verdict.
- */
-export declare const VerdictSchema: GenEnum<Verdict, VerdictJson>;
-
-/**
  * OrchestratorService answers questions by a method, and checks texts.
  *
  * @generated from service triplemesh.orchestrator.v1.OrchestratorService
@@ -3859,6 +3995,17 @@ export declare const OrchestratorService: GenService<{
     methodKind: "server_streaming";
     input: typeof CheckStreamRequestSchema;
     output: typeof CheckStreamResponseSchema;
+  },
+  /**
+   * ProposeTriples reads off a passage the facts that it states, for a person to
+   * review before they go into a knowledge graph. It reads and writes none.
+   *
+   * @generated from rpc triplemesh.orchestrator.v1.OrchestratorService.ProposeTriples
+   */
+  proposeTriples: {
+    methodKind: "unary";
+    input: typeof ProposeTriplesRequestSchema;
+    output: typeof ProposeTriplesResponseSchema;
   },
   /**
    * ListMethods names the methods.

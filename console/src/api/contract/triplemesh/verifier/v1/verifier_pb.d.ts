@@ -7,7 +7,7 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Edit, EditJson, FixedGraph, FixedGraphJson, GroundGraph, GroundGraphJson, PseudoGraph, PseudoGraphJson } from "../../graph/v1/graph_pb";
+import type { Edit, EditJson, EntityLink, EntityLinkJson, FixedGraph, FixedGraphJson, GroundGraph, GroundGraphJson, PseudoGraph, PseudoGraphJson, ScoredTriple, ScoredTripleJson, Triple, TripleJson } from "../../graph/v1/graph_pb";
 import type { Limits, LimitsJson, Usage, UsageJson, Warning, WarningJson } from "../../llm/v1/llm_pb";
 import type { AnswerForm, AnswerFormJson } from "../../generator/v1/generator_pb";
 
@@ -213,6 +213,462 @@ export declare type VerifyResponseJson = {
 export declare const VerifyResponseSchema: GenMessage<VerifyResponse, {jsonType: VerifyResponseJson}>;
 
 /**
+ * JudgeClaimsRequest gives claims and what the knowledge graph holds near them.
+ *
+ * @generated from message triplemesh.verifier.v1.JudgeClaimsRequest
+ */
+export declare type JudgeClaimsRequest = Message<"triplemesh.verifier.v1.JudgeClaimsRequest"> & {
+  /**
+   * The claims.
+   *
+   * @generated from field: repeated triplemesh.verifier.v1.ClaimToJudge claims = 1;
+   */
+  claims: ClaimToJudge[];
+
+  /**
+   * What the knowledge graph holds near them, as the ground graph of a
+   * pseudo-graph with the claims as its triples, in the same order. Of what a
+   * claim names, all triples of the relations that may be meant belong to it:
+   * what it lacks counts as what the knowledge graph lacks.
+   *
+   * @generated from field: triplemesh.graph.v1.GroundGraph ground_graph = 2;
+   */
+  groundGraph?: GroundGraph | undefined;
+
+  /**
+   * How the relations in it are used; one that is missing counts as unknown.
+   *
+   * @generated from field: repeated triplemesh.verifier.v1.RelationUse uses = 3;
+   */
+  uses: RelationUse[];
+
+  /**
+   * What may be spent.
+   *
+   * @generated from field: triplemesh.llm.v1.Limits limits = 4;
+   */
+  limits?: Limits | undefined;
+};
+
+/**
+ * JudgeClaimsRequest gives claims and what the knowledge graph holds near them.
+ *
+ * @generated from message triplemesh.verifier.v1.JudgeClaimsRequest
+ */
+export declare type JudgeClaimsRequestJson = {
+  /**
+   * The claims.
+   *
+   * @generated from field: repeated triplemesh.verifier.v1.ClaimToJudge claims = 1;
+   */
+  claims?: ClaimToJudgeJson[];
+
+  /**
+   * What the knowledge graph holds near them, as the ground graph of a
+   * pseudo-graph with the claims as its triples, in the same order. Of what a
+   * claim names, all triples of the relations that may be meant belong to it:
+   * what it lacks counts as what the knowledge graph lacks.
+   *
+   * @generated from field: triplemesh.graph.v1.GroundGraph ground_graph = 2;
+   */
+  groundGraph?: GroundGraphJson;
+
+  /**
+   * How the relations in it are used; one that is missing counts as unknown.
+   *
+   * @generated from field: repeated triplemesh.verifier.v1.RelationUse uses = 3;
+   */
+  uses?: RelationUseJson[];
+
+  /**
+   * What may be spent.
+   *
+   * @generated from field: triplemesh.llm.v1.Limits limits = 4;
+   */
+  limits?: LimitsJson;
+};
+
+/**
+ * Describes the message triplemesh.verifier.v1.JudgeClaimsRequest.
+ * Use `create(JudgeClaimsRequestSchema)` to create a new message.
+ */
+export declare const JudgeClaimsRequestSchema: GenMessage<JudgeClaimsRequest, {jsonType: JudgeClaimsRequestJson}>;
+
+/**
+ * ClaimToJudge is a claim with the words of the knowledge graph for it.
+ *
+ * @generated from message triplemesh.verifier.v1.ClaimToJudge
+ */
+export declare type ClaimToJudge = Message<"triplemesh.verifier.v1.ClaimToJudge"> & {
+  /**
+   * The claim.
+   *
+   * @generated from field: triplemesh.graph.v1.Triple triple = 1;
+   */
+  triple?: Triple | undefined;
+
+  /**
+   * True where the text says that it is not so.
+   *
+   * @generated from field: bool negated = 2;
+   */
+  negated: boolean;
+
+  /**
+   * The sentence that it was read off; may be empty.
+   *
+   * @generated from field: string sentence = 3;
+   */
+  sentence: string;
+
+  /**
+   * The entities that its subject may mean.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.EntityLink subjects = 4;
+   */
+  subjects: EntityLink[];
+
+  /**
+   * The entities that its object may mean.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.EntityLink objects = 5;
+   */
+  objects: EntityLink[];
+
+  /**
+   * The relations of the knowledge graph that are nearest in meaning to its
+   * relation, best first.
+   *
+   * @generated from field: repeated triplemesh.verifier.v1.RelationMatch relations = 6;
+   */
+  relations: RelationMatch[];
+};
+
+/**
+ * ClaimToJudge is a claim with the words of the knowledge graph for it.
+ *
+ * @generated from message triplemesh.verifier.v1.ClaimToJudge
+ */
+export declare type ClaimToJudgeJson = {
+  /**
+   * The claim.
+   *
+   * @generated from field: triplemesh.graph.v1.Triple triple = 1;
+   */
+  triple?: TripleJson;
+
+  /**
+   * True where the text says that it is not so.
+   *
+   * @generated from field: bool negated = 2;
+   */
+  negated?: boolean;
+
+  /**
+   * The sentence that it was read off; may be empty.
+   *
+   * @generated from field: string sentence = 3;
+   */
+  sentence?: string;
+
+  /**
+   * The entities that its subject may mean.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.EntityLink subjects = 4;
+   */
+  subjects?: EntityLinkJson[];
+
+  /**
+   * The entities that its object may mean.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.EntityLink objects = 5;
+   */
+  objects?: EntityLinkJson[];
+
+  /**
+   * The relations of the knowledge graph that are nearest in meaning to its
+   * relation, best first.
+   *
+   * @generated from field: repeated triplemesh.verifier.v1.RelationMatch relations = 6;
+   */
+  relations?: RelationMatchJson[];
+};
+
+/**
+ * Describes the message triplemesh.verifier.v1.ClaimToJudge.
+ * Use `create(ClaimToJudgeSchema)` to create a new message.
+ */
+export declare const ClaimToJudgeSchema: GenMessage<ClaimToJudge, {jsonType: ClaimToJudgeJson}>;
+
+/**
+ * RelationMatch is a relation of the knowledge graph that a claim may mean.
+ *
+ * @generated from message triplemesh.verifier.v1.RelationMatch
+ */
+export declare type RelationMatch = Message<"triplemesh.verifier.v1.RelationMatch"> & {
+  /**
+   * Its name as the knowledge graph has it.
+   *
+   * @generated from field: string relation = 1;
+   */
+  relation: string;
+
+  /**
+   * Cosine to the claim's relation, -1 to 1.
+   *
+   * @generated from field: float score = 2;
+   */
+  score: number;
+};
+
+/**
+ * RelationMatch is a relation of the knowledge graph that a claim may mean.
+ *
+ * @generated from message triplemesh.verifier.v1.RelationMatch
+ */
+export declare type RelationMatchJson = {
+  /**
+   * Its name as the knowledge graph has it.
+   *
+   * @generated from field: string relation = 1;
+   */
+  relation?: string;
+
+  /**
+   * Cosine to the claim's relation, -1 to 1.
+   *
+   * @generated from field: float score = 2;
+   */
+  score?: number | "NaN" | "Infinity" | "-Infinity";
+};
+
+/**
+ * Describes the message triplemesh.verifier.v1.RelationMatch.
+ * Use `create(RelationMatchSchema)` to create a new message.
+ */
+export declare const RelationMatchSchema: GenMessage<RelationMatch, {jsonType: RelationMatchJson}>;
+
+/**
+ * RelationUse is how a relation is used: whether what has one object for it may
+ * have others.
+ *
+ * @generated from message triplemesh.verifier.v1.RelationUse
+ */
+export declare type RelationUse = Message<"triplemesh.verifier.v1.RelationUse"> & {
+  /**
+   * Its name as the knowledge graph has it.
+   *
+   * @generated from field: string relation = 1;
+   */
+  relation: string;
+
+  /**
+   * How many subjects were looked at.
+   *
+   * @generated from field: uint32 subjects = 2;
+   */
+  subjects: number;
+
+  /**
+   * How many of these have several objects.
+   *
+   * @generated from field: uint32 several = 3;
+   */
+  several: number;
+};
+
+/**
+ * RelationUse is how a relation is used: whether what has one object for it may
+ * have others.
+ *
+ * @generated from message triplemesh.verifier.v1.RelationUse
+ */
+export declare type RelationUseJson = {
+  /**
+   * Its name as the knowledge graph has it.
+   *
+   * @generated from field: string relation = 1;
+   */
+  relation?: string;
+
+  /**
+   * How many subjects were looked at.
+   *
+   * @generated from field: uint32 subjects = 2;
+   */
+  subjects?: number;
+
+  /**
+   * How many of these have several objects.
+   *
+   * @generated from field: uint32 several = 3;
+   */
+  several?: number;
+};
+
+/**
+ * Describes the message triplemesh.verifier.v1.RelationUse.
+ * Use `create(RelationUseSchema)` to create a new message.
+ */
+export declare const RelationUseSchema: GenMessage<RelationUse, {jsonType: RelationUseJson}>;
+
+/**
+ * JudgeClaimsResponse carries the judgements.
+ *
+ * @generated from message triplemesh.verifier.v1.JudgeClaimsResponse
+ */
+export declare type JudgeClaimsResponse = Message<"triplemesh.verifier.v1.JudgeClaimsResponse"> & {
+  /**
+   * One for each claim, in the order of the request.
+   *
+   * @generated from field: repeated triplemesh.verifier.v1.Judgement judgements = 1;
+   */
+  judgements: Judgement[];
+
+  /**
+   * What it cost.
+   *
+   * @generated from field: triplemesh.llm.v1.Usage usage = 2;
+   */
+  usage?: Usage | undefined;
+
+  /**
+   * What went wrong and was gone on without.
+   *
+   * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
+   */
+  warnings: Warning[];
+};
+
+/**
+ * JudgeClaimsResponse carries the judgements.
+ *
+ * @generated from message triplemesh.verifier.v1.JudgeClaimsResponse
+ */
+export declare type JudgeClaimsResponseJson = {
+  /**
+   * One for each claim, in the order of the request.
+   *
+   * @generated from field: repeated triplemesh.verifier.v1.Judgement judgements = 1;
+   */
+  judgements?: JudgementJson[];
+
+  /**
+   * What it cost.
+   *
+   * @generated from field: triplemesh.llm.v1.Usage usage = 2;
+   */
+  usage?: UsageJson;
+
+  /**
+   * What went wrong and was gone on without.
+   *
+   * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
+   */
+  warnings?: WarningJson[];
+};
+
+/**
+ * Describes the message triplemesh.verifier.v1.JudgeClaimsResponse.
+ * Use `create(JudgeClaimsResponseSchema)` to create a new message.
+ */
+export declare const JudgeClaimsResponseSchema: GenMessage<JudgeClaimsResponse, {jsonType: JudgeClaimsResponseJson}>;
+
+/**
+ * Judgement is what the knowledge graph says of one claim.
+ *
+ * @generated from message triplemesh.verifier.v1.Judgement
+ */
+export declare type Judgement = Message<"triplemesh.verifier.v1.Judgement"> & {
+  /**
+   * What it says.
+   *
+   * @generated from field: triplemesh.verifier.v1.Verdict verdict = 1;
+   */
+  verdict: Verdict;
+
+  /**
+   * How sure that is, 0 to 1.
+   *
+   * @generated from field: float confidence = 2;
+   */
+  confidence: number;
+
+  /**
+   * The triples that it rests on, best first; empty where the knowledge graph
+   * does not say.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.ScoredTriple evidence = 3;
+   */
+  evidence: ScoredTriple[];
+
+  /**
+   * Why, in a sentence.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+
+  /**
+   * What the knowledge graph has in the place of the claim's object, where the
+   * claim is contradicted and that is one thing; empty else.
+   *
+   * @generated from field: string correction = 5;
+   */
+  correction: string;
+};
+
+/**
+ * Judgement is what the knowledge graph says of one claim.
+ *
+ * @generated from message triplemesh.verifier.v1.Judgement
+ */
+export declare type JudgementJson = {
+  /**
+   * What it says.
+   *
+   * @generated from field: triplemesh.verifier.v1.Verdict verdict = 1;
+   */
+  verdict?: VerdictJson;
+
+  /**
+   * How sure that is, 0 to 1.
+   *
+   * @generated from field: float confidence = 2;
+   */
+  confidence?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * The triples that it rests on, best first; empty where the knowledge graph
+   * does not say.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.ScoredTriple evidence = 3;
+   */
+  evidence?: ScoredTripleJson[];
+
+  /**
+   * Why, in a sentence.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason?: string;
+
+  /**
+   * What the knowledge graph has in the place of the claim's object, where the
+   * claim is contradicted and that is one thing; empty else.
+   *
+   * @generated from field: string correction = 5;
+   */
+  correction?: string;
+};
+
+/**
+ * Describes the message triplemesh.verifier.v1.Judgement.
+ * Use `create(JudgementSchema)` to create a new message.
+ */
+export declare const JudgementSchema: GenMessage<Judgement, {jsonType: JudgementJson}>;
+
+/**
  * VerificationMode is how a pseudo-graph is corrected.
  *
  * @generated from enum triplemesh.verifier.v1.VerificationMode
@@ -261,6 +717,53 @@ export declare type VerificationModeJson = "VERIFICATION_MODE_UNSPECIFIED" | "VE
 export declare const VerificationModeSchema: GenEnum<VerificationMode, VerificationModeJson>;
 
 /**
+ * Verdict is what the knowledge graph says of a claim.
+ *
+ * @generated from enum triplemesh.verifier.v1.Verdict
+ */
+export enum Verdict {
+  /**
+   * Not set.
+   *
+   * @generated from enum value: VERDICT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * A triple of the knowledge graph says the same.
+   *
+   * @generated from enum value: VERDICT_SUPPORTED = 1;
+   */
+  SUPPORTED = 1,
+
+  /**
+   * A triple of the knowledge graph rules it out.
+   *
+   * @generated from enum value: VERDICT_CONTRADICTED = 2;
+   */
+  CONTRADICTED = 2,
+
+  /**
+   * The knowledge graph says neither.
+   *
+   * @generated from enum value: VERDICT_NOT_IN_KG = 3;
+   */
+  NOT_IN_KG = 3,
+}
+
+/**
+ * Verdict is what the knowledge graph says of a claim.
+ *
+ * @generated from enum triplemesh.verifier.v1.Verdict
+ */
+export declare type VerdictJson = "VERDICT_UNSPECIFIED" | "VERDICT_SUPPORTED" | "VERDICT_CONTRADICTED" | "VERDICT_NOT_IN_KG";
+
+/**
+ * Describes the enum triplemesh.verifier.v1.Verdict.
+ */
+export declare const VerdictSchema: GenEnum<Verdict, VerdictJson>;
+
+/**
  * VerifierService corrects what the model wrote by what the graph holds.
  *
  * @generated from service triplemesh.verifier.v1.VerifierService
@@ -276,6 +779,17 @@ export declare const VerifierService: GenService<{
     methodKind: "unary";
     input: typeof VerifyRequestSchema;
     output: typeof VerifyResponseSchema;
+  },
+  /**
+   * JudgeClaims tells of each claim whether the knowledge graph supports it,
+   * contradicts it or does not say.
+   *
+   * @generated from rpc triplemesh.verifier.v1.VerifierService.JudgeClaims
+   */
+  judgeClaims: {
+    methodKind: "unary";
+    input: typeof JudgeClaimsRequestSchema;
+    output: typeof JudgeClaimsResponseSchema;
   },
 }>;
 

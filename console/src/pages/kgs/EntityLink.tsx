@@ -1,0 +1,19 @@
+import { href } from "../../app/router";
+import { Name } from "../../ui/Name";
+
+/** Leads to what a knowledge graph holds around an entity. */
+export function EntityLink({
+  kg,
+  snapshot,
+  entity,
+}: {
+  kg: string;
+  snapshot: string;
+  entity: string;
+}) {
+  return (
+    <a href={href(["kgs", kg], { entity, snapshot })}>
+      <Name>{entity}</Name>
+    </a>
+  );
+}

@@ -1,0 +1,44 @@
+import type { ComponentChildren } from "preact";
+import type { Triple } from "../../api/messages";
+import { Name } from "../../ui/Name";
+import { EntityLink } from "./EntityLink";
+import "../../ui/triple.css";
+
+/** A triple in a table; its ends lead on, unless the object is a value. */
+export function TripleRow({
+  kg,
+  snapshot,
+  triple,
+  children,
+}: {
+  kg: string;
+  snapshot: string;
+  triple: Triple;
+  children?: ComponentChildren;
+}) {
+  const { subject = "", relation = "", object = "", objectKind, validity } = triple;
+  const entity = !objectKind || /UNSPECIFIED|MEDIATOR/.test(objectKind);
+  return (
+    <tr>
+      <td>
+        <EntityLink kg={kg} snapshot={snapshot} entity={subject} />
+      </td>
+      <td>
+        <span class="triple-relation">
+          <Name>{relation}</Name>
+        </span>
+      </td>
+      <td>
+        {entity ? (
+          <EntityLink kg={kg} snapshot={snapshot} entity={object} />
+        ) : (
+          <Name most={240}>{object}</Name>
+        )}
+        {validity?.start || validity?.end ? (
+          <span class="triple-validity">{` ${validity.start || "?"}–${validity.end || "now"}`}</span>
+        ) : null}
+      </td>
+      {children}
+    </tr>
+  );
+}
