@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -34,6 +36,28 @@ func binaries(t *testing.T) string {
 		t.Fatalf("build the binaries: %v\n%s", err, out)
 	}
 	return dir
+}
+
+var program struct {
+	sync.Once
+	err error
+}
+
+// triplemesh is the binary that people use, built once in a test run.
+func triplemesh(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(built, "bin", "triplemesh")
+	program.Do(func() {
+		build := exec.Command("go", "build", "-o", file, "./cmd/triplemesh")
+		build.Dir = filepath.Dir(testkit.CheckoutFile(t, "go.work"))
+		if out, err := build.CombinedOutput(); err != nil {
+			program.err = fmt.Errorf("%w\n%s", err, out)
+		}
+	})
+	if program.err != nil {
+		t.Fatalf("build triplemesh: %v", program.err)
+	}
+	return file
 }
 
 // process is a service in a process of its own.

@@ -6,19 +6,20 @@ require github.com/triplemesh/triplemesh/proto v0.0.0
 
 require github.com/triplemesh/triplemesh/internal v0.0.0
 
-require github.com/triplemesh/triplemesh/services/generator v0.0.0 // indirect
+require github.com/triplemesh/triplemesh/services/generator v0.0.0
 
 require github.com/triplemesh/triplemesh/services/retriever v0.0.0 // indirect
 
-require github.com/triplemesh/triplemesh/services/verifier v0.0.0 // indirect
+require github.com/triplemesh/triplemesh/services/verifier v0.0.0
 
-require github.com/triplemesh/triplemesh/services/evaluator v0.0.0 // indirect
+require github.com/triplemesh/triplemesh/services/evaluator v0.0.0
 
-require github.com/triplemesh/triplemesh/services/reflector v0.0.0 // indirect
+require github.com/triplemesh/triplemesh/services/reflector v0.0.0
 
 require github.com/triplemesh/triplemesh/services/orchestrator v0.0.0 // indirect
 
 require (
+	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/triplemesh/triplemesh/cmd/triplemesh v0.0.0
 	go.opentelemetry.io/proto/otlp v1.11.1
 	go.yaml.in/yaml/v3 v3.0.6
@@ -51,7 +52,6 @@ require (
 	github.com/hashicorp/golang-lru/v2 v2.0.7 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/mattn/go-runewidth v0.0.31 // indirect
-	github.com/modelcontextprotocol/go-sdk v1.8.0 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/neo4j/neo4j-go-driver/v5 v5.28.4 // indirect
 	github.com/oklog/ulid/v2 v2.1.2 // indirect

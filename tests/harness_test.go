@@ -42,6 +42,8 @@ type options struct {
 	set map[string]string
 	// ports takes the configured ones instead of free ones.
 	ports bool
+	// http serves HTTP too, at a free port.
+	http bool
 }
 
 // running is a mesh that serves.
@@ -66,7 +68,7 @@ func start(tb testing.TB, o options) *running {
 	log := &logged{}
 	m, err := mesh.New(mesh.Options{
 		Home: home.Home{Cache: o.cache, Data: o.data}, Targets: o.targets,
-		Sources: config.Sources{Set: settings(o)}, Private: !o.ports, Quiet: true, Log: log,
+		Sources: config.Sources{Set: settings(o)}, Private: !o.ports && !o.http, Quiet: true, Log: log,
 	})
 	if err != nil {
 		tb.Fatalf("configure the mesh: %v", err)
@@ -118,6 +120,12 @@ func settings(o options) map[string]string {
 	}
 	if o.certs != nil {
 		maps.Copy(set, o.certs.Settings())
+	}
+	if o.http {
+		for _, name := range mesh.StageNames() {
+			set[name+".server.addr"] = "127.0.0.1:0"
+		}
+		set["orchestrator.http.addr"] = "127.0.0.1:0"
 	}
 	maps.Copy(set, o.set)
 	for key, value := range set {

@@ -56,7 +56,7 @@ func (d *door) next(ctx context.Context, code codes.Code) string {
 		}
 		return "The tool graphs lists the knowledge graphs."
 	case codes.FailedPrecondition:
-		return "The tool graphs shows what is loaded and active."
+		return "Tell the user what is missing; the tool graphs shows which knowledge graphs are loaded and active."
 	case codes.Unauthenticated:
 		return "Tell the user that the mesh asks who calls: they give this server a token (triplemesh mcp --token-file FILE, or the header Authorization: Bearer TOKEN over HTTP)."
 	case codes.PermissionDenied:
