@@ -1,6 +1,9 @@
 package openai
 
 import (
+	"cmp"
+	"net/http"
+	"net/url"
 	"strings"
 	"unicode/utf8"
 
@@ -9,15 +12,28 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// annotation is a triple that a part of an answer rests on. OpenAI has
-// annotations of a type "url_citation" alone, which has its data in a field of
-// that name; clients pass types over that they do not know.
+// annotation is a triple that a part of an answer rests on, as a citation of a
+// page: OpenAI has no other kind, and clients that check what comes refuse
+// whole answers for one of a kind that they do not know. What the page shows is
+// beside it.
 type annotation struct {
-	Type   string `json:"type"` // "triple"
-	Triple cited  `json:"triple"`
+	Type        string   `json:"type"` // "url_citation"
+	URLCitation citation `json:"url_citation"`
+	Triple      cited    `json:"triple"`
 }
 
-// cited is a triple, and the answer in the content that it speaks of.
+// citation is a page that speaks for a part of the content.
+type citation struct {
+	// StartIndex and EndIndex are where that part stands, in characters (Unicode
+	// code points), the end not included: the answer or, where it stands there in
+	// other words, everything.
+	StartIndex int    `json:"start_index"`
+	EndIndex   int    `json:"end_index"`
+	Title      string `json:"title"`
+	URL        string `json:"url"`
+}
+
+// cited is a triple, and the answer that it speaks of.
 type cited struct {
 	Subject  string    `json:"subject"`
 	Relation string    `json:"relation"`
@@ -25,11 +41,6 @@ type cited struct {
 	KG       string    `json:"kg,omitempty"`
 	Validity *validity `json:"validity,omitempty"`
 	Answer   string    `json:"answer,omitempty"`
-	// StartIndex and EndIndex are where the answer stands in the content, in
-	// characters (Unicode code points), the end not included; both are left out
-	// where it stands nowhere in so many words.
-	StartIndex *int `json:"start_index,omitempty"`
-	EndIndex   *int `json:"end_index,omitempty"`
 }
 
 // validity is the time during which a triple holds, in ISO 8601 dates; an empty
@@ -39,14 +50,22 @@ type validity struct {
 	End   string `json:"end,omitempty"`
 }
 
-// annotate lists what the answers of a run rest on. A text has no answers:
-// what it rests on are the facts it was written from of which it names both
-// ends.
-func annotate(content string, run *orchestratorv1.Run) []annotation {
+// annotate lists what the answers of a run rest on, with the page that shows
+// the run. A text has no answers: what it rests on are the facts it was written
+// from of which it names both ends.
+func annotate(content string, run *orchestratorv1.Run, page string) []annotation {
 	all := []annotation{}
+	cite := func(answer string, t *graphv1.Triple) {
+		start, end := where(answer, content)
+		all = append(all, annotation{
+			Type:        "url_citation",
+			URLCitation: citation{start, end, verbalise.Fact(t), page},
+			Triple:      citedOf(answer, t, run),
+		})
+	}
 	for _, a := range run.GetAnswers() {
 		for _, t := range a.GetEvidence() {
-			all = append(all, cite(content, a.GetAnswer(), t, run))
+			cite(a.GetAnswer(), t)
 		}
 	}
 	if len(run.GetAnswers()) > 0 {
@@ -56,7 +75,7 @@ func annotate(content string, run *orchestratorv1.Run) []annotation {
 	for _, t := range facts(run) {
 		subject, object := verbalise.Fold(t.GetSubject()), verbalise.Fold(t.GetObject())
 		if subject != "" && object != "" && strings.Contains(words, " "+subject+" ") && strings.Contains(words, " "+object+" ") {
-			all = append(all, cite(content, t.GetObject(), t, run))
+			cite(t.GetObject(), t)
 		}
 	}
 	return all
@@ -77,18 +96,34 @@ func facts(run *orchestratorv1.Run) []*graphv1.Triple {
 	return triples
 }
 
-func cite(content, answer string, t *graphv1.Triple, run *orchestratorv1.Run) annotation {
-	c := cited{Subject: t.GetSubject(), Relation: t.GetRelation(), Object: t.GetObject(), KG: t.GetKg(), Answer: answer}
-	if c.KG == "" {
-		c.KG = run.GetKg().GetName()
+func citedOf(answer string, t *graphv1.Triple, run *orchestratorv1.Run) cited {
+	c := cited{
+		Subject: t.GetSubject(), Relation: t.GetRelation(), Object: t.GetObject(), Answer: answer,
+		KG: cmp.Or(t.GetKg(), run.GetKg().GetName()),
 	}
 	if v := t.GetValidity(); v.GetStart() != "" || v.GetEnd() != "" {
 		c.Validity = &validity{v.GetStart(), v.GetEnd()}
 	}
-	if at := strings.Index(content, answer); at >= 0 && answer != "" {
-		start := utf8.RuneCountInString(content[:at])
-		end := start + utf8.RuneCountInString(answer)
-		c.StartIndex, c.EndIndex = &start, &end
+	return c
+}
+
+// where an answer stands in a content; everywhere, where it stands nowhere.
+func where(answer, content string) (start, end int) {
+	at := strings.Index(content, answer)
+	if at < 0 || answer == "" {
+		return 0, utf8.RuneCountInString(content)
 	}
-	return annotation{Type: "triple", Triple: c}
+	start = utf8.RuneCountInString(content[:at])
+	return start, start + utf8.RuneCountInString(answer)
+}
+
+// pageOf is where the console shows a run, at the address by which the caller
+// came.
+func pageOf(r *http.Request, run *orchestratorv1.Run) string {
+	u := url.URL{Scheme: "http", Host: r.Host, Path: "/"}
+	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
+		u.Scheme = "https"
+	}
+	u.Fragment = "/runs/" + run.GetId()
+	return u.String()
 }

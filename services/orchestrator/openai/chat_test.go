@@ -37,10 +37,13 @@ type annotation struct {
 	Type   string
 	Triple struct {
 		Subject, Relation, Object, KG, Answer string
-		Start                                 *int `json:"start_index"`
-		End                                   *int `json:"end_index"`
 		Validity                              map[string]string
 	}
+	Page struct {
+		Start      int `json:"start_index"`
+		End        int `json:"end_index"`
+		Title, URL string
+	} `json:"url_citation"`
 }
 
 type run struct {
@@ -73,11 +76,14 @@ func TestAQuestionIsAnsweredWithWhatItRestsOn(t *testing.T) {
 		t.Fatalf("annotated by %v", m.Annotations)
 	}
 	a := m.Annotations[0]
-	if a.Type != "triple" || a.Triple.Subject != "The Quiet Harbour" || a.Triple.Relation != "director" || a.Triple.Object != stagetest.Director || a.Triple.KG != "wikidata" {
+	if a.Type != "url_citation" || a.Triple.Subject != "The Quiet Harbour" || a.Triple.Relation != "director" || a.Triple.Object != stagetest.Director || a.Triple.KG != "wikidata" {
 		t.Errorf("the annotation is %+v", a)
 	}
-	if start, end := a.Triple.Start, a.Triple.End; start == nil || end == nil || m.Content[*start:*end] != stagetest.Director {
-		t.Errorf("it stands at %v to %v of %q", start, end, m.Content)
+	if m.Content[a.Page.Start:a.Page.End] != stagetest.Director || a.Page.Title != "The Quiet Harbour | director | Erik Halvorsen" {
+		t.Errorf("the page is %+v, of %q", a.Page, m.Content)
+	}
+	if want := strings.TrimSuffix(url, "v1") + "#/runs/" + run.ID; a.Page.URL != want {
+		t.Errorf("the page is %s, want %s", a.Page.URL, want)
 	}
 	if want := map[string]int{"prompt_tokens": 30, "completion_tokens": 15, "total_tokens": 45}; got.Usage["prompt_tokens"] != 30 || got.Usage["completion_tokens"] != 15 || got.Usage["total_tokens"] != 45 {
 		t.Errorf("the usage is %v, want %v", got.Usage, want)
@@ -176,7 +182,7 @@ func TestATextNamesTheFactsItTells(t *testing.T) {
 	_, text := call(t, "POST", serve(t, mesh, openai.Config{})+"/chat/completions", film("triplemesh/pg-akv", ""))
 	got := decode[completion](t, text)
 	a := got.Choices[0].Message.Annotations
-	if len(a) != 1 || a[0].Triple.Object != stagetest.Director || *a[0].Triple.Start != 35 || *a[0].Triple.End != 49 {
+	if len(a) != 1 || a[0].Triple.Object != stagetest.Director || a[0].Page.Start != 35 || a[0].Page.End != 49 {
 		t.Errorf("annotated by %s", text)
 	}
 }

@@ -79,7 +79,7 @@ func (d *door) complete(w http.ResponseWriter, r *http.Request) error {
 	}
 	run := resp.GetRun()
 	content := contentOf(run)
-	annotations := annotate(content, run)
+	annotations := annotate(content, run, pageOf(r, run))
 	return send(w, completion{
 		ID: idOf(run.GetId()), Object: "chat.completion", Created: run.GetStarted().GetSeconds(), Model: req.Model,
 		Choices:    []choice{{Message: said{Role: "assistant", Content: content, Annotations: annotations}, FinishReason: "stop"}},

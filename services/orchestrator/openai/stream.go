@@ -64,7 +64,7 @@ func (d *door) stream(w http.ResponseWriter, r *http.Request, req *chatRequest, 
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no") // proxies hold back what they buffer
 	s := &speaker{
-		w: w, flush: http.NewResponseController(w), usage: req.StreamOptions.IncludeUsage,
+		w: w, r: r, flush: http.NewResponseController(w), usage: req.StreamOptions.IncludeUsage,
 		like: chunk{ID: idOf(ulid.Make().String()), Object: "chat.completion.chunk", Created: time.Now().Unix(), Model: req.Model},
 	}
 	s.say(delta{Role: "assistant", Content: new("")}, nil)
@@ -116,6 +116,7 @@ func receive(ctx context.Context, events grpc.ServerStreamingClient[orchestrator
 // speaker writes an answer as server-sent events.
 type speaker struct {
 	w     http.ResponseWriter
+	r     *http.Request
 	flush *http.ResponseController
 	like  chunk // what all chunks have
 	usage bool  // whether the cost is to be told
@@ -149,7 +150,7 @@ func (s *speaker) end(e *orchestratorv1.AskStreamResponse) {
 	content := contentOf(run)
 	s.write(remaining(s.sent.String(), content))
 	last := s.like
-	last.Choices = []chunkChoice{{Delta: delta{Annotations: annotate(s.sent.String(), run)}, FinishReason: new("stop")}}
+	last.Choices = []chunkChoice{{Delta: delta{Annotations: annotate(s.sent.String(), run, pageOf(s.r, run))}, FinishReason: new("stop")}}
 	cost := usageOf(run.GetUsage())
 	last.Triplemesh = event(e)
 	s.chunk(last)

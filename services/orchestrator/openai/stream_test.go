@@ -112,7 +112,7 @@ func TestAStreamTellsOfStagesTheTextAndWhatItRestsOn(t *testing.T) {
 		t.Errorf("the last chunk is %+v", last)
 	}
 	a := last.Choices[0].Delta.Annotations
-	if len(a) != 1 || s.text[*a[0].Triple.Start:*a[0].Triple.End] != stagetest.Director {
+	if len(a) != 1 || s.text[a[0].Page.Start:a[0].Page.End] != stagetest.Director {
 		t.Errorf("annotated by %+v", a)
 	}
 }
