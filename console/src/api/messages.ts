@@ -3,6 +3,7 @@ export type {
   AnswerVerdictJson as AnswerVerdict,
   QuestionVerdictJson as QuestionVerdict,
 } from "./contract/triplemesh/evaluator/v1/evaluator_pb";
+export type { TurnJson as Turn } from "./contract/triplemesh/generator/v1/generator_pb";
 export type {
   CandidateAnswerJson as CandidateAnswer,
   DroppedSubjectJson as DroppedSubject,
@@ -19,8 +20,8 @@ export type {
   RelationStepJson as RelationStep,
   ScoredTripleJson as ScoredTriple,
   SubjectEvidenceJson as SubjectEvidence,
-  TextSpanJson as TextSpan,
   TermKindJson as TermKind,
+  TextSpanJson as TextSpan,
   TripleJson as Triple,
 } from "./contract/triplemesh/graph/v1/graph_pb";
 export type {

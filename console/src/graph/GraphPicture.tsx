@@ -3,6 +3,7 @@ import { useServices } from "../app/services";
 import { Icon } from "../ui/Icon";
 import { Spinner } from "../ui/Spinner";
 import type { Graph } from "./graph";
+import { rowsOf } from "./layout";
 import type { Picture, PictureEvents } from "./picture";
 import "./picture.css";
 
@@ -14,14 +15,12 @@ export function GraphPicture({
   graph,
   label,
   near = null,
-  tall = false,
   ...events
 }: {
   graph: Graph;
   label: string;
   /** The edge to make stand out. */
   near?: string | null;
-  tall?: boolean;
 } & PictureEvents) {
   const { theme } = useServices();
   const canvas = useRef<HTMLDivElement>(null);
@@ -71,7 +70,7 @@ export function GraphPicture({
   }, [picture, choice]);
 
   return (
-    <figure class={`picture${tall ? " tall" : ""}`}>
+    <figure class="picture" style={{ height: `${height(graph)}rem` }}>
       {/* The library would add a style of its own, which the page's policy
           forbids; it does not where it finds this name. */}
       <span id="__________cytoscape_stylesheet" hidden />
@@ -108,4 +107,10 @@ export function GraphPicture({
       </figcaption>
     </figure>
   );
+}
+
+// High enough to read the names of a graph in layers; a large one is zoomed into.
+function height(graph: Graph): number {
+  const rows = rowsOf(graph);
+  return rows === 0 ? 32 : Math.min(36, Math.max(17, rows * 2.6 + 3));
 }

@@ -6,7 +6,7 @@ export type Point = { x: number; y: number };
 /** The room between the middles of neighbours. */
 export type Spacing = { across: number; down: number };
 
-const roomy: Spacing = { across: 290, down: 58 };
+const roomy: Spacing = { across: 320, down: 46 };
 
 /** The largest layer that is still drawn as one column. */
 const tallest = 36;
@@ -20,6 +20,30 @@ export function place(graph: Graph, spacing: Spacing = roomy): Map<string, Point
   const height = Math.max(0, ...layers.map((layer) => layer.length));
   return height <= tallest ? inLayers(graph, layers, spacing) : aroundHubs(graph);
 }
+
+/** How many nodes stand above one another at most; 0 where they stand around hubs. */
+export function rowsOf(graph: Graph): number {
+  const height = Math.max(0, ...layersOf(graph).map((layer) => layer.length));
+  return height <= tallest ? height : 0;
+}
+
+/**
+ * The places drawn apart from side to side until they fill a frame of this
+ * shape, but not beyond twice their width: letters do not grow with them.
+ */
+export function stretched(places: Map<string, Point>, aspect: number): Map<string, Point> {
+  const all = [...places.values()];
+  const width = extent(all.map(({ x }) => x));
+  const height = extent(all.map(({ y }) => y));
+  if (width === 0 || !Number.isFinite(aspect)) {
+    return places;
+  }
+  const by = Math.min(2, Math.max(1, (height * aspect) / width));
+  return new Map([...places].map(([id, { x, y }]) => [id, { x: x * by, y }]));
+}
+
+const extent = (values: number[]): number =>
+  values.length ? Math.max(...values) - Math.min(...values) : 0;
 
 /**
  * The nodes by how many edges lead to them from where edges begin. Where edges

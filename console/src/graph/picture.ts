@@ -1,7 +1,7 @@
 import cytoscape, { type Core, type ElementDefinition } from "cytoscape";
 import { clip } from "../format/text";
 import { endsOf, type Graph } from "./graph";
-import { type Point, place } from "./layout";
+import { type Point, place, stretched } from "./layout";
 import { coloursOf, marks, stylesheet } from "./style";
 
 /** What a picture tells of. */
@@ -41,7 +41,7 @@ export function draw(container: HTMLElement, graph: Graph, events: PictureEvents
   const large = graph.edges.length > many;
   const cy = cytoscape({
     container,
-    elements: elements(graph),
+    elements: elements(graph, container),
     layout: { name: "preset", fit: true, padding },
     style: looks(container),
     minZoom: 0.04,
@@ -117,7 +117,7 @@ function leaveWheelToPage(container: HTMLElement): () => void {
 }
 
 function become(cy: Core, graph: Graph) {
-  const next = elements(graph);
+  const next = elements(graph, cy.container());
   const ids = new Set(next.map((element) => element.data.id));
   const still = graph.edges.length > many || matchMedia("(prefers-reduced-motion: reduce)").matches;
   cy.stop();
@@ -202,8 +202,11 @@ function looks(container: HTMLElement) {
   return stylesheet(coloursOf(container), getComputedStyle(container).fontFamily);
 }
 
-function elements(graph: Graph): ElementDefinition[] {
-  const places = place(graph);
+function elements(graph: Graph, container: HTMLElement | null): ElementDefinition[] {
+  const places = stretched(
+    place(graph),
+    (container?.clientWidth ?? 0) / (container?.clientHeight ?? 0),
+  );
   const nodes = graph.nodes.map((node): ElementDefinition => {
     const label = oneLine(clip(node.id, 26));
     return {
@@ -222,12 +225,15 @@ function elements(graph: Graph): ElementDefinition[] {
     const { sign } = marks[edge.mark];
     const relation = oneLine(clip(edge.triple.relation ?? "", 24));
     const [from, to] = endsOf(edge);
+    const label = sign ? `${sign} ${relation}` : relation;
     return {
       data: {
         id: edge.id,
         source: `node ${from}`,
         target: `node ${to}`,
-        label: sign ? `${sign} ${relation}` : relation,
+        label,
+        // Labels stand before the arrows' heads, where edges are apart.
+        offset: Array.from(label).length * 3.3 + 16,
       },
       classes: edge.backwards ? `${edge.mark} backwards` : edge.mark,
     };

@@ -40,7 +40,8 @@ export function Neighbourhood({
     >
       {edge ? <About edge={edge} kg={kg} /> : null}
       {edge ? (
-        <div class="ends" role="group" aria-label="Around which end">
+        <fieldset class="ends">
+          <legend class="unseen">Around which end</legend>
           <EndButton
             name={edge.triple.subject ?? ""}
             at={entity}
@@ -53,7 +54,7 @@ export function Neighbourhood({
               onChoose={(name) => setTrail([name])}
             />
           )}
-        </div>
+        </fieldset>
       ) : null}
       {kgs.length > 1 ? (
         <label class="ends">

@@ -33,6 +33,11 @@ export function RunView({
     <div class="run">
       <section class="card run-answer" aria-label="Answer">
         <StageRail stages={stages} />
+        {run.standaloneQuestion ? (
+          <p class="muted">
+            Answered as: <q dir="auto">{run.standaloneQuestion}</q>
+          </p>
+        ) : null}
         {text ? <AnswerText text={text} writing={writing} /> : null}
         {settled ? <Answers run={run} /> : null}
         {settled && run.partial ? (

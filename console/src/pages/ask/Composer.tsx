@@ -1,0 +1,89 @@
+import { useId } from "preact/hooks";
+import type { MeshFacts } from "../../run/useMesh";
+import { Icon } from "../../ui/Icon";
+import type { AskForm } from "./form";
+import { KgChoice } from "./KgChoice";
+import { MethodChoice } from "./MethodChoice";
+import { Options } from "./Options";
+
+/** Where a question is written: with its method, its knowledge graphs and its options. */
+export function Composer({
+  form,
+  mesh,
+  busy,
+  onChange,
+  onAsk,
+  onStop,
+}: {
+  form: AskForm;
+  mesh: MeshFacts;
+  busy: boolean;
+  onChange: (form: AskForm) => void;
+  onAsk: () => void;
+  onStop: () => void;
+}) {
+  const id = useId();
+  const method = mesh.methods.find(({ name }) => name === form.method);
+  const change = (part: Partial<AskForm>) => onChange({ ...form, ...part });
+  return (
+    <form
+      class="card composer"
+      aria-label="Question"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onAsk();
+      }}
+    >
+      <label for={id} class="unseen">
+        Your question
+      </label>
+      <textarea
+        id={id}
+        class="question"
+        rows={2}
+        dir="auto"
+        required
+        maxLength={16384}
+        placeholder="Ask anything the graph may know…"
+        value={form.question}
+        onInput={(event) => change({ question: event.currentTarget.value })}
+        onKeyDown={(event) => {
+          // Shift starts a new line; the keys of an input method choose letters.
+          if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+            event.preventDefault();
+            event.currentTarget.form?.requestSubmit();
+          }
+        }}
+      />
+      <div class="composer-row">
+        <MethodChoice
+          methods={mesh.methods}
+          value={form.method}
+          onChange={(name) => change({ method: name, until: "" })}
+        />
+        {method && !method.needsKg ? (
+          <p class="hint composer-nokg">This method reads no knowledge graph.</p>
+        ) : (
+          <KgChoice known={mesh.kgs} chosen={form.kgs} onChange={(kgs) => change({ kgs })} />
+        )}
+        {busy ? (
+          <button type="button" class="button danger composer-go" onClick={onStop}>
+            <Icon name="stop" /> Stop
+          </button>
+        ) : (
+          <button
+            type="submit"
+            class="button primary composer-go"
+            disabled={form.question.trim() === ""}
+          >
+            Ask <Icon name="arrow" />
+          </button>
+        )}
+      </div>
+      {method?.description ? (
+        <p class="hint">{`${method.description} Model calls: ${method.calls}.`}</p>
+      ) : null}
+      <Options form={form} method={method} onChange={change} />
+    </form>
+  );
+}

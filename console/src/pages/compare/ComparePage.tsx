@@ -1,0 +1,128 @@
+import { useState } from "preact/hooks";
+import type { Place } from "../../app/router";
+import { useServices } from "../../app/services";
+import { LiveView } from "../../run/LiveView";
+import { type Asking, useAsking } from "../../run/useAsking";
+import { type MeshFacts, useMesh } from "../../run/useMesh";
+import { ErrorBox } from "../../ui/ErrorBox";
+import { Icon } from "../../ui/Icon";
+import { formOf, queryOf, requestOf } from "../ask/form";
+import { KgChoice } from "../ask/KgChoice";
+import { MethodChoice } from "../ask/MethodChoice";
+import { Differences } from "./Differences";
+import "../ask/ask.css";
+import "./compare.css";
+
+/** Asks one question by two methods at once and shows how they differ. */
+export default function ComparePage({ query }: Place) {
+  const { router } = useServices();
+  const mesh = useMesh();
+  const [form, setForm] = useState(() => formOf(query));
+  const [other, setOther] = useState(query.get("with") ?? "ger");
+  const [left, right] = [useAsking(), useAsking()];
+  const busy = left.live?.state === "asking" || right.live?.state === "asking";
+
+  const ask = () => {
+    const whole = form.kgs.length ? form : { ...form, kgs: mesh.kgs.slice(0, 1) };
+    setForm(whole);
+    router.replace(["compare"], { ...queryOf(whole), with: other });
+    begin(left, whole, mesh, form.method);
+    begin(right, whole, mesh, other);
+  };
+  return (
+    <section class="page compare">
+      <h1>Two methods, one question</h1>
+      {mesh.error !== undefined ? (
+        <ErrorBox error={mesh.error} doing="Asking the mesh for its methods" />
+      ) : null}
+      <form
+        class="card composer"
+        aria-label="Question"
+        onSubmit={(event) => {
+          event.preventDefault();
+          ask();
+        }}
+      >
+        <label for="compare-question" class="unseen">
+          Your question
+        </label>
+        <textarea
+          id="compare-question"
+          class="question"
+          rows={2}
+          dir="auto"
+          required
+          maxLength={16384}
+          placeholder="Ask once, answer twice…"
+          value={form.question}
+          onInput={(event) => setForm({ ...form, question: event.currentTarget.value })}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+              event.preventDefault();
+              event.currentTarget.form?.requestSubmit();
+            }
+          }}
+        />
+        <div class="composer-row">
+          <MethodChoice
+            label="Left"
+            methods={mesh.methods}
+            value={form.method}
+            onChange={(method) => setForm({ ...form, method })}
+          />
+          <MethodChoice label="Right" methods={mesh.methods} value={other} onChange={setOther} />
+          <KgChoice
+            known={mesh.kgs}
+            chosen={form.kgs}
+            onChange={(kgs) => setForm({ ...form, kgs })}
+          />
+          {busy ? (
+            <button
+              type="button"
+              class="button danger composer-go"
+              onClick={() => {
+                left.stop();
+                right.stop();
+              }}
+            >
+              <Icon name="stop" /> Stop
+            </button>
+          ) : (
+            <button
+              type="submit"
+              class="button primary composer-go"
+              disabled={form.question.trim() === ""}
+            >
+              Ask both <Icon name="arrow" />
+            </button>
+          )}
+        </div>
+      </form>
+      {left.live?.state === "answered" && right.live?.state === "answered" ? (
+        <Differences left={left.live.run} right={right.live.run} />
+      ) : null}
+      {left.live && right.live ? (
+        <div class="sides">
+          <Side asking={left} name="Left" mesh={mesh} />
+          <Side asking={right} name="Right" mesh={mesh} />
+        </div>
+      ) : null}
+    </section>
+  );
+}
+
+function begin(asking: Asking, form: ReturnType<typeof formOf>, mesh: MeshFacts, name: string) {
+  const method = mesh.methods.find((known) => known.name === name);
+  asking.ask(requestOf({ ...form, method: name }, { method }), method?.stages ?? []);
+}
+
+function Side({ asking, name, mesh }: { asking: Asking; name: string; mesh: MeshFacts }) {
+  return (
+    <section class="side" aria-label={`${name}: ${asking.live?.run.method ?? ""}`}>
+      <h2>
+        <code>{asking.live?.run.method ?? "…"}</code>
+      </h2>
+      {asking.live ? <LiveView live={asking.live} traceUrl={mesh.traceUrl} /> : null}
+    </section>
+  );
+}

@@ -1,0 +1,63 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Mesh, Method, SnapshotInfo } from "../api/messages";
+import { useApi, useServices } from "../app/services";
+
+/** What a page that asks needs to know of the mesh. */
+export type MeshFacts = {
+  methods: Method[];
+  /** The names of the knowledge graphs that questions can read. */
+  kgs: string[];
+  /** Where traces can be looked at, with "{trace_id}" in it. */
+  traceUrl: string | undefined;
+  /** Why the methods are not known. */
+  error: unknown;
+  /** Whether the methods are known, or why they are not. */
+  known: boolean;
+};
+
+/** Asks the mesh which methods and knowledge graphs it has, and again with every new token. */
+export function useMesh(): MeshFacts {
+  const api = useApi();
+  const { token } = useServices();
+  const said = token.value.value;
+  const [facts, setFacts] = useState<MeshFacts>({
+    methods: [],
+    kgs: [],
+    traceUrl: undefined,
+    error: undefined,
+    known: false,
+  });
+  useEffect(() => {
+    const leaving = new AbortController();
+    const options = { signal: leaving.signal };
+    const learn = (part: Partial<MeshFacts>) => {
+      if (!leaving.signal.aborted) {
+        setFacts((before) => ({ ...before, ...part }));
+      }
+    };
+    api.methods(options).then(
+      ({ methods = [] }) => learn({ methods, error: undefined, known: true }),
+      (error: unknown) => learn({ error, known: true }),
+    );
+    // A mesh without a retriever, or a token that may not read knowledge graphs,
+    // still answers by methods that need none.
+    api.kgs(undefined, options).then(
+      ({ snapshots = [] }) => learn({ kgs: activeKgs(snapshots) }),
+      () => undefined,
+    );
+    api.mesh(options).then(
+      (mesh: Mesh) => learn({ traceUrl: mesh.traceUrl }),
+      () => undefined,
+    );
+    return () => leaving.abort();
+  }, [api, said]);
+  return facts;
+}
+
+/** The names of knowledge graphs with a snapshot that questions read, each once. */
+export function activeKgs(snapshots: SnapshotInfo[]): string[] {
+  const active = snapshots
+    .filter((snapshot) => snapshot.active)
+    .map((snapshot) => snapshot.kg?.name ?? "");
+  return [...new Set(active)].filter(Boolean);
+}
