@@ -8,6 +8,9 @@ MODULES := proto internal $(STAGES:%=services/%) bench cmd/triplemesh deploy tes
 ALL     := $(MODULES:%=./%/...)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 TOOLS   := $(CURDIR)/.cache/bin
+# What makes code of the contract.
+GENERATORS := $(TOOLS)/buf $(TOOLS)/protoc-gen-go $(TOOLS)/protoc-gen-go-grpc $(TOOLS)/protoc-gen-grpc-gateway
+REST    := services/orchestrator/rest
 
 # With a model endpoint of one's own, the demo needs no local model.
 DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
@@ -34,17 +37,18 @@ setup: build ## Fetch the encoder, the model and its server into .cache.
 test: setup $(TOOLS)/grpcurl ## Run every test that needs no cluster.
 	go test -timeout 20m $(TESTFLAGS) $(ALL)
 
-lint: $(TOOLS)/buf $(TOOLS)/protoc-gen-go $(TOOLS)/protoc-gen-go-grpc $(TOOLS)/staticcheck ## Check format, code, contract, and that each module stands alone.
+lint: $(GENERATORS) $(TOOLS)/staticcheck ## Check format, code, contract, and that each module stands alone.
 	@unformatted=$$(git ls-files -co --exclude-standard '*.go' | xargs gofmt -l); \
 	  [ -z "$$unformatted" ] || { echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; }
 	$(TOOLS)/buf lint
 	$(if $(BASE),$(TOOLS)/buf breaking --against '.git#ref=$(BASE)',@echo "buf breaking: no published main to compare with")
 	@fresh=$$(mktemp -d) && trap 'rm -rf "$$fresh"' EXIT && $(TOOLS)/buf generate -o "$$fresh" && \
-	  diff -r -x '*.proto' -x go.mod -x go.sum "$$fresh/proto" proto || { echo "generated code is out of step: run make generate"; exit 1; }
+	  diff -r -x '*.proto' -x go.mod -x go.sum "$$fresh/proto" proto && \
+	  diff -r "$$fresh/$(REST)/gateway" $(REST)/gateway && diff "$$fresh/$(REST)/openapi.json" $(REST)/openapi.json || { echo "generated code is out of step: run make generate"; exit 1; }
 	@set -e; for m in $(MODULES); do echo "go vet $$m"; (cd $$m && GOWORK=off go vet ./... && GOWORK=off go mod tidy -diff); done
 	$(TOOLS)/staticcheck $(ALL)
 
-generate: $(TOOLS)/buf $(TOOLS)/protoc-gen-go $(TOOLS)/protoc-gen-go-grpc ## Format the protos and generate their Go.
+generate: $(GENERATORS) ## Format the protos and generate what follows from them: Go, the gateway and the OpenAPI document.
 	$(TOOLS)/buf format -w proto
 	$(TOOLS)/buf generate
 
@@ -100,7 +104,7 @@ else
 	  -loader node/load.sh -killer node/kill.sh; status=$$?; $(KUBE)/down.sh; exit $$status
 endif
 
-tools: $(TOOLS)/buf $(TOOLS)/protoc-gen-go $(TOOLS)/protoc-gen-go-grpc $(TOOLS)/staticcheck $(TOOLS)/grpcurl ## Install the tools of the trade into .cache/bin.
+tools: $(GENERATORS) $(TOOLS)/staticcheck $(TOOLS)/grpcurl ## Install the tools of the trade into .cache/bin.
 
 clean: ## Remove what was built; what was fetched and loaded stays.
 	rm -rf bin
@@ -109,6 +113,7 @@ clean: ## Remove what was built; what was fetched and loaded stays.
 $(TOOLS)/buf:                PACKAGE := github.com/bufbuild/buf/cmd/buf@v1.75.0
 $(TOOLS)/protoc-gen-go:      PACKAGE := google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12
 $(TOOLS)/protoc-gen-go-grpc: PACKAGE := google.golang.org/grpc/cmd/protoc-gen-go-grpc@v1.6.2
+$(TOOLS)/protoc-gen-grpc-gateway: PACKAGE := github.com/grpc-ecosystem/grpc-gateway/v2/protoc-gen-grpc-gateway@v2.31.0
 $(TOOLS)/staticcheck:        PACKAGE := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 $(TOOLS)/grpcurl:            PACKAGE := github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.3
 $(TOOLS)/%: Makefile

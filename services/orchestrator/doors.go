@@ -8,6 +8,7 @@ import (
 	"github.com/triplemesh/triplemesh/services/orchestrator/mcp"
 	"github.com/triplemesh/triplemesh/services/orchestrator/openai"
 	"github.com/triplemesh/triplemesh/services/orchestrator/reports"
+	"github.com/triplemesh/triplemesh/services/orchestrator/rest"
 	"github.com/triplemesh/triplemesh/services/orchestrator/web"
 )
 
@@ -18,8 +19,13 @@ func openDoors(cfg Config, conn grpc.ClientConnInterface, tel *telemetry.Telemet
 	if err != nil {
 		return nil, err
 	}
+	api, err := rest.New(conn, cfg.HTTP.Heartbeat)
+	if err != nil {
+		return nil, err
+	}
 	reports := reports.New(conn, cfg.HTTP.Reports)
 	return web.New(cfg.HTTP, secure, tel,
+		web.Door{Pattern: "/api/", Handler: api, Uploads: rest.Uploads},
 		web.Door{Pattern: "GET /api/v1/reports", Handler: reports},
 		web.Door{Pattern: "/reports/", Handler: reports},
 		web.Door{Pattern: "/v1/", Handler: openai.New(conn, openai.Config{Heartbeat: cfg.HTTP.Heartbeat})},

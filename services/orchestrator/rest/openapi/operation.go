@@ -1,0 +1,185 @@
+package openapi
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/compiler/protogen"
+	"google.golang.org/protobuf/proto"
+
+	authv1 "github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1"
+)
+
+// add adds what a method does at one place; nth counts its places.
+func (c *contract) add(paths object, r rule, nth int) error {
+	m, ok := c.methods[r.Selector]
+	if !ok {
+		return errors.New("the contract has no such method")
+	}
+	verb, path, err := r.place()
+	if err != nil {
+		return err
+	}
+	fields := variables(path)
+	op := operation(m)
+	if nth > 0 {
+		op["operationId"] = m.GoName + "By" + name(fields)
+	}
+	parameters := list{}
+	for _, field := range fields {
+		f, err := find(m.Input, field)
+		if err != nil {
+			return err
+		}
+		s := c.field(f, in)
+		delete(s, "description")
+		parameters = append(parameters, object{
+			"name": parameter(field), "in": "path", "required": true, "schema": s, "description": said(f.Comments.Leading),
+		})
+		path = strings.ReplaceAll(path, "{"+field+"}", "{"+parameter(field)+"}")
+	}
+	switch r.Body {
+	case "":
+		parameters = append(parameters, c.query(m.Input, fields, "")...)
+	case "*":
+		op["requestBody"] = body(c.fields(m.Input, in, fields))
+	default:
+		f, err := find(m.Input, r.Body)
+		if err != nil {
+			return err
+		}
+		if below, _ := pathsBelow(r.Body, fields); below != nil {
+			op["requestBody"] = body(c.fields(f.Message, in, below))
+		} else {
+			op["requestBody"] = body(c.message(f.Message, in))
+		}
+		parameters = append(parameters, c.query(m.Input, append(fields, r.Body), r.Body)...)
+	}
+	if len(parameters) > 0 {
+		op["parameters"] = parameters
+	}
+	ok200 := object{"description": said(m.Output.Comments.Leading), "headers": object{"X-Request-Id": requestIDHeader}}
+	if m.Desc.IsStreamingServer() {
+		ok200["content"] = c.events(m.Output)
+	} else {
+		ok200["content"] = object{"application/json": object{"schema": c.message(m.Output, out)}}
+	}
+	op["responses"] = responses(ok200)
+	at, _ := paths[path].(object)
+	if at == nil {
+		at = object{}
+		paths[path] = at
+	}
+	if at[verb] != nil {
+		return fmt.Errorf("%s %s is taken", verb, path)
+	}
+	at[verb] = op
+	return nil
+}
+
+// operation is what is known of a method wherever it is.
+func operation(m *protogen.Method) object {
+	text := said(m.Comments.Leading)
+	summary, _, _ := strings.Cut(text, ": ")
+	summary, _, _ = strings.Cut(summary, ". ")
+	op := object{
+		"operationId": m.GoName, "tags": list{string(m.Parent.Desc.Name())},
+		"summary": strings.TrimSuffix(strings.SplitN(summary, "\n", 2)[0], "."), "description": text,
+	}
+	if scope, ok := proto.GetExtension(m.Desc.Options(), authv1.E_Scope).(authv1.Scope); ok {
+		op["description"] = text + "\n\nNeeds the scope " + strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(scope.String(), "SCOPE_")), "_", ":") + "."
+	}
+	return op
+}
+
+// query are the parameters of the fields that are neither in the path nor in
+// the body. Those of a message of which the path has a part go by their own
+// names; where they belong is in x-field.
+func (c *contract) query(m *protogen.Message, taken []string, body string) list {
+	var all list
+	for _, f := range m.Fields {
+		field := string(f.Desc.Name())
+		below, left := pathsBelow(field, taken)
+		switch {
+		case left || field == body:
+		case below != nil:
+			for _, inner := range f.Message.Fields {
+				if !slices.Contains(below, string(inner.Desc.Name())) {
+					all = append(all, c.queried(inner, field+"."+string(inner.Desc.Name())))
+				}
+			}
+		case f.Message == nil && !f.Desc.IsList():
+			all = append(all, c.queried(f, field))
+		}
+	}
+	return all
+}
+
+func (c *contract) queried(f *protogen.Field, path string) object {
+	s := c.field(f, in)
+	delete(s, "description")
+	return object{"name": f.Desc.JSONName(), "in": "query", "schema": s, "description": said(f.Comments.Leading), "x-field": path}
+}
+
+// body is a request's; it may be left out where nothing in it must be there.
+func body(s object) object {
+	_, required := s["required"]
+	if _, referred := s["$ref"]; referred {
+		required = true
+	}
+	return object{"required": required, "content": object{"application/json": object{"schema": s}}}
+}
+
+// events is a stream of server-sent events.
+func (c *contract) events(m *protogen.Message) object {
+	names := list{}
+	for _, f := range m.Fields {
+		names = append(names, f.Desc.JSONName())
+	}
+	return object{"text/event-stream": object{
+		"schema": object{"type": "string", "description": "Events whose data is in x-events. A line that begins with a colon says that the stream is there. " +
+			"A failure after the stream began is the event error, whose data is a Problem."},
+		"x-events": object{"names": names, "data": c.message(m, out), "error": ref("Problem")},
+	}}
+}
+
+// responses are what a request may be answered.
+func responses(ok object) object {
+	all := object{"200": ok, "default": problemResponse}
+	for _, status := range []string{"400", "401", "403", "404", "429", "503"} {
+		all[status] = problemResponse
+	}
+	return all
+}
+
+var problemResponse = object{"$ref": "#/components/responses/Problem"}
+
+// find is the field at a path.
+func find(m *protogen.Message, path string) (*protogen.Field, error) {
+	first, rest, deeper := strings.Cut(path, ".")
+	for _, f := range m.Fields {
+		if string(f.Desc.Name()) != first {
+			continue
+		}
+		if !deeper {
+			return f, nil
+		}
+		return find(f.Message, rest)
+	}
+	return nil, fmt.Errorf("%s has no field %s", m.Desc.FullName(), path)
+}
+
+// parameter is what a field in a path is called: "kg.name" is kg.
+func parameter(field string) string { return strings.TrimSuffix(field, ".name") }
+
+// name is what fields are called in an operation's id.
+func name(fields []string) string {
+	var b strings.Builder
+	for _, f := range fields {
+		p := parameter(f)
+		b.WriteString(strings.ToUpper(p[:1]) + p[1:])
+	}
+	return b.String()
+}

@@ -1,0 +1,128 @@
+package rest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/triplemesh/triplemesh/services/orchestrator/problem"
+)
+
+// routes are where the operations of the OpenAPI document are.
+type routes []route
+
+// route is one path and what can be done there, by verb.
+type route struct {
+	path       *regexp.Regexp
+	operations map[string]operation
+}
+
+// operation is what the document says of a request.
+type operation struct {
+	ID         string      `json:"operationId"`
+	Parameters []parameter `json:"parameters"`
+}
+
+// parameter is one value of a path or a query.
+type parameter struct {
+	Name string `json:"name"`
+	In   string `json:"in"`
+	// Field is where the message has it.
+	Field string `json:"x-field"`
+}
+
+var variable = regexp.MustCompile(`\\\{[A-Za-z]+\\\}`)
+
+func readRoutes(document []byte) (routes, error) {
+	var d struct {
+		Paths map[string]map[string]operation `json:"paths"`
+	}
+	if err := json.Unmarshal(document, &d); err != nil {
+		return nil, fmt.Errorf("read the OpenAPI document: %w", err)
+	}
+	var all routes
+	for path, operations := range d.Paths {
+		r := route{operations: map[string]operation{}}
+		// A verb stands behind a colon, so that no name holds one.
+		r.path = regexp.MustCompile("^" + variable.ReplaceAllString(regexp.QuoteMeta(path), "([^/:]+)") + "$")
+		for verb, operation := range operations {
+			r.operations[strings.ToUpper(verb)] = operation
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// find is the operation that a request asks for. Where there is none it has
+// said so.
+func (all routes) find(w http.ResponseWriter, r *http.Request) (route, operation, bool) {
+	i := slices.IndexFunc(all, func(at route) bool { return at.path.MatchString(r.URL.Path) })
+	if i < 0 {
+		problem.Write(w, r, problem.New(http.StatusNotFound, codes.NotFound, "there is nothing here; /api/openapi.json tells what there is"))
+		return route{}, operation{}, false
+	}
+	op, ok := all[i].operations[r.Method]
+	if !ok {
+		var verbs []string
+		for verb := range all[i].operations {
+			verbs = append(verbs, verb)
+		}
+		slices.Sort(verbs)
+		w.Header().Set("Allow", strings.Join(verbs, ", "))
+		problem.Write(w, r, problem.New(http.StatusMethodNotAllowed, codes.Unimplemented,
+			fmt.Sprintf("%.20s cannot be done here: %s can", r.Method, strings.Join(verbs, " and "))))
+	}
+	return all[i], op, ok
+}
+
+// variable is the value of the only variable in a path.
+func (r route) variable(path string) string { return r.path.FindStringSubmatch(path)[1] }
+
+// takeQuery puts the parameters of a query where the message has them. One that
+// the operation does not have is refused: it would else be passed over.
+func (op operation) takeQuery(w http.ResponseWriter, r *http.Request) bool {
+	given, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		problem.Write(w, r, problem.New(http.StatusBadRequest, codes.InvalidArgument, "the query cannot be read: "+err.Error()))
+		return false
+	}
+	taken := url.Values{}
+	for name, values := range given {
+		i := slices.IndexFunc(op.Parameters, func(p parameter) bool { return p.In == "query" && p.Name == name })
+		var wrong string
+		switch {
+		case i < 0:
+			wrong = op.lacks()
+		case len(values) > 1:
+			wrong = "it is given more than once"
+		default:
+			taken.Set(op.Parameters[i].Field, values[0])
+			continue
+		}
+		p := problem.New(http.StatusBadRequest, codes.InvalidArgument, fmt.Sprintf("the query has %.100q: %s", name, wrong))
+		p.Violations = []problem.Violation{{Field: name, Description: wrong}}
+		problem.Write(w, r, p)
+		return false
+	}
+	r.URL.RawQuery = taken.Encode()
+	return true
+}
+
+func (op operation) lacks() string {
+	var names []string
+	for _, p := range op.Parameters {
+		if p.In == "query" {
+			names = append(names, p.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "there are no parameters here"
+	}
+	return "there are " + strings.Join(names, ", ")
+}
