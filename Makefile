@@ -17,7 +17,7 @@ DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
 # What protos must not break: the last published main, where git knows one.
 BASE ?= $(shell git rev-parse -q --verify refs/remotes/origin/main >/dev/null && echo refs/remotes/origin/main)
 
-.PHONY: help demo build setup test store-test neo4j-test weaviate-test lint generate fuzz bench images k8s-check k8s-test tools clean
+.PHONY: help demo build setup test store-test neo4j-test weaviate-test lint generate openai-test fuzz bench images k8s-check k8s-test tools clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,6 +66,16 @@ weaviate-test: ## Test the store in Weaviate on clusters of WEAVIATE_NODES (1 an
 	@set -e; trap '$(WEAVIATE)/down.sh --wipe' EXIT; for nodes in $(WEAVIATE_NODES); do \
 	  $(WEAVIATE)/down.sh; set -a; eval "$$($(WEAVIATE)/up.sh $$nodes)"; WEAVIATE_UP="$(CURDIR)/$(WEAVIATE)/up.sh $$nodes"; set +a; \
 	  go test -count=1 -timeout 30m -tags weaviate ./services/retriever/store/weaviate; done
+
+openai-test: build .cache/openai/.complete ## Test the door for OpenAI's API with the official clients for Python and Node.
+	bin/triplemesh setup --no-model --no-model-server
+	npm ci --silent --prefix tests/openai
+	go test -count=1 -tags openai ./tests/openai
+
+.cache/openai/.complete: tests/openai/requirements.txt
+	rm -rf $(@D)
+	python3 -m pip install --quiet --no-deps --no-warn-conflicts --target $(@D) -r $<
+	@touch $@
 
 fuzz: ## Run every fuzz target for FUZZTIME (30s).
 	@set -e; grep -rlE '^func Fuzz' --include='*_test.go' $(MODULES) | while read -r file; do \
