@@ -16,8 +16,8 @@ type kgPropose struct {
 	Out      string        `default:"proposed.tsv" placeholder:"FILE" help:"Where the proposals are written, for review. (default: ${default})"`
 	Review   bool          `help:"Review them on the terminal afterwards, as kg review does."`
 	Model    string        `placeholder:"NAME" help:"Model to ask, as the endpoint knows it."`
-	Parallel int           `default:"2" placeholder:"N" help:"How many passages are asked about at the same time. (default: ${default})"`
-	Timeout  time.Duration `default:"5m" help:"Longest time for a passage. (default: ${default})"`
+	Parallel int           `default:"2" placeholder:"N" help:"How many sentences are asked about at the same time. (default: ${default})"`
+	Timeout  time.Duration `default:"5m" help:"Longest time for a sentence. (default: ${default})"`
 }
 
 // Help is printed below the flags.
@@ -38,7 +38,7 @@ func (c *kgPropose) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	task := board.Start(c.Out, "passages", 0)
+	task := board.Start(c.Out, "sentences", 0)
 	began := false
 	run := propose.Run{
 		Proposer: &propose.Mesh{Client: orchestratorv1.NewOrchestratorServiceClient(s), Model: c.Model, Timeout: c.Timeout},
@@ -56,11 +56,11 @@ func (c *kgPropose) Run(p *program) error {
 	task.Stop()
 	if err = errors.Join(err, s.end()); err != nil {
 		if out.Asked > 0 {
-			board.Say("%d of %d passages were read by now, and what they say is in %s; the same command goes on from there", out.Asked, out.Passages, c.Out)
+			board.Say("%d of %d sentences were read by now, and what they say is in %s; the same command goes on from there", out.Asked, out.Passages, c.Out)
 		}
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%s: %d triples of %d passages in %s, %d of them new; %s to review, %d with a name that may be another spelling\n",
+	fmt.Fprintf(p.stdout, "%s: %d triples of %d sentences in %s, %d of them new; %s to review, %d with a name that may be another spelling\n",
 		c.Out, out.Rows, out.Passages, count(len(texts), "file"), out.Proposed, count(out.Open, "triple"), out.Alike)
 	if c.Review {
 		return p.review(c.Out)

@@ -45,7 +45,7 @@ func TestProposalsAreReviewedAndLoaded(t *testing.T) {
 	dir := notes(t, map[string]string{"a.md": "Ada\x1b knows Bob. Bob knows Cleo.", "b.txt": "Cleo knows Dan.", "c.pdf": "", "d.txt": "caf\xe9"})
 	sheet := filepath.Join(dir, "proposed.tsv")
 	triplemesh(t, nil, "", "kg", "propose", dir, "--out", sheet, "--server", s.addr).
-		says(t, exitAnswered, "3 triples of 2 passages in 2 files, 3 of them new; 3 triples to review", "kg review "+sheet, "1 other file left alone", "not UTF-8")
+		says(t, exitAnswered, "3 triples of 3 sentences in 2 files, 3 of them new; 3 triples to review", "kg review "+sheet, "1 other file left alone", "not UTF-8")
 	triplemesh(t, nil, "", "kg", "load", "people", sheet, "--retriever", s.addr).says(t, exitUsage, "no triple of it is accepted yet", "kg review")
 	triplemesh(t, nil, "y\nn\n", "kg", "review", sheet).
 		says(t, exitAnswered, "1 of 3", "a.md:1", "Ada | knows | Bob", "Bob | knows | Cleo", "2 decided now; 1 accepted, 1 rejected, 1 not reviewed", "kg load NAME")

@@ -10,16 +10,9 @@ import (
 	"github.com/triplemesh/triplemesh/internal/sentence"
 )
 
-const (
-	// passageChars is how long a passage becomes, in characters. Small models
-	// lose facts of long ones.
-	passageChars = 600
-	// contextChars is how much of what stands before a passage goes with it.
-	contextChars = 300
-	// sentenceBytes is the longest sentence that is asked about, and a little less
-	// than the contract takes for a passage. What is longer is no prose.
-	sentenceBytes = 8 << 10
-)
+// sentenceBytes is the longest sentence that is asked about, and a little less
+// than the contract takes for a passage. What is longer is no prose.
+const sentenceBytes = 8 << 10
 
 // Text is a file that was read.
 type Text struct {
@@ -29,12 +22,12 @@ type Text struct {
 	Content string
 }
 
-// Passage is a part of a text that the model is asked about at once: some
-// sentences of one section.
+// Passage is a part of a text that the model is asked about at once: a sentence.
+// Small models lose facts of longer ones, and mix up what they are about.
 type Passage struct {
 	File string
-	// Text is the passage, Context what stands before it: the heading and the
-	// sentence before, which name what its pronouns mean.
+	// Text is the passage. Context is what names what its pronouns mean: a
+	// sentence before it, or the heading of its section; empty where it has none.
 	Text, Context string
 	// Start is where it begins, in characters of the file; FirstLine is in which
 	// line, from 1.
@@ -47,46 +40,26 @@ func (t Text) Passages() []Passage {
 	prose := blank(t.Content)
 	runes := []rune(prose)
 	var all []Passage
-	var open []sentence.Sentence
-	heading, before := "", ""
-	flush := func() {
-		if len(open) == 0 {
-			return
-		}
-		start, end := open[0].Start, open[len(open)-1].End
-		all = append(all, Passage{
-			File: t.File, Text: string(runes[start:end]), Context: lead(heading, before),
-			Start: start, FirstLine: 1 + strings.Count(string(runes[:start]), "\n"),
-		})
-		before, open = open[len(open)-1].Text, nil
-	}
+	var section []sentence.Sentence
+	heading := ""
+	line, at := 1, 0 // of the same place in the text
 	for _, s := range sentence.Split(prose) {
-		if title, ok := headingOf(s.Text); ok {
-			flush()
-			heading, before = title, ""
-			continue
-		}
 		if !wordy(s.Text) || len(s.Text) > sentenceBytes {
 			continue
 		}
-		if len(open) > 0 && s.End-open[0].Start > passageChars {
-			flush()
+		if title, ok := headingOf(s.Text); ok {
+			heading, section = title, nil
+			continue
 		}
-		open = append(open, s)
+		section = append(section, s)
+		context := sentence.Before(section, len(section)-1)
+		if len(section) == 1 && sentence.Refers(s.Text) {
+			context = heading
+		}
+		line, at = line+strings.Count(string(runes[at:s.Start]), "\n"), s.Start
+		all = append(all, Passage{File: t.File, Text: s.Text, Context: context, Start: s.Start, FirstLine: line})
 	}
-	flush()
 	return all
-}
-
-// lead is what stands before a passage, cut at its beginning.
-func lead(heading, before string) string {
-	if runes := []rune(before); len(runes) > contextChars {
-		before = string(runes[len(runes)-contextChars:])
-	}
-	if heading == "" || before == "" {
-		return heading + before
-	}
-	return heading + ". " + before
 }
 
 // headingOf reads a Markdown heading.
