@@ -71,15 +71,3 @@ func TestWatchPrintsGraphsAsTheirStagesEnd(t *testing.T) {
 	triplemesh(t, nil, "", "ask", "Who?", "--server", s.addr, "--watch").says(t, exitAnswered, "Edits", "Fixed graph", "Ada")
 	triplemesh(t, nil, "", "ask", "Who?", "--server", s.addr, "--watch", "--json").says(t, exitUsage, "leave one out")
 }
-
-func TestNearest(t *testing.T) {
-	known := []string{"pg-akv", "ger", "io", "auto", "ablation", "wikidata"}
-	for word, want := range map[string]string{
-		"pgakv": "pg-akv", "gre": "ger", "ato": "auto", "Wikidata": "wikidata", "wikidat": "wikidata", "wkiidata": "wikidata",
-		"lunch": "", "": "", "xyz": "",
-	} {
-		if got := nearest(word, known); got != want {
-			t.Errorf("nearest to %q is %q, want %q", word, got, want)
-		}
-	}
-}

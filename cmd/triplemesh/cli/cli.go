@@ -44,6 +44,7 @@ type commands struct {
 
 	Ask        askCommand        `cmd:"" help:"Answer a question."`
 	Up         upCommand         `cmd:"" help:"Run the services, and a model server if no model endpoint is configured."`
+	Init       initCommand       `cmd:"" help:"Choose a model and a knowledge graph, try both, and write a configuration."`
 	Setup      setupCommand      `cmd:"" help:"Fetch the encoder, the model and its server. What is there is not fetched again."`
 	KG         kgCommand         `cmd:"" name:"kg" help:"Load, list, switch and remove knowledge graphs."`
 	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Let other language models use a mesh, over the Model Context Protocol."`

@@ -1,52 +1,12 @@
 package cli
 
-import (
-	"strings"
-)
+import "github.com/triplemesh/triplemesh/cmd/triplemesh/probe"
 
 // didYouMean is the nearest of the known words, as a part of a sentence; empty
 // where none is near.
 func didYouMean(word string, known []string) string {
-	if near := nearest(word, known); near != "" {
+	if near := probe.Nearest(word, known); near != "" {
 		return " (did you mean " + near + "?)"
 	}
 	return ""
-}
-
-// nearest is the known word that a slip of the finger makes out of another:
-// with the fewest characters wrong, and no more than a third of them.
-func nearest(word string, known []string) string {
-	best, least := "", len([]rune(word))/3+2
-	for _, k := range known {
-		if d := distance(strings.ToLower(word), strings.ToLower(k)); d < least {
-			best, least = k, d
-		}
-	}
-	return best
-}
-
-// distance is how many characters must be put in, left out, replaced or swapped
-// with the next to make one word of another.
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	rows := [3][]int{make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)}
-	for j := range rows[1] {
-		rows[1][j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		before, last, row := rows[0], rows[1], rows[2]
-		row[0] = i
-		for j := 1; j <= len(y); j++ {
-			cost := 1
-			if x[i-1] == y[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		rows = [3][]int{last, row, before}
-	}
-	return rows[1][len(y)]
 }

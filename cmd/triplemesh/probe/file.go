@@ -1,0 +1,127 @@
+package probe
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"unicode/utf8"
+
+	"github.com/triplemesh/triplemesh/services/retriever/load"
+	"github.com/triplemesh/triplemesh/services/retriever/source"
+)
+
+// enough is how many statements of a file are looked at.
+const enough = 200
+
+// File reads the beginning of a file of triples. It returns the format that its
+// name tells.
+func File(ctx context.Context, path string) (format string, err error) {
+	if err := Text(path, false); err != nil {
+		return "", err
+	}
+	kind, ok := source.ByName(path)
+	if !ok {
+		return "", fmt.Errorf("%s: its name tells no format: rename it (.tsv, .csv, .nt, .nq, .ttl, .jsonld, .json of Wikidata, also with .gz, .bz2 or .zst), or name the format: triplemesh kg load NAME FILE --format tsv", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	statements, bad, err := load.Look(ctx, filepath.Base(path), kind, f, enough)
+	switch {
+	case statements > 0: // a bad line now and then is passed over
+		return kind.String(), nil
+	case bad != nil:
+		return "", fmt.Errorf("%s holds no facts as %s: %v", path, kind, bad)
+	case err != nil:
+		return "", fmt.Errorf("%s holds no facts as %s: %v", path, kind, err)
+	}
+	return "", fmt.Errorf("%s holds no facts as %s", path, kind)
+}
+
+// Text looks at the first bytes of a file, and tells what is no text of facts:
+// a folder, nothing at all, a web page, a program or a picture. A named format
+// takes what is packed otherwise than the name says.
+func Text(path string, named bool) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("%s: there is no such file%s", path, Neighbour(path))
+	case err != nil:
+		return err
+	case info.IsDir():
+		return fmt.Errorf("%s is a folder: name the files in it", path)
+	case info.Mode().IsRegular() && info.Size() == 0:
+		return fmt.Errorf("%s is empty: was it downloaded whole?", path)
+	case !info.Mode().IsRegular():
+		return nil // a pipe can be read only once
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	plain, err := source.Unpack(filepath.Base(path), f)
+	if err != nil {
+		if named {
+			return nil
+		}
+		return err
+	}
+	defer plain.Close()
+	head := make([]byte, 4096)
+	n, err := io.ReadFull(plain, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	return sort(path, head[:n])
+}
+
+// sort says what else than facts a text is.
+func sort(path string, head []byte) error {
+	start := bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))))
+	for _, page := range []string{"<!doctype html", "<html", "<head", "<script"} {
+		if bytes.HasPrefix(start, []byte(page)) {
+			return fmt.Errorf("%s is a web page, not facts: download the file itself, not the page that shows it", path)
+		}
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		return fmt.Errorf("%s is a zip archive: unpack it, and name the files in it", path)
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
+		return fmt.Errorf("%s is text in UTF-16: save it in UTF-8", path)
+	case bytes.IndexByte(head, 0) >= 0:
+		return fmt.Errorf("%s is no text but binary data: name a file of facts, such as .tsv, .csv, .nt or .ttl", path)
+	case bytes.HasPrefix(start, []byte("<?xml")):
+		return fmt.Errorf("%s is XML, which is not read: make N-Triples or Turtle of it, by `rapper` or `riot`", path)
+	}
+	// The last character may be cut.
+	for cut := range min(utf8.UTFMax, len(head)+1) {
+		if utf8.Valid(head[:len(head)-cut]) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is not in UTF-8: save it so (iconv -f LATIN1 -t UTF-8)", path)
+}
+
+// Neighbour asks whether another file of the folder was meant; empty where none
+// is near.
+func Neighbour(path string) string {
+	files, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, f := range files {
+		names = append(names, f.Name())
+	}
+	if near := Nearest(filepath.Base(path), names); near != "" {
+		return " (did you mean " + filepath.Join(filepath.Dir(path), near) + "?)"
+	}
+	return ""
+}
