@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j/config"
 )
 
 // Size is how much a graph holds.
@@ -20,7 +21,7 @@ func Reach(ctx context.Context, c Config) (size Size, err error) {
 	if c.User != "" {
 		auth = neo4j.BasicAuth(c.User, c.Password, "")
 	}
-	driver, err := neo4j.NewDriverWithContext(c.URI, auth, func(d *neo4j.Config) {
+	driver, err := neo4j.NewDriverWithContext(c.URI, auth, func(d *config.Config) {
 		d.MaxTransactionRetryTime, d.ConnectionAcquisitionTimeout, d.SocketConnectTimeout = 0, c.Timeout, c.Timeout
 	})
 	if err != nil {
