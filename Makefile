@@ -17,7 +17,7 @@ DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
 # What protos must not break: the last published main, where git knows one.
 BASE ?= $(shell git rev-parse -q --verify refs/remotes/origin/main >/dev/null && echo refs/remotes/origin/main)
 
-.PHONY: help demo build setup test store-test neo4j-test weaviate-test lint generate openai-test fuzz bench images k8s-check k8s-test tools clean
+.PHONY: help demo build setup test examples-test store-test neo4j-test weaviate-test lint generate openai-test fuzz bench images k8s-check k8s-test console console-check console-test tools clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,6 +77,19 @@ openai-test: build .cache/openai/.complete ## Test the door for OpenAI's API wit
 	python3 -m pip install --quiet --no-deps --no-warn-conflicts --target $(@D) -r $<
 	@touch $@
 
+PYTHON ?= python3
+EXAMPLES := .cache/examples
+
+examples-test: build $(EXAMPLES)/installed ## Test the clients in examples/ against a mesh with a scripted model.
+	bin/triplemesh setup --no-model --no-model-server
+	cd examples/python && ../../$(EXAMPLES)/bin/python generate.py && ../../$(EXAMPLES)/bin/mypy && \
+	  PYTHONPATH=. ../../$(EXAMPLES)/bin/python -m pytest -q
+
+$(EXAMPLES)/installed: examples/python/requirements.txt
+	$(PYTHON) -m venv $(EXAMPLES)
+	$(EXAMPLES)/bin/pip install -q -r $<
+	@touch $@
+
 fuzz: ## Run every fuzz target for FUZZTIME (30s).
 	@set -e; grep -rlE '^func Fuzz' --include='*_test.go' $(MODULES) | while read -r file; do \
 	  for target in $$(grep -oE '^func Fuzz[A-Za-z0-9_]+' $$file | cut -d' ' -f2); do \
@@ -113,6 +126,31 @@ else
 	export KUBECONFIG=$(KUBE_HOME)/run/kubeconfig; $(CLUSTER_TEST) -kustomization mesh-host-path \
 	  -loader node/load.sh -killer node/kill.sh; status=$$?; $(KUBE)/down.sh; exit $$status
 endif
+
+CONSOLE  := services/orchestrator/console/dist
+CHROMIUM ?= /usr/bin/chromium
+
+console: console/node_modules ## Build the console into the orchestrator, with Node.js.
+	cd console && npm run build
+
+console-check: console/node_modules $(TOOLS)/buf ## Check the console's code, and that what is committed is built from it.
+	cd console && npm run lint && npm run typecheck && npm test
+	@fresh=$$(mktemp -d) && trap 'rm -rf "$$fresh"' EXIT && \
+	  PATH="$(CURDIR)/console/node_modules/.bin:$$PATH" $(TOOLS)/buf generate --template console/buf.gen.yaml -o "$$fresh" && \
+	  diff -r "$$fresh/console/src/api/contract" console/src/api/contract || { echo "the console's contract is out of step: cd console && npm run generate"; exit 1; }
+	@fresh=$$(mktemp -d) && trap 'rm -rf "$$fresh"' EXIT && (cd console && npm run build -- --outDir "$$fresh") && \
+	  diff -r "$$fresh" $(CONSOLE) || { echo "$(CONSOLE) is out of step: run make console"; exit 1; }
+
+console-test: build console/node_modules ## Test the console in Chromium on a mesh with a scripted model; IMAGES=1 renews docs/images.
+	@[ -x "$(CHROMIUM)" ] || { echo "there is no Chromium at $(CHROMIUM): install it (apt-get install chromium), or say where it is by CHROMIUM=FILE"; exit 1; }
+	bin/triplemesh setup --no-model --no-model-server
+	go build -o bin/scripted ./tests/scripted
+	cd console && CHROMIUM="$(CHROMIUM)" IMAGES="$(IMAGES)" npm run test:browser
+
+console/node_modules: console/package-lock.json
+	@command -v npm >/dev/null || { echo "the console is built with Node.js 20 or later: install it with npm; nothing else needs them"; exit 1; }
+	cd console && npm ci
+	@touch $@
 
 tools: $(GENERATORS) $(TOOLS)/staticcheck $(TOOLS)/grpcurl ## Install the tools of the trade into .cache/bin.
 

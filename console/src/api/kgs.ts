@@ -92,7 +92,11 @@ export function createKgs(transport: Transport): KgsApi {
     verb: string,
     message: object,
     { snapshot, ...options }: CallOptions & AtSnapshot = {},
-  ) => callJson<T>(transport, `${at(kg)}:${verb}${query({ snapshot })}`, message, options);
+  ) => {
+    // The name stands in the path; what else there is to say of it in the body.
+    const whole = snapshot ? { ...message, kg: { snapshot } } : message;
+    return callJson<T>(transport, `${at(kg)}:${verb}`, whole, options);
+  };
   return {
     kgs: (kg, options) => callJson(transport, kg ? at(kg) : "kgs", undefined, options),
     activate: (kg, snapshot, options) => post(kg, "activate", { snapshot }, options),

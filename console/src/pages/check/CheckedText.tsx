@@ -115,7 +115,7 @@ function Marked({
             <Icon name={icon} size={11} />
             <span class="unseen">Claim </span>
             {claim + 1}
-            <span class="claim-word">{label}</span>
+            <span>{label}</span>
           </button>
         );
       })}

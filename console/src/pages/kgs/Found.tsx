@@ -12,7 +12,7 @@ import { TripleRow } from "./TripleRow";
 import "../../ui/triple.css";
 
 /** How many of each kind are shown. */
-const most = 20;
+const most = 12;
 
 /** What a knowledge graph has for some words. */
 export function Found({ kg, snapshot, words }: { kg: string; snapshot: string; words: string }) {

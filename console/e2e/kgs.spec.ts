@@ -1,0 +1,171 @@
+import { expect, expectAccessible, expectNoSidewaysScroll, type Page, test } from "./test";
+
+const films = [
+  "Alien\tdirector\tRidley Scott",
+  "Alien\tpublication date\t1979",
+  "Blade Runner\tdirector\tRidley Scott",
+  "Ridley Scott\tplace of birth\tSouth Shields",
+  "",
+].join("\n");
+
+/** Loads a file as a knowledge graph, by the console. */
+async function load(page: Page, kg: string, lines: string, name = "facts.tsv") {
+  await page.goto("#/kgs");
+  await page.getByRole("textbox", { name: /^Name/ }).fill(kg);
+  await page
+    .locator("input[type=file]")
+    .setInputFiles({ name, mimeType: "text/plain", buffer: Buffer.from(lines) });
+  await page.getByRole("button", { name: "Load", exact: true }).click();
+  await expect(page.locator(".load-result")).toContainText("was built of");
+}
+
+test("a graph goes through its life: loaded, looked into, changed, rolled back, dropped", async ({
+  page,
+}) => {
+  await load(page, "films", films);
+  await expect(page.locator(".load-result")).toContainText(
+    "films@1 was built of 4 lines: 4 triples",
+  );
+  await page.locator(".kg-list").getByRole("link", { name: "films" }).click();
+  await expect(page.getByRole("heading", { name: "films", level: 1 })).toBeVisible();
+
+  await test.step("entities, triples and relations are found by words", async () => {
+    await page.getByLabel("Find entities").fill("Ridley Scott");
+    await page.getByRole("button", { name: "Search" }).click();
+    const entities = page.getByRole("region", { name: "Entities" });
+    await expect(entities.getByRole("link", { name: "Ridley Scott" })).toBeVisible();
+    await expect(page.getByRole("region", { name: "Triples" })).toContainText("South Shields");
+    await expect(page.getByRole("region", { name: "Relations" })).toContainText("director");
+    await entities.getByRole("link", { name: "Ridley Scott" }).click();
+  });
+
+  await test.step("the triples around an entity are shown both ways", async () => {
+    await expect(page).toHaveURL(/entity=Ridley\+Scott/);
+    await expect(page.getByRole("region", { name: "Tells of it" })).toContainText("South Shields");
+    const into = page.getByRole("region", { name: "Leads to it" });
+    await expect(into).toContainText("Alien");
+    await expect(into).toContainText("Blade Runner");
+    await page.getByRole("combobox", { name: "Relation" }).selectOption("director");
+    await expect(page.getByRole("region", { name: "Tells of it" })).toContainText("Nothing.");
+    await into.getByRole("link", { name: "Alien" }).click();
+    await expect(page.getByRole("heading", { name: "Alien", level: 2 })).toBeVisible();
+    await page.goBack();
+    await expect(page.getByRole("heading", { name: "Ridley Scott", level: 2 })).toBeVisible();
+  });
+
+  await test.step("more is added as a delta", async () => {
+    await page.getByRole("tab", { name: "Load a file" }).click();
+    await page.getByLabel("What becomes of").selectOption("LOAD_MODE_ADD");
+    await page.locator("input[type=file]").setInputFiles({
+      name: "more.tsv",
+      mimeType: "text/plain",
+      buffer: Buffer.from("Aliens\tdirector\tJames Cameron\nthis line holds no triple\n"),
+    });
+    await page.getByRole("button", { name: "Load", exact: true }).click();
+    await expect(page.locator(".load-result")).toContainText("1 bad line left out");
+    await expect(page.locator(".load-errors")).toContainText("more.tsv:2");
+  });
+
+  const row = (n: number) => page.getByRole("row", { name: new RegExp(`^${n} `) });
+  await test.step("snapshots are activated, verified, compacted and rolled back", async () => {
+    await page.getByRole("tab", { name: /Snapshots/ }).click();
+    await expect(row(2)).toContainText("Active");
+    await expect(row(2)).toContainText("a delta of 1");
+    await page.getByRole("button", { name: "Activate films@1" }).click();
+    await expect(page.getByText("films@1 is active now.")).toBeVisible();
+    await expect(row(1)).toContainText("Active");
+    await page.getByRole("button", { name: "Verify films@1" }).click();
+    await expect(page.getByText("Every checksum of films@1 is right")).toBeVisible();
+    await page.getByRole("button", { name: "Activate films@2" }).click();
+    await expect(row(2)).toContainText("Active");
+    await page.getByRole("button", { name: "Compact films@2" }).click();
+    await expect(page.getByText("films@3 holds all of films@2.")).toBeVisible();
+    await expect(row(3)).toContainText("Active");
+    await page.getByRole("button", { name: "Roll back" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Roll back" }).click();
+    await expect(page.getByText("films@2 is active now.")).toBeVisible();
+  });
+
+  await test.step("nothing is dropped that is not confirmed", async () => {
+    await page.getByRole("button", { name: "Drop films@3" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+    await expect(row(3)).toBeVisible();
+    await page.getByRole("button", { name: "Drop films@3" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Drop films@3" }).click();
+    await expect(row(3)).toHaveCount(0);
+    await page.getByRole("button", { name: "Drop films", exact: true }).click();
+    await page.keyboard.press("Escape");
+    await expect(page.getByRole("dialog")).toHaveCount(0);
+    await page.getByRole("button", { name: "Drop films", exact: true }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Drop films" }).click();
+    await expect(page).toHaveURL(/#\/kgs$/);
+    await expect(page.locator(".kg-list").getByRole("link", { name: "wikidata" })).toBeVisible();
+    await expect(page.locator(".kg-list").getByRole("link", { name: "films" })).toHaveCount(0);
+  });
+});
+
+test("names that are markup, or written right to left, are shown as text", async ({ page }) => {
+  const hostile = [
+    "<img src=x onerror=alert(1)>\tknows\t<script>alert(2)</script>",
+    `<b>bold</b>\tknows\t{{constructor.constructor("alert(3)")()}}`,
+    "لندن\tيقع في\tإنجلترا",
+    `${"long ".repeat(200)}\tknows\t<b>bold</b>`,
+    "",
+  ].join("\n");
+  const dialogs: string[] = [];
+  page.on("dialog", (dialog) => {
+    dialogs.push(dialog.message());
+    void dialog.dismiss();
+  });
+  await load(page, "hostile", hostile);
+  await page.goto("#/kgs/hostile?words=bold");
+  await page.getByRole("link", { name: "<b>bold</b>" }).first().click();
+  await expect(page.getByRole("heading", { name: "<b>bold</b>", level: 2 })).toBeVisible();
+  await expect(page.getByRole("region", { name: "Leads to it" })).toContainText("long long");
+  await page.goto("#/kgs/hostile?entity=<img src=x onerror=alert(1)>");
+  await expect(page.getByRole("link", { name: "<script>alert(2)</script>" })).toBeVisible();
+  await expect(page.locator("main img, main script")).toHaveCount(0);
+  await page.setViewportSize({ width: 360, height: 740 });
+  await expectNoSidewaysScroll(page);
+  await page.goto("#/kgs/hostile?entity=لندن");
+  const name = page.locator("bdi", { hasText: "لندن" }).first();
+  await expect(name).toBeVisible();
+  expect(await name.evaluate((e) => getComputedStyle(e).direction)).toBe("rtl");
+  expect(dialogs).toEqual([]);
+});
+
+test("knowledge graphs can be read by everyone, on a phone too", async ({ page }) => {
+  for (const view of [
+    "#/kgs",
+    "#/kgs/wikidata?words=university",
+    "#/kgs/wikidata?entity=Oliver+Stone",
+  ]) {
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.goto(view);
+    await expect(page.locator(".spinner")).toHaveCount(0);
+    await expect(page.locator("main a").first()).toBeVisible();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectNoSidewaysScroll(page);
+  }
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.getByRole("tab", { name: /Snapshots/ }).click();
+  await expectAccessible(page);
+  await page.getByRole("tab", { name: "Load a file" }).click();
+  await expectAccessible(page);
+});
+
+test.describe("a file that cannot be loaded", () => {
+  test.use({ expectedErrors: [/Failed to load resource/] });
+  test("is refused with the mesh's own words", async ({ page }) => {
+    await page.goto("#/kgs");
+    await page.getByRole("textbox", { name: /^Name/ }).fill("broken");
+    await page.locator("input[type=file]").setInputFiles({
+      name: "facts.unknown",
+      mimeType: "text/plain",
+      buffer: Buffer.from("a\tb\tc\n"),
+    });
+    await page.getByRole("button", { name: "Load", exact: true }).click();
+    await expect(page.getByRole("alert")).toContainText("facts.unknown");
+  });
+});

@@ -1,0 +1,25 @@
+import { defineConfig } from "@playwright/test";
+import { chromium } from "./e2e/chromium";
+
+export default defineConfig({
+  testDir: "e2e",
+  outputDir: "test-results",
+  globalSetup: "./e2e/setup.ts",
+  // One mesh serves all tests, and two cores run both.
+  workers: 2,
+  fullyParallel: true,
+  timeout: 60_000,
+  expect: { timeout: 10_000 },
+  forbidOnly: Boolean(process.env.CI),
+  reporter: [["list"]],
+  use: {
+    // The setup runs the mesh; tests are read after it.
+    baseURL: process.env.MESH_HTTP,
+    locale: "en-GB",
+    timezoneId: "UTC",
+    colorScheme: "light",
+    viewport: { width: 1280, height: 900 },
+    trace: "retain-on-failure",
+    launchOptions: chromium,
+  },
+});
