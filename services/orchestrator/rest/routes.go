@@ -3,6 +3,7 @@ package rest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -34,7 +35,8 @@ type parameter struct {
 	Name string `json:"name"`
 	In   string `json:"in"`
 	// Field is where the message has it.
-	Field string `json:"x-field"`
+	Field    string `json:"x-field"`
+	Required bool   `json:"required"`
 }
 
 var variable = regexp.MustCompile(`\\\{[A-Za-z]+\\\}`)
@@ -92,26 +94,38 @@ func (op operation) takeQuery(w http.ResponseWriter, r *http.Request) bool {
 		problem.Write(w, r, problem.New(http.StatusBadRequest, codes.InvalidArgument, "the query cannot be read: "+err.Error()))
 		return false
 	}
-	taken := url.Values{}
-	for name, values := range given {
-		i := slices.IndexFunc(op.Parameters, func(p parameter) bool { return p.In == "query" && p.Name == name })
-		var wrong string
-		switch {
-		case i < 0:
-			wrong = op.lacks()
-		case len(values) > 1:
-			wrong = "it is given more than once"
-		default:
-			taken.Set(op.Parameters[i].Field, values[0])
-			continue
-		}
-		p := problem.New(http.StatusBadRequest, codes.InvalidArgument, fmt.Sprintf("the query has %.100q: %s", name, wrong))
-		p.Violations = []problem.Violation{{Field: name, Description: wrong}}
+	taken, wrong := op.query(given)
+	if wrong.Field != "" {
+		p := problem.New(http.StatusBadRequest, codes.InvalidArgument, fmt.Sprintf("parameter %.100q of the query: %s", wrong.Field, wrong.Description))
+		p.Violations = []problem.Violation{wrong}
 		problem.Write(w, r, p)
 		return false
 	}
 	r.URL.RawQuery = taken.Encode()
 	return true
+}
+
+// query are the values of a query by their fields, or the first that is wrong.
+func (op operation) query(given url.Values) (taken url.Values, wrong problem.Violation) {
+	taken = url.Values{}
+	for _, p := range op.Parameters {
+		values := given[p.Name]
+		switch {
+		case p.In != "query":
+			continue
+		case len(values) > 1:
+			return nil, problem.Violation{Field: p.Name, Description: "it is given more than once"}
+		case len(values) == 1:
+			taken.Set(p.Field, values[0])
+		case p.Required:
+			return nil, problem.Violation{Field: p.Name, Description: "it must be given"}
+		}
+		delete(given, p.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		return nil, problem.Violation{Field: name, Description: op.lacks()}
+	}
+	return taken, problem.Violation{}
 }
 
 func (op operation) lacks() string {
@@ -122,7 +136,7 @@ func (op operation) lacks() string {
 		}
 	}
 	if len(names) == 0 {
-		return "there are no parameters here"
+		return "there is no such parameter, nor any other, here"
 	}
-	return "there are " + strings.Join(names, ", ")
+	return "there is no such parameter here; there are " + strings.Join(names, ", ")
 }

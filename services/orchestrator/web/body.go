@@ -31,13 +31,14 @@ func boundBodies(cfg Config, doors doors) func(http.Handler) http.Handler {
 				limit, setting = cfg.MaxUploadBytes, "max_upload_bytes"
 			}
 			body := &body{
-				ReadCloser: http.MaxBytesReader(w, r.Body, limit), control: http.NewResponseController(w), until: time.Now().Add(cfg.ReadTimeout),
+				ReadCloser: http.MaxBytesReader(w, r.Body, limit), answer: w.Header(), control: http.NewResponseController(w), until: time.Now().Add(cfg.ReadTimeout),
 			}
 			// It holds for doors too that read nothing of the body, of which the
 			// server then reads the rest.
 			_ = body.control.SetReadDeadline(body.until)
 			if r.ContentLength > limit {
 				w.Header().Set("Connection", "close")
+				drop(body.control)
 				problem.Write(w, r, problem.New(http.StatusRequestEntityTooLarge, codes.InvalidArgument,
 					fmt.Sprintf("the body has %d bytes: at most %d are taken (orchestrator.http.%s)", r.ContentLength, limit, setting)))
 				return
@@ -51,6 +52,7 @@ func boundBodies(cfg Config, doors doors) func(http.Handler) http.Handler {
 // body is read as fast as it must come.
 type body struct {
 	io.ReadCloser
+	answer  http.Header
 	control *http.ResponseController
 	until   time.Time
 	set     time.Time
@@ -66,12 +68,19 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
-	if errors.Is(err, io.EOF) {
+	switch {
+	case errors.Is(err, io.EOF):
 		// What comes after it is the next request, or the caller's going away.
 		_ = b.control.SetReadDeadline(time.Time{})
+	case err != nil:
+		b.answer.Set("Connection", "close")
+		drop(b.control)
 	}
 	return n, err
 }
+
+// drop has the server not wait for the rest of a body.
+func drop(control *http.ResponseController) { _ = control.SetReadDeadline(time.Now()) }
 
 // boundWrites cuts clients off that take nothing of their answer.
 func boundWrites(timeout time.Duration) func(http.Handler) http.Handler {

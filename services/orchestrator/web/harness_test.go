@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -143,21 +145,25 @@ func (c raw) say(t testing.TB, text string) {
 	}
 }
 
-// answer is the next answer.
-func (c raw) answer(t testing.TB) *http.Response {
+// answer is the next answer and its body.
+func (c raw) answer(t testing.TB) (*http.Response, string) {
 	t.Helper()
 	resp, err := http.ReadResponse(c.Reader, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { resp.Body.Close() })
-	return resp
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil && !errors.Is(err, syscall.ECONNRESET) { // which it is where the server read not all that was sent
+		t.Fatal(err)
+	}
+	return resp, string(body)
 }
 
 // closed waits until the server closes the connection.
 func (c raw) closed(t testing.TB) {
 	t.Helper()
-	if _, err := io.Copy(io.Discard, c.Reader); err != nil && !strings.Contains(err.Error(), "reset") {
+	if _, err := io.Copy(io.Discard, c.Reader); err != nil && !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("the connection is open: %v", err)
 	}
 }

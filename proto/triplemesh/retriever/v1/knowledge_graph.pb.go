@@ -2206,9 +2206,9 @@ const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\x04base\x18\t \x01(\x04R\x04base\x12\x12\n" +
 	"\x04dims\x18\n" +
 	" \x01(\rR\x04dims\x12\x16\n" +
-	"\x06shared\x18\v \x01(\bR\x06shared\"\x1d\n" +
-	"\vListRequest\x12\x0e\n" +
-	"\x02kg\x18\x01 \x01(\tR\x02kg\"S\n" +
+	"\x06shared\x18\v \x01(\bR\x06shared\"@\n" +
+	"\vListRequest\x121\n" +
+	"\x02kg\x18\x01 \x01(\tB!\xbaH\x1er\x1c2\x1a^([a-z][a-z0-9_-]{0,62})?$R\x02kg\"S\n" +
 	"\fListResponse\x12C\n" +
 	"\tsnapshots\x18\x01 \x03(\v2%.triplemesh.retriever.v1.SnapshotInfoR\tsnapshots\"Q\n" +
 	"\x0fActivateRequest\x12>\n" +

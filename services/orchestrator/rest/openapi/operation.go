@@ -132,17 +132,22 @@ func body(s object) object {
 	return object{"required": required, "content": object{"application/json": object{"schema": s}}}
 }
 
-// events is a stream of server-sent events.
+// events is a stream of server-sent events. The schema is that of one of them:
+// its data is a message, or for the event error a Problem.
 func (c *contract) events(m *protogen.Message) object {
 	names := list{}
 	for _, f := range m.Fields {
 		names = append(names, f.Desc.JSONName())
 	}
-	return object{"text/event-stream": object{
-		"schema": object{"type": "string", "description": "Events whose data is in x-events. A line that begins with a colon says that the stream is there. " +
-			"A failure after the stream began is the event error, whose data is a Problem."},
-		"x-events": object{"names": names, "data": c.message(m, out), "error": ref("Problem")},
-	}}
+	return object{"text/event-stream": object{"schema": object{
+		"type": "object", "required": list{"event", "data"},
+		"description": "One event. Lines that begin with a colon say no more than that the stream is there.",
+		"properties": object{
+			"event": object{"type": "string", "enum": append(names, "error"), "description": "What is set in the message; error is a failure after the stream began."},
+			"data": object{"type": "string", "contentMediaType": "application/json",
+				"contentSchema": object{"anyOf": list{c.message(m, out), ref("Problem")}}},
+		},
+	}}}
 }
 
 // responses are what a request may be answered.

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"cmp"
+	"math"
 	"strings"
 
 	"google.golang.org/protobuf/compiler/protogen"
@@ -135,7 +136,11 @@ func (c *contract) one(f *protogen.Field, w way) object {
 	case protoreflect.BytesKind:
 		return object{"type": "string", "contentEncoding": "base64"}
 	case protoreflect.FloatKind:
-		return object{"type": "number", "format": "float"}
+		s := object{"type": "number", "format": "float"}
+		if w == in {
+			s["minimum"], s["maximum"] = -math.MaxFloat32, math.MaxFloat32
+		}
+		return s
 	case protoreflect.DoubleKind:
 		return object{"type": "number", "format": "double"}
 	case protoreflect.Uint32Kind:
