@@ -39,24 +39,34 @@ func (s *Sheet) Add(rows []Row) (added int, err error) {
 	if err := s.refresh(); err != nil {
 		return 0, err
 	}
-	places := map[string]int{}
+	places, facts := map[string]int{}, map[string]int{}
 	for i, row := range s.rows {
-		places[row.ID] = i
+		places[row.ID], facts[row.fact()] = i, i
 	}
 	for _, row := range rows {
 		row.tidy()
 		if row.Subject == "" || row.Relation == "" || row.Object == "" {
 			continue
 		}
-		if i, there := places[row.ID]; there {
+		i, there := places[row.ID]
+		if !there && row.From == "" && row.To == "" {
+			i, there = facts[row.fact()] // with the time at which it held, it says more
+		}
+		if there {
 			s.rows[i].gain(row.Place())
 			continue
 		}
-		places[row.ID] = len(s.rows)
+		places[row.ID], facts[row.fact()] = len(s.rows), len(s.rows)
 		s.rows = append(s.rows, row)
 		added++
 	}
 	return added, s.save()
+}
+
+// fact is what the row says, whatever the case of its letters and whenever it
+// held.
+func (r *Row) fact() string {
+	return strings.ToLower(r.Subject + "\t" + r.Relation + "\t" + r.Object)
 }
 
 // mostAlso is how many other places a row names.

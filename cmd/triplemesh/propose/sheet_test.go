@@ -86,6 +86,26 @@ func TestASpreadsheetComputesNothing(t *testing.T) {
 	}
 }
 
+func TestAFactWithoutItsTimeSaysNothingNew(t *testing.T) {
+	sheet, _, err := sheetOf(t, "accept\tsubject\trelation\tobject\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range []propose.Row{
+		{Subject: "Ada", Relation: "employer", Object: "Mill", From: "1840", File: "a.md", Line: 1},
+		{Subject: "ada", Relation: "Employer", Object: "Mill", File: "a.md", Line: 2},
+		{Subject: "Ada", Relation: "employer", Object: "Mill", From: "1850", File: "a.md", Line: 3},
+	} {
+		want := []int{1, 0, 1}[i]
+		if added, err := sheet.Add([]propose.Row{row}); err != nil || added != want {
+			t.Errorf("row %d added %d, want %d, error %v", i, added, want, err)
+		}
+	}
+	if also := sheet.Rows()[0].Also; also != "a.md:2" {
+		t.Errorf("it also stands in %q", also)
+	}
+}
+
 func TestWriteAccepted(t *testing.T) {
 	sheet := "accept\tsubject\trelation\tobject\tfrom\tto\tsubject_like\tobject_like\n" +
 		"y\tAda\tknows\tBob\t\t\tAda Lovelace\t\n" +
