@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/triplemesh/triplemesh/internal/testkit"
@@ -40,9 +42,53 @@ func mesh(t *testing.T) string {
 	return "http://" + at.HTTP + "/v1"
 }
 
+// block is a piece of code of a page, with the language it is in.
+var block = regexp.MustCompile("(?ms)^```(sh|python|js)\n(.*?)^```$")
+
+// environ is that of a program which finds the door at url, and the client for
+// Python.
+func environ(t *testing.T, url string) []string {
+	t.Helper()
+	return append(os.Environ(), "OPENAI_BASE_URL="+url, "OPENAI_API_KEY=none", "PYTHONPATH="+testkit.Cache(t, "openai"), "PYTHONDONTWRITEBYTECODE=1")
+}
+
+func TestWhatThePageShowsAnswers(t *testing.T) {
+	page, err := os.ReadFile(testkit.CheckoutFile(t, "docs", "openai.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := mesh(t)
+	for language, c := range map[string]struct{ by, says []string }{
+		"sh":     {[]string{"sh", "-c"}, []string{`"content":"Robert Stam worked at New York University."`, "GROUNDING_GROUNDED"}},
+		"python": {[]string{"python3", "-c"}, []string{"Robert Stam worked at New York University.\n", "Robert Stam | employer | New York University http://", "GROUNDING_GROUNDED"}},
+		"js":     {[]string{"node", "--input-type=module", "-e"}, []string{"STAGE_REFLECT", "University Yale"}},
+	} {
+		t.Run(language, func(t *testing.T) {
+			ran := false
+			for _, b := range block.FindAllStringSubmatch(string(page), -1) {
+				if b[1] != language {
+					continue
+				}
+				ran = true
+				code := strings.ReplaceAll(b[2], "http://127.0.0.1:9080/v1", url)
+				cmd := exec.CommandContext(t.Context(), c.by[0], append(c.by[1:], code)...)
+				cmd.Env = environ(t, url)
+				out, err := cmd.CombinedOutput()
+				for _, want := range c.says {
+					if err != nil || !strings.Contains(string(out), want) {
+						t.Errorf("%v: it says\n%s\nwant %q in it", err, out, want)
+					}
+				}
+			}
+			if !ran {
+				t.Error("the page shows nothing of the kind")
+			}
+		})
+	}
+}
+
 func TestOfficialClients(t *testing.T) {
 	url := mesh(t)
-	python := testkit.Cache(t, "openai")
 	for _, c := range []struct {
 		name string
 		run  []string
@@ -52,7 +98,7 @@ func TestOfficialClients(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), c.run[0], c.run[1:]...)
-			cmd.Env = append(os.Environ(), "OPENAI_BASE_URL="+url, "OPENAI_API_KEY=none", "PYTHONPATH="+python, "PYTHONDONTWRITEBYTECODE=1")
+			cmd.Env = environ(t, url)
 			out, err := cmd.CombinedOutput()
 			t.Logf("%s", out)
 			if err != nil {
