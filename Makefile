@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 STAGES  := orchestrator generator retriever verifier evaluator reflector
-MODULES := proto internal $(STAGES:%=services/%) bench cmd/triplemesh deploy tests
+MODULES := proto internal $(STAGES:%=services/%) bench cmd/triplemesh deploy examples/go tests
 # Every package of every module, by the workspace.
 ALL     := $(MODULES:%=./%/...)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
