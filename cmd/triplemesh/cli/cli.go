@@ -43,6 +43,7 @@ type commands struct {
 	NoColor bool `help:"Print no colours. (NO_COLOR does the same)"`
 
 	Ask        askCommand        `cmd:"" help:"Answer a question."`
+	Check      checkCommand      `cmd:"" help:"Check a text that somebody else wrote: which of its claims does a knowledge graph support, which does it contradict?"`
 	Up         upCommand         `cmd:"" help:"Run the services, and a model server if no model endpoint is configured."`
 	Init       initCommand       `cmd:"" help:"Choose a model and a knowledge graph, try both, and write a configuration."`
 	Setup      setupCommand      `cmd:"" help:"Fetch the encoder, the model and its server. What is there is not fetched again."`

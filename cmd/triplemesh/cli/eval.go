@@ -19,6 +19,7 @@ const exitBudget = 5
 // word follows, and look at what came of them.
 type evalCommand struct {
 	Evaluate  evalRunCommand       `cmd:"" name:"run" default:"withargs" help:"Measure methods on questions with known answers."`
+	Check     evalCheckCommand     `cmd:"" help:"Measure how well texts are checked, on claims made from facts."`
 	Report    evalReportCommand    `cmd:"" help:"Write a report of evaluations: one page of HTML, or Markdown."`
 	Diff      evalDiffCommand      `cmd:"" help:"Say what got better and worse between two evaluations of the same questions."`
 	Scorecard evalScorecardCommand `cmd:"" help:"Compare results with stored thresholds; fail where one is missed."`

@@ -2,6 +2,7 @@ package claim
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -51,14 +52,36 @@ func (r reading) locate(d Draft, before string) (c *generatorv1.ExtractedClaim, 
 		Triple:  &graphv1.Triple{Subject: d.Subject, Relation: d.Relation, Object: d.Object, Validity: held(best.sentence.Text, d.Object)},
 		Negated: d.Negated,
 		Span:    span(best.sentence.Start, best.sentence.End),
-	}
-	if best.object != nil {
-		c.ObjectSpan = best.object
+
+		SubjectSpan: best.subject, ObjectSpan: best.object,
 	}
 	if best.subject != nil && best.object != nil {
 		c.Span = span(int(min(best.subject.Start, best.object.Start)), int(max(best.subject.End, best.object.End)))
 	}
+	c.Triple.Relation = r.worded(c)
 	return c, true
+}
+
+// copula is what says that something is an instance of something.
+var copula = regexp.MustCompile(`(?i)\b(?:is|was|are|were|be|been|being|becom\w+|became|remain\w*)\b`)
+
+// longestVerb is the most words between a subject and an object that are their
+// relation and nothing else.
+const longestVerb = 5
+
+// worded is a claim's relation in the words of the text, where the model wrote
+// "instance of" for want of a better name and the text says no such thing:
+// "Velmora belongs to Orlanda".
+func (r reading) worded(c *generatorv1.ExtractedClaim) string {
+	relation, s, o := c.GetTriple().GetRelation(), c.GetSubjectSpan(), c.GetObjectSpan()
+	if relation != instanceOf || s == nil || o == nil || s.GetEnd() >= o.GetStart() {
+		return relation
+	}
+	between := string(r.text[s.GetEnd():o.GetStart()])
+	if n := len(words(between)); n == 0 || n > longestVerb || copula.MatchString(between) || strings.ContainsAny(between, ",;()") {
+		return relation
+	}
+	return strings.Join(strings.Fields(between), " ")
 }
 
 // place is where a claim's names stand in a sentence.

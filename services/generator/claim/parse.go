@@ -21,6 +21,9 @@ const (
 	maxPart = 400
 )
 
+// instanceOf is the relation of a thing to its kind.
+const instanceOf = "instance of"
+
 // Parse reads claims off a model's text: one a line, its parts between bars,
 // list marks and fences passed over. A line of two parts says what its subject
 // is. Each is returned once.
@@ -50,7 +53,7 @@ func parseLine(line string) (Draft, bool) {
 	d := Draft{Subject: listMark.ReplaceAllString(parts[0], "")}
 	switch len(parts) {
 	case 2:
-		d.Relation, d.Object = "instance of", parts[1]
+		d.Relation, d.Object = instanceOf, parts[1]
 	case 3:
 		d.Relation, d.Object = parts[1], parts[2]
 	default:

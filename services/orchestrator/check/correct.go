@@ -19,7 +19,7 @@ func Correct(text string, findings []*Finding) (string, []*orchestratorv1.Correc
 	runes := []rune(text)
 	var changes []*orchestratorv1.Correction
 	for i, f := range findings {
-		at := f.Extracted.GetObjectSpan()
+		at := amiss(f)
 		if !wrong(f) || at.GetEnd() > uint32(len(runes)) || at.GetStart() >= at.GetEnd() || disputed(findings, i) {
 			continue
 		}
@@ -55,12 +55,21 @@ func wrong(f *Finding) bool {
 	return f.Judgement.GetVerdict() == verifierv1.Verdict_VERDICT_CONTRADICTED && !f.Extracted.GetNegated() && f.Judgement.GetCorrection() != ""
 }
 
+// amiss is where the words stand that a finding would change: the object's, but
+// where the claim was read the other way about.
+func amiss(f *Finding) *graphv1.TextSpan {
+	if f.Judgement.GetCorrectsSubject() {
+		return f.Extracted.GetSubjectSpan()
+	}
+	return f.Extracted.GetObjectSpan()
+}
+
 // disputed tells whether another claim is about the same words and would not
 // change them so.
 func disputed(findings []*Finding, i int) bool {
 	f := findings[i]
 	for j, other := range findings {
-		if j == i || !overlap(f.Extracted.GetObjectSpan(), other.Extracted.GetObjectSpan()) {
+		if j == i || !overlap(amiss(f), amiss(other)) {
 			continue
 		}
 		if other.Judgement.GetVerdict() == verifierv1.Verdict_VERDICT_SUPPORTED || wrong(other) && other.Judgement.GetCorrection() != f.Judgement.GetCorrection() {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,12 +20,14 @@ import (
 )
 
 const (
-	// relations is how many relations of the knowledge graph a claim may mean.
-	relations = 12
+	// relations is how many relations of the knowledge graph are weighed for a
+	// claim, and likely how many of them it may mean whatever its entities have.
+	relations, likely = 256, 12
 	// links is how many entities a name may mean.
 	links = 3
-	// listed is the most triples around one entity.
-	listed = 1000
+	// around is the most triples of an entity that are all read; of one with more
+	// those of likely relations are, up to listed.
+	around, listed = 300, 1000
 	// lookups is how many of the retriever's calls are made at a time.
 	lookups = 8
 	// longestName is more bytes than a name has; what is longer is not looked up.
@@ -35,7 +38,7 @@ const (
 // the pseudo-graph that they are, the entities and relations that they may mean,
 // and all that it lists of these.
 func (c *Checker) ground(ctx context.Context, q *question.Question, sentences []sentence.Sentence, found []*Finding, options *retrieverv1.GroundingOptions) (*verifierv1.JudgeClaimsRequest, error) {
-	g := &gathering{Checker: c, q: q, links: map[string][]*graphv1.EntityLink{}, req: &verifierv1.JudgeClaimsRequest{}}
+	g := &gathering{Checker: c, q: q, links: map[string][]*graphv1.EntityLink{}, req: &verifierv1.JudgeClaimsRequest{}, phrases: phrases(sentences, found)}
 	claims := &graphv1.PseudoGraph{}
 	for _, f := range found {
 		claims.Triples = append(claims.Triples, f.Extracted.GetTriple())
@@ -63,6 +66,8 @@ type gathering struct {
 	*Checker
 	q   *question.Question
 	req *verifierv1.JudgeClaimsRequest
+	// phrases are the words that the text has for each claim's relation.
+	phrases []string
 
 	mu    sync.Mutex
 	links map[string][]*graphv1.EntityLink
@@ -83,19 +88,35 @@ func (g *gathering) groundGraph(ctx context.Context, text string, claims *graphv
 	return nil
 }
 
-// relations finds the relations that the claims may mean.
+// relations finds the relations that the claims may mean: by their own, and by
+// the words that the text has for them.
 func (g *gathering) relations(ctx context.Context) error {
-	queries := make([]string, len(g.req.GetClaims()))
+	type query struct {
+		claim int
+		words string
+	}
+	var queries []query
 	for i, c := range g.req.GetClaims() {
-		queries[i] = verbalise.Relation(c.GetTriple().GetRelation())
+		queries = append(queries, query{i, verbalise.Relation(c.GetTriple().GetRelation())})
+		if g.phrases[i] != "" {
+			queries = append(queries, query{i, g.phrases[i]})
+		}
 	}
-	resp, err := g.Retriever.SearchRelations(ctx, &retrieverv1.SearchRelationsRequest{Kg: g.q.KG(), Queries: queries, Limit: relations})
-	if err != nil {
-		return err
-	}
-	for i, hits := range resp.GetResults() {
-		for _, r := range hits.GetRelations() {
-			g.req.Claims[i].Relations = append(g.req.Claims[i].Relations, &verifierv1.RelationMatch{Relation: r.GetRelation(), Score: r.GetScore()})
+	const most = 256 // queries that a request may hold
+	for part := range slices.Chunk(queries, most) {
+		req := &retrieverv1.SearchRelationsRequest{Kg: g.q.KG(), Limit: relations}
+		for _, q := range part {
+			req.Queries = append(req.Queries, q.words)
+		}
+		resp, err := g.Retriever.SearchRelations(ctx, req)
+		if err != nil {
+			return err
+		}
+		for i, hits := range resp.GetResults() {
+			c := g.req.Claims[part[i].claim]
+			for _, r := range hits.GetRelations() {
+				c.Relations = append(c.Relations, &verifierv1.RelationMatch{Relation: r.GetRelation(), Score: r.GetScore()})
+			}
 		}
 	}
 	return nil
@@ -138,67 +159,6 @@ func (g *gathering) link(ctx context.Context) error {
 	}
 	for _, c := range g.req.GetClaims() {
 		c.Subjects, c.Objects = g.links[c.GetTriple().GetSubject()], g.links[c.GetTriple().GetObject()]
-	}
-	return nil
-}
-
-// list adds to the ground graph all that is listed of the claims' subjects in
-// the relations that the claims may mean.
-func (g *gathering) list(ctx context.Context) error {
-	var entities []string
-	wanted := map[string][]string{} // relations, by entity
-	score := map[string]float32{}
-	asked := map[[2]string]bool{}
-	for _, c := range g.req.GetClaims() {
-		for _, l := range c.GetSubjects() {
-			if wanted[l.GetEntity()] == nil {
-				entities = append(entities, l.GetEntity())
-			}
-			for _, r := range c.GetRelations() {
-				score[r.GetRelation()] = max(score[r.GetRelation()], r.GetScore())
-				if k := [2]string{l.GetEntity(), r.GetRelation()}; !asked[k] {
-					asked[k] = true
-					wanted[l.GetEntity()] = append(wanted[l.GetEntity()], r.GetRelation())
-				}
-			}
-		}
-	}
-	found := make([][]*graphv1.Triple, len(entities))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(lookups)
-	for i, e := range entities {
-		group.Go(func() error {
-			const most = 256 // relations that a request may name
-			resp, err := g.Retriever.Neighbours(ctx, &retrieverv1.NeighboursRequest{
-				Kg: g.q.KG(), Entity: e, Relations: wanted[e][:min(len(wanted[e]), most)], Limit: listed,
-			})
-			if lacking(err) {
-				return nil
-			}
-			found[i] = resp.GetTriples()
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	known := map[string]bool{}
-	for _, s := range g.req.GetGroundGraph().GetSubjects() {
-		for _, t := range s.GetTriples() {
-			known[key(t.GetTriple())] = true
-		}
-	}
-	for i, e := range entities {
-		s := &graphv1.SubjectEvidence{Subject: e}
-		for _, t := range found[i] {
-			if k := key(t); !known[k] {
-				known[k] = true
-				s.Triples = append(s.Triples, &graphv1.ScoredTriple{Triple: t, Score: score[t.GetRelation()]})
-			}
-		}
-		if len(s.GetTriples()) > 0 {
-			g.req.GroundGraph.Subjects = append(g.req.GroundGraph.Subjects, s)
-		}
 	}
 	return nil
 }

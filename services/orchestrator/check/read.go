@@ -123,6 +123,7 @@ func (r *reader) placed(i, at int) []*generatorv1.ExtractedClaim {
 	r.warnings = append(r.warnings, r.resps[i].GetWarnings()...)
 	for _, claim := range r.resps[i].GetClaims() {
 		shift(claim.GetSpan(), at)
+		shift(claim.GetSubjectSpan(), at)
 		shift(claim.GetObjectSpan(), at)
 	}
 	return r.resps[i].GetClaims()

@@ -21,6 +21,10 @@ type Config struct {
 	// another object, which contradicts the claim.
 	MinContradiction   float32 `koanf:"min_contradiction"`
 	ContradictionSlack float32 `koanf:"contradiction_slack"`
+	// TakesObject is added to that cosine where the knowledge graph has the
+	// claim's object as an object of the relation elsewhere: who is said to play
+	// as a goalkeeper is said to be of a position.
+	TakesObject float32 `koanf:"takes_object"`
 	// MaxSeveral is the share of subjects that may have several objects in a
 	// relation which is still taken to have one, 0 to 1.
 	MaxSeveral float32 `koanf:"max_several"`
@@ -28,7 +32,7 @@ type Config struct {
 
 // DefaultConfig is what docs/results.md was measured with.
 func DefaultConfig() Config {
-	return Config{MinSupport: 0.25, SupportSlack: 0.3, MinContradiction: 0.45, ContradictionSlack: 0.08, MaxSeveral: 0.1}
+	return Config{MinSupport: 0.4, SupportSlack: 0.3, MinContradiction: 0.5, ContradictionSlack: 0.12, TakesObject: 0.25, MaxSeveral: 0.1}
 }
 
 // maxEvidence is the most triples that a judgement names.
@@ -65,7 +69,9 @@ func (c *caseOf) judge() *verifierv1.Judgement {
 	case other != nil && other.single && c.claim.GetNegated():
 		return c.verdict(verifierv1.Verdict_VERDICT_SUPPORTED, other.sure, c.list(other), "", "%s has %s in its place", c.graph(other), c.named(other))
 	case other != nil && other.single:
-		return c.verdict(verifierv1.Verdict_VERDICT_CONTRADICTED, other.sure, c.list(other), c.correction(other), "%s has %s in its place", c.graph(other), c.named(other))
+		j := c.verdict(verifierv1.Verdict_VERDICT_CONTRADICTED, other.sure, c.list(other), c.correction(other), "%s has %s in its place", c.graph(other), c.named(other))
+		j.CorrectsSubject = other.role == reversed
+		return j
 	case other != nil:
 		return c.verdict(verifierv1.Verdict_VERDICT_NOT_IN_KG, 0.6, nil, "", "%s lists others, and there may be more than it lists", c.graph(other))
 	case c.known:
@@ -91,7 +97,7 @@ func (c *caseOf) support() (best *view) {
 // relation; nil where there is none, or where one of its list says the same.
 func (c *caseOf) rival() (best *view) {
 	for _, v := range c.views {
-		if v.same || v.near < c.cfg.MinContradiction || v.near < c.nearest-c.cfg.ContradictionSlack || !c.differs(v) {
+		if v.same || !c.meant(v) || !c.differs(v) {
 			continue
 		}
 		if best == nil || v.single && !best.single || v.single == best.single && v.near > best.near {

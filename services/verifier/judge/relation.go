@@ -20,9 +20,13 @@ var manifold = []string{
 	"language spoken", "languages", "participant", "residence", "role", "tributary", "subsidiary", "owner of", "author of", "director of",
 }
 
-// Relations whose lists are whole wherever they are kept: what they lack is not
-// so.
-var whole = []string{"official language", "shares border", "borders", "adjoins", "parent", "parents", "continent"}
+// Words of relations between things of one kind: which of two is whose cannot be
+// told from what they are.
+var ofOneKind = []string{
+	"father", "mother", "parent", "child", "children", "son", "daughter", "part", "subclass", "influenced", "influence", "follows", "followed",
+	"preceded", "successor", "predecessor", "student", "teacher", "advisor", "taxon", "located", "location", "contains", "owned", "owner",
+	"member", "named", "based", "replaces", "replaced", "subsidiary", "organization",
+}
 
 // Relations that hold both ways.
 var mutual = []string{
@@ -40,8 +44,6 @@ func several(use *verifierv1.RelationUse, relation string) float32 {
 	}
 	return share
 }
-
-func complete(relation string) bool { return holds(relation, whole) }
 
 // holds tells whether a relation's name has one of some words in it.
 func holds(relation string, words []string) bool {

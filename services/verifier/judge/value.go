@@ -76,6 +76,12 @@ type quantity struct {
 
 var quantityShape = regexp.MustCompile(`^(?:about |around |some |over |nearly |approximately )?([-+]?\d[\d,]*(?:\.\d+)?)\s*(million|billion|thousand)?\s*([^\d]*)$`)
 
+// ordinal is what makes a number part of a name: "20th Century Fox".
+var ordinal = regexp.MustCompile(`^(?:st|nd|rd|th)\b`)
+
+// longestUnit is the most words of a unit: "cubic metre per second".
+const longestUnit = 4
+
 // parseQuantity reads a number with or without a unit.
 func parseQuantity(s string) (quantity, bool) {
 	m := quantityShape.FindStringSubmatch(strings.ToLower(strings.TrimSpace(s)))
@@ -83,7 +89,7 @@ func parseQuantity(s string) (quantity, bool) {
 		return quantity{}, false
 	}
 	n, err := strconv.ParseFloat(strings.ReplaceAll(m[1], ",", ""), 64)
-	if err != nil {
+	if err != nil || ordinal.MatchString(m[3]) || len(strings.Fields(m[3])) > longestUnit {
 		return quantity{}, false
 	}
 	n *= map[string]float64{"": 1, "thousand": 1e3, "million": 1e6, "billion": 1e9}[m[2]]
@@ -125,10 +131,13 @@ func (q quantity) like(held quantity) float32 {
 // be "New York City".
 func (c *caseOf) differs(v *view) bool {
 	said := c.claim.GetTriple().GetObject()
+	if v.role == reversed {
+		said = c.claim.GetTriple().GetSubject()
+	}
 	if !overlap(c.claim.GetTriple().GetValidity(), v.GetTriple().GetValidity()) {
 		return false
 	}
-	if v.GetTriple().GetObjectKind() == graphv1.TermKind_TERM_KIND_MEDIATOR && !v.inverse {
+	if v.GetTriple().GetObjectKind() == graphv1.TermKind_TERM_KIND_MEDIATOR && v.role != inverse {
 		return false
 	}
 	_, a := parseDate(said)
@@ -136,10 +145,10 @@ func (c *caseOf) differs(v *view) bool {
 	if a || b {
 		return a && b
 	}
-	_, a = parseQuantity(said)
-	_, b = parseQuantity(v.value)
-	if a || b {
-		return a && b
+	q, a := parseQuantity(said)
+	r, b := parseQuantity(v.value)
+	if a != b && (a && q.unit == "" || b && r.unit == "") {
+		return false // a bare number is none of the other's names
 	}
 	return !within(said, v.value)
 }

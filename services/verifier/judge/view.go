@@ -14,8 +14,8 @@ type caseOf struct {
 	claim *verifierv1.ClaimToJudge
 	cfg   Config
 	views []*view
-	// nearest is the cosine of the relation that is nearest to the claim's in all
-	// of the knowledge graph: -1 where none was looked for.
+	// nearest is the nearness of the relation that is nearest to the claim's in
+	// all of the knowledge graph: -1 where none was looked for.
 	nearest float32
 	// known tells that the knowledge graph holds the claim's subject.
 	known bool
@@ -24,11 +24,11 @@ type caseOf struct {
 // view is a triple of the knowledge graph as it bears on a claim.
 type view struct {
 	*graphv1.ScoredTriple
-	// inverse tells that its object is what the claim has for a subject.
-	inverse bool
+	// role is how the claim's names stand in it.
+	role role
 	// value is what it has in the place of the claim's object.
 	value string
-	// near is the cosine of its relation to the claim's.
+	// near is how near its relation is to the claim's.
 	near float32
 	// same tells that it says what the claim says.
 	same bool
@@ -38,24 +38,41 @@ type view struct {
 	sure float32
 }
 
+// role is how a claim's names stand in a triple.
+type role int
+
+const (
+	// forward: its subject is the claim's.
+	forward role = iota
+	// inverse: its object is the claim's subject, and its relation is said the
+	// other way about: "capital of" and "capital".
+	inverse
+	// reversed: its subject is the claim's object. Small models swap the two: a
+	// county is no capital's capital.
+	reversed
+)
+
 func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses map[string]*verifierv1.RelationUse, cfg Config) *caseOf {
 	c := &caseOf{claim: claim, cfg: cfg, nearest: -1}
-	near := map[string]float32{}
-	for _, r := range claim.GetRelations() {
-		near[r.GetRelation()] = max(near[r.GetRelation()], r.GetScore())
-		c.nearest = max(c.nearest, r.GetScore())
-	}
 	said := verbalise.Fold(verbalise.Relation(claim.GetTriple().GetRelation()))
+	near := map[string]*verifierv1.RelationMatch{}
+	for _, r := range claim.GetRelations() {
+		near[r.GetRelation()] = r
+		c.nearest = max(c.nearest, c.nearness(r, said, forward))
+	}
 	for _, t := range pool {
-		relation := t.GetTriple().GetRelation()
-		score := near[relation]
-		if verbalise.Fold(verbalise.Relation(relation)) == said {
-			score, c.nearest = 1, 1
+		r := near[t.GetTriple().GetRelation()]
+		if r == nil {
+			r = &verifierv1.RelationMatch{Relation: t.GetTriple().GetRelation()}
 		}
-		if v := c.look(t, said); v != nil {
-			v.near = score
+		for _, v := range c.look(t, said) {
+			v.near = c.nearness(r, said, v.role)
+			c.nearest = max(c.nearest, v.near)
 			c.views = append(c.views, v)
 		}
+	}
+	if slices.ContainsFunc(c.views, func(v *view) bool { return v.role == forward && c.meant(v) }) {
+		c.views = slices.DeleteFunc(c.views, func(v *view) bool { return v.role == reversed })
 	}
 	values := map[string]int{}
 	seen := map[string]bool{}
@@ -67,10 +84,7 @@ func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses 
 	}
 	for _, v := range c.views {
 		share := several(uses[v.GetTriple().GetRelation()], v.GetTriple().GetRelation())
-		v.single = !v.inverse && share <= cfg.MaxSeveral && (values[v.list()] == 1 || complete(v.GetTriple().GetRelation()))
-		if complete(v.GetTriple().GetRelation()) && !v.inverse {
-			v.single = true
-		}
+		v.single = v.role != inverse && share <= cfg.MaxSeveral && values[v.list()] == 1
 		fit := confidence(v.near)
 		if v.same {
 			v.sure *= fit
@@ -81,37 +95,57 @@ func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses 
 	return c
 }
 
-// look reads a triple as the claim's: its subject is the claim's, or the other
-// way about. It returns nil where it bears on something else.
-func (c *caseOf) look(t *graphv1.ScoredTriple, said string) *view {
+// nearness is how near a relation is to the claim's: their cosine, 1 where their
+// names are the same, and more where the knowledge graph has what the claim has
+// for an object as an object of the relation.
+func (c *caseOf) nearness(r *verifierv1.RelationMatch, said string, role role) float32 {
+	near := r.GetScore()
+	if verbalise.Fold(verbalise.Relation(r.GetRelation())) == said {
+		near = 1
+	}
+	if role == forward && r.GetTakesObject() || role == reversed && r.GetTakesSubject() || role == inverse {
+		near += c.cfg.TakesObject
+	}
+	return near
+}
+
+// meant tells whether a triple's relation is one that the claim may mean.
+func (c *caseOf) meant(v *view) bool {
+	return v.near >= c.cfg.MinContradiction && v.near >= c.nearest-c.cfg.ContradictionSlack
+}
+
+// look reads a triple in all the ways in which it may bear on the claim.
+func (c *caseOf) look(t *graphv1.ScoredTriple, said string) (views []*view) {
 	claim, triple := c.claim.GetTriple(), t.GetTriple()
-	subject := alike(claim.GetSubject(), triple.GetSubject(), c.claim.GetSubjects())
-	if subject > 0 {
-		c.known = true
-		object := alikeValue(claim.GetObject(), triple.GetObject(), c.claim.GetObjects())
-		v := &view{ScoredTriple: t, value: triple.GetObject(), sure: subject}
-		if object > 0 && overlap(claim.GetValidity(), triple.GetValidity()) {
-			v.same, v.sure = true, subject*object
+	add := func(role role, value string, one, other float32) {
+		v := &view{ScoredTriple: t, role: role, value: value, sure: one}
+		if other > 0 && overlap(claim.GetValidity(), triple.GetValidity()) {
+			v.same, v.sure = true, one*other
 		}
-		return v
+		views = append(views, v)
 	}
-	if object := alike(claim.GetSubject(), triple.GetObject(), c.claim.GetSubjects()); object > 0 {
+	if subject := alike(claim.GetSubject(), triple.GetSubject(), c.claim.GetSubjects()); subject > 0 {
 		c.known = true
-		if !turns(said, triple.GetRelation()) {
-			return nil
-		}
-		v := &view{ScoredTriple: t, value: triple.GetSubject(), inverse: true, sure: object}
-		if subject := alike(claim.GetObject(), triple.GetSubject(), c.claim.GetObjects()); subject > 0 && overlap(claim.GetValidity(), triple.GetValidity()) {
-			v.same, v.sure = true, subject*object
-		}
-		return v
+		add(forward, triple.GetObject(), subject, alikeValue(claim.GetObject(), triple.GetObject(), c.claim.GetObjects()))
+		return views
 	}
-	return nil
+	object := alike(claim.GetSubject(), triple.GetObject(), c.claim.GetSubjects())
+	other := alike(claim.GetObject(), triple.GetSubject(), c.claim.GetObjects())
+	if object > 0 {
+		c.known = true
+	}
+	if object > 0 && turns(said, triple.GetRelation()) {
+		add(inverse, triple.GetSubject(), object, other)
+	}
+	if other > 0 && !holds(triple.GetRelation(), ofOneKind) && !holds(triple.GetRelation(), mutual) {
+		add(reversed, triple.GetObject(), other, object)
+	}
+	return views
 }
 
 // list is the list of values that a triple's value belongs to.
 func (v *view) list() string {
-	return fmt.Sprint(v.GetTriple().GetRelation(), "\x00", v.inverse)
+	return fmt.Sprint(v.GetTriple().GetRelation(), "\x00", v.role)
 }
 
 // list are the triples of the list that a view belongs to, itself first.
@@ -164,7 +198,7 @@ func (c *caseOf) verdict(verdict verifierv1.Verdict, sure float32, evidence []*v
 	return j
 }
 
-// confidence is how likely two relations mean the same, by their cosine.
+// confidence is how likely two relations mean the same, by their nearness.
 func confidence(near float32) float32 {
-	return min(0.99, max(0.3, 0.55+0.6*(near-0.3)))
+	return min(0.99, max(0.3, 0.4+0.55*near))
 }

@@ -78,3 +78,22 @@ func mean(values []float64) float64 {
 	}
 	return sum / float64(len(values))
 }
+
+// BootstrapOf is Bootstrap of a figure that is no mean, such as a ratio of sums,
+// of n values. figure draws n of them with replacement by random, or takes them
+// as they are where it is nil, and computes the figure of these.
+func BootstrapOf(n, resamples int, seed int64, figure func(random *rand.Rand) float64) Interval {
+	if n == 0 {
+		return Interval{}
+	}
+	if resamples <= 0 {
+		resamples = Resamples
+	}
+	random := rand.New(rand.NewPCG(uint64(seed), uint64(n)))
+	figures := make([]float64, resamples)
+	for i := range figures {
+		figures[i] = figure(random)
+	}
+	slices.Sort(figures)
+	return Interval{N: n, Mean: figure(nil), Low: nearestRank(figures, 2.5), High: nearestRank(figures, 97.5)}
+}

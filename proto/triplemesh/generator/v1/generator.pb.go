@@ -1416,7 +1416,9 @@ type ExtractedClaim struct {
 	Span *v11.TextSpan `protobuf:"bytes,3,opt,name=span,proto3" json:"span,omitempty"`
 	// Where the words of its object stand; unset where the text has none that are
 	// surely these.
-	ObjectSpan    *v11.TextSpan `protobuf:"bytes,4,opt,name=object_span,json=objectSpan,proto3" json:"object_span,omitempty"`
+	ObjectSpan *v11.TextSpan `protobuf:"bytes,4,opt,name=object_span,json=objectSpan,proto3" json:"object_span,omitempty"`
+	// The same of its subject.
+	SubjectSpan   *v11.TextSpan `protobuf:"bytes,5,opt,name=subject_span,json=subjectSpan,proto3" json:"subject_span,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1475,6 +1477,13 @@ func (x *ExtractedClaim) GetSpan() *v11.TextSpan {
 func (x *ExtractedClaim) GetObjectSpan() *v11.TextSpan {
 	if x != nil {
 		return x.ObjectSpan
+	}
+	return nil
+}
+
+func (x *ExtractedClaim) GetSubjectSpan() *v11.TextSpan {
+	if x != nil {
+		return x.SubjectSpan
 	}
 	return nil
 }
@@ -1567,13 +1576,14 @@ const file_triplemesh_generator_v1_generator_proto_rawDesc = "" +
 	"\x15ExtractClaimsResponse\x12?\n" +
 	"\x06claims\x18\x01 \x03(\v2'.triplemesh.generator.v1.ExtractedClaimR\x06claims\x12.\n" +
 	"\x05usage\x18\x02 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
-	"\bwarnings\x18\x03 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"\xd2\x01\n" +
+	"\bwarnings\x18\x03 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"\x94\x02\n" +
 	"\x0eExtractedClaim\x123\n" +
 	"\x06triple\x18\x01 \x01(\v2\x1b.triplemesh.graph.v1.TripleR\x06triple\x12\x18\n" +
 	"\anegated\x18\x02 \x01(\bR\anegated\x121\n" +
 	"\x04span\x18\x03 \x01(\v2\x1d.triplemesh.graph.v1.TextSpanR\x04span\x12>\n" +
 	"\vobject_span\x18\x04 \x01(\v2\x1d.triplemesh.graph.v1.TextSpanR\n" +
-	"objectSpan*\xa1\x01\n" +
+	"objectSpan\x12@\n" +
+	"\fsubject_span\x18\x05 \x01(\v2\x1d.triplemesh.graph.v1.TextSpanR\vsubjectSpan*\xa1\x01\n" +
 	"\vAnswerStyle\x12\x1c\n" +
 	"\x18ANSWER_STYLE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13ANSWER_STYLE_DIRECT\x10\x01\x12!\n" +
@@ -1688,25 +1698,26 @@ var file_triplemesh_generator_v1_generator_proto_depIdxs = []int32{
 	31, // 37: triplemesh.generator.v1.ExtractedClaim.triple:type_name -> triplemesh.graph.v1.Triple
 	32, // 38: triplemesh.generator.v1.ExtractedClaim.span:type_name -> triplemesh.graph.v1.TextSpan
 	32, // 39: triplemesh.generator.v1.ExtractedClaim.object_span:type_name -> triplemesh.graph.v1.TextSpan
-	3,  // 40: triplemesh.generator.v1.GeneratorService.GeneratePseudoGraph:input_type -> triplemesh.generator.v1.GeneratePseudoGraphRequest
-	6,  // 41: triplemesh.generator.v1.GeneratorService.GenerateRelationPaths:input_type -> triplemesh.generator.v1.GenerateRelationPathsRequest
-	8,  // 42: triplemesh.generator.v1.GeneratorService.GenerateCandidateAnswers:input_type -> triplemesh.generator.v1.GenerateCandidateAnswersRequest
-	18, // 43: triplemesh.generator.v1.GeneratorService.ExtractClaims:input_type -> triplemesh.generator.v1.ExtractClaimsRequest
-	11, // 44: triplemesh.generator.v1.GeneratorService.GenerateAnswer:input_type -> triplemesh.generator.v1.GenerateAnswerRequest
-	13, // 45: triplemesh.generator.v1.GeneratorService.GenerateAnswerStream:input_type -> triplemesh.generator.v1.GenerateAnswerStreamRequest
-	16, // 46: triplemesh.generator.v1.GeneratorService.RewriteQuestion:input_type -> triplemesh.generator.v1.RewriteQuestionRequest
-	4,  // 47: triplemesh.generator.v1.GeneratorService.GeneratePseudoGraph:output_type -> triplemesh.generator.v1.GeneratePseudoGraphResponse
-	7,  // 48: triplemesh.generator.v1.GeneratorService.GenerateRelationPaths:output_type -> triplemesh.generator.v1.GenerateRelationPathsResponse
-	10, // 49: triplemesh.generator.v1.GeneratorService.GenerateCandidateAnswers:output_type -> triplemesh.generator.v1.GenerateCandidateAnswersResponse
-	19, // 50: triplemesh.generator.v1.GeneratorService.ExtractClaims:output_type -> triplemesh.generator.v1.ExtractClaimsResponse
-	12, // 51: triplemesh.generator.v1.GeneratorService.GenerateAnswer:output_type -> triplemesh.generator.v1.GenerateAnswerResponse
-	14, // 52: triplemesh.generator.v1.GeneratorService.GenerateAnswerStream:output_type -> triplemesh.generator.v1.GenerateAnswerStreamResponse
-	17, // 53: triplemesh.generator.v1.GeneratorService.RewriteQuestion:output_type -> triplemesh.generator.v1.RewriteQuestionResponse
-	47, // [47:54] is the sub-list for method output_type
-	40, // [40:47] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	32, // 40: triplemesh.generator.v1.ExtractedClaim.subject_span:type_name -> triplemesh.graph.v1.TextSpan
+	3,  // 41: triplemesh.generator.v1.GeneratorService.GeneratePseudoGraph:input_type -> triplemesh.generator.v1.GeneratePseudoGraphRequest
+	6,  // 42: triplemesh.generator.v1.GeneratorService.GenerateRelationPaths:input_type -> triplemesh.generator.v1.GenerateRelationPathsRequest
+	8,  // 43: triplemesh.generator.v1.GeneratorService.GenerateCandidateAnswers:input_type -> triplemesh.generator.v1.GenerateCandidateAnswersRequest
+	18, // 44: triplemesh.generator.v1.GeneratorService.ExtractClaims:input_type -> triplemesh.generator.v1.ExtractClaimsRequest
+	11, // 45: triplemesh.generator.v1.GeneratorService.GenerateAnswer:input_type -> triplemesh.generator.v1.GenerateAnswerRequest
+	13, // 46: triplemesh.generator.v1.GeneratorService.GenerateAnswerStream:input_type -> triplemesh.generator.v1.GenerateAnswerStreamRequest
+	16, // 47: triplemesh.generator.v1.GeneratorService.RewriteQuestion:input_type -> triplemesh.generator.v1.RewriteQuestionRequest
+	4,  // 48: triplemesh.generator.v1.GeneratorService.GeneratePseudoGraph:output_type -> triplemesh.generator.v1.GeneratePseudoGraphResponse
+	7,  // 49: triplemesh.generator.v1.GeneratorService.GenerateRelationPaths:output_type -> triplemesh.generator.v1.GenerateRelationPathsResponse
+	10, // 50: triplemesh.generator.v1.GeneratorService.GenerateCandidateAnswers:output_type -> triplemesh.generator.v1.GenerateCandidateAnswersResponse
+	19, // 51: triplemesh.generator.v1.GeneratorService.ExtractClaims:output_type -> triplemesh.generator.v1.ExtractClaimsResponse
+	12, // 52: triplemesh.generator.v1.GeneratorService.GenerateAnswer:output_type -> triplemesh.generator.v1.GenerateAnswerResponse
+	14, // 53: triplemesh.generator.v1.GeneratorService.GenerateAnswerStream:output_type -> triplemesh.generator.v1.GenerateAnswerStreamResponse
+	17, // 54: triplemesh.generator.v1.GeneratorService.RewriteQuestion:output_type -> triplemesh.generator.v1.RewriteQuestionResponse
+	48, // [48:55] is the sub-list for method output_type
+	41, // [41:48] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_generator_v1_generator_proto_init() }

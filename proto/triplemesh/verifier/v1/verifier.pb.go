@@ -401,15 +401,13 @@ type ClaimToJudge struct {
 	Triple *v1.Triple `protobuf:"bytes,1,opt,name=triple,proto3" json:"triple,omitempty"`
 	// True where the text says that it is not so.
 	Negated bool `protobuf:"varint,2,opt,name=negated,proto3" json:"negated,omitempty"`
-	// The sentence that it was read off; may be empty.
-	Sentence string `protobuf:"bytes,3,opt,name=sentence,proto3" json:"sentence,omitempty"`
 	// The entities that its subject may mean.
-	Subjects []*v1.EntityLink `protobuf:"bytes,4,rep,name=subjects,proto3" json:"subjects,omitempty"`
+	Subjects []*v1.EntityLink `protobuf:"bytes,3,rep,name=subjects,proto3" json:"subjects,omitempty"`
 	// The entities that its object may mean.
-	Objects []*v1.EntityLink `protobuf:"bytes,5,rep,name=objects,proto3" json:"objects,omitempty"`
+	Objects []*v1.EntityLink `protobuf:"bytes,4,rep,name=objects,proto3" json:"objects,omitempty"`
 	// The relations of the knowledge graph that are nearest in meaning to its
-	// relation, best first.
-	Relations     []*RelationMatch `protobuf:"bytes,6,rep,name=relations,proto3" json:"relations,omitempty"`
+	// relation, or to the words of the text for it.
+	Relations     []*RelationMatch `protobuf:"bytes,5,rep,name=relations,proto3" json:"relations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -458,13 +456,6 @@ func (x *ClaimToJudge) GetNegated() bool {
 	return false
 }
 
-func (x *ClaimToJudge) GetSentence() string {
-	if x != nil {
-		return x.Sentence
-	}
-	return ""
-}
-
 func (x *ClaimToJudge) GetSubjects() []*v1.EntityLink {
 	if x != nil {
 		return x.Subjects
@@ -491,8 +482,13 @@ type RelationMatch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its name as the knowledge graph has it.
 	Relation string `protobuf:"bytes,1,opt,name=relation,proto3" json:"relation,omitempty"`
-	// Cosine to the claim's relation, -1 to 1.
-	Score         float32 `protobuf:"fixed32,2,opt,name=score,proto3" json:"score,omitempty"`
+	// Cosine to these, -1 to 1.
+	Score float32 `protobuf:"fixed32,2,opt,name=score,proto3" json:"score,omitempty"`
+	// True where the knowledge graph has the claim's object as an object of this
+	// relation, of whatever subject.
+	TakesObject bool `protobuf:"varint,3,opt,name=takes_object,json=takesObject,proto3" json:"takes_object,omitempty"`
+	// True where it has the claim's subject as one.
+	TakesSubject  bool `protobuf:"varint,4,opt,name=takes_subject,json=takesSubject,proto3" json:"takes_subject,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -539,6 +535,20 @@ func (x *RelationMatch) GetScore() float32 {
 		return x.Score
 	}
 	return 0
+}
+
+func (x *RelationMatch) GetTakesObject() bool {
+	if x != nil {
+		return x.TakesObject
+	}
+	return false
+}
+
+func (x *RelationMatch) GetTakesSubject() bool {
+	if x != nil {
+		return x.TakesSubject
+	}
+	return false
 }
 
 // RelationUse is how a relation is used: whether what has one object for it may
@@ -684,9 +694,12 @@ type Judgement struct {
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	// What the knowledge graph has in the place of the claim's object, where the
 	// claim is contradicted and that is one thing; empty else.
-	Correction    string `protobuf:"bytes,5,opt,name=correction,proto3" json:"correction,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Correction string `protobuf:"bytes,5,opt,name=correction,proto3" json:"correction,omitempty"`
+	// True where that belongs in the place of the claim's subject: the claim was
+	// read the other way about.
+	CorrectsSubject bool `protobuf:"varint,6,opt,name=corrects_subject,json=correctsSubject,proto3" json:"corrects_subject,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Judgement) Reset() {
@@ -754,6 +767,13 @@ func (x *Judgement) GetCorrection() string {
 	return ""
 }
 
+func (x *Judgement) GetCorrectsSubject() bool {
+	if x != nil {
+		return x.CorrectsSubject
+	}
+	return false
+}
+
 var File_triplemesh_verifier_v1_verifier_proto protoreflect.FileDescriptor
 
 const file_triplemesh_verifier_v1_verifier_proto_rawDesc = "" +
@@ -777,17 +797,18 @@ const file_triplemesh_verifier_v1_verifier_proto_rawDesc = "" +
 	"\x06claims\x18\x01 \x03(\v2$.triplemesh.verifier.v1.ClaimToJudgeB\t\xbaH\x06\x92\x01\x03\x10\x80\bR\x06claims\x12C\n" +
 	"\fground_graph\x18\x02 \x01(\v2 .triplemesh.graph.v1.GroundGraphR\vgroundGraph\x12B\n" +
 	"\x04uses\x18\x03 \x03(\v2#.triplemesh.verifier.v1.RelationUseB\t\xbaH\x06\x92\x01\x03\x10\x90NR\x04uses\x121\n" +
-	"\x06limits\x18\x04 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\"\xea\x02\n" +
+	"\x06limits\x18\x04 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\"\xc3\x02\n" +
 	"\fClaimToJudge\x12;\n" +
 	"\x06triple\x18\x01 \x01(\v2\x1b.triplemesh.graph.v1.TripleB\x06\xbaH\x03\xc8\x01\x01R\x06triple\x12\x18\n" +
-	"\anegated\x18\x02 \x01(\bR\anegated\x12%\n" +
-	"\bsentence\x18\x03 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x01R\bsentence\x12F\n" +
-	"\bsubjects\x18\x04 \x03(\v2\x1f.triplemesh.graph.v1.EntityLinkB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\bsubjects\x12D\n" +
-	"\aobjects\x18\x05 \x03(\v2\x1f.triplemesh.graph.v1.EntityLinkB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\aobjects\x12N\n" +
-	"\trelations\x18\x06 \x03(\v2%.triplemesh.verifier.v1.RelationMatchB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\trelations\"N\n" +
+	"\anegated\x18\x02 \x01(\bR\anegated\x12F\n" +
+	"\bsubjects\x18\x03 \x03(\v2\x1f.triplemesh.graph.v1.EntityLinkB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\bsubjects\x12D\n" +
+	"\aobjects\x18\x04 \x03(\v2\x1f.triplemesh.graph.v1.EntityLinkB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\aobjects\x12N\n" +
+	"\trelations\x18\x05 \x03(\v2%.triplemesh.verifier.v1.RelationMatchB\t\xbaH\x06\x92\x01\x03\x10\x80 R\trelations\"\x96\x01\n" +
 	"\rRelationMatch\x12'\n" +
 	"\brelation\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\brelation\x12\x14\n" +
-	"\x05score\x18\x02 \x01(\x02R\x05score\"l\n" +
+	"\x05score\x18\x02 \x01(\x02R\x05score\x12!\n" +
+	"\ftakes_object\x18\x03 \x01(\bR\vtakesObject\x12#\n" +
+	"\rtakes_subject\x18\x04 \x01(\bR\ftakesSubject\"l\n" +
 	"\vRelationUse\x12'\n" +
 	"\brelation\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\brelation\x12\x1a\n" +
 	"\bsubjects\x18\x02 \x01(\rR\bsubjects\x12\x18\n" +
@@ -797,7 +818,7 @@ const file_triplemesh_verifier_v1_verifier_proto_rawDesc = "" +
 	"judgements\x18\x01 \x03(\v2!.triplemesh.verifier.v1.JudgementR\n" +
 	"judgements\x12.\n" +
 	"\x05usage\x18\x02 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
-	"\bwarnings\x18\x03 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"\xdd\x01\n" +
+	"\bwarnings\x18\x03 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"\x88\x02\n" +
 	"\tJudgement\x129\n" +
 	"\averdict\x18\x01 \x01(\x0e2\x1f.triplemesh.verifier.v1.VerdictR\averdict\x12\x1e\n" +
 	"\n" +
@@ -807,7 +828,8 @@ const file_triplemesh_verifier_v1_verifier_proto_rawDesc = "" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x1e\n" +
 	"\n" +
 	"correction\x18\x05 \x01(\tR\n" +
-	"correction*\x8e\x01\n" +
+	"correction\x12)\n" +
+	"\x10corrects_subject\x18\x06 \x01(\bR\x0fcorrectsSubject*\x8e\x01\n" +
 	"\x10VerificationMode\x12!\n" +
 	"\x1dVERIFICATION_MODE_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17VERIFICATION_MODE_ALIGN\x10\x01\x12\x1b\n" +

@@ -1,0 +1,182 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
+)
+
+// surroundings are what a knowledge graph holds around an entity.
+type surroundings struct {
+	triples []*graphv1.Triple
+	// takes are the relations that it is an object of.
+	takes map[string]bool
+}
+
+// list adds to the ground graph all that is listed of what the claims name: of
+// their objects too, since small models swap these with subjects. It leaves each
+// claim with the relations that it may mean.
+func (g *gathering) list(ctx context.Context) error {
+	var entities []string
+	wanted := map[string][]string{} // likely relations, by entity
+	for _, c := range g.req.GetClaims() {
+		best := likeliest(c.GetRelations())
+		for _, l := range slices.Concat(c.GetSubjects(), c.GetObjects()) {
+			e := l.GetEntity()
+			if wanted[e] == nil {
+				entities = append(entities, e)
+			}
+			for _, r := range best {
+				if !slices.Contains(wanted[e], r) {
+					wanted[e] = append(wanted[e], r)
+				}
+			}
+		}
+	}
+	found := make([]surroundings, len(entities))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(lookups)
+	for i, e := range entities {
+		group.Go(func() (err error) {
+			found[i], err = g.around(ctx, e, wanted[e])
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	byName := map[string]surroundings{}
+	for i, e := range entities {
+		byName[e] = found[i]
+	}
+	g.add(entities, byName)
+	for _, c := range g.req.GetClaims() {
+		c.Relations = matches(c, byName)
+	}
+	return nil
+}
+
+// around reads what there is around an entity.
+func (g *gathering) around(ctx context.Context, entity string, wanted []string) (surroundings, error) {
+	s := surroundings{takes: map[string]bool{}}
+	resp, err := g.Retriever.Neighbours(ctx, &retrieverv1.NeighboursRequest{Kg: g.q.KG(), Entity: entity, Limit: around})
+	if lacking(err) {
+		return s, nil
+	}
+	if err != nil {
+		return s, err
+	}
+	s.triples = resp.GetTriples()
+	for _, r := range resp.GetRelations() {
+		if r.GetInverse() {
+			s.takes[r.GetRelation()] = true
+		}
+	}
+	if resp.GetTotal() <= around {
+		return s, nil
+	}
+	const most = 256 // relations that a request may name
+	resp, err = g.Retriever.Neighbours(ctx, &retrieverv1.NeighboursRequest{
+		Kg: g.q.KG(), Entity: entity, Relations: wanted[:min(len(wanted), most)], Limit: listed,
+	})
+	s.triples = resp.GetTriples()
+	return s, err
+}
+
+// likeliest are the relations nearest to a claim's.
+func likeliest(matches []*verifierv1.RelationMatch) []string {
+	sorted := slices.Clone(matches)
+	slices.SortStableFunc(sorted, func(a, b *verifierv1.RelationMatch) int { return cmp.Compare(b.GetScore(), a.GetScore()) })
+	var names []string
+	for _, m := range sorted {
+		if !slices.Contains(names, m.GetRelation()) {
+			names = append(names, m.GetRelation())
+		}
+		if len(names) == likely {
+			break
+		}
+	}
+	return names
+}
+
+// matches are the relations that a claim may mean, once each: the likeliest, and
+// those of what it names.
+func matches(c *verifierv1.ClaimToJudge, found map[string]surroundings) []*verifierv1.RelationMatch {
+	keep := map[string]*verifierv1.RelationMatch{}
+	var names []string
+	need := func(relation string) *verifierv1.RelationMatch {
+		if keep[relation] == nil {
+			keep[relation] = &verifierv1.RelationMatch{Relation: relation, Score: -1}
+			names = append(names, relation)
+		}
+		return keep[relation]
+	}
+	for _, r := range likeliest(c.GetRelations()) {
+		need(r)
+	}
+	for _, l := range slices.Concat(c.GetSubjects(), c.GetObjects()) {
+		for _, t := range found[l.GetEntity()].triples {
+			need(t.GetRelation())
+		}
+	}
+	for _, l := range c.GetObjects() {
+		for r := range found[l.GetEntity()].takes {
+			if keep[r] != nil {
+				keep[r].TakesObject = true
+			}
+		}
+	}
+	for _, l := range c.GetSubjects() {
+		for r := range found[l.GetEntity()].takes {
+			if keep[r] != nil {
+				keep[r].TakesSubject = true
+			}
+		}
+	}
+	for _, m := range c.GetRelations() {
+		if k := keep[m.GetRelation()]; k != nil {
+			k.Score = max(k.GetScore(), m.GetScore())
+		}
+	}
+	all := make([]*verifierv1.RelationMatch, len(names))
+	for i, n := range names {
+		all[i] = keep[n]
+		all[i].Score = max(all[i].GetScore(), 0)
+	}
+	return all
+}
+
+// add puts triples into the ground graph that it lacks, with the nearness of
+// their relation to a claim's for a score.
+func (g *gathering) add(entities []string, found map[string]surroundings) {
+	known := map[string]bool{}
+	for _, s := range g.req.GetGroundGraph().GetSubjects() {
+		for _, t := range s.GetTriples() {
+			known[key(t.GetTriple())] = true
+		}
+	}
+	score := map[string]float32{}
+	for _, c := range g.req.GetClaims() {
+		for _, r := range c.GetRelations() {
+			score[r.GetRelation()] = max(score[r.GetRelation()], r.GetScore())
+		}
+	}
+	for _, e := range entities {
+		s := &graphv1.SubjectEvidence{Subject: e}
+		for _, t := range found[e].triples {
+			if k := key(t); !known[k] {
+				known[k] = true
+				s.Triples = append(s.Triples, &graphv1.ScoredTriple{Triple: t, Score: score[t.GetRelation()]})
+			}
+		}
+		if len(s.GetTriples()) > 0 {
+			g.req.GroundGraph.Subjects = append(g.req.GroundGraph.Subjects, s)
+		}
+	}
+}
