@@ -22,6 +22,7 @@ The field grounding says what the answer rests on: "grounded" is triples of the 
 type askInput struct {
 	Question      string   `json:"question" jsonschema:"the question, whole and standing alone: with names, not with words such as he or there that an earlier message explains"`
 	KG            string   `json:"kg,omitempty" jsonschema:"knowledge graph, such as wikidata, or one snapshot of it, such as wikidata@3; without it the only one there is"`
+	OtherKGs      []string `json:"other_kgs,omitempty" jsonschema:"knowledge graphs to read beside kg, written alike; the output says where they disagree"`
 	Method        string   `json:"method,omitempty" jsonschema:"pg-akv (the default) for most questions; ger for those over several hops, such as where the director of a film studied; auto chooses between them; rag, rog, tog and others are there to compare"`
 	TopicEntities []string `json:"topic_entities,omitempty" jsonschema:"entities that the question is about, spelt as the knowledge graph spells them (see the tool link); ger starts from them"`
 	At            string   `json:"at,omitempty" jsonschema:"ISO 8601 date, such as 2005: only what held then counts"`
@@ -71,7 +72,7 @@ func (d *door) addAsk(s *sdk.Server) {
 }
 
 func (d *door) ask(ctx context.Context, req *sdk.CallToolRequest, in askInput) (askOutput, error) {
-	kg, err := d.kg(ctx, in.KG)
+	kg, others, err := d.kgs(ctx, in.KG, in.OtherKGs)
 	if err != nil {
 		return askOutput{}, err
 	}
@@ -82,7 +83,7 @@ func (d *door) ask(ctx context.Context, req *sdk.CallToolRequest, in askInput) (
 		options.Grounding = &retrieverv1.GroundingOptions{Filter: &retrieverv1.Filter{At: in.At}}
 	}
 	stream, err := d.orchestrator.AskStream(ctx, &orchestratorv1.AskStreamRequest{Request: &orchestratorv1.AskRequest{
-		Question: in.Question, Method: in.Method, Kg: kg, TopicEntities: in.TopicEntities, Options: options,
+		Question: in.Question, Method: in.Method, Kg: kg, OtherKgs: others, TopicEntities: in.TopicEntities, Options: options,
 		Limits: &llmv1.Limits{Budget: &llmv1.Budget{MaxCalls: in.MaxModelCalls}},
 	}})
 	if err != nil {
@@ -90,7 +91,7 @@ func (d *door) ask(ctx context.Context, req *sdk.CallToolRequest, in askInput) (
 	}
 	var run *orchestratorv1.Run
 	stages := 0.0
-	err = follow(ctx, progressOf(req), stream.Recv, func(e *orchestratorv1.AskStreamResponse) moment {
+	err = follow(teller(ctx, req), stream.Recv, func(e *orchestratorv1.AskStreamResponse) moment {
 		switch e := e.GetEvent().(type) {
 		case *orchestratorv1.AskStreamResponse_StageStarted:
 			stages++

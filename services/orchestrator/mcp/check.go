@@ -16,8 +16,9 @@ const checkDescription = `Check the facts of a text that somebody wrote (an answ
 Use it on your own draft before you give it, or when asked whether something is true. The text is split into claims; for each you learn whether the knowledge graph supports it, contradicts it (by which triple) or does not say ("not-in-kg", which is no sign that it is wrong). You also get the text with what is contradicted put right. It spends model calls, more for longer texts.`
 
 type checkInput struct {
-	Text string `json:"text" jsonschema:"the text to check, as it stands"`
-	KG   string `json:"kg,omitempty" jsonschema:"knowledge graph, such as wikidata, or one snapshot of it, such as wikidata@3; without it the only one there is"`
+	Text     string   `json:"text" jsonschema:"the text to check, as it stands"`
+	OtherKGs []string `json:"other_kgs,omitempty" jsonschema:"knowledge graphs to read beside kg, written alike; evidence says which one holds it"`
+	KG       string   `json:"kg,omitempty" jsonschema:"knowledge graph, such as wikidata, or one snapshot of it, such as wikidata@3; without it the only one there is"`
 }
 
 type claim struct {
@@ -53,18 +54,20 @@ func (d *door) addCheck(s *sdk.Server) {
 }
 
 func (d *door) check(ctx context.Context, req *sdk.CallToolRequest, in checkInput) (checkOutput, error) {
-	kg, err := d.kg(ctx, in.KG)
+	kg, others, err := d.kgs(ctx, in.KG, in.OtherKGs)
 	if err != nil {
 		return checkOutput{}, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := d.orchestrator.CheckStream(ctx, &orchestratorv1.CheckStreamRequest{Request: &orchestratorv1.CheckRequest{Text: in.Text, Kg: kg}})
+	stream, err := d.orchestrator.CheckStream(ctx, &orchestratorv1.CheckStreamRequest{Request: &orchestratorv1.CheckRequest{
+		Text: in.Text, Kg: kg, OtherKgs: others,
+	}})
 	if err != nil {
 		return checkOutput{}, err
 	}
 	var check *orchestratorv1.Check
-	err = follow(ctx, progressOf(req), stream.Recv, func(e *orchestratorv1.CheckStreamResponse) moment {
+	err = follow(teller(ctx, req), stream.Recv, func(e *orchestratorv1.CheckStreamResponse) moment {
 		switch e := e.GetEvent().(type) {
 		case *orchestratorv1.CheckStreamResponse_Progress:
 			p := e.Progress

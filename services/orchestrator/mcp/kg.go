@@ -29,6 +29,21 @@ func (d *door) kg(ctx context.Context, text string) (*graphv1.KnowledgeGraphRef,
 	return &graphv1.KnowledgeGraphRef{Name: names[0]}, nil
 }
 
+// kgs reads the knowledge graph of kg and those to read beside it.
+func (d *door) kgs(ctx context.Context, text string, others []string) (*graphv1.KnowledgeGraphRef, []*graphv1.KnowledgeGraphRef, error) {
+	first, err := d.kg(ctx, text)
+	if err != nil {
+		return nil, nil, err
+	}
+	refs := make([]*graphv1.KnowledgeGraphRef, len(others))
+	for i, other := range others {
+		if refs[i], err = parseKG(other); err != nil {
+			return nil, nil, err
+		}
+	}
+	return first, refs, nil
+}
+
 // names are the knowledge graphs that have an active snapshot, each once.
 func (d *door) names(ctx context.Context) ([]string, error) {
 	list, err := d.graphs.List(ctx, &retrieverv1.ListRequest{})

@@ -9,28 +9,21 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// progress tells a client how far a call has come, where it wants to know.
-type progress struct {
-	session *sdk.ServerSession
-	token   any
-	done    float64
-}
-
-func progressOf(req *sdk.CallToolRequest) *progress {
-	return &progress{session: req.Session, token: req.Params.GetProgressToken()}
-}
-
-// tell says what is going on. The protocol wants progress to rise: where done
-// does not, a small step is taken. A client that cannot be told is none to wait
-// for.
-func (p *progress) tell(ctx context.Context, m moment) {
-	if p.token == nil {
-		return
+// teller tells a client how far its call has come, where it wants to know. The
+// protocol wants progress to rise: where it does not, a small step is taken. A
+// client that cannot be told is none to wait for.
+func teller(ctx context.Context, req *sdk.CallToolRequest) func(moment) {
+	token := req.Params.GetProgressToken()
+	if token == nil {
+		return func(moment) {}
 	}
-	p.done = max(p.done+0.001, m.done)
-	_ = p.session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
-		ProgressToken: p.token, Progress: p.done, Total: m.total, Message: m.message,
-	})
+	done := 0.0
+	return func(m moment) {
+		done = max(done+0.001, m.done)
+		_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
+			ProgressToken: token, Progress: done, Total: m.total, Message: m.message,
+		})
+	}
 }
 
 // beat is how often a client hears of something that takes long: many give up
@@ -46,7 +39,7 @@ type moment struct {
 // follow receives a stream to its end and hands each event to see, which
 // returns what is going on now; without a message there is nothing new. While
 // nothing comes, the client is told of the last moment again and again.
-func follow[E any](ctx context.Context, p *progress, recv func() (E, error), see func(E) moment) error {
+func follow[E any](tell func(moment), recv func() (E, error), see func(E) moment) error {
 	type result struct {
 		event E
 		err   error
@@ -80,12 +73,12 @@ func follow[E any](ctx context.Context, p *progress, recv func() (E, error), see
 			}
 			if m := see(r.event); m.message != "" {
 				now, since = m, time.Now()
-				p.tell(ctx, now)
+				tell(now)
 			}
 		case <-ticker.C:
 			again := now
 			again.message = fmt.Sprintf("%s (%v so far)", now.message, time.Since(since).Round(time.Second))
-			p.tell(ctx, again)
+			tell(again)
 		}
 	}
 }

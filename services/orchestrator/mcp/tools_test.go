@@ -88,9 +88,9 @@ func TestToolsSayInTextAndInFieldsWhatTheMeshFound(t *testing.T) {
 func TestArgumentsReachTheMesh(t *testing.T) {
 	f := newFake()
 	s := connect(t, f, nil)
-	call(t, s, "ask", map[string]any{"question": "Q", "kg": "other@7", "method": "ger", "topic_entities": []string{"E"}, "at": "2005", "abstain_below": .5, "max_model_calls": 9})
+	call(t, s, "ask", map[string]any{"question": "Q", "kg": "other@7", "other_kgs": []string{"third"}, "method": "ger", "topic_entities": []string{"E"}, "at": "2005", "abstain_below": .5, "max_model_calls": 9})
 	ask := last[*orchestratorv1.AskRequest](t, f)
-	if ask.GetQuestion() != "Q" || ask.GetKg().GetName() != "other" || ask.GetKg().GetSnapshot() != 7 || ask.GetMethod() != "ger" || ask.GetTopicEntities()[0] != "E" ||
+	if ask.GetQuestion() != "Q" || ask.GetKg().GetName() != "other" || ask.GetKg().GetSnapshot() != 7 || ask.GetMethod() != "ger" || ask.GetOtherKgs()[0].GetName() != "third" || ask.GetTopicEntities()[0] != "E" ||
 		ask.GetOptions().GetGrounding().GetFilter().GetAt() != "2005" || ask.GetOptions().GetAbstainBelow() != .5 || ask.GetLimits().GetBudget().GetMaxCalls() != 9 {
 		t.Errorf("ask was asked %v", ask)
 	}
@@ -145,6 +145,7 @@ func TestErrorsSayWhatToDoNext(t *testing.T) {
 		{"no knowledge graph", "link", map[string]any{"text": "a"}, nil, []string{}, []string{"triplemesh kg load"}},
 		{"one of several", "link", map[string]any{"text": "a"}, nil, []string{"wikidata", "mine"}, []string{"mine, wikidata", "kg"}},
 		{"a snapshot that is no number", "link", map[string]any{"text": "a", "kg": "a@b"}, nil, nil, []string{"NAME@N"}},
+		{"another snapshot that is no number", "check", map[string]any{"text": "a", "kg": "a", "other_kgs": []string{"b@0"}}, nil, nil, []string{"NAME@N"}},
 		{"a direction that there is none of", "neighbours", map[string]any{"entity": "a", "direction": "up"}, nil, nil, []string{"out", "in"}},
 		{"paths to nowhere", "paths", map[string]any{"from": []string{"A"}}, nil, nil, []string{"question, follow or to"}},
 		{"entities that are not there", "paths", map[string]any{"from": []string{"Nobody"}, "question": "q"}, nil, nil, []string{`"Nobody"`, "link"}},
