@@ -12,6 +12,7 @@ export function GraphAndList({
   graph,
   listed = graph.edges,
   label,
+  rows,
   empty = "There are no triples here.",
   onChoose,
   onNode,
@@ -20,6 +21,8 @@ export function GraphAndList({
   /** The edges to list, where not all are. */
   listed?: Edge[];
   label: string;
+  /** How many rows the picture is to have room for, where another one will take its place. */
+  rows?: number | undefined;
   empty?: string;
   onChoose?: (edge: Edge) => void;
   onNode?: (name: string) => void;
@@ -33,6 +36,7 @@ export function GraphAndList({
           graph={graph}
           label={`${label}, drawn: ${count(graph.edges.length, "triple")}. The list beside it holds the same.`}
           near={near}
+          {...(rows === undefined ? {} : { rows })}
           onNear={setNear}
           onEdge={(id) => {
             const chosen = graph.edges.find((candidate) => candidate.id === id);

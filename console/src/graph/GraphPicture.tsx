@@ -15,12 +15,15 @@ export function GraphPicture({
   graph,
   label,
   near = null,
+  rows = rowsOf(graph),
   ...events
 }: {
   graph: Graph;
   label: string;
   /** The edge to make stand out. */
   near?: string | null;
+  /** How many rows to have room for; 0 where it is a large one. */
+  rows?: number;
 } & PictureEvents) {
   const { theme } = useServices();
   const canvas = useRef<HTMLDivElement>(null);
@@ -70,7 +73,7 @@ export function GraphPicture({
   }, [picture, choice]);
 
   return (
-    <figure class="picture" style={{ height: `${height(graph)}rem` }}>
+    <figure class="picture" style={{ height: `${height(rows)}rem` }}>
       {/* The library would add a style of its own, which the page's policy
           forbids; it does not where it finds this name. */}
       <span id="__________cytoscape_stylesheet" hidden />
@@ -109,8 +112,6 @@ export function GraphPicture({
   );
 }
 
-// High enough to read the names of a graph in layers; a large one is zoomed into.
-function height(graph: Graph): number {
-  const rows = rowsOf(graph);
-  return rows === 0 ? 32 : Math.min(36, Math.max(17, rows * 2.6 + 3));
-}
+// High enough to read the names of a graph in columns; a large one is zoomed into.
+const height = (rows: number): number =>
+  rows === 0 ? 32 : Math.min(36, Math.max(15, rows * 2.4 + 4));

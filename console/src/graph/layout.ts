@@ -1,49 +1,61 @@
-import { endsOf, type Graph } from "./graph";
+import { type Edge, endsOf, type Graph } from "./graph";
 
 /** Where something stands in a picture. */
 export type Point = { x: number; y: number };
 
-/** The room between the middles of neighbours. */
-export type Spacing = { across: number; down: number };
+/** How much room words take, in a picture's own units. */
+export type Measure = {
+  /** How wide a node is. */
+  node: (id: string) => number;
+  /** How wide an edge's words are. */
+  edge: (edge: Edge) => number;
+};
 
-const roomy: Spacing = { across: 320, down: 46 };
+/** A graph with its places. */
+export type Layout = {
+  /** The middles of nodes. */
+  places: Map<string, Point>;
+  /**
+   * Where edges that go to a later column bend, and how far from its target's
+   * middle they end: from there on they are level, and carry their words.
+   */
+  bends: Map<string, Bend>;
+};
 
-/** The largest layer that is still drawn as one column. */
+/** Where an edge bends. */
+export type Bend = { at: Point; endsAt: number };
+
+/** The largest column that can still be taken in at a glance. */
 const tallest = 36;
 
+/** From the middle of one row to the next. */
+const rowHeight = 46;
+
+/** Between a column and where edges from it bend, at least and at most. */
+const fan = { least: 70, most: 240 };
+
+/** Between lines that join the same two nodes. */
+const parallel = 15;
+
 /**
- * Places a graph's nodes: in layers from left to right where that can be taken
- * in at a glance, around their hubs where there are too many.
+ * Lays a graph out for a frame of a shape (its width by its height): in columns
+ * from left to right where that can be taken in at a glance, around its hubs
+ * where there are too many nodes.
  */
-export function place(graph: Graph, spacing: Spacing = roomy): Map<string, Point> {
+export function layout(graph: Graph, measure: Measure, aspect = 1.6): Layout {
   const layers = layersOf(graph);
-  const height = Math.max(0, ...layers.map((layer) => layer.length));
-  return height <= tallest ? inLayers(graph, layers, spacing) : aroundHubs(graph);
+  return rowsIn(layers) <= tallest
+    ? inColumns(graph, layers, measure, aspect)
+    : { places: aroundHubs(graph), bends: new Map() };
 }
 
 /** How many nodes stand above one another at most; 0 where they stand around hubs. */
 export function rowsOf(graph: Graph): number {
-  const height = Math.max(0, ...layersOf(graph).map((layer) => layer.length));
-  return height <= tallest ? height : 0;
+  const rows = rowsIn(layersOf(graph));
+  return rows <= tallest ? rows : 0;
 }
 
-/**
- * The places drawn apart from side to side until they fill a frame of this
- * shape, but not beyond twice their width: letters do not grow with them.
- */
-export function stretched(places: Map<string, Point>, aspect: number): Map<string, Point> {
-  const all = [...places.values()];
-  const width = extent(all.map(({ x }) => x));
-  const height = extent(all.map(({ y }) => y));
-  if (width === 0 || !Number.isFinite(aspect)) {
-    return places;
-  }
-  const by = Math.min(2, Math.max(1, (height * aspect) / width));
-  return new Map([...places].map(([id, { x, y }]) => [id, { x: x * by, y }]));
-}
-
-const extent = (values: number[]): number =>
-  values.length ? Math.max(...values) - Math.min(...values) : 0;
+const rowsIn = (layers: string[][]): number => Math.max(0, ...layers.map((layer) => layer.length));
 
 /**
  * The nodes by how many edges lead to them from where edges begin. Where edges
@@ -75,21 +87,80 @@ export function layersOf(graph: Graph): string[][] {
   return layers;
 }
 
-/** Places layers in columns, each node near those it is joined to. */
-export function inLayers(graph: Graph, layers: string[][], spacing: Spacing): Map<string, Point> {
+/** Places layers in columns, each node near those it is joined to, with room for the words between. */
+export function inColumns(
+  graph: Graph,
+  layers: string[][],
+  measure: Measure,
+  aspect: number,
+): Layout {
+  const column = new Map(layers.flatMap((layer, at) => layer.map((id) => [id, at] as const)));
+  const forward = graph.edges.filter((edge) => {
+    const [from, to] = endsOf(edge);
+    return (column.get(from) ?? 0) < (column.get(to) ?? 0);
+  });
+  const widths = layers.map((layer) => Math.max(...layer.map(measure.node)));
+  const words = layers.map((_, at) =>
+    Math.max(
+      0,
+      ...forward
+        .filter((edge) => column.get(endsOf(edge)[1]) === at)
+        .map((edge) => measure.edge(edge) + 30),
+    ),
+  );
+  const fixed = sum(widths) + sum(words);
+  const gaps = Math.max(1, layers.length - 1);
+  const spread = clamp((rowsIn(layers) * rowHeight * aspect - fixed) / gaps, fan.least, fan.most);
+
   const places = new Map<string, Point>();
   const before = neighbours(graph, true);
-  layers.forEach((layer, column) => {
-    const order =
-      column === 0 ? layer : sortedBy(layer, (id) => middle(before.get(id) ?? [], places));
+  let left = 0;
+  layers.forEach((layer, at) => {
+    left += at === 0 ? 0 : spread + (words[at] ?? 0);
+    const wide = widths[at] ?? 0;
+    const order = at === 0 ? layer : sortedBy(layer, (id) => middle(before.get(id) ?? [], places));
     order.forEach((id, row) => {
+      // The first column leans to the right, towards its edges, the others to the left.
+      const half = measure.node(id) / 2;
       places.set(id, {
-        x: column * spacing.across,
-        y: (row - (order.length - 1) / 2) * spacing.down,
+        x: at === 0 ? left + wide - half : left + half,
+        y: (row - (order.length - 1) / 2) * rowHeight,
       });
     });
+    left += wide;
   });
-  return places;
+  return {
+    places,
+    bends: bendsOf(forward, places, measure, (id) => words[column.get(id) ?? 0] ?? 0),
+  };
+}
+
+function bendsOf(
+  edges: Edge[],
+  places: Map<string, Point>,
+  measure: Measure,
+  room: (target: string) => number,
+): Map<string, Bend> {
+  const bends = new Map<string, Bend>();
+  const sides = new Map<string, Edge[]>();
+  for (const edge of edges) {
+    const ends = JSON.stringify(endsOf(edge));
+    sides.set(ends, [...(sides.get(ends) ?? []), edge]);
+  }
+  for (const together of sides.values()) {
+    together.forEach((edge, i) => {
+      const [, to] = endsOf(edge);
+      const target = places.get(to);
+      if (target) {
+        const endsAt = (i - (together.length - 1) / 2) * parallel;
+        bends.set(edge.id, {
+          at: { x: target.x - measure.node(to) / 2 - room(to), y: target.y + endsAt },
+          endsAt,
+        });
+      }
+    });
+  }
+  return bends;
 }
 
 /**
@@ -152,8 +223,13 @@ function neighbours(graph: Graph, backwards = false): Map<string, string[]> {
 
 function middle(ids: string[], places: Map<string, Point>): number {
   const heights = ids.flatMap((id) => places.get(id)?.y ?? []);
-  return heights.length ? heights.reduce((sum, y) => sum + y, 0) / heights.length : 0;
+  return heights.length ? sum(heights) / heights.length : 0;
 }
+
+const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
+
+const clamp = (value: number, least: number, most: number): number =>
+  Math.min(most, Math.max(least, value));
 
 // Sorts, and keeps the order of equals.
 function sortedBy<T>(items: T[], key: (item: T) => number): T[] {

@@ -1,8 +1,7 @@
 import cytoscape, { type Core, type ElementDefinition } from "cytoscape";
-import { clip } from "../format/text";
-import { endsOf, type Graph } from "./graph";
-import { type Point, place, stretched } from "./layout";
-import { coloursOf, marks, stylesheet } from "./style";
+import { elementsOf } from "./elements";
+import type { Graph } from "./graph";
+import { coloursOf, stylesheet } from "./style";
 
 /** What a picture tells of. */
 export type PictureEvents = {
@@ -41,7 +40,8 @@ export function draw(container: HTMLElement, graph: Graph, events: PictureEvents
   const large = graph.edges.length > many;
   const cy = cytoscape({
     container,
-    elements: elements(graph, container),
+    elements: elementsOf(graph, aspectOf(container)),
+    autoungrabify: true,
     layout: { name: "preset", fit: true, padding },
     style: looks(container),
     minZoom: 0.04,
@@ -117,7 +117,8 @@ function leaveWheelToPage(container: HTMLElement): () => void {
 }
 
 function become(cy: Core, graph: Graph) {
-  const next = elements(graph, cy.container());
+  cy.resize();
+  const next = elementsOf(graph, cy.width() / cy.height());
   const ids = new Set(next.map((element) => element.data.id));
   const still = graph.edges.length > many || matchMedia("(prefers-reduced-motion: reduce)").matches;
   cy.stop();
@@ -160,22 +161,25 @@ function become(cy: Core, graph: Graph) {
         );
     }
   });
-  const box = boxOf([...places.values()].flatMap((place) => place ?? []));
-  cy.animate(viewOf(cy, box), { duration: slow, easing: "ease-in-out-cubic" });
+  cy.animate(
+    viewOf(
+      cy,
+      next.filter(({ position }) => position),
+    ),
+    { duration: slow, easing: "ease-in-out-cubic" },
+  );
 }
 
-function boxOf(points: Point[]) {
-  const xs = points.map(({ x }) => x);
-  const ys = points.map(({ y }) => y);
-  // The room of a node around its middle.
-  const x1 = Math.min(...xs, 0) - 130;
-  const x2 = Math.max(...xs, 0) + 130;
-  const y1 = Math.min(...ys, 0) - 24;
-  const y2 = Math.max(...ys, 0) + 24;
-  return { x1, x2, y1, y2 };
-}
-
-function viewOf(cy: Core, { x1, x2, y1, y2 }: ReturnType<typeof boxOf>) {
+// The view that shows all of these nodes.
+function viewOf(cy: Core, nodes: ElementDefinition[]) {
+  const [xs, ys] = [
+    nodes.map(({ position }) => position?.x ?? 0),
+    nodes.map(({ position }) => position?.y ?? 0),
+  ];
+  const halves = nodes.map(({ data }) => (data.width as number) / 2);
+  const x1 = Math.min(...xs.map((x, i) => x - (halves[i] ?? 0)));
+  const x2 = Math.max(...xs.map((x, i) => x + (halves[i] ?? 0)));
+  const [y1, y2] = [Math.min(...ys) - 17, Math.max(...ys) + 17];
   const zoom = Math.min(
     largest,
     (cy.width() - 2 * padding) / (x2 - x1),
@@ -183,12 +187,11 @@ function viewOf(cy: Core, { x1, x2, y1, y2 }: ReturnType<typeof boxOf>) {
   );
   return {
     zoom,
-    pan: {
-      x: cy.width() / 2 - (zoom * (x1 + x2)) / 2,
-      y: cy.height() / 2 - (zoom * (y1 + y2)) / 2,
-    },
+    pan: { x: (cy.width() - zoom * (x1 + x2)) / 2, y: (cy.height() - zoom * (y1 + y2)) / 2 },
   };
 }
+
+const aspectOf = (frame: HTMLElement): number => frame.clientWidth / frame.clientHeight || 1.6;
 
 // A picture of two triples is not to fill the screen.
 function calm(cy: Core) {
@@ -201,48 +204,3 @@ function calm(cy: Core) {
 function looks(container: HTMLElement) {
   return stylesheet(coloursOf(container), getComputedStyle(container).fontFamily);
 }
-
-function elements(graph: Graph, container: HTMLElement | null): ElementDefinition[] {
-  const places = stretched(
-    place(graph),
-    (container?.clientWidth ?? 0) / (container?.clientHeight ?? 0),
-  );
-  const nodes = graph.nodes.map((node): ElementDefinition => {
-    const label = oneLine(clip(node.id, 26));
-    return {
-      data: {
-        id: `node ${node.id}`,
-        name: node.id,
-        label,
-        width: width(label),
-        literal: node.literal,
-      },
-      position: places.get(node.id) ?? { x: 0, y: 0 },
-      classes: node.role ?? "",
-    };
-  });
-  const edges = graph.edges.map((edge): ElementDefinition => {
-    const { sign } = marks[edge.mark];
-    const relation = oneLine(clip(edge.triple.relation ?? "", 24));
-    const [from, to] = endsOf(edge);
-    const label = sign ? `${sign} ${relation}` : relation;
-    return {
-      data: {
-        id: edge.id,
-        source: `node ${from}`,
-        target: `node ${to}`,
-        label,
-        // Labels stand before the arrows' heads, where edges are apart.
-        offset: Array.from(label).length * 3.3 + 16,
-      },
-      classes: edge.backwards ? `${edge.mark} backwards` : edge.mark,
-    };
-  });
-  return [...nodes, ...edges];
-}
-
-// A label is one line whatever the name holds; a direction of writing ends with it.
-const oneLine = (name: string): string => `\u2068${name.replace(/\s+/gu, " ")}\u2069`;
-
-// Wide enough for the label in the console's letters.
-const width = (label: string): number => Math.max(54, Array.from(label).length * 8.4 + 18);

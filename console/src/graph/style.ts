@@ -131,7 +131,7 @@ export function stylesheet(colours: Colours, font: string): StylesheetJson {
         "target-label": "data(label)",
         "target-text-offset": "data(offset)",
         "font-family": font,
-        "font-size": 12,
+        "font-size": 13,
         "min-zoomed-font-size": 6,
         color: colours.muted,
         "text-background-color": colours.surface,
@@ -155,6 +155,17 @@ export function stylesheet(colours: Colours, font: string): StylesheetJson {
       },
     })),
 
+    {
+      selector: "edge.bent",
+      style: {
+        "curve-style": "segments",
+        "edge-distances": "node-position",
+        "segment-weights": "data(weight)",
+        "segment-distances": "data(distance)",
+        "source-endpoint": "50% 0",
+        "target-endpoint": "data(end)",
+      },
+    },
     {
       selector: "edge.backwards",
       style: { "target-arrow-shape": "none", "source-arrow-shape": "triangle" },

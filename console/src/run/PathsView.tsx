@@ -50,7 +50,7 @@ export function PathsView({
       {topics.length ? (
         <p class="topics">
           {"Begins at "}
-          {topics.slice(0, 5).map((link) => (
+          {likely(topics).map((link) => (
             <span
               class="topic"
               key={`${link.kg} ${link.entity}`}
@@ -86,6 +86,10 @@ export function PathsView({
     </section>
   );
 }
+
+// Links that hardly anybody means would only crowd the line.
+const likely = (topics: EntityLink[]): EntityLink[] =>
+  topics.filter((link, i) => i === 0 || Number(link.score ?? 0) >= 0.05).slice(0, 6);
 
 function Plans({ title, plans }: { title: string; plans: RelationPath[] }) {
   return (

@@ -4,6 +4,7 @@ import { words } from "../format/text";
 import { threeGraphs } from "../graph/diff";
 import { GraphAndList } from "../graph/GraphAndList";
 import { type Edge, graphOf } from "../graph/graph";
+import { rowsOf } from "../graph/layout";
 import { Icon } from "../ui/Icon";
 import { type Tab, Tabs } from "../ui/Tabs";
 import { Cypher } from "./Cypher";
@@ -33,6 +34,11 @@ export function ThreeGraphs({ graphs, run }: { graphs: PgAkvGraphs; run: Run }) 
         .map((phase) => ({ ...phase, graph: graphOf(phase.edges) })),
     [three],
   );
+  // One height for all of them: the page stands still while they are played.
+  const rows = useMemo(() => {
+    const each = phases.map(({ graph }) => rowsOf(graph));
+    return each.includes(0) ? 0 : Math.max(...each);
+  }, [phases]);
   const [chosen, choose] = useState<string>();
   const [playing, setPlaying] = useState(false);
   const [open, setOpen] = useState<Place>();
@@ -64,6 +70,7 @@ export function ThreeGraphs({ graphs, run }: { graphs: PgAkvGraphs; run: Run }) 
       <GraphAndList
         graph={phase.graph}
         listed={phase.edges.filter(isListed)}
+        rows={rows}
         label={captions[phase.name] ?? phase.label}
         onChoose={(edge) => setOpen({ edge })}
         onNode={(entity) => setOpen({ entity })}
