@@ -31,6 +31,8 @@ type door struct {
 	orchestrator orchestratorv1.OrchestratorServiceClient
 	retriever    retrieverv1.RetrieverServiceClient
 	graphs       retrieverv1.KnowledgeGraphServiceClient
+	// takes says of each tool what arguments it takes.
+	takes map[string]string
 }
 
 // New makes a server that calls a mesh over conn, which must reach the
@@ -42,6 +44,7 @@ func New(conn grpc.ClientConnInterface, version string) *sdk.Server {
 		orchestrator: orchestratorv1.NewOrchestratorServiceClient(conn),
 		retriever:    retrieverv1.NewRetrieverServiceClient(conn),
 		graphs:       retrieverv1.NewKnowledgeGraphServiceClient(conn),
+		takes:        map[string]string{},
 	}
 	s := sdk.NewServer(&sdk.Implementation{Name: "triplemesh", Title: "triplemesh", Version: version}, &sdk.ServerOptions{
 		Instructions: instructions,
@@ -60,7 +63,7 @@ func New(conn grpc.ClientConnInterface, version string) *sdk.Server {
 	d.addNeighbours(s)
 	d.addGraphs(s)
 	d.addResources(s)
-	s.AddReceivingMiddleware(untilGone, recovered)
+	s.AddReceivingMiddleware(untilGone, recovered, d.told)
 	return s
 }
 

@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -16,7 +18,9 @@ type shown interface{ text() string }
 func add[In any, Out shown](s *sdk.Server, d *door, t sdk.Tool, call func(context.Context, *sdk.CallToolRequest, In) (Out, error)) {
 	no := false
 	t.Annotations = &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &no, OpenWorldHint: &no}
-	t.InputSchema, t.OutputSchema = schemaOf[In](), schemaOf[Out]()
+	input := schemaOf[In]()
+	t.InputSchema, t.OutputSchema = input, schemaOf[Out]()
+	d.takes[t.Name] = takes(input)
 	sdk.AddTool(s, &t, func(ctx context.Context, req *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
 		out, err := call(ctx, req, in)
 		if err != nil {
@@ -53,5 +57,39 @@ func single(s *jsonschema.Schema) {
 	single(s.Items)
 	for _, p := range s.Properties {
 		single(p)
+	}
+}
+
+// takes lists a tool's arguments in a sentence.
+func takes(s *jsonschema.Schema) string {
+	if len(s.Properties) == 0 {
+		return "It takes no arguments."
+	}
+	all := make([]string, len(s.PropertyOrder))
+	for i, p := range s.PropertyOrder {
+		all[i] = p
+		if slices.Contains(s.Required, p) {
+			all[i] += " (needed)"
+		}
+	}
+	return "It takes " + strings.Join(all, ", ") + "."
+}
+
+// told says what a tool takes, where a call was refused for its arguments
+// before it came to the tool.
+func (d *door) told(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		result, err := next(ctx, method, req)
+		call, isCall := req.(*sdk.CallToolRequest)
+		refused, ok := result.(*sdk.CallToolResult)
+		if err != nil || !isCall || !ok || !refused.IsError || len(refused.Content) == 0 {
+			return result, err
+		}
+		if text, ok := refused.Content[0].(*sdk.TextContent); ok {
+			if why, found := strings.CutPrefix(text.Text, `validating "arguments": `); found {
+				text.Text = fmt.Sprintf("arguments of %s: %s. %s", call.Params.Name, clean(why), d.takes[call.Params.Name])
+			}
+		}
+		return result, err
 	}
 }

@@ -139,9 +139,10 @@ func TestErrorsSayWhatToDoNext(t *testing.T) {
 		kgs        []string
 		says       []string
 	}{
-		{"an argument that lacks", "ask", map[string]any{}, nil, nil, []string{"question"}},
+		{"an argument that lacks", "ask", map[string]any{}, nil, nil, []string{"arguments of ask: ", "It takes question (needed), kg, other_kgs, "}},
 		{"an argument of another type", "link", map[string]any{"text": 5}, nil, nil, []string{"text"}},
-		{"an argument that there is none of", "link", map[string]any{"text": "a", "colour": "red"}, nil, nil, []string{"colour"}},
+		{"an argument that there is none of", "link", map[string]any{"text": "a", "colour": "red"}, nil, nil, []string{"colour", "It takes text (needed), kg, limit."}},
+		{"an argument of a tool that takes none", "graphs", map[string]any{"kg": "a"}, nil, nil, []string{"kg", "It takes no arguments."}},
 		{"no knowledge graph", "link", map[string]any{"text": "a"}, nil, []string{}, []string{"triplemesh kg load"}},
 		{"one of several", "link", map[string]any{"text": "a"}, nil, []string{"wikidata", "mine"}, []string{"mine, wikidata", "kg"}},
 		{"a snapshot that is no number", "link", map[string]any{"text": "a", "kg": "a@b"}, nil, nil, []string{"NAME@N"}},
