@@ -66,12 +66,14 @@ export function Composer({
         ) : (
           <KgChoice known={mesh.kgs} chosen={form.kgs} onChange={(kgs) => change({ kgs })} />
         )}
+        {/* Two buttons by their keys: one that became the other under a click would submit. */}
         {busy ? (
-          <button type="button" class="button danger composer-go" onClick={onStop}>
+          <button key="stop" type="button" class="button danger composer-go" onClick={onStop}>
             <Icon name="stop" /> Stop
           </button>
         ) : (
           <button
+            key="ask"
             type="submit"
             class="button primary composer-go"
             disabled={form.question.trim() === ""}

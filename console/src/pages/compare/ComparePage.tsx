@@ -78,6 +78,7 @@ export default function ComparePage({ query }: Place) {
           />
           {busy ? (
             <button
+              key="stop"
               type="button"
               class="button danger composer-go"
               onClick={() => {
@@ -89,6 +90,7 @@ export default function ComparePage({ query }: Place) {
             </button>
           ) : (
             <button
+              key="ask"
               type="submit"
               class="button primary composer-go"
               disabled={form.question.trim() === ""}

@@ -1,0 +1,118 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { pieces } from "./answer";
+import { candidateRows } from "./candidates";
+import { traceLink } from "./trace";
+import { activeKgs } from "./useMesh";
+import { votesOf } from "./votes";
+
+describe("pieces", () => {
+  it.each([
+    ["a text without braces is plain", "Paris", [["Paris", false]]],
+    [
+      "braces mark an answer",
+      "in {Paris}.",
+      [
+        ["in ", false],
+        ["Paris", true],
+        [".", false],
+      ],
+    ],
+    [
+      "an answer that is being written is one already",
+      "in {Par",
+      [
+        ["in ", false],
+        ["Par", true],
+      ],
+    ],
+    [
+      "empty braces are nothing",
+      "a{}b",
+      [
+        ["a", false],
+        ["b", false],
+      ],
+    ],
+    ["a brace that closes nothing stands", "a}b", [["a}b", false]]],
+  ])("%s", (_, text, expected) => {
+    expect(pieces(text).map((piece) => [piece.text, piece.answer])).toEqual(expected);
+  });
+
+  it("loses nothing but braces", () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        const bare = (s: string) => s.replace(/[{}]/g, "");
+        expect(
+          bare(
+            pieces(text)
+              .map((piece) => piece.text)
+              .join(""),
+          ),
+        ).toBe(bare(text));
+      }),
+    );
+  });
+});
+
+describe("candidateRows", () => {
+  const graphs = {
+    candidates: [{ answer: "Yale" }, { answer: "New York" }, { answer: "Harvard" }],
+    answerVerdicts: [
+      { answer: "Yale", correct: true, probability: 0.9 },
+      { answer: "New York", probability: 0.1 },
+      { answer: "Harvard", unknown: true },
+    ],
+    reflections: [
+      { answer: "Yale", decision: "DECISION_KEEP" as const },
+      { answer: "Tisch", decision: "DECISION_ADD" as const },
+    ],
+  };
+
+  it("joins verdicts and reflections to candidates, and adds what reflection added", () => {
+    expect(candidateRows(graphs)).toEqual([
+      { answer: "Yale", paths: [], verdict: "right", probability: 0.9, decision: "DECISION_KEEP" },
+      { answer: "New York", paths: [], verdict: "wrong", probability: 0.1 },
+      { answer: "Harvard", paths: [], verdict: "unknown" },
+      { answer: "Tisch", paths: [], decision: "DECISION_ADD" },
+    ]);
+  });
+
+  it("says nothing of what nobody has judged", () => {
+    expect(candidateRows({ candidates: [{ answer: "Yale" }] })).toEqual([
+      { answer: "Yale", paths: [] },
+    ]);
+  });
+});
+
+it("counts a sample's vote for an answer once", () => {
+  const samples = [
+    { answers: ["Paris", "Paris"] },
+    { answers: ["Lyon"] },
+    { answers: ["Lyon", "Paris"] },
+    { answers: ["Lyon"] },
+  ];
+  expect(votesOf({ samples })).toEqual([
+    { answer: "Lyon", votes: 3 },
+    { answer: "Paris", votes: 2 },
+  ]);
+});
+
+it.each([
+  ["a place of the web", "https://traces/{trace_id}/x", "https://traces/abc/x"],
+  ["a script", "javascript:alert('{trace_id}')", undefined],
+  ["nothing", "", undefined],
+])("links a trace to %s", (_, template, link) => {
+  expect(traceLink(template, "abc")).toBe(link);
+});
+
+it("names knowledge graphs that questions can read, each once", () => {
+  expect(
+    activeKgs([
+      { kg: { name: "b", snapshot: "2" }, active: true },
+      { kg: { name: "b", snapshot: "1" } },
+      { kg: { name: "a", snapshot: "1" }, active: true },
+      { kg: { name: "c", snapshot: "1" } },
+    ]),
+  ).toEqual(["b", "a"]);
+});
