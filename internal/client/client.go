@@ -14,6 +14,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	_ "google.golang.org/grpc/health" // client-side health checking
@@ -23,6 +24,15 @@ import (
 // ping is the time between keepalive pings: twice the shortest that
 // internal/server allows.
 const ping = 20 * time.Second
+
+// connecting is how a machine that is not there is tried again. gRPC's own
+// pauses grow to two minutes, and a stage that was away for that long would stay
+// away for as long again; the others are so few that asking more often harms
+// nobody.
+var connecting = grpc.ConnectParams{
+	Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 3 * time.Second},
+	MinConnectTimeout: 5 * time.Second,
+}
 
 // Dial makes a connection to a service. Nothing is sent before the first call,
 // so the service need not be there yet. The error names the setting that is
@@ -53,6 +63,7 @@ func Dial(cfg Config, tel *telemetry.Telemetry) (*grpc.ClientConn, error) {
 		// The service config comes from here alone, not from DNS.
 		grpc.WithDisableServiceConfig(),
 		grpc.WithDefaultServiceConfig(serviceConfig(cfg)),
+		grpc.WithConnectParams(connecting),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: ping, Timeout: 10 * time.Second, PermitWithoutStream: true}),
 		grpc.WithDefaultCallOptions(
 			grpc.MaxCallRecvMsgSize(cfg.maxMessage()),
