@@ -25,6 +25,7 @@ type askCommand struct {
 
 	Method       string        `default:"pg-akv" help:"How to answer; see triplemesh methods. (default: ${default})"`
 	KG           []string      `name:"kg" placeholder:"NAME" sep:"none" help:"Knowledge graph, or one snapshot of it, such as wikidata@3; may be given again to read several. (default: the only one there is, else wikidata)"`
+	After        string        `placeholder:"RUN" help:"Ask a question that follows that of a run; last is the newest."`
 	Topic        []string      `placeholder:"ENTITY" sep:"none" help:"Topic entity, where you know it; may be given again. Otherwise the question is linked."`
 	Until        string        `placeholder:"STAGE" help:"Stop after a stage: ${stages}."`
 	Verification string        `placeholder:"MODE" enum:",align,edits,rewrite" default:"" help:"How the pseudo-graph is corrected: align, edits or rewrite."`
@@ -60,6 +61,11 @@ func (c *askCommand) Run(p *program) error {
 	s, err := p.connect(c.Server, c.Local, "orchestrator", "generator", "retriever", "verifier", "evaluator", "reflector")
 	if err != nil {
 		return err
+	}
+	if c.After != "" {
+		if err := follow(p.ctx, orchestratorv1.NewOrchestratorServiceClient(s), c.After, req); err != nil {
+			return errors.Join(err, s.end())
+		}
 	}
 	if req.GetKg() == nil {
 		req.Kg = p.pickKG(p.ctx, c.Retriever, s.mesh)
