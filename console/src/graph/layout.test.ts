@@ -9,13 +9,11 @@ const measure: Measure = { node: () => 100, edge: () => 60 };
 const graph = (text: string): Graph =>
   graphOf(
     edgesOf(
-      text
-        .split(" ")
-        .map((pair) => ({
-          subject: pair.split("-")[0] ?? "",
-          relation: "r",
-          object: pair.split("-")[1] ?? "",
-        })),
+      text.split(" ").map((pair) => ({
+        subject: pair.split("-")[0] ?? "",
+        relation: "r",
+        object: pair.split("-")[1] ?? "",
+      })),
       "evidence",
     ),
   );

@@ -1,7 +1,8 @@
-import cytoscape, { type Core, type ElementDefinition } from "cytoscape";
+import cytoscape, { type Core } from "cytoscape";
 import { elementsOf } from "./elements";
 import type { Graph } from "./graph";
 import { coloursOf, stylesheet } from "./style";
+import { legible, many, viewOf } from "./view";
 
 /** What a picture tells of. */
 export type PictureEvents = {
@@ -26,12 +27,6 @@ export type Picture = {
   end(): void;
 };
 
-/** A picture of few triples is not blown up beyond this. */
-const largest = 1.15;
-
-/** Above this many elements the picture is drawn once and moved as a texture. */
-const many = 120;
-
 /** How long a picture takes to become another, in milliseconds. */
 const slow = 520;
 
@@ -42,7 +37,7 @@ export function draw(container: HTMLElement, graph: Graph, events: PictureEvents
     container,
     elements: elementsOf(graph, aspectOf(container)),
     autoungrabify: true,
-    layout: { name: "preset", fit: true, padding },
+    layout: { name: "preset" },
     style: looks(container),
     minZoom: 0.04,
     maxZoom: 2.5,
@@ -51,7 +46,7 @@ export function draw(container: HTMLElement, graph: Graph, events: PictureEvents
     textureOnViewport: large,
     ...(large ? { pixelRatio: 1 } : {}),
   });
-  calm(cy);
+  cy.viewport(viewOf(cy));
   listen(cy, events);
   const release = leaveWheelToPage(container);
   return {
@@ -67,8 +62,7 @@ export function draw(container: HTMLElement, graph: Graph, events: PictureEvents
       });
     },
     fit() {
-      cy.fit(undefined, padding);
-      calm(cy);
+      cy.animate(viewOf(cy, 0), { duration: motionless() ? 0 : slow / 2 });
     },
     zoom(by) {
       cy.zoom({
@@ -85,8 +79,6 @@ export function draw(container: HTMLElement, graph: Graph, events: PictureEvents
     },
   };
 }
-
-const padding = 28;
 
 function listen(cy: Core, events: PictureEvents) {
   cy.on("tap", "edge", (event) => events.onEdge?.(event.target.id()));
@@ -120,9 +112,10 @@ function become(cy: Core, graph: Graph) {
   cy.resize();
   const next = elementsOf(graph, cy.width() / cy.height());
   const ids = new Set(next.map((element) => element.data.id));
-  const still = graph.edges.length > many || matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const still = graph.edges.length > many || motionless();
   cy.stop();
-  cy.elements().stop();
+  cy.elements().stop(true);
+  cy.elements().removeStyle("opacity");
   cy.batch(() => {
     cy.elements()
       .filter((element) => !ids.has(element.id()))
@@ -140,8 +133,7 @@ function become(cy: Core, graph: Graph) {
   const places = new Map(next.map((element) => [element.data.id, element.position]));
   if (still) {
     cy.nodes().positions((node) => places.get(node.id()) ?? { x: 0, y: 0 });
-    cy.fit(undefined, padding);
-    calm(cy);
+    cy.viewport(viewOf(cy));
     return;
   }
   cy.nodes().forEach((node) => {
@@ -161,45 +153,12 @@ function become(cy: Core, graph: Graph) {
         );
     }
   });
-  cy.animate(
-    viewOf(
-      cy,
-      next.filter(({ position }) => position),
-    ),
-    { duration: slow, easing: "ease-in-out-cubic" },
-  );
+  cy.animate(viewOf(cy, legible, places), { duration: slow, easing: "ease-in-out-cubic" });
 }
 
-// The view that shows all of these nodes.
-function viewOf(cy: Core, nodes: ElementDefinition[]) {
-  const [xs, ys] = [
-    nodes.map(({ position }) => position?.x ?? 0),
-    nodes.map(({ position }) => position?.y ?? 0),
-  ];
-  const halves = nodes.map(({ data }) => (data.width as number) / 2);
-  const x1 = Math.min(...xs.map((x, i) => x - (halves[i] ?? 0)));
-  const x2 = Math.max(...xs.map((x, i) => x + (halves[i] ?? 0)));
-  const [y1, y2] = [Math.min(...ys) - 17, Math.max(...ys) + 17];
-  const zoom = Math.min(
-    largest,
-    (cy.width() - 2 * padding) / (x2 - x1),
-    (cy.height() - 2 * padding) / (y2 - y1),
-  );
-  return {
-    zoom,
-    pan: { x: (cy.width() - zoom * (x1 + x2)) / 2, y: (cy.height() - zoom * (y1 + y2)) / 2 },
-  };
-}
+const motionless = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 const aspectOf = (frame: HTMLElement): number => frame.clientWidth / frame.clientHeight || 1.6;
-
-// A picture of two triples is not to fill the screen.
-function calm(cy: Core) {
-  if (cy.zoom() > largest) {
-    cy.zoom(largest);
-    cy.center();
-  }
-}
 
 function looks(container: HTMLElement) {
   return stylesheet(coloursOf(container), getComputedStyle(container).fontFamily);
