@@ -88,7 +88,7 @@ func (d *desk) Show(row propose.Row, i, of int, notice string) {
 	keys := "y accept  n reject  e edit  b back  space later  q end"
 	for _, name := range [][2]string{{row.Subject, row.SubjectLike}, {row.Object, row.ObjectLike}} {
 		if name[1] != "" {
-			fmt.Fprintf(out, "    s: is %s %s?\n", terminal.Line(name[0], d.width/2-8), terminal.Line(name[1], d.width/2-8))
+			fmt.Fprintf(out, "    s: %s is %s?\n", terminal.Line(name[0], d.width/2-8), terminal.Line(name[1], d.width/2-8))
 			keys = "y accept  s accept as suggested  n reject  e edit  b back  space later  q end"
 		}
 	}

@@ -12,15 +12,15 @@ import (
 	"github.com/triplemesh/triplemesh/internal/verbalise"
 )
 
-// Fold makes spellings of one name equal: case, accents, punctuation and a
-// leading article do not count.
+// Fold makes spellings of one name equal: case, accents, punctuation, "and" for
+// "&" and a leading article do not count.
 func Fold(name string) string {
 	bare := strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
 			return -1
 		}
 		return r
-	}, norm.NFD.String(name))
+	}, norm.NFD.String(strings.ReplaceAll(name, "&", " and ")))
 	words := strings.Fields(verbalise.Fold(bare))
 	if len(words) > 1 && slices.Contains([]string{"the", "a", "an"}, words[0]) {
 		words = words[1:]
@@ -41,10 +41,10 @@ type name struct {
 
 // Alike finds among the names of a folder those that may be other spellings of
 // another one, and returns that one for each: a name that is the end of exactly
-// one longer name ("Curie", "Marie Curie"), its initials ("WHO"), and, of names
-// that differ in a letter or in what Fold leaves out, those that stand less
-// often. Names with different numbers are never alike. It suggests; a person
-// decides.
+// one longer name ("Curie", "Marie Curie"), or has initials for its words ("M.
+// Curie", "WHO"), and, of names that differ in a letter or in what Fold leaves
+// out, those that stand less often. Names with different numbers are never
+// alike. It suggests; a person decides.
 func Alike(all []string) map[string]string {
 	names := distinct(all)
 	like := map[string]string{}
@@ -112,10 +112,12 @@ func fuller(n name, all []name) string {
 	initials := len(n.words) == 1 && len(n.key) >= 3 && n.text == strings.ToUpper(n.text)
 	found, key := "", ""
 	for _, other := range all {
-		if len(other.words) <= len(n.words) {
+		// What begins with a small letter describes: "skipper of the Petrel".
+		begin, _ := utf8.DecodeRuneInString(other.text)
+		if len(other.words) < len(n.words) || unicode.IsLower(begin) || other.key == n.key {
 			continue
 		}
-		if !slices.Equal(other.words[len(other.words)-len(n.words):], n.words) && (!initials || initialsOf(other.words) != n.key) {
+		if !ends(other.words, n.words) && !abbreviated(other.words, n.words) && (!initials || initialsOf(other.words) != n.key) {
 			continue
 		}
 		if found != "" && other.key != key {
@@ -126,6 +128,25 @@ func fuller(n name, all []name) string {
 		}
 	}
 	return found
+}
+
+// ends tells whether a name is the end of a longer one.
+func ends(long, short []string) bool {
+	return len(long) > len(short) && slices.Equal(long[len(long)-len(short):], short)
+}
+
+// abbreviated tells whether a name is another one with initials for some of its
+// words: "e thorne" for "edda thorne".
+func abbreviated(long, short []string) bool {
+	if len(long) != len(short) || len(long) < 2 || long[len(long)-1] != short[len(short)-1] {
+		return false
+	}
+	for i, word := range short {
+		if word != long[i] && (utf8.RuneCountInString(word) > 1 || !strings.HasPrefix(long[i], word)) {
+			return false
+		}
+	}
+	return true
 }
 
 // initialsOf leaves out the little words, as people do.
