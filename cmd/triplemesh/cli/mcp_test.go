@@ -23,7 +23,9 @@ import (
 // listing is a mesh of which knowledge graphs can be listed; it keeps the tokens
 // it was shown.
 type listing struct {
-	addr   string
+	addr string
+	// begun, if set, is told of each call, which then waits to be cancelled.
+	begun  chan struct{}
 	mu     sync.Mutex
 	tokens []string
 }
@@ -40,6 +42,10 @@ func newListing(t *testing.T) *listing {
 			m.mu.Lock()
 			m.tokens = append(m.tokens, strings.Join(metadata.ValueFromIncomingContext(ctx, "authorization"), ", "))
 			m.mu.Unlock()
+			if m.begun != nil {
+				m.begun <- struct{}{}
+				<-ctx.Done()
+			}
 		}
 		return next(ctx, req)
 	}))
@@ -50,9 +56,17 @@ func newListing(t *testing.T) *listing {
 	return m
 }
 
-// speak runs triplemesh mcp until the test ends. said gives the lines of its
-// standard error; in and out are its other ends.
-func speak(t *testing.T, args ...string) (in io.WriteCloser, out io.ReadCloser, said *bufio.Scanner) {
+// spoken is triplemesh mcp while it runs.
+type spoken struct {
+	sdk.IOTransport // its standard input and output
+	// said gives the lines of its standard error.
+	said *bufio.Scanner
+	// interrupt ends it, as Ctrl-C does, and waits for that.
+	interrupt func()
+}
+
+// speak runs it until the test ends, or it is interrupted.
+func speak(t *testing.T, args ...string) *spoken {
 	t.Helper()
 	stdin, toStdin := io.Pipe()
 	fromStdout, stdout := io.Pipe()
@@ -60,15 +74,22 @@ func speak(t *testing.T, args ...string) (in io.WriteCloser, out io.ReadCloser, 
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan int, 1)
 	args = append([]string{"--cache", t.TempDir(), "--data", t.TempDir(), "mcp"}, args...)
-	go func() { ended <- run(ctx, "v1", args, nil, stdin, stdout, stderr) }()
-	t.Cleanup(func() {
+	go func() {
+		code := run(ctx, "v1", args, nil, stdin, stdout, stderr)
+		stdin.Close() // as the end of a process does
+		stdout.Close()
+		ended <- code
+	}()
+	s := &spoken{IOTransport: sdk.IOTransport{Reader: fromStdout, Writer: toStdin}, said: bufio.NewScanner(fromStderr)}
+	s.interrupt = sync.OnceFunc(func() {
 		cancel()
 		go func() { _, _ = io.Copy(io.Discard, fromStderr) }()
 		if code := <-ended; code != exitAnswered {
 			t.Errorf("it ended with %d", code)
 		}
 	})
-	return toStdin, fromStdout, bufio.NewScanner(fromStderr)
+	t.Cleanup(s.interrupt)
+	return s
 }
 
 func tools(t *testing.T, over sdk.Transport) *sdk.ClientSession {
@@ -92,8 +113,8 @@ func graphsOf(t *testing.T, s *sdk.ClientSession) string {
 
 func TestMcpSpeaksOverStandardInputAndOutput(t *testing.T) {
 	m := newListing(t)
-	in, out, _ := speak(t, "--server", m.addr, "--token", "mine")
-	if got := graphsOf(t, tools(t, &sdk.IOTransport{Reader: out, Writer: in})); !strings.Contains(got, "mars@7") {
+	p := speak(t, "--server", m.addr, "--token", "mine")
+	if got := graphsOf(t, tools(t, &p.IOTransport)); !strings.Contains(got, "mars@7") {
 		t.Errorf("it says %q", got)
 	}
 	if m.tokens[0] != "Bearer mine" {
@@ -101,12 +122,22 @@ func TestMcpSpeaksOverStandardInputAndOutput(t *testing.T) {
 	}
 }
 
+func TestMcpEndsWithCallsUnderWay(t *testing.T) {
+	m := newListing(t)
+	m.begun = make(chan struct{})
+	p := speak(t, "--server", m.addr)
+	s := tools(t, &p.IOTransport)
+	go func() { _, _ = s.CallTool(context.Background(), &sdk.CallToolParams{Name: "graphs"}) }()
+	<-m.begun
+	p.interrupt()
+}
+
 func TestMcpWaitsForAMeshThatIsNotThereYet(t *testing.T) {
-	in, out, said := speak(t, "--server", nobody(t))
-	if !said.Scan() || !strings.Contains(said.Text(), "triplemesh up") {
-		t.Errorf("it said %q", said.Text())
+	p := speak(t, "--server", nobody(t))
+	if !p.said.Scan() || !strings.Contains(p.said.Text(), "triplemesh up") {
+		t.Errorf("it said %q", p.said.Text())
 	}
-	s := tools(t, &sdk.IOTransport{Reader: out, Writer: in})
+	s := tools(t, &p.IOTransport)
 	if got := graphsOf(t, s); !strings.Contains(got, "triplemesh doctor") {
 		t.Errorf("it says %q", got)
 	}
@@ -116,11 +147,11 @@ var address = regexp.MustCompile(`http://\S+/mcp`)
 
 func TestMcpOverHTTPTakesCallersTokensAndNotItsOwn(t *testing.T) {
 	m := newListing(t)
-	_, _, said := speak(t, "--server", m.addr, "--token", "mine", "--http", "127.0.0.1:0")
-	if !said.Scan() {
+	p := speak(t, "--server", m.addr, "--token", "mine", "--http", "127.0.0.1:0")
+	if !p.said.Scan() {
 		t.Fatal("it says nothing")
 	}
-	url := address.FindString(said.Text())
+	url := address.FindString(p.said.Text())
 	s := tools(t, &sdk.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: shows("theirs")}})
 	if got := graphsOf(t, s); !strings.Contains(got, "mars@7") {
 		t.Errorf("it says %q", got)
