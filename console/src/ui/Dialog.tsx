@@ -4,8 +4,8 @@ import { Icon } from "./Icon";
 import "./dialog.css";
 
 /**
- * A window over the page. The browser keeps the focus in it, ends it at Escape
- * and gives the focus back.
+ * A window over the page. The browser keeps the focus in it and ends it at
+ * Escape; the focus goes back to where it was.
  */
 export function Dialog({
   title,
@@ -20,10 +20,17 @@ export function Dialog({
   const id = useId();
   useEffect(() => {
     const dialog = box.current;
+    const before = document.activeElement;
     if (dialog && !dialog.open) {
       dialog.showModal();
     }
-    return () => dialog?.close();
+    return () => {
+      dialog?.close();
+      // The browser does so only where the window is still in the page.
+      if (before instanceof HTMLElement) {
+        before.focus();
+      }
+    };
   }, []);
   return (
     <dialog

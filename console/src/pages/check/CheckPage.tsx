@@ -57,12 +57,13 @@ export default function CheckPage({ query }: Place) {
         </label>
         <div class="check-row">
           <KgField value={kg} onChange={choose} />
+          {/* Two buttons by their keys: one that became the other under a click would submit. */}
           {running ? (
-            <button type="button" class="button" onClick={stop}>
+            <button key="stop" type="button" class="button" onClick={stop}>
               Stop
             </button>
           ) : (
-            <button type="submit" class="button primary" disabled={!kg || !text.trim()}>
+            <button key="check" type="submit" class="button primary" disabled={!kg || !text.trim()}>
               Check
             </button>
           )}

@@ -99,11 +99,11 @@ export function LoadForm({ kg, onLoaded }: { kg?: string; onLoaded: () => void }
       </div>
       <p>
         {running ? (
-          <button type="button" class="button" onClick={stop}>
+          <button key="stop" type="button" class="button" onClick={stop}>
             Stop
           </button>
         ) : (
-          <button type="submit" class="button primary" disabled={!file || !name}>
+          <button key="load" type="submit" class="button primary" disabled={!file || !name}>
             Load
           </button>
         )}

@@ -23,15 +23,16 @@ export function RunList({ query }: { query: URLSearchParams }) {
     method: query.get("method") ?? "",
     kg: query.get("kg") ?? "",
   };
-  const narrow = (change: Partial<typeof filter>) =>
-    router.replace(["runs"], { ...filter, ...change });
+  // By the address as it is then: words come later than they are typed.
+  const narrow = (change: Record<string, string>) =>
+    router.replace(["runs"], { ...Object.fromEntries(router.place.value.query), ...change });
   const { runs, next, pending, error, more } = useRuns(filter);
   const filtered = filter.query || filter.method || filter.kg;
   return (
     <section class="page">
       <h1>Runs</h1>
       <search>
-        <form class="run-filter" onSubmit={(event) => event.preventDefault()}>
+        <form class="runs-filter" onSubmit={(event) => event.preventDefault()}>
           <Words value={filter.query} onRest={(words) => narrow({ query: words })} />
           <MethodField value={filter.method} onChange={(method) => narrow({ method })} />
           <KgNameField value={filter.kg} onChange={(kg) => narrow({ kg })} />
@@ -41,7 +42,7 @@ export function RunList({ query }: { query: URLSearchParams }) {
         {pending ? "" : `${count(runs.length, "run")} shown`}
       </p>
       {runs.length > 0 ? (
-        <ul class="run-list">
+        <ul class="runs-list">
           {runs.map((run) => (
             <li key={run.id}>
               <RunRow run={run} />
@@ -75,16 +76,16 @@ export function RunList({ query }: { query: URLSearchParams }) {
 function RunRow({ run }: { run: Run }) {
   const answers = (run.answers ?? []).map((answer) => answer.answer ?? "");
   return (
-    <article class="card run-row">
+    <article class="card runs-row">
       <h2>
         <a href={href(["runs", run.id ?? ""])}>
           <Name most={200}>{run.question ?? ""}</Name>
         </a>
       </h2>
-      <p class="run-answers">
+      <p class="runs-answers">
         {answers.length > 0 ? (
           answers.slice(0, 6).map((answer, place) => (
-            <span key={place} class="run-answer">
+            <span key={place} class="runs-answer">
               <Name>{answer}</Name>
             </span>
           ))
@@ -95,7 +96,7 @@ function RunRow({ run }: { run: Run }) {
         )}
         {answers.length > 6 ? <span class="muted">{`and ${answers.length - 6} more`}</span> : null}
       </p>
-      <p class="run-facts">
+      <p class="runs-facts">
         {run.grounding ? <GroundingBadge grounding={run.grounding} /> : null}
         <span class="figures">{run.method}</span>
         {run.kg ? <span class="figures">{`${run.kg.name}@${run.kg.snapshot ?? "0"}`}</span> : null}
@@ -120,7 +121,7 @@ function Words({ value, onRest }: { value: string; onRest: (words: string) => vo
     return () => clearTimeout(timer);
   }, [typed, value]);
   return (
-    <label class="field run-words">
+    <label class="field runs-words">
       Words in the question or the answer
       <input
         type="search"

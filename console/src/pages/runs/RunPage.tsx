@@ -30,7 +30,7 @@ export function RunPage({ id }: { id: string }) {
         </>
       ) : run ? (
         <>
-          <header class="run-head">
+          <header class="runs-head">
             <h1 dir="auto">{run.question}</h1>
             <p class="muted">
               <time dateTime={run.started}>{moment(run.started)}</time>
@@ -53,7 +53,7 @@ function Actions({ run }: { run: Run }) {
   const kgs = [run.kg, ...(run.otherKgs ?? [])].map((kg) => kg?.name ?? "").filter(Boolean);
   const asked = { q: run.question ?? "", method: run.method ?? "", kg: kgs.join(",") };
   return (
-    <div class="run-actions">
+    <div class="runs-actions">
       <a class="button small" href={href(["ask"], asked)}>
         <Icon name="play" size={16} /> Ask again
       </a>
