@@ -8,6 +8,14 @@ triples that each answer rests on.
         print(run.text, run.grounding)
 """
 
+from importlib.util import find_spec
+
+if find_spec("triplemesh") is None:
+    raise ModuleNotFoundError(
+        "there is no package triplemesh: python generate.py, in examples/python, makes it out of the protos",
+        name="triplemesh",
+    )
+
 from .client import Client
 from .errors import MeshError
 from .values import (

@@ -6,8 +6,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Serve serves one client over a transport until it is gone, and the end of
-// input is no end of what it asked before, or until ctx ends, which is.
+// Serve serves one client over a transport until it is gone or ctx ends; either
+// ends what it asked for and was not told yet.
 func Serve(ctx context.Context, s *sdk.Server, over sdk.Transport) error {
 	return s.Run(withCarrier(ctx), over)
 }
