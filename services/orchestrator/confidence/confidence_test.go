@@ -34,6 +34,14 @@ func groundedRun() *orchestratorv1.Run {
 	}
 }
 
+// followUpRun is a rag run of a question that names nothing by itself.
+func followUpRun() *orchestratorv1.Run {
+	return &orchestratorv1.Run{
+		Question: "and what rivers flow through it", StandaloneQuestion: "what rivers flow through Velmora",
+		Answers: []*orchestratorv1.Answer{answer("Tessen", fact("Tessen"))}, Graphs: &orchestratorv1.Run_Rag{Rag: &orchestratorv1.RagGraphs{}},
+	}
+}
+
 func walk(to string, score float32) *graphv1.ReasoningPath {
 	return &graphv1.ReasoningPath{Entities: []string{"Velmora", to}, Steps: []*graphv1.RelationStep{{Relation: "river"}}, Score: score}
 }
@@ -64,6 +72,8 @@ func TestFeatures(t *testing.T) {
 			"grounded": .5, "question_score": .3, "subject_confidence": .4, "named": .5, "lead": .4, "probability": .5, "answers": math.Log(2), "partial": 1}},
 		{"pg-akv: nothing names the answer", &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("Po")}, Graphs: &orchestratorv1.Run_PgAkv{}}, Graph, map[string]float64{
 			"grounded": 0, "question_score": 0, "subject_confidence": 0, "named": 0, "lead": 1, "answers": 0, "partial": 0}},
+		{"a follow-up names what it stands for", followUpRun(), Graph, map[string]float64{
+			"grounded": 1, "question_score": 0, "named": 1, "lead": 1, "answers": 0, "partial": 0}},
 		{"rag: hits have their cosine to the question as score", &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("Tessen", fact("Tessen"))},
 			Graphs: &orchestratorv1.Run_Rag{Rag: &orchestratorv1.RagGraphs{Hits: []*graphv1.ScoredTriple{{Triple: fact("Tessen"), Score: .7}}}}}, Graph, map[string]float64{
 			"grounded": 1, "question_score": .7, "named": 0, "lead": 1, "answers": 0, "partial": 0}},
