@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { bytes, dollars, elapsed, milliseconds, percent, score, toNumber } from "./quantity";
-import { clip, count, words } from "./text";
+import { clip, count, visible, words } from "./text";
 import { moment } from "./time";
 
 describe("quantities", () => {
@@ -83,4 +83,13 @@ it("puts enums into words", () => {
 
 it("has no words for a moment that is none", () => {
   expect([moment(undefined), moment("yesterday")]).toEqual(["", ""]);
+});
+
+it.each([
+  ["a name that is turned around", "a\u202Eevil", "a\uFFFDevil"],
+  ["a terminal's escape", "\u001b[31mred", "\uFFFD[31mred"],
+  ["a line end stays", "a\nb\tc", "a\nb\tc"],
+  ["letters of every script stay", "אב 日本 👩‍👧", "אב 日本 👩‍👧"],
+])("makes visible: %s", (_, text, shown) => {
+  expect(visible(text)).toBe(shown);
 });

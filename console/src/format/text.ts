@@ -32,3 +32,12 @@ export function words(value: string | undefined, prefix: string): string {
     .toLowerCase()
     .replaceAll("_", " ");
 }
+
+// Control characters, and those that turn the direction of writing around: they
+// show nothing themselves, and make a name look like another.
+const unseen = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
+
+/** A text with what cannot be seen in it made visible; line ends and tabs stay. */
+export function visible(text: string): string {
+  return text.replace(unseen, (character) => (/[\n\r\t]/.test(character) ? character : "\uFFFD"));
+}

@@ -1,5 +1,5 @@
 import type { ElementDefinition } from "cytoscape";
-import { clip } from "../format/text";
+import { clip, visible } from "../format/text";
 import { type Edge, endsOf, type Graph, type Node } from "./graph";
 import { type Bend, type Layout, layout, type Point } from "./layout";
 import { marks } from "./style";
@@ -65,10 +65,10 @@ function segment(source: Point, target: Point, { at, endsAt }: Bend) {
   };
 }
 
-const nameOf = (name: string): string => clip(name.replace(/\s+/gu, " "), 26);
+const nameOf = (name: string): string => clip(visible(name).replace(/\s+/gu, " "), 26);
 
 function edgeLabel(edge: Edge): string {
-  const relation = clip((edge.triple.relation ?? "").replace(/\s+/gu, " "), 26);
+  const relation = clip(visible(edge.triple.relation ?? "").replace(/\s+/gu, " "), 26);
   const { sign } = marks[edge.mark];
   return sign ? `${sign} ${relation}` : relation;
 }

@@ -1,10 +1,11 @@
+import { visible } from "../format/text";
 import { pieces } from "./answer";
 
 /** An answer's text, the answers in it marked; while it is written, a caret at its end. */
 export function AnswerText({ text, writing = false }: { text: string; writing?: boolean }) {
   return (
     <p class={`answer-text${writing ? " writing" : ""}`} dir="auto">
-      {pieces(text).map((piece, i) =>
+      {pieces(visible(text)).map((piece, i) =>
         piece.answer ? (
           // biome-ignore lint/suspicious/noArrayIndexKey: pieces only grow at their end.
           <mark key={i}>

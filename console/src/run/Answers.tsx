@@ -19,7 +19,7 @@ export function Answers({ run }: { run: Run }) {
       {answers.length ? <AnswerList answers={answers} label="Answers and their evidence" /> : null}
       {withheld.length ? (
         <section class="answers-withheld">
-          <h3>Held back: too unsure to give</h3>
+          <h2>Held back: too unsure to give</h2>
           <AnswerList answers={withheld} label="Answers held back" />
         </section>
       ) : null}
@@ -66,9 +66,9 @@ function Confidence({ value }: { value: number }) {
 function Conflicts({ conflicts }: { conflicts: Conflict[] }) {
   return (
     <section class="conflicts">
-      <h3>
+      <h2>
         <Icon name="warning" /> Knowledge graphs disagree
-      </h3>
+      </h2>
       <ul>
         {conflicts.map((conflict) => (
           <li key={`${conflict.subject} ${conflict.relation}`}>

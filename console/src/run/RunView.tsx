@@ -31,7 +31,7 @@ export function RunView({
   const settled = run.grounding !== undefined;
   return (
     <div class="run">
-      <section class="card run-answer" aria-label="Answer">
+      <section class="card answer-card" aria-label="Answer">
         <StageRail stages={stages} />
         {run.standaloneQuestion ? (
           <p class="muted">

@@ -3,18 +3,18 @@ import type { AskStreamResponse } from "../api/messages";
 import { asked, ended, heard, type LiveRun, stagesOf } from "./live";
 
 const stages = ["STAGE_PSEUDO_GRAPH", "STAGE_VERIFY", "STAGE_ANSWER"] as const;
-const after = (...events: AskStreamResponse[]): LiveRun =>
+const hearing = (...events: AskStreamResponse[]): LiveRun =>
   events.reduce((live, event, i) => heard(live, event, i), asked([...stages], 0));
 const states = (live: LiveRun) => live.stages.map((stage) => stage.state);
 
 describe("a question under way", () => {
   it("waits for its stages", () => {
-    expect(states(after())).toEqual(["waiting", "waiting", "waiting"]);
+    expect(states(hearing())).toEqual(["waiting", "waiting", "waiting"]);
   });
 
   it("lights a stage up as it begins and keeps what it took", () => {
     const report = { stage: "STAGE_PSEUDO_GRAPH" as const, duration: "1s" };
-    const live = after(
+    const live = hearing(
       { stageStarted: { stage: "STAGE_PSEUDO_GRAPH" } },
       { stageFinished: { report, run: { id: "R", pgAkv: { cypher: "CREATE" } } } },
       { stageStarted: { stage: "STAGE_VERIFY" } },
@@ -26,11 +26,11 @@ describe("a question under way", () => {
   });
 
   it("joins the pieces of the answer", () => {
-    expect(after({ answerDelta: "New " }, { answerDelta: "York" }).text).toBe("New York");
+    expect(hearing({ answerDelta: "New " }, { answerDelta: "York" }).text).toBe("New York");
   });
 
   it("keeps what stages before have made", () => {
-    const live = after(
+    const live = hearing(
       { stageFinished: { run: { kg: { name: "wikidata" } } } },
       { stageFinished: { run: { method: "ger" } } },
     );
@@ -39,13 +39,13 @@ describe("a question under way", () => {
 
   it("shows a stage that the method did not tell of", () => {
     expect(
-      after({ stageStarted: { stage: "STAGE_REWRITE" } }).stages.map((stage) => stage.stage),
+      hearing({ stageStarted: { stage: "STAGE_REWRITE" } }).stages.map((stage) => stage.stage),
     ).toContain("STAGE_REWRITE");
   });
 
   it("is answered by its run, and what never began was not needed", () => {
     const run = { text: "{Paris}", stages: [{ stage: "STAGE_ANSWER" as const }] };
-    const live = after(
+    const live = hearing(
       { stageStarted: { stage: "STAGE_ANSWER" } },
       { answerDelta: "{Par" },
       { run },
@@ -55,13 +55,13 @@ describe("a question under way", () => {
   });
 
   it("passes over an event it does not know", () => {
-    const live = after({ answerDelta: "a" });
+    const live = hearing({ answerDelta: "a" });
     expect(heard(live, {}, 9)).toBe(live);
   });
 
   it("stops with what it had", () => {
     const live = ended(
-      after({ stageStarted: { stage: "STAGE_PSEUDO_GRAPH" } }, { answerDelta: "New" }),
+      hearing({ stageStarted: { stage: "STAGE_PSEUDO_GRAPH" } }, { answerDelta: "New" }),
       "stopped",
     );
     expect([live.state, live.text]).toEqual(["stopped", "New"]);
