@@ -17,7 +17,7 @@ DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
 # What protos must not break: the last published main, where git knows one.
 BASE ?= $(shell git rev-parse -q --verify refs/remotes/origin/main >/dev/null && echo refs/remotes/origin/main)
 
-.PHONY: help demo build setup test examples-test store-test neo4j-test weaviate-test lint generate openai-test fuzz bench images k8s-check k8s-test console console-check console-test tools clean
+.PHONY: help demo build setup test examples-test store-test neo4j-test weaviate-test lint generate rest-test openai-test fuzz bench images k8s-check k8s-test console console-check console-test tools clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,16 @@ lint: $(GENERATORS) $(TOOLS)/staticcheck ## Check format, code, contract, and th
 generate: $(GENERATORS) ## Format the protos and generate what follows from them: Go, the gateway and the OpenAPI document.
 	$(TOOLS)/buf format -w proto
 	$(TOOLS)/buf generate
+
+rest-test: .cache/rest/.complete ## Test the HTTP API against its OpenAPI document, on a mesh with a scripted model.
+	go run ./cmd/triplemesh setup --no-model --no-model-server
+	go build -o bin/scripted ./tests/scripted
+	tests/rest/run.sh $(REST_TESTFLAGS)
+
+.cache/rest/.complete: tests/rest/requirements.txt
+	rm -rf $(@D)
+	python3 -m pip install --quiet --target $(@D) -r $<
+	@touch $@
 
 store-test: neo4j-test weaviate-test ## Test every kind of store, each against a server that ../shared starts.
 	go test -count=1 ./services/retriever/store/...

@@ -3,7 +3,9 @@ package rest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -29,7 +31,50 @@ func newEvents(w http.ResponseWriter, r *http.Request, heartbeat time.Duration) 
 	return &events{w: w, r: r, control: http.NewResponseController(w), heartbeat: heartbeat, quiet: time.NewTimer(heartbeat)}
 }
 
-func (e *events) close() { e.quiet.Stop() }
+// pass writes messages as events until there are no more, or nobody reads them.
+// The last message has an error, io.EOF where all went well; it comes too where
+// the stream's context ends.
+func (e *events) pass(next receive) {
+	type received struct {
+		message proto.Message
+		err     error
+	}
+	messages, done := make(chan received), make(chan struct{})
+	defer close(done)
+	defer e.quiet.Stop()
+	go func() {
+		for {
+			m, err := next()
+			select {
+			case messages <- received{m, err}:
+			case <-done:
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for {
+		var err error
+		select {
+		case <-e.quiet.C:
+			err = e.beat()
+		case m := <-messages:
+			if errors.Is(m.err, io.EOF) {
+				return
+			}
+			if m.err != nil {
+				e.fail(problemOf(m.err))
+				return
+			}
+			err = e.send(m.message)
+		}
+		if err != nil {
+			return // nobody reads it any more
+		}
+	}
+}
 
 // send writes a message as an event that is named after what is set in it.
 func (e *events) send(m proto.Message) error {

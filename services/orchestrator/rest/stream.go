@@ -3,8 +3,6 @@ package rest
 import (
 	"bytes"
 	"context"
-	"errors"
-	"io"
 	"net/http"
 
 	"google.golang.org/grpc"
@@ -74,49 +72,5 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, body []byte, open o
 		problem.Write(w, r, problemOf(err))
 		return
 	}
-	a.pass(ctx, newEvents(w, r, a.heartbeat), next)
-}
-
-// pass writes messages as events until there are no more, or nobody reads them.
-func (a *api) pass(ctx context.Context, to *events, next receive) {
-	type received struct {
-		message proto.Message
-		err     error
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	messages := make(chan received)
-	go func() {
-		for {
-			m, err := next()
-			select {
-			case messages <- received{m, err}:
-			case <-ctx.Done():
-				return
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	defer to.close()
-	for {
-		select {
-		case <-to.quiet.C:
-			if to.beat() != nil {
-				return
-			}
-		case m := <-messages:
-			switch {
-			case errors.Is(m.err, io.EOF):
-				return
-			case m.err != nil:
-				to.fail(problemOf(m.err))
-				return
-			}
-			if to.send(m.message) != nil {
-				return
-			}
-		}
-	}
+	newEvents(w, r, a.heartbeat).pass(next)
 }

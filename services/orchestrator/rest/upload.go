@@ -56,14 +56,16 @@ func (a *api) upload(w http.ResponseWriter, r *http.Request, kg string) {
 		return
 	}
 	// Events go out while the file still comes in.
-	_ = http.NewResponseController(w).EnableFullDuplex()
+	control := http.NewResponseController(w)
+	_ = control.EnableFullDuplex()
+	sent := make(chan struct{})
 	go func() {
+		defer close(sent)
 		if err := send(stream, header, file, r.Body); err != nil {
 			fail(unread{err})
 		}
 	}()
-	out := newEvents(w, r, a.heartbeat)
-	a.pass(ctx, out, thinned(func() (proto.Message, error) {
+	newEvents(w, r, a.heartbeat).pass(thinned(func() (proto.Message, error) {
 		m, err := stream.Recv()
 		var cause unread
 		switch {
@@ -74,6 +76,14 @@ func (a *api) upload(w http.ResponseWriter, r *http.Request, kg string) {
 		}
 		return nil, err
 	}))
+	// The body is the server's again when this returns.
+	fail(nil)
+	select {
+	case <-sent:
+	default:
+		_ = control.SetReadDeadline(time.Now())
+		<-sent
+	}
 }
 
 // fill takes the parameters of a query into the two messages that begin a load.
