@@ -1,11 +1,12 @@
 package tests
 
 import (
-	"encoding/json"
+	"maps"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,13 +20,15 @@ var ports = map[string]string{
 	"verifier": "127.0.0.1:9093", "evaluator": "127.0.0.1:9094", "reflector": "127.0.0.1:9095",
 }
 
+// httpAddr is where the README says that HTTP is served.
+const httpAddr = "127.0.0.1:9080"
+
 // The lines are run as they stand where their ports are free. Where one is
 // taken, by a mesh that somebody runs, the mesh of the test has other ports and
 // the lines get these.
-func TestTheReadmesGrpcurlLinesAnswer(t *testing.T) {
-	lines := grpcurlLines(t)
+func TestTheLinesOfTheReadmeAnswer(t *testing.T) {
 	free := true
-	for _, addr := range ports {
+	for _, addr := range append(slices.Collect(maps.Values(ports)), httpAddr) {
 		l, err := net.Listen("tcp", addr)
 		if err != nil {
 			free = false
@@ -34,54 +37,65 @@ func TestTheReadmesGrpcurlLinesAnswer(t *testing.T) {
 		}
 		l.Close()
 	}
-	m := start(t, options{model: scripted(t), ports: free})
-	path := filepath.Dir(testkit.Cache(t, "bin", "grpcurl")) + string(os.PathListSeparator) + os.Getenv("PATH")
+	s := newShell(t, start(t, options{model: scripted(t), ports: free, http: !free}))
 	asked := map[string]bool{}
-	for _, line := range lines {
-		for name, addr := range ports {
-			if strings.Contains(line, addr) {
-				asked[name] = true
-				line = strings.ReplaceAll(line, addr, m.mesh.Addr(name))
+	for _, file := range []string{"README.md", "docs/grpc.md"} {
+		for _, b := range blocks(t, file) {
+			if !b.is("curl") && !b.is("grpcurl") {
+				continue
 			}
-		}
-		cmd := exec.CommandContext(within(t, patience), "sh", "-c", line)
-		cmd.Env = append(os.Environ(), "PATH="+path)
-		out := run(t, cmd)
-		if strings.HasSuffix(line, " list") {
-			if !strings.Contains(out, "triplemesh.") {
-				t.Errorf("%s\nlisted %q", line, out)
+			s.askAll(b)
+			for name, addr := range ports {
+				asked[name] = asked[name] || strings.Contains(b.text, addr)
 			}
-			continue
-		}
-		answer := map[string]any{}
-		if err := json.Unmarshal([]byte(out), &answer); err != nil || len(answer) == 0 {
-			t.Errorf("%s\nprinted %q: %v", line, out, err)
+			for _, door := range []string{"/api/v1/", "/v1/chat/", "/mcp"} {
+				asked[door] = asked[door] || strings.Contains(b.text, httpAddr+door)
+			}
 		}
 	}
-	for _, name := range mesh.StageNames() {
+	for _, name := range append(mesh.StageNames(), "/api/v1/", "/v1/chat/", "/mcp") {
 		if !asked[name] {
-			t.Errorf("no line asks the %s", name)
+			t.Errorf("no line asks %s", name)
 		}
 	}
 }
 
-// grpcurlLines are those of the README's block that is marked "sh grpcurl".
-func grpcurlLines(t *testing.T) []string {
-	t.Helper()
-	text, err := os.ReadFile(testkit.CheckoutFile(t, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, block, ok := strings.Cut(string(text), "\n```sh grpcurl\n")
-	block, _, closed := strings.Cut(block, "\n```")
-	if !ok || !closed {
-		t.Fatal("README.md has no block that begins with ```sh grpcurl")
-	}
-	lines := strings.Split(block, "\n")
-	for _, line := range lines {
-		if !strings.HasPrefix(line, "grpcurl ") {
-			t.Fatalf("README.md, block of grpcurl lines: %q is none", line)
+func TestWhatTheReadmeNamesIsThere(t *testing.T) {
+	target := regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`)
+	for _, file := range documents(t) {
+		text, err := os.ReadFile(testkit.CheckoutFile(t, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range target.FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(testkit.CheckoutFile(t, file)), m[1])); err != nil {
+				t.Errorf("%s names %s, which is not there", file, m[1])
+			}
 		}
 	}
-	return lines
+}
+
+// documents are the pages that people read first, by their paths in the
+// checkout.
+func documents(t *testing.T) []string {
+	t.Helper()
+	root := testkit.CheckoutFile(t)
+	files := []string{"README.md"}
+	for _, pattern := range []string{"docs/README.md", "docs/g*.md", "docs/tutorials/*.md"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: found %q, %v", pattern, found, err)
+		}
+		for _, f := range found {
+			rel, err := filepath.Rel(root, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, rel)
+		}
+	}
+	return files
 }
