@@ -8,6 +8,9 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 /** The programs under test, which `make console-test` builds. */
 const bin = process.env.TRIPLEMESH_BIN || `${root}bin`;
 
+/** What the model says in the console's tests, beside what it always does. */
+const script = fileURLToPath(new URL("script.yaml", import.meta.url));
+
 /** A mesh that runs: the real one, with a model that answers by script. */
 export type Mesh = {
   /** Where the console is: "http://127.0.0.1:40124". */
@@ -31,7 +34,6 @@ export type MeshOptions = {
 
 /** Starts a mesh and waits until it serves. */
 export async function startMesh({ data, nth, latency, set = [] }: MeshOptions): Promise<Mesh> {
-  const script = fileURLToPath(new URL("script.yaml", import.meta.url));
   const args = ["--http", "127.0.0.1:0", "--data", data, "--nth", `${nth}`, "--script", script];
   if (latency) {
     args.push("--latency", latency);
