@@ -136,12 +136,6 @@ function become(cy: Core, graph: Graph) {
     cy.viewport(viewOf(cy));
     return;
   }
-  cy.nodes().forEach((node) => {
-    node.animate(
-      { position: places.get(node.id()) ?? { x: 0, y: 0 } },
-      { duration: slow, easing: "ease-in-out-cubic" },
-    );
-  });
   cy.elements().forEach((element) => {
     if (Number(element.style("opacity")) === 0) {
       // What is new comes once what was there has made room.
@@ -151,6 +145,9 @@ function become(cy: Core, graph: Graph) {
           { style: { opacity: 1 } },
           { duration: slow / 2, complete: () => element.removeStyle("opacity") },
         );
+    } else if (element.isNode()) {
+      const position = places.get(element.id()) ?? { x: 0, y: 0 };
+      element.animate({ position }, { duration: slow, easing: "ease-in-out-cubic" });
     }
   });
   cy.animate(viewOf(cy, legible, places), { duration: slow, easing: "ease-in-out-cubic" });
