@@ -1,1 +1,0 @@
-import{t as e}from"./index-DkPIIE1i.js";function t(){return e(`section`,{class:`page`,children:e(`h1`,{children:`Ask`})})}export{t as default};

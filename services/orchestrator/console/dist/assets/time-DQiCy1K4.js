@@ -1,0 +1,1 @@
+function e(e){let t=e?new Date(e):void 0;return t&&!Number.isNaN(t.getTime())?t.toLocaleString(void 0,{dateStyle:`medium`,timeStyle:`short`}):``}export{e as t};
