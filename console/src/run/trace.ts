@@ -7,8 +7,10 @@ export function traceLink(
   template: string | undefined,
   traceId: string | undefined,
 ): string | undefined {
-  if (!template || !traceId || !/^https?:\/\//i.test(template)) {
+  if (!template || !traceId || !URL.canParse(template)) {
     return undefined;
   }
-  return template.replaceAll("{trace_id}", encodeURIComponent(traceId));
+  return ["http:", "https:"].includes(new URL(template).protocol)
+    ? template.replaceAll("{trace_id}", encodeURIComponent(traceId))
+    : undefined;
 }
