@@ -62,6 +62,15 @@ def test_options_reach_the_mesh(mesh: Mesh) -> None:
         assert client.ask(QUESTION, max_calls=1).partial
 
 
+def test_a_question_that_follows_others_is_answered(mesh: Mesh) -> None:
+    said = [("user", "Who directed the film Alexander?"), ("assistant", "Oliver Stone.")]
+    with Client(mesh.address) as client:
+        run = client.ask("And where did he study?", method="ger", history=said)
+        assert "University Yale" in [a.answer for a in run.answers]
+        with pytest.raises(ValueError):
+            client.ask(QUESTION, history=[("nobody", "?")])
+
+
 def test_a_text_is_checked_claim_by_claim(mesh: Mesh) -> None:
     text = "Robert Stam works at Google. Oliver Stone was born in New York City. Robert Stam collects stamps."
     with Client(mesh.address) as client:

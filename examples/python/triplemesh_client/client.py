@@ -29,6 +29,7 @@ from .values import (
     knowledge_graph_of,
     ref_of,
     run_of,
+    turn_of,
 )
 
 
@@ -93,6 +94,7 @@ class Client:
         *,
         method: str = "",
         kg: str | None = None,
+        history: Sequence[tuple[str, str]] = (),
         topic_entities: Sequence[str] = (),
         at: str = "",
         abstain_below: float = 0,
@@ -101,11 +103,12 @@ class Client:
     ) -> Run:
         """Answers a question.
 
-        method is one of methods(), "pg-akv" where none is named; at is an ISO
-        8601 date: only what held then counts; abstain_below, 0 to 1, is the
+        method is one of methods(), "pg-akv" where none is named; history is what
+        was said before, turn by turn, each by "user" or "assistant", where the
+        question follows on it; at is an ISO 8601 date: only what held then counts; abstain_below, 0 to 1, is the
         least confidence of an answer; max_calls bounds the calls of the model.
         """
-        request = self._request(question, method, kg, topic_entities, at, abstain_below, max_calls)
+        request = self._request(question, method, kg, history, topic_entities, at, abstain_below, max_calls)
         with mesh_errors():
             answer = self._orchestrator.Ask(request, timeout=timeout or self._timeout, metadata=self._metadata)
         return run_of(answer.run)
@@ -116,6 +119,7 @@ class Client:
         *,
         method: str = "",
         kg: str | None = None,
+        history: Sequence[tuple[str, str]] = (),
         topic_entities: Sequence[str] = (),
         at: str = "",
         abstain_below: float = 0,
@@ -125,7 +129,7 @@ class Client:
         """Answers a question and tells of each stage as it begins and ends, and
         of the text as it is written. The last event is the Run. Whoever stops
         listening (close() of the iterator) ends the work."""
-        request = self._request(question, method, kg, topic_entities, at, abstain_below, max_calls)
+        request = self._request(question, method, kg, history, topic_entities, at, abstain_below, max_calls)
         with mesh_errors():
             stream = self._orchestrator.AskStream(
                 pb.AskStreamRequest(request=request), timeout=timeout or self._timeout, metadata=self._metadata
@@ -195,6 +199,7 @@ class Client:
         question: str,
         method: str,
         kg: str | None,
+        history: Sequence[tuple[str, str]],
         topic_entities: Sequence[str],
         at: str,
         abstain_below: float,
@@ -204,6 +209,7 @@ class Client:
             question=question,
             method=method,
             kg=ref_of(self._name(kg)),
+            history=[turn_of(role, text) for role, text in history],
             topic_entities=topic_entities,
             options=pb.AskOptions(abstain_below=abstain_below),
             limits=llm_pb2.Limits(budget=llm_pb2.Budget(max_calls=max_calls)),

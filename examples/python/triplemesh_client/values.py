@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from enum import Enum
 from typing import Union
 
+from triplemesh.generator.v1 import generator_pb2
 from triplemesh.graph.v1 import graph_pb2
 from triplemesh.llm.v1 import llm_pb2
 from triplemesh.orchestrator.v1 import orchestrator_pb2 as pb
@@ -208,6 +209,11 @@ def ref_of(kg: str) -> graph_pb2.KnowledgeGraphRef:
     """The reference that "wikidata" or "wikidata@3" stands for."""
     name, _, number = kg.partition("@")
     return graph_pb2.KnowledgeGraphRef(name=name, snapshot=int(number) if number else 0)
+
+
+def turn_of(role: str, text: str) -> generator_pb2.Turn:
+    """What "user" or "assistant" said."""
+    return generator_pb2.Turn(role=f"ROLE_{role.upper()}", text=text)
 
 
 def kg_of(ref: graph_pb2.KnowledgeGraphRef) -> str:
