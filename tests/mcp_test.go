@@ -105,7 +105,9 @@ func checkRead(t *testing.T, s *sdk.ClientSession) {
 
 func TestOtherModelsUseTheMeshByTheModelContextProtocol(t *testing.T) {
 	bin := triplemesh(t)
-	m := start(t, options{model: scripted(t), http: true})
+	model := scripted(t)
+	model.On(testkit.Task("claims")).Reply("Robert Stam | employer | Google")
+	m := start(t, options{model: model, http: true})
 	t.Run("over streamable HTTP, at the orchestrator's own port", func(t *testing.T) {
 		checkTools(t, &sdk.StreamableClientTransport{Endpoint: m.mesh.URL() + "/mcp"})
 	})
