@@ -26,6 +26,8 @@ import (
 type shared struct {
 	Server    server.Config
 	Telemetry telemetry.Config
+	// HTTP is where the orchestrator serves HTTP; empty where a stage does not.
+	HTTP string
 }
 
 // settings are those of a stage in its pod: by the file and the variables that
@@ -40,22 +42,22 @@ func settings(t *testing.T, o objects, stage string) shared {
 	switch stage {
 	case "orchestrator":
 		c := load(t, stage, orchestrator.DefaultConfig(), src)
-		return shared{c.Server, c.Telemetry}
+		return shared{c.Server, c.Telemetry, c.HTTP.Addr}
 	case "generator":
 		c := load(t, stage, generator.DefaultConfig(), src)
-		return shared{c.Server, c.Telemetry}
+		return shared{Server: c.Server, Telemetry: c.Telemetry}
 	case "retriever":
 		c := load(t, stage, retriever.DefaultConfig(), src)
-		return shared{c.Server, c.Telemetry}
+		return shared{Server: c.Server, Telemetry: c.Telemetry}
 	case "verifier":
 		c := load(t, stage, verifier.DefaultConfig(), src)
-		return shared{c.Server, c.Telemetry}
+		return shared{Server: c.Server, Telemetry: c.Telemetry}
 	case "evaluator":
 		c := load(t, stage, evaluator.DefaultConfig(), src)
-		return shared{c.Server, c.Telemetry}
+		return shared{Server: c.Server, Telemetry: c.Telemetry}
 	default:
 		c := load(t, stage, reflector.DefaultConfig(), src)
-		return shared{c.Server, c.Telemetry}
+		return shared{Server: c.Server, Telemetry: c.Telemetry}
 	}
 }
 
@@ -140,6 +142,9 @@ func everyStageTakesItsSettings(t *testing.T, o objects) {
 			if want := containerPort(pod, port.name); !listensOn(port.addr, want) {
 				t.Errorf("%s: port %s is %d, and the stage listens at %q", stage, port.name, want, port.addr)
 			}
+		}
+		if want := containerPort(pod, "http"); (want != 0 || cfg.HTTP != "") && !listensOn(cfg.HTTP, want) {
+			t.Errorf("%s: port http is %d, and the stage serves HTTP at %q", stage, want, cfg.HTTP)
 		}
 		for _, probe := range []*corev1.Probe{pod.Containers[0].StartupProbe, pod.Containers[0].ReadinessProbe, pod.Containers[0].LivenessProbe} {
 			if probe.GRPC == nil || probe.GRPC.Port != containerPort(pod, "health") {

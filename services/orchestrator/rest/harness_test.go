@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -255,13 +254,3 @@ func once[T any](t testing.TB, c <-chan T) T {
 	}
 	panic("unreachable")
 }
-
-// flag tells that something happened, however often.
-type flag struct {
-	once sync.Once
-	c    chan struct{}
-}
-
-func newFlag() *flag { return &flag{c: make(chan struct{})} }
-
-func (f *flag) raise() { f.once.Do(func() { close(f.c) }) }
