@@ -56,6 +56,9 @@ type Error struct {
 // Error says what was done, to what, what is wrong and what to do next.
 func (e *Error) Error() string { return e.what }
 
+// Status is the endpoint's HTTP status; 0 where it gave none.
+func (e *Error) Status() int { return e.status }
+
 // Unwrap gives errors.Is the kind and the cause.
 func (e *Error) Unwrap() []error {
 	if e.cause == nil {

@@ -77,6 +77,12 @@ func (p *program) unreachable(addr, stage string, err error) error {
 	if code := new(exitError); errors.As(err, code) {
 		return err
 	}
+	if err := checkAddress(addr); err != nil {
+		return exitError{exitUsage, err}
+	}
+	if speaksHTTP(p.ctx, addr) {
+		return exitError{exitUnreachable, fmt.Errorf("the %s cannot be asked at %s: that is a port for HTTP, and programs call another, 127.0.0.1:9090 as a rule (`triplemesh doctor` shows them)", stage, addr)}
+	}
 	if why := p.access.whyNot(err); why != "" {
 		return exitError{exitUnreachable, fmt.Errorf("the %s at %s cannot be asked: %s", stage, addr, why)}
 	}

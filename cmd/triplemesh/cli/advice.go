@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -31,13 +32,43 @@ func advice(err error) string {
 			}
 		}
 	}
+	text = suggested(text)
+	if reason := reasonOf(st); strings.HasPrefix(reason, "MODEL_") {
+		return text + "\n`triplemesh doctor` asks the model endpoint what it has and what it can do"
+	}
 	if st.Code() == codes.DataLoss && strings.HasPrefix(text, "import ") {
 		return text + "\nthe file is damaged: copy it or `triplemesh kg export` it again"
+	}
+	if strings.Contains(text, "by encoder") {
+		return text + "\n`triplemesh doctor` shows which knowledge graphs the encoder fits"
 	}
 	if todo := next(st.Code()); todo != "" && !strings.Contains(text, "triplemesh ") {
 		text += "\n" + todo
 	}
 	return text
+}
+
+// unknown is how services say that something is not there, with what is.
+var unknown = regexp.MustCompile(`there is no [a-z ]+ "([^"\n]+)"; there are: ([^\n]+)`)
+
+// suggested adds the nearest of the names there are.
+func suggested(text string) string {
+	m := unknown.FindStringSubmatch(text)
+	if m == nil {
+		return text
+	}
+	return text + didYouMean(m[1], strings.Split(m[2], ", "))
+}
+
+// reasonOf is the reason that a service gives programs; empty where it gives
+// none.
+func reasonOf(st *status.Status) string {
+	for _, d := range st.Details() {
+		if info, ok := d.(*errdetails.ErrorInfo); ok {
+			return info.GetReason()
+		}
+	}
+	return ""
 }
 
 // next is what to do about a code.

@@ -70,6 +70,9 @@ func (c *askCommand) Run(p *program) error {
 	if req.GetKg() == nil {
 		req.Kg = p.pickKG(p.ctx, c.Retriever, s.mesh)
 	}
+	if err := checkTopics(p.ctx, retrieverv1.NewRetrieverServiceClient(s), req); err != nil {
+		return errors.Join(err, s.end())
+	}
 	if len(c.Compare) > 0 {
 		return errors.Join(c.compare(p, s, req), s.end())
 	}

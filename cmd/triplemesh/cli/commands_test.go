@@ -157,7 +157,7 @@ func TestLoadShowsABarForEachPhase(t *testing.T) {
 		}
 	}
 	at(retrieverv1.LoadPhase_LOAD_PHASE_UNSPECIFIED, 1, 2, "-")
-	at(retrieverv1.LoadPhase_LOAD_PHASE_READ, 100, 0, "mars: reading  100 lines")
+	at(retrieverv1.LoadPhase_LOAD_PHASE_READ, 100, 0, "mars: reading  100 triples")
 	at(retrieverv1.LoadPhase_LOAD_PHASE_ENCODE, 50, 250, "mars: encoding  "+strings.Repeat("█", 4)+strings.Repeat("░", 16)+"   20 %  50 of 250 triples")
 	at(retrieverv1.LoadPhase_LOAD_PHASE_ENCODE, 150, 250, "60 %  150 of 250 triples")
 	p.end()

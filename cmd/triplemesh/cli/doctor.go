@@ -1,19 +1,15 @@
 package cli
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"strings"
-	"time"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
-	"github.com/triplemesh/triplemesh/internal/telemetry"
-	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
 type doctorCommand struct {
@@ -77,11 +73,20 @@ func (p *program) examine() []finding {
 	for _, e := range endpoints {
 		all = append(all, p.endpoint(e))
 	}
+	serves := map[string]bool{}
 	for _, name := range mesh.StageNames() {
-		all = append(all, p.service(plan, name))
+		f := p.service(plan, name)
+		serves[name] = f.State == ok
+		all = append(all, f)
+	}
+	if serves["orchestrator"] {
+		all = append(all, p.sameVersion(plan)...)
 	}
 	if !p.access.secure() {
 		p.access.CA = plan.CAFile("retriever")
+	}
+	if !serves["retriever"] {
+		return append(all, finding{Name: "knowledge graph", State: off, Found: "the retriever does not run, which keeps them"})
 	}
 	return append(all, p.graphsThere(plan.Addr("retriever")))
 }
@@ -144,85 +149,19 @@ func (p *program) folder(name, dir string) finding {
 	if err != nil {
 		f.State, f.Found = missing, err.Error()
 		f.Mend = "make the folder writable, or name another with --" + name
-	}
-	return f
-}
-
-// endpoint asks a model endpoint for its models, which costs nothing.
-func (p *program) endpoint(e mesh.Endpoint) finding {
-	f := finding{Name: "model endpoint", State: ok, Found: e.BaseURL + ", model " + e.Model}
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(e.BaseURL, "/")+"/models", nil)
-	if err == nil {
-		if e.APIKey != "" {
-			req.Header.Set("Authorization", "Bearer "+e.APIKey)
-		}
-		var resp *http.Response
-		if resp, err = http.DefaultClient.Do(req); err == nil {
-			resp.Body.Close()
-			if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
-				err = fmt.Errorf("it refuses the key: %s", resp.Status)
-			}
-		}
-	}
-	if err != nil {
-		f.State, f.Found = missing, err.Error()
-		f.Mend = "start the endpoint, or correct OPENAI_BASE_URL and OPENAI_API_KEY, or unset them to use the local model"
-	}
-	return f
-}
-
-// service asks a service for its health, as it is configured.
-func (p *program) service(plan *mesh.Plan, name string) finding {
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	addr := plan.Addr(name)
-	secure, err := plan.Credentials(name)
-	if err != nil {
-		return finding{name, missing, err.Error(), "correct server.tls, or make certificates with `triplemesh certs`"}
-	}
-	if err := mesh.Serving(ctx, addr, secure); err != nil {
-		f := finding{Name: name, State: off, Found: "nothing serves at " + addr, Mend: ""}
-		if why := p.access.whyNot(err); why != "" {
-			f.Found = fmt.Sprintf("what serves at %s cannot be asked: %s", addr, why)
-		}
-		if name == "orchestrator" {
-			f.Mend = "start the mesh with `triplemesh up`"
-		}
 		return f
 	}
-	return finding{Name: name, State: ok, Found: "serving at " + addr}
-}
-
-// graphsThere asks the retriever which knowledge graphs have an active
-// snapshot.
-func (p *program) graphsThere(retriever string) finding {
-	f := finding{Name: "knowledge graph", State: ok}
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	var names []string
-	if conn, err := p.dial(retriever, "retriever", telemetry.Discard()); err == nil {
-		defer conn.Close()
-		resp, err := retrieverv1.NewKnowledgeGraphServiceClient(conn).List(ctx, &retrieverv1.ListRequest{})
-		if err != nil {
-			f.State, f.Found = off, "the retriever does not run, which keeps them"
-			return f
+	if free, err := setup.Free(dir); err == nil {
+		f.Found += ", " + progress.Size(free) + " free"
+		if free < leastSpace {
+			f.State, f.Mend = missing, "make room on that disk, or name another folder with --"+name
 		}
-		for _, s := range resp.GetSnapshots() {
-			if s.GetActive() {
-				names = append(names, fmt.Sprintf("%s (%d triples, built %s)", refText(s.GetKg()), s.GetTriples(), s.GetCreated().AsTime().Local().Format(time.DateOnly)))
-			}
-		}
-	}
-	if len(names) == 0 {
-		f.State, f.Found = missing, "none"
-		f.Mend = "load one: triplemesh kg load wikidata examples/wikidata/triples.tsv.gz"
-	} else {
-		f.Found = strings.Join(names, ", ")
 	}
 	return f
 }
+
+// leastSpace is what a disk must have free for anything to work, in bytes.
+const leastSpace = 100 << 20
 
 func orNone(s, none string) string {
 	if s == "" {

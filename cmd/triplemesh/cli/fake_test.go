@@ -32,7 +32,13 @@ type services struct {
 	err error
 	// runs, where set, are the answers by method; the others fail.
 	runs map[string]*orchestratorv1.Run
-	kgs  []*retrieverv1.SnapshotInfo
+	// version is the mesh's; one without is too old to tell.
+	version string
+	// links are the entities that any text is linked to; nil links nothing.
+	links []string
+	// searchErr is what becomes of a search.
+	searchErr error
+	kgs       []*retrieverv1.SnapshotInfo
 
 	mu       sync.Mutex
 	asked    *orchestratorv1.AskRequest
@@ -55,6 +61,7 @@ func serve(t *testing.T, s *services) *services {
 	server := grpc.NewServer()
 	orchestratorv1.RegisterOrchestratorServiceServer(server, s)
 	retrieverv1.RegisterKnowledgeGraphServiceServer(server, s)
+	s.registerRetriever(server)
 	grpc_health_v1.RegisterHealthServer(server, health.NewServer())
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = server.Serve(l) }()

@@ -4,9 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -34,7 +39,36 @@ func (p *program) graphs(f storeFlags, do func(retrieverv1.KnowledgeGraphService
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(retrieverv1.NewKnowledgeGraphServiceClient(s)), s.end())
+	client := retrieverv1.NewKnowledgeGraphServiceClient(s)
+	return errors.Join(p.meant(client, do(client)), s.end())
+}
+
+var notThere = regexp.MustCompile(`knowledge graph "([^"@]+)(@\d+)?": not found`)
+
+// meant adds to the error of a knowledge graph that is not there which one may
+// have been meant.
+func (p *program) meant(client retrieverv1.KnowledgeGraphServiceClient, err error) error {
+	st, ok := status.FromError(err)
+	if !ok || st.Code() != codes.NotFound {
+		return err
+	}
+	m := notThere.FindStringSubmatch(st.Message())
+	if m == nil {
+		return err
+	}
+	resp, listErr := client.List(p.ctx, &retrieverv1.ListRequest{})
+	if listErr != nil {
+		return err
+	}
+	var names []string
+	for _, s := range resp.GetSnapshots() {
+		names = append(names, s.GetKg().GetName())
+	}
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) == 0 || slices.Contains(names, m[1]) {
+		return err
+	}
+	return status.Errorf(codes.NotFound, "%s; there are: %s%s", st.Message(), strings.Join(names, ", "), didYouMean(m[1], names))
 }
 
 type kgList struct {

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/probe"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
@@ -58,6 +59,11 @@ func (c *kgLoad) Run(p *program) error {
 	for i, arg := range c.Files {
 		var err error
 		if inputs[i], err = c.input(arg, p.stdin, p.env, func(err error) { fmt.Fprintln(p.stderr, "passed over:", show.Line(err.Error(), 200)) }); err != nil {
+			return exitError{exitUsage, fmt.Errorf("load %s: %w", c.Name, err)}
+		}
+	}
+	if len(c.Files) == 1 {
+		if err := probe.Empty(c.Files[0]); err != nil {
 			return exitError{exitUsage, fmt.Errorf("load %s: %w", c.Name, err)}
 		}
 	}

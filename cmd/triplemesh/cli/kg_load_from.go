@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/probe"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/propose"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/source/neo4j"
@@ -42,12 +43,8 @@ func (c *kgLoad) input(arg string, stdin io.Reader, env []string, note func(erro
 	case isURL && !fileThere(arg):
 		return input{}, fmt.Errorf("%s: nothing is read from there: name a file, a Neo4j server (neo4j://…, bolt://…) or a SPARQL endpoint (sparql+https://…)", redacted(arg))
 	}
-	info, err := os.Stat(arg)
-	if err != nil {
+	if err := probe.Text(arg, c.Format != ""); err != nil {
 		return input{}, err
-	}
-	if info.IsDir() {
-		return input{}, fmt.Errorf("%s is a folder: name the files in it", arg)
 	}
 	if c.Format == "" && isSheet(arg) {
 		return proposals(arg, note)

@@ -17,7 +17,7 @@ var phases = map[retrieverv1.LoadPhase]struct {
 	what string
 	unit progress.Unit
 }{
-	retrieverv1.LoadPhase_LOAD_PHASE_READ:   {"reading", "lines"},
+	retrieverv1.LoadPhase_LOAD_PHASE_READ:   {"reading", "triples"},
 	retrieverv1.LoadPhase_LOAD_PHASE_SORT:   {"putting in order", "triples"},
 	retrieverv1.LoadPhase_LOAD_PHASE_ENCODE: {"encoding", "triples"},
 	retrieverv1.LoadPhase_LOAD_PHASE_WRITE:  {"writing", "triples"},

@@ -43,8 +43,8 @@ type Options struct {
 	Version string
 	// Log takes the services' logs; nil takes standard error.
 	Log io.Writer
-	// Quiet logs warnings and errors alone, unless the configuration says what
-	// to log.
+	// Quiet logs errors alone, unless the configuration says what to log: what
+	// goes wrong with a question is in its answer.
 	Quiet bool
 	// Tell takes lines on what is being waited for; nil takes none.
 	Tell func(string)

@@ -119,7 +119,7 @@ func (m *Mesh) startModel(ctx context.Context) (stop func(), err error) {
 
 func (m *Mesh) logLevel() string {
 	if m.opts.Quiet {
-		return "warn"
+		return "error"
 	}
 	return "info"
 }

@@ -119,7 +119,7 @@ const (
 func load[C any](b loader, name string, defaults C, of func(*C) parts, run func(context.Context, C) error) (*service, error) {
 	p := of(&defaults)
 	if b.opts.Quiet {
-		p.telemetry.LogLevel = "warn"
+		p.telemetry.LogLevel = "error"
 	}
 	if p.llm != nil {
 		p.llm.BaseURL, p.llm.Model = unsetURL, unsetModel

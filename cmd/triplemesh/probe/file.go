@@ -20,7 +20,7 @@ const enough = 200
 // File reads the beginning of a file of triples. It returns the format that its
 // name tells.
 func File(ctx context.Context, path string) (format string, err error) {
-	if err := Text(path, false); err != nil {
+	if err := errors.Join(Text(path, false), Empty(path)); err != nil {
 		return "", err
 	}
 	kind, ok := source.ByName(path)
@@ -41,11 +41,19 @@ func File(ctx context.Context, path string) (format string, err error) {
 	case err != nil:
 		return "", fmt.Errorf("%s holds no facts as %s: %v", path, kind, err)
 	}
-	return "", fmt.Errorf("%s holds no facts as %s", path, kind)
+	return "", fmt.Errorf("%s holds no facts as %s: was it downloaded whole?", path, kind)
+}
+
+// Empty tells that there is nothing in a file.
+func Empty(path string) error {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return fmt.Errorf("%s is empty: was it downloaded whole?", path)
+	}
+	return nil
 }
 
 // Text looks at the first bytes of a file, and tells what is no text of facts:
-// a folder, nothing at all, a web page, a program or a picture. A named format
+// a folder, a web page, a program or a picture. A named format
 // takes what is packed otherwise than the name says.
 func Text(path string, named bool) error {
 	info, err := os.Stat(path)
@@ -55,9 +63,7 @@ func Text(path string, named bool) error {
 	case err != nil:
 		return err
 	case info.IsDir():
-		return fmt.Errorf("%s is a folder: name the files in it", path)
-	case info.Mode().IsRegular() && info.Size() == 0:
-		return fmt.Errorf("%s is empty: was it downloaded whole?", path)
+		return fmt.Errorf("%s is a folder: name the files in it, or have facts proposed out of its texts by `triplemesh kg propose`", path)
 	case !info.Mode().IsRegular():
 		return nil // a pipe can be read only once
 	}

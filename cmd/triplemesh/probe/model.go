@@ -111,7 +111,9 @@ func (e Endpoint) mend(ctx context.Context, err error, models []string, listed e
 			return fmt.Errorf("%s is no endpoint, but %s/v1 is: set llm.base_url (OPENAI_BASE_URL) to that", e.BaseURL, base)
 		}
 	}
-	if len(models) > 0 && !slices.Contains(models, e.Model) {
+	var said *llm.Error
+	refused := errors.As(err, &said) && (said.Status() == http.StatusUnauthorized || said.Status() == http.StatusForbidden)
+	if len(models) > 0 && !slices.Contains(models, e.Model) && !refused {
 		return e.unknown(models)
 	}
 	return err
