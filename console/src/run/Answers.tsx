@@ -32,7 +32,7 @@ function AnswerList({ answers, label }: { answers: Answer[]; label: string }) {
   return (
     <ul class="answer-list" aria-label={label}>
       {answers.map((answer) => (
-        <li key={answer.answer}>
+        <li key={answer.answer} class={answer.evidence?.length ? "" : "bare"}>
           <strong>
             <Name most={240}>{answer.answer ?? ""}</Name>
           </strong>

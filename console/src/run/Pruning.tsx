@@ -69,7 +69,7 @@ export function Pruning({ graphs, run }: { graphs: PgAkvGraphs; run: Run }) {
           <a
             class="button small"
             href={href(["ask"], {
-              q: run.question ?? "",
+              q: run.standaloneQuestion || run.question || "",
               method: run.method ?? "",
               kg: [run.kg, ...(run.otherKgs ?? [])].map((kg) => kg?.name ?? "").join(","),
               "min-confidence": score(moved),

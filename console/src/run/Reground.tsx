@@ -26,7 +26,7 @@ export function Reground({
   useEffect(() => {
     const moving = new AbortController();
     const request = {
-      question: run.question ?? "",
+      question: run.standaloneQuestion || run.question || "",
       pseudoGraph: asRequest(graphs.pseudoGraph),
       options: { minConfidence: threshold },
     };
@@ -60,7 +60,7 @@ export function Reground({
   const triples = subjects.reduce((sum, subject) => sum + (subject.triples?.length ?? 0), 0);
   return (
     <div class="reground" role="status">
-      <p>{`By the retriever: ${count(subjects.length, "subject")}, ${count(triples, "triple")} at ${score(threshold)}.`}</p>
+      <p>{`By the retriever, of ${run.kg?.name}: ${count(subjects.length, "subject")}, ${count(triples, "triple")} at ${score(threshold)}.`}</p>
       <ul>
         {subjects.map((subject) => (
           <li key={`${subject.kg} ${subject.subject}`}>

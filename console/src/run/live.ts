@@ -94,10 +94,10 @@ function withStage(stages: LiveStage[], changed: LiveStage): LiveStage[] {
     : [...stages, changed];
 }
 
-// What never began was not needed.
+// What never began was not needed, and is told of no more.
 function settled(stages: LiveStage[], reports: StageReport[]): LiveStage[] {
-  return stages.map((stage) => {
+  return stages.flatMap((stage) => {
     const report = reports.find((known) => known.stage === stage.stage) ?? stage.report;
-    return report ? { ...stage, state: "done", report } : { ...stage, state: "skipped" };
+    return report ? [{ ...stage, state: "done" as const, report }] : [];
   });
 }
