@@ -34,6 +34,8 @@ type services struct {
 	runs map[string]*orchestratorv1.Run
 	// version is the mesh's; one without is too old to tell.
 	version string
+	// check answers checks; nil for none.
+	check *checks
 	// links are the entities that any text is linked to; nil links nothing.
 	links []string
 	// searchErr is what becomes of a search.
@@ -94,6 +96,10 @@ func (s *services) AskStream(req *orchestratorv1.AskStreamRequest, stream grpc.S
 		}
 	}
 	return nil
+}
+
+func (s *services) CheckStream(req *orchestratorv1.CheckStreamRequest, stream grpc.ServerStreamingServer[orchestratorv1.CheckStreamResponse]) error {
+	return s.check.CheckStream(req, stream)
 }
 
 func (s *services) ListMethods(context.Context, *orchestratorv1.ListMethodsRequest) (*orchestratorv1.ListMethodsResponse, error) {

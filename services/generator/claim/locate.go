@@ -50,7 +50,7 @@ func (r reading) locate(d Draft, before string) (c *generatorv1.ExtractedClaim, 
 	}
 	c = &generatorv1.ExtractedClaim{
 		Triple:  &graphv1.Triple{Subject: d.Subject, Relation: d.Relation, Object: d.Object, Validity: held(best.sentence.Text, d.Object)},
-		Negated: d.Negated,
+		Negated: d.Negated && denies(best.sentence.Text),
 		Span:    span(best.sentence.Start, best.sentence.End),
 
 		SubjectSpan: best.subject, ObjectSpan: best.object,

@@ -44,13 +44,14 @@ func Parse(text string) []Draft {
 }
 
 func parseLine(line string) (Draft, bool) {
-	parts := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+	line = strings.Trim(listMark.ReplaceAllString(strings.TrimSpace(line), ""), "|")
+	parts := strings.Split(line, "|")
 	for i := range parts {
 		if parts[i] = clean(parts[i]); parts[i] == "" || len(parts[i]) > maxPart {
 			return Draft{}, false
 		}
 	}
-	d := Draft{Subject: listMark.ReplaceAllString(parts[0], "")}
+	d := Draft{Subject: parts[0]}
 	switch len(parts) {
 	case 2:
 		d.Relation, d.Object = instanceOf, parts[1]
@@ -60,8 +61,11 @@ func parseLine(line string) (Draft, bool) {
 		return Draft{}, false
 	}
 	d.Relation, d.Negated = affirm(d.Relation)
-	return d, d.Subject != "" && d.Relation != "" && !strings.EqualFold(d.Subject, d.Object)
+	return d, d.Subject != "" && d.Relation != "" && !strings.EqualFold(d.Subject, d.Object) && !nothing[strings.ToLower(d.Object)]
 }
+
+// nothing are words by which a model says that it has no object.
+var nothing = map[string]bool{"none": true, "nothing": true, "nobody": true, "unknown": true, "n/a": true, "not specified": true, "not mentioned": true}
 
 // listMark is what a model puts before the lines of a list; numbers belong to
 // names more often ("1. FC Velmora"), so that only marks are taken off.
@@ -75,6 +79,17 @@ func clean(part string) string {
 
 // denials are the words with which a relation says that it does not hold.
 var denials = regexp.MustCompile(`(?i)^(?:is |was |are |were |has |have |had |did |does |do )?(?:not|never|no longer)\s+(?:been |be |a |an |the )?|^(?:is|was|are|were|has|have|had|did|does|do)n['’]t\s+`)
+
+// denial is a word by which a sentence says that something is not so, in the
+// languages of Latin letters that models know best.
+var denial = regexp.MustCompile(`(?i)\b(?:not|never|no|nor|neither|none|nobody|without|cannot|refused?|denie[ds]|nicht|kein\w*|nie|niemals|ne|pas|jamais|nunca|non|mai|não|niet|geen|inte|ikke|aldrig)\b|n['’]t\b`)
+
+// denies tells whether a text may deny something. Small models see denials where
+// there are none, since an example has one; of scripts whose words are not known
+// they are believed.
+func denies(text string) bool {
+	return denial.MatchString(text) || strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) })
+}
 
 // affirm takes a denial off a relation.
 func affirm(relation string) (string, bool) {

@@ -58,6 +58,7 @@ func New(tb testing.TB) *Mesh {
 	scriptFilm(m)
 	scriptRivers(m)
 	scriptBeam(m)
+	scriptText(m)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(m.listener) }()
 	tb.Cleanup(func() {

@@ -32,7 +32,7 @@ type Config struct {
 
 // DefaultConfig is what docs/results.md was measured with.
 func DefaultConfig() Config {
-	return Config{MinSupport: 0.4, SupportSlack: 0.3, MinContradiction: 0.5, ContradictionSlack: 0.12, TakesObject: 0.25, MaxSeveral: 0.1}
+	return Config{MinSupport: 0.4, SupportSlack: 0.15, MinContradiction: 0.5, ContradictionSlack: 0.2, TakesObject: 0.3, MaxSeveral: 0.1}
 }
 
 // maxEvidence is the most triples that a judgement names.

@@ -74,17 +74,9 @@ func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses 
 	if slices.ContainsFunc(c.views, func(v *view) bool { return v.role == forward && c.meant(v) }) {
 		c.views = slices.DeleteFunc(c.views, func(v *view) bool { return v.role == reversed })
 	}
-	values := map[string]int{}
-	seen := map[string]bool{}
-	for _, v := range c.views {
-		if k := v.list() + "\x00" + v.value; !seen[k] {
-			seen[k] = true
-			values[v.list()]++
-		}
-	}
 	for _, v := range c.views {
 		share := several(uses[v.GetTriple().GetRelation()], v.GetTriple().GetRelation())
-		v.single = v.role != inverse && share <= cfg.MaxSeveral && values[v.list()] == 1
+		v.single = v.role != inverse && c.meant(v) && share <= cfg.MaxSeveral && c.values(v) == 1
 		fit := confidence(v.near)
 		if v.same {
 			v.sure *= fit
@@ -93,6 +85,19 @@ func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses 
 		}
 	}
 	return c
+}
+
+// values counts what the list of a view has at the time of the claim and of the
+// view: who followed whom in an office held it alone.
+func (c *caseOf) values(v *view) int {
+	seen := map[string]bool{}
+	for _, o := range c.views {
+		held := o.GetTriple().GetValidity()
+		if o.list() == v.list() && overlap(held, v.GetTriple().GetValidity()) && overlap(held, c.claim.GetTriple().GetValidity()) {
+			seen[o.value] = true
+		}
+	}
+	return len(seen)
 }
 
 // nearness is how near a relation is to the claim's: their cosine, 1 where their
@@ -144,8 +149,11 @@ func (c *caseOf) look(t *graphv1.ScoredTriple, said string) (views []*view) {
 }
 
 // list is the list of values that a triple's value belongs to.
-func (v *view) list() string {
-	return fmt.Sprint(v.GetTriple().GetRelation(), "\x00", v.role)
+func (v *view) list() list { return list{v.GetTriple().GetRelation(), v.role} }
+
+type list struct {
+	relation string
+	role     role
 }
 
 // list are the triples of the list that a view belongs to, itself first.
@@ -159,11 +167,11 @@ func (c *caseOf) list(first *view) []*view {
 	return all[:min(len(all), maxEvidence)]
 }
 
-// correction is what stands in the place of the claim's object, where that is
-// one thing.
+// correction is what stands in the place of the claim's object at its time, where
+// that is one thing.
 func (c *caseOf) correction(v *view) string {
 	for _, o := range c.views {
-		if o.list() == v.list() && o.value != v.value {
+		if o.list() == v.list() && o.value != v.value && overlap(o.GetTriple().GetValidity(), c.claim.GetTriple().GetValidity()) {
 			return ""
 		}
 	}

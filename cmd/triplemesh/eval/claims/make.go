@@ -3,6 +3,7 @@ package claims
 import (
 	"embed"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -56,6 +57,10 @@ const (
 	// Lacking ones say of a subject of the knowledge graph what it has nothing
 	// of, in this relation or in one about the same.
 	Lacking = "lacking"
+	// Crossed ones say of a subject and object of the knowledge graph another
+	// relation than the one that it holds between them: who was born there died
+	// there. It has nothing of the subject in that relation.
+	Crossed = "crossed"
 	// Strange ones are about a person whom the knowledge graph does not hold: the
 	// first name of one and the last name of another of those it does.
 	Strange = "strange"
@@ -66,7 +71,17 @@ var kinds = []struct {
 	gold verifierv1.Verdict
 }{
 	{True, verifierv1.Verdict_VERDICT_SUPPORTED}, {Swapped, verifierv1.Verdict_VERDICT_CONTRADICTED},
-	{Open, verifierv1.Verdict_VERDICT_NOT_IN_KG}, {Lacking, verifierv1.Verdict_VERDICT_NOT_IN_KG}, {Strange, verifierv1.Verdict_VERDICT_NOT_IN_KG},
+	{Open, verifierv1.Verdict_VERDICT_NOT_IN_KG}, {Crossed, verifierv1.Verdict_VERDICT_NOT_IN_KG}, {Lacking, verifierv1.Verdict_VERDICT_NOT_IN_KG}, {Strange, verifierv1.Verdict_VERDICT_NOT_IN_KG},
+}
+
+// crossings are relations between things of the same kinds, which none of them
+// follows from.
+var crossings = map[string][]string{
+	"place of birth":        {"place of death", "work location"},
+	"place of death":        {"place of birth", "work location"},
+	"work location":         {"place of birth", "place of death"},
+	"headquarters location": {"location of formation"},
+	"location of formation": {"headquarters location"},
 }
 
 // maker makes claims.
@@ -80,7 +95,7 @@ type maker struct {
 }
 
 // Make makes n claims of each verdict from the facts of a file, by a seed. Claims
-// that are not in the knowledge graph are a third of each kind. Relations are
+// that are not in the knowledge graph are a quarter of each kind. Relations are
 // drawn first and facts of them next, so that rare ones count as much as common
 // ones.
 func Make(path string, n int, seed int64) ([]Item, error) {
@@ -114,7 +129,7 @@ func Make(path string, n int, seed int64) ([]Item, error) {
 	for _, k := range kinds {
 		want := n
 		if k.gold == verifierv1.Verdict_VERDICT_NOT_IN_KG {
-			want = (n + 2) / 3
+			want = (n + 3) / 4
 		}
 		for tries := 0; want > 0; tries++ {
 			if tries > 10000 {
@@ -140,7 +155,13 @@ func (m *maker) one(kind string) (Item, bool) {
 	if kind == Open || kind == True && m.random.IntN(4) == 0 {
 		relations = m.manifold
 	}
+	if kind == Crossed {
+		relations = slices.Sorted(maps.Keys(crossings))
+	}
 	relation := pick(m.random, relations)
+	if len(m.facts.byRelation[relation]) == 0 {
+		return Item{}, false
+	}
 	t := pick(m.random, m.facts.byRelation[relation])
 	other := pick(m.random, m.facts.byRelation[relation])
 	switch kind {
@@ -151,6 +172,11 @@ func (m *maker) one(kind string) (Item, bool) {
 			return Item{}, false
 		}
 		t.object = other.object
+	case Crossed:
+		relation = pick(m.random, crossings[relation])
+		if len(m.facts.objects[[2]string{t.subject, relation}]) > 0 {
+			return Item{}, false
+		}
 	case Lacking:
 		about := m.wordings[relation].About
 		t.subject = m.peer(t.subject)

@@ -1,0 +1,183 @@
+package judge_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/enum"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
+	"github.com/triplemesh/triplemesh/services/verifier/judge"
+)
+
+// fact is "subject | relation | object", and the time it holds behind an @:
+// "1995..1999".
+func fact(t *testing.T, line string) *graphv1.Triple {
+	t.Helper()
+	line, held, timed := strings.Cut(line, " @")
+	parts := strings.Split(line, " | ")
+	if len(parts) != 3 {
+		t.Fatalf("%q is no fact", line)
+	}
+	triple := &graphv1.Triple{Subject: parts[0], Relation: parts[1], Object: parts[2]}
+	if timed {
+		start, end, _ := strings.Cut(held, "..")
+		triple.Validity = &graphv1.ValidityInterval{Start: start, End: end}
+	}
+	return triple
+}
+
+// kg is a small knowledge graph.
+var kg = []string{
+	"Robert Stam | employer | New York University",
+	"Reik | place of birth | Velmora", "Reik | place of death | Orla",
+	"Orlanda | capital | Brisk", "Brisk | country | Orlanda",
+	"Anna | occupation | actress", "Anna | occupation | singer",
+	"Tides | director | Erik Halvorsen", "Tides | date of publication | 1998-05-02",
+	"Velmora | population | 48,000", "Velmora | area | 12 square kilometre",
+	"Ilse | father | Tomas", "Anna | spouse | Reik",
+	"Velmora | head of government | Brandt @1998..2006", "Velmora | head of government | Reik @2006..",
+	"Lost Tides | production company | Laurel Films",
+	"University of Tessen | location | Tessen",
+}
+
+// near are cosines of relations in other words to those of the knowledge graph.
+var near = map[string][]*verifierv1.RelationMatch{
+	"works for":    {{Relation: "employer", Score: .7}, {Relation: "occupation", Score: .5}},
+	"died in":      {{Relation: "place of death", Score: .8}, {Relation: "place of birth", Score: .62}},
+	"capital of":   {{Relation: "capital", Score: .9}},
+	"wrote":        {{Relation: "author", Score: .6}, {Relation: "director", Score: .4}},
+	"directed":     {{Relation: "director", Score: .8}},
+	"unlike":       {{Relation: "employer", Score: .1}},
+	"led by":       {{Relation: "head of government", Score: .7}},
+	"came from":    {{Relation: "place of birth", Score: .45, TakesObject: true}, {Relation: "employer", Score: .45}},
+	"is heir of":   {{Relation: "father", Score: .7}},
+	"seat":         {{Relation: "capital", Score: .6, TakesSubject: true}},
+	"location of":  {{Relation: "headquarters", Score: .95}, {Relation: "location", Score: .6}},
+	"married with": {{Relation: "spouse", Score: .8}},
+}
+
+func TestJudge(t *testing.T) {
+	uses := []*verifierv1.RelationUse{
+		{Relation: "employer", Subjects: 100, Several: 2}, {Relation: "occupation", Subjects: 100, Several: 44},
+		{Relation: "country", Subjects: 100, Several: 4},
+	}
+	for _, c := range []struct {
+		name, claim string
+		negated     bool
+		want        string
+		correction  string
+	}{
+		{"the same triple", "Robert Stam | employer | New York University", false, "supported", ""},
+		{"the same in other words", "robert stam | works for | the New York University", false, "supported", ""},
+		{"another object of what holds one", "Robert Stam | works for | Google", false, "contradicted", "New York University"},
+		{"another object of what holds many", "Anna | occupation | carpenter", false, "not-in-kg", ""},
+		{"one object of many", "Anna | occupation | singer", false, "supported", ""},
+		{"nothing of the relation", "Robert Stam | place of birth | Orla", false, "not-in-kg", ""},
+		{"a subject that is not there", "Ronald Stam | employer | New York University", false, "not-in-kg", ""},
+		{"a relation far from all there are", "Robert Stam | unlike | Google", false, "not-in-kg", ""},
+		{"the names of another relation", "Reik | died in | Velmora", false, "contradicted", "Orla"},
+		{"a relation that the subject lacks beside one it has", "University of Tessen | location of | Orla", false, "not-in-kg", ""},
+		{"a denial of what is there", "Robert Stam | employer | New York University", true, "contradicted", ""},
+		{"a denial of what is not there", "Robert Stam | employer | Google", true, "supported", ""},
+		{"a denial of what nobody knows", "Robert Stam | place of birth | Orla", true, "not-in-kg", ""},
+		{"read from object to subject", "Brisk | capital of | Orlanda", false, "supported", ""},
+		{"a verb in a noun's place", "Erik Halvorsen | directed | Tides", false, "supported", ""},
+		{"swapped by the model", "Brisk | capital | Orlanda", false, "supported", ""},
+		{"swapped, and wrong", "Velmora | seat | Orlanda", false, "contradicted", "Brisk"},
+		{"whose father one is is not one's father", "Tomas | father | Ilse", false, "not-in-kg", ""},
+		{"spouses are each other's", "Reik | married with | Anna", false, "supported", ""},
+		{"a kind of object that tells the relation", "Reik | came from | Tessen", false, "contradicted", "Velmora"},
+		{"a date less precise than the graph's", "Tides | date of publication | May 1998", false, "supported", ""},
+		{"a date as people write it", "Tides | date of publication | 2 May 1998", false, "supported", ""},
+		{"another date", "Tides | date of publication | 1999", false, "contradicted", "1998-05-02"},
+		{"a name is no date", "Tides | date of publication | Velmora", false, "not-in-kg", ""},
+		{"a number as people write it", "Velmora | population | 48000", false, "supported", ""},
+		{"a unit in short", "Velmora | area | 12 km²", false, "supported", ""},
+		{"another quantity", "Velmora | area | 13 km²", false, "contradicted", "12 square kilometre"},
+		{"a number that begins a name", "Lost Tides | production company | 20th Century Films", false, "contradicted", "Laurel Films"},
+		{"words in another order", "Tessen University | location | Tessen", false, "supported", ""},
+		{"a longer name is not another for sure", "Robert Stam | employer | York University", false, "not-in-kg", ""},
+		{"a place with what it lies in", "University of Tessen | location | Tessen, Orlanda", false, "supported", ""},
+		{"a letter wrong", "Erik Halvorsen | directed | Tides", false, "supported", ""},
+		{"held at that time", "Velmora | led by | Brandt @1999..1999", false, "supported", ""},
+		{"held at another time", "Velmora | led by | Brandt @2010..2010", false, "contradicted", "Reik"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ground := &graphv1.GroundGraph{}
+			for _, line := range kg {
+				triple := fact(t, line)
+				ground.Subjects = append(ground.Subjects, &graphv1.SubjectEvidence{
+					Subject: triple.GetSubject(), Triples: []*graphv1.ScoredTriple{{Triple: triple}},
+				})
+			}
+			claim := fact(t, c.claim)
+			req := &verifierv1.JudgeClaimsRequest{
+				Claims:      []*verifierv1.ClaimToJudge{{Triple: claim, Negated: c.negated, Relations: near[claim.GetRelation()]}},
+				GroundGraph: ground, Uses: uses,
+			}
+			got := judge.Judge(req, judge.DefaultConfig())[0]
+			if enum.Name(got.GetVerdict()) != c.want || got.GetCorrection() != c.correction {
+				t.Errorf("got %v", got)
+			}
+			if got.GetReason() == "" || got.GetConfidence() <= 0 || got.GetConfidence() > 1 {
+				t.Errorf("says %q with %f", got.GetReason(), got.GetConfidence())
+			}
+			if decided := c.want != "not-in-kg"; decided != (len(got.GetEvidence()) > 0) {
+				t.Errorf("rests on %v", got.GetEvidence())
+			}
+		})
+	}
+}
+
+func TestAnEntityMayHaveOtherNames(t *testing.T) {
+	req := &verifierv1.JudgeClaimsRequest{
+		Claims: []*verifierv1.ClaimToJudge{{
+			Triple:  fact(t, "Bob Stam | employer | NYU"),
+			Objects: []*graphv1.EntityLink{{Entity: "New York University", Mention: "NYU", Match: graphv1.LinkMatch_LINK_MATCH_ALIAS}},
+			Subjects: []*graphv1.EntityLink{
+				{Entity: "Robert Stam", Mention: "Bob Stam", Match: graphv1.LinkMatch_LINK_MATCH_ALIAS},
+			},
+		}},
+		GroundGraph: &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{
+			{Subject: "Robert Stam", Triples: []*graphv1.ScoredTriple{{Triple: fact(t, kg[0])}}},
+		}},
+	}
+	if got := judge.Judge(req, judge.DefaultConfig())[0]; got.GetVerdict() != verifierv1.Verdict_VERDICT_SUPPORTED {
+		t.Errorf("got %v", got)
+	}
+	req.Claims[0].Subjects[0].Mention = "Stam" // a part of the name is not the name
+	if got := judge.Judge(req, judge.DefaultConfig())[0]; got.GetVerdict() != verifierv1.Verdict_VERDICT_NOT_IN_KG {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestTheKnowledgeGraphIsNamedWhereThereAreSeveral(t *testing.T) {
+	held := fact(t, kg[0])
+	held.Kg = "staff"
+	got := judge.Judge(&verifierv1.JudgeClaimsRequest{
+		Claims:      []*verifierv1.ClaimToJudge{{Triple: fact(t, kg[0])}},
+		GroundGraph: &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{{Subject: "Robert Stam", Triples: []*graphv1.ScoredTriple{{Triple: held}}}}},
+	}, judge.DefaultConfig())[0]
+	if !strings.Contains(got.GetReason(), "staff") || got.GetEvidence()[0].GetTriple().GetKg() != "staff" {
+		t.Errorf("got %v", got)
+	}
+}
+
+func FuzzJudge(f *testing.F) {
+	f.Add("Reik", "place of birth", "3 May 1951", "Reik", "date of birth", "1951-05-03")
+	f.Add("\u0130", "", "20th x", "i̇", "of", "-0 %")
+	f.Add("a b", "x of", "1e999", "A, B", "not", "99999999999999999999999")
+	f.Fuzz(func(t *testing.T, s, r, o, s2, r2, o2 string) {
+		req := &verifierv1.JudgeClaimsRequest{
+			Claims: []*verifierv1.ClaimToJudge{{Triple: &graphv1.Triple{Subject: s, Relation: r, Object: o}}},
+			GroundGraph: &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{{Triples: []*graphv1.ScoredTriple{
+				{Triple: &graphv1.Triple{Subject: s2, Relation: r2, Object: o2}},
+			}}}},
+		}
+		got := judge.Judge(req, judge.DefaultConfig())
+		if len(got) != 1 || got[0].GetVerdict() == verifierv1.Verdict_VERDICT_UNSPECIFIED || !(got[0].GetConfidence() >= 0 && got[0].GetConfidence() <= 1) {
+			t.Errorf("got %v", got)
+		}
+	})
+}

@@ -1,0 +1,115 @@
+package tests
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/testkit"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
+)
+
+// reader is a model that reads a claim off each sentence of a text.
+func reader(tb testing.TB, claims map[string]string) *testkit.LLM {
+	tb.Helper()
+	model := testkit.NewLLM(tb)
+	model.On(testkit.Task("claims")).ReplyFunc(func(r testkit.Request) string {
+		for words, claim := range claims {
+			if strings.Contains(r.LastUser()[strings.Index(r.LastUser(), "Text: "):], words) {
+				return claim
+			}
+		}
+		return "none"
+	}).Usage(50, 8)
+	return model
+}
+
+func TestATextIsCheckedAgainstTheKnowledgeGraph(t *testing.T) {
+	m := start(t, options{model: reader(t, map[string]string{
+		"Robert Stam": "Robert Stam | employer | Google", "He was": "Robert Stam | place of birth | Paris",
+		"Nobody": "Ronald Stam | employer | Google", "not employed": "Robert Stam | not employer | " + employer,
+	})})
+	const text = "Robert Stam worked at Google — so they say.\n\nHe was born in Paris. Nobody knows Ronald Stam of Google. Robert S. was not employed by " + employer + ". Ah!"
+	stream, err := m.orchestrator.CheckStream(t.Context(), &orchestratorv1.CheckStreamRequest{Request: &orchestratorv1.CheckRequest{
+		Text: text, Kg: &graphv1.KnowledgeGraphRef{Name: wikidata, Snapshot: 1},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var checked *orchestratorv1.Check
+	progress := 0
+	for {
+		event, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if event.GetProgress() != nil {
+			progress++
+		}
+		checked = event.GetCheck()
+	}
+	want := []verifierv1.Verdict{
+		verifierv1.Verdict_VERDICT_CONTRADICTED, verifierv1.Verdict_VERDICT_NOT_IN_KG,
+		verifierv1.Verdict_VERDICT_NOT_IN_KG, verifierv1.Verdict_VERDICT_CONTRADICTED,
+	}
+	if len(checked.GetClaims()) != len(want) || progress < 2 {
+		t.Fatalf("after %d messages of progress came %v", progress, checked.GetClaims())
+	}
+	for i, c := range checked.GetClaims() {
+		if c.GetVerdict() != want[i] {
+			t.Errorf("%s is %v: %s", show(c.GetTriple()), c.GetVerdict(), c.GetReason())
+		}
+	}
+	if first := checked.GetClaims()[0]; len(first.GetEvidence()) != 1 || show(first.GetEvidence()[0].GetTriple()) != "Robert Stam | employer | "+employer {
+		t.Errorf("it rests on %v", first.GetEvidence())
+	}
+	if got := checked.GetCorrectedText(); got != strings.Replace(text, "Google", employer, 1) {
+		t.Errorf("corrected to %q", got)
+	}
+	if len(checked.GetStages()) != 3 || checked.GetUsage().GetCalls() != 5 || !traceID.MatchString(checked.GetTraceId()) {
+		t.Errorf("got %v", checked)
+	}
+}
+
+func TestATextIsCheckedAgainstSeveralKnowledgeGraphs(t *testing.T) {
+	m := start(t, options{data: t.TempDir(), model: reader(t, map[string]string{
+		"Oslo": "Ada Brandt | place of birth | Oslo", "Turku": "Ada Brandt | mother | Turku",
+	})})
+	for kg, facts := range map[string]string{
+		"north": "Ada Brandt\tplace of birth\tOslo\nAda Brandt\toccupation\tpainter\n",
+		"south": "Ada Brandt\tmother\tEva Brandt\nOslo\tcountry\tNorway\n",
+	} {
+		if _, err := testkit.LoadTSV(t.Context(), m.graphs, kg, []byte(facts), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	resp, err := m.orchestrator.Check(t.Context(), &orchestratorv1.CheckRequest{
+		Text: "Ada Brandt was born in Oslo. Her mother was Turku.",
+		Kg:   &graphv1.KnowledgeGraphRef{Name: "north"}, OtherKgs: []*graphv1.KnowledgeGraphRef{{Name: "south"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims := resp.GetCheck().GetClaims()
+	if len(claims) != 2 {
+		t.Fatalf("got %v", claims)
+	}
+	for i, want := range []struct {
+		verdict verifierv1.Verdict
+		kg      string
+	}{{verifierv1.Verdict_VERDICT_SUPPORTED, "north"}, {verifierv1.Verdict_VERDICT_CONTRADICTED, "south"}} {
+		c := claims[i]
+		if c.GetVerdict() != want.verdict || len(c.GetEvidence()) == 0 || c.GetEvidence()[0].GetTriple().GetKg() != want.kg || !strings.Contains(c.GetReason(), want.kg) {
+			t.Errorf("%s: got %v", show(c.GetTriple()), c)
+		}
+	}
+	if len(resp.GetCheck().GetOtherKgs()) != 1 {
+		t.Errorf("read %v beside %v", resp.GetCheck().GetOtherKgs(), resp.GetCheck().GetKg())
+	}
+}
