@@ -60,7 +60,7 @@ export function Reground({
   const triples = subjects.reduce((sum, subject) => sum + (subject.triples?.length ?? 0), 0);
   return (
     <div class="reground" role="status">
-      <p>{`By the retriever, of ${run.kg?.name}: ${count(subjects.length, "subject")}, ${count(triples, "triple")} at ${score(threshold)}.`}</p>
+      <p>{`By the retriever${run.otherKgs?.length ? `, of ${run.kg?.name}` : ""}: ${count(subjects.length, "subject")}, ${count(triples, "triple")} at ${score(threshold)}.`}</p>
       <ul>
         {subjects.map((subject) => (
           <li key={`${subject.kg} ${subject.subject}`}>

@@ -1253,6 +1253,13 @@ export declare type ExtractedClaim = Message<"triplemesh.generator.v1.ExtractedC
    * @generated from field: triplemesh.graph.v1.TextSpan object_span = 4;
    */
   objectSpan?: TextSpan | undefined;
+
+  /**
+   * The same of its subject.
+   *
+   * @generated from field: triplemesh.graph.v1.TextSpan subject_span = 5;
+   */
+  subjectSpan?: TextSpan | undefined;
 };
 
 /**
@@ -1291,6 +1298,13 @@ export declare type ExtractedClaimJson = {
    * @generated from field: triplemesh.graph.v1.TextSpan object_span = 4;
    */
   objectSpan?: TextSpanJson;
+
+  /**
+   * The same of its subject.
+   *
+   * @generated from field: triplemesh.graph.v1.TextSpan subject_span = 5;
+   */
+  subjectSpan?: TextSpanJson;
 };
 
 /**

@@ -315,31 +315,24 @@ export declare type ClaimToJudge = Message<"triplemesh.verifier.v1.ClaimToJudge"
   negated: boolean;
 
   /**
-   * The sentence that it was read off; may be empty.
-   *
-   * @generated from field: string sentence = 3;
-   */
-  sentence: string;
-
-  /**
    * The entities that its subject may mean.
    *
-   * @generated from field: repeated triplemesh.graph.v1.EntityLink subjects = 4;
+   * @generated from field: repeated triplemesh.graph.v1.EntityLink subjects = 3;
    */
   subjects: EntityLink[];
 
   /**
    * The entities that its object may mean.
    *
-   * @generated from field: repeated triplemesh.graph.v1.EntityLink objects = 5;
+   * @generated from field: repeated triplemesh.graph.v1.EntityLink objects = 4;
    */
   objects: EntityLink[];
 
   /**
    * The relations of the knowledge graph that are nearest in meaning to its
-   * relation, best first.
+   * relation, or to the words of the text for it.
    *
-   * @generated from field: repeated triplemesh.verifier.v1.RelationMatch relations = 6;
+   * @generated from field: repeated triplemesh.verifier.v1.RelationMatch relations = 5;
    */
   relations: RelationMatch[];
 };
@@ -365,31 +358,24 @@ export declare type ClaimToJudgeJson = {
   negated?: boolean;
 
   /**
-   * The sentence that it was read off; may be empty.
-   *
-   * @generated from field: string sentence = 3;
-   */
-  sentence?: string;
-
-  /**
    * The entities that its subject may mean.
    *
-   * @generated from field: repeated triplemesh.graph.v1.EntityLink subjects = 4;
+   * @generated from field: repeated triplemesh.graph.v1.EntityLink subjects = 3;
    */
   subjects?: EntityLinkJson[];
 
   /**
    * The entities that its object may mean.
    *
-   * @generated from field: repeated triplemesh.graph.v1.EntityLink objects = 5;
+   * @generated from field: repeated triplemesh.graph.v1.EntityLink objects = 4;
    */
   objects?: EntityLinkJson[];
 
   /**
    * The relations of the knowledge graph that are nearest in meaning to its
-   * relation, best first.
+   * relation, or to the words of the text for it.
    *
-   * @generated from field: repeated triplemesh.verifier.v1.RelationMatch relations = 6;
+   * @generated from field: repeated triplemesh.verifier.v1.RelationMatch relations = 5;
    */
   relations?: RelationMatchJson[];
 };
@@ -414,11 +400,26 @@ export declare type RelationMatch = Message<"triplemesh.verifier.v1.RelationMatc
   relation: string;
 
   /**
-   * Cosine to the claim's relation, -1 to 1.
+   * Cosine to these, -1 to 1.
    *
    * @generated from field: float score = 2;
    */
   score: number;
+
+  /**
+   * True where the knowledge graph has the claim's object as an object of this
+   * relation, of whatever subject.
+   *
+   * @generated from field: bool takes_object = 3;
+   */
+  takesObject: boolean;
+
+  /**
+   * True where it has the claim's subject as one.
+   *
+   * @generated from field: bool takes_subject = 4;
+   */
+  takesSubject: boolean;
 };
 
 /**
@@ -435,11 +436,26 @@ export declare type RelationMatchJson = {
   relation?: string;
 
   /**
-   * Cosine to the claim's relation, -1 to 1.
+   * Cosine to these, -1 to 1.
    *
    * @generated from field: float score = 2;
    */
   score?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * True where the knowledge graph has the claim's object as an object of this
+   * relation, of whatever subject.
+   *
+   * @generated from field: bool takes_object = 3;
+   */
+  takesObject?: boolean;
+
+  /**
+   * True where it has the claim's subject as one.
+   *
+   * @generated from field: bool takes_subject = 4;
+   */
+  takesSubject?: boolean;
 };
 
 /**
@@ -616,6 +632,14 @@ export declare type Judgement = Message<"triplemesh.verifier.v1.Judgement"> & {
    * @generated from field: string correction = 5;
    */
   correction: string;
+
+  /**
+   * True where that belongs in the place of the claim's subject: the claim was
+   * read the other way about.
+   *
+   * @generated from field: bool corrects_subject = 6;
+   */
+  correctsSubject: boolean;
 };
 
 /**
@@ -660,6 +684,14 @@ export declare type JudgementJson = {
    * @generated from field: string correction = 5;
    */
   correction?: string;
+
+  /**
+   * True where that belongs in the place of the claim's subject: the claim was
+   * read the other way about.
+   *
+   * @generated from field: bool corrects_subject = 6;
+   */
+  correctsSubject?: boolean;
 };
 
 /**
