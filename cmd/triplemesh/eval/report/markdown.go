@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
 )
 
 // Markdown writes the tables of the report, without plots and questions.
@@ -80,9 +82,10 @@ func (t *Table) markdown(w io.Writer) {
 }
 
 var escapes = strings.NewReplacer(
-	"\n", " ", "\r", " ", "\\", `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`,
+	"\\", `\\`, "$", `\$`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`,
 	"<", "&lt;", ">", "&gt;", "&", "&amp;", "|", `\|`, "#", `\#`, "~", `\~`, "!", `\!`,
 )
 
-// inline keeps a text from meaning anything to Markdown.
-func inline(text string) string { return escapes.Replace(text) }
+// inline keeps a text from meaning anything to Markdown, or to a terminal on
+// which the report is looked at.
+func inline(text string) string { return escapes.Replace(terminal.Clean(text)) }
