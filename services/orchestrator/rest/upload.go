@@ -55,7 +55,9 @@ func (a *api) upload(w http.ResponseWriter, r *http.Request, kg string) {
 		problem.Write(w, r, problemOf(err))
 		return
 	}
-	// Events go out while the file still comes in.
+	// Events go out while the file still comes in. What is left of it when the
+	// answer has ended must not be taken for the next request.
+	w.Header().Set("Connection", "close")
 	control := http.NewResponseController(w)
 	_ = control.EnableFullDuplex()
 	sent := make(chan struct{})

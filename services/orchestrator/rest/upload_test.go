@@ -91,6 +91,9 @@ func TestALoadThatIsRefused(t *testing.T) {
 	if p := problemIn(t, resp, body); p.Status != 400 || p.Code != "FAILED_PRECONDITION" {
 		t.Errorf("got %+v", p)
 	}
+	if !resp.Close {
+		t.Error("what is left of the file would be the next request")
+	}
 }
 
 func TestAFileThatIsTooLarge(t *testing.T) {
