@@ -66,6 +66,9 @@ type shell struct {
 	dir  string
 	env  []string
 	mesh *running
+	// elsewhere are addresses that documents name, each followed by the one that
+	// takes its place.
+	elsewhere []string
 }
 
 func newShell(t *testing.T, m *running) *shell {
@@ -90,6 +93,7 @@ func (s *shell) moved(command string) string {
 	for name, addr := range ports {
 		command = strings.ReplaceAll(command, addr, s.mesh.mesh.Addr(name))
 	}
+	command = strings.NewReplacer(s.elsewhere...).Replace(command)
 	if url := s.mesh.mesh.URL(); url != "" {
 		command = strings.ReplaceAll(command, "http://"+httpAddr, url)
 	}

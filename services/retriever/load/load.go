@@ -243,6 +243,9 @@ func (l *Loader) nothing() error {
 	if len(l.report.Errors) > 0 {
 		return fmt.Errorf("%d lines hold no triple, the first bad one is %w: %w", l.report.Lines, l.report.Errors[0], store.ErrInvalid)
 	}
+	if l.report.Lines == 0 {
+		return fmt.Errorf("nothing was read: the files are empty, or what was asked for (labels, types, a graph pattern) is not there: %w", store.ErrInvalid)
+	}
 	return fmt.Errorf("%d lines hold no triple: %w", l.report.Lines, store.ErrInvalid)
 }
 
