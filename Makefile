@@ -67,7 +67,7 @@ store-test: neo4j-test weaviate-test ## Test every kind of store, each against a
 
 neo4j-test: ## Test the reading of Neo4j against the server that ../shared starts.
 	@eval "$$(../shared/neo4j/up.sh)" && export NEO4J_URI && \
-	  { go test -count=1 -tags neo4j ./services/retriever ./services/retriever/source/neo4j ./services/retriever/store/neo4j; status=$$?; ../shared/neo4j/down.sh; exit $$status; }
+	  { go test -count=1 -tags neo4j ./services/retriever ./services/retriever/source/neo4j ./services/retriever/store/neo4j && go test -count=1 -tags neo4j -run TestTheTutorialOfNeo4j ./tests; status=$$?; ../shared/neo4j/down.sh; exit $$status; }
 
 WEAVIATE := ../shared/weaviate
 WEAVIATE_NODES ?= 1 3
