@@ -28,14 +28,18 @@ func (l *loadProgress) show(p *retrieverv1.LoadProgress) {
 	if !known {
 		return
 	}
+	total := int64(p.GetTotal())
+	if p.GetPhase() == retrieverv1.LoadPhase_LOAD_PHASE_WRITE {
+		total = 0 // of writing nothing is heard but that it began
+	}
 	if p.GetPhase() != l.phase {
 		l.end()
 		l.phase = p.GetPhase()
-		l.task = l.board.Start(l.name+": "+phase.what, phase.unit, int64(p.GetTotal()))
+		l.task = l.board.Start(l.name+": "+phase.what, phase.unit, total)
 		l.task.Resume(int64(p.GetDone()))
 		return
 	}
-	l.task.SetOf(int64(p.GetDone()), int64(p.GetTotal()))
+	l.task.SetOf(int64(p.GetDone()), total)
 }
 
 // end takes the bar away.

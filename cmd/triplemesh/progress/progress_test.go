@@ -173,6 +173,14 @@ func TestThePaceIsHonest(t *testing.T) {
 	})
 }
 
+func TestOfWhatNothingIsKnownTheTimeIsTold(t *testing.T) {
+	b := newBench(t, true, true)
+	b.Start("mars: writing", "triples", 0)
+	b.wait(12 * time.Second)
+	b.shows("mars: writing  10 s")
+	b.Close()
+}
+
 func TestTimesAreAsExactAsTheyDeserve(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "1 s", 7400 * time.Millisecond: "7 s", 33 * time.Second: "35 s", 58 * time.Second: "1 min",

@@ -37,6 +37,9 @@ func Bar(t *terminal.Terminal, done, total int64, columns int) string {
 // first, then how much, then how fast.
 func (t *Task) bar(names, width int) string {
 	bar, percent := "", ""
+	if t.total == 0 && t.done == 0 { // it is alive, and that is all that is known
+		percent = span(t.board.now().Sub(t.began))
+	}
 	if t.total > 0 {
 		bar, percent = Bar(t.board.terminal, t.done, t.total, barColumns), fmt.Sprintf("%3d %%", t.percent())
 	}
@@ -90,10 +93,12 @@ func (t *Task) amount() string {
 		return ""
 	case t.unit == Bytes && t.total > 0:
 		return Size(t.done) + " of " + Size(t.total)
-	case t.unit == Bytes:
+	case t.unit == Bytes && t.done > 0:
 		return Size(t.done)
 	case t.total > 0:
 		return fmt.Sprintf("%d of %d %s", t.done, t.total, t.unit)
+	case t.done == 0:
+		return ""
 	}
 	return fmt.Sprintf("%d %s", t.done, t.unit)
 }
