@@ -1,8 +1,13 @@
 import { useState } from "preact/hooks";
+import { score } from "../format/quantity";
 import { count } from "../format/text";
+import { TripleView } from "../ui/TripleView";
 import { GraphPicture } from "./GraphPicture";
 import type { Edge, Graph } from "./graph";
 import { EdgeLine, TripleList } from "./TripleList";
+
+/** How much of the evidence is shown in passing; a click shows all. */
+const few = 3;
 
 /**
  * A picture of triples and the list of the same beside it. What the pointer or
@@ -48,9 +53,22 @@ export function GraphAndList({
         />
         {edge ? (
           <div class={`graph-tip mark-${edge.mark}`} aria-hidden="true">
-            <EdgeLine edge={edge} />
+            <p>
+              <EdgeLine edge={edge} />
+            </p>
+            {edge.evidence.slice(0, few).map((item) =>
+              item.triple ? (
+                <p key={JSON.stringify(item.triple)} class="graph-tip-evidence">
+                  rests on <TripleView triple={item.triple} /> {score(item.score)}
+                </p>
+              ) : null,
+            )}
           </div>
-        ) : null}
+        ) : (
+          <p class="graph-tip hint">
+            Point at a triple to see what it rests on; choose it to see what lies around it.
+          </p>
+        )}
       </div>
       <div class="list-side">
         {listed.length ? (

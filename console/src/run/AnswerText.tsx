@@ -7,7 +7,6 @@ export function AnswerText({ text, writing = false }: { text: string; writing?: 
     <p class={`answer-text${writing ? " writing" : ""}`} dir="auto">
       {pieces(visible(text)).map((piece, i) =>
         piece.answer ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: pieces only grow at their end.
           <mark key={i}>
             <bdi>{piece.text}</bdi>
           </mark>

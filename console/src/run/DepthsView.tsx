@@ -17,7 +17,6 @@ export function DepthsView({ graphs }: { graphs: TogGraphs }) {
       </header>
       <ol class="plans">
         {depths.map((depth, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a hop is told by its place.
           <li key={i}>
             {count(depth.entities ?? 0, "entity", "entities")},{" "}
             {count(depth.reasoningPaths?.length ?? 0, "path")} kept{" "}

@@ -147,7 +147,6 @@ function Trail({ trail, onBack }: { trail: string[]; onBack: (at: number) => voi
     <nav aria-label="Way walked" class="trail">
       <ol>
         {trail.map((name, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a walk may pass an entity twice.
           <li key={at}>
             {at === trail.length - 1 ? (
               <b aria-current="true">

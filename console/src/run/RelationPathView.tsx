@@ -6,7 +6,6 @@ export function RelationPathView({ path }: { path: Pick<RelationPath, "steps"> }
   return (
     <span class="relation-path">
       {path.steps?.map((step, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a path may take the same relation twice.
         <span key={i}>
           {i ? " → " : ""}
           {step.inverse ? <span title="from object to subject">↶ </span> : null}

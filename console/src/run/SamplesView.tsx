@@ -24,7 +24,6 @@ export function SamplesView({ graphs }: { graphs: ScGraphs }) {
       </ul>
       <ol class="samples" aria-label="Samples">
         {samples.map((sample, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: samples are told apart by their order alone.
           <li key={i}>
             <AnswerText text={sample.text ?? ""} />
           </li>
