@@ -68,7 +68,7 @@ func (c *askCommand) Run(p *program) error {
 		}
 	}
 	if req.GetKg() == nil {
-		req.Kg = p.pickKG(p.ctx, c.Retriever, s.mesh)
+		req.Kg = p.pickKG(p.ctx, s, c.Retriever)
 	}
 	if err := checkTopics(p.ctx, retrieverv1.NewRetrieverServiceClient(s), req); err != nil {
 		return errors.Join(err, s.end())

@@ -51,7 +51,7 @@ func (c *checkCommand) Run(p *program) error {
 		return err
 	}
 	if req.GetKg() == nil {
-		req.Kg = p.pickKG(p.ctx, c.Retriever, s.mesh)
+		req.Kg = p.pickKG(p.ctx, s, c.Retriever)
 	}
 	checked, err := c.check(p, s, req)
 	if err = errors.Join(err, s.end()); err != nil {

@@ -43,7 +43,7 @@ func (c *evalRunCommand) Run(p *program) error {
 		return err
 	}
 	if c.KG == "" && c.Suite == "" {
-		c.KG = p.pickKG(p.ctx, c.Retriever, s.mesh).GetName()
+		c.KG = p.pickKG(p.ctx, s, c.Retriever).GetName()
 	}
 	c.Version = p.version
 	orchestrator := orchestratorv1.NewOrchestratorServiceClient(s)

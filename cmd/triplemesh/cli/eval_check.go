@@ -26,7 +26,7 @@ func (c *evalCheckCommand) Run(p *program) error {
 		return err
 	}
 	if kg == nil {
-		kg = p.pickKG(p.ctx, c.Retriever, s.mesh)
+		kg = p.pickKG(p.ctx, s, c.Retriever)
 	}
 	orchestrator := orchestratorv1.NewOrchestratorServiceClient(s)
 	check := func(ctx context.Context, req *orchestratorv1.CheckRequest) (*orchestratorv1.CheckResponse, error) {

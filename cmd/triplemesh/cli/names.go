@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
@@ -55,27 +54,29 @@ func refText(ref *graphv1.KnowledgeGraphRef) string {
 }
 
 // pickKG is the only knowledge graph there is, else wikidata. It is a guess
-// that spares typing: where the retriever does not answer, that is for the
-// orchestrator to say.
-func (p *program) pickKG(ctx context.Context, retriever string, m *mesh.Mesh) *graphv1.KnowledgeGraphRef {
-	if m != nil {
-		retriever = m.Addr("retriever")
-	}
+// that spares typing: where nobody answers, that is for the orchestrator to say.
+// An older orchestrator does not list them, but the retriever does.
+func (p *program) pickKG(ctx context.Context, s *session, retriever string) *graphv1.KnowledgeGraphRef {
 	ref := &graphv1.KnowledgeGraphRef{Name: defaultKG}
-	conn, err := p.dial(retriever, "retriever", telemetry.Discard())
-	if err != nil {
-		return ref
-	}
-	defer conn.Close()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	resp, err := retrieverv1.NewKnowledgeGraphServiceClient(conn).List(ctx, &retrieverv1.ListRequest{})
+	resp, err := retrieverv1.NewKnowledgeGraphServiceClient(s).List(ctx, &retrieverv1.ListRequest{})
 	if err != nil {
-		return ref
+		if s.mesh != nil {
+			retriever = s.mesh.Addr("retriever")
+		}
+		conn, dialErr := p.dial(retriever, "retriever", telemetry.Discard())
+		if dialErr != nil {
+			return ref
+		}
+		defer conn.Close()
+		if resp, err = retrieverv1.NewKnowledgeGraphServiceClient(conn).List(ctx, &retrieverv1.ListRequest{}); err != nil {
+			return ref
+		}
 	}
 	var names []string
-	for _, s := range resp.GetSnapshots() {
-		names = append(names, s.GetKg().GetName())
+	for _, info := range resp.GetSnapshots() {
+		names = append(names, info.GetKg().GetName())
 	}
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) == 1 {
