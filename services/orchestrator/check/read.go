@@ -2,8 +2,6 @@ package check
 
 import (
 	"context"
-	"regexp"
-	"unicode"
 
 	"golang.org/x/sync/errgroup"
 
@@ -129,38 +127,11 @@ func (r *reader) placed(i, at int) []*generatorv1.ExtractedClaim {
 	return r.resps[i].GetClaims()
 }
 
-// pronoun is a word that stands for something named before.
-var pronoun = regexp.MustCompile(`(?i)\b(?:he|she|it|they|his|her|hers|its|their|theirs|him|them|this|these|the (?:former|latter|film|book|novel|city|country|company|band|album|song|team|river|group|series|school|university))\b`)
-
-// before is what a sentence needs of those before it to be understood: the last
-// that names what its pronouns mean. Scripts whose pronouns are not known get
-// the one before.
+// before is what a sentence needs of those before it to be understood, where
+// the contract takes it.
 func before(sentences []sentence.Sentence, at int) string {
-	if at == 0 || latin(sentences[at].Text) && !pronoun.MatchString(sentences[at].Text) {
-		return ""
+	if text := sentence.Before(sentences, at); len(text) <= longest {
+		return text
 	}
-	const back = 5
-	i := at - 1
-	for i > 0 && at-i < back && opens(sentences[i].Text) {
-		i--
-	}
-	if len(sentences[i].Text) > longest {
-		return ""
-	}
-	return sentences[i].Text
-}
-
-// opens tells whether a sentence opens with a pronoun.
-func opens(text string) bool {
-	at := pronoun.FindStringIndex(text)
-	return at != nil && at[0] == 0
-}
-
-func latin(text string) bool {
-	for _, r := range text {
-		if unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) {
-			return false
-		}
-	}
-	return true
+	return ""
 }
