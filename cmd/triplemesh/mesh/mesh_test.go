@@ -124,6 +124,43 @@ func TestNewGivesBackThePortsItTook(t *testing.T) {
 	l.Close()
 }
 
+func TestAPortOfHTTPThatIsTaken(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	o := options(t, map[string]string{"orchestrator.server.addr": "127.0.0.1:0", "orchestrator.http.addr": taken.Addr().String()})
+	o.Private, o.Targets = false, []string{"orchestrator"}
+	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "orchestrator.http.addr") || strings.Contains(err.Error(), "orchestrator.server.addr") {
+		t.Errorf("got %v, want the setting that mends it", err)
+	}
+	for addr, private := range map[string]bool{"": false, "127.0.0.1:0": true} {
+		o.Sources.Set["orchestrator.http.addr"], o.Private = addr, private
+		m, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.URL() != "" {
+			t.Errorf("HTTP is served at %s, with the address %q and private %v", m.URL(), addr, private)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	o.Sources.Set["orchestrator.http.addr"], o.Private = "127.0.0.1:0", false
+	m, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(m.URL(), "http://127.0.0.1:") {
+		t.Errorf("HTTP is at %q", m.URL())
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func freeAddr() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -29,6 +29,9 @@ const maxLoad = 24 * time.Hour
 // chunk is how much of a file a message has.
 const chunk = 1 << 20
 
+// maxLeft is how much of a file is read that is not taken.
+const maxLeft = 1 << 20
+
 // progressEvery is the least time between two events of one phase.
 const progressEvery = 250 * time.Millisecond
 
@@ -78,14 +81,12 @@ func (a *api) upload(w http.ResponseWriter, r *http.Request, kg string) {
 		}
 		return nil, err
 	}))
-	// The body is the server's again when this returns.
+	// Some of the file may be on its way still: a connection that is closed over
+	// it takes the answer with it.
 	fail(nil)
-	select {
-	case <-sent:
-	default:
-		_ = control.SetReadDeadline(time.Now())
-		<-sent
-	}
+	_ = control.Flush()
+	<-sent
+	_, _ = io.CopyN(io.Discard, r.Body, maxLeft)
 }
 
 // fill takes the parameters of a query into the two messages that begin a load.
