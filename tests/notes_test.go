@@ -7,25 +7,26 @@ import (
 )
 
 // notesOfVesselBay is what the model reads off the notes of text.md, a sentence
-// at a time, and answers of them: by script, what the bundled model read.
+// at a time, and answers of them: by script, as the bundled model read them,
+// errors included.
 func notesOfVesselBay(m *testkit.LLM) {
 	m.On(testkit.Task("claims")).Reply("none")
 	for sentence, facts := range map[string]string{
-		"The lifeboat Petrel was built":   "Petrel | builder | Hollis & Sons\nPetrel | year built | 1987",
-		"Its home port is":                "Petrel | builder | Hollis & Sons\nPetrel | home port | Vessel Bay",
-		"The skipper of the Petrel":       "Ruben Aster | occupation | skipper of the Petrel",
-		"The ferry Marrow Queen sails":    "The ferry Marrow Queen | instance of | ferry\nThe ferry Marrow Queen | location | Vessel Bay\nThe ferry Marrow Queen | location | Saltby",
-		"It was built by Hollis and Sons": "The ferry Marrow Queen | builder | Hollis and Sons\nThe ferry Marrow Queen | year of construction | 2004",
-		"The harbour of Vessel Bay was":   "Vessel Bay | opening date | 1908\nVessel Bay | instance of | harbour",
-		"It belongs to the town":          "Vessel Bay | location | Marrow\nVessel Bay | county | Marrow",
-		"The harbour master is":           "The harbour master | employer | Edda Thorne",
-		"She has held the post":           "Edda Thorne | position held | harbour master",
-		"Lorcan Pike was harbour master":  "Lorcan Pike | position held | harbour master",
-		"Pike was born in":                "Pike | place of birth | Saltby",
-		"Ruben Aster was born in":         "Ruben Aster | place of birth | Saltby",
-		"He studied navigation":           "Ruben Aster | field of work | navigation\nRuben Aster | educated at | Marrow Nautical College",
-		"E. Thorne teaches":               "E. Thorne | employer | Marrow Nautical College",
-		"Edda Thorne is married to":       "Edda Thorne | spouse | Ruben Aster",
+		"The lifeboat Petrel was built":  "Petrel | builder | Hollis & Sons\nPetrel | year built | 1987",
+		"Its home port is":               "Petrel | builder | Hollis & Sons\nPetrel | home port | Vessel Bay",
+		"The skipper of the Petrel":      "Ruben Aster | occupation | skipper of the Petrel",
+		"The ferry Marrow Queen sails":   "The ferry Marrow Queen | instance of | ferry\nThe ferry Marrow Queen | location | Vessel Bay\nThe ferry Marrow Queen | location | Saltby",
+		"It was built by Hollis and":     "The ferry Marrow Queen | builder | Hollis and Sons\nThe ferry Marrow Queen | year of construction | 2004",
+		"The harbour of Vessel Bay was":  "Vessel Bay | opening date | 1908",
+		"It belongs to the town":         "Vessel Bay | instance of | harbour\nVessel Bay | location | Marrow\nVessel Bay | county | Marrow",
+		"The harbour master is":          "The harbour master | employer | Edda Thorne",
+		"She has held the post":          "Edda Thorne | position | harbour master\nEdda Thorne | date of service | since 2016",
+		"Lorcan Pike was harbour master": "Edda Thorne | instance of | not harbour master",
+		"Pike was born in":               "Pike | place of birth | Saltby",
+		"Ruben Aster was born in":        "Ruben Aster | place of birth | Saltby",
+		"He studied navigation":          "Ruben Aster | occupation | navigator",
+		"E. Thorne teaches":              "E. Thorne | employer | Marrow Nautical College",
+		"Edda Thorne is married to":      "Edda Thorne | spouse | Ruben Aster",
 	} {
 		m.On(testkit.Task("claims"), func(r testkit.Request) bool {
 			_, text, _ := strings.Cut(r.LastUser(), "Text: ")

@@ -10,8 +10,7 @@ import (
 )
 
 // tutorials are the pages of docs/tutorials that a test can follow with what is
-// here, and the model that answers their questions: by script, what the bundled
-// model answered.
+// here, and the model that answers their questions, by script.
 var tutorials = map[string]func(*testkit.LLM){
 	"csv.md": func(m *testkit.LLM) {
 		onTopic(m, "Yuki Arnesen").
