@@ -48,9 +48,10 @@ lint: $(GENERATORS) $(TOOLS)/staticcheck ## Check format, code, contract, and th
 	@set -e; for m in $(MODULES); do echo "go vet $$m"; (cd $$m && GOWORK=off go vet ./... && GOWORK=off go mod tidy -diff); done
 	$(TOOLS)/staticcheck $(ALL)
 
-generate: $(GENERATORS) ## Format the protos and generate what follows from them: Go, the gateway and the OpenAPI document.
+generate: $(GENERATORS) ## Format the protos and generate what follows from them: Go, the gateway, the OpenAPI document, and by Node.js the console's types.
 	$(TOOLS)/buf format -w proto
 	$(TOOLS)/buf generate
+	[ ! -d console/node_modules ] || (cd console && npm run generate)
 
 rest-test: .cache/rest/.complete ## Test the HTTP API against its OpenAPI document, on a mesh with a scripted model.
 	go run ./cmd/triplemesh setup --no-model --no-model-server
@@ -148,7 +149,7 @@ console-check: console/node_modules $(TOOLS)/buf ## Check the console's code, an
 	@fresh=$$(mktemp -d) && trap 'rm -rf "$$fresh"' EXIT && \
 	  PATH="$(CURDIR)/console/node_modules/.bin:$$PATH" $(TOOLS)/buf generate --template console/buf.gen.yaml -o "$$fresh" && \
 	  diff -r "$$fresh/console/src/api/contract" console/src/api/contract || { echo "the console's contract is out of step: cd console && npm run generate"; exit 1; }
-	@fresh=$$(mktemp -d) && trap 'rm -rf "$$fresh"' EXIT && (cd console && npm run build -- --outDir "$$fresh") && \
+	@fresh=$$(mktemp -d) && trap 'rm -rf "$$fresh"' EXIT && (cd console && npm run build -- --outDir "$$fresh" --logLevel warn) && \
 	  diff -r "$$fresh" $(CONSOLE) || { echo "$(CONSOLE) is out of step: run make console"; exit 1; }
 
 console-test: build console/node_modules ## Test the console in Chromium on a mesh with a scripted model; IMAGES=1 renews docs/images.
