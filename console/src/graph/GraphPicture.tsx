@@ -38,7 +38,7 @@ export function GraphPicture({
     // The library that draws is most of the console's code: it is fetched once
     // there is something to draw.
     import("./picture").then(({ draw }) => {
-      if (canvas.current && !gone) {
+      if (canvas.current?.isConnected && !gone) {
         drawn = draw(canvas.current, shown.current, {
           onEdge: (id) => heard.current.onEdge?.(id),
           onNode: (name) => heard.current.onNode?.(name),

@@ -71,7 +71,10 @@ export function draw(container: HTMLElement, graph: Graph, events: PictureEvents
       });
     },
     recolour() {
-      cy.style(looks(container));
+      // What is no longer in the page has no colours to take.
+      if (container.isConnected) {
+        cy.style(looks(container));
+      }
     },
     end() {
       release();
