@@ -79,7 +79,7 @@ func TestATextIsCheckedAgainstTheKnowledgeGraph(t *testing.T) {
 
 func TestATextIsCheckedAgainstSeveralKnowledgeGraphs(t *testing.T) {
 	m := start(t, options{data: t.TempDir(), model: reader(t, map[string]string{
-		"Oslo": "Ada Brandt | place of birth | Oslo", "Turku": "Ada Brandt | mother | Turku",
+		"Oslo": "Ada Brandt | place of birth | Oslo", "Turku": "Ada Brandt | mother | Turku", "from Norway": "Ada Brandt | place of birth | Norway",
 	})})
 	for kg, facts := range map[string]string{
 		"north": "Ada Brandt\tplace of birth\tOslo\nAda Brandt\toccupation\tpainter\n",
@@ -90,15 +90,18 @@ func TestATextIsCheckedAgainstSeveralKnowledgeGraphs(t *testing.T) {
 		}
 	}
 	resp, err := m.orchestrator.Check(t.Context(), &orchestratorv1.CheckRequest{
-		Text: "Ada Brandt was born in Oslo. Her mother was Turku.",
+		Text: "Ada Brandt was born in Oslo. Her mother was Turku. Ada Brandt came from Norway.",
 		Kg:   &graphv1.KnowledgeGraphRef{Name: "north"}, OtherKgs: []*graphv1.KnowledgeGraphRef{{Name: "south"}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	claims := resp.GetCheck().GetClaims()
-	if len(claims) != 2 {
+	if len(claims) != 3 {
 		t.Fatalf("got %v", claims)
+	}
+	if c := claims[2]; c.GetVerdict() != verifierv1.Verdict_VERDICT_NOT_IN_KG {
+		t.Errorf("a country that holds the city is %v", c)
 	}
 	for i, want := range []struct {
 		verdict verifierv1.Verdict

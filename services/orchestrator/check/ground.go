@@ -28,6 +28,9 @@ const (
 	// around is the most triples of an entity that are all read; of one with more
 	// those of likely relations are, up to listed.
 	around, listed = 300, 1000
+	// against is the most values of a subject that are looked around for what
+	// holds them.
+	against = 8
 	// lookups is how many of the retriever's calls are made at a time.
 	lookups = 8
 	// longestName is more bytes than a name has; what is longer is not looked up.

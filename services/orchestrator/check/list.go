@@ -3,7 +3,9 @@ package check
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -40,11 +42,11 @@ func (g *gathering) list(ctx context.Context) error {
 		}
 	}
 	found := make([]surroundings, len(entities))
-	group, ctx := errgroup.WithContext(ctx)
+	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(lookups)
 	for i, e := range entities {
 		group.Go(func() (err error) {
-			found[i], err = g.around(ctx, e, wanted[e])
+			found[i], err = g.around(within, e, wanted[e])
 			return err
 		})
 	}
@@ -55,11 +57,61 @@ func (g *gathering) list(ctx context.Context) error {
 	for i, e := range entities {
 		byName[e] = found[i]
 	}
-	g.add(entities, byName)
+	if err := g.inside(ctx, byName); err != nil {
+		return err
+	}
+	g.add(slices.Sorted(maps.Keys(byName)), byName)
 	for _, c := range g.req.GetClaims() {
 		c.Relations = matches(c, byName)
 	}
 	return nil
+}
+
+// inside adds what joins the things that may stand against the claims' objects to
+// these objects: who was born in a city was born in its country too.
+func (g *gathering) inside(ctx context.Context, byName map[string]surroundings) error {
+	wanted := map[string][]string{} // the objects of claims, by what stands against them
+	for _, c := range g.req.GetClaims() {
+		best := likeliest(c.GetRelations())
+		for _, l := range c.GetSubjects() {
+			values := 0
+			for _, t := range byName[l.GetEntity()].triples {
+				o := t.GetObject()
+				if t.GetSubject() != l.GetEntity() || values == against || len(o) > longestName || !slices.Contains(best, t.GetRelation()) {
+					continue
+				}
+				if _, read := byName[o]; read {
+					continue
+				}
+				values++
+				wanted[o] = append(wanted[o], c.GetTriple().GetObject())
+				for _, object := range c.GetObjects() {
+					wanted[o] = append(wanted[o], object.GetEntity())
+				}
+			}
+		}
+	}
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(lookups)
+	for value, objects := range wanted {
+		group.Go(func() error {
+			resp, err := g.Retriever.Neighbours(ctx, &retrieverv1.NeighboursRequest{
+				Kg: g.q.KG(), Entity: value, Direction: retrieverv1.Direction_DIRECTION_OUT, Limit: around,
+			})
+			if lacking(err) {
+				return nil
+			}
+			triples := slices.DeleteFunc(resp.GetTriples(), func(t *graphv1.Triple) bool { return !slices.Contains(objects, t.GetObject()) })
+			if len(triples) > 0 {
+				mu.Lock()
+				defer mu.Unlock()
+				byName[value] = surroundings{triples: triples}
+			}
+			return err
+		})
+	}
+	return group.Wait()
 }
 
 // around reads what there is around an entity.

@@ -38,7 +38,7 @@ var kg = []string{
 	"Ilse | father | Tomas", "Anna | spouse | Reik",
 	"Velmora | head of government | Brandt @1998..2006", "Velmora | head of government | Reik @2006..",
 	"Lost Tides | production company | Laurel Films",
-	"University of Tessen | location | Tessen",
+	"University of Tessen | location | Tessen", "Velmora | country | Orlanda", "Old Quarter | part of | Velmora",
 }
 
 // near are cosines of relations in other words to those of the knowledge graph.
@@ -100,6 +100,8 @@ func TestJudge(t *testing.T) {
 		{"a longer name is not another for sure", "Robert Stam | employer | York University", false, "not-in-kg", ""},
 		{"a place with what it lies in", "University of Tessen | location | Tessen, Orlanda", false, "supported", ""},
 		{"a letter wrong", "Erik Halvorsen | directed | Tides", false, "supported", ""},
+		{"a country holds its cities", "Reik | place of birth | Orlanda", false, "not-in-kg", ""},
+		{"a city has parts", "Reik | place of birth | Old Quarter", false, "not-in-kg", ""},
 		{"held at that time", "Velmora | led by | Brandt @1999..1999", false, "supported", ""},
 		{"held at another time", "Velmora | led by | Brandt @2010..2010", false, "contradicted", "Reik"},
 	} {

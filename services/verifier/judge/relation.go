@@ -28,6 +28,12 @@ var ofOneKind = []string{
 	"member", "named", "based", "replaces", "replaced", "subsidiary", "organization",
 }
 
+// Words of relations from what lies in something to what it lies in, or back.
+var nesting = []string{
+	"country", "located", "location", "part", "capital", "state", "contains", "containedby", "contained", "continent", "territorial", "administrative",
+	"district", "region", "county", "province", "city", "subclass", "parent", "member",
+}
+
 // Relations that hold both ways.
 var mutual = []string{
 	"spouse", "married", "wife", "husband", "partner", "sibling", "brother", "sister", "twin", "border", "adjoin", "neighbour", "neighbor",

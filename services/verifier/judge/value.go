@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -127,8 +128,8 @@ func (q quantity) like(held quantity) float32 {
 }
 
 // differs tells whether a triple's value is of the kind that the claim's is,
-// and different for sure: a day is none of a person's names, and "New York" may
-// be "New York City".
+// and different for sure: a day is none of a person's names, "New York" may be "New
+// York City", and a country holds its cities.
 func (c *caseOf) differs(v *view) bool {
 	said := c.claim.GetTriple().GetObject()
 	if v.role == reversed {
@@ -150,7 +151,19 @@ func (c *caseOf) differs(v *view) bool {
 	if a != b && (a && q.unit == "" || b && r.unit == "") {
 		return false // a bare number is none of the other's names
 	}
-	return !within(said, v.value)
+	return !within(said, v.value) && !c.nests(said, v)
+}
+
+// nests tells whether what a claim says lies in what a triple says, or the other
+// way about: who was born in a city was born in its country too.
+func (c *caseOf) nests(said string, v *view) bool {
+	links := c.claim.GetObjects()
+	if v.role == reversed {
+		links = c.claim.GetSubjects()
+	}
+	return slices.ContainsFunc(c.nested, func(t *graphv1.Triple) bool {
+		return t.GetSubject() == v.value && alike(said, t.GetObject(), links) > 0 || t.GetObject() == v.value && alike(said, t.GetSubject(), links) > 0
+	})
 }
 
 // overlap tells whether two spans of time have a moment in common, as far as

@@ -14,6 +14,8 @@ type caseOf struct {
 	claim *verifierv1.ClaimToJudge
 	cfg   Config
 	views []*view
+	// nested are triples that say that one thing lies in another.
+	nested []*graphv1.Triple
 	// nearest is the nearness of the relation that is nearest to the claim's in
 	// all of the knowledge graph: -1 where none was looked for.
 	nearest float32
@@ -61,6 +63,9 @@ func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses 
 		c.nearest = max(c.nearest, c.nearness(r, said, forward))
 	}
 	for _, t := range pool {
+		if holds(t.GetTriple().GetRelation(), nesting) {
+			c.nested = append(c.nested, t.GetTriple())
+		}
 		r := near[t.GetTriple().GetRelation()]
 		if r == nil {
 			r = &verifierv1.RelationMatch{Relation: t.GetTriple().GetRelation()}
