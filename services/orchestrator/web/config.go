@@ -58,7 +58,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Addr:           "127.0.0.1:9080",
-		MaxBodyBytes:   4 << 20,
+		MaxBodyBytes:   1 << 20,
 		MaxUploadBytes: 4 << 30,
 		MaxConnections: 10_000,
 		MaxStreams:     1000,

@@ -46,6 +46,9 @@ func (c *contract) addUpload(paths object) error {
 		q["x-field"] = fmt.Sprintf("columns.%s", q["x-field"])
 		parameters = append(parameters, q)
 	}
+	for _, p := range parameters {
+		fitURL(p)
+	}
 	op := operation(m)
 	op["parameters"] = parameters
 	op["requestBody"] = object{"required": true, "content": object{
@@ -56,6 +59,18 @@ func (c *contract) addUpload(paths object) error {
 	})
 	paths["/api/v1/kgs/{kg}:load"] = object{"post": op}
 	return nil
+}
+
+// longest is how many characters a text in the query of an upload may have: an
+// address has no room for all that the contract allows.
+const longest = 255
+
+func fitURL(parameter any) {
+	p, _ := parameter.(object)
+	s, _ := p["schema"].(object)
+	if n, ok := s["maxLength"].(uint64); ok && n > longest {
+		s["maxLength"] = uint64(longest)
+	}
 }
 
 // addReports adds the list of reports, which are files beside the contract.
