@@ -55,6 +55,11 @@ test("the three graphs are one picture that becomes the next", async ({ page }) 
   await expect(changes).toContainText("Google");
   await expect(changes).toContainText("New York University");
 
+  await test.step("what the pointer is on is told beside the picture", async () => {
+    await changes.getByRole("button").first().hover();
+    await expect(graphs.locator(".graph-tip")).toContainText("New York University");
+    await expect(graphs.locator(".graph-tip")).toContainText(/0\.\d\d/);
+  });
   await test.step("played from draft to fixed graph", async () => {
     await graphs.getByRole("button", { name: "Play" }).click();
     for (const name of [/^Draft/, /^Evidence/, /^Changes/, /^Fixed/]) {
@@ -192,6 +197,19 @@ test("a run can be read by everyone, on a phone too", async ({ page }) => {
     await page.setViewportSize({ width: 360, height: 740 });
     await expectNoSidewaysScroll(page);
   }
+});
+
+test("colours are the system's, or those that are chosen", async ({ page }) => {
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.goto("#/ask");
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const dark = await background();
+  await page.getByRole("button", { name: /^Colours: system/ }).click();
+  const light = await background();
+  expect(light).not.toBe(dark);
+  await page.reload();
+  await expect(page.getByRole("button", { name: /^Colours: light/ })).toBeVisible();
+  expect(await background()).toBe(light);
 });
 
 test("a question can be stopped", async ({ page }) => {

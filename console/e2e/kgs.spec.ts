@@ -104,6 +104,32 @@ test("a graph goes through its life: loaded, looked into, changed, rolled back, 
   });
 });
 
+test("a load tells how far it is", async ({ page }) => {
+  await page.goto("#/kgs");
+  // What is seen only for a moment is noted as it passes.
+  await page.evaluate(() => {
+    const seen = new Set<string>();
+    Object.assign(window, { seen });
+    new MutationObserver(() => {
+      const bar = document.querySelector<HTMLProgressElement>(".load-form progress");
+      if (bar && bar.position > 0) {
+        seen.add(bar.getAttribute("aria-label") ?? "");
+      }
+    }).observe(document.body, { subtree: true, childList: true, attributes: true });
+  });
+  const lines = Array.from({ length: 1500 }, (_, n) => `Town ${n}\tpopulation\t${1000 + n * 7}`);
+  await page.getByRole("textbox", { name: /^Name/ }).fill("towns");
+  await page.locator("input[type=file]").setInputFiles({
+    name: "towns.tsv",
+    mimeType: "text/plain",
+    buffer: Buffer.from(`${lines.join("\n")}\n`),
+  });
+  await page.getByRole("button", { name: "Load", exact: true }).click();
+  await expect(page.locator(".load-result")).toContainText("1,500 triples");
+  const seen = await page.evaluate(() => [...(window as unknown as { seen: Set<string> }).seen]);
+  expect(seen).toContain("Encoding triples");
+});
+
 test("names that are markup, or written right to left, are shown as text", async ({ page }) => {
   const hostile = [
     "<img src=x onerror=alert(1)>\tknows\t<script>alert(2)</script>",

@@ -12,6 +12,12 @@ test("a report is listed, and opened in a sandbox in which it works", async ({ p
     await report.locator("#questions").getByText("What institution employed Robert Stam?").click();
     await expect(report.getByText("New York University").first()).toBeVisible();
   });
+  await test.step("its links lead to its parts", async () => {
+    await page.keyboard.press("Escape");
+    await report.getByRole("link", { name: "Provenance" }).click();
+    await expect(report.getByRole("heading", { name: "Provenance" })).toBeInViewport();
+    await expect(page).toHaveURL(new RegExp(`#/reports/${published.name}$`));
+  });
 });
 
 test.describe("what a report tries", () => {
