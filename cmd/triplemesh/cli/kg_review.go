@@ -58,12 +58,13 @@ func accepted(path string, to io.Writer) (propose.Reviewed, error) {
 type desk struct {
 	p     *program
 	in    *bufio.Reader
-	file  *os.File // the terminal; nil where there is none
+	out   io.Writer // takes what is clean and coloured already
+	file  *os.File  // the terminal that is typed on; nil where there is none
 	width int
 }
 
 func newDesk(p *program) *desk {
-	d := &desk{p: p, in: bufio.NewReader(p.stdin), width: p.style().Width}
+	d := &desk{p: p, in: bufio.NewReader(p.stdin), out: terminal.Raw(p.stdout), width: p.style().Width}
 	if f, ok := p.stdin.(*os.File); ok && terminal.Is(f) {
 		d.file = f
 	}
@@ -72,7 +73,7 @@ func newDesk(p *program) *desk {
 
 // Show prints a proposal with the sentence that it was read in.
 func (d *desk) Show(row propose.Row, i, of int, notice string) {
-	out := d.p.stdout
+	out := d.out
 	fmt.Fprintf(out, "\n%d of %d  %s\n", i+1, of, terminal.Line(row.Place(), d.width-20))
 	for _, line := range terminal.Wrap(terminal.Clean(row.Sentence), d.width-2) {
 		fmt.Fprintln(out, " ", line)
@@ -109,7 +110,7 @@ func (d *desk) bold(text string) string {
 func (d *desk) Key() (key rune, err error) {
 	defer func() {
 		if err == nil && key >= ' ' {
-			fmt.Fprintln(d.p.stdout, string(key))
+			fmt.Fprintln(d.out, terminal.Clean(string(key)))
 		}
 	}()
 	if d.file == nil {
@@ -142,7 +143,7 @@ func (d *desk) fromLine() (rune, error) {
 
 // Edit asks for another text.
 func (d *desk) Edit(heading, text string) (string, error) {
-	fmt.Fprintf(d.p.stdout, "  %s [%s]: ", heading, terminal.Line(text, d.width/2))
+	fmt.Fprintf(d.out, "  %s [%s]: ", heading, terminal.Line(text, d.width/2))
 	line, err := d.in.ReadString('\n')
 	return strings.TrimSpace(line), err
 }
