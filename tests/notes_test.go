@@ -34,6 +34,6 @@ func notesOfVesselBay(m *testkit.LLM) {
 		}).Reply(facts)
 	}
 	onTopic(m, "Petrel").
-		drafts(`CREATE (:Boat {name: "Petrel"})-[:HOME_PORT]->(:Port {name: "Portsmouth"})`).
-		answers("The home port of the Petrel is {Vessel Bay}.")
+		drafts(`CREATE (:Boat {name: "Petrel"})-[:HOMEPORT]->(:Port {name: "Port of Rotterdam"})`).
+		answers("The Petrel's home port is {Vessel Bay}.")
 }

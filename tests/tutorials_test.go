@@ -26,7 +26,7 @@ var tutorials = map[string]func(*testkit.LLM){
 	},
 	"wikidata.md": func(m *testkit.LLM) {
 		onTopic(m, "Irène Joliot-Curie").
-			drafts(`CREATE (:Person {name: "Irène Joliot-Curie"})-[:PLACE_OF_BIRTH]->(:City {name: "Paris"})`).
+			drafts(`CREATE (:Person {name: "Irène Joliot-Curie"})-[:BORN_IN]->(:City {name: "Paris"})`).
 			answers("Irène Joliot-Curie was born in {Paris}.")
 		onTopic(m, "In which country was Marie Curie").walks("place of birth -> country", "Poland")
 	},
