@@ -72,12 +72,15 @@ func ends(open, rest string) bool {
 	if len(words) == 0 {
 		return false
 	}
+	next, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(rest, unicode.IsSpace))
+	if unicode.IsLower(next) {
+		return false // a title or a quotation that ends in a mark: "Mad Monster Party? was made"
+	}
 	last, found := strings.CutSuffix(words[len(words)-1], ".")
 	if !found {
 		return true
 	}
 	last = strings.TrimLeftFunc(last, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	next, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(rest, unicode.IsSpace))
 	switch {
 	case titles[strings.ToLower(last)]:
 		return false

@@ -22,6 +22,8 @@ func TestSplit(t *testing.T) {
 		{"nor is a saint", "St. John's lies on an island.", []string{"St. John's lies on an island."}},
 		{"nor are initials", "The book by J. R. R. Tolkien sold. It did.", []string{"The book by J. R. R. Tolkien sold.", "It did."}},
 		{"nor is a president's", "He met John F. Kennedy in Bonn.", []string{"He met John F. Kennedy in Bonn."}},
+		{"nor is the mark of a title", "Mad Monster Party? was made in 1967. Yahoo! is big.", []string{"Mad Monster Party? was made in 1967.", "Yahoo! is big."}},
+		{"nor of what somebody says", "“Was it?” asked Reik.", []string{"“Was it?” asked Reik."}},
 		{"a letter that is a thing may end one", "It holds vitamin C. It is sour.", []string{"It holds vitamin C.", "It is sour."}},
 		{"so may the pronoun", "Taller than I. She ran.", []string{"Taller than I.", "She ran."}},
 		{"a country's letters", "She lives in the U.S. army base.", []string{"She lives in the U.S. army base."}},

@@ -1,0 +1,71 @@
+package check
+
+import (
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/sentence"
+	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+func TestSubjectsThatStandForOthersAreNamed(t *testing.T) {
+	for _, c := range []struct {
+		name, subject string
+		before        []string
+		want          string
+	}{
+		{"a pronoun is the last subject", "She", []string{"Erik Halvorsen", "Anna Lindqvist"}, "Anna Lindqvist"},
+		{"not another pronoun", "he", []string{"Erik Halvorsen", "they"}, "Erik Halvorsen"},
+		{"a pronoun with nothing before it stays", "It", nil, "It"},
+		{"a last name is a name before it", "Stam", []string{"Robert Stam", "Anna Lindqvist"}, "Robert Stam"},
+		{"a first name may be anybody's", "Robert", []string{"Robert Stam"}, "Robert"},
+		{"another name stays", "Reik", []string{"Robert Stam"}, "Reik"},
+		{"a part of a long title is none", "Holm", []string{"The Life and Times of Lars Holm"}, "Holm"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := meant(c.subject, c.before); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestNamesOfOneBatchAreNamedByThoseBefore(t *testing.T) {
+	finding := func(subject string) *Finding {
+		return &Finding{Extracted: &generatorv1.ExtractedClaim{Triple: &graphv1.Triple{Subject: subject}}}
+	}
+	found := []*Finding{finding("she"), finding("Reik"), finding("he")}
+	name([]*Finding{finding("Anna Lindqvist")}, found)
+	for i, want := range []string{"Anna Lindqvist", "Reik", "Reik"} {
+		if got := found[i].Extracted.GetTriple().GetSubject(); got != want {
+			t.Errorf("claim %d is of %q, want %q", i, got, want)
+		}
+	}
+}
+
+func TestPhrasesAreTheTextsWordsForARelation(t *testing.T) {
+	at := func(start, end uint32) *graphv1.TextSpan { return &graphv1.TextSpan{Start: start, End: end} }
+	finding := func(subject, object, span *graphv1.TextSpan) *Finding {
+		return &Finding{Extracted: &generatorv1.ExtractedClaim{SubjectSpan: subject, ObjectSpan: object, Span: span}}
+	}
+	for _, c := range []struct {
+		name, text string
+		found      []*Finding
+		want       []string
+	}{
+		{"all of a sentence with one claim", "The capital of Zoë's land is Brisk.", []*Finding{finding(at(15, 25), at(29, 34), at(15, 34))}, []string{"The capital of is"}},
+		{"what is between the names where there are several", "Reik wed Ilse and led Velmora.", []*Finding{
+			finding(at(0, 4), at(9, 13), at(0, 13)), finding(at(0, 4), at(22, 29), at(0, 29)),
+		}, []string{"", "wed Ilse and led"}},
+		{"none without both names", "He led Velmora.", []*Finding{finding(nil, at(7, 14), at(0, 15))}, []string{""}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := phrases(sentence.Split(c.text), c.found)
+			for i := range c.want {
+				if got[i] != c.want[i] {
+					t.Errorf("claim %d is told by %q, want %q", i, got[i], c.want[i])
+				}
+			}
+		})
+	}
+}
