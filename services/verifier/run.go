@@ -48,6 +48,9 @@ func (c Config) Validate() error {
 	if c.Align.MaxTriples < 1 || c.MaxEvidence < 1 || c.Align.Added < 0 {
 		return errors.New("align.max_triples and max_evidence must be at least 1, align.added at least 0")
 	}
+	if c.Judge.MaxSeveral < 0 || c.Judge.MaxSeveral > 1 {
+		return fmt.Errorf("judge.max_several: %g is not from 0 to 1", c.Judge.MaxSeveral)
+	}
 	_, err := c.mode()
 	return err
 }
