@@ -49,8 +49,9 @@ type Config struct {
 	// keeps them.
 	MaxConnectionAge time.Duration `koanf:"max_connection_age" help:"connections end after this, so that clients look for new servers"`
 	// MaxConnectionAgeGrace is what RPCs get to end after MaxConnectionAge. It
-	// must be longer than the longest LLM call.
-	MaxConnectionAgeGrace time.Duration `koanf:"max_connection_age_grace" help:"time for RPCs to end after max_connection_age; longer than any LLM call"`
+	// must be longer than the longest load of a knowledge graph. A connection
+	// without RPCs ends at once.
+	MaxConnectionAgeGrace time.Duration `koanf:"max_connection_age_grace" help:"time for RPCs to end after max_connection_age; longer than any load"`
 	// Auth says how callers prove who they are.
 	Auth auth.Config `koanf:"auth"`
 	// Audit says where it is written who did what.
@@ -77,7 +78,7 @@ func DefaultConfig(addr string) Config {
 		MinTimeLeft:           5 * time.Millisecond,
 		DrainTimeout:          30 * time.Second,
 		MaxConnectionAge:      2 * time.Minute,
-		MaxConnectionAgeGrace: 10 * time.Minute,
+		MaxConnectionAgeGrace: 24 * time.Hour,
 		Auth:                  auth.DefaultConfig(),
 	}
 }
