@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/triplemesh/triplemesh/internal/value"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
 
@@ -43,14 +44,14 @@ func alike(name, entity string, links []*graphv1.EntityLink) float32 {
 
 // alikeValue is alike for objects, which may be dates, numbers and quantities.
 func alikeValue(said, held string, links []*graphv1.EntityLink) float32 {
-	if a, ok := parseDate(said); ok {
-		if b, ok := parseDate(held); ok {
-			return a.like(b)
+	if a, ok := value.ParseDate(said); ok {
+		if b, ok := value.ParseDate(held); ok {
+			return dateLike(a, b)
 		}
 	}
-	if a, ok := parseQuantity(said); ok {
-		if b, ok := parseQuantity(held); ok {
-			return a.like(b)
+	if a, ok := value.ParseQuantity(said); ok {
+		if b, ok := value.ParseQuantity(held); ok {
+			return quantityLike(a, b)
 		}
 	}
 	return alike(said, held, links)
