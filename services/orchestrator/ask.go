@@ -23,8 +23,8 @@ import (
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
 )
 
-// begin opens the run of a question.
-func begin(ctx context.Context, req *orchestratorv1.AskRequest, method string, caller auth.Caller) *orchestratorv1.Run {
+// newRun opens the run of a question.
+func newRun(ctx context.Context, req *orchestratorv1.AskRequest, method string, caller auth.Caller) *orchestratorv1.Run {
 	return &orchestratorv1.Run{
 		Id:       ulid.Make().String(),
 		Question: req.GetQuestion(),

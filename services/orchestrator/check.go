@@ -50,24 +50,17 @@ func (s *Service) check(ctx context.Context, req *orchestratorv1.CheckRequest, t
 	if err := checkKGs(ask); err != nil {
 		return nil, err
 	}
-	caller, _, err := s.whose(ctx)
+	turn, err := s.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	trace.SpanFromContext(ctx).SetAttributes(caller.Tenant.Attribute())
-	purse, err := s.quotas.Begin(caller.Tenant)
-	if err != nil {
-		s.metrics.refused(ctx, err)
-		return nil, err
-	}
-	defer s.metrics.running(ctx, caller.Tenant)()
-	defer purse.End()
+	defer turn.end()
 	began := time.Now()
 	run := &orchestratorv1.Run{}
 	if err := s.pinAll(ctx, ask, run); err != nil {
 		return nil, err
 	}
-	q := question.New(ask, run, s.tel.Tracer(), nil).Within(s.metrics.metered(ctx, caller.Tenant, purse))
+	q := question.New(ask, run, s.tel.Tracer(), nil).Within(turn.purse)
 	findings, err := s.checker.Check(ctx, q, req.GetText(), req.GetGrounding(), tell)
 	if err != nil && !question.Survivable(err) || err != nil && len(findings) == 0 && !question.OutOfBudget(err) {
 		return nil, err
@@ -83,7 +76,7 @@ func (s *Service) check(ctx context.Context, req *orchestratorv1.CheckRequest, t
 		Started: timestamppb.New(began), Duration: durationpb.New(time.Since(began)),
 	}
 	checked.CorrectedText, checked.Corrections = check.Correct(req.GetText(), findings)
-	s.metrics.checked(ctx, caller.Tenant, checked)
+	s.metrics.checked(ctx, turn.caller.Tenant, checked)
 	return checked, nil
 }
 

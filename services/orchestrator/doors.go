@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"google.golang.org/grpc"
 
+	"github.com/triplemesh/triplemesh/internal/config"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"github.com/triplemesh/triplemesh/services/orchestrator/console"
 	"github.com/triplemesh/triplemesh/services/orchestrator/mcp"
@@ -29,7 +30,7 @@ func openDoors(cfg Config, conn grpc.ClientConnInterface, tel *telemetry.Telemet
 		web.Door{Pattern: "GET /api/v1/reports", Handler: reports},
 		web.Door{Pattern: "/reports/", Handler: reports},
 		web.Door{Pattern: "/v1/", Handler: openai.New(conn, openai.Config{Heartbeat: cfg.HTTP.Heartbeat})},
-		web.Door{Pattern: "/mcp", Handler: mcp.Handler(mcp.New(conn, version(cfg.Version))), Endless: mcp.Endless},
+		web.Door{Pattern: "/mcp", Handler: mcp.Handler(mcp.New(conn, config.Version(cfg.Version))), Endless: mcp.Endless},
 		web.Door{Pattern: "/", Handler: console.Handler(), Files: true},
 	)
 }

@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -73,19 +72,4 @@ func (p Peer) health(ctx context.Context) *orchestratorv1.StageHealth {
 		health.Serving = true
 	}
 	return health
-}
-
-// version is what the build was told, else the commit it was built from.
-func version(told string) string {
-	if told != "" {
-		return told
-	}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-				return s.Value[:12]
-			}
-		}
-	}
-	return "unknown"
 }

@@ -89,19 +89,12 @@ func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest, liste
 	if err != nil {
 		return nil, err
 	}
-	caller, kept, err := s.whose(ctx)
+	turn, err := s.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	trace.SpanFromContext(ctx).SetAttributes(caller.Tenant.Attribute())
-	purse, err := s.quotas.Begin(caller.Tenant)
-	if err != nil {
-		s.metrics.refused(ctx, err)
-		return nil, err
-	}
-	defer s.metrics.running(ctx, caller.Tenant)()
-	defer purse.End()
-	run := begin(ctx, req, m.Info().GetName(), caller)
+	defer turn.end()
+	run := newRun(ctx, req, m.Info().GetName(), turn.caller)
 	if m.Info().GetNeedsKg() {
 		if err := s.pinAll(ctx, req, run); err != nil {
 			return nil, err
@@ -112,7 +105,7 @@ func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest, liste
 		sink = telemetry.NewSpanSink()
 		ctx = telemetry.WithSpanSink(ctx, sink)
 	}
-	q := question.New(req, run, s.tel.Tracer(), listen).Within(s.metrics.metered(ctx, caller.Tenant, purse))
+	q := question.New(req, run, s.tel.Tracer(), listen).Within(turn.purse)
 	if err := s.answer(ctx, m, q); err != nil && !errors.Is(err, question.ErrUntil) {
 		return nil, err
 	}
@@ -126,9 +119,9 @@ func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest, liste
 		sink.AddRunning(trace.SpanFromContext(ctx))
 		answered.Spans = sink.Spans()
 	}
-	s.metrics.answered(ctx, caller.Tenant, answered)
+	s.metrics.answered(ctx, turn.caller.Tenant, answered)
 	if !req.GetOptions().GetNoRecord() {
-		if err := kept.Put(answered); err != nil {
+		if err := turn.kept.Put(answered); err != nil {
 			// The answer is worth more than its record.
 			s.tel.Logger().ErrorContext(ctx, "the run was answered but not kept", "error", err)
 		}

@@ -3,8 +3,6 @@ package orchestrator
 import (
 	"context"
 
-	"go.opentelemetry.io/otel/trace"
-
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
@@ -13,20 +11,12 @@ import (
 // ProposeTriples implements orchestratorv1.OrchestratorServiceServer. A passage
 // counts as one question for its tenant's quotas, and is not kept as a run.
 func (s *Service) ProposeTriples(ctx context.Context, req *orchestratorv1.ProposeTriplesRequest) (*orchestratorv1.ProposeTriplesResponse, error) {
-	caller, _, err := s.whose(ctx)
+	turn, err := s.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	trace.SpanFromContext(ctx).SetAttributes(caller.Tenant.Attribute())
-	purse, err := s.quotas.Begin(caller.Tenant)
-	if err != nil {
-		s.metrics.refused(ctx, err)
-		return nil, err
-	}
-	defer s.metrics.running(ctx, caller.Tenant)()
-	defer purse.End()
-	q := question.New(&orchestratorv1.AskRequest{Limits: req.GetLimits()}, &orchestratorv1.Run{}, s.tel.Tracer(), nil).
-		Within(s.metrics.metered(ctx, caller.Tenant, purse))
+	defer turn.end()
+	q := question.New(&orchestratorv1.AskRequest{Limits: req.GetLimits()}, &orchestratorv1.Run{}, s.tel.Tracer(), nil).Within(turn.purse)
 	var read *generatorv1.ExtractClaimsResponse
 	err = q.Stage(ctx, orchestratorv1.Stage_STAGE_CLAIMS, func(ctx context.Context) (question.Spent, error) {
 		limits, err := q.Limits()

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/triplemesh/triplemesh/internal/client"
+	"github.com/triplemesh/triplemesh/internal/config"
 	"github.com/triplemesh/triplemesh/internal/server"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
@@ -131,7 +132,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	defer func() { err = errors.Join(err, tel.Shutdown(context.WithoutCancel(ctx))) }()
 
 	var conns [5]*grpc.ClientConn
-	mesh := Mesh{Version: version(cfg.Version), TraceURL: cfg.HTTP.TraceURL}
+	mesh := Mesh{Version: config.Version(cfg.Version), TraceURL: cfg.HTTP.TraceURL}
 	for i, stage := range []struct {
 		name   string
 		client client.Config

@@ -127,7 +127,7 @@ func run(ctx context.Context, version string, args, env []string, stdin io.Reade
 		parser.FatalIfErrorf(err)
 		return exitUsage
 	}
-	p := &program{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, env: env, version: versionText(version), noColour: c.NoColor}
+	p := &program{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, env: env, version: config.Version(version), noColour: c.NoColor}
 	p.sources = config.Sources{File: c.Config, Env: env, Set: c.Set}
 	p.access = c.accessFlags
 	p.colour = !c.NoColor && terminal.Of(stdout, env).Colour
