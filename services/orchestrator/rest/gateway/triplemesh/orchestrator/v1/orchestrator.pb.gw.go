@@ -136,6 +136,33 @@ func request_OrchestratorService_CheckStream_0(ctx context.Context, marshaler ru
 	return stream, metadata, nil
 }
 
+func request_OrchestratorService_ProposeTriples_0(ctx context.Context, marshaler runtime.Marshaler, client extOrchestratorv1.OrchestratorServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extOrchestratorv1.ProposeTriplesRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ProposeTriples(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_OrchestratorService_ProposeTriples_0(ctx context.Context, marshaler runtime.Marshaler, server extOrchestratorv1.OrchestratorServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extOrchestratorv1.ProposeTriplesRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.ProposeTriples(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 func request_OrchestratorService_ListMethods_0(ctx context.Context, marshaler runtime.Marshaler, client extOrchestratorv1.OrchestratorServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq extOrchestratorv1.ListMethodsRequest
@@ -332,6 +359,26 @@ func RegisterOrchestratorServiceHandlerServer(ctx context.Context, mux *runtime.
 		_, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
 		runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
 		return
+	})
+	mux.Handle(http.MethodPost, pattern_OrchestratorService_ProposeTriples_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/triplemesh.orchestrator.v1.OrchestratorService/ProposeTriples", runtime.WithHTTPPathPattern("/api/v1/propose"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_OrchestratorService_ProposeTriples_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_OrchestratorService_ProposeTriples_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
 	mux.Handle(http.MethodGet, pattern_OrchestratorService_ListMethods_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
@@ -541,6 +588,23 @@ func RegisterOrchestratorServiceHandlerClient(ctx context.Context, mux *runtime.
 		}
 		forward_OrchestratorService_CheckStream_0(annotatedContext, mux, outboundMarshaler, w, req, func() (proto.Message, error) { return resp.Recv() }, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_OrchestratorService_ProposeTriples_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/triplemesh.orchestrator.v1.OrchestratorService/ProposeTriples", runtime.WithHTTPPathPattern("/api/v1/propose"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_OrchestratorService_ProposeTriples_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_OrchestratorService_ProposeTriples_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodGet, pattern_OrchestratorService_ListMethods_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -630,25 +694,27 @@ func RegisterOrchestratorServiceHandlerClient(ctx context.Context, mux *runtime.
 }
 
 var (
-	pattern_OrchestratorService_Ask_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"api", "v1", "ask"}, ""))
-	pattern_OrchestratorService_AskStream_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"api", "v1", "ask"}, "stream"))
-	pattern_OrchestratorService_Check_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"api", "v1", "check"}, ""))
-	pattern_OrchestratorService_CheckStream_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"api", "v1", "check"}, "stream"))
-	pattern_OrchestratorService_ListMethods_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"api", "v1", "methods"}, ""))
-	pattern_OrchestratorService_GetRun_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"api", "v1", "runs", "id"}, ""))
-	pattern_OrchestratorService_ListRuns_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"api", "v1", "runs"}, ""))
-	pattern_OrchestratorService_GetQuota_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"api", "v1", "quota"}, ""))
-	pattern_OrchestratorService_GetMesh_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"api", "v1", "mesh"}, ""))
+	pattern_OrchestratorService_Ask_0            = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"api", "v1", "ask"}, ""))
+	pattern_OrchestratorService_AskStream_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"api", "v1", "ask"}, "stream"))
+	pattern_OrchestratorService_Check_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"api", "v1", "check"}, ""))
+	pattern_OrchestratorService_CheckStream_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"api", "v1", "check"}, "stream"))
+	pattern_OrchestratorService_ProposeTriples_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"api", "v1", "propose"}, ""))
+	pattern_OrchestratorService_ListMethods_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"api", "v1", "methods"}, ""))
+	pattern_OrchestratorService_GetRun_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"api", "v1", "runs", "id"}, ""))
+	pattern_OrchestratorService_ListRuns_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"api", "v1", "runs"}, ""))
+	pattern_OrchestratorService_GetQuota_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"api", "v1", "quota"}, ""))
+	pattern_OrchestratorService_GetMesh_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"api", "v1", "mesh"}, ""))
 )
 
 var (
-	forward_OrchestratorService_Ask_0         = runtime.ForwardResponseMessage
-	forward_OrchestratorService_AskStream_0   = runtime.ForwardResponseStream
-	forward_OrchestratorService_Check_0       = runtime.ForwardResponseMessage
-	forward_OrchestratorService_CheckStream_0 = runtime.ForwardResponseStream
-	forward_OrchestratorService_ListMethods_0 = runtime.ForwardResponseMessage
-	forward_OrchestratorService_GetRun_0      = runtime.ForwardResponseMessage
-	forward_OrchestratorService_ListRuns_0    = runtime.ForwardResponseMessage
-	forward_OrchestratorService_GetQuota_0    = runtime.ForwardResponseMessage
-	forward_OrchestratorService_GetMesh_0     = runtime.ForwardResponseMessage
+	forward_OrchestratorService_Ask_0            = runtime.ForwardResponseMessage
+	forward_OrchestratorService_AskStream_0      = runtime.ForwardResponseStream
+	forward_OrchestratorService_Check_0          = runtime.ForwardResponseMessage
+	forward_OrchestratorService_CheckStream_0    = runtime.ForwardResponseStream
+	forward_OrchestratorService_ProposeTriples_0 = runtime.ForwardResponseMessage
+	forward_OrchestratorService_ListMethods_0    = runtime.ForwardResponseMessage
+	forward_OrchestratorService_GetRun_0         = runtime.ForwardResponseMessage
+	forward_OrchestratorService_ListRuns_0       = runtime.ForwardResponseMessage
+	forward_OrchestratorService_GetQuota_0       = runtime.ForwardResponseMessage
+	forward_OrchestratorService_GetMesh_0        = runtime.ForwardResponseMessage
 )
