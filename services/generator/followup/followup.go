@@ -43,13 +43,17 @@ func New(model llm.Completer, cfg Config) *Writer {
 }
 
 // Rewrite returns the question that stands alone. No model is asked where
-// nobody asked anything before, and where the question refers to nothing. It is
+// nobody asked anything before, where the question refers to nothing, and where
+// it only puts another name into the one before. It is
 // the question as it was asked, with a warning, where what the model wrote
 // cannot be used: that holds no question, or names what nobody has named.
 func (w *Writer) Rewrite(ctx context.Context, question string, history []*generatorv1.Turn, ledger *llm.Ledger) (string, []*llmv1.Warning, error) {
 	turns := w.shown(history)
 	if !slices.ContainsFunc(turns, turn.asked) || alone(question, turns) {
 		return question, nil, nil
+	}
+	if again, ok := swapped(question, turns); ok {
+		return again, nil, nil
 	}
 	messages, err := w.prompt.Messages(struct {
 		Turns    []turn
