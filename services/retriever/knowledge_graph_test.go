@@ -153,7 +153,7 @@ func TestLoadRefuses(t *testing.T) {
 		"bytes before a file":         {[]*retrieverv1.LoadRequest{header("world", false, false), chunk("a\tb\tc\n")}, "bytes before any file"},
 		"a second header":             {[]*retrieverv1.LoadRequest{header("world", false, false), file("a.tsv"), header("world", false, false)}, "second header"},
 		"an empty message":            {[]*retrieverv1.LoadRequest{{}}, "no header"},
-		"no file":                     {[]*retrieverv1.LoadRequest{header("world", false, false)}, "no triple"},
+		"no file":                     {[]*retrieverv1.LoadRequest{header("world", false, false)}, "nothing was read"},
 		"bad lines only":              {[]*retrieverv1.LoadRequest{header("world", false, false), file("a.tsv"), chunk("x\n\xff\n")}, "a.tsv:1: 1 columns"},
 		"a bad line, when strict":     {[]*retrieverv1.LoadRequest{header("world", true, false), file("a.tsv"), chunk("a\tb\tc\nx\ty\n")}, "a.tsv:2: 2 columns"},
 		"a file of unknown format":    {[]*retrieverv1.LoadRequest{header("world", false, false), file("a.pdf")}, "tells no format"},
