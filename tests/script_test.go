@@ -30,6 +30,7 @@ func scripted(tb testing.TB) *testkit.LLM {
 		}
 		return "Robert Stam worked at {Google}."
 	}).Usage(60, 10)
+	model.On(testkit.Task("claims")).Reply("Robert Stam | employer | Google").Usage(50, 8)
 	model.On(testkit.Task("relation-paths")).Reply("director -> educated at\ndirector").Usage(50, 10)
 	model.On(testkit.Task("candidate-answers")).Reply("{"+yale+"}, {New York City}").Usage(80, 12)
 	model.On(testkit.Task("evaluate-question")).ReplyJSON(map[string]any{"reason": "a university is missing", "correct": false, "incomplete": true}).Usage(40, 15)
