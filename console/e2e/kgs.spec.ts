@@ -94,6 +94,7 @@ test("a graph goes through its life: loaded, looked into, changed, rolled back, 
     await page.getByRole("dialog").getByRole("button", { name: "Drop films@3" }).click();
     await expect(row(3)).toHaveCount(0);
     await page.getByRole("button", { name: "Drop films", exact: true }).click();
+    await expect(page.getByRole("dialog")).toBeVisible();
     await page.keyboard.press("Escape");
     await expect(page.getByRole("dialog")).toHaveCount(0);
     await page.getByRole("button", { name: "Drop films", exact: true }).click();
