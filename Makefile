@@ -17,7 +17,7 @@ DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
 # What protos must not break: the last published main, where git knows one.
 BASE ?= $(shell git rev-parse -q --verify refs/remotes/origin/main >/dev/null && echo refs/remotes/origin/main)
 
-.PHONY: help demo build setup test examples-test store-test neo4j-test weaviate-test lint generate rest-test openai-test fuzz bench images k8s-check k8s-test console console-check console-test tools clean
+.PHONY: help demo build setup test examples-test store-test neo4j-test weaviate-test lint generate rest-test openai-test fuzz soak bench images k8s-check k8s-test console console-check console-test tools clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -107,6 +107,9 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s).
 	    echo "fuzz $$target in $$(dirname $$file)"; \
 	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(or $(FUZZTIME),30s) ./$$(dirname $$file); \
 	  done; done
+
+soak: ## Ask a mesh for SOAK (10m) and look whether it holds more and more.
+	SOAK=$(SOAK) go test -count=1 -timeout 24h -tags soak -run TestItGoesOnForLong -v ./tests
 
 bench: ## Run the benchmarks.
 	go test -run '^$$' -bench . -benchmem $(ALL)
