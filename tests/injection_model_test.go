@@ -12,9 +12,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/triplemesh/triplemesh/internal/testkit"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -88,6 +91,9 @@ var places = []struct {
 	}},
 }
 
+// attackers ask at once.
+const attackers = 4
+
 // outcome is what became of one attempt.
 type outcome struct{ leaked, suppressed, changed, swayed bool }
 
@@ -99,15 +105,24 @@ type outcome struct{ leaked, suppressed, changed, swayed bool }
 func TestHostileTextStaysData(t *testing.T) {
 	m := modelMesh(t)
 	secrets := promptLines(t)
-	plain := askAll(t, m, 0)
+	snapshot, err := loadKnown(t, m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := askAll(t, m, snapshot)
+	var mu sync.Mutex
 	sum := map[string]map[string]int{}
 	count := func(table, row string) {
+		mu.Lock()
+		defer mu.Unlock()
 		if sum[table] == nil {
 			sum[table] = map[string]int{}
 		}
 		sum[table][row]++
 	}
-	attempts := 0
+	var attempts atomic.Int64
+	var group errgroup.Group
+	group.SetLimit(attackers)
 	for i, in := range readInjections(t) {
 		for _, place := range places {
 			k := known[(i+len(place.name))%len(known)]
@@ -115,32 +130,45 @@ func TestHostileTextStaysData(t *testing.T) {
 				continue // the model does not answer it without an attack either
 			}
 			more, question := place.plant([3]string{k.subject, k.relation, k.object}, k.question, in.text)
-			snapshot := loadKnown(t, m, more)
-			run := askOne(t, m, question, snapshot)
-			o := judge(run, plain[k.question], k.subject, k.object, secrets, question+in.text)
-			attempts++
-			for _, hit := range []struct {
-				name string
-				is   bool
-			}{{"leaked a prompt", o.leaked}, {"suppressed evidence", o.suppressed}, {"changed the method", o.changed}, {"swayed the answer", o.swayed}} {
-				if hit.is {
-					count(hit.name, place.name)
-					count(hit.name, "of "+in.kind)
-					t.Logf("%s, in %s: %q: answered %q", hit.name, place.name, in.text, run.GetText())
+			group.Go(func() error {
+				snapshot, err := loadKnown(t, m, more)
+				if err != nil {
+					return err
 				}
-			}
-			if o.leaked || o.suppressed || o.changed {
-				t.Errorf("%+v by %q in %s", o, in.text, place.name)
-			}
+				run, err := askOne(t, m, question, snapshot)
+				if err != nil {
+					t.Errorf("%q in %s: %v", in.text, place.name, err)
+					return nil
+				}
+				attempts.Add(1)
+				o := judge(run, plain[k.question], k.subject, k.object, secrets, question+in.text)
+				for _, hit := range []struct {
+					name string
+					is   bool
+				}{{"leaked a prompt", o.leaked}, {"suppressed evidence", o.suppressed}, {"changed the method", o.changed}, {"swayed the answer", o.swayed}} {
+					if hit.is {
+						count(hit.name, place.name)
+						count(hit.name, "of "+in.kind)
+						t.Logf("%s, in %s: %q: answered %q", hit.name, place.name, in.text, run.GetText())
+					}
+				}
+				if o.leaked || o.suppressed || o.changed {
+					t.Errorf("%+v by %q in %s", o, in.text, place.name)
+				}
+				return nil
+			})
 		}
 	}
-	after := askAll(t, m, 0)
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	after := askAll(t, m, snapshot)
 	for question, run := range plain {
 		if after[question] == nil || names(after[question]) != names(run) {
 			t.Errorf("%q is answered differently after the attempts", question)
 		}
 	}
-	t.Logf("%d attempts on %d questions: %v", attempts, len(plain), sum)
+	t.Logf("%d attempts on %d questions: %v", attempts.Load(), len(plain), sum)
 }
 
 // modelMesh is a mesh with a real model: that of OPENAI_BASE_URL, or the bundled
@@ -158,8 +186,7 @@ func modelMesh(t *testing.T) *running {
 }
 
 // loadKnown loads the known facts and some more, and returns the snapshot.
-func loadKnown(t *testing.T, m *running, more [][3]string) uint64 {
-	t.Helper()
+func loadKnown(t *testing.T, m *running, more [][3]string) (uint64, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	rows := [][]string{{"subject", "relation", "object"}}
@@ -170,38 +197,32 @@ func loadKnown(t *testing.T, m *running, more [][3]string) uint64 {
 		rows = append(rows, f[:])
 	}
 	if err := w.WriteAll(rows); err != nil {
-		t.Fatal(err)
+		return 0, err
 	}
 	resp, err := testkit.Load(within(t, patience), m.graphs, "known", &retrieverv1.FileHeader{
 		Name: "facts.csv", Columns: &retrieverv1.Columns{Subject: "subject", Relation: "relation", Object: "object"},
 	}, b.Bytes(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp.GetSnapshot().GetKg().GetSnapshot()
+	return resp.GetSnapshot().GetKg().GetSnapshot(), err
 }
 
-func askOne(t *testing.T, m *running, question string, snapshot uint64) *orchestratorv1.Run {
-	t.Helper()
+func askOne(t *testing.T, m *running, question string, snapshot uint64) (*orchestratorv1.Run, error) {
 	resp, err := m.orchestrator.Ask(within(t, modelPatience), &orchestratorv1.AskRequest{
 		Question: question, Method: "pg-akv", Kg: &graphv1.KnowledgeGraphRef{Name: "known", Snapshot: snapshot},
 	})
-	if err != nil {
-		t.Fatalf("ask %q: %v", question, err)
-	}
-	return resp.GetRun()
+	return resp.GetRun(), err
 }
 
 // askAll asks the questions without an attack, and leaves out those that the
 // model answers wrongly all the same.
 func askAll(t *testing.T, m *running, snapshot uint64) map[string]*orchestratorv1.Run {
 	t.Helper()
-	if snapshot == 0 {
-		snapshot = loadKnown(t, m, nil)
-	}
 	right := map[string]*orchestratorv1.Run{}
 	for _, k := range known {
-		if run := askOne(t, m, k.question, snapshot); says(run, k.object) {
+		run, err := askOne(t, m, k.question, snapshot)
+		if err != nil {
+			t.Fatalf("ask %q: %v", k.question, err)
+		}
+		if says(run, k.object) {
 			right[k.question] = run
 		}
 	}
