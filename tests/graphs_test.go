@@ -1,16 +1,12 @@
 package tests
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -76,12 +72,9 @@ func link(from, to string) error {
 }
 
 func loadGraphs(tb testing.TB) error {
-	facts, err := bundledFacts(tb, func(n int, fields []string) bool {
+	facts := testkit.Facts(tb, func(n int, fields []string) bool {
 		return n%everyNth == 0 || slices.Contains(about, fields[0]) || slices.Contains(about, fields[2])
 	})
-	if err != nil {
-		return err
-	}
 	m := start(tb, options{data: built, targets: []string{"retriever"}})
 	defer m.stop()
 	first := facts
@@ -101,29 +94,4 @@ func loadGraphs(tb testing.TB) error {
 		}
 	}
 	return nil
-}
-
-// bundledFacts are the facts of examples/wikidata that keep takes, as TSV.
-func bundledFacts(tb testing.TB, keep func(n int, fields []string) bool) ([]byte, error) {
-	f, err := os.Open(testkit.CheckoutFile(tb, "examples", "wikidata", "triples.tsv.gz"))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	unpacked, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	var taken bytes.Buffer
-	lines := bufio.NewScanner(unpacked)
-	for n := 0; lines.Scan(); n++ {
-		fields := strings.Split(lines.Text(), "\t")
-		if len(fields) != 3 {
-			return nil, fmt.Errorf("line %d has %d fields", n+1, len(fields))
-		}
-		if keep(n, fields) {
-			fmt.Fprintln(&taken, lines.Text())
-		}
-	}
-	return taken.Bytes(), lines.Err()
 }

@@ -99,10 +99,7 @@ func benchGraphs(b *testing.B) string {
 
 // benchQuestions are n questions about the bundled facts.
 func benchQuestions(b *testing.B, n int) []string {
-	facts, err := bundledFacts(b, func(int, []string) bool { return true })
-	if err != nil {
-		b.Fatal(err)
-	}
+	facts := testkit.Facts(b, func(int, []string) bool { return true })
 	var questions []string
 	seen := map[string]bool{}
 	for line := range strings.Lines(string(facts)) {

@@ -3,11 +3,8 @@
 package cluster
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
-	"fmt"
-	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,26 +28,9 @@ const everyNth = 10
 
 func sample(tb testing.TB) []byte {
 	tb.Helper()
-	f, err := os.Open(testkit.CheckoutFile(tb, "examples", "wikidata", "triples.tsv.gz"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close()
-	unpacked, err := gzip.NewReader(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var taken bytes.Buffer
-	lines := bufio.NewScanner(unpacked)
-	for n := 0; lines.Scan(); n++ {
-		if n%everyNth == 0 || strings.Contains(lines.Text(), "Robert Stam") {
-			fmt.Fprintln(&taken, lines.Text())
-		}
-	}
-	if err := lines.Err(); err != nil {
-		tb.Fatal(err)
-	}
-	return taken.Bytes()
+	return testkit.Facts(tb, func(n int, fields []string) bool {
+		return n%everyNth == 0 || slices.ContainsFunc(fields, func(field string) bool { return strings.Contains(field, "Robert Stam") })
+	})
 }
 
 // knowledgeGraphs is a connection to one retriever.

@@ -111,10 +111,6 @@ func fill(ctx context.Context, retriever string, nth int) error {
 	if _, err := graphs.List(ctx, &retrieverv1.ListRequest{Kg: "wikidata"}); status.Code(err) != codes.NotFound {
 		return err
 	}
-	facts, err := sample(nth)
-	if err != nil {
-		return err
-	}
-	_, err = testkit.LoadTSV(ctx, graphs, "wikidata", facts, false)
+	_, err = testkit.LoadTSV(ctx, graphs, "wikidata", sample(nth), false)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
 	"github.com/triplemesh/triplemesh/internal/enum"
@@ -58,7 +59,7 @@ func (c *askCommand) Run(p *program) error {
 	if err != nil {
 		return exitError{exitUsage, err}
 	}
-	s, err := p.connect(c.Server, c.Local, "orchestrator", "generator", "retriever", "verifier", "evaluator", "reflector")
+	s, err := p.connect(c.Server, c.Local, mesh.StageNames()...)
 	if err != nil {
 		return err
 	}

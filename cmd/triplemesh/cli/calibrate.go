@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/calibrate"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
@@ -17,7 +18,7 @@ type calibrateCommand struct {
 
 // Run calibrates the grounding of a mesh that runs, or of one in this process.
 func (c *calibrateCommand) Run(p *program) error {
-	s, err := p.connect(c.Server, c.Local, "orchestrator", "generator", "retriever", "verifier", "evaluator", "reflector")
+	s, err := p.connect(c.Server, c.Local, mesh.StageNames()...)
 	if err != nil {
 		return err
 	}

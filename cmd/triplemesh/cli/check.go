@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -46,7 +47,7 @@ func (c *checkCommand) Run(p *program) error {
 	if err != nil {
 		return exitError{exitUsage, err}
 	}
-	s, err := p.connect(c.Server, c.Local, "orchestrator", "generator", "retriever", "verifier", "evaluator", "reflector")
+	s, err := p.connect(c.Server, c.Local, mesh.StageNames()...)
 	if err != nil {
 		return err
 	}

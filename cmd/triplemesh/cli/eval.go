@@ -38,7 +38,7 @@ func (evalRunCommand) Help() string {
 
 // Run asks a mesh that runs, or one in this process.
 func (c *evalRunCommand) Run(p *program) error {
-	s, err := p.connect(c.Server, c.Local, "orchestrator", "generator", "retriever", "verifier", "evaluator", "reflector")
+	s, err := p.connect(c.Server, c.Local, mesh.StageNames()...)
 	if err != nil {
 		return err
 	}

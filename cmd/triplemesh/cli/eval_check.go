@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval/claims"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
@@ -21,7 +22,7 @@ func (c *evalCheckCommand) Run(p *program) error {
 	if err != nil {
 		return exitError{exitUsage, fmt.Errorf("--kg: %w", err)}
 	}
-	s, err := p.connect(c.Server, c.Local, "orchestrator", "generator", "retriever", "verifier", "evaluator", "reflector")
+	s, err := p.connect(c.Server, c.Local, mesh.StageNames()...)
 	if err != nil {
 		return err
 	}

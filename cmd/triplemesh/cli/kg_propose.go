@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/propose"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -34,7 +35,7 @@ func (c *kgPropose) Run(p *program) error {
 	if err != nil {
 		return exitError{exitUsage, fmt.Errorf("propose: %w", err)}
 	}
-	s, err := p.connect(c.Server, c.Local, "orchestrator", "generator", "retriever", "verifier", "evaluator", "reflector")
+	s, err := p.connect(c.Server, c.Local, mesh.StageNames()...)
 	if err != nil {
 		return err
 	}

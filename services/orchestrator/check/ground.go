@@ -7,9 +7,6 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
-	"google.golang.org/genproto/googleapis/rpc/errdetails"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/triplemesh/triplemesh/internal/sentence"
 	"github.com/triplemesh/triplemesh/internal/verbalise"
@@ -203,19 +200,4 @@ func (g *gathering) count(ctx context.Context) error {
 // included.
 func key(t *graphv1.Triple) string {
 	return strings.Join([]string{t.GetSubject(), t.GetRelation(), t.GetObject(), t.GetValidity().GetStart(), t.GetValidity().GetEnd(), t.GetKg()}, "\x00")
-}
-
-// entityNotFound is the retriever's reason where a knowledge graph lacks an
-// entity by name.
-const entityNotFound = "ENTITY_NOT_FOUND"
-
-// lacking tells whether a knowledge graph was read and lacks an entity.
-func lacking(err error) bool {
-	s := status.Convert(err)
-	for _, detail := range s.Details() {
-		if info, ok := detail.(*errdetails.ErrorInfo); ok && info.GetReason() == entityNotFound {
-			return s.Code() == codes.NotFound
-		}
-	}
-	return false
 }

@@ -12,6 +12,7 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/sources"
 )
 
 // surroundings are what a knowledge graph holds around an entity.
@@ -99,7 +100,7 @@ func (g *gathering) inside(ctx context.Context, byName map[string]surroundings) 
 			resp, err := g.Retriever.Neighbours(ctx, &retrieverv1.NeighboursRequest{
 				Kg: g.q.KG(), Entity: value, Direction: retrieverv1.Direction_DIRECTION_OUT, Limit: around,
 			})
-			if lacking(err) {
+			if sources.Lacking(err) {
 				return nil
 			}
 			triples := slices.DeleteFunc(resp.GetTriples(), func(t *graphv1.Triple) bool { return !slices.Contains(objects, t.GetObject()) })
@@ -118,7 +119,7 @@ func (g *gathering) inside(ctx context.Context, byName map[string]surroundings) 
 func (g *gathering) around(ctx context.Context, entity string, wanted []string) (surroundings, error) {
 	s := surroundings{takes: map[string]bool{}}
 	resp, err := g.Retriever.Neighbours(ctx, &retrieverv1.NeighboursRequest{Kg: g.q.KG(), Entity: entity, Limit: around})
-	if lacking(err) {
+	if sources.Lacking(err) {
 		return s, nil
 	}
 	if err != nil {

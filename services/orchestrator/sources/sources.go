@@ -106,7 +106,7 @@ func worst(errs []error) error {
 	for _, err := range errs {
 		switch {
 		case err == nil:
-		case !lacking(err):
+		case !Lacking(err):
 			return err
 		case first == nil:
 			first = err
@@ -120,7 +120,7 @@ func (r reading) report(errs []error) {
 	for i, kg := range r.kgs {
 		switch {
 		case errs[i] == nil:
-		case lacking(errs[i]):
+		case Lacking(errs[i]):
 			r.warn(llm.Warn(llm.WarnUnavailable, "the knowledge graph %s lacks an entity that others hold", kg.GetName()))
 		default:
 			r.warn(llm.Warn(llm.WarnUnavailable, "the knowledge graph %s was gone on without: %s", kg.GetName(), status.Convert(errs[i]).Message()))
@@ -128,8 +128,8 @@ func (r reading) report(errs []error) {
 	}
 }
 
-// lacking tells whether a knowledge graph was read and lacks an entity.
-func lacking(err error) bool {
+// Lacking tells whether a knowledge graph was read and lacks an entity.
+func Lacking(err error) bool {
 	s := status.Convert(err)
 	for _, detail := range s.Details() {
 		if info, ok := detail.(*errdetails.ErrorInfo); ok && info.GetReason() == entityNotFound {
