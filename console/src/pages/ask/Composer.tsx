@@ -1,10 +1,10 @@
-import { useId } from "preact/hooks";
 import type { MeshFacts } from "../../run/useMesh";
 import { Icon } from "../../ui/Icon";
 import type { AskForm } from "./form";
 import { KgChoice } from "./KgChoice";
 import { MethodChoice } from "./MethodChoice";
 import { Options } from "./Options";
+import { QuestionBox } from "./QuestionBox";
 
 /** Where a question is written: with its method, its knowledge graphs and its options. */
 export function Composer({
@@ -22,7 +22,6 @@ export function Composer({
   onAsk: () => void;
   onStop: () => void;
 }) {
-  const id = useId();
   const method = mesh.methods.find(({ name }) => name === form.method);
   const change = (part: Partial<AskForm>) => onChange({ ...form, ...part });
   return (
@@ -34,26 +33,10 @@ export function Composer({
         onAsk();
       }}
     >
-      <label for={id} class="unseen">
-        Your question
-      </label>
-      <textarea
-        id={id}
-        class="question"
-        rows={2}
-        dir="auto"
-        required
-        maxLength={16384}
-        placeholder="Ask anything the graph may know…"
+      <QuestionBox
         value={form.question}
-        onInput={(event) => change({ question: event.currentTarget.value })}
-        onKeyDown={(event) => {
-          // Shift starts a new line; the keys of an input method choose letters.
-          if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
-            event.preventDefault();
-            event.currentTarget.form?.requestSubmit();
-          }
-        }}
+        placeholder="Ask anything the graph may know…"
+        onChange={(question) => change({ question })}
       />
       <div class="composer-row">
         <MethodChoice

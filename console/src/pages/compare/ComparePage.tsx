@@ -9,6 +9,7 @@ import { Icon } from "../../ui/Icon";
 import { formOf, queryOf, requestOf } from "../ask/form";
 import { KgChoice } from "../ask/KgChoice";
 import { MethodChoice } from "../ask/MethodChoice";
+import { QuestionBox } from "../ask/QuestionBox";
 import { Differences } from "./Differences";
 import "../ask/ask.css";
 import "./compare.css";
@@ -43,25 +44,10 @@ export default function ComparePage({ query }: Place) {
           ask();
         }}
       >
-        <label for="compare-question" class="unseen">
-          Your question
-        </label>
-        <textarea
-          id="compare-question"
-          class="question"
-          rows={2}
-          dir="auto"
-          required
-          maxLength={16384}
-          placeholder="Ask once, answer twice…"
+        <QuestionBox
           value={form.question}
-          onInput={(event) => setForm({ ...form, question: event.currentTarget.value })}
-          onKeyDown={(event) => {
-            if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
-              event.preventDefault();
-              event.currentTarget.form?.requestSubmit();
-            }
-          }}
+          placeholder="Ask once, answer twice…"
+          onChange={(question) => setForm({ ...form, question })}
         />
         <div class="composer-row">
           <MethodChoice
