@@ -134,14 +134,19 @@ func (c *askCommand) request(stdin io.Reader) (*orchestratorv1.AskRequest, error
 	if c.At != "" {
 		options.Grounding.Filter = &retrieverv1.Filter{At: c.At}
 	}
-	limits := &llmv1.Limits{Budget: &llmv1.Budget{MaxCalls: c.MaxCalls, MaxTokens: c.MaxTokens}}
-	if c.Model != "" {
-		limits.Model = &llmv1.ModelRef{Model: c.Model}
-	}
 	return &orchestratorv1.AskRequest{
 		Question: strings.ToValidUTF8(question, "\uFFFD"), Method: c.Method, Kg: kgs[0], OtherKgs: kgs[1:],
-		TopicEntities: c.Topic, Limits: limits, Options: options,
+		TopicEntities: c.Topic, Limits: limits(c.Model, c.MaxCalls, c.MaxTokens), Options: options,
 	}, nil
+}
+
+// limits are what may be spent and with which model; 0 and "" set none.
+func limits(model string, calls uint32, tokens uint64) *llmv1.Limits {
+	l := &llmv1.Limits{Budget: &llmv1.Budget{MaxCalls: calls, MaxTokens: tokens}}
+	if model != "" {
+		l.Model = &llmv1.ModelRef{Model: model}
+	}
+	return l
 }
 
 // ask streams, so that the user sees which stage is under way.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
-	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 )
@@ -83,11 +82,7 @@ func (c *checkCommand) request(stdin io.Reader) (*orchestratorv1.CheckRequest, e
 	if err != nil {
 		return nil, fmt.Errorf("--kg: %w", err)
 	}
-	limits := &llmv1.Limits{Budget: &llmv1.Budget{MaxCalls: c.MaxCalls, MaxTokens: c.MaxTokens}}
-	if c.Model != "" {
-		limits.Model = &llmv1.ModelRef{Model: c.Model}
-	}
-	return &orchestratorv1.CheckRequest{Text: text, Kg: kgs[0], OtherKgs: kgs[1:], Limits: limits}, nil
+	return &orchestratorv1.CheckRequest{Text: text, Kg: kgs[0], OtherKgs: kgs[1:], Limits: limits(c.Model, c.MaxCalls, c.MaxTokens)}, nil
 }
 
 // readText reads the text to check.
