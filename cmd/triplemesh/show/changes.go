@@ -56,12 +56,7 @@ func (p *page) editedTriples(edits []*graphv1.Edit) {
 		}
 		p.evidence(e)
 	}
-	if shown > shownChanges {
-		p.itemf(2, "", "and %d more: --explain shows them all", shown-shownChanges)
-	}
-	if kept > 0 {
-		p.itemf(2, "", "%s kept", count(kept, "triple", "triples"))
-	}
+	p.notShown(shown-shownChanges, kept, "triple", "triples")
 }
 
 // evidence is the best triple that speaks for an edit; where it says just what
@@ -100,10 +95,16 @@ func (p *page) reflectedAnswers(reflections []*reflectorv1.Reflection) {
 			p.item(2, "- ", red, r.GetAnswer())
 		}
 	}
-	if shown > shownChanges {
-		p.itemf(2, "", "and %d more: --explain shows them all", shown-shownChanges)
+	p.notShown(shown-shownChanges, kept, "candidate", "candidates")
+}
+
+// notShown ends a list of changes: how many were left out, and what was kept as
+// it was.
+func (p *page) notShown(more, kept int, one, many string) {
+	if more > 0 {
+		p.itemf(2, "", "and %d more: --explain shows them all", more)
 	}
 	if kept > 0 {
-		p.itemf(2, "", "%s kept", count(kept, "candidate", "candidates"))
+		p.itemf(2, "", "%s kept", count(kept, one, many))
 	}
 }
