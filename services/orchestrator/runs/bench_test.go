@@ -5,12 +5,14 @@ import (
 	"testing"
 
 	"github.com/triplemesh/triplemesh/internal/tenant"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs/runstest"
 )
 
-// BenchmarkStores is what it takes to keep a run beside 2,000, and to list the
-// newest 50 of them.
+// BenchmarkStores is what it takes to keep a run beside 2,000, alone and by a
+// Keeper that others give runs to as well, to list the newest 50 of them, and to
+// search them all.
 func BenchmarkStores(b *testing.B) {
 	const kept = 2000
 	for name, open := range map[string]func(path string) (runs.Tenants, error){
@@ -21,13 +23,28 @@ func BenchmarkStores(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		defer tenants.Close()
 		store := runstest.Of(b, tenants, tenant.Default())
 		runstest.Put(b, store, 0, kept)
 		next := kept
 		b.Run(name+"/put", func(b *testing.B) {
 			for b.Loop() {
 				runstest.Put(b, store, next, next+1)
+				next++
+			}
+		})
+		b.Run(name+"/search", func(b *testing.B) {
+			for b.Loop() {
+				if page, _, err := store.List(b.Context(), 50, "", runs.Filter{Query: "nowhere"}); err != nil || len(page) != 0 {
+					b.Fatal(len(page), err)
+				}
+			}
+		})
+		keeper := runs.NewKeeper(tenants, func(_ *orchestratorv1.Run, err error) { b.Error(err) })
+		defer keeper.Close()
+		behind := runstest.Of(b, keeper, tenant.Default())
+		b.Run(name+"/keep", func(b *testing.B) {
+			for b.Loop() {
+				runstest.Put(b, behind, next, next+1)
 				next++
 			}
 		})

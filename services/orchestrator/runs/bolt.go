@@ -122,19 +122,9 @@ type shelf struct {
 	name []byte
 }
 
-// Put implements Store.
-func (s shelf) Put(run *orchestratorv1.Run) error {
-	value, err := proto.Marshal(run)
-	if err == nil {
-		err = s.put([]byte(run.GetId()), value)
-	}
-	if err != nil {
-		return fmt.Errorf("keep run %s: %w", run.GetId(), err)
-	}
-	return nil
-}
-
-func (s shelf) put(id, value []byte) error {
+// Put implements Store. All of them are one write to the disk: it is kept whole
+// or not at all.
+func (s shelf) Put(all ...*orchestratorv1.Run) error {
 	s.db.mu.Lock()
 	defer s.db.mu.Unlock()
 	count, counted := s.db.counts[string(s.name)]
@@ -146,11 +136,14 @@ func (s shelf) put(id, value []byte) error {
 		if !counted {
 			count = b.Stats().KeyN
 		}
-		if b.Get(id) == nil {
-			count++
-		}
-		if err := b.Put(id, value); err != nil {
-			return err
+		for _, run := range all {
+			isNew, err := put(b, run)
+			if err != nil {
+				return fmt.Errorf("keep run %s: %w", run.GetId(), err)
+			}
+			if isNew {
+				count++
+			}
 		}
 		c := b.Cursor()
 		for ; s.db.keep > 0 && count > s.db.keep; count-- {
@@ -163,10 +156,22 @@ func (s shelf) put(id, value []byte) error {
 		}
 		return nil
 	})
-	if err == nil {
-		s.db.counts[string(s.name)] = count
+	if err != nil {
+		return fmt.Errorf("keep %d runs: %w", len(all), err)
 	}
-	return err
+	s.db.counts[string(s.name)] = count
+	return nil
+}
+
+// put says whether there was no run of the id.
+func put(b *bbolt.Bucket, run *orchestratorv1.Run) (isNew bool, err error) {
+	id := []byte(run.GetId())
+	value, err := proto.Marshal(run)
+	if err != nil {
+		return false, err
+	}
+	isNew = b.Get(id) == nil
+	return isNew, b.Put(id, value)
 }
 
 // bucket is the tenant's, made where there is none.
@@ -221,8 +226,8 @@ func (s shelf) List(ctx context.Context, size int, before string, filter Filter)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			run := &orchestratorv1.Run{}
-			if err := proto.Unmarshal(v, run); err != nil {
+			run, err := outline(v)
+			if err != nil {
 				return fmt.Errorf("run %s: %w", k, err)
 			}
 			if !g.add(run) {

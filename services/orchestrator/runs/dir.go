@@ -100,14 +100,16 @@ func dayOf(id string) (string, bool) {
 }
 
 // Put implements Store.
-func (f folder) Put(run *orchestratorv1.Run) error {
-	if err := f.put(run); err != nil {
-		return fmt.Errorf("keep run %s: %w", run.GetId(), err)
+func (f folder) Put(all ...*orchestratorv1.Run) error {
+	var errs []error
+	for _, run := range all {
+		if err := f.put(run); err != nil {
+			errs = append(errs, fmt.Errorf("keep run %s: %w", run.GetId(), err))
+		} else if err := f.trim(); err != nil { // the run is kept all the same
+			f.dir.report(f.path, fmt.Errorf("remove the oldest runs: %w", err))
+		}
 	}
-	if err := f.trim(); err != nil { // the run is kept all the same
-		f.dir.report(f.path, fmt.Errorf("remove the oldest runs: %w", err))
-	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func (f folder) put(run *orchestratorv1.Run) error {
@@ -138,7 +140,7 @@ func (f folder) Get(id string) (*orchestratorv1.Run, error) {
 	if !ok {
 		return nil, fmt.Errorf("read run %q: %w", id, ErrNotFound)
 	}
-	run, err := f.read(day, id)
+	run, err := f.read(day, id, whole)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = ErrNotFound
 	}
@@ -148,13 +150,13 @@ func (f folder) Get(id string) (*orchestratorv1.Run, error) {
 	return run, nil
 }
 
-func (f folder) read(day, id string) (*orchestratorv1.Run, error) {
+func (f folder) read(day, id string, as func([]byte) (*orchestratorv1.Run, error)) (*orchestratorv1.Run, error) {
 	path := filepath.Join(f.path, day, id+suffix)
 	record, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	run, err := decode(record, id)
+	run, err := decode(record, id, as)
 	if err != nil {
 		f.dir.tell(path, err)
 	}
@@ -181,7 +183,7 @@ func (f folder) List(ctx context.Context, size int, before string, filter Filter
 	return g.page, g.next, nil
 }
 
-// each calls do with the runs older than before, newest first, until it returns
+// each calls do with the outlines of the runs older than before, newest first, until it returns
 // false.
 func (f folder) each(ctx context.Context, before string, do func(*orchestratorv1.Run) bool) error {
 	days, err := f.days()
@@ -204,7 +206,7 @@ func (f folder) each(ctx context.Context, before string, do func(*orchestratorv1
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			run, err := f.read(day, id)
+			run, err := f.read(day, id, outline)
 			if err == nil && !do(run) {
 				return nil
 			}

@@ -32,6 +32,7 @@ type Keeper struct {
 // entry is a run to keep, or a reader that waits for those before it.
 type entry struct {
 	run   *orchestratorv1.Run
+	of    tenant.ID
 	store Store
 	done  chan struct{}
 }
@@ -45,13 +46,42 @@ func NewKeeper(tenants Tenants, failed func(*orchestratorv1.Run, error)) *Keeper
 	return k
 }
 
+// work keeps what waits together, a tenant's runs with one write to the disk:
+// else no more questions could be answered a second than the disk has writes.
 func (k *Keeper) work() {
 	defer close(k.ended)
-	for e := range k.queue {
+	for first := range k.queue {
+		waiting := []entry{first}
+		for len(waiting) < maxWaiting && len(k.queue) > 0 {
+			waiting = append(waiting, <-k.queue)
+		}
+		k.keep(waiting)
+	}
+}
+
+func (k *Keeper) keep(waiting []entry) {
+	stores := map[tenant.ID]Store{}
+	together := map[tenant.ID][]*orchestratorv1.Run{}
+	for _, e := range waiting {
+		if e.done == nil {
+			stores[e.of] = e.store
+			together[e.of] = append(together[e.of], e.run)
+		}
+	}
+	for of, all := range together {
+		if stores[of].Put(all...) == nil {
+			continue
+		}
+		// One that cannot be kept does not take the others with it.
+		for _, run := range all {
+			if err := stores[of].Put(run); err != nil && k.failed != nil {
+				k.failed(run, err)
+			}
+		}
+	}
+	for _, e := range waiting {
 		if e.done != nil {
 			close(e.done)
-		} else if err := e.store.Put(e.run); err != nil && k.failed != nil {
-			k.failed(e.run, err)
 		}
 	}
 }
@@ -62,7 +92,7 @@ func (k *Keeper) Of(id tenant.ID) (Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return kept{k, store}, nil
+	return kept{k, id, store}, nil
 }
 
 func (k *Keeper) add(e entry) error {
@@ -102,13 +132,19 @@ func (k *Keeper) Close() error {
 // kept is one tenant's store behind a Keeper.
 type kept struct {
 	keeper *Keeper
+	of     tenant.ID
 	store  Store
 }
 
-// Put keeps a run, which must not be changed any more. It does not wait for the
+// Put keeps runs, which must not be changed any more. It does not wait for the
 // disk.
-func (s kept) Put(run *orchestratorv1.Run) error {
-	return s.keeper.add(entry{run: run, store: s.store})
+func (s kept) Put(all ...*orchestratorv1.Run) error {
+	for _, run := range all {
+		if err := s.keeper.add(entry{run: run, of: s.of, store: s.store}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Get implements Store.

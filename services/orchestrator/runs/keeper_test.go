@@ -2,6 +2,7 @@ package runs_test
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 
@@ -79,8 +80,12 @@ func TestClosingAKeeperLosesNothing(t *testing.T) {
 func TestAKeeperTellsOfRunsThatCouldNotBeKept(t *testing.T) {
 	var lost []error
 	k := runs.NewKeeper(open(t, file(t), 0), func(_ *orchestratorv1.Run, err error) { lost = append(lost, err) })
-	if err := runstest.Of(t, k, tenant.Default()).Put(&orchestratorv1.Run{}); err != nil { // without an id
+	store := runstest.Of(t, k, tenant.Default())
+	if err := store.Put(runstest.Run(0), &orchestratorv1.Run{}, runstest.Run(1)); err != nil { // one without an id
 		t.Fatal(err)
+	}
+	if ids, _ := runstest.All(t, store, 9, runs.Filter{}); !slices.Equal(ids, runstest.IDs(1, 0)) {
+		t.Errorf("of those beside it %q are kept", ids)
 	}
 	if err := k.Close(); err != nil {
 		t.Fatal(err)

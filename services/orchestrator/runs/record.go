@@ -36,8 +36,9 @@ func encode(run *orchestratorv1.Run) ([]byte, error) {
 	return protowire.AppendFixed32(record, sum), nil
 }
 
-// decode reads the record of the run with an id. The error is ErrDamaged.
-func decode(record []byte, id string) (*orchestratorv1.Run, error) {
+// decode reads the record of the run with an id, whole or in outline. The error
+// is ErrDamaged.
+func decode(record []byte, id string, as func([]byte) (*orchestratorv1.Run, error)) (*orchestratorv1.Run, error) {
 	n := len(record) - sumSize
 	if n < 0 {
 		return nil, fmt.Errorf("%w: it has %d bytes", ErrDamaged, len(record))
@@ -50,8 +51,8 @@ func decode(record []byte, id string) (*orchestratorv1.Run, error) {
 	if got := crc32.Checksum(record[:n], castagnoli); got != want {
 		return nil, fmt.Errorf("%w: its checksum is %08x, want %08x", ErrDamaged, got, want)
 	}
-	run := &orchestratorv1.Run{}
-	if err := proto.Unmarshal(record[:n], run); err != nil {
+	run, err := as(record[:n])
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if run.GetId() != id {

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
@@ -19,7 +20,7 @@ func TestARecordIsARunToWhoeverReadsTheContract(t *testing.T) {
 	if err := (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(record, plain); err != nil || !proto.Equal(plain, run) {
 		t.Errorf("it is %v, %v", plain, err)
 	}
-	if got, err := decode(record, "01"); err != nil || !proto.Equal(got, run) || len(got.ProtoReflect().GetUnknown()) > 0 {
+	if got, err := decode(record, "01", whole); err != nil || !proto.Equal(got, run) || len(got.ProtoReflect().GetUnknown()) > 0 {
 		t.Errorf("it is read back as %v, %v", got, err)
 	}
 }
@@ -33,9 +34,36 @@ func FuzzDecode(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		run, err := decode(data, "01")
+		run, err := decode(data, "01", whole)
 		if (err == nil) != (run.GetId() == "01") || err != nil && !errors.Is(err, ErrDamaged) {
 			t.Errorf("got %v, %v", run, err)
 		}
 	})
+}
+
+func TestAnOutlineIsTheRunWithoutItsDetails(t *testing.T) {
+	for name, graphs := range map[string]*orchestratorv1.Run{
+		"pg-akv": {Graphs: &orchestratorv1.Run_PgAkv{PgAkv: &orchestratorv1.PgAkvGraphs{Cypher: "CREATE"}}},
+		"ger":    {Graphs: &orchestratorv1.Run_Ger{Ger: &orchestratorv1.GerGraphs{}}},
+		"auto":   {Graphs: &orchestratorv1.Run_Auto{Auto: &orchestratorv1.AutoGraphs{}}},
+		"none":   {},
+	} {
+		want := &orchestratorv1.Run{
+			Id: "01", Question: "why", Text: "because", Subject: "ci", Partial: true, Answers: []*orchestratorv1.Answer{{Answer: "a"}, {Answer: "b"}},
+			OtherKgs: []*graphv1.KnowledgeGraphRef{{Name: "rivers"}}, StandaloneQuestion: "why so",
+		}
+		run := proto.CloneOf(want)
+		run.Graphs = graphs.Graphs
+		run.Stages, run.Spans = []*orchestratorv1.StageReport{{}, {}}, []*orchestratorv1.Span{{Name: "s"}}
+		data, err := proto.Marshal(run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := outline(data); err != nil || !proto.Equal(got, want) || len(got.ProtoReflect().GetUnknown()) > 0 {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+		if _, err := outline(data[:len(data)-1]); err == nil {
+			t.Errorf("%s: one that was cut is read", name)
+		}
+	}
 }

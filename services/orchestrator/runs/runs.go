@@ -31,8 +31,9 @@ type Tenants interface {
 // most as many are kept as it was opened for, and the oldest go first. Safe for
 // concurrent use.
 type Store interface {
-	// Put keeps a run under its id. It is on disk when Put returns.
-	Put(*orchestratorv1.Run) error
+	// Put keeps runs under their ids. They are on disk when Put returns; where
+	// it fails, some of them may be.
+	Put(...*orchestratorv1.Run) error
 	// Get reads a run. The error is ErrNotFound where there is none.
 	Get(id string) (*orchestratorv1.Run, error)
 	// List returns up to size runs older than before (an id; empty begins with
@@ -93,7 +94,8 @@ type gathering struct {
 	next   string
 }
 
-// add takes the next older run in. It returns false once the page is full.
+// add takes the next older run in, an outline. It returns false once the page
+// is full.
 func (g *gathering) add(run *orchestratorv1.Run) bool {
 	if !g.filter.takes(run) {
 		return true
@@ -102,7 +104,6 @@ func (g *gathering) add(run *orchestratorv1.Run) bool {
 		g.next = g.page[g.size-1].GetId()
 		return false
 	}
-	run.Graphs, run.Stages, run.Spans = nil, nil, nil
 	g.page = append(g.page, run)
 	return true
 }
