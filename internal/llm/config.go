@@ -1,8 +1,10 @@
 package llm
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"time"
 )
@@ -45,6 +47,8 @@ type Config struct {
 	// CapturePrompts puts prompt and answer texts into traces. Off by default:
 	// they hold what users ask.
 	CapturePrompts bool `koanf:"capture_prompts"`
+	// Dial makes connections in the place of the system; nil leaves them to it.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error) `koanf:"-"`
 }
 
 // Endpoint is one place to ask.

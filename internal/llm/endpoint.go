@@ -30,7 +30,7 @@ type endpoint struct {
 func newEndpoint(e Endpoint, spare bool, cfg Config, log *slog.Logger) *endpoint {
 	conf := openai.DefaultConfig(e.APIKey)
 	conf.BaseURL = e.BaseURL
-	conf.HTTPClient = newDoer(cfg.MaxInFlight)
+	conf.HTTPClient = newDoer(cfg)
 	// Lines without data between two pieces: providers keep a stream alive so.
 	conf.EmptyMessagesLimit = 100_000
 	return &endpoint{

@@ -48,9 +48,12 @@ var (
 // doer sends the library's requests with what an exchange adds.
 type doer struct{ client http.Client }
 
-func newDoer(inFlight int) *doer {
+func newDoer(cfg Config) *doer {
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConnsPerHost = inFlight
+	t.MaxIdleConnsPerHost = cfg.MaxInFlight
+	if cfg.Dial != nil {
+		t.DialContext, t.Proxy = cfg.Dial, nil
+	}
 	return &doer{client: http.Client{
 		Transport: t,
 		// A redirected POST becomes a GET or takes the key elsewhere.

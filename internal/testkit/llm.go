@@ -38,13 +38,20 @@ type LLM struct {
 // NewLLM starts a scripted server on a loopback port; it stops with the test.
 func NewLLM(tb testing.TB) *LLM {
 	tb.Helper()
+	m := NewScript(tb)
+	m.Start()
+	tb.Cleanup(m.Kill)
+	return m
+}
+
+// NewScript is a scripted server without a port, for whoever has a listener of
+// their own: it answers by ServeHTTP.
+func NewScript(tb testing.TB) *LLM {
 	m := &LLM{tb: tb, addr: "127.0.0.1:0", ended: make(chan struct{})}
 	m.arrived.L = &m.mu
-	m.Start()
 	tb.Cleanup(func() {
 		close(m.ended)
 		m.arrived.Broadcast()
-		m.Kill()
 	})
 	return m
 }
