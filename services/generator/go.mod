@@ -9,6 +9,7 @@ require (
 	github.com/cucumber/messages/go/v28 v28.0.0
 	github.com/triplemesh/triplemesh/internal v0.0.0
 	google.golang.org/grpc v1.85.0
+	pgregory.net/rapid v1.3.0
 )
 
 require (

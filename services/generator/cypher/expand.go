@@ -68,7 +68,7 @@ func (m *matcher) neighbours(s *matchStep, from *Node, visit func(*Relationship,
 		}
 		if len(far) < len(near) {
 			return m.fitting(s, far, func(r *Relationship) bool {
-				return r.other(to) != from && to != from || visit(r, to)
+				return r.other(to) != from || visit(r, to)
 			})
 		}
 	}

@@ -77,6 +77,9 @@ func FuzzRun(f *testing.F) {
 			t.Fatal(err)
 		}
 		_, err := g.Run(ctx, query, map[string]Value{"p": int64(1)})
+		if nodes, rels := len(g.Nodes()), len(g.Relationships()); nodes > small.Nodes || rels > small.Relationships {
+			t.Fatalf("%q left %d nodes and %d relationships", query, nodes, rels)
+		}
 		var failure *Error
 		var limit *LimitError
 		switch {

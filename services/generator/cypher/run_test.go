@@ -71,6 +71,8 @@ func TestRun(t *testing.T) {
 		{"a clause does not see its own writes", "CREATE (), ()", "MATCH (n) CREATE () WITH n MATCH (m) RETURN count(*)", "8"},
 		{"match follows a path both ways", "CREATE (:A)-[:R]->(:B)-[:R]->(:C)", "MATCH (a:A)-[:R*2]-(c) MATCH (c)<--(b)<--(a) RETURN labels(b)", "['B']"},
 		{"a relationship matches once in a pattern", "CREATE (a)-[:R]->(b)", "MATCH (a)--(b)--(c) RETURN count(*)", "0"},
+		{"what comes in at a node is no loop there", "CREATE (:A)-[:R]->(b:B), (b)-[:R]->(), (b)-[:R]->()", "MATCH (b:B) MATCH (b)-[:R]->(b) RETURN count(*)", "0"},
+		{"merge makes a loop where something else comes in", "CREATE (:A)-[:R]->(b:B), (b)-[:R]->(), (b)-[:R]->()", "MATCH (b:B) MERGE (b)-[r:R]->(b) RETURN startNode(r) = endNode(r)", "true"},
 		{"the far end may be known already", "CREATE (h:H), (x:X) WITH h, x UNWIND range(1, 9) AS i CREATE (h)-[:R]->() CREATE (h)-[:R {k: i}]->(x)", "MATCH (x:X), (h:H) MATCH (h)-[r:R]->(x) RETURN count(r)", "9"},
 		{"properties of a pattern may read its other nodes", "CREATE ({i: 1})-[:R]->({j: 1}), ({i: 2})-[:R]->({j: 3})", "MATCH (b {j: a.i})<--(a) RETURN a.i", "1"},
 		{"numbers are found by value and not by type", "CREATE ({n: 1}), ({n: 1.5})", "MATCH (a {n: 1.0}) RETURN a.n", "1"},
