@@ -1,7 +1,6 @@
 package prune
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -56,43 +55,5 @@ func TestPrune(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestPruneLosesNothingAndDoesNotDependOnOrder(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 200 {
-		var in []Hit
-		for range r.IntN(30) {
-			in = append(in, Hit{store.EntityID(r.IntN(8)), float32(r.IntN(10)) / 10})
-		}
-		k, threshold := r.IntN(6), float32(r.IntN(10))/10
-		shuffled := slices.Clone(in)
-		r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		for _, rule := range []func([]Hit, int, float32) ([]Subject, []Dropped){Paper, Best} {
-			kept, dropped := rule(in, k, threshold)
-			keptAgain, droppedAgain := rule(shuffled, k, threshold)
-			for i := range kept {
-				if kept[i].Entity != keptAgain[i].Entity {
-					t.Fatalf("kept %v, after a shuffle %v", kept, keptAgain)
-				}
-			}
-			if len(dropped) != len(droppedAgain) {
-				t.Fatalf("dropped %v, after a shuffle %v", dropped, droppedAgain)
-			}
-			n := 0
-			for _, s := range kept {
-				n += s.Hits
-				if s.Confidence < threshold {
-					t.Fatalf("kept %+v under %v", s, threshold)
-				}
-			}
-			for _, d := range dropped {
-				n += d.Hits
-			}
-			if n != len(in) || len(kept) > k {
-				t.Fatalf("%d hits accounted for of %d, %d subjects kept of at most %d", n, len(in), len(kept), k)
-			}
-		}
 	}
 }
