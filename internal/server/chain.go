@@ -32,7 +32,7 @@ func newChain(cfg Config, peers policy, gate *auth.Gate, audit *audit, tel *tele
 	if err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
-	validation, err := newValidation(tel.Service())
+	validation, err := newValidation(cfg.Validator, tel.Service())
 	if err != nil {
 		return nil, fmt.Errorf("validation: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"time"
 
+	"buf.build/go/protovalidate"
 	"github.com/triplemesh/triplemesh/internal/auth"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -60,6 +61,9 @@ type Config struct {
 	TLS TLSConfig `koanf:"tls"`
 	// Credentials secure the connections in place of TLS; nil leaves that to it.
 	Credentials credentials.TransportCredentials `koanf:"-"`
+	// Validator checks messages by the rules in the contract; nil makes one. It
+	// keeps what it read of the rules, so servers in one process may share it.
+	Validator protovalidate.Validator `koanf:"-"`
 	// Options are added after the server's own.
 	Options []grpc.ServerOption `koanf:"-"`
 }

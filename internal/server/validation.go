@@ -19,10 +19,12 @@ type validation struct {
 	stage     string
 }
 
-func newValidation(stage string) (*validation, error) {
-	v, err := protovalidate.New()
-	if err != nil {
-		return nil, err
+func newValidation(v protovalidate.Validator, stage string) (*validation, error) {
+	if v == nil {
+		var err error
+		if v, err = protovalidate.New(); err != nil {
+			return nil, err
+		}
 	}
 	return &validation{v, stage}, nil
 }
