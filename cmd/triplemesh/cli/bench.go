@@ -7,7 +7,14 @@ import (
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
 )
 
+// benchCommand is what can be measured: the retrieval engine, where no other
+// word follows, and a mesh under load.
 type benchCommand struct {
+	Engine benchEngineCommand `cmd:"" default:"withargs" help:"Measure the retrieval engine beside its peers."`
+	Load   benchLoadCommand   `cmd:"" help:"Ask a mesh many questions at a stated rate, and measure what becomes of them."`
+}
+
+type benchEngineCommand struct {
 	Only      []string `placeholder:"NAME" help:"Measure only this: search, bits, large, encode, ground, walk or load. May be given again."`
 	Triples   string   `type:"existingfile" placeholder:"FILE" help:"Triples to load, for all but search, large and load."`
 	Questions string   `type:"existingfile" placeholder:"FILE" help:"Questions about them, JSON Lines, for bits and ground."`
@@ -27,7 +34,7 @@ type benchCommand struct {
 }
 
 // Run measures the retrieval engine and its peers in one run.
-func (c *benchCommand) Run(p *program) error {
+func (c *benchEngineCommand) Run(p *program) error {
 	for flag, n := range map[string]int{"--vectors": c.Vectors, "--large": c.Large, "--lines": c.Lines, "--dims": c.Dims, "--rounds": c.Rounds} {
 		if n < 1 {
 			return exitError{exitUsage, fmt.Errorf("%s: must be at least 1, is %d", flag, n)}

@@ -55,7 +55,7 @@ type commands struct {
 	Eval       evalCommand       `cmd:"" help:"Measure a method on questions with known answers."`
 	Calibrate  calibrateCommand  `cmd:"" help:"Find the thresholds for a knowledge graph and an encoder, and write them into the configuration."`
 	Export     exportCommand     `cmd:"" help:"Write examples to fine-tune a model with."`
-	Bench      benchCommand      `cmd:"" help:"Measure the retrieval engine beside its peers."`
+	Bench      benchCommand      `cmd:"" help:"Measure the retrieval engine beside its peers, or a mesh under load."`
 	Certs      certsCommand      `cmd:"" help:"Make certificates for a mesh, and look at them."`
 	Token      tokenCommand      `cmd:"" help:"Make, list and revoke the tokens of those who may call a mesh."`
 	Doctor     doctorCommand     `cmd:"" help:"Look what is there, what is missing, and how to mend it."`

@@ -79,14 +79,19 @@ func (p *program) reachable(addr, name string) error {
 // runLocal runs services at free loopback ports until the returned function
 // is called.
 func (p *program) runLocal(targets []string) (m *mesh.Mesh, end func() error, err error) {
-	line := p.status()
-	defer line.Clear()
 	// Nobody else is talked to from here on, and this mesh asks for nothing.
 	p.access = accessFlags{}
-	m, err = mesh.New(mesh.Options{
-		Home: p.home, Targets: targets, Sources: p.sources, Private: true, Trusting: true, Quiet: true,
-		Log: p.stderr, Tell: func(s string) { line.set("%s", s) },
+	return p.runMesh(mesh.Options{
+		Home: p.home, Targets: targets, Sources: p.sources, Private: true, Trusting: true, Quiet: true, Log: p.stderr,
 	})
+}
+
+// runMesh runs a mesh in this process until the returned function is called.
+func (p *program) runMesh(o mesh.Options) (m *mesh.Mesh, end func() error, err error) {
+	line := p.status()
+	defer line.Clear()
+	o.Tell = func(s string) { line.set("%s", s) }
+	m, err = mesh.New(o)
 	if err != nil {
 		return nil, nil, exitError{exitUsage, err}
 	}
