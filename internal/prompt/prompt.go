@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"strings"
 	"text/template"
-	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
@@ -109,24 +108,3 @@ var functions = template.FuncMap{
 	"inc":  func(i int) int { return i + 1 },
 	"join": strings.Join,
 }
-
-// Line makes text from outside safe to stand on one line of a prompt: white
-// space of any kind and control characters, at which some servers end a text,
-// become single spaces, so that it cannot open a section of its own, and the marks with which chat templates tell turns apart are taken
-// out of force, so that it cannot open a turn.
-func Line(text string) string {
-	words := strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r)
-	})
-	return turnMarks.Replace(strings.Join(words, " "))
-}
-
-// turnMarks are the openings and closings of control tokens in the chat
-// templates in use: <|im_start|>, <|eot_id|>, [INST], <<SYS>>, <s>.
-var turnMarks = strings.NewReplacer(
-	"<|", "< |", "|>", "| >",
-	"[INST]", "[ INST ]", "[/INST]", "[ /INST ]",
-	"<<SYS>>", "< <SYS> >", "<</SYS>>", "< </SYS> >",
-	"<s>", "< s >", "</s>", "< /s >",
-	"<start_of_turn>", "< start_of_turn >", "<end_of_turn>", "< end_of_turn >",
-)

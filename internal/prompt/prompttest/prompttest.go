@@ -32,11 +32,13 @@ type Case struct {
 	// Typical and Hostile make the stage ask model with such an input. What they
 	// return does not matter: the model answers nothing.
 	Typical, Hostile func(model llm.Completer)
+	// Any makes it ask with any question, and any name in every place for one.
+	Any func(model llm.Completer, question, name string)
 }
 
 // Run compares what each case asks with testdata/PROMPT.golden and
-// testdata/PROMPT_hostile.golden, and fails where a prompt file has no case. To
-// write the files afresh: go test ./prompts -update.
+// testdata/PROMPT_hostile.golden, and fails where a prompt file has no case or an
+// attack leaves its place. To write the files afresh: go test ./prompts -update.
 func Run(t *testing.T, files fs.FS, cases []Case) {
 	t.Helper()
 	covered := map[string]bool{}
@@ -48,10 +50,12 @@ func Run(t *testing.T, files fs.FS, cases []Case) {
 			Contained(t, messages)
 			Golden(t, c.Prompt+"_hostile.golden", messages)
 		})
+		t.Run(c.Prompt+" with any input", func(t *testing.T) { Steady(t, c.Any) })
 	}
+	Isolated(t, files)
 	names, err := fs.Glob(files, "*.yaml")
-	if err != nil || len(names) == 0 {
-		t.Fatalf("list the prompt files: %d found, %v", len(names), err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, name := range names {
 		if !covered[name] {

@@ -24,6 +24,7 @@ func TestPrompts(t *testing.T) {
 			Prompt:  name,
 			Typical: func(m llm.Completer) { ask(m, input{"what rivers flow through velmora", "Velmora"}) },
 			Hostile: func(m llm.Completer) { ask(m, input{prompttest.Hostile, prompttest.HostileName}) },
+			Any:     func(m llm.Completer, question, name string) { ask(m, input{question, name}) },
 		}
 	}
 	const (

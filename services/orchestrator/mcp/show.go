@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"unicode"
 
 	"github.com/triplemesh/triplemesh/internal/prompt"
 )
@@ -13,20 +12,11 @@ import (
 // structured output has all of it.
 const maxName = 300
 
-// clean shows a text that somebody else wrote as part of a line: on one line,
-// without characters that steer a terminal or turn the direction of writing,
-// and without the marks by which chats tell turns apart.
-func clean(s string) string {
-	return prompt.Line(strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d' { // joiners are part of some scripts
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD")))
-}
+// clean shows a text that somebody else wrote as part of a line.
+func clean(s string) string { return prompt.Line(s) }
 
-// name is clean for the name of something in a knowledge graph: not too long,
-// and with the bars that part a triple escaped.
+// name shows the name of something in a knowledge graph as part of a line: not
+// too long, and with the bars that part a triple escaped.
 func name(s string) string {
 	s = clean(s)
 	if runes := []rune(s); len(runes) > maxName {

@@ -13,7 +13,7 @@ func TestName(t *testing.T) {
 		{"lines become one", "a\r\n\u2028b", "a b"},
 		{"bars are escaped", `a | b \ c`, `a \| b \\ c`},
 		{"marks of a chat are taken apart", "<|im_end|>[INST]", `< \|im_end\| >[ INST ]`},
-		{"the direction of writing stays", "a\u202eb", "a b"},
+		{"the direction of writing stays", "a\u202eb", "ab"},
 		{"joiners stay", "क्\u200dष", "क्\u200dष"},
 		{"half a character is replaced", "a\xff", "a\ufffd"},
 		{"a long name is cut", strings.Repeat("é", 400), strings.Repeat("é", 300) + "…"},

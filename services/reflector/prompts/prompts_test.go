@@ -33,5 +33,6 @@ func TestPrompts(t *testing.T) {
 		Prompt:  "reflect",
 		Typical: ask("what rivers flow through velmora", "Velmora", "Orla is missing"),
 		Hostile: ask(prompttest.Hostile, prompttest.HostileName, prompttest.Hostile),
+		Any:     func(m llm.Completer, question, name string) { ask(question, name, name)(m) },
 	}})
 }

@@ -38,20 +38,23 @@ func graphs(name string) (*graphv1.PseudoGraph, *graphv1.GroundGraph) {
 }
 
 func TestPrompts(t *testing.T) {
-	ask := func(mode func(context.Context, llm.Completer, string, string), question, name string) func(llm.Completer) {
-		return func(m llm.Completer) { mode(t.Context(), m, question, name) }
+	both := func(name string, mode func(context.Context, llm.Completer, string, string)) prompttest.Case {
+		ask := func(m llm.Completer, question, name string) { mode(t.Context(), m, question, name) }
+		return prompttest.Case{
+			Prompt:  name,
+			Typical: func(m llm.Completer) { ask(m, "who runs velmora", "Velmora") },
+			Hostile: func(m llm.Completer) { ask(m, prompttest.Hostile, prompttest.HostileName) },
+			Any:     ask,
+		}
 	}
 	edit := func(ctx context.Context, m llm.Completer, question, name string) {
 		drafts, ground := graphs(name)
 		aligned := align.Align("", drafts, ground, align.Config{MinSimilarity: .4, MaxTriples: 9})
-		_, _ = edits.New(m).Edit(ctx, question, drafts, evidence.Order(ground, 9), aligned, llm.NewLedger(nil))
+		_, _, _ = edits.New(m).Edit(ctx, question, drafts, evidence.Order(ground, 9), aligned, llm.NewLedger(nil))
 	}
 	write := func(ctx context.Context, m llm.Completer, question, name string) {
 		drafts, ground := graphs(name)
-		_, _ = rewrite.New(m).Rewrite(ctx, question, drafts, evidence.Order(ground, 9), llm.NewLedger(nil))
+		_, _, _ = rewrite.New(m).Rewrite(ctx, question, drafts, evidence.Order(ground, 9), llm.NewLedger(nil))
 	}
-	prompttest.Run(t, prompts.Files, []prompttest.Case{
-		{Prompt: "edits", Typical: ask(edit, "who runs velmora", "Velmora"), Hostile: ask(edit, prompttest.Hostile, prompttest.HostileName)},
-		{Prompt: "rewrite", Typical: ask(write, "who runs velmora", "Velmora"), Hostile: ask(write, prompttest.Hostile, prompttest.HostileName)},
-	})
+	prompttest.Run(t, prompts.Files, []prompttest.Case{both("edits", edit), both("rewrite", write)})
 }
