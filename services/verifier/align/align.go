@@ -60,12 +60,10 @@ type evidence struct {
 func Align(question string, drafts *graphv1.PseudoGraph, ground *graphv1.GroundGraph, cfg Config) Alignment {
 	pool := collect(question, ground, cfg.NameWeight)
 	var out Alignment
-	var unverified []*graphv1.FixedTriple
 	for i, draft := range drafts.GetTriples() {
 		best := nearest(pool, i, draft, cfg)
 		if best == nil {
 			out.Edits = append(out.Edits, &graphv1.Edit{Kind: graphv1.EditKind_EDIT_KIND_KEEP, Before: draft, After: draft})
-			unverified = append(unverified, &graphv1.FixedTriple{Triple: draft, Status: graphv1.TripleStatus_TRIPLE_STATUS_UNVERIFIED})
 			continue
 		}
 		best.used = true
@@ -79,7 +77,7 @@ func Align(question string, drafts *graphv1.PseudoGraph, ground *graphv1.GroundG
 			})
 		}
 	}
-	out.FixedGraph = &graphv1.FixedGraph{Triples: append(unverified, supported(pool)...)}
+	out.FixedGraph = &graphv1.FixedGraph{Triples: append(unverified(out.Edits), supported(pool)...)}
 	return out
 }
 
