@@ -17,7 +17,7 @@ DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
 # What protos must not break: the last published main, where git knows one.
 BASE ?= $(shell git rev-parse -q --verify refs/remotes/origin/main >/dev/null && echo refs/remotes/origin/main)
 
-.PHONY: help demo build setup test examples-test store-test neo4j-test weaviate-test lint generate rest-test openai-test fuzz soak bench images k8s-check k8s-test console console-check console-test tools clean
+.PHONY: help demo build setup test examples-test store-test neo4j-test weaviate-test lint generate rest-test openai-test fuzz soak bench images sbom k8s-check k8s-test console console-check console-test tools clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -118,6 +118,9 @@ images: build ## Build a container image for each service into .cache/images; RE
 	bin/triplemesh setup --no-model --no-model-server
 	go run ./deploy/images -version $(VERSION) -revision $$(git rev-parse HEAD) -tag $(or $(TAG),dev) \
 	  $(if $(REGISTRY),-repository $(REGISTRY) -push)
+
+sbom: build ## Write what each program is made of into .cache/sbom (SPDX), and docs/licences.md.
+	go run ./deploy/sbom -version $(VERSION) -licences docs/licences.md
 
 k8s-check: ## Render every manifest and check it, with no cluster.
 	go test -count=1 ./deploy/k8s

@@ -4,20 +4,30 @@ go 1.26.0
 
 require (
 	github.com/google/go-containerregistry v0.22.1
+	github.com/google/licensecheck v0.3.1
 	github.com/prometheus/otlptranslator v1.0.0
 	github.com/prometheus/prometheus v0.313.0
+	github.com/spdx/tools-golang v0.5.7
 	github.com/triplemesh/triplemesh/internal v0.0.0
-	github.com/triplemesh/triplemesh/services/evaluator v0.0.0-00010101000000-000000000000
-	github.com/triplemesh/triplemesh/services/generator v0.0.0-00010101000000-000000000000
-	github.com/triplemesh/triplemesh/services/orchestrator v0.0.0-00010101000000-000000000000
-	github.com/triplemesh/triplemesh/services/reflector v0.0.0-00010101000000-000000000000
-	github.com/triplemesh/triplemesh/services/retriever v0.0.0-00010101000000-000000000000
-	github.com/triplemesh/triplemesh/services/verifier v0.0.0-00010101000000-000000000000
+	github.com/triplemesh/triplemesh/services/evaluator v0.0.0
+	github.com/triplemesh/triplemesh/services/generator v0.0.0
+	github.com/triplemesh/triplemesh/services/orchestrator v0.0.0
+	github.com/triplemesh/triplemesh/services/reflector v0.0.0
+	github.com/triplemesh/triplemesh/services/retriever v0.0.0
+	github.com/triplemesh/triplemesh/services/verifier v0.0.0
 	golang.org/x/crypto/x509roots/fallback v0.0.0-20261030153154-30a33513ff6d
+	golang.org/x/mod v0.41.0
 	k8s.io/api v0.36.3
 	sigs.k8s.io/kustomize/api v0.21.2
 	sigs.k8s.io/kustomize/kyaml v0.21.2
 	sigs.k8s.io/yaml v1.6.0
+)
+
+require (
+	github.com/anchore/go-struct-converter v0.1.0 // indirect
+	github.com/clipperhouse/uax29/v2 v2.2.0 // indirect
+	github.com/mattn/go-runewidth v0.0.31 // indirect
+	golang.org/x/term v0.46.0 // indirect
 )
 
 require (
@@ -87,6 +97,7 @@ require (
 	github.com/segmentio/encoding v0.5.4 // indirect
 	github.com/sirupsen/logrus v1.9.4 // indirect
 	github.com/spiffe/go-spiffe/v2 v2.9.0 // indirect
+	github.com/triplemesh/triplemesh/cmd/triplemesh v0.0.0
 	github.com/triplemesh/triplemesh/proto v0.0.0 // indirect
 	github.com/valyala/fastjson v1.6.10 // indirect
 	github.com/weaviate/weaviate v1.35.2 // indirect
@@ -160,3 +171,5 @@ replace github.com/triplemesh/triplemesh/services/evaluator => ../services/evalu
 replace github.com/triplemesh/triplemesh/services/reflector => ../services/reflector
 
 replace github.com/triplemesh/triplemesh/services/orchestrator => ../services/orchestrator
+
+replace github.com/triplemesh/triplemesh/cmd/triplemesh => ../cmd/triplemesh

@@ -9,6 +9,8 @@ type image struct {
 	program string
 	// cgo: the program is linked dynamically, and its libraries come along.
 	cgo bool
+	// console: the program serves the console, which is compiled into it.
+	console bool
 	// files come along too.
 	files []file
 	// limit is the most bytes unpacked; 0 sets none.
@@ -30,13 +32,13 @@ const small = 30_000_000
 // images are the stages, and the command line for jobs.
 func images() []image {
 	return []image{
-		stage("orchestrator", "Answers questions by the other stages", 0),
+		orchestrator(),
 		stage("generator", "Drafts pseudo-graphs, relation paths, candidates and answers", 0),
 		stage("verifier", "Corrects pseudo-graphs by evidence", small),
 		stage("evaluator", "Judges candidate answers", small),
 		stage("reflector", "Weighs candidates and verdicts", small),
 		retriever(),
-		{name: "triplemesh", title: "Command line of the mesh", program: "./cmd/triplemesh", cgo: true},
+		{name: "triplemesh", title: "Command line of the mesh", program: "./cmd/triplemesh", cgo: true, console: true},
 		forTests("scripted-llm", "Answers as a model server, by script"),
 		forTests("trace-sink", "Keeps traces for a look into them"),
 		forTests("load", "Asks a mesh and counts what came of it"),
@@ -49,6 +51,12 @@ func forTests(name, title string) image {
 
 func stage(name, title string, limit int64) image {
 	return image{name: name, title: title, program: "./services/" + name + "/cmd/" + name, limit: limit}
+}
+
+func orchestrator() image {
+	i := stage("orchestrator", "Answers questions by the other stages", 0)
+	i.console = true
+	return i
 }
 
 // retriever carries its encoder, so that a pod is ready without fetching

@@ -2,8 +2,8 @@ package main
 
 import (
 	"archive/tar"
+	"bytes"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"io"
 	"maps"
@@ -17,6 +17,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	spdx "github.com/spdx/tools-golang/json"
+	"github.com/spdx/tools-golang/spdx/v2/v2_3"
 )
 
 var here = source{root: "..", version: "v1", revision: "abc"}
@@ -144,23 +146,24 @@ func TestAnImageHoldsItsProgramAndLittleElse(t *testing.T) {
 
 func TestTheBillNamesModulesAndFiles(t *testing.T) {
 	_, bill := built(t, hello(t))
-	var doc document
-	if err := json.Unmarshal(bill, &doc); err != nil {
+	doc, err := spdx.Read(bytes.NewReader(bill))
+	if err != nil {
 		t.Fatal(err)
 	}
-	said := map[string]pkg{}
+	said := map[string]*v2_3.Package{}
 	for _, p := range doc.Packages {
-		said[p.Name] = p
+		said[p.PackageName] = p
 	}
 	module := said["golang.org/x/crypto/x509roots/fallback"]
-	if module.Version == "" || len(module.Refs) != 1 || !strings.HasPrefix(module.Refs[0].Locator, "pkg:golang/golang.org/x/crypto/x509roots/fallback@v") {
+	if module == nil || len(module.PackageExternalReferences) != 1 || module.PackageLicenseDeclared != "BSD-3-Clause" ||
+		!strings.HasPrefix(module.PackageExternalReferences[0].Locator, "pkg:golang/golang.org/x/crypto/x509roots/fallback@v") {
 		t.Errorf("module %+v", module)
 	}
-	if f := said["a file"]; len(f.Checksums) != 1 || f.Licence != "MIT" {
+	if f := said["a file"]; f == nil || len(f.PackageChecksums) != 1 || f.PackageLicenseDeclared != "MIT" {
 		t.Errorf("file %+v", f)
 	}
-	if !strings.HasPrefix(said["stdlib"].Version, "go1.") {
-		t.Errorf("standard library %+v", said["stdlib"])
+	if std := said["stdlib"]; std == nil || !strings.HasPrefix(std.PackageVersion, "go1.") {
+		t.Errorf("standard library %+v", std)
 	}
 	if len(doc.Relationships) != len(doc.Packages) {
 		t.Errorf("%d relationships for %d packages", len(doc.Relationships), len(doc.Packages))

