@@ -12,7 +12,6 @@ import (
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/triplemesh/triplemesh/internal/tenant"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -166,7 +165,7 @@ func (s shelf) Put(all ...*orchestratorv1.Run) error {
 // put says whether there was no run of the id.
 func put(b *bbolt.Bucket, run *orchestratorv1.Run) (isNew bool, err error) {
 	id := []byte(run.GetId())
-	value, err := proto.Marshal(run)
+	value, err := encode(run)
 	if err != nil {
 		return false, err
 	}
@@ -186,9 +185,8 @@ func (s shelf) bucket(tx *bbolt.Tx) (*bbolt.Bucket, error) {
 }
 
 // Get implements Store.
-func (s shelf) Get(id string) (*orchestratorv1.Run, error) {
-	run := &orchestratorv1.Run{}
-	err := s.db.view(func(tx *bbolt.Tx) error {
+func (s shelf) Get(id string) (run *orchestratorv1.Run, err error) {
+	err = s.db.view(func(tx *bbolt.Tx) (err error) {
 		b := tx.Bucket(s.name)
 		if b == nil {
 			return ErrNotFound
@@ -197,7 +195,8 @@ func (s shelf) Get(id string) (*orchestratorv1.Run, error) {
 		if value == nil {
 			return ErrNotFound
 		}
-		return proto.Unmarshal(value, run)
+		run, err = decodeKept(value, id, whole)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", id, err)
@@ -205,7 +204,8 @@ func (s shelf) Get(id string) (*orchestratorv1.Run, error) {
 	return run, nil
 }
 
-// List implements Store.
+// List implements Store. A damaged run is passed over: Get says what is wrong
+// with it.
 func (s shelf) List(ctx context.Context, size int, before string, filter Filter) ([]*orchestratorv1.Run, string, error) {
 	g := gathering{size: size, filter: filter}
 	err := s.db.view(func(tx *bbolt.Tx) error {
@@ -226,11 +226,7 @@ func (s shelf) List(ctx context.Context, size int, before string, filter Filter)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			run, err := outline(v)
-			if err != nil {
-				return fmt.Errorf("run %s: %w", k, err)
-			}
-			if !g.add(run) {
+			if run, err := decodeKept(v, string(k), outline); err == nil && !g.add(run) {
 				return nil
 			}
 		}

@@ -36,6 +36,17 @@ func encode(run *orchestratorv1.Run) ([]byte, error) {
 	return protowire.AppendFixed32(record, sum), nil
 }
 
+// decodeKept is decode for a record of a database: builds before the checksum
+// kept the run alone.
+func decodeKept(record []byte, id string, as func([]byte) (*orchestratorv1.Run, error)) (*orchestratorv1.Run, error) {
+	if n := len(record) - sumSize; n >= 0 {
+		if number, kind, _ := protowire.ConsumeTag(record[n:]); number == sumField && kind == protowire.Fixed32Type {
+			return decode(record, id, as)
+		}
+	}
+	return decodeRun(record, id, as)
+}
+
 // decode reads the record of the run with an id, whole or in outline. The error
 // is ErrDamaged.
 func decode(record []byte, id string, as func([]byte) (*orchestratorv1.Run, error)) (*orchestratorv1.Run, error) {
@@ -51,7 +62,11 @@ func decode(record []byte, id string, as func([]byte) (*orchestratorv1.Run, erro
 	if got := crc32.Checksum(record[:n], castagnoli); got != want {
 		return nil, fmt.Errorf("%w: its checksum is %08x, want %08x", ErrDamaged, got, want)
 	}
-	run, err := as(record[:n])
+	return decodeRun(record[:n], id, as)
+}
+
+func decodeRun(record []byte, id string, as func([]byte) (*orchestratorv1.Run, error)) (*orchestratorv1.Run, error) {
+	run, err := as(record)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}

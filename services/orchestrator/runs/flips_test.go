@@ -1,0 +1,87 @@
+package runs_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/triplemesh/triplemesh/internal/tenant"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
+	"github.com/triplemesh/triplemesh/services/orchestrator/runs/runstest"
+)
+
+// TestNoFlippedBitChangesARun flips one bit of each byte of a small database,
+// one at a time: what is read afterwards is a run as it was kept, or an error.
+// FLIPS=all tries every byte; without it, some.
+func TestNoFlippedBitChangesARun(t *testing.T) {
+	path := file(t)
+	db := open(t, path, 0)
+	acme := runstest.Tenant(t, "acme")
+	for _, of := range []tenant.ID{tenant.Default(), acme} {
+		runstest.Put(t, runstest.Of(t, db, of), 0, 5)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]*orchestratorv1.Run{}
+	for i := range 5 {
+		want[runstest.ID(i)] = runstest.Run(i)
+	}
+	intact, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	places := random.Perm(len(intact))
+	if os.Getenv("FLIPS") != "all" {
+		places = places[:300]
+	}
+	found := 0
+	flipped := filepath.Join(t.TempDir(), "runs.db")
+	for _, at := range places {
+		data, bit := slices.Clone(intact), random.IntN(8)
+		data[at] ^= 1 << bit
+		write(t, flipped, data)
+		if readFlipped(t, flipped, want, at, bit, acme) {
+			found++
+		}
+	}
+	if found == 0 {
+		t.Error("no flipped bit was found")
+	}
+	t.Logf("%d flips, %d found; the others changed nothing that is read", len(places), found)
+}
+
+// readFlipped reads all runs by their ids and by lists, and reports whether
+// anything was wrong.
+func readFlipped(t *testing.T, path string, want map[string]*orchestratorv1.Run, at, bit int, tenants ...tenant.ID) (found bool) {
+	t.Helper()
+	db, err := runs.Open(path, 0)
+	if err != nil {
+		return true
+	}
+	defer func() { _ = db.Close() }()
+	for _, of := range append(tenants, tenant.Default()) {
+		store := runstest.Of(t, db, of)
+		for id, run := range want {
+			if got, err := store.Get(id); err != nil {
+				found = true
+			} else if !proto.Equal(got, run) {
+				t.Errorf("bit %d of byte %d flipped: run %s reads %v, want %v", bit, at, id, got, run)
+			}
+		}
+		listed, _, err := store.List(t.Context(), 100, "", runs.Filter{})
+		found = found || err != nil || len(listed) != len(want)
+		for _, run := range listed {
+			if whole := want[run.GetId()]; whole == nil || run.GetQuestion() != whole.GetQuestion() {
+				t.Errorf("bit %d of byte %d flipped: listed is %v", bit, at, run)
+			}
+		}
+	}
+	return found
+}
