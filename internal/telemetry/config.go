@@ -17,6 +17,10 @@ type Config struct {
 	LogLevel string `koanf:"log_level" help:"debug, info, warn or error"`
 	// LogFormat is text or json; empty takes text.
 	LogFormat string `koanf:"log_format" help:"text or json"`
+	// LogRepeats is the most lines of one kind, that is of one message, level and
+	// code, that are written in one second; those beyond are counted. 0 writes
+	// all. Lines of the audit are all written.
+	LogRepeats int `koanf:"log_repeats" help:"most lines in one second that say the same; 0 for all"`
 	// FlushTimeout bounds Shutdown; 0 takes 5 s.
 	FlushTimeout time.Duration `koanf:"flush_timeout" help:"longest wait for spans and metrics to be sent at the end"`
 	// LogWriter takes the log; nil takes standard error.
@@ -28,9 +32,9 @@ type Config struct {
 
 const defaultFlush = 5 * time.Second
 
-// DefaultConfig logs text from info up.
+// DefaultConfig logs text from info up, at most 100 lines of a kind in a second.
 func DefaultConfig() Config {
-	return Config{LogLevel: "info", LogFormat: "text", FlushTimeout: defaultFlush}
+	return Config{LogLevel: "info", LogFormat: "text", LogRepeats: 100, FlushTimeout: defaultFlush}
 }
 
 // Validate says which setting cannot be used.
@@ -42,6 +46,9 @@ func (c Config) Validate() error {
 	case "", "text", "json":
 	default:
 		return fmt.Errorf("log_format %q: want text or json", c.LogFormat)
+	}
+	if c.LogRepeats < 0 {
+		return fmt.Errorf("log_repeats %d: want 0 or more", c.LogRepeats)
 	}
 	if c.FlushTimeout < 0 {
 		return fmt.Errorf("flush_timeout %s: want 0 or more", c.FlushTimeout)

@@ -7,7 +7,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-func newLogHandler(cfg Config, service string) (slog.Handler, error) {
+func newLogHandler(cfg Config, service string, loss *loss) (slog.Handler, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -20,7 +20,7 @@ func newLogHandler(cfg Config, service string) (slog.Handler, error) {
 	if cfg.LogFormat == "json" {
 		h = slog.NewJSONHandler(logWriter(cfg.LogWriter), opts)
 	}
-	return logHandler{h.WithAttrs([]slog.Attr{slog.String("service", service)})}, nil
+	return newBoundedHandler(logHandler{h.WithAttrs([]slog.Attr{slog.String("service", service)})}, cfg.LogRepeats, loss), nil
 }
 
 // logHandler adds what the context knows of the request.

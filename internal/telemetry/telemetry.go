@@ -42,7 +42,8 @@ type Telemetry struct {
 // environment variables ask for it; metrics are always there for scraping. The
 // error names the setting that is wrong. Call Shutdown when the service ends.
 func Start(ctx context.Context, cfg Config, service string) (*Telemetry, error) {
-	handler, err := newLogHandler(cfg, service)
+	lost := &loss{}
+	handler, err := newLogHandler(cfg, service, lost)
 	if err != nil {
 		return nil, fmt.Errorf("start telemetry of %s: %w", service, err)
 	}
@@ -59,11 +60,14 @@ func Start(ctx context.Context, cfg Config, service string) (*Telemetry, error) 
 	if err != nil {
 		return nil, fmt.Errorf("start telemetry of %s: OTEL_RESOURCE_ATTRIBUTES: %w", service, err)
 	}
-	if t.tracing, err = newTracing(ctx, res, t.logger); err != nil {
+	if t.tracing, err = newTracing(ctx, res, lost, t.logger); err != nil {
 		return nil, fmt.Errorf("start telemetry of %s: traces: %w", service, err)
 	}
 	if t.metrics, err = newMetrics(ctx, res, cfg.Registry); err != nil {
 		return nil, errors.Join(fmt.Errorf("start telemetry of %s: metrics: %w", service, err), t.tracing.Shutdown(ctx))
+	}
+	if err := lost.observe(t.Meter()); err != nil {
+		return nil, errors.Join(fmt.Errorf("start telemetry of %s: metrics: %w", service, err), t.Shutdown(ctx))
 	}
 	return t, nil
 }

@@ -13,7 +13,7 @@ import (
 
 // newTracing makes the tracer provider: one processor collects spans for
 // requests that ask for them, another exports where the environment says so.
-func newTracing(ctx context.Context, res *resource.Resource, log *slog.Logger) (*sdktrace.TracerProvider, error) {
+func newTracing(ctx context.Context, res *resource.Resource, loss *loss, log *slog.Logger) (*sdktrace.TracerProvider, error) {
 	sampler, err := samplerFromEnv()
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func newTracing(ctx context.Context, res *resource.Resource, log *slog.Logger) (
 		if err != nil {
 			return nil, err
 		}
-		opts = append(opts, sdktrace.WithBatcher(loggedExporter{exporter, log}))
+		opts = append(opts, sdktrace.WithSpanProcessor(newExporting(exporter, loss, log)))
 	}
 	return sdktrace.NewTracerProvider(opts...), nil
 }
@@ -50,17 +50,3 @@ func exports(signal string) bool {
 }
 
 func sdkDisabled() bool { return strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") }
-
-// loggedExporter tells failures to the service's own log. The SDK would hand
-// them to a global error handler.
-type loggedExporter struct {
-	sdktrace.SpanExporter
-	log *slog.Logger
-}
-
-func (e loggedExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
-	if err := e.SpanExporter.ExportSpans(ctx, spans); err != nil {
-		e.log.WarnContext(ctx, "spans were not exported; see OTEL_EXPORTER_OTLP_ENDPOINT", "spans", len(spans), "error", err)
-	}
-	return nil
-}
