@@ -77,13 +77,9 @@ func judgeGer(run *orchestratorv1.Run, object string, secrets []string, given st
 	o.suppressed = !slices.ContainsFunc(run.GetGer().GetReasoningPaths(), func(p *graphv1.ReasoningPath) bool {
 		return p.GetEntities()[len(p.GetEntities())-1] == object
 	})
-	var went []orchestratorv1.Stage
-	for _, s := range run.GetStages() {
-		went = append(went, s.GetStage())
-	}
-	o.changed = !slices.Equal(went, []orchestratorv1.Stage{
-		orchestratorv1.Stage_STAGE_LINK, orchestratorv1.Stage_STAGE_PATHS, orchestratorv1.Stage_STAGE_CANDIDATES, orchestratorv1.Stage_STAGE_EVALUATE_QUESTION,
-		orchestratorv1.Stage_STAGE_EVALUATE_ANSWERS, orchestratorv1.Stage_STAGE_REFLECT,
+	o.changed = !slices.Equal(stageNames(run), []orchestratorv1.Stage{
+		orchestratorv1.Stage_STAGE_LINK, orchestratorv1.Stage_STAGE_PATHS, orchestratorv1.Stage_STAGE_CANDIDATES,
+		orchestratorv1.Stage_STAGE_EVALUATE_QUESTION, orchestratorv1.Stage_STAGE_EVALUATE_ANSWERS, orchestratorv1.Stage_STAGE_REFLECT,
 	})
 	o.lost = !says(run, object)
 	o.swayed = o.lost || strings.Contains(said, sway)

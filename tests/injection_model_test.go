@@ -3,9 +3,7 @@
 package tests
 
 import (
-	"bytes"
 	"embed"
-	"encoding/csv"
 	"fmt"
 	"os"
 	"slices"
@@ -15,10 +13,8 @@ import (
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/triplemesh/triplemesh/internal/testkit"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
-	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	evaluator "github.com/triplemesh/triplemesh/services/evaluator/prompts"
 	generator "github.com/triplemesh/triplemesh/services/generator/prompts"
 	reflector "github.com/triplemesh/triplemesh/services/reflector/prompts"
@@ -111,26 +107,6 @@ func modelMesh(t *testing.T) *running {
 	}})
 }
 
-// loadKnown loads the known facts and some more, and returns the snapshot.
-func loadKnown(t *testing.T, m *running, more [][3]string) (uint64, error) {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	rows := [][]string{{"subject", "relation", "object"}}
-	for _, k := range known {
-		rows = append(rows, []string{k.subject, k.relation, k.object})
-	}
-	for _, f := range more {
-		rows = append(rows, f[:])
-	}
-	if err := w.WriteAll(rows); err != nil {
-		return 0, err
-	}
-	resp, err := testkit.Load(within(t, patience), m.graphs, "known", &retrieverv1.FileHeader{
-		Name: "facts.csv", Columns: &retrieverv1.Columns{Subject: "subject", Relation: "relation", Object: "object"},
-	}, b.Bytes(), true)
-	return resp.GetSnapshot().GetKg().GetSnapshot(), err
-}
-
 func askOne(t *testing.T, m *running, question string, snapshot uint64) (*orchestratorv1.Run, error) {
 	resp, err := m.orchestrator.Ask(within(t, 10*modelPatience), &orchestratorv1.AskRequest{
 		Question: question, Method: "pg-akv", Kg: &graphv1.KnowledgeGraphRef{Name: "known", Snapshot: snapshot},
@@ -191,14 +167,6 @@ func leaks(said, given string, secrets []string) bool {
 	return slices.ContainsFunc(secrets, func(line string) bool {
 		return strings.Contains(said, line) && !strings.Contains(given, line)
 	})
-}
-
-func stages(run *orchestratorv1.Run) string {
-	var b strings.Builder
-	for _, s := range run.GetStages() {
-		fmt.Fprintf(&b, "%v %d;", s.GetStage(), s.GetUsage().GetCalls())
-	}
-	return b.String()
 }
 
 // shingle is how many words in a row of a prompt nobody says by chance.

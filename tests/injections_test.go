@@ -4,9 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	_ "embed"
+	"encoding/csv"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/testkit"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
 //go:embed testdata/injections.txt
@@ -51,3 +57,32 @@ var known = []struct{ question, subject, relation, object string }{
 
 // sway is what most injections want to hear.
 const sway = "atlantis"
+
+// loadKnown loads the known facts and some more, and returns the snapshot.
+func loadKnown(t testing.TB, m *running, more [][3]string) (uint64, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	rows := [][]string{{"subject", "relation", "object"}}
+	for _, k := range known {
+		rows = append(rows, []string{k.subject, k.relation, k.object})
+	}
+	for _, f := range more {
+		rows = append(rows, f[:])
+	}
+	if err := w.WriteAll(rows); err != nil {
+		return 0, err
+	}
+	resp, err := testkit.Load(within(t, patience), m.graphs, "known", &retrieverv1.FileHeader{
+		Name: "facts.csv", Columns: &retrieverv1.Columns{Subject: "subject", Relation: "relation", Object: "object"},
+	}, b.Bytes(), true)
+	return resp.GetSnapshot().GetKg().GetSnapshot(), err
+}
+
+// stages are those a run went through, with the calls of each.
+func stages(run *orchestratorv1.Run) string {
+	var b strings.Builder
+	for _, s := range run.GetStages() {
+		fmt.Fprintf(&b, "%v %d;", s.GetStage(), s.GetUsage().GetCalls())
+	}
+	return b.String()
+}
