@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -18,13 +19,17 @@ import (
 // caller sends what belongs to a request along with each of its calls, and
 // takes up what comes back.
 type caller struct {
-	reserve time.Duration
-	share   float64
-	retries bool
-	log     *slog.Logger
+	reserve  time.Duration
+	share    float64
+	retries  bool
+	patience time.Duration
+	log      *slog.Logger
 }
 
 func (c caller) unary(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	if pinned(ctx) != nil {
+		return invoke(ctx, method, req, reply, cc, opts...)
+	}
 	ctx, cancel, err := c.begin(ctx, method)
 	if err != nil {
 		return err
@@ -32,25 +37,71 @@ func (c caller) unary(ctx context.Context, method string, req, reply any, cc *gr
 	defer cancel()
 	var header, trailer metadata.MD
 	opts = append(opts, grpc.Header(&header), grpc.Trailer(&trailer))
-	err = invoke(ctx, method, req, reply, cc, opts...)
-	if c.retries && method != retrieverv1.KnowledgeGraphService_Rollback_FullMethodName && cutShort(err, header, trailer) {
-		err = invoke(ctx, method, req, reply, cc, opts...)
+	try := func(ctx context.Context) error {
+		header, trailer = nil, nil
+		return invoke(ctx, method, req, reply, cc, opts...)
 	}
-	c.takeSpans(ctx, trailer)
-	return encodeStatus(err)
+	t := &tries{}
+	again := c.retries && method != retrieverv1.KnowledgeGraphService_Rollback_FullMethodName
+	for {
+		err = c.try(withTries(ctx, t), cc, method, t, try)
+		switch {
+		case errors.Is(err, errLeft): // for a replica that the call was not at
+			continue
+		case again && cutShort(err, header, trailer):
+			again = false
+			continue
+		}
+		c.takeSpans(ctx, trailer)
+		return encodeStatus(err)
+	}
+}
+
+// try makes a call once. It returns errLeft where the call should go on to
+// another replica.
+func (c caller) try(ctx context.Context, cc *grpc.ClientConn, method string, t *tries, do func(context.Context) error) error {
+	if !c.retries || !mayMove(method) {
+		return do(ctx)
+	}
+	ctx, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
+	defer c.watch(ctx, cc, t, leave)()
+	err := do(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), errLeft) {
+		return errLeft
+	}
+	return err
 }
 
 func (c caller) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	if pinned(ctx) != nil {
+		return open(ctx, desc, cc, method, opts...)
+	}
 	ctx, cancel, err := c.begin(ctx, method)
 	if err != nil {
 		return nil, err
 	}
-	stream, err := open(ctx, desc, cc, method, opts...)
-	if err != nil {
+	s := &callStream{call: c, cancel: cancel, leave: func(error) {}, answers: desc.ServerStreams}
+	s.movable = c.retries && !desc.ClientStreams && mayMove(method)
+	s.open = func() error {
+		s.leave(nil)
+		var try context.Context
+		try, s.leave = context.WithCancelCause(withTries(ctx, &s.tries))
+		opened, err := open(try, desc, cc, method, opts...)
+		if err != nil {
+			return err
+		}
+		s.ClientStream = opened
+		if s.movable {
+			c.watch(try, cc, &s.tries, s.leave)
+		}
+		return nil
+	}
+	if err := s.open(); err != nil {
 		cancel()
 		return nil, encodeStatus(err)
 	}
-	return &callStream{ClientStream: stream, call: c, cancel: cancel, answers: desc.ServerStreams}, nil
+	return s, nil
 }
 
 // begin shaves the deadline and writes the metadata.

@@ -49,7 +49,7 @@ func Dial(cfg Config, tel *telemetry.Telemetry) (*grpc.ClientConn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dial %q: %w", cfg.Addr, err)
 	}
-	c := caller{reserve: cfg.Reserve, share: cfg.ReserveShare, retries: cfg.MaxAttempts > 1, log: tel.Logger()}
+	c := caller{reserve: cfg.Reserve, share: cfg.ReserveShare, retries: cfg.MaxAttempts > 1, patience: cfg.Patience, log: tel.Logger()}
 	opts := append([]grpc.DialOption{
 		grpc.WithTransportCredentials(secure),
 		grpc.WithStatsHandler(otelgrpc.NewClientHandler(
@@ -57,9 +57,10 @@ func Dial(cfg Config, tel *telemetry.Telemetry) (*grpc.ClientConn, error) {
 			otelgrpc.WithMeterProvider(tel.MeterProvider()),
 			otelgrpc.WithPropagators(tel.Propagator()),
 		)),
+		grpc.WithStatsHandler(ear{}),
 		grpc.WithUnaryInterceptor(c.unary),
 		grpc.WithStreamInterceptor(c.stream),
-		grpc.WithResolvers(&kubernetes.Builder{API: kubernetes.InCluster, Log: tel.Logger()}),
+		grpc.WithResolvers(&kubernetes.Builder{API: kubernetes.InCluster, Log: tel.Logger()}, listed{}),
 		// The service config comes from here alone, not from DNS.
 		grpc.WithDisableServiceConfig(),
 		grpc.WithDefaultServiceConfig(serviceConfig(cfg)),
@@ -105,8 +106,11 @@ func (c Config) credentials(tel *telemetry.Telemetry) (credentials.TransportCred
 // headless service. In Kubernetes, kubernetes:///service.namespace:port hears
 // of new pods at once.
 func target(addr string) string {
-	if strings.Contains(addr, "://") || strings.HasPrefix(addr, "unix:") {
+	switch {
+	case strings.Contains(addr, "://") || strings.HasPrefix(addr, "unix:"):
 		return addr
+	case strings.Contains(addr, ","):
+		return listed{}.Scheme() + ":///" + addr
 	}
 	return "dns:///" + addr
 }

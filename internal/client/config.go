@@ -12,8 +12,8 @@ import (
 
 // Config says which service to call and how. Start from DefaultConfig.
 type Config struct {
-	// Addr is host:port, of which DNS may know several machines, or a gRPC
-	// target with its scheme, such as unix:///run/verifier.sock or, in a pod,
+	// Addr is host:port, of which DNS may know several machines, several of these
+	// with commas between them, or a gRPC target with its scheme, such as unix:///run/verifier.sock or, in a pod,
 	// kubernetes:///verifier.namespace:9093, which watches the Service.
 	Addr string `koanf:"addr" help:"host:port, or a gRPC target with its scheme"`
 	// MaxMessageBytes is the largest message either way. The server's setting
@@ -22,6 +22,11 @@ type Config struct {
 	// MaxAttempts counts the first one and at most 4 more; 0 and 1 never try
 	// again.
 	MaxAttempts int `koanf:"max_attempts" help:"tries of a call whose server went away, 1 to 5"`
+	// Patience is how long a call waits for a sign from its replica before it is
+	// made at another, and how often one that is at work is asked how it is. It
+	// should be longer than nearly all reads take. 0 waits as long as there is
+	// time.
+	Patience time.Duration `koanf:"patience" help:"longest wait for a sign of a replica, where there is another"`
 	// Reserve is what a call leaves of the caller's time, so that the caller
 	// can still answer when the call runs out of its own.
 	Reserve time.Duration `koanf:"reserve" help:"least time kept back from a call's deadline"`
@@ -57,6 +62,7 @@ func DefaultConfig(addr string) Config {
 		Addr:            addr,
 		MaxMessageBytes: defaultMaxMessage,
 		MaxAttempts:     3,
+		Patience:        2 * time.Second,
 		Reserve:         20 * time.Millisecond,
 		ReserveShare:    0.02,
 	}
@@ -83,6 +89,9 @@ func (c Config) Validate() error {
 	}
 	if c.MaxAttempts < 0 || c.MaxAttempts > 5 {
 		errs = append(errs, fmt.Errorf("max_attempts %d: want 0 to 5", c.MaxAttempts))
+	}
+	if c.Patience < 0 {
+		errs = append(errs, fmt.Errorf("patience %s: want 0 or more", c.Patience))
 	}
 	if c.Reserve < 0 {
 		errs = append(errs, fmt.Errorf("reserve %s: want 0 or more", c.Reserve))

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
-	"google.golang.org/grpc/balancer/leastrequest"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -14,15 +14,10 @@ import (
 // behind it and was tried again there.
 const pushback = "grpc-retry-pushback-ms"
 
-// serviceConfig spreads calls over the machines that say they serve: of two
-// chosen by chance, the one with fewer calls under way. In turns it would not do:
-// a question makes the same calls in the same order, so that of two retrievers
-// one would get every ground graph and the other none.
-//
-// A call is tried again where the machine went away, until too many calls need
-// it: a machine that dies takes all calls with it that were under way there, so
-// a burst of fifty is still tried again. A rollback alone is not: twice is not
-// the same as once.
+// serviceConfig spreads calls over the replicas. A call is tried again where the
+// machine went away, until too many calls need it: a machine that dies takes all
+// calls with it that were under way there, so a burst of fifty is still tried
+// again. A rollback alone is not: twice is not the same as once.
 func serviceConfig(cfg Config) string {
 	retry := ""
 	if cfg.MaxAttempts > 1 {
@@ -42,7 +37,7 @@ func serviceConfig(cfg Config) string {
 	"retryThrottling": {"maxTokens": 100, "tokenRatio": 0.5}`, cfg.MaxAttempts, retrieverv1.KnowledgeGraphService_ServiceDesc.ServiceName)
 	}
 	return `{
-	"loadBalancingConfig": [{"` + leastrequest.Name + `": {"choiceCount": 2}}],
+	"loadBalancingConfig": [{"` + balancerName + `": {}}],
 	"healthCheckConfig": {"serviceName": ""}` + retry + `
 }`
 }
@@ -52,4 +47,19 @@ func serviceConfig(cfg Config) string {
 // caller as one that had not begun.
 func cutShort(err error, header, trailer metadata.MD) bool {
 	return status.Code(err) == codes.Unavailable && len(header) > 0 && len(trailer.Get(pushback)) == 0
+}
+
+// Lost tells whether a call ended because nobody answered: its replica died, or
+// was left. No stage has said so: what a stage says carries an ErrorInfo.
+func Lost(err error) bool {
+	st, ok := status.FromError(err)
+	if !ok || st.Code() != codes.Unavailable {
+		return false
+	}
+	for _, detail := range st.Details() {
+		if _, ok := detail.(*errdetails.ErrorInfo); ok {
+			return false
+		}
+	}
+	return true
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/server"
 	"github.com/triplemesh/triplemesh/internal/stage"
+	"github.com/triplemesh/triplemesh/internal/stage/model"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"github.com/triplemesh/triplemesh/services/generator/candidate"
 	"github.com/triplemesh/triplemesh/services/generator/followup"
@@ -69,10 +70,10 @@ func (c Config) Validate() error {
 // Run serves until ctx ends.
 func Run(ctx context.Context, cfg Config) error {
 	return stage.Run(ctx, "generator", cfg.Telemetry, cfg.Server, func(tel *telemetry.Telemetry) (stage.Service, error) {
-		model, err := llm.New(cfg.LLM, tel)
+		completer, err := model.New(cfg.LLM, tel)
 		if err != nil {
 			return nil, err
 		}
-		return New(cfg, model), nil
+		return New(cfg, completer), nil
 	})
 }

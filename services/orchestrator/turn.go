@@ -6,6 +6,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/triplemesh/triplemesh/internal/auth"
+	"github.com/triplemesh/triplemesh/internal/server"
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 )
@@ -34,6 +35,7 @@ func (s *Service) begin(ctx context.Context) (turn, error) {
 		return turn{}, err
 	}
 	counted := s.metrics.running(ctx, caller.Tenant)
+	server.AtWork(ctx)
 	return turn{
 		caller: caller, kept: kept, purse: s.metrics.metered(ctx, caller.Tenant, purse),
 		end: func() {

@@ -8,6 +8,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/server"
 	"github.com/triplemesh/triplemesh/internal/stage"
+	"github.com/triplemesh/triplemesh/internal/stage/model"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	"github.com/triplemesh/triplemesh/services/reflector/reflection"
@@ -57,10 +58,10 @@ func (c Config) mode() (reflectorv1.ReflectionMode, error) {
 // Run serves until ctx ends.
 func Run(ctx context.Context, cfg Config) error {
 	return stage.Run(ctx, "reflector", cfg.Telemetry, cfg.Server, func(tel *telemetry.Telemetry) (stage.Service, error) {
-		model, err := llm.New(cfg.LLM, tel)
+		completer, err := model.New(cfg.LLM, tel)
 		if err != nil {
 			return nil, err
 		}
-		return New(cfg, model)
+		return New(cfg, completer)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/server"
 	"github.com/triplemesh/triplemesh/internal/stage"
+	"github.com/triplemesh/triplemesh/internal/stage/model"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 	"github.com/triplemesh/triplemesh/services/verifier/align"
@@ -70,10 +71,10 @@ func (c Config) mode() (verifierv1.VerificationMode, error) {
 // Run serves until ctx ends.
 func Run(ctx context.Context, cfg Config) error {
 	return stage.Run(ctx, "verifier", cfg.Telemetry, cfg.Server, func(tel *telemetry.Telemetry) (stage.Service, error) {
-		model, err := llm.New(cfg.LLM, tel)
+		completer, err := model.New(cfg.LLM, tel)
 		if err != nil {
 			return nil, err
 		}
-		return New(cfg, model, tel)
+		return New(cfg, completer, tel)
 	})
 }
