@@ -61,7 +61,9 @@ func TestCachedAnswers(t *testing.T) {
 func TestStreamedAnswersAreCachedWhenWhole(t *testing.T) {
 	m := testkit.NewLLM(t)
 	m.On().CutStream("half an").Reply("a whole answer")
-	c := client(t, caching(m, ""))
+	cfg := caching(m, "")
+	cfg.Retries = 0
+	c := client(t, cfg)
 	req := ask("x")
 	req.Delta = func(string) {}
 	if _, err := c.Complete(asDefault(t.Context()), req); !errors.Is(err, llm.ErrUnavailable) {

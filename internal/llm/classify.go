@@ -2,16 +2,17 @@ package llm
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 	"unicode"
 
-	openai "github.com/sashabaranov/go-openai"
+	"github.com/triplemesh/triplemesh/internal/llm/completion"
+	"github.com/triplemesh/triplemesh/internal/llm/guard"
 )
 
 // classify says what an attempt's error means and what to do about it.
@@ -25,28 +26,33 @@ func (e *endpoint) classify(ctx, attempt context.Context, cause error, x *exchan
 	}
 	var (
 		known  *Error
-		api    *openai.APIError
-		plain  *openai.RequestError
-		syntax *json.SyntaxError
-		typ    *json.UnmarshalTypeError
+		told   *statusError
+		inside *completion.Failure
+		none   *completion.NoCompletion
 		broken *url.Error
 	)
 	switch {
 	case errors.As(cause, &known):
 		return known
-	case x.answered && errors.Is(cause, errTooLarge):
+	case errors.Is(cause, errTooLarge):
 		return failf(ErrUnusable, "%sthe answer is longer than %d bytes (llm.max_response_bytes)", at, e.cfg.MaxResponseBytes)
-	case errors.Is(cause, errHTML):
-		return failf(ErrUnavailable, "%sa web page instead of JSON; check llm.base_url (most endpoints want /v1 at its end)", at).again()
 	case errors.Is(cause, errRedirect):
-		return failf(ErrRefused, "%sa redirect instead of an answer; set llm.base_url to where it leads", at)
-	case errors.As(cause, &api):
-		return e.fromStatus(at, apiStatus(api), api.Message, fmt.Sprint(api.Type, " ", api.Code), x)
-	case errors.As(cause, &plain):
-		return e.fromStatus(at, plain.HTTPStatusCode, string(plain.Body), "", x)
+		err := failf(ErrRefused, "%sa redirect instead of an answer; set llm.base_url to where it leads", at)
+		err.misplaced = true
+		return err
+	case errors.As(cause, &told):
+		return e.fromStatus(at, told.code, told.failure.Kind, e.said(told.failure, x), time.Duration(told.pause))
+	case errors.As(cause, &inside):
+		code := inside.Status
+		if code == 0 {
+			code = http.StatusInternalServerError
+		}
+		return e.fromStatus(at, code, inside.Kind, e.said(inside, x), 0)
 	case isLocal(cause):
 		return &Error{kind: ErrRefused, cause: cause, what: at + e.clean(cause.Error())}
-	case x.answered && (errors.As(cause, &syntax) || errors.As(cause, &typ)):
+	case errors.As(cause, &none) && none.Page:
+		return failf(ErrUnavailable, "%sa web page instead of JSON; check llm.base_url (most endpoints want /v1 at its end)", at).again()
+	case errors.As(cause, &none):
 		return failf(ErrUnavailable, "%sthe answer is not a chat completion (content type %q); check that llm.base_url is an OpenAI-compatible endpoint", at, e.clean(x.contentType)).again()
 	case x.answered && (errors.Is(cause, io.EOF) || errors.Is(cause, io.ErrUnexpectedEOF)):
 		return failf(ErrUnavailable, "%sthe answer broke off; look at the server", at).again()
@@ -56,41 +62,39 @@ func (e *endpoint) classify(ctx, attempt context.Context, cause error, x *exchan
 	return failf(ErrUnavailable, "%s%s; is it running? check llm.base_url", at, e.clean(cause.Error())).again()
 }
 
-// apiStatus is the HTTP status of an error; one inside a stream has none and
-// may bring it as its code.
-func apiStatus(api *openai.APIError) int {
-	if api.HTTPStatusCode != 0 {
-		return api.HTTPStatusCode
-	}
-	if code, ok := api.Code.(int); ok && code >= 400 {
-		return code
-	}
-	return http.StatusInternalServerError
-}
-
 // fromStatus turns an HTTP status and the server's words into an error.
-func (e *endpoint) fromStatus(at string, code int, message, extra string, x *exchange) *Error {
+func (e *endpoint) fromStatus(at string, code int, extra, message string, wait time.Duration) *Error {
 	said := fmt.Sprintf("%s%d %s", at, code, http.StatusText(code))
-	if message = e.clean(message); message != "" {
+	if message != "" {
 		said += ": " + message
 	}
-	err := &Error{kind: ErrRefused, what: said, retryAfter: x.retryAfter, status: code, said: strings.ToLower(message)}
+	err := &Error{kind: ErrRefused, what: said, retryAfter: wait, status: code, said: strings.ToLower(message)}
 	switch {
-	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+	case code == http.StatusUnauthorized || code == http.StatusForbidden || code == http.StatusPaymentRequired:
 		err.what += "; check llm.api_key (OPENAI_API_KEY)"
+		err.misplaced = true
 	case code == http.StatusNotFound:
 		err.what += "; check llm.model and llm.base_url (most endpoints want /v1 at its end)"
 	case code == http.StatusTooManyRequests:
 		err.kind = ErrRateLimited
 		// An empty account does not fill up by waiting.
 		err.retryable = !strings.Contains(extra+message, "insufficient_quota")
-	case code == http.StatusRequestTimeout || code >= 500:
-		err.kind, err.retryable = ErrUnavailable, code != http.StatusNotImplemented
 	case tooLong(err.said + extra):
 		err.kind = ErrPromptTooLong
 		err.what += "; ask for less or give the model a larger context"
+	case code == http.StatusRequestTimeout || code >= 500:
+		err.kind, err.retryable = ErrUnavailable, code != http.StatusNotImplemented
 	}
 	return err
+}
+
+// said are the words of a server's failure. Validators repeat the request that
+// they refuse; that is for nobody's eyes.
+func (e *endpoint) said(f *completion.Failure, x *exchange) string {
+	if guard.Leaks(x.told, f.Message) {
+		return "[the prompt]"
+	}
+	return e.clean(f.Message)
 }
 
 // tooLong knows the words of OpenAI, vLLM and llama-server.
@@ -101,18 +105,6 @@ func tooLong(said string) bool {
 		}
 	}
 	return false
-}
-
-// check refuses answers that hold nothing.
-func check(at string, resp Response) error {
-	if strings.TrimSpace(resp.Text) != "" {
-		return nil
-	}
-	why := "the answer is empty"
-	if resp.FinishReason == "length" {
-		why = "the answer is empty: all its tokens went before the first word; raise the request's tokens or lower llm.reasoning_effort"
-	}
-	return failf(ErrUnusable, "call the model at %s: %s (finish reason %q)", at, why, resp.FinishReason)
 }
 
 // clean makes a server's words fit for an error: one short line of valid UTF-8

@@ -48,7 +48,7 @@ func New(cfg Config, tel Telemetry) (*Client, error) {
 		}
 	}
 	for i, e := range cfg.endpoints() {
-		c.endpoints = append(c.endpoints, newEndpoint(e, i > 0, cfg, c.log))
+		c.endpoints = append(c.endpoints, newEndpoint(e, i > 0, cfg, obs, c.log))
 	}
 	return c, nil
 }
@@ -118,33 +118,50 @@ func (c *Client) lead(ctx context.Context, req Request, model, key string, f *fl
 	return resp, err
 }
 
-// ask goes through the endpoints until one answers.
+// ask goes through the endpoints until one answers. Where none does and one
+// wants to be asked later, it is asked once more then.
 func (c *Client) ask(ctx context.Context, req Request, model string) (Response, error) {
+	if req.Delta != nil {
+		req.telling = &telling{out: req.Delta}
+	}
 	var failed []error
-	for e, opened := range c.inTurn() {
-		resp, key, err := e.complete(ctx, req, e.model(model), opened)
+	var heard Response
+	var later *endpoint
+	var wants *Error
+	for e, h := range c.inTurn() {
+		resp, key, err := e.complete(ctx, req, e.model(model), h)
 		if err == nil {
 			c.store(key, resp)
 			return resp, nil
 		}
-		failed = append(failed, err)
-		if !passOn(err) || resp.Text != "" {
-			return resp, all(failed)
+		failed, heard = append(failed, err), longer(heard, resp)
+		if !passOn(err) {
+			return heard, all(failed)
 		}
 		if len(c.endpoints) > 1 {
 			c.log.WarnContext(ctx, "model endpoint failed, trying the next", "endpoint", e.name, "error", err)
 		}
+		if own := (*Error)(nil); len(c.endpoints) > 1 && errors.As(err, &own) && own.retryable && own.retryAfter > 0 && (wants == nil || own.retryAfter < wants.retryAfter) {
+			later, wants = e, own
+		}
 	}
-	return Response{}, all(failed)
+	if later != nil && later.wait(ctx, wants, 0, nil) == nil {
+		resp, key, err := later.complete(ctx, req, later.model(model), how{})
+		if err == nil {
+			c.store(key, resp)
+			return resp, nil
+		}
+		failed, heard = append(failed, err), longer(heard, resp)
+	}
+	return heard, all(failed)
 }
 
-// inTurn are the endpoints whose breakers let a call through, each with what is
-// closed when it should go on to the next, and then the others: one that failed
-// a moment ago is still better than none.
-func (c *Client) inTurn() iter.Seq2[*endpoint, <-chan struct{}] {
-	return func(yield func(*endpoint, <-chan struct{}) bool) {
+// inTurn are the endpoints whose breakers let a call through and then the
+// others: one that failed a moment ago is still better than none.
+func (c *Client) inTurn() iter.Seq2[*endpoint, how] {
+	return func(yield func(*endpoint, how) bool) {
 		if len(c.endpoints) == 1 {
-			yield(c.endpoints[0], nil)
+			yield(c.endpoints[0], how{})
 			return
 		}
 		var last []*endpoint
@@ -152,12 +169,12 @@ func (c *Client) inTurn() iter.Seq2[*endpoint, <-chan struct{}] {
 			opened, ok := e.breaker.allow()
 			if !ok {
 				last = append(last, e)
-			} else if !yield(e, opened) {
+			} else if !yield(e, how{others: true, probes: opened == nil, opened: opened}) {
 				return
 			}
 		}
 		for _, e := range last {
-			if !yield(e, nil) {
+			if !yield(e, how{others: true}) {
 				return
 			}
 		}
@@ -187,15 +204,17 @@ func all(failed []error) error {
 		return failed[0]
 	}
 	var last *Error
+	off := false
 	texts := make([]string, len(failed))
 	for i, err := range failed {
 		texts[i] = err.Error()
 		errors.As(err, &last)
+		off = off || last != nil && last.broken
 	}
 	if last == nil {
 		return errors.Join(failed...)
 	}
-	return &Error{kind: last.kind, cause: errors.Join(failed...), what: "no model endpoint answered: " + strings.Join(texts, "; ")}
+	return &Error{kind: last.kind, cause: errors.Join(failed...), broken: off, what: "no model endpoint answered: " + strings.Join(texts, "; ")}
 }
 
 // deliver hands a whole answer to a request that counts and streams.

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"time"
 
-	openai "github.com/sashabaranov/go-openai"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 )
@@ -20,25 +19,36 @@ type endpoint struct {
 	own     Endpoint
 	spare   bool   // a fallback, whose own model goes before the one asked for
 	name    string // the URL without user and password, for people
-	client  *openai.Client
 	slots   chan struct{}
 	breaker *breaker
 	traits  traitBook
 	log     *slog.Logger
+
+	wireClient *wireClient
+	observer   *observer
 }
 
-func newEndpoint(e Endpoint, spare bool, cfg Config, log *slog.Logger) *endpoint {
-	conf := openai.DefaultConfig(e.APIKey)
-	conf.BaseURL = e.BaseURL
-	conf.HTTPClient = newDoer(cfg)
-	// Lines without data between two pieces: providers keep a stream alive so.
-	conf.EmptyMessagesLimit = 100_000
-	return &endpoint{
-		cfg: cfg, own: e, spare: spare, name: display(e.BaseURL), log: log,
+func newEndpoint(e Endpoint, spare bool, cfg Config, obs *observer, log *slog.Logger) *endpoint {
+	end := &endpoint{
+		cfg: cfg, own: e, spare: spare, name: display(e.BaseURL), log: log, observer: obs,
 		// Each has its own: one that hangs must not hold the places of the others.
 		slots: make(chan struct{}, cfg.MaxInFlight), breaker: newBreaker(),
-		client: openai.NewClientWithConfig(conf),
-		traits: traitBook{first: initialTraits(e.Capabilities), caps: e.Capabilities},
+		wireClient: newWireClient(e, cfg),
+		traits:     traitBook{first: initialTraits(e.Capabilities), caps: e.Capabilities},
+	}
+	if len(cfg.Fallbacks) > 0 {
+		end.breaker.changed = end.changed
+	}
+	return end
+}
+
+// changed tells that the endpoint is left, or asked as before.
+func (e *endpoint) changed(open bool, pause time.Duration) {
+	e.observer.left(e.name, open)
+	if open {
+		e.log.Warn("model endpoint is left", "endpoint", e.name, "tried_again_in", pause.String())
+	} else {
+		e.log.Info("model endpoint is well again", "endpoint", e.name)
 	}
 }
 
@@ -59,15 +69,30 @@ func (e *endpoint) model(asked string) string {
 	return asked
 }
 
+// how is how an endpoint is asked.
+type how struct {
+	// others may be asked in its place.
+	others bool
+	// probes: it failed, and this call finds out whether it is well again.
+	probes bool
+	// opened is closed when the endpoint failed for other calls; nil never.
+	opened <-chan struct{}
+}
+
 // complete asks until there is an answer, or no use in asking again. It also
 // returns the cache key of what was really asked. An answer that broke off in
-// mid-stream comes with its error. Nothing is waited for once opened is closed.
-func (e *endpoint) complete(ctx context.Context, req Request, model string, opened <-chan struct{}) (Response, string, error) {
+// mid-stream comes with its error.
+func (e *endpoint) complete(ctx context.Context, req Request, model string, h how) (Response, string, error) {
+	if h.probes && !e.isAlive(ctx) {
+		e.breaker.failed(0, false)
+		return Response{}, "", &Error{kind: ErrUnavailable, cause: errElsewhere, what: fmt.Sprintf("call the model at %s: it failed before, and does not answer", e.name)}
+	}
 	traits := e.traits.get(model)
 	known := traits
 	var refusal *Error
+	var heard Response
 	for retries := 0; ; {
-		resp, err := e.attempt(ctx, req, model, traits, opened)
+		resp, err := e.attempt(ctx, req, model, traits, h.opened)
 		if err == nil {
 			if traits != known {
 				e.log.WarnContext(ctx, "model endpoint lacks something; going on without", "endpoint", e.name, "model", model, "lacks", traits.String(), "refusal", refusal)
@@ -76,10 +101,7 @@ func (e *endpoint) complete(ctx context.Context, req Request, model string, open
 			e.breaker.succeeded()
 			return resp, cacheKey(ctx, e, req, model, traits), nil
 		}
-		if resp.Text != "" {
-			e.blame(err, false)
-			return resp, "", err
-		}
+		heard = longer(heard, resp)
 		if next, ok := traits.without(err, req); ok {
 			if refusal == nil {
 				refusal = err
@@ -91,29 +113,40 @@ func (e *endpoint) complete(ctx context.Context, req Request, model string, open
 		if refusal != nil && errors.Is(err, ErrRefused) {
 			err = refusal
 		}
-		if !err.retryable || retries >= e.cfg.Retries {
-			e.blame(err, true)
-			return Response{}, "", err
+		if !err.retryable || retries >= e.cfg.Retries || h.others && (err.broken || err.retryAfter > 0) {
+			e.blame(ctx, err, !err.broken)
+			return heard, "", err
 		}
-		e.blame(err, false)
-		if werr := e.wait(ctx, err, retries, opened); werr != nil {
-			e.blame(werr, true)
-			return Response{}, "", werr
+		e.blame(ctx, err, false)
+		if werr := e.wait(ctx, err, retries, h.opened); werr != nil {
+			e.blame(ctx, werr, true)
+			return heard, "", werr
 		}
 		trace.SpanFromContext(ctx).AddEvent("retry", trace.WithAttributes(attribute.String("error.type", kindName(err))))
 		retries++
 	}
 }
 
+// probing is how long an endpoint that failed may take to list its models.
+const probing = time.Second
+
+func (e *endpoint) isAlive(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, probing)
+	defer cancel()
+	return e.wireClient.isAlive(ctx)
+}
+
 // blame tells the breaker of an attempt that failed, and whether it was the last
-// of its call. A request that the endpoint refused, or that its caller gave up,
-// says nothing of the next.
-func (e *endpoint) blame(err *Error, last bool) {
-	if (errors.Is(err, ErrUnavailable) || errors.Is(err, ErrRateLimited)) && !errors.Is(err, errElsewhere) {
-		e.breaker.failed(err.retryAfter, last)
-	} else {
+// of its call. A request that the endpoint refused, or that its caller gave up
+// soon, says nothing of the next.
+func (e *endpoint) blame(ctx context.Context, err *Error, last bool) {
+	fails := errors.Is(err, ErrUnavailable) || errors.Is(err, ErrRateLimited) || err.misplaced || err.late
+	if !fails || errors.Is(err, errElsewhere) {
 		e.breaker.left()
+		return
 	}
+	e.observer.failed(ctx, e.name, err)
+	e.breaker.failed(err.retryAfter, last && !err.late)
 }
 
 // wait sleeps before a retry; it fails at once when there is no time for it, and
@@ -126,7 +159,7 @@ func (e *endpoint) wait(ctx context.Context, cause *Error, retries int, opened <
 	}
 	deadline, bounded := ctx.Deadline()
 	if delay > e.cfg.MaxRetryDelay || (bounded && time.Until(deadline) < delay) {
-		return &Error{kind: cause.kind, cause: cause.cause, retryAfter: delay, what: fmt.Sprintf("%s; a retry would have to wait %v", cause.what, delay.Round(time.Millisecond))}
+		return &Error{kind: cause.kind, cause: cause.cause, retryAfter: cause.retryAfter, broken: cause.broken, what: fmt.Sprintf("%s; a retry would have to wait %v", cause.what, delay.Round(time.Millisecond))}
 	}
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
@@ -155,21 +188,17 @@ func (e *endpoint) attempt(ctx context.Context, req Request, model string, t tra
 	if err != nil {
 		return Response{}, err
 	}
-	x := &exchange{zeroTemperature: req.Temperature == 0 && !t.noTemperature, maxBytes: e.cfg.MaxResponseBytes, task: req.Task}
-	actx, cancel := context.WithTimeout(withExchange(ctx, x), e.cfg.Timeout)
+	x := &exchange{told: told(req)}
+	actx, cancel := context.WithTimeout(ctx, e.cfg.Timeout)
 	defer cancel()
+	req.Delta = req.telling.again(req.Delta)
 
-	resp, cause := e.send(actx, req, model, t)
-	if cause == nil {
-		cause = check(e.name, resp)
-	}
+	began := time.Now()
+	resp, cause := e.send(actx, req, model, t, x)
 	if !x.answered {
 		req.Ledger.release(held)
 	} else {
-		if resp.Usage.PromptTokens+resp.Usage.CompletionTokens == 0 {
-			resp.Usage = estimate(req.Messages, 0)
-			resp.Usage.CompletionTokens = tokensIn(resp.Text)
-		}
+		resp.Usage = counted(req, resp)
 		resp.Usage.CostUSD = e.cost(model, resp.Usage)
 		req.Ledger.settle(held, resp.Usage, resp.Model)
 	}
@@ -177,12 +206,24 @@ func (e *endpoint) attempt(ctx context.Context, req Request, model string, t tra
 		return resp, nil
 	}
 	fail := e.classify(ctx, actx, cause, x)
-	if req.Delta != nil && resp.Text != "" {
-		// Pieces went out: asking again would say them twice.
-		fail.retryable, fail.broken = false, true
+	fail.late = errors.Is(fail, context.DeadlineExceeded) && time.Since(began) >= min(e.cfg.Timeout/2, patience)
+	if req.Delta != nil && resp.Text != "" && !errors.Is(fail, ErrUnusable) {
+		fail.broken = true
 		return resp, fail
 	}
 	return Response{Usage: resp.Usage}, fail
+}
+
+// patience is what an endpoint has of a caller's before it counts as hanging,
+// although the caller would not wait any longer.
+const patience = 10 * time.Second
+
+// longer is the response that says more.
+func longer(a, b Response) Response {
+	if len(b.Text) > len(a.Text) {
+		return b
+	}
+	return a
 }
 
 // cost by the configured prices, in US dollars.
@@ -194,15 +235,3 @@ func (e *endpoint) cost(model string, u Usage) float64 {
 	}
 	return 0
 }
-
-// estimate guesses tokens where nobody counts them.
-func estimate(messages []Message, maxTokens int) Usage {
-	u := Usage{CompletionTokens: maxTokens, Estimated: true}
-	for _, m := range messages {
-		u.PromptTokens += tokensIn(m.Content) + 4 // role and markers
-	}
-	return u
-}
-
-// tokensIn guesses at four bytes a token, usual for English text.
-func tokensIn(text string) int { return (len(text) + 3) / 4 }

@@ -36,8 +36,7 @@ var (
 const ReasonBudget = "BUDGET_EXHAUSTED"
 
 // Error is a failed call. It wraps one of the errors above, or the context's.
-// Its text holds no key and no
-// password.
+// Its text holds no key and no password.
 type Error struct {
 	kind  error
 	what  string
@@ -48,6 +47,12 @@ type Error struct {
 	retryable bool
 	// broken off after pieces of the answer went to the caller.
 	broken bool
+	// misplaced is a refusal of whoever asks, not of what is asked: a setting of
+	// the endpoint is wrong.
+	misplaced bool
+	// late is a caller's patience that ended although the endpoint had had enough
+	// of it.
+	late bool
 	// status and said are the endpoint's HTTP status and words, in lower case.
 	status int
 	said   string

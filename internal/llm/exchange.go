@@ -4,107 +4,121 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
+
+	"github.com/triplemesh/triplemesh/internal/llm/completion"
+	"github.com/triplemesh/triplemesh/internal/llm/guard"
 )
 
-// exchange is what the client library does not pass on between an attempt and
-// its HTTP request and response. It travels in the context.
-type exchange struct {
-	// zeroTemperature sends temperature 0, which the library leaves out, so that
-	// servers would sample with a default of their own (0.8 in llama-server).
-	zeroTemperature bool
-	maxBytes        int64
-	// task goes into the User-Agent, so that a server's log can tell tasks apart.
-	task string
-
-	answered    bool // the server said 200
-	contentType string
-	retryAfter  time.Duration
-}
-
-type exchangeKey struct{}
-
-func withExchange(ctx context.Context, x *exchange) context.Context {
-	return context.WithValue(ctx, exchangeKey{}, x)
-}
-
-// contentType of the answer to a context's request.
-func contentType(ctx context.Context) string {
-	x, _ := ctx.Value(exchangeKey{}).(*exchange)
-	return x.contentType
-}
+const (
+	// mostHeaderBytes of an answer; what is longer is no model server's.
+	mostHeaderBytes = 64 << 10
+	// mostErrorBytes are read of an answer that is an error.
+	mostErrorBytes = 64 << 10
+)
 
 var (
 	errTooLarge = errors.New("answer is too large")
-	errHTML     = errors.New("answer is a web page")
 	errRedirect = errors.New("answer is a redirect")
 )
 
-// doer sends the library's requests with what an exchange adds.
-type doer struct{ client http.Client }
+// exchange is one request to an endpoint and what came of it.
+type exchange struct {
+	told        guard.Told // what the server must not repeat
+	answered    bool       // the server said 200
+	contentType string
+}
 
-func newDoer(cfg Config) *doer {
+// wireClient is the way to one endpoint.
+type wireClient struct {
+	client  http.Client
+	baseURL string
+	apiKey  string
+}
+
+func newWireClient(e Endpoint, cfg Config) *wireClient {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = cfg.MaxInFlight
+	t.MaxResponseHeaderBytes = mostHeaderBytes
 	if cfg.Dial != nil {
 		t.DialContext, t.Proxy = cfg.Dial, nil
 	}
-	return &doer{client: http.Client{
-		Transport: t,
-		// A redirected POST becomes a GET or takes the key elsewhere.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	return &wireClient{
+		baseURL: strings.TrimRight(e.BaseURL, "/"), apiKey: e.APIKey,
+		client: http.Client{
+			Transport: t,
+			// A redirected POST becomes a GET or takes the key elsewhere.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
 }
 
-// Do implements openai.HTTPDoer.
-func (d *doer) Do(req *http.Request) (*http.Response, error) {
-	x, ok := req.Context().Value(exchangeKey{}).(*exchange)
-	if !ok {
-		return nil, errors.New("request without an exchange")
-	}
-	if x.zeroTemperature {
-		if err := addZeroTemperature(req); err != nil {
-			return nil, err
-		}
-	}
-	req.Header.Set("User-Agent", "triplemesh/"+x.task)
-	resp, err := d.client.Do(req)
+// statusError is an answer that is none.
+type statusError struct {
+	code    int
+	failure *completion.Failure
+	pause   pause
+}
+
+func (s *statusError) Error() string { return fmt.Sprintf("%d: %v", s.code, s.failure) }
+
+// post sends a request and returns the body of its answer, of at most so many
+// bytes.
+func (w *wireClient) post(ctx context.Context, body []byte, task string, stream bool, most int64, x *exchange) (io.ReadCloser, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.baseURL+"/chat/completions", bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	x.retryAfter = retryAfter(resp.Header, time.Now())
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	if stream {
+		req.Header.Set("Accept", "text/event-stream")
+	}
+	// So that a server's log can tell tasks apart.
+	req.Header.Set("User-Agent", "triplemesh/"+task)
+	resp, err := w.send(req)
+	if err != nil {
+		return nil, err
+	}
 	x.contentType, _, _ = mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	resp.Body = &boundedBody{ReadCloser: resp.Body, left: x.maxBytes}
-	switch {
-	case resp.StatusCode >= 300 && resp.StatusCode < 400:
-		err = errRedirect
-	case resp.StatusCode == http.StatusOK && x.contentType == "text/html":
-		err = errHTML
+	if x.answered = resp.StatusCode == http.StatusOK; x.answered {
+		return &boundedBody{resp.Body, most}, nil
 	}
-	if err != nil {
-		resp.Body.Close()
-		return nil, err
+	defer resp.Body.Close()
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		return nil, errRedirect
 	}
-	x.answered = resp.StatusCode == http.StatusOK
-	return resp, nil
+	said, err := io.ReadAll(io.LimitReader(resp.Body, mostErrorBytes))
+	if err != nil && len(said) == 0 {
+		said = nil // the status says enough
+	}
+	return nil, &statusError{resp.StatusCode, completion.ParseFailure(said), pauseOf(resp.Header)}
 }
 
-// addZeroTemperature puts the field in front of the others.
-func addZeroTemperature(req *http.Request) error {
-	body, err := io.ReadAll(req.Body)
+// isAlive asks for the list of models, which costs a server nothing. Whatever it
+// answers, it answers; but not with an error of its own.
+func (w *wireClient) isAlive(ctx context.Context) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.baseURL+"/models", nil)
 	if err != nil {
-		return err
+		return false
 	}
-	body = append([]byte(`{"temperature":0,`), bytes.TrimPrefix(body, []byte("{"))...)
-	req.ContentLength = int64(len(body))
-	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	req.Body, err = req.GetBody()
-	return err
+	resp, err := w.send(req)
+	if err != nil {
+		return false
+	}
+	resp.Body.Close()
+	return resp.StatusCode < http.StatusInternalServerError && resp.StatusCode != http.StatusTooManyRequests
+}
+
+func (w *wireClient) send(req *http.Request) (*http.Response, error) {
+	if w.apiKey != "" {
+		req.Header.Set("Authorization", "Bearer "+w.apiKey)
+	}
+	return w.client.Do(req)
 }
 
 // boundedBody fails when a server sends more than it may.
@@ -123,20 +137,4 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.left -= int64(n)
 	return n, err
-}
-
-// retryAfter reads how long a server wants to be left alone: OpenAI's
-// retry-after-ms, or Retry-After in seconds or as a date (RFC 9110, 10.2.3).
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseInt(h.Get("Retry-After-Ms"), 10, 32); err == nil {
-		return time.Duration(max(ms, 0)) * time.Millisecond
-	}
-	v := strings.TrimSpace(h.Get("Retry-After"))
-	if s, err := strconv.ParseInt(v, 10, 32); err == nil {
-		return time.Duration(max(s, 0)) * time.Second
-	}
-	if t, err := http.ParseTime(v); err == nil {
-		return max(t.Sub(now), 0)
-	}
-	return 0
 }

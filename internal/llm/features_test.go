@@ -35,6 +35,7 @@ func TestEndpointsThatLackSomething(t *testing.T) {
 		{"no seed", []string{"seed"}, 2, func(r testkit.Request) bool { return r.Seed == nil }},
 		{"a temperature of its own", []string{"temperature"}, 2, func(r testkit.Request) bool { return r.Temperature == nil }},
 		{"no usage in streams", []string{"stream_options"}, 2, func(r testkit.Request) bool { return r.Fields["stream_options"] == nil && r.Stream }},
+		{"streams", []string{"stream_options", "streaming"}, 3, func(r testkit.Request) bool { return !r.Stream }},
 		{"the newer token limit", []string{"max_tokens"}, 2, func(r testkit.Request) bool {
 			return r.Fields["max_completion_tokens"] != nil && r.MaxTokens > 20
 		}},
@@ -116,15 +117,27 @@ func TestWhatIsConfiguredIsNotTried(t *testing.T) {
 
 func TestEndpointThatAnswersStreamsInOnePiece(t *testing.T) {
 	m := testkit.NewLLM(t)
+	m.On().StatusBody(200, `{"choices":[{"index":0,"message":{"content":"Paris"},"finish_reason":"stop"}]}`)
+	var pieces []string
+	req := ask("x")
+	req.Delta = func(s string) { pieces = append(pieces, s) }
+	if resp, err := client(t, m.Config()).Complete(t.Context(), req); err != nil || resp.Text != "Paris" || len(pieces) != 1 || len(m.Requests()) != 1 {
+		t.Errorf("got %+v, %q, %v after %d requests", resp, pieces, err, len(m.Requests()))
+	}
+}
+
+func TestLongAnswersAreStreamedThoughNobodyListens(t *testing.T) {
+	m := testkit.NewLLM(t)
 	m.On().Reply("Paris")
-	m.On(func(r testkit.Request) bool { return r.Stream }).StatusBody(200, `{"choices":[{"index":0,"message":{"content":"Paris"},"finish_reason":"stop"}]}`)
 	c := client(t, m.Config())
-	for want := 2; want < 4; want++ {
-		var pieces []string
+	for tokens, want := range map[int]bool{20: false, 128: true, 0: true} {
 		req := ask("x")
-		req.Delta = func(s string) { pieces = append(pieces, s) }
-		if resp, err := c.Complete(t.Context(), req); err != nil || resp.Text != "Paris" || len(pieces) != 1 || len(m.Requests()) != want {
-			t.Errorf("got %+v, %q, %v after %d requests", resp, pieces, err, len(m.Requests()))
+		req.MaxTokens = tokens
+		if _, err := c.Complete(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+		if asked := m.Requests(); asked[len(asked)-1].Stream != want {
+			t.Errorf("of %d tokens: streamed is %v, want %v", tokens, !want, want)
 		}
 	}
 }

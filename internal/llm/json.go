@@ -62,7 +62,7 @@ func decode[T any](shape *schema.Schema, resp Response, err error) (T, error) {
 	}
 	if err != nil {
 		cut := ""
-		if resp.FinishReason == "length" {
+		if resp.Cut() {
 			cut = " (it was cut off: too long)"
 		}
 		return *new(T), &Error{kind: ErrUnusable, cause: err, what: fmt.Sprintf("read the model's answer as JSON: %v%s", err, cut)}
@@ -87,10 +87,11 @@ func retry(req Request, resp Response, wrong error) Request {
 		cause = e.cause
 	}
 	ask := fmt.Sprintf("That cannot be used: %v. Answer again, with JSON of the shape asked for and nothing else.", cause)
-	if resp.FinishReason == "length" {
+	if resp.Cut() {
 		ask = "That is too long and was cut off. Answer again, shorter, with JSON of the shape asked for and nothing else."
 	}
 	req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)],
 		Message{RoleAssistant, text}, Message{RoleUser, ask})
+	req.again = 2
 	return req
 }

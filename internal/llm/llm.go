@@ -59,6 +59,12 @@ type Request struct {
 	Delta func(string)
 	// Ledger is the budget and usage of this stage call. Required.
 	Ledger *Ledger
+
+	// telling is who hands what goes to Delta on, over several attempts.
+	telling *telling
+	// again is how many of the last messages ask again for an answer that could
+	// not be used.
+	again int
 }
 
 // Response is a model's answer.
@@ -67,8 +73,8 @@ type Response struct {
 	Text string
 	// Tokens with their probabilities where TopLogProbs asked for them.
 	Tokens []Token
-	// FinishReason as the endpoint names it: "stop", or "length" when MaxTokens
-	// cut the answer.
+	// FinishReason says why the answer ended: "stop", one of those by which Cut
+	// tells that it ended before its end, or what else the endpoint names.
 	FinishReason string
 	// Model that answered, as the endpoint names it.
 	Model string
@@ -107,6 +113,9 @@ type Usage struct {
 // Completer answers requests. Errors carry a gRPC status; see Error.
 type Completer interface {
 	// Complete asks a model. When an answer breaks off after pieces of it went to
-	// Delta, the error comes with a Response that holds the text so far.
+	// Delta, it is asked for again; what Delta has heard it does not hear twice,
+	// and where the second answer is another one, the Response alone holds it.
+	// Where that fails too, the error comes with a Response that holds the text so
+	// far.
 	Complete(ctx context.Context, req Request) (Response, error)
 }

@@ -25,6 +25,8 @@ type observer struct {
 	cost     metric.Float64Counter
 	tokens   metric.Int64Histogram
 	duration metric.Float64Histogram
+	failures metric.Int64Counter
+	open     metric.Int64UpDownCounter
 	known    map[string]bool // models that metrics may name
 	texts    bool
 }
@@ -38,7 +40,7 @@ func newObserver(cfg Config, tel Telemetry) (*observer, error) {
 	for _, p := range cfg.Prices {
 		o.known[p.Model] = true
 	}
-	var errs [4]error
+	var errs [6]error
 	o.calls, errs[0] = m.Int64Counter("triplemesh.llm.calls",
 		metric.WithDescription("Model calls by outcome: answered, cached, or the kind of failure."), metric.WithUnit("{call}"))
 	o.cost, errs[1] = m.Float64Counter("triplemesh.llm.cost",
@@ -49,7 +51,25 @@ func newObserver(cfg Config, tel Telemetry) (*observer, error) {
 	o.duration, errs[3] = m.Float64Histogram("gen_ai.client.operation.duration",
 		metric.WithDescription("Time of a model call, waiting and retries included."), metric.WithUnit("s"),
 		metric.WithExplicitBucketBoundaries(0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92))
+	o.failures, errs[4] = m.Int64Counter("triplemesh.llm.endpoint.failures",
+		metric.WithDescription("Attempts at a model endpoint that failed by its fault, by kind."), metric.WithUnit("{attempt}"))
+	o.open, errs[5] = m.Int64UpDownCounter("triplemesh.llm.endpoint.left",
+		metric.WithDescription("1 while a model endpoint is left alone because it failed, where others are asked instead."), metric.WithUnit("{endpoint}"))
 	return o, errors.Join(errs[:]...)
+}
+
+// failed counts an attempt that failed by the fault of an endpoint.
+func (o *observer) failed(ctx context.Context, endpoint string, err error) {
+	o.failures.Add(ctx, 1, metric.WithAttributes(attribute.String("triplemesh.endpoint", endpoint), attribute.String("error.type", kindName(err))))
+}
+
+// left counts the endpoints that are left alone.
+func (o *observer) left(endpoint string, open bool) {
+	change := int64(-1)
+	if open {
+		change = 1
+	}
+	o.open.Add(context.Background(), change, metric.WithAttributes(attribute.String("triplemesh.endpoint", endpoint)))
 }
 
 // observed is a call under way.

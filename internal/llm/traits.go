@@ -69,16 +69,16 @@ func (t traits) without(err *Error, req Request) (traits, bool) {
 		t.noTemperature = true
 	case errors.Is(err, openai.ErrReasoningSamplingUnsupported):
 		t.noTemperature, t.noLogProbs = true, true
-	case errors.Is(err, errNoStream):
-		t.noStream = true
 	case !errors.Is(err, ErrRefused) || !refusesFeature(err.status):
 		return t, false
 	case !t.newTokenLimit && strings.Contains(err.said, "max_completion_tokens"):
 		t.newTokenLimit = true
 	case !t.noLogProbs && req.TopLogProbs > 0 && strings.Contains(err.said, "logprob"):
 		t.noLogProbs = true
-	case !t.noStreamUsage && req.Delta != nil && strings.Contains(err.said, "stream_options"):
+	case !t.noStreamUsage && streams(req) && strings.Contains(err.said, "stream_options"):
 		t.noStreamUsage = true
+	case !t.noStream && streams(req) && strings.Contains(err.said, "stream"):
+		t.noStream = true
 	case !t.noSeed && strings.Contains(err.said, "seed"):
 		t.noSeed = true
 	case !t.noTemperature && strings.Contains(err.said, "temperature"):

@@ -1,23 +1,23 @@
 package llm
 
 import (
+	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"strings"
+	"encoding/json"
 
 	openai "github.com/sashabaranov/go-openai"
 
 	"github.com/triplemesh/triplemesh/internal/llm/schema"
 )
 
-// reasoningTokens is what a model that thinks first may use for that, on top of
-// the answer's tokens: its one limit counts both.
-const reasoningTokens = 2048
-
-// errNoStream: asked to stream, the endpoint answered in one piece.
-var errNoStream = errors.New("endpoint does not stream")
+const (
+	// reasoningTokens is what a model that thinks first may use for that, on top
+	// of the answer's tokens: its one limit counts both.
+	reasoningTokens = 2048
+	// longAnswer is from how many tokens on an answer is streamed although nobody
+	// listens: one that loops can then be ended before it has cost all of them.
+	longAnswer = 128
+)
 
 // wire makes the protocol's request.
 func (e *endpoint) wire(req Request, model string, t traits) openai.ChatCompletionRequest {
@@ -34,7 +34,7 @@ func (e *endpoint) wire(req Request, model string, t traits) openai.ChatCompleti
 		out.MaxTokens = req.MaxTokens
 	}
 	if !t.noTemperature {
-		out.Temperature = req.Temperature // 0 is added by the exchange
+		out.Temperature = req.Temperature // 0 is added by body
 	}
 	if !t.noSeed {
 		seed := int(req.Seed)
@@ -46,7 +46,31 @@ func (e *endpoint) wire(req Request, model string, t traits) openai.ChatCompleti
 	if req.Schema != nil {
 		constrain(&out, *req.Schema, t.format)
 	}
+	if streams(req) && !t.noStream {
+		out.Stream = true
+		if !t.noStreamUsage {
+			out.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
+		}
+	}
 	return out
+}
+
+// streams tells whether an answer is to come in pieces.
+func streams(req Request) bool {
+	return req.Delta != nil || req.MaxTokens == 0 || req.MaxTokens >= longAnswer
+}
+
+// body is a request as it is sent. The library leaves a temperature of 0 out, so
+// that servers would sample with a default of their own (0.8 in llama-server).
+func body(wire openai.ChatCompletionRequest, zeroTemperature bool) ([]byte, error) {
+	if err := openai.NewReasoningValidator().Validate(wire); err != nil {
+		return nil, err
+	}
+	out, err := json.Marshal(wire)
+	if err == nil && zeroTemperature {
+		out = append([]byte(`{"temperature":0,`), bytes.TrimPrefix(out, []byte("{"))...)
+	}
+	return out, err
 }
 
 // constrain asks for JSON, as tightly as the endpoint can.
@@ -70,130 +94,29 @@ func constrain(out *openai.ChatCompletionRequest, s Schema, f format) {
 	out.Messages = append(out.Messages, openai.ChatCompletionMessage{Role: openai.ChatMessageRoleUser, Content: words})
 }
 
-// send asks once and reads the answer. A stream that broke off returns what
-// came, with an error.
-func (e *endpoint) send(ctx context.Context, req Request, model string, t traits) (Response, error) {
-	wire := e.wire(req, model, t)
-	if req.Delta != nil && !t.noStream {
-		wire.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
-		if t.noStreamUsage {
-			wire.StreamOptions = nil
-		}
-		return e.stream(ctx, wire, req.Delta)
-	}
-	got, err := e.client.CreateChatCompletion(ctx, wire)
-	if err != nil {
-		return Response{}, err
-	}
-	resp := Response{Model: got.Model, Usage: Usage{PromptTokens: got.Usage.PromptTokens, CompletionTokens: got.Usage.CompletionTokens}}
-	if len(got.Choices) == 0 {
-		return resp, failf(ErrUnavailable, "call the model at %s: the answer holds no choice; check that llm.base_url is an OpenAI-compatible endpoint", e.name).again()
-	}
-	c := got.Choices[0]
-	resp.Text, resp.FinishReason = c.Message.Content, string(c.FinishReason)
-	for _, part := range c.Message.MultiContent {
-		resp.Text += part.Text
-	}
-	if c.LogProbs != nil {
-		for _, p := range c.LogProbs.Content {
-			tok := Token{Text: p.Token, LogProb: p.LogProb}
-			for _, a := range p.TopLogProbs {
-				tok.Top = append(tok.Top, Alternative{Text: a.Token, LogProb: a.LogProb})
-			}
-			resp.Tokens = append(resp.Tokens, tok)
-		}
-	}
-	if err := refused(e.name, resp, c.Message.Refusal); err != nil {
-		return resp, err
-	}
-	if req.Delta != nil && resp.Text != "" {
-		req.Delta(resp.Text)
-	}
-	return resp, nil
-}
-
-// refused tells a model's own refusal and a provider's filter.
-func refused(at string, resp Response, refusal string) error {
-	if refusal != "" {
-		return failf(ErrUnusable, "call the model at %s: the model refuses to answer", at)
-	}
-	if resp.FinishReason == string(openai.FinishReasonContentFilter) {
-		return failf(ErrUnusable, "call the model at %s: the provider's content filter withheld the answer", at)
-	}
-	return nil
-}
-
-// stream reads an answer piece by piece.
-func (e *endpoint) stream(ctx context.Context, wire openai.ChatCompletionRequest, delta func(string)) (Response, error) {
-	var resp Response
-	s, err := e.client.CreateChatCompletionStream(ctx, wire)
-	if err != nil {
-		return resp, err
-	}
-	defer s.Close()
-	var text strings.Builder
-	var refusal string
-	for {
-		piece, err := s.Recv()
-		resp.Text = text.String()
-		// Once it said why it ended, an answer is whole, however the stream ends.
-		if errors.Is(err, io.EOF) || (err != nil && resp.FinishReason != "") {
-			break
-		}
-		if err != nil {
-			return resp, err
-		}
-		if piece.Model != "" {
-			resp.Model = piece.Model
-		}
-		if u := piece.Usage; u != nil {
-			resp.Usage = Usage{PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens}
-		}
-		for _, c := range piece.Choices {
-			if c.Index != 0 {
-				continue
-			}
-			resp.Tokens = append(resp.Tokens, streamedTokens(c.Logprobs)...)
-			refusal += c.Delta.Refusal
-			if c.FinishReason != "" {
-				resp.FinishReason = string(c.FinishReason)
-			}
-			if c.Delta.Content != "" {
-				text.WriteString(c.Delta.Content)
-				delta(c.Delta.Content)
-			}
-		}
-	}
-	// The library ends a stream alike whether it is whole or cut; a whole one
-	// says why it ended.
-	if resp.FinishReason == "" {
-		if text.Len() == 0 && contentType(ctx) != "text/event-stream" {
-			return resp, &Error{kind: ErrUnavailable, cause: errNoStream, retryable: true,
-				what: fmt.Sprintf("call the model at %s: not a stream; set llm.capabilities.streaming to no if the endpoint cannot stream", e.name)}
-		}
-		return resp, io.ErrUnexpectedEOF
-	}
-	return resp, refused(e.name, resp, refusal)
-}
-
-func streamedTokens(l *openai.ChatCompletionStreamChoiceLogprobs) []Token {
-	if l == nil {
-		return nil
-	}
-	var out []Token
-	for _, p := range l.Content {
-		tok := Token{Text: p.Token, LogProb: p.Logprob}
-		for _, a := range p.TopLogprobs {
-			tok.Top = append(tok.Top, Alternative{Text: a.Token, LogProb: a.Logprob})
-		}
-		out = append(out, tok)
-	}
-	return out
-}
-
 // strict tells whether OpenAI's strict mode would take a schema; it refuses the
 // request otherwise. Other servers do not look.
 func strict(s Schema) bool {
 	parsed, err := schema.Parse(s.JSON)
 	return err == nil && parsed.Strict()
+}
+
+// send asks once and reads the answer. One that broke off returns what came,
+// with an error.
+func (e *endpoint) send(ctx context.Context, req Request, model string, t traits, x *exchange) (Response, error) {
+	wire := e.wire(req, model, t)
+	out, err := body(wire, req.Temperature == 0 && !t.noTemperature)
+	if err != nil {
+		return Response{}, err
+	}
+	// What comes after the end of an answer is not waited for long.
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	in, err := e.wireClient.post(ctx, out, req.Task, wire.Stream, e.cfg.MaxResponseBytes, x)
+	if err != nil {
+		return Response{}, err
+	}
+	defer in.Close()
+	r := newReading(e, req, model, x.told, end)
+	return r.read(in)
 }

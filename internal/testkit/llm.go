@@ -69,7 +69,7 @@ func (m *LLM) On(matchers ...Matcher) *Rule {
 
 // Lacks makes the server refuse requests that use a feature, as endpoints do
 // that lack it: "json_schema", "json_object", "logprobs", "seed",
-// "temperature", "stream_options", "max_tokens".
+// "temperature", "streaming", "stream_options", "max_tokens".
 func (m *LLM) Lacks(features ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -105,6 +105,8 @@ func (r Request) uses(feature string) bool {
 	switch feature {
 	case "json_schema", "json_object":
 		return r.Format == feature
+	case "streaming":
+		return r.Stream
 	default:
 		_, ok := r.Fields[feature]
 		return ok

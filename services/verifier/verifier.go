@@ -87,11 +87,12 @@ func (s *Service) verify(ctx context.Context, req *verifierv1.VerifyRequest, mod
 		return aligned, alignMode, nil, nil
 	}
 	var fixed align.Alignment
+	var warnings []*llmv1.Warning
 	var err error
 	if mode == verifierv1.VerificationMode_VERIFICATION_MODE_EDITS {
-		fixed, err = s.editor.Edit(ctx, req.GetQuestion(), drafts, pool, aligned, ledger)
+		fixed, warnings, err = s.editor.Edit(ctx, req.GetQuestion(), drafts, pool, aligned, ledger)
 	} else {
-		fixed, err = s.rewriter.Rewrite(ctx, req.GetQuestion(), drafts, pool, ledger)
+		fixed, warnings, err = s.rewriter.Rewrite(ctx, req.GetQuestion(), drafts, pool, ledger)
 	}
 	switch {
 	case errors.Is(err, llm.ErrUnusable):
@@ -101,7 +102,7 @@ func (s *Service) verify(ctx context.Context, req *verifierv1.VerifyRequest, mod
 		warning := llm.Warn(llm.WarnBudget, "the model was not asked to verify; the alignment by cosine stands: %v", err)
 		return aligned, alignMode, []*llmv1.Warning{warning}, nil
 	}
-	return fixed, mode, nil, err
+	return fixed, mode, warnings, err
 }
 
 // JudgeClaims implements verifierv1.VerifierServiceServer.

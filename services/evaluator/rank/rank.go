@@ -46,7 +46,7 @@ func (r *Ranker) Rank(ctx context.Context, question, about string, candidates []
 	if err != nil {
 		return nil, nil, err
 	}
-	said, _, err := llm.CompleteJSON[struct {
+	said, resp, err := llm.CompleteJSON[struct {
 		Ranked []struct {
 			Item   int     `json:"item"`
 			Weight float32 `json:"weight"`
@@ -82,7 +82,7 @@ func (r *Ranker) Rank(ctx context.Context, question, about string, candidates []
 			c.Score /= sum
 		}
 	}
-	return ranked, nil, nil
+	return ranked, resp.Warnings(), nil
 }
 
 // shortened cuts what is too long to be shown.

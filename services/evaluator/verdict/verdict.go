@@ -64,7 +64,7 @@ func (j *Judge) Question(ctx context.Context, question string, candidates []*gra
 	if err != nil {
 		return nil, nil, err
 	}
-	said, _, err := llm.CompleteJSON[struct {
+	said, resp, err := llm.CompleteJSON[struct {
 		Reason     string `json:"reason"`
 		Correct    bool   `json:"correct"`
 		Incomplete bool   `json:"incomplete"`
@@ -77,7 +77,7 @@ func (j *Judge) Question(ctx context.Context, question string, candidates []*gra
 	if err != nil {
 		return nil, nil, err
 	}
-	return &evaluatorv1.QuestionVerdict{Correct: said.Correct, Incomplete: said.Incomplete, Reason: said.Reason}, nil, nil
+	return &evaluatorv1.QuestionVerdict{Correct: said.Correct, Incomplete: said.Incomplete, Reason: said.Reason}, resp.Warnings(), nil
 }
 
 // QuestionMessages are what the model is asked of a candidate set.

@@ -90,9 +90,8 @@ func (w *Writer) Write(ctx context.Context, req Request, ledger *llm.Ledger) (An
 		return Answer{}, err
 	case err != nil:
 		a.warn(llm.WarnTruncated, "the answer broke off and what had come of it was used: %v", err)
-	case resp.FinishReason == "length":
-		a.warn(llm.WarnTruncated, "the answer was cut at %d tokens", w.cfg.MaxTokens)
 	}
+	a.Warnings = append(a.Warnings, resp.Warnings()...)
 	if a.Form == generatorv1.AnswerForm_ANSWER_FORM_TEXT {
 		a.Text, a.Probability = prose(resp)
 		if !strings.ContainsFunc(a.Text, readable) {

@@ -68,6 +68,7 @@ func (r *Reader) Read(ctx context.Context, question string, paths []*graphv1.Rea
 	if err != nil && !errors.Is(err, llm.ErrUnusable) {
 		return nil, nil, err
 	}
+	warnings = append(warnings, resp.Warnings()...)
 	named, unknown := match(answer.Braces(resp.Text), groups)
 	if unknown > 0 {
 		warnings = append(warnings, llm.Warn(llm.WarnDropped, "%d answers that no reasoning path ends in were left out", unknown))

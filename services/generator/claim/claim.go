@@ -5,6 +5,7 @@ package claim
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/prompt"
@@ -43,8 +44,11 @@ func (r *Reader) Read(ctx context.Context, text, before string, ledger *llm.Ledg
 	}
 	var warnings []*llmv1.Warning
 	drafts := Parse(resp.Text)
-	if resp.FinishReason == "length" {
+	if resp.Cut() {
 		warnings = append(warnings, llm.Warn(llm.WarnTruncated, "a part of the text states more than the model could write; its first %d claims were taken", len(drafts)))
+	}
+	if len(drafts) == 0 && !nothing[strings.ToLower(clean(strings.TrimRight(resp.Text, ".\n ")))] {
+		warnings = append(warnings, llm.Warn(llm.WarnUnusable, "no claim could be read off what the model wrote of a part of the text"))
 	}
 	in := newReading(text)
 	var claims []*generatorv1.ExtractedClaim

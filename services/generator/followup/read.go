@@ -22,7 +22,7 @@ var label = regexp.MustCompile(`(?i)^[ *#>-]*(?:(?:stand-?alone |rewritten |foll
 // read takes the question out of what a model wrote, or says what is wrong with
 // that.
 func read(resp llm.Response, question string, turns []turn) (text, problem string) {
-	if resp.FinishReason == "length" {
+	if resp.Cut() {
 		return "", "what the model wrote in its place was cut off"
 	}
 	for line := range strings.Lines(strings.ToValidUTF8(resp.Text, "")) {

@@ -58,7 +58,7 @@ func (p *Planner) PseudoGraph(ctx context.Context, question string, ledger *llm.
 	if err != nil {
 		return Plan{}, err
 	}
-	out.Cypher = resp.Text
+	out.Cypher, out.Warnings = resp.Text, resp.Warnings()
 	decoded, diagnostics, err := cypher.Decode(ctx, resp.Text, cypher.DefaultLimits())
 	if err != nil {
 		if ctx.Err() != nil {

@@ -82,7 +82,10 @@ func (p *Planner) Propose(ctx context.Context, question string, topicEntities []
 	if len(paths) == 0 {
 		return nil, []*llmv1.Warning{llm.Warn(llm.WarnUnusable, "no relation path could be read off the model's output")}, nil
 	}
-	return paths, nil, nil
+	if resp.FinishReason == llm.FinishLength { // the first lines are what was asked for
+		return paths, nil, nil
+	}
+	return paths, resp.Warnings(), nil
 }
 
 // Choose asks the model which of the existing paths lead to the answer. At
@@ -100,7 +103,7 @@ func (p *Planner) Choose(ctx context.Context, question string, existing []*graph
 	if err != nil {
 		return nil, nil, err
 	}
-	choice, _, err := llm.CompleteJSON[struct {
+	choice, resp, err := llm.CompleteJSON[struct {
 		Paths []int `json:"paths"`
 	}](ctx, p.model, llm.Request{
 		Task: "relation-paths", Messages: messages, MaxTokens: maxChooseTokens, Ledger: ledger,
@@ -122,7 +125,7 @@ func (p *Planner) Choose(ctx context.Context, question string, existing []*graph
 		chosen = existing[:min(limit, len(existing))]
 		return chosen, []*llmv1.Warning{llm.Warn(llm.WarnUnusable, "the model chose none of %d relation paths; the first %d were taken", len(existing), len(chosen))}, nil
 	}
-	return chosen, nil, nil
+	return chosen, resp.Warnings(), nil
 }
 
 func choiceSchema(n, limit int) *llm.Schema {

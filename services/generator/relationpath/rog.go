@@ -45,7 +45,7 @@ func (p *Planner) fineTuned(ctx context.Context, question string, topicEntities 
 			return nil, nil, err
 		}
 		text := resp.Text
-		if resp.FinishReason == "length" {
+		if resp.Cut() {
 			text = whole(text)
 		}
 		for _, path := range ParseRoG(text, limit) {

@@ -8,6 +8,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/verbalise"
 	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
+	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 )
 
 // others are the ends that are no candidates, best path first.
@@ -50,18 +51,18 @@ func (r *Reflector) messages(c Case, groups []*verbalise.PathGroup) (messages []
 
 // ask asks the model for the final answers. The error is llm.ErrUnusable where
 // its output cannot be read.
-func (r *Reflector) ask(ctx context.Context, c Case, groups []*verbalise.PathGroup, ledger *llm.Ledger) ([]string, error) {
+func (r *Reflector) ask(ctx context.Context, c Case, groups []*verbalise.PathGroup, ledger *llm.Ledger) ([]string, []*llmv1.Warning, error) {
 	messages, options, err := r.messages(c, groups)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	said, _, err := llm.CompleteJSON[struct {
+	said, resp, err := llm.CompleteJSON[struct {
 		Answers []string `json:"answers"`
 	}](ctx, r.model, llm.Request{
 		Task: "reflect", Messages: messages, MaxTokens: r.cfg.MaxTokens, Ledger: ledger, Schema: schema(options),
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	known := map[string]bool{}
 	for _, o := range options {
@@ -74,7 +75,7 @@ func (r *Reflector) ask(ctx context.Context, c Case, groups []*verbalise.PathGro
 			wanted = append(wanted, a)
 		}
 	}
-	return wanted, nil
+	return wanted, resp.Warnings(), nil
 }
 
 // describe shows a verdict beside a candidate.

@@ -90,7 +90,7 @@ func (r *Reflector) Reflect(ctx context.Context, mode reflectorv1.ReflectionMode
 	var wanted []string
 	var err error
 	if mode != weighing {
-		wanted, err = r.ask(ctx, c, groups, ledger)
+		wanted, out.Warnings, err = r.ask(ctx, c, groups, ledger)
 		if errors.Is(err, llm.ErrUnusable) || errors.Is(err, llm.ErrBudget) {
 			out.Mode = weighing
 			out.Warnings = append(out.Warnings, llm.Warn(llm.WarnUnusable, "there is no reflection by the model, so paths and verdicts were weighed: %v", err))

@@ -11,6 +11,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/prompt"
 	"github.com/triplemesh/triplemesh/internal/verbalise"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	"github.com/triplemesh/triplemesh/services/verifier/align"
 	"github.com/triplemesh/triplemesh/services/verifier/evidence"
 	"github.com/triplemesh/triplemesh/services/verifier/prompts"
@@ -44,7 +45,7 @@ type answer struct {
 // prompt. A draft that the model passes over is treated as the alignment
 // treats it. The error is llm.ErrUnusable where the model's output could not
 // be read.
-func (e *Editor) Edit(ctx context.Context, question string, drafts *graphv1.PseudoGraph, pool []*graphv1.ScoredTriple, aligned align.Alignment, ledger *llm.Ledger) (align.Alignment, error) {
+func (e *Editor) Edit(ctx context.Context, question string, drafts *graphv1.PseudoGraph, pool []*graphv1.ScoredTriple, aligned align.Alignment, ledger *llm.Ledger) (align.Alignment, []*llmv1.Warning, error) {
 	number := map[*graphv1.ScoredTriple]int{}
 	for i, t := range pool {
 		number[t] = i + 1
@@ -61,17 +62,17 @@ func (e *Editor) Edit(ctx context.Context, question string, drafts *graphv1.Pseu
 		Evidence, Draft []string
 	}{question, evidence.Lines(pool), lines})
 	if err != nil {
-		return align.Alignment{}, err
+		return align.Alignment{}, nil, err
 	}
-	said, _, err := llm.CompleteJSON[answer](ctx, e.model, llm.Request{
+	said, resp, err := llm.CompleteJSON[answer](ctx, e.model, llm.Request{
 		Task: "verify", Messages: messages, Ledger: ledger,
 		MaxTokens: tokensPerEdit*(len(lines)+1) + 64,
 		Schema:    schema(len(lines), len(pool)),
 	})
 	if err != nil {
-		return align.Alignment{}, err
+		return align.Alignment{}, nil, err
 	}
-	return apply(said, drafts, pool, aligned), nil
+	return apply(said, drafts, pool, aligned), resp.Warnings(), nil
 }
 
 func apply(said answer, drafts *graphv1.PseudoGraph, pool []*graphv1.ScoredTriple, aligned align.Alignment) align.Alignment {

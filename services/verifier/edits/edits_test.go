@@ -46,7 +46,7 @@ var (
 
 func edit(t *testing.T, m *model) ([]string, align.Alignment, error) {
 	t.Helper()
-	got, err := edits.New(m).Edit(t.Context(), "who directed H", drafts, pool, aligned, llm.NewLedger(nil))
+	got, _, err := edits.New(m).Edit(t.Context(), "who directed H", drafts, pool, aligned, llm.NewLedger(nil))
 	var steps []string
 	for _, e := range got.Edits {
 		steps = append(steps, strings.ToLower(strings.TrimPrefix(e.GetKind().String(), "EDIT_KIND_"))+" "+e.GetBefore().GetObject()+" "+e.GetAfter().GetObject())
@@ -121,7 +121,7 @@ func TestOutputThatCannotBeReadIsUnusable(t *testing.T) {
 
 func TestEvidenceThatIsNotShownIsNotPointedAt(t *testing.T) {
 	m := &model{texts: []string{"spent"}}
-	_, err := edits.New(m).Edit(t.Context(), "q", drafts, pool[:1], aligned, llm.NewLedger(&llmv1.Limits{}))
+	_, _, err := edits.New(m).Edit(t.Context(), "q", drafts, pool[:1], aligned, llm.NewLedger(&llmv1.Limits{}))
 	if !errors.Is(err, llm.ErrBudget) {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/prompt"
 	"github.com/triplemesh/triplemesh/internal/verbalise"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	"github.com/triplemesh/triplemesh/services/verifier/align"
 	"github.com/triplemesh/triplemesh/services/verifier/evidence"
 	"github.com/triplemesh/triplemesh/services/verifier/prompts"
@@ -36,7 +37,7 @@ func New(model llm.Completer) *Rewriter {
 
 // Rewrite returns the model's fixed graph and the edits that lead to it. The
 // error is llm.ErrUnusable where it wrote no triple.
-func (r *Rewriter) Rewrite(ctx context.Context, question string, drafts *graphv1.PseudoGraph, pool []*graphv1.ScoredTriple, ledger *llm.Ledger) (align.Alignment, error) {
+func (r *Rewriter) Rewrite(ctx context.Context, question string, drafts *graphv1.PseudoGraph, pool []*graphv1.ScoredTriple, ledger *llm.Ledger) (align.Alignment, []*llmv1.Warning, error) {
 	lines := make([]string, len(drafts.GetTriples()))
 	for i, d := range drafts.GetTriples() {
 		lines[i] = verbalise.Fact(d)
@@ -46,21 +47,21 @@ func (r *Rewriter) Rewrite(ctx context.Context, question string, drafts *graphv1
 		Evidence, Draft []string
 	}{question, evidence.Lines(pool), lines})
 	if err != nil {
-		return align.Alignment{}, err
+		return align.Alignment{}, nil, err
 	}
 	resp, err := r.model.Complete(ctx, llm.Request{Task: "verify", Messages: messages, MaxTokens: maxTokens, Ledger: ledger})
 	if err != nil {
-		return align.Alignment{}, err
+		return align.Alignment{}, nil, err
 	}
 	text := resp.Text
-	if resp.FinishReason == "length" { // its last line is half a triple
+	if resp.Cut() { // its last line is half a triple
 		text = text[:strings.LastIndexByte(text, '\n')+1]
 	}
 	written := Parse(text)
 	if len(written) == 0 {
-		return align.Alignment{}, llm.ErrUnusable
+		return align.Alignment{}, nil, llm.ErrUnusable
 	}
-	return align.FromEdits(Diff(drafts.GetTriples(), written, pool)), nil
+	return align.FromEdits(Diff(drafts.GetTriples(), written, pool)), resp.Warnings(), nil
 }
 
 // Parse reads triples off lines "subject | relation | object". A time in

@@ -174,7 +174,7 @@ func TestRewrite(t *testing.T) {
 		{"one line that was cut is unusable", says{Text: "H | director | Er", FinishReason: "length"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := rewrite.New(c.model).Rewrite(t.Context(), "q", drafts, pool, llm.NewLedger(nil))
+			got, _, err := rewrite.New(c.model).Rewrite(t.Context(), "q", drafts, pool, llm.NewLedger(nil))
 			if errors.Is(err, llm.ErrUnusable) != (c.want == nil) {
 				t.Fatal(err)
 			}
