@@ -3,6 +3,7 @@ package tests
 import (
 	"bytes"
 	"context"
+	"io"
 	"maps"
 	"path/filepath"
 	"sync"
@@ -44,6 +45,8 @@ type options struct {
 	ports bool
 	// http serves HTTP too, at a free port.
 	http bool
+	// log takes what the services log; nil shows it where the test fails.
+	log io.Writer
 }
 
 // running is a mesh that serves.
@@ -65,7 +68,11 @@ func start(tb testing.TB, o options) *running {
 	if o.cache == "" {
 		o.cache = filepath.Dir(filepath.Dir(testkit.Cache(tb, "encoder", "model.onnx")))
 	}
-	log := &logged{}
+	shown := &logged{}
+	log := o.log
+	if log == nil {
+		log = shown
+	}
 	m, err := mesh.New(mesh.Options{
 		Home: home.Home{Cache: o.cache, Data: o.data}, Targets: o.targets,
 		Sources: config.Sources{Set: settings(o)}, Private: !o.ports && !o.http, Quiet: true, Log: log,
@@ -87,7 +94,7 @@ func start(tb testing.TB, o options) *running {
 			tb.Errorf("the mesh does not stop")
 		}
 		if tb.Failed() {
-			tb.Logf("what the mesh logged:\n%s", log)
+			tb.Logf("what the mesh logged:\n%s", shown)
 		}
 	})
 	tb.Cleanup(stop)
@@ -95,7 +102,7 @@ func start(tb testing.TB, o options) *running {
 	case <-ready:
 	case err := <-ended:
 		ended <- nil // for stop
-		tb.Fatalf("the mesh ended before it served: %v\n%s", err, log)
+		tb.Fatalf("the mesh ended before it served: %v\n%s", err, shown)
 	}
 	r := &running{mesh: m, data: o.data, certs: o.certs, stop: stop}
 	r.graphs = retrieverv1.NewKnowledgeGraphServiceClient(r.dial(tb, "retriever"))

@@ -1,0 +1,228 @@
+//go:build soak
+
+package tests
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/triplemesh/triplemesh/internal/testkit"
+	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+)
+
+// errCode is an answer by another code than the one that was to come.
+var errCode = errors.New("another code than was wanted")
+
+// does is one thing that callers do, how many of a thousand times, and whether
+// it is a question.
+type does struct {
+	weight   int
+	question bool
+	do       func(s *soak, ctx context.Context, random *rand.Rand) error
+}
+
+var doings = []does{
+	{340, true, asks("io")}, {110, true, asks("cot")}, {20, true, asks("sc")},
+	{170, true, asks("pg-akv")}, {80, true, asks("rag")}, {40, true, asks("ger")},
+	{60, true, (*soak).stream}, {40, true, (*soak).check}, {30, true, (*soak).followUp},
+	{20, true, wants(codes.NotFound, func(r *orchestratorv1.AskRequest) { r.Kg.Name = "atlantis" })},
+	{10, true, wants(codes.FailedPrecondition, func(r *orchestratorv1.AskRequest) { r.Kg.Name = idle })},
+	{20, true, wants(codes.InvalidArgument, func(r *orchestratorv1.AskRequest) { r.Question = "" })},
+	{10, true, wants(codes.InvalidArgument, func(r *orchestratorv1.AskRequest) { r.Method = "guess" })},
+	{25, false, (*soak).list}, {15, false, (*soak).searchRuns}, {10, false, (*soak).links},
+}
+
+// soak does one thing after the other until ctx ends.
+func (s *soak) soak(ctx context.Context, seed uint64) {
+	random := rand.New(rand.NewPCG(seed, 0))
+	// Few are asked often, many now and then.
+	which := rand.NewZipf(random, 1.25, 8, uint64(len(s.questions)-1))
+	for ctx.Err() == nil {
+		s.gate.RLock()
+		d := pick(random)
+		began := time.Now()
+		err := s.once(ctx, d, random, s.questions[which.Uint64()])
+		s.tally.count(d.question, time.Since(began), err)
+		s.gate.RUnlock()
+		if errors.Is(err, errCode) {
+			s.t.Error(err)
+		}
+	}
+}
+
+func pick(random *rand.Rand) does {
+	n := random.IntN(1000)
+	for _, d := range doings {
+		if n -= d.weight; n < 0 {
+			return d
+		}
+	}
+	return doings[0]
+}
+
+type textKey struct{}
+
+// once does a thing; of one in fifty the caller goes away in the middle.
+func (s *soak) once(ctx context.Context, d does, random *rand.Rand, text string) error {
+	ctx, cancel := context.WithTimeout(context.WithValue(ctx, textKey{}, text), patience)
+	defer cancel()
+	if random.IntN(50) == 0 {
+		timer := time.AfterFunc(time.Duration(random.IntN(10_000))*time.Microsecond, cancel)
+		defer timer.Stop()
+	}
+	return d.do(s, ctx, random)
+}
+
+// request asks about what is to be asked about.
+func (s *soak) request(ctx context.Context, method string) *orchestratorv1.AskRequest {
+	req := &orchestratorv1.AskRequest{Question: ctx.Value(textKey{}).(string), Method: method, Kg: &graphv1.KnowledgeGraphRef{Name: wikidata}}
+	if method == "ger" {
+		req.Question = studyQuestion
+	}
+	return req
+}
+
+func asks(method string) func(*soak, context.Context, *rand.Rand) error {
+	return func(s *soak, ctx context.Context, _ *rand.Rand) error {
+		_, err := s.orchestrator.Ask(ctx, s.request(ctx, method))
+		return err
+	}
+}
+
+// wants asks in vain.
+func wants(code codes.Code, change func(*orchestratorv1.AskRequest)) func(*soak, context.Context, *rand.Rand) error {
+	return func(s *soak, ctx context.Context, _ *rand.Rand) error {
+		req := s.request(ctx, "pg-akv")
+		change(req)
+		_, err := s.orchestrator.Ask(ctx, req)
+		if got := status.Code(err); got != code && ctx.Err() == nil {
+			return fmt.Errorf("%w: %v, want %v", errCode, err, code)
+		}
+		return nil
+	}
+}
+
+func (s *soak) stream(ctx context.Context, random *rand.Rand) error {
+	method := []string{"pg-akv", "io"}[random.IntN(2)]
+	stream, err := s.orchestrator.AskStream(ctx, &orchestratorv1.AskStreamRequest{Request: s.request(ctx, method)})
+	for err == nil {
+		_, err = stream.Recv()
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+func (s *soak) followUp(ctx context.Context, _ *rand.Rand) error {
+	req := s.request(ctx, "io")
+	req.Question = "And he?"
+	req.History = []*generatorv1.Turn{
+		{Role: generatorv1.Role_ROLE_USER, Text: ctx.Value(textKey{}).(string)}, {Role: generatorv1.Role_ROLE_ASSISTANT, Text: "Nobody."},
+	}
+	_, err := s.orchestrator.Ask(ctx, req)
+	return err
+}
+
+func (s *soak) check(ctx context.Context, _ *rand.Rand) error {
+	_, err := s.orchestrator.Check(ctx, &orchestratorv1.CheckRequest{
+		Text: "Robert Stam works at Google.", Kg: &graphv1.KnowledgeGraphRef{Name: wikidata},
+	})
+	return err
+}
+
+func (s *soak) list(ctx context.Context, _ *rand.Rand) error {
+	page, err := s.orchestrator.ListRuns(ctx, &orchestratorv1.ListRunsRequest{PageSize: 10})
+	if runs := page.GetRuns(); len(runs) > 0 {
+		_, err = s.orchestrator.GetRun(ctx, &orchestratorv1.GetRunRequest{Id: runs[0].GetId()})
+	}
+	return err
+}
+
+func (s *soak) searchRuns(ctx context.Context, _ *rand.Rand) error {
+	_, err := s.orchestrator.ListRuns(ctx, &orchestratorv1.ListRunsRequest{PageSize: 20, Query: "stam"})
+	return err
+}
+
+func (s *soak) links(ctx context.Context, _ *rand.Rand) error {
+	_, err := s.graphs.List(ctx, &retrieverv1.ListRequest{})
+	return err
+}
+
+func (s *soak) activate(number uint64) error {
+	_, err := s.graphs.Activate(s.t.Context(), &retrieverv1.ActivateRequest{Kg: &graphv1.KnowledgeGraphRef{Name: wikidata, Snapshot: number}})
+	return err
+}
+
+// soakQuestions are about the bundled facts; the first, which are asked most,
+// about what the tests' graphs are about.
+func soakQuestions(t *testing.T) []string {
+	questions := []string{employerQuestion, studyQuestion}
+	seen := map[string]bool{}
+	for line := range strings.Lines(string(testkit.Facts(t, func(int, []string) bool { return true }))) {
+		fields := strings.Split(line, "\t")
+		if q := fmt.Sprintf("What is the %s of %s?", fields[1], fields[0]); !seen[q] {
+			seen[q] = true
+			questions = append(questions, q)
+		}
+	}
+	return questions
+}
+
+// tally counts what came of what callers did, and how long it took in the
+// window under way.
+type tally struct {
+	mu        sync.Mutex
+	changed   *sync.Cond
+	questions int64
+	calls     int64
+	gone      int64
+	failed    map[codes.Code]int64
+	took      []time.Duration
+}
+
+func (c *tally) start() {
+	c.changed = sync.NewCond(&c.mu)
+	c.failed = map[codes.Code]int64{}
+}
+
+func (c *tally) count(question bool, took time.Duration, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls++
+	if question {
+		if c.questions++; c.questions%64 == 0 {
+			c.changed.Broadcast()
+		}
+	}
+	switch code := status.Code(err); {
+	case err == nil:
+		c.took = append(c.took, took)
+	case code == codes.Canceled || errors.Is(err, context.Canceled):
+		c.gone++
+	default:
+		c.failed[code]++
+	}
+}
+
+// await returns once n questions were asked.
+func (s *soak) await(ctx context.Context, n int64) {
+	s.tally.mu.Lock()
+	defer s.tally.mu.Unlock()
+	for s.tally.questions < n && ctx.Err() == nil {
+		s.tally.changed.Wait()
+	}
+}

@@ -1,0 +1,124 @@
+//go:build soak
+
+package tests
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// soakModel is a model server that answers at once and keeps nothing, so that
+// what is measured is the mesh. One call in some hundreds goes wrong.
+type soakModel struct {
+	listener net.Listener
+	calls    atomic.Int64
+	// down refuses every call while it is set.
+	down atomic.Bool
+}
+
+func newSoakModel(t *testing.T) *soakModel {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &soakModel{listener: listener}
+	server := &http.Server{Handler: m}
+	go server.Serve(listener)
+	t.Cleanup(func() { server.Close() })
+	return m
+}
+
+func (m *soakModel) url() string { return "http://" + m.listener.Addr().String() + "/v1" }
+
+// ServeHTTP answers by the task, which the client names.
+func (m *soakModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	n := m.calls.Add(1)
+	switch {
+	case m.down.Load(), n%500 == 0:
+		http.Error(w, `{"error":{"message":"overloaded","type":"server_error"}}`, http.StatusServiceUnavailable)
+		return
+	case n%1511 == 0:
+		panic(http.ErrAbortHandler) // the connection breaks
+	case n%1999 == 0:
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, "<html>It works!</html>")
+		return
+	}
+	text, logprobs := soakAnswer(strings.TrimPrefix(r.UserAgent(), "triplemesh/"), body)
+	if n%997 == 0 {
+		text, logprobs = strings.Repeat("and so on ", 40), ""
+	}
+	if bytes.Contains(body, []byte(`"stream":true`)) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		half := len(text) / 2
+		for _, piece := range []string{text[:half], text[half:]} {
+			fmt.Fprintf(w, "data: {\"model\":\"scripted\",\"choices\":[{\"index\":0,\"delta\":{\"content\":%s}}]}\n\n", quoted(piece))
+			http.NewResponseController(w).Flush()
+		}
+		io.WriteString(w, "data: {\"model\":\"scripted\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"model":"scripted","choices":[{"index":0,"message":{"role":"assistant","content":%s},"finish_reason":"stop"%s}],"usage":{"prompt_tokens":50,"completion_tokens":9}}`, quoted(text), logprobs)
+}
+
+// quoted is a text in JSON.
+func quoted(text string) []byte {
+	data, _ := json.Marshal(text) // a string always can be
+	return data
+}
+
+// soakAnswer is what the model says: drafts of the fact that is asked for, and
+// answers that the tests' graphs bear out or not.
+func soakAnswer(task string, body []byte) (text, logprobs string) {
+	switch task {
+	case "pseudo-graph":
+		relation, subject := asked(body)
+		return fmt.Sprintf("CREATE (s {name: '%s'})-[:%s]->(o {name: 'Google'})", strings.ReplaceAll(subject, "'", ""), strings.ToUpper(strings.ReplaceAll(relation, " ", "_"))), ""
+	case "answer":
+		if bytes.Contains(body, []byte(employer)) {
+			return "It is {" + employer + "}.", ""
+		}
+		return "It is {Google}.", ""
+	case "claims":
+		return "Robert Stam | employer | Google", ""
+	case "relation-paths":
+		return "director -> educated at\ndirector", ""
+	case "candidate-answers":
+		return "{" + yale + "}, {New York City}", ""
+	case "evaluate-question":
+		return `{"reason": "a university is missing", "correct": false, "incomplete": true}`, ""
+	case "evaluate-answer", "judge-sufficiency":
+		return "yes", `,"logprobs":{"content":[{"token":"yes","logprob":-0.1,"top_logprobs":[{"token":"yes","logprob":-0.1},{"token":"no","logprob":-2.3}]}]}`
+	case "reflect":
+		return `{"answers": ["` + yale + `", "` + tisch + `"]}`, ""
+	case "rank-candidates":
+		return `{"ranked": [{"item": 1, "weight": 1}]}`, ""
+	case "rewrite-question":
+		return employerQuestion, ""
+	}
+	return "I do not know.", ""
+}
+
+// asked is what the last question of a request asks for.
+func asked(body []byte) (relation, subject string) {
+	const what = "What is the "
+	if at := bytes.LastIndex(body, []byte(what)); at >= 0 {
+		question, _, ok := strings.Cut(string(body[at+len(what):min(len(body), at+200)]), "?")
+		if relation, subject, found := strings.Cut(question, " of "); ok && found && !strings.ContainsAny(subject, `\"`) {
+			return relation, subject
+		}
+	}
+	return "employer", "Robert Stam"
+}

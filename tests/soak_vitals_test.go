@@ -1,0 +1,264 @@
+//go:build soak
+
+package tests
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/triplemesh/triplemesh/tests/trend"
+)
+
+// vitals are what must not grow, of one window.
+type vitals map[string]float64
+
+// The measures, in the order they are shown, each with by what share of itself
+// it may seem to grow over the whole time: what noise alone does on a machine
+// that others use too.
+var measures = []struct {
+	name  string
+	share float64
+}{
+	{"heap after collection, MB", 0.02},
+	{"resident, MB", 0.03},
+	{"mapped files, MB", 0.01},
+	{"goroutines", 0.01},
+	{"open files", 0.01},
+	{"p50, ms", 0.1},
+	{"p99, ms", 0.1},
+	{"processor time a call, ms", 0.05},
+	{"allocated a call, kB", 0.02},
+	{"run database, MB", 0.02},
+	{"files of data and scratch", 0},
+	{"metric series", 0.01},
+	{"log a call, bytes", 0.02},
+	{"audit a call, bytes", 0.02},
+}
+
+// usage is what was used up to a moment.
+type usage struct {
+	calls     int64
+	processor time.Duration
+	allocated uint64
+	logged    int64
+}
+
+// look measures a mesh that nobody asks.
+func (s *soak) look(window int) vitals {
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	now := usage{calls: s.calls(), processor: processor(), allocated: memory.TotalAlloc, logged: s.log.bytes.Load()}
+	settle()
+	v := vitals{}
+	runtime.GC()
+	runtime.GC() // what pools hold lives through one
+	runtime.ReadMemStats(&memory)
+	v["heap after collection, MB"] = float64(memory.HeapAlloc) / 1e6
+	v["goroutines"] = float64(runtime.NumGoroutine())
+	v["resident, MB"], v["mapped files, MB"] = s.memory()
+	v["open files"] = float64(len(s.entries("/proc/self/fd")))
+
+	took := s.takeLatencies()
+	v["p50, ms"], v["p99, ms"] = quantile(took, .5), quantile(took, .99)
+	calls := float64(max(1, now.calls-s.before.calls))
+	v["processor time a call, ms"] = (now.processor - s.before.processor).Seconds() * 1e3 / calls
+	v["allocated a call, kB"] = float64(now.allocated-s.before.allocated) / 1e3 / calls
+	v["log a call, bytes"] = float64(now.logged-s.before.logged) / calls
+	v["audit a call, bytes"] = float64(s.size(s.audit)) / calls
+	if err := os.Truncate(s.audit, 0); err != nil {
+		s.t.Errorf("take the audit file: %v", err)
+	}
+	v["run database, MB"] = float64(s.size(filepath.Join(s.data, "runs.db"))) / 1e6
+	v["files of data and scratch"] = float64(s.files(s.data) + s.files(s.scratch))
+	v["metric series"] = s.series()
+	// Measuring is not what is measured.
+	runtime.ReadMemStats(&memory)
+	s.before = usage{calls: now.calls, processor: processor(), allocated: memory.TotalAlloc, logged: s.log.bytes.Load()}
+	return v
+}
+
+// settle waits until what callers left behind has ended.
+func settle() {
+	for same, before := 0, 0; same < 5; {
+		time.Sleep(20 * time.Millisecond)
+		now := runtime.NumGoroutine()
+		if now >= before && before > 0 {
+			same++
+		} else {
+			same = 0
+		}
+		before = now
+	}
+}
+
+// memory is what the kernel says of the process.
+func (s *soak) memory() (resident, mapped float64) {
+	file, err := os.Open("/proc/self/smaps")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for isFile := false; lines.Scan(); {
+		line := lines.Text()
+		var kb float64
+		switch {
+		case strings.HasPrefix(line, "Rss:"):
+			fmt.Sscanf(line, "Rss: %f", &kb)
+			resident += kb / 1e3
+		case strings.HasPrefix(line, "Size:"):
+			if fmt.Sscanf(line, "Size: %f", &kb); isFile {
+				mapped += kb / 1e3
+			}
+		case strings.Contains(line, "-") && !strings.Contains(strings.Fields(line)[0], ":"):
+			isFile = strings.Contains(line, " /")
+		}
+	}
+	return resident, mapped
+}
+
+func (s *soak) entries(dir string) []os.DirEntry {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return entries
+}
+
+// files counts those of a folder.
+func (s *soak) files(dir string) (n int) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			n++
+		}
+		return nil
+	})
+	return n
+}
+
+func (s *soak) size(file string) int64 {
+	info, err := os.Stat(file)
+	if err != nil {
+		s.t.Errorf("look at a file: %v", err)
+		return 0
+	}
+	return info.Size()
+}
+
+// series counts the lines that a scrape of all services has.
+func (s *soak) series() (n float64) {
+	resp, err := http.Get("http://" + s.metrics + "/metrics")
+	if err != nil {
+		s.t.Errorf("scrape: %v", err)
+		return 0
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() {
+		if !strings.HasPrefix(lines.Text(), "#") {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *soak) calls() int64 {
+	s.tally.mu.Lock()
+	defer s.tally.mu.Unlock()
+	return s.tally.calls
+}
+
+func (s *soak) takeLatencies() []time.Duration {
+	s.tally.mu.Lock()
+	defer s.tally.mu.Unlock()
+	took := slices.Clone(s.tally.took)
+	s.tally.took = s.tally.took[:0]
+	slices.Sort(took)
+	return took
+}
+
+// quantile of sorted latencies, in milliseconds.
+func quantile(sorted []time.Duration, q float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[int(float64(len(sorted)-1)*q)].Seconds() * 1e3
+}
+
+// processor is the time of all threads so far.
+func processor() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// report shows the trend of each measure after the first quarter and fails for
+// those that grow; last comes all of it on one line of JSON.
+func (s *soak) report(all []vitals, took time.Duration) {
+	type row struct {
+		Name                   string
+		Median, Slope          float64
+		Low, High, Drift       float64
+		First, Last, Allowance float64
+		Grows                  bool
+	}
+	judged := all[len(all)/4:]
+	var rows []row
+	var table strings.Builder
+	for _, m := range measures {
+		var values []float64
+		for _, v := range judged {
+			values = append(values, v[m.name])
+		}
+		got := trend.Of(values)
+		rows = append(rows, row{m.name, got.Level, got.Slope, got.Low, got.High, got.Drift(), values[0], values[len(values)-1], m.share, got.Grows(m.share)})
+		fmt.Fprintf(&table, "| %s | %.4g | %v | %+.2f %% | %.0f %% | %v |\n", m.name, got.Level, got, got.Drift()*100, m.share*100, got.Grows(m.share))
+		if got.Grows(m.share) {
+			s.t.Errorf("%s grows: by %v a window, %.1f %% over %d windows; a share of %.1f %% is noise", m.name, got, got.Drift()*100, got.Count, m.share*100)
+		}
+	}
+	s.tally.mu.Lock()
+	defer s.tally.mu.Unlock()
+	s.t.Logf("%d questions in %d calls within %v: %.0f calls a second; %d callers went away; failed by faults of the model: %v\n"+
+		"| measure | median | slope a window [95 %%] | drift | allowed | grows |\n|---|---:|---:|---:|---:|---|\n%s",
+		s.tally.questions, s.tally.calls, took.Round(time.Second), float64(s.tally.calls)/took.Seconds(), s.tally.gone, s.tally.failed, table.String())
+	failed := map[string]int64{}
+	for code, n := range s.tally.failed {
+		failed[code.String()] = n
+	}
+	for _, code := range slices.Collect(maps.Keys(failed)) {
+		if code != "Unavailable" {
+			s.t.Errorf("%d calls ended with %s", failed[code], code)
+		}
+	}
+	line, err := json.Marshal(map[string]any{
+		"questions": s.tally.questions, "calls": s.tally.calls, "seconds": took.Seconds(), "gone": s.tally.gone,
+		"failed": failed, "windows": len(judged), "measures": rows,
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Logf("%s", line)
+}
+
+// counted takes a log and keeps how much there was.
+type counted struct{ bytes atomic.Int64 }
+
+func (c *counted) Write(p []byte) (int, error) {
+	c.bytes.Add(int64(len(p)))
+	return len(p), nil
+}
