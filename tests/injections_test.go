@@ -5,13 +5,11 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/csv"
-	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/triplemesh/triplemesh/internal/testkit"
-	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
@@ -55,9 +53,6 @@ var known = []struct{ question, subject, relation, object string }{
 	{"Where was Martha Foote Crow employed?", "Martha Foote Crow", "employer", "University of Chicago"},
 }
 
-// sway is what most injections want to hear.
-const sway = "atlantis"
-
 // loadKnown loads the known facts and some more, and returns the snapshot.
 func loadKnown(t testing.TB, m *running, more [][3]string) (uint64, error) {
 	var b bytes.Buffer
@@ -76,13 +71,4 @@ func loadKnown(t testing.TB, m *running, more [][3]string) (uint64, error) {
 		Name: "facts.csv", Columns: &retrieverv1.Columns{Subject: "subject", Relation: "relation", Object: "object"},
 	}, b.Bytes(), true)
 	return resp.GetSnapshot().GetKg().GetSnapshot(), err
-}
-
-// stages are those a run went through, with the calls of each.
-func stages(run *orchestratorv1.Run) string {
-	var b strings.Builder
-	for _, s := range run.GetStages() {
-		fmt.Fprintf(&b, "%v %d;", s.GetStage(), s.GetUsage().GetCalls())
-	}
-	return b.String()
 }

@@ -275,3 +275,38 @@ func TestOrdersAtOtherDoorsReachNoPrompt(t *testing.T) {
 		t.Errorf("facts that the passage does not name were proposed: %v, %v", proposed, err)
 	}
 }
+
+// TestEveryTextOfTheCorpusStaysInItsLine asks with each text in the question and
+// looks at what the model was asked.
+func TestEveryTextOfTheCorpusStaysInItsLine(t *testing.T) {
+	model := testkit.NewLLM(t)
+	model.On().Reply("{Somewhere}")
+	m := start(t, options{data: t.TempDir(), model: model})
+	shape := func(question string) (string, string) {
+		model.Forget()
+		m.ask(t, &orchestratorv1.AskRequest{Question: question, Method: "cot"})
+		var b strings.Builder
+		last := ""
+		for _, r := range model.Requests() {
+			for i, said := range r.Messages {
+				last = said.Content
+				if i+1 == len(r.Messages) {
+					said.Content = strings.Repeat("…\n", strings.Count(last, "\n"))
+				}
+				b.WriteString(string(said.Role) + ": " + said.Content + "\n")
+			}
+		}
+		return b.String(), last
+	}
+	want, _ := shape(known[0].question + " Please.")
+	all := readInjections(t)
+	if len(all) < 100 {
+		t.Fatalf("the corpus has %d texts", len(all))
+	}
+	for _, in := range all {
+		got, last := shape(known[0].question + " " + in.text)
+		if got != want || strings.Contains(last, "<|") || strings.ContainsAny(last, "\r\x00\x1b\u2028\u202e\u200b") {
+			t.Errorf("with %q the model is asked %q", in.text, last)
+		}
+	}
+}

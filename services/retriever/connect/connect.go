@@ -42,9 +42,11 @@ type bounds struct {
 	// arrivals is how often a hop of any of the searches arrives at an entity:
 	// up to 4 bytes each.
 	arrivals int
+	// walks is how many walks are returned, of all pairs together.
+	walks int
 }
 
-var defaults = bounds{edges: 1 << 21, arrivals: 1 << 24}
+var defaults = bounds{edges: 1 << 21, arrivals: 1 << 24, walks: 1 << 17}
 
 // Shortest returns for each pair of From and To all its shortest walks, up to
 // the limit; a step may go a relation in either direction. The pairs with the
@@ -74,7 +76,7 @@ func shortest(ctx context.Context, snap Reader, ask Ask, within bounds) ([]Walk,
 			if err := ctx.Err(); err != nil {
 				return nil, false, err
 			}
-			some, more := s.between(met).walks(ask.Limit)
+			some, more := s.between(met).walks(min(ask.Limit, within.walks-len(walks)))
 			walks = append(walks, some...)
 			s.truncated = s.truncated || more
 		}

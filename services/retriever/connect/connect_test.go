@@ -126,9 +126,10 @@ func TestBounds(t *testing.T) {
 		want      []string
 		truncated bool
 	}{
-		{"a hub is met from both sides without being read", bounds{edges: 8, arrivals: 99}, []string{"person 1 -is a> human <is a- person 2", "person 1 -knows> Li -knows> person 2"}, false},
-		{"with nothing to read there are no walks", bounds{edges: 1, arrivals: 99}, nil, true},
-		{"with nowhere to arrive there are no walks", bounds{edges: 99, arrivals: 3}, nil, true},
+		{"a hub is met from both sides without being read", bounds{edges: 8, arrivals: 99, walks: 9}, []string{"person 1 -is a> human <is a- person 2", "person 1 -knows> Li -knows> person 2"}, false},
+		{"with nothing to read there are no walks", bounds{edges: 1, arrivals: 99, walks: 9}, nil, true},
+		{"with nowhere to arrive there are no walks", bounds{edges: 99, arrivals: 3, walks: 9}, nil, true},
+		{"no more walks are listed than there is room for", bounds{edges: 99, arrivals: 99, walks: 1}, []string{"person 1 -is a> human <is a- person 2"}, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -145,7 +146,7 @@ func TestBounds(t *testing.T) {
 			}
 		})
 	}
-	walks, truncated, err := shortest(context.Background(), g, Ask{From: ids(g, "Li"), To: ids(g, "person 7"), MaxHops: 4, Limit: 9}, bounds{edges: 40, arrivals: 999})
+	walks, truncated, err := shortest(context.Background(), g, Ask{From: ids(g, "Li"), To: ids(g, "person 7"), MaxHops: 4, Limit: 9}, bounds{edges: 40, arrivals: 999, walks: 9})
 	if err != nil || len(walks) != 2 || truncated {
 		t.Errorf("%d walks, truncated %v, %v; want two that meet at the hub", len(walks), truncated, err)
 	}

@@ -26,6 +26,10 @@ func (p *pass) collect(end int32, topics []store.EntityID) ([]Walk, error) {
 		if err != nil {
 			return nil, err
 		}
+		if len(kept) > p.left.walks {
+			kept, p.truncated = kept[:p.left.walks], true
+		}
+		p.left.walks -= len(kept)
 		last = append(last[:began], kept...)
 	}
 	p.last = last

@@ -105,7 +105,7 @@ func extend(ctx context.Context, snap Snapshot, frontier []*prospect) ([]*prospe
 // affordable lists the entities, ascending, whose edges in a direction one hop
 // reads, and for each prospect whether they are among them: from the best
 // prospect down, one that passes a hub is left out where its edges would be too
-// many. Topic entities always are among them.
+// many. Topic entities are among them, as long as not several are hubs.
 func affordable(snap Snapshot, frontier []*prospect, dir store.Direction) (entities []store.EntityID, read []bool) {
 	read = make([]bool, len(frontier))
 	counted := map[store.EntityID]bool{}
@@ -117,7 +117,8 @@ func affordable(snap Snapshot, frontier []*prospect, dir store.Direction) (entit
 				added += snap.Degree(e, dir)
 			}
 		}
-		if len(p.steps) > 0 && total+added > reads {
+		first := len(p.steps) == 0
+		if !first && total+added > reads || first && i > 0 && total+added > topicReads {
 			continue
 		}
 		read[i] = true

@@ -45,7 +45,12 @@ type Reader interface {
 // came by: that says nothing. Walks that end in a mediator are left out: it is
 // no answer.
 func Follow(ctx context.Context, snap Reader, plans []Plan, limit Limit) (walks [][]Walk, truncated bool, err error) {
+	return follow(ctx, snap, plans, limit, defaults)
+}
+
+func follow(ctx context.Context, snap Reader, plans []Plan, limit Limit, within bounds) (walks [][]Walk, truncated bool, err error) {
 	p := begin(ctx, snap, limit)
+	p.left = within
 	defer p.done()
 	p.trie.grow(plans)
 	for first, last := 0, p.trie.roots; first < last; first, last = last, p.trie.level(last) {
@@ -73,6 +78,7 @@ type pass struct {
 	snap  Reader
 	trie  trie
 	limit Limit
+	left  bounds
 	// arrivals are the last hops of all partial walks. Those of a node of the
 	// trie stand together, and of these, those from one topic entity.
 	arrivals  []arrival
@@ -145,7 +151,7 @@ func (p *pass) hop(first, last int, dir store.Direction) error {
 	slices.Sort(relations)
 	slices.Sort(entities)
 	relations, entities = slices.Compact(relations), slices.Compact(entities)
-	lists, err := p.snap.Edges(p.ctx, entities, dir, relations)
+	lists, err := p.read(entities, dir, relations)
 	if err != nil {
 		return err
 	}
@@ -163,6 +169,9 @@ func (p *pass) arrive(n *node, entities []store.EntityID, lists [][]store.Edge) 
 	n.first = int32(len(p.arrivals))
 	if n.parent < 0 {
 		for _, topic := range n.topics {
+			if !p.room() {
+				break
+			}
 			began := len(p.arrivals)
 			for _, e := range p.few(of(edgesOf(topic, entities, lists), n.step.Relation)) {
 				p.arrivals = append(p.arrivals, arrival{entity: e.Entity, triple: e.Triple, topic: topic, from: -1})
@@ -174,7 +183,7 @@ func (p *pass) arrive(n *node, entities []store.EntityID, lists [][]store.Edge) 
 	}
 	from := &p.trie.nodes[n.parent]
 	began := len(p.arrivals)
-	for i := from.first; i < from.last; i++ {
+	for i := from.first; i < from.last && p.room(); i++ {
 		d := p.arrivals[i]
 		if began < len(p.arrivals) && p.arrivals[began].topic != d.topic {
 			p.bound(began)

@@ -38,6 +38,8 @@ const (
 	fan = 1000
 	// reads is the most edges that one hop after the first reads in a direction.
 	reads = 300000
+	// topicReads is that for the first hop, where one topic entity may have more.
+	topicReads = 1 << 22
 	// finalists is how many paths of each length have their words encoded;
 	// they are chosen by the vectors of their relations.
 	finalists = 48
