@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/triplemesh/triplemesh/internal/enum"
 	"github.com/triplemesh/triplemesh/internal/llm"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
@@ -43,7 +45,8 @@ func pauseAfter(err error, try int) (time.Duration, bool) {
 	if code != codes.ResourceExhausted && code != codes.Unavailable {
 		return 0, false
 	}
-	busy := false
+	var without *starvedError
+	busy := errors.As(err, &without)
 	for _, detail := range status.Convert(err).Details() {
 		switch d := detail.(type) {
 		case *errdetails.RetryInfo:
@@ -55,22 +58,36 @@ func pauseAfter(err error, try int) (time.Duration, bool) {
 	return min(firstPause<<min(try, 10), longestPause), busy
 }
 
-// starved says whether a run had to do without a stage that could not be
-// reached. It is asked again, twice at most: what it lacks is not the method's
-// fault, and what it has comes from the cache. One that took most of the time
-// it was given ran out of that, and would again.
-func starved(run *orchestratorv1.Run, timeout time.Duration, try int) bool {
-	if !run.GetPartial() || try >= 2 || run.GetDuration().AsDuration() > timeout/2 {
-		return false
+// starved is the error of a run that had to do without a stage that could not be
+// reached: what it lacks is not the method's fault, so it counts as not answered
+// and is asked again, for which what it has comes from the cache. nil of a run
+// that lacks nothing, or that took most of the time it was given: it ran out of
+// that, and would again.
+func starved(run *orchestratorv1.Run, timeout time.Duration) error {
+	if !run.GetPartial() || run.GetDuration().AsDuration() > timeout/2 {
+		return nil
 	}
 	for _, stage := range run.GetStages() {
 		for _, warning := range stage.GetWarnings() {
 			if warning.GetCode() == llm.WarnUnavailable {
-				return true
+				return &starvedError{stage.GetStage(), warning.GetMessage()}
 			}
 		}
 	}
-	return false
+	return nil
+}
+
+// starvedError says which stage a run had to do without, and why.
+type starvedError struct {
+	stage orchestratorv1.Stage
+	why   string
+}
+
+func (e *starvedError) Error() string { return e.GRPCStatus().Message() }
+
+// GRPCStatus is UNAVAILABLE.
+func (e *starvedError) GRPCStatus() *status.Status {
+	return status.Newf(codes.Unavailable, "%s was done without: %s", enum.Name(e.stage), e.why)
 }
 
 // sleep waits, or until the context ends.

@@ -140,7 +140,7 @@ func TestARunThatTookItsTimeIsNotAskedAgain(t *testing.T) {
 	run := rightAnswer()
 	run.Partial, run.Duration = true, durationpb.New(time.Minute)
 	run.Stages = []*orchestratorv1.StageReport{{Warnings: []*llmv1.Warning{{Code: llm.WarnUnavailable}}}}
-	if starved(run, 90*time.Second, 0) || !starved(run, 3*time.Minute, 0) {
+	if starved(run, 90*time.Second) != nil || starved(run, 3*time.Minute) == nil {
 		t.Error("whether it is asked again does not depend on the time that it had")
 	}
 }
@@ -151,38 +151,43 @@ func TestRunAsksAgainWhatHadToDoWithoutAStage(t *testing.T) {
 		run := rightAnswer()
 		run.Partial = true
 		run.Usage = &llmv1.Usage{Calls: 2}
-		run.Stages = []*orchestratorv1.StageReport{{Warnings: []*llmv1.Warning{{Code: llm.WarnUnavailable}}}}
+		run.Stages = []*orchestratorv1.StageReport{{
+			Stage:    orchestratorv1.Stage_STAGE_EVALUATE_ANSWERS,
+			Warnings: []*llmv1.Warning{{Code: llm.WarnUnavailable, Message: "the evaluator is away"}},
+		}}
 		return run
 	}
-	for _, c := range []struct {
-		name  string
-		poor  int // how many of the first tries are
-		asked int
-		rest  bool // whether the run that is kept is partial
-	}{
-		{"once", 1, 2, false},
-		{"twice and no more", 99, 3, true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			asked := 0
-			asker := &fakeAsker{reply: func(context.Context, *orchestratorv1.AskRequest) (*orchestratorv1.Run, error) {
-				if asked++; asked <= c.poor {
-					return poor(), nil
-				}
-				return rightAnswer(), nil
-			}}
-			r := newRunner(t, asker, "", nQuestions(1)...)
-			if err := run(t.Context(), r); err != nil {
-				t.Fatal(err)
+	t.Run("until the stage is there again", func(t *testing.T) {
+		t.Parallel()
+		asked := 0
+		asker := &fakeAsker{reply: func(context.Context, *orchestratorv1.AskRequest) (*orchestratorv1.Run, error) {
+			if asked++; asked <= 4 {
+				return poor(), nil
 			}
-			record, _ := r.journal.Record("a")
-			if asked != c.asked || record.Measures == nil || record.Measures.Partial != c.rest {
-				t.Errorf("asked %d times, kept %+v", asked, record.Measures)
-			}
-			if want := uint64(2 * min(c.poor, c.asked)); r.budget.spent.calls != want {
-				t.Errorf("counted %d calls, want those of all tries, %d", r.budget.spent.calls, want)
-			}
-		})
-	}
+			return rightAnswer(), nil
+		}}
+		r := newRunner(t, asker, "", nQuestions(1)...)
+		if err := run(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		record, _ := r.journal.Record("a")
+		if asked != 5 || record.Measures == nil || record.Measures.Partial {
+			t.Errorf("asked %d times, kept %+v", asked, record.Measures)
+		}
+		if r.budget.spent.calls != 8 {
+			t.Errorf("counted %d calls, want those of all tries, 8", r.budget.spent.calls)
+		}
+	})
+	t.Run("and keeps nothing where it stays away", func(t *testing.T) {
+		t.Parallel()
+		asker := &fakeAsker{reply: func(context.Context, *orchestratorv1.AskRequest) (*orchestratorv1.Run, error) { return poor(), nil }}
+		r := newRunner(t, asker, t.TempDir(), nQuestions(9)...)
+		err := run(t.Context(), r)
+		if err == nil || !strings.Contains(err.Error(), "still Unavailable: evaluate-answers was done without: the evaluator is away") {
+			t.Errorf("error %v", err)
+		}
+		if _, recorded := r.journal.Record("a"); recorded {
+			t.Error("a run that lacks a stage is kept as the method's answer")
+		}
+	})
 }

@@ -127,7 +127,7 @@ func (p *progress) add(r results.Record) {
 func (p *progress) waiting(err error, pause time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.told || err == nil {
+	if p.told {
 		return
 	}
 	p.told = true

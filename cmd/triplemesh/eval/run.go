@@ -150,17 +150,15 @@ func (r *runner) answer(ctx context.Context, m results.Manifest, q dataset.Quest
 	for try := 0; ; try++ {
 		o.run, o.err = r.ask(ctx, request)
 		o.spent = o.spent.plus(spendingOf(o.run.GetUsage())).plus(spendingOf(llm.Spent(o.err)))
-		pause, again := pauseAfter(o.err, try)
 		if o.err == nil {
-			pause, again = firstPause<<try, starved(o.run, r.timeout, try)
+			o.err = starved(o.run, r.timeout)
 		}
+		pause, again := pauseAfter(o.err, try)
 		if !again {
 			break
 		}
 		if waited+pause > patience {
-			if o.err != nil {
-				o.err = &busyError{waited, o.err}
-			}
+			o.err = &busyError{waited, o.err}
 			break
 		}
 		r.progress.waiting(o.err, pause)
