@@ -28,6 +28,7 @@ func (c *tally) count(in injection, place string, o outcome, said string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.attempts++
+	c.tb.Logf("attempt %d, in %s: %q: %+v", c.attempts, place, in.text, o)
 	for _, hit := range []struct {
 		name string
 		is   bool

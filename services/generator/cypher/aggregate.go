@@ -125,7 +125,9 @@ func (c *collecting) add(x *executor, _ *call, args []Value) {
 		x.over("elements in a list", x.limits.Size)
 		return
 	}
-	c.list = append(c.list, args[0])
+	if x.hold(perValue) {
+		c.list = append(c.list, args[0])
+	}
 }
 
 func (c *collecting) result(*executor) Value {

@@ -244,6 +244,9 @@ func (x *executor) comprehend(e *comprehension, r row) Value {
 		if e.result != nil {
 			item = x.eval(e.result, r)
 		}
+		if !x.hold(perValue) {
+			return nil
+		}
 		out = append(out, item)
 	}
 	return out

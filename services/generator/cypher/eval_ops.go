@@ -282,7 +282,9 @@ func (x *executor) concatenate(a, b Value) (Value, bool) {
 			x.over("elements in a list", x.limits.Size)
 			return nil, true
 		}
-		x.step((len(list) + len(more)) / 8)
+		if !x.list(len(list) + len(more)) {
+			return nil, true
+		}
 		return append(append(make([]Value, 0, len(list)+len(more)), list...), more...), true
 	}
 	s, ok1 := a.(string)
@@ -305,7 +307,9 @@ func (x *executor) sized(s string, more int) string {
 		x.over("bytes in a string", x.limits.Size)
 		return ""
 	}
-	x.step((len(s) + more) / 64)
+	if !x.step((len(s)+more)/64) || !x.hold(len(s)+more) {
+		return ""
+	}
 	return s
 }
 

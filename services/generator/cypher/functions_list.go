@@ -69,7 +69,7 @@ func rangeOf(x *executor, e *call, args []Value) Value {
 		if len(list) >= x.limits.Size {
 			x.over("elements in a list", x.limits.Size)
 		}
-		if !x.step(1) {
+		if !x.step(1) || !x.hold(perValue+8) {
 			return nil
 		}
 		list = append(list, n)

@@ -14,7 +14,9 @@ func textFunctions() map[string]*function {
 			if !ok {
 				return x.badType(e, "a string")
 			}
-			x.step(1 + len(s)/64)
+			if !x.step(1+len(s)/64) || !x.hold(len(s)) {
+				return nil
+			}
 			return f(s)
 		}}
 	}
@@ -59,7 +61,9 @@ func splitOf(x *executor, e *call, args []Value) Value {
 		return nil
 	}
 	parts := strings.Split(s[0], s[1])
-	x.step(len(parts))
+	if !x.list(len(parts)) {
+		return nil
+	}
 	list := make([]Value, len(parts))
 	for i, p := range parts {
 		list[i] = p

@@ -17,6 +17,7 @@ func (x *executor) key(values []Value) string {
 	for _, v := range values {
 		k = x.appendKey(k, v)
 	}
+	x.hold(len(k))
 	return string(k)
 }
 

@@ -13,6 +13,9 @@ type Limits struct {
 	// Steps of work: an expression, a candidate, a copied value (default 20
 	// million). Time is bounded by the context.
 	Steps int
+	// Memory that values made on the way take, in bytes, whether or not they are
+	// kept (default 64 MiB). Nodes and relationships are counted by themselves.
+	Memory int
 	// Depth of nesting in query text and values, and length of a path (default
 	// 200 levels).
 	Depth int
@@ -29,7 +32,7 @@ func (l Limits) orDefault() Limits {
 		value int
 	}{
 		{&l.Bytes, 4 << 20}, {&l.Nodes, 200_000}, {&l.Relationships, 200_000},
-		{&l.Rows, 100_000}, {&l.Steps, 20_000_000}, {&l.Depth, 200}, {&l.Size, 1 << 20},
+		{&l.Rows, 100_000}, {&l.Steps, 20_000_000}, {&l.Memory, 64 << 20}, {&l.Depth, 200}, {&l.Size, 1 << 20},
 	} {
 		if *f.field <= 0 {
 			*f.field = f.value
@@ -44,6 +47,7 @@ type budget struct {
 	ctx    context.Context
 	limits Limits
 	steps  int
+	held   int
 	next   int // the step count at which the context is looked at again
 	depth  int
 	err    error
@@ -70,6 +74,23 @@ func (b *budget) step(n int) bool {
 	b.err = b.ctx.Err()
 	return b.err == nil
 }
+
+// Bytes that a value takes in a list or a row, and a list or a row itself.
+const (
+	perValue = 16
+	perList  = 24
+)
+
+// hold charges for n bytes of memory and reports whether the run may go on.
+func (b *budget) hold(n int) bool {
+	if b.held += n; b.held > b.limits.Memory {
+		b.over("bytes of memory", b.limits.Memory)
+	}
+	return b.err == nil
+}
+
+// list charges for a list of n values or a row.
+func (b *budget) list(n int) bool { return b.step(n/8) && b.hold(perList+perValue*n) }
 
 // enter goes one level deeper; every enter needs a leave.
 func (b *budget) enter() bool {

@@ -34,7 +34,8 @@ func (x *executor) project(c *projection, rows []row) []row {
 			for _, it := range c.items {
 				next[it.slot] = r[it.out]
 			}
-			x.step(1 + len(next)/8)
+			x.step(1)
+			x.list(len(next))
 			out = x.emit(out, next)
 		}
 	}

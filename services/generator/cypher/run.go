@@ -154,7 +154,8 @@ func (x *executor) emit(rows []row, r row) []row {
 
 // copyRow charges for the copy: rows can be wide.
 func (x *executor) copyRow(r row) row {
-	x.step(1 + len(r)/8)
+	x.step(1)
+	x.list(len(r))
 	return append(make(row, 0, len(r)), r...)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -185,6 +186,15 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// wide is a row of n columns.
+func wide(n int) string {
+	columns := make([]string, n)
+	for i := range columns {
+		columns[i] = fmt.Sprintf("a AS c%d", i)
+	}
+	return strings.Join(columns, ", ")
+}
+
 func TestLimits(t *testing.T) {
 	deep := strings.Repeat("(", 500) + "1" + strings.Repeat(")", 500)
 	for _, test := range []struct {
@@ -198,6 +208,13 @@ func TestLimits(t *testing.T) {
 		{"steps", "UNWIND range(1, 9) AS a UNWIND range(1, 9) AS b RETURN size([x IN range(1, 1000) WHERE x > a])", Limits{Steps: 5000}, "steps"},
 		{"a list that doubles", "WITH [1] AS l " + strings.Repeat("WITH l + l AS l ", 60) + "RETURN size(l)", Limits{}, "elements in a list"},
 		{"a string that doubles", "WITH 'x' AS s " + strings.Repeat("WITH s + s AS s ", 60) + "RETURN size(s)", Limits{}, "bytes in a string"},
+		{"strings that are kept", "WITH 'x' AS s " + strings.Repeat("WITH s + s AS s ", 19) + "UNWIND range(1, 1000) AS i CREATE ({v: s + toString(i)})", Limits{}, "bytes of memory"},
+		{"lists that are kept", "WITH range(1, 1000000) AS l UNWIND range(1, 1000) AS i CREATE ({v: l + [i]})", Limits{}, "bytes of memory"},
+		{"lists that are collected", "UNWIND range(1, 3000) AS i WITH range(1, 1000) AS l, i RETURN collect([x IN l WHERE x > i])", Limits{}, "bytes of memory"},
+		{"a text that is split over and over", "WITH 'x' AS s " + strings.Repeat("WITH s + s AS s ", 18) + "UNWIND range(1, 1000) AS i CREATE ({v: split(s, '')})", Limits{}, "bytes of memory"},
+		{"wide rows", "UNWIND range(1, 300) AS a UNWIND range(1, 300) AS b WITH " + wide(40) + " RETURN count(*)", Limits{}, "bytes of memory"},
+		{"a range without end", "UNWIND range(1, 9223372036854775807) AS i RETURN i", Limits{}, "elements in a list"},
+		{"text without end", strings.Repeat("CREATE (a) ", 1<<19), Limits{}, "bytes of query"},
 		{"values in values", "WITH [1] AS l " + strings.Repeat("WITH [l] AS l ", 300) + "RETURN DISTINCT l", Limits{}, "levels of nesting"},
 		{"values shared over and over", "WITH [1] AS l " + strings.Repeat("WITH [l, l] AS l ", 60) + "RETURN l = l", Limits{Steps: 100_000}, "steps"},
 		{"parentheses in parentheses", "RETURN " + deep, Limits{}, "levels of nesting"},
@@ -220,6 +237,27 @@ func TestLimits(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// What a model can write in its few hundred tokens costs no more memory than the
+// limits say, times what the garbage collector leaves lying about.
+func TestADecodedTextTakesBoundedMemory(t *testing.T) {
+	const most = 512 << 20
+	for _, text := range []string{
+		"WITH range(1, 1000000) AS l UNWIND range(1, 1000) AS i CREATE (:A {v: l + [i]})-[:R]->(:B)",
+		"WITH 'xxxxxxxxxxxxxxxx' AS s " + strings.Repeat("WITH s + s AS s ", 15) + "UNWIND range(1, 5000) AS i CREATE (:A {v: s + toString(i)})",
+		"UNWIND range(1, 1000000) AS i CREATE (:A {n: i})-[:R]->(:B)",
+		"CREATE (a:A) WITH a UNWIND range(1, 400) AS i CREATE (a)-[:R]->(a) WITH a MATCH (a)-->(a)-->(a)-->(a) CREATE (:B)",
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _, err := Decode(t.Context(), text, DefaultLimits())
+		runtime.ReadMemStats(&after)
+		var e *LimitError
+		if made := after.TotalAlloc - before.TotalAlloc; !errors.As(err, &e) || made > most {
+			t.Errorf("%.60s…: %v, with %d MiB allocated", text, err, made>>20)
+		}
+	}
 }
 
 func TestQueryRunsAgainWithOtherParameters(t *testing.T) {
