@@ -56,8 +56,8 @@ func (s *Store) listOne(ctx context.Context, kg string) ([]store.Listed, error) 
 		}
 		info := store.Info{KG: kg, Number: n}
 		// A damaged snapshot is there all the same; Open says what is wrong.
-		if m, _, err := readManifest(s.snapshotDir(kg, n)); err == nil {
-			info = m.info()
+		if read, err := s.manifests.info(s.snapshotDir(kg, n)); err == nil {
+			info = read
 		}
 		listed = append(listed, store.Listed{Info: info, Active: n == current.Active})
 	}

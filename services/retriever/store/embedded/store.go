@@ -38,6 +38,8 @@ type Store struct {
 
 	mutex  sync.Mutex
 	opened map[name]*entry
+
+	manifests manifests
 }
 
 var _ store.Store = (*Store)(nil)
