@@ -51,9 +51,11 @@ func (c caller) unary(ctx context.Context, method string, req, reply any, cc *gr
 		case again && cutShort(err, header, trailer):
 			again = false
 			continue
+		case c.retries && outdated(err) && t.more(): // while replicas are replaced one by one
+			continue
 		}
 		c.takeSpans(ctx, trailer)
-		return encodeStatus(err)
+		return explain(err, method)
 	}
 }
 
@@ -81,7 +83,7 @@ func (c caller) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.Clie
 	if err != nil {
 		return nil, err
 	}
-	s := &callStream{call: c, cancel: cancel, leave: func(error) {}, answers: desc.ServerStreams}
+	s := &callStream{method: method, call: c, cancel: cancel, leave: func(error) {}, answers: desc.ServerStreams}
 	s.movable = c.retries && !desc.ClientStreams && mayMove(method)
 	s.open = func() error {
 		s.leave(nil)

@@ -18,6 +18,7 @@ import (
 // received may have been passed on. Lost tells such an end.
 type callStream struct {
 	grpc.ClientStream
+	method  string
 	call    caller
 	cancel  context.CancelFunc
 	answers bool // several answers may come
@@ -46,7 +47,10 @@ func (s *callStream) RecvMsg(m any) error {
 		s.call.takeSpans(s.Context(), s.Trailer())
 		s.cancel()
 	}
-	return err
+	if err == io.EOF {
+		return err
+	}
+	return explain(err, s.method)
 }
 
 // receive receives from the replica that the call is at.
@@ -70,6 +74,8 @@ func (s *callStream) moves(err error) bool {
 		return false
 	case errors.Is(err, errLost):
 		return true
+	case outdated(err):
+		return s.tries.more()
 	}
 	once := !s.again && Lost(err)
 	s.again = s.again || once

@@ -68,6 +68,13 @@ func (t *tries) leave() bool {
 	return true
 }
 
+// more tells whether a replica is there that the call was not at.
+func (t *tries) more() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.of != nil && t.of.elsewhere(t.been)
+}
+
 // ear hears the signs of replicas.
 type ear struct{}
 
