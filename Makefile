@@ -17,7 +17,7 @@ DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
 # What protos must not break: the last published main, where git knows one.
 BASE ?= $(shell git rev-parse -q --verify refs/remotes/origin/main >/dev/null && echo refs/remotes/origin/main)
 
-.PHONY: help demo build setup test examples-test store-test neo4j-test weaviate-test lint generate rest-test openai-test fuzz soak bench images sbom k8s-check k8s-test console console-check console-test tools clean
+.PHONY: help demo build setup test examples-test store-test neo4j-test weaviate-test lint generate rest-test openai-test fuzz soak versions-test bench images sbom k8s-check k8s-test console console-check console-test tools clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -110,6 +110,9 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s).
 
 soak: ## Ask a mesh for SOAK (10m) and look whether it holds more and more.
 	SOAK=$(SOAK) go test -count=1 -timeout 24h -tags soak -run TestItGoesOnForLong -v ./tests
+
+versions-test: setup $(TOOLS)/buf ## Test meshes of two versions: this one beside FROM (the newest release, else tests/versions/previous.txt).
+	FROM="$(FROM)" go test -count=1 -timeout 60m -v -tags versions ./tests/versions
 
 bench: ## Run the benchmarks.
 	go test -run '^$$' -bench . -benchmem $(ALL)

@@ -8,7 +8,7 @@ require github.com/triplemesh/triplemesh/internal v0.0.0
 
 require github.com/triplemesh/triplemesh/services/generator v0.0.0
 
-require github.com/triplemesh/triplemesh/services/retriever v0.0.0 // indirect
+require github.com/triplemesh/triplemesh/services/retriever v0.0.0
 
 require github.com/triplemesh/triplemesh/services/verifier v0.0.0
 
@@ -16,7 +16,7 @@ require github.com/triplemesh/triplemesh/services/evaluator v0.0.0
 
 require github.com/triplemesh/triplemesh/services/reflector v0.0.0
 
-require github.com/triplemesh/triplemesh/services/orchestrator v0.0.0 // indirect
+require github.com/triplemesh/triplemesh/services/orchestrator v0.0.0
 
 require (
 	github.com/Shopify/toxiproxy/v2 v2.12.0
@@ -28,6 +28,7 @@ require (
 	github.com/triplemesh/triplemesh/cmd/triplemesh v0.0.0
 	go.opentelemetry.io/proto/otlp v1.11.1
 	go.yaml.in/yaml/v3 v3.0.6
+	golang.org/x/net v0.60.0
 	golang.org/x/sync v0.24.0
 	google.golang.org/grpc v1.85.0
 	google.golang.org/protobuf v1.36.12
@@ -103,7 +104,6 @@ require (
 	go.opentelemetry.io/otel/sdk/metric v1.47.0 // indirect
 	go.opentelemetry.io/otel/trace v1.47.0 // indirect
 	golang.org/x/exp v0.0.0-20260908205506-85c1c2202aba // indirect
-	golang.org/x/net v0.60.0 // indirect
 	golang.org/x/oauth2 v0.37.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/term v0.46.0 // indirect

@@ -1,0 +1,27 @@
+//go:build versions
+
+package versions
+
+import (
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/testkit"
+)
+
+// data is a directory with the knowledge graph of the tests, which a version
+// loaded.
+func data(tb testing.TB, by revision) string {
+	tb.Helper()
+	dir := tb.TempDir()
+	return loaded(tb, by, dir)
+}
+
+func loaded(tb testing.TB, by revision, dir string) string {
+	tb.Helper()
+	m := &running{ports: map[string]string{"retriever": freePort(tb)}, dir: tb.TempDir()}
+	m.env = environment(tb, dir, testkit.NewLLM(tb))
+	p := m.launch(tb, by, "retriever", 0)
+	load(tb, m.addr("retriever", 0), wikidata, facts(tb))
+	p.stop(tb)
+	return dir
+}

@@ -1,0 +1,100 @@
+//go:build versions
+
+package versions
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
+)
+
+// upgradeOrder is the documented one: those who are called before those who
+// call. Going back goes the other way round.
+var upgradeOrder = []string{"retriever", "generator", "verifier", "evaluator", "reflector", "orchestrator"}
+
+// orders are those in which stages are upgraded in the test: the documented one,
+// and others, which the contract lets work too. ORDERS picks by name.
+func orders() map[string][]string {
+	backward := slices.Clone(upgradeOrder)
+	slices.Reverse(backward)
+	all := map[string][]string{
+		"documented": upgradeOrder,
+		"backward":   backward,
+		"mingled":    {"verifier", "orchestrator", "retriever", "reflector", "generator", "evaluator"},
+	}
+	if picked := strings.Fields(os.Getenv("ORDERS")); len(picked) > 0 {
+		for name := range all {
+			if !slices.Contains(picked, name) {
+				delete(all, name)
+			}
+		}
+	}
+	return all
+}
+
+// TestOldAndNewAnswerTogether replaces one replica after the other by the other
+// version, stage by stage, there and back, while questions are asked. In every
+// state between, none may be lost, and each is answered as by one version alone.
+func TestOldAndNewAnswerTogether(t *testing.T) {
+	now := checkout(t)
+	for _, old := range previous(t) {
+		for name, order := range orders() {
+			t.Run(fmt.Sprintf("%s/%s", old, name), func(t *testing.T) { roll(t, old, now, order) })
+		}
+	}
+}
+
+func roll(t *testing.T, old, now revision, order []string) {
+	m := start(t, old, data(t, old), scripted(t))
+	common, before := known(t, m)
+	t.Logf("%s answers %s", old, names(common))
+	asking := ask(t, m, common)
+	total := 0
+	after := map[string]string{}
+	check := func(state string) {
+		c := asking.look(t)
+		c.check(t, state, before, after)
+		t.Logf("%s: %d questions, %d lost", state, c.asked, len(c.lost))
+		total += c.asked
+	}
+	// What the newer version alone says is known once all of it is there. Until
+	// then, what old and new say together must be what the old one says.
+	forward := func() {
+		for _, stage := range order {
+			for replica := range replicas {
+				m.replace(t, stage, replica, now)
+				check(fmt.Sprintf("%s %d of 2 new", stage, replica+1))
+			}
+		}
+	}
+	forward()
+	all, pure := known(t, m)
+	after = pure
+	t.Logf("%s answers %s", now, names(all))
+	if len(all) != len(kinds()) {
+		t.Errorf("the checkout answers %s alone", names(all))
+	}
+	for _, stage := range slices.Backward(order) {
+		for replica := range replicas {
+			m.replace(t, stage, replica, old)
+			check(fmt.Sprintf("%s %d of 2 back", stage, replica+1))
+		}
+	}
+	asking.stop()
+	if c := asking.rest(); len(c.lost) > 0 {
+		t.Errorf("at the end: %s", c.lost[0])
+	}
+	m.stop(t)
+	t.Logf("%d questions", total)
+}
+
+// Every stage has its place in the order.
+func TestTheUpgradeOrderNamesEveryStage(t *testing.T) {
+	if got, want := slices.Sorted(slices.Values(upgradeOrder)), slices.Sorted(slices.Values(mesh.StageNames())); !slices.Equal(got, want) {
+		t.Errorf("the order is of %v, the stages are %v", got, want)
+	}
+}
