@@ -12,7 +12,7 @@ import (
 
 // Content puts facts and aliases (entity, alias) into the form that stores
 // take.
-func Content(t *testing.T, facts []store.Fact, aliases ...[2]string) store.Content {
+func Content(t testing.TB, facts []store.Fact, aliases ...[2]string) store.Content {
 	t.Helper()
 	kinds := map[string]store.Kind{}
 	relations := []string{}
@@ -80,7 +80,7 @@ func compareDated(a, b store.Dated) int {
 	return 0
 }
 
-func relationVectors(t *testing.T, relations []string) [][]float32 {
+func relationVectors(t testing.TB, relations []string) [][]float32 {
 	t.Helper()
 	phrases := make([]string, len(relations))
 	for i, r := range relations {

@@ -130,7 +130,7 @@ func World() []store.Fact {
 }
 
 // Build loads facts into a new snapshot, activates it and returns its number.
-func Build(t *testing.T, s store.Store, kg string, facts []store.Fact, aliases ...[2]string) uint64 {
+func Build(t testing.TB, s store.Store, kg string, facts []store.Fact, aliases ...[2]string) uint64 {
 	t.Helper()
 	info, err := s.Write(t.Context(), kg, Content(t, facts, aliases...))
 	if err != nil {
@@ -205,7 +205,7 @@ func show(s store.Snapshot, id store.TripleID) string {
 	return s.EntityName(t.Subject) + " | " + s.RelationName(t.Relation) + " | " + s.EntityName(t.Object)
 }
 
-func encode(t *testing.T, texts ...string) [][]float32 {
+func encode(t testing.TB, texts ...string) [][]float32 {
 	t.Helper()
 	vectors, err := Encoder().Encode(context.Background(), texts)
 	if err != nil {
