@@ -33,7 +33,23 @@ type Gate struct {
 	running int
 	// fullAt is when the last place was last taken.
 	fullAt time.Time
+	// waitsSince is since when there is always somebody who waits; zero where
+	// nobody does.
+	waitsSince time.Time
 }
+
+const (
+	// allOfIt is what share of its time a request has used that ran out of it.
+	allOfIt = 0.95
+	// steadyShare of MaxWait is how long requests wait once somebody always has for
+	// so long as MaxWait: a queue is for bursts. One that is always there makes all
+	// who come later late, and is still there when the burst is over. CoDel does the
+	// same to packets (RFC 8289).
+	steadyShare = 1.0 / 20
+	// steadyPlaces is how many places may come free in that time at least: where
+	// they come slowly, some must wait all the same, so that none is empty.
+	steadyPlaces = 3
+)
 
 // New makes a gate.
 func New(cfg Config) *Gate {
@@ -61,7 +77,7 @@ func (g *Gate) Enter(ctx context.Context) (leave func(late bool), err error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		had = time.Until(deadline)
 	}
-	return func(late bool) { g.leave(id, began, had, late) }, nil
+	return func(late bool) { g.leave(id, done{kind: kindOf(ctx), took: time.Since(began), had: had, late: late}) }, nil
 }
 
 // patience is how long a request can wait and still have half of its time to be
@@ -84,6 +100,7 @@ func (g *Gate) knock(id tenant.ID, patience time.Duration) (*waiter, *Refused) {
 	if patience <= 0 || g.cfg.MaxQueue == 0 {
 		return nil, g.refused(Full)
 	}
+	patience = min(patience, g.mostPatience())
 	if ahead := g.pace.until(g.queue.ahead(id)); ahead > patience {
 		return nil, g.refused(TooLate)
 	}
@@ -95,7 +112,19 @@ func (g *Gate) knock(id tenant.ID, patience time.Duration) (*waiter, *Refused) {
 		}
 		displaced.turn <- g.refused(Displaced)
 	}
+	if g.queue.len() == 0 {
+		g.waitsSince = time.Now()
+	}
 	return g.queue.add(id, patience), nil
+}
+
+// mostPatience is how long any request may wait, as long as others have waited
+// before it. g.mu is held.
+func (g *Gate) mostPatience() time.Duration {
+	if g.queue.len() == 0 || time.Since(g.waitsSince) < g.cfg.MaxWait {
+		return g.cfg.MaxWait
+	}
+	return max(time.Duration(steadyShare*float64(g.cfg.MaxWait)), g.pace.until(steadyPlaces))
 }
 
 // wait is the time in the queue.
@@ -127,15 +156,18 @@ func (g *Gate) wait(ctx context.Context, w *waiter) error {
 }
 
 // leave gives a place to the next.
-func (g *Gate) leave(id tenant.ID, began time.Time, had time.Duration, late bool) {
+func (g *Gate) leave(id tenant.ID, d done) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.pace.done(g.queue.len() > 0)
-	peak := g.running
-	if !began.After(g.fullAt) {
-		peak = max(peak, g.limit.now())
+	d.peak = g.running
+	if began := time.Now().Add(-d.took); !began.After(g.fullAt) {
+		d.peak = max(d.peak, g.limit.now())
 	}
-	g.limit.learn(done{took: time.Since(began), had: had, peak: peak, late: late})
+	// Whatever came of it: a question whose stage runs out of time is answered in
+	// the little that is kept back for that.
+	d.late = d.late || d.had > 0 && float64(d.took) > allOfIt*float64(d.had)
+	g.limit.learn(d)
 	g.end(id)
 }
 

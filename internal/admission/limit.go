@@ -10,31 +10,36 @@ const (
 	// much of their time its requests may use on average.
 	lateShare, timeShare = 0.25, 0.5
 	// hardCut is what the limit loses when all are late, and as much less as
-	// fewer are, as DCTCP has it (RFC 8257 §3.3); softCut when they only use too
-	// much of their time.
+	// fewer are, as DCTCP has it (RFC 8257 §3.3). softCut is the least that it loses
+	// when they only slow each other down; by how much they do says how many too
+	// many there are.
 	hardCut, softCut = 0.7, 0.2
 	// crowded is how many times as long as in calm requests take that slow each
-	// other down.
-	crowded = 1.5
-	// drift is by what share that rises with each batch: what is asked may change
-	// for good.
-	drift = 0.001
+	// other down. Above tooCrowded they do little else than wait for each other,
+	// even where they have all the time in the world.
+	crowded, tooCrowded = 1.5, 2.5
 	// leastShare of the configured limit is always let in: requests that never
 	// end in time must not shut out all others.
-	leastShare = 1.0 / 32
+	leastShare = 1.0 / 64
+	// firstShare of the configured limit is where it begins, or at a batch: how
+	// much can be done is not known yet, and what was begun cannot be taken back.
+	firstShare = 1.0 / 8
 	// plateau is after how many rounds of requests the limit is back at what it
 	// was before it was cut.
 	plateau = 8
 )
 
-// limit is how many requests run at once: the configured number, until they slow
-// each other down so much that their time does not suffice. Then it is cut by a
-// share, grows back fast, slowly around where it was cut, and fast again, as TCP
-// CUBIC has it (RFC 9438 §4).
+// limit is how many requests run at once. It grows from a part of the configured
+// number to all of it while that many run and do not slow each other down. When
+// they do, it is cut by a share, grows back fast, slowly around where it was cut,
+// and fast again, as TCP CUBIC has it (RFC 9438 §4).
 //
-// That requests take long is no sign of load by itself, and that they take
-// longer than in calm does no harm. Both together, with half of their time gone,
-// are what can still be acted upon before requests are late.
+// That requests take long is no sign of load by itself, and that they take a
+// little longer than in calm does no harm. Both together, with half of their time
+// gone, are what can still be acted upon before requests are late. That they take
+// much longer than in calm is a sign by itself: what is begun beyond what can be
+// done only waits inside, where it cannot be refused any more, and is still there
+// when the burst is over.
 type limit struct {
 	most, least float64
 	current     float64
@@ -44,22 +49,28 @@ type limit struct {
 	cutAt         time.Time
 	// rounds of requests were done in time since then.
 	rounds float64
-	// calm is what a request takes on average when the least is going on; 0 where
-	// that is not known yet.
-	calm time.Duration
-	seen seen
+	calm   calms
+	seen   seen
 }
 
 // seen is a batch that is not full yet.
 type seen struct {
 	requests, late int
-	took           time.Duration
 	share          float64 // of their time, added up
-	peak           int     // the most that ran at once
+	// longer is how many times as long as in calm they took, added up over those
+	// of which that is known.
+	longer float64
+	known  int
+	peak   int // the most that ran at once
 }
+
+// crowd is how many times as long as in calm they took on average; 0 where that
+// is not known.
+func (s seen) crowd() float64 { return s.longer / float64(max(s.known, 1)) }
 
 // done is a request that ended.
 type done struct {
+	kind string
 	took time.Duration
 	had  time.Duration // how much time it had; 0 for no end of it
 	peak int           // the most that ran with it
@@ -68,7 +79,8 @@ type done struct {
 
 func newLimit(most int) limit {
 	m := float64(most)
-	return limit{most: m, least: max(1, m*leastShare), current: m, start: m, before: m}
+	first := max(m*firstShare, min(m, batch))
+	return limit{most: m, least: max(1, m*leastShare), current: first, start: first, before: m, calm: calms{}}
 }
 
 func (l *limit) now() int { return int(l.current) }
@@ -78,36 +90,39 @@ func (l *limit) learn(d done) {
 	if time.Now().Add(-d.took).Before(l.cutAt) {
 		return
 	}
-	if d.late && d.took < l.calm {
+	calm := l.calm.of(d.kind)
+	if d.late && d.took < calm.mean {
 		return // it had less time than requests need: the caller's doing, not the load's
 	}
-	l.seen.add(d)
+	l.seen.add(d, calm.mean)
+	if !d.late {
+		calm.add(d.took, float64(d.peak) <= l.least)
+	}
 	if l.seen.requests < batch {
 		return
 	}
 	b := l.seen
 	l.seen = seen{}
-	mean := b.took / batch
-	slow := b.share > timeShare*batch && l.calm > 0 && float64(mean) > crowded*float64(l.calm)
+	slow := b.crowd() > tooCrowded || b.crowd() > crowded && b.share > timeShare*batch
 	switch {
 	case float64(b.peak) > l.least && float64(b.late) > lateShare*batch:
 		l.cut(b.peak, hardCut*float64(b.late)/batch)
 	case float64(b.peak) > l.least && slow:
-		l.cut(b.peak, softCut)
+		l.cut(b.peak, min(max(1-crowded/b.crowd(), softCut), hardCut))
 	case b.peak >= l.now(): // else it says nothing of more
 		l.grow()
 	}
-	if l.calm += time.Duration(drift * float64(l.calm)); b.late == 0 && (l.calm == 0 || mean < l.calm) {
-		l.calm = mean
-	}
 }
 
-func (s *seen) add(d done) {
+func (s *seen) add(d done, calm time.Duration) {
 	s.requests++
-	s.took += d.took
 	s.peak = max(s.peak, d.peak)
 	if d.had > 0 {
 		s.share += float64(d.took) / float64(d.had)
+	}
+	if calm > 0 {
+		s.longer += float64(d.took) / float64(calm)
+		s.known++
 	}
 	if d.late {
 		s.late++

@@ -32,6 +32,7 @@ func admit(cfg Config, tel *telemetry.Telemetry) (around, error) {
 		if housekeeping(method) {
 			return next(ctx)
 		}
+		ctx = admission.WithKind(ctx, method)
 		leave, err := gate.Enter(ctx)
 		var refused *admission.Refused
 		switch {

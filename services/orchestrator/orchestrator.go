@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/triplemesh/triplemesh/internal/admission"
 	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/enum"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
@@ -89,6 +90,7 @@ func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest, liste
 	if err != nil {
 		return nil, err
 	}
+	admission.Refine(ctx, m.Info().GetName())
 	turn, err := s.begin(ctx)
 	if err != nil {
 		return nil, err
