@@ -2,7 +2,6 @@ package cypher
 
 import (
 	"math"
-	"regexp"
 	"strings"
 )
 
@@ -140,13 +139,7 @@ func (x *executor) textTest(e *binary, left, right Value) Value {
 	case "CONTAINS":
 		return strings.Contains(a, b)
 	}
-	x.step(len(b))
-	pattern, err := regexp.Compile("^(?:" + b + ")$")
-	if err != nil {
-		x.fail(e.span, argumentError, "InvalidArgumentValue", "the pattern cannot be read: %v", err)
-		return nil
-	}
-	return pattern.MatchString(a)
+	return x.matches(e, a, b)
 }
 
 func (x *executor) evalComparison(e *comparison, r row) Value {

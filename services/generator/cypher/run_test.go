@@ -213,6 +213,8 @@ func TestLimits(t *testing.T) {
 		{"lists that are collected", "UNWIND range(1, 3000) AS i WITH range(1, 1000) AS l, i RETURN collect([x IN l WHERE x > i])", Limits{}, "bytes of memory"},
 		{"a text that is split over and over", "WITH 'x' AS s " + strings.Repeat("WITH s + s AS s ", 18) + "UNWIND range(1, 1000) AS i CREATE ({v: split(s, '')})", Limits{}, "bytes of memory"},
 		{"wide rows", "UNWIND range(1, 300) AS a UNWIND range(1, 300) AS b WITH " + wide(40) + " RETURN count(*)", Limits{}, "bytes of memory"},
+		{"a long pattern", "RETURN 'a' =~ '" + strings.Repeat("a?", 600) + "'", Limits{}, "bytes in a pattern"},
+		{"a pattern that stands for a long one, on a long text", "WITH 'a' AS s " + strings.Repeat("WITH s + s AS s ", 19) + "RETURN s =~ '(" + strings.Repeat("a{0,1000}", 50) + ")*b'", Limits{}, "steps"},
 		{"a range without end", "UNWIND range(1, 9223372036854775807) AS i RETURN i", Limits{}, "elements in a list"},
 		{"text without end", strings.Repeat("CREATE (a) ", 1<<19), Limits{}, "bytes of query"},
 		{"values in values", "WITH [1] AS l " + strings.Repeat("WITH [l] AS l ", 300) + "RETURN DISTINCT l", Limits{}, "levels of nesting"},
