@@ -17,6 +17,14 @@ import (
 // holds in memory.
 const zstdWindow = 128 << 20
 
+// Dumps of graphs are some ten to sixty times as large unpacked. One that is
+// more than maxRatio times as large, once it has given freely bytes, was made to
+// fill a disk.
+const (
+	maxRatio = 200
+	freely   = 256 << 20
+)
+
 // archive is a way to pack a file.
 type archive struct {
 	name, ending string
@@ -108,6 +116,9 @@ type unpacked struct {
 func (u *unpacked) Read(b []byte) (int, error) {
 	n, err := u.plain.Read(b)
 	u.bytes += uint64(n)
+	if u.bytes > freely && u.bytes/maxRatio > u.from.bytes {
+		return n, &PlaceError{File: u.file, Byte: u.bytes, Err: fmt.Errorf("the %s archive is more than %d times as large unpacked; if that is as it should be, unpack it and load the file", u.archive, maxRatio)}
+	}
 	if err != nil && err != io.EOF {
 		err = u.fault(err)
 	}
