@@ -21,6 +21,11 @@ func (e *endpoint) classify(ctx, attempt context.Context, cause error, x *exchan
 	if ctx.Err() != nil {
 		return contextError(ctx, at+"no answer in the time given")
 	}
+	if errors.Is(context.Cause(attempt), errShare) {
+		err := failf(ErrUnavailable, "%sno answer in its share of the time; the rest is for the other endpoints", at)
+		err.hurried = true
+		return err
+	}
 	if attempt.Err() != nil {
 		return failf(ErrUnavailable, "%sno answer within %v; raise llm.timeout or look at the server", at, e.cfg.Timeout)
 	}

@@ -165,16 +165,21 @@ func (c *Client) inTurn() iter.Seq2[*endpoint, how] {
 			return
 		}
 		var last []*endpoint
+		after := len(c.endpoints)
 		for _, e := range c.endpoints {
 			opened, ok := e.breaker.allow()
 			if !ok {
 				last = append(last, e)
-			} else if !yield(e, how{others: true, probes: opened == nil, opened: opened}) {
+				continue
+			}
+			after--
+			if !yield(e, how{others: true, after: after, probes: opened == nil, opened: opened}) {
 				return
 			}
 		}
 		for _, e := range last {
-			if !yield(e, how{others: true}) {
+			after--
+			if !yield(e, how{others: true, after: after}) {
 				return
 			}
 		}

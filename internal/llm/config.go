@@ -20,7 +20,9 @@ type Config struct {
 	// Capabilities of BaseURL where they are known beforehand.
 	Capabilities Capabilities `koanf:"capabilities"`
 	// Fallbacks are asked in this order when BaseURL is down or refuses. Whichever
-	// fails is left alone for a while, and then tried by one call at a time.
+	// fails is left alone for a while, and then tried by one call at a time. One
+	// that has not begun to answer in its share of the time that the caller has
+	// left, half of it where there is one more, is left for the next.
 	Fallbacks []Endpoint `koanf:"fallbacks"`
 	// MaxInFlight bounds the calls under way at once at each endpoint. Waiting for
 	// a place counts against the caller's deadline.

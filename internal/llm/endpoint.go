@@ -71,12 +71,33 @@ func (e *endpoint) model(asked string) string {
 
 // how is how an endpoint is asked.
 type how struct {
-	// others may be asked in its place.
+	// others may be asked in its place, after of them later in this call.
 	others bool
+	after  int
 	// probes: it failed, and this call finds out whether it is well again.
 	probes bool
 	// opened is closed when the endpoint failed for other calls; nil never.
 	opened <-chan struct{}
+}
+
+// errShare ends an attempt that took the endpoint's share of the time.
+var errShare = errors.New("the endpoint has had its share of the time")
+
+// share ends an attempt when the endpoint has had its share of the time that its
+// caller, who waits by ctx, has left, without having begun to answer: one that
+// hangs leaves the others theirs.
+func (h how) share(attempt, ctx context.Context, x *exchange) (context.Context, func()) {
+	deadline, bounded := ctx.Deadline()
+	if !bounded || h.after == 0 {
+		return attempt, func() {}
+	}
+	attempt, leave := context.WithCancelCause(attempt)
+	over := time.AfterFunc(time.Until(deadline)/time.Duration(h.after+1), func() { leave(errShare) })
+	x.begun = func() { over.Stop() }
+	return attempt, func() {
+		over.Stop()
+		leave(nil)
+	}
 }
 
 // complete asks until there is an answer, or no use in asking again. It also
@@ -92,7 +113,7 @@ func (e *endpoint) complete(ctx context.Context, req Request, model string, h ho
 	var refusal *Error
 	var heard Response
 	for retries := 0; ; {
-		resp, err := e.attempt(ctx, req, model, traits, h.opened)
+		resp, err := e.attempt(ctx, req, model, traits, h)
 		if err == nil {
 			if traits != known {
 				e.log.WarnContext(ctx, "model endpoint lacks something; going on without", "endpoint", e.name, "model", model, "lacks", traits.String(), "refusal", refusal)
@@ -141,7 +162,7 @@ func (e *endpoint) isAlive(ctx context.Context) bool {
 // soon, says nothing of the next.
 func (e *endpoint) blame(ctx context.Context, err *Error, last bool) {
 	fails := errors.Is(err, ErrUnavailable) || errors.Is(err, ErrRateLimited) || err.misplaced || err.late
-	if !fails || errors.Is(err, errElsewhere) {
+	if !fails || errors.Is(err, errElsewhere) || err.hurried && !err.late {
 		e.breaker.left()
 		return
 	}
@@ -174,11 +195,11 @@ func (e *endpoint) wait(ctx context.Context, cause *Error, retries int, opened <
 }
 
 // attempt asks once, within the budget and the limit on calls in flight.
-func (e *endpoint) attempt(ctx context.Context, req Request, model string, t traits, opened <-chan struct{}) (Response, *Error) {
+func (e *endpoint) attempt(ctx context.Context, req Request, model string, t traits, h how) (Response, *Error) {
 	select {
 	case e.slots <- struct{}{}:
 		defer func() { <-e.slots }()
-	case <-opened:
+	case <-h.opened:
 		return Response{}, &Error{kind: ErrUnavailable, cause: errElsewhere, what: fmt.Sprintf("call the model at %s: not asked, as %v", e.name, errElsewhere)}
 	case <-ctx.Done():
 		return Response{}, contextError(ctx, fmt.Sprintf("wait for one of %d calls in flight to end (llm.max_in_flight)", e.cfg.MaxInFlight))
@@ -191,6 +212,8 @@ func (e *endpoint) attempt(ctx context.Context, req Request, model string, t tra
 	x := &exchange{told: told(req)}
 	actx, cancel := context.WithTimeout(ctx, e.cfg.Timeout)
 	defer cancel()
+	actx, end := h.share(actx, ctx, x)
+	defer end()
 	req.Delta = req.telling.again(req.Delta)
 
 	began := time.Now()
@@ -206,7 +229,7 @@ func (e *endpoint) attempt(ctx context.Context, req Request, model string, t tra
 		return resp, nil
 	}
 	fail := e.classify(ctx, actx, cause, x)
-	fail.late = errors.Is(fail, context.DeadlineExceeded) && time.Since(began) >= min(e.cfg.Timeout/2, patience)
+	fail.late = (fail.hurried || errors.Is(fail, context.DeadlineExceeded)) && time.Since(began) >= min(e.cfg.Timeout/2, patience)
 	if req.Delta != nil && resp.Text != "" && !errors.Is(fail, ErrUnusable) {
 		fail.broken = true
 		return resp, fail

@@ -53,6 +53,9 @@ type Error struct {
 	// late is a caller's patience that ended although the endpoint had had enough
 	// of it.
 	late bool
+	// hurried is an endpoint that was left for the next one, which would have had
+	// no time otherwise.
+	hurried bool
 	// status and said are the endpoint's HTTP status and words, in lower case.
 	status int
 	said   string

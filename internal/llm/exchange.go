@@ -31,6 +31,7 @@ type exchange struct {
 	told        guard.Told // what the server must not repeat
 	answered    bool       // the server said 200
 	contentType string
+	begun       func() // is called when it does; nil for nothing
 }
 
 // wireClient is the way to one endpoint.
@@ -86,6 +87,9 @@ func (w *wireClient) post(ctx context.Context, body []byte, task string, stream 
 	}
 	x.contentType, _, _ = mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if x.answered = resp.StatusCode == http.StatusOK; x.answered {
+		if x.begun != nil {
+			x.begun()
+		}
 		return &boundedBody{resp.Body, most}, nil
 	}
 	defer resp.Body.Close()

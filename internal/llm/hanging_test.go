@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"context"
 	"sync"
 	"testing"
 	"time"
@@ -30,5 +31,27 @@ func TestAHangingEndpointDoesNotHoldUpTheOthers(t *testing.T) {
 	// before the last of them has.
 	if n := len(hung.Requests()); n < 3 || n > 5 {
 		t.Errorf("%d requests to the one that hangs, want it left after 3 failures", n)
+	}
+}
+
+func TestAHangingEndpointLeavesTheOthersTime(t *testing.T) {
+	for name, streamed := range map[string]bool{"in one piece": false, "streamed": true} {
+		t.Run(name, func(t *testing.T) {
+			hung, well := testkit.NewLLM(t), testkit.NewLLM(t)
+			hung.On().Hang()
+			well.On().Reply("here")
+			cfg := hung.Config()
+			cfg.Fallbacks = []llm.Endpoint{{BaseURL: well.URL(), Model: "spare"}}
+			req := ask("a")
+			if streamed {
+				req.Delta = func(string) {}
+			}
+			// Less than the endpoint's own timeout.
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			defer cancel()
+			if resp, err := client(t, cfg).Complete(ctx, req); err != nil || resp.Text != "here" {
+				t.Errorf("got %+v, %v", resp, err)
+			}
+		})
 	}
 }
