@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 
-from triplemesh_client import Client, Delta, MeshError, Run, StageFinished
+from triplemesh_client import Client, Delta, MeshError, Restarted, Run, StageFinished
 
 
 def show(run: Run) -> None:
@@ -36,6 +36,8 @@ def main(question: str) -> int:
                     print(f"{event.stage}: {event.seconds:.2f} s", file=sys.stderr)
                 elif isinstance(event, Delta):
                     print(event.text, end="", flush=True)
+                elif isinstance(event, Restarted):
+                    print("\n(once more:)")
                 elif isinstance(event, Run):
                     show(event)
         except (MeshError, ValueError) as error:

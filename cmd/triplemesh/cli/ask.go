@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/grpc"
+
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
@@ -158,37 +160,36 @@ func (c *askCommand) ask(p *program, s *session, req *orchestratorv1.AskRequest)
 	if len(c.Compare) > 0 {
 		live.say("%s", req.GetMethod())
 	}
-	stream, err := orchestratorv1.NewOrchestratorServiceClient(s).AskStream(ctx, &orchestratorv1.AskStreamRequest{Request: req})
-	if err != nil {
-		return nil, err
-	}
-	for {
-		event, err := stream.Recv()
-		if err == io.EOF {
-			return nil, errors.New("the orchestrator ended the answer before its end: see the log of `triplemesh up`")
-		}
-		if err != nil {
-			return nil, err
-		}
+	var run *orchestratorv1.Run
+	err := hear(func() (grpc.ServerStreamingClient[orchestratorv1.AskStreamResponse], error) {
+		return orchestratorv1.NewOrchestratorServiceClient(s).AskStream(ctx, &orchestratorv1.AskStreamRequest{Request: req})
+	}, func(event *orchestratorv1.AskStreamResponse) (bool, error) {
 		switch e := event.GetEvent().(type) {
 		case *orchestratorv1.AskStreamResponse_StageStarted:
 			live.started(e.StageStarted.GetStage())
 		case *orchestratorv1.AskStreamResponse_AnswerDelta:
 			live.wrote(e.AnswerDelta)
+		case *orchestratorv1.AskStreamResponse_AnswerRestarted:
+			live.forgot()
 		case *orchestratorv1.AskStreamResponse_StageFinished:
 			live.finished(e.StageFinished.GetReport())
 			if c.Watch {
-				err := live.aside(func() error {
+				return false, live.aside(func() error {
 					return show.Stage(p.stdout, e.StageFinished.GetReport().GetStage(), e.StageFinished.GetRun(), p.style())
 				})
-				if err != nil {
-					return nil, err
-				}
 			}
 		case *orchestratorv1.AskStreamResponse_Run:
-			return e.Run, nil
+			run = e.Run
 		}
+		return run != nil, nil
+	}, func() {
+		live.forgot()
+		live.say("the orchestrator was lost; another is asked")
+	})
+	if err == io.EOF {
+		return nil, errors.New("the orchestrator ended the answer before its end: see the log of `triplemesh up`")
 	}
+	return run, err
 }
 
 func (c *askCommand) print(p *program, run *orchestratorv1.Run) error {

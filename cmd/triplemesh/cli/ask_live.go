@@ -86,6 +86,13 @@ func (l *live) wrote(delta string) {
 	l.answer.WriteString(delta)
 }
 
+// forgot takes back what was written of the answer.
+func (l *live) forgot() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.answer.Reset()
+}
+
 // finished leaves a line about a stage.
 func (l *live) finished(report *orchestratorv1.StageReport) {
 	l.mu.Lock()

@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"google.golang.org/grpc"
+
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -117,25 +119,20 @@ func (c *checkCommand) check(p *program, s *session, req *orchestratorv1.CheckRe
 	line := p.status()
 	defer line.Clear()
 	line.set("reading the text …")
-	stream, err := orchestratorv1.NewOrchestratorServiceClient(s).CheckStream(ctx, &orchestratorv1.CheckStreamRequest{Request: req})
-	if err != nil {
-		return nil, err
-	}
-	for {
-		event, err := stream.Recv()
-		if err == io.EOF {
-			return nil, errors.New("the orchestrator ended the check before its end: see the log of `triplemesh up`")
-		}
-		if err != nil {
-			return nil, err
-		}
-		if checked := event.GetCheck(); checked != nil {
-			return checked, nil
-		}
+	var checked *orchestratorv1.Check
+	err := hear(func() (grpc.ServerStreamingClient[orchestratorv1.CheckStreamResponse], error) {
+		return orchestratorv1.NewOrchestratorServiceClient(s).CheckStream(ctx, &orchestratorv1.CheckStreamRequest{Request: req})
+	}, func(event *orchestratorv1.CheckStreamResponse) (bool, error) {
 		if at := event.GetProgress(); at.GetTotal() > 0 {
 			line.set("%d %% read, %d claims, %d of them contradicted", 100*at.GetRead()/at.GetTotal(), len(at.GetClaims()), contradicted(at.GetClaims()))
 		}
+		checked = event.GetCheck()
+		return checked != nil, nil
+	}, func() { line.set("the orchestrator was lost; another is asked …") })
+	if err == io.EOF {
+		return nil, errors.New("the orchestrator ended the check before its end: see the log of `triplemesh up`")
 	}
+	return checked, err
 }
 
 func contradicted(claims []*orchestratorv1.Claim) (n int) {

@@ -27,6 +27,12 @@ describe("a question under way", () => {
 
   it("joins the pieces of the answer", () => {
     expect(hearing({ answerDelta: "New " }, { answerDelta: "York" }).text).toBe("New York");
+    const otherwise = hearing(
+      { answerDelta: "Old Y" },
+      { answerRestarted: true },
+      { answerDelta: "New" },
+    );
+    expect(otherwise.text).toBe("New");
   });
 
   it("keeps what stages before have made", () => {

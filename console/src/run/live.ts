@@ -54,6 +54,9 @@ export function heard(live: LiveRun, event: AskStreamResponse, now: number): Liv
   if (event.answerDelta !== undefined) {
     return { ...live, text: live.text + event.answerDelta };
   }
+  if (event.answerRestarted) {
+    return { ...live, text: "" };
+  }
   if (event.run) {
     const stages = settled(live.stages, event.run.stages ?? []);
     return {

@@ -123,7 +123,12 @@ class Delta:
     text: str
 
 
-Event = Union[StageStarted, StageFinished, Delta, Run]
+@dataclass(frozen=True)
+class Restarted:
+    """The pieces of the answer's text so far count no more; others follow."""
+
+
+Event = Union[StageStarted, StageFinished, Delta, Restarted, Run]
 
 
 @dataclass(frozen=True)
@@ -276,6 +281,8 @@ def event_of(event: pb.AskStreamResponse) -> Event | None:
         )
     if kind == "answer_delta":
         return Delta(event.answer_delta)
+    if kind == "answer_restarted":
+        return Restarted()
     if kind == "run":
         return run_of(event.run)
     return None

@@ -2,8 +2,6 @@ package method
 
 import (
 	"context"
-	"errors"
-	"io"
 
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -70,32 +68,6 @@ func (s Stages) fromMemory(ctx context.Context, q *question.Question) error {
 // form is what the caller wants the answer to look like.
 func form(q *question.Question) generatorv1.AnswerForm {
 	return q.Request().GetOptions().GetAnswerForm()
-}
-
-// generateAnswer streams the text where somebody waits for it.
-func (s Stages) generateAnswer(ctx context.Context, q *question.Question, req *generatorv1.GenerateAnswerRequest) (*generatorv1.GenerateAnswerResponse, error) {
-	if !q.Streaming() {
-		return s.Generator.GenerateAnswer(ctx, req)
-	}
-	stream, err := s.Generator.GenerateAnswerStream(ctx, &generatorv1.GenerateAnswerStreamRequest{Request: req})
-	if err != nil {
-		return nil, err
-	}
-	var answer *generatorv1.GenerateAnswerResponse
-	for {
-		event, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return answer, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if a := event.GetAnswer(); a != nil {
-			answer = a
-		} else {
-			q.Delta(event.GetDelta())
-		}
-	}
 }
 
 // conclude writes the outcome into the run.

@@ -121,13 +121,20 @@ type speaker struct {
 	like  chunk // what all chunks have
 	usage bool  // whether the cost is to be told
 	sent  strings.Builder
+	// waits says that what was sent cannot be gone on with, nor be taken back:
+	// the rest is left to the end.
+	waits bool
 }
 
 // hear tells of an event.
 func (s *speaker) hear(e *orchestratorv1.AskStreamResponse) {
 	switch e.GetEvent().(type) {
 	case *orchestratorv1.AskStreamResponse_AnswerDelta:
-		s.write(unbraced.Replace(e.GetAnswerDelta()))
+		if !s.waits {
+			s.write(unbraced.Replace(e.GetAnswerDelta()))
+		}
+	case *orchestratorv1.AskStreamResponse_AnswerRestarted:
+		s.waits = true
 	case *orchestratorv1.AskStreamResponse_StageStarted, *orchestratorv1.AskStreamResponse_StageFinished:
 		s.say(delta{}, event(e))
 	case *orchestratorv1.AskStreamResponse_Run:

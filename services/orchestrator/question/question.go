@@ -212,6 +212,18 @@ func (q *Question) Delta(text string) {
 	q.tell(&orchestratorv1.AskStreamResponse{Event: &orchestratorv1.AskStreamResponse_AnswerDelta{AnswerDelta: text}})
 }
 
+// Restart tells the listener that the pieces of the answer's text so far count no
+// more. Those that are held are forgotten.
+func (q *Question) Restart() {
+	q.mu.Lock()
+	held := q.held
+	q.pieces = nil
+	q.mu.Unlock()
+	if !held {
+		q.tell(&orchestratorv1.AskStreamResponse{Event: &orchestratorv1.AskStreamResponse_AnswerRestarted{AnswerRestarted: true}})
+	}
+}
+
 // Snapshot is a copy of the run as it stands.
 func (q *Question) Snapshot() *orchestratorv1.Run {
 	q.mu.Lock()

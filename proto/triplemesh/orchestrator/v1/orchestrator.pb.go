@@ -2016,6 +2016,7 @@ type AskStreamResponse struct {
 	//	*AskStreamResponse_StageFinished
 	//	*AskStreamResponse_AnswerDelta
 	//	*AskStreamResponse_Run
+	//	*AskStreamResponse_AnswerRestarted
 	Event         isAskStreamResponse_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2094,6 +2095,15 @@ func (x *AskStreamResponse) GetRun() *Run {
 	return nil
 }
 
+func (x *AskStreamResponse) GetAnswerRestarted() bool {
+	if x != nil {
+		if x, ok := x.Event.(*AskStreamResponse_AnswerRestarted); ok {
+			return x.AnswerRestarted
+		}
+	}
+	return false
+}
+
 type isAskStreamResponse_Event interface {
 	isAskStreamResponse_Event()
 }
@@ -2118,6 +2128,13 @@ type AskStreamResponse_Run struct {
 	Run *Run `protobuf:"bytes,4,opt,name=run,proto3,oneof"`
 }
 
+type AskStreamResponse_AnswerRestarted struct {
+	// True where the text told so far counts no more: its generator was lost in
+	// the middle, and another writes it otherwise. Its pieces follow from the
+	// beginning.
+	AnswerRestarted bool `protobuf:"varint,5,opt,name=answer_restarted,json=answerRestarted,proto3,oneof"`
+}
+
 func (*AskStreamResponse_StageStarted) isAskStreamResponse_Event() {}
 
 func (*AskStreamResponse_StageFinished) isAskStreamResponse_Event() {}
@@ -2125,6 +2142,8 @@ func (*AskStreamResponse_StageFinished) isAskStreamResponse_Event() {}
 func (*AskStreamResponse_AnswerDelta) isAskStreamResponse_Event() {}
 
 func (*AskStreamResponse_Run) isAskStreamResponse_Event() {}
+
+func (*AskStreamResponse_AnswerRestarted) isAskStreamResponse_Event() {}
 
 // StageStarted tells that a stage began.
 type StageStarted struct {
@@ -3993,12 +4012,13 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\\\n" +
 	"\x10AskStreamRequest\x12H\n" +
-	"\arequest\x18\x01 \x01(\v2&.triplemesh.orchestrator.v1.AskRequestB\x06\xbaH\x03\xc8\x01\x01R\arequest\"\x9b\x02\n" +
+	"\arequest\x18\x01 \x01(\v2&.triplemesh.orchestrator.v1.AskRequestB\x06\xbaH\x03\xc8\x01\x01R\arequest\"\xc8\x02\n" +
 	"\x11AskStreamResponse\x12O\n" +
 	"\rstage_started\x18\x01 \x01(\v2(.triplemesh.orchestrator.v1.StageStartedH\x00R\fstageStarted\x12R\n" +
 	"\x0estage_finished\x18\x02 \x01(\v2).triplemesh.orchestrator.v1.StageFinishedH\x00R\rstageFinished\x12#\n" +
 	"\fanswer_delta\x18\x03 \x01(\tH\x00R\vanswerDelta\x123\n" +
-	"\x03run\x18\x04 \x01(\v2\x1f.triplemesh.orchestrator.v1.RunH\x00R\x03runB\a\n" +
+	"\x03run\x18\x04 \x01(\v2\x1f.triplemesh.orchestrator.v1.RunH\x00R\x03run\x12+\n" +
+	"\x10answer_restarted\x18\x05 \x01(\bH\x00R\x0fanswerRestartedB\a\n" +
 	"\x05event\"G\n" +
 	"\fStageStarted\x127\n" +
 	"\x05stage\x18\x01 \x01(\x0e2!.triplemesh.orchestrator.v1.StageR\x05stage\"\x83\x01\n" +
@@ -4418,6 +4438,7 @@ func file_triplemesh_orchestrator_v1_orchestrator_proto_init() {
 		(*AskStreamResponse_StageFinished)(nil),
 		(*AskStreamResponse_AnswerDelta)(nil),
 		(*AskStreamResponse_Run)(nil),
+		(*AskStreamResponse_AnswerRestarted)(nil),
 	}
 	file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[37].OneofWrappers = []any{
 		(*CheckStreamResponse_Progress)(nil),

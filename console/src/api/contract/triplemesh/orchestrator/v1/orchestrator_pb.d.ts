@@ -1965,6 +1965,16 @@ export declare type AskStreamResponse = Message<"triplemesh.orchestrator.v1.AskS
      */
     value: Run;
     case: "run";
+  } | {
+    /**
+     * True where the text told so far counts no more: its generator was lost in
+     * the middle, and another writes it otherwise. Its pieces follow from the
+     * beginning.
+     *
+     * @generated from field: bool answer_restarted = 5;
+     */
+    value: boolean;
+    case: "answerRestarted";
   } | { case: undefined; value?: undefined };
 };
 
@@ -2001,6 +2011,15 @@ export declare type AskStreamResponseJson = {
    * @generated from field: triplemesh.orchestrator.v1.Run run = 4;
    */
   run?: RunJson;
+
+  /**
+   * True where the text told so far counts no more: its generator was lost in
+   * the middle, and another writes it otherwise. Its pieces follow from the
+   * beginning.
+   *
+   * @generated from field: bool answer_restarted = 5;
+   */
+  answerRestarted?: boolean;
 };
 
 /**
