@@ -49,7 +49,7 @@ var doings = []does{
 func (s *soak) soak(ctx context.Context, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	// Few are asked often, many now and then.
-	which := rand.NewZipf(random, 1.25, 8, uint64(len(s.questions)-1))
+	which := rand.NewZipf(random, 1.1, 8, uint64(len(s.questions)-1))
 	for ctx.Err() == nil {
 		s.gate.RLock()
 		d := pick(random)

@@ -47,8 +47,12 @@ func TestItGoesOnForLong(t *testing.T) {
 			s.switchSnapshot()
 		}
 		s.gate.Unlock()
+		if i%8 == 5 {
+			s.model.down.Store(true)
+			time.AfterFunc(200*time.Millisecond, func() { s.model.down.Store(false) })
+		}
 		if i%10 == 9 {
-			t.Logf("%s: %v", time.Since(began).Round(time.Second), all[i])
+			t.Logf("%s: %v; open: %v", time.Since(began).Round(time.Second), all[i], s.open())
 		}
 	}
 	stop()
@@ -103,7 +107,7 @@ func newSoak(t *testing.T) *soak {
 		"telemetry.log_level": "info",
 		// Small enough to turn over many times in an hour.
 		"llm.cache.memory_entries": "2000", "llm.cache.dir": "",
-		"retriever.encoder.cache.dir": filepath.Join(t.TempDir(), "vectors"), "retriever.encoder.cache.max_bytes": strconv.Itoa(8 << 20),
+		"retriever.encoder.cache.dir": filepath.Join(t.TempDir(), "vectors"), "retriever.encoder.cache.max_bytes": strconv.Itoa(48 << 20),
 		"orchestrator.runs.keep":           "500",
 		"orchestrator.server.audit.file":   s.audit,
 		"orchestrator.server.metrics_addr": s.metrics,

@@ -68,7 +68,9 @@ func (s *soak) look(window int) vitals {
 	v["heap after collection, MB"] = float64(memory.HeapAlloc) / 1e6
 	v["goroutines"] = float64(runtime.NumGoroutine())
 	v["resident, MB"], v["mapped files, MB"] = s.memory()
-	v["open files"] = float64(len(s.entries("/proc/self/fd")))
+	for _, n := range s.open() {
+		v["open files"] += float64(n)
+	}
 
 	took := s.takeLatencies()
 	v["p50, ms"], v["p99, ms"] = quantile(took, .5), quantile(took, .99)
@@ -129,12 +131,21 @@ func (s *soak) memory() (resident, mapped float64) {
 	return resident, mapped
 }
 
-func (s *soak) entries(dir string) []os.DirEntry {
-	entries, err := os.ReadDir(dir)
+// open counts the files that the process has open, by what they are.
+func (s *soak) open() map[string]int {
+	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return entries
+	open := map[string]int{}
+	for _, e := range entries {
+		// The one by which they are read is gone.
+		if to, err := os.Readlink(filepath.Join("/proc/self/fd", e.Name())); err == nil {
+			kind, _, _ := strings.Cut(filepath.Base(to), ":")
+			open[kind]++
+		}
+	}
+	return open
 }
 
 // files counts those of a folder.
