@@ -17,7 +17,7 @@ DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
 # What protos must not break: the last published main, where git knows one.
 BASE ?= $(shell git rev-parse -q --verify refs/remotes/origin/main >/dev/null && echo refs/remotes/origin/main)
 
-.PHONY: help demo build setup test examples-test store-test neo4j-test weaviate-test lint generate rest-test openai-test fuzz soak versions-test bench images sbom k8s-check k8s-test console console-check console-test tools clean
+.PHONY: help demo build setup test examples-test store-test neo4j-test weaviate-test lint generate rest-test openai-test fuzz fuzz-corpus trust race soak versions-test bench images sbom k8s-check k8s-test console console-check console-test tools clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -101,12 +101,30 @@ $(EXAMPLES)/installed: examples/python/requirements.txt
 	$(EXAMPLES)/bin/pip install -q -r $<
 	@touch $@
 
-fuzz: ## Run every fuzz target for FUZZTIME (30s).
-	@set -e; grep -rlE '^func Fuzz' --include='*_test.go' $(MODULES) | while read -r file; do \
-	  for target in $$(grep -oE '^func Fuzz[A-Za-z0-9_]+' $$file | cut -d' ' -f2); do \
-	    echo "fuzz $$target in $$(dirname $$file)"; \
-	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(or $(FUZZTIME),30s) ./$$(dirname $$file); \
-	  done; done
+fuzz: ## Run every fuzz target for FUZZTIME (30s), and sum up what each did.
+	go run ./tests/fuzz -time $(or $(FUZZTIME),30s)
+
+fuzz-corpus: ## Take what make fuzz found into testdata, where it reaches code that nothing there does.
+	go run ./tests/fuzz -corpus
+
+TRUSTED := $(addprefix ./services/,generator/cypher verifier retriever/prune retriever/load retriever/store/embedded orchestrator/runs)
+
+trust: ## Try by the thousand what make test tries by the dozen: histories, flipped bits, kills (hours).
+	FLIPS=all KILLS=$(or $(KILLS),100) RAPID_CHECKS=$(or $(RAPID_CHECKS),1000) go test -count=1 -timeout 12h -v \
+	  -run 'Any|FlippedBit|Kill|Victim|FixedGraph|OrderOfEvidence|EveryHit|Stricter|OneMore' $(TRUSTED)
+
+# What runs in parallel: servers, clients, gates, caches, stores, searches. Left
+# out is what the race detector makes take minutes and has one goroutine.
+RACED := $(addprefix ./internal/,admission auth client/... livefile llm/... mtls server stage telemetry) \
+  $(addprefix ./services/,evaluator/... generator reflector verifier \
+    orchestrator orchestrator/check orchestrator/forward orchestrator/mcp orchestrator/method orchestrator/openai \
+    orchestrator/quota orchestrator/reports orchestrator/rest orchestrator/runs orchestrator/web \
+    retriever retriever/encoder/endpoint retriever/encoder/turns retriever/extsort retriever/load retriever/memo \
+    retriever/scan retriever/source/lines retriever/store/neo4j retriever/vectorcache) \
+  ./cmd/triplemesh/mesh ./cmd/triplemesh/progress
+
+race: ## Run the tests of what runs in parallel under the race detector.
+	go test -race -timeout 20m $(RACED)
 
 soak: ## Ask a mesh for SOAK (10m) and look whether it holds more and more.
 	SOAK=$(SOAK) go test -count=1 -timeout 24h -tags soak -run TestItGoesOnForLong -v ./tests

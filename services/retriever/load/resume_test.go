@@ -150,7 +150,13 @@ func TestALoadGoesOnAfterItWasKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone := map[int]int{}
-	for _, operations := range []int{0, 7, 20, 45, 80, 100, 115, 125, 1 << 30} {
+	moments := []int{0, 7, 20, 45, 80, 100, 115, 125, 1 << 30}
+	if os.Getenv("KILLS") != "" { // then at every operation that there is
+		for operations := range 125 {
+			moments = append(moments, operations)
+		}
+	}
+	for _, operations := range moments {
 		scratch := t.TempDir()
 		out, err := child(scratch, paths, operations)
 		if operations < 1<<30 && err == nil {

@@ -1,0 +1,86 @@
+package runs_test
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
+	"github.com/triplemesh/triplemesh/services/orchestrator/runs/runstest"
+)
+
+const victimFile = "TRIPLEMESH_TEST_VICTIM"
+
+// TestVictim is what the child of TestNoRunThatWasKeptIsLostByAKill does: it
+// keeps runs until it is killed, and says which once they are.
+func TestVictim(t *testing.T) {
+	path := os.Getenv(victimFile)
+	if path == "" {
+		t.Skip("is run by another test")
+	}
+	store := runstest.Of(t, open(t, path, 0), tenant.Default())
+	for i := 0; ; i++ {
+		runstest.Put(t, store, i, i+1)
+		fmt.Println(i)
+	}
+}
+
+// TestNoRunThatWasKeptIsLostByAKill kills a process that keeps runs at a random
+// moment, 3 times or KILLS times: all that it had kept is there, whole.
+func TestNoRunThatWasKeptIsLostByAKill(t *testing.T) {
+	kills := 3
+	if n, err := strconv.Atoi(os.Getenv("KILLS")); err == nil {
+		kills = n
+	}
+	random := rand.New(rand.NewPCG(9, 10))
+	all := 0
+	for range kills {
+		path := filepath.Join(t.TempDir(), "runs.db")
+		victim := exec.Command(os.Args[0], "-test.run=^TestVictim$")
+		victim.Env = append(os.Environ(), victimFile+"="+path)
+		output, err := victim.StdoutPipe()
+		if err == nil {
+			err = victim.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, most := 0, 1+random.IntN(30)
+		for lines := bufio.NewScanner(output); lines.Scan(); {
+			if kept++; kept == most {
+				time.AfterFunc(time.Duration(random.IntN(20))*time.Millisecond, func() { _ = victim.Process.Kill() })
+			}
+		}
+		_ = victim.Wait() // it was killed
+		all += kept
+		checkKept(t, path, kept)
+	}
+	t.Logf("%d kills; %d runs had been kept", kills, all)
+}
+
+func checkKept(t *testing.T, path string, kept int) {
+	t.Helper()
+	db := open(t, path, 0)
+	store := runstest.Of(t, db, tenant.Default())
+	for i := range kept {
+		if run, err := store.Get(runstest.ID(i)); err != nil || !proto.Equal(run, runstest.Run(i)) {
+			t.Errorf("run %d of %d that were kept: %v, %v", i, kept, run, err)
+		}
+	}
+	ids, _ := runstest.All(t, store, 100, runs.Filter{})
+	if len(ids) != kept && len(ids) != kept+1 { // one may have been kept and not yet told of
+		t.Errorf("%d runs are listed, %d were kept", len(ids), kept)
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// row is what one target did.
+type row struct {
+	target  string
+	time    time.Duration
+	inputs  int64 // tried
+	found   int   // that reached something new, in this run
+	crashes int
+	failed  string // why it could not run, or failed without an input
+	late    bool
+}
+
+var (
+	progress = regexp.MustCompile(`^fuzz: elapsed: .*, execs: (\d+) .*, new interesting: (\d+) `)
+	crash    = regexp.MustCompile(`^\s*Failing input written to `)
+	seed     = regexp.MustCompile(`^\s*(failure while testing seed corpus entry|fuzzing process hung or terminated)`)
+)
+
+// read takes what one line of a target's output says, and reports whether it was
+// no more than progress.
+func (r *row) read(line string) bool {
+	if match := progress.FindStringSubmatch(line); match != nil {
+		r.inputs, _ = strconv.ParseInt(match[1], 10, 64)
+		r.found, _ = strconv.Atoi(match[2])
+		return true
+	}
+	if crash.MatchString(line) || seed.MatchString(line) {
+		r.crashes++
+	}
+	r.late = r.late || strings.TrimSpace(line) == "context deadline exceeded"
+	return strings.HasPrefix(line, "fuzz: elapsed: ")
+}
+
+// table writes rows and their sum to out. It fails when a target crashed or
+// could not run.
+func table(out io.Writer, rows []row) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "\ntarget\ttime\tinputs\tnew\tcrashes")
+	var sum row
+	var broken int
+	for _, r := range rows {
+		verdict := strconv.Itoa(r.crashes)
+		if r.failed != "" {
+			verdict = r.failed
+		}
+		if r.crashes > 0 || r.failed != "" {
+			broken++
+		}
+		line(w, r, verdict)
+		sum.time += r.time
+		sum.inputs += r.inputs
+		sum.found += r.found
+		sum.crashes += r.crashes
+	}
+	sum.target = fmt.Sprintf("%d targets", len(rows))
+	line(w, sum, strconv.Itoa(sum.crashes))
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if broken > 0 {
+		return fmt.Errorf("%d of %d targets failed: what broke one is in its testdata/fuzz, and go test runs it from now on", broken, len(rows))
+	}
+	return nil
+}
+
+func line(w io.Writer, r row, verdict string) {
+	_, _ = fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\n", r.target, r.time.Round(time.Second), r.inputs, r.found, verdict)
+}
