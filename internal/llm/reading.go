@@ -19,7 +19,7 @@ const (
 	// slack is what a short answer may be longer.
 	slack = 1024
 	// ending is how long the usage is waited for once an answer has ended.
-	ending = time.Second
+	ending = time.Second / 2
 )
 
 // errEnough ends the reading of an answer that was ended here.
@@ -84,9 +84,11 @@ func (r *reading) read(in io.Reader) (Response, error) {
 			r.resp.FinishReason = string(why)
 		}
 	}
-	r.resp.Text = r.guard.Text()
+	if r.resp.Text = r.guard.Text(); r.req.Schema == nil {
+		r.resp.Text = unfenced(r.resp.Text)
+	}
 	r.resp.Tokens = within(r.resp.Tokens, r.resp.Text)
-	if r.resp.Model = r.resp.Model; !plainName(r.resp.Model) {
+	if !plainName(r.resp.Model) {
 		r.resp.Model = r.asked
 	}
 	switch {

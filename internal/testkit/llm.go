@@ -30,6 +30,7 @@ type LLM struct {
 	rules    []*Rule
 	requests []Request
 	lacks    []string
+	turns    int // of Misbehave
 	server   *http.Server
 	arrived  sync.Cond     // a request came, or the test ended
 	ended    chan struct{} // closed at the end of the test

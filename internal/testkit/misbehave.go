@@ -1,68 +1,211 @@
 package testkit
 
 import (
+	"cmp"
 	"context"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
+	"github.com/triplemesh/triplemesh/internal/llm"
+	"github.com/triplemesh/triplemesh/internal/testkit/misbehaviour"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 )
 
 // Warned is what the responses of stages that use a model have in common.
-type Warned interface{ GetWarnings() []*llmv1.Warning }
+type Warned interface {
+	proto.Message
+	GetWarnings() []*llmv1.Warning
+	GetUsage() *llmv1.Usage
+}
 
-// misbehaviours are what model servers do wrong, and the code in which a call
-// that depends on the model ends; OK means that the stage goes on with less and
-// says so in a warning.
-var misbehaviours = []struct {
-	name   string
-	script func(*Rule)
-	code   codes.Code
-}{
-	{"a model server that is down is UNAVAILABLE", func(r *Rule) { r.Down() }, codes.Unavailable},
-	{"a model server that is too slow is DEADLINE_EXCEEDED", func(r *Rule) { r.Hang() }, codes.DeadlineExceeded},
-	{"too many requests are RESOURCE_EXHAUSTED", func(r *Rule) { r.Status(429) }, codes.ResourceExhausted},
-	{"a broken model server is UNAVAILABLE", func(r *Rule) { r.Status(500) }, codes.Unavailable},
-	{"a refused key is FAILED_PRECONDITION", func(r *Rule) { r.Status(401) }, codes.FailedPrecondition},
-	{"a web page is UNAVAILABLE", func(r *Rule) { r.HTML() }, codes.Unavailable},
-	{"an answer without a choice is UNAVAILABLE", func(r *Rule) { r.EmptyChoices() }, codes.Unavailable},
-	{"half a response is UNAVAILABLE", func(r *Rule) { r.HalfJSON() }, codes.Unavailable},
-	{"a server killed in mid-answer is UNAVAILABLE", func(r *Rule) { r.CutStream("{", "Par") }, codes.Unavailable},
-	{"an empty answer is gone on without", func(r *Rule) { r.NullContent() }, codes.OK},
-	{"bytes that are no text are gone on without", func(r *Rule) { r.Reply("\x01\x02 \ufffd\n\n\n") }, codes.OK},
-	{"half a JSON is gone on without", func(r *Rule) { r.Reply(`{"`).Finish("length") }, codes.OK},
-	{"another language is gone on without", func(r *Rule) {
-		r.Reply("申し訳ありませんが、その質問にはお答えできません。別の質問をしていただければ、喜んでお手伝いいたします。どうぞよろしくお願いいたします。")
-	}, codes.OK},
+const (
+	// brief is how long a call waits for a model server that never answers.
+	brief = 150 * time.Millisecond
+	// mostSent is what a server may get rid of before its client has enough: the
+	// most that a client reads of an answer, and what lies in sockets.
+	mostSent = 16 << 20
+)
+
+// Misbehaviours are the fixtures of what model servers do wrong.
+func Misbehaviours(tb testing.TB) []misbehaviour.Fixture {
+	tb.Helper()
+	all, err := misbehaviour.All()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return all
+}
+
+// Misbehave plays a fixture. What the answer would be says the rule that goes
+// before it.
+func (r *Rule) Misbehave(f misbehaviour.Fixture) *Rule {
+	return r.fault(func(w http.ResponseWriter, _ *http.Request, req Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			r.llm.tb.Errorf("play %s: %v", f.Name, err)
+			return
+		}
+		asked := misbehaviour.Asked{Stream: req.Stream, Model: req.Model, Question: req.LastUser(), Answer: r.llm.right(req)}
+		for _, m := range req.Messages {
+			asked.Prompt += string(m.Role) + ": " + m.Content + "\n"
+			if m.Role == llm.RoleSystem {
+				asked.System = m.Content
+			}
+		}
+		if sent := f.Play(conn, asked, r.llm.ended); sent > mostSent {
+			r.llm.tb.Errorf("%s: %d bytes were taken, want at most %d", f.Name, sent, mostSent)
+		}
+	})
+}
+
+// right is what the first rule says to a request that does nothing wrong.
+func (m *LLM) right(req Request) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, rule := range slices.Backward(m.rules) {
+		if i := slices.IndexFunc(rule.steps, func(s step) bool { return s.text != nil }); i >= 0 && rule.takes(req) {
+			return rule.steps[i].text(req)
+		}
+	}
+	return "Yes."
+}
+
+// Drop takes a rule out of the script.
+func (m *LLM) Drop(r *Rule) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.rules = slices.DeleteFunc(m.rules, func(other *Rule) bool { return other == r })
+}
+
+// share is one in how many fixtures a call takes: neighbouring calls take others,
+// so that a stage meets all of them. MISBEHAVIOURS=all has every call meet all.
+func share() int {
+	if os.Getenv("MISBEHAVIOURS") == "all" {
+		return 1
+	}
+	return 4
 }
 
 // Misbehave lets the model server do wrong in every way, for each of which it
-// makes a call that needs the model, and checks that the call ends, and how: in
-// the right gRPC code, or with a warning. A call must end by the deadline of
-// its context.
+// makes a call that needs the model, and checks how it ends: in time, in a way
+// that the fixture knows, with nothing of the prompt in it and with a usage that
+// can be. The script says what the server answers when it does nothing wrong.
 func (m *LLM) Misbehave(t *testing.T, call func(context.Context) (Warned, error)) {
 	t.Helper()
-	for _, c := range misbehaviours {
-		t.Run(c.name, func(t *testing.T) {
-			c.script(m.On())
+	right, err := call(t.Context())
+	if err != nil || len(right.GetWarnings()) > 0 {
+		t.Fatalf("a model that does nothing wrong gave %v, %v", right, err)
+	}
+	want := said(right)
+	m.mu.Lock()
+	turn := m.turns
+	m.turns++
+	m.mu.Unlock()
+	for i, f := range Misbehaviours(t) {
+		if i%share() != turn%share() {
+			continue
+		}
+		t.Run(f.Name, func(t *testing.T) {
+			asked := len(m.Requests())
+			rule := m.On().Misbehave(f)
+			defer m.Drop(rule)
 			patience := patience
-			if c.code == codes.DeadlineExceeded {
-				patience = 200 * time.Millisecond
+			if f.Has("DEADLINE_EXCEEDED") {
+				patience = brief
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			resp, err := call(ctx)
-			switch {
-			case status.Code(err) != c.code:
-				t.Errorf("got %v, want %v", err, c.code)
-			case err == nil && len(resp.GetWarnings()) == 0:
-				t.Errorf("it went on without a warning: %v", resp)
-			case err != nil && status.Convert(err).Message() == "":
-				t.Error("the error says nothing")
+			got, err := call(ctx)
+			end := ending(got, err, want)
+			if !f.Has(end) && !(end == "answered" && f.Has("warned")) {
+				t.Errorf("%s: it is %s (%v, %v), want %s", f.About, end, got, err, strings.Join(f.Ends, " or "))
+			}
+			checkPlain(t, err)
+			checkTold(t, m.Requests()[asked:], got, err)
+			if err == nil {
+				checkUsage(t, got.GetUsage(), len(m.Requests())-asked)
 			}
 		})
+	}
+}
+
+// ending names how a call ended.
+func ending(got Warned, err error, want string) string {
+	switch {
+	case err != nil:
+		return strings.ToUpper(screaming(status.Code(err)))
+	case len(got.GetWarnings()) > 0:
+		return "warned"
+	case said(got) == want:
+		return "answered"
+	}
+	return "answered otherwise"
+}
+
+// screaming is a code as the protocol spells it.
+func screaming(c codes.Code) string {
+	var b strings.Builder
+	for i, r := range c.String() {
+		if i > 0 && r >= 'A' && r <= 'Z' {
+			b.WriteByte('_')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// checkPlain looks whether an error is for people: some words, and no bytes of
+// a server's.
+func checkPlain(t *testing.T, err error) {
+	t.Helper()
+	text := status.Convert(err).Message()
+	if err != nil && (text == "" || len(text) > 4096 || strings.ContainsAny(text, "\x00\x07\x1b\n")) {
+		t.Errorf("the error is %q", text)
+	}
+}
+
+// checkTold looks for instructions of a model in what came of a call.
+func checkTold(t *testing.T, asked []Request, got Warned, err error) {
+	t.Helper()
+	all := strings.Join(strings.Fields(cmp.Or(status.Convert(err).Message(), said(got)+warningsOf(got))), " ")
+	for _, r := range asked {
+		for _, m := range r.Messages {
+			const row = 80
+			for text := strings.Join(strings.Fields(m.Content), " "); m.Role == llm.RoleSystem && len(text) >= row; text = text[10:] {
+				if strings.Contains(all, text[:row]) {
+					t.Errorf("it tells %q: %s", text[:row], all)
+					return
+				}
+			}
+		}
+	}
+}
+
+func warningsOf(got Warned) string {
+	var all strings.Builder
+	for _, w := range got.GetWarnings() {
+		all.WriteString(" " + w.GetMessage())
+	}
+	return all.String()
+}
+
+// checkUsage looks whether what is said to be spent can be.
+func checkUsage(t *testing.T, u *llmv1.Usage, asked int) {
+	t.Helper()
+	if int(u.GetCalls()) > asked || u.GetPromptTokens() > 100_000 || u.GetCompletionTokens() > 100_000 || u.GetCostUsd() != 0 {
+		t.Errorf("%d requests were used as %v", asked, u)
+	}
+	for _, name := range u.GetModels() {
+		if len(name) > 128 || strings.ContainsAny(name, "\x07") {
+			t.Errorf("a model is named %.200q", name)
+		}
 	}
 }

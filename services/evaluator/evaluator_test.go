@@ -117,6 +117,9 @@ func TestTheOtherCalls(t *testing.T) {
 
 func TestTheModelServerMisbehaves(t *testing.T) {
 	model := testkit.NewLLM(t)
+	model.On().Reply("yes")
+	model.On(testkit.Task("evaluate-question")).ReplyJSON(map[string]any{"reason": "ok", "correct": true, "incomplete": false})
+	model.On(testkit.Task("rank-candidates")).ReplyJSON(map[string]any{"ranked": []any{map[string]any{"item": 1, "weight": .5}}})
 	client := serve(t, model)
 	for name, call := range map[string]func(context.Context) (testkit.Warned, error){
 		"question": func(ctx context.Context) (testkit.Warned, error) {

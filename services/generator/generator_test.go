@@ -93,7 +93,12 @@ func TestEachCall(t *testing.T) {
 // listen takes a stream to its end.
 func listen(t *testing.T, client generatorv1.GeneratorServiceClient, question string) (deltas []string, answers []*generatorv1.GenerateAnswerResponse, err error) {
 	t.Helper()
-	stream, err := client.GenerateAnswerStream(t.Context(), &generatorv1.GenerateAnswerStreamRequest{Request: &generatorv1.GenerateAnswerRequest{Question: question}})
+	return listenTo(t.Context(), t, client, question)
+}
+
+func listenTo(ctx context.Context, t *testing.T, client generatorv1.GeneratorServiceClient, question string) (deltas []string, answers []*generatorv1.GenerateAnswerResponse, err error) {
+	t.Helper()
+	stream, err := client.GenerateAnswerStream(ctx, &generatorv1.GenerateAnswerStreamRequest{Request: &generatorv1.GenerateAnswerRequest{Question: question}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -203,7 +208,22 @@ func TestAnswersAreTheSameStreamedAndWhole(t *testing.T) {
 
 func TestTheModelServerMisbehaves(t *testing.T) {
 	model := testkit.NewLLM(t)
+	model.On(testkit.Task("pseudo-graph")).Reply(`CREATE (:City {name: "Velmora"})-[:RIVER]->(:River {name: "Tessen"})`)
+	model.On(testkit.Task("relation-paths")).Reply("flows through\nriver -> name")
+	model.On(testkit.Task("relation-paths"), testkit.SchemaNamed("paths")).ReplyJSON(map[string]any{"paths": []int{2}})
+	model.On(testkit.Task("candidate-answers")).Reply("{Orla}")
+	model.On(testkit.Task("answer")).Reply("On the {Tessen}.")
+	model.On(testkit.Task("answer"), testkit.Contains("Tell me")).Reply("Velmora is a city on the Tessen. It has a mayor.")
+	model.On(testkit.Task("claims")).Reply("Velmora | river | Tessen")
+	model.On(testkit.Task("rewrite-question")).Reply("When was Erik Halvorsen born?")
 	client := serve(t, model)
+	stream := func(ctx context.Context, question string) (testkit.Warned, error) {
+		_, answers, err := listenTo(ctx, t, client, question)
+		if err != nil {
+			return (*generatorv1.GenerateAnswerResponse)(nil), err
+		}
+		return answers[0], nil
+	}
 	for name, call := range map[string]func(context.Context) (testkit.Warned, error){
 		"pseudo-graph": func(ctx context.Context) (testkit.Warned, error) {
 			return client.GeneratePseudoGraph(ctx, &generatorv1.GeneratePseudoGraphRequest{Question: "q"})
@@ -217,8 +237,26 @@ func TestTheModelServerMisbehaves(t *testing.T) {
 		"candidates": func(ctx context.Context) (testkit.Warned, error) {
 			return client.GenerateCandidateAnswers(ctx, &generatorv1.GenerateCandidateAnswersRequest{Question: "q", Paths: walks("Orla")})
 		},
+		"candidates again": func(ctx context.Context) (testkit.Warned, error) {
+			return client.GenerateCandidateAnswers(ctx, &generatorv1.GenerateCandidateAnswersRequest{
+				Question: "q", Paths: walks("Orla", "Tessen"), Feedback: &generatorv1.Feedback{Answers: []*evaluatorv1.AnswerVerdict{{Answer: "Tessen"}}},
+			})
+		},
 		"answer": func(ctx context.Context) (testkit.Warned, error) {
 			return client.GenerateAnswer(ctx, &generatorv1.GenerateAnswerRequest{Question: "q"})
+		},
+		"answer, as a text": func(ctx context.Context) (testkit.Warned, error) {
+			return client.GenerateAnswer(ctx, &generatorv1.GenerateAnswerRequest{Question: "Tell me about Velmora."})
+		},
+		"answer, streamed":            func(ctx context.Context) (testkit.Warned, error) { return stream(ctx, "q") },
+		"answer, as a text, streamed": func(ctx context.Context) (testkit.Warned, error) { return stream(ctx, "Tell me about Velmora.") },
+		"claims": func(ctx context.Context) (testkit.Warned, error) {
+			return client.ExtractClaims(ctx, &generatorv1.ExtractClaimsRequest{Text: "Velmora lies on the Tessen."})
+		},
+		"a question that follows another": func(ctx context.Context) (testkit.Warned, error) {
+			return client.RewriteQuestion(ctx, &generatorv1.RewriteQuestionRequest{Question: "And when was he born?", History: []*generatorv1.Turn{
+				{Role: generatorv1.Role_ROLE_USER, Text: "Who directed The Quiet Harbour?"}, {Role: generatorv1.Role_ROLE_ASSISTANT, Text: "{Erik Halvorsen}"},
+			}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) { model.Misbehave(t, call) })

@@ -203,6 +203,7 @@ func TestTheModelServerMisbehaves(t *testing.T) {
 	for _, mode := range []verifierv1.VerificationMode{editsMode, rewriteMode} {
 		t.Run(fmt.Sprint(mode), func(t *testing.T) {
 			model := testkit.NewLLM(t)
+			model.On().Reply(map[verifierv1.VerificationMode]string{editsMode: edited, rewriteMode: "The Quiet Harbour | director | Erik Halvorsen"}[mode])
 			client := serve(t, model, nil)
 			model.Misbehave(t, func(ctx context.Context) (testkit.Warned, error) { return client.Verify(ctx, request(mode)) })
 		})

@@ -6,6 +6,7 @@ package guard
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -59,6 +60,7 @@ const step = 64
 // Add takes the next piece of an answer and returns what may be shown of what
 // has come so far. Once there is a reason to end, there is nothing more.
 func (g *Guard) Add(piece string) (show string, end Reason) {
+	piece = strings.Map(plain, piece)
 	for g.end == Whole && piece != "" {
 		n := min(step, len(piece))
 		for n < len(piece) && !utf8.RuneStart(piece[n]) {
@@ -71,6 +73,14 @@ func (g *Guard) Add(piece string) (show string, end Reason) {
 		}
 	}
 	return g.show(), g.end
+}
+
+// plain takes out control characters, which no answer has a use for.
+func plain(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' {
+		return -1
+	}
+	return r
 }
 
 // Close takes what was kept back, and returns what may still be shown. It is

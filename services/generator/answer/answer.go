@@ -11,6 +11,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/answerform"
 	"github.com/triplemesh/triplemesh/internal/llm"
+	"github.com/triplemesh/triplemesh/internal/sentence"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
@@ -92,6 +93,9 @@ func (w *Writer) Write(ctx context.Context, req Request, ledger *llm.Ledger) (An
 		a.warn(llm.WarnTruncated, "the answer broke off and what had come of it was used: %v", err)
 	}
 	a.Warnings = append(a.Warnings, resp.Warnings()...)
+	if known := messages[len(messages)-1].Content; sentence.Foreign(resp.Text, known) {
+		a.warn(llm.WarnUnusable, "the answer is written in another script than the question and what was found for it")
+	}
 	if a.Form == generatorv1.AnswerForm_ANSWER_FORM_TEXT {
 		a.Text, a.Probability = prose(resp)
 		if !strings.ContainsFunc(a.Text, readable) {

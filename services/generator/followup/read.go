@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/triplemesh/triplemesh/internal/llm"
+	"github.com/triplemesh/triplemesh/internal/sentence"
 	"github.com/triplemesh/triplemesh/internal/verbalise"
 )
 
@@ -36,6 +37,8 @@ func read(resp llm.Response, question string, turns []turn) (text, problem strin
 	switch {
 	case text == "":
 		return "", "the model wrote no question in its place"
+	case sentence.Foreign(text, conversation(question, turns)):
+		return "", "the model wrote one in its place in another script"
 	case len(text) > maxBytes:
 		return "", "what the model wrote in its place is too long"
 	}
@@ -43,6 +46,14 @@ func read(resp llm.Response, question string, turns []turn) (text, problem strin
 		return "", fmt.Sprintf("the model wrote one in its place that names %q, which nobody has", name)
 	}
 	return text, ""
+}
+
+// conversation is all that was said.
+func conversation(question string, turns []turn) string {
+	for _, t := range turns {
+		question += " " + t.Text
+	}
+	return question
 }
 
 // unheard is a name or a number in the text that stands nowhere in the

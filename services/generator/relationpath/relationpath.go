@@ -14,6 +14,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/prompt"
+	"github.com/triplemesh/triplemesh/internal/sentence"
 	"github.com/triplemesh/triplemesh/internal/verbalise"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
@@ -79,7 +80,7 @@ func (p *Planner) Propose(ctx context.Context, question string, topicEntities []
 		return nil, nil, err
 	}
 	paths := Parse(resp.Text, limit)
-	if len(paths) == 0 {
+	if len(paths) == 0 || sentence.Foreign(resp.Text, messages[len(messages)-1].Content) {
 		return nil, []*llmv1.Warning{llm.Warn(llm.WarnUnusable, "no relation path could be read off the model's output")}, nil
 	}
 	if resp.FinishReason == llm.FinishLength { // the first lines are what was asked for
