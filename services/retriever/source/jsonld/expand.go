@@ -29,6 +29,9 @@ func expand(document any, number uint64) (quads []rdf.Quad, err error) {
 			err = fmt.Errorf("this is no JSON-LD: %v", r)
 		}
 	}()
+	if err := modest(document); err != nil {
+		return nil, err
+	}
 	options := ld.NewJsonLdOptions("")
 	options.DocumentLoader = noContexts{}
 	expanded, err := ld.NewJsonLdProcessor().Expand(document, options)
