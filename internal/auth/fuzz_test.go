@@ -65,6 +65,46 @@ func FuzzParseTokens(f *testing.F) {
 	})
 }
 
+func FuzzParseMeshTokens(f *testing.F) {
+	for _, seed := range []string{"", "# none\n", strings.Repeat("a", 22), " " + strings.Repeat("b", 30) + " \r\n#\n" + strings.Repeat("c", 22), "short", strings.Repeat("é", 30)} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		tokens, err := ParseMeshTokens(data)
+		for _, token := range tokens {
+			if len(token) < minMeshToken || len(token) > maxToken || !tokenCharacters(token) {
+				t.Errorf("the secret %q was taken", token)
+			}
+		}
+		token, one := ParseToken(data)
+		if err == nil && (one != nil || token != tokens[0]) {
+			t.Errorf("the secrets are %q, the token is %q, %v", tokens, token, one)
+		}
+	})
+}
+
+func FuzzParseKeys(f *testing.F) {
+	for _, seed := range []string{
+		"", `{"keys": []}`, `{"keys": [{}]}`, `{"keys": [null, 1]}`,
+		`{"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": "a", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}`,
+		`{"keys": [{"kty": "oct", "k": "c2VjcmV0"}, {"kty": "RSA", "n": "AQAB", "e": "AQAB"}]}`,
+		`{"keys": [{"kty": "EC", "crv": "P-256", "x": "AA", "y": "AA", "use": "enc"}]}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		keys, err := parseKeys(data)
+		if (err == nil) != (len(keys) > 0) {
+			t.Errorf("%d keys, %v", len(keys), err)
+		}
+		for _, key := range keys {
+			if !key.Valid() || !key.IsPublic() || !strong(key) {
+				t.Errorf("the key %+v was taken", key)
+			}
+		}
+	})
+}
+
 // stamps are tokens with their ends in one way to write a time.
 func stamps(t Tokens) []Token {
 	out := append([]Token{}, t.Tokens...)

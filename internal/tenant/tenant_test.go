@@ -61,3 +61,19 @@ func TestMetricsNameTheTenant(t *testing.T) {
 		t.Errorf("of no tenant: %v", got)
 	}
 }
+
+// A name goes into paths, labels and collections of a database.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{"acme", "", "Acme", "../x", "a-1", "-a", "a\n", "a\x00", "ä", "a/b", "abcdefghijklmnopqrstuvwxyzabcdefghijklmnop"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		id, err := tenant.Parse(name)
+		if err != nil {
+			return
+		}
+		if id.String() != name || id.IsZero() || len(name) > 40 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+			t.Errorf("%q was taken for the tenant %q", name, id)
+		}
+	})
+}

@@ -145,9 +145,9 @@ func normalise(v []float32) error {
 	if !(sum > 0) || math.IsInf(sum, 1) {
 		return fmt.Errorf("%w: a vector has no direction", errAnswer)
 	}
-	scale := float32(1 / math.Sqrt(sum))
-	for i := range v {
-		v[i] *= scale
+	length := math.Sqrt(sum)
+	for i, x := range v {
+		v[i] = float32(float64(x) / length) // whose inverse a float32 may not hold
 	}
 	return nil
 }
