@@ -9,16 +9,18 @@ import (
 type schedule struct {
 	rate   float64    // per second
 	random *rand.Rand // nil lets them come at even intervals
-	at     float64    // seconds
+	came   int
+	at     float64 // seconds, at random intervals
 }
 
 // next is when the next question comes. Between those of a Poisson process lie
 // exponentially distributed times.
 func (s *schedule) next() time.Duration {
-	gap := 1.0
+	s.came++
+	at := float64(s.came) / s.rate
 	if s.random != nil {
-		gap = s.random.ExpFloat64()
+		s.at += s.random.ExpFloat64() / s.rate
+		at = s.at
 	}
-	s.at += gap / s.rate
-	return time.Duration(s.at * float64(time.Second))
+	return time.Duration(at * float64(time.Second))
 }
