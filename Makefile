@@ -17,7 +17,7 @@ DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
 # What protos must not break: the last published main, where git knows one.
 BASE ?= $(shell git rev-parse -q --verify refs/remotes/origin/main >/dev/null && echo refs/remotes/origin/main)
 
-.PHONY: help demo build setup test examples-test store-test neo4j-test weaviate-test lint generate rest-test openai-test fuzz fuzz-corpus trust race soak versions-test bench images sbom k8s-check k8s-test console console-check console-test tools clean
+.PHONY: help demo build setup test examples-test store-test neo4j-test weaviate-test lint generate rest-test openai-test fuzz fuzz-corpus trust race soak versions-test bench bench-overload bench-memory images sbom k8s-check k8s-test console console-check console-test tools clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -134,6 +134,15 @@ versions-test: setup $(TOOLS)/buf ## Test meshes of two versions: this one besid
 
 bench: ## Run the benchmarks.
 	go test -run '^$$' -bench . -benchmem $(ALL)
+
+bench-overload: build ## Overload a mesh with a scripted model, by the model and by the processor, and with a greedy tenant; each rate for HOLD (60s).
+	bin/triplemesh setup --no-model --no-model-server
+	bin/triplemesh bench load --scripted --overload --latency 500ms --capacity 4 --timeout 10s --rate 2 --find 10s --duration $(or $(HOLD),60s)
+	bin/triplemesh bench load --scripted --overload --latency 1ms --capacity 0 --timeout 5s --rate 20 --find 10s --duration $(or $(HOLD),60s) --set llm.max_in_flight=64
+	bin/triplemesh bench load --scripted --latency 500ms --capacity 4 --timeout 10s --rate 42 --duration $(or $(HOLD),60s) --tenant 20 --tenant 1
+
+bench-memory: ## Look at the memory of six processes with IN_FLIGHT (2000) questions under way.
+	IN_FLIGHT=$(or $(IN_FLIGHT),2000) go test -count=1 -v -run TestMemoryIsBounded ./tests
 
 images: build ## Build a container image for each service into .cache/images; REGISTRY=… pushes them.
 	bin/triplemesh setup --no-model --no-model-server
