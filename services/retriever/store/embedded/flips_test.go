@@ -169,7 +169,7 @@ func TestNoFlippedBitIsImported(t *testing.T) {
 			}
 			harmless++ // in the padding, or in a header that is not looked at
 			if got := readWhole(t, into); got != want {
-				t.Errorf("bit %d of byte %d flipped: imported is\n%s", f.bit, f.at, got)
+				t.Errorf("bit %d of byte %d flipped: something else is imported", f.bit, f.at)
 			}
 		})
 	}

@@ -32,6 +32,8 @@ func (s *Store) Import(ctx context.Context, kg string, from io.Reader) (store.In
 type importer struct {
 	tar      *tar.Reader
 	manifest manifest
+	sum      string // of the manifest as it was read
+	summed   bool   // and it is what the file says
 }
 
 // next returns the header of the next file; io.EOF where there is none.
@@ -76,6 +78,7 @@ func (in *importer) readManifest() error {
 	if err != nil {
 		return cutOff(manifestName, err)
 	}
+	in.sum = hexSum(data)
 	if in.manifest, err = parseManifest(data); err != nil {
 		return err
 	}
@@ -99,11 +102,17 @@ func (in *importer) run(ctx context.Context, f *folder) (manifest, error) {
 			return manifest{}, err
 		}
 		if h.Name == sumName {
-			continue // it belongs to the manifest, which gets a new number
+			if err := in.compareSum(h); err != nil {
+				return manifest{}, err
+			}
+			continue // the manifest gets a new number, and with it a new sum
 		}
 		if err := in.take(ctx, f, h); err != nil {
 			return manifest{}, err
 		}
+	}
+	if !in.summed {
+		return manifest{}, cutOff(sumName, io.EOF)
 	}
 	for name := range in.manifest.Files {
 		if _, ok := f.sums[name]; !ok {
@@ -115,6 +124,20 @@ func (in *importer) run(ctx context.Context, f *folder) (manifest, error) {
 		return m, err
 	}
 	return m, inspect(ctx, f.dir)
+}
+
+// compareSum compares the manifest with its checksum, which has the form that
+// sha256sum reads.
+func (in *importer) compareSum(h *tar.Header) error {
+	said := make([]byte, len(in.sum))
+	if _, err := io.ReadFull(in.tar, said); err != nil {
+		return cutOff(h.Name, err)
+	}
+	if string(said) != in.sum {
+		return fmt.Errorf("checksum of %s: got %.12s…, want %.12q…; export it again: %w", manifestName, in.sum, said, store.ErrCorrupt)
+	}
+	in.summed = true
+	return nil
 }
 
 func (in *importer) take(ctx context.Context, f *folder, h *tar.Header) error {

@@ -85,6 +85,7 @@ func rewrite(t testing.TB, parts []part, change func(*manifest)) {
 	if parts[0].data, err = json.Marshal(m); err != nil {
 		t.Fatal(err)
 	}
+	find(parts, sumName).data = []byte(hexSum(parts[0].data) + "  " + manifestName + "\n")
 }
 
 func find(parts []part, name string) *part {
@@ -128,7 +129,12 @@ func TestAHostileFileIsNotImported(t *testing.T) {
 		"a link": {func(p []part) []part {
 			return append(p, part{tar.Header{Typeflag: tar.TypeSymlink, Name: "entities.text", Linkname: "/etc/passwd"}, nil})
 		}, store.ErrInvalid, "no plain file"},
-		"a file twice":   {func(p []part) []part { return append(p, p[3]) }, store.ErrInvalid, "twice"},
+		"a file twice":                {func(p []part) []part { return append(p, p[3]) }, store.ErrInvalid, "twice"},
+		"no checksum of the manifest": {func(p []part) []part { return slices.Delete(p, 1, 2) }, store.ErrCorrupt, sumName + " is cut off"},
+		"a manifest that is not what its checksum says": {func(p []part) []part {
+			p[0].data = bytes.Replace(p[0].data, []byte("test-hash"), []byte("tast-hash"), 1)
+			return p
+		}, store.ErrCorrupt, "export it again"},
 		"a file too few": {func(p []part) []part { return slices.Delete(p, 5, 6) }, store.ErrCorrupt, "cut off"},
 		"a huge manifest": {func(p []part) []part {
 			p[0].data = append(p[0].data, bytes.Repeat([]byte(" "), maxManifest)...)
@@ -194,9 +200,12 @@ func FuzzImport(f *testing.F) {
 		}
 		data := parts[file].data
 		data[at] ^= bits
-		if file > 1 {
-			// With its checksum put right, so that the content is looked at.
+		// With its checksum put right, so that the content is looked at.
+		switch {
+		case file > 1:
 			rewrite(t, parts, func(*manifest) {})
+		case file == 0:
+			parts[1].data = []byte(hexSum(data))
 		}
 		to := newStore(t)
 		info, err := to.Import(t.Context(), "fuzzed", bytes.NewReader(repacked(t, parts)))
