@@ -8,6 +8,9 @@ MODULES := proto internal $(STAGES:%=services/%) bench cmd/triplemesh deploy exa
 ALL     := $(MODULES:%=./%/...)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 TOOLS   := $(CURDIR)/.cache/bin
+PROGRAMS := ./cmd/triplemesh $(foreach s,$(STAGES),./services/$(s)/cmd/$(s))
+# Neither the place nor the time of a build is in what it makes.
+REPRODUCIBLY := -trimpath -buildvcs=false -ldflags '-s -w -buildid= -X github.com/triplemesh/triplemesh/internal/config.built=$(VERSION)'
 # What makes code of the contract.
 GENERATORS := $(TOOLS)/buf $(TOOLS)/protoc-gen-go $(TOOLS)/protoc-gen-go-grpc $(TOOLS)/protoc-gen-grpc-gateway
 REST    := services/orchestrator/rest
@@ -28,8 +31,7 @@ demo: build ## Set everything up and answer two questions on Wikidata facts.
 
 build: ## Build bin/triplemesh and a binary for each service.
 	@mkdir -p bin
-	go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/triplemesh ./cmd/triplemesh
-	go build -ldflags '-s -w' -o bin/ $(foreach s,$(STAGES),./services/$(s)/cmd/$(s))
+	go build $(REPRODUCIBLY) -o bin/ $(PROGRAMS)
 
 setup: build ## Fetch the encoder, the model and its server into .cache.
 	bin/triplemesh setup
@@ -126,8 +128,11 @@ RACED := $(addprefix ./internal/,admission auth client/... livefile llm/... mtls
 race: ## Run the tests of what runs in parallel under the race detector.
 	go test -race -timeout 20m $(RACED)
 
-soak: ## Ask a mesh for SOAK (10m) and look whether it holds more and more.
-	SOAK=$(SOAK) go test -count=1 -timeout 24h -tags soak -run TestItGoesOnForLong -v ./tests
+soak: ## Ask a mesh QUESTIONS (2000000), or for SOAK (such as 10m), and look whether it holds more and more.
+	$(if $(SOAK),SOAK=$(SOAK),QUESTIONS=$(or $(QUESTIONS),2000000)) go test -count=1 -timeout 24h -tags soak -run TestItGoesOnForLong -v ./tests
+
+soak-slice: ## Ten minutes of the soak, for every night.
+	$(MAKE) soak SOAK=10m
 
 versions-test: setup $(TOOLS)/buf ## Test meshes of two versions: this one beside FROM (the newest release, else tests/versions/previous.txt).
 	FROM="$(FROM)" go test -count=1 -timeout 60m -v -tags versions ./tests/versions
@@ -151,6 +156,9 @@ images: build ## Build a container image for each service into .cache/images; RE
 
 sbom: build ## Write what each program is made of into .cache/sbom (SPDX), and docs/licences.md.
 	go run ./deploy/sbom -version $(VERSION) -licences docs/licences.md
+
+reproducible: ## Build a program and an image twice and compare them, byte by byte; WHAT=all builds every one.
+	deploy/reproducible.sh $(WHAT)
 
 k8s-check: ## Render every manifest and check it, with no cluster.
 	go test -count=1 ./deploy/k8s

@@ -8,7 +8,4 @@ import (
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/cli"
 )
 
-// version is set by the Makefile from git describe.
-var version string
-
-func main() { os.Exit(cli.Main(version, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)) }
+func main() { os.Exit(cli.Main("", os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)) }

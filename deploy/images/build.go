@@ -49,7 +49,7 @@ func (i image) build(src source) (_ v1.Image, bill []byte, err error) {
 // build is in it.
 func (i image) compile(src source, to string) error {
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", "netgo,osusergo",
-		"-ldflags", "-s -w -buildid= -X main.version="+src.version, "-o", to, i.program)
+		"-ldflags", "-s -w -buildid= -X github.com/triplemesh/triplemesh/internal/config.built="+src.version, "-o", to, i.program)
 	cmd.Dir = src.root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if i.cgo {

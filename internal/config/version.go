@@ -1,11 +1,19 @@
 package config
 
-import "runtime/debug"
+import (
+	"cmp"
+	"runtime/debug"
+)
 
-// Version is what the build was told, else the commit it was built from.
+// built is what the linker was told, by
+// -X github.com/triplemesh/triplemesh/internal/config.built=VERSION.
+var built string
+
+// Version is what the program was told, else what its build was, else the commit
+// it was built from.
 func Version(told string) string {
-	if told != "" {
-		return told
+	if version := cmp.Or(told, built); version != "" {
+		return version
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
