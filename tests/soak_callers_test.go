@@ -108,10 +108,13 @@ func wants(code codes.Code, change func(*orchestratorv1.AskRequest)) func(*soak,
 		req := s.request(ctx, "pg-akv")
 		change(req)
 		_, err := s.orchestrator.Ask(ctx, req)
-		if got := status.Code(err); got != code && ctx.Err() == nil {
-			return fmt.Errorf("%w: %v, want %v", errCode, err, code)
+		switch status.Code(err) {
+		case code:
+			return nil
+		case codes.Canceled, codes.ResourceExhausted:
+			return err
 		}
-		return nil
+		return fmt.Errorf("%w: %v, want %v", errCode, err, code)
 	}
 }
 
