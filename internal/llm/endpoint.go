@@ -239,7 +239,7 @@ func (e *endpoint) attempt(ctx context.Context, req Request, model string, t tra
 
 // patience is what an endpoint has of a caller's before it counts as hanging,
 // although the caller would not wait any longer.
-const patience = 10 * time.Second
+const patience = 5 * time.Second
 
 // longer is the response that says more.
 func longer(a, b Response) Response {

@@ -11,8 +11,11 @@ var fenced = regexp.MustCompile("(?s)(?:^|\n)[ \t]*```[a-zA-Z0-9]*[ \t]*\r?\n(.*
 // unfenced is what stands in the only code fence of a text, without the chatter
 // around it; a text with none, or with several, as it is.
 func unfenced(text string) string {
-	if found := fenced.FindAllStringSubmatch(text, 2); len(found) == 1 && strings.TrimSpace(found[0][1]) != "" {
-		return found[0][1]
+	if strings.Count(text, "```") > 2 {
+		return text
+	}
+	if found := fenced.FindStringSubmatch(text); found != nil && strings.TrimSpace(found[1]) != "" {
+		return found[1]
 	}
 	return text
 }

@@ -23,13 +23,20 @@ type loop struct {
 	fail []int
 }
 
-// add looks at a text that grew. It returns where the second of the repeats
+// add looks at a text that grew, always at the same places of it, however it is
+// cut into pieces. It returns where the second of the repeats
 // begins, -1 where there is no loop.
 func (l *loop) add(text string) int {
-	if len(text)-l.seen < step {
-		return -1
+	for l.seen+step <= len(text) {
+		l.seen += step
+		if at := l.look(text[:l.seen]); at >= 0 {
+			return at
+		}
 	}
-	l.seen = len(text)
+	return -1
+}
+
+func (l *loop) look(text string) int {
 	tail := text[max(0, len(text)-window):]
 	if space := len(tail) - len(strings.TrimRight(tail, " \t\r\n")); space > mostSpace {
 		return len(text) - space

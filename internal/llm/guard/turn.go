@@ -31,6 +31,7 @@ type turn struct {
 	raw     string // not yet handed on
 	began   bool   // something was handed on
 	thought string // the mark that ends the thought that it is in
+	after   bool   // a thought, and the space behind it
 	over    bool
 	called  bool // over by a call of a tool
 }
@@ -79,6 +80,9 @@ func (t *turn) begin(last bool) bool {
 	if t.thought == "" {
 		t.raw = strings.TrimPrefix(t.raw, "\ufeff")
 		text := strings.TrimLeft(t.raw, " \t\r\n")
+		if t.after {
+			t.raw = text
+		}
 		for opens, closes := range thoughts {
 			if strings.HasPrefix(text, opens) {
 				t.thought, t.raw = closes, text[len(opens):]
@@ -100,7 +104,7 @@ func (t *turn) begin(last bool) bool {
 		}
 		return last
 	}
-	t.thought, t.raw = "", strings.TrimLeft(after, " \t\r\n")
+	t.thought, t.raw, t.after = "", after, true
 	return t.begin(last)
 }
 
