@@ -42,14 +42,18 @@ type share struct {
 
 // counts is the content of a file.
 type counts struct {
+	// Format is 0 where a build before it wrote the file, which reads alike.
+	Format  int              `json:"format,omitempty"`
 	Day     string           `json:"day"`
 	Written time.Time        `json:"written"`
 	Tenants map[string]count `json:"tenants"`
 }
 
 const (
-	extension = ".json"
-	dayFormat = time.DateOnly
+	// countsFormat is raised by a change of what a file means.
+	countsFormat = 1
+	extension    = ".json"
+	dayFormat    = time.DateOnly
 )
 
 // Open counts by cfg, going on from what the files in dir say of this day.
@@ -118,7 +122,7 @@ func (q *Quotas) sync() {
 func (q *Quotas) write() error {
 	q.mu.Lock()
 	now := q.tick()
-	content := counts{Day: q.day.Format(dayFormat), Written: q.clock.now().Round(0).UTC(), Tenants: map[string]count{}}
+	content := counts{Format: countsFormat, Day: q.day.Format(dayFormat), Written: q.clock.now().Round(0).UTC(), Tenants: map[string]count{}}
 	write := q.dirty && len(q.own) > 0
 	for id, c := range q.own {
 		c.forget(now)
@@ -221,6 +225,9 @@ func parse(data []byte) (counts, error) {
 	var content counts
 	if err := json.Unmarshal(data, &content); err != nil {
 		return counts{}, err
+	}
+	if content.Format > countsFormat {
+		return counts{}, fmt.Errorf("it is of format %d and this build reads up to %d: what a newer orchestrator lets in is not counted here", content.Format, countsFormat)
 	}
 	if _, err := time.Parse(dayFormat, content.Day); err != nil {
 		return counts{}, fmt.Errorf("its day is %q", content.Day)

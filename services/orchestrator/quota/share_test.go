@@ -224,7 +224,7 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 	}
 	close(q.shared.stop) // the test looks when it wants to
 	q.shared.stopped.Wait()
-	for _, text := range []string{"", "{", `{"day":"yesterday"}`, `{"day":"2026-11-21","tenants":{"acme":{"cost_usd":-9}}}`} {
+	for _, text := range []string{"", "{", `{"day":"yesterday"}`, `{"day":"2026-11-21","tenants":{"acme":{"cost_usd":-9}}}`, `{"format":2,"day":"2026-11-21","tenants":{}}`} {
 		put(good)
 		q.sync()
 		reported = nil

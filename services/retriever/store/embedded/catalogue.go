@@ -91,8 +91,12 @@ func (s *Store) Activate(ctx context.Context, kg string, number uint64) (store.I
 		return store.Info{}, wrap("activate", kg, number, err)
 	}
 	defer unlock()
-	// A CURRENT that cannot be read is written anew.
-	before, _ := s.readCurrent(kg)
+	// A CURRENT that cannot be read is written anew, but for one that a newer
+	// program reads.
+	before, err := s.readCurrent(kg)
+	if errors.Is(err, store.ErrFormat) {
+		return store.Info{}, wrap("activate", kg, number, err)
+	}
 	return s.switchTo(ctx, kg, before.activate(number))
 }
 

@@ -20,8 +20,14 @@ const (
 	lockName    = ".lock"
 )
 
+// currentFormat is raised by a change of what CURRENT means. Every format keeps
+// the fields there are, and the rule of the sum.
+const currentFormat = 1
+
 // current is the content of CURRENT.
 type current struct {
+	// Format is 0 where a build before it wrote the file.
+	Format int `json:"format,omitempty"`
 	// Active is the snapshot that questions read, 0 for none.
 	Active uint64 `json:"active"`
 	// Previous are the ones that were active before, oldest first.
@@ -33,7 +39,11 @@ type current struct {
 
 // sum is the beginning of the SHA-256 of all but itself.
 func (c current) sum() string {
-	return hexSum(fmt.Append(nil, c.Active, c.Previous))[:16]
+	said := fmt.Append(nil, c.Active, c.Previous)
+	if c.Format > 0 {
+		said = fmt.Append(said, c.Format)
+	}
+	return hexSum(said)[:16]
 }
 
 func (s *Store) readCurrent(kg string) (current, error) {
@@ -51,11 +61,15 @@ func (s *Store) readCurrent(kg string) (current, error) {
 	if want := c.sum(); c.Sum != "" && c.Sum != want {
 		return current{}, fmt.Errorf("checksum of %s: got %s, want %s (activate a snapshot to write it anew): %w", currentName, want, c.Sum, store.ErrCorrupt)
 	}
+	if c.Format > currentFormat {
+		return current{}, fmt.Errorf("%s is of format %d, this program reads %d; use a newer triplemesh: %w", currentName, c.Format, currentFormat, store.ErrFormat)
+	}
 	return c, nil
 }
 
 // writeCurrent replaces CURRENT whole or leaves it as it was.
 func (s *Store) writeCurrent(kg string, c current) error {
+	c.Format = currentFormat
 	c.Sum = c.sum()
 	data, err := json.Marshal(c)
 	if err != nil {
