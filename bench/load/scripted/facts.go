@@ -9,7 +9,7 @@ import (
 
 const (
 	// Subjects is how many entities the facts are about.
-	Subjects = 200
+	Subjects = 100
 	// Questions is how many questions there are about them.
 	Questions = Subjects * 5
 )

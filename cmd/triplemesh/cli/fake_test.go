@@ -34,6 +34,8 @@ type services struct {
 	runs map[string]*orchestratorv1.Run
 	// version is the mesh's; one without is too old to tell.
 	version string
+	// onAsk is called for each question without a stream; nil for nobody.
+	onAsk func()
 	// check answers checks; nil for none.
 	check *checks
 	// links are the entities that any text is linked to; nil links nothing.
