@@ -172,14 +172,18 @@ func (m *Meaning) key(what string, t Term) (string, error) {
 	if t.Kind == Blank {
 		return m.blank + t.Text, nil
 	}
+	if t.Text == "" { // "<>" where nothing says what it is relative to
+		return "", fmt.Errorf("the IRI of the %s is empty", what)
+	}
 	return t.Text, nil
 }
 
 // relation keys all uses of a Wikidata property by its entity, which has the
 // label.
 func (m *Meaning) relation(iri string, to source.Sink) (string, error) {
-	if len(iri) > source.MaxName {
-		return "", fmt.Errorf("the predicate has %d bytes, at most %d are taken", len(iri), source.MaxName)
+	iri, err := m.key("predicate", Term{Text: iri})
+	if err != nil {
+		return "", err
 	}
 	if rest, ok := strings.CutPrefix(iri, wikidataProperty); ok {
 		iri = wikidataEntity + source.LocalName(rest)
