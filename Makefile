@@ -62,7 +62,7 @@ rest-test: .cache/rest/.complete ## Test the HTTP API against its OpenAPI docume
 
 .cache/rest/.complete: tests/rest/requirements.txt
 	rm -rf $(@D)
-	python3 -m pip install --quiet --target $(@D) -r $<
+	python3 -m pip install --quiet --require-hashes --target $(@D) -r $<
 	@touch $@
 
 store-test: neo4j-test weaviate-test ## Test every kind of store, each against a server that ../shared starts.
@@ -87,7 +87,7 @@ openai-test: build .cache/openai/.complete ## Test the door for OpenAI's API wit
 
 .cache/openai/.complete: tests/openai/requirements.txt
 	rm -rf $(@D)
-	python3 -m pip install --quiet --no-deps --no-warn-conflicts --target $(@D) -r $<
+	python3 -m pip install --quiet --require-hashes --no-deps --no-warn-conflicts --target $(@D) -r $<
 	@touch $@
 
 PYTHON ?= python3
@@ -100,7 +100,7 @@ examples-test: build $(EXAMPLES)/installed ## Test the clients in examples/ agai
 
 $(EXAMPLES)/installed: examples/python/requirements.txt
 	$(PYTHON) -m venv $(EXAMPLES)
-	$(EXAMPLES)/bin/pip install -q -r $<
+	$(EXAMPLES)/bin/pip install -q --require-hashes -r $<
 	@touch $@
 
 fuzz: ## Run every fuzz target for FUZZTIME (30s), and sum up what each did.
