@@ -85,7 +85,7 @@ func shown(facts []*graphv1.FixedTriple, a *Answer) []string {
 	}
 	lines := make([]string, len(facts))
 	for i, f := range facts {
-		lines[i] = verbalise.Fact(f.GetTriple())
+		lines[i] = fact(f.GetTriple())
 		if f.GetStatus() != graphv1.TripleStatus_TRIPLE_STATUS_SUPPORTED {
 			lines[i] += " (unconfirmed)"
 		}
