@@ -85,7 +85,8 @@ func capacity(ctx context.Context, o Options, p Plan) (most float64, last *Repor
 			return 0, report, err
 		}
 		s := report.Steps[0]
-		most = max(most, s.Goodput)
+		// What comes in the first half was asked for while nobody waited yet.
+		most = max(most, cameBetween(report.Seconds, p.Find/2, p.Find/2))
 		if float64(s.Whole) < enough*float64(s.Sent+s.Unsent) {
 			if most == 0 {
 				return 0, report, fmt.Errorf("of %d questions none was answered wholly in %v: look at one with `triplemesh ask`", s.Sent, o.Timeout)

@@ -33,9 +33,9 @@ type Gate struct {
 	running int
 	// fullAt is when the last place was last taken.
 	fullAt time.Time
-	// waitsSince is since when there is always somebody who waits; zero where
-	// nobody does.
-	waitsSince time.Time
+	// waitsSince is since when somebody waits nearly all the time, and waited when
+	// somebody last did.
+	waitsSince, waited time.Time
 }
 
 const (
@@ -112,18 +112,27 @@ func (g *Gate) knock(id tenant.ID, patience time.Duration) (*waiter, *Refused) {
 		}
 		displaced.turn <- g.refused(Displaced)
 	}
-	if g.queue.len() == 0 {
-		g.waitsSince = time.Now()
+	now := time.Now()
+	if g.queue.len() == 0 && now.Sub(g.waited) > g.steadyPatience() {
+		g.waitsSince = now
 	}
+	g.waited = now
 	return g.queue.add(id, patience), nil
 }
 
 // mostPatience is how long any request may wait, as long as others have waited
 // before it. g.mu is held.
 func (g *Gate) mostPatience() time.Duration {
-	if g.queue.len() == 0 || time.Since(g.waitsSince) < g.cfg.MaxWait {
+	quiet := g.queue.len() == 0 && time.Since(g.waited) > g.steadyPatience()
+	if quiet || time.Since(g.waitsSince) < g.cfg.MaxWait {
 		return g.cfg.MaxWait
 	}
+	return g.steadyPatience()
+}
+
+// steadyPatience is how long requests wait in a queue that is always there, and
+// how long it must be gone to be a new one. g.mu is held.
+func (g *Gate) steadyPatience() time.Duration {
 	return max(time.Duration(steadyShare*float64(g.cfg.MaxWait)), g.pace.until(steadyPlaces))
 }
 
@@ -188,6 +197,7 @@ func (g *Gate) end(id tenant.ID) {
 		if w == nil {
 			return
 		}
+		g.waited = time.Now()
 		g.begin(w.tenant)
 		w.turn <- nil
 	}
