@@ -92,7 +92,7 @@ func TestDocumentsThatAreRejected(t *testing.T) {
 		`"https://schema.org/"`:                                           `the context "https://schema.org/" is not fetched; put what it holds into the document`,
 		`{"@context": 7}`:                                                 `document 1: this is no JSON-LD: `,
 		`{"@id": 7, "x:p": 1}`:                                            `document 1: this is no JSON-LD: `,
-		`{"@type": ""}`:                                                  `document 1: the IRI of the object is empty`,
+		`{"@type": ""}`:                                                   `document 1: the IRI of the object is empty`,
 		`{"@id": "x:a", "x:p": ""}`:                                       `document 1: the object is empty`,
 		`{"@id": "x:a", "x:p": "` + strings.Repeat("10 MB", 2<<20) + `"}`: `document 1: the object has 10485760 bytes`,
 	} {
