@@ -82,14 +82,16 @@ func (p *exporting) OnEnd(s sdktrace.ReadOnlySpan) {
 	p.SpanProcessor.OnEnd(s)
 }
 
-// Shutdown implements sdktrace.SpanProcessor.
+// Shutdown implements sdktrace.SpanProcessor. A collector that takes nothing
+// makes no failure of a service that ends well.
 func (p *exporting) Shutdown(ctx context.Context) error {
 	err := p.SpanProcessor.Shutdown(ctx)
-	if n := p.waiting.Swap(0); n > 0 {
-		p.loss.unsent.Add(n)
-		p.log.WarnContext(ctx, "spans were not sent before the end", "spans", n)
+	n := p.waiting.Swap(0)
+	p.loss.unsent.Add(n)
+	if err != nil || n > 0 {
+		p.log.WarnContext(ctx, "spans were not sent before the end; see OTEL_EXPORTER_OTLP_ENDPOINT", "spans", n, "error", err)
 	}
-	return err
+	return nil
 }
 
 // countedExporter tells failures to the service's own log. The SDK would hand

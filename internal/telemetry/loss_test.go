@@ -65,8 +65,10 @@ func TestACollectorThatHangsHoldsUpNothingAndWhatItMissesIsCounted(t *testing.T)
 	if lost := metric(t, tel, "triplemesh_telemetry_lost_spans_total", "queue_full"); lost < all-2*places || lost > all-places {
 		t.Errorf("%d of %d spans are counted as lost", lost, all)
 	}
+	if err := tel.Shutdown(context.Background()); err != nil {
+		t.Errorf("what the collector holds up makes a failure of the end: %v", err)
+	}
 	close(release)
-	_ = tel.Shutdown(context.Background()) // in time, or with what the collector held up
 }
 
 func TestSpansThatACollectorRefusesAreCounted(t *testing.T) {
