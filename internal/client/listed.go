@@ -22,10 +22,8 @@ func (listed) OverrideAuthority(t resolver.Target) string {
 // Build implements resolver.Builder.
 func (listed) Build(t resolver.Target, cc resolver.ClientConn, _ resolver.BuildOptions) (resolver.Resolver, error) {
 	var all []resolver.Endpoint
-	for addr := range strings.SplitSeq(t.Endpoint(), ",") {
-		if addr = strings.TrimSpace(addr); addr != "" {
-			all = append(all, resolver.Endpoint{Addresses: []resolver.Address{{Addr: addr}}})
-		}
+	for _, addr := range addresses(t.Endpoint()) {
+		all = append(all, resolver.Endpoint{Addresses: []resolver.Address{{Addr: addr}}})
 	}
 	return listed{}, cc.UpdateState(resolver.State{Endpoints: all})
 }
@@ -35,3 +33,13 @@ func (listed) ResolveNow(resolver.ResolveNowOptions) {}
 
 // Close implements resolver.Resolver.
 func (listed) Close() {}
+
+// addresses are those of a list.
+func addresses(list string) (all []string) {
+	for addr := range strings.SplitSeq(list, ",") {
+		if addr = strings.TrimSpace(addr); addr != "" {
+			all = append(all, addr)
+		}
+	}
+	return all
+}

@@ -64,8 +64,11 @@ func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]strin
 func (b bearer) RequireTransportSecurity() bool { return !b.plain }
 
 // local tells whether an address is on this machine, whose own traffic nobody
-// else sees.
+// else sees; of several, whether all are.
 func local(addr string) bool {
+	if !strings.Contains(addr, "://") && strings.Contains(addr, ",") {
+		return !slices.ContainsFunc(addresses(addr), func(one string) bool { return !local(one) })
+	}
 	if strings.HasPrefix(addr, "unix:") || strings.HasPrefix(addr, "unix-abstract:") {
 		return true
 	}

@@ -119,6 +119,8 @@ func TestATokenIsNotSentInPlainTextUnasked(t *testing.T) {
 		{"to this machine by name", "localhost:9090", false, true},
 		{"to this machine by a resolver", "passthrough:///127.0.0.1:9090", false, true},
 		{"to this machine by its own address", own, false, true},
+		{"to several, all of this machine", "127.0.0.1:9090, localhost:9190", false, true},
+		{"to several, one of another", "127.0.0.1:9090,retriever.example:9092", false, false},
 		{"to a socket of this machine", "unix:///run/verifier.sock", false, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
