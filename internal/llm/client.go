@@ -43,7 +43,7 @@ func New(cfg Config, tel Telemetry) (*Client, error) {
 	}
 	c := &Client{cfg: cfg, observer: obs, log: tel.Logger()}
 	if cfg.Cache.Dir != "" || cfg.Cache.MemoryEntries > 0 {
-		if c.cache, err = cache.Open(cfg.Cache.Dir, cfg.Cache.MemoryEntries); err != nil {
+		if c.cache, err = cache.Open(cfg.Cache.Dir, cfg.Cache.MaxBytes, cfg.Cache.MemoryEntries); err != nil {
 			return nil, fmt.Errorf("configure the model client: llm.cache.dir: %w", err)
 		}
 	}

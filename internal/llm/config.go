@@ -75,6 +75,9 @@ type Capabilities struct {
 type CacheConfig struct {
 	// Dir keeps answers on disk; empty keeps none.
 	Dir string `koanf:"dir"`
+	// MaxBytes is how much there may be on disk; the oldest answers go first. 0
+	// sets no bound.
+	MaxBytes int64 `koanf:"max_bytes"`
 	// MemoryEntries is how many answers are kept in memory; 0 keeps none.
 	MemoryEntries int `koanf:"memory_entries"`
 }
@@ -96,7 +99,7 @@ func DefaultConfig() Config {
 		RetryDelay:       500 * time.Millisecond,
 		MaxRetryDelay:    30 * time.Second,
 		MaxResponseBytes: 4 << 20,
-		Cache:            CacheConfig{MemoryEntries: 1024},
+		Cache:            CacheConfig{MaxBytes: 1 << 30, MemoryEntries: 1024},
 	}
 }
 
@@ -124,6 +127,9 @@ func (c Config) Validate() error {
 	}
 	if c.MaxResponseBytes < 1 {
 		errs = append(errs, fmt.Errorf("llm.max_response_bytes is %d: it must be above 0", c.MaxResponseBytes))
+	}
+	if c.Cache.MaxBytes < 0 {
+		errs = append(errs, fmt.Errorf("llm.cache.max_bytes is %d: it must not be negative", c.Cache.MaxBytes))
 	}
 	if c.Cache.MemoryEntries < 0 {
 		errs = append(errs, fmt.Errorf("llm.cache.memory_entries is %d: it must not be negative", c.Cache.MemoryEntries))

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 )
@@ -25,12 +26,20 @@ const mostBytes = 64 << 20
 type Cache struct {
 	dir    string
 	memory *lru.Cache[string, []byte]
+	most   int64 // bytes of a shard; 0 for no bound
+	shards [shards]shard
 }
 
-// Open makes a cache with a directory (made if missing; empty: none) and a
-// number of entries in memory (0: none).
-func Open(dir string, entries int) (*Cache, error) {
+// Open makes a cache with a directory (made if missing; empty: none) of at most
+// so many bytes (0: no bound), and a number of entries in memory (0: none). The
+// oldest files go first. Processes that share a directory each hold to the bound
+// by what they know: together they may pass it by what each wrote since it
+// looked through a 256th of it.
+func Open(dir string, bytes int64, entries int) (*Cache, error) {
 	c := &Cache{}
+	if bytes > 0 {
+		c.most = max(1, bytes/shards)
+	}
 	if entries > 0 {
 		m, err := lru.New[string, []byte](entries)
 		if err != nil {
@@ -80,7 +89,11 @@ func (c *Cache) Put(key string, value []byte) error {
 	}
 	sum := sha256.Sum256(value)
 	file := append(append([]byte(header), sum[:]...), value...)
-	return write(c.path(key), file)
+	if err := write(c.path(key), file); err != nil || c.most == 0 {
+		return err
+	}
+	n, _ := strconv.ParseUint(key[:2], 16, 8) // it is valid
+	return c.shards[n].wrote(filepath.Join(c.dir, key[:2]), int64(len(file)), c.most)
 }
 
 // path spreads files over 65,536 directories.

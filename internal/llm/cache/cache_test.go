@@ -16,7 +16,7 @@ func key(n int) string { return fmt.Sprintf("%064x", n) }
 
 func open(t *testing.T, dir string, entries int) *cache.Cache {
 	t.Helper()
-	c, err := cache.Open(dir, entries)
+	c, err := cache.Open(dir, 0, entries)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestDirectoryThatCannotBe(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := cache.Open(file, 1); err == nil {
+	if _, err := cache.Open(file, 0, 1); err == nil {
 		t.Error("a file was taken for a directory")
 	}
 }
