@@ -33,17 +33,17 @@ build() {
 export GOMODCACHE=${GOMODCACHE:-$(go env GOMODCACHE)}
 (umask 022 && TZ=UTC LC_ALL=C GOFLAGS= build "$work/one")
 (umask 077 && TZ=Asia/Kathmandu LC_ALL=C.UTF-8 GOFLAGS= GOCACHE="$work/cache" GOTMPDIR="$work" TMPDIR="$work" \
-  HOME="$work" USER=somebody build "$work/a directory elsewhere/two")
+  HOME="$work" USER=somebody build "$work/elsewhere/and/deeper/two")
 
 count=0
 while IFS= read -r file; do
-  if ! cmp "$work/one/out/$file" "$work/a directory elsewhere/two/out/$file"; then
+  if ! cmp "$work/one/out/$file" "$work/elsewhere/and/deeper/two/out/$file"; then
     echo "$file is not built alike twice: look for a path, a time or an order in it" >&2
     exit 1
   fi
   count=$((count + 1))
 done < <(cd "$work/one/out" && find . -type f | LC_ALL=C sort)
-diff <(cd "$work/one/out" && find . -type f | LC_ALL=C sort) <(cd "$work/a directory elsewhere/two/out" && find . -type f | LC_ALL=C sort)
+diff <(cd "$work/one/out" && find . -type f | LC_ALL=C sort) <(cd "$work/elsewhere/and/deeper/two/out" && find . -type f | LC_ALL=C sort)
 [ "$count" -gt 0 ] || { echo "nothing was built" >&2; exit 1; }
 echo "$count files are the same, byte by byte:"
 (cd "$work/one/out" && find . -type f -exec sha256sum {} + | LC_ALL=C sort -k 2)
