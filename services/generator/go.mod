@@ -8,6 +8,7 @@ require (
 	github.com/cucumber/gherkin/go/v33 v33.0.0
 	github.com/cucumber/messages/go/v28 v28.0.0
 	github.com/triplemesh/triplemesh/internal v0.0.0
+	go.uber.org/goleak v1.3.0
 	google.golang.org/grpc v1.85.0
 	pgregory.net/rapid v1.3.0
 )

@@ -6,6 +6,7 @@ require github.com/triplemesh/triplemesh/proto v0.0.0
 
 require (
 	github.com/triplemesh/triplemesh/internal v0.0.0
+	go.uber.org/goleak v1.3.0
 	google.golang.org/grpc v1.85.0
 )
 
