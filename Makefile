@@ -129,13 +129,17 @@ race: ## Run the tests of what runs in parallel under the race detector.
 	go test -race -timeout 20m -skip 'RecallOnEveryPath|BitsAlone|FlippedBit' $(RACED)
 	go test -race -timeout 20m -run 'TestStore|Concurren|Held' ./services/retriever/store/embedded
 
+replicas: ## Ask REPLICA_QUESTIONS (40) questions while each fault befalls one of two replicas of each stage, of the orchestrator, and of the model server.
+	REPLICA_QUESTIONS=$${REPLICA_QUESTIONS:-40} go test -count=1 -timeout 1h -v -run 'TestOneReplica|TestOneOrchestrator|TestOneModelEndpoint|TestStoppedReplicas|TestASlowModelIsAskedOnce' ./tests
+
 soak: ## Ask a mesh QUESTIONS (2000000), or for SOAK (such as 10m), and look whether it holds more and more.
 	$(if $(SOAK),SOAK=$(SOAK),QUESTIONS=$(or $(QUESTIONS),2000000)) go test -count=1 -timeout 24h -tags soak -run TestItGoesOnForLong -v ./tests
 
 soak-slice: ## Ten minutes of the soak, for every night.
 	$(MAKE) soak SOAK=10m
 
-versions-test: setup $(TOOLS)/buf ## Test meshes of two versions: this one beside FROM (the newest release, else tests/versions/previous.txt).
+versions-test: build $(TOOLS)/buf ## Test meshes of two versions: this one beside FROM (the newest release, else tests/versions/previous.txt).
+	bin/triplemesh setup --no-model --no-model-server
 	FROM="$(FROM)" go test -count=1 -timeout 60m -v -tags versions ./tests/versions
 
 bench: ## Run the benchmarks.

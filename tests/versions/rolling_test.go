@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
+	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
 // upgradeOrder is the documented one: those who are called before those who
@@ -92,9 +93,15 @@ func roll(t *testing.T, old, now revision, order []string) {
 	t.Logf("%d questions", total)
 }
 
-// Every stage has its place in the order.
+// Every stage has its place in the order, and docs/operations.md tells the same.
 func TestTheUpgradeOrderNamesEveryStage(t *testing.T) {
 	if got, want := slices.Sorted(slices.Values(upgradeOrder)), slices.Sorted(slices.Values(mesh.StageNames())); !slices.Equal(got, want) {
 		t.Errorf("the order is of %v, the stages are %v", got, want)
+	}
+	told, err := os.ReadFile(testkit.CheckoutFile(t, "docs", "operations.md"))
+	called := upgradeOrder[:len(upgradeOrder)-1]
+	order := fmt.Sprintf("%s and %s, then the %s", strings.Join(called[:len(called)-1], ", "), called[len(called)-1], upgradeOrder[len(upgradeOrder)-1])
+	if err != nil || !strings.Contains(string(told), order) {
+		t.Errorf("docs/operations.md does not tell to upgrade %s (%v)", order, err)
 	}
 }
