@@ -78,7 +78,10 @@ func (b *replicas) UpdateState(s balancer.State) {
 	for _, child := range endpointsharding.ChildStatesFromPicker(s.Picker) {
 		r, ok := b.known.Get(child.Endpoint)
 		if !ok {
-			r = &replica{addr: child.Endpoint.Addresses[0].Addr}
+			r = &replica{}
+			for _, a := range child.Endpoint.Addresses[:min(1, len(child.Endpoint.Addresses))] {
+				r.addr = a.Addr
+			}
 		}
 		there.Set(child.Endpoint, r)
 		if child.State.ConnectivityState == connectivity.Ready {
