@@ -17,9 +17,12 @@ var told = guard.Told{
 	Question:     "Facts: Robert Stam | employer | New York University. Question: Who employs Robert Stam, as the document that I was sent says in its very first sentence?",
 }
 
+// most is the most bytes of an answer here.
+const most = 8 << 10
+
 // watch guards a text that comes in pieces of some bytes.
 func watch(text string, size int) (shown, kept string, end guard.Reason) {
-	g := guard.New(guard.Config{Most: 64 << 10, Told: told})
+	g := guard.New(guard.Config{Most: most, Told: told})
 	for text != "" && end == guard.Whole {
 		var show string
 		n := min(size, len(text))
@@ -63,7 +66,7 @@ func TestGuard(t *testing.T) {
 		{"a loop of one letter", "x" + strings.Repeat("a", 2000), "xa", guard.Repetition},
 		{"a long loop", facts + strings.Repeat("The river rises in the hills, and then it flows through the town where she was born, and into the sea. ", 30), "", guard.Repetition},
 		{"space without end", "{" + strings.Repeat(" ", 400) + "}", "{", guard.Repetition},
-		{"more than was asked for", varied(80_000), "", guard.Length},
+		{"more than was asked for", varied(most + 100), "", guard.Length},
 		{"control characters", "\ufeff\x00{Ya\x07le}\x1b\n", "{Yale}\n", guard.Whole},
 	} {
 		for _, size := range []int{1, 3, 64, 1 << 20} {
@@ -141,7 +144,7 @@ func FuzzGuard(f *testing.F) {
 		text = strings.ToValidUTF8(text, "\uFFFD")
 		size = max(1, size%200)
 		shown, kept, end := watch(text, size)
-		if len(kept) > 64<<10 || !utf8.ValidString(kept) || !utf8.ValidString(shown) {
+		if len(kept) > most || !utf8.ValidString(kept) || !utf8.ValidString(shown) {
 			t.Errorf("kept %d bytes", len(kept))
 		}
 		plain := strings.Map(func(r rune) rune {
@@ -166,7 +169,7 @@ func FuzzGuard(f *testing.F) {
 func BenchmarkGuard(b *testing.B) {
 	text := varied(1000)
 	for b.Loop() {
-		g := guard.New(guard.Config{Most: 64 << 10, Told: told})
+		g := guard.New(guard.Config{Most: most, Told: told})
 		g.Add(text)
 		g.Close()
 	}
