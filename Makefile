@@ -20,7 +20,7 @@ DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
 # What protos must not break: the last published main, where git knows one.
 BASE ?= $(shell git rev-parse -q --verify refs/remotes/origin/main >/dev/null && echo refs/remotes/origin/main)
 
-.PHONY: help demo build setup test examples-test store-test neo4j-test weaviate-test lint generate rest-test openai-test fuzz fuzz-corpus trust race soak versions-test bench bench-overload bench-memory images sbom k8s-check k8s-test console console-check console-test tools clean
+.PHONY: help demo build setup test examples-test store-test neo4j-test weaviate-test lint generate rest-test openai-test misbehave-test fuzz fuzz-corpus trust race soak versions-test bench bench-overload bench-memory images sbom k8s-check k8s-test console console-check console-test tools clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -102,6 +102,11 @@ $(EXAMPLES)/installed: examples/python/requirements.txt
 	$(PYTHON) -m venv $(EXAMPLES)
 	$(EXAMPLES)/bin/pip install -q --require-hashes -r $<
 	@touch $@
+
+misbehave-test: ## Have every call of every stage, and of every method, meet all that model servers do wrong.
+	for m in services/generator services/verifier services/evaluator services/reflector; do \
+	  (cd $$m && MISBEHAVIOURS=all go test -count=1 -run 'TheModelServerMisbehaves' .) || exit 1; done
+	cd tests && MISBEHAVIOURS=all go test -count=1 -timeout 40m -run TestEveryMethodEndsWhateverTheModelServerDoes .
 
 fuzz: ## Run every fuzz target for FUZZTIME (30s), and sum up what each did.
 	go run ./tests/fuzz -time $(or $(FUZZTIME),30s)
