@@ -15,8 +15,8 @@ const (
 	// many there are.
 	hardCut, softCut = 0.7, 0.2
 	// crowded is how many times as long as in calm requests take that slow each
-	// other down. Above tooCrowded they do little else than wait for each other,
-	// even where they have all the time in the world.
+	// other down. Above tooCrowded those of which the kind is known do little else
+	// than wait for each other, even where they have all the time in the world.
 	crowded, tooCrowded = 1.5, 2.5
 	// leastShare of the configured limit is always let in: requests that never
 	// end in time must not shut out all others.
@@ -61,12 +61,18 @@ type seen struct {
 	// of which that is known.
 	longer float64
 	known  int
+	named  int // those of a kind
 	peak   int // the most that ran at once
 }
 
 // crowd is how many times as long as in calm they took on average; 0 where that
 // is not known.
 func (s seen) crowd() float64 { return s.longer / float64(max(s.known, 1)) }
+
+// slow tells whether they slow each other down so much that there are too many.
+func (s seen) slow() bool {
+	return s.crowd() > tooCrowded && s.named > batch/2 || s.crowd() > crowded && s.share > timeShare*batch
+}
 
 // done is a request that ended.
 type done struct {
@@ -103,11 +109,10 @@ func (l *limit) learn(d done) {
 	}
 	b := l.seen
 	l.seen = seen{}
-	slow := b.crowd() > tooCrowded || b.crowd() > crowded && b.share > timeShare*batch
 	switch {
 	case float64(b.peak) > l.least && float64(b.late) > lateShare*batch:
 		l.cut(b.peak, hardCut*float64(b.late)/batch)
-	case float64(b.peak) > l.least && slow:
+	case float64(b.peak) > l.least && b.slow():
 		l.cut(b.peak, min(max(1-crowded/b.crowd(), softCut), hardCut))
 	case b.peak >= l.now(): // else it says nothing of more
 		l.grow()
@@ -119,6 +124,9 @@ func (s *seen) add(d done, calm time.Duration) {
 	s.peak = max(s.peak, d.peak)
 	if d.had > 0 {
 		s.share += float64(d.took) / float64(d.had)
+	}
+	if d.kind != "" {
+		s.named++
 	}
 	if calm > 0 {
 		s.longer += float64(d.took) / float64(calm)

@@ -110,14 +110,14 @@ func (b *burst) ask(t *testing.T, kind string, needs time.Duration, perSecond in
 	for ; time.Since(began) < length; time.Sleep(time.Second / time.Duration(perSecond)) {
 		came := time.Since(began)
 		go func() {
-			ctx, cancel := context.WithTimeout(admission.WithKind(t.Context(), "Ask"), b.time)
+			ctx, cancel := context.WithTimeout(admission.WithKind(t.Context()), b.time)
 			defer cancel()
 			entered := time.Now()
 			leave, err := b.gate.Enter(ctx)
 			if err != nil {
 				return
 			}
-			admission.Refine(ctx, kind)
+			admission.Name(ctx, kind)
 			err = b.server.work(ctx, needs)
 			leave(errors.Is(err, context.DeadlineExceeded))
 			if err == nil {
@@ -203,6 +203,19 @@ func TestWorkThatTakesLongerForGoodIsLearnt(t *testing.T) {
 		time.Sleep(10 * second)
 		if got, want := len(b.taken()), 16*60*9/10; got < want {
 			t.Errorf("%d were answered in a minute, want %d: nothing is in the way but the gate, %+v", got, want, b.gate.State())
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
+func TestCallsOfStagesAreHeldToTheirTimeAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBurst(8, 5*time.Minute)
+		b.ask(t, "", second, 4, time.Minute)
+		limit := b.gate.State().Limit
+		b.ask(t, "", second, 16, 10*second)
+		if got := b.gate.State().Limit; got < limit {
+			t.Errorf("the limit fell from %d to %d, though there is time for all", limit, got)
 		}
 		time.Sleep(time.Minute)
 	})

@@ -32,7 +32,7 @@ func admit(cfg Config, tel *telemetry.Telemetry) (around, error) {
 		if housekeeping(method) {
 			return next(ctx)
 		}
-		ctx = admission.WithKind(ctx, method)
+		ctx = admission.WithKind(ctx)
 		leave, err := gate.Enter(ctx)
 		var refused *admission.Refused
 		switch {

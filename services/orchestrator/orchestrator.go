@@ -90,7 +90,7 @@ func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest, liste
 	if err != nil {
 		return nil, err
 	}
-	admission.Refine(ctx, m.Info().GetName())
+	admission.Name(ctx, m.Info().GetName())
 	turn, err := s.begin(ctx)
 	if err != nil {
 		return nil, err
