@@ -3,6 +3,7 @@
 package tests
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -25,7 +26,7 @@ const (
 // not grow.
 func TestItGoesOnForLong(t *testing.T) {
 	length, count := soakLength(t)
-	s := newSoak(t)
+	s := newSoak(t, expected(length, count))
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var group sync.WaitGroup
@@ -62,9 +63,8 @@ func TestItGoesOnForLong(t *testing.T) {
 
 // soakLength is how long to ask, or how many questions.
 func soakLength(t *testing.T) (length time.Duration, count int64) {
-	length = 10 * time.Minute
 	var err error
-	if v := os.Getenv("SOAK"); v != "" {
+	if v := cmp.Or(os.Getenv("SOAK"), "10m"); os.Getenv("QUESTIONS") == "" {
 		if length, err = time.ParseDuration(v); err != nil {
 			t.Fatalf("SOAK: %v", err)
 		}
@@ -95,9 +95,16 @@ type soak struct {
 	before usage
 }
 
-func newSoak(t *testing.T) *soak {
+// expected is how many questions there will be, on a machine like the one this
+// was written on.
+func expected(length time.Duration, count int64) int64 {
+	const aSecond = 500
+	return max(count, int64(length.Seconds())*aSecond)
+}
+
+func newSoak(t *testing.T, expected int64) *soak {
 	s := &soak{
-		t: t, questions: soakQuestions(t), model: newSoakModel(t), log: &counted{}, metrics: freeAddr(t),
+		t: t, questions: soakQuestions(t, expected), model: newSoakModel(t), log: &counted{}, metrics: freeAddr(t),
 		audit: filepath.Join(t.TempDir(), "audit.jsonl"), scratch: t.TempDir(), active: 2,
 	}
 	t.Setenv("TMPDIR", s.scratch)
