@@ -20,7 +20,7 @@ DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
 # What protos must not break: the last published main, where git knows one.
 BASE ?= $(shell git rev-parse -q --verify refs/remotes/origin/main >/dev/null && echo refs/remotes/origin/main)
 
-.PHONY: help demo build setup test examples-test store-test neo4j-test weaviate-test lint generate rest-test openai-test misbehave-test fuzz fuzz-corpus trust race soak versions-test bench bench-overload bench-memory images sbom k8s-check k8s-test console console-check console-test tools clean
+.PHONY: help demo build setup test examples-test store-test neo4j-test weaviate-test lint generate rest-test openai-test misbehave-test fuzz fuzz-corpus trust race soak sim versions-test bench bench-overload bench-memory images sbom k8s-check k8s-test console console-check console-test tools clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -136,6 +136,9 @@ race: ## Run the tests of what runs in parallel under the race detector.
 
 replicas: ## Ask REPLICA_QUESTIONS (40) questions while each fault befalls one of two replicas of each stage, of the orchestrator, and of the model server.
 	REPLICA_QUESTIONS=$${REPLICA_QUESTIONS:-40} go test -count=1 -timeout 1h -v -run 'TestOneReplica|TestOneOrchestrator|TestOneModelEndpoint|TestStoppedReplicas|TestASlowModelIsAskedOnce' ./tests
+
+sim: ## Simulate SEEDS (1000) meshes of each kind of fault, and print what came of them.
+	go test -count=1 -timeout 24h -run TestSimulation -v ./tests/sim -args -seeds $(or $(SEEDS),1000)
 
 soak: ## Ask a mesh QUESTIONS (2000000), or for SOAK (such as 10m), and look whether it holds more and more.
 	$(if $(SOAK),SOAK=$(SOAK),QUESTIONS=$(or $(QUESTIONS),2000000)) go test -count=1 -timeout 24h -tags soak -run TestItGoesOnForLong -v ./tests
