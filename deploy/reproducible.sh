@@ -16,11 +16,14 @@ fi
 # The program that builds images is no part of them: one is enough.
 go build -o "$work/images" ./deploy/images
 
-# build DIRECTORY: what is checked out, built there; its results are in out.
+# What is checked out may change while it is built: it is taken once.
+git ls-files -coz --exclude-standard | while IFS= read -rd '' f; do [ ! -e "$f" ] || printf '%s\0' "$f"; done |
+  tar -c --null -T - >"$work/source.tar"
+
+# build DIRECTORY builds there; the results are in out.
 build() {
   mkdir -p "$1"
-  git ls-files -coz --exclude-standard | (while IFS= read -rd '' f; do [ -e "$f" ] && printf '%s\0' "$f"; done) |
-    tar -c --null -T - | tar -x -C "$1"
+  tar -x -C "$1" <"$work/source.tar"
   [ ! -d "$root/.cache" ] || ln -s "$root/.cache" "$1/.cache"
   (
     cd "$1"
