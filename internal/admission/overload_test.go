@@ -180,6 +180,22 @@ func TestABurstIsOverSoonAfterItsEnd(t *testing.T) {
 	}
 }
 
+func TestAServerThatComesUpUnderOverload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const capacity = 8
+		b := newBurst(capacity, 10*second)
+		b.ask(t, "pg-akv", second, 5*capacity, time.Minute)
+		if got, want := len(b.taken()), 60*capacity*3/4; got < want {
+			t.Errorf("in the first minute %d were answered, want %d", got, want)
+		}
+		b.ask(t, "pg-akv", second, 5*capacity, time.Minute)
+		if got, want := len(b.taken()), 60*capacity*9/10; got < want {
+			t.Errorf("in the second minute %d were answered, want %d", got, want)
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
 func TestAChangeOfWhatIsAskedIsNoLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBurst(100, 5*time.Minute)
