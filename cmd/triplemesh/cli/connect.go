@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -62,18 +63,25 @@ func (p *program) connect(addr string, local bool, targets ...string) (*session,
 }
 
 // reachable tells apart, before anything is asked, a server that is not there
-// from one that has trouble.
+// from one that has trouble. Of several, with commas between, one is enough.
 func (p *program) reachable(addr, name string) error {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	secure, err := p.access.credentials(name)
-	if err == nil {
-		err = mesh.Serving(ctx, addr, secure)
-	}
 	if err != nil {
 		return p.unreachable(addr, name, err)
 	}
-	return nil
+	all := strings.Split(addr, ",")
+	said := make(chan error, len(all))
+	for _, one := range all {
+		go func() { said <- mesh.Serving(ctx, strings.TrimSpace(one), secure) }()
+	}
+	for range all {
+		if err = <-said; err == nil {
+			return nil
+		}
+	}
+	return p.unreachable(all[0], name, err)
 }
 
 // runLocal runs services at free loopback ports until the returned function
