@@ -188,7 +188,8 @@ func (h *history) at() position {
 }
 
 // readJournal reads what there is; a last line that is not whole was being
-// written when the load ended and does not count.
+// written when the load ended and does not count. Where there is no other, or no
+// journal, it returns nil.
 func readJournal(dir string) (*history, error) {
 	f, err := os.Open(filepath.Join(dir, journalName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -203,6 +204,9 @@ func readJournal(dir string) (*history, error) {
 	for first := true; ; first = false {
 		line, err := in.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
+			if first { // cut off before it said anything: nothing was begun
+				return nil, nil
+			}
 			return h, nil
 		}
 		if err != nil {

@@ -150,7 +150,7 @@ func TestALoadGoesOnAfterItWasKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone := map[int]int{}
-	moments := []int{0, 7, 20, 45, 80, 100, 115, 125, 1 << 30}
+	moments := []int{0, 5, 7, 20, 45, 80, 100, 115, 125, 1 << 30}
 	if os.Getenv("KILLS") != "" { // then at every operation that there is
 		for operations := range 125 {
 			moments = append(moments, operations)
