@@ -96,12 +96,12 @@ func (b *replicas) UpdateState(s balancer.State) {
 	b.ClientConn.UpdateState(s)
 }
 
-// elsewhere tells whether a machine is ready and willing that is not among
-// those tried.
-func (b *replicas) elsewhere(tried []*replica) bool {
+// elsewhere tells whether a machine is ready that is not among those tried, and
+// does not rest unless any will do.
+func (b *replicas) elsewhere(tried []*replica, any bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.ContainsFunc(b.ready, func(m member) bool { return !slices.Contains(tried, m.replica) && m.open() })
+	return slices.ContainsFunc(b.ready, func(m member) bool { return !slices.Contains(tried, m.replica) && (any || m.open()) })
 }
 
 // picker chooses among the machines that were ready at one time.

@@ -285,7 +285,7 @@ func TestAStreamIsAskedForAgainBeforeItsFirstMessageAlone(t *testing.T) {
 			var turns atomic.Int64
 			var addrs []string
 			for range 2 {
-				lis, s, served := listen(t), grpc.NewServer(), make(chan error, 1)
+				lis, s, served := listen(t), grpc.NewServer(grpc.WaitForHandlers(true)), make(chan error, 1)
 				generatorv1.RegisterGeneratorServiceServer(s, writer{write: func(send func(string)) error {
 					if turns.Add(1) == 1 {
 						return test.first(s, send)

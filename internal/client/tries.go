@@ -57,11 +57,11 @@ func (t *tries) now() (r *replica, heard bool) {
 }
 
 // leave tells whether the call may go on to another replica, and blames the one
-// that it is at.
-func (t *tries) leave() bool {
+// that it is at. Where all others rest, it may once it has waited long.
+func (t *tries) leave(long bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.of.elsewhere(t.been) || !t.of.allowance.take() {
+	if !t.of.elsewhere(t.been, long) || !t.of.allowance.take() {
 		return false
 	}
 	t.been[len(t.been)-1].failed()
@@ -72,7 +72,7 @@ func (t *tries) leave() bool {
 func (t *tries) more() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.of != nil && t.of.elsewhere(t.been)
+	return t.of != nil && t.of.elsewhere(t.been, false)
 }
 
 // ear hears the signs of replicas.

@@ -20,6 +20,10 @@ var errLeft = errors.New("the replica gives no sign of life")
 // without processor time.
 const missedPulses = 2
 
+// longWait is how many times the patience a call waits for a replica that does
+// not rest: when all were slow for a moment, a good one may rest for long.
+const longWait = 2
+
 // watch follows a try of a call, and calls leave where it should go on to
 // another replica. The end of ctx ends it, as does stop.
 //
@@ -34,7 +38,8 @@ func (c caller) watch(ctx context.Context, cc *grpc.ClientConn, t *tries, leave 
 	return time.AfterFunc(c.patience, func() {
 		tick := time.NewTicker(c.patience)
 		defer tick.Stop()
-		for missed := 0; ctx.Err() == nil; {
+		began, missed := time.Now(), 0
+		for ctx.Err() == nil {
 			r, heard := t.now()
 			switch {
 			case r == nil: // none is connected
@@ -45,7 +50,7 @@ func (c caller) watch(ctx context.Context, cc *grpc.ClientConn, t *tries, leave 
 			default:
 				missed = missedPulses
 			}
-			if missed >= missedPulses && ctx.Err() == nil && t.leave() {
+			if missed >= missedPulses && ctx.Err() == nil && t.leave(time.Since(began) > longWait*c.patience) {
 				c.log.WarnContext(ctx, "a call goes on to another replica", "replica", r.addr, "answered_at_all", heard)
 				leave(errLeft)
 				return
