@@ -100,9 +100,13 @@ func (g *Gate) knock(id tenant.ID, patience time.Duration) (*waiter, *Refused) {
 	if patience <= 0 || g.cfg.MaxQueue == 0 {
 		return nil, g.refused(Full)
 	}
-	patience = min(patience, g.mostPatience())
-	if ahead := g.pace.until(g.queue.ahead(id)); ahead > patience {
-		return nil, g.refused(TooLate)
+	// Whoever has less than an equal share comes next, whatever the queue: it is
+	// others who fill it, and guesses by its pace are about them.
+	if !g.queue.withinShare(id, g.limit.now()) {
+		patience = min(patience, g.mostPatience())
+		if ahead := g.pace.until(g.queue.ahead(id)); ahead > patience {
+			return nil, g.refused(TooLate)
+		}
 	}
 	if g.queue.len() >= g.cfg.MaxQueue {
 		// Whoever has most in the queue gives way to who has less.

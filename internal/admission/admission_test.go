@@ -269,7 +269,7 @@ func TestTheLimitFollowsWhatIsDoneInTime(t *testing.T) {
 }
 
 func TestTheLimitBeginsLow(t *testing.T) {
-	for most, want := range map[int]int{256: 32, 64: 16, 4: 4} {
+	for most, want := range map[int]int{256: 16, 1024: 64, 4: 4} {
 		if got := admission.New(admission.Config{MaxInFlight: most}).State().Limit; got != want {
 			t.Errorf("of %d: got %d, want %d", most, got, want)
 		}
@@ -317,11 +317,11 @@ func TestOneSlowQuestionIsNoLoad(t *testing.T) {
 
 func TestARoundOfLateRequestsCutsTheLimitOnce(t *testing.T) {
 	g := admission.New(admission.Config{MaxInFlight: 160})
-	for _, leave := range fill(t, g, t.Context(), 20) {
+	for _, leave := range fill(t, g, t.Context(), 16) {
 		leave(true)
 	}
-	if got := g.State().Limit; got != 6 {
-		t.Errorf("got %d, want 6", got)
+	if got := g.State().Limit; got != 4 {
+		t.Errorf("got %d, want 4", got)
 	}
 }
 

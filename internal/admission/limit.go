@@ -23,7 +23,9 @@ const (
 	leastShare = 1.0 / 64
 	// firstShare of the configured limit is where it begins, or at a batch: how
 	// much can be done is not known yet, and what was begun cannot be taken back.
-	firstShare = 1.0 / 8
+	// Until it is cut for the first time it grows by firstGrowth at most with each
+	// batch: where to grow back to is not known either.
+	firstShare, firstGrowth = 1.0 / 16, 1.5
 	// plateau is after how many rounds of requests the limit is back at what it
 	// was before it was cut.
 	plateau = 8
@@ -150,5 +152,9 @@ func (l *limit) grow() {
 	if x > 0 {
 		span = l.before
 	}
-	l.current = min(l.most, max(l.current, l.before+span*x*x*x))
+	grown := max(l.current, l.before+span*x*x*x)
+	if l.cutAt.IsZero() {
+		grown = min(grown, firstGrowth*l.current)
+	}
+	l.current = min(l.most, grown)
 }

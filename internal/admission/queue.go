@@ -42,6 +42,18 @@ func newQueue() queue { return queue{lines: map[tenant.ID]*line{}} }
 
 func (q *queue) len() int { return q.size }
 
+// withinShare tells whether a tenant has less, under way and waiting, than its
+// equal share of so many places. One that is alone has no share.
+func (q *queue) withinShare(id tenant.ID, places int) bool {
+	tenants, own := len(q.lines), 0
+	if l := q.lines[id]; l != nil {
+		own = l.running + len(l.waiting)
+	} else {
+		tenants++
+	}
+	return tenants > 1 && own < max(1, places/tenants)
+}
+
 // line is the tenant's, made where there is none.
 func (q *queue) line(id tenant.ID) *line {
 	l := q.lines[id]

@@ -24,8 +24,8 @@ type Config struct {
 	// HealthAddr serves the health service alone, in plain text, for probes
 	// that can present no certificate; empty serves none there.
 	HealthAddr string `koanf:"health_addr" help:"where to answer health checks in plain text too; empty for nowhere"`
-	// MaxInFlight is the most RPCs at once. The server begins with an eighth of it,
-	// or 16, and goes up while they do not slow each other down, and down while they
+	// MaxInFlight is the most RPCs at once. The server begins with a sixteenth of
+	// it, or 16, and goes up while they do not slow each other down, and down while they
 	// do or run out of time. 0 sets no bound. Health and reflection do not count.
 	MaxInFlight int `koanf:"max_in_flight" help:"most RPCs at once; 0 for no bound"`
 	// MaxQueue is the most RPCs that wait while so many are under way; more are
