@@ -21,19 +21,29 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
-// binaries builds triplemesh and a binary for each stage into a folder of the
-// test's own.
+var everyBinary struct {
+	sync.Once
+	err error
+}
+
+// binaries is a folder with triplemesh and a binary for each stage, built once
+// in a test run.
 func binaries(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	packages := []string{"./cmd/triplemesh"}
-	for _, name := range mesh.StageNames() {
-		packages = append(packages, "./services/"+name+"/cmd/"+name)
-	}
-	build := exec.Command("go", append([]string{"build", "-o", dir + string(filepath.Separator)}, packages...)...)
-	build.Dir = filepath.Dir(testkit.CheckoutFile(t, "go.work"))
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the binaries: %v\n%s", err, out)
+	dir := filepath.Join(built, "binaries")
+	everyBinary.Do(func() {
+		packages := []string{"./cmd/triplemesh"}
+		for _, name := range mesh.StageNames() {
+			packages = append(packages, "./services/"+name+"/cmd/"+name)
+		}
+		build := exec.Command("go", append([]string{"build", "-o", dir + string(filepath.Separator)}, packages...)...)
+		build.Dir = filepath.Dir(testkit.CheckoutFile(t, "go.work"))
+		if out, err := build.CombinedOutput(); err != nil {
+			everyBinary.err = fmt.Errorf("%w\n%s", err, out)
+		}
+	})
+	if everyBinary.err != nil {
+		t.Fatalf("build the binaries: %v", everyBinary.err)
 	}
 	return dir
 }

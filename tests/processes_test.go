@@ -16,8 +16,9 @@ import (
 )
 
 // six starts every stage as a process of its own, told by flags and environment
-// alone where everything is; the orchestrator is the last of them.
-func six(t *testing.T, bin, data, dir string, model *testkit.LLM) []*process {
+// alone where everything is; the orchestrator is the last of them. more is what
+// else each finds in its environment.
+func six(t *testing.T, bin, data, dir string, model *testkit.LLM, more map[string][]string) []*process {
 	t.Helper()
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir,
@@ -36,7 +37,7 @@ func six(t *testing.T, bin, data, dir string, model *testkit.LLM) []*process {
 		case "orchestrator":
 			args = append(args, toOrchestrator...)
 		}
-		all = append(all, launch(t, dir, filepath.Join(bin, name), addr, env, args...))
+		all = append(all, launch(t, dir, filepath.Join(bin, name), addr, slices.Concat(env, more[name]), args...))
 		toOrchestrator = append(toOrchestrator, "--"+name+".addr="+addr)
 	}
 	return all
@@ -45,7 +46,7 @@ func six(t *testing.T, bin, data, dir string, model *testkit.LLM) []*process {
 func TestSixProcessesAnswerTogetherAndEndInOrder(t *testing.T) {
 	bin, data, dir := binaries(t), graphs(t), t.TempDir()
 	model := scripted(t)
-	all := six(t, bin, data, dir, model)
+	all := six(t, bin, data, dir, model, nil)
 	orchestrator := all[len(all)-1]
 
 	ask := func(extra ...string) *exec.Cmd {
