@@ -84,7 +84,7 @@ func quoted(text string) []byte {
 func soakAnswer(task string, body []byte) (text, logprobs string) {
 	switch task {
 	case "pseudo-graph":
-		relation, subject := asked(body)
+		relation, subject := askedFor(body)
 		return fmt.Sprintf("CREATE (s {name: '%s'})-[:%s]->(o {name: 'Google'})", strings.ReplaceAll(subject, "'", ""), strings.ToUpper(strings.ReplaceAll(relation, " ", "_"))), ""
 	case "answer":
 		if bytes.Contains(body, []byte(employer)) {
@@ -111,8 +111,8 @@ func soakAnswer(task string, body []byte) (text, logprobs string) {
 	return "I do not know.", ""
 }
 
-// asked is what the last question of a request asks for.
-func asked(body []byte) (relation, subject string) {
+// askedFor is what the last question of a request asks for.
+func askedFor(body []byte) (relation, subject string) {
 	const what = "What is the "
 	if at := bytes.LastIndex(body, []byte(what)); at >= 0 {
 		question, _, ok := strings.Cut(string(body[at+len(what):min(len(body), at+200)]), "?")
