@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -35,6 +36,8 @@ type wrong struct {
 	where func(stage string) bool
 	// harmless says that questions are answered wholly with one replica too.
 	harmless bool
+	// dark says that bytes are lost, until TCP sends them again.
+	dark bool
 	// codes are as in kind.
 	codes []codes.Code
 }
@@ -67,7 +70,12 @@ func kinds() []kind {
 			all[i].questions = 3
 		}
 		if all[i].recovers == 0 {
-			all[i].recovers = 15 * time.Second
+			all[i].recovers = 5 * time.Second
+			if slices.ContainsFunc(all[i].of, func(w wrong) bool { return w.dark }) {
+				// What is sent again by TCP comes after as long again as the dark was,
+				// 20 s at most.
+				all[i].recovers = 25 * time.Second
+			}
 		}
 	}
 	return all

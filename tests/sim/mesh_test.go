@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -82,6 +83,9 @@ func (m *mesh) close() {
 	}
 	all.Wait()
 	m.net.Close()
+	// The clock stands still once this goroutine ends, so whatever ends by itself
+	// must do so now.
+	time.Sleep(time.Minute)
 }
 
 // violate notes that an invariant does not hold.

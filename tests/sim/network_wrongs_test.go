@@ -22,8 +22,8 @@ func networkWrongs() []wrong {
 			l.CloseDelay = time.Duration(1+f.size*4) * time.Second
 		})},
 		{name: "cut", do: spoil(func(l *simnet.Link, f fault) { l.CutAfter = 1 + int(f.size*2000) })},
-		{name: "half-open", do: spoil(func(l *simnet.Link, f fault) { l.Dark = true })},
-		{name: "partition", do: func(m *mesh, f fault) func() {
+		{name: "half-open", dark: true, do: spoil(func(l *simnet.Link, f fault) { l.Dark = true })},
+		{name: "partition", dark: true, do: func(m *mesh, f fault) func() {
 			f.toward, f.from = true, true
 			return spoil(func(l *simnet.Link, f fault) { l.Dark = true })(m, f)
 		}},

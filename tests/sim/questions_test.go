@@ -99,6 +99,9 @@ func (m *mesh) stream(ctx context.Context, q question) (run *orchestratorv1.Run,
 		if err != nil {
 			return nil, text, err
 		}
+		if event.GetAnswerRestarted() {
+			text = ""
+		}
 		text += event.GetAnswerDelta()
 		if event.GetRun() != nil {
 			run = event.GetRun()

@@ -17,6 +17,7 @@ func TestSeedsThatFoundFaults(t *testing.T) {
 	}{
 		{"a model server that hangs takes all the time, and the spare one is never asked", "model-hangs", 1},
 		{"so does one that hangs for a moment", "model-hangs", 13},
+		{"what was told of an answer is not taken back where a spare model server writes another", "model-cuts", 13},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if r := simulate(t, newPlan(kindNamed(t, c.kind), c.seed)); len(r.wrong) > 0 {

@@ -112,9 +112,13 @@ func (f *fixtures) expect(t *testing.T) {
 
 func TestSimulation(t *testing.T) {
 	shared.expect(t)
-	var rows []row
-	for _, k := range kinds() {
+	all := kinds()
+	rows := make([]row, len(all))
+	// Each kind goes on by itself.
+	t.Cleanup(func() { t.Log(table(rows)) })
+	for i, k := range all {
 		t.Run(k.name, func(t *testing.T) {
+			t.Parallel()
 			of := row{kind: k}
 			from, to := *first, *first+*seeds
 			if *seed != 0 {
@@ -130,10 +134,9 @@ func TestSimulation(t *testing.T) {
 					t.Log(strings.Join(r.history, "\n"), "\n", r.log)
 				}
 			}
-			rows = append(rows, of)
+			rows[i] = of
 		})
 	}
-	t.Log(table(rows))
 }
 
 // report says what is wrong, and how to see it again.

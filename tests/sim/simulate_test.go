@@ -3,6 +3,8 @@ package sim
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -28,7 +30,7 @@ func simulate(t *testing.T, p plan) (r result) {
 	r.plan = p
 	defer func() {
 		if said := recover(); said != nil {
-			r.wrong = append(r.wrong, fmt.Sprintf("something is left behind: %v", said))
+			r.wrong = append(r.wrong, fmt.Sprintf("something is left behind: %v\n%s", said, left()))
 		}
 	}()
 	synctest.Test(t, func(t *testing.T) {
@@ -48,6 +50,19 @@ func simulate(t *testing.T, p plan) (r result) {
 		r.log = m.log.String()
 	})
 	return r
+}
+
+// left are the goroutines of bubbles that ended before them.
+func left() string {
+	stacks := make([]byte, 4<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	var in []string
+	for stack := range strings.SplitSeq(string(stacks), "\n\n") {
+		if first, _, _ := strings.Cut(stack, "\n"); strings.Contains(first, "synctest bubble") {
+			in = append(in, stack)
+		}
+	}
+	return strings.Join(in, "\n\n")
 }
 
 // play lets everything happen that the plan says.

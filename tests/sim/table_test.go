@@ -47,6 +47,9 @@ func table(rows []row) string {
 	fmt.Fprintln(w, "\n| kind\t| seeds\t| failed\t| questions\t| whole\t| partial\t| codes\t| lost\t| well again after: least\t| median\t| most\t|")
 	fmt.Fprintln(w, "|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|")
 	for _, r := range rows {
+		if r.seeds == 0 {
+			continue // of a kind that was not asked for
+		}
 		slices.Sort(r.recovered)
 		var codes []string
 		for _, end := range slices.Sorted(maps.Keys(r.ends)) {
@@ -55,9 +58,6 @@ func table(rows []row) string {
 			}
 		}
 		at := func(share float64) time.Duration {
-			if len(r.recovered) == 0 {
-				return 0
-			}
 			return r.recovered[int(share*float64(len(r.recovered)-1))].Round(time.Millisecond)
 		}
 		fmt.Fprintf(w, "| %s\t| %d\t| %d\t| %d\t| %d\t| %d\t| %s\t| %d\t| %v\t| %v\t| %v\t|\n",

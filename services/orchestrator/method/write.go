@@ -24,7 +24,7 @@ func (s Stages) generateAnswer(ctx context.Context, q *question.Question, req *g
 		answer, err = s.write(ctx, req, w)
 	}
 	if err == nil {
-		w.end()
+		w.end(answer.GetText())
 	}
 	return answer, err
 }
@@ -79,11 +79,19 @@ func (w *writing) delta(text string) {
 	}
 }
 
-// end is where a text that began again may turn out to be shorter.
-func (w *writing) end() {
-	if w.behind && w.again != w.told {
-		w.takeBack()
+// end is where the answer may turn out to be another than was told: one that
+// began again is shorter, or the generator's model server broke off and the next
+// one wrote it otherwise.
+func (w *writing) end(answer string) {
+	if w.told == "" || strings.TrimSpace(w.told) == strings.TrimSpace(answer) {
+		return
 	}
+	if rest, further := strings.CutPrefix(answer, w.told); further {
+		w.tell(rest)
+		return
+	}
+	w.again = answer
+	w.takeBack()
 }
 
 func (w *writing) takeBack() {

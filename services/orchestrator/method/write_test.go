@@ -120,3 +120,43 @@ func TestAnAnswerWhoseGeneratorIsLostIsBegunAgain(t *testing.T) {
 		})
 	}
 }
+
+// rewritten is a generator whose answer is not what it told of it: a spare model
+// server wrote it.
+type rewritten struct {
+	generatorv1.GeneratorServiceClient
+	pieces []string
+	answer string
+}
+
+func (r rewritten) GenerateAnswerStream(context.Context, *generatorv1.GenerateAnswerStreamRequest, ...grpc.CallOption) (grpc.ServerStreamingClient[generatorv1.GenerateAnswerStreamResponse], error) {
+	return &text{turn: turn{pieces: slices.Clone(r.pieces)}, whole: r.answer}, nil
+}
+
+func TestAnAnswerThatIsAnotherThanWasToldTakesThatBack(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		rewritten
+		want []string
+	}{
+		{"another", rewritten{pieces: []string{"It is B"}, answer: "It is Oslo"}, []string{"It is B", "<again>", "It is Oslo"}},
+		{"a longer one", rewritten{pieces: []string{"It is "}, answer: "It is Oslo"}, []string{"It is ", "Oslo"}},
+		{"the same but for spaces around it", rewritten{pieces: []string{" Oslo\n"}, answer: "Oslo"}, []string{" Oslo\n"}},
+		{"one of which nothing was told", rewritten{answer: "Oslo"}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var told []string
+			q := question.New(&orchestratorv1.AskRequest{Question: "q"}, &orchestratorv1.Run{}, noop.Tracer{}, func(e *orchestratorv1.AskStreamResponse) {
+				switch e := e.GetEvent().(type) {
+				case *orchestratorv1.AskStreamResponse_AnswerDelta:
+					told = append(told, e.AnswerDelta)
+				case *orchestratorv1.AskStreamResponse_AnswerRestarted:
+					told = append(told, "<again>")
+				}
+			})
+			if err := (method.IO{Stages: method.Stages{Generator: c.rewritten}}).Answer(t.Context(), q); err != nil || !slices.Equal(told, c.want) {
+				t.Errorf("told %q, then %v; want %q", told, err, c.want)
+			}
+		})
+	}
+}
