@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	_ "google.golang.org/grpc/health" // client-side health checking
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/stats"
 )
 
 // ping is the time between keepalive pings: twice the shortest that
@@ -56,6 +57,8 @@ func Dial(cfg Config, tel *telemetry.Telemetry) (*grpc.ClientConn, error) {
 			otelgrpc.WithTracerProvider(tel.TracerProvider()),
 			otelgrpc.WithMeterProvider(tel.MeterProvider()),
 			otelgrpc.WithPropagators(tel.Propagator()),
+			// Whether a replica is well is asked too often to be told of.
+			otelgrpc.WithFilter(func(info *stats.RPCTagInfo) bool { return !strings.HasPrefix(info.FullMethodName, "/grpc.health.") }),
 		)),
 		grpc.WithStatsHandler(ear{}),
 		grpc.WithUnaryInterceptor(c.unary),

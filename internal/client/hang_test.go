@@ -109,6 +109,39 @@ func TestACallThatIsAtWorkIsNotMadeAgain(t *testing.T) {
 	}
 }
 
+func TestAskingWhetherAReplicaIsWellLeavesNoSpan(t *testing.T) {
+	tel, err := telemetry.Start(t.Context(), telemetry.DefaultConfig(), "client")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tel.Shutdown(context.Background()) })
+	cfg := client.DefaultConfig(bare(t, func(ctx context.Context) error {
+		_ = grpc.SendHeader(ctx, nil)
+		time.Sleep(8 * impatient)
+		return nil
+	}))
+	cfg.Patience = impatient
+	conn, err := client.Dial(cfg, tel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	sink := telemetry.NewSpanSink()
+	ctx, span := tel.Tracer().Start(telemetry.WithSpanSink(t.Context(), sink), "question")
+	_, err = reflectorv1.NewReflectorServiceClient(conn).Reflect(ctx, why)
+	span.End()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, s := range sink.Spans() {
+		names = append(names, s.GetName())
+	}
+	if len(names) != 2 {
+		t.Errorf("got spans %q, want the question's and the call's", names)
+	}
+}
+
 func TestACallWaitsWhereThereIsNoOtherReplica(t *testing.T) {
 	var calls atomic.Int64
 	c := pair(t, impatient, func(context.Context) error {
