@@ -6,9 +6,11 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -23,12 +25,13 @@ const (
 
 // TestItGoesOnForLong asks a mesh for SOAK (10 minutes), or until QUESTIONS were
 // asked, and looks after each window, when nothing is under way, at what must
-// not grow.
+// not grow. One that is interrupted judges the windows that it had.
 func TestItGoesOnForLong(t *testing.T) {
 	length, count := soakLength(t)
 	s := newSoak(t, expected(length, count))
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	defer context.AfterFunc(ctx, s.tally.changed.Broadcast)()
 	var group sync.WaitGroup
 	for i := range soakers {
 		group.Go(func() { s.soak(ctx, uint64(i)) })
@@ -39,7 +42,10 @@ func TestItGoesOnForLong(t *testing.T) {
 		if count > 0 {
 			s.await(ctx, count*int64(i+1)/windows)
 		} else {
-			time.Sleep(time.Until(began.Add(length * time.Duration(i+1) / windows)))
+			sleepUntil(ctx, began.Add(length*time.Duration(i+1)/windows))
+		}
+		if ctx.Err() != nil {
+			break
 		}
 		// Nobody asks while the mesh is looked at.
 		s.gate.Lock()
@@ -58,7 +64,18 @@ func TestItGoesOnForLong(t *testing.T) {
 	}
 	stop()
 	group.Wait()
+	if len(all) < windows/8 {
+		t.Fatalf("stopped after %d windows: no growth can be seen in fewer than %d", len(all), windows/8)
+	}
 	s.report(all, time.Since(began))
+}
+
+// sleepUntil sleeps until a moment, or until the context ends.
+func sleepUntil(ctx context.Context, then time.Time) {
+	select {
+	case <-time.After(time.Until(then)):
+	case <-ctx.Done():
+	}
 }
 
 // soakLength is how long to ask, or how many questions.
