@@ -111,6 +111,8 @@ func (o outcome) promised(p plan) bool {
 		case f.harmless:
 		case p.replicas == 1:
 			return false
+		case o.calls > 0 && stageOf(f.place) == modelServer:
+			return false // what was answered with nothing of use is paid for too
 		case o.streamed && stageOf(f.place) == "orchestrator":
 			return false // what was streamed to the caller is lost with its stream
 		}
