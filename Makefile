@@ -20,10 +20,10 @@ DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
 # What protos must not break: the last published main, where git knows one.
 BASE ?= $(shell git rev-parse -q --verify refs/remotes/origin/main >/dev/null && echo refs/remotes/origin/main)
 
-.PHONY: help demo build setup test examples-test store-test neo4j-test weaviate-test lint generate rest-test openai-test misbehave-test fuzz fuzz-corpus trust race soak sim versions-test bench bench-overload bench-memory images sbom k8s-check k8s-test console console-check console-test tools clean
+.PHONY: help demo build setup test examples-test store-test neo4j-test weaviate-test lint generate rest-test openai-test misbehave-test fuzz fuzz-corpus trust race nightly soak soak-slice replicas sim versions-test bench bench-overload bench-memory images sbom reproducible k8s-check k8s-test console console-check console-test tools clean
 
 help: ## List the targets.
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: build ## Set everything up and answer two questions on Wikidata facts.
 	bin/triplemesh setup $(DEMO_SETUP)
@@ -142,6 +142,8 @@ sim: ## Simulate SEEDS (1000) meshes of each kind of fault, and print what came 
 
 soak: ## Ask a mesh QUESTIONS (2000000), or for SOAK (such as 10m), and look whether it holds more and more.
 	$(if $(SOAK),SOAK=$(SOAK),QUESTIONS=$(or $(QUESTIONS),2000000)) go test -count=1 -timeout 24h -tags soak -run TestItGoesOnForLong -v ./tests
+
+nightly: race trust sim replicas misbehave-test soak-slice versions-test reproducible bench-overload bench-memory fuzz ## Run all that shows docs/reliability.md to be true and needs no cluster (hours).
 
 soak-slice: ## Ten minutes of the soak, for every night.
 	$(MAKE) soak SOAK=10m
