@@ -106,7 +106,7 @@ func (s *Store) commit(ctx context.Context, kg string, f *folder, m manifest) (m
 	if m.Base != nil && !slices.Contains(numbers, m.Base.Number) {
 		return manifest{}, fmt.Errorf("its base %d was dropped meanwhile: %w", m.Base.Number, store.ErrNotFound)
 	}
-	m.Format, m.KG, m.Number, m.Created = formatVersion, kg, 1, s.now().UTC()
+	m.KG, m.Number, m.Created = kg, 1, s.now().UTC()
 	if len(numbers) > 0 {
 		m.Number = numbers[0] + 1
 	}

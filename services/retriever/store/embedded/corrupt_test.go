@@ -181,8 +181,8 @@ func TestAFileCutOffWhileItIsReadIsAnError(t *testing.T) {
 
 func TestASnapshotOfAnotherFormatIsRefused(t *testing.T) {
 	for format, want := range map[int]string{
-		formatVersion + 1: "its format is 3, this program reads 2; use a newer triplemesh",
-		formatVersion - 1: "its format is 1, this program reads 2; load the files again",
+		formatRepeats + 1: "its format is 4, this program reads 2 and 3; use a newer triplemesh",
+		formatVersion - 1: "its format is 1, this program reads 2 and 3; load the files again",
 	} {
 		s := newStore(t)
 		storetest.Build(t, s, "world", storetest.World())

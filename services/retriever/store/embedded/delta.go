@@ -84,7 +84,7 @@ func (d *delta) held(f store.Fact, always bool) []store.TripleID {
 	if !ok {
 		return nil
 	}
-	found := d.base.lookup(nil, store.Triple{Subject: store.EntityID(subject), Relation: store.RelationID(relation), Object: store.EntityID(object)})
+	found := d.base.lookup(nil, store.Triple{Subject: subject, Relation: store.RelationID(relation), Object: object})
 	return slices.DeleteFunc(found, func(id store.TripleID) bool { return !always && d.base.Validity(id) != f.Validity })
 }
 
@@ -99,7 +99,7 @@ func (d *delta) number() {
 				continue
 			}
 			if id, ok := d.base.entityNumber(e.Name); ok {
-				d.entityIDs[e.Name] = store.EntityID(id)
+				d.entityIDs[e.Name] = id
 			} else if _, ok := kinds[e.Name]; !ok {
 				kinds[e.Name] = e.Kind
 			}
@@ -161,11 +161,9 @@ func (d *delta) alias(ctx context.Context) error {
 	for _, a := range d.given.Aliases {
 		id, ok := d.entityIDs[a.Entity]
 		if !ok {
-			var number int
-			if number, ok = d.base.entityNumber(a.Entity); !ok || !d.base.visible(store.EntityID(number)) {
+			if id, ok = d.base.entityNumber(a.Entity); !ok {
 				continue
 			}
-			id = store.EntityID(number)
 		}
 		alias := store.Alias{Entity: id, Name: a.Name}
 		if known[alias] {

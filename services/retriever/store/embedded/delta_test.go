@@ -158,3 +158,54 @@ func TestAFailingDiskChangesNothing(t *testing.T) {
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// TestAnEntityThatWasGoneComesAgainAsAnother takes away all that names an
+// entity and adds it again: what shows is what a compaction in between would
+// have made of it.
+func TestAnEntityThatWasGoneComesAgainAsAnother(t *testing.T) {
+	founded := func(kind store.Kind) []store.Fact {
+		return []store.Fact{{Subject: store.Named{Name: "Rome"}, Relation: "founded in", Object: store.Named{Name: "753", Kind: kind}}}
+	}
+	var shown []string
+	for _, compact := range []bool{false, true} {
+		s := newStore(t)
+		storetest.Build(t, s, "world", append(storetest.World(), founded(store.Number)...), [2]string{"753", "DCCLIII"})
+		for i, d := range []store.Delta{storetest.Delta(founded(store.Number), nil), storetest.Delta(nil, founded(store.Entity)), storetest.Delta(founded(store.Entity), nil), storetest.Delta(nil, founded(store.Date))} {
+			changed, err := s.WriteDelta(t.Context(), "world", d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := len(storetest.World()) + i%2; changed.Triples != want {
+				t.Errorf("delta %d leaves %d triples, want %d", i, changed.Triples, want)
+			}
+			if compact {
+				changed.Info, err = s.Compact(t.Context(), "world", changed.Number)
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := s.Activate(t.Context(), "world", changed.Number); err != nil {
+				t.Fatal(err)
+			}
+		}
+		opened := storetest.Open(t, s, "world", 0)
+		id, ok, err := opened.Entity(t.Context(), "753")
+		if err != nil || !ok || opened.Kind(id) != store.Date {
+			t.Errorf("compacted %v: entity %d, %v, %v", compact, id, ok, err)
+		}
+		if found, err := opened.Match(t.Context(), "dccliii"); err != nil || len(found) > 0 {
+			t.Errorf("compacted %v: an alias of what was gone leads to %v, %v", compact, found, err)
+		}
+		if _, _, err := s.Verify(t.Context(), "world", 0); err != nil {
+			t.Error(err)
+		}
+		shown = append(shown, readWhole(t, s))
+		want := map[bool]int{false: formatRepeats, true: formatVersion}[compact]
+		if m, _, err := readManifest(s.snapshotDir("world", opened.Info().Number)); err != nil || m.Format != want {
+			t.Errorf("compacted %v: format %d, %v, want %d", compact, m.Format, err, want)
+		}
+	}
+	if shown[0] != shown[1] {
+		t.Errorf("with deltas on one another it shows\n%s, compacted\n%s", shown[0], shown[1])
+	}
+}

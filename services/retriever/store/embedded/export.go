@@ -32,7 +32,7 @@ func (s *Store) Export(ctx context.Context, kg string, number uint64, to io.Writ
 		if err != nil {
 			return err
 		}
-		m.Format, m.KG, m.Number, m.Created = formatVersion, kg, snap.info.Number, snap.info.Created
+		m.KG, m.Number, m.Created = kg, snap.info.Number, snap.info.Created
 		if _, err := f.seal(m); err != nil {
 			return err
 		}

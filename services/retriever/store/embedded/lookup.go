@@ -1,13 +1,19 @@
 package embedded
 
-import "github.com/triplemesh/triplemesh/services/retriever/store"
+import (
+	"slices"
 
-// entityNumber finds an entity by name, also one that no triple names any
-// more.
-func (s *snapshot) entityNumber(name string) (int, bool) {
-	for _, l := range s.layers {
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// entityNumber finds an entity by name. One that no triple names any more is
+// gone: where its name comes again in a delta it gets another number, and the
+// last number is what counts.
+func (s *snapshot) entityNumber(name string) (store.EntityID, bool) {
+	for _, l := range slices.Backward(s.layers) {
 		if i, ok := l.entities.find(name); ok {
-			return l.first.FirstEntity + i, true
+			id := store.EntityID(l.first.FirstEntity + i)
+			return id, s.visible(id)
 		}
 	}
 	return 0, false

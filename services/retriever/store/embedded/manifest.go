@@ -14,8 +14,14 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// formatVersion is raised by every change of the files' layout.
-const formatVersion = 2
+const (
+	// formatVersion is raised by every change of the files' layout.
+	formatVersion = 2
+	// formatRepeats is that of a delta which names again an entity whose triples
+	// deltas below it had taken away. Programs that know only formatVersion would
+	// find the entity that is gone.
+	formatRepeats = 3
+)
 
 const (
 	manifestName = "manifest.json"
@@ -145,10 +151,10 @@ func parseManifest(data []byte) (manifest, error) {
 	if err := json.Unmarshal(data, &version); err != nil {
 		return manifest{}, fmt.Errorf("read %s: %w: %w", manifestName, store.ErrCorrupt, err)
 	}
-	if v := version.Format; v > formatVersion {
-		return manifest{}, fmt.Errorf("its format is %d, this program reads %d; use a newer triplemesh: %w", v, formatVersion, store.ErrFormat)
+	if v := version.Format; v > formatRepeats {
+		return manifest{}, fmt.Errorf("its format is %d, this program reads %d and %d; use a newer triplemesh: %w", v, formatVersion, formatRepeats, store.ErrFormat)
 	} else if v < formatVersion {
-		return manifest{}, fmt.Errorf("its format is %d, this program reads %d; load the files again: %w", v, formatVersion, store.ErrFormat)
+		return manifest{}, fmt.Errorf("its format is %d, this program reads %d and %d; load the files again: %w", v, formatVersion, formatRepeats, store.ErrFormat)
 	}
 	var m manifest
 	if err := json.Unmarshal(data, &m); err != nil {

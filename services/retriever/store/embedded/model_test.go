@@ -69,7 +69,7 @@ type shown struct {
 	base    uint64
 	depth   int // of deltas
 	facts   map[store.Fact]bool
-	aliases map[[2]string]bool // entity, alias; also of entities that have no fact now
+	aliases map[[2]string]bool // entity, alias
 }
 
 func whole(facts []store.Fact, aliases [][2]string) *shown {
@@ -80,16 +80,18 @@ func whole(facts []store.Fact, aliases [][2]string) *shown {
 	for _, a := range aliases {
 		s.aliases[a] = true
 	}
-	return s.compacted()
+	return s.settled()
 }
 
-// compacted is s without the aliases that lead nowhere.
-func (s *shown) compacted() *shown {
+// settled is s without the aliases of entities that no fact names.
+func (s *shown) settled() *shown {
 	names := s.names()
-	aliases := maps.Clone(s.aliases)
-	maps.DeleteFunc(aliases, func(a [2]string, _ bool) bool { return !names[a[0]] })
-	return &shown{facts: s.facts, aliases: aliases}
+	maps.DeleteFunc(s.aliases, func(a [2]string, _ bool) bool { return !names[a[0]] })
+	return s
 }
+
+// compacted shows the same and is based on nothing.
+func (s *shown) compacted() *shown { return &shown{facts: s.facts, aliases: s.aliases} }
 
 // change is what a delta makes of s, and whether it differs at all.
 func (s *shown) change(removed, added []store.Fact, aliases [][2]string) (after *shown, changes bool) {
@@ -100,8 +102,15 @@ func (s *shown) change(removed, added []store.Fact, aliases [][2]string) (after 
 			return sameNames && (r.Validity == store.Validity{} || r.Validity == f.Validity)
 		})
 	}
-	mentioned := s.names()
+	mentioned, kinds := s.names(), s.kinds()
 	for _, f := range added {
+		// The kind is that of the first mention.
+		for _, e := range []*store.Named{&f.Subject, &f.Object} {
+			if _, ok := kinds[e.Name]; !ok {
+				kinds[e.Name] = e.Kind
+			}
+			e.Kind = kinds[e.Name]
+		}
 		after.facts[f] = true
 		mentioned[f.Subject.Name], mentioned[f.Object.Name] = true, true
 	}
@@ -111,7 +120,16 @@ func (s *shown) change(removed, added []store.Fact, aliases [][2]string) (after 
 			changes = true
 		}
 	}
-	return after, changes || !maps.Equal(s.facts, after.facts)
+	return after.settled(), changes || !maps.Equal(s.facts, after.facts)
+}
+
+// kinds are those of the entities that a fact names.
+func (s *shown) kinds() map[string]store.Kind {
+	kinds := map[string]store.Kind{}
+	for f := range s.facts {
+		kinds[f.Subject.Name], kinds[f.Object.Name] = f.Subject.Kind, f.Object.Kind
+	}
+	return kinds
 }
 
 // sorted are the facts in an order that does not change.
@@ -218,9 +236,16 @@ var (
 	keys      = []string{"paris", "sao paulo", "tokyo", "city of light", "x", "1984"}
 )
 
-// drawFacts draws facts, some of them known ones.
+// drawFacts draws facts, some of them known ones. All names are of the kind
+// that they look like, or all are entities.
 func drawFacts(r *rapid.T, least int, known ...store.Fact) []store.Fact {
-	named := func(name string) store.Named { return store.Named{Name: name, Kind: store.KindOf(name)} }
+	plain := rapid.Bool().Draw(r, "all are entities")
+	named := func(name string) store.Named {
+		if plain {
+			return store.Named{Name: name}
+		}
+		return store.Named{Name: name, Kind: store.KindOf(name)}
+	}
 	return rapid.SliceOfN(rapid.Custom(func(r *rapid.T) store.Fact {
 		if len(known) > 0 && rapid.Bool().Draw(r, "known") {
 			return rapid.SampledFrom(known).Draw(r, "fact")

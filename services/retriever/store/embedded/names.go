@@ -34,13 +34,7 @@ func (s *snapshot) RelationTriples(id store.RelationID) int {
 // Entity implements store.Names.
 func (s *snapshot) Entity(_ context.Context, name string) (id store.EntityID, ok bool, err error) {
 	err = store.Guard(func() error {
-		for _, l := range s.layers {
-			if i, found := l.entities.find(name); found {
-				id = store.EntityID(l.first.FirstEntity + i)
-				ok = s.visible(id)
-				return nil
-			}
-		}
+		id, ok = s.entityNumber(name)
 		return nil
 	})
 	return id, ok, s.wrap("read", err)

@@ -40,7 +40,7 @@ func buildWhole(ctx context.Context, f *folder, c store.Content) (m manifest, er
 		return m, err
 	}
 	return manifest{
-		Encoder: c.Encoder, Dims: c.Dims, TripleVectors: c.TripleVectors != nil,
+		Format: formatVersion, Encoder: c.Encoder, Dims: c.Dims, TripleVectors: c.TripleVectors != nil,
 		Triples: c.TripleCount, Entities: c.EntityCount, Relations: len(c.Relations), Own: b.own,
 	}, nil
 }

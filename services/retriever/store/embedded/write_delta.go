@@ -80,7 +80,7 @@ func buildDelta(ctx context.Context, f *folder, d *delta) (m manifest, err error
 		return m, err
 	}
 	return manifest{
-		Encoder: before.Encoder, Dims: before.Dims, TripleVectors: before.TripleVectors,
+		Format: d.format(), Encoder: before.Encoder, Dims: before.Dims, TripleVectors: before.TripleVectors,
 		Triples:   before.Triples - len(d.removed) + len(d.added),
 		Entities:  before.Entities + d.appeared(subjects, objects),
 		Relations: len(b.relationCounts), Base: &d.first, Own: b.own,
@@ -129,6 +129,19 @@ func (d *delta) content(ctx context.Context) (c store.Content, err error) {
 		}
 	}
 	return c, nil
+}
+
+// format is that of the files: an entity that was gone and comes again has two
+// numbers.
+func (d *delta) format() int {
+	for _, e := range d.entities {
+		for _, l := range d.base.layers {
+			if _, again := l.entities.find(e.Name); again {
+				return formatRepeats
+			}
+		}
+	}
+	return formatVersion
 }
 
 func (d *delta) row(e store.EntityID) store.EntityID {
