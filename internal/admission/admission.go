@@ -33,18 +33,15 @@ type Gate struct {
 	running int
 	// fullAt is when the last place was last taken.
 	fullAt time.Time
-	// waitsSince is since when somebody waits nearly all the time, and waited when
-	// somebody last did.
-	waitsSince, waited time.Time
 }
 
 const (
 	// allOfIt is what share of its time a request has used that ran out of it.
 	allOfIt = 0.95
-	// steadyShare of MaxWait is how long requests wait once somebody always has for
-	// so long as MaxWait: a queue is for bursts. One that is always there makes all
-	// who come later late, and is still there when the burst is over. CoDel does the
-	// same to packets (RFC 8289).
+	// steadyShare of MaxWait is how long a tenant's requests wait once one of them
+	// always has for so long as MaxWait: a queue is for bursts. One that is always
+	// there makes all who come later late, and is still there when the burst is over.
+	// FQ-CoDel does the same to packets, by flows (RFC 8290).
 	steadyShare = 1.0 / 20
 	// steadyPlaces is how many places may come free in that time at least: where
 	// they come slowly, some must wait all the same, so that none is empty.
@@ -103,7 +100,7 @@ func (g *Gate) knock(id tenant.ID, patience time.Duration) (*waiter, *Refused) {
 	// Whoever has less than an equal share comes next, whatever the queue: it is
 	// others who fill it, and guesses by its pace are about them.
 	if !g.queue.withinShare(id, g.limit.now()) {
-		patience = min(patience, g.mostPatience())
+		patience = min(patience, g.mostPatience(id))
 		if ahead := g.pace.until(g.queue.ahead(id)); ahead > patience {
 			return nil, g.refused(TooLate)
 		}
@@ -116,25 +113,20 @@ func (g *Gate) knock(id tenant.ID, patience time.Duration) (*waiter, *Refused) {
 		}
 		displaced.turn <- g.refused(Displaced)
 	}
-	now := time.Now()
-	if g.queue.len() == 0 && now.Sub(g.waited) > g.steadyPatience() {
-		g.waitsSince = now
-	}
-	g.waited = now
-	return g.queue.add(id, patience), nil
+	return g.queue.add(id, patience, g.steadyPatience()), nil
 }
 
-// mostPatience is how long any request may wait, as long as others have waited
-// before it. g.mu is held.
-func (g *Gate) mostPatience() time.Duration {
-	quiet := g.queue.len() == 0 && time.Since(g.waited) > g.steadyPatience()
-	if quiet || time.Since(g.waitsSince) < g.cfg.MaxWait {
+// mostPatience is how long a request of a tenant may wait, as long as others of
+// it have waited before. g.mu is held.
+func (g *Gate) mostPatience(id tenant.ID) time.Duration {
+	steady := g.steadyPatience()
+	if g.queue.waitsFor(id, steady) < g.cfg.MaxWait {
 		return g.cfg.MaxWait
 	}
-	return g.steadyPatience()
+	return steady
 }
 
-// steadyPatience is how long requests wait in a queue that is always there, and
+// steadyPatience is how long requests wait in a line that is always there, and
 // how long it must be gone to be a new one. g.mu is held.
 func (g *Gate) steadyPatience() time.Duration {
 	return max(time.Duration(steadyShare*float64(g.cfg.MaxWait)), g.pace.until(steadyPlaces))
@@ -201,7 +193,6 @@ func (g *Gate) end(id tenant.ID) {
 		if w == nil {
 			return
 		}
-		g.waited = time.Now()
 		g.begin(w.tenant)
 		w.turn <- nil
 	}

@@ -25,6 +25,9 @@ type line struct {
 	waiting []*waiter
 	// served is when one of them was last begun, by the queue's count.
 	served uint64
+	// waitsSince is since when one waits nearly all the time, and waited when one
+	// last did.
+	waitsSince, waited time.Time
 }
 
 // queue holds the requests that wait. The next is the oldest of the tenant with
@@ -84,11 +87,31 @@ func (q *queue) end(id tenant.ID) {
 	q.tidy(id)
 }
 
-// add puts a request of the tenant at the end of its line.
-func (q *queue) add(id tenant.ID, patience time.Duration) *waiter {
+// waitsFor is how long requests of the tenant have been waiting nearly all the
+// time: with no gap of more than that.
+func (q *queue) waitsFor(id tenant.ID, gap time.Duration) time.Duration {
+	if l := q.lines[id]; l != nil && !l.new(gap) {
+		return time.Since(l.waitsSince)
+	}
+	return 0
+}
+
+// new tells whether none has waited for longer than a gap.
+func (l *line) new(gap time.Duration) bool {
+	return len(l.waiting) == 0 && time.Since(l.waited) > gap
+}
+
+// add puts a request of the tenant at the end of its line, which is a new one
+// where none has waited for longer than a gap.
+func (q *queue) add(id tenant.ID, patience, gap time.Duration) *waiter {
 	q.came++
 	w := &waiter{tenant: id, patience: patience, came: q.came, turn: make(chan *Refused, 1)}
 	l := q.line(id)
+	now := time.Now()
+	if l.new(gap) {
+		l.waitsSince = now
+	}
+	l.waited = now
 	l.waiting = append(l.waiting, w)
 	q.size++
 	return w
@@ -122,6 +145,7 @@ func (q *queue) next() *waiter {
 		return nil
 	}
 	w := least.waiting[0]
+	least.waited = time.Now()
 	least.waiting = slices.Delete(least.waiting, 0, 1)
 	q.size--
 	return w
