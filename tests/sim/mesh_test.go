@@ -23,6 +23,7 @@ type mesh struct {
 	net      *simnet.Network
 	replicas int
 	narrow   bool // the orchestrators take few questions at once
+	several  bool // more than one fault befalls it
 	// link is what links are like that nothing is done to.
 	link   simnet.Link
 	graphs *catalogue
@@ -44,7 +45,7 @@ type mesh struct {
 // newMesh starts one. Close ends it.
 func newMesh(tb testing.TB, p plan) (*mesh, error) {
 	m := &mesh{
-		net: simnet.New(p.seed), replicas: p.replicas, narrow: p.kind.narrow, link: p.link, graphs: shared.catalogue(),
+		net: simnet.New(p.seed), replicas: p.replicas, narrow: p.kind.narrow, several: len(p.faults) > 1, link: p.link, graphs: shared.catalogue(),
 		models: map[string]*model{}, processes: map[string]*process{},
 	}
 	m.net.SetAll(p.link)

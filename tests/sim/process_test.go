@@ -40,10 +40,18 @@ func (p *process) start() {
 	p.alive, p.host, p.cancel, p.done = true, p.net.Boot(p.name), cancel, done
 	go func() {
 		defer close(done)
-		if err := p.run(ctx, p); err != nil && ctx.Err() == nil {
+		if err := p.run(ctx, p); err != nil && p.lives(done) {
 			p.ended(p.name, err)
 		}
 	}()
+}
+
+// lives tells whether the process that closes done in the end was neither killed
+// nor stopped.
+func (p *process) lives(done chan struct{}) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.alive && p.done == done
 }
 
 // machine is the host that the process runs on.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"buf.build/go/protovalidate"
 
@@ -125,7 +126,7 @@ func TestSimulation(t *testing.T) {
 				from, to = *seed, *seed+1
 			}
 			for s := from; s < to; s++ {
-				r := simulate(t, newPlan(k, s))
+				r := watched(t, newPlan(k, s))
 				of.add(r)
 				if len(r.wrong) > 0 {
 					r.report(t)
@@ -135,8 +136,22 @@ func TestSimulation(t *testing.T) {
 				}
 			}
 			rows[i] = of
+			t.Logf("%d seeds, %d failed, %d questions lost", of.seeds, of.failed, of.lost)
 		})
 	}
+}
+
+// stuck is for how long a seed, which takes some hundredths of a second, may make
+// no end: a false clock stands still where something is always to be done.
+const stuck = 5 * time.Minute
+
+// watched simulates, and tells which seed it is that makes no end.
+func watched(t *testing.T, p plan) result {
+	watch := time.AfterFunc(stuck, func() {
+		panic(fmt.Sprintf("TestSimulation/%s, seed %d: its clock stands still, and something is always to be done", p.kind.name, p.seed))
+	})
+	defer watch.Stop()
+	return simulate(t, p)
 }
 
 // report says what is wrong, and how to see it again.

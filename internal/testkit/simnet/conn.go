@@ -105,7 +105,11 @@ func (c *Conn) Write(p []byte) (int, error) {
 			}
 			continue
 		}
-		out.wait(&out.writable, sooner(out.writeBy, c.in.resetAt))
+		wake := out.writeBy
+		if !passed(c.in.resetAt, now) { // else it is heard when the host goes on, or the link is no longer dark
+			wake = sooner(wake, c.in.resetAt)
+		}
+		out.wait(&out.writable, wake)
 	}
 }
 

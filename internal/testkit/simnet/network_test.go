@@ -66,6 +66,46 @@ func TestTheDarkHoldsWhatIsSentAndNothingElse(t *testing.T) {
 	})
 }
 
+// A reset that is held in the dark is heard of later; until then whoever writes
+// waits, and time goes on.
+func TestAResetInTheDarkIsHeardOfLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := simnet.New(1)
+		defer n.Close()
+		from, to := n.Boot("a"), n.Boot("b")
+		l, err := to.Listen()
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := from.Dial(t.Context(), "b:80")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Accept(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() {
+			_, err := a.Write(make([]byte, 1<<20)) // more than anybody takes
+			ended <- err
+		}()
+		synctest.Wait()
+		n.Set("b", "a", simnet.Link{Latency: time.Second})
+		to.Kill()
+		n.Set("b", "a", simnet.Link{Dark: true})
+		time.Sleep(10 * time.Second)
+		select {
+		case err := <-ended:
+			t.Errorf("it heard of the reset in the dark: %v", err)
+		default:
+		}
+		n.Set("b", "a", simnet.Link{})
+		if err := <-ended; !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, syscall.EPIPE) {
+			t.Errorf("got %v, want that nobody is there", err)
+		}
+	})
+}
+
 func TestAProcessThatHangsReadsLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := simnet.New(1)
