@@ -62,7 +62,7 @@ func (s *Service) check(ctx context.Context, req *orchestratorv1.CheckRequest, t
 	}
 	q := question.New(ask, run, s.tel.Tracer(), nil).Within(turn.purse)
 	findings, err := s.checker.Check(ctx, q, req.GetText(), req.GetGrounding(), tell)
-	if err != nil && !question.Survivable(err) || err != nil && len(findings) == 0 && !question.OutOfBudget(err) {
+	if err != nil && !question.Survivable(ctx, err) || err != nil && len(findings) == 0 && !question.OutOfBudget(err) {
 		return nil, err
 	}
 	if gone := ctx.Err(); gone != nil {

@@ -76,7 +76,7 @@ func (m Auto) choose(ctx context.Context, q *question.Question, g *orchestratorv
 		} else {
 			best, err := m.best(ctx, q)
 			switch {
-			case err != nil && !question.Survivable(err):
+			case err != nil && !question.Survivable(ctx, err):
 				return nil, err
 			case err != nil:
 				reason = "relation paths could not be looked at: " + question.Why(err)

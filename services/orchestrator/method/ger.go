@@ -103,7 +103,7 @@ func (m Ger) through(ctx context.Context, q *question.Question, g *orchestratorv
 	variant := gerVariants.of(q)
 	for _, step := range []gerStep{Ger.candidates, variant.evaluate, variant.decide} {
 		if err := step(m, ctx, q, g); err != nil {
-			return m.settle(q, g, err)
+			return m.settle(ctx, q, g, err)
 		}
 	}
 	return nil

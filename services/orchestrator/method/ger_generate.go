@@ -65,7 +65,7 @@ func (m Ger) propose(ctx context.Context, q *question.Question, topics []string,
 			return resp.GetPaths(), nil
 		}
 	}
-	if !question.Survivable(err) {
+	if !question.Survivable(ctx, err) {
 		return nil, err
 	}
 	spent.warn(llm.WarnUnavailable, "the model proposed no relation paths, so the question alone ranks them: "+question.Why(err))
@@ -100,7 +100,7 @@ func (m Ger) existing(ctx context.Context, q *question.Question, topics []string
 			return chosen.GetPaths(), nil
 		}
 	}
-	if !question.Survivable(err) {
+	if !question.Survivable(ctx, err) {
 		return nil, err
 	}
 	spent.warn(llm.WarnUnavailable, "the model chose no relation paths, so the best ranked ones were followed: "+question.Why(err))

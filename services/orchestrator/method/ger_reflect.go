@@ -100,9 +100,9 @@ func (m Ger) conclude(q *question.Question, g *orchestratorv1.GerGraphs, names [
 }
 
 // settle answers with what there is when a late stage failed.
-func (m Ger) settle(q *question.Question, g *orchestratorv1.GerGraphs, err error) error {
+func (m Ger) settle(ctx context.Context, q *question.Question, g *orchestratorv1.GerGraphs, err error) error {
 	names := best(g)
-	if len(names) == 0 || !question.Survivable(err) {
+	if len(names) == 0 || !question.Survivable(ctx, err) {
 		return err
 	}
 	partial(q, onPaths(names, g.GetReasoningPaths()), err)

@@ -80,7 +80,7 @@ func (m PGAKV) through(ctx context.Context, q *question.Question, g *orchestrato
 			continue
 		}
 		if err := s.do(ctx, q, g); err != nil {
-			return settleOn(q, nearest(g.GetGroundGraph()), err)
+			return settleOn(ctx, q, nearest(g.GetGroundGraph()), err)
 		}
 	}
 	return nil

@@ -45,7 +45,7 @@ func (m RAG) Answer(ctx context.Context, q *question.Question) error {
 		return m.fromMemory(ctx, q)
 	}
 	if err := m.answer(ctx, q, g); err != nil {
-		return settleOn(q, g.GetHits()[0].GetTriple(), err)
+		return settleOn(ctx, q, g.GetHits()[0].GetTriple(), err)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func (s Stages) Rewrite(ctx context.Context, q *question.Question) error {
 		}
 		return resp, nil
 	})
-	if question.Survivable(err) {
+	if question.Survivable(ctx, err) {
 		return nil
 	}
 	return err

@@ -46,7 +46,7 @@ func (m RoG) Answer(ctx context.Context, q *question.Question) error {
 		return err
 	}
 	if err := m.fromPaths(ctx, q, g.GetReasoningPaths()); err != nil {
-		return settleOnEnds(q, g.GetReasoningPaths(), err)
+		return settleOnEnds(ctx, q, g.GetReasoningPaths(), err)
 	}
 	return nil
 }

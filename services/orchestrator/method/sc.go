@@ -42,7 +42,7 @@ func (m SC) Answer(ctx context.Context, q *question.Question) error {
 	return q.Stage(ctx, orchestratorv1.Stage_STAGE_SAMPLE, func(ctx context.Context) (question.Spent, error) {
 		spent := newSpending(q)
 		samples, err := m.sample(ctx, q, spent)
-		if len(samples) == 0 || err != nil && !question.Survivable(err) {
+		if len(samples) == 0 || err != nil && !question.Survivable(ctx, err) {
 			return nil, err
 		}
 		var ballots [][]string
@@ -85,7 +85,7 @@ func (m SC) sample(ctx context.Context, q *question.Question, spent *spending) (
 		switch {
 		case s != nil:
 			samples = append(samples, s)
-		case why == nil || !question.Survivable(failed[i]):
+		case why == nil || !question.Survivable(ctx, failed[i]):
 			why = failed[i]
 		}
 	}

@@ -1,6 +1,8 @@
 package method
 
 import (
+	"context"
+
 	"github.com/triplemesh/triplemesh/internal/verbalise"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -9,8 +11,8 @@ import (
 
 // settleOn answers with the triple nearest to the question when a late stage
 // failed; nil where there is none.
-func settleOn(q *question.Question, best *graphv1.Triple, err error) error {
-	if best == nil || !question.Survivable(err) {
+func settleOn(ctx context.Context, q *question.Question, best *graphv1.Triple, err error) error {
+	if best == nil || !question.Survivable(ctx, err) {
 		return err
 	}
 	partial(q, []*orchestratorv1.Answer{{Answer: best.GetObject(), Evidence: []*graphv1.Triple{best}}}, err)
@@ -19,9 +21,9 @@ func settleOn(q *question.Question, best *graphv1.Triple, err error) error {
 
 // settleOnEnds answers with the ends of the best relation path when a late
 // stage failed.
-func settleOnEnds(q *question.Question, paths []*graphv1.ReasoningPath, err error) error {
+func settleOnEnds(ctx context.Context, q *question.Question, paths []*graphv1.ReasoningPath, err error) error {
 	groups := verbalise.Group(paths)
-	if len(groups) == 0 || !question.Survivable(err) {
+	if len(groups) == 0 || !question.Survivable(ctx, err) {
 		return err
 	}
 	partial(q, onPaths(groups[0].Ends, paths), err)

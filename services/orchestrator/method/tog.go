@@ -69,7 +69,7 @@ func (m ToG) Answer(ctx context.Context, q *question.Question) error {
 		case err != nil && !errors.Is(err, question.ErrUntil): // which ends the last hop, not the first
 			return err
 		case h.cut != nil:
-			return settleOnEnds(q, g.GetReasoningPaths(), h.cut)
+			return settleOnEnds(ctx, q, g.GetReasoningPaths(), h.cut)
 		case h.sufficient, len(h.kept) == 0: // seen enough, or nothing more to see
 			return m.conclude(ctx, q, g, m.fromPaths)
 		}
@@ -97,7 +97,7 @@ func (m ToG) explore(ctx context.Context, q *question.Question, g *orchestratorv
 		depth := &orchestratorv1.TogDepth{}
 		h, err = m.grow(ctx, q, g, depth, beam, width, spent)
 		q.Update(func(*orchestratorv1.Run) { g.Depths = append(g.Depths, depth) })
-		if question.Survivable(err) {
+		if question.Survivable(ctx, err) {
 			spent.lacked("this hop", err)
 			h.cut, err = err, nil
 		}
@@ -161,7 +161,7 @@ func (m ToG) conclude(ctx context.Context, q *question.Question, g *orchestrator
 		return question.ErrUntil
 	}
 	if err := answer(ctx, q, g.GetReasoningPaths()); err != nil {
-		return settleOnEnds(q, g.GetReasoningPaths(), err)
+		return settleOnEnds(ctx, q, g.GetReasoningPaths(), err)
 	}
 	return nil
 }

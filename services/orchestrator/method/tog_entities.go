@@ -99,7 +99,7 @@ func (m ToG) pruneEntities(ctx context.Context, q *question.Question, branches [
 			p.Score = b.score / float32(len(b.ends))
 		}
 		ranked, err := m.rank(ctx, q, verbalise.Walk(b.from)+" -> "+b.words, names, width, spent)
-		if question.Survivable(err) {
+		if question.Survivable(ctx, err) {
 			spent.lacked("the pruning of entities", err)
 			kept[i] = b.ends[:min(len(b.ends), width)]
 			return nil

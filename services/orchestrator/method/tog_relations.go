@@ -53,7 +53,7 @@ func (m ToG) exploreRelations(ctx context.Context, q *question.Question, beam []
 		if found[i], err = m.searchRelations(ctx, q, fronts[i], spent); err == nil {
 			found[i], err = m.pruneRelations(ctx, q, found[i], width, spent)
 		}
-		if question.Survivable(err) {
+		if question.Survivable(ctx, err) {
 			failures[i], err = err, nil
 			spent.lacked("the exploration of "+verbalise.End(fronts[i]), failures[i])
 		}

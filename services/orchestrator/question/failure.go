@@ -27,10 +27,11 @@ func OutOfBudget(err error) bool {
 // Survivable tells whether a method may answer with what it has after this
 // error: a budget or the time ran out, or a stage or its model is down. What
 // is wrong with the question itself is not survivable, nor that the caller
-// went away.
-func Survivable(err error) bool {
+// went away: ctx is theirs, and tells of it also where the error that it came
+// with says something else.
+func Survivable(ctx context.Context, err error) bool {
 	switch {
-	case err == nil, errors.Is(err, ErrUntil), errors.Is(err, context.Canceled):
+	case err == nil, errors.Is(err, ErrUntil), errors.Is(err, context.Canceled), errors.Is(ctx.Err(), context.Canceled):
 		return false
 	case errors.Is(err, context.DeadlineExceeded), OutOfBudget(err):
 		return true

@@ -226,13 +226,23 @@ func TestFailures(t *testing.T) {
 		{"the stage to stop after", question.ErrUntil, false, false, question.ErrUntil.Error()},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if question.Survivable(c.err) != c.survivable || question.OutOfBudget(c.err) != c.budget || question.Why(c.err) != c.why {
-				t.Errorf("survivable %v, out of budget %v, why %q", question.Survivable(c.err), question.OutOfBudget(c.err), question.Why(c.err))
+			if question.Survivable(t.Context(), c.err) != c.survivable || question.OutOfBudget(c.err) != c.budget || question.Why(c.err) != c.why {
+				t.Errorf("survivable %v, out of budget %v, why %q", question.Survivable(t.Context(), c.err), question.OutOfBudget(c.err), question.Why(c.err))
 			}
 		})
 	}
-	if question.Survivable(nil) || question.OutOfBudget(nil) {
+	if question.Survivable(t.Context(), nil) || question.OutOfBudget(nil) {
 		t.Error("no error is a failure")
+	}
+}
+
+func TestNothingIsSurvivedForACallerThatLeft(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	for _, err := range []error{status.Error(codes.Unavailable, "down"), context.DeadlineExceeded, llm.ErrBudget} {
+		if question.Survivable(ctx, err) {
+			t.Errorf("%v is survived", err)
+		}
 	}
 }
 
