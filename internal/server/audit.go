@@ -163,14 +163,14 @@ func (a *audit) always(method string) bool {
 }
 
 func (a *audit) write(ctx context.Context, method string, acc *account, err error) {
-	st, caller, about := status.Convert(err), acc.who(), acc.on()
+	code, caller, about := status.Code(err), acc.who(), acc.on()
 	line := auditLine{
 		Time: time.Now().UTC(), Service: a.tel.Service(), Method: method,
 		Tenant: caller.Tenant.String(), Subject: caller.Subject, Via: caller.Via,
 		KG: about.kg, Snapshot: about.snapshot, Run: about.run,
-		Code: codeName(st.Code()), Reason: reasonOf(st), RequestID: telemetry.RequestID(ctx),
+		Code: codeName(code), Reason: reasonOf(err), RequestID: telemetry.RequestID(ctx),
 	}
-	if st.Code() == codes.Unauthenticated {
+	if code == codes.Unauthenticated {
 		var write bool
 		if line.LeftOut, write = a.unknownAt(line.Time); !write {
 			return

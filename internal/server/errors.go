@@ -9,6 +9,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"google.golang.org/genproto/googleapis/rpc/code"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	spb "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
@@ -25,10 +26,13 @@ const maxMessage = 4096
 // statusError is what domain errors implement to choose their status.
 type statusError interface{ GRPCStatus() *status.Status }
 
-// mappedError is what the caller sees of an error, and the error itself for
-// the log.
+// mappedError is what the caller sees of an error, a status with an ErrorInfo,
+// and the error itself for the log; nil where that is all there is to know. The
+// reason stands beside the status, as reading it there is dear, and every
+// refusal under overload is read several times.
 type mappedError struct {
 	status *status.Status
+	reason string
 	cause  error
 }
 
@@ -43,79 +47,89 @@ func mapErrors(stage string) around {
 		if err == nil {
 			return nil
 		}
-		st := toStatus(err, stage, telemetry.RequestID(ctx))
-		if st.Code() == codes.Unavailable {
+		mapped := mapError(err, stage, telemetry.RequestID(ctx))
+		if mapped.status.Code() == codes.Unavailable {
 			// What is unavailable lies behind this server, and has been tried
 			// again there. A caller that tried again too would multiply.
 			_ = grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", "-1"))
 		}
-		return &mappedError{status: st, cause: err}
+		return mapped
 	}
 }
 
-// toStatus keeps the status that a domain error or a called service chose,
+// mapError keeps the status that a domain error or a called service chose,
 // through any wrapping. What has none is INTERNAL, and its text stays here.
-func toStatus(err error, stage, requestID string) *status.Status {
+func mapError(err error, stage, requestID string) *mappedError {
+	var refused *mappedError
 	var chosen statusError
 	switch {
+	case errors.As(err, &refused):
+		return &mappedError{refused.status, refused.reason, err}
 	case errors.As(err, &chosen) && chosen.GRPCStatus().Code() != codes.OK:
-		return withInfo(chosen.GRPCStatus(), "", stage)
+		return mapped(chosen.GRPCStatus(), "", stage, err)
 	case errors.Is(err, context.Canceled):
-		return withInfo(status.New(codes.Canceled, "the caller went away"), "", stage)
+		return mapped(status.New(codes.Canceled, "the caller went away"), "", stage, err)
 	case errors.Is(err, context.DeadlineExceeded):
-		return withInfo(status.New(codes.DeadlineExceeded, "the deadline passed while the answer was being made"), "", stage)
+		return mapped(status.New(codes.DeadlineExceeded, "the deadline passed while the answer was being made"), "", stage, err)
 	}
 	reason := "INTERNAL"
 	var p *panicError
 	if errors.As(err, &p) {
 		reason = "PANIC"
 	}
-	return withInfo(status.Newf(codes.Internal,
-		"internal error in the %s; its log has the details under request_id %s", stage, requestID), reason, stage)
-}
-
-// withInfo adds an ErrorInfo where there is none. An empty reason takes the
-// code's name.
-func withInfo(st *status.Status, reason, stage string) *status.Status {
-	if reason == "" {
-		reason = codeName(st.Code())
-	}
-	proto := st.Proto()
-	proto.Message = strings.ToValidUTF8(proto.GetMessage()[:min(len(proto.GetMessage()), maxMessage)], "")
-	st = status.FromProto(proto)
-	if infoOf(st) != nil {
-		return st
-	}
-	return withDetails(st, &errdetails.ErrorInfo{
-		Domain: errorDomain, Reason: reason, Metadata: map[string]string{"stage": stage},
-	})
+	return mapped(status.Newf(codes.Internal,
+		"internal error in the %s; its log has the details under request_id %s", stage, requestID), reason, stage, err)
 }
 
 // refuse is the error of a request that an interceptor turns away.
 func refuse(c codes.Code, reason, stage string, details []protoadapt.MessageV1, format string, args ...any) error {
-	st := withInfo(status.New(c, fmt.Sprintf(format, args...)), reason, stage)
-	return withDetails(st, details...).Err()
+	return mapped(status.New(c, fmt.Sprintf(format, args...)), reason, stage, nil, details...)
 }
 
-// withDetails leaves out what cannot be encoded rather than the whole status.
-func withDetails(st *status.Status, details ...protoadapt.MessageV1) *status.Status {
-	if with, err := st.WithDetails(details...); err == nil {
-		return with
+// mapped is an error as a status that fits into a header and has an ErrorInfo,
+// which is added, with further details, where there is none. An empty reason
+// takes the code's name.
+func mapped(st *status.Status, reason, stage string, cause error, details ...protoadapt.MessageV1) *mappedError {
+	proto := st.Proto()
+	if fitting := strings.ToValidUTF8(proto.GetMessage()[:min(len(proto.GetMessage()), maxMessage)], ""); fitting != proto.GetMessage() {
+		proto.Message = fitting
+		st = status.FromProto(proto)
 	}
-	return st
+	if info := infoOf(proto); info != nil {
+		return &mappedError{st, info.GetReason(), cause}
+	}
+	if reason == "" {
+		reason = codeName(st.Code())
+	}
+	details = append(details, &errdetails.ErrorInfo{
+		Domain: errorDomain, Reason: reason, Metadata: map[string]string{"stage": stage},
+	})
+	// What cannot be encoded is left out rather than the whole status.
+	if with, err := st.WithDetails(details...); err == nil {
+		st = with
+	}
+	return &mappedError{st, reason, cause}
 }
 
-func infoOf(st *status.Status) *errdetails.ErrorInfo {
-	for _, d := range st.Details() {
-		if info, ok := d.(*errdetails.ErrorInfo); ok {
+func infoOf(st *spb.Status) *errdetails.ErrorInfo {
+	for _, detail := range st.GetDetails() {
+		info := &errdetails.ErrorInfo{}
+		if detail.MessageIs(info) && detail.UnmarshalTo(info) == nil {
 			return info
 		}
 	}
 	return nil
 }
 
-// reasonOf is the reason in a status's ErrorInfo; empty where there is none.
-func reasonOf(st *status.Status) string { return infoOf(st).GetReason() }
+// reasonOf is the reason in the ErrorInfo of a mapped error; empty where there
+// is none.
+func reasonOf(err error) string {
+	var m *mappedError
+	if errors.As(err, &m) {
+		return m.reason
+	}
+	return ""
+}
 
 // codeName is a code as the specification writes it, "INVALID_ARGUMENT".
 func codeName(c codes.Code) string { return code.Code(c).String() }

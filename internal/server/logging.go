@@ -40,7 +40,7 @@ func errorAttrs(err error) []slog.Attr {
 		return nil
 	}
 	var m *mappedError
-	if errors.As(err, &m) {
+	if errors.As(err, &m) && m.cause != nil {
 		err = m.cause
 	}
 	attrs := []slog.Attr{slog.String("error", err.Error())}

@@ -28,14 +28,14 @@ func countRPCs(tel *telemetry.Telemetry) (around, error) {
 	return func(ctx context.Context, method string, next func(context.Context) error) error {
 		rpc := methodAttributes(method)
 		if !housekeeping(method) {
-			inFlight.Add(ctx, 1, metric.WithAttributes(rpc...))
-			defer inFlight.Add(ctx, -1, metric.WithAttributes(rpc...))
+			of := metric.WithAttributes(rpc...)
+			inFlight.Add(ctx, 1, of)
+			defer inFlight.Add(ctx, -1, of)
 		}
 		err := next(ctx)
-		st := status.Convert(err)
 		attrs := append(rpc,
-			attribute.String("rpc.code", codeName(st.Code())),
-			attribute.String("rpc.reason", reasonOf(st)))
+			attribute.String("rpc.code", codeName(status.Code(err))),
+			attribute.String("rpc.reason", reasonOf(err)))
 		// Only who proved to be of a tenant counts for it: names that anybody
 		// could make up would be series without end.
 		if id := accountFrom(ctx).who().Tenant; !id.IsZero() {
