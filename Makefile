@@ -159,6 +159,7 @@ bench-overload: build ## Overload a mesh with a scripted model, by the model and
 	bin/triplemesh setup --no-model --no-model-server
 	bin/triplemesh bench load --scripted --overload --latency 500ms --capacity 4 --timeout 10s --rate 2 --find 10s --duration $(or $(HOLD),60s)
 	bin/triplemesh bench load --scripted --overload --latency 1ms --capacity 0 --timeout 5s --rate 20 --find 10s --duration $(or $(HOLD),60s) --set llm.max_in_flight=64
+	bin/triplemesh bench load --scripted --overload --latency 1ms --capacity 0 --timeout 5s --rate 20 --find 10s --duration $(or $(HOLD),60s) --set llm.max_in_flight=64 --heedless
 	bin/triplemesh bench load --scripted --latency 500ms --capacity 4 --timeout 10s --rate 42 --duration $(or $(HOLD),60s) --tenant 20 --tenant 1
 
 bench-memory: ## Look at the memory of six processes with IN_FLIGHT (2000) questions under way.

@@ -3,10 +3,10 @@ package load
 import (
 	"time"
 
-	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/triplemesh/triplemesh/internal/client"
 	"github.com/triplemesh/triplemesh/internal/enum"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
@@ -27,9 +27,10 @@ type outcome struct {
 	kind kind
 	took time.Duration // from when it should have been asked
 	// code is of those refused and failed; hint says that a refusal told when to
-	// come again.
-	code codes.Code
-	hint bool
+	// come again, byClient that it was the client's own.
+	code     codes.Code
+	hint     bool
+	byClient bool
 	// stages are how long those of an answer took.
 	stages []stageTime
 }
@@ -41,7 +42,7 @@ type stageTime struct {
 
 // judge says what became of a question.
 func judge(run *orchestratorv1.Run, err error, took, timeout time.Duration) outcome {
-	o := outcome{took: took, code: status.Code(err), hint: saysWhen(err)}
+	o := outcome{took: took, code: status.Code(err), hint: client.SaysWhen(err), byClient: client.Unsent(err)}
 	switch {
 	case o.code == codes.ResourceExhausted, o.code == codes.Unavailable && o.hint:
 		o.kind = refused
@@ -58,14 +59,4 @@ func judge(run *orchestratorv1.Run, err error, took, timeout time.Duration) outc
 		}
 	}
 	return o
-}
-
-// saysWhen tells whether an error says when to come again.
-func saysWhen(err error) bool {
-	for _, detail := range status.Convert(err).Details() {
-		if _, ok := detail.(*errdetails.RetryInfo); ok {
-			return true
-		}
-	}
-	return false
 }

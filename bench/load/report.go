@@ -84,6 +84,9 @@ type Refusal struct {
 	Code string `json:"code"`
 	// RetryInfo says whether the refusal told when to come again.
 	RetryInfo bool `json:"retry_info"`
+	// ByClient says whether the client refused by itself, as the mesh refused
+	// much of what was asked before.
+	ByClient bool `json:"by_client,omitempty"`
 	// Count is how many there were.
 	Count int `json:"count"`
 }

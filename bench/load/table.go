@@ -98,7 +98,11 @@ func (s Result) said() (lines []string) {
 		if r.RetryInfo {
 			when = "saying when to come again"
 		}
-		lines = append(lines, fmt.Sprintf("%d refused as %s, %s, after %s ms at the median and %s at the 99th percentile", r.Count, r.Code, when, number(s.RefusalLatency.P50), number(s.RefusalLatency.P99)))
+		by := ""
+		if r.ByClient {
+			by = " by the client itself"
+		}
+		lines = append(lines, fmt.Sprintf("%d refused%s as %s, %s, after %s ms at the median and %s at the 99th percentile", r.Count, by, r.Code, when, number(s.RefusalLatency.P50), number(s.RefusalLatency.P99)))
 	}
 	var codes []string
 	for code, n := range s.Failures {

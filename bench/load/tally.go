@@ -60,7 +60,7 @@ func (t *tally) ended(o outcome) {
 		t.counts.Late++
 	case refused:
 		t.counts.Refused++
-		t.turned[Refusal{Code: o.code.String(), RetryInfo: o.hint}]++
+		t.turned[Refusal{Code: o.code.String(), RetryInfo: o.hint, ByClient: o.byClient}]++
 		t.turning.add(o.took)
 	case failed:
 		t.counts.Failed++

@@ -23,12 +23,16 @@ type caller struct {
 	share    float64
 	retries  bool
 	patience time.Duration
+	throttle *throttle
 	log      *slog.Logger
 }
 
 func (c caller) unary(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	if pinned(ctx) != nil {
 		return invoke(ctx, method, req, reply, cc, opts...)
+	}
+	if err := c.throttle.admit(); err != nil {
+		return err
 	}
 	ctx, cancel, err := c.begin(ctx, method)
 	if err != nil {
@@ -50,10 +54,13 @@ func (c caller) unary(ctx context.Context, method string, req, reply any, cc *gr
 			continue
 		case again && cutShort(err, header, trailer):
 			again = false
-			continue
+			if breathe(ctx) {
+				continue
+			}
 		case c.retries && outdated(err) && t.more(): // while replicas are replaced one by one
 			continue
 		}
+		c.throttle.heard(err)
 		c.takeSpans(ctx, trailer)
 		return explain(err, method)
 	}
@@ -79,11 +86,15 @@ func (c caller) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.Clie
 	if pinned(ctx) != nil {
 		return open(ctx, desc, cc, method, opts...)
 	}
+	if err := c.throttle.admit(); err != nil {
+		return nil, err
+	}
 	ctx, cancel, err := c.begin(ctx, method)
 	if err != nil {
 		return nil, err
 	}
 	s := &callStream{method: method, call: c, cancel: cancel, leave: func(error) {}, answers: desc.ServerStreams}
+	s.breathe = func() bool { return breathe(ctx) }
 	s.movable = c.retries && !desc.ClientStreams && mayMove(method)
 	s.open = func() error {
 		s.leave(nil)

@@ -51,6 +51,9 @@ func Dial(cfg Config, tel *telemetry.Telemetry) (*grpc.ClientConn, error) {
 		return nil, fmt.Errorf("dial %q: %w", cfg.Addr, err)
 	}
 	c := caller{reserve: cfg.Reserve, share: cfg.ReserveShare, retries: cfg.MaxAttempts > 1, patience: cfg.Patience, log: tel.Logger()}
+	if cfg.Throttle {
+		c.throttle = &throttle{}
+	}
 	opts := append([]grpc.DialOption{
 		grpc.WithTransportCredentials(secure),
 		grpc.WithStatsHandler(otelgrpc.NewClientHandler(

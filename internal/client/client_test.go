@@ -85,6 +85,11 @@ func stage(t testing.TB, f func(context.Context) error, set ...func(*server.Conf
 
 func dial(t testing.TB, addr string, set ...func(*client.Config)) reflectorv1.ReflectorServiceClient {
 	t.Helper()
+	return reflectorv1.NewReflectorServiceClient(connect(t, addr, set...))
+}
+
+func connect(t testing.TB, addr string, set ...func(*client.Config)) *grpc.ClientConn {
+	t.Helper()
 	cfg := client.DefaultConfig(addr)
 	for _, f := range set {
 		f(&cfg)
@@ -98,7 +103,7 @@ func dial(t testing.TB, addr string, set ...func(*client.Config)) reflectorv1.Re
 			t.Error(err)
 		}
 	})
-	return reflectorv1.NewReflectorServiceClient(conn)
+	return conn
 }
 
 // plainly dials as a client that is not this package's.

@@ -33,6 +33,10 @@ type Config struct {
 	// ReserveShare is the same as a share of the time left, 0 to 1; the larger
 	// of the two counts.
 	ReserveShare float64 `koanf:"reserve_share" help:"share of the time left kept back from a call's deadline"`
+	// Throttle turns calls away here, unsent, while most of many are refused
+	// there. It is for clients that call for nobody but themselves: it knows of
+	// no tenants.
+	Throttle bool `koanf:"-"`
 	// TLS is who calls, and whom it believes. Empty is as the service's own
 	// server has it; where that is plain, so is the connection.
 	TLS mtls.Files `koanf:"tls"`

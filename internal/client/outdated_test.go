@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/internal/client"
-	"github.com/triplemesh/triplemesh/internal/telemetry"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
@@ -54,12 +52,7 @@ func generator(t *testing.T, of *claims) string {
 
 func generators(t *testing.T, addrs ...string) generatorv1.GeneratorServiceClient {
 	t.Helper()
-	conn, err := client.Dial(client.DefaultConfig(strings.Join(addrs, ",")), telemetry.Discard())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	return generatorv1.NewGeneratorServiceClient(conn)
+	return generatorv1.NewGeneratorServiceClient(connect(t, strings.Join(addrs, ",")))
 }
 
 // streamed is the error that a stream of an answer ends with.

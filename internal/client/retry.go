@@ -1,7 +1,9 @@
 package client
 
 import (
+	"context"
 	"fmt"
+	"time"
 
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -40,6 +42,23 @@ func serviceConfig(cfg Config) string {
 	"loadBalancingConfig": [{"` + balancerName + `": {}}],
 	"healthCheckConfig": {"serviceName": ""}` + retry + `
 }`
+}
+
+// breath is the pause before a call that was lost is made again, as long as
+// gRPC's own before a first retry: another replica may not be connected yet.
+const breath = 100 * time.Millisecond
+
+// breathe waits for a breath, and tells whether there is still somebody who
+// waits for the answer.
+func breathe(ctx context.Context) bool {
+	timer := time.NewTimer(breath)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // cutShort tells whether an answer had begun when its connection was lost. That

@@ -24,8 +24,10 @@ type callStream struct {
 	answers bool // several answers may come
 	open    func() error
 	leave   context.CancelCauseFunc // ends the try
+	breathe func() bool             // pauses before the call is made again
 	tries   tries
 	movable bool // until the first answer
+	heard   bool // whether the server took it on
 	again   bool // it was asked again where it was cut short
 	request any
 }
@@ -43,6 +45,10 @@ func (s *callStream) RecvMsg(m any) error {
 		}
 	}
 	s.movable = false
+	if !s.heard {
+		s.heard = true
+		s.call.throttle.heard(err)
+	}
 	if err != nil || !s.answers {
 		s.call.takeSpans(s.Context(), s.Trailer())
 		s.cancel()
@@ -79,7 +85,7 @@ func (s *callStream) moves(err error) bool {
 	}
 	once := !s.again && Lost(err)
 	s.again = s.again || once
-	return once
+	return once && s.breathe()
 }
 
 // ask asks as the first time.

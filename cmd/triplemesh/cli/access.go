@@ -41,6 +41,7 @@ func (a accessFlags) credentials(stage string) (credentials.TransportCredentials
 // dial makes a connection to a stage as the flags say. The caller closes it.
 func (p *program) dial(addr, stage string, tel *telemetry.Telemetry) (*grpc.ClientConn, error) {
 	cfg := client.DefaultConfig(addr)
+	cfg.Throttle = !p.heedless
 	var err error
 	if cfg.Credentials, err = p.access.credentials(stage); err != nil {
 		return nil, err

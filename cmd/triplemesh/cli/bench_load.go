@@ -27,6 +27,7 @@ type benchLoadCommand struct {
 	KG        string        `name:"kg" placeholder:"NAME[@N]" help:"Knowledge graph; otherwise the only one there is, or wikidata."`
 	Timeout   time.Duration `default:"30s" help:"Time of each question, from when it should be asked. (default: ${default})"`
 	InFlight  int           `default:"4096" help:"Most questions under way; those beyond are counted and not asked. (default: ${default})"`
+	Heedless  bool          `help:"Send every question. Otherwise the client refuses some itself while many are refused, which costs the mesh nothing."`
 	Even      bool          `help:"Ask at even intervals; otherwise at those of a Poisson process."`
 	Seed      uint64        `default:"1" help:"Seed of the intervals. (default: ${default})"`
 	Tenant    []string      `placeholder:"WEIGHT[:FILE]" help:"A tenant: its part of the rate, and the file of its token. May be given again; a --scripted mesh needs no files."`
@@ -111,6 +112,7 @@ func (c *benchLoadCommand) prepare(p *program, o *load.Options) (end func() erro
 	}
 	for _, t := range tenants {
 		as := *p
+		as.heedless = c.Heedless
 		if t.file != "" {
 			as.access.tokenFlags.Token, as.access.tokenFlags.TokenFile = "", t.file
 		}

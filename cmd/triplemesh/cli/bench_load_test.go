@@ -7,9 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/triplemesh/triplemesh/bench/load"
 	"github.com/triplemesh/triplemesh/internal/testkit"
@@ -69,6 +72,19 @@ func TestBenchLoadPrintsWhatItHasWhenItIsInterrupted(t *testing.T) {
 	s := serve(t, &services{run: answered(), onAsk: cancel})
 	o := triplemeshIn(t, ctx, nil, "", "bench", "load", "--server", s.addr, "--kg", "films", "--questions", questionsFile(t), "--rate", "50", "--duration", "1h")
 	o.says(t, exitFailed, "goodput/s", "interrupted")
+}
+
+func TestBenchLoadSaysWhatTheClientRefusedItself(t *testing.T) {
+	full, err := status.New(codes.ResourceExhausted, "40 requests are under way").WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(time.Second)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, &services{err: full.Err()})
+	args := []string{"bench", "load", "--server", s.addr, "--kg", "films", "--questions", questionsFile(t), "--rate", "1000", "--duration", "1s"}
+	triplemesh(t, nil, "", args...).says(t, exitAnswered, "refused as ResourceExhausted", "refused by the client itself as ResourceExhausted, saying when to come again")
+	if o := triplemesh(t, nil, "", append(args, "--heedless")...); strings.Contains(o.stdout, "by the client") || !strings.Contains(o.stdout, "refused as ResourceExhausted") {
+		t.Errorf("--heedless printed %s%s", o.stdout, o.stderr)
+	}
 }
 
 // One tenant asks for many times what the mesh can do, another for less than its

@@ -77,6 +77,7 @@ type program struct {
 	home           home.Home
 	sources        config.Sources
 	access         accessFlags
+	heedless       bool // asks on, however much is refused
 	colour         bool
 	noColour       bool
 }
