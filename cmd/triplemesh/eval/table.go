@@ -77,7 +77,7 @@ func writeTable(w io.Writer, sums []*summed) error {
 	}
 	fmt.Fprint(columns, "\tAgainst the first\n")
 	for _, s := range sums {
-		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\t%s\t%d", s.Manifest.Dataset.Name, dash(graphs(s.Manifest, "+")), methodOf(s.Manifest),
+		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\t%s\t%d", s.Manifest.Dataset.Name, dash(graphs(s.Manifest, "+")), s.Manifest.Variant(),
 			s.Manifest.Entities(), asked(s), s.Summary.Failed)
 		for _, f := range figures {
 			figure, applies := s.Summary.Figures[f.Key]
@@ -146,14 +146,6 @@ func graphs(m results.Manifest, between string) string {
 		kgs = append(kgs, kg.String())
 	}
 	return strings.Join(kgs, between)
-}
-
-func methodOf(m results.Manifest) string {
-	text := m.Method
-	for _, option := range m.Options.List() {
-		text += " " + option[0] + "=" + option[1]
-	}
-	return text
 }
 
 func leakLine(m results.Manifest) string {

@@ -41,6 +41,8 @@ func Files(paths []string) (files []string, others int, err error) {
 			add(root)
 			continue
 		}
+		// With the separator behind it, a root that is a link is walked too.
+		root += string(filepath.Separator)
 		err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			switch hidden := path != root && strings.HasPrefix(d.Name(), "."); {
 			case err != nil:

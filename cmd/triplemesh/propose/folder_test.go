@@ -20,6 +20,9 @@ func TestFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.Symlink(filepath.Join(dir, "sub"), filepath.Join(dir, ".link")); err != nil {
+		t.Fatal(err)
+	}
 	in := func(names ...string) (paths []string) {
 		for _, name := range names {
 			paths = append(paths, filepath.Join(dir, name))
@@ -34,6 +37,7 @@ func TestFiles(t *testing.T) {
 		"a folder and its folders, hidden ones aside": {in("."), in("a.MD", "b.txt", "sub/d.markdown"), 2, ""},
 		"a file is read once":                         {in("b.txt", ".", "sub/../b.txt"), in("b.txt", "a.MD", "sub/d.markdown"), 2, ""},
 		"a hidden file that is named is read":         {in(".hidden.md"), in(".hidden.md"), 0, ""},
+		"a link to a folder is read":                  {in(".link"), in(".link/d.markdown"), 1, ""},
 		"another kind of file is none":                {in("c.pdf"), nil, 0, "only .txt, .md, .markdown are read"},
 		"what is not there is said":                   {in("nowhere"), nil, 0, "nowhere"},
 	} {

@@ -137,6 +137,22 @@ func (o Options) List() [][2]string {
 	return out
 }
 
+// Variant is the method with the options that make it another: "ger
+// no-reflection", "ger max-hops 3".
+func (m Manifest) Variant() string {
+	name := m.Method
+	for _, option := range m.Options.List() {
+		switch option[0] {
+		case "ablation", "verification", "preset":
+			name += " " + option[1]
+		case "answer-form":
+		default:
+			name += " " + option[0] + " " + option[1]
+		}
+	}
+	return name
+}
+
 // What the topic entities of an evaluation are.
 const (
 	// Gold ones are the dataset's.

@@ -45,7 +45,8 @@ func Dirs(roots []string) ([]string, error) {
 			return nil, fmt.Errorf("find results: %w", err)
 		}
 		before := len(out)
-		err := filepath.WalkDir(root, func(at string, entry fs.DirEntry, err error) error {
+		// With the separator behind it, a root that is a link is walked too.
+		err := filepath.WalkDir(root+string(filepath.Separator), func(at string, entry fs.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}
@@ -114,18 +115,10 @@ func (e *Evaluation) Models() []string {
 	return names
 }
 
-// Name is a method with the options that make it another: "ger no-reflection".
+// Name is a method with the options that make it another, and the knowledge
+// graphs that it is asked over beside the first: "ger no-reflection +films".
 func Name(m results.Manifest) string {
-	name := m.Method
-	for _, option := range m.Options.List() {
-		switch option[0] {
-		case "ablation", "verification", "preset":
-			name += " " + option[1]
-		case "answer-form":
-		default:
-			name += " " + option[0] + " " + option[1]
-		}
-	}
+	name := m.Variant()
 	for _, kg := range m.OtherKGs {
 		name += " +" + kg.Name
 	}

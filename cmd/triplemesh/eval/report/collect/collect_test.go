@@ -32,6 +32,10 @@ func TestDirs(t *testing.T) {
 	one := write(t, root, nil, "zsre", "wikidata", "io")
 	two := write(t, filepath.Join(root, "deeper"), nil, "zsre", "wikidata", "ger")
 	empty := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(one, link); err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		name  string
 		paths []string
@@ -40,6 +44,7 @@ func TestDirs(t *testing.T) {
 	}{
 		{"a results directory is itself", []string{one}, []string{one}, nil},
 		{"a parent holds all below it", []string{root}, []string{two, one}, nil},
+		{"a link is what it leads to", []string{link}, []string{link}, nil},
 		{"what is named twice counts once", []string{root, one, two}, []string{two, one}, nil},
 		{"a directory without results is an error", []string{root, empty}, nil, ErrNone},
 		{"a directory that is not there is an error", []string{filepath.Join(root, "none")}, nil, os.ErrNotExist},
