@@ -212,6 +212,26 @@ test("colours are the system's, or those that are chosen", async ({ page }) => {
   expect(await background()).toBe(light);
 });
 
+test("a question waits until it is known which graph it reads", async ({ page }) => {
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route(/\/api\/v1\/kgs(\?|$)/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto("#/ask");
+  await page.getByLabel("Your question").fill(employer);
+  const button = page.getByRole("button", { name: "Ask", exact: true });
+  await expect(page.getByLabel("Method")).toHaveValue("pg-akv");
+  await expect(button).toBeDisabled();
+  await page.getByLabel("Your question").press("Enter");
+  answer();
+  await button.click();
+  await expect(page.getByRole("region", { name: "Answer" })).toContainText("New York University");
+});
+
 test("a question can be stopped", async ({ page }) => {
   await page.goto("#/ask");
   await page.getByLabel("Your question").fill("Does the slow one answer?");

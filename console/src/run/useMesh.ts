@@ -13,6 +13,8 @@ export type MeshFacts = {
   error: unknown;
   /** Whether the methods are known, or why they are not. */
   known: boolean;
+  /** Whether the knowledge graphs are known, or cannot be. */
+  kgsKnown: boolean;
 };
 
 /** Asks the mesh which methods and knowledge graphs it has, and again with every new token. */
@@ -26,6 +28,7 @@ export function useMesh(): MeshFacts {
     traceUrl: undefined,
     error: undefined,
     known: false,
+    kgsKnown: false,
   });
   useEffect(() => {
     const leaving = new AbortController();
@@ -42,8 +45,8 @@ export function useMesh(): MeshFacts {
     // A mesh without a retriever, or a token that may not read knowledge graphs,
     // still answers by methods that need none.
     api.kgs(undefined, options).then(
-      ({ snapshots = [] }) => learn({ kgs: activeKgs(snapshots) }),
-      () => undefined,
+      ({ snapshots = [] }) => learn({ kgs: activeKgs(snapshots), kgsKnown: true }),
+      () => learn({ kgsKnown: true }),
     );
     api.mesh(options).then(
       (mesh: Mesh) => learn({ traceUrl: mesh.traceUrl }),
@@ -52,6 +55,15 @@ export function useMesh(): MeshFacts {
     return () => leaving.abort();
   }, [api, said]);
   return facts;
+}
+
+/**
+ * Whether a question can be asked by some methods already. Where none of its
+ * knowledge graphs is chosen it reads the first, which must be known for that.
+ */
+export function canAsk(mesh: MeshFacts, kgs: string[], methods: string[]): boolean {
+  const readsNone = (name: string) => mesh.methods.some((m) => m.name === name && !m.needsKg);
+  return mesh.known && (kgs.length > 0 || mesh.kgsKnown || methods.every(readsNone));
 }
 
 /** The names of knowledge graphs with a snapshot that questions read, each once. */

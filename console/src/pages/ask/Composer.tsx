@@ -1,4 +1,4 @@
-import type { MeshFacts } from "../../run/useMesh";
+import { canAsk, type MeshFacts } from "../../run/useMesh";
 import { Icon } from "../../ui/Icon";
 import type { AskForm } from "./form";
 import { KgChoice } from "./KgChoice";
@@ -23,6 +23,7 @@ export function Composer({
   onStop: () => void;
 }) {
   const method = mesh.methods.find(({ name }) => name === form.method);
+  const ready = canAsk(mesh, form.kgs, [form.method]) && form.question.trim() !== "";
   const change = (part: Partial<AskForm>) => onChange({ ...form, ...part });
   return (
     <form
@@ -30,7 +31,9 @@ export function Composer({
       aria-label="Question"
       onSubmit={(event) => {
         event.preventDefault();
-        onAsk();
+        if (ready) {
+          onAsk();
+        }
       }}
     >
       <QuestionBox
@@ -47,7 +50,12 @@ export function Composer({
         {method && !method.needsKg ? (
           <p class="hint composer-nokg">This method reads no knowledge graph.</p>
         ) : (
-          <KgChoice known={mesh.kgs} chosen={form.kgs} onChange={(kgs) => change({ kgs })} />
+          <KgChoice
+            known={mesh.kgs}
+            pending={!mesh.kgsKnown}
+            chosen={form.kgs}
+            onChange={(kgs) => change({ kgs })}
+          />
         )}
         {/* Two buttons by their keys: one that became the other under a click would submit. */}
         {busy ? (
@@ -55,12 +63,7 @@ export function Composer({
             <Icon name="stop" /> Stop
           </button>
         ) : (
-          <button
-            key="ask"
-            type="submit"
-            class="button primary composer-go"
-            disabled={form.question.trim() === ""}
-          >
+          <button key="ask" type="submit" class="button primary composer-go" disabled={!ready}>
             Ask <Icon name="arrow" />
           </button>
         )}

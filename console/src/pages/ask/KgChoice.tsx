@@ -3,10 +3,13 @@ import { refOf } from "./form";
 /** Chooses the knowledge graphs to read; evidence says which one holds it. */
 export function KgChoice({
   known,
+  pending,
   chosen,
   onChange,
 }: {
   known: string[];
+  /** Whether more may become known. */
+  pending: boolean;
   chosen: string[];
   onChange: (kgs: string[]) => void;
 }) {
@@ -14,7 +17,11 @@ export function KgChoice({
   const named = new Set(chosen.map((kg) => refOf(kg).name));
   const all = [...chosen, ...known.filter((kg) => !named.has(kg))];
   if (all.length === 0) {
-    return <p class="hint composer-nokg">No knowledge graph is loaded yet.</p>;
+    return (
+      <p class="hint composer-nokg">
+        {pending ? "Looking for knowledge graphs…" : "No knowledge graph is loaded yet."}
+      </p>
+    );
   }
   // Nothing chosen reads the first: the box says so.
   const first = chosen.length === 0 ? all[0] : undefined;

@@ -3,7 +3,7 @@ import type { Place } from "../../app/router";
 import { useServices } from "../../app/services";
 import { LiveView } from "../../run/LiveView";
 import { type Asking, useAsking } from "../../run/useAsking";
-import { type MeshFacts, useMesh } from "../../run/useMesh";
+import { canAsk, type MeshFacts, useMesh } from "../../run/useMesh";
 import { ErrorBox } from "../../ui/ErrorBox";
 import { Icon } from "../../ui/Icon";
 import { formOf, queryOf, requestOf } from "../ask/form";
@@ -21,6 +21,7 @@ export default function ComparePage({ query }: Place) {
   const [form, setForm] = useState(() => formOf(query));
   const [other, setOther] = useState(query.get("with") ?? "ger");
   const [left, right] = [useAsking(), useAsking()];
+  const ready = canAsk(mesh, form.kgs, [form.method, other]) && form.question.trim() !== "";
   const busy = left.live?.state === "asking" || right.live?.state === "asking";
 
   const ask = () => {
@@ -41,7 +42,9 @@ export default function ComparePage({ query }: Place) {
         aria-label="Question"
         onSubmit={(event) => {
           event.preventDefault();
-          ask();
+          if (ready) {
+            ask();
+          }
         }}
       >
         <QuestionBox
@@ -59,6 +62,7 @@ export default function ComparePage({ query }: Place) {
           <MethodChoice label="Right" methods={mesh.methods} value={other} onChange={setOther} />
           <KgChoice
             known={mesh.kgs}
+            pending={!mesh.kgsKnown}
             chosen={form.kgs}
             onChange={(kgs) => setForm({ ...form, kgs })}
           />
@@ -75,12 +79,7 @@ export default function ComparePage({ query }: Place) {
               <Icon name="stop" /> Stop
             </button>
           ) : (
-            <button
-              key="ask"
-              type="submit"
-              class="button primary composer-go"
-              disabled={form.question.trim() === ""}
-            >
+            <button key="ask" type="submit" class="button primary composer-go" disabled={!ready}>
               Ask both <Icon name="arrow" />
             </button>
           )}
