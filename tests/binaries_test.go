@@ -143,17 +143,6 @@ func (p *process) checkEnded(t *testing.T) {
 	}
 }
 
-// freeAddr is a loopback address that nobody listens at now.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // run runs a command to its end and returns what it printed.
 func run(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()

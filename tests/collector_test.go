@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
 // TestACollectorThatHangsCostsNoQuestion sends the spans of a mesh to a
@@ -21,7 +23,7 @@ func TestACollectorThatHangsCostsNoQuestion(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", collector.URL)
 	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
 	t.Setenv("OTEL_BSP_MAX_QUEUE_SIZE", "8")
-	metrics := freeAddr(t)
+	metrics := testkit.FreeAddr(t)
 	m := start(t, options{model: scripted(t), http: true, set: map[string]string{
 		"orchestrator.server.metrics_addr": metrics, "telemetry.flush_timeout": "1ms",
 	}})
@@ -41,7 +43,7 @@ func TestAModelThatIsDownDoesNotFillTheLog(t *testing.T) {
 	model := scripted(t)
 	model.Kill()
 	log := &logged{}
-	metrics := freeAddr(t)
+	metrics := testkit.FreeAddr(t)
 	m := start(t, options{model: model, http: true, log: log, set: map[string]string{
 		"orchestrator.server.metrics_addr": metrics, "telemetry.log_level": "info", "telemetry.log_repeats": "1",
 	}})

@@ -29,7 +29,7 @@ func six(t *testing.T, bin, data, dir string, model *testkit.LLM, more map[strin
 	var all []*process
 	toOrchestrator := []string{"--runs.file=" + filepath.Join(data, "runs.db")}
 	for _, name := range slices.Backward(mesh.StageNames()) {
-		addr := freeAddr(t)
+		addr := testkit.FreeAddr(t)
 		args := []string{"--server.addr=" + addr}
 		switch name {
 		case "retriever":
@@ -121,10 +121,10 @@ func TestAStageThatCannotStartSaysWhyAndEndsWithACode(t *testing.T) {
 		code        int
 		says        string
 	}{
-		{"no encoder is 1", "retriever", []string{"--server.addr=" + freeAddr(t)}, 1, "triplemesh setup"},
+		{"no encoder is 1", "retriever", []string{"--server.addr=" + testkit.FreeAddr(t)}, 1, "triplemesh setup"},
 		{"no model endpoint is 2", "verifier", nil, 2, "OPENAI_BASE_URL"},
 		{"an unknown flag is 2", "evaluator", []string{"--colour=red"}, 2, "--help"},
-		{"a command line that asks nobody is 4", "triplemesh", []string{"ask", "?", "--server", freeAddr(t)}, 4, "triplemesh up"},
+		{"a command line that asks nobody is 4", "triplemesh", []string{"ask", "?", "--server", testkit.FreeAddr(t)}, 4, "triplemesh up"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cmd := exec.CommandContext(within(t, patience), filepath.Join(bin, c.stage), c.args...)

@@ -28,7 +28,7 @@ func TestStoppedReplicasCostNoQuestion(t *testing.T) {
 	}
 	set, addr := map[string]string{}, ""
 	for _, name := range callees() {
-		addr = freeAddr(t)
+		addr = testkit.FreeAddr(t)
 		env = append(env, "TRIPLEMESH_"+strings.ToUpper(name)+"_SERVER_ADDR="+addr)
 		set["orchestrator."+name+".addr"] = addr + "," + well.mesh.Addr(name)
 		set["orchestrator."+name+".patience"] = patient

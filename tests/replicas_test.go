@@ -105,7 +105,7 @@ func hanging(t *testing.T) string {
 func behind(t *testing.T, upstream string) *toxiproxy.Proxy {
 	t.Helper()
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(prometheus.NewRegistry()), zerolog.Nop())
-	p := toxiproxy.NewProxy(server, upstream, "127.0.0.1:0", upstream)
+	p := toxiproxy.NewProxy(server, upstream, testkit.FreeAddr(t), upstream)
 	restart(t, p)
 	t.Cleanup(p.Stop)
 	return p

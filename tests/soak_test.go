@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
 const (
@@ -37,6 +39,7 @@ func TestItGoesOnForLong(t *testing.T) {
 		group.Go(func() { s.soak(ctx, uint64(i)) })
 	}
 	began := time.Now()
+	s.before.at = began
 	var all []vitals
 	for i := range windows {
 		if count > 0 {
@@ -121,7 +124,7 @@ func expected(length time.Duration, count int64) int64 {
 
 func newSoak(t *testing.T, expected int64) *soak {
 	s := &soak{
-		t: t, questions: soakQuestions(t, expected), model: newSoakModel(t), log: &counted{}, metrics: freeAddr(t),
+		t: t, questions: soakQuestions(t, expected), model: newSoakModel(t), log: &counted{}, metrics: testkit.FreeAddr(t),
 		audit: filepath.Join(t.TempDir(), "audit.jsonl"), scratch: t.TempDir(), active: 2,
 	}
 	t.Setenv("TMPDIR", s.scratch)

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
@@ -106,7 +107,7 @@ func proxied(t *testing.T) (*running, map[string]*toxiproxy.Proxy) {
 	proxies := map[string]*toxiproxy.Proxy{}
 	set := map[string]string{}
 	for _, stage := range others {
-		proxy := toxiproxy.NewProxy(server, stage, "127.0.0.1:0", stages.mesh.Addr(stage))
+		proxy := toxiproxy.NewProxy(server, stage, testkit.FreeAddr(t), stages.mesh.Addr(stage))
 		if err := proxy.Start(); err != nil {
 			t.Fatal(err)
 		}

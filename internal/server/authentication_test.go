@@ -20,6 +20,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/server"
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 )
@@ -210,7 +211,7 @@ func TestStrangersTakeNobodysPlace(t *testing.T) {
 
 func TestRefusalsAndTenantsAreCounted(t *testing.T) {
 	k := known(t)
-	addr := freeAddr(t)
+	addr := testkit.FreeAddr(t)
 	r := start(t, "reflector", answering(echo), k.on, func(cfg *server.Config) { cfg.MetricsAddr = addr }).strange(t)
 	_, err := r.reflect(with(t.Context(), "made-up-by-acme", auth.TenantKey, "nobody"), "why")
 	wantCode(t, err, codes.Unauthenticated)
@@ -254,7 +255,7 @@ func TestRefusalsAndTenantsAreCounted(t *testing.T) {
 }
 
 func TestCallersOfAnIssuerThatIsDown(t *testing.T) {
-	addr := freeAddr(t)
+	addr := testkit.FreeAddr(t)
 	r := start(t, "orchestrator", whoCalled(new([]auth.Caller)), func(cfg *server.Config) {
 		cfg.Auth.JWT.Issuer, cfg.Auth.JWT.Audience, cfg.Auth.JWT.JWKSURL = "https://issuer.test", "triplemesh", "http://"+addr
 	})

@@ -1,10 +1,10 @@
 package server_test
 
 import (
-	"net"
 	"testing"
 
 	"github.com/triplemesh/triplemesh/internal/server"
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -13,7 +13,7 @@ import (
 )
 
 func TestProbesAreAnsweredBesideTheServer(t *testing.T) {
-	addr := freeAddr(t)
+	addr := testkit.FreeAddr(t)
 	begun, release := make(chan struct{}), make(chan struct{})
 	r := start(t, "reflector", holding(begun, release), func(cfg *server.Config) { cfg.HealthAddr = addr })
 	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -51,14 +51,4 @@ func TestProbesAreAnsweredBesideTheServer(t *testing.T) {
 		t.Errorf("serve: %v", err)
 	}
 	waitForRefusal(t, addr)
-}
-
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer free.Close()
-	return free.Addr().String()
 }

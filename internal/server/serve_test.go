@@ -12,6 +12,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/server"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	"google.golang.org/grpc"
@@ -154,7 +155,7 @@ func TestReflectionListsTheServices(t *testing.T) {
 }
 
 func TestMetricsAreServed(t *testing.T) {
-	addr := freeAddr(t)
+	addr := testkit.FreeAddr(t)
 	r := start(t, "reflector", answering(echo), func(cfg *server.Config) { cfg.MetricsAddr = addr })
 	if _, err := r.reflect(t.Context(), "why"); err != nil {
 		t.Fatal(err)

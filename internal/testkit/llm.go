@@ -48,7 +48,7 @@ func NewLLM(tb testing.TB) *LLM {
 // NewScript is a scripted server without a port, for whoever has a listener of
 // their own: it answers by ServeHTTP.
 func NewScript(tb testing.TB) *LLM {
-	m := &LLM{tb: tb, addr: "127.0.0.1:0", ended: make(chan struct{})}
+	m := &LLM{tb: tb, addr: FreeAddr(tb), ended: make(chan struct{})}
 	m.arrived.L = &m.mu
 	tb.Cleanup(func() {
 		close(m.ended)
@@ -139,7 +139,6 @@ func (m *LLM) Start() {
 	if err != nil {
 		m.tb.Fatalf("start the scripted model server: %v", err)
 	}
-	m.addr = l.Addr().String()
 	s := &http.Server{Handler: m, BaseContext: func(net.Listener) context.Context { return context.Background() }}
 	m.mu.Lock()
 	m.server = s

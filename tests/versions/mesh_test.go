@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -126,19 +125,12 @@ func (m *running) dial(tb testing.TB, stage string) *grpc.ClientConn {
 	return conn
 }
 
-// freePort is a port that nobody listens at, at either address.
+// freePort is a port that nobody listens at, at either replica's address.
 func freePort(tb testing.TB) string {
 	tb.Helper()
-	first, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
+	var hosts []string
+	for _, replica := range replicas {
+		hosts = append(hosts, net.IP(replica[:]).String())
 	}
-	defer first.Close()
-	port := first.Addr().(*net.TCPAddr).Port
-	second, err := net.Listen("tcp", net.JoinHostPort("127.0.0.2", strconv.Itoa(port)))
-	if err != nil {
-		return freePort(tb) // others' at the second address
-	}
-	defer second.Close()
-	return strconv.Itoa(port)
+	return testkit.FreePort(tb, hosts...)
 }

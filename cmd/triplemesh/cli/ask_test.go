@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
 
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
@@ -70,8 +71,8 @@ func TestAskExitCodes(t *testing.T) {
 }
 
 func TestAskWithoutAServerSaysHowToStartOne(t *testing.T) {
-	triplemesh(t, nil, "", "ask", "Who?", "--server", nobody(t)).says(t, exitUnreachable, "triplemesh up", "--local")
-	triplemesh(t, []string{}, "", "kg", "list", "--retriever", nobody(t)).says(t, exitUnreachable, "triplemesh up")
+	triplemesh(t, nil, "", "ask", "Who?", "--server", testkit.FreeAddr(t)).says(t, exitUnreachable, "triplemesh up", "--local")
+	triplemesh(t, []string{}, "", "kg", "list", "--retriever", testkit.FreeAddr(t)).says(t, exitUnreachable, "triplemesh up")
 }
 
 func TestAskSendsWhatTheFlagsSay(t *testing.T) {

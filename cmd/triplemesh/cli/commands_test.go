@@ -19,6 +19,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
@@ -334,7 +335,7 @@ func TestAnEndpointNeedsAModelsName(t *testing.T) {
 
 func TestDoctor(t *testing.T) {
 	s := serve(t, &services{kgs: []*retrieverv1.SnapshotInfo{snapshot("mars", 2, true)}})
-	o := triplemesh(t, nil, "", "doctor", "--json", "--set", "retriever.server.addr="+s.addr, "--set", "orchestrator.server.addr="+nobody(t))
+	o := triplemesh(t, nil, "", "doctor", "--json", "--set", "retriever.server.addr="+s.addr, "--set", "orchestrator.server.addr="+testkit.FreeAddr(t))
 	var findings []finding
 	if err := json.Unmarshal([]byte(o.stdout), &findings); err != nil || o.code != exitFailed {
 		t.Fatalf("exit code %d, %v: %s", o.code, err, o.stdout)
@@ -356,7 +357,7 @@ func TestDoctor(t *testing.T) {
 		triplemesh(t, nil, "", "doctor", "--set", "verifier.mode=magic").says(t, exitFailed, "magic", "--print-config")
 	})
 	t.Run("a model endpoint that is down is named, and no local model is missed", func(t *testing.T) {
-		o := triplemesh(t, []string{"OPENAI_BASE_URL=http://" + nobody(t) + "/v1", "TRIPLEMESH_LLM_MODEL=m"}, "", "doctor")
+		o := triplemesh(t, []string{"OPENAI_BASE_URL=http://" + testkit.FreeAddr(t) + "/v1", "TRIPLEMESH_LLM_MODEL=m"}, "", "doctor")
 		o.says(t, exitFailed, "model endpoint", "OPENAI_API_KEY", "another model endpoint is configured")
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
 
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
@@ -89,5 +90,5 @@ func TestExportSFT(t *testing.T) {
 	triplemesh(t, nil, "", append(args[:8:8], "--task", "evaluate-answer", "--set", "evaluator.verdict.max_paths=0")...).says(t, exitUsage, "verdict must be at least 1")
 	triplemesh(t, nil, "", append(args[:8:8], "--task", "evaluate-answer")...).says(t, exitAnswered, `Is \"Harn\" a right answer?`, "export: 50 %, 1 of 2 questions")
 	triplemesh(t, nil, "", append(args[:8:8], "--task", "guess")...).says(t, exitUsage, "relation-paths")
-	triplemesh(t, nil, "", "export", "sft", "--questions", train, "--kg", "mars", "--retriever", nobody(t)).says(t, exitUnreachable, "no retriever")
+	triplemesh(t, nil, "", "export", "sft", "--questions", train, "--kg", "mars", "--retriever", testkit.FreeAddr(t)).says(t, exitUnreachable, "no retriever")
 }

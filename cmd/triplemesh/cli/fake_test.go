@@ -288,14 +288,3 @@ func (o outcome) says(t *testing.T, code int, texts ...string) {
 		t.Error("control characters reach the terminal")
 	}
 }
-
-// nobody is an address at which nothing listens.
-func nobody(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}

@@ -63,7 +63,7 @@ func TestMistakesAreToldWithTheirMend(t *testing.T) {
 		{"a topic entity with a typo", []string{"ask", "Who?", "--server", s.addr, "--topic", "Ada Lovelase"}, nil, exitUsage, []string{"did you mean Ada Lovelace or Ada?"}},
 		{"a knowledge graph with a typo", []string{"kg", "list", "marz", "--retriever", s.addr}, nil, exitFailed, []string{"there are: mars", "did you mean mars?"}},
 		{"a setting with a typo", []string{"up", "--set", "llm.modle=x", "--print-config"}, nil, exitUsage, []string{"llm.model"}},
-		{"no mesh is running", []string{"ask", "Who?", "--server", nobody(t)}, nil, exitUnreachable, []string{"triplemesh up", "--local"}},
+		{"no mesh is running", []string{"ask", "Who?", "--server", testkit.FreeAddr(t)}, nil, exitUnreachable, []string{"triplemesh up", "--local"}},
 		{"a server without its port", []string{"ask", "Who?", "--server", "localhost"}, nil, exitUsage, []string{"localhost:9090"}},
 		{"a server as a URL", []string{"ask", "Who?", "--server", "http://" + s.addr + "/"}, nil, exitUsage, []string{"name host and port alone, such as " + s.addr}},
 		{"the port for browsers", []string{"ask", "Who?", "--server", web}, nil, exitUnreachable, []string{"a port for HTTP", "9090"}},
@@ -173,12 +173,12 @@ func TestTheDoctorFindsTheSameMistakes(t *testing.T) {
 		says    string
 	}{
 		{"an endpoint that works", model(good.URL(), "testkit"), endpoint, ok, "JSON schema: yes"},
-		{"an endpoint that is down", model("http://"+nobody(t)+"/v1", "m"), endpoint, missing, "connection refused"},
+		{"an endpoint that is down", model("http://"+testkit.FreeAddr(t)+"/v1", "m"), endpoint, missing, "connection refused"},
 		{"an endpoint without its /v1", model(strings.TrimSuffix(good.URL(), "/v1"), "testkit"), endpoint, missing, good.URL() + " is: set llm.base_url"},
 		{"an address of something else", model(web.URL, "m"), endpoint, missing, "404"},
 		{"a wrong key", model(wrongKey.URL(), "testkit"), endpoint, missing, "OPENAI_API_KEY"},
 		{"no endpoint and no model", nil, "model", missing, "setup"},
-		{"no mesh", at("orchestrator", nobody(t)), "orchestrator", off, "triplemesh up"},
+		{"no mesh", at("orchestrator", testkit.FreeAddr(t)), "orchestrator", off, "triplemesh up"},
 		{"a port that something else has", at("retriever", silent.Addr().String()), "retriever", missing, "retriever.server.addr"},
 		{"a port that a web server has", at("verifier", strings.TrimPrefix(web.URL, "http://")), "verifier", missing, "the port is taken"},
 		{"a mesh of another version", at("orchestrator", old.addr), "mesh version", missing, "v0"},
@@ -190,8 +190,8 @@ func TestTheDoctorFindsTheSameMistakes(t *testing.T) {
 		{"a setting with a typo", []string{"--set", "llm.modle=x"}, "configuration", missing, "llm.model"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			args := append([]string{"doctor", "--json"}, at("orchestrator", nobody(t))...)
-			args = append(append(args, at("retriever", nobody(t))...), tt.args...)
+			args := append([]string{"doctor", "--json"}, at("orchestrator", testkit.FreeAddr(t))...)
+			args = append(append(args, at("retriever", testkit.FreeAddr(t))...), tt.args...)
 			o := triplemesh(t, nil, "", args...)
 			var findings []finding
 			if err := json.Unmarshal([]byte(o.stdout), &findings); err != nil {

@@ -58,14 +58,14 @@ func TestInitForScripts(t *testing.T) {
 	}{
 		{"flags say all", []string{"--model-url", m.URL(), "--model=m", "--file", facts(t)}, exitAnswered, "kg load my-facts"},
 		{"the endpoint's first model is taken", []string{"--model-url", m.URL(), "--model=m", "--file", facts(t), "--name=x"}, exitAnswered, "kg load x"},
-		{"an endpoint that is down", []string{"--model-url", "http://" + nobody(t) + "/v1", "--model=m", "--file", facts(t)}, exitFailed, "is it running"},
-		{"what is down is written where nothing is tried", []string{"--no-test", "--model-url", "http://" + nobody(t) + "/v1", "--model=m", "--file", facts(t)}, exitAnswered, "Next"},
+		{"an endpoint that is down", []string{"--model-url", "http://" + testkit.FreeAddr(t) + "/v1", "--model=m", "--file", facts(t)}, exitFailed, "is it running"},
+		{"what is down is written where nothing is tried", []string{"--no-test", "--model-url", "http://" + testkit.FreeAddr(t) + "/v1", "--model=m", "--file", facts(t)}, exitAnswered, "Next"},
 		{"a file that holds no facts", []string{"--file", fileOf(t, "a.tsv", "one\ntwo\n")}, exitFailed, "holds no facts"},
-		{"a Neo4j that is down", []string{"--neo4j-uri", "bolt://" + nobody(t)}, exitFailed, "Bolt port"},
+		{"a Neo4j that is down", []string{"--neo4j-uri", "bolt://" + testkit.FreeAddr(t)}, exitFailed, "Bolt port"},
 		{"a Neo4j that is no address", []string{"--neo4j-uri", "http://localhost"}, exitFailed, "bolt://HOST:7687"},
 		{"a user without a password", []string{"--neo4j-uri", "bolt://localhost", "--neo4j-user=ada"}, exitUsage, "password"},
 		{"a password in an address", []string{"--neo4j-uri", "bolt://a:b@localhost"}, exitUsage, "without user and password"},
-		{"a Weaviate that is down", []string{"--weaviate-http", "http://" + nobody(t)}, exitFailed, "port 8080"},
+		{"a Weaviate that is down", []string{"--weaviate-http", "http://" + testkit.FreeAddr(t)}, exitFailed, "port 8080"},
 		{"a key where its variable is wanted", []string{"--model-url", m.URL(), "--key-env", "sk-12345"}, exitUsage, "not the key itself"},
 		{"a variable that is not set", []string{"--model-url", m.URL(), "--key-env", "NOT_SET"}, exitUsage, "NOT_SET is not set"},
 		{"a name that cannot be", []string{"--file", facts(t), "--name", "My Facts"}, exitUsage, "lower-case"},
@@ -99,7 +99,7 @@ func TestInitNeverWritesOverAFileUnasked(t *testing.T) {
 
 func TestInitLetsOneTryAgainOrKeepWhatDoesNotWork(t *testing.T) {
 	m, out := answering(t), filepath.Join(t.TempDir(), "t.yaml")
-	down := "http://" + nobody(t) + "/v1"
+	down := "http://" + testkit.FreeAddr(t) + "/v1"
 	script := strings.Join([]string{"2", down, "none", "m", "no", m.URL(), "none", "m", ""}, "\n")
 	triplemesh(t, nil, script, "init", "--out", out, "--file", facts(t), "--name=x").says(t, exitAnswered, "does not work", "works: a few words")
 	script = strings.Join([]string{"2", down, "none", "m", "yes", ""}, "\n")
@@ -123,7 +123,7 @@ func TestInitForWeaviate(t *testing.T) {
 	grpc := strings.TrimPrefix(server.URL, "http://")
 	triplemesh(t, nil, "", append(flags, "--weaviate-grpc", grpc)...).says(t, exitFailed, "refuses the key")
 	env := []string{"W_KEY=letmein"}
-	triplemesh(t, env, "", append(flags, "--weaviate-key-env=W_KEY", "--weaviate-grpc", nobody(t))...).says(t, exitFailed, "for gRPC", "50051")
+	triplemesh(t, env, "", append(flags, "--weaviate-key-env=W_KEY", "--weaviate-grpc", testkit.FreeAddr(t))...).says(t, exitFailed, "for gRPC", "50051")
 	triplemesh(t, env, "", append(flags, "--weaviate-key-env=W_KEY", "--weaviate-grpc", grpc)...).says(t, exitAnswered, "version 1.30.0", `WEAVIATE_API_KEY="$W_KEY"`)
 	if text, err := os.ReadFile(out); err != nil || strings.Contains(string(text), "letmein") {
 		t.Errorf("the file holds %s, %v", text, err)

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
@@ -93,5 +94,5 @@ func TestWhatWasProposedBeforeAFailureStays(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "Ada\tknows\tBob") {
 		t.Errorf("the sheet is %q, %v", text, err)
 	}
-	triplemesh(t, nil, "", "kg", "propose", dir, "--out", sheet, "--server", nobody(t)).says(t, exitUnreachable)
+	triplemesh(t, nil, "", "kg", "propose", dir, "--out", sheet, "--server", testkit.FreeAddr(t)).says(t, exitUnreachable)
 }

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
@@ -78,6 +79,7 @@ func speak(t *testing.T, args ...string) *spoken {
 		code := run(ctx, "v1", args, nil, stdin, stdout, stderr)
 		stdin.Close() // as the end of a process does
 		stdout.Close()
+		stderr.Close()
 		ended <- code
 	}()
 	s := &spoken{IOTransport: sdk.IOTransport{Reader: fromStdout, Writer: toStdin}, said: bufio.NewScanner(fromStderr)}
@@ -133,7 +135,7 @@ func TestMcpEndsWithCallsUnderWay(t *testing.T) {
 }
 
 func TestMcpWaitsForAMeshThatIsNotThereYet(t *testing.T) {
-	p := speak(t, "--server", nobody(t))
+	p := speak(t, "--server", testkit.FreeAddr(t))
 	if !p.said.Scan() || !strings.Contains(p.said.Text(), "triplemesh up") {
 		t.Errorf("it said %q", p.said.Text())
 	}

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/triplemesh/triplemesh/internal/freeport"
 )
 
 // Config says what to run.
@@ -81,7 +83,7 @@ func (s *Server) Start(ctx context.Context) error {
 	if err := os.MkdirAll(s.cfg.StateDir, 0o755); err != nil {
 		return fmt.Errorf("start llama-server: %w", err)
 	}
-	port, err := freePort()
+	port, err := freeport.Find("127.0.0.1")
 	if err != nil {
 		return fmt.Errorf("start llama-server: %w", err)
 	}
@@ -135,15 +137,5 @@ func (s *Server) Stop() {
 
 // LogPath is the file that takes the child's output.
 func (s *Server) LogPath() string { return filepath.Join(s.cfg.StateDir, "llama-server.log") }
-
-// freePort asks the kernel for a port that nobody listens on now.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	return port, l.Close()
-}
 
 var errEnded = errors.New("it ended")

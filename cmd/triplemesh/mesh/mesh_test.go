@@ -108,10 +108,7 @@ func TestNewGivesBackThePortsItTook(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	free, err := freeAddr()
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := testkit.FreeAddr(t)
 	o := options(t, map[string]string{"reflector.server.addr": free, "generator.server.addr": taken.Addr().String()})
 	o.Private, o.Targets = false, []string{"reflector", "generator"}
 	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "generator.server.addr") {
@@ -159,14 +156,6 @@ func TestAPortOfHTTPThatIsTaken(t *testing.T) {
 	if err := m.Close(); err != nil {
 		t.Error(err)
 	}
-}
-
-func freeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }
 
 func TestTargets(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	"github.com/triplemesh/triplemesh/services/retriever/source/sourcetest"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
@@ -106,16 +107,11 @@ func listen(t *testing.T, serve func(net.Conn)) string {
 }
 
 func TestServersThatDoNotAnswer(t *testing.T) {
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = closed.Close()
 	for name, c := range map[string]struct {
 		addr string
 		code codes.Code
 	}{
-		"one that is down":                    {closed.Addr().String(), codes.Unavailable},
+		"one that is down":                    {testkit.FreeAddr(t), codes.Unavailable},
 		"one that takes calls and says no":    {listen(t, func(c net.Conn) { _ = c.Close() }), codes.Unavailable},
 		"one that speaks something else":      {listen(t, func(c net.Conn) { _, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")); _ = c.Close() }), codes.Unavailable},
 		"one that takes calls and says never": {listen(t, func(net.Conn) {}), codes.DeadlineExceeded},
