@@ -7,6 +7,7 @@ require (
 	github.com/triplemesh/triplemesh/internal v0.0.0
 	github.com/triplemesh/triplemesh/proto v0.0.0
 	github.com/triplemesh/triplemesh/services/retriever v0.0.0
+	go.uber.org/goleak v1.3.0
 	golang.org/x/sys v0.49.0
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc
 	google.golang.org/grpc v1.85.0

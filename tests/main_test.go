@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"go.uber.org/goleak"
 )
 
 // built is where a test run keeps the knowledge graphs it loaded.
@@ -19,9 +21,22 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	built = dir
-	code := m.Run()
-	if err := os.RemoveAll(dir); err != nil {
-		fmt.Fprintln(os.Stderr, "remove the knowledge graphs of the tests:", err)
+	// No test may leave anything running.
+	options := append(pipes(), goleak.Cleanup(func(code int) {
+		if err := os.RemoveAll(dir); err != nil {
+			fmt.Fprintln(os.Stderr, "remove the knowledge graphs of the tests:", err)
+		}
+		os.Exit(code)
+	}))
+	goleak.VerifyTestMain(m, options...)
+}
+
+// pipes are what the fault proxy itself leaves running where a connection ends
+// while a fault is in its way.
+func pipes() (ignored []goleak.Option) {
+	const proxy = "github.com/Shopify/toxiproxy/v2"
+	for _, function := range []string{"/toxics.(*ToxicStub).Run", ".(*ToxicLink).read", ".(*ToxicLink).write", ".(*ToxicLink).RemoveToxic.func1"} {
+		ignored = append(ignored, goleak.IgnoreAnyFunction(proxy+function))
 	}
-	os.Exit(code)
+	return ignored
 }

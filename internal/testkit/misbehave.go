@@ -30,8 +30,9 @@ const (
 	// brief is how long a call waits for a model server that never answers.
 	brief = 150 * time.Millisecond
 	// mostSent is what a server may get rid of before its client has enough: the
-	// most that a client reads of an answer, and what lies in sockets.
-	mostSent = 16 << 20
+	// 4 MiB that a client reads of an answer, and what kernels take on both sides,
+	// which may be 36 MiB more.
+	mostSent = 48 << 20
 )
 
 // Misbehaviours are the fixtures of what model servers do wrong.

@@ -36,6 +36,7 @@ func serve(ctx context.Context, o options, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	defer model.Kill()
 	if o.data == "" {
 		if o.data, err = os.MkdirTemp("", "triplemesh-scripted-"); err != nil {
 			return err

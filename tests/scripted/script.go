@@ -35,17 +35,26 @@ type rule struct {
 }
 
 // scripted is a model that answers by the rules built in and those of a file,
-// which go first. It lives as long as the process.
+// which go first. It lives until it is killed.
 func scripted(file string, latency time.Duration) (*testkit.LLM, error) {
 	model := testkit.NewLLM(testkit.Process{})
-	if err := add(model, "script.yaml", builtIn, latency); err != nil || file == "" {
-		return model, err
+	err := add(model, "script.yaml", builtIn, latency)
+	if err == nil && file != "" {
+		err = addFile(model, file, latency)
 	}
+	if err != nil {
+		model.Kill()
+		return nil, err
+	}
+	return model, nil
+}
+
+func addFile(model *testkit.LLM, file string, latency time.Duration) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("read the script: %w", err)
+		return fmt.Errorf("read the script: %w", err)
 	}
-	return model, add(model, file, text, latency)
+	return add(model, file, text, latency)
 }
 
 func add(model *testkit.LLM, file string, text []byte, latency time.Duration) error {
