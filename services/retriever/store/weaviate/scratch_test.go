@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -34,6 +35,29 @@ func TestScratchThatAKilledProcessLeftIsRemoved(t *testing.T) {
 	if entries, err := os.ReadDir(below); err != nil || len(entries) > 0 {
 		t.Errorf("%v are left, %v", entries, err)
 	}
+}
+
+func TestScratchThatIsBeingMadeIsNotTakenForLeft(t *testing.T) {
+	below := filepath.Join(t.TempDir(), "loads")
+	var loads sync.WaitGroup
+	for range 16 {
+		loads.Go(func() {
+			for range 50 {
+				dir, remove, err := scratch(below)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := os.Stat(filepath.Join(dir, lockFile)); err != nil {
+					t.Errorf("what is in use is gone: %v", err)
+				}
+				if err := remove(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	loads.Wait()
 }
 
 func TestTheNameIndexOfWhatWasDroppedIsRemoved(t *testing.T) {
