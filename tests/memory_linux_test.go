@@ -18,8 +18,8 @@ import (
 // sizes are what Kubernetes gives each stage: what it asks for, which is its
 // GOMEMLIMIT, and what it may have, in MiB.
 var sizes = map[string]struct{ limit, most int }{
-	"orchestrator": {96, 256}, "retriever": {512, 1024},
-	"generator": {64, 192}, "verifier": {64, 192}, "evaluator": {64, 192}, "reflector": {64, 192},
+	"orchestrator": {96, 256}, "generator": {96, 256}, "retriever": {512, 1024},
+	"verifier": {64, 192}, "evaluator": {64, 192}, "reflector": {64, 192},
 }
 
 // TestMemoryIsBoundedWithManyQuestionsUnderWay has IN_FLIGHT questions (100)

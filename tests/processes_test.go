@@ -35,7 +35,7 @@ func six(t *testing.T, bin, data, dir string, model *testkit.LLM, more map[strin
 		case "retriever":
 			args = append(args, "--encoder.file="+testkit.Cache(t, "encoder", "model.onnx"), "--encoder.vocabulary="+testkit.Cache(t, "encoder", "vocab.txt"))
 		case "orchestrator":
-			args = append(args, toOrchestrator...)
+			args = append(append(args, "--http.addr=127.0.0.1:0"), toOrchestrator...)
 		}
 		all = append(all, launch(t, dir, filepath.Join(bin, name), addr, slices.Concat(env, more[name]), args...))
 		toOrchestrator = append(toOrchestrator, "--"+name+".addr="+addr)
