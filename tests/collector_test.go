@@ -42,7 +42,7 @@ func TestACollectorThatHangsCostsNoQuestion(t *testing.T) {
 func TestAModelThatIsDownDoesNotFillTheLog(t *testing.T) {
 	model := scripted(t)
 	model.Kill()
-	log := &logged{}
+	log := &testkit.Log{}
 	metrics := testkit.FreeAddr(t)
 	m := start(t, options{model: model, http: true, log: log, set: map[string]string{
 		"orchestrator.server.metrics_addr": metrics, "telemetry.log_level": "info", "telemetry.log_repeats": "1",

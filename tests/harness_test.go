@@ -1,7 +1,6 @@
 package tests
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"maps"
@@ -68,7 +67,7 @@ func start(tb testing.TB, o options) *running {
 	if o.cache == "" {
 		o.cache = filepath.Dir(filepath.Dir(testkit.Cache(tb, "encoder", "model.onnx")))
 	}
-	shown := &logged{}
+	shown := &testkit.Log{}
 	log := o.log
 	if log == nil {
 		log = shown
@@ -186,22 +185,4 @@ func (r *running) ask(tb testing.TB, req *orchestratorv1.AskRequest) *orchestrat
 		tb.Fatalf("ask %q by %s: %v", req.GetQuestion(), req.GetMethod(), err)
 	}
 	return resp.GetRun()
-}
-
-// logged is a log that several services write to.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }

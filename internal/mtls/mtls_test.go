@@ -1,7 +1,6 @@
 package mtls_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net"
@@ -18,6 +17,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/mtls"
 	"github.com/triplemesh/triplemesh/internal/mtls/authority"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
 const domain = "triplemesh.test"
@@ -69,13 +69,13 @@ func write(t testing.TB, path string, data []byte) {
 type service struct {
 	*mtls.Source
 	files mtls.Files
-	log   *buffer
+	log   *testkit.Log
 }
 
 // open reads the files of a service named stage.
 func open(t testing.TB, stage string, files mtls.Files) (*service, error) {
 	t.Helper()
-	log := &buffer{}
+	log := &testkit.Log{}
 	tel, err := telemetry.Start(context.Background(), telemetry.Config{LogLevel: "debug", LogFormat: "json", LogWriter: log}, stage)
 	if err != nil {
 		t.Fatal(err)
@@ -139,23 +139,6 @@ func shake(t testing.TB, server, client credentials.TransportCredentials) (ofCli
 	raw.Close()
 	done.Wait()
 	return ofClient, ofServer, serverErr, clientErr
-}
-
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
 
 func wantError(t testing.TB, what string, err error, want string) {

@@ -1,15 +1,14 @@
 package server_test
 
 import (
-	"bytes"
 	"context"
 	"net"
-	"sync"
 	"testing"
 
 	"github.com/triplemesh/triplemesh/internal/client"
 	"github.com/triplemesh/triplemesh/internal/server"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -67,7 +66,7 @@ type running struct {
 	*server.Server
 	conn *grpc.ClientConn
 	addr string
-	log  *buffer
+	log  *testkit.Log
 	// stop begins the end; stopped has what Serve returned.
 	stop    context.CancelFunc
 	stopped chan error
@@ -77,9 +76,9 @@ func (r *running) reflect(ctx context.Context, question string, opts ...grpc.Cal
 	return reflectorv1.NewReflectorServiceClient(r.conn).Reflect(ctx, &reflectorv1.ReflectRequest{Question: question}, opts...)
 }
 
-func telemetryFor(t testing.TB, service string) (*telemetry.Telemetry, *buffer) {
+func telemetryFor(t testing.TB, service string) (*telemetry.Telemetry, *testkit.Log) {
 	t.Helper()
-	log := &buffer{}
+	log := &testkit.Log{}
 	tel, err := telemetry.Start(t.Context(), telemetry.Config{LogLevel: "debug", LogFormat: "json", LogWriter: log}, service)
 	if err != nil {
 		t.Fatal(err)
@@ -129,24 +128,6 @@ func start(t testing.TB, service string, register func(grpc.ServiceRegistrar), s
 		<-done
 	})
 	return r
-}
-
-// buffer is a log that is written and read at once.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
 
 func wantCode(t testing.TB, err error, want codes.Code) *status.Status {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	collectorv1 "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
@@ -172,7 +173,7 @@ func TestAnAbsentCollectorHoldsNothingUp(t *testing.T) {
 	defer stuck.Close()
 	defer close(release)
 	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", stuck.URL)
-	var log bytes.Buffer
+	var log testkit.Log // what is late is told of after the end
 	tel := begin(t, telemetry.Config{LogWriter: &log, FlushTimeout: time.Millisecond}, "verifier")
 	_, span := tel.Tracer().Start(t.Context(), "verify")
 	span.End()

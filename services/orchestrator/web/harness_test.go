@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -18,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	"github.com/triplemesh/triplemesh/services/orchestrator/web"
 )
 
@@ -27,7 +26,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type running struct {
 	*web.Server
 	addr, url string
-	log       *buffer
+	log       *testkit.Log
 	served    chan error
 }
 
@@ -43,7 +42,7 @@ func start(t testing.TB, set func(*web.Config), doors ...web.Door) *running {
 	if set != nil {
 		set(&cfg)
 	}
-	log := &buffer{}
+	log := &testkit.Log{}
 	tel, err := telemetry.Start(t.Context(), telemetry.Config{LogLevel: "debug", LogFormat: "json", LogWriter: log}, "orchestrator")
 	if err != nil {
 		t.Fatal(err)
@@ -166,22 +165,4 @@ func (c raw) closed(t testing.TB) {
 	if _, err := io.Copy(io.Discard, c.Reader); err != nil && !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("the connection is open: %v", err)
 	}
-}
-
-// buffer is a log that is written and read at once.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
