@@ -3,16 +3,15 @@
 package versions
 
 import (
-	"bytes"
 	"context"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health/grpc_health_v1"
@@ -98,34 +97,21 @@ func (p *process) stop(tb testing.TB) {
 }
 
 // logged is a log that a process writes to.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
+type logged struct{ testkit.Log }
 
 var peer = regexp.MustCompile(`msg=rpc .*peer=(\S+)`)
 
 // peers is how many connections calls came by.
 func (l *logged) peers() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	seen := map[string]bool{}
-	for _, m := range peer.FindAllSubmatch(l.text.Bytes(), -1) {
-		seen[string(m[1])] = true
+	for _, m := range peer.FindAllStringSubmatch(l.String(), -1) {
+		seen[m[1]] = true
 	}
 	return len(seen)
 }
 
 // end is the last of it, as far as a person may read it.
 func (l *logged) end() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	text := l.text.String()
+	text := l.String()
 	return text[max(0, len(text)-1000):]
 }
