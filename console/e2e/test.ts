@@ -52,7 +52,7 @@ export async function expectAccessible(page: Page) {
             `${v.id} (${colorScheme}): ${v.nodes.map((n) => n.target.join(" ")).join("; ")}: ${v.help}`,
         );
       expect(serious).toEqual([]);
-    }).toPass({ timeout: 5000 });
+    }).toPass({ timeout: 30_000 });
   }
   await page.emulateMedia({ colorScheme: null, reducedMotion: null });
 }
