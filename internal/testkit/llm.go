@@ -40,6 +40,7 @@ type LLM struct {
 func NewLLM(tb testing.TB) *LLM {
 	tb.Helper()
 	m := NewScript(tb)
+	m.addr = FreeAddr(tb)
 	m.Start()
 	tb.Cleanup(m.Kill)
 	return m
@@ -48,7 +49,7 @@ func NewLLM(tb testing.TB) *LLM {
 // NewScript is a scripted server without a port, for whoever has a listener of
 // their own: it answers by ServeHTTP.
 func NewScript(tb testing.TB) *LLM {
-	m := &LLM{tb: tb, addr: FreeAddr(tb), ended: make(chan struct{})}
+	m := &LLM{tb: tb, ended: make(chan struct{})}
 	m.arrived.L = &m.mu
 	tb.Cleanup(func() {
 		close(m.ended)
