@@ -31,7 +31,8 @@ func bandwidth(data []byte, threads int) uint64 {
 
 func sumLines(words []uint64) uint64 {
 	quarter := len(words) / 4
-	first, second, third, fourth := words[:quarter], words[quarter:2*quarter], words[2*quarter:3*quarter], words[3*quarter:4*quarter]
+	first, second, third, fourth := words[:quarter], words[quarter:2*quarter], words[2*quarter:3*quarter],
+		words[3*quarter:4*quarter]
 	var a, b, c, d uint64
 	for i := 0; i < quarter; i += cacheLine {
 		a += first[i]
@@ -42,7 +43,7 @@ func sumLines(words []uint64) uint64 {
 	return a + b + c + d
 }
 
-// reading is the contestant that only reads.
+// reading returns the contestant that only reads.
 func reading(data []byte, threads int) contestant {
 	return contestant{name: "reading it once", run: timed(func(context.Context) error {
 		bandwidth(data, threads)

@@ -22,10 +22,10 @@ type Row struct {
 	Median float64 `json:"median"`
 	Unit   string  `json:"unit"`
 	// Ratio is how many times better the contest's first engine row is than
-	// this row, from the best of both; 0 where there is nothing to compare.
+	// this row, from the best of both; 0 if there is nothing to compare.
 	Ratio float64 `json:"ratio,omitempty"`
 	// Recall is the share of the true best hits that were found, counted with
-	// ties; 0 where it has no meaning.
+	// ties; 0 if it has no meaning.
 	Recall float64 `json:"recall,omitempty"`
 	// Note says what else matters, such as how long an index took to build.
 	Note string `json:"note,omitempty"`
@@ -60,7 +60,8 @@ func (b *bench) contest(ctx context.Context, title string, rounds int, contestan
 	first := slices.Min(took[0])
 	for i, c := range contestants {
 		slices.Sort(took[i])
-		row := Row{Contest: title, Name: c.name, Value: took[i][0], Median: took[i][len(took[i])/2], Unit: "ms", Note: c.note}
+		row := Row{Contest: title, Name: c.name, Value: took[i][0], Median: took[i][len(took[i])/2],
+			Unit: "ms", Note: c.note}
 		if i > 0 && first > 0 {
 			row.Ratio = row.Value / first
 		}
@@ -72,8 +73,8 @@ func (b *bench) contest(ctx context.Context, title string, rounds int, contestan
 	return nil
 }
 
-// turnTime is how long a turn lasts at least: the threads of the one before go
-// on spinning for a while, and one's own have to wake up.
+// turnTime is how long a turn lasts at least: the threads of the previous one
+// keep spinning for a while, and its own have to wake up.
 const turnTime = 300 * time.Millisecond
 
 // turn runs twice or more often and returns the best time but for the first.

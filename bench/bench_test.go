@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/triplemesh/triplemesh/services/retriever/scan"
+	"github.com/triplemesh/triplemesh/services/retriever/vector"
 )
 
-// clock is a contestant that takes the times it is given, one a turn, and as
+// clock returns a contestant that takes the times it is given, one a turn, and as
 // long a turn as it must.
 func clock(name string, turns *[]string, took ...time.Duration) contestant {
 	n := 0
@@ -56,7 +56,10 @@ func TestContestantsTakeTurns(t *testing.T) {
 
 func TestAContestEndsWithTheFirstError(t *testing.T) {
 	b := &bench{}
-	broken := contestant{name: "peer", run: func(context.Context) (time.Duration, error) { return 0, io.ErrUnexpectedEOF }}
+	broken := contestant{name: "peer", run: func(context.Context) (time.Duration, error) {
+		return 0,
+			io.ErrUnexpectedEOF
+	}}
 	err := b.contest(t.Context(), "race", 3, broken)
 	if !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), "measure race: peer") {
 		t.Errorf("the error is %v", err)
@@ -64,10 +67,10 @@ func TestAContestEndsWithTheFirstError(t *testing.T) {
 }
 
 func TestRecallCountsTies(t *testing.T) {
-	hits := func(scores ...float32) [][]scan.Hit { return fromPeer([][]float32{scores}) }
+	hits := func(scores ...float32) [][]vector.Hit { return fromPeer([][]float32{scores}) }
 	tests := []struct {
 		name        string
-		found, best [][]scan.Hit
+		found, best [][]vector.Hit
 		want        float64
 	}{
 		{"all found", hits(0.9, 0.8), hits(0.9, 0.8), 1},
@@ -138,8 +141,8 @@ func TestWrittenVectorsAreFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, method := range []scan.Method{scan.ByFull, scan.ByCodes, scan.ByBits} {
-		hits, err := set.Search(t.Context(), [][]float32{row}, 1, scan.Options{Method: method})
+	for _, method := range []vector.Method{vector.ByFull, vector.ByCodes, vector.ByBits} {
+		hits, err := set.Search(t.Context(), [][]float32{row}, 1, vector.Options{Method: method})
 		if err != nil || hits[0][0].Row != 77 {
 			t.Errorf("method %d finds %v, error %v", method, hits, err)
 		}
@@ -251,7 +254,8 @@ func TestPeersThatFailSayWhy(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := fakePeer(t, tt.script).ask(map[string]any{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := fakePeer(t, tt.script).ask(map[string]any{}); err == nil ||
+				!strings.Contains(err.Error(), tt.want) {
 				t.Errorf("the error is %v, want it to tell %q", err, tt.want)
 			}
 		})

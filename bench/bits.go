@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/triplemesh/triplemesh/services/retriever/scan"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/vector"
 )
 
 // bitQueries is the most questions that are searched for.
@@ -24,7 +24,7 @@ func (b *bench) bits(ctx context.Context) error {
 		return err
 	}
 	defer snap.Release()
-	queries, err := b.asked(ctx, bitQueries)
+	queries, err := b.questionVectors(ctx, bitQueries)
 	if err != nil {
 		return err
 	}
@@ -36,17 +36,17 @@ func (b *bench) bits(ctx context.Context) error {
 		return errors.Join(failed(), err)
 	}
 	defer set.close()
-	best, err := set.Search(ctx, queries, hitsPerQuery, scan.Options{Method: scan.ByFull})
+	best, err := set.Search(ctx, queries, hitsPerQuery, vector.Options{Method: vector.ByFull})
 	if err != nil {
 		return err
 	}
-	oneByOne := func(name string, method scan.Method) contestant {
-		found := make([][]scan.Hit, len(queries))
+	oneByOne := func(name string, method vector.Method) contestant {
+		found := make([][]vector.Hit, len(queries))
 		return contestant{
 			name: name,
 			run: timed(func(ctx context.Context) error {
 				for i := range queries {
-					hits, err := set.Search(ctx, queries[i:i+1], hitsPerQuery, scan.Options{Method: method})
+					hits, err := set.Search(ctx, queries[i:i+1], hitsPerQuery, vector.Options{Method: method})
 					if err != nil {
 						return err
 					}
@@ -57,7 +57,8 @@ func (b *bench) bits(ctx context.Context) error {
 			recall: func() float64 { return recall(found, best) },
 		}
 	}
-	contestants := []contestant{oneByOne("triplemesh one bit", scan.ByBits), oneByOne("triplemesh int8", scan.ByCodes)}
+	contestants := []contestant{oneByOne("triplemesh one bit", vector.ByBits),
+		oneByOne("triplemesh int8", vector.ByCodes)}
 	if b.peers != nil {
 		hnsw, stop, err := b.hnsw(ctx, set, queries, best)
 		if err != nil {
@@ -66,13 +67,15 @@ func (b *bench) bits(ctx context.Context) error {
 		defer stop()
 		contestants = append(contestants, hnsw...)
 	}
-	title := fmt.Sprintf("search %d real vectors, %d queries one at a time, top %d, %d threads", set.Len(), len(queries), hitsPerQuery, b.Threads)
+	title := fmt.Sprintf("search %d real vectors, %d queries one at a time, top %d, %d threads", set.Len(),
+		len(queries), hitsPerQuery, b.Threads)
 	return b.contest(ctx, title, b.Rounds, contestants...)
 }
 
 // hnsw builds the graph and takes the fastest width that finds as much as the
 // one-bit pass must, and the next faster one.
-func (b *bench) hnsw(ctx context.Context, set *vectorSet, queries [][]float32, best [][]scan.Hit) (_ []contestant, stop func(), err error) {
+func (b *bench) hnsw(ctx context.Context, set *vectorSet, queries [][]float32,
+	best [][]vector.Hit) (_ []contestant, stop func(), err error) {
 	faiss, err := b.peers.start(ctx, "search")
 	if err != nil {
 		return nil, nil, err
@@ -98,7 +101,8 @@ func (b *bench) hnsw(ctx context.Context, set *vectorSet, queries [][]float32, b
 	for _, ef := range efs {
 		// FAISS spreads queries over threads; one at a time they would come
 		// without that, so each width is asked for one by one in Python too.
-		c := b.searching(faiss, fmt.Sprintf("FAISS HNSW32, ef %d", ef), fmt.Sprintf("built in %.0f s", built.MS[0]/1e3), file, len(queries), best,
+		c := b.searching(faiss, fmt.Sprintf("FAISS HNSW32, ef %d", ef), fmt.Sprintf("built in %.0f s", built.MS[0]/1e3),
+			file, len(queries), best,
 			map[string]any{"search": "hnsw", "ef": ef, "single": true})
 		if _, err = c.run(ctx); err != nil {
 			return nil, nil, err

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/triplemesh/triplemesh/internal/verbalise"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
@@ -44,11 +44,13 @@ func (b *bench) encode(ctx context.Context) (err error) {
 			return err
 		}
 		if _, err := python.ask(map[string]any{
-			"open": filepath.Join(b.Cache, "encoder", "model.onnx"), "vocabulary": filepath.Join(b.Cache, "encoder", "vocab.txt"), "threads": b.Threads,
+			"open": filepath.Join(b.Cache, "encoder", "model.onnx"), "vocabulary": filepath.Join(b.Cache, "encoder",
+				"vocab.txt"), "threads": b.Threads,
 		}); err != nil {
 			return err
 		}
-		peer, _ := python.contestant("ONNX Runtime in Python, fp32", "texts of like length in batches of 32", map[string]any{"encode": file, "batch": 32, "repeat": 1})
+		peer, _ := python.contestant("ONNX Runtime in Python, fp32", "texts of like length in batches of 32",
+			map[string]any{"encode": file, "batch": 32, "repeat": 1})
 		contestants = append(contestants, peer)
 	}
 	return b.contest(ctx, fmt.Sprintf("encode %d triples, %d threads", len(texts), b.Threads), b.Rounds, contestants...)
@@ -61,7 +63,7 @@ func encoding(name string, enc encoder.Encoder, texts []string) contestant {
 	})}
 }
 
-// textsOf are the words of n triples from all over a snapshot.
+// textsOf returns the words of n triples from all over a snapshot.
 func textsOf(snap store.Snapshot, n int) []string {
 	triples := snap.Info().Triples
 	texts := make([]string, 0, n)
@@ -73,5 +75,5 @@ func textsOf(snap store.Snapshot, n int) []string {
 
 func textOf(snap store.Snapshot, id store.TripleID) string {
 	t := snap.Triple(id)
-	return verbalise.Triple(snap.EntityName(t.Subject), snap.RelationName(t.Relation), snap.EntityName(t.Object))
+	return kgtext.VerbaliseTriple(snap.EntityName(t.Subject), snap.RelationName(t.Relation), snap.EntityName(t.Object))
 }

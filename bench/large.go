@@ -67,12 +67,13 @@ func (b *bench) large(ctx context.Context) error {
 	held := stop()
 	first := times[0]
 	slices.Sort(times)
-	b.add(Row{Contest: title, Name: "200 searches", Value: times[0], Median: times[len(times)/2], Unit: "ms", Note: fmt.Sprintf("the first one %.0f ms: it reads and verifies", first)})
+	b.add(Row{Contest: title, Name: "200 searches", Value: times[0], Median: times[len(times)/2], Unit: "ms",
+		Note: fmt.Sprintf("the first one %.0f ms: it reads and verifies", first)})
 	b.add(Row{Contest: title, Name: "200 searches: memory", Value: float64(held) / 1e6, Unit: "MB"})
 	return nil
 }
 
-// largeContent is triples whose names and vectors are generated as they are
+// largeContent returns triples whose names and vectors are generated as they are
 // asked for.
 func largeContent(triples, dims int) store.Content {
 	subjects := (triples + perSubject - 1) / perSubject
@@ -87,15 +88,15 @@ func largeContent(triples, dims int) store.Content {
 		Relations: relations, RelationVectors: relationVectors,
 		EntityCount: subjects, TripleCount: triples,
 		Encoder: "generated", Dims: dims,
-		Entities: func(_ context.Context, emit func(store.Named) error) error {
+		Entities: func(_ context.Context, emit func(store.NamedEntity) error) error {
 			for i := range subjects {
-				if err := emit(store.Named{Name: fmt.Sprintf("Entity number %09d", i)}); err != nil {
+				if err := emit(store.NamedEntity{Name: fmt.Sprintf("Entity number %09d", i)}); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
-		Triples: func(_ context.Context, emit func(store.Dated) error) error {
+		Triples: func(_ context.Context, emit func(store.DatedTriple) error) error {
 			for i := range triples {
 				t := store.Triple{
 					Subject:  store.EntityID(i / perSubject),
@@ -103,7 +104,7 @@ func largeContent(triples, dims int) store.Content {
 					// A product with a prime scatters the objects.
 					Object: store.EntityID(uint64(i) * 2_654_435_761 % uint64(subjects)),
 				}
-				if err := emit(store.Dated{Triple: t}); err != nil {
+				if err := emit(store.DatedTriple{Triple: t}); err != nil {
 					return err
 				}
 			}

@@ -49,9 +49,11 @@ func (b *bench) load(ctx context.Context) error {
 	}
 	took, held := time.Since(began), stop()
 	title := fmt.Sprintf("load %d lines, %d threads, from parsing to sorted order", b.Lines, b.Threads)
-	note := fmt.Sprintf("%d triples and %d entities in order, %d lines read twice", sink.triples, sink.entities, report.Duplicates)
+	note := fmt.Sprintf("%d triples and %d entities in order, %d lines read twice", sink.triples, sink.entities,
+		report.Duplicates)
 	b.add(Row{Contest: title, Name: "triplemesh", Value: took.Seconds(), Unit: "s", Note: note})
-	b.add(Row{Contest: title, Name: "triplemesh: speed", Value: float64(b.Lines) / took.Seconds() / 1e6, Unit: "M triples/s"})
+	b.add(Row{Contest: title, Name: "triplemesh: speed", Value: float64(b.Lines) / took.Seconds() / 1e6,
+		Unit: "M triples/s"})
 	b.add(Row{Contest: title, Name: "triplemesh: memory", Value: float64(held) / 1e6, Unit: "MB"})
 	return nil
 }
@@ -90,12 +92,13 @@ func (b *bench) manyTriples(ctx context.Context) (path string, err error) {
 	return path, f.Close()
 }
 
-// baseTriples are those that are repeated.
+// baseTriples returns those that are repeated.
 func (b *bench) baseTriples() (base [][3]string, err error) {
 	if b.Triples == "" {
 		for i := range 100_000 {
 			base = append(base, [3]string{
-				fmt.Sprintf("Subject number %d", i/5), fmt.Sprintf("relation %d", i%50), fmt.Sprintf("Object number %d", i*7919%60_000),
+				fmt.Sprintf("Subject number %d", i/5), fmt.Sprintf("relation %d", i%50), fmt.Sprintf("Object number %d",
+					i*7919%60_000),
 			})
 		}
 		return base, nil
@@ -132,7 +135,7 @@ type drain struct {
 // Write implements store.Writer.
 func (d *drain) Write(ctx context.Context, kg string, content store.Content) (store.Info, error) {
 	last := ""
-	if err := content.Entities(ctx, func(n store.Named) error {
+	if err := content.Entities(ctx, func(n store.NamedEntity) error {
 		if d.entities > 0 && n.Name <= last {
 			return fmt.Errorf("entity %q comes after %q", n.Name, last)
 		}
@@ -143,8 +146,9 @@ func (d *drain) Write(ctx context.Context, kg string, content store.Content) (st
 		return store.Info{}, err
 	}
 	var before store.Triple
-	err := content.Triples(ctx, func(t store.Dated) error {
-		if d.triples > 0 && (t.Subject < before.Subject || t.Subject == before.Subject && t.Relation < before.Relation) {
+	err := content.Triples(ctx, func(t store.DatedTriple) error {
+		if d.triples > 0 && (t.Subject < before.Subject || t.Subject == before.Subject &&
+			t.Relation < before.Relation) {
 			return fmt.Errorf("triple %d is out of order", d.triples)
 		}
 		before = t.Triple

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// resident is how many bytes of memory this process holds: its own, and those
+// resident returns how many bytes of memory this process holds: its own, and those
 // of mapped files that lie in memory on its behalf. 0 where the system does not
 // say.
 func resident() int64 {

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 )
 
 // Options say what to measure, and on what.
@@ -30,7 +30,7 @@ type Options struct {
 	Rounds int
 	// Threads is how many cores each contestant may use; 0 takes all.
 	Threads int
-	// Peers says whether to measure peers as well; Python runs them, and Neo4j
+	// Peers reports whether to measure peers as well; Python runs them, and Neo4j
 	// is the address of a server to load the triples into: its data are removed.
 	Peers  bool
 	Python string
@@ -40,7 +40,7 @@ type Options struct {
 	// Work is where generated files go; empty takes the system's folder for
 	// temporary files.
 	Work string
-	// Turn is told of each contest how many turns of how many are over, 0
+	// Turn is notified of each contest how many turns of how many are over, 0
 	// first; nil tells nobody.
 	Turn func(contest string, done, of int)
 }
@@ -80,7 +80,7 @@ var errSkip = errors.New("left out")
 // does is told to stderr, a line at a time.
 func Run(ctx context.Context, o Options, stderr io.Writer) (rows []Row, err error) {
 	// Caches keep what a tenant asked for.
-	ctx = tenant.With(ctx, tenant.Default())
+	ctx = auth.WithTenant(ctx, auth.DefaultTenant())
 	if o.Threads == 0 {
 		o.Threads = runtime.NumCPU()
 	}

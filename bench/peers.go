@@ -49,10 +49,12 @@ func newPeers(ctx context.Context, dir, python string, say func(string, ...any))
 	say("fetching the peers' packages into %s", venv)
 	for _, step := range [][]string{
 		{python, "-m", "venv", venv},
-		{p.python, "-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--require-hashes", "-r", filepath.Join(p.dir, "requirements.txt")},
+		{p.python, "-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--require-hashes", "-r",
+			filepath.Join(p.dir, "requirements.txt")},
 	} {
 		if said, err := exec.CommandContext(ctx, step[0], step[1:]...).CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("set the peers up: %s: %w; mend it, or leave them out with --no-peers\n%s", strings.Join(step, " "), err, lastLines(said, 5))
+			return nil, fmt.Errorf("set the peers up: %s: %w; mend it, or leave them out with --no-peers\n%s",
+				strings.Join(step, " "), err, lastLines(said, 5))
 		}
 	}
 	return p, os.WriteFile(done, nil, 0o644)

@@ -37,9 +37,11 @@ func WriteSVG(out io.Writer, rows []Row) error {
 	}
 	height := 3*margin + len(rows)*(barHeight+barGap)
 	p := &printer{out: out}
-	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", plotWidth, height)
+	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+
+		"\n", plotWidth, height)
 	p.printf(`<rect width="100%%" height="100%%" fill="white"/>` + "\n")
-	p.printf(`<text x="%d" y="%d" font-weight="bold">%s (%s%s)</text>`+"\n", margin, margin+4, html.EscapeString(rows[0].Contest), html.EscapeString(rows[0].Unit), scale)
+	p.printf(`<text x="%d" y="%d" font-weight="bold">%s (%s%s)</text>`+"\n", margin, margin+4,
+		html.EscapeString(rows[0].Contest), html.EscapeString(rows[0].Unit), scale)
 	room := float64(plotWidth - labelWidth - 110)
 	for i, r := range rows {
 		y := 2*margin + i*(barHeight+barGap)
@@ -52,8 +54,10 @@ func WriteSVG(out io.Writer, rows []Row) error {
 		if r.Ratio > 0 {
 			said += fmt.Sprintf(" (%s)", ratio(r.Ratio))
 		}
-		p.printf(`<text x="%d" y="%d" text-anchor="end">%s</text>`+"\n", labelWidth-8, y+barHeight-7, html.EscapeString(r.Name))
-		p.printf(`<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/>`+"\n", labelWidth, y, width, barHeight, colour)
+		p.printf(`<text x="%d" y="%d" text-anchor="end">%s</text>`+"\n", labelWidth-8, y+barHeight-7,
+			html.EscapeString(r.Name))
+		p.printf(`<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/>`+"\n", labelWidth, y, width,
+			barHeight, colour)
 		p.printf(`<text x="%.1f" y="%d">%s</text>`+"\n", float64(labelWidth)+width+6, y+barHeight-7, said)
 	}
 	p.printf("</svg>\n")

@@ -1,11 +1,11 @@
 package bench
 
-import "github.com/triplemesh/triplemesh/services/retriever/scan"
+import "github.com/triplemesh/triplemesh/services/retriever/vector"
 
-// recall is the share of the k best that were found, counted with ties: a hit
+// recall returns the share of the k best that were found, counted with ties: a hit
 // counts when its score is at least the k-th best of all, whichever of several
 // equal rows it is.
-func recall(found, best [][]scan.Hit) float64 {
+func recall(found, best [][]vector.Hit) float64 {
 	right, all := 0, 0
 	for q := range best {
 		all += len(best[q])
@@ -29,11 +29,11 @@ func recall(found, best [][]scan.Hit) float64 {
 const sameScore = 2e-6
 
 // fromPeer makes hits of a peer's scores.
-func fromPeer(scores [][]float32) [][]scan.Hit {
-	hits := make([][]scan.Hit, len(scores))
+func fromPeer(scores [][]float32) [][]vector.Hit {
+	hits := make([][]vector.Hit, len(scores))
 	for q, list := range scores {
 		for _, s := range list {
-			hits[q] = append(hits[q], scan.Hit{Score: s})
+			hits[q] = append(hits[q], vector.Hit{Score: s})
 		}
 	}
 	return hits

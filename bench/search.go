@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/triplemesh/triplemesh/services/retriever/scan"
+	"github.com/triplemesh/triplemesh/services/retriever/vector"
 )
 
 // hitsPerQuery is the k of every search.
@@ -41,14 +41,14 @@ func (b *bench) search(ctx context.Context) error {
 		}
 	}
 	for _, n := range []int{10, 1} {
-		best, err := set.Search(ctx, queries[:n], hitsPerQuery, scan.Options{Method: scan.ByFull})
+		best, err := set.Search(ctx, queries[:n], hitsPerQuery, vector.Options{Method: vector.ByFull})
 		if err != nil {
 			return err
 		}
 		contestants := []contestant{
-			b.scanning("triplemesh int8", set, queries[:n], best, scan.ByCodes),
-			b.scanning("triplemesh one bit", set, queries[:n], best, scan.ByBits),
-			b.scanning("triplemesh fp32", set, queries[:n], best, scan.ByFull),
+			b.scanning("triplemesh int8", set, queries[:n], best, vector.ByCodes),
+			b.scanning("triplemesh one bit", set, queries[:n], best, vector.ByBits),
+			b.scanning("triplemesh fp32", set, queries[:n], best, vector.ByFull),
 		}
 		read := reading(set.codes, b.Threads)
 		read.name = "reading the int8 column once"
@@ -65,7 +65,8 @@ func (b *bench) search(ctx context.Context) error {
 				contestants = append(contestants, b.searching(faiss, c.name, "", file, n, best, c.ask))
 			}
 		}
-		title := fmt.Sprintf("search %d %s vectors, %d queries, top %d, %d threads", set.Len(), kind, n, hitsPerQuery, b.Threads)
+		title := fmt.Sprintf("search %d %s vectors, %d queries, top %d, %d threads", set.Len(), kind, n,
+			hitsPerQuery, b.Threads)
 		if err := b.contest(ctx, title, b.Rounds, contestants...); err != nil {
 			return err
 		}
@@ -76,7 +77,7 @@ func (b *bench) search(ctx context.Context) error {
 // searchQueries is how many queries are asked at once.
 const searchQueries = 10
 
-// manyVectors are those of the triples again and again, each time with some
+// manyVectors returns those of the triples again and again, each time with some
 // noise, and queries those of the questions; without triples and questions both
 // are generated.
 func (b *bench) manyVectors(ctx context.Context) (set *vectorSet, queries [][]float32, kind string, err error) {
@@ -86,7 +87,7 @@ func (b *bench) manyVectors(ctx context.Context) (set *vectorSet, queries [][]fl
 			return nil, nil, "", err
 		}
 		defer snap.Release()
-		if queries, err = b.asked(ctx, searchQueries); err != nil {
+		if queries, err = b.questionVectors(ctx, searchQueries); err != nil {
 			return nil, nil, "", err
 		}
 		next, failed := b.rowsOf(ctx, snap)
@@ -107,21 +108,23 @@ func (b *bench) manyVectors(ctx context.Context) (set *vectorSet, queries [][]fl
 	return set, queries, "generated", nil
 }
 
-// scanning is the engine's search by one method.
-func (b *bench) scanning(name string, set *vectorSet, queries [][]float32, best [][]scan.Hit, method scan.Method) contestant {
-	var found [][]scan.Hit
+// scanning returns the engine's search by one method.
+func (b *bench) scanning(name string, set *vectorSet, queries [][]float32, best [][]vector.Hit,
+	method vector.Method) contestant {
+	var found [][]vector.Hit
 	return contestant{
 		name: name,
 		run: timed(func(ctx context.Context) (err error) {
-			found, err = set.Search(ctx, queries, hitsPerQuery, scan.Options{Method: method})
+			found, err = set.Search(ctx, queries, hitsPerQuery, vector.Options{Method: method})
 			return err
 		}),
 		recall: func() float64 { return recall(found, best) },
 	}
 }
 
-// searching is a search by FAISS.
-func (b *bench) searching(faiss *peer, name, note, queries string, count int, best [][]scan.Hit, ask map[string]any) contestant {
+// searching returns a search by FAISS.
+func (b *bench) searching(faiss *peer, name, note, queries string, count int, best [][]vector.Hit,
+	ask map[string]any) contestant {
 	ask["queries"], ask["count"], ask["k"], ask["repeat"] = queries, count, hitsPerQuery, 1
 	c, last := faiss.contestant(name, note, ask)
 	c.recall = func() float64 { return recall(fromPeer(last.Scores), best) }

@@ -21,7 +21,8 @@ func WriteTable(out io.Writer, rows []Row) error {
 			fmt.Fprintf(out, "\n%s\n", contest)
 			fmt.Fprintln(w, "\tbest\tmedian\t\tratio\trecall\t ")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t %s\n", r.Name, number(r.Value), number(r.Median), r.Unit, ratio(r.Ratio), share(r.Recall), r.Note)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t %s\n", r.Name, number(r.Value), number(r.Median), r.Unit,
+			ratio(r.Ratio), share(r.Recall), r.Note)
 	}
 	return w.Flush()
 }
@@ -32,9 +33,11 @@ func WriteMarkdown(out io.Writer, rows []Row) error {
 	for _, r := range rows {
 		if r.Contest != contest {
 			contest = r.Contest
-			fmt.Fprintf(out, "\n### %s\n\n| | best | median | | ratio | recall | |\n|---|---:|---:|---|---:|---:|---|\n", strings.ToUpper(contest[:1])+contest[1:])
+			fmt.Fprintf(out, "\n### %s\n\n| | best | median | | ratio | recall | "+
+				"|\n|---|---:|---:|---|---:|---:|---|\n", strings.ToUpper(contest[:1])+contest[1:])
 		}
-		if _, err := fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s |\n", r.Name, number(r.Value), number(r.Median), r.Unit, ratio(r.Ratio), share(r.Recall), r.Note); err != nil {
+		if _, err := fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s |\n", r.Name, number(r.Value),
+			number(r.Median), r.Unit, ratio(r.Ratio), share(r.Recall), r.Note); err != nil {
 			return err
 		}
 	}

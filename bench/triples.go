@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/bert"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/onnx"
@@ -56,7 +56,7 @@ func (b *bench) engineWith(ctx context.Context, kind string) (*engine, error) {
 		return nil, errors.Join(err, closeEncoder())
 	}
 	tenants := embedded.NewTenants(filepath.Join(b.Cache, "bench", "kg"))
-	graphs, err := tenants.Of(tenant.Default())
+	graphs, err := tenants.ForTenant(auth.DefaultTenant())
 	if err != nil {
 		return nil, errors.Join(err, cache.Close(), closeEncoder())
 	}
@@ -101,7 +101,7 @@ func (b *bench) encoder(kind string) (encoder.Encoder, func() error, error) {
 const encoderName = "all-MiniLM-L6-v2"
 
 // kgName names what is loaded from a file as it is now: another file, or one
-// that changed, is loaded anew.
+// that changed, is reloaded.
 func kgName(path, kind string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -110,7 +110,7 @@ func kgName(path, kind string) (string, error) {
 	return fmt.Sprintf("bench-%s-%x-%x", kind, info.Size(), info.ModTime().Unix()), nil
 }
 
-// loaded is the snapshot of the triples; the caller releases it.
+// loaded returns the snapshot of the triples; the caller releases it.
 func (b *bench) loaded(ctx context.Context) (store.Snapshot, error) {
 	e, err := b.engine(ctx)
 	if err != nil {
@@ -123,11 +123,12 @@ func (b *bench) loaded(ctx context.Context) (store.Snapshot, error) {
 type question struct {
 	Question      string   `json:"question"`
 	TopicEntities []string `json:"topic_entities"`
-	// PseudoGraph is what a model drafted, where that is known.
+	Answers       []string `json:"answers"`
+	// PseudoGraph is what a model drafted, if that is known.
 	PseudoGraph [][3]string `json:"pseudo_graph"`
 }
 
-// questions are the first n of the file.
+// questions returns the first n of the file.
 func (b *bench) questions(n int) ([]question, error) {
 	if b.Questions == "" {
 		return nil, fmt.Errorf("%w: no file of questions is named: --questions FILE", errSkip)
@@ -140,8 +141,8 @@ func (b *bench) questions(n int) ([]question, error) {
 	return all, err
 }
 
-// asked are the vectors of the first n questions.
-func (b *bench) asked(ctx context.Context, n int) ([][]float32, error) {
+// questionVectors returns the vectors of the first n questions.
+func (b *bench) questionVectors(ctx context.Context, n int) ([][]float32, error) {
 	questions, err := b.questions(n)
 	if err != nil {
 		return nil, err

@@ -13,15 +13,15 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/triplemesh/triplemesh/services/retriever/scan"
+	"github.com/triplemesh/triplemesh/services/retriever/vector"
 )
 
 // cluster is how many generated vectors lie about one centre: facts come in
 // families, whose vectors are alike.
 const cluster = 40
 
-// generated makes vectors as an encoder might: families about random centres.
-type generated struct {
+// vectorGenerator makes vectors as an encoder might: families about random centres.
+type vectorGenerator struct {
 	dims   int
 	random *rand.Rand
 	centre []float32
@@ -29,12 +29,13 @@ type generated struct {
 	n      int
 }
 
-func newGenerated(dims int, seed uint64) *generated {
-	return &generated{dims: dims, random: rand.New(rand.NewPCG(seed, 384)), centre: make([]float32, dims), row: make([]float32, dims)}
+func newGenerated(dims int, seed uint64) *vectorGenerator {
+	return &vectorGenerator{dims: dims, random: rand.New(rand.NewPCG(seed, 384)), centre: make([]float32, dims),
+		row: make([]float32, dims)}
 }
 
-// next is valid until it is called again.
-func (g *generated) next() []float32 {
+// the result of next is valid until the next call.
+func (g *vectorGenerator) next() []float32 {
 	if g.n%cluster == 0 {
 		for i := range g.centre {
 			g.centre[i] = float32(g.random.NormFloat64())
@@ -91,14 +92,15 @@ var columnNames = []string{"full", "codes", "scales", "bits"}
 
 // vectorSet is a set of vectors in files, mapped.
 type vectorSet struct {
-	*scan.Vectors
+	*vector.Vectors
 	full   string // the file with the fp32 rows
 	codes  []byte
 	mapped [][]byte
 }
 
 // write makes a set of rows vectors that each yields.
-func (b *bench) write(ctx context.Context, name string, rows, dims int, next func() []float32) (_ *vectorSet, err error) {
+func (b *bench) write(ctx context.Context, name string, rows, dims int,
+	next func() []float32) (_ *vectorSet, err error) {
 	dir := filepath.Join(b.work, name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -112,7 +114,7 @@ func (b *bench) write(ctx context.Context, name string, rows, dims int, next fun
 		defer files[i].Close()
 		buffers[i] = bufio.NewWriterSize(files[i], 1<<20)
 	}
-	w := scan.NewWriter(dims, scan.Files{Full: buffers[0], Codes: buffers[1], Scales: buffers[2], Bits: buffers[3]})
+	w := vector.NewWriter(dims, vector.Files{Full: buffers[0], Codes: buffers[1], Scales: buffers[2], Bits: buffers[3]})
 	for i := range rows {
 		if i%4096 == 0 {
 			if err := ctx.Err(); err != nil {
@@ -135,14 +137,17 @@ func (b *bench) write(ctx context.Context, name string, rows, dims int, next fun
 		if err != nil {
 			return nil, err
 		}
-		data, err := unix.Mmap(int(files[i].Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_SHARED|unix.MAP_POPULATE)
+		data, err := unix.Mmap(int(files[i].Fd()), 0, int(info.Size()), unix.PROT_READ,
+			unix.MAP_SHARED|unix.MAP_POPULATE)
 		if err != nil {
 			return nil, fmt.Errorf("map %s: %w", files[i].Name(), err)
 		}
 		set.mapped = append(set.mapped, data)
 	}
 	set.codes = set.mapped[1]
-	set.Vectors, err = scan.Open(dims, scan.Columns{Full: set.mapped[0], Codes: set.mapped[1], Scales: set.mapped[2], Bits: set.mapped[3]})
+	set.Vectors, err = vector.Open(dims, vector.Columns{Full: set.mapped[0], Codes: set.mapped[1],
+		Scales: set.mapped[2],
+		Bits:   set.mapped[3]})
 	return set, err
 }
 

@@ -81,7 +81,8 @@ func (b *bench) walk(ctx context.Context) error {
 // addTimes adds the rows of the times of single questions.
 func (b *bench) addTimes(title, name string, times, own []float64, note string) {
 	p50, average := middle(times), mean(times)
-	row := Row{Contest: title, Name: name + ", a question", Value: average, Median: p50, Unit: "ms", Note: note + "; the value is the mean"}
+	row := Row{Contest: title, Name: name + ", a question", Value: average, Median: p50, Unit: "ms", Note: note +
+		"; the value is the mean"}
 	if name != "triplemesh" {
 		row.Ratio = average / mean(own)
 	}
@@ -150,7 +151,8 @@ func numbered(ctx context.Context, snap store.Snapshot, plans []plan) ([][]walk.
 var unlimited = walk.Limit{Walks: 1 << 20}
 
 // follow times each question; the best of some rounds counts, as with peers.
-func (b *bench) follow(ctx context.Context, snap store.Snapshot, questions [][]walk.Plan) (times []float64, walks int, err error) {
+func (b *bench) follow(ctx context.Context, snap store.Snapshot,
+	questions [][]walk.Plan) (times []float64, walks int, err error) {
 	for _, plans := range questions {
 		best := 0.0
 		found := 0
@@ -174,7 +176,8 @@ func (b *bench) follow(ctx context.Context, snap store.Snapshot, questions [][]w
 	return times, walks, nil
 }
 
-func (b *bench) followPeer(ctx context.Context, script string, open map[string]any, plans string) (times []float64, walks int, version string, err error) {
+func (b *bench) followPeer(ctx context.Context, script string, open map[string]any,
+	plans string) (times []float64, walks int, version string, err error) {
 	p, err := b.peers.start(ctx, script)
 	if err != nil {
 		return nil, 0, "", err

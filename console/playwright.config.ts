@@ -16,6 +16,9 @@ export default defineConfig({
   use: {
     // The setup runs the mesh; tests are read after it.
     baseURL: process.env.MESH_HTTP,
+    // Below the time of a test, so that a failure names the action or navigation that hung.
+    actionTimeout: 60_000,
+    navigationTimeout: 60_000,
     locale: "en-GB",
     timezoneId: "UTC",
     colorScheme: "light",

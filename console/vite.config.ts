@@ -8,7 +8,7 @@ export default defineConfig({
   base: "./",
   server: { proxy: { "/api": mesh, "/reports": mesh } },
   build: {
-    outDir: "../services/orchestrator/console/dist",
+    outDir: "../services/orchestrator/http/console/dist",
     emptyOutDir: true,
     // Browsers with light-dark(), CSS nesting and ES2023.
     target: ["chrome123", "edge123", "firefox120", "safari17.5"],

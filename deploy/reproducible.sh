@@ -14,7 +14,7 @@ if [ "${1:-}" = all ]; then
 fi
 
 # The program that builds images is no part of them: one is enough.
-go build -o "$work/images" ./deploy/images
+go build -o "$work/release" ./deploy/release
 
 # What is checked out may change while it is built: it is taken once.
 git ls-files -coz --exclude-standard | while IFS= read -rd '' f; do [ ! -e "$f" ] || printf '%s\0' "$f"; done |
@@ -28,7 +28,7 @@ build() {
   (
     cd "$1"
     make -s build VERSION=v0.0.0 ${programs:+PROGRAMS="$programs"}
-    "$work/images" -version v0.0.0 -revision 0 -out out "${images[@]}" >/dev/null
+    "$work/release" images -version v0.0.0 -revision 0 -out out "${images[@]}" >/dev/null
     cp -r bin out/bin
   )
 }

@@ -26,8 +26,7 @@ var everyBinary struct {
 	err error
 }
 
-// binaries is a folder with triplemesh and a binary for each stage, built once
-// in a test run.
+// binaries returns a directory with triplemesh and a binary of each stage, built once per test run.
 func binaries(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(built, "binaries")
@@ -53,7 +52,7 @@ var program struct {
 	err error
 }
 
-// triplemesh is the binary that people use, built once in a test run.
+// triplemesh returns the path of the command-line binary, built once per test run.
 func triplemesh(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(built, "bin", "triplemesh")
@@ -70,7 +69,7 @@ func triplemesh(t *testing.T) string {
 	return file
 }
 
-// process is a service in a process of its own.
+// process is a service that runs as a process of its own.
 type process struct {
 	name, addr string
 	cmd        *exec.Cmd
@@ -79,11 +78,12 @@ type process struct {
 	err        error // once ended is closed
 }
 
-// launch starts a binary that serves at addr, and returns once it does. What is
-// left of it at the end of the test is killed.
+// launch starts a binary that serves at addr, and returns once it serves. The process is killed
+// when the test ends.
 func launch(t *testing.T, dir, binary, addr string, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{name: filepath.Base(binary), addr: addr, cmd: exec.Command(binary, args...), ended: make(chan struct{})}
+	p := &process{name: filepath.Base(binary), addr: addr, cmd: exec.Command(binary, args...),
+		ended: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = dir, env, &p.log, &p.log
 	if err := p.cmd.Start(); err != nil {
 		t.Fatalf("start %s: %v", p.name, err)
@@ -93,7 +93,7 @@ func launch(t *testing.T, dir, binary, addr string, env []string, args ...string
 		p.err = p.cmd.Wait()
 	}()
 	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill() // it has ended, unless the test failed
+		_ = p.cmd.Process.Kill() // it has exited unless the test failed
 		<-p.ended
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -105,7 +105,8 @@ func launch(t *testing.T, dir, binary, addr string, env []string, args ...string
 		case <-ctx.Done():
 		}
 	}()
-	watch, err := grpc_health_v1.NewHealthClient(dial(t, addr)).Watch(ctx, &grpc_health_v1.HealthCheckRequest{}, grpc.WaitForReady(true))
+	watch, err := grpc_health_v1.NewHealthClient(dial(t, addr)).Watch(ctx, &grpc_health_v1.HealthCheckRequest{},
+		grpc.WaitForReady(true))
 	for err == nil {
 		var resp *grpc_health_v1.HealthCheckResponse
 		if resp, err = watch.Recv(); resp.GetStatus() == grpc_health_v1.HealthCheckResponse_SERVING {
@@ -118,7 +119,7 @@ func launch(t *testing.T, dir, binary, addr string, env []string, args ...string
 	return nil
 }
 
-// terminate asks a process to end, as a supervisor does.
+// terminate sends a process SIGTERM, as a supervisor does.
 func (p *process) terminate(t *testing.T) {
 	t.Helper()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -126,7 +127,7 @@ func (p *process) terminate(t *testing.T) {
 	}
 }
 
-// checkEnded waits for a process that was told to end.
+// checkEnded waits for a terminated process to exit.
 func (p *process) checkEnded(t *testing.T) {
 	t.Helper()
 	select {
@@ -139,22 +140,22 @@ func (p *process) checkEnded(t *testing.T) {
 	}
 	if conn, err := net.Dial("tcp", p.addr); err == nil {
 		conn.Close()
-		t.Errorf("somebody still listens at %s, where the %s did", p.addr, p.name)
+		t.Errorf("%s is still open after the %s exited", p.addr, p.name)
 	}
 }
 
-// run runs a command to its end and returns what it printed.
+// run runs a command and returns its output.
 func run(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
+	var out, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := cmd.Run(); err != nil {
-		t.Errorf("%v: %v\n%s%s", cmd.Args, err, &out, &said)
+		t.Errorf("%v: %v\n%s%s", cmd.Args, err, &out, &stderr)
 	}
 	return out.String()
 }
 
-// checkHolds compares the names in a folder.
+// checkHolds compares the names in a directory.
 func checkHolds(t *testing.T, dir string, want ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -18,9 +18,11 @@ func TestABudgetThatRunsOutLeavesAPartialAnswer(t *testing.T) {
 		answer       string
 		calls        uint32
 	}{
-		{"one call drafts, and the evidence nearest to the question answers", "pg-akv", &llmv1.Budget{MaxCalls: 1}, employer, 1},
+		{"one call drafts, and the evidence nearest to the question answers", "pg-akv", &llmv1.Budget{MaxCalls: 1},
+			employer, 1},
 		{"tokens for the draft alone leave that evidence too", "pg-akv", &llmv1.Budget{MaxTokens: 110}, employer, 1},
-		{"two calls read candidates that nobody judges", "ger", &llmv1.Budget{MaxCalls: 2}, yale + ", New York City", 2},
+		{"two calls leave candidates unjudged", "ger", &llmv1.Budget{MaxCalls: 2}, yale + ", New York City",
+			2},
 		{"tokens for candidates alone leave these", "ger", &llmv1.Budget{MaxTokens: 140}, yale + ", New York City", 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -30,7 +32,8 @@ func TestABudgetThatRunsOutLeavesAPartialAnswer(t *testing.T) {
 			run := m.ask(t, req)
 			checkPartial(t, run, "the budget ran out")
 			if names(run) != c.answer || run.GetUsage().GetCalls() != c.calls {
-				t.Errorf("the answer is %s after %d calls, want %s after %d", names(run), run.GetUsage().GetCalls(), c.answer, c.calls)
+				t.Errorf("the answer is %s after %d calls, want %s after %d", names(run), run.GetUsage().GetCalls(),
+					c.answer, c.calls)
 			}
 		})
 	}
@@ -59,18 +62,18 @@ func TestADeadlineLeavesAPartialAnswer(t *testing.T) {
 	}
 }
 
-// checkPartial looks for the reason in the run and among its warnings.
+// checkPartial looks for the reason in the run and in its warnings.
 func checkPartial(t *testing.T, run *orchestratorv1.Run, reason string) {
 	t.Helper()
 	if !run.GetPartial() || !strings.Contains(run.GetGroundingReason(), reason) {
 		t.Errorf("partial is %v and the reason %q, want %q", run.GetPartial(), run.GetGroundingReason(), reason)
 	}
 	if len(warnings(run)) == 0 {
-		t.Error("no stage warns of what it lost")
+		t.Error("no stage has a warning")
 	}
 }
 
-// warnings are those of all stages.
+// warnings returns the warnings of all stages.
 func warnings(run *orchestratorv1.Run) (all []*llmv1.Warning) {
 	for _, s := range run.GetStages() {
 		all = append(all, s.GetWarnings()...)

@@ -12,8 +12,8 @@ import (
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 )
 
-// reader is a model that reads a claim off each sentence of a text.
-func reader(tb testing.TB, claims map[string]string) *testkit.LLM {
+// claimReader is a model that extracts a claim from each sentence of a text.
+func claimReader(tb testing.TB, claims map[string]string) *testkit.LLM {
 	tb.Helper()
 	model := testkit.NewLLM(tb)
 	model.On(testkit.Task("claims")).ReplyFunc(func(r testkit.Request) string {
@@ -28,14 +28,16 @@ func reader(tb testing.TB, claims map[string]string) *testkit.LLM {
 }
 
 func TestATextIsCheckedAgainstTheKnowledgeGraph(t *testing.T) {
-	m := start(t, options{model: reader(t, map[string]string{
+	m := start(t, options{model: claimReader(t, map[string]string{
 		"Robert Stam": "Robert Stam | employer | Google", "He was": "Robert Stam | place of birth | Paris",
 		"Nobody": "Ronald Stam | employer | Google", "not employed": "Robert Stam | not employer | " + employer,
 	})})
-	const text = "Robert Stam worked at Google — so they say.\n\nHe was born in Paris. Nobody knows Ronald Stam of Google. Robert S. was not employed by " + employer + ". Ah!"
-	stream, err := m.orchestrator.CheckStream(t.Context(), &orchestratorv1.CheckStreamRequest{Request: &orchestratorv1.CheckRequest{
-		Text: text, Kg: &graphv1.KnowledgeGraphRef{Name: wikidata, Snapshot: 1},
-	}})
+	const text = "Robert Stam worked at Google — so they say.\n\nHe was born in Paris. Nobody knows Ronald Stam of " +
+		"Google. Robert S. was not employed by " + employer + ". Ah!"
+	stream, err := m.orchestrator.CheckStream(t.Context(),
+		&orchestratorv1.CheckStreamRequest{Request: &orchestratorv1.CheckRequest{
+			Text: text, Kg: &graphv1.KnowledgeGraphRef{Name: wikidata, Snapshot: 1},
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,20 +68,23 @@ func TestATextIsCheckedAgainstTheKnowledgeGraph(t *testing.T) {
 			t.Errorf("%s is %v: %s", show(c.GetTriple()), c.GetVerdict(), c.GetReason())
 		}
 	}
-	if first := checked.GetClaims()[0]; len(first.GetEvidence()) != 1 || show(first.GetEvidence()[0].GetTriple()) != "Robert Stam | employer | "+employer {
+	if first := checked.GetClaims()[0]; len(first.GetEvidence()) != 1 ||
+		show(first.GetEvidence()[0].GetTriple()) != "Robert Stam | employer | "+employer {
 		t.Errorf("it rests on %v", first.GetEvidence())
 	}
 	if got := checked.GetCorrectedText(); got != strings.Replace(text, "Google", employer, 1) {
 		t.Errorf("corrected to %q", got)
 	}
-	if len(checked.GetStages()) != 3 || checked.GetUsage().GetCalls() != 5 || !traceID.MatchString(checked.GetTraceId()) {
+	if len(checked.GetStages()) != 3 || checked.GetUsage().GetCalls() != 5 ||
+		!traceID.MatchString(checked.GetTraceId()) {
 		t.Errorf("got %v", checked)
 	}
 }
 
 func TestATextIsCheckedAgainstSeveralKnowledgeGraphs(t *testing.T) {
-	m := start(t, options{data: t.TempDir(), model: reader(t, map[string]string{
-		"Oslo": "Ada Brandt | place of birth | Oslo", "Turku": "Ada Brandt | mother | Turku", "from Norway": "Ada Brandt | place of birth | Norway",
+	m := start(t, options{data: t.TempDir(), model: claimReader(t, map[string]string{
+		"Oslo": "Ada Brandt | place of birth | Oslo", "Turku": "Ada Brandt | mother | Turku",
+		"from Norway": "Ada Brandt | place of birth | Norway",
 	})})
 	for kg, facts := range map[string]string{
 		"north": "Ada Brandt\tplace of birth\tOslo\nAda Brandt\toccupation\tpainter\n",
@@ -108,7 +113,8 @@ func TestATextIsCheckedAgainstSeveralKnowledgeGraphs(t *testing.T) {
 		kg      string
 	}{{verifierv1.Verdict_VERDICT_SUPPORTED, "north"}, {verifierv1.Verdict_VERDICT_CONTRADICTED, "south"}} {
 		c := claims[i]
-		if c.GetVerdict() != want.verdict || len(c.GetEvidence()) == 0 || c.GetEvidence()[0].GetTriple().GetKg() != want.kg || !strings.Contains(c.GetReason(), want.kg) {
+		if c.GetVerdict() != want.verdict || len(c.GetEvidence()) == 0 ||
+			c.GetEvidence()[0].GetTriple().GetKgName() != want.kg || !strings.Contains(c.GetReason(), want.kg) {
 			t.Errorf("%s: got %v", show(c.GetTriple()), c)
 		}
 	}

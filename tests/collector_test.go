@@ -13,8 +13,8 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
-// TestACollectorThatHangsCostsNoQuestion sends the spans of a mesh to a
-// collector that takes connections and never answers.
+// TestACollectorThatHangsCostsNoQuestion exports the spans of a mesh to a collector that accepts
+// connections and never answers.
 func TestACollectorThatHangsCostsNoQuestion(t *testing.T) {
 	release := make(chan struct{})
 	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
@@ -37,8 +37,7 @@ func TestACollectorThatHangsCostsNoQuestion(t *testing.T) {
 	}
 }
 
-// TestAModelThatIsDownDoesNotFillTheLog asks while the model is down, again and
-// again.
+// TestAModelThatIsDownDoesNotFillTheLog asks many questions while the model is down.
 func TestAModelThatIsDownDoesNotFillTheLog(t *testing.T) {
 	model := scripted(t)
 	model.Kill()
@@ -49,22 +48,22 @@ func TestAModelThatIsDownDoesNotFillTheLog(t *testing.T) {
 	}})
 	const asked = 200
 	for range asked {
-		if _, err := m.orchestrator.Ask(within(t, patience), question("io")); err == nil {
+		if _, err := m.orchestrator.Ask(timeoutContext(t, patience), question("io")); err == nil {
 			t.Fatal("a model that is down answers")
 		}
 	}
 	left := scraped(t, metrics, "triplemesh_telemetry_left_out_lines_total")
 	lines := strings.Count(log.String(), "\n")
-	// The orchestrator and the generator have a line each.
+	// The orchestrator and the generator log one line each.
 	if left == 0 || lines+left < 2*asked {
 		t.Errorf("%d questions write %d lines, and %d are counted as left out", asked, lines, left)
 	}
 	if !strings.Contains(log.String(), "model") {
-		t.Error("the log does not say what is wrong")
+		t.Error("the log does not name the fault")
 	}
 }
 
-// scraped is the sum of a metric over all services.
+// scraped returns the sum of a metric over all services.
 func scraped(t *testing.T, addr, name string) (sum int) {
 	t.Helper()
 	resp, err := http.Get(fmt.Sprintf("http://%s/metrics", addr))

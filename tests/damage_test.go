@@ -17,8 +17,7 @@ func TestADamagedSnapshotIsDataLossAndNothingElseIsLost(t *testing.T) {
 		name, file string
 		damage     func([]byte) []byte
 	}{
-		// A page is compared when it is first read: these are read by every
-		// question.
+		// A page's checksum is verified when it is first read: every question reads these.
 		{"vectors with one bit flipped", "vectors.i8", flip},
 		{"the name index with one bit flipped", "names.fst", flip},
 		{"names with one bit flipped", "entities.text", flip},
@@ -36,10 +35,10 @@ func TestADamagedSnapshotIsDataLossAndNothingElseIsLost(t *testing.T) {
 			ask := func(kg string, snapshot uint64) error {
 				req := question("pg-akv")
 				req.Kg = &graphv1.KnowledgeGraphRef{Name: kg, Snapshot: snapshot}
-				_, err := m.orchestrator.Ask(within(t, patience), req)
+				_, err := m.orchestrator.Ask(timeoutContext(t, patience), req)
 				return err
 			}
-			// It is damaged behind the back of a retriever that reads it.
+			// The file is damaged while the retriever has it open.
 			if err := ask(wikidata, 0); err != nil {
 				t.Fatal(err)
 			}
@@ -55,13 +54,18 @@ func TestADamagedSnapshotIsDataLossAndNothingElseIsLost(t *testing.T) {
 			if err := ask(wikidata, 1); err != nil {
 				t.Errorf("the snapshot before: %v", err)
 			}
-			if _, err := m.graphs.Rollback(within(t, patience), &retrieverv1.RollbackRequest{Kg: wikidata}); err != nil {
+			if _, err := m.graphs.RollbackKnowledgeGraph(timeoutContext(t, patience),
+				&retrieverv1.RollbackKnowledgeGraphRequest{Kg: &graphv1.KnowledgeGraphRef{
+					Name: wikidata}}); err != nil {
 				t.Errorf("roll back: %v", err)
 			}
-			if run := m.ask(t, &orchestratorv1.AskRequest{Question: employerQuestion, Kg: &graphv1.KnowledgeGraphRef{Name: wikidata}}); names(run) != employer {
+			if run := m.ask(t, &orchestratorv1.AskRequest{Question: employerQuestion,
+				Kg: &graphv1.KnowledgeGraphRef{Name: wikidata}}); names(run) != employer {
 				t.Errorf("after rolling back the answer is %s", names(run))
 			}
-			if _, err := m.graphs.Activate(within(t, patience), &retrieverv1.ActivateRequest{Kg: &graphv1.KnowledgeGraphRef{Name: wikidata, Snapshot: 2}}); err == nil {
+			if _, err := m.graphs.ActivateSnapshot(timeoutContext(t, patience),
+				&retrieverv1.ActivateSnapshotRequest{Kg: &graphv1.KnowledgeGraphRef{Name: wikidata,
+					Snapshot: 2}}); err == nil {
 				t.Error("the damaged snapshot is active again")
 			}
 			overwrite(t, file, whole)
@@ -72,10 +76,10 @@ func TestADamagedSnapshotIsDataLossAndNothingElseIsLost(t *testing.T) {
 	}
 }
 
-// listed are the numbers of a knowledge graph's snapshots.
+// listed returns the numbers of a knowledge graph's snapshots.
 func (r *running) listed(t *testing.T, kg string) (numbers []uint64) {
 	t.Helper()
-	resp, err := r.graphs.List(within(t, patience), &retrieverv1.ListRequest{})
+	resp, err := r.graphs.ListKnowledgeGraphs(timeoutContext(t, patience), &retrieverv1.ListKnowledgeGraphsRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,8 +98,7 @@ func flip(data []byte) []byte {
 
 func half(data []byte) []byte { return data[:len(data)/2] }
 
-// own makes a file the test's alone, which it shares with other tests till
-// then, and returns what is in it.
+// own replaces a file that tests share through hard links with a copy, and returns its contents.
 func own(t *testing.T, file string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -109,7 +112,7 @@ func own(t *testing.T, file string) []byte {
 	return data
 }
 
-// overwrite changes a file in its place.
+// overwrite writes a file in place.
 func overwrite(t *testing.T, file string, data []byte) {
 	t.Helper()
 	if err := os.WriteFile(file, data, 0o644); err != nil {

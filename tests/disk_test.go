@@ -18,9 +18,8 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
-// A disk that is full cannot be had without privileges, but a process may
-// forbid itself large files: the kernel then refuses to write on half way, as
-// it does where there is no room.
+// Filling a disk takes privileges, but a process may limit the size of its files: the kernel then
+// fails a write half way, as on a full disk.
 func TestALoadThatFindsNoRoomLeavesTheOldSnapshot(t *testing.T) {
 	m := start(t, options{model: scripted(t)})
 	var facts bytes.Buffer
@@ -28,7 +27,7 @@ func TestALoadThatFindsNoRoomLeavesTheOldSnapshot(t *testing.T) {
 		fmt.Fprintf(&facts, "Robert Stam\tnotes\t%d %s\n", i, strings.Repeat("of a long paper ", 4000))
 	}
 	lift := limitFiles(t, 2<<20)
-	_, err := testkit.LoadTSV(within(t, patience), m.graphs, wikidata, facts.Bytes(), false)
+	_, err := testkit.LoadTSV(timeoutContext(t, patience), m.graphs, wikidata, facts.Bytes(), false)
 	lift()
 	checkStatus(t, err, codes.ResourceExhausted, "full")
 
@@ -49,13 +48,14 @@ func TestALoadThatFindsNoRoomLeavesTheOldSnapshot(t *testing.T) {
 	if run := m.ask(t, req); run.GetKg().GetSnapshot() != 2 || names(run) != otherEmployer {
 		t.Errorf("the answer is %s from snapshot %d", names(run), run.GetKg().GetSnapshot())
 	}
-	if resp, err := testkit.LoadTSV(within(t, patience), m.graphs, wikidata, []byte("Robert Stam\temployer\tNobody\n"), false); err != nil || resp.GetSnapshot().GetKg().GetSnapshot() != 3 {
+	if resp, err := testkit.LoadTSV(timeoutContext(t, patience), m.graphs, wikidata,
+		[]byte("Robert Stam\temployer\tNobody\n"),
+		false); err != nil || resp.GetSnapshot().GetKg().GetSnapshot() != 3 {
 		t.Errorf("with room again: %v, %v", resp, err)
 	}
 }
 
-// limitFiles bounds the files that this process writes, in bytes, until lift
-// is called.
+// limitFiles limits the size of the files that this process writes, in bytes, until lift is called.
 func limitFiles(t *testing.T, most uint64) (lift func()) {
 	t.Helper()
 	var before syscall.Rlimit

@@ -10,19 +10,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval"
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval/results"
 	"github.com/triplemesh/triplemesh/internal/testkit"
+	"github.com/triplemesh/triplemesh/lab/eval"
+	"github.com/triplemesh/triplemesh/lab/reader"
+	"github.com/triplemesh/triplemesh/lab/results"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
-// suite is a file of evaluations of the tests' two questions.
+// suite writes an evaluation suite with the tests' two questions.
 func suite(t *testing.T, evaluations string) string {
 	t.Helper()
 	dir := t.TempDir()
-	questions := `{"id": "employer", "question": "` + employerQuestion + `", "answers": ["` + employer + `"], "topic_entities": ["Robert Stam"]}
-{"id": "study", "question": "` + studyQuestion + `", "answers": ["` + yale + `", "` + tisch + `"], "topic_entities": ["Alexander"]}
+	questions := `{"id": "employer", "question": "` + employerQuestion + `", "answers": ["` + employer +
+		`"], "topic_entities": ["Robert Stam"]}
+{"id": "study", "question": "` + studyQuestion + `", "answers": ["` + yale + `", "` + tisch +
+		`"], "topic_entities": ["Alexander"]}
 `
 	for name, text := range map[string]string{"two.jsonl": questions, "suite.yaml": evaluations} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -42,19 +45,26 @@ const everyMethod = `evaluations:
   gold_entities: true
 `
 
-// evaluate runs a suite against a mesh; its figures are those that --json
-// prints.
+// evaluate runs a suite against a mesh and returns the figures printed by --json.
 func (r *running) evaluate(t *testing.T, c *eval.Command) ([]evaluated, error) {
 	t.Helper()
+	return r.evaluateBy(t, nil, c)
+}
+
+// evaluateBy is evaluate with a reader in the model's place, which the mesh has too.
+func (r *running) evaluateBy(t *testing.T, by *reader.Reader, c *eval.Command) ([]evaluated, error) {
+	t.Helper()
 	services := eval.Services{
-		Asker: eval.AskerFunc(func(ctx context.Context, req *orchestratorv1.AskRequest) (*orchestratorv1.AskResponse, error) {
+		Asker: eval.AskerFunc(func(ctx context.Context, req *orchestratorv1.AskRequest) (*orchestratorv1.AskResponse,
+			error) {
 			return r.orchestrator.Ask(ctx, req)
 		}),
-		Paths: retrieverv1.NewRetrieverServiceClient(r.dial(t, "retriever")),
+		Reader: by,
+		Paths:  retrieverv1.NewRetrieverServiceClient(r.dial(t, "retriever")),
 	}
 	c.JSON, c.Parallel, c.Timeout, c.Seed = true, 4, patience, 1
 	var stdout, stderr bytes.Buffer
-	err := c.Run(within(t, patience), services, &stdout, &stderr)
+	err := c.Run(timeoutContext(t, patience), services, &stdout, &stderr)
 	if t.Failed() || stdout.Len() == 0 {
 		return nil, err
 	}
@@ -77,7 +87,7 @@ type evaluated struct {
 	}
 }
 
-// answersOf are the answers of every question in a results directory.
+// answersOf returns the answers to the questions in a results directory.
 func answersOf(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found, err := results.Open(dir)
@@ -193,7 +203,8 @@ func TestAnOptionThatAMethodDoesNotHaveIsToldOnceAndTheOthersAreAsked(t *testing
 `)
 	done, err := m.evaluate(t, &eval.Command{Suite: file})
 	var refused *eval.RefusedError
-	if !errors.As(err, &refused) || strings.Count(err.Error(), "ablation") < 1 || !strings.Contains(err.Error(), "two-wikidata@1-io-no-reflection") {
+	if !errors.As(err, &refused) || strings.Count(err.Error(), "ablation") < 1 || !strings.Contains(err.Error(),
+		"two-wikidata@1-io-no-reflection") {
 		t.Errorf("error %v", err)
 	}
 	if len(done) != 1 || done[0].Summary.N != 2 || done[0].Summary.Errors != 0 {

@@ -12,30 +12,34 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// faults are what a model server does wrong.
+// faults are the failures of a model server.
 var faults = []struct {
 	name   string
 	script func(*testkit.Rule)
-	// code is that of a question that has nothing yet to answer with; OK means
-	// that it is gone on without what the model should have said.
+	// code is the status of a question that has no partial answer yet; OK means that the failed
+	// call is skipped.
 	code codes.Code
-	// why is part of the reason that a partial answer gives, where the model did
-	// wrong only when it was to write the answer; empty where a warning and no
-	// partial answer is due.
+	// why is part of the reason that a partial answer gives if only the call that writes the answer
+	// fails; empty if a warning is due instead of a partial answer.
 	why string
-	// brief bounds the wait for a model that never answers.
+	// brief shortens the deadline for a model that never answers.
 	brief bool
 }{
-	{name: "down", script: func(r *testkit.Rule) { r.Down() }, code: codes.Unavailable, why: "model"},
-	{name: "slow", script: func(r *testkit.Rule) { r.Hang() }, code: codes.DeadlineExceeded, why: "the time ran out", brief: true},
+	{name: "down", script: func(r *testkit.Rule) { r.Disconnect() }, code: codes.Unavailable, why: "model"},
+	{name: "slow", script: func(r *testkit.Rule) { r.Hang() }, code: codes.DeadlineExceeded, why: "the time ran out",
+		brief: true},
 	{name: "429", script: func(r *testkit.Rule) { r.Status(429) }, code: codes.ResourceExhausted, why: "429"},
-	{name: "429 for longer than anyone waits", script: func(r *testkit.Rule) { r.Status(429, "Retry-After", "3600") }, code: codes.ResourceExhausted, why: "429"},
+	{name: "429 for longer than anyone waits", script: func(r *testkit.Rule) { r.Status(429, "Retry-After", "3600") },
+		code: codes.ResourceExhausted, why: "429"},
 	{name: "500", script: func(r *testkit.Rule) { r.Status(500) }, code: codes.Unavailable, why: "500"},
-	{name: "a refused key", script: func(r *testkit.Rule) { r.Status(401) }, code: codes.FailedPrecondition, why: "401"},
+	{name: "a refused key", script: func(r *testkit.Rule) { r.Status(401) }, code: codes.FailedPrecondition,
+		why: "401"},
 	{name: "HTML", script: func(r *testkit.Rule) { r.HTML() }, code: codes.Unavailable, why: "model"},
-	{name: "an empty choice", script: func(r *testkit.Rule) { r.EmptyChoices() }, code: codes.Unavailable, why: "model"},
+	{name: "an empty choice", script: func(r *testkit.Rule) { r.EmptyChoices() }, code: codes.Unavailable,
+		why: "model"},
 	{name: "half a JSON", script: func(r *testkit.Rule) { r.HalfJSON() }, code: codes.Unavailable, why: "model"},
-	{name: "killed in mid-answer", script: func(r *testkit.Rule) { r.CutStream("{", "New") }, code: codes.Unavailable, why: "model"},
+	{name: "killed in mid-answer", script: func(r *testkit.Rule) { r.CutStream("{", "New") }, code: codes.Unavailable,
+		why: "model"},
 	{name: "garbage", script: func(r *testkit.Rule) { r.Garbage(5000) }, code: codes.Unavailable, why: "model"},
 	{name: "no text", script: func(r *testkit.Rule) { r.NullContent() }, code: codes.OK},
 	{name: "bytes that are no text", script: func(r *testkit.Rule) { r.Reply("\x01\x02 \ufffd\n\n") }, code: codes.OK},
@@ -44,7 +48,7 @@ var faults = []struct {
 	}, code: codes.OK},
 }
 
-// waits is how long a question over a faulty model may take.
+// waits returns the deadline of a question to a faulty model.
 func waits(brief bool) time.Duration {
 	if brief {
 		return 2 * time.Second
@@ -59,13 +63,13 @@ func TestAModelThatFailsFromTheStartFailsTheQuestionByCode(t *testing.T) {
 		for _, method := range []string{"pg-akv", "io"} {
 			t.Run(f.name+" under "+method, func(t *testing.T) {
 				f.script(model.On())
-				resp, err := m.orchestrator.Ask(within(t, waits(f.brief)), question(method))
+				resp, err := m.orchestrator.Ask(timeoutContext(t, waits(f.brief)), question(method))
 				checkStatus(t, err, f.code, "")
 				if err == nil && len(warnings(resp.GetRun())) == 0 {
-					t.Errorf("it is answered as if nothing had been: %v", resp)
+					t.Errorf("the answer has no warning: %v", resp)
 				}
 				if err == nil && resp.GetRun().GetGrounding() == orchestratorv1.Grounding_GROUNDING_GROUNDED {
-					t.Errorf("it says to be grounded: %v", resp)
+					t.Errorf("the answer claims to be grounded: %v", resp)
 				}
 			})
 		}
@@ -83,7 +87,7 @@ func TestAModelThatFailsAtTheEndLeavesAPartialAnswer(t *testing.T) {
 			for _, f := range faults {
 				t.Run(f.name, func(t *testing.T) {
 					f.script(model.On(testkit.Task(c.task)))
-					resp, err := m.orchestrator.Ask(within(t, waits(f.brief)), question(c.method))
+					resp, err := m.orchestrator.Ask(timeoutContext(t, waits(f.brief)), question(c.method))
 					if err != nil {
 						t.Fatalf("want an answer, got %v", err)
 					}
@@ -129,7 +133,7 @@ func TestAModelServerThatComesBackIsAskedAgain(t *testing.T) {
 	model.Await(1)
 	model.Kill()
 	checkStatus(t, <-ended, codes.Unavailable, "")
-	_, err := m.orchestrator.Ask(within(t, patience), question("io"))
+	_, err := m.orchestrator.Ask(timeoutContext(t, patience), question("io"))
 	checkStatus(t, err, codes.Unavailable, "")
 	model.Start()
 	if run := m.ask(t, question("io")); names(run) != "Google" {

@@ -2,31 +2,33 @@ module github.com/triplemesh/triplemesh/tests
 
 go 1.26.0
 
-require github.com/triplemesh/triplemesh/proto v0.0.0
+require github.com/triplemesh/triplemesh/proto v0.1.0
 
-require github.com/triplemesh/triplemesh/internal v0.0.0
+require github.com/triplemesh/triplemesh/internal v0.1.0
 
-require github.com/triplemesh/triplemesh/services/generator v0.0.0
+require github.com/triplemesh/triplemesh/services/generator v0.1.0
 
-require github.com/triplemesh/triplemesh/services/retriever v0.0.0
+require github.com/triplemesh/triplemesh/services/retriever v0.1.0
 
-require github.com/triplemesh/triplemesh/services/verifier v0.0.0
+require github.com/triplemesh/triplemesh/services/verifier v0.1.0
 
-require github.com/triplemesh/triplemesh/services/evaluator v0.0.0
+require github.com/triplemesh/triplemesh/services/evaluator v0.1.0
 
-require github.com/triplemesh/triplemesh/services/reflector v0.0.0
+require github.com/triplemesh/triplemesh/services/reflector v0.1.0
 
-require github.com/triplemesh/triplemesh/services/orchestrator v0.0.0
+require github.com/triplemesh/triplemesh/services/orchestrator v0.1.0
 
 require (
 	buf.build/go/protovalidate v1.4.0
 	github.com/Shopify/toxiproxy/v2 v2.12.0
+	github.com/failsafe-go/failsafe-go v0.9.8
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/neo4j/neo4j-go-driver/v5 v5.28.4
 	github.com/prometheus/client_golang v1.25.0
 	github.com/rs/zerolog v1.33.0
 	github.com/sashabaranov/go-openai v1.43.0
-	github.com/triplemesh/triplemesh/cmd/triplemesh v0.0.0
+	github.com/triplemesh/triplemesh/cmd/triplemesh v0.1.0
+	github.com/triplemesh/triplemesh/lab v0.1.0
 	go.opentelemetry.io/proto/otlp v1.11.1
 	go.uber.org/goleak v1.3.0
 	go.yaml.in/yaml/v3 v3.0.6
@@ -50,7 +52,6 @@ require (
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/clipperhouse/uax29/v2 v2.2.0 // indirect
-	github.com/failsafe-go/failsafe-go v0.9.8 // indirect
 	github.com/felixge/httpsnoop v1.1.0 // indirect
 	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
@@ -58,8 +59,10 @@ require (
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/gorilla/mux v1.8.1 // indirect
+	github.com/grpc-ecosystem/go-grpc-middleware/v2 v2.3.4 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.31.0 // indirect
 	github.com/hashicorp/golang-lru/v2 v2.0.7 // indirect
+	github.com/influxdata/tdigest v0.0.1 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/mattn/go-colorable v0.1.13 // indirect
 	github.com/mattn/go-isatty v0.0.20 // indirect
@@ -114,21 +117,3 @@ require (
 	google.golang.org/genproto/googleapis/api v0.0.0-20260928230214-8a89bd6388cc // indirect
 	gopkg.in/tomb.v1 v1.0.0-20141024135613-dd632973f1e7 // indirect
 )
-
-replace github.com/triplemesh/triplemesh/proto => ../proto
-
-replace github.com/triplemesh/triplemesh/internal => ../internal
-
-replace github.com/triplemesh/triplemesh/services/generator => ../services/generator
-
-replace github.com/triplemesh/triplemesh/services/retriever => ../services/retriever
-
-replace github.com/triplemesh/triplemesh/services/verifier => ../services/verifier
-
-replace github.com/triplemesh/triplemesh/services/evaluator => ../services/evaluator
-
-replace github.com/triplemesh/triplemesh/services/reflector => ../services/reflector
-
-replace github.com/triplemesh/triplemesh/services/orchestrator => ../services/orchestrator
-
-replace github.com/triplemesh/triplemesh/cmd/triplemesh => ../cmd/triplemesh

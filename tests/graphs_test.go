@@ -13,9 +13,9 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
-// The knowledge graphs of the tests: wikidata@1 is a part of the bundled
-// facts; in wikidata@2, which is active at first, Robert Stam has another
-// employer; rivers has two facts; of idle no snapshot is active.
+// The knowledge graphs of the tests: wikidata@1 is a part of the bundled facts; in wikidata@2,
+// which is active at first, Robert Stam has another employer; rivers has two facts; idle has no
+// active snapshot.
 const (
 	wikidata = "wikidata"
 	rivers   = "rivers"
@@ -27,8 +27,7 @@ const (
 	otherEmployer = "University of Ljubljana"
 )
 
-// about are entities whose facts are all taken; of the others one in every
-// everyNth.
+// about are entities whose facts are all loaded; of the others every everyNth is.
 var about = []string{"Robert Stam", "Alexander", "Oliver Stone", "Heaven & Earth"}
 
 const everyNth = 100
@@ -38,8 +37,8 @@ var load struct {
 	err error
 }
 
-// graphs returns a data directory of the test's own that holds the knowledge
-// graphs. They are loaded once in a test run, by a mesh.
+// graphs returns a new data directory that contains the knowledge graphs. A mesh loads them once
+// per test run.
 func graphs(tb testing.TB) string {
 	tb.Helper()
 	load.Do(func() { load.err = loadGraphs(tb) })
@@ -53,8 +52,7 @@ func graphs(tb testing.TB) string {
 	return data
 }
 
-// link gives a folder's files a second name: a store never writes to one that
-// is there.
+// link hard-links the files of a directory: a store never writes to an existing file.
 func link(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -78,7 +76,8 @@ func loadGraphs(tb testing.TB) error {
 	m := start(tb, options{data: built, targets: []string{"retriever"}})
 	defer m.stop()
 	first := facts
-	second := bytes.ReplaceAll(facts, []byte("Robert Stam\temployer\t"+employer), []byte("Robert Stam\temployer\t"+otherEmployer))
+	second := bytes.ReplaceAll(facts, []byte("Robert Stam\temployer\t"+employer),
+		[]byte("Robert Stam\temployer\t"+otherEmployer))
 	for _, l := range []struct {
 		kg       string
 		facts    []byte

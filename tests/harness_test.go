@@ -13,38 +13,40 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/home"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
 	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/mtls"
 	"github.com/triplemesh/triplemesh/internal/testkit"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
-// patience is how long anything may take before it counts as hanging.
+// patience is the time after which a call counts as hanging.
 const patience = 2 * time.Minute
 
-// options say what mesh to start.
+// options configures the mesh to start.
 type options struct {
-	// data is where knowledge graphs and runs are; empty takes a copy of those
-	// of the tests.
+	// data is the directory of knowledge graphs and runs; empty takes a copy of the tests' own.
 	data string
-	// cache is where fetched files are; empty takes the checkout's.
+	// cache is the directory of fetched files; empty takes the checkout's.
 	cache string
-	// model answers; nil for a model server that nobody needs.
+	// model is the model server; nil if the test does not call it.
 	model *testkit.LLM
-	// targets are the services; none are all.
+	// targets are the services to run; none runs all.
 	targets []string
-	// certs secure every connection; nil leaves them plain.
+	// certs enable mTLS on every connection; nil uses plain text.
 	certs *testkit.Certs
-	// set are settings beside those of the harness.
+	// substitute answers some calls in the model's place.
+	substitute llm.Substitute
+	// set has additional settings.
 	set map[string]string
-	// ports takes the configured ones instead of free ones.
+	// ports uses the configured ports instead of free ones.
 	ports bool
 	// http serves HTTP too, at a free port.
 	http bool
-	// log takes what the services log; nil shows it where the test fails.
+	// log receives the services' logs; nil prints them if the test fails.
 	log io.Writer
 }
 
@@ -58,7 +60,7 @@ type running struct {
 	stop         func()
 }
 
-// start runs a mesh until the test ends, or stop is called.
+// start runs a mesh until the test ends or stop is called.
 func start(tb testing.TB, o options) *running {
 	tb.Helper()
 	if o.data == "" {
@@ -73,8 +75,9 @@ func start(tb testing.TB, o options) *running {
 		log = shown
 	}
 	m, err := mesh.New(mesh.Options{
-		Home: home.Home{Cache: o.cache, Data: o.data}, Targets: o.targets,
+		Home: setup.Home{Cache: o.cache, Data: o.data}, Targets: o.targets,
 		Sources: config.Sources{Set: settings(o)}, Private: !o.ports && !o.http, Quiet: true, Log: log,
+		Substitute: o.substitute,
 	})
 	if err != nil {
 		tb.Fatalf("configure the mesh: %v", err)
@@ -93,7 +96,7 @@ func start(tb testing.TB, o options) *running {
 			tb.Errorf("the mesh does not stop")
 		}
 		if tb.Failed() {
-			tb.Logf("what the mesh logged:\n%s", shown)
+			tb.Logf("log of the mesh:\n%s", shown)
 		}
 	})
 	tb.Cleanup(stop)
@@ -111,15 +114,18 @@ func start(tb testing.TB, o options) *running {
 	return r
 }
 
-// settings leave out what would hide a fault or slow a test down: the cache of
-// answers, and long pauses between retries.
+// settings disables what would hide a fault or slow a test down: the answer cache and long retry
+// delays.
 func settings(o options) map[string]string {
 	set := map[string]string{
 		"llm.cache.dir": "", "llm.cache.memory_entries": "0",
 		"llm.retry_delay": "1ms", "llm.max_retry_delay": "1s",
 		"llm.base_url": "http://127.0.0.1:1/v1", "llm.model": "none",
-		// The scripted model can reflect; by default it would not be asked to.
+		// By default reflection would not call the scripted model.
 		"reflector.reflection.mode": "model",
+		"llm.reader":                "weak", // as the bundled model
+		// A ranker would answer for the scripted model.
+		"retriever.ranker": "off",
 	}
 	if o.model != nil {
 		set["llm.base_url"], set["llm.model"] = o.model.URL(), "scripted"
@@ -135,14 +141,14 @@ func settings(o options) map[string]string {
 	}
 	maps.Copy(set, o.set)
 	for key, value := range set {
-		if value == "-" { // as if it had never been set
+		if value == "-" { // back to the default
 			delete(set, key)
 		}
 	}
 	return set
 }
 
-// dial is a connection to a service, as a caller from outside makes it.
+// dial connects to a service as an external caller does.
 func (r *running) dial(tb testing.TB, name string) *grpc.ClientConn {
 	tb.Helper()
 	if r.certs == nil {
@@ -170,17 +176,17 @@ func dialWith(tb testing.TB, addr string, secure credentials.TransportCredential
 	return conn
 }
 
-// within is a context for a call that must not hang.
-func within(tb testing.TB, d time.Duration) context.Context {
+// timeoutContext returns a context for a call that must not hang.
+func timeoutContext(tb testing.TB, d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(tb.Context(), d)
 	tb.Cleanup(cancel)
 	return ctx
 }
 
-// ask answers a question, or fails the test.
+// ask asks a question, and fails the test on an error.
 func (r *running) ask(tb testing.TB, req *orchestratorv1.AskRequest) *orchestratorv1.Run {
 	tb.Helper()
-	resp, err := r.orchestrator.Ask(within(tb, patience), req)
+	resp, err := r.orchestrator.Ask(timeoutContext(tb, patience), req)
 	if err != nil {
 		tb.Fatalf("ask %q by %s: %v", req.GetQuestion(), req.GetMethod(), err)
 	}

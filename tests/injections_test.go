@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"github.com/triplemesh/triplemesh/internal/testkit"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
 //go:embed testdata/injections.txt
 var injections []byte
 
-// injection is a text that tries to take a model over.
+// injection is a text that tries to override the model's instructions.
 type injection struct{ kind, text string }
 
 func readInjections(tb testing.TB) (all []injection) {
@@ -40,8 +41,8 @@ func readInjections(tb testing.TB) (all []injection) {
 	return all
 }
 
-// known are facts that the bundled model does not know and the graph does, with
-// questions after them.
+// known are facts that the graph contains and the bundled model does not know, with questions about
+// them.
 var known = []struct{ question, subject, relation, object string }{
 	{"What institution employed Robert Stam?", "Robert Stam", "employer", "New York University"},
 	{"Where was Charles Amirkhanian born?", "Charles Amirkhanian", "place of birth", "Fresno"},
@@ -67,8 +68,10 @@ func loadKnown(t testing.TB, m *running, more [][3]string) (uint64, error) {
 	if err := w.WriteAll(rows); err != nil {
 		return 0, err
 	}
-	resp, err := testkit.Load(within(t, patience), m.graphs, "known", &retrieverv1.FileHeader{
+	resp, err := testkit.Load(timeoutContext(t, patience), m.graphs, &retrieverv1.LoadHeader{
+		Kg: &graphv1.KnowledgeGraphRef{Name: "known"}, NoActivate: true,
+	}, &retrieverv1.FileHeader{
 		Name: "facts.csv", Columns: &retrieverv1.Columns{Subject: "subject", Relation: "relation", Object: "object"},
-	}, b.Bytes(), true)
+	}, b.Bytes())
 	return resp.GetSnapshot().GetKg().GetSnapshot(), err
 }

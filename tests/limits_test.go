@@ -20,39 +20,43 @@ import (
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
-// TestBodiesThatAreTooMuchAreRefusedAtEveryDoor: each refusal is the client's
-// fault, says so in a few words, and the next request is answered.
+// TestBodiesThatAreTooMuchAreRefusedAtEveryDoor: each refusal is a client error with a short
+// message, and the next request is answered.
 func TestBodiesThatAreTooMuchAreRefusedAtEveryDoor(t *testing.T) {
 	m := start(t, options{model: scripted(t), http: true})
 	deep := strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000)
 	wide := strings.Repeat(`"x",`, 200_000)
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
-	if _, err := fmt.Fprintf(w, `{"question": "why", "method": "io", "pad": "%s"}`, strings.Repeat("x", 64<<20)); err != nil {
+	if _, err := fmt.Fprintf(w, `{"question": "why", "method": "io", "pad": "%s"}`,
+		strings.Repeat("x", 64<<20)); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	doors := map[string]string{
+	endpoints := map[string]string{
 		"/api/v1/ask":          `{"question": "why", "method": "io", "kg": %s}`,
 		"/v1/chat/completions": `{"model": "triplemesh/io", "messages": %s}`,
 		"/mcp":                 `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": %s}`,
 	}
-	for path, shape := range doors {
+	for path, shape := range endpoints {
 		for _, c := range []struct {
 			name, encoding string
 			body           []byte
 			status         []int
 		}{
 			{"objects in objects", "", fmt.Appendf(nil, shape, deep), []int{http.StatusBadRequest}},
-			{"a list of the wrong things", "", fmt.Appendf(nil, shape, "["+wide+`"x"]`), []int{http.StatusBadRequest, http.StatusOK}}, // MCP tells of it within an answer
-			{"a body that is too large", "", fmt.Appendf(nil, shape, `"`+strings.Repeat("x", 2<<20)+`"`), []int{http.StatusRequestEntityTooLarge}},
+			{"a list of the wrong things", "", fmt.Appendf(nil, shape, "["+wide+`"x"]`), []int{http.StatusBadRequest,
+				http.StatusOK}}, // MCP reports it within an answer
+			{"a body that is too large", "", fmt.Appendf(nil, shape, `"`+strings.Repeat("x", 2<<20)+`"`),
+				[]int{http.StatusRequestEntityTooLarge}},
 			{"a packed body", "gzip", packed.Bytes(), []int{http.StatusBadRequest, http.StatusUnsupportedMediaType}},
 			{"half a body", "", fmt.Appendf(nil, shape, `[{"`), []int{http.StatusBadRequest}},
 		} {
 			t.Run(path+" with "+c.name, func(t *testing.T) {
-				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, m.mesh.URL()+path, bytes.NewReader(c.body))
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, m.mesh.URL()+path,
+					bytes.NewReader(c.body))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -66,7 +70,7 @@ func TestBodiesThatAreTooMuchAreRefusedAtEveryDoor(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer resp.Body.Close()
-				said, err := io.ReadAll(resp.Body)
+				respBody, err := io.ReadAll(resp.Body)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -75,11 +79,12 @@ func TestBodiesThatAreTooMuchAreRefusedAtEveryDoor(t *testing.T) {
 					ok = ok || resp.StatusCode == status
 				}
 				most := 4 << 10
-				if path == "/mcp" { // the SDK repeats what it cannot read to who sent it
+				if path == "/mcp" { // the SDK echoes a body that it cannot parse
 					most = 3 * len(c.body)
 				}
-				if !ok || len(said) > most || resp.StatusCode == http.StatusOK && !bytes.Contains(said, []byte("error")) {
-					t.Errorf("got %d and %d bytes: %.300s", resp.StatusCode, len(said), said)
+				if !ok || len(respBody) > most || resp.StatusCode == http.StatusOK &&
+					!bytes.Contains(respBody, []byte("error")) {
+					t.Errorf("got %d and %d bytes: %.300s", resp.StatusCode, len(respBody), respBody)
 				}
 			})
 		}
@@ -98,7 +103,7 @@ func TestRequestsThatAskForTooMuchAreInvalid(t *testing.T) {
 		return func() error {
 			req := question("pg-akv")
 			change(req)
-			_, err := m.orchestrator.Ask(within(t, patience), req)
+			_, err := m.orchestrator.Ask(timeoutContext(t, patience), req)
 			return err
 		}
 	}
@@ -110,45 +115,62 @@ func TestRequestsThatAskForTooMuchAreInvalid(t *testing.T) {
 		call  func() error
 		field string
 	}{
-		"topic entities":          {ask(func(r *orchestratorv1.AskRequest) { r.TopicEntities = many(65) }), "topic_entities"},
-		"turns of a conversation": {ask(func(r *orchestratorv1.AskRequest) { r.History = make([]*generatorv1.Turn, 65) }), "history"},
-		"other knowledge graphs":  {ask(func(r *orchestratorv1.AskRequest) { r.OtherKgs = make([]*graphv1.KnowledgeGraphRef, 8) }), "other_kgs"},
-		"relation paths":          {ask(func(r *orchestratorv1.AskRequest) { r.RelationPaths = paths[:65] }), "relation_paths"},
-		"the name of a method":    {ask(func(r *orchestratorv1.AskRequest) { r.Method = strings.Repeat("x", 65) }), "method"},
+		"topic entities": {ask(func(r *orchestratorv1.AskRequest) { r.TopicEntities = many(65) }),
+			"topic_entities"},
+		"turns of a conversation": {ask(func(r *orchestratorv1.AskRequest) {
+			r.History = make([]*generatorv1.Turn, 65)
+		}), "history"},
+		"other knowledge graphs": {ask(func(r *orchestratorv1.AskRequest) {
+			r.OtherKgs = make([]*graphv1.KnowledgeGraphRef, 8)
+		}), "other_kgs"},
+		"relation paths": {ask(func(r *orchestratorv1.AskRequest) { r.RelationPaths = paths[:65] }),
+			"relation_paths"},
+		"the name of a method": {ask(func(r *orchestratorv1.AskRequest) { r.Method = strings.Repeat("x", 65) }),
+			"method"},
 		"a text to check": {func() error {
-			_, err := m.orchestrator.Check(within(t, patience), &orchestratorv1.CheckRequest{Text: strings.Repeat("x", 65537), Kg: kg})
+			_, err := m.orchestrator.Check(timeoutContext(t, patience),
+				&orchestratorv1.CheckRequest{Text: strings.Repeat("x", 65537), Kg: kg})
 			return err
 		}, "text"},
 		"a passage": {func() error {
-			_, err := m.orchestrator.ProposeTriples(within(t, patience), &orchestratorv1.ProposeTriplesRequest{Text: strings.Repeat("x", 16385)})
+			_, err := m.orchestrator.ProposeTriples(timeoutContext(t, patience),
+				&orchestratorv1.ProposeTriplesRequest{Text: strings.Repeat("x", 16385)})
 			return err
 		}, "text"},
 		"words that runs are listed by": {func() error {
-			_, err := m.orchestrator.ListRuns(within(t, patience), &orchestratorv1.ListRunsRequest{Query: strings.Repeat("a ", 513)})
+			_, err := m.orchestrator.ListRuns(timeoutContext(t, patience),
+				&orchestratorv1.ListRunsRequest{Query: strings.Repeat("a ", 513)})
 			return err
 		}, "query"},
 		"runs of a page": {func() error {
-			_, err := m.orchestrator.ListRuns(within(t, patience), &orchestratorv1.ListRunsRequest{PageSize: 1001})
+			_, err := m.orchestrator.ListRuns(timeoutContext(t, patience),
+				&orchestratorv1.ListRunsRequest{PageSize: 1001})
 			return err
 		}, "page_size"},
 		"paths to follow": {func() error {
-			_, err := retriever.FollowPaths(within(t, patience), &retrieverv1.FollowPathsRequest{Kg: kg, TopicEntities: []string{"x"}, Paths: paths})
+			_, err := retriever.FollowPaths(timeoutContext(t, patience), &retrieverv1.FollowPathsRequest{Kg: kg,
+				TopicEntities: []string{"x"}, Paths: paths})
 			return err
 		}, "paths"},
 		"walks of a path": {func() error {
-			_, err := retriever.FollowPaths(within(t, patience), &retrieverv1.FollowPathsRequest{Kg: kg, TopicEntities: []string{"x"}, Paths: paths[:1], LimitPerPath: 10_001})
+			_, err := retriever.FollowPaths(timeoutContext(t, patience), &retrieverv1.FollowPathsRequest{Kg: kg,
+				TopicEntities: []string{"x"}, Paths: paths[:1], LimitPerPath: 10_001})
 			return err
 		}, "limit_per_path"},
 		"hops to suggest": {func() error {
-			_, err := retriever.SuggestPaths(within(t, patience), &retrieverv1.SuggestPathsRequest{Kg: kg, Question: "?", TopicEntities: []string{"x"}, MaxHops: 5})
+			_, err := retriever.SuggestPaths(timeoutContext(t, patience), &retrieverv1.SuggestPathsRequest{Kg: kg,
+				Question: "?", TopicEntities: []string{"x"}, MaxHops: 5})
 			return err
 		}, "max_hops"},
 		"hops between entities": {func() error {
-			_, err := retriever.ShortestPaths(within(t, patience), &retrieverv1.ShortestPathsRequest{Kg: kg, From: []string{"x"}, To: []string{"y"}, MaxHops: 5})
+			_, err := retriever.FindShortestPaths(timeoutContext(t, patience),
+				&retrieverv1.FindShortestPathsRequest{Kg: kg,
+					From: []string{"x"}, To: []string{"y"}, MaxHops: 5})
 			return err
 		}, "max_hops"},
 		"queries of a search": {func() error {
-			_, err := retriever.SearchTriples(within(t, patience), &retrieverv1.SearchTriplesRequest{Kg: kg, Queries: many(257)})
+			_, err := retriever.SearchTriples(timeoutContext(t, patience), &retrieverv1.SearchTriplesRequest{Kg: kg,
+				Queries: many(257)})
 			return err
 		}, "queries"},
 	} {
@@ -156,19 +178,24 @@ func TestRequestsThatAskForTooMuchAreInvalid(t *testing.T) {
 	}
 }
 
-// Names of knowledge graphs are folders and those of files are labels: neither
-// leads out of the store.
+// Names of knowledge graphs become directories and those of files labels: neither escapes the
+// store.
 func TestNamesLeadNowhere(t *testing.T) {
 	m := start(t, options{data: t.TempDir(), model: scripted(t)})
 	outside := filepath.Join(filepath.Dir(m.data), "outside")
-	for _, name := range []string{"../outside", "..", ".", "a/b", `a\b`, "/tmp/outside", "a\x00b", "CURRENT/..", ".hidden", "a\nb", "con:", strings.Repeat("x", 300)} {
-		_, err := testkit.LoadTSV(within(t, patience), m.graphs, name, []byte("a\tb\tc\n"), false)
+	for _, name := range []string{"../outside", "..", ".", "a/b", `a\b`, "/tmp/outside", "a\x00b", "CURRENT/..",
+		".hidden", "a\nb", "con:", strings.Repeat("x", 300)} {
+		_, err := testkit.LoadTSV(timeoutContext(t, patience), m.graphs, name, []byte("a\tb\tc\n"), false)
 		checkStatus(t, err, codes.InvalidArgument, "")
-		_, err = m.graphs.Drop(within(t, patience), &retrieverv1.DropRequest{Kg: &graphv1.KnowledgeGraphRef{Name: name}})
+		_, err = m.graphs.DropKnowledgeGraph(timeoutContext(t, patience),
+			&retrieverv1.DropKnowledgeGraphRequest{Kg: &graphv1.KnowledgeGraphRef{Name: name}})
 		checkStatus(t, err, codes.InvalidArgument, "")
 	}
-	for _, file := range []string{"../../outside.tsv", "/etc/passwd.tsv", "a\nlevel=ERROR msg=forged.tsv", "\x1b[2J.tsv"} {
-		if _, err := testkit.Load(within(t, patience), m.graphs, "named", &retrieverv1.FileHeader{Name: file}, []byte("a\tb\tc\n"), false); err != nil {
+	for _, file := range []string{"../../outside.tsv", "/etc/passwd.tsv", "a\nlevel=ERROR msg=forged.tsv",
+		"\x1b[2J.tsv"} {
+		if _, err := testkit.Load(timeoutContext(t, patience), m.graphs,
+			&retrieverv1.LoadHeader{Kg: &graphv1.KnowledgeGraphRef{Name: "named"}},
+			&retrieverv1.FileHeader{Name: file}, []byte("a\tb\tc\n")); err != nil {
 			t.Errorf("a file that calls itself %q: %v", file, err)
 		}
 	}

@@ -1,6 +1,5 @@
-// Package tests asks questions of the whole mesh: six services over real gRPC,
-// the real encoder, the real store, and a model that answers by script unless
-// a test says otherwise.
+// Package tests asks questions of the whole mesh: six services over real gRPC, the real encoder and
+// store, and by default a scripted model.
 package tests
 
 import (
@@ -11,7 +10,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// built is where a test run keeps the knowledge graphs it loaded.
+// built is the directory of the knowledge graphs loaded by this test run.
 var built string
 
 func TestMain(m *testing.M) {
@@ -21,7 +20,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	built = dir
-	// No test may leave anything running.
+	// No test may leak a goroutine.
 	options := append(pipes(), goleak.Cleanup(func(code int) {
 		if err := os.RemoveAll(dir); err != nil {
 			fmt.Fprintln(os.Stderr, "remove the knowledge graphs of the tests:", err)
@@ -31,11 +30,11 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, options...)
 }
 
-// pipes are what the fault proxy itself leaves running where a connection ends
-// while a fault is in its way.
+// pipes are the goroutines that the fault proxy leaks if a connection ends during a fault.
 func pipes() (ignored []goleak.Option) {
 	const proxy = "github.com/Shopify/toxiproxy/v2"
-	for _, function := range []string{"/toxics.(*ToxicStub).Run", ".(*ToxicLink).read", ".(*ToxicLink).write", ".(*ToxicLink).RemoveToxic.func1"} {
+	for _, function := range []string{"/toxics.(*ToxicStub).Run", ".(*ToxicLink).read", ".(*ToxicLink).write",
+		".(*ToxicLink).RemoveToxic.func1"} {
 		ignored = append(ignored, goleak.IgnoreAnyFunction(proxy+function))
 	}
 	return ignored

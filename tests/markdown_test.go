@@ -15,9 +15,9 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
-// block is a fenced block of a Markdown file. What it is for stands behind the
-// fence: "sh" is run, "sh fails" is run and must fail, "sh elsewhere" needs what
-// a test has not got, and "text" behind one that is run is what it prints.
+// block is a fenced block of a Markdown file. The info string says how to test it: "sh" must
+// succeed, "sh fails" must fail, "sh elsewhere" is not run because a test lacks what it needs, and
+// "text" after a block that is run is its expected output.
 type block struct {
 	file string
 	line int // of its first line
@@ -27,13 +27,13 @@ type block struct {
 
 func (b block) String() string { return fmt.Sprintf("%s:%d", b.file, b.line) }
 
-// is tells whether the block is of a kind: its first word, and one of the others.
+// is reports whether the info string contains all of the words.
 func (b block) is(kind ...string) bool {
 	words := strings.Fields(b.info)
 	return !slices.ContainsFunc(kind, func(k string) bool { return !slices.Contains(words, k) })
 }
 
-// blocks are all of a file of the checkout, in order.
+// blocks returns the blocks of a file of the checkout, in order.
 func blocks(t *testing.T, file string) (all []block) {
 	t.Helper()
 	text, err := os.ReadFile(testkit.CheckoutFile(t, filepath.FromSlash(file)))
@@ -59,15 +59,14 @@ func blocks(t *testing.T, file string) (all []block) {
 	return all
 }
 
-// shell runs what documents say, in a folder that looks to it like the checkout
-// and keeps what is written, against a mesh at other ports.
+// shell runs the commands of documents in a directory that looks like the checkout, against a mesh
+// at other ports.
 type shell struct {
 	t    *testing.T
 	dir  string
 	env  []string
 	mesh *running
-	// elsewhere are addresses that documents name, each followed by the one that
-	// takes its place.
+	// elsewhere lists addresses in documents, each followed by its replacement.
 	elsewhere []string
 }
 
@@ -75,7 +74,8 @@ func newShell(t *testing.T, m *running) *shell {
 	t.Helper()
 	s := &shell{t: t, dir: t.TempDir(), mesh: m}
 	for name, target := range map[string]string{
-		"bin": filepath.Dir(triplemesh(t)), "docs": testkit.CheckoutFile(t, "docs"), "examples": testkit.CheckoutFile(t, "examples"),
+		"bin": filepath.Dir(triplemesh(t)), "docs": testkit.CheckoutFile(t, "docs"),
+		"examples": testkit.CheckoutFile(t, "examples"),
 	} {
 		if err := os.Symlink(target, filepath.Join(s.dir, name)); err != nil {
 			t.Fatal(err)
@@ -88,7 +88,7 @@ func newShell(t *testing.T, m *running) *shell {
 	return s
 }
 
-// moved puts the ports of the mesh in the place of those that documents name.
+// moved replaces the ports that documents name by those of the mesh.
 func (s *shell) moved(command string) string {
 	for name, addr := range ports {
 		command = strings.ReplaceAll(command, addr, s.mesh.mesh.Addr(name))
@@ -100,17 +100,17 @@ func (s *shell) moved(command string) string {
 	return command
 }
 
-// run runs a command and returns what it printed and what it said beside that.
-func (s *shell) run(command string) (out, said string, err error) {
-	cmd := exec.CommandContext(within(s.t, patience), "bash", "-euo", "pipefail", "-c", s.moved(command))
+// run runs a command and returns its standard output and standard error.
+func (s *shell) run(command string) (out, errOut string, err error) {
+	cmd := exec.CommandContext(timeoutContext(s.t, patience), "bash", "-euo", "pipefail", "-c", s.moved(command))
 	var stdout, stderr bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, s.env, &stdout, &stderr
 	err = cmd.Run()
 	return stdout.String(), stderr.String(), err
 }
 
-// runAll runs the blocks that are to be run, one after the other, and compares
-// what they print with what the document shows. It returns how many it ran.
+// runAll runs the blocks in order, and compares their output with what the document shows. It
+// returns how many it ran.
 func (s *shell) runAll(all []block) (ran int) {
 	s.t.Helper()
 	for i, b := range all {
@@ -122,11 +122,11 @@ func (s *shell) runAll(all []block) (ran int) {
 			s.askAll(b)
 			continue
 		}
-		out, said, err := s.run(b.text)
+		out, errOut, err := s.run(b.text)
 		if fails := b.is("fails"); fails != (err != nil) {
-			s.t.Fatalf("%s: %s\nended with %v\n%s%s", b, b.text, err, out, said)
+			s.t.Fatalf("%s: %s\nended with %v\n%s%s", b, b.text, err, out, errOut)
 		} else if fails {
-			out = said
+			out = errOut
 		}
 		if i+1 < len(all) && all[i+1].is("text") && !shows(all[i+1].text, out) {
 			s.t.Errorf("%s shows\n%s\nbut the command prints\n%s", all[i+1], all[i+1].text, out)
@@ -135,15 +135,15 @@ func (s *shell) runAll(all []block) (ran int) {
 	return ran
 }
 
-// askAll runs the lines of a block, each of which must print JSON that holds
-// something, or, of what lists names, names of triplemesh.
+// askAll runs the lines of a block. Each must print non-empty JSON, or, if it lists services, names
+// of triplemesh.
 func (s *shell) askAll(b block) {
 	s.t.Helper()
 	for line := range strings.Lines(b.text) {
 		line = strings.TrimSpace(line)
-		out, said, err := s.run(line)
+		out, errOut, err := s.run(line)
 		if err != nil {
-			s.t.Errorf("%s: %s\nended with %v\n%s%s", b, line, err, out, said)
+			s.t.Errorf("%s: %s\nended with %v\n%s%s", b, line, err, out, errOut)
 			continue
 		}
 		if strings.HasSuffix(line, " list") {
@@ -162,12 +162,12 @@ func (s *shell) askAll(b block) {
 	}
 }
 
-// varying are figures that differ from one time to the next: times, fractions,
-// dates with their time, and the ids of runs.
-var varying = regexp.MustCompile(`\b[0-9]+m[0-9.]+s\b|\b[0-9.]+ ?m?s\b|\b[0-9]+\.[0-9]+\b|\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b|\b01[0-9A-Z]{24}\b`)
+// varying matches values that differ between runs: times, fractions, timestamps, and run ids.
+var varying = regexp.MustCompile(
+	`\b[0-9]+m[0-9.]+s\b|\b[0-9.]+ ?m?s\b|\b[0-9]+\.[0-9]+\b|\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b|\b01[0-9A-Z]{24}\b`)
 
-// shows tells whether a document shows what was printed. Figures that vary may
-// be others, … stands for anything in a line, and a line of … for any lines.
+// shows reports whether the output matches a document. Varying values are ignored, … matches
+// anything in a line, and a line of … any lines.
 func shows(document, printed string) bool {
 	plain := func(s string) string {
 		var lines []string

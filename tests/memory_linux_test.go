@@ -15,16 +15,16 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// sizes are what Kubernetes gives each stage: what it asks for, which is its
-// GOMEMLIMIT, and what it may have, in MiB.
+// sizes are the memory requests (which are also GOMEMLIMIT) and limits of each stage in Kubernetes,
+// in MiB.
 var sizes = map[string]struct{ limit, most int }{
 	"orchestrator": {96, 256}, "generator": {96, 256}, "retriever": {512, 1024},
 	"verifier": {64, 192}, "evaluator": {64, 192}, "reflector": {64, 192},
 }
 
-// TestMemoryIsBoundedWithManyQuestionsUnderWay has IN_FLIGHT questions (100)
-// under way in six processes at once, each of which holds its graphs and waits
-// for its last call of the model, and looks how much memory each stage takes.
+// TestMemoryIsBoundedWithManyQuestionsUnderWay has IN_FLIGHT (100) concurrent questions in six
+// processes, each of which holds its graphs and waits for its last model call, and measures the
+// memory of each stage.
 func TestMemoryIsBoundedWithManyQuestionsUnderWay(t *testing.T) {
 	inFlight := 100
 	if s := os.Getenv("IN_FLIGHT"); s != "" {
@@ -36,37 +36,38 @@ func TestMemoryIsBoundedWithManyQuestionsUnderWay(t *testing.T) {
 	model := scripted(t)
 	release := make(chan struct{})
 	arrived := make(chan struct{}, 2*inFlight)
-	var failed sync.Once // the first is told of
+	var failed sync.Once // reports the first failure
 	model.On(testkit.Task("answer"), testkit.Contains(employer)).ReplyFunc(func(testkit.Request) string {
 		arrived <- struct{}{}
 		<-release
 		return "Robert Stam worked at {" + employer + "}."
 	})
-	// Nothing is to wait at a gate: all are to be under way.
+	// Admission control is off: all questions are to run at once.
 	env := map[string][]string{}
 	for name, size := range sizes {
 		env[name] = []string{
 			fmt.Sprintf("GOMEMLIMIT=%dMiB", size.limit),
-			"TRIPLEMESH_SERVER_MAX_IN_FLIGHT=0", "TRIPLEMESH_LLM_MAX_IN_FLIGHT=" + strconv.Itoa(inFlight), "TRIPLEMESH_LLM_TIMEOUT=1h",
+			"TRIPLEMESH_SERVER_MAX_IN_FLIGHT=0", "TRIPLEMESH_LLM_MAX_IN_FLIGHT=" + strconv.Itoa(inFlight),
+			"TRIPLEMESH_LLM_TIMEOUT=1h",
 		}
 	}
 	all := six(t, binaries(t), graphs(t), t.TempDir(), model, env)
 	mesh := orchestratorv1.NewOrchestratorServiceClient(dial(t, all[len(all)-1].addr))
 	warm := question("pg-akv")
 	warm.Options = &orchestratorv1.AskOptions{Until: orchestratorv1.Stage_STAGE_VERIFY}
-	if _, err := mesh.Ask(within(t, patience), warm); err != nil {
+	if _, err := mesh.Ask(timeoutContext(t, patience), warm); err != nil {
 		t.Fatal(err)
 	}
 	idle := residents(t, all)
 
-	ctx := within(t, patience+time.Duration(inFlight)*time.Second/2)
+	ctx := timeoutContext(t, patience+time.Duration(inFlight)*time.Second/2)
 	var questions sync.WaitGroup
 	for range inFlight {
 		questions.Go(func() {
 			resp, err := mesh.Ask(ctx, question("pg-akv"))
 			if err != nil || resp.GetRun().GetPartial() || names(resp.GetRun()) != employer {
 				failed.Do(func() { t.Errorf("got %v, %v", resp.GetRun(), err) })
-				arrived <- struct{}{} // nobody waits for it
+				arrived <- struct{}{} // it will not reach the model
 			}
 		})
 	}
@@ -80,14 +81,15 @@ func TestMemoryIsBoundedWithManyQuestionsUnderWay(t *testing.T) {
 	for _, p := range all {
 		size := sizes[p.name]
 		t.Logf("%-12s %4d MiB idle, %4d with %d questions under way, %4d after them: %d KiB a question; may have %d",
-			p.name, idle[p.name]>>10, full[p.name]>>10, inFlight, after[p.name]>>10, (full[p.name]-idle[p.name])/inFlight, size.most)
+			p.name, idle[p.name]>>10, full[p.name]>>10, inFlight, after[p.name]>>10,
+			(full[p.name]-idle[p.name])/inFlight, size.most)
 		if most := max(full[p.name], after[p.name]); most > size.most<<10 {
 			t.Errorf("the %s took %d MiB, and may have %d", p.name, most>>10, size.most)
 		}
 	}
 }
 
-// residents is the memory of each process in KiB.
+// residents returns the resident memory of each process in KiB.
 func residents(t *testing.T, all []*process) map[string]int {
 	t.Helper()
 	kib := map[string]int{}

@@ -14,8 +14,8 @@ import (
 
 var traceID = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
-// checkRun is what holds for every answered question: stages in the method's
-// order, whose usage adds up, and a trace.
+// checkRun checks the invariants of an answered question: the method's stages, usage that adds up,
+// and a trace.
 func checkRun(t *testing.T, run *orchestratorv1.Run, stages ...orchestratorv1.Stage) {
 	t.Helper()
 	var passed []orchestratorv1.Stage
@@ -30,12 +30,13 @@ func checkRun(t *testing.T, run *orchestratorv1.Run, stages ...orchestratorv1.St
 			t.Errorf("stage %v took %v, with warnings %v", s.GetStage(), s.GetDuration(), s.GetWarnings())
 		}
 	}
-	slices.Sort(passed) // two of ger's run at once
+	slices.Sort(passed) // two of ger's run concurrently
 	want := slices.Sorted(slices.Values(stages))
 	if !slices.Equal(passed, want) {
 		t.Errorf("it passed the stages %v, want %v", passed, want)
 	}
-	if u := run.GetUsage(); u.GetCalls() != calls || u.GetPromptTokens() != prompt || u.GetCompletionTokens() != completion || calls == 0 {
+	if u := run.GetUsage(); u.GetCalls() != calls || u.GetPromptTokens() != prompt ||
+		u.GetCompletionTokens() != completion || calls == 0 {
 		t.Errorf("the stages' usage is %d calls, %d and %d tokens, the run's %v", calls, prompt, completion, u)
 	}
 	if !traceID.MatchString(run.GetTraceId()) || run.GetPartial() || run.GetDuration().AsDuration() <= 0 {
@@ -53,13 +54,15 @@ func TestPgAkvCorrectsTheDraftByTheKnowledgeGraph(t *testing.T) {
 
 	const draft, fact = "Robert Stam | employer | Google", "Robert Stam | employer | " + employer
 	g := run.GetPgAkv()
-	if got := g.GetPseudoGraph().GetTriples(); len(got) != 1 || show(got[0]) != draft || !strings.Contains(g.GetCypher(), "CREATE") {
+	if got := g.GetPseudoGraph().GetTriples(); len(got) != 1 || show(got[0]) != draft ||
+		!strings.Contains(g.GetCypher(), "CREATE") {
 		t.Errorf("the pseudo-graph is %v, by %q", got, g.GetCypher())
 	}
 	if len(g.GetHits()) < 2 || show(g.GetHits()[0].GetTriple()) != fact {
 		t.Errorf("the best of %d hits is %v, want %s", len(g.GetHits()), g.GetHits()[0], fact)
 	}
-	if s := g.GetGroundGraph().GetSubjects(); len(s) != 1 || s[0].GetSubject() != "Robert Stam" || s[0].GetConfidence() < .7 {
+	if s := g.GetGroundGraph().GetSubjects(); len(s) != 1 || s[0].GetSubject() != "Robert Stam" ||
+		s[0].GetConfidence() < .7 {
 		t.Errorf("the ground graph is %v", s)
 	}
 	for _, d := range g.GetDropped() {
@@ -68,16 +71,20 @@ func TestPgAkvCorrectsTheDraftByTheKnowledgeGraph(t *testing.T) {
 		}
 	}
 	edits := g.GetEdits()
-	if len(edits) != 1 || edits[0].GetKind() != graphv1.EditKind_EDIT_KIND_REPLACE || show(edits[0].GetBefore()) != draft || show(edits[0].GetAfter()) != fact {
+	if len(edits) != 1 || edits[0].GetKind() != graphv1.EditKind_EDIT_KIND_REPLACE ||
+		show(edits[0].GetBefore()) != draft || show(edits[0].GetAfter()) != fact {
 		t.Fatalf("the edits are %v", edits)
 	}
-	if e := edits[0].GetEvidence(); len(e) != 1 || show(e[0].GetTriple()) != fact || len(e[0].GetPseudoTripleScores()) != 1 {
+	if e := edits[0].GetEvidence(); len(e) != 1 || show(e[0].GetTriple()) != fact ||
+		len(e[0].GetPseudoTripleScores()) != 1 {
 		t.Errorf("its evidence is %v", e)
 	}
-	if f := g.GetFixedGraph().GetTriples(); len(f) != 1 || show(f[0].GetTriple()) != fact || f[0].GetStatus() != graphv1.TripleStatus_TRIPLE_STATUS_SUPPORTED {
+	if f := g.GetFixedGraph().GetTriples(); len(f) != 1 || show(f[0].GetTriple()) != fact ||
+		f[0].GetStatus() != graphv1.TripleStatus_TRIPLE_STATUS_SUPPORTED {
 		t.Errorf("the fixed graph is %v", f)
 	}
-	if names(run) != employer || run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_GROUNDED || show(run.GetAnswers()[0].GetEvidence()[0]) != fact {
+	if names(run) != employer || run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_GROUNDED ||
+		show(run.GetAnswers()[0].GetEvidence()[0]) != fact {
 		t.Errorf("the answer is %v, %v", run.GetAnswers(), run.GetGrounding())
 	}
 	if run.GetKg().GetName() != wikidata || run.GetKg().GetSnapshot() != 1 {
@@ -86,10 +93,12 @@ func TestPgAkvCorrectsTheDraftByTheKnowledgeGraph(t *testing.T) {
 }
 
 func TestGerWeighsCandidatesByBothVerdicts(t *testing.T) {
-	m := start(t, options{model: scripted(t)})
+	m := start(t, options{model: scripted(t), set: map[string]string{"orchestrator.confidence.grounded": "0"}})
 	run := m.ask(t, question("ger"))
-	checkRun(t, run, orchestratorv1.Stage_STAGE_LINK, orchestratorv1.Stage_STAGE_PATHS, orchestratorv1.Stage_STAGE_CANDIDATES,
-		orchestratorv1.Stage_STAGE_EVALUATE_QUESTION, orchestratorv1.Stage_STAGE_EVALUATE_ANSWERS, orchestratorv1.Stage_STAGE_REFLECT)
+	checkRun(t, run, orchestratorv1.Stage_STAGE_LINK, orchestratorv1.Stage_STAGE_PATHS,
+		orchestratorv1.Stage_STAGE_CANDIDATES,
+		orchestratorv1.Stage_STAGE_EVALUATE_QUESTION, orchestratorv1.Stage_STAGE_EVALUATE_ANSWERS,
+		orchestratorv1.Stage_STAGE_REFLECT)
 
 	g := run.GetGer()
 	if l := g.GetTopicEntities(); len(l) == 0 || l[0].GetEntity() != "Alexander" || l[0].GetMention() != "Alexander" {
@@ -115,14 +124,16 @@ func TestGerWeighsCandidatesByBothVerdicts(t *testing.T) {
 	if v := g.GetQuestionVerdict(); !v.GetIncomplete() || v.GetReason() == "" {
 		t.Errorf("the verdict on the set is %v", v)
 	}
-	if v := g.GetAnswerVerdicts(); len(v) != 2 || !v[0].GetCorrect() || v[1].GetCorrect() || v[0].GetProbability() < .9 {
+	if v := g.GetAnswerVerdicts(); len(v) != 2 || !v[0].GetCorrect() || v[1].GetCorrect() ||
+		v[0].GetProbability() < .9 {
 		t.Errorf("the verdicts on the candidates are %v", v)
 	}
 	var decisions []reflectorv1.Decision
 	for _, r := range g.GetReflections() {
 		decisions = append(decisions, r.GetDecision())
 	}
-	if want := []reflectorv1.Decision{reflectorv1.Decision_DECISION_KEEP, reflectorv1.Decision_DECISION_DROP, reflectorv1.Decision_DECISION_ADD}; !slices.Equal(decisions, want) {
+	if want := []reflectorv1.Decision{reflectorv1.Decision_DECISION_KEEP, reflectorv1.Decision_DECISION_DROP,
+		reflectorv1.Decision_DECISION_ADD}; !slices.Equal(decisions, want) {
 		t.Errorf("reflection decided %v, want %v", decisions, want)
 	}
 	if names(run) != yale+", "+tisch || run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_GROUNDED {
@@ -140,14 +151,16 @@ func TestGerWeighsCandidatesByBothVerdicts(t *testing.T) {
 }
 
 func TestGerReflectsByWeighingUnlessToldOtherwise(t *testing.T) {
-	m := start(t, options{model: scripted(t), set: map[string]string{"reflector.reflection.mode": "-"}})
+	m := start(t, options{model: scripted(t), set: map[string]string{"reflector.reflection.mode": "weigh",
+		"orchestrator.confidence.grounded": "0"}})
 	run := m.ask(t, question("ger"))
 	for _, s := range run.GetStages() {
 		if s.GetStage() == orchestratorv1.Stage_STAGE_REFLECT && s.GetUsage().GetCalls() != 0 {
 			t.Errorf("reflecting asked the model %d times", s.GetUsage().GetCalls())
 		}
 	}
-	if all := names(run); !strings.Contains(all, yale) || !strings.Contains(all, tisch) || run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_GROUNDED {
+	if all := names(run); !strings.Contains(all, yale) || !strings.Contains(all, tisch) ||
+		run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_GROUNDED {
 		t.Errorf("the answers are %s, %v", all, run.GetGrounding())
 	}
 	if len(run.GetGer().GetReflections()) < 2 {
@@ -161,7 +174,8 @@ func TestMethodsWithoutAKnowledgeGraphAreUngrounded(t *testing.T) {
 		t.Run(method+" asks the model alone", func(t *testing.T) {
 			run := m.ask(t, &orchestratorv1.AskRequest{Question: employerQuestion, Method: method})
 			checkRun(t, run, orchestratorv1.Stage_STAGE_ANSWER)
-			if names(run) != "Google" || run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_UNGROUNDED || run.GetGroundingReason() == "" || run.GetKg() != nil {
+			if names(run) != "Google" || run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_UNGROUNDED ||
+				run.GetGroundingReason() == "" || run.GetKg() != nil {
 				t.Errorf("the answer is %s, %v of %v", names(run), run.GetGrounding(), run.GetKg())
 			}
 		})
@@ -171,11 +185,11 @@ func TestMethodsWithoutAKnowledgeGraphAreUngrounded(t *testing.T) {
 func TestEveryStageIsReachedByItsOwnDoorToo(t *testing.T) {
 	m := start(t, options{model: scripted(t)})
 	resp, err := generatorv1.NewGeneratorServiceClient(m.dial(t, "generator")).GeneratePseudoGraph(
-		within(t, patience), &generatorv1.GeneratePseudoGraphRequest{Question: employerQuestion})
+		timeoutContext(t, patience), &generatorv1.GeneratePseudoGraphRequest{Question: employerQuestion})
 	if err != nil || len(resp.GetPseudoGraph().GetTriples()) != 1 || resp.GetUsage().GetCalls() != 1 {
 		t.Errorf("got %v, %v", resp, err)
 	}
-	methods, err := m.orchestrator.ListMethods(within(t, patience), &orchestratorv1.ListMethodsRequest{})
+	methods, err := m.orchestrator.ListMethods(timeoutContext(t, patience), &orchestratorv1.ListMethodsRequest{})
 	if err != nil || len(methods.GetMethods()) < 4 {
 		t.Errorf("got %v, %v", methods, err)
 	}

@@ -20,19 +20,21 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// askedByAll is a model that every method asks something.
+// askedByAll is a model that every method calls.
 func askedByAll(tb testing.TB) *testkit.LLM {
 	model := scripted(tb)
 	model.On(testkit.Task("rank-candidates")).ReplyFunc(chooses("director", "educated at", yale)).Usage(90, 20)
 	model.On(testkit.Task("judge-sufficiency")).ReplyChoice(map[string]float64{"no": .8, "yes": .2}).Usage(40, 1)
-	model.On(testkit.Task("judge-sufficiency"), testkit.Matches(yale)).ReplyChoice(map[string]float64{"yes": .9, "no": .1}).Usage(40, 1)
+	model.On(testkit.Task("judge-sufficiency"), testkit.Matches(yale)).ReplyChoice(map[string]float64{"yes": .9,
+		"no": .1}).Usage(40, 1)
 	model.On(testkit.Task("answer"), testkit.Matches(yale)).Reply("He studied at {"+yale+"}.").Usage(60, 10)
 	return model
 }
 
-// asking is a question that a method answers with all it has.
+// asking returns a question that a method answers with all of its stages.
 func asking(method string) *orchestratorv1.AskRequest {
-	req := &orchestratorv1.AskRequest{Question: employerQuestion, Method: method, Kg: &graphv1.KnowledgeGraphRef{Name: wikidata, Snapshot: 1}}
+	req := &orchestratorv1.AskRequest{Question: employerQuestion, Method: method,
+		Kg: &graphv1.KnowledgeGraphRef{Name: wikidata, Snapshot: 1}}
 	switch method {
 	case "ger", "rog", "tog", "tog-r":
 		req.Question, req.TopicEntities = studyQuestion, []string{"Alexander"}
@@ -40,10 +42,9 @@ func asking(method string) *orchestratorv1.AskRequest {
 	return req
 }
 
-// Whatever a model server does wrong at whichever of a method's calls, the
-// question ends in time, in an answer that says what it lacks or in a code that
-// says why. Each call meets one in sixteen of the fixtures, and its neighbours
-// others; MISBEHAVIOURS=all has every call meet all.
+// Whichever of a method's calls the model server fails, the question ends in time, with an answer
+// that names what is missing or with a status that gives the reason. Each call gets every sixteenth
+// fixture; MISBEHAVIOURS=all gives every call all of them.
 func TestEveryMethodEndsWhateverTheModelServerDoes(t *testing.T) {
 	share := 16
 	if os.Getenv("MISBEHAVIOURS") == "all" {
@@ -51,7 +52,7 @@ func TestEveryMethodEndsWhateverTheModelServerDoes(t *testing.T) {
 	}
 	model := askedByAll(t)
 	m := start(t, options{model: model})
-	methods, err := m.orchestrator.ListMethods(within(t, patience), &orchestratorv1.ListMethodsRequest{})
+	methods, err := m.orchestrator.ListMethods(timeoutContext(t, patience), &orchestratorv1.ListMethodsRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,14 +79,16 @@ func TestEveryMethodEndsWhateverTheModelServerDoes(t *testing.T) {
 						given = time.Second
 					}
 					before := len(model.Requests())
-					run, err := m.either(within(t, given), asking(method.GetName()), turn%2 == 0)
+					run, err := m.askOnceOrStream(timeoutContext(t, given), asking(method.GetName()), turn%2 == 0)
 					ends[call][checkHonest(t, f.Ends, right, run, err)]++
 					checkUntold(t, model.Requests()[before:], run, err)
 				})
 			}
 		}
-		if run := m.ask(t, asking(method.GetName())); names(run) != names(right) || len(warnings(run)) > len(warnings(right)) {
-			t.Errorf("%s answers %s afterwards, with %v; before it was %s", method.GetName(), names(run), warnings(run), names(right))
+		if run := m.ask(t, asking(method.GetName())); names(run) != names(right) ||
+			len(warnings(run)) > len(warnings(right)) {
+			t.Errorf("%s answers %s afterwards, with %v; before it was %s", method.GetName(), names(run),
+				warnings(run), names(right))
 		}
 	}
 	if len(ends) < 20 || asked < len(fixtures) {
@@ -96,7 +99,7 @@ func TestEveryMethodEndsWhateverTheModelServerDoes(t *testing.T) {
 	}
 }
 
-// tasks are those of some requests.
+// tasks returns the distinct tasks of requests.
 func tasks(requests []testkit.Request) []string {
 	var all []string
 	for _, r := range requests {
@@ -107,8 +110,9 @@ func tasks(requests []testkit.Request) []string {
 	return all
 }
 
-// either asks in one piece or by a stream.
-func (r *running) either(ctx context.Context, req *orchestratorv1.AskRequest, stream bool) (*orchestratorv1.Run, error) {
+// askOnceOrStream asks by Ask or AskStream.
+func (r *running) askOnceOrStream(ctx context.Context, req *orchestratorv1.AskRequest,
+	stream bool) (*orchestratorv1.Run, error) {
 	if !stream {
 		resp, err := r.orchestrator.Ask(ctx, req)
 		return resp.GetRun(), err
@@ -132,18 +136,20 @@ func (r *running) either(ctx context.Context, req *orchestratorv1.AskRequest, st
 	}
 }
 
-// checkHonest looks how a question ended, and names it.
+// checkHonest checks how a question ended, and returns a name for it.
 func checkHonest(t *testing.T, ends []string, right, run *orchestratorv1.Run, err error) string {
 	t.Helper()
 	if err != nil {
 		code := status.Code(err)
-		honest := code == codes.DeadlineExceeded || code == codes.Unavailable || code == codes.ResourceExhausted || code == codes.FailedPrecondition
+		honest := code == codes.DeadlineExceeded || code == codes.Unavailable || code == codes.ResourceExhausted ||
+			code == codes.FailedPrecondition
 		if text := status.Convert(err).Message(); !honest || text == "" || strings.ContainsAny(text, "\x00\x07\x1b\n") {
 			t.Errorf("got %v", err)
 		}
 		return code.String()
 	}
-	if u := run.GetUsage(); u.GetPromptTokens() > 200_000 || u.GetCompletionTokens() > 200_000 || u.GetCostUsd() != 0 || u.GetCalls() > 100 {
+	if u := run.GetUsage(); u.GetPromptTokens() > 200_000 || u.GetCompletionTokens() > 200_000 || u.GetCostUsd() != 0 ||
+		u.GetCalls() > 100 {
 		t.Errorf("the usage is %v", u)
 	}
 	same := names(run) == names(right) && run.GetText() == right.GetText()
@@ -153,23 +159,26 @@ func checkHonest(t *testing.T, ends []string, right, run *orchestratorv1.Run, er
 	case more:
 		return "warned"
 	case !same:
-		t.Errorf("it says nothing of what went wrong: %s, %q; right is %s (the fixture: %v)", names(run), run.GetText(), names(right), ends)
+		t.Errorf("no warning for a wrong answer: %s, %q; want %s (the fixture: %v)", names(run), run.GetText(),
+			names(right), ends)
 		return "otherwise"
 	}
 	return "answered"
 }
 
-// checkUntold looks for instructions of a model in what came of a question.
+// checkUntold fails if prompts leak into the result of a question.
 func checkUntold(t *testing.T, asked []testkit.Request, run *orchestratorv1.Run, err error) {
 	t.Helper()
-	said, _ := protojson.Marshal(run) // of any message
-	all := strings.Join(strings.Fields(strings.NewReplacer(`\n`, " ", `\"`, `"`).Replace(string(said))+status.Convert(err).Message()), " ")
+	encoded, _ := protojson.Marshal(run) // cannot fail
+	unquoted := strings.NewReplacer(`\n`, " ", `\"`, `"`).Replace(string(encoded))
+	all := strings.Join(strings.Fields(unquoted+status.Convert(err).Message()), " ")
 	for _, r := range asked {
 		for _, m := range r.Messages {
 			const row = 80
-			for text := strings.Join(strings.Fields(m.Content), " "); m.Role == llm.RoleSystem && len(text) >= row; text = text[10:] {
+			for text := strings.Join(strings.Fields(m.Content), " "); m.Role == llm.RoleSystem &&
+				len(text) >= row; text = text[10:] {
 				if strings.Contains(all, text[:row]) {
-					t.Errorf("it tells %q", text[:row])
+					t.Errorf("the result leaks %q", text[:row])
 					return
 				}
 			}

@@ -18,20 +18,19 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// modelPatience is how long the bundled model may take for a question on a
-// machine that has other things to do.
+// modelPatience is the time limit of a question to the bundled model on a busy machine.
 const modelPatience = 4 * time.Minute
 
-// bundled is a mesh with no model endpoint configured: it starts llama-server.
+// bundled starts a mesh without a configured model endpoint: it starts llama-server.
 func bundled(t *testing.T) *running {
 	t.Helper()
-	cache := t.TempDir() // for the log and the choice of threads
+	cache := t.TempDir() // holds the log and the thread count
 	for _, name := range []string{"encoder", "onnxruntime"} {
 		if err := os.Symlink(testkit.Cache(t, name), filepath.Join(cache, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// Where the number of threads has been chosen before, that is taken.
+	// Reuse the thread count if it has been measured before.
 	if err := os.Mkdir(filepath.Join(cache, "llama"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +42,7 @@ func bundled(t *testing.T) *running {
 	}
 	return start(t, options{cache: cache, set: map[string]string{
 		"llm.base_url": "-", "llm.model": "-", "llm.retry_delay": "-", "llm.max_retry_delay": "-",
-		"reflector.reflection.mode":      "-",
+		"reflector.reflection.mode":      "weigh",
 		"triplemesh.model_server.binary": server,
 		"triplemesh.model_server.model":  testkit.Cache(t, "model", "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"),
 	}})
@@ -54,14 +53,15 @@ func TestTheBundledModelAnswersAndComesBackWhenItIsKilled(t *testing.T) {
 	ask := func(method string) (*orchestratorv1.Run, error) {
 		req := question(method)
 		req.Options = &orchestratorv1.AskOptions{Spans: true}
-		resp, err := m.orchestrator.Ask(within(t, modelPatience), req)
+		resp, err := m.orchestrator.Ask(timeoutContext(t, modelPatience), req)
 		return resp.GetRun(), err
 	}
 	run, err := ask("pg-akv")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if names(run) != employer || run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_GROUNDED || run.GetUsage().GetPromptTokens() == 0 {
+	if names(run) != employer || run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_GROUNDED ||
+		run.GetUsage().GetPromptTokens() == 0 {
 		t.Errorf("by pg-akv the answer is %s, %v, for %v", names(run), run.GetGrounding(), run.GetUsage())
 	}
 	if run, err = ask("ger"); err != nil {
@@ -80,11 +80,12 @@ func TestTheBundledModelAnswersAndComesBackWhenItIsKilled(t *testing.T) {
 	if len(before) != 1 {
 		t.Fatalf("%d llama-servers run", len(before))
 	}
-	stream, err := m.orchestrator.AskStream(within(t, modelPatience), &orchestratorv1.AskStreamRequest{Request: question("cot")})
+	stream, err := m.orchestrator.AskStream(timeoutContext(t, modelPatience),
+		&orchestratorv1.AskStreamRequest{Request: question("cot")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	killed, told := false, ""
+	killed, streamed := false, ""
 	for {
 		event, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
@@ -97,9 +98,9 @@ func TestTheBundledModelAnswersAndComesBackWhenItIsKilled(t *testing.T) {
 			break
 		}
 		if event.GetAnswerRestarted() {
-			told = ""
+			streamed = ""
 		}
-		told += event.GetAnswerDelta()
+		streamed += event.GetAnswerDelta()
 		if event.GetAnswerDelta() != "" && !killed {
 			killed = true
 			if err := syscall.Kill(before[0], syscall.SIGKILL); err != nil {
@@ -107,10 +108,10 @@ func TestTheBundledModelAnswersAndComesBackWhenItIsKilled(t *testing.T) {
 			}
 		}
 		if run := event.GetRun(); run != nil {
-			// The answer may have been begun again in time, and then it is whole.
+			// The answer may have been restarted in time, and is complete then.
 			cut := run.GetPartial() || len(warnings(run)) > 0
-			if !cut && (told == "" || told != run.GetText()) {
-				t.Errorf("nothing says that the answer was cut, and of %q the caller was told %q", run.GetText(), told)
+			if !cut && (streamed == "" || streamed != run.GetText()) {
+				t.Errorf("a cut answer has no warning: of %q, %q was streamed", run.GetText(), streamed)
 			}
 		}
 	}
@@ -118,9 +119,9 @@ func TestTheBundledModelAnswersAndComesBackWhenItIsKilled(t *testing.T) {
 		t.Error("there was no answer to cut")
 	}
 
-	// The stages wait some seconds for a server that is coming back; on a busy
-	// machine that may not be enough.
-	for ctx := within(t, modelPatience); ; {
+	// The stages wait some seconds for a restarting server; on a busy machine that may not be
+	// enough.
+	for ctx := timeoutContext(t, modelPatience); ; {
 		resp, err := m.orchestrator.Ask(ctx, question("pg-akv"))
 		if err == nil && !resp.GetRun().GetPartial() {
 			if names(resp.GetRun()) != employer {
@@ -142,7 +143,7 @@ func TestTheBundledModelAnswersAndComesBackWhenItIsKilled(t *testing.T) {
 	}
 }
 
-// llamaServers are the children of this process that are llama-servers.
+// llamaServers returns the pids of llama-servers that are children of this process.
 func llamaServers(t *testing.T) (pids []int) {
 	t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -152,12 +153,13 @@ func llamaServers(t *testing.T) (pids []int) {
 	for _, path := range stats {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			continue // it ended meanwhile
+			continue // the process has exited
 		}
 		pid, rest, _ := strings.Cut(string(text), " (")
 		name, rest, _ := strings.Cut(rest, ") ")
 		fields := strings.Fields(rest) // state, parent, …
-		if len(fields) < 2 || fields[0] == "Z" || fields[1] != strconv.Itoa(os.Getpid()) || !strings.HasPrefix(name, "llama-server") {
+		if len(fields) < 2 || fields[0] == "Z" || fields[1] != strconv.Itoa(os.Getpid()) ||
+			!strings.HasPrefix(name, "llama-server") {
 			continue
 		}
 		n, err := strconv.Atoi(pid)

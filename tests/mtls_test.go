@@ -15,8 +15,8 @@ import (
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
-// TestSixServicesOverMTLS asks questions of a mesh whose every connection is
-// secured, by one setting.
+// TestSixServicesOverMTLS asks questions of a mesh with mTLS on every connection, enabled by one
+// setting.
 func TestSixServicesOverMTLS(t *testing.T) {
 	certs := testkit.NewCerts(t, mesh.StageNames()...)
 	m := start(t, options{model: scripted(t), certs: certs})
@@ -25,32 +25,37 @@ func TestSixServicesOverMTLS(t *testing.T) {
 			t.Errorf("%s gives no answer: %q", method, run.GetText())
 		}
 	}
-	if _, err := m.graphs.List(within(t, patience), &retrieverv1.ListRequest{}); err != nil {
+	if _, err := m.graphs.ListKnowledgeGraphs(timeoutContext(t, patience),
+		&retrieverv1.ListKnowledgeGraphsRequest{}); err != nil {
 		t.Errorf("the retriever does not answer a caller without a certificate: %v", err)
 	}
 	draft := &generatorv1.GeneratePseudoGraphRequest{Question: "?"}
-	_, err := generatorv1.NewGeneratorServiceClient(m.dial(t, "generator")).GeneratePseudoGraph(within(t, patience), draft)
+	_, err := generatorv1.NewGeneratorServiceClient(m.dial(t, "generator")).GeneratePseudoGraph(timeoutContext(t,
+		patience),
+		draft)
 	if status.Code(err) != codes.Unavailable {
-		t.Errorf("the generator says %v to a caller without a certificate", err)
+		t.Errorf("the generator returns %v to a caller without a certificate", err)
 	}
 	secure, err := certs.Files().Visitor("verifier").Credentials("generator")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = generatorv1.NewGeneratorServiceClient(dialWith(t, m.mesh.Addr("generator"), secure)).GeneratePseudoGraph(within(t, patience), draft)
+	_, err = generatorv1.NewGeneratorServiceClient(dialWith(t, m.mesh.Addr("generator"), secure)).GeneratePseudoGraph(
+		timeoutContext(t, patience), draft)
 	if status.Code(err) != codes.PermissionDenied {
-		t.Errorf("the generator says %v to the verifier", err)
+		t.Errorf("the generator returns %v to the verifier", err)
 	}
-	_, err = orchestratorv1.NewOrchestratorServiceClient(dial(t, m.mesh.Addr("orchestrator"))).ListMethods(within(t, patience), &orchestratorv1.ListMethodsRequest{})
+	_, err = orchestratorv1.NewOrchestratorServiceClient(dial(t, m.mesh.Addr("orchestrator"))).ListMethods(
+		timeoutContext(t,
+			patience), &orchestratorv1.ListMethodsRequest{})
 	if status.Code(err) != codes.Unavailable {
-		t.Errorf("the orchestrator says %v in plain text", err)
+		t.Errorf("the orchestrator returns %v in plain text", err)
 	}
 }
 
-// BenchmarkOverheadOfMTLS asks two meshes in turn, one in plain text and one
-// over mTLS, and reports the medians, in milliseconds, of whole questions and of
-// all but encoding and searching; and how much more the latter is over mTLS, in
-// percent.
+// BenchmarkOverheadOfMTLS asks two meshes in turn, one in plain text and one over mTLS. It reports
+// medians in milliseconds of whole questions and of their time without encoding and searching, and
+// by how much the latter grows with mTLS, in percent.
 func BenchmarkOverheadOfMTLS(b *testing.B) {
 	var meshes [2]*running
 	for i, certs := range []*testkit.Certs{nil, testkit.NewCerts(b, mesh.StageNames()...)} {
@@ -67,7 +72,8 @@ func BenchmarkOverheadOfMTLS(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		return whole, whole - inSpans(resp.GetRun(), "retriever.encode") - inSpans(resp.GetRun(), "store.search_triples")
+		return whole, whole - inSpans(resp.GetRun(), "retriever.encode") - inSpans(resp.GetRun(),
+			"store.search_triples")
 	}
 	var whole, rest [2][]time.Duration
 	const warm = 20
@@ -79,7 +85,7 @@ func BenchmarkOverheadOfMTLS(b *testing.B) {
 	}
 	for b.Loop() {
 		for k := range meshes {
-			k = (k + i) % 2 // neither is always the first
+			k = (k + i) % 2 // alternate which one goes first
 			w, r := ask(meshes[k], i)
 			whole[k], rest[k] = append(whole[k], w), append(rest[k], r)
 		}

@@ -12,12 +12,11 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
-// machines are what the tutorial's graph consists of.
+// machines are the nodes of the tutorial's graph.
 const machines = `MATCH (n) WHERE n:Machine OR n:Part OR n:Supplier `
 
-// TestTheTutorialOfNeo4j needs a server that NEO4J_URI names (NEO4J_USER,
-// NEO4J_PASSWORD), with none of the tutorial's labels in it; `make neo4j-test`
-// starts one. It leaves it as it found it.
+// TestTheTutorialOfNeo4j needs the server at NEO4J_URI (NEO4J_USER, NEO4J_PASSWORD) to contain none
+// of the tutorial's labels; `make neo4j-test` starts one. It removes what it creates.
 func TestTheTutorialOfNeo4j(t *testing.T) {
 	uri := os.Getenv("NEO4J_URI")
 	if uri == "" {

@@ -15,16 +15,13 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// BenchmarkOverhead is what the mesh adds to the model's time: questions by
-// pg-akv over six services on loopback, with a model that answers at once. No
-// two questions of the first 10,000 are alike, so nothing is encoded
-// beforehand. The directory of
-// knowledge graphs that TRIPLEMESH_BENCH_KG names is only read; without it, the
-// small one of the tests is asked.
+// BenchmarkOverhead measures what the mesh adds to the model's time: questions by pg-akv over six
+// services on loopback, with a model that answers at once. The first 10,000 questions differ, so no
+// encoding is cached. TRIPLEMESH_BENCH_KG names a directory of knowledge graphs, which is only
+// read; the default is the tests' small one.
 //
-// It reports, in milliseconds, the median of the whole question, and from the
-// spans of a second run of it the medians of encoding, of searching, and of all
-// the rest.
+// It reports the median of the whole question in milliseconds, and, from the spans of a second run,
+// the medians of encoding, of searching, and of the rest.
 func BenchmarkOverhead(b *testing.B) {
 	m := start(b, options{data: benchGraphs(b), model: instant(b)})
 	questions := benchQuestions(b, 10_000)
@@ -61,27 +58,28 @@ func BenchmarkOverhead(b *testing.B) {
 		e, s := inSpans(run, "retriever.encode"), inSpans(run, "store.search_triples")
 		encode, search, rest = append(encode, e), append(search, s), append(rest, took-e-s)
 	}
-	for unit, all := range map[string][]time.Duration{"p50-ms": whole, "encode-p50-ms": encode, "search-p50-ms": search, "rest-p50-ms": rest} {
+	for unit, all := range map[string][]time.Duration{"p50-ms": whole, "encode-p50-ms": encode, "search-p50-ms": search,
+		"rest-p50-ms": rest} {
 		b.ReportMetric(median(all).Seconds()*1e3, unit)
 	}
 }
 
-// instant is a model that drafts one fact about what it is asked of, as the
-// bundled model does for most questions, with a name made up.
+// instant is a model that drafts one fact with an invented object, as the bundled model does for
+// most questions.
 func instant(b *testing.B) *testkit.LLM {
 	model := testkit.NewLLM(b)
 	asked := regexp.MustCompile(`What is the (.*) of (.*)\?`)
 	model.On(testkit.Task("pseudo-graph")).ReplyFunc(func(r testkit.Request) string {
 		found := asked.FindAllStringSubmatch(r.LastUser(), -1)
 		relation, subject := found[len(found)-1][1], found[len(found)-1][2]
-		return fmt.Sprintf("CREATE (s {name: %q})-[:%s]->(o {name: %q})", subject, strings.ReplaceAll(strings.ToUpper(relation), " ", "_"), relation+" of it")
+		return fmt.Sprintf("CREATE (s {name: %q})-[:%s]->(o {name: %q})", subject,
+			strings.ReplaceAll(strings.ToUpper(relation), " ", "_"), relation+" of it")
 	})
 	model.On(testkit.Task("answer")).Reply("{that}")
 	return model
 }
 
-// benchGraphs is a data directory with the knowledge graphs to ask, and runs of
-// its own.
+// benchGraphs returns a data directory with the knowledge graphs to ask and a run store of its own.
 func benchGraphs(b *testing.B) string {
 	dir := os.Getenv("TRIPLEMESH_BENCH_KG")
 	if dir == "" {
@@ -97,7 +95,7 @@ func benchGraphs(b *testing.B) string {
 	return data
 }
 
-// benchQuestions are n questions about the bundled facts.
+// benchQuestions returns n questions about the bundled facts.
 func benchQuestions(b *testing.B, n int) []string {
 	facts := testkit.Facts(b, func(int, []string) bool { return true })
 	var questions []string
@@ -112,7 +110,7 @@ func benchQuestions(b *testing.B, n int) []string {
 	return questions
 }
 
-// inSpans is how long the spans of a name took together.
+// inSpans returns the total duration of the spans of a name.
 func inSpans(run *orchestratorv1.Run, name string) (sum time.Duration) {
 	for _, s := range run.GetSpans() {
 		if s.GetName() == name {

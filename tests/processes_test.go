@@ -15,14 +15,14 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// six starts every stage as a process of its own, told by flags and environment
-// alone where everything is; the orchestrator is the last of them. more is what
-// else each finds in its environment.
+// six starts every stage as a process, configured only by flags and environment; the orchestrator
+// is the last one. more adds environment variables by stage.
 func six(t *testing.T, bin, data, dir string, model *testkit.LLM, more map[string][]string) []*process {
 	t.Helper()
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir,
-		"OPENAI_BASE_URL=" + model.URL(), "TRIPLEMESH_LLM_MODEL=scripted", "TRIPLEMESH_LLM_CACHE_MEMORY_ENTRIES=0",
+		"OPENAI_BASE_URL=" + model.URL(), "TRIPLEMESH_LLM_MODEL=scripted", "TRIPLEMESH_RETRIEVER_RANKER=off",
+		"TRIPLEMESH_LLM_CACHE_MEMORY_ENTRIES=0",
 		"TRIPLEMESH_RETRIEVER_STORE_DIR=" + filepath.Join(data, "kg"),
 		"TRIPLEMESH_RETRIEVER_ENCODER_LIBRARY=" + testkit.Cache(t, "onnxruntime", "libonnxruntime.so"),
 	}
@@ -33,7 +33,8 @@ func six(t *testing.T, bin, data, dir string, model *testkit.LLM, more map[strin
 		args := []string{"--server.addr=" + addr}
 		switch name {
 		case "retriever":
-			args = append(args, "--encoder.file="+testkit.Cache(t, "encoder", "model.onnx"), "--encoder.vocabulary="+testkit.Cache(t, "encoder", "vocab.txt"))
+			args = append(args, "--encoder.file="+testkit.Cache(t, "encoder", "model.onnx"), "--encoder.vocabulary="+
+				testkit.Cache(t, "encoder", "vocab.txt"))
 		case "orchestrator":
 			args = append(append(args, "--http.addr=127.0.0.1:0"), toOrchestrator...)
 		}
@@ -50,26 +51,32 @@ func TestSixProcessesAnswerTogetherAndEndInOrder(t *testing.T) {
 	orchestrator := all[len(all)-1]
 
 	ask := func(extra ...string) *exec.Cmd {
-		cmd := exec.CommandContext(within(t, patience), filepath.Join(bin, "triplemesh"), append([]string{"ask", employerQuestion, "--server", orchestrator.addr, "--kg", wikidata + "@1"}, extra...)...)
+		cmd := exec.CommandContext(timeoutContext(t, patience), filepath.Join(bin, "triplemesh"),
+			append([]string{"ask", employerQuestion, "--server", orchestrator.addr, "--kg", wikidata + "@1"},
+				extra...)...)
 		cmd.Dir, cmd.Env = dir, []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
 		return cmd
 	}
 	t.Run("triplemesh ask prints the run", func(t *testing.T) {
 		checkJSON(t, run(t, ask("--json")))
-		if out := run(t, ask("--explain", "--trace")); !strings.Contains(out, employer) || !strings.Contains(out, "retriever") {
+		if out := run(t, ask("--explain", "--trace")); !strings.Contains(out, employer) ||
+			!strings.Contains(out, "retriever") {
 			t.Errorf("it printed %s", out)
 		}
 	})
 	t.Run("grpcurl asks and lists", func(t *testing.T) {
 		grpcurl := testkit.Cache(t, "bin", "grpcurl")
-		out := run(t, exec.CommandContext(within(t, patience), grpcurl, "-plaintext", "-d", `{"question": "`+employerQuestion+`", "kg": {"name": "wikidata", "snapshot": 1}}`,
+		out := run(t, exec.CommandContext(timeoutContext(t, patience), grpcurl, "-plaintext", "-d", `{"question": "`+
+			employerQuestion+`", "kg": {"name": "wikidata", "snapshot": 1}}`,
 			orchestrator.addr, "triplemesh.orchestrator.v1.OrchestratorService/Ask"))
 		resp := &orchestratorv1.AskResponse{}
 		if err := protojson.Unmarshal([]byte(out), resp); err != nil || names(resp.GetRun()) != employer {
 			t.Errorf("it printed %s: %v", out, err)
 		}
 		for _, p := range all {
-			if out := run(t, exec.CommandContext(within(t, patience), grpcurl, "-plaintext", p.addr, "list")); !strings.Contains(out, "triplemesh."+p.name+".v1.") || !strings.Contains(out, "grpc.health.v1.Health") {
+			if out := run(t, exec.CommandContext(timeoutContext(t, patience), grpcurl, "-plaintext", p.addr,
+				"list")); !strings.Contains(out, "triplemesh."+p.name+".v1.") ||
+				!strings.Contains(out, "grpc.health.v1.Health") {
 				t.Errorf("the %s lists %s", p.name, out)
 			}
 		}
@@ -86,7 +93,7 @@ func TestSixProcessesAnswerTogetherAndEndInOrder(t *testing.T) {
 		select {
 		case <-reached:
 		case out := <-answered:
-			t.Fatalf("it was answered before the model said anything: %s", out)
+			t.Fatalf("the answer came before the model's response: %s", out)
 		}
 		orchestrator.terminate(t)
 		close(open)
@@ -99,12 +106,12 @@ func TestSixProcessesAnswerTogetherAndEndInOrder(t *testing.T) {
 	for _, p := range all[:len(all)-1] {
 		p.checkEnded(t)
 	}
-	checkHolds(t, data, "kg", "runs.db")
+	checkHolds(t, data, "kg", "runs.db", "runs.db.feedback")
 	checkHolds(t, filepath.Join(data, "kg"), wikidata, rivers, idle)
 	checkHolds(t, dir)
 }
 
-// checkJSON reads a run as the command line prints it.
+// checkJSON checks a run as printed by the command line.
 func checkJSON(t *testing.T, out string) {
 	t.Helper()
 	printed := &orchestratorv1.Run{}
@@ -124,15 +131,16 @@ func TestAStageThatCannotStartSaysWhyAndEndsWithACode(t *testing.T) {
 		{"no encoder is 1", "retriever", []string{"--server.addr=" + testkit.FreeAddr(t)}, 1, "triplemesh setup"},
 		{"no model endpoint is 2", "verifier", nil, 2, "OPENAI_BASE_URL"},
 		{"an unknown flag is 2", "evaluator", []string{"--colour=red"}, 2, "--help"},
-		{"a command line that asks nobody is 4", "triplemesh", []string{"ask", "?", "--server", testkit.FreeAddr(t)}, 4, "triplemesh up"},
+		{"a command line without a server is 4", "triplemesh", []string{"ask", "?", "--server", testkit.FreeAddr(t)}, 4,
+			"triplemesh up"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cmd := exec.CommandContext(within(t, patience), filepath.Join(bin, c.stage), c.args...)
+			cmd := exec.CommandContext(timeoutContext(t, patience), filepath.Join(bin, c.stage), c.args...)
 			cmd.Dir = t.TempDir()
 			cmd.Env = []string{"HOME=" + cmd.Dir}
 			out, err := cmd.CombinedOutput()
 			if cmd.ProcessState.ExitCode() != c.code || !strings.Contains(string(out), c.says) {
-				t.Errorf("it ended with %v and said %s; want %d and %q", err, out, c.code, c.says)
+				t.Errorf("it exited with %v and printed %s; want %d and %q", err, out, c.code, c.says)
 			}
 		})
 	}

@@ -1,9 +1,11 @@
 package tests
 
 import (
+	"encoding/json"
 	"maps"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,18 +16,17 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
-// ports are those that the README names.
+// ports are the addresses in the README.
 var ports = map[string]string{
 	"orchestrator": "127.0.0.1:9090", "generator": "127.0.0.1:9091", "retriever": "127.0.0.1:9092",
 	"verifier": "127.0.0.1:9093", "evaluator": "127.0.0.1:9094", "reflector": "127.0.0.1:9095",
 }
 
-// httpAddr is where the README says that HTTP is served.
+// httpAddr is the HTTP address in the README.
 const httpAddr = "127.0.0.1:9080"
 
-// The lines are run as they stand where their ports are free. Where one is
-// taken, by a mesh that somebody runs, the mesh of the test has other ports and
-// the lines get these.
+// The lines run unchanged if their ports are free. If a running mesh uses them, the test's mesh
+// takes other ports, which replace them in the lines.
 func TestTheLinesOfTheReadmeAnswer(t *testing.T) {
 	free := true
 	for _, addr := range append(slices.Collect(maps.Values(ports)), httpAddr) {
@@ -78,12 +79,11 @@ func TestWhatTheReadmeNamesIsThere(t *testing.T) {
 	}
 }
 
-// documents are the pages that people read first, by their paths in the
-// checkout.
+// documents are the entry pages, by path in the checkout.
 func documents(t *testing.T) []string {
 	t.Helper()
 	root := testkit.CheckoutFile(t)
-	files := []string{"README.md"}
+	files := []string{"README.md", "CONTRIBUTING.md", "SECURITY.md"}
 	for _, pattern := range []string{"docs/README.md", "docs/g*.md", "docs/tutorials/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(found) == 0 {
@@ -98,4 +98,33 @@ func documents(t *testing.T) []string {
 		}
 	}
 	return files
+}
+
+func TestTheExampleMethodInContributingCompiles(t *testing.T) {
+	for _, b := range blocks(t, "CONTRIBUTING.md") {
+		if !b.is("go") {
+			continue
+		}
+		dir := t.TempDir()
+		source := filepath.Join(dir, "topic.go")
+		overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
+			filepath.Join(testkit.CheckoutFile(t), "services/orchestrator/method/topic.go"): source,
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string][]byte{source: []byte(b.text), filepath.Join(dir, "overlay.json"): overlay} {
+			if err := os.WriteFile(name, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"),
+			"./services/orchestrator/method")
+		cmd.Dir = testkit.CheckoutFile(t)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+		return
+	}
+	t.Error("CONTRIBUTING.md has no block of Go")
 }

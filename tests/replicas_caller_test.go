@@ -14,7 +14,7 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// TestOneOrchestratorOfTwoFailsAndNoQuestionDoes has callers that know of both.
+// TestOneOrchestratorOfTwoFailsAndNoQuestionDoes has callers configured with both.
 func TestOneOrchestratorOfTwoFailsAndNoQuestionDoes(t *testing.T) {
 	stages := start(t, options{model: scripted(t), targets: callees()})
 	set := map[string]string{}
@@ -24,7 +24,7 @@ func TestOneOrchestratorOfTwoFailsAndNoQuestionDoes(t *testing.T) {
 	var both [2]*toxiproxy.Proxy
 	for i := range both {
 		m := start(t, options{data: t.TempDir(), targets: []string{"orchestrator"}, set: set})
-		both[i] = behind(t, m.mesh.Addr("orchestrator"))
+		both[i] = startProxy(t, m.mesh.Addr("orchestrator"))
 	}
 	addrs := both[0].Listen + "," + both[1].Listen
 	for _, f := range replicaFaults(t) {
@@ -40,17 +40,19 @@ func TestOneOrchestratorOfTwoFailsAndNoQuestionDoes(t *testing.T) {
 			}
 			defer conn.Close()
 			c := orchestratorv1.NewOrchestratorServiceClient(conn)
-			whole(t, c, "pg-akv")
+			askExpectingWhole(t, c, "pg-akv")
 			defer f.strike(t, both[0])()
-			told, _ := stream(t, c, "pg-akv", asked())
-			t.Log(told)
+			cost, _ := stream(t, c, "pg-akv", questionsPerFault())
+			t.Log(cost)
 		})
 	}
 	t.Run("the command line", func(t *testing.T) {
 		program, dir := triplemesh(t), t.TempDir()
 		defer replicaFaults(t)[6].strike(t, both[0])()
-		for range asked() {
-			cmd := exec.CommandContext(within(t, patience), program, "ask", employerQuestion, "--server", addrs, "--kg", wikidata+"@1", "--json")
+		for range questionsPerFault() {
+			cmd := exec.CommandContext(timeoutContext(t, patience), program, "ask", employerQuestion, "--server", addrs,
+				"--kg",
+				wikidata+"@1", "--json")
 			cmd.Dir, cmd.Env = dir, []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
 			if out := run(t, cmd); !strings.Contains(out, employer) {
 				t.Errorf("it printed %s", out)

@@ -24,18 +24,17 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// fault is what befalls one of two replicas, between which and its callers there
-// is a proxy.
+// fault is a failure of one of two replicas; a proxy sits between them and their callers.
 type fault struct {
 	name string
-	// strike begins it, and returns what ends it.
+	// strike starts the fault and returns a function that ends it.
 	strike func(*testing.T, *toxiproxy.Proxy) (end func())
 }
 
 const hungHandlers = "handlers that hang"
 
-// replicaFaults are the bad networks, each way where that is not the same, and a replica
-// that is not there, and one whose handlers hang.
+// replicaFaults returns the network faults, in each direction if it matters, a missing replica, and
+// one whose handlers hang.
 func replicaFaults(t *testing.T) (all []fault) {
 	t.Helper()
 	for _, x := range toxics {
@@ -44,11 +43,12 @@ func replicaFaults(t *testing.T) (all []fault) {
 				continue
 			}
 			all = append(all, fault{x.name + ", " + way, func(t *testing.T, p *toxiproxy.Proxy) func() {
-				added, err := p.Toxics.AddToxicJson(strings.NewReader(strings.Replace(x.json, "{", `{"stream": "`+way+`", `, 1)))
+				added, err := p.Toxics.AddToxicJson(strings.NewReader(strings.Replace(x.json, "{",
+					`{"stream": "`+way+`", `, 1)))
 				if err != nil {
 					t.Fatal(err)
 				}
-				return func() { _ = p.Toxics.RemoveToxic(t.Context(), added.Name) } // goes with the proxy, too
+				return func() { _ = p.Toxics.RemoveToxic(t.Context(), added.Name) } // removed with the proxy anyway
 			}})
 		}
 	}
@@ -59,13 +59,13 @@ func replicaFaults(t *testing.T) (all []fault) {
 			return func() { restart(t, p) }
 		}},
 		fault{hungHandlers, func(t *testing.T, p *toxiproxy.Proxy) func() {
-			well := p.Upstream
+			healthy := p.Upstream
 			p.Stop()
 			p.Upstream = hung
 			restart(t, p)
 			return func() {
 				p.Stop()
-				p.Upstream = well
+				p.Upstream = healthy
 				restart(t, p)
 			}
 		}},
@@ -79,8 +79,8 @@ func restart(t *testing.T, p *toxiproxy.Proxy) {
 	}
 }
 
-// hanging is the address of a server that takes every call, ends none, and says
-// that it is well.
+// hanging returns the address of a server that accepts every call, finishes none, and reports
+// itself as healthy.
 func hanging(t *testing.T) string {
 	t.Helper()
 	s := grpc.NewServer(grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
@@ -101,8 +101,8 @@ func hanging(t *testing.T) string {
 	return lis.Addr().String()
 }
 
-// behind is a proxy before a server.
-func behind(t *testing.T, upstream string) *toxiproxy.Proxy {
+// startProxy starts a proxy before a server.
+func startProxy(t *testing.T, upstream string) *toxiproxy.Proxy {
 	t.Helper()
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(prometheus.NewRegistry()), zerolog.Nop())
 	p := toxiproxy.NewProxy(server, upstream, testkit.FreeAddr(t), upstream)
@@ -111,13 +111,14 @@ func behind(t *testing.T, upstream string) *toxiproxy.Proxy {
 	return p
 }
 
-// callees are all services but the orchestrator.
+// callees returns all services except the orchestrator.
 func callees() []string {
 	return slices.DeleteFunc(mesh.StageNames(), func(name string) bool { return name == "orchestrator" })
 }
 
-// asked is how many questions each fault is met with: REPLICA_QUESTIONS, or a few.
-func asked() int {
+// questionsPerFault returns how many questions to ask during each fault: REPLICA_QUESTIONS, or a
+// few.
+func questionsPerFault() int {
 	n, err := strconv.Atoi(os.Getenv("REPLICA_QUESTIONS"))
 	if err != nil {
 		return 3
@@ -125,16 +126,16 @@ func asked() int {
 	return n
 }
 
-// patient is what the tests have for a replica: short, so that they are.
+// patient is the hedging delay in these tests, short to keep them fast.
 const patient = "500ms"
 
-// inTime is what a question is given: less than the half minute after which
-// keepalive pings find a dead connection.
+// inTime is the deadline of a question: less than the 30 s after which keepalive pings find a dead
+// connection.
 const inTime = 20 * time.Second
 
-// TestOneReplicaOfAStageFailsAndNoQuestionDoes starts each stage twice, each
-// behind a proxy of its own. What befalls one replica of one stage, every
-// question is wholly answered, also those that were under way.
+// TestOneReplicaOfAStageFailsAndNoQuestionDoes starts each stage twice, each behind its own proxy.
+// Whichever fault hits one replica of a stage, every question gets a complete answer, also those in
+// flight.
 func TestOneReplicaOfAStageFailsAndNoQuestionDoes(t *testing.T) {
 	model := scripted(t)
 	proxies := map[string][2]*toxiproxy.Proxy{}
@@ -142,7 +143,7 @@ func TestOneReplicaOfAStageFailsAndNoQuestionDoes(t *testing.T) {
 		stages := start(t, options{model: model, targets: callees()})
 		for _, name := range callees() {
 			both := proxies[name]
-			both[i] = behind(t, stages.mesh.Addr(name))
+			both[i] = startProxy(t, stages.mesh.Addr(name))
 			proxies[name] = both
 		}
 	}
@@ -153,10 +154,10 @@ func TestOneReplicaOfAStageFailsAndNoQuestionDoes(t *testing.T) {
 	}
 	for _, f := range replicaFaults(t) {
 		t.Run(f.name, func(t *testing.T) {
-			// Another orchestrator for each, which knows nothing of former faults.
+			// A new orchestrator for each fault, which has no state from earlier ones.
 			m := start(t, options{data: t.TempDir(), targets: []string{"orchestrator"}, set: set})
 			for _, method := range []string{"pg-akv", "ger"} {
-				whole(t, m.orchestrator, method)
+				askExpectingWhole(t, m.orchestrator, method)
 			}
 			for _, stage := range slices.Sorted(maps.Keys(proxies)) {
 				method := "pg-akv"
@@ -165,16 +166,16 @@ func TestOneReplicaOfAStageFailsAndNoQuestionDoes(t *testing.T) {
 				}
 				model.Forget()
 				end := f.strike(t, proxies[stage][0])
-				told, calls := stream(t, m.orchestrator, method, asked())
+				cost, calls := stream(t, m.orchestrator, method, questionsPerFault())
 				end()
-				t.Logf("%-10s %s; %d model calls more than the answers tell of", stage, told, len(model.Requests())-calls)
+				t.Logf("%-10s %s; %d more model calls than the answers report", stage, cost,
+					len(model.Requests())-calls)
 			}
 		})
 	}
 }
 
-// TestASlowModelIsAskedOnce has a model that takes far longer than callers have
-// patience with a replica.
+// TestASlowModelIsAskedOnce has a model that takes far longer than the hedging delay.
 func TestASlowModelIsAskedOnce(t *testing.T) {
 	model := scripted(t)
 	model.On(testkit.Task("answer")).ReplyFunc(func(testkit.Request) string {
@@ -192,29 +193,30 @@ func TestASlowModelIsAskedOnce(t *testing.T) {
 	m := start(t, options{data: t.TempDir(), targets: []string{"orchestrator"}, set: set})
 	var group sync.WaitGroup
 	var calls atomic.Int64
-	for range asked() {
-		group.Go(func() { calls.Add(int64(whole(t, m.orchestrator, "pg-akv"))) })
+	for range questionsPerFault() {
+		group.Go(func() { calls.Add(int64(askExpectingWhole(t, m.orchestrator, "pg-akv"))) })
 	}
 	group.Wait()
-	if n := len(model.Requests()); n != int(calls.Load()) || n != 2*asked() {
-		t.Errorf("%d questions asked the model %d times, and tell of %d", asked(), n, calls.Load())
+	if n := len(model.Requests()); n != int(calls.Load()) || n != 2*questionsPerFault() {
+		t.Errorf("%d questions made %d model calls, and report %d", questionsPerFault(), n, calls.Load())
 	}
 }
 
-// toll is what a fault cost.
+// toll is the cost of a fault.
 type toll struct {
 	asked          int
 	slowest, again time.Duration
 }
 
 func (t toll) String() string {
-	return strconv.Itoa(t.asked) + " questions, slowest " + t.slowest.Round(time.Millisecond).String() + ", fast again after " + t.again.Round(time.Millisecond).String()
+	return strconv.Itoa(t.asked) + " questions, slowest " + t.slowest.Round(time.Millisecond).String() +
+		", fast again after " + t.again.Round(time.Millisecond).String()
 }
 
-// stream asks questions at once and then one by one, until they are answered as
-// fast as the patience for a replica is long. All must be wholly answered. It
-// returns the model calls that the answers tell of, too.
-func stream(t *testing.T, c orchestratorv1.OrchestratorServiceClient, method string, n int) (told toll, calls int) {
+// stream asks questions concurrently and then one by one, until an answer takes less than the
+// hedging delay. All answers must be complete. It also returns the number of model calls that they
+// report.
+func stream(t *testing.T, c orchestratorv1.OrchestratorServiceClient, method string, n int) (cost toll, calls int) {
 	t.Helper()
 	fast, err := time.ParseDuration(patient)
 	if err != nil {
@@ -224,12 +226,12 @@ func stream(t *testing.T, c orchestratorv1.OrchestratorServiceClient, method str
 	var mu sync.Mutex
 	one := func() time.Duration {
 		at := time.Now()
-		used := whole(t, c, method)
+		used := askExpectingWhole(t, c, method)
 		mu.Lock()
 		defer mu.Unlock()
 		took := time.Since(at)
-		told.asked++
-		told.slowest = max(told.slowest, took)
+		cost.asked++
+		cost.slowest = max(cost.slowest, took)
 		calls += used
 		return took
 	}
@@ -238,27 +240,28 @@ func stream(t *testing.T, c orchestratorv1.OrchestratorServiceClient, method str
 		group.Go(func() { one() })
 	}
 	group.Wait()
-	for range 5 { // a slow network is not left, and stays slow
+	for range 5 { // clients keep using a slow network
 		if one() < fast {
 			break
 		}
 	}
-	told.again = time.Since(began)
-	return told, calls
+	cost.again = time.Since(began)
+	return cost, calls
 }
 
-// whole asks a question, and wants it answered as if nothing had been. It returns
-// the model calls that the answer tells of.
-func whole(t *testing.T, c orchestratorv1.OrchestratorServiceClient, method string) int {
+// askExpectingWhole asks a question and requires a complete answer. It returns the number of model
+// calls that the answer reports.
+func askExpectingWhole(t *testing.T, c orchestratorv1.OrchestratorServiceClient, method string) int {
 	t.Helper()
-	resp, err := c.Ask(within(t, inTime), question(method))
+	resp, err := c.Ask(timeoutContext(t, inTime), question(method))
 	run := resp.GetRun()
 	want := employer
 	if method == "ger" {
 		want = yale + ", " + tisch
 	}
 	if err != nil || run.GetPartial() || names(run) != want || len(warnings(run)) > 0 {
-		t.Errorf("a question by %s was answered %q, partial %v, with warnings %v, %v", method, names(run), run.GetPartial(), warnings(run), err)
+		t.Errorf("a question by %s was answered %q, partial %v, with warnings %v, %v", method, names(run),
+			run.GetPartial(), warnings(run), err)
 	}
 	return int(run.GetUsage().GetCalls())
 }

@@ -16,8 +16,8 @@ import (
 
 const bornQuestion = "Where was Ada Brandt born?"
 
-// births scripts a model that answers with every place of birth it is shown,
-// and judges every candidate right.
+// births scripts a model that answers with every place of birth in its input, and judges every
+// candidate to be correct.
 func births(tb testing.TB) *testkit.LLM {
 	tb.Helper()
 	places := func(r testkit.Request) string {
@@ -30,25 +30,30 @@ func births(tb testing.TB) *testkit.LLM {
 		return answer + "."
 	}
 	model := testkit.NewLLM(tb)
-	model.On(testkit.Task("pseudo-graph")).Reply(`CREATE (a:Person {name: "Ada Brandt"})-[:PLACE_OF_BIRTH]->(:City {name: "Stockholm"})`).Usage(100, 20)
+	model.On(testkit.Task("pseudo-graph")).Reply(
+		`CREATE (a:Person {name: "Ada Brandt"})-[:PLACE_OF_BIRTH]->(:City {name: "Stockholm"})`).Usage(100, 20)
 	model.On(testkit.Task("answer")).ReplyFunc(places).Usage(60, 10)
 	model.On(testkit.Task("relation-paths")).Reply("place of birth").Usage(50, 10)
 	model.On(testkit.Task("candidate-answers")).ReplyFunc(places).Usage(80, 12)
-	model.On(testkit.Task("evaluate-question")).ReplyJSON(map[string]any{"reason": "all are there", "correct": true, "incomplete": false}).Usage(40, 15)
+	model.On(testkit.Task("evaluate-question")).ReplyJSON(map[string]any{"reason": "all are there", "correct": true,
+		"incomplete": false}).Usage(40, 15)
 	model.On(testkit.Task("rank-candidates")).ReplyFunc(chooses("place of birth")).Usage(90, 20)
 	model.On(testkit.Task("judge-sufficiency")).ReplyChoice(map[string]float64{"yes": .8, "no": .2}).Usage(40, 1)
 	model.On(testkit.Task("evaluate-answer")).ReplyChoice(map[string]float64{"yes": .9, "no": .1}).Usage(30, 1)
 	return model
 }
 
-// severalGraphs starts a mesh with two knowledge graphs that name two places of
-// birth of one person, and agree on the year.
+// severalGraphs starts a mesh with two knowledge graphs that disagree on a person's place of birth
+// and agree on the year.
 func severalGraphs(t *testing.T) *running {
 	t.Helper()
 	m := start(t, options{data: t.TempDir(), model: births(t)})
 	for kg, facts := range map[string]string{
-		"north": "Ada Brandt\tplace of birth\tOslo\nAda Brandt\tdate of birth\t1901-05-02\nAda Brandt\toccupation\tpainter\n",
-		"south": "Ada Brandt\tpeople.person.place_of_birth\tBergen\nAda Brandt\tpeople.person.date_of_birth\t1901\nAda Brandt\tpeople.person.profession\tPainter\nOslo\tlocation.location.containedby\tNorway\n",
+		"north": "Ada Brandt\tplace of birth\tOslo\nAda Brandt\tdate of birth\t1901-05-02\nAda " +
+			"Brandt\toccupation\tpainter\n",
+		"south": "Ada Brandt\tpeople.person.place_of_birth\tBergen\nAda " +
+			"Brandt\tpeople.person.date_of_birth\t1901\nAda Brandt\tpeople.person.profession\tPainter\n" +
+			"Oslo\tlocation.location.containedby\tNorway\n",
 	} {
 		if _, err := testkit.LoadTSV(t.Context(), m.graphs, kg, []byte(facts), false); err != nil {
 			t.Fatal(err)
@@ -70,17 +75,18 @@ func TestTwoKnowledgeGraphsAreReadInOneQuestionAndTheirConflictIsShown(t *testin
 		method, answers string
 		conflicts       int
 	}{
-		{"pg-akv", "Oslo", 1}, // what is nearer to the draft takes its place
+		{"pg-akv", "Oslo", 1}, // the triple nearest to the draft replaces it
 		{"ger", "Oslo, Bergen", 1},
 		{"rag", "Oslo, Bergen", 1},
 		{"tog-r", "Oslo, Bergen", 1},
-		{"rog", "Oslo", 0}, // a planned relation becomes the nearest of all, which one of them has
+		{"rog", "Oslo", 0}, // a planned relation maps to the nearest of all, from one graph
 	} {
 		t.Run(c.method, func(t *testing.T) {
 			req := born(c.method)
 			req.Options = &orchestratorv1.AskOptions{Reflection: reflectorv1.ReflectionMode_REFLECTION_MODE_WEIGH}
 			run := m.ask(t, req)
-			if len(run.GetOtherKgs()) != 1 || run.GetKg().GetSnapshot() != 1 || run.GetOtherKgs()[0].GetSnapshot() != 1 {
+			if len(run.GetOtherKgs()) != 1 || run.GetKg().GetSnapshot() != 1 ||
+				run.GetOtherKgs()[0].GetSnapshot() != 1 {
 				t.Errorf("read %v and %v", run.GetKg(), run.GetOtherKgs())
 			}
 			if names(run) != c.answers {
@@ -88,13 +94,14 @@ func TestTwoKnowledgeGraphsAreReadInOneQuestionAndTheirConflictIsShown(t *testin
 			}
 			for _, a := range run.GetAnswers() {
 				want := map[string]string{"Oslo": "north", "Bergen": "south"}[a.GetAnswer()]
-				born := slices.IndexFunc(a.GetEvidence(), func(t *graphv1.Triple) bool { return t.GetSubject() == "Ada Brandt" })
-				if born < 0 || a.GetEvidence()[born].GetKg() != want {
+				born := slices.IndexFunc(a.GetEvidence(),
+					func(t *graphv1.Triple) bool { return t.GetSubject() == "Ada Brandt" })
+				if born < 0 || a.GetEvidence()[born].GetKgName() != want {
 					t.Errorf("%s rests on %v", a.GetAnswer(), a.GetEvidence())
 				}
 			}
 			if run.Confidence == nil {
-				t.Error("nobody says how likely the answers are right")
+				t.Error("no answer has a probability")
 			}
 			if len(run.GetConflicts()) != c.conflicts {
 				t.Fatalf("the conflicts are %v", run.GetConflicts())
@@ -103,7 +110,8 @@ func TestTwoKnowledgeGraphsAreReadInOneQuestionAndTheirConflictIsShown(t *testin
 				return
 			}
 			conflict := run.GetConflicts()[0]
-			if said := conflict.GetTriples(); conflict.GetRelation() != "place of birth" || said[0].GetObject() != "Oslo" || said[1].GetObject() != "Bergen" {
+			if triples := conflict.GetTriples(); conflict.GetRelation() != "place of birth" ||
+				triples[0].GetObject() != "Oslo" || triples[1].GetObject() != "Bergen" {
 				t.Errorf("the conflict is %v", conflict)
 			}
 		})
@@ -114,11 +122,11 @@ func TestOneKnowledgeGraphLabelsNothing(t *testing.T) {
 	req := born("pg-akv")
 	req.OtherKgs = nil
 	run := severalGraphs(t).ask(t, req)
-	if names(run) != "Oslo" || len(run.GetConflicts()) > 0 || run.GetAnswers()[0].GetEvidence()[0].GetKg() != "" {
+	if names(run) != "Oslo" || len(run.GetConflicts()) > 0 || run.GetAnswers()[0].GetEvidence()[0].GetKgName() != "" {
 		t.Errorf("answered %v with conflicts %v", run.GetAnswers(), run.GetConflicts())
 	}
 	for _, s := range run.GetPgAkv().GetGroundGraph().GetSubjects() {
-		if s.GetKg() != "" || s.GetTriples()[0].GetTriple().GetKg() != "" {
+		if s.GetKgName() != "" || s.GetTriples()[0].GetTriple().GetKgName() != "" {
 			t.Errorf("labelled %v", s)
 		}
 	}
@@ -129,13 +137,16 @@ func TestWhatIsNotLikelyEnoughIsNotInTheKnowledgeGraphs(t *testing.T) {
 	req := born("pg-akv")
 	req.Options = &orchestratorv1.AskOptions{AbstainBelow: 1}
 	run := m.ask(t, req)
-	if len(run.GetAnswers()) > 0 || len(run.GetWithheld()) != 1 || !strings.Contains(run.GetText(), "north and south") ||
-		run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_ABSTAINED || len(run.GetPgAkv().GetFixedGraph().GetTriples()) == 0 {
+	if len(run.GetAnswers()) > 0 || len(run.GetWithheld()) != 1 || !strings.Contains(run.GetText(),
+		"north and south") ||
+		run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_ABSTAINED ||
+		len(run.GetPgAkv().GetFixedGraph().GetTriples()) == 0 {
 		t.Errorf("got %v", run)
 	}
 	req = born("pg-akv")
 	req.OtherKgs[0].Name = "west"
-	if _, err := m.orchestrator.Ask(t.Context(), req); status.Code(err) != codes.NotFound || !strings.Contains(err.Error(), "north, south") {
+	if _, err := m.orchestrator.Ask(t.Context(), req); status.Code(err) != codes.NotFound ||
+		!strings.Contains(err.Error(), "north, south") {
 		t.Errorf("a knowledge graph that is not there: %v", err)
 	}
 }

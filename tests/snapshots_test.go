@@ -15,15 +15,18 @@ func TestAQuestionReadsTheActiveSnapshot(t *testing.T) {
 		req.Kg.Snapshot = 0
 		run := m.ask(t, req)
 		if run.GetKg().GetSnapshot() != snapshot || names(run) != answer {
-			t.Errorf("%s snapshot %d says %s, want %d and %s", when, run.GetKg().GetSnapshot(), names(run), snapshot, answer)
+			t.Errorf("%s snapshot %d answers %s, want %d and %s", when, run.GetKg().GetSnapshot(), names(run),
+				snapshot, answer)
 		}
 	}
 	check("after loading twice", 2, otherEmployer)
-	if _, err := m.graphs.Activate(within(t, patience), &retrieverv1.ActivateRequest{Kg: &graphv1.KnowledgeGraphRef{Name: wikidata, Snapshot: 1}}); err != nil {
+	if _, err := m.graphs.ActivateSnapshot(timeoutContext(t, patience),
+		&retrieverv1.ActivateSnapshotRequest{Kg: &graphv1.KnowledgeGraphRef{Name: wikidata, Snapshot: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	check("after activating the first", 1, employer)
-	if _, err := m.graphs.Rollback(within(t, patience), &retrieverv1.RollbackRequest{Kg: wikidata}); err != nil {
+	if _, err := m.graphs.RollbackKnowledgeGraph(timeoutContext(t, patience),
+		&retrieverv1.RollbackKnowledgeGraphRequest{Kg: &graphv1.KnowledgeGraphRef{Name: wikidata}}); err != nil {
 		t.Fatal(err)
 	}
 	check("after rolling back", 2, otherEmployer)
@@ -31,6 +34,6 @@ func TestAQuestionReadsTheActiveSnapshot(t *testing.T) {
 	pinned := question("pg-akv")
 	pinned.Kg.Snapshot = 1
 	if run := m.ask(t, pinned); names(run) != employer {
-		t.Errorf("snapshot 1 asked for by its number says %s", names(run))
+		t.Errorf("pinned to snapshot 1, the answer is %s", names(run))
 	}
 }

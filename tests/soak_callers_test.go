@@ -24,11 +24,10 @@ import (
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
-// errCode is an answer by another code than the one that was to come.
+// errCode is an answer with an unexpected status.
 var errCode = errors.New("another code than was wanted")
 
-// does is one thing that callers do, how many of a thousand times, and whether
-// it is a question.
+// does is one action of callers, its frequency in a thousand, and whether it is a question.
 type does struct {
 	weight   int
 	question bool
@@ -36,20 +35,20 @@ type does struct {
 }
 
 var doings = []does{
-	{340, true, asks("io")}, {110, true, asks("cot")}, {20, true, asks("sc")},
-	{170, true, asks("pg-akv")}, {80, true, asks("rag")}, {40, true, asks("ger")},
+	{340, true, askBy("io")}, {110, true, askBy("cot")}, {20, true, askBy("sc")},
+	{170, true, askBy("pg-akv")}, {80, true, askBy("rag")}, {40, true, askBy("ger")},
 	{60, true, (*soak).stream}, {40, true, (*soak).check}, {30, true, (*soak).followUp},
-	{20, true, wants(codes.NotFound, func(r *orchestratorv1.AskRequest) { r.Kg.Name = "atlantis" })},
-	{10, true, wants(codes.FailedPrecondition, func(r *orchestratorv1.AskRequest) { r.Kg.Name = idle })},
-	{20, true, wants(codes.InvalidArgument, func(r *orchestratorv1.AskRequest) { r.Question = "" })},
-	{10, true, wants(codes.InvalidArgument, func(r *orchestratorv1.AskRequest) { r.Method = "guess" })},
+	{20, true, askExpectingError(codes.NotFound, func(r *orchestratorv1.AskRequest) { r.Kg.Name = "atlantis" })},
+	{10, true, askExpectingError(codes.FailedPrecondition, func(r *orchestratorv1.AskRequest) { r.Kg.Name = idle })},
+	{20, true, askExpectingError(codes.InvalidArgument, func(r *orchestratorv1.AskRequest) { r.Question = "" })},
+	{10, true, askExpectingError(codes.InvalidArgument, func(r *orchestratorv1.AskRequest) { r.Method = "guess" })},
 	{25, false, (*soak).list}, {15, false, (*soak).searchRuns}, {10, false, (*soak).links},
 }
 
-// soak does one thing after the other until ctx ends.
+// soak runs one action after the other until ctx ends.
 func (s *soak) soak(ctx context.Context, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 0))
-	// Few are asked often, many now and then.
+	// A few are asked often, most rarely.
 	which := rand.NewZipf(random, 1.1, 8, uint64(len(s.questions)-1))
 	for ctx.Err() == nil {
 		s.gate.RLock()
@@ -76,7 +75,7 @@ func pick(random *rand.Rand) does {
 
 type textKey struct{}
 
-// once does a thing; of one in fifty the caller goes away in the middle.
+// once runs an action; in one of fifty the caller cancels half way.
 func (s *soak) once(ctx context.Context, d does, random *rand.Rand, text string) error {
 	ctx, cancel := context.WithTimeout(context.WithValue(ctx, textKey{}, text), patience)
 	defer cancel()
@@ -87,24 +86,26 @@ func (s *soak) once(ctx context.Context, d does, random *rand.Rand, text string)
 	return d.do(s, ctx, random)
 }
 
-// request asks about what is to be asked about.
+// request returns the request for a question.
 func (s *soak) request(ctx context.Context, method string) *orchestratorv1.AskRequest {
-	req := &orchestratorv1.AskRequest{Question: ctx.Value(textKey{}).(string), Method: method, Kg: &graphv1.KnowledgeGraphRef{Name: wikidata}}
+	req := &orchestratorv1.AskRequest{Question: ctx.Value(textKey{}).(string), Method: method,
+		Kg: &graphv1.KnowledgeGraphRef{Name: wikidata}}
 	if method == "ger" {
 		req.Question = studyQuestion
 	}
 	return req
 }
 
-func asks(method string) func(*soak, context.Context, *rand.Rand) error {
+func askBy(method string) func(*soak, context.Context, *rand.Rand) error {
 	return func(s *soak, ctx context.Context, _ *rand.Rand) error {
 		_, err := s.orchestrator.Ask(ctx, s.request(ctx, method))
 		return err
 	}
 }
 
-// wants asks in vain.
-func wants(code codes.Code, change func(*orchestratorv1.AskRequest)) func(*soak, context.Context, *rand.Rand) error {
+// askExpectingError sends a question that must fail.
+func askExpectingError(code codes.Code,
+	change func(*orchestratorv1.AskRequest)) func(*soak, context.Context, *rand.Rand) error {
 	return func(s *soak, ctx context.Context, _ *rand.Rand) error {
 		req := s.request(ctx, "pg-akv")
 		change(req)
@@ -135,7 +136,8 @@ func (s *soak) followUp(ctx context.Context, _ *rand.Rand) error {
 	req := s.request(ctx, "io")
 	req.Question = "And he?"
 	req.History = []*generatorv1.Turn{
-		{Role: generatorv1.Role_ROLE_USER, Text: ctx.Value(textKey{}).(string)}, {Role: generatorv1.Role_ROLE_ASSISTANT, Text: "Nobody."},
+		{Role: generatorv1.Role_ROLE_USER, Text: ctx.Value(textKey{}).(string)}, {Role: generatorv1.Role_ROLE_ASSISTANT,
+			Text: "Nobody."},
 	}
 	_, err := s.orchestrator.Ask(ctx, req)
 	return err
@@ -162,19 +164,19 @@ func (s *soak) searchRuns(ctx context.Context, _ *rand.Rand) error {
 }
 
 func (s *soak) links(ctx context.Context, _ *rand.Rand) error {
-	_, err := s.graphs.List(ctx, &retrieverv1.ListRequest{})
+	_, err := s.graphs.ListKnowledgeGraphs(ctx, &retrieverv1.ListKnowledgeGraphsRequest{})
 	return err
 }
 
 func (s *soak) activate(number uint64) error {
-	_, err := s.graphs.Activate(s.t.Context(), &retrieverv1.ActivateRequest{Kg: &graphv1.KnowledgeGraphRef{Name: wikidata, Snapshot: number}})
+	_, err := s.graphs.ActivateSnapshot(s.t.Context(),
+		&retrieverv1.ActivateSnapshotRequest{Kg: &graphv1.KnowledgeGraphRef{Name: wikidata, Snapshot: number}})
 	return err
 }
 
-// soakQuestions are about the bundled facts; the first, which are asked most,
-// about what the tests' graphs are about. In a soak of a million and more, caches
-// come to their bounds and turn over; one that is too short for that has so few
-// questions that all of them are known before anything is judged.
+// soakQuestions returns questions about the bundled facts; the first ones, asked most, are about
+// the tests' graphs. In a soak of a million or more, caches fill up and evict; a shorter one has so
+// few questions that all of them are cached before anything is judged.
 func soakQuestions(t *testing.T, expected int64) []string {
 	most := int64(math.MaxInt64)
 	if expected < 1_000_000 {
@@ -192,8 +194,7 @@ func soakQuestions(t *testing.T, expected int64) []string {
 	return questions
 }
 
-// tally counts what came of what callers did, and how long it took in the
-// window under way.
+// tally counts the outcomes of callers' actions, and their latency in the current window.
 type tally struct {
 	mu        sync.Mutex
 	changed   *sync.Cond
@@ -228,7 +229,7 @@ func (c *tally) count(question bool, took time.Duration, err error) {
 	}
 }
 
-// await returns once n questions were asked.
+// await returns once n questions have been asked.
 func (s *soak) await(ctx context.Context, n int64) {
 	s.tally.mu.Lock()
 	defer s.tally.mu.Unlock()

@@ -14,12 +14,12 @@ import (
 	"testing"
 )
 
-// soakModel is a model server that answers at once and keeps nothing, so that
-// what is measured is the mesh. One call in some hundreds goes wrong.
+// soakModel is a model server that answers at once and stores nothing, so that only the mesh is
+// measured. One call in some hundreds fails.
 type soakModel struct {
 	listener net.Listener
 	calls    atomic.Int64
-	// down refuses every call while it is set.
+	// down makes every call fail while set.
 	down atomic.Bool
 }
 
@@ -37,7 +37,7 @@ func newSoakModel(t *testing.T) *soakModel {
 
 func (m *soakModel) url() string { return "http://" + m.listener.Addr().String() + "/v1" }
 
-// ServeHTTP answers by the task, which the client names.
+// ServeHTTP answers by the task that the client names.
 func (m *soakModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -49,7 +49,7 @@ func (m *soakModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `{"error":{"message":"overloaded","type":"server_error"}}`, http.StatusServiceUnavailable)
 		return
 	case n%1511 == 0:
-		panic(http.ErrAbortHandler) // the connection breaks
+		panic(http.ErrAbortHandler) // resets the connection
 	case n%1999 == 0:
 		w.Header().Set("Content-Type", "text/html")
 		io.WriteString(w, "<html>It works!</html>")
@@ -63,29 +63,35 @@ func (m *soakModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		half := len(text) / 2
 		for _, piece := range []string{text[:half], text[half:]} {
-			fmt.Fprintf(w, "data: {\"model\":\"scripted\",\"choices\":[{\"index\":0,\"delta\":{\"content\":%s}}]}\n\n", quoted(piece))
+			fmt.Fprintf(w, "data: {\"model\":\"scripted\",\"choices\":[{\"index\":0,\"delta\":{\"content\":%s}}]}\n\n",
+				quoteJSON(piece))
 			http.NewResponseController(w).Flush()
 		}
-		io.WriteString(w, "data: {\"model\":\"scripted\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+		io.WriteString(w,
+			"data: {\"model\":\"scripted\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"+
+				"data: [DONE]\n\n")
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"model":"scripted","choices":[{"index":0,"message":{"role":"assistant","content":%s},"finish_reason":"stop"%s}],"usage":{"prompt_tokens":50,"completion_tokens":9}}`, quoted(text), logprobs)
+	fmt.Fprintf(w,
+		`{"model":"scripted","choices":[{"index":0,"message":{"role":"assistant","content":%s},`+
+			`"finish_reason":"stop"%s}],"usage":{"prompt_tokens":50,"completion_tokens":9}}`, quoteJSON(text), logprobs)
 }
 
-// quoted is a text in JSON.
-func quoted(text string) []byte {
-	data, _ := json.Marshal(text) // a string always can be
+// quoteJSON encodes a text as JSON.
+func quoteJSON(text string) []byte {
+	data, _ := json.Marshal(text) // cannot fail for a string
 	return data
 }
 
-// soakAnswer is what the model says: drafts of the fact that is asked for, and
-// answers that the tests' graphs bear out or not.
+// soakAnswer returns the model's response: drafts of the fact in question, and answers that the
+// tests' graphs support or not.
 func soakAnswer(task string, body []byte) (text, logprobs string) {
 	switch task {
 	case "pseudo-graph":
 		relation, subject := askedFor(body)
-		return fmt.Sprintf("CREATE (s {name: '%s'})-[:%s]->(o {name: 'Google'})", strings.ReplaceAll(subject, "'", ""), strings.ToUpper(strings.ReplaceAll(relation, " ", "_"))), ""
+		return fmt.Sprintf("CREATE (s {name: '%s'})-[:%s]->(o {name: 'Google'})", strings.ReplaceAll(subject, "'", ""),
+			strings.ToUpper(strings.ReplaceAll(relation, " ", "_"))), ""
 	case "answer":
 		if bytes.Contains(body, []byte(employer)) {
 			return "It is {" + employer + "}.", ""
@@ -100,7 +106,9 @@ func soakAnswer(task string, body []byte) (text, logprobs string) {
 	case "evaluate-question":
 		return `{"reason": "a university is missing", "correct": false, "incomplete": true}`, ""
 	case "evaluate-answer", "judge-sufficiency":
-		return "yes", `,"logprobs":{"content":[{"token":"yes","logprob":-0.1,"top_logprobs":[{"token":"yes","logprob":-0.1},{"token":"no","logprob":-2.3}]}]}`
+		return "yes",
+			`,"logprobs":{"content":[{"token":"yes","logprob":-0.1,"top_logprobs":` +
+				`[{"token":"yes","logprob":-0.1},{"token":"no","logprob":-2.3}]}]}`
 	case "reflect":
 		return `{"answers": ["` + yale + `", "` + tisch + `"]}`, ""
 	case "rank-candidates":
@@ -111,12 +119,13 @@ func soakAnswer(task string, body []byte) (text, logprobs string) {
 	return "I do not know.", ""
 }
 
-// askedFor is what the last question of a request asks for.
+// askedFor returns what the last question of a request asks for.
 func askedFor(body []byte) (relation, subject string) {
 	const what = "What is the "
 	if at := bytes.LastIndex(body, []byte(what)); at >= 0 {
 		question, _, ok := strings.Cut(string(body[at+len(what):min(len(body), at+200)]), "?")
-		if relation, subject, found := strings.Cut(question, " of "); ok && found && !strings.ContainsAny(subject, `\"`) {
+		if relation, subject, found := strings.Cut(question, " of "); ok && found &&
+			!strings.ContainsAny(subject, `\"`) {
 			return relation, subject
 		}
 	}

@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// soakers ask at once.
+	// soakers is the number of concurrent callers.
 	soakers = 16
-	// windows are the parts a soak is cut into. In the first quarter caches fill,
-	// and nothing is judged.
+	// windows is the number of intervals of a soak. In the first quarter caches fill, so it is not
+	// judged.
 	windows = 80
 )
 
-// TestItGoesOnForLong asks a mesh for SOAK (10 minutes), or until QUESTIONS were
-// asked, and looks after each window, when nothing is under way, at what must
-// not grow. One that is interrupted judges the windows that it had.
+// TestItGoesOnForLong asks a mesh for SOAK (10 minutes), or until QUESTIONS were asked, and after
+// each window, when nothing is in flight, measures what must not grow. If interrupted, it judges
+// the windows so far.
 func TestItGoesOnForLong(t *testing.T) {
 	length, count := soakLength(t)
 	s := newSoak(t, expected(length, count))
@@ -50,7 +50,7 @@ func TestItGoesOnForLong(t *testing.T) {
 		if ctx.Err() != nil {
 			break
 		}
-		// Nobody asks while the mesh is looked at.
+		// No questions run while the mesh is measured.
 		s.gate.Lock()
 		all = append(all, s.look(i))
 		if i%4 == 3 {
@@ -73,7 +73,7 @@ func TestItGoesOnForLong(t *testing.T) {
 	s.report(all, time.Since(began))
 }
 
-// sleepUntil sleeps until a moment, or until the context ends.
+// sleepUntil sleeps until a time, or until the context ends.
 func sleepUntil(ctx context.Context, then time.Time) {
 	select {
 	case <-time.After(time.Until(then)):
@@ -81,7 +81,7 @@ func sleepUntil(ctx context.Context, then time.Time) {
 	}
 }
 
-// soakLength is how long to ask, or how many questions.
+// soakLength returns for how long to ask, or how many questions.
 func soakLength(t *testing.T) (length time.Duration, count int64) {
 	var err error
 	if v := cmp.Or(os.Getenv("SOAK"), "10m"); os.Getenv("QUESTIONS") == "" {
@@ -97,26 +97,25 @@ func soakLength(t *testing.T) (length time.Duration, count int64) {
 	return length, count
 }
 
-// soak is a mesh that is asked for long, and what came of it.
+// soak is a mesh under sustained load, and the results.
 type soak struct {
 	*running
 	t         *testing.T
 	questions []string
 	model     *soakModel
-	log       *counted
+	log       *byteCounter
 	metrics   string
 	audit     string
 	scratch   string
 
-	// gate is held for reading by whoever asks.
+	// gate is read-locked by callers.
 	gate   sync.RWMutex
 	tally  tally
 	active uint64
 	before usage
 }
 
-// expected is how many questions there will be, on a machine like the one this
-// was written on.
+// expected is the number of questions, on a machine like the one this was written on.
 func expected(length time.Duration, count int64) int64 {
 	const aSecond = 500
 	return max(count, int64(length.Seconds())*aSecond)
@@ -124,20 +123,22 @@ func expected(length time.Duration, count int64) int64 {
 
 func newSoak(t *testing.T, expected int64) *soak {
 	s := &soak{
-		t: t, questions: soakQuestions(t, expected), model: newSoakModel(t), log: &counted{}, metrics: testkit.FreeAddr(t),
-		audit: filepath.Join(t.TempDir(), "audit.jsonl"), scratch: t.TempDir(), active: 2,
+		t: t, questions: soakQuestions(t, expected), model: newSoakModel(t), log: &byteCounter{},
+		metrics: testkit.FreeAddr(t),
+		audit:   filepath.Join(t.TempDir(), "audit.jsonl"), scratch: t.TempDir(), active: 2,
 	}
 	t.Setenv("TMPDIR", s.scratch)
 	s.tally.start()
 	s.running = start(t, options{http: true, log: s.log, set: map[string]string{
 		"llm.base_url": s.model.url(), "llm.model": "scripted",
 		"telemetry.log_level": "info",
-		// Small enough to turn over many times in an hour.
+		// Small enough to rotate many times in an hour.
 		"llm.cache.memory_entries": "2000", "llm.cache.dir": "",
-		"retriever.encoder.cache.dir": filepath.Join(t.TempDir(), "vectors"), "retriever.encoder.cache.max_bytes": strconv.Itoa(48 << 20),
-		"orchestrator.runs.keep":           "500",
-		"orchestrator.server.audit.file":   s.audit,
-		"orchestrator.server.metrics_addr": s.metrics,
+		"retriever.encoder.cache.dir":       filepath.Join(t.TempDir(), "vectors"),
+		"retriever.encoder.cache.max_bytes": strconv.Itoa(48 << 20),
+		"orchestrator.runs.keep":            "500",
+		"orchestrator.server.audit.file":    s.audit,
+		"orchestrator.server.metrics_addr":  s.metrics,
 	}})
 	return s
 }

@@ -19,16 +19,13 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
-
-	"github.com/triplemesh/triplemesh/tests/trend"
 )
 
-// vitals are what must not grow, of one window.
+// vitals are the measures of one window that must not grow.
 type vitals map[string]float64
 
-// The measures, in the order they are shown, each with by what share of itself
-// it may seem to grow over the whole time: what noise alone does on a machine
-// that others use too.
+// The measures in display order, each with the relative growth over the whole time that counts as
+// noise on a shared machine.
 var measures = []struct {
 	name  string
 	share float64
@@ -44,13 +41,13 @@ var measures = []struct {
 	{"allocated a call, kB", 0.02},
 	{"run database, MB", 0.02},
 	{"files of data and scratch", 0},
-	{"metric series", 0.05}, // outcomes that are rare come late
-	// What repeats is written so many times a second, however often it happens.
+	{"metric series", 0.05}, // rare outcomes appear late
+	// Repeated lines are limited to so many a second, however often the event happens.
 	{"log a second, kB", 0.1},
 	{"audit a call, bytes", 0.02},
 }
 
-// usage is what was used up to a moment.
+// usage is the resource usage up to a point in time.
 type usage struct {
 	at        time.Time
 	calls     int64
@@ -59,15 +56,16 @@ type usage struct {
 	logged    int64
 }
 
-// look measures a mesh that nobody asks.
+// look measures an idle mesh.
 func (s *soak) look(window int) vitals {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
-	now := usage{at: time.Now(), calls: s.calls(), processor: processor(), allocated: memory.TotalAlloc, logged: s.log.bytes.Load()}
+	now := usage{at: time.Now(), calls: s.calls(), processor: processor(), allocated: memory.TotalAlloc,
+		logged: s.log.bytes.Load()}
 	settle()
 	v := vitals{}
 	runtime.GC()
-	runtime.GC() // what pools hold lives through one
+	runtime.GC() // pools survive one collection
 	runtime.ReadMemStats(&memory)
 	v["heap after collection, MB"] = float64(memory.HeapAlloc) / 1e6
 	v["goroutines"] = float64(runtime.NumGoroutine())
@@ -89,13 +87,14 @@ func (s *soak) look(window int) vitals {
 	v["run database, MB"] = float64(s.size(filepath.Join(s.data, "runs.db"))) / 1e6
 	v["files of data and scratch"] = float64(s.files(s.data) + s.files(s.scratch))
 	v["metric series"] = s.series()
-	// Measuring is not what is measured.
+	// The cost of measuring does not count.
 	runtime.ReadMemStats(&memory)
-	s.before = usage{at: time.Now(), calls: now.calls, processor: processor(), allocated: memory.TotalAlloc, logged: s.log.bytes.Load()}
+	s.before = usage{at: time.Now(), calls: now.calls, processor: processor(), allocated: memory.TotalAlloc,
+		logged: s.log.bytes.Load()}
 	return v
 }
 
-// settle waits until what callers left behind has ended.
+// settle waits until the goroutines of departed callers have ended.
 func settle() {
 	for same, before := 0, 0; same < 5; {
 		time.Sleep(20 * time.Millisecond)
@@ -109,7 +108,7 @@ func settle() {
 	}
 }
 
-// memory is what the kernel says of the process.
+// memory returns the kernel's figures for the process.
 func (s *soak) memory() (resident, mapped float64) {
 	file, err := os.Open("/proc/self/smaps")
 	if err != nil {
@@ -135,7 +134,7 @@ func (s *soak) memory() (resident, mapped float64) {
 	return resident, mapped
 }
 
-// open counts the files that the process has open, by what they are.
+// open counts the process's open files by kind.
 func (s *soak) open() map[string]int {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -143,7 +142,7 @@ func (s *soak) open() map[string]int {
 	}
 	open := map[string]int{}
 	for _, e := range entries {
-		// The one by which they are read is gone.
+		// Not the descriptor used to read the directory.
 		if to, err := os.Readlink(filepath.Join("/proc/self/fd", e.Name())); err == nil {
 			kind, _, _ := strings.Cut(filepath.Base(to), ":")
 			open[kind]++
@@ -152,7 +151,7 @@ func (s *soak) open() map[string]int {
 	return open
 }
 
-// files counts those of a folder.
+// files counts the files of a directory.
 func (s *soak) files(dir string) (n int) {
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -172,7 +171,7 @@ func (s *soak) size(file string) int64 {
 	return info.Size()
 }
 
-// series counts the lines that a scrape of all services has.
+// series counts the lines of a scrape of all services.
 func (s *soak) series() (n float64) {
 	resp, err := http.Get("http://" + s.metrics + "/metrics")
 	if err != nil {
@@ -212,7 +211,7 @@ func quantile(sorted []time.Duration, q float64) float64 {
 	return sorted[int(float64(len(sorted)-1)*q)].Seconds() * 1e3
 }
 
-// processor is the time of all threads so far.
+// processor returns the CPU time of all threads so far.
 func processor() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -221,8 +220,8 @@ func processor() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// report shows the trend of each measure after the first quarter and fails for
-// those that grow; last comes all of it on one line of JSON.
+// report logs the trend of each measure after the first quarter and fails for those that grow; the
+// last line has all of it as JSON.
 func (s *soak) report(all []vitals, took time.Duration) {
 	type row struct {
 		Name                   string
@@ -239,24 +238,29 @@ func (s *soak) report(all []vitals, took time.Duration) {
 		for _, v := range judged {
 			values = append(values, v[m.name])
 		}
-		got := trend.Of(values)
-		rows = append(rows, row{m.name, got.Level, got.Slope, got.Low, got.High, got.Drift(), values[0], values[len(values)-1], m.share, got.Grows(m.share)})
-		fmt.Fprintf(&table, "| %s | %.4g | %v | %+.2f %% | %.0f %% | %v |\n", m.name, got.Level, got, got.Drift()*100, m.share*100, got.Grows(m.share))
+		got := Estimate(values)
+		rows = append(rows, row{m.name, got.Level, got.Slope, got.Low, got.High, got.Drift(), values[0],
+			values[len(values)-1], m.share, got.Grows(m.share)})
+		fmt.Fprintf(&table, "| %s | %.4g | %v | %+.2f %% | %.0f %% | %v |\n", m.name, got.Level, got, got.Drift()*100,
+			m.share*100, got.Grows(m.share))
 		if got.Grows(m.share) {
-			s.t.Errorf("%s grows: by %v a window, %.1f %% over %d windows; a share of %.1f %% is noise", m.name, got, got.Drift()*100, got.Count, m.share*100)
+			s.t.Errorf("%s grows: by %v a window, %.1f %% over %d windows; a share of %.1f %% is noise", m.name, got,
+				got.Drift()*100, got.Count, m.share*100)
 		}
 	}
 	s.tally.mu.Lock()
 	defer s.tally.mu.Unlock()
-	s.t.Logf("%d questions in %d calls within %v: %.0f calls a second; %d callers went away; failed by faults of the model, or refused: %v\n"+
+	s.t.Logf("%d questions in %d calls within %v: %.0f calls a second; %d callers went away; failed by faults of the "+
+		"model, or refused: %v\n"+
 		"| measure | median | slope a window [95 %%] | drift | allowed | grows |\n|---|---:|---:|---:|---:|---|\n%s",
-		s.tally.questions, s.tally.calls, took.Round(time.Second), float64(s.tally.calls)/took.Seconds(), s.tally.gone, s.tally.failed, table.String())
+		s.tally.questions, s.tally.calls, took.Round(time.Second), float64(s.tally.calls)/took.Seconds(), s.tally.gone,
+		s.tally.failed, table.String())
 	failed := map[string]int64{}
 	for code, n := range s.tally.failed {
 		failed[code.String()] = n
 	}
-	// A model that fails ends questions, and a machine that others use too may
-	// take so long that questions are refused.
+	// Model failures end questions, and on a shared machine questions may take so long that others
+	// are rejected.
 	for _, code := range slices.Sorted(maps.Keys(s.tally.failed)) {
 		if code != codes.Unavailable && code != codes.ResourceExhausted {
 			s.t.Errorf("%d calls ended with %v", s.tally.failed[code], code)
@@ -272,10 +276,10 @@ func (s *soak) report(all []vitals, took time.Duration) {
 	s.t.Logf("%s", line)
 }
 
-// counted takes a log and keeps how much there was.
-type counted struct{ bytes atomic.Int64 }
+// byteCounter counts the bytes of a log.
+type byteCounter struct{ bytes atomic.Int64 }
 
-func (c *counted) Write(p []byte) (int, error) {
+func (c *byteCounter) Write(p []byte) (int, error) {
 	c.bytes.Add(int64(len(p)))
 	return len(p), nil
 }

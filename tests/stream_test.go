@@ -12,13 +12,14 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-func TestAStreamTellsOfEveryStageAndOfTheAnswerAsItIsWritten(t *testing.T) {
+func TestAStreamReportsEveryStageAndTheAnswerInPieces(t *testing.T) {
 	m := start(t, options{model: scripted(t)})
-	stream, err := m.orchestrator.AskStream(within(t, patience), &orchestratorv1.AskStreamRequest{Request: question("pg-akv")})
+	stream, err := m.orchestrator.AskStream(timeoutContext(t, patience),
+		&orchestratorv1.AskStreamRequest{Request: question("pg-akv")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told []string
+	var events []string
 	var text strings.Builder
 	var grounded, run *orchestratorv1.Run
 	for {
@@ -31,27 +32,29 @@ func TestAStreamTellsOfEveryStageAndOfTheAnswerAsItIsWritten(t *testing.T) {
 		}
 		switch e := event.GetEvent().(type) {
 		case *orchestratorv1.AskStreamResponse_StageStarted:
-			told = append(told, "started "+e.StageStarted.GetStage().String())
+			events = append(events, "started "+e.StageStarted.GetStage().String())
 		case *orchestratorv1.AskStreamResponse_StageFinished:
 			stage := e.StageFinished.GetReport().GetStage()
-			told = append(told, "finished "+stage.String())
+			events = append(events, "finished "+stage.String())
 			if stage == orchestratorv1.Stage_STAGE_GROUND_GRAPH {
 				grounded = e.StageFinished.GetRun()
 			}
 		case *orchestratorv1.AskStreamResponse_AnswerDelta:
 			text.WriteString(e.AnswerDelta)
-			told = append(told, "delta")
+			events = append(events, "delta")
 		case *orchestratorv1.AskStreamResponse_Run:
 			run = e.Run
-			told = append(told, "run")
+			events = append(events, "run")
 		}
 	}
 	want := []string{
-		"started STAGE_PSEUDO_GRAPH", "finished STAGE_PSEUDO_GRAPH", "started STAGE_GROUND_GRAPH", "finished STAGE_GROUND_GRAPH",
-		"started STAGE_VERIFY", "finished STAGE_VERIFY", "started STAGE_ANSWER", "delta", "finished STAGE_ANSWER", "run",
+		"started STAGE_PSEUDO_GRAPH", "finished STAGE_PSEUDO_GRAPH", "started STAGE_GROUND_GRAPH",
+		"finished STAGE_GROUND_GRAPH",
+		"started STAGE_VERIFY", "finished STAGE_VERIFY", "started STAGE_ANSWER", "delta", "finished STAGE_ANSWER",
+		"run",
 	}
-	if deltas := len(told); !slices.Equal(slices.Compact(told), want) || deltas <= len(want) {
-		t.Errorf("told %v, want %v with several deltas", told, want)
+	if n := len(events); !slices.Equal(slices.Compact(events), want) || n <= len(want) {
+		t.Errorf("got the events %v, want %v with several deltas", events, want)
 	}
 	if len(grounded.GetPgAkv().GetGroundGraph().GetSubjects()) == 0 || grounded.GetPgAkv().GetFixedGraph() != nil {
 		t.Errorf("after grounding the run so far is %v", grounded)
@@ -71,14 +74,17 @@ func TestRunsAreReadBackAndListedAfterARestart(t *testing.T) {
 
 	again := start(t, options{model: scripted(t), data: m.data})
 	for _, run := range asked {
-		kept, err := again.orchestrator.GetRun(within(t, patience), &orchestratorv1.GetRunRequest{Id: run.GetId()})
+		kept, err := again.orchestrator.GetRun(timeoutContext(t, patience),
+			&orchestratorv1.GetRunRequest{Id: run.GetId()})
 		if err != nil || !proto.Equal(kept.GetRun(), run) {
 			t.Errorf("the run of %s is read back as %v, %v; want %v", run.GetMethod(), kept, err, run)
 		}
 	}
 	var listed []string
 	for token := ""; ; {
-		page, err := again.orchestrator.ListRuns(within(t, patience), &orchestratorv1.ListRunsRequest{PageSize: 2, PageToken: token})
+		page, err := again.orchestrator.ListRuns(timeoutContext(t, patience),
+			&orchestratorv1.ListRunsRequest{PageSize: 2,
+				PageToken: token})
 		if err != nil {
 			t.Fatal(err)
 		}

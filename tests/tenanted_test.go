@@ -27,8 +27,8 @@ import (
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
-// eachMethod hands out every method of the contract and its stage, and those
-// that the orchestrator forwards with the orchestrator for their stage too.
+// eachMethod calls a function with every method of the protos and its stage; methods that the
+// orchestrator forwards come a second time with the orchestrator as stage.
 func eachMethod(do func(m protoreflect.MethodDescriptor, stage string, scope authv1.Scope)) {
 	protoregistry.GlobalFiles.RangeFiles(func(f protoreflect.FileDescriptor) bool {
 		stage, ours := strings.CutPrefix(string(f.Package()), "triplemesh.")
@@ -48,12 +48,12 @@ func eachMethod(do func(m protoreflect.MethodDescriptor, stage string, scope aut
 	})
 }
 
-// between stands between the messages of a stream.
+// between separates the messages of a stream.
 const between = "\n---\n"
 
-// call sends a request, written as text, to any method and returns all that
-// came back.
-func call(ctx context.Context, conn *grpc.ClientConn, m protoreflect.MethodDescriptor, request string) (answers []proto.Message, err error) {
+// call sends a request in text format to any method and returns all responses.
+func call(ctx context.Context, conn *grpc.ClientConn, m protoreflect.MethodDescriptor,
+	request string) (answers []proto.Message, err error) {
 	name := fmt.Sprintf("/%s/%s", m.Parent().FullName(), m.Name())
 	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, name)
 	if err != nil {
@@ -82,20 +82,21 @@ func call(ctx context.Context, conn *grpc.ClientConn, m protoreflect.MethodDescr
 	}
 }
 
-// tenanted is a mesh that asks callers who they are.
+// tenanted is a mesh that authenticates callers.
 type tenanted struct {
 	*running
 	conns map[string]*grpc.ClientConn
 	audit string
-	// The tokens of somebody of a tenant each, who may do all that a tenant may.
+	// Tokens of one user of each tenant, with all of a tenant's permissions.
 	acme, globex string
 }
 
-// startTenanted starts a mesh with two tenants, who have no knowledge graphs.
+// startTenanted starts a mesh with two tenants, which have no knowledge graphs.
 func startTenanted(t *testing.T, o options) tenanted {
 	t.Helper()
 	dir := t.TempDir()
-	m := tenanted{conns: map[string]*grpc.ClientConn{}, audit: filepath.Join(dir, "audit.jsonl"), acme: auth.NewToken(), globex: auth.NewToken()}
+	m := tenanted{conns: map[string]*grpc.ClientConn{}, audit: filepath.Join(dir, "audit.jsonl"), acme: auth.NewToken(),
+		globex: auth.NewToken()}
 	scopes := []string{"ask", "kg:read", "kg:write"}
 	tokens, err := auth.Tokens{Tokens: []auth.Token{
 		{Name: "lovelace", Tenant: "acme", Scopes: scopes, SHA256: auth.Hash(m.acme)},
@@ -105,7 +106,8 @@ func startTenanted(t *testing.T, o options) tenanted {
 		t.Fatal(err)
 	}
 	set := map[string]string{
-		"server.auth.tokens_file": filepath.Join(dir, "tokens.yaml"), "server.auth.mesh_token_file": filepath.Join(dir, "mesh-token"),
+		"server.auth.tokens_file": filepath.Join(dir, "tokens.yaml"), "server.auth.mesh_token_file": filepath.Join(dir,
+			"mesh-token"),
 		"server.audit.file": m.audit, "llm.cache.memory_entries": "64",
 	}
 	maps.Copy(set, o.set)
@@ -123,10 +125,10 @@ func startTenanted(t *testing.T, o options) tenanted {
 }
 
 func bearing(t *testing.T, token string) context.Context {
-	return metadata.AppendToOutgoingContext(within(t, patience), "authorization", "Bearer "+token)
+	return metadata.AppendToOutgoingContext(timeoutContext(t, patience), "authorization", "Bearer "+token)
 }
 
-// The knowledge graphs of the tenants. plans is acme's, of two snapshots.
+// The tenants' knowledge graphs. plans is acme's, with two snapshots.
 const (
 	plans   = "plans"
 	ledgers = "ledgers"
@@ -140,19 +142,20 @@ func (m tenanted) load(t *testing.T, token, kg, facts string) {
 	}
 }
 
-func (m tenanted) asked(t *testing.T, token, kg string) *orchestratorv1.Run {
+func (m tenanted) mustAsk(t *testing.T, token, kg string) *orchestratorv1.Run {
 	t.Helper()
-	resp, err := m.orchestrator.Ask(bearing(t, token), &orchestratorv1.AskRequest{Question: employerQuestion, Method: "pg-akv", Kg: &graphv1.KnowledgeGraphRef{Name: kg}})
+	resp, err := m.orchestrator.Ask(bearing(t, token), &orchestratorv1.AskRequest{Question: employerQuestion,
+		Method: "pg-akv", Kg: &graphv1.KnowledgeGraphRef{Name: kg}})
 	if err != nil {
 		t.Fatalf("ask over %s: %v", kg, err)
 	}
 	return resp.GetRun()
 }
 
-// has is all that a tenant has.
+// has describes everything that a tenant owns.
 func (m tenanted) has(t *testing.T, token string) string {
 	t.Helper()
-	listed, err := m.graphs.List(bearing(t, token), &retrieverv1.ListRequest{})
+	listed, err := m.graphs.ListKnowledgeGraphs(bearing(t, token), &retrieverv1.ListKnowledgeGraphsRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +165,8 @@ func (m tenanted) has(t *testing.T, token string) string {
 	}
 	all := fmt.Sprintln(len(runs.GetRuns()), "runs")
 	for _, s := range listed.GetSnapshots() {
-		all += fmt.Sprintln(s.GetKg().GetName(), s.GetKg().GetSnapshot(), s.GetTriples(), s.GetActive(), s.GetCreated().AsTime())
+		all += fmt.Sprintln(s.GetKg().GetName(), s.GetKg().GetSnapshot(), s.GetTriples(), s.GetActive(),
+			s.GetCreateTime().AsTime())
 	}
 	return all
 }

@@ -19,30 +19,33 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// toxic is a network that does wrong.
+// toxic is a network fault.
 type toxic struct {
 	name, json string
-	// harmless says that questions are answered all the same, only later.
+	// harmless means that questions are still answered, only later.
 	harmless bool
 }
 
 var toxics = []toxic{
-	{name: "latency and jitter", json: `{"type": "latency", "attributes": {"latency": 150, "jitter": 100}}`, harmless: true},
+	{name: "latency and jitter", json: `{"type": "latency", "attributes": {"latency": 150, "jitter": 100}}`,
+		harmless: true},
 	{name: "a bandwidth of 10 kB/s", json: `{"type": "bandwidth", "attributes": {"rate": 10}}`, harmless: true},
-	{name: "bytes one by one", json: `{"type": "slicer", "attributes": {"average_size": 8, "size_variation": 4, "delay": 20}}`, harmless: true},
-	{name: "connections that close slowly", json: `{"type": "slow_close", "attributes": {"delay": 1000}}`, harmless: true},
+	{name: "bytes one by one",
+		json:     `{"type": "slicer", "attributes": {"average_size": 8, "size_variation": 4, "delay": 20}}`,
+		harmless: true},
+	{name: "connections that close slowly", json: `{"type": "slow_close", "attributes": {"delay": 1000}}`,
+		harmless: true},
 	{name: "connections that are reset", json: `{"type": "reset_peer", "attributes": {"timeout": 0}}`},
 	{name: "connections cut in mid-answer", json: `{"type": "limit_data", "attributes": {"bytes": 200}}`},
 	{name: "connections half open", json: `{"type": "timeout", "attributes": {"timeout": 0}}`},
 }
 
-// questionTime is what a question over a bad network is given.
+// questionTime is the deadline of a question over a faulty network.
 const questionTime = 2 * time.Second
 
-// TestBadNetworksBetweenTheOrchestratorAndEachStage puts a proxy before each
-// stage that does wrong. A question then is answered, or ends in its time with
-// what was found so far or a code that says why; and once the network is well
-// again, questions are answered again.
+// TestBadNetworksBetweenTheOrchestratorAndEachStage puts a faulty proxy before each stage. A
+// question gets an answer, or ends in time with a partial answer or a status that gives the reason;
+// once the network has recovered, questions are answered again.
 func TestBadNetworksBetweenTheOrchestratorAndEachStage(t *testing.T) {
 	m, proxies := proxied(t)
 	for _, stage := range slices.Sorted(maps.Keys(proxies)) {
@@ -53,11 +56,12 @@ func TestBadNetworksBetweenTheOrchestratorAndEachStage(t *testing.T) {
 		for _, way := range []string{"downstream", "upstream"} {
 			for _, x := range toxics {
 				t.Run(fmt.Sprintf("%s, %s of the %s", x.name, way, stage), func(t *testing.T) {
-					added, err := proxies[stage].Toxics.AddToxicJson(strings.NewReader(strings.Replace(x.json, "{", `{"stream": "`+way+`", `, 1)))
+					added, err := proxies[stage].Toxics.AddToxicJson(strings.NewReader(strings.Replace(x.json, "{",
+						`{"stream": "`+way+`", `, 1)))
 					if err != nil {
 						t.Fatal(err)
 					}
-					resp, err := m.orchestrator.Ask(within(t, questionTime), question(method))
+					resp, err := m.orchestrator.Ask(timeoutContext(t, questionTime), question(method))
 					checkEnd(t, x, resp.GetRun(), err)
 					if err := proxies[stage].Toxics.RemoveToxic(t.Context(), added.Name); err != nil {
 						t.Fatal(err)
@@ -69,17 +73,17 @@ func TestBadNetworksBetweenTheOrchestratorAndEachStage(t *testing.T) {
 	}
 }
 
-// recovery is how long it takes until a question is wholly answered.
+// recovery returns how long it takes until a question gets a complete answer.
 func recovery(t *testing.T, m *running, method string) time.Duration {
 	t.Helper()
 	began := time.Now()
 	for {
-		resp, err := m.orchestrator.Ask(within(t, questionTime), question(method))
+		resp, err := m.orchestrator.Ask(timeoutContext(t, questionTime), question(method))
 		if run := resp.GetRun(); err == nil && !run.GetPartial() && len(run.GetAnswers()) > 0 {
 			return time.Since(began)
 		}
 		if time.Since(began) > patience {
-			t.Fatalf("no whole answer %v after the network was well again: %v, %v", patience, resp.GetRun(), err)
+			t.Fatalf("no complete answer %v after the network recovered: %v, %v", patience, resp.GetRun(), err)
 		}
 	}
 }
@@ -94,11 +98,11 @@ func checkEnd(t *testing.T, x toxic, run *orchestratorv1.Run, err error) {
 	case err != nil && code != codes.Unavailable && code != codes.DeadlineExceeded:
 		t.Errorf("got %v", err)
 	case err != nil && status.Convert(err).Message() == "":
-		t.Error("an error that says nothing")
+		t.Error("an error without a message")
 	}
 }
 
-// proxied is a mesh whose orchestrator reaches each stage by a proxy.
+// proxied starts a mesh whose orchestrator reaches each stage through a proxy.
 func proxied(t *testing.T) (*running, map[string]*toxiproxy.Proxy) {
 	t.Helper()
 	others := slices.DeleteFunc(mesh.StageNames(), func(name string) bool { return name == "orchestrator" })

@@ -10,7 +10,7 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// traced asks with spans.
+// traced asks with spans enabled.
 func traced(t *testing.T, m *running, method string) []*orchestratorv1.Span {
 	t.Helper()
 	req := question(method)
@@ -23,12 +23,14 @@ func TestAQuestionIsOneTraceOverAllServices(t *testing.T) {
 	services := map[string]bool{}
 	for _, c := range []struct {
 		method string
-		// calls are the model calls, spans what else must be there.
+		// calls is the number of model calls, spans other spans that must exist.
 		calls int
 		spans []string
 	}{
-		{"pg-akv", 2, []string{"stage pseudo-graph", "stage ground-graph", "stage verify", "stage answer", "retriever.encode", "store.search_triples", "retriever.prune"}},
-		{"ger", 6, []string{"stage link", "stage paths", "stage reflect", "retriever.link_entities", "retriever.suggest_paths", "retriever.follow_paths"}},
+		{"pg-akv", 2, []string{"stage pseudo-graph", "stage ground-graph", "stage verify", "stage answer",
+			"retriever.encode", "store.search_triples", "retriever.prune"}},
+		{"ger", 6, []string{"stage link", "stage paths", "stage reflect", "retriever.link_entities",
+			"retriever.suggest_paths", "retriever.follow_paths"}},
 	} {
 		t.Run(c.method+" is one tree", func(t *testing.T) {
 			spans := traced(t, m, c.method)
@@ -49,7 +51,7 @@ func TestAQuestionIsOneTraceOverAllServices(t *testing.T) {
 				case s.GetParentSpanId() == "":
 					roots = append(roots, s.GetName())
 				case parent == nil:
-					t.Errorf("%s of the %s hangs from a span that is not there", s.GetName(), s.GetService())
+					t.Errorf("%s of the %s has an unknown parent span", s.GetName(), s.GetService())
 				}
 				if s.GetError() != "" {
 					t.Errorf("%s ended in %s", s.GetName(), s.GetError())
@@ -72,27 +74,29 @@ func TestAQuestionIsOneTraceOverAllServices(t *testing.T) {
 			}
 		})
 	}
-	if got, want := slices.Sorted(maps.Keys(services)), slices.Sorted(slices.Values(mesh.StageNames())); !slices.Equal(got, want) {
+	if got, want := slices.Sorted(maps.Keys(services)),
+		slices.Sorted(slices.Values(mesh.StageNames())); !slices.Equal(got, want) {
 		t.Errorf("spans came from %v, want all of %v", got, want)
 	}
 }
 
-// checkModelSpan looks for what the semantic conventions ask of a model call.
+// checkModelSpan requires the attributes of a model call in the semantic conventions.
 func checkModelSpan(t *testing.T, s *orchestratorv1.Span) {
 	t.Helper()
-	for _, key := range []string{"gen_ai.operation.name", "gen_ai.request.model", "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"} {
+	for _, key := range []string{"gen_ai.operation.name", "gen_ai.request.model", "gen_ai.usage.input_tokens",
+		"gen_ai.usage.output_tokens"} {
 		if s.GetAttributes()[key] == "" {
 			t.Errorf("%s of the %s lacks %s: %v", s.GetName(), s.GetService(), key, s.GetAttributes())
 		}
 	}
 	for key, value := range s.GetAttributes() {
 		if strings.Contains(value, "Robert Stam") || strings.Contains(value, "Alexander") {
-			t.Errorf("%s shows the question in %s although nobody switched that on", s.GetName(), key)
+			t.Errorf("%s contains the question in %s, which is disabled", s.GetName(), key)
 		}
 	}
 }
 
-func TestSpansAreLeftOutUnlessAskedFor(t *testing.T) {
+func TestSpansAreOmittedUnlessRequested(t *testing.T) {
 	m := start(t, options{model: scripted(t)})
 	if spans := m.ask(t, question("pg-akv")).GetSpans(); len(spans) != 0 {
 		t.Errorf("got %d spans", len(spans))

@@ -9,14 +9,21 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
-// tutorials are the pages of docs/tutorials that a test can follow with what is
-// here, and the model that answers their questions, by script.
+// tutorials are the pages of docs/tutorials that a test can follow, with the script of the model
+// that answers their questions.
 var tutorials = map[string]func(*testkit.LLM){
 	"csv.md": func(m *testkit.LLM) {
 		onTopic(m, "Yuki Arnesen").
 			drafts(`CREATE (:Person {name: "Yuki Arnesen"})-[:ROLE]->(:Role {name: "Software Engineer"})`).
 			answers("Yuki Arnesen plays the role of {optics engineer}.")
 		onTopic(m, "Leila Haddad").walks("office -> country", "Portugal")
+		for question, plan := range map[string]string{
+			"How many people": `Person(team="engineering").count()`,
+			"joined first":    `Person().least("joined")`,
+			"after 2018":      `Person().where("joined", ">", 2018)`,
+		} {
+			onTopic(m, question).onTask("query-plan").Reply(plan)
+		}
 	},
 	"rdf.md": func(m *testkit.LLM) {
 		onTopic(m, "Triton").
@@ -33,7 +40,7 @@ var tutorials = map[string]func(*testkit.LLM){
 	"text.md": notesOfVesselBay,
 }
 
-// topic is what the scripted model says where a name stands in what it is asked.
+// topic scripts the model for inputs that contain a name.
 type topic struct {
 	model *testkit.LLM
 	name  string
@@ -41,28 +48,29 @@ type topic struct {
 
 func onTopic(m *testkit.LLM, name string) topic { return topic{m, name} }
 
-func (t topic) on(task string) *testkit.Rule {
-	return t.model.On(testkit.Task(task), func(r testkit.Request) bool { return strings.Contains(r.LastUser(), t.name) })
+func (t topic) onTask(task string) *testkit.Rule {
+	return t.model.On(testkit.Task(task),
+		func(r testkit.Request) bool { return strings.Contains(r.LastUser(), t.name) })
 }
 
 func (t topic) drafts(cypher string) topic {
-	t.on("pseudo-graph").Reply(cypher)
+	t.onTask("pseudo-graph").Reply(cypher)
 	return t
 }
 
 func (t topic) answers(text string) topic {
-	t.on("answer").Reply(text)
+	t.onTask("answer").Reply(text)
 	return t
 }
 
-// walks plans a relation path, reads one candidate off what it finds there, and
-// judges it to be right.
+// walks plans a relation path, takes one candidate from its end, and judges it to be correct.
 func (t topic) walks(path, answer string) topic {
-	t.on("relation-paths").Reply(path)
-	t.on("candidate-answers").Reply("{" + answer + "}")
-	t.on("evaluate-question").ReplyJSON(map[string]any{"reason": "it is all there", "correct": true, "incomplete": false})
-	t.on("evaluate-answer").ReplyChoice(map[string]float64{"yes": .9, "no": .1})
-	t.on("reflect").ReplyJSON(map[string]any{"answers": []string{answer}})
+	t.onTask("relation-paths").Reply(path)
+	t.onTask("candidate-answers").Reply("{" + answer + "}")
+	t.onTask("evaluate-question").ReplyJSON(map[string]any{"reason": "it is all there", "correct": true,
+		"incomplete": false})
+	t.onTask("evaluate-answer").ReplyChoice(map[string]float64{"yes": .9, "no": .1})
+	t.onTask("reflect").ReplyJSON(map[string]any{"answers": []string{answer}})
 	return t
 }
 

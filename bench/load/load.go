@@ -56,7 +56,7 @@ type Options struct {
 	Even bool
 	// Seed makes the schedule: the same one again for the same seed.
 	Seed uint64
-	// Tell is told once a second, where it is not nil.
+	// Tell is told once a second, if it is not nil.
 	Tell func(Second)
 }
 
@@ -69,7 +69,7 @@ func (o Options) Validate() error {
 	}
 	switch {
 	case len(o.Tenants) == 0:
-		return errors.New("nobody asks")
+		return errors.New("no tenants")
 	case o.Timeout <= 0:
 		return fmt.Errorf("the time of a question must be above 0, is %v", o.Timeout)
 	case o.MaxInFlight < 1:
@@ -89,7 +89,7 @@ type runner struct {
 }
 
 // Run goes through the steps, one right after the other, waits for the last
-// answers, and returns what became of the questions, step by step. When ctx ends
+// answers, and returns the outcome of the questions, step by step. When ctx ends
 // it returns what there is so far with the context's error.
 func Run(ctx context.Context, o Options, steps []Step) (*Report, error) {
 	if err := o.Validate(); err != nil {
@@ -116,7 +116,7 @@ func Run(ctx context.Context, o Options, steps []Step) (*Report, error) {
 	}
 	r.calls.Wait()
 	stop()
-	report := &Report{Timeout: o.Timeout.Seconds(), Seconds: r.timeline.all(time.Since(r.began))}
+	report := &Report{Timeout: o.Timeout.Seconds(), Seconds: r.timeline.elapsed(time.Since(r.began))}
 	for _, t := range tallies {
 		report.Steps = append(report.Steps, t.result(report.Seconds))
 	}
@@ -176,8 +176,8 @@ func (r *runner) arrive(ctx context.Context, t *stepTally, tenant int, intended 
 	n := r.asked.Add(1) - 1
 	r.calls.Go(func() {
 		defer r.inFlight.Add(-1)
-		t.sent(tenant, time.Since(intended))
-		r.timeline.sent(intended.Sub(r.began))
+		t.countSent(tenant, time.Since(intended))
+		r.timeline.countSent(intended.Sub(r.began))
 		call, cancel := context.WithDeadline(ctx, intended.Add(r.Timeout))
 		defer cancel()
 		resp, err := r.Tenants[tenant].Ask(call, r.Question(int(n)))

@@ -18,8 +18,8 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// after answers each question after some time.
-func after(took time.Duration, run *orchestratorv1.Run) load.Ask {
+// answerAfter answers each question after some time.
+func answerAfter(took time.Duration, run *orchestratorv1.Run) load.Ask {
 	return func(ctx context.Context, _ *orchestratorv1.AskRequest) (*orchestratorv1.AskResponse, error) {
 		select {
 		case <-ctx.Done():
@@ -72,14 +72,20 @@ func TestWhatBecomesOfQuestions(t *testing.T) {
 		ask  load.Ask
 		want load.Counts
 	}{
-		"answered in time":                 {after(time.Second, &orchestratorv1.Run{}), load.Counts{Sent: 99, Whole: 99}},
-		"answered with what was found":     {after(time.Second, &orchestratorv1.Run{Partial: true}), load.Counts{Sent: 99, Partial: 99}},
-		"not answered in time":             {after(time.Minute, nil), load.Counts{Sent: 99, Late: 99}},
-		"turned away":                      {failing(refusal(t, codes.ResourceExhausted, true)), load.Counts{Sent: 99, Refused: 99}},
-		"turned away without a time":       {failing(refusal(t, codes.ResourceExhausted, false)), load.Counts{Sent: 99, Refused: 99}},
-		"a stage that is away for a while": {failing(refusal(t, codes.Unavailable, true)), load.Counts{Sent: 99, Refused: 99}},
-		"a stage that is away":             {failing(refusal(t, codes.Unavailable, false)), load.Counts{Sent: 99, Failed: 99}},
-		"an error that is none of gRPC's":  {failing(errors.New("no")), load.Counts{Sent: 99, Failed: 99}},
+		"answered in time": {answerAfter(time.Second, &orchestratorv1.Run{}),
+			load.Counts{Sent: 99, Whole: 99}},
+		"answered with what was found": {answerAfter(time.Second, &orchestratorv1.Run{Partial: true}),
+			load.Counts{Sent: 99, Partial: 99}},
+		"not answered in time": {answerAfter(time.Minute, nil), load.Counts{Sent: 99, Late: 99}},
+		"turned away": {failing(refusal(t, codes.ResourceExhausted, true)),
+			load.Counts{Sent: 99, Refused: 99}},
+		"turned away without a time": {failing(refusal(t, codes.ResourceExhausted, false)),
+			load.Counts{Sent: 99, Refused: 99}},
+		"a stage that is away for a while": {failing(refusal(t, codes.Unavailable, true)),
+			load.Counts{Sent: 99, Refused: 99}},
+		"a stage that is away": {failing(refusal(t, codes.Unavailable, false)),
+			load.Counts{Sent: 99, Failed: 99}},
+		"an error that is none of gRPC's": {failing(errors.New("no")), load.Counts{Sent: 99, Failed: 99}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -117,7 +123,7 @@ func TestAMeshThatStallsIsChargedForAllWhoWouldHaveCome(t *testing.T) {
 
 func TestThoseBeyondTheCapAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := options(after(2*time.Second, nil))
+		o := options(answerAfter(2*time.Second, nil))
 		o.MaxInFlight = 5
 		if got := run(t, o).Counts; got.Unsent == 0 || got.Sent+got.Unsent != 99 || got.Whole != got.Sent {
 			t.Errorf("got %+v", got)
@@ -127,9 +133,10 @@ func TestThoseBeyondTheCapAreCounted(t *testing.T) {
 
 func TestTenantsComeByTheirWeights(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := options(after(time.Second, nil))
+		o := options(answerAfter(time.Second, nil))
 		o.Even, o.Seed = false, 7
-		o.Tenants = []load.Tenant{{Name: "many", Weight: 9, Ask: after(time.Second, nil)}, {Name: "few", Weight: 1, Ask: failing(errors.New("no"))}}
+		o.Tenants = []load.Tenant{{Name: "many", Weight: 9, Ask: answerAfter(time.Second, nil)},
+			{Name: "few", Weight: 1, Ask: failing(errors.New("no"))}}
 		report, err := load.Run(t.Context(), o, []load.Step{{Rate: 100, Length: time.Minute}})
 		if err != nil {
 			t.Fatal(err)
@@ -139,7 +146,8 @@ func TestTenantsComeByTheirWeights(t *testing.T) {
 		if many.Sent+few.Sent != s.Sent || many.Whole != many.Sent || few.Failed != few.Sent || s.Failed != few.Failed {
 			t.Errorf("got %+v, of which %+v and %+v", s.Counts, many.Counts, few.Counts)
 		}
-		if share := float64(many.Sent) / float64(s.Sent); math.Abs(share-0.9) > 0.02 || math.Abs(float64(s.Sent)-6000) > 300 {
+		if share := float64(many.Sent) / float64(s.Sent); math.Abs(share-0.9) > 0.02 ||
+			math.Abs(float64(s.Sent)-6000) > 300 {
 			t.Errorf("of %d questions %.3f were of the tenant with nine tenths", s.Sent, share)
 		}
 	})
@@ -149,12 +157,15 @@ func TestAnInterruptedRunTellsWhatThereIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 		defer cancel()
-		report, err := load.Run(ctx, options(after(time.Second, nil)), []load.Step{{Rate: 10, Length: 10 * time.Second}, {Rate: 10, Length: time.Second}})
+		report, err := load.Run(ctx, options(answerAfter(time.Second, nil)),
+			[]load.Step{{Rate: 10, Length: 10 * time.Second},
+				{Rate: 10, Length: time.Second}})
 		if !errors.Is(err, context.DeadlineExceeded) || len(report.Steps) != 1 {
 			t.Fatalf("got %+v, %v", report, err)
 		}
 		s := report.Steps[0]
-		if s.Whole < 28 || s.Cut < 9 || s.Whole+s.Cut != s.Sent || math.Abs(s.Length-4) > 0.01 || math.Abs(s.Goodput-float64(s.Whole)/4) > 0.5 {
+		if s.Whole < 28 || s.Cut < 9 || s.Whole+s.Cut != s.Sent || math.Abs(s.Length-4) > 0.01 ||
+			math.Abs(s.Goodput-float64(s.Whole)/4) > 0.5 {
 			t.Errorf("got %+v in %g s, goodput %g", s.Counts, s.Length, s.Goodput)
 		}
 	})
@@ -164,7 +175,7 @@ func TestTheSameSeedIsTheSameSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counts := map[int]bool{}
 		for _, seed := range []uint64{1, 1, 2} {
-			o := options(after(time.Millisecond, nil))
+			o := options(answerAfter(time.Millisecond, nil))
 			o.Even, o.Seed = false, seed
 			counts[run(t, o).Sent] = true
 		}
@@ -176,13 +187,13 @@ func TestTheSameSeedIsTheSameSchedule(t *testing.T) {
 
 func TestOptionsThatCannotBeAreNamed(t *testing.T) {
 	for says, change := range map[string]func(*load.Options, *load.Step){
-		"nobody asks":     func(o *load.Options, _ *load.Step) { o.Tenants = nil },
+		"no tenants":      func(o *load.Options, _ *load.Step) { o.Tenants = nil },
 		"weight":          func(o *load.Options, _ *load.Step) { o.Tenants[0].Weight = 0 },
 		"time of a":       func(o *load.Options, _ *load.Step) { o.Timeout = 0 },
 		"under way":       func(o *load.Options, _ *load.Step) { o.MaxInFlight = 0 },
 		"both must be ab": func(_ *load.Options, s *load.Step) { s.Rate = 0 },
 	} {
-		o, s := options(after(0, nil)), load.Step{Rate: 1, Length: time.Second}
+		o, s := options(answerAfter(0, nil)), load.Step{Rate: 1, Length: time.Second}
 		change(&o, &s)
 		if _, err := load.Run(t.Context(), o, []load.Step{s}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("got %v, want it to say %q", err, says)

@@ -7,11 +7,11 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/triplemesh/triplemesh/internal/client"
-	"github.com/triplemesh/triplemesh/internal/enum"
+	"github.com/triplemesh/triplemesh/internal/config"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// kind is what became of a question.
+// kind is the outcome of a question.
 type kind int
 
 const (
@@ -22,7 +22,7 @@ const (
 	failed              // anything else
 )
 
-// outcome is what became of one question.
+// outcome is the outcome of one question.
 type outcome struct {
 	kind kind
 	took time.Duration // from when it should have been asked
@@ -40,9 +40,9 @@ type stageTime struct {
 	took time.Duration
 }
 
-// judge says what became of a question.
+// judge returns the outcome of a question.
 func judge(run *orchestratorv1.Run, err error, took, timeout time.Duration) outcome {
-	o := outcome{took: took, code: status.Code(err), hint: client.SaysWhen(err), byClient: client.Unsent(err)}
+	o := outcome{took: took, code: status.Code(err), hint: client.HasRetryInfo(err), byClient: client.IsUnsent(err)}
 	switch {
 	case o.code == codes.ResourceExhausted, o.code == codes.Unavailable && o.hint:
 		o.kind = refused
@@ -55,7 +55,7 @@ func judge(run *orchestratorv1.Run, err error, took, timeout time.Duration) outc
 			o.kind = partial
 		}
 		for _, s := range run.GetStages() {
-			o.stages = append(o.stages, stageTime{enum.Name(s.GetStage()), s.GetDuration().AsDuration()})
+			o.stages = append(o.stages, stageTime{config.EnumName(s.GetStage()), s.GetDuration().AsDuration()})
 		}
 	}
 	return o

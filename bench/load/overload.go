@@ -43,16 +43,16 @@ type Overloaded struct {
 	Capacity float64 `json:"capacity"`
 	// Kept are the steps of overload, each with its share of the goodput at
 	// capacity.
-	Kept []Kept `json:"kept"`
+	Kept []GoodputShare `json:"kept"`
 	// Recovery is how many seconds after the end of the burst the mesh was as
 	// before it: 9 in 10 questions of a second whole and its 99th percentile at
-	// most half as long again, three seconds in a row. Below 0 where it was not as
+	// most half as long again, three seconds in a row. Below 0 if it was not as
 	// long as was looked.
 	Recovery float64 `json:"recovery_s"`
 }
 
-// Kept is what is left of the goodput.
-type Kept struct {
+// GoodputShare is what is left of the goodput.
+type GoodputShare struct {
 	Times float64 `json:"times"`
 	Share float64 `json:"share"`
 }
@@ -89,7 +89,8 @@ func capacity(ctx context.Context, o Options, p Plan) (most float64, last *Repor
 		most = max(most, cameBetween(report.Seconds, p.Find/2, p.Find/2))
 		if float64(s.Whole) < enough*float64(s.Sent+s.Unsent) {
 			if most == 0 {
-				return 0, report, fmt.Errorf("of %d questions none was answered wholly in %v: look at one with `triplemesh ask`", s.Sent, o.Timeout)
+				return 0, report, fmt.Errorf("of %d questions none was answered wholly in %v: look at one with "+
+					"`triplemesh ask`", s.Sent, o.Timeout)
 			}
 			return most, report, nil
 		}
@@ -107,14 +108,14 @@ func overloaded(r *Report, p Plan, capacity float64) *Overloaded {
 		if atCapacity > 0 {
 			share = r.Steps[2+i].Goodput / atCapacity
 		}
-		o.Kept = append(o.Kept, Kept{Times: times, Share: share})
+		o.Kept = append(o.Kept, GoodputShare{Times: times, Share: share})
 	}
 	last := r.Steps[len(r.Steps)-1]
 	o.Recovery = recovery(r.Seconds, last.At, last.At+last.Length, slower*r.Steps[0].Latency.P99)
 	return o
 }
 
-// recovery is how long after the end of a burst all is well.
+// recovery returns how long after the end of a burst all is well.
 func recovery(seconds []Second, burstEnd, end, p99 float64) float64 {
 	well := 0
 	for _, s := range seconds {

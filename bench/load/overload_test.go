@@ -40,12 +40,13 @@ func mesh(waiting int) load.Ask {
 	}
 }
 
-// overload is a report on a mesh with a capacity of eight questions per second.
+// overload returns a report on a mesh with a capacity of eight questions per second.
 func overload(t *testing.T, waiting int) *load.Report {
 	t.Helper()
 	o := options(mesh(waiting))
 	o.Even = false
-	report, err := load.Overload(t.Context(), o, load.Plan{From: 1, Find: 20 * time.Second, Times: []float64{2, 5}, Hold: time.Minute})
+	report, err := load.Overload(t.Context(), o, load.Plan{From: 1, Find: 20 * time.Second, Times: []float64{2, 5},
+		Hold: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,8 @@ func TestTheCapacityIsFoundAndOverloaded(t *testing.T) {
 		}
 		for _, k := range o.Kept {
 			if k.Share < 1 || k.Share > 1.5 {
-				t.Errorf("at %gx %.2f of the goodput was left, want all: what is refused costs nothing", k.Times, k.Share)
+				t.Errorf("at %gx %.2f of the goodput was left, want all: what is refused costs nothing",
+					k.Times, k.Share)
 			}
 		}
 		if o.Recovery < 0 || o.Recovery > 3 {
@@ -84,7 +86,8 @@ func TestABacklogIsSeenAfterTheBurst(t *testing.T) {
 }
 
 func TestAMeshThatAnswersNothingHasNoCapacity(t *testing.T) {
-	_, err := load.Overload(t.Context(), options(failing(errors.New("no"))), load.Plan{From: 100, Find: 50 * time.Millisecond, Hold: time.Second})
+	_, err := load.Overload(t.Context(), options(failing(errors.New("no"))),
+		load.Plan{From: 100, Find: 50 * time.Millisecond, Hold: time.Second})
 	if err == nil || !strings.Contains(err.Error(), "triplemesh ask") {
 		t.Errorf("got %v", err)
 	}
@@ -98,11 +101,13 @@ func TestAReportIsShown(t *testing.T) {
 			says  []string
 			check func([]byte) error
 		}{
-			"a table": {report.WriteTable, []string{"goodput/s", "before", "5x", "answer", "without saying when", "capacity: ", "of the goodput at 1x", "after the burst"}, nil},
+			"a table": {report.WriteTable, []string{"goodput/s", "before", "5x", "answer", "without saying when",
+				"capacity: ", "of the goodput at 1x", "after the burst"}, nil},
 			"JSON": {report.WriteJSON, []string{`"p99_ms"`, `"refused"`, `"recovery_s"`}, func(text []byte) error {
 				return json.Unmarshal(text, new(load.Report))
 			}},
-			"a plot": {report.WriteSVG, []string{"polyline", "whole answers", "99th percentile"}, func(text []byte) error { return xml.Unmarshal(text, new(any)) }},
+			"a plot": {report.WriteSVG, []string{"polyline", "whole answers", "99th percentile"},
+				func(text []byte) error { return xml.Unmarshal(text, new(any)) }},
 			"a page": {report.WriteHTML, []string{"<svg", "goodput/s"}, nil},
 		} {
 			var out bytes.Buffer

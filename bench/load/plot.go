@@ -21,7 +21,9 @@ const (
 // that were answered, logarithmic.
 func (r *Report) WriteSVG(out io.Writer) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="11">`+"\n", plotWidth, plotHeight)
+	fmt.Fprintf(&b,
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="11">`+"\n",
+		plotWidth, plotHeight)
 	b.WriteString(`<rect width="100%" height="100%" fill="white"/>` + "\n")
 	end := 1.0
 	for _, s := range r.Steps {
@@ -46,9 +48,11 @@ func (r *Report) WriteSVG(out io.Writer) error {
 	}
 	rates := axis{y: top, least: 0, most: most}
 	rates.draw(&b, "questions per second", 0, most/2, most)
-	curve(&b, seconds, x, rates.at, "#9aa5b1", func(s Second) (float64, bool) { return float64(s.Sent), true })
-	curve(&b, seconds, x, rates.at, "#2563eb", func(s Second) (float64, bool) { return float64(s.Came), true })
-	fmt.Fprintf(&b, `<text x="%d" y="%d"><tspan fill="#6b7280">asked</tspan> <tspan fill="#2563eb">whole answers</tspan></text>`+"\n", left, top+panel+14)
+	curve(&b, seconds, x, rates.position, "#9aa5b1", func(s Second) (float64, bool) { return float64(s.Sent), true })
+	curve(&b, seconds, x, rates.position, "#2563eb", func(s Second) (float64, bool) { return float64(s.Came), true })
+	fmt.Fprintf(&b,
+		`<text x="%d" y="%d"><tspan fill="#6b7280">asked</tspan> <tspan fill="#2563eb">whole answers</tspan></text>`+
+			"\n", left, top+panel+14)
 
 	fastest = min(fastest, slowest)
 	floor, ceiling := math.Floor(math.Log10(fastest)), math.Ceil(math.Log10(slowest))
@@ -57,20 +61,25 @@ func (r *Report) WriteSVG(out io.Writer) error {
 		tail.tick(&b, decade, number(math.Pow(10, decade)))
 	}
 	tail.label(&b, "99th percentile, ms")
-	curve(&b, seconds, x, tail.at, "#b45309", func(s Second) (float64, bool) { return math.Log10(s.P99), s.P99 > 0 })
-	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">seconds: 0 to %s</text>`+"\n", (left+plotWidth)/2, plotHeight-16, number(end))
+	curve(&b, seconds, x, tail.position, "#b45309", func(s Second) (float64, bool) {
+		return math.Log10(s.P99),
+			s.P99 > 0
+	})
+	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">seconds: 0 to %s</text>`+"\n", (left+plotWidth)/2,
+		plotHeight-16, number(end))
 	b.WriteString("</svg>\n")
 	_, err := out.Write(b.Bytes())
 	return err
 }
 
-// WriteHTML is the same as a page with the table below.
+// WriteHTML writes the same as a page with the table below.
 func (r *Report) WriteHTML(out io.Writer) error {
 	var table strings.Builder
 	if err := r.WriteTable(&table); err != nil {
 		return err
 	}
-	if _, err := io.WriteString(out, "<!doctype html><meta charset=\"utf-8\"><title>triplemesh under load</title>\n"); err != nil {
+	if _, err := io.WriteString(out,
+		"<!doctype html><meta charset=\"utf-8\"><title>triplemesh under load</title>\n"); err != nil {
 		return err
 	}
 	if err := r.WriteSVG(out); err != nil {
@@ -83,7 +92,8 @@ func (r *Report) WriteHTML(out io.Writer) error {
 // drawSteps marks where each step begins.
 func (r *Report) drawSteps(b *bytes.Buffer, x func(float64) float64) {
 	for _, s := range r.Steps {
-		fmt.Fprintf(b, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#e5e7eb"/><text x="%.1f" y="%d">%s</text>`+"\n",
+		fmt.Fprintf(b, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#e5e7eb"/><text x="%.1f" y="%d">%s</text>`+
+			"\n",
 			x(s.At), top, x(s.At), top+2*panel+gap, x(s.At)+3, top-8, html.EscapeString(s.title()))
 	}
 }
@@ -94,7 +104,7 @@ type axis struct {
 	least, most float64
 }
 
-func (a axis) at(v float64) float64 {
+func (a axis) position(v float64) float64 {
 	return float64(a.y) + panel*(1-(v-a.least)/(a.most-a.least))
 }
 
@@ -106,22 +116,27 @@ func (a axis) draw(b *bytes.Buffer, label string, ticks ...float64) {
 }
 
 func (a axis) tick(b *bytes.Buffer, v float64, text string) {
-	fmt.Fprintf(b, `<line x1="%d" y1="%.1f" x2="%d" y2="%.1f" stroke="#e5e7eb"/><text x="%d" y="%.1f" text-anchor="end">%s</text>`+"\n",
-		left, a.at(v), plotWidth-right, a.at(v), left-5, a.at(v)+4, text)
+	fmt.Fprintf(b,
+		`<line x1="%d" y1="%.1f" x2="%d" y2="%.1f" stroke="#e5e7eb"/><text x="%d" y="%.1f" text-anchor="end">%s</text>`+
+			"\n",
+		left, a.position(v), plotWidth-right, a.position(v), left-5, a.position(v)+4, text)
 }
 
 func (a axis) label(b *bytes.Buffer, text string) {
 	middle := a.y + panel/2
-	fmt.Fprintf(b, `<text x="12" y="%d" text-anchor="middle" transform="rotate(-90 12 %d)">%s</text>`+"\n", middle, middle, text)
+	fmt.Fprintf(b, `<text x="12" y="%d" text-anchor="middle" transform="rotate(-90 12 %d)">%s</text>`+"\n",
+		middle, middle, text)
 }
 
 // curve joins the seconds that have a value.
-func curve(b *bytes.Buffer, seconds []Second, x, y func(float64) float64, colour string, value func(Second) (float64, bool)) {
+func curve(b *bytes.Buffer, seconds []Second, x, y func(float64) float64, colour string,
+	value func(Second) (float64, bool)) {
 	var points []string
 	for _, s := range seconds {
 		if v, ok := value(s); ok {
 			points = append(points, fmt.Sprintf("%.1f,%.1f", x(float64(s.At)+0.5), y(v)))
 		}
 	}
-	fmt.Fprintf(b, `<polyline fill="none" stroke="%s" stroke-width="1.5" points="%s"/>`+"\n", colour, strings.Join(points, " "))
+	fmt.Fprintf(b, `<polyline fill="none" stroke="%s" stroke-width="1.5" points="%s"/>`+"\n", colour,
+		strings.Join(points, " "))
 }

@@ -12,28 +12,28 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// Asked is a question of a file.
-type Asked struct {
+// Question is a question of a file.
+type Question struct {
 	Question      string   `json:"question"`
 	TopicEntities []string `json:"topic_entities"`
 }
 
 // ReadQuestions reads a file with a question on each line: as JSON with
 // "question" and perhaps "topic_entities", or as it is.
-func ReadQuestions(path string) ([]Asked, error) {
+func ReadQuestions(path string) ([]Question, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	var all []Asked
+	var all []Question
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 16<<20)
 	for n := 1; lines.Scan(); n++ {
 		text := strings.TrimSpace(lines.Text())
-		asked := Asked{Question: text}
+		asked := Question{Question: text}
 		if strings.HasPrefix(text, "{") {
-			asked = Asked{}
+			asked = Question{}
 			if err := json.Unmarshal([]byte(text), &asked); err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", path, n, err)
 			}
@@ -57,7 +57,8 @@ func ReadQuestions(path string) ([]Asked, error) {
 
 // Rotate asks questions by methods in turns, each question by each method, over
 // a knowledge graph. What is asked is not kept as runs.
-func Rotate(questions []Asked, methods []string, kg *graphv1.KnowledgeGraphRef) func(n int) *orchestratorv1.AskRequest {
+func Rotate(questions []Question, methods []string,
+	kg *graphv1.KnowledgeGraphRef) func(n int) *orchestratorv1.AskRequest {
 	questions, methods = slices.Clone(questions), slices.Clone(methods)
 	return func(n int) *orchestratorv1.AskRequest {
 		q := questions[n/len(methods)%len(questions)]

@@ -17,7 +17,8 @@ func TestRates(t *testing.T) {
 		"5..40":      {5, 10, 20, 40},
 		"5..30,1":    {5, 10, 20, 30, 1},
 		"7..7":       {7},
-		"":           nil, "0": nil, "-1": nil, "many": nil, "10..5": nil, "NaN": nil, "Inf": nil, "1..": nil, "1e9": nil,
+		"":           nil, "0": nil, "-1": nil, "many": nil, "10..5": nil, "NaN": nil, "Inf": nil,
+		"1..": nil, "1e9": nil,
 	} {
 		got, err := load.ParseRates(text)
 		if !slices.Equal(got, want) || (err == nil) != (want != nil) {
@@ -45,8 +46,9 @@ func TestQuestionsOfAFile(t *testing.T) {
 		text, says string
 		want       []string
 	}{
-		"as they are":          {"Who?\n\n Where? \n", "", []string{"Who?", "Where?"}},
-		"as JSON":              {`{"question": "Who?", "topic_entities": ["X"], "answers": ["Y"]}`, "", []string{"Who?"}},
+		"as they are": {"Who?\n\n Where? \n", "", []string{"Who?", "Where?"}},
+		"as JSON": {`{"question": "Who?", "topic_entities": ["X"], "answers": ["Y"]}`, "",
+			[]string{"Who?"}},
 		"JSON without any":     {`{"text": "Who?"}`, ":1: it has no question", nil},
 		"JSON that is cut":     {"Who?\n{\"question\": ", ":2:", nil},
 		"a file without lines": {"\n", "no questions", nil},
@@ -61,7 +63,8 @@ func TestQuestionsOfAFile(t *testing.T) {
 			for _, q := range all {
 				got = append(got, q.Question)
 			}
-			if !slices.Equal(got, c.want) || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			if !slices.Equal(got, c.want) || (err == nil) != (c.says == "") || err != nil &&
+				!strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, %v", got, err)
 			}
 		})
@@ -69,7 +72,8 @@ func TestQuestionsOfAFile(t *testing.T) {
 }
 
 func TestMethodsTakeTurns(t *testing.T) {
-	next := load.Rotate([]load.Asked{{Question: "a"}, {Question: "b", TopicEntities: []string{"B"}}}, []string{"io", "pg-akv"}, nil)
+	next := load.Rotate([]load.Question{{Question: "a"}, {Question: "b", TopicEntities: []string{"B"}}},
+		[]string{"io", "pg-akv"}, nil)
 	var got []string
 	for n := range 5 {
 		r := next(n)

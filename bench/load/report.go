@@ -20,7 +20,7 @@ type Report struct {
 
 // Result is what a step came to.
 type Result struct {
-	// Name is the step's; empty where it has none.
+	// Name is the step's; empty if it has none.
 	Name string `json:"name,omitempty"`
 	// Rate is how many questions were to be asked per second.
 	Rate float64 `json:"rate"`
@@ -30,7 +30,7 @@ type Result struct {
 	// Goodput is how many whole answers came per second while it lasted.
 	Goodput float64 `json:"goodput"`
 	Figures
-	// Tenants are there where there are several.
+	// Tenants are there if there are several.
 	Tenants []TenantResult `json:"tenants,omitempty"`
 }
 
@@ -51,7 +51,7 @@ type Counts struct {
 	Partial int `json:"partial"`
 	// Late are those whose time ran out.
 	Late int `json:"late"`
-	// Refused were turned away for want of capacity.
+	// Refused were turned away for lack of capacity.
 	Refused int `json:"refused"`
 	// Failed are all others.
 	Failed int `json:"failed"`
@@ -82,9 +82,9 @@ type Figures struct {
 type Refusal struct {
 	// Code is gRPC's.
 	Code string `json:"code"`
-	// RetryInfo says whether the refusal told when to come again.
+	// RetryInfo reports whether the refusal told when to come again.
 	RetryInfo bool `json:"retry_info"`
-	// ByClient says whether the client refused by itself, as the mesh refused
+	// ByClient reports whether the client refused by itself, as the mesh refused
 	// much of what was asked before.
 	ByClient bool `json:"by_client,omitempty"`
 	// Count is how many there were.

@@ -13,7 +13,7 @@ type schedule struct {
 	at     float64 // seconds, at random intervals
 }
 
-// next is when the next question comes. Between those of a Poisson process lie
+// next returns when the next question comes. Between those of a Poisson process lie
 // exponentially distributed times.
 func (s *schedule) next() time.Duration {
 	s.came++

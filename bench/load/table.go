@@ -12,7 +12,8 @@ import (
 // refusals and tenants.
 func (r *Report) WriteTable(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "step\trate/s\tsent\tunsent\twhole\tpartial\tlate\trefused\tfailed\tgoodput/s\tp50 ms\tp90\tp99\tmax\t")
+	fmt.Fprintln(w, "step\trate/s\tsent\tunsent\twhole\tpartial\tlate\trefused\tfailed\tgoodput/s\tp50 "+
+		"ms\tp90\tp99\tmax\t")
 	for _, s := range r.Steps {
 		line(w, s.Name, number(s.Rate), number(s.Goodput), s.Figures)
 		for _, t := range s.Tenants {
@@ -26,7 +27,7 @@ func (r *Report) WriteTable(out io.Writer) error {
 		return err
 	}
 	for _, s := range r.Steps {
-		for _, said := range s.said() {
+		for _, said := range s.notes() {
 			fmt.Fprintf(out, "%s: %s\n", s.title(), said)
 		}
 	}
@@ -45,7 +46,8 @@ func (r *Report) WriteTable(out io.Writer) error {
 }
 
 func line(w io.Writer, name, rate, goodput string, f Figures) {
-	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t\n", name, rate, f.Sent, f.Unsent, f.Whole, f.Partial, f.Late, f.Refused, f.Failed,
+	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t\n", name, rate, f.Sent, f.Unsent, f.Whole,
+		f.Partial, f.Late, f.Refused, f.Failed,
 		goodput, number(f.Latency.P50), number(f.Latency.P90), number(f.Latency.P99), number(f.Latency.Max))
 }
 
@@ -91,8 +93,8 @@ func (s Result) title() string {
 	return number(s.Rate) + "/s"
 }
 
-// said are the things about a step that have no column.
-func (s Result) said() (lines []string) {
+// notes returns the things about a step that have no column.
+func (s Result) notes() (lines []string) {
 	for _, r := range s.Refusals {
 		when := "without saying when to come again"
 		if r.RetryInfo {
@@ -102,7 +104,8 @@ func (s Result) said() (lines []string) {
 		if r.ByClient {
 			by = " by the client itself"
 		}
-		lines = append(lines, fmt.Sprintf("%d refused%s as %s, %s, after %s ms at the median and %s at the 99th percentile", r.Count, by, r.Code, when, number(s.RefusalLatency.P50), number(s.RefusalLatency.P99)))
+		lines = append(lines, fmt.Sprintf("%d refused%s as %s, %s, after %s ms at the median and %s at the 99th "+
+			"percentile", r.Count, by, r.Code, when, number(s.RefusalLatency.P50), number(s.RefusalLatency.P99)))
 	}
 	var codes []string
 	for code, n := range s.Failures {
@@ -113,13 +116,15 @@ func (s Result) said() (lines []string) {
 		lines = append(lines, "failed: "+strings.Join(codes, ", "))
 	}
 	if s.Unsent > 0 {
-		lines = append(lines, fmt.Sprintf("%d were not asked: as many were under way as may be (--in-flight)", s.Unsent))
+		lines = append(lines, fmt.Sprintf("%d were not asked: as many were under way as may be (--in-flight)",
+			s.Unsent))
 	}
 	if s.Cut > 0 {
 		lines = append(lines, fmt.Sprintf("%d were under way when it was interrupted", s.Cut))
 	}
 	if late := s.Behind.P99; late > 50 {
-		lines = append(lines, fmt.Sprintf("questions were asked up to %s ms later than they should have been (99th percentile): this machine is too busy to ask so many", number(late)))
+		lines = append(lines, fmt.Sprintf("questions were asked up to %s ms later than they should have been (99th "+
+			"percentile): this machine is too busy to ask so many", number(late)))
 	}
 	return lines
 }

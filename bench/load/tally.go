@@ -24,7 +24,7 @@ func (t times) quantiles() Quantiles {
 	return Quantiles{Count: t.h.TotalCount(), P50: ms(q[0]), P90: ms(q[1]), P99: ms(q[2]), Max: ms(t.h.Max())}
 }
 
-// tally counts what became of the questions of one tenant, or of all, in a step.
+// tally counts the outcome of the questions of one tenant, or of all, in a step.
 type tally struct {
 	mu       sync.Mutex
 	counts   Counts
@@ -81,7 +81,7 @@ func (t *tally) stage(s stageTime) {
 type stepTally struct {
 	Step
 	at      time.Duration // when it began, from the start of the run
-	length  time.Duration // how long it lasted: less than wanted where it was cut
+	length  time.Duration // how long it lasted: less than wanted if it was cut
 	all     *tally
 	tenants []*tally
 	names   []string
@@ -96,8 +96,8 @@ func newStepTally(s Step, at time.Duration, tenants []Tenant) *stepTally {
 	return t
 }
 
-// of are the tallies that a tenant's question counts in.
-func (t *stepTally) of(tenant int) []*tally {
+// tallies returns the tallies that a tenant's question counts in.
+func (t *stepTally) tallies(tenant int) []*tally {
 	if len(t.tenants) == 1 {
 		return []*tally{t.all}
 	}
@@ -105,7 +105,7 @@ func (t *stepTally) of(tenant int) []*tally {
 }
 
 func (t *stepTally) count(tenant int, change func(*tally)) {
-	for _, c := range t.of(tenant) {
+	for _, c := range t.tallies(tenant) {
 		c.mu.Lock()
 		change(c)
 		c.mu.Unlock()
@@ -116,7 +116,7 @@ func (t *stepTally) unsent(tenant int) {
 	t.count(tenant, func(c *tally) { c.counts.Unsent++ })
 }
 
-func (t *stepTally) sent(tenant int, behind time.Duration) {
+func (t *stepTally) countSent(tenant int, behind time.Duration) {
 	t.count(tenant, func(c *tally) { c.counts.Sent++; c.behind.add(behind) })
 }
 
@@ -125,15 +125,16 @@ func (t *stepTally) cut(tenant int) {
 }
 
 func (t *stepTally) ended(tenant int, o outcome) {
-	for _, c := range t.of(tenant) {
+	for _, c := range t.tallies(tenant) {
 		c.ended(o)
 	}
 }
 
-// result is what the step came to. Once all of its questions have ended nobody
+// result returns what the step came to. Once all of its questions have ended nobody
 // changes the tallies any more.
 func (t *stepTally) result(seconds []Second) Result {
-	r := Result{Name: t.Name, Rate: t.Rate, At: t.at.Seconds(), Length: t.length.Seconds(), Figures: t.all.figures(t.length)}
+	r := Result{Name: t.Name, Rate: t.Rate, At: t.at.Seconds(), Length: t.length.Seconds(),
+		Figures: t.all.figures(t.length)}
 	r.Goodput = cameBetween(seconds, t.at, t.length)
 	if len(t.tenants) > 1 {
 		for i, c := range t.tenants {

@@ -18,7 +18,7 @@ type Second struct {
 	// Came is how many whole answers came in it, whenever they were asked for.
 	Came int `json:"came"`
 	// P99 is the 99th percentile of the time of the questions of this second that
-	// were answered, whole or not, in milliseconds; 0 where there are none.
+	// were answered, whole or not, in milliseconds; 0 if there are none.
 	P99 float64 `json:"p99_ms"`
 }
 
@@ -31,8 +31,8 @@ type timeline struct {
 
 func newTimeline() *timeline { return &timeline{} }
 
-// of is the second that a time lies in. t.mu is held.
-func (t *timeline) of(at time.Duration) int {
+// second returns the second that a time lies in. t.mu is held.
+func (t *timeline) second(at time.Duration) int {
 	n := int(at / time.Second)
 	for len(t.seconds) <= n {
 		t.seconds = append(t.seconds, Second{At: len(t.seconds)})
@@ -41,20 +41,20 @@ func (t *timeline) of(at time.Duration) int {
 	return n
 }
 
-func (t *timeline) sent(at time.Duration) {
+func (t *timeline) countSent(at time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.seconds[t.of(at)].Sent++
+	t.seconds[t.second(at)].Sent++
 }
 
 func (t *timeline) ended(at time.Duration, o outcome) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n := t.of(at)
+	n := t.second(at)
 	switch o.kind {
 	case whole:
 		t.seconds[n].Whole++
-		t.seconds[t.of(at+o.took)].Came++
+		t.seconds[t.second(at+o.took)].Came++
 		t.took[n] = append(t.took[n], o.took)
 	case refused:
 		t.seconds[n].Refused++
@@ -64,11 +64,11 @@ func (t *timeline) ended(at time.Duration, o outcome) {
 	}
 }
 
-// all are the seconds that are over.
-func (t *timeline) all(length time.Duration) []Second {
+// elapsed returns the seconds that are over.
+func (t *timeline) elapsed(length time.Duration) []Second {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.of(length)
+	t.second(length)
 	for n, took := range t.took {
 		if len(took) > 0 {
 			slices.Sort(took)
@@ -78,14 +78,14 @@ func (t *timeline) all(length time.Duration) []Second {
 	return slices.Clone(t.seconds)
 }
 
-// last is the second that ended last, of which answers may still come.
+// last returns the second that ended last, of which answers may still come.
 func (t *timeline) last(now time.Duration) Second {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.seconds[max(t.of(now)-1, 0)]
+	return t.seconds[max(t.second(now)-1, 0)]
 }
 
-// cameBetween is how many whole answers came per second in a stretch of time,
+// cameBetween returns how many whole answers came per second in a stretch of time,
 // of which parts of seconds count as parts.
 func cameBetween(seconds []Second, from, length time.Duration) float64 {
 	if length <= 0 {

@@ -1,4 +1,4 @@
-"""What every peer shares: `triplemesh bench` writes one JSON request a line to
+"""What every peer shares: `triplemesh-bench` writes one JSON request a line to
 its standard input and reads one JSON answer a line from its standard output, so
 that the engine and its peers take turns within one run."""
 

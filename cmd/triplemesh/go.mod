@@ -2,10 +2,7 @@ module github.com/triplemesh/triplemesh/cmd/triplemesh
 
 go 1.26.0
 
-require (
-	github.com/triplemesh/triplemesh/bench v0.0.0
-	github.com/triplemesh/triplemesh/proto v0.0.0
-)
+require github.com/triplemesh/triplemesh/proto v0.1.0
 
 require (
 	github.com/alecthomas/kong v1.17.0
@@ -14,21 +11,15 @@ require (
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/prometheus/client_golang v1.25.0
 	go.uber.org/goleak v1.3.0
-	go.yaml.in/yaml/v3 v3.0.6
-	golang.org/x/net v0.60.0
 	golang.org/x/sync v0.24.0
-	golang.org/x/term v0.46.0
-	golang.org/x/text v0.43.0
 	google.golang.org/grpc v1.85.0
 	google.golang.org/protobuf v1.36.12
-	pgregory.net/rapid v1.3.0
 )
 
 require (
 	buf.build/go/protovalidate v1.4.0 // indirect
 	cel.dev/cel-go v0.32.0 // indirect
 	cel.dev/expr v0.25.3 // indirect
-	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // indirect
 	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/bits-and-blooms/bitset v1.24.4 // indirect
@@ -45,6 +36,7 @@ require (
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/google/uuid v1.6.0 // indirect
+	github.com/grpc-ecosystem/go-grpc-middleware/v2 v2.3.4 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.31.0 // indirect
 	github.com/hashicorp/errwrap v1.1.0 // indirect
 	github.com/hashicorp/go-multierror v1.1.1 // indirect
@@ -96,39 +88,26 @@ require (
 	go.opentelemetry.io/otel/sdk/metric v1.47.0 // indirect
 	go.opentelemetry.io/otel/trace v1.47.0 // indirect
 	go.opentelemetry.io/proto/otlp v1.11.1 // indirect
+	go.yaml.in/yaml/v3 v3.0.6 // indirect
 	golang.org/x/exp v0.0.0-20260908205506-85c1c2202aba // indirect
+	golang.org/x/net v0.60.0 // indirect
 	golang.org/x/oauth2 v0.37.0 // indirect
+	golang.org/x/term v0.46.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20260928230214-8a89bd6388cc // indirect
 )
 
 require (
 	buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go v1.36.12-20260825204119-511051f7f437.2 // indirect
-	github.com/triplemesh/triplemesh/internal v0.0.0
-	github.com/triplemesh/triplemesh/services/evaluator v0.0.0
-	github.com/triplemesh/triplemesh/services/generator v0.0.0
-	github.com/triplemesh/triplemesh/services/orchestrator v0.0.0
-	github.com/triplemesh/triplemesh/services/reflector v0.0.0
-	github.com/triplemesh/triplemesh/services/retriever v0.0.0
-	github.com/triplemesh/triplemesh/services/verifier v0.0.0
+	github.com/triplemesh/triplemesh/internal v0.1.0
+	github.com/triplemesh/triplemesh/lab v0.1.0
+	github.com/triplemesh/triplemesh/services/evaluator v0.1.0
+	github.com/triplemesh/triplemesh/services/generator v0.1.0
+	github.com/triplemesh/triplemesh/services/orchestrator v0.1.0
+	github.com/triplemesh/triplemesh/services/reflector v0.1.0
+	github.com/triplemesh/triplemesh/services/retriever v0.1.0
+	github.com/triplemesh/triplemesh/services/verifier v0.1.0
 	golang.org/x/sys v0.49.0 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc
 )
-
-replace github.com/triplemesh/triplemesh/bench => ../../bench
-
-replace github.com/triplemesh/triplemesh/proto => ../../proto
-
-replace github.com/triplemesh/triplemesh/internal => ../../internal
-
-replace github.com/triplemesh/triplemesh/services/generator => ../../services/generator
-
-replace github.com/triplemesh/triplemesh/services/retriever => ../../services/retriever
-
-replace github.com/triplemesh/triplemesh/services/verifier => ../../services/verifier
-
-replace github.com/triplemesh/triplemesh/services/evaluator => ../../services/evaluator
-
-replace github.com/triplemesh/triplemesh/services/reflector => ../../services/reflector
-
-replace github.com/triplemesh/triplemesh/services/orchestrator => ../../services/orchestrator

@@ -38,6 +38,7 @@ export async function startMesh({ data, nth, latency, set = [] }: MeshOptions): 
   if (latency) {
     args.push("--latency", latency);
   }
+  args.push("--set", "retriever.ranker=off"); // or it would answer for the scripted model
   for (const setting of set) {
     args.push("--set", setting);
   }

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestAMissingSecretIsNamed applies a stage whose Secret is not there to the
-// cluster of KUBECONFIG. Its pod must wait, with an event that names the Secret.
+// TestAMissingSecretIsNamed applies a stage whose Secret does not exist to the cluster of
+// KUBECONFIG. Its pod must wait, with an event that names the Secret.
 func TestAMissingSecretIsNamed(t *testing.T) {
 	const namespace, stage = "triplemesh-without-secret", "verifier"
 	kubectl := func(stdin string, args ...string) (string, error) {
@@ -25,11 +25,12 @@ func TestAMissingSecretIsNamed(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	t.Cleanup(func() {
-		if out, err := exec.Command("kubectl", "delete", "namespace", namespace, "--wait=false").CombinedOutput(); err != nil {
+		if out, err := exec.Command("kubectl", "delete", "namespace", namespace,
+			"--wait=false").CombinedOutput(); err != nil {
 			t.Errorf("%v: %s", err, out)
 		}
 	})
-	o := with(t, "mtls")
+	o := renderWith(t, "mtls")
 	var manifests strings.Builder
 	for key, object := range o {
 		kind, name, _ := strings.Cut(key, "/")
@@ -46,13 +47,13 @@ func TestAMissingSecretIsNamed(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	const want = `secret "` + stage + `-tls" not found`
-	said := ""
+	events := ""
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
 		out, err := kubectl("", "get", "events", "-o", "jsonpath={.items[*].message}")
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		if said = out; !strings.Contains(said, want) {
+		if events = out; !strings.Contains(events, want) {
 			continue
 		}
 		out, err = kubectl("", "get", "pods", "-o", "jsonpath={.items[*].status.containerStatuses[*].ready}")
@@ -61,5 +62,5 @@ func TestAMissingSecretIsNamed(t *testing.T) {
 		}
 		return
 	}
-	t.Errorf("no event says that %s; they say: %s", want, said)
+	t.Errorf("no event reports that %s; the events: %s", want, events)
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// instrument finds where the code makes an instrument of a meter.
-var instrument = regexp.MustCompile(`(?:Int64|Float64)(?:Observable)?(Counter|UpDownCounter|Gauge|Histogram)\(\s*"([a-z0-9_.]+)"`)
+// instrument matches the creation of a meter's instrument in the code.
+var instrument = regexp.MustCompile(
+	`(?:Int64|Float64)(?:Observable)?(Counter|UpDownCounter|Gauge|Histogram)\(\s*"([a-z0-9_.]+)"`)
 
 var unit = regexp.MustCompile(`WithUnit\("([^"]*)"\)`)
 
-// elsewhere are the metrics that others serve: gRPC's instrumentation, the
-// process, and the cluster.
+// elsewhere are metrics that others serve: gRPC's instrumentation, the process, and the cluster.
 var elsewhere = []string{
 	"rpc_server_call_duration_seconds", "process_cpu_seconds_total", "process_resident_memory_bytes",
 	"kube_deployment_status_replicas_available", "kube_pod_container_status_restarts_total",
@@ -27,13 +27,14 @@ var elsewhere = []string{
 	"kubelet_volume_stats_available_bytes", "kubelet_volume_stats_capacity_bytes",
 }
 
-// served are the names under which Prometheus sees the metrics of the stages.
+// served returns the names of the stages' metrics in Prometheus.
 func served(t *testing.T) []string {
 	t.Helper()
 	namer := otlptranslator.NewMetricNamer("", otlptranslator.UnderscoreEscapingWithSuffixes)
 	types := map[string]otlptranslator.MetricType{
-		"Counter": otlptranslator.MetricTypeMonotonicCounter, "UpDownCounter": otlptranslator.MetricTypeNonMonotonicCounter,
-		"Gauge": otlptranslator.MetricTypeGauge, "Histogram": otlptranslator.MetricTypeHistogram,
+		"Counter":       otlptranslator.MetricTypeMonotonicCounter,
+		"UpDownCounter": otlptranslator.MetricTypeNonMonotonicCounter,
+		"Gauge":         otlptranslator.MetricTypeGauge, "Histogram": otlptranslator.MetricTypeHistogram,
 	}
 	all := slices.Clone(elsewhere)
 	for _, root := range []string{"internal", "services"} {
@@ -47,7 +48,7 @@ func served(t *testing.T) []string {
 			}
 			found := instrument.FindAllSubmatchIndex(text, -1)
 			for i, m := range found {
-				// What is said of an instrument ends where the next one begins.
+				// The description of an instrument ends where the next one begins.
 				end := len(text)
 				if i+1 < len(found) {
 					end = found[i+1][0]
@@ -71,10 +72,10 @@ func served(t *testing.T) []string {
 	return all
 }
 
-// asked are the metrics that an expression reads.
-func asked(t *testing.T, expr string) []string {
+// metricsIn returns the metrics that an expression reads.
+func metricsIn(t *testing.T, expr string) []string {
 	t.Helper()
-	// Grafana's own variable, which no parser knows.
+	// A variable of Grafana's, which the parser does not know.
 	expr = strings.ReplaceAll(expr, "$__rate_interval", "5m")
 	parsed, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
 	if err != nil {
@@ -115,10 +116,10 @@ func TestEveryPanelShowsMetricsThatAreServed(t *testing.T) {
 			t.Errorf("panel %q asks nothing", p.Title)
 		}
 		for _, target := range p.Targets {
-			for _, name := range asked(t, target.Expr) {
+			for _, name := range metricsIn(t, target.Expr) {
 				seen++
 				if !slices.Contains(known, name) {
-					t.Errorf("panel %q asks for %s, which nobody serves", p.Title, name)
+					t.Errorf("panel %q asks for %s, which no stage serves", p.Title, name)
 				}
 			}
 		}
@@ -137,7 +138,7 @@ type alert struct {
 
 func alerts(t *testing.T) []alert {
 	t.Helper()
-	rule, ok := with(t, "monitoring")[id("PrometheusRule", "triplemesh")].(map[string]any)
+	rule, ok := renderWith(t, "monitoring")[id("PrometheusRule", "triplemesh")].(map[string]any)
 	if !ok {
 		t.Fatal("there are no rules")
 	}
@@ -169,9 +170,9 @@ func TestEveryAlertHasItsRunbook(t *testing.T) {
 		}
 	}
 	for _, a := range alerts(t) {
-		for _, name := range asked(t, a.Expr) {
+		for _, name := range metricsIn(t, a.Expr) {
 			if !slices.Contains(known, name) {
-				t.Errorf("%s asks for %s, which nobody serves", a.Alert, name)
+				t.Errorf("%s asks for %s, which no stage serves", a.Alert, name)
 			}
 		}
 		_, anchor, _ := strings.Cut(a.Annotations["runbook_url"], "docs/operations.md#")
@@ -197,6 +198,6 @@ func TestTheScalerFollowsAMetricThatIsServed(t *testing.T) {
 	}
 	const name = "triplemesh_rpc_in_flight"
 	if !slices.Contains(served(t), name) || !strings.Contains(string(rules), name+"{") {
-		t.Errorf("the rules do not read %s, or nobody serves it", name)
+		t.Errorf("the rules do not read %s, or no stage serves it", name)
 	}
 }

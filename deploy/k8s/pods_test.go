@@ -11,13 +11,13 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// templates are the pods of all Deployments and StatefulSets, by name.
+// templates returns the pods of all Deployments and StatefulSets, by name.
 func templates(o objects) map[string]corev1.PodTemplateSpec {
 	all := map[string]corev1.PodTemplateSpec{}
-	for name, d := range of[*appsv1.Deployment](o) {
+	for name, d := range objectsOf[*appsv1.Deployment](o) {
 		all[name] = d.Spec.Template
 	}
-	for name, s := range of[*appsv1.StatefulSet](o) {
+	for name, s := range objectsOf[*appsv1.StatefulSet](o) {
 		all[name] = s.Spec.Template
 	}
 	return all
@@ -57,7 +57,8 @@ func everyPodIsHardened(t *testing.T, o objects) {
 			s := c.SecurityContext
 			if s == nil || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation ||
 				s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem ||
-				s.Capabilities == nil || !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) || len(s.Capabilities.Add) > 0 {
+				s.Capabilities == nil || !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) ||
+				len(s.Capabilities.Add) > 0 {
 				wrong("container " + c.Name + " may more than it has to")
 			}
 			image, tag, tagged := strings.Cut(c.Image[strings.LastIndex(c.Image, "/")+1:], ":")
@@ -81,7 +82,7 @@ func everyPodIsHardened(t *testing.T, o objects) {
 
 func everyServiceIsHeadlessAndHasPods(t *testing.T, o objects) {
 	pods := templates(o)
-	for name, s := range of[*corev1.Service](o) {
+	for name, s := range objectsOf[*corev1.Service](o) {
 		if s.Spec.ClusterIP != corev1.ClusterIPNone {
 			t.Errorf("Service %s is not headless: its callers would stay with one pod", name)
 		}
@@ -101,8 +102,10 @@ func everyServiceIsHeadlessAndHasPods(t *testing.T, o objects) {
 			t.Errorf("Service %s selects no pod", name)
 		}
 	}
-	for name, b := range of[*policyv1.PodDisruptionBudget](o) {
-		if !slices.ContainsFunc(stages, func(s string) bool { return selects(b.Spec.Selector.MatchLabels, pods[s].Labels) }) && pods[name].Labels == nil {
+	for name, b := range objectsOf[*policyv1.PodDisruptionBudget](o) {
+		if !slices.ContainsFunc(stages, func(s string) bool {
+			return selects(b.Spec.Selector.MatchLabels, pods[s].Labels)
+		}) && pods[name].Labels == nil {
 			t.Errorf("PodDisruptionBudget %s selects no pod", name)
 		}
 	}
@@ -124,7 +127,7 @@ func hasPort(p corev1.PodSpec, name string) bool {
 }
 
 func stagesGiveWayInOrder(t *testing.T, o objects) {
-	deployments, budgets := of[*appsv1.Deployment](o), of[*policyv1.PodDisruptionBudget](o)
+	deployments, budgets := objectsOf[*appsv1.Deployment](o), objectsOf[*policyv1.PodDisruptionBudget](o)
 	for _, name := range stages {
 		d := deployments[name]
 		if d == nil || budgets[name] == nil || o[id("ServiceAccount", name)] == nil {
@@ -139,7 +142,8 @@ func stagesGiveWayInOrder(t *testing.T, o objects) {
 		}
 		cfg := settings(t, o, name)
 		needed := cfg.Server.DrainDelay + cfg.Server.DrainTimeout + cfg.Telemetry.FlushTimeout
-		if grace := d.Spec.Template.Spec.TerminationGracePeriodSeconds; grace == nil || time.Duration(*grace)*time.Second <= needed {
+		if grace := d.Spec.Template.Spec.TerminationGracePeriodSeconds; grace == nil ||
+			time.Duration(*grace)*time.Second <= needed {
 			t.Errorf("%s is killed before the %s that it needs to end", name, needed)
 		}
 		if cfg.Server.DrainDelay == 0 {
@@ -151,8 +155,9 @@ func stagesGiveWayInOrder(t *testing.T, o objects) {
 	}
 }
 
-// claims tells whether a StatefulSet makes a volume for each of its pods.
+// claims reports whether a StatefulSet creates a volume for each of its pods.
 func claims(o objects, statefulSet, volume string) bool {
 	s, ok := o[id("StatefulSet", statefulSet)].(*appsv1.StatefulSet)
-	return ok && slices.ContainsFunc(s.Spec.VolumeClaimTemplates, func(c corev1.PersistentVolumeClaim) bool { return c.Name == volume })
+	return ok && slices.ContainsFunc(s.Spec.VolumeClaimTemplates,
+		func(c corev1.PersistentVolumeClaim) bool { return c.Name == volume })
 }

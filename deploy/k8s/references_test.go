@@ -10,61 +10,62 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// whatIsReferredToIsThere or is a Secret that the operator makes, which the
-// README names: a pod without it stays in CreateContainerConfigError or
+// checkReferences requires that every object referred to exists or is a Secret that the operator
+// creates and the README names: without it, a pod stays in CreateContainerConfigError or
 // ContainerCreating, with an event that names the Secret.
-func whatIsReferredToIsThere(t *testing.T, o objects) {
+func checkReferences(t *testing.T, o objects) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	issued := certificates(o)
-	there := func(kind, name, by string) {
+	require := func(kind, name, by string) {
 		t.Helper()
-		if o[id(kind, name)] == nil && !(kind == "Secret" && (issued[name] || strings.Contains(string(readme), "`"+name+"`"))) {
-			t.Errorf("there is no %s", shown(kind, name, by))
+		if o[id(kind, name)] == nil &&
+			!(kind == "Secret" && (issued[name] || strings.Contains(string(readme), "`"+name+"`"))) {
+			t.Errorf("there is no %s", describeReference(kind, name, by))
 		}
 	}
 	for by, pod := range templates(o) {
 		if account := pod.Spec.ServiceAccountName; account != "" {
-			there("ServiceAccount", account, by)
+			require("ServiceAccount", account, by)
 		}
 		for _, v := range pod.Spec.Volumes {
 			switch {
 			case v.ConfigMap != nil:
-				there("ConfigMap", v.ConfigMap.Name, by)
+				require("ConfigMap", v.ConfigMap.Name, by)
 			case v.Secret != nil:
-				there("Secret", v.Secret.SecretName, by)
+				require("Secret", v.Secret.SecretName, by)
 			case v.PersistentVolumeClaim != nil:
-				there("PersistentVolumeClaim", v.PersistentVolumeClaim.ClaimName, by)
+				require("PersistentVolumeClaim", v.PersistentVolumeClaim.ClaimName, by)
 			}
 		}
 		for _, c := range containers(pod.Spec) {
 			for _, v := range c.Env {
 				if v.ValueFrom != nil && v.ValueFrom.SecretKeyRef != nil {
-					there("Secret", v.ValueFrom.SecretKeyRef.Name, by)
+					require("Secret", v.ValueFrom.SecretKeyRef.Name, by)
 				}
 				if v.ValueFrom != nil && v.ValueFrom.ConfigMapKeyRef != nil {
-					there("ConfigMap", v.ValueFrom.ConfigMapKeyRef.Name, by)
+					require("ConfigMap", v.ValueFrom.ConfigMapKeyRef.Name, by)
 				}
 			}
 			for _, m := range c.VolumeMounts {
 				if !hasVolume(pod.Spec, m.Name) && !claims(o, by, m.Name) {
-					t.Errorf("there is no %s", shown("volume", m.Name, by))
+					t.Errorf("there is no %s", describeReference("volume", m.Name, by))
 				}
 			}
 		}
 	}
-	for by, b := range of[*rbacv1.RoleBinding](o) {
-		there("Role", b.RoleRef.Name, by)
-		there("ServiceAccount", b.Subjects[0].Name, by)
+	for by, b := range objectsOf[*rbacv1.RoleBinding](o) {
+		require("Role", b.RoleRef.Name, by)
+		require("ServiceAccount", b.Subjects[0].Name, by)
 	}
-	for by, h := range of[*autoscalingv2.HorizontalPodAutoscaler](o) {
-		there(h.Spec.ScaleTargetRef.Kind, h.Spec.ScaleTargetRef.Name, by)
+	for by, h := range objectsOf[*autoscalingv2.HorizontalPodAutoscaler](o) {
+		require(h.Spec.ScaleTargetRef.Kind, h.Spec.ScaleTargetRef.Name, by)
 	}
 }
 
-// certificates are the Secrets that cert-manager makes.
+// certificates returns the Secrets that cert-manager creates.
 func certificates(o objects) map[string]bool {
 	issued := map[string]bool{}
 	for key, object := range o {

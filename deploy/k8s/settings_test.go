@@ -22,19 +22,19 @@ import (
 	"github.com/triplemesh/triplemesh/services/verifier"
 )
 
-// shared is what the settings of all stages have.
+// shared is the part of the settings that all stages have.
 type shared struct {
 	Server    server.Config
 	Telemetry telemetry.Config
-	// HTTP is where the orchestrator serves HTTP; empty where a stage does not.
+	// HTTP is the orchestrator's HTTP address; empty for the other stages.
 	HTTP string
 }
 
-// settings are those of a stage in its pod: by the file and the variables that
-// the pod is given, as the stage itself reads them.
+// settings returns the settings of a stage in its pod, read from the pod's file and variables as
+// the stage itself reads them.
 func settings(t *testing.T, o objects, stage string) shared {
 	t.Helper()
-	d := of[*appsv1.Deployment](o)[stage]
+	d := objectsOf[*appsv1.Deployment](o)[stage]
 	if d == nil {
 		t.Fatalf("there is no Deployment %s", stage)
 	}
@@ -70,8 +70,8 @@ func load[C any](t *testing.T, stage string, defaults C, src config.Sources) C {
 	return c
 }
 
-// source writes the file that the pod's TRIPLEMESH_CONFIG names, and lists its
-// variables. What Secrets hold is made up.
+// source writes the file that the pod's TRIPLEMESH_CONFIG names, and returns its variables. Values
+// of Secrets are made up.
 func source(t *testing.T, o objects, pod corev1.PodSpec) (src config.Sources) {
 	t.Helper()
 	c := pod.Containers[0]
@@ -97,7 +97,7 @@ func source(t *testing.T, o objects, pod corev1.PodSpec) (src config.Sources) {
 	return src
 }
 
-// mounted writes a file that a pod sees at a path to where it can be read here.
+// mounted writes a file that a pod mounts at a path to a local path.
 func mounted(t *testing.T, o objects, pod corev1.PodSpec, path string) string {
 	t.Helper()
 	for _, mount := range pod.Containers[0].VolumeMounts {
@@ -134,7 +134,7 @@ func configMap(t *testing.T, o objects, name string) map[string]string {
 
 func everyStageTakesItsSettings(t *testing.T, o objects) {
 	for _, stage := range stages {
-		pod := of[*appsv1.Deployment](o)[stage].Spec.Template.Spec
+		pod := objectsOf[*appsv1.Deployment](o)[stage].Spec.Template.Spec
 		cfg := settings(t, o, stage)
 		for _, port := range []struct{ name, addr string }{
 			{"grpc", cfg.Server.Addr}, {"metrics", cfg.Server.MetricsAddr}, {"health", cfg.Server.HealthAddr},
@@ -146,12 +146,14 @@ func everyStageTakesItsSettings(t *testing.T, o objects) {
 		if want := containerPort(pod, "http"); (want != 0 || cfg.HTTP != "") && !listensOn(cfg.HTTP, want) {
 			t.Errorf("%s: port http is %d, and the stage serves HTTP at %q", stage, want, cfg.HTTP)
 		}
-		for _, probe := range []*corev1.Probe{pod.Containers[0].StartupProbe, pod.Containers[0].ReadinessProbe, pod.Containers[0].LivenessProbe} {
+		for _, probe := range []*corev1.Probe{pod.Containers[0].StartupProbe, pod.Containers[0].ReadinessProbe,
+			pod.Containers[0].LivenessProbe} {
 			if probe.GRPC == nil || probe.GRPC.Port != containerPort(pod, "health") {
-				t.Errorf("%s: a probe does not ask for health where it is answered in plain text", stage)
+				t.Errorf("%s: a probe does not use the plain-text health port", stage)
 			}
 		}
-		for _, file := range []string{cfg.Server.TLS.CertFile, cfg.Server.TLS.KeyFile, cfg.Server.TLS.CAFile, cfg.Server.Auth.TokensFile, cfg.Server.Auth.MeshTokenFile} {
+		for _, file := range []string{cfg.Server.TLS.CertFile, cfg.Server.TLS.KeyFile, cfg.Server.TLS.CAFile,
+			cfg.Server.Auth.TokensFile, cfg.Server.Auth.MeshTokenFile} {
 			if file != "" && !isMounted(pod, file) {
 				t.Errorf("%s: nothing is mounted where %s should be", stage, file)
 			}
@@ -184,11 +186,11 @@ func isMounted(p corev1.PodSpec, file string) bool {
 
 func TestAuthLeavesNoStageOpen(t *testing.T) {
 	for _, component := range []string{"auth-jwt", "auth-tokens"} {
-		o := with(t, "mtls", component)
+		o := renderWith(t, "mtls", component)
 		for _, stage := range stages {
 			cfg := settings(t, o, stage)
-			if !cfg.Server.Auth.On() || !cfg.Server.TLS.Enabled() {
-				t.Errorf("%s: %s asks nobody who they are", component, stage)
+			if !cfg.Server.Auth.Enabled() || !cfg.Server.TLS.Enabled() {
+				t.Errorf("%s: %s does not authenticate callers", component, stage)
 			}
 			front := stage == "orchestrator" || stage == "retriever"
 			if takes := cfg.Server.Auth.TokensFile != "" || cfg.Server.Auth.JWT.Issuer != ""; takes != front {
@@ -198,7 +200,7 @@ func TestAuthLeavesNoStageOpen(t *testing.T) {
 	}
 }
 
-// shown is how an error names a reference.
-func shown(kind, name, by string) string {
+// describeReference names a reference in an error.
+func describeReference(kind, name, by string) string {
 	return fmt.Sprintf("%s %s, which %s refers to", kind, name, by)
 }

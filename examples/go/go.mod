@@ -3,7 +3,8 @@ module github.com/triplemesh/triplemesh/examples/go
 go 1.26.0
 
 require (
-	github.com/triplemesh/triplemesh/proto v0.0.0
+	github.com/triplemesh/triplemesh/client v0.1.0
+	github.com/triplemesh/triplemesh/proto v0.1.0
 	google.golang.org/grpc v1.85.0
 )
 
@@ -15,5 +16,3 @@ require (
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260817212433-ac3dfec99bb1 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 )
-
-replace github.com/triplemesh/triplemesh/proto => ../../proto

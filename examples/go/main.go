@@ -1,11 +1,10 @@
-// Command ask shows how a program in Go uses a mesh: it needs no more than the
-// contract and gRPC.
+// Command ask shows how a Go program uses a mesh, by the package client.
 //
 //	go run ./examples/go "What institution employed Robert Stam?"
 //	go run ./examples/go -method ger "At which university did the director of the film Alexander study?"
 //	go run ./examples/go -check "Robert Stam works at Google."
 //
-// TRIPLEMESH_TOKEN is sent where the mesh asks who calls.
+// TRIPLEMESH_TOKEN is the token of a mesh that authenticates callers.
 package main
 
 import (
@@ -19,7 +18,7 @@ import (
 
 	"google.golang.org/grpc/status"
 
-	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	"github.com/triplemesh/triplemesh/client"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
@@ -28,7 +27,7 @@ func main() {
 	err := run(ctx, os.Args[1:], os.Getenv("TRIPLEMESH_TOKEN"), os.Stdout)
 	stop()
 	if err != nil {
-		// The message of a status says what is wrong and what to do next.
+		// The status message names the problem and the next step.
 		fmt.Fprintln(os.Stderr, status.Convert(err).Message())
 		os.Exit(1)
 	}
@@ -37,23 +36,46 @@ func main() {
 func run(ctx context.Context, args []string, token string, out io.Writer) error {
 	flags := flag.NewFlagSet("ask", flag.ContinueOnError)
 	server := flags.String("server", "127.0.0.1:9090", "orchestrator, host:port")
-	ca := flags.String("ca", "", "authority to believe, PEM; empty calls without TLS")
+	ca := flags.String("ca", "", "certificate authority, PEM file; empty disables TLS")
 	kg := flags.String("kg", "wikidata", "knowledge graph")
 	method := flags.String("method", "pg-akv", "how to answer")
 	check := flags.Bool("check", false, "check a text instead of answering a question")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	conn, err := dial(*server, *ca, token)
+	opts := []client.Option{client.WithKG(*kg), client.WithToken(token)}
+	if *ca != "" {
+		config, err := client.LoadTLS(*ca, "", "")
+		if err != nil {
+			return err
+		}
+		opts = append(opts, client.WithTLS(config))
+	}
+	mesh, err := client.Dial(*server, opts...)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	mesh := orchestratorv1.NewOrchestratorServiceClient(conn)
-	ref := &graphv1.KnowledgeGraphRef{Name: *kg}
+	defer mesh.Close()
 	text := strings.Join(flags.Args(), " ")
 	if *check {
-		return checkText(ctx, out, mesh, &orchestratorv1.CheckRequest{Text: text, Kg: ref})
+		return checkText(ctx, out, mesh, &orchestratorv1.CheckRequest{Text: text})
 	}
-	return ask(ctx, out, mesh, &orchestratorv1.AskRequest{Question: text, Kg: ref, Method: *method})
+	return ask(ctx, out, mesh, &orchestratorv1.AskRequest{Question: text, Method: *method})
+}
+
+// checkText prints the verdict and the evidence for each claim of a text.
+func checkText(ctx context.Context, out io.Writer, mesh *client.Client, req *orchestratorv1.CheckRequest) error {
+	check, err := mesh.Check(ctx, req)
+	if err != nil {
+		return err
+	}
+	for _, c := range check.GetClaims() {
+		fmt.Fprintf(out, "%s (%.2f): %s\n", word(c.GetVerdict().String(), "VERDICT_"), c.GetConfidence(),
+			triple(c.GetTriple()))
+		for _, e := range c.GetEvidence() {
+			fmt.Fprintln(out, "   ", triple(e.GetTriple()))
+		}
+	}
+	fmt.Fprintln(out, check.GetCorrectedText())
+	return nil
 }

@@ -1,10 +1,10 @@
-"""Asks a question and shows how it is answered.
+"""Asks a question and prints the stages, the answer and its evidence.
 
+    pip install triplemesh
     python ask.py "What institution employed Robert Stam?"
 
-TRIPLEMESH_SERVER is where the orchestrator is, 127.0.0.1:9090 unless set;
-TRIPLEMESH_TOKEN is sent where the mesh asks who calls, TRIPLEMESH_CA is the
-authority where it wants TLS.
+Environment: TRIPLEMESH_SERVER, the orchestrator (127.0.0.1:9090); TRIPLEMESH_TOKEN, the token of a
+mesh that authenticates callers; TRIPLEMESH_CA, the certificate authority of a mesh with TLS.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from __future__ import annotations
 import os
 import sys
 
-from triplemesh_client import Client, Delta, MeshError, Restarted, Run, StageFinished
+from triplemesh import Client, Delta, MeshError, Restarted, Run, StageFinished
 
 
 def show(run: Run) -> None:
     print(f"\n{run.grounding.value}: {run.grounding_reason}")
     for answer in run.answers:
-        print(f"  {answer.answer}")
+        print(f"  {answer.answer}" + (f"  ({answer.id})" if answer.id not in ("", answer.answer) else ""))
         for triple in answer.evidence:
-            print(f"    {triple}")
+            print(f"    {triple}" + (f"  from {triple.provenance}" if triple.provenance else ""))
 
 
 def main(question: str) -> int:
@@ -32,14 +32,15 @@ def main(question: str) -> int:
     with mesh:
         try:
             for event in mesh.ask_stream(question):
-                if isinstance(event, StageFinished):
-                    print(f"{event.stage}: {event.seconds:.2f} s", file=sys.stderr)
-                elif isinstance(event, Delta):
-                    print(event.text, end="", flush=True)
-                elif isinstance(event, Restarted):
-                    print("\n(once more:)")
-                elif isinstance(event, Run):
-                    show(event)
+                match event:
+                    case StageFinished():
+                        print(f"{event.stage}: {event.seconds:.2f} s", file=sys.stderr)
+                    case Delta():
+                        print(event.text, end="", flush=True)
+                    case Restarted():
+                        print("\n(restarted)")
+                    case Run():
+                        show(event)
         except (MeshError, ValueError) as error:
             print(error, file=sys.stderr)
             return 1

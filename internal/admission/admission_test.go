@@ -11,21 +11,21 @@ import (
 	"time"
 
 	"github.com/triplemesh/triplemesh/internal/admission"
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 )
 
 // as is a context of a tenant.
 func as(t *testing.T, name string) context.Context {
 	t.Helper()
-	id, err := tenant.Parse(name)
+	id, err := auth.ParseTenant(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tenant.With(t.Context(), id)
+	return auth.WithTenant(t.Context(), id)
 }
 
 // fill takes n places.
-func fill(t *testing.T, g *admission.Gate, ctx context.Context, n int) (leave []func(bool)) {
+func fill(t *testing.T, ctx context.Context, g *admission.Gate, n int) (leave []func(bool)) {
 	t.Helper()
 	for range n {
 		l, err := g.Enter(ctx)
@@ -37,13 +37,13 @@ func fill(t *testing.T, g *admission.Gate, ctx context.Context, n int) (leave []
 	return leave
 }
 
-// grown is a gate whose limit has grown to all that may be, with requests that
+// newGrownGate is a gate whose limit has grown to all that may be, with requests that
 // take so long.
-func grown(t *testing.T, most int, takes time.Duration) *admission.Gate {
+func newGrownGate(t *testing.T, most int, takes time.Duration) *admission.Gate {
 	t.Helper()
 	g := admission.New(admission.Config{MaxInFlight: most})
 	for g.State().Limit < most {
-		leaves := fill(t, g, t.Context(), g.State().Limit)
+		leaves := fill(t, t.Context(), g, g.State().Limit)
 		time.Sleep(takes)
 		for _, leave := range leaves {
 			leave(false)
@@ -53,7 +53,7 @@ func grown(t *testing.T, most int, takes time.Duration) *admission.Gate {
 }
 
 // knock enters beside the test and sends what became of it.
-func knock(g *admission.Gate, ctx context.Context) (leave chan func(bool), refused chan error) {
+func knock(ctx context.Context, g *admission.Gate) (leave chan func(bool), refused chan error) {
 	leave, refused = make(chan func(bool), 1), make(chan error, 1)
 	go func() {
 		l, err := g.Enter(ctx)
@@ -68,7 +68,7 @@ func knock(g *admission.Gate, ctx context.Context) (leave chan func(bool), refus
 
 func TestAGateWithoutABoundLetsAllIn(t *testing.T) {
 	g := admission.New(admission.Config{})
-	fill(t, g, t.Context(), 1000)
+	fill(t, t.Context(), g, 1000)
 }
 
 func TestWhoIsTurnedAwayAtOnce(t *testing.T) {
@@ -81,10 +81,10 @@ func TestWhoIsTurnedAwayAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := admission.New(admission.Config{MaxInFlight: 2, MaxQueue: test.queue, MaxWait: time.Second})
-			fill(t, g, t.Context(), 2)
+			fill(t, t.Context(), g, 2)
 			ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(test.left))
 			defer cancel()
-			var refused *admission.Refused
+			var refused *admission.Refusal
 			if _, err := g.Enter(ctx); !errors.As(err, &refused) || refused.Reason != admission.Full {
 				t.Fatalf("got %v, want it refused because all is full", err)
 			}
@@ -98,8 +98,8 @@ func TestWhoIsTurnedAwayAtOnce(t *testing.T) {
 func TestARequestWaitsForAPlaceAndGetsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := admission.New(admission.Config{MaxInFlight: 1, MaxQueue: 1, MaxWait: time.Minute})
-		first := fill(t, g, t.Context(), 1)
-		leave, _ := knock(g, t.Context())
+		first := fill(t, t.Context(), g, 1)
+		leave, _ := knock(t.Context(), g)
 		synctest.Wait()
 		if got := g.State(); got != (admission.State{Limit: 1, InFlight: 1, Waiting: 1}) {
 			t.Fatalf("got %+v", got)
@@ -115,13 +115,13 @@ func TestARequestWaitsForAPlaceAndGetsIt(t *testing.T) {
 func TestWaitingEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := admission.New(admission.Config{MaxInFlight: 1, MaxQueue: 9, MaxWait: 10 * time.Second})
-		fill(t, g, t.Context(), 1)
+		fill(t, t.Context(), g, 1)
 		gone, cancel := context.WithCancel(t.Context())
 		short, cancelShort := context.WithTimeout(t.Context(), 8*time.Second)
 		defer cancelShort()
-		_, patient := knock(g, t.Context())
-		_, hasty := knock(g, short)
-		_, left := knock(g, gone)
+		_, patient := knock(t.Context(), g)
+		_, hasty := knock(short, g)
+		_, left := knock(gone, g)
 		synctest.Wait()
 
 		began := time.Now()
@@ -137,7 +137,7 @@ func TestWaitingEnds(t *testing.T) {
 			{"who has little time keeps half of it", hasty, 4 * time.Second},
 			{"nobody waits longer than may be", patient, 10 * time.Second},
 		} {
-			var refused *admission.Refused
+			var refused *admission.Refusal
 			if err := <-waits.err; !errors.As(err, &refused) || refused.Reason != admission.Waited {
 				t.Errorf("%s: got %v", waits.name, err)
 			}
@@ -155,11 +155,11 @@ func TestWhoseTurnWouldComeTooLateDoesNotWaitForIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := admission.New(admission.Config{MaxInFlight: 1, MaxQueue: 100, MaxWait: 10 * time.Second})
 		for range 20 { // one place a second, with others waiting
-			knockAndWork(g, t.Context(), time.Second)
+			knockAndWork(t.Context(), g, time.Second)
 		}
 		time.Sleep(5 * time.Second)
 		began := time.Now()
-		var refused *admission.Refused
+		var refused *admission.Refusal
 		if _, err := g.Enter(t.Context()); !errors.As(err, &refused) || refused.Reason != admission.TooLate {
 			t.Fatalf("got %v", err)
 		}
@@ -175,7 +175,7 @@ func TestWhoseTurnWouldComeTooLateDoesNotWaitForIt(t *testing.T) {
 }
 
 // knockAndWork enters, works and leaves, beside the test.
-func knockAndWork(g *admission.Gate, ctx context.Context, work time.Duration) {
+func knockAndWork(ctx context.Context, g *admission.Gate, work time.Duration) {
 	go func() {
 		if leave, err := g.Enter(ctx); err == nil {
 			time.Sleep(work)
@@ -188,14 +188,14 @@ func TestTenantsShareThePlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := admission.New(admission.Config{MaxInFlight: 4, MaxQueue: 100, MaxWait: time.Hour})
 		many, few := as(t, "many"), as(t, "few")
-		first := fill(t, g, many, 4)
+		first := fill(t, many, g, 4)
 		for range 50 {
-			knock(g, many)
+			knock(many, g)
 		}
 		synctest.Wait()
 		var leaves []chan func(bool)
 		for range 3 {
-			leave, _ := knock(g, few)
+			leave, _ := knock(few, g)
 			synctest.Wait()
 			leaves = append(leaves, leave)
 		}
@@ -220,16 +220,16 @@ func TestATenantCannotFillTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := admission.New(admission.Config{MaxInFlight: 1, MaxQueue: 3, MaxWait: time.Hour})
 		many, few := as(t, "many"), as(t, "few")
-		first := fill(t, g, many, 1)
+		first := fill(t, many, g, 1)
 		var errs []chan error
 		for range 3 {
-			_, refused := knock(g, many)
+			_, refused := knock(many, g)
 			synctest.Wait()
 			errs = append(errs, refused)
 		}
-		leave, _ := knock(g, few)
+		leave, _ := knock(few, g)
 		synctest.Wait()
-		var refused *admission.Refused
+		var refused *admission.Refusal
 		if err := <-errs[2]; !errors.As(err, &refused) || refused.Reason != admission.Displaced {
 			t.Errorf("the newest of the longest line: got %v, want it displaced", err)
 		}
@@ -245,7 +245,7 @@ func TestTheLimitFollowsWhatIsDoneInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := admission.New(admission.Config{MaxInFlight: 64, MaxQueue: 64, MaxWait: time.Second})
 		for range 20 { // everything hangs
-			leaves := fill(t, g, t.Context(), g.State().Limit)
+			leaves := fill(t, t.Context(), g, g.State().Limit)
 			time.Sleep(time.Second)
 			for _, leave := range leaves {
 				leave(true)
@@ -256,7 +256,7 @@ func TestTheLimitFollowsWhatIsDoneInTime(t *testing.T) {
 		}
 		rounds := 0
 		for ; g.State().Limit < 64; rounds++ { // all is well again
-			leaves := fill(t, g, t.Context(), g.State().Limit)
+			leaves := fill(t, t.Context(), g, g.State().Limit)
 			time.Sleep(time.Second)
 			for _, leave := range leaves {
 				leave(false)
@@ -278,12 +278,12 @@ func TestTheLimitBeginsLow(t *testing.T) {
 
 func TestCallersWithTooLittleTimeDoNotCutTheLimitForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := grown(t, 64, time.Second)
+		g := newGrownGate(t, 64, time.Second)
 		for _, round := range []struct {
 			takes time.Duration
 			late  bool
 		}{{time.Second, false}, {100 * time.Millisecond, true}} {
-			leaves := fill(t, g, t.Context(), 64)
+			leaves := fill(t, t.Context(), g, 64)
 			time.Sleep(round.takes)
 			for _, leave := range leaves {
 				leave(round.late)
@@ -297,10 +297,10 @@ func TestCallersWithTooLittleTimeDoNotCutTheLimitForAll(t *testing.T) {
 
 func TestOneSlowQuestionIsNoLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := grown(t, 64, time.Second)
+		g := newGrownGate(t, 64, time.Second)
 		for i := range 100 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			leave := fill(t, g, ctx, 1)
+			leave := fill(t, ctx, g, 1)
 			takes := time.Second
 			if i > 50 {
 				takes = 50 * time.Second
@@ -317,7 +317,7 @@ func TestOneSlowQuestionIsNoLoad(t *testing.T) {
 
 func TestARoundOfLateRequestsCutsTheLimitOnce(t *testing.T) {
 	g := admission.New(admission.Config{MaxInFlight: 160})
-	for _, leave := range fill(t, g, t.Context(), 16) {
+	for _, leave := range fill(t, t.Context(), g, 16) {
 		leave(true)
 	}
 	if got := g.State().Limit; got != 4 {
@@ -334,7 +334,8 @@ func TestWhateverHappensTheBoundsHoldAndNobodyIsForgotten(t *testing.T) {
 }
 
 func anyHistory(t *testing.T, random *rand.Rand) {
-	cfg := admission.Config{MaxInFlight: 1 + random.IntN(8), MaxQueue: random.IntN(8), MaxWait: time.Duration(random.IntN(5)) * time.Second}
+	cfg := admission.Config{MaxInFlight: 1 + random.IntN(8), MaxQueue: random.IntN(8),
+		MaxWait: time.Duration(random.IntN(5)) * time.Second}
 	g := admission.New(cfg)
 	names := []string{"one", "two", "three"}
 	var wg sync.WaitGroup
@@ -367,7 +368,8 @@ func anyHistory(t *testing.T, random *rand.Rand) {
 			mu.Unlock()
 			leave(late)
 		})
-		if got := g.State(); got.InFlight > cfg.MaxInFlight || got.Waiting > cfg.MaxQueue || got.Limit > cfg.MaxInFlight || got.Limit < 1 {
+		if got := g.State(); got.InFlight > cfg.MaxInFlight || got.Waiting > cfg.MaxQueue ||
+			got.Limit > cfg.MaxInFlight || got.Limit < 1 {
 			t.Errorf("got %+v with %+v", got, cfg)
 		}
 	}
@@ -409,11 +411,84 @@ func BenchmarkRefuse(b *testing.B) {
 }
 
 func TestReasonsAreTold(t *testing.T) {
-	for _, reason := range []admission.Reason{admission.Full, admission.TooLate, admission.Waited, admission.Displaced} {
-		err := &admission.Refused{Reason: reason, InFlight: 3, Waiting: 2, RetryAfter: 1400 * time.Millisecond}
+	for _, reason := range []admission.Reason{admission.Full, admission.TooLate, admission.Waited,
+		admission.Displaced} {
+		err := &admission.Refusal{Reason: reason, InFlight: 3, Waiting: 2, RetryAfter: 1400 * time.Millisecond}
 		want := fmt.Sprintf("3 requests are under way and 2 wait (%s); try again in 1s", reason)
 		if got := err.Error(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
+}
+
+func TestACallOfAnAdmittedRequestIsNeverRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := admission.New(admission.Config{MaxInFlight: 32, MaxQueue: 1, MaxWait: time.Second})
+		admitted, cancel := context.WithTimeout(admission.WithAdmitted(t.Context()), time.Hour)
+		defer cancel()
+		leaves := fill(t, admitted, g, 32) // above the learned limit
+		var waiting []chan func(bool)
+		for range 40 {
+			leave, _ := knock(admitted, g)
+			waiting = append(waiting, leave)
+			synctest.Wait()
+		}
+		other, refused := knock(t.Context(), g)
+		time.Sleep(30 * time.Minute)
+		if err := <-refused; err == nil {
+			t.Error("a new request took a place although none was free")
+		}
+		if got := g.State(); got.InFlight != 32 || got.Waiting != 40 {
+			t.Errorf("got %+v, want 32 calls in flight and 40 that wait", got)
+		}
+		for _, leave := range leaves {
+			leave(false)
+		}
+		for _, leave := range waiting {
+			(<-leave)(false)
+		}
+		if got := g.State(); got.InFlight != 0 || got.Waiting != 0 || len(other) != 0 {
+			t.Errorf("got %+v, want an empty gate", got)
+		}
+	})
+}
+
+func TestACallOfAnAdmittedRequestThatIsGoneGivesItsPlaceUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := admission.New(admission.Config{MaxInFlight: 1, MaxQueue: 1, MaxWait: time.Second})
+		leaves := fill(t, t.Context(), g, 1)
+		ctx, cancel := context.WithTimeout(admission.WithAdmitted(t.Context()), time.Minute)
+		defer cancel()
+		if _, err := g.Enter(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v, want the context's error", err)
+		}
+		leaves[0](false)
+		if got := g.State(); got.InFlight != 0 || got.Waiting != 0 {
+			t.Errorf("got %+v, want an empty gate", got)
+		}
+	})
+}
+
+// A request that takes minutes tells nothing for as long; those that wait meanwhile are not refused.
+func TestTheLimitGrowsWhileNoRequestHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := admission.New(admission.Config{MaxInFlight: 256, MaxQueue: 256, MaxWait: 10 * time.Second})
+		var done []chan func(bool)
+		for range 150 {
+			leave, _ := knock(t.Context(), g)
+			done = append(done, leave)
+			time.Sleep(time.Second)
+		}
+		if got := g.State().InFlight; got < 100 {
+			t.Errorf("%d requests are in flight after 150 s without an end of any, want 100", got)
+		}
+		for _, leave := range done {
+			select {
+			case l := <-leave:
+				l(false)
+			default: // refused
+			}
+		}
+		synctest.Wait()
+	})
 }

@@ -5,49 +5,45 @@ import (
 	"slices"
 	"time"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 )
 
 // waiter is a request in the queue.
 type waiter struct {
-	tenant   tenant.ID
+	tenant   auth.Tenant
 	patience time.Duration
-	came     uint64 // in which order, by the queue's count
-	// turn gets nil when its turn has come, or why it will not; it has room for
-	// one.
-	turn chan *Refused
+	seq      uint64 // in which order, by the queue's count
+	// result gets nil when its turn has come, or why it will not; it has room for one.
+	result chan *Refusal
 }
 
-// line is what one tenant has: requests under way, and waiting, in the order
-// they came.
+// line is one tenant's requests: running, and waiting in order of arrival.
 type line struct {
 	running int
 	waiting []*waiter
-	// served is when one of them was last begun, by the queue's count.
+	// served is the queue's starts when one of them last began.
 	served uint64
-	// waitsSince is since when one waits nearly all the time, and waited when one
-	// last did.
-	waitsSince, waited time.Time
+	// waitsSince is since when one waits nearly all the time, and waited when one last did.
+	waitsSince, lastWait time.Time
 }
 
-// queue holds the requests that wait. The next is the oldest of the tenant with
-// the fewest under way, so that a tenant who sends a thousand requests has as
-// many places as one who sends ten at a time, and each of those waits for about
-// one place. Among equals it is the tenant whose turn is longest ago.
+// queue holds the waiting requests. Next is the oldest request of the tenant with the fewest
+// running, so that a tenant with a thousand requests gets as many places as one with ten. Ties go
+// to the least recently served tenant.
 type queue struct {
-	lines map[tenant.ID]*line
+	lines map[auth.Tenant]*line
 	size  int
-	// begun and came count requests.
-	begun, came uint64
+	// starts and came count requests.
+	starts, arrivals uint64
 }
 
-func newQueue() queue { return queue{lines: map[tenant.ID]*line{}} }
+func newQueue() queue { return queue{lines: map[auth.Tenant]*line{}} }
 
 func (q *queue) len() int { return q.size }
 
-// withinShare tells whether a tenant has less, under way and waiting, than its
-// equal share of so many places. One that is alone has no share.
-func (q *queue) withinShare(id tenant.ID, places int) bool {
+// withinShare reports whether a tenant has fewer requests, running and waiting, than its fair share
+// of places. It is false for the only tenant.
+func (q *queue) withinShare(id auth.Tenant, places int) bool {
 	tenants, own := len(q.lines), 0
 	if l := q.lines[id]; l != nil {
 		own = l.running + len(l.waiting)
@@ -57,8 +53,8 @@ func (q *queue) withinShare(id tenant.ID, places int) bool {
 	return tenants > 1 && own < max(1, places/tenants)
 }
 
-// line is the tenant's, made where there is none.
-func (q *queue) line(id tenant.ID) *line {
+// line returns the tenant's line, a new one if there is none.
+func (q *queue) line(id auth.Tenant) *line {
 	l := q.lines[id]
 	if l == nil {
 		l = &line{}
@@ -67,57 +63,55 @@ func (q *queue) line(id tenant.ID) *line {
 	return l
 }
 
-// tidy forgets a tenant that has nothing.
-func (q *queue) tidy(id tenant.ID) {
+// dropEmpty forgets a tenant that has nothing.
+func (q *queue) dropEmpty(id auth.Tenant) {
 	if l := q.lines[id]; l != nil && l.running == 0 && len(l.waiting) == 0 {
 		delete(q.lines, id)
 	}
 }
 
 // begin and end count a tenant's requests under way.
-func (q *queue) begin(id tenant.ID) {
+func (q *queue) begin(id auth.Tenant) {
 	l := q.line(id)
-	q.begun++
-	l.served = q.begun
+	q.starts++
+	l.served = q.starts
 	l.running++
 }
 
-func (q *queue) end(id tenant.ID) {
+func (q *queue) end(id auth.Tenant) {
 	q.line(id).running--
-	q.tidy(id)
+	q.dropEmpty(id)
 }
 
-// waitsFor is how long requests of the tenant have been waiting nearly all the
-// time: with no gap of more than that.
-func (q *queue) waitsFor(id tenant.ID, gap time.Duration) time.Duration {
-	if l := q.lines[id]; l != nil && !l.new(gap) {
+// waitsFor returns how long the tenant has had a queue without a gap longer than gap.
+func (q *queue) waitsFor(id auth.Tenant, gap time.Duration) time.Duration {
+	if l := q.lines[id]; l != nil && !l.isNew(gap) {
 		return time.Since(l.waitsSince)
 	}
 	return 0
 }
 
-// new tells whether none has waited for longer than a gap.
-func (l *line) new(gap time.Duration) bool {
-	return len(l.waiting) == 0 && time.Since(l.waited) > gap
+// isNew reports whether no request has waited for longer than gap.
+func (l *line) isNew(gap time.Duration) bool {
+	return len(l.waiting) == 0 && time.Since(l.lastWait) > gap
 }
 
-// add puts a request of the tenant at the end of its line, which is a new one
-// where none has waited for longer than a gap.
-func (q *queue) add(id tenant.ID, patience, gap time.Duration) *waiter {
-	q.came++
-	w := &waiter{tenant: id, patience: patience, came: q.came, turn: make(chan *Refused, 1)}
+// add appends a request to the tenant's line.
+func (q *queue) add(id auth.Tenant, patience, gap time.Duration) *waiter {
+	q.arrivals++
+	w := &waiter{tenant: id, patience: patience, seq: q.arrivals, result: make(chan *Refusal, 1)}
 	l := q.line(id)
 	now := time.Now()
-	if l.new(gap) {
+	if l.isNew(gap) {
 		l.waitsSince = now
 	}
-	l.waited = now
+	l.lastWait = now
 	l.waiting = append(l.waiting, w)
 	q.size++
 	return w
 }
 
-// remove takes a request out; false where its turn had come.
+// remove removes a request; false if it had left the queue.
 func (q *queue) remove(w *waiter) bool {
 	l := q.lines[w.tenant]
 	if l == nil {
@@ -129,15 +123,15 @@ func (q *queue) remove(w *waiter) bool {
 	}
 	l.waiting = slices.Delete(l.waiting, i, i+1)
 	q.size--
-	q.tidy(w.tenant)
+	q.dropEmpty(w.tenant)
 	return true
 }
 
-// next takes out the request whose turn it is; nil where none waits.
+// next removes and returns the next request; nil if none waits.
 func (q *queue) next() *waiter {
 	var least *line
 	for _, l := range q.lines {
-		if len(l.waiting) > 0 && (least == nil || l.before(least)) {
+		if len(l.waiting) > 0 && (least == nil || l.precedes(least)) {
 			least = l
 		}
 	}
@@ -145,21 +139,21 @@ func (q *queue) next() *waiter {
 		return nil
 	}
 	w := least.waiting[0]
-	least.waited = time.Now()
+	least.lastWait = time.Now()
 	least.waiting = slices.Delete(least.waiting, 0, 1)
 	q.size--
 	return w
 }
 
-// before tells whose turn comes first.
-func (l *line) before(other *line) bool {
+// precedes reports whether l is served before other.
+func (l *line) precedes(other *line) bool {
 	return cmp.Or(cmp.Compare(l.running, other.running), cmp.Compare(l.served, other.served),
-		cmp.Compare(l.waiting[0].came, other.waiting[0].came)) < 0
+		cmp.Compare(l.waiting[0].seq, other.waiting[0].seq)) < 0
 }
 
-// ahead is about how many requests would have their turn before another one of
-// the tenant: those in its own line, and as many of each other tenant.
-func (q *queue) ahead(id tenant.ID) int {
+// ahead estimates how many requests are served before a further one of the tenant: its own line,
+// and as many of each other tenant.
+func (q *queue) ahead(id auth.Tenant) int {
 	var own int
 	if l := q.lines[id]; l != nil {
 		own = len(l.waiting)
@@ -173,9 +167,9 @@ func (q *queue) ahead(id tenant.ID) int {
 	return n
 }
 
-// displace takes the newest request out of the longest line, for one of a
-// tenant that would still have fewer waiting; nil where there is no such line.
-func (q *queue) displace(id tenant.ID) *waiter {
+// displace removes the newest request of the longest line in favor of a tenant that would still
+// have fewer waiting; nil if there is no such line.
+func (q *queue) displace(id auth.Tenant) *waiter {
 	longest := q.line(id)
 	own := len(longest.waiting)
 	for _, l := range q.lines {
@@ -183,7 +177,7 @@ func (q *queue) displace(id tenant.ID) *waiter {
 			longest = l
 		}
 	}
-	defer q.tidy(id)
+	defer q.dropEmpty(id)
 	if len(longest.waiting) <= own+1 {
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/triplemesh/triplemesh/internal/auth"
-	"github.com/triplemesh/triplemesh/internal/tenant"
 	authv1 "github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1"
 )
 
@@ -33,7 +32,7 @@ func TestWhatACallerMayDo(t *testing.T) {
 		{"a method that names no scope is for nobody", []authv1.Scope{admin, mesh}, none, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := (auth.Caller{Scopes: c.scopes}).May(c.need); got != c.may {
+			if got := (auth.Caller{Scopes: c.scopes}).Allows(c.need); got != c.may {
 				t.Errorf("got %v, want %v", got, c.may)
 			}
 		})
@@ -41,18 +40,18 @@ func TestWhatACallerMayDo(t *testing.T) {
 }
 
 func TestTheContextOfACallerHasTheirTenant(t *testing.T) {
-	acme, err := tenant.Parse("acme")
+	acme, err := auth.ParseTenant("acme")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := auth.With(t.Context(), auth.Caller{Tenant: acme, Subject: "ci"})
-	if got, err := tenant.From(ctx); err != nil || got != acme {
+	ctx := auth.WithCaller(t.Context(), auth.Caller{Tenant: acme, Subject: "ci"})
+	if got, err := auth.TenantFrom(ctx); err != nil || got != acme {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if c, ok := auth.From(ctx); !ok || c.Subject != "ci" {
+	if c, ok := auth.CallerFrom(ctx); !ok || c.Subject != "ci" {
 		t.Errorf("got %+v, %v", c, ok)
 	}
-	if _, ok := auth.From(t.Context()); ok {
+	if _, ok := auth.CallerFrom(t.Context()); ok {
 		t.Error("a context without a caller has one")
 	}
 }

@@ -14,78 +14,68 @@ import (
 
 // Modes of Config.
 const (
-	// ModeAuto asks callers who they are as soon as it is configured how they
-	// can say so.
+	// ModeAuto requires authentication if a way to authenticate is configured.
 	ModeAuto = ""
-	// ModeOn asks them even so, for stages that only other stages call, by
-	// certificates.
+	// ModeOn requires it always, for stages that only other stages call, by certificates.
 	ModeOn = "on"
-	// ModeOff asks nobody.
+	// ModeOff disables it.
 	ModeOff = "off"
 )
 
-// Config says how callers prove who they are. The zero Config asks nobody: all
-// act for the tenant "default" and may do everything.
+// Config is how callers authenticate. With the zero Config they do not: all act for the tenant
+// "default" and may do everything.
 type Config struct {
 	// Mode is ModeAuto, ModeOn or ModeOff.
 	Mode string `koanf:"mode" help:"on or off; empty for on as soon as tokens, jwt or a mesh token is configured"`
-	// TokensFile holds the hashes of static tokens, as `triplemesh token new`
-	// writes them. It is read again when it changes.
+	// TokensFile holds the hashes of static tokens, as `triplemesh token new` writes them. It is
+	// reloaded when it changes.
 	TokensFile string `koanf:"tokens_file" help:"file of static tokens, as triplemesh token new writes it"`
-	// JWT says whose signed tokens count.
+	// JWT is the issuer of accepted JWTs.
 	JWT JWTConfig `koanf:"jwt"`
-	// MeshTokenFile holds secrets, one a line, by which stages know each other
-	// where there is no mTLS. All count; the first is the one that a stage
-	// sends, so that a secret can be changed without a moment of refusals: add
-	// it below, everywhere, then move it to the top. It is read again when it
-	// changes.
-	MeshTokenFile string `koanf:"mesh_token_file" help:"file of secrets by which stages know each other, where there is no mTLS"`
-	// InsecureMeshToken lets a stage send that secret over plain connections
-	// beyond its own machine.
-	InsecureMeshToken bool `koanf:"insecure_mesh_token" help:"send the mesh token over plain connections to other machines too"`
-	// MeshToken is such a secret for stages in one process; it is never written
-	// down.
+	// MeshTokenFile holds the shared secrets of the stages, one per line, for meshes without mTLS. All
+	// are accepted and the first one is sent, so that a secret can be rotated: append the new one
+	// everywhere, then move it to the top. The file is reloaded when it changes.
+	MeshTokenFile string `koanf:"mesh_token_file" help:"file of the stages' shared secrets, for a mesh without mTLS"`
+	// InsecureMeshToken allows sending that secret over plain connections to other machines.
+	InsecureMeshToken bool `koanf:"insecure_mesh_token" help:"send the mesh token over plain connections, too"`
+	// MeshToken is such a secret for stages in one process, never stored.
 	MeshToken string `koanf:"-"`
-	// OpenReflection lets everybody see which services there are.
-	OpenReflection bool `koanf:"open_reflection" help:"let everybody list the services, by gRPC reflection"`
+	// OpenReflection allows gRPC reflection without authentication.
+	OpenReflection bool `koanf:"open_reflection" help:"allow gRPC reflection without authentication"`
 }
 
-// JWTConfig says whose signed tokens count. With an empty Issuer none do.
+// JWTConfig is the issuer of accepted JWTs. With an empty Issuer none are accepted.
 type JWTConfig struct {
 	// Issuer must be the token's "iss".
-	Issuer string `koanf:"issuer" help:"who signs the tokens: their iss"`
-	// JWKSURL is where the issuer's public keys are.
-	JWKSURL string `koanf:"jwks_url" help:"where the issuer's public keys are, https"`
-	// InsecureJWKS allows a JWKSURL that is not https beyond this machine.
-	// Whoever sits between can then sign tokens.
-	InsecureJWKS bool `koanf:"insecure_jwks" help:"take keys over plain http from other machines too"`
+	Issuer string `koanf:"issuer" help:"issuer of the tokens (iss)"`
+	// JWKSURL is the address of the issuer's public keys.
+	JWKSURL string `koanf:"jwks_url" help:"https address of the issuer's public keys"`
+	// InsecureJWKS allows a plain http JWKSURL on another machine, at the risk that keys are forged in
+	// transit.
+	InsecureJWKS bool `koanf:"insecure_jwks" help:"allow keys over plain http from other machines"`
 	// Audience must be among the token's "aud".
-	Audience string `koanf:"audience" help:"whom the tokens are for: one of their aud"`
+	Audience string `koanf:"audience" help:"required audience of the tokens (aud)"`
 	// TenantClaim is the claim that holds the tenant's name.
 	TenantClaim string `koanf:"tenant_claim" help:"claim that names the tenant"`
-	// ScopeClaim is the claim that holds the scopes: text with spaces between
-	// them, or a list.
+	// ScopeClaim is the claim with the scopes: text with spaces between them, or a list.
 	ScopeClaim string `koanf:"scope_claim" help:"claim that holds the scopes"`
-	// Algorithms are those that count, of RS*, PS*, ES* and EdDSA.
-	Algorithms []string `koanf:"algorithms" help:"signature algorithms that count"`
-	// Refresh is the age at which keys are fetched anew.
-	Refresh time.Duration `koanf:"refresh" help:"age at which keys are fetched anew"`
-	// MaxStale is the age at which keys that could not be fetched anew count no
-	// longer.
-	MaxStale time.Duration `koanf:"max_stale" help:"age at which keys that cannot be fetched anew count no longer"`
-	// Leeway is by how much clocks may differ.
-	Leeway time.Duration `koanf:"leeway" help:"by how much clocks may differ"`
+	// Algorithms are the accepted ones of RS*, PS*, ES* and EdDSA.
+	Algorithms []string `koanf:"algorithms" help:"accepted signature algorithms"`
+	// Refresh is the age at which keys are refreshed.
+	Refresh time.Duration `koanf:"refresh" help:"age at which keys are refreshed"`
+	// MaxStale is the age at which keys that could not be refreshed expire.
+	MaxStale time.Duration `koanf:"max_stale" help:"age at which keys that cannot be refreshed expire"`
+	// Leeway is the accepted difference of clocks.
+	Leeway time.Duration `koanf:"leeway" help:"accepted difference of clocks"`
 }
 
-// asymmetric are the algorithms by which a key that checks a signature cannot
-// make one. HS* are none: whoever knows the public key could sign by it.
+// asymmetric are the accepted algorithms. HS* are not among them: the public key could sign.
 var asymmetric = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
 	jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
 
-// DefaultConfig asks nobody, and has what JWTs are checked by once an issuer is
-// named.
+// DefaultConfig has no authentication, and the defaults for JWTs.
 func DefaultConfig() Config {
 	return Config{JWT: JWTConfig{
 		TenantClaim: "tenant",
@@ -97,8 +87,8 @@ func DefaultConfig() Config {
 	}}
 }
 
-// On says that callers must prove who they are.
-func (c Config) On() bool {
+// Enabled reports whether callers must authenticate.
+func (c Config) Enabled() bool {
 	switch c.Mode {
 	case ModeOn:
 		return true
@@ -140,11 +130,12 @@ func (c JWTConfig) Validate() error {
 	}
 	for _, name := range c.Algorithms {
 		if !slices.Contains(asymmetric, jose.SignatureAlgorithm(name)) {
-			errs = append(errs, fmt.Errorf("algorithms: %q: want some of %s", name, list(asymmetric)))
+			errs = append(errs, fmt.Errorf("algorithms: %q: want some of %s", name, joinNames(asymmetric)))
 		}
 	}
 	if c.Refresh <= 0 || c.MaxStale < c.Refresh {
-		errs = append(errs, fmt.Errorf("refresh %s, max_stale %s: want more than 0, and max_stale no less than refresh", c.Refresh, c.MaxStale))
+		errs = append(errs, fmt.Errorf("refresh %s, max_stale %s: want more than 0, and max_stale no less than refresh",
+			c.Refresh, c.MaxStale))
 	}
 	if c.Leeway < 0 {
 		errs = append(errs, fmt.Errorf("leeway %s: want 0 or more", c.Leeway))
@@ -158,7 +149,8 @@ func (c JWTConfig) validateURL() error {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 		return errors.New("jwks_url: want the https address of the issuer's keys")
 	case u.Scheme == "http" && !c.InsecureJWKS && !loopback(u.Hostname()):
-		return errors.New("jwks_url is plain http: whoever sits between could sign tokens; want https, or set insecure_jwks")
+		return errors.New("jwks_url is plain http: an attacker on the network could replace the keys; want https, " +
+			"or set insecure_jwks")
 	}
 	return nil
 }
@@ -168,7 +160,7 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-func list[S ~string](names []S) string {
+func joinNames[S ~string](names []S) string {
 	out := make([]string, len(names))
 	for i, n := range names {
 		out[i] = string(n)

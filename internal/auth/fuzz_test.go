@@ -5,20 +5,20 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-
-	"github.com/triplemesh/triplemesh/internal/tenant"
 )
 
 func FuzzBearer(f *testing.F) {
-	for _, seed := range []string{"Bearer abc", "bearer  abc ", "Bearer", "Basic YTpi", "Bearer a b", "", "Bearer \x00", "Bearer " + strings.Repeat("a", maxToken+1)} {
+	for _, seed := range []string{"Bearer abc", "bearer  abc ", "Bearer", "Basic YTpi", "Bearer a b", "", "Bearer \x00",
+		"Bearer " + strings.Repeat("a", maxToken+1)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, header string) {
-		token, refusal := bearer([]string{header})
+		token, refusal := parseBearer([]string{header})
 		switch {
 		case (refusal == nil) != (token != ""):
 			t.Errorf("%q is the token %q and refused: %v", header, token, refusal)
-		case refusal == nil && (len(token) > maxToken || !strings.HasSuffix(strings.Trim(header, " "), token) || strings.ContainsAny(token, " \t\r\n\x00")):
+		case refusal == nil && (len(token) > maxToken || !strings.HasSuffix(strings.Trim(header, " "), token) ||
+			strings.ContainsAny(token, " \t\r\n\x00")):
 			t.Errorf("%q is the token %q", header, token)
 		case refusal != nil && len(header) > 40 && strings.Contains(refusal.Text, header):
 			t.Errorf("the refusal repeats what was sent: %s", refusal.Text)
@@ -32,7 +32,8 @@ func FuzzParseTokens(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(good)
-	for _, seed := range []string{"", "tokens:", "tokens: [{}]", "tokens: &a [*a]", "tokens: [{name: a, tenant: b, scopes: [mesh], sha256: 00}]", "- a", "tokens: [{expires: 2026-13-01}]"} {
+	for _, seed := range []string{"", "tokens:", "tokens: [{}]", "tokens: &a [*a]",
+		"tokens: [{name: a, tenant: b, scopes: [mesh], sha256: 00}]", "- a", "tokens: [{expires: 2026-13-01}]"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -44,11 +45,11 @@ func FuzzParseTokens(f *testing.F) {
 			if sum, err := hex.DecodeString(token.SHA256); err != nil || len(sum) != 32 {
 				t.Errorf("the hash %q was taken", token.SHA256)
 			}
-			if _, err := tenant.Parse(token.Tenant); err != nil || len(parseScopes(token.Scopes)) == 0 {
+			if _, err := ParseTenant(token.Tenant); err != nil || len(parseScopes(token.Scopes)) == 0 {
 				t.Errorf("%+v was taken", token)
 			}
 		}
-		if got, err := byHash(data); err != nil || len(got) != len(tokens.Tokens) {
+		if got, err := indexByHash(data); err != nil || len(got) != len(tokens.Tokens) {
 			t.Errorf("%d of %d tokens can be looked up: %v", len(got), len(tokens.Tokens), err)
 		}
 		written, err := tokens.Format()
@@ -66,7 +67,8 @@ func FuzzParseTokens(f *testing.F) {
 }
 
 func FuzzParseMeshTokens(f *testing.F) {
-	for _, seed := range []string{"", "# none\n", strings.Repeat("a", 22), " " + strings.Repeat("b", 30) + " \r\n#\n" + strings.Repeat("c", 22), "short", strings.Repeat("é", 30)} {
+	for _, seed := range []string{"", "# none\n", strings.Repeat("a", 22), " " + strings.Repeat("b", 30) + " \r\n#\n" +
+		strings.Repeat("c", 22), "short", strings.Repeat("é", 30)} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -98,7 +100,7 @@ func FuzzParseKeys(f *testing.F) {
 			t.Errorf("%d keys, %v", len(keys), err)
 		}
 		for _, key := range keys {
-			if !key.Valid() || !key.IsPublic() || !strong(key) {
+			if !key.Valid() || !key.IsPublic() || !isStrong(key) {
 				t.Errorf("the key %+v was taken", key)
 			}
 		}

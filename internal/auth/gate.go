@@ -10,27 +10,24 @@ import (
 
 	"google.golang.org/grpc/metadata"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
 	authv1 "github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1"
+	errorsv1 "github.com/triplemesh/triplemesh/proto/triplemesh/errors/v1"
 )
 
-// Peer says which stage of the mesh the certificate of a request's connection
-// names, as far as it was verified and is let in; false where there is none.
+// Peer returns the stage that the verified certificate of a request's connection names; false if
+// there is none or the stage is not admitted.
 type Peer func(context.Context) (stage string, ok bool)
 
-// Gate finds out who calls and turns away who may not. It is safe for
-// concurrent use.
+// Gate authenticates and authorizes callers. It is safe for concurrent use.
 type Gate struct {
-	cfg     Config
-	peer    Peer
-	static  *staticTokens
-	jwts    *jwts
-	mesh    *meshTokens
-	methods methodScopes
+	cfg    Config
+	peer   Peer
+	static *staticTokens
+	jwts   *jwts
+	mesh   *meshTokens
 }
 
-// NewGate reads the files that cfg names. peer may be nil. The error names the
-// setting that is wrong.
+// NewGate reads the files that cfg names. peer may be nil. The error names the wrong setting.
 func NewGate(cfg Config, peer Peer, log *slog.Logger) (*Gate, error) {
 	return newGate(cfg, peer, log, keysClient())
 }
@@ -40,7 +37,7 @@ func newGate(cfg Config, peer Peer, log *slog.Logger, client *http.Client) (*Gat
 		peer = func(context.Context) (string, bool) { return "", false }
 	}
 	g := &Gate{cfg: cfg, peer: peer}
-	if err := errors.Join(cfg.Validate(), cfg.JWT.Validate()); err != nil || !cfg.On() {
+	if err := errors.Join(cfg.Validate(), cfg.JWT.Validate()); err != nil || !cfg.Enabled() {
 		return g, err
 	}
 	var err error
@@ -58,73 +55,69 @@ func newGate(cfg Config, peer Peer, log *slog.Logger, client *http.Client) (*Gat
 	return g, nil
 }
 
-// On says that the gate asks who calls.
-func (g *Gate) On() bool { return g.cfg.On() }
+// Enabled reports whether callers must authenticate.
+func (g *Gate) Enabled() bool { return g.cfg.Enabled() }
 
-// Needs is the scope that callers of a method ("/package.Service/Method") need;
-// SCOPE_UNSPECIFIED where the contract names none or does not have the method.
-func (g *Gate) Needs(method string) authv1.Scope { return g.methods.of(method) }
-
-// Begin gets ready for callers before the first one comes. Close undoes it.
-func (g *Gate) Begin() {
+// Start prefetches the keys for JWTs. Close must be called after it.
+func (g *Gate) Start() {
 	if g.jwts != nil {
-		g.jwts.keys.warm()
+		g.jwts.keys.prefetch()
 	}
 }
 
-// Close ends what the gate does in the background.
+// Close ends the gate's background work.
 func (g *Gate) Close() {
 	if g.jwts != nil {
 		g.jwts.keys.close()
 	}
 }
 
-// Admit finds out from a request's metadata, and from its connection, who calls
-// a method ("/package.Service/Method"). The caller is returned with a refusal
-// too, as far as they proved who they are. A gate that asks nobody lets
-// everybody in.
+// Admit authenticates the caller of a method ("/package.Service/Method") by the request's metadata
+// and connection, and authorizes the call. The caller is returned with a refusal too, as far as it
+// was authenticated.
 func (g *Gate) Admit(ctx context.Context, method string) (Caller, *Refusal) {
 	md, _ := metadata.FromIncomingContext(ctx)
-	if !g.On() {
-		return anybody(md)
+	if !g.Enabled() {
+		return admitAnonymous(md)
 	}
-	if open := strings.HasPrefix(method, "/grpc.health.") || g.cfg.OpenReflection && reflection(method); open {
+	if open := strings.HasPrefix(method, "/grpc.health.") || g.cfg.OpenReflection && isReflection(method); open {
 		return Caller{}, nil
 	}
 	caller, refusal := g.identify(ctx, md)
 	if refusal == nil {
-		caller, refusal = onBehalf(ctx, caller)
+		caller, refusal = resolveBehalf(ctx, caller)
 	}
 	if refusal == nil {
-		refusal = g.permit(caller, method)
+		refusal = g.authorize(caller, method)
 	}
 	return caller, refusal
 }
 
-func reflection(method string) bool { return strings.HasPrefix(method, "/grpc.reflection.") }
+func isReflection(method string) bool { return strings.HasPrefix(method, "/grpc.reflection.") }
 
-// anybody lets everybody in, but for those who name another tenant than the one
-// that everybody is: a stage that asks nobody cannot believe them, and must not
-// give them the data of everybody either.
-func anybody(md metadata.MD) (Caller, *Refusal) {
+// admitAnonymous admits every caller of the default tenant. Another tenant is refused: a stage
+// without authentication cannot verify it, and must not serve the default tenant's data instead.
+func admitAnonymous(md metadata.MD) (Caller, *Refusal) {
 	for _, name := range md.Get(TenantKey) {
-		if name != tenant.Default().String() {
-			return Caller{}, denied(TenantNotYours, "this stage asks nobody who they are, so it cannot act for another tenant than %q: set server.auth here as at the stage that calls", tenant.Default())
+		if name != DefaultTenant().String() {
+			return Caller{}, denied(errorsv1.ErrorReason_ERROR_REASON_TENANT_NOT_YOURS,
+				"this stage has no authentication, so it can only act for the "+
+					"tenant %q: set server.auth here as at the stage that calls", DefaultTenant())
 		}
 	}
-	return Anybody(), nil
+	return AnonymousCaller(), nil
 }
 
-// identify is whose token is presented. A certificate counts where none is: a
-// stage that passes somebody's token on asks for them, and for what they may.
+// identify returns the owner of the presented token, or without one the stage of the certificate: a
+// stage that forwards a token acts with the rights of the token's owner.
 func (g *Gate) identify(ctx context.Context, md metadata.MD) (Caller, *Refusal) {
 	values := md.Get("authorization")
 	if len(values) == 0 {
 		if name, ok := g.peer(ctx); ok {
-			return stage(name), nil
+			return stageCaller(name), nil
 		}
 	}
-	token, refusal := bearer(values)
+	token, refusal := parseBearer(values)
 	if refusal != nil {
 		return Caller{}, refusal
 	}
@@ -132,16 +125,17 @@ func (g *Gate) identify(ctx context.Context, md metadata.MD) (Caller, *Refusal) 
 		return caller, nil
 	}
 	switch {
-	case g.jwts != nil && looksSigned(token):
+	case g.jwts != nil && isJWT(token):
 		return g.jwts.caller(ctx, token)
 	case g.static != nil:
 		return g.static.caller(token)
 	}
-	return Caller{}, unauthenticated(TokenInvalid, "nobody here has this token: want %s", g.wanted())
+	return Caller{}, unauthenticated(errorsv1.ErrorReason_ERROR_REASON_TOKEN_INVALID,
+		"unknown token: want %s", g.acceptedCredentials())
 }
 
-// wanted says what a caller can come with.
-func (g *Gate) wanted() string {
+// acceptedCredentials describes the credentials that the configuration accepts.
+func (g *Gate) acceptedCredentials() string {
 	var kinds []string
 	if g.jwts != nil {
 		kinds = append(kinds, fmt.Sprintf("a JWT of %s", g.cfg.JWT.Issuer))
@@ -155,42 +149,50 @@ func (g *Gate) wanted() string {
 	return strings.Join(kinds, " or ")
 }
 
-// onBehalf is for whom a stage calls. Nobody else may name anybody: whose data a
-// caller sees is in their token alone.
-func onBehalf(ctx context.Context, caller Caller) (Caller, *Refusal) {
-	name, who, named := OnBehalf(ctx)
+// resolveBehalf returns the caller on whose behalf a stage calls. Other callers may not name one:
+// their token alone determines whose data they see.
+func resolveBehalf(ctx context.Context, caller Caller) (Caller, *Refusal) {
+	name, who, named := ParseOnBehalf(ctx)
 	switch {
 	case !named:
 		return caller, nil
-	case !caller.mesh():
-		return caller, denied(TenantNotYours, "whose data you see is in your token, and only stages of the mesh may name a tenant: leave out %s and %s", TenantKey, SubjectKey)
-	case who != "" && !subject(who):
-		return caller, denied(TenantInvalid, "%s: want 1 to 255 printable characters", SubjectKey)
+	case !caller.IsMesh():
+		return caller, denied(errorsv1.ErrorReason_ERROR_REASON_TENANT_NOT_YOURS,
+			"your token determines the tenant, and only stages of the mesh may name "+
+				"another: leave out %s and %s", TenantKey, SubjectKey)
+	case who != "" && !isValidSubject(who):
+		return caller, denied(errorsv1.ErrorReason_ERROR_REASON_TENANT_INVALID,
+			"%s: want 1 to 255 printable characters", SubjectKey)
 	}
 	acting := Caller{Subject: who, Scopes: caller.Scopes, Via: caller.Subject}
 	if name == "" && len(metadata.ValueFromIncomingContext(ctx, TenantKey)) == 0 {
 		return acting, nil
 	}
 	var err error
-	if acting.Tenant, err = tenant.Parse(name); err != nil {
-		return caller, denied(TenantInvalid, "%s: want one: %v", TenantKey, err)
+	if acting.Tenant, err = ParseTenant(name); err != nil {
+		return caller, denied(errorsv1.ErrorReason_ERROR_REASON_TENANT_INVALID, "%s: want one: %v", TenantKey, err)
 	}
 	return acting, nil
 }
 
-// permit looks whether a caller may call a method.
-func (g *Gate) permit(caller Caller, method string) *Refusal {
-	if reflection(method) {
-		return nil // who they are is enough
+// authorize returns the refusal of a caller that may not call a method.
+func (g *Gate) authorize(caller Caller, method string) *Refusal {
+	if isReflection(method) {
+		return nil // authentication is enough
 	}
-	need := g.methods.of(method)
+	need := LookupMethod(method).Scope
 	switch {
 	case need == authv1.Scope_SCOPE_UNSPECIFIED:
-		return denied(ScopeUndeclared, "%s says nowhere who may call it, so nobody may", method)
-	case !caller.May(need):
-		return denied(ScopeMissing, "%s needs the scope %s, which %q of tenant %q does not have: have a token made that has it", method, ScopeName(need), caller.Subject, caller.Tenant)
-	case caller.mesh() && caller.Tenant.IsZero() && need != authv1.Scope_SCOPE_MESH:
-		return denied(TenantMissing, "%s works on a tenant's data, and the stage %q does not say whose: send %s", method, caller.Subject, TenantKey)
+		return denied(errorsv1.ErrorReason_ERROR_REASON_SCOPE_UNDECLARED,
+			"%s declares no scope, so it cannot be called", method)
+	case !caller.Allows(need):
+		return denied(errorsv1.ErrorReason_ERROR_REASON_SCOPE_MISSING,
+			"%s needs the scope %s, which %q of tenant %q does not have: get a token that "+
+				"has it", method, ScopeName(need), caller.Subject, caller.Tenant)
+	case caller.IsMesh() && caller.Tenant.IsZero() && need != authv1.Scope_SCOPE_MESH:
+		return denied(errorsv1.ErrorReason_ERROR_REASON_TENANT_MISSING,
+			"%s needs a tenant, and the stage %q names none: send %s",
+			method, caller.Subject, TenantKey)
 	}
 	return nil
 }

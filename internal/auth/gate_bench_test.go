@@ -17,7 +17,7 @@ func BenchmarkAdmit(b *testing.B) {
 	}
 	i := &issuer{keys: []jose.JSONWebKey{ec.public(), {Key: rs.Public(), KeyID: "rs"}}}
 	cfg := jwtConfig()
-	cfg.TokensFile = written(b, Token{Name: "ci", Tenant: "acme", Scopes: []string{"ask"}, SHA256: Hash(token)})
+	cfg.TokensFile = writeTokens(b, Token{Name: "ci", Tenant: "acme", Scopes: []string{"ask"}, SHA256: Hash(token)})
 	cfg.MeshToken = meshSecret
 	on, off := open(b, cfg, i), open(b, DefaultConfig(), i)
 	for _, c := range []struct {
@@ -27,11 +27,12 @@ func BenchmarkAdmit(b *testing.B) {
 		others        []string
 		refused       bool
 	}{
-		{"nobody asks", off, "", nil, false},
+		{"no authentication", off, "", nil, false},
 		{"static token", on, "Bearer " + token, nil, false},
 		{"mesh token on behalf", on, "Bearer " + meshSecret, []string{TenantKey, "acme", SubjectKey, "ana"}, false},
 		{"JWT by ES256", on, "Bearer " + ec.sign(b, nil), nil, false},
-		{"JWT by RS256", on, "Bearer " + signed(b, jose.RS256, jose.JSONWebKey{Key: rs, KeyID: "rs"}, claims(nil)), nil, false},
+		{"JWT by RS256", on, "Bearer " + signed(b, jose.RS256, jose.JSONWebKey{Key: rs, KeyID: "rs"}, claims(nil)), nil,
+			false},
 		{"no token", on, "", nil, true},
 		{"a wrong token", on, "Bearer " + NewToken(), nil, true},
 	} {

@@ -19,12 +19,14 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 	"google.golang.org/grpc/metadata"
+
+	"github.com/triplemesh/triplemesh/internal/errinfo"
 )
 
 const (
 	askMethod  = "/triplemesh.orchestrator.v1.OrchestratorService/Ask"
-	listMethod = "/triplemesh.retriever.v1.KnowledgeGraphService/List"
-	dropMethod = "/triplemesh.retriever.v1.KnowledgeGraphService/Drop"
+	listMethod = "/triplemesh.retriever.v1.KnowledgeGraphService/ListKnowledgeGraphs"
+	dropMethod = "/triplemesh.retriever.v1.KnowledgeGraphService/DropKnowledgeGraph"
 	planMethod = "/triplemesh.generator.v1.GeneratorService/GeneratePseudoGraph"
 )
 
@@ -66,7 +68,7 @@ func (i *issuer) publish(signers ...signer) {
 	}
 }
 
-func (i *issuer) down(err error) {
+func (i *issuer) setDown(err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.err = err
@@ -169,7 +171,7 @@ func wantRefusal(t testing.TB, got *Refusal, reason, token string) {
 	case got == nil:
 		t.Errorf("it is let in, want a refusal for %s", reason)
 		return
-	case got.Reason != reason:
+	case errinfo.Name(got.Reason) != reason:
 		t.Errorf("it is refused for %s (%s), want %q", got.Reason, got.Text, reason)
 	}
 	for part := range strings.SplitSeq(token, ".") {

@@ -25,7 +25,9 @@ func TestSignedTokens(t *testing.T) {
 	now := time.Now()
 	unsigned := func(header string) string {
 		return base64.RawURLEncoding.EncodeToString([]byte(header)) + "." +
-			base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"iss":"https://issuer.test","aud":"triplemesh","sub":"ana","tenant":"acme","scope":"admin","exp":%d}`, now.Add(time.Hour).Unix())) + "."
+			base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil,
+				`{"iss":"https://issuer.test","aud":"triplemesh","sub":"ana","tenant":"acme","scope":"admin","exp":%d}`,
+				now.Add(time.Hour).Unix())) + "."
 	}
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -37,38 +39,48 @@ func TestSignedTokens(t *testing.T) {
 	}{
 		{"a good token", known.sign(t, nil), ""},
 		{"one with an audience as text", known.sign(t, map[string]any{"aud": "triplemesh"}), ""},
-		{"one that was made by a clock a little ahead", known.sign(t, map[string]any{"iat": now.Add(10 * time.Second).Unix(), "nbf": now.Add(10 * time.Second).Unix()}), ""},
-		{"one that ended within the leeway", known.sign(t, map[string]any{"exp": now.Add(-10 * time.Second).Unix()}), ""},
+		{"one that was made by a clock a little ahead", known.sign(t,
+			map[string]any{"iat": now.Add(10 * time.Second).Unix(), "nbf": now.Add(10 * time.Second).Unix()}), ""},
+		{"one that ended within the leeway", known.sign(t, map[string]any{"exp": now.Add(-10 * time.Second).Unix()}),
+			""},
 		{"one without nbf and iat", known.sign(t, map[string]any{"nbf": nil, "iat": nil}), ""},
-		{"one that has ended", known.sign(t, map[string]any{"exp": now.Add(-time.Minute).Unix()}), TokenExpired},
-		{"one that never ends", known.sign(t, map[string]any{"exp": nil}), TokenInvalid},
-		{"one that does not count yet", known.sign(t, map[string]any{"nbf": now.Add(time.Hour).Unix()}), TokenNotYetValid},
-		{"one that was made in the future", known.sign(t, map[string]any{"iat": now.Add(time.Hour).Unix()}), TokenNotYetValid},
-		{"one for another audience", known.sign(t, map[string]any{"aud": []string{"mesh"}}), WrongAudience},
-		{"one without an audience", known.sign(t, map[string]any{"aud": nil}), WrongAudience},
-		{"one of another issuer", known.sign(t, map[string]any{"iss": "https://issuer.test/"}), WrongIssuer},
-		{"one without an issuer", known.sign(t, map[string]any{"iss": nil}), WrongIssuer},
-		{"one that names nobody", known.sign(t, map[string]any{"sub": nil}), TokenInvalid},
-		{"one whose subject would write into the log", known.sign(t, map[string]any{"sub": "ana\nadmin"}), TokenInvalid},
-		{"one without a tenant", known.sign(t, map[string]any{"tenant": nil}), TenantMissing},
-		{"one whose tenant is a path", known.sign(t, map[string]any{"tenant": "../acme"}), TenantInvalid},
-		{"one whose tenant is empty", known.sign(t, map[string]any{"tenant": ""}), TenantInvalid},
-		{"one of several tenants", known.sign(t, map[string]any{"tenant": []string{"acme", "globex"}}), TenantInvalid},
-		{"one whose scopes are a number", known.sign(t, map[string]any{"scope": 7}), ScopeMissing},
-		{"one whose claims are wrong", known.sign(t, map[string]any{"exp": "soon"}), TokenInvalid},
-		{"one signed by another key of the same name", stranger.sign(t, nil), TokenInvalid},
-		{"one whose claims were changed", parts[0] + "." + strings.Split(stranger.sign(t, map[string]any{"tenant": "globex"}), ".")[1] + "." + parts[2], TokenInvalid},
-		{"one whose signature was cut off", parts[0] + "." + parts[1] + ".", TokenInvalid},
-		{"one that says it needs no signature", unsigned(`{"alg":"none"}`), TokenInvalid},
-		{"and in capitals", unsigned(`{"alg":"NONE","kid":"one"}`), TokenInvalid},
-		{"one signed by the public key as if it were a secret", signed(t, jose.HS256, jose.JSONWebKey{Key: secretOf(known.key.Public()), KeyID: "one"}, claims(nil)), TokenInvalid},
-		{"one signed in a way that is not allowed", signed(t, jose.RS512, jose.JSONWebKey{Key: rsaKey, KeyID: "one"}, claims(nil)), TokenInvalid},
-		{"one signed in an allowed way that is not the key's", signed(t, jose.RS256, jose.JSONWebKey{Key: rsaKey, KeyID: "one"}, claims(nil)), TokenInvalid},
-		{"one that does not say which of two keys", signed(t, jose.ES256, known.key, claims(nil)), TokenInvalid},
-		{"garbage", "garbage.garbage.garbage", TokenInvalid},
-		{"dots alone", "..", TokenInvalid},
-		{"one without dots, which nobody keeps here", "tm_abcdefghijklmnopqrstuvwxyz", TokenInvalid},
-		{"a huge one", strings.Repeat("a", maxToken) + ".b.c", TokenInvalid},
+		{"one that has ended", known.sign(t, map[string]any{"exp": now.Add(-time.Minute).Unix()}), "TOKEN_EXPIRED"},
+		{"one that never ends", known.sign(t, map[string]any{"exp": nil}), "TOKEN_INVALID"},
+		{"one that does not count yet", known.sign(t, map[string]any{"nbf": now.Add(time.Hour).Unix()}),
+			"TOKEN_NOT_YET_VALID"},
+		{"one that was made in the future", known.sign(t, map[string]any{"iat": now.Add(time.Hour).Unix()}),
+			"TOKEN_NOT_YET_VALID"},
+		{"one for another audience", known.sign(t, map[string]any{"aud": []string{"mesh"}}), "WRONG_AUDIENCE"},
+		{"one without an audience", known.sign(t, map[string]any{"aud": nil}), "WRONG_AUDIENCE"},
+		{"one of another issuer", known.sign(t, map[string]any{"iss": "https://issuer.test/"}), "WRONG_ISSUER"},
+		{"one without an issuer", known.sign(t, map[string]any{"iss": nil}), "WRONG_ISSUER"},
+		{"one that names nobody", known.sign(t, map[string]any{"sub": nil}), "TOKEN_INVALID"},
+		{"one whose subject would write into the log", known.sign(t, map[string]any{"sub": "ana\nadmin"}),
+			"TOKEN_INVALID"},
+		{"one without a tenant", known.sign(t, map[string]any{"tenant": nil}), "TENANT_MISSING"},
+		{"one whose tenant is a path", known.sign(t, map[string]any{"tenant": "../acme"}), "TENANT_INVALID"},
+		{"one whose tenant is empty", known.sign(t, map[string]any{"tenant": ""}), "TENANT_INVALID"},
+		{"one of several tenants", known.sign(t, map[string]any{"tenant": []string{"acme", "globex"}}),
+			"TENANT_INVALID"},
+		{"one whose scopes are a number", known.sign(t, map[string]any{"scope": 7}), "SCOPE_MISSING"},
+		{"one whose claims are wrong", known.sign(t, map[string]any{"exp": "soon"}), "TOKEN_INVALID"},
+		{"one signed by another key of the same name", stranger.sign(t, nil), "TOKEN_INVALID"},
+		{"one whose claims were changed", parts[0] + "." + strings.Split(stranger.sign(t,
+			map[string]any{"tenant": "globex"}), ".")[1] + "." + parts[2], "TOKEN_INVALID"},
+		{"one whose signature was cut off", parts[0] + "." + parts[1] + ".", "TOKEN_INVALID"},
+		{"one that says it needs no signature", unsigned(`{"alg":"none"}`), "TOKEN_INVALID"},
+		{"and in capitals", unsigned(`{"alg":"NONE","kid":"one"}`), "TOKEN_INVALID"},
+		{"one signed by the public key as if it were a secret", signed(t, jose.HS256,
+			jose.JSONWebKey{Key: secretOf(known.key.Public()), KeyID: "one"}, claims(nil)), "TOKEN_INVALID"},
+		{"one signed in a way that is not allowed", signed(t, jose.RS512, jose.JSONWebKey{Key: rsaKey, KeyID: "one"},
+			claims(nil)), "TOKEN_INVALID"},
+		{"one signed in an allowed way that is not the key's",
+			signed(t, jose.RS256, jose.JSONWebKey{Key: rsaKey, KeyID: "one"}, claims(nil)), "TOKEN_INVALID"},
+		{"one that does not say which of two keys", signed(t, jose.ES256, known.key, claims(nil)), "TOKEN_INVALID"},
+		{"garbage", "garbage.garbage.garbage", "TOKEN_INVALID"},
+		{"dots alone", "..", "TOKEN_INVALID"},
+		{"one without dots, which nobody keeps here", "tm_abcdefghijklmnopqrstuvwxyz", "TOKEN_INVALID"},
+		{"a huge one", strings.Repeat("a", maxToken) + ".b.c", "TOKEN_INVALID"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			caller, refusal := g.Admit(presenting(t.Context(), "Bearer "+c.token), askMethod)
@@ -96,17 +108,18 @@ func TestScopesOfSignedTokens(t *testing.T) {
 	}{
 		{"a scope in a text", "ask", askMethod, ""},
 		{"a scope in a list", []string{"profile", "ask"}, askMethod, ""},
-		{"another scope", "kg:read", askMethod, ScopeMissing},
-		{"no scope", nil, askMethod, ScopeMissing},
-		{"a scope that only begins like it", "asking", askMethod, ScopeMissing},
-		{"reading is not writing", "kg:read", dropMethod, ScopeMissing},
+		{"another scope", "kg:read", askMethod, "SCOPE_MISSING"},
+		{"no scope", nil, askMethod, "SCOPE_MISSING"},
+		{"a scope that only begins like it", "asking", askMethod, "SCOPE_MISSING"},
+		{"reading is not writing", "kg:read", dropMethod, "SCOPE_MISSING"},
 		{"writing", "kg:write", dropMethod, ""},
 		{"an admin", "admin", dropMethod, ""},
 		{"an admin may call a stage by hand", "admin", planMethod, ""},
-		{"nobody becomes a stage by a token", "mesh SCOPE_MESH", planMethod, ScopeMissing},
+		{"nobody becomes a stage by a token", "mesh SCOPE_MESH", planMethod, "SCOPE_MISSING"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, refusal := g.Admit(presenting(t.Context(), "Bearer "+key.sign(t, map[string]any{"scope": c.scope})), c.method)
+			_, refusal := g.Admit(presenting(t.Context(), "Bearer "+key.sign(t, map[string]any{"scope": c.scope})),
+				c.method)
 			wantRefusal(t, refusal, c.reason, "")
 			if refusal != nil && refusal.Code != codes.PermissionDenied {
 				t.Errorf("it is known who calls, and the code is %v", refusal.Code)
@@ -119,7 +132,8 @@ func TestTheOnlyKeyNeedsNoName(t *testing.T) {
 	key := newSigner(t, "one")
 	i := &issuer{}
 	i.publish(key)
-	_, refusal := open(t, jwtConfig(), i).Admit(presenting(t.Context(), "Bearer "+signed(t, jose.ES256, key.key, claims(nil))), askMethod)
+	_, refusal := open(t, jwtConfig(), i).Admit(presenting(t.Context(), "Bearer "+signed(t, jose.ES256, key.key,
+		claims(nil))), askMethod)
 	wantRefusal(t, refusal, "", "")
 }
 
@@ -140,7 +154,7 @@ func TestARememberedTokenIsLookedAtAgain(t *testing.T) {
 		}{
 			{"it counts", token, 0, ""},
 			{"again", token, time.Minute, ""},
-			{"until it ends", token, 2 * time.Hour, TokenExpired},
+			{"until it ends", token, 2 * time.Hour, "TOKEN_EXPIRED"},
 			{"another that counts", other, time.Second, ""},
 		} {
 			time.Sleep(step.wait)
@@ -154,7 +168,7 @@ func TestARememberedTokenIsLookedAtAgain(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		admit(t, g, other) // has the keys fetched
 		synctest.Wait()
-		if got := admit(t, g, other); got != TokenInvalid {
+		if got := admit(t, g, other); got != "TOKEN_INVALID" {
 			t.Errorf("signed by a key that was replaced: got %q", got)
 		}
 	})

@@ -17,13 +17,15 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"google.golang.org/grpc/codes"
+
+	"github.com/triplemesh/triplemesh/internal/errinfo"
 )
 
 // admit asks the gate for a token and returns the reason of the refusal.
 func admit(t testing.TB, g *Gate, token string) string {
 	t.Helper()
 	if _, refusal := g.Admit(presenting(t.Context(), "Bearer "+token), askMethod); refusal != nil {
-		return refusal.Reason
+		return errinfo.Name(refusal.Reason)
 	}
 	return ""
 }
@@ -45,25 +47,29 @@ func TestKeysThroughTheDays(t *testing.T) {
 		}{
 			{"the first token has the keys fetched", func() {}, 0, one, "", 1},
 			{"the next does not", func() {}, time.Minute, one, "", 1},
-			{"a key that nobody has is asked for once", func() {}, 0, two, TokenInvalid, 2},
-			{"and not again at once", func() {}, time.Second, two, TokenInvalid, 2},
+			{"a key that nobody has is asked for once", func() {}, 0, two, "TOKEN_INVALID", 2},
+			{"and not again at once", func() {}, time.Second, two, "TOKEN_INVALID", 2},
 			{"a new key is found soon", func() { i.publish(one, two) }, fetchPause, two, "", 3},
-			{"old keys are fetched anew beside the request", func() {}, 15 * time.Minute, one, "", 4},
+			{"old keys are fetched again beside the request", func() {}, 15 * time.Minute, one, "", 4},
 			{"a key that was taken down counts until then", func() { i.publish(two) }, time.Minute, one, "", 4},
 			{"and is dropped with the next fetch, which this request begins", func() {}, 15 * time.Minute, one, "", 5},
-			{"so that it counts no more", func() {}, time.Minute, one, TokenInvalid, 6},
-			{"while the endpoint is down, what is known goes on", func() { i.down(errDown) }, 23 * time.Hour, two, "", 7},
-			{"and of what is not known it cannot be said that it is wrong", func() {}, time.Minute, one, KeysUnavailable, 8},
-			{"past a day nothing counts", func() {}, 2 * time.Hour, two, KeysUnavailable, 9},
-			{"nor a moment later, without asking again", func() {}, time.Second, two, KeysUnavailable, 9},
-			{"until the endpoint is back", func() { i.down(nil) }, failedPause, two, "", 10},
+			{"so that it counts no more", func() {}, time.Minute, one, "TOKEN_INVALID", 6},
+			{"while the endpoint is down, the last keys count", func() { i.setDown(errDown) }, 23 * time.Hour, two,
+				"",
+				7},
+			{"and of what is not known it cannot be said that it is wrong", func() {}, time.Minute, one,
+				"KEYS_UNAVAILABLE", 8},
+			{"past a day nothing counts", func() {}, 2 * time.Hour, two, "KEYS_UNAVAILABLE", 9},
+			{"nor a moment later, without asking again", func() {}, time.Second, two, "KEYS_UNAVAILABLE", 9},
+			{"until the endpoint is back", func() { i.setDown(nil) }, failedPause, two, "", 10},
 		} {
 			step.change()
 			time.Sleep(step.wait)
 			got := admit(t, g, token(step.by))
 			synctest.Wait() // for the fetch in the background
 			if got != step.want || i.times() != step.asked {
-				t.Errorf("%s: got %q after %d fetches, want %q after %d", step.name, got, i.times(), step.want, step.asked)
+				t.Errorf("%s: got %q after %d fetches, want %q after %d", step.name, got, i.times(),
+					step.want, step.asked)
 			}
 		}
 	})
@@ -89,12 +95,12 @@ func TestAStormOfUnknownKeysIsOneFetch(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		if reasons[KeysUnavailable] != storm-maxWaiting {
+		if reasons["KEYS_UNAVAILABLE"] != storm-maxWaiting {
 			t.Errorf("of %d callers %v are turned away at once, want all that there is no place for", storm, reasons)
 		}
 		close(i.hang)
 		calls.Wait()
-		if i.times() != 1 || reasons[TokenInvalid] != maxWaiting {
+		if i.times() != 1 || reasons["TOKEN_INVALID"] != maxWaiting {
 			t.Errorf("%d fetches and %v, want 1 and the others refused", i.times(), reasons)
 		}
 	})
@@ -123,7 +129,8 @@ func TestASlowEndpoint(t *testing.T) {
 		if refusal == nil || refusal.Code != codes.Unavailable || time.Since(begin) != time.Second {
 			t.Errorf("got %v after %s, want UNAVAILABLE after a second", refusal, time.Since(begin))
 		}
-		if got := admit(t, g, newSigner(t, "two").sign(t, nil)); got != KeysUnavailable || time.Since(begin) != fetchTimeout {
+		if got := admit(t, g, newSigner(t, "two").sign(t, nil)); got != "KEYS_UNAVAILABLE" ||
+			time.Since(begin) != fetchTimeout {
 			t.Errorf("got %q after %s, want the end of the fetch", got, time.Since(begin))
 		}
 	})
@@ -135,12 +142,12 @@ func TestAnEndpointThatIsDownFromTheBeginning(t *testing.T) {
 		i := &issuer{err: errDown}
 		i.publish(one)
 		g := open(t, jwtConfig(), i)
-		g.Begin()
+		g.Start()
 		synctest.Wait()
-		if got := admit(t, g, one.sign(t, nil)); got != KeysUnavailable {
+		if got := admit(t, g, one.sign(t, nil)); got != "KEYS_UNAVAILABLE" {
 			t.Errorf("got %q, want it said that it is not known", got)
 		}
-		i.down(nil)
+		i.setDown(nil)
 		time.Sleep(failedPause)
 		if got := admit(t, g, one.sign(t, nil)); got != "" {
 			t.Errorf("once it is up: got %q", got)
@@ -169,7 +176,8 @@ func TestAnswersOfTheEndpoint(t *testing.T) {
 		ok     bool
 	}{
 		{"keys", 200, good, true},
-		{"keys beside a kind that is not known", 200, strings.Replace(good, `[`, `[{"kty":"XYZ","kid":"new"},`, 1), true},
+		{"keys beside a kind that is not known", 200, strings.Replace(good, `[`, `[{"kty":"XYZ","kid":"new"},`, 1),
+			true},
 		{"an error page", 500, good, false},
 		{"a redirect", 302, good, false},
 		{"HTML", 200, "<html>", false},
@@ -177,7 +185,8 @@ func TestAnswersOfTheEndpoint(t *testing.T) {
 		{"half an answer", 200, good[:len(good)/2], false},
 		{"no keys", 200, `{"keys":[]}`, false},
 		{"an answer that does not end", 200, good + strings.Repeat(" ", maxKeysBytes), false},
-		{"a shared secret", 200, set(jose.JSONWebKey{Key: []byte("0123456789abcdef0123456789abcdef"), KeyID: "one"}), false},
+		{"a shared secret", 200, set(jose.JSONWebKey{Key: []byte("0123456789abcdef0123456789abcdef"), KeyID: "one"}),
+			false},
 		{"a private key", 200, set(jose.JSONWebKey{Key: one.key, KeyID: "one"}), false},
 		{"a key to encrypt with", 200, set(jose.JSONWebKey{Key: one.key.Public(), KeyID: "one", Use: "enc"}), false},
 		{"a weak key", 200, set(jose.JSONWebKey{Key: small.Public(), KeyID: "one"}), false},
@@ -196,7 +205,7 @@ func TestAnswersOfTheEndpoint(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer g.Close()
-			want := KeysUnavailable
+			want := "KEYS_UNAVAILABLE"
 			if c.ok {
 				want = ""
 			}

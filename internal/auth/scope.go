@@ -6,15 +6,20 @@ import (
 	"strings"
 	"sync"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/descriptorpb"
 
+	"github.com/triplemesh/triplemesh/internal/errinfo"
 	authv1 "github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1"
+	errorsv1 "github.com/triplemesh/triplemesh/proto/triplemesh/errors/v1"
 )
 
-// scopeNames are the scopes that a token can give. SCOPE_MESH is not among
-// them: a token's maker would see every tenant.
+// scopeNames are the scopes that a token can grant. SCOPE_MESH is not among them: it gives access to
+// every tenant.
 var scopeNames = []struct {
 	name  string
 	scope authv1.Scope
@@ -22,10 +27,11 @@ var scopeNames = []struct {
 	{"ask", authv1.Scope_SCOPE_ASK},
 	{"kg:read", authv1.Scope_SCOPE_KG_READ},
 	{"kg:write", authv1.Scope_SCOPE_KG_WRITE},
+	{"feedback:read", authv1.Scope_SCOPE_FEEDBACK_READ},
 	{"admin", authv1.Scope_SCOPE_ADMIN},
 }
 
-// ScopeNames are the scopes that a token can give, as people write them.
+// ScopeNames returns the names of the scopes that a token can grant.
 func ScopeNames() []string {
 	names := make([]string, len(scopeNames))
 	for i, s := range scopeNames {
@@ -34,7 +40,7 @@ func ScopeNames() []string {
 	return names
 }
 
-// ParseScope reads a scope as people write it: ask, kg:read, kg:write or admin.
+// ParseScope parses the name of a scope: ask, kg:read, kg:write, feedback:read or admin.
 func ParseScope(name string) (authv1.Scope, error) {
 	for _, s := range scopeNames {
 		if s.name == name {
@@ -44,7 +50,7 @@ func ParseScope(name string) (authv1.Scope, error) {
 	return 0, fmt.Errorf("scope %q: want one of %s", name, strings.Join(ScopeNames(), ", "))
 }
 
-// ScopeName is a scope as people write it.
+// ScopeName returns the name of a scope.
 func ScopeName(scope authv1.Scope) string {
 	for _, s := range scopeNames {
 		if s.scope == scope {
@@ -54,8 +60,7 @@ func ScopeName(scope authv1.Scope) string {
 	return strings.ToLower(strings.TrimPrefix(scope.String(), "SCOPE_"))
 }
 
-// parseScopes reads the scopes of a JWT, in which others' may stand too:
-// "openid" is nothing to us.
+// parseScopes parses the scopes of a JWT and skips unknown ones, such as "openid".
 func parseScopes(names []string) []authv1.Scope {
 	var scopes []authv1.Scope
 	for _, name := range names {
@@ -66,25 +71,97 @@ func parseScopes(names []string) []authv1.Scope {
 	return scopes
 }
 
-// methodScopes are the scopes of methods, as the contract says them.
-type methodScopes struct{ known sync.Map }
+// Method is what the contract's options say about a method. The zero Method, of a method that the
+// contract does not have, may not be called, is not audited and not retried.
+type Method struct {
+	// Scope is what callers need; SCOPE_UNSPECIFIED admits no caller.
+	Scope authv1.Scope
+	// Audited is whether every call has a line in the audit log.
+	Audited bool
+	// Idempotent is whether a call that may have been executed can be made again.
+	Idempotent bool
+}
 
-// of is the scope that callers of a method ("/package.Service/Method") need;
-// SCOPE_UNSPECIFIED where the contract names none or does not have the method.
-func (m *methodScopes) of(method string) authv1.Scope {
-	if s, ok := m.known.Load(method); ok {
-		return s.(authv1.Scope)
+// Hedgeable reports whether a call can be made at another replica while the first one may still
+// execute it: two replicas must not write one knowledge graph at the same time.
+func (m Method) Hedgeable() bool { return m.Idempotent && m.Scope != authv1.Scope_SCOPE_KG_WRITE }
+
+// methods caches LookupMethod by full method name; unknown names are not cached, as callers can
+// make up any number of them.
+var methods sync.Map
+
+// LookupMethod returns the options of a method ("/package.Service/Method").
+func LookupMethod(fullMethod string) Method {
+	if m, ok := methods.Load(fullMethod); ok {
+		return m.(Method)
 	}
-	name := protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(method, "/"), "/", "."))
+	name := protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(fullMethod, "/"), "/", "."))
 	found, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
 	if err != nil {
-		return authv1.Scope_SCOPE_UNSPECIFIED
+		return Method{}
 	}
 	desc, ok := found.(protoreflect.MethodDescriptor)
 	if !ok {
-		return authv1.Scope_SCOPE_UNSPECIFIED
+		return Method{}
 	}
-	scope := proto.GetExtension(desc.Options(), authv1.E_Scope).(authv1.Scope)
-	m.known.Store(method, scope)
-	return scope
+	m := methodOf(desc)
+	methods.Store(fullMethod, m)
+	return m
+}
+
+func methodOf(desc protoreflect.MethodDescriptor) Method {
+	options := desc.Options().(*descriptorpb.MethodOptions)
+	return Method{
+		Scope:      proto.GetExtension(options, authv1.E_Scope).(authv1.Scope),
+		Audited:    proto.GetExtension(options, authv1.E_Audit).(bool),
+		Idempotent: options.GetIdempotencyLevel() != descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN,
+	}
+}
+
+// IdempotentMethods returns the services of the linked contract, by full name, with the names of
+// their idempotent methods.
+func IdempotentMethods() map[string][]string {
+	services := map[string][]string{}
+	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
+		for i := range file.Services().Len() {
+			service := file.Services().Get(i)
+			for j := range service.Methods().Len() {
+				if desc := service.Methods().Get(j); methodOf(desc).Idempotent {
+					name := string(service.FullName())
+					services[name] = append(services[name], string(desc.Name()))
+				}
+			}
+		}
+		return true
+	})
+	return services
+}
+
+// Refusal is why a call is refused. It never contains any part of a token.
+type Refusal struct {
+	// Code is UNAUTHENTICATED for an unknown caller, PERMISSION_DENIED for a known one, and UNAVAILABLE
+	// if the caller cannot be authenticated at the moment.
+	Code   codes.Code
+	Reason errorsv1.ErrorReason
+	// Text is the error and what to do about it.
+	Text string
+}
+
+func (r *Refusal) Error() string { return r.Text }
+
+// GRPCStatus returns the refusal as callers see it.
+func (r *Refusal) GRPCStatus() *status.Status {
+	st := status.New(r.Code, r.Text)
+	if with, err := st.WithDetails(errinfo.New(r.Reason, nil)); err == nil {
+		return with
+	}
+	return st
+}
+
+func unauthenticated(reason errorsv1.ErrorReason, format string, args ...any) *Refusal {
+	return &Refusal{codes.Unauthenticated, reason, fmt.Sprintf(format, args...)}
+}
+
+func denied(reason errorsv1.ErrorReason, format string, args ...any) *Refusal {
+	return &Refusal{codes.PermissionDenied, reason, fmt.Sprintf(format, args...)}
 }

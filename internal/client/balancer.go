@@ -16,120 +16,118 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// balancerName is what the service config calls the balancer of this package.
+// balancerName selects the balancer of this package in a service config.
 const balancerName = "triplemesh_replicas"
 
-// gRPC knows balancers by name, and takes new ones while a program begins only.
+// Balancers must be registered at init time.
 func init() { balancer.Register(builder{}) }
 
 type builder struct{}
 
-// Name implements balancer.Builder.
 func (builder) Name() string { return balancerName }
 
-// ParseConfig implements balancer.ConfigParser: there is nothing to configure.
+// ParseConfig implements balancer.ConfigParser. The balancer has no settings.
 func (builder) ParseConfig(json.RawMessage) (serviceconfig.LoadBalancingConfig, error) {
 	return struct {
 		serviceconfig.LoadBalancingConfig
 	}{}, nil
 }
 
-// Build implements balancer.Builder.
 func (builder) Build(cc balancer.ClientConn, opts balancer.BuildOptions) balancer.Balancer {
-	b := &replicas{ClientConn: cc, known: resolver.NewEndpointMap[*replica](), allowance: newAllowance()}
+	b := &replicas{ClientConn: cc, byEndpoint: resolver.NewEndpointMap[*replica](), hedges: newHedgeBudget()}
 	b.Balancer = endpointsharding.NewBalancer(b, opts, balancer.Get(pickfirst.Name).Build, endpointsharding.Options{})
 	return b
 }
 
-// replicas spreads the calls of a connection over the machines that say they
-// serve: of two chosen by chance, the one with fewer calls under way. In turns it
-// would not do: a question makes the same calls in the same order, so that of two
-// retrievers one would get every ground graph and the other none.
+// replicas balances the calls of a connection over the healthy replicas: of two chosen at random,
+// the one with fewer calls in flight. Round robin would not do: a question makes the same calls in
+// the same order, so one of two retrievers would get every ground graph and the other none.
 //
-// It differs from gRPC's least_request in what it remembers: which machines a
-// call was at already, and which did not do their work of late.
+// Unlike gRPC's least_request it remembers which replicas a call has been at, and which failed
+// recently.
 type replicas struct {
-	balancer.Balancer   // one below it for each machine
-	balancer.ClientConn // above it
-	allowance           *allowance
+	balancer.Balancer   // the child, with a balancer for each replica
+	balancer.ClientConn // the parent
+	hedges              *hedgeBudget
 
-	mu    sync.Mutex
-	known *resolver.EndpointMap[*replica]
-	ready []member
+	mu         sync.Mutex
+	byEndpoint *resolver.EndpointMap[*replica]
+	ready      []member
 }
 
-// member is a replica that is connected and serves.
+// member is a replica that is connected and healthy.
 type member struct {
 	*replica
 	picker balancer.Picker
 }
 
-// UpdateClientConnState implements balancer.Balancer. Whether a machine says
-// that it serves decides whether it counts as ready.
+// UpdateClientConnState implements balancer.Balancer. Only healthy replicas count as ready.
 func (b *replicas) UpdateClientConnState(s balancer.ClientConnState) error {
-	return b.Balancer.UpdateClientConnState(balancer.ClientConnState{ResolverState: pickfirst.EnableHealthListener(s.ResolverState)})
+	return b.Balancer.UpdateClientConnState(balancer.ClientConnState{ResolverState: pickfirst.EnableHealthListener(
+		s.ResolverState)})
 }
 
-// UpdateState implements balancer.ClientConn: the machines below have changed.
+// UpdateState implements balancer.ClientConn: the state of the replicas has changed.
 func (b *replicas) UpdateState(s balancer.State) {
 	var ready []member
-	there := resolver.NewEndpointMap[*replica]()
+	byEndpoint := resolver.NewEndpointMap[*replica]()
 	b.mu.Lock()
 	for _, child := range endpointsharding.ChildStatesFromPicker(s.Picker) {
-		r, ok := b.known.Get(child.Endpoint)
+		r, ok := b.byEndpoint.Get(child.Endpoint)
 		if !ok {
 			r = &replica{}
 			for _, a := range child.Endpoint.Addresses[:min(1, len(child.Endpoint.Addresses))] {
 				r.addr = a.Addr
 			}
 		}
-		there.Set(child.Endpoint, r)
+		byEndpoint.Set(child.Endpoint, r)
 		if child.State.ConnectivityState == connectivity.Ready {
 			ready = append(ready, member{r, child.State.Picker})
 		}
 	}
-	b.known, b.ready = there, ready
+	b.byEndpoint, b.ready = byEndpoint, ready
 	b.mu.Unlock()
 	if len(ready) > 0 {
-		s = balancer.State{ConnectivityState: connectivity.Ready, Picker: &picker{of: b, ready: ready}}
+		s = balancer.State{ConnectivityState: connectivity.Ready, Picker: &picker{replicas: b, ready: ready}}
 	}
 	b.ClientConn.UpdateState(s)
 }
 
-// elsewhere tells whether a machine is ready that is not among those tried, and
-// does not rest unless any will do.
-func (b *replicas) elsewhere(tried []*replica, any bool) bool {
+// hasAlternative reports whether a replica is ready that is not among those visited, and available
+// unless backingOff allows one that is not.
+func (b *replicas) hasAlternative(visited []*replica, backingOff bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.ContainsFunc(b.ready, func(m member) bool { return !slices.Contains(tried, m.replica) && (any || m.open()) })
+	return slices.ContainsFunc(b.ready, func(m member) bool {
+		return !slices.Contains(visited, m.replica) && (backingOff || m.available())
+	})
 }
 
-// picker chooses among the machines that were ready at one time.
+// picker picks among the replicas that were ready when it was made.
 type picker struct {
-	of    *replicas
-	ready []member
+	replicas *replicas
+	ready    []member
 }
 
-// Pick implements balancer.Picker.
 func (p *picker) Pick(info balancer.PickInfo) (balancer.PickResult, error) {
 	if r := pinned(info.Ctx); r != nil {
 		if i := slices.IndexFunc(p.ready, func(m member) bool { return m.replica == r }); i >= 0 {
 			return p.ready[i].picker.Pick(info)
 		}
-		return balancer.PickResult{}, status.Error(codes.Unavailable, "this replica is not connected any more")
+		return balancer.PickResult{}, status.Error(codes.Unavailable, "the replica is no longer connected")
 	}
-	call := triesOf(info.Ctx)
-	m := p.choose(call.tried())
+	call := attemptsOf(info.Ctx)
+	m := p.choose(call.list())
 	result, err := m.picker.Pick(info)
 	if err != nil {
 		return result, err
 	}
 	m.begin()
-	call.at(p.of, m.replica)
+	call.add(p.replicas, m.replica)
 	done := result.Done
 	result.Done = func(info balancer.DoneInfo) {
 		if m.end(info) {
-			p.of.allowance.earn()
+			p.replicas.hedges.earn()
 		}
 		if done != nil {
 			done(info)
@@ -138,28 +136,28 @@ func (p *picker) Pick(info balancer.PickInfo) (balancer.PickResult, error) {
 	return result, nil
 }
 
-// choose takes a machine that the call was not at, if there is one that does not
-// rest; else one that it was not at; else any.
-func (p *picker) choose(tried []*replica) member {
-	fresh := filter(p.ready, func(m member) bool { return !slices.Contains(tried, m.replica) })
-	if len(fresh) == 0 {
-		fresh = p.ready
+// choose prefers an available replica that the call has not visited, then any that it has not
+// visited, then any.
+func (p *picker) choose(visited []*replica) member {
+	candidates := filter(p.ready, func(m member) bool { return !slices.Contains(visited, m.replica) })
+	if len(candidates) == 0 {
+		candidates = p.ready
 	}
-	if open := filter(fresh, func(m member) bool { return m.open() }); len(open) > 0 {
-		fresh = open
+	if available := filter(candidates, func(m member) bool { return m.available() }); len(available) > 0 {
+		candidates = available
 	}
-	one, other := fresh[rand.IntN(len(fresh))], fresh[rand.IntN(len(fresh))]
-	if other.busy() < one.busy() {
+	one, other := candidates[rand.IntN(len(candidates))], candidates[rand.IntN(len(candidates))]
+	if other.load() < one.load() {
 		return other
 	}
 	return one
 }
 
-func filter(all []member, keep func(member) bool) (kept []member) {
+func filter(all []member, keep func(member) bool) (matching []member) {
 	for _, m := range all {
 		if keep(m) {
-			kept = append(kept, m)
+			matching = append(matching, m)
 		}
 	}
-	return kept
+	return matching
 }

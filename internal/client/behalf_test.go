@@ -8,13 +8,12 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/triplemesh/triplemesh/internal/auth"
-	"github.com/triplemesh/triplemesh/internal/tenant"
 )
 
 // TestForWhomAStageCalls sends a request through a stage to another service,
 // which sees for whom the stage says it calls.
 func TestForWhomAStageCalls(t *testing.T) {
-	acme, err := tenant.Parse("acme")
+	acme, err := auth.ParseTenant("acme")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,15 +31,17 @@ func TestForWhomAStageCalls(t *testing.T) {
 		want   map[string]string
 	}{
 		{"for whom the request was let in", nil, nil, map[string]string{auth.TenantKey: "default"}},
-		{"a claim of the request goes no further", []string{auth.SubjectKey, "root", auth.TenantKey, "default"}, nil, map[string]string{auth.TenantKey: "default"}},
-		{"nor does one that the stage would pass on", []string{auth.SubjectKey, "root"}, func(ctx context.Context) context.Context {
-			md, _ := metadata.FromIncomingContext(ctx)
-			return metadata.NewOutgoingContext(ctx, md.Copy())
-		}, map[string]string{auth.TenantKey: "default"}},
+		{"a claim of the request goes no further", []string{auth.SubjectKey, "root", auth.TenantKey, "default"}, nil,
+			map[string]string{auth.TenantKey: "default"}},
+		{"nor does one that the stage would pass on", []string{auth.SubjectKey, "root"},
+			func(ctx context.Context) context.Context {
+				md, _ := metadata.FromIncomingContext(ctx)
+				return metadata.NewOutgoingContext(ctx, md.Copy())
+			}, map[string]string{auth.TenantKey: "default"}},
 		{"for the caller of the context", nil, func(ctx context.Context) context.Context {
-			return auth.With(ctx, auth.Caller{Tenant: acme, Subject: "anna"})
+			return auth.WithCaller(ctx, auth.Caller{Tenant: acme, Subject: "anna"})
 		}, map[string]string{auth.TenantKey: "acme", auth.SubjectKey: "anna"}},
-		{"for nobody, of its own accord", nil, func(ctx context.Context) context.Context {
+		{"for no caller", nil, func(ctx context.Context) context.Context {
 			md, _ := metadata.FromIncomingContext(ctx)
 			return metadata.NewOutgoingContext(context.Background(), md.Copy())
 		}, map[string]string{}},

@@ -7,17 +7,22 @@ import (
 	"strings"
 	"time"
 
-	"github.com/triplemesh/triplemesh/internal/auth"
-	"github.com/triplemesh/triplemesh/internal/telemetry"
-	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/retry"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/selector"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/timeout"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+
+	"github.com/triplemesh/triplemesh/internal/admission"
+	"github.com/triplemesh/triplemesh/internal/auth"
+	"github.com/triplemesh/triplemesh/internal/telemetry"
 )
 
-// caller sends what belongs to a request along with each of its calls, and
-// takes up what comes back.
+// caller makes the calls of a connection: it adds the metadata of the request that they belong to,
+// shaves their deadline, throttles, retries and hedges them, and collects their spans.
 type caller struct {
 	reserve  time.Duration
 	share    float64
@@ -27,10 +32,25 @@ type caller struct {
 	log      *slog.Logger
 }
 
-func (c caller) unary(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	if pinned(ctx) != nil {
-		return invoke(ctx, method, req, reply, cc, opts...)
+// unaryChain is the chain of unary calls. Health checks that are pinned to a replica pass it with a
+// timeout alone.
+func (c caller) unaryChain() []grpc.UnaryClientInterceptor {
+	pulses := selector.MatchFunc(func(ctx context.Context, _ interceptors.CallMeta) bool { return pinned(ctx) != nil })
+	calls := selector.MatchFunc(func(ctx context.Context, _ interceptors.CallMeta) bool { return pinned(ctx) == nil })
+	retried := selector.MatchFunc(func(ctx context.Context, m interceptors.CallMeta) bool {
+		return c.retries && pinned(ctx) == nil && auth.LookupMethod(m.FullMethod()).Idempotent
+	})
+	return []grpc.UnaryClientInterceptor{
+		selector.UnaryClientInterceptor(timeout.UnaryClientInterceptor(c.patience/2), pulses),
+		selector.UnaryClientInterceptor(c.unary, calls),
+		selector.UnaryClientInterceptor(retry.UnaryClientInterceptor(retry.WithMax(2),
+			retry.WithBackoff(retry.BackoffLinear(retryBackoff)), retry.WithRetriable(isCutShort)), retried),
+		selector.UnaryClientInterceptor(c.hedge, calls),
 	}
+}
+
+func (c caller) unary(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
+	opts ...grpc.CallOption) error {
 	if err := c.throttle.admit(); err != nil {
 		return err
 	}
@@ -39,50 +59,59 @@ func (c caller) unary(ctx context.Context, method string, req, reply any, cc *gr
 		return err
 	}
 	defer cancel()
+	var trailer metadata.MD
+	err = invoke(withAttempts(ctx, &attempts{}), method, req, reply, cc, append(opts, grpc.Trailer(&trailer))...)
+	var cut *cutShortError
+	if errors.As(err, &cut) {
+		err = cut.error
+	}
+	c.throttle.record(err)
+	c.takeSpans(ctx, trailer)
+	return explain(err, method)
+}
+
+// hedge makes a call, and makes it again at another replica if the first one shows no sign of life
+// or is too old to know the method.
+func (c caller) hedge(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+	invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	var header, trailer metadata.MD
 	opts = append(opts, grpc.Header(&header), grpc.Trailer(&trailer))
-	try := func(ctx context.Context) error {
-		header, trailer = nil, nil
-		return invoke(ctx, method, req, reply, cc, opts...)
-	}
-	t := &tries{}
-	again := c.retries && method != retrieverv1.KnowledgeGraphService_Rollback_FullMethodName
+	a := attemptsOf(ctx)
 	for {
-		err = c.try(withTries(ctx, t), cc, method, t, try)
+		header, trailer = nil, nil
+		err := c.attempt(ctx, cc, method, a, func(ctx context.Context) error {
+			return invoke(ctx, method, req, reply, cc, opts...)
+		})
 		switch {
-		case errors.Is(err, errLeft): // for a replica that the call was not at
+		case errors.Is(err, errAbandoned):
 			continue
-		case again && cutShort(err, header, trailer):
-			again = false
-			if breathe(ctx) {
-				continue
-			}
-		case c.retries && outdated(err) && t.more(): // while replicas are replaced one by one
+		case c.retries && outdated(err) && a.hasAlternative(): // during a rolling upgrade
 			continue
+		case cutShort(err, header, trailer):
+			return &cutShortError{err}
 		}
-		c.throttle.heard(err)
-		c.takeSpans(ctx, trailer)
-		return explain(err, method)
+		return err
 	}
 }
 
-// try makes a call once. It returns errLeft where the call should go on to
-// another replica.
-func (c caller) try(ctx context.Context, cc *grpc.ClientConn, method string, t *tries, do func(context.Context) error) error {
-	if !c.retries || !mayMove(method) {
+// attempt makes a call once. It returns errAbandoned if the call should move to another replica.
+func (c caller) attempt(ctx context.Context, cc *grpc.ClientConn, method string, a *attempts,
+	do func(context.Context) error) error {
+	if !c.retries || !auth.LookupMethod(method).Hedgeable() {
 		return do(ctx)
 	}
-	ctx, leave := context.WithCancelCause(ctx)
-	defer leave(nil)
-	defer c.watch(ctx, cc, t, leave)()
+	ctx, abandon := context.WithCancelCause(ctx)
+	defer abandon(nil)
+	defer c.watch(ctx, cc, a, abandon)()
 	err := do(ctx)
-	if err != nil && errors.Is(context.Cause(ctx), errLeft) {
-		return errLeft
+	if err != nil && errors.Is(context.Cause(ctx), errAbandoned) {
+		return errAbandoned
 	}
 	return err
 }
 
-func (c caller) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+func (c caller) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string,
+	open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	if pinned(ctx) != nil {
 		return open(ctx, desc, cc, method, opts...)
 	}
@@ -93,35 +122,38 @@ func (c caller) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.Clie
 	if err != nil {
 		return nil, err
 	}
-	s := &callStream{method: method, call: c, cancel: cancel, leave: func(error) {}, answers: desc.ServerStreams}
-	s.breathe = func() bool { return breathe(ctx) }
-	s.movable = c.retries && !desc.ClientStreams && mayMove(method)
+	s := &callStream{method: method, call: c, cancel: cancel, abandon: func(error) {}, serverStream: desc.ServerStreams}
+	s.waitBackoff = func() bool { return waitBackoff(ctx) }
+	s.movable = c.retries && !desc.ClientStreams && auth.LookupMethod(method).Hedgeable()
 	s.open = func() error {
-		s.leave(nil)
-		var try context.Context
-		try, s.leave = context.WithCancelCause(withTries(ctx, &s.tries))
-		opened, err := open(try, desc, cc, method, opts...)
+		s.abandon(nil)
+		var attempt context.Context
+		attempt, s.abandon = context.WithCancelCause(withAttempts(ctx, &s.attempts))
+		opened, err := open(attempt, desc, cc, method, opts...)
 		if err != nil {
 			return err
 		}
 		s.ClientStream = opened
 		if s.movable {
-			c.watch(try, cc, &s.tries, s.leave)
+			c.watch(attempt, cc, &s.attempts, s.abandon)
 		}
 		return nil
 	}
 	if err := s.open(); err != nil {
 		cancel()
-		return nil, encodeStatus(err)
+		return nil, blameEncoding(err)
 	}
 	return s, nil
 }
 
-// begin shaves the deadline and writes the metadata.
+// begin shaves the deadline and adds the metadata.
 func (c caller) begin(ctx context.Context, method string) (context.Context, context.CancelFunc, error) {
 	ctx = auth.Outgoing(ctx)
 	if id := telemetry.RequestID(ctx); id != "" {
 		ctx = metadata.AppendToOutgoingContext(ctx, telemetry.RequestIDKey, id)
+	}
+	if admission.IsAdmitted(ctx) {
+		ctx = metadata.AppendToOutgoingContext(ctx, admission.AdmittedKey, "1")
 	}
 	if telemetry.SpanSinkFrom(ctx) != nil {
 		ctx = metadata.AppendToOutgoingContext(ctx, telemetry.CollectSpansKey, "1")
@@ -135,7 +167,8 @@ func (c caller) begin(ctx context.Context, method string) (context.Context, cont
 	reserve := max(c.reserve, time.Duration(float64(left)*c.share))
 	if left <= reserve {
 		return nil, nil, status.Errorf(codes.DeadlineExceeded,
-			"%s was not called: %s left, of which %s are kept for the answer", method, left.Round(time.Microsecond), reserve)
+			"%s was not called: %s left, of which %s are kept for the answer", method, left.Round(time.Microsecond),
+			reserve)
 	}
 	ctx, cancel := context.WithDeadline(ctx, deadline.Add(-reserve))
 	return ctx, cancel, nil
@@ -150,15 +183,15 @@ func (c caller) takeSpans(ctx context.Context, trailer metadata.MD) {
 		spans, err := telemetry.DecodeSpans([]byte(data))
 		sink.Add(spans...)
 		if err != nil {
-			c.log.WarnContext(ctx, "spans of a called service are missing", "error", err)
+			c.log.WarnContext(ctx, logSpansMissing, "error", err)
 		}
 	}
 }
 
-// encodeStatus gives the blame for a request that could not be encoded, which
-// gRPC calls INTERNAL, to the one who made it.
-func encodeStatus(err error) error {
-	if st := status.Convert(err); st.Code() == codes.Internal && strings.HasPrefix(st.Message(), "grpc: error while marshaling") {
+// blameEncoding makes a request that cannot be encoded the caller's mistake; gRPC reports INTERNAL.
+func blameEncoding(err error) error {
+	if st := status.Convert(err); st.Code() == codes.Internal && strings.HasPrefix(st.Message(),
+		"grpc: error while marshaling") {
 		return status.Error(codes.InvalidArgument, strings.TrimPrefix(st.Message(), "grpc: "))
 	}
 	return err

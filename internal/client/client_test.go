@@ -11,6 +11,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/client"
 	"github.com/triplemesh/triplemesh/internal/server"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -117,7 +118,7 @@ func plainly(t testing.TB, addr string) reflectorv1.ReflectorServiceClient {
 	return reflectorv1.NewReflectorServiceClient(conn)
 }
 
-var why = &reflectorv1.ReflectRequest{Question: "why"}
+var why = &reflectorv1.ReflectRequest{Question: "why", Candidates: []*graphv1.CandidateAnswer{{Answer: "because"}}}
 
 func TestRetries(t *testing.T) {
 	for _, test := range []struct {
@@ -128,7 +129,8 @@ func TestRetries(t *testing.T) {
 		calls    int64
 	}{
 		{"a server that was away for a moment is asked again", 3, []codes.Code{codes.Unavailable}, codes.OK, 2},
-		{"a server that stays away is given up", 3, []codes.Code{codes.Unavailable, codes.Unavailable, codes.Unavailable}, codes.Unavailable, 3},
+		{"a server that stays away is given up", 3, []codes.Code{codes.Unavailable, codes.Unavailable,
+			codes.Unavailable}, codes.Unavailable, 3},
 		{"what was exhausted is not asked again", 3, []codes.Code{codes.ResourceExhausted}, codes.ResourceExhausted, 1},
 		{"an internal error is not asked again", 3, []codes.Code{codes.Internal}, codes.Internal, 1},
 		{"one attempt is one attempt", 1, []codes.Code{codes.Unavailable}, codes.Unavailable, 1},
@@ -215,8 +217,8 @@ func TestDeadlinesAreShaved(t *testing.T) {
 	})
 	t.Run("the caller still has time when the call has none", func(t *testing.T) {
 		hang := bare(t, func(ctx context.Context) error {
-			<-ctx.Done()
-			return nil
+			<-ctx.Done() // the deadline of the server may pass before that of the client
+			return ctx.Err()
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
@@ -246,13 +248,15 @@ func TestTheRequestIDGoesAlong(t *testing.T) {
 	if first, second := <-ids, <-ids; first == "" || first != second {
 		t.Errorf("got ids %q and %q, want one that the first server made", first, second)
 	}
-	for _, test := range []struct{ given, want string }{{"ask-17", "ask-17"}, {"a line = 2", ""}, {strings.Repeat("x", 129), ""}} {
+	for _, test := range []struct{ given, want string }{{"ask-17", "ask-17"}, {"a line = 2", ""},
+		{strings.Repeat("x", 129), ""}} {
 		if _, err := c.Reflect(telemetry.WithRequestID(t.Context(), test.given), why); err != nil {
 			t.Fatal(err)
 		}
 		first, second := <-ids, <-ids
 		if first != second || first == "" || (first == test.given) != (test.want != "") {
-			t.Errorf("given %q: got ids %q and %q, want %q or, of an unusable one, another", test.given, first, second, test.want)
+			t.Errorf("given %q: got ids %q and %q, want %q or, of an unusable one, another", test.given, first,
+				second, test.want)
 		}
 	}
 }
@@ -269,7 +273,9 @@ func TestCallsSpreadOverTheServersThatServe(t *testing.T) {
 	}
 	mesh := manual.NewBuilderWithScheme("mesh")
 	mesh.InitialState(resolver.State{Addresses: addrs})
-	c := dial(t, "mesh:///reflector", func(cfg *client.Config) { cfg.Options = append(cfg.Options, grpc.WithResolvers(mesh)) })
+	c := dial(t, "mesh:///reflector", func(cfg *client.Config) {
+		cfg.Options = append(cfg.Options, grpc.WithResolvers(mesh))
+	})
 	for hits[0].Load() == 0 || hits[1].Load() == 0 {
 		if _, err := c.Reflect(t.Context(), why, grpc.WaitForReady(true)); err != nil {
 			t.Fatal(err)
@@ -307,10 +313,13 @@ func TestCallsThatAlternateReachEveryServer(t *testing.T) {
 	}
 	mesh := manual.NewBuilderWithScheme("mesh")
 	mesh.InitialState(resolver.State{Addresses: addrs})
-	c := dial(t, "mesh:///reflector", func(cfg *client.Config) { cfg.Options = append(cfg.Options, grpc.WithResolvers(mesh)) })
+	c := dial(t, "mesh:///reflector", func(cfg *client.Config) {
+		cfg.Options = append(cfg.Options, grpc.WithResolvers(mesh))
+	})
 	some := func(server int) bool { return hits[server][0].Load() > 0 && hits[server][1].Load() > 0 }
 	for !some(0) || !some(1) {
-		for _, ctx := range []context.Context{t.Context(), metadata.AppendToOutgoingContext(t.Context(), "odd", "yes")} {
+		for _, ctx := range []context.Context{t.Context(), metadata.AppendToOutgoingContext(t.Context(),
+			"odd", "yes")} {
 			if _, err := c.Reflect(ctx, why); err != nil {
 				t.Fatal(err)
 			}

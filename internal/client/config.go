@@ -5,62 +5,59 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/triplemesh/triplemesh/internal/mtls"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
+
+	"github.com/triplemesh/triplemesh/internal/auth"
+	"github.com/triplemesh/triplemesh/internal/mtls"
 )
 
-// Config says which service to call and how. Start from DefaultConfig.
+// Config is the address of a service and how to call it. Start from DefaultConfig.
 type Config struct {
-	// Addr is host:port, of which DNS may know several machines, several of these
-	// with commas between them, or a gRPC target with its scheme, such as unix:///run/verifier.sock or, in a pod,
+	// Addr is host:port, which DNS may resolve to several replicas, a comma-separated list of them, or
+	// a gRPC target with its scheme, such as unix:///run/verifier.sock or, in a pod,
 	// kubernetes:///verifier.namespace:9093, which watches the Service.
 	Addr string `koanf:"addr" help:"host:port, or a gRPC target with its scheme"`
-	// MaxMessageBytes is the largest message either way. The server's setting
-	// must be the same. 0 takes 64 MiB.
-	MaxMessageBytes int `koanf:"max_message_bytes" help:"largest message either way, as the servers have it"`
-	// MaxAttempts counts the first one and at most 4 more; 0 and 1 never try
-	// again.
-	MaxAttempts int `koanf:"max_attempts" help:"tries of a call whose server went away, 1 to 5"`
-	// Patience is how long a call waits for a sign from its replica before it is
-	// made at another, and how often one that is at work is asked how it is. It
-	// should be longer than nearly all reads take. 0 waits as long as there is
-	// time.
-	Patience time.Duration `koanf:"patience" help:"longest wait for a sign of a replica, where there is another"`
-	// Reserve is what a call leaves of the caller's time, so that the caller
-	// can still answer when the call runs out of its own.
-	Reserve time.Duration `koanf:"reserve" help:"least time kept back from a call's deadline"`
-	// ReserveShare is the same as a share of the time left, 0 to 1; the larger
-	// of the two counts.
-	ReserveShare float64 `koanf:"reserve_share" help:"share of the time left kept back from a call's deadline"`
-	// Throttle turns calls away here, unsent, while most of many are refused
-	// there. It is for clients that call for nobody but themselves: it knows of
-	// no tenants.
+	// MaxMessageBytes is the largest message sent or received. It must equal the server's setting.
+	// 0 means 64 MiB.
+	MaxMessageBytes int `koanf:"max_message_bytes" help:"largest message in bytes; must equal the servers' setting"`
+	// MaxAttempts includes the first one and is at most 5; 0 and 1 disable retries.
+	MaxAttempts int `koanf:"max_attempts" help:"attempts of a call whose server went away, 1 to 5"`
+	// Patience is how long a call waits for a sign of life from its replica before it moves to another,
+	// and the interval of health checks while a replica works. It should exceed the duration of nearly
+	// all reads. 0 waits until the deadline.
+	Patience time.Duration `koanf:"patience" help:"wait for a sign of life from a replica before the call moves on"`
+	// Reserve is subtracted from the deadline of a call, so that the caller can still answer after the
+	// call has timed out.
+	Reserve time.Duration `koanf:"reserve" help:"least time subtracted from a call's deadline"`
+	// ReserveShare is the same as a share of the time left, 0 to 1; the larger of the two counts.
+	ReserveShare float64 `koanf:"reserve_share" help:"share of the time left that is subtracted from a call's deadline"`
+	// Throttle refuses calls without sending them while the server refuses many. It is for clients of a
+	// single tenant, as it does not distinguish tenants.
 	Throttle bool `koanf:"-"`
-	// TLS is who calls, and whom it believes. Empty is as the service's own
-	// server has it; where that is plain, so is the connection.
+	// TLS is the client's certificate and its trusted authorities. If empty, the files of WithTLS are
+	// used; if those are empty too, the connection is plain.
 	TLS mtls.Files `koanf:"tls"`
-	// Stage is which stage must answer, by its certificate.
+	// Stage is the stage whose certificate the server must present.
 	Stage string `koanf:"-"`
-	// TokenFile holds the token to send with every call, in its first line. It
-	// is read again when it changes.
+	// TokenFile holds the token to send with every call in its first line. It is reloaded when it
+	// changes.
 	TokenFile string `koanf:"token_file" help:"file whose first line is the token to send"`
-	// Token is that token itself.
+	// Token is the token itself.
 	Token string `koanf:"-"`
-	// InsecureToken lets the token be sent over plain connections beyond this
-	// machine.
+	// InsecureToken allows sending the token over plain connections to other machines.
 	InsecureToken bool `koanf:"insecure_token" help:"send the token over plain connections to other machines too"`
-	// shared says that the service's own server has the same files.
-	shared bool
-	// Credentials secure the connections in place of TLS; nil leaves that to it.
+	// sharesFiles is set if TLS has the files of this process's server, which logs their expiry.
+	sharesFiles bool
+	// Credentials override TLS if not nil.
 	Credentials credentials.TransportCredentials `koanf:"-"`
-	// Options are added after the client's own, such as a dialer into memory.
+	// Options follow the client's own, such as an in-memory dialer.
 	Options []grpc.DialOption `koanf:"-"`
 }
 
 const defaultMaxMessage = 64 << 20
 
-// DefaultConfig calls the service at addr.
+// DefaultConfig returns the defaults for a service at addr.
 func DefaultConfig(addr string) Config {
 	return Config{
 		Addr:            addr,
@@ -72,17 +69,32 @@ func DefaultConfig(addr string) Config {
 	}
 }
 
-// To is the configuration for calls to a stage by a service that has files of
-// its own: it calls as who it serves as, unless it is told otherwise.
-func (c Config) To(stage string, own mtls.Files) Config {
-	c.Stage = stage
-	if !c.TLS.Enabled() {
-		c.TLS, c.shared = own, true
+// Option completes the Config of a connection.
+type Option func(*Config)
+
+// WithTLS requires the certificate of a stage, and authenticates with the files of this process's
+// server unless Config.TLS is set.
+func WithTLS(stage string, server mtls.Files) Option {
+	return func(c *Config) {
+		c.Stage = stage
+		if !c.TLS.Enabled() {
+			c.TLS, c.sharesFiles = server, true
+		}
 	}
-	return c
 }
 
-// Validate says which setting cannot be used.
+// WithMeshToken sends the shared secret of the stages, from the configuration of this process's
+// server, unless Config has a token.
+func WithMeshToken(server auth.Config) Option {
+	return func(c *Config) {
+		if c.Token == "" && c.TokenFile == "" {
+			c.Token, c.TokenFile = server.MeshToken, server.MeshTokenFile
+			c.InsecureToken = c.InsecureToken || server.InsecureMeshToken
+		}
+	}
+}
+
+// Validate returns an error that names every invalid setting.
 func (c Config) Validate() error {
 	var errs []error
 	if c.Addr == "" {

@@ -250,10 +250,11 @@ type slow struct {
 	calls *atomic.Int64
 }
 
-func (s slow) Compact(context.Context, *retrieverv1.CompactRequest) (*retrieverv1.CompactResponse, error) {
+func (s slow) CompactSnapshot(context.Context,
+	*retrieverv1.CompactSnapshotRequest) (*retrieverv1.CompactSnapshotResponse, error) {
 	s.calls.Add(1)
 	time.Sleep(8 * impatient)
-	return &retrieverv1.CompactResponse{}, nil
+	return &retrieverv1.CompactSnapshotResponse{}, nil
 }
 
 func TestWhatChangesAKnowledgeGraphIsNotMadeAgain(t *testing.T) {
@@ -276,7 +277,8 @@ func TestWhatChangesAKnowledgeGraphIsNotMadeAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if _, err := retrieverv1.NewKnowledgeGraphServiceClient(conn).Compact(t.Context(), &retrieverv1.CompactRequest{}); err != nil || calls.Load() != 1 {
+	if _, err := retrieverv1.NewKnowledgeGraphServiceClient(conn).CompactSnapshot(t.Context(),
+		&retrieverv1.CompactSnapshotRequest{}); err != nil || calls.Load() != 1 {
 		t.Errorf("got %v after %d calls, want 1", err, calls.Load())
 	}
 }
@@ -287,9 +289,11 @@ type writer struct {
 	write func(send func(string)) error
 }
 
-func (w writer) GenerateAnswerStream(_ *generatorv1.GenerateAnswerStreamRequest, stream grpc.ServerStreamingServer[generatorv1.GenerateAnswerStreamResponse]) error {
+func (w writer) GenerateAnswerStream(_ *generatorv1.GenerateAnswerStreamRequest,
+	stream grpc.ServerStreamingServer[generatorv1.GenerateAnswerStreamResponse]) error {
 	return w.write(func(delta string) {
-		_ = stream.Send(&generatorv1.GenerateAnswerStreamResponse{Event: &generatorv1.GenerateAnswerStreamResponse_Delta{Delta: delta}})
+		_ = stream.Send(&generatorv1.GenerateAnswerStreamResponse{
+			Event: &generatorv1.GenerateAnswerStreamResponse_Delta{Delta: delta}})
 	})
 }
 
@@ -301,8 +305,10 @@ func TestAStreamIsAskedForAgainBeforeItsFirstMessageAlone(t *testing.T) {
 		lost  bool
 		turns int64
 	}{
-		{"one that hangs", func(_ *grpc.Server, _ func(string)) error { time.Sleep(20 * impatient); return nil }, "again", false, 2},
-		{"one that dies", func(s *grpc.Server, _ func(string)) error { go s.Stop(); time.Sleep(impatient); return nil }, "again", false, 2},
+		{"one that hangs", func(_ *grpc.Server, _ func(string)) error { time.Sleep(20 * impatient); return nil },
+			"again", false, 2},
+		{"one that dies", func(s *grpc.Server, _ func(string)) error { go s.Stop(); time.Sleep(impatient); return nil },
+			"again", false, 2},
 		{"one that dies in mid-answer", func(s *grpc.Server, send func(string)) error {
 			send("half")
 			time.Sleep(impatient)
@@ -340,7 +346,8 @@ func TestAStreamIsAskedForAgainBeforeItsFirstMessageAlone(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			stream, err := generatorv1.NewGeneratorServiceClient(conn).GenerateAnswerStream(t.Context(), &generatorv1.GenerateAnswerStreamRequest{})
+			stream, err := generatorv1.NewGeneratorServiceClient(conn).GenerateAnswerStream(t.Context(),
+				&generatorv1.GenerateAnswerStreamRequest{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -349,7 +356,7 @@ func TestAStreamIsAskedForAgainBeforeItsFirstMessageAlone(t *testing.T) {
 			for ; err == nil; event, err = stream.Recv() {
 				text += event.GetDelta()
 			}
-			if text != test.want || client.Lost(err) != test.lost || turns.Load() != test.turns {
+			if text != test.want || client.IsLost(err) != test.lost || turns.Load() != test.turns {
 				t.Errorf("got %q, then %v, after %d turns", text, err, turns.Load())
 			}
 			if test.turns == 2 && !errors.Is(err, io.EOF) {

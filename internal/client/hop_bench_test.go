@@ -16,7 +16,7 @@ import (
 func BenchmarkHop(b *testing.B) {
 	certs := testkit.NewCerts(b, "discard")
 	secure := func(cfg *server.Config) { cfg.TLS.Files, cfg.TLS.Peers = certs.Files(), []string{"discard"} }
-	call := func(cfg *client.Config) { *cfg = cfg.To("discard", certs.Files()) }
+	call := func(cfg *client.Config) { client.WithTLS("discard", certs.Files())(cfg) }
 	ask := func(b *testing.B, c reflectorv1.ReflectorServiceClient) {
 		if _, err := c.Reflect(b.Context(), why); err != nil {
 			b.Fatal(err)

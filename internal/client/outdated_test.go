@@ -21,12 +21,14 @@ type claims struct {
 	asked *atomic.Int64
 }
 
-func (c claims) ExtractClaims(context.Context, *generatorv1.ExtractClaimsRequest) (*generatorv1.ExtractClaimsResponse, error) {
+func (c claims) ExtractClaims(context.Context,
+	*generatorv1.ExtractClaimsRequest) (*generatorv1.ExtractClaimsResponse, error) {
 	c.asked.Add(1)
 	return &generatorv1.ExtractClaimsResponse{}, nil
 }
 
-func (c claims) GenerateAnswerStream(_ *generatorv1.GenerateAnswerStreamRequest, stream grpc.ServerStreamingServer[generatorv1.GenerateAnswerStreamResponse]) error {
+func (c claims) GenerateAnswerStream(_ *generatorv1.GenerateAnswerStreamRequest,
+	stream grpc.ServerStreamingServer[generatorv1.GenerateAnswerStreamResponse]) error {
 	c.asked.Add(1)
 	return stream.Send(&generatorv1.GenerateAnswerStreamResponse{})
 }
@@ -94,7 +96,8 @@ func TestACallThatNoReplicaKnowsSaysWhatToUpgrade(t *testing.T) {
 	_, unary := c.ExtractClaims(t.Context(), &generatorv1.ExtractClaimsRequest{})
 	for name, err := range map[string]error{"ExtractClaims": unary, "GenerateAnswerStream": streamed(t, c)} {
 		st := status.Convert(err)
-		if st.Code() != codes.Unimplemented || !strings.Contains(st.Message(), "the generator does not know "+name) || !strings.Contains(st.Message(), "upgrade it") {
+		if st.Code() != codes.Unimplemented || !strings.Contains(st.Message(), "the generator does not have "+name) ||
+			!strings.Contains(st.Message(), "upgrade it") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if d := st.Details(); len(d) != 1 || d[0].(*errdetails.ErrorInfo).GetReason() != "STAGE_OUTDATED" {
@@ -106,7 +109,8 @@ func TestACallThatNoReplicaKnowsSaysWhatToUpgrade(t *testing.T) {
 func TestWhatAServerSaysItselfIsPassedOn(t *testing.T) {
 	c := generators(t, generator(t, &claims{asked: new(atomic.Int64)}))
 	_, err := c.RewriteQuestion(t.Context(), &generatorv1.RewriteQuestionRequest{})
-	if st := status.Convert(err); st.Code() != codes.Unimplemented || !strings.Contains(st.Message(), "not implemented") {
+	if st := status.Convert(err); st.Code() != codes.Unimplemented || !strings.Contains(st.Message(),
+		"not implemented") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,80 +1,146 @@
 package client
 
 import (
+	"strings"
 	"sync"
 	"time"
 
 	"google.golang.org/grpc/balancer"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/resolver"
 	"google.golang.org/grpc/status"
+
+	"github.com/triplemesh/triplemesh/internal/errinfo"
+	errorsv1 "github.com/triplemesh/triplemesh/proto/triplemesh/errors/v1"
 )
 
-// How long a replica that failed is left alone: doubled each time that it fails
-// again, as long as it does nothing else.
+// The backoff of a replica that failed doubles with each failure in a row.
 const (
-	firstRest   = time.Second
-	longestRest = 30 * time.Second
+	minBackoff = time.Second
+	maxBackoff = 30 * time.Second
 )
 
-// replica is one machine of a service, as a connection knows it.
+// replica is one machine of a service, as one connection sees it.
 type replica struct {
 	addr string
 
-	mu     sync.Mutex
-	calls  int       // under way
-	faults int       // in a row
-	rests  time.Time // until then
+	mu       sync.Mutex
+	inFlight int
+	failures int       // in a row
+	backoff  time.Time // its end
 }
 
-// failed lets it rest. Calls that were lost together count once.
-func (r *replica) failed() {
+// fail begins a backoff. Calls that fail together count once.
+func (r *replica) fail() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
-	if now.Before(r.rests) {
+	if now.Before(r.backoff) {
 		return
 	}
-	r.rests = now.Add(min(firstRest<<min(r.faults, 10), longestRest))
-	r.faults++
+	r.backoff = now.Add(min(minBackoff<<min(r.failures, 10), maxBackoff))
+	r.failures++
 }
 
-// open tells whether it may be given a call. After its rest a replica that
-// failed is given one call at a time, until one is answered.
-func (r *replica) open() bool {
+// available reports whether the replica may be sent a call. After its backoff a replica that failed
+// gets one call at a time until one succeeds.
+func (r *replica) available() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.faults == 0 || r.calls == 0 && !time.Now().Before(r.rests)
+	return r.failures == 0 || r.inFlight == 0 && !time.Now().Before(r.backoff)
 }
 
-func (r *replica) busy() int {
+func (r *replica) load() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.calls
+	return r.inFlight
 }
 
 func (r *replica) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.calls++
+	r.inFlight++
 }
 
-// end learns from how a call ended whether the replica does its work, and tells
-// whether it did. What it answered is its own business: an error is an answer.
+// end records how a call ended and reports whether the replica answered it. An error of the service
+// is an answer.
 func (r *replica) end(info balancer.DoneInfo) (answered bool) {
 	r.mu.Lock()
-	r.calls--
+	r.inFlight--
 	r.mu.Unlock()
 	switch code := status.Code(info.Err); {
 	case code == codes.Canceled, code == codes.OK && !info.BytesReceived:
-		return false // nobody waited for it
+		return false // the caller went away
 	case code == codes.DeadlineExceeded && info.BytesReceived:
-		return false // it was at work
+		return false // it was working
 	case code == codes.DeadlineExceeded, code == codes.Unavailable && len(info.Trailer.Get(pushback)) == 0:
-		r.failed()
+		r.fail()
 		return false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.faults, r.rests = 0, time.Time{}
+	r.failures, r.backoff = 0, time.Time{}
 	return true
+}
+
+// outdated reports whether the server has an older version without the method or service. These
+// messages are gRPC's own: a server that has the method uses others for UNIMPLEMENTED.
+func outdated(err error) bool {
+	st := status.Convert(err)
+	return st.Code() == codes.Unimplemented &&
+		(strings.HasPrefix(st.Message(), "unknown method ") || strings.HasPrefix(st.Message(), "unknown service "))
+}
+
+// explain rewrites errors of gRPC so that they name who must act: the caller for a request that
+// cannot be encoded, the operator for a service that is too old.
+func explain(err error, method string) error {
+	if !outdated(err) {
+		return blameEncoding(err)
+	}
+	// /triplemesh.generator.v1.GeneratorService/ExtractClaims
+	service, call, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
+	stage := service
+	if parts := strings.Split(service, "."); len(parts) > 1 {
+		stage = parts[1]
+	}
+	st := status.Newf(codes.Unimplemented,
+		"the %s does not have %s: its version is older than its caller's; upgrade it first", stage, call)
+	if with, failed := st.WithDetails(errinfo.New(errorsv1.ErrorReason_ERROR_REASON_STAGE_OUTDATED,
+		map[string]string{"stage": stage, "method": method})); failed == nil {
+		st = with
+	}
+	return st.Err()
+}
+
+// listed resolves "host:port,host:port", replicas without a common name.
+type listed struct{}
+
+func (listed) Scheme() string { return "listed" }
+
+// OverrideAuthority implements resolver.AuthorityOverrider: the list is not a server's name.
+func (listed) OverrideAuthority(t resolver.Target) string {
+	first, _, _ := strings.Cut(t.Endpoint(), ",")
+	return first
+}
+
+func (listed) Build(t resolver.Target, cc resolver.ClientConn, _ resolver.BuildOptions) (resolver.Resolver, error) {
+	var all []resolver.Endpoint
+	for _, addr := range addresses(t.Endpoint()) {
+		all = append(all, resolver.Endpoint{Addresses: []resolver.Address{{Addr: addr}}})
+	}
+	return listed{}, cc.UpdateState(resolver.State{Endpoints: all})
+}
+
+// ResolveNow implements resolver.Resolver. The list does not change.
+func (listed) ResolveNow(resolver.ResolveNowOptions) {}
+
+func (listed) Close() {}
+
+func addresses(list string) (all []string) {
+	for addr := range strings.SplitSeq(list, ",") {
+		if addr = strings.TrimSpace(addr); addr != "" {
+			all = append(all, addr)
+		}
+	}
+	return all
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/client"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"google.golang.org/grpc"
@@ -31,7 +32,9 @@ func TestABurstOfCallsLostWithTheirMachineIsTriedElsewhere(t *testing.T) {
 	go func() { served <- dying.Serve(lis) }()
 	mesh := manual.NewBuilderWithScheme("mesh")
 	mesh.InitialState(resolver.State{Addresses: []resolver.Address{{Addr: lis.Addr().String()}}})
-	c := dial(t, "mesh:///reflector", func(cfg *client.Config) { cfg.Options = append(cfg.Options, grpc.WithResolvers(mesh)) })
+	c := dial(t, "mesh:///reflector", func(cfg *client.Config) {
+		cfg.Options = append(cfg.Options, grpc.WithResolvers(mesh))
+	})
 	ended := make(chan error, burst)
 	for range burst {
 		go func() {
@@ -117,7 +120,8 @@ func TestAnAnswerThatWasCutShortIsAskedForOnceMore(t *testing.T) {
 				s.Stop()
 				<-served
 			})
-			c := dial(t, cuttingProxy(t, lis.Addr().String(), test.cut, 100_000), func(cfg *client.Config) { cfg.MaxAttempts = test.attempts })
+			c := dial(t, cuttingProxy(t, lis.Addr().String(), test.cut, 100_000),
+				func(cfg *client.Config) { cfg.MaxAttempts = test.attempts })
 			resp, err := c.Reflect(t.Context(), why)
 			if status.Code(err) != test.want || calls.Load() != test.calls {
 				t.Errorf("got %v after %d calls, want %v after %d", err, calls.Load(), test.want, test.calls)
@@ -129,18 +133,20 @@ func TestAnAnswerThatWasCutShortIsAskedForOnceMore(t *testing.T) {
 	}
 }
 
-// away counts what it does not answer.
-type away struct {
+// unavailable counts what it does not answer.
+type unavailable struct {
 	retrieverv1.UnimplementedKnowledgeGraphServiceServer
 	calls *atomic.Int64
 }
 
-func (a away) Rollback(context.Context, *retrieverv1.RollbackRequest) (*retrieverv1.RollbackResponse, error) {
+func (a unavailable) RollbackKnowledgeGraph(context.Context,
+	*retrieverv1.RollbackKnowledgeGraphRequest) (*retrieverv1.RollbackKnowledgeGraphResponse, error) {
 	a.calls.Add(1)
 	return nil, status.Error(codes.Unavailable, "not now")
 }
 
-func (a away) Activate(context.Context, *retrieverv1.ActivateRequest) (*retrieverv1.ActivateResponse, error) {
+func (a unavailable) ActivateSnapshot(context.Context,
+	*retrieverv1.ActivateSnapshotRequest) (*retrieverv1.ActivateSnapshotResponse, error) {
 	a.calls.Add(1)
 	return nil, status.Error(codes.Unavailable, "not now")
 }
@@ -148,7 +154,7 @@ func (a away) Activate(context.Context, *retrieverv1.ActivateRequest) (*retrieve
 func TestARollbackIsNeverTriedAgain(t *testing.T) {
 	var calls atomic.Int64
 	lis, s, served := listen(t), grpc.NewServer(), make(chan error, 1)
-	retrieverv1.RegisterKnowledgeGraphServiceServer(s, away{calls: &calls})
+	retrieverv1.RegisterKnowledgeGraphServiceServer(s, unavailable{calls: &calls})
 	go func() { served <- s.Serve(lis) }()
 	defer func() {
 		s.Stop()
@@ -160,11 +166,14 @@ func TestARollbackIsNeverTriedAgain(t *testing.T) {
 	}
 	defer conn.Close()
 	graphs := retrieverv1.NewKnowledgeGraphServiceClient(conn)
-	if _, err := graphs.Rollback(t.Context(), &retrieverv1.RollbackRequest{Kg: "rivers"}); err == nil || calls.Load() != 1 {
+	if _, err := graphs.RollbackKnowledgeGraph(t.Context(),
+		&retrieverv1.RollbackKnowledgeGraphRequest{Kg: &graphv1.KnowledgeGraphRef{Name: "rivers"}}); err == nil ||
+		calls.Load() != 1 {
 		t.Errorf("a rollback got %v after %d calls, want an error after 1", err, calls.Load())
 	}
 	calls.Store(0)
-	if _, err := graphs.Activate(t.Context(), &retrieverv1.ActivateRequest{}); err == nil || calls.Load() != 3 {
+	if _, err := graphs.ActivateSnapshot(t.Context(), &retrieverv1.ActivateSnapshotRequest{}); err == nil ||
+		calls.Load() != 3 {
 		t.Errorf("an activation got %v after %d calls, want an error after 3", err, calls.Load())
 	}
 }

@@ -33,7 +33,8 @@ func (b *busy) Reflect(context.Context, *reflectorv1.ReflectRequest) (*reflector
 	return &reflectorv1.ReflectResponse{}, b.answer(b.arrived.Add(1))
 }
 
-func (b *busy) GenerateAnswerStream(_ *generatorv1.GenerateAnswerStreamRequest, stream grpc.ServerStreamingServer[generatorv1.GenerateAnswerStreamResponse]) error {
+func (b *busy) GenerateAnswerStream(_ *generatorv1.GenerateAnswerStreamRequest,
+	stream grpc.ServerStreamingServer[generatorv1.GenerateAnswerStreamResponse]) error {
 	if err := b.answer(b.arrived.Add(1)); err != nil {
 		return err
 	}
@@ -55,7 +56,10 @@ func inMemory(t *testing.T, b *busy, throttle bool) *grpc.ClientConn {
 	})
 	return connect(t, "passthrough:///memory", func(cfg *client.Config) {
 		cfg.Throttle = throttle
-		cfg.Options = []grpc.DialOption{grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return lis.DialContext(ctx) }), grpc.WithDisableHealthCheck()}
+		cfg.Options = []grpc.DialOption{grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn,
+			error) {
+			return lis.DialContext(ctx)
+		}), grpc.WithDisableHealthCheck()}
 	})
 }
 
@@ -95,7 +99,8 @@ func TestThrottle(t *testing.T) {
 		least, most int64
 	}{
 		{"a server that answers gets all calls", true, 1000, 0, func(int64) error { return nil }, 1000, 1000},
-		{"one that refuses all gets a tenth of those beyond the first fifty", true, 1000, 0, func(int64) error { return full }, 100, 250},
+		{"one that refuses all gets a tenth of those beyond the first fifty", true, 1000, 0,
+			func(int64) error { return full }, 100, 250},
 		{"one that answers one in five of what it gets is sent less and less", true, 10_000, 0, func(n int64) error {
 			if n%5 == 0 {
 				return nil
@@ -110,7 +115,8 @@ func TestThrottle(t *testing.T) {
 		}, 1000, 1000},
 		{"few calls all arrive", true, 300, 20 * time.Millisecond, func(int64) error { return full }, 300, 300},
 		{"a budget that ran out is no refusal", true, 1000, 0, func(int64) error { return refusal(t) }, 1000, 1000},
-		{"nor is a server that is down", true, 1000, 0, func(int64) error { return status.Error(codes.Internal, "down") }, 1000, 1000},
+		{"nor is a server that is down", true, 1000, 0,
+			func(int64) error { return status.Error(codes.Internal, "down") }, 1000, 1000},
 		{"who is not to throttle sends all calls", false, 1000, 0, func(int64) error { return full }, 1000, 1000},
 	} {
 		for _, way := range ways {
@@ -122,7 +128,7 @@ func TestThrottle(t *testing.T) {
 					for range c.calls {
 						time.Sleep(c.pause)
 						err := way.call(t, conn)
-						if !client.Unsent(err) {
+						if !client.IsUnsent(err) {
 							continue
 						}
 						unsent++
@@ -130,8 +136,10 @@ func TestThrottle(t *testing.T) {
 							t.Fatalf("the client refuses by %v with %v", err, st.Details())
 						}
 					}
-					if arrived := b.arrived.Load(); arrived < c.least || arrived > c.most || arrived+unsent != int64(c.calls) {
-						t.Errorf("%d of %d calls arrived and %d were unsent, want %d to %d", arrived, c.calls, unsent, c.least, c.most)
+					if arrived := b.arrived.Load(); arrived < c.least || arrived > c.most ||
+						arrived+unsent != int64(c.calls) {
+						t.Errorf("%d of %d calls arrived and %d were unsent, want %d to %d", arrived, c.calls, unsent,
+							c.least, c.most)
 					}
 				})
 			})
@@ -154,7 +162,7 @@ func TestAThrottledClientFindsOutThatThereIsRoomAgain(t *testing.T) {
 		unsent := func(seconds int) (n int) {
 			for range seconds * 1000 {
 				time.Sleep(time.Millisecond)
-				if client.Unsent(ways[0].call(t, conn)) {
+				if client.IsUnsent(ways[0].call(t, conn)) {
 					n++
 				}
 			}

@@ -39,9 +39,13 @@ func TestTheTokenThatIsSent(t *testing.T) {
 		{"without one nothing is sent", func(*client.Config) {}, ""},
 		{"one that is given", func(c *client.Config) { c.Token = "given" }, "Bearer given"},
 		{"one in a file", func(c *client.Config) { c.TokenFile = path }, "Bearer from-a-file"},
-		{"that of the mesh", func(c *client.Config) { *c = c.Meshed(auth.Config{MeshTokenFile: path}) }, "Bearer from-a-file"},
-		{"that of the process", func(c *client.Config) { *c = c.Meshed(auth.Config{MeshToken: "minted"}) }, "Bearer minted"},
-		{"one's own rather than that of the mesh", func(c *client.Config) { c.Token = "given"; *c = c.Meshed(auth.Config{MeshToken: "minted"}) }, "Bearer given"},
+		{"that of the mesh", func(c *client.Config) { client.WithMeshToken(auth.Config{MeshTokenFile: path})(c) },
+			"Bearer from-a-file"},
+		{"that of the process", func(c *client.Config) { client.WithMeshToken(auth.Config{MeshToken: "minted"})(c) },
+			"Bearer minted"},
+		{"the client's rather than the mesh's",
+			func(c *client.Config) { c.Token = "given"; client.WithMeshToken(auth.Config{MeshToken: "minted"})(c) },
+			"Bearer given"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := client.DefaultConfig(addr)
@@ -133,7 +137,8 @@ func TestATokenIsNotSentInPlainTextUnasked(t *testing.T) {
 			if (err == nil) != c.ok {
 				t.Fatalf("got %v", err)
 			}
-			if err != nil && (!strings.Contains(err.Error(), "insecure_token") || strings.Contains(err.Error(), "given")) {
+			if err != nil && (!strings.Contains(err.Error(), "insecure_token") ||
+				strings.Contains(err.Error(), "given")) {
 				t.Errorf("%q does not say what to do, or says the token", err)
 			}
 		})
@@ -141,14 +146,16 @@ func TestATokenIsNotSentInPlainTextUnasked(t *testing.T) {
 }
 
 func TestTokensThatCannotBeSent(t *testing.T) {
-	for name, text := range map[string]string{"an empty file": "\n\n", "no token": "two words\n", "too long": strings.Repeat("a", 9000)} {
+	for name, text := range map[string]string{"an empty file": "\n\n", "no token": "two words\n",
+		"too long": strings.Repeat("a", 9000)} {
 		t.Run(name, func(t *testing.T) {
 			cfg := client.DefaultConfig("127.0.0.1:9090")
 			cfg.TokenFile = filepath.Join(t.TempDir(), "token")
 			if err := os.WriteFile(cfg.TokenFile, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := client.Dial(cfg, telemetry.Discard()); err == nil || !strings.Contains(err.Error(), "token_file") || strings.Contains(err.Error(), "two words") {
+			if _, err := client.Dial(cfg, telemetry.Discard()); err == nil || !strings.Contains(err.Error(),
+				"token_file") || strings.Contains(err.Error(), "two words") {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -3,35 +3,68 @@ package client
 import (
 	"context"
 	"errors"
-	"strings"
+	"sync"
 	"time"
 
-	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 )
 
-// errLeft ends a try at a replica that gives no sign of life.
-var errLeft = errors.New("the replica gives no sign of life")
+// errAbandoned ends an attempt at a replica that shows no sign of life.
+var errAbandoned = errors.New("the replica gives no sign of life")
 
-// missedPulses in a row are the death of a replica: one may be lost to a moment
-// without processor time.
-const missedPulses = 2
+// maxMissedPulses in a row make a replica dead: one may be lost while it gets no processor time.
+const maxMissedPulses = 2
 
-// longWait is how many times the patience a call waits for a replica that does
-// not rest: when all were slow for a moment, a good one may rest for long.
+// longWait is how many times the patience a call waits for a replica that is not backing off; when
+// all were slow for a moment, a good one may back off for long.
 const longWait = 2
 
-// watch follows a try of a call, and calls leave where it should go on to
-// another replica. The end of ctx ends it, as does stop.
+// The hedge budget: how many calls may move to another replica. It allows a burst, such as all
+// calls that were in flight at a replica that hangs, and then one for each ten that are answered.
+// If all replicas are slow, moved calls add a tenth to the load at most.
+const (
+	hedgeBurst = 100
+	hedgeRatio = .1
+)
+
+// hedgeBudget bounds how often calls move.
+type hedgeBudget struct {
+	mu   sync.Mutex
+	left float64
+}
+
+func newHedgeBudget() *hedgeBudget { return &hedgeBudget{left: hedgeBurst} }
+
+// take takes one from the budget and reports whether there was one left.
+func (b *hedgeBudget) take() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.left < 1 {
+		return false
+	}
+	b.left--
+	return true
+}
+
+// earn counts a call that was answered.
+func (b *hedgeBudget) earn() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left = min(b.left+hedgeRatio, hedgeBurst)
+}
+
+// watch watches an attempt and calls abandon if the call should move to another replica. The end of
+// ctx ends it, as does stop.
 //
-// A replica that gave no sign within the caller's patience is left: it hangs, or
-// cannot be reached. One that gave a sign is at work, which may take long: it is
-// asked from time to time how it is, and left where it says nothing. Where there
-// is no other replica, the call waits.
-func (c caller) watch(ctx context.Context, cc *grpc.ClientConn, t *tries, leave context.CancelCauseFunc) (stop func() bool) {
+// A replica that shows no sign of life within the patience is abandoned: it hangs or cannot be
+// reached. One that has responded is working, which may take long: its health is checked from time
+// to time, and it is abandoned if it no longer answers. If there is no other replica, the call
+// waits.
+func (c caller) watch(ctx context.Context, cc *grpc.ClientConn, a *attempts,
+	abandon context.CancelCauseFunc) (stop func() bool) {
 	if c.patience <= 0 {
 		return func() bool { return true }
 	}
@@ -40,19 +73,19 @@ func (c caller) watch(ctx context.Context, cc *grpc.ClientConn, t *tries, leave 
 		defer tick.Stop()
 		began, missed := time.Now(), 0
 		for ctx.Err() == nil {
-			r, heard := t.now()
+			r, responded := a.current()
 			switch {
 			case r == nil: // none is connected
-			case heard && pulse(ctx, cc, r, c.patience/2):
+			case responded && pulse(ctx, cc, r):
 				missed = 0
-			case heard:
+			case responded:
 				missed++
 			default:
-				missed = missedPulses
+				missed = maxMissedPulses
 			}
-			if missed >= missedPulses && ctx.Err() == nil && t.leave(time.Since(began) > longWait*c.patience) {
-				c.log.WarnContext(ctx, "a call goes on to another replica", "replica", r.addr, "answered_at_all", heard)
-				leave(errLeft)
+			if missed >= maxMissedPulses && ctx.Err() == nil && a.abandon(time.Since(began) > longWait*c.patience) {
+				c.log.WarnContext(ctx, logCallMoved, "replica", r.addr, "answered_at_all", responded)
+				abandon(errAbandoned)
 				return
 			}
 			select {
@@ -63,18 +96,16 @@ func (c caller) watch(ctx context.Context, cc *grpc.ClientConn, t *tries, leave 
 	}).Stop
 }
 
-// pulse tells whether a replica answers anything.
-func pulse(ctx context.Context, cc *grpc.ClientConn, r *replica, within time.Duration) bool {
-	ctx, cancel := context.WithTimeout(pin(ctx, r), within)
-	defer cancel()
-	_, err := grpc_health_v1.NewHealthClient(cc).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
+// pulse reports whether a replica answers at all within half of the patience.
+func pulse(ctx context.Context, cc *grpc.ClientConn, r *replica) bool {
+	_, err := grpc_health_v1.NewHealthClient(cc).Check(pin(ctx, r), &grpc_health_v1.HealthCheckRequest{})
 	code := status.Code(err)
 	return code != codes.DeadlineExceeded && code != codes.Unavailable
 }
 
 type pinKey struct{}
 
-// pin sends the calls of a context to one replica, past all that follows calls.
+// pin sends the calls of a context to one replica, without hedging or retries.
 func pin(ctx context.Context, r *replica) context.Context {
 	return context.WithValue(ctx, pinKey{}, r)
 }
@@ -82,12 +113,4 @@ func pin(ctx context.Context, r *replica) context.Context {
 func pinned(ctx context.Context) *replica {
 	r, _ := ctx.Value(pinKey{}).(*replica)
 	return r
-}
-
-// mayMove tells whether a call may be made again at another replica while the
-// first may still be at it. What changes knowledge graphs may not, nor what reads
-// a whole one and has nothing to say for minutes.
-func mayMove(method string) bool {
-	return method == retrieverv1.KnowledgeGraphService_List_FullMethodName ||
-		!strings.HasPrefix(method, "/"+retrieverv1.KnowledgeGraphService_ServiceDesc.ServiceName+"/")
 }

@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"strconv"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -10,9 +12,8 @@ import (
 
 var durationType = reflect.TypeFor[time.Duration]()
 
-// decode reads a value of YAML into out. It is as strict as YAML allows: 1.5 is
-// no integer, 30 is no duration, and a key that the type does not have is an
-// error.
+// decode reads a value of YAML into out. It is as strict as YAML allows: 1.5 is no integer, 30 is
+// no duration, and a key that the type does not have is an error.
 func decode(node *yaml.Node, out reflect.Value, key string) error {
 	t := out.Type()
 	if node.Kind == yaml.AliasNode {
@@ -41,15 +42,16 @@ func decode(node *yaml.Node, out reflect.Value, key string) error {
 	}
 	// YAML itself would cut 1.5 to 1.
 	cut := out.CanInt() || out.CanUint()
-	if node.Kind != yaml.ScalarNode || cut && node.ShortTag() == "!!float" || node.Decode(out.Addr().Interface()) != nil {
-		return fmt.Errorf("%s: %s: want %s", key, shown(node, key), typeName(t))
+	if node.Kind != yaml.ScalarNode || cut && node.ShortTag() == "!!float" ||
+		node.Decode(out.Addr().Interface()) != nil {
+		return fmt.Errorf("%s: %s: want %s", key, formatValue(node, key), typeName(t))
 	}
 	return nil
 }
 
 func decodeStruct(node *yaml.Node, out reflect.Value, key string) error {
 	if node.Kind != yaml.MappingNode {
-		return fmt.Errorf("%s: %s: want keys and values", key, shown(node, key))
+		return fmt.Errorf("%s: %s: want keys and values", key, formatValue(node, key))
 	}
 	fields := map[string]reflect.Value{}
 	var names []string
@@ -62,7 +64,7 @@ func decodeStruct(node *yaml.Node, out reflect.Value, key string) error {
 	return eachKey(node, func(name string, value *yaml.Node) error {
 		field, ok := fields[name]
 		if !ok {
-			return unknownKey(key+"."+name, prefixed(key+".", names))
+			return unknownKey(key+"."+name, prependAll(key+".", names))
 		}
 		return decode(value, field, key+"."+name)
 	})
@@ -70,7 +72,7 @@ func decodeStruct(node *yaml.Node, out reflect.Value, key string) error {
 
 func decodeMap(node *yaml.Node, out reflect.Value, key string) error {
 	if node.Kind != yaml.MappingNode {
-		return fmt.Errorf("%s: %s: want keys and values", key, shown(node, key))
+		return fmt.Errorf("%s: %s: want keys and values", key, formatValue(node, key))
 	}
 	made := reflect.MakeMap(out.Type())
 	err := eachKey(node, func(name string, value *yaml.Node) error {
@@ -87,7 +89,7 @@ func decodeMap(node *yaml.Node, out reflect.Value, key string) error {
 
 func decodeList(node *yaml.Node, out reflect.Value, key string) error {
 	if node.Kind != yaml.SequenceNode {
-		return fmt.Errorf("%s: %s: want a list", key, shown(node, key))
+		return fmt.Errorf("%s: %s: want a list", key, formatValue(node, key))
 	}
 	made := reflect.MakeSlice(out.Type(), len(node.Content), len(node.Content))
 	for i, value := range node.Content {
@@ -118,8 +120,8 @@ func eachKey(node *yaml.Node, do func(name string, value *yaml.Node) error) erro
 	return nil
 }
 
-// shown is a value as an error tells it, unless its key says it is a secret.
-func shown(node *yaml.Node, key string) string {
+// formatValue is a value as an error tells it, unless its key says it is a secret.
+func formatValue(node *yaml.Node, key string) string {
 	switch {
 	case node.Kind == yaml.MappingNode:
 		return "keys and values"
@@ -149,4 +151,49 @@ func typeName(t reflect.Type) string {
 		return "a whole number of 0 or more"
 	}
 	return t.String()
+}
+
+// decodeText reads a value of the environment or of a flag into out. Text is
+// taken as it is; lists may be written a,b; all else is YAML.
+func decodeText(text string, out reflect.Value, key string) error {
+	node, err := textNode(text, out.Type())
+	if err != nil {
+		return fmt.Errorf("%s: want %s as YAML", key, typeName(out.Type()))
+	}
+	return decode(node, out, key)
+}
+
+func textNode(text string, t reflect.Type) (*yaml.Node, error) {
+	plain := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
+	switch {
+	case t.Kind() == reflect.Pointer:
+		return textNode(text, t.Elem())
+	case isText(t) || t == durationType || t.Kind() == reflect.String:
+		return plain, nil
+	case t.Kind() == reflect.Bool:
+		// 1 and TRUE too, as programs are used to read from the environment.
+		if b, err := strconv.ParseBool(text); err == nil {
+			return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: strconv.FormatBool(b)}, nil
+		}
+		return plain, nil
+	case t.Kind() == reflect.Slice && !strings.HasPrefix(strings.TrimSpace(text), "["):
+		return listNode(text, t.Elem())
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) == 0 {
+		return plain, err
+	}
+	return doc.Content[0], nil
+}
+
+func listNode(text string, element reflect.Type) (*yaml.Node, error) {
+	list := &yaml.Node{Kind: yaml.SequenceNode}
+	for part := range strings.SplitSeq(text, ",") {
+		node, err := textNode(strings.TrimSpace(part), element)
+		if err != nil {
+			return nil, err
+		}
+		list.Content = append(list.Content, node)
+	}
+	return list, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -35,18 +36,19 @@ func (l *loading) readYAML(layer string, data []byte) error {
 	sections := map[string]*yaml.Node{}
 	err = eachKey(root, func(name string, value *yaml.Node) error {
 		sections[name] = value
-		if name == l.stage || slices.Contains(shared, name) || slices.Contains(stages, name) {
+		if name == l.stage || slices.Contains(sharedSections, name) || slices.Contains(stages, name) {
 			return nil
 		}
 		if l.find(name) != nil || l.hasSection(name) {
-			return fmt.Errorf("line %d: the key %s belongs in a stage's section: %s.%s", value.Line, name, l.stage, name)
+			return fmt.Errorf("line %d: the key %s belongs in a stage's section: %s.%s", value.Line,
+				name, l.stage, name)
 		}
-		return atLine(value, unknownKey(name, slices.Concat(shared, stages)))
+		return atLine(value, unknownKey(name, slices.Concat(sharedSections, stages)))
 	})
 	if err != nil {
 		return err
 	}
-	for _, name := range shared {
+	for _, name := range sharedSections {
 		if section := sections[name]; section != nil && l.hasSection(name) {
 			if err := l.readSection(layer, "", name, section); err != nil {
 				return err
@@ -79,7 +81,7 @@ func (l *loading) readSection(layer, said, key string, node *yaml.Node) error {
 		return nil
 	}
 	if node.Kind != yaml.MappingNode {
-		return fmt.Errorf("line %d: %s: %s: want keys and values", node.Line, said+key, shown(node, key))
+		return fmt.Errorf("line %d: %s: %s: want keys and values", node.Line, said+key, formatValue(node, key))
 	}
 	return eachKey(node, func(name string, value *yaml.Node) error {
 		if key != "" {
@@ -110,3 +112,70 @@ func parseYAML(data []byte) (*yaml.Node, error) {
 }
 
 func atLine(node *yaml.Node, err error) error { return fmt.Errorf("line %d: %w", node.Line, err) }
+
+// unknownKey is the error of a key that is none of the known ones.
+func unknownKey(key string, known []string) error {
+	if len(known) == 0 {
+		return fmt.Errorf("unknown key %s", key)
+	}
+	return fmt.Errorf("unknown key %s; the nearest known key is %s", key, nearestKey(key, known))
+}
+
+// nearestKey is the first of the known keys with the fewest edits from word to it
+// or to its last part: who writes "model" means "llm.model".
+func nearestKey(word string, known []string) string {
+	best, least := "", -1
+	for _, k := range known {
+		d := min(distance(word, k), distance(word, k[strings.LastIndex(k, ".")+1:]))
+		if least < 0 || d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// NearestWord returns the known word that a slip of the finger makes out of another: with the
+// fewest characters wrong, and no more than a third of them. It is empty where no word is near.
+func NearestWord(word string, known []string) string {
+	best, least := "", len([]rune(word))/3+2
+	for _, k := range known {
+		if d := distance(strings.ToLower(word), strings.ToLower(k)); d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// distance returns how many characters must be put in, left out, replaced or swapped
+// with the next to make one word of another.
+func distance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	rows := [3][]int{make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)}
+	for j := range rows[1] {
+		rows[1][j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		before, last, row := rows[0], rows[1], rows[2]
+		row[0] = i
+		for j := 1; j <= len(y); j++ {
+			cost := 1
+			if x[i-1] == y[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		rows = [3][]int{last, row, before}
+	}
+	return rows[1][len(y)]
+}
+
+func prependAll(prefix string, words []string) []string {
+	all := make([]string, len(words))
+	for i, w := range words {
+		all[i] = prefix + w
+	}
+	return all
+}

@@ -12,7 +12,8 @@ import (
 // TestTheHighestLayerThatSaysASettingWins says settings in any of the layers, a
 // value of its own in each: the last of them in this order holds.
 func TestTheHighestLayerThatSaysASettingWins(t *testing.T) {
-	layers := []string{"default", "shared section", "section of the stage", "shared variable", "variable of the stage", "shared flag", "flag of the stage"}
+	layers := []string{"default", "shared section", "section of the stage", "shared variable", "variable of the stage",
+		"shared flag", "flag of the stage"}
 	dir := t.TempDir()
 	rapid.Check(t, func(r *rapid.T) {
 		want := map[string]string{"model": defaults().LLM.Model, "base_url": defaults().LLM.BaseURL}

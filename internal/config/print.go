@@ -28,7 +28,7 @@ func (l *loading) print(w io.Writer) error {
 		if layer == "" {
 			layer = "default"
 		}
-		key := put(root, l.stage+"."+s.key, value)
+		key := putValue(root, l.stage+"."+s.key, value)
 		if value.Kind == yaml.ScalarNode || len(value.Content) == 0 {
 			value.LineComment = layer
 		} else {
@@ -43,8 +43,8 @@ func (l *loading) print(w io.Writer) error {
 	return encoder.Close()
 }
 
-// put places a value at a dotted key below node and returns the key's node.
-func put(node *yaml.Node, key string, value *yaml.Node) *yaml.Node {
+// putValue places a value at a dotted key below node and returns the key's node.
+func putValue(node *yaml.Node, key string, value *yaml.Node) *yaml.Node {
 	name, rest, nested := strings.Cut(key, ".")
 	if !nested {
 		k := textScalar(name)
@@ -54,7 +54,7 @@ func put(node *yaml.Node, key string, value *yaml.Node) *yaml.Node {
 	if n := len(node.Content); n == 0 || node.Content[n-2].Value != name {
 		node.Content = append(node.Content, textScalar(name), &yaml.Node{Kind: yaml.MappingNode})
 	}
-	return put(node.Content[len(node.Content)-1], rest, value)
+	return putValue(node.Content[len(node.Content)-1], rest, value)
 }
 
 // encode writes a value as decode reads it.

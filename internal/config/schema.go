@@ -17,9 +17,9 @@ type setting struct {
 	secret bool
 }
 
-// settingsOf lists the settings below v, an addressable struct, in the order
+// listSettings lists the settings below v, an addressable struct, in the order
 // of its fields. Structs are sections; lists and maps are settings whole.
-func settingsOf(v reflect.Value, prefix string) []setting {
+func listSettings(v reflect.Value, prefix string) []setting {
 	var all []setting
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
@@ -27,9 +27,9 @@ func settingsOf(v reflect.Value, prefix string) []setting {
 		switch {
 		case !ok:
 		case inline:
-			all = append(all, settingsOf(v.Field(i), prefix)...)
+			all = append(all, listSettings(v.Field(i), prefix)...)
 		case isSection(field.Type):
-			all = append(all, settingsOf(v.Field(i), prefix+name+".")...)
+			all = append(all, listSettings(v.Field(i), prefix+name+".")...)
 		default:
 			all = append(all, setting{prefix + name, v.Field(i), field.Tag.Get("help"), isSecret(field)})
 		}
@@ -46,7 +46,7 @@ func fieldKey(field reflect.StructField) (key string, inline, ok bool) {
 		return "", false, false
 	case (field.Anonymous && name == "" || option == "squash") && isSection(field.Type):
 		return "", true, true
-	case !canHold(field.Type):
+	case !isStorable(field.Type):
 		return "", false, false
 	case name == "":
 		return strings.ToLower(field.Name), false, true
@@ -54,8 +54,8 @@ func fieldKey(field reflect.StructField) (key string, inline, ok bool) {
 	return name, false, true
 }
 
-// canHold tells whether values of a type can be written in a file.
-func canHold(t reflect.Type) bool {
+// isStorable reports whether values of a type can be written in a file.
+func isStorable(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Func, reflect.Chan, reflect.Interface, reflect.UnsafePointer:
 		return false
@@ -65,7 +65,7 @@ func canHold(t reflect.Type) bool {
 
 func isSection(t reflect.Type) bool { return t.Kind() == reflect.Struct && !isText(t) }
 
-// isText tells whether a type reads itself from text.
+// isText reports whether a type unmarshals itself from text.
 func isText(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }

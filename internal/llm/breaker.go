@@ -1,49 +1,42 @@
 package llm
 
 import (
+	"context"
 	"errors"
 	"math/bits"
 	"sync"
 	"time"
 )
 
-const (
-	// tooMany failures among the last few attempts open a breaker: an endpoint
-	// that fails every other time has no three in a row.
-	tooMany = 3
-	recent  = 6
-	// cooldown is how long it stays open when the endpoint did not say itself,
-	// doubled each time that it opens again before it was calm, up to the longest.
-	cooldown        = 10 * time.Second
-	longestCooldown = 5 * time.Minute
-)
+// errCircuitOpen ends a call that waits for an endpoint whose circuit opens.
+var errCircuitOpen = errors.New("the endpoint fails for other calls")
 
-// errElsewhere ends a call that waits for an endpoint whose breaker opens.
-var errElsewhere = errors.New("the endpoint fails for other calls")
-
-// breaker keeps calls away from an endpoint that fails, where there are others
-// to ask. When its time is over one call at a time is let through; the first
-// that succeeds closes it.
+// breaker is the circuit breaker of an endpoint that has alternatives. While the circuit is open,
+// one call at a time may probe once the cooldown has passed; the first that succeeds closes it.
 type breaker struct {
-	// changed is called, under the lock, when it opens and closes; nil tells
-	// nobody.
-	changed func(open bool, pause time.Duration)
+	cfg BreakerConfig
+	// onChange is called, with mu held, when the circuit opens and closes; may be nil.
+	onChange func(open bool, cooldown time.Duration)
 
-	mu      sync.Mutex
-	last    uint // a bit for each of the last attempts, the latest lowest: 1 failed
-	calm    int  // successes since the last failure
-	open    bool
-	times   int // how often it opened without calm between
-	until   time.Time
-	probing bool
-	opened  chan struct{} // closed when it opens, another one when it closes
+	mu        sync.Mutex
+	history   uint // a bit for each of the last attempts, the latest lowest: 1 failed
+	successes int  // since the last failure
+	open      bool
+	openings  int // since the last full window of successes
+	until     time.Time
+	probing   bool
+	opened    chan struct{} // closed when the circuit opens, replaced when it closes
 }
 
-func newBreaker() *breaker { return &breaker{opened: make(chan struct{})} }
+func newBreaker(cfg BreakerConfig) *breaker { return &breaker{cfg: cfg, opened: make(chan struct{})} }
 
-// allow tells whether a call may go first to this endpoint. One that may must
-// end in succeeded, failed or left, and better goes elsewhere once opened is
-// closed; the call that finds out whether the endpoint is well again has none.
+// window is how many attempts are remembered: one that fails every other time has no three failures
+// in a row.
+func (b *breaker) window() int { return 2 * b.cfg.Failures }
+
+// allow reports whether a call may go to this endpoint first. Each such call must end in
+// recordSuccess, recordFailure or release, and should go elsewhere once opened is closed; a probe
+// has none.
 func (b *breaker) allow() (opened <-chan struct{}, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,60 +50,96 @@ func (b *breaker) allow() (opened <-chan struct{}, ok bool) {
 	return nil, true
 }
 
-// succeeded closes the breaker.
-func (b *breaker) succeeded() {
+// recordSuccess closes the circuit.
+func (b *breaker) recordSuccess() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.probing = false
-	b.last = b.last << 1 & (1<<recent - 1)
-	if b.calm++; b.calm >= recent {
-		b.times = 0
+	b.history = b.history << 1 & (1<<b.window() - 1)
+	if b.successes++; b.successes >= b.window() {
+		b.openings = 0
 	}
 	if b.open {
-		b.open, b.last, b.opened = false, 0, make(chan struct{})
-		b.tell(false, 0)
+		b.open, b.history, b.opened = false, 0, make(chan struct{})
+		b.notify(false, 0)
 	}
 }
 
-// failed counts an attempt. The last of a call opens the breaker: it was tried
-// again and again; and so does one that was told to wait, for as long as that.
-func (b *breaker) failed(retryAfter time.Duration, last bool) {
+// recordFailure counts a failed attempt. The circuit opens after too many failures in the window,
+// after the last attempt of a call, and for retryAfter if the endpoint asks for that.
+func (b *breaker) recordFailure(retryAfter time.Duration, last bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.calm = 0
-	b.last = (b.last<<1 | 1) & (1<<recent - 1)
-	again := b.probing || !b.open
+	b.successes = 0
+	b.history = (b.history<<1 | 1) & (1<<b.window() - 1)
+	reopens := b.probing || !b.open
 	b.probing = false
-	if !b.open && !last && retryAfter == 0 && bits.OnesCount(b.last) < tooMany {
+	if !b.open && !last && retryAfter == 0 && bits.OnesCount(b.history) < b.cfg.Failures {
 		return
 	}
-	pause := retryAfter
-	if pause == 0 {
-		if again {
-			b.times++
+	cooldown := retryAfter
+	if cooldown == 0 {
+		if reopens {
+			b.openings++
 		}
-		pause = min(cooldown<<min(b.times-1, 16), longestCooldown)
+		// A circuit that Retry-After opened has not been counted.
+		cooldown = min(b.cfg.Cooldown<<min(max(b.openings-1, 0), 16), b.cfg.MaxCooldown)
 	}
-	if until := time.Now().Add(pause); until.After(b.until) {
+	if until := time.Now().Add(cooldown); until.After(b.until) {
 		b.until = until
 	}
 	if !b.open {
 		b.open = true
 		close(b.opened)
-		b.tell(true, pause)
+		b.notify(true, cooldown)
 	}
 }
 
-// left is a call that says nothing of the endpoint: its caller went away, or it
-// was never asked.
-func (b *breaker) left() {
+// release ends a call that says nothing about the endpoint: its caller left, or it was not called.
+func (b *breaker) release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.probing = false
 }
 
-func (b *breaker) tell(open bool, pause time.Duration) {
-	if b.changed != nil {
-		b.changed(open, pause)
+func (b *breaker) notify(open bool, cooldown time.Duration) {
+	if b.onChange != nil {
+		b.onChange(open, cooldown)
 	}
+}
+
+// Substitute answers some requests in place of the endpoints, such as the reader of an evaluation
+// that knows the right answers. If ok is false, the endpoints answer the request. It must be safe
+// for concurrent use.
+type Substitute func(ctx context.Context, req Request) (resp Response, ok bool, err error)
+
+// substitute returns the answer of the configured Substitute, if it has one. The answer counts
+// against the budget like that of a model; it is neither read from the cache nor stored there.
+func (c *Client) substitute(ctx context.Context, req Request) (Response, bool, error) {
+	if c.cfg.Substitute == nil {
+		return Response{}, false, nil
+	}
+	resp, ok, err := c.cfg.Substitute(ctx, req)
+	switch {
+	case err != nil:
+		return Response{}, true, &Error{kind: ErrRefused, cause: err,
+			text: "answer in place of the model: " + err.Error()}
+	case !ok:
+		return Response{}, false, nil
+	case resp.Text == "":
+		return Response{}, true, errorf(ErrUnusable, "answer in place of the model: the answer is empty")
+	}
+	resp.Usage = plausibleUsage(req, resp, c.cfg.ReasoningTokens)
+	held, spent := req.Ledger.reserve(resp.Usage.PromptTokens+resp.Usage.CompletionTokens, 0)
+	if spent != nil {
+		return Response{}, true, spent
+	}
+	req.Ledger.settle(held, resp.Usage, resp.Model)
+	if req.TopLogProbs == 0 {
+		resp.Tokens = nil
+	}
+	if req.Delta != nil {
+		req.Delta(resp.Text)
+	}
+	return resp, true, nil
 }

@@ -6,7 +6,9 @@ import (
 	"time"
 )
 
-// isClosed tells whether a channel is.
+var testBreaker = DefaultConfig().Breaker
+
+// isClosed reports whether a channel is closed.
 func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -16,28 +18,29 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-func TestABreakerOpensAfterThreeFailuresOfSix(t *testing.T) {
-	fails := func(b *breaker) { b.failed(0, false) }
+func TestCircuitOpensAfterThreeFailuresOfSix(t *testing.T) {
+	recordFailure := func(b *breaker) { b.recordFailure(0, false) }
 	for _, c := range []struct {
 		name string
-		what string // f failed, s succeeded, l left
+		what string // f failed, s recordSuccess, l released
 		open bool
 	}{
-		{"two failures are none", "ff", false},
+		{"two failures do not open it", "ff", false},
 		{"three in a row", "fff", true},
 		{"every other one", "fsfsf", true},
 		{"one in three", "fssfssfssfss", false},
-		{"calls that say nothing do not count", "flllflf", true},
-		{"what was long ago does not count", "ffssssfs", false},
+		{"released calls do not count", "flllflf", true},
+		{"old failures do not count", "ffssssfs", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBreaker()
+			b := newBreaker(testBreaker)
 			opened, _ := b.allow()
 			for i, each := range c.what {
 				if b.open {
 					t.Fatalf("open before step %d", i)
 				}
-				map[rune]func(*breaker){'f': fails, 's': (*breaker).succeeded, 'l': (*breaker).left}[each](b)
+				map[rune]func(*breaker){'f': recordFailure, 's': (*breaker).recordSuccess,
+					'l': (*breaker).release}[each](b)
 			}
 			if _, ok := b.allow(); ok == c.open || isClosed(opened) != c.open {
 				t.Errorf("open is %v, want %v", !ok, c.open)
@@ -46,83 +49,84 @@ func TestABreakerOpensAfterThreeFailuresOfSix(t *testing.T) {
 	}
 }
 
-func TestABreakerStaysOpenLongerEachTime(t *testing.T) {
+func TestCooldownDoublesEachTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBreaker()
-		var pauses []time.Duration
-		b.changed = func(open bool, pause time.Duration) {
+		b := newBreaker(testBreaker)
+		var cooldowns []time.Duration
+		b.onChange = func(open bool, cooldown time.Duration) {
 			if open {
-				pauses = append(pauses, pause)
+				cooldowns = append(cooldowns, cooldown)
 			}
 		}
 		for range 8 {
-			b.failed(0, true)
-			time.Sleep(longestCooldown)
+			b.recordFailure(0, true)
+			time.Sleep(testBreaker.MaxCooldown)
 			b.allow()
-			b.succeeded() // well for a moment
+			b.recordSuccess() // up for a moment
 		}
-		if pauses[0] != cooldown || pauses[1] != 2*cooldown || pauses[7] != longestCooldown {
-			t.Errorf("it stayed open for %v", pauses)
+		if cooldowns[0] != testBreaker.Cooldown || cooldowns[1] != 2*testBreaker.Cooldown ||
+			cooldowns[7] != testBreaker.MaxCooldown {
+			t.Errorf("cooldowns are %v", cooldowns)
 		}
-		for range recent {
-			b.succeeded()
+		for range 2 * testBreaker.Failures {
+			b.recordSuccess()
 		}
-		if b.failed(0, true); pauses[8] != cooldown {
-			t.Errorf("after calm it stays open for %v", pauses[8])
+		if b.recordFailure(0, true); cooldowns[8] != testBreaker.Cooldown {
+			t.Errorf("after a window of successes the cooldown is %v", cooldowns[8])
 		}
 	})
 }
 
-func TestABreakerHoldsAnEndpointForAsLongAsItSays(t *testing.T) {
+func TestCircuitStaysOpenForTheRetryAfterOfTheEndpoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBreaker()
-		b.failed(2*time.Second, false)
+		b := newBreaker(testBreaker)
+		b.recordFailure(2*time.Second, false)
 		if time.Sleep(2*time.Second - time.Nanosecond); isAllowed(b) {
-			t.Error("asked before its time")
+			t.Error("called before the retry-after has passed")
 		}
 		if time.Sleep(time.Nanosecond); !isAllowed(b) {
-			t.Error("not asked at its time")
+			t.Error("not called after the retry-after")
 		}
 	})
 }
 
-func TestTheLastFailureOfACallOpensABreaker(t *testing.T) {
-	b := newBreaker()
-	b.failed(0, true)
+func TestTheLastFailureOfACallOpensTheCircuit(t *testing.T) {
+	b := newBreaker(testBreaker)
+	b.recordFailure(0, true)
 	if _, ok := b.allow(); ok {
-		t.Error("still closed")
+		t.Error("the circuit is still closed")
 	}
 }
 
-func TestAnOpenBreakerIsTriedByOneCallAtATime(t *testing.T) {
+func TestAnOpenCircuitIsProbedByOneCallAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBreaker()
-		b.failed(time.Minute, true)
+		b := newBreaker(testBreaker)
+		b.recordFailure(time.Minute, true)
 		if time.Sleep(time.Minute - time.Nanosecond); isAllowed(b) {
-			t.Fatal("tried before the time that the endpoint said")
+			t.Fatal("probed before the retry-after has passed")
 		}
 		time.Sleep(time.Nanosecond)
 		opened, ok := b.allow()
 		if !ok || opened != nil {
-			t.Fatalf("got %v, %v; want a call that nothing sends elsewhere", opened, ok)
+			t.Fatalf("got %v, %v; want a probe, which is not diverted", opened, ok)
 		}
 		if isAllowed(b) {
-			t.Error("tried by two calls at once")
+			t.Error("two probes at once")
 		}
-		b.left()
+		b.release()
 		if !isAllowed(b) {
-			t.Error("not tried again after the call that tried it was given up")
+			t.Error("no second probe after the first was released")
 		}
-		b.failed(0, false)
-		if time.Sleep(cooldown - time.Nanosecond); isAllowed(b) {
-			t.Error("tried at once after it failed again")
+		b.recordFailure(0, false)
+		if time.Sleep(testBreaker.Cooldown - time.Nanosecond); isAllowed(b) {
+			t.Error("probed right after a failed probe")
 		}
 		if time.Sleep(time.Nanosecond); !isAllowed(b) {
-			t.Error("never tried again")
+			t.Error("no probe after the cooldown")
 		}
-		b.succeeded()
+		b.recordSuccess()
 		if opened, ok := b.allow(); !ok || isClosed(opened) || !isAllowed(b) {
-			t.Error("not closed by a call that succeeded")
+			t.Error("not closed by a successful probe")
 		}
 	})
 }
@@ -130,4 +134,13 @@ func TestAnOpenBreakerIsTriedByOneCallAtATime(t *testing.T) {
 func isAllowed(b *breaker) bool {
 	_, ok := b.allow()
 	return ok
+}
+
+func TestACircuitThatRetryAfterOpenedFailsOn(t *testing.T) {
+	b := newBreaker(testBreaker)
+	b.recordFailure(time.Minute, false) // opens it without counting an opening
+	b.recordFailure(0, false)           // of a call that was under way
+	if !b.open {
+		t.Error("the circuit is closed")
+	}
 }

@@ -10,29 +10,29 @@ import (
 
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
-
-	"github.com/triplemesh/triplemesh/internal/llm/cache"
+	"golang.org/x/sync/singleflight"
+	"google.golang.org/grpc"
 )
 
-// Telemetry is where a client reports to; *telemetry.Telemetry is one.
+// Telemetry is the instrumentation of a client, such as *telemetry.Telemetry.
 type Telemetry interface {
 	TracerProvider() trace.TracerProvider
 	MeterProvider() metric.MeterProvider
 	Logger() *slog.Logger
 }
 
-// Client asks models. It is safe for concurrent use and needs no closing.
+// Client calls models. It is safe for concurrent use and needs no closing.
 type Client struct {
 	cfg       Config
 	endpoints []*endpoint
-	cache     *cache.Cache
-	flights   flights
+	cache     *Cache
+	flights   singleflight.Group
 	observer  *observer
 	log       *slog.Logger
 }
 
-// New makes a client. It asks nothing yet; a wrong setting is an error here, an
-// endpoint that is down is one of Complete.
+// New returns a client. A wrong setting is an error here, an endpoint that is down is one of
+// Complete.
 func New(cfg Config, tel Telemetry) (*Client, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("configure the model client: %w", err)
@@ -43,7 +43,7 @@ func New(cfg Config, tel Telemetry) (*Client, error) {
 	}
 	c := &Client{cfg: cfg, observer: obs, log: tel.Logger()}
 	if cfg.Cache.Dir != "" || cfg.Cache.MemoryEntries > 0 {
-		if c.cache, err = cache.Open(cfg.Cache.Dir, cfg.Cache.MaxBytes, cfg.Cache.MemoryEntries); err != nil {
+		if c.cache, err = OpenCache(cfg.Cache.Dir, cfg.Cache.MaxBytes, cfg.Cache.MemoryEntries); err != nil {
 			return nil, fmt.Errorf("configure the model client: llm.cache.dir: %w", err)
 		}
 	}
@@ -58,136 +58,164 @@ func (c *Client) Complete(ctx context.Context, req Request) (Response, error) {
 	if req.Ledger == nil {
 		return Response{}, fmt.Errorf("call a model for task %q: the request has no ledger", req.Task)
 	}
+	if err := c.checkModel(req.Ledger); err != nil {
+		return Response{}, err
+	}
 	model := req.Ledger.Model()
 	if model == "" {
 		model = c.cfg.Model
 	}
+	// In an RPC the caller learns by its headers that the stage is at work: without them it could not
+	// tell a slow model from a stage that hangs, and would try another replica. This fails if they were
+	// sent before, or if ctx belongs to no RPC.
+	_ = grpc.SendHeader(ctx, nil)
 	ctx, call := c.observer.start(ctx, req, model, c.endpoints[0])
-	resp, err := c.answer(ctx, req, model)
+	resp, ok, err := c.substitute(ctx, req)
+	if !ok {
+		resp, err = c.answer(ctx, req, model)
+	}
 	call.end(resp, err)
 	return resp, err
 }
 
-// answer takes the cached answer, or waits for the same question that is
-// already being asked, or asks.
+// answer returns the cached answer, or waits for the same request that is in flight, or calls a
+// model.
 func (c *Client) answer(ctx context.Context, req Request, model string) (Response, error) {
 	if c.cache == nil {
-		return c.ask(ctx, req, model)
+		return c.call(ctx, req, model)
 	}
 	for {
 		first := c.endpoints[0]
 		key := first.key(ctx, req, first.model(model))
 		if key == "" {
-			return c.ask(ctx, req, model)
+			return c.call(ctx, req, model)
 		}
-		if resp, ok := c.cached(key); ok {
+		if resp, ok := c.lookup(key); ok {
 			return deliver(req, resp), nil
 		}
-		f, leads := c.flights.join(key)
-		if leads {
-			return c.lead(ctx, req, model, key, f)
-		}
+		// The leader calls the model in its own goroutine, which Delta requires; the group only
+		// shares its result.
+		leads, result := make(chan struct{}), make(chan flightResult, 1)
+		flight := c.flights.DoChan(key, func() (any, error) {
+			close(leads)
+			r := <-result
+			return r.resp, r.err
+		})
 		select {
+		case <-leads:
+			return c.lead(ctx, req, model, key, result)
 		case <-ctx.Done():
-			return Response{}, contextError(ctx, "wait for the same question that is already being asked")
-		case <-f.done:
+			result <- flightResult{err: errLeaderGone} // in case this call leads
+			return Response{}, contextError(ctx, "wait for the same request in flight")
+		case shared := <-flight:
+			if shared.Err == nil {
+				resp := shared.Val.(Response)
+				resp.Cached = true
+				return deliver(req, resp), nil
+			}
+			// The other call's budget, deadline or broken stream is not this one's.
+			if isShareable(shared.Err) {
+				return Response{}, shared.Err
+			}
 		}
-		if f.err == nil {
-			resp := f.resp
-			resp.Cached = true
-			return deliver(req, resp), nil
-		}
-		// The other call's budget, deadline or broken stream is not this one's.
-		if !shared(f.err) {
-			continue
-		}
-		return Response{}, f.err
 	}
 }
 
-// lead asks for everyone who joined a flight.
-func (c *Client) lead(ctx context.Context, req Request, model, key string, f *flight) (resp Response, err error) {
-	// Stands when req.Delta panics: those who joined then ask for themselves.
-	err = &Error{kind: ErrUnavailable, broken: true, what: "the call that asked the same question ended early"}
-	defer func() { c.flights.land(key, f, resp, err) }()
-	// Another flight may have landed since the cache was looked at.
-	if got, ok := c.cached(key); ok {
-		return deliver(req, got), nil
+// flightResult is the answer that the leader of a flight shares.
+type flightResult struct {
+	resp Response
+	err  error
+}
+
+// errLeaderGone makes the other calls of a flight call a model themselves.
+var errLeaderGone = &Error{kind: ErrUnavailable, interrupted: true, text: "the call with the same request ended early"}
+
+// lead calls a model for all calls of a flight.
+func (c *Client) lead(ctx context.Context, req Request, model, key string,
+	result chan<- flightResult) (resp Response, err error) {
+	err = errLeaderGone // remains if req.Delta panics
+	defer func() { result <- flightResult{resp, err} }()
+	// Another flight may have ended since the lookup.
+	if cached, ok := c.lookup(key); ok {
+		return deliver(req, cached), nil
 	}
-	resp, err = c.ask(ctx, req, model)
+	resp, err = c.call(ctx, req, model)
 	return resp, err
 }
 
-// ask goes through the endpoints until one answers. Where none does and one
-// wants to be asked later, it is asked once more then.
-func (c *Client) ask(ctx context.Context, req Request, model string) (Response, error) {
+// call tries the endpoints until one answers. If none does, the one with the shortest Retry-After
+// is tried once more.
+func (c *Client) call(ctx context.Context, req Request, model string) (Response, error) {
 	if req.Delta != nil {
-		req.telling = &telling{out: req.Delta}
+		req.merger = &deltaMerger{emit: req.Delta}
 	}
-	var failed []error
-	var heard Response
+	var failures []error
+	var partial Response
 	var later *endpoint
-	var wants *Error
-	for e, h := range c.inTurn() {
-		resp, key, err := e.complete(ctx, req, e.model(model), h)
+	var pause *Error
+	for e, opts := range c.inOrder() {
+		resp, key, err := e.complete(ctx, req, e.model(model), opts)
 		if err == nil {
 			c.store(key, resp)
 			return resp, nil
 		}
-		failed, heard = append(failed, err), longer(heard, resp)
-		if !passOn(err) {
-			return heard, all(failed)
+		failures, partial = append(failures, err), longer(partial, resp)
+		if !isEndpointFailure(err) {
+			return partial, joinFailures(failures)
 		}
-		if len(c.endpoints) > 1 {
-			c.log.WarnContext(ctx, "model endpoint failed, trying the next", "endpoint", e.name, "error", err)
+		if len(c.endpoints) == 1 {
+			continue
 		}
-		if own := (*Error)(nil); len(c.endpoints) > 1 && errors.As(err, &own) && own.retryable && own.retryAfter > 0 && (wants == nil || own.retryAfter < wants.retryAfter) {
-			later, wants = e, own
+		c.log.WarnContext(ctx, logFallback, "endpoint", e.name, "error", err)
+		if own := (*Error)(nil); errors.As(err, &own) && own.retryable && own.retryAfter > 0 &&
+			(pause == nil || own.retryAfter < pause.retryAfter) {
+			later, pause = e, own
 		}
 	}
-	if later != nil && later.wait(ctx, wants, 0, nil) == nil {
-		resp, key, err := later.complete(ctx, req, later.model(model), how{})
+	if later != nil && later.waitBackoff(ctx, pause, 0, nil) == nil {
+		resp, key, err := later.complete(ctx, req, later.model(model), callOptions{})
 		if err == nil {
 			c.store(key, resp)
 			return resp, nil
 		}
-		failed, heard = append(failed, err), longer(heard, resp)
+		failures, partial = append(failures, err), longer(partial, resp)
 	}
-	return heard, all(failed)
+	return partial, joinFailures(failures)
 }
 
-// inTurn are the endpoints whose breakers let a call through and then the
-// others: one that failed a moment ago is still better than none.
-func (c *Client) inTurn() iter.Seq2[*endpoint, how] {
-	return func(yield func(*endpoint, how) bool) {
+// inOrder yields the endpoints whose circuits are closed, then the others: one that failed a moment
+// ago is still better than none.
+func (c *Client) inOrder() iter.Seq2[*endpoint, callOptions] {
+	return func(yield func(*endpoint, callOptions) bool) {
 		if len(c.endpoints) == 1 {
-			yield(c.endpoints[0], how{})
+			yield(c.endpoints[0], callOptions{})
 			return
 		}
-		var last []*endpoint
-		after := len(c.endpoints)
+		var open []*endpoint
+		remaining := len(c.endpoints)
 		for _, e := range c.endpoints {
 			opened, ok := e.breaker.allow()
 			if !ok {
-				last = append(last, e)
+				open = append(open, e)
 				continue
 			}
-			after--
-			if !yield(e, how{others: true, after: after, probes: opened == nil, opened: opened}) {
+			remaining--
+			opts := callOptions{alternatives: true, remaining: remaining, probe: opened == nil, opened: opened}
+			if !yield(e, opts) {
 				return
 			}
 		}
-		for _, e := range last {
-			after--
-			if !yield(e, how{others: true, after: after}) {
+		for _, e := range open {
+			remaining--
+			if !yield(e, callOptions{alternatives: true, remaining: remaining}) {
 				return
 			}
 		}
 	}
 }
 
-// passOn tells whether another endpoint may do better.
-func passOn(err error) bool {
+// isEndpointFailure reports whether another endpoint may succeed.
+func isEndpointFailure(err error) bool {
 	for _, own := range []error{ErrBudget, ErrUnusable, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, own) {
 			return false
@@ -196,35 +224,36 @@ func passOn(err error) bool {
 	return true
 }
 
-// shared tells whether an error is the endpoint's and so the same for everyone
-// who asked the same question.
-func shared(err error) bool {
+// isShareable reports whether an error is the endpoint's, and so the same for every caller with the
+// same request.
+func isShareable(err error) bool {
 	var e *Error
-	return errors.As(err, &e) && !e.broken && (passOn(err) || errors.Is(err, ErrUnusable))
+	return errors.As(err, &e) && !e.interrupted && (isEndpointFailure(err) || errors.Is(err, ErrUnusable))
 }
 
-// all makes one error of those of all endpoints, of the kind of the last.
-func all(failed []error) error {
-	if len(failed) == 1 {
-		return failed[0]
+// joinFailures returns one error for the failures of all endpoints, of the kind of the last.
+func joinFailures(failures []error) error {
+	if len(failures) == 1 {
+		return failures[0]
 	}
 	var last *Error
-	off := false
-	texts := make([]string, len(failed))
-	for i, err := range failed {
+	interrupted := false
+	texts := make([]string, len(failures))
+	for i, err := range failures {
 		texts[i] = err.Error()
 		errors.As(err, &last)
-		off = off || last != nil && last.broken
+		interrupted = interrupted || last != nil && last.interrupted
 	}
 	if last == nil {
-		return errors.Join(failed...)
+		return errors.Join(failures...)
 	}
-	return &Error{kind: last.kind, cause: errors.Join(failed...), broken: off, what: "no model endpoint answered: " + strings.Join(texts, "; ")}
+	return &Error{kind: last.kind, cause: errors.Join(failures...), interrupted: interrupted,
+		text: "no model endpoint answered: " + strings.Join(texts, "; ")}
 }
 
-// deliver hands a whole answer to a request that counts and streams.
+// deliver passes a cached answer to the ledger and to Delta.
 func deliver(req Request, resp Response) Response {
-	req.Ledger.cached(resp.Model, resp.Usage)
+	req.Ledger.chargeCached(resp.Model, resp.Usage)
 	if req.Delta != nil {
 		req.Delta(resp.Text)
 	}

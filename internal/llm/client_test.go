@@ -18,6 +18,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/testkit"
@@ -56,7 +58,8 @@ func client(t testing.TB, cfg llm.Config) *llm.Client {
 
 func ask(text string) llm.Request {
 	return llm.Request{
-		Task: "answer", Messages: []llm.Message{{Role: llm.RoleSystem, Content: "Be short."}, {Role: llm.RoleUser, Content: text}},
+		Task: "answer", Messages: []llm.Message{{Role: llm.RoleSystem, Content: "Be short."},
+			{Role: llm.RoleUser, Content: text}},
 		MaxTokens: 20, Ledger: llm.NewLedger(nil),
 	}
 }
@@ -71,7 +74,8 @@ func TestRequestOnTheWire(t *testing.T) {
 		t.Fatalf("got %+v, %v", resp, err)
 	}
 	r := m.Requests()[0]
-	if r.Task != "answer" || r.MaxTokens != 20 || *r.Temperature != 0.5 || *r.Seed != 7 || !slices.Equal(r.Stop, []string{"\n"}) || !slices.Equal(r.Messages, req.Messages) {
+	if r.Task != "answer" || r.MaxTokens != 20 || *r.Temperature != 0.5 || *r.Seed != 7 ||
+		!slices.Equal(r.Stop, []string{"\n"}) || !slices.Equal(r.Messages, req.Messages) {
 		t.Errorf("sent %+v", r)
 	}
 	if u := req.Ledger.Usage(); u.Calls != 1 || u.PromptTokens != 3 || u.CompletionTokens != 1 {
@@ -96,8 +100,46 @@ func TestCallerChoosesTheModel(t *testing.T) {
 	m.On().Reply("x")
 	req := ask("x")
 	req.Ledger = ledger(0, 0, 0, "larger")
-	if _, err := client(t, m.Config()).Complete(t.Context(), req); err != nil || m.Requests()[0].Model != "larger" {
+	cfg := m.Config()
+	cfg.AllowedModels = []string{"larger"}
+	if _, err := client(t, cfg).Complete(t.Context(), req); err != nil || m.Requests()[0].Model != "larger" {
 		t.Errorf("asked %q, %v", m.Requests()[0].Model, err)
+	}
+}
+
+func TestCallersMayNameOnlyAllowedAndPricedModels(t *testing.T) {
+	for _, c := range []struct {
+		name, model string
+		cost        float64
+		want        string // of the error
+	}{
+		{"the configured model", "scripted", 0, ""},
+		{"that of a fallback", "second", 0, ""},
+		{"an allowed model", "larger", 0, ""},
+		{"a model that is not configured", "gpt-expensive", 0, `"gpt-expensive" is not allowed; name one of larger, ` +
+			"priced, scripted, second"},
+		{"a priced model within a cost budget", "priced", 1, ""},
+		{"a model without a price within a cost budget", "larger", 1, `"larger" has no price`},
+		{"no model within a cost budget", "", 1, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := testkit.NewLLM(t)
+			m.On().Reply("x")
+			cfg := m.Config()
+			cfg.AllowedModels = []string{"larger", "priced"}
+			cfg.Prices = []llm.Price{{Model: "priced", Input: 1}}
+			cfg.Fallbacks = []llm.Endpoint{{BaseURL: m.URL(), Model: "second"}}
+			req := ask("x")
+			req.Ledger = ledger(0, 0, c.cost, c.model)
+			_, err := client(t, cfg).Complete(t.Context(), req)
+			if c.want == "" && err == nil {
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), c.want) || status.Code(err) != codes.InvalidArgument ||
+				len(m.Requests()) > 0 {
+				t.Errorf("got %v after %d calls, want %q", err, len(m.Requests()), c.want)
+			}
+		})
 	}
 }
 
@@ -180,7 +222,8 @@ func TestRequestWithoutLedgerIsRefused(t *testing.T) {
 	m := testkit.NewLLM(t)
 	req := ask("x")
 	req.Ledger = nil
-	if _, err := client(t, m.Config()).Complete(t.Context(), req); err == nil || !strings.Contains(err.Error(), "no ledger") {
+	if _, err := client(t, m.Config()).Complete(t.Context(), req); err == nil ||
+		!strings.Contains(err.Error(), "no ledger") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -188,7 +231,7 @@ func TestRequestWithoutLedgerIsRefused(t *testing.T) {
 func TestFallbacks(t *testing.T) {
 	t.Run("the next endpoint answers when the first is down", func(t *testing.T) {
 		down, up := testkit.NewLLM(t), testkit.NewLLM(t)
-		down.On().Down()
+		down.On().Disconnect()
 		up.On().Reply("here")
 		cfg := down.Config()
 		cfg.Retries = 1
@@ -219,12 +262,13 @@ func TestFallbacks(t *testing.T) {
 	})
 	t.Run("when all fail the error names each", func(t *testing.T) {
 		a, b := testkit.NewLLM(t), testkit.NewLLM(t)
-		a.On().Down()
+		a.On().Disconnect()
 		b.On().Status(http.StatusTooManyRequests)
 		cfg := a.Config()
 		cfg.Fallbacks = []llm.Endpoint{{BaseURL: b.URL()}}
 		_, err := client(t, cfg).Complete(t.Context(), ask("x"))
-		if !errors.Is(err, llm.ErrRateLimited) || !errors.Is(err, llm.ErrUnavailable) || !strings.Contains(err.Error(), a.URL()) || !strings.Contains(err.Error(), b.URL()) {
+		if !errors.Is(err, llm.ErrRateLimited) || !errors.Is(err, llm.ErrUnavailable) || !strings.Contains(err.Error(),
+			a.URL()) || !strings.Contains(err.Error(), b.URL()) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -233,7 +277,8 @@ func TestFallbacks(t *testing.T) {
 		a.On().NullContent()
 		cfg := a.Config()
 		cfg.Fallbacks = []llm.Endpoint{{BaseURL: b.URL()}}
-		if _, err := client(t, cfg).Complete(t.Context(), ask("x")); !errors.Is(err, llm.ErrUnusable) || len(b.Requests()) > 0 {
+		if _, err := client(t, cfg).Complete(t.Context(), ask("x")); !errors.Is(err, llm.ErrUnusable) ||
+			len(b.Requests()) > 0 {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -6,79 +6,104 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
-// Config says which models to ask and how.
+// Config is the model endpoints and how to call them.
 type Config struct {
 	// BaseURL of an OpenAI-compatible endpoint, "/v1" included where it has one.
 	BaseURL string `koanf:"base_url"`
-	// APIKey for BaseURL; empty where the endpoint wants none.
+	// APIKey for BaseURL; empty if the endpoint needs none.
 	APIKey string `koanf:"api_key"`
-	// Model as the endpoint knows it.
+	// Model is the name of the model at the endpoint.
 	Model string `koanf:"model"`
-	// Capabilities of BaseURL where they are known beforehand.
+	// Reader is how far stages rely on what Model reads off evidence: weak, strong, or auto, which
+	// goes by the size in its name.
+	Reader string `koanf:"reader"`
+	// AllowedModels are the models that a request may name beside Model and those of the fallbacks.
+	AllowedModels []string `koanf:"allowed_models"`
+	// Capabilities of BaseURL, if known.
 	Capabilities Capabilities `koanf:"capabilities"`
-	// Fallbacks are asked in this order when BaseURL is down or refuses. Whichever
-	// fails is left alone for a while, and then tried by one call at a time. One
-	// that has not begun to answer in its share of the time that the caller has
-	// left, half of it where there is one more, is left for the next.
+	// Fallbacks are called in this order when BaseURL is down or refuses. An endpoint that fails is
+	// skipped while its circuit is open, and then probed by one call at a time. One that does not
+	// start to answer within its share of the caller's remaining time, half of it if there is one
+	// more, is abandoned for the next.
 	Fallbacks []Endpoint `koanf:"fallbacks"`
-	// MaxInFlight bounds the calls under way at once at each endpoint. Waiting for
-	// a place counts against the caller's deadline.
+	// MaxInFlight bounds the concurrent calls of each endpoint. Waiting for a slot counts against
+	// the caller's deadline.
 	MaxInFlight int `koanf:"max_in_flight"`
 	// Timeout of one attempt, the whole answer included.
 	Timeout time.Duration `koanf:"timeout"`
-	// Retries is how often an attempt that met 429, 5xx or a broken connection is
-	// repeated at the same endpoint.
+	// Retries is how often an attempt that ended in 429, 5xx or a broken connection is repeated at
+	// the same endpoint.
 	Retries int `koanf:"retries"`
-	// RetryDelay before the first retry, doubled for each further one, with
-	// jitter; the endpoint's Retry-After goes before it.
+	// RetryDelay before the first retry, doubled for each further one, with jitter; the endpoint's
+	// Retry-After takes precedence.
 	RetryDelay time.Duration `koanf:"retry_delay"`
-	// MaxRetryDelay is the longest Retry-After that is waited for; an endpoint
-	// that asks for more counts as exhausted until then.
+	// MaxRetryDelay is the longest Retry-After to wait for; an endpoint that asks for more counts
+	// as exhausted until then.
 	MaxRetryDelay time.Duration `koanf:"max_retry_delay"`
-	// MaxResponseBytes of one HTTP answer; what is longer is unusable.
+	// MaxResponseBytes of one HTTP response; a longer one is unusable.
 	MaxResponseBytes int64 `koanf:"max_response_bytes"`
-	// ReasoningEffort is passed on to models that think first; empty leaves it.
+	// ReasoningEffort is passed on to reasoning models; empty means their default.
 	ReasoningEffort string `koanf:"reasoning_effort"`
+	// ReasoningTokens is what a reasoning model may use on top of the answer's tokens: its one limit
+	// counts both.
+	ReasoningTokens int `koanf:"reasoning_tokens"`
+	// Breaker is the circuit breaker of endpoints with fallbacks.
+	Breaker BreakerConfig `koanf:"breaker"`
 	// Cache of answers.
 	Cache CacheConfig `koanf:"cache"`
-	// Prices by model; a model without one costs nothing.
+	// Prices by model; a model without a price costs nothing.
 	Prices []Price `koanf:"prices"`
-	// CapturePrompts puts prompt and answer texts into traces. Off by default:
-	// they hold what users ask.
+	// CapturePrompts adds the texts of prompts and answers to traces. Off by default: they contain
+	// users' questions.
 	CapturePrompts bool `koanf:"capture_prompts"`
-	// Dial makes connections in the place of the system; nil leaves them to it.
+	// Dial opens connections; nil means the system's.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error) `koanf:"-"`
+	// Substitute answers some requests in place of the endpoints; nil answers none.
+	Substitute Substitute `koanf:"-"`
 }
 
-// Endpoint is one place to ask.
+// Endpoint is one model server.
 type Endpoint struct {
 	BaseURL string `koanf:"base_url"`
 	APIKey  string `koanf:"api_key"`
-	// Model at this endpoint; empty takes the one that the first was asked for.
+	// Model at this endpoint; empty means the requested one.
 	Model        string       `koanf:"model"`
 	Capabilities Capabilities `koanf:"capabilities"`
 }
 
-// Capabilities of an endpoint. Each is "auto" (or empty: tried, and remembered
-// where the endpoint refuses), "yes" (never given up) or "no" (never tried).
+// BreakerConfig says when an endpoint is skipped.
+type BreakerConfig struct {
+	// Failures among twice as many attempts open the circuit.
+	Failures int `koanf:"failures"`
+	// Cooldown is how long the circuit stays open if the endpoint does not say, doubled each time up
+	// to MaxCooldown.
+	Cooldown    time.Duration `koanf:"cooldown"`
+	MaxCooldown time.Duration `koanf:"max_cooldown"`
+}
+
+// Capabilities of an endpoint. Each is "auto" (or empty: tried until the endpoint refuses it),
+// "yes" (always used) or "no" (never used).
 type Capabilities struct {
 	JSONSchema string `koanf:"json_schema"`
 	LogProbs   string `koanf:"logprobs"`
 	Streaming  string `koanf:"streaming"`
 }
 
-// CacheConfig says where answers are kept. With no directory and no entries
-// there is no cache, and identical requests are not merged either.
+// CacheConfig is the cache of answers. Without a directory and entries there is no cache, and
+// identical requests are not merged.
 type CacheConfig struct {
-	// Dir keeps answers on disk; empty keeps none.
+	// Dir on disk; empty means none.
 	Dir string `koanf:"dir"`
-	// MaxBytes is how much there may be on disk; the oldest answers go first. 0
-	// sets no bound.
+	// MaxBytes on disk; the oldest answers are evicted first. 0 means no bound.
 	MaxBytes int64 `koanf:"max_bytes"`
-	// MemoryEntries is how many answers are kept in memory; 0 keeps none.
+	// MemoryEntries is the number of answers in memory; 0 means none.
 	MemoryEntries int `koanf:"memory_entries"`
 }
 
@@ -89,25 +114,28 @@ type Price struct {
 	Output float64 `koanf:"output"`
 }
 
-// DefaultConfig returns what suits one small server; BaseURL and Model are left
-// to be set.
+// DefaultConfig returns the settings for one small server, without BaseURL and Model.
 func DefaultConfig() Config {
 	return Config{
+		Reader:           AutoReader,
 		MaxInFlight:      4,
 		Timeout:          2 * time.Minute,
 		Retries:          2,
 		RetryDelay:       500 * time.Millisecond,
 		MaxRetryDelay:    30 * time.Second,
 		MaxResponseBytes: 4 << 20,
+		ReasoningTokens:  2048,
+		Breaker:          BreakerConfig{Failures: 3, Cooldown: 10 * time.Second, MaxCooldown: 5 * time.Minute},
 		Cache:            CacheConfig{MaxBytes: 1 << 30, MemoryEntries: 1024},
 	}
 }
 
-// Validate reports every setting that cannot work.
+// Validate returns an error for every invalid setting.
 func (c Config) Validate() error {
 	var errs []error
 	if c.BaseURL == "" {
-		errs = append(errs, errors.New("llm.base_url is empty: set it, or OPENAI_BASE_URL, to an OpenAI-compatible endpoint such as http://127.0.0.1:8080/v1"))
+		errs = append(errs, errors.New("llm.base_url is empty: set it, or OPENAI_BASE_URL, to an OpenAI-compatible "+
+			"endpoint such as http://127.0.0.1:8080/v1"))
 	}
 	for i, e := range c.endpoints() {
 		name := "llm"
@@ -116,6 +144,7 @@ func (c Config) Validate() error {
 		}
 		errs = append(errs, e.validate(name))
 	}
+	errs = append(errs, c.checkReader())
 	if c.MaxInFlight < 1 {
 		errs = append(errs, fmt.Errorf("llm.max_in_flight is %d: it must be at least 1", c.MaxInFlight))
 	}
@@ -128,21 +157,30 @@ func (c Config) Validate() error {
 	if c.MaxResponseBytes < 1 {
 		errs = append(errs, fmt.Errorf("llm.max_response_bytes is %d: it must be above 0", c.MaxResponseBytes))
 	}
+	if c.ReasoningTokens < 0 {
+		errs = append(errs, fmt.Errorf("llm.reasoning_tokens is %d: it must not be negative", c.ReasoningTokens))
+	}
+	if b := c.Breaker; b.Failures < 1 || b.Failures > 30 || b.Cooldown <= 0 || b.MaxCooldown < b.Cooldown {
+		errs = append(errs, errors.New("llm.breaker: failures must be 1 to 30, cooldown above 0 and max_cooldown at "+
+			"least cooldown"))
+	}
 	if c.Cache.MaxBytes < 0 {
 		errs = append(errs, fmt.Errorf("llm.cache.max_bytes is %d: it must not be negative", c.Cache.MaxBytes))
 	}
 	if c.Cache.MemoryEntries < 0 {
-		errs = append(errs, fmt.Errorf("llm.cache.memory_entries is %d: it must not be negative", c.Cache.MemoryEntries))
+		errs = append(errs, fmt.Errorf("llm.cache.memory_entries is %d: it must not be negative",
+			c.Cache.MemoryEntries))
 	}
 	for _, p := range c.Prices {
 		if p.Model == "" || p.Input < 0 || p.Output < 0 {
-			errs = append(errs, fmt.Errorf("llm.prices: the entry for model %q needs a name and prices of 0 or more", p.Model))
+			errs = append(errs, fmt.Errorf("llm.prices: the entry for model %q needs a name and prices of 0 or more",
+				p.Model))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// endpoints lists the places to ask, the first one first.
+// endpoints returns all endpoints in order.
 func (c Config) endpoints() []Endpoint {
 	first := Endpoint{BaseURL: c.BaseURL, APIKey: c.APIKey, Model: c.Model, Capabilities: c.Capabilities}
 	return append([]Endpoint{first}, c.Fallbacks...)
@@ -153,13 +191,14 @@ func (e Endpoint) validate(name string) error {
 	if e.BaseURL != "" {
 		u, err := url.Parse(e.BaseURL)
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			// The URL itself may hold a password: it is not repeated.
+			// The URL may contain a password: the error does not repeat it.
 			errs = append(errs, fmt.Errorf("%s.base_url is not a URL of the form http://HOST:PORT/v1", name))
 		}
 	} else if name != "llm" {
 		errs = append(errs, fmt.Errorf("%s.base_url is empty", name))
 	}
-	for key, v := range map[string]string{"json_schema": e.Capabilities.JSONSchema, "logprobs": e.Capabilities.LogProbs, "streaming": e.Capabilities.Streaming} {
+	for key, v := range map[string]string{"json_schema": e.Capabilities.JSONSchema, "logprobs": e.Capabilities.LogProbs,
+		"streaming": e.Capabilities.Streaming} {
 		switch v {
 		case "", "auto", "yes", "no":
 		default:
@@ -167,4 +206,70 @@ func (e Endpoint) validate(name string) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// Readers: how far a stage relies on what a model reads off the evidence that it is shown.
+const (
+	// WeakReader names a part of a list where all of it is asked for, and prefers what stands first.
+	// Stages complete and weigh what it reads.
+	WeakReader = "weak"
+	// StrongReader means what it names. Stages leave it as it is.
+	StrongReader = "strong"
+	// AutoReader chooses by the size in the model's name.
+	AutoReader = "auto"
+)
+
+// weakUpTo is the largest size, in billions of parameters, of a weak reader.
+const weakUpTo = 4
+
+// sizeInName matches sizes such as "1.5b" and "70B", but not the "a3b" of active parameters.
+var sizeInName = regexp.MustCompile(`(?i)(?:^|[^a-z0-9.])(\d+(?:\.\d+)?)b(?:[^a-z0-9]|$)`)
+
+// ResolveReader returns WeakReader or StrongReader. In auto mode a model is weak if its name gives it
+// at most 4 billion parameters, as qwen2.5-coder-1.5b-instruct does.
+func (c Config) ResolveReader() string {
+	if c.Reader != AutoReader && c.Reader != "" {
+		return c.Reader
+	}
+	if m := sizeInName.FindStringSubmatch(c.Model); m != nil {
+		if size, err := strconv.ParseFloat(m[1], 64); err == nil && size <= weakUpTo {
+			return WeakReader
+		}
+	}
+	return StrongReader
+}
+
+func (c Config) checkReader() error {
+	switch c.Reader {
+	case "", AutoReader, WeakReader, StrongReader:
+		return nil
+	}
+	return fmt.Errorf("llm.reader: got %q, want %s", c.Reader,
+		strings.Join([]string{AutoReader, WeakReader, StrongReader}, ", "))
+}
+
+// checkModel refuses a model named by the caller that is not configured, or whose cost a budget in
+// US dollars cannot count because it has no price.
+func (c *Client) checkModel(l *Ledger) error {
+	name := l.Model()
+	if name == "" {
+		return nil
+	}
+	allowed := slices.Clone(c.cfg.AllowedModels)
+	for _, e := range c.cfg.endpoints() {
+		if e.Model != "" {
+			allowed = append(allowed, e.Model)
+		}
+	}
+	if !slices.Contains(allowed, name) {
+		slices.Sort(allowed)
+		return errorf(ErrModelNotAllowed, "call a model: the model %q is not allowed; name one of %s, or add it to "+
+			"llm.allowed_models", name, strings.Join(slices.Compact(allowed), ", "))
+	}
+	priced := slices.ContainsFunc(c.cfg.Prices, func(p Price) bool { return p.Model == name })
+	if l.limits.GetMaxCostUsd() > 0 && !priced {
+		return errorf(ErrModelNotAllowed, "call a model: the model %q has no price, so a budget in US dollars cannot "+
+			"be kept; name another model, or add its price to llm.prices", name)
+	}
+	return nil
 }

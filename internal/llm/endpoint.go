@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,51 +10,62 @@ import (
 	"net/url"
 	"time"
 
+	openai "github.com/sashabaranov/go-openai"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 )
 
-// endpoint asks one place, again where that may help.
-type endpoint struct {
-	cfg     Config
-	own     Endpoint
-	spare   bool   // a fallback, whose own model goes before the one asked for
-	name    string // the URL without user and password, for people
-	slots   chan struct{}
-	breaker *breaker
-	traits  traitBook
-	log     *slog.Logger
+const (
+	// probeTimeout is how long an endpoint that failed may take to list its models.
+	probeTimeout = time.Second
+	// minPatience is how long an endpoint may take before it counts as hanging, although the
+	// caller's deadline is shorter than the endpoint's timeout.
+	minPatience = 5 * time.Second
+)
 
-	wireClient *wireClient
-	observer   *observer
+// endpoint calls the models of one server, with retries.
+type endpoint struct {
+	cfg      Config
+	own      Endpoint
+	fallback bool   // its own model goes before the requested one
+	name     string // the URL without user and password, for messages
+	slots    chan struct{}
+	breaker  *breaker
+	traits   traitBook
+	log      *slog.Logger
+
+	transport *transport
+	client    *openai.Client
+	observer  *observer
 }
 
-func newEndpoint(e Endpoint, spare bool, cfg Config, obs *observer, log *slog.Logger) *endpoint {
+func newEndpoint(e Endpoint, fallback bool, cfg Config, obs *observer, log *slog.Logger) *endpoint {
 	end := &endpoint{
-		cfg: cfg, own: e, spare: spare, name: display(e.BaseURL), log: log, observer: obs,
-		// Each has its own: one that hangs must not hold the places of the others.
-		slots: make(chan struct{}, cfg.MaxInFlight), breaker: newBreaker(),
-		wireClient: newWireClient(e, cfg),
-		traits:     traitBook{first: initialTraits(e.Capabilities), caps: e.Capabilities},
+		cfg: cfg, own: e, fallback: fallback, name: redactURL(e.BaseURL), log: log, observer: obs,
+		// Of its own: an endpoint that hangs must not use up the slots of the others.
+		slots: make(chan struct{}, cfg.MaxInFlight), breaker: newBreaker(cfg.Breaker),
+		transport: newTransport(cfg),
+		traits:    traitBook{initial: initialTraits(e.Capabilities), caps: e.Capabilities},
 	}
+	end.client = end.transport.client(e)
 	if len(cfg.Fallbacks) > 0 {
-		end.breaker.changed = end.changed
+		end.breaker.onChange = end.reportCircuit
 	}
 	return end
 }
 
-// changed tells that the endpoint is left, or asked as before.
-func (e *endpoint) changed(open bool, pause time.Duration) {
-	e.observer.left(e.name, open)
+// reportCircuit logs and counts a change of the circuit.
+func (e *endpoint) reportCircuit(open bool, cooldown time.Duration) {
+	e.observer.countCircuit(e.name, open)
 	if open {
-		e.log.Warn("model endpoint is left", "endpoint", e.name, "tried_again_in", pause.String())
+		e.log.Warn(logCircuitOpened, "endpoint", e.name, "retry_after", cooldown.String())
 	} else {
-		e.log.Info("model endpoint is well again", "endpoint", e.name)
+		e.log.Info(logCircuitClosed, "endpoint", e.name)
 	}
 }
 
-// display is a URL without what may be secret in it.
-func display(raw string) string {
+// redactURL returns a URL without what may be secret in it.
+func redactURL(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
 		return "the endpoint"
@@ -61,118 +73,125 @@ func display(raw string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// model is the name to ask this endpoint for.
-func (e *endpoint) model(asked string) string {
-	if e.spare && e.own.Model != "" {
+// model returns the name of the model to call.
+func (e *endpoint) model(requested string) string {
+	if e.fallback && e.own.Model != "" {
 		return e.own.Model
 	}
-	return asked
+	return requested
 }
 
-// how is how an endpoint is asked.
-type how struct {
-	// others may be asked in its place, after of them later in this call.
-	others bool
-	after  int
-	// probes: it failed, and this call finds out whether it is well again.
-	probes bool
-	// opened is closed when the endpoint failed for other calls; nil never.
+// callOptions are how an endpoint is called, given the other endpoints.
+type callOptions struct {
+	// alternatives: other endpoints may be called instead, remaining of them after this one.
+	alternatives bool
+	remaining    int
+	// probe: the circuit is open, and this call finds out whether it can close.
+	probe bool
+	// opened is closed when the circuit opens because of other calls; nil never is.
 	opened <-chan struct{}
 }
 
-// errShare ends an attempt that took the endpoint's share of the time.
-var errShare = errors.New("the endpoint has had its share of the time")
+// errShareUsed ends an attempt that used the endpoint's share of the time.
+var errShareUsed = errors.New("the endpoint has used its share of the time")
 
-// share ends an attempt when the endpoint has had its share of the time that its
-// caller, who waits by ctx, has left, without having begun to answer: one that
-// hangs leaves the others theirs.
-func (h how) share(attempt, ctx context.Context, x *exchange) (context.Context, func()) {
+// limitShare cancels an attempt once the endpoint has used its share of the caller's time without
+// starting to answer, so that one that hangs leaves the others theirs.
+func (o callOptions) limitShare(attempt, ctx context.Context, x *exchange) (context.Context, func()) {
 	deadline, bounded := ctx.Deadline()
-	if !bounded || h.after == 0 {
+	if !bounded || o.remaining == 0 {
 		return attempt, func() {}
 	}
-	attempt, leave := context.WithCancelCause(attempt)
-	over := time.AfterFunc(time.Until(deadline)/time.Duration(h.after+1), func() { leave(errShare) })
-	x.begun = func() { over.Stop() }
+	attempt, cancel := context.WithCancelCause(attempt)
+	timer := time.AfterFunc(time.Until(deadline)/time.Duration(o.remaining+1), func() { cancel(errShareUsed) })
+	x.onAnswer = func() { timer.Stop() }
 	return attempt, func() {
-		over.Stop()
-		leave(nil)
+		timer.Stop()
+		cancel(nil)
 	}
 }
 
-// complete asks until there is an answer, or no use in asking again. It also
-// returns the cache key of what was really asked. An answer that broke off in
-// mid-stream comes with its error.
-func (e *endpoint) complete(ctx context.Context, req Request, model string, h how) (Response, string, error) {
-	if h.probes && !e.isAlive(ctx) {
-		e.breaker.failed(0, false)
-		return Response{}, "", &Error{kind: ErrUnavailable, cause: errElsewhere, what: fmt.Sprintf("call the model at %s: it failed before, and does not answer", e.name)}
+// complete calls the model until it answers or a retry is of no use. It also returns the cache key
+// of the request as it was sent. An answer that was interrupted comes with its error.
+func (e *endpoint) complete(ctx context.Context, req Request, model string,
+	opts callOptions) (Response, string, error) {
+	if opts.probe && !e.isAlive(ctx) {
+		e.breaker.recordFailure(0, false)
+		return Response{}, "", &Error{kind: ErrUnavailable, cause: errCircuitOpen,
+			text: fmt.Sprintf("call the model at %s: it failed before, and does not answer", e.name)}
 	}
 	traits := e.traits.get(model)
 	known := traits
 	var refusal *Error
-	var heard Response
+	var partial Response
 	for retries := 0; ; {
-		resp, err := e.attempt(ctx, req, model, traits, h)
+		resp, err := e.attempt(ctx, req, model, traits, opts)
 		if err == nil {
-			if traits != known {
-				e.log.WarnContext(ctx, "model endpoint lacks something; going on without", "endpoint", e.name, "model", model, "lacks", traits.String(), "refusal", refusal)
-			}
+			e.logTraits(ctx, model, known, traits, refusal)
 			e.traits.learn(model, traits, req)
-			e.breaker.succeeded()
+			e.breaker.recordSuccess()
 			return resp, cacheKey(ctx, e, req, model, traits), nil
 		}
-		heard = longer(heard, resp)
-		if next, ok := traits.without(err, req); ok {
-			if refusal == nil {
+		partial = longer(partial, resp)
+		if next, ok := traits.giveUpFeature(err, req, e.cfg.ReasoningTokens); ok {
+			if refusal == nil && !errors.Is(err, ErrCut) {
 				refusal = err
 			}
 			traits = next
 			continue
 		}
-		// What was refused first says more than what came of doing without.
+		// The first refusal says more than those of requests with fewer features.
 		if refusal != nil && errors.Is(err, ErrRefused) {
 			err = refusal
 		}
-		if !err.retryable || retries >= e.cfg.Retries || h.others && (err.broken || err.retryAfter > 0) {
-			e.blame(ctx, err, !err.broken)
-			return heard, "", err
+		if !err.retryable || retries >= e.cfg.Retries || opts.alternatives && (err.interrupted || err.retryAfter > 0) {
+			e.recordFailure(ctx, err, !err.interrupted)
+			return partial, "", err
 		}
-		e.blame(ctx, err, false)
-		if werr := e.wait(ctx, err, retries, h.opened); werr != nil {
-			e.blame(ctx, werr, true)
-			return heard, "", werr
+		e.recordFailure(ctx, err, false)
+		if waitErr := e.waitBackoff(ctx, err, retries, opts.opened); waitErr != nil {
+			e.recordFailure(ctx, waitErr, true)
+			return partial, "", waitErr
 		}
-		trace.SpanFromContext(ctx).AddEvent("retry", trace.WithAttributes(attribute.String("error.type", kindName(err))))
+		trace.SpanFromContext(ctx).AddEvent("retry",
+			trace.WithAttributes(attribute.String("error.type", errorReason(err))))
 		retries++
 	}
 }
 
-// probing is how long an endpoint that failed may take to list its models.
-const probing = time.Second
+// logTraits logs what a call has taught about a model.
+func (e *endpoint) logTraits(ctx context.Context, model string, before, after traits, refusal *Error) {
+	if after.thinks && !before.thinks {
+		e.log.InfoContext(ctx, logModelThinks, "endpoint", e.name, "model", model,
+			"reasoning_tokens", e.cfg.ReasoningTokens)
+	}
+	if before.thinks = after.thinks; before != after {
+		e.log.WarnContext(ctx, logFeatureUnsupported, "endpoint", e.name, "model", model, "lacks", after.String(),
+			"refusal", refusal)
+	}
+}
 
 func (e *endpoint) isAlive(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, probing)
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	return e.wireClient.isAlive(ctx)
+	return e.transport.isAlive(ctx, e.own)
 }
 
-// blame tells the breaker of an attempt that failed, and whether it was the last
-// of its call. A request that the endpoint refused, or that its caller gave up
-// soon, says nothing of the next.
-func (e *endpoint) blame(ctx context.Context, err *Error, last bool) {
-	fails := errors.Is(err, ErrUnavailable) || errors.Is(err, ErrRateLimited) || err.misplaced || err.late
-	if !fails || errors.Is(err, errElsewhere) || err.hurried && !err.late {
-		e.breaker.left()
+// recordFailure reports a failed attempt to the breaker, and whether it was the last of its call. A
+// request that the endpoint refused, or whose caller gave up early, says nothing about the endpoint.
+func (e *endpoint) recordFailure(ctx context.Context, err *Error, last bool) {
+	counts := errors.Is(err, ErrUnavailable) || errors.Is(err, ErrRateLimited) || err.misconfigured || err.slow
+	if !counts || errors.Is(err, errCircuitOpen) || err.preempted && !err.slow {
+		e.breaker.release()
 		return
 	}
-	e.observer.failed(ctx, e.name, err)
-	e.breaker.failed(err.retryAfter, last && !err.late)
+	e.observer.countFailure(ctx, e.name, err)
+	e.breaker.recordFailure(err.retryAfter, last && !err.slow)
 }
 
-// wait sleeps before a retry; it fails at once when there is no time for it, and
-// when other calls fail too.
-func (e *endpoint) wait(ctx context.Context, cause *Error, retries int, opened <-chan struct{}) *Error {
+// waitBackoff waits before a retry. It fails at once if there is no time for it, and when the
+// circuit opens.
+func (e *endpoint) waitBackoff(ctx context.Context, cause *Error, retries int, opened <-chan struct{}) *Error {
 	delay := e.cfg.RetryDelay << min(retries, 16)
 	delay += time.Duration(rand.Float64() * 0.25 * float64(delay))
 	if cause.retryAfter > 0 {
@@ -180,13 +199,15 @@ func (e *endpoint) wait(ctx context.Context, cause *Error, retries int, opened <
 	}
 	deadline, bounded := ctx.Deadline()
 	if delay > e.cfg.MaxRetryDelay || (bounded && time.Until(deadline) < delay) {
-		return &Error{kind: cause.kind, cause: cause.cause, retryAfter: cause.retryAfter, broken: cause.broken, what: fmt.Sprintf("%s; a retry would have to wait %v", cause.what, delay.Round(time.Millisecond))}
+		return &Error{kind: cause.kind, cause: cause.cause, retryAfter: cause.retryAfter,
+			interrupted: cause.interrupted,
+			text:        fmt.Sprintf("%s; a retry would have to wait %v", cause.text, delay.Round(time.Millisecond))}
 	}
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return contextError(ctx, "wait to retry after: "+cause.what)
+		return contextError(ctx, "wait to retry after: "+cause.text)
 	case <-opened:
 		return cause
 	case <-timer.C:
@@ -194,54 +215,55 @@ func (e *endpoint) wait(ctx context.Context, cause *Error, retries int, opened <
 	}
 }
 
-// attempt asks once, within the budget and the limit on calls in flight.
-func (e *endpoint) attempt(ctx context.Context, req Request, model string, t traits, h how) (Response, *Error) {
+// attempt calls the model once, within the budget and the limit on calls in flight.
+func (e *endpoint) attempt(ctx context.Context, req Request, model string, t traits,
+	opts callOptions) (Response, *Error) {
 	select {
 	case e.slots <- struct{}{}:
 		defer func() { <-e.slots }()
-	case <-h.opened:
-		return Response{}, &Error{kind: ErrUnavailable, cause: errElsewhere, what: fmt.Sprintf("call the model at %s: not asked, as %v", e.name, errElsewhere)}
+	case <-opts.opened:
+		return Response{}, &Error{kind: ErrUnavailable, cause: errCircuitOpen,
+			text: fmt.Sprintf("call the model at %s: not called, as %v", e.name, errCircuitOpen)}
 	case <-ctx.Done():
-		return Response{}, contextError(ctx, fmt.Sprintf("wait for one of %d calls in flight to end (llm.max_in_flight)", e.cfg.MaxInFlight))
+		return Response{}, contextError(ctx,
+			fmt.Sprintf("wait for one of %d calls in flight to end (llm.max_in_flight)", e.cfg.MaxInFlight))
 	}
-	guess := estimate(req.Messages, req.MaxTokens)
+	guess := estimateUsage(req.Messages, req.MaxTokens)
 	held, err := req.Ledger.reserve(guess.PromptTokens+guess.CompletionTokens, e.cost(model, guess))
 	if err != nil {
 		return Response{}, err
 	}
-	x := &exchange{told: told(req)}
-	actx, cancel := context.WithTimeout(ctx, e.cfg.Timeout)
+	x := &exchange{prompt: guardedPrompt(req)}
+	attemptCtx, cancel := context.WithTimeout(ctx, e.cfg.Timeout)
 	defer cancel()
-	actx, end := h.share(actx, ctx, x)
+	attemptCtx, end := opts.limitShare(attemptCtx, ctx, x)
 	defer end()
-	req.Delta = req.telling.again(req.Delta)
+	req.Delta = req.merger.startAttempt(req.Delta)
 
-	began := time.Now()
-	resp, cause := e.send(actx, req, model, t, x)
-	if !x.answered {
-		req.Ledger.release(held)
-	} else {
-		resp.Usage = counted(req, resp)
+	start := time.Now()
+	resp, cause := e.call(attemptCtx, req, model, t, x)
+	if x.answered || x.sent.Load() && !x.responded {
+		// A server that was asked and did not answer in time read the prompt at least, and charges it.
+		resp.Usage = plausibleUsage(req, resp, e.cfg.ReasoningTokens)
 		resp.Usage.CostUSD = e.cost(model, resp.Usage)
-		req.Ledger.settle(held, resp.Usage, resp.Model)
+		req.Ledger.settle(held, resp.Usage, cmp.Or(resp.Model, model))
+	} else {
+		req.Ledger.release(held)
 	}
 	if cause == nil {
 		return resp, nil
 	}
-	fail := e.classify(ctx, actx, cause, x)
-	fail.late = (fail.hurried || errors.Is(fail, context.DeadlineExceeded)) && time.Since(began) >= min(e.cfg.Timeout/2, patience)
-	if req.Delta != nil && resp.Text != "" && !errors.Is(fail, ErrUnusable) {
-		fail.broken = true
-		return resp, fail
+	failure := e.classify(ctx, attemptCtx, cause, x)
+	failure.slow = (failure.preempted || errors.Is(failure, context.DeadlineExceeded)) &&
+		time.Since(start) >= min(e.cfg.Timeout/2, minPatience)
+	if req.Delta != nil && resp.Text != "" && !errors.Is(failure, ErrUnusable) {
+		failure.interrupted = true
+		return resp, failure
 	}
-	return Response{Usage: resp.Usage}, fail
+	return Response{Usage: resp.Usage}, failure
 }
 
-// patience is what an endpoint has of a caller's before it counts as hanging,
-// although the caller would not wait any longer.
-const patience = 5 * time.Second
-
-// longer is the response that says more.
+// longer returns the response with the longer text.
 func longer(a, b Response) Response {
 	if len(b.Text) > len(a.Text) {
 		return b
@@ -249,7 +271,7 @@ func longer(a, b Response) Response {
 	return a
 }
 
-// cost by the configured prices, in US dollars.
+// cost returns the cost by the configured prices, in US dollars.
 func (e *endpoint) cost(model string, u Usage) float64 {
 	for _, p := range e.cfg.Prices {
 		if p.Model == model {

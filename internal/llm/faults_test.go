@@ -18,7 +18,8 @@ import (
 
 // Every way a server can misbehave, asked plainly and streamed.
 func TestMisbehavingServers(t *testing.T) {
-	const contextFull = `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`
+	const contextFull = `{"error":{"code":400,"message":"the request exceeds the available context size",` +
+		`"type":"exceed_context_size_error"}}`
 	for _, c := range []struct {
 		name     string
 		script   func(*testkit.Rule)
@@ -27,28 +28,40 @@ func TestMisbehavingServers(t *testing.T) {
 		says     string
 		requests int // asked plainly, with two retries
 	}{
-		{"down", func(r *testkit.Rule) { r.Down() }, llm.ErrUnavailable, codes.Unavailable, "is it running?", 3},
-		{"500", func(r *testkit.Rule) { r.Status(500) }, llm.ErrUnavailable, codes.Unavailable, "500 Internal Server Error: scripted", 3},
-		{"503 with a proxy's page", func(r *testkit.Rule) { r.StatusBody(503, "<html>oops</html>") }, llm.ErrUnavailable, codes.Unavailable, "503 Service Unavailable", 3},
+		{"down", func(r *testkit.Rule) { r.Disconnect() }, llm.ErrUnavailable, codes.Unavailable, "is it running?", 3},
+		{"500", func(r *testkit.Rule) { r.Status(500) }, llm.ErrUnavailable, codes.Unavailable,
+			"500 Internal Server Error: scripted", 3},
+		{"503 with a proxy's page", func(r *testkit.Rule) { r.StatusBody(503, "<html>oops</html>") },
+			llm.ErrUnavailable, codes.Unavailable, "503 Service Unavailable", 3},
 		{"429", func(r *testkit.Rule) { r.Status(429) }, llm.ErrRateLimited, codes.ResourceExhausted, "429", 3},
 		{"an empty account is not asked again", func(r *testkit.Rule) {
-			r.StatusBody(429, `{"error":{"message":"You exceeded your quota","type":"insufficient_quota","code":"insufficient_quota"}}`)
+			r.StatusBody(429,
+				`{"error":{"message":"You exceeded your quota","type":"insufficient_quota",`+
+					`"code":"insufficient_quota"}}`)
 		}, llm.ErrRateLimited, codes.ResourceExhausted, "quota", 1},
 		{"401", func(r *testkit.Rule) { r.Status(401) }, llm.ErrRefused, codes.FailedPrecondition, "llm.api_key", 1},
 		{"403", func(r *testkit.Rule) { r.Status(403) }, llm.ErrRefused, codes.FailedPrecondition, "llm.api_key", 1},
 		{"404", func(r *testkit.Rule) { r.Status(404) }, llm.ErrRefused, codes.FailedPrecondition, "llm.model", 1},
-		{"400", func(r *testkit.Rule) { r.Status(400) }, llm.ErrRefused, codes.FailedPrecondition, "400 Bad Request", 1},
-		{"a redirect", func(r *testkit.Rule) { r.Status(301, "Location", "http://example.org/") }, llm.ErrRefused, codes.FailedPrecondition, "llm.base_url", 1},
-		{"a prompt over the context", func(r *testkit.Rule) { r.StatusBody(400, contextFull) }, llm.ErrPromptTooLong, codes.FailedPrecondition, "context", 1},
+		{"400", func(r *testkit.Rule) { r.Status(400) }, llm.ErrRefused, codes.FailedPrecondition, "400 Bad Request",
+			1},
+		{"a redirect", func(r *testkit.Rule) { r.Status(301, "Location", "http://example.org/") }, llm.ErrRefused,
+			codes.FailedPrecondition, "llm.base_url", 1},
+		{"a prompt over the context", func(r *testkit.Rule) { r.StatusBody(400, contextFull) }, llm.ErrPromptTooLong,
+			codes.FailedPrecondition, "context", 1},
 		{"HTML", func(r *testkit.Rule) { r.HTML() }, llm.ErrUnavailable, codes.Unavailable, "/v1", 3},
-		{"no choice", func(r *testkit.Rule) { r.EmptyChoices() }, llm.ErrUnavailable, codes.Unavailable, "no choice", 3},
+		{"no choice", func(r *testkit.Rule) { r.EmptyChoices() }, llm.ErrUnavailable, codes.Unavailable,
+			"no choice", 3},
 		{"half a JSON", func(r *testkit.Rule) { r.HalfJSON() }, llm.ErrUnavailable, codes.Unavailable, "broke off", 3},
-		{"garbage", func(r *testkit.Rule) { r.Garbage(100) }, llm.ErrUnavailable, codes.Unavailable, "not a chat completion", 3},
+		{"garbage", func(r *testkit.Rule) { r.Garbage(100) }, llm.ErrUnavailable, codes.Unavailable,
+			"not a chat completion", 3},
 		{"a cut answer", func(r *testkit.Rule) { r.CutStream("Par") }, llm.ErrUnavailable, codes.Unavailable, "", 3},
 		{"null content", func(r *testkit.Rule) { r.NullContent() }, llm.ErrUnusable, codes.Internal, "empty", 1},
-		{"nothing but white space", func(r *testkit.Rule) { r.Reply(" \n ") }, llm.ErrUnusable, codes.Internal, "empty", 1},
-		{"only thoughts within the tokens given", func(r *testkit.Rule) { r.Reply("").Finish("length") }, llm.ErrUnusable, codes.Internal, "reasoning_effort", 1},
-		{"a filtered answer", func(r *testkit.Rule) { r.Reply("Par").Finish("content_filter") }, llm.ErrUnusable, codes.Internal, "filter", 1},
+		{"nothing but white space", func(r *testkit.Rule) { r.Reply(" \n ") }, llm.ErrUnusable, codes.Internal, "empty",
+			1},
+		{"only thoughts, with tokens for them too", func(r *testkit.Rule) { r.Reply("").Finish("length") },
+			llm.ErrUnusable, codes.Internal, "reasoning_effort", 2},
+		{"a filtered answer", func(r *testkit.Rule) { r.Reply("Par").Finish("content_filter") }, llm.ErrUnusable,
+			codes.Internal, "filter", 1},
 		{"a hang", func(r *testkit.Rule) { r.Hang() }, llm.ErrUnavailable, codes.Unavailable, "llm.timeout", 1},
 	} {
 		for _, streamed := range []bool{false, true} {
@@ -110,7 +123,7 @@ func TestRetriesEndInAnAnswer(t *testing.T) {
 	}{
 		{"after 500", func(r *testkit.Rule) { r.Status(500).Reply("Paris") }},
 		{"after 429", func(r *testkit.Rule) { r.Status(429).Status(429).Reply("Paris") }},
-		{"after broken connections", func(r *testkit.Rule) { r.Down().Down().Reply("Paris") }},
+		{"after broken connections", func(r *testkit.Rule) { r.Disconnect().Disconnect().Reply("Paris") }},
 		{"after half a JSON", func(r *testkit.Rule) { r.HalfJSON().Reply("Paris") }},
 		{"after no choice", func(r *testkit.Rule) { r.EmptyChoices().Reply("Paris") }},
 	} {
@@ -151,7 +164,8 @@ func TestRetryAfter(t *testing.T) {
 	t.Run("longer than the limit is not waited for", func(t *testing.T) {
 		m := testkit.NewLLM(t)
 		m.On().Status(503, "Retry-After", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
-		if _, err := client(t, m.Config()).Complete(t.Context(), ask("x")); !errors.Is(err, llm.ErrUnavailable) || len(m.Requests()) != 1 {
+		if _, err := client(t, m.Config()).Complete(t.Context(), ask("x")); !errors.Is(err, llm.ErrUnavailable) ||
+			len(m.Requests()) != 1 {
 			t.Errorf("%d requests, %v", len(m.Requests()), err)
 		}
 	})
@@ -165,7 +179,8 @@ func TestAnswersThatBreakOffInMidStream(t *testing.T) {
 		asked             int
 	}{
 		{"are gone on with where the next attempt says the same", func(r *testkit.Rule) {
-			r.CutStream("The capital ", "is ").Reply("The capital is Paris.").Pieces("The", " capital is", " Paris", ".")
+			r.CutStream("The capital ", "is ").Reply("The capital is Paris.").Pieces("The", " capital is", " Paris",
+				".")
 		}, "The capital is Paris.", "The capital is Paris.", "", 2},
 		{"are whole at the end where the next attempt says something else", func(r *testkit.Rule) {
 			r.CutStream("The capital ", "is ").Reply("The cat is Paris.").Pieces("The", " cat is", " Paris", ".")
@@ -181,7 +196,8 @@ func TestAnswersThatBreakOffInMidStream(t *testing.T) {
 			req := ask("x")
 			req.Delta = func(s string) { heard += s }
 			resp, err := client(t, m.Config()).Complete(t.Context(), req)
-			if (err == nil) != (c.says == "") || resp.Text != c.text || heard != c.heard || len(m.Requests()) != c.asked {
+			if (err == nil) != (c.says == "") || resp.Text != c.text || heard != c.heard ||
+				len(m.Requests()) != c.asked {
 				t.Errorf("got %q after %d requests, heard %q, %v", resp.Text, len(m.Requests()), heard, err)
 			}
 			if err != nil && !errors.Is(err, llm.ErrUnavailable) {
@@ -218,7 +234,8 @@ func TestCallersDeadline(t *testing.T) {
 		if streamed {
 			req.Delta = func(string) {}
 		}
-		if _, err := client(t, m.Config()).Complete(ctx, req); status.Code(err) != codes.DeadlineExceeded || !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := client(t, m.Config()).Complete(ctx, req); status.Code(err) != codes.DeadlineExceeded ||
+			!errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("streamed %v: got %v", streamed, err)
 		}
 		gone, leave := context.WithCancel(t.Context())

@@ -9,7 +9,10 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
-var capital = &llm.Schema{Name: "capital", JSON: json.RawMessage(`{"type":"object","properties":{"capital":{"type":"string"}},"required":["capital"],"additionalProperties":false}`)}
+var capital = &llm.Schema{Name: "capital",
+	JSON: json.RawMessage(
+		`{"type":"object","properties":{"capital":{"type":"string"}},` +
+			`"required":["capital"],"additionalProperties":false}`)}
 
 // everything uses each feature that an endpoint may lack.
 func everything() llm.Request {
@@ -31,10 +34,15 @@ func TestEndpointsThatLackSomething(t *testing.T) {
 		{"no JSON mode at all", []string{"json_schema", "json_object"}, 3, func(r testkit.Request) bool {
 			return r.Format == "" && strings.Contains(r.LastUser(), `"required":["capital"]`)
 		}},
-		{"no probabilities", []string{"logprobs"}, 2, func(r testkit.Request) bool { return r.TopLogProbs == 0 && r.Format == "json_schema" }},
+		{"no probabilities", []string{"logprobs"}, 2, func(r testkit.Request) bool {
+			return r.TopLogProbs == 0 &&
+				r.Format == "json_schema"
+		}},
 		{"no seed", []string{"seed"}, 2, func(r testkit.Request) bool { return r.Seed == nil }},
-		{"a temperature of its own", []string{"temperature"}, 2, func(r testkit.Request) bool { return r.Temperature == nil }},
-		{"no usage in streams", []string{"stream_options"}, 2, func(r testkit.Request) bool { return r.Fields["stream_options"] == nil && r.Stream }},
+		{"a temperature of its own", []string{"temperature"}, 2,
+			func(r testkit.Request) bool { return r.Temperature == nil }},
+		{"no usage in streams", []string{"stream_options"}, 2,
+			func(r testkit.Request) bool { return r.Fields["stream_options"] == nil && r.Stream }},
 		{"streams", []string{"stream_options", "streaming"}, 3, func(r testkit.Request) bool { return !r.Stream }},
 		{"the newer token limit", []string{"max_tokens"}, 2, func(r testkit.Request) bool {
 			return r.Fields["max_completion_tokens"] != nil && r.MaxTokens > 20
@@ -72,7 +80,8 @@ func TestReasoningModelsAreAskedTheirWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := m.Requests()[0]
-	if len(m.Requests()) != 1 || r.Fields["max_tokens"] != nil || r.MaxTokens < 1000 || r.Temperature != nil || r.TopLogProbs != 0 || string(r.Fields["reasoning_effort"]) != `"low"` {
+	if len(m.Requests()) != 1 || r.Fields["max_tokens"] != nil || r.MaxTokens < 1000 || r.Temperature != nil ||
+		r.TopLogProbs != 0 || string(r.Fields["reasoning_effort"]) != `"low"` {
 		t.Errorf("sent %v", r.Fields)
 	}
 }
@@ -80,7 +89,8 @@ func TestReasoningModelsAreAskedTheirWay(t *testing.T) {
 func TestOneBadSchemaIsNotHeldAgainstTheEndpoint(t *testing.T) {
 	m := testkit.NewLLM(t)
 	m.On().Reply(`{"capital":"Paris"}`)
-	m.On(testkit.SchemaNamed("bad")).StatusBody(400, `{"error":{"message":"JSON schema error at #: unrecognized type"}}`)
+	m.On(testkit.SchemaNamed("bad")).StatusBody(400,
+		`{"error":{"message":"JSON schema error at #: unrecognized type"}}`)
 	c := client(t, m.Config())
 	for i, name := range []string{"good", "bad", "good"} {
 		req := ask("x")
@@ -121,7 +131,8 @@ func TestEndpointThatAnswersStreamsInOnePiece(t *testing.T) {
 	var pieces []string
 	req := ask("x")
 	req.Delta = func(s string) { pieces = append(pieces, s) }
-	if resp, err := client(t, m.Config()).Complete(t.Context(), req); err != nil || resp.Text != "Paris" || len(pieces) != 1 || len(m.Requests()) != 1 {
+	if resp, err := client(t, m.Config()).Complete(t.Context(), req); err != nil || resp.Text != "Paris" ||
+		len(pieces) != 1 || len(m.Requests()) != 1 {
 		t.Errorf("got %+v, %q, %v after %d requests", resp, pieces, err, len(m.Requests()))
 	}
 }

@@ -58,8 +58,8 @@ func TestBudgets(t *testing.T) {
 			if !errors.Is(err, llm.ErrBudget) || status.Code(err) != codes.ResourceExhausted {
 				t.Errorf("got %v", err)
 			}
-			if _, err := c.ledger.Left(); !errors.Is(err, llm.ErrBudget) {
-				t.Errorf("left: %v", err)
+			if _, err := c.ledger.Remaining(); !errors.Is(err, llm.ErrBudget) {
+				t.Errorf("remaining: %v", err)
 			}
 		})
 	}
@@ -103,18 +103,19 @@ func TestFailedCallsCostNothing(t *testing.T) {
 	}
 }
 
-func TestLeftIsWhatOthersMayStillSpend(t *testing.T) {
+func TestRemainingIsWhatOthersMaySpend(t *testing.T) {
 	l := ledger(5, 1000, 2, "")
-	l.Charge(&llmv1.Usage{Calls: 2, CachedCalls: 9, CachedPromptTokens: 9000, CachedCostUsd: 9, PromptTokens: 300, CompletionTokens: 100, CostUsd: 0.5})
-	left, err := l.Left()
+	l.Charge(&llmv1.Usage{Calls: 2, CachedCalls: 9, CachedPromptTokens: 9000, CachedCostUsd: 9, PromptTokens: 300,
+		CompletionTokens: 100, CostUsd: 0.5})
+	left, err := l.Remaining()
 	if err != nil || left.MaxCalls != 3 || left.MaxTokens != 600 || left.MaxCostUsd != 1.5 {
 		t.Errorf("got %v, %v", left, err)
 	}
-	if left, err := llm.NewLedger(nil).Left(); err != nil || left.MaxCalls != 0 || left.MaxTokens != 0 {
+	if left, err := llm.NewLedger(nil).Remaining(); err != nil || left.MaxCalls != 0 || left.MaxTokens != 0 {
 		t.Errorf("open limits: %v, %v", left, err)
 	}
 	l.Charge(&llmv1.Usage{Calls: 8})
-	if left, err := l.Left(); !errors.Is(err, llm.ErrBudget) {
+	if left, err := l.Remaining(); !errors.Is(err, llm.ErrBudget) {
 		t.Errorf("overrun: %v, %v", left, err)
 	}
 }

@@ -12,13 +12,14 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
+	"github.com/triplemesh/triplemesh/internal/errinfo"
 )
 
-const scope = "github.com/triplemesh/triplemesh/internal/llm"
+const instrumentationScope = "github.com/triplemesh/triplemesh/internal/llm"
 
-// observer makes a span and the metrics of each call, by OpenTelemetry's
-// semantic conventions for generative AI.
+// observer records a span and metrics of each call, by OpenTelemetry's semantic conventions for
+// generative AI.
 type observer struct {
 	tracer   trace.Tracer
 	calls    metric.Int64Counter
@@ -27,22 +28,24 @@ type observer struct {
 	duration metric.Float64Histogram
 	failures metric.Int64Counter
 	open     metric.Int64UpDownCounter
-	known    map[string]bool // models that metrics may name
-	texts    bool
+	models   map[string]bool // that metrics may name
+	prompts  bool
 }
 
 func newObserver(cfg Config, tel Telemetry) (*observer, error) {
-	m := tel.MeterProvider().Meter(scope)
-	o := &observer{tracer: tel.TracerProvider().Tracer(scope), known: map[string]bool{}, texts: cfg.CapturePrompts}
+	m := tel.MeterProvider().Meter(instrumentationScope)
+	o := &observer{tracer: tel.TracerProvider().Tracer(instrumentationScope), models: map[string]bool{},
+		prompts: cfg.CapturePrompts}
 	for _, e := range cfg.endpoints() {
-		o.known[e.Model] = true
+		o.models[e.Model] = true
 	}
 	for _, p := range cfg.Prices {
-		o.known[p.Model] = true
+		o.models[p.Model] = true
 	}
 	var errs [6]error
 	o.calls, errs[0] = m.Int64Counter("triplemesh.llm.calls",
-		metric.WithDescription("Model calls by outcome: answered, cached, or the kind of failure."), metric.WithUnit("{call}"))
+		metric.WithDescription("Model calls by outcome: answered, cached, or the kind of failure."),
+		metric.WithUnit("{call}"))
 	o.cost, errs[1] = m.Float64Counter("triplemesh.llm.cost",
 		metric.WithDescription("Cost of model calls by the configured prices."), metric.WithUnit("USD"))
 	o.tokens, errs[2] = m.Int64Histogram("gen_ai.client.token.usage",
@@ -50,21 +53,25 @@ func newObserver(cfg Config, tel Telemetry) (*observer, error) {
 		metric.WithExplicitBucketBoundaries(1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144))
 	o.duration, errs[3] = m.Float64Histogram("gen_ai.client.operation.duration",
 		metric.WithDescription("Time of a model call, waiting and retries included."), metric.WithUnit("s"),
-		metric.WithExplicitBucketBoundaries(0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92))
+		metric.WithExplicitBucketBoundaries(0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24,
+			20.48, 40.96, 81.92))
 	o.failures, errs[4] = m.Int64Counter("triplemesh.llm.endpoint.failures",
-		metric.WithDescription("Attempts at a model endpoint that failed by its fault, by kind."), metric.WithUnit("{attempt}"))
+		metric.WithDescription("Attempts that failed because of a model endpoint, by kind."),
+		metric.WithUnit("{attempt}"))
 	o.open, errs[5] = m.Int64UpDownCounter("triplemesh.llm.endpoint.left",
-		metric.WithDescription("1 while a model endpoint is left alone because it failed, where others are asked instead."), metric.WithUnit("{endpoint}"))
+		metric.WithDescription("1 while the circuit of a model endpoint is open and its fallbacks are called."),
+		metric.WithUnit("{endpoint}"))
 	return o, errors.Join(errs[:]...)
 }
 
-// failed counts an attempt that failed by the fault of an endpoint.
-func (o *observer) failed(ctx context.Context, endpoint string, err error) {
-	o.failures.Add(ctx, 1, metric.WithAttributes(attribute.String("triplemesh.endpoint", endpoint), attribute.String("error.type", kindName(err))))
+// countFailure counts an attempt that failed because of the endpoint.
+func (o *observer) countFailure(ctx context.Context, endpoint string, err error) {
+	o.failures.Add(ctx, 1, metric.WithAttributes(attribute.String("triplemesh.endpoint", endpoint),
+		attribute.String("error.type", errorReason(err))))
 }
 
-// left counts the endpoints that are left alone.
-func (o *observer) left(endpoint string, open bool) {
+// countCircuit counts the endpoints whose circuits are open.
+func (o *observer) countCircuit(endpoint string, open bool) {
 	change := int64(-1)
 	if open {
 		change = 1
@@ -72,20 +79,20 @@ func (o *observer) left(endpoint string, open bool) {
 	o.open.Add(context.Background(), change, metric.WithAttributes(attribute.String("triplemesh.endpoint", endpoint)))
 }
 
-// observed is a call under way.
-type observed struct {
+// observedCall is the span and metrics of a call.
+type observedCall struct {
 	*observer
 	ctx   context.Context
 	span  trace.Span
 	begin time.Time
 	model string
 	task  string
-	// tenant is for whom the call is made. Metrics may name it: who it is was
-	// proved.
+	// tenant of the caller. Metrics may name it, as it is authenticated.
 	tenant attribute.KeyValue
 }
 
-func (o *observer) start(ctx context.Context, req Request, model string, first *endpoint) (context.Context, *observed) {
+func (o *observer) start(ctx context.Context, req Request, model string,
+	first *endpoint) (context.Context, *observedCall) {
 	attrs := []attribute.KeyValue{
 		attribute.String("gen_ai.operation.name", "chat"),
 		attribute.String("gen_ai.provider.name", "openai"),
@@ -93,7 +100,7 @@ func (o *observer) start(ctx context.Context, req Request, model string, first *
 		attribute.Float64("gen_ai.request.temperature", float64(req.Temperature)),
 		attribute.Int64("gen_ai.request.seed", req.Seed),
 		attribute.String("triplemesh.task", req.Task),
-		tenant.Attribute(ctx),
+		auth.TenantAttribute(ctx),
 	}
 	if req.MaxTokens > 0 {
 		attrs = append(attrs, attribute.Int("gen_ai.request.max_tokens", req.MaxTokens))
@@ -110,25 +117,28 @@ func (o *observer) start(ctx context.Context, req Request, model string, first *
 			attrs = append(attrs, attribute.Int("server.port", port))
 		}
 	}
-	ctx, span := o.tracer.Start(ctx, "chat "+req.Task, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...))
-	if o.texts && span.IsRecording() {
+	ctx, span := o.tracer.Start(ctx, "chat "+req.Task, trace.WithSpanKind(trace.SpanKindClient),
+		trace.WithAttributes(attrs...))
+	if o.prompts && span.IsRecording() {
 		for _, m := range req.Messages {
-			span.AddEvent("gen_ai."+string(m.Role)+".message", trace.WithAttributes(attribute.String("content", m.Content)))
+			span.AddEvent("gen_ai."+string(m.Role)+".message",
+				trace.WithAttributes(attribute.String("content", m.Content)))
 		}
 	}
-	// A caller may name any model; metrics must not grow with that.
-	if !o.known[model] {
+	// Callers may name any model; the cardinality of metrics must stay bounded.
+	if !o.models[model] {
 		model = "other"
 	}
-	return ctx, &observed{observer: o, ctx: ctx, span: span, begin: time.Now(), model: model, task: req.Task, tenant: tenant.Attribute(ctx)}
+	return ctx, &observedCall{observer: o, ctx: ctx, span: span, begin: time.Now(), model: model, task: req.Task,
+		tenant: auth.TenantAttribute(ctx)}
 }
 
-func (c *observed) end(resp Response, err error) {
+func (c *observedCall) end(resp Response, err error) {
 	defer c.span.End()
 	outcome := "answered"
 	switch {
 	case err != nil:
-		outcome = kindName(err)
+		outcome = errorReason(err)
 		c.span.SetStatus(otelcodes.Error, err.Error())
 		c.span.SetAttributes(attribute.String("error.type", outcome))
 	case resp.Cached:
@@ -142,7 +152,8 @@ func (c *observed) end(resp Response, err error) {
 	}
 	set := metric.WithAttributes(labels...)
 	c.calls.Add(c.ctx, 1, set, metric.WithAttributes(attribute.String("outcome", outcome)))
-	c.duration.Record(c.ctx, time.Since(c.begin).Seconds(), set, metric.WithAttributes(attribute.String("outcome", outcome)))
+	c.duration.Record(c.ctx, time.Since(c.begin).Seconds(), set,
+		metric.WithAttributes(attribute.String("outcome", outcome)))
 	c.span.SetAttributes(attribute.Bool("triplemesh.cached", resp.Cached))
 	if err != nil {
 		return
@@ -152,28 +163,31 @@ func (c *observed) end(resp Response, err error) {
 		attribute.StringSlice("gen_ai.response.finish_reasons", []string{resp.FinishReason}),
 		attribute.Int("gen_ai.usage.input_tokens", resp.Usage.PromptTokens),
 		attribute.Int("gen_ai.usage.output_tokens", resp.Usage.CompletionTokens),
+		attribute.Int("gen_ai.usage.cache_read.input_tokens", resp.Usage.ReusedTokens),
 	)
 	if resp.Usage.Estimated {
 		c.span.SetAttributes(attribute.Bool("triplemesh.usage_estimated", true))
 	}
-	if c.texts {
+	if c.prompts {
 		c.span.AddEvent("gen_ai.choice", trace.WithAttributes(attribute.String("content", resp.Text)))
 	}
 	if resp.Cached {
 		return
 	}
-	c.tokens.Record(c.ctx, int64(resp.Usage.PromptTokens), set, metric.WithAttributes(attribute.String("gen_ai.token.type", "input")))
-	c.tokens.Record(c.ctx, int64(resp.Usage.CompletionTokens), set, metric.WithAttributes(attribute.String("gen_ai.token.type", "output")))
+	c.tokens.Record(c.ctx, int64(resp.Usage.PromptTokens), set,
+		metric.WithAttributes(attribute.String("gen_ai.token.type", "input")))
+	c.tokens.Record(c.ctx, int64(resp.Usage.CompletionTokens), set,
+		metric.WithAttributes(attribute.String("gen_ai.token.type", "output")))
 	if resp.Usage.CostUSD > 0 {
 		c.cost.Add(c.ctx, resp.Usage.CostUSD, set)
 	}
 }
 
-// kindName is an error's kind as a metric's label.
-func kindName(err error) string {
-	for _, k := range kinds {
+// errorReason returns an error's kind as a label of metrics.
+func errorReason(err error) string {
+	for _, k := range errorKinds {
 		if errors.Is(err, k.err) {
-			return k.reason
+			return errinfo.Name(k.reason)
 		}
 	}
 	return "OTHER"

@@ -2,6 +2,8 @@ package llm_test
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -46,7 +48,8 @@ func TestSpan(t *testing.T) {
 		"gen_ai.request.temperature": "0.5", "gen_ai.request.max_tokens": "20", "gen_ai.request.seed": "7",
 		"gen_ai.response.model": "scripted", "gen_ai.response.finish_reasons": `["stop"]`,
 		"gen_ai.usage.input_tokens": "12", "gen_ai.usage.output_tokens": "3",
-		"triplemesh.task": "answer", "triplemesh.tenant": "acme", "triplemesh.cached": "false", "server.address": "127.0.0.1",
+		"triplemesh.task": "answer", "triplemesh.tenant": "acme", "triplemesh.cached": "false",
+		"server.address": "127.0.0.1",
 	} {
 		if got[key] != want {
 			t.Errorf("%s: got %q, want %q", key, got[key], want)
@@ -54,6 +57,29 @@ func TestSpan(t *testing.T) {
 	}
 	if s.Name() != "chat answer" || strings.Contains(all, "France") || strings.Contains(all, "Paris") {
 		t.Errorf("span %q holds %s: prompts and answers only when switched on", s.Name(), all)
+	}
+}
+
+func TestSpanSaysWhatTheServerReused(t *testing.T) {
+	for cached, want := range map[string]string{"9": "9", "99": "12", "-1": "0"} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintf(w, `{"model": "m", "choices": [{"message": {"content": "Paris"}, "finish_reason": "stop"}], `+
+				`"usage": {"prompt_tokens": 12, "completion_tokens": 3, `+
+				`"prompt_tokens_details": {"cached_tokens": %s}}}`, cached)
+		}))
+		t.Cleanup(server.Close)
+		cfg := llm.DefaultConfig()
+		cfg.BaseURL, cfg.Model = server.URL, "m"
+		_, s, all := observe(t, cfg, ask("Capital of France?"))
+		got := ""
+		for _, a := range s.Attributes() {
+			if a.Key == "gen_ai.usage.cache_read.input_tokens" {
+				got = a.Value.String()
+			}
+		}
+		if got != want {
+			t.Errorf("%s cached: got %q, want %q: %s", cached, got, want, all)
+		}
 	}
 }
 
@@ -101,6 +127,7 @@ func TestMetrics(t *testing.T) {
 	cfg := m.Config()
 	cfg.Cache.MemoryEntries = 4
 	cfg.Prices = []llm.Price{{Model: "scripted", Input: 2, Output: 100}}
+	cfg.AllowedModels = []string{"a-model-the-caller-made-up"}
 	r := newRecorder()
 	c, err := llm.New(cfg, r)
 	if err != nil {
@@ -122,15 +149,18 @@ func TestMetrics(t *testing.T) {
 		switch d := metric.Data.(type) {
 		case sdkmetric.Sum[int64]:
 			for _, p := range d.DataPoints {
-				got[metric.Name+label(p.Attributes, "outcome")+label(p.Attributes, "gen_ai.request.model")+label(p.Attributes, "triplemesh.tenant")] = float64(p.Value)
+				got[metric.Name+label(p.Attributes, "outcome")+label(p.Attributes,
+					"gen_ai.request.model")+label(p.Attributes, "triplemesh.tenant")] = float64(p.Value)
 			}
 		case sdkmetric.Sum[float64]:
 			for _, p := range d.DataPoints {
-				got[metric.Name+label(p.Attributes, "gen_ai.request.model")+label(p.Attributes, "triplemesh.tenant")] = p.Value
+				got[metric.Name+label(p.Attributes, "gen_ai.request.model")+label(p.Attributes,
+					"triplemesh.tenant")] = p.Value
 			}
 		case sdkmetric.Histogram[int64]:
 			for _, p := range d.DataPoints {
-				got[metric.Name+label(p.Attributes, "gen_ai.token.type")+label(p.Attributes, "gen_ai.request.model")+label(p.Attributes, "triplemesh.tenant")] = float64(p.Sum)
+				got[metric.Name+label(p.Attributes, "gen_ai.token.type")+label(p.Attributes,
+					"gen_ai.request.model")+label(p.Attributes, "triplemesh.tenant")] = float64(p.Sum)
 			}
 		case sdkmetric.Histogram[float64]:
 			for _, p := range d.DataPoints {

@@ -24,22 +24,22 @@ func Client(s *Source, stage string) credentials.TransportCredentials {
 				if err != nil {
 					return err
 				}
-				return meant(stage, StageOf(id), state.PeerCertificates[0])
+				return checkStage(stage, StageOf(id), state.PeerCertificates[0])
 			},
 		}
 	})
 }
 
-// meant compares the stage that was dialled with the one that answered.
-func meant(stage, answered string, leaf *x509.Certificate) error {
+// checkStage compares the stage that was dialled with the one that answered.
+func checkStage(stage, answered string, leaf *x509.Certificate) error {
 	if answered != stage {
-		return fmt.Errorf("the %s was dialled, and %s answered: correct the address, or the certificate of that server", stage, Holder(leaf))
+		return fmt.Errorf("the %s was dialled, and %s answered: correct the address, or the certificate of that server",
+			stage, Holder(leaf))
 	}
 	return nil
 }
 
-// newClient makes credentials whose configuration may know the host that is
-// dialled.
+// newClient makes credentials whose configuration may know the host that is dialled.
 func newClient(config func(host string) *tls.Config) credentials.TransportCredentials {
 	return &clientCredentials{credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS13}), config}
 }
@@ -50,7 +50,8 @@ type clientCredentials struct {
 }
 
 // ClientHandshake implements credentials.TransportCredentials.
-func (c *clientCredentials) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+func (c *clientCredentials) ClientHandshake(ctx context.Context, authority string,
+	raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	host, _, err := net.SplitHostPort(authority)
 	if err != nil {
 		host = authority

@@ -25,7 +25,8 @@ func gateway(t *testing.T, host string) (server credentials.TransportCredentials
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), BasicConstraintsValid: true, IsCA: true}
+	template := &x509.Certificate{NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		BasicConstraintsValid: true, IsCA: true}
 	if ip := net.ParseIP(host); ip != nil {
 		template.IPAddresses = []net.IP{ip}
 	} else {
@@ -37,7 +38,8 @@ func gateway(t *testing.T, host string) (server credentials.TransportCredentials
 	}
 	ca = filepath.Join(t.TempDir(), "ca.crt")
 	write(t, ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
-	return credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}), ca
+	return credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der},
+		PrivateKey: key}}}), ca
 }
 
 func TestAVisitorAtAGateway(t *testing.T) {

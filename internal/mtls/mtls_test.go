@@ -15,23 +15,22 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"github.com/triplemesh/triplemesh/internal/mtls"
-	"github.com/triplemesh/triplemesh/internal/mtls/authority"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
 const domain = "triplemesh.test"
 
-func newAuthority(t testing.TB, trustDomain string) *authority.Authority {
+func newAuthority(t testing.TB, trustDomain string) *mtls.Authority {
 	t.Helper()
-	a, _, err := authority.New(trustDomain)
+	a, _, err := mtls.NewAuthority(trustDomain)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-func issue(t testing.TB, a *authority.Authority, r authority.Request) authority.Pair {
+func issue(t testing.TB, a *mtls.Authority, r mtls.CertificateRequest) mtls.KeyPair {
 	t.Helper()
 	if r.To.IsZero() {
 		r.To = time.Now().Add(time.Hour)
@@ -43,8 +42,8 @@ func issue(t testing.TB, a *authority.Authority, r authority.Request) authority.
 	return pair
 }
 
-// put writes the files of a service, and the authorities that it believes.
-func put(t testing.TB, dir string, pair authority.Pair, believed ...*authority.Authority) mtls.Files {
+// writeFiles writes the files of a service, and the authorities that it believes.
+func writeFiles(t testing.TB, dir string, pair mtls.KeyPair, believed ...*mtls.Authority) mtls.Files {
 	t.Helper()
 	var ca []byte
 	for _, a := range believed {
@@ -54,7 +53,8 @@ func put(t testing.TB, dir string, pair authority.Pair, believed ...*authority.A
 		write(t, filepath.Join(dir, name), data)
 	}
 	return mtls.Files{
-		CertFile: filepath.Join(dir, "tls.crt"), KeyFile: filepath.Join(dir, "tls.key"), CAFile: filepath.Join(dir, "ca.crt"),
+		CertFile: filepath.Join(dir, "tls.crt"), KeyFile: filepath.Join(dir, "tls.key"),
+		CAFile: filepath.Join(dir, "ca.crt"),
 	}
 }
 
@@ -76,7 +76,8 @@ type service struct {
 func open(t testing.TB, stage string, files mtls.Files) (*service, error) {
 	t.Helper()
 	log := &testkit.Log{}
-	tel, err := telemetry.Start(context.Background(), telemetry.Config{LogLevel: "debug", LogFormat: "json", LogWriter: log}, stage)
+	tel, err := telemetry.Start(context.Background(), telemetry.Config{LogLevel: "debug", LogFormat: "json",
+		LogWriter: log}, stage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,17 +95,18 @@ func mustOpen(t testing.TB, stage string, files mtls.Files) *service {
 }
 
 // party is one side of a handshake and the authorities it believes.
-func party(t testing.TB, a *authority.Authority, r authority.Request, believed ...*authority.Authority) *service {
+func party(t testing.TB, a *mtls.Authority, r mtls.CertificateRequest, believed ...*mtls.Authority) *service {
 	t.Helper()
 	if len(believed) == 0 {
-		believed = []*authority.Authority{a}
+		believed = []*mtls.Authority{a}
 	}
-	return mustOpen(t, r.Stage, put(t, t.TempDir(), issue(t, a, r), believed...))
+	return mustOpen(t, r.Stage, writeFiles(t, t.TempDir(), issue(t, a, r), believed...))
 }
 
 // shake lets two sides make a connection over loopback, and says what each
 // knows of the other. The error of each side stands by itself.
-func shake(t testing.TB, server, client credentials.TransportCredentials) (ofClient, ofServer credentials.AuthInfo, serverErr, clientErr error) {
+func shake(t testing.TB, server,
+	client credentials.TransportCredentials) (ofClient, ofServer credentials.AuthInfo, serverErr, clientErr error) {
 	t.Helper()
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -154,10 +156,13 @@ func wantError(t testing.TB, what string, err error, want string) {
 func TestWhoIsBelieved(t *testing.T) {
 	ours, theirs, foreign := newAuthority(t, domain), newAuthority(t, domain), newAuthority(t, "elsewhere.test")
 	now := time.Now()
-	expired := authority.Request{From: now.Add(-2 * time.Hour), To: now.Add(-time.Hour)}
-	early := authority.Request{From: now.Add(time.Hour), To: now.Add(2 * time.Hour)}
-	as := func(stage string, r authority.Request) authority.Request { r.Stage = stage; return r }
-	good := authority.Request{}
+	expired := mtls.CertificateRequest{From: now.Add(-2 * time.Hour), To: now.Add(-time.Hour)}
+	early := mtls.CertificateRequest{From: now.Add(time.Hour), To: now.Add(2 * time.Hour)}
+	as := func(stage string, r mtls.CertificateRequest) mtls.CertificateRequest {
+		r.Stage = stage
+		return r
+	}
+	good := mtls.CertificateRequest{}
 
 	for _, test := range []struct {
 		name           string
@@ -166,31 +171,43 @@ func TestWhoIsBelieved(t *testing.T) {
 		// serverSays and clientSays are in the error of either side; empty for none.
 		serverSays, clientSays string
 	}{
-		{"two stages of one authority", party(t, ours, as("retriever", good)), party(t, ours, as("orchestrator", good)), "retriever", "", ""},
-		{"another stage than was meant", party(t, ours, as("verifier", good)), party(t, ours, as("orchestrator", good)), "retriever",
+		{"two stages of one authority", party(t, ours, as("retriever", good)), party(t, ours, as("orchestrator", good)),
+			"retriever", "", ""},
+		{"another stage than was meant", party(t, ours, as("verifier", good)), party(t, ours, as("orchestrator", good)),
+			"retriever",
 			"bad certificate", "the retriever was dialled, and spiffe://triplemesh.test/verifier answered"},
-		{"a server whose certificate has expired", party(t, ours, as("retriever", expired)), party(t, ours, as("orchestrator", good)), "retriever",
+		{"a server whose certificate has expired", party(t, ours, as("retriever", expired)),
+			party(t, ours, as("orchestrator", good)), "retriever",
 			"bad certificate", "expired 1h0m"},
-		{"a server whose certificate is not valid yet", party(t, ours, as("retriever", early)), party(t, ours, as("orchestrator", good)), "retriever",
+		{"a server whose certificate is not valid yet", party(t, ours, as("retriever", early)),
+			party(t, ours, as("orchestrator", good)), "retriever",
 			"bad certificate", "compare the clocks"},
-		{"a server of another authority of the same name", party(t, theirs, as("retriever", good), ours), party(t, ours, as("orchestrator", good)), "retriever",
+		{"a server of another authority of the same name", party(t, theirs, as("retriever", good), ours),
+			party(t, ours, as("orchestrator", good)), "retriever",
 			"bad certificate", "no authority that is believed here issued it"},
-		{"a client whose certificate has expired", party(t, ours, as("retriever", good)), party(t, ours, as("orchestrator", expired)), "retriever",
+		{"a client whose certificate has expired", party(t, ours, as("retriever", good)),
+			party(t, ours, as("orchestrator", expired)), "retriever",
 			"expired 1h0m", "bad certificate"},
-		{"a client whose certificate is not valid yet", party(t, ours, as("retriever", good)), party(t, ours, as("orchestrator", early)), "retriever",
+		{"a client whose certificate is not valid yet", party(t, ours, as("retriever", good)),
+			party(t, ours, as("orchestrator", early)), "retriever",
 			"compare the clocks", "bad certificate"},
-		{"a client of another authority of the same name", party(t, ours, as("retriever", good)), party(t, theirs, as("orchestrator", good), ours), "retriever",
+		{"a client of another authority of the same name", party(t, ours, as("retriever", good)),
+			party(t, theirs, as("orchestrator", good), ours), "retriever",
 			"no authority that is believed here issued it", "bad certificate"},
-		{"a server of another trust domain", party(t, foreign, as("retriever", good), ours, foreign), party(t, ours, as("orchestrator", good), ours, foreign), "retriever",
+		{"a server of another trust domain", party(t, foreign, as("retriever", good), ours, foreign),
+			party(t, ours, as("orchestrator", good), ours, foreign), "retriever",
 			"bad certificate", "spiffe://elsewhere.test/retriever"},
-		{"an old and a new authority, while both are believed", party(t, ours, as("retriever", good), ours, theirs), party(t, theirs, as("orchestrator", good), ours, theirs), "retriever", "", ""},
+		{"an old and a new authority, while both are believed", party(t, ours, as("retriever", good), ours, theirs),
+			party(t, theirs, as("orchestrator", good), ours, theirs), "retriever", "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			ofClient, ofServer, serverErr, clientErr := shake(t, mtls.Server(test.server.Source, true), mtls.Client(test.client.Source, test.stage))
+			ofClient, ofServer, serverErr, clientErr := shake(t, mtls.Server(test.server.Source, true),
+				mtls.Client(test.client.Source, test.stage))
 			wantError(t, "client", clientErr, test.clientSays)
 			wantError(t, "server", serverErr, test.serverSays)
 			if test.serverSays != "" {
-				if log := test.server.log.String(); !strings.Contains(log, "connection refused") || !strings.Contains(log, test.serverSays) {
+				if log := test.server.log.String(); !strings.Contains(log, "connection refused") ||
+					!strings.Contains(log, test.serverSays) {
 					t.Errorf("the server's log does not say why: %s", log)
 				}
 				return
@@ -207,7 +224,7 @@ func TestWhoIsBelieved(t *testing.T) {
 
 func TestAClientWithoutACertificate(t *testing.T) {
 	ours := newAuthority(t, domain)
-	server := party(t, ours, authority.Request{Stage: "orchestrator"})
+	server := party(t, ours, mtls.CertificateRequest{Stage: "orchestrator"})
 	visitor, err := mtls.Visitor{CAFile: server.files.CAFile}.Credentials("orchestrator")
 	if err != nil {
 		t.Fatal(err)
@@ -227,22 +244,27 @@ func TestAClientWithoutACertificate(t *testing.T) {
 
 func TestVisitors(t *testing.T) {
 	ours, foreign := newAuthority(t, domain), newAuthority(t, "elsewhere.test")
-	server := party(t, ours, authority.Request{Stage: "orchestrator"})
-	operator := put(t, t.TempDir(), issue(t, ours, authority.Request{Stage: "operator"}), ours)
-	stranger := put(t, t.TempDir(), issue(t, foreign, authority.Request{Stage: "operator"}), ours)
+	server := party(t, ours, mtls.CertificateRequest{Stage: "orchestrator"})
+	operator := writeFiles(t, t.TempDir(), issue(t, ours, mtls.CertificateRequest{Stage: "operator"}), ours)
+	stranger := writeFiles(t, t.TempDir(), issue(t, foreign, mtls.CertificateRequest{Stage: "operator"}), ours)
 	for _, test := range []struct {
 		name                   string
 		visitor                mtls.Visitor
 		stage                  string
 		serverSays, clientSays string
 	}{
-		{"with a certificate", mtls.Visitor{CAFile: operator.CAFile, CertFile: operator.CertFile, KeyFile: operator.KeyFile}, "orchestrator", "", ""},
+		{"with a certificate", mtls.Visitor{CAFile: operator.CAFile, CertFile: operator.CertFile,
+			KeyFile: operator.KeyFile}, "orchestrator", "", ""},
 		{"with none", mtls.Visitor{CAFile: operator.CAFile}, "orchestrator", "", ""},
-		{"with one of another trust domain", mtls.Visitor{CAFile: operator.CAFile, CertFile: stranger.CertFile, KeyFile: stranger.KeyFile}, "orchestrator",
+		{"with one of another trust domain", mtls.Visitor{CAFile: operator.CAFile, CertFile: stranger.CertFile,
+			KeyFile: stranger.KeyFile}, "orchestrator",
 			"spiffe://elsewhere.test/operator", "bad certificate"},
-		{"who meant another stage", mtls.Visitor{CAFile: operator.CAFile}, "retriever", "bad certificate", "the retriever was dialled"},
+		{"who meant another stage", mtls.Visitor{CAFile: operator.CAFile}, "retriever", "bad certificate",
+			"the retriever was dialled"},
 		{"who believes what the machine believes", mtls.Visitor{}, "orchestrator", "bad certificate", "is refused"},
-		{"who believes another authority", mtls.Visitor{CAFile: put(t, t.TempDir(), authority.Pair{}, foreign).CAFile}, "orchestrator", "bad certificate", "no authority that is believed here"},
+		{"who believes another authority", mtls.Visitor{CAFile: writeFiles(t, t.TempDir(), mtls.KeyPair{},
+			foreign).CAFile},
+			"orchestrator", "bad certificate", "no authority that is believed here"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			visitor, err := test.visitor.Credentials(test.stage)
@@ -258,15 +280,15 @@ func TestVisitors(t *testing.T) {
 
 func TestACertificateThatIsShownMustBeBelieved(t *testing.T) {
 	ours, theirs := newAuthority(t, domain), newAuthority(t, domain)
-	server := party(t, ours, authority.Request{Stage: "orchestrator"})
-	client := party(t, theirs, authority.Request{Stage: "retriever"}, ours)
+	server := party(t, ours, mtls.CertificateRequest{Stage: "orchestrator"})
+	client := party(t, theirs, mtls.CertificateRequest{Stage: "retriever"}, ours)
 	_, _, serverErr, _ := shake(t, mtls.Server(server.Source, false), mtls.Client(client.Source, "orchestrator"))
 	wantError(t, "server that asks for none", serverErr, "no authority that is believed here issued it")
 }
 
 func TestWhatTheServerLogs(t *testing.T) {
 	ours := newAuthority(t, domain)
-	server := party(t, ours, authority.Request{Stage: "retriever"})
+	server := party(t, ours, mtls.CertificateRequest{Stage: "retriever"})
 	send := func(data string) {
 		a, b := net.Pipe()
 		go func() {
@@ -294,34 +316,51 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 	ours := newAuthority(t, domain)
 	for _, test := range []struct {
 		name   string
-		change func(t *testing.T, f *mtls.Files, pair authority.Pair)
+		change func(t *testing.T, f *mtls.Files, pair mtls.KeyPair)
 		says   string
 	}{
-		{"no certificate", func(t *testing.T, f *mtls.Files, _ authority.Pair) { os.Remove(f.CertFile) }, "tls.crt: no such file"},
-		{"a directory for a key", func(t *testing.T, f *mtls.Files, _ authority.Pair) { f.KeyFile = filepath.Dir(f.KeyFile) }, "is a directory"},
-		{"half a certificate", func(t *testing.T, f *mtls.Files, p authority.Pair) { write(t, f.CertFile, p.Cert[:len(p.Cert)/2]) }, "tls.crt"},
-		{"the key of another", func(t *testing.T, f *mtls.Files, _ authority.Pair) {
-			write(t, f.KeyFile, issue(t, ours, authority.Request{Stage: "retriever"}).Key)
+		{"no certificate", func(t *testing.T, f *mtls.Files, _ mtls.KeyPair) { os.Remove(f.CertFile) },
+			"tls.crt: no such file"},
+		{"a directory for a key", func(t *testing.T, f *mtls.Files,
+			_ mtls.KeyPair) {
+			f.KeyFile = filepath.Dir(f.KeyFile)
+		}, "is a directory"},
+		{"half a certificate", func(t *testing.T, f *mtls.Files, p mtls.KeyPair) {
+			write(t, f.CertFile, p.Cert[:len(p.Cert)/2])
+		}, "tls.crt"},
+		{"the key of another", func(t *testing.T, f *mtls.Files, _ mtls.KeyPair) {
+			write(t, f.KeyFile, issue(t, ours, mtls.CertificateRequest{Stage: "retriever"}).Key)
 		}, "private key does not match"},
-		{"an empty file of authorities", func(t *testing.T, f *mtls.Files, _ authority.Pair) { write(t, f.CAFile, nil) }, "ca.crt"},
-		{"a key for authorities", func(t *testing.T, f *mtls.Files, p authority.Pair) { write(t, f.CAFile, p.Key) }, "ca.crt"},
-		{"the certificate of another stage", func(t *testing.T, f *mtls.Files, _ authority.Pair) {
-			*f = put(t, filepath.Dir(f.CertFile), issue(t, ours, authority.Request{Stage: "verifier"}), ours)
+		{"an empty file of authorities", func(t *testing.T, f *mtls.Files, _ mtls.KeyPair) {
+			write(t, f.CAFile, nil)
+		}, "ca.crt"},
+		{"a key for authorities", func(t *testing.T, f *mtls.Files, p mtls.KeyPair) { write(t, f.CAFile, p.Key) },
+			"ca.crt"},
+		{"the certificate of another stage", func(t *testing.T, f *mtls.Files, _ mtls.KeyPair) {
+			*f = writeFiles(t, filepath.Dir(f.CertFile), issue(t, ours, mtls.CertificateRequest{Stage: "verifier"}),
+				ours)
 		}, "the certificate of spiffe://triplemesh.test/verifier, and this is the retriever"},
-		{"the certificate of an authority", func(t *testing.T, f *mtls.Files, _ authority.Pair) {
-			_, pair, err := authority.New(domain)
+		{"the certificate of an authority", func(t *testing.T, f *mtls.Files, _ mtls.KeyPair) {
+			_, pair, err := mtls.NewAuthority(domain)
 			if err != nil {
 				t.Fatal(err)
 			}
-			*f = put(t, filepath.Dir(f.CertFile), pair, ours)
-		}, "nobody would believe it"},
-		{"another trust domain", func(t *testing.T, f *mtls.Files, _ authority.Pair) { f.TrustDomain = "elsewhere.test" }, "not of the trust domain elsewhere.test"},
-		{"a trust domain that is none", func(t *testing.T, f *mtls.Files, _ authority.Pair) { f.TrustDomain = "spiffe://Here/" }, "is no trust domain"},
-		{"a certificate without its key", func(t *testing.T, f *mtls.Files, _ authority.Pair) { f.KeyFile = "" }, "key_file is empty"},
+			*f = writeFiles(t, filepath.Dir(f.CertFile), pair, ours)
+		}, "clients would reject it"},
+		{"another trust domain", func(t *testing.T, f *mtls.Files,
+			_ mtls.KeyPair) {
+			f.TrustDomain = "elsewhere.test"
+		}, "not of the trust domain elsewhere.test"},
+		{"a trust domain that is none", func(t *testing.T, f *mtls.Files,
+			_ mtls.KeyPair) {
+			f.TrustDomain = "spiffe://Here/"
+		}, "is no trust domain"},
+		{"a certificate without its key", func(t *testing.T, f *mtls.Files, _ mtls.KeyPair) { f.KeyFile = "" },
+			"key_file is empty"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			pair := issue(t, ours, authority.Request{Stage: "retriever"})
-			files := put(t, t.TempDir(), pair, ours)
+			pair := issue(t, ours, mtls.CertificateRequest{Stage: "retriever"})
+			files := writeFiles(t, t.TempDir(), pair, ours)
 			test.change(t, &files, pair)
 			_, err := open(t, "retriever", files)
 			wantError(t, "open", err, test.says)
@@ -335,12 +374,13 @@ func TestOneSettingServesAllStages(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(dir, stage), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		put(t, filepath.Join(dir, stage), issue(t, ours, authority.Request{Stage: stage}), ours)
+		writeFiles(t, filepath.Join(dir, stage), issue(t, ours, mtls.CertificateRequest{Stage: stage}), ours)
 	}
 	in := func(name string) string { return filepath.Join(dir, "{stage}", name) }
 	shared := mtls.Files{CertFile: in("tls.crt"), KeyFile: in("tls.key"), CAFile: in("ca.crt"), TrustDomain: domain}
 	server, client := mustOpen(t, "verifier", shared), mustOpen(t, "retriever", shared)
-	ofClient, ofServer, serverErr, clientErr := shake(t, mtls.Server(server.Source, true), mtls.Client(client.Source, "verifier"))
+	ofClient, ofServer, serverErr, clientErr := shake(t, mtls.Server(server.Source, true),
+		mtls.Client(client.Source, "verifier"))
 	if err := errors.Join(serverErr, clientErr); err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +393,8 @@ func TestExpiryIsWarnedOf(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		ours := newAuthority(t, domain)
-		files := put(t, dir, issue(t, ours, authority.Request{Stage: "retriever", From: time.Now(), To: time.Now().Add(10 * time.Hour)}), ours)
+		files := writeFiles(t, dir, issue(t, ours, mtls.CertificateRequest{Stage: "retriever", From: time.Now(),
+			To: time.Now().Add(10 * time.Hour)}), ours)
 		s := mustOpen(t, "retriever", files)
 		look := func() { mtls.Look(s.Source) }
 		for _, step := range []struct {
@@ -371,14 +412,18 @@ func TestExpiryIsWarnedOf(t *testing.T) {
 			time.Sleep(step.wait)
 			look()
 			log := s.log.String()
-			if warn, errs := strings.Count(log, `"level":"WARN"`), strings.Count(log, `"level":"ERROR"`); warn != step.warn || errs != step.errs {
+			if warn, errs := strings.Count(log, `"level":"WARN"`),
+				strings.Count(log, `"level":"ERROR"`); warn != step.warn || errs != step.errs {
 				t.Fatalf("%s: got %d warnings and %d errors: %s", step.name, warn, errs, log)
 			}
 		}
-		put(t, dir, issue(t, ours, authority.Request{Stage: "retriever", To: time.Now().Add(10 * time.Hour)}), ours)
+		writeFiles(t, dir, issue(t, ours, mtls.CertificateRequest{Stage: "retriever",
+			To: time.Now().Add(10 * time.Hour)}),
+			ours)
 		time.Sleep(2 * time.Second)
 		look()
-		if log := s.log.String(); !strings.Contains(log, "were read again") || strings.Count(log, `"level":"ERROR"`) != 1 {
+		if log := s.log.String(); !strings.Contains(log, "certificate reloaded") ||
+			strings.Count(log, `"level":"ERROR"`) != 1 {
 			t.Errorf("after it was renewed: %s", log)
 		}
 	})
@@ -388,24 +433,28 @@ func TestFilesThatChange(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := newAuthority(t, domain), newAuthority(t, domain)
-		first := issue(t, ours, authority.Request{Stage: "retriever"})
-		second := issue(t, ours, authority.Request{Stage: "retriever"})
-		s := mustOpen(t, "retriever", put(t, dir, first, ours))
+		first := issue(t, ours, mtls.CertificateRequest{Stage: "retriever"})
+		second := issue(t, ours, mtls.CertificateRequest{Stage: "retriever"})
+		s := mustOpen(t, "retriever", writeFiles(t, dir, first, ours))
 		for _, step := range []struct {
 			name   string
 			change func()
 			wait   time.Duration
-			cert   authority.Pair
+			cert   mtls.KeyPair
 			roots  int
 			lines  int // of the log, all in all
 		}{
-			{"a certificate whose key has not come yet", func() { write(t, s.files.CertFile, second.Cert) }, 2 * time.Second, first, 1, 1},
+			{"a certificate whose key has not come yet", func() { write(t, s.files.CertFile, second.Cert) },
+				2 * time.Second, first, 1, 1},
 			{"and still has not", func() {}, 2 * time.Second, first, 1, 1},
 			{"its key", func() { write(t, s.files.KeyFile, second.Key) }, 2 * time.Second, second, 1, 2},
-			{"half a file of authorities", func() { write(t, s.files.CAFile, theirs.Cert()[:100]) }, 2 * time.Second, second, 1, 3},
-			{"a second authority", func() { write(t, s.files.CAFile, append(ours.Cert(), theirs.Cert()...)) }, 2 * time.Second, second, 2, 4},
+			{"half a file of authorities", func() { write(t, s.files.CAFile, theirs.Cert()[:100]) }, 2 * time.Second,
+				second, 1, 3},
+			{"a second authority", func() { write(t, s.files.CAFile, append(ours.Cert(), theirs.Cert()...)) },
+				2 * time.Second, second, 2, 4},
 			{"files that are gone", func() { os.Remove(s.files.CAFile) }, 2 * time.Second, second, 2, 5},
-			{"what is put within the second is seen after it", func() { write(t, s.files.CAFile, theirs.Cert()) }, 10 * time.Millisecond, second, 2, 5},
+			{"what is put within the second is seen after it", func() { write(t, s.files.CAFile, theirs.Cert()) },
+				10 * time.Millisecond, second, 2, 5},
 			{"and then", func() {}, 2 * time.Second, second, 1, 6},
 		} {
 			step.change()

@@ -14,10 +14,9 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// Server secures the connections that a service takes. Clients must show a
-// certificate if require; if not, they may. One that is shown must be believed.
-// Why a connection was refused is logged: the client learns no more than that
-// it was.
+// Server returns a service's server credentials. Client certificates are required or optional, and
+// verified in both cases. The reason of a failed handshake is logged, since the client does not
+// learn it.
 func Server(s *Source, require bool) credentials.TransportCredentials {
 	ask := tls.RequestClientCert
 	if require {
@@ -64,15 +63,15 @@ type serverCredentials struct {
 func (c *serverCredentials) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	conn, info, err := c.TransportCredentials.ServerHandshake(raw)
 	if err != nil {
-		c.refused(raw.RemoteAddr(), err)
+		c.logRefused(raw.RemoteAddr(), err)
 		return nil, nil, err
 	}
 	return conn, newPeer(info), nil
 }
 
-// refused logs why there is no connection. One that is closed before a word is
+// logRefused logs why there is no connection. One that is closed before a word is
 // said is a probe that looks whether the port is open.
-func (c *serverCredentials) refused(from net.Addr, err error) {
+func (c *serverCredentials) logRefused(from net.Addr, err error) {
 	level := slog.LevelWarn
 	if errors.Is(err, io.EOF) {
 		level = slog.LevelDebug
@@ -82,7 +81,7 @@ func (c *serverCredentials) refused(from net.Addr, err error) {
 	if errors.As(err, &plain) {
 		attrs = append(attrs, "advice", "the client speaks no TLS: have it dial with TLS, as server.tls says")
 	}
-	c.log.Log(context.Background(), level, "connection refused", attrs...)
+	c.log.Log(context.Background(), level, logRefused, attrs...)
 }
 
 // Clone implements credentials.TransportCredentials.
@@ -90,16 +89,14 @@ func (c *serverCredentials) Clone() credentials.TransportCredentials {
 	return &serverCredentials{c.TransportCredentials.Clone(), c.log}
 }
 
-// Peer is who is at the other end of a secured connection.
+// Peer is the other end of a TLS connection.
 type Peer struct {
 	credentials.TLSInfo
-	// ID is who it is by the certificate that it showed and that was believed;
-	// zero where it showed none.
+	// ID is the identity in its verified certificate; zero without one.
 	ID spiffeid.ID
 }
 
-// newPeer goes by a handshake that has succeeded, so that what was shown is
-// believed.
+// newPeer goes by a handshake that has succeeded, so that what was shown is believed.
 func newPeer(info credentials.AuthInfo) credentials.AuthInfo {
 	secured, ok := info.(credentials.TLSInfo)
 	if !ok {
@@ -116,8 +113,8 @@ func newPeer(info credentials.AuthInfo) credentials.AuthInfo {
 // Stage is which stage it is; empty where it showed no certificate.
 func (p Peer) Stage() string { return StageOf(p.ID) }
 
-// PeerFrom is who makes the RPC of a context; false where its connection is not
-// secured by this package.
+// PeerFrom returns the caller of a context's RPC; false if the connection is not secured by this
+// package.
 func PeerFrom(ctx context.Context) (Peer, bool) {
 	if p, ok := peer.FromContext(ctx); ok {
 		secured, ok := p.AuthInfo.(Peer)

@@ -23,11 +23,10 @@ type Visitor struct {
 	CertFile, KeyFile string
 }
 
-// Credentials secure the visitor's connections to a stage. The server must show
-// that stage's certificate of one of the authorities; or, as gateways do, one
-// with no identity of a mesh that is valid for the host which was dialled. The
-// files are read at every handshake, and once here, so that what is wrong with
-// them is said at once.
+// Credentials secure the visitor's connections to a stage. The server must show that stage's
+// certificate of one of the authorities; or, as gateways do, one with no identity of a mesh that is
+// valid for the host which was dialled. The files are read at every handshake, and once here, so
+// that what is wrong with them is said at once.
 func (v Visitor) Credentials(stage string) (credentials.TransportCredentials, error) {
 	if _, err := v.roots(); err != nil {
 		return nil, err
@@ -37,7 +36,9 @@ func (v Visitor) Credentials(stage string) (credentials.TransportCredentials, er
 	}
 	return newClient(func(host string) *tls.Config {
 		return &tls.Config{
-			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return v.certificate() },
+			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+				return v.certificate()
+			},
 			VerifyConnection: func(state tls.ConnectionState) error {
 				return v.verify(state.PeerCertificates, stage, host, time.Now())
 			},
@@ -83,9 +84,9 @@ func (v Visitor) verify(chain []*x509.Certificate, stage, host string, now time.
 	if id, err := x509svid.IDFromCert(chain[0]); err == nil && roots != nil {
 		authorities := x509bundle.FromX509Authorities(id.TrustDomain(), roots)
 		if _, _, err := x509svid.Verify(chain, authorities, x509svid.WithTime(now)); err != nil {
-			return refused(chain[0], explain(err, now))
+			return refusedError(chain[0], explain(err, now))
 		}
-		return meant(stage, StageOf(id), chain[0])
+		return checkStage(stage, StageOf(id), chain[0])
 	}
 	options := x509.VerifyOptions{DNSName: host, CurrentTime: now, Intermediates: x509.NewCertPool()}
 	for _, c := range chain[1:] {
@@ -98,13 +99,13 @@ func (v Visitor) verify(chain []*x509.Certificate, stage, host string, now time.
 		}
 	}
 	if _, err := chain[0].Verify(options); err != nil {
-		return refused(chain[0], explain(err, now))
+		return refusedError(chain[0], explain(err, now))
 	}
 	return nil
 }
 
 // Visitor calls with the files of a stage, as somebody can who may read them.
 func (f Files) Visitor(stage string) Visitor {
-	f = f.of(stage)
+	f = f.forService(stage)
 	return Visitor{CAFile: f.CAFile, CertFile: f.CertFile, KeyFile: f.KeyFile}
 }

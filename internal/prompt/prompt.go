@@ -1,15 +1,16 @@
-// Package prompt renders chat prompts that are kept as data: a YAML file holds
-// the system message, the template of a user message, and examples as turns of
-// a conversation. The examples pass through the same template as the question
-// does, so what the model has seen and what it is asked never drift apart.
+// Package prompt renders chat prompts from YAML files, which contain the system message, the template
+// of a user message, and examples as turns of a conversation. Examples and question are rendered by
+// the same template.
 package prompt
 
 import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 	"text/template"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
@@ -35,9 +36,7 @@ type example struct {
 	Assistant string         `yaml:"assistant"`
 }
 
-// Parse reads the prompt file name.yaml. The error names the file and what is
-// wrong with it: prompts are part of a build, so this is a mistake of its
-// author.
+// Parse parses the prompt file name.yaml. The error names the file and its fault.
 func Parse(files fs.FS, name string) (*Prompt, error) {
 	p, err := parse(files, name)
 	if err != nil {
@@ -46,8 +45,7 @@ func Parse(files fs.FS, name string) (*Prompt, error) {
 	return p, nil
 }
 
-// Must is Parse for prompts embedded in the binary, where an error can only be
-// a mistake of the build.
+// Must is Parse for prompts embedded in the binary. It panics on an error.
 func Must(files fs.FS, name string) *Prompt {
 	p, err := Parse(files, name)
 	if err != nil {
@@ -67,7 +65,7 @@ func parse(files fs.FS, name string) (*Prompt, error) {
 	if err := decoder.Decode(&f); err != nil {
 		return nil, err
 	}
-	user, err := template.New(name).Option("missingkey=error").Funcs(functions).Parse(strings.TrimSpace(f.User))
+	user, err := template.New(name).Option("missingkey=error").Funcs(templateFunctions).Parse(strings.TrimSpace(f.User))
 	if err != nil {
 		return nil, err
 	}
@@ -78,14 +76,14 @@ func parse(files fs.FS, name string) (*Prompt, error) {
 		if err != nil {
 			return nil, fmt.Errorf("example %d: %w", i+1, err)
 		}
-		p.preamble = append(p.preamble, m, llm.Message{Role: llm.RoleAssistant, Content: strings.TrimSpace(e.Assistant)})
+		p.preamble = append(p.preamble, m, llm.Message{Role: llm.RoleAssistant,
+			Content: strings.TrimSpace(e.Assistant)})
 	}
 	return p, nil
 }
 
-// Messages renders the prompt for data, whose fields the user template names.
-// The system message and the examples come first and are the same for every
-// question, so that a model server can keep them in its prompt cache.
+// Messages renders the prompt for data, whose fields the user template names. The constant system
+// message and examples come first, for the prompt cache of model servers.
 func (p *Prompt) Messages(data any) ([]llm.Message, error) {
 	m, err := p.message(data)
 	if err != nil {
@@ -93,6 +91,9 @@ func (p *Prompt) Messages(data any) ([]llm.Message, error) {
 	}
 	return append(p.preamble[:len(p.preamble):len(p.preamble)], m), nil
 }
+
+// Preamble returns what all prompts rendered from p begin with.
+func (p *Prompt) Preamble() []llm.Message { return p.preamble[:len(p.preamble):len(p.preamble)] }
 
 func (p *Prompt) message(data any) (llm.Message, error) {
 	var b strings.Builder
@@ -102,9 +103,67 @@ func (p *Prompt) message(data any) (llm.Message, error) {
 	return llm.Message{Role: llm.RoleUser, Content: b.String()}, nil
 }
 
-// functions are what templates may call.
-var functions = template.FuncMap{
+// templateFunctions are what templates may call.
+var templateFunctions = template.FuncMap{
 	"line": Line,
 	"inc":  func(i int) int { return i + 1 },
 	"join": strings.Join,
 }
+
+// Line makes untrusted text safe for one line of a prompt. White space of any kind and control
+// characters, at which some servers end a text, become single spaces, so that it cannot start a
+// section; invisible characters are dropped, so that the model reads what people read; chat template
+// marks are broken up, so that it cannot start a turn; and text like a section's heading is preceded
+// by a dash.
+func Line(text string) string {
+	words := strings.FieldsFunc(strings.Map(dropInvisible, strings.ToValidUTF8(text, "\uFFFD")), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	})
+	line := closings.Replace(openings.Replace(turnMarks.Replace(strings.Join(words, " "))))
+	if headingPattern.MatchString(line) {
+		line = "- " + line
+	}
+	return line
+}
+
+// dropInvisible drops characters that steer or hide text: direction marks, zero-width spaces, and the
+// tags and variation selectors that can hide a whole message in a letter. Joiners are part of some
+// scripts.
+func dropInvisible(r rune) rune {
+	switch {
+	case r == '\u200c' || r == '\u200d':
+		return r
+	case unicode.Is(unicode.Cf, r), r >= 0xE0100 && r <= 0xE01EF, r >= 0xE0000 && r <= 0xE007F:
+		return -1
+	}
+	return r
+}
+
+// The openings and closings of control tokens in the chat templates in use:
+// <|im_start|>, <｜User｜>, [INST], <<SYS>>, <s>. Openings and closings may share a character, so they
+// are broken up one after the other.
+var (
+	turnMarks = strings.NewReplacer(spreadMarks(
+		"[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]",
+		"[TOOL_CALLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]", "<<SYS>>", "<</SYS>>", "<s>", "</s>", "<bos>", "<eos>",
+		"<start_of_turn>", "<end_of_turn>", "<think>", "</think>",
+		"<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>",
+	)...)
+	openings = strings.NewReplacer("<|", "< |", "<｜", "< ｜")
+	closings = strings.NewReplacer("|>", "| >", "｜>", "｜ >")
+)
+
+// spreadMarks pairs each mark with itself spread out: "<s>" with "< s >".
+func spreadMarks(marks ...string) (pairs []string) {
+	for _, m := range marks {
+		last := len(m) - 1
+		pairs = append(pairs, m, m[:1]+" "+m[1:last]+" "+m[last:])
+	}
+	return pairs
+}
+
+// headingPattern matches how sections of prompts start, in this project and in formats that models were
+// trained on: "Question:", "### Response", a fence.
+var headingPattern = regexp.MustCompile("(?i)^(#{1,6} |```|~~~|---|===|\\*\\*\\*|" +
+	`(question|last question|facts|evidence|draft|candidates|conversation|text|before|answer|system|user|human|` +
+	`assistant|developer|tool|instructions?|input|output|response)\s*[:：])`)

@@ -66,7 +66,8 @@ func TestParseNamesWhatIsWrong(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"an unknown key", "sytem: x", "sytem"},
 		{"a template that does not parse", "user: '{{.X'", "unclosed action"},
-		{"an example without the template's field", "user: '{{.X}}'\nexamples: [{data: {Y: 1}, assistant: a}]", "example 1"},
+		{"an example without the template's field", "user: '{{.X}}'\nexamples: [{data: {Y: 1}, assistant: a}]",
+			"example 1"},
 		{"text that is no YAML", "\t:", "yaml"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

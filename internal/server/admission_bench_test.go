@@ -16,11 +16,12 @@ import (
 // BenchmarkAnswer is the same call answered.
 func BenchmarkRefusal(b *testing.B) {
 	begun, release := make(chan struct{}), make(chan struct{})
-	r := start(b, "reflector", answering(func(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
-		close(begun)
-		<-release
-		return echo(ctx, req)
-	}), func(cfg *server.Config) { cfg.MaxInFlight, cfg.MaxQueue = 1, 0 })
+	r := start(b, "reflector",
+		answering(func(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
+			close(begun)
+			<-release
+			return echo(ctx, req)
+		}), func(cfg *server.Config) { cfg.MaxInFlight, cfg.MaxQueue = 1, 0 })
 	ended := make(chan error, 1)
 	go func() {
 		_, err := r.reflect(b.Context(), "the one under way")

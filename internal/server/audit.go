@@ -3,31 +3,31 @@ package server
 import (
 	"context"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
-	authv1 "github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1"
-	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
-	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
-// AuditConfig says where it is written who did what.
+// AuditConfig configures the audit log.
 type AuditConfig struct {
-	// File takes one line of JSON for each refusal and for each question asked
-	// and knowledge graph changed or exported. Lines are appended; several
-	// services may share the file; one that was moved away is made anew. Empty
-	// takes the service's log, with "audit": true, where callers are asked who
-	// they are, and nothing where they are not.
-	File string `koanf:"file" help:"file for a line of JSON on who did what; empty for the service's log"`
+	// File receives a JSON line for each refusal, each question and each knowledge graph that is
+	// changed or exported. Lines are appended; services may share the file; it is reopened after
+	// rotation. If empty, lines go to the service's log with "audit": true, provided that
+	// authentication is enabled.
+	File string `koanf:"file" help:"audit log, a file of JSON lines; empty for the service's log"`
 }
 
 // auditLine is one line of the audit log. It never holds a question or a token.
@@ -46,17 +46,15 @@ type auditLine struct {
 	RequestID string    `json:"request_id"`
 	TraceID   string    `json:"trace_id,omitempty"`
 	Peer      string    `json:"peer,omitempty"`
-	// LeftOut counts the refusals of unknown callers before this one that have
-	// no line.
+	// LeftOut counts the refusals of unknown callers that were dropped before this line.
 	LeftOut int64 `json:"left_out,omitempty"`
 }
 
-// maxUnknown is how many refusals of callers who proved nothing have a line,
-// in one second. Anybody can make more: they are counted, and the next line
-// says how many they were.
-const maxUnknown = 100
+// maxUnknownPerSecond limits the lines about unauthenticated callers, which anybody can cause. The
+// dropped ones are counted in the next line.
+const maxUnknownPerSecond = 100
 
-// audit writes down who did what.
+// audit writes the audit log.
 type audit struct {
 	gate *auth.Gate
 	tel  *telemetry.Telemetry
@@ -73,7 +71,8 @@ func newAudit(cfg AuditConfig, gate *auth.Gate, tel *telemetry.Telemetry) (*audi
 	a := &audit{gate: gate, tel: tel}
 	var err error
 	if a.lost, err = tel.Meter().Int64Counter("triplemesh.audit.lost",
-		metric.WithDescription("Lines that could not be written to the audit file."), metric.WithUnit("{line}")); err != nil {
+		metric.WithDescription("Lines that could not be written to the audit file."),
+		metric.WithUnit("{line}")); err != nil {
 		return nil, err
 	}
 	if cfg.File != "" {
@@ -89,12 +88,16 @@ func (a *audit) close() error {
 	return a.file.close()
 }
 
-func (a *audit) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+func (a *audit) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
+	handler grpc.UnaryHandler) (any, error) {
 	ctx, acc := withAccount(ctx)
 	resp, err := handler(ctx, req)
-	if a.counts(info.FullMethod, err) {
-		acc.look(req)
-		acc.look(resp)
+	if a.isLogged(info.FullMethod, err) {
+		if status.Code(err) == codes.PermissionDenied && acc.identity().Subject != "" {
+			_ = decodeRequest(ctx, "") // the caller is known, and the record says what was denied
+		}
+		acc.inspect(req)
+		acc.inspect(resp)
 		a.write(ctx, info.FullMethod, acc, err)
 	}
 	return resp, err
@@ -102,68 +105,56 @@ func (a *audit) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, 
 
 func (a *audit) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	ctx, acc := withAccount(ss.Context())
-	err := handler(srv, &accountStream{contextStream: contextStream{ss, ctx}, account: acc, answers: a.always(info.FullMethod)})
-	if a.counts(info.FullMethod, err) {
+	err := handler(srv, &accountStream{WrappedServerStream: withContext(ctx, ss), account: acc,
+		logsResponses: auth.LookupMethod(info.FullMethod).Audited})
+	if a.isLogged(info.FullMethod, err) {
 		a.write(ctx, info.FullMethod, acc, err)
 	}
 	return err
 }
 
-// accountStream looks at the first message that comes in, and at those that go
-// out where they say what came of it.
+// accountStream inspects the first request, and the responses of audited methods.
 type accountStream struct {
-	contextStream
-	account *account
-	answers bool
-	looked  bool
+	*middleware.WrappedServerStream
+	account       *account
+	logsResponses bool
+	inspected     bool
 }
 
 func (s *accountStream) RecvMsg(m any) error {
-	err := s.contextStream.RecvMsg(m)
-	if err == nil && !s.looked {
-		s.looked = true
+	err := s.WrappedServerStream.RecvMsg(m)
+	if err == nil && !s.inspected {
+		s.inspected = true
 		if u, ok := m.(*undecoded); ok {
 			m = u.message
 		}
-		s.account.look(m)
+		s.account.inspect(m)
 	}
 	return err
 }
 
 func (s *accountStream) SendMsg(m any) error {
-	if s.answers {
-		s.account.look(m)
+	if s.logsResponses {
+		s.account.inspect(m)
 	}
-	return s.contextStream.SendMsg(m)
+	return s.WrappedServerStream.SendMsg(m)
 }
 
-// counts says that an RPC has a line: what always has one, and what was
-// refused. What another tenant has is NOT_FOUND, so that is a refusal too.
-func (a *audit) counts(method string, err error) bool {
-	if a.file == nil && !a.gate.On() {
+// isLogged reports whether an RPC is logged: audited methods and refusals. Another tenant's data is
+// NOT_FOUND, so that counts as a refusal.
+func (a *audit) isLogged(method string, err error) bool {
+	if a.file == nil && !a.gate.Enabled() {
 		return false
 	}
 	switch status.Code(err) {
 	case codes.Unauthenticated, codes.PermissionDenied, codes.NotFound:
-		return !isHealth(method)
+		return !isHealth(strings.TrimPrefix(method, "/"))
 	}
-	return a.always(method)
-}
-
-// always says that an RPC has a line however it ends: it asks, changes
-// something or takes a whole knowledge graph away.
-func (a *audit) always(method string) bool {
-	switch method {
-	case orchestratorv1.OrchestratorService_Ask_FullMethodName, orchestratorv1.OrchestratorService_AskStream_FullMethodName,
-		retrieverv1.KnowledgeGraphService_Export_FullMethodName:
-		return true
-	}
-	scope := a.gate.Needs(method)
-	return scope == authv1.Scope_SCOPE_KG_WRITE || scope == authv1.Scope_SCOPE_ADMIN
+	return auth.LookupMethod(method).Audited
 }
 
 func (a *audit) write(ctx context.Context, method string, acc *account, err error) {
-	code, caller, about := status.Code(err), acc.who(), acc.on()
+	code, caller, about := status.Code(err), acc.identity(), acc.target()
 	line := auditLine{
 		Time: time.Now().UTC(), Service: a.tel.Service(), Method: method,
 		Tenant: caller.Tenant.String(), Subject: caller.Subject, Via: caller.Via,
@@ -172,7 +163,7 @@ func (a *audit) write(ctx context.Context, method string, acc *account, err erro
 	}
 	if code == codes.Unauthenticated {
 		var write bool
-		if line.LeftOut, write = a.unknownAt(line.Time); !write {
+		if line.LeftOut, write = a.countUnknown(line.Time); !write {
 			return
 		}
 	}
@@ -187,22 +178,22 @@ func (a *audit) write(ctx context.Context, method string, acc *account, err erro
 		if err == nil {
 			return
 		}
-		// Questions go on, and the line is not gone: the log has it.
+		// The RPC does not fail; the line goes to the service's log.
 		a.lost.Add(ctx, 1)
-		a.tel.Logger().ErrorContext(ctx, "a line could not be written to the audit file: it follows here", "file", a.file.path, "error", err)
+		a.tel.Logger().ErrorContext(ctx, logAuditFailed, "file", a.file.path, "error", err)
 	}
-	a.tel.Logger().LogAttrs(ctx, slog.LevelInfo, "audit", line.attrs()...)
+	a.tel.Logger().LogAttrs(ctx, slog.LevelInfo, logAudit, line.attrs()...)
 }
 
-// unknownAt counts a refusal of a caller who proved nothing, and says whether
-// it has a line, and how many before it have none.
-func (a *audit) unknownAt(now time.Time) (leftOut int64, write bool) {
+// countUnknown counts a refusal of an unauthenticated caller. It reports whether to write a line
+// and how many were dropped before it.
+func (a *audit) countUnknown(now time.Time) (leftOut int64, write bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if second := now.Unix(); second != a.second {
 		a.second, a.unknown = second, 0
 	}
-	if a.unknown++; a.unknown > maxUnknown {
+	if a.unknown++; a.unknown > maxUnknownPerSecond {
 		a.leftOut++
 		return 0, false
 	}
@@ -210,7 +201,7 @@ func (a *audit) unknownAt(now time.Time) (leftOut int64, write bool) {
 	return leftOut, true
 }
 
-// attrs is the line for the service's log, which adds the ids itself.
+// attrs returns the line for the service's log, which adds the ids itself.
 func (l auditLine) attrs() []slog.Attr {
 	attrs := []slog.Attr{slog.Bool("audit", true)}
 	for _, a := range []struct{ key, value string }{
@@ -228,4 +219,78 @@ func (l auditLine) attrs() []slog.Attr {
 		attrs = append(attrs, slog.Int64("left_out", l.LeftOut))
 	}
 	return attrs
+}
+
+// auditSubject names the resources of an RPC.
+type auditSubject struct {
+	kg       string
+	snapshot uint64
+	run      string
+}
+
+// maxName bounds a name in bytes: a refused request is not validated.
+const maxName = 80
+
+// nestedFields are the message fields that are searched for names. Nothing else is read: questions
+// must not reach the audit log.
+var nestedFields = []protoreflect.Name{"request", "header", "result", "snapshot"}
+
+// fill adds the names in a message that are not set yet.
+func (w *auditSubject) fill(m protoreflect.Message, depth int) {
+	const deepest = 3
+	if depth > deepest || !m.IsValid() {
+		return
+	}
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		message := f.Kind() == protoreflect.MessageKind && !f.IsList() && !f.IsMap()
+		text := f.Kind() == protoreflect.StringKind && !f.IsList()
+		switch name := f.Name(); {
+		case name == "kg" && text:
+			w.setKG(v.String(), 0)
+		case name == "kg" && message:
+			ref := v.Message()
+			w.setKG(textField(ref, "name"), numberField(ref, "snapshot"))
+		case name == "run" && message:
+			w.setRun(textField(v.Message(), "id"))
+			w.fill(v.Message(), depth+1)
+		case name == "run_id" && text, name == "id" && text && depth == 0:
+			w.setRun(v.String())
+		case message && slices.Contains(nestedFields, name):
+			w.fill(v.Message(), depth+1)
+		}
+		return true
+	})
+}
+
+func (w *auditSubject) setKG(name string, snapshot uint64) {
+	if w.kg == "" {
+		w.kg = truncateName(name)
+	}
+	if w.snapshot == 0 {
+		w.snapshot = snapshot
+	}
+}
+
+func (w *auditSubject) setRun(id string) {
+	if w.run == "" {
+		w.run = truncateName(id)
+	}
+}
+
+func textField(m protoreflect.Message, name protoreflect.Name) string {
+	if f := m.Descriptor().Fields().ByName(name); f != nil && f.Kind() == protoreflect.StringKind && !f.IsList() {
+		return m.Get(f).String()
+	}
+	return ""
+}
+
+func numberField(m protoreflect.Message, name protoreflect.Name) uint64 {
+	if f := m.Descriptor().Fields().ByName(name); f != nil && f.Kind() == protoreflect.Uint64Kind && !f.IsList() {
+		return m.Get(f).Uint()
+	}
+	return 0
+}
+
+func truncateName(name string) string {
+	return strings.ToValidUTF8(name[:min(len(name), maxName)], "")
 }

@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// auditFile appends lines to a file. Each is one write, so that services which
-// share the file do not mix theirs.
+// auditFile appends lines to a file, each by one write, so that services can share the file.
 type auditFile struct {
 	path string
 
-	mu     sync.Mutex
-	f      *os.File
-	looked time.Time
-	torn   bool // the last write may have left half a line
+	mu      sync.Mutex
+	f       *os.File
+	checked time.Time
+	torn    bool // the last write may have been partial
 }
 
 func openAuditFile(path string) (*auditFile, error) {
@@ -29,12 +28,12 @@ func openAuditFile(path string) (*auditFile, error) {
 }
 
 func (a *auditFile) open() error {
-	// Who did what is for its owner to read.
+	// The audit log is private to its owner.
 	f, err := os.OpenFile(a.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	a.f, a.looked = f, time.Now()
+	a.f, a.checked = f, time.Now()
 	return nil
 }
 
@@ -45,7 +44,7 @@ func (a *auditFile) write(line auditLine) error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := a.follow(); err != nil {
+	if err := a.reopenIfMoved(); err != nil {
 		return err
 	}
 	if a.torn {
@@ -56,14 +55,13 @@ func (a *auditFile) write(line auditLine) error {
 	return err
 }
 
-// follow makes the file anew where it was moved or taken away, as those who
-// rotate logs do. It looks once a second.
-func (a *auditFile) follow() error {
+// reopenIfMoved reopens the file after log rotation. It checks once a second.
+func (a *auditFile) reopenIfMoved() error {
 	now := time.Now()
-	if a.f != nil && now.Sub(a.looked) < time.Second {
+	if a.f != nil && now.Sub(a.checked) < time.Second {
 		return nil
 	}
-	a.looked = now
+	a.checked = now
 	if a.f != nil {
 		at, err := os.Stat(a.path)
 		is, fileErr := a.f.Stat()

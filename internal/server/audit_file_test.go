@@ -104,21 +104,21 @@ func TestAFloodOfUnknownCallersIsCounted(t *testing.T) {
 	a := &audit{}
 	second := time.Unix(1_800_000_000, 0)
 	written := 0
-	for range 5 * maxUnknown {
-		if leftOut, write := a.unknownAt(second); write {
+	for range 5 * maxUnknownPerSecond {
+		if leftOut, write := a.countUnknown(second); write {
 			written++
 			if leftOut != 0 {
 				t.Errorf("%d are said to have been left out", leftOut)
 			}
 		}
 	}
-	if written != maxUnknown {
-		t.Errorf("%d lines, want %d", written, maxUnknown)
+	if written != maxUnknownPerSecond {
+		t.Errorf("%d lines, want %d", written, maxUnknownPerSecond)
 	}
-	if leftOut, write := a.unknownAt(second.Add(time.Second)); !write || leftOut != 4*maxUnknown {
-		t.Errorf("the next line is written: %v, and %d were left out, want %d", write, leftOut, 4*maxUnknown)
+	if leftOut, write := a.countUnknown(second.Add(time.Second)); !write || leftOut != 4*maxUnknownPerSecond {
+		t.Errorf("the next line is written: %v, and %d were left out, want %d", write, leftOut, 4*maxUnknownPerSecond)
 	}
-	if leftOut, write := a.unknownAt(second.Add(time.Second)); !write || leftOut != 0 {
+	if leftOut, write := a.countUnknown(second.Add(time.Second)); !write || leftOut != 0 {
 		t.Errorf("the line after it says again that %d were left out", leftOut)
 	}
 }

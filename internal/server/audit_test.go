@@ -19,7 +19,6 @@ import (
 	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/server"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
-	"github.com/triplemesh/triplemesh/internal/tenant"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
@@ -40,23 +39,28 @@ func (world) register(s grpc.ServiceRegistrar) {
 }
 
 func run(req *orchestratorv1.AskRequest) *orchestratorv1.Run {
-	return &orchestratorv1.Run{Id: "01RUN", Question: req.GetQuestion(), Kg: &graphv1.KnowledgeGraphRef{Name: "mars", Snapshot: 3}}
+	return &orchestratorv1.Run{Id: "01RUN", Question: req.GetQuestion(), Kg: &graphv1.KnowledgeGraphRef{Name: "mars",
+		Snapshot: 3}}
 }
 
 func (world) Ask(_ context.Context, req *orchestratorv1.AskRequest) (*orchestratorv1.AskResponse, error) {
 	return &orchestratorv1.AskResponse{Run: run(req)}, nil
 }
 
-func (world) AskStream(req *orchestratorv1.AskStreamRequest, stream grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
+func (world) AskStream(req *orchestratorv1.AskStreamRequest,
+	stream grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
 	for range 3 {
-		if err := stream.Send(&orchestratorv1.AskStreamResponse{Event: &orchestratorv1.AskStreamResponse_AnswerDelta{AnswerDelta: "…"}}); err != nil {
+		if err := stream.Send(&orchestratorv1.AskStreamResponse{Event: &orchestratorv1.AskStreamResponse_AnswerDelta{
+			AnswerDelta: "…"}}); err != nil {
 			return err
 		}
 	}
-	return stream.Send(&orchestratorv1.AskStreamResponse{Event: &orchestratorv1.AskStreamResponse_Run{Run: run(req.GetRequest())}})
+	return stream.Send(&orchestratorv1.AskStreamResponse{Event: &orchestratorv1.AskStreamResponse_Run{
+		Run: run(req.GetRequest())}})
 }
 
-func (world) ListMethods(context.Context, *orchestratorv1.ListMethodsRequest) (*orchestratorv1.ListMethodsResponse, error) {
+func (world) ListMethods(context.Context,
+	*orchestratorv1.ListMethodsRequest) (*orchestratorv1.ListMethodsResponse, error) {
 	return &orchestratorv1.ListMethodsResponse{}, nil
 }
 
@@ -64,31 +68,39 @@ func (world) GetRun(context.Context, *orchestratorv1.GetRunRequest) (*orchestrat
 	return nil, status.Error(codes.NotFound, "no such run")
 }
 
-func (world) Drop(_ context.Context, req *retrieverv1.DropRequest) (*retrieverv1.DropResponse, error) {
+func (world) DropKnowledgeGraph(_ context.Context,
+	req *retrieverv1.DropKnowledgeGraphRequest) (*retrieverv1.DropKnowledgeGraphResponse, error) {
 	if req.GetKg().GetName() != "mars" {
 		return nil, status.Error(codes.NotFound, "no such knowledge graph")
 	}
-	return &retrieverv1.DropResponse{}, nil
+	return &retrieverv1.DropKnowledgeGraphResponse{}, nil
 }
 
-func (world) Rollback(_ context.Context, req *retrieverv1.RollbackRequest) (*retrieverv1.RollbackResponse, error) {
-	return &retrieverv1.RollbackResponse{Snapshot: &retrieverv1.SnapshotInfo{Kg: &graphv1.KnowledgeGraphRef{Name: req.GetKg(), Snapshot: 2}}}, nil
+func (world) RollbackKnowledgeGraph(_ context.Context,
+	req *retrieverv1.RollbackKnowledgeGraphRequest) (*retrieverv1.RollbackKnowledgeGraphResponse, error) {
+	return &retrieverv1.RollbackKnowledgeGraphResponse{Snapshot: &retrieverv1.SnapshotInfo{
+		Kg: &graphv1.KnowledgeGraphRef{
+			Name: req.GetKg().GetName(), Snapshot: 2}}}, nil
 }
 
-func (world) Load(stream grpc.ClientStreamingServer[retrieverv1.LoadRequest, retrieverv1.LoadResponse]) error {
+func (world) LoadKnowledgeGraph(stream grpc.ClientStreamingServer[retrieverv1.LoadKnowledgeGraphRequest,
+	retrieverv1.LoadKnowledgeGraphResponse]) error {
 	for range 2 {
 		if _, err := stream.Recv(); err != nil {
 			return err
 		}
 	}
-	return stream.SendAndClose(&retrieverv1.LoadResponse{Snapshot: &retrieverv1.SnapshotInfo{Kg: &graphv1.KnowledgeGraphRef{Name: "mars", Snapshot: 4}}})
+	return stream.SendAndClose(&retrieverv1.LoadKnowledgeGraphResponse{Snapshot: &retrieverv1.SnapshotInfo{
+		Kg: &graphv1.KnowledgeGraphRef{Name: "mars", Snapshot: 4}}})
 }
 
-func (world) Export(_ *retrieverv1.ExportRequest, stream grpc.ServerStreamingServer[retrieverv1.ExportResponse]) error {
-	return stream.Send(&retrieverv1.ExportResponse{Chunk: []byte("all of it")})
+func (world) ExportSnapshot(_ *retrieverv1.ExportSnapshotRequest,
+	stream grpc.ServerStreamingServer[retrieverv1.ExportSnapshotResponse]) error {
+	return stream.Send(&retrieverv1.ExportSnapshotResponse{Chunk: []byte("all of it")})
 }
 
-func (world) Diff(*retrieverv1.DiffRequest, grpc.ServerStreamingServer[retrieverv1.DiffResponse]) error {
+func (world) DiffSnapshots(*retrieverv1.DiffSnapshotsRequest,
+	grpc.ServerStreamingServer[retrieverv1.DiffSnapshotsResponse]) error {
 	return status.Error(codes.NotFound, "no such snapshot")
 }
 
@@ -123,10 +135,11 @@ func lines(t testing.TB, path string) []line {
 }
 
 func TestWhoDidWhatIsWrittenDown(t *testing.T) {
-	k := known(t)
+	k := newKeepers(t)
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
-	r := start(t, "orchestrator", world{}.register, k.on, func(cfg *server.Config) { cfg.Audit.File = path })
-	questions, graphs := orchestratorv1.NewOrchestratorServiceClient(r.conn), retrieverv1.NewKnowledgeGraphServiceClient(r.conn)
+	r := start(t, "orchestrator", world{}.register, k.enable, func(cfg *server.Config) { cfg.Audit.File = path })
+	questions, graphs := orchestratorv1.NewOrchestratorServiceClient(r.conn),
+		retrieverv1.NewKnowledgeGraphServiceClient(r.conn)
 	mars := &graphv1.KnowledgeGraphRef{Name: "mars", Snapshot: 3}
 	ask := &orchestratorv1.AskRequest{Question: question}
 	for _, c := range []struct {
@@ -143,7 +156,8 @@ func TestWhoDidWhatIsWrittenDown(t *testing.T) {
 				_, err = stream.Recv()
 			}
 			return nil
-		}, &line{Tenant: "acme", Subject: "ana", Method: "AskStream", KG: "mars", Snapshot: 3, Run: "01RUN", Code: "OK"}},
+		}, &line{Tenant: "acme", Subject: "ana", Method: "AskStream", KG: "mars", Snapshot: 3,
+			Run: "01RUN", Code: "OK"}},
 		{"a question that is not valid", k.asker, func(ctx context.Context) error {
 			_, err := questions.Ask(ctx, &orchestratorv1.AskRequest{})
 			return err
@@ -159,15 +173,18 @@ func TestWhoDidWhatIsWrittenDown(t *testing.T) {
 		{"a look at another's run", k.asker, func(ctx context.Context) error {
 			_, err := questions.GetRun(ctx, &orchestratorv1.GetRunRequest{Id: "01OTHER"})
 			return err
-		}, &line{Tenant: "acme", Subject: "ana", Method: "GetRun", Run: "01OTHER", Code: "NOT_FOUND", Reason: "NOT_FOUND"}},
+		}, &line{Tenant: "acme", Subject: "ana", Method: "GetRun", Run: "01OTHER", Code: "NOT_FOUND",
+			Reason: "NOT_FOUND"}},
 		{"a load", k.admin, func(ctx context.Context) error {
-			stream, err := graphs.Load(ctx)
+			stream, err := graphs.LoadKnowledgeGraph(ctx)
 			if err != nil {
 				return err
 			}
-			for _, req := range []*retrieverv1.LoadRequest{
-				{Part: &retrieverv1.LoadRequest_Header{Header: &retrieverv1.LoadHeader{Kg: "mars"}}},
-				{Part: &retrieverv1.LoadRequest_File{File: &retrieverv1.FileHeader{Name: "a.tsv", Format: retrieverv1.Format_FORMAT_TSV}}},
+			for _, req := range []*retrieverv1.LoadKnowledgeGraphRequest{
+				{Part: &retrieverv1.LoadKnowledgeGraphRequest_Header{Header: &retrieverv1.LoadHeader{
+					Kg: &graphv1.KnowledgeGraphRef{Name: "mars"}}}},
+				{Part: &retrieverv1.LoadKnowledgeGraphRequest_File{File: &retrieverv1.FileHeader{Name: "a.tsv",
+					Format: retrieverv1.Format_FORMAT_TSV}}},
 			} {
 				if err := stream.Send(req); err != nil {
 					return err
@@ -175,52 +192,60 @@ func TestWhoDidWhatIsWrittenDown(t *testing.T) {
 			}
 			_, err = stream.CloseAndRecv()
 			return err
-		}, &line{Tenant: "acme", Subject: "eve", Method: "Load", KG: "mars", Snapshot: 4, Code: "OK"}},
+		}, &line{Tenant: "acme", Subject: "eve", Method: "LoadKnowledgeGraph", KG: "mars", Snapshot: 4, Code: "OK"}},
 		{"a rollback", k.admin, func(ctx context.Context) error {
-			_, err := graphs.Rollback(ctx, &retrieverv1.RollbackRequest{Kg: "mars"})
+			_, err := graphs.RollbackKnowledgeGraph(ctx,
+				&retrieverv1.RollbackKnowledgeGraphRequest{Kg: &graphv1.KnowledgeGraphRef{Name: "mars"}})
 			return err
-		}, &line{Tenant: "acme", Subject: "eve", Method: "Rollback", KG: "mars", Snapshot: 2, Code: "OK"}},
+		}, &line{Tenant: "acme", Subject: "eve", Method: "RollbackKnowledgeGraph", KG: "mars",
+			Snapshot: 2, Code: "OK"}},
 		{"a drop for somebody, by a stage", meshSecret, func(ctx context.Context) error {
-			globex, err := tenant.Parse("globex")
+			globex, err := auth.ParseTenant("globex")
 			if err != nil {
 				return err
 			}
-			ctx = auth.With(with(ctx, meshSecret), auth.Caller{Tenant: globex, Subject: "zoe"})
-			_, err = graphs.Drop(ctx, &retrieverv1.DropRequest{Kg: mars})
+			ctx = auth.WithCaller(withToken(ctx, meshSecret), auth.Caller{Tenant: globex, Subject: "zoe"})
+			_, err = graphs.DropKnowledgeGraph(ctx, &retrieverv1.DropKnowledgeGraphRequest{Kg: mars})
 			return err
-		}, &line{Tenant: "globex", Subject: "zoe", Via: "mesh", Method: "Drop", KG: "mars", Snapshot: 3, Code: "OK"}},
+		}, &line{Tenant: "globex", Subject: "zoe", Via: "mesh", Method: "DropKnowledgeGraph", KG: "mars",
+			Snapshot: 3, Code: "OK"}},
 		{"a drop of another's", k.admin, func(ctx context.Context) error {
-			_, err := graphs.Drop(ctx, &retrieverv1.DropRequest{Kg: &graphv1.KnowledgeGraphRef{Name: "venus"}})
+			_, err := graphs.DropKnowledgeGraph(ctx,
+				&retrieverv1.DropKnowledgeGraphRequest{Kg: &graphv1.KnowledgeGraphRef{Name: "venus"}})
 			return err
-		}, &line{Tenant: "acme", Subject: "eve", Method: "Drop", KG: "venus", Code: "NOT_FOUND", Reason: "NOT_FOUND"}},
+		}, &line{Tenant: "acme", Subject: "eve", Method: "DropKnowledgeGraph", KG: "venus", Code: "NOT_FOUND",
+			Reason: "NOT_FOUND"}},
 		{"a drop without the scope", k.asker, func(ctx context.Context) error {
-			_, err := graphs.Drop(ctx, &retrieverv1.DropRequest{Kg: mars})
+			_, err := graphs.DropKnowledgeGraph(ctx, &retrieverv1.DropKnowledgeGraphRequest{Kg: mars})
 			return err
-		}, &line{Tenant: "acme", Subject: "ana", Method: "Drop", KG: "mars", Snapshot: 3, Code: "PERMISSION_DENIED", Reason: auth.ScopeMissing}},
+		}, &line{Tenant: "acme", Subject: "ana", Method: "DropKnowledgeGraph", KG: "mars", Snapshot: 3,
+			Code:   "PERMISSION_DENIED",
+			Reason: "SCOPE_MISSING"}},
 		{"a drop by nobody", "made-up", func(ctx context.Context) error {
-			_, err := graphs.Drop(ctx, &retrieverv1.DropRequest{Kg: mars})
+			_, err := graphs.DropKnowledgeGraph(ctx, &retrieverv1.DropKnowledgeGraphRequest{Kg: mars})
 			return err
-		}, &line{Method: "Drop", KG: "mars", Snapshot: 3, Code: "UNAUTHENTICATED", Reason: auth.TokenInvalid}},
+		}, &line{Method: "DropKnowledgeGraph", Code: "UNAUTHENTICATED", Reason: "TOKEN_INVALID"}},
 		{"an export", k.reader, func(ctx context.Context) error {
-			stream, err := graphs.Export(ctx, &retrieverv1.ExportRequest{Kg: mars})
+			stream, err := graphs.ExportSnapshot(ctx, &retrieverv1.ExportSnapshotRequest{Kg: mars})
 			for err == nil {
 				_, err = stream.Recv()
 			}
 			return nil
-		}, &line{Tenant: "acme", Subject: "ben", Method: "Export", KG: "mars", Snapshot: 3, Code: "OK"}},
+		}, &line{Tenant: "acme", Subject: "ben", Method: "ExportSnapshot", KG: "mars", Snapshot: 3, Code: "OK"}},
 		{"a difference to what is another's", k.reader, func(ctx context.Context) error {
-			stream, err := graphs.Diff(ctx, &retrieverv1.DiffRequest{Kg: mars, From: 1})
+			stream, err := graphs.DiffSnapshots(ctx, &retrieverv1.DiffSnapshotsRequest{Kg: mars, From: 1})
 			for err == nil {
 				_, err = stream.Recv()
 			}
 			return nil
-		}, &line{Tenant: "acme", Subject: "ben", Method: "Diff", KG: "mars", Snapshot: 3, Code: "NOT_FOUND", Reason: "NOT_FOUND"}},
+		}, &line{Tenant: "acme", Subject: "ben", Method: "DiffSnapshots", KG: "mars", Snapshot: 3, Code: "NOT_FOUND",
+			Reason: "NOT_FOUND"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := len(lines(t, path))
 			ctx := telemetry.WithRequestID(t.Context(), "the-request")
 			if c.token != "" && c.token != meshSecret {
-				ctx = with(ctx, c.token)
+				ctx = withToken(ctx, c.token)
 			}
 			_ = c.call(ctx)
 			// Nobody hears of an RPC's end before its line is written.
@@ -235,7 +260,8 @@ func TestWhoDidWhatIsWrittenDown(t *testing.T) {
 				t.Fatalf("got %d lines, want one: %+v", len(got), got)
 			}
 			l := got[0]
-			if l.ID != "the-request" || len(l.TraceID) != 32 || l.Service != "orchestrator" || !strings.HasPrefix(l.Peer, "127.0.0.1:") || time.Since(l.Time) > time.Minute {
+			if l.ID != "the-request" || len(l.TraceID) != 32 || l.Service != "orchestrator" ||
+				!strings.HasPrefix(l.Peer, "127.0.0.1:") || time.Since(l.Time) > time.Minute {
 				t.Errorf("got %+v", l)
 			}
 			l.Time, l.ID, l.TraceID, l.Service, l.Peer = time.Time{}, "", "", "", ""
@@ -254,18 +280,19 @@ func TestWhoDidWhatIsWrittenDown(t *testing.T) {
 }
 
 func TestTheServicesLogIsTheAuditLogByDefault(t *testing.T) {
-	k := known(t)
+	k := newKeepers(t)
 	for name, c := range map[string]struct {
 		set  func(*server.Config)
 		ctx  context.Context
 		want int
 	}{
-		"where callers are asked who they are": {k.on, with(t.Context(), k.asker), 1},
+		"where callers are asked who they are": {k.enable, withToken(t.Context(), k.asker), 1},
 		"and nowhere else":                     {func(*server.Config) {}, t.Context(), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := start(t, "orchestrator", world{}.register, c.set)
-			if _, err := orchestratorv1.NewOrchestratorServiceClient(r.conn).Ask(c.ctx, &orchestratorv1.AskRequest{Question: question}); err != nil {
+			if _, err := orchestratorv1.NewOrchestratorServiceClient(r.conn).Ask(c.ctx,
+				&orchestratorv1.AskRequest{Question: question}); err != nil {
 				t.Fatal(err)
 			}
 			log := r.log.String()
@@ -289,9 +316,10 @@ func TestAnAuditFileThatCannotBeWritten(t *testing.T) {
 	if _, err := os.Stat(full); err != nil {
 		t.Skip("no", full, "to write to")
 	}
-	k := known(t)
-	r := start(t, "orchestrator", world{}.register, k.on, func(cfg *server.Config) { cfg.Audit.File = full })
-	if _, err := orchestratorv1.NewOrchestratorServiceClient(r.conn).Ask(with(t.Context(), k.asker), &orchestratorv1.AskRequest{Question: question}); err != nil {
+	k := newKeepers(t)
+	r := start(t, "orchestrator", world{}.register, k.enable, func(cfg *server.Config) { cfg.Audit.File = full })
+	if _, err := orchestratorv1.NewOrchestratorServiceClient(r.conn).Ask(withToken(t.Context(), k.asker),
+		&orchestratorv1.AskRequest{Question: question}); err != nil {
 		t.Fatalf("a full disk stops questions: %v", err)
 	}
 	log := r.log.String()

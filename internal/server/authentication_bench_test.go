@@ -19,9 +19,9 @@ import (
 )
 
 // BenchmarkCallers is one small call over loopback, by how the caller says who
-// they are. The difference to "nobody asks" is what asking costs.
+// they are. The difference to "no authentication" is the cost.
 func BenchmarkCallers(b *testing.B) {
-	k := known(b)
+	k := newKeepers(b)
 	ec, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		b.Fatal(err)
@@ -36,7 +36,9 @@ func BenchmarkCallers(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(keys) }))
+	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(keys)
+	}))
 	defer issuer.Close()
 	k.config.JWT.Issuer, k.config.JWT.Audience, k.config.JWT.JWKSURL = "https://issuer.test", "triplemesh", issuer.URL
 	sign := func(algorithm jose.SignatureAlgorithm, id string, key any) string {
@@ -58,18 +60,19 @@ func BenchmarkCallers(b *testing.B) {
 		set         func(*server.Config)
 		refused     bool
 	}{
-		{"nobody asks", "", func(*server.Config) {}, false},
-		{"static token", k.admin, k.on, false},
-		{"mesh token", meshSecret, k.on, false},
-		{"JWT by ES256", sign(jose.ES256, "ec", ec), k.on, false},
-		{"JWT by RS256", sign(jose.RS256, "rs", rs), k.on, false},
-		{"refused", auth.NewToken(), k.on, true},
+		{"no authentication", "", func(*server.Config) {}, false},
+		{"static token", k.admin, k.enable, false},
+		{"mesh token", meshSecret, k.enable, false},
+		{"JWT by ES256", sign(jose.ES256, "ec", ec), k.enable, false},
+		{"JWT by RS256", sign(jose.RS256, "rs", rs), k.enable, false},
+		{"refused", auth.NewToken(), k.enable, true},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			r := start(b, "reflector", answering(echo), c.set, func(cfg *server.Config) { cfg.MaxConnectionAge = time.Hour })
+			r := start(b, "reflector", answering(echo), c.set,
+				func(cfg *server.Config) { cfg.MaxConnectionAge = time.Hour })
 			ctx := b.Context()
 			if c.token != "" {
-				ctx = with(ctx, c.token)
+				ctx = withToken(ctx, c.token)
 			}
 			for b.Loop() {
 				if _, err := r.reflect(ctx, "why"); (err != nil) != c.refused {

@@ -33,7 +33,7 @@ type keepers struct {
 	config               auth.Config
 }
 
-func known(t testing.TB) keepers {
+func newKeepers(t testing.TB) keepers {
 	t.Helper()
 	k := keepers{asker: auth.NewToken(), reader: auth.NewToken(), admin: auth.NewToken(), config: auth.DefaultConfig()}
 	file := auth.Tokens{Tokens: []auth.Token{
@@ -53,11 +53,11 @@ func known(t testing.TB) keepers {
 	return k
 }
 
-// on asks callers of a server who they are.
-func (k keepers) on(cfg *server.Config) { cfg.Auth = k.config }
+// enable asks callers of a server who they are.
+func (k keepers) enable(cfg *server.Config) { cfg.Auth = k.config }
 
-// with is a context of calls with a token, and pairs of other metadata.
-func with(ctx context.Context, token string, others ...string) context.Context {
+// withToken is a context of calls with a token, and pairs of other metadata.
+func withToken(ctx context.Context, token string, others ...string) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, append([]string{"authorization", "Bearer " + token}, others...)...)
 }
 
@@ -82,7 +82,7 @@ func (r *running) strange(t testing.TB) *running {
 // whoCalled notes the callers that handlers were given.
 func whoCalled(seen *[]auth.Caller) func(grpc.ServiceRegistrar) {
 	note := func(ctx context.Context) {
-		caller, _ := auth.From(ctx)
+		caller, _ := auth.CallerFrom(ctx)
 		*seen = append(*seen, caller)
 	}
 	return func(s grpc.ServiceRegistrar) {
@@ -90,7 +90,8 @@ func whoCalled(seen *[]auth.Caller) func(grpc.ServiceRegistrar) {
 			note(ctx)
 			return echo(ctx, req)
 		})(s)
-		streaming(func(_ *orchestratorv1.AskStreamRequest, stream grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
+		streaming(func(_ *orchestratorv1.AskStreamRequest,
+			stream grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
 			note(stream.Context())
 			return nil
 		})(s)
@@ -110,8 +111,8 @@ func (r *running) ask(ctx context.Context) error {
 
 func TestCallersMustSayWhoTheyAre(t *testing.T) {
 	var seen []auth.Caller
-	k := known(t)
-	r := start(t, "orchestrator", whoCalled(&seen), k.on).strange(t)
+	k := newKeepers(t)
+	r := start(t, "orchestrator", whoCalled(&seen), k.enable).strange(t)
 	reflect := func(ctx context.Context) error { _, err := r.reflect(ctx, "why"); return err }
 	behalf := []string{auth.TenantKey, "globex", auth.SubjectKey, "zoe"}
 	for _, c := range []struct {
@@ -123,16 +124,23 @@ func TestCallersMustSayWhoTheyAre(t *testing.T) {
 		subject string
 		tenant  string
 	}{
-		{"nobody may ask", r.ask, t.Context(), codes.Unauthenticated, auth.TokenMissing, "", ""},
-		{"nobody may call a stage", reflect, t.Context(), codes.Unauthenticated, auth.TokenMissing, "", ""},
-		{"nor with a token that nobody has", r.ask, with(t.Context(), auth.NewToken()), codes.Unauthenticated, auth.TokenInvalid, "", ""},
-		{"nor with two tokens", r.ask, with(with(t.Context(), k.asker), k.asker), codes.Unauthenticated, auth.TokenInvalid, "", ""},
-		{"who may ask may", r.ask, with(t.Context(), k.asker), codes.OK, "", "ana", "acme"},
-		{"who may read may not ask", r.ask, with(t.Context(), k.reader), codes.PermissionDenied, auth.ScopeMissing, "", ""},
-		{"who may ask may not call a stage", reflect, with(t.Context(), k.asker), codes.PermissionDenied, auth.ScopeMissing, "", ""},
-		{"nobody names a tenant", r.ask, with(t.Context(), k.admin, behalf...), codes.PermissionDenied, auth.TenantNotYours, "", ""},
-		{"an admin may call a stage", reflect, with(t.Context(), k.admin), codes.OK, "", "eve", "acme"},
-		{"a stage may, for somebody", reflect, with(t.Context(), meshSecret, behalf...), codes.OK, "", "zoe", "globex"},
+		{"nobody may ask", r.ask, t.Context(), codes.Unauthenticated, "TOKEN_MISSING", "", ""},
+		{"nobody may call a stage", reflect, t.Context(), codes.Unauthenticated, "TOKEN_MISSING", "", ""},
+		{"nor with a token that nobody has", r.ask, withToken(t.Context(), auth.NewToken()), codes.Unauthenticated,
+			"TOKEN_INVALID", "", ""},
+		{"nor with two tokens", r.ask, withToken(withToken(t.Context(), k.asker), k.asker), codes.Unauthenticated,
+			"TOKEN_INVALID", "", ""},
+		{"who may ask may", r.ask, withToken(t.Context(), k.asker), codes.OK, "", "ana", "acme"},
+		{"who may read may not ask", r.ask, withToken(t.Context(), k.reader), codes.PermissionDenied, "SCOPE_MISSING",
+			"",
+			""},
+		{"who may ask may not call a stage", reflect, withToken(t.Context(), k.asker), codes.PermissionDenied,
+			"SCOPE_MISSING", "", ""},
+		{"nobody names a tenant", r.ask, withToken(t.Context(), k.admin, behalf...), codes.PermissionDenied,
+			"TENANT_NOT_YOURS", "", ""},
+		{"an admin may call a stage", reflect, withToken(t.Context(), k.admin), codes.OK, "", "eve", "acme"},
+		{"a stage may, for somebody", reflect, withToken(t.Context(), meshSecret, behalf...), codes.OK, "",
+			"zoe", "globex"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			seen = nil
@@ -164,36 +172,39 @@ func TestCallersMustSayWhoTheyAre(t *testing.T) {
 }
 
 func TestReflectionIsForThoseWhoAreKnown(t *testing.T) {
-	k := known(t)
+	k := newKeepers(t)
 	list := func(r *running, ctx context.Context) error {
 		stream, err := reflectionpb.NewServerReflectionClient(r.conn).ServerReflectionInfo(ctx)
 		if err != nil {
 			return err
 		}
-		if err := stream.Send(&reflectionpb.ServerReflectionRequest{MessageRequest: &reflectionpb.ServerReflectionRequest_ListServices{}}); err != nil && err != io.EOF {
+		if err := stream.Send(&reflectionpb.ServerReflectionRequest{
+			MessageRequest: &reflectionpb.ServerReflectionRequest_ListServices{}}); err != nil && err != io.EOF {
 			return err
 		}
 		_, err = stream.Recv()
 		return err
 	}
-	closed := start(t, "reflector", answering(echo), k.on)
+	closed := start(t, "reflector", answering(echo), k.enable)
 	wantCode(t, list(closed, t.Context()), codes.Unauthenticated)
-	wantCode(t, list(closed, with(t.Context(), k.reader)), codes.OK)
-	open := start(t, "reflector", answering(echo), k.on, func(cfg *server.Config) { cfg.Auth.OpenReflection = true })
+	wantCode(t, list(closed, withToken(t.Context(), k.reader)), codes.OK)
+	open := start(t, "reflector", answering(echo), k.enable,
+		func(cfg *server.Config) { cfg.Auth.OpenReflection = true })
 	wantCode(t, list(open, t.Context()), codes.OK)
 }
 
 func TestStrangersTakeNobodysPlace(t *testing.T) {
-	k := known(t)
+	k := newKeepers(t)
 	begun, release := make(chan struct{}), make(chan struct{})
-	r := start(t, "reflector", answering(func(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
-		close(begun)
-		<-release
-		return echo(ctx, req)
-	}), k.on, func(cfg *server.Config) { cfg.MaxInFlight = 1 })
+	r := start(t, "reflector",
+		answering(func(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
+			close(begun)
+			<-release
+			return echo(ctx, req)
+		}), k.enable, func(cfg *server.Config) { cfg.MaxInFlight = 1 })
 	ended := make(chan error, 1)
 	go func() {
-		_, err := r.reflect(with(t.Context(), meshSecret), "why")
+		_, err := r.reflect(withToken(t.Context(), meshSecret), "why")
 		ended <- err
 	}()
 	<-begun
@@ -201,23 +212,24 @@ func TestStrangersTakeNobodysPlace(t *testing.T) {
 	// looked at for somebody who is not known.
 	_, err := r.reflect(t.Context(), "")
 	wantCode(t, err, codes.Unauthenticated)
-	_, err = r.reflect(with(t.Context(), k.admin), "why")
+	_, err = r.reflect(withToken(t.Context(), k.admin), "why")
 	wantCode(t, err, codes.ResourceExhausted)
 	close(release)
 	wantCode(t, <-ended, codes.OK)
-	_, err = r.reflect(with(t.Context(), meshSecret), "")
+	_, err = r.reflect(withToken(t.Context(), meshSecret), "")
 	wantCode(t, err, codes.InvalidArgument)
 }
 
 func TestRefusalsAndTenantsAreCounted(t *testing.T) {
-	k := known(t)
+	k := newKeepers(t)
 	addr := testkit.FreeAddr(t)
-	r := start(t, "reflector", answering(echo), k.on, func(cfg *server.Config) { cfg.MetricsAddr = addr }).strange(t)
-	_, err := r.reflect(with(t.Context(), "made-up-by-acme", auth.TenantKey, "nobody"), "why")
+	r := start(t, "reflector", answering(echo), k.enable, func(cfg *server.Config) { cfg.MetricsAddr = addr }).strange(
+		t)
+	_, err := r.reflect(withToken(t.Context(), "made-up-by-acme", auth.TenantKey, "nobody"), "why")
 	wantCode(t, err, codes.Unauthenticated)
-	_, err = r.reflect(with(t.Context(), k.reader, auth.TenantKey, "globex"), "why")
+	_, err = r.reflect(withToken(t.Context(), k.reader, auth.TenantKey, "globex"), "why")
 	wantCode(t, err, codes.PermissionDenied)
-	_, err = r.reflect(with(t.Context(), meshSecret, auth.TenantKey, "initech"), "why")
+	_, err = r.reflect(withToken(t.Context(), meshSecret, auth.TenantKey, "initech"), "why")
 	wantCode(t, err, codes.OK)
 
 	resp, err := http.Get("http://" + addr + "/metrics")
@@ -234,7 +246,8 @@ func TestRefusalsAndTenantsAreCounted(t *testing.T) {
 		if bytes.HasPrefix(line, []byte("triplemesh_rpc_handled_total{")) && bytes.Contains(line, []byte("Reflect")) {
 			handled = append(handled, line)
 		}
-		if bytes.HasPrefix(line, []byte("triplemesh_auth_refusals_total{")) && !bytes.Contains(line, []byte(`reason="TOKEN_INVALID"`)) && !bytes.Contains(line, []byte(`reason="TENANT_NOT_YOURS"`)) {
+		if bytes.HasPrefix(line, []byte("triplemesh_auth_refusals_total{")) && !bytes.Contains(line,
+			[]byte(`reason="TOKEN_INVALID"`)) && !bytes.Contains(line, []byte(`reason="TENANT_NOT_YOURS"`)) {
 			t.Errorf("an unexpected refusal is counted: %s", line)
 		}
 	}
@@ -257,12 +270,14 @@ func TestRefusalsAndTenantsAreCounted(t *testing.T) {
 func TestCallersOfAnIssuerThatIsDown(t *testing.T) {
 	addr := testkit.FreeAddr(t)
 	r := start(t, "orchestrator", whoCalled(new([]auth.Caller)), func(cfg *server.Config) {
-		cfg.Auth.JWT.Issuer, cfg.Auth.JWT.Audience, cfg.Auth.JWT.JWKSURL = "https://issuer.test", "triplemesh", "http://"+addr
+		cfg.Auth.JWT.Issuer, cfg.Auth.JWT.Audience, cfg.Auth.JWT.JWKSURL = "https://issuer.test",
+			"triplemesh", "http://"+addr
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	// Signed by a key that cannot be looked up: {"alg":"ES256","kid":"one"} and
 	// no claims.
-	st := wantCode(t, r.ask(with(ctx, "eyJhbGciOiJFUzI1NiIsImtpZCI6Im9uZSJ9.e30."+strings.Repeat("A", 86))), codes.Unavailable)
-	wantInfo(t, st, auth.KeysUnavailable, "orchestrator")
+	st := wantCode(t, r.ask(withToken(ctx, "eyJhbGciOiJFUzI1NiIsImtpZCI6Im9uZSJ9.e30."+strings.Repeat("A", 86))),
+		codes.Unavailable)
+	wantInfo(t, st, "KEYS_UNAVAILABLE", "orchestrator")
 }

@@ -5,34 +5,32 @@ import (
 	"fmt"
 	"strings"
 
+	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/selector"
+	"google.golang.org/grpc"
+
 	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
-	"google.golang.org/grpc"
 )
 
-// around is an interceptor of unary and streaming RPCs alike: it runs before
-// and after next, which it gives the context to go on with. method is the full
-// method, "/package.Service/Method".
-type around func(ctx context.Context, method string, next func(context.Context) error) error
-
-// interceptor is a link of the chain. Those that look at messages have onUnary
-// and onStream; all others have around.
-type interceptor struct {
-	name     string
-	around   around
-	onUnary  grpc.UnaryServerInterceptor
-	onStream grpc.StreamServerInterceptor
+// link is an interceptor of the chain, for unary and for streaming RPCs.
+type link struct {
+	name   string
+	unary  grpc.UnaryServerInterceptor
+	stream grpc.StreamServerInterceptor
 }
 
-// chain is run from its first link, the outermost, to its last.
-type chain []interceptor
+// chain runs from its first link, the outermost, to its last.
+type chain []link
 
 func newChain(cfg Config, peers policy, gate *auth.Gate, audit *audit, tel *telemetry.Telemetry) (chain, error) {
-	metrics, err := countRPCs(tel)
+	metrics, err := newRPCMetrics(tel)
 	if err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
-	validation, err := newValidation(cfg.Validator, tel.Service())
+	validation, err := validate(cfg.Validator, tel.Service())
 	if err != nil {
 		return nil, fmt.Errorf("validation: %w", err)
 	}
@@ -40,59 +38,60 @@ func newChain(cfg Config, peers policy, gate *auth.Gate, audit *audit, tel *tele
 	if err != nil {
 		return nil, fmt.Errorf("authentication: %w", err)
 	}
-	admission, err := admit(cfg, tel)
+	admission, err := admit(cfg, peers, tel)
 	if err != nil {
 		return nil, fmt.Errorf("admission: %w", err)
 	}
 	return chain{
-		{name: "otel", around: returnSpans},
-		{name: "local peer", around: nameLocalPeer},
-		{name: "request id", around: requestID},
-		{name: "audit", onUnary: audit.unary, onStream: audit.stream},
-		{name: "metrics", around: metrics},
-		{name: "logging", around: logRPCs(tel.Logger())},
-		{name: "error mapping", around: mapErrors(tel.Service())},
-		{name: "recovery", around: recoverPanics},
-		{name: "deadline guard", around: guardDeadline(cfg, tel.Service())},
-		{name: "peers", around: peers.refuseStrangers(tel.Service())},
-		{name: "authentication", around: authentication},
-		{name: "admission", around: admission},
-		{name: "validation", onUnary: validation.unary, onStream: validation.stream},
+		returnSpans.link("otel"),
+		nameLocalPeer.link("local peer"),
+		assignRequestID.link("request id"),
+		{"audit", audit.unary, audit.stream},
+		{"metrics", interceptors.UnaryServerInterceptor(metrics), interceptors.StreamServerInterceptor(metrics)},
+		logRPCs(tel.Logger()),
+		mapErrors(tel.Service()).link("error mapping"),
+		{"recovery", recovery.UnaryServerInterceptor(), recovery.StreamServerInterceptor()},
+		guardDeadline(cfg, tel.Service()).link("deadline guard").skipHousekeeping(),
+		peers.refuseStrangers(tel.Service()),
+		authentication,
+		admission.link("admission").skipHousekeeping(),
+		validation.skipHousekeeping(),
 	}, nil
 }
 
-func (c chain) names() []string {
-	names := make([]string, len(c))
-	for i, link := range c {
-		names[i] = link.name
-	}
-	return names
-}
-
 func (c chain) unary() []grpc.UnaryServerInterceptor {
-	links := make([]grpc.UnaryServerInterceptor, len(c))
-	for i, link := range c {
-		links[i] = link.onUnary
-		if link.around != nil {
-			links[i] = link.around.unary
-		}
+	all := make([]grpc.UnaryServerInterceptor, len(c))
+	for i, l := range c {
+		all[i] = l.unary
 	}
-	return links
+	return all
 }
 
 func (c chain) stream() []grpc.StreamServerInterceptor {
-	links := make([]grpc.StreamServerInterceptor, len(c))
-	for i, link := range c {
-		links[i] = link.onStream
-		if link.around != nil {
-			links[i] = link.around.stream
-		}
+	all := make([]grpc.StreamServerInterceptor, len(c))
+	for i, l := range c {
+		all[i] = l.stream
 	}
-	return links
+	return all
 }
 
-func (a around) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
-	err = a(ctx, info.FullMethod, func(ctx context.Context) (err error) {
+// onlyFor restricts a link to the RPCs that match.
+func (l link) onlyFor(matcher selector.Matcher) link {
+	return link{l.name, selector.UnaryServerInterceptor(l.unary, matcher),
+		selector.StreamServerInterceptor(l.stream, matcher)}
+}
+
+func (l link) skipHousekeeping() link { return l.onlyFor(matchHousekeeping(false)) }
+
+// around is an interceptor for unary and streaming RPCs that does not look at messages: it runs
+// before and after next, to which it passes the context.
+type around func(ctx context.Context, call interceptors.CallMeta, next func(context.Context) error) error
+
+func (a around) link(name string) link { return link{name, a.unary, a.stream} }
+
+func (a around) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
+	handler grpc.UnaryHandler) (resp any, err error) {
+	err = a(ctx, interceptors.NewServerCallMeta(info.FullMethod, nil, req), func(ctx context.Context) (err error) {
 		resp, err = handler(ctx, req)
 		return err
 	})
@@ -103,22 +102,27 @@ func (a around) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, 
 }
 
 func (a around) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	return a(ss.Context(), info.FullMethod, func(ctx context.Context) error {
-		return handler(srv, contextStream{ss, ctx})
+	call := interceptors.NewServerCallMeta(info.FullMethod, info, nil)
+	return a(ss.Context(), call, func(ctx context.Context) error {
+		return handler(srv, withContext(ctx, ss))
 	})
 }
 
-type contextStream struct {
-	grpc.ServerStream
-	ctx context.Context
+func withContext(ctx context.Context, ss grpc.ServerStream) *middleware.WrappedServerStream {
+	return &middleware.WrappedServerStream{ServerStream: ss, WrappedContext: ctx}
 }
 
-func (s contextStream) Context() context.Context { return s.ctx }
-
-// housekeeping tells whether a method is one of health or reflection, which
-// must answer when nothing else does and may stay open for ever.
-func housekeeping(method string) bool {
-	return isHealth(method) || strings.HasPrefix(method, "/grpc.reflection.")
+// housekeeping reports whether a service is health or reflection, which answer under any load and
+// may keep streams open for ever.
+func housekeeping(service string) bool {
+	return isHealth(service) || strings.HasPrefix(service, "grpc.reflection.")
 }
 
-func isHealth(method string) bool { return strings.HasPrefix(method, "/grpc.health.") }
+func isHealth(service string) bool { return strings.HasPrefix(service, "grpc.health.") }
+
+// matchHousekeeping matches housekeeping RPCs, or all others.
+func matchHousekeeping(want bool) selector.Matcher {
+	return selector.MatchFunc(func(_ context.Context, c interceptors.CallMeta) bool {
+		return housekeeping(c.Service) == want
+	})
+}

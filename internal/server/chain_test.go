@@ -29,9 +29,17 @@ func TestTheChainHasItsOrder(t *testing.T) {
 	if got := links.names(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	for i, link := range links {
-		if links.unary()[i] == nil || links.stream()[i] == nil {
+	for _, link := range links {
+		if link.unary == nil || link.stream == nil {
 			t.Errorf("%s lacks a unary or a streaming half", link.name)
 		}
 	}
+}
+
+func (c chain) names() []string {
+	names := make([]string, len(c))
+	for i, l := range c {
+		names[i] = l.name
+	}
+	return names
 }

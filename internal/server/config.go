@@ -12,8 +12,8 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// Config says where a server listens and what it takes on. Start from
-// DefaultConfig: zero is no default but means none, except where said.
+// Config configures a server. Start from DefaultConfig: a zero value disables the feature unless
+// documented otherwise.
 type Config struct {
 	// Addr is where to listen, host:port.
 	Addr string `koanf:"addr" help:"where to listen, host:port"`
@@ -24,15 +24,14 @@ type Config struct {
 	// HealthAddr serves the health service alone, in plain text, for probes
 	// that can present no certificate; empty serves none there.
 	HealthAddr string `koanf:"health_addr" help:"where to answer health checks in plain text too; empty for nowhere"`
-	// MaxInFlight is the most RPCs at once. The server begins with a sixteenth of
-	// it, or 16, and goes up while they do not slow each other down, and down while they
-	// do or run out of time. 0 sets no bound. Health and reflection do not count.
+	// MaxInFlight bounds the concurrency limit. The limit starts at a sixteenth of it, or 16; it
+	// grows while RPCs do not slow each other down, and is cut when they do or miss their
+	// deadlines. 0 disables it. Health and reflection do not count.
 	MaxInFlight int `koanf:"max_in_flight" help:"most RPCs at once; 0 for no bound"`
-	// MaxQueue is the most RPCs that wait while so many are under way; more are
-	// RESOURCE_EXHAUSTED. 0 lets none wait.
+	// MaxQueue is the capacity of the queue; further RPCs are RESOURCE_EXHAUSTED. 0 disables
+	// queueing.
 	MaxQueue int `koanf:"max_queue" help:"most RPCs that wait while max_in_flight are under way; more are refused"`
-	// MaxWait is the longest that an RPC waits, and never more than half of the
-	// time it has.
+	// MaxWait bounds the wait of an RPC, as does half of its time.
 	MaxWait time.Duration `koanf:"max_wait" help:"longest that an RPC waits to be begun"`
 	// MaxMessageBytes is the largest message either way. The client's setting
 	// must be the same. 0 takes 64 MiB.
@@ -41,29 +40,26 @@ type Config struct {
 	Timeout time.Duration `koanf:"timeout" help:"deadline of RPCs that come without one; 0 for none"`
 	// MinTimeLeft is the least time an RPC must have left to be begun.
 	MinTimeLeft time.Duration `koanf:"min_time_left" help:"RPCs with less time left are refused"`
-	// DrainDelay is the wait between NOT_SERVING and the end of accepting, in
-	// which load balancers notice. 0 suits one machine; some seconds suit
-	// Kubernetes.
+	// DrainDelay is the wait between NOT_SERVING and the end of accepting, for load balancers to
+	// notice. 0 suits a single machine; Kubernetes needs some seconds.
 	DrainDelay time.Duration `koanf:"drain_delay" help:"wait after NOT_SERVING before RPCs are refused"`
-	// DrainTimeout bounds the wait for RPCs under way; then they are cut.
+	// DrainTimeout bounds the wait for RPCs in flight before they are cancelled.
 	DrainTimeout time.Duration `koanf:"drain_timeout" help:"longest wait for RPCs under way at the end"`
-	// MaxConnectionAge ends connections so that clients find new servers; 0
-	// keeps them.
-	MaxConnectionAge time.Duration `koanf:"max_connection_age" help:"connections end after this, so that clients look for new servers"`
-	// MaxConnectionAgeGrace is what RPCs get to end after MaxConnectionAge. It
-	// must be longer than the longest load of a knowledge graph. A connection
-	// without RPCs ends at once.
-	MaxConnectionAgeGrace time.Duration `koanf:"max_connection_age_grace" help:"time for RPCs to end after max_connection_age; longer than any load"`
-	// Auth says how callers prove who they are.
+	// MaxConnectionAge ends connections so that clients find new servers; 0 keeps them.
+	MaxConnectionAge time.Duration `koanf:"max_connection_age" help:"age after which connections are closed"`
+	// MaxConnectionAgeGrace is the time that RPCs get to end after MaxConnectionAge. It must exceed
+	// the longest load of a knowledge graph. A connection without RPCs is closed at once.
+	MaxConnectionAgeGrace time.Duration `koanf:"max_connection_age_grace" help:"drain time after max_connection_age"`
+	// Auth configures authentication.
 	Auth auth.Config `koanf:"auth"`
-	// Audit says where it is written who did what.
+	// Audit configures the audit log.
 	Audit AuditConfig `koanf:"audit"`
-	// TLS says how connections are secured, and which stages may call.
+	// TLS configures TLS and the stages that may call.
 	TLS TLSConfig `koanf:"tls"`
-	// Credentials secure the connections in place of TLS; nil leaves that to it.
+	// Credentials, if not nil, replace TLS.
 	Credentials credentials.TransportCredentials `koanf:"-"`
-	// Validator checks messages by the rules in the contract; nil makes one. It
-	// keeps what it read of the rules, so servers in one process may share it.
+	// Validator validates messages by the rules of their proto; nil makes one. It caches compiled
+	// rules, so servers in one process should share it.
 	Validator protovalidate.Validator `koanf:"-"`
 	// Options are added after the server's own.
 	Options []grpc.ServerOption `koanf:"-"`
@@ -88,13 +84,14 @@ func DefaultConfig(addr string) Config {
 	}
 }
 
-// Validate says which setting cannot be used.
+// Validate reports invalid settings.
 func (c Config) Validate() error {
 	var errs []error
 	if c.Addr == "" && c.Listener == nil {
 		errs = append(errs, errors.New("addr is empty: want host:port"))
 	}
-	for _, addr := range []struct{ key, value string }{{"addr", c.Addr}, {"metrics_addr", c.MetricsAddr}, {"health_addr", c.HealthAddr}} {
+	for _, addr := range []struct{ key, value string }{{"addr", c.Addr}, {"metrics_addr", c.MetricsAddr},
+		{"health_addr", c.HealthAddr}} {
 		if addr.value == "" {
 			continue
 		}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
-	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
 	"google.golang.org/genproto/googleapis/rpc/code"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	spb "google.golang.org/genproto/googleapis/rpc/status"
@@ -15,10 +17,11 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/protoadapt"
-)
 
-// errorDomain is the domain of every ErrorInfo that is made here.
-const errorDomain = "triplemesh"
+	"github.com/triplemesh/triplemesh/internal/errinfo"
+	"github.com/triplemesh/triplemesh/internal/telemetry"
+	errorsv1 "github.com/triplemesh/triplemesh/proto/triplemesh/errors/v1"
+)
 
 // maxMessage bounds a status message in bytes: it travels in a header.
 const maxMessage = 4096
@@ -26,10 +29,9 @@ const maxMessage = 4096
 // statusError is what domain errors implement to choose their status.
 type statusError interface{ GRPCStatus() *status.Status }
 
-// mappedError is what the caller sees of an error, a status with an ErrorInfo,
-// and the error itself for the log; nil where that is all there is to know. The
-// reason stands beside the status, as reading it there is dear, and every
-// refusal under overload is read several times.
+// mappedError is a status with an ErrorInfo, for the caller, and its cause, for the log; nil if
+// there is none. The reason is stored beside the status since decoding it is expensive, and
+// interceptors read it several times.
 type mappedError struct {
 	status *status.Status
 	reason string
@@ -42,23 +44,23 @@ func (e *mappedError) Unwrap() error              { return e.cause }
 
 // mapErrors gives every error a status with an ErrorInfo.
 func mapErrors(stage string) around {
-	return func(ctx context.Context, _ string, next func(context.Context) error) error {
+	return func(ctx context.Context, _ interceptors.CallMeta, next func(context.Context) error) error {
 		err := next(ctx)
 		if err == nil {
 			return nil
 		}
 		mapped := mapError(err, stage, telemetry.RequestID(ctx))
 		if mapped.status.Code() == codes.Unavailable {
-			// What is unavailable lies behind this server, and has been tried
-			// again there. A caller that tried again too would multiply.
+			// The server behind this one is unavailable, and calls to it have been retried. A retry
+			// of the caller would multiply them.
 			_ = grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", "-1"))
 		}
 		return mapped
 	}
 }
 
-// mapError keeps the status that a domain error or a called service chose,
-// through any wrapping. What has none is INTERNAL, and its text stays here.
+// mapError keeps the status of a domain error or of a called service, through any wrapping. Other
+// errors are INTERNAL, and the caller does not see their text.
 func mapError(err error, stage, requestID string) *mappedError {
 	var refused *mappedError
 	var chosen statusError
@@ -70,28 +72,31 @@ func mapError(err error, stage, requestID string) *mappedError {
 	case errors.Is(err, context.Canceled):
 		return mapped(status.New(codes.Canceled, "the caller went away"), "", stage, err)
 	case errors.Is(err, context.DeadlineExceeded):
-		return mapped(status.New(codes.DeadlineExceeded, "the deadline passed while the answer was being made"), "", stage, err)
+		return mapped(status.New(codes.DeadlineExceeded, "the deadline passed while the answer was being made"),
+			"", stage, err)
 	}
-	reason := "INTERNAL"
-	var p *panicError
+	reason := errorsv1.ErrorReason_ERROR_REASON_INTERNAL
+	var p *recovery.PanicError
 	if errors.As(err, &p) {
-		reason = "PANIC"
+		reason = errorsv1.ErrorReason_ERROR_REASON_PANIC
 	}
 	return mapped(status.Newf(codes.Internal,
-		"internal error in the %s; its log has the details under request_id %s", stage, requestID), reason, stage, err)
+		"internal error in the %s; its log has the details under request_id %s", stage, requestID),
+		errinfo.Name(reason), stage, err)
 }
 
-// refuse is the error of a request that an interceptor turns away.
-func refuse(c codes.Code, reason, stage string, details []protoadapt.MessageV1, format string, args ...any) error {
-	return mapped(status.New(c, fmt.Sprintf(format, args...)), reason, stage, nil, details...)
+// refuse returns the error of a request that an interceptor refuses.
+func refuse(c codes.Code, reason errorsv1.ErrorReason, stage string, details []protoadapt.MessageV1,
+	format string, args ...any) error {
+	return mapped(status.New(c, fmt.Sprintf(format, args...)), errinfo.Name(reason), stage, nil, details...)
 }
 
-// mapped is an error as a status that fits into a header and has an ErrorInfo,
-// which is added, with further details, where there is none. An empty reason
-// takes the code's name.
+// mapped returns a status that fits into a header and has an ErrorInfo, which it adds together with
+// details if it is missing. The default reason is the code's name.
 func mapped(st *status.Status, reason, stage string, cause error, details ...protoadapt.MessageV1) *mappedError {
 	proto := st.Proto()
-	if fitting := strings.ToValidUTF8(proto.GetMessage()[:min(len(proto.GetMessage()), maxMessage)], ""); fitting != proto.GetMessage() {
+	if fitting := strings.ToValidUTF8(proto.GetMessage()[:min(len(proto.GetMessage()), maxMessage)],
+		""); fitting != proto.GetMessage() {
 		proto.Message = fitting
 		st = status.FromProto(proto)
 	}
@@ -102,9 +107,9 @@ func mapped(st *status.Status, reason, stage string, cause error, details ...pro
 		reason = codeName(st.Code())
 	}
 	details = append(details, &errdetails.ErrorInfo{
-		Domain: errorDomain, Reason: reason, Metadata: map[string]string{"stage": stage},
+		Domain: errinfo.Domain, Reason: reason, Metadata: map[string]string{"stage": stage},
 	})
-	// What cannot be encoded is left out rather than the whole status.
+	// Details that cannot be encoded are dropped.
 	if with, err := st.WithDetails(details...); err == nil {
 		st = with
 	}
@@ -121,8 +126,7 @@ func infoOf(st *spb.Status) *errdetails.ErrorInfo {
 	return nil
 }
 
-// reasonOf is the reason in the ErrorInfo of a mapped error; empty where there
-// is none.
+// reasonOf returns the reason in the ErrorInfo of a mapped error, or "".
 func reasonOf(err error) string {
 	var m *mappedError
 	if errors.As(err, &m) {
@@ -131,5 +135,33 @@ func reasonOf(err error) string {
 	return ""
 }
 
-// codeName is a code as the specification writes it, "INVALID_ARGUMENT".
+// codeName returns a code as the specification spells it, "INVALID_ARGUMENT".
 func codeName(c codes.Code) string { return code.Code(c).String() }
+
+// maxStatusTime bounds the part of an RPC's time, a fiftieth, that is kept for its status: one that
+// arrives after the deadline is lost, and with it what the RPC spent.
+const maxStatusTime = 250 * time.Millisecond
+
+// guardDeadline refuses RPCs that have no time left, gives a deadline to those without one, and
+// shortens that of the others, so that their status arrives.
+func guardDeadline(cfg Config, stage string) around {
+	return func(ctx context.Context, call interceptors.CallMeta, next func(context.Context) error) error {
+		deadline, ok := ctx.Deadline()
+		switch {
+		case !ok && cfg.Timeout == 0:
+			return next(ctx)
+		case !ok:
+			ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
+			defer cancel()
+			return next(ctx)
+		}
+		if left := time.Until(deadline); left <= cfg.MinTimeLeft {
+			return refuse(codes.DeadlineExceeded, errorsv1.ErrorReason_ERROR_REASON_NO_TIME_LEFT, stage, nil,
+				"%s was not begun: %s left, at least %s needed; ask with a later deadline", call.FullMethod(),
+				left.Round(time.Microsecond), cfg.MinTimeLeft)
+		}
+		ctx, cancel := context.WithDeadline(ctx, deadline.Add(-min(time.Until(deadline)/50, maxStatusTime)))
+		defer cancel()
+		return next(ctx)
+	}
+}

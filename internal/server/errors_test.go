@@ -35,16 +35,26 @@ func TestErrorsBecomeStatuses(t *testing.T) {
 		reason  string
 		message string // a part of it
 	}{
-		{"a domain error keeps its status", domainError{"no model", codes.Unavailable}, codes.Unavailable, "UNAVAILABLE", "no model"},
-		{"a wrapped domain error keeps its status", fmt.Errorf("reflect: %w", domainError{"spent", codes.ResourceExhausted}), codes.ResourceExhausted, "RESOURCE_EXHAUSTED", "spent"},
-		{"a joined domain error keeps its status", errors.Join(errors.New("also"), domainError{"bad", codes.DataLoss}), codes.DataLoss, "DATA_LOSS", "bad"},
-		{"a domain error that says OK is a mistake", domainError{"fine", codes.OK}, codes.Internal, "INTERNAL", "internal error in the reflector"},
-		{"an error of a called service keeps its reason", fmt.Errorf("call: %w", detailed.Err()), codes.NotFound, "NO_KG", "no kg"},
-		{"a cancelled context is CANCELLED", fmt.Errorf("read: %w", context.Canceled), codes.Canceled, "CANCELLED", "went away"},
-		{"a passed deadline is DEADLINE_EXCEEDED", fmt.Errorf("read: %w", context.DeadlineExceeded), codes.DeadlineExceeded, "DEADLINE_EXCEEDED", "deadline"},
-		{"anything else is INTERNAL and says no more", errors.New("password of neo4j is x"), codes.Internal, "INTERNAL", "internal error in the reflector"},
-		{"a message that is no UTF-8 is mended", domainError{"caf\xe9", codes.NotFound}, codes.NotFound, "NOT_FOUND", "caf"},
-		{"a message too long for a header is cut", domainError{strings.Repeat("é", 1<<20), codes.NotFound}, codes.NotFound, "NOT_FOUND", "éé"},
+		{"a domain error keeps its status", domainError{"no model", codes.Unavailable}, codes.Unavailable,
+			"UNAVAILABLE", "no model"},
+		{"a wrapped domain error keeps its status", fmt.Errorf("reflect: %w",
+			domainError{"spent", codes.ResourceExhausted}), codes.ResourceExhausted, "RESOURCE_EXHAUSTED", "spent"},
+		{"a joined domain error keeps its status", errors.Join(errors.New("also"), domainError{"bad", codes.DataLoss}),
+			codes.DataLoss, "DATA_LOSS", "bad"},
+		{"a domain error that says OK is a mistake", domainError{"fine", codes.OK}, codes.Internal, "INTERNAL",
+			"internal error in the reflector"},
+		{"an error of a called service keeps its reason", fmt.Errorf("call: %w", detailed.Err()), codes.NotFound,
+			"NO_KG", "no kg"},
+		{"a cancelled context is CANCELLED", fmt.Errorf("read: %w", context.Canceled), codes.Canceled,
+			"CANCELLED", "went away"},
+		{"a passed deadline is DEADLINE_EXCEEDED", fmt.Errorf("read: %w", context.DeadlineExceeded),
+			codes.DeadlineExceeded, "DEADLINE_EXCEEDED", "deadline"},
+		{"anything else is INTERNAL and says no more", errors.New("password of neo4j is x"), codes.Internal, "INTERNAL",
+			"internal error in the reflector"},
+		{"a message that is no UTF-8 is mended", domainError{"caf\xe9", codes.NotFound}, codes.NotFound,
+			"NOT_FOUND", "caf"},
+		{"a message too long for a header is cut", domainError{strings.Repeat("é", 1<<20), codes.NotFound},
+			codes.NotFound, "NOT_FOUND", "éé"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := start(t, "reflector", failing(test.err))
@@ -69,9 +79,10 @@ func TestDetailsSurviveTheHop(t *testing.T) {
 		t.Fatal(err)
 	}
 	far := start(t, "reflector", failing(st.Err()))
-	near := start(t, "orchestrator", answering(func(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
-		return far.reflect(ctx, req.GetQuestion())
-	}))
+	near := start(t, "orchestrator",
+		answering(func(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
+			return far.reflect(ctx, req.GetQuestion())
+		}))
 	_, err = near.reflect(t.Context(), "why")
 	got := wantCode(t, err, codes.NotFound)
 	if resource := detail[*errdetails.ResourceInfo](got); resource.GetResourceName() != "wikidata" {
@@ -100,12 +111,13 @@ func TestTheLogHasWhatTheCallerDoesNot(t *testing.T) {
 }
 
 func TestAPanicEndsOneRequestOnly(t *testing.T) {
-	r := start(t, "reflector", answering(func(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
-		if req.GetQuestion() == "panic" {
-			panic("a secret")
-		}
-		return echo(ctx, req)
-	}))
+	r := start(t, "reflector",
+		answering(func(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
+			if req.GetQuestion() == "panic" {
+				panic("a secret")
+			}
+			return echo(ctx, req)
+		}))
 	_, err := r.reflect(t.Context(), "panic")
 	st := wantCode(t, err, codes.Internal)
 	wantInfo(t, st, "PANIC", "reflector")

@@ -35,14 +35,15 @@ func (f *front) Close() error { f.told <- "close"; close(f.closed); return nil }
 func TestWhatIsInFrontGoesDownFirst(t *testing.T) {
 	f := newFront()
 	r := start(t, "orchestrator", func(s grpc.ServiceRegistrar) {
-		streaming(func(_ *orchestratorv1.AskStreamRequest, stream grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
+		streaming(func(_ *orchestratorv1.AskStreamRequest,
+			stream grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
 			return stream.Send(&orchestratorv1.AskStreamResponse{})
 		})(s)
-		s.(*server.Server).Before(f)
+		s.(*server.Server).SetFront(f)
 	})
 	local := r.locally(t)
-	f.call = func() error { return asked(t, local) }
-	wantCode(t, asked(t, r), codes.OK)
+	f.call = func() error { return ask(t, local) }
+	wantCode(t, ask(t, r), codes.OK)
 	r.stop()
 	if err := <-r.stopped; err != nil {
 		t.Fatal(err)
@@ -68,7 +69,7 @@ func TestAServerDoesNotServeWithoutWhatIsInFront(t *testing.T) {
 	}
 	f := newFront()
 	f.listen = errors.New("the port is taken")
-	s.Before(f)
+	s.SetFront(f)
 	if err := s.Serve(t.Context()); !errors.Is(err, f.listen) {
 		t.Errorf("got %v, want %v", err, f.listen)
 	}

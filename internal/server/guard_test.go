@@ -16,15 +16,16 @@ import (
 
 func TestDeadlines(t *testing.T) {
 	left := make(chan time.Duration, 1)
-	r := start(t, "reflector", answering(func(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
-		deadline, ok := ctx.Deadline()
-		if !ok {
-			left <- -1
-		} else {
-			left <- time.Until(deadline)
-		}
-		return echo(ctx, req)
-	}), func(cfg *server.Config) { cfg.Timeout, cfg.MinTimeLeft = 40*time.Minute, time.Hour })
+	r := start(t, "reflector",
+		answering(func(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
+			deadline, ok := ctx.Deadline()
+			if !ok {
+				left <- -1
+			} else {
+				left <- time.Until(deadline)
+			}
+			return echo(ctx, req)
+		}), func(cfg *server.Config) { cfg.Timeout, cfg.MinTimeLeft = 40*time.Minute, time.Hour })
 
 	t.Run("a request without a deadline is given one", func(t *testing.T) {
 		if _, err := r.reflect(t.Context(), "why"); err != nil {
@@ -64,11 +65,12 @@ func TestDeadlines(t *testing.T) {
 
 func TestARequestBeyondTheLimitWaitsForAPlace(t *testing.T) {
 	begun, release := make(chan struct{}), make(chan struct{})
-	r := start(t, "reflector", answering(func(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
-		begun <- struct{}{}
-		<-release
-		return echo(ctx, req)
-	}), func(cfg *server.Config) { cfg.MaxInFlight = 1 })
+	r := start(t, "reflector",
+		answering(func(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
+			begun <- struct{}{}
+			<-release
+			return echo(ctx, req)
+		}), func(cfg *server.Config) { cfg.MaxInFlight = 1 })
 	ended := make(chan error, 2)
 	for range 2 {
 		go func() {
@@ -103,7 +105,8 @@ func TestMoreRequestsThanTheLimitAreTurnedAway(t *testing.T) {
 			hold(ctx)
 			return echo(ctx, req)
 		})(s)
-		streaming(func(_ *orchestratorv1.AskStreamRequest, stream grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
+		streaming(func(_ *orchestratorv1.AskStreamRequest,
+			stream grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
 			hold(stream.Context())
 			return nil
 		})(s)
@@ -136,7 +139,7 @@ func TestMoreRequestsThanTheLimitAreTurnedAway(t *testing.T) {
 		t.Errorf("the request under way: %v", err)
 	}
 	if _, err := stream.Recv(); err == nil {
-		t.Error("the stream goes on")
+		t.Error("the stream continues")
 	}
 	go func() { <-begun }()
 	if _, err := r.reflect(t.Context(), "there is room again"); err != nil {

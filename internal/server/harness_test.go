@@ -9,6 +9,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/server"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"github.com/triplemesh/triplemesh/internal/testkit"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -28,7 +29,8 @@ func (r reflector) Reflect(ctx context.Context, req *reflectorv1.ReflectRequest)
 }
 
 // answering answers every question by f.
-func answering(f func(context.Context, *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error)) func(grpc.ServiceRegistrar) {
+func answering(f func(context.Context, *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse,
+	error)) func(grpc.ServiceRegistrar) {
 	return func(s grpc.ServiceRegistrar) { reflectorv1.RegisterReflectorServiceServer(s, reflector{reflect: f}) }
 }
 
@@ -37,6 +39,12 @@ func failing(err error) func(grpc.ServiceRegistrar) {
 	return answering(func(context.Context, *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
 		return nil, err
 	})
+}
+
+// reflectRequest asks a question about one candidate.
+func reflectRequest(question string) *reflectorv1.ReflectRequest {
+	return &reflectorv1.ReflectRequest{Question: question,
+		Candidates: []*graphv1.CandidateAnswer{{Answer: "because"}}}
 }
 
 func echo(_ context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
@@ -49,11 +57,13 @@ type orchestrator struct {
 	ask func(*orchestratorv1.AskStreamRequest, grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error
 }
 
-func (o orchestrator) AskStream(req *orchestratorv1.AskStreamRequest, stream grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
+func (o orchestrator) AskStream(req *orchestratorv1.AskStreamRequest,
+	stream grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
 	return o.ask(req, stream)
 }
 
-func streaming(f func(*orchestratorv1.AskStreamRequest, grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error) func(grpc.ServiceRegistrar) {
+func streaming(f func(*orchestratorv1.AskStreamRequest,
+	grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error) func(grpc.ServiceRegistrar) {
 	return func(s grpc.ServiceRegistrar) {
 		orchestratorv1.RegisterOrchestratorServiceServer(s, orchestrator{ask: f})
 	}
@@ -72,14 +82,17 @@ type running struct {
 	stopped chan error
 }
 
-func (r *running) reflect(ctx context.Context, question string, opts ...grpc.CallOption) (*reflectorv1.ReflectResponse, error) {
-	return reflectorv1.NewReflectorServiceClient(r.conn).Reflect(ctx, &reflectorv1.ReflectRequest{Question: question}, opts...)
+func (r *running) reflect(ctx context.Context, question string,
+	opts ...grpc.CallOption) (*reflectorv1.ReflectResponse, error) {
+	return reflectorv1.NewReflectorServiceClient(r.conn).Reflect(ctx, reflectRequest(question),
+		opts...)
 }
 
 func telemetryFor(t testing.TB, service string) (*telemetry.Telemetry, *testkit.Log) {
 	t.Helper()
 	log := &testkit.Log{}
-	tel, err := telemetry.Start(t.Context(), telemetry.Config{LogLevel: "debug", LogFormat: "json", LogWriter: log}, service)
+	tel, err := telemetry.Start(t.Context(), telemetry.Config{LogLevel: "debug", LogFormat: "json", LogWriter: log},
+		service)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"fmt"
+	"net"
 	"sync"
 
 	"google.golang.org/grpc"
@@ -11,14 +13,14 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// healthService is the standard health service, whose Watch streams end when
-// the server goes down: left open they would hold up its graceful stop.
+// healthService is the standard health service whose Watch streams end on shutdown: open streams
+// would block the graceful stop.
 type healthService struct {
 	*health.Server
 	draining chan struct{}
 
 	mu      sync.Mutex
-	begun   bool
+	started bool
 	serving map[string]bool
 }
 
@@ -39,19 +41,19 @@ func (h *healthService) set(service string, serving bool) {
 	h.publish()
 }
 
-// begin makes the services known as serving.
-func (h *healthService) begin() {
+// start reports the services as serving.
+func (h *healthService) start() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.begun = true
+	h.started = true
 	h.publish()
 }
 
 func (h *healthService) publish() {
 	for service, serving := range h.serving {
-		h.SetServingStatus(service, servingStatus(h.begun && serving))
+		h.SetServingStatus(service, servingStatus(h.started && serving))
 	}
-	h.SetServingStatus("", servingStatus(h.begun))
+	h.SetServingStatus("", servingStatus(h.started))
 }
 
 func servingStatus(serving bool) healthpb.HealthCheckResponse_ServingStatus {
@@ -61,13 +63,14 @@ func servingStatus(serving bool) healthpb.HealthCheckResponse_ServingStatus {
 	return healthpb.HealthCheckResponse_NOT_SERVING
 }
 
-// end turns the Watch streams out. Shutdown, which turns every service to
-// NOT_SERVING for good, comes before it.
-func (h *healthService) end() { close(h.draining) }
+// stopWatches ends the Watch streams. Shutdown, which sets every service to NOT_SERVING for good,
+// must precede it.
+func (h *healthService) stopWatches() { close(h.draining) }
 
-// Watch tells of a service's status until the caller or the server goes. The
-// last message of a server that goes down is NOT_SERVING.
-func (h *healthService) Watch(req *healthpb.HealthCheckRequest, stream grpc.ServerStreamingServer[healthpb.HealthCheckResponse]) error {
+// Watch streams a service's status until the caller leaves or the server shuts down. The last
+// message on shutdown is NOT_SERVING.
+func (h *healthService) Watch(req *healthpb.HealthCheckRequest,
+	stream grpc.ServerStreamingServer[healthpb.HealthCheckResponse]) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
 	go func() {
@@ -93,3 +96,31 @@ type watchStream struct {
 }
 
 func (s watchStream) Context() context.Context { return s.ctx }
+
+// serveProbes serves only the health service, in plaintext: Kubernetes probes cannot present a
+// certificate. It serves until the server has stopped, so that a draining server is not ready
+// rather than unreachable.
+func (s *Server) serveProbes() (*grpc.Server, error) {
+	srv := grpc.NewServer(grpc.MaxRecvMsgSize(probeMaxMessage), grpc.MaxConcurrentStreams(probeMaxStreams))
+	if s.cfg.HealthAddr == "" {
+		return srv, nil
+	}
+	s.health.register(srv)
+	lis, err := net.Listen("tcp", s.cfg.HealthAddr)
+	if err != nil {
+		return nil, fmt.Errorf("serve health of %s: %w; set server.health_addr to a free address or to nothing",
+			s.tel.Service(), err)
+	}
+	go func() {
+		if err := srv.Serve(lis); err != nil {
+			s.tel.Logger().Error(logHealthStopped, "addr", lis.Addr().String(), "error", err)
+		}
+	}()
+	return srv, nil
+}
+
+// Health checks are not authenticated, so they must stay cheap.
+const (
+	probeMaxMessage = 4 << 10
+	probeMaxStreams = 16
+)

@@ -3,6 +3,7 @@ package server_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/binary"
 	"io"
 	"net/http"
@@ -27,7 +28,8 @@ func post(t *testing.T, addr string, compressed bool, message []byte) string {
 		frame[0] = 1
 	}
 	binary.BigEndian.PutUint32(frame[1:], uint32(len(message)))
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr+reflectorv1.ReflectorService_Reflect_FullMethodName, bytes.NewReader(append(frame, message...)))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
+		"http://"+addr+reflectorv1.ReflectorService_Reflect_FullMethodName, bytes.NewReader(append(frame, message...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,5 +107,37 @@ func TestWhatIsLargerThanTheLimitsIsRefused(t *testing.T) {
 	}
 	if _, err := r.reflect(t.Context(), "why"); err != nil {
 		t.Errorf("and then a plain question with %v", err)
+	}
+}
+
+// What cannot be decoded is refused as that, INVALID_ARGUMENT, once it is decoded.
+func TestNoMessageIsDecodedBeforeItsCallerIsKnownAndAdmitted(t *testing.T) {
+	malformed := bytes.Repeat([]byte{0xfb, 0x07}, 8)
+	begun, release := make(chan struct{}), make(chan struct{})
+	open := start(t, "reflector", answering(func(ctx context.Context,
+		req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
+		close(begun)
+		<-release
+		return echo(ctx, req)
+	}), func(c *server.Config) { c.MaxInFlight, c.MaxQueue = 1, 0 })
+	if code := post(t, open.addr, false, malformed); code != "3" {
+		t.Errorf("an admitted caller's malformed message ended with %q, want INVALID_ARGUMENT", code)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := open.reflect(t.Context(), "why")
+		ended <- err
+	}()
+	<-begun
+	if code := post(t, open.addr, false, malformed); code != "8" {
+		t.Errorf("a malformed message beyond the limit ended with %q, want RESOURCE_EXHAUSTED", code)
+	}
+	close(release)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	closed := start(t, "reflector", answering(echo), newKeepers(t).enable)
+	if code := post(t, closed.addr, false, malformed); code != "16" {
+		t.Errorf("an unknown caller's malformed message ended with %q, want UNAUTHENTICATED", code)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
@@ -14,41 +15,38 @@ import (
 	"github.com/triplemesh/triplemesh/internal/client"
 )
 
-// localBuffer is how many bytes of a local connection may be under way in each
-// direction.
+// localBuffer is the buffer of a local connection in each direction, in bytes.
 const localBuffer = 256 << 10
 
-// peerKey is the metadata by which a local call says for whose address it is
-// made. Of other calls it is not believed.
+// peerKey is the metadata with the address for which a local call is made. It is ignored on other
+// calls.
 const peerKey = "triplemesh-peer"
 
-// Local makes a connection to this server from within its own process, for
-// whatever takes calls by another protocol. Its calls go through the whole
-// chain, as those from outside do: who calls is for their token to say, and a
-// local call is never one of a stage. The server need not serve yet; it must
-// when the first call is made. The caller closes the connection.
+// Local returns an in-process connection to this server, for a Front. Its calls pass the whole
+// chain like those from outside: the caller is identified by token, and is never a stage. The
+// server need not serve until the first call. The caller must close the connection.
 func (s *Server) Local() (*grpc.ClientConn, error) {
 	cfg := client.DefaultConfig("passthrough:///local")
 	cfg.MaxMessageBytes = s.cfg.maxMessage()
-	// Whoever calls from outside may try again, and has no time kept back.
+	// Retries and time reserves are up to the outside caller.
 	cfg.MaxAttempts, cfg.Reserve, cfg.ReserveShare = 1, 0, 0
 	cfg.Credentials = insecure.NewCredentials()
 	cfg.Options = []grpc.DialOption{
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return s.local.DialContext(ctx) }),
-		// While the server drains it says NOT_SERVING to the world, and answers
-		// what still comes.
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			return s.local.DialContext(ctx)
+		}),
+		// A draining server reports NOT_SERVING, and still answers local calls.
 		grpc.WithDisableHealthCheck(),
 	}
 	return client.Dial(cfg, s.tel)
 }
 
-// For gives local calls made with ctx the address for which they are made, in
-// the place of the process's own.
-func For(ctx context.Context, addr string) context.Context {
+// WithPeerAddr sets the peer address of local calls made with ctx.
+func WithPeerAddr(ctx context.Context, addr string) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, peerKey, addr)
 }
 
-// localListener takes the connections of Local.
+// localListener accepts the connections of Local.
 type localListener struct{ *bufconn.Listener }
 
 func newLocalListener() localListener { return localListener{bufconn.Listen(localBuffer)} }
@@ -64,7 +62,7 @@ func (l localListener) Accept() (net.Conn, error) {
 
 type localConn struct{ net.Conn }
 
-// localCredentials let local connections in as they are, and secure all others.
+// localCredentials accept local connections unchanged, and secure all others.
 type localCredentials struct {
 	credentials.TransportCredentials
 }
@@ -82,14 +80,14 @@ func (c localCredentials) Clone() credentials.TransportCredentials {
 	return localCredentials{c.TransportCredentials.Clone()}
 }
 
-// localInfo marks the calls of local connections. It names nobody.
+// localInfo marks the calls of local connections. It carries no identity.
 type localInfo struct{ credentials.CommonAuthInfo }
 
 // AuthType implements credentials.AuthInfo.
 func (localInfo) AuthType() string { return "local" }
 
-// nameLocalPeer gives a local call the address for which it is made.
-func nameLocalPeer(ctx context.Context, _ string, next func(context.Context) error) error {
+// nameLocalPeer sets the peer of a local call to the address for which it is made.
+var nameLocalPeer around = func(ctx context.Context, _ interceptors.CallMeta, next func(context.Context) error) error {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
 		return next(ctx)

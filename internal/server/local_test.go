@@ -42,34 +42,42 @@ func (r *running) locally(t testing.TB) *running {
 
 func TestALocalCallGoesThroughTheWholeChain(t *testing.T) {
 	audit := filepath.Join(t.TempDir(), "audit.jsonl")
-	k := known(t)
-	r := start(t, "orchestrator", streaming(nil), k.on, func(cfg *server.Config) { cfg.Audit.File = audit }).locally(t)
+	k := newKeepers(t)
+	r := start(t, "orchestrator", streaming(nil), k.enable,
+		func(cfg *server.Config) { cfg.Audit.File = audit }).locally(t)
 	ask := func(ctx context.Context, question string) error {
-		_, err := orchestratorv1.NewOrchestratorServiceClient(r.conn).Ask(ctx, &orchestratorv1.AskRequest{Question: question})
+		_, err := orchestratorv1.NewOrchestratorServiceClient(r.conn).Ask(ctx,
+			&orchestratorv1.AskRequest{Question: question})
 		return err
 	}
 	t.Run("without a token it is nobody's", func(t *testing.T) {
-		wantInfo(t, wantCode(t, ask(t.Context(), "why"), codes.Unauthenticated), auth.TokenMissing, "orchestrator")
+		wantInfo(t, wantCode(t, ask(t.Context(), "why"), codes.Unauthenticated), "TOKEN_MISSING", "orchestrator")
 	})
 	t.Run("it is no stage, whatever it says", func(t *testing.T) {
 		// The tenant is left out on the way, so that the call gets through as ana's.
-		wantCode(t, ask(with(t.Context(), k.asker, auth.TenantKey, "globex"), "why"), codes.Unimplemented)
-		wantInfo(t, wantCode(t, ask(with(t.Context(), "", auth.TenantKey, "globex"), "why"), codes.Unauthenticated), auth.TokenInvalid, "orchestrator")
+		wantCode(t, ask(withToken(t.Context(), k.asker, auth.TenantKey, "globex"), "why"), codes.Unimplemented)
+		wantInfo(t, wantCode(t, ask(withToken(t.Context(), "", auth.TenantKey, "globex"), "why"),
+			codes.Unauthenticated),
+			"TOKEN_INVALID", "orchestrator")
 	})
 	t.Run("a token without the scope is not enough", func(t *testing.T) {
-		wantInfo(t, wantCode(t, ask(with(t.Context(), k.reader), "why"), codes.PermissionDenied), auth.ScopeMissing, "orchestrator")
+		wantInfo(t, wantCode(t, ask(withToken(t.Context(), k.reader), "why"), codes.PermissionDenied),
+			"SCOPE_MISSING",
+			"orchestrator")
 	})
 	t.Run("what it asks is validated", func(t *testing.T) {
-		wantInfo(t, wantCode(t, ask(with(t.Context(), k.asker), ""), codes.InvalidArgument), "INVALID_REQUEST", "orchestrator")
+		wantInfo(t, wantCode(t, ask(withToken(t.Context(), k.asker), ""), codes.InvalidArgument), "INVALID_REQUEST",
+			"orchestrator")
 	})
 	t.Run("it is audited, with the address for which it was made", func(t *testing.T) {
-		err := ask(server.For(with(t.Context(), k.asker), "192.0.2.7:4711"), "why")
+		err := ask(server.WithPeerAddr(withToken(t.Context(), k.asker), "192.0.2.7:4711"), "why")
 		wantCode(t, err, codes.Unimplemented)
 		lines, err := os.ReadFile(audit)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(string(lines), `"peer":"192.0.2.7:4711"`) || !strings.Contains(string(lines), `"subject":"ana"`) {
+		if !strings.Contains(string(lines), `"peer":"192.0.2.7:4711"`) || !strings.Contains(string(lines),
+			`"subject":"ana"`) {
 			t.Errorf("got %s", lines)
 		}
 	})
@@ -77,12 +85,13 @@ func TestALocalCallGoesThroughTheWholeChain(t *testing.T) {
 
 func TestACallFromOutsideHasNoOtherAddress(t *testing.T) {
 	seen := make(chan string, 1)
-	r := start(t, "reflector", answering(func(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
-		p, _ := peer.FromContext(ctx)
-		seen <- p.Addr.String()
-		return echo(ctx, req)
-	}))
-	if _, err := r.reflect(server.For(t.Context(), "192.0.2.7:4711"), "why"); err != nil {
+	r := start(t, "reflector",
+		answering(func(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
+			p, _ := peer.FromContext(ctx)
+			seen <- p.Addr.String()
+			return echo(ctx, req)
+		}))
+	if _, err := r.reflect(server.WithPeerAddr(t.Context(), "192.0.2.7:4711"), "why"); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-seen; !strings.HasPrefix(got, "127.0.0.1:") {
@@ -92,14 +101,15 @@ func TestACallFromOutsideHasNoOtherAddress(t *testing.T) {
 
 func TestALocalCallPassesTheTLSBy(t *testing.T) {
 	certs := testkit.NewCerts(t, "orchestrator")
-	r := start(t, "orchestrator", streaming(func(*orchestratorv1.AskStreamRequest, grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
+	r := start(t, "orchestrator", streaming(func(*orchestratorv1.AskStreamRequest,
+		grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
 		return nil
-	}), over(certs))
-	wantCode(t, asked(t, r), codes.Unavailable)
-	wantCode(t, asked(t, r.locally(t)), codes.OK)
+	}), withCerts(certs))
+	wantCode(t, ask(t, r), codes.Unavailable)
+	wantCode(t, ask(t, r.locally(t)), codes.OK)
 }
 
-func asked(t *testing.T, r *running) error {
+func ask(t *testing.T, r *running) error {
 	t.Helper()
 	stream, err := orchestratorv1.NewOrchestratorServiceClient(r.conn).AskStream(t.Context(), askStream)
 	if err != nil {
@@ -117,10 +127,11 @@ func TestALocalCallCarriesItsTraceAndRequestID(t *testing.T) {
 		id    string
 	}
 	saw := make(chan seen, 1)
-	r := start(t, "reflector", answering(func(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
-		saw <- seen{trace.SpanContextFromContext(ctx).TraceID(), telemetry.RequestID(ctx)}
-		return echo(ctx, req)
-	})).locally(t)
+	r := start(t, "reflector",
+		answering(func(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
+			saw <- seen{trace.SpanContextFromContext(ctx).TraceID(), telemetry.RequestID(ctx)}
+			return echo(ctx, req)
+		})).locally(t)
 	tel, _ := telemetryFor(t, "door")
 	ctx, span := tel.Tracer().Start(t.Context(), "request")
 	defer span.End()

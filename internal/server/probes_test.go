@@ -23,7 +23,8 @@ func TestProbesAreAnsweredBesideTheServer(t *testing.T) {
 	defer conn.Close()
 	probe := func(want healthpb.HealthCheckResponse_ServingStatus) {
 		t.Helper()
-		got, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{}, grpc.WaitForReady(true))
+		got, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{},
+			grpc.WaitForReady(true))
 		if err != nil || got.GetStatus() != want {
 			t.Errorf("got %v, %v, want %v", got.GetStatus(), err, want)
 		}
@@ -36,7 +37,7 @@ func TestProbesAreAnsweredBesideTheServer(t *testing.T) {
 	<-begun
 	probe(healthpb.HealthCheckResponse_SERVING)
 
-	_, err = reflectorv1.NewReflectorServiceClient(conn).Reflect(t.Context(), &reflectorv1.ReflectRequest{Question: "why"})
+	_, err = reflectorv1.NewReflectorServiceClient(conn).Reflect(t.Context(), reflectRequest("why"))
 	wantCode(t, err, codes.Unimplemented)
 
 	// While it drains it is there, and not ready.

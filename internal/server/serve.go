@@ -11,12 +11,12 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Serve serves until ctx ends, and then goes down in this order: NOT_SERVING,
-// the drain delay, the server in front, no new RPCs, the end of those under way
-// (cut after the drain timeout, as is what is in front), no more metrics. It returns nil after an orderly end, and an
-// error where it cannot listen. Stores and telemetry are closed after it.
+// Serve serves until ctx ends, and then shuts down in this order: NOT_SERVING, the drain delay, the
+// front, no new RPCs, the end of RPCs in flight (cancelled after the drain timeout, like requests
+// of the front), metrics. It returns nil after an orderly shutdown, and an error if it cannot
+// listen. Stores and telemetry must be closed after it.
 func (s *Server) Serve(ctx context.Context) (err error) {
-	s.gate.Begin()
+	s.gate.Start()
 	defer func() {
 		s.gate.Close()
 		err = errors.Join(err, s.audit.close())
@@ -43,21 +43,20 @@ func (s *Server) Serve(ctx context.Context) (err error) {
 	go func() { failed <- s.grpc.Serve(lis) }()
 	go func() { failed <- s.grpc.Serve(s.local) }()
 	go func() { failed <- s.front.Serve() }()
-	s.health.begin()
-	s.tel.Logger().InfoContext(ctx, "serving", "addr", lis.Addr().String())
+	s.health.start()
+	s.tel.Logger().InfoContext(ctx, logServing, "addr", lis.Addr().String())
 
 	select {
 	case err := <-failed:
 		s.health.Shutdown()
-		s.health.end()
+		s.health.stopWatches()
 		s.grpc.Stop()
 		return errors.Join(fmt.Errorf("serve %s at %s: %w", s.tel.Service(), lis.Addr(), err), s.front.Close())
 	case <-ctx.Done():
 	}
 	s.drain()
 	for range cap(failed) {
-		// A server that was told to stop before it had begun says so; that is no
-		// failure.
+		// A server that is stopped before it serves returns ErrServerStopped; that is no failure.
 		if failure := <-failed; !errors.Is(failure, grpc.ErrServerStopped) {
 			err = errors.Join(err, failure)
 		}
@@ -65,15 +64,15 @@ func (s *Server) Serve(ctx context.Context) (err error) {
 	return err
 }
 
-// drain takes the server down once ctx is done, so it keeps its own time.
+// drain shuts the server down. Serve's context has ended, so it makes its own.
 func (s *Server) drain() {
-	s.tel.Logger().Info("going down", "drain_delay", s.cfg.DrainDelay, "drain_timeout", s.cfg.DrainTimeout)
+	s.tel.Logger().Info(logDraining, "drain_delay", s.cfg.DrainDelay, "drain_timeout", s.cfg.DrainTimeout)
 	s.health.Shutdown()
 	time.Sleep(s.cfg.DrainDelay)
-	s.health.end()
+	s.health.stopWatches()
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.DrainTimeout)
 	defer cancel()
-	// What is in front calls this server, which must answer it to the end.
+	// The front calls this server, which must answer to the end.
 	s.front.Shutdown(ctx)
 
 	stopped := make(chan struct{})
@@ -84,13 +83,13 @@ func (s *Server) drain() {
 	select {
 	case <-stopped:
 	case <-ctx.Done():
-		s.tel.Logger().Warn("RPCs still under way are cut", "drain_timeout", s.cfg.DrainTimeout)
+		s.tel.Logger().Warn(logDrainTimeout, "drain_timeout", s.cfg.DrainTimeout)
 		s.grpc.Stop()
 		<-stopped
 	}
-	// Those in front whose RPCs were cut have said so by now, or will not.
+	// Requests of the front whose RPCs were cancelled have been answered by now.
 	if err := s.front.Close(); err != nil {
-		s.tel.Logger().Warn("the server in front did not close", "error", err)
+		s.tel.Logger().Warn(logFrontCloseFailed, "error", err)
 	}
 }
 
@@ -105,8 +104,7 @@ func (s *Server) listen() (net.Listener, error) {
 	return lis, nil
 }
 
-// serveMetrics answers scrapes beside the gRPC server; closing a server that
-// serves nothing does nothing.
+// serveMetrics serves /metrics beside the gRPC server.
 func (s *Server) serveMetrics() (*http.Server, error) {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", s.tel.MetricsHandler())
@@ -116,11 +114,12 @@ func (s *Server) serveMetrics() (*http.Server, error) {
 	}
 	lis, err := net.Listen("tcp", s.cfg.MetricsAddr)
 	if err != nil {
-		return nil, fmt.Errorf("serve metrics of %s: %w; set server.metrics_addr to a free address or to nothing", s.tel.Service(), err)
+		return nil, fmt.Errorf("serve metrics of %s: %w; set server.metrics_addr to a free address or to nothing",
+			s.tel.Service(), err)
 	}
 	go func() {
 		if err := srv.Serve(lis); !errors.Is(err, http.ErrServerClosed) {
-			s.tel.Logger().Error("metrics are no longer served", "addr", lis.Addr().String(), "error", err)
+			s.tel.Logger().Error(logMetricsStopped, "addr", lis.Addr().String(), "error", err)
 		}
 	}()
 	return srv, nil

@@ -65,7 +65,8 @@ func waitForRefusal(t *testing.T, addr string) {
 
 func TestGoingDownCutsWhatDoesNotEnd(t *testing.T) {
 	begun := make(chan struct{})
-	r := start(t, "orchestrator", streaming(func(_ *orchestratorv1.AskStreamRequest, stream grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
+	r := start(t, "orchestrator", streaming(func(_ *orchestratorv1.AskStreamRequest,
+		stream grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
 		close(begun)
 		<-stream.Context().Done()
 		return stream.Context().Err()
@@ -137,7 +138,8 @@ func TestReflectionListsTheServices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := stream.Send(&reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}}); err != nil {
+	if err := stream.Send(&reflectionv1.ServerReflectionRequest{
+		MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}}); err != nil {
 		t.Fatal(err)
 	}
 	answer, err := stream.Recv()
@@ -148,7 +150,8 @@ func TestReflectionListsTheServices(t *testing.T) {
 	for _, s := range answer.GetListServicesResponse().GetService() {
 		names = append(names, s.GetName())
 	}
-	want := "grpc.health.v1.Health grpc.reflection.v1.ServerReflection grpc.reflection.v1alpha.ServerReflection triplemesh.reflector.v1.ReflectorService"
+	want := "grpc.health.v1.Health grpc.reflection.v1.ServerReflection grpc.reflection.v1alpha.ServerReflection " +
+		"triplemesh.reflector.v1.ReflectorService"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("got services %s, want %s", got, want)
 	}
@@ -204,8 +207,10 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"an address without a port", func(cfg *server.Config) { cfg.Addr = "localhost" }, `addr "localhost"`},
 		{"a negative limit", func(cfg *server.Config) { cfg.MaxInFlight = -1 }, "max_in_flight"},
 		{"an address in use", func(cfg *server.Config) { cfg.Addr = taken.Addr().String() }, "server.addr"},
-		{"metrics at an address in use", func(cfg *server.Config) { cfg.MetricsAddr = taken.Addr().String() }, "server.metrics_addr"},
-		{"health at an address in use", func(cfg *server.Config) { cfg.HealthAddr = taken.Addr().String() }, "server.health_addr"},
+		{"metrics at an address in use", func(cfg *server.Config) { cfg.MetricsAddr = taken.Addr().String() },
+			"server.metrics_addr"},
+		{"health at an address in use", func(cfg *server.Config) { cfg.HealthAddr = taken.Addr().String() },
+			"server.health_addr"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			cfg := server.DefaultConfig("127.0.0.1:0")

@@ -15,16 +15,18 @@ func TestSixServersInOneProcessShareNothing(t *testing.T) {
 	stages := []string{"orchestrator", "generator", "retriever", "verifier", "evaluator", "reflector"}
 	var all []*running
 	for _, stage := range stages {
-		all = append(all, start(t, stage, answering(func(_ context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
-			return &reflectorv1.ReflectResponse{Reason: stage + " " + req.GetQuestion()}, nil
-		})))
+		all = append(all, start(t, stage,
+			answering(func(_ context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
+				return &reflectorv1.ReflectResponse{Reason: stage + " " + req.GetQuestion()}, nil
+			})))
 	}
 	var calls sync.WaitGroup
 	for i, r := range all {
 		for n := range 20 {
 			calls.Go(func() {
 				sink := telemetry.NewSpanSink()
-				ctx := telemetry.WithRequestID(telemetry.WithSpanSink(t.Context(), sink), fmt.Sprintf("%s-%d", stages[i], n))
+				ctx := telemetry.WithRequestID(telemetry.WithSpanSink(t.Context(), sink),
+					fmt.Sprintf("%s-%d", stages[i], n))
 				answer, err := r.reflect(ctx, fmt.Sprint(n))
 				if err != nil {
 					t.Error(err)

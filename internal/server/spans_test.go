@@ -39,14 +39,15 @@ func tree(t *testing.T, spans []*orchestratorv1.Span) map[string]*orchestratorv1
 func mesh(t *testing.T, answer error) (near *running) {
 	t.Helper()
 	farTel, _ := telemetryFor(t, "inner")
-	far := start(t, "reflector", answering(func(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
-		_, span := farTel.Tracer().Start(ctx, "think")
-		span.End()
-		if answer != nil {
-			return nil, answer
-		}
-		return echo(ctx, req)
-	}))
+	far := start(t, "reflector",
+		answering(func(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
+			_, span := farTel.Tracer().Start(ctx, "think")
+			span.End()
+			if answer != nil {
+				return nil, answer
+			}
+			return echo(ctx, req)
+		}))
 	nearTel, _ := telemetryFor(t, "orchestrator")
 	conn, err := client.Dial(client.DefaultConfig(far.addr), nearTel)
 	if err != nil {
@@ -57,10 +58,11 @@ func mesh(t *testing.T, answer error) (near *running) {
 			t.Error(err)
 		}
 	})
-	return start(t, "orchestrator", streaming(func(_ *orchestratorv1.AskStreamRequest, stream grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
+	return start(t, "orchestrator", streaming(func(_ *orchestratorv1.AskStreamRequest,
+		stream grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
 		ctx, span := nearTel.Tracer().Start(stream.Context(), "ger")
 		defer span.End()
-		_, err := reflectorv1.NewReflectorServiceClient(conn).Reflect(ctx, &reflectorv1.ReflectRequest{Question: "why"})
+		_, err := reflectorv1.NewReflectorServiceClient(conn).Reflect(ctx, reflectRequest("why"))
 		return err
 	}))
 }
@@ -69,7 +71,8 @@ func TestOneTreeOverSeveralServers(t *testing.T) {
 	const (
 		ask     = "triplemesh.orchestrator.v1.OrchestratorService/AskStream"
 		reflect = "triplemesh.reflector.v1.ReflectorService/Reflect"
-		server  = "/user:ask/caller:" + ask + "/orchestrator:" + ask + "/orchestrator:ger/orchestrator:" + reflect + "/reflector:" + reflect
+		server  = "/user:ask/caller:" + ask + "/orchestrator:" + ask + "/orchestrator:ger/orchestrator:" + reflect +
+			"/reflector:" + reflect
 	)
 	for _, test := range []struct {
 		name   string
@@ -103,7 +106,8 @@ func TestOneTreeOverSeveralServers(t *testing.T) {
 			if n := len(paths); n != 7 {
 				t.Errorf("got %d spans, want 7", n)
 			}
-			if client := paths[server[:len(server)-len("/reflector:"+reflect)]]; (client.GetError() != "") != (test.answer != nil) {
+			client := paths[server[:len(server)-len("/reflector:"+reflect)]]
+			if (client.GetError() != "") != (test.answer != nil) {
 				t.Errorf("the client span has error %q for answer %v", client.GetError(), test.answer)
 			}
 		})

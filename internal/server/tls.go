@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/selector"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
@@ -14,32 +16,30 @@ import (
 	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/mtls"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
+	errorsv1 "github.com/triplemesh/triplemesh/proto/triplemesh/errors/v1"
 )
 
-// TLSConfig says how a server's connections are secured, and which stages may
-// call it by their certificates. The zero TLSConfig leaves connections plain.
+// TLSConfig configures TLS and which stages may call this one. The zero value disables TLS.
 type TLSConfig struct {
 	mtls.Files
-	// Require wants a certificate of every client. Unset, it is as the stage
-	// needs it: yes for those that only stages call, no for the orchestrator and
-	// the retriever, which outside callers may reach without one.
-	Require *bool `koanf:"require" help:"want a certificate of every client; unset for what suits the stage"`
-	// Peers are the stages that may call this one as stages of the mesh. Empty,
-	// they are the orchestrator alone, and for the orchestrator nobody.
-	Peers []string `koanf:"peers" help:"stages that may call this one; empty for what suits the stage"`
+	// Require requires a certificate of every client. The default is true for stages that only
+	// stages call, false for the orchestrator and the retriever, which outside callers may call
+	// without one.
+	Require *bool `koanf:"require" help:"require client certificates; the default depends on the stage"`
+	// Peers are the stages that may call this one. The default is the orchestrator, and none for
+	// the orchestrator.
+	Peers []string `koanf:"peers" help:"stages that may call this one; the default depends on the stage"`
 }
 
-// policy is who reaches a stage over TLS.
+// policy decides who may call a stage over TLS.
 type policy struct {
 	// peers are the stages that may call it.
 	peers []string
-	// open lets in callers who show no certificate. What they may is for their
-	// tokens to say.
+	// open admits callers without a certificate, who are authenticated by token.
 	open bool
 }
 
-// policies are the policies of the stages where nothing else is configured. All
-// others have the zero policy, which lets nobody in.
+// policies are the defaults of the stages. Others have the zero policy, which admits nobody.
 var policies = map[string]policy{
 	"orchestrator": {open: true},
 	"retriever":    {peers: []string{"orchestrator"}, open: true},
@@ -49,7 +49,6 @@ var policies = map[string]policy{
 	"reflector":    {peers: []string{"orchestrator"}},
 }
 
-// policy is the one that holds for a stage.
 func (c TLSConfig) policy(stage string) policy {
 	p := policies[stage]
 	if c.Require != nil {
@@ -61,7 +60,7 @@ func (c TLSConfig) policy(stage string) policy {
 	return p
 }
 
-// credentials secure the connections of a server, where they are to be.
+// credentials returns the server's transport credentials.
 func (c TLSConfig) credentials(tel *telemetry.Telemetry) (credentials.TransportCredentials, error) {
 	if !c.Enabled() {
 		return insecure.NewCredentials(), nil
@@ -73,9 +72,8 @@ func (c TLSConfig) credentials(tel *telemetry.Telemetry) (credentials.TransportC
 	return mtls.Server(source, !c.policy(tel.Service()).open), nil
 }
 
-// HTTPS secures the connections of a server of HTTP that stands before the
-// stage's own, by the same files; nil where connections are plain. Its clients
-// must show a certificate where the stage's must.
+// HTTPS returns the TLS configuration of the HTTP listener, by the same files; nil without TLS.
+// Client certificates are required as they are for gRPC.
 func (c TLSConfig) HTTPS(tel *telemetry.Telemetry) (*tls.Config, error) {
 	if !c.Enabled() {
 		return nil, nil
@@ -87,9 +85,8 @@ func (c TLSConfig) HTTPS(tel *telemetry.Telemetry) (*tls.Config, error) {
 	return mtls.HTTPS(source, !c.policy(tel.Service()).open), nil
 }
 
-// meshPeer is the stage that makes an RPC, by its certificate; false where it
-// showed none, or none that this stage's policy lets in. It is what
-// authentication goes by.
+// meshPeer returns the calling stage by its certificate; false if it showed none or the policy does
+// not list it.
 func (p policy) meshPeer(ctx context.Context) (stage string, ok bool) {
 	peer, secured := mtls.PeerFrom(ctx)
 	if !secured || !slices.Contains(p.peers, peer.Stage()) {
@@ -98,21 +95,42 @@ func (p policy) meshPeer(ctx context.Context) (stage string, ok bool) {
 	return peer.Stage(), true
 }
 
-// refuseStrangers turns away who has a certificate that is believed and may not
-// call this stage: a stage that was taken over reaches no further than its own
-// work does. Who shows none is for authentication to look at.
-func (p policy) refuseStrangers(stage string) around {
-	return func(ctx context.Context, method string, next func(context.Context) error) error {
+// trusts reports whether a request comes from a stage that may call this one: by its certificate, or
+// as the authenticated caller. Without mTLS and authentication no caller can be told from a stage.
+func (p policy) trusts(ctx context.Context, authenticates bool) bool {
+	if len(p.peers) == 0 {
+		return false
+	}
+	if _, ok := p.meshPeer(ctx); ok {
+		return true
+	}
+	if authenticates {
+		caller, ok := auth.CallerFrom(ctx)
+		return ok && caller.IsMesh()
+	}
+	_, secured := mtls.PeerFrom(ctx)
+	return !secured
+}
+
+// refuseStrangers refuses callers with a valid certificate that this stage's policy does not list,
+// so that a compromised stage reaches only the stages that its own work needs. Callers without a
+// certificate are left to authentication.
+func (p policy) refuseStrangers(stage string) link {
+	return authLink("peers", func(ctx context.Context) (context.Context, error) {
 		peer, secured := mtls.PeerFrom(ctx)
-		if _, ok := p.meshPeer(ctx); ok || !secured || peer.ID.IsZero() || isHealth(method) {
-			return next(ctx)
+		if _, ok := p.meshPeer(ctx); ok || !secured || peer.ID.IsZero() {
+			return ctx, nil
 		}
-		accountFrom(ctx).know(auth.Caller{Subject: peer.ID.String()})
+		accountFrom(ctx).setCaller(auth.Caller{Subject: peer.ID.String()})
 		may := "no stage may"
 		if len(p.peers) > 0 {
 			may = "only " + strings.Join(p.peers, ", ") + " may"
 		}
-		return refuse(codes.PermissionDenied, "PEER_NOT_ALLOWED", stage, nil,
-			"%s may not call the %s: by certificate %s; let it in with server.tls.peers, or call without a certificate where that is allowed", peer.ID, stage, may)
-	}
+		return nil, refuse(codes.PermissionDenied, errorsv1.ErrorReason_ERROR_REASON_PEER_NOT_ALLOWED, stage, nil,
+			"%s may not call the %s: by certificate %s; let it in with server.tls.peers, "+
+				"or call without a certificate where that is allowed", peer.ID, stage, may)
+	}).onlyFor(selector.MatchFunc(func(_ context.Context,
+		c interceptors.CallMeta) bool {
+		return !isHealth(c.Service)
+	}))
 }

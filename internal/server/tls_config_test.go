@@ -34,15 +34,18 @@ verifier:
 		check       func(server.TLSConfig) bool
 	}{
 		{"the shared section", "reflector", nil, "", func(c server.TLSConfig) bool {
-			return c.CertFile == "certs/{stage}/tls.crt" && c.CAFile == "certs/ca.crt" && c.Require == nil && len(c.Peers) == 0
+			return c.CertFile == "certs/{stage}/tls.crt" && c.CAFile == "certs/ca.crt" && c.Require == nil &&
+				len(c.Peers) == 0
 		}},
 		{"a stage's own beside it", "verifier", nil, "", func(c server.TLSConfig) bool {
 			return c.CAFile == "certs/ca.crt" && c.Require != nil && !*c.Require && len(c.Peers) == 2
 		}},
-		{"variables", "reflector", []string{"TRIPLEMESH_SERVER_TLS_REQUIRE=true", "TRIPLEMESH_REFLECTOR_SERVER_TLS_PEERS=a,b"}, "", func(c server.TLSConfig) bool {
+		{"variables", "reflector", []string{"TRIPLEMESH_SERVER_TLS_REQUIRE=true",
+			"TRIPLEMESH_REFLECTOR_SERVER_TLS_PEERS=a,b"}, "", func(c server.TLSConfig) bool {
 			return *c.Require && reflect.DeepEqual(c.Peers, []string{"a", "b"})
 		}},
-		{"a trust domain that is none", "reflector", []string{"TRIPLEMESH_SERVER_TLS_TRUST_DOMAIN=Mine"}, "server.tls: trust_domain", nil},
+		{"a trust domain that is none", "reflector", []string{"TRIPLEMESH_SERVER_TLS_TRUST_DOMAIN=Mine"},
+			"server.tls: trust_domain", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := config.Load(test.stage, defaults, config.Sources{File: file, Env: test.env})
@@ -57,14 +60,16 @@ verifier:
 			}
 			// What is printed can be read again.
 			var printed bytes.Buffer
-			if err := config.Print(&printed, test.stage, defaults, config.Sources{File: file, Env: test.env}); err != nil {
+			if err := config.Print(&printed, test.stage, defaults,
+				config.Sources{File: file, Env: test.env}); err != nil {
 				t.Fatal(err)
 			}
 			again := filepath.Join(t.TempDir(), "printed.yaml")
 			if err := os.WriteFile(again, printed.Bytes(), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if same, err := config.Load(test.stage, defaults, config.Sources{File: again}); err != nil || !test.check(same.Server.TLS) {
+			if same, err := config.Load(test.stage, defaults, config.Sources{File: again}); err != nil ||
+				!test.check(same.Server.TLS) {
 				t.Errorf("printed and read again: %+v, %v\n%s", same.Server.TLS, err, printed.String())
 			}
 		})

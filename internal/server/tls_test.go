@@ -22,7 +22,6 @@ import (
 	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/client"
 	"github.com/triplemesh/triplemesh/internal/mtls"
-	"github.com/triplemesh/triplemesh/internal/mtls/authority"
 	"github.com/triplemesh/triplemesh/internal/server"
 	"github.com/triplemesh/triplemesh/internal/testkit"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
@@ -30,8 +29,8 @@ import (
 
 var sixStages = []string{"orchestrator", "generator", "retriever", "verifier", "evaluator", "reflector"}
 
-// over secures a server by certificates.
-func over(certs *testkit.Certs) func(*server.Config) {
+// withCerts secures a server by certificates.
+func withCerts(certs *testkit.Certs) func(*server.Config) {
 	return func(cfg *server.Config) { cfg.TLS.Files = certs.Files() }
 }
 
@@ -39,12 +38,12 @@ func over(certs *testkit.Certs) func(*server.Config) {
 func as(t testing.TB, who, stage string, files mtls.Files, addr string, set ...func(*client.Config)) *grpc.ClientConn {
 	t.Helper()
 	tel, _ := telemetryFor(t, who)
-	cfg := client.DefaultConfig(addr).To(stage, files)
+	cfg := client.DefaultConfig(addr)
 	cfg.MaxAttempts = 1 // nothing is tried again unseen
 	for _, f := range set {
 		f(&cfg)
 	}
-	conn, err := client.Dial(cfg, tel)
+	conn, err := client.Dial(cfg, tel, client.WithTLS(stage, files))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,12 +62,13 @@ func visiting(t testing.TB, stage, addr string, v mtls.Visitor, set ...func(*cli
 	return as(t, "visitor", stage, mtls.Files{}, addr, set...)
 }
 
-func withToken(token string) func(*client.Config) {
+func useToken(token string) func(*client.Config) {
 	return func(cfg *client.Config) { cfg.Token = token }
 }
 
 func reflectOver(ctx context.Context, conn *grpc.ClientConn, opts ...grpc.CallOption) error {
-	_, err := reflectorv1.NewReflectorServiceClient(conn).Reflect(ctx, &reflectorv1.ReflectRequest{Question: "why"}, opts...)
+	_, err := reflectorv1.NewReflectorServiceClient(conn).Reflect(ctx, reflectRequest("why"),
+		opts...)
 	return err
 }
 
@@ -83,17 +83,18 @@ func TestWhoReachesAStage(t *testing.T) {
 		shut     = codes.Unavailable // there is no connection
 	)
 	token := auth.NewToken()
-	tokens, err := auth.Tokens{Tokens: []auth.Token{{Name: "anna", Tenant: "acme", Scopes: []string{"admin"}, SHA256: auth.Hash(token)}}}.Format()
+	tokens, err := auth.Tokens{Tokens: []auth.Token{{Name: "anna", Tenant: "acme", Scopes: []string{"admin"},
+		SHA256: auth.Hash(token)}}}.Format()
 	if err != nil {
 		t.Fatal(err)
 	}
-	certs.Put("tokens.yaml", tokens)
+	certs.Write("tokens.yaml", tokens)
 	authOn := func(cfg *server.Config) {
 		cfg.Auth.Mode, cfg.Auth.TokensFile = auth.ModeOn, filepath.Join(certs.Dir, "tokens.yaml")
 	}
 	for _, stage := range sixStages {
-		off := start(t, stage, answering(echo), over(certs))
-		on := start(t, stage, answering(echo), over(certs), authOn)
+		off := start(t, stage, answering(echo), withCerts(certs))
+		on := start(t, stage, answering(echo), withCerts(certs), authOn)
 		open := stage == "orchestrator" || stage == "retriever"
 		ca := mtls.Visitor{CAFile: certs.Files().Visitor(stage).CAFile}
 		for _, caller := range []struct {
@@ -103,18 +104,25 @@ func TestWhoReachesAStage(t *testing.T) {
 			off, on codes.Code
 		}{
 			{"somebody in plain text", func(addr string) *grpc.ClientConn {
-				return as(t, "visitor", stage, mtls.Files{}, addr, func(cfg *client.Config) { cfg.Credentials = insecure.NewCredentials() })
+				return as(t, "visitor", stage, mtls.Files{}, addr,
+					func(cfg *client.Config) { cfg.Credentials = insecure.NewCredentials() })
 			}, shut, shut},
-			{"somebody without a certificate", func(addr string) *grpc.ClientConn { return visiting(t, stage, addr, ca) },
+			{"somebody without a certificate",
+				func(addr string) *grpc.ClientConn { return visiting(t, stage, addr, ca) },
 				pick(open, in, shut), pick(open, noToken, shut)},
-			{"somebody without a certificate, with a token,", func(addr string) *grpc.ClientConn { return visiting(t, stage, addr, ca, withToken(token)) },
+			{"somebody without a certificate, with a token,",
+				func(addr string) *grpc.ClientConn { return visiting(t, stage, addr, ca, useToken(token)) },
 				pick(open, in, shut), pick(open, in, shut)},
 			{"another stage with somebody's token", func(addr string) *grpc.ClientConn {
-				return as(t, "verifier", stage, certs.Files(), addr, withToken(token))
+				return as(t, "verifier", stage, certs.Files(), addr, useToken(token))
 			}, stranger, stranger},
-			{"the orchestrator", func(addr string) *grpc.ClientConn { return as(t, "orchestrator", stage, certs.Files(), addr) },
+			{"the orchestrator", func(addr string) *grpc.ClientConn {
+				return as(t, "orchestrator", stage, certs.Files(), addr)
+			},
 				pick(stage == "orchestrator", stranger, in), pick(stage == "orchestrator", stranger, in)},
-			{"another stage", func(addr string) *grpc.ClientConn { return as(t, "verifier", stage, certs.Files(), addr) }, stranger, stranger},
+			{"another stage", func(addr string) *grpc.ClientConn {
+				return as(t, "verifier", stage, certs.Files(), addr)
+			}, stranger, stranger},
 			{"somebody whom the authority knows", func(addr string) *grpc.ClientConn {
 				return visiting(t, stage, addr, certs.Files().Visitor("operator"))
 			}, stranger, stranger},
@@ -133,7 +141,7 @@ func TestWhoReachesAStage(t *testing.T) {
 					conn := caller.dial(server.addr)
 					// A stage says for whom it calls; a mesh that asks nobody knows the
 					// tenant "default" alone.
-					ctx := auth.With(t.Context(), auth.Anybody())
+					ctx := auth.WithCaller(t.Context(), auth.AnonymousCaller())
 					if strings.HasPrefix(caller.name, "somebody without") && mode == "on" {
 						ctx = t.Context()
 					}
@@ -176,14 +184,20 @@ func TestThePolicyCanBeConfigured(t *testing.T) {
 		set                 func(*server.TLSConfig)
 		want                codes.Code
 	}{
-		{"a gateway that may call the orchestrator", "orchestrator", "gateway", func(c *server.TLSConfig) { c.Peers = []string{"gateway"} }, codes.OK},
-		{"a list that is empty is as none", "verifier", "orchestrator", func(c *server.TLSConfig) { c.Peers = []string{} }, codes.OK},
-		{"a verifier that a gateway calls in the orchestrator's place", "verifier", "orchestrator", func(c *server.TLSConfig) { c.Peers = []string{"gateway"} }, codes.PermissionDenied},
-		{"a verifier that wants no certificate", "verifier", "", func(c *server.TLSConfig) { c.Require = &no }, codes.OK},
-		{"an orchestrator that wants one", "orchestrator", "", func(c *server.TLSConfig) { c.Require = &yes }, codes.Unavailable},
+		{"a gateway that may call the orchestrator", "orchestrator", "gateway",
+			func(c *server.TLSConfig) { c.Peers = []string{"gateway"} }, codes.OK},
+		{"a list that is empty is as none", "verifier", "orchestrator",
+			func(c *server.TLSConfig) { c.Peers = []string{} }, codes.OK},
+		{"a verifier that a gateway calls in the orchestrator's place", "verifier", "orchestrator",
+			func(c *server.TLSConfig) { c.Peers = []string{"gateway"} }, codes.PermissionDenied},
+		{"a verifier that wants no certificate", "verifier", "", func(c *server.TLSConfig) { c.Require = &no },
+			codes.OK},
+		{"an orchestrator that wants one", "orchestrator", "", func(c *server.TLSConfig) { c.Require = &yes },
+			codes.Unavailable},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := start(t, test.stage, answering(echo), over(certs), func(cfg *server.Config) { test.set(&cfg.TLS) })
+			r := start(t, test.stage, answering(echo), withCerts(certs),
+				func(cfg *server.Config) { test.set(&cfg.TLS) })
 			conn := visiting(t, test.stage, r.addr, mtls.Visitor{CAFile: certs.Files().Visitor(test.stage).CAFile})
 			if test.caller != "" {
 				conn = as(t, test.caller, test.stage, certs.Files(), r.addr)
@@ -195,11 +209,11 @@ func TestThePolicyCanBeConfigured(t *testing.T) {
 
 func TestConnectionsThatAreRefused(t *testing.T) {
 	now := time.Now()
-	expired := authority.Request{Stage: "orchestrator", From: now.Add(-2 * time.Hour), To: now.Add(-time.Hour)}
+	expired := mtls.CertificateRequest{Stage: "orchestrator", From: now.Add(-2 * time.Hour), To: now.Add(-time.Hour)}
 	for _, test := range []struct {
 		name string
 		// client and server are what is issued to them in place of a good one.
-		client, server authority.Request
+		client, server mtls.CertificateRequest
 		meant          string // the stage that is dialled
 		// logged is in the server's log, and said in the client's error. A client
 		// whose own certificate is refused may learn no more than that the
@@ -208,20 +222,23 @@ func TestConnectionsThatAreRefused(t *testing.T) {
 	}{
 		{name: "a client whose certificate has expired", client: expired, meant: "verifier",
 			logged: "the certificate of spiffe://triplemesh.test/orchestrator"},
-		{name: "a client whose certificate is not valid yet", client: authority.Request{Stage: "orchestrator", From: now.Add(time.Hour), To: now.Add(2 * time.Hour)},
+		{name: "a client whose certificate is not valid yet", client: mtls.CertificateRequest{Stage: "orchestrator",
+			From: now.Add(time.Hour), To: now.Add(2 * time.Hour)},
 			meant: "verifier", logged: "compare the clocks"},
-		{name: "a server whose certificate has expired", server: authority.Request{Stage: "verifier", From: expired.From, To: expired.To},
+		{name: "a server whose certificate has expired", server: mtls.CertificateRequest{Stage: "verifier",
+			From: expired.From, To: expired.To},
 			meant: "verifier", logged: "bad certificate", said: "expired 1h0m"},
-		{name: "a server that is another stage", meant: "retriever", logged: "bad certificate", said: "the retriever was dialled, and spiffe://triplemesh.test/verifier answered"},
+		{name: "a server that is another stage", meant: "retriever", logged: "bad certificate",
+			said: "the retriever was dialled, and spiffe://triplemesh.test/verifier answered"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			certs := testkit.NewCerts(t, "orchestrator", "verifier")
-			for _, r := range []authority.Request{test.client, test.server} {
+			for _, r := range []mtls.CertificateRequest{test.client, test.server} {
 				if r.Stage != "" {
 					certs.Issue(r)
 				}
 			}
-			r := start(t, "verifier", answering(echo), over(certs))
+			r := start(t, "verifier", answering(echo), withCerts(certs))
 			err := reflectOver(t.Context(), as(t, "orchestrator", test.meant, certs.Files(), r.addr))
 			if st := wantCode(t, err, codes.Unavailable); !strings.Contains(st.Message(), test.said) {
 				t.Errorf("the client learns %q, want %q in it", st.Message(), test.said)
@@ -295,7 +312,7 @@ func issued(t *testing.T, certs *testkit.Certs, stage string) string {
 // asked. Not one may fail.
 func TestCertificatesAreReplacedUnderLoad(t *testing.T) {
 	certs := testkit.NewCerts(t, "orchestrator", "verifier")
-	r := start(t, "verifier", answering(echo), over(certs), aging)
+	r := start(t, "verifier", answering(echo), withCerts(certs), aging)
 	conn := as(t, "orchestrator", "verifier", certs.Files(), r.addr)
 
 	ctx, stop := context.WithCancel(t.Context())
@@ -323,8 +340,8 @@ func TestCertificatesAreReplacedUnderLoad(t *testing.T) {
 	// call that ends late may have gone by any that were there before.
 	renewed := func() {
 		t.Helper()
-		certs.Issue(authority.Request{Stage: "orchestrator"})
-		certs.Issue(authority.Request{Stage: "verifier"})
+		certs.Issue(mtls.CertificateRequest{Stage: "orchestrator"})
+		certs.Issue(mtls.CertificateRequest{Stage: "verifier"})
 		want := issued(t, certs, "verifier")
 		deadline := time.Now().Add(30 * time.Second)
 		for latest.Load() != want {
@@ -336,7 +353,7 @@ func TestCertificatesAreReplacedUnderLoad(t *testing.T) {
 			}
 		}
 	}
-	believe := func(authorities ...*authority.Authority) {
+	believe := func(authorities ...*mtls.Authority) {
 		for _, stage := range []string{"orchestrator", "verifier"} {
 			certs.Believe(stage, authorities...)
 		}
@@ -346,10 +363,10 @@ func TestCertificatesAreReplacedUnderLoad(t *testing.T) {
 	certs.NewAuthority("triplemesh.test")
 	next := certs.Authorities[0]
 	// Both are believed before the new one issues anything.
-	certs.Authorities = []*authority.Authority{old, next}
+	certs.Authorities = []*mtls.Authority{old, next}
 	believe(old, next)
 	renewed() // shows that the files have been read again
-	certs.Authorities = []*authority.Authority{next}
+	certs.Authorities = []*mtls.Authority{next}
 	renewed()
 	believe(next)
 	renewed()
@@ -366,14 +383,14 @@ func TestCertificatesAreReplacedUnderLoad(t *testing.T) {
 
 func TestAKeyThatDoesNotMatchChangesNothing(t *testing.T) {
 	certs := testkit.NewCerts(t, "orchestrator", "verifier")
-	r := start(t, "verifier", answering(echo), over(certs))
+	r := start(t, "verifier", answering(echo), withCerts(certs))
 	other := testkit.NewCerts(t, "verifier")
-	pair, err := other.Authorities[0].Issue(authority.Request{Stage: "verifier", To: time.Now().Add(time.Hour)})
+	pair, err := other.Authorities[0].Issue(mtls.CertificateRequest{Stage: "verifier", To: time.Now().Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	certs.Put("verifier/tls.key", pair.Key)
-	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(r.log.String(), "cannot be used"); {
+	certs.Write("verifier/tls.key", pair.Key)
+	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(r.log.String(), "certificate reload failed"); {
 		if time.Now().After(deadline) {
 			t.Fatalf("nothing is logged: %s", r.log)
 		}
@@ -388,16 +405,19 @@ func TestSixServersOverTLSInOneProcess(t *testing.T) {
 	certs := testkit.NewCerts(t, sixStages...)
 	var calls sync.WaitGroup
 	for _, stage := range sixStages[1:] {
-		r := start(t, stage, answering(func(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
+		r := start(t, stage, answering(func(ctx context.Context,
+			req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
 			peer, ok := mtls.PeerFrom(ctx)
-			caller, _ := auth.From(ctx)
-			return &reflectorv1.ReflectResponse{Reason: fmt.Sprint(stage, " ", peer.Stage(), " ", ok, " ", caller.Tenant)}, nil
-		}), over(certs))
+			caller, _ := auth.CallerFrom(ctx)
+			return &reflectorv1.ReflectResponse{Reason: fmt.Sprint(stage, " ", peer.Stage(), " ", ok, " ",
+				caller.Tenant)}, nil
+		}), withCerts(certs))
 		conn := as(t, "orchestrator", stage, certs.Files(), r.addr)
 		for range 20 {
 			calls.Go(func() {
-				ctx := auth.With(t.Context(), auth.Anybody())
-				answer, err := reflectorv1.NewReflectorServiceClient(conn).Reflect(ctx, &reflectorv1.ReflectRequest{Question: "who?"})
+				ctx := auth.WithCaller(t.Context(), auth.AnonymousCaller())
+				answer, err := reflectorv1.NewReflectorServiceClient(conn).Reflect(ctx,
+					reflectRequest("who?"))
 				if want := stage + " orchestrator true default"; err != nil || answer.GetReason() != want {
 					t.Errorf("got %q, %v, want %q", answer.GetReason(), err, want)
 				}
@@ -409,13 +429,13 @@ func TestSixServersOverTLSInOneProcess(t *testing.T) {
 
 // issuedBy is an orchestrator with a certificate of an authority, which believes
 // as the others do.
-func issuedBy(t *testing.T, a *authority.Authority, certs *testkit.Certs) mtls.Visitor {
+func issuedBy(t *testing.T, a *mtls.Authority, certs *testkit.Certs) mtls.Visitor {
 	t.Helper()
-	pair, err := a.Issue(authority.Request{Stage: "orchestrator", To: time.Now().Add(time.Hour)})
+	pair, err := a.Issue(mtls.CertificateRequest{Stage: "orchestrator", To: time.Now().Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	certs.Put("late.pem", append(pair.Cert, pair.Key...))
+	certs.Write("late.pem", append(pair.Cert, pair.Key...))
 	both := filepath.Join(certs.Dir, "late.pem")
 	return mtls.Visitor{CAFile: certs.Files().Visitor("verifier").CAFile, CertFile: both, KeyFile: both}
 }

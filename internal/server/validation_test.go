@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -40,7 +40,8 @@ func TestABreachOfTheRulesNamesTheField(t *testing.T) {
 }
 
 func TestABreachInAStreamNamesTheField(t *testing.T) {
-	r := start(t, "orchestrator", streaming(func(*orchestratorv1.AskStreamRequest, grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
+	r := start(t, "orchestrator", streaming(func(*orchestratorv1.AskStreamRequest,
+		grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
 		return nil
 	}))
 	ask := func(req *orchestratorv1.AskStreamRequest) error {
@@ -54,7 +55,8 @@ func TestABreachInAStreamNamesTheField(t *testing.T) {
 	if err := ask(askStream); !errors.Is(err, io.EOF) {
 		t.Errorf("a good request: %v", err)
 	}
-	st := wantCode(t, ask(&orchestratorv1.AskStreamRequest{Request: &orchestratorv1.AskRequest{}}), codes.InvalidArgument)
+	st := wantCode(t, ask(&orchestratorv1.AskStreamRequest{Request: &orchestratorv1.AskRequest{}}),
+		codes.InvalidArgument)
 	wantInfo(t, st, "INVALID_REQUEST", "orchestrator")
 	fields := detail[*errdetails.BadRequest](st).GetFieldViolations()
 	if len(fields) != 1 || fields[0].GetField() != "request.question" {
@@ -75,7 +77,8 @@ func field1(payload string) []byte { return append([]byte{1<<3 | 2, byte(len(pay
 func TestWhatCannotBeDecodedIsTheCallersFault(t *testing.T) {
 	r := start(t, "orchestrator", func(s grpc.ServiceRegistrar) {
 		answering(echo)(s)
-		streaming(func(*orchestratorv1.AskStreamRequest, grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
+		streaming(func(*orchestratorv1.AskStreamRequest,
+			grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
 			return nil
 		})(s)
 	})
@@ -84,13 +87,18 @@ func TestWhatCannotBeDecodedIsTheCallersFault(t *testing.T) {
 		data         []byte
 		reason       string
 	}{
-		{"a question that is not UTF-8", reflectorv1.ReflectorService_Reflect_FullMethodName, field1("caf\xe9"), "INVALID_UTF8"},
-		{"a question that is not UTF-8, in a stream", orchestratorv1.OrchestratorService_AskStream_FullMethodName, field1(string(field1("caf\xe9"))), "INVALID_UTF8"},
-		{"bytes that are no message", reflectorv1.ReflectorService_Reflect_FullMethodName, []byte{0xff}, "MALFORMED_REQUEST"},
-		{"bytes that are no message, in a stream", orchestratorv1.OrchestratorService_AskStream_FullMethodName, []byte{0xff}, "MALFORMED_REQUEST"},
+		{"a question that is not UTF-8", reflectorv1.ReflectorService_Reflect_FullMethodName, field1("caf\xe9"),
+			"INVALID_UTF8"},
+		{"a question that is not UTF-8, in a stream", orchestratorv1.OrchestratorService_AskStream_FullMethodName,
+			field1(string(field1("caf\xe9"))), "INVALID_UTF8"},
+		{"bytes that are no message", reflectorv1.ReflectorService_Reflect_FullMethodName, []byte{0xff},
+			"MALFORMED_REQUEST"},
+		{"bytes that are no message, in a stream", orchestratorv1.OrchestratorService_AskStream_FullMethodName,
+			[]byte{0xff}, "MALFORMED_REQUEST"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			st := wantCode(t, r.conn.Invoke(t.Context(), test.method, test.data, new(any), grpc.ForceCodec(raw{})), codes.InvalidArgument)
+			st := wantCode(t, r.conn.Invoke(t.Context(), test.method, test.data, new(any), grpc.ForceCodec(raw{})),
+				codes.InvalidArgument)
 			wantInfo(t, st, test.reason, "orchestrator")
 		})
 	}
@@ -110,12 +118,14 @@ func TestWhatCannotBeDecodedIsTheCallersFault(t *testing.T) {
 }
 
 func TestMessagesOverGRPCsDefaultPass(t *testing.T) {
-	r := start(t, "reflector", answering(func(_ context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
-		return &reflectorv1.ReflectResponse{Reason: req.GetQuestionVerdict().GetReason()}, nil
-	}))
+	r := start(t, "reflector",
+		answering(func(_ context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
+			return &reflectorv1.ReflectResponse{Reason: req.GetQuestionVerdict().GetReason()}, nil
+		}))
 	reason := strings.Repeat("x", 6<<20)
 	answer, err := reflectorv1.NewReflectorServiceClient(r.conn).Reflect(t.Context(), &reflectorv1.ReflectRequest{
-		Question: "why", QuestionVerdict: &evaluatorv1.QuestionVerdict{Reason: reason},
+		Question: "why", QuestionVerdict: &graphv1.QuestionVerdict{Reason: reason},
+		Candidates: reflectRequest("why").GetCandidates(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -62,7 +62,8 @@ func TestACollectorThatHangsHoldsUpNothingAndWhatItMissesIsCounted(t *testing.T)
 	tel := begin(t, telemetry.Config{LogWriter: io.Discard, FlushTimeout: time.Millisecond}, "verifier")
 	spans(tel, all)
 	// The collector has one batch, and as many wait.
-	if lost := metric(t, tel, "triplemesh_telemetry_lost_spans_total", "queue_full"); lost < all-2*places || lost > all-places {
+	if lost := metric(t, tel, "triplemesh_telemetry_lost_spans_total", "queue_full"); lost < all-2*places ||
+		lost > all-places {
 		t.Errorf("%d of %d spans are counted as lost", lost, all)
 	}
 	if err := tel.Shutdown(context.Background()); err != nil {
@@ -152,8 +153,10 @@ func TestWhatDiffersIsWrittenBesideWhatRepeats(t *testing.T) {
 	}{
 		{"another code", []slog.Attr{slog.String("code", "UNAVAILABLE")}, slog.LevelInfo, 2},
 		{"another level", []slog.Attr{slog.String("code", "OK")}, slog.LevelError, 2},
-		{"another method alone is no other kind", []slog.Attr{slog.String("code", "OK"), slog.String("method", "other")}, slog.LevelInfo, 0},
-		{"lines of the audit, however many", []slog.Attr{slog.Bool("audit", true), slog.String("code", "OK")}, slog.LevelInfo, 50},
+		{"another method alone is no other kind", []slog.Attr{slog.String("code", "OK"),
+			slog.String("method", "other")}, slog.LevelInfo, 0},
+		{"lines of the audit, however many", []slog.Attr{slog.Bool("audit", true), slog.String("code", "OK")},
+			slog.LevelInfo, 50},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -182,7 +185,7 @@ func TestAnyMessagesAtAllAreBounded(t *testing.T) {
 		tel := begin(t, telemetry.Config{LogWriter: log, LogRepeats: 1}, "verifier")
 		defer end(t, tel)
 		for i := range 10_000 {
-			tel.Logger().Warn(fmt.Sprint("message ", i))
+			tel.Logger().Warn(fmt.Sprint("message ", i)) //nolint:sloglint // the messages must differ
 		}
 		if log.n > 300 {
 			t.Errorf("%d lines are written", log.n)

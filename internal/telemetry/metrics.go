@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"os"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -11,6 +12,8 @@ import (
 	otelprometheus "go.opentelemetry.io/otel/exporters/prometheus"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // metrics is a meter provider and the registry that it can be scraped from.
@@ -20,13 +23,14 @@ type metrics struct {
 	registers *undoRegisterer
 }
 
-// newMetrics makes the meter provider. A shared registry is told of the
-// service alone: the process's own numbers are its owner's matter.
+// newMetrics returns the meter provider. A shared registry receives only the metrics of the service:
+// those of the process belong to the owner of the registry.
 func newMetrics(ctx context.Context, res *resource.Resource, shared *prometheus.Registry) (*metrics, error) {
 	m := &metrics{registry: shared}
 	if shared == nil {
 		m.registry = prometheus.NewRegistry()
-		m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		m.registry.MustRegister(collectors.NewGoCollector(),
+			collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	}
 	m.registers = &undoRegisterer{Registerer: m.registry}
 	// service.name as a label keeps the services apart in a shared registry.
@@ -36,8 +40,8 @@ func newMetrics(ctx context.Context, res *resource.Resource, shared *prometheus.
 		return nil, err
 	}
 	opts := []sdkmetric.Option{sdkmetric.WithResource(res), sdkmetric.WithReader(scrape)}
-	// "prometheus" is served already, at the address of the server's config.
-	if exports("METRICS") && os.Getenv("OTEL_METRICS_EXPORTER") != "prometheus" {
+	// "prometheus" is already served at the address of the server's configuration.
+	if isExported("METRICS") && os.Getenv("OTEL_METRICS_EXPORTER") != "prometheus" {
 		reader, err := autoexport.NewMetricReader(ctx)
 		if err != nil {
 			m.registers.undo()
@@ -63,8 +67,8 @@ func (m *metrics) shutdown(ctx context.Context) error {
 	return m.provider.Shutdown(ctx)
 }
 
-// undoRegisterer remembers what was registered, so that a service that ends
-// leaves nothing behind in a shared registry.
+// undoRegisterer can unregister everything, so that a service that ends leaves nothing in a shared
+// registry.
 type undoRegisterer struct {
 	prometheus.Registerer
 	collectors []prometheus.Collector
@@ -83,4 +87,55 @@ func (r *undoRegisterer) undo() {
 		r.Unregister(c)
 	}
 	r.collectors = nil
+}
+
+// maxOpen bounds the open spans of a collector: one that never ends would be kept for ever.
+const maxOpen = 1 << 16
+
+// collector passes every finished span to the sink of the context it was started in. The sink is
+// looked up at the start, because OnEnd has no context.
+type collector struct {
+	mu   sync.Mutex
+	open map[spanKey]*SpanSink
+}
+
+type spanKey struct {
+	trace trace.TraceID
+	span  trace.SpanID
+}
+
+func newCollector() *collector { return &collector{open: map[spanKey]*SpanSink{}} }
+
+func (c *collector) OnStart(ctx context.Context, s sdktrace.ReadWriteSpan) {
+	sink := SpanSinkFrom(ctx)
+	if sink == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.open) < maxOpen {
+		c.open[keyOf(s)] = sink
+	}
+}
+
+func (c *collector) OnEnd(s sdktrace.ReadOnlySpan) {
+	if sink := c.take(keyOf(s)); sink != nil {
+		sink.Add(spanProto(s, s.EndTime()))
+	}
+}
+
+func (c *collector) take(key spanKey) *SpanSink {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sink := c.open[key]
+	delete(c.open, key)
+	return sink
+}
+
+func (c *collector) Shutdown(context.Context) error { return nil }
+
+func (c *collector) ForceFlush(context.Context) error { return nil }
+
+func keyOf(s sdktrace.ReadOnlySpan) spanKey {
+	return spanKey{s.SpanContext().TraceID(), s.SpanContext().SpanID()}
 }

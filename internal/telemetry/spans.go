@@ -22,9 +22,8 @@ const maxSpans = 2048
 // maxAttribute bounds the text of one attribute or error, in bytes.
 const maxAttribute = 2048
 
-// SpanSink gathers the finished spans of one request: those of this service,
-// and through internal/client those of every service it called. Safe for
-// concurrent use.
+// SpanSink collects the finished spans of one request: those of this service and, through
+// internal/client, those of every service that it called. It is safe for concurrent use.
 type SpanSink struct {
 	mu    sync.Mutex
 	spans []*orchestratorv1.Span
@@ -38,7 +37,7 @@ func WithSpanSink(ctx context.Context, sink *SpanSink) context.Context {
 	return context.WithValue(ctx, spanSinkKey{}, sink)
 }
 
-// SpanSinkFrom is the context's sink; nil where nobody asked for spans.
+// SpanSinkFrom returns the context's sink; nil if it has none.
 func SpanSinkFrom(ctx context.Context) *SpanSink {
 	if ctx == nil {
 		return nil
@@ -47,20 +46,19 @@ func SpanSinkFrom(ctx context.Context) *SpanSink {
 	return sink
 }
 
-// NewSpanSink is empty.
+// NewSpanSink returns an empty sink.
 func NewSpanSink() *SpanSink { return &SpanSink{} }
 
-// Add takes spans up to the sink's bound of 2,048; later ones are left out.
+// Add adds spans up to the sink's limit of 2,048; further ones are dropped.
 func (s *SpanSink) Add(spans ...*orchestratorv1.Span) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.spans = append(s.spans, spans[:min(len(spans), maxSpans-len(s.spans))]...)
 }
 
-// AddRunning takes a span that has not ended as it stands now. A handler adds
-// its own server span by it, which ends only after the handler has answered. It
-// is taken even by a full sink, as the others hang from it. Spans that record
-// nothing are left out.
+// AddRunning adds a span that has not ended, in its current state: a handler adds its own server
+// span, which ends only after the handler has answered. A full sink accepts it too, as it is the
+// parent of the others. Spans that do not record are ignored.
 func (s *SpanSink) AddRunning(span trace.Span) {
 	running, ok := span.(sdktrace.ReadOnlySpan)
 	if !ok || !span.IsRecording() {
@@ -72,15 +70,15 @@ func (s *SpanSink) AddRunning(span trace.Span) {
 	s.spans = append(s.spans, record)
 }
 
-// Spans are the spans so far, by start. A span stands after its parent unless
-// two machines' clocks differ.
+// Spans returns the spans so far, ordered by start. A span follows its parent unless the clocks of
+// two machines differ.
 func (s *SpanSink) Spans() []*orchestratorv1.Span {
 	s.mu.Lock()
 	spans := slices.Clone(s.spans)
 	s.mu.Unlock()
 	slices.SortStableFunc(spans, func(a, b *orchestratorv1.Span) int {
-		return cmp.Or(cmp.Compare(a.GetStart().GetSeconds(), b.GetStart().GetSeconds()),
-			cmp.Compare(a.GetStart().GetNanos(), b.GetStart().GetNanos()))
+		return cmp.Or(cmp.Compare(a.GetStartTime().GetSeconds(), b.GetStartTime().GetSeconds()),
+			cmp.Compare(a.GetStartTime().GetNanos(), b.GetStartTime().GetNanos()))
 	})
 	return spans
 }
@@ -88,8 +86,8 @@ func (s *SpanSink) Spans() []*orchestratorv1.Span {
 func spanProto(s sdktrace.ReadOnlySpan, end time.Time) *orchestratorv1.Span {
 	p := &orchestratorv1.Span{
 		SpanId:     s.SpanContext().SpanID().String(),
-		Name:       bounded(s.Name()),
-		Start:      timestamppb.New(s.StartTime()),
+		Name:       truncateText(s.Name()),
+		StartTime:  timestamppb.New(s.StartTime()),
 		Duration:   durationpb.New(end.Sub(s.StartTime())),
 		Attributes: make(map[string]string, len(s.Attributes())),
 	}
@@ -100,16 +98,16 @@ func spanProto(s sdktrace.ReadOnlySpan, end time.Time) *orchestratorv1.Span {
 		p.Service = strings.TrimPrefix(name.AsString(), servicePrefix)
 	}
 	for _, a := range s.Attributes() {
-		p.Attributes[bounded(string(a.Key))] = bounded(a.Value.String())
+		p.Attributes[truncateText(string(a.Key))] = truncateText(a.Value.String())
 	}
 	if status := s.Status(); status.Code == codes.Error {
-		p.Error = bounded(cmp.Or(status.Description, "error"))
+		p.Error = truncateText(cmp.Or(status.Description, "error"))
 	}
 	return p
 }
 
-// bounded makes text fit for a proto string: short, and UTF-8.
-func bounded(text string) string {
+// truncateText returns text that fits a proto string: short and valid UTF-8.
+func truncateText(text string) string {
 	if len(text) > maxAttribute {
 		text = text[:maxAttribute]
 	}

@@ -23,7 +23,8 @@ func TestASinkGathersTheSpansOfItsContext(t *testing.T) {
 	defer end(t, tel)
 	sink := telemetry.NewSpanSink()
 	ctx, outer := tel.Tracer().Start(telemetry.WithSpanSink(t.Context(), sink), "outer")
-	_, inner := tel.Tracer().Start(ctx, "inner", trace.WithAttributes(attribute.Int("edits", 3), attribute.String("text", "caf\xe9"+strings.Repeat("é", 5000))))
+	_, inner := tel.Tracer().Start(ctx, "inner", trace.WithAttributes(attribute.Int("edits", 3),
+		attribute.String("text", "caf\xe9"+strings.Repeat("é", 5000))))
 	inner.SetStatus(codes.Error, "no evidence")
 	inner.End()
 	_, elsewhere := tel.Tracer().Start(context.Background(), "elsewhere")
@@ -36,10 +37,12 @@ func TestASinkGathersTheSpansOfItsContext(t *testing.T) {
 		t.Fatalf("got spans %v, want outer and inner", spans)
 	}
 	first, second := spans[0], spans[1]
-	if first.GetName() != "outer" || first.GetParentSpanId() != "" || first.GetError() != "" || first.GetService() != "verifier" {
+	if first.GetName() != "outer" || first.GetParentSpanId() != "" || first.GetError() != "" ||
+		first.GetService() != "verifier" {
 		t.Errorf("got %v, want outer, the root", first)
 	}
-	if second.GetName() != "inner" || second.GetParentSpanId() != first.GetSpanId() || second.GetError() != "no evidence" || second.GetAttributes()["edits"] != "3" {
+	if second.GetName() != "inner" || second.GetParentSpanId() != first.GetSpanId() ||
+		second.GetError() != "no evidence" || second.GetAttributes()["edits"] != "3" {
 		t.Errorf("got %v, want inner with its parent, error and attributes", second)
 	}
 	if text := second.GetAttributes()["text"]; len(text) > 2048 || !utf8.ValidString(text) {
@@ -77,7 +80,8 @@ func TestSpansAreGatheredWhateverTheSamplerSays(t *testing.T) {
 				t.Errorf("got %d spans, want 2", n)
 			}
 			_, unasked := tel.Tracer().Start(t.Context(), "not asked for")
-			if got := unasked.SpanContext().IsSampled(); got != test.sampled || span.SpanContext().IsSampled() != test.sampled {
+			if got := unasked.SpanContext().IsSampled(); got != test.sampled ||
+				span.SpanContext().IsSampled() != test.sampled {
 				t.Errorf("got sampled %v, want %v", got, test.sampled)
 			}
 			unasked.End()
@@ -100,7 +104,8 @@ func TestASinkIsBounded(t *testing.T) {
 }
 
 func span(i int) *orchestratorv1.Span {
-	return &orchestratorv1.Span{SpanId: fmt.Sprintf("%016x", i), Name: fmt.Sprint(i), Start: timestamppb.New(time.Unix(int64(i), 0)), Attributes: map[string]string{"a": strings.Repeat("x", i)}}
+	return &orchestratorv1.Span{SpanId: fmt.Sprintf("%016x", i), Name: fmt.Sprint(i),
+		StartTime: timestamppb.New(time.Unix(int64(i), 0)), Attributes: map[string]string{"a": strings.Repeat("x", i)}}
 }
 
 func TestSpansComeThroughATrailer(t *testing.T) {

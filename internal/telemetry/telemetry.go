@@ -1,5 +1,5 @@
-// Package telemetry gives one service its logger, tracer and meter. Nothing in
-// it is global: six services in one process have six of everything.
+// Package telemetry provides the logger, tracer and meter of one service. Nothing is global: six
+// services in one process have six of each.
 package telemetry
 
 import (
@@ -10,7 +10,9 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -20,14 +22,13 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// scope names the instrumentation in every span and metric.
-const scope = "github.com/triplemesh/triplemesh"
+// instrumentationScope names the instrumentation in every span and metric.
+const instrumentationScope = "github.com/triplemesh/triplemesh"
 
 // servicePrefix stands before a stage's name in service.name.
 const servicePrefix = "triplemesh-"
 
-// Telemetry holds the providers of one service. All methods are safe for
-// concurrent use.
+// Telemetry holds the providers of one service. All methods are safe for concurrent use.
 type Telemetry struct {
 	service    string
 	logger     *slog.Logger
@@ -37,10 +38,9 @@ type Telemetry struct {
 	bound      flushBound
 }
 
-// Start makes the telemetry of a service named by its stage, such as
-// "verifier". Spans and metrics go to OTLP where the standard OTEL_*
-// environment variables ask for it; metrics are always there for scraping. The
-// error names the setting that is wrong. Call Shutdown when the service ends.
+// Start returns the telemetry of a service named by its stage, such as "verifier". The standard
+// OTEL_* environment variables enable OTLP export of spans and metrics; metrics can always be
+// scraped. The error names the invalid setting. Call Shutdown when the service ends.
 func Start(ctx context.Context, cfg Config, service string) (*Telemetry, error) {
 	lost := &loss{}
 	handler, err := newLogHandler(cfg, service, lost)
@@ -53,8 +53,8 @@ func Start(ctx context.Context, cfg Config, service string) (*Telemetry, error) 
 		propagator: propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{}),
 		bound:      flushBound(cfg.FlushTimeout),
 	}
-	// OTEL_SERVICE_NAME comes first and loses: it would give six services in
-	// one process the same name.
+	// The name overrides OTEL_SERVICE_NAME, which would give six services in one process the same
+	// name.
 	res, err := resource.New(ctx, resource.WithFromEnv(), resource.WithTelemetrySDK(),
 		resource.WithAttributes(attribute.String("service.name", servicePrefix+service)))
 	if err != nil {
@@ -72,30 +72,30 @@ func Start(ctx context.Context, cfg Config, service string) (*Telemetry, error) 
 	return t, nil
 }
 
-// Discard is telemetry that writes, exports and serves nothing. Spans are made
-// all the same, so that a SpanSink still collects them.
+// Discard returns telemetry that writes, exports and serves nothing. A SpanSink still collects
+// spans.
 func Discard() *Telemetry {
 	return &Telemetry{
-		service:    "discard",
-		logger:     slog.New(slog.DiscardHandler),
-		tracing:    sdktrace.NewTracerProvider(sdktrace.WithSampler(collecting{sdktrace.AlwaysSample()}), sdktrace.WithSpanProcessor(newCollector())),
+		service: "discard",
+		logger:  slog.New(slog.DiscardHandler),
+		tracing: sdktrace.NewTracerProvider(sdktrace.WithSampler(collectingSampler{sdktrace.AlwaysSample()}),
+			sdktrace.WithSpanProcessor(newCollector())),
 		metrics:    discardMetrics(),
 		propagator: propagation.TraceContext{},
 	}
 }
 
-// Service is the stage's name that Start was given.
+// Service returns the name given to Start.
 func (t *Telemetry) Service() string { return t.service }
 
-// Logger writes to the log. Use its Context methods: they add trace_id,
-// span_id and request_id.
+// Logger returns the logger. Its Context methods add trace_id, span_id and request_id.
 func (t *Telemetry) Logger() *slog.Logger { return t.logger }
 
-// Tracer starts spans.
-func (t *Telemetry) Tracer() trace.Tracer { return t.tracing.Tracer(scope) }
+// Tracer returns the tracer of the service.
+func (t *Telemetry) Tracer() trace.Tracer { return t.tracing.Tracer(instrumentationScope) }
 
-// Meter makes instruments.
-func (t *Telemetry) Meter() metric.Meter { return t.metrics.provider.Meter(scope) }
+// Meter returns the meter of the service.
+func (t *Telemetry) Meter() metric.Meter { return t.metrics.provider.Meter(instrumentationScope) }
 
 // TracerProvider is for libraries that instrument themselves.
 func (t *Telemetry) TracerProvider() trace.TracerProvider { return t.tracing }
@@ -103,7 +103,7 @@ func (t *Telemetry) TracerProvider() trace.TracerProvider { return t.tracing }
 // MeterProvider is for libraries that instrument themselves.
 func (t *Telemetry) MeterProvider() metric.MeterProvider { return t.metrics.provider }
 
-// Propagator carries W3C trace context and baggage over a hop.
+// Propagator propagates W3C trace context and baggage.
 func (t *Telemetry) Propagator() propagation.TextMapPropagator { return t.propagator }
 
 // MetricsHandler serves the metrics to a Prometheus scrape.
@@ -113,14 +113,13 @@ func (t *Telemetry) MetricsHandler() http.Handler {
 	})
 }
 
-// Shutdown sends what is not yet sent and ends the providers. It is called
-// when things end, so it goes on where ctx is done already, but never longer
+// Shutdown flushes and ends the providers. It continues if ctx is already done, but never longer
 // than Config.FlushTimeout.
 func (t *Telemetry) Shutdown(ctx context.Context) error {
-	ctx, cancel := t.bound.of(ctx)
+	ctx, cancel := t.bound.withTimeout(ctx)
 	defer cancel()
 	if err := errors.Join(t.tracing.Shutdown(ctx), t.metrics.shutdown(ctx)); err != nil {
-		return fmt.Errorf("shut telemetry of %s down: %w", t.service, err)
+		return fmt.Errorf("shut down telemetry of %s: %w", t.service, err)
 	}
 	return nil
 }
@@ -130,4 +129,70 @@ func logWriter(w io.Writer) io.Writer {
 		return os.Stderr
 	}
 	return w
+}
+
+// Config is the telemetry of a service. The standard OTEL_* environment variables configure where
+// spans go.
+type Config struct {
+	// LogLevel is debug, info, warn or error; empty means info.
+	LogLevel string `koanf:"log_level" help:"debug, info, warn or error"`
+	// LogFormat is text or json; empty means text.
+	LogFormat string `koanf:"log_format" help:"text or json"`
+	// LogRepeats bounds the lines of one message, level and code in one second; further ones are
+	// dropped and counted. 0 means no limit. Audit lines are always written.
+	LogRepeats int `koanf:"log_repeats" help:"limit of equal lines in one second; 0 for no limit"`
+	// FlushTimeout bounds Shutdown; 0 means 5 s.
+	FlushTimeout time.Duration `koanf:"flush_timeout" help:"limit of the time to send spans and metrics at shutdown"`
+	// LogWriter receives the log; nil means standard error.
+	LogWriter io.Writer `koanf:"-"`
+	// Registry of the metrics, so that several services in one process can be scraped at one
+	// address; nil means one of the service's own.
+	Registry *prometheus.Registry `koanf:"-"`
+}
+
+const defaultFlush = 5 * time.Second
+
+// DefaultConfig logs text from info up, at most 100 lines of a kind in a second.
+func DefaultConfig() Config {
+	return Config{LogLevel: "info", LogFormat: "text", LogRepeats: 100, FlushTimeout: defaultFlush}
+}
+
+// Validate returns an error for an invalid setting.
+func (c Config) Validate() error {
+	if _, err := c.level(); err != nil {
+		return err
+	}
+	switch c.LogFormat {
+	case "", "text", "json":
+	default:
+		return fmt.Errorf("log_format %q: want text or json", c.LogFormat)
+	}
+	if c.LogRepeats < 0 {
+		return fmt.Errorf("log_repeats %d: want 0 or more", c.LogRepeats)
+	}
+	if c.FlushTimeout < 0 {
+		return fmt.Errorf("flush_timeout %s: want 0 or more", c.FlushTimeout)
+	}
+	return nil
+}
+
+func (c Config) level() (slog.Level, error) {
+	var level slog.Level
+	if c.LogLevel == "" {
+		return level, nil
+	}
+	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+		return level, fmt.Errorf("log_level %q: want debug, info, warn or error", c.LogLevel)
+	}
+	return level, nil
+}
+
+// flushBound is the time limit of a shutdown.
+type flushBound time.Duration
+
+func (b flushBound) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	if b == 0 {
+		b = flushBound(defaultFlush)
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), time.Duration(b))
 }

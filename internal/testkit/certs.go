@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/triplemesh/triplemesh/internal/mtls"
-	"github.com/triplemesh/triplemesh/internal/mtls/authority"
 )
 
 // Certs is a directory of certificates, laid out as `triplemesh certs` does.
@@ -16,7 +15,7 @@ type Certs struct {
 	tb  testing.TB
 	Dir string
 	// Authorities are those that are believed; the first issues.
-	Authorities []*authority.Authority
+	Authorities []*mtls.Authority
 }
 
 // NewCerts makes an authority of the trust domain triplemesh.test, and
@@ -26,7 +25,7 @@ func NewCerts(tb testing.TB, stages ...string) *Certs {
 	c := &Certs{tb: tb, Dir: tb.TempDir()}
 	c.NewAuthority("triplemesh.test")
 	for _, stage := range stages {
-		c.Issue(authority.Request{Stage: stage})
+		c.Issue(mtls.CertificateRequest{Stage: stage})
 	}
 	return c
 }
@@ -35,17 +34,17 @@ func NewCerts(tb testing.TB, stages ...string) *Certs {
 // believes it before Believe.
 func (c *Certs) NewAuthority(trustDomain string) {
 	c.tb.Helper()
-	a, _, err := authority.New(trustDomain)
+	a, _, err := mtls.NewAuthority(trustDomain)
 	if err != nil {
 		c.tb.Fatalf("make an authority: %v", err)
 	}
-	c.Authorities = append([]*authority.Authority{a}, c.Authorities...)
+	c.Authorities = append([]*mtls.Authority{a}, c.Authorities...)
 }
 
 // Issue makes a certificate, valid for an hour where nothing else is asked for,
-// and puts it into its stage's place as whoever renews it does: the key first,
-// each file by itself.
-func (c *Certs) Issue(r authority.Request) {
+// and replaces its stage's files in the order of a renewal: the key first, one
+// file at a time.
+func (c *Certs) Issue(r mtls.CertificateRequest) {
 	c.tb.Helper()
 	if r.To.IsZero() {
 		r.To = time.Now().Add(time.Hour)
@@ -57,25 +56,25 @@ func (c *Certs) Issue(r authority.Request) {
 	if err != nil {
 		c.tb.Fatalf("issue the certificate of %s: %v", r.Stage, err)
 	}
-	c.Put(filepath.Join(r.Stage, "tls.key"), pair.Key)
-	c.Put(filepath.Join(r.Stage, "tls.crt"), pair.Cert)
+	c.Write(filepath.Join(r.Stage, "tls.key"), pair.Key)
+	c.Write(filepath.Join(r.Stage, "tls.crt"), pair.Cert)
 	if _, err := os.Stat(filepath.Join(c.Dir, r.Stage, "ca.crt")); errors.Is(err, os.ErrNotExist) {
 		c.Believe(r.Stage, c.Authorities...)
 	}
 }
 
 // Believe says which authorities a stage believes.
-func (c *Certs) Believe(stage string, authorities ...*authority.Authority) {
+func (c *Certs) Believe(stage string, authorities ...*mtls.Authority) {
 	c.tb.Helper()
 	var bundle []byte
 	for _, a := range authorities {
 		bundle = append(bundle, a.Cert()...)
 	}
-	c.Put(filepath.Join(stage, "ca.crt"), bundle)
+	c.Write(filepath.Join(stage, "ca.crt"), bundle)
 }
 
-// Put replaces a file of the directory as a whole.
-func (c *Certs) Put(name string, data []byte) {
+// Write replaces a file of the directory as a whole.
+func (c *Certs) Write(name string, data []byte) {
 	c.tb.Helper()
 	path := filepath.Join(c.Dir, name)
 	if err := errors.Join(os.WriteFile(path+".new", data, 0o600), os.Rename(path+".new", path)); err != nil {
@@ -92,5 +91,6 @@ func (c *Certs) Files() mtls.Files {
 // Settings are the same for a configuration.
 func (c *Certs) Settings() map[string]string {
 	f := c.Files()
-	return map[string]string{"server.tls.cert_file": f.CertFile, "server.tls.key_file": f.KeyFile, "server.tls.ca_file": f.CAFile}
+	return map[string]string{"server.tls.cert_file": f.CertFile, "server.tls.key_file": f.KeyFile,
+		"server.tls.ca_file": f.CAFile}
 }

@@ -21,7 +21,8 @@ func Cache(tb testing.TB, rel ...string) string {
 	if dir == "" {
 		dir = filepath.Join(root(tb), ".cache")
 	}
-	return existing(tb, filepath.Join(append([]string{dir}, rel...)...), "run `make setup`, or set TRIPLEMESH_CACHE to where it was run before")
+	return existing(tb, filepath.Join(append([]string{dir}, rel...)...),
+		"run `make setup`, or set TRIPLEMESH_CACHE to where it was run before")
 }
 
 // SharedData is the path of a reference data set that is not part of the
@@ -33,7 +34,8 @@ func SharedData(tb testing.TB, rel ...string) string {
 	if dir == "" {
 		dir = filepath.Join(root(tb), "..", "shared", "data")
 	}
-	return existing(tb, filepath.Join(append([]string{dir}, rel...)...), "set TRIPLEMESH_DATA to the folder that holds the data sets (after `make setup`)")
+	return existing(tb, filepath.Join(append([]string{dir}, rel...)...),
+		"set TRIPLEMESH_DATA to the folder that holds the data sets (after `make setup`)")
 }
 
 func existing(tb testing.TB, path, mend string) string {

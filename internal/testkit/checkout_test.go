@@ -16,7 +16,8 @@ func TestCheckoutFile(t *testing.T) {
 	if err != nil || !contains(string(data), "module github.com/triplemesh/triplemesh/internal") {
 		t.Errorf("got %.60q, %v", data, err)
 	}
-	if said := fails(func(tb testing.TB) { testkit.CheckoutFile(tb, "no", "such") }); !contains(said, filepath.Join("no", "such")) {
+	if said := fails(func(tb testing.TB) { testkit.CheckoutFile(tb, "no", "such") }); !contains(said,
+		filepath.Join("no", "such")) {
 		t.Errorf("said %q", said)
 	}
 }
@@ -38,7 +39,8 @@ func TestPlacesOutsideTheCheckout(t *testing.T) {
 			if got := c.find(t, "there"); got != filepath.Join(dir, "there") {
 				t.Errorf("got %s", got)
 			}
-			if said := fails(func(tb testing.TB) { c.find(tb, "missing") }); !contains(said, c.mend) || !contains(said, "missing") {
+			if said := fails(func(tb testing.TB) { c.find(tb, "missing") }); !contains(said, c.mend) ||
+				!contains(said, "missing") {
 				t.Errorf("said %q, want %q", said, c.mend)
 			}
 		})

@@ -7,18 +7,19 @@ import (
 	"strings"
 )
 
-// Down breaks the connection without an answer.
-func (r *Rule) Down() *Rule {
+// Disconnect breaks the connection without an answer.
+func (r *Rule) Disconnect() *Rule {
 	return r.fault(func(http.ResponseWriter, *http.Request, Request) { panic(http.ErrAbortHandler) })
 }
 
 // Status answers with an HTTP status, an error in OpenAI's form, and headers
 // given as names and values by turns.
 func (r *Rule) Status(code int, headers ...string) *Rule {
-	return r.StatusBody(code, fmt.Sprintf(`{"error":{"message":"scripted %s","type":"scripted","code":%d}}`, http.StatusText(code), code), headers...)
+	return r.StatusBody(code, fmt.Sprintf(`{"error":{"message":"scripted %s","type":"scripted","code":%d}}`,
+		http.StatusText(code), code), headers...)
 }
 
-// StatusBody is Status with a body of one's own.
+// StatusBody is Status with the given body.
 func (r *Rule) StatusBody(code int, body string, headers ...string) *Rule {
 	r.llm.tb.Helper()
 	if len(headers)%2 != 0 {
@@ -41,17 +42,22 @@ func (r *Rule) HTML() *Rule {
 
 // EmptyChoices answers with no choice.
 func (r *Rule) EmptyChoices() *Rule {
-	return r.body("application/json", `{"object":"chat.completion","model":"scripted","choices":[],"usage":{"prompt_tokens":7,"completion_tokens":0}}`)
+	return r.body("application/json",
+		`{"object":"chat.completion","model":"scripted","choices":[],`+
+			`"usage":{"prompt_tokens":7,"completion_tokens":0}}`)
 }
 
 // NullContent answers with a message whose content is null.
 func (r *Rule) NullContent() *Rule {
-	return r.body("application/json", `{"object":"chat.completion","model":"scripted","choices":[{"index":0,"message":{"role":"assistant","content":null},"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":1}}`)
+	return r.body("application/json",
+		`{"object":"chat.completion","model":"scripted","choices":[{"index":0,"message":{"role":"assistant",`+
+			`"content":null},"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":1}}`)
 }
 
 // HalfJSON answers with the first half of an answer.
 func (r *Rule) HalfJSON() *Rule {
-	return r.body("application/json", `{"object":"chat.completion","model":"scripted","choices":[{"index":0,"message":{"role":"assistant","cont`)
+	return r.body("application/json",
+		`{"object":"chat.completion","model":"scripted","choices":[{"index":0,"message":{"role":"assistant","cont`)
 }
 
 // Garbage answers 200 with n bytes that are no JSON.
@@ -82,7 +88,8 @@ func (r *Rule) CutStream(pieces ...string) *Rule {
 			}
 		} else {
 			w.Header().Set("Content-Length", "1000000")
-			io.WriteString(w, `{"choices":[{"index":0,"message":{"role":"assistant","content":"`+strings.Join(pieces, ""))
+			io.WriteString(w, `{"choices":[{"index":0,"message":{"role":"assistant","content":"`+
+				strings.Join(pieces, ""))
 			http.NewResponseController(w).Flush()
 		}
 		panic(http.ErrAbortHandler)

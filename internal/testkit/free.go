@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/internal/freeport"
+	"github.com/triplemesh/triplemesh/internal/config"
 )
 
 // FreeAddr is a loopback HOST:PORT at which nobody listens, for a server that
@@ -18,7 +18,7 @@ func FreeAddr(tb testing.TB) string {
 // FreePort is a port at which nobody listens, at any of the hosts.
 func FreePort(tb testing.TB, hosts ...string) string {
 	tb.Helper()
-	port, err := freeport.Find(hosts...)
+	port, err := config.FreePort(hosts...)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -46,8 +46,8 @@ func NewLLM(tb testing.TB) *LLM {
 	return m
 }
 
-// NewScript is a scripted server without a port, for whoever has a listener of
-// their own: it answers by ServeHTTP.
+// NewScript is a scripted server without a port, for tests that have a
+// listener: it answers through ServeHTTP.
 func NewScript(tb testing.TB) *LLM {
 	m := &LLM{tb: tb, ended: make(chan struct{})}
 	m.arrived.L = &m.mu
@@ -159,7 +159,7 @@ func (m *LLM) step(r Request) (step, bool) {
 	defer m.mu.Unlock()
 	m.record(r)
 	for _, rule := range slices.Backward(m.rules) {
-		if rule.takes(r) {
+		if rule.matches(r) {
 			return rule.next(), true
 		}
 	}

@@ -56,10 +56,13 @@ func TestScript(t *testing.T) {
 	m := testkit.NewLLM(t)
 	m.On().Reply("else")
 	m.On(testkit.Contains("Mars")).Reply("first").Reply("then").Times(2).Reply("last")
-	m.On(testkit.Matches(`^\d+$`), testkit.Task("answer")).ReplyFunc(func(r testkit.Request) string { return r.LastUser() + "!" })
+	m.On(testkit.Matches(`^\d+$`), testkit.Task("answer")).ReplyFunc(func(r testkit.Request) string {
+		return r.LastUser() + "!"
+	})
 	m.On(testkit.Task("another")).Reply("not asked for")
 	for i, c := range []struct{ ask, want string }{
-		{"Venus", "else"}, {"Mars", "first"}, {"on Mars", "then"}, {"42", "42!"}, {"Mars", "then"}, {"Mars", "last"}, {"Mars", "last"},
+		{"Venus", "else"}, {"Mars", "first"}, {"on Mars", "then"}, {"42", "42!"}, {"Mars", "then"}, {"Mars", "last"},
+		{"Mars", "last"},
 	} {
 		if _, body := post(t, m, user(c.ask)); content(t, body) != c.want {
 			t.Errorf("request %d, %q: got %s, want %q", i, c.ask, body, c.want)
@@ -75,12 +78,14 @@ func TestRequestFields(t *testing.T) {
 	m.On(testkit.SchemaNamed("shape")).ReplyJSON(map[string]int{"n": 1})
 	ask := user("x")
 	ask["max_completion_tokens"], ask["temperature"], ask["seed"], ask["stop"] = 9, 0.5, 3, []string{"."}
-	ask["response_format"] = map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "shape", "schema": map[string]any{"type": "object"}}}
+	ask["response_format"] = map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "shape",
+		"schema": map[string]any{"type": "object"}}}
 	if _, body := post(t, m, ask); content(t, body) != `{"n":1}` {
 		t.Errorf("got %s", body)
 	}
 	r := m.Requests()[0]
-	if r.MaxTokens != 9 || *r.Temperature != 0.5 || *r.Seed != 3 || r.Stop[0] != "." || string(r.Schema.JSON) != `{"type":"object"}` || r.Model != "m" {
+	if r.MaxTokens != 9 || *r.Temperature != 0.5 || *r.Seed != 3 || r.Stop[0] != "." ||
+		string(r.Schema.JSON) != `{"type":"object"}` || r.Model != "m" {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -103,7 +108,8 @@ func TestStreamIsCutIntoPieces(t *testing.T) {
 	if len(events) != 6 || events[5] != "[DONE]" {
 		t.Fatalf("want role, two pieces, end, usage and DONE, got %q", events)
 	}
-	for i, want := range map[int]string{1: `"content":"ye"`, 2: `"content":"s no"`, 3: `"finish_reason":"stop"`, 4: `"completion_tokens":2`} {
+	for i, want := range map[int]string{1: `"content":"ye"`, 2: `"content":"s no"`, 3: `"finish_reason":"stop"`,
+		4: `"completion_tokens":2`} {
 		if !strings.Contains(events[i], want) {
 			t.Errorf("event %d: got %s, want %s in it", i, events[i], want)
 		}
@@ -120,8 +126,9 @@ func TestFaults(t *testing.T) {
 		status int // 0: no answer
 		has    string
 	}{
-		{"down breaks the connection", func(r *testkit.Rule) { r.Down() }, 0, "EOF"},
-		{"a status comes with its headers", func(r *testkit.Rule) { r.Status(429, "Retry-After", "7") }, 429, "Too Many Requests"},
+		{"down breaks the connection", func(r *testkit.Rule) { r.Disconnect() }, 0, "EOF"},
+		{"a status comes with its headers", func(r *testkit.Rule) { r.Status(429, "Retry-After", "7") }, 429,
+			"Too Many Requests"},
 		{"a web page is no JSON", func(r *testkit.Rule) { r.HTML() }, 200, "<html>"},
 		{"no choice", func(r *testkit.Rule) { r.EmptyChoices() }, 200, `"choices":[]`},
 		{"null content", func(r *testkit.Rule) { r.NullContent() }, 200, `"content":null`},
@@ -133,7 +140,8 @@ func TestFaults(t *testing.T) {
 			m := testkit.NewLLM(t)
 			c.fault(m.On())
 			resp, body := post(t, m, user("x"))
-			if (resp == nil) != (c.status == 0) || (resp != nil && resp.StatusCode != c.status) || !strings.Contains(body, c.has) {
+			if (resp == nil) != (c.status == 0) || (resp != nil && resp.StatusCode != c.status) ||
+				!strings.Contains(body, c.has) {
 				t.Errorf("got %v, %q", resp, body)
 			}
 			if c.status == 429 && resp.Header.Get("Retry-After") != "7" {

@@ -15,7 +15,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/triplemesh/triplemesh/internal/llm"
-	"github.com/triplemesh/triplemesh/internal/testkit/misbehaviour"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 )
 
@@ -27,18 +26,18 @@ type Warned interface {
 }
 
 const (
-	// brief is how long a call waits for a model server that never answers.
-	brief = 150 * time.Millisecond
-	// mostSent is what a server may get rid of before its client has enough: the
+	// shortDeadline is how long a call waits for a model server that never answers.
+	shortDeadline = 150 * time.Millisecond
+	// maxSentBytes is what a server may get rid of before its client has enough: the
 	// 4 MiB that a client reads of an answer, and what kernels take on both sides,
 	// which may be 36 MiB more.
-	mostSent = 48 << 20
+	maxSentBytes = 48 << 20
 )
 
 // Misbehaviours are the fixtures of what model servers do wrong.
-func Misbehaviours(tb testing.TB) []misbehaviour.Fixture {
+func Misbehaviours(tb testing.TB) []Misbehaviour {
 	tb.Helper()
-	all, err := misbehaviour.All()
+	all, err := allMisbehaviours()
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -47,32 +46,33 @@ func Misbehaviours(tb testing.TB) []misbehaviour.Fixture {
 
 // Misbehave plays a fixture. What the answer would be says the rule that goes
 // before it.
-func (r *Rule) Misbehave(f misbehaviour.Fixture) *Rule {
+func (r *Rule) Misbehave(f Misbehaviour) *Rule {
 	return r.fault(func(w http.ResponseWriter, _ *http.Request, req Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			r.llm.tb.Errorf("play %s: %v", f.Name, err)
 			return
 		}
-		asked := misbehaviour.Asked{Stream: req.Stream, Model: req.Model, Question: req.LastUser(), Answer: r.llm.right(req)}
+		asked := misbehaviourCall{Stream: req.Stream, Model: req.Model, Question: req.LastUser(),
+			Answer: r.llm.correctAnswer(req)}
 		for _, m := range req.Messages {
 			asked.Prompt += string(m.Role) + ": " + m.Content + "\n"
 			if m.Role == llm.RoleSystem {
 				asked.System = m.Content
 			}
 		}
-		if sent := f.Play(conn, asked, r.llm.ended); sent > mostSent {
-			r.llm.tb.Errorf("%s: %d bytes were taken, want at most %d", f.Name, sent, mostSent)
+		if sent := f.Play(conn, asked, r.llm.ended); sent > maxSentBytes {
+			r.llm.tb.Errorf("%s: %d bytes were taken, want at most %d", f.Name, sent, maxSentBytes)
 		}
 	})
 }
 
-// right is what the first rule says to a request that does nothing wrong.
-func (m *LLM) right(req Request) string {
+// correctAnswer is what the first rule says to a request that does nothing wrong.
+func (m *LLM) correctAnswer(req Request) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, rule := range slices.Backward(m.rules) {
-		if i := slices.IndexFunc(rule.steps, func(s step) bool { return s.text != nil }); i >= 0 && rule.takes(req) {
+		if i := slices.IndexFunc(rule.steps, func(s step) bool { return s.text != nil }); i >= 0 && rule.matches(req) {
 			return rule.steps[i].text(req)
 		}
 	}
@@ -86,9 +86,9 @@ func (m *LLM) Drop(r *Rule) {
 	m.rules = slices.DeleteFunc(m.rules, func(other *Rule) bool { return other == r })
 }
 
-// share is one in how many fixtures a call takes: neighbouring calls take others,
+// sampleRate is one in how many fixtures a call takes: neighbouring calls take others,
 // so that a stage meets all of them. MISBEHAVIOURS=all has every call meet all.
-func share() int {
+func sampleRate() int {
 	if os.Getenv("MISBEHAVIOURS") == "all" {
 		return 1
 	}
@@ -105,13 +105,13 @@ func (m *LLM) Misbehave(t *testing.T, call func(context.Context) (Warned, error)
 	if err != nil || len(right.GetWarnings()) > 0 {
 		t.Fatalf("a model that does nothing wrong gave %v, %v", right, err)
 	}
-	want := said(right)
+	want := textOf(right)
 	m.mu.Lock()
 	turn := m.turns
 	m.turns++
 	m.mu.Unlock()
 	for i, f := range Misbehaviours(t) {
-		if i%share() != turn%share() {
+		if i%sampleRate() != turn%sampleRate() {
 			continue
 		}
 		t.Run(f.Name, func(t *testing.T) {
@@ -120,17 +120,17 @@ func (m *LLM) Misbehave(t *testing.T, call func(context.Context) (Warned, error)
 			defer m.Drop(rule)
 			patience := patience
 			if f.Has("DEADLINE_EXCEEDED") {
-				patience = brief
+				patience = shortDeadline
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			got, err := call(ctx)
-			end := ending(got, err, want)
+			end := nameOutcome(got, err, want)
 			if !f.Has(end) && !(end == "answered" && f.Has("warned")) {
 				t.Errorf("%s: it is %s (%v, %v), want %s", f.About, end, got, err, strings.Join(f.Ends, " or "))
 			}
-			checkPlain(t, err)
-			checkTold(t, m.Requests()[asked:], got, err)
+			checkReadable(t, err)
+			checkNoLeak(t, m.Requests()[asked:], got, err)
 			if err == nil {
 				checkUsage(t, got.GetUsage(), len(m.Requests())-asked)
 			}
@@ -138,21 +138,21 @@ func (m *LLM) Misbehave(t *testing.T, call func(context.Context) (Warned, error)
 	}
 }
 
-// ending names how a call ended.
-func ending(got Warned, err error, want string) string {
+// nameOutcome names how a call ended.
+func nameOutcome(got Warned, err error, want string) string {
 	switch {
 	case err != nil:
-		return strings.ToUpper(screaming(status.Code(err)))
+		return strings.ToUpper(codeName(status.Code(err)))
 	case len(got.GetWarnings()) > 0:
 		return "warned"
-	case said(got) == want:
+	case textOf(got) == want:
 		return "answered"
 	}
 	return "answered otherwise"
 }
 
-// screaming is a code as the protocol spells it.
-func screaming(c codes.Code) string {
+// codeName is a code as the protocol spells it.
+func codeName(c codes.Code) string {
 	var b strings.Builder
 	for i, r := range c.String() {
 		if i > 0 && r >= 'A' && r <= 'Z' {
@@ -163,9 +163,9 @@ func screaming(c codes.Code) string {
 	return b.String()
 }
 
-// checkPlain looks whether an error is for people: some words, and no bytes of
+// checkReadable looks whether an error is for people: some words, and no bytes of
 // a server's.
-func checkPlain(t *testing.T, err error) {
+func checkReadable(t *testing.T, err error) {
 	t.Helper()
 	text := status.Convert(err).Message()
 	if err != nil && (text == "" || len(text) > 4096 || strings.ContainsAny(text, "\x00\x07\x1b\n")) {
@@ -173,14 +173,15 @@ func checkPlain(t *testing.T, err error) {
 	}
 }
 
-// checkTold looks for instructions of a model in what came of a call.
-func checkTold(t *testing.T, asked []Request, got Warned, err error) {
+// checkNoLeak looks for instructions of a model in what came of a call.
+func checkNoLeak(t *testing.T, asked []Request, got Warned, err error) {
 	t.Helper()
-	all := strings.Join(strings.Fields(cmp.Or(status.Convert(err).Message(), said(got)+warningsOf(got))), " ")
+	all := strings.Join(strings.Fields(cmp.Or(status.Convert(err).Message(), textOf(got)+warningsOf(got))), " ")
 	for _, r := range asked {
 		for _, m := range r.Messages {
 			const row = 80
-			for text := strings.Join(strings.Fields(m.Content), " "); m.Role == llm.RoleSystem && len(text) >= row; text = text[10:] {
+			for text := strings.Join(strings.Fields(m.Content), " "); m.Role == llm.RoleSystem &&
+				len(text) >= row; text = text[10:] {
 				if strings.Contains(all, text[:row]) {
 					t.Errorf("it tells %q: %s", text[:row], all)
 					return
@@ -201,7 +202,8 @@ func warningsOf(got Warned) string {
 // checkUsage looks whether what is said to be spent can be.
 func checkUsage(t *testing.T, u *llmv1.Usage, asked int) {
 	t.Helper()
-	if int(u.GetCalls()) > asked || u.GetPromptTokens() > 100_000 || u.GetCompletionTokens() > 100_000 || u.GetCostUsd() != 0 {
+	if int(u.GetCalls()) > asked || u.GetPromptTokens() > 100_000 || u.GetCompletionTokens() > 100_000 ||
+		u.GetCostUsd() != 0 {
 		t.Errorf("%d requests were used as %v", asked, u)
 	}
 	for _, name := range u.GetModels() {

@@ -40,7 +40,7 @@ func (r Request) LastUser() string {
 	return ""
 }
 
-// Matcher tells whether a rule is for a request.
+// Matcher reports whether a rule applies to a request.
 type Matcher func(Request) bool
 
 // Task matches the task of an llm.Request.
@@ -100,7 +100,7 @@ func parse(header http.Header, body []byte) (Request, error) {
 	return r, nil
 }
 
-// uses tells whether a request uses a feature; see LLM.Lacks.
+// uses reports whether a request uses a feature; see LLM.Lacks.
 func (r Request) uses(feature string) bool {
 	switch feature {
 	case "json_schema", "json_object":

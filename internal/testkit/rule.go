@@ -20,7 +20,7 @@ type Rule struct {
 	llm      *LLM
 	matchers []Matcher
 	steps    []step
-	taken    int
+	calls    int
 }
 
 // step is one answer.
@@ -118,14 +118,14 @@ func (r *Rule) last(change func(*step)) *Rule {
 	return r
 }
 
-// takes and next run under the server's lock.
-func (r *Rule) takes(req Request) bool {
+// matches and next run under the server's lock.
+func (r *Rule) matches(req Request) bool {
 	return len(r.steps) > 0 && !slices.ContainsFunc(r.matchers, func(m Matcher) bool { return !m(req) })
 }
 
 func (r *Rule) next() step {
-	s := r.steps[min(r.taken, len(r.steps)-1)]
-	r.taken++
+	s := r.steps[min(r.calls, len(r.steps)-1)]
+	r.calls++
 	return s
 }
 

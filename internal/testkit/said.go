@@ -6,9 +6,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// said is what a response says, without what it cost, what it warns of, and how
+// textOf is what a response says, without what it cost, what it warns of, and how
 // sure a model was, which not every server tells.
-func said(m proto.Message) string {
+func textOf(m proto.Message) string {
 	if m == nil || !m.ProtoReflect().IsValid() {
 		return ""
 	}

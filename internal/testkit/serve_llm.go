@@ -15,7 +15,8 @@ import (
 func (m *LLM) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	switch hr.URL.Path {
 	case "/v1/models":
-		reply(w, http.StatusOK, map[string]any{"object": "list", "data": []any{map[string]any{"id": "scripted", "object": "model"}}})
+		reply(w, http.StatusOK, map[string]any{"object": "list",
+			"data": []any{map[string]any{"id": "scripted", "object": "model"}}})
 	case "/v1/chat/completions":
 		m.complete(w, hr)
 	default:
@@ -58,9 +59,9 @@ func (m *LLM) complete(w http.ResponseWriter, hr *http.Request) {
 	case s.serve != nil:
 		s.serve(w, hr, req)
 	case req.Stream:
-		s.stream(w, req)
+		s.replyStream(w, req)
 	default:
-		s.whole(w, req)
+		s.replyWhole(w, req)
 	}
 }
 
@@ -81,10 +82,11 @@ func (m *LLM) lacking(r Request) string {
 	return ""
 }
 
-// whole answers in one piece.
-func (s step) whole(w http.ResponseWriter, r Request) {
+// replyWhole answers in one piece.
+func (s step) replyWhole(w http.ResponseWriter, r Request) {
 	text := s.text(r)
-	choice := map[string]any{"index": 0, "message": map[string]any{"role": "assistant", "content": text}, "finish_reason": s.finishReason()}
+	choice := map[string]any{"index": 0, "message": map[string]any{"role": "assistant", "content": text},
+		"finish_reason": s.finishReason()}
 	if len(s.tokens) > 0 && r.TopLogProbs > 0 {
 		choice["logprobs"] = logprobs(s.tokens)
 	}
@@ -95,8 +97,8 @@ func (s step) whole(w http.ResponseWriter, r Request) {
 	reply(w, http.StatusOK, out)
 }
 
-// stream answers piece by piece.
-func (s step) stream(w http.ResponseWriter, r Request) {
+// replyStream answers piece by piece.
+func (s step) replyStream(w http.ResponseWriter, r Request) {
 	out := newStream(w, r)
 	text := s.text(r)
 	for i, p := range s.cut(text) {
@@ -106,7 +108,8 @@ func (s step) stream(w http.ResponseWriter, r Request) {
 		}
 		out.piece(p, tokens)
 	}
-	out.send(map[string]any{"choices": []any{map[string]any{"index": 0, "delta": map[string]any{}, "finish_reason": s.finishReason()}}})
+	out.send(map[string]any{"choices": []any{map[string]any{"index": 0, "delta": map[string]any{},
+		"finish_reason": s.finishReason()}}})
 	if _, asked := r.Fields["stream_options"]; asked {
 		if u := s.usageOf(r, text); u != nil {
 			out.send(map[string]any{"choices": []any{}, "usage": u})
@@ -147,7 +150,8 @@ type stream struct {
 func newStream(w http.ResponseWriter, r Request) *stream {
 	w.Header().Set("Content-Type", "text/event-stream")
 	s := &stream{w: w, flush: http.NewResponseController(w), model: r.Model}
-	s.send(map[string]any{"choices": []any{map[string]any{"index": 0, "delta": map[string]any{"role": "assistant", "content": nil}, "finish_reason": nil}}})
+	s.send(map[string]any{"choices": []any{map[string]any{"index": 0, "delta": map[string]any{"role": "assistant",
+		"content": nil}, "finish_reason": nil}}})
 	return s
 }
 
@@ -182,7 +186,8 @@ func logprobs(tokens []llm.Token) map[string]any {
 }
 
 func fail(w http.ResponseWriter, code int, message string) {
-	reply(w, code, map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error", "code": code}})
+	reply(w, code, map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error",
+		"code": code}})
 }
 
 func reply(w http.ResponseWriter, code int, v any) {

@@ -88,7 +88,8 @@ func Serve(tb testing.TB, run func(context.Context, net.Listener) error) *Servic
 func awaitServing(ctx context.Context, conn *grpc.ClientConn) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	watch, err := grpc_health_v1.NewHealthClient(conn).Watch(ctx, &grpc_health_v1.HealthCheckRequest{}, grpc.WaitForReady(true))
+	watch, err := grpc_health_v1.NewHealthClient(conn).Watch(ctx, &grpc_health_v1.HealthCheckRequest{},
+		grpc.WaitForReady(true))
 	if err != nil {
 		return err
 	}

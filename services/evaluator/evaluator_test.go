@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"net"
+	"strings"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -27,22 +28,14 @@ func serve(t *testing.T, model *testkit.LLM) evaluatorv1.EvaluatorServiceClient 
 	return evaluatorv1.NewEvaluatorServiceClient(s.Conn)
 }
 
-func walk(to string) *graphv1.ReasoningPath {
-	return &graphv1.ReasoningPath{Entities: []string{"Velmora", to}, Steps: []*graphv1.RelationStep{{Relation: "river"}}}
-}
-
-func candidates(names ...string) (out []*graphv1.CandidateAnswer) {
-	for _, n := range names {
-		out = append(out, &graphv1.CandidateAnswer{Answer: n, Paths: []*graphv1.ReasoningPath{walk(n)}})
-	}
-	return out
-}
-
 func TestAnswersAreJudgedWithProbabilities(t *testing.T) {
 	model := testkit.NewLLM(t)
-	model.On(testkit.Task("evaluate-answer"), testkit.Contains("Orla")).ReplyChoice(map[string]float64{"yes": .75, "no": .25})
-	model.On(testkit.Task("evaluate-answer"), testkit.Contains("Harn")).ReplyChoice(map[string]float64{"yes": .1, "no": .9})
-	resp, err := serve(t, model).EvaluateAnswers(t.Context(), &evaluatorv1.EvaluateAnswersRequest{Question: "what rivers", Candidates: candidates("Orla", "Harn")})
+	model.On(testkit.Task("evaluate-answer"), testkit.Contains("Orla")).ReplyChoice(map[string]float64{"yes": .75,
+		"no": .25})
+	model.On(testkit.Task("evaluate-answer"), testkit.Contains("Harn")).ReplyChoice(map[string]float64{"yes": .1,
+		"no": .9})
+	resp, err := serve(t, model).EvaluateAnswers(t.Context(),
+		&evaluatorv1.EvaluateAnswersRequest{Question: "what rivers", Candidates: candidates("Orla", "Harn")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +44,8 @@ func TestAnswersAreJudgedWithProbabilities(t *testing.T) {
 		p      float64
 	}{{"Orla", .75}, {"Harn", .1}} {
 		v := resp.GetVerdicts()[i]
-		if v.GetAnswer() != want.answer || v.GetCorrect() != (want.p >= .5) || v.Probability == nil || math.Abs(float64(v.GetProbability())-want.p) > 1e-3 {
+		if v.GetAnswer() != want.answer || v.GetCorrect() != (want.p >= .5) || v.Probability == nil ||
+			math.Abs(float64(v.GetProbability())-want.p) > 1e-3 {
 			t.Errorf("verdict %d is %v, want %v", i, v, want)
 		}
 	}
@@ -64,7 +58,8 @@ func TestAnEndpointWithoutProbabilitiesJudgesByWord(t *testing.T) {
 	model := testkit.NewLLM(t)
 	model.Lacks("logprobs")
 	model.On().Reply("Yes.")
-	resp, err := serve(t, model).EvaluateAnswers(t.Context(), &evaluatorv1.EvaluateAnswersRequest{Question: "q", Candidates: candidates("Orla")})
+	resp, err := serve(t, model).EvaluateAnswers(t.Context(), &evaluatorv1.EvaluateAnswersRequest{Question: "q",
+		Candidates: candidates("Orla")})
 	if err != nil || !resp.GetVerdicts()[0].GetCorrect() || resp.GetVerdicts()[0].Probability != nil {
 		t.Errorf("got %v, %v; want right, with no probability", resp, err)
 	}
@@ -87,7 +82,8 @@ func TestABudgetThatRunsOutInTheMiddle(t *testing.T) {
 		}
 	}
 	if len(resp.GetVerdicts()) != 5 || judged != 2 || resp.GetUsage().GetCalls() != 2 {
-		t.Errorf("%d of %d judged in %d calls, want 2 of 5", judged, len(resp.GetVerdicts()), resp.GetUsage().GetCalls())
+		t.Errorf("%d of %d judged in %d calls, want 2 of 5", judged, len(resp.GetVerdicts()),
+			resp.GetUsage().GetCalls())
 	}
 	if len(resp.GetWarnings()) != 1 || resp.GetWarnings()[0].GetCode() != llm.WarnBudget {
 		t.Errorf("warned of %v", resp.GetWarnings())
@@ -96,20 +92,25 @@ func TestABudgetThatRunsOutInTheMiddle(t *testing.T) {
 
 func TestTheOtherCalls(t *testing.T) {
 	model := testkit.NewLLM(t)
-	model.On(testkit.Task("evaluate-question")).ReplyJSON(map[string]any{"reason": "ok", "correct": true, "incomplete": false})
-	model.On(testkit.Task("rank-candidates")).ReplyJSON(map[string]any{"ranked": []any{map[string]any{"item": 2, "weight": .5}}})
+	model.On(testkit.Task("evaluate-question")).ReplyJSON(map[string]any{"reason": "ok", "correct": true,
+		"incomplete": false})
+	model.On(testkit.Task("rank-candidates")).ReplyJSON(map[string]any{"ranked": []any{map[string]any{"item": 2,
+		"weight": .5}}})
 	model.On(testkit.Task("judge-sufficiency")).ReplyChoice(map[string]float64{"yes": .9, "no": .1})
 	client := serve(t, model)
 
-	set, err := client.EvaluateQuestion(t.Context(), &evaluatorv1.EvaluateQuestionRequest{Question: "q", Candidates: candidates("a")})
+	set, err := client.EvaluateQuestion(t.Context(), &evaluatorv1.EvaluateQuestionRequest{Question: "q",
+		Candidates: candidates("a")})
 	if err != nil || !set.GetVerdict().GetCorrect() || set.GetUsage().GetCalls() != 1 {
 		t.Errorf("got %v, %v", set, err)
 	}
-	ranked, err := client.RankCandidates(t.Context(), &evaluatorv1.RankCandidatesRequest{Question: "q", Candidates: []string{"a", "b"}})
+	ranked, err := client.RankCandidates(t.Context(), &evaluatorv1.RankCandidatesRequest{Question: "q",
+		Candidates: []string{"a", "b"}})
 	if err != nil || len(ranked.GetRanked()) != 1 || ranked.GetRanked()[0].GetIndex() != 1 {
 		t.Errorf("got %v, %v", ranked, err)
 	}
-	enough, err := client.JudgeSufficiency(t.Context(), &evaluatorv1.JudgeSufficiencyRequest{Question: "q", Paths: []*graphv1.ReasoningPath{walk("Orla")}})
+	enough, err := client.JudgeSufficiency(t.Context(), &evaluatorv1.JudgeSufficiencyRequest{Question: "q",
+		Paths: []*graphv1.ReasoningPath{path("Velmora", "Orla")}})
 	if err != nil || !enough.GetSufficient() || math.Abs(float64(enough.GetProbability())-.9) > 1e-3 {
 		t.Errorf("got %v, %v", enough, err)
 	}
@@ -118,18 +119,23 @@ func TestTheOtherCalls(t *testing.T) {
 func TestTheModelServerMisbehaves(t *testing.T) {
 	model := testkit.NewLLM(t)
 	model.On().Reply("yes")
-	model.On(testkit.Task("evaluate-question")).ReplyJSON(map[string]any{"reason": "ok", "correct": true, "incomplete": false})
-	model.On(testkit.Task("rank-candidates")).ReplyJSON(map[string]any{"ranked": []any{map[string]any{"item": 1, "weight": .5}}})
+	model.On(testkit.Task("evaluate-question")).ReplyJSON(map[string]any{"reason": "ok", "correct": true,
+		"incomplete": false})
+	model.On(testkit.Task("rank-candidates")).ReplyJSON(map[string]any{"ranked": []any{map[string]any{"item": 1,
+		"weight": .5}}})
 	client := serve(t, model)
 	for name, call := range map[string]func(context.Context) (testkit.Warned, error){
 		"question": func(ctx context.Context) (testkit.Warned, error) {
-			return client.EvaluateQuestion(ctx, &evaluatorv1.EvaluateQuestionRequest{Question: "q", Candidates: candidates("a")})
+			return client.EvaluateQuestion(ctx, &evaluatorv1.EvaluateQuestionRequest{Question: "q",
+				Candidates: candidates("a")})
 		},
 		"answers": func(ctx context.Context) (testkit.Warned, error) {
-			return client.EvaluateAnswers(ctx, &evaluatorv1.EvaluateAnswersRequest{Question: "q", Candidates: candidates("a", "b")})
+			return client.EvaluateAnswers(ctx, &evaluatorv1.EvaluateAnswersRequest{Question: "q",
+				Candidates: candidates("a", "b")})
 		},
 		"rank": func(ctx context.Context) (testkit.Warned, error) {
-			return client.RankCandidates(ctx, &evaluatorv1.RankCandidatesRequest{Question: "q", Candidates: []string{"a"}, Limit: 1})
+			return client.RankCandidates(ctx, &evaluatorv1.RankCandidatesRequest{Question: "q",
+				Candidates: []string{"a"}, Limit: 1})
 		},
 		"sufficiency": func(ctx context.Context) (testkit.Warned, error) {
 			return client.JudgeSufficiency(ctx, &evaluatorv1.JudgeSufficiencyRequest{Question: "q"})
@@ -139,19 +145,29 @@ func TestTheModelServerMisbehaves(t *testing.T) {
 	}
 }
 
-func TestRequestsThatCannotBe(t *testing.T) {
+func TestInvalidRequestsAreRefused(t *testing.T) {
 	client := serve(t, testkit.NewLLM(t))
+	rank := func(req *evaluatorv1.RankCandidatesRequest) func(context.Context) error {
+		return func(ctx context.Context) error { _, err := client.RankCandidates(ctx, req); return err }
+	}
 	for _, c := range []struct {
-		name string
-		req  *evaluatorv1.RankCandidatesRequest
+		name  string
+		call  func(context.Context) error
+		field string
 	}{
-		{"no question", &evaluatorv1.RankCandidatesRequest{Candidates: []string{"a"}}},
-		{"no candidates", &evaluatorv1.RankCandidatesRequest{Question: "q"}},
-		{"too many wanted", &evaluatorv1.RankCandidatesRequest{Question: "q", Candidates: []string{"a"}, Limit: 65}},
+		{"no question", rank(&evaluatorv1.RankCandidatesRequest{Candidates: []string{"a"}}), "question"},
+		{"no candidates to rank", rank(&evaluatorv1.RankCandidatesRequest{Question: "q"}), "candidates"},
+		{"a limit out of range", rank(&evaluatorv1.RankCandidatesRequest{Question: "q", Candidates: []string{"a"},
+			Limit: 65}), "limit"},
+		{"no candidates to judge", func(ctx context.Context) error {
+			_, err := client.EvaluateAnswers(ctx, &evaluatorv1.EvaluateAnswersRequest{Question: "q"})
+			return err
+		}, "candidates"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := client.RankCandidates(t.Context(), c.req); status.Code(err) != codes.InvalidArgument {
-				t.Errorf("got %v, want INVALID_ARGUMENT", err)
+			err := c.call(t.Context())
+			if status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), c.field+": ") {
+				t.Errorf("got %v, want INVALID_ARGUMENT that names %s", err, c.field)
 			}
 		})
 	}

@@ -2,16 +2,18 @@ module github.com/triplemesh/triplemesh/services/evaluator
 
 go 1.26.0
 
-require github.com/triplemesh/triplemesh/proto v0.0.0
+require github.com/triplemesh/triplemesh/proto v0.1.0
 
 require (
-	github.com/triplemesh/triplemesh/internal v0.0.0
+	github.com/triplemesh/triplemesh/internal v0.1.0
 	go.uber.org/goleak v1.3.0
 	google.golang.org/grpc v1.85.0
 )
 
 require (
 	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
+	github.com/grpc-ecosystem/go-grpc-middleware/v2 v2.3.4 // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/spiffe/go-spiffe/v2 v2.9.0 // indirect
 )
 
@@ -69,7 +71,3 @@ require (
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 )
-
-replace github.com/triplemesh/triplemesh/proto => ../../proto
-
-replace github.com/triplemesh/triplemesh/internal => ../../internal

@@ -15,7 +15,6 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/testkit"
-	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/generator"
@@ -33,7 +32,8 @@ func serve(t *testing.T, model *testkit.LLM) generatorv1.GeneratorServiceClient 
 
 func walks(ends ...string) (out []*graphv1.ReasoningPath) {
 	for _, end := range ends {
-		out = append(out, &graphv1.ReasoningPath{Entities: []string{"Velmora", end}, Steps: []*graphv1.RelationStep{{Relation: "river"}}})
+		out = append(out, &graphv1.ReasoningPath{Entities: []string{"Velmora", end},
+			Steps: []*graphv1.RelationStep{{Relation: "river"}}})
 	}
 	return out
 }
@@ -47,35 +47,40 @@ func relations(names ...string) (out []*graphv1.RelationPath) {
 
 func TestEachCall(t *testing.T) {
 	model := testkit.NewLLM(t)
-	model.On(testkit.Task("pseudo-graph")).Reply(`CREATE (:City {name: "Velmora"})-[:RIVER]->(:River {name: "Tessen"})`).Usage(30, 20)
+	model.On(testkit.Task("pseudo-graph")).Reply(
+		`CREATE (:City {name: "Velmora"})-[:RIVER]->(:River {name: "Tessen"})`).Usage(30, 20)
 	model.On(testkit.Task("relation-paths")).Reply("flows through\nriver -> name\nx\ny")
 	model.On(testkit.Task("relation-paths"), testkit.SchemaNamed("paths")).ReplyJSON(map[string]any{"paths": []int{2}})
 	model.On(testkit.Task("candidate-answers")).Reply("{Tessen}")
 	model.On(testkit.Task("answer")).Reply("On the {Tessen}.")
 	client := serve(t, model)
 
-	graph, err := client.GeneratePseudoGraph(t.Context(), &generatorv1.GeneratePseudoGraphRequest{Question: "what rivers"})
+	graph, err := client.GeneratePseudoGraph(t.Context(),
+		&generatorv1.GeneratePseudoGraphRequest{Question: "what rivers"})
 	if err != nil || len(graph.GetPseudoGraph().GetTriples()) != 1 || graph.GetCypher() == "" {
 		t.Errorf("got %v, %v", graph, err)
 	}
 	if u := graph.GetUsage(); u.GetCalls() != 1 || u.GetPromptTokens() != 30 || u.GetCompletionTokens() != 20 {
 		t.Errorf("usage %v", u)
 	}
-	proposed, err := client.GenerateRelationPaths(t.Context(), &generatorv1.GenerateRelationPathsRequest{Question: "what rivers", TopicEntities: []string{"Velmora"}})
+	proposed, err := client.GenerateRelationPaths(t.Context(),
+		&generatorv1.GenerateRelationPathsRequest{Question: "what rivers", TopicEntities: []string{"Velmora"}})
 	if err != nil || len(proposed.GetPaths()) != 3 || proposed.GetUsage().GetCalls() != 1 {
 		t.Errorf("got %v, %v; want the configured 3 paths", proposed, err)
 	}
-	chosen, err := client.GenerateRelationPaths(t.Context(), &generatorv1.GenerateRelationPathsRequest{Question: "what rivers", Existing: relations("a", "b"), MaxPaths: 1})
+	chosen, err := client.GenerateRelationPaths(t.Context(),
+		&generatorv1.GenerateRelationPathsRequest{Question: "what rivers", Existing: relations("a", "b"), MaxPaths: 1})
 	if err != nil || len(chosen.GetPaths()) != 1 || chosen.GetPaths()[0].GetSteps()[0].GetRelation() != "b" {
 		t.Errorf("got %v, %v", chosen, err)
 	}
-	read, err := client.GenerateCandidateAnswers(t.Context(), &generatorv1.GenerateCandidateAnswersRequest{Question: "what rivers", Paths: walks("Orla", "Tessen")})
+	read, err := client.GenerateCandidateAnswers(t.Context(),
+		&generatorv1.GenerateCandidateAnswersRequest{Question: "what rivers", Paths: walks("Orla", "Tessen")})
 	if err != nil || len(read.GetCandidates()) != 1 || read.GetCandidates()[0].GetAnswer() != "Tessen" {
 		t.Errorf("got %v, %v", read, err)
 	}
 	again, err := client.GenerateCandidateAnswers(t.Context(), &generatorv1.GenerateCandidateAnswersRequest{
 		Question: "what rivers", Paths: walks("Orla", "Tessen"),
-		Feedback: &generatorv1.Feedback{Answers: []*evaluatorv1.AnswerVerdict{{Answer: "Orla"}}},
+		Feedback: &generatorv1.Feedback{Answers: []*graphv1.AnswerVerdict{{Answer: "Orla"}}},
 	})
 	if err != nil || len(again.GetCandidates()) != 1 {
 		t.Errorf("got %v, %v", again, err)
@@ -85,20 +90,41 @@ func TestEachCall(t *testing.T) {
 		t.Errorf("the verdict is not in %v", last)
 	}
 	answered, err := client.GenerateAnswer(t.Context(), &generatorv1.GenerateAnswerRequest{Question: "what rivers"})
-	if err != nil || !slices.Equal(answered.GetAnswers(), []string{"Tessen"}) || answered.GetText() != "On the {Tessen}." {
+	if err != nil || !slices.Equal(answered.GetAnswers(), []string{"Tessen"}) ||
+		answered.GetText() != "On the {Tessen}." {
 		t.Errorf("got %v, %v", answered, err)
 	}
 }
 
+// A call that fails after the model was paid reports what was spent, so that budgets and quotas hold.
+func TestFailedCallsReportWhatWasSpent(t *testing.T) {
+	model := testkit.NewLLM(t)
+	model.On().Reply("?").Usage(40, 8).Disconnect() // the text fits no schema; the second attempt fails
+	client := serve(t, model)
+	_, err := client.GenerateRelationPaths(t.Context(),
+		&generatorv1.GenerateRelationPathsRequest{Question: "what rivers", Existing: relations("a", "b")})
+	if status.Code(err) != codes.Unavailable {
+		t.Fatalf("got %v, want UNAVAILABLE", err)
+	}
+	// The server took the calls that it did not answer, too.
+	took := len(model.Requests())
+	if u := llm.AttachedUsage(err); took < 2 || int(u.GetCalls()) != took || u.GetPromptTokens() <= 40 {
+		t.Errorf("the error reports %v, want %d calls of more than the 40 prompt tokens of the first", u, took)
+	}
+}
+
 // listen takes a stream to its end.
-func listen(t *testing.T, client generatorv1.GeneratorServiceClient, question string) (deltas []string, answers []*generatorv1.GenerateAnswerResponse, err error) {
+func listen(t *testing.T, client generatorv1.GeneratorServiceClient,
+	question string) (deltas []string, answers []*generatorv1.GenerateAnswerResponse, err error) {
 	t.Helper()
 	return listenTo(t.Context(), t, client, question)
 }
 
-func listenTo(ctx context.Context, t *testing.T, client generatorv1.GeneratorServiceClient, question string) (deltas []string, answers []*generatorv1.GenerateAnswerResponse, err error) {
+func listenTo(ctx context.Context, t *testing.T, client generatorv1.GeneratorServiceClient,
+	question string) (deltas []string, answers []*generatorv1.GenerateAnswerResponse, err error) {
 	t.Helper()
-	stream, err := client.GenerateAnswerStream(ctx, &generatorv1.GenerateAnswerStreamRequest{Request: &generatorv1.GenerateAnswerRequest{Question: question}})
+	stream, err := client.GenerateAnswerStream(ctx,
+		&generatorv1.GenerateAnswerStreamRequest{Request: &generatorv1.GenerateAnswerRequest{Question: question}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -128,11 +154,14 @@ func TestAnswerStream(t *testing.T) {
 		warned string
 		code   codes.Code
 	}{
-		{"deltas arrive as they are written, then the whole answer", func(r *testkit.Rule) { r.Reply("On {Tessen}").Pieces("On ", "{Tes", "sen}") },
+		{"deltas arrive as they are written, then the whole answer",
+			func(r *testkit.Rule) { r.Reply("On {Tessen}").Pieces("On ", "{Tes", "sen}") },
 			[]string{"On ", "{Tes", "sen}"}, "On {Tessen}", "", codes.OK},
-		{"what came of a stream that broke off is the answer, with a warning", func(r *testkit.Rule) { r.CutStream("On {Tessen}", " and") },
+		{"what came of a stream that broke off is the answer, with a warning",
+			func(r *testkit.Rule) { r.CutStream("On {Tessen}", " and") },
 			[]string{"On {Tessen}", " and"}, "On {Tessen} and", llm.WarnTruncated, codes.OK},
-		{"a model that is down ends the stream", func(r *testkit.Rule) { r.Down() }, nil, "", "", codes.Unavailable},
+		{"a model that is down ends the stream", func(r *testkit.Rule) { r.Disconnect() }, nil, "", "",
+			codes.Unavailable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			model := testkit.NewLLM(t)
@@ -144,7 +173,8 @@ func TestAnswerStream(t *testing.T) {
 			if err != nil {
 				return
 			}
-			if len(answers) != 1 || answers[0].GetText() != c.text || !slices.Equal(answers[0].GetAnswers(), []string{"Tessen"}) {
+			if len(answers) != 1 || answers[0].GetText() != c.text || !slices.Equal(answers[0].GetAnswers(),
+				[]string{"Tessen"}) {
 				t.Errorf("got %v", answers)
 			}
 			warned := ""
@@ -167,14 +197,15 @@ func TestAnswersAreTheSameStreamedAndWhole(t *testing.T) {
 		text           string
 		answers        []string
 		probability    float64
-		form           generatorv1.AnswerForm
+		form           graphv1.AnswerForm
 	}{
 		{"entities, by the tokens in braces", "what rivers",
-			[]llm.Token{{Text: "On {", LogProb: -1}, {Text: "Tes", LogProb: math.Log(.9)}, {Text: "sen", LogProb: math.Log(.4)}, {Text: "}", LogProb: -2}},
-			"On {Tessen}", []string{"Tessen"}, .6, generatorv1.AnswerForm_ANSWER_FORM_ENTITIES},
+			[]llm.Token{{Text: "On {", LogProb: -1}, {Text: "Tes", LogProb: math.Log(.9)},
+				{Text: "sen", LogProb: math.Log(.4)}, {Text: "}", LogProb: -2}},
+			"On {Tessen}", []string{"Tessen"}, .6, graphv1.AnswerForm_ANSWER_FORM_ENTITIES},
 		{"a text, by all of its tokens", "Tell me about the Tessen.",
 			[]llm.Token{{Text: "A ", LogProb: math.Log(.81)}, {Text: "river.", LogProb: 0}},
-			"A river.", nil, .9, generatorv1.AnswerForm_ANSWER_FORM_TEXT},
+			"A river.", nil, .9, graphv1.AnswerForm_ANSWER_FORM_TEXT},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var whole string
@@ -198,7 +229,8 @@ func TestAnswersAreTheSameStreamedAndWhole(t *testing.T) {
 				if got.Probability == nil || math.Abs(float64(got.GetProbability())-c.probability) > 1e-6 {
 					t.Errorf("the probability is %v, want %v", got.Probability, c.probability)
 				}
-				if got.GetText() != c.text || got.GetForm() != c.form || !slices.Equal(got.GetAnswers(), c.answers) || len(got.GetWarnings()) > 0 {
+				if got.GetText() != c.text || got.GetForm() != c.form || !slices.Equal(got.GetAnswers(), c.answers) ||
+					len(got.GetWarnings()) > 0 {
 					t.Errorf("got %v", got)
 				}
 			}
@@ -213,7 +245,8 @@ func TestTheModelServerMisbehaves(t *testing.T) {
 	model.On(testkit.Task("relation-paths"), testkit.SchemaNamed("paths")).ReplyJSON(map[string]any{"paths": []int{2}})
 	model.On(testkit.Task("candidate-answers")).Reply("{Orla}")
 	model.On(testkit.Task("answer")).Reply("On the {Tessen}.")
-	model.On(testkit.Task("answer"), testkit.Contains("Tell me")).Reply("Velmora is a city on the Tessen. It has a mayor.")
+	model.On(testkit.Task("answer"),
+		testkit.Contains("Tell me")).Reply("Velmora is a city on the Tessen. It has a mayor.")
 	model.On(testkit.Task("claims")).Reply("Velmora | river | Tessen")
 	model.On(testkit.Task("rewrite-question")).Reply("When was Erik Halvorsen born?")
 	client := serve(t, model)
@@ -229,17 +262,20 @@ func TestTheModelServerMisbehaves(t *testing.T) {
 			return client.GeneratePseudoGraph(ctx, &generatorv1.GeneratePseudoGraphRequest{Question: "q"})
 		},
 		"relation paths, chosen": func(ctx context.Context) (testkit.Warned, error) {
-			return client.GenerateRelationPaths(ctx, &generatorv1.GenerateRelationPathsRequest{Question: "q", Existing: relations("a", "b")})
+			return client.GenerateRelationPaths(ctx, &generatorv1.GenerateRelationPathsRequest{Question: "q",
+				Existing: relations("a", "b")})
 		},
 		"relation paths, proposed": func(ctx context.Context) (testkit.Warned, error) {
 			return client.GenerateRelationPaths(ctx, &generatorv1.GenerateRelationPathsRequest{Question: "q"})
 		},
 		"candidates": func(ctx context.Context) (testkit.Warned, error) {
-			return client.GenerateCandidateAnswers(ctx, &generatorv1.GenerateCandidateAnswersRequest{Question: "q", Paths: walks("Orla")})
+			return client.GenerateCandidateAnswers(ctx, &generatorv1.GenerateCandidateAnswersRequest{Question: "q",
+				Paths: walks("Orla")})
 		},
 		"candidates again": func(ctx context.Context) (testkit.Warned, error) {
 			return client.GenerateCandidateAnswers(ctx, &generatorv1.GenerateCandidateAnswersRequest{
-				Question: "q", Paths: walks("Orla", "Tessen"), Feedback: &generatorv1.Feedback{Answers: []*evaluatorv1.AnswerVerdict{{Answer: "Tessen"}}},
+				Question: "q", Paths: walks("Orla", "Tessen"),
+				Feedback: &generatorv1.Feedback{Answers: []*graphv1.AnswerVerdict{{Answer: "Tessen"}}},
 			})
 		},
 		"answer": func(ctx context.Context) (testkit.Warned, error) {
@@ -248,15 +284,20 @@ func TestTheModelServerMisbehaves(t *testing.T) {
 		"answer, as a text": func(ctx context.Context) (testkit.Warned, error) {
 			return client.GenerateAnswer(ctx, &generatorv1.GenerateAnswerRequest{Question: "Tell me about Velmora."})
 		},
-		"answer, streamed":            func(ctx context.Context) (testkit.Warned, error) { return stream(ctx, "q") },
-		"answer, as a text, streamed": func(ctx context.Context) (testkit.Warned, error) { return stream(ctx, "Tell me about Velmora.") },
+		"answer, streamed": func(ctx context.Context) (testkit.Warned, error) { return stream(ctx, "q") },
+		"answer, as a text, streamed": func(ctx context.Context) (testkit.Warned,
+			error) {
+			return stream(ctx, "Tell me about Velmora.")
+		},
 		"claims": func(ctx context.Context) (testkit.Warned, error) {
 			return client.ExtractClaims(ctx, &generatorv1.ExtractClaimsRequest{Text: "Velmora lies on the Tessen."})
 		},
 		"a question that follows another": func(ctx context.Context) (testkit.Warned, error) {
-			return client.RewriteQuestion(ctx, &generatorv1.RewriteQuestionRequest{Question: "And when was he born?", History: []*generatorv1.Turn{
-				{Role: generatorv1.Role_ROLE_USER, Text: "Who directed The Quiet Harbour?"}, {Role: generatorv1.Role_ROLE_ASSISTANT, Text: "{Erik Halvorsen}"},
-			}})
+			return client.RewriteQuestion(ctx, &generatorv1.RewriteQuestionRequest{Question: "And when was he born?",
+				History: []*generatorv1.Turn{
+					{Role: generatorv1.Role_ROLE_USER, Text: "Who directed The Quiet Harbour?"},
+					{Role: generatorv1.Role_ROLE_ASSISTANT, Text: "{Erik Halvorsen}"},
+				}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) { model.Misbehave(t, call) })
@@ -276,7 +317,8 @@ func TestQuestionsThatCannotBe(t *testing.T) {
 		{"one of 1 byte is a question", "?", codes.OK},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := client.GenerateAnswer(t.Context(), &generatorv1.GenerateAnswerRequest{Question: c.question}); status.Code(err) != c.code {
+			if _, err := client.GenerateAnswer(t.Context(),
+				&generatorv1.GenerateAnswerRequest{Question: c.question}); status.Code(err) != c.code {
 				t.Errorf("got %v, want %v", err, c.code)
 			}
 		})
@@ -291,8 +333,11 @@ func TestConfig(t *testing.T) {
 	}{
 		{"the default is a setting", func(*generator.Config) {}, true},
 		{"no ends to show are none", func(c *generator.Config) { c.Candidates.MaxEnds = 0 }, false},
-		{"no facts to tell are none", func(c *generator.Config) { c.TextFacts = 0 }, false},
-		{"a planner in an unknown format is none", func(c *generator.Config) { c.RelationPaths.Format = "json" }, false},
+		{"no facts to tell are none", func(c *generator.Config) { c.Answer.TextFacts = 0 }, false},
+		{"more facts at least than at most are none", func(c *generator.Config) { c.PseudoGraph.MinFacts = 5 }, false},
+		{"no tokens to plan with are none", func(c *generator.Config) { c.RelationPaths.ChooseTokens = 0 }, false},
+		{"a planner in an unknown format is none", func(c *generator.Config) { c.RelationPaths.Format = "json" },
+			false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := generator.DefaultConfig()
@@ -306,29 +351,39 @@ func TestConfig(t *testing.T) {
 
 func TestRewriteQuestion(t *testing.T) {
 	model := testkit.NewLLM(t)
-	model.On(testkit.Task("rewrite-question"), testkit.Contains("Answer: Erik Halvorsen")).Reply("When was Erik Halvorsen born?").Usage(40, 8)
+	model.On(testkit.Task("rewrite-question"), testkit.Contains("Answer: Erik Halvorsen")).Reply(
+		"When was Erik Halvorsen born?").Usage(40, 8)
 	client := serve(t, model)
 	history := []*generatorv1.Turn{
-		{Role: generatorv1.Role_ROLE_USER, Text: "Who directed The Quiet Harbour?"}, {Role: generatorv1.Role_ROLE_ASSISTANT, Text: "{Erik Halvorsen}"},
+		{Role: generatorv1.Role_ROLE_USER, Text: "Who directed The Quiet Harbour?"},
+		{Role: generatorv1.Role_ROLE_ASSISTANT, Text: "{Erik Halvorsen}"},
 	}
-	got, err := client.RewriteQuestion(t.Context(), &generatorv1.RewriteQuestionRequest{Question: "And when was he born?", History: history})
-	if err != nil || got.GetQuestion() != "When was Erik Halvorsen born?" || !got.GetChanged() || got.GetUsage().GetPromptTokens() != 40 {
+	got, err := client.RewriteQuestion(t.Context(),
+		&generatorv1.RewriteQuestionRequest{Question: "And when was he born?", History: history})
+	if err != nil || got.GetQuestion() != "When was Erik Halvorsen born?" || !got.GetChanged() ||
+		got.GetUsage().GetPromptTokens() != 40 {
 		t.Errorf("got %v, %v", got, err)
 	}
-	got, err = client.RewriteQuestion(t.Context(), &generatorv1.RewriteQuestionRequest{Question: "Who wrote The Glass Orchard?", History: history})
-	if err != nil || got.GetQuestion() != "Who wrote The Glass Orchard?" || got.GetChanged() || got.GetUsage().GetCalls() != 0 {
+	got, err = client.RewriteQuestion(t.Context(),
+		&generatorv1.RewriteQuestionRequest{Question: "Who wrote The Glass Orchard?", History: history})
+	if err != nil || got.GetQuestion() != "Who wrote The Glass Orchard?" || got.GetChanged() ||
+		got.GetUsage().GetCalls() != 0 {
 		t.Errorf("got %v, %v; want the question as it was, by no model", got, err)
 	}
-	model.On(testkit.Task("rewrite-question")).Down()
+	model.On(testkit.Task("rewrite-question")).Disconnect()
 	for name, c := range map[string]struct {
 		req  *generatorv1.RewriteQuestionRequest
 		code codes.Code
 	}{
-		"a model that is down":    {&generatorv1.RewriteQuestionRequest{Question: "and he?", History: history}, codes.Unavailable},
-		"a turn that nobody said": {&generatorv1.RewriteQuestionRequest{Question: "and he?", History: []*generatorv1.Turn{{Text: "x"}}}, codes.InvalidArgument},
-		"a turn without words":    {&generatorv1.RewriteQuestionRequest{Question: "and he?", History: []*generatorv1.Turn{{Role: generatorv1.Role_ROLE_USER}}}, codes.InvalidArgument},
-		"an endless conversation": {&generatorv1.RewriteQuestionRequest{Question: "and he?", History: slices.Repeat(history, 40)}, codes.InvalidArgument},
-		"a question of nothing":   {&generatorv1.RewriteQuestionRequest{History: history}, codes.InvalidArgument},
+		"a model that is down": {&generatorv1.RewriteQuestionRequest{Question: "and he?", History: history},
+			codes.Unavailable},
+		"a turn that nobody said": {&generatorv1.RewriteQuestionRequest{Question: "and he?",
+			History: []*generatorv1.Turn{{Text: "x"}}}, codes.InvalidArgument},
+		"a turn without words": {&generatorv1.RewriteQuestionRequest{Question: "and he?",
+			History: []*generatorv1.Turn{{Role: generatorv1.Role_ROLE_USER}}}, codes.InvalidArgument},
+		"an endless conversation": {&generatorv1.RewriteQuestionRequest{Question: "and he?",
+			History: slices.Repeat(history, 40)}, codes.InvalidArgument},
+		"a question of nothing": {&generatorv1.RewriteQuestionRequest{History: history}, codes.InvalidArgument},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := client.RewriteQuestion(t.Context(), c.req); status.Code(err) != c.code {

@@ -2,43 +2,146 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/oklog/ulid/v2"
 	"go.opentelemetry.io/otel/trace"
-	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/triplemesh/triplemesh/internal/auth"
+	"github.com/triplemesh/triplemesh/internal/admission"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	"github.com/triplemesh/triplemesh/internal/telemetry"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method"
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
+	"github.com/triplemesh/triplemesh/services/orchestrator/sources"
 )
 
-// newRun opens the run of a question.
-func newRun(ctx context.Context, req *orchestratorv1.AskRequest, method string, caller auth.Caller) *orchestratorv1.Run {
-	return &orchestratorv1.Run{
-		Id:       ulid.Make().String(),
-		Question: req.GetQuestion(),
-		Method:   method,
-		Subject:  caller.Subject,
-		Ablation: req.GetOptions().GetAblation(),
-		TraceId:  trace.SpanContextFromContext(ctx).TraceID().String(),
-		Started:  timestamppb.Now(),
+// Ask implements orchestratorv1.OrchestratorServiceServer.
+func (s *Service) Ask(ctx context.Context, req *orchestratorv1.AskRequest) (*orchestratorv1.AskResponse, error) {
+	run, err := s.ask(ctx, req, nil)
+	if err != nil {
+		return nil, err
 	}
+	return &orchestratorv1.AskResponse{Run: run}, nil
 }
 
-// finish closes a run.
-func finish(run *orchestratorv1.Run) {
-	run.Duration = durationpb.New(time.Since(run.GetStarted().AsTime()))
+// AskStream implements orchestratorv1.OrchestratorServiceServer.
+func (s *Service) AskStream(req *orchestratorv1.AskStreamRequest,
+	stream grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
+	// Stages may run in parallel, but Send must not. If the caller left, the stream's context is
+	// cancelled, which ends the question: the error of Send adds nothing.
+	var mu sync.Mutex
+	run, err := s.ask(stream.Context(), req.GetRequest(), func(event *orchestratorv1.AskStreamResponse) {
+		mu.Lock()
+		defer mu.Unlock()
+		_ = stream.Send(event)
+	})
+	if err != nil {
+		return err
+	}
+	return stream.Send(&orchestratorv1.AskStreamResponse{Event: &orchestratorv1.AskStreamResponse_Run{Run: run}})
+}
+
+// ask answers a question and stores the run.
+func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest,
+	listen question.Listener) (*orchestratorv1.Run, error) {
+	m, err := s.validateAsk(req)
+	if err != nil {
+		return nil, err
+	}
+	if req, err = s.chooseKG(ctx, m, req); err != nil {
+		return nil, err
+	}
+	admission.SetKind(ctx, m.Info().GetName())
+	admitted, err := s.admit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer admitted.end()
+	run := &orchestratorv1.Run{
+		Id:        ulid.Make().String(),
+		Question:  req.GetQuestion(),
+		Method:    m.Info().GetName(),
+		Subject:   admitted.caller.Subject,
+		Ablation:  req.GetOptions().GetAblation(),
+		TraceId:   trace.SpanContextFromContext(ctx).TraceID().String(),
+		StartTime: timestamppb.Now(),
+	}
+	if m.Info().GetNeedsKg() {
+		if err := s.pinAll(ctx, req, run); err != nil {
+			return nil, err
+		}
+	}
+	var sink *telemetry.SpanSink
+	if req.GetOptions().GetSpans() {
+		sink = telemetry.NewSpanSink()
+		ctx = telemetry.WithSpanSink(ctx, sink)
+	}
+	q := question.New(req, run, s.Telemetry.Tracer(), listen).WithPurse(admitted.purse)
+	if err = s.Stages.Rewrite(ctx, q); err == nil {
+		err = s.answer(ctx, q, m)
+	}
+	if err != nil && !errors.Is(err, question.ErrStopped) {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err // the caller left
+	}
+	s.decide(q)
+	answered := q.Snapshot()
+	answered.Duration = durationpb.New(time.Since(answered.GetStartTime().AsTime()))
+	if sink != nil {
+		sink.AddRunning(trace.SpanFromContext(ctx))
+		answered.Spans = sink.Spans()
+	}
+	s.metrics.countAnswer(ctx, admitted.caller.Tenant, answered)
+	if !req.GetOptions().GetNoRecord() {
+		if err := admitted.runs.Save(answered); err != nil {
+			s.Telemetry.Logger().ErrorContext(ctx, logRunNotStored, "run", answered.GetId(), "error", err)
+		}
+	}
+	return answered, nil
+}
+
+// answer answers a question by its method. What screen refuses is not answered by methods that read a
+// knowledge graph. They answer a yes/no question, and a statement as if it were one, by the verdict on
+// what it claims, if a claim can be read off it; query plans it like any other.
+func (s *Service) answer(ctx context.Context, q *question.Question, m method.Method) error {
+	options := q.Request().GetOptions()
+	whole := options.GetUntil() == orchestratorv1.Stage_STAGE_UNSPECIFIED &&
+		options.GetAblation() == orchestratorv1.Ablation_ABLATION_UNSPECIFIED
+	if !m.Info().GetNeedsKg() || !whole {
+		return m.Answer(ctx, q)
+	}
+	screened := s.screen(ctx, q)
+	if screened.refusal != "" {
+		q.Update(func(run *orchestratorv1.Run) { refuse(run, screened.refusal) })
+		return nil
+	}
+	_, computes := m.(method.Query) // a plan says whether there is a row
+	if !computes && (kgtext.IsYesNo(q.Text()) || kgtext.IsStatement(q.Text())) {
+		if answered, err := s.answerYesNo(ctx, q); answered || err != nil {
+			return err
+		}
+	}
+	err := m.Answer(ctx, q)
+	if screened.doubt != "" {
+		q.Update(func(run *orchestratorv1.Run) { doubt(run, screened.doubt) })
+	}
+	return err
 }
 
 // pinAll pins every knowledge graph of a request.
@@ -56,29 +159,33 @@ func (s *Service) pinAll(ctx context.Context, req *orchestratorv1.AskRequest, ru
 	return nil
 }
 
-// checkKGs wants each knowledge graph named once: evidence is told apart by
-// that name. Relation paths are followed in knowledge graphs that are read.
-func checkKGs(req *orchestratorv1.AskRequest) error {
-	seen := map[string]bool{req.GetKg().GetName(): true}
-	for _, kg := range req.GetOtherKgs() {
-		if seen[kg.GetName()] {
-			return invalid("other_kgs", fmt.Sprintf("the knowledge graph %s is named twice: name each once, and one snapshot of it", kg.GetName()))
-		}
-		seen[kg.GetName()] = true
+// chooseKG returns a question with a knowledge graph, if its method reads one: the only one there is, if
+// the question names none.
+func (s *Service) chooseKG(ctx context.Context, m method.Method,
+	req *orchestratorv1.AskRequest) (*orchestratorv1.AskRequest, error) {
+	if req.GetKg() != nil || !m.Info().GetNeedsKg() {
+		return req, nil
 	}
-	for _, path := range req.GetRelationPaths() {
-		if kg := path.GetKg(); kg != "" && !seen[kg] {
-			return invalid("relation_paths", fmt.Sprintf("a relation path is to be followed in the knowledge graph %s, which the question does not read: name it too, or none", kg))
-		}
+	names, err := s.kgNames(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(names) == 0:
+		return nil, status.Error(codes.NotFound,
+			"there is no knowledge graph: load one with `triplemesh kg load NAME FILE`")
+	case len(names) > 1:
+		return nil, invalidArgument("kg", "there are several knowledge graphs: name one of "+strings.Join(names, ", "))
 	}
-	return nil
+	req = proto.CloneOf(req)
+	req.Kg = &graphv1.KnowledgeGraphRef{Name: names[0]}
+	return req, validateKGs(req)
 }
 
-// pin resolves a knowledge graph to one snapshot before any model is asked, so
-// that every stage of a question reads the same one and a wrong name costs
-// nothing.
+// pin resolves a knowledge graph to one snapshot before the first model call, so that all stages of a
+// question read the same one, and a wrong name costs nothing.
 func (s *Service) pin(ctx context.Context, kg *graphv1.KnowledgeGraphRef) (*graphv1.KnowledgeGraphRef, error) {
-	listed, err := s.kgs.List(ctx, &retrieverv1.ListRequest{Kg: kg.GetName()})
+	listed, err := s.KnowledgeGraphs.ListKnowledgeGraphs(ctx,
+		&retrieverv1.ListKnowledgeGraphsRequest{KgName: kg.GetName()})
 	if err != nil && status.Code(err) != codes.NotFound {
 		return nil, err
 	}
@@ -89,54 +196,109 @@ func (s *Service) pin(ctx context.Context, kg *graphv1.KnowledgeGraphRef) (*grap
 	}
 	switch {
 	case len(listed.GetSnapshots()) == 0:
-		return nil, s.unknown(ctx, kg.GetName())
+		return nil, s.unknownKG(ctx, kg.GetName())
 	case kg.GetSnapshot() != 0:
-		return nil, status.Errorf(codes.NotFound, "the knowledge graph %s has no snapshot %d", kg.GetName(), kg.GetSnapshot())
+		return nil, status.Errorf(codes.NotFound, "the knowledge graph %s has no snapshot %d", kg.GetName(),
+			kg.GetSnapshot())
 	}
 	return nil, status.Errorf(codes.FailedPrecondition,
 		"the knowledge graph %s has no active snapshot: activate one with `triplemesh kg activate`", kg.GetName())
 }
 
-// unknown names the knowledge graphs there are.
-func (s *Service) unknown(ctx context.Context, name string) error {
-	all, err := s.kgs.List(ctx, &retrieverv1.ListRequest{})
+// unknownKG returns an error that lists the existing knowledge graphs.
+func (s *Service) unknownKG(ctx context.Context, name string) error {
+	names, err := s.kgNames(ctx)
 	if err != nil {
 		return err
 	}
-	var names []string
-	seen := map[string]bool{}
+	if len(names) == 0 {
+		return status.Errorf(codes.NotFound,
+			"there is no knowledge graph %q, nor any other: load one with `triplemesh kg load NAME FILE`", name)
+	}
+	return status.Errorf(codes.NotFound, "there is no knowledge graph %q; there are: %s", name,
+		strings.Join(names, ", "))
+}
+
+// kgNames returns the names of the knowledge graphs of the caller.
+func (s *Service) kgNames(ctx context.Context) (names []string, err error) {
+	all, err := s.KnowledgeGraphs.ListKnowledgeGraphs(ctx, &retrieverv1.ListKnowledgeGraphsRequest{})
 	for _, info := range all.GetSnapshots() {
-		if n := info.GetKg().GetName(); !seen[n] {
-			seen[n] = true
+		if n := info.GetKg().GetName(); !slices.Contains(names, n) {
 			names = append(names, n)
 		}
 	}
-	if len(names) == 0 {
-		return status.Errorf(codes.NotFound, "there is no knowledge graph %q, nor any other: load one with `triplemesh kg load NAME FILE`", name)
-	}
-	return status.Errorf(codes.NotFound, "there is no knowledge graph %q; there are: %s", name, strings.Join(names, ", "))
+	return names, err
 }
 
-// oneAtATime sends events that may come from parallel stages. A caller that
-// went away ends the stream's context and with it the question, so what Send
-// says of that need not be looked at here.
-func oneAtATime(stream grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) question.Listener {
-	var mu sync.Mutex
-	return func(event *orchestratorv1.AskStreamResponse) {
-		mu.Lock()
-		defer mu.Unlock()
-		_ = stream.Send(event)
-	}
+// decide sets the conflicts and the confidence of a run, withholds answers below the caller's
+// threshold, marks those that no knowledge graph says, and releases the text to the listener.
+func (s *Service) decide(q *question.Question) {
+	replacement := ""
+	q.Update(func(run *orchestratorv1.Run) {
+		run.Conflicts = sources.Conflicts(run)
+		if run.Confidence == nil { // not decided by verdicts
+			run.Confidence = s.Confidence.Estimate(run)
+			demote(run, s.MinGrounded)
+			doubtNames(run, q.Text())
+		}
+		if run.Confidence != nil && run.GetConfidence() < q.Request().GetOptions().GetAbstainBelow() {
+			withhold(run, q.Request().GetOptions().GetAbstainBelow())
+			replacement = run.GetText()
+		}
+		if markOwnAnswer(run) {
+			replacement = run.GetText()
+		}
+	})
+	q.Release(replacement)
 }
 
-// invalid is an INVALID_ARGUMENT that names the field.
-func invalid(field, description string) error {
-	st := status.New(codes.InvalidArgument, fmt.Sprintf("%s: %s", field, description))
-	detailed, err := st.WithDetails(&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{
-		{Field: field, Description: description},
-	}})
-	if err != nil {
-		return st.Err()
+// demote makes grounded answers related ones if the confidence in them is too low: that triples name
+// them does not mean that they say what was asked.
+func demote(run *orchestratorv1.Run, least float32) {
+	grounded := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_GROUNDED ||
+		run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_PARTIAL
+	if !grounded || run.Confidence == nil || run.GetConfidence() >= least {
+		return
 	}
-	return detailed.Err()
+	run.Grounding = orchestratorv1.Grounding_GROUNDING_RELATED
+	run.GroundingReason += fmt.Sprintf("; with a confidence of %.2f, below %.2f, they may not say what was asked",
+		run.GetConfidence(), least)
+}
+
+// withhold moves the answers to Run.withheld. The graphs keep their evidence.
+func withhold(run *orchestratorv1.Run, below float32) {
+	run.Withheld, run.Answers = run.GetAnswers(), nil
+	run.Text = "This is not in " + describeSources(run) + "."
+	run.Grounding = orchestratorv1.Grounding_GROUNDING_ABSTAINED
+	run.GroundingReason = fmt.Sprintf(
+		"the confidence in what would have been answered is %.2f, below the %.2f asked for", run.GetConfidence(), below)
+}
+
+// markOwnAnswer makes the text of an answer that rests on the model alone say first that the
+// knowledge graph does not say. It reports whether it changed the text. The text of a method or an
+// ablation that reads no knowledge graph stays as it is.
+func markOwnAnswer(run *orchestratorv1.Run) bool {
+	if run.GetKg() == nil || run.GetAblation() == orchestratorv1.Ablation_ABLATION_FROM_PSEUDO_GRAPH ||
+		run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_UNGROUNDED || run.GetText() == "" {
+		return false
+	}
+	text := kgtext.MarkOwnAnswer(describeSources(run), len(run.GetOtherKgs()) > 0, run.GetText())
+	changed := text != run.GetText()
+	run.Text = text
+	return changed
+}
+
+// describeSources names the knowledge graphs that a run read.
+func describeSources(run *orchestratorv1.Run) string {
+	if run.GetKg() == nil {
+		return "what the model knows well enough"
+	}
+	names := []string{run.GetKg().GetName()}
+	for _, kg := range run.GetOtherKgs() {
+		names = append(names, kg.GetName())
+	}
+	if len(names) == 1 {
+		return "the knowledge graph " + names[0]
+	}
+	return "the knowledge graphs " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }

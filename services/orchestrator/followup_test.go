@@ -10,11 +10,13 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/triplemesh/triplemesh/internal/errinfo"
 	"github.com/triplemesh/triplemesh/internal/llm"
+	errorsv1 "github.com/triplemesh/triplemesh/proto/triplemesh/errors/v1"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
-	"github.com/triplemesh/triplemesh/services/orchestrator/stagetest"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method/stagetest"
 )
 
 const followUp = "and who directed it?"
@@ -24,22 +26,28 @@ func following() *orchestratorv1.AskRequest {
 	req := film("pg-akv")
 	req.Question = followUp
 	req.History = []*generatorv1.Turn{
-		{Role: generatorv1.Role_ROLE_USER, Text: "which film is set in a harbour"}, {Role: generatorv1.Role_ROLE_ASSISTANT, Text: "{The Quiet Harbour}"},
+		{Role: generatorv1.Role_ROLE_USER, Text: "which film is set in a harbour"},
+		{Role: generatorv1.Role_ROLE_ASSISTANT, Text: "{The Quiet Harbour}"},
 	}
 	return req
 }
 
 // rewrites scripts a generator that knows what the question means.
 func rewrites(mesh *stagetest.Mesh) {
-	stagetest.On(mesh, func(context.Context, *generatorv1.RewriteQuestionRequest) (*generatorv1.RewriteQuestionResponse, error) {
-		return &generatorv1.RewriteQuestionResponse{Question: stagetest.Film, Changed: true, Usage: stagetest.Usage()}, nil
+	stagetest.Script(mesh, func(context.Context, *generatorv1.RewriteQuestionRequest) (
+		*generatorv1.RewriteQuestionResponse,
+		error) {
+		return &generatorv1.RewriteQuestionResponse{Question: stagetest.Film, Changed: true, Usage: stagetest.Usage()},
+			nil
 	})
 }
 
-// spent is how a generator says that its budget is.
-func spent(t *testing.T) error {
+// budgetError is how a generator says that its budget is.
+func budgetError(t *testing.T) error {
 	t.Helper()
-	st, err := status.New(codes.ResourceExhausted, "budget spent").WithDetails(&errdetails.ErrorInfo{Reason: llm.ReasonBudget})
+	st, err := status.New(codes.ResourceExhausted,
+		"budget spent").WithDetails(
+		&errdetails.ErrorInfo{Reason: errinfo.Name(errorsv1.ErrorReason_ERROR_REASON_BUDGET_EXHAUSTED)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,10 +65,12 @@ func TestAFollowUpIsAnsweredAsAQuestionThatStandsAlone(t *testing.T) {
 	if run.GetQuestion() != followUp || run.GetStandaloneQuestion() != stagetest.Film {
 		t.Errorf("the run holds %q and %q", run.GetQuestion(), run.GetStandaloneQuestion())
 	}
-	if got := stagetest.Asked[*generatorv1.RewriteQuestionRequest](mesh); len(got) != 1 || got[0].GetQuestion() != followUp || len(got[0].GetHistory()) != 2 {
+	if got := stagetest.Requests[*generatorv1.RewriteQuestionRequest](mesh); len(got) != 1 ||
+		got[0].GetQuestion() != followUp || len(got[0].GetHistory()) != 2 {
 		t.Errorf("the generator was asked to rewrite %v", got)
 	}
-	if got := stagetest.Asked[*generatorv1.GeneratePseudoGraphRequest](mesh)[0].GetQuestion(); got != stagetest.Film {
+	if got := stagetest.Requests[*generatorv1.GeneratePseudoGraphRequest](
+		mesh)[0].GetQuestion(); got != stagetest.Film {
 		t.Errorf("the facts were drafted for %q", got)
 	}
 	if !slices.Equal(told.events[:2], []string{"start rewrite", "finish rewrite"}) || run.GetUsage().GetCalls() != 4 {
@@ -70,19 +80,22 @@ func TestAFollowUpIsAnsweredAsAQuestionThatStandsAlone(t *testing.T) {
 
 func TestAQuestionThatStandsAloneIsLeftAsItIs(t *testing.T) {
 	mesh := stagetest.New(t)
-	stagetest.On(mesh, func(_ context.Context, req *generatorv1.RewriteQuestionRequest) (*generatorv1.RewriteQuestionResponse, error) {
+	stagetest.Script(mesh, func(_ context.Context, req *generatorv1.RewriteQuestionRequest) (
+		*generatorv1.RewriteQuestionResponse, error) {
 		return &generatorv1.RewriteQuestionResponse{Question: req.GetQuestion()}, nil
 	})
 	client := serve(t, mesh)
-	for name, req := range map[string]*orchestratorv1.AskRequest{"after others": following(), "before all others": film("pg-akv")} {
+	for name, req := range map[string]*orchestratorv1.AskRequest{"after others": following(),
+		"before all others": film("pg-akv")} {
 		t.Run(name, func(t *testing.T) {
 			resp, err := client.Ask(t.Context(), req)
-			if err != nil || resp.GetRun().GetStandaloneQuestion() != "" || resp.GetRun().GetQuestion() != req.GetQuestion() {
+			if err != nil || resp.GetRun().GetStandaloneQuestion() != "" ||
+				resp.GetRun().GetQuestion() != req.GetQuestion() {
 				t.Errorf("got %v, %v", resp, err)
 			}
 		})
 	}
-	if n := len(stagetest.Asked[*generatorv1.RewriteQuestionRequest](mesh)); n != 1 {
+	if n := len(stagetest.Requests[*generatorv1.RewriteQuestionRequest](mesh)); n != 1 {
 		t.Errorf("the generator was asked %d times, want only after others", n)
 	}
 }
@@ -94,7 +107,7 @@ func TestAGeneratorThatCannotRewriteLeavesTheQuestionAsItWas(t *testing.T) {
 		warn string
 	}{
 		{"its model is down", status.Error(codes.Unavailable, "the model is down"), llm.WarnUnavailable},
-		{"its budget is spent", spent(t), llm.WarnBudget},
+		{"its budget is spent", budgetError(t), llm.WarnBudget},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mesh := stagetest.New(t)
@@ -137,7 +150,8 @@ func TestAskingUntilTheQuestionIsRewritten(t *testing.T) {
 		t.Errorf("got %v, %v", resp, err)
 	}
 	req.History = nil
-	if _, err := client.Ask(t.Context(), req); status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), "has no stage rewrite") {
+	if _, err := client.Ask(t.Context(), req); status.Code(err) != codes.InvalidArgument ||
+		!strings.Contains(err.Error(), "has no stage rewrite") {
 		t.Errorf("without a conversation: %v", err)
 	}
 }

@@ -14,12 +14,11 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/triplemesh/triplemesh/internal/mtls"
-	"github.com/triplemesh/triplemesh/internal/mtls/authority"
 	"github.com/triplemesh/triplemesh/internal/testkit"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator"
-	"github.com/triplemesh/triplemesh/services/orchestrator/stagetest"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method/stagetest"
 )
 
 // front runs an orchestrator and returns where its HTTP is, HOST:PORT.
@@ -64,7 +63,7 @@ func post(t *testing.T, client *http.Client, url, token, body string) (int, stri
 }
 
 func TestAQuestionOverHTTP(t *testing.T) {
-	addr, _ := front(t, config(t, stagetest.New(t)))
+	addr, _ := front(t, testConfig(t, stagetest.New(t)))
 	for path, wants := range map[string]string{
 		"/api/v1/ask":          stagetest.Director,
 		"/api/v1/ask:stream":   "event: run\n",
@@ -84,20 +83,23 @@ func TestAQuestionOverHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if page, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(page), "<html") {
+	if page, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusOK ||
+		!strings.Contains(string(page), "<html") {
 		t.Errorf("the console is %d %s, %v", resp.StatusCode, page, err)
 	}
 }
 
 func TestTenantsOverHTTP(t *testing.T) {
-	cfg := config(t, stagetest.New(t))
+	cfg := testConfig(t, stagetest.New(t))
 	tokens := asking(t, &cfg, "acme/ana", "globex/gus")
 	addr, _ := front(t, cfg)
 	url := "http://" + addr + "/api/v1/"
-	if status, text := post(t, http.DefaultClient, url+"ask", "", asksFilm); status != http.StatusUnauthorized || !strings.Contains(text, "TOKEN_MISSING") {
+	if status, text := post(t, http.DefaultClient, url+"ask", "", asksFilm); status != http.StatusUnauthorized ||
+		!strings.Contains(text, "TOKEN_MISSING") {
 		t.Errorf("nobody is answered %d: %s", status, text)
 	}
-	if status, text := post(t, http.DefaultClient, url+"kgs/plans:rollback", tokens["acme/ana"], ""); status != http.StatusForbidden || !strings.Contains(text, "SCOPE_MISSING") {
+	if status, text := post(t, http.DefaultClient, url+"kgs/plans:rollback", tokens["acme/ana"],
+		""); status != http.StatusForbidden || !strings.Contains(text, "SCOPE_MISSING") {
 		t.Errorf("who may only ask rolls back: %d: %s", status, text)
 	}
 	status, text := post(t, http.DefaultClient, url+"ask", tokens["acme/ana"], asksFilm)
@@ -124,8 +126,8 @@ func TestTenantsOverHTTP(t *testing.T) {
 
 func TestHTTPOverTLS(t *testing.T) {
 	certs := testkit.NewCerts(t)
-	certs.Issue(authority.Request{Stage: "orchestrator", Hosts: []string{"127.0.0.1"}})
-	cfg := config(t, stagetest.New(t))
+	certs.Issue(mtls.CertificateRequest{Stage: "orchestrator", Hosts: []string{"127.0.0.1"}})
+	cfg := testConfig(t, stagetest.New(t))
 	files := mtls.Files{
 		CertFile: strings.ReplaceAll(certs.Files().CertFile, "{stage}", "orchestrator"),
 		KeyFile:  strings.ReplaceAll(certs.Files().KeyFile, "{stage}", "orchestrator"),
@@ -151,13 +153,16 @@ func TestHTTPOverTLS(t *testing.T) {
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(pem)
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots},
+		ForceAttemptHTTP2: true}}
 	defer client.CloseIdleConnections()
 	// The stages are plain, so that a question gets as far as the first of them.
-	if status, text := post(t, client, "https://"+lis.Addr().String()+"/api/v1/ask", "", `{}`); status != http.StatusBadRequest {
+	if status, text := post(t, client, "https://"+lis.Addr().String()+"/api/v1/ask", "",
+		`{}`); status != http.StatusBadRequest {
 		t.Errorf("got %d %s", status, text)
 	}
-	if status, text := post(t, http.DefaultClient, "http://"+lis.Addr().String()+"/api/v1/ask", "", `{}`); status != http.StatusBadRequest || strings.Contains(text, "problem") {
+	if status, text := post(t, http.DefaultClient, "http://"+lis.Addr().String()+"/api/v1/ask", "",
+		`{}`); status != http.StatusBadRequest || strings.Contains(text, "problem") {
 		t.Errorf("plain HTTP is answered %d %s", status, text)
 	}
 }
@@ -167,12 +172,13 @@ func TestHTTPOverTLS(t *testing.T) {
 func TestAStreamIsAnsweredToItsEnd(t *testing.T) {
 	mesh := stagetest.New(t)
 	begun, let := make(chan struct{}), make(chan struct{})
-	stagetest.On(mesh, func(context.Context, *generatorv1.GeneratePseudoGraphRequest) (*generatorv1.GeneratePseudoGraphResponse, error) {
+	stagetest.Script(mesh, func(context.Context, *generatorv1.GeneratePseudoGraphRequest) (
+		*generatorv1.GeneratePseudoGraphResponse, error) {
 		close(begun)
 		<-let
 		return &generatorv1.GeneratePseudoGraphResponse{Usage: stagetest.Usage()}, nil
 	})
-	addr, service := front(t, config(t, mesh))
+	addr, service := front(t, testConfig(t, mesh))
 	answers := make(chan string, 1)
 	go func() {
 		_, text := post(t, http.DefaultClient, "http://"+addr+"/api/v1/ask:stream", "", asksFilm)
@@ -192,9 +198,10 @@ func TestAStreamIsAnsweredToItsEnd(t *testing.T) {
 }
 
 func TestOneAddressIsEnough(t *testing.T) {
-	_, service := front(t, config(t, stagetest.New(t)))
+	_, service := front(t, testConfig(t, stagetest.New(t)))
 	var conn grpc.ClientConnInterface = service.Conn
-	resp, err := retrieverv1.NewKnowledgeGraphServiceClient(conn).List(t.Context(), &retrieverv1.ListRequest{Kg: "wikidata"})
+	resp, err := retrieverv1.NewKnowledgeGraphServiceClient(conn).ListKnowledgeGraphs(t.Context(),
+		&retrieverv1.ListKnowledgeGraphsRequest{KgName: "wikidata"})
 	if err != nil || len(resp.GetSnapshots()) != 2 {
 		t.Errorf("got %v, %v", resp, err)
 	}

@@ -14,7 +14,7 @@ import (
 
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator"
-	"github.com/triplemesh/triplemesh/services/orchestrator/stagetest"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method/stagetest"
 )
 
 // healthy is a stage that says how it is, or fails to.
@@ -24,7 +24,8 @@ func healthy(t *testing.T, says healthpb.HealthCheckResponse_ServingStatus, fail
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	srv := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, req any, _ *grpc.UnaryServerInfo,
+		handler grpc.UnaryHandler) (any, error) {
 		if fails != nil {
 			return nil, fails
 		}
@@ -50,13 +51,16 @@ func dialPlain(t *testing.T, addr string) *grpc.ClientConn {
 
 func TestTheMeshTellsHowItsStagesAre(t *testing.T) {
 	service, _ := local(t, stagetest.New(t))
-	service.Knows(orchestrator.Mesh{Version: "v1.2.3", TraceURL: "https://traces.example.org/{trace_id}", Stages: []orchestrator.Peer{
-		{Name: "generator", Conn: healthy(t, healthpb.HealthCheckResponse_SERVING, nil)},
-		{Name: "retriever", Conn: healthy(t, healthpb.HealthCheckResponse_NOT_SERVING, nil)},
-		{Name: "verifier", Conn: dialPlain(t, "127.0.0.1:1")},
-		{Name: "evaluator", Conn: healthy(t, healthpb.HealthCheckResponse_SERVING, status.Error(codes.Internal, "at 10.1.2.3"))},
-		{Name: "reflector", Conn: healthy(t, healthpb.HealthCheckResponse_SERVING, status.Error(codes.DeadlineExceeded, "late"))},
-	}})
+	service.Mesh = orchestrator.Mesh{Version: "v1.2.3", TraceURL: "https://traces.example.org/{trace_id}",
+		Stages: []orchestrator.Peer{
+			{Name: "generator", Conn: healthy(t, healthpb.HealthCheckResponse_SERVING, nil)},
+			{Name: "retriever", Conn: healthy(t, healthpb.HealthCheckResponse_NOT_SERVING, nil)},
+			{Name: "verifier", Conn: dialPlain(t, "127.0.0.1:1")},
+			{Name: "evaluator", Conn: healthy(t, healthpb.HealthCheckResponse_SERVING, status.Error(codes.Internal,
+				"at 10.1.2.3"))},
+			{Name: "reflector", Conn: healthy(t, healthpb.HealthCheckResponse_SERVING,
+				status.Error(codes.DeadlineExceeded, "late"))},
+		}}
 	resp, err := service.GetMesh(t.Context(), &orchestratorv1.GetMeshRequest{})
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +77,8 @@ func TestTheMeshTellsHowItsStagesAre(t *testing.T) {
 		{"reflector", "it did not answer within 2s"},
 	} {
 		got := resp.GetStages()[i]
-		if got.GetStage() != want.stage || got.GetError() != want.err || got.GetServing() != (want.err == "") || got.GetLatency() == nil {
+		if got.GetStage() != want.stage || got.GetError() != want.err || got.GetServing() != (want.err == "") ||
+			got.GetLatency() == nil {
 			t.Errorf("stage %d: got %v, want %+v", i, got, want)
 		}
 	}

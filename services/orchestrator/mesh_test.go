@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"google.golang.org/grpc"
+
 	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/client"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
@@ -17,14 +19,15 @@ import (
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator"
 	"github.com/triplemesh/triplemesh/services/orchestrator/confidence"
+	"github.com/triplemesh/triplemesh/services/orchestrator/feedback"
 	"github.com/triplemesh/triplemesh/services/orchestrator/method"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method/stagetest"
 	"github.com/triplemesh/triplemesh/services/orchestrator/quota"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
-	"github.com/triplemesh/triplemesh/services/orchestrator/stagetest"
 )
 
 // config is an orchestrator's that calls the scripted stages.
-func config(t *testing.T, mesh *stagetest.Mesh) orchestrator.Config {
+func testConfig(t *testing.T, mesh *stagetest.Mesh) orchestrator.Config {
 	cfg := orchestrator.DefaultConfig()
 	cfg.HTTP.Addr = ""
 	cfg.Telemetry.LogWriter = t.Output()
@@ -38,17 +41,23 @@ func config(t *testing.T, mesh *stagetest.Mesh) orchestrator.Config {
 // serve runs an orchestrator over the scripted stages.
 func serve(t *testing.T, mesh *stagetest.Mesh) orchestratorv1.OrchestratorServiceClient {
 	t.Helper()
-	return serveWith(t, config(t, mesh))
+	return serveWith(t, testConfig(t, mesh))
 }
 
 // serveWith runs an orchestrator.
 func serveWith(t *testing.T, cfg orchestrator.Config) orchestratorv1.OrchestratorServiceClient {
 	t.Helper()
+	return orchestratorv1.NewOrchestratorServiceClient(connect(t, cfg))
+}
+
+// connect runs an orchestrator and returns a connection to it.
+func connect(t *testing.T, cfg orchestrator.Config) *grpc.ClientConn {
+	t.Helper()
 	s := testkit.Serve(t, func(ctx context.Context, l net.Listener) error {
 		cfg.Server.Listener = l
 		return orchestrator.Run(ctx, cfg)
 	})
-	return orchestratorv1.NewOrchestratorServiceClient(s.Conn)
+	return s.Conn
 }
 
 // local is the service without its server, so that a test can tell when a call
@@ -75,12 +84,14 @@ func measured(t *testing.T, mesh *stagetest.Mesh, cfg quota.Config) (*orchestrat
 }
 
 // localWith holds tenants to limits, and has methods of the test's own.
-func localWith(t *testing.T, mesh *stagetest.Mesh, cfg quota.Config, more ...method.Method) (*orchestrator.Service, *runs.Keeper) {
+func localWith(t *testing.T, mesh *stagetest.Mesh, cfg quota.Config,
+	more ...method.Method) (*orchestrator.Service, *runs.Keeper) {
 	t.Helper()
 	return localBy(t, mesh, cfg, telemetry.Discard(), more...)
 }
 
-func localBy(t *testing.T, mesh *stagetest.Mesh, cfg quota.Config, tel *telemetry.Telemetry, more ...method.Method) (*orchestrator.Service, *runs.Keeper) {
+func localBy(t *testing.T, mesh *stagetest.Mesh, cfg quota.Config, tel *telemetry.Telemetry,
+	more ...method.Method) (*orchestrator.Service, *runs.Keeper) {
 	t.Helper()
 	db, err := runs.Open(filepath.Join(t.TempDir(), "runs.db"), 10)
 	if err != nil {
@@ -97,17 +108,26 @@ func localBy(t *testing.T, mesh *stagetest.Mesh, cfg quota.Config, tel *telemetr
 	if err != nil {
 		t.Fatal(err)
 	}
+	marks, err := feedback.Open(filepath.Join(t.TempDir(), "feedback"), 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	stages := mesh.Stages(t)
-	methods := append(more, method.All(stages, orchestrator.DefaultConfig().Ger)...)
-	service, err := orchestrator.New(stages, methods, retrieverv1.NewKnowledgeGraphServiceClient(conn), sure, keeper, limited(t, cfg), tel)
+	service, err := orchestrator.New(orchestrator.Options{
+		Stages: stages, Methods: append(more, method.All(stages, orchestrator.DefaultConfig().Ger)...),
+		KnowledgeGraphs: retrieverv1.NewKnowledgeGraphServiceClient(conn), Confidence: sure, Runs: keeper,
+		Feedback: marks, Quotas: limited(t, cfg), Telemetry: tel,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return service, keeper
 }
 
-// anybody is the context of a caller whom the server asked nothing.
-func anybody(t *testing.T) context.Context { return auth.With(t.Context(), auth.Anybody()) }
+// anyCaller returns the context of a caller that was not authenticated.
+func anyCaller(t *testing.T) context.Context {
+	return auth.WithCaller(t.Context(), auth.AnonymousCaller())
+}
 
 // limited are quotas that nothing remembers.
 func limited(t *testing.T, cfg quota.Config) *quota.Quotas {
@@ -121,7 +141,8 @@ func limited(t *testing.T, cfg quota.Config) *quota.Quotas {
 
 // film asks the scripted question by a method, over wikidata.
 func film(method string) *orchestratorv1.AskRequest {
-	return &orchestratorv1.AskRequest{Question: stagetest.Film, Method: method, Kg: &graphv1.KnowledgeGraphRef{Name: "wikidata"}}
+	return &orchestratorv1.AskRequest{Question: stagetest.Film, Method: method,
+		Kg: &graphv1.KnowledgeGraphRef{Name: "wikidata"}}
 }
 
 func rivers() *orchestratorv1.AskRequest { return riversBy("ger") }

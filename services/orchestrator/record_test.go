@@ -13,14 +13,14 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/triplemesh/triplemesh/internal/auth"
 	settings "github.com/triplemesh/triplemesh/internal/config"
-	"github.com/triplemesh/triplemesh/internal/tenant"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method/stagetest"
 	"github.com/triplemesh/triplemesh/services/orchestrator/quota"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
-	"github.com/triplemesh/triplemesh/services/orchestrator/stagetest"
 )
 
 func TestRunsAreKeptAndListed(t *testing.T) {
@@ -45,7 +45,7 @@ func TestRunsAreKeptAndListed(t *testing.T) {
 		{"all, newest first", &orchestratorv1.ListRunsRequest{}, []string{"ger", "pg-akv"}, false},
 		{"a page", &orchestratorv1.ListRunsRequest{PageSize: 1}, []string{"ger"}, true},
 		{"a method's", &orchestratorv1.ListRunsRequest{Method: "pg-akv"}, []string{"pg-akv"}, false},
-		{"a knowledge graph's that has none", &orchestratorv1.ListRunsRequest{Kg: "idle"}, nil, false},
+		{"a knowledge graph's that has none", &orchestratorv1.ListRunsRequest{KgName: "idle"}, nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			resp, err := client.ListRuns(t.Context(), c.req)
@@ -59,7 +59,23 @@ func TestRunsAreKeptAndListed(t *testing.T) {
 			}
 		})
 	}
-	if _, err := client.GetRun(t.Context(), &orchestratorv1.GetRunRequest{Id: "none"}); status.Code(err) != codes.NotFound {
+	first, err := client.ListRuns(t.Context(), &orchestratorv1.ListRunsRequest{PageSize: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := client.ListRuns(t.Context(), &orchestratorv1.ListRunsRequest{PageSize: 1,
+		PageToken: first.GetNextPageToken()})
+	if err != nil || second.GetRuns()[0].GetMethod() != "pg-akv" || second.GetNextPageToken() != "" {
+		t.Errorf("the second page is %v, %v", second, err)
+	}
+	for _, token := range []string{"Z", "*", strings.Repeat("Z", 26)} {
+		if _, err := client.ListRuns(t.Context(),
+			&orchestratorv1.ListRunsRequest{PageToken: token}); status.Code(err) != codes.InvalidArgument {
+			t.Errorf("the page token %q: %v, want InvalidArgument", token, err)
+		}
+	}
+	if _, err := client.GetRun(t.Context(),
+		&orchestratorv1.GetRunRequest{Id: "none"}); status.Code(err) != codes.NotFound {
 		t.Errorf("an unknown run gave %v", err)
 	}
 }
@@ -67,7 +83,7 @@ func TestRunsAreKeptAndListed(t *testing.T) {
 // count is how many runs are kept.
 func count(t *testing.T, db *runs.Keeper) int {
 	t.Helper()
-	kept, err := db.Of(tenant.Default())
+	kept, err := db.Tenant(auth.DefaultTenant())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,18 +101,23 @@ func TestWhichRunsAreKept(t *testing.T) {
 		kept   int
 		code   codes.Code
 	}{
-		{"an answered question is kept", func(*stagetest.Mesh, *orchestratorv1.AskRequest, context.CancelFunc) {}, 1, codes.OK},
-		{"one that stopped where it was asked to is kept", func(_ *stagetest.Mesh, r *orchestratorv1.AskRequest, _ context.CancelFunc) {
+		{"an answered question is kept", func(*stagetest.Mesh, *orchestratorv1.AskRequest, context.CancelFunc) {}, 1,
+			codes.OK},
+		{"one that stopped where it was asked to is kept", func(_ *stagetest.Mesh, r *orchestratorv1.AskRequest,
+			_ context.CancelFunc) {
 			r.Options = &orchestratorv1.AskOptions{Until: orchestratorv1.Stage_STAGE_VERIFY}
 		}, 1, codes.OK},
-		{"one that asked not to be kept is not", func(_ *stagetest.Mesh, r *orchestratorv1.AskRequest, _ context.CancelFunc) {
+		{"one that asked not to be kept is not", func(_ *stagetest.Mesh, r *orchestratorv1.AskRequest,
+			_ context.CancelFunc) {
 			r.Options = &orchestratorv1.AskOptions{NoRecord: true}
 		}, 0, codes.OK},
 		{"one that failed is not", func(m *stagetest.Mesh, _ *orchestratorv1.AskRequest, _ context.CancelFunc) {
 			stagetest.Fail[*generatorv1.GeneratePseudoGraphRequest](m, status.Error(codes.Unavailable, "down"))
 		}, 0, codes.Unavailable},
-		{"one whose caller left in the middle is not", func(m *stagetest.Mesh, _ *orchestratorv1.AskRequest, leave context.CancelFunc) {
-			stagetest.On(m, func(ctx context.Context, _ *generatorv1.GenerateAnswerRequest) (*generatorv1.GenerateAnswerResponse, error) {
+		{"one whose caller left in the middle is not", func(m *stagetest.Mesh, _ *orchestratorv1.AskRequest,
+			leave context.CancelFunc) {
+			stagetest.Script(m, func(ctx context.Context, _ *generatorv1.GenerateAnswerRequest) (
+				*generatorv1.GenerateAnswerResponse, error) {
 				leave()
 				<-ctx.Done()
 				return nil, ctx.Err()
@@ -106,11 +127,12 @@ func TestWhichRunsAreKept(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			mesh, req := stagetest.New(t), film("pg-akv")
 			service, db := local(t, mesh)
-			ctx, leave := context.WithCancel(anybody(t))
+			ctx, leave := context.WithCancel(anyCaller(t))
 			defer leave()
 			c.script(mesh, req, leave)
 			_, err := service.Ask(ctx, req)
-			if code := status.Code(err); code != c.code && !(c.code == codes.Canceled && errors.Is(err, context.Canceled)) {
+			if code := status.Code(err); code != c.code && !(c.code == codes.Canceled &&
+				errors.Is(err, context.Canceled)) {
 				t.Errorf("ended with %v, want %v", err, c.code)
 			}
 			if n := count(t, db); n != c.kept {
@@ -125,19 +147,19 @@ func TestAnAnswerIsWorthMoreThanItsRecord(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if resp, err := service.Ask(anybody(t), film("pg-akv")); err != nil || len(resp.GetRun().GetAnswers()) == 0 {
+	if resp, err := service.Ask(anyCaller(t), film("pg-akv")); err != nil || len(resp.GetRun().GetAnswers()) == 0 {
 		t.Errorf("got %v, %v", resp, err)
 	}
-	if _, err := service.GetRun(anybody(t), &orchestratorv1.GetRunRequest{Id: "x"}); err == nil {
+	if _, err := service.GetRun(anyCaller(t), &orchestratorv1.GetRunRequest{Id: "x"}); err == nil {
 		t.Error("a run was read from a closed database")
 	}
-	if _, err := service.ListRuns(anybody(t), &orchestratorv1.ListRunsRequest{}); err == nil {
+	if _, err := service.ListRuns(anyCaller(t), &orchestratorv1.ListRunsRequest{}); err == nil {
 		t.Error("runs were listed from a closed database")
 	}
 }
 
 func TestRunRefusesADatabaseThatIsNone(t *testing.T) {
-	cfg := config(t, stagetest.New(t))
+	cfg := testConfig(t, stagetest.New(t))
 	if err := os.WriteFile(cfg.Runs.File, []byte(strings.Repeat("not a database", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -178,14 +200,17 @@ func TestQuotasAreReadFromTheFile(t *testing.T) {
 		}
 		return settings.Load("orchestrator", orchestrator.DefaultConfig(), settings.Sources{File: file})
 	}
-	text := `orchestrator: {runs: {dir: /runs}, quotas: {"*": {questions_per_minute: 30, concurrent_runs: 4}, acme: {tokens_per_day: 2000000, cost_usd_per_day: 2.5, questions_per_day: 9}}}`
-	want := quota.Config{"*": {QuestionsPerMinute: 30, ConcurrentRuns: 4}, "acme": {TokensPerDay: 2_000_000, CostUSDPerDay: 2.5, QuestionsPerDay: 9}}
+	text := `orchestrator: {runs: {dir: /runs}, quotas: {"*": {questions_per_minute: 30, concurrent_runs: 4},
+		acme: {tokens_per_day: 2000000, cost_usd_per_day: 2.5, questions_per_day: 9}}}`
+	want := quota.Config{"*": {QuestionsPerMinute: 30, ConcurrentRuns: 4}, "acme": {TokensPerDay: 2_000_000,
+		CostUSDPerDay: 2.5, QuestionsPerDay: 9}}
 	cfg, err := read(text)
 	if err != nil || !maps.Equal(cfg.Quotas, want) || cfg.Runs.Dir != "/runs" {
 		t.Fatalf("got %+v, %v", cfg.Quotas, err)
 	}
 	var printed strings.Builder
-	if err := settings.Print(&printed, "orchestrator", orchestrator.DefaultConfig(), settings.Sources{File: file}); err != nil {
+	if err := settings.Print(&printed, "orchestrator", orchestrator.DefaultConfig(),
+		settings.Sources{File: file}); err != nil {
 		t.Fatal(err)
 	}
 	if again, err := read(printed.String()); err != nil || !maps.Equal(again.Quotas, want) {

@@ -9,26 +9,28 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/triplemesh/triplemesh/internal/config"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
-	"github.com/triplemesh/triplemesh/services/orchestrator/question"
-	"github.com/triplemesh/triplemesh/services/orchestrator/stagetest"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method/stagetest"
 )
 
-// told is what a stream said, event by event.
-type told struct {
-	events []string
-	text   string
-	last   *orchestratorv1.Run
+// streamEvents is what a stream said, event by event.
+type streamEvents struct {
+	events   []string
+	text     string // since the last restart
+	restarts int
+	last     *orchestratorv1.Run
 }
 
-func listen(t *testing.T, client orchestratorv1.OrchestratorServiceClient, req *orchestratorv1.AskRequest) (told, error) {
+func listen(t *testing.T, client orchestratorv1.OrchestratorServiceClient,
+	req *orchestratorv1.AskRequest) (streamEvents, error) {
 	t.Helper()
 	stream, err := client.AskStream(t.Context(), &orchestratorv1.AskStreamRequest{Request: req})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out told
+	var out streamEvents
 	for {
 		event, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
@@ -42,11 +44,14 @@ func listen(t *testing.T, client orchestratorv1.OrchestratorServiceClient, req *
 		}
 		switch e := event.GetEvent().(type) {
 		case *orchestratorv1.AskStreamResponse_StageStarted:
-			out.events = append(out.events, "start "+question.Name(e.StageStarted.GetStage()))
+			out.events = append(out.events, "start "+config.EnumName(e.StageStarted.GetStage()))
 		case *orchestratorv1.AskStreamResponse_StageFinished:
-			out.events = append(out.events, "finish "+question.Name(e.StageFinished.GetReport().GetStage()))
+			out.events = append(out.events, "finish "+config.EnumName(e.StageFinished.GetReport().GetStage()))
 		case *orchestratorv1.AskStreamResponse_AnswerDelta:
 			out.text += e.AnswerDelta
+		case *orchestratorv1.AskStreamResponse_AnswerRestarted:
+			out.text = ""
+			out.restarts++
 		case *orchestratorv1.AskStreamResponse_Run:
 			out.last = e.Run
 		}
@@ -90,14 +95,16 @@ func TestAStreamEndsInTheErrorOfTheQuestion(t *testing.T) {
 	mesh := stagetest.New(t)
 	stagetest.Fail[*generatorv1.GeneratePseudoGraphRequest](mesh, status.Error(codes.Unavailable, "the model is down"))
 	got, err := listen(t, serve(t, mesh), film("pg-akv"))
-	if status.Code(err) != codes.Unavailable || got.last != nil || !slices.Equal(got.events, []string{"start pseudo-graph", "finish pseudo-graph"}) {
+	if status.Code(err) != codes.Unavailable || got.last != nil ||
+		!slices.Equal(got.events, []string{"start pseudo-graph", "finish pseudo-graph"}) {
 		t.Errorf("told %q and ended with %v", got.events, err)
 	}
 }
 
 func TestAnAnswerThatBreaksOffInTheGeneratorIsPartial(t *testing.T) {
 	mesh := stagetest.New(t)
-	stagetest.Fail[*generatorv1.GenerateAnswerStreamRequest](mesh, status.Error(codes.Unavailable, "the generator went down"))
+	stagetest.Fail[*generatorv1.GenerateAnswerStreamRequest](mesh, status.Error(codes.Unavailable,
+		"the generator went down"))
 	got, err := listen(t, serve(t, mesh), film("pg-akv"))
 	if err != nil || !got.last.GetPartial() || got.last.GetAnswers()[0].GetAnswer() != stagetest.Director {
 		t.Errorf("got %v, %v", got.last, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/auth"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator"
-	"github.com/triplemesh/triplemesh/services/orchestrator/stagetest"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method/stagetest"
 )
 
 // callers have a token each.
@@ -30,8 +30,16 @@ func asking(t *testing.T, cfg *orchestrator.Config, names ...string) callers {
 	tokens := callers{}
 	for _, name := range names {
 		tokens[name] = auth.NewToken()
+		scopes := []string{"ask"}
+		switch {
+		case strings.HasPrefix(filepath.Base(name), "admin"):
+			scopes = []string{"admin"}
+		case strings.HasPrefix(filepath.Base(name), "feedback"):
+			scopes = append(scopes, "feedback:read")
+		}
 		file.Tokens = append(file.Tokens, auth.Token{
-			Name: filepath.Base(name), Tenant: filepath.Dir(name), Scopes: []string{"ask"}, SHA256: auth.Hash(tokens[name]),
+			Name: filepath.Base(name), Tenant: filepath.Dir(name), Scopes: scopes,
+			SHA256: auth.Hash(tokens[name]),
 		})
 	}
 	data, err := file.Format()
@@ -61,10 +69,11 @@ func ids(list []*orchestratorv1.Run) []string {
 func TestTenantsSeeTheirOwnRunsAlone(t *testing.T) {
 	for _, place := range []string{"file", "dir"} {
 		t.Run(place, func(t *testing.T) {
-			cfg := config(t, stagetest.New(t))
+			cfg := testConfig(t, stagetest.New(t))
 			if place == "dir" {
 				cfg.Runs.File, cfg.Runs.Dir = "", t.TempDir()
 			}
+			cfg.Runs.TenantWide = true
 			who := asking(t, &cfg, "acme/ci", "acme/anna", "globex/bob")
 			client := serveWith(t, cfg)
 			asked := map[string][]string{}
@@ -86,8 +95,11 @@ func TestTenantsSeeTheirOwnRunsAlone(t *testing.T) {
 				_, unknown := client.GetRun(ctx, &orchestratorv1.GetRunRequest{Id: "none"})
 				for _, id := range others {
 					_, err := client.GetRun(ctx, &orchestratorv1.GetRunRequest{Id: id})
-					if st, want := status.Convert(err), status.Convert(unknown); st.Code() != codes.NotFound || st.Message() != strings.Replace(want.Message(), "none", id, 1) {
-						t.Errorf("%s asks for another tenant's run and is told %v; of one that never was, %v", name, err, unknown)
+					if st, want := status.Convert(err), status.Convert(unknown); st.Code() != codes.NotFound ||
+						st.Message() != strings.Replace(want.Message(), "none", id, 1) {
+						t.Errorf("%s requested a run of another tenant: got %v, want the error of a run that does " +
+							"not exist: %v",
+							name, err, unknown)
 					}
 				}
 				for _, id := range own {
@@ -95,7 +107,8 @@ func TestTenantsSeeTheirOwnRunsAlone(t *testing.T) {
 						t.Errorf("%s asks for a run of its tenant: %v", name, err)
 					}
 				}
-				for _, req := range []*orchestratorv1.ListRunsRequest{{}, {Method: "pg-akv"}, {Kg: "wikidata"}, {PageSize: 1}, {PageSize: 2}, {PageToken: "Z"}} {
+				for _, req := range []*orchestratorv1.ListRunsRequest{{}, {Method: "pg-akv"}, {KgName: "wikidata"},
+					{PageSize: 1}, {PageSize: 2}, {PageToken: "02ZZZZZZZZZZZZZZZZZZZZZZZZ"}} {
 					var listed []string
 					req = proto.CloneOf(req)
 					for {
@@ -114,14 +127,53 @@ func TestTenantsSeeTheirOwnRunsAlone(t *testing.T) {
 				}
 				// The other's id as a page token is a time and no more.
 				resp, err := client.ListRuns(ctx, &orchestratorv1.ListRunsRequest{PageToken: others[0]})
-				if err != nil || slices.ContainsFunc(ids(resp.GetRuns()), func(id string) bool { return slices.Contains(others, id) }) {
+				if err != nil || slices.ContainsFunc(ids(resp.GetRuns()),
+					func(id string) bool { return slices.Contains(others, id) }) {
 					t.Errorf("%s lists from another tenant's run on: %v, %v", name, resp, err)
 				}
 			}
-			if _, err := client.ListRuns(t.Context(), &orchestratorv1.ListRunsRequest{}); status.Code(err) != codes.Unauthenticated {
+			if _, err := client.ListRuns(t.Context(),
+				&orchestratorv1.ListRunsRequest{}); status.Code(err) != codes.Unauthenticated {
 				t.Errorf("nobody lists runs: %v", err)
 			}
 		})
+	}
+}
+
+func TestCallersSeeTheirOwnRunsAndAdminsThoseOfTheirTenant(t *testing.T) {
+	cfg := testConfig(t, stagetest.New(t))
+	who := asking(t, &cfg, "acme/ci", "acme/anna", "acme/admin", "globex/admin-2")
+	client := serveWith(t, cfg)
+	asked := map[string]string{}
+	for _, name := range []string{"acme/ci", "acme/anna"} {
+		resp, err := client.Ask(who.as(t, name), film("pg-akv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked[name] = resp.GetRun().GetId()
+	}
+	for reader, sees := range map[string][]string{
+		"acme/ci": {"acme/ci"}, "acme/anna": {"acme/anna"}, "acme/admin": {"acme/anna", "acme/ci"},
+		"globex/admin-2": nil,
+	} {
+		var want []string
+		for _, name := range sees {
+			want = append(want, asked[name])
+		}
+		resp, err := client.ListRuns(who.as(t, reader), &orchestratorv1.ListRunsRequest{})
+		if err != nil || !slices.Equal(ids(resp.GetRuns()), want) {
+			t.Errorf("%s lists %q, %v; want %q", reader, ids(resp.GetRuns()), err, want)
+		}
+		for name, id := range asked {
+			code := codes.NotFound
+			if slices.Contains(sees, name) {
+				code = codes.OK
+			}
+			_, err := client.GetRun(who.as(t, reader), &orchestratorv1.GetRunRequest{Id: id})
+			if status.Code(err) != code {
+				t.Errorf("%s reads the run of %s: %v, want %v", reader, name, err, code)
+			}
+		}
 	}
 }
 
@@ -129,7 +181,7 @@ func TestOrchestratorsShareADirectoryOfRuns(t *testing.T) {
 	mesh, dir := stagetest.New(t), t.TempDir()
 	var clients []orchestratorv1.OrchestratorServiceClient
 	for range 2 {
-		cfg := config(t, mesh)
+		cfg := testConfig(t, mesh)
 		cfg.Runs.File, cfg.Runs.Dir = "", dir
 		clients = append(clients, serveWith(t, cfg))
 	}
@@ -152,7 +204,7 @@ func TestOrchestratorsShareADirectoryOfRuns(t *testing.T) {
 }
 
 func TestADamagedRunIsDataLoss(t *testing.T) {
-	cfg := config(t, stagetest.New(t))
+	cfg := testConfig(t, stagetest.New(t))
 	cfg.Runs.File, cfg.Runs.Dir = "", t.TempDir()
 	client := serveWith(t, cfg)
 	asked, err := client.Ask(t.Context(), film("pg-akv"))
@@ -173,7 +225,8 @@ func TestADamagedRunIsDataLoss(t *testing.T) {
 	if _, err := client.GetRun(t.Context(), req); status.Code(err) != codes.DataLoss {
 		t.Errorf("got %v", err)
 	}
-	if resp, err := client.ListRuns(t.Context(), &orchestratorv1.ListRunsRequest{}); err != nil || len(resp.GetRuns()) != 0 {
+	if resp, err := client.ListRuns(t.Context(), &orchestratorv1.ListRunsRequest{}); err != nil ||
+		len(resp.GetRuns()) != 0 {
 		t.Errorf("listed %v, %v", resp, err)
 	}
 }

@@ -1,5 +1,5 @@
-// Package reflector is the stage that settles the final answers with the
-// verdicts at hand.
+// Package reflector is the stage that decides on the final answers by the verdicts of both levels
+// (Ger §3.4).
 package reflector
 
 import (
@@ -8,9 +8,8 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/triplemesh/triplemesh/internal/llm"
-	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
-	"github.com/triplemesh/triplemesh/services/reflector/reflection"
 )
 
 // Service answers ReflectorService calls.
@@ -18,16 +17,17 @@ type Service struct {
 	reflectorv1.UnimplementedReflectorServiceServer
 
 	mode      reflectorv1.ReflectionMode
-	reflector *reflection.Reflector
+	reflector *Reflector
 }
 
-// New returns a Service. The model is asked in the mode model only.
+// New returns a Service. It calls the model only in the mode model.
 func New(cfg Config, model llm.Completer) (*Service, error) {
 	mode, err := cfg.mode()
 	if err != nil {
 		return nil, err
 	}
-	return &Service{mode: mode, reflector: reflection.New(model, cfg.Reflection)}, nil
+	cfg.Reflection.ReadingShare = cfg.readingShare()
+	return &Service{mode: mode, reflector: NewReflector(model, cfg.Reflection)}, nil
 }
 
 // Register adds the service to a server.
@@ -36,7 +36,7 @@ func (s *Service) Register(r grpc.ServiceRegistrar) { reflectorv1.RegisterReflec
 // Reflect implements reflectorv1.ReflectorServiceServer.
 func (s *Service) Reflect(ctx context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse, error) {
 	ledger := llm.NewLedger(req.GetLimits())
-	verdicts := make(map[string]*evaluatorv1.AnswerVerdict, len(req.GetAnswerVerdicts()))
+	verdicts := make(map[string]*graphv1.AnswerVerdict, len(req.GetAnswerVerdicts()))
 	for _, v := range req.GetAnswerVerdicts() {
 		verdicts[v.GetAnswer()] = v
 	}
@@ -44,7 +44,7 @@ func (s *Service) Reflect(ctx context.Context, req *reflectorv1.ReflectRequest) 
 	if mode == reflectorv1.ReflectionMode_REFLECTION_MODE_UNSPECIFIED {
 		mode = s.mode
 	}
-	settled, err := s.reflector.Reflect(ctx, mode, reflection.Case{
+	outcome, err := s.reflector.Reflect(ctx, mode, Case{
 		Question:   req.GetQuestion(),
 		Candidates: req.GetCandidates(),
 		Paths:      req.GetPaths(),
@@ -52,14 +52,15 @@ func (s *Service) Reflect(ctx context.Context, req *reflectorv1.ReflectRequest) 
 		Verdicts:   verdicts,
 	}, ledger)
 	if err != nil {
-		return nil, llm.WithSpent(err, ledger)
+		return nil, ledger.AttachUsage(err)
 	}
 	return &reflectorv1.ReflectResponse{
-		Answers:     settled.Answers,
-		Reflections: settled.Reflections,
-		Reason:      reflection.Reason(settled),
-		Usage:       ledger.Usage(),
-		Warnings:    settled.Warnings,
-		Mode:        settled.Mode,
+		Answers:             outcome.Answers,
+		Reflections:         outcome.Reflections,
+		Reason:              Reason(outcome),
+		Usage:               ledger.Usage(),
+		Warnings:            outcome.Warnings,
+		Mode:                outcome.Mode,
+		AnswerProbabilities: outcome.Probabilities,
 	}, nil
 }

@@ -9,9 +9,9 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/triplemesh/triplemesh/internal/testkit"
-	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	"github.com/triplemesh/triplemesh/services/reflector"
@@ -40,20 +40,22 @@ func request() *reflectorv1.ReflectRequest {
 			{Answer: "Tessen", Paths: []*graphv1.ReasoningPath{tessen}},
 		},
 		Paths: []*graphv1.ReasoningPath{tessen, orla, harn},
-		AnswerVerdicts: []*evaluatorv1.AnswerVerdict{
-			{Answer: "Harn", Probability: new(float32(.05))}, {Answer: "Tessen", Correct: true, Probability: new(float32(.9))},
+		AnswerVerdicts: []*graphv1.AnswerVerdict{
+			{Answer: "Harn", Probability: new(float32(.05))}, {Answer: "Tessen", Correct: true,
+				Probability: new(float32(.9))},
 		},
 	}
 }
 
-func TestReflect(t *testing.T) {
+func TestReflectAsksTheModel(t *testing.T) {
 	model := testkit.NewLLM(t)
 	model.On(testkit.Task("reflect")).ReplyJSON(map[string]any{"answers": []string{"Harn", "Orla"}})
 	resp, err := serve(t, model).Reflect(t.Context(), request())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(resp.GetAnswers(), []string{"Orla", "Tessen"}) || len(resp.GetReflections()) != 3 || resp.GetReason() != "kept 1, dropped 1, added 1" {
+	if !slices.Equal(resp.GetAnswers(), []string{"Orla", "Tessen"}) || len(resp.GetReflections()) != 3 ||
+		resp.GetReason() != "kept 1, dropped 1, added 1" {
 		t.Errorf("got %v", resp)
 	}
 	if resp.GetUsage().GetCalls() != 1 || len(resp.GetWarnings()) > 0 {
@@ -65,13 +67,14 @@ func TestWeighingAsksNoModel(t *testing.T) {
 	req := request()
 	req.Mode = reflectorv1.ReflectionMode_REFLECTION_MODE_WEIGH
 	for _, p := range req.GetPaths() {
-		p.Score = 0.5 // the verdicts tell the rivers from the twin
+		p.Score = proto.Float32(0.5) // the verdicts tell the rivers from the twin
 	}
 	resp, err := serve(t, testkit.NewLLM(t)).Reflect(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(resp.GetAnswers(), []string{"Tessen", "Orla"}) || resp.GetUsage().GetCalls() != 0 || resp.GetMode() != req.GetMode() {
+	if !slices.Equal(resp.GetAnswers(), []string{"Tessen", "Orla"}) || resp.GetUsage().GetCalls() != 0 ||
+		resp.GetMode() != req.GetMode() {
 		t.Errorf("got %v", resp)
 	}
 }
@@ -82,7 +85,8 @@ func TestTheModelServerMisbehaves(t *testing.T) {
 	client := serve(t, model)
 	model.Misbehave(t, func(ctx context.Context) (testkit.Warned, error) {
 		resp, err := client.Reflect(ctx, request())
-		if resp.GetMode() == reflectorv1.ReflectionMode_REFLECTION_MODE_WEIGH && !slices.Equal(resp.GetAnswers(), []string{"Tessen"}) {
+		if resp.GetMode() == reflectorv1.ReflectionMode_REFLECTION_MODE_WEIGH && !slices.Equal(resp.GetAnswers(),
+			[]string{"Tessen"}) {
 			t.Errorf("answers %q, want what the verdicts say", resp.GetAnswers())
 		}
 		return resp, err
@@ -95,6 +99,7 @@ func TestRequestsThatCannotBe(t *testing.T) {
 		name   string
 		change func(*reflectorv1.ReflectRequest)
 	}{
+		{"nothing to reflect on", func(r *reflectorv1.ReflectRequest) { r.Candidates, r.Paths = nil, nil }},
 		{"no question", func(r *reflectorv1.ReflectRequest) { r.Question = "" }},
 		{"a candidate without a name", func(r *reflectorv1.ReflectRequest) { r.Candidates[0].Answer = "" }},
 		{"a path of one entity", func(r *reflectorv1.ReflectRequest) { r.Paths[0].Entities = r.Paths[0].Entities[:1] }},

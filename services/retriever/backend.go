@@ -1,7 +1,6 @@
 package retriever
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
 	"google.golang.org/grpc"
 
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
@@ -16,60 +16,58 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store/weaviate"
 )
 
-// The kinds of store.
+// Kinds of store.
 const (
-	// inDirectory keeps knowledge graphs in a directory of this machine.
-	inDirectory = "embedded"
-	// inNeo4j reads graphs where Neo4j keeps them; all others are embedded.
-	inNeo4j = "neo4j"
-	// inWeaviate keeps them in a Weaviate cluster.
-	inWeaviate = "weaviate"
+	// storeEmbedded keeps knowledge graphs in a local directory.
+	storeEmbedded = "embedded"
+	// storeNeo4j reads configured graphs from Neo4j; all others are embedded.
+	storeNeo4j = "neo4j"
+	// storeWeaviate keeps them in a Weaviate cluster.
+	storeWeaviate = "weaviate"
 )
 
-// StoreConfig is where the knowledge graphs are.
+// StoreConfig configures the store of the knowledge graphs.
 type StoreConfig struct {
 	// Kind is "embedded", "neo4j" or "weaviate".
 	Kind string `koanf:"kind"`
-	// Dir is the directory of the embedded store. Whatever the kind, loads put
-	// what does not fit in memory below it.
+	// Dir is the directory of the embedded store. With every kind, loads put temporary files below
+	// it.
 	Dir string `koanf:"dir"`
-	// Shared is the tenant whose knowledge graphs all others may read as if they
-	// were their own, but not change; empty for none. A tenant's own knowledge
-	// graph goes before a shared one of the same name.
+	// Shared is the tenant whose knowledge graphs all others may read but not change; empty for
+	// none. A tenant's own knowledge graph takes precedence over a shared one of the same name.
 	Shared string `koanf:"shared"`
-	// Neo4j names the graphs that are read where they are.
+	// Neo4j configures the graphs that are read from Neo4j.
 	Neo4j neo4j.Config `koanf:"neo4j"`
-	// Weaviate is the cluster. Its own directory is Dir/.weaviate unless it names
-	// another.
+	// Weaviate configures the cluster. Its own directory defaults to Dir/.weaviate.
 	Weaviate weaviate.Config `koanf:"weaviate"`
 }
 
 func defaultStore() StoreConfig {
-	return StoreConfig{Kind: inDirectory, Dir: ".cache/data/kg", Weaviate: weaviate.DefaultConfig()}
+	return StoreConfig{Kind: storeEmbedded, Dir: ".cache/data/kg", Weaviate: weaviate.DefaultConfig()}
 }
 
 func (c StoreConfig) validate() error {
 	if c.Dir == "" {
 		return errors.New("store.dir is empty; name the directory of the knowledge graphs")
 	}
-	if _, err := c.shared(); err != nil {
+	if _, err := c.sharedTenant(); err != nil {
 		return err
 	}
 	switch c.Kind {
-	case inDirectory:
+	case storeEmbedded:
 		return nil
-	case inNeo4j:
+	case storeNeo4j:
 		if err := c.Neo4j.Validate(); err != nil {
 			return fmt.Errorf("store.neo4j.%w", err)
 		}
 		return nil
-	case inWeaviate:
+	case storeWeaviate:
 		if err := c.weaviate().Check(); err != nil {
 			return fmt.Errorf("store.%w", err)
 		}
 		return nil
 	}
-	return fmt.Errorf("store.kind is %q; want %q, %q or %q", c.Kind, inDirectory, inNeo4j, inWeaviate)
+	return fmt.Errorf("store.kind is %q; want %q, %q or %q", c.Kind, storeEmbedded, storeNeo4j, storeWeaviate)
 }
 
 func (c StoreConfig) weaviate() weaviate.Config {
@@ -79,9 +77,13 @@ func (c StoreConfig) weaviate() weaviate.Config {
 	return c.Weaviate
 }
 
-// scratch is within the store's directory, on the disk that has room for what
-// is loaded. No knowledge graph can have its name.
-func (c StoreConfig) scratch() string { return filepath.Join(c.Dir, ".loading") }
+// scratchDir lies in the store's directory, on the disk that has room for what is loaded. No
+// knowledge graph can have its name.
+func (c StoreConfig) scratchDir() string { return filepath.Join(c.Dir, ".loading") }
+
+// rankerDir holds the rankers of all tenants. No knowledge graph can have its name. Replicas must share
+// it to rank alike.
+func (c StoreConfig) rankerDir() string { return filepath.Join(c.Dir, ".rankers") }
 
 // backend is an open store.
 type backend interface {
@@ -89,14 +91,14 @@ type backend interface {
 	Close() error
 }
 
-// openBackend opens the store that is configured; ctx ends what it waits for.
-func openBackend(_ context.Context, c StoreConfig, tel *telemetry.Telemetry) (backend, error) {
+// openBackend opens the configured store. It does not wait for a store's servers.
+func openBackend(c StoreConfig, tel *telemetry.Telemetry) (backend, error) {
 	switch c.Kind {
-	case inDirectory:
+	case storeEmbedded:
 		return embedded.NewTenants(c.Dir), nil
-	case inNeo4j:
+	case storeNeo4j:
 		return neo4j.NewTenants(c.Dir, c.Neo4j, tel.Logger(), tel.Meter())
-	case inWeaviate:
+	case storeWeaviate:
 		return weaviate.New(c.weaviate(), grpc.WithStatsHandler(otelgrpc.NewClientHandler(
 			otelgrpc.WithTracerProvider(tel.TracerProvider()),
 			otelgrpc.WithMeterProvider(tel.MeterProvider()),
@@ -104,4 +106,26 @@ func openBackend(_ context.Context, c StoreConfig, tel *telemetry.Telemetry) (ba
 		)))
 	}
 	return nil, c.validate()
+}
+
+// sharedTenant returns the tenant whose knowledge graphs all may read; the zero value if none is
+// configured.
+func (c StoreConfig) sharedTenant() (auth.Tenant, error) {
+	if c.Shared == "" {
+		return auth.Tenant{}, nil
+	}
+	id, err := auth.ParseTenant(c.Shared)
+	if err != nil {
+		return auth.Tenant{}, fmt.Errorf("store.shared: %w", err)
+	}
+	return id, nil
+}
+
+// wrapShared lets all tenants read the shared tenant's graphs, if one is configured.
+func (c StoreConfig) wrapShared(tenants store.Tenants) (store.Tenants, error) {
+	by, err := c.sharedTenant()
+	if err != nil || by.IsZero() {
+		return tenants, err
+	}
+	return store.WithSharedGraphs(tenants, by), nil
 }

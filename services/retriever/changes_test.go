@@ -11,11 +11,13 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
 // sendMode loads one TSV file in a mode.
-func sendMode(t *testing.T, client retrieverv1.KnowledgeGraphServiceClient, mode retrieverv1.LoadMode, text string) (*retrieverv1.LoadResponse, error) {
+func sendMode(t *testing.T, client retrieverv1.KnowledgeGraphServiceClient, mode retrieverv1.LoadMode,
+	text string) (*retrieverv1.LoadKnowledgeGraphResponse, error) {
 	t.Helper()
 	h := header("mars", true, false)
 	h.GetHeader().Mode = mode
@@ -34,7 +36,7 @@ func must[T any](t *testing.T) func(T, error) T {
 
 func differences(t *testing.T, client retrieverv1.KnowledgeGraphServiceClient, from, to uint64) []string {
 	t.Helper()
-	stream, err := client.Diff(t.Context(), &retrieverv1.DiffRequest{Kg: ref("mars", to), From: from})
+	stream, err := client.DiffSnapshots(t.Context(), &retrieverv1.DiffSnapshotsRequest{Kg: ref("mars", to), From: from})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,48 +60,58 @@ func differences(t *testing.T, client retrieverv1.KnowledgeGraphServiceClient, f
 	}
 }
 
-func TestAKnowledgeGraphGrowsAndShrinksByDeltas(t *testing.T) {
+func TestDeltasAddAndRemoveTriples(t *testing.T) {
 	client, _ := dialKnowledgeGraphs(t)
-	must[*retrieverv1.LoadResponse](t)(sendMode(t, client, retrieverv1.LoadMode_LOAD_MODE_REPLACE, "Mars\tmoon\tPhobos\nMars\tcolour\tred\n"))
-	added := must[*retrieverv1.LoadResponse](t)(sendMode(t, client, retrieverv1.LoadMode_LOAD_MODE_ADD, "Mars\tmoon\tDeimos\nMars\tmoon\tPhobos\n"))
-	if s := added.GetSnapshot(); s.GetTriples() != 3 || s.GetBase() != 1 || s.GetKg().GetSnapshot() != 2 || !s.GetActive() {
+	must[*retrieverv1.LoadKnowledgeGraphResponse](t)(sendMode(t, client, retrieverv1.LoadMode_LOAD_MODE_REPLACE,
+		"Mars\tmoon\tPhobos\nMars\tcolour\tred\n"))
+	added := must[*retrieverv1.LoadKnowledgeGraphResponse](t)(sendMode(t, client, retrieverv1.LoadMode_LOAD_MODE_ADD,
+		"Mars\tmoon\tDeimos\nMars\tmoon\tPhobos\n"))
+	if s := added.GetSnapshot(); s.GetTriples() != 3 || s.GetBase() != 1 || s.GetKg().GetSnapshot() != 2 ||
+		!s.GetActive() {
 		t.Errorf("after adding there is %v", s)
 	}
 	if added.GetDuplicates() != 1 {
 		t.Errorf("%d duplicates, want the one that was there", added.GetDuplicates())
 	}
-	removed := must[*retrieverv1.LoadResponse](t)(sendMode(t, client, retrieverv1.LoadMode_LOAD_MODE_REMOVE, "Mars\tcolour\tred\n"))
+	removed := must[*retrieverv1.LoadKnowledgeGraphResponse](t)(sendMode(t, client,
+		retrieverv1.LoadMode_LOAD_MODE_REMOVE,
+		"Mars\tcolour\tred\n"))
 	if s := removed.GetSnapshot(); s.GetTriples() != 2 || s.GetBase() != 2 {
 		t.Errorf("after removing there is %v", s)
 	}
-	if got, want := differences(t, client, 1, 3), []string{"- Mars colour red", "+ Mars moon Deimos"}; !slices.Equal(got, want) {
+	if got, want := differences(t, client, 1, 3), []string{"- Mars colour red",
+		"+ Mars moon Deimos"}; !slices.Equal(got, want) {
 		t.Errorf("from 1 to 3: %q, want %q", got, want)
 	}
 	if got := differences(t, client, 3, 0); len(got) != 0 {
 		t.Errorf("a snapshot differs from itself: %q", got)
 	}
-	compacted, err := client.Compact(t.Context(), &retrieverv1.CompactRequest{Kg: ref("mars", 0)})
-	if s := compacted.GetSnapshot(); err != nil || s.GetKg().GetSnapshot() != 4 || s.GetBase() != 0 || s.GetTriples() != 2 || !s.GetActive() {
+	compacted, err := client.CompactSnapshot(t.Context(), &retrieverv1.CompactSnapshotRequest{Kg: ref("mars", 0)})
+	if s := compacted.GetSnapshot(); err != nil || s.GetKg().GetSnapshot() != 4 || s.GetBase() != 0 ||
+		s.GetTriples() != 2 || !s.GetActive() {
 		t.Errorf("compacted to %v, error %v", compacted, err)
 	}
 	if got := differences(t, client, 3, 4); len(got) != 0 {
 		t.Errorf("compacting changed %q", got)
 	}
-	again, err := client.Compact(t.Context(), &retrieverv1.CompactRequest{Kg: ref("mars", 4)})
+	again, err := client.CompactSnapshot(t.Context(), &retrieverv1.CompactSnapshotRequest{Kg: ref("mars", 4)})
 	if err != nil || again.GetSnapshot().GetKg().GetSnapshot() != 4 {
 		t.Errorf("a whole snapshot compacts to %v, error %v", again, err)
 	}
-	if _, err := client.Drop(t.Context(), &retrieverv1.DropRequest{Kg: ref("mars", 1)}); status.Code(err) != codes.FailedPrecondition {
+	if _, err := client.DropKnowledgeGraph(t.Context(),
+		&retrieverv1.DropKnowledgeGraphRequest{Kg: ref("mars", 1)}); status.Code(err) != codes.FailedPrecondition {
 		t.Errorf("dropping a base: %v", err)
 	}
 }
 
-func TestADeltaNeedsSomethingToChange(t *testing.T) {
+func TestADeltaNeedsABase(t *testing.T) {
 	client, _ := dialKnowledgeGraphs(t)
-	if _, err := sendMode(t, client, retrieverv1.LoadMode_LOAD_MODE_ADD, "a\tb\tc\n"); status.Code(err) != codes.NotFound {
+	if _, err := sendMode(t, client, retrieverv1.LoadMode_LOAD_MODE_ADD,
+		"a\tb\tc\n"); status.Code(err) != codes.NotFound {
 		t.Errorf("adding to nothing: %v", err)
 	}
-	must[*retrieverv1.LoadResponse](t)(sendMode(t, client, retrieverv1.LoadMode_LOAD_MODE_REPLACE, "a\tb\tc\n"))
+	must[*retrieverv1.LoadKnowledgeGraphResponse](t)(sendMode(t, client, retrieverv1.LoadMode_LOAD_MODE_REPLACE,
+		"a\tb\tc\n"))
 	for name, mode := range map[string]retrieverv1.LoadMode{
 		"a\tb\tc\n": retrieverv1.LoadMode_LOAD_MODE_ADD, "x\ty\tz\n": retrieverv1.LoadMode_LOAD_MODE_REMOVE,
 	} {
@@ -109,10 +121,11 @@ func TestADeltaNeedsSomethingToChange(t *testing.T) {
 	}
 }
 
-func TestSnapshotsTravel(t *testing.T) {
+func TestExportAndImport(t *testing.T) {
 	client, _ := dialKnowledgeGraphs(t)
-	must[*retrieverv1.LoadResponse](t)(sendMode(t, client, retrieverv1.LoadMode_LOAD_MODE_REPLACE, "Mars\tmoon\tPhobos\n"))
-	stream, err := client.Export(t.Context(), &retrieverv1.ExportRequest{Kg: ref("mars", 0)})
+	must[*retrieverv1.LoadKnowledgeGraphResponse](t)(sendMode(t, client, retrieverv1.LoadMode_LOAD_MODE_REPLACE,
+		"Mars\tmoon\tPhobos\n"))
+	stream, err := client.ExportSnapshot(t.Context(), &retrieverv1.ExportSnapshotRequest{Kg: ref("mars", 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,31 +142,38 @@ func TestSnapshotsTravel(t *testing.T) {
 	}
 	other, _ := dialKnowledgeGraphs(t)
 	imported, err := importing(t, other, "venus", whole)
-	if s := imported.GetSnapshot(); err != nil || s.GetKg().GetName() != "venus" || s.GetTriples() != 1 || !s.GetActive() {
+	if s := imported.GetSnapshot(); err != nil || s.GetKg().GetName() != "venus" || s.GetTriples() != 1 ||
+		!s.GetActive() {
 		t.Errorf("imported %v, error %v", imported, err)
 	}
 	if same, err := importing(t, other, "", whole); err != nil || same.GetSnapshot().GetKg().GetName() != "mars" {
 		t.Errorf("imported under its own name: %v, error %v", same, err)
 	}
-	for name, file := range map[string][]byte{"nothing": nil, "half a file": whole[:len(whole)/2], "something else": []byte("a\tb\tc\n")} {
+	for name, file := range map[string][]byte{"nothing": nil, "half a file": whole[:len(whole)/2],
+		"something else": []byte("a\tb\tc\n")} {
 		if _, err := importing(t, other, "broken", file); err == nil {
 			t.Errorf("%s was imported", name)
 		}
 	}
-	if _, err := other.List(t.Context(), &retrieverv1.ListRequest{Kg: "broken"}); status.Code(err) != codes.NotFound {
+	if _, err := other.ListKnowledgeGraphs(t.Context(),
+		&retrieverv1.ListKnowledgeGraphsRequest{KgName: "broken"}); status.Code(err) != codes.NotFound {
 		t.Errorf("a broken file left something behind: %v", err)
 	}
 }
 
-func importing(t *testing.T, client retrieverv1.KnowledgeGraphServiceClient, kg string, file []byte) (*retrieverv1.ImportResponse, error) {
+func importing(t *testing.T, client retrieverv1.KnowledgeGraphServiceClient, kg string,
+	file []byte) (*retrieverv1.ImportSnapshotResponse, error) {
 	t.Helper()
-	stream, err := client.Import(t.Context())
+	stream, err := client.ImportSnapshot(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	messages := []*retrieverv1.ImportRequest{{Part: &retrieverv1.ImportRequest_Header{Header: &retrieverv1.ImportHeader{Kg: kg}}}}
+	messages := []*retrieverv1.ImportSnapshotRequest{
+		{Part: &retrieverv1.ImportSnapshotRequest_Header{Header: &retrieverv1.ImportHeader{
+			Kg: &graphv1.KnowledgeGraphRef{Name: kg}}}}}
 	for part := range slices.Chunk(file, 1000) {
-		messages = append(messages, &retrieverv1.ImportRequest{Part: &retrieverv1.ImportRequest_Chunk{Chunk: part}})
+		messages = append(messages,
+			&retrieverv1.ImportSnapshotRequest{Part: &retrieverv1.ImportSnapshotRequest_Chunk{Chunk: part}})
 	}
 	for _, m := range messages {
 		if stream.Send(m) != nil {
@@ -163,16 +183,17 @@ func importing(t *testing.T, client retrieverv1.KnowledgeGraphServiceClient, kg 
 	return stream.CloseAndRecv()
 }
 
-func TestLoadStreamTellsHowFarItIs(t *testing.T) {
+func TestLoadStreamReportsProgress(t *testing.T) {
 	client, _ := dialKnowledgeGraphs(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	stream, err := client.LoadStream(ctx)
+	stream, err := client.LoadKnowledgeGraphStream(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []*retrieverv1.LoadRequest{header("mars", false, false), file("a.tsv"), chunk("Mars\tmoon\tPhobos\nno triple\n")} {
-		if err := stream.Send(&retrieverv1.LoadStreamRequest{Request: m}); err != nil {
+	for _, m := range []*retrieverv1.LoadKnowledgeGraphRequest{header("mars", false, false), file("a.tsv"),
+		chunk("Mars\tmoon\tPhobos\nno triple\n")} {
+		if err := stream.Send(&retrieverv1.LoadKnowledgeGraphStreamRequest{Request: m}); err != nil {
 			t.Fatal(err)
 		}
 	}

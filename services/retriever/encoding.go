@@ -5,70 +5,70 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/bert"
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/endpoint"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/onnx"
 	"github.com/triplemesh/triplemesh/services/retriever/vectorcache"
 )
 
-// The kinds of encoder.
+// Kinds of encoder.
 const (
-	// inProcess runs a model by ONNX Runtime in this process.
-	inProcess = "onnx"
-	// integers runs the same model in this process on 8-bit integers: faster,
-	// with nearly the same vectors, and without ONNX Runtime.
-	integers = "int8"
-	// remote asks an OpenAI-compatible embeddings endpoint.
-	remote = "endpoint"
+	// encoderAuto runs the faster of onnx and int8 on this machine.
+	encoderAuto = "auto"
+	// encoderONNX runs a model in process with ONNX Runtime.
+	encoderONNX = "onnx"
+	// encoderInt8 runs the same model in process on 8-bit integers: faster, with nearly the same
+	// vectors, and without ONNX Runtime.
+	encoderInt8 = "int8"
+	// encoderEndpoint uses an OpenAI-compatible embeddings endpoint.
+	encoderEndpoint = "endpoint"
 )
 
-// EncoderConfig chooses the encoder. Vectors of two encoders do not mix: a
-// knowledge graph is read with the encoder it was loaded with.
+// EncoderConfig selects the encoder of knowledge graphs that are loaded. Vectors of different encoders
+// do not mix: a knowledge graph is read with the encoder that it was loaded with, which is opened when
+// it is needed.
 type EncoderConfig struct {
-	// Kind is "onnx" or "int8", both in process, or "endpoint".
+	// Kind is "onnx" or "int8", both in process, "auto", which takes the faster of these on this
+	// machine, or "endpoint".
 	Kind string `koanf:"kind"`
-	// Library, Vocabulary and File are ONNX Runtime's shared library and the
-	// model's vocab.txt and ONNX file; for "onnx" and, but for the library,
-	// "int8".
+	// Library, Vocabulary and File are ONNX Runtime's shared library and the model's vocab.txt and
+	// ONNX file. "onnx" uses all three, "int8" the last two, and "auto" the first if it is there.
 	Library    string `koanf:"library"`
 	Vocabulary string `koanf:"vocabulary"`
 	File       string `koanf:"file"`
-	// Model is the model's name; for "endpoint" as the endpoint knows it.
+	// Model is the model's name; for "endpoint" the name that the endpoint uses.
 	Model string `koanf:"model"`
-	// Threads is how many cores encode at once; 0 takes all. For "onnx" and
-	// "int8".
+	// Threads is the number of cores that encode; 0 means all. Not for "endpoint".
 	Threads int `koanf:"threads"`
-	// BaseURL and APIKey of an OpenAI-compatible endpoint, "/v1" included where
-	// it has one.
+	// BaseURL and APIKey of an OpenAI-compatible endpoint, including "/v1" if it has one.
 	BaseURL string `koanf:"base_url"`
 	APIKey  string `koanf:"api_key"`
-	// Dims is the length of the endpoint's vectors; 0 asks it once.
+	// Dims is the length of the endpoint's vectors; 0 asks the endpoint at startup.
 	Dims int `koanf:"dims"`
-	// Timeout of one request to the endpoint, and how often a failed one is
-	// repeated.
+	// Timeout is the timeout of one request to the endpoint, Retries the number of retries.
 	Timeout time.Duration `koanf:"timeout"`
 	Retries int           `koanf:"retries"`
-	// Cache keeps the vectors of texts on disk.
+	// Cache is the on-disk cache of vectors.
 	Cache VectorCacheConfig `koanf:"cache"`
 }
 
-// VectorCacheConfig says where vectors are kept, so that no text is encoded
-// twice. It holds hashes of texts and their vectors, of any encoder.
+// VectorCacheConfig configures the on-disk cache, which holds hashes of texts and their vectors, of
+// any encoder.
 type VectorCacheConfig struct {
-	// Dir is the directory, which several processes may share; empty keeps
-	// nothing.
+	// Dir is the directory, which several processes may share; empty disables the cache.
 	Dir string `koanf:"dir"`
-	// MaxBytes is how large it may grow; beyond that the oldest vectors go. 0
-	// means 4 GiB.
+	// MaxBytes is its maximum size; beyond it the oldest vectors are evicted. 0 means 4 GiB.
 	MaxBytes int64 `koanf:"max_bytes"`
 }
 
 func defaultEncoder() EncoderConfig {
 	return EncoderConfig{
-		Kind:       inProcess,
+		Kind:       encoderAuto,
 		Library:    ".cache/onnxruntime/libonnxruntime.so",
 		Vocabulary: ".cache/encoder/vocab.txt",
 		File:       ".cache/encoder/model.onnx",
@@ -79,8 +79,8 @@ func defaultEncoder() EncoderConfig {
 }
 
 func (c EncoderConfig) validate() error {
-	if c.Kind != inProcess && c.Kind != integers && c.Kind != remote {
-		return fmt.Errorf("encoder.kind is %q; want %q, %q or %q", c.Kind, inProcess, integers, remote)
+	if kinds := []string{encoderAuto, encoderONNX, encoderInt8, encoderEndpoint}; !slices.Contains(kinds, c.Kind) {
+		return fmt.Errorf("encoder.kind is %q; want one of %q", c.Kind, kinds)
 	}
 	if c.Cache.MaxBytes < 0 {
 		return fmt.Errorf("encoder.cache.max_bytes is %d; want 0 or more", c.Cache.MaxBytes)
@@ -88,29 +88,163 @@ func (c EncoderConfig) validate() error {
 	return nil
 }
 
-// newEncoder makes the encoder, behind its cache if it has one, and says how
-// to let go of both.
-func newEncoder(ctx context.Context, c EncoderConfig, log *slog.Logger) (encoder.Encoder, func() error, error) {
-	enc, closeEncoder, err := newModel(ctx, c)
-	if err != nil || c.Cache.Dir == "" {
-		return enc, closeEncoder, err
+// newEncoder returns the encoder, behind its cache if it has one, and a function that closes it.
+func newEncoder(ctx context.Context, c EncoderConfig, log *slog.Logger) (_ encoder.Encoder, _ func() error, err error) {
+	s := &encoderSet{config: c, log: log, opened: map[string]openedEncoder{}}
+	if c.Cache.Dir != "" {
+		s.cache, err = vectorcache.Open(c.Cache.Dir, vectorcache.Options{MaxBytes: c.Cache.MaxBytes, Logger: log})
+		if err != nil {
+			return nil, nil, err
+		}
 	}
-	cache, err := vectorcache.Open(c.Cache.Dir, vectorcache.Options{MaxBytes: c.Cache.MaxBytes, Logger: log})
-	if err != nil {
-		return nil, nil, errors.Join(err, closeEncoder())
+	kind := c.Kind
+	if kind == encoderAuto {
+		kind = s.chooseFaster(ctx)
 	}
-	return cache.Encoder(enc), func() error { return errors.Join(cache.Close(), closeEncoder()) }, nil
+	opened := s.open(ctx, kind)
+	if opened.err != nil {
+		return nil, nil, errors.Join(opened.err, s.close())
+	}
+	s.Encoder = opened.Encoder
+	return s, s.close, nil
 }
 
-// newModel makes the encoder itself.
-func newModel(ctx context.Context, c EncoderConfig) (encoder.Encoder, func() error, error) {
+// encoderSet is the encoder of what is loaded and, opened when a snapshot needs them, the other
+// encoders in process. It implements encoder.Family.
+type encoderSet struct {
+	encoder.Encoder
+	config EncoderConfig
+	log    *slog.Logger
+	cache  *vectorcache.Cache // nil for none
+
+	mutex  sync.Mutex
+	opened map[string]openedEncoder // by kind
+}
+
+// openedEncoder is an encoder or why it cannot be opened.
+type openedEncoder struct {
+	encoder.Encoder
+	close func() error
+	err   error
+}
+
+// ForName implements encoder.Family.
+func (s *encoderSet) ForName(ctx context.Context, name string) (encoder.Encoder, error) {
+	if s.Name() == name {
+		return s.Encoder, nil
+	}
+	kind := ""
+	switch {
+	case strings.HasPrefix(name, s.config.Model+"-int8@"):
+		kind = encoderInt8
+	case strings.HasPrefix(name, s.config.Model+"@"):
+		kind = encoderONNX
+	default:
+		return nil, fmt.Errorf("this retriever runs %q and other kinds of the model %s", s.Name(), s.config.Model)
+	}
+	e := s.open(ctx, kind)
+	if e.err == nil && e.Name() != name {
+		e.err = fmt.Errorf("the files at hand make %q", e.Name())
+	}
+	return e.Encoder, e.err
+}
+
+// open opens the encoder of a kind, once.
+func (s *encoderSet) open(ctx context.Context, kind string) openedEncoder {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	e, ok := s.opened[kind]
+	if !ok {
+		e.Encoder, e.close, e.err = newModel(ctx, s.config, kind)
+		if e.err == nil && s.cache != nil {
+			e.Encoder = s.cache.Encoder(e.Encoder)
+		}
+		s.opened[kind] = e
+	}
+	return e
+}
+
+// discard closes an encoder; it is opened again when a snapshot needs it.
+func (s *encoderSet) discard(kind string) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if e := s.opened[kind]; e.err == nil {
+		_ = e.close()
+		delete(s.opened, kind)
+	}
+}
+
+func (s *encoderSet) close() error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	var errs []error
+	if s.cache != nil {
+		errs = append(errs, s.cache.Close())
+	}
+	for _, e := range s.opened {
+		if e.err == nil {
+			errs = append(errs, e.close())
+		}
+	}
+	clear(s.opened)
+	return errors.Join(errs...)
+}
+
+// minSpeedup is how many times faster than fp32 int8 must be to be chosen: its vectors are rounded,
+// and two that are about as fast must not take turns from start to start.
+const minSpeedup = 1.5
+
+// chooseFaster returns the kind that encodes faster on this machine, by its instructions: int8 with
+// AVX-512 VNNI. It measures both on the words of triples, and returns the only one that can be opened
+// if there is one.
+func (s *encoderSet) chooseFaster(ctx context.Context) string {
+	rates := map[string]float64{}
+	for _, kind := range []string{encoderInt8, encoderONNX} {
+		e := s.open(ctx, kind)
+		err := e.err
+		if err == nil {
+			rates[kind], err = measureRate(ctx, e)
+		}
+		if err != nil {
+			s.log.DebugContext(ctx, logEncoderNotMeasured, "kind", kind, "error", err)
+		}
+	}
+	kind, other := encoderONNX, encoderInt8
+	if rates[encoderInt8] > minSpeedup*rates[encoderONNX] {
+		kind, other = other, kind
+	}
+	s.discard(other)
+	s.log.InfoContext(ctx, logEncoderChosen, "kind", kind, "int8_texts_per_second", int(rates[encoderInt8]),
+		"onnx_texts_per_second", int(rates[encoderONNX]))
+	return kind
+}
+
+// measureRate returns the texts that an encoder encodes per second: the best of some rounds, because
+// other work of the machine only slows them down.
+func measureRate(ctx context.Context, e encoder.Encoder) (best float64, err error) {
+	texts := make([]string, 32)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("Mount Everest elevation above sea level %d metres", 8000+i)
+	}
+	for range 4 {
+		start := time.Now()
+		if _, err := e.Encode(ctx, texts); err != nil {
+			return 0, err
+		}
+		best = max(best, float64(len(texts))/time.Since(start).Seconds())
+	}
+	return best, nil
+}
+
+// newModel returns the encoder of a kind without the cache.
+func newModel(ctx context.Context, c EncoderConfig, kind string) (encoder.Encoder, func() error, error) {
 	nothing := func() error { return nil }
-	switch c.Kind {
-	case integers:
+	switch kind {
+	case encoderInt8:
 		e, err := bert.New(bert.Config{Model: c.File, Vocabulary: c.Vocabulary, Name: c.Model, Threads: c.Threads})
 		return e, nothing, err
-	case remote:
-		e, err := endpoint.New(ctx, endpoint.Config{
+	case encoderEndpoint:
+		e, err := encoder.OpenEndpoint(ctx, encoder.EndpointConfig{
 			BaseURL: c.BaseURL, APIKey: c.APIKey, Model: c.Model, Dims: c.Dims, Timeout: c.Timeout, Retries: c.Retries,
 		})
 		return e, nothing, err

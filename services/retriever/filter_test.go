@@ -7,12 +7,12 @@ import (
 
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
-	"github.com/triplemesh/triplemesh/services/retriever/internal/graphtest"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 // dated is a graph in which the Rhine flowed into the North Sea until 1900.
-type dated struct{ *graphtest.Graph }
+type dated struct{ *storetest.Graph }
 
 func (d dated) Open(ctx context.Context, kg string, number uint64) (store.Snapshot, error) {
 	_, err := d.Graph.Open(ctx, kg, number)
@@ -26,9 +26,10 @@ func (d dated) Validity(id store.TripleID) store.Validity {
 	return store.Validity{}
 }
 
-func (d dated) SearchTriples(ctx context.Context, queries [][]float32, k int, filter store.Filter) ([][]store.Hit, error) {
+func (d dated) SearchTriples(ctx context.Context, queries [][]float32, k int,
+	filter store.Filter) ([][]store.Hit, error) {
 	lists, err := d.Graph.SearchTriples(ctx, queries, d.Graph.Info().Triples, store.Filter{})
-	passes := filter.Passes(d)
+	passes := filter.Matcher(d)
 	for i := range lists {
 		lists[i] = slices.DeleteFunc(lists[i], func(h store.Hit) bool { return passes != nil && !passes(h.Triple) })
 		lists[i] = lists[i][:min(k, len(lists[i]))]
@@ -37,7 +38,7 @@ func (d dated) SearchTriples(ctx context.Context, queries [][]float32, k int, fi
 }
 
 // unvectored is a graph whose triples have no vectors.
-type unvectored struct{ *graphtest.Graph }
+type unvectored struct{ *storetest.Graph }
 
 func (u unvectored) Open(ctx context.Context, kg string, number uint64) (store.Snapshot, error) {
 	_, err := u.Graph.Open(ctx, kg, number)
@@ -60,23 +61,27 @@ func (u unvectored) ScoreTriples(context.Context, [][]float32, []store.TripleID)
 
 var filters = map[string]struct {
 	filter *retrieverv1.Filter
-	// passes says which triples may be found; some is true where there are any.
+	// passes reports whether a triple passes the filter; some, whether any does.
 	passes func(*graphv1.Triple) bool
 	some   bool
 }{
-	"no filter takes all":     {nil, func(*graphv1.Triple) bool { return true }, true},
-	"subjects limit subjects": {&retrieverv1.Filter{Subjects: []string{"Rhine", "Nile"}}, func(t *graphv1.Triple) bool { return t.GetSubject() == "Rhine" }, true},
+	"no filter takes all": {nil, func(*graphv1.Triple) bool { return true }, true},
+	"subjects limit subjects": {&retrieverv1.Filter{Subjects: []string{"Rhine", "Nile"}},
+		func(t *graphv1.Triple) bool { return t.GetSubject() == "Rhine" }, true},
 	"relations limit relations": {&retrieverv1.Filter{Relations: []string{"capital"}},
 		func(t *graphv1.Triple) bool { return t.GetRelation() == "capital" }, true},
 	"an unknown subject matches nothing":  {&retrieverv1.Filter{Subjects: []string{"Nile"}}, nil, false},
 	"an unknown relation matches nothing": {&retrieverv1.Filter{Relations: []string{"depth"}}, nil, false},
-	"a date takes what held then":         {&retrieverv1.Filter{At: "1850-01"}, func(*graphv1.Triple) bool { return true }, true},
-	"and leaves out what did not":         {&retrieverv1.Filter{At: "1950"}, func(t *graphv1.Triple) bool { return t.GetRelation() != "mouth" }, true},
+	"a date takes what held then": {&retrieverv1.Filter{At: "1850-01"},
+		func(*graphv1.Triple) bool { return true }, true},
+	"and leaves out what did not": {&retrieverv1.Filter{At: "1950"},
+		func(t *graphv1.Triple) bool { return t.GetRelation() != "mouth" }, true},
 }
 
-func TestFiltersHoldForAllThatIsFound(t *testing.T) {
-	for setup, graphs := range map[string]graphtest.Graphs{"with vectors": dated{rivers()}, "without": unvectoredDated{unvectored{rivers()}}} {
-		client := dial(t, graphs, &graphtest.Encoder{})
+func TestFiltersApplyToAllResults(t *testing.T) {
+	for setup, graphs := range map[string]storetest.GraphReader{"with vectors": dated{rivers()},
+		"without": unvectoredDated{unvectored{rivers()}}} {
+		client := dial(t, graphs, &storetest.WordEncoder{})
 		for name, tt := range filters {
 			t.Run(setup+", "+name, func(t *testing.T) {
 				searched, err := client.SearchTriples(t.Context(), &retrieverv1.SearchTriplesRequest{
@@ -86,8 +91,10 @@ func TestFiltersHoldForAllThatIsFound(t *testing.T) {
 					t.Fatal(err)
 				}
 				grounded, err := client.GroundGraph(t.Context(), &retrieverv1.GroundGraphRequest{
-					Kg: kg, Question: "What is the mouth of the Rhine?", Options: &retrieverv1.GroundingOptions{Filter: tt.filter, MinConfidence: new(float32)},
-					PseudoGraph: &graphv1.PseudoGraph{Triples: []*graphv1.Triple{{Subject: "Germany", Relation: "capital", Object: "Bonn"}}},
+					Kg: kg, Question: "What is the mouth of the Rhine?",
+					Options: &retrieverv1.GroundingOptions{Filter: tt.filter, MinConfidence: new(float32)},
+					PseudoGraph: &graphv1.PseudoGraph{Triples: []*graphv1.Triple{{Subject: "Germany",
+						Relation: "capital", Object: "Bonn"}}},
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -99,11 +106,13 @@ func TestFiltersHoldForAllThatIsFound(t *testing.T) {
 				for _, s := range grounded.GetGroundGraph().GetSubjects() {
 					evidence = append(evidence, s.GetTriples()...)
 				}
-				for what, found := range map[string][]*graphv1.ScoredTriple{"search": hits, "hits": grounded.GetHits(), "ground graph": evidence} {
+				for what, found := range map[string][]*graphv1.ScoredTriple{"search": hits, "hits": grounded.GetHits(),
+					"ground graph": evidence} {
 					if (len(found) > 0) != tt.some {
 						t.Errorf("%s: %d triples, want some: %v", what, len(found), tt.some)
 					}
-					if i := slices.IndexFunc(found, func(s *graphv1.ScoredTriple) bool { return !tt.passes(s.GetTriple()) }); i >= 0 {
+					if i := slices.IndexFunc(found,
+						func(s *graphv1.ScoredTriple) bool { return !tt.passes(s.GetTriple()) }); i >= 0 {
 						t.Errorf("%s: %q does not pass", what, line(found[i].GetTriple()))
 					}
 				}
@@ -124,17 +133,19 @@ func (u unvectoredDated) Validity(id store.TripleID) store.Validity {
 	return dated{u.Graph}.Validity(id)
 }
 
-func TestWithoutVectorsTriplesAreFoundByNames(t *testing.T) {
+func TestGraphsWithoutVectorsAreSearchedByNames(t *testing.T) {
 	g := rivers()
-	client := dial(t, unvectored{g}, &graphtest.Encoder{})
-	searched, err := client.SearchTriples(t.Context(), &retrieverv1.SearchTriplesRequest{Kg: kg, Queries: []string{"Rhine mouth North Sea"}, Limit: 1})
+	client := dial(t, unvectored{g}, &storetest.WordEncoder{})
+	searched, err := client.SearchTriples(t.Context(), &retrieverv1.SearchTriplesRequest{Kg: kg,
+		Queries: []string{"Rhine mouth North Sea"}, Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := line(searched.GetResults()[0].GetTriples()[0].GetTriple()); got != "Rhine | mouth | North Sea" {
 		t.Errorf("the nearest triple is %q", got)
 	}
-	grounded, err := client.GroundGraph(t.Context(), &retrieverv1.GroundGraphRequest{Kg: kg, Question: "Where is the mouth of the Rhine?"})
+	grounded, err := client.GroundGraph(t.Context(), &retrieverv1.GroundGraphRequest{Kg: kg,
+		Question: "Where is the mouth of the Rhine?"})
 	if err != nil {
 		t.Fatal(err)
 	}

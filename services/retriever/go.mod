@@ -2,7 +2,7 @@ module github.com/triplemesh/triplemesh/services/retriever
 
 go 1.26.0
 
-require github.com/triplemesh/triplemesh/proto v0.0.0
+require github.com/triplemesh/triplemesh/proto v0.1.0
 
 require (
 	github.com/blevesearch/vellum v1.2.1
@@ -13,7 +13,7 @@ require (
 	github.com/neo4j/neo4j-go-driver/v5 v5.28.4
 	github.com/piprate/json-gold v0.9.1
 	github.com/sashabaranov/go-openai v1.43.0
-	github.com/triplemesh/triplemesh/internal v0.0.0
+	github.com/triplemesh/triplemesh/internal v0.1.0
 	github.com/valyala/fastjson v1.6.10
 	github.com/weaviate/weaviate v1.35.2
 	github.com/yalue/onnxruntime_go v1.27.0
@@ -46,6 +46,7 @@ require (
 	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
+	github.com/grpc-ecosystem/go-grpc-middleware/v2 v2.3.4 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.31.0 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/pquerna/cachecontrol v0.2.0 // indirect
@@ -54,6 +55,7 @@ require (
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/otlptranslator v1.0.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/spiffe/go-spiffe/v2 v2.9.0 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/contrib/bridges/prometheus v0.72.0 // indirect
@@ -79,7 +81,3 @@ require (
 	golang.org/x/net v0.60.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20260928230214-8a89bd6388cc // indirect
 )
-
-replace github.com/triplemesh/triplemesh/proto => ../../proto
-
-replace github.com/triplemesh/triplemesh/internal => ../../internal

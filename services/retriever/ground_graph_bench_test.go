@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
-	"github.com/triplemesh/triplemesh/internal/tenant"
 	"github.com/triplemesh/triplemesh/internal/testkit"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
@@ -32,7 +32,7 @@ import (
 // which leaves encoding out, and drafts one fact a question.
 func BenchmarkGroundGraph(b *testing.B) {
 	graphs, enc := benchmarkStore(b)
-	ctx := tenant.With(b.Context(), tenant.Default())
+	ctx := auth.WithTenant(b.Context(), auth.DefaultTenant())
 	requests := benchmarkRequests(b)
 	var took []time.Duration
 	var service *Service
@@ -75,7 +75,7 @@ func benchmarkStore(b *testing.B) (store.Tenants, encoder.Encoder) {
 	}
 	tenants := embedded.NewTenants(dir)
 	b.Cleanup(func() { _ = tenants.Close() })
-	graphs, err := tenants.Of(tenant.Default())
+	graphs, err := tenants.ForTenant(auth.DefaultTenant())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -88,7 +88,8 @@ func benchmarkStore(b *testing.B) (store.Tenants, encoder.Encoder) {
 		b.Fatal(err)
 	}
 	file := testkit.SharedData(b, "freebase", "triples.tsv.gz")
-	if _, err := load.Files(b.Context(), graphs, enc, []string{file}, load.Options{KG: "freebase", Vectors: load.AllVectors}); err != nil {
+	if _, err := load.Files(b.Context(), graphs, enc, []string{file},
+		load.Options{KG: "freebase", Vectors: load.AllVectors}); err != nil {
 		b.Fatal(err)
 	}
 	return tenants, enc
@@ -119,10 +120,12 @@ func benchmarkRequests(b *testing.B) []*retrieverv1.GroundGraphRequest {
 			line.PseudoGraph = append(line.PseudoGraph, [3]string{topic, line.Question, "unknown"})
 		}
 		request := &retrieverv1.GroundGraphRequest{
-			Kg: &graphv1.KnowledgeGraphRef{Name: "freebase"}, Question: line.Question, PseudoGraph: &graphv1.PseudoGraph{},
+			Kg: &graphv1.KnowledgeGraphRef{Name: "freebase"}, Question: line.Question,
+			PseudoGraph: &graphv1.PseudoGraph{},
 		}
 		for _, t := range line.PseudoGraph {
-			request.PseudoGraph.Triples = append(request.PseudoGraph.Triples, &graphv1.Triple{Subject: t[0], Relation: t[1], Object: t[2]})
+			request.PseudoGraph.Triples = append(request.PseudoGraph.Triples, &graphv1.Triple{Subject: t[0],
+				Relation: t[1], Object: t[2]})
 		}
 		requests = append(requests, request)
 	}

@@ -16,10 +16,10 @@ type calibrated struct {
 
 func (c calibrated) Info() store.Info { return store.Info{KG: c.kg, TripleVectors: true} }
 
-func TestAGraphIsGroundedByTheSettingsNearestToIt(t *testing.T) {
+func TestGroundingSettingsPrecedence(t *testing.T) {
 	t.Parallel()
-	g, err := newGrounding(map[string]GroundingConfig{
-		"mine": {MaxFacts: 7, MinConfidence: 0.4, MaxGap: 0.1},
+	g, err := newGroundingDefaults(map[string]GroundingConfig{
+		"mine": {MaxFacts: 7, MinConfidence: 0.4, MaxGap: 0.1, MaxRead: 50, MaxWalked: 3},
 		"*":    {Preset: "paper", TopK: 3},
 	})
 	if err != nil {
@@ -33,7 +33,7 @@ func TestAGraphIsGroundedByTheSettingsNearestToIt(t *testing.T) {
 	}{
 		{"its own", "mine", nil, func() ground.Options {
 			o := ground.Default()
-			o.MaxFacts, o.MinConfidence, o.MaxGap = 7, 0.4, 0.1
+			o.MaxFacts, o.MinConfidence, o.MaxGap, o.MaxRead, o.MaxWalked = 7, 0.4, 0.1, 50, 3
 			return o
 		}},
 		{"those for all others", "other", nil, func() ground.Options {
@@ -41,29 +41,33 @@ func TestAGraphIsGroundedByTheSettingsNearestToIt(t *testing.T) {
 			o.TopK = 3
 			return o
 		}},
-		{"a preset that the request names", "mine", &retrieverv1.GroundingOptions{Preset: retrieverv1.Preset_PRESET_DEFAULT}, ground.Default},
-		{"what the request sets itself", "mine", &retrieverv1.GroundingOptions{MaxFacts: &facts, MinConfidence: &least}, func() ground.Options {
-			o := ground.Default()
-			o.MaxFacts, o.MinConfidence, o.MinNamed, o.MaxGap = 9, 0.2, 0.2, 0.1
-			return o
-		}},
+		{"a preset that the request names", "mine",
+			&retrieverv1.GroundingOptions{Preset: retrieverv1.Preset_PRESET_DEFAULT}, ground.Default},
+		{"what the request sets itself", "mine", &retrieverv1.GroundingOptions{MaxFacts: &facts, MinConfidence: &least},
+			func() ground.Options {
+				o := ground.Default()
+				o.MaxFacts, o.MinConfidence, o.MinNamed, o.MaxGap = 9, 0.2, 0.2, 0.1
+				o.MaxRead, o.MaxWalked = 50, 3
+				return o
+			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := g.options(t.Context(), calibrated{kg: c.kg}, c.asked)
+			got, err := g.forRequest(t.Context(), calibrated{kg: c.kg}, c.asked)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := c.change()
 			if got.TopK != want.TopK || got.MaxFacts != want.MaxFacts || got.MinConfidence != want.MinConfidence ||
-				got.MinNamed != want.MinNamed || got.MaxGap != want.MaxGap || got.MaxList != want.MaxList {
+				got.MinNamed != want.MinNamed || got.MaxGap != want.MaxGap || got.MaxList != want.MaxList ||
+				got.MaxRead != want.MaxRead || got.MaxWalked != want.MaxWalked {
 				t.Errorf("grounded by %+v, want %+v", got, want)
 			}
 		})
 	}
 }
 
-func TestAGroundingThatCannotBeIsNamed(t *testing.T) {
+func TestInvalidGroundingSettingsAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -76,7 +80,7 @@ func TestAGroundingThatCannotBeIsNamed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := newGrounding(map[string]GroundingConfig{"mine": c.config})
+			_, err := newGroundingDefaults(map[string]GroundingConfig{"mine": c.config})
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("error %v, want one that says %q", err, c.says)
 			}

@@ -2,32 +2,40 @@ package retriever
 
 import (
 	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/triplemesh/triplemesh/internal/paging"
+	"github.com/triplemesh/triplemesh/internal/server"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// KnowledgeGraphs answers KnowledgeGraphService calls.
+// KnowledgeGraphs implements KnowledgeGraphService.
 type KnowledgeGraphs struct {
 	retrieverv1.UnimplementedKnowledgeGraphServiceServer
 
 	tenants store.Tenants
 	encoder encoder.Encoder
-	// scratch is where loads put what does not fit in memory.
+	// scratch is the directory for temporary files of loads.
 	scratch string
-	turns   *turns
+	queue   *buildQueue
+	// rankers are those of the service that ranks; nil if none can be stored.
+	rankers *rankers
 }
 
-// NewKnowledgeGraphs returns a service that keeps each tenant's graphs in a
-// store and encodes what it loads with enc. Loads put scratch files into a
-// directory below scratch; without one they cannot be resumed.
+// NewKnowledgeGraphs returns a service that keeps each tenant's graphs in a store and encodes what
+// it loads with enc. Loads keep temporary files in a directory below scratch; without one they
+// cannot be resumed.
 func NewKnowledgeGraphs(tenants store.Tenants, enc encoder.Encoder, scratch string) *KnowledgeGraphs {
-	return &KnowledgeGraphs{tenants: tenants, encoder: enc, scratch: scratch, turns: newTurns()}
+	return &KnowledgeGraphs{tenants: tenants, encoder: enc, scratch: scratch, queue: newBuildQueue()}
 }
 
 // Register adds the service to a server.
@@ -35,34 +43,46 @@ func (s *KnowledgeGraphs) Register(r grpc.ServiceRegistrar) {
 	retrieverv1.RegisterKnowledgeGraphServiceServer(r, s)
 }
 
-// List implements KnowledgeGraphService.
-func (s *KnowledgeGraphs) List(ctx context.Context, req *retrieverv1.ListRequest) (*retrieverv1.ListResponse, error) {
-	graphs, err := store.Of(ctx, s.tenants)
+// ListKnowledgeGraphs implements KnowledgeGraphService.
+func (s *KnowledgeGraphs) ListKnowledgeGraphs(ctx context.Context,
+	req *retrieverv1.ListKnowledgeGraphsRequest) (*retrieverv1.ListKnowledgeGraphsResponse, error) {
+	graphs, err := store.ForRequest(ctx, s.tenants)
 	if err != nil {
 		return nil, err
 	}
-	listed, err := graphs.List(ctx, req.GetKg())
+	listed, err := graphs.List(ctx, req.GetKgName())
 	if err != nil {
 		return nil, err
 	}
-	res := &retrieverv1.ListResponse{}
+	res := &retrieverv1.ListKnowledgeGraphsResponse{}
 	for _, l := range listed {
 		snapshot := snapshotInfo(l.Info, l.Active)
 		snapshot.Shared = l.Shared
 		res.Snapshots = append(res.Snapshots, snapshot)
 	}
-	return res, nil
+	slices.SortFunc(res.Snapshots, func(a, b *retrieverv1.SnapshotInfo) int {
+		return strings.Compare(snapshotKey(a), snapshotKey(b))
+	})
+	res.Snapshots, res.NextPageToken, err = paging.Cut(res.Snapshots, snapshotKey, req.GetPageSize(), 1000,
+		req.GetPageToken())
+	return res, err
 }
 
-// Activate implements KnowledgeGraphService.
-func (s *KnowledgeGraphs) Activate(ctx context.Context, req *retrieverv1.ActivateRequest) (*retrieverv1.ActivateResponse, error) {
-	graphs, err := store.Of(ctx, s.tenants)
+// snapshotKey orders snapshots by name, the newest first.
+func snapshotKey(s *retrieverv1.SnapshotInfo) string {
+	return fmt.Sprintf("%s@%020d", s.GetKg().GetName(), math.MaxUint64-s.GetKg().GetSnapshot())
+}
+
+// ActivateSnapshot implements KnowledgeGraphService.
+func (s *KnowledgeGraphs) ActivateSnapshot(ctx context.Context,
+	req *retrieverv1.ActivateSnapshotRequest) (*retrieverv1.ActivateSnapshotResponse, error) {
+	graphs, err := store.ForRequest(ctx, s.tenants)
 	if err != nil {
 		return nil, err
 	}
 	kg, number := req.GetKg().GetName(), req.GetKg().GetSnapshot()
-	// Whoever switches by hand can wait for all of it to be read: a damaged
-	// snapshot never replaces one that is whole. Rollback does not wait.
+	// Activation by hand can wait for a full read: a damaged snapshot must not replace a sound one.
+	// Rollback does not wait.
 	if number != 0 {
 		if _, _, err := graphs.Verify(ctx, kg, number); err != nil {
 			return nil, err
@@ -72,25 +92,27 @@ func (s *KnowledgeGraphs) Activate(ctx context.Context, req *retrieverv1.Activat
 	if err != nil {
 		return nil, err
 	}
-	return &retrieverv1.ActivateResponse{Snapshot: snapshotInfo(info, true)}, nil
+	return &retrieverv1.ActivateSnapshotResponse{Snapshot: snapshotInfo(info, true)}, nil
 }
 
-// Rollback implements KnowledgeGraphService.
-func (s *KnowledgeGraphs) Rollback(ctx context.Context, req *retrieverv1.RollbackRequest) (*retrieverv1.RollbackResponse, error) {
-	graphs, err := store.Of(ctx, s.tenants)
+// RollbackKnowledgeGraph implements KnowledgeGraphService.
+func (s *KnowledgeGraphs) RollbackKnowledgeGraph(ctx context.Context,
+	req *retrieverv1.RollbackKnowledgeGraphRequest) (*retrieverv1.RollbackKnowledgeGraphResponse, error) {
+	graphs, err := store.ForRequest(ctx, s.tenants)
 	if err != nil {
 		return nil, err
 	}
-	info, err := graphs.Rollback(ctx, req.GetKg())
+	info, err := graphs.Rollback(ctx, req.GetKg().GetName())
 	if err != nil {
 		return nil, err
 	}
-	return &retrieverv1.RollbackResponse{Snapshot: snapshotInfo(info, true)}, nil
+	return &retrieverv1.RollbackKnowledgeGraphResponse{Snapshot: snapshotInfo(info, true)}, nil
 }
 
-// Drop implements KnowledgeGraphService.
-func (s *KnowledgeGraphs) Drop(ctx context.Context, req *retrieverv1.DropRequest) (*retrieverv1.DropResponse, error) {
-	graphs, err := store.Of(ctx, s.tenants)
+// DropKnowledgeGraph implements KnowledgeGraphService.
+func (s *KnowledgeGraphs) DropKnowledgeGraph(ctx context.Context,
+	req *retrieverv1.DropKnowledgeGraphRequest) (*retrieverv1.DropKnowledgeGraphResponse, error) {
+	graphs, err := store.ForRequest(ctx, s.tenants)
 	if err != nil {
 		return nil, err
 	}
@@ -99,28 +121,37 @@ func (s *KnowledgeGraphs) Drop(ctx context.Context, req *retrieverv1.DropRequest
 	if err != nil {
 		return nil, err
 	}
-	res := &retrieverv1.DropResponse{}
+	if req.GetKg().GetSnapshot() == 0 {
+		if err := s.dropRankers(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	res := &retrieverv1.DropKnowledgeGraphResponse{}
 	for _, n := range numbers {
 		res.Dropped = append(res.Dropped, &graphv1.KnowledgeGraphRef{Name: name, Snapshot: n})
 	}
 	return res, nil
 }
 
-// Verify implements KnowledgeGraphService.
-func (s *KnowledgeGraphs) Verify(ctx context.Context, req *retrieverv1.VerifyRequest) (*retrieverv1.VerifyResponse, error) {
-	graphs, err := store.Of(ctx, s.tenants)
+// VerifySnapshot implements KnowledgeGraphService.
+func (s *KnowledgeGraphs) VerifySnapshot(ctx context.Context,
+	req *retrieverv1.VerifySnapshotRequest) (*retrieverv1.VerifySnapshotResponse, error) {
+	graphs, err := store.ForRequest(ctx, s.tenants)
 	if err != nil {
 		return nil, err
 	}
+	server.AnnounceWork(ctx) // reading a whole snapshot may take minutes
 	info, bytes, err := graphs.Verify(ctx, req.GetKg().GetName(), req.GetKg().GetSnapshot())
 	if err != nil {
 		return nil, err
 	}
-	return &retrieverv1.VerifyResponse{Snapshot: snapshotInfo(info, active(ctx, graphs, info)), Bytes: uint64(bytes)}, nil
+	return &retrieverv1.VerifySnapshotResponse{Snapshot: snapshotInfo(info, isActive(ctx, graphs, info)),
+			Bytes: uint64(bytes)},
+		nil
 }
 
-// active says whether questions read a snapshot.
-func active(ctx context.Context, graphs store.Catalogue, info store.Info) bool {
+// isActive reports whether a snapshot is the active one.
+func isActive(ctx context.Context, graphs store.Catalogue, info store.Info) bool {
 	listed, err := graphs.List(ctx, info.KG)
 	if err != nil {
 		return false
@@ -148,7 +179,7 @@ func snapshotInfo(info store.Info, active bool) *retrieverv1.SnapshotInfo {
 		s.Dims = uint32(info.Dims)
 	}
 	if !info.Created.IsZero() {
-		s.Created = timestamppb.New(info.Created)
+		s.CreateTime = timestamppb.New(info.Created)
 	}
 	return s
 }

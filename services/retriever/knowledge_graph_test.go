@@ -5,10 +5,12 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,24 +21,27 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
+	"github.com/triplemesh/triplemesh/internal/paging"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
 )
 
-// dialKnowledgeGraphs serves KnowledgeGraphs over an embedded store in dir on a
-// connection in memory.
+// dialKnowledgeGraphs serves KnowledgeGraphs over an embedded store in dir on an in-memory
+// connection.
 func dialKnowledgeGraphs(t *testing.T) (client retrieverv1.KnowledgeGraphServiceClient, dir string) {
 	dir = t.TempDir()
 	graphs := embedded.NewTenants(dir)
 	server := grpc.NewServer(
-		grpc.UnaryInterceptor(func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
-			return handle(tenant.With(ctx, tenant.Default()), req)
+		grpc.UnaryInterceptor(func(ctx context.Context, req any, _ *grpc.UnaryServerInfo,
+			handle grpc.UnaryHandler) (any, error) {
+			return handle(auth.WithTenant(ctx, auth.DefaultTenant()), req)
 		}),
-		grpc.StreamInterceptor(func(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
-			return handle(srv, ofTenant{stream, tenant.Default()})
+		grpc.StreamInterceptor(func(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo,
+			handle grpc.StreamHandler) error {
+			return handle(srv, ofTenant{stream, auth.DefaultTenant()})
 		}),
 	)
 	NewKnowledgeGraphs(graphs, encodertest.Hash(32), t.TempDir()).Register(server)
@@ -44,7 +49,9 @@ func dialKnowledgeGraphs(t *testing.T) (client retrieverv1.KnowledgeGraphService
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	conn, err := grpc.NewClient("passthrough:///memory",
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			return listener.DialContext(ctx)
+		}),
 		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
@@ -64,29 +71,34 @@ func dialKnowledgeGraphs(t *testing.T) (client retrieverv1.KnowledgeGraphService
 	return retrieverv1.NewKnowledgeGraphServiceClient(conn), dir
 }
 
-// ofTenant is a stream of a tenant's.
+// ofTenant is a stream of a tenant.
 type ofTenant struct {
 	grpc.ServerStream
-	id tenant.ID
+	id auth.Tenant
 }
 
-func (s ofTenant) Context() context.Context { return tenant.With(s.ServerStream.Context(), s.id) }
+func (s ofTenant) Context() context.Context { return auth.WithTenant(s.ServerStream.Context(), s.id) }
 
-func header(kg string, strict, noActivate bool) *retrieverv1.LoadRequest {
-	return &retrieverv1.LoadRequest{Part: &retrieverv1.LoadRequest_Header{Header: &retrieverv1.LoadHeader{Kg: kg, Strict: strict, NoActivate: noActivate}}}
+func header(kg string, strict, noActivate bool) *retrieverv1.LoadKnowledgeGraphRequest {
+	return &retrieverv1.LoadKnowledgeGraphRequest{Part: &retrieverv1.LoadKnowledgeGraphRequest_Header{
+		Header: &retrieverv1.LoadHeader{Kg: &graphv1.KnowledgeGraphRef{Name: kg},
+			Strict: strict, NoActivate: noActivate}}}
 }
 
-func file(name string) *retrieverv1.LoadRequest {
-	return &retrieverv1.LoadRequest{Part: &retrieverv1.LoadRequest_File{File: &retrieverv1.FileHeader{Name: name}}}
+func file(name string) *retrieverv1.LoadKnowledgeGraphRequest {
+	return &retrieverv1.LoadKnowledgeGraphRequest{Part: &retrieverv1.LoadKnowledgeGraphRequest_File{
+		File: &retrieverv1.FileHeader{Name: name}}}
 }
 
-func chunk(data string) *retrieverv1.LoadRequest {
-	return &retrieverv1.LoadRequest{Part: &retrieverv1.LoadRequest_Chunk{Chunk: []byte(data)}}
+func chunk(data string) *retrieverv1.LoadKnowledgeGraphRequest {
+	return &retrieverv1.LoadKnowledgeGraphRequest{Part: &retrieverv1.LoadKnowledgeGraphRequest_Chunk{
+		Chunk: []byte(data)}}
 }
 
-func send(t *testing.T, client retrieverv1.KnowledgeGraphServiceClient, messages ...*retrieverv1.LoadRequest) (*retrieverv1.LoadResponse, error) {
+func send(t *testing.T, client retrieverv1.KnowledgeGraphServiceClient,
+	messages ...*retrieverv1.LoadKnowledgeGraphRequest) (*retrieverv1.LoadKnowledgeGraphResponse, error) {
 	t.Helper()
-	stream, err := client.Load(t.Context())
+	stream, err := client.LoadKnowledgeGraph(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +131,7 @@ func zip(t *testing.T, text string) string {
 	return b.String()
 }
 
-func TestLoadReadsSeveralFilesInPieces(t *testing.T) {
+func TestLoadReadsSeveralFilesInChunks(t *testing.T) {
 	client, _ := dialKnowledgeGraphs(t)
 	packed := zip(t, "Rome\tcapital of\tItaly\nRome\tcapital of\n")
 	res, err := send(t, client, header("world", false, false),
@@ -131,13 +143,15 @@ func TestLoadReadsSeveralFilesInPieces(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := res.GetSnapshot()
-	if s.GetKg().GetName() != "world" || s.GetKg().GetSnapshot() != 1 || s.GetTriples() != 3 || s.GetEntities() != 6 || !s.GetActive() || s.GetEncoder() != "test-hash-32" || s.GetBytes() == 0 {
+	if s.GetKg().GetName() != "world" || s.GetKg().GetSnapshot() != 1 || s.GetTriples() != 3 || s.GetEntities() != 6 ||
+		!s.GetActive() || s.GetEncoder() != "test-hash-32" || s.GetBytes() == 0 {
 		t.Errorf("snapshot is %v", s)
 	}
 	if res.GetLines() != 5 || res.GetBadLines() != 1 || res.GetDuplicates() != 1 {
 		t.Errorf("counts are %v", res)
 	}
-	if e := res.GetErrors(); len(e) != 1 || e[0].GetFile() != "b.tsv.gz" || e[0].GetLine() != 2 || !strings.Contains(e[0].GetMessage(), "2 columns") {
+	if e := res.GetErrors(); len(e) != 1 || e[0].GetFile() != "b.tsv.gz" || e[0].GetLine() != 2 ||
+		!strings.Contains(e[0].GetMessage(), "2 columns") {
 		t.Errorf("errors are %v", e)
 	}
 }
@@ -145,21 +159,36 @@ func TestLoadReadsSeveralFilesInPieces(t *testing.T) {
 func TestLoadRefuses(t *testing.T) {
 	client, dir := dialKnowledgeGraphs(t)
 	for name, c := range map[string]struct {
-		messages []*retrieverv1.LoadRequest
+		messages []*retrieverv1.LoadKnowledgeGraphRequest
 		says     string
 	}{
-		"an empty stream":             {nil, "want a header"},
-		"a stream without header":     {[]*retrieverv1.LoadRequest{file("a.tsv")}, "no header"},
-		"bytes before a file":         {[]*retrieverv1.LoadRequest{header("world", false, false), chunk("a\tb\tc\n")}, "bytes before any file"},
-		"a second header":             {[]*retrieverv1.LoadRequest{header("world", false, false), file("a.tsv"), header("world", false, false)}, "second header"},
-		"an empty message":            {[]*retrieverv1.LoadRequest{{}}, "no header"},
-		"no file":                     {[]*retrieverv1.LoadRequest{header("world", false, false)}, "nothing was read"},
-		"bad lines only":              {[]*retrieverv1.LoadRequest{header("world", false, false), file("a.tsv"), chunk("x\n\xff\n")}, "a.tsv:1: 1 columns"},
-		"a bad line, when strict":     {[]*retrieverv1.LoadRequest{header("world", true, false), file("a.tsv"), chunk("a\tb\tc\nx\ty\n")}, "a.tsv:2: 2 columns"},
-		"a file of unknown format":    {[]*retrieverv1.LoadRequest{header("world", false, false), file("a.pdf")}, "tells no format"},
-		"a file that is no gzip":      {[]*retrieverv1.LoadRequest{header("world", false, false), file("a.tsv.gz"), chunk("a\tb\tc\n")}, "gzip"},
-		"a gzip file that is cut":     {[]*retrieverv1.LoadRequest{header("world", false, false), file("a.tsv.gz"), chunk(zip(t, "a\tb\tc\n")[:20])}, "cut off"},
-		"a name that leads elsewhere": {[]*retrieverv1.LoadRequest{header("../up", false, false), file("a.tsv"), chunk("a\tb\tc\n")}, "a name is"},
+		"an empty stream":         {nil, "want a header"},
+		"a stream without header": {[]*retrieverv1.LoadKnowledgeGraphRequest{file("a.tsv")}, "no header"},
+		"bytes before a file": {[]*retrieverv1.LoadKnowledgeGraphRequest{header("world", false, false),
+			chunk("a\tb\tc\n")},
+			"bytes before any file"},
+		"a second header": {[]*retrieverv1.LoadKnowledgeGraphRequest{header("world", false, false), file("a.tsv"),
+			header("world", false, false)}, "second header"},
+		"an empty message": {[]*retrieverv1.LoadKnowledgeGraphRequest{{}}, "no header"},
+		"no file": {[]*retrieverv1.LoadKnowledgeGraphRequest{header("world", false, false)},
+			"nothing was read"},
+		"bad lines only": {[]*retrieverv1.LoadKnowledgeGraphRequest{header("world", false, false), file("a.tsv"),
+			chunk("x\n\xff\n")}, "a.tsv:1: 1 columns"},
+		"a bad line, when strict": {[]*retrieverv1.LoadKnowledgeGraphRequest{header("world", true, false),
+			file("a.tsv"),
+			chunk("a\tb\tc\nx\ty\n")}, "a.tsv:2: 2 columns"},
+		"a file of unknown format": {[]*retrieverv1.LoadKnowledgeGraphRequest{header("world", false, false),
+			file("a.pdf")},
+			"format cannot be told"},
+		"a file that is no gzip": {[]*retrieverv1.LoadKnowledgeGraphRequest{header("world", false, false),
+			file("a.tsv.gz"),
+			chunk("a\tb\tc\n")}, "gzip"},
+		"a gzip file that is cut": {[]*retrieverv1.LoadKnowledgeGraphRequest{header("world", false, false),
+			file("a.tsv.gz"),
+			chunk(zip(t, "a\tb\tc\n")[:20])}, "cut off"},
+		"a name that leads elsewhere": {[]*retrieverv1.LoadKnowledgeGraphRequest{header("../up", false, false),
+			file("a.tsv"),
+			chunk("a\tb\tc\n")}, "a name is"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := send(t, client, c.messages...)
@@ -173,14 +202,15 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-func TestALoadThatIsGivenUpLeavesNothing(t *testing.T) {
+func TestACancelledLoadLeavesNothing(t *testing.T) {
 	client, dir := dialKnowledgeGraphs(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	stream, err := client.Load(ctx)
+	stream, err := client.LoadKnowledgeGraph(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []*retrieverv1.LoadRequest{header("world", false, false), file("a.tsv"), chunk("a\tb\tc\n")} {
+	for _, m := range []*retrieverv1.LoadKnowledgeGraphRequest{header("world", false, false), file("a.tsv"),
+		chunk("a\tb\tc\n")} {
 		if err := stream.Send(m); err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +219,7 @@ func TestALoadThatIsGivenUpLeavesNothing(t *testing.T) {
 	if _, err := stream.CloseAndRecv(); status.Code(err) != codes.Canceled {
 		t.Errorf("error is %v", err)
 	}
-	// The next load waits until the first has gone.
+	// The next load waits until the first has ended.
 	if _, err := send(t, client, header("other", false, false), file("a.tsv"), chunk("a\tb\tc\n")); err != nil {
 		t.Error(err)
 	}
@@ -198,11 +228,12 @@ func TestALoadThatIsGivenUpLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestSwitchingAndDropping(t *testing.T) {
+func TestActivateRollbackAndDrop(t *testing.T) {
 	client, _ := dialKnowledgeGraphs(t)
 	ctx := t.Context()
 	for i, noActivate := range []bool{false, false, true} {
-		res, err := send(t, client, header("world", false, noActivate), file("a.tsv"), chunk(strings.Repeat("a", i+1)+"\tis\tb\n"))
+		res, err := send(t, client, header("world", false, noActivate), file("a.tsv"),
+			chunk(strings.Repeat("a", i+1)+"\tis\tb\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +243,7 @@ func TestSwitchingAndDropping(t *testing.T) {
 	}
 	active := func(doing string, want uint64, of int) {
 		t.Helper()
-		res, err := client.List(ctx, &retrieverv1.ListRequest{Kg: "world"})
+		res, err := client.ListKnowledgeGraphs(ctx, &retrieverv1.ListKnowledgeGraphsRequest{KgName: "world"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,49 +257,88 @@ func TestSwitchingAndDropping(t *testing.T) {
 		}
 	}
 	active("after the loads", 2, 3)
-	if res, err := client.Activate(ctx, &retrieverv1.ActivateRequest{Kg: ref("world", 3)}); err != nil || res.GetSnapshot().GetKg().GetSnapshot() != 3 || !res.GetSnapshot().GetActive() {
+	if res, err := client.ActivateSnapshot(ctx,
+		&retrieverv1.ActivateSnapshotRequest{Kg: ref("world", 3)}); err != nil ||
+		res.GetSnapshot().GetKg().GetSnapshot() != 3 || !res.GetSnapshot().GetActive() {
 		t.Errorf("activate: %v, error %v", res, err)
 	}
 	active("after activating 3", 3, 3)
-	if res, err := client.Rollback(ctx, &retrieverv1.RollbackRequest{Kg: "world"}); err != nil || res.GetSnapshot().GetKg().GetSnapshot() != 2 {
+	if res, err := client.RollbackKnowledgeGraph(ctx,
+		&retrieverv1.RollbackKnowledgeGraphRequest{Kg: &graphv1.KnowledgeGraphRef{Name: "world"}}); err != nil ||
+		res.GetSnapshot().GetKg().GetSnapshot() != 2 {
 		t.Errorf("roll back: %v, error %v", res, err)
 	}
 	active("after a rollback", 2, 3)
-	if res, err := client.Verify(ctx, &retrieverv1.VerifyRequest{Kg: ref("world", 0)}); err != nil || !res.GetSnapshot().GetActive() || res.GetBytes() != res.GetSnapshot().GetBytes() {
+	if res, err := client.VerifySnapshot(ctx, &retrieverv1.VerifySnapshotRequest{Kg: ref("world", 0)}); err != nil ||
+		!res.GetSnapshot().GetActive() || res.GetBytes() != res.GetSnapshot().GetBytes() {
 		t.Errorf("verify: %v, error %v", res, err)
 	}
-	if res, err := client.Drop(ctx, &retrieverv1.DropRequest{Kg: ref("world", 3)}); err != nil || len(res.GetDropped()) != 1 || res.GetDropped()[0].GetSnapshot() != 3 {
+	if res, err := client.DropKnowledgeGraph(ctx,
+		&retrieverv1.DropKnowledgeGraphRequest{Kg: ref("world", 3)}); err != nil ||
+		len(res.GetDropped()) != 1 || res.GetDropped()[0].GetSnapshot() != 3 {
 		t.Errorf("drop 3: %v, error %v", res, err)
 	}
 	active("after dropping 3", 2, 2)
-	if res, err := client.Drop(ctx, &retrieverv1.DropRequest{Kg: ref("world", 0)}); err != nil || len(res.GetDropped()) != 2 {
+	if res, err := client.DropKnowledgeGraph(ctx,
+		&retrieverv1.DropKnowledgeGraphRequest{Kg: ref("world", 0)}); err != nil ||
+		len(res.GetDropped()) != 2 {
 		t.Errorf("drop all: %v, error %v", res, err)
 	}
-	if res, err := client.List(ctx, &retrieverv1.ListRequest{}); err != nil || len(res.GetSnapshots()) != 0 {
+	if res, err := client.ListKnowledgeGraphs(ctx, &retrieverv1.ListKnowledgeGraphsRequest{}); err != nil ||
+		len(res.GetSnapshots()) != 0 {
 		t.Errorf("list of nothing: %v, error %v", res, err)
 	}
 }
 
-func TestKnowledgeGraphErrorsHaveTheirCodes(t *testing.T) {
+func TestListKnowledgeGraphsInPages(t *testing.T) {
+	client, _ := dialKnowledgeGraphs(t)
+	for _, kg := range []string{"world", "films", "world"} {
+		if _, err := send(t, client, header(kg, false, false), file("a.tsv"), chunk("a\tis\tb\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var pages []int
+	paged, err := paging.All(func(token string) ([]*retrieverv1.SnapshotInfo, string, error) {
+		resp, err := client.ListKnowledgeGraphs(t.Context(), &retrieverv1.ListKnowledgeGraphsRequest{PageSize: 2,
+			PageToken: token})
+		pages = append(pages, len(resp.GetSnapshots()))
+		return resp.GetSnapshots(), resp.GetNextPageToken(), err
+	})
+	var listed []string
+	for _, s := range paged {
+		listed = append(listed, fmt.Sprintf("%s@%d", s.GetKg().GetName(), s.GetKg().GetSnapshot()))
+	}
+	if want := []string{"films@1", "world@2", "world@1"}; err != nil || !slices.Equal(pages, []int{2, 1}) ||
+		!slices.Equal(listed, want) {
+		t.Errorf("pages of %v hold %q (%v), want %q", pages, listed, err, want)
+	}
+	_, err = client.ListKnowledgeGraphs(t.Context(), &retrieverv1.ListKnowledgeGraphsRequest{PageToken: "*"})
+	if status.Code(err) != codes.InvalidArgument {
+		t.Errorf("a token of no page: %v, want InvalidArgument", err)
+	}
+}
+
+func TestKnowledgeGraphErrorCodes(t *testing.T) {
 	client, dir := dialKnowledgeGraphs(t)
 	ctx := t.Context()
 	if _, err := send(t, client, header("world", false, true), file("a.tsv"), chunk("a\tis\tb\n")); err != nil {
 		t.Fatal(err)
 	}
 	activate := func(kg string, n uint64) error {
-		_, err := client.Activate(ctx, &retrieverv1.ActivateRequest{Kg: ref(kg, n)})
+		_, err := client.ActivateSnapshot(ctx, &retrieverv1.ActivateSnapshotRequest{Kg: ref(kg, n)})
 		return err
 	}
 	verify := func(kg string, n uint64) error {
-		_, err := client.Verify(ctx, &retrieverv1.VerifyRequest{Kg: ref(kg, n)})
+		_, err := client.VerifySnapshot(ctx, &retrieverv1.VerifySnapshotRequest{Kg: ref(kg, n)})
 		return err
 	}
 	drop := func(kg string, n uint64) error {
-		_, err := client.Drop(ctx, &retrieverv1.DropRequest{Kg: ref(kg, n)})
+		_, err := client.DropKnowledgeGraph(ctx, &retrieverv1.DropKnowledgeGraphRequest{Kg: ref(kg, n)})
 		return err
 	}
 	rollback := func(kg string) error {
-		_, err := client.Rollback(ctx, &retrieverv1.RollbackRequest{Kg: kg})
+		_, err := client.RollbackKnowledgeGraph(ctx,
+			&retrieverv1.RollbackKnowledgeGraphRequest{Kg: &graphv1.KnowledgeGraphRef{Name: kg}})
 		return err
 	}
 	expect := func(doing string, err error, code codes.Code, reason string) {
@@ -278,7 +348,8 @@ func TestKnowledgeGraphErrorsHaveTheirCodes(t *testing.T) {
 			return
 		}
 		for _, d := range status.Convert(err).Details() {
-			if info, ok := d.(*errdetails.ErrorInfo); ok && info.GetReason() == reason && info.GetDomain() == "triplemesh" {
+			if info, ok := d.(*errdetails.ErrorInfo); ok && info.GetReason() == reason &&
+				info.GetDomain() == "triplemesh" {
 				return
 			}
 		}

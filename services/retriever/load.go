@@ -11,21 +11,24 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/triplemesh/triplemesh/services/retriever/encoder"
 	"github.com/triplemesh/triplemesh/services/retriever/load"
 	"github.com/triplemesh/triplemesh/services/retriever/source"
-	"github.com/triplemesh/triplemesh/services/retriever/source/csv"
+	"github.com/triplemesh/triplemesh/services/retriever/source/table"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
 // receive returns the next message of a load, io.EOF after the last.
-type receive func() (*retrieverv1.LoadRequest, error)
+type receive func() (*retrieverv1.LoadKnowledgeGraphRequest, error)
 
-// Load implements KnowledgeGraphService. Files are read as they arrive; none
+// LoadKnowledgeGraph implements KnowledgeGraphService. Files are read as they arrive; none
 // is kept whole.
-func (s *KnowledgeGraphs) Load(stream grpc.ClientStreamingServer[retrieverv1.LoadRequest, retrieverv1.LoadResponse]) error {
+func (s *KnowledgeGraphs) LoadKnowledgeGraph(stream grpc.ClientStreamingServer[retrieverv1.LoadKnowledgeGraphRequest,
+	retrieverv1.LoadKnowledgeGraphResponse]) error {
 	resp, err := s.load(stream.Context(), stream.Recv, nil)
 	if err != nil {
 		return err
@@ -33,9 +36,11 @@ func (s *KnowledgeGraphs) Load(stream grpc.ClientStreamingServer[retrieverv1.Loa
 	return stream.SendAndClose(resp)
 }
 
-// LoadStream implements KnowledgeGraphService.
-func (s *KnowledgeGraphs) LoadStream(stream grpc.BidiStreamingServer[retrieverv1.LoadStreamRequest, retrieverv1.LoadStreamResponse]) error {
-	recv := func() (*retrieverv1.LoadRequest, error) {
+// LoadKnowledgeGraphStream implements KnowledgeGraphService.
+func (s *KnowledgeGraphs) LoadKnowledgeGraphStream(
+	stream grpc.BidiStreamingServer[retrieverv1.LoadKnowledgeGraphStreamRequest,
+		retrieverv1.LoadKnowledgeGraphStreamResponse]) error {
+	recv := func() (*retrieverv1.LoadKnowledgeGraphRequest, error) {
 		message, err := stream.Recv()
 		return message.GetRequest(), err
 	}
@@ -44,66 +49,70 @@ func (s *KnowledgeGraphs) LoadStream(stream grpc.BidiStreamingServer[retrieverv1
 	progress := func(p load.Progress) {
 		if now := time.Now(); p.Phase != phase || now.Sub(last) >= progressEvery {
 			last, phase = now, p.Phase
-			// A caller who is gone ends the load by its context.
-			_ = stream.Send(&retrieverv1.LoadStreamResponse{Event: &retrieverv1.LoadStreamResponse_Progress{Progress: &retrieverv1.LoadProgress{
-				Phase: loadPhases[p.Phase], Done: p.Done, Total: p.Total,
-			}}})
+			// If the caller is gone, the context ends the load.
+			_ = stream.Send(&retrieverv1.LoadKnowledgeGraphStreamResponse{
+				Event: &retrieverv1.LoadKnowledgeGraphStreamResponse_Progress{
+					Progress: &retrieverv1.LoadProgress{
+						Phase: loadPhases[p.Phase], Done: p.Done, Total: proto.Uint64(p.Total),
+					}}})
 		}
 	}
 	resp, err := s.load(stream.Context(), recv, progress)
 	if err != nil {
 		return err
 	}
-	return stream.Send(&retrieverv1.LoadStreamResponse{Event: &retrieverv1.LoadStreamResponse_Result{Result: resp}})
+	return stream.Send(&retrieverv1.LoadKnowledgeGraphStreamResponse{
+		Event: &retrieverv1.LoadKnowledgeGraphStreamResponse_Result{Result: resp}})
 }
 
-// progressEvery is the least time between two events of one phase.
+// progressEvery is the minimum time between two events of one phase.
 const progressEvery = 200 * time.Millisecond
 
-func (s *KnowledgeGraphs) load(ctx context.Context, recv receive, progress func(load.Progress)) (*retrieverv1.LoadResponse, error) {
+func (s *KnowledgeGraphs) load(ctx context.Context, recv receive,
+	progress func(load.Progress)) (*retrieverv1.LoadKnowledgeGraphResponse, error) {
 	first, err := recv()
 	if errors.Is(err, io.EOF) {
-		return nil, outOfOrder("the stream is empty, want a header")
+		return nil, errOutOfOrder("the stream is empty, want a header")
 	}
 	if err != nil {
 		return nil, err
 	}
 	header := first.GetHeader()
 	if header == nil {
-		return nil, outOfOrder("the first message is no header")
+		return nil, errOutOfOrder("the first message is no header")
 	}
-	id, err := tenant.From(ctx)
+	id, err := auth.TenantFrom(ctx)
 	if err != nil {
 		return nil, err
 	}
-	graphs, err := s.tenants.Of(id)
+	graphs, err := s.tenants.ForTenant(id)
 	if err != nil {
 		return nil, err
 	}
-	if err := store.CheckName(header.GetKg()); err != nil {
-		return nil, &store.Error{Op: "load", KG: header.GetKg(), Err: err}
+	if err := store.CheckName(header.GetKg().GetName()); err != nil {
+		return nil, &store.Error{Op: "load", KG: header.GetKg().GetName(), Err: err}
 	}
-	release, err := s.turns.take(ctx)
+	release, err := s.queue.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	options := loadOptions(header)
-	scratch := s.scratchOf(id)
+	scratch := s.scratchDir(id)
 	if scratch != "" {
-		options.Scratch = filepath.Join(scratch, header.GetKg())
+		options.Scratch = filepath.Join(scratch, header.GetKg().GetName())
 	}
 	options.Progress = progress
 	loader := load.New(options)
 	defer func() {
 		_ = loader.Close()
-		// Only empty directories go: a load that was interrupted may go on.
+		// Removes only empty directories, because an interrupted load may be resumed.
 		for _, dir := range []string{options.Scratch, scratch, s.scratch} {
 			_ = os.Remove(dir)
 		}
 	}()
-	origin, hasOrigin := originOf(graphs, header.GetKg())
-	files := &fileReader{receive: hurried(ctx, s.turns, recv)}
+	origin, hasOrigin := findOrigin(graphs, header.GetKg().GetName())
+	files := &fileReader{receive: receiveUnlessIdle(ctx, s.queue, recv)}
 	for {
 		file, err := files.next()
 		if errors.Is(err, io.EOF) {
@@ -113,41 +122,73 @@ func (s *KnowledgeGraphs) load(ctx context.Context, recv receive, progress func(
 			return nil, err
 		}
 		if hasOrigin {
-			return nil, filesOfOrigin(header.GetKg())
+			return nil, errFilesOfOrigin(header.GetKg().GetName())
 		}
-		if err := read(ctx, loader, file, files); err != nil {
+		if err := readFile(ctx, loader, file, files); err != nil {
 			return nil, err
 		}
 	}
 	if hasOrigin {
-		if err := loader.ReadFrom(ctx, header.GetKg(), origin); err != nil {
+		if err := loader.ReadFrom(ctx, header.GetKg().GetName(), origin); err != nil {
 			return nil, err
 		}
 	}
-	report, err := loader.Finish(ctx, graphs, s.encoder)
+	report, err := loader.Finish(ctx, graphs, s.encoderToLoad(ctx, graphs, options))
 	if err != nil {
 		return nil, err
 	}
 	return loadResponse(report), nil
 }
 
-// read takes one file; one whose columns are named is a table.
-func read(ctx context.Context, loader *load.Loader, file *retrieverv1.FileHeader, r io.Reader) error {
+// encoderToLoad returns the encoder of a load: of a delta that of the snapshot that it changes. Where
+// that cannot be opened, the store refuses the delta.
+func (s *KnowledgeGraphs) encoderToLoad(ctx context.Context, graphs store.Store, options load.Options) encoder.Encoder {
+	if options.Mode == load.Replace {
+		return s.encoder
+	}
+	snap, err := graphs.Open(ctx, options.KG, 0)
+	if err != nil {
+		return s.encoder
+	}
+	defer snap.Release()
+	if enc, err := encoder.ForName(ctx, s.encoder, snap.Info().Encoder); err == nil {
+		return enc
+	}
+	return s.encoder
+}
+
+// readFile reads one file; a file with named columns is a table.
+func readFile(ctx context.Context, loader *load.Loader, file *retrieverv1.FileHeader, r io.Reader) error {
 	if c := file.GetColumns(); c != nil {
 		var separator rune
 		for _, r := range c.GetSeparator() {
 			separator = r
 		}
-		return loader.ReadTable(ctx, file.GetName(), csv.Columns{
+		return loader.ReadTable(ctx, file.GetName(), table.Columns{
 			Subject: c.GetSubject(), Relation: c.GetRelation(), Object: c.GetObject(),
-			Start: c.GetStart(), End: c.GetEnd(), Separator: separator,
+			Start: c.GetStart(), End: c.GetEnd(), Separator: separator, Rows: c.GetRows(),
+			Types: columnTypes(c.GetTypes()),
 		}, r)
 	}
 	return loader.Read(ctx, file.GetName(), formats[file.GetFormat()], r)
 }
 
+func columnTypes(all []*retrieverv1.TypedColumn) map[string]table.Type {
+	types := make(map[string]table.Type, len(all))
+	for _, c := range all {
+		types[c.GetHeading()] = map[retrieverv1.ColumnType]table.Type{
+			retrieverv1.ColumnType_COLUMN_TYPE_ENTITY: table.Entity,
+			retrieverv1.ColumnType_COLUMN_TYPE_NUMBER: table.Number,
+			retrieverv1.ColumnType_COLUMN_TYPE_DATE:   table.Date,
+			retrieverv1.ColumnType_COLUMN_TYPE_TEXT:   table.Text,
+			retrieverv1.ColumnType_COLUMN_TYPE_SKIP:   table.Skip,
+		}[c.GetType()]
+	}
+	return types
+}
+
 var formats = map[retrieverv1.Format]load.Format{
-	retrieverv1.Format_FORMAT_UNSPECIFIED:   load.ByName,
+	retrieverv1.Format_FORMAT_UNSPECIFIED:   load.DetectFormat,
 	retrieverv1.Format_FORMAT_TSV:           source.TSV,
 	retrieverv1.Format_FORMAT_N_TRIPLES:     source.NTriples,
 	retrieverv1.Format_FORMAT_N_QUADS:       source.NQuads,
@@ -170,8 +211,8 @@ var loadPhases = map[load.Phase]retrieverv1.LoadPhase{
 	load.Write:  retrieverv1.LoadPhase_LOAD_PHASE_WRITE,
 }
 
-// scratchOf is where a tenant's loads put what does not fit in memory.
-func (s *KnowledgeGraphs) scratchOf(id tenant.ID) string {
+// scratchDir returns the directory for temporary files of a tenant's loads.
+func (s *KnowledgeGraphs) scratchDir(id auth.Tenant) string {
 	if s.scratch == "" || id.IsDefault() {
 		return s.scratch
 	}
@@ -180,8 +221,9 @@ func (s *KnowledgeGraphs) scratchOf(id tenant.ID) string {
 
 func loadOptions(header *retrieverv1.LoadHeader) load.Options {
 	options := load.Options{
-		KG: header.GetKg(), Strict: header.GetStrict(), NoActivate: header.GetNoActivate(),
-		Language: header.GetLanguage(), Mode: loadModes[header.GetMode()], Resume: header.GetResume(),
+		KG: header.GetKg().GetName(), Strict: header.GetStrict(), NoActivate: header.GetNoActivate(),
+		Language: header.GetLanguage(), Mode: loadModes[header.GetMode()], Provenance: header.GetProvenance(),
+		Resume: header.GetResume(),
 	}
 	if header.GetVectors() == retrieverv1.Vectors_VECTORS_NONE {
 		options.Vectors = load.RelationVectors
@@ -189,46 +231,47 @@ func loadOptions(header *retrieverv1.LoadHeader) load.Options {
 	return options
 }
 
-func loadResponse(report load.Report) *retrieverv1.LoadResponse {
-	res := &retrieverv1.LoadResponse{
+func loadResponse(report load.Report) *retrieverv1.LoadKnowledgeGraphResponse {
+	res := &retrieverv1.LoadKnowledgeGraphResponse{
 		Snapshot:   snapshotInfo(report.Snapshot, report.Active),
 		Lines:      report.Lines,
 		BadLines:   report.BadLines,
 		Duplicates: report.Duplicates,
 	}
 	for _, e := range report.Errors {
-		res.Errors = append(res.Errors, &retrieverv1.LineError{File: e.File, Line: e.Line, Byte: e.Byte, Message: e.Err.Error()})
+		res.Errors = append(res.Errors, &retrieverv1.LineError{File: e.File, Line: e.Line, Byte: e.Byte,
+			Message: e.Err.Error()})
 	}
 	return res
 }
 
-func outOfOrder(what string) error {
-	return status.Errorf(codes.InvalidArgument, "load: %s; send a header, then for each file its header and its chunks", what)
+func errOutOfOrder(what string) error {
+	return status.Errorf(codes.InvalidArgument, "load: %s; send a header, then for each file its header and its chunks",
+		what)
 }
 
-// fileReader reads the files of a stream, each to its end.
+// fileReader reads the files of a stream one after another.
 type fileReader struct {
 	receive receive
-	// within says that a file was opened.
-	within bool
+	// inFile reports whether a file was opened.
+	inFile bool
 	chunk  []byte
-	// following is the header that ended the file before, err the end of the
-	// stream.
-	following *retrieverv1.FileHeader
-	err       error
+	// nextFile is the header that ended the previous file, err the end of the stream.
+	nextFile *retrieverv1.FileHeader
+	err      error
 }
 
-// next goes to the next file; io.EOF says that there is none.
+// next advances to the next file; io.EOF means that there is none.
 func (r *fileReader) next() (*retrieverv1.FileHeader, error) {
-	// A reader may stop before its file does, as gzip's does before padding.
+	// A reader may stop before the end of its file, as gzip does before padding.
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		return nil, err
 	}
-	if r.following == nil {
+	if r.nextFile == nil {
 		return nil, io.EOF
 	}
-	file := r.following
-	r.following, r.within = nil, true
+	file := r.nextFile
+	r.nextFile, r.inFile = nil, true
 	return file, nil
 }
 
@@ -238,7 +281,7 @@ func (r *fileReader) Read(p []byte) (int, error) {
 		if r.err != nil {
 			return 0, r.err
 		}
-		if r.following != nil {
+		if r.nextFile != nil {
 			return 0, io.EOF
 		}
 		r.fill()
@@ -254,12 +297,73 @@ func (r *fileReader) fill() {
 	case err != nil:
 		r.err = err
 	case message.GetHeader() != nil:
-		r.err = outOfOrder("a second header")
+		r.err = errOutOfOrder("a second header")
 	case message.GetFile() != nil:
-		r.following = message.GetFile()
-	case !r.within:
-		r.err = outOfOrder("bytes before any file")
+		r.nextFile = message.GetFile()
+	case !r.inFile:
+		r.err = errOutOfOrder("bytes before any file")
 	default:
 		r.chunk = message.GetChunk()
+	}
+}
+
+const (
+	// maxIdle is how long a build may wait for its input before other waiting builds count.
+	maxIdle = time.Minute
+	// minRate is the minimum number of bytes per second of waiting from then on.
+	minRate = 64 << 10
+)
+
+// receiveUnlessIdle returns a receive function that fails when nothing or next to nothing arrives
+// while other builds wait: an idle sender must not block all other loads. It receives until ctx is
+// done.
+func receiveUnlessIdle[M proto.Message](ctx context.Context, queue *buildQueue,
+	receive func() (M, error)) func() (M, error) {
+	type received struct {
+		message M
+		err     error
+	}
+	// A stream's Recv only returns when the stream ends, so it runs in a goroutine of its own.
+	arrived := make(chan received)
+	go func() {
+		for {
+			m, err := receive()
+			select {
+			case arrived <- received{m, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	left := maxIdle
+	var ended error
+	return func() (none M, _ error) {
+		if ended != nil {
+			return none, ended
+		}
+		began := time.Now()
+		for {
+			late := time.NewTimer(max(left-time.Since(began), time.Second))
+			select {
+			case r := <-arrived:
+				late.Stop()
+				earned := time.Duration(proto.Size(r.message)) * time.Second / minRate
+				left = min(left-time.Since(began)+earned, maxIdle)
+				ended = r.err
+				return r.message, r.err
+			case <-ctx.Done():
+				late.Stop()
+				return none, ctx.Err()
+			case <-late.C:
+				if queue.waiting.Load() > 0 {
+					return none, status.Errorf(codes.Aborted,
+						"receive knowledge graph: less than %d KiB/s arrived for %s while other loads wait; "+
+							"send it again over a faster connection", minRate>>10, maxIdle)
+				}
+			}
+		}
 	}
 }

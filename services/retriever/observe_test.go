@@ -7,7 +7,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
-	"github.com/triplemesh/triplemesh/services/retriever/internal/graphtest"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 func TestMetricsAreCountedByTenant(t *testing.T) {
@@ -15,12 +15,13 @@ func TestMetricsAreCountedByTenant(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	service, err := New(graphtest.Tenants(rivers()), &graphtest.Encoder{}, nil, tel)
+	service, err := New(storetest.TenantsOver(rivers()), &storetest.WordEncoder{}, nil, tel)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"acme", "globex", "globex"} {
-		if _, err := service.GroundGraph(asTenant(t, t.Context(), name), &retrieverv1.GroundGraphRequest{Kg: kg, Question: "Where is the mouth of the Rhine?"}); err != nil {
+		if _, err := service.GroundGraph(asTenant(t, t.Context(), name), &retrieverv1.GroundGraphRequest{Kg: kg,
+			Question: "Where is the mouth of the Rhine?"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -29,7 +30,8 @@ func TestMetricsAreCountedByTenant(t *testing.T) {
 	for name, count := range map[string]string{"acme": "1", "globex": "2"} {
 		found := false
 		for line := range strings.Lines(got.Body.String()) {
-			if strings.HasPrefix(line, "triplemesh_retriever_hits_") && strings.Contains(line, "_count{") && strings.Contains(line, `triplemesh_tenant="`+name+`"`) {
+			if strings.HasPrefix(line, "triplemesh_retriever_hits_") && strings.Contains(line, "_count{") &&
+				strings.Contains(line, `triplemesh_tenant="`+name+`"`) {
 				found = strings.HasSuffix(line, "} "+count+"\n")
 			}
 		}

@@ -7,18 +7,21 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/triplemesh/triplemesh/internal/errinfo"
+	errorsv1 "github.com/triplemesh/triplemesh/proto/triplemesh/errors/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	"github.com/triplemesh/triplemesh/services/retriever/encoder"
+	"github.com/triplemesh/triplemesh/services/retriever/ground"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// open resolves a request's knowledge graph once, among those of its tenant: all
-// of the request reads one snapshot. The caller must release it.
+// open opens a request's knowledge graph among those of its tenant. The whole request reads this
+// snapshot. The caller must release it.
 func (s *Service) open(ctx context.Context, ref *graphv1.KnowledgeGraphRef) (store.Snapshot, error) {
-	graphs, err := store.Of(ctx, s.tenants)
+	graphs, err := store.ForRequest(ctx, s.tenants)
 	if err != nil {
 		return nil, err
 	}
@@ -29,24 +32,27 @@ func (s *Service) open(ctx context.Context, ref *graphv1.KnowledgeGraphRef) (sto
 	return snap, err
 }
 
-// openForSearch is open for requests that compare meanings: the snapshot's
-// vectors must come from the encoder that is running.
-func (s *Service) openForSearch(ctx context.Context, ref *graphv1.KnowledgeGraphRef) (store.Snapshot, error) {
+// openForSearch opens a snapshot whose vectors are to be compared, with the encoder that made them.
+func (s *Service) openForSearch(ctx context.Context, ref *graphv1.KnowledgeGraphRef) (store.Snapshot, *encoder.Cache,
+	error) {
 	snap, err := s.open(ctx, ref)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	info := snap.Info()
-	if info.Encoder == s.model {
-		return snap, nil
+	enc, err := s.encoderFor(ctx, info.Encoder)
+	if err == nil {
+		return snap, enc, nil
 	}
 	snap.Release()
-	return nil, failed(codes.FailedPrecondition, "KG_OTHER_ENCODER", ref, fmt.Sprintf(
-		"read snapshot %s@%d: its vectors were made by encoder %q, this retriever runs %q; load the knowledge graph again or start the retriever with that encoder",
-		info.KG, info.Number, info.Encoder, s.model))
+	return nil, nil, newStatusError(codes.FailedPrecondition, errorsv1.ErrorReason_ERROR_REASON_KG_OTHER_ENCODER,
+		ref, fmt.Sprintf(
+			"read snapshot %s@%d: its vectors were made by encoder %q, which cannot be opened: %v; "+
+				"load the knowledge graph again or start the retriever with that encoder",
+			info.KG, info.Number, info.Encoder, err))
 }
 
-// notFound says which knowledge graphs the tenant has instead.
+// notFound returns an error that lists the tenant's knowledge graphs.
 func notFound(ctx context.Context, graphs store.Catalogue, ref *graphv1.KnowledgeGraphRef, cause error) error {
 	listed, err := graphs.List(ctx, "")
 	if err != nil {
@@ -65,16 +71,30 @@ func notFound(ctx context.Context, graphs store.Catalogue, ref *graphv1.Knowledg
 	case len(names) > 0:
 		there = "there are: " + strings.Join(names, ", ")
 	}
-	return failed(codes.NotFound, "KG_NOT_FOUND", ref, fmt.Sprintf("open knowledge graph %q: not found; %s", ref.GetName(), there))
+	return newStatusError(codes.NotFound, errorsv1.ErrorReason_ERROR_REASON_KG_NOT_FOUND, ref,
+		fmt.Sprintf("open knowledge graph %q: not found; %s",
+			ref.GetName(), there))
 }
 
-func failed(code codes.Code, reason string, ref *graphv1.KnowledgeGraphRef, message string) error {
+func newStatusError(code codes.Code, reason errorsv1.ErrorReason, ref *graphv1.KnowledgeGraphRef,
+	message string) error {
 	st := status.New(code, message)
-	info := &errdetails.ErrorInfo{Domain: "triplemesh", Reason: reason, Metadata: map[string]string{
+	info := errinfo.New(reason, map[string]string{
 		"kg": ref.GetName(), "snapshot": fmt.Sprint(ref.GetSnapshot()),
-	}}
+	})
 	if with, err := st.WithDetails(info); err == nil {
 		st = with
 	}
 	return st.Err()
+}
+
+// openToGround opens a snapshot whose triples are to be compared; if they have no vectors it is
+// searched subject first.
+func (s *Service) openToGround(ctx context.Context, ref *graphv1.KnowledgeGraphRef,
+	query ground.SubjectQuery) (store.Snapshot, *encoder.Cache, error) {
+	snap, enc, err := s.openForSearch(ctx, ref)
+	if err != nil || snap.Info().TripleVectors {
+		return snap, enc, err
+	}
+	return ground.NewSubjectFirst(snap, enc, query), enc, nil
 }

@@ -17,21 +17,22 @@ type elsewhere struct{ store.Store }
 
 func (elsewhere) Origin(kg string) (func(context.Context, source.Sink) (uint64, error), bool) {
 	return func(_ context.Context, to source.Sink) (uint64, error) {
-		return 1, to.Statement(source.Statement{Subject: source.Term{Key: "a"}, Relation: "r", Object: source.Term{Key: "b"}})
+		return 1, to.Statement(source.Statement{Subject: source.Term{Key: "a"}, Relation: "r",
+			Object: source.Term{Key: "b"}})
 	}, kg == "away"
 }
 
 func TestOrigin(t *testing.T) {
-	if _, ok := originOf(elsewhere{}, "here"); ok {
+	if _, ok := findOrigin(elsewhere{}, "here"); ok {
 		t.Error("a knowledge graph that comes in files has an origin")
 	}
-	if _, ok := originOf(struct{ store.Store }{}, "away"); ok {
+	if _, ok := findOrigin(struct{ store.Store }{}, "away"); ok {
 		t.Error("a store without origins has one")
 	}
-	if read, ok := originOf(elsewhere{}, "away"); !ok || read == nil {
+	if read, ok := findOrigin(elsewhere{}, "away"); !ok || read == nil {
 		t.Error("the origin is not found")
 	}
-	err := filesOfOrigin("away")
+	err := errFilesOfOrigin("away")
 	if status.Code(err) != codes.FailedPrecondition || !strings.Contains(err.Error(), `load knowledge graph "away"`) {
 		t.Errorf("files of it: %v", err)
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
-	"github.com/triplemesh/triplemesh/services/retriever/internal/graphtest"
 	"github.com/triplemesh/triplemesh/services/retriever/load"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 // skipping is a benchmark that is left out where the shared data are not.
@@ -20,10 +20,10 @@ type skipping struct{ testing.TB }
 
 func (s skipping) Fatalf(format string, args ...any) { s.Skipf(format, args...) }
 
-// recorded are requests with the plans of RoG's planner for each WebQSP
+// recordedRequests are requests with the plans of RoG's planner for each WebQSP
 // question. They do not say which way a relation is gone, so each is followed
 // all ways, as RoG's undirected graph does.
-func recorded(tb testing.TB) []*retrieverv1.FollowPathsRequest {
+func recordedRequests(tb testing.TB) []*retrieverv1.FollowPathsRequest {
 	topics := map[string][]string{}
 	jsonLines(tb, "webqsp.jsonl", func(q struct {
 		ID     string
@@ -36,7 +36,8 @@ func recorded(tb testing.TB) []*retrieverv1.FollowPathsRequest {
 		ID    string
 		Paths [][]string
 	}) {
-		req := &retrieverv1.FollowPathsRequest{Kg: &graphv1.KnowledgeGraphRef{Name: "freebase"}, TopicEntities: topics[q.ID]}
+		req := &retrieverv1.FollowPathsRequest{Kg: &graphv1.KnowledgeGraphRef{Name: "freebase"},
+			TopicEntities: topics[q.ID]}
 		for _, path := range q.Paths {
 			if len(path) == 0 {
 				continue
@@ -74,15 +75,16 @@ func jsonLines[T any](tb testing.TB, file string, each func(T)) {
 // BenchmarkFollowPaths follows the recorded plans of WebQSP over gRPC, from the
 // embedded store; a round are all of a question.
 func BenchmarkFollowPaths(b *testing.B) {
-	requests := recorded(b)
+	requests := recordedRequests(b)
 	graphs := embedded.New(b.TempDir())
 	b.Cleanup(func() { graphs.Close() })
 	file := testkit.SharedData(skipping{b}, "freebase", "triples.tsv.gz")
-	_, err := load.Files(b.Context(), graphs, &graphtest.Encoder{}, []string{file}, load.Options{KG: "freebase", Vectors: load.RelationVectors, Scratch: b.TempDir()})
+	_, err := load.Files(b.Context(), graphs, &storetest.WordEncoder{}, []string{file},
+		load.Options{KG: "freebase", Vectors: load.RelationVectors, Scratch: b.TempDir()})
 	if err != nil {
 		b.Fatal(err)
 	}
-	client := dial(b, graphs, &graphtest.Encoder{})
+	client := dial(b, graphs, &storetest.WordEncoder{})
 	b.ReportAllocs()
 	var took []time.Duration
 	found := 0

@@ -21,12 +21,12 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
-	"github.com/triplemesh/triplemesh/services/retriever/internal/graphtest"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
-func rivers() *graphtest.Graph {
-	return graphtest.New(
+func rivers() *storetest.Graph {
+	return storetest.NewGraph(
 		[3]string{"Rhine", "mouth", "North Sea"},
 		[3]string{"Rhine", "country", "Germany"},
 		[3]string{"Rhine", "country", "Netherlands"},
@@ -36,9 +36,8 @@ func rivers() *graphtest.Graph {
 	).WithAlias("Rhine", "Rhein")
 }
 
-// dial serves a Service over an in-memory connection, behind the interceptors
-// that every stage has.
-func dial(t testing.TB, graphs graphtest.Graphs, enc encoder.Encoder) retrieverv1.RetrieverServiceClient {
+// dial serves a Service over an in-memory connection, behind the interceptors of every stage.
+func dial(t testing.TB, graphs storetest.GraphReader, enc encoder.Encoder) retrieverv1.RetrieverServiceClient {
 	t.Helper()
 	listener := bufconn.Listen(1 << 20)
 	cfg := server.DefaultConfig("in memory:0")
@@ -47,7 +46,7 @@ func dial(t testing.TB, graphs graphtest.Graphs, enc encoder.Encoder) retrieverv
 	if err != nil {
 		t.Fatal(err)
 	}
-	service, err := New(graphtest.Tenants(graphs), enc, nil, telemetry.Discard())
+	service, err := New(storetest.TenantsOver(graphs), enc, nil, telemetry.Discard())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +55,9 @@ func dial(t testing.TB, graphs graphtest.Graphs, enc encoder.Encoder) retrieverv
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(ctx) }()
 	conn, err := grpc.NewClient("passthrough:///retriever", grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			return listener.DialContext(ctx)
+		}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,10 +79,11 @@ func line(t *graphv1.Triple) string {
 
 func TestGroundGraph(t *testing.T) {
 	g := rivers()
-	client := dial(t, g, &graphtest.Encoder{})
+	client := dial(t, g, &storetest.WordEncoder{})
 	resp, err := client.GroundGraph(t.Context(), &retrieverv1.GroundGraphRequest{
 		Kg: kg, Question: "Where is the mouth of the Rhine?",
-		PseudoGraph: &graphv1.PseudoGraph{Triples: []*graphv1.Triple{{Subject: "rhine", Relation: "mouth", Object: "Atlantic"}}},
+		PseudoGraph: &graphv1.PseudoGraph{Triples: []*graphv1.Triple{{Subject: "rhine", Relation: "mouth",
+			Object: "Atlantic"}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +96,8 @@ func TestGroundGraph(t *testing.T) {
 		t.Fatalf("subjects %v, want Rhine first", subjects)
 	}
 	best := subjects[0].GetTriples()[0]
-	if line(best.GetTriple()) != "Rhine | mouth | North Sea" || len(best.GetPseudoTripleScores()) != 1 || best.GetQuestionScore() <= 0 {
+	if line(best.GetTriple()) != "Rhine | mouth | North Sea" || len(best.GetPseudoTripleScores()) != 1 ||
+		best.GetQuestionScore() <= 0 {
 		t.Errorf("best triple %v", best)
 	}
 	for _, d := range resp.GetDropped() {
@@ -105,19 +108,22 @@ func TestGroundGraph(t *testing.T) {
 }
 
 func TestGroundingOptionsOverrideThePreset(t *testing.T) {
-	client := dial(t, rivers(), &graphtest.Encoder{})
+	client := dial(t, rivers(), &storetest.WordEncoder{})
 	one, none := uint32(1), float32(1)
 	for name, tt := range map[string]struct {
 		options  *retrieverv1.GroundingOptions
 		subjects int
 		hits     int
 	}{
-		"top k and max subjects":         {&retrieverv1.GroundingOptions{TopK: &one, MaxSubjects: &one, MinConfidence: new(float32)}, 1, 2}, // one found, one more of the river that the question names
-		"a threshold nothing can reach":  {&retrieverv1.GroundingOptions{MinConfidence: &none}, 0, 6},
-		"the paper's threshold and rule": {&retrieverv1.GroundingOptions{Preset: retrieverv1.Preset_PRESET_PAPER}, 0, 6},
+		"top k and max subjects": {&retrieverv1.GroundingOptions{TopK: &one, MaxSubjects: &one,
+			MinConfidence: new(float32)}, 1, 2}, // one found, one more of the river that the question names
+		"a threshold nothing can reach": {&retrieverv1.GroundingOptions{MinConfidence: &none}, 0, 6},
+		"the paper's threshold and rule": {&retrieverv1.GroundingOptions{Preset: retrieverv1.Preset_PRESET_PAPER}, 0,
+			6},
 	} {
 		t.Run(name, func(t *testing.T) {
-			resp, err := client.GroundGraph(t.Context(), &retrieverv1.GroundGraphRequest{Kg: kg, Question: "Rhine mouth", Options: tt.options})
+			resp, err := client.GroundGraph(t.Context(), &retrieverv1.GroundGraphRequest{Kg: kg,
+				Question: "Rhine mouth", Options: tt.options})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,10 +135,11 @@ func TestGroundingOptionsOverrideThePreset(t *testing.T) {
 }
 
 func TestSuggestedPathsCanBeFollowed(t *testing.T) {
-	client := dial(t, rivers(), &graphtest.Encoder{})
+	client := dial(t, rivers(), &storetest.WordEncoder{})
 	suggested, err := client.SuggestPaths(t.Context(), &retrieverv1.SuggestPathsRequest{
 		Kg: kg, Question: "capital of the country of the Rhine", TopicEntities: []string{"Rhine", "Nile"}, Limit: 1,
-		Proposed: []*graphv1.RelationPath{{Steps: []*graphv1.RelationStep{{Relation: "country"}, {Relation: "capital"}}}},
+		Proposed: []*graphv1.RelationPath{{Steps: []*graphv1.RelationStep{{Relation: "country"},
+			{Relation: "capital"}}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +152,8 @@ func TestSuggestedPathsCanBeFollowed(t *testing.T) {
 	}
 	followed, err := client.FollowPaths(t.Context(), &retrieverv1.FollowPathsRequest{
 		Kg: kg, TopicEntities: []string{"Rhine", "Nile"},
-		Paths: append(suggested.GetPaths(), &graphv1.RelationPath{Steps: []*graphv1.RelationStep{{Relation: "no such relation"}}}),
+		Paths: append(suggested.GetPaths(),
+			&graphv1.RelationPath{Steps: []*graphv1.RelationStep{{Relation: "no such relation"}}}),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -166,41 +174,51 @@ func TestSuggestedPathsCanBeFollowed(t *testing.T) {
 }
 
 func TestSearch(t *testing.T) {
-	client := dial(t, rivers(), &graphtest.Encoder{})
-	triples, err := client.SearchTriples(t.Context(), &retrieverv1.SearchTriplesRequest{Kg: kg, Queries: []string{"Germany capital Berlin", "mouth"}, Limit: 2})
+	client := dial(t, rivers(), &storetest.WordEncoder{})
+	triples, err := client.SearchTriples(t.Context(), &retrieverv1.SearchTriplesRequest{Kg: kg,
+		Queries: []string{"Germany capital Berlin", "mouth"}, Limit: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(triples.GetResults()) != 2 || len(triples.GetResults()[0].GetTriples()) != 2 || line(triples.GetResults()[0].GetTriples()[0].GetTriple()) != "Germany | capital | Berlin" {
+	if len(triples.GetResults()) != 2 || len(triples.GetResults()[0].GetTriples()) != 2 ||
+		line(triples.GetResults()[0].GetTriples()[0].GetTriple()) != "Germany | capital | Berlin" {
 		t.Errorf("triples %v", triples)
 	}
-	relations, err := client.SearchRelations(t.Context(), &retrieverv1.SearchRelationsRequest{Kg: kg, Queries: []string{"capital"}, Limit: 1})
+	relations, err := client.SearchRelations(t.Context(), &retrieverv1.SearchRelationsRequest{Kg: kg,
+		Queries: []string{"capital"}, Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := relations.GetResults()[0].GetRelations(); len(r) != 1 || r[0].GetRelation() != "capital" || r[0].GetTriples() != 2 || r[0].GetScore() < 0.99 {
+	if r := relations.GetResults()[0].GetRelations(); len(r) != 1 || r[0].GetRelation() != "capital" ||
+		r[0].GetTriples() != 2 || r[0].GetScore() < 0.99 {
 		t.Errorf("relations %v", r)
 	}
 }
 
 func TestNeighbours(t *testing.T) {
-	client := dial(t, rivers(), &graphtest.Encoder{})
+	client := dial(t, rivers(), &storetest.WordEncoder{})
 	tests := []struct {
 		name  string
-		req   *retrieverv1.NeighboursRequest
+		req   *retrieverv1.ListNeighboursRequest
 		want  []string
 		total uint64
 	}{
-		{"both directions, outgoing first", &retrieverv1.NeighboursRequest{Entity: "Rhine"}, []string{"Rhine | country | Germany", "Rhine | country | Netherlands", "Rhine | mouth | North Sea", "Main | tributary of | Rhine"}, 4},
-		{"incoming alone", &retrieverv1.NeighboursRequest{Entity: "Rhine", Direction: retrieverv1.Direction_DIRECTION_IN}, []string{"Main | tributary of | Rhine"}, 1},
-		{"one relation", &retrieverv1.NeighboursRequest{Entity: "Rhine", Relations: []string{"mouth", "no such"}}, []string{"Rhine | mouth | North Sea"}, 1},
-		{"no known relation", &retrieverv1.NeighboursRequest{Entity: "Rhine", Relations: []string{"no such"}}, nil, 0},
-		{"a limit leaves the total", &retrieverv1.NeighboursRequest{Entity: "Rhine", Limit: 1}, []string{"Rhine | country | Germany"}, 4},
+		{"both directions, outgoing first", &retrieverv1.ListNeighboursRequest{Entity: "Rhine"},
+			[]string{"Rhine | country | Germany", "Rhine | country | Netherlands", "Rhine | mouth | North Sea",
+				"Main | tributary of | Rhine"}, 4},
+		{"incoming alone", &retrieverv1.ListNeighboursRequest{Entity: "Rhine",
+			Direction: retrieverv1.Direction_DIRECTION_IN}, []string{"Main | tributary of | Rhine"}, 1},
+		{"one relation", &retrieverv1.ListNeighboursRequest{Entity: "Rhine", Relations: []string{"mouth", "no such"}},
+			[]string{"Rhine | mouth | North Sea"}, 1},
+		{"no known relation", &retrieverv1.ListNeighboursRequest{Entity: "Rhine", Relations: []string{"no such"}}, nil,
+			0},
+		{"a limit leaves the total", &retrieverv1.ListNeighboursRequest{Entity: "Rhine", Limit: 1},
+			[]string{"Rhine | country | Germany"}, 4},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.req.Kg = kg
-			resp, err := client.Neighbours(t.Context(), tt.req)
+			resp, err := client.ListNeighbours(t.Context(), tt.req)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -216,19 +234,21 @@ func TestNeighbours(t *testing.T) {
 }
 
 func TestLinkEntities(t *testing.T) {
-	client := dial(t, rivers(), &graphtest.Encoder{})
-	resp, err := client.LinkEntities(t.Context(), &retrieverv1.LinkEntitiesRequest{Kg: kg, Text: "Where does the Rhein end?"})
+	client := dial(t, rivers(), &storetest.WordEncoder{})
+	resp, err := client.LinkEntities(t.Context(), &retrieverv1.LinkEntitiesRequest{Kg: kg,
+		Text: "Where does the Rhein end?"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := resp.GetLinks(); len(l) != 1 || l[0].GetEntity() != "Rhine" || l[0].GetMention() != "Rhein" || l[0].GetMatch() != graphv1.LinkMatch_LINK_MATCH_ALIAS {
+	if l := resp.GetLinks(); len(l) != 1 || l[0].GetEntity() != "Rhine" || l[0].GetMention() != "Rhein" ||
+		l[0].GetMatch() != graphv1.LinkMatch_LINK_MATCH_ALIAS {
 		t.Errorf("links %v, want Rhine by its alias", l)
 	}
 }
 
-// faulty stands for a store whose graph cannot be opened.
+// faulty is a store whose graph cannot be opened.
 type faulty struct {
-	*graphtest.Graph
+	*storetest.Graph
 	err error
 }
 
@@ -236,16 +256,16 @@ func (f faulty) Open(context.Context, string, uint64) (store.Snapshot, error) {
 	return nil, &store.Error{Op: "open", KG: "test", Err: f.err}
 }
 
-// other is an encoder with another name than the snapshot's.
-type other struct{ graphtest.Encoder }
+// otherEncoder is an encoder with another name than the snapshot's.
+type otherEncoder struct{ storetest.WordEncoder }
 
-func (*other) Name() string { return "other" }
+func (*otherEncoder) Name() string { return "other" }
 
 func TestErrors(t *testing.T) {
 	search := &retrieverv1.SearchTriplesRequest{Kg: kg, Queries: []string{"x"}}
 	tests := []struct {
 		name   string
-		graphs graphtest.Graphs
+		graphs storetest.GraphReader
 		enc    encoder.Encoder
 		call   func(context.Context, retrieverv1.RetrieverServiceClient) error
 		code   codes.Code
@@ -253,56 +273,61 @@ func TestErrors(t *testing.T) {
 		says   string
 	}{
 		{
-			"an unknown graph is not found, and the answer names those there are", rivers(), &graphtest.Encoder{},
+			"an unknown graph is not found, and the answer names those there are", rivers(), &storetest.WordEncoder{},
 			func(ctx context.Context, c retrieverv1.RetrieverServiceClient) error {
-				_, err := c.LinkEntities(ctx, &retrieverv1.LinkEntitiesRequest{Kg: &graphv1.KnowledgeGraphRef{Name: "nowhere"}, Text: "x"})
+				_, err := c.LinkEntities(ctx,
+					&retrieverv1.LinkEntitiesRequest{Kg: &graphv1.KnowledgeGraphRef{Name: "nowhere"}, Text: "x"})
 				return err
 			}, codes.NotFound, "KG_NOT_FOUND", "there are: test",
 		},
 		{
-			"an unknown snapshot of a known graph is not found", rivers(), &graphtest.Encoder{},
+			"an unknown snapshot of a known graph is not found", rivers(), &storetest.WordEncoder{},
 			func(ctx context.Context, c retrieverv1.RetrieverServiceClient) error {
-				_, err := c.LinkEntities(ctx, &retrieverv1.LinkEntitiesRequest{Kg: &graphv1.KnowledgeGraphRef{Name: "test", Snapshot: 7}, Text: "x"})
+				_, err := c.LinkEntities(ctx,
+					&retrieverv1.LinkEntitiesRequest{Kg: &graphv1.KnowledgeGraphRef{Name: "test", Snapshot: 7},
+						Text: "x"})
 				return err
 			}, codes.NotFound, "KG_NOT_FOUND", "test@7",
 		},
 		{
-			"a graph with no active snapshot is a failed precondition", faulty{rivers(), store.ErrNoActive}, &graphtest.Encoder{},
+			"a graph with no active snapshot is a failed precondition", faulty{rivers(), store.ErrNoActive},
+			&storetest.WordEncoder{},
 			func(ctx context.Context, c retrieverv1.RetrieverServiceClient) error {
 				_, err := c.SearchTriples(ctx, search)
 				return err
 			}, codes.FailedPrecondition, "KG_NO_ACTIVE_SNAPSHOT", "activate",
 		},
 		{
-			"a broken snapshot is data loss", faulty{rivers(), store.ErrCorrupt}, &graphtest.Encoder{},
+			"a broken snapshot is data loss", faulty{rivers(), store.ErrCorrupt}, &storetest.WordEncoder{},
 			func(ctx context.Context, c retrieverv1.RetrieverServiceClient) error {
 				_, err := c.SearchTriples(ctx, search)
 				return err
 			}, codes.DataLoss, "KG_CORRUPT", "corrupt",
 		},
 		{
-			"vectors of another encoder are not compared", rivers(), &other{},
+			"vectors of another encoder are not compared", rivers(), &otherEncoder{},
 			func(ctx context.Context, c retrieverv1.RetrieverServiceClient) error {
 				_, err := c.SearchTriples(ctx, search)
 				return err
 			}, codes.FailedPrecondition, "KG_OTHER_ENCODER", "load the knowledge graph again",
 		},
 		{
-			"an encoder that fails keeps its code", rivers(), &graphtest.Encoder{Err: status.Error(codes.Unavailable, "encoder is down")},
+			"an encoder that fails keeps its code", rivers(),
+			&storetest.WordEncoder{Err: status.Error(codes.Unavailable, "encoder is down")},
 			func(ctx context.Context, c retrieverv1.RetrieverServiceClient) error {
 				_, err := c.SearchTriples(ctx, search)
 				return err
 			}, codes.Unavailable, "UNAVAILABLE", "encoder is down",
 		},
 		{
-			"an unknown entity has no neighbours", rivers(), &graphtest.Encoder{},
+			"an unknown entity has no neighbours", rivers(), &storetest.WordEncoder{},
 			func(ctx context.Context, c retrieverv1.RetrieverServiceClient) error {
-				_, err := c.Neighbours(ctx, &retrieverv1.NeighboursRequest{Kg: kg, Entity: "Nile"})
+				_, err := c.ListNeighbours(ctx, &retrieverv1.ListNeighboursRequest{Kg: kg, Entity: "Nile"})
 				return err
 			}, codes.NotFound, "ENTITY_NOT_FOUND", "LinkEntities",
 		},
 		{
-			"a request against the contract is refused", rivers(), &graphtest.Encoder{},
+			"a request against the contract is refused", rivers(), &storetest.WordEncoder{},
 			func(ctx context.Context, c retrieverv1.RetrieverServiceClient) error {
 				_, err := c.SearchTriples(ctx, &retrieverv1.SearchTriplesRequest{Kg: kg})
 				return err
@@ -329,7 +354,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestConfigSaysWhatIsWrong(t *testing.T) {
+func TestConfigValidation(t *testing.T) {
 	if err := DefaultConfig().Validate(); err != nil {
 		t.Errorf("the default is refused: %v", err)
 	}
@@ -347,13 +372,13 @@ func TestConfigSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestTheDefaultConfigurationIsComplete(t *testing.T) {
+func TestDefaultConfigIsValid(t *testing.T) {
 	if _, err := config.Load("retriever", DefaultConfig(), config.Sources{}); err != nil {
 		t.Errorf("with nothing configured: %v", err)
 	}
 }
 
-func TestRunSaysWhichFileIsMissing(t *testing.T) {
+func TestRunNamesTheMissingFile(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.Encoder.Vocabulary = "no such file"
 	err := Run(t.Context(), cfg)

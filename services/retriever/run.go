@@ -3,64 +3,74 @@ package retriever
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/triplemesh/triplemesh/internal/server"
-	"github.com/triplemesh/triplemesh/internal/stage"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/triplemesh/triplemesh/services/retriever/rank"
 )
 
-// Config is what the retriever can be told.
+// Config is the configuration of the retriever.
 type Config struct {
 	Server    server.Config    `koanf:"server"`
 	Telemetry telemetry.Config `koanf:"telemetry"`
-	// Store is where the knowledge graphs are.
+	// Store configures the store of the knowledge graphs.
 	Store StoreConfig `koanf:"store"`
-	// Encoder turns texts into vectors.
+	// Encoder configures the encoder.
 	Encoder EncoderConfig `koanf:"encoder"`
-	// Grounding is how knowledge graphs are grounded, by their names; the key
-	// "*" holds for all others.
+	// Grounding holds the grounding options by knowledge graph; "*" applies to all others.
 	Grounding map[string]GroundingConfig `koanf:"grounding"`
+	// Ranker is auto, or off: then no ranker ranks relation paths, and none can be stored.
+	Ranker string `koanf:"ranker"`
 }
 
-// DefaultConfig serves on port 9092, from the directories that a checkout has.
+// Values of Config.Ranker.
+const autoRanker, noRanker = "auto", "off"
+
+// DefaultConfig serves on port 9092 and uses the directories of a checkout.
 func DefaultConfig() Config {
 	return Config{
 		Server:    server.DefaultConfig("127.0.0.1:9092"),
 		Telemetry: telemetry.DefaultConfig(),
 		Store:     defaultStore(),
 		Encoder:   defaultEncoder(),
+		Ranker:    autoRanker,
 	}
 }
 
-// Validate names the first setting that cannot be.
+// Validate returns an error that names the first invalid setting.
 func (c Config) Validate() error {
 	if err := c.Store.validate(); err != nil {
 		return err
 	}
-	if _, err := newGrounding(c.Grounding); err != nil {
+	if _, err := newGroundingDefaults(c.Grounding); err != nil {
 		return err
+	}
+	if c.Ranker != autoRanker && c.Ranker != noRanker {
+		return fmt.Errorf("ranker: got %q, want %s or %s", c.Ranker, autoRanker, noRanker)
 	}
 	return c.Encoder.validate()
 }
 
-// Run serves until ctx ends.
+// Run serves until ctx is done.
 func Run(ctx context.Context, cfg Config) (err error) {
 	var open closers
-	// Closed by the stage, where it came to serve.
+	// The stage closes them if it started to serve; closing twice does nothing.
 	defer func() { err = errors.Join(err, open.Close()) }()
-	return stage.Run(ctx, "retriever", cfg.Telemetry, cfg.Server, func(tel *telemetry.Telemetry) (_ stage.Service, err error) {
+	return server.Run(ctx, "retriever", cfg.Telemetry, cfg.Server, func(tel *telemetry.Telemetry) (_ server.Service,
+		err error) {
 		enc, closeEncoder, err := newEncoder(ctx, cfg.Encoder, tel.Logger())
 		if err != nil {
 			return nil, err
 		}
 		open.add(closeEncoder)
-		stored, err := openBackend(ctx, cfg.Store, tel)
+		stored, err := openBackend(cfg.Store, tel)
 		if err != nil {
 			return nil, err
 		}
 		open.add(stored.Close)
-		graphs, err := cfg.Store.sharing(stored)
+		graphs, err := cfg.Store.wrapShared(stored)
 		if err != nil {
 			return nil, err
 		}
@@ -68,20 +78,32 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		if err != nil {
 			return nil, err
 		}
-		services := stage.Services{service, NewKnowledgeGraphs(graphs, enc, cfg.Store.scratch())}
+		knowledgeGraphs := NewKnowledgeGraphs(graphs, enc, cfg.Store.scratchDir())
+		if service.rankers.sharedBy, err = cfg.Store.sharedTenant(); err != nil {
+			return nil, err
+		}
+		if cfg.Ranker == autoRanker {
+			shipped, err := rank.Shipped()
+			if err != nil {
+				return nil, err
+			}
+			service.SetRanker(shipped)
+			service.rankers.stored = newRankerStore(cfg.Store.rankerDir())
+			knowledgeGraphs.rankers = &service.rankers
+		}
+		services := server.Services{service, knowledgeGraphs}
 		return struct {
-			stage.Services
+			server.Services
 			*closers
 		}{services, &open}, nil
 	})
 }
 
-// closers let go of what was opened, the last first, and of each once.
+// closers close resources in reverse order, each once.
 type closers []func() error
 
 func (c *closers) add(close func() error) { *c = append(*c, close) }
 
-// Close implements io.Closer.
 func (c *closers) Close() error {
 	var errs []error
 	for _, close := range slices.Backward(*c) {

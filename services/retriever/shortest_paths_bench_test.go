@@ -8,39 +8,41 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
-	"github.com/triplemesh/triplemesh/services/retriever/internal/graphtest"
 	"github.com/triplemesh/triplemesh/services/retriever/load"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
-// BenchmarkShortestPaths joins the topic entities and the answers of WebQSP
-// questions over gRPC, from the embedded store; a round are all of a question.
+// BenchmarkShortestPaths connects the topic entities and the answers of WebQSP questions over gRPC,
+// from the embedded store; a round is one question.
 func BenchmarkShortestPaths(b *testing.B) {
-	var requests []*retrieverv1.ShortestPathsRequest
+	var requests []*retrieverv1.FindShortestPathsRequest
 	jsonLines(b, "webqsp.jsonl", func(q struct {
 		Topics  []string `json:"topic_entities"`
 		Answers []string
 	}) {
 		if len(q.Topics) > 0 && len(q.Answers) > 0 {
-			requests = append(requests, &retrieverv1.ShortestPathsRequest{
-				Kg: &graphv1.KnowledgeGraphRef{Name: "freebase"}, From: q.Topics, To: q.Answers[:min(len(q.Answers), 1024)],
+			requests = append(requests, &retrieverv1.FindShortestPathsRequest{
+				Kg: &graphv1.KnowledgeGraphRef{Name: "freebase"}, From: q.Topics,
+				To: q.Answers[:min(len(q.Answers), 1024)],
 			})
 		}
 	})
 	graphs := embedded.New(b.TempDir())
 	b.Cleanup(func() { graphs.Close() })
 	file := testkit.SharedData(skipping{b}, "freebase", "triples.tsv.gz")
-	_, err := load.Files(b.Context(), graphs, &graphtest.Encoder{}, []string{file}, load.Options{KG: "freebase", Vectors: load.RelationVectors, Scratch: b.TempDir()})
+	_, err := load.Files(b.Context(), graphs, &storetest.WordEncoder{}, []string{file},
+		load.Options{KG: "freebase", Vectors: load.RelationVectors, Scratch: b.TempDir()})
 	if err != nil {
 		b.Fatal(err)
 	}
-	client := dial(b, graphs, &graphtest.Encoder{})
+	client := dial(b, graphs, &storetest.WordEncoder{})
 	b.ReportAllocs()
 	var took []time.Duration
 	joined, cut := 0, 0
 	for i := 0; b.Loop(); i++ {
 		began := time.Now()
-		resp, err := client.ShortestPaths(b.Context(), requests[i%len(requests)])
+		resp, err := client.FindShortestPaths(b.Context(), requests[i%len(requests)])
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -12,17 +12,17 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
-	"github.com/triplemesh/triplemesh/internal/tenant"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/store/neo4j"
 )
 
-// messages hands out what a client sends.
-func messages(sent ...*retrieverv1.LoadRequest) receive {
-	return func() (*retrieverv1.LoadRequest, error) {
+// messages replays the messages of a client.
+func messages(sent ...*retrieverv1.LoadKnowledgeGraphRequest) receive {
+	return func() (*retrieverv1.LoadKnowledgeGraphRequest, error) {
 		if len(sent) == 0 {
 			return nil, io.EOF
 		}
@@ -32,16 +32,17 @@ func messages(sent ...*retrieverv1.LoadRequest) receive {
 	}
 }
 
-// TestAGraphInNeo4jIsLoadedWithoutFiles needs the server that NEO4J_URI names.
-func TestAGraphInNeo4jIsLoadedWithoutFiles(t *testing.T) {
+// TestLoadFromNeo4j needs the server that NEO4J_URI names.
+func TestLoadFromNeo4j(t *testing.T) {
 	const label = "TriplemeshRetrieverTest"
-	ctx := tenant.With(t.Context(), tenant.Default())
+	ctx := auth.WithTenant(t.Context(), auth.DefaultTenant())
 	d, err := driver.NewDriverWithContext(os.Getenv("NEO4J_URI"), driver.NoAuth())
 	if err != nil {
 		t.Fatal(err)
 	}
 	write := func(cypher string) {
-		if _, err := driver.ExecuteQuery(context.WithoutCancel(ctx), d, cypher, nil, driver.EagerResultTransformer); err != nil {
+		if _, err := driver.ExecuteQuery(context.WithoutCancel(ctx), d, cypher, nil,
+			driver.EagerResultTransformer); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -53,16 +54,18 @@ func TestAGraphInNeo4jIsLoadedWithoutFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	graphs, err := openBackend(ctx, StoreConfig{Kind: inNeo4j, Dir: t.TempDir(), Neo4j: neo4j.Config{Graphs: map[string]neo4j.Graph{
-		"movies": {URI: os.Getenv("NEO4J_URI"), Labels: []string{label}},
-	}}}, tel)
+	graphs, err := openBackend(StoreConfig{Kind: storeNeo4j, Dir: t.TempDir(),
+		Neo4j: neo4j.Config{Graphs: map[string]neo4j.Graph{
+			"movies": {URI: os.Getenv("NEO4J_URI"), Labels: []string{label}},
+		}}}, tel)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer graphs.Close()
 	enc := encodertest.Hash(32)
 	kgs := NewKnowledgeGraphs(graphs, enc, t.TempDir())
-	if _, err := kgs.load(ctx, messages(header("movies", false, false), file("x.tsv"), chunk("a\tb\tc\n")), nil); status.Code(err) != codes.FailedPrecondition {
+	if _, err := kgs.load(ctx, messages(header("movies", false, false), file("x.tsv"), chunk("a\tb\tc\n")),
+		nil); status.Code(err) != codes.FailedPrecondition {
 		t.Errorf("files of a graph in Neo4j: %v", err)
 	}
 	resp, err := kgs.load(ctx, messages(header("movies", false, false)), nil)
@@ -76,26 +79,32 @@ func TestAGraphInNeo4jIsLoadedWithoutFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := service.Neighbours(ctx, &retrieverv1.NeighboursRequest{Kg: &graphv1.KnowledgeGraphRef{Name: "movies"}, Entity: "Harbour", Limit: 10})
-	if err != nil || len(found.GetTriples()) != 1 || found.GetTriples()[0].GetSubject() != "Ann Lee" || found.GetTriples()[0].GetValidity().GetStart() != "1997" {
+	found, err := service.ListNeighbours(ctx,
+		&retrieverv1.ListNeighboursRequest{Kg: &graphv1.KnowledgeGraphRef{Name: "movies"},
+			Entity: "Harbour", Limit: 10})
+	if err != nil || len(found.GetTriples()) != 1 || found.GetTriples()[0].GetSubject() != "Ann Lee" ||
+		found.GetTriples()[0].GetValidity().GetStart() != "1997" {
 		t.Errorf("around Harbour: %v, %v", found, err)
 	}
 	ground, err := service.GroundGraph(ctx, &retrieverv1.GroundGraphRequest{
 		Kg: &graphv1.KnowledgeGraphRef{Name: "movies"}, Question: "Ann Lee acted in Harbour",
-		PseudoGraph: &graphv1.PseudoGraph{Triples: []*graphv1.Triple{{Subject: "Ann Lee", Relation: "acted in", Object: "Harbour"}}},
+		PseudoGraph: &graphv1.PseudoGraph{Triples: []*graphv1.Triple{{Subject: "Ann Lee", Relation: "acted in",
+			Object: "Harbour"}}},
 	})
 	if err != nil || len(ground.GetGroundGraph().GetSubjects()) == 0 {
 		t.Errorf("ground graph: %v, %v", ground, err)
 	}
-	if _, err := kgs.Verify(ctx, &retrieverv1.VerifyRequest{Kg: &graphv1.KnowledgeGraphRef{Name: "movies"}}); err != nil {
+	if _, err := kgs.VerifySnapshot(ctx,
+		&retrieverv1.VerifySnapshotRequest{Kg: &graphv1.KnowledgeGraphRef{Name: "movies"}}); err != nil {
 		t.Error(err)
 	}
-	graphs2, err := openBackend(ctx, StoreConfig{Kind: inDirectory, Dir: t.TempDir()}, tel)
+	graphs2, err := openBackend(StoreConfig{Kind: storeEmbedded, Dir: t.TempDir()}, tel)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer graphs2.Close()
-	if _, err := NewKnowledgeGraphs(graphs2, enc, "").load(ctx, messages(header("movies", false, false)), nil); err == nil {
+	if _, err := NewKnowledgeGraphs(graphs2, enc, "").load(ctx, messages(header("movies", false, false)),
+		nil); err == nil {
 		t.Error("an embedded store loads a graph without files")
 	}
 }

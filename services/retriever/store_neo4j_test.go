@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/config"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
-	"github.com/triplemesh/triplemesh/internal/tenant"
 )
 
 const neo4jConfig = `retriever:
@@ -31,10 +31,11 @@ const neo4jConfig = `retriever:
           max_connections: 4
 `
 
-func TestGraphsInNeo4jAreConfigured(t *testing.T) {
+func TestNeo4jGraphsConfiguration(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "triplemesh.yaml")
-	for name, text := range map[string]string{path: strings.ReplaceAll(neo4jConfig, "DIR", dir), filepath.Join(dir, "password"): "secret"} {
+	for name, text := range map[string]string{path: strings.ReplaceAll(neo4jConfig, "DIR", dir),
+		filepath.Join(dir, "password"): "secret"} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -44,26 +45,27 @@ func TestGraphsInNeo4jAreConfigured(t *testing.T) {
 		t.Fatal(err)
 	}
 	movies := cfg.Store.Neo4j.Graphs["movies"]
-	if movies.Database != "films" || movies.NameProperties["Film"] != "title" || len(movies.Labels) != 2 || !movies.IncludeProperties || movies.StatementTimeout != 3*time.Second || movies.MaxConnections != 4 {
+	if movies.Database != "films" || movies.NameProperties["Film"] != "title" || len(movies.Labels) != 2 ||
+		!movies.IncludeProperties || movies.StatementTimeout != 3*time.Second || movies.MaxConnections != 4 {
 		t.Errorf("movies is %+v", movies)
 	}
 	tel, err := telemetry.Start(t.Context(), telemetry.Config{}, "retriever")
 	if err != nil {
 		t.Fatal(err)
 	}
-	graphs, err := openBackend(t.Context(), cfg.Store, tel)
+	graphs, err := openBackend(cfg.Store, tel)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer graphs.Close()
-	st, err := graphs.Of(tenant.Default())
+	st, err := graphs.ForTenant(auth.DefaultTenant())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := originOf(st, "movies"); !ok {
+	if _, ok := findOrigin(st, "movies"); !ok {
 		t.Error("movies is not read from Neo4j")
 	}
-	if _, ok := originOf(st, "others"); ok {
+	if _, ok := findOrigin(st, "others"); ok {
 		t.Error("others is read from Neo4j")
 	}
 	for set, says := range map[string]string{
@@ -74,7 +76,8 @@ func TestGraphsInNeo4jAreConfigured(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := config.Load("retriever", DefaultConfig(), config.Sources{File: path}); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
+		if _, err := config.Load("retriever", DefaultConfig(), config.Sources{File: path}); err == nil ||
+			!strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, want %q", set, err, says)
 		}
 	}

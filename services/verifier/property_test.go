@@ -17,13 +17,12 @@ import (
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 	"github.com/triplemesh/triplemesh/services/verifier"
 	"github.com/triplemesh/triplemesh/services/verifier/align"
-	"github.com/triplemesh/triplemesh/services/verifier/rewrite"
 )
 
-// says is a model that always answers the same.
-type says string
+// scriptedModel is a model that always answers the same.
+type scriptedModel string
 
-func (s says) Complete(context.Context, llm.Request) (llm.Response, error) {
+func (s scriptedModel) Complete(context.Context, llm.Request) (llm.Response, error) {
 	return llm.Response{Text: string(s)}, nil
 }
 
@@ -37,7 +36,7 @@ func TestTheFixedGraphIsWhatTheEditsLeadTo(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		req := drawRequest(r)
 		answer := drawAnswer(r, req)
-		service, err := verifier.New(verifier.DefaultConfig(), says(answer), unmetered{})
+		service, err := verifier.New(verifier.DefaultConfig(), scriptedModel(answer), unmetered{})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -64,6 +63,7 @@ func TestTheOrderOfEvidenceDoesNotMatter(t *testing.T) {
 		}
 		shuffled.GroundGraph.Subjects = rapid.Permutation(subjects).Draw(r, "subjects")
 		cfg := verifier.DefaultConfig().Align
+		cfg.Added = 3
 		one := align.Align(req.GetQuestion(), req.GetPseudoGraph(), req.GetGroundGraph(), cfg)
 		other := align.Align(req.GetQuestion(), shuffled.GetPseudoGraph(), shuffled.GetGroundGraph(), cfg)
 		if !proto.Equal(one.FixedGraph, other.FixedGraph) {
@@ -72,7 +72,7 @@ func TestTheOrderOfEvidenceDoesNotMatter(t *testing.T) {
 	})
 }
 
-// distinct gives evidence cosines that are all different, a hundredth apart.
+// distinct returns evidence cosines that are all different, a hundredth apart.
 func distinct(r *rapid.T, req *verifierv1.VerifyRequest) {
 	var all []*graphv1.ScoredTriple
 	for _, s := range req.GetGroundGraph().GetSubjects() {
@@ -104,7 +104,7 @@ func checkEdits(r *rapid.T, req *verifierv1.VerifyRequest, resp *verifierv1.Veri
 	}
 	written := map[string]bool{}
 	if resp.GetMode() == rewriteMode {
-		for _, w := range rewrite.Parse(answer) {
+		for _, w := range verifier.ParseRewriting(answer) {
 			written[align.Key(w)] = true
 		}
 	}
@@ -113,7 +113,8 @@ func checkEdits(r *rapid.T, req *verifierv1.VerifyRequest, resp *verifierv1.Veri
 		if i < len(drafts) && (adds || !proto.Equal(e.GetBefore(), drafts[i])) || i >= len(drafts) && !adds {
 			r.Fatalf("edit %d of %d drafts is %v", i, len(drafts), e)
 		}
-		if deletes := e.GetKind() == graphv1.EditKind_EDIT_KIND_DELETE; deletes != (e.GetAfter() == nil) || adds != (e.GetBefore() == nil) {
+		if deletes := e.GetKind() == graphv1.EditKind_EDIT_KIND_DELETE; deletes != (e.GetAfter() == nil) ||
+			adds != (e.GetBefore() == nil) {
 			r.Fatalf("edit %d is %v", i, e)
 		}
 		rests := false
@@ -121,7 +122,7 @@ func checkEdits(r *rapid.T, req *verifierv1.VerifyRequest, resp *verifierv1.Veri
 			if !shown[align.Key(evidence.GetTriple())] {
 				r.Fatalf("edit %d rests on %v, which is not in the ground graph", i, evidence)
 			}
-			rests = rests || e.GetAfter() == nil || align.Same(e.GetAfter(), evidence.GetTriple())
+			rests = rests || e.GetAfter() == nil || align.SameWording(e.GetAfter(), evidence.GetTriple())
 		}
 		kept := e.GetKind() == graphv1.EditKind_EDIT_KIND_KEEP && proto.Equal(e.GetAfter(), e.GetBefore())
 		if e.GetAfter() != nil && !rests && !kept && !written[align.Key(e.GetAfter())] {
@@ -158,10 +159,12 @@ func checkGraph(r *rapid.T, resp *verifierv1.VerifyResponse) {
 
 func drawRequest(r *rapid.T) *verifierv1.VerifyRequest {
 	req := &verifierv1.VerifyRequest{
-		Question:    rapid.SampledFrom([]string{"who directed the quiet harbour", "Tell me about Velmora.", "?"}).Draw(r, "question"),
+		Question: rapid.SampledFrom([]string{"who directed the quiet harbour", "Tell me about Velmora.",
+			"?"}).Draw(r, "question"),
 		PseudoGraph: &graphv1.PseudoGraph{Triples: rapid.SliceOfN(rapid.Custom(drawTriple), 0, 4).Draw(r, "drafts")},
 		GroundGraph: &graphv1.GroundGraph{},
-		Mode:        rapid.SampledFrom([]verifierv1.VerificationMode{alignMode, editsMode, rewriteMode}).Draw(r, "mode"),
+		Mode: rapid.SampledFrom([]verifierv1.VerificationMode{alignMode, editsMode, rewriteMode}).Draw(r,
+			"mode"),
 	}
 	held := map[string]bool{}
 	for range rapid.IntRange(0, 3).Draw(r, "subjects") {

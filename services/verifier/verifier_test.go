@@ -11,7 +11,6 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/testkit"
-	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
@@ -46,12 +45,16 @@ func triple(s, r, o string) *graphv1.Triple {
 // one.
 func request(mode verifierv1.VerificationMode) *verifierv1.VerifyRequest {
 	return &verifierv1.VerifyRequest{
-		Question:    "who directed the quiet harbour",
-		PseudoGraph: &graphv1.PseudoGraph{Triples: []*graphv1.Triple{triple("The Quiet Harbour", "director", "Lars Holm")}},
-		GroundGraph: &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{{Subject: "The Quiet Harbour", Confidence: .9, Triples: []*graphv1.ScoredTriple{
-			{Triple: triple("The Quiet Harbour", "director", "Erik Halvorsen"), QuestionScore: .8, PseudoTripleScores: []float32{.9}},
-			{Triple: triple("The Quiet Harbour", "genre", "drama"), QuestionScore: .2, PseudoTripleScores: []float32{.3}},
-		}}}},
+		Question: "who directed the quiet harbour",
+		PseudoGraph: &graphv1.PseudoGraph{Triples: []*graphv1.Triple{triple("The Quiet Harbour", "director",
+			"Lars Holm")}},
+		GroundGraph: &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{{Subject: "The Quiet Harbour",
+			Confidence: .9, Triples: []*graphv1.ScoredTriple{
+				{Triple: triple("The Quiet Harbour", "director", "Erik Halvorsen"), QuestionScore: .8,
+					PseudoTripleScores: []float32{.9}},
+				{Triple: triple("The Quiet Harbour", "genre", "drama"), QuestionScore: .2,
+					PseudoTripleScores: []float32{.3}},
+			}}}},
 		Mode: mode,
 	}
 }
@@ -71,22 +74,28 @@ func TestEachMode(t *testing.T) {
 	}{
 		{"align asks no model", "edits", alignMode, "", alignMode, 0, "", 2},
 		{"edits point at evidence", "align", editsMode, edited, editsMode, 1, "", 1},
-		{"rewrite writes afresh", "align", rewriteMode, "The Quiet Harbour | director | Erik Halvorsen", rewriteMode, 1, "", 1},
-		{"the configuration says how where the caller does not", "rewrite", 0, "The Quiet Harbour | director | Erik Halvorsen", rewriteMode, 1, "", 1},
-		{"edits that cannot be read leave the alignment", "align", editsMode, "I would replace it.", alignMode, 2, llm.WarnUnusable, 2},
-		{"a rewriting that cannot be read leaves the alignment", "align", rewriteMode, "I would replace it.", alignMode, 1, llm.WarnUnusable, 2},
+		{"rewrite writes afresh", "align", rewriteMode, "The Quiet Harbour | director | Erik Halvorsen",
+			rewriteMode, 1, "", 1},
+		{"the configuration says how where the caller does not", "rewrite", 0,
+			"The Quiet Harbour | director | Erik Halvorsen", rewriteMode, 1, "", 1},
+		{"edits that cannot be read leave the alignment", "align", editsMode, "I would replace it.", alignMode, 2,
+			llm.WarnUnusable, 2},
+		{"a rewriting that cannot be read leaves the alignment", "align", rewriteMode, "I would replace it.", alignMode,
+			1, llm.WarnUnusable, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			model := testkit.NewLLM(t)
 			if c.reply != "" {
 				model.On(testkit.Task("verify")).Reply(c.reply)
 			}
-			resp, err := serve(t, model, func(cfg *verifier.Config) { cfg.Mode = c.configured }).Verify(t.Context(), request(c.asked))
+			resp, err := serve(t, model, func(cfg *verifier.Config) { cfg.Mode = c.configured }).Verify(t.Context(),
+				request(c.asked))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if resp.GetMode() != c.used || resp.GetUsage().GetCalls() != c.calls {
-				t.Errorf("used %v with %d calls, want %v with %d", resp.GetMode(), resp.GetUsage().GetCalls(), c.used, c.calls)
+				t.Errorf("used %v with %d calls, want %v with %d", resp.GetMode(), resp.GetUsage().GetCalls(),
+					c.used, c.calls)
 			}
 			if got := codesOf(resp.GetWarnings()); got != c.warned {
 				t.Errorf("warned of %q, want %q", got, c.warned)
@@ -106,13 +115,15 @@ func TestATextIsGivenAllThatIsKnown(t *testing.T) {
 	client := serve(t, testkit.NewLLM(t), func(cfg *verifier.Config) { cfg.Align.Added = 0 })
 	for _, c := range []struct {
 		name, question string
-		form           generatorv1.AnswerForm
+		form           graphv1.AnswerForm
 		triples        int
 	}{
 		{"a question for entities is given what answers it", "who directed the quiet harbour", 0, 1},
 		{"a question that asks to be told is given all", "Tell me about The Quiet Harbour.", 0, 2},
-		{"so is one whose answer is to be a text", "who directed the quiet harbour", generatorv1.AnswerForm_ANSWER_FORM_TEXT, 2},
-		{"and not one whose answer is to be entities", "Tell me about The Quiet Harbour.", generatorv1.AnswerForm_ANSWER_FORM_ENTITIES, 1},
+		{"so is one whose answer is to be a text", "who directed the quiet harbour",
+			graphv1.AnswerForm_ANSWER_FORM_TEXT, 2},
+		{"and not one whose answer is to be entities", "Tell me about The Quiet Harbour.",
+			graphv1.AnswerForm_ANSWER_FORM_ENTITIES, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			req := request(alignMode)
@@ -120,6 +131,29 @@ func TestATextIsGivenAllThatIsKnown(t *testing.T) {
 			resp, err := client.Verify(t.Context(), req)
 			if n := len(resp.GetFixedGraph().GetTriples()); err != nil || n != c.triples {
 				t.Errorf("the fixed graph has %d triples, %v; want %d", n, err, c.triples)
+			}
+		})
+	}
+}
+
+func TestAStrongReaderIsShownAllEvidence(t *testing.T) {
+	for reader, want := range map[string]int{llm.WeakReader: 1, llm.StrongReader: 2} {
+		t.Run(reader, func(t *testing.T) {
+			client := serve(t, testkit.NewLLM(t), func(cfg *verifier.Config) { cfg.LLM.Reader = reader })
+			req := request(alignMode)
+			req.Question = "who directed the quiet harbour"
+			req.GroundGraph.Subjects = append(req.GroundGraph.Subjects, &graphv1.SubjectEvidence{Subject: "Elsewhere",
+				Triples: []*graphv1.ScoredTriple{{Triple: &graphv1.Triple{Subject: "Elsewhere", Relation: "genre",
+					Object: "drama"}}}})
+			resp, err := client.Verify(t.Context(), req)
+			elsewhere := 1
+			for _, f := range resp.GetFixedGraph().GetTriples() {
+				if f.GetTriple().GetSubject() == "Elsewhere" {
+					elsewhere++
+				}
+			}
+			if err != nil || elsewhere != want {
+				t.Errorf("the fixed graph is %v, %v", resp.GetFixedGraph(), err)
 			}
 		})
 	}
@@ -139,9 +173,10 @@ func TestWithNothingToAskAboutNoModelIsAsked(t *testing.T) {
 		req  *verifierv1.VerifyRequest
 		want int
 	}{
-		{"no graphs", &verifierv1.VerifyRequest{Question: "q", Mode: editsMode}, 0},
-		{"no evidence", &verifierv1.VerifyRequest{Question: "q", Mode: rewriteMode, PseudoGraph: request(0).GetPseudoGraph()}, 1},
-		{"no draft", &verifierv1.VerifyRequest{Question: "q", Mode: editsMode, GroundGraph: request(0).GetGroundGraph()}, 2},
+		{"no evidence", &verifierv1.VerifyRequest{Question: "q", Mode: rewriteMode,
+			PseudoGraph: request(0).GetPseudoGraph()}, 1},
+		{"no draft", &verifierv1.VerifyRequest{Question: "q", Mode: editsMode,
+			GroundGraph: request(0).GetGroundGraph()}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			resp, err := client.Verify(t.Context(), c.req)
@@ -158,7 +193,8 @@ func TestABudgetThatIsSpentLeavesTheAlignment(t *testing.T) {
 		script func(*testkit.Rule)
 		warned string
 	}{
-		{"by an answer that cannot be read", func(r *testkit.Rule) { r.Reply("prose").Usage(50, 50) }, llm.WarnUnusable},
+		{"by an answer that cannot be read", func(r *testkit.Rule) { r.Reply("prose").Usage(50, 50) },
+			llm.WarnUnusable},
 		{"by an answer that held nothing and counted", func(r *testkit.Rule) { r.EmptyChoices() }, llm.WarnBudget},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -167,7 +203,8 @@ func TestABudgetThatIsSpentLeavesTheAlignment(t *testing.T) {
 			req := request(editsMode)
 			req.Limits = &llmv1.Limits{Budget: &llmv1.Budget{MaxTokens: 1}}
 			resp, err := serve(t, model, nil).Verify(t.Context(), req)
-			if err != nil || resp.GetMode() != alignMode || resp.GetUsage().GetCalls() != 1 || codesOf(resp.GetWarnings()) != c.warned {
+			if err != nil || resp.GetMode() != alignMode || resp.GetUsage().GetCalls() != 1 ||
+				codesOf(resp.GetWarnings()) != c.warned {
 				t.Errorf("got %v, %v; want the alignment after one call", resp, err)
 			}
 		})
@@ -185,9 +222,14 @@ func TestRequestsThatCannotBe(t *testing.T) {
 		change func(*verifierv1.VerifyRequest)
 	}{
 		{"no question", func(r *verifierv1.VerifyRequest) { r.Question = "" }},
+		{"nothing to verify", func(r *verifierv1.VerifyRequest) { r.PseudoGraph, r.GroundGraph = nil, nil }},
+		{"graphs without triples", func(r *verifierv1.VerifyRequest) {
+			r.PseudoGraph, r.GroundGraph = &graphv1.PseudoGraph{}, &graphv1.GroundGraph{}
+		}},
 		{"a question of 100 kB", func(r *verifierv1.VerifyRequest) { r.Question = string(long) }},
 		{"a mode that is none", func(r *verifierv1.VerifyRequest) { r.Mode = 9 }},
-		{"evidence without a triple", func(r *verifierv1.VerifyRequest) { r.GroundGraph.Subjects[0].Triples[0].Triple = nil }},
+		{"evidence without a triple",
+			func(r *verifierv1.VerifyRequest) { r.GroundGraph.Subjects[0].Triples[0].Triple = nil }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			req := request(alignMode)
@@ -203,9 +245,12 @@ func TestTheModelServerMisbehaves(t *testing.T) {
 	for _, mode := range []verifierv1.VerificationMode{editsMode, rewriteMode} {
 		t.Run(fmt.Sprint(mode), func(t *testing.T) {
 			model := testkit.NewLLM(t)
-			model.On().Reply(map[verifierv1.VerificationMode]string{editsMode: edited, rewriteMode: "The Quiet Harbour | director | Erik Halvorsen"}[mode])
+			model.On().Reply(map[verifierv1.VerificationMode]string{editsMode: edited,
+				rewriteMode: "The Quiet Harbour | director | Erik Halvorsen"}[mode])
 			client := serve(t, model, nil)
-			model.Misbehave(t, func(ctx context.Context) (testkit.Warned, error) { return client.Verify(ctx, request(mode)) })
+			model.Misbehave(t, func(ctx context.Context) (testkit.Warned, error) {
+				return client.Verify(ctx, request(mode))
+			})
 		})
 	}
 }
@@ -219,7 +264,7 @@ func TestConfig(t *testing.T) {
 		{"the defaults are valid", func(*verifier.Config) {}, true},
 		{"a mode that is none", func(c *verifier.Config) { c.Mode = "guess" }, false},
 		{"no triples", func(c *verifier.Config) { c.Align.MaxTriples = 0 }, false},
-		{"fewer than no additions", func(c *verifier.Config) { c.Align.Added = -1 }, false},
+		{"fewer than no additions", func(c *verifier.Config) { c.Align.Added = -2 }, false},
 		{"no evidence shown", func(c *verifier.Config) { c.MaxEvidence = 0 }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

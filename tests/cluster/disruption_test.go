@@ -8,27 +8,25 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/triplemesh/triplemesh/tests/cluster/load"
 )
 
-// twice runs every stage in two pods until the test ends: what a stage needs to
-// lose one without a question noticing.
+// twice runs every stage in two pods until the test ends, so that a stage can lose one without
+// failing a question.
 func twice(t *testing.T) {
 	for _, s := range stages {
 		kubectl(t, "scale", "deployment/"+s, "--replicas=2")
 	}
-	settled(t, stages...)
+	waitForRollout(t, stages...)
 	t.Cleanup(func() {
 		for _, s := range stages {
 			kubectl(t, "scale", "deployment/"+s, "--replicas=1")
 		}
-		settled(t, stages...)
+		waitForRollout(t, stages...)
 	})
 }
 
-// rollsOut does both as long as there is load, at least once. One pod of each
-// stage is enough for it.
+// rollsOut scales and rolls out as long as there is load, at least once. One pod of each stage
+// suffices.
 func rollsOut(t *testing.T) {
 	l := begin(t, "-rate", rateFlag(), "-count", countFlag(1))
 	scalings, rollouts := 0, 0
@@ -39,7 +37,7 @@ func rollsOut(t *testing.T) {
 		for _, s := range stages {
 			kubectl(t, "rollout", "restart", "deployment/"+s)
 		}
-		settled(t, stages...)
+		waitForRollout(t, stages...)
 		rollouts++
 	}
 	what := "retriever scaled 1 → 3 → 1, all six stages rolled out"
@@ -48,7 +46,7 @@ func rollsOut(t *testing.T) {
 	noneFailed(t, r)
 }
 
-// deletesPods deletes one every few seconds, as a node that is drained does.
+// deletesPods deletes a pod every few seconds, as draining a node does.
 func deletesPods(t *testing.T) {
 	twice(t)
 	what := "pods deleted at random"
@@ -57,8 +55,7 @@ func deletesPods(t *testing.T) {
 	noneFailed(t, r)
 }
 
-// killsPods ends them as a crash or the kernel does: no signal before, no time
-// to end what is under way.
+// killsPods kills pods like a crash or the OOM killer: without a signal or time to drain.
 func killsPods(t *testing.T) {
 	twice(t)
 	what, kill := "pods killed (SIGKILL)", func(p pod) {
@@ -68,7 +65,7 @@ func killsPods(t *testing.T) {
 		}
 	}
 	if *killer == "" {
-		what, kill = "pods deleted with no time to end", func(p pod) {
+		what, kill = "pods deleted without a grace period", func(p pod) {
 			kubectl(t, "delete", "pod", p.Metadata.Name, "--wait=false", "--force", "--grace-period=0")
 		}
 	}
@@ -77,10 +74,9 @@ func killsPods(t *testing.T) {
 	noneFailed(t, r)
 }
 
-// disturb does something to a pod of any stage, again and again while there is
-// load. It waits until the stage has two pods once more, so that a stage never
-// loses its last.
-func disturb(t *testing.T, what string, do func(pod)) (load.Report, int) {
+// disturb disrupts a random pod, again and again while there is load. It waits until the stage has
+// two pods again, so that a stage never loses its last.
+func disturb(t *testing.T, what string, do func(pod)) (Report, int) {
 	l := begin(t, "-rate", rateFlag(), "-count", countFlag(1))
 	lost := 0
 	for l.goesOn() {

@@ -20,7 +20,7 @@ func figure(what, format string, args ...any) {
 	measured.lines = append(measured.lines, [2]string{what, fmt.Sprintf(format, args...)})
 }
 
-// figures are all of them as a table.
+// figures renders all of them as a table.
 func figures() string {
 	measured.Lock()
 	defer measured.Unlock()

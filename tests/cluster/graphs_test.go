@@ -15,25 +15,26 @@ import (
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
-// The first snapshot of wikidata says one employer of Robert Stam, the second
-// the other; whoever makes load knows both.
+// The two snapshots of wikidata have different employers of Robert Stam; the load generator knows
+// both.
 const (
 	wikidata      = "wikidata"
 	employer      = "New York University"
 	otherEmployer = "University of Ljubljana"
 )
 
-// everyNth of the bundled facts is taken, and all about Robert Stam.
+// everyNth bundled fact is loaded, and all facts about Robert Stam.
 const everyNth = 10
 
 func sample(tb testing.TB) []byte {
 	tb.Helper()
 	return testkit.Facts(tb, func(n int, fields []string) bool {
-		return n%everyNth == 0 || slices.ContainsFunc(fields, func(field string) bool { return strings.Contains(field, "Robert Stam") })
+		return n%everyNth == 0 ||
+			slices.ContainsFunc(fields, func(field string) bool { return strings.Contains(field, "Robert Stam") })
 	})
 }
 
-// knowledgeGraphs is a connection to one retriever.
+// knowledgeGraphs connects to one retriever.
 func knowledgeGraphs(tb testing.TB) retrieverv1.KnowledgeGraphServiceClient {
 	tb.Helper()
 	return knowledgeGraphsAt(tb, "deployment/retriever")
@@ -41,7 +42,8 @@ func knowledgeGraphs(tb testing.TB) retrieverv1.KnowledgeGraphServiceClient {
 
 func knowledgeGraphsAt(tb testing.TB, at string) retrieverv1.KnowledgeGraphServiceClient {
 	tb.Helper()
-	conn, err := grpc.NewClient("passthrough:///"+forward(tb, at, 9090), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient("passthrough:///"+forward(tb, at, 9090),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -53,11 +55,12 @@ func knowledgeGraphsAt(tb testing.TB, at string) retrieverv1.KnowledgeGraphServi
 func loadSnapshots(t *testing.T) {
 	graphs := knowledgeGraphs(t)
 	first := sample(t)
-	second := bytes.ReplaceAll(first, []byte("Robert Stam\temployer\t"+employer), []byte("Robert Stam\temployer\t"+otherEmployer))
+	second := bytes.ReplaceAll(first, []byte("Robert Stam\temployer\t"+employer),
+		[]byte("Robert Stam\temployer\t"+otherEmployer))
 	if bytes.Equal(first, second) {
 		t.Fatal("the bundled facts no longer say who employs Robert Stam")
 	}
-	list, err := graphs.List(t.Context(), &retrieverv1.ListRequest{Kg: wikidata})
+	list, err := graphs.ListKnowledgeGraphs(t.Context(), &retrieverv1.ListKnowledgeGraphsRequest{KgName: wikidata})
 	if err == nil && len(list.GetSnapshots()) >= 2 {
 		activate(t, graphs, 1)
 		return
@@ -74,7 +77,7 @@ func loadSnapshots(t *testing.T) {
 
 func activate(tb testing.TB, graphs retrieverv1.KnowledgeGraphServiceClient, snapshot uint64) {
 	tb.Helper()
-	if _, err := graphs.Activate(tb.Context(), activation(snapshot)); err != nil {
+	if _, err := graphs.ActivateSnapshot(tb.Context(), activation(snapshot)); err != nil {
 		tb.Fatalf("activate snapshot %d: %v", snapshot, err)
 	}
 }

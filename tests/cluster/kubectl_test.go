@@ -13,20 +13,21 @@ import (
 	"time"
 )
 
-// namespace is where the overlay puts the mesh.
+// namespace is the overlay's.
 const namespace = "triplemesh"
 
-// patience is how long a cluster may take for anything.
+// patience is the time limit for operations of the cluster.
 const patience = 4 * time.Minute
 
-// run runs a program and returns what it says.
+// run runs a program and returns its output.
 func run(stdin string, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Stdin = strings.NewReader(stdin)
 	var out, problems bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	if err := cmd.Run(); err != nil {
-		return out.String(), fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, strings.TrimSpace(problems.String()))
+		return out.String(), fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err,
+			strings.TrimSpace(problems.String()))
 	}
 	return strings.TrimSpace(out.String()), nil
 }
@@ -51,8 +52,7 @@ func apply(tb testing.TB, manifest string) {
 	}
 }
 
-// await asks again and again until there is no error. The cluster tells of most
-// things only when asked.
+// await polls until check succeeds. The cluster offers no events for most conditions.
 func await(tb testing.TB, what string, longest time.Duration, check func() error) {
 	tb.Helper()
 	end := time.Now().Add(longest)
@@ -68,8 +68,8 @@ func await(tb testing.TB, what string, longest time.Duration, check func() error
 	}
 }
 
-// settled waits until Deployments are as they should be.
-func settled(tb testing.TB, deployments ...string) {
+// waitForRollout waits until the rollouts of Deployments are complete.
+func waitForRollout(tb testing.TB, deployments ...string) {
 	tb.Helper()
 	for _, d := range deployments {
 		kubectl(tb, "rollout", "status", "deployment/"+d, "--timeout="+patience.String())
@@ -79,10 +79,10 @@ func settled(tb testing.TB, deployments ...string) {
 func scale(tb testing.TB, deployment string, replicas int) {
 	tb.Helper()
 	kubectl(tb, "scale", "deployment/"+deployment, fmt.Sprintf("--replicas=%d", replicas))
-	settled(tb, deployment)
+	waitForRollout(tb, deployment)
 }
 
-// pod is what the tests look at.
+// pod has the fields that the tests read.
 type pod struct {
 	Metadata struct {
 		Name              string
@@ -104,7 +104,7 @@ type pod struct {
 	}
 }
 
-// ready is since when it is; false where it is not.
+// ready returns since when the pod is ready, and whether it is.
 func (p pod) ready() (time.Time, bool) {
 	for _, c := range p.Status.Conditions {
 		if c.Type == "Ready" && c.Status == "True" && p.Metadata.DeletionTimestamp == nil {
@@ -114,11 +114,12 @@ func (p pod) ready() (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// pods are those of a Deployment that are ready.
+// pods returns the ready pods of a Deployment.
 func pods(tb testing.TB, of string) []pod {
 	tb.Helper()
 	var list struct{ Items []pod }
-	if err := json.Unmarshal([]byte(kubectl(tb, "get", "pods", "-l", "app.kubernetes.io/name="+of, "-o", "json")), &list); err != nil {
+	if err := json.Unmarshal([]byte(kubectl(tb, "get", "pods", "-l", "app.kubernetes.io/name="+of, "-o", "json")),
+		&list); err != nil {
 		tb.Fatal(err)
 	}
 	var ready []pod
@@ -130,7 +131,7 @@ func pods(tb testing.TB, of string) []pod {
 	return ready
 }
 
-// scrape reads a metric of a pod, summed over all its labels but those given.
+// scrape sums a metric of a pod over all series with the labels.
 func scrape(tb testing.TB, p pod, metric string, labels ...string) float64 {
 	tb.Helper()
 	text := kubectl(tb, "get", "--raw", "/api/v1/namespaces/"+namespace+"/pods/"+p.Metadata.Name+":8080/proxy/metrics")
@@ -156,7 +157,7 @@ lines:
 	return sum
 }
 
-// forward opens a port of a Deployment's pod on this machine.
+// forward forwards a local port to a Deployment's pod.
 func forward(tb testing.TB, to string, port int) string {
 	tb.Helper()
 	cmd := exec.Command("kubectl", "-n", namespace, "port-forward", to, fmt.Sprintf(":%d", port))
@@ -177,7 +178,7 @@ func forward(tb testing.TB, to string, port int) string {
 		tb.Fatalf("forward a port to %s: %v", to, err)
 	}
 	go func() {
-		// It ends where nobody reads what it says.
+		// kubectl exits if its output is not read.
 		_, _ = new(bytes.Buffer).ReadFrom(out)
 	}()
 	return fmt.Sprintf("127.0.0.1:%d", local)

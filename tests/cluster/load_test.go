@@ -11,11 +11,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/triplemesh/triplemesh/tests/cluster/load"
 )
 
-// loading is a pod that makes load.
+// loading is a pod that generates load.
 type loading struct {
 	tb   testing.TB
 	name string
@@ -23,7 +21,7 @@ type loading struct {
 
 var loads atomic.Int64
 
-// begin starts a pod that makes load, and waits until it does.
+// begin starts a load pod, and waits until it runs.
 func begin(tb testing.TB, args ...string) *loading {
 	tb.Helper()
 	l := &loading{tb, fmt.Sprintf("load-%d-%d", time.Now().Unix(), loads.Add(1))}
@@ -55,7 +53,8 @@ spec:
 	await(tb, "start of the load", patience, func() error {
 		if phase := l.phase(); phase == "Pending" {
 			return fmt.Errorf("the pod %s is %s: %s", l.name, phase, kubectl(tb, "get", "pod", l.name,
-				"-o", "jsonpath={.status.containerStatuses[0].state.waiting.reason} {.status.containerStatuses[0].state.waiting.message}"))
+				"-o", "jsonpath={.status.containerStatuses[0].state.waiting.reason} "+
+					"{.status.containerStatuses[0].state.waiting.message}"))
 		}
 		return nil
 	})
@@ -67,20 +66,20 @@ func (l *loading) phase() string {
 	return kubectl(l.tb, "get", "pod", l.name, "-o", "jsonpath={.status.phase}")
 }
 
-// goesOn is whether it is still asking.
+// goesOn reports whether it is still asking.
 func (l *loading) goesOn() bool { return l.phase() == "Running" }
 
-// report waits for the end, and prints what came of it.
-func (l *loading) report(what string) load.Report {
+// report waits for the end, and records the result.
+func (l *loading) report(what string) Report {
 	l.tb.Helper()
 	await(l.tb, "end of the load", time.Hour, func() error {
 		if l.goesOn() {
-			return fmt.Errorf("%s goes on", l.name)
+			return fmt.Errorf("%s continues", l.name)
 		}
 		return nil
 	})
 	out := kubectl(l.tb, "logs", l.name)
-	var r load.Report
+	var r Report
 	if err := json.Unmarshal([]byte(out[strings.LastIndex(out, "\n")+1:]), &r); err != nil {
 		l.tb.Fatalf("read the report of the load: %v: %s", err, out)
 	}
@@ -92,8 +91,8 @@ func (l *loading) report(what string) load.Report {
 	return r
 }
 
-// noneFailed wants every question answered, and right.
-func noneFailed(tb testing.TB, r load.Report) {
+// noneFailed requires a correct answer to every question.
+func noneFailed(tb testing.TB, r Report) {
 	tb.Helper()
 	if r.Asked == 0 || r.Failed > 0 {
 		tb.Errorf("%d of %d questions failed: %v", r.Failed, r.Asked, r.Kinds)

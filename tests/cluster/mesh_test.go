@@ -12,8 +12,8 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
-// TestAMeshInACluster goes on where the test before it left off: first all is
-// put into the cluster, then it is asked, and then things happen to it.
+// TestAMeshInACluster runs tests that depend on each other: it deploys the mesh, asks it, and then
+// disrupts it.
 func TestAMeshInACluster(t *testing.T) {
 	if *build {
 		ok := t.Run("the images are built and put into the cluster", images)
@@ -47,8 +47,8 @@ func TestAMeshInACluster(t *testing.T) {
 
 const employerQuestion = "What institution employed Robert Stam?"
 
-// answered is what the tests read of a run.
-type answered struct {
+// askResult has the fields of a run that the tests read.
+type askResult struct {
 	Run struct {
 		ID, Text, Grounding, TraceID string
 		Answers                      []struct{ Answer string }
@@ -56,8 +56,8 @@ type answered struct {
 	}
 }
 
-// grpcurl asks the orchestrator as a person would.
-func grpcurl(tb testing.TB, addr, method, traceparent string) answered {
+// grpcurl asks the orchestrator by grpcurl.
+func grpcurl(tb testing.TB, addr, method, traceparent string) askResult {
 	tb.Helper()
 	tool := testkit.CheckoutFile(tb, ".cache", "bin", "grpcurl")
 	args := []string{"-plaintext", "-max-time", "60"}
@@ -65,11 +65,12 @@ func grpcurl(tb testing.TB, addr, method, traceparent string) answered {
 		args = append(args, "-H", "traceparent: "+traceparent)
 	}
 	request := fmt.Sprintf(`{"question": %q, "method": %q, "kg": {"name": %q}}`, employerQuestion, method, wikidata)
-	out, err := run("", tool, append(args, "-d", request, addr, "triplemesh.orchestrator.v1.OrchestratorService/Ask")...)
+	out, err := run("", tool, append(args, "-d", request, addr,
+		"triplemesh.orchestrator.v1.OrchestratorService/Ask")...)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	var a answered
+	var a askResult
 	if err := json.Unmarshal([]byte(out), &a); err != nil {
 		tb.Fatalf("read %s's answer: %v: %s", filepath.Base(tool), err, out)
 	}
@@ -78,13 +79,13 @@ func grpcurl(tb testing.TB, addr, method, traceparent string) answered {
 
 func asksByGrpcurl(t *testing.T) {
 	a := grpcurl(t, forward(t, "deployment/orchestrator", 9090), "pg-akv", "").Run
-	if len(a.Answers) != 1 || a.Answers[0].Answer != employer || a.Grounding != "GROUNDING_GROUNDED" || a.Kg.Snapshot != "1" {
+	if len(a.Answers) != 1 || a.Answers[0].Answer != employer || a.Grounding != "GROUNDING_GROUNDED" ||
+		a.Kg.Snapshot != "1" {
 		t.Errorf("got %+v, want %s from snapshot 1", a, employer)
 	}
 }
 
-// traces asks two questions in one trace of the caller's: no method needs all
-// six services.
+// traces asks two questions in one trace of the caller's: no method needs all six services.
 func traces(t *testing.T) {
 	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
 	addr := forward(t, "deployment/orchestrator", 9090)
@@ -121,26 +122,29 @@ func traces(t *testing.T) {
 	})
 }
 
-// missingSecret wants the pod to say which secret, and the mesh to go on.
+// missingSecret requires that the pod's status names the secret, and that the mesh keeps serving.
 func missingSecret(t *testing.T) {
 	kubectl(t, "patch", "deployment", "generator", "--patch",
-		`{"spec":{"template":{"spec":{"containers":[{"name":"stage","env":[{"name":"TRIPLEMESH_LLM_API_KEY","valueFrom":{"secretKeyRef":{"name":"no-such-secret","key":"api-key"}}}]}]}}}}`)
+		`{"spec":{"template":{"spec":{"containers":[{"name":"stage","env":[{"name":"TRIPLEMESH_LLM_API_KEY",`+
+			`"valueFrom":{"secretKeyRef":{"name":"no-such-secret","key":"api-key"}}}]}]}}}}`)
 	t.Cleanup(func() {
 		kubectl(t, "rollout", "undo", "deployment/generator")
-		settled(t, "generator")
+		waitForRollout(t, "generator")
 	})
-	await(t, "a word of the missing secret", patience, func() error {
-		said, err := try("get", "pods", "-l", "app.kubernetes.io/name=generator",
-			"-o", "jsonpath={range .items[*]}{.status.containerStatuses[0].state.waiting.reason}: {.status.containerStatuses[0].state.waiting.message}\n{end}")
+	await(t, "report of the missing secret", patience, func() error {
+		reasons, err := try("get", "pods", "-l", "app.kubernetes.io/name=generator",
+			"-o", "jsonpath={range .items[*]}{.status.containerStatuses[0].state.waiting.reason}: "+
+				"{.status.containerStatuses[0].state.waiting.message}\n{end}")
 		if err != nil {
 			return err
 		}
-		if !strings.Contains(said, "CreateContainerConfigError") || !strings.Contains(said, `"no-such-secret" not found`) {
-			return fmt.Errorf("the pods say %q", said)
+		if !strings.Contains(reasons, "CreateContainerConfigError") ||
+			!strings.Contains(reasons, `"no-such-secret" not found`) {
+			return fmt.Errorf("the reasons of the pods are %q", reasons)
 		}
-		t.Logf("the pod says: %s", strings.TrimSpace(said))
+		t.Logf("reason of the pod: %s", strings.TrimSpace(reasons))
 		return nil
 	})
-	// The old pod stays until the new one is ready, which it never is.
+	// The old pod stays until the new one is ready, which never happens.
 	asksByGrpcurl(t)
 }

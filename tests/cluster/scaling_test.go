@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// autoscales wants more retrievers under load and fewer after it. The windows
-// are shorter than an operator's would be.
+// autoscales requires more retrievers under load and fewer after it. The windows are shorter than
+// in production.
 func autoscales(t *testing.T) {
 	scale(t, "retriever", 1)
 	manifest, err := os.ReadFile("autoscale.yaml")
@@ -29,7 +29,8 @@ func autoscales(t *testing.T) {
 		}
 		return err
 	})
-	l := begin(t, "-addr", "kubernetes:///retriever:9090", "-ask", "groundings", "-distinct", "-rate", "0", "-askers", "8", "-for", "60s")
+	l := begin(t, "-addr", "kubernetes:///retriever:9090", "-ask", "groundings", "-distinct", "-rate", "0", "-askers",
+		"8", "-for", "60s")
 	begun := time.Now()
 	wanted := func(enough func(string) bool) func() error {
 		return func() error {
@@ -48,9 +49,8 @@ func autoscales(t *testing.T) {
 	figure("HPA on CPU", "back to 1 retriever %.0f s after the load ended", time.Since(begun).Seconds())
 }
 
-// scalesThroughput asks the retriever as fast as it can, with pods that may use
-// a small part of a core each, so that four of them, the load and the cluster do
-// not meet the machine's bound but their own.
+// scalesThroughput asks the retriever as fast as it can, with pods limited to a small part of a
+// core, so that the limits, and not the machine, bound four of them with the load and the cluster.
 func scalesThroughput(t *testing.T) {
 	each := fmt.Sprintf("%.0fm", 1000**cores)
 	limit(t, "retriever", each, each)
@@ -63,14 +63,16 @@ func scalesThroughput(t *testing.T) {
 		scale(t, "retriever", n)
 		cpu := cpuOf(t, "retriever")
 		what := fmt.Sprintf("groundings, %d × %g cores", n, *cores)
-		r := begin(t, "-addr", "kubernetes:///retriever:9090", "-ask", "groundings", "-distinct", "-rate", "0", "-askers", fmt.Sprint(4*n), "-for", "30s").report(what)
+		r := begin(t, "-addr", "kubernetes:///retriever:9090", "-ask", "groundings", "-distinct", "-rate", "0",
+			"-askers", fmt.Sprint(4*n), "-for", "30s").report(what)
 		noneFailed(t, r)
 		used := cpuOf(t, "retriever") - cpu
 		if n == 1 {
 			single = r.PerSecond
 		}
 		share := r.PerSecond / single / float64(n)
-		figure(what, "%.2f of linear, %.0f for each second of CPU, %.2f of the cores allowed in use", share, float64(r.Asked)/used, used/r.Seconds / *cores / float64(n))
+		figure(what, "%.2f of linear, %.0f for each second of CPU, %.2f of the cores allowed in use", share,
+			float64(r.Asked)/used, used/r.Seconds / *cores / float64(n))
 		if share < .9 {
 			t.Errorf("%d retrievers answer %.2f of %d times what one does, want 0.9", n, share, n)
 		}
@@ -81,14 +83,15 @@ func scalesThroughput(t *testing.T) {
 	noneFailed(t, r)
 	own, theirs = cpuOf(t, "orchestrator")-own, cpuOf(t, "retriever")-theirs
 	busy := theirs / r.Seconds / *cores / 4
-	figure(asks, "%.1f ms of CPU in the orchestrator, %.1f ms in retrievers, which use %.2f of the cores they are allowed",
+	figure(asks, "%.1f ms of CPU in the orchestrator, %.1f ms in retrievers, which use %.2f of the cores they are "+
+		"allowed",
 		1000*own/float64(r.Asked), 1000*theirs/float64(r.Asked), busy)
 	if busy < .85 {
 		t.Errorf("retrievers use %.2f of what they may: the orchestrator holds questions up", busy)
 	}
 }
 
-// cpuOf is the seconds of CPU that a Deployment's pods have used.
+// cpuOf returns the CPU seconds used by a Deployment's pods.
 func cpuOf(tb testing.TB, deployment string) float64 {
 	tb.Helper()
 	sum := 0.0
@@ -98,9 +101,10 @@ func cpuOf(tb testing.TB, deployment string) float64 {
 	return sum
 }
 
-// limit gives a Deployment's pods a bound on CPU.
+// limit sets the CPU limit of a Deployment's pods.
 func limit(tb testing.TB, deployment, requests, limits string) {
 	tb.Helper()
-	kubectl(tb, "set", "resources", "deployment/"+deployment, "-c", "stage", "--requests=cpu="+requests, "--limits=cpu="+limits)
-	settled(tb, deployment)
+	kubectl(tb, "set", "resources", "deployment/"+deployment, "-c", "stage", "--requests=cpu="+requests,
+		"--limits=cpu="+limits)
+	waitForRollout(tb, deployment)
 }

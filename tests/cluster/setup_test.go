@@ -14,14 +14,18 @@ import (
 )
 
 var (
-	rate       = flag.Float64("rate", 20, "questions a second in the tests under load")
-	questions  = flag.Int("questions", 1200, "questions of each test under load")
-	cores      = flag.Float64("cores", .05, "cores that each retriever may use where throughput is measured")
-	build      = flag.Bool("build", true, "build the images and put them into the cluster first")
-	loader     = flag.String("loader", "", "program that puts an image's tarball into the cluster's nodes, called with its path")
-	repository = flag.String("repository", "localhost/triplemesh", "registry and path that the cluster takes the images from; other than the default, they are pushed there")
-	killer     = flag.String("killer", "", "program that kills a container without warning, called with its id; without it pods are deleted with no time to end")
-	manifests  = flag.String("kustomization", "mesh", "kustomization that is applied: mesh, or mesh-host-path where there is no storage class")
+	rate      = flag.Float64("rate", 20, "questions a second in the tests under load")
+	questions = flag.Int("questions", 1200, "questions of each test under load")
+	cores     = flag.Float64("cores", .05, "cores that each retriever may use where throughput is measured")
+	build     = flag.Bool("build", true, "build the images and put them into the cluster first")
+	loader    = flag.String("loader", "",
+		"program that puts an image's tarball into the cluster's nodes, called with its path")
+	repository = flag.String("repository", "localhost/triplemesh",
+		"registry and path that the cluster takes the images from; other than the default, they are pushed there")
+	killer = flag.String("killer", "", "program that kills a container without warning, called with its id; "+
+		"without it pods are deleted with no time to end")
+	manifests = flag.String("kustomization", "mesh",
+		"kustomization that is applied: mesh, or mesh-host-path where there is no storage class")
 )
 
 const ownRepository = "localhost/triplemesh"
@@ -29,22 +33,23 @@ const ownRepository = "localhost/triplemesh"
 // stages are the Deployments of the mesh.
 var stages = []string{"orchestrator", "generator", "retriever", "verifier", "evaluator", "reflector"}
 
-// others are what the tests add.
+// others are added by the tests.
 var others = []string{"scripted-llm", "trace-sink"}
 
-// inRepository gives a manifest's images the repository of this run.
+// inRepository sets the image repository of this run in a manifest.
 func inRepository(manifest string) string {
 	return strings.ReplaceAll(manifest, ownRepository+"/", *repository+"/")
 }
 
-// images builds what the mesh runs and puts it where the cluster finds it.
+// images builds the images and loads them into the cluster.
 func images(t *testing.T) {
 	if *loader == "" && *repository == ownRepository {
-		t.Fatal("the cluster could not find the images: name a registry that it reads by REGISTRY, or by -loader a program that puts a tarball into its nodes")
+		t.Fatal("the cluster could not find the images: name a registry that it reads by REGISTRY, or by -loader a " +
+			"program that puts a tarball into its nodes")
 	}
 	root := filepath.Dir(testkit.CheckoutFile(t, "go.work"))
 	out := t.TempDir()
-	args := []string{"-C", root, "run", "./deploy/images", "-out", out, "-repository", *repository}
+	args := []string{"-C", root, "run", "./deploy/release", "images", "-out", out, "-repository", *repository}
 	if *repository != ownRepository {
 		args = append(args, "-push")
 	}
@@ -78,7 +83,7 @@ func deploy(t *testing.T) {
 	if _, err := run(inRepository(rendered), "kubectl", "apply", "-f", "-"); err != nil {
 		t.Fatal(err)
 	}
-	settled(t, append(append([]string{}, others...), stages...)...)
+	waitForRollout(t, append(append([]string{}, others...), stages...)...)
 }
 
 func TestMain(m *testing.M) {

@@ -9,14 +9,13 @@ import (
 	"time"
 )
 
-// calls of the retriever's own service that a pod has answered.
+// calls returns how many calls of the retriever service a pod has answered.
 func calls(tb testing.TB, p pod) float64 {
 	return scrape(tb, p, "triplemesh_rpc_handled_total", `rpc_service="triplemesh.retriever.v1.RetrieverService"`)
 }
 
-// firstCall scales the retriever from one pod to two under load, and waits for
-// the new one's first call. It returns the pod and how long it was ready until
-// then, as far as is known: Kubernetes tells in whole seconds.
+// firstCall scales the retriever from one pod to two under load, and waits for the new one's first
+// call. It returns the pod and how long it had been ready, at Kubernetes' resolution of one second.
 func firstCall(t *testing.T, longest time.Duration) (pod, time.Duration) {
 	old := pods(t, "retriever")
 	if len(old) != 1 {
@@ -42,8 +41,8 @@ func firstCall(t *testing.T, longest time.Duration) (pod, time.Duration) {
 	return fresh, time.Since(since)
 }
 
-// sharesTraffic wants the new pod's calls from the 30th second on, which is
-// where the figure is promised, within 20 % of half of all.
+// sharesTraffic requires the new pod's share of calls after the first 30 s, as promised, to be
+// within 20 % of half.
 func sharesTraffic(t *testing.T) {
 	scale(t, "retriever", 1)
 	l := begin(t, "-rate", rateFlag(), "-count", fmt.Sprint(int(*rate*90)))
@@ -67,15 +66,16 @@ func sharesTraffic(t *testing.T) {
 		}
 	}
 	share := own / all * 2
-	figure("share of a new retriever pod, 30 s after it was ready", "%.2f of its fair share (%.0f of %.0f calls)", share, own, all)
+	figure("share of a new retriever pod, 30 s after it was ready", "%.2f of its fair share (%.0f of %.0f calls)",
+		share, own, all)
 	if math.Abs(share-1) > .2 {
 		t.Errorf("the new pod gets %.2f of its fair share, want 0.8 to 1.2", share)
 	}
-	scale(t, "retriever", 1) // under load too
+	scale(t, "retriever", 1) // still under load
 	noneFailed(t, l.report("retriever scaled 1 → 2 → 1"))
 }
 
-// comparesDNS measures what the watch is there for. Nothing is wanted of it.
+// comparesDNS measures DNS resolution for comparison with the watch. It requires nothing.
 func comparesDNS(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes minutes and asserts nothing")
@@ -84,10 +84,10 @@ func comparesDNS(t *testing.T) {
 	kubectl(t, "set", "env", "deployment/orchestrator", "TRIPLEMESH_ORCHESTRATOR_RETRIEVER_ADDR=dns:///retriever:9090")
 	t.Cleanup(func() {
 		kubectl(t, "set", "env", "deployment/orchestrator", "TRIPLEMESH_ORCHESTRATOR_RETRIEVER_ADDR-")
-		settled(t, "orchestrator")
+		waitForRollout(t, "orchestrator")
 		scale(t, "retriever", 1)
 	})
-	settled(t, "orchestrator")
+	waitForRollout(t, "orchestrator")
 	begin(t, "-rate", rateFlag(), "-count", fmt.Sprint(int(*rate*170)))
 	_, took := firstCall(t, 160*time.Second)
 	figure("the same by DNS and connections that end after 2 minutes", "%.0f s", took.Seconds())

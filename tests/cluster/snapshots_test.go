@@ -10,13 +10,12 @@ import (
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
-func activation(snapshot uint64) *retrieverv1.ActivateRequest {
-	return &retrieverv1.ActivateRequest{Kg: &graphv1.KnowledgeGraphRef{Name: wikidata, Snapshot: snapshot}}
+func activation(snapshot uint64) *retrieverv1.ActivateSnapshotRequest {
+	return &retrieverv1.ActivateSnapshotRequest{Kg: &graphv1.KnowledgeGraphRef{Name: wikidata, Snapshot: snapshot}}
 }
 
-// switchesSnapshots activates one and the other by one pod while questions are
-// read by several. Each question's answer has to be what its own snapshot says;
-// whoever makes load looks at that.
+// switchesSnapshots activates the snapshots in turn through one pod while several pods answer
+// questions. The load generator checks each answer against its own snapshot.
 func switchesSnapshots(t *testing.T) {
 	scale(t, "retriever", 3)
 	t.Cleanup(func() { scale(t, "retriever", 1) })
@@ -36,15 +35,15 @@ func switchesSnapshots(t *testing.T) {
 	}
 	figure("snapshots switched under load", "%d switches over 3 pods, questions by snapshot %v", switches, r.Snapshots)
 
-	// Where one pod has activated, all others answer from it at once.
-	doors := map[string]retrieverv1.KnowledgeGraphServiceClient{}
+	// Once one pod has activated a snapshot, all others answer from it at once.
+	clients := map[string]retrieverv1.KnowledgeGraphServiceClient{}
 	for _, p := range pods(t, "retriever") {
-		doors[p.Metadata.Name] = knowledgeGraphsAt(t, "pod/"+p.Metadata.Name)
+		clients[p.Metadata.Name] = knowledgeGraphsAt(t, "pod/"+p.Metadata.Name)
 	}
 	for n := range uint64(10) {
 		activate(t, graphs, n%2+1)
-		for name, door := range doors {
-			if got := active(t, door); got != n%2+1 {
+		for name, client := range clients {
+			if got := active(t, client); got != n%2+1 {
 				t.Errorf("%s answers from snapshot %d after %d was activated", name, got, n%2+1)
 			}
 		}
@@ -52,10 +51,10 @@ func switchesSnapshots(t *testing.T) {
 	activate(t, graphs, 1)
 }
 
-// active is the snapshot that a retriever answers from.
+// active returns the snapshot that a retriever answers from.
 func active(tb testing.TB, graphs retrieverv1.KnowledgeGraphServiceClient) uint64 {
 	tb.Helper()
-	list, err := graphs.List(tb.Context(), &retrieverv1.ListRequest{Kg: wikidata})
+	list, err := graphs.ListKnowledgeGraphs(tb.Context(), &retrieverv1.ListKnowledgeGraphsRequest{KgName: wikidata})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -11,10 +11,9 @@ import (
 	"strings"
 )
 
-// gather takes, target by target, those inputs out of Go's cache into testdata
-// that reach code of their package which neither the seeds nor the inputs there
-// do. What is there stays: it may be what once broke the target. Inputs of more
-// than largest bytes are left in the cache.
+// gather copies, for each target, the inputs from Go's cache into testdata that reach code of their
+// package which neither the seeds nor the inputs in testdata reach. Inputs in testdata stay: they
+// may have found a bug. Inputs of more than largest bytes stay in the cache.
 func gather(ctx context.Context, packages []suite, scratch string, largest int64, out io.Writer) error {
 	var files, bytes int64
 	for _, s := range packages {
@@ -44,7 +43,7 @@ type corpus struct {
 	binary, profile string
 }
 
-// dir is where the committed ones are.
+// dir is the directory of the committed inputs.
 func (c corpus) dir() string { return filepath.Join(c.suite.dir, "testdata", "fuzz", c.target) }
 
 func (c corpus) gather(ctx context.Context, largest int64) (kept, tried int, err error) {
@@ -53,7 +52,7 @@ func (c corpus) gather(ctx context.Context, largest int64) (kept, tried int, err
 		return 0, 0, err
 	}
 	names, err := c.copy(largest)
-	// Whatever happens, what was not chosen does not stay.
+	// Remove the inputs that were not chosen, also after an error.
 	var chosen []string
 	defer func() {
 		for _, name := range names {
@@ -68,8 +67,8 @@ func (c corpus) gather(ctx context.Context, largest int64) (kept, tried int, err
 	return len(chosen), len(names), err
 }
 
-// copy puts the cached inputs beside the committed ones, and returns the names
-// of those that were not there, the smallest first.
+// copy puts the cached inputs beside the committed ones, and returns the names of the new ones,
+// smallest first.
 func (c corpus) copy(largest int64) (names []string, err error) {
 	cached, err := os.ReadDir(filepath.Join(c.cache, c.target))
 	if os.IsNotExist(err) {
@@ -109,8 +108,8 @@ func (c corpus) copy(largest int64) (names []string, err error) {
 	return names, nil
 }
 
-// choose picks the inputs that reach what is not in reached, which it adds to.
-// Those that add nothing together are dismissed together.
+// choose picks the inputs that reach blocks which are not in reached, and adds those to it. It
+// discards a group of inputs that adds nothing in one run.
 func (c corpus) choose(ctx context.Context, names []string, reached map[string]bool) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -140,8 +139,7 @@ func (c corpus) choose(ctx context.Context, names []string, reached map[string]b
 	return slices.Concat(first, second), err
 }
 
-// run tries the inputs whose names match, and returns the blocks of code that
-// they reach.
+// run runs the inputs whose names match, and returns the blocks of code that they reach.
 func (c corpus) run(ctx context.Context, names string) (map[string]bool, error) {
 	command := exec.CommandContext(ctx, c.binary, "-test.run=^"+c.target+"$/"+names, "-test.coverprofile="+c.profile)
 	command.Dir = c.suite.dir
@@ -152,8 +150,8 @@ func (c corpus) run(ctx context.Context, names string) (map[string]bool, error) 
 	return blocks(string(profile)), err
 }
 
-// blocks are those of a coverage profile that were reached: all but the count
-// of lines such as "path/file.go:12.34,15.2 3 1".
+// blocks returns the blocks of a coverage profile that were reached: lines such as
+// "path/file.go:12.34,15.2 3 1" without the count.
 func blocks(profile string) map[string]bool {
 	reached := map[string]bool{}
 	for line := range strings.Lines(profile) {

@@ -14,14 +14,13 @@ import (
 // suite is a package with fuzz targets.
 type suite struct {
 	dir     string // from the root of the repository
-	cache   string // where Go keeps the inputs it found for this package
+	cache   string // Go's directory of generated inputs for this package
 	targets []string
 }
 
 var declaration = regexp.MustCompile(`(?m)^func (Fuzz\w*)\(\w+ \*testing\.F\)`)
 
-// find lists the fuzz targets under root whose "dir.Name" matches only, package
-// by package.
+// find lists the fuzz targets under root whose "dir.Name" matches only, by package.
 func find(root, only string) ([]suite, error) {
 	wanted, err := regexp.Compile(only)
 	if err != nil {
@@ -32,7 +31,8 @@ func find(root, only string) ([]suite, error) {
 		if err != nil {
 			return err
 		}
-		if name := entry.Name(); entry.IsDir() && (name == "node_modules" || name == "testdata" || name != "." && strings.HasPrefix(name, ".")) {
+		if name := entry.Name(); entry.IsDir() && (name == "node_modules" || name == "testdata" || name != "." &&
+			strings.HasPrefix(name, ".")) {
 			return fs.SkipDir
 		}
 		if !strings.HasSuffix(path, "_test.go") {

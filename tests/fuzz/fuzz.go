@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// fuzz runs every target of packages for the time in o, and writes to out what
-// each is told by it, then the table. It fails when an input broke a target.
+// fuzz runs every target of packages for the time in o, and writes each target's progress and then
+// the table to out. It fails if an input failed a target.
 func fuzz(ctx context.Context, packages []suite, scratch string, o options, out io.Writer) error {
 	var rows []row
 	for _, s := range packages {
@@ -37,13 +37,13 @@ func fuzz(ctx context.Context, packages []suite, scratch string, o options, out 
 	return table(out, rows)
 }
 
-// run fuzzes one target by the compiled tests.
+// run fuzzes one target with the compiled tests.
 func (s suite) run(ctx context.Context, binary, target string, o options, out io.Writer) (row, error) {
 	_, _ = fmt.Fprintf(out, "%s %s\n", s.dir, target)
-	command := exec.CommandContext(ctx, binary, "-test.run=^$", "-test.fuzz=^"+target+"$", "-test.fuzzcachedir="+s.cache,
+	command := exec.CommandContext(ctx, binary, "-test.run=^$", "-test.fuzz=^"+target+"$",
+		"-test.fuzzcachedir="+s.cache,
 		"-test.fuzztime="+o.time.String(), "-test.parallel="+strconv.Itoa(o.parallel),
-		// An input is made smaller before it is kept, by default for up to a
-		// minute: longer than most targets run at all.
+		// Go minimizes an input for up to a minute by default: longer than most targets run at all.
 		"-test.fuzzminimizetime=5s")
 	command.Dir = s.dir
 	output, err := command.StdoutPipe()
@@ -56,11 +56,11 @@ func (s suite) run(ctx context.Context, binary, target string, o options, out io
 		return row{}, fmt.Errorf("start %s of %s: %w", target, s.dir, err)
 	}
 	r := row{target: s.dir + " " + target}
-	var tail []string // what the target says itself, shown when it fails
+	var tail []string // the target's own output, printed if it fails
 	lines := bufio.NewScanner(output)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		if !r.read(lines.Text()) {
+		if !r.parseLine(lines.Text()) {
 			tail = append(tail, lines.Text())
 		}
 	}
@@ -74,7 +74,7 @@ func (s suite) run(ctx context.Context, binary, target string, o options, out io
 	case err == nil || ctx.Err() != nil:
 	case !errors.As(err, &exit):
 		return row{}, err
-	case r.late && r.crashes == 0: // Go's own: the time ended while an input was under way
+	case r.late && r.crashes == 0: // a fault of Go: the time ended while an input ran
 	default:
 		if r.crashes == 0 {
 			r.failed = "fails without an input"

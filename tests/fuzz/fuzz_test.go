@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// module is one with a package whose target fails for one input.
+// module is a Go module whose package has a target that fails for one input.
 func module(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -89,7 +89,8 @@ func TestOnlyInputsThatReachMoreAreTaken(t *testing.T) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("go test fuzz v1\nstring("+input+")\n"), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("go test fuzz v1\nstring("+input+")\n"),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -121,16 +122,19 @@ func TestRead(t *testing.T) {
 		want       row
 		progress   bool
 	}{
-		{"progress is counted", "fuzz: elapsed: 3s, execs: 325017 (108336/sec), new interesting: 11 (total: 202)", row{inputs: 325017, found: 11}, true},
+		{"progress is counted", "fuzz: elapsed: 3s, execs: 325017 (108336/sec), new interesting: 11 (total: 202)",
+			row{inputs: 325017, found: 11}, true},
 		{"a baseline is progress", "fuzz: elapsed: 0s, gathering baseline coverage: 0/192 completed", row{}, true},
-		{"a crash is counted", "    Failing input written to testdata/fuzz/FuzzX/5838cdfae7b16cde", row{crashes: 1}, false},
-		{"an input that was there and fails is a crash", "    failure while testing seed corpus entry: FuzzX/seed#0", row{crashes: 1}, false},
+		{"a crash is counted", "    Failing input written to testdata/fuzz/FuzzX/5838cdfae7b16cde",
+			row{crashes: 1}, false},
+		{"an input that was there and fails is a crash", "    failure while testing seed corpus entry: FuzzX/seed#0",
+			row{crashes: 1}, false},
 		{"the end of the time is noted", "        context deadline exceeded", row{late: true}, false},
 		{"what the target says is none of these", "    x_test.go:3: no", row{}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got row
-			if progress := got.read(c.line); got != c.want || progress != c.progress {
+			if progress := got.parseLine(c.line); got != c.want || progress != c.progress {
 				t.Errorf("got %+v, progress %v", got, progress)
 			}
 		})

@@ -1,14 +1,13 @@
-// Command fuzz runs the fuzz targets of the workspace, one after the other, and
-// sums up in a table what each did.
+// Command fuzz runs the fuzz targets of the workspace one after the other, and prints a table of
+// the results.
 //
 //	go run ./tests/fuzz -time 30s              # what `make fuzz` does
 //	go run ./tests/fuzz -only 'FuzzImport|rdf' # some of them
 //	go run ./tests/fuzz -corpus                # what `make fuzz-corpus` does
 //
-// Inputs that reached new code stay in Go's build cache, so that the next run
-// goes on from them. With -corpus nothing is run at random: of the cached
-// inputs, those that reach lines which no committed input reaches are copied
-// into testdata/fuzz/<target>, where every `go test` runs them.
+// Inputs that reached new code stay in Go's build cache, and the next run continues from them. With
+// -corpus nothing is fuzzed: cached inputs that reach lines which no committed input reaches are
+// copied into testdata/fuzz/<target>, where every `go test` runs them.
 package main
 
 import (

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// row is what one target did.
+// row is the result of one target.
 type row struct {
 	target  string
 	time    time.Duration
 	inputs  int64 // tried
-	found   int   // that reached something new, in this run
+	found   int   // reached new code, in this run
 	crashes int
 	failed  string // why it could not run, or failed without an input
 	late    bool
@@ -27,9 +27,8 @@ var (
 	seed     = regexp.MustCompile(`^\s*(failure while testing seed corpus entry|fuzzing process hung or terminated)`)
 )
 
-// read takes what one line of a target's output says, and reports whether it was
-// no more than progress.
-func (r *row) read(line string) bool {
+// parseLine parses one line of a target's output, and reports whether it was only progress.
+func (r *row) parseLine(line string) bool {
 	if match := progress.FindStringSubmatch(line); match != nil {
 		r.inputs, _ = strconv.ParseInt(match[1], 10, 64)
 		r.found, _ = strconv.Atoi(match[2])
@@ -42,8 +41,7 @@ func (r *row) read(line string) bool {
 	return strings.HasPrefix(line, "fuzz: elapsed: ")
 }
 
-// table writes rows and their sum to out. It fails when a target crashed or
-// could not run.
+// table writes rows and their sum to out. It fails if a target crashed or could not run.
 func table(out io.Writer, rows []row) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, "\ntarget\ttime\tinputs\tnew\tcrashes")
@@ -69,7 +67,8 @@ func table(out io.Writer, rows []row) error {
 		return err
 	}
 	if broken > 0 {
-		return fmt.Errorf("%d of %d targets failed: what broke one is in its testdata/fuzz, and go test runs it from now on", broken, len(rows))
+		return fmt.Errorf("%d of %d targets failed: what broke one is in its testdata/fuzz, and go test runs it from "+
+			"now on", broken, len(rows))
 	}
 	return nil
 }

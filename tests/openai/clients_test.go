@@ -13,7 +13,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
-// mesh starts one with a scripted model, and returns the base URL of its door.
+// mesh starts a mesh with a scripted model, and returns the base URL of its OpenAI API.
 func mesh(t *testing.T) string {
 	t.Helper()
 	m := exec.Command("go", "run", "../scripted", "--http", "127.0.0.1:0", "--nth", "1000", "--script", "script.yaml")
@@ -30,7 +30,7 @@ func mesh(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		stdin.Close() // it ends with its input
+		stdin.Close() // it exits when its input is closed
 		if err := m.Wait(); err != nil {
 			t.Errorf("the mesh ended with: %v", err)
 		}
@@ -42,14 +42,14 @@ func mesh(t *testing.T) string {
 	return "http://" + at.HTTP + "/v1"
 }
 
-// block is a piece of code of a page, with the language it is in.
+// block is a code block of a page, with its language.
 var block = regexp.MustCompile("(?ms)^```(sh|python|js)\n(.*?)^```$")
 
-// environ is that of a program which finds the door at url, and the client for
-// Python.
+// environ returns the environment of a program that uses the API at url and the Python client.
 func environ(t *testing.T, url string) []string {
 	t.Helper()
-	return append(os.Environ(), "OPENAI_BASE_URL="+url, "OPENAI_API_KEY=none", "PYTHONPATH="+testkit.Cache(t, "openai"), "PYTHONDONTWRITEBYTECODE=1")
+	return append(os.Environ(), "OPENAI_BASE_URL="+url, "OPENAI_API_KEY=none", "PYTHONPATH="+testkit.Cache(t, "openai"),
+		"PYTHONDONTWRITEBYTECODE=1")
 }
 
 func TestWhatThePageShowsAnswers(t *testing.T) {
@@ -59,9 +59,11 @@ func TestWhatThePageShowsAnswers(t *testing.T) {
 	}
 	url := mesh(t)
 	for language, c := range map[string]struct{ by, says []string }{
-		"sh":     {[]string{"sh", "-c"}, []string{`"content":"Robert Stam worked at New York University."`, "GROUNDING_GROUNDED"}},
-		"python": {[]string{"python3", "-c"}, []string{"Robert Stam worked at New York University.\n", "Robert Stam | employer | New York University http://", "GROUNDING_GROUNDED"}},
-		"js":     {[]string{"node", "--input-type=module", "-e"}, []string{"STAGE_REFLECT", "University Yale"}},
+		"sh": {[]string{"sh", "-c"}, []string{`"content":"Robert Stam worked at New York University."`,
+			"GROUNDING_GROUNDED"}},
+		"python": {[]string{"python3", "-c"}, []string{"Robert Stam worked at New York University.\n",
+			"Robert Stam | employer | New York University http://", "GROUNDING_GROUNDED"}},
+		"js": {[]string{"node", "--input-type=module", "-e"}, []string{"STAGE_REFLECT", "University Yale"}},
 	} {
 		t.Run(language, func(t *testing.T) {
 			ran := false

@@ -1,4 +1,3 @@
-// Package openai tests the door for programs that know OpenAI's API with the
-// official clients for Python and Node, against a whole mesh whose model answers
-// by script: make openai-test.
+// Package openai tests the OpenAI-compatible API with the official clients for Python and Node,
+// against a whole mesh with a scripted model: make openai-test.
 package openai

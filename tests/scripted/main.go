@@ -1,15 +1,14 @@
-// Command scripted runs a whole mesh whose model answers by script, over a part
-// of the bundled Wikidata facts: for tests of what stands before a mesh, in
-// whatever language they are written.
+// Command scripted runs a whole mesh with a scripted model over a part of the bundled Wikidata
+// facts, for tests of its clients in any language.
 //
 //	go run ./tests/scripted --grpc 127.0.0.1:0 --script more.yaml
 //
-// Once the mesh serves, it prints where, as one line of JSON:
+// Once the mesh serves, it prints its addresses as one line of JSON:
 //
 //	{"grpc":"127.0.0.1:40123","http":"127.0.0.1:40124","model":"http://127.0.0.1:40125/v1"}
 //
-// It logs to standard error, and ends on SIGTERM, on SIGINT, or when the pipe
-// that is its standard input is closed.
+// It logs to standard error, and exits on SIGTERM, on SIGINT, or when the pipe that is its standard
+// input is closed.
 package main
 
 import (
@@ -41,7 +40,7 @@ func main() {
 	ctx, cancel := context.WithCancel(ctx)
 	if isPipe(os.Stdin) {
 		go func() {
-			_, _ = io.Copy(io.Discard, os.Stdin) // whatever ends it, nobody is there any more
+			_, _ = io.Copy(io.Discard, os.Stdin) // on any error the parent process is gone
 			cancel()
 		}()
 	}
@@ -53,14 +52,16 @@ func main() {
 
 func flags() options {
 	o := options{set: settings{}}
-	flag.StringVar(&o.grpc, "grpc", "127.0.0.1:0", "where the orchestrator listens; port 0 takes a free one")
-	flag.StringVar(&o.http, "http", "127.0.0.1:0", "where its HTTP port is; port 0 takes a free one, empty has none")
+	flag.StringVar(&o.grpc, "grpc", "127.0.0.1:0", "address of the orchestrator; port 0 takes a free one")
+	flag.StringVar(&o.http, "http", "127.0.0.1:0", "its HTTP address; port 0 takes a free one, empty disables HTTP")
 	flag.StringVar(&o.config, "config", "", "configuration file of the mesh")
-	flag.Var(o.set, "set", "one setting, KEY=VALUE; may be given again")
-	flag.StringVar(&o.script, "script", "", "YAML file of rules that go before those built in (see script.yaml)")
-	flag.StringVar(&o.data, "data", "", "where knowledge graphs and runs are kept; empty takes a folder that is removed at the end")
-	flag.IntVar(&o.nth, "nth", 100, "one in so many of the bundled facts is loaded, beside those the script speaks of; 1 takes all")
-	flag.DurationVar(&o.latency, "latency", 0, "how long the model takes for each answer")
+	flag.Var(o.set, "set", "one setting, KEY=VALUE; may be repeated")
+	flag.StringVar(&o.script, "script", "", "YAML file of rules that precede the built-in ones (see script.yaml)")
+	flag.StringVar(&o.data, "data", "",
+		"directory of knowledge graphs and runs; empty takes a temporary one")
+	flag.IntVar(&o.nth, "nth", 100, "one in so many of the bundled facts is loaded, beside those the script speaks "+
+		"of; 1 takes all")
+	flag.DurationVar(&o.latency, "latency", 0, "latency of each model answer")
 	flag.Parse()
 	return o
 }
@@ -79,7 +80,7 @@ func (s settings) Set(pair string) error {
 	return nil
 }
 
-// isPipe tells whether somebody holds the other end.
+// isPipe reports whether f is a pipe or a socket.
 func isPipe(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0

@@ -18,7 +18,7 @@ import (
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 )
 
-func TestItAnswersByItsScripts(t *testing.T) {
+func TestTheMeshAnswersByScript(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "more.yaml")
 	more := "- {task: answer, has: [an own question], reply: 'By {a rule of its own}.'}\n"
 	if err := os.WriteFile(script, []byte(more), 0o600); err != nil {
@@ -28,7 +28,8 @@ func TestItAnswersByItsScripts(t *testing.T) {
 	read, write := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- serve(ctx, options{grpc: "127.0.0.1:0", http: "127.0.0.1:0", script: script, nth: 1000, set: settings{}}, write)
+		ended <- serve(ctx, options{grpc: "127.0.0.1:0", http: "127.0.0.1:0", script: script, nth: 1000,
+			set: settings{}}, write)
 	}()
 	go func() {
 		err := <-ended
@@ -37,7 +38,7 @@ func TestItAnswersByItsScripts(t *testing.T) {
 	}()
 	var at addresses
 	if err := json.NewDecoder(read).Decode(&at); err != nil {
-		t.Fatalf("it serves nowhere: %v", err)
+		t.Fatalf("read the addresses: %v", err)
 	}
 	page, err := http.Get("http://" + at.HTTP)
 	if err != nil {
@@ -51,14 +52,16 @@ func TestItAnswersByItsScripts(t *testing.T) {
 	defer conn.Close()
 	for _, c := range []struct{ name, question, method, answer string }{
 		{"pg-akv corrects the draft", "What institution employed Robert Stam?", "pg-akv", "New York University"},
-		{"ger finds both universities", "At which university did the director of the film Alexander study?", "ger", "University Yale"},
+		{"ger finds both universities", "At which university did the director of the film Alexander study?", "ger",
+			"University Yale"},
 		{"a rule of a file goes first", "This is an own question, is it?", "io", "a rule of its own"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			resp, err := orchestratorv1.NewOrchestratorServiceClient(conn).Ask(ctx, &orchestratorv1.AskRequest{
 				Question: c.question, Method: c.method, Kg: &graphv1.KnowledgeGraphRef{Name: "wikidata"},
 			})
-			if err != nil || len(resp.GetRun().GetAnswers()) == 0 || resp.GetRun().GetAnswers()[0].GetAnswer() != c.answer {
+			if err != nil || len(resp.GetRun().GetAnswers()) == 0 ||
+				resp.GetRun().GetAnswers()[0].GetAnswer() != c.answer {
 				t.Errorf("got %v, %v; want %s", resp.GetRun().GetAnswers(), err, c.answer)
 			}
 		})
@@ -72,22 +75,23 @@ func TestItAnswersByItsScripts(t *testing.T) {
 		for _, c := range resp.GetCheck().GetClaims() {
 			verdicts = append(verdicts, c.GetVerdict())
 		}
-		want := []verifierv1.Verdict{verifierv1.Verdict_VERDICT_CONTRADICTED, verifierv1.Verdict_VERDICT_SUPPORTED, verifierv1.Verdict_VERDICT_NOT_IN_KG}
+		want := []verifierv1.Verdict{verifierv1.Verdict_VERDICT_CONTRADICTED, verifierv1.Verdict_VERDICT_SUPPORTED,
+			verifierv1.Verdict_VERDICT_NOT_IN_KG}
 		if err != nil || !slices.Equal(verdicts, want) {
 			t.Errorf("got %v, %v; want %v", resp, err, want)
 		}
 	})
 	cancel()
 	if err := <-ended; err != nil {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("serve: %v", err)
 	}
 }
 
-func TestAScriptThatSaysNothingIsRefused(t *testing.T) {
+func TestAnInvalidScriptIsRejected(t *testing.T) {
 	for name, text := range map[string]string{
-		"a rule without an answer": "- {task: answer}",
-		"an unknown key":           "- {task: answer, says: x}",
-		"no list":                  "task: answer",
+		"a rule without an answer":      "- {task: answer}",
+		"an unknown key":                "- {task: answer, says: x}",
+		"a document that is not a list": "task: answer",
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "script.yaml")
@@ -95,7 +99,7 @@ func TestAScriptThatSaysNothingIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := scripted(file, 0); err == nil {
-				t.Errorf("%s was taken", text)
+				t.Errorf("%s was accepted", text)
 			}
 		})
 	}

@@ -15,22 +15,21 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/home"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
 	"github.com/triplemesh/triplemesh/internal/config"
 	"github.com/triplemesh/triplemesh/internal/testkit"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
-// addresses are where a mesh is reached; it is printed as JSON.
+// addresses are the endpoints of a mesh, printed as JSON.
 type addresses struct {
 	GRPC  string `json:"grpc"`
 	HTTP  string `json:"http,omitempty"`
 	Model string `json:"model"`
 }
 
-// serve runs a mesh until ctx ends, and writes where it is to out once it
-// serves.
+// serve runs a mesh until ctx ends, and writes its addresses to out once it serves.
 func serve(ctx context.Context, o options, out io.Writer) (err error) {
 	model, err := scripted(o.script, o.latency)
 	if err != nil {
@@ -43,7 +42,7 @@ func serve(ctx context.Context, o options, out io.Writer) (err error) {
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(o.data)) }()
 	}
-	at, err := home.Find(home.Overrides{Data: o.data})
+	at, err := setup.FindHome(setup.HomeOverrides{Data: o.data})
 	if err != nil {
 		return err
 	}
@@ -64,14 +63,15 @@ func serve(ctx context.Context, o options, out io.Writer) (err error) {
 	})
 }
 
-// settings are those of the flags over some that suit tests: free ports, no
-// answers kept from one question to the next, short pauses.
+// settings returns the flags' settings over defaults for tests: free ports, no answer cache, short
+// retry delays.
 func (o options) settings(model *testkit.LLM) map[string]string {
 	set := map[string]string{
 		"llm.base_url": model.URL(), "llm.model": "scripted",
 		"llm.cache.dir": "", "llm.cache.memory_entries": "0",
 		"llm.retry_delay": "1ms", "llm.max_retry_delay": "1s",
 		"reflector.reflection.mode": "model",
+		"llm.reader":                "weak", // as the bundled model
 	}
 	for _, name := range mesh.StageNames() {
 		set[name+".server.addr"] = "127.0.0.1:0"
@@ -81,10 +81,11 @@ func (o options) settings(model *testkit.LLM) map[string]string {
 	return set
 }
 
-// loadSample loads the sample as the knowledge graph wikidata where there is
-// none: by a retriever that takes everybody, whatever is configured.
-func loadSample(ctx context.Context, at home.Home, sources config.Sources, nth int) error {
-	m, err := mesh.New(mesh.Options{Home: at, Sources: sources, Targets: []string{"retriever"}, Trusting: true, Private: true, Quiet: true, Log: os.Stderr})
+// loadSample loads the sample as the knowledge graph wikidata if it does not exist, by a retriever
+// without authentication, whatever is configured.
+func loadSample(ctx context.Context, at setup.Home, sources config.Sources, nth int) error {
+	m, err := mesh.New(mesh.Options{Home: at, Sources: sources, Targets: []string{"retriever"}, Trusting: true,
+		Private: true, Quiet: true, Log: os.Stderr})
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,8 @@ func fill(ctx context.Context, retriever string, nth int) error {
 	}
 	defer conn.Close()
 	graphs := retrieverv1.NewKnowledgeGraphServiceClient(conn)
-	if _, err := graphs.List(ctx, &retrieverv1.ListRequest{Kg: "wikidata"}); status.Code(err) != codes.NotFound {
+	if _, err := graphs.ListKnowledgeGraphs(ctx,
+		&retrieverv1.ListKnowledgeGraphsRequest{KgName: "wikidata"}); status.Code(err) != codes.NotFound {
 		return err
 	}
 	_, err = testkit.LoadTSV(ctx, graphs, "wikidata", sample(nth), false)

@@ -18,24 +18,24 @@ import (
 //go:embed script.yaml
 var builtIn []byte
 
-// rule is one rule of a script: for what requests it is, and what is said.
+// rule maps requests to a response.
 type rule struct {
-	// Task of the llm.Request; empty is any.
+	// Task of the llm.Request; empty matches any.
 	Task string `yaml:"task"`
-	// Has are texts that the last user message must hold.
+	// Has are texts that the last user message must contain.
 	Has []string `yaml:"has"`
-	// One of these is the answer: a text, a value as JSON, one-token texts with
-	// their probabilities, or an HTTP status.
+	// The response is one of these: a text, a value as JSON, one-token texts with their
+	// probabilities, or an HTTP status.
 	Reply  string             `yaml:"reply"`
 	JSON   any                `yaml:"json"`
 	Choice map[string]float64 `yaml:"choice"`
 	Status int                `yaml:"status"`
-	// Slow is how much longer than others this answer takes.
+	// Slow is the extra latency of this answer.
 	Slow time.Duration `yaml:"slow"`
 }
 
-// scripted is a model that answers by the rules built in and those of a file,
-// which go first. It lives until it is killed.
+// scripted starts a model that answers by the rules of a file and then the built-in ones. The
+// caller must kill it.
 func scripted(file string, latency time.Duration) (*testkit.LLM, error) {
 	model := testkit.NewLLM(testkit.Process{})
 	err := add(model, "script.yaml", builtIn, latency)
@@ -94,7 +94,7 @@ func (r rule) add(model *testkit.LLM, latency time.Duration) error {
 	case r.Reply != "":
 		rule.Reply(r.Reply)
 	default:
-		return errors.New("it says nothing: give it reply, json, choice or status")
+		return errors.New("no response; set reply, json, choice or status")
 	}
 	if delay := latency + r.Slow; delay > 0 {
 		rule.Slow(delay)

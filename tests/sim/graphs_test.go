@@ -9,42 +9,44 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/load"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
 )
 
-// kg is the knowledge graph of every simulation. It has two snapshots, which
-// agree in no object.
+// kg is the knowledge graph of every simulation. It has two snapshots, which share no object.
 const kg = "people"
 
-// encoder needs no model and no library.
+// encoder works without a model or library.
 var encoder = encodertest.Hash(64)
 
-// person is somebody questions are asked about. Each is an employee and the
-// director of a film; where they work and studied is by snapshot, from 1.
+// person is the subject of questions. Each is an employee and the director of a film; employers and
+// universities are by snapshot, from 1.
 type person struct {
 	name, film      string
 	employer, study [2]string
 }
 
 var people = []person{
-	{"Ada Brandt", "Northern Lights", [2]string{"Oslo Observatory", "Harbour Museum"}, [2]string{"Uppsala University", "Zagreb Academy"}},
-	{"Bruno Castell", "The Salt Road", [2]string{"Vinci Foundry", "Maple Brewery"}, [2]string{"Kyoto Institute", "Leiden College"}},
-	{"Clara Dufresne", "Quiet Engines", [2]string{"Geneva Hospital", "Tundra Railways"}, [2]string{"Bologna Faculty", "Warwick Polytechnic"}},
-	{"Dmitri Ekholm", "Glass Orchard", [2]string{"Jura Shipyard", "Falcon Press"}, [2]string{"Heidelberg School", "Cusco Conservatory"}},
+	{"Ada Brandt", "Northern Lights", [2]string{"Oslo Observatory", "Harbour Museum"}, [2]string{"Uppsala University",
+		"Zagreb Academy"}},
+	{"Bruno Castell", "The Salt Road", [2]string{"Vinci Foundry", "Maple Brewery"},
+		[2]string{"Kyoto Institute", "Leiden College"}},
+	{"Clara Dufresne", "Quiet Engines", [2]string{"Geneva Hospital", "Tundra Railways"}, [2]string{"Bologna Faculty",
+		"Warwick Polytechnic"}},
+	{"Dmitri Ekholm", "Glass Orchard", [2]string{"Jura Shipyard", "Falcon Press"}, [2]string{"Heidelberg School",
+		"Cusco Conservatory"}},
 }
 
 func (p person) employers() [2]string { return p.employer }
 func (p person) studies() [2]string   { return p.study }
 
-// prober is the one whom those ask about who want to know whether a mesh is well
-// again. Nobody else does.
+// prober is the person in the questions that measure recovery, and in no others.
 var prober = people[len(people)-1]
 
-// facts are those of a snapshot, as TSV.
+// facts returns the triples of a snapshot, as TSV.
 func facts(snapshot int) string {
 	var text strings.Builder
 	for _, p := range people {
@@ -57,7 +59,7 @@ func facts(snapshot int) string {
 // build loads both snapshots into a directory.
 func build(dir string) (*embedded.Tenants, error) {
 	graphs := embedded.NewTenants(filepath.Join(dir, "kg"))
-	to, err := graphs.Of(tenant.Default())
+	to, err := graphs.ForTenant(auth.DefaultTenant())
 	if err != nil {
 		return nil, err
 	}
@@ -66,25 +68,25 @@ func build(dir string) (*embedded.Tenants, error) {
 		if err := os.WriteFile(file, []byte(facts(snapshot)), 0o600); err != nil {
 			return nil, err
 		}
-		if _, err := load.Files(context.Background(), to, encoder, []string{file}, load.Options{KG: kg, Scratch: filepath.Join(dir, "scratch")}); err != nil {
+		if _, err := load.Files(context.Background(), to, encoder, []string{file},
+			load.Options{KG: kg, Scratch: filepath.Join(dir, "scratch")}); err != nil {
 			return nil, err
 		}
 	}
 	return graphs, nil
 }
 
-// catalogue is what the retrievers of one simulation share: the snapshots of
-// all simulations, and which one is active in this one. Nothing is written, so
-// switching costs no disk.
+// catalogue is shared by the retrievers of one simulation: the snapshots of all simulations, and
+// which of them is active in this one. It writes nothing, so switching needs no disk.
 type catalogue struct {
 	store.Store
-	listed []store.Listed
+	listed []store.ListedSnapshot
 	mu     sync.Mutex
 	active uint64
 }
 
-// Of implements store.Tenants.
-func (c *catalogue) Of(id tenant.ID) (store.Store, error) {
+// ForTenant implements store.Tenants.
+func (c *catalogue) ForTenant(id auth.Tenant) (store.Store, error) {
 	if !id.IsDefault() {
 		return nil, store.ErrInvalid
 	}
@@ -106,7 +108,7 @@ func (c *catalogue) Open(ctx context.Context, name string, number uint64) (store
 }
 
 // List implements store.Catalogue.
-func (c *catalogue) List(context.Context, string) ([]store.Listed, error) {
+func (c *catalogue) List(context.Context, string) ([]store.ListedSnapshot, error) {
 	listed, active := slices.Clone(c.listed), c.number()
 	for i := range listed {
 		listed[i].Active = listed[i].Number == active

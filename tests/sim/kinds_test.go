@@ -11,38 +11,36 @@ import (
 // kind is a kind of simulation.
 type kind struct {
 	name string
-	// of are the faults that it chooses from, and most how many it takes; 0 is 1.
+	// of are the faults to choose from, and most the maximum number of them; 0 is 1.
 	of   []wrong
 	most int
-	// questions are how many it asks.
+	// questions is the number of questions.
 	questions int
-	// narrow lets the orchestrators take few questions at once, hurried gives
-	// questions little time, impatient has callers go away.
+	// narrow limits the concurrent questions of the orchestrators, hurried gives questions short
+	// deadlines, impatient has callers cancel.
 	narrow, hurried, impatient bool
-	// codes are those in which a question may end beside UNAVAILABLE and
-	// DEADLINE_EXCEEDED.
+	// codes are the statuses in which a question may end besides UNAVAILABLE and DEADLINE_EXCEEDED.
 	codes []codes.Code
-	// recovers is the longest that the mesh may take until a question is answered
-	// wholly again once the fault is over.
+	// recovers is the time limit for the first complete answer after the fault has ended.
 	recovers time.Duration
 }
 
-// wrong is a way to go wrong.
+// wrong is a type of fault.
 type wrong struct {
 	name string
-	// do does it, and returns what mends it.
+	// do starts the fault, and returns a function that ends it.
 	do func(*mesh, fault) (mend func())
-	// where tells at which stages it can be; nil is all.
+	// where reports whether a stage can have the fault; nil is every stage.
 	where func(stage string) bool
-	// harmless says that questions are answered wholly with one replica too.
+	// harmless means that answers stay complete even with one replica.
 	harmless bool
-	// dark says that bytes are lost, until TCP sends them again.
+	// dark means that bytes are lost until TCP retransmits them.
 	dark bool
 	// codes are as in kind.
 	codes []codes.Code
 }
 
-// count is how many faults a simulation of this kind has.
+// count returns the number of faults in a simulation of this kind.
 func (k kind) count(r *rand.Rand) int {
 	switch {
 	case len(k.of) == 0:
@@ -53,7 +51,7 @@ func (k kind) count(r *rand.Rand) int {
 	return 1
 }
 
-// kinds are all kinds of simulation.
+// kinds returns all kinds of simulation.
 func kinds() []kind {
 	all := []kind{{name: "nothing"}}
 	for _, w := range wrongs() {
@@ -61,7 +59,8 @@ func kinds() []kind {
 	}
 	all = append(all,
 		kind{name: "several", of: wrongs(), most: 3, codes: []codes.Code{codes.ResourceExhausted}},
-		kind{name: "callers-leave", of: wrongs(), impatient: true, codes: []codes.Code{codes.Canceled, codes.ResourceExhausted}},
+		kind{name: "callers-leave", of: wrongs(), impatient: true, codes: []codes.Code{codes.Canceled,
+			codes.ResourceExhausted}},
 		kind{name: "hurry", of: wrongs(), hurried: true, codes: []codes.Code{codes.ResourceExhausted}},
 		kind{name: "crowd", questions: 14, narrow: true, codes: []codes.Code{codes.ResourceExhausted}},
 	)
@@ -72,8 +71,8 @@ func kinds() []kind {
 		if all[i].recovers == 0 {
 			all[i].recovers = 5 * time.Second
 			if slices.ContainsFunc(all[i].of, func(w wrong) bool { return w.dark }) {
-				// What is sent again by TCP comes after as long again as the dark was,
-				// 20 s at most.
+				// TCP retransmits after at most as long again as the outage, which lasts up to 20
+				// s.
 				all[i].recovers = 25 * time.Second
 			}
 		}
@@ -81,7 +80,7 @@ func kinds() []kind {
 	return all
 }
 
-// wrongs are all ways to go wrong.
+// wrongs returns all types of fault.
 func wrongs() []wrong {
 	return append(append(processWrongs(), networkWrongs()...), modelWrongs()...)
 }

@@ -17,18 +17,18 @@ import (
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
-// mesh is everything that one simulation consists of: a process for each replica
-// of each stage, a model server or two, and somebody who asks.
+// mesh is the system of one simulation: a process for each replica of each stage, one or two model
+// servers, and a caller.
 type mesh struct {
 	net      *simnet.Network
 	replicas int
-	narrow   bool // the orchestrators take few questions at once
-	several  bool // more than one fault befalls it
-	// link is what links are like that nothing is done to.
+	narrow   bool // the orchestrators admit few concurrent questions
+	several  bool // more than one fault occurs
+	// link is the state of a link without faults.
 	link   simnet.Link
 	graphs *catalogue
 	models map[string]*model
-	// processes are by name, "verifier-1", and names in the order of their start.
+	// processes by name, such as "verifier-1"; names are in start order.
 	processes map[string]*process
 	names     []string
 
@@ -42,10 +42,11 @@ type mesh struct {
 	log    bytes.Buffer
 }
 
-// newMesh starts one. Close ends it.
+// newMesh starts a mesh. The caller must close it.
 func newMesh(tb testing.TB, p plan) (*mesh, error) {
 	m := &mesh{
-		net: simnet.New(p.seed), replicas: p.replicas, narrow: p.kind.narrow, several: len(p.faults) > 1, link: p.link, graphs: shared.catalogue(),
+		net: simnet.New(p.seed), replicas: p.replicas, narrow: p.kind.narrow, several: len(p.faults) > 1, link: p.link,
+		graphs: shared.catalogue(),
 		models: map[string]*model{}, processes: map[string]*process{},
 	}
 	m.net.SetAll(p.link)
@@ -70,10 +71,10 @@ func newMesh(tb testing.TB, p plan) (*mesh, error) {
 	return m, nil
 }
 
-// callerHost is where questions come from.
+// callerHost is the host of callers.
 const callerHost = "caller"
 
-// close ends every process, and what else goes on in the mesh.
+// close stops every process and everything else in the mesh.
 func (m *mesh) close() {
 	m.conn.Close()
 	var all sync.WaitGroup
@@ -84,12 +85,11 @@ func (m *mesh) close() {
 	}
 	all.Wait()
 	m.net.Close()
-	// The clock stands still once this goroutine ends, so whatever ends by itself
-	// must do so now.
+	// The fake clock stops when this goroutine ends, so timers must fire before.
 	time.Sleep(time.Minute)
 }
 
-// violate notes that an invariant does not hold.
+// violate records a violated invariant.
 func (m *mesh) violate(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	m.net.Logf("VIOLATION: %s", text)
@@ -100,14 +100,14 @@ func (m *mesh) violate(format string, args ...any) {
 
 func (m *mesh) died(name string, err error) { m.violate("%s ended by itself: %v", name, err) }
 
-// Write implements io.Writer: it takes the logs of all processes.
+// Write implements io.Writer: it receives the logs of all processes.
 func (m *mesh) Write(line []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.log.Write(line)
 }
 
-// callers are the hosts that call the process of a name.
+// callers returns the hosts that call a process.
 func (m *mesh) callers(name string) []string {
 	var by []string
 	switch stage := stageOf(name); stage {
@@ -127,7 +127,7 @@ func (m *mesh) callers(name string) []string {
 	return by
 }
 
-// stageOf is the stage of a process.
+// stageOf returns the stage of a process.
 func stageOf(name string) string {
 	stage, _, _ := strings.Cut(name, "-")
 	return stage

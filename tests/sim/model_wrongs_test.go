@@ -6,7 +6,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
-// modelWrongs are what model servers do wrong while they are up.
+// modelWrongs are faults of model servers that are up.
 func modelWrongs() []wrong {
 	var all []wrong
 	for _, w := range []struct {

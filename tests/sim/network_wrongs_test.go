@@ -7,8 +7,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit/simnet"
 )
 
-// networkWrongs are what networks do wrong: to the links between a process and
-// those that call it.
+// networkWrongs are faults of the network, on the links between a process and its callers.
 func networkWrongs() []wrong {
 	return []wrong{
 		{name: "latency", harmless: true, do: spoil(func(l *simnet.Link, f fault) {
@@ -48,8 +47,7 @@ func networkWrongs() []wrong {
 	}
 }
 
-// spoil changes the links of a place, in the directions of the fault, until it
-// is mended.
+// spoil changes the links of a process, in the directions of the fault, until it ends.
 func spoil(how func(*simnet.Link, fault)) func(*mesh, fault) func() {
 	return func(m *mesh, f fault) func() {
 		s := &spoiled{fault: f, how: how}
@@ -66,14 +64,13 @@ func spoil(how func(*simnet.Link, fault)) func(*mesh, fault) func() {
 	}
 }
 
-// spoiled is what is done to the links of a place. Several such may be done at
-// once.
+// spoiled is a change to the links of a process. Several may be active.
 type spoiled struct {
 	fault
 	how func(*simnet.Link, fault)
 }
 
-// relink sets the links of a place to what is done to them.
+// relink applies the active changes to the links of a process.
 func (m *mesh) relink(place string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -18,13 +18,13 @@ import (
 // slack is how long after its deadline a call may end.
 const slack = 50 * time.Millisecond
 
-// The ends of a question beside a code.
+// Ends of a question besides a status.
 const (
 	whole   = "whole"
 	partial = "partial"
 )
 
-// end tells how a question ended, and every invariant that does not hold.
+// end returns how a question ended, and every violated invariant.
 func (o outcome) end(p plan) (end string, wrong []string) {
 	violate := func(format string, args ...any) {
 		wrong = append(wrong, fmt.Sprintf("%s: %s", o.question, fmt.Sprintf(format, args...)))
@@ -43,28 +43,30 @@ func (o outcome) end(p plan) (end string, wrong []string) {
 		if !slices.Contains(allowed, st.Code()) || st.Message() == "" {
 			violate("it ended with %v", o.err)
 		}
-		if st.Code() == codes.ResourceExhausted && p.kind.narrow && !slices.ContainsFunc(st.Details(), func(d any) bool { _, ok := d.(*errdetails.RetryInfo); return ok }) {
+		if st.Code() == codes.ResourceExhausted && p.kind.narrow && !slices.ContainsFunc(st.Details(),
+			func(d any) bool { _, ok := d.(*errdetails.RetryInfo); return ok }) {
 			violate("it was refused without a word of when to come again: %v", o.err)
 		}
 	} else {
-		end, wrong = o.answered(), append(wrong, o.check()...)
+		end, wrong = o.completeness(), append(wrong, o.check()...)
 	}
 	if end != whole && o.promised(p) {
-		violate("LOST: it should have been answered wholly, and ended as %s: %v %s", end, o.err, o.run.GetGroundingReason())
+		violate("LOST: it should have been answered wholly, and ended as %s: %v %s", end, o.err,
+			o.run.GetGroundingReason())
 	}
 	return end, wrong
 }
 
-// answered tells whether an answer is whole: what it would have been with
-// nothing wrong, however little its budget lets it be.
-func (o outcome) answered() string {
-	if proto.Equal(plain(o.run), shared.expected[o.key(o.run.GetKg().GetSnapshot())]) {
+// completeness classifies an answer as whole, meaning the answer without faults within the same
+// budget, or partial.
+func (o outcome) completeness() string {
+	if proto.Equal(withoutVolatile(o.run), shared.expected[o.key(o.run.GetKg().GetSnapshot())]) {
 		return whole
 	}
 	return partial
 }
 
-// check looks at an answer, whole or not.
+// check checks the invariants of an answer.
 func (o outcome) check() (wrong []string) {
 	violate := func(format string, args ...any) {
 		wrong = append(wrong, fmt.Sprintf("%s: %s", o.question, fmt.Sprintf(format, args...)))
@@ -76,13 +78,14 @@ func (o outcome) check() (wrong []string) {
 	if run.GetPartial() && run.GetGroundingReason() == "" {
 		violate("a partial answer that does not say why: %v", run)
 	}
-	if o.answered() == partial && !run.GetPartial() && !warned(run) {
-		violate("the answer is not what it should be and does not say so: %v, want %v", plain(run), shared.expected[o.key(run.GetKg().GetSnapshot())])
+	if o.completeness() == partial && !run.GetPartial() && !warned(run) {
+		violate("a wrong answer has no warning: %v, want %v", withoutVolatile(run),
+			shared.expected[o.key(run.GetKg().GetSnapshot())])
 	}
 	if o.calls > 0 && run.GetUsage().GetCalls() > o.calls {
 		violate("%d calls were spent", run.GetUsage().GetCalls())
 	}
-	if o.streamed && o.answered() == whole && o.text != "" && o.text != run.GetText() {
+	if o.streamed && o.completeness() == whole && o.text != "" && o.text != run.GetText() {
 		violate("%q was streamed of %q", o.text, run.GetText())
 	}
 	text := run.String()
@@ -90,10 +93,10 @@ func (o outcome) check() (wrong []string) {
 		for _, names := range [][2]string{p.employer, p.study} {
 			for i, name := range names {
 				if uint64(i+1) != run.GetKg().GetSnapshot() && strings.Contains(text, name) {
-					violate("it read snapshot %d and tells of %s", run.GetKg().GetSnapshot(), name)
+					violate("a run on snapshot %d contains %s", run.GetKg().GetSnapshot(), name)
 				}
 				if p != o.about && (strings.Contains(run.GetText(), name)) {
-					violate("its answer tells of %s", name)
+					violate("the answer contains %s", name)
 				}
 			}
 		}
@@ -101,7 +104,7 @@ func (o outcome) check() (wrong []string) {
 	return wrong
 }
 
-// promised tells whether a question must be answered wholly.
+// promised reports whether a question must get a complete answer.
 func (o outcome) promised(p plan) bool {
 	if o.within < 20*time.Second || o.leaves > 0 || p.kind.narrow {
 		return false
@@ -112,27 +115,28 @@ func (o outcome) promised(p plan) bool {
 		case p.replicas == 1:
 			return false
 		case o.calls > 0 && stageOf(f.place) == modelServer:
-			return false // what was answered with nothing of use is paid for too
+			return false // useless answers count against the budget
 		case o.streamed && stageOf(f.place) == "orchestrator":
-			return false // what was streamed to the caller is lost with its stream
+			return false // the stream to the caller breaks
 		}
 	}
 	return true
 }
 
-// warned tells whether an answer says that something went wrong.
+// warned reports whether an answer has warnings.
 func warned(run *orchestratorv1.Run) bool {
-	return slices.ContainsFunc(run.GetStages(), func(s *orchestratorv1.StageReport) bool { return len(s.GetWarnings()) > 0 })
+	return slices.ContainsFunc(run.GetStages(),
+		func(s *orchestratorv1.StageReport) bool { return len(s.GetWarnings()) > 0 })
 }
 
-// plain is a run without what differs each time.
-func plain(run *orchestratorv1.Run) *orchestratorv1.Run {
+// withoutVolatile returns a run without the fields that differ between runs.
+func withoutVolatile(run *orchestratorv1.Run) *orchestratorv1.Run {
 	run = proto.CloneOf(run)
-	run.Id, run.TraceId, run.Started, run.Duration, run.Usage, run.Stages = "", "", nil, nil, nil, nil
+	run.Id, run.TraceId, run.StartTime, run.Duration, run.Usage, run.Stages = "", "", nil, nil, nil, nil
 	return run
 }
 
-// key is what the answer to a question depends on.
+// key identifies what the answer to a question depends on.
 func (q question) key(snapshot uint64) string {
 	return fmt.Sprint(q.method, q.about.name, q.calls, snapshot)
 }

@@ -9,48 +9,49 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit/simnet"
 )
 
-// plan is what a seed decides before anything happens.
+// plan is what a seed determines before the simulation starts.
 type plan struct {
 	kind     kind
 	seed     uint64
 	replicas int
 	faults   []fault
-	// questions are asked while the faults come and go.
+	// questions are asked while the faults start and end.
 	questions []question
-	// link is what every link is like at first.
+	// link is the initial state of every link.
 	link simnet.Link
 }
 
-// fault is one thing that goes wrong.
+// fault is one fault in a simulation.
 type fault struct {
 	wrong
-	// place is the process to which it is done.
+	// place is the process that has the fault.
 	place string
-	// toward and from say which directions of its links it is done to.
+	// toward and from are the affected directions of its links.
 	toward, from bool
-	// at is when, and lasts how long.
+	// at is the start, and lasts the duration.
 	at, lasts time.Duration
-	// size is from 0 to 1, for the fault to read as it likes.
+	// size is between 0 and 1; its meaning depends on the fault.
 	size float64
 }
 
 func (f fault) String() string {
-	return fmt.Sprintf("%s at %s (toward %t, from %t, size %.2f) from %v for %v", f.name, f.place, f.toward, f.from, f.size, f.at, f.lasts)
+	return fmt.Sprintf("%s at %s (toward %t, from %t, size %.2f) from %v for %v", f.name, f.place, f.toward, f.from,
+		f.size, f.at, f.lasts)
 }
 
-// patient is how long a question may take where another replica lives: as long
-// as it takes to see that one is lost, several times over.
+// patient is the deadline of a question if another replica lives: several times what it takes to
+// detect a lost replica.
 const patient = time.Minute
 
-// newPlan draws the plan of a seed. Seeds that are odd have two replicas of
-// everything, the others one.
+// newPlan draws the plan of a seed. Odd seeds have two replicas of everything, even ones one.
 func newPlan(k kind, seed uint64) plan {
 	r := rand.New(rand.NewPCG(seed, 0x7269706c656d6573))
 	p := plan{
 		kind: k, seed: seed, replicas: 1 + int(seed%2),
-		link: simnet.Link{Latency: time.Duration(1+r.IntN(2000)) * time.Microsecond, Jitter: time.Duration(r.IntN(1000)) * time.Microsecond},
+		link: simnet.Link{Latency: time.Duration(1+r.IntN(2000)) * time.Microsecond,
+			Jitter: time.Duration(r.IntN(1000)) * time.Microsecond},
 	}
-	// All faults are at replicas of one number, so that the others live.
+	// All faults hit replicas with the same number, so that the others live.
 	number := r.IntN(p.replicas)
 	for range k.count(r) {
 		p.faults = append(p.faults, p.fault(r, number))
@@ -73,7 +74,7 @@ func (p plan) fault(r *rand.Rand, number int) fault {
 	f.toward = r.IntN(2) == 0
 	f.from = !f.toward || r.IntN(3) == 0
 	f.at = time.Duration(r.Float64() * 2.5 * float64(time.Second))
-	// As often between 20 and 200 ms as between 2 and 20 s.
+	// Log-uniform: as often between 20 and 200 ms as between 2 and 20 s.
 	f.lasts = time.Duration(math.Pow(1000, r.Float64()) * 20 * float64(time.Millisecond))
 	return f
 }
@@ -91,7 +92,7 @@ func (p plan) question(r *rand.Rand) question {
 	case p.kind.hurried:
 		q.within = time.Duration(math.Pow(2000, hurry) * float64(time.Millisecond))
 	case p.replicas == 1:
-		// Nobody else is there: what counts is that it ends in time.
+		// There is no other replica: it only has to end in time.
 		q.within = time.Duration(2+hurry*28) * time.Second
 	}
 	if p.kind.impatient && r.IntN(2) == 0 {

@@ -9,12 +9,12 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit/simnet"
 )
 
-// process is one replica of a stage, or a model server: what runs on a host.
+// process is one replica of a stage or a model server, on a host.
 type process struct {
 	net  *simnet.Network
 	name string
 	run  func(context.Context, *process) error
-	// ended hears how it ended where nobody ended it.
+	// ended is called if the process exits by itself.
 	ended func(name string, err error)
 
 	mu     sync.Mutex
@@ -22,12 +22,11 @@ type process struct {
 	host   *simnet.Host
 	cancel context.CancelFunc
 	done   chan struct{}
-	// gate holds up handlers while it is there; closed, it lets them go on.
+	// gate blocks handlers until it is closed; nil blocks none.
 	gate chan struct{}
 }
 
-// start lets the process run, on a host that comes up for it. One that runs
-// goes on.
+// start starts the process on a host of its own, unless it runs.
 func (p *process) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -46,22 +45,21 @@ func (p *process) start() {
 	}()
 }
 
-// lives tells whether the process that closes done in the end was neither killed
-// nor stopped.
+// lives reports whether the process that closes done was neither killed nor stopped.
 func (p *process) lives(done chan struct{}) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.alive && p.done == done
 }
 
-// machine is the host that the process runs on.
+// machine returns the host of the process.
 func (p *process) machine() *simnet.Host {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.host
 }
 
-// stop ends the process as SIGTERM does, and waits for it.
+// stop ends the process like SIGTERM, and waits for it.
 func (p *process) stop() {
 	p.mu.Lock()
 	cancel, done, host := p.cancel, p.done, p.host
@@ -72,7 +70,7 @@ func (p *process) stop() {
 	host.Kill()
 }
 
-// kill ends it as SIGKILL does: whoever is connected hears so at once.
+// kill ends the process like SIGKILL: its peers see the connections close at once.
 func (p *process) kill() {
 	p.mu.Lock()
 	cancel, host := p.cancel, p.host
@@ -83,8 +81,8 @@ func (p *process) kill() {
 	p.release()
 }
 
-// hold has every handler that is called from now on hang, whatever becomes of
-// its caller, until release. Health is answered all the same.
+// hold makes every new handler hang, even if its caller cancels, until release. Health checks are
+// still answered.
 func (p *process) hold() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +100,7 @@ func (p *process) release() {
 	}
 }
 
-// wait is where a handler hangs.
+// wait blocks a handler while the process is held.
 func (p *process) wait() {
 	p.mu.Lock()
 	gate := p.gate
@@ -112,16 +110,18 @@ func (p *process) wait() {
 	}
 }
 
-// holding are the options of a server whose handlers can be held.
+// holding returns the options of a server whose handlers can be held.
 func (p *process) holding() []grpc.ServerOption {
 	return []grpc.ServerOption{
-		grpc.ChainUnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+		grpc.ChainUnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo,
+			handler grpc.UnaryHandler) (any, error) {
 			if !isHealth(info.FullMethod) {
 				p.wait()
 			}
 			return handler(ctx, req)
 		}),
-		grpc.ChainStreamInterceptor(func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+		grpc.ChainStreamInterceptor(func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo,
+			handler grpc.StreamHandler) error {
 			if !isHealth(info.FullMethod) {
 				p.wait()
 			}

@@ -11,7 +11,7 @@ import (
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
-// processWrongs are what processes do wrong, and what is done to them.
+// processWrongs are faults of processes.
 func processWrongs() []wrong {
 	stage := func(name string) bool { return name != modelServer }
 	return []wrong{
@@ -51,11 +51,13 @@ func processWrongs() []wrong {
 	}
 }
 
-// switching activates the one snapshot and the other by turns.
+// switching activates the two snapshots in turn.
 func (m *mesh) switching(ctx context.Context, every time.Duration) {
 	for snapshot := uint64(2); ctx.Err() == nil; snapshot = 3 - snapshot {
-		_, err := m.admin.Activate(ctx, &retrieverv1.ActivateRequest{Kg: &graphv1.KnowledgeGraphRef{Name: kg, Snapshot: snapshot}})
-		// Another fault may have taken the retriever away.
+		_, err := m.admin.ActivateSnapshot(ctx,
+			&retrieverv1.ActivateSnapshotRequest{Kg: &graphv1.KnowledgeGraphRef{Name: kg,
+				Snapshot: snapshot}})
+		// Another fault may have killed the retriever.
 		away := m.several && status.Code(err) == codes.Unavailable
 		if err != nil && ctx.Err() == nil && !away {
 			m.violate("activate snapshot %d: %v", snapshot, err)

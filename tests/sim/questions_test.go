@@ -12,17 +12,17 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// question is one that somebody asks.
+// question is a question in a simulation.
 type question struct {
 	method string
 	about  person
 	// calls is the budget, 0 for none.
 	calls uint32
-	// streamed questions are asked by AskStream.
+	// streamed questions use AskStream.
 	streamed bool
-	// at is when it is asked, and within how much time it has.
+	// at is when it is asked, and within its deadline.
 	at, within time.Duration
-	// leaves is when its caller goes away, 0 for never.
+	// leaves is when its caller cancels, 0 for never.
 	leaves time.Duration
 }
 
@@ -37,8 +37,7 @@ func (q question) String() string {
 	return text
 }
 
-// request is the question as it is sent. It names no snapshot, so that the
-// active one is read.
+// request returns the request. It names no snapshot, so that the active one is read.
 func (q question) request() *orchestratorv1.AskRequest {
 	req := &orchestratorv1.AskRequest{
 		Question: "What institution employed " + q.about.name + "?", Method: q.method,
@@ -60,11 +59,11 @@ type outcome struct {
 	run         *orchestratorv1.Run
 	err         error
 	asked, took time.Duration
-	// text is what was streamed of the answer.
+	// text is the streamed part of the answer.
 	text string
 }
 
-// ask asks a question and waits for its end.
+// ask asks a question and waits for it to end.
 func (m *mesh) ask(ctx context.Context, q question) outcome {
 	ctx, cancel := context.WithTimeout(ctx, q.within)
 	defer cancel()

@@ -13,7 +13,8 @@ type listed struct{}
 func (listed) Scheme() string { return "sim" }
 
 // Build implements resolver.Builder.
-func (listed) Build(target resolver.Target, cc resolver.ClientConn, _ resolver.BuildOptions) (resolver.Resolver, error) {
+func (listed) Build(target resolver.Target, cc resolver.ClientConn,
+	_ resolver.BuildOptions) (resolver.Resolver, error) {
 	var state resolver.State
 	for addr := range strings.SplitSeq(target.Endpoint(), ",") {
 		state.Addresses = append(state.Addresses, resolver.Address{Addr: addr})

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestSeedsThatFoundFaults simulates again what once went wrong.
+// TestSeedsThatFoundFaults repeats simulations that once failed.
 func TestSeedsThatFoundFaults(t *testing.T) {
 	shared.expect(t)
 	for _, c := range []struct {
@@ -17,7 +17,7 @@ func TestSeedsThatFoundFaults(t *testing.T) {
 	}{
 		{"a model server that hangs takes all the time, and the spare one is never asked", "model-hangs", 1},
 		{"so does one that hangs for a moment", "model-hangs", 13},
-		{"what was told of an answer is not taken back where a spare model server writes another", "model-cuts", 13},
+		{"streamed text is not retracted when a fallback model server writes another answer", "model-cuts", 13},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if r := simulate(t, newPlan(kindNamed(t, c.kind), c.seed)); len(r.wrong) > 0 {
@@ -27,11 +27,11 @@ func TestSeedsThatFoundFaults(t *testing.T) {
 	}
 }
 
-// decided is what of a history a seed decides to the moment.
+// decided returns the part of a history that a seed determines exactly.
 var decided = regexp.MustCompile(`(BEGINS|ASKED): `)
 
-// TestTheSameSeedDecidesTheSame runs seeds twice. See docs/adr/0022-simulation.md
-// for what follows from a seed and what does not.
+// TestTheSameSeedDecidesTheSame runs seeds twice. See docs/adr/0022-simulation.md for what a seed
+// determines.
 func TestTheSameSeedDecidesTheSame(t *testing.T) {
 	shared.expect(t)
 	for _, k := range kinds() {
@@ -45,13 +45,15 @@ func TestTheSameSeedDecidesTheSame(t *testing.T) {
 				}
 			}
 			if len(lines) != len(p.faults)+len(p.questions) {
-				t.Errorf("%s: %d faults and %d questions are told of in\n%s", k.name, len(p.faults), len(p.questions), strings.Join(lines, "\n"))
+				t.Errorf("%s: want %d faults and %d questions in\n%s", k.name, len(p.faults), len(p.questions),
+					strings.Join(lines, "\n"))
 			}
 			plans = append(plans, fmt.Sprint(p.link, p.faults, p.questions))
 			histories = append(histories, strings.Join(lines, "\n"))
 		}
 		if plans[0] != plans[1] || histories[0] != histories[1] {
-			t.Errorf("%s: seed 7 went\n%s\n%s\nand then\n%s\n%s", k.name, plans[0], histories[0], plans[1], histories[1])
+			t.Errorf("%s: seed 7 went\n%s\n%s\nand then\n%s\n%s", k.name, plans[0], histories[0],
+				plans[1], histories[1])
 		}
 		if other := newPlan(k, 8); fmt.Sprint(other.link, other.faults, other.questions) == plans[0] {
 			t.Errorf("%s: seed 8 decides as seed 7 does", k.name)

@@ -1,6 +1,5 @@
-// Package sim simulates a mesh: the real stages and clients on a network in
-// memory and a false clock, and everything that can go wrong, by seeds. See
-// docs/adr/0022-simulation.md.
+// Package sim simulates a mesh: the real stages and clients on an in-memory network with a fake
+// clock, with faults drawn from seeds. See docs/adr/0022-simulation.md.
 package sim
 
 import (
@@ -17,7 +16,7 @@ import (
 
 	"buf.build/go/protovalidate"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
@@ -28,16 +27,15 @@ var (
 	seed  = flag.Uint64("seed", 0, "one seed alone, with all that happened")
 )
 
-// shared is what costs too much to be made for each simulation, and what none
-// of them changes.
+// shared is what all simulations read and none changes.
 var shared fixtures
 
 type fixtures struct {
 	graphs    store.Store
-	listed    []store.Listed
+	listed    []store.ListedSnapshot
 	runs      string
 	validator protovalidate.Validator
-	// expected are the answers with nothing wrong, by question.key.
+	// expected are the answers without faults, by question.key.
 	expected map[string]*orchestratorv1.Run
 }
 
@@ -54,7 +52,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "prepare the simulations:", err)
 		os.Exit(1)
 	}
-	// Meshes come and go by the thousand, and little is held of any.
+	// Thousands of meshes are created, and little of each is retained.
 	debug.SetGCPercent(400)
 	code := m.Run()
 	os.RemoveAll(dir)
@@ -66,7 +64,7 @@ func (f *fixtures) prepare(dir string) error {
 	if err != nil {
 		return err
 	}
-	if f.graphs, err = tenants.Of(tenant.Default()); err != nil {
+	if f.graphs, err = tenants.ForTenant(auth.DefaultTenant()); err != nil {
 		return err
 	}
 	if f.listed, err = f.graphs.List(context.Background(), kg); err != nil {
@@ -77,7 +75,7 @@ func (f *fixtures) prepare(dir string) error {
 	return err
 }
 
-// expect asks every question of a mesh in which nothing is wrong.
+// expect asks every question of a mesh without faults.
 func (f *fixtures) expect(t *testing.T) {
 	if f.expected != nil {
 		return
@@ -92,14 +90,16 @@ func (f *fixtures) expect(t *testing.T) {
 		for snapshot := uint64(1); snapshot <= 2; snapshot++ {
 			m.graphs.active = snapshot
 			for _, p := range people {
-				for _, q := range []question{{method: "pg-akv"}, {method: "pg-akv", calls: 1}, {method: "pg-akv", calls: 2}, {method: "ger"}} {
+				for _, q := range []question{{method: "pg-akv"}, {method: "pg-akv", calls: 1},
+					{method: "pg-akv", calls: 2}, {method: "ger"}} {
 					q.about, q.within = p, patient
 					o := m.ask(t.Context(), q)
 					if o.err != nil {
 						t.Fatalf("%s: %v", q, o.err)
 					}
-					f.expected[q.key(snapshot)] = plain(o.run)
-					if want := p.employer[snapshot-1]; q.method == "pg-akv" && q.calls == 0 && !strings.Contains(o.run.GetText(), want) {
+					f.expected[q.key(snapshot)] = withoutVolatile(o.run)
+					if want := p.employer[snapshot-1]; q.method == "pg-akv" && q.calls == 0 &&
+						!strings.Contains(o.run.GetText(), want) {
 						t.Fatalf("%s is answered %q, want %s", q, o.run.GetText(), want)
 					}
 					if want := p.study[snapshot-1]; q.method == "ger" && !strings.Contains(o.run.GetText(), want) {
@@ -115,7 +115,7 @@ func TestSimulation(t *testing.T) {
 	shared.expect(t)
 	all := kinds()
 	rows := make([]row, len(all))
-	// Each kind goes on by itself.
+	// The kinds run in parallel.
 	t.Cleanup(func() { t.Log(table(rows)) })
 	for i, k := range all {
 		t.Run(k.name, func(t *testing.T) {
@@ -141,25 +141,29 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// stuck is for how long a seed, which takes some hundredths of a second, may make
-// no end: a false clock stands still where something is always to be done.
+// stuck is the real time after which a seed, which takes some hundredths of a second, counts as
+// hanging: the fake clock does not advance while a goroutine is runnable.
 const stuck = 5 * time.Minute
 
-// watched simulates, and tells which seed it is that makes no end.
+// watched simulates, and panics with the seed if it hangs.
 func watched(t *testing.T, p plan) result {
 	watch := time.AfterFunc(stuck, func() {
-		panic(fmt.Sprintf("TestSimulation/%s, seed %d: its clock stands still, and something is always to be done", p.kind.name, p.seed))
+		panic(fmt.Sprintf("TestSimulation/%s, seed %d: the fake clock does not advance because a goroutine is always "+
+			"runnable",
+			p.kind.name, p.seed))
 	})
 	defer watch.Stop()
 	return simulate(t, p)
 }
 
-// report says what is wrong, and how to see it again.
+// report fails the test with the violations and how to reproduce them.
 func (r result) report(t *testing.T) {
 	var faults []string
 	for _, f := range r.plan.faults {
 		faults = append(faults, f.String())
 	}
-	t.Errorf("go test ./tests/sim -run 'TestSimulation/^%s$' -v -args -seed %d\nseed %d, %d of each stage, %s\n%s\nWhat happened:\n%s",
-		r.plan.kind.name, r.plan.seed, r.plan.seed, r.plan.replicas, strings.Join(faults, "; "), strings.Join(r.wrong, "\n"), strings.Join(r.history, "\n"))
+	t.Errorf("go test ./tests/sim -run 'TestSimulation/^%s$' -v -args -seed %d\nseed %d, %d of each stage, "+
+		"%s\n%s\nWhat happened:\n%s",
+		r.plan.kind.name, r.plan.seed, r.plan.seed, r.plan.replicas, strings.Join(faults, "; "),
+		strings.Join(r.wrong, "\n"), strings.Join(r.history, "\n"))
 }

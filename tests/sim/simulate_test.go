@@ -11,26 +11,26 @@ import (
 	"time"
 )
 
-// result is what came of a simulation.
+// result is the result of a simulation.
 type result struct {
 	plan plan
 	// ends are how the questions ended.
 	ends []string
-	// recovered is how long after the last fault a question was answered wholly.
+	// recovered is how long after the last fault the first complete answer came.
 	recovered time.Duration
 	wrong     []string
-	// history is what happened, and log what the processes said of it.
+	// history lists the events, and log is what the processes logged.
 	history []string
 	log     string
 }
 
-// simulate runs the simulation of a seed in a bubble of its own, whose clock is
-// false and goes on when nothing else does.
+// simulate runs the simulation of a seed in a synctest bubble, whose fake clock advances when all
+// goroutines wait.
 func simulate(t *testing.T, p plan) (r result) {
 	r.plan = p
 	defer func() {
-		if said := recover(); said != nil {
-			r.wrong = append(r.wrong, fmt.Sprintf("something is left behind: %v\n%s", said, left()))
+		if leak := recover(); leak != nil {
+			r.wrong = append(r.wrong, fmt.Sprintf("goroutines leaked: %v\n%s", leak, leakedGoroutines()))
 		}
 	}()
 	synctest.Test(t, func(t *testing.T) {
@@ -52,8 +52,8 @@ func simulate(t *testing.T, p plan) (r result) {
 	return r
 }
 
-// left are the goroutines of bubbles that ended before them.
-func left() string {
+// leakedGoroutines returns the goroutines that outlived their bubble.
+func leakedGoroutines() string {
 	stacks := make([]byte, 4<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	var in []string
@@ -65,7 +65,7 @@ func left() string {
 	return strings.Join(in, "\n\n")
 }
 
-// play lets everything happen that the plan says.
+// play runs the faults and questions of a plan.
 func (m *mesh) play(p plan, r *result) []outcome {
 	var faults, questions sync.WaitGroup
 	for _, f := range p.faults {
@@ -98,8 +98,7 @@ func (m *mesh) play(p plan, r *result) []outcome {
 	return outcomes
 }
 
-// recover asks until a question is answered wholly, and returns how long that
-// took.
+// recover asks until an answer is complete, and returns how long that took.
 func (m *mesh) recover(p plan) time.Duration {
 	began := time.Now()
 	q := question{method: "pg-akv", about: prober, within: 10 * time.Second}
@@ -110,7 +109,7 @@ func (m *mesh) recover(p plan) time.Duration {
 	}
 	for {
 		o := m.ask(context.Background(), q)
-		if o.err == nil && o.answered() == whole {
+		if o.err == nil && o.completeness() == whole {
 			break
 		}
 		if time.Since(began) > 2*time.Minute {

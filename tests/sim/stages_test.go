@@ -11,7 +11,6 @@ import (
 	"github.com/triplemesh/triplemesh/internal/client"
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/server"
-	"github.com/triplemesh/triplemesh/internal/stage"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"github.com/triplemesh/triplemesh/internal/testkit/simnet"
 	"github.com/triplemesh/triplemesh/services/evaluator"
@@ -22,18 +21,17 @@ import (
 	"github.com/triplemesh/triplemesh/services/verifier"
 )
 
-// modelServer is the name of what is no stage.
+// modelServer is the name of the model servers, which are no stage.
 const modelServer = "model"
 
-// sort is a sort of process.
+// sort is a type of process.
 type sort struct {
 	name string
 	run  func(*mesh) func(context.Context, *process) error
 }
 
-// sorts are all there are, those that are called before those that call. Each
-// stage is the real one, run as its binary runs it, but for the retriever's
-// store and encoder.
+// sorts returns the types of process, callees before callers. Each stage is the real one, run like
+// its binary except for the retriever's store and encoder.
 func sorts() []sort {
 	return []sort{
 		{modelServer, func(m *mesh) func(context.Context, *process) error { return m.serveModel }},
@@ -76,7 +74,7 @@ func (m *mesh) evaluator(ctx context.Context, p *process) (err error) {
 func (m *mesh) reflector(ctx context.Context, p *process) (err error) {
 	cfg := reflector.DefaultConfig()
 	cfg.Telemetry, cfg.LLM = m.telling(), m.asking(p.machine())
-	cfg.Reflection.Mode = "model" // what needs no model is no test of one
+	cfg.Reflection.Mode = "model" // the default calls no model
 	if cfg.Server, err = m.serving(p, cfg.Server); err != nil {
 		return err
 	}
@@ -88,13 +86,14 @@ func (m *mesh) retriever(ctx context.Context, p *process) (err error) {
 	if cfg.Server, err = m.serving(p, cfg.Server); err != nil {
 		return err
 	}
-	return stage.Run(ctx, "retriever", m.telling(), cfg.Server, func(tel *telemetry.Telemetry) (stage.Service, error) {
+	register := func(tel *telemetry.Telemetry) (server.Service, error) {
 		service, err := retriever.New(m.graphs, encoder, nil, tel)
 		if err != nil {
 			return nil, err
 		}
-		return stage.Services{service, retriever.NewKnowledgeGraphs(m.graphs, encoder, "")}, nil
-	})
+		return server.Services{service, retriever.NewKnowledgeGraphs(m.graphs, encoder, "")}, nil
+	}
+	return server.Run(ctx, "retriever", m.telling(), cfg.Server, register)
 }
 
 func (m *mesh) orchestrator(ctx context.Context, p *process) (err error) {
@@ -115,22 +114,23 @@ func (m *mesh) orchestrator(ctx context.Context, p *process) (err error) {
 	return orchestrator.Run(ctx, cfg)
 }
 
-// telling is the telemetry of a process.
+// telling returns the telemetry configuration of a process.
 func (m *mesh) telling() telemetry.Config {
 	return telemetry.Config{LogFormat: "text", LogWriter: m}
 }
 
-// serving is the server of a process.
+// serving returns the server configuration of a process.
 func (m *mesh) serving(p *process, cfg server.Config) (server.Config, error) {
 	l, err := p.machine().Listen()
 	cfg.Listener, cfg.Validator, cfg.Options = l, shared.validator, p.holding()
 	return cfg, err
 }
 
-// asking is how a host asks models. Where there are two, each is the spare of
-// the other.
+// asking returns the model client's configuration on a host. Two model servers are each other's
+// fallback.
 func (m *mesh) asking(h *simnet.Host) llm.Config {
 	cfg := llm.DefaultConfig()
+	cfg.Reader = llm.WeakReader // as the bundled model
 	cfg.Model, cfg.BaseURL, cfg.Cache = "scripted", "http://model-0/v1", llm.CacheConfig{}
 	if m.replicas > 1 {
 		cfg.Fallbacks = []llm.Endpoint{{BaseURL: "http://model-1/v1"}}
@@ -139,7 +139,7 @@ func (m *mesh) asking(h *simnet.Host) llm.Config {
 	return cfg
 }
 
-// dialling is how a host calls a stage.
+// dialling returns the client configuration for a stage on a host.
 func (m *mesh) dialling(h *simnet.Host, stage string) client.Config {
 	var addrs []string
 	for i := range m.replicas {

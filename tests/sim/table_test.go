@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// row is what came of all simulations of a kind.
+// row is the result of all simulations of a kind.
 type row struct {
 	kind      kind
 	seeds     int
@@ -40,15 +40,16 @@ func (r *row) add(of result) {
 	r.recovered = append(r.recovered, of.recovered)
 }
 
-// table shows rows as Markdown does.
+// table renders rows in Markdown.
 func table(rows []row) string {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 1, ' ', 0)
-	fmt.Fprintln(w, "\n| kind\t| seeds\t| failed\t| questions\t| whole\t| partial\t| codes\t| lost\t| well again after: least\t| median\t| most\t|")
+	fmt.Fprintln(w, "\n| kind\t| seeds\t| failed\t| questions\t| whole\t| partial\t| codes\t| lost\t| well again "+
+		"after: least\t| median\t| most\t|")
 	fmt.Fprintln(w, "|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|")
 	for _, r := range rows {
 		if r.seeds == 0 {
-			continue // of a kind that was not asked for
+			continue // this kind did not run
 		}
 		slices.Sort(r.recovered)
 		var codes []string
@@ -61,7 +62,8 @@ func table(rows []row) string {
 			return r.recovered[int(share*float64(len(r.recovered)-1))].Round(time.Millisecond)
 		}
 		fmt.Fprintf(w, "| %s\t| %d\t| %d\t| %d\t| %d\t| %d\t| %s\t| %d\t| %v\t| %v\t| %v\t|\n",
-			r.kind.name, r.seeds, r.failed, r.questions, r.ends[whole], r.ends[partial], strings.Join(codes, ", "), r.lost, at(0), at(.5), at(1))
+			r.kind.name, r.seeds, r.failed, r.questions, r.ends[whole], r.ends[partial], strings.Join(codes, ", "),
+			r.lost, at(0), at(.5), at(1))
 	}
 	w.Flush()
 	return text.String()

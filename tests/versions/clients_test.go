@@ -15,7 +15,7 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// TestTheCommandLineOfOneVersionAsksTheMeshOfAnother runs what people run.
+// TestTheCommandLineOfOneVersionAsksTheMeshOfAnother runs common commands.
 func TestTheCommandLineOfOneVersionAsksTheMeshOfAnother(t *testing.T) {
 	now := checkout(t)
 	for _, old := range previous(t) {
@@ -47,14 +47,15 @@ func converse(t *testing.T, person, mesh revision) {
 		{"a look at it", "taken", []string{"kg", "verify", "taken", retriever}},
 		{"the knowledge graphs", "taken", []string{"kg", "list", retriever}},
 	} {
-		out, said, code := m.run(t, person, c.args...)
-		if code != 0 || !strings.Contains(out+said, c.holds) {
-			t.Errorf("%s: it ended with %d and printed %s%s", c.name, code, out, said)
+		out, stderr, code := m.run(t, person, c.args...)
+		if code != 0 || !strings.Contains(out+stderr, c.holds) {
+			t.Errorf("%s: it ended with %d and printed %s%s", c.name, code, out, stderr)
 		}
 		if c.args[0] == "ask" {
 			run := &orchestratorv1.Run{}
-			// A version may print fields that this one does not know.
-			if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal([]byte(out), run); err != nil || len(run.GetAnswers()) == 0 {
+			// A version may print fields that this one does not have.
+			if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal([]byte(out), run); err != nil ||
+				len(run.GetAnswers()) == 0 {
 				t.Errorf("%s: it printed %s: %v", c.name, out, err)
 			}
 		}
@@ -62,35 +63,34 @@ func converse(t *testing.T, person, mesh revision) {
 	m.lacks(t, person, to)
 }
 
-// lacks has a text checked, which not every version can do. Either side says so
-// where it cannot.
+// lacks checks a text, which not every version can do. The side that cannot must report it.
 func (m *running) lacks(t *testing.T, person revision, to string) {
 	t.Helper()
 	_, usage, code := m.run(t, person, "check", "--help")
 	knows := code == 0
-	there, _ := known(t, m)
+	there, _ := supportedKinds(t, m)
 	can := strings.Contains(names(there), "check")
 	text := filepath.Join(t.TempDir(), "claim.txt")
 	if err := os.WriteFile(text, []byte(claim), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, said, code := m.run(t, person, "check", text, "--kg="+wikidata, "--server="+to)
+	out, stderr, code := m.run(t, person, "check", text, "--kg="+wikidata, "--server="+to)
 	switch {
 	case knows && can:
 		if !strings.Contains(out, employer) {
-			t.Errorf("check ended with %d and printed %s%s", code, out, said)
+			t.Errorf("check ended with %d and printed %s%s", code, out, stderr)
 		}
 	case knows:
-		if code == 0 || !strings.Contains(said, "version") {
-			t.Errorf("a mesh that cannot check: it ended with %d and said %s", code, said)
+		if code == 0 || !strings.Contains(stderr, "version") {
+			t.Errorf("a mesh that cannot check: it ended with %d and stderr %s", code, stderr)
 		}
-	case code == 0 || !strings.Contains(said, "check"):
-		t.Errorf("a command line that cannot check ended with %d and said %s%s", code, said, usage)
+	case code == 0 || !strings.Contains(stderr, "check"):
+		t.Errorf("a command line that cannot check ended with %d and stderr %s%s", code, stderr, usage)
 	}
 }
 
-// run runs the command line of a version to its end.
-func (m *running) run(t *testing.T, of revision, args ...string) (out, said string, code int) {
+// run runs the command line of a version.
+func (m *running) run(t *testing.T, of revision, args ...string) (string, string, int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), filepath.Join(of.bin, "triplemesh"), args...)
 	cmd.Dir, cmd.Env = m.dir, []string{"HOME=" + m.dir}

@@ -8,8 +8,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
-// data is a directory with the knowledge graph of the tests, which a version
-// loaded.
+// data returns a directory with the tests' knowledge graph, loaded by a version.
 func data(tb testing.TB, by revision) string {
 	tb.Helper()
 	dir := tb.TempDir()

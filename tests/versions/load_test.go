@@ -18,25 +18,26 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// askers ask at once, without a pause.
+// askers is the number of concurrent clients.
 const askers = 4
 
-// asking is a steady stream of questions, and what came of them.
+// asking is a steady stream of questions, and its results.
 type asking struct {
 	client orchestratorv1.OrchestratorServiceClient
 	kinds  []kind
 	stop   func()
 
-	mu    sync.Mutex
-	asked int
-	lost  []string
-	said  map[string]map[string]int // how often each answer came, by kind
+	mu      sync.Mutex
+	asked   int
+	lost    []string
+	answers map[string]map[string]int // the count of each answer, by kind
 }
 
-// ask begins to ask a mesh, until the test ends or stop is called.
+// ask starts asking a mesh, until the test ends or stop is called.
 func ask(tb testing.TB, m *running, kinds []kind) *asking {
 	tb.Helper()
-	a := &asking{client: orchestratorv1.NewOrchestratorServiceClient(m.dial(tb, "orchestrator")), kinds: kinds, said: map[string]map[string]int{}}
+	a := &asking{client: orchestratorv1.NewOrchestratorServiceClient(m.dial(tb, "orchestrator")), kinds: kinds,
+		answers: map[string]map[string]int{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
 	for i := range askers {
@@ -54,7 +55,7 @@ func ask(tb testing.TB, m *running, kinds []kind) *asking {
 	return a
 }
 
-// once asks to the end: what is under way when the asking stops is answered.
+// once asks one question; questions in flight when the asking stops are completed.
 func (a *asking) once(k kind) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -66,29 +67,29 @@ func (a *asking) once(k kind) {
 		a.lost = append(a.lost, k.name+": "+err.Error())
 		return
 	}
-	if a.said[k.name] == nil {
-		a.said[k.name] = map[string]int{}
+	if a.answers[k.name] == nil {
+		a.answers[k.name] = map[string]int{}
 	}
-	a.said[k.name][answer]++
+	a.answers[k.name][answer]++
 }
 
-// counted is what came of the questions since the last look, which is begun
-// anew.
-type counted struct {
-	asked int
-	lost  []string
-	said  map[string]map[string]int
+// tallyResult has the results since the last look.
+type tallyResult struct {
+	asked   int
+	lost    []string
+	answers map[string]map[string]int
 }
 
-// look waits until each kind was answered some times more, and counts.
-func (a *asking) look(tb testing.TB) counted {
+// look waits until each kind was answered some times more, and returns the results.
+func (a *asking) look(tb testing.TB) tallyResult {
 	tb.Helper()
 	for deadline := time.Now().Add(patience); ; {
 		a.mu.Lock()
-		enough := len(a.lost) > 0 || !slices.ContainsFunc(a.kinds, func(k kind) bool { return total(a.said[k.name]) < 5 })
+		enough := len(a.lost) > 0 || !slices.ContainsFunc(a.kinds,
+			func(k kind) bool { return total(a.answers[k.name]) < 5 })
 		if enough || time.Now().After(deadline) {
-			c := counted{a.asked, a.lost, a.said}
-			a.asked, a.lost, a.said = 0, nil, map[string]map[string]int{}
+			c := tallyResult{a.asked, a.lost, a.answers}
+			a.asked, a.lost, a.answers = 0, nil, map[string]map[string]int{}
 			a.mu.Unlock()
 			if !enough {
 				tb.Errorf("within %s the mesh answered %d questions, not five of each kind", patience, c.asked)
@@ -107,16 +108,16 @@ func total(answers map[string]int) (n int) {
 	return n
 }
 
-// rest is what came of the questions since the last look.
-func (a *asking) rest() counted {
+// rest returns the results since the last look.
+func (a *asking) rest() tallyResult {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return counted{a.asked, a.lost, a.said}
+	return tallyResult{a.asked, a.lost, a.answers}
 }
 
-// known are the kinds that a mesh of one version answers, and the answers. A
-// kind whose call it does not have is left out.
-func known(tb testing.TB, m *running) (there []kind, answers map[string]string) {
+// supportedKinds returns the kinds of question that a mesh of one version supports, and the
+// answers.
+func supportedKinds(tb testing.TB, m *running) (there []kind, answers map[string]string) {
 	tb.Helper()
 	client, answers := orchestratorv1.NewOrchestratorServiceClient(m.dial(tb, "orchestrator")), map[string]string{}
 	for _, k := range kinds() {
@@ -134,23 +135,23 @@ func known(tb testing.TB, m *running) (there []kind, answers map[string]string) 
 	return there, answers
 }
 
-// check fails the test where a question was lost, or answered otherwise than by
-// a mesh of one version.
-func (c counted) check(tb testing.TB, state string, pure ...map[string]string) {
+// check fails the test if a question was lost, or got an answer that no mesh of one version gives.
+func (c tallyResult) check(tb testing.TB, state string, pure ...map[string]string) {
 	tb.Helper()
 	if len(c.lost) > 0 {
 		tb.Errorf("%s: %d of %d questions lost, the first: %s", state, len(c.lost), c.asked, c.lost[0])
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.said)) {
-		for answer, times := range c.said[name] {
+	for _, name := range slices.Sorted(maps.Keys(c.answers)) {
+		for answer, times := range c.answers[name] {
 			if !slices.ContainsFunc(pure, func(p map[string]string) bool { return p[name] == answer }) {
-				tb.Errorf("%s: %d of the answers to %s are none that either version gives: %s", state, times, name, difference(answer, pure[0][name]))
+				tb.Errorf("%s: %d of the answers to %s are none that either version gives: %s", state, times, name,
+					difference(answer, pure[0][name]))
 			}
 		}
 	}
 }
 
-// difference is the first line in which two answers differ.
+// difference returns the first line in which two answers differ.
 func difference(got, want string) string {
 	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range min(len(gotLines), len(wantLines)) {
@@ -161,7 +162,7 @@ func difference(got, want string) string {
 	return fmt.Sprintf("it has %d lines, not %d", len(gotLines), len(wantLines))
 }
 
-// names are those of some kinds.
+// names joins the names of kinds.
 func names(kinds []kind) string {
 	var all []string
 	for _, k := range kinds {

@@ -19,17 +19,17 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
-// running is a mesh of processes, two of each stage, which share one directory
-// of knowledge graphs and one of runs.
+// running is a mesh of processes, two of each stage, which share a directory of knowledge graphs
+// and one of runs.
 type running struct {
-	names string // before every name, see serveNames
+	names string // prefix of every name, see serveNames
 	ports map[string]string
 	dir   string
 	env   []string
 	procs map[string][2]*process
 }
 
-// start runs every stage twice, of one version.
+// start runs every stage twice, in one version.
 func start(tb testing.TB, of revision, data string, model *testkit.LLM) *running {
 	tb.Helper()
 	m := &running{names: serveNames(tb), ports: map[string]string{}, dir: tb.TempDir(), procs: map[string][2]*process{}}
@@ -50,8 +50,8 @@ func start(tb testing.TB, of revision, data string, model *testkit.LLM) *running
 	return m
 }
 
-// environment is what all stages are told alike. A version takes no notice of
-// variables that it does not know.
+// environment returns the variables of all stages. A version ignores variables that it does not
+// know.
 func environment(tb testing.TB, data string, model *testkit.LLM) []string {
 	tb.Helper()
 	return []string{
@@ -66,12 +66,12 @@ func environment(tb testing.TB, data string, model *testkit.LLM) []string {
 	}
 }
 
-// target names both replicas of a stage, as gRPC resolves it.
+// target returns the name of both replicas of a stage for gRPC's resolver.
 func (m *running) target(stage string) string {
 	return m.names + stage + ".mesh.test:" + m.ports[stage]
 }
 
-// addr is one replica of a stage.
+// addr returns the address of one replica of a stage.
 func (m *running) addr(stage string, replica int) string {
 	return net.JoinHostPort(net.IP(replicas[replica][:]).String(), m.ports[stage])
 }
@@ -80,13 +80,13 @@ func (m *running) launch(tb testing.TB, of revision, stage string, replica int) 
 	tb.Helper()
 	addr := m.addr(stage, replica)
 	host, _, _ := net.SplitHostPort(addr)
-	return launch(tb, of, stage, addr, m.dir, append(slices.Clone(m.env), "TRIPLEMESH_ORCHESTRATOR_HTTP_ADDR="+host+":0"))
+	return launch(tb, of, stage, addr, m.dir, append(slices.Clone(m.env), "TRIPLEMESH_ORCHESTRATOR_HTTP_ADDR="+host+
+		":0"))
 }
 
-// replace puts a stage's replica of another version in the place of the one
-// there is, as a rollout does on a node that has room for no third one. It
-// returns once all who call the stage have found the new one: the other replica
-// may go then.
+// replace replaces a replica of a stage by one of another version, like a rollout on a node without
+// room for a third one. It returns once all callers of the stage have connected to the new one: the
+// other replica may stop then.
 func (m *running) replace(tb testing.TB, stage string, replica int, by revision) {
 	tb.Helper()
 	procs := m.procs[stage]
@@ -104,7 +104,7 @@ func (m *running) replace(tb testing.TB, stage string, replica int, by revision)
 	}
 }
 
-// stop ends all processes: the orchestrators, then the stages they call.
+// stop stops all processes: the orchestrators, then the stages they call.
 func (m *running) stop(tb testing.TB) {
 	tb.Helper()
 	for _, stage := range mesh.StageNames() {
@@ -114,7 +114,7 @@ func (m *running) stop(tb testing.TB) {
 	}
 }
 
-// dial is a connection to a stage, as services make them.
+// dial connects to a stage as services do.
 func (m *running) dial(tb testing.TB, stage string) *grpc.ClientConn {
 	tb.Helper()
 	conn, err := client.Dial(client.DefaultConfig(m.target(stage)), telemetry.Discard())
@@ -125,7 +125,7 @@ func (m *running) dial(tb testing.TB, stage string) *grpc.ClientConn {
 	return conn
 }
 
-// freePort is a port that nobody listens at, at either replica's address.
+// freePort returns a port that is free at the addresses of both replicas.
 func freePort(tb testing.TB) string {
 	tb.Helper()
 	var hosts []string

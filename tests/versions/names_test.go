@@ -9,13 +9,12 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// replicas are the addresses of the two processes of each stage: one machine
-// has all of 127.0.0.0/8, so two can listen at the same port.
+// replicas are the addresses of the two processes of each stage: a machine has all of 127.0.0.0/8,
+// so two can listen on the same port.
 var replicas = [2][4]byte{{127, 0, 0, 1}, {127, 0, 0, 2}}
 
-// serveNames answers that every name is both replicas, as a headless service
-// does, until the test ends. It returns what to put before a name to have it
-// resolved there.
+// serveNames resolves every name to both replicas, like a headless service, until the test ends. It
+// returns the prefix that makes gRPC resolve a name there.
 func serveNames(tb testing.TB) string {
 	tb.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -31,7 +30,7 @@ func serveNames(tb testing.TB) string {
 				return // the test has ended
 			}
 			if answer, err := resolve(buffer[:n]); err == nil {
-				_, _ = conn.WriteTo(answer, from) // it is asked again
+				_, _ = conn.WriteTo(answer, from) // the resolver retries
 			}
 		}
 	}()

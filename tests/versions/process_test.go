@@ -17,10 +17,10 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 )
 
-// patience is how long anything may take before it counts as hanging.
+// patience is the time after which a call counts as hanging.
 const patience = 2 * time.Minute
 
-// process is a service that runs.
+// process is a running service.
 type process struct {
 	of    revision
 	name  string
@@ -33,7 +33,8 @@ type process struct {
 // launch starts a stage of a version, and returns once it serves at addr.
 func launch(tb testing.TB, of revision, name, addr, dir string, env []string) *process {
 	tb.Helper()
-	p := &process{of: of, name: name, cmd: exec.Command(filepath.Join(of.bin, name), "--server.addr="+addr), ended: make(chan struct{})}
+	p := &process{of: of, name: name, cmd: exec.Command(filepath.Join(of.bin, name), "--server.addr="+addr),
+		ended: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = dir, env, &p.log, &p.log
 	if err := p.cmd.Start(); err != nil {
 		tb.Fatalf("start the %s of %s: %v", name, of, err)
@@ -43,7 +44,7 @@ func launch(tb testing.TB, of revision, name, addr, dir string, env []string) *p
 		p.err = p.cmd.Wait()
 	}()
 	tb.Cleanup(func() {
-		_ = p.cmd.Process.Kill() // it has ended, unless the test failed
+		_ = p.cmd.Process.Kill() // it has exited unless the test failed
 		<-p.ended
 		if tb.Failed() {
 			tb.Logf("what the %s of %s logged:\n%s", name, of, p.log.end())
@@ -70,7 +71,8 @@ func (p *process) awaitServing(addr string) error {
 		return err
 	}
 	defer conn.Close()
-	watch, err := grpc_health_v1.NewHealthClient(conn).Watch(ctx, &grpc_health_v1.HealthCheckRequest{}, grpc.WaitForReady(true))
+	watch, err := grpc_health_v1.NewHealthClient(conn).Watch(ctx, &grpc_health_v1.HealthCheckRequest{},
+		grpc.WaitForReady(true))
 	for err == nil {
 		var resp *grpc_health_v1.HealthCheckResponse
 		if resp, err = watch.Recv(); resp.GetStatus() == grpc_health_v1.HealthCheckResponse_SERVING {
@@ -80,7 +82,7 @@ func (p *process) awaitServing(addr string) error {
 	return err
 }
 
-// stop ends the process as a supervisor does, and waits for it.
+// stop sends SIGTERM to the process and waits for it.
 func (p *process) stop(tb testing.TB) {
 	tb.Helper()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -96,12 +98,12 @@ func (p *process) stop(tb testing.TB) {
 	}
 }
 
-// logged is a log that a process writes to.
+// logged is the log of a process.
 type logged struct{ testkit.Log }
 
 var peer = regexp.MustCompile(`msg=rpc .*peer=(\S+)`)
 
-// peers is how many connections calls came by.
+// peers returns the number of connections that calls came from.
 func (l *logged) peers() int {
 	seen := map[string]bool{}
 	for _, m := range peer.FindAllStringSubmatch(l.String(), -1) {
@@ -110,7 +112,7 @@ func (l *logged) peers() int {
 	return len(seen)
 }
 
-// end is the last of it, as far as a person may read it.
+// end returns the last lines of the log.
 func (l *logged) end() string {
 	text := l.String()
 	return text[max(0, len(text)-1000):]

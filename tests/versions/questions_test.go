@@ -16,23 +16,22 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// kind is one way to ask. It returns all that the mesh said but what is
-// another each time: ids, times, usage.
+// kind is one type of call. It returns the response without ids, times and usage.
 type kind struct {
 	name string
 	ask  func(context.Context, orchestratorv1.OrchestratorServiceClient) (string, error)
 }
 
-// kinds are what callers do, by every stage.
+// kinds are calls that together reach every stage.
 func kinds() []kind {
 	return []kind{
 		{"pg-akv", func(ctx context.Context, to orchestratorv1.OrchestratorServiceClient) (string, error) {
 			resp, err := to.Ask(ctx, question("pg-akv", employerQuestion))
-			return said(resp.GetRun()), err
+			return stableText(resp.GetRun()), err
 		}},
 		{"ger", func(ctx context.Context, to orchestratorv1.OrchestratorServiceClient) (string, error) {
 			resp, err := to.Ask(ctx, question("ger", studyQuestion))
-			return said(resp.GetRun()), err
+			return stableText(resp.GetRun()), err
 		}},
 		{"stream", stream},
 		{"check", func(ctx context.Context, to orchestratorv1.OrchestratorServiceClient) (string, error) {
@@ -45,7 +44,7 @@ func kinds() []kind {
 				return "", errors.Join(err, errors.New("no run by ger is listed"))
 			}
 			kept, err := to.GetRun(ctx, &orchestratorv1.GetRunRequest{Id: page.GetRuns()[0].GetId()})
-			return said(kept.GetRun()), err
+			return stableText(kept.GetRun()), err
 		}},
 	}
 }
@@ -56,44 +55,45 @@ func question(method, text string) *orchestratorv1.AskRequest {
 	return &orchestratorv1.AskRequest{Question: text, Method: method, Kg: kg()}
 }
 
-// stream asks by events, and says in which order they came.
+// stream asks by AskStream, and returns the events in order.
 func stream(ctx context.Context, to orchestratorv1.OrchestratorServiceClient) (string, error) {
-	events, err := to.AskStream(ctx, &orchestratorv1.AskStreamRequest{Request: question("pg-akv", employerQuestion)})
+	responses, err := to.AskStream(ctx, &orchestratorv1.AskStreamRequest{Request: question("pg-akv", employerQuestion)})
 	if err != nil {
 		return "", err
 	}
-	told, text := "", ""
+	events, text := "", ""
 	for {
-		event, err := events.Recv()
+		event, err := responses.Recv()
 		if errors.Is(err, io.EOF) {
-			return told + text, nil
+			return events + text, nil
 		}
 		if err != nil {
 			return "", err
 		}
 		switch e := event.GetEvent().(type) {
 		case *orchestratorv1.AskStreamResponse_StageStarted:
-			told += fmt.Sprintln("started", e.StageStarted.GetStage())
+			events += fmt.Sprintln("started", e.StageStarted.GetStage())
 		case *orchestratorv1.AskStreamResponse_AnswerDelta:
 			text += e.AnswerDelta
 		case *orchestratorv1.AskStreamResponse_Run:
-			told += said(e.Run)
+			events += stableText(e.Run)
 		}
 	}
 }
 
-// said is a run without what is another each time.
-func said(run *orchestratorv1.Run) string {
+// stableText formats a run without the fields that differ between runs.
+func stableText(run *orchestratorv1.Run) string {
 	if run == nil {
 		return ""
 	}
 	run = proto.CloneOf(run)
-	run.Id, run.TraceId, run.Started, run.Duration, run.Usage, run.Spans = "", "", nil, nil, nil, nil
+	run.Id, run.TraceId, run.StartTime, run.Duration, run.Usage, run.Spans = "", "", nil, nil, nil, nil
 	for _, stage := range run.GetStages() {
 		stage.Duration, stage.Usage = nil, nil
 	}
-	// Stages that go on at once end in any order.
-	slices.SortStableFunc(run.GetStages(), func(a, b *orchestratorv1.StageReport) int { return int(a.GetStage() - b.GetStage()) })
+	// Concurrent stages end in any order.
+	slices.SortStableFunc(run.GetStages(),
+		func(a, b *orchestratorv1.StageReport) int { return int(a.GetStage() - b.GetStage()) })
 	return prototext.MarshalOptions{Multiline: true}.Format(run)
 }
 
@@ -102,7 +102,7 @@ func checked(check *orchestratorv1.Check) string {
 		return ""
 	}
 	check = proto.CloneOf(check)
-	check.TraceId, check.Started, check.Duration, check.Usage = "", nil, nil, nil
+	check.TraceId, check.StartTime, check.Duration, check.Usage = "", nil, nil, nil
 	for _, stage := range check.GetStages() {
 		stage.Duration, stage.Usage = nil, nil
 	}

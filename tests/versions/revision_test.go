@@ -18,19 +18,19 @@ import (
 // revision is a version of the mesh.
 type revision struct {
 	name string
-	// bin holds its binaries: triplemesh, and one for each stage.
+	// bin has its binaries: triplemesh, and one for each stage.
 	bin string
 	// source is its checkout.
 	source string
 }
 
-// String names it in the names of tests.
+// String names it in test names.
 func (r revision) String() string { return r.name }
 
 func root(tb testing.TB) string { return filepath.Dir(testkit.CheckoutFile(tb, "go.work")) }
 
-// previous are the versions to mix the checkout with: FROM, else the newest
-// release, else those of previous.txt.
+// previous returns the versions to combine with the checkout: FROM, else the newest release, else
+// those of previous.txt.
 func previous(tb testing.TB) []revision {
 	tb.Helper()
 	names := strings.Fields(os.Getenv("FROM"))
@@ -47,8 +47,7 @@ func previous(tb testing.TB) []revision {
 	return all
 }
 
-// released is the newest release that the checkout comes after; empty where
-// there is none.
+// released returns the newest release before the checkout, empty if there is none.
 func released(tb testing.TB) string {
 	tb.Helper()
 	tags, err := git(tb, "tag", "--list", "v[0-9]*", "--merged", "HEAD~1", "--sort=-version:refname")
@@ -74,16 +73,18 @@ func listed(tb testing.TB) []string {
 	return names
 }
 
-// build builds a version from its own commit, go.work and go.mod files, once
-// for all runs of the tests.
+// build builds a version from its own commit, go.work and go.mod files, and caches it for later
+// test runs.
 func build(tb testing.TB, name string) revision {
 	tb.Helper()
 	commit, err := git(tb, "rev-parse", "--verify", "--end-of-options", name+"^{commit}")
 	if err != nil {
-		tb.Fatalf("find the version %s: %v: this clone does not hold it; fetch its history (git fetch --unshallow --tags), or name a version that is there by FROM=REVISION", name, err)
+		tb.Fatalf("find the version %s: %v: this clone does not hold it; fetch its history (git fetch --unshallow "+
+			"--tags), or name a version that is there by FROM=REVISION", name, err)
 	}
 	at := filepath.Join(root(tb), ".cache", "versions", commit)
-	r := revision{name: commit[:min(len(commit), 7)], bin: filepath.Join(at, "bin"), source: filepath.Join(at, "source")}
+	r := revision{name: commit[:min(len(commit), 7)], bin: filepath.Join(at, "bin"),
+		source: filepath.Join(at, "source")}
 	if strings.HasPrefix(name, "v") {
 		r.name = name
 	}
@@ -102,16 +103,16 @@ func build(tb testing.TB, name string) revision {
 	if unpack.Stdin, err = archive.StdoutPipe(); err != nil {
 		tb.Fatal(err)
 	}
-	var said bytes.Buffer
-	archive.Stderr, unpack.Stderr = &said, &said
+	var stderr bytes.Buffer
+	archive.Stderr, unpack.Stderr = &stderr, &stderr
 	if err := unpack.Start(); err != nil {
 		tb.Fatal(err)
 	}
 	if err := archive.Run(); err != nil {
-		tb.Fatalf("take the version %s out of git: %v\n%s", name, err, &said)
+		tb.Fatalf("take the version %s out of git: %v\n%s", name, err, &stderr)
 	}
 	if err := unpack.Wait(); err != nil {
-		tb.Fatalf("unpack the version %s: %v\n%s", name, err, &said)
+		tb.Fatalf("unpack the version %s: %v\n%s", name, err, &stderr)
 	}
 	compile(tb, r.source, r.bin+".partial")
 	if err := os.Rename(r.bin+".partial", r.bin); err != nil {
@@ -136,7 +137,8 @@ func compile(tb testing.TB, source, to string) {
 	for _, name := range mesh.StageNames() {
 		packages = append(packages, "./services/"+name+"/cmd/"+name)
 	}
-	cmd := exec.Command("go", append([]string{"build", "-ldflags", "-s -w", "-o", to + string(filepath.Separator)}, packages...)...)
+	cmd := exec.Command("go", append([]string{"build", "-ldflags", "-s -w", "-o", to + string(filepath.Separator)},
+		packages...)...)
 	cmd.Dir, cmd.Env = source, append(os.Environ(), "GOWORK="+filepath.Join(source, "go.work"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		tb.Fatalf("build %s: %v\n%s", source, err, out)
@@ -153,7 +155,7 @@ func git(tb testing.TB, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// built is where a run of the tests keeps what it made.
+// built is the temporary directory of this test run.
 var built string
 
 func TestMain(m *testing.M) {

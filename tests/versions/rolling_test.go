@@ -13,12 +13,11 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
-// upgradeOrder is the documented one: those who are called before those who
-// call. Going back goes the other way round.
+// upgradeOrder is the documented order: callees before callers. A rollback uses the reverse.
 var upgradeOrder = []string{"retriever", "generator", "verifier", "evaluator", "reflector", "orchestrator"}
 
-// orders are those in which stages are upgraded in the test: the documented one,
-// and others, which the contract lets work too. ORDERS picks by name.
+// orders are the tested orders: the documented one and others that compatibility allows too. ORDERS
+// selects by name.
 func orders() map[string][]string {
 	backward := slices.Clone(upgradeOrder)
 	slices.Reverse(backward)
@@ -37,9 +36,9 @@ func orders() map[string][]string {
 	return all
 }
 
-// TestOldAndNewAnswerTogether replaces one replica after the other by the other
-// version, stage by stage, there and back, while questions are asked. In every
-// state between, none may be lost, and each is answered as by one version alone.
+// TestOldAndNewAnswerTogether replaces the replicas one by one by the other version, stage by
+// stage, forward and back, while questions are asked. In every state, none may be lost, and each
+// gets the answer of one of the versions.
 func TestOldAndNewAnswerTogether(t *testing.T) {
 	now := checkout(t)
 	for _, old := range previous(t) {
@@ -51,7 +50,7 @@ func TestOldAndNewAnswerTogether(t *testing.T) {
 
 func roll(t *testing.T, old, now revision, order []string) {
 	m := start(t, old, data(t, old), scripted(t))
-	common, before := known(t, m)
+	common, before := supportedKinds(t, m)
 	t.Logf("%s answers %s", old, names(common))
 	asking := ask(t, m, common)
 	total := 0
@@ -62,8 +61,8 @@ func roll(t *testing.T, old, now revision, order []string) {
 		t.Logf("%s: %d questions, %d lost", state, c.asked, len(c.lost))
 		total += c.asked
 	}
-	// What the newer version alone says is known once all of it is there. Until
-	// then, what old and new say together must be what the old one says.
+	// The newer version's own answers are known once every replica has it. Until then, mixed
+	// versions must answer like the old one.
 	forward := func() {
 		for _, stage := range order {
 			for replica := range replicas {
@@ -73,7 +72,7 @@ func roll(t *testing.T, old, now revision, order []string) {
 		}
 	}
 	forward()
-	all, pure := known(t, m)
+	all, pure := supportedKinds(t, m)
 	after = pure
 	t.Logf("%s answers %s", now, names(all))
 	if len(all) != len(kinds()) {
@@ -93,15 +92,17 @@ func roll(t *testing.T, old, now revision, order []string) {
 	t.Logf("%d questions", total)
 }
 
-// Every stage has its place in the order, and docs/operations.md tells the same.
+// Every stage is in the upgrade order, and docs/operations.md has the same order.
 func TestTheUpgradeOrderNamesEveryStage(t *testing.T) {
-	if got, want := slices.Sorted(slices.Values(upgradeOrder)), slices.Sorted(slices.Values(mesh.StageNames())); !slices.Equal(got, want) {
+	if got, want := slices.Sorted(slices.Values(upgradeOrder)),
+		slices.Sorted(slices.Values(mesh.StageNames())); !slices.Equal(got, want) {
 		t.Errorf("the order is of %v, the stages are %v", got, want)
 	}
-	told, err := os.ReadFile(testkit.CheckoutFile(t, "docs", "operations.md"))
+	page, err := os.ReadFile(testkit.CheckoutFile(t, "docs", "operations.md"))
 	called := upgradeOrder[:len(upgradeOrder)-1]
-	order := fmt.Sprintf("%s and %s, then the %s", strings.Join(called[:len(called)-1], ", "), called[len(called)-1], upgradeOrder[len(upgradeOrder)-1])
-	if err != nil || !strings.Contains(string(told), order) {
-		t.Errorf("docs/operations.md does not tell to upgrade %s (%v)", order, err)
+	order := fmt.Sprintf("%s and %s, then the %s", strings.Join(called[:len(called)-1], ", "), called[len(called)-1],
+		upgradeOrder[len(upgradeOrder)-1])
+	if err != nil || !strings.Contains(string(page), order) {
+		t.Errorf("docs/operations.md lacks the upgrade order %s (%v)", order, err)
 	}
 }

@@ -24,17 +24,17 @@ const (
 	yale             = "University Yale"
 )
 
-// about are entities whose facts are all taken; of the others one in every
-// everyNth.
+// about are entities whose facts are all loaded; of the others every everyNth is.
 var about = []string{"Robert Stam", "Alexander", "Oliver Stone"}
 
 const everyNth = 500
 
-// scripted is a model that says the same to both versions.
+// scripted is a model that gives both versions the same answers.
 func scripted(tb testing.TB) *testkit.LLM {
 	tb.Helper()
 	model := testkit.NewLLM(tb)
-	model.On(testkit.Task("pseudo-graph")).Reply(`CREATE (s:Person {name: "Robert Stam"})-[:EMPLOYER]->(:Institution {name: "Google"})`)
+	model.On(testkit.Task("pseudo-graph")).Reply(
+		`CREATE (s:Person {name: "Robert Stam"})-[:EMPLOYER]->(:Institution {name: "Google"})`)
 	model.On(testkit.Task("answer")).ReplyFunc(func(r testkit.Request) string {
 		if strings.Contains(r.LastUser(), employer) {
 			return "Robert Stam worked at {" + employer + "}."
@@ -43,15 +43,18 @@ func scripted(tb testing.TB) *testkit.LLM {
 	})
 	model.On(testkit.Task("relation-paths")).Reply("director -> educated at\ndirector")
 	model.On(testkit.Task("candidate-answers")).Reply("{" + yale + "}, {New York City}")
-	model.On(testkit.Task("evaluate-question")).ReplyJSON(map[string]any{"reason": "a university is missing", "correct": false, "incomplete": true})
+	model.On(testkit.Task("evaluate-question")).ReplyJSON(map[string]any{"reason": "a university is missing",
+		"correct": false, "incomplete": true})
 	model.On(testkit.Task("evaluate-answer")).ReplyChoice(map[string]float64{"no": .9, "yes": .1})
-	model.On(testkit.Task("evaluate-answer"), testkit.Matches("(?s)"+yale+".*$")).ReplyChoice(map[string]float64{"yes": .95, "no": .05})
-	model.On(testkit.Task("reflect")).ReplyJSON(map[string]any{"answers": []string{yale, "New York University Tisch School of the Arts"}})
+	model.On(testkit.Task("evaluate-answer"), testkit.Matches("(?s)"+yale+".*$")).ReplyChoice(
+		map[string]float64{"yes": .95, "no": .05})
+	model.On(testkit.Task("reflect")).ReplyJSON(map[string]any{"answers": []string{yale,
+		"New York University Tisch School of the Arts"}})
 	model.On(testkit.Task("claims")).Reply("Robert Stam | employer | Google")
 	return model
 }
 
-// facts are the part of the bundled ones that is loaded.
+// facts returns the part of the bundled facts that is loaded.
 func facts(tb testing.TB) []byte {
 	tb.Helper()
 	return testkit.Facts(tb, func(n int, fields []string) bool {

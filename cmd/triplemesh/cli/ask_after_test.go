@@ -13,10 +13,11 @@ import (
 )
 
 func TestAskAfterARunFollowsIt(t *testing.T) {
-	followed := answered()
-	followed.Question, followed.StandaloneQuestion, followed.Text = "and she?", "Who was Ada?", "{"+strings.Repeat("ä", 3000)+"}"
+	followed := answeredRun()
+	followed.Question, followed.StandaloneQuestion, followed.Text = "and she?", "Who was Ada?",
+		"{"+strings.Repeat("ä", 3000)+"}"
 	followed.Kg = &graphv1.KnowledgeGraphRef{Name: "mars", Snapshot: 3}
-	listed := answered()
+	listed := answeredRun()
 	listed.Question, listed.Text, listed.Kg = "Who?", "", nil
 	for _, c := range []struct {
 		name     string
@@ -26,15 +27,20 @@ func TestAskAfterARunFollowsIt(t *testing.T) {
 		answer   string // its beginning
 		kg       string
 	}{
-		{"a run by its id, over its knowledge graph as that is now", followed, []string{"--after", "01RUN"}, "Who was Ada?", "{ä", "mars"},
-		{"a knowledge graph of the question's own", followed, []string{"--after", "01RUN", "--kg", "venus@2"}, "Who was Ada?", "{ä", "venus@2"},
-		{"the last run, by its answers where it has no text", listed, []string{"--after", "last"}, "Who?", "Ada", "wikidata"},
+		{"a run by its id, over its knowledge graph as that is now", followed, []string{"--after", "01RUN"},
+			"Who was Ada?", "{ä", "mars"},
+		{"a knowledge graph of the question's own", followed, []string{"--after", "01RUN", "--kg", "venus@2"},
+			"Who was Ada?", "{ä", "venus@2"},
+		{"the last run, by its answers where it has no text", listed, []string{"--after", "last"}, "Who?",
+			"Ada", "wikidata"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := serve(t, &services{run: c.run})
-			triplemesh(t, nil, "", append([]string{"ask", "And when?", "--server", s.addr}, c.args...)...).says(t, exitAnswered)
+			triplemesh(t, nil, "", append([]string{"ask", "And when?", "--server", s.addr}, c.args...)...).Expect(t,
+				ExitOK)
 			h := s.asked.GetHistory()
-			if len(h) != 2 || h[0].GetRole() != generatorv1.Role_ROLE_USER || h[0].GetText() != c.question || h[1].GetRole() != generatorv1.Role_ROLE_ASSISTANT ||
+			if len(h) != 2 || h[0].GetRole() != generatorv1.Role_ROLE_USER || h[0].GetText() != c.question ||
+				h[1].GetRole() != generatorv1.Role_ROLE_ASSISTANT ||
 				!strings.HasPrefix(h[1].GetText(), c.answer) || len(h[1].GetText()) > 4001 {
 				t.Errorf("the question follows %.200v", h)
 			}
@@ -47,9 +53,12 @@ func TestAskAfterARunFollowsIt(t *testing.T) {
 
 func TestAskAfterARunThatIsNotThere(t *testing.T) {
 	s := serve(t, &services{})
-	triplemesh(t, nil, "", "ask", "And when?", "--server", s.addr, "--after", "last").says(t, exitUsage, "no question was asked yet")
-	s = serve(t, &services{err: status.Error(codes.NotFound, `there is no run "01NONE"; triplemesh runs lists those there are`)})
-	triplemesh(t, nil, "", "ask", "And when?", "--server", s.addr, "--after", "01NONE").says(t, exitFailed, "there is no run")
+	triplemesh(t, nil, "", "ask", "And when?", "--server", s.addr, "--after", "last").Expect(t, ExitUsage,
+		"there are no runs yet")
+	s = serve(t, &services{err: status.Error(codes.NotFound,
+		`there is no run "01NONE"; triplemesh runs lists those there are`)})
+	triplemesh(t, nil, "", "ask", "And when?", "--server", s.addr, "--after", "01NONE").Expect(t, ExitFailed,
+		"there is no run")
 	if s.asked != nil {
 		t.Errorf("asked %v", s.asked)
 	}

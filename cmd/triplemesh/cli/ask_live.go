@@ -6,13 +6,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
-	"github.com/triplemesh/triplemesh/internal/enum"
+	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/terminal"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// live shows on a terminal which stage of a question is under way, what each
-// took, and the answer while it is written. Elsewhere it shows nothing.
+// live shows the running stage, the duration of each finished one, and the answer as it is
+// streamed. It shows nothing if standard error is not a terminal.
 type live struct {
 	t   *terminal.Terminal
 	now func() time.Time
@@ -26,15 +26,15 @@ type live struct {
 	ended  chan struct{}
 }
 
-// liveTick is how often it is drawn.
+// liveTick is the redraw interval.
 const liveTick = 100 * time.Millisecond
 
 func newLive(t *terminal.Terminal, now func() time.Time) *live {
 	return &live{t: t, now: now, region: terminal.NewRegion(t), ended: make(chan struct{})}
 }
 
-// live begins to show a question. The caller must call end.
-func (p *program) live() *live {
+// live starts the display of a question. The caller must call end.
+func (p *Program) live() *live {
 	l := newLive(p.terminal(), time.Now)
 	if l.t.Live {
 		go l.keepDrawing()
@@ -58,14 +58,14 @@ func (l *live) keepDrawing() {
 	}
 }
 
-// say prints a line above.
+// say prints a line above the live region.
 func (l *live) say(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.line(terminal.Clean(fmt.Sprintf(format, args...)))
 }
 
-// line prints clean text that stays.
+// line prints text, already cleaned, that stays on the terminal.
 func (l *live) line(text string) {
 	if l.t.Live {
 		l.region.Clear()
@@ -76,7 +76,7 @@ func (l *live) line(text string) {
 func (l *live) started(stage orchestratorv1.Stage) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.stage, l.began = enum.Name(stage), l.now()
+	l.stage, l.began = config.EnumName(stage), l.now()
 	l.draw()
 }
 
@@ -86,14 +86,14 @@ func (l *live) wrote(delta string) {
 	l.answer.WriteString(delta)
 }
 
-// forgot takes back what was written of the answer.
+// forgot discards the answer streamed so far.
 func (l *live) forgot() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.answer.Reset()
 }
 
-// finished leaves a line about a stage.
+// finished prints the summary line of a stage.
 func (l *live) finished(report *orchestratorv1.StageReport) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,7 +101,7 @@ func (l *live) finished(report *orchestratorv1.StageReport) {
 	if len(report.GetWarnings()) > 0 {
 		mark, colour = "!", "33"
 	}
-	text := fmt.Sprintf(" %-18s %8s", enum.Name(report.GetStage()), seconds(report.GetDuration().AsDuration()))
+	text := fmt.Sprintf(" %-18s %8s", config.EnumName(report.GetStage()), seconds(report.GetDuration().AsDuration()))
 	if u := report.GetUsage(); u.GetPromptTokens()+u.GetCompletionTokens() > 0 {
 		text += fmt.Sprintf("   %d%s%d tokens", u.GetPromptTokens(), l.t.Pick("→", "->"), u.GetCompletionTokens())
 		if u.GetCachedCalls() == u.GetCalls() {
@@ -116,15 +116,15 @@ func (l *live) finished(report *orchestratorv1.StageReport) {
 	l.answer.Reset()
 }
 
-// aside lets something else be printed, on the terminal too.
-func (l *live) aside(print func() error) error {
+// printAside clears the live region and runs print.
+func (l *live) printAside(print func() error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.region.Clear()
 	return print()
 }
 
-// end takes away what does not stay. Ending twice is fine.
+// end clears the live region. It is idempotent.
 func (l *live) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,7 +136,7 @@ func (l *live) end() {
 	}
 }
 
-// shownAnswer is how many lines of the answer stand there while it is written.
+// shownAnswer is the number of answer lines shown while it is streamed.
 const shownAnswer = 4
 
 func (l *live) draw() {
@@ -145,7 +145,8 @@ func (l *live) draw() {
 	}
 	frames := []rune(l.t.Pick("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", `|/-\`))
 	width := l.t.Width() - 1
-	lines := []string{terminal.Cut(fmt.Sprintf("%c %-18s %8s", frames[l.frame%len(frames)], l.stage, seconds(l.now().Sub(l.began))), width)}
+	lines := []string{terminal.Cut(fmt.Sprintf("%c %-18s %8s", frames[l.frame%len(frames)], l.stage,
+		seconds(l.now().Sub(l.began))), width)}
 	if text := terminal.Clean(strings.TrimSpace(l.answer.String())); text != "" {
 		all := terminal.Wrap(text, width-2)
 		for _, line := range all[max(0, len(all)-shownAnswer):] {

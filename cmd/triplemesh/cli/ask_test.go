@@ -7,37 +7,52 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/triplemesh/triplemesh/internal/testkit"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 )
 
 func TestAskPrintsTheAnswer(t *testing.T) {
-	s := serve(t, &services{run: answered()})
-	triplemesh(t, nil, "", "ask", "Who?", "--server", s.addr).says(t, exitAnswered, "Ada", "grounded: a triple says so")
+	s := serve(t, &services{run: answeredRun()})
+	triplemesh(t, nil, "", "ask", "Who?", "--server", s.addr).Expect(t, ExitOK, "Ada", "grounded: a triple says so")
 	full := triplemesh(t, nil, "", "ask", "Who?", "--server", s.addr, "--explain", "--trace")
-	full.says(t, exitAnswered, "Pseudo-graph", "Cost", "Trace", "orchestrator Ask")
-	if full.stderr != "" {
-		t.Errorf("it also says %q", full.stderr)
+	full.Expect(t, ExitOK, "Pseudo-graph", "Cost", "Trace", "orchestrator Ask")
+	if full.Stderr != "" {
+		t.Errorf("it also says %q", full.Stderr)
 	}
 }
 
 func TestAskPrintsJSONAlone(t *testing.T) {
-	s := serve(t, &services{run: answered()})
+	answered := answeredRun()
+	answered.Answers[0].Id = "Q7259"
+	answered.Answers[0].Evidence = []*graphv1.Triple{{Subject: "Ada", SubjectId: "Q7259", Relation: "knows",
+		Object: "Charles", ObjectId: "Q46633", Provenance: "facts.csv:12"}}
+	s := serve(t, &services{run: answered})
 	o := triplemesh(t, nil, "", "ask", "Who?", "--server", s.addr, "--json", "--explain")
 	var run orchestratorv1.Run
-	if err := protojson.Unmarshal([]byte(o.stdout), &run); err != nil || run.GetId() != "01RUN" || o.code != exitAnswered {
-		t.Errorf("got %q, %v", o.stdout, err)
+	if err := protojson.Unmarshal([]byte(o.Stdout), &run); err != nil || !proto.Equal(&run, answered) ||
+		o.Code != ExitOK {
+		t.Errorf("got %q, %v", o.Stdout, err)
 	}
 }
 
 func TestAskExitCodes(t *testing.T) {
-	abstained := answered()
+	abstained := answeredRun()
 	abstained.Answers, abstained.Text, abstained.Grounding = nil, "", orchestratorv1.Grounding_GROUNDING_ABSTAINED
-	stopped := answered()
+	stopped := answeredRun()
 	stopped.Answers, stopped.Text, stopped.Grounding = nil, "", orchestratorv1.Grounding_GROUNDING_UNSPECIFIED
+	// grounded returns an answer with a grounding that read kg, if it is not empty.
+	grounded := func(g orchestratorv1.Grounding, kg string) *orchestratorv1.Run {
+		run := answeredRun()
+		if run.Grounding, run.Kg = g, nil; kg != "" {
+			run.Kg = &graphv1.KnowledgeGraphRef{Name: kg, Snapshot: 1}
+		}
+		return run
+	}
 	tests := []struct {
 		name string
 		run  *orchestratorv1.Run
@@ -46,60 +61,87 @@ func TestAskExitCodes(t *testing.T) {
 		code int
 		says string
 	}{
-		{"an answer", answered(), nil, nil, exitAnswered, "Ada"},
+		{"an answer", answeredRun(), nil, nil, ExitOK, "Ada"},
+		{"an answer of the model's own beside a knowledge graph",
+			grounded(orchestratorv1.Grounding_GROUNDING_UNGROUNDED, "mars"), nil, nil, exitUngrounded, "Ada"},
+		{"an answer of the model's own beside a knowledge graph, as JSON",
+			grounded(orchestratorv1.Grounding_GROUNDING_UNGROUNDED, "mars"), nil, []string{"--json"}, exitUngrounded,
+			"GROUNDING_UNGROUNDED"},
+		{"an answer of the model's own by a method that reads no knowledge graph",
+			grounded(orchestratorv1.Grounding_GROUNDING_UNGROUNDED, ""), nil, []string{"--method", "io"},
+			ExitOK, "Ada"},
+		{"an answer in part from a knowledge graph", grounded(orchestratorv1.Grounding_GROUNDING_PARTIAL, "mars"), nil,
+			nil, ExitOK, "partly grounded"},
+		{"an answer that the knowledge graph names but does not say",
+			grounded(orchestratorv1.Grounding_GROUNDING_RELATED, "mars"), nil, nil, ExitOK, "related"},
 		{"no answer", abstained, nil, nil, exitNoAnswer, "no answer"},
-		{"stopped before the answer on purpose", stopped, nil, []string{"--until", "ground"}, exitAnswered, "stopped before the answer"},
-		{"an unknown knowledge graph says how to load one", nil, status.Error(codes.NotFound, "no such knowledge graph"), nil, exitFailed, "triplemesh kg load"},
-		{"no active snapshot", nil, status.Error(codes.FailedPrecondition, "no active snapshot"), nil, exitFailed, "kg activate"},
-		{"the model server is down", nil, status.Error(codes.Unavailable, "the model server is down"), nil, exitFailed, "triplemesh doctor"},
-		{"a spent budget", nil, status.Error(codes.ResourceExhausted, "no calls left"), nil, exitFailed, "--max-calls"},
-		{"out of time", nil, status.Error(codes.DeadlineExceeded, "too slow"), nil, exitFailed, "--timeout"},
-		{"a damaged snapshot", nil, status.Error(codes.DataLoss, "checksum"), nil, exitFailed, "kg rollback"},
-		{"a refused request", nil, status.Error(codes.InvalidArgument, "there is no method nope; there are: io"), nil, exitUsage, "there are: io"},
-		{"advice is not given twice", nil, status.Error(codes.NotFound, "none; see `triplemesh kg list`"), nil, exitFailed, "none; see"},
+		{"stopped before the answer on purpose", stopped, nil, []string{"--until", "ground"}, ExitOK,
+			"stopped before the answer"},
+		{"an unknown knowledge graph says how to load one", nil, status.Error(codes.NotFound,
+			"no such knowledge graph"), nil, ExitFailed, "triplemesh kg load"},
+		{"no active snapshot", nil, status.Error(codes.FailedPrecondition, "no active snapshot"), nil, ExitFailed,
+			"kg activate"},
+		{"the model server is down", nil, status.Error(codes.Unavailable, "the model server is down"), nil, ExitFailed,
+			"triplemesh doctor"},
+		{"a spent budget", nil, status.Error(codes.ResourceExhausted, "no calls left"), nil, ExitFailed, "--max-calls"},
+		{"out of time", nil, status.Error(codes.DeadlineExceeded, "too slow"), nil, ExitFailed, "--timeout"},
+		{"a damaged snapshot", nil, status.Error(codes.DataLoss, "checksum"), nil, ExitFailed, "kg rollback"},
+		{"a refused request", nil, status.Error(codes.InvalidArgument, "there is no method nope; there are: io"), nil,
+			ExitUsage, "there are: io"},
+		{"advice is not given twice", nil, status.Error(codes.NotFound, "none; see `triplemesh kg list`"), nil,
+			ExitFailed, "none; see"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := serve(t, &services{run: tt.run, err: tt.err})
 			o := triplemesh(t, nil, "", append([]string{"ask", "Who?", "--server", s.addr}, tt.args...)...)
-			o.says(t, tt.code, tt.says)
-			if strings.Contains(o.stderr, "rpc error") {
-				t.Errorf("it speaks gRPC to the user: %s", o.stderr)
+			o.Expect(t, tt.code, tt.says)
+			if strings.Contains(o.Stderr, "rpc error") {
+				t.Errorf("it speaks gRPC to the user: %s", o.Stderr)
 			}
 		})
 	}
 }
 
 func TestAskWithoutAServerSaysHowToStartOne(t *testing.T) {
-	triplemesh(t, nil, "", "ask", "Who?", "--server", testkit.FreeAddr(t)).says(t, exitUnreachable, "triplemesh up", "--local")
-	triplemesh(t, []string{}, "", "kg", "list", "--retriever", testkit.FreeAddr(t)).says(t, exitUnreachable, "triplemesh up")
+	triplemesh(t, nil, "", "ask", "Who?", "--server", testkit.FreeAddr(t)).Expect(t, exitUnreachable,
+		"triplemesh up", "--local")
+	triplemesh(t, []string{}, "", "kg", "list", "--retriever", testkit.FreeAddr(t)).Expect(t, exitUnreachable,
+		"triplemesh up")
 }
 
 func TestAskSendsWhatTheFlagsSay(t *testing.T) {
-	s := serve(t, &services{run: answered()})
+	s := serve(t, &services{run: answeredRun()})
 	triplemesh(t, nil, " Where is\nMars? ", "ask", "-", "--server", s.addr, "--method", "ger", "--kg", "mars@3",
-		"--topic", "Mars, the planet", "--topic", "Phobos", "--until", "paths", "--verification", "edits", "--preset", "paper",
-		"--at", "2005", "--max-hops", "3", "--ablation", "no-reflection", "--model", "m", "--max-calls", "4", "--max-tokens", "500", "--trace").says(t, exitAnswered)
+		"--topic", "Mars, the planet", "--topic", "Phobos", "--until", "paths", "--verification", "edits",
+		"--preset", "paper",
+		"--at", "2005", "--max-hops", "3", "--ablation", "no-reflection", "--model", "m", "--max-calls", "4",
+		"--max-tokens", "500", "--trace").Expect(t, ExitOK)
 	got := s.asked
 	o := got.GetOptions()
 	if got.GetQuestion() != "Where is\nMars?" || got.GetMethod() != "ger" || refText(got.GetKg()) != "mars@3" ||
 		strings.Join(got.GetTopicEntities(), "|") != "Mars, the planet|Phobos" ||
-		o.GetUntil() != orchestratorv1.Stage_STAGE_PATHS || o.GetAblation() != orchestratorv1.Ablation_ABLATION_NO_REFLECTION || !o.GetSpans() || o.GetMaxHops() != 3 ||
+		o.GetUntil() != orchestratorv1.Stage_STAGE_PATHS ||
+		o.GetAblation() != orchestratorv1.Ablation_ABLATION_NO_REFLECTION || !o.GetSpans() || o.GetMaxHops() != 3 ||
 		o.GetVerification() != verifierv1.VerificationMode_VERIFICATION_MODE_EDITS ||
-		o.GetGrounding().GetPreset() != retrieverv1.Preset_PRESET_PAPER || o.GetGrounding().GetFilter().GetAt() != "2005" ||
-		got.GetLimits().GetModel().GetModel() != "m" || got.GetLimits().GetBudget().GetMaxCalls() != 4 || got.GetLimits().GetBudget().GetMaxTokens() != 500 {
+		o.GetGrounding().GetPreset() != retrieverv1.Preset_PRESET_PAPER ||
+		o.GetGrounding().GetFilter().GetAt() != "2005" ||
+		got.GetLimits().GetModel().GetModel() != "m" || got.GetLimits().GetBudget().GetMaxCalls() != 4 ||
+		got.GetLimits().GetBudget().GetMaxTokens() != 500 {
 		t.Errorf("sent %v", got)
 	}
 }
 
 func TestAskReadsSeveralKnowledgeGraphs(t *testing.T) {
-	s := serve(t, &services{run: answered()})
-	triplemesh(t, nil, "", "ask", "Who?", "--server", s.addr, "--kg", "mars@3", "--kg", "venus", "--kg", "io@2", "--abstain-below", "0.4").says(t, exitAnswered)
+	s := serve(t, &services{run: answeredRun()})
+	triplemesh(t, nil, "", "ask", "Who?", "--server", s.addr, "--kg", "mars@3", "--kg", "venus", "--kg", "io@2",
+		"--abstain-below", "0.4").Expect(t, ExitOK)
 	var others []string
 	for _, kg := range s.asked.GetOtherKgs() {
 		others = append(others, refText(kg))
 	}
-	if refText(s.asked.GetKg()) != "mars@3" || strings.Join(others, " ") != "venus io@2" || s.asked.GetOptions().GetAbstainBelow() != 0.4 {
+	if refText(s.asked.GetKg()) != "mars@3" || strings.Join(others, " ") != "venus io@2" ||
+		s.asked.GetOptions().GetAbstainBelow() != 0.4 {
 		t.Errorf("sent %v", s.asked)
 	}
 }
@@ -110,14 +152,17 @@ func TestAskPicksTheOnlyKnowledgeGraph(t *testing.T) {
 		kgs  []*retrieverv1.SnapshotInfo
 		want string
 	}{
-		{"the only one there is", []*retrieverv1.SnapshotInfo{snapshot("mars", 2, true), snapshot("mars", 1, false)}, "mars"},
-		{"wikidata where there are several", []*retrieverv1.SnapshotInfo{snapshot("mars", 1, true), snapshot("venus", 1, true)}, "wikidata"},
+		{"the only one there is", []*retrieverv1.SnapshotInfo{snapshot("mars", 2, true), snapshot("mars", 1, false)},
+			"mars"},
+		{"wikidata where there are several", []*retrieverv1.SnapshotInfo{snapshot("mars", 1, true),
+			snapshot("venus", 1, true)}, "wikidata"},
 		{"wikidata where there is none", nil, "wikidata"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := serve(t, &services{run: answered(), kgs: tt.kgs})
-			triplemesh(t, []string{"TRIPLEMESH_RETRIEVER=" + s.addr}, "", "ask", "Who?", "--server", s.addr, "--retriever", s.addr).says(t, exitAnswered)
+			s := serve(t, &services{run: answeredRun(), kgs: tt.kgs})
+			triplemesh(t, []string{"TRIPLEMESH_RETRIEVER=" + s.addr}, "", "ask", "Who?", "--server", s.addr,
+				"--retriever", s.addr).Expect(t, ExitOK)
 			if got := s.asked.GetKg().GetName(); got != tt.want {
 				t.Errorf("asked %q", got)
 			}
@@ -151,13 +196,14 @@ func TestWrongUsage(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			triplemesh(t, nil, "", tt.args...).says(t, exitUsage, tt.says)
+			triplemesh(t, nil, "", tt.args...).Expect(t, ExitUsage, tt.says)
 		})
 	}
 }
 
 func TestTwoDashes(t *testing.T) {
-	got := strings.Join(twoDashes([]string{"up", "-target=retriever", "-h", "-x=1", "-5", "--json", "--", "-target"}), " ")
+	got := strings.Join(twoDashes([]string{"up", "-target=retriever", "-h", "-x=1", "-5", "--json", "--", "-target"}),
+		" ")
 	if want := "up --target=retriever -h -x=1 -5 --json -- -target"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -1,31 +1,35 @@
 package cli
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
-	"github.com/triplemesh/triplemesh/internal/mtls/authority"
-	"github.com/triplemesh/triplemesh/internal/wholefile"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
+	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/mtls"
 )
 
-// certsCommand is a small certificate authority in a directory:
+// certsCommand is a small certificate authority (CA) in a directory:
 //
-//	DIR/ca.crt, ca.key             the authority
+//	DIR/ca.crt, ca.key             the CA
 //	DIR/STAGE/tls.crt, tls.key     a stage's certificate
-//	DIR/STAGE/ca.crt               whom the stage believes
+//	DIR/STAGE/ca.crt               the CAs that the stage trusts
 //
 // A stage's files have the names that Kubernetes and cert-manager give them, so
-// that such a directory can be a Secret as it is.
+// that such a directory can be used as a Secret unchanged.
 type certsCommand struct {
-	Init  certsInit  `cmd:"" help:"Make an authority."`
-	Issue certsIssue `cmd:"" help:"Make the certificate of a stage, or of all."`
-	Show  certsShow  `cmd:"" help:"Show whom certificates name, who issued them, and when they expire."`
+	Init  certsInit  `cmd:"" help:"Create a CA."`
+	Issue certsIssue `cmd:"" help:"Issue the certificate of a stage, or of all stages."`
+	Show  certsShow  `cmd:"" help:"Show the identity, issuer and expiry of certificates."`
 }
 
 const (
@@ -35,8 +39,7 @@ const (
 	keyFile   = "tls.key"
 )
 
-// withCerts adds the settings that secure a mesh by the certificates of a
-// directory to those that are set; they win.
+// withCerts returns set with the TLS settings for the certificates of a directory; set wins.
 func withCerts(set map[string]string, dir string) map[string]string {
 	all := map[string]string{
 		"server.tls.cert_file": filepath.Join(dir, "{stage}", certFile),
@@ -48,39 +51,41 @@ func withCerts(set map[string]string, dir string) map[string]string {
 }
 
 type certsInit struct {
-	Dir         string `required:"" type:"path" placeholder:"DIR" help:"Where the authority and its certificates are kept."`
-	TrustDomain string `default:"triplemesh.local" placeholder:"NAME" help:"What the mesh is called: all identities are of it. (default: ${default})"`
-	Rotate      bool   `help:"Let a new authority take over from the one that is there: both are believed until the next time."`
-	Force       bool   `help:"Replace the authority that is there: nothing it issued is believed any more."`
+	Dir         string `required:"" type:"path" placeholder:"DIR" help:"${certs_init_dir}"`
+	TrustDomain string `default:"triplemesh.local" placeholder:"NAME" help:"${certs_init_trust_domain}"`
+	Rotate      bool   `help:"${certs_init_rotate}"`
+	Force       bool   `help:"Replace the existing CA; certificates it issued are no longer trusted."`
 	JSON        bool   `name:"json" help:"Print the authority as JSON."`
 }
 
-// Help is printed below the flags.
 func (certsInit) Help() string {
-	return `The authority's key is not protected: it is for trying out, and for who has no other authority. With --rotate, running services believe both authorities within a second; then triplemesh certs issue --all --force renews their certificates.`
+	return "The CA's key is stored unencrypted: use it for trials, or if you have no other CA. With " +
+		"--rotate, running services trust both CAs within a second; then triplemesh certs issue --all " +
+		"--force renews their certificates."
 }
 
-// Run makes an authority, and tells the stages that are there to believe it.
-func (c *certsInit) Run(p *program) error {
+// Run creates a CA and adds it to the trusted CAs of existing stage directories.
+func (c *certsInit) Run(p *Program) error {
 	path := filepath.Join(c.Dir, caFile)
 	before, err := os.ReadFile(path)
 	switch {
 	case c.Force && c.Rotate:
-		return exitError{exitUsage, errors.New("--force and --rotate: one forgets the old authority, the other believes it; choose one")}
+		return usageError("--force and --rotate exclude each other: one discards the old CA, the other keeps " +
+			"trusting it")
 	case err == nil && !c.Force && !c.Rotate:
-		return exitError{exitUsage, fmt.Errorf("there is an authority in %s: --rotate lets a new one take over, --force forgets it", c.Dir)}
+		return usageError("%s has a CA already; use --rotate to replace it gradually, --force to discard it", c.Dir)
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
 	case c.Rotate && err != nil:
-		return exitError{exitUsage, fmt.Errorf("there is no authority in %s to take over from: leave out --rotate", c.Dir)}
+		return usageError("%s has no CA to rotate; remove --rotate", c.Dir)
 	}
-	made, pair, err := authority.New(c.TrustDomain)
+	made, pair, err := mtls.NewAuthority(c.TrustDomain)
 	if err != nil {
-		return exitError{exitUsage, fmt.Errorf("--trust-domain: %w", err)}
+		return usageError("--trust-domain: %w", err)
 	}
 	believed := slices.Clone(made.Cert())
 	if c.Rotate {
-		old, err := authority.First(before)
+		old, err := mtls.FirstCertificate(before)
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
@@ -89,8 +94,8 @@ func (c *certsInit) Run(p *program) error {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return err
 	}
-	// Whom to believe comes first, everywhere, before anything is issued.
-	if err := wholefile.WriteBytes(filepath.Join(c.Dir, caKeyFile), 0o600, pair.Key); err != nil {
+	// The trusted CAs are distributed before any certificate is issued.
+	if err := config.ReplaceFile(filepath.Join(c.Dir, caKeyFile), 0o600, pair.Key); err != nil {
 		return err
 	}
 	stages, err := filepath.Glob(filepath.Join(c.Dir, "*", caFile))
@@ -98,7 +103,7 @@ func (c *certsInit) Run(p *program) error {
 		return err
 	}
 	for _, file := range append(stages, path) {
-		if err := wholefile.WriteBytes(file, 0o644, believed); err != nil {
+		if err := config.ReplaceFile(file, 0o644, believed); err != nil {
 			return err
 		}
 	}
@@ -106,40 +111,39 @@ func (c *certsInit) Run(p *program) error {
 }
 
 type certsIssue struct {
-	Dir   string        `required:"" type:"path" placeholder:"DIR" help:"Where triplemesh certs init made the authority."`
-	Stage []string      `placeholder:"NAME" help:"Whom the certificate names. May be given again."`
-	All   bool          `help:"Make those of all six stages."`
-	DNS   []string      `name:"dns" placeholder:"HOST" help:"Another name or IP address of the server, beside localhost, for clients that go by host names. May be given again."`
-	For   time.Duration `default:"2160h" placeholder:"TIME" help:"How long it is valid, such as 24h. (default: ${default}, 90 days)"`
-	Force bool          `help:"Replace certificates that are there."`
+	Dir   string        `required:"" type:"path" placeholder:"DIR" help:"${certs_issue_dir}"`
+	Stage []string      `placeholder:"NAME" help:"Stage that the certificate identifies. Repeatable."`
+	All   bool          `help:"Issue certificates for all six stages."`
+	DNS   []string      `name:"dns" placeholder:"HOST" help:"${certs_issue_dns}"`
+	For   time.Duration `default:"2160h" placeholder:"TIME" help:"${certs_issue_for}"`
+	Force bool          `help:"Replace existing certificates."`
 	JSON  bool          `name:"json" help:"Print the certificates as JSON."`
 }
 
-// Run makes the certificates asked for; none where one of them would replace
-// another.
-func (c *certsIssue) Run(p *program) error {
+// Run issues the certificates, or none if one of them exists and --force is not set.
+func (c *certsIssue) Run(p *Program) error {
 	names := slices.Clone(c.Stage)
 	if c.All {
 		names = append(names, mesh.StageNames()...)
 	}
 	if len(names) == 0 {
-		return exitError{exitUsage, errors.New("whose? name a stage with --stage, or --all")}
+		return usageError("no stage named; use --stage NAME or --all")
 	}
 	issuer, believed, err := openAuthority(c.Dir)
 	if err != nil {
 		return err
 	}
-	pairs := make([]authority.Pair, len(names))
+	pairs := make([]mtls.KeyPair, len(names))
 	for i, name := range names {
 		path := filepath.Join(c.Dir, name, certFile)
 		if _, err := os.Stat(path); err == nil && !c.Force {
-			return exitError{exitUsage, fmt.Errorf("%s is there: --force replaces it", path)}
+			return usageError("%s exists; replace it with --force", path)
 		}
-		if pairs[i], err = issuer.Issue(authority.Request{
+		if pairs[i], err = issuer.Issue(mtls.CertificateRequest{
 			Stage: name, To: time.Now().Add(c.For),
 			Hosts: append([]string{"localhost", name, "127.0.0.1", "::1"}, c.DNS...),
 		}); err != nil {
-			return exitError{exitUsage, err}
+			return ExitError{ExitUsage, err}
 		}
 	}
 	var files []string
@@ -150,9 +154,9 @@ func (c *certsIssue) Run(p *program) error {
 		}
 		files = append(files, filepath.Join(dir, certFile))
 		if err := errors.Join(
-			wholefile.WriteBytes(filepath.Join(dir, caFile), 0o644, believed),
-			wholefile.WriteBytes(filepath.Join(dir, keyFile), 0o600, pairs[i].Key),
-			wholefile.WriteBytes(files[i], 0o644, pairs[i].Cert),
+			config.ReplaceFile(filepath.Join(dir, caFile), 0o644, believed),
+			config.ReplaceFile(filepath.Join(dir, keyFile), 0o600, pairs[i].Key),
+			config.ReplaceFile(files[i], 0o644, pairs[i].Cert),
 		); err != nil {
 			return err
 		}
@@ -160,11 +164,10 @@ func (c *certsIssue) Run(p *program) error {
 	return p.showCertificates(files, c.JSON)
 }
 
-// openAuthority reads the authority of a directory, and all that are believed
-// there.
-func openAuthority(dir string) (issuer *authority.Authority, believed []byte, err error) {
+// openAuthority reads the CA of a directory and the trusted CAs.
+func openAuthority(dir string) (issuer *mtls.Authority, believed []byte, err error) {
 	if believed, err = os.ReadFile(filepath.Join(dir, caFile)); errors.Is(err, os.ErrNotExist) {
-		return nil, nil, exitError{exitUsage, fmt.Errorf("there is no authority in %s: `triplemesh certs init --dir %s` makes one", dir, dir)}
+		return nil, nil, usageError("%s has no CA; create one with `triplemesh certs init --dir %s`", dir, dir)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -173,8 +176,138 @@ func openAuthority(dir string) (issuer *authority.Authority, believed []byte, er
 	if err != nil {
 		return nil, nil, err
 	}
-	if issuer, err = authority.Parse(authority.Pair{Cert: believed, Key: key}); err != nil {
+	if issuer, err = mtls.ParseAuthority(mtls.KeyPair{Cert: believed, Key: key}); err != nil {
 		return nil, nil, fmt.Errorf("%s and %s in %s: %w", caFile, caKeyFile, dir, err)
 	}
 	return issuer, believed, nil
+}
+
+type certsShow struct {
+	Files []string `arg:"" name:"file" type:"existingfile" help:"Certificates, PEM."`
+	JSON  bool     `name:"json" help:"Print them as JSON."`
+}
+
+func (certsShow) Help() string {
+	return "With --ca FILE it also verifies each certificate against these CAs; the exit code is 1 if one is not " +
+		"trusted."
+}
+
+// Run shows certificates and fails if one is not trusted.
+func (c *certsShow) Run(p *Program) error { return p.showCertificates(c.Files, c.JSON) }
+
+// certificate is the printed form of a certificate.
+type certificate struct {
+	File string `json:"file"`
+	// Identity is a stage, or the trust domain of a CA.
+	Identity  string    `json:"identity"`
+	Authority bool      `json:"authority"`
+	Issuer    string    `json:"issuer"`
+	NotBefore time.Time `json:"not_before"`
+	NotAfter  time.Time `json:"not_after"`
+	Hosts     []string  `json:"hosts,omitempty"`
+	// Believed reports whether the certificate verifies against --ca, and Why why not; nil without
+	// --ca.
+	Believed *bool  `json:"believed,omitempty"`
+	Why      string `json:"why,omitempty"`
+}
+
+func (p *Program) showCertificates(files []string, asJSON bool) error {
+	roots, err := readRoots(p.Access.CA)
+	if err != nil {
+		return usageError("--ca: %w", err)
+	}
+	var all []certificate
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		parsed, err := mtls.ParseCertificates(file, data)
+		if err != nil {
+			return ExitError{ExitUsage, err}
+		}
+		for i, c := range parsed {
+			all = append(all, describe(file, c, parsed[i+1:], roots))
+		}
+	}
+	if asJSON {
+		err = printIndented(p.Stdout, all)
+	} else {
+		err = p.printCertificates(all)
+	}
+	if err == nil && slices.ContainsFunc(all, func(c certificate) bool { return c.Believed != nil && !*c.Believed }) {
+		return ExitError{ExitFailed, errSilent}
+	}
+	return err
+}
+
+func readRoots(file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := mtls.ParseCertificates(file, data)
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	for _, c := range parsed {
+		roots.AddCert(c)
+	}
+	return roots, nil
+}
+
+func describe(file string, c *x509.Certificate, others []*x509.Certificate, roots *x509.CertPool) certificate {
+	d := certificate{
+		File: file, Identity: mtls.Holder(c), Authority: c.IsCA, Issuer: c.Issuer.String(),
+		NotBefore: c.NotBefore, NotAfter: c.NotAfter, Hosts: slices.Clone(c.DNSNames),
+	}
+	for _, ip := range c.IPAddresses {
+		d.Hosts = append(d.Hosts, ip.String())
+	}
+	if roots == nil {
+		return d
+	}
+	options := x509.VerifyOptions{Roots: roots, Intermediates: x509.NewCertPool(),
+		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}
+	for _, other := range others {
+		options.Intermediates.AddCert(other)
+	}
+	_, err := c.Verify(options)
+	believed := err == nil
+	d.Believed = &believed
+	if err != nil {
+		d.Why = err.Error()
+	}
+	return d
+}
+
+func (p *Program) printCertificates(all []certificate) error {
+	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "identity\texpires\t\tissuer\thosts\tfile")
+	for _, c := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", show.Line(c.Identity, 100), c.NotAfter.Local().Format(time.DateTime),
+			validNow(c, time.Now()), show.Line(c.Issuer, 60), show.Line(strings.Join(c.Hosts, " "), 60), c.File)
+		if c.Why != "" {
+			fmt.Fprintf(w, "untrusted: %s\n", show.Line(c.Why, 200))
+		}
+	}
+	return w.Flush()
+}
+
+// validNow describes the remaining validity of a certificate.
+func validNow(c certificate, now time.Time) string {
+	left := c.NotAfter.Sub(now)
+	switch {
+	case now.Before(c.NotBefore):
+		return "not valid yet"
+	case left <= 0:
+		return "expired"
+	case left < 48*time.Hour:
+		return "in " + left.Round(time.Minute).String()
+	}
+	return fmt.Sprintf("in %d days", int(left.Hours()/24))
 }

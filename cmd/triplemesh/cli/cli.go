@@ -3,122 +3,181 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 	kongcompletion "github.com/jotaen/kong-completion"
-
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/home"
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
 	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/terminal"
+	"github.com/triplemesh/triplemesh/lab/calibrate"
+	"github.com/triplemesh/triplemesh/lab/claims"
+	"github.com/triplemesh/triplemesh/lab/dataset"
+	"github.com/triplemesh/triplemesh/lab/eval"
+	"github.com/triplemesh/triplemesh/lab/fetch"
+	"github.com/triplemesh/triplemesh/lab/report"
+	"github.com/triplemesh/triplemesh/lab/sft"
+	"github.com/triplemesh/triplemesh/lab/train"
 )
 
 // Exit codes.
 const (
-	exitAnswered    = 0
-	exitFailed      = 1
-	exitUsage       = 2
+	ExitOK          = 0
+	ExitFailed      = 1
+	ExitUsage       = 2
 	exitNoAnswer    = 3
 	exitUnreachable = 4
+	// 5 is exitBudget.
+	exitUngrounded = 6
 )
 
-// commands are what a user can type.
+// GlobalFlags are the flags of every command.
+type GlobalFlags struct {
+	Cache  string            `placeholder:"DIR" type:"path" help:"${cache_help}"`
+	Data   string            `placeholder:"DIR" type:"path" help:"${data_help}"`
+	Config string            `placeholder:"FILE" type:"path" env:"TRIPLEMESH_CONFIG" help:"${config_help}"`
+	Set    map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"${set_help}"`
+	AccessFlags
+	NoColor     bool             `help:"Print no colours. (NO_COLOR does the same)"`
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
+}
+
+// commands are the commands of triplemesh.
 type commands struct {
-	Cache  string            `placeholder:"DIR" type:"path" help:"Where fetched files are. (TRIPLEMESH_CACHE; in a checkout its .cache, else the user's cache directory)"`
-	Data   string            `placeholder:"DIR" type:"path" help:"Where knowledge graphs and runs are. (TRIPLEMESH_HOME; in a checkout .cache/data, else the user's data directory)"`
-	Config string            `placeholder:"FILE" type:"path" env:"TRIPLEMESH_CONFIG" help:"Configuration file, YAML, one for all services."`
-	Set    map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"One setting, such as verifier.mode=edits. May be given again."`
-	accessFlags
-	NoColor bool `help:"Print no colours. (NO_COLOR does the same)"`
+	GlobalFlags
 
 	Ask        askCommand        `cmd:"" help:"Answer a question."`
-	Check      checkCommand      `cmd:"" help:"Check a text that somebody else wrote: which of its claims does a knowledge graph support, which does it contradict?"`
-	Up         upCommand         `cmd:"" help:"Run the services, and a model server if no model endpoint is configured."`
-	Init       initCommand       `cmd:"" help:"Choose a model and a knowledge graph, try both, and write a configuration."`
-	Setup      setupCommand      `cmd:"" help:"Fetch the encoder, the model and its server. What is there is not fetched again."`
+	Check      checkCommand      `cmd:"" help:"${cmd_check}"`
+	Up         upCommand         `cmd:"" help:"${cmd_up}"`
+	Init       initCommand       `cmd:"" help:"${cmd_init}"`
+	Setup      setupCommand      `cmd:"" help:"${cmd_setup}"`
 	KG         kgCommand         `cmd:"" name:"kg" help:"Load, list, switch and remove knowledge graphs."`
-	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Let other language models use a mesh, over the Model Context Protocol."`
-	Methods    methodsCommand    `cmd:"" help:"List the ways to answer."`
+	MCP        mcpCommand        `cmd:"" name:"mcp" help:"${cmd_mcp}"`
+	Methods    methodsCommand    `cmd:"" help:"List the answering methods."`
 	Runs       runsCommand       `cmd:"" help:"List answered questions, or show one."`
-	Quota      quotaCommand      `cmd:"" help:"Tell who you are to a mesh, what you may do, and how much of it is used."`
+	Feedback   feedbackCommand   `cmd:"" help:"${cmd_feedback}"`
+	Quota      quotaCommand      `cmd:"" help:"${cmd_quota}"`
 	Eval       evalCommand       `cmd:"" help:"Measure a method on questions with known answers."`
-	Calibrate  calibrateCommand  `cmd:"" help:"Find the thresholds for a knowledge graph and an encoder, and write them into the configuration."`
+	Calibrate  calibrateCommand  `cmd:"" help:"${cmd_calibrate}"`
+	Train      trainCommand      `cmd:"" help:"${cmd_train}"`
 	Export     exportCommand     `cmd:"" help:"Write examples to fine-tune a model with."`
-	Bench      benchCommand      `cmd:"" help:"Measure the retrieval engine beside its peers, or a mesh under load."`
-	Certs      certsCommand      `cmd:"" help:"Make certificates for a mesh, and look at them."`
-	Token      tokenCommand      `cmd:"" help:"Make, list and revoke the tokens of those who may call a mesh."`
-	Doctor     doctorCommand     `cmd:"" help:"Look what is there, what is missing, and how to mend it."`
+	Certs      certsCommand      `cmd:"" help:"Create and show certificates for a mesh."`
+	Token      tokenCommand      `cmd:"" help:"Create, list and revoke access tokens of a mesh."`
+	Doctor     doctorCommand     `cmd:"" help:"Check the installation and the mesh, and say how to fix what is wrong."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 	Completion completionCommand `cmd:"" help:"Print the completion code for a shell."`
+	Help       helpCommand       `cmd:"" help:"Show the help of a command."`
 }
 
-const about = `Answers questions with a language model and a knowledge graph, and shows what each part of an answer rests on.
+const about = "Answers questions with a language model and a knowledge graph, and shows the evidence for each part " +
+	"of an answer.\n\nExit codes: 0 answered or done; 1 failed; 2 wrong usage; 3 no answer; 4 no server reachable; 6 " +
+	"the knowledge graph does not say, the answer is the model's own."
 
-Exit codes: 0 answered or done; 1 failed; 2 wrong usage; 3 no answer; 4 no server there.`
-
-// program is what every command works with.
-type program struct {
-	ctx            context.Context
+// Program holds what every command needs: streams, environment, directories and settings.
+type Program struct {
+	name           string
+	Ctx            context.Context
 	stdin          io.Reader
-	stdout, stderr io.Writer
+	Stdout, Stderr io.Writer
 	env            []string
 	version        string
-	home           home.Home
-	sources        config.Sources
-	access         accessFlags
-	heedless       bool // asks on, however much is refused
-	colour         bool
-	noColour       bool
+	Home           setup.Home
+	Sources        config.Sources
+	Access         AccessFlags
+	Unthrottled    bool // disables client-side throttling
+	color          bool
+	noColor        bool
+	exited         *int // the exit code, when kong printed a help; otherwise -1
 }
 
-// exitError ends the program with a code of its own.
-type exitError struct {
-	code int
-	err  error
+// ExitError ends the program with its exit code.
+type ExitError struct {
+	Code int
+	Err  error
 }
 
-func (e exitError) Error() string { return e.err.Error() }
-func (e exitError) Unwrap() error { return e.err }
+func (e ExitError) Error() string { return e.Err.Error() }
+func (e ExitError) Unwrap() error { return e.Err }
 
-// errSilent ends the program with a code after everything has been said.
+// usageError returns an error that ends the program with ExitUsage.
+func usageError(format string, args ...any) error {
+	return ExitError{ExitUsage, fmt.Errorf(format, args...)}
+}
+
+// errSilent ends the program without a message; the output already states the reason.
 var errSilent = errors.New("")
 
-// Main runs one command line and returns the exit code. The first SIGINT or
-// SIGTERM ends what is under way in good order, the second at once.
-func Main(version string, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+// NotifyContext returns a context that the first SIGINT or SIGTERM cancels. The second one kills
+// the process.
+func NotifyContext() (ctx context.Context, stop func()) {
+	ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// Main runs one command line and returns the exit code.
+func Main(version string, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := NotifyContext()
+	defer stop()
 	return run(ctx, version, args, env, stdin, stdout, stderr)
 }
 
 func run(ctx context.Context, version string, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var c commands
+	vars := kong.Vars{}
+	for _, texts := range []map[string]string{calibrate.HelpTexts, claims.HelpTexts, dataset.HelpTexts, eval.HelpTexts,
+		fetch.HelpTexts, report.HelpTexts, report.ScorecardHelpTexts, sft.HelpTexts, train.HelpTexts} {
+		maps.Copy(vars, texts)
+	}
+	return App{Name: "triplemesh", About: about, Flags: &c.GlobalFlags, Commands: &c, Vars: vars}.Run(ctx, version,
+		args,
+		env, stdin, stdout, stderr)
+}
+
+// App is a program that has the global flags of triplemesh and its own commands.
+type App struct {
+	Name, About string
+	// Flags are part of Commands, whose Run methods take a *Program.
+	Flags    *GlobalFlags
+	Commands any
+	// Vars are further help texts.
+	Vars kong.Vars
+}
+
+// Run runs one command line and returns the exit code.
+func (a App) Run(ctx context.Context, version string, args, env []string, stdin io.Reader,
+	stdout, stderr io.Writer) int {
 	exited := -1
-	// Whatever is printed may hold what others wrote.
+	// The output may contain untrusted text, such as names in a knowledge graph.
 	stdout, stderr = terminal.Cleaner(stdout), terminal.Cleaner(stderr)
-	parser, err := kong.New(&c, kong.Name("triplemesh"), kong.Description(about),
+	parser, err := kong.New(a.Commands, kong.Name(a.Name), kong.Description(a.About),
 		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exited = code }),
-		kong.UsageOnError(), kong.ShortUsageOnError(),
-		kong.Vars{"formats": formatNames(), "stages": "pseudo-graph, ground-graph, verify, answer (pg-akv); link, paths, candidates, evaluate-question, evaluate-answers, reflect (ger); triplemesh methods lists those of every method"})
+		kong.UsageOnError(), kong.ShortUsageOnError(), kong.ValueFormatter(formatHelp), helpTexts, a.Vars,
+		kong.Vars{"version": versionText(a.Name, config.Version(version))})
 	if err != nil {
-		fmt.Fprintln(stderr, "triplemesh:", err)
-		return exitFailed
+		fmt.Fprintln(stderr, a.Name+":", err)
+		return ExitFailed
 	}
 	if slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "COMP_LINE=") }) {
 		kongcompletion.Register(parser)
-		return exitAnswered
+		return ExitOK
 	}
 	chosen, err := parser.Parse(twoDashes(args))
 	if exited >= 0 { // --help
@@ -126,46 +185,47 @@ func run(ctx context.Context, version string, args, env []string, stdin io.Reade
 	}
 	if err != nil {
 		parser.FatalIfErrorf(err)
-		return exitUsage
+		return ExitUsage
 	}
-	p := &program{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, env: env, version: config.Version(version), noColour: c.NoColor}
-	p.sources = config.Sources{File: c.Config, Env: env, Set: c.Set}
-	p.access = c.accessFlags
-	p.colour = !c.NoColor && terminal.Of(stdout, env).Colour
-	if p.home, err = home.Find(home.Overrides{Cache: c.Cache, Data: c.Data}); err == nil {
+	p := &Program{name: a.Name, Ctx: ctx, stdin: stdin, Stdout: stdout, Stderr: stderr, env: env,
+		version: config.Version(version), noColor: a.Flags.NoColor, exited: &exited}
+	p.Sources = config.Sources{File: a.Flags.Config, Env: env, Set: a.Flags.Set}
+	p.Access = a.Flags.AccessFlags
+	p.color = !a.Flags.NoColor && terminal.Detect(stdout, env).Colour
+	if p.Home, err = setup.FindHome(setup.HomeOverrides{Cache: a.Flags.Cache, Data: a.Flags.Data}); err == nil {
 		err = chosen.Run(p)
 	}
 	return p.report(err)
 }
 
-// report says what went wrong and returns the exit code for it.
-func (p *program) report(err error) int {
+// report prints the error and returns its exit code.
+func (p *Program) report(err error) int {
 	if err == nil {
-		return exitAnswered
+		return ExitOK
 	}
-	code := exitFailed
-	var exit exitError
+	code := ExitFailed
+	var exit ExitError
 	var answer interface{ GRPCStatus() *status.Status }
 	switch {
 	case errors.As(err, &exit):
-		code = exit.code
+		code = exit.Code
 	case errors.As(err, &answer) && answer.GRPCStatus().Code() == codes.InvalidArgument:
-		code = exitUsage
+		code = ExitUsage
 	}
 	if errors.Is(err, errSilent) {
 		return code
 	}
-	if p.ctx.Err() != nil && (errors.Is(err, context.Canceled) || status.Code(err) == codes.Canceled) {
-		fmt.Fprintln(p.stderr, "triplemesh: interrupted")
-		return exitFailed
+	if p.Ctx.Err() != nil && (errors.Is(err, context.Canceled) || status.Code(err) == codes.Canceled) {
+		fmt.Fprintln(p.Stderr, p.name+": interrupted")
+		return ExitFailed
 	}
-	fmt.Fprintln(p.stderr, "triplemesh:", advice(err))
+	fmt.Fprintln(p.Stderr, p.name+":", advice(err))
 	return code
 }
 
 var oneDash = regexp.MustCompile(`^-[a-z][a-z-]+(=|$)`)
 
-// twoDashes takes long flags with one dash too, as Go's own tools do.
+// twoDashes accepts long flags with a single dash too, like Go's own tools.
 func twoDashes(args []string) []string {
 	out := slices.Clone(args)
 	for i, a := range out {
@@ -177,4 +237,94 @@ func twoDashes(args []string) []string {
 		}
 	}
 	return out
+}
+
+type versionCommand struct{}
+
+// Run prints the version, Go's, and the platform.
+func (versionCommand) Run(p *Program) error {
+	_, err := fmt.Fprintln(p.Stdout, versionText(p.name, p.version))
+	return err
+}
+
+func versionText(name, version string) string {
+	return fmt.Sprintf("%s %s (%s, %s/%s)", name, version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+type helpCommand struct {
+	Command []string `arg:"" optional:"" help:"Command, such as ask or kg load."`
+}
+
+func (c *helpCommand) Run(ctx *kong.Context, p *Program) error {
+	if _, err := ctx.Kong.Parse(append(c.Command, "--help")); err != nil && *p.exited < 0 {
+		return ExitError{ExitUsage, err}
+	}
+	return nil
+}
+
+type completionCommand struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+}
+
+func (completionCommand) Help() string {
+	return `bash:  source <(triplemesh completion bash)      in ~/.bashrc
+zsh:   source <(triplemesh completion zsh)       in ~/.zshrc
+fish:  triplemesh completion fish | source       in ~/.config/fish/config.fish`
+}
+
+func (c completionCommand) Run(ctx *kong.Context) error {
+	return (&kongcompletion.Completion{Shell: c.Shell, Code: true}).Run(ctx)
+}
+
+// printIndented prints a value as indented JSON.
+func printIndented(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+func printJSON(out io.Writer, m proto.Message) error {
+	text, err := protojson.MarshalOptions{Multiline: true, Indent: "  "}.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("print as JSON: %w", err)
+	}
+	_, err = fmt.Fprintln(out, string(text))
+	return err
+}
+
+// maxColumns is how many columns of a wide terminal are used: longer lines are hard to read.
+const maxColumns = 100
+
+// style returns the style that fits standard output.
+func (p *Program) style() show.Style {
+	t := terminal.Detect(p.Stdout, p.env)
+	return show.Style{Colour: p.color, ASCII: !t.Unicode, Width: min(t.Width(), maxColumns)}
+}
+
+// terminal returns standard error, where transient output is drawn.
+func (p *Program) terminal() *terminal.Terminal {
+	t := terminal.Detect(p.Stderr, p.env)
+	t.Colour = t.Colour && !p.noColor
+	return t
+}
+
+// Board shows the progress of long work.
+func (p *Program) Board() *terminal.Board { return terminal.NewBoard(p.terminal()) }
+
+// StatusLine is one line on standard error that is redrawn during a wait. It draws nothing if
+// standard error is not a terminal.
+type StatusLine struct {
+	t *terminal.Terminal
+	*terminal.Region
+}
+
+// StatusLine returns a line that is redrawn in place on a terminal.
+func (p *Program) StatusLine() *StatusLine {
+	t := p.terminal()
+	return &StatusLine{t, terminal.NewRegion(t)}
+}
+
+// Set replaces the text of the line, cut to the width of the terminal.
+func (s *StatusLine) Set(format string, args ...any) {
+	s.Draw(terminal.Line(fmt.Sprintf(format, args...), s.t.Width()-1))
 }

@@ -6,24 +6,26 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval/dataset"
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/eval/report/reporttest"
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/home"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
+	"github.com/triplemesh/triplemesh/lab/dataset"
+	"github.com/triplemesh/triplemesh/lab/report/reporttest"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
-	"github.com/triplemesh/triplemesh/services/orchestrator/reports"
+	"github.com/triplemesh/triplemesh/services/orchestrator/http/reports"
 )
 
 func TestLookingAtResults(t *testing.T) {
 	root := t.TempDir()
 	results := make(map[string]string)
 	for method, answer := range map[string]string{"io": "Another thing", "cot": "Answer 1"} {
-		results[method] = reporttest.Write(t, root, reporttest.Manifest("zsre", "", method), reporttest.Lines(4, func(_ int, q dataset.Question) (*orchestratorv1.Run, error) {
-			return reporttest.IO(q, answer), nil
-		})...)
+		results[method] = reporttest.Write(t, root, reporttest.Manifest("zsre", "", method),
+			reporttest.Lines(4, func(_ int, q dataset.Question) (*orchestratorv1.Run, error) {
+				return reporttest.IO(q, answer), nil
+			})...)
 	}
 	card := func(bound string) string {
 		path := filepath.Join(t.TempDir(), "card.yaml")
-		if err := os.WriteFile(path, []byte("thresholds: [{dataset: zsre, method: cot, metric: hit, at_least: "+bound+"}]"), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte("thresholds: [{dataset: zsre, method: cot, metric: hit, at_least: "+bound+
+			"}]"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return path
@@ -35,20 +37,30 @@ func TestLookingAtResults(t *testing.T) {
 		code int
 		says string
 	}{
-		{"a report is written", []string{"report", root, "--out", page}, exitAnswered, "report.html  2 evaluations"},
-		{"a report of nothing is a failure", []string{"report", t.TempDir(), "--out", page}, exitFailed, "no results"},
-		{"a report is published", []string{"report", root, "--publish", "zsre-1"}, exitAnswered, "zsre-1.html  2 evaluations"},
-		{"a report has one place", []string{"report", root, "--publish", "zsre-1", "--out", page}, exitUsage, "give one"},
-		{"a report is published under a name", []string{"report", root, "--publish", "../zsre"}, exitUsage, "a letter or digit first"},
-		{"a difference is no failure", []string{"diff", results["io"], results["cot"]}, exitAnswered, "Right now, wrong before: 1 question"},
-		{"a scorecard that is kept", []string{"scorecard", card("0.25"), root}, exitAnswered, "pass"},
-		{"a scorecard that is missed", []string{"scorecard", card("0.26"), root}, exitFailed, "1 of 1 thresholds missed"},
-		{"a scorecard without its results", []string{"scorecard", card("0.25"), results["io"]}, exitUsage, "there are no results of it"},
-		{"a scorecard that is none", []string{"scorecard", card("much"), root}, exitUsage, "line 1"},
+		{"a report is written", []string{"report", root, "--out", page}, ExitOK, "report.html  2 evaluations"},
+		{"a report of nothing is a failure", []string{"report", t.TempDir(), "--out", page}, ExitFailed, "no results"},
+		{"a report is published", []string{"report", root, "--publish", "zsre-1"}, ExitOK,
+			"zsre-1.html  2 evaluations"},
+		{"a report has one place", []string{"report", root, "--publish", "zsre-1", "--out", page},
+			ExitUsage, "give one"},
+		{"a report is published under a name", []string{"report", root, "--publish", "../zsre"}, ExitUsage,
+			"a letter or digit first"},
+		{"a difference is no failure", []string{"diff", results["io"], results["cot"]}, ExitOK,
+			"Right now, wrong before: 1 question"},
+		{"a scorecard that is kept", []string{"scorecard", card("0.25"), root}, ExitOK, "pass"},
+		{"a scorecard that is missed", []string{"scorecard", card("0.26"), root}, ExitFailed,
+			"1 of 1 thresholds missed"},
+		{"a scorecard without its results", []string{"scorecard", card("0.25"), results["io"]}, ExitUsage,
+			"there are no results of it"},
+		{"a reader without a mesh in this process", []string{"run", "--questions", card("1"), "--reader", "oracle"},
+			ExitUsage, "add --local"},
+		{"a reader that is none", []string{"run", "--questions", card("1"), "--reader", "seer", "--local"}, ExitUsage,
+			`"seer" is no reader`},
+		{"a scorecard that is none", []string{"scorecard", card("much"), root}, ExitUsage, "line 1"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			triplemesh(t, nil, "", append([]string{"eval"}, test.args...)...).says(t, test.code, test.says)
+			triplemesh(t, nil, "", append([]string{"eval"}, test.args...)...).Expect(t, test.code, test.says)
 		})
 	}
 	text, err := os.ReadFile(page)
@@ -59,11 +71,13 @@ func TestLookingAtResults(t *testing.T) {
 
 func TestAPublishedReportIsListed(t *testing.T) {
 	root, data := t.TempDir(), t.TempDir()
-	reporttest.Write(t, root, reporttest.Manifest("zsre", "", "io"), reporttest.Lines(4, func(_ int, q dataset.Question) (*orchestratorv1.Run, error) {
-		return reporttest.IO(q, "Answer 1"), nil
-	})...)
-	triplemesh(t, nil, "", "eval", "report", root, "--publish", "zsre-1", "--title", "Reading & more", "--data", data).says(t, exitAnswered)
-	listed, err := reports.List(home.Home{Data: data}.Reports())
+	reporttest.Write(t, root, reporttest.Manifest("zsre", "", "io"),
+		reporttest.Lines(4, func(_ int, q dataset.Question) (*orchestratorv1.Run, error) {
+			return reporttest.IO(q, "Answer 1"), nil
+		})...)
+	triplemesh(t, nil, "", "eval", "report", root, "--publish", "zsre-1", "--title", "Reading & more", "--data",
+		data).Expect(t, ExitOK)
+	listed, err := reports.List(setup.Home{Data: data}.Reports())
 	if err != nil || len(listed) != 1 || listed[0].Name != "zsre-1" || listed[0].Title != "Reading & more" {
 		t.Errorf("got %+v, %v", listed, err)
 	}

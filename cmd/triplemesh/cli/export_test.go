@@ -23,19 +23,24 @@ type rivers struct {
 }
 
 var (
-	riverPath = &graphv1.ReasoningPath{Entities: []string{"Velmora", "Tessen"}, Steps: []*graphv1.RelationStep{{Relation: "body of water"}}}
-	twinPath  = &graphv1.ReasoningPath{Entities: []string{"Velmora", "Harn"}, Steps: []*graphv1.RelationStep{{Relation: "twinned city"}}}
+	riverPath = &graphv1.ReasoningPath{Entities: []string{"Velmora", "Tessen"},
+		Steps: []*graphv1.RelationStep{{Relation: "body of water"}}}
+	twinPath = &graphv1.ReasoningPath{Entities: []string{"Velmora", "Harn"},
+		Steps: []*graphv1.RelationStep{{Relation: "twinned city"}}}
 )
 
-func (rivers) ShortestPaths(_ context.Context, req *retrieverv1.ShortestPathsRequest) (*retrieverv1.ShortestPathsResponse, error) {
-	resp := &retrieverv1.ShortestPathsResponse{Kg: &graphv1.KnowledgeGraphRef{Name: req.GetKg().GetName(), Snapshot: 3}}
+func (rivers) FindShortestPaths(_ context.Context,
+	req *retrieverv1.FindShortestPathsRequest) (*retrieverv1.FindShortestPathsResponse, error) {
+	resp := &retrieverv1.FindShortestPathsResponse{Kg: &graphv1.KnowledgeGraphRef{Name: req.GetKg().GetName(),
+		Snapshot: 3}}
 	if req.GetTo()[0] == "Tessen" {
 		resp.Paths = append(resp.Paths, riverPath)
 	}
 	return resp, nil
 }
 
-func (rivers) SuggestPaths(context.Context, *retrieverv1.SuggestPathsRequest) (*retrieverv1.SuggestPathsResponse, error) {
+func (rivers) SuggestPaths(context.Context,
+	*retrieverv1.SuggestPathsRequest) (*retrieverv1.SuggestPathsResponse, error) {
 	return &retrieverv1.SuggestPathsResponse{Paths: []*graphv1.RelationPath{{Steps: twinPath.GetSteps()}}}, nil
 }
 
@@ -60,15 +65,19 @@ func serveRivers(t *testing.T) (addr string) {
 
 func TestExportSFT(t *testing.T) {
 	addr, dir := serveRivers(t), t.TempDir()
-	train, test, out := filepath.Join(dir, "train.jsonl"), filepath.Join(dir, "test.jsonl"), filepath.Join(dir, "sft.jsonl")
-	first := `{"id": "q1", "question": "what rivers flow through velmora", "answers": ["Tessen"], "topic_entities": ["Velmora"]}` + "\n"
-	second := `{"id": "q2", "question": "who is the mayor of velmora", "answers": ["Reik"], "topic_entities": ["Velmora"]}` + "\n"
+	train, test, out := filepath.Join(dir, "train.jsonl"), filepath.Join(dir, "test.jsonl"),
+		filepath.Join(dir, "sft.jsonl")
+	first := `{"id": "q1", "question": "what rivers flow through velmora", "answers": ["Tessen"], ` +
+		`"topic_entities": ["Velmora"]}` + "\n"
+	second := `{"id": "q2", "question": "who is the mayor of velmora", "answers": ["Reik"], ` +
+		`"topic_entities": ["Velmora"]}` + "\n"
 	for file, text := range map[string]string{train: first + second, test: second} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	args := []string{"export", "sft", "--questions", train, "--kg", "mars", "--retriever", addr, "--out", out}
+	args := []string{"export", "sft", "--questions", train, "--kg", "mars", "--retriever", addr, "--part", "all",
+		"--out", out}
 	written := func() string {
 		text, err := os.ReadFile(out)
 		if err != nil && !os.IsNotExist(err) {
@@ -77,18 +86,25 @@ func TestExportSFT(t *testing.T) {
 		return string(text)
 	}
 
-	triplemesh(t, nil, "", append(args, "--not-in", test)...).says(t, exitFailed, "1 of the questions are in a test set", "q2", "--drop-leaked")
+	triplemesh(t, nil, "", append(args, "--not-in", test)...).Expect(t, ExitFailed,
+		"1 of the questions are in a test set", "q2", "--drop-leaked")
 	if written() != "" {
 		t.Error("examples were written although a question leaks")
 	}
-	triplemesh(t, nil, "", append(args, "--not-in", test, "--drop-leaked")...).says(t, exitAnswered, "1 question over mars@3", "Dropped, being in a test set: 1")
-	if text := written(); strings.Count(text, "\n") != 8 || !strings.Contains(text, `<PATH> body of water </PATH>`) || strings.Contains(text, "q2") {
+	triplemesh(t, nil, "", append(args, "--not-in", test, "--drop-leaked")...).Expect(t, ExitOK,
+		"1 question over mars@3", "Dropped, being in a test set: 1")
+	if text := written(); strings.Count(text, "\n") != 8 || !strings.Contains(text, `<PATH> body of water </PATH>`) ||
+		strings.Contains(text, "q2") {
 		t.Errorf("wrote %s", text)
 	}
-	triplemesh(t, nil, "", args...).says(t, exitUsage, "--force")
-	triplemesh(t, nil, "", append(args, "--force", "--json")...).says(t, exitAnswered, `"unreachable": 1`, `"evaluate-answer"`)
-	triplemesh(t, nil, "", append(args[:8:8], "--task", "evaluate-answer", "--set", "evaluator.verdict.max_paths=0")...).says(t, exitUsage, "verdict must be at least 1")
-	triplemesh(t, nil, "", append(args[:8:8], "--task", "evaluate-answer")...).says(t, exitAnswered, `Is \"Harn\" a right answer?`, "export: 50 %, 1 of 2 questions")
-	triplemesh(t, nil, "", append(args[:8:8], "--task", "guess")...).says(t, exitUsage, "relation-paths")
-	triplemesh(t, nil, "", "export", "sft", "--questions", train, "--kg", "mars", "--retriever", testkit.FreeAddr(t)).says(t, exitUnreachable, "no retriever")
+	triplemesh(t, nil, "", args...).Expect(t, ExitUsage, "--force")
+	triplemesh(t, nil, "", append(args, "--force", "--json")...).Expect(t, ExitOK, `"unreachable": 1`,
+		`"evaluate-answer"`)
+	triplemesh(t, nil, "", append(args[:10:10], "--task", "evaluate-answer", "--set",
+		"evaluator.verdict.max_paths=0")...).Expect(t, ExitUsage, "verdict must be at least 1")
+	triplemesh(t, nil, "", append(args[:10:10], "--task", "evaluate-answer")...).Expect(t, ExitOK,
+		`Is \"Harn\" a right answer?`, "export: 50 %, 1 of 2 questions")
+	triplemesh(t, nil, "", append(args[:10:10], "--task", "guess")...).Expect(t, ExitUsage, "relation-paths")
+	triplemesh(t, nil, "", "export", "sft", "--questions", train, "--part", "all", "--kg", "mars", "--retriever",
+		testkit.FreeAddr(t)).Expect(t, exitUnreachable, "no retriever")
 }

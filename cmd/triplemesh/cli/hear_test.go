@@ -37,15 +37,17 @@ func TestAnotherOrchestratorIsAskedWhereOneIsLostInTheMiddle(t *testing.T) {
 		want    error
 	}{
 		{"one that is lost", []eventStream{{events: 2, err: gone}, {events: 3, err: io.EOF}}, 5, 1, nil},
-		{"two that are lost", []eventStream{{events: 1, err: gone}, {events: 1, err: gone}, {events: 3, err: io.EOF}}, 5, 2, nil},
-		{"three that are lost", []eventStream{{events: 1, err: gone}, {events: 1, err: gone}, {events: 1, err: gone}}, 5, 2, gone},
+		{"two that are lost", []eventStream{{events: 1, err: gone}, {events: 1, err: gone}, {events: 3, err: io.EOF}},
+			5, 2, nil},
+		{"three that are lost", []eventStream{{events: 1, err: gone}, {events: 1, err: gone}, {events: 1, err: gone}},
+			5, 2, gone},
 		{"one that never said anything was tried by the client", []eventStream{{err: gone}}, 1, 0, gone},
 		{"one that refuses", []eventStream{{events: 1, err: no}}, 5, 0, no},
 		{"one that ends early", []eventStream{{events: 1, err: io.EOF}}, 5, 0, io.EOF},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			seen, again := 0, 0
-			err := hear(func() (grpc.ServerStreamingClient[orchestratorv1.AskStreamResponse], error) {
+			err := consumeStream(func() (grpc.ServerStreamingClient[orchestratorv1.AskStreamResponse], error) {
 				next := c.streams[0]
 				c.streams = c.streams[1:]
 				return &next, nil

@@ -10,19 +10,18 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/initial"
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/probe"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
 )
 
 // chooseModel asks for a model and tries it. nil is the bundled one.
-func (c *initCommand) chooseModel(p *program, d *dialogue) (*initial.Model, error) {
+func (c *initCommand) chooseModel(p *Program, d *dialogue) (*setup.ModelChoice, error) {
 	if c.ModelURL == "" {
 		answer, err := d.choose("Which model is to answer?", []string{"bundled", "endpoint"}, []string{
 			"Qwen2.5-Coder-1.5B on this machine, which needs no account (1.1 GB to fetch)",
 			"an OpenAI-compatible one: OpenAI, vLLM, Ollama, llama-server …",
 		})
-		if err != nil || named([]string{"bundled", "endpoint"}, answer) == "bundled" {
+		if err != nil || matchName([]string{"bundled", "endpoint"}, answer) == "bundled" {
 			return nil, err
 		}
 	}
@@ -32,9 +31,10 @@ func (c *initCommand) chooseModel(p *program, d *dialogue) (*initial.Model, erro
 			return nil, err
 		}
 		again, err := c.try(p, d, "the model", func(ctx context.Context) (string, error) {
-			can, err := probe.Ask(ctx, probe.Endpoint{BaseURL: m.URL, Model: m.Name, APIKey: key})
+			can, err := setup.ProbeModel(ctx, setup.ModelEndpoint{BaseURL: m.URL, Model: m.Name, APIKey: key})
 			m.Tested, m.Schema, m.LogProbs = err == nil, can.Schema, can.LogProbs
-			return fmt.Sprintf("a few words in %s; JSON schema: %s; probabilities of tokens: %s", seconds(can.Took), yesNo(can.Schema), yesNo(can.LogProbs)), err
+			return fmt.Sprintf("a few words in %s; JSON schema: %s; probabilities of tokens: %s", seconds(can.Took),
+				yesNo(can.Schema), yesNo(can.LogProbs)), err
 		})
 		if err != nil || !again {
 			return m, err
@@ -43,31 +43,32 @@ func (c *initCommand) chooseModel(p *program, d *dialogue) (*initial.Model, erro
 	}
 }
 
-func (c *initCommand) askModel(p *program, d *dialogue) (m *initial.Model, key string, err error) {
-	m = &initial.Model{URL: c.ModelURL, Name: c.Model, KeyVariable: c.KeyEnv}
+func (c *initCommand) askModel(p *Program, d *dialogue) (m *setup.ModelChoice, key string, err error) {
+	m = &setup.ModelChoice{URL: c.ModelURL, Name: c.Model, KeyVariable: c.KeyEnv}
 	if m.URL == "" {
-		m.URL, err = d.must("Its address, with /v1 where it has one", envOr(p.env, "OPENAI_BASE_URL", "http://127.0.0.1:11434/v1"), webAddress)
+		m.URL, err = d.must("Its address, with /v1 where it has one", envOr(p.env, "OPENAI_BASE_URL",
+			"http://127.0.0.1:11434/v1"), webAddress)
 	} else {
 		err = webAddress(m.URL)
 	}
 	if err != nil {
 		return nil, "", err
 	}
-	if m.KeyVariable, err = askVariable(p, d, m.KeyVariable, initial.ModelKey); err != nil {
+	if m.KeyVariable, err = askVariable(p, d, m.KeyVariable, setup.ModelKeyVariable); err != nil {
 		return nil, "", err
 	}
 	if key, err = secret(p.env, m.KeyVariable); err != nil {
 		return nil, "", err
 	}
 	if m.Name == "" {
-		m.Name, err = c.askModelName(p, d, probe.Endpoint{BaseURL: m.URL, APIKey: key})
+		m.Name, err = c.askModelName(p, d, setup.ModelEndpoint{BaseURL: m.URL, APIKey: key})
 	}
 	return m, key, err
 }
 
 // askVariable asks which environment variable holds a key, unless that was said
 // already. The usual one is proposed where it is set.
-func askVariable(p *program, d *dialogue, said, usual string) (string, error) {
+func askVariable(p *Program, d *dialogue, said, usual string) (string, error) {
 	if said != "" {
 		return said, nil
 	}
@@ -89,17 +90,17 @@ func askVariable(p *program, d *dialogue, said, usual string) (string, error) {
 	return name, err
 }
 
-func (c *initCommand) askModelName(p *program, d *dialogue, e probe.Endpoint) (string, error) {
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+func (c *initCommand) askModelName(p *Program, d *dialogue, e setup.ModelEndpoint) (string, error) {
+	ctx, cancel := context.WithTimeout(p.Ctx, probeTimeout)
 	defer cancel()
-	models, _ := probe.List(ctx, e) // what is wrong with it, the test will tell
+	models, _ := setup.ListModels(ctx, e) // what is wrong with it, the test will tell
 	first := ""
 	if len(models) > 0 {
 		first = models[0]
 		const most = 10
 		d.say("  it has %s", show.Line(strings.Join(models[:min(most, len(models))], ", "), 300))
 	}
-	return d.must("Model, as the endpoint knows it", first, func(name string) error {
+	return d.must("Name of the model at the endpoint", first, func(name string) error {
 		if name == "" {
 			return errors.New("name the model (--model): the endpoint lists none")
 		}
@@ -108,28 +109,28 @@ func (c *initCommand) askModelName(p *program, d *dialogue, e probe.Endpoint) (s
 }
 
 // chooseGraph asks for a knowledge graph and tries it.
-func (c *initCommand) chooseGraph(p *program, d *dialogue) (g initial.Graph, err error) {
+func (c *initCommand) chooseGraph(p *Program, d *dialogue) (g setup.GraphChoice, err error) {
 	for {
 		if g, err = c.askGraph(p, d); err != nil {
 			return g, err
 		}
 		what, test := "the file", tryFile(g.Path)
 		switch g.Kind {
-		case initial.Neo4j:
+		case setup.Neo4jGraph:
 			what, test = "Neo4j", func(ctx context.Context) (string, error) {
 				password, err := passwordIn(g.PasswordFile)
 				if err != nil {
 					return "", err
 				}
-				return probe.Neo4j(ctx, g.URI, g.User, password, g.Database)
+				return setup.ProbeNeo4j(ctx, g.URI, g.User, password, g.Database)
 			}
-		case initial.Weaviate:
+		case setup.WeaviateGraph:
 			what, test = "Weaviate", func(ctx context.Context) (string, error) {
 				key, err := secret(p.env, g.KeyVariable)
 				if err != nil {
 					return "", err
 				}
-				version, err := probe.Weaviate(ctx, g.HTTP, g.GRPC, key)
+				version, err := setup.ProbeWeaviate(ctx, g.HTTP, g.GRPC, key)
 				return "version " + show.Line(version, 40), err
 			}
 		}
@@ -137,31 +138,31 @@ func (c *initCommand) chooseGraph(p *program, d *dialogue) (g initial.Graph, err
 		if err != nil || !again {
 			return g, err
 		}
-		c.Graph, c.File, c.URI, c.User, c.PasswordFile, c.HTTP, c.GRPC, c.WeaviateKeyEnv = "", "", "", "", "", "", "", ""
+		c.Graph, c.File, c.URI, c.User, c.PasswordFile, c.HTTP, c.GRPC, c.WeaviateKeyEnv = "", "", "",
+			"", "", "", "", ""
 	}
 }
 
-// kind is what the flags say of the kind of knowledge graph; empty where they
-// say nothing.
-func (c *initCommand) kind() initial.Kind {
+// kind returns what the flags say of the kind of knowledge graph; empty where they say nothing.
+func (c *initCommand) kind() setup.GraphKind {
 	switch {
 	case c.Graph != "":
-		return initial.Kind(c.Graph)
+		return setup.GraphKind(c.Graph)
 	case c.File != "":
-		return initial.File
+		return setup.FileGraph
 	case c.URI != "":
-		return initial.Neo4j
+		return setup.Neo4jGraph
 	case c.HTTP != "" || c.GRPC != "":
-		return initial.Weaviate
+		return setup.WeaviateGraph
 	}
 	return ""
 }
 
-func (c *initCommand) askGraph(p *program, d *dialogue) (initial.Graph, error) {
-	g := initial.Graph{Kind: c.kind(), Name: c.Name}
+func (c *initCommand) askGraph(p *Program, d *dialogue) (setup.GraphChoice, error) {
+	g := setup.GraphChoice{Kind: c.kind(), Name: c.Name}
 	if g.Kind == "" {
 		var names []string
-		for _, kind := range initial.Kinds {
+		for _, kind := range setup.GraphKinds {
 			names = append(names, string(kind))
 		}
 		answer, err := d.choose("Which knowledge graph is to be asked?", names, []string{
@@ -171,23 +172,23 @@ func (c *initCommand) askGraph(p *program, d *dialogue) (initial.Graph, error) {
 		if err != nil {
 			return g, err
 		}
-		g.Kind = initial.Kind(named(names, answer))
+		g.Kind = setup.GraphKind(matchName(names, answer))
 	}
 	var err error
 	switch g.Kind {
-	case initial.Sample:
+	case setup.SampleGraph:
 		g.Path, err = samplePath()
-	case initial.File:
+	case setup.FileGraph:
 		err = c.askFile(d, &g)
-	case initial.Neo4j:
+	case setup.Neo4jGraph:
 		err = c.askNeo4j(d, &g)
-	case initial.Weaviate:
+	case setup.WeaviateGraph:
 		err = c.askWeaviate(p, d, &g)
 	}
 	if err != nil {
 		return g, err
 	}
-	if g.Name == "" && g.Kind == initial.Sample {
+	if g.Name == "" && g.Kind == setup.SampleGraph {
 		g.Name = defaultKG
 		return g, nil
 	}
@@ -198,13 +199,13 @@ func (c *initCommand) askGraph(p *program, d *dialogue) (initial.Graph, error) {
 	return g, err
 }
 
-func (c *initCommand) askFile(d *dialogue, g *initial.Graph) (err error) {
+func (c *initCommand) askFile(d *dialogue, g *setup.GraphChoice) (err error) {
 	if g.Path = c.File; g.Path == "" {
 		g.Path, err = d.must("File", "", func(path string) error {
 			if path == "" {
 				return errors.New("name a file (--file)")
 			}
-			return probe.Text(path, false)
+			return setup.CheckTextFile(path, false)
 		})
 	}
 	if err == nil {
@@ -213,7 +214,7 @@ func (c *initCommand) askFile(d *dialogue, g *initial.Graph) (err error) {
 	return err
 }
 
-func (c *initCommand) askNeo4j(d *dialogue, g *initial.Graph) (err error) {
+func (c *initCommand) askNeo4j(d *dialogue, g *setup.GraphChoice) (err error) {
 	g.URI, g.Database, g.User, g.PasswordFile = c.URI, c.Database, c.User, c.PasswordFile
 	if g.URI == "" {
 		if g.URI, err = d.ask("Its address", "bolt://127.0.0.1:7687"); err != nil {
@@ -221,7 +222,7 @@ func (c *initCommand) askNeo4j(d *dialogue, g *initial.Graph) (err error) {
 		}
 	}
 	if u, err := url.Parse(g.URI); err != nil || u.User != nil {
-		return exitError{exitUsage, errors.New("a Neo4j server is named without user and password: those are asked for on their own")}
+		return usageError("a Neo4j server is named without user and password: those are asked for on their own")
 	}
 	if g.User == "" && g.PasswordFile == "" && !c.Yes {
 		if g.User, err = d.ask("User, or none where it asks for none", "neo4j"); err != nil {
@@ -242,12 +243,12 @@ func (c *initCommand) askNeo4j(d *dialogue, g *initial.Graph) (err error) {
 		g.PasswordFile, err = filepath.Abs(g.PasswordFile)
 	}
 	if (g.User == "") != (g.PasswordFile == "") {
-		err = errors.Join(err, exitError{exitUsage, errors.New("--neo4j-user and --neo4j-password-file belong together")})
+		err = errors.Join(err, usageError("--neo4j-user and --neo4j-password-file belong together"))
 	}
 	return err
 }
 
-func (c *initCommand) askWeaviate(p *program, d *dialogue, g *initial.Graph) (err error) {
+func (c *initCommand) askWeaviate(p *Program, d *dialogue, g *setup.GraphChoice) (err error) {
 	g.HTTP, g.GRPC, g.KeyVariable = c.HTTP, c.GRPC, c.WeaviateKeyEnv
 	if g.HTTP == "" {
 		g.HTTP, err = d.must("Its HTTP address", "http://127.0.0.1:8080", webAddress)
@@ -266,7 +267,7 @@ func (c *initCommand) askWeaviate(p *program, d *dialogue, g *initial.Graph) (er
 			return err
 		}
 	}
-	if g.KeyVariable, err = askVariable(p, d, g.KeyVariable, initial.WeaviateKey); err == nil {
+	if g.KeyVariable, err = askVariable(p, d, g.KeyVariable, setup.WeaviateKeyVariable); err == nil {
 		_, err = secret(p.env, g.KeyVariable)
 	}
 	return err
@@ -281,11 +282,12 @@ func secret(env []string, name string) (string, error) {
 	}
 	if !variable.MatchString(name) {
 		// It may be the key itself, which must not be repeated.
-		return "", exitError{exitUsage, errors.New("want the name of an environment variable, such as OPENAI_API_KEY, and not the key itself: that is written nowhere")}
+		return "", usageError("want the name of an environment variable, such as OPENAI_API_KEY, and not the key " +
+			"itself: that is written nowhere")
 	}
 	value := envOr(env, name, "")
 	if value == "" {
-		return "", exitError{exitUsage, fmt.Errorf("the environment variable %s is not set: export %s=… and run this again", name, name)}
+		return "", usageError("the environment variable %s is not set: export %s=… and run this again", name, name)
 	}
 	return value, nil
 }
@@ -305,14 +307,15 @@ func passwordIn(path string) (string, error) {
 func webAddress(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
-		return exitError{exitUsage, errors.New("the address must be of the form http://HOST:PORT/v1, without user and password")}
+		return usageError("the address must be of the form http://HOST:PORT/v1, without user and password")
 	}
 	return nil
 }
 
 func graphName(name string) error {
 	if !goodName.MatchString(name) {
-		return exitError{exitUsage, errors.New("a knowledge graph's name is a lower-case letter and then letters, digits, - or _, 63 at most")}
+		return usageError(
+			"a knowledge graph's name is a lower-case letter and then letters, digits, - or _, 63 at most")
 	}
 	return nil
 }
@@ -320,7 +323,7 @@ func graphName(name string) error {
 var notInNames = regexp.MustCompile(`[^a-z0-9_-]+`)
 
 // nameFor makes a name out of where a knowledge graph comes from.
-func nameFor(g initial.Graph) string {
+func nameFor(g setup.GraphChoice) string {
 	base, _, _ := strings.Cut(filepath.Base(g.Path), ".")
 	if g.Path == "" {
 		base = orNone(g.Database, "mine")

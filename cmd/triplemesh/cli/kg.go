@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -14,40 +16,43 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
+	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/paging"
+	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/triplemesh/triplemesh/internal/terminal"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
 type kgCommand struct {
 	Load     kgLoad     `cmd:"" help:"Build a snapshot from files and make it active."`
-	Propose  kgPropose  `cmd:"" help:"Have triples proposed of a folder of text, for you to review."`
-	Review   kgReview   `cmd:"" help:"Accept and reject, on the terminal, what was proposed."`
+	Propose  kgPropose  `cmd:"" help:"Extract triples from text files, for review."`
+	Review   kgReview   `cmd:"" help:"Review proposed triples in the terminal."`
 	List     kgList     `cmd:"" help:"List knowledge graphs and their snapshots."`
 	Drop     kgDrop     `cmd:"" help:"Remove a knowledge graph, or one snapshot that is not active."`
-	Activate kgActivate `cmd:"" help:"Make a snapshot the one that questions read."`
-	Rollback kgRollback `cmd:"" help:"Go back to the snapshot before."`
-	Verify   kgVerify   `cmd:"" help:"Read a snapshot whole and compare its checksums."`
-	Diff     kgDiff     `cmd:"" help:"List what one snapshot holds and another does not."`
-	Compact  kgCompact  `cmd:"" help:"Make a whole snapshot of one that was added to or taken from."`
-	Export   kgExport   `cmd:"" help:"Write a snapshot into one file."`
-	Import   kgImport   `cmd:"" help:"Take in a file that export made."`
+	Activate kgActivate `cmd:"" help:"Activate a snapshot."`
+	Rollback kgRollback `cmd:"" help:"Activate the previous snapshot."`
+	Verify   kgVerify   `cmd:"" help:"Verify the checksums of a snapshot."`
+	Diff     kgDiff     `cmd:"" help:"List the differences between two snapshots."`
+	Compact  kgCompact  `cmd:"" help:"Merge a delta snapshot into a full snapshot."`
+	Export   kgExport   `cmd:"" help:"Write a snapshot to a file."`
+	Import   kgImport   `cmd:"" help:"Load a file written by export."`
 }
 
-// graphs calls do with the service that keeps knowledge graphs.
-func (p *program) graphs(f storeFlags, do func(retrieverv1.KnowledgeGraphServiceClient) error) error {
-	s, err := p.connect(f.Retriever, f.Local, "retriever")
+// graphs calls do with a client of the retriever's knowledge graph service.
+func (p *Program) graphs(f storeFlags, do func(retrieverv1.KnowledgeGraphServiceClient) error) error {
+	s, err := p.Connect(f.Retriever, f.Local, "retriever")
 	if err != nil {
 		return err
 	}
 	client := retrieverv1.NewKnowledgeGraphServiceClient(s)
-	return errors.Join(p.meant(client, do(client)), s.end())
+	return errors.Join(p.suggestKG(client, do(client)), s.Close())
 }
 
 var notThere = regexp.MustCompile(`knowledge graph "([^"@]+)(@\d+)?": not found`)
 
-// meant adds to the error of a knowledge graph that is not there which one may
-// have been meant.
-func (p *program) meant(client retrieverv1.KnowledgeGraphServiceClient, err error) error {
+// suggestKG adds the existing names and the most similar one to a not-found error.
+func (p *Program) suggestKG(client retrieverv1.KnowledgeGraphServiceClient, err error) error {
 	st, ok := status.FromError(err)
 	if !ok || st.Code() != codes.NotFound {
 		return err
@@ -56,19 +61,20 @@ func (p *program) meant(client retrieverv1.KnowledgeGraphServiceClient, err erro
 	if m == nil {
 		return err
 	}
-	resp, listErr := client.List(p.ctx, &retrieverv1.ListRequest{})
+	snapshots, listErr := paging.KnowledgeGraphs(p.Ctx, client, "")
 	if listErr != nil {
 		return err
 	}
 	var names []string
-	for _, s := range resp.GetSnapshots() {
+	for _, s := range snapshots {
 		names = append(names, s.GetKg().GetName())
 	}
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) == 0 || slices.Contains(names, m[1]) {
 		return err
 	}
-	return status.Errorf(codes.NotFound, "%s; there are: %s%s", st.Message(), strings.Join(names, ", "), didYouMean(m[1], names))
+	return status.Errorf(codes.NotFound, "%s; there are: %s%s", st.Message(), strings.Join(names, ", "),
+		didYouMean(m[1], names))
 }
 
 type kgList struct {
@@ -77,21 +83,21 @@ type kgList struct {
 	JSON bool   `name:"json" help:"Print them as JSON."`
 }
 
-// Run lists snapshots, the active one of each knowledge graph marked.
-func (c *kgList) Run(p *program) error {
+// Run lists snapshots and marks the active ones.
+func (c *kgList) Run(p *Program) error {
 	return p.graphs(c.storeFlags, func(client retrieverv1.KnowledgeGraphServiceClient) error {
-		resp, err := client.List(p.ctx, &retrieverv1.ListRequest{Kg: c.Name})
+		snapshots, err := paging.KnowledgeGraphs(p.Ctx, client, c.Name)
 		if err != nil {
 			return err
 		}
 		if c.JSON {
-			return printJSON(p.stdout, resp)
+			return printJSON(p.Stdout, &retrieverv1.ListKnowledgeGraphsResponse{Snapshots: snapshots})
 		}
-		if len(resp.GetSnapshots()) == 0 {
-			_, err := fmt.Fprintln(p.stdout, "no knowledge graph yet: triplemesh kg load NAME FILE… loads one")
+		if len(snapshots) == 0 {
+			_, err := fmt.Fprintln(p.Stdout, "no knowledge graph yet; load one with `triplemesh kg load NAME FILE…`")
 			return err
 		}
-		return printSnapshots(p.stdout, resp.GetSnapshots())
+		return printSnapshots(p.Stdout, snapshots)
 	})
 }
 
@@ -107,7 +113,9 @@ func printSnapshots(out io.Writer, snapshots []*retrieverv1.SnapshotInfo) error 
 			active = strings.TrimSpace(active + " shared")
 		}
 		if s.GetEncoder() == "" { // every readable one has an encoder
-			fmt.Fprintf(w, "%s\t%s\t-\t-\t-\t-\t-\tdamaged: `triplemesh kg verify %s` says why\n", refText(s.GetKg()), active, refText(s.GetKg()))
+			fmt.Fprintf(w, "%s\t%s\t-\t-\t-\t-\t-\tcorrupt: `triplemesh kg verify %s` shows the reason\n",
+				refText(s.GetKg()),
+				active, refText(s.GetKg()))
 			continue
 		}
 		vectors := "all"
@@ -117,8 +125,10 @@ func printSnapshots(out io.Writer, snapshots []*retrieverv1.SnapshotInfo) error 
 		if s.GetBase() != 0 {
 			vectors += fmt.Sprintf(", delta of %d", s.GetBase())
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%.1f\t%s\t%s\t%s\n", refText(s.GetKg()), active, s.GetTriples(), s.GetEntities(), s.GetRelations(),
-			float64(s.GetBytes())/1e6, s.GetCreated().AsTime().Local().Format(time.DateTime), show.Line(s.GetEncoder(), 40), vectors)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%.1f\t%s\t%s\t%s\n", refText(s.GetKg()), active, s.GetTriples(),
+			s.GetEntities(), s.GetRelations(),
+			float64(s.GetBytes())/1e6, s.GetCreateTime().AsTime().Local().Format(time.DateTime),
+			show.Line(s.GetEncoder(), 40), vectors)
 	}
 	return w.Flush()
 }
@@ -126,21 +136,27 @@ func printSnapshots(out io.Writer, snapshots []*retrieverv1.SnapshotInfo) error 
 type kgDrop struct {
 	storeFlags
 	Name string `arg:"" help:"NAME, or NAME@N for one snapshot."`
+	Yes  bool   `short:"y" help:"Do not ask on a terminal."`
 }
 
-// Run drops and says what is gone.
-func (c *kgDrop) Run(p *program) error {
+func (c *kgDrop) Run(p *Program) error {
 	ref, err := namedKG(c.Name)
 	if err != nil {
 		return err
 	}
+	if !c.Yes && terminal.IsTerminal(p.Stderr) && terminal.IsTerminal(p.stdin) {
+		sure, err := (&dialogue{in: p.stdin, out: p.Stderr}).yes("drop "+c.Name+" for good?", false)
+		if err != nil || !sure {
+			return err
+		}
+	}
 	return p.graphs(c.storeFlags, func(client retrieverv1.KnowledgeGraphServiceClient) error {
-		resp, err := client.Drop(p.ctx, &retrieverv1.DropRequest{Kg: ref})
+		resp, err := client.DropKnowledgeGraph(p.Ctx, &retrieverv1.DropKnowledgeGraphRequest{Kg: ref})
 		if err != nil {
 			return err
 		}
 		for _, gone := range resp.GetDropped() {
-			fmt.Fprintln(p.stdout, "dropped", refText(gone))
+			fmt.Fprintln(p.Stdout, "dropped", refText(gone))
 		}
 		return nil
 	})
@@ -151,21 +167,20 @@ type kgActivate struct {
 	Name string `arg:"" help:"NAME@N."`
 }
 
-// Run activates one snapshot.
-func (c *kgActivate) Run(p *program) error {
+func (c *kgActivate) Run(p *Program) error {
 	ref, err := namedKG(c.Name)
 	if err == nil && ref.GetSnapshot() == 0 {
-		err = exitError{exitUsage, fmt.Errorf("name the snapshot to activate, such as %s@1: `triplemesh kg list` shows them", c.Name)}
+		err = usageError("name the snapshot to activate, such as %s@1; `triplemesh kg list` shows them", c.Name)
 	}
 	if err != nil {
 		return err
 	}
 	return p.graphs(c.storeFlags, func(client retrieverv1.KnowledgeGraphServiceClient) error {
-		resp, err := client.Activate(p.ctx, &retrieverv1.ActivateRequest{Kg: ref})
+		resp, err := client.ActivateSnapshot(p.Ctx, &retrieverv1.ActivateSnapshotRequest{Kg: ref})
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(p.stdout, "active:", refText(resp.GetSnapshot().GetKg()))
+		_, err = fmt.Fprintln(p.Stdout, "active:", refText(resp.GetSnapshot().GetKg()))
 		return err
 	})
 }
@@ -175,14 +190,14 @@ type kgRollback struct {
 	Name string `arg:"" help:"NAME."`
 }
 
-// Run goes one snapshot back.
-func (c *kgRollback) Run(p *program) error {
+func (c *kgRollback) Run(p *Program) error {
 	return p.graphs(c.storeFlags, func(client retrieverv1.KnowledgeGraphServiceClient) error {
-		resp, err := client.Rollback(p.ctx, &retrieverv1.RollbackRequest{Kg: c.Name})
+		resp, err := client.RollbackKnowledgeGraph(p.Ctx,
+			&retrieverv1.RollbackKnowledgeGraphRequest{Kg: &graphv1.KnowledgeGraphRef{Name: c.Name}})
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(p.stdout, "active:", refText(resp.GetSnapshot().GetKg()))
+		_, err = fmt.Fprintln(p.Stdout, "active:", refText(resp.GetSnapshot().GetKg()))
 		return err
 	})
 }
@@ -192,26 +207,107 @@ type kgVerify struct {
 	Name string `arg:"" help:"NAME, or NAME@N."`
 }
 
-// Run compares every checksum.
-func (c *kgVerify) Run(p *program) error {
+func (c *kgVerify) Run(p *Program) error {
 	ref, err := namedKG(c.Name)
 	if err != nil {
 		return err
 	}
 	return p.graphs(c.storeFlags, func(client retrieverv1.KnowledgeGraphServiceClient) error {
-		resp, err := client.Verify(p.ctx, &retrieverv1.VerifyRequest{Kg: ref})
+		resp, err := client.VerifySnapshot(p.Ctx, &retrieverv1.VerifySnapshotRequest{Kg: ref})
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(p.stdout, "%s is whole: %.1f MB read\n", refText(resp.GetSnapshot().GetKg()), float64(resp.GetBytes())/1e6)
+		_, err = fmt.Fprintf(p.Stdout, "%s is intact: %.1f MB verified\n", refText(resp.GetSnapshot().GetKg()),
+			float64(resp.GetBytes())/1e6)
 		return err
 	})
 }
 
 func namedKG(text string) (*graphv1.KnowledgeGraphRef, error) {
-	ref, err := parseKG(text)
+	ref, err := ParseKG(text)
 	if err != nil {
-		return nil, exitError{exitUsage, err}
+		return nil, ExitError{ExitUsage, err}
 	}
 	return ref, nil
+}
+
+// defaultKG is the default if there are several knowledge graphs.
+const defaultKG = "wikidata"
+
+// ParseKG reads NAME or NAME@SNAPSHOT; empty text is none.
+func ParseKG(text string) (*graphv1.KnowledgeGraphRef, error) {
+	if text == "" {
+		return nil, nil
+	}
+	name, number, pinned := strings.Cut(text, "@")
+	ref := &graphv1.KnowledgeGraphRef{Name: name}
+	if !pinned {
+		return ref, nil
+	}
+	n, err := strconv.ParseUint(number, 10, 64)
+	if err != nil || n == 0 {
+		return nil, fmt.Errorf("%q is not a snapshot; write NAME or NAME@N with N ≥ 1", text)
+	}
+	ref.Snapshot = n
+	return ref, nil
+}
+
+// parseKGs parses several references; the first is nil if there are none.
+func parseKGs(texts []string) ([]*graphv1.KnowledgeGraphRef, error) {
+	refs := make([]*graphv1.KnowledgeGraphRef, max(1, len(texts)))
+	for i, text := range texts {
+		ref, err := ParseKG(text)
+		if err != nil {
+			return nil, err
+		}
+		refs[i] = ref
+	}
+	return refs, nil
+}
+
+func refText(ref *graphv1.KnowledgeGraphRef) string {
+	if ref.GetSnapshot() == 0 {
+		return ref.GetName()
+	}
+	return fmt.Sprintf("%s@%d", ref.GetName(), ref.GetSnapshot())
+}
+
+// PickKG returns the only knowledge graph, or wikidata if there are several or the list cannot be
+// read. An older orchestrator does not list them, so that the retriever is asked too.
+func (p *Program) PickKG(ctx context.Context, s *Session, retriever string) *graphv1.KnowledgeGraphRef {
+	ref := &graphv1.KnowledgeGraphRef{Name: defaultKG}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	snapshots, err := paging.KnowledgeGraphs(ctx, retrieverv1.NewKnowledgeGraphServiceClient(s), "")
+	if err != nil {
+		if s.Mesh != nil {
+			retriever = s.Mesh.Addr("retriever")
+		}
+		conn, dialErr := p.Dial(retriever, "retriever", telemetry.Discard())
+		if dialErr != nil {
+			return ref
+		}
+		defer conn.Close()
+		snapshots, err = paging.KnowledgeGraphs(ctx, retrieverv1.NewKnowledgeGraphServiceClient(conn), "")
+		if err != nil {
+			return ref
+		}
+	}
+	var names []string
+	for _, info := range snapshots {
+		names = append(names, info.GetKg().GetName())
+	}
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) == 1 {
+		ref.Name = names[0]
+	}
+	return ref
+}
+
+// didYouMean returns " (did you mean …?)" with the most similar known word; empty if none is.
+func didYouMean(word string, known []string) string {
+	if near := config.NearestWord(word, known); near != "" {
+		return " (did you mean " + near + "?)"
+	}
+	return ""
 }

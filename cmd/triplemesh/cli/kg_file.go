@@ -8,8 +8,12 @@ import (
 	"os"
 	"time"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
-	"github.com/triplemesh/triplemesh/internal/wholefile"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
+	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/terminal"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
@@ -17,24 +21,23 @@ type kgExport struct {
 	storeFlags
 	Name    string        `arg:"" help:"NAME, or NAME@N."`
 	File    string        `arg:"" help:"File to write; - writes to standard output."`
-	Force   bool          `help:"Write over a file that is there."`
-	Timeout time.Duration `default:"24h" help:"Longest time to send. (default: ${default})"`
+	Force   bool          `help:"Overwrite an existing file."`
+	Timeout time.Duration `default:"24h" help:"Longest time to send."`
 }
 
-// Run writes a snapshot into one file.
-func (c *kgExport) Run(p *program) error {
+func (c *kgExport) Run(p *Program) error {
 	ref, err := namedKG(c.Name)
 	if err != nil {
 		return err
 	}
 	return p.graphs(c.storeFlags, func(client retrieverv1.KnowledgeGraphServiceClient) error {
-		ctx, cancel := context.WithTimeout(p.ctx, c.Timeout)
+		ctx, cancel := context.WithTimeout(p.Ctx, c.Timeout)
 		defer cancel()
-		stream, err := client.Export(ctx, &retrieverv1.ExportRequest{Kg: ref})
+		stream, err := client.ExportSnapshot(ctx, &retrieverv1.ExportSnapshotRequest{Kg: ref})
 		if err != nil {
 			return err
 		}
-		task := p.board().Start("export "+c.Name, progress.Bytes, 0)
+		task := p.Board().Start("export "+c.Name, terminal.Bytes, 0)
 		defer task.Stop()
 		copyTo := func(w io.Writer) error {
 			for written := 0; ; {
@@ -49,49 +52,51 @@ func (c *kgExport) Run(p *program) error {
 					return fmt.Errorf("export %s: %w", c.Name, err)
 				}
 				written += len(part.GetChunk())
-				task.Set(int64(written))
+				task.SetDone(int64(written))
 			}
 		}
 		if c.File == "-" {
-			return copyTo(p.stdout)
+			return copyTo(p.Stdout)
 		}
 		size, err := writeWhole(c.File, c.Force, copyTo)
 		if err != nil {
 			return err
 		}
 		task.Stop()
-		_, err = fmt.Fprintf(p.stdout, "%s: %s, %.1f MB; triplemesh kg import takes it in elsewhere\n", c.File, c.Name, float64(size)/1e6)
+		_, err = fmt.Fprintf(p.Stdout, "%s: %s, %.1f MB; load it elsewhere with triplemesh kg import\n", c.File, c.Name,
+			float64(size)/1e6)
 		return err
 	})
 }
 
-// writeWhole makes a file that is either whole or not there.
+// writeWhole writes a file atomically.
 func writeWhole(path string, force bool, fill func(io.Writer) error) (size int64, err error) {
 	if _, err := os.Stat(path); err == nil && !force {
-		return 0, exitError{exitUsage, fmt.Errorf("%s is there already: name another file, or use --force", path)}
+		return 0, usageError("%s exists; name another file, or use --force", path)
 	}
-	return wholefile.Write(path, 0o644, fill)
+	return config.ReplaceFileFunc(path, 0o644, fill)
 }
 
 type kgImport struct {
 	storeFlags
-	File       string        `arg:"" help:"File that kg export made; - reads standard input."`
-	Name       string        `arg:"" optional:"" help:"Name of the knowledge graph to import into; otherwise the one the file has."`
-	NoActivate bool          `help:"Leave the active snapshot as it is."`
-	JSON       bool          `name:"json" help:"Print what was built as JSON."`
-	Timeout    time.Duration `default:"24h" help:"Longest time to send. (default: ${default})"`
+	File       string        `arg:"" help:"File written by kg export; - reads standard input."`
+	Name       string        `arg:"" optional:"" help:"${kg_import_name}"`
+	NoActivate bool          `help:"Do not activate the new snapshot."`
+	JSON       bool          `name:"json" help:"Print the new snapshot as JSON."`
+	Timeout    time.Duration `default:"24h" help:"Longest time to send."`
 }
 
-// Run sends a file to the retriever.
-func (c *kgImport) Run(p *program) error {
+func (c *kgImport) Run(p *Program) error {
 	if c.Name != "" && !goodName.MatchString(c.Name) {
-		return exitError{exitUsage, fmt.Errorf("import %q: a knowledge graph's name is a lower-case letter and then letters, digits, - or _, 63 at most", c.Name)}
+		return usageError(
+			"import %q: a knowledge graph's name is a lower-case letter and then letters, digits, - or _, "+
+				"63 at most", c.Name)
 	}
 	in := p.stdin
 	if c.File != "-" {
 		f, err := os.Open(c.File)
 		if err != nil {
-			return exitError{exitUsage, fmt.Errorf("import: %w", err)}
+			return usageError("import: %w", err)
 		}
 		defer f.Close()
 		in = f
@@ -102,31 +107,35 @@ func (c *kgImport) Run(p *program) error {
 			return err
 		}
 		if c.JSON {
-			return printJSON(p.stdout, resp)
+			return printJSON(p.Stdout, resp)
 		}
 		s := resp.GetSnapshot()
-		_, err = fmt.Fprintf(p.stdout, "%s: %d triples, %d entities, %d relations\n", refText(s.GetKg()), s.GetTriples(), s.GetEntities(), s.GetRelations())
+		_, err = fmt.Fprintf(p.Stdout, "%s: %d triples, %d entities, %d relations\n", refText(s.GetKg()),
+			s.GetTriples(), s.GetEntities(), s.GetRelations())
 		return err
 	})
 }
 
-func (c *kgImport) send(p *program, client retrieverv1.KnowledgeGraphServiceClient, in io.Reader) (*retrieverv1.ImportResponse, error) {
-	ctx, cancel := context.WithTimeout(p.ctx, c.Timeout)
+func (c *kgImport) send(p *Program, client retrieverv1.KnowledgeGraphServiceClient,
+	in io.Reader) (*retrieverv1.ImportSnapshotResponse, error) {
+	ctx, cancel := context.WithTimeout(p.Ctx, c.Timeout)
 	defer cancel()
-	stream, err := client.Import(ctx)
+	stream, err := client.ImportSnapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	task := p.board().Start("import "+c.File, progress.Bytes, sizeOf(in))
+	task := p.Board().Start("import "+c.File, terminal.Bytes, inputSize(in))
 	defer task.Stop()
-	err = stream.Send(&retrieverv1.ImportRequest{Part: &retrieverv1.ImportRequest_Header{Header: &retrieverv1.ImportHeader{Kg: c.Name, NoActivate: c.NoActivate}}})
+	err = stream.Send(&retrieverv1.ImportSnapshotRequest{Part: &retrieverv1.ImportSnapshotRequest_Header{
+		Header: &retrieverv1.ImportHeader{Kg: &graphv1.KnowledgeGraphRef{Name: c.Name}, NoActivate: c.NoActivate}}})
 	for sent := 0; err == nil; {
 		buffer := make([]byte, chunkBytes)
 		n, readErr := io.ReadFull(in, buffer)
 		if n > 0 {
-			err = stream.Send(&retrieverv1.ImportRequest{Part: &retrieverv1.ImportRequest_Chunk{Chunk: buffer[:n]}})
+			err = stream.Send(&retrieverv1.ImportSnapshotRequest{Part: &retrieverv1.ImportSnapshotRequest_Chunk{
+				Chunk: buffer[:n]}})
 			sent += n
-			task.Set(int64(sent))
+			task.SetDone(int64(sent))
 		}
 		if errors.Is(readErr, io.EOF) || errors.Is(readErr, io.ErrUnexpectedEOF) {
 			break
@@ -135,19 +144,130 @@ func (c *kgImport) send(p *program, client retrieverv1.KnowledgeGraphServiceClie
 			return nil, fmt.Errorf("import %s: %w", c.File, readErr)
 		}
 	}
-	// The server's own reason comes with the response.
+	// io.EOF means that the server ended the stream; its error comes with the response.
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	return stream.CloseAndRecv()
 }
 
-// sizeOf is how long a file is; 0 where it is no file.
-func sizeOf(in io.Reader) int64 {
+// inputSize returns the size of a regular file; 0 for other inputs.
+func inputSize(in io.Reader) int64 {
 	if f, ok := in.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 			return info.Size()
 		}
 	}
 	return 0
+}
+
+type kgCompact struct {
+	storeFlags
+	Name       string        `arg:"" help:"NAME, or NAME@N."`
+	NoActivate bool          `help:"Do not activate the new snapshot."`
+	Timeout    time.Duration `default:"24h" help:"Longest time to write."`
+}
+
+// Run merges a delta snapshot into a full one.
+func (c *kgCompact) Run(p *Program) error {
+	ref, err := namedKG(c.Name)
+	if err != nil {
+		return err
+	}
+	return p.graphs(c.storeFlags, func(client retrieverv1.KnowledgeGraphServiceClient) error {
+		ctx, cancel := context.WithTimeout(p.Ctx, c.Timeout)
+		defer cancel()
+		resp, err := client.CompactSnapshot(ctx, &retrieverv1.CompactSnapshotRequest{Kg: ref, NoActivate: c.NoActivate})
+		if err != nil {
+			return err
+		}
+		s := resp.GetSnapshot()
+		_, err = fmt.Fprintf(p.Stdout, "%s is a full snapshot: %d triples, %.1f MB\n", refText(s.GetKg()),
+			s.GetTriples(),
+			float64(s.GetBytes())/1e6)
+		return err
+	})
+}
+
+type kgDiff struct {
+	storeFlags
+	From    string        `arg:"" help:"The earlier snapshot, NAME@N."`
+	To      string        `arg:"" optional:"" help:"The later one, NAME@M; otherwise the active one."`
+	JSON    bool          `name:"json" help:"Print one JSON object a line."`
+	Timeout time.Duration `default:"24h" help:"Longest time to compare."`
+}
+
+// Run prints the added (+) and removed (-) triples, one a line.
+func (c *kgDiff) Run(p *Program) error {
+	from, to, err := c.refs()
+	if err != nil {
+		return err
+	}
+	return p.graphs(c.storeFlags, func(client retrieverv1.KnowledgeGraphServiceClient) error {
+		ctx, cancel := context.WithTimeout(p.Ctx, c.Timeout)
+		defer cancel()
+		stream, err := client.DiffSnapshots(ctx, &retrieverv1.DiffSnapshotsRequest{Kg: to, From: from.GetSnapshot()})
+		if err != nil {
+			return err
+		}
+		for {
+			part, err := stream.Recv()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			for _, d := range part.GetDifferences() {
+				if err := c.print(p.Stdout, d); err != nil {
+					return err
+				}
+			}
+		}
+	})
+}
+
+func (c *kgDiff) refs() (from, to *graphv1.KnowledgeGraphRef, err error) {
+	if from, err = namedKG(c.From); err != nil {
+		return nil, nil, err
+	}
+	if from.GetSnapshot() == 0 {
+		return nil, nil, usageError("name the earlier snapshot, such as %s@1; `triplemesh kg list` shows them", c.From)
+	}
+	to = &graphv1.KnowledgeGraphRef{Name: from.GetName()}
+	if c.To == "" {
+		return from, to, nil
+	}
+	if to, err = namedKG(c.To); err != nil {
+		return nil, nil, err
+	}
+	if to.GetName() != from.GetName() {
+		return nil, nil, usageError("%s and %s are different knowledge graphs; name two snapshots of one", c.From, c.To)
+	}
+	return from, to, nil
+}
+
+func (c *kgDiff) print(out io.Writer, d *retrieverv1.Difference) error {
+	if c.JSON {
+		line, err := protojson.Marshal(d)
+		if err == nil {
+			_, err = fmt.Fprintln(out, string(line))
+		}
+		return err
+	}
+	sign := "-"
+	if d.GetAdded() {
+		sign = "+"
+	}
+	t := d.GetTriple()
+	_, err := fmt.Fprintf(out, "%s %s\t%s\t%s%s\n", sign, show.Line(t.GetSubject(), 200),
+		show.Line(t.GetRelation(), 200), show.Line(t.GetObject(), 200), interval(t.GetValidity()))
+	return err
+}
+
+func interval(v *graphv1.ValidityInterval) string {
+	if v.GetStart() == "" && v.GetEnd() == "" {
+		return ""
+	}
+	return "\t" + show.Line(v.GetStart(), 64) + "\t" + show.Line(v.GetEnd(), 64)
 }

@@ -10,29 +10,32 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/probe"
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/propose"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
+	"github.com/triplemesh/triplemesh/lab/propose"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/source/neo4j"
 	"github.com/triplemesh/triplemesh/services/retriever/source/rdf"
 	"github.com/triplemesh/triplemesh/services/retriever/source/sparql"
 )
 
-// input is one thing that a load reads.
+// input is a source of a load.
 type input struct {
-	// name is what the retriever is told.
+	// name is the file name sent to the retriever.
 	name   string
 	format retrieverv1.Format
-	// open starts reading. What is read from a server is read here, so that
-	// credentials never leave this process.
+	// open starts reading. Servers are read from this process, so that credentials do not leave it.
 	open func(context.Context) (io.ReadCloser, error)
+	// columns are those proposed for a CSV file; nil for all else.
+	columns *retrieverv1.Columns
 }
 
-// input finds out what an argument of load names: a file, standard input, or a
-// server.
+// input resolves an argument of load: a file, standard input or a server.
 func (c *kgLoad) input(arg string, stdin io.Reader, env []string, note func(error)) (input, error) {
 	if arg == "-" {
-		return input{"stdin.tsv", formats[c.Format], func(context.Context) (io.ReadCloser, error) { return io.NopCloser(stdin), nil }}, nil
+		return input{name: "stdin.tsv", format: formats[c.Format], open: func(context.Context) (io.ReadCloser,
+			error) {
+			return io.NopCloser(stdin), nil
+		}}, nil
 	}
 	scheme, _, isURL := strings.Cut(arg, "://")
 	switch {
@@ -41,18 +44,22 @@ func (c *kgLoad) input(arg string, stdin io.Reader, env []string, note func(erro
 	case isURL && (strings.HasPrefix(scheme, "neo4j") || strings.HasPrefix(scheme, "bolt")):
 		return c.neo4j(arg, env, note)
 	case isURL && !fileThere(arg):
-		return input{}, fmt.Errorf("%s: nothing is read from there: name a file, a Neo4j server (neo4j://…, bolt://…) or a SPARQL endpoint (sparql+https://…)", redacted(arg))
+		return input{}, fmt.Errorf("%s: unsupported source; name a file, a Neo4j server (neo4j://…, "+
+			"bolt://…) or a SPARQL endpoint (sparql+https://…)", redacted(arg))
 	}
-	if err := probe.Text(arg, c.Format != ""); err != nil {
+	if err := setup.CheckTextFile(arg, c.Format != ""); err != nil {
 		return input{}, err
 	}
 	if c.Format == "" && isSheet(arg) {
 		return proposals(arg, note)
 	}
-	return input{filepath.Base(arg), formats[c.Format], func(context.Context) (io.ReadCloser, error) { return os.Open(arg) }}, nil
+	return input{name: filepath.Base(arg), format: formats[c.Format], open: func(context.Context) (io.ReadCloser,
+		error) {
+		return os.Open(arg)
+	}}, nil
 }
 
-// isSheet tells whether a file is what kg propose wrote.
+// isSheet reports whether a file was written by kg propose.
 func isSheet(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -64,26 +71,28 @@ func isSheet(path string) bool {
 	return propose.IsSheet(head[:n])
 }
 
-// proposals reads what is accepted of a sheet that kg propose wrote. A sheet
-// with a fault, or of which nothing is accepted, is refused before anything is
-// loaded.
+// proposals reads the accepted triples of a sheet written by kg propose. An invalid sheet, or one
+// without accepted triples, is rejected before the load starts.
 func proposals(path string, note func(error)) (input, error) {
 	reviewed, err := accepted(path, io.Discard)
 	if err != nil {
 		return input{}, err
 	}
 	if reviewed.Accepted == 0 {
-		return input{}, fmt.Errorf("%s: no triple of it is accepted yet: write y into its first column, or `triplemesh kg review %s`", path, path)
+		return input{}, fmt.Errorf("%s: no triple is accepted yet; write y into the first column, or run "+
+			"`triplemesh kg review %s`", path, path)
 	}
 	if left := reviewed.Rejected + reviewed.Open; left > 0 {
-		note(fmt.Errorf("%s: %d rejected and %d not reviewed; %d are accepted", path, reviewed.Rejected, reviewed.Open, reviewed.Accepted))
+		note(fmt.Errorf("%s: %d rejected and %d not reviewed; %d are accepted", path, reviewed.Rejected, reviewed.Open,
+			reviewed.Accepted))
 	}
-	return input{filepath.Base(path), retrieverv1.Format_FORMAT_TSV, func(context.Context) (io.ReadCloser, error) {
-		return piped(func(w io.Writer) error {
-			_, err := accepted(path, w)
-			return err
-		}), nil
-	}}, nil
+	return input{name: filepath.Base(path), format: retrieverv1.Format_FORMAT_TSV,
+		open: func(context.Context) (io.ReadCloser, error) {
+			return piped(func(w io.Writer) error {
+				_, err := accepted(path, w)
+				return err
+			}), nil
+		}}, nil
 }
 
 func fileThere(path string) bool {
@@ -91,7 +100,7 @@ func fileThere(path string) bool {
 	return err == nil
 }
 
-// redacted leaves out what of a URL may be a secret.
+// redacted returns a URL without its password.
 func redacted(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -100,47 +109,52 @@ func redacted(text string) string {
 	return u.Redacted()
 }
 
-// neo4j reads a graph that is kept in Neo4j.
+// neo4j reads a graph from a Neo4j server.
 func (c *kgLoad) neo4j(uri string, env []string, note func(error)) (input, error) {
 	if u, err := url.Parse(uri); err != nil || u.User != nil {
-		return input{}, errors.New("a Neo4j server is named without user and password: they are read from NEO4J_USER and NEO4J_PASSWORD")
+		return input{}, errors.New("remove user and password from the Neo4j address; they are read from NEO4J_USER " +
+			"and NEO4J_PASSWORD")
 	}
 	config := neo4j.Config{
 		URI: uri, User: envOr(env, "NEO4J_USER", "neo4j"), Password: envOr(env, "NEO4J_PASSWORD", ""),
-		Database: c.Database, Name: c.NameProperty, Labels: c.Labels, Types: c.Types, Properties: c.Properties, Bad: c.bad(note),
+		Database: c.Database, Name: c.NameProperty, Labels: c.Labels, Types: c.Types, Properties: c.Properties,
+		Bad: c.bad(note),
 	}
 	if config.Password == "" {
 		config.User = ""
 	}
-	return input{"neo4j.nq", retrieverv1.Format_FORMAT_N_QUADS, func(ctx context.Context) (io.ReadCloser, error) {
-		return piped(func(w io.Writer) error {
-			out := rdf.NewWriter(w)
-			if _, err := neo4j.Read(ctx, config, out); err != nil {
-				return err
-			}
-			return out.Flush()
-		}), nil
-	}}, nil
+	return input{name: "neo4j.nq", format: retrieverv1.Format_FORMAT_N_QUADS,
+		open: func(ctx context.Context) (io.ReadCloser, error) {
+			return piped(func(w io.Writer) error {
+				out := rdf.NewWriter(w)
+				if _, err := neo4j.Read(ctx, config, out); err != nil {
+					return err
+				}
+				return out.Flush()
+			}), nil
+		}}, nil
 }
 
-// sparql reads what an endpoint holds.
+// sparql reads all statements of an endpoint.
 func (c *kgLoad) sparql(endpoint string, env []string, note func(error)) (input, error) {
 	if u, err := url.Parse(endpoint); err != nil || u.User != nil {
-		return input{}, errors.New("a SPARQL endpoint is named without user and password: they are read from SPARQL_USER and SPARQL_PASSWORD")
+		return input{}, errors.New("remove user and password from the SPARQL endpoint; they are read from " +
+			"SPARQL_USER and SPARQL_PASSWORD")
 	}
 	config := sparql.Config{
 		Endpoint: endpoint, User: envOr(env, "SPARQL_USER", ""), Password: envOr(env, "SPARQL_PASSWORD", ""),
 		Graph: c.Graph, Where: c.Where, Language: c.Language, Bad: c.bad(note),
 	}
-	return input{"sparql.nt", retrieverv1.Format_FORMAT_N_TRIPLES, func(ctx context.Context) (io.ReadCloser, error) {
-		return piped(func(w io.Writer) error {
-			_, err := sparql.Copy(ctx, config, w)
-			return err
-		}), nil
-	}}, nil
+	return input{name: "sparql.nt", format: retrieverv1.Format_FORMAT_N_TRIPLES,
+		open: func(ctx context.Context) (io.ReadCloser, error) {
+			return piped(func(w io.Writer) error {
+				_, err := sparql.Copy(ctx, config, w)
+				return err
+			}), nil
+		}}, nil
 }
 
-// bad says what becomes of what a server holds and no graph can take.
+// bad handles records that cannot become triples: an error with --strict, otherwise a note.
 func (c *kgLoad) bad(note func(error)) func(error) error {
 	return func(err error) error {
 		if c.Strict {
@@ -151,7 +165,7 @@ func (c *kgLoad) bad(note func(error)) func(error) error {
 	}
 }
 
-// piped reads what write writes.
+// piped returns a reader of what write writes.
 func piped(write func(io.Writer) error) io.ReadCloser {
 	r, w := io.Pipe()
 	go func() { _ = w.CloseWithError(write(w)) }()

@@ -16,7 +16,8 @@ import (
 )
 
 // ProposeTriples reads "Ada knows Bob." as a fact.
-func (s *services) ProposeTriples(_ context.Context, req *orchestratorv1.ProposeTriplesRequest) (*orchestratorv1.ProposeTriplesResponse, error) {
+func (s *services) ProposeTriples(_ context.Context,
+	req *orchestratorv1.ProposeTriplesRequest) (*orchestratorv1.ProposeTriplesResponse, error) {
 	resp := &orchestratorv1.ProposeTriplesResponse{}
 	for sentence := range strings.SplitSeq(req.GetText(), ".") {
 		if words := strings.Fields(sentence); len(words) == 3 {
@@ -43,40 +44,51 @@ func notes(t *testing.T, files map[string]string) string {
 
 func TestProposalsAreReviewedAndLoaded(t *testing.T) {
 	s := serve(t, &services{})
-	dir := notes(t, map[string]string{"a.md": "Ada\x1b knows Bob. Bob knows Cleo.", "b.txt": "Cleo knows Dan.", "c.pdf": "", "d.txt": "caf\xe9"})
+	dir := notes(t, map[string]string{"a.md": "Ada\x1b knows Bob. Bob knows Cleo.", "b.txt": "Cleo knows Dan.",
+		"c.pdf": "", "d.txt": "caf\xe9"})
 	sheet := filepath.Join(dir, "proposed.tsv")
-	triplemesh(t, nil, "", "kg", "propose", dir, "--out", sheet, "--server", s.addr).
-		says(t, exitAnswered, "3 triples of 3 sentences in 2 files, 3 of them new; 3 triples to review", "kg review "+sheet, "1 other file left alone", "not UTF-8")
-	triplemesh(t, nil, "", "kg", "load", "people", sheet, "--retriever", s.addr).says(t, exitUsage, "no triple of it is accepted yet", "kg review")
-	triplemesh(t, nil, "y\nn\n", "kg", "review", sheet).
-		says(t, exitAnswered, "1 of 3", "a.md:1", "Ada | knows | Bob", "Bob | knows | Cleo", "2 decided now; 1 accepted, 1 rejected, 1 not reviewed", "kg load NAME")
-	triplemesh(t, nil, "", "kg", "load", "people", sheet, "--retriever", s.addr).
-		says(t, exitAnswered, "people@7", "passed over: ", "1 rejected and 1 not reviewed; 1 are accepted")
+	triplemesh(t, nil, "", "kg", "propose", dir, "--out", sheet, "--server", s.addr).Expect(t, ExitOK,
+		"3 triples of 3 sentences in 2 files, 3 of them new; 3 triples to review", "kg review "+
+			sheet, "1 other file skipped", "not UTF-8")
+	triplemesh(t, nil, "", "kg", "load", "people", sheet, "--retriever", s.addr).Expect(t, ExitUsage,
+		"no triple is accepted yet", "kg review")
+	triplemesh(t, nil, "y\nn\n", "kg", "review", sheet).Expect(t, ExitOK, "1 of 3", "a.md:1",
+		"Ada | knows | Bob", "Bob | knows | Cleo",
+		"2 decided now; 1 accepted, 1 rejected, 1 not reviewed", "kg load NAME")
+	triplemesh(t, nil, "", "kg", "load", "people", sheet, "--retriever", s.addr).Expect(t, ExitOK, "people@7",
+		"skipped: ", "1 rejected and 1 not reviewed; 1 are accepted")
 	if got := s.files["proposed.tsv FORMAT_TSV"]; got != "Ada\tknows\tBob\n" {
 		t.Errorf("loaded were %q of %q", got, s.files)
 	}
-	triplemesh(t, nil, "e\nDora\n\n\ny\n", "kg", "propose", dir, "--out", sheet, "--review", "--server", s.addr).
-		says(t, exitAnswered, "0 of them new", "subject [Cleo]", "2 accepted, 1 rejected, 0 not reviewed")
-	triplemesh(t, nil, "", "kg", "load", "people", sheet, "--retriever", s.addr).says(t, exitAnswered)
+	triplemesh(t, nil, "e\nDora\n\n\ny\n", "kg", "propose", dir, "--out", sheet, "--review", "--server",
+		s.addr).Expect(t, ExitOK, "0 of them new", "subject [Cleo]", "2 accepted, 1 rejected, 0 not reviewed")
+	triplemesh(t, nil, "", "kg", "load", "people", sheet, "--retriever", s.addr).Expect(t, ExitOK)
 	if got := s.files["proposed.tsv FORMAT_TSV"]; !strings.Contains(got, "Dora\tknows\tDan\n") {
 		t.Errorf("loaded were %q", got)
 	}
 }
 
 func TestProposeUsage(t *testing.T) {
-	dir := notes(t, map[string]string{"a.md": "Ada knows Bob.", "x.pdf": "", "bad.tsv": "accept\tsubject\trelation\tobject\nmaybe\ta\tb\tc\n", "latin.txt": "caf\xe9"})
+	dir := notes(t, map[string]string{"a.md": "Ada knows Bob.", "x.pdf": "",
+		"bad.tsv": "accept\tsubject\trelation\tobject\nmaybe\ta\tb\tc\n", "latin.txt": "caf\xe9"})
 	for name, c := range map[string]struct {
 		args []string
 		says []string
 	}{
-		"a folder that is not there":         {[]string{"kg", "propose", filepath.Join(dir, "nowhere")}, []string{"nowhere"}},
-		"a folder without texts":             {[]string{"kg", "propose", t.TempDir()}, []string{"there is no .txt or .md file"}},
-		"a file of another kind":             {[]string{"kg", "propose", filepath.Join(dir, "x.pdf")}, []string{"x.pdf: only .txt, .md"}},
-		"a file in another encoding":         {[]string{"kg", "propose", filepath.Join(dir, "latin.txt")}, []string{"not UTF-8", "iconv"}},
-		"a review of nothing":                {[]string{"kg", "review", filepath.Join(dir, "none.tsv")}, []string{"none.tsv", "kg propose FOLDER"}},
-		"a sheet with a mark that is no one": {[]string{"kg", "load", "people", filepath.Join(dir, "bad.tsv")}, []string{"bad.tsv:2", `accept is "maybe"`}},
+		"a folder that is not there": {[]string{"kg", "propose", filepath.Join(dir, "nowhere")},
+			[]string{"nowhere"}},
+		"a folder without texts": {[]string{"kg", "propose", t.TempDir()},
+			[]string{"no .txt or .md files"}},
+		"a file of another kind": {[]string{"kg", "propose", filepath.Join(dir, "x.pdf")},
+			[]string{"x.pdf: only .txt, .md"}},
+		"a file in another encoding": {[]string{"kg", "propose", filepath.Join(dir, "latin.txt")},
+			[]string{"not UTF-8", "iconv"}},
+		"a review of nothing": {[]string{"kg", "review", filepath.Join(dir, "none.tsv")},
+			[]string{"none.tsv", "kg propose FOLDER"}},
+		"a sheet with a mark that is no one": {[]string{"kg", "load", "people", filepath.Join(dir, "bad.tsv")},
+			[]string{"bad.tsv:2", `accept is "maybe"`}},
 	} {
-		t.Run(name, func(t *testing.T) { triplemesh(t, nil, "", c.args...).says(t, exitUsage, c.says...) })
+		t.Run(name, func(t *testing.T) { triplemesh(t, nil, "", c.args...).Expect(t, ExitUsage, c.says...) })
 	}
 }
 
@@ -84,15 +96,17 @@ func TestWhatWasProposedBeforeAFailureStays(t *testing.T) {
 	s := serve(t, &services{})
 	dir := notes(t, map[string]string{"a.md": "Ada knows Bob."})
 	sheet := filepath.Join(dir, "proposed.tsv")
-	triplemesh(t, nil, "", "kg", "propose", dir, "--out", sheet, "--server", s.addr).says(t, exitAnswered)
+	triplemesh(t, nil, "", "kg", "propose", dir, "--out", sheet, "--server", s.addr).Expect(t, ExitOK)
 	s.err = status.Error(codes.PermissionDenied, "you may not")
 	if err := os.WriteFile(filepath.Join(dir, "b.md"), []byte("Bob knows Cleo."), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	triplemesh(t, nil, "", "kg", "propose", dir, "--out", sheet, "--server", s.addr).says(t, exitFailed, "you may not")
+	triplemesh(t, nil, "", "kg", "propose", dir, "--out", sheet, "--server", s.addr).Expect(t,
+		ExitFailed, "you may not")
 	text, err := os.ReadFile(sheet)
 	if err != nil || !strings.Contains(string(text), "Ada\tknows\tBob") {
 		t.Errorf("the sheet is %q, %v", text, err)
 	}
-	triplemesh(t, nil, "", "kg", "propose", dir, "--out", sheet, "--server", testkit.FreeAddr(t)).says(t, exitUnreachable)
+	triplemesh(t, nil, "", "kg", "propose", dir, "--out", sheet, "--server", testkit.FreeAddr(t)).Expect(t,
+		exitUnreachable)
 }

@@ -25,7 +25,7 @@ import (
 // it was shown.
 type listing struct {
 	addr string
-	// begun, if set, is told of each call, which then waits to be cancelled.
+	// begun, if set, is notified of each call, which then waits to be cancelled.
 	begun  chan struct{}
 	mu     sync.Mutex
 	tokens []string
@@ -38,8 +38,9 @@ func newListing(t *testing.T) *listing {
 		t.Fatal(err)
 	}
 	m := &listing{addr: l.Addr().String()}
-	server := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-		if strings.HasSuffix(info.FullMethod, "/List") {
+	server := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo,
+		next grpc.UnaryHandler) (any, error) {
+		if strings.HasSuffix(info.FullMethod, "/ListKnowledgeGraphs") {
 			m.mu.Lock()
 			m.tokens = append(m.tokens, strings.Join(metadata.ValueFromIncomingContext(ctx, "authorization"), ", "))
 			m.mu.Unlock()
@@ -50,15 +51,16 @@ func newListing(t *testing.T) *listing {
 		}
 		return next(ctx, req)
 	}))
-	retrieverv1.RegisterKnowledgeGraphServiceServer(server, &services{kgs: []*retrieverv1.SnapshotInfo{snapshot("mars", 7, true)}})
+	retrieverv1.RegisterKnowledgeGraphServiceServer(server,
+		&services{kgs: []*retrieverv1.SnapshotInfo{snapshot("mars", 7, true)}})
 	grpc_health_v1.RegisterHealthServer(server, health.NewServer())
 	go func() { _ = server.Serve(l) }()
 	t.Cleanup(server.Stop)
 	return m
 }
 
-// spoken is triplemesh mcp while it runs.
-type spoken struct {
+// mcpProcess is triplemesh mcp while it runs.
+type mcpProcess struct {
 	sdk.IOTransport // its standard input and output
 	// said gives the lines of its standard error.
 	said *bufio.Scanner
@@ -67,7 +69,7 @@ type spoken struct {
 }
 
 // speak runs it until the test ends, or it is interrupted.
-func speak(t *testing.T, args ...string) *spoken {
+func speak(t *testing.T, args ...string) *mcpProcess {
 	t.Helper()
 	stdin, toStdin := io.Pipe()
 	fromStdout, stdout := io.Pipe()
@@ -82,11 +84,12 @@ func speak(t *testing.T, args ...string) *spoken {
 		stderr.Close()
 		ended <- code
 	}()
-	s := &spoken{IOTransport: sdk.IOTransport{Reader: fromStdout, Writer: toStdin}, said: bufio.NewScanner(fromStderr)}
+	s := &mcpProcess{IOTransport: sdk.IOTransport{Reader: fromStdout, Writer: toStdin},
+		said: bufio.NewScanner(fromStderr)}
 	s.interrupt = sync.OnceFunc(func() {
 		cancel()
 		go func() { _, _ = io.Copy(io.Discard, fromStderr) }()
-		if code := <-ended; code != exitAnswered {
+		if code := <-ended; code != ExitOK {
 			t.Errorf("it ended with %d", code)
 		}
 	})
@@ -185,5 +188,5 @@ func (s shows) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func TestMcpRefusesAnAddressThatCannotBe(t *testing.T) {
-	triplemesh(t, nil, "", "mcp", "--server", newListing(t).addr, "--http", "nonsense").says(t, exitUsage, "--http")
+	triplemesh(t, nil, "", "mcp", "--server", newListing(t).addr, "--http", "nonsense").Expect(t, ExitUsage, "--http")
 }

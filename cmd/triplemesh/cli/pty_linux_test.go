@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
 // pty opens a pseudo-terminal: what is written to tty is read from screen.
@@ -25,7 +26,8 @@ func pty(t *testing.T) (screen, tty *os.File) {
 	t.Cleanup(func() { screen.Close() })
 	var unlock, number int32
 	for request, to := range map[uintptr]*int32{syscall.TIOCSPTLCK: &unlock, syscall.TIOCGPTN: &number} {
-		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, screen.Fd(), request, uintptr(unsafe.Pointer(to))); errno != 0 {
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, screen.Fd(), request,
+			uintptr(unsafe.Pointer(to))); errno != 0 {
 			t.Fatal(errno)
 		}
 	}
@@ -54,14 +56,15 @@ const evil = "\x1b]8;;http://evil\x07click\x1b]8;;\x07 \x1b[2J \u009b31m a\u202e
 
 // harmless leaves out the codes by which triplemesh itself draws.
 func harmless(seen string) string {
-	for _, own := range []string{"\r\x1b[K", "\x1b[J", "\x1b[1A", "\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\r"} {
+	for _, own := range []string{"\r\x1b[K", "\x1b[J", "\x1b[1A", "\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m",
+		"\x1b[32m", "\x1b[33m", "\r"} {
 		seen = strings.ReplaceAll(seen, own, "")
 	}
 	return seen
 }
 
 func TestHostileTextDoesNotSteerATerminal(t *testing.T) {
-	hostile := answered()
+	hostile := answeredRun()
 	hostile.Question, hostile.Text, hostile.GroundingReason = evil, evil, evil
 	hostile.Answers = []*orchestratorv1.Answer{{Answer: evil}}
 	s := serve(t, &services{run: hostile, runs: map[string]*orchestratorv1.Run{"io": hostile}})
@@ -95,7 +98,7 @@ func TestHostileTextDoesNotSteerATerminal(t *testing.T) {
 }
 
 func TestATerminalSeesTheStages(t *testing.T) {
-	s := serve(t, &services{run: answered()})
+	s := serve(t, &services{run: answeredRun()})
 	for _, tt := range []struct {
 		name string
 		env  []string
@@ -113,5 +116,34 @@ func TestATerminalSeesTheStages(t *testing.T) {
 				t.Errorf("the terminal gets %q", seen)
 			}
 		})
+	}
+}
+
+func TestDroppingAsksOnATerminal(t *testing.T) {
+	drop := func(answer string, args ...string) (seen string, dropped bool) {
+		s := serve(t, &services{kgs: []*retrieverv1.SnapshotInfo{snapshot("mars", 2, true)}})
+		screen, tty := pty(t)
+		out := make(chan string)
+		go func() {
+			text, _ := io.ReadAll(screen) // ends with an error once the other end is closed
+			out <- string(text)
+		}()
+		if _, err := screen.WriteString(answer); err != nil {
+			t.Fatal(err)
+		}
+		args = append([]string{"--cache", t.TempDir(), "--data", t.TempDir(), "kg", "drop", "mars",
+			"--retriever", s.addr}, args...)
+		run(t.Context(), "v1", args, nil, tty, tty, tty)
+		tty.Close()
+		return <-out, s.dropped != nil
+	}
+	if seen, dropped := drop("no\n"); dropped || !strings.Contains(seen, "drop mars for good?") {
+		t.Errorf("after no: dropped %v, %q", dropped, seen)
+	}
+	if seen, dropped := drop("yes\n"); !dropped {
+		t.Errorf("after yes it is kept: %q", seen)
+	}
+	if seen, dropped := drop("", "--yes"); !dropped || strings.Contains(seen, "for good?") {
+		t.Errorf("with --yes: dropped %v, %q", dropped, seen)
 	}
 }

@@ -14,17 +14,19 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-func (s *services) GetQuota(context.Context, *orchestratorv1.GetQuotaRequest) (*orchestratorv1.GetQuotaResponse, error) {
+func (s *services) GetQuota(context.Context,
+	*orchestratorv1.GetQuotaRequest) (*orchestratorv1.GetQuotaResponse, error) {
 	return quotas(time.Now().Add(time.Hour)), s.err
 }
 
 func quotas(at time.Time) *orchestratorv1.GetQuotaResponse {
 	return &orchestratorv1.GetQuotaResponse{
-		Tenant: "acme", Subject: "ci\x1b[31m", Scopes: []authv1.Scope{authv1.Scope_SCOPE_ASK, authv1.Scope_SCOPE_KG_READ},
+		Tenant: "acme", Subject: "ci\x1b[31m", Scopes: []authv1.Scope{authv1.Scope_SCOPE_ASK,
+			authv1.Scope_SCOPE_KG_READ},
 		Quotas: []*orchestratorv1.Quota{
 			{Name: "questions_per_minute", Limit: 10},
-			{Name: "tokens_per_day", Limit: 1e6, Used: 123456, Resets: timestamppb.New(at)},
-			{Name: "cost_usd_per_day", Used: 0.25, Resets: timestamppb.New(at)},
+			{Name: "tokens_per_day", Limit: 1e6, Used: 123456, ResetTime: timestamppb.New(at)},
+			{Name: "cost_usd_per_day", Used: 0.25, ResetTime: timestamppb.New(at)},
 			{Name: "concurrent_runs", Limit: 2, Used: 1},
 		},
 	}
@@ -32,10 +34,10 @@ func quotas(at time.Time) *orchestratorv1.GetQuotaResponse {
 
 func TestQuota(t *testing.T) {
 	s := serve(t, &services{})
-	triplemesh(t, nil, "", "quota", "--server", s.addr).says(t, exitAnswered, "acme", "ask, kg:read", "123456")
-	triplemesh(t, nil, "", "quota", "--json", "--server", s.addr).says(t, exitAnswered, `"tenant"`, `"tokens_per_day"`)
+	triplemesh(t, nil, "", "quota", "--server", s.addr).Expect(t, ExitOK, "acme", "ask, kg:read", "123456")
+	triplemesh(t, nil, "", "quota", "--json", "--server", s.addr).Expect(t, ExitOK, `"tenant"`, `"tokens_per_day"`)
 	old := serve(t, &services{err: status.Error(codes.Unimplemented, "unknown method GetQuota")})
-	triplemesh(t, nil, "", "quota", "--server", old.addr).says(t, exitFailed, "another version")
+	triplemesh(t, nil, "", "quota", "--server", old.addr).Expect(t, ExitFailed, "another version")
 }
 
 func TestPrintQuota(t *testing.T) {

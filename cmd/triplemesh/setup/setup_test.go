@@ -1,9 +1,7 @@
 package setup
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"os"
@@ -12,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/progress"
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
+	"github.com/triplemesh/triplemesh/internal/terminal"
 )
 
 func TestPins(t *testing.T) {
@@ -45,7 +42,9 @@ func TestPins(t *testing.T) {
 
 func TestX86Flags(t *testing.T) {
 	tests := []struct{ name, cpuinfo, on, off string }{
-		{"a server with AVX-512 never gets AMX", "processor\t: 0\nflags\t\t: sse4_2 avx avx2 fma f16c bmi2 avx512f avx512cd avx512vl avx512dq avx512bw avx512vbmi avx512_vnni amx_tile amx_int8\n", "GGML_AVX512_VNNI", "AMX"},
+		{"a server with AVX-512 never gets AMX", "processor\t: 0\nflags\t\t: sse4_2 avx avx2 fma f16c bmi2 avx512f " +
+			"avx512cd avx512vl avx512dq avx512bw avx512vbmi avx512_vnni amx_tile amx_int8\n", "GGML_AVX512_VNNI",
+			"AMX"},
 		{"half of AVX-512 is none", "flags : avx avx2 avx512f\n", "GGML_AVX2", "GGML_AVX512=ON"},
 		{"an old processor gets no AVX", "flags : sse4_2\n", "GGML_SSE42", "GGML_AVX=ON"},
 		{"an unreadable file switches all off", "", "", "=ON"},
@@ -90,62 +89,6 @@ func TestNeedSpace(t *testing.T) {
 	}
 }
 
-func TestUnpackFolder(t *testing.T) {
-	tests := []struct {
-		name  string
-		files map[string]string
-		want  string
-	}{
-		{"the folder alone is unpacked", map[string]string{"pkg-1/in/a.txt": "a", "pkg-1/in/b/c.txt": "c", "pkg-1/setup.py": "no"}, ""},
-		{"a file that climbs out is refused", map[string]string{"pkg-1/in/../../evil": "x"}, "outside"},
-		{"an archive without the folder is an error", map[string]string{"pkg-1/setup.py": "no"}, "no folder"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			root := t.TempDir()
-			archive, dir := filepath.Join(root, "a.tar.gz"), filepath.Join(root, "out", "in")
-			writeTar(t, archive, tt.files)
-			err := unpackFolder(archive, "pkg-1/in", dir)
-			if tt.want != "" {
-				if err == nil || !strings.Contains(err.Error(), tt.want) {
-					t.Fatalf("got %v, want %q", err, tt.want)
-				}
-				if _, err := os.Stat(dir); err == nil {
-					t.Error("the folder appeared all the same")
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, err := os.ReadFile(filepath.Join(dir, "b", "c.txt")); err != nil || string(got) != "c" {
-				t.Errorf("got %q, %v", got, err)
-			}
-			if _, err := os.Stat(filepath.Join(dir, "setup.py")); err == nil {
-				t.Error("files beside the folder were unpacked")
-			}
-		})
-	}
-}
-
-func writeTar(t *testing.T, path string, files map[string]string) {
-	t.Helper()
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	w := tar.NewWriter(z)
-	for name, content := range files {
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content)), Typeflag: tar.TypeReg}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Write([]byte(content)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(w.Close(), z.Close(), os.WriteFile(path, b.Bytes(), 0o644)); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestBuild(t *testing.T) {
 	bin, err := filepath.Abs("testdata/bin")
 	if err != nil {
@@ -163,7 +106,7 @@ func TestBuild(t *testing.T) {
 		}
 		t.Cleanup(func() { lock.Close() })
 		var out bytes.Buffer
-		return builder{layout: l, progress: progress.New(terminal.Of(&out, nil)), lock: lock}, &out
+		return builder{layout: l, progress: terminal.NewBoard(terminal.Detect(&out, nil)), lock: lock}, &out
 	}
 	t.Run("a finished build is remembered", func(t *testing.T) {
 		b, out := start(t)
@@ -202,7 +145,8 @@ func TestBuild(t *testing.T) {
 		b, _ := start(t)
 		leaveBroken(t, b)
 		err := b.compile(context.Background(), "src", filepath.Join(b.layout.serverDir(), "build"))
-		if err == nil || !strings.Contains(err.Error(), "file truncated") || !strings.Contains(err.Error(), "build.log") {
+		if err == nil || !strings.Contains(err.Error(), "file truncated") ||
+			!strings.Contains(err.Error(), "build.log") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -226,7 +170,7 @@ func leaveBroken(t *testing.T, b builder) {
 func TestRunWithEverythingSkippedFetchesNothing(t *testing.T) {
 	x := newIndex(t)
 	var out bytes.Buffer
-	o := Options{Cache: filepath.Join(t.TempDir(), "cache"), Python: x.python(), Out: terminal.Of(&out, nil),
+	o := Options{Cache: filepath.Join(t.TempDir(), "cache"), Python: x.python(), Out: terminal.Detect(&out, nil),
 		SkipEncoder: true, SkipRuntime: true, SkipModel: true, SkipServer: true}
 	if err := Run(context.Background(), o); err != nil {
 		t.Fatal(err)
@@ -237,7 +181,7 @@ func TestRunWithEverythingSkippedFetchesNothing(t *testing.T) {
 }
 
 func TestLookNamesTheMend(t *testing.T) {
-	for _, s := range Look(t.TempDir()) {
+	for _, s := range Inspect(t.TempDir()) {
 		if !s.OK && s.Mend == "" {
 			t.Errorf("%s is missing and nothing says how to mend it", s.Name)
 		}

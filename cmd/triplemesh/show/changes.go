@@ -14,9 +14,8 @@ import (
 // shownChanges is how many changes are listed; --explain lists them all.
 const shownChanges = 12
 
-// Changes prints what the knowledge graph changed about the model's first
-// thought, with what speaks for it: ~ is replaced, + added, - taken away.
-// Methods that change nothing print nothing.
+// Changes prints what the knowledge graph changed about the model's first thought, with what speaks
+// for it: ~ is replaced, + added, - taken away. Methods that change nothing print nothing.
 func Changes(w io.Writer, run *orchestratorv1.Run, style Style) error {
 	p := newPage(w, style)
 	switch g := run.GetGraphs().(type) {
@@ -71,7 +70,7 @@ func (p *page) evidence(e *graphv1.Edit) {
 		p.item(6, by, dim, "this triple of the knowledge graph")
 		return
 	}
-	p.item(6, by, dim, triple(best.GetTriple()))
+	p.item(6, by, dim, evidenceTriple(best.GetTriple()))
 }
 
 func (p *page) reflectedAnswers(reflections []*reflectorv1.Reflection) {
@@ -98,13 +97,117 @@ func (p *page) reflectedAnswers(reflections []*reflectorv1.Reflection) {
 	p.notShown(shown-shownChanges, kept, "candidate", "candidates")
 }
 
-// notShown ends a list of changes: how many were left out, and what was kept as
-// it was.
+// notShown ends a list of changes: how many were left out, and what was kept as it was.
 func (p *page) notShown(more, kept int, one, many string) {
 	if more > 0 {
 		p.itemf(2, "", "and %d more: --explain shows them all", more)
 	}
 	if kept > 0 {
 		p.itemf(2, "", "%s kept", count(kept, one, many))
+	}
+}
+
+// Stage prints what one stage made, out of the run as it was when the stage
+// ended. A stage that makes no graph, such as the answer, prints nothing.
+func Stage(w io.Writer, stage orchestratorv1.Stage, run *orchestratorv1.Run, style Style) error {
+	p := newPage(w, style)
+	switch g := run.GetGraphs().(type) {
+	case *orchestratorv1.Run_PgAkv:
+		p.pgakvStage(stage, g.PgAkv)
+	case *orchestratorv1.Run_Ger:
+		p.gerStage(stage, g.Ger)
+	case *orchestratorv1.Run_Rag:
+		if stage == orchestratorv1.Stage_STAGE_SEARCH {
+			p.rag(g.Rag)
+		}
+	case *orchestratorv1.Run_Sc:
+		if stage == orchestratorv1.Stage_STAGE_SAMPLE {
+			p.sc(g.Sc)
+		}
+	case *orchestratorv1.Run_Tog:
+		p.togStage(stage, g.Tog)
+	case *orchestratorv1.Run_Rog:
+		p.rogStage(stage, g.Rog)
+	case *orchestratorv1.Run_Auto:
+		p.autoStage(stage, g.Auto)
+	case *orchestratorv1.Run_Query:
+		p.queryStage(stage, g.Query)
+	}
+	return p.err
+}
+
+func (p *page) pgakvStage(stage orchestratorv1.Stage, g *orchestratorv1.PgAkvGraphs) {
+	switch stage {
+	case orchestratorv1.Stage_STAGE_PSEUDO_GRAPH:
+		p.pseudoGraph(g)
+	case orchestratorv1.Stage_STAGE_GROUND_GRAPH:
+		p.groundGraph(g)
+	case orchestratorv1.Stage_STAGE_VERIFY:
+		p.edits(g)
+		p.fixedGraph(g)
+	}
+}
+
+func (p *page) gerStage(stage orchestratorv1.Stage, g *orchestratorv1.GerGraphs) {
+	switch stage {
+	case orchestratorv1.Stage_STAGE_LINK:
+		p.topics(g.GetTopicEntities())
+	case orchestratorv1.Stage_STAGE_PATHS:
+		p.relationPaths("proposed, in the model's words:", g.GetProposedPaths(), g.GetRelationPaths())
+		p.reasoningPaths(g.GetReasoningPaths())
+	case orchestratorv1.Stage_STAGE_CANDIDATES, orchestratorv1.Stage_STAGE_EVALUATE_QUESTION,
+		orchestratorv1.Stage_STAGE_EVALUATE_ANSWERS:
+		p.evaluation(g)
+	case orchestratorv1.Stage_STAGE_REFLECT:
+		p.reflections(g)
+	}
+}
+
+func (p *page) togStage(stage orchestratorv1.Stage, g *orchestratorv1.TogGraphs) {
+	switch stage {
+	case orchestratorv1.Stage_STAGE_LINK:
+		p.topics(g.GetTopicEntities())
+	case orchestratorv1.Stage_STAGE_EXPLORE:
+		if n := len(g.GetDepths()); n > 0 {
+			p.depth(n-1, g.GetDepths()[n-1])
+		}
+	}
+}
+
+func (p *page) rogStage(stage orchestratorv1.Stage, g *orchestratorv1.RogGraphs) {
+	switch stage {
+	case orchestratorv1.Stage_STAGE_LINK:
+		p.topics(g.GetTopicEntities())
+	case orchestratorv1.Stage_STAGE_PATHS:
+		p.relationPaths("planned:", g.GetPlannedPaths(), g.GetRelationPaths())
+		p.reasoningPaths(g.GetReasoningPaths())
+	}
+}
+
+// autoStage shows the stage of whichever method was begun; both may have been.
+func (p *page) autoStage(stage orchestratorv1.Stage, g *orchestratorv1.AutoGraphs) {
+	if stage == orchestratorv1.Stage_STAGE_CHOOSE {
+		p.autoMethod(g)
+		return
+	}
+	if g.GetGer() != nil {
+		p.gerStage(stage, g.GetGer())
+	}
+	if g.GetPgAkv() != nil {
+		p.pgakvStage(stage, g.GetPgAkv())
+	}
+	if g.GetQuery() != nil {
+		p.queryStage(stage, g.GetQuery())
+	}
+}
+
+func (p *page) queryStage(stage orchestratorv1.Stage, g *orchestratorv1.QueryGraphs) {
+	switch stage {
+	case orchestratorv1.Stage_STAGE_PLAN:
+		p.plan(g)
+	case orchestratorv1.Stage_STAGE_ALIGN:
+		p.planEdits(g)
+	case orchestratorv1.Stage_STAGE_EXECUTE:
+		p.table(g)
 	}
 }

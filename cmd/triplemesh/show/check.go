@@ -7,7 +7,7 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
-	"github.com/triplemesh/triplemesh/internal/enum"
+	"github.com/triplemesh/triplemesh/internal/config"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 )
@@ -44,7 +44,6 @@ var verdictMarks = map[verifierv1.Verdict]string{
 	verifierv1.Verdict_VERDICT_NOT_IN_KG:    yellow,
 }
 
-// verdictName is a verdict in words.
 func verdictName(v verifierv1.Verdict) string {
 	switch v {
 	case verifierv1.Verdict_VERDICT_UNSPECIFIED:
@@ -52,7 +51,7 @@ func verdictName(v verifierv1.Verdict) string {
 	case verifierv1.Verdict_VERDICT_NOT_IN_KG:
 		return "not in the graph"
 	}
-	return enum.Name(v)
+	return config.EnumName(v)
 }
 
 // tally counts the verdicts.
@@ -75,8 +74,7 @@ func tally(claims []*orchestratorv1.Claim) string {
 	return strings.Join(parts, ", ")
 }
 
-// marked prints the text, each claim in the colour of its verdict and with its
-// number behind it.
+// marked prints the text, each claim in the colour of its verdict and with its number behind it.
 func (p *page) marked(c *orchestratorv1.Check) {
 	runes := []rune(c.GetText())
 	colours := make([]string, len(runes))
@@ -126,12 +124,13 @@ func (p *page) marked(c *orchestratorv1.Check) {
 
 // claim prints one claim and what its verdict rests on.
 func (p *page) claim(number int, c *orchestratorv1.Claim) {
-	p.item(2, fmt.Sprintf("%d. %s: ", number, verdictName(c.GetVerdict())), verdictMarks[c.GetVerdict()], denied(c)+triple(c.GetTriple()))
+	p.item(2, fmt.Sprintf("%d. %s: ", number, verdictName(c.GetVerdict())), verdictMarks[c.GetVerdict()],
+		denied(c)+triple(c.GetTriple()))
 	if c.GetReason() != "" {
 		p.itemf(5, "", "%s (%.2f)", c.GetReason(), c.GetConfidence())
 	}
 	for _, e := range c.GetEvidence() {
-		p.item(5, "by ", dim, triple(e.GetTriple()))
+		p.item(5, "by ", dim, evidenceTriple(e.GetTriple()))
 	}
 }
 

@@ -15,7 +15,8 @@ func claim(start, end uint32, verdict verifierv1.Verdict, subject, object string
 	return &orchestratorv1.Claim{
 		Triple: &graphv1.Triple{Subject: subject, Relation: "employer", Object: object}, Verdict: verdict,
 		Span: &graphv1.TextSpan{Start: start, End: end}, Confidence: .9, Reason: "so it is",
-		Evidence: []*graphv1.ScoredTriple{{Triple: &graphv1.Triple{Subject: subject, Relation: "employer", Object: "NYU"}}},
+		Evidence: []*graphv1.ScoredTriple{{Triple: &graphv1.Triple{Subject: subject, Relation: "employer",
+			Object: "NYU"}}},
 	}
 }
 
@@ -28,9 +29,11 @@ func checked() *orchestratorv1.Check {
 			claim(21, 43, verifierv1.Verdict_VERDICT_SUPPORTED, "Reik", "NYU"),
 		},
 		Corrections: []*orchestratorv1.Correction{{
-			Span: &graphv1.TextSpan{Start: 13, End: 19}, Before: "Google", After: "NYU", CorrectedSpan: &graphv1.TextSpan{Start: 13, End: 16},
+			Span: &graphv1.TextSpan{Start: 13, End: 19}, Before: "Google", After: "NYU",
+			CorrectedSpan: &graphv1.TextSpan{Start: 13, End: 16},
 		}},
-		Stages:  []*orchestratorv1.StageReport{{Stage: orchestratorv1.Stage_STAGE_CLAIMS, Warnings: []*llmv1.Warning{{Message: "one was left out"}}}},
+		Stages: []*orchestratorv1.StageReport{{Stage: orchestratorv1.Stage_STAGE_CLAIMS,
+			Warnings: []*llmv1.Warning{{Message: "one was left out"}}}},
 		Partial: true,
 	}
 }
@@ -42,8 +45,10 @@ func TestCheckShowsTheTextItsClaimsAndWhatChanged(t *testing.T) {
 	}
 	got := b.String()
 	for _, want := range []string{
-		"Zoë works at Google[1].\n", "Claims  1 supported, 1 contradicted\n", "1. contradicted: Zoë | employer | Google",
-		"so it is (0.90)", "by Zoë | employer | NYU", "- Zoë works at Google.\n", "+ Zoë works at NYU.\n", "Google → NYU: claim 1", "ended early", "claims: one was left out",
+		"Zoë works at Google[1].\n", "Claims  1 supported, 1 contradicted\n",
+		"1. contradicted: Zoë | employer | Google",
+		"so it is (0.90)", "by Zoë | employer | NYU", "- Zoë works at Google.\n", "+ Zoë works at NYU.\n",
+		"Google → NYU: claim 1", "ended early", "claims: one was left out",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("lacks %q:\n%s", want, got)
@@ -59,14 +64,16 @@ func TestCheckMarksTheTextInColour(t *testing.T) {
 	if err := show.Check(&b, checked(), show.Style{Colour: true, Width: 40}); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.String(); !strings.Contains(got, "\x1b[4;31mZ\x1b[0m") || !strings.Contains(got, "\x1b[32mN\x1b[0m") || strings.Contains(got, "\x1b[31mworks") {
+	if got := b.String(); !strings.Contains(got, "\x1b[4;31mZ\x1b[0m") || !strings.Contains(got, "\x1b[32mN\x1b[0m") ||
+		strings.Contains(got, "\x1b[31mworks") {
 		t.Errorf("got:\n%q", got)
 	}
 }
 
 func TestCheckOfATextThatStatesNothing(t *testing.T) {
 	var b strings.Builder
-	if err := show.Check(&b, &orchestratorv1.Check{Text: "Ah!", CorrectedText: "Ah!"}, show.Style{}); err != nil || !strings.Contains(b.String(), "states none") || strings.Contains(b.String(), "Corrected") {
+	if err := show.Check(&b, &orchestratorv1.Check{Text: "Ah!", CorrectedText: "Ah!"}, show.Style{}); err != nil ||
+		!strings.Contains(b.String(), "states none") || strings.Contains(b.String(), "Corrected") {
 		t.Errorf("got %q, %v", b.String(), err)
 	}
 }

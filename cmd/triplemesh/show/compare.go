@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/terminal"
+	"github.com/triplemesh/triplemesh/internal/terminal"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
@@ -38,7 +38,8 @@ var rows = []row{
 		return []string{fmt.Sprint(u.GetCalls())}
 	}},
 	{"tokens", func(r *orchestratorv1.Run) []string {
-		return []string{fmt.Sprintf("%d read, %d written", r.GetUsage().GetPromptTokens(), r.GetUsage().GetCompletionTokens())}
+		return []string{fmt.Sprintf("%d read, %d written", r.GetUsage().GetPromptTokens(),
+			r.GetUsage().GetCompletionTokens())}
 	}},
 	{"cost", func(r *orchestratorv1.Run) []string {
 		if cost := r.GetUsage().GetCostUsd(); cost > 0 {
@@ -154,7 +155,7 @@ func answerLines(run *orchestratorv1.Run) (lines []string) {
 		if i == shownPaths {
 			return append(lines, fmt.Sprintf("and %d more", len(run.GetAnswers())-i))
 		}
-		lines = append(lines, a.GetAnswer())
+		lines = append(lines, entity(a.GetAnswer(), a.GetId()))
 	}
 	switch {
 	case len(lines) > 0:
@@ -177,7 +178,7 @@ func restLines(run *orchestratorv1.Run) []string {
 	return lines
 }
 
-// evidenceLines are the first triples that the answers rest on.
+// evidenceLines returns the first triples that the answers rest on.
 func evidenceLines(run *orchestratorv1.Run) (lines []string) {
 	const most = 4
 	left := 0
@@ -187,7 +188,7 @@ func evidenceLines(run *orchestratorv1.Run) (lines []string) {
 				left++
 				continue
 			}
-			lines = append(lines, triple(t))
+			lines = append(lines, evidenceTriple(t))
 		}
 	}
 	if left > 0 {
@@ -196,8 +197,7 @@ func evidenceLines(run *orchestratorv1.Run) (lines []string) {
 	return lines
 }
 
-// agreement tells whether all that answered gave the same answers, in any order
-// and case.
+// agreement reports whether all that answered gave the same answers, in any order and case.
 func agreement(all []Contestant) string {
 	var first map[string]bool
 	who, same := 0, true

@@ -32,7 +32,8 @@ func printed(t *testing.T, print func(*bytes.Buffer) error) string {
 
 func TestCompareFitsTheTerminal(t *testing.T) {
 	all := []Contestant{
-		{Method: "pg-akv", Run: pgakvRun()}, {Method: "ger", Run: rtlRun()}, {Method: "tog\x1b[2J", Failed: "the model\u202e server is down\nask the doctor"},
+		{Method: "pg-akv", Run: pgakvRun()}, {Method: "ger", Run: rtlRun()},
+		{Method: "tog\x1b[2J", Failed: "the model\u202e server is down\nask the doctor"},
 	}
 	for _, width := range []int{40, 80, 120} {
 		for n := 2; n <= 3; n++ {
@@ -78,7 +79,9 @@ func TestStagesPrintWhatTheyMade(t *testing.T) {
 			if !strings.Contains(text, tt.want) {
 				t.Errorf("it prints %q", text)
 			}
-			answer := printed(t, func(b *bytes.Buffer) error { return Stage(b, orchestratorv1.Stage_STAGE_ANSWER, tt.run, Style{}) })
+			answer := printed(t, func(b *bytes.Buffer) error {
+				return Stage(b, orchestratorv1.Stage_STAGE_ANSWER, tt.run, Style{})
+			})
 			if answer != "" {
 				t.Errorf("of the answer it prints %q", answer)
 			}

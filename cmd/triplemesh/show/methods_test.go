@@ -11,16 +11,19 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-func to(relation, from string, score float32) *graphv1.RelationPath {
-	return &graphv1.RelationPath{Steps: []*graphv1.RelationStep{{Relation: relation}}, TopicEntities: []string{from}, Score: score, Ends: 2}
+func pathTo(relation, from string, score float32) *graphv1.RelationPath {
+	return &graphv1.RelationPath{Steps: []*graphv1.RelationStep{{Relation: relation}}, TopicEntities: []string{from},
+		Score: proto.Float32(score), Ends: proto.Uint32(2)}
 }
 
 func river(end string, score float32) *graphv1.ReasoningPath {
-	return &graphv1.ReasoningPath{Entities: []string{"Velmora", end}, Steps: []*graphv1.RelationStep{{Relation: "river"}}, Score: score}
+	return &graphv1.ReasoningPath{Entities: []string{"Velmora", end},
+		Steps: []*graphv1.RelationStep{{Relation: "river"}}, Score: proto.Float32(score)}
 }
 
 func velmora() []*graphv1.EntityLink {
-	return []*graphv1.EntityLink{{Entity: "Velmora", Mention: "velmora", Match: graphv1.LinkMatch_LINK_MATCH_NORMALISED, Score: .9}}
+	return []*graphv1.EntityLink{{Entity: "Velmora", Mention: "velmora", Match: graphv1.LinkMatch_LINK_MATCH_NORMALISED,
+		Score: .9}}
 }
 
 func ragRun() *orchestratorv1.Run {
@@ -31,9 +34,11 @@ func ragRun() *orchestratorv1.Run {
 }
 
 func scRun() *orchestratorv1.Run {
-	return &orchestratorv1.Run{Method: "sc", Graphs: &orchestratorv1.Run_Sc{Sc: &orchestratorv1.ScGraphs{Samples: []*orchestratorv1.Sample{
-		{Text: "Velmora lies in the north.\nThere flow {Tessen} and {Orla}.", Answers: []string{"Tessen", "Orla"}}, {Text: "I do not know."},
-	}}}}
+	return &orchestratorv1.Run{Method: "sc",
+		Graphs: &orchestratorv1.Run_Sc{Sc: &orchestratorv1.ScGraphs{Samples: []*orchestratorv1.Sample{
+			{Text: "Velmora lies in the north.\nThere flow {Tessen} and {Orla}.", Answers: []string{"Tessen", "Orla"}},
+			{Text: "I do not know."},
+		}}}}
 }
 
 func togRun() *orchestratorv1.Run {
@@ -41,9 +46,11 @@ func togRun() *orchestratorv1.Run {
 		Graphs: &orchestratorv1.Run_Tog{Tog: &orchestratorv1.TogGraphs{
 			TopicEntities: velmora(),
 			Depths: []*orchestratorv1.TogDepth{
-				{Relations: []*graphv1.RelationPath{to("river", "Velmora", .7), to("twinned city", "Velmora", .2)}, Entities: 5,
+				{Relations: []*graphv1.RelationPath{pathTo("river", "Velmora", .7),
+					pathTo("twinned city", "Velmora", .2)},
+					Entities:       5,
 					ReasoningPaths: []*graphv1.ReasoningPath{river("Tessen", .6)}, Probability: proto.Float32(.25)},
-				{Relations: []*graphv1.RelationPath{to("mouth", "Tessen", .5)}, Entities: 1, Sufficient: true},
+				{Relations: []*graphv1.RelationPath{pathTo("mouth", "Tessen", .5)}, Entities: 1, Sufficient: true},
 			},
 			ReasoningPaths: []*graphv1.ReasoningPath{river("Tessen", .6), river("Orla", .3)},
 		}}}
@@ -52,15 +59,18 @@ func togRun() *orchestratorv1.Run {
 func rogRun() *orchestratorv1.Run {
 	return &orchestratorv1.Run{Method: "rog", Kg: &graphv1.KnowledgeGraphRef{Name: "wikidata", Snapshot: 1},
 		Graphs: &orchestratorv1.Run_Rog{Rog: &orchestratorv1.RogGraphs{
-			TopicEntities: velmora(), PlannedPaths: []*graphv1.RelationPath{to("flows through", "", 0)},
-			RelationPaths: []*graphv1.RelationPath{to("river", "Velmora", .4)}, ReasoningPaths: []*graphv1.ReasoningPath{river("Tessen", 0), river("Orla", 0)},
+			TopicEntities: velmora(), PlannedPaths: []*graphv1.RelationPath{pathTo("flows through", "", 0)},
+			RelationPaths:  []*graphv1.RelationPath{pathTo("river", "Velmora", .4)},
+			ReasoningPaths: []*graphv1.ReasoningPath{river("Tessen", 0), river("Orla", 0)},
 		}}}
 }
 
 func autoRun() *orchestratorv1.Run {
-	return &orchestratorv1.Run{Method: "auto", Ablation: orchestratorv1.Ablation_ABLATION_NO_REFLECTION, Kg: &graphv1.KnowledgeGraphRef{Name: "wikidata", Snapshot: 1},
+	return &orchestratorv1.Run{Method: "auto", Ablation: orchestratorv1.Ablation_ABLATION_NO_REFLECTION,
+		Kg: &graphv1.KnowledgeGraphRef{Name: "wikidata", Snapshot: 1},
 		Graphs: &orchestratorv1.Run_Auto{Auto: &orchestratorv1.AutoGraphs{
-			Method: "pg-akv", Reason: "no path leads anywhere", PgAkv: pgakvRun().GetPgAkv(), Ger: &orchestratorv1.GerGraphs{TopicEntities: velmora()},
+			Method: "pg-akv", Reason: "no path leads anywhere", PgAkv: pgakvRun().GetPgAkv(),
+			Ger: &orchestratorv1.GerGraphs{TopicEntities: velmora()},
 		}}}
 }
 
@@ -71,7 +81,8 @@ func TestEveryMethodExplainsThatThereIsNothing(t *testing.T) {
 		{Graphs: &orchestratorv1.Run_Rog{}}, {Graphs: &orchestratorv1.Run_Auto{}},
 	} {
 		var b bytes.Buffer
-		if err := Explain(&b, run, Style{}); err != nil || !bytes.Contains(b.Bytes(), []byte("(none")) && !bytes.Contains(b.Bytes(), []byte("0 walks")) {
+		if err := Explain(&b, run, Style{}); err != nil || !bytes.Contains(b.Bytes(), []byte("(none")) &&
+			!bytes.Contains(b.Bytes(), []byte("0 walks")) {
 			t.Errorf("%T: %v\n%s", run.GetGraphs(), err, b.Bytes())
 		}
 	}

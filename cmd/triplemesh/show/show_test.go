@@ -17,17 +17,17 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 type printer func(io.Writer, *orchestratorv1.Run, Style) error
 
-// all prints everything there is to print of a run.
-func all(w io.Writer, run *orchestratorv1.Run, style Style) error {
+// printAll prints everything there is to print of a run.
+func printAll(w io.Writer, run *orchestratorv1.Run, style Style) error {
 	return errors.Join(Answer(w, run, style), Explain(w, run, style), Trace(w, run, style))
 }
 
-// compared prints a run beside one of another method.
-func compared(w io.Writer, run *orchestratorv1.Run, style Style) error {
+// printCompared prints a run beside one of another method.
+func printCompared(w io.Writer, run *orchestratorv1.Run, style Style) error {
 	return Compare(w, []Contestant{{Method: run.GetMethod(), Run: run}, {Method: "ger", Run: gerRun()}}, style)
 }
 
@@ -39,28 +39,30 @@ func TestGolden(t *testing.T) {
 		run   *orchestratorv1.Run
 		style Style
 	}{
-		{"a pg-akv run", "pgakv.txt", all, pgakvRun(), Style{}},
-		{"a ger run", "ger.txt", all, gerRun(), Style{}},
+		{"a pg-akv run", "pgakv.txt", printAll, pgakvRun(), Style{}},
+		{"a ger run", "ger.txt", printAll, gerRun(), Style{}},
 		{"the hits of rag", "rag.txt", Explain, ragRun(), Style{}},
 		{"the samples of sc", "sc.txt", Explain, scRun(), Style{}},
 		{"the hops of tog", "tog.txt", Explain, togRun(), Style{}},
 		{"the plan of rog and what was followed", "rog.txt", Explain, rogRun(), Style{}},
 		{"the choice of auto, and both of its parts", "auto.txt", Explain, autoRun(), Style{}},
-		{"an answer of the model's own", "io.txt", all, ioRun(), Style{}},
+		{"an answer of the model's own", "io.txt", printAll, ioRun(), Style{}},
+		{"an answer that the knowledge graph names but does not say", "related.txt", printAll, relatedRun(), Style{}},
 		{"a question without an answer", "abstained.txt", Answer, abstainedRun(), Style{}},
-		{"a question to two knowledge graphs that contradict each other", "several.txt", all, severalRun(), Style{}},
-		{"an answer that was withheld", "withheld.txt", all, withheldRun(), Style{}},
+		{"a question to two knowledge graphs that contradict each other", "several.txt", printAll,
+			severalRun(), Style{}},
+		{"an answer that was withheld", "withheld.txt", printAll, withheldRun(), Style{}},
 		{"a run that was stopped early on purpose", "until.txt", Answer, &orchestratorv1.Run{Question: "?"}, Style{}},
-		{"colours", "colour.txt", all, pgakvRun(), Style{Colour: true}},
-		{"a narrow terminal", "narrow.txt", all, gerRun(), Style{Width: 48}},
+		{"colours", "colour.txt", printAll, pgakvRun(), Style{Colour: true}},
+		{"a narrow terminal", "narrow.txt", printAll, gerRun(), Style{Width: 48}},
 		{"the changes of pg-akv", "changes_pgakv.txt", Changes, pgakvRun(), Style{}},
 		{"the changes of ger", "changes_ger.txt", Changes, gerRun(), Style{}},
 		{"the changes of both parts of auto", "changes_auto.txt", Changes, autoRun(), Style{}},
-		{"ASCII alone", "ascii.txt", all, gerRun(), Style{ASCII: true}},
-		{"two methods side by side", "compare.txt", compared, pgakvRun(), Style{}},
-		{"two methods one after the other", "compare_narrow.txt", compared, pgakvRun(), Style{Width: 50}},
+		{"ASCII alone", "ascii.txt", printAll, gerRun(), Style{ASCII: true}},
+		{"two methods side by side", "compare.txt", printCompared, pgakvRun(), Style{}},
+		{"two methods one after the other", "compare_narrow.txt", printCompared, pgakvRun(), Style{Width: 50}},
 		{"names from right to left, and wide ones", "rtl.txt", Answer, rtlRun(), Style{}},
-		{"an empty run", "empty.txt", all, &orchestratorv1.Run{}, Style{}},
+		{"an empty run", "empty.txt", printAll, &orchestratorv1.Run{}, Style{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -87,14 +89,16 @@ func TestGolden(t *testing.T) {
 
 func TestEveryLineFits(t *testing.T) {
 	for _, width := range []int{40, 80, 120} {
-		for _, run := range []*orchestratorv1.Run{pgakvRun(), gerRun(), ioRun(), severalRun(), withheldRun(), hostileRun()} {
+		for _, run := range []*orchestratorv1.Run{pgakvRun(), gerRun(), ioRun(), severalRun(), withheldRun(),
+			hostileRun()} {
 			var b bytes.Buffer
-			if err := all(&b, run, Style{Width: width}); err != nil {
+			if err := printAll(&b, run, Style{Width: width}); err != nil {
 				t.Fatal(err)
 			}
 			for line := range strings.Lines(b.String()) {
 				// The table of costs has a width of its own.
-				if strings.Contains(line, "  stage  ") || runewidth.StringWidth(strings.TrimSpace(line)) < 66 && width < 66 {
+				if strings.Contains(line, "  stage  ") || runewidth.StringWidth(strings.TrimSpace(line)) < 66 &&
+					width < 66 {
 					continue
 				}
 				if got := runewidth.StringWidth(strings.TrimRight(line, "\n")); got > max(width, 66) {
@@ -107,7 +111,7 @@ func TestEveryLineFits(t *testing.T) {
 
 func TestNothingReachesTheTerminalButText(t *testing.T) {
 	var b bytes.Buffer
-	if err := all(&b, hostileRun(), Style{}); err != nil {
+	if err := printAll(&b, hostileRun(), Style{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range b.String() {
@@ -154,13 +158,15 @@ func TestAClosedPipeIsTold(t *testing.T) {
 
 func hostileRun() *orchestratorv1.Run {
 	evil := "evil \x1b[2J\x07 \u202etxt \u009b31m name"
-	t := &graphv1.Triple{Subject: evil, Relation: evil, Object: evil}
+	t := &graphv1.Triple{Subject: evil, Relation: evil, Object: evil, Provenance: evil}
 	return &orchestratorv1.Run{
-		Answers: []*orchestratorv1.Answer{{Answer: evil, Evidence: []*graphv1.Triple{t}}}, Text: evil, GroundingReason: evil, TraceId: evil, Id: evil,
+		Answers: []*orchestratorv1.Answer{{Answer: evil, Id: evil + "/1", Evidence: []*graphv1.Triple{t}}}, Text: evil,
+		GroundingReason: evil, TraceId: evil, Id: evil,
 		Graphs: &orchestratorv1.Run_PgAkv{PgAkv: &orchestratorv1.PgAkvGraphs{
 			Cypher: evil, PseudoGraph: &graphv1.PseudoGraph{Triples: []*graphv1.Triple{t}},
 			Dropped: []*graphv1.DroppedSubject{{Subject: evil}},
 		}},
-		Spans: []*orchestratorv1.Span{{SpanId: "1", Name: evil, Service: evil, Error: evil, Attributes: map[string]string{"gen_ai.usage.input_tokens": evil}}},
+		Spans: []*orchestratorv1.Span{{SpanId: "1", Name: evil, Service: evil, Error: evil,
+			Attributes: map[string]string{"gen_ai.usage.input_tokens": evil}}},
 	}
 }

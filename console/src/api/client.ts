@@ -5,8 +5,11 @@ import type {
   AskStreamResponse,
   CheckRequest,
   CheckStreamResponse,
+  CreateFeedbackRequest,
+  CreateFeedbackResponse,
   GetQuotaResponse,
   GetRunResponse,
+  ListFeedbackResponse,
   ListMethodsResponse,
   ListRunsResponse,
   Mesh,
@@ -19,9 +22,12 @@ export type RunFilter = {
   pageSize?: number;
   pageToken?: string;
   method?: string;
-  kg?: string;
+  kgName?: string;
   query?: string;
 };
+
+/** Which feedback to list. */
+export type FeedbackFilter = { pageSize?: number; runId?: string; own?: boolean };
 
 /** The mesh, by REST. Every call may be aborted; all fail with a Problem. */
 export type Api = KgsApi & {
@@ -35,6 +41,13 @@ export type Api = KgsApi & {
   /** Lists answered questions, newest first. */
   runs(filter?: RunFilter, options?: CallOptions): Promise<ListRunsResponse>;
   run(id: string, options?: CallOptions): Promise<GetRunResponse>;
+  /** Marks answers and triples of a run right, wrong or missing. */
+  createFeedback(
+    request: CreateFeedbackRequest,
+    options?: CallOptions,
+  ): Promise<CreateFeedbackResponse>;
+  feedback(filter?: FeedbackFilter, options?: CallOptions): Promise<ListFeedbackResponse>;
+  deleteFeedback(id: string, options?: CallOptions): Promise<unknown>;
   reports(options?: CallOptions): Promise<{ reports?: Report[] }>;
   /** Reads the page of a report, as HTML that is only for a sandbox. */
   report(name: string, options?: CallOptions): Promise<string>;
@@ -53,6 +66,14 @@ export function createApi(transport: Transport): Api {
       callEvents(transport, "check:stream", { ...json(request), ...options }),
     runs: (filter = {}, options) => callJson(transport, `runs${query(filter)}`, undefined, options),
     run: (id, options) => callJson(transport, `runs/${encodeURIComponent(id)}`, undefined, options),
+    createFeedback: (request, options) => callJson(transport, "feedback", request, options),
+    feedback: (filter = {}, options) =>
+      callJson(transport, `feedback${query(filter)}`, undefined, options),
+    deleteFeedback: (id, options) =>
+      callJson(transport, `feedback/${encodeURIComponent(id)}`, undefined, {
+        ...options,
+        method: "DELETE",
+      }),
     reports: (options) => callJson(transport, "reports", undefined, options),
     report: async (name, options) => {
       // Beside the API, not below it: people open it there too.

@@ -8,8 +8,8 @@ import type {
   GroundGraphResponse,
   LinkEntitiesResponse,
   ListKgsResponse,
+  LoadKnowledgeGraphStreamResponse,
   LoadMode,
-  LoadStreamResponse,
   NeighboursRequest,
   NeighboursResponse,
   RollbackResponse,
@@ -24,7 +24,13 @@ import type {
 import { query } from "./query";
 
 /** How to load a file. */
-export type LoadOptions = { format?: Format; mode?: LoadMode; vectors?: Vectors };
+export type LoadOptions = {
+  format?: Format;
+  mode?: LoadMode;
+  vectors?: Vectors;
+  /** Whether to keep where each triple comes from. */
+  provenance?: boolean;
+};
 
 /** What is read of, and done to, knowledge graphs; kg is a name. */
 export type KgsApi = {
@@ -42,7 +48,7 @@ export type KgsApi = {
     file: File,
     how?: LoadOptions,
     options?: CallOptions,
-  ): AsyncGenerator<LoadStreamResponse>;
+  ): AsyncGenerator<LoadKnowledgeGraphStreamResponse>;
   /** Grounds a pseudo-graph in a snapshot; "" takes the active one. No model is called. */
   ground(
     kg: string,
@@ -108,12 +114,16 @@ export function createKgs(transport: Transport): KgsApi {
         method: "DELETE",
         ...options,
       }),
-    load: (kg, file, how = {}, options) =>
-      callEvents(transport, `${at(kg)}:load${query({ file: file.name, ...how })}`, {
-        body: file,
-        type: "application/octet-stream",
-        ...options,
-      }),
+    load: (kg, file, { provenance, ...how } = {}, options) =>
+      callEvents(
+        transport,
+        `${at(kg)}:load${query({ file: file.name, ...how, provenance: provenance ? "true" : "" })}`,
+        {
+          body: file,
+          type: "application/octet-stream",
+          ...options,
+        },
+      ),
     ground: (kg, request, options) => post(kg, "ground", request, options),
     search: (kg, request, options) => post(kg, "search", request, options),
     neighbours: (kg, request, options) => post(kg, "neighbours", request, options),

@@ -1,20 +1,19 @@
 /** The contract's messages in JSON, under the names the protos give them. */
-export type {
-  AnswerVerdictJson as AnswerVerdict,
-  QuestionVerdictJson as QuestionVerdict,
-} from "./contract/triplemesh/evaluator/v1/evaluator_pb";
 export type { TurnJson as Turn } from "./contract/triplemesh/generator/v1/generator_pb";
 export type {
+  AnswerVerdictJson as AnswerVerdict,
   CandidateAnswerJson as CandidateAnswer,
   DroppedSubjectJson as DroppedSubject,
   DropReasonJson as DropReason,
   EditJson as Edit,
   EditKindJson as EditKind,
+  EntityJson as Entity,
   EntityLinkJson as EntityLink,
   FixedTripleJson as FixedTriple,
   GroundGraphJson as GroundGraph,
   KnowledgeGraphRefJson as KnowledgeGraphRef,
   PseudoGraphJson as PseudoGraph,
+  QuestionVerdictJson as QuestionVerdict,
   ReasoningPathJson as ReasoningPath,
   RelationPathJson as RelationPath,
   RelationStepJson as RelationStep,
@@ -30,6 +29,14 @@ export type {
   UsageJson as Usage,
   WarningJson as Warning,
 } from "./contract/triplemesh/llm/v1/llm_pb";
+export type {
+  CreateFeedbackRequestJson as CreateFeedbackRequest,
+  CreateFeedbackResponseJson as CreateFeedbackResponse,
+  FeedbackJson as Feedback,
+  JudgementJson as Judgement,
+  ListFeedbackResponseJson as ListFeedbackResponse,
+  MarkJson as Mark,
+} from "./contract/triplemesh/orchestrator/v1/feedback_pb";
 export type {
   AnswerJson as Answer,
   AskOptionsJson as AskOptions,
@@ -71,34 +78,34 @@ export type {
   ReflectionJson as Reflection,
 } from "./contract/triplemesh/reflector/v1/reflector_pb";
 export type {
-  ActivateResponseJson as ActivateResponse,
-  CompactResponseJson as CompactResponse,
-  DropResponseJson as DropResponse,
+  ActivateSnapshotResponseJson as ActivateResponse,
+  CompactSnapshotResponseJson as CompactResponse,
+  DropKnowledgeGraphResponseJson as DropResponse,
   FormatJson as Format,
-  ListResponseJson as ListKgsResponse,
+  ListKnowledgeGraphsResponseJson as ListKgsResponse,
+  LoadKnowledgeGraphResponseJson as LoadResponse,
+  LoadKnowledgeGraphStreamResponseJson as LoadKnowledgeGraphStreamResponse,
   LoadModeJson as LoadMode,
   LoadPhaseJson as LoadPhase,
   LoadProgressJson as LoadProgress,
-  LoadResponseJson as LoadResponse,
-  LoadStreamResponseJson as LoadStreamResponse,
-  RollbackResponseJson as RollbackResponse,
+  RollbackKnowledgeGraphResponseJson as RollbackResponse,
   SnapshotInfoJson as SnapshotInfo,
   VectorsJson as Vectors,
-  VerifyResponseJson as VerifyResponse,
+  VerifySnapshotResponseJson as VerifyResponse,
 } from "./contract/triplemesh/retriever/v1/knowledge_graph_pb";
 export type {
+  FindShortestPathsResponseJson as ShortestPathsResponse,
   GroundGraphRequestJson as GroundGraphRequest,
   GroundGraphResponseJson as GroundGraphResponse,
   GroundingOptionsJson as GroundingOptions,
   LinkEntitiesResponseJson as LinkEntitiesResponse,
-  NeighboursRequestJson as NeighboursRequest,
-  NeighboursResponseJson as NeighboursResponse,
+  ListNeighboursRequestJson as NeighboursRequest,
+  ListNeighboursResponseJson as NeighboursResponse,
   PresetJson as Preset,
   RelationCountJson as RelationCount,
   SearchRelationsResponseJson as SearchRelationsResponse,
   SearchTriplesRequestJson as SearchTriplesRequest,
   SearchTriplesResponseJson as SearchTriplesResponse,
-  ShortestPathsResponseJson as ShortestPathsResponse,
   SuggestPathsResponseJson as SuggestPathsResponse,
 } from "./contract/triplemesh/retriever/v1/retriever_pb";
 export type {

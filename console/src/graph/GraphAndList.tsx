@@ -59,7 +59,7 @@ export function GraphAndList({
             {edge.evidence.slice(0, few).map((item) =>
               item.triple ? (
                 <p key={JSON.stringify(item.triple)} class="graph-tip-evidence">
-                  rests on <TripleView triple={item.triple} /> {score(item.score)}
+                  rests on <TripleView triple={item.triple} links={false} /> {score(item.score)}
                 </p>
               ) : null,
             )}

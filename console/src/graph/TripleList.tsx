@@ -42,8 +42,11 @@ export function TripleList({
   );
 }
 
-/** An edge in words: its mark, its triple, what stands in its place, its score. */
-export function EdgeLine({ edge }: { edge: Edge }) {
+/**
+ * An edge in words: its mark, its triple, what stands in its place, its score. Rows are buttons,
+ * so that links are left out unless they are asked for.
+ */
+export function EdgeLine({ edge, links = false }: { edge: Edge; links?: boolean }) {
   const mark = marks[edge.mark];
   return (
     <>
@@ -55,17 +58,17 @@ export function EdgeLine({ edge }: { edge: Edge }) {
         {edge.mark === "replacing" && edge.instead ? (
           <>
             <s>
-              <TripleView triple={edge.instead} showKg={false} />
+              <TripleView triple={edge.instead} showKg={false} links={links} />
             </s>
             <span class="unseen"> by </span>
           </>
         ) : null}
         {edge.mark === "delete" || edge.mark === "replaced" ? (
           <s>
-            <TripleView triple={edge.triple} />
+            <TripleView triple={edge.triple} links={links} />
           </s>
         ) : (
-          <TripleView triple={edge.triple} />
+          <TripleView triple={edge.triple} links={links} />
         )}
         {edge.mark === "keep" && edge.evidence.length === 0 ? (
           <span class="triples-note">nothing supports it</span>

@@ -48,6 +48,25 @@ it("keeps a triple as the graph has it, and draws it the way of the walk", () =>
   expect(edge ? endsOf(edge) : []).toEqual(["Stone", "Wall Street"]);
 });
 
+it("gives triples the ids of the entities that the walk passes", () => {
+  const path: ReasoningPath = {
+    entities: ["Stone", "Wall Street", "1987"],
+    entityIds: ["Q179497", "Q211784", ""],
+    steps: [{ relation: "director", inverse: true }, { relation: "year" }],
+  };
+  const triples = pathGraph([path], ends).edges.map((edge) => edge.triple);
+  expect(triples).toEqual([
+    {
+      subject: "Wall Street",
+      subjectId: "Q211784",
+      relation: "director",
+      object: "Stone",
+      objectId: "Q179497",
+    },
+    { subject: "Wall Street", subjectId: "Q211784", relation: "year", object: "1987" },
+  ]);
+});
+
 it("cuts what is too many, but no way to an answer", () => {
   const many = Array.from(
     { length: mostPaths + 10 },

@@ -52,20 +52,25 @@ export function pathGraph(paths: ReasoningPath[], ends: PathEnds): Graph {
 
 /** The triples that a path passes, in its order. */
 export function edgesOfPath(path: ReasoningPath, leads: boolean): Omit<Edge, "id">[] {
-  const { entities = [], steps = [] } = path;
+  const { entities = [], entityIds = [], steps = [] } = path;
   return steps.flatMap((step, i) => {
     const [from, to] = [entities[i], entities[i + 1]];
     if (from === undefined || to === undefined) {
       return [];
     }
     const [subject, object] = step.inverse ? [to, from] : [from, to];
+    const [subjectId, objectId] = step.inverse
+      ? [entityIds[i + 1], entityIds[i]]
+      : [entityIds[i], entityIds[i + 1]];
     return [
       {
         triple: {
           subject,
           relation: step.relation ?? "",
           object,
-          ...(path.kg ? { kg: path.kg } : {}),
+          ...(subjectId ? { subjectId } : {}),
+          ...(objectId ? { objectId } : {}),
+          ...(path.kgName ? { kgName: path.kgName } : {}),
         },
         mark: leads ? ("fixed" as const) : ("evidence" as const),
         score: toNumber(path.score),

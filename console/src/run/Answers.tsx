@@ -1,9 +1,13 @@
 import type { Answer, Conflict, Run } from "../api/messages";
 import { percent } from "../format/quantity";
+import { EntityName } from "../ui/EntityName";
 import { Icon } from "../ui/Icon";
 import { Name } from "../ui/Name";
+import { Provenance } from "../ui/Provenance";
 import { TripleView } from "../ui/TripleView";
+import { Correction } from "./Correction";
 import { GroundingBadge } from "./GroundingBadge";
+import { Thumbs } from "./Thumbs";
 import "./answers.css";
 
 /** What an answer rests on: how far, on which triples, how surely, and what speaks against it. */
@@ -24,6 +28,7 @@ export function Answers({ run }: { run: Run }) {
         </section>
       ) : null}
       {conflicts.length ? <Conflicts conflicts={conflicts} /> : null}
+      <Correction />
     </div>
   );
 }
@@ -34,13 +39,18 @@ function AnswerList({ answers, label }: { answers: Answer[]; label: string }) {
       {answers.map((answer) => (
         <li key={answer.answer} class={answer.evidence?.length ? "" : "bare"}>
           <strong>
-            <Name most={240}>{answer.answer ?? ""}</Name>
+            <EntityName name={answer.answer} id={answer.id} most={240} />
           </strong>
+          <Thumbs item={{ answer }} name={answer.answer ?? ""} />
           {answer.evidence?.length ? (
             <ul aria-label={`Evidence for ${answer.answer}`}>
               {answer.evidence.map((triple) => (
                 <li key={JSON.stringify(triple)}>
                   <TripleView triple={triple} />
+                  <Thumbs
+                    item={{ triple }}
+                    name={`${triple.subject} ${triple.relation} ${triple.object}`}
+                  />
                 </li>
               ))}
             </ul>
@@ -72,13 +82,15 @@ function Conflicts({ conflicts }: { conflicts: Conflict[] }) {
       <ul>
         {conflicts.map((conflict) => (
           <li key={`${conflict.subject} ${conflict.relation}`}>
-            <Name>{conflict.subject ?? ""}</Name>, <Name>{conflict.relation ?? ""}</Name>:
+            <EntityName name={conflict.subject} id={conflict.triples?.[0]?.subjectId} />,{" "}
+            <Name>{conflict.relation ?? ""}</Name>:
             <dl>
               {conflict.triples?.map((triple) => (
-                <div key={`${triple.kg} ${triple.object}`}>
-                  <dt>{triple.kg}</dt>
+                <div key={`${triple.kgName} ${triple.object}`}>
+                  <dt>{triple.kgName}</dt>
                   <dd>
-                    <Name most={240}>{triple.object ?? ""}</Name>
+                    <EntityName name={triple.object} id={triple.objectId} most={240} />
+                    <Provenance from={triple.provenance} links={true} />
                   </dd>
                 </div>
               ))}

@@ -2,8 +2,8 @@ import type { Decision, GerGraphs } from "../api/messages";
 import { percent } from "../format/quantity";
 import { words } from "../format/text";
 import { Badge, type Tone } from "../ui/Badge";
+import { EntityName } from "../ui/EntityName";
 import type { IconName } from "../ui/Icon";
-import { Name } from "../ui/Name";
 import { type CandidateRow, candidateRows } from "./candidates";
 
 /** The candidates of Ger: how each was judged, and what reflection changed. */
@@ -48,7 +48,7 @@ export function CandidatesView({ graphs }: { graphs: GerGraphs }) {
             {rows.map((row) => (
               <tr key={row.answer}>
                 <th scope="row" class="candidate-name">
-                  <Name>{row.answer}</Name>
+                  <EntityName name={row.answer} id={row.id} />
                 </th>
                 <td>
                   <Judged verdict={row.verdict} />

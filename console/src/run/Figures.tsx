@@ -35,7 +35,7 @@ export function Figures({ run, traceUrl }: { run: Run; traceUrl?: string | undef
           ))}
         </Figure>
       ) : null}
-      {run.started ? <Figure name="Asked">{moment(run.started)}</Figure> : null}
+      {run.startTime ? <Figure name="Asked">{moment(run.startTime)}</Figure> : null}
       {run.id ? (
         <Figure name="Run">
           <a href={href(["runs", run.id])}>{run.id}</a>

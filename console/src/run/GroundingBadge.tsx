@@ -6,6 +6,7 @@ const looks: Record<Grounding, { label: string; tone: Tone; icon: IconName }> = 
   GROUNDING_UNSPECIFIED: { label: "Not settled", tone: "keep", icon: "minus" },
   GROUNDING_GROUNDED: { label: "Grounded in the graph", tone: "graph", icon: "check" },
   GROUNDING_PARTIAL: { label: "Partly grounded", tone: "replace", icon: "contrast" },
+  GROUNDING_RELATED: { label: "Related, not stated by the graph", tone: "replace", icon: "link" },
   GROUNDING_UNGROUNDED: { label: "The model's own knowledge", tone: "model", icon: "question" },
   GROUNDING_ABSTAINED: { label: "No answer", tone: "keep", icon: "minus" },
 };

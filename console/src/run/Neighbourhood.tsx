@@ -30,7 +30,7 @@ export function Neighbourhood({
   const kgs = [run.kg, ...(run.otherKgs ?? [])].filter(
     (kg): kg is KnowledgeGraphRef => kg?.name !== undefined,
   );
-  const [kg, setKg] = useState(kgs.find(({ name }) => name === edge?.triple.kg) ?? kgs[0]);
+  const [kg, setKg] = useState(kgs.find(({ name }) => name === edge?.triple.kgName) ?? kgs[0]);
   const [trail, setTrail] = useState([edge ? (edge.triple.subject ?? "") : (place.entity ?? "")]);
   const entity = trail.at(-1) ?? "";
   return (
@@ -91,13 +91,13 @@ function About({ edge, kg }: { edge: Edge; kg: KnowledgeGraphRef | undefined }) 
   return (
     <div class={`about mark-${edge.mark}`}>
       <p class="about-triple">
-        <EdgeLine edge={edge} />
+        <EdgeLine edge={edge} links />
       </p>
       <p class="hint">
         {fromGraph && kg ? (
           <>
             {"From "}
-            <b>{edge.triple.kg || kg.name}</b>
+            <b>{edge.triple.kgName || kg.name}</b>
             {`, snapshot ${kg.snapshot ?? "?"}.`}
           </>
         ) : (

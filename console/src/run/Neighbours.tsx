@@ -5,6 +5,7 @@ import { toNumber } from "../format/quantity";
 import { count, number } from "../format/text";
 import { GraphAndList } from "../graph/GraphAndList";
 import { edgesOf, graphOf, hasLiteral } from "../graph/graph";
+import { EntityId } from "../ui/EntityId";
 import { ErrorBox } from "../ui/ErrorBox";
 import { Name } from "../ui/Name";
 import { Spinner } from "../ui/Spinner";
@@ -62,7 +63,8 @@ export function Neighbours({
       <p class="hint">
         {graph.edges.length < total
           ? `${number(graph.edges.length)} of ${count(total, "triple")} around it.`
-          : `${count(total, "triple")} around it.`}
+          : `${count(total, "triple")} around it.`}{" "}
+        <EntityId entity={found.entity} />
       </p>
       <GraphAndList
         graph={graph}

@@ -4,7 +4,7 @@ import { score } from "../format/quantity";
 import { count } from "../format/text";
 import { GraphAndList } from "../graph/GraphAndList";
 import { mostPaths, pathGraph } from "../graph/paths";
-import { Name } from "../ui/Name";
+import { EntityName } from "../ui/EntityName";
 import { Neighbourhood, type Place } from "./Neighbourhood";
 import { RelationPathView } from "./RelationPathView";
 import "./paths.css";
@@ -53,10 +53,10 @@ export function PathsView({
           {likely(topics).map((link) => (
             <span
               class="topic"
-              key={`${link.kg} ${link.entity}`}
+              key={`${link.kgName} ${link.entity}`}
               title={link.mention ? `“${link.mention}” in the question` : undefined}
             >
-              <Name most={40}>{link.entity ?? ""}</Name>{" "}
+              <EntityName name={link.entity} id={link.entityId} most={40} />{" "}
               <span class="figures muted">{score(link.score)}</span>
             </span>
           ))}

@@ -3,7 +3,7 @@ import type { PgAkvGraphs, Run } from "../api/messages";
 import { href } from "../app/router";
 import { score } from "../format/quantity";
 import { count } from "../format/text";
-import { Name } from "../ui/Name";
+import { EntityName } from "../ui/EntityName";
 import { type Candidate, candidatesOf, type Fate, fate, startingThreshold, stays } from "./pruning";
 import { Reground } from "./Reground";
 import "./pruning.css";
@@ -96,7 +96,7 @@ function Row({ candidate, threshold }: { candidate: Candidate; threshold: number
   return (
     <li class={`pruning-row ${what}`}>
       <span class="pruning-name">
-        <Name most={40}>{candidate.subject}</Name>
+        <EntityName name={candidate.subject} id={candidate.id} most={40} />
         {candidate.kg ? <span class="triple-kg"> {candidate.kg}</span> : null}
       </span>
       <meter

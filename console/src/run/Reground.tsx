@@ -3,8 +3,8 @@ import type { GroundGraphResponse, PgAkvGraphs, Run } from "../api/messages";
 import { useApi } from "../app/services";
 import { score } from "../format/quantity";
 import { count } from "../format/text";
+import { EntityName } from "../ui/EntityName";
 import { ErrorBox } from "../ui/ErrorBox";
-import { Name } from "../ui/Name";
 import { asRequest } from "./pruning";
 
 /** How long the slider must rest before the retriever is asked, in milliseconds. */
@@ -63,8 +63,8 @@ export function Reground({
       <p>{`By the retriever${run.otherKgs?.length ? `, of ${run.kg?.name}` : ""}: ${count(subjects.length, "subject")}, ${count(triples, "triple")} at ${score(threshold)}.`}</p>
       <ul>
         {subjects.map((subject) => (
-          <li key={`${subject.kg} ${subject.subject}`}>
-            <Name most={40}>{subject.subject ?? ""}</Name>{" "}
+          <li key={`${subject.kgName} ${subject.subject}`}>
+            <EntityName name={subject.subject} id={subject.subjectId} most={40} />{" "}
             <span class="figures muted">{`${score(subject.confidence)} · ${subject.triples?.length ?? 0}`}</span>
           </li>
         ))}

@@ -8,7 +8,7 @@ export function RelationPathView({ path }: { path: Pick<RelationPath, "steps"> }
       {path.steps?.map((step, i) => (
         <span key={i}>
           {i ? " → " : ""}
-          {step.inverse ? <span title="from object to subject">↶ </span> : null}
+          {step.inverse ? <span class="muted">inverse of </span> : null}
           <span class="triple-relation">
             <Name>{step.relation ?? ""}</Name>
           </span>

@@ -7,6 +7,7 @@ import { Figures } from "./Figures";
 import { type LiveStage, stagesOf } from "./live";
 import { RunGraphs } from "./RunGraphs";
 import { StageRail } from "./StageRail";
+import { FeedbackContext, useFeedback } from "./useFeedback";
 import "./run.css";
 
 /**
@@ -29,6 +30,8 @@ export function RunView({
 }) {
   const warnings = stages.flatMap(({ report }) => report?.warnings ?? []);
   const settled = run.grounding !== undefined;
+  // A run is stored once it is over, which its duration tells.
+  const feedback = useFeedback(settled && run.duration !== undefined ? run.id : undefined);
   return (
     <div class="run">
       <section class="card answer-card" aria-label="Answer">
@@ -39,7 +42,11 @@ export function RunView({
           </p>
         ) : null}
         {text ? <AnswerText text={text} writing={writing} /> : null}
-        {settled ? <Answers run={run} /> : null}
+        {settled ? (
+          <FeedbackContext.Provider value={feedback}>
+            <Answers run={run} />
+          </FeedbackContext.Provider>
+        ) : null}
         {settled && run.partial ? (
           <p class="run-partial">
             <Icon name="warning" /> The run ended early; this is what it had by then.

@@ -4,6 +4,8 @@ import { toNumber } from "../format/quantity";
 /** What became of one candidate answer. */
 export type CandidateRow = {
   answer: string;
+  /** The entity's id; undefined where none is known. */
+  id?: string;
   /** What it was judged, alone; undefined where nobody judged it. */
   verdict?: "right" | "wrong" | "unknown";
   /** How probable it is that it is right; undefined where the model server told none. */
@@ -26,6 +28,7 @@ export function candidateRows(graphs: GerGraphs): CandidateRow[] {
     const decision = reflections.get(candidate.answer)?.decision;
     return {
       answer: candidate.answer ?? "",
+      ...(candidate.answerId ? { id: candidate.answerId } : {}),
       paths: candidate.paths ?? [],
       ...(verdict
         ? { verdict: verdict.unknown ? "unknown" : verdict.correct ? "right" : "wrong" }
@@ -37,7 +40,8 @@ export function candidateRows(graphs: GerGraphs): CandidateRow[] {
   const known = new Set(rows.map((row) => row.answer));
   for (const { answer = "", decision, paths = [] } of graphs.reflections ?? []) {
     if (!known.has(answer)) {
-      rows.push({ answer, paths, ...(decision ? { decision } : {}) });
+      const id = paths.find((path) => path.entities?.at(-1) === answer)?.entityIds?.at(-1);
+      rows.push({ answer, paths, ...(id ? { id } : {}), ...(decision ? { decision } : {}) });
     }
   }
   return rows;

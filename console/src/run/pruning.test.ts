@@ -55,7 +55,9 @@ it("begins where all that the run kept is kept", () => {
 });
 
 it("sends of a pseudo-graph what was drafted, and no more", () => {
-  expect(asRequest({ triples: [{ subject: "a", relation: "r", object: "b", kg: "x" }] })).toEqual({
+  expect(
+    asRequest({ triples: [{ subject: "a", relation: "r", object: "b", kgName: "x" }] }),
+  ).toEqual({
     triples: [{ subject: "a", relation: "r", object: "b" }],
   });
   expect(asRequest(undefined)).toEqual({ triples: [] });

@@ -4,6 +4,8 @@ import { toNumber } from "../format/quantity";
 /** A subject as pruning sees it. */
 export type Candidate = {
   subject: string;
+  /** Its id; "" where none is known. */
+  id: string;
   kg: string;
   confidence: number;
   hits: number;
@@ -20,14 +22,16 @@ export type Fate = "kept" | "returns" | "falls" | "below" | "outnumbered";
 export function candidatesOf(graphs: PgAkvGraphs): Candidate[] {
   const kept = (graphs.groundGraph?.subjects ?? []).map((subject) => ({
     subject: subject.subject ?? "",
-    kg: subject.kg ?? "",
+    id: subject.subjectId ?? "",
+    kg: subject.kgName ?? "",
     confidence: toNumber(subject.confidence),
     hits: subject.hits ?? 0,
     triples: subject.triples?.length ?? 0,
   }));
   const dropped = (graphs.dropped ?? []).map((subject) => ({
     subject: subject.subject ?? "",
-    kg: subject.kg ?? "",
+    id: subject.subjectId ?? "",
+    kg: subject.kgName ?? "",
     confidence: toNumber(subject.confidence),
     hits: subject.hits ?? 0,
     triples: 0,

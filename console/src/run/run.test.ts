@@ -69,6 +69,24 @@ describe("candidateRows", () => {
     ],
   };
 
+  it("has the ids of candidates, and of what reflection added by its paths", () => {
+    const rows = candidateRows({
+      candidates: [{ answer: "Yale", answerId: "Q49112" }, { answer: "1987" }],
+      reflections: [
+        {
+          answer: "Tisch",
+          decision: "DECISION_ADD",
+          paths: [{ entities: ["Stone", "Tisch"], entityIds: ["Q179497", "Q7808980"] }],
+        },
+      ],
+    });
+    expect(rows.map(({ answer, id }) => [answer, id])).toEqual([
+      ["Yale", "Q49112"],
+      ["1987", undefined],
+      ["Tisch", "Q7808980"],
+    ]);
+  });
+
   it("joins verdicts and reflections to candidates, and adds what reflection added", () => {
     expect(candidateRows(graphs)).toEqual([
       { answer: "Yale", paths: [], verdict: "right", probability: 0.9, decision: "DECISION_KEEP" },

@@ -18,5 +18,8 @@ export const stageNames: Record<Stage, { name: string; does: string }> = {
   STAGE_SEARCH: { name: "Search", does: "Triples are searched by the question" },
   STAGE_EXPLORE: { name: "Explore", does: "A beam of entities is explored" },
   STAGE_SAMPLE: { name: "Sample", does: "The model is asked several times" },
+  STAGE_PLAN: { name: "Plan", does: "The model plans what to compute" },
+  STAGE_ALIGN: { name: "Align", does: "The plan is aligned to what the graph holds" },
+  STAGE_EXECUTE: { name: "Execute", does: "The plan is computed" },
   STAGE_CLAIMS: { name: "Claims", does: "The model reads claims off the text" },
 };

@@ -1,7 +1,5 @@
-// Package guard watches a model's answer while it comes: it keeps back what is
-// no part of it, and ends one that has lost its way. What it looks for are
-// loops, the model's own instructions, thoughts spoken aloud, marks of chat
-// templates, and more than was asked for.
+// Package guard filters a model's answer as it arrives: it removes thoughts and chat template marks,
+// and ends an answer that loops, repeats its prompt or exceeds its length.
 package guard
 
 import (
@@ -10,108 +8,108 @@ import (
 	"unicode/utf8"
 )
 
-// Reason is why an answer is ended before the model ends it.
+// Reason is why the guard ended an answer.
 type Reason string
 
-// The reasons.
+// Reasons.
 const (
-	// Whole: there is none.
-	Whole Reason = ""
-	// Stop: the model went on beyond the end of its turn.
+	// None: the answer was not ended.
+	None Reason = ""
+	// Stop: the model continued after its turn.
 	Stop Reason = "stop"
-	// Length: there is more than was asked for.
+	// Length: the answer exceeded its limit.
 	Length Reason = "length"
-	// Repetition: the same came again and again.
+	// Repetition: the answer loops.
 	Repetition Reason = "repetition"
-	// Leak: it repeats what it was told.
+	// Leak: the answer repeats its prompt.
 	Leak Reason = "prompt_leak"
 )
 
-// Config says what an answer may be.
+// Config is the limits of an answer.
 type Config struct {
-	// Most is the most bytes of an answer.
-	Most int
-	// Told is what the model was told.
-	Told Told
-	// Tools lets calls of tools stand in the text.
-	Tools bool
+	// MaxBytes bounds the answer.
+	MaxBytes int
+	// Prompt is the text that the answer must not repeat.
+	Prompt Prompt
+	// AllowToolCalls keeps tool calls in the text.
+	AllowToolCalls bool
 }
 
-// Guard watches one answer. It is for one goroutine.
+// Guard filters one answer. It is not safe for concurrent use.
 type Guard struct {
-	cfg   Config
-	turn  turn
-	loop  loop
-	leak  *leak
-	text  strings.Builder // without thoughts and marks
-	shown int             // bytes of text that were handed out
-	end   Reason
-	cut   int // of text, once ended
+	cfg     Config
+	turn    turn
+	loop    loop
+	leak    *leak
+	text    strings.Builder // without thoughts and marks
+	emitted int             // bytes of text that were emitted
+	end     Reason
+	cut     int // of text, once ended
 }
 
 // New returns a Guard.
 func New(cfg Config) *Guard {
-	return &Guard{cfg: cfg, leak: newLeak(cfg.Told), turn: turn{tools: cfg.Tools}}
+	return &Guard{cfg: cfg, leak: newLeak(cfg.Prompt), turn: turn{tools: cfg.AllowToolCalls}}
 }
 
-// step is how much text is looked at in one go.
-const step = 64
+// stepBytes is how much text is scanned at once.
+const stepBytes = 64
 
-// Add takes the next piece of an answer and returns what may be shown of what
-// has come so far. Once there is a reason to end, there is nothing more.
+// Add takes the next piece of an answer and returns the text to emit. After a reason to end it emits
+// nothing more.
 func (g *Guard) Add(piece string) (show string, end Reason) {
-	piece = strings.Map(plain, piece)
-	for g.end == Whole && piece != "" {
-		n := min(step, len(piece))
+	piece = strings.Map(dropControl, piece)
+	for g.end == None && piece != "" {
+		n := min(stepBytes, len(piece))
 		for n < len(piece) && !utf8.RuneStart(piece[n]) {
 			n++
 		}
 		g.add(g.turn.add(piece[:n]))
 		piece = piece[n:]
-		if g.end == Whole && g.turn.over {
+		if g.end == None && g.turn.ended {
 			g.finish(g.text.Len(), Stop)
 		}
 	}
-	return g.show(), g.end
+	return g.emit(), g.end
 }
 
-// plain takes out control characters, which no answer has a use for.
-func plain(r rune) rune {
+// dropControl drops control characters.
+func dropControl(r rune) rune {
 	if unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' {
 		return -1
 	}
 	return r
 }
 
-// Close takes what was kept back, and returns what may still be shown. It is
-// called where the answer ended by itself.
+// Close processes the text that was held back and returns what to emit of it. It must be called when
+// the answer ends by itself.
 func (g *Guard) Close() (show string, end Reason) {
-	if g.end == Whole {
+	if g.end == None {
 		g.add(g.turn.close())
 	}
-	if at := g.leak.close(g.text.String()); g.end == Whole && at >= 0 {
+	if at := g.leak.close(g.text.String()); g.end == None && at >= 0 {
 		g.finish(at, Leak)
 	}
-	if g.end == Whole {
-		g.finish(g.text.Len(), Whole)
-		show := g.text.String()[g.shown:]
-		g.shown = g.text.Len()
-		return show, Whole
+	if g.end == None {
+		g.finish(g.text.Len(), None)
+		show := g.text.String()[g.emitted:]
+		g.emitted = g.text.Len()
+		return show, None
 	}
-	return g.show(), g.end
+	return g.emit(), g.end
 }
 
-// Text is the answer so far, or up to where it was ended.
+// Text returns the answer so far, or up to where the guard ended it.
 func (g *Guard) Text() string {
 	text := g.text.String()
-	if g.end != Whole {
+	if g.end != None {
 		text = text[:g.cut]
 	}
-	return unopened(text)
+	return stripUnopenedThought(text)
 }
 
-// Called tells whether the answer was ended by a call of a tool.
-func (g *Guard) Called() bool { return g.turn.called }
+// CalledTool reports whether a tool call ended the answer.
+func (g *Guard) CalledTool() bool { return g.turn.calledTool }
 
 func (g *Guard) add(more string) {
 	if more == "" {
@@ -123,8 +121,8 @@ func (g *Guard) add(more string) {
 		g.finish(at, Leak)
 	} else if at := g.loop.add(text); at >= 0 {
 		g.finish(at, Repetition)
-	} else if len(text) > g.cfg.Most {
-		g.finish(g.cfg.Most, Length)
+	} else if len(text) > g.cfg.MaxBytes {
+		g.finish(g.cfg.MaxBytes, Length)
 	}
 }
 
@@ -136,18 +134,89 @@ func (g *Guard) finish(at int, why Reason) {
 	g.cut, g.end = at, why
 }
 
-// show hands out what is new and sure.
-func (g *Guard) show() string {
+// emit returns the new text that cannot become part of a leak.
+func (g *Guard) emit() string {
 	to := g.text.Len()
-	if g.end != Whole {
+	if g.end != None {
 		to = g.cut
-	} else if held := g.leak.held(); held >= 0 {
+	} else if held := g.leak.holdFrom(); held >= 0 {
 		to = held
 	}
-	if to <= g.shown {
+	if to <= g.emitted {
 		return ""
 	}
-	show := g.text.String()[g.shown:to]
-	g.shown = to
+	show := g.text.String()[g.emitted:to]
+	g.emitted = to
 	return show
+}
+
+const (
+	// loopWindow is how much of the end of a text is examined.
+	loopWindow = 2048
+	// maxLoopBytes may repeat one unit, at least minRepeats times: more than any ruler, list of equal
+	// values or refrain.
+	maxLoopBytes = 512
+	minRepeats   = 4
+	// maxSpaceBytes bounds white space in a row: grammars that allow any tempt small models.
+	maxSpaceBytes = 256
+)
+
+// loop detects a text that ends in one unit repeated exactly. Text that is only similar, such as rows
+// of a table, is left to the limit on an answer's length: no measure distinguishes it from a loop.
+type loop struct {
+	scanned int
+	// fail is reused between scans.
+	fail []int
+}
+
+// add examines a growing text at fixed positions, however it is cut into pieces. It returns where the
+// second repeat begins, -1 if there is no loop.
+func (l *loop) add(text string) int {
+	for l.scanned+stepBytes <= len(text) {
+		l.scanned += stepBytes
+		if at := l.scan(text[:l.scanned]); at >= 0 {
+			return at
+		}
+	}
+	return -1
+}
+
+func (l *loop) scan(text string) int {
+	tail := text[max(0, len(text)-loopWindow):]
+	if space := len(tail) - len(strings.TrimRight(tail, " \t\r\n")); space > maxSpaceBytes {
+		return len(text) - space
+	}
+	span, period := l.findPeriod(tail)
+	if span == 0 {
+		return -1
+	}
+	return len(text) - span + period
+}
+
+// findPeriod returns the longest suffix that repeats one unit: the failure function of Knuth, Morris
+// and Pratt over the reversed text gives the shortest period of each suffix in one pass.
+func (l *loop) findPeriod(tail string) (span, period int) {
+	n := len(tail)
+	if n <= maxLoopBytes {
+		return 0, 0
+	}
+	if l.fail == nil {
+		l.fail = make([]int, loopWindow)
+	}
+	at := func(i int) byte { return tail[n-1-i] }
+	fail := l.fail[:n]
+	fail[0] = 0
+	for i, k := 1, 0; i < n; i++ {
+		for k > 0 && at(i) != at(k) {
+			k = fail[k-1]
+		}
+		if at(i) == at(k) {
+			k++
+		}
+		fail[i] = k
+		if p := i + 1 - k; i+1 > maxLoopBytes && i+1 >= minRepeats*p {
+			span, period = i+1, p
+		}
+	}
+	return span, period
 }

@@ -7,73 +7,69 @@ import (
 )
 
 const (
-	// mostWords in a row of instructions, or of the questions of examples, are a
-	// leak: an answer shares words with them, but not so many in a row by chance.
-	// With the answers of examples it shares a form too.
-	mostWords        = 10
-	mostExampleWords = 14
-	// heldWords in a row may become a leak: from there on nothing is shown until
-	// it is known.
+	// maxSharedWords in a row of instructions or example questions are a leak: an answer shares words
+	// with them, but not so many in a row by chance. With example answers it shares a form too.
+	maxSharedWords  = 10
+	maxExampleWords = 14
+	// heldWords in a row may become a leak: the text is held back until that is clear.
 	heldWords = 4
-	// mostLooked is how much of an answer is looked at.
-	mostLooked = 64 << 10
+	// maxScannedBytes is how much of an answer is scanned.
+	maxScannedBytes = 64 << 10
 )
 
-// Told is what a model was told.
-type Told struct {
-	// Instructions are the project's own: system messages.
+// Prompt is the text that an answer must not repeat.
+type Prompt struct {
+	// Instructions are the system messages.
 	Instructions []string
-	// Asked and Answered are the turns of the examples. Answers that are data of
-	// one form are better left out: two may well be equal.
-	Asked, Answered []string
-	// Question is the message that it answers, with all that stands in it: what
-	// an answer takes from there is no leak.
+	// Questions and Answers are the turns of the examples. Omit answers that are data of one form, as
+	// two may well be equal.
+	Questions, Answers []string
+	// Question is the message to answer: quoting it is not a leak.
 	Question string
 }
 
-// Leaks tells whether a text repeats what a model was told.
-func Leaks(told Told, text string) bool { return newLeak(told).look(text, true) >= 0 }
+// Leaks reports whether a text repeats a prompt.
+func Leaks(told Prompt, text string) bool { return newLeak(told).scan(text, true) >= 0 }
 
-// leak finds a text to repeat what the model was told.
+// leak detects that a text repeats the prompt.
 type leak struct {
-	// strict and answered are the words of instructions and questions, and of the
-	// answers of examples; question those of what is asked.
+	// strict are the words of instructions and example questions, answered those of example answers,
+	// question those of the question.
 	strict, answered, question string
 
-	at   int // how much of the text was looked at
-	from []int
-	run  []string // the last words, as long as they stand in a row somewhere
+	scanned int // how much of the text was looked at
+	starts  []int
+	run     []string // the last words, as long as they stand in a row somewhere
 }
 
-func newLeak(told Told) *leak {
+func newLeak(told Prompt) *leak {
 	return &leak{
-		strict:   fold(append(told.Instructions, told.Asked...)),
-		answered: fold(told.Answered),
-		question: fold([]string{told.Question}),
+		strict:   foldWords(append(told.Instructions, told.Questions...)),
+		answered: foldWords(told.Answers),
+		question: foldWords([]string{told.Question}),
 	}
 }
 
-// add looks at a text that grew, as far as its words are whole. It returns
-// where a leak begins, -1 where there is none.
+// add scans the complete words of a growing text. It returns where a leak begins, -1 if none.
 func (l *leak) add(text string) int {
-	if l.at >= mostLooked {
+	if l.scanned >= maxScannedBytes {
 		return -1
 	}
-	return l.look(text, false)
+	return l.scan(text, false)
 }
 
-// close looks at the last word too.
+// close scans the last word too.
 func (l *leak) close(text string) int {
-	if l.at >= mostLooked {
+	if l.scanned >= maxScannedBytes {
 		return -1
 	}
-	return l.look(text, true)
+	return l.scan(text, true)
 }
 
-func (l *leak) look(text string, whole bool) int {
+func (l *leak) scan(text string, whole bool) int {
 	for {
-		begin := l.at + strings.IndexFunc(text[l.at:], isWord)
-		if begin < l.at {
+		begin := l.scanned + strings.IndexFunc(text[l.scanned:], isWord)
+		if begin < l.scanned {
 			return -1
 		}
 		size := strings.IndexFunc(text[begin:], func(r rune) bool { return !isWord(r) })
@@ -83,34 +79,32 @@ func (l *leak) look(text string, whole bool) int {
 		if size < 0 {
 			size = len(text) - begin
 		}
-		l.at = begin + size
-		l.word(strings.ToLower(text[begin:l.at]), begin)
-		if len(l.run) >= mostWords && l.told() {
-			return l.from[0]
+		l.scanned = begin + size
+		l.addWord(strings.ToLower(text[begin:l.scanned]), begin)
+		if len(l.run) >= maxSharedWords && l.isLeak() {
+			return l.starts[0]
 		}
-		if l.at == len(text) {
+		if l.scanned == len(text) {
 			return -1
 		}
 	}
 }
 
-// word adds a word to the run, from whose front words go until it stands
-// somewhere again.
-func (l *leak) word(word string, begin int) {
-	l.run, l.from = append(l.run, word), append(l.from, begin)
+// addWord adds a word to the run and drops words from its front until the run occurs in the prompt.
+func (l *leak) addWord(word string, begin int) {
+	l.run, l.starts = append(l.run, word), append(l.starts, begin)
 	for len(l.run) > 0 {
 		row := " " + strings.Join(l.run, " ") + " "
 		if strings.Contains(l.strict, row) || strings.Contains(l.answered, row) {
 			return
 		}
-		l.run, l.from = l.run[1:], l.from[1:]
+		l.run, l.starts = l.run[1:], l.starts[1:]
 	}
 }
 
-// told tells a run that is a leak from one that answers: what the question
-// itself holds may be repeated, and so may an example that the question is
-// about.
-func (l *leak) told() bool {
+// isLeak reports whether the run is a leak: text of the question may be repeated, and so may an
+// example that the question is about.
+func (l *leak) isLeak() bool {
 	row := " " + strings.Join(l.run, " ") + " "
 	if strings.Contains(l.question, row) {
 		return false
@@ -118,7 +112,7 @@ func (l *leak) told() bool {
 	if strings.Contains(l.strict, row) {
 		return true
 	}
-	if len(l.run) < mostExampleWords {
+	if len(l.run) < maxExampleWords {
 		return false
 	}
 	for _, w := range l.run {
@@ -129,17 +123,16 @@ func (l *leak) told() bool {
 	return true
 }
 
-// held is from where on a text may turn out to be a leak; -1 where it cannot.
-func (l *leak) held() int {
-	if len(l.run) < heldWords || l.at >= mostLooked {
+// holdFrom returns where a possible leak begins, -1 if none.
+func (l *leak) holdFrom() int {
+	if len(l.run) < heldWords || l.scanned >= maxScannedBytes {
 		return -1
 	}
-	return l.from[0]
+	return l.starts[0]
 }
 
-// fold makes one line of words of some texts; no row of words goes from one
-// text into the next.
-func fold(texts []string) string {
+// foldWords returns the lower-case words of texts, one line each, so that no run spans two texts.
+func foldWords(texts []string) string {
 	var b strings.Builder
 	for _, t := range texts {
 		b.WriteByte(' ')

@@ -5,85 +5,85 @@ import (
 	"strings"
 )
 
-// thoughts are what thinking aloud stands between, by what begins it. Servers
-// that know a model put it into a field of its own; others leave it in the text.
-var thoughts = map[string]string{
+// thoughtMarks maps the opening marks of thoughts to the closing ones. Servers that know a model move
+// thoughts into a field of their own; others leave them in the text.
+var thoughtMarks = map[string]string{
 	"<think>": "</think>", "<thinking>": "</thinking>", "<thought>": "</thought>", "<reasoning>": "</reasoning>",
 	"[THINK]": "[/THINK]", "<|channel|>analysis<|message|>": "<|channel|>final<|message|>",
 }
 
-// ends are marks of chat templates, after which another turn would begin.
-var ends = []string{
+// turnEndMarks are chat template marks that end a turn.
+var turnEndMarks = []string{
 	"<|im_end|>", "<|im_start|>", "<|eot_id|>", "<|end_of_text|>", "<|endoftext|>", "<|start_header_id|>",
 	"<|end|>", "<|return|>", "<|eom_id|>", "<end_of_turn>", "<start_of_turn>", "[/INST]",
 }
 
-// calls are marks of tools that a model wants to be called.
-var calls = []string{"<tool_call>", "<tool_calls>", "[TOOL_CALLS]", "<|python_tag|>", "<function=", "<|tool_call|>"}
+// toolCallMarks start tool calls.
+var toolCallMarks = []string{"<tool_call>", "<tool_calls>", "[TOOL_CALLS]", "<|python_tag|>", "<function=",
+	"<|tool_call|>"}
 
-// longestMark is longer than any of them.
-const longestMark = 32
+// maxMarkBytes exceeds the length of every mark.
+const maxMarkBytes = 32
 
-// turn takes out of a text what is no part of the model's turn.
+// turn removes thoughts and marks from the model's turn.
 type turn struct {
 	tools bool
 
-	raw     string // not yet handed on
-	began   bool   // something was handed on
-	thought string // the mark that ends the thought that it is in
-	after   bool   // a thought, and the space behind it
-	over    bool
-	called  bool // over by a call of a tool
+	raw          string // not yet emitted
+	began        bool   // something was emitted
+	thought      string // the closing mark of the current thought
+	afterThought bool   // a thought, and the space behind it
+	ended        bool
+	calledTool   bool // over by a call of a tool
 }
 
-// add takes the next piece and returns what is sure to be text.
+// add takes the next piece and returns what is certainly text.
 func (t *turn) add(piece string) string { return t.take(piece, false) }
 
-// close returns what is left: what might have become a mark became none. A
-// thought that never ended is none of the answer.
+// close returns the rest, in which no mark was completed. A thought without an end is dropped.
 func (t *turn) close() string { return t.take("", true) }
 
 func (t *turn) take(piece string, last bool) string {
-	if t.over {
+	if t.ended {
 		return ""
 	}
 	t.raw += piece
-	if !t.began && !t.begin(last) {
+	if !t.began && !t.skipThoughts(last) {
 		return ""
 	}
-	at, mark := first(t.raw, t.marks())
+	at, mark := firstMark(t.raw, t.marks())
 	if at >= 0 {
 		out := t.raw[:at]
 		t.raw = t.raw[at+len(mark):]
-		t.called = slices.Contains(calls, mark)
-		if !t.called && !t.began && strings.TrimSpace(out) == "" {
+		t.calledTool = slices.Contains(toolCallMarks, mark)
+		if !t.calledTool && !t.began && strings.TrimSpace(out) == "" {
 			return t.take("", last) // a mark before the answer ends nothing
 		}
-		t.over = true
-		return t.out(out)
+		t.ended = true
+		return t.emit(out)
 	}
 	out := t.raw
 	if !last {
-		out = t.raw[:len(t.raw)-unsure(t.raw, t.marks())]
+		out = t.raw[:len(t.raw)-partialMarkLen(t.raw, t.marks())]
 	}
 	t.raw = t.raw[len(out):]
-	return t.out(out)
+	return t.emit(out)
 }
 
-func (t *turn) out(text string) string {
+func (t *turn) emit(text string) string {
 	t.began = t.began || strings.TrimSpace(text) != ""
 	return text
 }
 
-// begin passes over thoughts, and tells whether the text itself is reached.
-func (t *turn) begin(last bool) bool {
+// skipThoughts skips thoughts and reports whether the text itself is reached.
+func (t *turn) skipThoughts(last bool) bool {
 	if t.thought == "" {
 		t.raw = strings.TrimPrefix(t.raw, "\ufeff")
 		text := strings.TrimLeft(t.raw, " \t\r\n")
-		if t.after {
+		if t.afterThought {
 			t.raw = text
 		}
-		for opens, closes := range thoughts {
+		for opens, closes := range thoughtMarks {
 			if strings.HasPrefix(text, opens) {
 				t.thought, t.raw = closes, text[len(opens):]
 				break
@@ -98,19 +98,19 @@ func (t *turn) begin(last bool) bool {
 	}
 	_, after, ended := strings.Cut(t.raw, t.thought)
 	if !ended {
-		t.raw = t.raw[max(0, len(t.raw)-longestMark):]
+		t.raw = t.raw[max(0, len(t.raw)-maxMarkBytes):]
 		if last {
 			t.raw = ""
 		}
 		return last
 	}
-	t.thought, t.raw, t.after = "", after, true
-	return t.begin(last)
+	t.thought, t.raw, t.afterThought = "", after, true
+	return t.skipThoughts(last)
 }
 
-// unopened takes thoughts off that never began: chat templates may have opened
-// them, so that the text holds their end alone.
-func unopened(text string) string {
+// stripUnopenedThought removes a thought that the chat template opened, so that the text contains only
+// its closing mark.
+func stripUnopenedThought(text string) string {
 	for _, closes := range []string{"</think>", "</thinking>"} {
 		if i := strings.LastIndex(text, closes); i >= 0 {
 			text = strings.TrimLeft(text[i+len(closes):], " \t\r\n")
@@ -121,13 +121,12 @@ func unopened(text string) string {
 
 func (t *turn) marks() []string {
 	if t.tools {
-		return ends
+		return turnEndMarks
 	}
-	return append(ends[:len(ends):len(ends)], calls...)
+	return append(turnEndMarks[:len(turnEndMarks):len(turnEndMarks)], toolCallMarks...)
 }
 
-// first is the first of some marks in a text.
-func first(text string, marks []string) (at int, mark string) {
+func firstMark(text string, marks []string) (at int, mark string) {
 	at = -1
 	if !strings.ContainsAny(text, "<[") {
 		return at, ""
@@ -140,9 +139,9 @@ func first(text string, marks []string) (at int, mark string) {
 	return at, mark
 }
 
-// unsure is how many bytes at a text's end may be the beginning of a mark.
-func unsure(text string, marks []string) int {
-	for i := max(0, len(text)-longestMark); i < len(text); i++ {
+// partialMarkLen returns how many bytes at the end of a text may be the beginning of a mark.
+func partialMarkLen(text string, marks []string) int {
+	for i := max(0, len(text)-maxMarkBytes); i < len(text); i++ {
 		if text[i] != '<' && text[i] != '[' {
 			continue
 		}

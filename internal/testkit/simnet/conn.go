@@ -13,7 +13,7 @@ import (
 type Conn struct {
 	net            *Network
 	host, peer     *Host
-	other          *Conn
+	remoteEnd      *Conn
 	local, remote  Addr
 	in, out        *half
 	number         int
@@ -31,25 +31,25 @@ func (c *Conn) Read(p []byte) (int, error) {
 	defer c.net.mu.Unlock()
 	for {
 		now, in := time.Now(), c.in
-		dark := c.net.link(c.other.way()).Dark
+		dark := c.net.link(c.remoteEnd.way()).Dark
 		wake := in.readBy
 		switch {
 		case c.closed:
 			return 0, c.fail("read", net.ErrClosed)
 		case c.broken:
 			return 0, c.fail("read", syscall.ECONNRESET)
-		case passed(in.readBy, now):
+		case hasPassed(in.readBy, now):
 			return 0, c.fail("read", os.ErrDeadlineExceeded)
 		case c.host.frozen || dark:
-		case passed(in.resetAt, now):
+		case hasPassed(in.resetAt, now):
 			c.breakOff()
 			continue
-		case len(in.sent) > 0 && !in.sent[0].at.After(now):
+		case len(in.segments) > 0 && !in.segments[0].arrival.After(now):
 			return c.take(p)
 		default:
-			wake = sooner(wake, in.resetAt)
-			if len(in.sent) > 0 {
-				wake = sooner(wake, in.sent[0].at)
+			wake = earliest(wake, in.resetAt)
+			if len(in.segments) > 0 {
+				wake = earliest(wake, in.segments[0].arrival)
 			}
 		}
 		in.wait(&in.readable, wake)
@@ -59,7 +59,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 // take reads what has arrived.
 func (c *Conn) take(p []byte) (int, error) {
 	in := c.in
-	s := &in.sent[0]
+	s := &in.segments[0]
 	if s.end {
 		return 0, io.EOF
 	}
@@ -67,8 +67,8 @@ func (c *Conn) take(p []byte) (int, error) {
 	s.data = s.data[copied:]
 	in.unread -= copied
 	if len(s.data) == 0 {
-		in.sent[0] = segment{}
-		in.sent = in.sent[1:]
+		in.segments[0] = segment{}
+		in.segments = in.segments[1:]
 	}
 	if copied > 0 {
 		in.writable.Broadcast()
@@ -88,10 +88,10 @@ func (c *Conn) Write(p []byte) (int, error) {
 			return written, c.fail("write", net.ErrClosed)
 		case c.broken:
 			return written, c.fail("write", syscall.EPIPE)
-		case passed(out.writeBy, now):
+		case hasPassed(out.writeBy, now):
 			return written, c.fail("write", os.ErrDeadlineExceeded)
 		case c.host.frozen:
-		case passed(c.in.resetAt, now) && !c.net.link(c.other.way()).Dark:
+		case hasPassed(c.in.resetAt, now) && !c.net.link(c.remoteEnd.way()).Dark:
 			c.breakOff()
 			continue
 		case len(p) == 0:
@@ -106,8 +106,8 @@ func (c *Conn) Write(p []byte) (int, error) {
 			continue
 		}
 		wake := out.writeBy
-		if !passed(c.in.resetAt, now) { // else it is heard when the host goes on, or the link is no longer dark
-			wake = sooner(wake, c.in.resetAt)
+		if !hasPassed(c.in.resetAt, now) { // else it is delivered when the host thaws or the link recovers
+			wake = earliest(wake, c.in.resetAt)
 		}
 		out.wait(&out.writable, wake)
 	}
@@ -116,10 +116,10 @@ func (c *Conn) Write(p []byte) (int, error) {
 // send puts bytes under way.
 func (c *Conn) send(p []byte, now time.Time) {
 	out, l := c.out, c.net.link(c.way())
-	if c.other.closed {
-		// Nobody reads there any more: the kernel answers with a reset.
-		trip := c.net.latency(c.way(), now) + c.net.latency(c.other.way(), now)
-		c.in.resetAt = sooner(c.in.resetAt, now.Add(trip))
+	if c.remoteEnd.closed {
+		// The remote end is closed: its kernel answers with a reset.
+		trip := c.net.latency(c.way(), now) + c.net.latency(c.remoteEnd.way(), now)
+		c.in.resetAt = earliest(c.in.resetAt, now.Add(trip))
 		return
 	}
 	cut := false
@@ -133,30 +133,29 @@ func (c *Conn) send(p []byte, now time.Time) {
 		at := now
 		if l.Rate > 0 {
 			part = p[:min(len(p), piece)]
-			l.free = later(l.free, now).Add(time.Duration(len(part)) * time.Second / time.Duration(l.Rate))
+			l.free = latest(l.free, now).Add(time.Duration(len(part)) * time.Second / time.Duration(l.Rate))
 			at = l.free
 		}
 		p = p[len(part):]
-		out.put(segment{data: append([]byte(nil), part...), at: at.Add(c.net.latency(c.way(), now))})
+		out.enqueue(segment{data: append([]byte(nil), part...), arrival: at.Add(c.net.latency(c.way(), now))})
 	}
 	if cut {
 		c.net.logf("%s is cut", c.name())
-		c.in.resetAt, out.resetAt = sooner(c.in.resetAt, out.last), sooner(out.resetAt, out.last)
+		c.in.resetAt, out.resetAt = earliest(c.in.resetAt, out.last), earliest(out.resetAt, out.last)
 		c.in.readable.Broadcast()
 	}
 }
 
-// put adds a segment behind all others.
-func (h *half) put(s segment) {
-	s.at = later(s.at, h.last)
-	h.last = s.at
+// enqueue adds a segment behind all others.
+func (h *half) enqueue(s segment) {
+	s.arrival = latest(s.arrival, h.last)
+	h.last = s.arrival
 	h.unread += len(s.data)
-	h.sent = append(h.sent, s)
+	h.segments = append(h.segments, s)
 	h.readable.Broadcast()
 }
 
-// Close implements net.Conn. The other end reads what was sent, and then that it
-// is over.
+// Close implements net.Conn. The other end reads the bytes sent before and then io.EOF.
 func (c *Conn) Close() error {
 	c.net.mu.Lock()
 	defer c.net.mu.Unlock()
@@ -168,24 +167,24 @@ func (c *Conn) Close() error {
 	if !c.broken {
 		now := time.Now()
 		at := now.Add(c.net.latency(c.way(), now) + c.net.link(c.way()).CloseDelay)
-		c.out.put(segment{at: at, end: true})
+		c.out.enqueue(segment{arrival: at, end: true})
 		c.net.logf("%s is closed", c.name())
 	}
 	c.wake()
 	return nil
 }
 
-// reset ends the connection from this end, which hears of it at once. The
+// reset resets the connection from this end, at once, and from the other after the latency. The
 // network's mutex is held.
 func (c *Conn) reset() {
 	now := time.Now()
-	c.out.resetAt = sooner(c.out.resetAt, now.Add(c.net.latency(c.way(), now)))
+	c.out.resetAt = earliest(c.out.resetAt, now.Add(c.net.latency(c.way(), now)))
 	c.out.readable.Broadcast()
 	c.out.writable.Broadcast()
 	c.breakOff()
 }
 
-// breakOff is what this end hears of a reset.
+// breakOff breaks this end when it receives a reset.
 func (c *Conn) breakOff() {
 	if c.broken || c.closed {
 		return
@@ -196,7 +195,7 @@ func (c *Conn) breakOff() {
 	c.wake()
 }
 
-// wake has whoever waits at this end look again.
+// wake wakes all goroutines blocked on either half.
 func (c *Conn) wake() {
 	c.in.readable.Broadcast()
 	c.in.writable.Broadcast()
@@ -238,5 +237,5 @@ func (c *Conn) fail(op string, err error) error {
 	return &net.OpError{Op: op, Net: "sim", Source: c.local, Addr: c.remote, Err: err}
 }
 
-// passed tells whether a time that is set has come.
-func passed(t, now time.Time) bool { return !t.IsZero() && !t.After(now) }
+// hasPassed reports whether t is set and not after now.
+func hasPassed(t, now time.Time) bool { return !t.IsZero() && !t.After(now) }

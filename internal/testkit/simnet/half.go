@@ -16,13 +16,12 @@ const (
 // half is one direction of a connection: what one end sent and the other has
 // not read yet. All of it is guarded by the network's mutex.
 type half struct {
-	sent []segment
+	segments []segment
 	// unread is how many bytes that is.
 	unread int
 	// last is when what was sent last arrives: TCP keeps the order.
 	last time.Time
-	// resetAt is when the reader hears that the connection is no more; zero for
-	// never.
+	// resetAt is when the reader receives a reset; zero for never.
 	resetAt time.Time
 	// allowed is how many bytes pass before the connection is cut; 0 for any
 	// number.
@@ -34,28 +33,28 @@ type half struct {
 
 // segment is what was sent at once, or the end.
 type segment struct {
-	data []byte
-	at   time.Time
-	end  bool
+	data    []byte
+	arrival time.Time
+	end     bool
 }
 
 func newHalf(n *Network) *half {
 	return &half{readable: sync.Cond{L: &n.mu}, writable: sync.Cond{L: &n.mu}}
 }
 
-// delay has what is not there yet arrive no sooner than at.
+// delay postpones the arrival of segments in flight to at or later.
 func (h *half) delay(at time.Time) {
 	now := time.Now()
-	for i, s := range h.sent {
-		if s.at.After(now) || at.After(now) {
-			h.sent[i].at = later(s.at, at)
+	for i, s := range h.segments {
+		if s.arrival.After(now) || at.After(now) {
+			h.segments[i].arrival = latest(s.arrival, at)
 		}
 	}
-	if len(h.sent) > 0 {
-		h.last = later(h.last, h.sent[len(h.sent)-1].at)
+	if len(h.segments) > 0 {
+		h.last = latest(h.last, h.segments[len(h.segments)-1].arrival)
 	}
 	if !h.resetAt.IsZero() {
-		h.resetAt = later(h.resetAt, at)
+		h.resetAt = latest(h.resetAt, at)
 	}
 }
 
@@ -74,16 +73,16 @@ func (h *half) wait(on *sync.Cond, until time.Time) {
 	on.Wait()
 }
 
-// later is the later of two times.
-func later(a, b time.Time) time.Time {
+// latest returns the later of two times.
+func latest(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
 	return b
 }
 
-// sooner is the sooner of two times, of which the zero time is never.
-func sooner(a, b time.Time) time.Time {
+// earliest returns the earlier of two times; the zero time means never.
+func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}

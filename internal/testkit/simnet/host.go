@@ -12,7 +12,7 @@ import (
 type Host struct {
 	net      *Network
 	name     string
-	up       bool
+	running  bool
 	frozen   bool
 	listener *listener
 }
@@ -24,7 +24,7 @@ func (n *Network) Boot(name string) *Host {
 	if old := n.hosts[name]; old != nil {
 		n.kill(old)
 	}
-	h := &Host{net: n, name: name, up: true}
+	h := &Host{net: n, name: name, running: true}
 	n.hosts[name] = h
 	n.logf("%s is up", name)
 	n.change()
@@ -43,10 +43,10 @@ func (h *Host) Kill() {
 
 // kill is Kill. n.mu is held.
 func (n *Network) kill(h *Host) {
-	if !h.up {
+	if !h.running {
 		return
 	}
-	h.up, h.frozen = false, false
+	h.running, h.frozen = false, false
 	n.logf("%s is down", h.name)
 	if h.listener != nil {
 		h.listener.close()
@@ -63,13 +63,13 @@ func (n *Network) kill(h *Host) {
 // connections and bytes for it, and the process neither reads nor writes.
 func (h *Host) Freeze() { h.freeze(true, "%s hangs") }
 
-// Thaw lets the process go on.
-func (h *Host) Thaw() { h.freeze(false, "%s goes on") }
+// Thaw resumes the process.
+func (h *Host) Thaw() { h.freeze(false, "%s resumes") }
 
 func (h *Host) freeze(frozen bool, told string) {
 	h.net.mu.Lock()
 	defer h.net.mu.Unlock()
-	if !h.up || h.frozen == frozen {
+	if !h.running || h.frozen == frozen {
 		return
 	}
 	h.frozen = frozen
@@ -121,11 +121,11 @@ func (h *Host) dial(ctx context.Context, to string) (*Conn, error) {
 		n.mu.Lock()
 		peer, changed := n.hosts[to], n.changed
 		switch {
-		case !h.up:
+		case !h.running:
 			n.mu.Unlock()
 			return nil, syscall.ENETDOWN
 		case h.frozen || n.link(there).Dark || n.link(back).Dark:
-		case peer == nil || !peer.up || peer.listener == nil:
+		case peer == nil || !peer.running || peer.listener == nil:
 			n.mu.Unlock()
 			return nil, syscall.ECONNREFUSED
 		default:
@@ -147,11 +147,12 @@ func (n *Network) connect(from, to *Host) *Conn {
 	n.dials[way{from.name, to.name}]++
 	number := n.dials[way{from.name, to.name}]
 	// Every host answers at one port, and calls from as many as it needs.
-	local, remote := Addr(net.JoinHostPort(from.name, strconv.Itoa(10000+number))), Addr(net.JoinHostPort(to.name, "80"))
+	local, remote := Addr(net.JoinHostPort(from.name, strconv.Itoa(10000+number))),
+		Addr(net.JoinHostPort(to.name, "80"))
 	out, in := newHalf(n), newHalf(n)
 	a := &Conn{net: n, host: from, peer: to, local: local, remote: remote, in: in, out: out, number: number}
 	b := &Conn{net: n, host: to, peer: from, local: remote, remote: local, in: out, out: in, number: number}
-	a.other, b.other = b, a
+	a.remoteEnd, b.remoteEnd = b, a
 	out.allowed, in.allowed = n.link(a.way()).CutAfter, n.link(b.way()).CutAfter
 	n.conns[a], n.conns[b] = struct{}{}, struct{}{}
 	n.logf("%s is connected", a.name())

@@ -56,7 +56,8 @@ func (n *Network) Set(from, to string, l Link) {
 	case !l.Dark && old.Dark:
 		// TCP doubles the pauses between its tries, so the next one comes within
 		// as long again as the dark was.
-		again = now.Add(time.Duration(n.chance("again "+from+" "+to, now.Sub(n.began)) * float64(now.Sub(old.darkened))))
+		again = now.Add(time.Duration(n.chance("again "+from+" "+to,
+			now.Sub(n.began)) * float64(now.Sub(old.darkened))))
 	}
 	cut := l.CutAfter != old.CutAfter
 	old.Link = l
@@ -80,7 +81,8 @@ func (l Link) String() string {
 		set  bool
 		text string
 	}{
-		{l.Jitter > 0, " to " + (l.Latency + l.Jitter).String()}, {l.Rate > 0, ", narrow"}, {l.CloseDelay > 0, ", closes slowly"},
+		{l.Jitter > 0, " to " + (l.Latency + l.Jitter).String()}, {l.Rate > 0, ", narrow"},
+		{l.CloseDelay > 0, ", closes slowly"},
 		{l.CutAfter > 0, ", cuts"}, {l.Dark, ", dark"},
 	} {
 		if part.set {

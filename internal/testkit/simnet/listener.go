@@ -20,7 +20,7 @@ func (h *Host) Listen() (net.Listener, error) {
 	h.net.mu.Lock()
 	defer h.net.mu.Unlock()
 	switch {
-	case !h.up:
+	case !h.running:
 		return nil, &net.OpError{Op: "listen", Net: "sim", Addr: Addr(h.name), Err: syscall.ENETDOWN}
 	case h.listener != nil:
 		return nil, &net.OpError{Op: "listen", Net: "sim", Addr: Addr(h.name), Err: syscall.EADDRINUSE}

@@ -66,8 +66,8 @@ func TestTheDarkHoldsWhatIsSentAndNothingElse(t *testing.T) {
 	})
 }
 
-// A reset that is held in the dark is heard of later; until then whoever writes
-// waits, and time goes on.
+// A reset on a dark link is delivered later; until then writers wait while time
+// advances.
 func TestAResetInTheDarkIsHeardOfLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := simnet.New(1)

@@ -1,8 +1,6 @@
-// Package simnet is a network in memory that does wrong on purpose: hosts that
-// die and hang, links that are slow, narrow, cut or silent one way. Everything
-// it decides follows from a seed and the time, so that within a bubble of
-// testing/synctest, whose clock is false, a fault comes again just as it came.
-// It waits on timers and conditions alone, never on the outside.
+// Package simnet simulates a faulty network in memory: hosts crash and hang, links are slow, narrow,
+// cut or partitioned in one direction. All of it is derived from a seed and the clock, so that a run
+// in a testing/synctest bubble is reproducible. It blocks on timers and conditions only, never on I/O.
 package simnet
 
 import (
@@ -33,7 +31,7 @@ type way struct{ from, to string }
 
 // entry is a line of the log.
 type entry struct {
-	at   time.Duration
+	time time.Duration
 	text string
 }
 
@@ -57,16 +55,15 @@ func (n *Network) logf(format string, args ...any) {
 	n.log = append(n.log, entry{time.Since(n.began), fmt.Sprintf(format, args...)})
 }
 
-// Log is what happened, by time. What happened in the same moment is in the
-// order of its words: goroutines of one moment run in an order that no seed
-// decides.
+// Log returns the events by time. Simultaneous events are sorted by text: the seed does not determine
+// the order in which goroutines run.
 func (n *Network) Log() []string {
 	n.mu.Lock()
 	sorted := slices.Clone(n.log)
 	n.mu.Unlock()
 	slices.SortFunc(sorted, func(a, b entry) int {
-		if a.at != b.at {
-			return int(a.at - b.at)
+		if a.time != b.time {
+			return int(a.time - b.time)
 		}
 		if a.text < b.text {
 			return -1
@@ -75,7 +72,7 @@ func (n *Network) Log() []string {
 	})
 	lines := make([]string, len(sorted))
 	for i, e := range sorted {
-		lines[i] = fmt.Sprintf("%11.6fs %s", e.at.Seconds(), e.text)
+		lines[i] = fmt.Sprintf("%11.6fs %s", e.time.Seconds(), e.text)
 	}
 	return lines
 }
@@ -89,8 +86,7 @@ func (n *Network) Close() {
 	}
 }
 
-// change tells all that wait that a host or a link is not as it was. n.mu is
-// held.
+// change wakes all waiters after a change of a host or a link. n.mu is held.
 func (n *Network) change() {
 	close(n.changed)
 	n.changed = make(chan struct{})
@@ -100,13 +96,13 @@ func (n *Network) change() {
 	}
 }
 
-// chance is a number from 0 to 1 that follows from the seed, a name and a time
-// alone: what else is drawn, and in which order, does not change it.
+// chance returns a number in [0, 1) derived from the seed, a name and a time only, independent of
+// other draws and their order.
 func (n *Network) chance(name string, at time.Duration) float64 {
 	return Chance(n.seed, fmt.Sprint(name, "@", int64(at)))
 }
 
-// Chance is a number from 0 up to 1 that follows from a seed and a name.
+// Chance returns a number in [0, 1) derived from a seed and a name.
 func Chance(seed uint64, name string) float64 {
 	// FNV-1a, and the end of splitmix64 to spread what is alike.
 	h := uint64(14695981039346656037) ^ seed

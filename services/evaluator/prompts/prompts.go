@@ -1,4 +1,4 @@
-// Package prompts holds what the evaluator says to the model, as data.
+// Package prompts holds the evaluator's prompts as data.
 package prompts
 
 import "embed"

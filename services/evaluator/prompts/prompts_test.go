@@ -6,9 +6,8 @@ import (
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/prompt/prompttest"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	"github.com/triplemesh/triplemesh/services/evaluator"
 	"github.com/triplemesh/triplemesh/services/evaluator/prompts"
-	"github.com/triplemesh/triplemesh/services/evaluator/rank"
-	"github.com/triplemesh/triplemesh/services/evaluator/verdict"
 )
 
 // paths lead from a name to its rivers, and over a river back.
@@ -33,8 +32,8 @@ func TestPrompts(t *testing.T) {
 			Any:     func(m llm.Completer, question, name string) { ask(m, input{question, name}) },
 		}
 	}
-	judge := func(m llm.Completer) *verdict.Judge {
-		return verdict.NewJudge(m, verdict.Config{Parallel: 1, MaxGroups: 2, MaxEnds: 2, MaxPaths: 2})
+	judge := func(m llm.Completer) *evaluator.Judge {
+		return evaluator.NewJudge(m, evaluator.JudgeConfig{Parallel: 1, MaxGroups: 2, MaxEnds: 2, MaxPaths: 2})
 	}
 	candidates := func(in input) []*graphv1.CandidateAnswer {
 		return []*graphv1.CandidateAnswer{{Answer: in.name, Paths: paths(in.name)}, {Answer: "Orla"}}
@@ -50,7 +49,8 @@ func TestPrompts(t *testing.T) {
 			_, _, _ = judge(m).Sufficient(t.Context(), in.question, paths(in.name), llm.NewLedger(nil))
 		}),
 		both("rank_candidates", func(m llm.Completer, in input) {
-			_, _, _ = rank.New(m).Rank(t.Context(), in.question, in.name, []string{"population", in.name}, 3, llm.NewLedger(nil))
+			_, _, _ = evaluator.NewRanker(m).Rank(t.Context(), in.question, in.name, []string{"population", in.name}, 3,
+				llm.NewLedger(nil))
 		}),
 	})
 }

@@ -30,19 +30,26 @@ func TestWrite(t *testing.T) {
 		warned   string
 		fails    error
 	}{
-		{"entities stand in braces", llm.Response{Text: " It was {Erik Halvorsen}. \n"}, nil, "It was {Erik Halvorsen}.", []string{"Erik Halvorsen"}, "", nil},
-		{"a short line without braces is the answer", llm.Response{Text: "Bergen."}, nil, "Bergen.", []string{"Bergen"}, "", nil},
-		{"of longer prose without braces no answer is guessed", llm.Response{Text: strings.Repeat("It may have been in Norway. ", 4)}, nil,
+		{"entities stand in braces", llm.Response{Text: " It was {Erik Halvorsen}. \n"}, nil,
+			"It was {Erik Halvorsen}.", []string{"Erik Halvorsen"}, "", nil},
+		{"a short line without braces is the answer", llm.Response{Text: "Bergen."}, nil, "Bergen.", []string{"Bergen"},
+			"", nil},
+		{"of longer prose without braces no answer is guessed",
+			llm.Response{Text: strings.Repeat("It may have been in Norway. ", 4)}, nil,
 			strings.TrimSpace(strings.Repeat("It may have been in Norway. ", 4)), nil, llm.WarnUnusable, nil},
 		{"signs that say nothing are no answer", llm.Response{Text: "— ?"}, nil, "— ?", nil, llm.WarnUnusable, nil},
-		{"an answer that was cut is used, with a warning", llm.Response{Text: "{Tessen} and {Or", FinishReason: "length"}, nil, "{Tessen} and {Or", []string{"Tessen", "Or"}, llm.WarnTruncated, nil},
-		{"what came of an answer that broke off is used, with a warning", llm.Response{Text: "{Tessen} a"}, broken, "{Tessen} a", []string{"Tessen"}, llm.WarnTruncated, nil},
+		{"an answer that was cut is used, with a warning", llm.Response{Text: "{Tessen} and {Or",
+			FinishReason: "length"}, nil, "{Tessen} and {Or", []string{"Tessen", "Or"}, llm.WarnTruncated, nil},
+		{"what came of an answer that broke off is used, with a warning", llm.Response{Text: "{Tessen} a"}, broken,
+			"{Tessen} a", []string{"Tessen"}, llm.WarnTruncated, nil},
 		{"an answer that never came is an error", llm.Response{}, broken, "", nil, "", broken},
-		{"nothing usable is no answer, with a warning", llm.Response{}, llm.ErrUnusable, "", nil, llm.WarnUnusable, nil},
+		{"nothing usable is no answer, with a warning", llm.Response{}, llm.ErrUnusable, "", nil, llm.WarnUnusable,
+			nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := model(func(llm.Request) (llm.Response, error) { return c.resp, c.err })
-			got, err := answer.New(m, answer.Config{MaxTokens: 64, TextFacts: 4}).Write(t.Context(), answer.Request{Question: "q"}, llm.NewLedger(nil))
+			got, err := answer.New(m, answer.DefaultConfig()).Write(t.Context(),
+				answer.Request{Question: "q"}, llm.NewLedger(nil))
 			if !errors.Is(err, c.fails) {
 				t.Fatal(err)
 			}
@@ -51,7 +58,8 @@ func TestWrite(t *testing.T) {
 				warned += w.GetCode()
 			}
 			if got.Text != c.text || !slices.Equal(got.Entities, c.entities) || warned != c.warned {
-				t.Errorf("got %q %q with %q, want %q %q with %q", got.Text, got.Entities, warned, c.text, c.entities, c.warned)
+				t.Errorf("got %q %q with %q, want %q %q with %q", got.Text, got.Entities, warned, c.text,
+					c.entities, c.warned)
 			}
 		})
 	}
@@ -76,7 +84,8 @@ func TestStyles(t *testing.T) {
 			system, last = req.Messages[0].Content, req.Messages[len(req.Messages)-1].Content
 			return llm.Response{Text: "{x}"}, nil
 		})
-		if _, err := answer.New(m, answer.Config{MaxTokens: 64, TextFacts: 4}).Write(t.Context(), answer.Request{Question: "the question", Style: style, FixedGraph: g}, llm.NewLedger(nil)); err != nil {
+		if _, err := answer.New(m, answer.DefaultConfig()).Write(t.Context(),
+			answer.Request{Question: "the question", Style: style, FixedGraph: g}, llm.NewLedger(nil)); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(last, "the question") {
@@ -90,7 +99,8 @@ func TestStyles(t *testing.T) {
 	if direct == chain || direct == from || chain == from {
 		t.Error("two styles ask alike")
 	}
-	if !strings.Contains(facts, "fact-0") || !strings.Contains(facts, "fact-1. (unconfirmed)") || strings.Contains(facts, "fact-0. (unconfirmed)") {
+	if !strings.Contains(facts, "fact-0") || !strings.Contains(facts, "fact-1. (unconfirmed)") ||
+		strings.Contains(facts, "fact-0. (unconfirmed)") {
 		t.Errorf("the facts are shown as %q", facts)
 	}
 	if s, _ := asked(0, nil); s != direct {
@@ -110,7 +120,8 @@ func TestOfALargeGraphTheFactsNearestToTheQuestionAreUsed(t *testing.T) {
 		last = req.Messages[len(req.Messages)-1].Content
 		return llm.Response{Text: "{x}"}, nil
 	})
-	got, err := answer.New(m, answer.Config{MaxTokens: 64, TextFacts: 4}).Write(t.Context(), answer.Request{Question: "q", FixedGraph: graph(500)}, llm.NewLedger(nil))
+	got, err := answer.New(m, answer.DefaultConfig()).Write(t.Context(),
+		answer.Request{Question: "q", FixedGraph: graph(500)}, llm.NewLedger(nil))
 	if err != nil || len(got.Warnings) != 1 || got.Warnings[0].GetCode() != llm.WarnShortened {
 		t.Fatalf("warnings %v, %v", got.Warnings, err)
 	}
@@ -125,7 +136,10 @@ func TestSamplingIsPassedOn(t *testing.T) {
 		req = r
 		return llm.Response{Text: "{x}"}, nil
 	})
-	if _, err := answer.New(m, answer.Config{MaxTokens: 77, TextFacts: 4}).Write(t.Context(), answer.Request{Question: "q", Temperature: .7, Seed: 9}, llm.NewLedger(nil)); err != nil {
+	cfg := answer.DefaultConfig()
+	cfg.MaxTokens = 77
+	if _, err := answer.New(m, cfg).Write(t.Context(),
+		answer.Request{Question: "q", Temperature: .7, Seed: 9}, llm.NewLedger(nil)); err != nil {
 		t.Fatal(err)
 	}
 	if req.Temperature != .7 || req.Seed != 9 || req.MaxTokens != 77 || req.Ledger == nil || req.Delta != nil {

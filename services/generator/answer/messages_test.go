@@ -22,7 +22,7 @@ func walk(names ...string) *graphv1.ReasoningPath {
 	return p
 }
 
-func TestFollowed(t *testing.T) {
+func TestPathLines(t *testing.T) {
 	var long, wide, deep []*graphv1.ReasoningPath
 	for i := range 100 {
 		long = append(long, walk("V", "person", fmt.Sprint("P", i)))
@@ -36,27 +36,32 @@ func TestFollowed(t *testing.T) {
 		first  string
 		warned int
 	}{
-		{"what a path passes is shown", []*graphv1.ReasoningPath{walk("V", "twin", "Harn", "mayor", "Reik")}, 1, "V -> twin -> Harn -> mayor -> Reik", 0},
-		{"ends of one way share a line", []*graphv1.ReasoningPath{walk("V", "river", "Orla"), walk("V", "river", "Elde")}, 1, "V -> river -> Orla; Elde", 0},
-		{"nodes without a name are passed over", []*graphv1.ReasoningPath{walk("V", "held", "m.04j60kc", "office", "Mayor")}, 1, "V -> held -> office -> Mayor", 0},
-		{"nothing is answered by a path that ends in one", []*graphv1.ReasoningPath{walk("V", "held", "m.04j60kc"), walk("V", "river", "Orla")}, 1, "V -> river -> Orla", 0},
+		{"what a path passes is shown", []*graphv1.ReasoningPath{walk("V", "twin", "Harn", "mayor", "Reik")}, 1,
+			"V -> twin -> Harn -> mayor -> Reik", 0},
+		{"ends of one way share a line", []*graphv1.ReasoningPath{walk("V", "river", "Orla"),
+			walk("V", "river", "Elde")}, 1, "V -> river -> Orla; Elde", 0},
+		{"nodes without a name are passed over", []*graphv1.ReasoningPath{walk("V", "held", "m.04j60kc", "office",
+			"Mayor")}, 1, "V -> held -> office -> Mayor", 0},
+		{"nothing is answered by a path that ends in one", []*graphv1.ReasoningPath{walk("V", "held", "m.04j60kc"),
+			walk("V", "river", "Orla")}, 1, "V -> river -> Orla", 0},
 		{"of too many ways the ends of a relation path are shown", deep, 1, "V -> film -> director -> D0; D1; D2", 0},
 		{"of too many ends the first are", long, 1, "V -> person -> P0; P1; ", 1},
-		{"of too many relation paths the first are", wide, maxLines, "V -> relation 0 -> X", 1},
+		{"of too many relation paths the first are", wide, DefaultConfig().MaxPaths, "V -> relation 0 -> X", 1},
 		{"a path of one entity leads nowhere", []*graphv1.ReasoningPath{walk("V"), {}}, 0, "", 0},
 		{"no paths", nil, 0, "", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var a Answer
-			got := followed(c.paths, &a)
+			got := DefaultConfig().pathLines(c.paths, &a)
 			if len(got) != c.lines || len(a.Warnings) != c.warned {
 				t.Fatalf("got %q with %v; want %d lines and %d warnings", got, a.Warnings, c.lines, c.warned)
 			}
 			if len(got) > 0 && !strings.HasPrefix(got[0], c.first) {
 				t.Errorf("the first line is %q, want %q", got[0], c.first)
 			}
-			if slices.ContainsFunc(got, func(line string) bool { return strings.Count(line, ";") >= maxEnds }) {
-				t.Errorf("a line has more than %d ends", maxEnds)
+			if slices.ContainsFunc(got,
+				func(line string) bool { return strings.Count(line, ";") >= DefaultConfig().MaxEnds }) {
+				t.Errorf("a line has more than %d ends", DefaultConfig().MaxEnds)
 			}
 		})
 	}

@@ -12,7 +12,8 @@ func facts(lines ...string) []*graphv1.FixedTriple {
 	var out []*graphv1.FixedTriple
 	for _, l := range lines {
 		p := strings.Split(l, " | ")
-		f := &graphv1.FixedTriple{Triple: &graphv1.Triple{Subject: p[0], Relation: p[1], Object: p[2]}, Status: graphv1.TripleStatus_TRIPLE_STATUS_SUPPORTED}
+		f := &graphv1.FixedTriple{Triple: &graphv1.Triple{Subject: p[0], Relation: p[1], Object: p[2]},
+			Status: graphv1.TripleStatus_TRIPLE_STATUS_SUPPORTED}
 		if len(p) > 3 {
 			f.Status = graphv1.TripleStatus_TRIPLE_STATUS_UNVERIFIED
 		}
@@ -22,8 +23,10 @@ func facts(lines ...string) []*graphv1.FixedTriple {
 }
 
 func TestEntities(t *testing.T) {
-	realm := facts("Harn | country | Norland", "Oster Bay | country | Norland", "Oster | country | Norland", "Elde | country | Norland | unverified")
-	tongues := facts("Norland | official language | Norlandic", "Norland | official language | Norlandic Language", "Harn | native language | Norlandic Sign")
+	realm := facts("Harn | country | Norland", "Oster Bay | country | Norland", "Oster | country | Norland",
+		"Elde | country | Norland | unverified")
+	tongues := facts("Norland | official language | Norlandic", "Norland | official language | Norlandic Language",
+		"Harn | native language | Norlandic Sign")
 	for _, c := range []struct {
 		name, text, question string
 		facts                []*graphv1.FixedTriple
@@ -31,16 +34,33 @@ func TestEntities(t *testing.T) {
 		want                 []string
 	}{
 		{"braces tell the answers", "It is {Harn}, not Oster.", "which", realm, nil, []string{"Harn"}},
-		{"without braces the names of the facts do, in the order of the text", "Oster, and also harn, are towns of it.", "which towns", realm, nil, []string{"Oster", "Harn"}},
-		{"of names within names the longest counts", "I believe that Oster Bay is the answer here.", "which towns", realm, nil, []string{"Oster Bay"}},
-		{"what the question names is no answer", "Norland has Harn.", "what is in Norland", realm, nil, []string{"Harn"}},
-		{"a name that no evidence supports is not read", "All I know of it is a place that is called Elde, which might be the one that you mean.", "which towns", realm, nil, nil},
+		{"without braces the names of the facts do, in the order of the text", "Oster, and also harn, are towns of it.",
+			"which towns", realm, nil, []string{"Oster", "Harn"}},
+		{"of names within names the longest counts", "I believe that Oster Bay is the answer here.", "which towns",
+			realm, nil, []string{"Oster Bay"}},
+		{"what the question names is no answer", "Norland has Harn.", "what is in Norland", realm, nil,
+			[]string{"Harn"}},
+		{"braces around what the question names are no answer if the text names another",
+			"Oster Bay lies in {Norland}.",
+			"what town lies in norland", realm, nil, []string{"Oster Bay"}},
+		{"they are if it names none", "It is {Norland} itself.", "is it norland or vik", realm, nil,
+			[]string{"Norland"}},
+		{"braces around something else stand", "{Harn}, unlike {Norland}, but not Oster", "what about norland", realm,
+			nil,
+			[]string{"Harn", "Norland"}},
+		{"a name that no evidence supports is not read", "All I know of it is a place that is called Elde, which " +
+			"might be the one that you mean.", "which towns", realm, nil, nil},
 		{"a short text is an answer of its own", "Vik", "which towns", realm, nil, []string{"Vik"}},
-		{"without braces the entities of paths do too", "Harn lies on the Orla and on nothing else, as far as I can see.", "what river is harn on", nil,
-			[]*graphv1.ReasoningPath{{Entities: []string{"Harn", "Orla"}}, {Entities: []string{"Harn", "Elde"}}}, []string{"Orla"}},
-		{"a longer name of the same thing comes along", "They speak {Norlandic}.", "what do they speak", tongues, nil, []string{"Norlandic", "Norlandic Language"}},
-		{"a longer name in another fact does not", "{Harn}", "which", facts("A | r | Harn", "B | r | Harn Bay"), nil, []string{"Harn"}},
-		{"a name is not longer where it goes on without a space", "{Nor}", "which", facts("A | r | Nor", "A | r | Norland"), nil, []string{"Nor"}},
+		{"without braces the entities of paths do too",
+			"Harn lies on the Orla and on nothing else, as far as I can see.", "what river is harn on", nil,
+			[]*graphv1.ReasoningPath{{Entities: []string{"Harn", "Orla"}}, {Entities: []string{"Harn", "Elde"}}},
+			[]string{"Orla"}},
+		{"a longer name of the same thing comes along", "They speak {Norlandic}.", "what do they speak", tongues, nil,
+			[]string{"Norlandic", "Norlandic Language"}},
+		{"a longer name in another fact does not", "{Harn}", "which", facts("A | r | Harn", "B | r | Harn Bay"), nil,
+			[]string{"Harn"}},
+		{"a name ends where text follows without a space", "{Nor}", "which",
+			facts("A | r | Nor", "A | r | Norland"), nil, []string{"Nor"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			req := Request{Question: c.question, FixedGraph: &graphv1.FixedGraph{Triples: c.facts}, Paths: c.paths}
@@ -56,7 +76,8 @@ func FuzzEntities(f *testing.F) {
 	f.Add("a b c", "b", "a b")
 	f.Fuzz(func(t *testing.T, text, question, name string) {
 		req := Request{
-			Question: question, FixedGraph: &graphv1.FixedGraph{Triples: facts("s | r | " + strings.ReplaceAll(name, " | ", " "))},
+			Question: question, FixedGraph: &graphv1.FixedGraph{Triples: facts("s | r | " +
+				strings.ReplaceAll(name, " | ", " "))},
 			Paths: []*graphv1.ReasoningPath{{Entities: []string{question, name}}, {}},
 		}
 		for _, entity := range entities(text, req) {

@@ -15,12 +15,16 @@ func TestProbabilityIsTheMeanOverWhatStandsInBraces(t *testing.T) {
 		tokens []llm.Token
 		want   float64
 	}{
-		{"words around the braces do not count", []llm.Token{token("It is", .1), token(" {", .2), token("Paris", .9), token("}", .3), token(".", .1)}, .9},
-		{"several tokens are averaged", []llm.Token{token("{", 1), token("New", .9), token(" York", .4), token("}", 1)}, .6},
+		{"words around the braces do not count", []llm.Token{token("It is", .1), token(" {", .2), token("Paris", .9),
+			token("}", .3), token(".", .1)}, .9},
+		{"several tokens are averaged", []llm.Token{token("{", 1), token("New", .9), token(" York", .4), token("}", 1)},
+			.6},
 		{"a token that holds brace and word counts", []llm.Token{token("{Par", .5), token("is}", .5)}, .5},
-		{"several answers count alike", []llm.Token{token("{", 1), token("A", .25), token("} {", .1), token("B", 1), token("}", 1)}, .5},
+		{"several answers count alike", []llm.Token{token("{", 1), token("A", .25), token("} {", .1), token("B", 1),
+			token("}", 1)}, .5},
 		{"without braces every token counts", []llm.Token{token("Par", .81), token("is", 1)}, .9},
-		{"a brace that is never opened closes nothing", []llm.Token{token("}", .1), token("{", .1), token("x", .7), token("}", .1)}, .7},
+		{"a brace that is never opened closes nothing", []llm.Token{token("}", .1), token("{", .1), token("x", .7),
+			token("}", .1)}, .7},
 		{"a probability above one is one", []llm.Token{{Text: "x", LogProb: .5}}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
 
-func TestTold(t *testing.T) {
+func TestTextLines(t *testing.T) {
 	brandt := facts("V | mayor | Brandt")[0]
 	brandt.Triple.Validity = &graphv1.ValidityInterval{Start: "1998", End: "2006"}
 	for _, c := range []struct {
@@ -22,18 +22,25 @@ func TestTold(t *testing.T) {
 		limit int
 		want  []string
 	}{
-		{"each subject and relation stands on a line, in their order", facts("V | area | 9", "V | populationTotal | 48000"), 9, []string{"V | area | 9", "V | population total | 48000"}},
-		{"objects of one fact stand together, the nearest first", facts("V | river | Orla", "V | area | 9", "V | river | Tessen"), 9, []string{"V | area | 9", "V | river | Tessen; Orla"}},
-		{"of a list the nearest two are told", facts("V | river | Elde", "V | river | Orla", "V | river | Tessen"), 9, []string{"V | river | Tessen; Orla"}},
-		{"the limit keeps the nearest to the question", facts("V | a | 1", "V | b | 2", "V | c | 3"), 2, []string{"V | b | 2", "V | c | 3"}},
-		{"the same relation of two subjects is two facts", facts("V | area | 9", "W | area | 8"), 9, []string{"V | area | 9", "W | area | 8"}},
-		{"what changed over time says when", []*graphv1.FixedTriple{brandt}, 9, []string{"V | mayor | Brandt (1998 to 2006)"}},
-		{"drafts are not told where something is confirmed", facts("V | area | 7 | draft", "V | area | 9"), 9, []string{"V | area | 9"}},
+		{"each subject and relation stands on a line, in their order", facts("V | area | 9",
+			"V | populationTotal | 48000"), 9, []string{"V | area | 9", "V | population total | 48000"}},
+		{"objects of one fact stand together, the nearest first", facts("V | river | Orla", "V | area | 9",
+			"V | river | Tessen"), 9, []string{"V | area | 9", "V | river | Tessen; Orla"}},
+		{"of a list the nearest two are told", facts("V | river | Elde", "V | river | Orla", "V | river | Tessen"), 9,
+			[]string{"V | river | Tessen; Orla"}},
+		{"the limit keeps the nearest to the question", facts("V | a | 1", "V | b | 2", "V | c | 3"), 2,
+			[]string{"V | b | 2", "V | c | 3"}},
+		{"the same relation of two subjects is two facts", facts("V | area | 9", "W | area | 8"), 9,
+			[]string{"V | area | 9", "W | area | 8"}},
+		{"what changed over time says when", []*graphv1.FixedTriple{brandt}, 9,
+			[]string{"V | mayor | Brandt (1998 to 2006)"}},
+		{"drafts are not told where something is confirmed", facts("V | area | 7 | draft", "V | area | 9"), 9,
+			[]string{"V | area | 9"}},
 		{"drafts are told where nothing is", facts("V | area | 7 | draft"), 9, []string{"V | area | 7 (unconfirmed)"}},
 		{"nothing is nothing", nil, 9, []string{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := told(c.facts, c.limit); !slices.Equal(got, c.want) {
+			if got := (Config{TextFacts: c.limit, TextObjects: 2}).textLines(c.facts); !slices.Equal(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -45,15 +52,18 @@ func TestProse(t *testing.T) {
 		name, raw, want string
 	}{
 		{"a text is itself", " Velmora is a town.\nIt lies in Norland. ", "Velmora is a town.\nIt lies in Norland."},
-		{"reasoning before the mark is no part of it", "A town. I recall its country.\nAnswer: Velmora is in Norland.", "Velmora is in Norland."},
-		{"the mark may be in bold, or a heading", "It is a town.\n\n**Answer:** Velmora is a town.", "Velmora is a town."},
+		{"reasoning before the mark is no part of it", "A town. I recall its country.\nAnswer: Velmora is in Norland.",
+			"Velmora is in Norland."},
+		{"the mark may be in bold, or a heading", "It is a town.\n\n**Answer:** Velmora is a town.",
+			"Velmora is a town."},
 		{"the last of several marks counts", "Answer: maybe\nANSWER: Velmora is a town.", "Velmora is a town."},
 		{"the word within a line is no mark", "Its answer: a flood.", "Its answer: a flood."},
-		{"reasoning that comes to no answer is what there is", "Velmora is a town. I recall", "Velmora is a town. I recall"},
+		{"reasoning that comes to no answer is what there is", "Velmora is a town. I recall",
+			"Velmora is a town. I recall"},
 		{"braces are taken off", "{Velmora} is in {Norland}.", "Velmora is in Norland."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got, _ := prose(llm.Response{Text: c.raw}); got != c.want {
+			if got, _ := extractProse(llm.Response{Text: c.raw}); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -65,10 +75,10 @@ func TestTheProbabilityOfATextIsThatOfItsWords(t *testing.T) {
 	for i, piece := range []string{"Hm.", "\nAnswer", ":", " ", "A", " {B}", "."} {
 		resp.Tokens = append(resp.Tokens, llm.Token{Text: piece, LogProb: -float64(i)})
 	}
-	if _, p := prose(resp); p == nil || math.Abs(float64(*p)-math.Exp(-5)) > 1e-6 {
+	if _, p := extractProse(resp); p == nil || math.Abs(float64(*p)-math.Exp(-5)) > 1e-6 {
 		t.Errorf("got %v, want the mean over the last three tokens", p)
 	}
-	if _, p := prose(llm.Response{Text: "A"}); p != nil {
+	if _, p := extractProse(llm.Response{Text: "A"}); p != nil {
 		t.Errorf("got %v of no tokens", *p)
 	}
 }
@@ -78,7 +88,7 @@ func FuzzProse(f *testing.F) {
 	f.Add("Answer:", 1)
 	f.Fuzz(func(t *testing.T, text string, cut int) {
 		cut = max(0, min(cut, len(text)))
-		got, p := prose(llm.Response{Text: text, Tokens: []llm.Token{{Text: text[:cut]}, {Text: text[cut:]}}})
+		got, p := extractProse(llm.Response{Text: text, Tokens: []llm.Token{{Text: text[:cut]}, {Text: text[cut:]}}})
 		if strings.ContainsAny(got, "{}") || utf8.ValidString(text) && !utf8.ValidString(got) || p != nil && *p != 1 {
 			t.Errorf("prose(%q) is %q, %v", text, got, p)
 		}
@@ -94,21 +104,27 @@ func TestWriteAText(t *testing.T) {
 	const asks, names = "Tell me about Velmora.", "who founded velmora"
 	for _, c := range []struct {
 		name, question string
-		form           generatorv1.AnswerForm
+		form           graphv1.AnswerForm
 		reply, text    string
 		entities       int
-		taken          generatorv1.AnswerForm
+		taken          graphv1.AnswerForm
 		warned         string
 	}{
-		{"a question that asks to be told gets a text", asks, 0, "It is a {town}.", "It is a town.", 0, generatorv1.AnswerForm_ANSWER_FORM_TEXT, ""},
-		{"a question that names its answer gets entities", names, 0, "{Reik}", "{Reik}", 1, generatorv1.AnswerForm_ANSWER_FORM_ENTITIES, ""},
-		{"the form asked for counts", names, generatorv1.AnswerForm_ANSWER_FORM_TEXT, "Reik did.", "Reik did.", 0, generatorv1.AnswerForm_ANSWER_FORM_TEXT, ""},
-		{"so does the other", asks, generatorv1.AnswerForm_ANSWER_FORM_ENTITIES, "A {town}", "A {town}", 1, generatorv1.AnswerForm_ANSWER_FORM_ENTITIES, ""},
-		{"a text of signs is none", asks, 0, "Answer: …", "…", 0, generatorv1.AnswerForm_ANSWER_FORM_TEXT, llm.WarnUnusable},
+		{"a question that asks to be told gets a text", asks, 0, "It is a {town}.", "It is a town.", 0,
+			graphv1.AnswerForm_ANSWER_FORM_TEXT, ""},
+		{"a question that names its answer gets entities", names, 0, "{Reik}", "{Reik}", 1,
+			graphv1.AnswerForm_ANSWER_FORM_ENTITIES, ""},
+		{"the form asked for counts", names, graphv1.AnswerForm_ANSWER_FORM_TEXT, "Reik did.", "Reik did.", 0,
+			graphv1.AnswerForm_ANSWER_FORM_TEXT, ""},
+		{"so does the other", asks, graphv1.AnswerForm_ANSWER_FORM_ENTITIES, "A {town}", "A {town}", 1,
+			graphv1.AnswerForm_ANSWER_FORM_ENTITIES, ""},
+		{"a text of signs is none", asks, 0, "Answer: …", "…", 0, graphv1.AnswerForm_ANSWER_FORM_TEXT,
+			llm.WarnUnusable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := model(func(llm.Request) (llm.Response, error) { return llm.Response{Text: c.reply}, nil })
-			got, err := New(m, Config{MaxTokens: 64, TextFacts: 4}).Write(t.Context(), Request{Question: c.question, Form: c.form}, llm.NewLedger(nil))
+			got, err := New(m, DefaultConfig()).Write(t.Context(), Request{Question: c.question,
+				Form: c.form}, llm.NewLedger(nil))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,17 +142,19 @@ func TestWriteAText(t *testing.T) {
 // The forms differ in their examples, the styles within a form too.
 func TestEveryFormAndStyleAsksInItsOwnWay(t *testing.T) {
 	seen := map[string]string{}
-	for form := generatorv1.AnswerForm_ANSWER_FORM_ENTITIES; form <= generatorv1.AnswerForm_ANSWER_FORM_TEXT; form++ {
-		for style := generatorv1.AnswerStyle_ANSWER_STYLE_DIRECT; style <= generatorv1.AnswerStyle_ANSWER_STYLE_FROM_PATHS; style++ {
+	for form := graphv1.AnswerForm_ANSWER_FORM_ENTITIES; form <= graphv1.AnswerForm_ANSWER_FORM_TEXT; form++ {
+		const last = generatorv1.AnswerStyle_ANSWER_STYLE_FROM_PATHS
+		for style := generatorv1.AnswerStyle_ANSWER_STYLE_DIRECT; style <= last; style++ {
 			var asked []llm.Message
 			m := model(func(r llm.Request) (llm.Response, error) {
 				asked = r.Messages
 				return llm.Response{Text: "x"}, nil
 			})
-			_, err := New(m, Config{MaxTokens: 64, TextFacts: 4}).Write(t.Context(), Request{
+			_, err := New(m, DefaultConfig()).Write(t.Context(), Request{
 				Question: "the question", Style: style, Form: form,
 				FixedGraph: &graphv1.FixedGraph{Triples: facts("S | r | in the graph")},
-				Paths:      []*graphv1.ReasoningPath{{Entities: []string{"S", "on a path"}, Steps: []*graphv1.RelationStep{{Relation: "r"}}}},
+				Paths: []*graphv1.ReasoningPath{{Entities: []string{"S", "on a path"},
+					Steps: []*graphv1.RelationStep{{Relation: "r"}}}},
 			}, llm.NewLedger(nil))
 			if err != nil || len(asked) == 0 {
 				t.Fatal(err)

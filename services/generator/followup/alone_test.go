@@ -50,7 +50,7 @@ func TestAlone(t *testing.T) {
 		"": false,
 	} {
 		t.Run(question, func(t *testing.T) {
-			if got := alone(question, said); got != want {
+			if got := standsAlone(question, said); got != want {
 				t.Errorf("got %v, want %v", got, want)
 			}
 		})

@@ -46,15 +46,20 @@ func TestRewrite(t *testing.T) {
 	}{
 		{"a follow-up stands alone", asked, film, model{resp: llm.Response{Text: alone}}, alone, "", 1},
 		{"without a conversation no model is asked", asked, nil, model{}, asked, "", 0},
-		{"a greeting is no conversation", asked, []*generatorv1.Turn{assistant("How can I help you?")}, model{}, asked, "", 0},
-		{"a question that refers to nothing asks no model", "What is the capital of Marenland?", film, model{}, "What is the capital of Marenland?", "", 0},
+		{"a greeting is no conversation", asked, []*generatorv1.Turn{assistant("How can I help you?")},
+			model{}, asked, "", 0},
+		{"a question that refers to nothing asks no model", "What is the capital of Marenland?", film, model{},
+			"What is the capital of Marenland?", "", 0},
 		{"what the model repeats is as it was", asked, film, model{resp: llm.Response{Text: asked}}, asked, "", 1},
-		{"an answer with a name of the model's own is not taken", asked, film, model{resp: llm.Response{Text: "He was born in Oslo."}}, asked, llm.WarnUnusable, 1},
+		{"an answer with a name of the model's own is not taken", asked, film,
+			model{resp: llm.Response{Text: "He was born in Oslo."}}, asked, llm.WarnUnusable, 1},
 		{"nor is nothing", asked, film, model{resp: llm.Response{Text: "…"}}, asked, llm.WarnUnusable, 1},
-		{"a model that cannot be used leaves the question as it was", asked, film, model{err: llm.ErrUnusable}, asked, llm.WarnUnusable, 1},
+		{"a model that cannot be used leaves the question as it was", asked, film, model{err: llm.ErrUnusable}, asked,
+			llm.WarnUnusable, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, warnings, err := followup.New(&c.model, followup.DefaultConfig()).Rewrite(t.Context(), c.question, c.history, llm.NewLedger(nil))
+			got, warnings, err := followup.New(&c.model, followup.DefaultConfig()).Rewrite(t.Context(), c.question,
+				c.history, llm.NewLedger(nil))
 			if err != nil || got != c.want || len(c.model.asked) != c.calls {
 				t.Errorf("got %q, %v after %d calls; want %q after %d", got, err, len(c.model.asked), c.want, c.calls)
 			}
@@ -75,11 +80,13 @@ func TestTheEndOfALongConversationIsShown(t *testing.T) {
 		history = append(history, user("Who?"), assistant("{"+strings.Repeat("ä", 1000)+"}"))
 	}
 	m := &model{resp: llm.Response{Text: "who?"}}
-	if _, _, err := followup.New(m, followup.DefaultConfig()).Rewrite(t.Context(), "and who?", history, llm.NewLedger(nil)); err != nil {
+	if _, _, err := followup.New(m, followup.DefaultConfig()).Rewrite(t.Context(), "and who?", history,
+		llm.NewLedger(nil)); err != nil {
 		t.Fatal(err)
 	}
 	last := m.asked[0].Messages[len(m.asked[0].Messages)-1].Content
-	if strings.Contains(last, "oldest") || strings.Contains(last, "second") || strings.Count(last, "ä") != 3*400 || strings.Contains(last, "{") {
+	if strings.Contains(last, "oldest") || strings.Contains(last, "second") || strings.Count(last, "ä") != 3*400 ||
+		strings.Contains(last, "{") {
 		t.Errorf("the model was shown %q", last)
 	}
 	if !strings.HasSuffix(last, "\nLast question: and who?") {
@@ -89,7 +96,8 @@ func TestTheEndOfALongConversationIsShown(t *testing.T) {
 
 func TestErrorsOfTheModelAreTheCallers(t *testing.T) {
 	for _, want := range []error{llm.ErrBudget, llm.ErrUnavailable, context.Canceled} {
-		_, _, err := followup.New(&model{err: want}, followup.DefaultConfig()).Rewrite(t.Context(), "and he?", film, llm.NewLedger(nil))
+		_, _, err := followup.New(&model{err: want}, followup.DefaultConfig()).Rewrite(t.Context(), "and he?", film,
+			llm.NewLedger(nil))
 		if !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}

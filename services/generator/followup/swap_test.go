@@ -15,7 +15,8 @@ func TestANameTakesTheOthersPlace(t *testing.T) {
 		{"What is the capital of Marenland?", "Of Norland?", "What is the capital of Norland?"},
 		{"When was Erik Halvorsen born?", "And Ines Varga?", "When was Ines Varga born?"},
 		{"Who directed The Quiet Harbour?", "How about The Glass Orchard?", "Who directed The Glass Orchard?"},
-		{"Which rivers are in Marenland and who named Bergen?", "And in Norland?", "Which rivers are in Norland and who named Bergen?"},
+		{"Which rivers are in Marenland and who named Bergen?", "And in Norland?",
+			"Which rivers are in Norland and who named Bergen?"},
 		{"What is Erik Halvorsen's first film?", "And Ines Varga?", "What is Ines Varga's first film?"},
 		{"In which year was Velmora founded?", "And Bergen?", "In which year was Bergen founded?"},
 		// What the model has to find out.
@@ -29,7 +30,9 @@ func TestANameTakesTheOthersPlace(t *testing.T) {
 		{"When was Erik Halvorsen born?", "Ines Varga?", ""},
 		{"", "And Ines Varga?", ""},
 	} {
-		got, ok := swapped(c.question, []turn{{generatorv1.Role_ROLE_USER, c.before}, {generatorv1.Role_ROLE_ASSISTANT, "It is Oslo."}})
+		got, ok := replaceName(c.question, []turn{{generatorv1.Role_ROLE_USER, c.before},
+			{generatorv1.Role_ROLE_ASSISTANT,
+				"It is Oslo."}})
 		if got != c.want || ok != (c.want != "") {
 			t.Errorf("%q after %q is %q, %v; want %q", c.question, c.before, got, ok, c.want)
 		}
@@ -41,7 +44,7 @@ func TestAChainOfNames(t *testing.T) {
 		{generatorv1.Role_ROLE_USER, "What is the capital of Marenland?"}, {generatorv1.Role_ROLE_ASSISTANT, "Velmora"},
 		{generatorv1.Role_ROLE_USER, "And of Norland?"}, {generatorv1.Role_ROLE_ASSISTANT, "Oslo"},
 	}
-	if got, _ := swapped("And Sudland?", turns); got != "What is the capital of Sudland?" {
+	if got, _ := replaceName("And Sudland?", turns); got != "What is the capital of Sudland?" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -50,7 +53,7 @@ func FuzzSwap(f *testing.F) {
 	f.Add("What is the capital of Marenland?", "And of Norland?")
 	f.Add("What is Erik's film?", "and Ines")
 	f.Fuzz(func(t *testing.T, before, question string) {
-		got, ok := swap(question, before)
+		got, ok := replaceNameIn(question, before)
 		if ok && (got == "" || utf8.ValidString(before+question) && !utf8.ValidString(got)) {
 			t.Errorf("%q after %q is %q", question, before, got)
 		}

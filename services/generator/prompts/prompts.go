@@ -1,4 +1,4 @@
-// Package prompts holds what the generator says to the model, as data.
+// Package prompts holds the generator's prompts as data.
 package prompts
 
 import "embed"

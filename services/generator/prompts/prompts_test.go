@@ -5,16 +5,16 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/prompt/prompttest"
-	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/generator/answer"
-	"github.com/triplemesh/triplemesh/services/generator/candidate"
-	"github.com/triplemesh/triplemesh/services/generator/claim"
+	"github.com/triplemesh/triplemesh/services/generator/candidates"
+	"github.com/triplemesh/triplemesh/services/generator/claims"
 	"github.com/triplemesh/triplemesh/services/generator/followup"
-	"github.com/triplemesh/triplemesh/services/generator/plan"
+	"github.com/triplemesh/triplemesh/services/generator/paths"
 	"github.com/triplemesh/triplemesh/services/generator/prompts"
-	"github.com/triplemesh/triplemesh/services/generator/relationpath"
+	"github.com/triplemesh/triplemesh/services/generator/pseudograph"
+	"github.com/triplemesh/triplemesh/services/generator/query"
 )
 
 func TestPrompts(t *testing.T) {
@@ -28,15 +28,15 @@ func TestPrompts(t *testing.T) {
 		}
 	}
 	const (
-		entities = generatorv1.AnswerForm_ANSWER_FORM_ENTITIES
-		text     = generatorv1.AnswerForm_ANSWER_FORM_TEXT
+		entities = graphv1.AnswerForm_ANSWER_FORM_ENTITIES
+		text     = graphv1.AnswerForm_ANSWER_FORM_TEXT
 	)
 	ledger := llm.NewLedger(nil)
 	river := &graphv1.RelationStep{Relation: "location.location.body_of_water"}
 	back := &graphv1.RelationStep{Relation: "flows through", Inverse: true}
-	write := func(style generatorv1.AnswerStyle, form generatorv1.AnswerForm) func(llm.Completer, input) {
+	write := func(style generatorv1.AnswerStyle, form graphv1.AnswerForm) func(llm.Completer, input) {
 		return func(m llm.Completer, in input) {
-			_, _ = answer.New(m, answer.Config{MaxTokens: 64, TextFacts: 4}).Write(t.Context(), answer.Request{
+			_, _ = answer.New(m, answer.DefaultConfig()).Write(t.Context(), answer.Request{
 				Question: in.question, Style: style, Form: form,
 				Paths: []*graphv1.ReasoningPath{
 					{Entities: []string{in.name, "Tessen", in.name}, Steps: []*graphv1.RelationStep{river, back}},
@@ -44,9 +44,11 @@ func TestPrompts(t *testing.T) {
 					{Entities: []string{in.name, "Orla"}, Steps: []*graphv1.RelationStep{river}},
 				},
 				FixedGraph: &graphv1.FixedGraph{Triples: []*graphv1.FixedTriple{
-					{Triple: &graphv1.Triple{Subject: in.name, Relation: "MAYOR", Object: in.name}, Status: graphv1.TripleStatus_TRIPLE_STATUS_UNVERIFIED},
+					{Triple: &graphv1.Triple{Subject: in.name, Relation: "MAYOR", Object: in.name},
+						Status: graphv1.TripleStatus_TRIPLE_STATUS_UNVERIFIED},
 					{Triple: &graphv1.Triple{
-						Subject: in.name, Relation: "body_of_water", Object: "Orla", Validity: &graphv1.ValidityInterval{Start: "1998", End: "2006-05"},
+						Subject: in.name, Relation: "body_of_water", Object: "Orla",
+						Validity: &graphv1.ValidityInterval{Start: "1998", End: "2006-05"},
 					}, Status: graphv1.TripleStatus_TRIPLE_STATUS_SUPPORTED},
 				}},
 			}, ledger)
@@ -58,36 +60,44 @@ func TestPrompts(t *testing.T) {
 			if feedback != nil {
 				said = feedback(in)
 			}
-			_, _, _ = candidate.New(m, candidate.Config{MaxGroups: 2, MaxEnds: 2, MaxTokens: 64}).Read(t.Context(), in.question, []*graphv1.ReasoningPath{
-				{Entities: []string{in.name, "Tessen"}, Steps: []*graphv1.RelationStep{river}},
-				{Entities: []string{in.name, "Orla"}, Steps: []*graphv1.RelationStep{river}},
-				{Entities: []string{in.name, "Elde"}, Steps: []*graphv1.RelationStep{river}},
-				{Entities: []string{in.name, "Tessen", in.name}, Steps: []*graphv1.RelationStep{river, back}},
-			}, said, ledger)
+			_, _, _ = candidates.New(m, candidates.Config{MaxGroups: 2, MaxEnds: 2, MaxTokens: 64}).Read(t.Context(),
+				in.question, []*graphv1.ReasoningPath{
+					{Entities: []string{in.name, "Tessen"}, Steps: []*graphv1.RelationStep{river}},
+					{Entities: []string{in.name, "Orla"}, Steps: []*graphv1.RelationStep{river}},
+					{Entities: []string{in.name, "Elde"}, Steps: []*graphv1.RelationStep{river}},
+					{Entities: []string{in.name, "Tessen", in.name}, Steps: []*graphv1.RelationStep{river, back}},
+				}, said, ledger)
 		}
 	}
 	prompttest.Run(t, prompts.Files, []prompttest.Case{
 		both("pseudo_graph", func(m llm.Completer, in input) {
-			_, _ = plan.New(m, 64).PseudoGraph(t.Context(), in.question, ledger)
+			_, _ = pseudograph.New(m, pseudograph.DefaultConfig()).PseudoGraph(t.Context(), in.question, ledger)
 		}),
 		both("claims", func(m llm.Completer, in input) {
-			_, _, _ = claim.New(m, 64).Read(t.Context(), "It lies on "+in.question, in.name+" is a city.", ledger)
+			_, _, _ = claims.New(m, claims.DefaultConfig()).Read(t.Context(), "It lies on "+in.question,
+				in.name+" is a city.", ledger)
 		}),
 		both("relation_paths_propose", func(m llm.Completer, in input) {
-			_, _, _ = relationpath.New(m, relationpath.DefaultConfig()).Propose(t.Context(), in.question, []string{in.name, "Tessen"}, 3, ledger)
+			_, _, _ = paths.New(m, paths.DefaultConfig()).Propose(t.Context(), in.question,
+				[]string{in.name, "Tessen"}, 3, ledger)
 		}),
 		both("relation_paths_choose", func(m llm.Completer, in input) {
-			_, _, _ = relationpath.New(m, relationpath.DefaultConfig()).Choose(t.Context(), in.question, []*graphv1.RelationPath{
-				{TopicEntities: []string{in.name}, Steps: []*graphv1.RelationStep{river}},
-				{TopicEntities: []string{in.name, "Tessen"}, Steps: []*graphv1.RelationStep{river, back}},
-			}, 1, ledger)
+			_, _, _ = paths.New(m, paths.DefaultConfig()).Choose(t.Context(), in.question,
+				[]*graphv1.RelationPath{
+					{TopicEntities: []string{in.name}, Steps: []*graphv1.RelationStep{river}},
+					{TopicEntities: []string{in.name, "Tessen"}, Steps: []*graphv1.RelationStep{river, back}},
+				}, 1, ledger)
+		}),
+		both("query_plan", func(m llm.Completer, in input) {
+			_, _ = query.New(m, query.DefaultConfig()).Plan(t.Context(), in.question, ledger)
 		}),
 		both("candidate_answers", candidates(nil)),
 		both("candidate_answers_review", candidates(func(in input) *generatorv1.Feedback {
 			return &generatorv1.Feedback{
-				Question: &evaluatorv1.QuestionVerdict{Reason: "a mayor is no river: " + in.name},
-				Answers: []*evaluatorv1.AnswerVerdict{
-					{Answer: in.name, Correct: true, Probability: new(float32(.93))}, {Answer: "Tessen"}, {Answer: "Orla", Unknown: true},
+				Question: &graphv1.QuestionVerdict{Reason: "a mayor is no river: " + in.name},
+				Answers: []*graphv1.AnswerVerdict{
+					{Answer: in.name, Correct: true, Probability: new(float32(.93))}, {Answer: "Tessen"},
+					{Answer: "Orla", Unknown: true},
 				},
 			}
 		})),
@@ -100,12 +110,13 @@ func TestPrompts(t *testing.T) {
 		both("answer_text_from_graph", write(generatorv1.AnswerStyle_ANSWER_STYLE_FROM_GRAPH, text)),
 		both("answer_text_from_paths", write(generatorv1.AnswerStyle_ANSWER_STYLE_FROM_PATHS, text)),
 		both("follow_up", func(m llm.Completer, in input) {
-			_, _, _ = followup.New(m, followup.Config{MaxTurns: 3, MaxTurnRunes: 300, MaxTokens: 64}).Rewrite(t.Context(), in.question, []*generatorv1.Turn{
-				{Role: generatorv1.Role_ROLE_USER, Text: "a turn that is too old to be shown"},
-				{Role: generatorv1.Role_ROLE_USER, Text: "where is " + in.name + "?\n\nwhere"},
-				{Role: generatorv1.Role_ROLE_ASSISTANT, Text: "It is in {" + in.name + "}."},
-				{Role: generatorv1.Role_ROLE_USER, Text: in.question},
-			}, ledger)
+			_, _, _ = followup.New(m, followup.Config{MaxTurns: 3, MaxTurnRunes: 300, MaxTokens: 64}).Rewrite(
+				t.Context(), in.question, []*generatorv1.Turn{
+					{Role: generatorv1.Role_ROLE_USER, Text: "a turn that is too old to be shown"},
+					{Role: generatorv1.Role_ROLE_USER, Text: "where is " + in.name + "?\n\nwhere"},
+					{Role: generatorv1.Role_ROLE_ASSISTANT, Text: "It is in {" + in.name + "}."},
+					{Role: generatorv1.Role_ROLE_USER, Text: in.question},
+				}, ledger)
 		}),
 	})
 }
@@ -113,13 +124,13 @@ func TestPrompts(t *testing.T) {
 // What fine-tuned planners are told is a setting; what it comes to by default
 // is looked at as the prompts are.
 func TestTheInstructionOfFineTunedPlanners(t *testing.T) {
-	cfg := relationpath.DefaultConfig()
-	cfg.Format = relationpath.FormatRoG
+	cfg := paths.DefaultConfig()
+	cfg.Format = paths.FormatRoG
 	for file, in := range map[string][2]string{
 		"relation_paths_rog.golden":         {"what rivers flow through velmora", "Velmora"},
 		"relation_paths_rog_hostile.golden": {prompttest.Hostile, prompttest.HostileName},
 	} {
-		messages, err := relationpath.New(nil, cfg).PlanMessages(in[0], []string{in[1], "Tessen"})
+		messages, err := paths.New(nil, cfg).PlanMessages(in[0], []string{in[1], "Tessen"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,12 +1,11 @@
-// Package check takes a text that somebody else wrote through the stages of
-// PG&AKV, with the text in the place of the model's draft: its claims are the
-// pseudo-graph, the knowledge graph grounds them, and each is judged.
+// Package check fact-checks a text with the stages of PG&AKV, with the text in the place of the
+// model's draft: its claims are the pseudo-graph, the knowledge graph grounds them, and each is judged.
 package check
 
 import (
 	"context"
 
-	"github.com/triplemesh/triplemesh/internal/sentence"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -16,9 +15,8 @@ import (
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
 )
 
-// batch is how many sentences go through the stages together: few enough that
-// who waits sees verdicts come, many enough that stages are not called for one
-// claim.
+// batch is the number of sentences that pass the stages together: few enough for early verdicts on a
+// stream, many enough not to call stages for single claims.
 const batch = 8
 
 // Checker checks texts.
@@ -30,30 +28,30 @@ type Checker struct {
 // New returns a Checker over the stages.
 func New(stages method.Stages) *Checker { return &Checker{Stages: stages, uses: newUses()} }
 
-// Finding is one claim and what became of it.
+// Finding is one claim and its judgement.
 type Finding struct {
 	// Extracted is the claim with spans in the whole text.
 	Extracted *generatorv1.ExtractedClaim
-	// Judgement is nil while it is not judged.
+	// Judgement is nil until the claim is judged.
 	Judgement *verifierv1.Judgement
 }
 
-// Listener is told of all findings so far, and of how many characters of the
-// text were read.
+// Listener receives all findings so far, and the number of characters read.
 type Listener func(findings []*Finding, read int)
 
-// Check finds the claims of a text and judges them. tell may be nil. Where a
-// stage fails or a budget runs out in the middle, what was found up to there is
-// returned with the reason, which then is question.Survivable.
-func (c *Checker) Check(ctx context.Context, q *question.Question, text string, options *retrieverv1.GroundingOptions, tell Listener) ([]*Finding, error) {
+// Check extracts the claims of a text and judges them. tell may be nil. If a stage fails or the
+// budget runs out, it returns the findings so far with the error, which then is
+// question.Recoverable.
+func (c *Checker) Check(ctx context.Context, q *question.Question, text string, options *retrieverv1.GroundingOptions,
+	tell Listener) ([]*Finding, error) {
 	if tell == nil {
 		tell = func([]*Finding, int) {}
 	}
-	sentences := sentence.Split(text)
+	sentences := kgtext.SplitSentences(text)
 	var all []*Finding
 	for start := 0; start < len(sentences); start += batch {
 		end := min(start+batch, len(sentences))
-		claims, n, err := c.read(ctx, q, sentences, start, end)
+		claims, n, err := c.readClaims(ctx, q, sentences, start, end)
 		end = start + n
 		var found []*Finding
 		for _, claim := range claims {
@@ -61,20 +59,30 @@ func (c *Checker) Check(ctx context.Context, q *question.Question, text string, 
 		}
 		name(all, found)
 		all = append(all, found...)
-		tell(all, read(sentences, end))
+		tell(all, countReadRunes(sentences, end))
 		if judged := c.judge(ctx, q, sentences[start:end], found, options); err == nil {
 			err = judged
 		}
 		if err != nil {
 			return all, err
 		}
-		tell(all, read(sentences, end))
+		tell(all, countReadRunes(sentences, end))
 	}
 	return all, nil
 }
 
-// read is how many characters the first n sentences reach to.
-func read(sentences []sentence.Sentence, n int) int {
+// JudgeTriples judges triples as claims of a text.
+func (c *Checker) JudgeTriples(ctx context.Context, q *question.Question, text string, triples []*graphv1.Triple,
+	options *retrieverv1.GroundingOptions) ([]*Finding, error) {
+	var found []*Finding
+	for _, t := range triples {
+		found = append(found, &Finding{Extracted: &generatorv1.ExtractedClaim{Triple: t}})
+	}
+	return found, c.judge(ctx, q, kgtext.SplitSentences(text), found, options)
+}
+
+// countReadRunes returns the number of characters up to the end of the first n sentences.
+func countReadRunes(sentences []kgtext.Sentence, n int) int {
 	if n == 0 {
 		return 0
 	}
@@ -82,19 +90,21 @@ func read(sentences []sentence.Sentence, n int) int {
 }
 
 // judge grounds findings and judges them.
-func (c *Checker) judge(ctx context.Context, q *question.Question, sentences []sentence.Sentence, found []*Finding, options *retrieverv1.GroundingOptions) error {
+func (c *Checker) judge(ctx context.Context, q *question.Question, sentences []kgtext.Sentence, found []*Finding,
+	options *retrieverv1.GroundingOptions) error {
 	if len(found) == 0 {
 		return nil
 	}
 	var req *verifierv1.JudgeClaimsRequest
-	err := q.Stage(ctx, orchestratorv1.Stage_STAGE_GROUND_GRAPH, func(ctx context.Context) (_ question.Spent, err error) {
+	err := q.Stage(ctx, orchestratorv1.Stage_STAGE_GROUND_GRAPH, func(ctx context.Context) (_ question.Cost,
+		err error) {
 		req, err = c.ground(ctx, q, sentences, found, options)
-		return question.Free, err
+		return question.NoCost, err
 	})
 	if err != nil {
 		return err
 	}
-	return q.Stage(ctx, orchestratorv1.Stage_STAGE_VERIFY, func(ctx context.Context) (question.Spent, error) {
+	return q.Stage(ctx, orchestratorv1.Stage_STAGE_VERIFY, func(ctx context.Context) (question.Cost, error) {
 		if limits, err := q.Limits(); err == nil { // names and cosines cost nothing
 			req.Limits = limits
 		}
@@ -111,7 +121,7 @@ func (c *Checker) judge(ctx context.Context, q *question.Question, sentences []s
 	})
 }
 
-// Claims are findings as callers see them.
+// Claims converts findings to the API's type.
 func Claims(findings []*Finding) []*orchestratorv1.Claim {
 	claims := make([]*orchestratorv1.Claim, len(findings))
 	for i, f := range findings {
@@ -124,7 +134,7 @@ func Claims(findings []*Finding) []*orchestratorv1.Claim {
 	return claims
 }
 
-// shift moves a span within a sentence to its place in the text.
+// shift moves a span of a sentence to its position in the text.
 func shift(s *graphv1.TextSpan, by int) {
 	if s != nil {
 		s.Start, s.End = s.GetStart()+uint32(by), s.GetEnd()+uint32(by)

@@ -4,17 +4,17 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
-	"github.com/triplemesh/triplemesh/internal/verbalise"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 )
 
-// Correct puts what the knowledge graph has in the place of the objects that it
-// contradicts. All else of the text stays as it is, byte for byte. Words that
-// two claims are about are changed only where both would change them alike.
+// Correct replaces the objects that the knowledge graph contradicts by its own. The rest of the
+// text is byte-identical. Words of two claims are changed only if both corrections agree.
 func Correct(text string, findings []*Finding) (string, []*orchestratorv1.Correction) {
 	runes := []rune(text)
 	var changes []*orchestratorv1.Correction
@@ -24,7 +24,7 @@ func Correct(text string, findings []*Finding) (string, []*orchestratorv1.Correc
 			continue
 		}
 		before := string(runes[at.GetStart():at.GetEnd()])
-		if verbalise.Fold(before) == verbalise.Fold(f.Judgement.GetCorrection()) {
+		if kgtext.Fold(before) == kgtext.Fold(f.Judgement.GetCorrection()) {
 			continue
 		}
 		changes = append(changes, &orchestratorv1.Correction{
@@ -34,7 +34,9 @@ func Correct(text string, findings []*Finding) (string, []*orchestratorv1.Correc
 	slices.SortStableFunc(changes, func(a, b *orchestratorv1.Correction) int {
 		return cmp.Compare(a.GetSpan().GetStart(), b.GetSpan().GetStart())
 	})
-	changes = slices.CompactFunc(changes, func(a, b *orchestratorv1.Correction) bool { return overlap(a.GetSpan(), b.GetSpan()) })
+	changes = slices.CompactFunc(changes, func(a, b *orchestratorv1.Correction) bool {
+		return overlap(a.GetSpan(), b.GetSpan())
+	})
 	var corrected strings.Builder
 	read, written := uint32(0), uint32(0)
 	for _, c := range changes {
@@ -50,13 +52,14 @@ func Correct(text string, findings []*Finding) (string, []*orchestratorv1.Correc
 	return corrected.String(), changes
 }
 
-// wrong tells whether a finding's object is to be changed.
+// wrong reports whether a finding's object must be corrected.
 func wrong(f *Finding) bool {
-	return f.Judgement.GetVerdict() == verifierv1.Verdict_VERDICT_CONTRADICTED && !f.Extracted.GetNegated() && f.Judgement.GetCorrection() != ""
+	return f.Judgement.GetVerdict() == verifierv1.Verdict_VERDICT_CONTRADICTED && !f.Extracted.GetNegated() &&
+		f.Judgement.GetCorrection() != ""
 }
 
-// amiss is where the words stand that a finding would change: the object's, but
-// where the claim was read the other way about.
+// amiss returns the span that a correction replaces: the object's, or the subject's if the claim
+// was read inversely.
 func amiss(f *Finding) *graphv1.TextSpan {
 	if f.Judgement.GetCorrectsSubject() {
 		return f.Extracted.GetSubjectSpan()
@@ -64,15 +67,15 @@ func amiss(f *Finding) *graphv1.TextSpan {
 	return f.Extracted.GetObjectSpan()
 }
 
-// disputed tells whether another claim is about the same words and would not
-// change them so.
+// disputed reports whether another claim covers the same words without the same correction.
 func disputed(findings []*Finding, i int) bool {
 	f := findings[i]
 	for j, other := range findings {
 		if j == i || !overlap(amiss(f), amiss(other)) {
 			continue
 		}
-		if other.Judgement.GetVerdict() == verifierv1.Verdict_VERDICT_SUPPORTED || wrong(other) && other.Judgement.GetCorrection() != f.Judgement.GetCorrection() {
+		if other.Judgement.GetVerdict() == verifierv1.Verdict_VERDICT_SUPPORTED || wrong(other) &&
+			other.Judgement.GetCorrection() != f.Judgement.GetCorrection() {
 			return true
 		}
 	}
@@ -81,4 +84,60 @@ func disputed(findings []*Finding, i int) bool {
 
 func overlap(a, b *graphv1.TextSpan) bool {
 	return a != nil && b != nil && a.GetStart() < b.GetEnd() && b.GetStart() < a.GetEnd()
+}
+
+// phrases returns the text's words for the relation of each claim: of a sentence with one claim all
+// words but its names, otherwise those between its names. Extracted relations add to these words or
+// omit some.
+func phrases(sentences []kgtext.Sentence, found []*Finding) []string {
+	within := func(f *Finding) int {
+		for i, s := range sentences {
+			if at := int(f.Extracted.GetSpan().GetStart()); at >= s.Start && at < s.End {
+				return i
+			}
+		}
+		return -1
+	}
+	claims := map[int]int{}
+	for _, f := range found {
+		claims[within(f)]++
+	}
+	all := make([]string, len(found))
+	for i, f := range found {
+		at := within(f)
+		if at < 0 || f.Extracted.GetSubjectSpan() == nil || f.Extracted.GetObjectSpan() == nil {
+			continue
+		}
+		s := sentences[at]
+		start, end := s.Start, s.End
+		if claims[at] > 1 {
+			start, end = int(f.Extracted.GetSpan().GetStart()), int(f.Extracted.GetSpan().GetEnd())
+		}
+		all[i] = cutSpans(s, start, end, f.Extracted.GetSubjectSpan(), f.Extracted.GetObjectSpan())
+	}
+	return all
+}
+
+// cutSpans returns a part of a sentence without names and their punctuation; empty if no content
+// word remains.
+func cutSpans(s kgtext.Sentence, start, end int, names ...*graphv1.TextSpan) string {
+	runes := []rune(s.Text)
+	var b strings.Builder
+	for i := max(start, s.Start); i < min(end, s.End); i++ {
+		r := runes[i-s.Start]
+		for _, n := range names {
+			if uint32(i) >= n.GetStart() && uint32(i) < n.GetEnd() {
+				r = ' '
+			}
+		}
+		b.WriteRune(r)
+	}
+	words := strings.FieldsFunc(b.String(), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsPunct(r) && r != '-' && r != '\''
+	})
+	phrase := strings.Join(words, " ")
+	if len(phrase) < 4 || len(phrase) > longestName {
+		return ""
+	}
+	return phrase
 }

@@ -18,7 +18,7 @@ const (
 	notInKG      = verifierv1.Verdict_VERDICT_NOT_IN_KG
 )
 
-// about is a finding on the first place of some words in a text.
+// about returns a finding on the first occurrence of words in a text.
 func about(text, words string, verdict verifierv1.Verdict, correction string) *check.Finding {
 	before, _, _ := strings.Cut(text, words)
 	start := utf8.RuneCountInString(before)
@@ -35,7 +35,8 @@ func TestCorrect(t *testing.T) {
 	denied := about(text, "Google", contradicted, "NYU")
 	denied.Extracted.Negated = true
 	turned := about(text, "Orla", contradicted, "Reik")
-	turned.Extracted.SubjectSpan, turned.Judgement.CorrectsSubject = about(text, "Stam", contradicted, "").Extracted.GetObjectSpan(), true
+	turned.Extracted.SubjectSpan, turned.Judgement.CorrectsSubject = about(text, "Stam", contradicted,
+		"").Extracted.GetObjectSpan(), true
 	lost := about(text, "Orla", contradicted, "Velmora")
 	lost.Extracted.ObjectSpan = nil
 	beyond := about(text, "Orla", contradicted, "Velmora")
@@ -45,19 +46,26 @@ func TestCorrect(t *testing.T) {
 		findings []*check.Finding
 		want     string
 	}{
-		{"nothing is wrong", []*check.Finding{about(text, "Google", supported, ""), about(text, "Orla", notInKG, "")}, text},
-		{"one object is", []*check.Finding{about(text, "Google", contradicted, "Űniversity")}, strings.Replace(text, "Google", "Űniversity", 1)},
-		{"two are, in any order", []*check.Finding{about(text, "Orla", contradicted, "Velmora"), about(text, "Google", contradicted, "NYU")}, strings.NewReplacer("at Google,", "at NYU,", "Orla", "Velmora").Replace(text)},
+		{"nothing is wrong", []*check.Finding{about(text, "Google", supported, ""), about(text, "Orla", notInKG, "")},
+			text},
+		{"one object is", []*check.Finding{about(text, "Google", contradicted, "Űniversity")},
+			strings.Replace(text, "Google", "Űniversity", 1)},
+		{"two are, in any order", []*check.Finding{about(text, "Orla", contradicted, "Velmora"), about(text, "Google",
+			contradicted, "NYU")}, strings.NewReplacer("at Google,", "at NYU,", "Orla", "Velmora").Replace(text)},
 		{"a claim that is not judged changes nothing", []*check.Finding{{Extracted: lost.Extracted}}, text},
 		{"several things in its place are none", []*check.Finding{about(text, "Google", contradicted, "")}, text},
 		{"a denial is not put right by a name", []*check.Finding{denied}, text},
 		{"an object in other words stays", []*check.Finding{lost}, text},
 		{"a place that is not there stays", []*check.Finding{beyond}, text},
 		{"another spelling is no change", []*check.Finding{about(text, "Google", contradicted, "google!")}, text},
-		{"a claim the other way about has its subject changed", []*check.Finding{turned}, strings.Replace(text, "Stam", "Reik", 1)},
-		{"words that another claim has right stay", []*check.Finding{about(text, "Google", contradicted, "NYU"), about(text, "Google", supported, "")}, text},
-		{"words that two would change in two ways stay", []*check.Finding{about(text, "Google", contradicted, "NYU"), about(text, "at Google", contradicted, "at home")}, text},
-		{"words that two would change alike are changed once", []*check.Finding{about(text, "Google", contradicted, "NYU"), about(text, "Google", contradicted, "NYU")}, strings.Replace(text, "Google", "NYU", 1)},
+		{"a claim the other way about has its subject changed", []*check.Finding{turned},
+			strings.Replace(text, "Stam", "Reik", 1)},
+		{"words that another claim has right stay", []*check.Finding{about(text, "Google", contradicted, "NYU"),
+			about(text, "Google", supported, "")}, text},
+		{"words that two would change in two ways stay", []*check.Finding{about(text, "Google", contradicted, "NYU"),
+			about(text, "at Google", contradicted, "at home")}, text},
+		{"words that two would change alike are changed once", []*check.Finding{about(text, "Google", contradicted,
+			"NYU"), about(text, "Google", contradicted, "NYU")}, strings.Replace(text, "Google", "NYU", 1)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, changes := check.Correct(text, c.findings)
@@ -69,13 +77,14 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
-// fits wants changes whose spans are right in both texts, and all else the same.
+// fits checks that the corrections' spans are right in both texts and the rest is unchanged.
 func fits(t *testing.T, text, corrected string, changes []*orchestratorv1.Correction) {
 	t.Helper()
 	before, after := []rune(text), []rune(corrected)
 	read, written := uint32(0), uint32(0)
 	for _, c := range changes {
-		if c.GetSpan().GetStart() < read || string(before[c.GetSpan().GetStart():c.GetSpan().GetEnd()]) != c.GetBefore() {
+		if c.GetSpan().GetStart() < read ||
+			string(before[c.GetSpan().GetStart():c.GetSpan().GetEnd()]) != c.GetBefore() {
 			t.Fatalf("%v is not in the text", c)
 		}
 		if string(after[c.GetCorrectedSpan().GetStart():c.GetCorrectedSpan().GetEnd()]) != c.GetAfter() {

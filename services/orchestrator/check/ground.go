@@ -2,14 +2,16 @@ package check
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/triplemesh/triplemesh/internal/sentence"
-	"github.com/triplemesh/triplemesh/internal/verbalise"
+	"github.com/triplemesh/triplemesh/internal/auth"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
@@ -17,32 +19,33 @@ import (
 )
 
 const (
-	// relations is how many relations of the knowledge graph are weighed for a
-	// claim, and likely how many of them it may mean whatever its entities have.
+	// relations is how many relations of the knowledge graph are compared with a claim, and likely
+	// how many of them are considered whatever its entities have.
 	relations, likely = 256, 12
-	// links is how many entities a name may mean.
+	// links is how many entities a name may link to.
 	links = 3
-	// around is the most triples of an entity that are all read; of one with more
-	// those of likely relations are, up to listed.
+	// around is the largest entity whose triples are all read; of a larger one only likely
+	// relations are, up to listed.
 	around, listed = 300, 1000
-	// against is the most values of a subject that are looked around for what
-	// holds them.
+	// against is how many values of a subject are searched for their containers.
 	against = 8
-	// lookups is how many of the retriever's calls are made at a time.
+	// lookups is the number of concurrent calls of the retriever.
 	lookups = 8
-	// longestName is more bytes than a name has; what is longer is not looked up.
+	// longestName bounds a name, in bytes; longer ones are not looked up.
 	longestName = 400
 )
 
-// ground gathers what the knowledge graph holds near claims: the ground graph of
-// the pseudo-graph that they are, the entities and relations that they may mean,
-// and all that it lists of these.
-func (c *Checker) ground(ctx context.Context, q *question.Question, sentences []sentence.Sentence, found []*Finding, options *retrieverv1.GroundingOptions) (*verifierv1.JudgeClaimsRequest, error) {
-	g := &gathering{Checker: c, q: q, links: map[string][]*graphv1.EntityLink{}, req: &verifierv1.JudgeClaimsRequest{}, phrases: phrases(sentences, found)}
+// ground collects what the knowledge graph has near claims: the ground graph of the claims as a
+// pseudo-graph, the linked entities and relations, and their triples.
+func (c *Checker) ground(ctx context.Context, q *question.Question, sentences []kgtext.Sentence, found []*Finding,
+	options *retrieverv1.GroundingOptions) (*verifierv1.JudgeClaimsRequest, error) {
+	g := &gathering{Checker: c, q: q, links: map[string][]*graphv1.EntityLink{}, req: &verifierv1.JudgeClaimsRequest{},
+		phrases: phrases(sentences, found)}
 	claims := &graphv1.PseudoGraph{}
 	for _, f := range found {
 		claims.Triples = append(claims.Triples, f.Extracted.GetTriple())
-		g.req.Claims = append(g.req.Claims, &verifierv1.ClaimToJudge{Triple: f.Extracted.GetTriple(), Negated: f.Extracted.GetNegated()})
+		g.req.Claims = append(g.req.Claims, &verifierv1.ClaimToJudge{Triple: f.Extracted.GetTriple(),
+			Negated: f.Extracted.GetNegated()})
 	}
 	var text []string
 	for _, s := range sentences {
@@ -61,22 +64,24 @@ func (c *Checker) ground(ctx context.Context, q *question.Question, sentences []
 	return g.req, g.count(ctx)
 }
 
-// gathering is what is being gathered for the claims of one batch.
+// gathering collects the evidence of one batch.
 type gathering struct {
 	*Checker
 	q   *question.Question
 	req *verifierv1.JudgeClaimsRequest
-	// phrases are the words that the text has for each claim's relation.
+	// phrases are the text's words for each claim's relation.
 	phrases []string
 
 	mu    sync.Mutex
 	links map[string][]*graphv1.EntityLink
 }
 
-// groundGraph makes G_g of the claims, by the text.
-func (g *gathering) groundGraph(ctx context.Context, text string, claims *graphv1.PseudoGraph, options *retrieverv1.GroundingOptions) error {
+// groundGraph computes G_g of the claims.
+func (g *gathering) groundGraph(ctx context.Context, text string, claims *graphv1.PseudoGraph,
+	options *retrieverv1.GroundingOptions) error {
 	resp, err := g.Retriever.GroundGraph(ctx, &retrieverv1.GroundGraphRequest{
-		Kg: g.q.KG(), Question: strings.ToValidUTF8(text[:min(len(text), longest)], ""), PseudoGraph: claims, Options: options,
+		Kg: g.q.KG(), Question: strings.ToValidUTF8(text[:min(len(text), longest)], ""), PseudoGraph: claims,
+		Options: options,
 	})
 	if err != nil {
 		return err
@@ -88,8 +93,8 @@ func (g *gathering) groundGraph(ctx context.Context, text string, claims *graphv
 	return nil
 }
 
-// relations finds the relations that the claims may mean: by their own, and by
-// the words that the text has for them.
+// relations matches the claims' relations, and the text's words for them, with those of the
+// knowledge graph.
 func (g *gathering) relations(ctx context.Context) error {
 	type query struct {
 		claim int
@@ -97,7 +102,7 @@ func (g *gathering) relations(ctx context.Context) error {
 	}
 	var queries []query
 	for i, c := range g.req.GetClaims() {
-		queries = append(queries, query{i, verbalise.Relation(c.GetTriple().GetRelation())})
+		queries = append(queries, query{i, kgtext.VerbaliseRelation(c.GetTriple().GetRelation())})
 		if g.phrases[i] != "" {
 			queries = append(queries, query{i, g.phrases[i]})
 		}
@@ -115,14 +120,15 @@ func (g *gathering) relations(ctx context.Context) error {
 		for i, hits := range resp.GetResults() {
 			c := g.req.Claims[part[i].claim]
 			for _, r := range hits.GetRelations() {
-				c.Relations = append(c.Relations, &verifierv1.RelationMatch{Relation: r.GetRelation(), Score: r.GetScore()})
+				c.Relations = append(c.Relations, &verifierv1.RelationMatch{Relation: r.GetRelation(),
+					Score: r.GetScore()})
 			}
 		}
 	}
 	return nil
 }
 
-// link finds the entities that the claims may name.
+// link links the names of the claims to entities.
 func (g *gathering) link(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(lookups)
@@ -140,14 +146,15 @@ func (g *gathering) link(ctx context.Context) error {
 	}
 	for _, n := range names {
 		group.Go(func() error {
-			resp, err := g.Retriever.LinkEntities(ctx, &retrieverv1.LinkEntitiesRequest{Kg: g.q.KG(), Text: n, Limit: links})
+			resp, err := g.Retriever.LinkEntities(ctx, &retrieverv1.LinkEntitiesRequest{Kg: g.q.KG(),
+				Text: n, Limit: links})
 			if err != nil {
 				return err
 			}
 			g.mu.Lock()
 			defer g.mu.Unlock()
 			for _, l := range resp.GetLinks() {
-				if verbalise.Fold(l.GetMention()) == verbalise.Fold(n) { // else it is a part of the name only
+				if kgtext.Fold(l.GetMention()) == kgtext.Fold(n) { // else it is a part of the name only
 					g.links[n] = append(g.links[n], l)
 				}
 			}
@@ -163,8 +170,7 @@ func (g *gathering) link(ctx context.Context) error {
 	return nil
 }
 
-// count finds how the relations in the ground graph are used that a claim may
-// mean.
+// count reads how the candidate relations in the ground graph are used.
 func (g *gathering) count(ctx context.Context) error {
 	meant := map[string]bool{}
 	for _, c := range g.req.GetClaims() {
@@ -182,7 +188,7 @@ func (g *gathering) count(ctx context.Context) error {
 			}
 			meant[r] = false
 			group.Go(func() error {
-				use, err := g.uses.of(ctx, g.q, g.Retriever, r)
+				use, err := g.uses.lookup(ctx, g.q, g.Retriever, r)
 				if err != nil {
 					return err
 				}
@@ -196,8 +202,85 @@ func (g *gathering) count(ctx context.Context) error {
 	return group.Wait()
 }
 
-// key tells triples apart to the letter, the time they hold and who holds them
-// included.
+// key identifies a triple, including its validity and knowledge graph.
 func key(t *graphv1.Triple) string {
-	return strings.Join([]string{t.GetSubject(), t.GetRelation(), t.GetObject(), t.GetValidity().GetStart(), t.GetValidity().GetEnd(), t.GetKg()}, "\x00")
+	return strings.Join([]string{t.GetSubject(), t.GetRelation(), t.GetObject(), t.GetValidity().GetStart(),
+		t.GetValidity().GetEnd(), t.GetKgName()}, "\x00")
+}
+
+const (
+	// sampled is the number of triples sampled of a relation, and subjects how many of their
+	// subjects are examined.
+	sampled, subjects = 200, 100
+	// remembered is the cache size, in relations.
+	remembered = 4096
+)
+
+// uses caches how relations are used. Snapshots are immutable, so each relation is read once.
+type uses struct {
+	known *lru.Cache[string, *verifierv1.RelationUse]
+}
+
+func newUses() *uses {
+	known, _ := lru.New[string, *verifierv1.RelationUse](remembered) // only a size under 1 fails
+	return &uses{known}
+}
+
+// lookup returns how a relation is used, estimated from a sample: stores can search but not count.
+func (u *uses) lookup(ctx context.Context, q *question.Question, retriever retrieverv1.RetrieverServiceClient,
+	relation string) (*verifierv1.RelationUse, error) {
+	caller, _ := auth.CallerFrom(ctx)
+	key := fmt.Sprint(caller.Tenant, " ", q.KG(), " ", q.OtherKGs(), " ", relation)
+	if use, ok := u.known.Get(key); ok {
+		return use, nil
+	}
+	search := func(filter *retrieverv1.Filter, limit uint32) ([]*graphv1.ScoredTriple, error) {
+		resp, err := retriever.SearchTriples(ctx, &retrieverv1.SearchTriplesRequest{
+			Kg: q.KG(), Queries: []string{kgtext.VerbaliseRelation(relation)}, Limit: limit, Filter: filter,
+		})
+		if err != nil || len(resp.GetResults()) == 0 {
+			return nil, err
+		}
+		return resp.GetResults()[0].GetTriples(), nil
+	}
+	filter := &retrieverv1.Filter{Relations: []string{relation}}
+	sample, err := search(filter, sampled)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, t := range sample {
+		if s := t.GetTriple().GetSubject(); !seen[s] && len(seen) < subjects {
+			seen[s] = true
+			filter.Subjects = append(filter.Subjects, s)
+		}
+	}
+	use := &verifierv1.RelationUse{Relation: relation, Subjects: uint32(len(seen))}
+	if len(seen) > 0 {
+		whole, err := search(filter, 1000)
+		if err != nil {
+			return nil, err
+		}
+		use.Several = several(whole)
+	}
+	u.known.Add(key, use)
+	return use, nil
+}
+
+// several returns the number of subjects with more than one object.
+func several(triples []*graphv1.ScoredTriple) (n uint32) {
+	objects := map[string]map[string]bool{}
+	for _, t := range triples {
+		s := t.GetTriple().GetKgName() + "\x00" + t.GetTriple().GetSubject()
+		if objects[s] == nil {
+			objects[s] = map[string]bool{}
+		}
+		objects[s][kgtext.Fold(t.GetTriple().GetObject())] = true
+	}
+	for _, o := range objects {
+		if len(o) > 1 {
+			n++
+		}
+	}
+	return n
 }

@@ -15,16 +15,15 @@ import (
 	"github.com/triplemesh/triplemesh/services/orchestrator/sources"
 )
 
-// surroundings are what a knowledge graph holds around an entity.
+// surroundings are the triples around an entity.
 type surroundings struct {
 	triples []*graphv1.Triple
-	// takes are the relations that it is an object of.
+	// takes are the relations with the entity as object.
 	takes map[string]bool
 }
 
-// list adds to the ground graph all that is listed of what the claims name: of
-// their objects too, since small models swap these with subjects. It leaves each
-// claim with the relations that it may mean.
+// list adds the triples of the claims' entities to the ground graph; of objects too, because small
+// models swap subject and object. It sets the candidate relations of each claim.
 func (g *gathering) list(ctx context.Context) error {
 	var entities []string
 	wanted := map[string][]string{} // likely relations, by entity
@@ -68,8 +67,8 @@ func (g *gathering) list(ctx context.Context) error {
 	return nil
 }
 
-// inside adds what joins the things that may stand against the claims' objects to
-// these objects: who was born in a city was born in its country too.
+// inside adds the triples that connect competing values with the claims' objects: a person born in
+// a city was born in its country too.
 func (g *gathering) inside(ctx context.Context, byName map[string]surroundings) error {
 	wanted := map[string][]string{} // the objects of claims, by what stands against them
 	for _, c := range g.req.GetClaims() {
@@ -78,7 +77,8 @@ func (g *gathering) inside(ctx context.Context, byName map[string]surroundings) 
 			values := 0
 			for _, t := range byName[l.GetEntity()].triples {
 				o := t.GetObject()
-				if t.GetSubject() != l.GetEntity() || values == against || len(o) > longestName || !slices.Contains(best, t.GetRelation()) {
+				if t.GetSubject() != l.GetEntity() || values == against || len(o) > longestName ||
+					!slices.Contains(best, t.GetRelation()) {
 					continue
 				}
 				if _, read := byName[o]; read {
@@ -97,13 +97,14 @@ func (g *gathering) inside(ctx context.Context, byName map[string]surroundings) 
 	group.SetLimit(lookups)
 	for value, objects := range wanted {
 		group.Go(func() error {
-			resp, err := g.Retriever.Neighbours(ctx, &retrieverv1.NeighboursRequest{
+			resp, err := g.Retriever.ListNeighbours(ctx, &retrieverv1.ListNeighboursRequest{
 				Kg: g.q.KG(), Entity: value, Direction: retrieverv1.Direction_DIRECTION_OUT, Limit: around,
 			})
-			if sources.Lacking(err) {
+			if sources.IsEntityNotFound(err) {
 				return nil
 			}
-			triples := slices.DeleteFunc(resp.GetTriples(), func(t *graphv1.Triple) bool { return !slices.Contains(objects, t.GetObject()) })
+			triples := slices.DeleteFunc(resp.GetTriples(),
+				func(t *graphv1.Triple) bool { return !slices.Contains(objects, t.GetObject()) })
 			if len(triples) > 0 {
 				mu.Lock()
 				defer mu.Unlock()
@@ -115,11 +116,12 @@ func (g *gathering) inside(ctx context.Context, byName map[string]surroundings) 
 	return group.Wait()
 }
 
-// around reads what there is around an entity.
+// around reads the triples of an entity.
 func (g *gathering) around(ctx context.Context, entity string, wanted []string) (surroundings, error) {
 	s := surroundings{takes: map[string]bool{}}
-	resp, err := g.Retriever.Neighbours(ctx, &retrieverv1.NeighboursRequest{Kg: g.q.KG(), Entity: entity, Limit: around})
-	if sources.Lacking(err) {
+	resp, err := g.Retriever.ListNeighbours(ctx, &retrieverv1.ListNeighboursRequest{Kg: g.q.KG(), Entity: entity,
+		Limit: around})
+	if sources.IsEntityNotFound(err) {
 		return s, nil
 	}
 	if err != nil {
@@ -135,17 +137,19 @@ func (g *gathering) around(ctx context.Context, entity string, wanted []string) 
 		return s, nil
 	}
 	const most = 256 // relations that a request may name
-	resp, err = g.Retriever.Neighbours(ctx, &retrieverv1.NeighboursRequest{
+	resp, err = g.Retriever.ListNeighbours(ctx, &retrieverv1.ListNeighboursRequest{
 		Kg: g.q.KG(), Entity: entity, Relations: wanted[:min(len(wanted), most)], Limit: listed,
 	})
 	s.triples = resp.GetTriples()
 	return s, err
 }
 
-// likeliest are the relations nearest to a claim's.
+// likeliest returns the relations nearest to a claim's.
 func likeliest(matches []*verifierv1.RelationMatch) []string {
 	sorted := slices.Clone(matches)
-	slices.SortStableFunc(sorted, func(a, b *verifierv1.RelationMatch) int { return cmp.Compare(b.GetScore(), a.GetScore()) })
+	slices.SortStableFunc(sorted, func(a, b *verifierv1.RelationMatch) int {
+		return cmp.Compare(b.GetScore(), a.GetScore())
+	})
 	var names []string
 	for _, m := range sorted {
 		if !slices.Contains(names, m.GetRelation()) {
@@ -158,8 +162,8 @@ func likeliest(matches []*verifierv1.RelationMatch) []string {
 	return names
 }
 
-// matches are the relations that a claim may mean, once each: the likeliest, and
-// those of what it names.
+// matches returns the candidate relations of a claim without duplicates: the likeliest, and those
+// of its entities.
 func matches(c *verifierv1.ClaimToJudge, found map[string]surroundings) []*verifierv1.RelationMatch {
 	keep := map[string]*verifierv1.RelationMatch{}
 	var names []string
@@ -205,8 +209,8 @@ func matches(c *verifierv1.ClaimToJudge, found map[string]surroundings) []*verif
 	return all
 }
 
-// add puts triples into the ground graph that it lacks, with the nearness of
-// their relation to a claim's for a score.
+// add adds missing triples to the ground graph, scored by the similarity of their relation to a
+// claim's.
 func (g *gathering) add(entities []string, found map[string]surroundings) {
 	known := map[string]bool{}
 	for _, s := range g.req.GetGroundGraph().GetSubjects() {

@@ -3,12 +3,12 @@ package check
 import (
 	"testing"
 
-	"github.com/triplemesh/triplemesh/internal/sentence"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
 
-func TestSubjectsThatStandForOthersAreNamed(t *testing.T) {
+func TestPronounsAndShortNamesAreResolved(t *testing.T) {
 	for _, c := range []struct {
 		name, subject string
 		before        []string
@@ -23,14 +23,14 @@ func TestSubjectsThatStandForOthersAreNamed(t *testing.T) {
 		{"a part of a long title is none", "Holm", []string{"The Life and Times of Lars Holm"}, "Holm"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := meant(c.subject, c.before); got != c.want {
+			if got := resolveName(c.subject, c.before); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
 	}
 }
 
-func TestNamesOfOneBatchAreNamedByThoseBefore(t *testing.T) {
+func TestNamesResolveAcrossBatches(t *testing.T) {
 	finding := func(subject string) *Finding {
 		return &Finding{Extracted: &generatorv1.ExtractedClaim{Triple: &graphv1.Triple{Subject: subject}}}
 	}
@@ -43,7 +43,7 @@ func TestNamesOfOneBatchAreNamedByThoseBefore(t *testing.T) {
 	}
 }
 
-func TestPhrasesAreTheTextsWordsForARelation(t *testing.T) {
+func TestPhrasesAreTheWordsOfARelation(t *testing.T) {
 	at := func(start, end uint32) *graphv1.TextSpan { return &graphv1.TextSpan{Start: start, End: end} }
 	finding := func(subject, object, span *graphv1.TextSpan) *Finding {
 		return &Finding{Extracted: &generatorv1.ExtractedClaim{SubjectSpan: subject, ObjectSpan: object, Span: span}}
@@ -53,14 +53,15 @@ func TestPhrasesAreTheTextsWordsForARelation(t *testing.T) {
 		found      []*Finding
 		want       []string
 	}{
-		{"all of a sentence with one claim", "The capital of Zoë's land is Brisk.", []*Finding{finding(at(15, 25), at(29, 34), at(15, 34))}, []string{"The capital of is"}},
+		{"all of a sentence with one claim", "The capital of Zoë's land is Brisk.",
+			[]*Finding{finding(at(15, 25), at(29, 34), at(15, 34))}, []string{"The capital of is"}},
 		{"what is between the names where there are several", "Reik wed Ilse and led Velmora.", []*Finding{
 			finding(at(0, 4), at(9, 13), at(0, 13)), finding(at(0, 4), at(22, 29), at(0, 29)),
 		}, []string{"", "wed Ilse and led"}},
 		{"none without both names", "He led Velmora.", []*Finding{finding(nil, at(7, 14), at(0, 15))}, []string{""}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := phrases(sentence.Split(c.text), c.found)
+			got := phrases(kgtext.SplitSentences(c.text), c.found)
 			for i := range c.want {
 				if got[i] != c.want[i] {
 					t.Errorf("claim %d is told by %q, want %q", i, got[i], c.want[i])

@@ -1,10 +1,9 @@
-// Package confidence says how likely the answers of a run are right, by what
-// was found and judged on the way. No model is asked and no store is read.
+// Package confidence estimates the probability that the answers of a run are right, from its graphs
+// and verdicts. It calls no model and reads no store.
 //
-// A logistic regression for each family of methods turns a few features of the
-// run into a probability. Its weights are data, fitted on runs whose answers
-// were known (see Fit), and say of themselves what they were fitted on. A
-// feature that speaks for an answer never lowers the confidence in it.
+// A logistic regression for each family of methods maps a few features of the run to a probability.
+// Its weights are data, fitted on runs with known answers (see Fit), and carry their provenance.
+// Weights are sign-constrained: a feature that supports an answer never lowers its confidence.
 package confidence
 
 import (
@@ -19,7 +18,7 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// Bounds of a confidence: a few hundred questions tell nothing beyond them.
+// Bounds of a confidence: a few hundred questions support nothing beyond them.
 const (
 	least = 0.01
 	most  = 0.99
@@ -28,52 +27,51 @@ const (
 //go:embed weights.json
 var embedded []byte
 
-// Model is the weights of all families.
+// Model holds the weights of all families.
 type Model struct {
-	// Families by name: "graph", "paths" and "own".
+	// Families by name: "graph", "paths", "ranked" and "own".
 	Families map[string]*Weights `json:"families"`
 }
 
-// Weights are those of one family.
+// Weights of one family.
 type Weights struct {
-	// Intercept is the log odds where every feature has its mean.
+	// Intercept is the log odds if every feature has its mean.
 	Intercept float64 `json:"intercept"`
-	// Features by name. One that is not here counts for nothing.
+	// Features by name; a missing feature has no weight.
 	Features map[string]Weight `json:"features"`
-	// Provenance is what the weights rest on.
+	// Provenance of the weights.
 	Provenance Provenance `json:"provenance"`
 }
 
-// Weight is what one feature counts.
+// Weight of one feature.
 type Weight struct {
-	// Weight is the log odds that one unit above the mean adds.
+	// Weight is the log odds per unit above the mean.
 	Weight float64 `json:"weight"`
-	// Mean is that of the runs the weights were fitted on. A run that lacks the
-	// feature is taken to have it.
+	// Mean over the fitted runs; the default for a run without the feature.
 	Mean float64 `json:"mean"`
 }
 
-// Provenance is what weights were fitted on, and how well they do.
+// Provenance describes the runs of a fit, and its quality.
 type Provenance struct {
-	// Model and Encoder are what the runs were made with.
+	// Model and Encoder of the runs.
 	Model   string `json:"model"`
 	Encoder string `json:"encoder"`
-	// Questions are the sets that the questions are from.
+	// Questions are the question sets.
 	Questions []string `json:"questions"`
-	// Runs is how many there were, Right how many of them were right.
+	// Runs is the number of runs, Right the number with right answers.
 	Runs  int `json:"runs"`
 	Right int `json:"right"`
 	// Date of the fit, ISO 8601.
 	Date string `json:"date"`
-	// CrossValidated is how the fit did on runs that it had not seen.
+	// CrossValidated is the quality of the fit on held-out runs.
 	CrossValidated Quality `json:"cross_validated"`
 }
 
-// Default is the model that is built in.
+// Default returns the embedded model.
 func Default() (*Model, error) { return parse(embedded, "the built-in weights of confidence") }
 
-// Load reads a model from a file. Families that it does not have are those of
-// the model built in, as are all for an empty name.
+// Load reads a model from a file. Families missing there, or all for an empty name, come from the
+// embedded model.
 func Load(file string) (*Model, error) {
 	m, err := Default()
 	if err != nil || file == "" {
@@ -102,7 +100,7 @@ func parse(b []byte, name string) (*Model, error) {
 	return m, nil
 }
 
-// check refuses weights that would make confidences meaningless.
+// check rejects weights that would make confidences meaningless.
 func (m *Model) check() error {
 	if len(m.Families) == 0 {
 		return errors.New("it has no families: write it with `triplemesh calibrate`")
@@ -110,7 +108,7 @@ func (m *Model) check() error {
 	for name, w := range m.Families {
 		signs, known := families[name]
 		if !known || w == nil {
-			return fmt.Errorf("there is no family %q of methods; there are graph, paths and own", name)
+			return fmt.Errorf("there is no family %q of methods; there are graph, paths, ranked and own", name)
 		}
 		for feature, weight := range w.Features {
 			sign, known := signs[feature]
@@ -118,16 +116,20 @@ func (m *Model) check() error {
 			case !known:
 				return fmt.Errorf("the family %s has no feature %q", name, feature)
 			case sign*weight.Weight < 0:
-				return fmt.Errorf("the family %s: the weight of %s is %g, which turns its meaning round", name, feature, weight.Weight)
+				return fmt.Errorf("the family %s: the weight of %s is %g, which turns its meaning round", name,
+					feature, weight.Weight)
 			}
 		}
 	}
 	return nil
 }
 
-// Of is how likely the answers of a run are right, 0.01 to 0.99; nil where it
-// has none, or the model does not know its family.
-func (m *Model) Of(run *orchestratorv1.Run) *float32 {
+// Estimate returns the probability that the answers of a run are right, 0.01 to 0.99; nil if it has
+// none or its family is unknown.
+func (m *Model) Estimate(run *orchestratorv1.Run) *float32 {
+	if g := queryGraphs(run); g != nil {
+		return estimateQuery(run, g)
+	}
 	family, values := Features(run)
 	w := m.Families[family]
 	if w == nil {

@@ -7,9 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
+	"google.golang.org/protobuf/proto"
+
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 )
 
 func fact(object string) *graphv1.Triple {
@@ -20,45 +22,86 @@ func answer(name string, evidence ...*graphv1.Triple) *orchestratorv1.Answer {
 	return &orchestratorv1.Answer{Answer: name, Evidence: evidence}
 }
 
-// grounded is a pg-akv run: one answer that the ground graph names, one that it
-// does not.
+// grounded is a pg-akv run with one answer in the ground graph and one not.
 func groundedRun() *orchestratorv1.Run {
 	return &orchestratorv1.Run{
-		Question: "what rivers flow through velmora", Answers: []*orchestratorv1.Answer{answer("Tessen", fact("Tessen")), answer("Po")},
+		Question:          "what rivers flow through velmora",
+		Answers:           []*orchestratorv1.Answer{answer("Tessen", fact("Tessen")), answer("Po")},
 		AnswerProbability: new(float32(0.5)), Partial: true,
-		Graphs: &orchestratorv1.Run_PgAkv{PgAkv: &orchestratorv1.PgAkvGraphs{GroundGraph: &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{{
-			Subject: "Velmora", Confidence: 0.8, Triples: []*graphv1.ScoredTriple{
-				{Triple: fact("Tessen"), QuestionScore: 0.6}, {Triple: fact("Orla"), QuestionScore: 0.9},
-			},
-		}}}}},
+		Graphs: &orchestratorv1.Run_PgAkv{PgAkv: &orchestratorv1.PgAkvGraphs{GroundGraph: &graphv1.GroundGraph{
+			Subjects: []*graphv1.SubjectEvidence{{
+				Subject: "Velmora", Confidence: 0.8, Triples: []*graphv1.ScoredTriple{
+					{Triple: fact("Tessen"), QuestionScore: 0.6}, {Triple: fact("Orla"), QuestionScore: 0.9},
+				},
+			}}}}},
 	}
 }
 
-// followUpRun is a rag run of a question that names nothing by itself.
+// followUpRun is a rag run of a question without names.
 func followUpRun() *orchestratorv1.Run {
 	return &orchestratorv1.Run{
 		Question: "and what rivers flow through it", StandaloneQuestion: "what rivers flow through Velmora",
-		Answers: []*orchestratorv1.Answer{answer("Tessen", fact("Tessen"))}, Graphs: &orchestratorv1.Run_Rag{Rag: &orchestratorv1.RagGraphs{}},
+		Answers: []*orchestratorv1.Answer{answer("Tessen", fact("Tessen"))},
+		Graphs: &orchestratorv1.Run_Rag{Rag: &orchestratorv1.RagGraphs{Hits: []*graphv1.ScoredTriple{
+			{Triple: fact("Tessen"), Score: .5}}}},
+	}
+}
+
+// verifiedRun is a pg-akv run whose answer the question names, with scores of all kinds.
+func verifiedRun() *orchestratorv1.Run {
+	source := &graphv1.Triple{Subject: "Harn", Relation: "source", Object: "Orla"}
+	mouth := &graphv1.Triple{Subject: "Po", Relation: "mouth", Object: "Sea"}
+	return &orchestratorv1.Run{
+		Question: "Orla", Answers: []*orchestratorv1.Answer{answer("Orla", source)},
+		Graphs: &orchestratorv1.Run_PgAkv{PgAkv: &orchestratorv1.PgAkvGraphs{
+			GroundGraph: &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{
+				{Subject: "Harn", Confidence: .4, Triples: []*graphv1.ScoredTriple{{Triple: source, QuestionScore: .6,
+					PseudoTripleScores: []float32{.1, .7}, RelationScore: proto.Float32(.2)}}},
+				{Subject: "Po", Confidence: .9, Triples: []*graphv1.ScoredTriple{{Triple: mouth, QuestionScore: .8,
+					RelationScore: proto.Float32(.5)}}},
+			}},
+			Edits: []*graphv1.Edit{{Kind: graphv1.EditKind_EDIT_KIND_ADD, After: source,
+				Evidence: []*graphv1.ScoredTriple{{Triple: source}}}, {Kind: graphv1.EditKind_EDIT_KIND_KEEP,
+				After: mouth}},
+		}},
 	}
 }
 
 func walk(to string, score float32) *graphv1.ReasoningPath {
-	return &graphv1.ReasoningPath{Entities: []string{"Velmora", to}, Steps: []*graphv1.RelationStep{{Relation: "river"}}, Score: score}
+	return &graphv1.ReasoningPath{Entities: []string{"Velmora", to},
+		Steps: []*graphv1.RelationStep{{Relation: "river"}}, Score: proto.Float32(score)}
 }
 
-// judgedRun is a ger run: of three candidates two were kept, and judged.
+// judgedRun is a ger run: two of three candidates were kept and judged.
 func judgedRun() *orchestratorv1.Run {
 	return &orchestratorv1.Run{
 		Answers: []*orchestratorv1.Answer{answer("Tessen", fact("Tessen")), answer("Orla", fact("Orla"))},
 		Graphs: &orchestratorv1.Run_Ger{Ger: &orchestratorv1.GerGraphs{
 			ReasoningPaths: []*graphv1.ReasoningPath{walk("Tessen", .4), walk("tessen", .2), walk("Orla", .2)},
 			Candidates:     []*graphv1.CandidateAnswer{{Answer: "Tessen"}, {Answer: "Orla"}, {Answer: "Harn"}},
-			AnswerVerdicts: []*evaluatorv1.AnswerVerdict{
-				{Answer: "Tessen", Correct: true, Probability: new(float32(0.9))}, {Answer: "Orla", Correct: true}, {Answer: "Harn", Probability: new(float32(0.1))},
+			AnswerVerdicts: []*graphv1.AnswerVerdict{
+				{Answer: "Tessen", Correct: true, Probability: new(float32(0.9))}, {Answer: "Orla", Correct: true},
+				{Answer: "Harn", Probability: new(float32(0.1))},
 			},
-			QuestionVerdict: &evaluatorv1.QuestionVerdict{Incomplete: true},
+			QuestionVerdict: &graphv1.QuestionVerdict{Incomplete: true},
 		}},
 	}
+}
+
+// rankedRun is a run of pg-akv with ranked paths that gives an answer when another was read.
+func rankedRun(given, read string) *orchestratorv1.Run {
+	path := func(probability float32, relation, end string) *graphv1.ReasoningPath {
+		return &graphv1.ReasoningPath{Entities: []string{"Velmora", end}, Probability: &probability,
+			Steps: []*graphv1.RelationStep{{Relation: relation}}}
+	}
+	g := &orchestratorv1.PgAkvGraphs{ReasoningPaths: []*graphv1.ReasoningPath{path(0.5, "river", "Orla"),
+		path(0.5, "river", "Tessen"), path(0.2, "stream", "Orla"), path(0.2, "lake", "Harn")}}
+	g.Reflections = []*reflectorv1.Reflection{{Answer: read, Decision: reflectorv1.Decision_DECISION_DROP}}
+	if given == read {
+		g.Reflections[0].Decision = reflectorv1.Decision_DECISION_KEEP
+	}
+	return &orchestratorv1.Run{Question: "what rivers", Answers: []*orchestratorv1.Answer{answer(given)},
+		Graphs: &orchestratorv1.Run_PgAkv{PgAkv: g}}
 }
 
 func TestFeatures(t *testing.T) {
@@ -68,35 +111,75 @@ func TestFeatures(t *testing.T) {
 		family string
 		want   map[string]float64
 	}{
-		{"pg-akv: what names the answers, and how near it is", groundedRun(), Graph, map[string]float64{
-			"grounded": .5, "question_score": .3, "subject_confidence": .4, "named": .5, "lead": .4, "probability": .5, "answers": math.Log(2), "partial": 1}},
-		{"pg-akv: nothing names the answer", &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("Po")}, Graphs: &orchestratorv1.Run_PgAkv{}}, Graph, map[string]float64{
-			"grounded": 0, "question_score": 0, "subject_confidence": 0, "named": 0, "lead": 1, "answers": 0, "partial": 0}},
+		{"pg-akv: the group that lists the first answer", groundedRun(), Graph, map[string]float64{
+			"grounded": 1, "named": 1, "asked": 0, "words": 1, "size": math.Log(2) / math.Log(1000), "share": .5,
+			"covered": .5, "length": math.Log(5) / math.Log(31), "groups": math.Log(4) / math.Log(201),
+			"question_score": .9, "question_lead": 1, "question_rank": 0, "subject_confidence": .8, "forward": 1,
+			"probability": .5, "answers": math.Log(2), "partial": 1}},
+		{"pg-akv: scores of the draft and of the relation, and what verification did", verifiedRun(), Graph,
+			map[string]float64{
+				"grounded": 1, "named": 0, "asked": 1, "words": 0, "size": 0, "share": 1, "covered": 1,
+				"length": math.Log(2) / math.Log(31), "groups": math.Log(5) / math.Log(201),
+				"question_score": .6, "question_lead": .8, "question_rank": .5, "draft_score": .7,
+				"relation_score": .2, "relation_lead": .7, "relation_rank": .5, "subject_confidence": .4, "forward": 1,
+				"verified": .5, "answers": 0, "partial": 0}},
+		{"pg-akv: nothing names the answer", &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("Po")},
+			Graphs: &orchestratorv1.Run_PgAkv{}}, Graph, map[string]float64{
+			"grounded": 0, "named": 0, "asked": 0, "length": 0, "groups": 0, "answers": 0, "partial": 0}},
 		{"a follow-up names what it stands for", followUpRun(), Graph, map[string]float64{
-			"grounded": 1, "question_score": 0, "named": 1, "lead": 1, "answers": 0, "partial": 0}},
-		{"rag: hits have their cosine to the question as score", &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("Tessen", fact("Tessen"))},
-			Graphs: &orchestratorv1.Run_Rag{Rag: &orchestratorv1.RagGraphs{Hits: []*graphv1.ScoredTriple{{Triple: fact("Tessen"), Score: .7}}}}}, Graph, map[string]float64{
-			"grounded": 1, "question_score": .7, "named": 0, "lead": 1, "answers": 0, "partial": 0}},
-		{"ger: verdicts, paths and what was kept", judgedRun(), Paths, map[string]float64{
-			"grounded": 1, "verdict": .95, "set_right": 0, "incomplete": 1, "kept": 2. / 3, "path_score": .3, "answers": math.Log(2), "partial": 0}},
-		{"ger: verdicts that could not be had say nothing", &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("Tessen")}, Graphs: &orchestratorv1.Run_Ger{Ger: &orchestratorv1.GerGraphs{
-			AnswerVerdicts: []*evaluatorv1.AnswerVerdict{{Answer: "Tessen", Unknown: true}}}}}, Paths, map[string]float64{
-			"grounded": 0, "path_score": 0, "answers": 0, "partial": 0}},
-		{"tog: whether the last look found enough", &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("Tessen")}, Graphs: &orchestratorv1.Run_Tog{Tog: &orchestratorv1.TogGraphs{
-			Depths: []*orchestratorv1.TogDepth{{}, {Sufficient: true, Probability: new(float32(0.75))}}, ReasoningPaths: []*graphv1.ReasoningPath{walk("Tessen", 7)}}}}, Paths, map[string]float64{
-			"grounded": 0, "path_score": 1, "sufficient": .75, "answers": 0, "partial": 0}},
-		{"rog: its paths", &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("Orla")}, Graphs: &orchestratorv1.Run_Rog{Rog: &orchestratorv1.RogGraphs{
-			ReasoningPaths: []*graphv1.ReasoningPath{walk("Orla", .5), {}}}}}, Paths, map[string]float64{
-			"grounded": 0, "path_score": .5, "answers": 0, "partial": 0}},
-		{"sc: the share of samples that give the answer", &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("Oslo")}, Graphs: &orchestratorv1.Run_Sc{Sc: &orchestratorv1.ScGraphs{
-			Samples: []*orchestratorv1.Sample{{Answers: []string{"oslo", "Oslo"}}, {Answers: []string{"Bergen"}}, {}, {Answers: []string{"Bergen", "OSLO"}}}}}}, Own, map[string]float64{
-			"votes": .5, "answers": 0, "partial": 0}},
-		{"io: a probability that is no number is not told", &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("Oslo")}, AnswerProbability: new(float32(math.NaN()))}, Own, map[string]float64{
+			"grounded": 1, "named": 1, "asked": 0, "words": 1, "size": 0, "share": 1, "covered": 1,
+			"length": math.Log(5) / math.Log(31), "groups": math.Log(3) / math.Log(201), "question_score": .5,
+			"question_lead": 1, "question_rank": 0, "forward": 1, "answers": 0, "partial": 0}},
+		{"ger: the path to the first answer, its verdict, and what was kept", judgedRun(), Paths, map[string]float64{
+			"grounded": 1, "named": 0, "asked": 0, "words": 0, "size": math.Log(2) / math.Log(1000), "share": 1,
+			"covered": 1, "length": 0, "groups": math.Log(2) / math.Log(201), "path_score": .4, "path_lead": 1,
+			"path_rank": 0, "hops": .25, "verdict": .9, "set_right": 0, "incomplete": 1, "kept": 2. / 3,
+			"answers": math.Log(2), "partial": 0}},
+		{"ger: verdicts that could not be had say nothing",
+			&orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("Tessen")},
+				Graphs: &orchestratorv1.Run_Ger{Ger: &orchestratorv1.GerGraphs{
+					AnswerVerdicts: []*graphv1.AnswerVerdict{{Answer: "Tessen", Unknown: true}}}}}, Paths,
+			map[string]float64{
+				"grounded": 0, "named": 0, "asked": 0, "length": 0, "groups": 0, "answers": 0, "partial": 0}},
+		{"tog: whether the last look found enough",
+			&orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("Tessen")},
+				Graphs: &orchestratorv1.Run_Tog{Tog: &orchestratorv1.TogGraphs{
+					Depths:         []*orchestratorv1.TogDepth{{}, {Sufficient: true, Probability: new(float32(0.75))}},
+					ReasoningPaths: []*graphv1.ReasoningPath{walk("Tessen", 7)}}}}, Paths, map[string]float64{
+				"grounded": 1, "named": 0, "asked": 0, "words": 0, "size": 0, "share": 1, "covered": 1, "length": 0,
+				"groups": math.Log(2) / math.Log(201), "path_score": 1, "path_lead": 1, "path_rank": 0, "hops": .25,
+				"sufficient": .75, "answers": 0, "partial": 0}},
+		{"rog: its paths", &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("Orla")},
+			Graphs: &orchestratorv1.Run_Rog{Rog: &orchestratorv1.RogGraphs{
+				ReasoningPaths: []*graphv1.ReasoningPath{walk("Orla", .5), {}}}}}, Paths, map[string]float64{
+			"grounded": 1, "named": 0, "asked": 0, "words": 0, "size": 0, "share": 1, "covered": 1, "length": 0,
+			"groups": math.Log(2) / math.Log(201), "path_score": .5, "path_lead": 1, "path_rank": 0, "hops": .25,
 			"answers": 0, "partial": 0}},
-		{"auto: by the method that was chosen", &orchestratorv1.Run{Answers: judgedRun().GetAnswers()[:1], Graphs: &orchestratorv1.Run_Auto{Auto: &orchestratorv1.AutoGraphs{
-			Method: "ger", Ger: &orchestratorv1.GerGraphs{}}}}, Paths, map[string]float64{"grounded": 1, "path_score": 0, "answers": 0, "partial": 0}},
+		{"sc: the share of samples that give the answer",
+			&orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("Oslo")},
+				Graphs: &orchestratorv1.Run_Sc{Sc: &orchestratorv1.ScGraphs{
+					Samples: []*orchestratorv1.Sample{{Answers: []string{"oslo", "Oslo"}},
+						{Answers: []string{"Bergen"}},
+						{},
+						{Answers: []string{"Bergen", "OSLO"}}}}}}, Own, map[string]float64{
+				"votes": .5, "answers": 0, "partial": 0}},
+		{"io: a probability that is no number is not told",
+			&orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("Oslo")},
+				AnswerProbability: new(float32(math.NaN()))}, Own, map[string]float64{
+				"answers": 0, "partial": 0}},
+		{"auto: by the method that was chosen", &orchestratorv1.Run{Answers: judgedRun().GetAnswers()[:1],
+			Graphs: &orchestratorv1.Run_Auto{Auto: &orchestratorv1.AutoGraphs{
+				Method: "ger", Ger: &orchestratorv1.GerGraphs{}}}}, Paths, map[string]float64{"grounded": 0, "named": 0,
+			"asked": 0, "length": 0, "groups": 0, "answers": 0, "partial": 0}},
+		{"pg-akv by ranked paths: an answer that the model read too", rankedRun("Orla", "Orla"), Ranked,
+			map[string]float64{"mass": 0.7, "peak": 0.5, "rival": 0.2, "read": 1, "agreed": 1, "hops": 0.25,
+				"size": math.Log(2) / math.Log(maxSize), "asked": 0, "answers": 0, "partial": 0}},
+		{"pg-akv by ranked paths: an answer that only paths lead to", rankedRun("Orla", "Harn"), Ranked,
+			map[string]float64{"mass": 0.7, "peak": 0.5, "rival": 0.2, "read": 0, "agreed": 0, "hops": 0.25,
+				"size": math.Log(2) / math.Log(maxSize), "asked": 0, "answers": 0, "partial": 0}},
 		{"no answer", &orchestratorv1.Run{Text: "I do not know."}, "", nil},
-		{"an abstention", &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("x")}, Grounding: orchestratorv1.Grounding_GROUNDING_ABSTAINED}, "", nil},
+		{"an abstention", &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("x")},
+			Grounding: orchestratorv1.Grounding_GROUNDING_ABSTAINED}, "", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			family, got := Features(c.run)
@@ -115,7 +198,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-func TestTheBuiltInWeightsKnowEveryFamilyAndSayWhereTheyAreFrom(t *testing.T) {
+func TestEmbeddedWeightsCoverEveryFamilyWithProvenance(t *testing.T) {
 	m, err := Default()
 	if err != nil {
 		t.Fatal(err)
@@ -127,21 +210,23 @@ func TestTheBuiltInWeightsKnowEveryFamilyAndSayWhereTheyAreFrom(t *testing.T) {
 			continue
 		}
 		p := w.Provenance
-		if p.Model == "" || p.Encoder == "" || len(p.Questions) == 0 || p.Runs < minExamples || p.Right == 0 || p.Date == "" || p.CrossValidated.Brier == 0 {
+		if p.Model == "" || p.Encoder == "" || len(p.Questions) == 0 || p.Runs < minExamples || p.Right == 0 ||
+			p.Date == "" || p.CrossValidated.Brier == 0 {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
-	for _, run := range []*orchestratorv1.Run{groundedRun(), judgedRun(), {Answers: []*orchestratorv1.Answer{answer("x")}}} {
-		if c := m.Of(run); c == nil || *c < least || *c > most {
+	for _, run := range []*orchestratorv1.Run{groundedRun(), judgedRun(),
+		{Answers: []*orchestratorv1.Answer{answer("x")}}} {
+		if c := m.Estimate(run); c == nil || *c < least || *c > most {
 			t.Errorf("the confidence is %v", c)
 		}
 	}
-	if c := m.Of(&orchestratorv1.Run{}); c != nil {
+	if c := m.Estimate(&orchestratorv1.Run{}); c != nil {
 		t.Errorf("no answer has a confidence of %g", *c)
 	}
 }
 
-func TestMoreEvidenceNeverLowersAConfidence(t *testing.T) {
+func TestMoreEvidenceNeverLowersTheConfidence(t *testing.T) {
 	m, err := Default()
 	if err != nil {
 		t.Fatal(err)
@@ -180,7 +265,8 @@ func TestLoad(t *testing.T) {
 		{"an unknown family", `{"families": {"lost": {}}}`, `"lost"`},
 		{"a family with nothing", `{"families": {"own": null}}`, `"own"`},
 		{"an unknown feature", `{"families": {"own": {"features": {"luck": {"weight": 1}}}}}`, `"luck"`},
-		{"a weight that turns the meaning round", `{"families": {"own": {"features": {"votes": {"weight": -1}}}}}`, "votes is -1"},
+		{"a weight that turns the meaning round", `{"families": {"own": {"features": {"votes": {"weight": -1}}}}}`,
+			"votes is -1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "weights.json")
@@ -197,7 +283,8 @@ func TestLoad(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := m.Of(&orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("x")}}); got == nil || *got != most {
+			if got := m.Estimate(&orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("x")}}); got == nil ||
+				*got != most {
 				t.Errorf("its own family gives %v", got)
 			}
 			if m.Families[Graph] == nil || m.Families[Paths] == nil {

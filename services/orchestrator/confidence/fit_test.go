@@ -11,8 +11,8 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// asked are runs of io whose words have a probability, right or wrong by right.
-func asked(n int, right func(i int, p float64) bool) []Example {
+// newExamples are runs of io whose words have a probability, right or wrong by right.
+func newExamples(n int, right func(i int, p float64) bool) []Example {
 	draw := rand.New(rand.NewPCG(1, 2))
 	var all []Example
 	for i := range n {
@@ -32,13 +32,15 @@ func TestFit(t *testing.T) {
 		low, high [2]float64 // bounds of the confidence at probabilities .1 and .9
 		auroc     [2]float64
 	}{
-		{"runs that are right as often as the model says", asked(2000, func(_ int, p float64) bool { return draw.Float64() < p }),
+		{"runs that are right as often as the model says",
+			newExamples(2000, func(_ int, p float64) bool { return draw.Float64() < p }),
 			[2]float64{.05, .2}, [2]float64{.8, .95}, [2]float64{.8, .87}},
-		{"separable runs have finite weights", asked(200, func(_ int, p float64) bool { return p > .5 }),
+		{"separable runs have finite weights", newExamples(200, func(_ int, p float64) bool { return p > .5 }),
 			[2]float64{.01, .05}, [2]float64{.95, .99}, [2]float64{.99, 1}},
-		{"a probability that says the opposite counts for nothing", asked(500, func(_ int, p float64) bool { return p < .5 }),
+		{"a probability that says the opposite counts for nothing",
+			newExamples(500, func(_ int, p float64) bool { return p < .5 }),
 			[2]float64{.45, .55}, [2]float64{.45, .55}, [2]float64{.3, .6}},
-		{"chance", asked(500, func(i int, _ float64) bool { return i%4 == 0 }),
+		{"chance", newExamples(500, func(i int, _ float64) bool { return i%4 == 0 }),
 			[2]float64{.15, .35}, [2]float64{.15, .35}, [2]float64{.35, .6}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -47,12 +49,14 @@ func TestFit(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := m.Families[Own]
-			low, high := w.probability(map[string]float64{"probability": .1}), w.probability(map[string]float64{"probability": .9})
+			low, high := w.probability(map[string]float64{"probability": .1}),
+				w.probability(map[string]float64{"probability": .9})
 			if low < c.low[0] || low > c.low[1] || high < c.high[0] || high > c.high[1] {
 				t.Errorf("confidences %.3f and %.3f", low, high)
 			}
 			q := w.Provenance.CrossValidated
-			if q.AUROC < c.auroc[0] || q.AUROC > c.auroc[1] || q.ECE > .1 || q.Runs != len(c.examples) || w.Provenance.Model != "m" || w.Provenance.Runs != len(c.examples) {
+			if q.AUROC < c.auroc[0] || q.AUROC > c.auroc[1] || q.ECE > .1 || q.Runs != len(c.examples) ||
+				w.Provenance.Model != "m" || w.Provenance.Runs != len(c.examples) {
 				t.Errorf("%+v", w.Provenance)
 			}
 			if err := m.check(); err != nil {
@@ -69,27 +73,28 @@ func TestFit(t *testing.T) {
 	}
 }
 
-func TestFitWantsRightAndWrongRuns(t *testing.T) {
+func TestFitNeedsRightAndWrongRuns(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		examples []Example
 	}{
 		{"none", nil},
-		{"too few", asked(19, func(i int, _ float64) bool { return i%2 == 0 })},
-		{"all right", asked(50, func(int, float64) bool { return true })},
-		{"all wrong", asked(50, func(int, float64) bool { return false })},
+		{"too few", newExamples(19, func(i int, _ float64) bool { return i%2 == 0 })},
+		{"all right", newExamples(50, func(int, float64) bool { return true })},
+		{"all wrong", newExamples(50, func(int, float64) bool { return false })},
 		{"runs without an answer", []Example{{ID: "1", Run: &orchestratorv1.Run{}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if m, err := Fit(c.examples, Provenance{}); err == nil || !strings.Contains(err.Error(), "right ones and wrong ones") {
+			if m, err := Fit(c.examples, Provenance{}); err == nil || !strings.Contains(err.Error(),
+				"right ones and wrong ones") {
 				t.Errorf("got %v, %v", m, err)
 			}
 		})
 	}
 }
 
-func TestTheGradientVanishesAtTheFit(t *testing.T) {
-	examples := asked(300, func(i int, p float64) bool { return p+float64(i%3)/3 > .8 })
+func TestGradientVanishesAtTheFit(t *testing.T) {
+	examples := newExamples(300, func(i int, p float64) bool { return p+float64(i%3)/3 > .8 })
 	rows, _ := rowsOf(Own, examples)
 	means, spreads := moments([]string{"probability"}, rows)
 	x := design([]string{"probability"}, means, spreads, rows)
@@ -112,10 +117,13 @@ func TestQuality(t *testing.T) {
 		confidences []float64
 		want        Quality
 	}{
-		{"sure and right", []float64{.99, .01, .99, .01}, Quality{Runs: 4, AUROC: 1, ECE: .01, Brier: .0001, BrierBase: .25}},
-		{"sure and wrong", []float64{.01, .99, .01, .99}, Quality{Runs: 4, AUROC: 0, ECE: .99, Brier: .9801, BrierBase: .25}},
+		{"sure and right", []float64{.99, .01, .99, .01}, Quality{Runs: 4, AUROC: 1, ECE: .01, Brier: .0001,
+			BrierBase: .25}},
+		{"sure and wrong", []float64{.01, .99, .01, .99}, Quality{Runs: 4, AUROC: 0, ECE: .99, Brier: .9801,
+			BrierBase: .25}},
 		{"the base rate", []float64{.5, .5, .5, .5}, Quality{Runs: 4, AUROC: .5, ECE: 0, Brier: .25, BrierBase: .25}},
-		{"a tie counts as half", []float64{.9, .5, .5, .1}, Quality{Runs: 4, AUROC: .875, ECE: .05, Brier: .13, BrierBase: .25}},
+		{"a tie counts as half", []float64{.9, .5, .5, .1}, Quality{Runs: 4, AUROC: .875, ECE: .05, Brier: .13,
+			BrierBase: .25}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := quality(c.confidences, rows); got != c.want {

@@ -7,25 +7,24 @@ import (
 	"slices"
 )
 
-// Quality is how well confidences tell right answers from wrong ones.
+// Quality measures how well confidences separate right answers from wrong ones.
 type Quality struct {
-	// Runs is how many were measured.
+	// Runs is the number of runs.
 	Runs int `json:"runs"`
-	// AUROC is how likely a right answer has a higher confidence than a wrong
-	// one, 0 to 1; 0.5 is chance.
+	// AUROC is the probability that a right answer has a higher confidence than a wrong one; 0.5 is
+	// chance.
 	AUROC float64 `json:"auroc"`
-	// ECE is the expected calibration error: how far, on average over ten bins
-	// of equal width, the mean confidence is from the share of right answers.
+	// ECE is the expected calibration error: the mean distance of confidence and accuracy over ten
+	// bins of equal width.
 	ECE float64 `json:"ece"`
-	// Brier is the mean squared distance of the confidence from 1 for a right
-	// and 0 for a wrong answer. BrierBase is what it would be if every run had
-	// the share of right ones as its confidence.
+	// Brier is the mean squared error of the confidence. BrierBase is that of a constant confidence
+	// equal to the accuracy.
 	Brier     float64 `json:"brier"`
 	BrierBase float64 `json:"brier_base"`
 }
 
-// Measure says how well the model does on examples, by family. Families
-// without examples are not in it.
+// Measure returns the quality of the model on examples, by family; families without examples are
+// left out.
 func (m *Model) Measure(examples []Example) map[string]Quality {
 	out := map[string]Quality{}
 	for family, w := range m.Families {
@@ -42,8 +41,7 @@ func (m *Model) Measure(examples []Example) map[string]Quality {
 	return out
 }
 
-// crossValidate gives every run a confidence by weights fitted without its
-// question.
+// crossValidate gives every run a confidence by weights fitted without its question.
 func crossValidate(family string, rows []row) Quality {
 	confidences := make([]float64, len(rows))
 	for fold := range folds {
@@ -66,7 +64,7 @@ func crossValidate(family string, rows []row) Quality {
 	return quality(confidences, rows)
 }
 
-// foldOf puts a question in a fold, the same on every machine.
+// foldOf assigns a question to a fold, deterministically.
 func foldOf(id string) int {
 	sum := sha256.Sum256([]byte(id))
 	return int(binary.BigEndian.Uint32(sum[:4]) % folds)

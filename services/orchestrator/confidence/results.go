@@ -9,35 +9,34 @@ import (
 	"os"
 	"path/filepath"
 
-	"google.golang.org/protobuf/encoding/protojson"
-
-	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	"github.com/triplemesh/triplemesh/internal/runjson"
 )
 
-// maxLine is the longest line of a results file, in bytes: a run holds all its
-// graphs.
+// maxLine bounds a line of a results file, in bytes: a run includes its graphs.
 const maxLine = 64 << 20
 
-// Results reads the examples of a results directory of `triplemesh eval`. An
-// answer is right where a right answer is found in it (Hit). Questions that
-// failed, and runs without an answer, are no examples.
-func Results(dir string) ([]Example, error) {
+// Results reads the examples of a results directory of `triplemesh eval`. A run is
+// right if its first answer is. Failed questions and runs without an answer are skipped.
+//
+// Only the questions of one part of their set are read: tune, validate, report or all. Results say
+// which part each question is in.
+func Results(dir, part string) ([]Example, error) {
 	name := filepath.Join(dir, "runs.jsonl")
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("read results: %w", err)
 	}
 	defer f.Close()
-	examples, err := read(f)
+	examples, err := readExamples(f, part)
 	if err != nil {
 		return nil, fmt.Errorf("read results: %s: %w", name, err)
 	}
 	return examples, nil
 }
 
-// read reads a line a question. Of a question that was asked again the last
-// line counts; a last line that was cut short is left out.
-func read(r io.Reader) ([]Example, error) {
+// readExamples reads one question per line. If a question repeats, its last line counts; a
+// truncated last line is skipped.
+func readExamples(r io.Reader, part string) ([]Example, error) {
 	var examples []Example
 	place := map[string]int{}
 	lines := bufio.NewScanner(r)
@@ -47,7 +46,7 @@ func read(r io.Reader) ([]Example, error) {
 		if bad != nil {
 			return nil, bad
 		}
-		e, ok, err := example(lines.Bytes())
+		e, ok, err := example(lines.Bytes(), part)
 		if err != nil {
 			bad = fmt.Errorf("line %d: %w", n, err)
 			continue
@@ -62,12 +61,15 @@ func read(r io.Reader) ([]Example, error) {
 	return examples, lines.Err()
 }
 
-func example(line []byte) (e Example, ok bool, err error) {
+func example(line []byte, part string) (e Example, ok bool, err error) {
 	var record struct {
 		ID       string `json:"id"`
+		Part     string `json:"part"`
 		Measures *struct {
 			Scores struct {
-				Hit float64 `json:"hit"`
+				// HitsAt1 is missing in old results.
+				HitsAt1 *float64 `json:"hits_at_1"`
+				Hit     float64  `json:"hit"`
 			} `json:"scores"`
 		} `json:"measures"`
 		Run json.RawMessage `json:"run"`
@@ -78,16 +80,19 @@ func example(line []byte) (e Example, ok bool, err error) {
 	if record.ID == "" {
 		return e, false, errors.New("it has no id")
 	}
-	if record.Measures == nil || len(record.Run) == 0 {
+	if record.Measures == nil || len(record.Run) == 0 || part != "all" && record.Part != part {
 		return e, false, nil
 	}
-	run := &orchestratorv1.Run{}
-	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(record.Run, run); err != nil {
+	run, err := runjson.Unmarshal(record.Run)
+	if err != nil {
 		return e, false, fmt.Errorf("the run of question %q: %w", record.ID, err)
 	}
 	if len(run.GetWithheld()) > 0 { // what was held back is what was scored as nothing
 		return e, false, nil
 	}
 	e = Example{ID: record.ID, Run: run, Right: record.Measures.Scores.Hit > 0}
+	if first := record.Measures.Scores.HitsAt1; first != nil {
+		e.Right = *first > 0
+	}
 	return e, len(run.GetAnswers()) > 0, nil
 }

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-const good = `{"id": "1", "measures": {"scores": {"hit": 1}}, "run": {"answers": [{"answer": "x"}], "from_the_future": 1}}`
+const good = `{"id": "1", "measures": {"scores": {"hit": 1}}, ` +
+	`"run": {"answers": [{"answer": "x"}], "from_the_future": 1}}`
 
 func TestResults(t *testing.T) {
 	for _, c := range []struct {
@@ -15,11 +16,13 @@ func TestResults(t *testing.T) {
 		want       int
 		says       string
 	}{
-		{"right and wrong runs", good + "\n" + strings.NewReplacer(`"1"`, `"2"`, `"hit": 1`, `"hit": 0`).Replace(good) + "\n", 2, ""},
+		{"right and wrong runs", good + "\n" + strings.NewReplacer(`"1"`, `"2"`, `"hit": 1`, `"hit": 0`).Replace(good) +
+			"\n", 2, ""},
 		{"a question that failed is no example", `{"id": "1", "failure": {"code": "Unavailable"}}` + "\n", 0, ""},
 		{"nor is a run without an answer", strings.Replace(good, `[{"answer": "x"}]`, `[]`, 1), 0, ""},
 		{"nor one whose answers were withheld", strings.Replace(good, `"answers"`, `"withheld"`, 1), 0, ""},
-		{"of a question that was asked again the last run counts", strings.Replace(good, `"hit": 1`, `"hit": 0`, 1) + "\n" + good, 1, ""},
+		{"of a question that was asked again the last run counts", strings.Replace(good, `"hit": 1`, `"hit": 0`, 1) +
+			"\n" + good, 1, ""},
 		{"a last line that was cut short is left out", good + "\n" + good[:40], 1, ""},
 		{"a bad line elsewhere is not", good[:40] + "\n" + good, 0, "line 1"},
 		{"a line without an id", "{}\n" + good, 0, "no id"},
@@ -31,7 +34,7 @@ func TestResults(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "runs.jsonl"), []byte(c.file), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, err := Results(dir)
+			got, err := Results(dir, "all")
 			if c.says != "" {
 				if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), dir) {
 					t.Errorf("got %v, want %q", err, c.says)
@@ -46,25 +49,56 @@ func TestResults(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Results("/no/such/dir"); err == nil {
+	if _, err := Results("/no/such/dir", "all"); err == nil {
 		t.Error("a directory that is not there was read")
+	}
+}
+
+func TestResultsAreReadOfOnePartAlone(t *testing.T) {
+	var file strings.Builder
+	for id, part := range map[string]string{"1": "tune", "2": "validate", "3": "report", "4": ""} {
+		file.WriteString(strings.Replace(good, `"id": "1"`, `"part": "`+part+`", "id": "`+id+`"`, 1) + "\n")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "runs.jsonl"), []byte(file.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for part, want := range map[string]string{"tune": "1", "validate": "2", "report": "3"} {
+		got, err := Results(dir, part)
+		if err != nil || len(got) != 1 || got[0].ID != want {
+			t.Errorf("%s: got %v, %v", part, got, err)
+		}
+	}
+}
+
+func TestResultsWithTheOldNamesOfFields(t *testing.T) {
+	e, ok, err := example([]byte(`{"id": "1", "measures": {"scores": {"hit": 1}}, "run": {"kg": {"name": "books"}, `+
+		`"started": "2026-01-02T03:04:05Z", "answers": [{"answer": "Ada", "evidence": [{"subject": "It", `+
+		`"relation": "author", "object": "Ada", "kg": "books"}]}]}}`), "all")
+	if err != nil || !ok || e.Run.GetStartTime() == nil ||
+		e.Run.GetAnswers()[0].GetEvidence()[0].GetKgName() != "books" {
+		t.Errorf("got %v, %t, %v", e.Run, ok, err)
 	}
 }
 
 func FuzzExample(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte(`{"id": "1", "measures": {}, "run": null}`))
-	f.Add([]byte(`{"id": "1", "measures": {"scores": {"hit": 1}}, "run": {"pgAkv": {"groundGraph": {"subjects": [{"triples": [{}]}]}}, "answers": [{"evidence": [{}]}]}}`))
+	f.Add(
+		[]byte(
+			`{"id": "1", "measures": {"scores": {"hit": 1}}, ` +
+				`"run": {"pgAkv": {"groundGraph": {"subjects": [{"triples": [{}]}]}}, ` +
+				`"answers": [{"evidence": [{}]}]}}`))
 	m, err := Default()
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		e, ok, err := example(line)
+		e, ok, err := example(line, "all")
 		if err != nil || !ok {
 			return
 		}
-		if c := m.Of(e.Run); c != nil && !(*c >= least && *c <= most) {
+		if c := m.Estimate(e.Run); c != nil && !(*c >= least && *c <= most) {
 			t.Errorf("the confidence is %g", *c)
 		}
 	})

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/internal/enum"
+	"github.com/triplemesh/triplemesh/internal/config"
 	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -13,16 +13,16 @@ import (
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/method"
-	"github.com/triplemesh/triplemesh/services/orchestrator/question"
-	"github.com/triplemesh/triplemesh/services/orchestrator/stagetest"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method/stagetest"
 )
 
-func without(a orchestratorv1.Ablation) *orchestratorv1.AskOptions {
+func withAblation(a orchestratorv1.Ablation) *orchestratorv1.AskOptions {
 	return &orchestratorv1.AskOptions{Ablation: a}
 }
 
 func TestAblations(t *testing.T) {
-	generate := []string{"LinkEntities", "GenerateRelationPaths", "SuggestPaths", "FollowPaths", "GenerateCandidateAnswers"}
+	generate := []string{"LinkEntities", "SuggestPaths", "GenerateRelationPaths", "SuggestPaths", "FollowPaths",
+		"GenerateCandidateAnswers"}
 	for _, c := range []struct {
 		name      string
 		method    string
@@ -32,35 +32,51 @@ func TestAblations(t *testing.T) {
 		grounding orchestratorv1.Grounding
 	}{
 		{"pg-akv from the pseudo-graph retrieves nothing", "pg-akv", orchestratorv1.Ablation_ABLATION_FROM_PSEUDO_GRAPH,
-			[]string{"GeneratePseudoGraph", "GenerateAnswer"}, []string{stagetest.Director}, orchestratorv1.Grounding_GROUNDING_UNGROUNDED},
+			[]string{"GeneratePseudoGraph", "GenerateAnswer"}, []string{stagetest.Director},
+			orchestratorv1.Grounding_GROUNDING_UNGROUNDED},
 		{"pg-akv from the ground graph verifies nothing", "pg-akv", orchestratorv1.Ablation_ABLATION_FROM_GROUND_GRAPH,
-			[]string{"GeneratePseudoGraph", "GroundGraph", "GenerateAnswer"}, []string{stagetest.Director}, orchestratorv1.Grounding_GROUNDING_GROUNDED},
+			[]string{"GeneratePseudoGraph", "GroundGraph", "GenerateAnswer"}, []string{stagetest.Director},
+			orchestratorv1.Grounding_GROUNDING_GROUNDED},
+		{"pg-akv without a pseudo-graph grounds by the question", "pg-akv",
+			orchestratorv1.Ablation_ABLATION_NO_PSEUDO_GRAPH, []string{"GroundGraph", "Verify", "GenerateAnswer"},
+			[]string{stagetest.Director}, orchestratorv1.Grounding_GROUNDING_GROUNDED},
 		{"ger by generation only answers with the candidates", "ger", orchestratorv1.Ablation_ABLATION_GENERATION_ONLY,
 			generate, []string{"Harn", "Tessen"}, orchestratorv1.Grounding_GROUNDING_GROUNDED},
 		{"ger without evaluation reflects at once", "ger", orchestratorv1.Ablation_ABLATION_NO_EVALUATION,
-			append(slices.Clone(generate), "Reflect"), []string{"Tessen", "Orla"}, orchestratorv1.Grounding_GROUNDING_GROUNDED},
+			append(slices.Clone(generate), "Reflect"), []string{"Tessen", "Orla"},
+			orchestratorv1.Grounding_GROUNDING_GROUNDED},
 		{"ger with negative verdicts calls no evaluator", "ger", orchestratorv1.Ablation_ABLATION_NEGATIVE_VERDICTS,
-			append(slices.Clone(generate), "Reflect"), []string{"Tessen", "Orla"}, orchestratorv1.Grounding_GROUNDING_GROUNDED},
-		{"ger without reflection answers with what was judged right", "ger", orchestratorv1.Ablation_ABLATION_NO_REFLECTION,
-			append(slices.Clone(generate), "EvaluateQuestion", "EvaluateAnswers"), []string{"Tessen"}, orchestratorv1.Grounding_GROUNDING_GROUNDED},
-		{"ger with the generator in the reflector's place asks it again", "ger", orchestratorv1.Ablation_ABLATION_GENERATOR_REFLECTS,
-			append(slices.Clone(generate), "EvaluateQuestion", "EvaluateAnswers", "GenerateCandidateAnswers"), []string{"Tessen", "Orla"}, orchestratorv1.Grounding_GROUNDING_GROUNDED},
+			append(slices.Clone(generate), "Reflect"), []string{"Tessen", "Orla"},
+			orchestratorv1.Grounding_GROUNDING_GROUNDED},
+		{"ger without reflection answers with what was judged right", "ger",
+			orchestratorv1.Ablation_ABLATION_NO_REFLECTION,
+			append(slices.Clone(generate), "EvaluateQuestion", "EvaluateAnswers"), []string{"Tessen"},
+			orchestratorv1.Grounding_GROUNDING_GROUNDED},
+		{"ger with the generator in the reflector's place asks it again", "ger",
+			orchestratorv1.Ablation_ABLATION_GENERATOR_REFLECTS,
+			append(slices.Clone(generate), "EvaluateQuestion", "EvaluateAnswers", "GenerateCandidateAnswers"),
+			[]string{"Tessen", "Orla"}, orchestratorv1.Grounding_GROUNDING_GROUNDED},
 		{"ger at the question level only", "ger", orchestratorv1.Ablation_ABLATION_QUESTION_LEVEL_ONLY,
-			append(slices.Clone(generate), "EvaluateQuestion", "Reflect"), []string{"Tessen", "Orla"}, orchestratorv1.Grounding_GROUNDING_GROUNDED},
+			append(slices.Clone(generate), "EvaluateQuestion", "Reflect"), []string{"Tessen", "Orla"},
+			orchestratorv1.Grounding_GROUNDING_GROUNDED},
 		{"ger at the answer level only", "ger", orchestratorv1.Ablation_ABLATION_ANSWER_LEVEL_ONLY,
-			append(slices.Clone(generate), "EvaluateAnswers", "Reflect"), []string{"Tessen", "Orla"}, orchestratorv1.Grounding_GROUNDING_GROUNDED},
+			append(slices.Clone(generate), "EvaluateAnswers", "Reflect"), []string{"Tessen", "Orla"},
+			orchestratorv1.Grounding_GROUNDING_GROUNDED},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mesh := stagetest.New(t)
-			run, err := ask(t.Context(), t, mesh, asks{method: c.method, limits: plenty, options: without(c.ablation)})
+			run, err := ask(t.Context(), t, mesh, askOptions{method: c.method, limits: plenty,
+				options: withAblation(c.ablation)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := mesh.Calls(); !slices.Equal(got, c.calls) {
 				t.Errorf("called %q, want %q", got, c.calls)
 			}
-			if !slices.Equal(names(run), c.answers) || run.GetGrounding() != c.grounding || run.GetText() == "" || run.GetPartial() {
-				t.Errorf("answered %q as %q, %v, partial %v", names(run), run.GetText(), run.GetGrounding(), run.GetPartial())
+			if !slices.Equal(names(run), c.answers) || run.GetGrounding() != c.grounding || run.GetText() == "" ||
+				run.GetPartial() {
+				t.Errorf("answered %q as %q, %v, partial %v", names(run), run.GetText(), run.GetGrounding(),
+					run.GetPartial())
 			}
 		})
 	}
@@ -70,20 +86,21 @@ func TestAblations(t *testing.T) {
 // no other.
 func TestAnAblationLeavesOutWhatItSays(t *testing.T) {
 	for _, m := range method.All(stagetest.New(t).Stages(t), gerConfig) {
-		ablated, ok := m.(method.Ablated)
+		ablated, ok := m.(method.Ablatable)
 		if has := m.Info().GetAblations(); ok != (len(has) > 0) {
 			t.Errorf("%s lists the ablations %v", m.Info().GetName(), has)
 		}
 		for _, a := range m.Info().GetAblations() {
-			t.Run(m.Info().GetName()+" "+enum.Name(a), func(t *testing.T) {
-				run, err := ask(t.Context(), t, stagetest.New(t), asks{method: m.Info().GetName(), limits: plenty, options: without(a)})
+			t.Run(m.Info().GetName()+" "+config.EnumName(a), func(t *testing.T) {
+				run, err := ask(t.Context(), t, stagetest.New(t), askOptions{method: m.Info().GetName(), limits: plenty,
+					options: withAblation(a)})
 				if err != nil {
 					t.Fatal(err)
 				}
 				var want []string
 				for _, s := range m.Info().GetStages() {
-					if !slices.Contains(ablated.Without(a), s) {
-						want = append(want, question.Name(s))
+					if !slices.Contains(ablated.SkippedStages(a), s) {
+						want = append(want, config.EnumName(s))
 					}
 				}
 				if got := stages(run); !slices.Equal(got, want) {
@@ -108,19 +125,21 @@ func TestTheWriterSeesTheGraphOfTheAblation(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mesh := stagetest.New(t)
-			run, err := ask(t.Context(), t, mesh, asks{method: "pg-akv", options: without(c.ablation)})
+			run, err := ask(t.Context(), t, mesh, askOptions{method: "pg-akv", options: withAblation(c.ablation)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			var objects []string
-			for _, f := range stagetest.Asked[*generatorv1.GenerateAnswerRequest](mesh)[0].GetFixedGraph().GetTriples() {
+			for _, f := range stagetest.Requests[*generatorv1.GenerateAnswerRequest](
+				mesh)[0].GetFixedGraph().GetTriples() {
 				objects = append(objects, f.GetTriple().GetObject())
 				if f.GetStatus() != c.status {
 					t.Errorf("%v should be %v", f, c.status)
 				}
 			}
 			if !slices.Equal(objects, c.objects) || run.GetPgAkv().GetFixedGraph() != nil {
-				t.Errorf("answered from %q, want %q; the run holds the fixed graph %v", objects, c.objects, run.GetPgAkv().GetFixedGraph())
+				t.Errorf("answered from %q, want %q; the run holds the fixed graph %v", objects, c.objects,
+					run.GetPgAkv().GetFixedGraph())
 			}
 		})
 	}
@@ -140,11 +159,13 @@ func TestWhatReflectionIsGiven(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mesh := stagetest.New(t)
-			if _, err := ask(t.Context(), t, mesh, asks{method: "ger", options: without(c.ablation)}); err != nil {
+			if _, err := ask(t.Context(), t, mesh,
+				askOptions{method: "ger", options: withAblation(c.ablation)}); err != nil {
 				t.Fatal(err)
 			}
-			req := stagetest.Asked[*reflectorv1.ReflectRequest](mesh)[0]
-			if (req.GetQuestionVerdict() != nil) != c.question || len(req.GetAnswerVerdicts()) != c.answers || len(req.GetCandidates()) != 2 {
+			req := stagetest.Requests[*reflectorv1.ReflectRequest](mesh)[0]
+			if (req.GetQuestionVerdict() != nil) != c.question || len(req.GetAnswerVerdicts()) != c.answers ||
+				len(req.GetCandidates()) != 2 {
 				t.Errorf("reflected on %v", req)
 			}
 			if c.ablation != orchestratorv1.Ablation_ABLATION_NEGATIVE_VERDICTS {
@@ -164,30 +185,37 @@ func TestWhatReflectionIsGiven(t *testing.T) {
 
 func TestTheGeneratorSeesTheVerdictsAndTheRunWhatItChanged(t *testing.T) {
 	mesh := stagetest.New(t)
-	run, err := ask(t.Context(), t, mesh, asks{method: "ger", options: without(orchestratorv1.Ablation_ABLATION_GENERATOR_REFLECTS)})
+	run, err := ask(t.Context(), t, mesh,
+		askOptions{method: "ger", options: withAblation(orchestratorv1.Ablation_ABLATION_GENERATOR_REFLECTS)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := stagetest.Asked[*generatorv1.GenerateCandidateAnswersRequest](mesh)
-	if asked[0].GetFeedback() != nil || asked[1].GetFeedback().GetQuestion() == nil || len(asked[1].GetFeedback().GetAnswers()) != 2 || len(asked[1].GetPaths()) != 3 {
+	asked := stagetest.Requests[*generatorv1.GenerateCandidateAnswersRequest](mesh)
+	if asked[0].GetFeedback() != nil || asked[1].GetFeedback().GetQuestion() == nil ||
+		len(asked[1].GetFeedback().GetAnswers()) != 2 || len(asked[1].GetPaths()) != 3 {
 		t.Errorf("asked for candidates by %v", asked)
 	}
 	var decided []string
 	for _, r := range run.GetGer().GetReflections() {
-		decided = append(decided, enum.Name(r.GetDecision())+" "+r.GetAnswer())
+		decided = append(decided, config.EnumName(r.GetDecision())+" "+r.GetAnswer())
 	}
-	if !slices.Equal(decided, []string{"drop Harn", "keep Tessen", "add Orla"}) || len(run.GetGer().GetCandidates()) != 2 {
+	if !slices.Equal(decided, []string{"drop Harn", "keep Tessen", "add Orla"}) ||
+		len(run.GetGer().GetCandidates()) != 2 {
 		t.Errorf("the run says %q", decided)
 	}
 }
 
 func TestWithoutReflectionAndWithNothingJudgedRightThereIsNoAnswer(t *testing.T) {
 	mesh := stagetest.New(t)
-	stagetest.On(mesh, func(context.Context, *evaluatorv1.EvaluateAnswersRequest) (*evaluatorv1.EvaluateAnswersResponse, error) {
+	stagetest.Script(mesh, func(context.Context, *evaluatorv1.EvaluateAnswersRequest) (
+		*evaluatorv1.EvaluateAnswersResponse,
+		error) {
 		return &evaluatorv1.EvaluateAnswersResponse{}, nil
 	})
-	run, err := ask(t.Context(), t, mesh, asks{method: "ger", options: without(orchestratorv1.Ablation_ABLATION_NO_REFLECTION)})
-	if err != nil || run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_ABSTAINED || run.GetGroundingReason() != "no candidate was judged right" {
+	run, err := ask(t.Context(), t, mesh,
+		askOptions{method: "ger", options: withAblation(orchestratorv1.Ablation_ABLATION_NO_REFLECTION)})
+	if err != nil || run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_ABSTAINED ||
+		run.GetGroundingReason() != "no candidate was judged right" {
 		t.Errorf("got %v (%s), %v", run.GetGrounding(), run.GetGroundingReason(), err)
 	}
 }
@@ -197,9 +225,11 @@ func TestAnAblationKeepsItsBudget(t *testing.T) {
 		for _, a := range m.Info().GetAblations() {
 			for calls := uint32(2); calls <= 5; calls++ {
 				mesh := stagetest.New(t)
-				run, err := ask(t.Context(), t, mesh, asks{method: m.Info().GetName(), limits: &llmv1.Budget{MaxCalls: calls}, options: without(a)})
+				run, err := ask(t.Context(), t, mesh, askOptions{method: m.Info().GetName(),
+					limits: &llmv1.Budget{MaxCalls: calls}, options: withAblation(a)})
 				if err != nil || run.GetUsage().GetCalls() > calls || len(run.GetAnswers()) == 0 {
-					t.Errorf("%s %s: spent %d of %d calls, answered %q, %v", m.Info().GetName(), enum.Name(a), run.GetUsage().GetCalls(), calls, names(run), err)
+					t.Errorf("%s %s: spent %d of %d calls, answered %q, %v", m.Info().GetName(), config.EnumName(a),
+						run.GetUsage().GetCalls(), calls, names(run), err)
 				}
 			}
 		}

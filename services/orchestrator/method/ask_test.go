@@ -9,14 +9,16 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/triplemesh/triplemesh/internal/llm"
+	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/errinfo"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
+	errorsv1 "github.com/triplemesh/triplemesh/proto/triplemesh/errors/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/method"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method/stagetest"
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
-	"github.com/triplemesh/triplemesh/services/orchestrator/stagetest"
 )
 
 var gerConfig = method.GerConfig{MaxPaths: 2, MaxEnds: 100, MaxCandidates: 5}
@@ -24,18 +26,20 @@ var gerConfig = method.GerConfig{MaxPaths: 2, MaxEnds: 100, MaxCandidates: 5}
 // down is a stage that cannot be reached.
 var down = status.Error(codes.Unavailable, "the stage is down")
 
-// spent is what a stage says whose budget ran out.
-func spent(t *testing.T) error {
+// budgetError is what a stage says whose budget ran out.
+func budgetError(t *testing.T) error {
 	t.Helper()
-	s, err := status.New(codes.ResourceExhausted, "budget spent").WithDetails(&errdetails.ErrorInfo{Reason: llm.ReasonBudget})
+	s, err := status.New(codes.ResourceExhausted,
+		"budget spent").WithDetails(
+		&errdetails.ErrorInfo{Reason: errinfo.Name(errorsv1.ErrorReason_ERROR_REASON_BUDGET_EXHAUSTED)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s.Err()
 }
 
-// asks is a question to a method of its own configuration.
-type asks struct {
+// askOptions is a question to a method of its own configuration.
+type askOptions struct {
 	method  string
 	text    string // where it is not the one that is scripted for the method
 	ger     *method.GerConfig
@@ -48,7 +52,7 @@ type asks struct {
 
 // ask answers one of the scripted questions, and returns the run as it stands
 // at the end.
-func ask(ctx context.Context, t *testing.T, mesh *stagetest.Mesh, a asks) (*orchestratorv1.Run, error) {
+func ask(ctx context.Context, t *testing.T, mesh *stagetest.Mesh, a askOptions) (*orchestratorv1.Run, error) {
 	t.Helper()
 	text := a.text
 	if text == "" {
@@ -62,7 +66,8 @@ func ask(ctx context.Context, t *testing.T, mesh *stagetest.Mesh, a asks) (*orch
 		ger = *a.ger
 	}
 	req := &orchestratorv1.AskRequest{
-		Question: text, Method: a.method, TopicEntities: a.topics, RelationPaths: a.paths, Options: a.options, Limits: &llmv1.Limits{Budget: a.limits},
+		Question: text, Method: a.method, TopicEntities: a.topics, RelationPaths: a.paths, Options: a.options,
+		Limits: &llmv1.Limits{Budget: a.limits},
 	}
 	run := &orchestratorv1.Run{Id: "1", Kg: &graphv1.KnowledgeGraphRef{Name: "wikidata", Snapshot: 3}}
 	q := question.New(req, run, telemetry.Discard().Tracer(), a.listen)
@@ -85,7 +90,7 @@ func names(run *orchestratorv1.Run) (out []string) {
 
 func stages(run *orchestratorv1.Run) (out []string) {
 	for _, s := range run.GetStages() {
-		out = append(out, question.Name(s.GetStage()))
+		out = append(out, config.EnumName(s.GetStage()))
 	}
 	return out
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
 )
 
-// CoT lets the model reason before it answers, with 6 examples (PG&AKV §IV-C).
+// CoT is chain of thought: the model reasons before it answers, with 6 examples (PG&AKV §IV-C).
 type CoT struct{ Stages }
 
 // Info implements Method.
@@ -25,5 +25,5 @@ func (CoT) Info() *orchestratorv1.Method {
 func (m CoT) Answer(ctx context.Context, q *question.Question) error {
 	return m.answer(ctx, q, &generatorv1.GenerateAnswerRequest{
 		Question: q.Text(), Style: generatorv1.AnswerStyle_ANSWER_STYLE_CHAIN_OF_THOUGHT,
-	}, known(nil))
+	}, tripleEvidence(nil))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
 )
 
-// IO asks the model and takes its word, with 6 examples (PG&AKV §IV-C).
+// IO is direct prompting: the model answers from memory, with 6 examples (PG&AKV §IV-C).
 type IO struct{ Stages }
 
 // Info implements Method.
@@ -22,5 +22,5 @@ func (IO) Info() *orchestratorv1.Method {
 
 // Answer implements Method.
 func (m IO) Answer(ctx context.Context, q *question.Question) error {
-	return m.fromMemory(ctx, q)
+	return m.answerFromMemory(ctx, q)
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
 )
 
-// ragHits is how many triples RAG answers from: as many as PG&AKV finds for
-// each pseudo-triple (§III-B), so that the two differ in what is searched by.
+// ragHits is the number of triples that RAG answers from: as many as PG&AKV retrieves for each
+// pseudo-triple (§III-B), so that the two differ in the query only.
 const ragHits = 10
 
-// RAG is retrieval-augmented generation: the triples nearest to the question
-// are searched, and the answer is written from them (PG&AKV §IV-C).
+// RAG is retrieval-augmented generation: it answers from the triples nearest to the question
+// (PG&AKV §IV-C).
 type RAG struct{ Stages }
 
 // Info implements Method.
@@ -42,17 +42,17 @@ func (m RAG) Answer(ctx context.Context, q *question.Question) error {
 		return err
 	}
 	if len(g.GetHits()) == 0 {
-		return m.fromMemory(ctx, q)
+		return m.answerFromMemory(ctx, q)
 	}
 	if err := m.answer(ctx, q, g); err != nil {
-		return settleOn(ctx, q, g.GetHits()[0].GetTriple(), err)
+		return settleOnTriple(ctx, q, g.GetHits()[0].GetTriple(), err)
 	}
 	return nil
 }
 
 // search finds the triples nearest to the question.
 func (m RAG) search(ctx context.Context, q *question.Question, g *orchestratorv1.RagGraphs) error {
-	return q.Stage(ctx, orchestratorv1.Stage_STAGE_SEARCH, func(ctx context.Context) (question.Spent, error) {
+	return q.Stage(ctx, orchestratorv1.Stage_STAGE_SEARCH, func(ctx context.Context) (question.Cost, error) {
 		req := &retrieverv1.SearchTriplesRequest{
 			Kg: q.KG(), Queries: []string{q.Text()}, Limit: ragHits,
 			Filter: q.Request().GetOptions().GetGrounding().GetFilter(),
@@ -67,19 +67,18 @@ func (m RAG) search(ctx context.Context, q *question.Question, g *orchestratorv1
 		if len(resp.GetResults()) > 0 {
 			q.Update(func(*orchestratorv1.Run) { g.Hits = resp.GetResults()[0].GetTriples() })
 		}
-		return question.Free, nil
+		return question.NoCost, nil
 	})
 }
 
-// answer writes the answer from the triples, the best of them last: next to
-// the question.
+// answer answers from the triples. The best triple comes last, next to the question.
 func (m RAG) answer(ctx context.Context, q *question.Question, g *orchestratorv1.RagGraphs) error {
-	var found []*graphv1.Triple
+	var triples []*graphv1.Triple
 	for _, hit := range slices.Backward(g.GetHits()) {
-		found = append(found, hit.GetTriple())
+		triples = append(triples, hit.GetTriple())
 	}
 	return m.Stages.answer(ctx, q, &generatorv1.GenerateAnswerRequest{
 		Question: q.Text(), Style: generatorv1.AnswerStyle_ANSWER_STYLE_FROM_GRAPH,
-		FixedGraph: graphOf(found, graphv1.TripleStatus_TRIPLE_STATUS_SUPPORTED),
-	}, known(found))
+		FixedGraph: newFixedGraph(triples, graphv1.TripleStatus_TRIPLE_STATUS_SUPPORTED),
+	}, tripleEvidence(triples))
 }

@@ -7,21 +7,22 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
-	"github.com/triplemesh/triplemesh/services/orchestrator/stagetest"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method/stagetest"
 )
 
 func TestRagAnswersFromTheHitsTheBestNextToTheQuestion(t *testing.T) {
 	mesh := stagetest.New(t)
-	run, err := ask(t.Context(), t, mesh, asks{method: "rag"})
+	run, err := ask(t.Context(), t, mesh, askOptions{method: "rag"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if hits := run.GetRag().GetHits(); len(hits) != 2 || hits[0].GetTriple().GetObject() != stagetest.Director {
 		t.Errorf("the hits are %v", hits)
 	}
-	req := stagetest.Asked[*generatorv1.GenerateAnswerRequest](mesh)[0]
+	req := stagetest.Requests[*generatorv1.GenerateAnswerRequest](mesh)[0]
 	facts := req.GetFixedGraph().GetTriples()
-	if req.GetStyle() != generatorv1.AnswerStyle_ANSWER_STYLE_FROM_GRAPH || len(facts) != 2 || facts[1].GetTriple().GetObject() != stagetest.Director {
+	if req.GetStyle() != generatorv1.AnswerStyle_ANSWER_STYLE_FROM_GRAPH || len(facts) != 2 ||
+		facts[1].GetTriple().GetObject() != stagetest.Director {
 		t.Fatalf("answered by %v", req)
 	}
 	for _, f := range facts {
@@ -44,11 +45,13 @@ func TestRagSearchesAsItIsTold(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mesh := stagetest.New(t)
-			if _, err := ask(t.Context(), t, mesh, asks{method: "rag", options: &orchestratorv1.AskOptions{Grounding: c.opts}}); err != nil {
+			if _, err := ask(t.Context(), t, mesh,
+				askOptions{method: "rag", options: &orchestratorv1.AskOptions{Grounding: c.opts}}); err != nil {
 				t.Fatal(err)
 			}
-			req := stagetest.Asked[*retrieverv1.SearchTriplesRequest](mesh)[0]
-			if req.GetLimit() != c.limit || req.GetFilter().GetAt() != c.at || req.GetQueries()[0] != stagetest.Film || req.GetKg().GetSnapshot() != 3 {
+			req := stagetest.Requests[*retrieverv1.SearchTriplesRequest](mesh)[0]
+			if req.GetLimit() != c.limit || req.GetFilter().GetAt() != c.at || req.GetQueries()[0] != stagetest.Film ||
+				req.GetKg().GetSnapshot() != 3 {
 				t.Errorf("searched by %v", req)
 			}
 		})

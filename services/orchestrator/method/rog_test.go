@@ -11,12 +11,12 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
-	"github.com/triplemesh/triplemesh/services/orchestrator/stagetest"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method/stagetest"
 )
 
-// given is a relation path of the caller's: its relations, those that begin
+// relationPaths is a relation path of the caller's: its relations, those that begin
 // with ^ backwards.
-func given(relations ...string) []*graphv1.RelationPath {
+func relationPaths(relations ...string) []*graphv1.RelationPath {
 	path := &graphv1.RelationPath{}
 	for _, r := range relations {
 		name, inverse := strings.CutPrefix(r, "^")
@@ -25,8 +25,8 @@ func given(relations ...string) []*graphv1.RelationPath {
 	return []*graphv1.RelationPath{path}
 }
 
-// written is the reverse of given.
-func written(p *graphv1.RelationPath) string {
+// formatPath is the reverse of given.
+func formatPath(p *graphv1.RelationPath) string {
 	var steps []string
 	for _, s := range p.GetSteps() {
 		if s.GetInverse() {
@@ -38,9 +38,9 @@ func written(p *graphv1.RelationPath) string {
 	return strings.Join(steps, " ")
 }
 
-func followed(mesh *stagetest.Mesh) (all []string) {
-	for _, p := range stagetest.Asked[*retrieverv1.FollowPathsRequest](mesh)[0].GetPaths() {
-		all = append(all, written(p))
+func followedPaths(mesh *stagetest.Mesh) (all []string) {
+	for _, p := range stagetest.Requests[*retrieverv1.FollowPathsRequest](mesh)[0].GetPaths() {
+		all = append(all, formatPath(p))
 	}
 	return all
 }
@@ -51,18 +51,24 @@ func TestRelationPathsAreFollowedBothWays(t *testing.T) {
 		paths        []*graphv1.RelationPath
 		want         []string
 	}{
-		{"one step has two directions, its own first", "rog", given("^twin"), []string{"^twin", "twin"}},
-		{"two steps have four", "rog", given("river", "twin"), []string{"river twin", "^river twin", "river ^twin", "^river ^twin"}},
-		{"paths that differ in direction alone are followed once", "rog", append(given("river"), given("^river")...), []string{"river", "^river"}},
-		{"rog puts relations that exist in the place of others", "rog", given("flows through", "twin"), []string{"river twin", "^river twin", "river ^twin", "^river ^twin"}},
-		{"ger leaves them as they are", "ger", given("flows through"), []string{"flows through", "^flows through"}},
+		{"one step has two directions, its own first", "rog", relationPaths("^twin"), []string{"^twin", "twin"}},
+		{"two steps have four", "rog", relationPaths("river", "twin"),
+			[]string{"river twin", "^river twin", "river ^twin",
+				"^river ^twin"}},
+		{"paths that differ in direction alone are followed once", "rog", append(relationPaths("river"),
+			relationPaths("^river")...),
+			[]string{"river", "^river"}},
+		{"rog puts relations that exist in the place of others", "rog", relationPaths("flows through", "twin"),
+			[]string{"river twin", "^river twin", "river ^twin", "^river ^twin"}},
+		{"ger leaves them as they are", "ger", relationPaths("flows through"),
+			[]string{"flows through", "^flows through"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mesh := stagetest.New(t)
-			if _, err := ask(t.Context(), t, mesh, asks{method: c.method, paths: c.paths}); err != nil {
+			if _, err := ask(t.Context(), t, mesh, askOptions{method: c.method, paths: c.paths}); err != nil {
 				t.Fatal(err)
 			}
-			if got := followed(mesh); !slices.Equal(got, c.want) {
+			if got := followedPaths(mesh); !slices.Equal(got, c.want) {
 				t.Errorf("followed %q, want %q", got, c.want)
 			}
 		})
@@ -72,12 +78,14 @@ func TestRelationPathsAreFollowedBothWays(t *testing.T) {
 func TestPathsFollowedInVainAreLeftOut(t *testing.T) {
 	for _, name := range []string{"rog", "ger"} {
 		t.Run(name, func(t *testing.T) {
-			run, err := ask(t.Context(), t, stagetest.New(t), asks{method: name, paths: slices.Concat(given("twin"), given("river", "twin"), given("river"))})
+			run, err := ask(t.Context(), t, stagetest.New(t),
+				askOptions{method: name, paths: slices.Concat(relationPaths("twin"), relationPaths("river", "twin"),
+					relationPaths("river"))})
 			if err != nil {
 				t.Fatal(err)
 			}
 			paths := slices.Concat(run.GetRog().GetRelationPaths(), run.GetGer().GetRelationPaths())
-			if len(paths) != 2 || written(paths[0]) != "twin" || written(paths[1]) != "river" {
+			if len(paths) != 2 || formatPath(paths[0]) != "twin" || formatPath(paths[1]) != "river" {
 				t.Fatalf("the relation paths are %v", paths)
 			}
 			if p := paths[1]; p.GetEnds() != 2 || !slices.Equal(p.GetTopicEntities(), []string{"Velmora"}) {
@@ -89,16 +97,18 @@ func TestPathsFollowedInVainAreLeftOut(t *testing.T) {
 
 func TestRogKeepsThePlanBesideWhatWasFollowed(t *testing.T) {
 	mesh := stagetest.New(t)
-	run, err := ask(t.Context(), t, mesh, asks{method: "rog"})
+	run, err := ask(t.Context(), t, mesh, askOptions{method: "rog"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := run.GetRog()
-	if len(g.GetTopicEntities()) == 0 || len(g.GetPlannedPaths()) != 1 || written(g.GetPlannedPaths()[0]) != "flows through" ||
-		len(g.GetRelationPaths()) != 1 || written(g.GetRelationPaths()[0]) != "river" || len(g.GetReasoningPaths()) != 2 {
+	if len(g.GetTopicEntities()) == 0 || len(g.GetPlannedPaths()) != 1 ||
+		formatPath(g.GetPlannedPaths()[0]) != "flows through" ||
+		len(g.GetRelationPaths()) != 1 || formatPath(g.GetRelationPaths()[0]) != "river" ||
+		len(g.GetReasoningPaths()) != 2 {
 		t.Errorf("rog holds %v", g)
 	}
-	req := stagetest.Asked[*generatorv1.GenerateAnswerRequest](mesh)[0]
+	req := stagetest.Requests[*generatorv1.GenerateAnswerRequest](mesh)[0]
 	if req.GetStyle() != generatorv1.AnswerStyle_ANSWER_STYLE_FROM_PATHS || len(req.GetPaths()) != 2 {
 		t.Errorf("answered by %v", req)
 	}
@@ -110,14 +120,14 @@ func TestRogKeepsThePlanBesideWhatWasFollowed(t *testing.T) {
 func TestMorePathsThanCanBeFollowedAreCutWithAWarning(t *testing.T) {
 	var many []*graphv1.RelationPath
 	for i := range 64 {
-		many = append(many, given(fmt.Sprint("a", i), "b", "c")...)
+		many = append(many, relationPaths(fmt.Sprint("a", i), "b", "c")...)
 	}
 	mesh := stagetest.New(t)
-	run, err := ask(t.Context(), t, mesh, asks{method: "ger", paths: many})
+	run, err := ask(t.Context(), t, mesh, askOptions{method: "ger", paths: many})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(followed(mesh)); n != 256 {
+	if n := len(followedPaths(mesh)); n != 256 {
 		t.Errorf("%d relation paths were followed", n)
 	}
 	if w := run.GetStages()[1].GetWarnings(); len(w) != 1 || !strings.Contains(w[0].GetMessage(), "256") {
@@ -129,20 +139,24 @@ func TestMorePathsThanCanBeFollowedAreCutWithAWarning(t *testing.T) {
 // relation path some.
 func TestOfTooManyReasoningPathsEveryRelationPathKeepsItsShare(t *testing.T) {
 	mesh := stagetest.New(t)
-	stagetest.On(mesh, func(_ context.Context, req *retrieverv1.FollowPathsRequest) (*retrieverv1.FollowPathsResponse, error) {
+	stagetest.Script(mesh, func(_ context.Context, req *retrieverv1.FollowPathsRequest) (
+		*retrieverv1.FollowPathsResponse,
+		error) {
 		resp := &retrieverv1.FollowPathsResponse{}
 		for _, p := range req.GetPaths() {
 			for i := range 3000 {
-				resp.Paths = append(resp.Paths, &graphv1.ReasoningPath{Entities: []string{"Velmora", fmt.Sprint(i)}, Steps: p.GetSteps()})
+				resp.Paths = append(resp.Paths, &graphv1.ReasoningPath{Entities: []string{"Velmora", fmt.Sprint(i)},
+					Steps: p.GetSteps()})
 			}
 		}
 		return resp, nil
 	})
-	run, err := ask(t.Context(), t, mesh, asks{method: "rog", paths: given("river")})
+	run, err := ask(t.Context(), t, mesh, askOptions{method: "rog", paths: relationPaths("river")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g := run.GetRog(); len(g.GetReasoningPaths()) != 4096 || len(g.GetRelationPaths()) != 2 || g.GetRelationPaths()[1].GetEnds() != 3000 {
+	if g := run.GetRog(); len(g.GetReasoningPaths()) != 4096 || len(g.GetRelationPaths()) != 2 ||
+		g.GetRelationPaths()[1].GetEnds() != 3000 {
 		t.Errorf("%d walks over %v", len(g.GetReasoningPaths()), g.GetRelationPaths())
 	}
 	if len(run.GetStages()[1].GetWarnings()) != 1 {
@@ -152,10 +166,13 @@ func TestOfTooManyReasoningPathsEveryRelationPathKeepsItsShare(t *testing.T) {
 
 func TestAnAnswerOnTheWayRestsOnTheTriplesThatNameIt(t *testing.T) {
 	mesh := stagetest.New(t)
-	stagetest.On(mesh, func(context.Context, *generatorv1.GenerateAnswerRequest) (*generatorv1.GenerateAnswerResponse, error) {
-		return &generatorv1.GenerateAnswerResponse{Text: "{velmora}, {TESSEN} and {Nix}", Answers: []string{"velmora", "TESSEN", "Nix"}}, nil
+	stagetest.Script(mesh, func(context.Context, *generatorv1.GenerateAnswerRequest) (
+		*generatorv1.GenerateAnswerResponse,
+		error) {
+		return &generatorv1.GenerateAnswerResponse{Text: "{velmora}, {TESSEN} and {Nix}",
+			Answers: []string{"velmora", "TESSEN", "Nix"}}, nil
 	})
-	run, err := ask(t.Context(), t, mesh, asks{method: "rog"})
+	run, err := ask(t.Context(), t, mesh, askOptions{method: "rog"})
 	if err != nil {
 		t.Fatal(err)
 	}

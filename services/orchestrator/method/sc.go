@@ -4,33 +4,32 @@ import (
 	"context"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/triplemesh/triplemesh/internal/llm"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
-	"github.com/triplemesh/triplemesh/services/orchestrator/grounding"
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
-	"github.com/triplemesh/triplemesh/services/orchestrator/vote"
 )
 
-// How often and how freely SC lets the model answer (PG&AKV §IV-C).
+// The number of samples and their temperature (PG&AKV §IV-C).
 const (
 	scSamples     = 3
 	scTemperature = .7
 )
 
-// SC is self-consistency: the model reasons several times and its answers are
-// put to the vote (PG&AKV §IV-C, after Wang et al. 2023).
+// SC is self-consistency: the model reasons several times, and the majority of the answers wins
+// (PG&AKV §IV-C, after Wang et al. 2023).
 type SC struct{ Stages }
 
 // Info implements Method.
 func (SC) Info() *orchestratorv1.Method {
 	return &orchestratorv1.Method{
-		Name:        "sc",
-		Description: "Reasons three times at temperature 0.7 from the model's own knowledge, and keeps the answers that most samples give.",
-		Calls:       fmt.Sprint(scSamples),
-		Stages:      []orchestratorv1.Stage{orchestratorv1.Stage_STAGE_SAMPLE},
+		Name: "sc",
+		Description: "Reasons three times at temperature 0.7 from the model's own knowledge, and keeps the answers " +
+			"that most samples give.",
+		Calls:  fmt.Sprint(scSamples),
+		Stages: []orchestratorv1.Stage{orchestratorv1.Stage_STAGE_SAMPLE},
 	}
 }
 
@@ -39,11 +38,10 @@ func (m SC) Answer(ctx context.Context, q *question.Question) error {
 	g := &orchestratorv1.ScGraphs{}
 	q.Update(func(r *orchestratorv1.Run) { r.Graphs = &orchestratorv1.Run_Sc{Sc: g} })
 
-	return q.Stage(ctx, orchestratorv1.Stage_STAGE_SAMPLE, func(ctx context.Context) (question.Spent, error) {
-		spent := newSpending(q)
-		samples, err := m.sample(ctx, q, spent)
-		if len(samples) == 0 || err != nil && !question.Survivable(ctx, err) {
-			return nil, err
+	return multiCallStage(ctx, q, orchestratorv1.Stage_STAGE_SAMPLE, func(ctx context.Context, b *stageBudget) error {
+		samples, err := m.sample(ctx, q, b)
+		if len(samples) == 0 || err != nil && !question.Recoverable(ctx, err) {
+			return err
 		}
 		var ballots [][]string
 		q.Update(func(*orchestratorv1.Run) {
@@ -52,76 +50,130 @@ func (m SC) Answer(ctx context.Context, q *question.Question) error {
 				ballots = append(ballots, s.GetAnswers())
 			}
 		})
-		names, by := vote.Count(ballots)
-		m.settle(q, names, samples, by)
+		names, representative := majorityVote(ballots)
+		m.conclude(q, names, samples, representative)
 		if err != nil {
-			spent.warn(llm.WarnUnavailable, fmt.Sprintf("%d of %d samples were counted: %s", len(samples), scSamples, question.Why(err)))
-			early(q, err)
+			b.warn(llm.WarnUnavailable, fmt.Sprintf("%d of %d samples were counted: %s", len(samples), scSamples,
+				question.FailureReason(err)))
+			markPartial(q, err)
 		}
-		return spent, nil
+		return nil
 	})
 }
 
-// sample lets the model answer several times, at once unless the samples share
-// a budget. It returns the samples that could be had, in the order of their
-// seeds, and why the others could not.
-func (m SC) sample(ctx context.Context, q *question.Question, spent *spending) ([]*generatorv1.GenerateAnswerResponse, error) {
+// sample lets the model answer several times. It returns the samples that succeeded, in the order of
+// their seeds, and the error of one that failed.
+func (m SC) sample(ctx context.Context, q *question.Question,
+	b *stageBudget) ([]*generatorv1.GenerateAnswerResponse, error) {
 	var all [scSamples]*generatorv1.GenerateAnswerResponse
-	var failed [scSamples]error
-	var group errgroup.Group
-	if budgeted(q) {
-		group.SetLimit(1)
-	}
+	var errs [scSamples]error
+	group := newGroup(q, 0)
 	for i := range scSamples {
 		group.Go(func() error {
-			all[i], failed[i] = m.once(ctx, q, int64(i+1), spent)
-			return nil // one that fails leaves the others be
+			all[i], errs[i] = callModel(b, func(limits *llmv1.Limits) (*generatorv1.GenerateAnswerResponse, error) {
+				return m.Generator.GenerateAnswer(ctx, &generatorv1.GenerateAnswerRequest{
+					Question: q.Text(), Style: generatorv1.AnswerStyle_ANSWER_STYLE_CHAIN_OF_THOUGHT,
+					Form: answerForm(q), Temperature: scTemperature, Seed: int64(i + 1), Limits: limits,
+				})
+			})
+			return nil // a failed sample does not cancel the others
 		})
 	}
 	_ = group.Wait()
 	var samples []*generatorv1.GenerateAnswerResponse
-	var why error
-	for i, s := range all {
+	var failure error
+	for i, err := range errs {
 		switch {
-		case s != nil:
-			samples = append(samples, s)
-		case why == nil || !question.Survivable(ctx, failed[i]):
-			why = failed[i]
+		case err == nil:
+			samples = append(samples, all[i])
+		case failure == nil || !question.Recoverable(ctx, err):
+			failure = err
 		}
 	}
-	return samples, why
+	return samples, failure
 }
 
-// once lets the model answer once.
-func (m SC) once(ctx context.Context, q *question.Question, seed int64, spent *spending) (*generatorv1.GenerateAnswerResponse, error) {
-	limits, err := spent.limits()
-	if err != nil {
-		return nil, err
-	}
-	resp, err := m.Generator.GenerateAnswer(ctx, &generatorv1.GenerateAnswerRequest{
-		Question: q.Text(), Style: generatorv1.AnswerStyle_ANSWER_STYLE_CHAIN_OF_THOUGHT, Form: form(q),
-		Temperature: scTemperature, Seed: seed, Limits: limits,
-	})
-	if err != nil {
-		return nil, err
-	}
-	spent.add(resp)
-	return resp, nil
-}
-
-// settle writes the outcome of the vote, in the words of the first sample that
-// gives it. Texts without answer entities cannot be counted: the first stands.
-func (m SC) settle(q *question.Question, names []string, samples []*generatorv1.GenerateAnswerResponse, by int) {
-	answers := grounding.Answers(names, nil)
-	said := samples[max(by, 0)]
+// conclude writes the answers to the run, in the words of the representative sample. Texts without
+// answer entities cannot be counted: the first one is the answer.
+func (m SC) conclude(q *question.Question, names []string, samples []*generatorv1.GenerateAnswerResponse,
+	representative int) {
+	answers := tripleEvidence(nil).support(names)
+	sample := samples[max(representative, 0)]
 	switch {
-	case len(names) == 0 && said.GetForm() == generatorv1.AnswerForm_ANSWER_FORM_TEXT:
-		concludeProse(q, said.GetText(), nil)
-	case by < 0 && len(names) > 0:
-		conclude(q, grounding.Text(answers), answers, false)
-		return // no sample says it, so none knows its probability
+	case len(names) == 0 && sample.GetForm() == graphv1.AnswerForm_ANSWER_FORM_TEXT:
+		concludeText(q, sample.GetText(), nil)
+	case representative < 0 && len(names) > 0:
+		conclude(q, bracedText(answers), answers, false)
+		return // no sample gives these answers, so their probability is unknown
 	default:
-		conclude(q, said.GetText(), answers, false)
+		conclude(q, sample.GetText(), answers, false)
 	}
-	q.Update(func(r *orchestratorv1.Run) { r.AnswerProbability = said.Probability })
+	q.Update(func(r *orchestratorv1.Run) { r.AnswerProbability = sample.Probability })
+}
+
+// majorityVote returns the answers of the majority of samples, and the sample that represents them.
+// Each sample has one vote for each of its answers; names that differ in case, spacing and
+// punctuation are one answer, shown as first written.
+//
+// The answers that more than half of the samples give win, in the order in which they first appear.
+// If there are none, the sample with the best supported answer wins, the earlier if equal.
+//
+// representative is the first sample that gives exactly the winning answers; -1 if none does, or no
+// sample has an answer.
+func majorityVote(samples [][]string) (answers []string, representative int) {
+	ballots := make([][]string, len(samples)) // the distinct keys of each sample's answers
+	votes, spelling := map[string]int{}, map[string]string{}
+	for i, names := range samples {
+		own := map[string]bool{}
+		for _, name := range names {
+			key := answerKey(name)
+			if own[key] {
+				continue
+			}
+			own[key] = true
+			ballots[i] = append(ballots[i], key)
+			votes[key]++
+			if _, ok := spelling[key]; !ok {
+				spelling[key] = name
+			}
+		}
+	}
+	var winners, best []string
+	won, most := map[string]bool{}, 0
+	for _, ballot := range ballots {
+		for _, key := range ballot {
+			if 2*votes[key] > len(ballots) && !won[key] {
+				won[key] = true
+				winners = append(winners, key)
+			}
+			if votes[key] > most {
+				most, best = votes[key], ballot
+			}
+		}
+	}
+	if len(winners) == 0 {
+		winners = best
+	}
+	for _, key := range winners {
+		answers = append(answers, spelling[key])
+	}
+	return answers, findBallot(ballots, winners)
+}
+
+// findBallot returns the index of the first ballot for exactly the winners, or -1.
+func findBallot(ballots [][]string, winners []string) int {
+	won := map[string]bool{}
+	for _, key := range winners {
+		won[key] = true
+	}
+	for i, ballot := range ballots {
+		same := len(winners) > 0 && len(ballot) == len(winners)
+		for _, key := range ballot {
+			same = same && won[key]
+		}
+		if same {
+			return i
+		}
+	}
+	return -1
 }

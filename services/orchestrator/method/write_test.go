@@ -32,7 +32,8 @@ type generators struct {
 	asked []*llmv1.Limits
 }
 
-func (g *generators) GenerateAnswerStream(_ context.Context, req *generatorv1.GenerateAnswerStreamRequest, _ ...grpc.CallOption) (grpc.ServerStreamingClient[generatorv1.GenerateAnswerStreamResponse], error) {
+func (g *generators) GenerateAnswerStream(_ context.Context, req *generatorv1.GenerateAnswerStreamRequest,
+	_ ...grpc.CallOption) (grpc.ServerStreamingClient[generatorv1.GenerateAnswerStreamResponse], error) {
 	g.asked = append(g.asked, req.GetRequest().GetLimits())
 	next := g.turns[0]
 	g.turns = g.turns[1:]
@@ -52,7 +53,8 @@ func (s *text) Recv() (*generatorv1.GenerateAnswerStreamResponse, error) {
 	case len(s.pieces) > 0:
 		piece := s.pieces[0]
 		s.pieces = s.pieces[1:]
-		return &generatorv1.GenerateAnswerStreamResponse{Event: &generatorv1.GenerateAnswerStreamResponse_Delta{Delta: piece}}, nil
+		return &generatorv1.GenerateAnswerStreamResponse{Event: &generatorv1.GenerateAnswerStreamResponse_Delta{
+			Delta: piece}}, nil
 	case s.err != nil:
 		return nil, s.err
 	case s.told:
@@ -73,20 +75,30 @@ func TestAnAnswerWhoseGeneratorIsLostIsBegunAgain(t *testing.T) {
 		want  []string
 		fails bool
 	}{
-		{"what is the same is not told again", []turn{{[]string{"It is ", "Os"}, gone}, {[]string{"It ", "is O", "slo", "."}, nil}}, false, []string{"It is ", "Os", "lo", "."}, false},
-		{"what is another takes back what was told", []turn{{[]string{"It is ", "Os"}, gone}, {[]string{"It is ", "Ber", "gen"}, nil}}, false, []string{"It is ", "Os", "<again>", "It is Ber", "gen"}, false},
-		{"as does what is less", []turn{{[]string{"Oslo, ", "or"}, gone}, {[]string{"Oslo"}, nil}}, false, []string{"Oslo, ", "or", "<again>", "Oslo"}, false},
+		{"what is the same is not told again", []turn{{[]string{"It is ", "Os"}, gone},
+			{[]string{"It ", "is O", "slo", "."}, nil}}, false, []string{"It is ", "Os", "lo", "."}, false},
+		{"what is another takes back what was told", []turn{{[]string{"It is ", "Os"}, gone},
+			{[]string{"It is ", "Ber", "gen"}, nil}}, false, []string{"It is ", "Os", "<again>", "It is Ber", "gen"},
+			false},
+		{"as does what is less", []turn{{[]string{"Oslo, ", "or"}, gone}, {[]string{"Oslo"}, nil}}, false,
+			[]string{"Oslo, ", "or", "<again>", "Oslo"}, false},
 		{"and nothing", []turn{{[]string{"Oslo"}, gone}, {nil, nil}}, false, []string{"Oslo", "<again>"}, false},
-		{"one that was lost before its first word", []turn{{nil, gone}, {[]string{"Oslo"}, nil}}, false, []string{"Oslo"}, false},
-		{"one that was lost at its end", []turn{{[]string{"Os", "lo"}, gone}, {[]string{"Oslo"}, nil}}, false, []string{"Os", "lo"}, false},
-		{"one that nobody was told of", []turn{{[]string{"Os"}, gone}, {[]string{"Ber", "gen"}, nil}}, true, nil, false},
+		{"one that was lost before its first word", []turn{{nil, gone}, {[]string{"Oslo"}, nil}}, false,
+			[]string{"Oslo"}, false},
+		{"one that was lost at its end", []turn{{[]string{"Os", "lo"}, gone}, {[]string{"Oslo"}, nil}}, false,
+			[]string{"Os", "lo"}, false},
+		{"one that nobody was told of", []turn{{[]string{"Os"}, gone}, {[]string{"Ber", "gen"}, nil}},
+			true, nil, false},
 		{"twice is given up", []turn{{[]string{"Os"}, gone}, {[]string{"O"}, gone}}, false, []string{"Os"}, true},
-		{"what the generator says is its answer", []turn{{[]string{"Os"}, status.Error(codes.ResourceExhausted, "the budget ran out")}}, false, []string{"Os"}, true},
+		{"what the generator says is its answer",
+			[]turn{{[]string{"Os"}, status.Error(codes.ResourceExhausted, "the budget ran out")}}, false,
+			[]string{"Os"}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var told []string
 			g := &generators{turns: c.turns}
-			req := &orchestratorv1.AskRequest{Question: "q", Options: &orchestratorv1.AskOptions{}, Limits: &llmv1.Limits{Budget: &llmv1.Budget{MaxCalls: 2}}}
+			req := &orchestratorv1.AskRequest{Question: "q", Options: &orchestratorv1.AskOptions{},
+				Limits: &llmv1.Limits{Budget: &llmv1.Budget{MaxCalls: 2}}}
 			if c.held {
 				req.Options.AbstainBelow = .5
 			}
@@ -114,7 +126,8 @@ func TestAnAnswerWhoseGeneratorIsLostIsBegunAgain(t *testing.T) {
 			if run.GetUsage().GetCalls() != 1 || run.GetPartial() {
 				t.Errorf("the run cost %v, partial %v", run.GetUsage(), run.GetPartial())
 			}
-			if q.Release(""); c.held && !slices.Equal(told, []string{"Ber", "gen"}) && !slices.Equal(told, []string{"Bergen"}) {
+			if q.Release(""); c.held && !slices.Equal(told, []string{"Ber", "gen"}) &&
+				!slices.Equal(told, []string{"Bergen"}) {
 				t.Errorf("of what was held, %q was told", told)
 			}
 		})
@@ -129,7 +142,8 @@ type rewritten struct {
 	answer string
 }
 
-func (r rewritten) GenerateAnswerStream(context.Context, *generatorv1.GenerateAnswerStreamRequest, ...grpc.CallOption) (grpc.ServerStreamingClient[generatorv1.GenerateAnswerStreamResponse], error) {
+func (r rewritten) GenerateAnswerStream(context.Context, *generatorv1.GenerateAnswerStreamRequest,
+	...grpc.CallOption) (grpc.ServerStreamingClient[generatorv1.GenerateAnswerStreamResponse], error) {
 	return &text{turn: turn{pieces: slices.Clone(r.pieces)}, whole: r.answer}, nil
 }
 
@@ -139,22 +153,26 @@ func TestAnAnswerThatIsAnotherThanWasToldTakesThatBack(t *testing.T) {
 		rewritten
 		want []string
 	}{
-		{"another", rewritten{pieces: []string{"It is B"}, answer: "It is Oslo"}, []string{"It is B", "<again>", "It is Oslo"}},
+		{"another", rewritten{pieces: []string{"It is B"}, answer: "It is Oslo"}, []string{"It is B", "<again>",
+			"It is Oslo"}},
 		{"a longer one", rewritten{pieces: []string{"It is "}, answer: "It is Oslo"}, []string{"It is ", "Oslo"}},
-		{"the same but for spaces around it", rewritten{pieces: []string{" Oslo\n"}, answer: "Oslo"}, []string{" Oslo\n"}},
+		{"the same but for spaces around it", rewritten{pieces: []string{" Oslo\n"}, answer: "Oslo"},
+			[]string{" Oslo\n"}},
 		{"one of which nothing was told", rewritten{answer: "Oslo"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var told []string
-			q := question.New(&orchestratorv1.AskRequest{Question: "q"}, &orchestratorv1.Run{}, noop.Tracer{}, func(e *orchestratorv1.AskStreamResponse) {
-				switch e := e.GetEvent().(type) {
-				case *orchestratorv1.AskStreamResponse_AnswerDelta:
-					told = append(told, e.AnswerDelta)
-				case *orchestratorv1.AskStreamResponse_AnswerRestarted:
-					told = append(told, "<again>")
-				}
-			})
-			if err := (method.IO{Stages: method.Stages{Generator: c.rewritten}}).Answer(t.Context(), q); err != nil || !slices.Equal(told, c.want) {
+			q := question.New(&orchestratorv1.AskRequest{Question: "q"}, &orchestratorv1.Run{}, noop.Tracer{},
+				func(e *orchestratorv1.AskStreamResponse) {
+					switch e := e.GetEvent().(type) {
+					case *orchestratorv1.AskStreamResponse_AnswerDelta:
+						told = append(told, e.AnswerDelta)
+					case *orchestratorv1.AskStreamResponse_AnswerRestarted:
+						told = append(told, "<again>")
+					}
+				})
+			if err := (method.IO{Stages: method.Stages{Generator: c.rewritten}}).Answer(t.Context(), q); err != nil ||
+				!slices.Equal(told, c.want) {
 				t.Errorf("told %q, then %v; want %q", told, err, c.want)
 			}
 		})

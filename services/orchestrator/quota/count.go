@@ -6,34 +6,33 @@ import (
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 )
 
-// minute is how long a question counts against questions_per_minute, in
-// seconds. The second in which it was asked counts whole, so that no 60 seconds
-// hold one too many.
+// minute is how long a question counts against questions_per_minute, in seconds. The second in
+// which it was asked counts in full, so that no 60 seconds exceed the quota.
 const minute = 60
 
-// count is what one tenant has used by way of one orchestrator.
+// count is the usage of one tenant through one orchestrator.
 type count struct {
-	// Of the day.
+	// The current UTC day.
 	Questions uint64  `json:"questions"`
 	Tokens    uint64  `json:"tokens"`
 	CostUSD   float64 `json:"cost_usd"`
-	// Of the last minute, oldest first.
+	Feedback  uint64  `json:"feedback,omitempty"`
+	// The last minute, oldest first.
 	Recent []second `json:"recent,omitempty"`
-	// Now.
+	// In flight.
 	Running uint32 `json:"running,omitempty"`
 }
 
-// second is how many questions were asked in one.
+// second is the number of questions of one second.
 type second struct {
 	At int64  `json:"at"` // of the Unix epoch
 	N  uint32 `json:"n"`
 }
 
-// counts says whether a second lies in the minute before now, or, by the clock
-// of another orchestrator, in the one after.
+// counts reports whether s lies within a minute of now; another orchestrator's clock may be ahead.
 func (s second) counts(now int64) bool { return s.At >= now-minute && s.At <= now+minute }
 
-// ask counts a question.
+// ask records a question.
 func (c *count) ask(now int64) {
 	c.Questions++
 	c.Running++
@@ -45,7 +44,7 @@ func (c *count) ask(now int64) {
 	c.Recent = append(c.Recent, second{now, 1})
 }
 
-// forget drops the seconds that count no longer.
+// forget drops expired seconds.
 func (c *count) forget(now int64) {
 	c.Recent = slices.DeleteFunc(c.Recent, func(s second) bool { return !s.counts(now) })
 }
@@ -55,20 +54,20 @@ func (c *count) charge(u *llmv1.Usage) {
 	c.CostUSD += max(u.GetCostUsd(), 0)
 }
 
-// newDay forgets the day before.
-func (c *count) newDay() { c.Questions, c.Tokens, c.CostUSD = 0, 0, 0 }
+func (c *count) newDay() { c.Questions, c.Tokens, c.CostUSD, c.Feedback = 0, 0, 0, 0 }
 
-// add adds what was used by way of another orchestrator.
+// add adds the usage through another orchestrator.
 func (c *count) add(o count) {
 	c.Questions += o.Questions
 	c.Tokens += o.Tokens
 	c.CostUSD += o.CostUSD
+	c.Feedback += o.Feedback
 	c.Running += o.Running
 	c.Recent = append(c.Recent, o.Recent...)
 }
 
-// inMinute is how many questions count now, and the second in which the count
-// falls below limit: 0 where it is below already.
+// inMinute returns the number of questions in the last minute and the second in which it falls
+// below limit; 0 if it already is.
 func (c *count) inMinute(now int64, limit uint32) (n uint64, room int64) {
 	recent := slices.Clone(c.Recent)
 	slices.SortFunc(recent, func(a, b second) int { return int(a.At - b.At) })

@@ -5,22 +5,23 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 )
 
-func TestLimitsOfATenant(t *testing.T) {
+func TestLimitsFor(t *testing.T) {
 	c := Config{"acme": {QuestionsPerDay: 5}, Everyone: {QuestionsPerDay: 1, TokensPerDay: 2}}
-	for id, want := range map[tenant.ID]Limits{acme: {QuestionsPerDay: 5}, globex: {QuestionsPerDay: 1, TokensPerDay: 2}, tenant.Default(): {QuestionsPerDay: 1, TokensPerDay: 2}} {
-		if got := c.Of(id); got != want {
+	for id, want := range map[auth.Tenant]Limits{acme: {QuestionsPerDay: 5}, globex: {QuestionsPerDay: 1,
+		TokensPerDay: 2}, auth.DefaultTenant(): {QuestionsPerDay: 1, TokensPerDay: 2}} {
+		if got := c.LimitsFor(id); got != want {
 			t.Errorf("%s may use %+v, want %+v", id, got, want)
 		}
 	}
-	if got := (Config)(nil).Of(acme); got != (Limits{}) {
+	if got := (Config)(nil).LimitsFor(acme); got != (Limits{}) {
 		t.Errorf("where nothing is configured: %+v", got)
 	}
 }
 
-func TestConfigsThatCannotBe(t *testing.T) {
+func TestInvalidConfigs(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		cfg  Config

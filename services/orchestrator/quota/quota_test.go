@@ -12,26 +12,25 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/llm"
-	"github.com/triplemesh/triplemesh/internal/tenant"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 )
 
 var (
-	acme   = named("acme")
-	globex = named("globex")
+	acme   = tenantNamed("acme")
+	globex = tenantNamed("globex")
 )
 
-func named(name string) tenant.ID {
-	id, err := tenant.Parse(name)
+func tenantNamed(name string) auth.Tenant {
+	id, err := auth.ParseTenant(name)
 	if err != nil {
 		panic(err)
 	}
 	return id
 }
 
-// wall is a clock that is set by hand. It has no monotonic reading, so what is
-// done to it is done to all of the time there is.
+// wall is a manual clock without a monotonic reading.
 type wall struct{ at time.Time }
 
 func newWall() *wall                    { return &wall{time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)} }
@@ -44,7 +43,7 @@ func tokens(n uint64) *llmv1.Usage {
 }
 
 // begin admits a question.
-func begin(t *testing.T, q *Quotas, id tenant.ID) *Run {
+func begin(t *testing.T, q *Quotas, id auth.Tenant) *Run {
 	t.Helper()
 	run, err := q.Begin(id)
 	if err != nil {
@@ -53,15 +52,15 @@ func begin(t *testing.T, q *Quotas, id tenant.ID) *Run {
 	return run
 }
 
-// ask asks a question that spends something.
-func ask(t *testing.T, q *Quotas, id tenant.ID, u *llmv1.Usage) {
+// ask runs a question with a usage.
+func ask(t *testing.T, q *Quotas, id auth.Tenant, u *llmv1.Usage) {
 	t.Helper()
 	run := begin(t, q, id)
 	run.Charge(u)
 	run.End()
 }
 
-func TestWhatIsOverIsRefused(t *testing.T) {
+func TestQuestionsOverAQuotaAreRejected(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		limits Limits
@@ -78,11 +77,13 @@ func TestWhatIsOverIsRefused(t *testing.T) {
 			QuestionsPerDay, "1 of 1 questions today", 14 * time.Hour},
 		{"tokens", Limits{TokensPerDay: 100}, func(t *testing.T, q *Quotas) { ask(t, q, acme, tokens(130)) },
 			TokensPerDay, "130 of 100 tokens today", 14 * time.Hour},
-		{"money", Limits{CostUSDPerDay: 0.5}, func(t *testing.T, q *Quotas) { ask(t, q, acme, &llmv1.Usage{CostUsd: .75}) },
+		{"money", Limits{CostUSDPerDay: 0.5},
+			func(t *testing.T, q *Quotas) { ask(t, q, acme, &llmv1.Usage{CostUsd: .75}) },
 			CostUSDPerDay, "0.7500 of 0.5000 US dollars today", 14 * time.Hour},
 		{"questions under way", Limits{ConcurrentRuns: 1}, func(t *testing.T, q *Quotas) { begin(t, q, acme) },
 			ConcurrentRuns, "1 of 1 questions under way", time.Second},
-		{"of several the one that takes longest", Limits{QuestionsPerMinute: 1, QuestionsPerDay: 1, ConcurrentRuns: 1}, func(t *testing.T, q *Quotas) { begin(t, q, acme) },
+		{"of several the one that takes longest", Limits{QuestionsPerMinute: 1, QuestionsPerDay: 1, ConcurrentRuns: 1},
+			func(t *testing.T, q *Quotas) { begin(t, q, acme) },
 			QuestionsPerDay, "today", 14 * time.Hour},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -90,11 +91,13 @@ func TestWhatIsOverIsRefused(t *testing.T) {
 			c.use(t, q)
 			run, err := q.Begin(acme)
 			var exceeded *Exceeded
-			if run != nil || !errors.As(err, &exceeded) || exceeded.Quota != c.quota || exceeded.Retry != c.retry || !errors.Is(err, llm.ErrBudget) {
+			if run != nil || !errors.As(err, &exceeded) || exceeded.Quota != c.quota || exceeded.Retry != c.retry ||
+				!errors.Is(err, llm.ErrBudget) {
 				t.Fatalf("got %v, %#v", run, err)
 			}
 			st := status.Convert(err)
-			if st.Code() != codes.ResourceExhausted || !strings.Contains(st.Message(), c.says) || !strings.Contains(st.Message(), "tenant acme") || !strings.Contains(st.Message(), "triplemesh quota") {
+			if st.Code() != codes.ResourceExhausted || !strings.Contains(st.Message(), c.says) ||
+				!strings.Contains(st.Message(), "tenant acme") || !strings.Contains(st.Message(), "triplemesh quota") {
 				t.Errorf("the status is %v", st)
 			}
 			var info *errdetails.ErrorInfo
@@ -110,7 +113,9 @@ func TestWhatIsOverIsRefused(t *testing.T) {
 					failure = d
 				}
 			}
-			if info.GetReason() != Reason || info.GetMetadata()["quota"] != c.quota || retry.GetRetryDelay().AsDuration() != c.retry || failure.GetViolations()[0].GetSubject() != "tenant:acme" {
+			if info.GetReason() != "QUOTA_EXCEEDED" || info.GetMetadata()["quota"] != c.quota ||
+				retry.GetRetryDelay().AsDuration() != c.retry ||
+				failure.GetViolations()[0].GetSubject() != "tenant:acme" {
 				t.Errorf("its details are %v", st.Details())
 			}
 			ask(t, q, globex, nil) // another tenant asks on
@@ -118,7 +123,7 @@ func TestWhatIsOverIsRefused(t *testing.T) {
 	}
 }
 
-func TestThereIsRoomWhenItWasSaidThereWouldBe(t *testing.T) {
+func TestRetryDelayIsSufficient(t *testing.T) {
 	w := newWall()
 	q := w.quotas(Config{"acme": {QuestionsPerMinute: 3, ConcurrentRuns: 4}})
 	ask(t, q, acme, nil)
@@ -140,7 +145,7 @@ func TestThereIsRoomWhenItWasSaidThereWouldBe(t *testing.T) {
 	}
 }
 
-func TestADayIsOneOfUTC(t *testing.T) {
+func TestDaysAreUTC(t *testing.T) {
 	w := newWall()
 	q := w.quotas(Config{Everyone: {QuestionsPerDay: 1, TokensPerDay: 10, CostUSDPerDay: 1}})
 	run := begin(t, q, acme)
@@ -149,33 +154,33 @@ func TestADayIsOneOfUTC(t *testing.T) {
 		t.Error("one more on the same day")
 	}
 	w.pass(time.Second)
-	run.Charge(tokens(4)) // a run that goes on past midnight spends from the new day
+	run.Charge(tokens(4)) // a run that continues past midnight spends from the new day
 	run.End()
 	run = begin(t, q, acme)
-	if left, err := run.Left(); err != nil || left.GetMaxTokens() != 6 || left.GetMaxCostUsd() != 1 {
+	if left, err := run.Remaining(); err != nil || left.GetMaxTokens() != 6 || left.GetMaxCostUsd() != 1 {
 		t.Errorf("the next day there is %v, %v", left, err)
 	}
 }
 
-func TestAQuestionUnderWayIsHeldToWhatIsLeft(t *testing.T) {
+func TestRunningQuestionGetsTheRemainingBudget(t *testing.T) {
 	q := newWall().quotas(Config{"acme": {TokensPerDay: 100}})
 	one, other := begin(t, q, acme), begin(t, q, acme)
 	one.Charge(tokens(60))
-	if left, err := other.Left(); err != nil || left.GetMaxTokens() != 40 || left.GetMaxCostUsd() != 0 {
+	if left, err := other.Remaining(); err != nil || left.GetMaxTokens() != 40 || left.GetMaxCostUsd() != 0 {
 		t.Errorf("left are %v, %v", left, err)
 	}
 	other.Charge(tokens(40))
-	if left, err := one.Left(); left != nil || !errors.Is(err, llm.ErrBudget) {
+	if left, err := one.Remaining(); left != nil || !errors.Is(err, llm.ErrBudget) {
 		t.Errorf("of nothing left are %v, %v", left, err)
 	}
 	free := begin(t, q, globex)
 	free.Charge(tokens(1e9))
-	if left, err := free.Left(); err != nil || left.GetMaxTokens() != 0 || left.GetMaxCalls() != 0 {
+	if left, err := free.Remaining(); err != nil || left.GetMaxTokens() != 0 || left.GetMaxCalls() != 0 {
 		t.Errorf("without a quota left are %v, %v", left, err)
 	}
 }
 
-func TestARunEndsOnce(t *testing.T) {
+func TestEndIsIdempotent(t *testing.T) {
 	q := newWall().quotas(Config{Everyone: {ConcurrentRuns: 2}})
 	one := begin(t, q, acme)
 	begin(t, q, acme)
@@ -187,8 +192,8 @@ func TestARunEndsOnce(t *testing.T) {
 	}
 }
 
-func TestNoTenantAsksNothing(t *testing.T) {
-	if run, err := newWall().quotas(nil).Begin(tenant.ID{}); run != nil || !errors.Is(err, tenant.ErrNone) {
+func TestQuestionWithoutTenantIsRejected(t *testing.T) {
+	if run, err := newWall().quotas(nil).Begin(auth.Tenant{}); run != nil || !errors.Is(err, auth.ErrNoTenant) {
 		t.Errorf("got %v, %v", run, err)
 	}
 }
@@ -196,7 +201,7 @@ func TestNoTenantAsksNothing(t *testing.T) {
 func TestStates(t *testing.T) {
 	w := newWall()
 	q := w.quotas(Config{"acme": {QuestionsPerMinute: 5, CostUSDPerDay: 2}})
-	for _, s := range q.Of(acme) {
+	for _, s := range q.States(acme) {
 		if s.Used != 0 || !s.Resets.IsZero() {
 			t.Errorf("of nothing used: %+v", s)
 		}
@@ -212,20 +217,20 @@ func TestStates(t *testing.T) {
 		{CostUSDPerDay, 2, .5, midnight},
 		{ConcurrentRuns, 0, 1, time.Time{}},
 	} {
-		if got := q.Of(acme)[i]; got.Name != want.Name || got.Limit != want.Limit || got.Used != want.Used || !got.Resets.Equal(want.Resets) {
+		if got := q.States(acme)[i]; got.Name != want.Name || got.Limit != want.Limit || got.Used != want.Used ||
+			!got.Resets.Equal(want.Resets) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}
-	for _, s := range q.Of(globex) {
+	for _, s := range q.States(globex) {
 		if s.Used != 0 || s.Limit != 0 {
 			t.Errorf("another tenant sees %+v", s)
 		}
 	}
 }
 
-// Whatever comes when: no 60 seconds of the time that passes hold more
-// questions than the quota, also where the clock is set back.
-func TestNoMinuteHoldsMoreThanItsQuota(t *testing.T) {
+// No 60 seconds hold more questions than the quota, even if the clock is set back.
+func TestNoMinuteExceedsItsQuota(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
 		w := newWall()
@@ -266,9 +271,8 @@ func TestNoMinuteHoldsMoreThanItsQuota(t *testing.T) {
 	}
 }
 
-// Whatever runs beside what: a day's tokens are overrun by less than what the
-// stages under way cost, also where the clock is set back, or ahead and back.
-func TestADayHoldsItsQuotaAndAStageOfEachRunAtMost(t *testing.T) {
+// A day's tokens are overrun by less than the stages in flight cost, even if the clock jumps.
+func TestDayIsOverrunByStagesInFlightOnly(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
 		w := newWall()
@@ -296,7 +300,7 @@ func TestADayHoldsItsQuotaAndAStageOfEachRunAtMost(t *testing.T) {
 					run.Charge(tokens(cost))
 					spent += cost
 					delete(stages, run)
-				} else if left, err := run.Left(); err == nil {
+				} else if left, err := run.Remaining(); err == nil {
 					stages[run] = left.GetMaxTokens()
 				} else {
 					run.End()
@@ -310,17 +314,18 @@ func TestADayHoldsItsQuotaAndAStageOfEachRunAtMost(t *testing.T) {
 		if spent > limit+(parallel-1)*perStage {
 			t.Fatalf("spent %d of %d", spent, limit)
 		}
-		if got := q.Of(acme)[2].Used; got != float64(spent) {
+		if got := q.States(acme)[2].Used; got != float64(spent) {
 			t.Fatalf("counted %v of %d", got, spent)
 		}
 	}
 }
 
-func TestAClockThatJumpsGrantsNoDayTwice(t *testing.T) {
+func TestClockJumpGrantsNoDayTwice(t *testing.T) {
 	w := newWall()
 	q := w.quotas(Config{Everyone: {QuestionsPerDay: 1}})
 	admitted := 0
-	for _, jump := range []time.Duration{0, -48 * time.Hour, 24 * time.Hour, 24 * time.Hour, 24 * time.Hour /* a day ahead */, -24 * time.Hour, 24 * time.Hour} {
+	for _, jump := range []time.Duration{0, -48 * time.Hour, 24 * time.Hour, 24 * time.Hour,
+		24 * time.Hour /* a day ahead */, -24 * time.Hour, 24 * time.Hour} {
 		w.pass(jump)
 		if run, err := q.Begin(acme); err == nil {
 			run.End()
@@ -337,7 +342,7 @@ func TestAClockThatJumpsGrantsNoDayTwice(t *testing.T) {
 }
 
 // Run with -race.
-func TestManyAtOnce(t *testing.T) {
+func TestConcurrentQuestions(t *testing.T) {
 	q := newQuotas(Config{Everyone: {ConcurrentRuns: 3, QuestionsPerDay: 50}}, time.Now)
 	var group sync.WaitGroup
 	var mu sync.Mutex
@@ -349,9 +354,9 @@ func TestManyAtOnce(t *testing.T) {
 				if err != nil {
 					continue
 				}
-				_, _ = run.Left()
+				_, _ = run.Remaining()
 				run.Charge(tokens(1))
-				q.Of(acme)
+				q.States(acme)
 				run.End()
 				mu.Lock()
 				admitted++
@@ -360,7 +365,7 @@ func TestManyAtOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if admitted > 50 || q.Of(acme)[2].Used != float64(admitted) || q.Of(acme)[4].Used != 0 {
-		t.Errorf("%d admitted, %+v", admitted, q.Of(acme))
+	if admitted > 50 || q.States(acme)[2].Used != float64(admitted) || q.States(acme)[4].Used != 0 {
+		t.Errorf("%d admitted, %+v", admitted, q.States(acme))
 	}
 }

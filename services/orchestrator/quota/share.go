@@ -14,35 +14,34 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
-	"github.com/triplemesh/triplemesh/internal/wholefile"
+	"github.com/triplemesh/triplemesh/internal/auth"
+	"github.com/triplemesh/triplemesh/internal/config"
 )
 
-// Every is how often counts are written and those of other orchestrators read:
-// a crash loses what was counted since, and what another counted is known two
-// Everys later at most.
+// Every is the interval of writing the counts and reading those of other orchestrators: a crash
+// loses the counts since the last write; another orchestrator's counts are at most two intervals
+// old.
 const Every = 2 * time.Second
 
-// stale is the age at which an orchestrator that says nothing any more is
-// believed to have no questions under way.
+// stale is the age at which an orchestrator without heartbeat is assumed to have no running
+// questions.
 const stale = 5 * Every
 
-// share is the directory of counts. Each start of an orchestrator has a file of
-// its own, which nobody else writes: what is read there is what the others
-// used, and what this one did before it was started anew.
+// share is the directory of counts. Each process writes one file of its own; the other files are
+// the usage of other orchestrators and of its predecessors.
 type share struct {
 	dir, name string
 	report    func(error)
 	stop      chan struct{}
 	stopped   sync.WaitGroup
 
-	known map[string]counts // of the others, by file
-	told  map[string]bool   // what there is trouble with
+	snapshots map[string]counts // of the others, by file
+	reported  map[string]bool   // what there is trouble with
 }
 
 // counts is the content of a file.
 type counts struct {
-	// Format is 0 where a build before it wrote the file, which reads alike.
+	// Format is 0 in files of older builds, which have the same fields.
 	Format  int              `json:"format,omitempty"`
 	Day     string           `json:"day"`
 	Written time.Time        `json:"written"`
@@ -50,16 +49,15 @@ type counts struct {
 }
 
 const (
-	// countsFormat is raised by a change of what a file means.
+	// countsFormat is incremented when the meaning of a file changes.
 	countsFormat = 1
 	extension    = ".json"
 	dayFormat    = time.DateOnly
 )
 
-// Open counts by cfg, going on from what the files in dir say of this day.
-// Orchestrators that share dir add up. report is told of files that cannot be
-// read or written: counting goes on without. An empty dir, and a cfg without
-// limits, keeps nothing. Close writes what was counted.
+// Open returns Quotas with the day's usage from the files in dir. Orchestrators that share dir add
+// up. report is called for files that cannot be read or written; counting continues. An empty dir
+// or a cfg without limits persists nothing. Close writes the last counts.
 func Open(cfg Config, dir string, report func(error)) (*Quotas, error) {
 	return open(cfg, dir, report, time.Now)
 }
@@ -74,7 +72,7 @@ func open(cfg Config, dir string, report func(error), now func() time.Time) (*Qu
 	}
 	q.shared = &share{
 		dir: dir, name: ulid.Make().String() + extension, report: report, stop: make(chan struct{}),
-		known: map[string]counts{}, told: map[string]bool{},
+		snapshots: map[string]counts{}, reported: map[string]bool{},
 	}
 	q.sync()
 	q.shared.stopped.Go(func() {
@@ -92,7 +90,7 @@ func open(cfg Config, dir string, report func(error), now func() time.Time) (*Qu
 	return q, nil
 }
 
-// Close writes what was counted last. No question may be under way.
+// Close writes the last counts. No question may be in flight.
 func (q *Quotas) Close() error {
 	if q.shared == nil {
 		return nil
@@ -102,14 +100,14 @@ func (q *Quotas) Close() error {
 	return q.write()
 }
 
-// sync writes and reads. Disks are waited for with no lock held.
+// sync writes the counts and reads those of the others; the lock is not held during I/O.
 func (q *Quotas) sync() {
-	q.shared.tell(q.shared.name, q.write())
+	q.shared.reportOnce(q.shared.name, q.write())
 	q.mu.Lock()
 	q.tick()
 	day := q.day
 	q.mu.Unlock()
-	others := q.shared.read(day, q.clock.now())
+	others := q.shared.readOthers(day, q.clock.now())
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.day.Equal(day) {
@@ -117,12 +115,12 @@ func (q *Quotas) sync() {
 	}
 }
 
-// write writes the own counts where they changed, or where questions are under
-// way, so that others know that this orchestrator lives.
+// write writes the process's counts if they changed, or as a heartbeat while questions run.
 func (q *Quotas) write() error {
 	q.mu.Lock()
 	now := q.tick()
-	content := counts{Format: countsFormat, Day: q.day.Format(dayFormat), Written: q.clock.now().Round(0).UTC(), Tenants: map[string]count{}}
+	content := counts{Format: countsFormat, Day: q.day.Format(dayFormat), Written: q.clock.now().Round(0).UTC(),
+		Tenants: map[string]count{}}
 	write := q.dirty && len(q.own) > 0
 	for id, c := range q.own {
 		c.forget(now)
@@ -136,7 +134,7 @@ func (q *Quotas) write() error {
 	if !write {
 		return nil
 	}
-	_, err := wholefile.Write(filepath.Join(q.shared.dir, q.shared.name), 0o600, func(w io.Writer) error {
+	_, err := config.ReplaceFileFunc(filepath.Join(q.shared.dir, q.shared.name), 0o600, func(w io.Writer) error {
 		return json.NewEncoder(w).Encode(content)
 	})
 	if err != nil {
@@ -148,28 +146,30 @@ func (q *Quotas) write() error {
 	return nil
 }
 
-// read adds up the others' counts of the day, or a later one: a clock that was
-// set back grants nothing anew. Files from before yesterday are removed. A file
-// that cannot be read counts as it did.
-func (s *share) read(today, now time.Time) map[tenant.ID]count {
-	day, yesterday, tomorrow := today.Format(dayFormat), today.AddDate(0, 0, -1).Format(dayFormat), today.AddDate(0, 0, 1).Format(dayFormat)
-	sum := map[tenant.ID]count{}
+// readOthers sums the other files' counts of today or later (setting a clock back grants no quota
+// again). It removes files from before yesterday. A file that cannot be read keeps its last counts.
+func (s *share) readOthers(today, now time.Time) map[auth.Tenant]count {
+	day, yesterday, tomorrow := today.Format(dayFormat), today.AddDate(0, 0, -1).Format(dayFormat),
+		today.AddDate(0, 0, 1).Format(dayFormat)
+	sum := map[auth.Tenant]count{}
 	entries, err := os.ReadDir(s.dir)
-	s.tell(s.dir, err)
+	s.reportOnce(s.dir, err)
 	if err == nil {
 		s.readFiles(entries)
 	}
-	for name, content := range s.known {
+	for name, content := range s.snapshots {
 		if content.Day < yesterday {
 			_ = os.Remove(filepath.Join(s.dir, name))
 			continue
 		}
 		if content.Day > tomorrow {
-			s.tell("the day of "+name, fmt.Errorf("the counts of quotas %s are of %s and count until then: if that is far off, a clock was wrong; remove the file", filepath.Join(s.dir, name), content.Day))
+			s.reportOnce("the day of "+name,
+				fmt.Errorf("the counts of quotas %s are of %s and count until then: if that is far off, a clock was "+
+					"wrong; remove the file", filepath.Join(s.dir, name), content.Day))
 		}
 		alive := now.Sub(content.Written).Abs() < stale
 		for named, c := range content.Tenants {
-			id, err := tenant.Parse(named)
+			id, err := auth.ParseTenant(named)
 			if err != nil {
 				continue
 			}
@@ -191,19 +191,20 @@ func (s *share) readFiles(entries []fs.DirEntry) {
 	there := map[string]bool{}
 	for _, entry := range entries {
 		name := entry.Name()
-		if _, err := ulid.ParseStrict(strings.TrimSuffix(name, extension)); err != nil || filepath.Ext(name) != extension || name == s.name {
+		if _, err := ulid.ParseStrict(strings.TrimSuffix(name, extension)); err != nil ||
+			filepath.Ext(name) != extension || name == s.name {
 			continue
 		}
 		there[name] = true
 		content, err := readCounts(filepath.Join(s.dir, name))
-		s.tell(name, err)
+		s.reportOnce(name, err)
 		if err == nil {
-			s.known[name] = content
+			s.snapshots[name] = content
 		}
 	}
-	for name := range s.known {
+	for name := range s.snapshots {
 		if !there[name] {
-			delete(s.known, name)
+			delete(s.snapshots, name)
 		}
 	}
 }
@@ -227,7 +228,8 @@ func parse(data []byte) (counts, error) {
 		return counts{}, err
 	}
 	if content.Format > countsFormat {
-		return counts{}, fmt.Errorf("it is of format %d and this build reads up to %d: what a newer orchestrator lets in is not counted here", content.Format, countsFormat)
+		return counts{}, fmt.Errorf("it is of format %d and this build reads up to %d: what a newer orchestrator "+
+			"lets in is not counted here", content.Format, countsFormat)
 	}
 	if _, err := time.Parse(dayFormat, content.Day); err != nil {
 		return counts{}, fmt.Errorf("its day is %q", content.Day)
@@ -240,14 +242,14 @@ func parse(data []byte) (counts, error) {
 	return content, nil
 }
 
-// tell reports trouble with a file once, until it is over.
-func (s *share) tell(name string, err error) {
+// reportOnce reports a failing file once until it recovers.
+func (s *share) reportOnce(name string, err error) {
 	if err == nil || errors.Is(err, fs.ErrNotExist) && name != s.dir && name != s.name {
-		delete(s.told, name)
+		delete(s.reported, name)
 		return
 	}
-	if !s.told[name] && s.report != nil {
+	if !s.reported[name] && s.report != nil {
 		s.report(err)
 	}
-	s.told[name] = true
+	s.reported[name] = true
 }

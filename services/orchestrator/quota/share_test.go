@@ -14,7 +14,7 @@ import (
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 )
 
-// start opens quotas that report no trouble, until the test ends.
+// start opens quotas that report no error, until the test ends.
 func start(t *testing.T, dir string, cfg Config) *Quotas {
 	t.Helper()
 	q, err := Open(cfg, dir, func(err error) { t.Errorf("reported: %v", err) })
@@ -37,9 +37,9 @@ func stop(t *testing.T, q *Quotas) {
 	}
 }
 
-// used is what a tenant has used of a quota.
-func used(q *Quotas, name string) float64 {
-	for _, s := range q.Of(acme) {
+// questionsUsed returns a tenant's usage of a quota.
+func questionsUsed(q *Quotas, name string) float64 {
+	for _, s := range q.States(acme) {
 		if s.Name == name {
 			return s.Used
 		}
@@ -57,8 +57,9 @@ func TestCountsSurviveARestart(t *testing.T) {
 		stop(t, q)
 		for range 2 { // files of several starts add up
 			q = start(t, dir, cfg)
-			for name, want := range map[string]float64{QuestionsPerMinute: 2, QuestionsPerDay: 2, TokensPerDay: 10, CostUSDPerDay: .25, ConcurrentRuns: 0} {
-				if got := used(q, name); got != want {
+			for name, want := range map[string]float64{QuestionsPerMinute: 2, QuestionsPerDay: 2, TokensPerDay: 10,
+				CostUSDPerDay: .25, ConcurrentRuns: 0} {
+				if got := questionsUsed(q, name); got != want {
 					t.Errorf("%s: %v are used, want %v", name, got, want)
 				}
 			}
@@ -78,7 +79,7 @@ func TestCountsSurviveARestart(t *testing.T) {
 	})
 }
 
-func TestAKilledProcessLosesItsLastSecondsAtMost(t *testing.T) {
+func TestKillLosesAtMostOneInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		cfg := Config{Everyone: {QuestionsPerDay: 100, ConcurrentRuns: 1}}
@@ -95,8 +96,9 @@ func TestAKilledProcessLosesItsLastSecondsAtMost(t *testing.T) {
 		stopped.Store(killed, true)
 
 		q := start(t, dir, cfg)
-		if used(q, QuestionsPerDay) != 1 || used(q, ConcurrentRuns) != 1 || q.Of(globex)[2].Used != 0 {
-			t.Errorf("after the kill: %+v, %+v", q.Of(acme), q.Of(globex))
+		if questionsUsed(q, QuestionsPerDay) != 1 || questionsUsed(q, ConcurrentRuns) != 1 ||
+			q.States(globex)[2].Used != 0 {
+			t.Errorf("after the kill: %+v, %+v", q.States(acme), q.States(globex))
 		}
 		if _, err := q.Begin(acme); err == nil {
 			t.Error("the killed one's question is not believed to be under way")
@@ -106,7 +108,7 @@ func TestAKilledProcessLosesItsLastSecondsAtMost(t *testing.T) {
 	})
 }
 
-func TestOrchestratorsThatShareADirectoryAddUp(t *testing.T) {
+func TestOrchestratorsThatShareADirectoryAddUsage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		cfg := Config{"acme": {QuestionsPerDay: 10, ConcurrentRuns: 3}}
@@ -114,8 +116,9 @@ func TestOrchestratorsThatShareADirectoryAddUp(t *testing.T) {
 		a, b := begin(t, one, acme), begin(t, other, acme)
 		time.Sleep(2*Every + time.Millisecond)
 		for _, q := range []*Quotas{one, other} {
-			if used(q, QuestionsPerDay) != 2 || used(q, ConcurrentRuns) != 2 || used(q, QuestionsPerMinute) != 2 {
-				t.Errorf("one of them counts %+v", q.Of(acme))
+			if questionsUsed(q, QuestionsPerDay) != 2 || questionsUsed(q, ConcurrentRuns) != 2 ||
+				questionsUsed(q, QuestionsPerMinute) != 2 {
+				t.Errorf("one of them counts %+v", q.States(acme))
 			}
 		}
 		begin(t, one, acme)
@@ -127,15 +130,14 @@ func TestOrchestratorsThatShareADirectoryAddUp(t *testing.T) {
 		b.End()
 		time.Sleep(2*Every + time.Millisecond)
 		begin(t, other, acme)
-		if got := other.Of(globex); got[0].Used != 0 {
+		if got := other.States(globex); got[0].Used != 0 {
 			t.Errorf("another tenant has used %+v", got)
 		}
 	})
 }
 
-// Two orchestrators overrun a quota by what one of them lets in until it hears
-// of the other.
-func TestWhatOrchestratorsOverrunIsBounded(t *testing.T) {
+// Two orchestrators overrun a quota by at most what one admits before it reads the other's counts.
+func TestOverrunOfTwoOrchestratorsIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		const limit, perSecond = 200, 5
@@ -168,22 +170,25 @@ func TestFilesOfOtherDays(t *testing.T) {
 	}
 	w := newWall()
 	dir := t.TempDir()
-	for name, text := range map[string]string{one: file("2026-11-21"), two: file("2026-11-20"), three: file("2026-11-19"), "notes.json": file("2020-01-01")} {
+	for name, text := range map[string]string{one: file("2026-11-21"), two: file("2026-11-20"),
+		three: file("2026-11-19"), "notes.json": file("2020-01-01")} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var reported []string
-	q, err := open(Config{Everyone: {TokensPerDay: 9}}, dir, func(err error) { reported = append(reported, err.Error()) }, w.now)
+	q, err := open(Config{Everyone: {TokensPerDay: 9}}, dir,
+		func(err error) { reported = append(reported, err.Error()) }, w.now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer q.Close()
-	if used(q, QuestionsPerDay) != 3 {
-		t.Errorf("counts %+v", q.Of(acme))
+	if questionsUsed(q, QuestionsPerDay) != 3 {
+		t.Errorf("counts %+v", q.States(acme))
 	}
 	for name, there := range map[string]bool{one: true, two: true, three: false, "notes.json": true} {
-		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != there || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != there || err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -193,13 +198,14 @@ func TestFilesOfOtherDays(t *testing.T) {
 	// The clock was set back before a start: what was used then is used.
 	w.pass(-48 * time.Hour)
 	reported = nil
-	back, err := open(Config{Everyone: {TokensPerDay: 9}}, dir, func(err error) { reported = append(reported, err.Error()) }, w.now)
+	back, err := open(Config{Everyone: {TokensPerDay: 9}}, dir,
+		func(err error) { reported = append(reported, err.Error()) }, w.now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer back.Close()
-	if used(back, QuestionsPerDay) != 6 {
-		t.Errorf("counts %+v", back.Of(acme))
+	if questionsUsed(back, QuestionsPerDay) != 6 {
+		t.Errorf("counts %+v", back.States(acme))
 	}
 	if len(reported) != 1 || !strings.Contains(reported[0], "2026-11-21") {
 		t.Errorf("reported %q", reported)
@@ -218,21 +224,23 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 	put(good)
 	w := newWall()
 	var reported []string
-	q, err := open(Config{Everyone: {TokensPerDay: 9}}, dir, func(err error) { reported = append(reported, err.Error()) }, w.now)
+	q, err := open(Config{Everyone: {TokensPerDay: 9}}, dir,
+		func(err error) { reported = append(reported, err.Error()) }, w.now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	close(q.shared.stop) // the test looks when it wants to
 	q.shared.stopped.Wait()
-	for _, text := range []string{"", "{", `{"day":"yesterday"}`, `{"day":"2026-11-21","tenants":{"acme":{"cost_usd":-9}}}`, `{"format":2,"day":"2026-11-21","tenants":{}}`} {
+	for _, text := range []string{"", "{", `{"day":"yesterday"}`,
+		`{"day":"2026-11-21","tenants":{"acme":{"cost_usd":-9}}}`, `{"format":2,"day":"2026-11-21","tenants":{}}`} {
 		put(good)
 		q.sync()
 		reported = nil
 		put(text)
 		q.sync()
 		q.sync()
-		if used(q, QuestionsPerDay) != 3 {
-			t.Errorf("with %q it counts %+v", text, q.Of(acme))
+		if questionsUsed(q, QuestionsPerDay) != 3 {
+			t.Errorf("with %q it counts %+v", text, q.States(acme))
 		}
 		if len(reported) != 1 || !strings.Contains(reported[0], name) {
 			t.Errorf("of %q it reported %q", text, reported)
@@ -246,8 +254,8 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 	ask(t, q, acme, nil)
 	q.sync()
 	q.sync()
-	if used(q, QuestionsPerDay) != 4 || len(reported) != 2 {
-		t.Errorf("it counts %+v and reported %q", q.Of(acme), reported)
+	if questionsUsed(q, QuestionsPerDay) != 4 || len(reported) != 2 {
+		t.Errorf("it counts %+v and reported %q", q.States(acme), reported)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -258,12 +266,12 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestWithoutLimitsNothingIsKept(t *testing.T) {
+func TestNothingIsPersistedWithoutLimits(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "quota")
 	q := start(t, dir, nil)
 	ask(t, q, acme, tokens(5))
-	if used(q, TokensPerDay) != 5 {
-		t.Errorf("counts %+v", q.Of(acme))
+	if questionsUsed(q, TokensPerDay) != 5 {
+		t.Errorf("counts %+v", q.States(acme))
 	}
 	stop(t, q)
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -272,7 +280,10 @@ func TestWithoutLimitsNothingIsKept(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{`{"day":"2026-11-21","written":"2026-11-21T10:00:00Z","tenants":{"acme":{"questions":3,"recent":[{"at":1,"n":2}]}}}`, `{}`, `[]`, `{"day":"2026-13-01"}`} {
+	for _, seed := range []string{
+		`{"day":"2026-11-21","written":"2026-11-21T10:00:00Z",` +
+			`"tenants":{"acme":{"questions":3,"recent":[{"at":1,"n":2}]}}}`,
+		`{}`, `[]`, `{"day":"2026-13-01"}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs/runstest"
@@ -23,28 +23,29 @@ func BenchmarkStores(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		store := runstest.Of(b, tenants, tenant.Default())
-		runstest.Put(b, store, 0, kept)
+		store := runstest.TenantStore(b, tenants, auth.DefaultTenant())
+		runstest.SaveRuns(b, store, 0, kept)
 		next := kept
 		b.Run(name+"/put", func(b *testing.B) {
 			for b.Loop() {
-				runstest.Put(b, store, next, next+1)
+				runstest.SaveRuns(b, store, next, next+1)
 				next++
 			}
 		})
 		b.Run(name+"/search", func(b *testing.B) {
 			for b.Loop() {
-				if page, _, err := store.List(b.Context(), 50, "", runs.Filter{Query: "nowhere"}); err != nil || len(page) != 0 {
+				if page, _, err := store.List(b.Context(), 50, "", runs.Filter{Query: "nowhere"}); err != nil ||
+					len(page) != 0 {
 					b.Fatal(len(page), err)
 				}
 			}
 		})
 		keeper := runs.NewKeeper(tenants, func(_ *orchestratorv1.Run, err error) { b.Error(err) })
 		defer keeper.Close()
-		behind := runstest.Of(b, keeper, tenant.Default())
+		behind := runstest.TenantStore(b, keeper, auth.DefaultTenant())
 		b.Run(name+"/keep", func(b *testing.B) {
 			for b.Loop() {
-				runstest.Put(b, behind, next, next+1)
+				runstest.SaveRuns(b, behind, next, next+1)
 				next++
 			}
 		})

@@ -13,14 +13,14 @@ import (
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/record"
 )
 
-// A database says which format it is of. Format 1 holds the default tenant's
-// runs in the bucket "runs"; a build that knows only that refuses format 2,
-// which holds those of others beside it, each in the bucket "@" and the name. A
-// database is of format 1 until another tenant asks.
+// Format 1 holds the default tenant's runs in the bucket "runs". Format 2 adds the other tenants,
+// each in the bucket "@" and its name; builds that know only format 1 reject it. A database keeps
+// format 1 until another tenant saves a run.
 const (
 	formatOneTenant = "1"
 	formatTenants   = "2"
@@ -32,22 +32,22 @@ var (
 	versionKey = []byte("version")
 )
 
-// lockPatience is how long to wait for another process to let the file go.
+// lockPatience is how long to wait for the file lock of another process.
 const lockPatience = 2 * time.Second
 
-// DB holds runs in one file, which one process has open at a time.
+// DB stores runs in one file, which one process opens at a time.
 type DB struct {
 	bolt *bbolt.DB
 	keep int
-	// broken is what ended a write in a panic.
+	// broken is the panic of a write, as an error.
 	broken atomic.Pointer[error]
 
 	mu     sync.Mutex     // one writer at a time
-	counts map[string]int // of runs by bucket: counting them anew would read them all
+	counts map[string]int // of runs by bucket: counting them again would read all of them
 }
 
-// Open opens or makes the database file. At most keep runs are kept of each
-// tenant. keep 0 keeps all.
+// Open opens or creates the database file. It keeps the newest keep runs of each tenant; 0 keeps
+// all.
 func Open(path string, keep int) (*DB, error) {
 	db, err := open(path, keep)
 	if err != nil {
@@ -66,7 +66,8 @@ func open(path string, keep int) (*DB, error) {
 		return err
 	})
 	if errors.Is(err, bolterrors.ErrTimeout) {
-		return nil, errors.New("another process has it open; stop that one, give this orchestrator a runs file of its own, or let them share a directory (runs.dir)")
+		return nil, errors.New("another process has it open; stop that one, give this orchestrator a runs file of " +
+			"its own, or let them share a directory (runs.dir)")
 	}
 	if err != nil {
 		return nil, err
@@ -86,7 +87,8 @@ func open(path string, keep int) (*DB, error) {
 		case formatOneTenant, formatTenants:
 			return nil
 		default:
-			return fmt.Errorf("it is of format %q and this build reads up to %q: use the build that wrote it, or another file", v, formatTenants)
+			return fmt.Errorf("it is of format %q and this build reads up to %q: use the build that wrote it, or "+
+				"another file", v, formatTenants)
 		}
 	})
 	if err != nil {
@@ -95,8 +97,7 @@ func open(path string, keep int) (*DB, error) {
 	return d, nil
 }
 
-// Close closes the file. One that turned out to be damaged while it was written
-// stays open until the process ends.
+// Close closes the file. A file damaged during a write stays open until the process ends.
 func (d *DB) Close() error {
 	if err := d.broken.Load(); err != nil {
 		return *err
@@ -104,26 +105,25 @@ func (d *DB) Close() error {
 	return d.bolt.Close()
 }
 
-// Of implements Tenants.
-func (d *DB) Of(id tenant.ID) (Store, error) {
+// Tenant implements Tenants.
+func (d *DB) Tenant(id auth.Tenant) (Store, error) {
 	switch {
 	case id.IsZero():
-		return nil, tenant.ErrNone
+		return nil, auth.ErrNoTenant
 	case id.IsDefault():
 		return shelf{d, runsBucket}, nil
 	}
 	return shelf{d, []byte("@" + id.String())}, nil
 }
 
-// shelf is the bucket of one tenant. It is made with the tenant's first run.
+// shelf is the bucket of one tenant, created with its first run.
 type shelf struct {
 	db   *DB
 	name []byte
 }
 
-// Put implements Store. All of them are one write to the disk: it is kept whole
-// or not at all.
-func (s shelf) Put(all ...*orchestratorv1.Run) error {
+// Save implements Store. All runs are one atomic transaction.
+func (s shelf) Save(all ...*orchestratorv1.Run) error {
 	s.db.mu.Lock()
 	defer s.db.mu.Unlock()
 	count, counted := s.db.counts[string(s.name)]
@@ -136,7 +136,7 @@ func (s shelf) Put(all ...*orchestratorv1.Run) error {
 			count = b.Stats().KeyN
 		}
 		for _, run := range all {
-			isNew, err := put(b, run)
+			isNew, err := putRun(b, run)
 			if err != nil {
 				return fmt.Errorf("keep run %s: %w", run.GetId(), err)
 			}
@@ -162,10 +162,10 @@ func (s shelf) Put(all ...*orchestratorv1.Run) error {
 	return nil
 }
 
-// put says whether there was no run of the id.
-func put(b *bbolt.Bucket, run *orchestratorv1.Run) (isNew bool, err error) {
+// putRun reports whether the id is new.
+func putRun(b *bbolt.Bucket, run *orchestratorv1.Run) (isNew bool, err error) {
 	id := []byte(run.GetId())
-	value, err := encode(run)
+	value, err := record.Encode(run)
 	if err != nil {
 		return false, err
 	}
@@ -173,7 +173,7 @@ func put(b *bbolt.Bucket, run *orchestratorv1.Run) (isNew bool, err error) {
 	return isNew, b.Put(id, value)
 }
 
-// bucket is the tenant's, made where there is none.
+// bucket returns the tenant's bucket, created if missing.
 func (s shelf) bucket(tx *bbolt.Tx) (*bbolt.Bucket, error) {
 	if b := tx.Bucket(s.name); b != nil {
 		return b, nil
@@ -184,7 +184,6 @@ func (s shelf) bucket(tx *bbolt.Tx) (*bbolt.Bucket, error) {
 	return tx.CreateBucket(s.name)
 }
 
-// Get implements Store.
 func (s shelf) Get(id string) (run *orchestratorv1.Run, err error) {
 	err = s.db.view(func(tx *bbolt.Tx) (err error) {
 		b := tx.Bucket(s.name)
@@ -195,7 +194,7 @@ func (s shelf) Get(id string) (run *orchestratorv1.Run, err error) {
 		if value == nil {
 			return ErrNotFound
 		}
-		run, err = decodeKept(value, id, whole)
+		run, err = decodeKept(value, id, decodeFull)
 		return err
 	})
 	if err != nil {
@@ -204,10 +203,10 @@ func (s shelf) Get(id string) (run *orchestratorv1.Run, err error) {
 	return run, nil
 }
 
-// List implements Store. A damaged run is passed over: Get says what is wrong
-// with it.
-func (s shelf) List(ctx context.Context, size int, before string, filter Filter) ([]*orchestratorv1.Run, string, error) {
-	g := gathering{size: size, filter: filter}
+// List implements Store. It skips damaged runs: Get returns their error.
+func (s shelf) List(ctx context.Context, size int, before string,
+	filter Filter) ([]*orchestratorv1.Run, string, error) {
+	g := pageBuilder{size: size, filter: filter}
 	err := s.db.view(func(tx *bbolt.Tx) error {
 		b := tx.Bucket(s.name)
 		if b == nil {
@@ -226,7 +225,7 @@ func (s shelf) List(ctx context.Context, size int, before string, filter Filter)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if run, err := decodeKept(v, string(k), outline); err == nil && !g.add(run) {
+			if run, err := decodeKept(v, string(k), decodeOutline); err == nil && !g.add(run) {
 				return nil
 			}
 		}

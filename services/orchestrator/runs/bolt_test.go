@@ -13,7 +13,7 @@ import (
 	"go.etcd.io/bbolt"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs/runstest"
 )
@@ -37,7 +37,7 @@ func TestDB(t *testing.T) {
 	})
 }
 
-// version is the format that a database says it is of.
+// version returns the format of a database.
 func version(t *testing.T, path string) (v string) {
 	t.Helper()
 	b, err := bbolt.Open(path, 0o600, nil)
@@ -51,7 +51,7 @@ func version(t *testing.T, path string) (v string) {
 	return v
 }
 
-func TestADatabaseOfBeforeThereWereTenants(t *testing.T) {
+func TestDatabaseFromBeforeTenants(t *testing.T) {
 	path := file(t)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
@@ -74,12 +74,12 @@ func TestADatabaseOfBeforeThereWereTenants(t *testing.T) {
 	}
 
 	db := open(t, path, 0)
-	store := runstest.Of(t, db, tenant.Default())
-	runstest.Put(t, store, 1, 2)
+	store := runstest.TenantStore(t, db, auth.DefaultTenant())
+	runstest.SaveRuns(t, store, 1, 2)
 	if ids, _ := runstest.All(t, store, 5, runs.Filter{}); !slices.Equal(ids, runstest.IDs(1, 0)) {
 		t.Errorf("its runs are %q", ids)
 	}
-	acme := runstest.Of(t, db, runstest.Tenant(t, "acme"))
+	acme := runstest.TenantStore(t, db, runstest.Tenant(t, "acme"))
 	if _, err := acme.Get(runstest.ID(0)); !errors.Is(err, runs.ErrNotFound) {
 		t.Errorf("another tenant reads them: %v", err)
 	}
@@ -91,14 +91,15 @@ func TestADatabaseOfBeforeThereWereTenants(t *testing.T) {
 	}
 
 	db = open(t, path, 0)
-	runstest.Put(t, runstest.Of(t, db, runstest.Tenant(t, "acme")), 2, 3)
+	runstest.SaveRuns(t, runstest.TenantStore(t, db, runstest.Tenant(t, "acme")), 2, 3)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if v := version(t, path); v != "2" {
 		t.Errorf("with two tenants it is of format %s, which the build before would take for its own", v)
 	}
-	if ids, _ := runstest.All(t, runstest.Of(t, open(t, path, 0), tenant.Default()), 5, runs.Filter{}); len(ids) != 2 {
+	if ids, _ := runstest.All(t, runstest.TenantStore(t, open(t, path, 0), auth.DefaultTenant()), 5,
+		runs.Filter{}); len(ids) != 2 {
 		t.Errorf("in format 2 the default tenant has %q", ids)
 	}
 }
@@ -109,7 +110,8 @@ func TestFilesThatCannotBeOpened(t *testing.T) {
 		prepare func(t *testing.T, path string)
 		says    string
 	}{
-		{"one that another process has open", func(t *testing.T, path string) { open(t, path, 0) }, "another process has it open"},
+		{"one that another process has open", func(t *testing.T, path string) { open(t, path, 0) },
+			"another process has it open"},
 		{"one of a later version", func(t *testing.T, path string) {
 			if err := open(t, path, 0).Close(); err != nil {
 				t.Fatal(err)
@@ -118,12 +120,16 @@ func TestFilesThatCannotBeOpened(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = b.Update(func(tx *bbolt.Tx) error { return tx.Bucket([]byte("meta")).Put([]byte("version"), []byte("7")) })
+			err = b.Update(func(tx *bbolt.Tx) error {
+				return tx.Bucket([]byte("meta")).Put([]byte("version"), []byte("7"))
+			})
 			if err := errors.Join(err, b.Close()); err != nil {
 				t.Fatal(err)
 			}
 		}, `format "7"`},
-		{"one that is no database", func(t *testing.T, path string) { write(t, path, []byte(strings.Repeat("no database ", 4000))) }, "invalid database"},
+		{"one that is no database", func(t *testing.T, path string) {
+			write(t, path, []byte(strings.Repeat("no database ", 4000)))
+		}, "invalid database"},
 		{"one that was cut in its first page", func(t *testing.T, path string) { write(t, path, []byte("x")) }, ""},
 		{"a folder", func(t *testing.T, path string) {
 			if err := os.MkdirAll(path, 0o700); err != nil {
@@ -153,11 +159,11 @@ func write(t *testing.T, path string, data []byte) {
 	}
 }
 
-// Whatever is wrong with a file: calls end, in runs or in errors.
-func TestADamagedFileIsAnErrorAtWorst(t *testing.T) {
+// Calls on a damaged file return runs or errors; they never hang or panic.
+func TestDamagedFileReturnsErrors(t *testing.T) {
 	path := file(t)
 	db := open(t, path, 0)
-	runstest.Put(t, runstest.Of(t, db, tenant.Default()), 0, 60)
+	runstest.SaveRuns(t, runstest.TenantStore(t, db, auth.DefaultTenant()), 0, 60)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -193,14 +199,14 @@ func TestADamagedFileIsAnErrorAtWorst(t *testing.T) {
 	}
 }
 
-// use tells whether everything works with a file.
+// use reports whether all operations work on a file.
 func use(path string) bool {
 	db, err := runs.Open(path, 100)
 	if err != nil {
 		return false
 	}
 	defer db.Close()
-	store, err := db.Of(tenant.Default())
+	store, err := db.Tenant(auth.DefaultTenant())
 	for token := ""; err == nil; {
 		if _, token, err = store.List(context.Background(), 10, token, runs.Filter{}); token == "" {
 			break
@@ -211,5 +217,5 @@ func use(path string) bool {
 			err = e
 		}
 	}
-	return errors.Join(err, store.Put(runstest.Run(61))) == nil
+	return errors.Join(err, store.Save(runstest.Run(61))) == nil
 }

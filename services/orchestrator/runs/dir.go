@@ -12,25 +12,21 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oklog/ulid/v2"
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
-	"github.com/triplemesh/triplemesh/internal/wholefile"
+	"github.com/triplemesh/triplemesh/internal/auth"
+	"github.com/triplemesh/triplemesh/internal/config"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/record"
 )
 
-// dirFormat is written into the directory's file "format"; a directory of a
-// later format is refused.
+// dirFormat is written to the file "format"; a directory of a later format is rejected.
 const dirFormat = "1"
 
-// suffix is that of a run's file.
-const suffix = ".pb"
-
-// Dir holds runs as one file each, @TENANT/DAY/ID.pb, in a directory that
-// several orchestrators may have open at a time: a file is written whole and
-// never changed, names sort by time, and what one removes the other does not
-// miss. What one keeps the others see at once, as far as the file system shows
-// it.
+// Dir stores each run as a file, @TENANT/DAY/ID.pb, in a directory that several orchestrators may
+// share: files are written atomically and never changed, names sort by time, and removing a file
+// twice is no error. A saved run is visible to the others as soon as the file system shows it.
 type Dir struct {
 	path   string
 	keep   int
@@ -41,69 +37,40 @@ type Dir struct {
 	reported  map[string]bool // files that were told of
 }
 
-// OpenDir opens or makes the directory. At most keep runs are kept of each
-// tenant, give or take a hundredth of that for each orchestrator that shares
-// the directory. keep 0 keeps all. report is told of what cannot be read, once
-// of each file, or removed, and is gone on without; it may be nil.
+// OpenDir opens or creates the directory. It keeps the newest keep runs of each tenant, within one
+// percent for each orchestrator that shares the directory; 0 keeps all. report is called for files
+// that cannot be removed or, once each, read; it may be nil.
 func OpenDir(path string, keep int, report func(path string, err error)) (*Dir, error) {
 	if report == nil {
 		report = func(string, error) {}
 	}
-	if err := prepare(path); err != nil {
+	if err := record.PrepareDir(path, dirFormat); err != nil {
 		return nil, fmt.Errorf("open run directory %s: %w", path, err)
 	}
 	return &Dir{path: path, keep: keep, report: report, untrimmed: map[string]int{}, reported: map[string]bool{}}, nil
 }
 
-func prepare(path string) error {
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		return err
-	}
-	format := filepath.Join(path, "format")
-	switch v, err := os.ReadFile(format); {
-	case errors.Is(err, fs.ErrNotExist):
-		return wholefile.WriteBytes(format, 0o600, []byte(dirFormat+"\n"))
-	case err != nil:
-		return err
-	case strings.TrimSpace(string(v)) != dirFormat:
-		return fmt.Errorf("it is of format %q and this build reads %q: use the build that wrote it, or another directory", strings.TrimSpace(string(v)), dirFormat)
-	}
-	return nil
-}
-
-// Close implements Tenants. There is nothing to let go.
+// Close implements Tenants; it does nothing.
 func (d *Dir) Close() error { return nil }
 
-// Of implements Tenants.
-func (d *Dir) Of(id tenant.ID) (Store, error) {
+// Tenant implements Tenants.
+func (d *Dir) Tenant(id auth.Tenant) (Store, error) {
 	if id.IsZero() {
-		return nil, tenant.ErrNone
+		return nil, auth.ErrNoTenant
 	}
 	return folder{d, filepath.Join(d.path, "@"+id.String())}, nil
 }
 
-// folder is the directory of one tenant. It is made with the tenant's first
-// run.
+// folder is the directory of one tenant, created with its first run.
 type folder struct {
 	dir  *Dir
 	path string
 }
 
-// dayOf is the day, in UTC, on which the run of an id began. It is false of what
-// is no id, which might name any file.
-func dayOf(id string) (string, bool) {
-	parsed, err := ulid.ParseStrict(id)
-	if err != nil || parsed.String() != id {
-		return "", false
-	}
-	return parsed.Timestamp().UTC().Format(time.DateOnly), true
-}
-
-// Put implements Store.
-func (f folder) Put(all ...*orchestratorv1.Run) error {
+func (f folder) Save(all ...*orchestratorv1.Run) error {
 	var errs []error
 	for _, run := range all {
-		if err := f.put(run); err != nil {
+		if err := f.write(run); err != nil {
 			errs = append(errs, fmt.Errorf("keep run %s: %w", run.GetId(), err))
 		} else if err := f.trim(); err != nil { // the run is kept all the same
 			f.dir.report(f.path, fmt.Errorf("remove the oldest runs: %w", err))
@@ -112,35 +79,35 @@ func (f folder) Put(all ...*orchestratorv1.Run) error {
 	return errors.Join(errs...)
 }
 
-func (f folder) put(run *orchestratorv1.Run) error {
-	day, ok := dayOf(run.GetId())
+func (f folder) write(run *orchestratorv1.Run) error {
+	day, ok := record.DayOfRun(run.GetId())
 	if !ok {
 		return errors.New("its id is no ULID")
 	}
-	record, err := encode(run)
+	data, err := record.Encode(run)
 	if err != nil {
 		return err
 	}
-	// The directory may be found empty, and removed by another orchestrator,
-	// before the file is in it.
-	for range 3 {
+	// Another orchestrator may remove the empty directory before the file is in it, several times in a
+	// row if many of them trim old runs at once.
+	for range 100 {
 		if err = os.MkdirAll(filepath.Join(f.path, day), 0o700); err != nil {
 			return err
 		}
-		if err = wholefile.WriteBytes(filepath.Join(f.path, day, run.GetId()+suffix), 0o600, record); !errors.Is(err, fs.ErrNotExist) {
+		if err = config.ReplaceFile(filepath.Join(f.path, day, run.GetId()+record.Suffix), 0o600, data); !errors.Is(err,
+			fs.ErrNotExist) {
 			return err
 		}
 	}
 	return err
 }
 
-// Get implements Store.
 func (f folder) Get(id string) (*orchestratorv1.Run, error) {
-	day, ok := dayOf(id)
+	day, ok := record.DayOfRun(id)
 	if !ok {
 		return nil, fmt.Errorf("read run %q: %w", id, ErrNotFound)
 	}
-	run, err := f.read(day, id, whole)
+	run, err := f.readRun(day, id, decodeFull)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = ErrNotFound
 	}
@@ -150,21 +117,21 @@ func (f folder) Get(id string) (*orchestratorv1.Run, error) {
 	return run, nil
 }
 
-func (f folder) read(day, id string, as func([]byte) (*orchestratorv1.Run, error)) (*orchestratorv1.Run, error) {
-	path := filepath.Join(f.path, day, id+suffix)
-	record, err := os.ReadFile(path)
+func (f folder) readRun(day, id string, as func([]byte) (*orchestratorv1.Run, error)) (*orchestratorv1.Run, error) {
+	path := filepath.Join(f.path, day, id+record.Suffix)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	run, err := decode(record, id, as)
+	run, err := decode(data, id, as)
 	if err != nil {
-		f.dir.tell(path, err)
+		f.dir.reportOnce(path, err)
 	}
 	return run, err
 }
 
-// tell reports a file once.
-func (d *Dir) tell(path string, err error) {
+// reportOnce reports each file once.
+func (d *Dir) reportOnce(path string, err error) {
 	d.mu.Lock()
 	told := d.reported[path]
 	d.reported[path] = true
@@ -174,28 +141,31 @@ func (d *Dir) tell(path string, err error) {
 	}
 }
 
-// List implements Store. Files that cannot be read are passed over.
-func (f folder) List(ctx context.Context, size int, before string, filter Filter) ([]*orchestratorv1.Run, string, error) {
-	g := gathering{size: size, filter: filter}
-	if err := f.each(ctx, before, g.add); err != nil {
+// List implements Store. It skips files that cannot be read.
+func (f folder) List(ctx context.Context, size int, before string,
+	filter Filter) ([]*orchestratorv1.Run, string, error) {
+	g := pageBuilder{size: size, filter: filter}
+	if err := f.walk(ctx, before, g.add); err != nil {
 		return nil, "", fmt.Errorf("list runs: %w", err)
 	}
 	return g.page, g.next, nil
 }
 
-// each calls do with the outlines of the runs older than before, newest first, until it returns
+// walk calls do with the outlines of the runs older than before, newest first, until it returns
 // false.
-func (f folder) each(ctx context.Context, before string, do func(*orchestratorv1.Run) bool) error {
-	days, err := f.days()
+func (f folder) walk(ctx context.Context, before string, do func(*orchestratorv1.Run) bool) error {
+	days, err := record.ListDays(f.path)
 	if err != nil {
 		return err
 	}
-	last, bounded := dayOf(before)
+	last, bounded := record.DayOfRun(before)
+	// Days compare as strings while years have four digits; every directory is before a later year.
+	bounded = bounded && len(last) == len(time.DateOnly)
 	for _, day := range slices.Backward(days) {
 		if bounded && day > last {
 			continue
 		}
-		ids, err := f.ids(day)
+		ids, err := record.ListIDs(f.path, day, record.DayOfRun)
 		if err != nil {
 			return err
 		}
@@ -206,47 +176,103 @@ func (f folder) each(ctx context.Context, before string, do func(*orchestratorv1
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			run, err := f.read(day, id, outline)
+			run, err := f.readRun(day, id, decodeOutline)
 			if err == nil && !do(run) {
 				return nil
 			}
 			if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrDamaged) {
-				f.dir.tell(filepath.Join(f.path, day, id+suffix), err)
+				f.dir.reportOnce(filepath.Join(f.path, day, id+record.Suffix), err)
 			}
 		}
 	}
 	return nil
 }
 
-// days are the directories of days, oldest first.
-func (f folder) days() ([]string, error) {
-	return names(f.path, func(entry fs.DirEntry) (string, bool) {
-		_, err := time.Parse(time.DateOnly, entry.Name())
-		return entry.Name(), err == nil && entry.IsDir()
-	})
-}
-
-// ids are those of a day's runs, oldest first.
-func (f folder) ids(day string) ([]string, error) {
-	return names(filepath.Join(f.path, day), func(entry fs.DirEntry) (string, bool) {
-		id, isRun := strings.CutSuffix(entry.Name(), suffix)
-		of, isID := dayOf(id)
-		return id, isRun && isID && of == day
-	})
-}
-
-// names are those of a directory's entries that take makes something of, in
-// order; none where there is no directory.
-func names(path string, take func(fs.DirEntry) (string, bool)) ([]string, error) {
-	entries, err := os.ReadDir(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+// trim removes the oldest runs beyond the limit. It reads names only, after every keep/100 saves.
+//
+// Orchestrators that share the directory may trim it concurrently. Each removes only runs with at
+// least keep newer ones, so that together they never remove too many. A file that another removed
+// first counts as removed.
+func (f folder) trim() error {
+	if f.dir.keep == 0 || !f.due() {
+		return nil
 	}
-	var all []string
+	days, err := record.ListDays(f.path)
+	if err != nil {
+		return err
+	}
+	left := f.dir.keep
+	for _, day := range slices.Backward(days) {
+		ids, err := record.ListIDs(f.path, day, record.DayOfRun)
+		if err != nil {
+			return err
+		}
+		if left > 0 && len(ids) <= left {
+			left -= len(ids)
+			continue
+		}
+		for _, id := range ids[:len(ids)-left] {
+			if err := remove(filepath.Join(f.path, day, id+record.Suffix)); err != nil {
+				return err
+			}
+		}
+		if left == 0 {
+			f.removeDay(day)
+		}
+		left = 0
+	}
+	return nil
+}
+
+// due reports whether it is time to trim, and restarts the count.
+func (f folder) due() bool {
+	f.dir.mu.Lock()
+	defer f.dir.mu.Unlock()
+	n, begun := f.dir.untrimmed[f.path]
+	n++
+	if begun && n < max(1, f.dir.keep/100) {
+		f.dir.untrimmed[f.path] = n
+		return false
+	}
+	f.dir.untrimmed[f.path] = 0
+	return true
+}
+
+// half is the maximum age of a file that is still being written.
+const half = time.Hour
+
+// removeDay removes an empty day, with the partial files of killed processes. If another
+// orchestrator is about to save a run there, the directory stays.
+func (f folder) removeDay(day string) {
+	path := filepath.Join(f.path, day)
+	entries, _ := os.ReadDir(path)
 	for _, entry := range entries {
-		if name, ok := take(entry); ok {
-			all = append(all, name)
+		if !strings.HasPrefix(entry.Name(), ".") || !strings.Contains(entry.Name(), record.Suffix+".part-") {
+			continue
+		}
+		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > half {
+			_ = remove(filepath.Join(path, entry.Name()))
 		}
 	}
-	return all, nil
+	_ = os.Remove(path)
+}
+
+// remove removes a file; a missing file is no error.
+func remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Locked reports whether another process has the database file open.
+func Locked(path string) bool {
+	if _, err := os.Stat(path); err != nil {
+		return false
+	}
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: 100 * time.Millisecond, ReadOnly: true})
+	if err == nil {
+		_ = db.Close()
+	}
+	return errors.Is(err, bolterrors.ErrTimeout)
 }

@@ -14,7 +14,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs/runstest"
 )
@@ -28,7 +28,7 @@ func TestDir(t *testing.T) {
 	})
 }
 
-// openDir opens a directory and gathers what is reported.
+// openDir opens a directory and collects the reports.
 func openDir(t *testing.T, path string, keep int) (store runs.Store, reported *[]string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -41,10 +41,10 @@ func openDir(t *testing.T, path string, keep int) (store runs.Store, reported *[
 	if err != nil {
 		t.Fatal(err)
 	}
-	return runstest.Of(t, d, runstest.Tenant(t, "acme")), reported
+	return runstest.TenantStore(t, d, runstest.Tenant(t, "acme")), reported
 }
 
-// files are the run files of a directory, oldest first.
+// files returns the run files of a directory, oldest first.
 func files(t *testing.T, path string) []string {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(path, "@acme", "*", "*.pb"))
@@ -58,18 +58,18 @@ func TestOrchestratorsThatShareADirectory(t *testing.T) {
 	path := t.TempDir()
 	one, _ := openDir(t, path, 0)
 	other, _ := openDir(t, path, 0)
-	runstest.Put(t, one, 0, 1)
+	runstest.SaveRuns(t, one, 0, 1)
 	if got, err := other.Get(runstest.ID(0)); err != nil || !proto.Equal(got, runstest.Run(0)) {
 		t.Errorf("the other reads %v, %v", got, err)
 	}
-	runstest.Put(t, other, 1, 2)
+	runstest.SaveRuns(t, other, 1, 2)
 	if ids, _ := runstest.All(t, one, 9, runs.Filter{}); !slices.Equal(ids, runstest.IDs(1, 0)) {
 		t.Errorf("the one lists %q", ids)
 	}
 }
 
 // Run with -race.
-func TestOrchestratorsThatTrimAtOnceRemoveNoneTooMany(t *testing.T) {
+func TestConcurrentTrimsKeepTheLimit(t *testing.T) {
 	path := t.TempDir()
 	const keep, each, writers = 7, 40, 4
 	var group sync.WaitGroup
@@ -77,7 +77,7 @@ func TestOrchestratorsThatTrimAtOnceRemoveNoneTooMany(t *testing.T) {
 		store, reported := openDir(t, path, keep)
 		group.Go(func() {
 			for i := range each {
-				if err := store.Put(runstest.Run(i*writers + w)); err != nil {
+				if err := store.Save(runstest.Run(i*writers + w)); err != nil {
 					t.Error(err)
 				}
 				if _, _, err := store.List(t.Context(), keep, "", runs.Filter{}); err != nil {
@@ -91,7 +91,7 @@ func TestOrchestratorsThatTrimAtOnceRemoveNoneTooMany(t *testing.T) {
 	}
 	group.Wait()
 	last, _ := openDir(t, path, keep)
-	runstest.Put(t, last, each*writers, each*writers+1)
+	runstest.SaveRuns(t, last, each*writers, each*writers+1)
 	ids, _ := runstest.All(t, last, 100, runs.Filter{})
 	var want []string
 	for i := range keep {
@@ -105,10 +105,10 @@ func TestOrchestratorsThatTrimAtOnceRemoveNoneTooMany(t *testing.T) {
 	}
 }
 
-func TestWhatAKilledProcessLeftGoesWithItsDay(t *testing.T) {
+func TestPartialFilesAreRemovedWithTheirDay(t *testing.T) {
 	path := t.TempDir()
 	store, _ := openDir(t, path, 1)
-	runstest.Put(t, store, 0, 1)
+	runstest.SaveRuns(t, store, 0, 1)
 	half := filepath.Join(filepath.Dir(files(t, path)[0]), "."+runstest.ID(0)+".pb.part-1")
 	write(t, half, []byte("half"))
 	if err := os.Chtimes(half, time.Now(), time.Now().Add(-2*time.Hour)); err != nil {
@@ -117,13 +117,13 @@ func TestWhatAKilledProcessLeftGoesWithItsDay(t *testing.T) {
 	if ids, _ := runstest.All(t, store, 9, runs.Filter{}); len(ids) != 1 {
 		t.Errorf("it is listed: %q", ids)
 	}
-	runstest.Put(t, store, 10, 11)
+	runstest.SaveRuns(t, store, 10, 11)
 	if _, err := os.Stat(half); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it is there when its day is not: %v", err)
 	}
 }
 
-func TestDamagedFilesArePassedOverAndReported(t *testing.T) {
+func TestDamagedFilesAreSkippedAndReported(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		damage func(t *testing.T, path string)
@@ -159,7 +159,7 @@ func TestDamagedFilesArePassedOverAndReported(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			path := t.TempDir()
 			store, reported := openDir(t, path, 0)
-			runstest.Put(t, store, 0, 3)
+			runstest.SaveRuns(t, store, 0, 3)
 			c.damage(t, files(t, path)[1])
 			for range 2 {
 				if ids, _ := runstest.All(t, store, 9, runs.Filter{}); !slices.Equal(ids, runstest.IDs(2, 0)) {
@@ -169,17 +169,18 @@ func TestDamagedFilesArePassedOverAndReported(t *testing.T) {
 			if _, err := store.Get(runstest.ID(1)); err == nil || errors.Is(err, runs.ErrNotFound) {
 				t.Errorf("it is read as %v", err)
 			}
-			if len(*reported) != 1 || !strings.Contains((*reported)[0], c.says) || !strings.Contains((*reported)[0], runstest.ID(1)) {
+			if len(*reported) != 1 || !strings.Contains((*reported)[0], c.says) || !strings.Contains((*reported)[0],
+				runstest.ID(1)) {
 				t.Errorf("reported %q, want one that says %q", *reported, c.says)
 			}
 		})
 	}
 }
 
-func TestFilesThatAreNoRunsAreLeftAlone(t *testing.T) {
+func TestOtherFilesAreNotTouched(t *testing.T) {
 	path := t.TempDir()
 	store, reported := openDir(t, path, 1)
-	runstest.Put(t, store, 0, 1)
+	runstest.SaveRuns(t, store, 0, 1)
 	day := filepath.Dir(files(t, path)[0])
 	others := []string{
 		filepath.Join(day, "notes.txt"), filepath.Join(day, "x.pb"), filepath.Join(path, "@acme", "README"),
@@ -188,7 +189,7 @@ func TestFilesThatAreNoRunsAreLeftAlone(t *testing.T) {
 	for _, o := range others {
 		write(t, o, []byte("x"))
 	}
-	runstest.Put(t, store, 10, 11)
+	runstest.SaveRuns(t, store, 10, 11)
 	if ids, _ := runstest.All(t, store, 9, runs.Filter{}); !slices.Equal(ids, runstest.IDs(10)) || len(*reported) > 0 {
 		t.Errorf("listed %q, reported %q", ids, *reported)
 	}
@@ -205,23 +206,26 @@ func TestDirectoriesThatCannotBeOpened(t *testing.T) {
 		prepare func(t *testing.T, path string)
 		says    string
 	}{
-		{"one of a later format", func(t *testing.T, path string) { write(t, filepath.Join(path, "format"), []byte("2\n")) }, `format "2"`},
+		{"one of a later format", func(t *testing.T, path string) {
+			write(t, filepath.Join(path, "format"), []byte("2\n"))
+		}, `format "2"`},
 		{"a file", func(t *testing.T, path string) { write(t, path, nil) }, "not a directory"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "runs")
 			c.prepare(t, path)
-			if _, err := runs.OpenDir(path, 0, nil); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), c.says) {
+			if _, err := runs.OpenDir(path, 0, nil); err == nil || !strings.Contains(err.Error(), path) ||
+				!strings.Contains(err.Error(), c.says) {
 				t.Errorf("the error is %v, want it to name the directory and %q", err, c.says)
 			}
 		})
 	}
 }
 
-func TestRunsAreForTheirUserOnly(t *testing.T) {
+func TestRunFilesArePrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs")
 	store, _ := openDir(t, path, 0)
-	runstest.Put(t, store, 0, 1)
+	runstest.SaveRuns(t, store, 0, 1)
 	err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
 		info, err2 := entry.Info()
 		if err := errors.Join(err, err2); err != nil {
@@ -237,17 +241,18 @@ func TestRunsAreForTheirUserOnly(t *testing.T) {
 	}
 }
 
-// Whatever one tenant asks for, it is not another's.
-func FuzzAnIDLeadsNowhereElse(f *testing.F) {
+// No id reads another tenant's run.
+func FuzzIDsStayWithinTheirTenant(f *testing.F) {
 	path := f.TempDir()
 	d, err := runs.OpenDir(path, 0, nil)
 	if err != nil {
 		f.Fatal(err)
 	}
-	runstest.Put(f, runstest.Of(f, d, runstest.Tenant(f, "globex")), 0, 3)
-	store := runstest.Of(f, d, tenant.Default())
+	runstest.SaveRuns(f, runstest.TenantStore(f, d, runstest.Tenant(f, "globex")), 0, 3)
+	store := runstest.TenantStore(f, d, auth.DefaultTenant())
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, seed := range []string{"", "..", "../@globex/2026-11-01/" + runstest.ID(0), runstest.ID(0), runstest.ID(random.IntN(100)), "8" + runstest.ID(0)[1:]} {
+	for _, seed := range []string{"", "..", "../@globex/2026-11-01/" + runstest.ID(0), runstest.ID(0),
+		runstest.ID(random.IntN(100)), "8" + runstest.ID(0)[1:]} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, id string) {

@@ -9,21 +9,20 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs/runstest"
 )
 
-// TestNoFlippedBitChangesARun flips one bit of each byte of a small database,
-// one at a time: what is read afterwards is a run as it was kept, or an error.
-// FLIPS=all tries every byte; without it, some.
-func TestNoFlippedBitChangesARun(t *testing.T) {
+// TestFlippedBitsAreDetected flips one bit of a small database at a time: every read returns the
+// saved run or an error. FLIPS=all flips a bit of every byte; without it, of some.
+func TestFlippedBitsAreDetected(t *testing.T) {
 	path := file(t)
 	db := open(t, path, 0)
 	acme := runstest.Tenant(t, "acme")
-	for _, of := range []tenant.ID{tenant.Default(), acme} {
-		runstest.Put(t, runstest.Of(t, db, of), 0, 5)
+	for _, of := range []auth.Tenant{auth.DefaultTenant(), acme} {
+		runstest.SaveRuns(t, runstest.TenantStore(t, db, of), 0, 5)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
@@ -57,17 +56,17 @@ func TestNoFlippedBitChangesARun(t *testing.T) {
 	t.Logf("%d flips, %d found; the others changed nothing that is read", len(places), found)
 }
 
-// readFlipped reads all runs by their ids and by lists, and reports whether
-// anything was wrong.
-func readFlipped(t *testing.T, path string, want map[string]*orchestratorv1.Run, at, bit int, tenants ...tenant.ID) (found bool) {
+// readFlipped reads all runs by id and by list, and reports whether any read failed.
+func readFlipped(t *testing.T, path string, want map[string]*orchestratorv1.Run, at, bit int,
+	tenants ...auth.Tenant) (found bool) {
 	t.Helper()
 	db, err := runs.Open(path, 0)
 	if err != nil {
 		return true
 	}
 	defer func() { _ = db.Close() }()
-	for _, of := range append(tenants, tenant.Default()) {
-		store := runstest.Of(t, db, of)
+	for _, of := range append(tenants, auth.DefaultTenant()) {
+		store := runstest.TenantStore(t, db, of)
 		for id, run := range want {
 			if got, err := store.Get(id); err != nil {
 				found = true

@@ -9,13 +9,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs/runstest"
 )
 
-// An earlier version, whose records had no checksum yet, kept one run.
-func TestADatabaseThatAnEarlierVersionWroteIsReadAndGoneOnWith(t *testing.T) {
+// An earlier version, without checksums, saved one run.
+func TestDatabaseOfAnEarlierVersionStaysUsable(t *testing.T) {
 	from, err := os.Open(filepath.Join("testdata", "versions", "format-1.db.gz"))
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestADatabaseThatAnEarlierVersionWroteIsReadAndGoneOnWith(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := open(t, path, 0)
-	store := runstest.Of(t, db, tenant.Default())
+	store := runstest.TenantStore(t, db, auth.DefaultTenant())
 	page, _, err := store.List(context.Background(), 10, "", runs.Filter{})
 	if err != nil || len(page) != 1 {
 		t.Fatalf("listed %d runs, %v", len(page), err)
@@ -42,7 +42,7 @@ func TestADatabaseThatAnEarlierVersionWroteIsReadAndGoneOnWith(t *testing.T) {
 			t.Errorf("%s is %v, %v", listed.GetId(), run, err)
 		}
 	}
-	runstest.Put(t, store, 1, 3)
+	runstest.SaveRuns(t, store, 1, 3)
 	if page, _, err := store.List(context.Background(), 10, "", runs.Filter{}); err != nil || len(page) != 3 {
 		t.Errorf("with two more it lists %d runs, %v", len(page), err)
 	}

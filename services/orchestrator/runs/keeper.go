@@ -5,19 +5,18 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// maxWaiting is how many runs may wait for the disk before Put waits too.
+// maxWaiting is the length of the queue; beyond it Save blocks.
 const maxWaiting = 64
 
-// ErrClosed is what a Keeper says after Close.
+// ErrClosed is the error of a Keeper after Close.
 var ErrClosed = errors.New("the run database is closed")
 
-// Keeper writes runs behind the caller's back, since an answer should not wait
-// for the disk. What was put is read back at once, and is on disk when Close
-// returns; only a crash loses the runs of its last moment. Safe for concurrent
+// Keeper writes runs asynchronously, so that an answer does not wait for the disk. Reads see all
+// earlier writes, which are on disk when Close returns; a crash loses the queue. Safe for concurrent
 // use.
 type Keeper struct {
 	tenants Tenants
@@ -29,25 +28,24 @@ type Keeper struct {
 	queue  chan entry
 }
 
-// entry is a run to keep, or a reader that waits for those before it.
+// entry is a run to write, or a reader that waits for those before it.
 type entry struct {
 	run   *orchestratorv1.Run
-	of    tenant.ID
+	of    auth.Tenant
 	store Store
 	done  chan struct{}
 }
 
-// NewKeeper takes the runs of all tenants over. failed is told of runs that
-// could not be kept; it may be nil. The caller must Close the Keeper and leave
-// tenants to it.
+// NewKeeper takes ownership of tenants. failed is called for runs that could not be written; it may
+// be nil. The caller must Close the Keeper.
 func NewKeeper(tenants Tenants, failed func(*orchestratorv1.Run, error)) *Keeper {
 	k := &Keeper{tenants: tenants, failed: failed, queue: make(chan entry, maxWaiting), ended: make(chan struct{})}
 	go k.work()
 	return k
 }
 
-// work keeps what waits together, a tenant's runs with one write to the disk:
-// else no more questions could be answered a second than the disk has writes.
+// work writes the queue in batches, one write for each tenant: else the disk's writes per second
+// would limit the questions per second.
 func (k *Keeper) work() {
 	defer close(k.ended)
 	for first := range k.queue {
@@ -60,8 +58,8 @@ func (k *Keeper) work() {
 }
 
 func (k *Keeper) keep(waiting []entry) {
-	stores := map[tenant.ID]Store{}
-	together := map[tenant.ID][]*orchestratorv1.Run{}
+	stores := map[auth.Tenant]Store{}
+	together := map[auth.Tenant][]*orchestratorv1.Run{}
 	for _, e := range waiting {
 		if e.done == nil {
 			stores[e.of] = e.store
@@ -69,12 +67,12 @@ func (k *Keeper) keep(waiting []entry) {
 		}
 	}
 	for of, all := range together {
-		if stores[of].Put(all...) == nil {
+		if stores[of].Save(all...) == nil {
 			continue
 		}
-		// One that cannot be kept does not take the others with it.
+		// A run that cannot be written must not fail the others.
 		for _, run := range all {
-			if err := stores[of].Put(run); err != nil && k.failed != nil {
+			if err := stores[of].Save(run); err != nil && k.failed != nil {
 				k.failed(run, err)
 			}
 		}
@@ -86,13 +84,13 @@ func (k *Keeper) keep(waiting []entry) {
 	}
 }
 
-// Of implements Tenants.
-func (k *Keeper) Of(id tenant.ID) (Store, error) {
-	store, err := k.tenants.Of(id)
+// Tenant implements Tenants.
+func (k *Keeper) Tenant(id auth.Tenant) (Store, error) {
+	store, err := k.tenants.Tenant(id)
 	if err != nil {
 		return nil, err
 	}
-	return kept{k, id, store}, nil
+	return keptStore{k, id, store}, nil
 }
 
 func (k *Keeper) add(e entry) error {
@@ -105,7 +103,7 @@ func (k *Keeper) add(e entry) error {
 	return nil
 }
 
-// settle returns once every run put before it is on disk.
+// settle returns once all queued runs are on disk.
 func (k *Keeper) settle() error {
 	done := make(chan struct{})
 	if err := k.add(entry{done: done}); err != nil {
@@ -115,7 +113,7 @@ func (k *Keeper) settle() error {
 	return nil
 }
 
-// Close writes what waits and closes the database.
+// Close writes the queue and closes the database.
 func (k *Keeper) Close() error {
 	k.mu.Lock()
 	if k.closed {
@@ -129,16 +127,15 @@ func (k *Keeper) Close() error {
 	return k.tenants.Close()
 }
 
-// kept is one tenant's store behind a Keeper.
-type kept struct {
+// keptStore is one tenant's store behind a Keeper.
+type keptStore struct {
 	keeper *Keeper
-	of     tenant.ID
+	of     auth.Tenant
 	store  Store
 }
 
-// Put keeps runs, which must not be changed any more. It does not wait for the
-// disk.
-func (s kept) Put(all ...*orchestratorv1.Run) error {
+// Save queues runs, which must not be modified afterwards. It does not wait for the disk.
+func (s keptStore) Save(all ...*orchestratorv1.Run) error {
 	for _, run := range all {
 		if err := s.keeper.add(entry{run: run, of: s.of, store: s.store}); err != nil {
 			return err
@@ -148,7 +145,7 @@ func (s kept) Put(all ...*orchestratorv1.Run) error {
 }
 
 // Get implements Store.
-func (s kept) Get(id string) (*orchestratorv1.Run, error) {
+func (s keptStore) Get(id string) (*orchestratorv1.Run, error) {
 	if err := s.keeper.settle(); err != nil {
 		return nil, err
 	}
@@ -156,7 +153,8 @@ func (s kept) Get(id string) (*orchestratorv1.Run, error) {
 }
 
 // List implements Store.
-func (s kept) List(ctx context.Context, size int, before string, filter Filter) ([]*orchestratorv1.Run, string, error) {
+func (s keptStore) List(ctx context.Context, size int, before string,
+	filter Filter) ([]*orchestratorv1.Run, string, error) {
 	if err := s.keeper.settle(); err != nil {
 		return nil, "", err
 	}

@@ -8,18 +8,18 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs/runstest"
 )
 
-func TestAKeeperReadsBackAtOnceWhatWasPut(t *testing.T) {
+func TestKeeperReadsItsWrites(t *testing.T) {
 	keeper := runs.NewKeeper(open(t, file(t), 0), nil)
 	defer keeper.Close()
-	k := runstest.Of(t, keeper, tenant.Default())
+	k := runstest.TenantStore(t, keeper, auth.DefaultTenant())
 	for i := range 100 {
-		if err := k.Put(runstest.Run(i)); err != nil {
+		if err := k.Save(runstest.Run(i)); err != nil {
 			t.Fatal(err)
 		}
 		if i%10 != 0 {
@@ -28,7 +28,8 @@ func TestAKeeperReadsBackAtOnceWhatWasPut(t *testing.T) {
 		if got, err := k.Get(runstest.Run(i).GetId()); err != nil || !proto.Equal(got, runstest.Run(i)) {
 			t.Errorf("run %d is read back as %v, %v", i, got, err)
 		}
-		if page, _, err := k.List(t.Context(), 1, "", runs.Filter{}); err != nil || len(page) != 1 || page[0].GetId() != runstest.Run(i).GetId() {
+		if page, _, err := k.List(t.Context(), 1, "", runs.Filter{}); err != nil || len(page) != 1 ||
+			page[0].GetId() != runstest.Run(i).GetId() {
 			t.Errorf("after run %d the newest is %v, %v", i, page, err)
 		}
 	}
@@ -37,21 +38,21 @@ func TestAKeeperReadsBackAtOnceWhatWasPut(t *testing.T) {
 	}
 }
 
-func TestClosingAKeeperLosesNothing(t *testing.T) {
+func TestClosingAKeeperWritesItsQueue(t *testing.T) {
 	path := file(t)
 	db, err := runs.Open(path, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	keeper := runs.NewKeeper(db, nil)
-	k := runstest.Of(t, keeper, runstest.Tenant(t, "acme"))
+	k := runstest.TenantStore(t, keeper, runstest.Tenant(t, "acme"))
 	var kept sync.Map
 	var writers sync.WaitGroup
 	for w := range 4 {
 		writers.Go(func() {
 			for i := range 50 {
 				r := runstest.Run(w*50 + i)
-				if err := k.Put(r); err == nil {
+				if err := k.Save(r); err == nil {
 					kept.Store(r.GetId(), true)
 				} else if !errors.Is(err, runs.ErrClosed) {
 					t.Errorf("put: %v", err)
@@ -65,7 +66,7 @@ func TestClosingAKeeperLosesNothing(t *testing.T) {
 		})
 	}
 	writers.Wait()
-	again := runstest.Of(t, open(t, path, 0), runstest.Tenant(t, "acme"))
+	again := runstest.TenantStore(t, open(t, path, 0), runstest.Tenant(t, "acme"))
 	kept.Range(func(id, _ any) bool {
 		if _, err := again.Get(id.(string)); err != nil {
 			t.Errorf("run %s was taken and is gone: %v", id, err)
@@ -77,11 +78,11 @@ func TestClosingAKeeperLosesNothing(t *testing.T) {
 	}
 }
 
-func TestAKeeperTellsOfRunsThatCouldNotBeKept(t *testing.T) {
+func TestKeeperReportsFailedWrites(t *testing.T) {
 	var lost []error
 	k := runs.NewKeeper(open(t, file(t), 0), func(_ *orchestratorv1.Run, err error) { lost = append(lost, err) })
-	store := runstest.Of(t, k, tenant.Default())
-	if err := store.Put(runstest.Run(0), &orchestratorv1.Run{}, runstest.Run(1)); err != nil { // one without an id
+	store := runstest.TenantStore(t, k, auth.DefaultTenant())
+	if err := store.Save(runstest.Run(0), &orchestratorv1.Run{}, runstest.Run(1)); err != nil { // one without an id
 		t.Fatal(err)
 	}
 	if ids, _ := runstest.All(t, store, 9, runs.Filter{}); !slices.Equal(ids, runstest.IDs(1, 0)) {
@@ -95,12 +96,13 @@ func TestAKeeperTellsOfRunsThatCouldNotBeKept(t *testing.T) {
 	}
 }
 
-func TestAKeeperKeepsTenantsApart(t *testing.T) {
+func TestKeeperSeparatesTenants(t *testing.T) {
 	k := runs.NewKeeper(open(t, file(t), 0), nil)
 	defer k.Close()
-	acme, globex := runstest.Of(t, k, runstest.Tenant(t, "acme")), runstest.Of(t, k, runstest.Tenant(t, "globex"))
-	runstest.Put(t, acme, 0, 3)
-	runstest.Put(t, globex, 3, 5)
+	acme, globex := runstest.TenantStore(t, k, runstest.Tenant(t, "acme")),
+		runstest.TenantStore(t, k, runstest.Tenant(t, "globex"))
+	runstest.SaveRuns(t, acme, 0, 3)
+	runstest.SaveRuns(t, globex, 3, 5)
 	for i := range 5 {
 		_, err := acme.Get(runstest.ID(i))
 		if (err == nil) != (i < 3) || err != nil && !errors.Is(err, runs.ErrNotFound) {
@@ -110,7 +112,7 @@ func TestAKeeperKeepsTenantsApart(t *testing.T) {
 	if ids, _ := runstest.All(t, globex, 9, runs.Filter{}); len(ids) != 2 {
 		t.Errorf("globex has %q", ids)
 	}
-	if store, err := k.Of(tenant.ID{}); !errors.Is(err, tenant.ErrNone) || store != nil {
+	if store, err := k.Tenant(auth.Tenant{}); !errors.Is(err, auth.ErrNoTenant) || store != nil {
 		t.Errorf("nobody has %v, %v", store, err)
 	}
 }

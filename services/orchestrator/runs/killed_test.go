@@ -13,30 +13,30 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs/runstest"
 )
 
 const victimFile = "TRIPLEMESH_TEST_VICTIM"
 
-// TestVictim is what the child of TestNoRunThatWasKeptIsLostByAKill does: it
-// keeps runs until it is killed, and says which once they are.
+// TestVictim is the child process of TestKillLosesNoSavedRun: it saves runs until it is killed, and
+// prints each id after the save.
 func TestVictim(t *testing.T) {
 	path := os.Getenv(victimFile)
 	if path == "" {
 		t.Skip("is run by another test")
 	}
-	store := runstest.Of(t, open(t, path, 0), tenant.Default())
+	store := runstest.TenantStore(t, open(t, path, 0), auth.DefaultTenant())
 	for i := 0; ; i++ {
-		runstest.Put(t, store, i, i+1)
+		runstest.SaveRuns(t, store, i, i+1)
 		fmt.Println(i)
 	}
 }
 
-// TestNoRunThatWasKeptIsLostByAKill kills a process that keeps runs at a random
-// moment, 3 times or KILLS times: all that it had kept is there, whole.
-func TestNoRunThatWasKeptIsLostByAKill(t *testing.T) {
+// TestKillLosesNoSavedRun kills a process that saves runs at a random moment, 3 times or KILLS
+// times: all saved runs are intact.
+func TestKillLosesNoSavedRun(t *testing.T) {
 	kills := 3
 	if n, err := strconv.Atoi(os.Getenv("KILLS")); err == nil {
 		kills = n
@@ -70,7 +70,7 @@ func TestNoRunThatWasKeptIsLostByAKill(t *testing.T) {
 func checkKept(t *testing.T, path string, kept int) {
 	t.Helper()
 	db := open(t, path, 0)
-	store := runstest.Of(t, db, tenant.Default())
+	store := runstest.TenantStore(t, db, auth.DefaultTenant())
 	for i := range kept {
 		if run, err := store.Get(runstest.ID(i)); err != nil || !proto.Equal(run, runstest.Run(i)) {
 			t.Errorf("run %d of %d that were kept: %v, %v", i, kept, run, err)

@@ -1,112 +1,122 @@
-// Package sources lets a question read several knowledge graphs as if they were
-// one: each is asked on its own and at once, and what they hold is merged, with
-// the name of the knowledge graph on every piece of evidence.
+// Package sources lets a question read several knowledge graphs as if they were one: it fans each
+// request out to all of them, merges the responses, and labels every piece of evidence with the name
+// of its knowledge graph.
 package sources
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 
-	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/triplemesh/triplemesh/internal/errinfo"
 	"github.com/triplemesh/triplemesh/internal/llm"
+	errorsv1 "github.com/triplemesh/triplemesh/proto/triplemesh/errors/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
 
-// entityNotFound is the retriever's reason where a knowledge graph lacks an
-// entity by name.
-const entityNotFound = "ENTITY_NOT_FOUND"
-
-// reading is what a stage reads from.
-type reading struct {
+// selection are the knowledge graphs that a stage reads.
+type selection struct {
 	kgs  []*graphv1.KnowledgeGraphRef
 	warn func(*llmv1.Warning)
 }
 
-type readingKey struct{}
+type selectionKey struct{}
 
-// With lets the retriever that New returns read all of kgs in calls of ctx,
-// whichever of them a request names. warn is told of a knowledge graph that was
-// gone on without; it may be called from several goroutines, one at a time for
-// each call. With fewer than two knowledge graphs ctx is returned as it is.
+// With lets the retriever that New returns read all of kgs in calls with the returned context,
+// whichever of them a request names. warn receives a warning for each knowledge graph that was
+// skipped; it may be called concurrently. With fewer than two knowledge graphs ctx is returned
+// unchanged.
 func With(ctx context.Context, kgs []*graphv1.KnowledgeGraphRef, warn func(*llmv1.Warning)) context.Context {
 	if len(kgs) < 2 {
 		return ctx
 	}
-	return context.WithValue(ctx, readingKey{}, reading{kgs, warn})
+	return context.WithValue(ctx, selectionKey{}, selection{kgs, warn})
 }
 
-// of is what a call reads from; ok is false where that is the one knowledge
-// graph that its request names.
-func of(ctx context.Context) (r reading, ok bool) {
-	r, ok = ctx.Value(readingKey{}).(reading)
-	return r, ok
-}
-
-// retriever asks another retriever once for each knowledge graph. Calls that
-// no method makes, and all calls of a question that reads one knowledge graph,
-// pass through untouched.
+// retriever calls another retriever once for each knowledge graph. Calls that no method makes, and
+// all calls of a question that reads one knowledge graph, pass through.
 type retriever struct {
 	retrieverv1.RetrieverServiceClient
 }
 
-// New returns a retriever that methods use like any other. Which knowledge
-// graphs it reads is in the context, see With. A request that goes out names
-// one knowledge graph and nothing of the others.
+// New returns a retriever that reads the knowledge graphs in the context, see With. A request that
+// goes out names one knowledge graph and carries no labels of others.
 //
-// Limits of a request hold for each knowledge graph, and for what is merged as
-// well: prompts are as long and models are asked as often as with one. A
-// knowledge graph that fails, or lacks the entity asked for, is a warning while
-// others answer; where all fail, that is the error.
+// The limits of a request hold for each knowledge graph and for the merged response, so prompts and
+// the number of model calls do not grow with the number of knowledge graphs. A knowledge graph that
+// fails, or lacks the entity asked for, is a warning if others answer; if all fail, that is the error.
 func New(one retrieverv1.RetrieverServiceClient) retrieverv1.RetrieverServiceClient {
 	return retriever{one}
 }
 
-// answer is what one knowledge graph said.
-type answer[Resp any] struct {
+// response is that of one knowledge graph.
+type response[Resp any] struct {
 	kg   string
 	resp Resp
 }
 
-// each asks every knowledge graph at once. The answers come in the order of
-// the knowledge graphs, without those that failed. ask returns false for one
-// that there is nothing to ask.
-func each[Resp any](ctx context.Context, r reading, ask func(context.Context, *graphv1.KnowledgeGraphRef) (Resp, bool, error)) ([]answer[Resp], error) {
-	resps := make([]Resp, len(r.kgs))
-	asked := make([]bool, len(r.kgs))
-	errs := make([]error, len(r.kgs))
+// fanOut sends a request to every knowledge graph in the context at once and merges the responses.
+// They come in the order of the knowledge graphs, without those that failed. Each knowledge graph gets
+// a copy of the request that names it; prepare, if not nil, adapts the copy and reports whether it is
+// to be sent. Without knowledge graphs in the context the request goes out unchanged.
+func fanOut[Req, Resp proto.Message](ctx context.Context, req Req, opts []grpc.CallOption,
+	call func(context.Context, Req, ...grpc.CallOption) (Resp, error), prepare func(Req) bool,
+	merge func(kg *graphv1.KnowledgeGraphRef, responses []response[Resp]) Resp) (none Resp, err error) {
+	selected, several := ctx.Value(selectionKey{}).(selection)
+	if !several {
+		return call(ctx, req, opts...)
+	}
+	resps := make([]Resp, len(selected.kgs))
+	sent := make([]bool, len(selected.kgs))
+	errs := make([]error, len(selected.kgs))
 	var group sync.WaitGroup
-	for i, kg := range r.kgs {
-		group.Go(func() { resps[i], asked[i], errs[i] = ask(ctx, kg) })
+	for i, kg := range selected.kgs {
+		group.Go(func() {
+			own := proto.CloneOf(req)
+			setKG(own, kg)
+			if sent[i] = prepare == nil || prepare(own); sent[i] {
+				resps[i], errs[i] = call(ctx, own, opts...)
+			}
+		})
 	}
 	group.Wait()
-	var answers []answer[Resp]
-	for i, kg := range r.kgs {
-		if errs[i] == nil && asked[i] {
-			answers = append(answers, answer[Resp]{kg.GetName(), resps[i]})
+	var responses []response[Resp]
+	for i, kg := range selected.kgs {
+		if errs[i] == nil && sent[i] {
+			responses = append(responses, response[Resp]{kg.GetName(), resps[i]})
 		}
 	}
-	if err := worst(errs); err != nil {
-		if len(answers) == 0 || ctx.Err() != nil {
-			return nil, err
+	if err := mostSevere(errs); err != nil {
+		if len(responses) == 0 || ctx.Err() != nil {
+			return none, err
 		}
-		r.report(errs)
+		selected.warnSkipped(errs)
 	}
-	return answers, nil
+	return merge(selected.kgs[0], responses), nil
 }
 
-// worst is the error that tells most: that an entity is not there says less
-// than that nobody could look.
-func worst(errs []error) error {
+// setKG sets the field kg, which every request of the retriever has.
+func setKG(req proto.Message, kg *graphv1.KnowledgeGraphRef) {
+	m := req.ProtoReflect()
+	m.Set(m.Descriptor().Fields().ByName("kg"), protoreflect.ValueOfMessage(kg.ProtoReflect()))
+}
+
+// mostSevere returns the error that says most: a failure before an entity that does not exist.
+func mostSevere(errs []error) error {
 	var first error
 	for _, err := range errs {
 		switch {
 		case err == nil:
-		case !Lacking(err):
+		case !IsEntityNotFound(err):
 			return err
 		case first == nil:
 			first = err
@@ -115,45 +125,47 @@ func worst(errs []error) error {
 	return first
 }
 
-// report tells which knowledge graphs were gone on without.
-func (r reading) report(errs []error) {
-	for i, kg := range r.kgs {
+// warnSkipped warns of the knowledge graphs that failed.
+func (s selection) warnSkipped(errs []error) {
+	for i, kg := range s.kgs {
 		switch {
 		case errs[i] == nil:
-		case Lacking(errs[i]):
-			r.warn(llm.Warn(llm.WarnUnavailable, "the knowledge graph %s lacks an entity that others hold", kg.GetName()))
+		case IsEntityNotFound(errs[i]):
+			s.warn(llm.Warn(llm.WarnUnavailable, "the knowledge graph %s lacks an entity that others hold",
+				kg.GetName()))
 		default:
-			r.warn(llm.Warn(llm.WarnUnavailable, "the knowledge graph %s was gone on without: %s", kg.GetName(), status.Convert(errs[i]).Message()))
+			s.warn(llm.Warn(llm.WarnUnavailable, "the knowledge graph %s was skipped: %s", kg.GetName(),
+				status.Convert(errs[i]).Message()))
 		}
 	}
 }
 
-// Lacking tells whether a knowledge graph was read and lacks an entity.
-func Lacking(err error) bool {
-	s := status.Convert(err)
-	for _, detail := range s.Details() {
-		if info, ok := detail.(*errdetails.ErrorInfo); ok && info.GetReason() == entityNotFound {
-			return s.Code() == codes.NotFound
-		}
-	}
-	return false
+// IsEntityNotFound reports whether a knowledge graph was read and lacks an entity.
+func IsEntityNotFound(err error) bool {
+	return status.Code(err) == codes.NotFound &&
+		errinfo.Reason(err) == errorsv1.ErrorReason_ERROR_REASON_ENTITY_NOT_FOUND
 }
 
-// orDefault is a limit, or what the contract says that 0 takes.
-func orDefault(limit uint32, otherwise int) int {
-	if limit == 0 {
-		return otherwise
+// truncate returns the first limit items; 0 means the default of the contract.
+func truncate[E any](items []E, limit uint32, defaultLimit int) []E {
+	if limit > 0 {
+		defaultLimit = int(limit)
 	}
-	return int(limit)
+	return items[:min(len(items), defaultLimit)]
 }
 
-// unknown are the names that no knowledge graph holds.
-func unknown[Resp interface{ GetUnknownEntities() []string }](answers []answer[Resp]) []string {
+// sortBy sorts items by descending key; equal items keep their order.
+func sortBy[E any, K cmp.Ordered](items []E, key func(E) K) {
+	slices.SortStableFunc(items, func(a, b E) int { return cmp.Compare(key(b), key(a)) })
+}
+
+// unknownToAll returns the entities that no knowledge graph holds.
+func unknownToAll[Resp interface{ GetUnknownEntities() []string }](responses []response[Resp]) []string {
 	missing := map[string]int{}
 	var names []string
-	for _, a := range answers {
-		for _, name := range a.resp.GetUnknownEntities() {
-			if missing[name]++; missing[name] == len(answers) {
+	for _, r := range responses {
+		for _, name := range r.resp.GetUnknownEntities() {
+			if missing[name]++; missing[name] == len(responses) {
 				names = append(names, name)
 			}
 		}

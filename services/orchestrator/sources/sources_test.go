@@ -17,8 +17,8 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method/stagetest"
 	"github.com/triplemesh/triplemesh/services/orchestrator/sources"
-	"github.com/triplemesh/triplemesh/services/orchestrator/stagetest"
 )
 
 var (
@@ -49,7 +49,7 @@ func script[Req interface {
 	proto.Message
 	GetKg() *graphv1.KnowledgeGraphRef
 }, Resp proto.Message](r *reader, by map[string]Resp, fails map[string]error) {
-	stagetest.On(r.mesh, func(_ context.Context, req Req) (Resp, error) {
+	stagetest.Script(r.mesh, func(_ context.Context, req Req) (Resp, error) {
 		resp, ok := by[req.GetKg().GetName()]
 		if err := fails[req.GetKg().GetName()]; err != nil || !ok {
 			var none Resp
@@ -63,13 +63,15 @@ func script[Req interface {
 }
 
 func lacking() error {
-	s, _ := status.New(codes.NotFound, "no entity has this name").WithDetails(&errdetails.ErrorInfo{Reason: "ENTITY_NOT_FOUND"})
+	s, _ := status.New(codes.NotFound, "no entity has this name").WithDetails(
+		&errdetails.ErrorInfo{Reason: "ENTITY_NOT_FOUND"})
 	return s.Err()
 }
 
 func TestOneKnowledgeGraphPassesThroughUntouched(t *testing.T) {
 	r := newReader(t)
-	want := &retrieverv1.SearchTriplesResponse{Results: []*retrieverv1.TripleHits{{Triples: []*graphv1.ScoredTriple{{Triple: stagetest.Triple("a", "b", "c")}}}}, Kg: old}
+	want := &retrieverv1.SearchTriplesResponse{Results: []*retrieverv1.TripleHits{
+		{Triples: []*graphv1.ScoredTriple{{Triple: stagetest.Triple("a", "b", "c")}}}}, Kg: old}
 	script[*retrieverv1.SearchTriplesRequest](r, map[string]*retrieverv1.SearchTriplesResponse{"old": want}, nil)
 	req := &retrieverv1.SearchTriplesRequest{Kg: old, Queries: []string{"?"}}
 	for _, ctx := range []context.Context{t.Context(), r.reading(t, old), r.reading(t)} {
@@ -78,7 +80,7 @@ func TestOneKnowledgeGraphPassesThroughUntouched(t *testing.T) {
 			t.Errorf("got %v, %v", got, err)
 		}
 	}
-	for _, sent := range stagetest.Asked[*retrieverv1.SearchTriplesRequest](r.mesh) {
+	for _, sent := range stagetest.Requests[*retrieverv1.SearchTriplesRequest](r.mesh) {
 		if !proto.Equal(sent, req) {
 			t.Errorf("sent %v", sent)
 		}
@@ -86,7 +88,7 @@ func TestOneKnowledgeGraphPassesThroughUntouched(t *testing.T) {
 }
 
 func TestOfSeveralKnowledgeGraphs(t *testing.T) {
-	fine := &retrieverv1.NeighboursResponse{Triples: []*graphv1.Triple{stagetest.Triple("e", "r", "o")}, Total: 1}
+	fine := &retrieverv1.ListNeighboursResponse{Triples: []*graphv1.Triple{stagetest.Triple("e", "r", "o")}, Total: 1}
 	down := status.Error(codes.Unavailable, "the store is down")
 	for _, c := range []struct {
 		name    string
@@ -96,17 +98,24 @@ func TestOfSeveralKnowledgeGraphs(t *testing.T) {
 		warns   string
 	}{
 		{"all answer", nil, codes.OK, 2, ""},
-		{"one that is down is a warning", map[string]error{"next": down}, codes.OK, 1, "next was gone on without: the store is down"},
-		{"one that lacks the entity is a warning", map[string]error{"old": lacking()}, codes.OK, 1, "old lacks an entity"},
+		{"one that is down is a warning", map[string]error{"next": down}, codes.OK, 1,
+			"next was skipped: the store is down"},
+		{"one that lacks the entity is a warning", map[string]error{"old": lacking()}, codes.OK, 1,
+			"old lacks an entity"},
 		{"where all fail, that is the error", map[string]error{"old": down, "next": down}, codes.Unavailable, 0, ""},
-		{"that nobody could look says more than that one lacks it", map[string]error{"old": lacking(), "next": down}, codes.Unavailable, 0, ""},
-		{"an entity that none holds is not found", map[string]error{"old": lacking(), "next": lacking()}, codes.NotFound, 0, ""},
-		{"a snapshot that is gone is no missing entity", map[string]error{"old": status.Error(codes.NotFound, "no snapshot 4")}, codes.OK, 1, "old was gone on without: no snapshot 4"},
+		{"that nobody could look says more than that one lacks it", map[string]error{"old": lacking(), "next": down},
+			codes.Unavailable, 0, ""},
+		{"an entity that none holds is not found", map[string]error{"old": lacking(), "next": lacking()},
+			codes.NotFound, 0, ""},
+		{"a snapshot that is gone is no missing entity", map[string]error{"old": status.Error(codes.NotFound,
+			"no snapshot 4")}, codes.OK, 1, "old was skipped: no snapshot 4"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newReader(t)
-			script[*retrieverv1.NeighboursRequest](r, map[string]*retrieverv1.NeighboursResponse{"old": fine, "next": fine}, c.fails)
-			got, err := r.Neighbours(r.reading(t, both...), &retrieverv1.NeighboursRequest{Kg: old, Entity: "e"})
+			script[*retrieverv1.ListNeighboursRequest](r, map[string]*retrieverv1.ListNeighboursResponse{"old": fine,
+				"next": fine}, c.fails)
+			got, err := r.ListNeighbours(r.reading(t, both...),
+				&retrieverv1.ListNeighboursRequest{Kg: old, Entity: "e"})
 			if status.Code(err) != c.code || len(got.GetTriples()) != c.triples {
 				t.Errorf("got %v, %v", got, err)
 			}
@@ -121,7 +130,8 @@ func TestARequestNamesOneKnowledgeGraphAndNothingOfTheOthers(t *testing.T) {
 	r := newReader(t)
 	var mu sync.Mutex
 	var sent []string
-	stagetest.On(r.mesh, func(ctx context.Context, req *retrieverv1.FollowPathsRequest) (*retrieverv1.FollowPathsResponse, error) {
+	stagetest.Script(r.mesh, func(ctx context.Context, req *retrieverv1.FollowPathsRequest) (
+		*retrieverv1.FollowPathsResponse, error) {
 		md, _ := metadata.FromIncomingContext(ctx)
 		text := req.String()
 		for key, values := range md {
@@ -142,9 +152,10 @@ func TestARequestNamesOneKnowledgeGraphAndNothingOfTheOthers(t *testing.T) {
 		return &retrieverv1.FollowPathsResponse{}, nil
 	})
 	path := func(relation, kg string) *graphv1.RelationPath {
-		return &graphv1.RelationPath{Steps: []*graphv1.RelationStep{{Relation: relation}}, Kg: kg}
+		return &graphv1.RelationPath{Steps: []*graphv1.RelationStep{{Relation: relation}}, KgName: kg}
 	}
-	req := &retrieverv1.FollowPathsRequest{Kg: old, TopicEntities: []string{"e"}, Paths: []*graphv1.RelationPath{path("a", "old"), path("b", "next"), path("c", ""), path("d", "other")}}
+	req := &retrieverv1.FollowPathsRequest{Kg: old, TopicEntities: []string{"e"},
+		Paths: []*graphv1.RelationPath{path("a", "old"), path("b", "next"), path("c", ""), path("d", "other")}}
 	before := proto.Clone(req)
 	one := &retrieverv1.FollowPathsRequest{Kg: old, TopicEntities: []string{"e"}, Paths: req.GetPaths()[:1]}
 	for _, req := range []*retrieverv1.FollowPathsRequest{req, one} {
@@ -163,8 +174,11 @@ func TestARequestNamesOneKnowledgeGraphAndNothingOfTheOthers(t *testing.T) {
 
 func TestCallsThatAreNotMergedPassThrough(t *testing.T) {
 	r := newReader(t)
-	script[*retrieverv1.ShortestPathsRequest](r, map[string]*retrieverv1.ShortestPathsResponse{"old": {Truncated: true}}, nil)
-	got, err := r.ShortestPaths(r.reading(t, both...), &retrieverv1.ShortestPathsRequest{Kg: old, From: []string{"a"}, To: []string{"b"}})
+	script[*retrieverv1.FindShortestPathsRequest](r,
+		map[string]*retrieverv1.FindShortestPathsResponse{"old": {Truncated: true}}, nil)
+	got, err := r.FindShortestPaths(r.reading(t, both...), &retrieverv1.FindShortestPathsRequest{Kg: old,
+		From: []string{"a"},
+		To:   []string{"b"}})
 	if err != nil || !got.GetTruncated() || len(r.warnings) > 0 {
 		t.Errorf("got %v, %v, %q", got, err, r.warnings)
 	}
@@ -174,7 +188,8 @@ func TestNobodyWaitsForAnAnswerThatCameAfterTheCallerLeft(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	inner := &leaving{cancel: cancel}
 	merged := sources.New(inner)
-	_, err := merged.LinkEntities(sources.With(ctx, both, func(*llmv1.Warning) {}), &retrieverv1.LinkEntitiesRequest{Kg: old, Text: "?"})
+	_, err := merged.LinkEntities(sources.With(ctx, both, func(*llmv1.Warning) {}),
+		&retrieverv1.LinkEntitiesRequest{Kg: old, Text: "?"})
 	if status.Code(err) != codes.Canceled {
 		t.Errorf("got %v", err)
 	}
@@ -186,7 +201,8 @@ type leaving struct {
 	cancel context.CancelFunc
 }
 
-func (l *leaving) LinkEntities(_ context.Context, req *retrieverv1.LinkEntitiesRequest, _ ...grpc.CallOption) (*retrieverv1.LinkEntitiesResponse, error) {
+func (l *leaving) LinkEntities(_ context.Context, req *retrieverv1.LinkEntitiesRequest,
+	_ ...grpc.CallOption) (*retrieverv1.LinkEntitiesResponse, error) {
 	if req.GetKg().GetName() == "old" {
 		return &retrieverv1.LinkEntitiesResponse{}, nil
 	}

@@ -1,4 +1,4 @@
-// Package prompts holds what the reflector says to the model, as data.
+// Package prompts holds the reflector's prompts as data.
 package prompts
 
 import "embed"

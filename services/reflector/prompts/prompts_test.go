@@ -5,11 +5,10 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/prompt/prompttest"
-	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
+	"github.com/triplemesh/triplemesh/services/reflector"
 	"github.com/triplemesh/triplemesh/services/reflector/prompts"
-	"github.com/triplemesh/triplemesh/services/reflector/reflection"
 )
 
 func TestPrompts(t *testing.T) {
@@ -18,15 +17,18 @@ func TestPrompts(t *testing.T) {
 			return &graphv1.ReasoningPath{Entities: []string{name, to}, Steps: []*graphv1.RelationStep{{Relation: r}}}
 		}
 		return func(m llm.Completer) {
-			_, _ = reflection.New(m, reflection.Config{MaxGroups: 2, MaxEnds: 2, MaxOthers: 2, MaxTokens: 64}).Reflect(t.Context(), reflectorv1.ReflectionMode_REFLECTION_MODE_MODEL, reflection.Case{
-				Question:   question,
-				Candidates: []*graphv1.CandidateAnswer{{Answer: name}, {Answer: "Tessen"}, {Answer: "Elde"}},
-				Paths:      []*graphv1.ReasoningPath{walk("body of water", "Tessen"), walk("body of water", "Orla"), walk("body of water", "Elde"), walk("twinned_city", "Harn")},
-				Verdict:    &evaluatorv1.QuestionVerdict{Reason: review},
-				Verdicts: map[string]*evaluatorv1.AnswerVerdict{
-					name: {Probability: new(float32(.08))}, "Tessen": {Correct: true}, "Elde": {Unknown: true},
-				},
-			}, llm.NewLedger(nil))
+			_, _ = reflector.NewReflector(m, reflector.ReflectionConfig{MaxGroups: 2, MaxEnds: 2, MaxOthers: 2,
+				MaxTokens: 64}).Reflect(
+				t.Context(), reflectorv1.ReflectionMode_REFLECTION_MODE_MODEL, reflector.Case{
+					Question:   question,
+					Candidates: []*graphv1.CandidateAnswer{{Answer: name}, {Answer: "Tessen"}, {Answer: "Elde"}},
+					Paths: []*graphv1.ReasoningPath{walk("body of water", "Tessen"), walk("body of water", "Orla"),
+						walk("body of water", "Elde"), walk("twinned_city", "Harn")},
+					Verdict: &graphv1.QuestionVerdict{Reason: review},
+					Verdicts: map[string]*graphv1.AnswerVerdict{
+						name: {Probability: new(float32(.08))}, "Tessen": {Correct: true}, "Elde": {Unknown: true},
+					},
+				}, llm.NewLedger(nil))
 		}
 	}
 	prompttest.Run(t, prompts.Files, []prompttest.Case{{

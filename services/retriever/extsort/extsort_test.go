@@ -244,7 +244,7 @@ func FuzzSort(f *testing.F) {
 	})
 }
 
-func TestACallerWhoIsGoneEndsTheReading(t *testing.T) {
+func TestCancelStopsReading(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	records := NewRecords[edge](Options{})
@@ -404,7 +404,7 @@ func TestAFailingDisk(t *testing.T) {
 	}
 }
 
-func TestARunThatIsCutOffOrDamaged(t *testing.T) {
+func TestATruncatedOrCorruptRun(t *testing.T) {
 	dir := t.TempDir()
 	for name, spoil := range map[string]func([]byte) []byte{
 		"cut off": func(b []byte) []byte { return b[:len(b)-3] },
@@ -417,7 +417,7 @@ func TestARunThatIsCutOffOrDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		path := s.runs.all[0].path
+		path := s.runs.files[0].path
 		whole, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

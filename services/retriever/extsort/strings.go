@@ -13,18 +13,17 @@ import (
 	"slices"
 )
 
-// Strings sorts keys of any length, each with a number. The order is that of
-// the keys' bytes, then of the numbers. First all are added, then they are
-// read, as often as needed.
+// Strings sorts keys of any length, each with a number. The order is that of the keys' bytes, then
+// of the numbers. First all are added, then they are read, any number of times.
 type Strings struct {
-	runs   runs
-	text   []byte
-	held   []entry
-	sorted bool
+	runs    runs
+	text    []byte
+	pending []keyRef
+	sorted  bool
 }
 
-// entry is a key in Strings.text and its number.
-type entry struct {
+// keyRef is a key in Strings.text and its number.
+type keyRef struct {
 	// prefix is the beginning of the key's order, after what all keys share.
 	prefix    uint64
 	value     uint64
@@ -38,41 +37,40 @@ func NewStrings(options Options) *Strings {
 	return &Strings{runs: runs{Options: options.withDefaults()}}
 }
 
-// Add takes a key and its number. It is not safe for concurrent use and keeps
-// no hold of key.
+// Add takes a key and its number. It is not safe for concurrent use and keeps no hold of key.
 func (s *Strings) Add(key []byte, value uint64) error {
 	if uint64(len(key)) >= math.MaxUint32 {
 		return fmt.Errorf("sort: a key of %d bytes is too long", len(key))
 	}
 	// Growing a slice holds the old and the new one for a moment.
-	used := len(s.text) + len(key) + entrySize*(len(s.held)+1)
-	if len(s.held) > 0 && (used > s.runs.Memory/2 || len(s.text)+len(key) > math.MaxUint32) {
+	used := len(s.text) + len(key) + entrySize*(len(s.pending)+1)
+	if len(s.pending) > 0 && (used > s.runs.Memory/2 || len(s.text)+len(key) > math.MaxUint32) {
 		if err := s.spill(); err != nil {
 			return err
 		}
 	}
-	s.held = append(s.held, entry{value: value, from: uint32(len(s.text)), len: uint32(len(key))})
+	s.pending = append(s.pending, keyRef{value: value, from: uint32(len(s.text)), len: uint32(len(key))})
 	s.text = append(s.text, key...)
 	s.sorted = false
 	return nil
 }
 
-func (s *Strings) key(e *entry) []byte { return s.text[e.from:][:e.len] }
+func (s *Strings) key(e *keyRef) []byte { return s.text[e.from:][:e.len] }
 
 // sort puts what is held in order.
 func (s *Strings) sort() {
-	if len(s.held) == 0 {
+	if len(s.pending) == 0 {
 		return
 	}
-	first := s.key(&s.held[0])
+	first := s.key(&s.pending[0])
 	shared := len(first)
-	for i := range s.held {
-		shared = CommonPrefix(first[:shared], s.key(&s.held[i]))
+	for i := range s.pending {
+		shared = CommonPrefix(first[:shared], s.key(&s.pending[i]))
 	}
-	for i := range s.held {
-		s.held[i].prefix = Prefix(s.key(&s.held[i])[shared:])
+	for i := range s.pending {
+		s.pending[i].prefix = Prefix(s.key(&s.pending[i])[shared:])
 	}
-	slices.SortFunc(s.held, func(a, b entry) int {
+	slices.SortFunc(s.pending, func(a, b keyRef) int {
 		if a.prefix != b.prefix {
 			return cmp.Compare(a.prefix, b.prefix)
 		}
@@ -85,9 +83,9 @@ func (s *Strings) sort() {
 
 func (s *Strings) spill() error {
 	s.sort()
-	err := s.runs.add(func(w *runWriter) error {
-		for i := range s.held {
-			if err := w.writeString(s.key(&s.held[i]), s.held[i].value); err != nil {
+	err := s.runs.addRun(func(w *runWriter) error {
+		for i := range s.pending {
+			if err := w.writeString(s.key(&s.pending[i]), s.pending[i].value); err != nil {
 				return err
 			}
 		}
@@ -96,20 +94,20 @@ func (s *Strings) spill() error {
 	if err != nil {
 		return err
 	}
-	s.text, s.held = s.text[:0], s.held[:0]
+	s.text, s.pending = s.text[:0], s.pending[:0]
 	return nil
 }
 
-// Len is how many keys were added.
+// Len is the number of keys added.
 func (s *Strings) Len() int64 {
-	n := int64(len(s.held))
-	for _, r := range s.runs.all {
+	n := int64(len(s.pending))
+	for _, r := range s.runs.files {
 		n += r.records
 	}
 	return n
 }
 
-// Each hands out all keys in order, equal ones as often as they were added.
+// Each returns all keys in order, equal ones as often as they were added.
 // emit must not keep the key.
 func (s *Strings) Each(ctx context.Context, emit func(key []byte, value uint64) error) error {
 	r, err := s.Reader()
@@ -137,21 +135,21 @@ func (s *Strings) Each(ctx context.Context, emit func(key []byte, value uint64) 
 // Reader reads all keys in order. Nothing may be added while it is open.
 func (s *Strings) Reader() (*StringReader, error) {
 	if !s.sorted {
-		if len(s.runs.all) > 0 {
-			if len(s.held) > 0 {
+		if len(s.runs.files) > 0 {
+			if len(s.pending) > 0 {
 				if err := s.spill(); err != nil {
 					return nil, err
 				}
 			}
-			s.text, s.held = nil, nil
+			s.text, s.pending = nil, nil
 		}
 		s.sort()
 		s.sorted = true
 	}
-	if len(s.runs.all) == 0 {
-		return &StringReader{of: s, held: s.held}, nil
+	if len(s.runs.files) == 0 {
+		return &StringReader{sorter: s, pending: s.pending}, nil
 	}
-	err := s.runs.reduce(func(from []run, to *runWriter) error {
+	err := s.runs.mergeDown(func(from []run, to *runWriter) error {
 		r, err := mergeStrings(s.runs.Options, from)
 		if err != nil {
 			return err
@@ -173,31 +171,31 @@ func (s *Strings) Reader() (*StringReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mergeStrings(s.runs.Options, s.runs.all)
+	return mergeStrings(s.runs.Options, s.runs.files)
 }
 
 // Close forgets all keys and removes the runs. Open readers fail.
 func (s *Strings) Close() error {
-	s.text, s.held = nil, nil
+	s.text, s.pending = nil, nil
 	return s.runs.close()
 }
 
 // StringReader reads sorted keys.
 type StringReader struct {
-	of    *Strings
-	held  []entry
-	merge *Merge[keyed]
-	open  []*stringRun
-	// started says that the least key was handed out.
+	sorter  *Strings
+	pending []keyRef
+	merge   *Merge[stringEntry]
+	open    []*stringRun
+	// started reports whether the least key was returned.
 	started bool
 }
 
-type keyed struct {
+type stringEntry struct {
 	key   []byte
 	value uint64
 }
 
-func compareKeyed(a, b *keyed) int {
+func compareEntries(a, b *stringEntry) int {
 	if c := bytes.Compare(a.key, b.key); c != 0 {
 		return c
 	}
@@ -208,12 +206,12 @@ func compareKeyed(a, b *keyed) int {
 // returns io.EOF after the last one.
 func (r *StringReader) Next() ([]byte, uint64, error) {
 	if r.merge == nil {
-		if len(r.held) == 0 {
+		if len(r.pending) == 0 {
 			return nil, 0, io.EOF
 		}
-		e := &r.held[0]
-		r.held = r.held[1:]
-		return r.of.key(e), e.value, nil
+		e := &r.pending[0]
+		r.pending = r.pending[1:]
+		return r.sorter.key(e), e.value, nil
 	}
 	if r.started {
 		if err := r.merge.Advance(); err != nil {
@@ -236,7 +234,7 @@ func (r *StringReader) Close() error {
 		// It was only read.
 		_ = one.file.Close()
 	}
-	r.open, r.held = nil, nil
+	r.open, r.pending = nil, nil
 	return nil
 }
 
@@ -245,9 +243,9 @@ type stringRun struct{ runReader }
 
 func mergeStrings(o Options, from []run) (*StringReader, error) {
 	r := &StringReader{}
-	sources := make([]Source[keyed], len(from))
+	sources := make([]Source[stringEntry], len(from))
 	for i, one := range from {
-		opened, err := o.open(one)
+		opened, err := o.openRun(one)
 		if err != nil {
 			r.Close()
 			return nil, err
@@ -258,7 +256,7 @@ func mergeStrings(o Options, from []run) (*StringReader, error) {
 		sources[i] = reading.next
 	}
 	var err error
-	if r.merge, err = NewMerge(sources, compareKeyed); err != nil {
+	if r.merge, err = NewMerge(sources, compareEntries); err != nil {
 		r.Close()
 		return nil, err
 	}
@@ -279,27 +277,27 @@ func (w *runWriter) writeString(key []byte, value uint64) error {
 	return err
 }
 
-func (r *stringRun) next(head *keyed) (uint64, bool, error) {
-	if r.left == 0 {
+func (r *stringRun) next(head *stringEntry) (uint64, bool, error) {
+	if r.remaining == 0 {
 		return 0, false, nil
 	}
 	var numbers [3]uint64
 	for i := range numbers {
 		var err error
 		if numbers[i], err = binary.ReadUvarint(r.in); err != nil {
-			return 0, false, r.failed(err)
+			return 0, false, r.wrapError(err)
 		}
 	}
 	shared, rest := numbers[0], numbers[1]
 	if shared > uint64(len(head.key)) || rest > uint64(r.longest) {
-		return 0, false, r.failed(errors.New("it is damaged"))
+		return 0, false, r.wrapError(errors.New("it is damaged"))
 	}
 	n := int(shared + rest)
 	head.key = slices.Grow(head.key[:shared], int(rest))[:n]
 	if _, err := io.ReadFull(r.in, head.key[shared:]); err != nil {
-		return 0, false, r.failed(err)
+		return 0, false, r.wrapError(err)
 	}
 	head.value = numbers[2]
-	r.left--
+	r.remaining--
 	return Prefix(head.key), true, nil
 }

@@ -7,51 +7,50 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// gather chooses the evidence of the subjects that stay.
+// gather chooses the evidence of the kept subjects.
 func (g *grounding) gather(ctx context.Context) (int, error) {
-	candidates := map[store.EntityID][]found{}
+	candidates := map[store.EntityID][]candidate{}
 	for _, h := range g.hits {
-		candidates[h.about] = append(candidates[h.about], h)
+		candidates[h.owner] = append(candidates[h.owner], h)
 	}
 	if g.options.beyondHits {
-		if err := g.readOn(ctx, candidates); err != nil {
+		if err := g.addFactsAround(ctx, candidates); err != nil {
 			return 0, err
 		}
 	}
-	g.evidence = map[store.EntityID][]found{}
-	lists := g.lists(candidates)
+	g.evidence = map[store.EntityID][]candidate{}
+	lists := g.groupCandidates(candidates)
 	n := 0
 	for i, take := range g.allot(lists) {
-		subject := lists[i][0].about
+		subject := lists[i][0].owner
 		g.evidence[subject] = append(g.evidence[subject], lists[i][:take]...)
 		n += take
 	}
 	for _, facts := range g.evidence {
-		slices.SortFunc(facts, byScore)
+		slices.SortFunc(facts, compareByScore)
 	}
 	return n, nil
 }
 
-// allot says how many facts of each list are shown. Every subject that stays
-// has room for its best fact. The rest goes to the lists with the best claims,
-// whoever they are about, and to each as a whole: a question that asks for one
-// of a list asks for the list.
-func (g *grounding) allot(lists [][]found) []int {
+// allot returns how many facts of each list are shown. Every kept subject shows its best fact. The
+// rest of the room goes to the lists of highest priority, each in full: a question about one item
+// of a list needs the list.
+func (g *grounding) allot(lists [][]candidate) []int {
 	taken := make([]int, len(lists))
 	if len(lists) == 0 {
 		return taken
 	}
 	room := g.options.MaxFacts
-	shown := map[store.EntityID]bool{}
+	hasFact := map[store.EntityID]bool{}
 	for i, list := range lists {
-		if !shown[list[0].about] {
-			shown[list[0].about] = true
+		if !hasFact[list[0].owner] {
+			hasFact[list[0].owner] = true
 			taken[i] = 1
 			room--
 		}
 	}
 	for i, list := range lists {
-		if list[0].claim < lists[0][0].claim-g.options.MaxGap {
+		if list[0].priority < lists[0][0].priority-g.options.MaxGap {
 			break
 		}
 		more := max(min(len(list), g.options.MaxList)-taken[i], 0)
@@ -62,19 +61,19 @@ func (g *grounding) allot(lists [][]found) []int {
 	return taken
 }
 
-// lists groups the candidates of the kept subjects by subject and relation,
-// the list with the best claim first, each with its best fact first.
-func (g *grounding) lists(candidates map[store.EntityID][]found) [][]found {
+// groupCandidates groups the candidates of the kept subjects by subject and relation. Lists and
+// the facts in each are ordered by falling priority.
+func (g *grounding) groupCandidates(candidates map[store.EntityID][]candidate) [][]candidate {
 	type key struct {
-		about            store.EntityID
+		owner            store.EntityID
 		relation, second store.RelationID
 		inverse, joined  bool
 	}
 	places := map[key]int{}
-	var lists [][]found
+	var lists [][]candidate
 	for _, s := range g.kept {
 		for _, f := range candidates[s.Entity] {
-			k := key{f.about, f.relation, f.second, f.about != f.subject, f.joined}
+			k := key{f.owner, f.relation, f.second, f.owner != f.subject, f.joined}
 			at, ok := places[k]
 			if !ok {
 				at = len(lists)
@@ -85,14 +84,14 @@ func (g *grounding) lists(candidates map[store.EntityID][]found) [][]found {
 		}
 	}
 	for _, list := range lists {
-		slices.SortFunc(list, byClaim)
+		slices.SortFunc(list, compareByPriority)
 	}
-	slices.SortFunc(lists, func(a, b []found) int { return byClaim(a[0], b[0]) })
+	slices.SortFunc(lists, func(a, b []candidate) int { return compareByPriority(a[0], b[0]) })
 	return lists
 }
 
-// readOn adds the facts around the kept subjects that were no hits.
-func (g *grounding) readOn(ctx context.Context, candidates map[store.EntityID][]found) error {
+// addFactsAround adds the facts around the kept subjects that are not hits.
+func (g *grounding) addFactsAround(ctx context.Context, candidates map[store.EntityID][]candidate) error {
 	subjects := make([]store.EntityID, len(g.kept))
 	for i, s := range g.kept {
 		subjects[i] = s.Entity
@@ -100,22 +99,22 @@ func (g *grounding) readOn(ctx context.Context, candidates map[store.EntityID][]
 	if len(subjects) == 0 {
 		return nil
 	}
-	seen := distinct{}
+	seen := tripleSet{}
 	for _, h := range g.hits {
-		seen.add(h.id)
+		seen.add(h.triple)
 	}
-	var veiled []found
+	var toMediators []candidate
 	for _, dir := range []store.Direction{store.Out, store.In} {
-		around, err := g.read(ctx, subjects, dir)
+		around, err := g.readFacts(ctx, subjects, dir)
 		if err != nil {
 			return err
 		}
 		for _, s := range subjects {
 			for _, f := range around[s] {
 				switch {
-				case dir == store.In && g.opaque(f.subject), !seen.add(f.id):
-				case g.opaque(f.object):
-					veiled = append(veiled, f)
+				case dir == store.In && g.isMediator(f.subject), !seen.add(f.triple):
+				case g.isMediator(f.object):
+					toMediators = append(toMediators, f)
 				default:
 					candidates[s] = append(candidates[s], f)
 				}
@@ -125,12 +124,12 @@ func (g *grounding) readOn(ctx context.Context, candidates map[store.EntityID][]
 	var best float32
 	for _, facts := range candidates {
 		for _, f := range facts {
-			best = max(best, f.claim)
+			best = max(best, f.priority)
 		}
 	}
-	joined, err := g.lookBehind(ctx, veiled, best)
+	joined, err := g.joinFactsAround(ctx, toMediators, best)
 	for _, f := range joined {
-		candidates[f.about] = append(candidates[f.about], f)
+		candidates[f.owner] = append(candidates[f.owner], f)
 	}
 	return err
 }

@@ -7,27 +7,28 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/services/retriever/internal/graphtest"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
-func list(about store.EntityID, claims ...float32) []found {
-	var facts []found
-	for _, c := range claims {
-		facts = append(facts, found{about: about, claim: c})
+func newCandidates(owner store.EntityID, priorities ...float32) []candidate {
+	var facts []candidate
+	for _, p := range priorities {
+		facts = append(facts, candidate{owner: owner, priority: p})
 	}
 	return facts
 }
 
 func TestAllot(t *testing.T) {
-	lists := [][]found{list(1, 1, .9, .8, .7, .6), list(1, .9, .8, .8), list(2, .5, .4), list(2, .2)}
+	lists := [][]candidate{newCandidates(1, 1, .9, .8, .7, .6), newCandidates(1, .9, .8, .8), newCandidates(2, .5, .4),
+		newCandidates(2, .2)}
 	for _, tt := range []struct {
 		name    string
 		options Options
 		want    []int
 	}{
 		{"every subject shows its best fact", Options{MaxFacts: 1, MaxList: 9, MaxGap: 9}, []int{1, 0, 1, 0}},
-		{"the best list comes first and whole", Options{MaxFacts: 7, MaxList: 9, MaxGap: 9}, []int{5, 1, 1, 0}},
+		{"the best list is shown first and in full", Options{MaxFacts: 7, MaxList: 9, MaxGap: 9}, []int{5, 1, 1, 0}},
 		{"a list shows no more than its limit", Options{MaxFacts: 7, MaxList: 3, MaxGap: 9}, []int{3, 3, 1, 0}},
 		{"lists far from the best show nothing more", Options{MaxFacts: 99, MaxList: 9, MaxGap: .3}, []int{5, 3, 1, 0}},
 	} {
@@ -43,14 +44,15 @@ func TestAllot(t *testing.T) {
 	}
 }
 
-func TestTheRelationThatIsAskedForIsShown(t *testing.T) {
-	g := graphtest.New(
-		[3]string{"Tessen", "movie.genre", "organisation drama"}, [3]string{"Tessen", "organisations founded", "Qux"}, [3]string{"Tessen", "gender", "male"},
+func TestRelationWeightShowsTheRelationOfTheQuestion(t *testing.T) {
+	g := storetest.NewGraph(
+		[3]string{"Tessen", "movie.genre", "organisation drama"}, [3]string{"Tessen", "organisations founded", "Qux"},
+		[3]string{"Tessen", "gender", "male"},
 	)
 	shown := func(weight float32) string {
 		options := Default()
 		options.MaxFacts, options.MaxGap, options.QuestionWeight, options.RelationWeight = 1, 0, 0, weight
-		r, err := Ground(context.Background(), g, &graphtest.Encoder{}, plainly, "organisations founded",
+		r, err := Ground(context.Background(), g, &storetest.WordEncoder{}, runStep, "organisations founded",
 			[]Fact{{Subject: "Tessen", Relation: "movie.genre", Object: "organisation drama"}}, options)
 		if err != nil {
 			t.Fatal(err)
@@ -61,23 +63,24 @@ func TestTheRelationThatIsAskedForIsShown(t *testing.T) {
 		t.Errorf("by its cosine alone %q is shown", got)
 	}
 	if got := shown(2); got != "Qux" {
-		t.Errorf("%q is shown, want what the question asks for", got)
+		t.Errorf("%q is shown, want the relation of the question", got)
 	}
 }
 
-// terms is a graph in which some triples hold for a time.
-type terms struct{ *graphtest.Graph }
+// datedGraph is a graph in which the "twin" triples have a validity.
+type datedGraph struct{ *storetest.Graph }
 
-func (g terms) Validity(id store.TripleID) store.Validity {
+func (g datedGraph) Validity(id store.TripleID) store.Validity {
 	if g.RelationName(g.Triple(id).Relation) == "twin" {
 		return store.Validity{Start: "1990", End: "1992"}
 	}
 	return store.Validity{}
 }
 
-func (g terms) SearchTriples(ctx context.Context, queries [][]float32, k int, filter store.Filter) ([][]store.Hit, error) {
+func (g datedGraph) SearchTriples(ctx context.Context, queries [][]float32, k int,
+	filter store.Filter) ([][]store.Hit, error) {
 	lists, err := g.Graph.SearchTriples(ctx, queries, g.Info().Triples, store.Filter{})
-	passes := filter.Passes(g)
+	passes := filter.Matcher(g)
 	for i := range lists {
 		lists[i] = slices.DeleteFunc(lists[i], func(h store.Hit) bool { return passes != nil && !passes(h.Triple) })
 		lists[i] = lists[i][:min(k, len(lists[i]))]
@@ -85,17 +88,18 @@ func (g terms) SearchTriples(ctx context.Context, queries [][]float32, k int, fi
 	return lists, err
 }
 
-var office = terms{graphtest.New(
+var office = datedGraph{storetest.NewGraph(
 	[3]string{"Texas", "governor", "m.0aaaa1"}, [3]string{"m.0aaaa1", "office.holder", "Bush"},
 	[3]string{"m.0aaaa1", "office.from", "1995"}, [3]string{"m.0aaaa1", "office.to", "2000"},
-	[3]string{"Texas", "governor", "m.0aaaa2"}, [3]string{"m.0aaaa2", "office.holder", "Perry"}, [3]string{"m.0aaaa2", "office.from", "2000"},
+	[3]string{"Texas", "governor", "m.0aaaa2"}, [3]string{"m.0aaaa2", "office.holder", "Perry"},
+	[3]string{"m.0aaaa2", "office.from", "2000"},
 	[3]string{"Texas", "twin", "Utah"}, [3]string{"Texas", "capital", "Austin"},
 )}
 
 func governors(t *testing.T, options Options) map[string]store.Validity {
 	t.Helper()
 	options.MaxGap = 2
-	r, err := Ground(context.Background(), office, &graphtest.Encoder{}, plainly, "Who was governor of Texas?",
+	r, err := Ground(context.Background(), office, &storetest.WordEncoder{}, runStep, "Who was governor of Texas?",
 		[]Fact{{Subject: "Texas", Relation: "governor", Object: "Ann Richards"}}, options)
 	if err != nil {
 		t.Fatal(err)
@@ -111,10 +115,11 @@ func governors(t *testing.T, options Options) map[string]store.Validity {
 	return when
 }
 
-func TestJoinedFactsHoldAsLongAsTheirMediatorSays(t *testing.T) {
+func TestJoinedFactsHaveTheValidityOfTheirMediator(t *testing.T) {
 	when := governors(t, Default())
 	for object, want := range map[string]store.Validity{
-		"Bush": {Start: "1995", End: "2000"}, "Perry": {Start: "2000"}, "Utah": {Start: "1990", End: "1992"}, "Austin": {},
+		"Bush": {Start: "1995", End: "2000"}, "Perry": {Start: "2000"}, "Utah": {Start: "1990", End: "1992"},
+		"Austin": {},
 	} {
 		if got, ok := when[object]; !ok || got != want {
 			t.Errorf("%s: %+v (there: %v), want %+v", object, got, ok, want)
@@ -122,7 +127,7 @@ func TestJoinedFactsHoldAsLongAsTheirMediatorSays(t *testing.T) {
 	}
 }
 
-func TestADateLimitsJoinedFactsAndThoseReadOn(t *testing.T) {
+func TestADateFiltersJoinedFactsAndFactsAround(t *testing.T) {
 	options := Default()
 	options.Filter.At = "1997"
 	when := governors(t, options)
@@ -133,7 +138,7 @@ func TestADateLimitsJoinedFactsAndThoseReadOn(t *testing.T) {
 	}
 }
 
-func TestFiltersHoldForFactsReadByName(t *testing.T) {
+func TestFiltersApplyToFactsOfNamedEntities(t *testing.T) {
 	options := Default()
 	options.Filter.Relations = []store.RelationID{office.RelationID("capital")}
 	when := governors(t, options)
@@ -142,16 +147,16 @@ func TestFiltersHoldForFactsReadByName(t *testing.T) {
 	}
 }
 
-func TestAHubsFactsAreReadByWhatIsAsked(t *testing.T) {
+func TestFactsOfAHubAreReadByRelevance(t *testing.T) {
 	var triples [][3]string
 	for i := range 500 {
 		triples = append(triples, [3]string{"Norway", "contains", fmt.Sprintf("fjord %d", i)})
 	}
-	g := graphtest.New(append(triples, [3]string{"Norway", "zz.capital", "Oslo"})...)
-	counted := &reads{Graph: g}
+	g := storetest.NewGraph(append(triples, [3]string{"Norway", "zz.capital", "Oslo"})...)
+	counted := &countingGraph{Graph: g}
 	options := Default()
 	options.MaxRead = 20
-	r, err := Ground(context.Background(), counted, &graphtest.Encoder{}, plainly, "what is the capital",
+	r, err := Ground(context.Background(), counted, &storetest.WordEncoder{}, runStep, "what is the capital",
 		[]Fact{{Subject: "Norway", Relation: "capital", Object: "Bergen"}}, options)
 	if err != nil {
 		t.Fatal(err)
@@ -164,13 +169,14 @@ func TestAHubsFactsAreReadByWhatIsAsked(t *testing.T) {
 	}
 }
 
-// reads counts what is scored.
-type reads struct {
-	*graphtest.Graph
+// countingGraph counts the scored triples.
+type countingGraph struct {
+	*storetest.Graph
 	scored int
 }
 
-func (r *reads) ScoreTriples(ctx context.Context, queries [][]float32, triples []store.TripleID) ([][]float32, error) {
+func (r *countingGraph) ScoreTriples(ctx context.Context, queries [][]float32,
+	triples []store.TripleID) ([][]float32, error) {
 	r.scored += len(triples)
 	return r.Graph.ScoreTriples(ctx, queries, triples)
 }

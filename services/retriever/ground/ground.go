@@ -1,14 +1,12 @@
-// Package ground builds the ground graph G_g of a question: it searches by the
-// pseudo-graph, prunes, and gathers the evidence of the subjects that stay
-// (PG&AKV §III-B).
+// Package ground builds the ground graph G_g of a question: it searches with the pseudo-graph,
+// prunes, and gathers the evidence of the kept subjects (PG&AKV §III-B).
 package ground
 
 import (
 	"context"
 	"slices"
 
-	"github.com/triplemesh/triplemesh/services/retriever/hub"
-	"github.com/triplemesh/triplemesh/services/retriever/prune"
+	"github.com/triplemesh/triplemesh/services/retriever/link"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -20,59 +18,69 @@ type Encoder interface {
 // Fact is a triple by its names.
 type Fact struct {
 	Subject, Relation, Object string
-	// Kind is what the object is.
+	// Kind is the kind of the object.
 	Kind     store.Kind
 	Validity store.Validity
+	// SubjectKey and ObjectKey are the keys of both ends, Provenance where the triple comes from;
+	// empty in a draft.
+	SubjectKey, ObjectKey, Provenance string
 }
 
-// Scored is a fact of the knowledge graph with its closeness to what was
-// asked. All scores are cosines, -1 to 1.
-type Scored struct {
+// ScoredFact is a fact of the knowledge graph with its scores: cosines, -1 to 1.
+type ScoredFact struct {
 	Fact
 	// Score is the best cosine to any query.
 	Score float32
 	// Question is the cosine to the question.
 	Question float32
+	// RelationScore is the cosine of the fact's relation to the question without the names of its
+	// topic entities: the best of several.
+	RelationScore float32
+	// Probability is that of the relation path that the fact belongs to; nil if none was ranked.
+	Probability *float32
 	// Pseudo has the cosine to each pseudo-triple, in the order of the request.
 	Pseudo []float32
 }
 
-// Evidence is what the ground graph holds about a subject.
+// Evidence is a subject of the ground graph with its facts.
 type Evidence struct {
-	Subject string
-	// Confidence is the mean or the best cosine of its hits, by the preset.
+	Subject, SubjectKey string
+	// Confidence is the mean or the best cosine of its hits, depending on the preset.
 	Confidence float32
 	// Hits counts the hits with this subject.
 	Hits int
-	// Facts are its evidence, best first.
-	Facts []Scored
+	// Facts are ordered by falling score.
+	Facts []ScoredFact
 }
 
-// Dropped is a subject that pruning removed, and why.
+// Dropped is a subject that pruning removed.
 type Dropped struct {
-	Subject    string
-	Confidence float32
-	Hits       int
-	Reason     prune.Reason
+	Subject, SubjectKey string
+	Confidence          float32
+	Hits                int
+	Reason              DropReason
 }
 
-// Result is G_g and how it came about.
+// Result is G_g with the hits and the dropped subjects.
 type Result struct {
-	// Subjects are those kept, highest confidence first.
+	// Subjects are the kept subjects by falling confidence.
 	Subjects []Evidence
-	// Hits are G_t: the distinct hits before pruning, best first.
-	Hits []Scored
-	// Dropped are the subjects that pruning removed, highest confidence first.
+	// Hits are G_t: the distinct hits before pruning, by falling score.
+	Hits []ScoredFact
+	// Dropped are ordered by falling confidence.
 	Dropped []Dropped
+	// Paths are the relation paths that may lead to the answers, best first; none without a ranker
+	// that knows the graph.
+	Paths []RankedPath
 }
 
-// Observe runs a step under its name, so that the caller can time it. count is
-// what the step handled or found.
+// Observe runs a named step so that the caller can trace it. count is the number of items that the
+// step handled or found.
 type Observe func(ctx context.Context, step string, do func(ctx context.Context) (count int, err error)) error
 
-// Ground builds the ground graph of a question and a pseudo-graph, which may
-// be empty.
-func Ground(ctx context.Context, snap store.Snapshot, encoder Encoder, observe Observe, question string, pseudo []Fact, options Options) (*Result, error) {
+// Ground builds the ground graph of a question and a pseudo-graph, which may be empty.
+func Ground(ctx context.Context, snap store.Snapshot, encoder Encoder, observe Observe, question string, pseudo []Fact,
+	options Options) (*Result, error) {
 	g := newGrounding(snap, encoder, plan(question, pseudo, options), options)
 	steps := []struct {
 		name string
@@ -80,10 +88,11 @@ func Ground(ctx context.Context, snap store.Snapshot, encoder Encoder, observe O
 	}{
 		{"retriever.encode", g.encode},
 		{"store.search_triples", g.search},
-		{"retriever.look_through", g.lookThrough},
+		{"retriever.look_through", g.resolveMediators},
 		{"retriever.prune", g.prune},
 		{"retriever.gather", g.gather},
-		{"retriever.walk_on", g.walkOn},
+		{"retriever.walk_on", g.addWalkedFacts},
+		{"retriever.encode_unnamed", g.encodeUnnamed},
 	}
 	for _, step := range steps {
 		if err := observe(ctx, step.name, step.do); err != nil {
@@ -93,44 +102,53 @@ func Ground(ctx context.Context, snap store.Snapshot, encoder Encoder, observe O
 	return g.result(), nil
 }
 
-// grounding is one question on its way through the steps.
+// grounding is the state of one call of Ground.
 type grounding struct {
 	snap    store.Snapshot
 	encoder Encoder
 	options Options
 	plan    queries
 
-	// passes is the options' filter; nil lets all through.
+	// passes is the options' filter; nil accepts every triple.
 	passes  func(store.TripleID) bool
-	judge   hub.Judge
+	ranker  edgeRanker
 	vectors [][]float32
-	// subjects are the entities that the question or the pseudo-graph's subjects
-	// name, named the same as a set, mentioned these and what its objects name.
-	subjects         []store.EntityID
-	named, mentioned map[store.EntityID]bool
-	// topics are the entities that the question itself names.
-	topics []store.EntityID
-	// relations are those that were compared with the texts.
+	// subjects are the entities named by the question or by subjects of the pseudo-graph. isNamed
+	// is the same as a set; isMentioned also has those named by its objects.
+	subjects             []store.EntityID
+	isNamed, isMentioned map[store.EntityID]bool
+	// links are those of linkQuestion, once isLinked.
+	links    []link.Link
+	isLinked bool
+	// topics are the entities named by the question, mentions the words that name them.
+	topics   []store.EntityID
+	mentions []string
+	// relations caches compareRelation.
 	relations map[store.RelationID]relevance
-	// around are the facts that were read, by entity and direction.
-	around [2]map[store.EntityID][]found
-	// valid says when the facts of mediators hold.
-	valid map[store.EntityID]store.Validity
-	// hits are G_t, mediators looked through, best first.
-	hits    []found
-	kept    []prune.Subject
-	dropped []prune.Dropped
+	// unnamed is the vector of the question without its mentions.
+	unnamed []float32
+	// factsAround caches readFacts by direction and entity.
+	factsAround [2]map[store.EntityID][]candidate
+	// validities are those of mediators.
+	validities map[store.EntityID]store.Validity
+	// hits are G_t with mediators resolved, by falling score.
+	hits    []candidate
+	kept    []rankedSubject
+	dropped []droppedSubject
+	// rankedPaths are the ranker's, best first.
+	rankedPaths []RankedPath
 	// evidence holds the facts of each kept subject.
-	evidence map[store.EntityID][]found
+	evidence map[store.EntityID][]candidate
 }
 
 func newGrounding(snap store.Snapshot, encoder Encoder, plan queries, options Options) *grounding {
 	g := &grounding{
-		snap: snap, encoder: encoder, options: options, plan: plan, passes: options.Filter.Passes(snap),
-		named: map[store.EntityID]bool{}, mentioned: map[store.EntityID]bool{}, relations: map[store.RelationID]relevance{},
-		around: [2]map[store.EntityID][]found{{}, {}}, valid: map[store.EntityID]store.Validity{},
+		snap: snap, encoder: encoder, options: options, plan: plan, passes: options.Filter.Matcher(snap),
+		isNamed: map[store.EntityID]bool{}, isMentioned: map[store.EntityID]bool{},
+		relations:   map[store.RelationID]relevance{},
+		factsAround: [2]map[store.EntityID][]candidate{{}, {}}, validities: map[store.EntityID]store.Validity{},
 	}
-	g.judge = g.newJudge()
+	g.ranker = g.newEdgeRanker()
 	return g
 }
 
@@ -141,66 +159,68 @@ func (g *grounding) encode(ctx context.Context) (int, error) {
 }
 
 func (g *grounding) search(ctx context.Context) (int, error) {
-	if g.options.guesses {
+	if g.options.broadQueries {
 		if err := g.findNames(ctx); err != nil {
 			return 0, err
 		}
 	}
-	lists, err := g.snap.SearchTriples(ctx, g.vectors[:g.plan.searched], g.options.TopK, g.options.Filter)
+	lists, err := g.snap.SearchTriples(ctx, g.vectors[:g.plan.queryCount], g.options.TopK, g.options.Filter)
 	if err != nil {
 		return 0, err
 	}
-	seen := distinct{}
+	seen := tripleSet{}
 	for _, list := range lists {
 		for _, h := range list {
 			if seen.add(h.Triple) {
-				g.hits = append(g.hits, g.plain(h.Triple))
+				g.hits = append(g.hits, g.newCandidate(h.Triple))
 			}
 		}
 	}
 	if err := g.score(ctx, g.hits); err != nil {
 		return 0, err
 	}
-	if g.options.guesses {
-		more, err := g.byName(ctx, seen)
+	if g.options.broadQueries {
+		more, err := g.searchByName(ctx, seen)
 		if err != nil {
 			return 0, err
 		}
 		g.hits = append(g.hits, more...)
 	}
-	slices.SortFunc(g.hits, byScore)
+	slices.SortFunc(g.hits, compareByScore)
 	return len(g.hits), nil
 }
 
 func (g *grounding) prune(context.Context) (int, error) {
-	hits := make([]prune.Hit, len(g.hits))
+	hits := make([]subjectHit, len(g.hits))
 	for i, h := range g.hits {
-		hits[i] = prune.Hit{Subject: h.subject, Score: h.score}
+		hits[i] = subjectHit{Subject: h.subject, Score: h.score}
 	}
 	k := g.options.MaxSubjects
 	if k == 0 {
 		k = g.plan.subjects
 	}
-	g.kept, g.dropped = g.options.rule(hits, k, g.options.MinConfidence)
-	g.keepNamed()
+	g.kept, g.dropped = g.options.prune(hits, k, g.options.MinConfidence)
+	g.restoreNamed()
 	return len(g.kept), nil
 }
 
 func (g *grounding) result() *Result {
-	r := &Result{}
+	r := &Result{Paths: g.rankedPaths}
 	for _, h := range g.hits {
-		r.Hits = append(r.Hits, g.show(h))
+		r.Hits = append(r.Hits, g.toScoredFact(h))
 	}
 	for _, s := range g.kept {
-		e := Evidence{Subject: g.snap.EntityName(s.Entity), Confidence: s.Confidence, Hits: s.Hits}
+		e := Evidence{Subject: g.snap.EntityName(s.Entity), SubjectKey: g.snap.EntityKey(s.Entity),
+			Confidence: s.Confidence, Hits: s.Hits}
 		for _, f := range g.evidence[s.Entity] {
-			e.Facts = append(e.Facts, g.show(f))
+			e.Facts = append(e.Facts, g.toScoredFact(f))
 		}
 		r.Subjects = append(r.Subjects, e)
 	}
 	for _, d := range g.dropped {
 		r.Dropped = append(r.Dropped, Dropped{
-			Subject: g.snap.EntityName(d.Entity), Confidence: d.Confidence, Hits: d.Hits, Reason: d.Reason,
+			Subject: g.snap.EntityName(d.Entity), SubjectKey: g.snap.EntityKey(d.Entity), Confidence: d.Confidence,
+			Hits: d.Hits, Reason: d.Reason,
 		})
 	}
 	return r

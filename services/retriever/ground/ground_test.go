@@ -7,11 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/services/retriever/internal/graphtest"
-	"github.com/triplemesh/triplemesh/services/retriever/prune"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
-var lakes = graphtest.New(
+var lakes = storetest.NewGraph(
 	[3]string{"Lake Superior", "area", "82350"},
 	[3]string{"Lake Superior", "country", "Canada"},
 	[3]string{"Lake Superior", "country", "United States"},
@@ -25,21 +24,21 @@ var lakes = graphtest.New(
 	[3]string{"Blue Book", "author", "Ann"},
 )
 
-func plainly(ctx context.Context, _ string, do func(context.Context) (int, error)) error {
+func runStep(ctx context.Context, _ string, do func(context.Context) (int, error)) error {
 	_, err := do(ctx)
 	return err
 }
 
-func grounded(t *testing.T, question string, pseudo []Fact, options Options) *Result {
+func groundLakes(t *testing.T, question string, pseudo []Fact, options Options) *Result {
 	t.Helper()
-	r, err := Ground(context.Background(), lakes, &graphtest.Encoder{}, plainly, question, pseudo, options)
+	r, err := Ground(context.Background(), lakes, &storetest.WordEncoder{}, runStep, question, pseudo, options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-// line shows a fact as "subject | relation | object".
+// line formats a fact as "subject | relation | object".
 func line(f Fact) string { return strings.Join([]string{f.Subject, f.Relation, f.Object}, " | ") }
 
 func evidence(r *Result) []string {
@@ -61,7 +60,9 @@ func subjects(r *Result) []string {
 }
 
 func TestDefaultGroundsAWrongGuess(t *testing.T) {
-	r := grounded(t, "How large is Lake Superior?", []Fact{{Subject: "Lake Superior", Relation: "AREA", Object: "999"}}, Default())
+	r := groundLakes(t, "How large is Lake Superior?",
+		[]Fact{{Subject: "Lake Superior", Relation: "AREA", Object: "999"}},
+		Default())
 	if got := subjects(r); got[0] != "Lake Superior" {
 		t.Fatalf("subjects %q, want Lake Superior first", got)
 	}
@@ -74,10 +75,11 @@ func TestDefaultGroundsAWrongGuess(t *testing.T) {
 	}
 }
 
-func TestDefaultShowsListsWhole(t *testing.T) {
+func TestDefaultShowsFullLists(t *testing.T) {
 	options := Default()
 	options.TopK = 1
-	r := grounded(t, "In which country is Lake Superior?", []Fact{{Subject: "Lake Superior", Relation: "country", Object: "Canada"}}, options)
+	r := groundLakes(t, "In which country is Lake Superior?",
+		[]Fact{{Subject: "Lake Superior", Relation: "country", Object: "Canada"}}, options)
 	got := evidence(r)
 	for _, want := range []string{"Lake Superior | country | Canada", "Lake Superior | country | United States"} {
 		if !slices.Contains(got, want) {
@@ -86,21 +88,24 @@ func TestDefaultShowsListsWhole(t *testing.T) {
 	}
 }
 
-func TestMediatorsAreLookedThrough(t *testing.T) {
+func TestMediatorsAreResolved(t *testing.T) {
 	tests := []struct {
 		name   string
 		pseudo Fact
 		want   string
 	}{
-		{"a hit that ends in one", Fact{Subject: "Toronto", Relation: "mayor", Object: "Rob Ford"}, "Toronto | mayor / office.holder | Olivia Chow"},
-		{"a hit that begins in one", Fact{Subject: "Toronto", Relation: "holder", Object: "Olivia Chow"}, "Toronto | mayor / office.holder | Olivia Chow"},
-		{"what else it joins is there too", Fact{Subject: "Toronto", Relation: "mayor", Object: "Rob Ford"}, "Toronto | mayor / office.from | 2023"},
+		{"a hit that ends in one", Fact{Subject: "Toronto", Relation: "mayor", Object: "Rob Ford"},
+			"Toronto | mayor / office.holder | Olivia Chow"},
+		{"a hit that begins in one", Fact{Subject: "Toronto", Relation: "holder", Object: "Olivia Chow"},
+			"Toronto | mayor / office.holder | Olivia Chow"},
+		{"other facts it joins are shown too", Fact{Subject: "Toronto", Relation: "mayor", Object: "Rob Ford"},
+			"Toronto | mayor / office.from | 2023"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			for preset, options := range map[string]Options{"default": Default(), "paper": Paper()} {
 				options.MinConfidence = 0.1
-				r := grounded(t, "Who is mayor of Toronto?", []Fact{tt.pseudo}, options)
+				r := groundLakes(t, "Who is mayor of Toronto?", []Fact{tt.pseudo}, options)
 				var hits []string
 				for _, h := range r.Hits {
 					hits = append(hits, line(h.Fact))
@@ -114,7 +119,8 @@ func TestMediatorsAreLookedThrough(t *testing.T) {
 					}
 				}
 			}
-			if got := evidence(grounded(t, "Who is mayor of Toronto?", []Fact{tt.pseudo}, Default())); !slices.Contains(got, tt.want) {
+			if got := evidence(groundLakes(t, "Who is mayor of Toronto?", []Fact{tt.pseudo},
+				Default())); !slices.Contains(got, tt.want) {
 				t.Errorf("evidence %q lacks %q", got, tt.want)
 			}
 		})
@@ -124,7 +130,8 @@ func TestMediatorsAreLookedThrough(t *testing.T) {
 func TestPaperKeepsOnlyHits(t *testing.T) {
 	options := Paper()
 	options.TopK, options.MinConfidence = 2, 0.3
-	r := grounded(t, "How large is Lake Superior?", []Fact{{Subject: "Lake Superior", Relation: "area", Object: "82350"}}, options)
+	r := groundLakes(t, "How large is Lake Superior?",
+		[]Fact{{Subject: "Lake Superior", Relation: "area", Object: "82350"}}, options)
 	if len(r.Hits) != 2 {
 		t.Fatalf("%d hits, want the top 2 of the pseudo-triple alone", len(r.Hits))
 	}
@@ -145,18 +152,18 @@ func TestPaperKeepsOnlyHits(t *testing.T) {
 	}
 }
 
-func TestDroppedSubjectsSayWhy(t *testing.T) {
+func TestDroppedSubjectsHaveAReason(t *testing.T) {
 	options := Default()
 	options.MaxSubjects, options.MinConfidence = 2, 0.6
-	r := grounded(t, "lake area", []Fact{{Subject: "Lake Superior", Relation: "area", Object: "x"}}, options)
-	reasons := map[prune.Reason]int{}
+	r := groundLakes(t, "lake area", []Fact{{Subject: "Lake Superior", Relation: "area", Object: "x"}}, options)
+	reasons := map[DropReason]int{}
 	for _, d := range r.Dropped {
 		reasons[d.Reason]++
-		if d.Hits < 1 || (d.Reason == prune.Confidence && d.Confidence >= 0.6) {
+		if d.Hits < 1 || (d.Reason == LowConfidence && d.Confidence >= 0.6) {
 			t.Errorf("dropped %+v", d)
 		}
 	}
-	if reasons[prune.Selection] == 0 || len(r.Subjects) > 2 {
+	if reasons[OutsideSelection] == 0 || len(r.Subjects) > 2 {
 		t.Errorf("%d subjects kept, dropped by reason %v", len(r.Subjects), reasons)
 	}
 	if len(r.Subjects)+len(r.Dropped) < 4 {
@@ -167,12 +174,12 @@ func TestDroppedSubjectsSayWhy(t *testing.T) {
 func TestWithoutAPseudoGraphTheQuestionIsTheQuery(t *testing.T) {
 	for name, options := range map[string]Options{"paper": Paper(), "default": Default()} {
 		options.MinConfidence, options.TopK = 0.3, 1
-		r := grounded(t, "Blue Book author", nil, options)
+		r := groundLakes(t, "Blue Book author", nil, options)
 		if got := subjects(r); len(got) == 0 || got[0] != "Blue Book" {
 			t.Fatalf("%s: subjects %q, want Blue Book first", name, got)
 		}
 		if r.Subjects[0].Facts[0].Pseudo != nil {
-			t.Errorf("%s: scores to pseudo-triples where there are none", name)
+			t.Errorf("%s: scores to pseudo-triples although there are none", name)
 		}
 	}
 }
@@ -180,7 +187,8 @@ func TestWithoutAPseudoGraphTheQuestionIsTheQuery(t *testing.T) {
 func TestEvidenceIsBounded(t *testing.T) {
 	options := Default()
 	options.MaxFacts, options.MinConfidence = 3, 0.2
-	r := grounded(t, "lake country area", []Fact{{Subject: "Lake Superior", Relation: "country", Object: "x"}, {Subject: "Lake Huron", Relation: "area", Object: "x"}}, options)
+	r := groundLakes(t, "lake country area", []Fact{{Subject: "Lake Superior", Relation: "country", Object: "x"},
+		{Subject: "Lake Huron", Relation: "area", Object: "x"}}, options)
 	if n := len(evidence(r)); n > max(options.MaxFacts, len(r.Subjects)) {
 		t.Errorf("%d facts of %d subjects, want at most %d or one each", n, len(r.Subjects), options.MaxFacts)
 	}
@@ -191,22 +199,24 @@ func TestEvidenceIsBounded(t *testing.T) {
 	}
 }
 
-func TestEveryStepsErrorIsPassedOn(t *testing.T) {
+func TestErrorsOfEveryStepAreReturned(t *testing.T) {
 	down := errors.New("down")
 	var steps []string
-	_, err := Ground(context.Background(), lakes, &graphtest.Encoder{}, func(ctx context.Context, step string, do func(context.Context) (int, error)) error {
+	_, err := Ground(context.Background(), lakes, &storetest.WordEncoder{}, func(ctx context.Context, step string,
+		do func(context.Context) (int, error)) error {
 		steps = append(steps, step)
-		return plainly(ctx, step, do)
+		return runStep(ctx, step, do)
 	}, "x", nil, Default())
-	if err != nil || len(steps) != 6 {
+	if err != nil || len(steps) != 7 {
 		t.Fatalf("steps %q, error %v", steps, err)
 	}
 	for _, failing := range steps {
-		_, err := Ground(context.Background(), lakes, &graphtest.Encoder{}, func(ctx context.Context, step string, do func(context.Context) (int, error)) error {
+		_, err := Ground(context.Background(), lakes, &storetest.WordEncoder{}, func(ctx context.Context, step string,
+			do func(context.Context) (int, error)) error {
 			if step == failing {
 				return down
 			}
-			return plainly(ctx, step, do)
+			return runStep(ctx, step, do)
 		}, "x", nil, Default())
 		if !errors.Is(err, down) {
 			t.Errorf("%s fails with %v, want %v", failing, err, down)
@@ -214,17 +224,17 @@ func TestEveryStepsErrorIsPassedOn(t *testing.T) {
 	}
 }
 
-func TestASubjectsVeryNameFindsIt(t *testing.T) {
+func TestAnExactNameFindsItsSubject(t *testing.T) {
 	pseudo := []Fact{{Subject: "blue BOOK", Relation: "lake area country", Object: "82350"}}
 	options := Default()
 	options.TopK, options.MaxSubjects = 1, 1
-	r := grounded(t, "lake area country", pseudo, options)
+	r := groundLakes(t, "lake area country", pseudo, options)
 	if got := subjects(r); !slices.Contains(got, "Blue Book") {
-		t.Errorf("subjects %q lack the one that is named", got)
+		t.Errorf("subjects %q lack the named one", got)
 	}
 	options = Paper()
 	options.TopK, options.MinConfidence = 1, 0.1
-	if got := subjects(grounded(t, "lake area country", pseudo, options)); slices.Contains(got, "Blue Book") {
+	if got := subjects(groundLakes(t, "lake area country", pseudo, options)); slices.Contains(got, "Blue Book") {
 		t.Errorf("subjects %q: the paper searches by meaning alone", got)
 	}
 }
@@ -232,7 +242,7 @@ func TestASubjectsVeryNameFindsIt(t *testing.T) {
 func TestANamedSubjectUnlikeTheQuestionIsStillDropped(t *testing.T) {
 	options := Default()
 	options.MinConfidence, options.MinNamed = 0.95, 0.9
-	r := grounded(t, "lake area", []Fact{{Subject: "Blue Book", Relation: "lake", Object: "area"}}, options)
+	r := groundLakes(t, "lake area", []Fact{{Subject: "Blue Book", Relation: "lake", Object: "area"}}, options)
 	for _, d := range r.Dropped {
 		if d.Subject == "Blue Book" {
 			return
@@ -241,14 +251,14 @@ func TestANamedSubjectUnlikeTheQuestionIsStillDropped(t *testing.T) {
 	t.Errorf("subjects %q, want Blue Book among the dropped", subjects(r))
 }
 
-func TestFactsAreReadFromTheOtherSideToo(t *testing.T) {
-	g := graphtest.New(
+func TestFactsAreReadInBothDirections(t *testing.T) {
+	g := storetest.NewGraph(
 		[3]string{"Seven", "cast member", "Morgan Freeman"}, [3]string{"Wanted", "cast member", "Morgan Freeman"},
 		[3]string{"Morgan Freeman", "born in", "Memphis"}, [3]string{"m.0aaaa1", "cast member", "Morgan Freeman"},
 	)
 	options := Default()
 	options.TopK, options.MaxGap = 1, 2
-	r, err := Ground(context.Background(), g, &graphtest.Encoder{}, plainly, "Morgan Freeman born",
+	r, err := Ground(context.Background(), g, &storetest.WordEncoder{}, runStep, "Morgan Freeman born",
 		[]Fact{{Subject: "Morgan Freeman", Relation: "born in", Object: "x"}}, options)
 	if err != nil {
 		t.Fatal(err)
@@ -256,7 +266,8 @@ func TestFactsAreReadFromTheOtherSideToo(t *testing.T) {
 	if got := subjects(r); !slices.Equal(got, []string{"Morgan Freeman"}) {
 		t.Fatalf("subjects %q, want Morgan Freeman alone", got)
 	}
-	want := []string{"Morgan Freeman | born in | Memphis", "Seven | cast member | Morgan Freeman", "Wanted | cast member | Morgan Freeman"}
+	want := []string{"Morgan Freeman | born in | Memphis", "Seven | cast member | Morgan Freeman",
+		"Wanted | cast member | Morgan Freeman"}
 	got := evidence(r)
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
@@ -269,7 +280,8 @@ func TestFactsOfNamedSubjectsAreShownFirst(t *testing.T) {
 	options.MaxFacts, options.MinConfidence = 4, 0.2
 	shown := func(bonus float32) int {
 		options.NamedBonus = bonus
-		r := grounded(t, "the superior lake, its country, area and outflow", []Fact{{Subject: "Lake Huron", Relation: "area", Object: "x"}}, options)
+		r := groundLakes(t, "the superior lake, its country, area and outflow",
+			[]Fact{{Subject: "Lake Huron", Relation: "area", Object: "x"}}, options)
 		for _, e := range r.Subjects {
 			if e.Subject == "Lake Huron" {
 				return len(e.Facts)
@@ -285,10 +297,27 @@ func TestFactsOfNamedSubjectsAreShownFirst(t *testing.T) {
 func TestAnEntityThatTheQuestionNamesIsASubject(t *testing.T) {
 	options := Default()
 	options.MaxSubjects = 1
-	r := grounded(t, "what is the area of Lake Huron", []Fact{{Subject: "Lake Superior", Relation: "area", Object: "x"}}, options)
+	r := groundLakes(t, "what is the area of Lake Huron",
+		[]Fact{{Subject: "Lake Superior", Relation: "area", Object: "x"}}, options)
 	for _, name := range []string{"Lake Huron", "Lake Superior"} {
 		if !slices.Contains(subjects(r), name) {
 			t.Errorf("subjects %q lack %s", subjects(r), name)
 		}
+	}
+}
+
+func TestRelationScoreIgnoresTheNamesInTheQuestion(t *testing.T) {
+	r := groundLakes(t, "Lake Superior area", nil, Default())
+	scores := map[string]float32{}
+	for _, e := range r.Subjects {
+		for _, f := range e.Facts {
+			if f.Subject == "Lake Superior" {
+				scores[f.Relation] = f.RelationScore
+			}
+		}
+	}
+	// The words that remain are those of the relation itself.
+	if scores["area"] < 0.99 || scores["country"] > scores["area"]-0.2 {
+		t.Errorf("the relations score %v", scores)
 	}
 }

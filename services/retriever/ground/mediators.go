@@ -6,77 +6,73 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/triplemesh/triplemesh/services/retriever/hub"
-	"github.com/triplemesh/triplemesh/services/retriever/nary"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/walk"
 )
 
-// What looking through mediators may cost: joined facts have to be encoded.
+// Limits on joining facts over mediators: joined facts have to be encoded.
 const (
-	// joins is the most facts that one triple with a mediator is turned into.
-	joins = 8
-	// hitsJoined is the most facts that all hits with a mediator are turned into.
-	hitsJoined = 32
-	// behind is how many facts with a mediator that are no hits are looked
-	// through, behindJoined the most facts they are turned into.
-	behind, behindJoined = 6, 8
-	// spokesRead is the most edges of a mediator that are looked at in each
-	// direction.
-	spokesRead = 256
+	// maxJoinsPerTriple is the maximum number of joined facts of one triple.
+	maxJoinsPerTriple = 8
+	// maxJoinedHits is the maximum number of joined facts of all hits.
+	maxJoinedHits = 32
+	// maxMediatorFacts is the number of facts with a mediator, hits aside, that are joined;
+	// maxJoinedFacts is the maximum number of joined facts of these.
+	maxMediatorFacts, maxJoinedFacts = 6, 8
+	// maxMediatorEdges is the maximum number of edges of a mediator read in each direction.
+	maxMediatorEdges = 256
 )
 
-// lookThrough replaces the hits that begin or end in a mediator by the facts
-// that it joins.
-func (g *grounding) lookThrough(ctx context.Context) (int, error) {
+// resolveMediators replaces the hits that begin or end in a mediator by the facts it joins.
+func (g *grounding) resolveMediators(ctx context.Context) (int, error) {
 	before := len(g.hits)
-	clear, joined, err := g.join(ctx, g.hits, hitsJoined)
-	if err != nil || len(clear) == before {
+	plain, joined, err := g.joinMediators(ctx, g.hits, maxJoinedHits)
+	if err != nil || len(plain) == before {
 		return 0, err
 	}
 	if err := g.score(ctx, joined); err != nil {
 		return 0, err
 	}
-	g.hits = append(clear, joined...)
-	slices.SortFunc(g.hits, byScore)
+	g.hits = append(plain, joined...)
+	slices.SortFunc(g.hits, compareByScore)
 	return len(joined), nil
 }
 
-// lookBehind returns what the facts with a mediator that have the best claims
-// say with it looked through; those too far from the best claim of all would
-// not be shown.
-func (g *grounding) lookBehind(ctx context.Context, veiled []found, best float32) ([]found, error) {
-	veiled = slices.DeleteFunc(veiled, func(f found) bool { return f.claim < best-g.options.MaxGap })
-	slices.SortFunc(veiled, byClaim)
-	_, joined, err := g.join(ctx, veiled[:min(len(veiled), behind)], behindJoined)
+// joinFactsAround joins the facts with a mediator that have the highest priority, except those too
+// far below the best fact to be shown.
+func (g *grounding) joinFactsAround(ctx context.Context, facts []candidate, best float32) ([]candidate, error) {
+	facts = slices.DeleteFunc(facts, func(f candidate) bool { return f.priority < best-g.options.MaxGap })
+	slices.SortFunc(facts, compareByPriority)
+	_, joined, err := g.joinMediators(ctx, facts[:min(len(facts), maxMediatorFacts)], maxJoinedFacts)
 	if err != nil {
 		return nil, err
 	}
 	return joined, g.score(ctx, joined)
 }
 
-// join parts facts into those without a mediator and what the others, best
-// first, say with the mediator looked through: X r1 m and m r2 Y become
-// "X [r1 / r2] Y". Graphs differ in the way they point at a mediator, so the
-// direction of its edges is left aside. At most limit facts come of it, those
-// whose second relation is nearest to what was asked; they are not scored yet.
-func (g *grounding) join(ctx context.Context, facts []found, limit int) (clear, joined []found, err error) {
+// joinMediators splits facts into those without a mediator and, from the others, joined facts: X r1
+// m and m r2 Y become "X [r1 / r2] Y". Edges of a mediator count in either direction, because
+// graphs differ in how they point at it. It returns at most limit joined facts, of those of a
+// mediator first the ones whose second relation is most relevant; they have no score yet.
+func (g *grounding) joinMediators(ctx context.Context, facts []candidate,
+	limit int) (plain, joined []candidate, err error) {
 	var mediators []store.EntityID
 	for _, f := range facts {
-		switch s, o := g.opaque(f.subject), g.opaque(f.object); {
+		switch s, o := g.isMediator(f.subject), g.isMediator(f.object); {
 		case s && !o:
 			mediators = append(mediators, f.subject)
 		case o && !s:
 			mediators = append(mediators, f.object)
 		case !s && !o:
-			clear = append(clear, f)
+			plain = append(plain, f)
 		}
 	}
 	if len(mediators) == 0 {
-		return clear, nil, nil
+		return plain, nil, nil
 	}
 	slices.Sort(mediators)
 	mediators = slices.Compact(mediators)
-	edges, err := g.spokes(ctx, mediators)
+	edges, err := g.readMediatorEdges(ctx, mediators)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -86,39 +82,42 @@ func (g *grounding) join(ctx context.Context, facts []found, limit int) (clear, 
 	}
 	seen := map[key]bool{}
 	for _, f := range facts {
-		inner := g.opaque(f.subject)
-		if inner == g.opaque(f.object) {
+		inner := g.isMediator(f.subject)
+		if inner == g.isMediator(f.object) {
 			continue
 		}
 		mediator, outer := f.object, f.subject
 		if inner {
 			mediator, outer = f.subject, f.object
 		}
-		if at := g.options.Filter.At; at != "" && !g.valid[mediator].Holds(at) {
+		if at := g.options.Filter.At; at != "" && !g.validities[mediator].Covers(at) {
 			continue
 		}
-		n := 0
+		joins := 0
 		for _, e := range edges[mediator] {
-			fact := found{subject: outer, object: e.Entity, relation: f.relation, second: e.Relation, id: f.id, joined: true, mediator: mediator}
+			fact := candidate{subject: outer, object: e.Entity, relation: f.relation, second: e.Relation,
+				triple: f.triple,
+				joined: true, mediator: mediator}
 			if inner {
 				fact.subject, fact.object, fact.relation, fact.second = e.Entity, outer, e.Relation, f.relation
 			}
-			fact.about = fact.subject
+			fact.owner = fact.subject
 			k := key{fact.subject, fact.object, fact.relation, fact.second}
-			if e.Entity == outer || g.opaque(e.Entity) || seen[k] || n == joins {
+			if e.Entity == outer || g.isMediator(e.Entity) || seen[k] || joins == maxJoinsPerTriple {
 				continue
 			}
 			seen[k] = true
-			n++
+			joins++
 			joined = append(joined, fact)
 		}
 	}
-	return clear, joined[:min(len(joined), limit)], nil
+	return plain, joined[:min(len(joined), limit)], nil
 }
 
-// spokes lists the edges of mediators, whichever way they point, those nearest
-// to what was asked first, and notes when the mediators' facts hold.
-func (g *grounding) spokes(ctx context.Context, mediators []store.EntityID) (map[store.EntityID][]store.Edge, error) {
+// readMediatorEdges returns the edges of mediators in both directions, by falling relevance, and
+// stores the mediators' validity.
+func (g *grounding) readMediatorEdges(ctx context.Context,
+	mediators []store.EntityID) (map[store.EntityID][]store.Edge, error) {
 	edges := make(map[store.EntityID][]store.Edge, len(mediators))
 	for _, dir := range []store.Direction{store.Out, store.In} {
 		lists, err := g.snap.Edges(ctx, mediators, dir, nil)
@@ -126,20 +125,20 @@ func (g *grounding) spokes(ctx context.Context, mediators []store.EntityID) (map
 			return nil, err
 		}
 		for i, m := range mediators {
-			edges[m] = append(edges[m], hub.Cut(lists[i], spokesRead, g.judge)...)
+			edges[m] = append(edges[m], cutEdges(lists[i], maxMediatorEdges, g.ranker)...)
 		}
 	}
 	for _, list := range edges {
 		slices.SortStableFunc(list, func(a, b store.Edge) int {
-			return cmp.Compare(g.relevant(b.Relation).any, g.relevant(a.Relation).any)
+			return cmp.Compare(g.compareRelation(b.Relation).best, g.compareRelation(a.Relation).best)
 		})
 	}
-	valid, err := nary.Validity(ctx, g.snap, mediators)
+	valid, err := walk.MediatorValidity(ctx, g.snap, mediators)
 	if err != nil {
 		return nil, err
 	}
-	maps.Copy(g.valid, valid)
+	maps.Copy(g.validities, valid)
 	return edges, nil
 }
 
-func (g *grounding) opaque(e store.EntityID) bool { return g.snap.Kind(e) == store.Mediator }
+func (g *grounding) isMediator(e store.EntityID) bool { return g.snap.Kind(e) == store.Mediator }

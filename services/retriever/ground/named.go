@@ -6,74 +6,75 @@ import (
 	"slices"
 
 	"github.com/triplemesh/triplemesh/services/retriever/link"
-	"github.com/triplemesh/triplemesh/services/retriever/prune"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// sameName is how many entities of one name are looked at, those with most
-// facts first.
-const sameName = 3
+// maxNamesakes is the number of entities of one name that are considered, by falling degree.
+const maxNamesakes = 3
 
-// linked is how many entities are taken from the question itself, and
-// linkedScore how sure the linking must be: a question names its topic or two.
+// Limits on the entities linked from the question.
 const (
-	linked      = 2
-	linkedScore = 0.5
+	// maxLinks is the number of entities that ranked paths start from: the ranker drops those that
+	// lead nowhere.
+	maxLinks = 5
+	// maxTopics is the number of topics that a question names; minLinkScore is the minimum score of
+	// their links.
+	maxTopics    = 2
+	minLinkScore = 0.5
 )
 
-// findNames finds the entities whose very names the pseudo-graph has or the
-// question holds. To an encoder one rare name is like another: "Neuse River"
-// finds ten other rivers.
+// findNames finds the entities that the pseudo-graph or the question names exactly. Search by
+// meaning does not: to an encoder rare names are alike, and "Neuse River" finds ten other rivers.
 func (g *grounding) findNames(ctx context.Context) error {
-	if err := g.inQuestion(ctx); err != nil {
+	links, err := g.linkQuestion(ctx)
+	if err != nil {
 		return err
 	}
+	g.addTopics(links)
 	for _, key := range g.plan.names {
-		matches, err := g.namesakes(ctx, key)
+		matches, err := g.matchNamesakes(ctx, key)
 		if err != nil {
 			return err
 		}
 		for _, e := range matches {
-			g.name(e)
+			g.addNamed(e)
 		}
 	}
-	for e := range g.named {
-		g.mentioned[e] = true
+	for e := range g.isNamed {
+		g.isMentioned[e] = true
 	}
 	for _, key := range g.plan.objects {
-		matches, err := g.namesakes(ctx, key)
+		matches, err := g.matchNamesakes(ctx, key)
 		if err != nil {
 			return err
 		}
 		for _, e := range matches {
-			g.mentioned[e] = true
+			g.isMentioned[e] = true
 		}
 	}
 	return nil
 }
 
-// name takes an entity for named.
-func (g *grounding) name(e store.EntityID) {
-	if !g.named[e] && !g.opaque(e) {
-		g.named[e] = true
+func (g *grounding) addNamed(e store.EntityID) {
+	if !g.isNamed[e] && !g.isMediator(e) {
+		g.isNamed[e] = true
 		g.subjects = append(g.subjects, e)
 	}
 }
 
-// byName adds what the encoder misses: of each entity that is named the TopK
-// best facts that are no hits yet.
-func (g *grounding) byName(ctx context.Context, seen distinct) ([]found, error) {
-	around, err := g.read(ctx, g.subjects, store.Out)
+// searchByName returns, for each named entity, its TopK best facts that are not hits yet.
+func (g *grounding) searchByName(ctx context.Context, seen tripleSet) ([]candidate, error) {
+	around, err := g.readFacts(ctx, g.subjects, store.Out)
 	if err != nil {
 		return nil, err
 	}
-	var hits []found
+	var hits []candidate
 	for _, e := range g.subjects {
 		facts := slices.Clone(around[e])
-		slices.SortFunc(facts, byScore)
+		slices.SortFunc(facts, compareByScore)
 		n := 0
 		for _, f := range facts {
-			if n < g.options.TopK && seen.add(f.id) {
+			if n < g.options.TopK && seen.add(f.triple) {
 				n++
 				hits = append(hits, f)
 			}
@@ -82,8 +83,8 @@ func (g *grounding) byName(ctx context.Context, seen distinct) ([]found, error) 
 	return hits, nil
 }
 
-// namesakes are the best known entities of a name.
-func (g *grounding) namesakes(ctx context.Context, key string) ([]store.EntityID, error) {
+// matchNamesakes returns the entities of a name with the most facts.
+func (g *grounding) matchNamesakes(ctx context.Context, key string) ([]store.EntityID, error) {
 	matches, err := g.snap.Match(ctx, key)
 	if err != nil {
 		return nil, err
@@ -92,41 +93,48 @@ func (g *grounding) namesakes(ctx context.Context, key string) ([]store.EntityID
 	slices.SortStableFunc(matches, func(a, b store.EntityID) int {
 		return cmp.Compare(g.snap.Degree(b, store.Out), g.snap.Degree(a, store.Out))
 	})
-	return matches[:min(len(matches), sameName)], nil
+	return matches[:min(len(matches), maxNamesakes)], nil
 }
 
-// inQuestion names the entities that the question names to the letter: that
-// the model wrote another name into its pseudo-graph does not lose them.
-func (g *grounding) inQuestion(ctx context.Context) error {
-	links, err := link.Entities(ctx, g.snap, encoded(g.vectors[g.plan.question]), g.plan.texts[g.plan.question], linked)
-	for _, l := range links {
-		if l.Match != link.Fuzzy && l.Score >= linkedScore {
-			g.name(l.Entity)
-			g.topics = append(g.topics, l.Entity)
+// linkQuestion links the question once.
+func (g *grounding) linkQuestion(ctx context.Context) (_ []link.Link, err error) {
+	if !g.isLinked {
+		g.links, err = link.Entities(ctx, g.snap, fixedEncoder(g.vectors[g.plan.question]),
+			g.plan.texts[g.plan.question], maxLinks)
+		g.isLinked = err == nil
+	}
+	return g.links, err
+}
+
+// addTopics adds the entities that the question names exactly, so that they are found even if the
+// model wrote another name into its pseudo-graph.
+func (g *grounding) addTopics(links []link.Link) {
+	for _, l := range links[:min(len(links), maxTopics)] {
+		if l.Match != link.Fuzzy && l.Score >= minLinkScore {
+			g.addNamed(l.Entity)
+			g.topics, g.mentions = append(g.topics, l.Entity), append(g.mentions, l.Mention)
 		}
 	}
-	return err
 }
 
-// keepNamed takes back subjects that pruning removed although the pseudo-graph
-// has their very name.
-func (g *grounding) keepNamed() {
-	var dropped []prune.Dropped
+// restoreNamed restores dropped subjects that are named exactly.
+func (g *grounding) restoreNamed() {
+	var dropped []droppedSubject
 	for _, d := range g.dropped {
-		if g.named[d.Entity] && d.Confidence >= g.options.MinNamed {
-			g.kept = append(g.kept, d.Subject)
+		if g.isNamed[d.Entity] && d.Confidence >= g.options.MinNamed {
+			g.kept = append(g.kept, d.rankedSubject)
 		} else {
 			dropped = append(dropped, d)
 		}
 	}
 	g.dropped = dropped
-	slices.SortStableFunc(g.kept, func(a, b prune.Subject) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	slices.SortStableFunc(g.kept, func(a, b rankedSubject) int { return cmp.Compare(b.Confidence, a.Confidence) })
 }
 
-// encoded is the vector of the question, which linking would else encode again.
-type encoded []float32
+// fixedEncoder is the vector of the question, so that linking does not encode it again.
+type fixedEncoder []float32
 
-// Encode implements link.Encoder for the question alone.
-func (e encoded) Encode(context.Context, []string) ([][]float32, error) {
+// Encode implements link.Encoder for the question only.
+func (e fixedEncoder) Encode(context.Context, []string) ([][]float32, error) {
 	return [][]float32{e}, nil
 }

@@ -1,82 +1,77 @@
 package ground
 
 import (
-	"github.com/triplemesh/triplemesh/services/retriever/prune"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/walk"
 )
 
-// Options are the parameters of grounding. Paper and Default are two sets of
-// them to start from.
+// Options are the parameters of grounding. Start from Paper or Default.
 type Options struct {
 	// TopK is the number of hits per query.
 	TopK int
-	// MinConfidence is the least confidence of a subject that stays, -1 to 1.
+	// MinConfidence is the minimum confidence of a kept subject, -1 to 1.
 	MinConfidence float32
-	// MinNamed is that of a subject whose very name the pseudo-graph has.
+	// MinNamed is the minimum confidence of a subject that the pseudo-graph names exactly.
 	MinNamed float32
-	// MaxSubjects is the most subjects that stay; 0 takes as many as the
-	// pseudo-graph has.
+	// MaxSubjects is the maximum number of kept subjects; 0 takes the number of the pseudo-graph's.
 	MaxSubjects int
-	// QuestionWeight and RelationWeight say how much the cosine of a fact to
-	// the question, and of its relation to the question, add to its claim to be
-	// shown, which is else its best cosine to any query. The pseudo-graph's
-	// objects are guesses, and its relations often another way of saying; the
-	// question is what was asked.
+	// QuestionWeight and RelationWeight are the weights, in a fact's priority, of its cosine and
+	// of its relation's cosine to the question; they add to its best cosine to any query. The
+	// pseudo-graph's objects are guesses and its relations often paraphrases; the question is not.
 	QuestionWeight, RelationWeight float32
-	// NamedBonus is added to the claims of the facts of an entity that the
-	// question or the pseudo-graph names.
+	// NamedBonus adds to the priority of facts of an entity that the question or the pseudo-graph
+	// names.
 	NamedBonus float32
-	// MaxGap is how far the best claim of a subject and relation may be under
-	// the best one of all. Each subject that stays shows one fact whatever its
-	// claim.
+	// MaxGap is how far the priority of a list may lie below the best one. Each kept subject shows
+	// one fact whatever its priority.
 	MaxGap float32
-	// MaxFacts is the most facts gathered over all subjects. Each subject that
-	// stays shows one at least.
+	// MaxFacts is the maximum number of facts of all subjects together, but each kept subject
+	// shows one at least.
 	MaxFacts int
-	// MaxList is the most facts shown of one subject and relation.
+	// MaxList is the maximum number of facts of one subject and relation.
 	MaxList int
-	// MaxRead is the most facts of all subjects together that are looked at in
-	// each direction.
+	// MaxRead is the maximum number of facts read around all subjects in each direction.
 	MaxRead int
-	// MaxWalked is the most facts that are joined over other entities, where the
-	// question asks for what lies several facts away; 0 walks nowhere. Nothing is
-	// walked where a filter is set: it says of facts, not of what they lead to.
+	// MaxWalked is the maximum number of facts that join several facts, for questions that need
+	// them; 0 disables this. A filter disables it too, because it applies to facts and not to
+	// paths.
 	MaxWalked int
-	// Filter limits what is looked at.
+	// Ranker ranks the relation paths around the entities that the question names, if it knows the
+	// graph; may be nil.
+	Ranker walk.Ranker
+	// Filter limits the facts that are considered.
 	Filter store.Filter
 
-	// guesses makes the question and each "subject relation" queries as well:
-	// the objects of a pseudo-graph are guesses.
-	guesses bool
-	// beyondHits shows also facts of a subject that were no hits, and facts in
-	// which it is the object.
+	// broadQueries adds the question and each "subject relation" to the queries, because the
+	// objects of a pseudo-graph are guesses.
+	broadQueries bool
+	// beyondHits also shows facts around a subject that are not hits.
 	beyondHits bool
-	rule       func([]prune.Hit, int, float32) ([]prune.Subject, []prune.Dropped)
+	prune      func([]subjectHit, int, float32) ([]rankedSubject, []droppedSubject)
 }
 
-// unlimited is more than anything there is.
+// unlimited exceeds every count in use.
 const unlimited = 1 << 20
 
-// Paper is the published parameters: top 10 per pseudo-triple; as many
-// subjects as the pseudo-graph has, by number of hits; mean cosine at least
-// 0.7 (PG&AKV §III-B). The evidence is the hits.
+// Paper returns the published parameters (PG&AKV §III-B): top 10 per pseudo-triple; as many
+// subjects as the pseudo-graph has, by number of hits; mean cosine at least 0.7. The evidence is
+// the hits.
 func Paper() Options {
 	return Options{
-		TopK: 10, MinConfidence: 0.7, MaxGap: unlimited, MaxFacts: unlimited, MaxList: unlimited, rule: prune.Paper,
+		TopK: 10, MinConfidence: 0.7, MaxGap: unlimited, MaxFacts: unlimited, MaxList: unlimited, prune: prunePaper,
 	}
 }
 
-// Default is calibrated on all-MiniLM-L6-v2 with questions over Wikidata and
-// Freebase (docs/adr/0011; cmd/calibrate prints the shares): a subject counts
-// by its best hit, the question and each "subject relation" are queries too, an
-// entity that has a pseudo-subject's very name is a subject whatever the search
-// finds, and the facts of a subject that are nearest to what was asked are
-// shown, hits or not, with the lists they are part of.
+// Default returns parameters calibrated for all-MiniLM-L6-v2 with questions over Wikidata and
+// Freebase (docs/adr/0011; bench/cmd/calibrate prints the shares): a subject's confidence is its
+// best hit, the question and each "subject relation" are queries too, entities named exactly are
+// subjects whatever the search finds, and the evidence is the subject's facts nearest to the
+// question, hits or not, with the lists they are part of.
 func Default() Options {
 	return Options{
 		TopK: 10, MinConfidence: 0.55, MinNamed: 0.3, MaxSubjects: 5,
 		QuestionWeight: 1, RelationWeight: 1, NamedBonus: 0.2, MaxGap: 0.4,
 		MaxFacts: 18, MaxList: 10, MaxRead: 500, MaxWalked: 30,
-		guesses: true, beyondHits: true, rule: prune.Best,
+		broadQueries: true, beyondHits: true, prune: pruneBest,
 	}
 }

@@ -3,27 +3,25 @@ package ground
 import (
 	"slices"
 
-	"github.com/triplemesh/triplemesh/internal/verbalise"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// queries are the texts that a grounding encodes, and what each is for.
+// queries are the texts that a grounding encodes.
 type queries struct {
-	// texts are distinct. The first searched of them are queries, the others
-	// are only compared with.
-	texts    []string
-	searched int
-	// question and pseudo say at which text each stands.
+	// texts are distinct. The first queryCount of them are searched, the others only compared.
+	texts      []string
+	queryCount int
+	// question and pseudo are indexes into texts.
 	question int
 	pseudo   []int
-	// names are the folded names of the pseudo-graph's subjects, objects those
-	// of its objects.
+	// names and objects are the folded names of the pseudo-graph's subjects and objects.
 	names, objects []string
-	// subjects counts the distinct subjects of the pseudo-graph, 1 at least.
+	// subjects is the number of distinct subjects of the pseudo-graph, at least 1.
 	subjects int
 }
 
-// plan lists the texts for a question and a pseudo-graph.
+// plan returns the queries of a question and a pseudo-graph.
 func plan(question string, pseudo []Fact, options Options) queries {
 	var q queries
 	add := func(text string) int {
@@ -34,22 +32,22 @@ func plan(question string, pseudo []Fact, options Options) queries {
 		return len(q.texts) - 1
 	}
 	for _, p := range pseudo {
-		q.pseudo = append(q.pseudo, add(verbalise.Triple(p.Subject, p.Relation, p.Object)))
+		q.pseudo = append(q.pseudo, add(kgtext.VerbaliseTriple(p.Subject, p.Relation, p.Object)))
 		if key := store.Fold(p.Subject); !slices.Contains(q.names, key) {
 			q.names = append(q.names, key)
 		}
 		q.objects = append(q.objects, store.Fold(p.Object))
 	}
 	q.subjects = max(len(q.names), 1)
-	if options.guesses {
+	if options.broadQueries {
 		for _, p := range pseudo {
-			add(p.Subject + " " + verbalise.Relation(p.Relation))
+			add(p.Subject + " " + kgtext.VerbaliseRelation(p.Relation))
 		}
 	}
-	if options.guesses || len(pseudo) == 0 {
+	if options.broadQueries || len(pseudo) == 0 {
 		add(question)
 	}
-	q.searched = len(q.texts)
+	q.queryCount = len(q.texts)
 	q.question = add(question)
 	return q
 }

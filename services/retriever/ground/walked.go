@@ -5,108 +5,123 @@ import (
 	"context"
 	"slices"
 
-	"github.com/triplemesh/triplemesh/services/retriever/prune"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/walk"
 )
 
-// How far is walked from the entities that a question names.
+// Limits on paths from the entities that a question names.
 const (
-	// walkedHops is the longest path.
-	walkedHops = 3
-	// walkedPaths is how many paths are followed.
-	walkedPaths = 3
+	maxWalkHops  = 3
+	maxWalkPaths = 3
 )
 
-// walkOn adds what lies several facts away from the entities that the question
-// names, where it asks for that: a pseudo-graph holds a bridge between two
-// facts only if the model knew it, and a search by meaning finds facts, not
-// what they lead to together. A question asks for that where, of all relation
-// paths around its entities, the one whose words are nearest to it passes
-// another entity than mediators. X r1 B and B r2 Y are shown as "X [r1 / r2] Y".
-func (g *grounding) walkOn(ctx context.Context) (int, error) {
+// addWalkedFacts adds facts several hops away from the entities that the question names, if the
+// question needs them: a pseudo-graph has the entity between two facts only if the model knew it,
+// and search by meaning finds single facts. A question needs them if, of all relation paths around
+// its entities, the one whose words are nearest to it passes an entity that is not a mediator.
+// X r1 B and B r2 Y are shown as "X [r1 / r2] Y". With a ranker that knows the graph, its paths are
+// added instead.
+func (g *grounding) addWalkedFacts(ctx context.Context) (int, error) {
+	if ranked, err := g.addRankedPaths(ctx); ranked || err != nil {
+		return len(g.rankedPaths), err
+	}
 	if g.options.MaxWalked == 0 || len(g.topics) == 0 || g.passes != nil {
 		return 0, nil
 	}
-	paths, err := walk.Suggest(ctx, g.snap, g.encoder, walk.Ask{
+	paths, err := walk.Suggest(ctx, g.snap, g.encoder, walk.SuggestRequest{
 		Question: g.plan.texts[g.plan.question], Topics: g.topics,
-		MaxHops: walkedHops, Limit: walkedPaths, MaxEnds: g.options.MaxWalked, Across: true,
+		MaxHops: maxWalkHops, Limit: maxWalkPaths, MaxEnds: g.options.MaxWalked, MultiFactOnly: true,
 	})
 	if err != nil || len(paths) == 0 {
 		return 0, err
 	}
+	walks, err := g.follow(ctx, paths, g.options.MaxWalked)
+	if err != nil {
+		return 0, err
+	}
+	facts := g.factsFromWalks(paths, walks)
+	if err := g.score(ctx, facts); err != nil {
+		return 0, err
+	}
+	g.addEvidence(facts)
+	return len(facts), nil
+}
+
+// follow returns at most limit walks of each path, the nearest to the question.
+func (g *grounding) follow(ctx context.Context, paths []walk.Suggestion, limit int) ([][]walk.Walk, error) {
 	plans := make([]walk.Plan, len(paths))
 	for i, p := range paths {
 		plans[i] = p.Plan
 	}
 	walks, _, err := walk.Follow(ctx, g.snap, plans, walk.Limit{
-		Walks:    g.options.MaxWalked,
+		Walks:    limit,
 		Question: func(context.Context) ([]float32, error) { return g.vectors[g.plan.question], nil },
 	})
-	if err != nil {
-		return 0, err
+	return walks, err
+}
+
+// joinWalk returns the fact that joins the ends of a walk.
+func joinWalk(plan walk.Plan, w walk.Walk) candidate {
+	f := candidate{owner: w.Entities[0], subject: w.Entities[0], object: w.Entities[len(w.Entities)-1], joined: true,
+		relation: plan.Steps[0].Relation, second: plan.Steps[len(plan.Steps)-1].Relation, steps: plan.Steps}
+	if w.Validity != nil {
+		f.validity = *w.Validity
 	}
-	facts := g.walked(plans, walks)
-	if err := g.score(ctx, facts); err != nil {
-		return 0, err
-	}
+	return f
+}
+
+// addEvidence makes facts evidence and their owners subjects of the ground graph.
+func (g *grounding) addEvidence(facts []candidate) {
 	for _, f := range facts {
-		g.keep(f)
-		g.evidence[f.about] = append(g.evidence[f.about], f)
+		g.keepSubject(f)
+		g.evidence[f.owner] = append(g.evidence[f.owner], f)
 	}
-	for _, of := range g.evidence {
-		slices.SortStableFunc(of, byScore)
+	for _, facts := range g.evidence {
+		slices.SortStableFunc(facts, compareByScore)
 	}
-	slices.SortStableFunc(g.kept, func(a, b prune.Subject) int { return cmp.Compare(b.Confidence, a.Confidence) })
-	return len(facts), nil
+	slices.SortStableFunc(g.kept, func(a, b rankedSubject) int { return cmp.Compare(b.Confidence, a.Confidence) })
 }
 
-// bridges tells whether a walk passes an entity that has a name.
-func (g *grounding) bridges(w walk.Walk) bool {
-	return slices.ContainsFunc(w.Entities[1:len(w.Entities)-1], func(e store.EntityID) bool { return !g.opaque(e) })
+// passesNamedEntity reports whether a walk passes an entity that is not a mediator.
+func (g *grounding) passesNamedEntity(w walk.Walk) bool {
+	return slices.ContainsFunc(w.Entities[1:len(w.Entities)-1], func(e store.EntityID) bool { return !g.isMediator(e) })
 }
 
-// walked are the facts that walks over several facts come to, each once and
-// none that leads back, the best path's first.
-func (g *grounding) walked(plans []walk.Plan, walks [][]walk.Walk) []found {
+// factsFromWalks returns the joined facts of walks, without duplicates and walks back to their
+// start, those of the best path first.
+func (g *grounding) factsFromWalks(paths []walk.Suggestion, walks [][]walk.Walk) []candidate {
 	type key struct {
 		path            int
 		subject, object store.EntityID
 	}
 	seen := map[key]bool{}
-	var facts []found
-	for i, of := range walks {
-		for _, w := range of {
-			from, to := w.Entities[0], w.Entities[len(w.Entities)-1]
-			k := key{i, from, to}
-			if from == to || seen[k] || !g.bridges(w) || len(facts) == g.options.MaxWalked {
+	var facts []candidate
+	for i := range walks {
+		for _, w := range walks[i] {
+			f := joinWalk(paths[i].Plan, w)
+			k := key{i, f.subject, f.object}
+			if f.subject == f.object || seen[k] || !g.passesNamedEntity(w) || len(facts) == g.options.MaxWalked {
 				continue
 			}
 			seen[k] = true
-			f := found{about: from, subject: from, object: to, relation: plans[i].Steps[0].Relation, joined: true, steps: plans[i].Steps}
-			f.second = plans[i].Steps[len(plans[i].Steps)-1].Relation
-			if w.Validity != nil {
-				f.validity = *w.Validity
-			}
 			facts = append(facts, f)
 		}
 	}
 	return facts
 }
 
-// keep makes what a fact is about a subject of the ground graph, if it is none
-// yet.
-func (g *grounding) keep(f found) {
+// keepSubject makes a fact's owner a subject of the ground graph.
+func (g *grounding) keepSubject(f candidate) {
 	for _, s := range g.kept {
-		if s.Entity == f.about {
+		if s.Entity == f.owner {
 			return
 		}
 	}
 	for i, d := range g.dropped {
-		if d.Entity == f.about {
-			g.kept, g.dropped = append(g.kept, d.Subject), slices.Delete(g.dropped, i, i+1)
+		if d.Entity == f.owner {
+			g.kept, g.dropped = append(g.kept, d.rankedSubject), slices.Delete(g.dropped, i, i+1)
 			return
 		}
 	}
-	g.kept = append(g.kept, prune.Subject{Entity: f.about, Confidence: f.score})
+	g.kept = append(g.kept, rankedSubject{Entity: f.owner, Confidence: f.score})
 }

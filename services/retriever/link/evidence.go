@@ -1,68 +1,69 @@
 package link
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/triplemesh/triplemesh/internal/verbalise"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/vector"
 )
 
-// Evidence is what speaks for or against a link, each 0 to 1 or so.
-type Evidence [evidences]float32
+// Evidence is the feature vector of a link, each about 0 to 1.
+type Evidence [evidenceCount]float32
 
-// What there is of evidence.
+// The features.
 const (
-	// always is 1.
-	always = iota
-	// by the very name, another form, a part, initials; 1 or 0.
+	// bias is 1.
+	bias = iota
+	// Matched by name, another form, a part or initials; 1 or 0.
 	nameMatch
 	formMatch
 	partMatch
 	initialsMatch
-	// likeness of the mention and the name; known letters of the name anywhere
-	// in the text.
+	// likeness of the mention and the name; letters of the name found anywhere in the text.
 	likeness
 	knownLetters
-	// fame of the entity, and how far it is behind the most famous with this
-	// mention.
+	// fame is the entity's degree on a logarithmic scale; fameGap is its distance to the highest of
+	// the same mention.
 	fame
-	behind
+	fameGap
 	// letters and words of the mention.
 	letters
 	words
-	// schema: the share of its letters in words of the graph's relations, words
-	// that hold a sentence together and numbers.
+	// schema is the share of its letters in words of the graph's relations, stop words and numbers.
 	schema
-	// within a longer name; touching a name that is there to the letter.
-	within
-	touching
-	// plain: no capital in a text with capitals.
-	plain
-	// namesakes: how many others the mention may be.
+	// insideName: part of a longer name; touchesName: overlaps an exact name.
+	insideName
+	touchesName
+	// uncapitalised: no capital in a text with capitals.
+	uncapitalised
+	// namesakes: the number of other entities that the mention may mean.
 	namesakes
-	// covered: the mention's share of the text.
-	covered
-	// lower: the entity's own name has no capital, as those of common nouns.
-	lower
-	// bestMeaning and meanMeaning: how near the text is to its relations.
+	// coverage: the mention's share of the text.
+	coverage
+	// lowercaseName: the entity's name has no capital, like a common noun.
+	lowercaseName
+	// bestMeaning and meanMeaning: see meaning.
 	bestMeaning
 	meanMeaning
 
-	evidences
+	evidenceCount
 )
 
-// EvidenceNames names the evidence, for those who look at it.
-var EvidenceNames = [evidences]string{
-	"always", "name", "form", "part", "initials", "likeness", "known letters", "fame", "behind", "letters",
-	"words", "schema", "within", "touching", "plain", "namesakes", "covered", "lower", "best meaning", "mean meaning",
+// EvidenceNames are the names of the features, for reports.
+var EvidenceNames = [evidenceCount]string{
+	"bias", "name", "form", "part", "initials", "likeness", "known letters", "fame", "fame gap", "letters",
+	"words", "schema", "inside name", "touches name", "uncapitalised", "namesakes", "coverage", "lowercase",
+	"best meaning", "mean meaning",
 }
 
 func (q *question) evidence(c candidate, m meaning) Evidence {
-	e := Evidence{always: 1, likeness: c.likeness, knownLetters: c.known, bestMeaning: m.best, meanMeaning: m.mean}
-	switch c.how {
+	e := Evidence{bias: 1, likeness: c.likeness, knownLetters: c.knownLetters, bestMeaning: m.best, meanMeaning: m.mean}
+	switch c.method {
 	case byName, byAlias:
 		e[nameMatch] = 1
 	case byForm:
@@ -74,30 +75,30 @@ func (q *question) evidence(c candidate, m meaning) Evidence {
 	}
 	most := c.degree
 	for _, o := range q.candidates {
-		if o.mention == c.mention && o.how == c.how {
+		if o.mention == c.mention && o.method == c.method {
 			most = max(most, o.degree)
 		}
 	}
-	e[fame] = fameOf(c.degree)
-	e[behind] = fameOf(most) - e[fame]
+	e[fame] = fameScore(c.degree)
+	e[fameGap] = fameScore(most) - e[fame]
 	e[namesakes] = float32(math.Log10(float64(max(c.namesakes, 1))))
-	for _, found := range q.found {
-		if c.within(found) {
-			e[within] = 1
+	for _, found := range q.exactMentions {
+		if c.isInside(found) {
+			e[insideName] = 1
 		}
-		if c.how >= byForm && c.touches(found) {
-			e[touching] = 1
+		if c.method >= byForm && c.touches(found) {
+			e[touchesName] = 1
 		}
 	}
 	if first, _ := utf8.DecodeRuneInString(q.snap.EntityName(c.entity)); 'a' <= first && first <= 'z' {
-		e[lower] = 1
+		e[lowercaseName] = 1
 	}
-	q.inText(c, &e)
+	q.addTextEvidence(c, &e)
 	return e
 }
 
-// inText adds what the words of the mention and around it say.
-func (q *question) inText(c candidate, e *Evidence) {
+// addTextEvidence adds the features of the mention's words and of the words around it.
+func (q *question) addTextEvidence(c candidate, e *Evidence) {
 	mentioned, all, common, namely, capitals := 0, 0, 0, 0, 0
 	for i, w := range q.words {
 		if !w.stop {
@@ -120,21 +121,20 @@ func (q *question) inText(c candidate, e *Evidence) {
 	e[letters] = 1 - float32(math.Exp(-float64(mentioned)/6))
 	e[words] = float32(min(c.words(), 4)) / 4
 	e[schema] = float32(common) / float32(max(mentioned, 1))
-	e[covered] = float32(namely) / float32(max(all, 1))
+	e[coverage] = float32(namely) / float32(max(all, 1))
 	if q.cased && capitals == 0 {
-		e[plain] = 1
+		e[uncapitalised] = 1
 	}
 }
 
-// fameOf grows with the number of an entity's triples, from 0.06 for one to 1
-// for a hundred thousand: of two entities that share a name, the better known
-// one is meant more often.
-func fameOf(degree int) float32 {
+// fameScore grows with the number of an entity's triples, from 0.06 for one to 1 for a hundred
+// thousand: of two entities with one name, the one with more triples is meant more often.
+func fameScore(degree int) float32 {
 	return float32(min(math.Log10(1+float64(max(degree, 1)))/5, 1))
 }
 
-// schemaWords finds the words of a text that the graph's relations have too.
-func schemaWords(snap Snapshot, text []word) map[string]bool {
+// findSchemaWords returns the words of a text that occur in the graph's relations.
+func findSchemaWords(snap Snapshot, text []word) map[string]bool {
 	found := map[string]bool{}
 	var asked []string
 	for _, w := range text {
@@ -145,15 +145,94 @@ func schemaWords(snap Snapshot, text []word) map[string]bool {
 	for id := range store.RelationID(snap.Info().Relations) {
 		name := snap.RelationName(id)
 		lower := strings.ToLower(name)
-		// Most relations have none, which is seen at once.
+		// A cheap test, because most relations have none.
 		if !slices.ContainsFunc(asked, func(word string) bool { return strings.Contains(lower, word) }) {
 			continue
 		}
-		for part := range strings.FieldsSeq(strings.ToLower(verbalise.RelationInContext(name))) {
+		for part := range strings.FieldsSeq(strings.ToLower(kgtext.VerbaliseRelationInContext(name))) {
 			if slices.Contains(asked, part) {
 				found[part] = true
 			}
 		}
 	}
 	return found
+}
+
+// Weights are the weights of the evidence. `calibrate weights` fitted them to the dev parts of
+// WebQSP, SimpleQuestions, zsRE, QALD-10 and MetaQA together, so that the topic entity ranks first
+// and scores are probabilities. Fame itself hardly counts; what counts is to have fewer triples
+// than a namesake.
+var Weights = Evidence{
+	bias: -13.84, nameMatch: 3.44, formMatch: 0.42, partMatch: 2.87, initialsMatch: 5.86,
+	likeness: 1.21, knownLetters: 2.25, fame: -0.77, fameGap: -7.19, letters: 3.04,
+	words: 5.29, schema: -4.94, insideName: -3.77, touchesName: 0.30, uncapitalised: -2.21,
+	namesakes: -2.01, coverage: 2.21, lowercaseName: -1.58, bestMeaning: 7.35, meanMeaning: 7.14,
+}
+
+// Weigh returns the probability that a link with this evidence is the topic, 0 to 1.
+func Weigh(e Evidence) float32 {
+	sum := float32(0)
+	for i, weight := range Weights {
+		sum += weight * e[i]
+	}
+	return float32(1 / (1 + math.Exp(-float64(sum))))
+}
+
+// meaning compares a text with the relations of an entity: the best cosine and the mean of the best
+// three.
+type meaning struct{ best, mean float32 }
+
+// unknownMeaning is the average of topic entities, for graphs without vectors.
+var unknownMeaning = meaning{0.41, 0.34}
+
+// compareMeanings returns the meaning of each candidate: "who wrote" is near to the relations of a
+// book and far from those of a river with the same name.
+func (q *question) compareMeanings(ctx context.Context, encoder Encoder) ([]meaning, error) {
+	meanings := make([]meaning, len(q.candidates))
+	for i := range meanings {
+		meanings[i] = unknownMeaning
+	}
+	if q.snap.Info().Dims == 0 {
+		return meanings, nil
+	}
+	vectors, err := encoder.Encode(ctx, []string{q.text})
+	if err != nil {
+		return nil, err
+	}
+	cosines := map[store.RelationID]float32{}
+	around := make([][]float32, len(q.candidates))
+	for i, c := range q.candidates {
+		for _, dir := range []store.Direction{store.Out, store.In} {
+			// A country has a hundred thousand edges and a hundred relations.
+			relations, err := q.snap.Relations(ctx, c.entity, dir)
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range relations {
+				cosine, ok := cosines[r.Relation]
+				if !ok {
+					cosine = vector.Dot(vectors[0], q.snap.RelationVector(r.Relation))
+					cosines[r.Relation] = cosine
+				}
+				around[i] = append(around[i], cosine)
+			}
+		}
+	}
+	for i, a := range around {
+		if len(a) > 0 {
+			meanings[i] = newMeaning(a)
+		}
+	}
+	return meanings, nil
+}
+
+func newMeaning(cosines []float32) meaning {
+	slices.Sort(cosines)
+	slices.Reverse(cosines)
+	top := cosines[:min(3, len(cosines))]
+	sum := float32(0)
+	for _, c := range top {
+		sum += c
+	}
+	return meaning{top[0], sum / float32(len(top))}
 }

@@ -5,60 +5,59 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// Candidate is a link with what speaks for it.
+// Candidate is a link with its evidence.
 type Candidate struct {
 	Link
 	Evidence Evidence
 }
 
-// What a text may cost to link.
+// Limits on the cost of linking a text.
 const (
-	longestMention = 10
-	mostWords      = 400
-	// mostHolders is how many entities of one name are looked at.
-	mostHolders = 50
-	// mostSearches is how many runs of words are searched for names that
-	// resemble them, and mostAlike how many such names of each are looked at.
-	mostSearches, mostAlike = 16, 60
-	// mostWeighed is how many candidates are compared with the text's meaning.
-	mostWeighed = 64
-	// leastAlike is the least likeness of a name to a part of the text.
-	leastAlike = 0.25
-	// leastIdle is how many words that only hold a sentence together make a
-	// name: "You and Me" is one.
-	leastIdle = 3
+	maxMentionWords = 10
+	maxWords        = 400
+	// maxHolders is the number of entities of one name that are considered.
+	maxHolders = 50
+	// maxSearches is the number of runs of words that are searched by similarity, maxSimilarNames
+	// the number of similar names of each.
+	maxSearches, maxSimilarNames = 16, 60
+	// maxCandidates is the number of candidates compared with the text's meaning.
+	maxCandidates = 64
+	// minLikeness is the minimum likeness of a name to a part of the text.
+	minLikeness = 0.25
+	// minStopwordName is the number of stop words that may be a name: "You and Me" is one.
+	minStopwordName = 3
 )
 
-// question is a text on its way to its links.
+// question is the state of linking one text.
 type question struct {
 	snap  Snapshot
 	text  string
 	words []word
-	// cased: the text uses capitals, so that a word without one is hardly a
-	// name.
+	// cased reports whether the text uses capitals, so that a word without one is hardly a name.
 	cased bool
-	// schema are the words of the graph's relations: "country" in a question
-	// asks for a country sooner than it names the entity Country.
+	// schema are the words of the graph's relations: "country" in a question rather asks for a
+	// country than names the entity Country.
 	schema map[string]bool
-	// found are the mentions that are the very name of an entity.
-	found      []mention
-	candidates []candidate
+	// exactMentions are the mentions that are exactly the name of an entity.
+	exactMentions []mention
+	candidates    []candidate
 }
 
 // mention is a run of words.
 type mention struct {
-	// first and last are the words it runs over, last excluded.
+	// first and last delimit its words, last excluded.
 	first, last int
 }
 
 func (m mention) words() int { return m.last - m.first }
 
-// within tells whether a longer mention covers this one.
-func (m mention) within(o mention) bool {
+// isInside reports whether a longer mention covers this one.
+func (m mention) isInside(o mention) bool {
 	return o.first <= m.first && m.last <= o.last && o.words() > m.words()
 }
 
@@ -68,20 +67,20 @@ func (m mention) touches(o mention) bool { return m.first < o.last && o.first < 
 type candidate struct {
 	mention
 	entity store.EntityID
-	how    how
-	// likeness is that of the mention and the name, known the share of the
-	// name's letters whose words stand anywhere in the text; 0 to 1.
-	likeness, known float32
-	degree          int
-	// namesakes is how many names were found in the same way.
+	method matchMethod
+	// likeness compares the mention and the name; knownLetters is the share of the name's letters
+	// whose words occur anywhere in the text; 0 to 1.
+	likeness, knownLetters float32
+	degree                 int
+	// namesakes is the number of names that the same search found.
 	namesakes int
 }
 
-// how a mention met a name.
-type how uint8
+// matchMethod is the way a mention matched a name.
+type matchMethod uint8
 
 const (
-	byName how = iota
+	byName matchMethod = iota
 	byAlias
 	byForm
 	byPart
@@ -89,14 +88,14 @@ const (
 	byInitials
 )
 
-// Gather finds what a text may mean, with what speaks for each; Score is not
-// set. An entity may come more than once, by several mentions.
+// Gather returns the entities that a text may mean with their evidence, without a score. An entity
+// may occur more than once, for several mentions.
 func Gather(ctx context.Context, snap Snapshot, encoder Encoder, text string) ([]Candidate, error) {
-	q := &question{snap: snap, text: text, words: split(text)}
+	q := &question{snap: snap, text: text, words: splitWords(text)}
 	for _, w := range q.words {
 		q.cased = q.cased || w.capital
 	}
-	for _, step := range []func(context.Context) error{q.exact, q.forms, q.alike} {
+	for _, step := range []func(context.Context) error{q.matchExact, q.matchForms, q.matchSimilar} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -104,58 +103,60 @@ func Gather(ctx context.Context, snap Snapshot, encoder Encoder, text string) ([
 	if len(q.candidates) == 0 {
 		return nil, nil
 	}
-	q.narrow()
-	meanings, err := q.compare(ctx, encoder)
+	q.limitCandidates()
+	meanings, err := q.compareMeanings(ctx, encoder)
 	if err != nil {
 		return nil, err
 	}
-	q.schema = schemaWords(snap, q.words)
+	q.schema = findSchemaWords(snap, q.words)
 	gathered := make([]Candidate, len(q.candidates))
 	for i, c := range q.candidates {
-		gathered[i] = Candidate{Link: q.link(c), Evidence: q.evidence(c, meanings[i])}
+		gathered[i] = Candidate{Link: q.toLink(c), Evidence: q.evidence(c, meanings[i])}
 	}
 	return gathered, nil
 }
 
-// exact finds the runs of words whose folded text is an entity's name or alias.
-func (q *question) exact(ctx context.Context) error {
+// matchExact finds the runs of words whose folded text is an entity's name or alias.
+func (q *question) matchExact(ctx context.Context) error {
 	for first := range q.words {
-		for last := first + 1; last <= min(len(q.words), first+longestMention); last++ {
+		for last := first + 1; last <= min(len(q.words), first+maxMentionWords); last++ {
 			m := mention{first, last}
-			if idle(q.words[first:last]) && m.words() < leastIdle {
+			if onlyStopwords(q.words[first:last]) && m.words() < minStopwordName {
 				continue
 			}
 			before := len(q.candidates)
-			if err := q.match(ctx, m, fold(q.textOf(m)), byName); err != nil {
+			if err := q.match(ctx, m, fold(q.mentionText(m)), byName); err != nil {
 				return err
 			}
 			if len(q.candidates) > before {
-				q.found = append(q.found, m)
+				q.exactMentions = append(q.exactMentions, m)
 			}
 		}
 	}
 	return nil
 }
 
-func (q *question) textOf(m mention) string { return span(q.text, q.words, m.first, m.last) }
+func (q *question) mentionText(m mention) string {
+	return textBetween(q.text, q.words, m.first, m.last)
+}
 
 // match adds the entities that have a key.
-func (q *question) match(ctx context.Context, m mention, key string, by how) error {
+func (q *question) match(ctx context.Context, m mention, key string, by matchMethod) error {
 	ids, err := q.snap.Match(ctx, key)
 	if err != nil {
 		return err
 	}
-	for _, id := range ids[:min(len(ids), mostHolders)] {
-		c := candidate{mention: m, entity: id, how: by, likeness: 1, known: 1, namesakes: len(ids)}
+	for _, id := range ids[:min(len(ids), maxHolders)] {
+		c := candidate{mention: m, entity: id, method: by, likeness: 1, knownLetters: 1, namesakes: len(ids)}
 		if by == byName && store.Fold(q.snap.EntityName(id)) != key {
-			c.how = byAlias
+			c.method = byAlias
 		}
 		q.add(c)
 	}
 	return nil
 }
 
-// add takes a candidate, unless it has no name of its own.
+// add adds a candidate unless it is a mediator, which has no name of its own.
 func (q *question) add(c candidate) {
 	if q.snap.Kind(c.entity) == store.Mediator {
 		return
@@ -164,10 +165,9 @@ func (q *question) add(c candidate) {
 	q.candidates = append(q.candidates, c)
 }
 
-// forms finds entities by another form of a mention's last word, such as the
-// singular of a plural or the name that an adjective is made from, and by
-// another spelling of its first.
-func (q *question) forms(ctx context.Context) error {
+// matchForms finds entities by another form of a mention's last word, such as the singular of a
+// plural or the base of an adjective, and by another spelling of its first word.
+func (q *question) matchForms(ctx context.Context) error {
 	for last, w := range q.words {
 		if w.stop || w.number {
 			continue
@@ -176,13 +176,13 @@ func (q *question) forms(ctx context.Context) error {
 			m := mention{first, last + 1}
 			var keys []string
 			if first < last {
-				head := fold(span(q.text, q.words, first, last)) + " "
-				keys = respelt(head + w.folded)
-				for _, form := range formsOf(w.folded, false) {
+				head := fold(textBetween(q.text, q.words, first, last)) + " "
+				keys = alternativeSpellings(head + w.folded)
+				for _, form := range wordForms(w.folded, false) {
 					keys = append(keys, head+form)
 				}
 			} else {
-				keys = formsOf(w.folded, true)
+				keys = wordForms(w.folded, true)
 			}
 			for _, key := range keys {
 				if err := q.match(ctx, m, key, byForm); err != nil {
@@ -194,15 +194,14 @@ func (q *question) forms(ctx context.Context) error {
 	return nil
 }
 
-// alike finds names that resemble runs of words of the text or share words
-// with them.
-func (q *question) alike(ctx context.Context) error {
+// matchSimilar finds names that are spelt like runs of words of the text or share words with them.
+func (q *question) matchSimilar(ctx context.Context) error {
 	seen := map[store.EntityID]bool{}
 	for _, c := range q.candidates {
 		seen[c.entity] = true
 	}
-	for _, run := range q.runs() {
-		matches, err := q.snap.Fuzzy(ctx, fold(q.textOf(run)), leastAlike, mostAlike)
+	for _, run := range q.searchRuns() {
+		matches, err := q.snap.Fuzzy(ctx, fold(q.mentionText(run)), minLikeness, maxSimilarNames)
 		if err != nil {
 			return err
 		}
@@ -216,9 +215,8 @@ func (q *question) alike(ctx context.Context) error {
 	return nil
 }
 
-// runs lists what is searched for: the runs between words that only hold the
-// sentence together, and each word of those alone.
-func (q *question) runs() []mention {
+// searchRuns returns the runs to search for: those between stop words, and each single word.
+func (q *question) searchRuns() []mention {
 	var runs []mention
 	for first := 0; first < len(q.words); first++ {
 		last := first
@@ -235,29 +233,113 @@ func (q *question) runs() []mention {
 			runs = append(runs, mention{i, i + 1})
 		}
 	}
-	return runs[:min(len(runs), mostSearches)]
+	return runs[:min(len(runs), maxSearches)]
 }
 
-// narrow keeps the candidates worth comparing with the text's meaning: those
-// with a likely name or well known.
-func (q *question) narrow() {
+// limitCandidates keeps the candidates worth comparing with the text's meaning: those with a likely
+// name or many triples.
+func (q *question) limitCandidates() {
 	promise := func(c candidate) float64 {
 		return float64(c.likeness) + 0.3*math.Log10(1+float64(c.degree))
 	}
 	slices.SortStableFunc(q.candidates, func(a, b candidate) int { return cmp.Compare(promise(b), promise(a)) })
-	q.candidates = q.candidates[:min(len(q.candidates), mostWeighed)]
+	q.candidates = q.candidates[:min(len(q.candidates), maxCandidates)]
 }
 
-// link is a candidate for the caller.
-func (q *question) link(c candidate) Link {
-	l := Link{Entity: c.entity, Mention: q.textOf(c.mention), Match: Fuzzy}
+func (q *question) toLink(c candidate) Link {
+	l := Link{Entity: c.entity, Mention: q.mentionText(c.mention), Match: Fuzzy}
 	switch {
-	case c.how == byAlias:
+	case c.method == byAlias:
 		l.Match = Alias
-	case c.how == byName && l.Mention == q.snap.EntityName(c.entity):
+	case c.method == byName && l.Mention == q.snap.EntityName(c.entity):
 		l.Match = Exact
-	case c.how == byName:
+	case c.method == byName:
 		l.Match = Normalised
 	}
 	return l
+}
+
+// wordForms returns the words that a folded word may be a form of: the singular of a plural and, if
+// alone, the base of an adjective, such as "italy" for "italian".
+func wordForms(word string, alone bool) []string {
+	var forms []string
+	singular := word
+	if s, ok := strings.CutSuffix(word, "s"); ok && len(s) >= 3 && !strings.HasSuffix(s, "s") {
+		singular = s
+		forms = append(forms, s)
+		if s, ok := strings.CutSuffix(word, "ies"); ok {
+			forms = append(forms, s+"y")
+		}
+	} else if len(word) >= 4 {
+		forms = append(forms, word+"s")
+	}
+	if !alone {
+		return forms
+	}
+	if place, ok := demonyms[singular]; ok {
+		return append(forms, place...)
+	}
+	for _, ending := range adjectives {
+		stem, ok := strings.CutSuffix(singular, ending.of)
+		if !ok || len(stem) < 3 {
+			continue
+		}
+		for _, tail := range ending.to {
+			forms = append(forms, stem+tail)
+		}
+	}
+	return forms
+}
+
+// adjectives are the endings with which English derives adjectives from names of places, peoples
+// and beliefs.
+var adjectives = []struct {
+	of string
+	to []string
+}{
+	{"ian", []string{"", "y", "ia", "a", "e", "ium"}},
+	{"an", []string{"", "a", "o", "y", "ia"}},
+	{"ese", []string{"", "a", "o", "al", "on"}},
+	{"ish", []string{"", "land", "ey", "en"}},
+	{"i", []string{"", "a"}},
+	{"ic", []string{"", "ism"}},
+	{"ist", []string{"ism"}},
+	{"er", []string{""}},
+	{"", []string{"y", "land"}},
+}
+
+// demonyms are common irregular adjectives.
+var demonyms = map[string][]string{
+	"american":   {"united states of america", "united states"},
+	"argentine":  {"argentina"},
+	"belgian":    {"belgium"},
+	"british":    {"united kingdom", "great britain"},
+	"czech":      {"czech republic", "czechia"},
+	"danish":     {"denmark"},
+	"dutch":      {"netherlands", "the netherlands"},
+	"english":    {"england"},
+	"filipino":   {"philippines"},
+	"french":     {"france"},
+	"greek":      {"greece"},
+	"irish":      {"ireland", "republic of ireland"},
+	"muslim":     {"islam"},
+	"norwegian":  {"norway"},
+	"portuguese": {"portugal"},
+	"scottish":   {"scotland"},
+	"spanish":    {"spain"},
+	"swiss":      {"switzerland"},
+	"welsh":      {"wales"},
+}
+
+// alternativeSpellings returns other spellings of a name whose first word is often abbreviated.
+func alternativeSpellings(name string) []string {
+	var forms []string
+	for _, pair := range [][2]string{{"st ", "saint "}, {"mt ", "mount "}, {"ft ", "fort "}} {
+		for i := range pair {
+			if rest, ok := strings.CutPrefix(name, pair[i]); ok {
+				forms = append(forms, pair[1-i]+rest)
+			}
+		}
+	}
+	return forms
 }

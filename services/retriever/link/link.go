@@ -9,32 +9,32 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// Match is how a mention and an entity's name met.
+// Match is the way a mention matched an entity's name.
 type Match uint8
 
 const (
-	// Exact: letter for letter.
+	// Exact means that mention and name are equal.
 	Exact Match = iota + 1
-	// Normalised: alike after case, accents and punctuation were folded.
+	// Normalised means equal after folding case, accents and punctuation.
 	Normalised
-	// Alias: by another name of the entity.
+	// Alias means equal to another name of the entity.
 	Alias
-	// Fuzzy: with small differences in spelling, in another form such as a
-	// plural or an adjective, by a part of the name or by its initials.
+	// Fuzzy means a match with small differences in spelling, in another form such as a plural
+	// or an adjective, by a part of the name or by its initials.
 	Fuzzy
 )
 
 // Link is an entity that a part of a text may mean.
 type Link struct {
 	Entity store.EntityID
-	// Mention is the part of the text, as it stands there.
+	// Mention is the part of the text, unchanged.
 	Mention string
 	Match   Match
-	// Score is how likely the text means the entity, 0 to 1.
+	// Score is the probability that the text means the entity, 0 to 1.
 	Score float32
 }
 
-// Snapshot is what linking needs of a knowledge graph.
+// Snapshot is the part of a knowledge graph that linking reads.
 type Snapshot interface {
 	Info() store.Info
 	store.Names
@@ -47,13 +47,13 @@ type Encoder interface {
 	Encode(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// leastScore is the score under which nothing is returned: of the topic
-// entities gathered for the dev questions two in a thousand score less.
-const leastScore = 0.001
+// minScore is the minimum score of a result: two in a thousand of the topic entities gathered for
+// the dev questions score less.
+const minScore = 0.001
 
-// Entities links a text to at most limit entities, best first, each once.
-// None is returned where nothing fits. The encoder is the one the snapshot was
-// built with; the text is encoded once, if anything in it may be a name.
+// Entities links a text to at most limit entities by falling score, each once. It returns none if
+// nothing fits. The encoder must be the snapshot's; the text is encoded once, if anything in it may
+// be a name.
 func Entities(ctx context.Context, snap Snapshot, encoder Encoder, text string, limit int) ([]Link, error) {
 	candidates, err := Gather(ctx, snap, encoder, text)
 	if err != nil {
@@ -62,7 +62,7 @@ func Entities(ctx context.Context, snap Snapshot, encoder Encoder, text string, 
 	best := map[store.EntityID]Link{}
 	for _, c := range candidates {
 		c.Score = Weigh(c.Evidence)
-		if c.Score >= leastScore && c.Score > best[c.Entity].Score {
+		if c.Score >= minScore && c.Score > best[c.Entity].Score {
 			best[c.Entity] = c.Link
 		}
 	}
@@ -71,7 +71,8 @@ func Entities(ctx context.Context, snap Snapshot, encoder Encoder, text string, 
 		links = append(links, l)
 	}
 	slices.SortFunc(links, func(a, b Link) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(len(b.Mention), len(a.Mention)), cmp.Compare(a.Entity, b.Entity))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(len(b.Mention), len(a.Mention)),
+			cmp.Compare(a.Entity, b.Entity))
 	})
 	return links[:min(limit, len(links))], nil
 }

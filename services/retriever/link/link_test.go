@@ -9,11 +9,11 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/triplemesh/triplemesh/services/retriever/internal/graphtest"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
-var world = graphtest.New(append(towns(), [][3]string{
+var world = storetest.NewGraph(append(towns(), [][3]string{
 	{"Barack Obama", "people.person.spouse", "Michelle Obama"},
 	{"Barack Obama", "people.person.profession", "Politician"},
 	{"Barack Obama", "people.person.place_of_birth", "Honolulu"},
@@ -34,7 +34,7 @@ var world = graphtest.New(append(towns(), [][3]string{
 	{"You and Me", "film.film.director", "Fritz Lang"},
 }...)...).WithAlias("Dr. Seuss", "Theodor Geisel").WithAlias("Paris (Texas)", "Paris")
 
-// towns make France well known.
+// towns give France a high degree.
 func towns() [][3]string {
 	var triples [][3]string
 	for i := range 300 {
@@ -43,9 +43,9 @@ func towns() [][3]string {
 	return triples
 }
 
-func linked(t *testing.T, text string) []Link {
+func linkText(t *testing.T, text string) []Link {
 	t.Helper()
-	links, err := Entities(context.Background(), world, &graphtest.Encoder{}, text, 5)
+	links, err := Entities(context.Background(), world, &storetest.WordEncoder{}, text, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,65 +60,72 @@ func TestEntities(t *testing.T) {
 		{"letter for letter", "Where was Barack Obama born?", "Barack Obama", "Barack Obama", Exact},
 		{"in lower case", "where was barack obama born", "Barack Obama", "barack obama", Normalised},
 		{"without accents and punctuation", "which country is malmo in", "Malmö", "malmo", Normalised},
-		{"with a full stop that a question lacks", "what language did dr seuss write", "Dr. Seuss", "dr seuss", Normalised},
+		{"with a full stop that a question lacks", "what language did dr seuss write", "Dr. Seuss",
+			"dr seuss", Normalised},
 		{"by an alias", "Which language did Theodor Geisel write?", "Dr. Seuss", "Theodor Geisel", Alias},
 		{"with a slip of the pen", "Where was Barrack Obbama born?", "Barack Obama", "Barrack Obbama", Fuzzy},
 		{"by a surname, the better known first", "where was obama born", "Barack Obama", "obama", Fuzzy},
 		{"before a possessive", "who is barack obama's wife", "Barack Obama", "barack obama", Normalised},
-		{"the longest mention wins", "where was looking for simon filmed", "Looking for Simon", "looking for simon", Normalised},
+		{"the longest mention wins", "where was looking for simon filmed", "Looking for Simon", "looking for simon",
+			Normalised},
 		{"by a plural", "who are the politicians", "Politician", "politicians", Fuzzy},
 		{"by the adjective of a place", "what language do swedish people speak", "Sweden", "swedish", Fuzzy},
 		{"by an adjective that follows no rule", "who is the french president", "France", "french", Fuzzy},
 		{"by initials after an article", "where is the usa", "United States of America", "usa", Fuzzy},
 		{"with a word cut short", "when was st george born", "Saint George", "st george", Fuzzy},
 		{"without the middle name", "who was thomas malthus", "Thomas Robert Malthus", "thomas malthus", Fuzzy},
-		{"a name of words that only hold sentences together", "who is the film director of you and me", "You and Me", "you and me", Normalised},
+		{"a name of words that only hold sentences together", "who is the film director of you and me", "You and Me",
+			"you and me", Normalised},
 		{"a name before an alias of the same spelling", "where is paris", "Paris", "paris", Normalised},
 		{"a mention alone", "Simon & Garfunkel", "Simon & Garfunkel", "Simon & Garfunkel", Exact},
-		{"a word of the schema is no topic where a name is there", "what country is looking for simon from", "Looking for Simon", "looking for simon", Normalised},
+		{"a word of the schema is no topic where a name is there", "what country is looking for simon from",
+			"Looking for Simon", "looking for simon", Normalised},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			links := linked(t, tt.text)
+			links := linkText(t, tt.text)
 			if len(links) == 0 {
 				t.Fatalf("nothing linked in %q", tt.text)
 			}
 			got := links[0]
-			if name := world.EntityName(got.Entity); name != tt.entity || got.Mention != tt.mention || got.Match != tt.match {
-				t.Errorf("%q links %q by %q (%d, %.2f), want %q by %q (%d)", tt.text, name, got.Mention, got.Match, got.Score, tt.entity, tt.mention, tt.match)
+			if name := world.EntityName(got.Entity); name != tt.entity || got.Mention != tt.mention ||
+				got.Match != tt.match {
+				t.Errorf("%q links %q by %q (%d, %.2f), want %q by %q (%d)", tt.text, name, got.Mention, got.Match,
+					got.Score, tt.entity, tt.mention, tt.match)
 			}
 		})
 	}
 }
 
-func TestNothingIsLinkedWhereNothingFits(t *testing.T) {
-	for _, text := range []string{"what is it", "who", "", "?!", "\xff\xfe", "qwertyuiop zxcvbnm", strings.Repeat("and then ", 500)} {
-		if links := linked(t, text); len(links) != 0 {
+func TestEntitiesReturnsNothingIfNothingFits(t *testing.T) {
+	for _, text := range []string{"what is it", "who", "", "?!", "\xff\xfe", "qwertyuiop zxcvbnm",
+		strings.Repeat("and then ", 500)} {
+		if links := linkText(t, text); len(links) != 0 {
 			t.Errorf("%q links %q", text, world.EntityName(links[0].Entity))
 		}
 	}
 }
 
-func TestWhatIsGatheredButUnlikelyIsNoLink(t *testing.T) {
+func TestUnlikelyCandidatesAreNotLinked(t *testing.T) {
 	for _, text := range []string{"why does everything take so long here", "is this the long way round"} {
-		candidates, err := Gather(t.Context(), world, &graphtest.Encoder{}, text)
+		candidates, err := Gather(t.Context(), world, &storetest.WordEncoder{}, text)
 		if err != nil || len(candidates) == 0 {
 			t.Fatalf("%q: gathered %v, %v; want a name like one of its words", text, candidates, err)
 		}
 		for _, c := range candidates {
-			if score := Weigh(c.Evidence); score >= leastScore {
+			if score := Weigh(c.Evidence); score >= minScore {
 				t.Errorf("%q: %q scores %v", text, world.EntityName(c.Entity), score)
 			}
 		}
-		if links := linked(t, text); len(links) != 0 {
+		if links := linkText(t, text); len(links) != 0 {
 			t.Errorf("%q links %q", text, world.EntityName(links[0].Entity))
 		}
 	}
 }
 
-func TestLinksAreBoundedAndInOrder(t *testing.T) {
+func TestLinksAreLimitedAndOrdered(t *testing.T) {
 	text := "Did Barack Obama, Malia Obama, Dr. Seuss and Johnny Cash visit Malmö, France, Honolulu or Sweden?"
-	links := linked(t, text)
+	links := linkText(t, text)
 	if len(links) != 5 {
 		t.Fatalf("%d links, want the limit of 5", len(links))
 	}
@@ -134,8 +141,8 @@ func TestLinksAreBoundedAndInOrder(t *testing.T) {
 	}
 }
 
-func TestHomonymsStandTogetherAndTheQuestionTellsThemApart(t *testing.T) {
-	phoenix := graphtest.New([][3]string{
+func TestTheQuestionDisambiguatesHomonyms(t *testing.T) {
+	phoenix := storetest.NewGraph([][3]string{
 		{"Phoenix (city)", "location.city.mayor", "Kate Gallego"},
 		{"Phoenix (city)", "location.location.state", "Arizona"},
 		{"Phoenix (band)", "music.artist.album", "United"},
@@ -146,7 +153,7 @@ func TestHomonymsStandTogetherAndTheQuestionTellsThemApart(t *testing.T) {
 		"which album did phoenix record": {"Phoenix (band)", "Phoenix (city)"},
 		"who is the mayor of phoenix":    {"Phoenix (city)", "Phoenix (band)"},
 	} {
-		links, err := Entities(t.Context(), phoenix, &graphtest.Encoder{}, text, 2)
+		links, err := Entities(t.Context(), phoenix, &storetest.WordEncoder{}, text, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,9 +170,9 @@ func TestHomonymsStandTogetherAndTheQuestionTellsThemApart(t *testing.T) {
 	}
 }
 
-func TestAGraphWithoutVectorsIsLinkedByNames(t *testing.T) {
-	encoder := &graphtest.Encoder{Err: errDown}
-	links, err := Entities(t.Context(), blind{world}, encoder, "where was barack obama born", 1)
+func TestGraphsWithoutVectorsAreLinkedByNames(t *testing.T) {
+	encoder := &storetest.WordEncoder{Err: errDown}
+	links, err := Entities(t.Context(), graphWithoutVectors{world}, encoder, "where was barack obama born", 1)
 	if err != nil || len(links) != 1 || world.EntityName(links[0].Entity) != "Barack Obama" || len(encoder.Texts) > 0 {
 		t.Errorf("got %+v, %v, encoded %q", links, err, encoder.Texts)
 	}
@@ -174,21 +181,22 @@ func TestAGraphWithoutVectorsIsLinkedByNames(t *testing.T) {
 	}
 }
 
-// blind is a graph without vectors.
-type blind struct{ *graphtest.Graph }
+// graphWithoutVectors is a graph without vectors.
+type graphWithoutVectors struct{ *storetest.Graph }
 
-func (b blind) Info() store.Info {
+func (b graphWithoutVectors) Info() store.Info {
 	info := b.Graph.Info()
 	info.Encoder, info.Dims = "", 0
 	return info
 }
 
 func TestMoreEvidenceGivesAHigherScore(t *testing.T) {
-	base := Evidence{always: 1, nameMatch: 1, likeness: 1, knownLetters: 1, letters: 0.6, words: 0.5, bestMeaning: 0.4, meanMeaning: 0.3}
+	base := Evidence{bias: 1, nameMatch: 1, likeness: 1, knownLetters: 1, letters: 0.6, words: 0.5, bestMeaning: 0.4,
+		meanMeaning: 0.3}
 	for name, change := range map[string]func(*Evidence){
 		"it is nearer to the question":      func(e *Evidence) { e[bestMeaning] += 0.1 },
 		"its mention is longer":             func(e *Evidence) { e[letters] += 0.1 },
-		"it is the best known of that name": func(e *Evidence) { e[behind] -= 0.1 },
+		"it is the best known of that name": func(e *Evidence) { e[fameGap] -= 0.1 },
 		"fewer of its words are the schema": func(e *Evidence) { e[schema] -= 0.1 },
 	} {
 		more := base
@@ -199,19 +207,21 @@ func TestMoreEvidenceGivesAHigherScore(t *testing.T) {
 	}
 }
 
-type broken struct{ *graphtest.Graph }
+type brokenGraph struct{ *storetest.Graph }
 
 var errDown = errors.New("store is down")
 
-func (broken) Match(context.Context, string) ([]store.EntityID, error) { return nil, errDown }
+func (brokenGraph) Match(context.Context, string) ([]store.EntityID, error) { return nil, errDown }
 
-func TestTheStoresErrorIsPassedOn(t *testing.T) {
-	if _, err := Entities(context.Background(), broken{world}, &graphtest.Encoder{}, "Obama", 5); !errors.Is(err, errDown) {
+func TestEntitiesReturnsStoreErrors(t *testing.T) {
+	if _, err := Entities(context.Background(), brokenGraph{world}, &storetest.WordEncoder{}, "Obama",
+		5); !errors.Is(err,
+		errDown) {
 		t.Errorf("error %v, want %v", err, errDown)
 	}
 }
 
-func TestSplit(t *testing.T) {
+func TestSplitWords(t *testing.T) {
 	for text, want := range map[string][]string{
 		"Who is Polk's wife?":         {"Who", "is", "Polk", "wife"},
 		"the U.S. Senate":             {"the", "U.S.", "Senate"},
@@ -221,7 +231,7 @@ func TestSplit(t *testing.T) {
 		"  ":                          nil,
 	} {
 		var got []string
-		for _, w := range split(text) {
+		for _, w := range splitWords(text) {
 			got = append(got, text[w.start:w.end])
 		}
 		if !slices.Equal(got, want) {
@@ -235,12 +245,13 @@ func FuzzEntities(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		links, err := Entities(context.Background(), world, &graphtest.Encoder{}, text, 3)
+		links, err := Entities(context.Background(), world, &storetest.WordEncoder{}, text, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, l := range links {
-			if !strings.Contains(text, l.Mention) || l.Score < 0 || l.Score > 1 || (utf8.ValidString(text) && !utf8.ValidString(l.Mention)) {
+			if !strings.Contains(text, l.Mention) || l.Score < 0 || l.Score > 1 ||
+				(utf8.ValidString(text) && !utf8.ValidString(l.Mention)) {
 				t.Errorf("link %+v of %q", l, text)
 			}
 		}
@@ -248,7 +259,7 @@ func FuzzEntities(f *testing.F) {
 }
 
 func BenchmarkEntities(b *testing.B) {
-	encoder := &graphtest.Encoder{}
+	encoder := &storetest.WordEncoder{}
 	for b.Loop() {
 		if _, err := Entities(b.Context(), world, encoder, "where was barack obama's wife born", 5); err != nil {
 			b.Fatal(err)

@@ -17,7 +17,8 @@ type graph struct {
 	scratch   *scratch
 	entities  *nameTable
 	relations []string
-	intervals []store.Validity
+	// origins are what records name by their fourth number.
+	origins []origin
 	// facts are records by final numbers, distinct and in order.
 	facts *spool
 	count int
@@ -26,7 +27,8 @@ type graph struct {
 }
 
 // assemble makes one graph of batches; it removes what it has read of them.
-func assemble(ctx context.Context, s *scratch, memory int, parts []*partial, told func(done, total int)) (*graph, error) {
+func assemble(ctx context.Context, s *scratch, memory int, parts []*partial,
+	told func(done, total int)) (*graph, error) {
 	rows := 0
 	for _, p := range parts {
 		rows += p.rows
@@ -36,15 +38,16 @@ func assemble(ctx context.Context, s *scratch, memory int, parts []*partial, tol
 		return nil, err
 	}
 	defer v.close()
-	g := &graph{scratch: s, intervals: v.intervals}
-	if err := g.take(ctx, v, parts, rows, told); err != nil {
+	g := &graph{scratch: s, origins: v.origins}
+	if err := g.build(ctx, v, parts, rows, told); err != nil {
 		g.close()
 		return nil, err
 	}
 	return g, nil
 }
 
-func (g *graph) take(ctx context.Context, v *vocabulary, parts []*partial, rows int, told func(done, total int)) (err error) {
+func (g *graph) build(ctx context.Context, v *vocabulary, parts []*partial, rows int,
+	told func(done, total int)) (err error) {
 	for _, p := range parts {
 		if err := p.remove(p.vocabulary); err != nil {
 			return err
@@ -68,35 +71,33 @@ func (g *graph) take(ctx context.Context, v *vocabulary, parts []*partial, rows 
 
 // nameEntities numbers entities in the order of their names.
 func (g *graph) nameEntities(ctx context.Context, v *vocabulary, m *mapping) error {
-	open := func() (named, error) { return v.nodes.Reader() }
-	if v.labelled {
-		of, closing, err := distinct(ctx, v.nodes, g.scratch.sorting(m.memory/8), func(value uint64, name []byte) error {
-			return v.alias(uint32(value>>16), name)
-		})
-		defer closing()
-		if err != nil {
+	names := distinctNames{nodes: v.nodes, options: g.scratch.sortOptions(m.memory / 8)}
+	defer names.close()
+	if v.hasLabels {
+		if err := names.resolve(ctx, func(value uint64, name []byte) error {
+			return v.addAlias(uint32(value>>16), name)
+		}); err != nil {
 			return err
 		}
-		open = of
 	}
-	from, err := open()
+	from, err := names.reader()
 	if err != nil {
 		return err
 	}
 	g.entities = &nameTable{text: g.scratch.spool("names", m.memory/8)}
-	pairs := extsort.NewRecords[[2]uint32](g.scratch.sorting(m.memory / 4))
+	pairs := extsort.NewRecords[[2]uint32](g.scratch.sortOptions(m.memory / 4))
 	defer pairs.Close()
-	var name []byte
+	var name, key []byte
 	var uses use
 	flush := func() error {
-		kind := kindOf(uses)
+		kind := classifyNode(uses)
 		if kind == store.Entity {
-			kind = store.KindOf(string(name))
+			kind = store.ClassifyName(string(name))
 		}
-		return g.entities.add(name, kind)
+		return g.entities.add(name, key, kind)
 	}
 	some := false
-	if err := ahead(ctx, func(e *nodeEntry) (bool, error) {
+	if err := runPipelined(ctx, func(e *nodeEntry) (bool, error) {
 		entry, value, err := from.Next()
 		if err == io.EOF {
 			return false, nil
@@ -104,12 +105,15 @@ func (g *graph) nameEntities(ctx context.Context, v *vocabulary, m *mapping) err
 		e.entry, e.value = append(e.entry[:0], entry...), value
 		return true, err
 	}, func(e *nodeEntry) error {
-		next, _ := split(e.entry)
+		next, nextKey := splitEntry(e.entry)
 		if some && string(next) != string(name) {
 			if err := flush(); err != nil {
 				return err
 			}
-			uses = 0
+			uses, key = 0, key[:0]
+		}
+		if len(key) == 0 {
+			key = append(key, nextKey...)
 		}
 		name, uses, some = append(name[:0], next...), uses|use(e.value), true
 		return pairs.Add([2]uint32{uint32(e.value >> 16), uint32(g.entities.count)})
@@ -121,13 +125,13 @@ func (g *graph) nameEntities(ctx context.Context, v *vocabulary, m *mapping) err
 			return err
 		}
 	}
-	if err := g.entities.text.done(); err != nil {
+	if err := g.entities.text.finish(); err != nil {
 		return err
 	}
 	if err := v.nodes.Close(); err != nil {
 		return err
 	}
-	return m.spread(ctx, pairs)
+	return m.writeEntities(ctx, pairs)
 }
 
 // takeAliases writes the aliases by the numbers of their entities.
@@ -140,7 +144,7 @@ func (g *graph) takeAliases(ctx context.Context, v *vocabulary, m *mapping) erro
 			return nil
 		}
 		last = append(last[:0], key...)
-		entity, ok, err := entities.at(binary.BigEndian.Uint32(key))
+		entity, ok, err := entities.get(binary.BigEndian.Uint32(key))
 		if err != nil || !ok || entity == noEntity {
 			return err
 		}
@@ -154,13 +158,14 @@ func (g *graph) takeAliases(ctx context.Context, v *vocabulary, m *mapping) erro
 	if err := v.aliases.Close(); err != nil {
 		return err
 	}
-	return g.aliases.done()
+	return g.aliases.finish()
 }
 
-// takeFacts numbers the facts of all batches anew, puts them in order and
+// takeFacts numbers the facts of all batches, puts them in order and
 // leaves out those that are there twice.
-func (g *graph) takeFacts(ctx context.Context, m *mapping, parts []*partial, rows int, told func(done, total int)) error {
-	sorter := extsort.NewRecords[record](g.scratch.sorting(m.memory / 2))
+func (g *graph) takeFacts(ctx context.Context, m *mapping, parts []*partial, rows int,
+	told func(done, total int)) error {
+	sorter := extsort.NewRecords[record](g.scratch.sortOptions(m.memory / 2))
 	defer sorter.Close()
 	inMemory := 32*rows <= m.memory/2
 	workers := min(runtime.GOMAXPROCS(0), len(parts))
@@ -207,13 +212,13 @@ func (g *graph) takeFacts(ctx context.Context, m *mapping, parts []*partial, row
 	g.facts = g.scratch.spool("sorted", m.memory/4)
 	var last record
 	done, kept := 0, make([]record, 0, pageRows)
-	if err := ahead(ctx, func(p *sorted) (bool, error) { return p.read(in) }, func(p *sorted) error {
+	if err := runPipelined(ctx, func(p *recordPage) (bool, error) { return p.fill(in) }, func(p *recordPage) error {
 		kept = kept[:0]
 		for _, r := range p.records[:p.count] {
 			if done++; done%progressRows == 0 {
 				told(done, rows)
 			}
-			if g.count > 0 && r == last {
+			if g.count > 0 && g.isSame(r, last) {
 				continue
 			}
 			last = r
@@ -226,16 +231,22 @@ func (g *graph) takeFacts(ctx context.Context, m *mapping, parts []*partial, row
 		return err
 	}
 	told(rows, rows)
-	return g.facts.done()
+	return g.facts.finish()
 }
 
-// sorted is some records in order.
-type sorted struct {
+// isSame reports whether two records are the same triple, whatever their provenance.
+func (g *graph) isSame(a, b record) bool {
+	return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] &&
+		(a[3] == b[3] || g.origins[a[3]].Validity == g.origins[b[3]].Validity)
+}
+
+// recordPage is some records in order.
+type recordPage struct {
 	records [64]record
 	count   int
 }
 
-func (p *sorted) read(from *extsort.RecordReader[record]) (bool, error) {
+func (p *recordPage) fill(from *extsort.RecordReader[record]) (bool, error) {
 	var err error
 	if p.count, err = from.Read(p.records[:]); err == io.EOF {
 		err = nil
@@ -243,14 +254,14 @@ func (p *sorted) read(from *extsort.RecordReader[record]) (bool, error) {
 	return p.count > 0, err
 }
 
-// progressRows is how many rows are sorted between two calls of Progress.
+// progressRows is the number of rows sorted between two calls of Progress.
 const progressRows = 1 << 20
 
-// close removes what is left.
+// close removes what remains.
 func (g *graph) close() {
 	for _, s := range []*spool{g.facts, g.aliases} {
 		if s != nil {
-			_ = s.remove() // What is left goes with the directory.
+			_ = s.remove() // What remains goes with the directory.
 		}
 	}
 	if g.entities != nil {

@@ -18,9 +18,9 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
-// repeated writes n triples of the Wikidata slice to a file. Each round of the
+// writeRepeated writes n triples of the Wikidata slice to a file. Each round of the
 // slice has names of its own, but for its relations.
-func repeated(b *testing.B, n int) string {
+func writeRepeated(b *testing.B, n int) string {
 	b.Helper()
 	packed, err := os.Open(testkit.SharedData(b, "wikidata", "triples.tsv.gz"))
 	if err != nil {
@@ -64,7 +64,7 @@ func repeated(b *testing.B, n int) string {
 //
 //	go test -run - -bench Build -benchtime 50000000x ./load
 func BenchmarkBuild(b *testing.B) {
-	path := repeated(b, b.N)
+	path := writeRepeated(b, b.N)
 	runtime.GC()
 	debug.FreeOSMemory()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1600 << 20))
@@ -75,11 +75,11 @@ func BenchmarkBuild(b *testing.B) {
 		}
 	}})
 	b.ResetTimer()
-	if err := l.file(context.Background(), path); err != nil {
+	if err := l.readFile(context.Background(), path); err != nil {
 		b.Fatal(err)
 	}
 	b.Logf("read after %v", b.Elapsed())
-	g, err := l.builder.assemble(context.Background(), l.sorting)
+	g, err := l.builder.assemble(context.Background(), l.reportSorting)
 	if err != nil {
 		b.Fatal(err)
 	}

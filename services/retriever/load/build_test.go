@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
+	"github.com/triplemesh/triplemesh/services/retriever/extsort"
 	"github.com/triplemesh/triplemesh/services/retriever/source"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
@@ -19,7 +22,7 @@ import (
 func dump(ctx context.Context, c store.Content) (string, error) {
 	var b strings.Builder
 	var names []string
-	err := c.Entities(ctx, func(n store.Named) error {
+	err := c.Entities(ctx, func(n store.NamedEntity) error {
 		names = append(names, n.Name)
 		fmt.Fprintf(&b, "%q is %d\n", n.Name, n.Kind)
 		return nil
@@ -28,7 +31,7 @@ func dump(ctx context.Context, c store.Content) (string, error) {
 		return "", err
 	}
 	triples := 0
-	if err := c.Triples(ctx, func(t store.Dated) error {
+	if err := c.Triples(ctx, func(t store.DatedTriple) error {
 		triples++
 		fmt.Fprintf(&b, "%s | %s | %s %v\n", names[t.Subject], c.Relations[t.Relation], names[t.Object], t.Validity)
 		return nil
@@ -80,7 +83,8 @@ func fill(t *testing.T, to source.Sink, n int) {
 		case 0:
 			return source.Term{Key: fmt.Sprint(r.IntN(30)), Kind: store.Number}
 		case 1:
-			return source.Term{Key: fmt.Sprint(r.IntN(30)), Kind: store.Quantity, Unit: fmt.Sprint("http://x/Q", r.IntN(4))}
+			return source.Term{Key: fmt.Sprint(r.IntN(30)), Kind: store.Quantity,
+				Unit: fmt.Sprint("http://x/Q", r.IntN(4))}
 		case 2:
 			return source.Term{Key: fmt.Sprint("name ", r.IntN(30)), Kind: store.Text}
 		case 3:
@@ -97,11 +101,13 @@ func fill(t *testing.T, to source.Sink, n int) {
 		err = errors.Join(err, to.Statement(s))
 		switch r.IntN(6) {
 		case 0: // Many share a label, some have several.
-			err = errors.Join(err, to.Label(fmt.Sprint("http://x/Q", r.IntN(80)), fmt.Sprint("name ", r.IntN(40)), r.IntN(3)))
+			err = errors.Join(err, to.Label(fmt.Sprint("http://x/Q", r.IntN(80)), fmt.Sprint("name ", r.IntN(40)),
+				r.IntN(3)))
 		case 1:
 			err = errors.Join(err, to.Alias(fmt.Sprint("http://x/Q", r.IntN(80)), fmt.Sprint("alias ", r.IntN(40))))
 		case 2:
-			err = errors.Join(err, to.Label(fmt.Sprint("http://x/P", r.IntN(9)), fmt.Sprint("relation ", r.IntN(4)), r.IntN(3)))
+			err = errors.Join(err, to.Label(fmt.Sprint("http://x/P", r.IntN(9)), fmt.Sprint("relation ", r.IntN(4)),
+				r.IntN(3)))
 		}
 	}
 	if err != nil {
@@ -155,27 +161,49 @@ func TestNamesAndKinds(t *testing.T) {
 		objects []source.Term
 		want    []string
 	}{
-		"a key without a label is its own name":        {objects: []source.Term{entity("Q1")}, want: []string{"Q1 0"}},
-		"the label of the best rank counts":            {labels: []label{{"Q1", "worse", 2}, {"Q1", "best", 0}, {"Q1", "good", 1}}, objects: []source.Term{entity("Q1")}, want: []string{"best 0"}},
-		"of equal ranks the first counts":              {labels: []label{{"Q1", "one", 1}, {"Q1", "two", 1}}, objects: []source.Term{entity("Q1")}, want: []string{"one 0"}},
-		"a label of a key that nothing names is not":   {labels: []label{{"Q2", "none", 0}}, objects: []source.Term{entity("Q1")}, want: []string{"Q1 0"}},
-		"a literal has no label":                       {labels: []label{{"1", "one", 0}}, objects: []source.Term{of(store.Number, "1")}, want: []string{"1 3"}},
-		"two keys of one label are told apart":         {labels: []label{{"x/Q1", "P", 0}, {"x/Q2", "P", 0}}, objects: []source.Term{entity("x/Q1"), entity("x/Q2")}, want: []string{"P (Q1) 0", "P (Q2) 0"}},
-		"… by the whole key where that is needed":      {labels: []label{{"x/Q1", "P", 0}, {"y/Q1", "P", 0}, {"x/Q2", "P", 0}}, objects: []source.Term{entity("x/Q1"), entity("y/Q1"), entity("x/Q2")}, want: []string{"P (Q1) (x/Q1) 0", "P (Q1) (y/Q1) 0", "P (Q2) 0"}},
-		"… also where a third one has that very name":  {labels: []label{{"x/Q1", "P", 0}, {"x/Q2", "P", 0}, {"x/Q3", "P (Q1)", 0}}, objects: []source.Term{entity("x/Q1"), entity("x/Q2"), entity("x/Q3")}, want: []string{"P (Q1) (x/Q1) 0", "P (Q1) (x/Q3) 0", "P (Q2) 0"}},
-		"a name that is a key is what has that label":  {labels: []label{{"x/Q1", "P", 0}}, objects: []source.Term{entity("x/Q1"), entity("P")}, want: []string{"P 0"}},
-		"a literal and an entity of one name are one":  {objects: []source.Term{of(store.Text, "Gold"), entity("Gold")}, want: []string{"Gold 0"}},
-		"a kind that was said goes before none":        {objects: []source.Term{entity("1997"), of(store.Date, "1997")}, want: []string{"1997 5"}},
-		"a date goes before a number":                  {objects: []source.Term{of(store.Date, "1997"), of(store.Number, "1997")}, want: []string{"1997 5"}},
-		"a number goes before a text":                  {objects: []source.Term{of(store.Text, "1997"), of(store.Number, "1997")}, want: []string{"1997 3"}},
-		"a node that was called a mediator is one":     {objects: []source.Term{of(store.Mediator, "_:b"), entity("_:b")}, want: []string{"_:b 1"}},
-		"a mediator of Freebase is told by its name":   {objects: []source.Term{entity("m.04j60kc")}, want: []string{"m.04j60kc 1"}},
-		"… but for one that has a label":               {labels: []label{{"m.04j60kc", "Ann", 0}}, objects: []source.Term{entity("m.04j60kc")}, want: []string{"Ann 0"}},
-		"a quantity has the label of its unit":         {labels: []label{{"Q712226", "square kilometre", 0}}, objects: []source.Term{quantity("82350", "Q712226")}, want: []string{"82350 square kilometre 4"}},
-		"a unit without a label is shown by its key":   {objects: []source.Term{quantity("82350", "Q712226")}, want: []string{"82350 Q712226 4"}},
-		"a unit is no entity for being one":            {labels: []label{{"Q1", "metre", 0}}, objects: []source.Term{quantity("2", "Q1"), entity("Q1")}, want: []string{"2 metre 4", "metre 0"}},
-		"quantities of one text are one":               {labels: []label{{"Q1", "metre", 0}, {"Q2", "metre", 0}}, objects: []source.Term{quantity("2", "Q1"), quantity("2", "Q2")}, want: []string{"2 metre 4"}},
-		"keys that differ in a zero byte's place stay": {objects: []source.Term{entity("a"), entity("a b"), entity("ab")}, want: []string{"a 0", "a b 0", "ab 0"}},
+		"a key without a label is its own name": {objects: []source.Term{entity("Q1")}, want: []string{"Q1 0"}},
+		"the label of the best rank counts": {labels: []label{{"Q1", "worse", 2}, {"Q1", "best", 0},
+			{"Q1", "good", 1}}, objects: []source.Term{entity("Q1")}, want: []string{"best 0"}},
+		"of equal ranks the first counts": {labels: []label{{"Q1", "one", 1}, {"Q1", "two", 1}},
+			objects: []source.Term{entity("Q1")}, want: []string{"one 0"}},
+		"a label of a key that nothing names is not": {labels: []label{{"Q2", "none", 0}},
+			objects: []source.Term{entity("Q1")}, want: []string{"Q1 0"}},
+		"a literal has no label": {labels: []label{{"1", "one", 0}},
+			objects: []source.Term{of(store.Number, "1")}, want: []string{"1 3"}},
+		"two keys of one label are told apart": {labels: []label{{"x/Q1", "P", 0}, {"x/Q2", "P", 0}},
+			objects: []source.Term{entity("x/Q1"), entity("x/Q2")}, want: []string{"P (Q1) 0", "P (Q2) 0"}},
+		"… by the whole key where that is needed": {labels: []label{{"x/Q1", "P", 0}, {"y/Q1", "P", 0},
+			{"x/Q2", "P", 0}}, objects: []source.Term{entity("x/Q1"), entity("y/Q1"), entity("x/Q2")},
+			want: []string{"P (Q1) (x/Q1) 0", "P (Q1) (y/Q1) 0", "P (Q2) 0"}},
+		"… also where a third one has that very name": {labels: []label{{"x/Q1", "P", 0}, {"x/Q2", "P", 0},
+			{"x/Q3", "P (Q1)", 0}}, objects: []source.Term{entity("x/Q1"), entity("x/Q2"), entity("x/Q3")},
+			want: []string{"P (Q1) (x/Q1) 0", "P (Q1) (x/Q3) 0", "P (Q2) 0"}},
+		"a name that is a key is what has that label": {labels: []label{{"x/Q1", "P", 0}},
+			objects: []source.Term{entity("x/Q1"), entity("P")}, want: []string{"P 0"}},
+		"a literal and an entity of one name are one": {objects: []source.Term{of(store.Text, "Gold"), entity("Gold")},
+			want: []string{"Gold 0"}},
+		"a kind that was said goes before none": {objects: []source.Term{entity("1997"), of(store.Date, "1997")},
+			want: []string{"1997 5"}},
+		"a date goes before a number": {objects: []source.Term{of(store.Date, "1997"),
+			of(store.Number, "1997")}, want: []string{"1997 5"}},
+		"a number goes before a text": {objects: []source.Term{of(store.Text, "1997"),
+			of(store.Number, "1997")}, want: []string{"1997 3"}},
+		"a node that was called a mediator is one": {objects: []source.Term{of(store.Mediator, "_:b"),
+			entity("_:b")}, want: []string{"_:b 1"}},
+		"a mediator of Freebase is told by its name": {objects: []source.Term{entity("m.04j60kc")},
+			want: []string{"m.04j60kc 1"}},
+		"… but for one that has a label": {labels: []label{{"m.04j60kc", "Ann", 0}},
+			objects: []source.Term{entity("m.04j60kc")}, want: []string{"Ann 0"}},
+		"a quantity has the label of its unit": {labels: []label{{"Q712226", "square kilometre", 0}},
+			objects: []source.Term{quantity("82350", "Q712226")}, want: []string{"82350 square kilometre 4"}},
+		"a unit without a label is shown by its key": {objects: []source.Term{quantity("82350", "Q712226")},
+			want: []string{"82350 Q712226 4"}},
+		"a unit is no entity for being one": {labels: []label{{"Q1", "metre", 0}},
+			objects: []source.Term{quantity("2", "Q1"), entity("Q1")}, want: []string{"2 metre 4", "metre 0"}},
+		"quantities of one text are one": {labels: []label{{"Q1", "metre", 0}, {"Q2", "metre", 0}},
+			objects: []source.Term{quantity("2", "Q1"), quantity("2", "Q2")}, want: []string{"2 metre 4"}},
+		"keys that differ in a zero byte's place stay": {objects: []source.Term{entity("a"), entity("a b"),
+			entity("ab")}, want: []string{"a 0", "a b 0", "ab 0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, memory := range []int{DefaultMemory, 1} {
@@ -185,7 +213,8 @@ func TestNamesAndKinds(t *testing.T) {
 					err = errors.Join(err, b.Label(l.key, l.name, l.rank))
 				}
 				for _, o := range c.objects {
-					err = errors.Join(err, b.Statement(source.Statement{Subject: entity("!subject"), Relation: "is", Object: o}))
+					err = errors.Join(err, b.Statement(source.Statement{Subject: entity("!subject"),
+						Relation: "is", Object: o}))
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -195,7 +224,7 @@ func TestNamesAndKinds(t *testing.T) {
 					t.Fatal(err)
 				}
 				var got []string
-				if err := content.Entities(t.Context(), func(n store.Named) error {
+				if err := content.Entities(t.Context(), func(n store.NamedEntity) error {
 					if n.Name != "!subject" {
 						got = append(got, fmt.Sprint(n.Name, " ", n.Kind))
 					}
@@ -211,10 +240,11 @@ func TestNamesAndKinds(t *testing.T) {
 	}
 }
 
-func TestOneLabelIsAnAliasOfAllWhoShareIt(t *testing.T) {
+func TestASharedLabelIsAnAliasOfEachNode(t *testing.T) {
 	b := NewBuilder()
 	err := errors.Join(
-		b.Statement(source.Statement{Subject: source.Term{Key: "x/Q1"}, Relation: "is", Object: source.Term{Key: "x/Q2"}}),
+		b.Statement(source.Statement{Subject: source.Term{Key: "x/Q1"}, Relation: "is",
+			Object: source.Term{Key: "x/Q2"}}),
 		b.Label("x/Q1", "Paris", 0), b.Label("x/Q2", "Paris", 0),
 		b.Alias("x/Q1", "Lutetia"), b.Alias("x/Q1", "Lutetia"), b.Alias("x/Q1", "Paris"), b.Alias("x/Q3", "nobody"))
 	if err != nil {
@@ -228,7 +258,8 @@ func TestOneLabelIsAnAliasOfAllWhoShareIt(t *testing.T) {
 	if err := content.Aliases(t.Context(), func(a store.Alias) error { got = append(got, a); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if want := []store.Alias{{Entity: 0, Name: "Lutetia"}, {Entity: 0, Name: "Paris"}, {Entity: 1, Name: "Paris"}}; !slices.Equal(got, want) {
+	if want := []store.Alias{{Entity: 0, Name: "Lutetia"}, {Entity: 0, Name: "Paris"},
+		{Entity: 1, Name: "Paris"}}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -236,10 +267,13 @@ func TestOneLabelIsAnAliasOfAllWhoShareIt(t *testing.T) {
 func TestAZeroByteIsRefused(t *testing.T) {
 	good := source.Statement{Subject: source.Term{Key: "a"}, Relation: "is", Object: source.Term{Key: "b"}}
 	for name, spoil := range map[string]func(*source.Statement){
-		"in a subject":             func(s *source.Statement) { s.Subject.Key = "a\x00" },
-		"in a relation":            func(s *source.Statement) { s.Relation = "\x00" },
-		"in an object":             func(s *source.Statement) { s.Object.Key = "b\x00c" },
-		"in a unit":                func(s *source.Statement) { s.Object = source.Term{Key: "1", Kind: store.Quantity, Unit: "\x00"} },
+		"in a subject":  func(s *source.Statement) { s.Subject.Key = "a\x00" },
+		"in a relation": func(s *source.Statement) { s.Relation = "\x00" },
+		"in an object":  func(s *source.Statement) { s.Object.Key = "b\x00c" },
+		"in a unit": func(s *source.Statement) {
+			s.Object = source.Term{Key: "1", Kind: store.Quantity,
+				Unit: "\x00"}
+		},
 		"a kind that there is not": func(s *source.Statement) { s.Object.Kind = 17 },
 	} {
 		s := good
@@ -249,7 +283,8 @@ func TestAZeroByteIsRefused(t *testing.T) {
 		}
 	}
 	b := NewBuilder()
-	if errors.Join(b.Label("a\x00", "b", 0)) == nil || b.Label("a", "b\x00", 0) == nil || b.Alias("a\x00", "b") == nil || b.Alias("a", "b\x00") == nil {
+	if errors.Join(b.Label("a\x00", "b", 0)) == nil || b.Label("a", "b\x00", 0) == nil ||
+		b.Alias("a\x00", "b") == nil || b.Alias("a", "b\x00") == nil {
 		t.Error("a label or alias with a zero byte is taken")
 	}
 	b.Add(Fact{Subject: "a", Relation: "is", Object: "\x00"})
@@ -258,18 +293,70 @@ func TestAZeroByteIsRefused(t *testing.T) {
 	}
 }
 
-func TestNamesAreFoundByTheirNumbers(t *testing.T) {
+func TestDistinctNamesCanBeReadAgain(t *testing.T) {
+	nodes := extsort.NewStrings(extsort.Options{})
+	for value, entry := range [][]byte{nameEntry([]byte("Paris"), []byte("x/Q1")), nameEntry([]byte("Paris"),
+		[]byte("y/Q1")), nameEntry([]byte("Rome"), []byte("x/Q2"))} {
+		if err := nodes.Add(entry, uint64(value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := distinctNames{nodes: nodes}
+	defer names.close()
+	lost := map[uint64]string{}
+	if err := names.resolve(t.Context(), func(value uint64, name []byte) error {
+		lost[value] = string(name)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if want := map[uint64]string{0: "Paris", 1: "Paris"}; !maps.Equal(lost, want) {
+		t.Errorf("renamed %v, want %v", lost, want)
+	}
+	for range 2 {
+		reader, err := names.reader()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for {
+			entry, _, err := reader.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, _ := splitEntry(entry)
+			got = append(got, string(name))
+		}
+		if want := []string{"Paris (Q1) (x/Q1)", "Paris (Q1) (y/Q1)", "Rome"}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	again := distinctNames{nodes: nodes}
+	defer again.close()
+	if err := again.resolve(cancelled, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a cancelled context: %v", err)
+	}
+}
+
+func TestLookupFindsNamesByID(t *testing.T) {
 	table := &nameTable{text: (&scratch{disk: osDisk{}, parent: t.TempDir()}).spool("names", 1<<20)}
+	keyOf := func(i int) string { return strings.Repeat("k", i%3) }
 	var want []string
 	for i := range 3*blockNames + 5 {
 		want = append(want, fmt.Sprintf("name %04d%s", i, strings.Repeat("x", i%5)))
-		if err := table.add([]byte(want[i]), store.Text); err != nil {
+		if err := table.add([]byte(want[i]), []byte(keyOf(i)), store.Text); err != nil {
 			t.Fatal(err)
 		}
 	}
 	l := lookup{table: table}
 	for _, i := range rand.Perm(len(want)) {
-		if got, err := l.name(store.EntityID(i)); err != nil || got != (store.Named{Name: want[i], Kind: store.Text}) {
+		if got, err := l.name(store.EntityID(i)); err != nil ||
+			got != (store.NamedEntity{Name: want[i], Kind: store.Text, Key: keyOf(i)}) {
 			t.Errorf("%d is %v, error %v, want %q", i, got, err, want[i])
 		}
 	}
@@ -290,7 +377,7 @@ func FuzzNameTable(f *testing.F) {
 		}
 		table := &nameTable{text: s, blocks: []int64{0}, count: 1}
 		_, _ = (&lookup{table: table}).name(0)
-		_ = table.each(t.Context(), func(store.Named) error { return nil })
+		_ = table.forEach(t.Context(), func(store.NamedEntity) error { return nil })
 	})
 }
 
@@ -307,7 +394,7 @@ func FuzzWords(f *testing.F) {
 			t.Fatal(err)
 		}
 		var to word
-		for more := true; more && err == nil && w.left >= 0; {
+		for more := true; more && err == nil && w.remaining >= 0; {
 			_, more, err = w.next(&to)
 		}
 	})
@@ -316,22 +403,25 @@ func FuzzWords(f *testing.F) {
 // FuzzLoad compares a load with hardly any memory with one that has enough.
 func FuzzLoad(f *testing.F) {
 	f.Add("x.tsv", "a\tis\tb\na\tis\tb\t1997\nc\n")
-	f.Add("x.nt", "<x:a> <x:b> \"c\"@en .\n_:a <x:y> _:b .\n<x:a> <http://www.w3.org/2000/01/rdf-schema#label> \"A\"@en .\n")
+	f.Add("x.nt", "<x:a> <x:b> \"c\"@en .\n_:a <x:y> _:b .\n<x:a> <http://www.w3.org/2000/01/rdf-schema#label> "+
+		"\"A\"@en .\n")
 	f.Add("x.ttl", "<x:/a> <x:is> 5, <y:/a> . <x:/a> <http://www.w3.org/2000/01/rdf-schema#label> \"A\" .")
 	f.Fuzz(func(t *testing.T, name, text string) {
-		var shown [2]captured
+		var shown [2]recordingTarget
 		var reports [2]Report
 		var errs [2]error
 		for i, memory := range []int{DefaultMemory, 1 << 10} {
 			l := New(Options{KG: "fuzz", Memory: memory, Scratch: t.TempDir()})
-			err := l.Read(t.Context(), name, ByName, strings.NewReader(text))
+			err := l.Read(t.Context(), name, DetectFormat, strings.NewReader(text))
 			if err == nil {
 				reports[i], err = l.Finish(t.Context(), &shown[i], encodertest.Hash(2))
 			}
 			errs[i] = err
 		}
-		if (errs[0] == nil) != (errs[1] == nil) || shown[0] != shown[1] || reports[0].Duplicates != reports[1].Duplicates {
-			t.Errorf("%s %q:\n%s, error %v\nwith little memory:\n%s, error %v", name, text, shown[0].shown, errs[0], shown[1].shown, errs[1])
+		if (errs[0] == nil) != (errs[1] == nil) || shown[0] != shown[1] ||
+			reports[0].Duplicates != reports[1].Duplicates {
+			t.Errorf("%s %q:\n%s, error %v\nwith little memory:\n%s, error %v", name, text, shown[0].content, errs[0],
+				shown[1].content, errs[1])
 		}
 	})
 }

@@ -118,30 +118,31 @@ func (f *failingReads) ReadAt(p []byte, at int64) (int, error) {
 	return f.input.ReadAt(p, at)
 }
 
-// TestAFailingDiskEndsTheLoad fails the operations of a load in turn: the error
+// TestADiskErrorFailsTheLoad fails the operations of a load in turn: the error
 // must come out and no scratch file stay.
-func TestAFailingDiskEndsTheLoad(t *testing.T) {
+func TestADiskErrorFailsTheLoad(t *testing.T) {
 	var text strings.Builder
 	for i := range 250 {
-		fmt.Fprintf(&text, "<http://x/s%d> <http://x/p%d> _:o%d .\n<http://x/s%d> <http://www.w3.org/2000/01/rdf-schema#label> \"label %d\" .\n", i%90, i%5, i, i%90, i%40)
+		fmt.Fprintf(&text, "<http://x/s%d> <http://x/p%d> _:o%d .\n<http://x/s%d> "+
+			"<http://www.w3.org/2000/01/rdf-schema#label> \"label %d\" .\n", i%90, i%5, i, i%90, i%40)
 	}
-	var whole captured
+	var whole recordingTarget
 	load := func(disk *failingDisk, scratch string) (string, error) {
-		var got captured
+		var got recordingTarget
 		options := Options{KG: "test", Scratch: scratch, Memory: 1 << 15}
 		if disk != nil {
 			options.disk = disk
 		}
 		l := New(options)
 		defer l.Close()
-		if err := l.Read(t.Context(), "x.nt", ByName, strings.NewReader(text.String())); err != nil {
+		if err := l.Read(t.Context(), "x.nt", DetectFormat, strings.NewReader(text.String())); err != nil {
 			return "", err
 		}
 		_, err := l.Finish(t.Context(), &got, encodertest.Hash(2))
-		return got.shown, err
+		return got.content, err
 	}
 	var err error
-	if whole.shown, err = load(nil, t.TempDir()); err != nil {
+	if whole.content, err = load(nil, t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 	// Each fault takes every third operation.
@@ -162,14 +163,15 @@ func TestAFailingDiskEndsTheLoad(t *testing.T) {
 					t.Logf("%d operations", at)
 					return
 				}
-				if err == nil && (fault != errShort || got != whole.shown) {
+				if err == nil && (fault != errShort || got != whole.content) {
 					t.Fatalf("operation %d, %s: no error", at, disk.failed)
 				}
 				if err == nil {
 					continue
 				}
 				var known *store.Error
-				if !errors.As(err, &known) || fault != errShort && !errors.Is(err, fault) || fault == syscall.ENOSPC && !errors.Is(err, store.ErrFull) {
+				if !errors.As(err, &known) || fault != errShort && !errors.Is(err, fault) || fault == syscall.ENOSPC &&
+					!errors.Is(err, store.ErrFull) {
 					t.Fatalf("operation %d, %s: error is %v", at, disk.failed, err)
 				}
 			}
@@ -177,8 +179,8 @@ func TestAFailingDiskEndsTheLoad(t *testing.T) {
 	}
 }
 
-// TestACallerWhoIsGoneEndsTheLoad cancels at every phase.
-func TestACallerWhoIsGoneEndsTheLoad(t *testing.T) {
+// TestCancelStopsTheLoad cancels at every phase.
+func TestCancelStopsTheLoad(t *testing.T) {
 	var text strings.Builder
 	for i := range progressStatements + 1000 {
 		fmt.Fprintf(&text, "s%d\tis\to%d\n", i%5000, i)
@@ -195,7 +197,7 @@ func TestACallerWhoIsGoneEndsTheLoad(t *testing.T) {
 		}})
 		err := l.Read(ctx, "x.tsv", TSV, strings.NewReader(text.String()))
 		if err == nil {
-			_, err = l.Finish(ctx, &captured{}, encodertest.Hash(2))
+			_, err = l.Finish(ctx, &recordingTarget{}, encodertest.Hash(2))
 		}
 		if !reached || !errors.Is(err, context.Canceled) {
 			t.Errorf("phase %d: reached %v, error %v", phase, reached, err)
@@ -203,7 +205,8 @@ func TestACallerWhoIsGoneEndsTheLoad(t *testing.T) {
 		if left, err := os.ReadDir(scratch); err != nil || len(left) != 0 {
 			t.Errorf("phase %d: %v is left, error %v", phase, left, err)
 		}
-		if err := l.Read(t.Context(), "x.tsv", TSV, strings.NewReader("a\tis\tb\n")); !errors.Is(err, store.ErrInvalid) {
+		if err := l.Read(t.Context(), "x.tsv", TSV, strings.NewReader("a\tis\tb\n")); !errors.Is(err,
+			store.ErrInvalid) {
 			t.Errorf("phase %d: a load that is over reads on: %v", phase, err)
 		}
 		cancel()

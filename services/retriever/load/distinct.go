@@ -3,144 +3,157 @@ package load
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/services/retriever/extsort"
-	"github.com/triplemesh/triplemesh/services/retriever/source"
 )
 
-// named hands out entries of nodes in the order of their names.
-type named interface {
-	// Next returns io.EOF after the last one; the entry is valid until the next
-	// call.
+// nodeReader returns entries of nodes in the order of their names.
+type nodeReader interface {
+	// Next returns io.EOF after the last one; the entry is valid until the next call.
 	Next() (entry []byte, value uint64, err error)
 }
 
-// split takes an entry apart; a node that is not told from others has no key.
-func split(entry []byte) (name, key []byte) {
+// splitEntry splits an entry; a node whose name needs no disambiguation has no key.
+func splitEntry(entry []byte) (name, key []byte) {
 	name, key, _ = bytes.Cut(entry, []byte{0})
 	return name, key
 }
 
-// apart leaves out the nodes that share a name and hands them to shared
-// instead. A node whose name is its own key shares it with whoever is given
-// that name: they are one.
-type apart struct {
-	from   named
-	shared func(name, key []byte, value uint64) error
-	// held is a node that the next one may share its name with.
-	held      []byte
-	heldValue uint64
-	holds     bool
-	// name is shared by those before.
+// sharedNameFilter leaves out the nodes that share a name and passes them to onShared. A node whose
+// name is its own key is the same node as those that are given that name as their label.
+type sharedNameFilter struct {
+	from     nodeReader
+	onShared func(name, key []byte, value uint64) error
+	// candidate is a node that the next one may share its name with.
+	candidate      []byte
+	candidateValue uint64
+	hasCandidate   bool
+	// name is the last name that was shared.
 	name []byte
-	// again is what was read after the node that was handed out.
-	again      []byte
-	againValue uint64
+	// unread is the entry that was read to decide about the candidate.
+	unread      []byte
+	unreadValue uint64
 }
 
-func (a *apart) Next() ([]byte, uint64, error) {
+// Next implements nodeReader.
+func (f *sharedNameFilter) Next() ([]byte, uint64, error) {
 	for {
-		entry, value := a.again, a.againValue
-		a.again = nil
+		entry, value := f.unread, f.unreadValue
+		f.unread = nil
 		if entry == nil {
 			var err error
-			if entry, value, err = a.from.Next(); err == io.EOF && a.holds {
-				a.holds = false
-				return a.held, a.heldValue, nil
+			if entry, value, err = f.from.Next(); err == io.EOF && f.hasCandidate {
+				f.hasCandidate = false
+				return f.candidate, f.candidateValue, nil
 			} else if err != nil {
 				return nil, 0, err
 			}
 		}
-		name, key := split(entry)
-		if a.holds {
-			a.holds = false
-			heldName, heldKey := split(a.held)
-			if key == nil || !bytes.Equal(name, heldName) {
-				a.again, a.againValue = entry, value
-				return a.held, a.heldValue, nil
+		name, key := splitEntry(entry)
+		if f.hasCandidate {
+			f.hasCandidate = false
+			candidateName, candidateKey := splitEntry(f.candidate)
+			if key == nil || !bytes.Equal(name, candidateName) {
+				f.unread, f.unreadValue = entry, value
+				return f.candidate, f.candidateValue, nil
 			}
-			a.name = append(a.name[:0], name...)
-			if err := a.shared(heldName, heldKey, a.heldValue); err != nil {
+			f.name = append(f.name[:0], name...)
+			if err := f.onShared(candidateName, candidateKey, f.candidateValue); err != nil {
 				return nil, 0, err
 			}
 		}
 		switch {
 		case key == nil:
 			return entry, value, nil
-		case bytes.Equal(name, a.name):
-			if err := a.shared(name, key, value); err != nil {
+		case bytes.Equal(name, f.name):
+			if err := f.onShared(name, key, value); err != nil {
 				return nil, 0, err
 			}
 		default:
-			a.held, a.heldValue, a.holds = append(a.held[:0], entry...), value, true
+			f.candidate, f.candidateValue, f.hasCandidate = append(f.candidate[:0], entry...), value, true
 		}
 	}
 }
 
-func ignore([]byte, []byte, uint64) error { return nil }
+// disambiguators are the parts of a key that are added to a name that several nodes share: first
+// the local name, and the whole key if names are still shared.
+var disambiguators = []func(key string) string{kgtext.LocalName, func(key string) string { return key }}
 
-// details tell nodes of one name apart: by the last part of their keys, and
-// where that does not do by the whole keys.
-var details = []func(key []byte) []byte{localName, func(key []byte) []byte { return key }}
+// distinctNames gives nodes that share a name names of their own. resolve is called once, then
+// reader any number of times.
+type distinctNames struct {
+	nodes   *extsort.Strings
+	options extsort.Options
+	// renamed holds, by disambiguator, the nodes under their new names.
+	renamed []*extsort.Strings
+}
 
-// distinct returns what hands out nodes by names that tell them apart. renamed
-// is told of those that do not keep theirs.
-func distinct(ctx context.Context, nodes *extsort.Strings, options extsort.Options, renamed func(value uint64, name []byte) error) (open func() (named, error), closing func(), err error) {
-	var sorters []*extsort.Strings
-	closing = func() {
-		for _, s := range sorters {
-			_ = s.Close() // What is left goes with the directory.
-		}
-	}
-	open = func() (named, error) { return nodes.Reader() }
-	for round, detail := range details {
-		added := extsort.NewStrings(options)
-		sorters = append(sorters, added)
-		from, err := open()
+// resolve finds the nodes that share a name. onRename is called with each, and the name it loses.
+func (d *distinctNames) resolve(ctx context.Context, onRename func(value uint64, name []byte) error) error {
+	for round, disambiguator := range disambiguators {
+		from, err := d.reader()
 		if err != nil {
-			return nil, closing, err
+			return err
 		}
-		all := &apart{from: from, shared: func(name, key []byte, value uint64) error {
+		added := extsort.NewStrings(d.options)
+		d.renamed = append(d.renamed, added)
+		filter := &sharedNameFilter{from: from, onShared: func(name, key []byte, value uint64) error {
 			if round == 0 {
-				if err := renamed(value, name); err != nil {
+				if err := onRename(value, name); err != nil {
 					return err
 				}
 			}
-			return added.Add(nameEntry(fmt.Appendf(nil, "%s (%s)", name, detail(key)), key), value)
+			distinct := kgtext.Disambiguate(string(name), disambiguator(string(key)))
+			return added.Add(nameEntry([]byte(distinct), key), value)
 		}}
 		for n := 0; ; n++ {
 			if n%4096 == 0 && ctx.Err() != nil {
-				return nil, closing, ctx.Err()
+				return ctx.Err()
 			}
-			if _, _, err := all.Next(); err == io.EOF {
+			if _, _, err := filter.Next(); err == io.EOF {
 				break
 			} else if err != nil {
-				return nil, closing, err
+				return err
 			}
 		}
 		if added.Len() == 0 {
-			break
-		}
-		before := open
-		open = func() (named, error) {
-			kept, err := before()
-			if err != nil {
-				return nil, err
-			}
-			more, err := added.Reader()
-			if err != nil {
-				return nil, err
-			}
-			return newBoth(&apart{from: kept, shared: ignore}, more)
+			return nil
 		}
 	}
-	return open, closing, nil
+	return nil
 }
 
-// both merges two sequences of names.
-type both struct {
+// reader returns all nodes in the order of their names.
+func (d *distinctNames) reader() (nodeReader, error) {
+	reader, err := d.nodes.Reader()
+	if err != nil {
+		return nil, err
+	}
+	var all nodeReader = reader
+	for _, renamed := range d.renamed {
+		added, err := renamed.Reader()
+		if err != nil {
+			return nil, err
+		}
+		unique := &sharedNameFilter{from: all, onShared: func([]byte, []byte, uint64) error { return nil }}
+		if all, err = mergeNodes(unique, added); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// close removes the scratch files of the renamed nodes; nodes is its owner's.
+func (d *distinctNames) close() {
+	for _, s := range d.renamed {
+		_ = s.Close() // Scratch files that remain go with the directory.
+	}
+}
+
+// mergedNodes merges two sequences of names.
+type mergedNodes struct {
 	merge   *extsort.Merge[nodeEntry]
 	started bool
 }
@@ -150,9 +163,9 @@ type nodeEntry struct {
 	value uint64
 }
 
-func newBoth(of ...named) (named, error) {
-	sources := make([]extsort.Source[nodeEntry], len(of))
-	for i, from := range of {
+func mergeNodes(readers ...nodeReader) (nodeReader, error) {
+	sources := make([]extsort.Source[nodeEntry], len(readers))
+	for i, from := range readers {
 		sources[i] = func(head *nodeEntry) (uint64, bool, error) {
 			entry, value, err := from.Next()
 			if err == io.EOF {
@@ -163,10 +176,10 @@ func newBoth(of ...named) (named, error) {
 		}
 	}
 	merge, err := extsort.NewMerge(sources, func(a, b *nodeEntry) int { return bytes.Compare(a.entry, b.entry) })
-	return &both{merge: merge}, err
+	return &mergedNodes{merge: merge}, err
 }
 
-func (b *both) Next() ([]byte, uint64, error) {
+func (b *mergedNodes) Next() ([]byte, uint64, error) {
 	if b.started {
 		if err := b.merge.Advance(); err != nil {
 			return nil, 0, err
@@ -179,5 +192,3 @@ func (b *both) Next() ([]byte, uint64, error) {
 	}
 	return top.entry, top.value, nil
 }
-
-func localName(key []byte) []byte { return []byte(source.LocalName(string(key))) }

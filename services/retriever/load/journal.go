@@ -23,21 +23,23 @@ const journalVersion = 1
 
 const journalName = "journal"
 
-// entry is a line of the journal; one of its parts is set.
-type entry struct {
+// journalEntry is a line of the journal; one of its parts is set.
+type journalEntry struct {
 	Load  *loadEntry  `json:"load,omitempty"`
 	File  *fileEntry  `json:"file,omitempty"`
 	Done  *doneEntry  `json:"done,omitempty"`
 	Batch *batchEntry `json:"batch,omitempty"`
 }
 
-// loadEntry says what is loaded; a load with another one does not go on.
+// loadEntry says what is loaded; a load with another one does not continue.
 type loadEntry struct {
 	Version  int    `json:"version"`
 	KG       string `json:"kg"`
 	Language string `json:"language,omitempty"`
 	Mode     Mode   `json:"mode,omitempty"`
 	Strict   bool   `json:"strict,omitempty"`
+	// Provenance is that of the options.
+	Provenance bool `json:"provenance,omitempty"`
 }
 
 // fileEntry is a file whose reading began.
@@ -46,8 +48,8 @@ type fileEntry struct {
 	identity
 }
 
-// identity tells one file from another: by its size and the time of its last
-// change, or where these are not known by its first bytes.
+// identity identifies a file: by its size and the time of its last
+// change, or if these are unknown by its first bytes.
 type identity struct {
 	Name     string `json:"name"`
 	Format   string `json:"format"`
@@ -56,30 +58,30 @@ type identity struct {
 	Head     uint64 `json:"head,omitempty"`
 }
 
-// doneEntry is a file that was read to its end.
+// doneEntry is a file that was read to the end.
 type doneEntry struct {
-	Number   int         `json:"number"`
-	Lines    uint64      `json:"lines"`
-	BadLines uint64      `json:"bad_lines,omitempty"`
-	Errors   []badPlace  `json:"errors,omitempty"`
-	Sum      *sumOfBytes `json:"sum,omitempty"`
+	Number   int        `json:"number"`
+	Lines    uint64     `json:"lines"`
+	BadLines uint64     `json:"bad_lines,omitempty"`
+	Errors   []badPlace `json:"errors,omitempty"`
+	Sum      *streamSum `json:"sum,omitempty"`
 }
 
-// sumOfBytes is what a stream was whose time of last change is not known.
-type sumOfBytes struct {
+// streamSum identifies the content of a stream, which has no modification time.
+type streamSum struct {
 	Bytes int64  `json:"bytes"`
 	CRC   uint32 `json:"crc"`
 }
 
 // badPlace is a source.PlaceError.
 type badPlace struct {
-	File string `json:"file"`
-	Line uint64 `json:"line,omitempty"`
-	Byte uint64 `json:"byte,omitempty"`
-	Says string `json:"says"`
+	File    string `json:"file"`
+	Line    uint64 `json:"line,omitempty"`
+	Byte    uint64 `json:"byte,omitempty"`
+	Message string `json:"says"`
 }
 
-func badPlaces(of []*LineError) []badPlace {
+func toBadPlaces(of []*LineError) []badPlace {
 	var places []badPlace
 	for _, e := range of {
 		places = append(places, badPlace{e.File, e.Line, e.Byte, e.Err.Error()})
@@ -87,16 +89,15 @@ func badPlaces(of []*LineError) []badPlace {
 	return places
 }
 
-func lineErrors(of []badPlace) []*LineError {
+func toLineErrors(of []badPlace) []*LineError {
 	var errs []*LineError
 	for _, b := range of {
-		errs = append(errs, &LineError{File: b.File, Line: b.Line, Byte: b.Byte, Err: errors.New(b.Says)})
+		errs = append(errs, &LineError{File: b.File, Line: b.Line, Byte: b.Byte, Err: errors.New(b.Message)})
 	}
 	return errs
 }
 
-// batchEntry is a batch that is whole in scratch files, and how far the files
-// were read with it.
+// batchEntry is a batch that is whole in scratch files, and how far the files were read with it.
 type batchEntry struct {
 	Number     int   `json:"number"`
 	Keys       int   `json:"keys"`
@@ -117,9 +118,8 @@ type position struct {
 	Statements uint64     `json:"statements,omitempty"`
 }
 
-// journal says what a load has done, so that it can go on after it was killed.
-// Nothing is written before there is a batch to keep. It is safe for
-// concurrent use.
+// journal says what a load has done, so that it can continue after it was killed. Nothing is
+// written before there is a batch to keep. It is safe for concurrent use.
 type journal struct {
 	scratch *scratch
 	mu      sync.Mutex
@@ -128,8 +128,8 @@ type journal struct {
 	lock    *os.File
 }
 
-// note adds an entry that says nothing about scratch files.
-func (j *journal) note(e entry) error {
+// record adds an entry that says nothing about scratch files.
+func (j *journal) record(e journalEntry) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if err := json.NewEncoder(&j.waiting).Encode(e); err != nil {
@@ -138,20 +138,20 @@ func (j *journal) note(e entry) error {
 	if j.path == "" {
 		return nil
 	}
-	return j.write()
+	return j.flush()
 }
 
-// batch adds a batch, and with it what waited.
-func (j *journal) batch(e batchEntry) error {
+// recordBatch adds a batch, and with it what waited.
+func (j *journal) recordBatch(e batchEntry) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if err := json.NewEncoder(&j.waiting).Encode(entry{Batch: &e}); err != nil {
+	if err := json.NewEncoder(&j.waiting).Encode(journalEntry{Batch: &e}); err != nil {
 		return err
 	}
-	return j.write()
+	return j.flush()
 }
 
-func (j *journal) write() (err error) {
+func (j *journal) flush() (err error) {
 	if j.path, err = j.scratch.path(journalName); err != nil {
 		return err
 	}
@@ -164,32 +164,31 @@ func (j *journal) write() (err error) {
 	}
 	j.waiting.Reset()
 	if err != nil {
-		return full(fmt.Errorf("write the journal of the load: %w", err))
+		return markDiskFull(fmt.Errorf("write the journal of the load: %w", err))
 	}
 	return nil
 }
 
-// history is what a journal tells of a load that was interrupted.
+// history is the journal of an interrupted load.
 type history struct {
 	load    loadEntry
 	files   map[int]fileEntry
 	done    map[int]doneEntry
 	batches []batchEntry
-	// whole is how many bytes of the journal are whole lines.
-	whole int64
+	// validBytes is the number of bytes of the journal are whole lines.
+	validBytes int64
 }
 
-// at is where the load goes on.
-func (h *history) at() position {
+// resumePoint is where the load continues.
+func (h *history) resumePoint() position {
 	if len(h.batches) == 0 {
 		return position{}
 	}
 	return h.batches[len(h.batches)-1].position
 }
 
-// readJournal reads what there is; a last line that is not whole was being
-// written when the load ended and does not count. Where there is no other, or no
-// journal, it returns nil.
+// readJournal reads what there is; a last line that is not whole was being written when the load
+// ended and does not count. If there is no other, or no journal, it returns nil.
 func readJournal(dir string) (*history, error) {
 	f, err := os.Open(filepath.Join(dir, journalName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -212,10 +211,10 @@ func readJournal(dir string) (*history, error) {
 		if err != nil {
 			return nil, err
 		}
-		h.whole += int64(len(line))
-		var e entry
+		h.validBytes += int64(len(line))
+		var e journalEntry
 		if err := json.Unmarshal(line, &e); err != nil || first && e.Load == nil {
-			return nil, fmt.Errorf("the journal in %s is damaged; load without resume to begin anew: %w", dir, store.ErrInvalid)
+			return nil, store.Invalidf("the journal in %s is corrupt; load without resume to start over", dir)
 		}
 		switch {
 		case e.Load != nil:
@@ -231,9 +230,9 @@ func readJournal(dir string) (*history, error) {
 	}
 }
 
-// parts returns the batches as they lie in scratch files, and removes all else
+// openBatches returns the batches as they lie in scratch files, and removes all else
 // that the load has left.
-func (h *history) parts(s *scratch) ([]*partial, error) {
+func (h *history) openBatches(s *scratch) ([]*partial, error) {
 	found, err := os.ReadDir(s.dir)
 	if err != nil {
 		return nil, err
@@ -248,7 +247,8 @@ func (h *history) parts(s *scratch) ([]*partial, error) {
 	}
 	var parts []*partial
 	for _, e := range h.batches {
-		p := &partial{vocabulary: s.spool("vocabulary", 0), facts: s.spool("facts", 0), keys: e.Keys, rows: e.Rows, kept: true}
+		p := &partial{vocabulary: s.spool("vocabulary", 0), facts: s.spool("facts", 0), keys: e.Keys,
+			rows: e.Rows, keepFiles: true}
 		for _, file := range []struct {
 			spool  *spool
 			ending string
@@ -260,7 +260,8 @@ func (h *history) parts(s *scratch) ([]*partial, error) {
 			}
 			info, err := os.Stat(path)
 			if err != nil || info.Size() != file.size {
-				return nil, fmt.Errorf("scratch file %s is not what the journal says (error %v); load without resume to begin anew: %w", path, err, store.ErrInvalid)
+				return nil, store.Invalidf("scratch file %s does not match the journal (error %v); load without "+
+					"resume to start over", path, err)
 			}
 			file.spool.path, file.spool.size = path, file.size
 		}
@@ -269,21 +270,21 @@ func (h *history) parts(s *scratch) ([]*partial, error) {
 	return parts, nil
 }
 
-// hold keeps other processes out of a directory for scratch files.
-func (j *journal) hold(dir string) error {
+// acquire keeps other processes out of a directory for scratch files.
+func (j *journal) acquire(dir string) error {
 	if err := j.scratch.disk.MkdirAll(filepath.Dir(dir)); err != nil {
-		return full(fmt.Errorf("make the directory for scratch files: %w", err))
+		return markDiskFull(fmt.Errorf("create the scratch directory: %w", err))
 	}
 	for {
 		f, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
-			return full(fmt.Errorf("lock the directory for scratch files: %w", err))
+			return markDiskFull(fmt.Errorf("lock the scratch directory: %w", err))
 		}
 		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 			_ = f.Close() // Nothing was written.
 			return fmt.Errorf("%s: %w", dir, ErrBusy)
 		}
-		// Who held the lock before may have removed its file in between.
+		// The previous holder may have removed the lock file in between.
 		mine, err := f.Stat()
 		there, statErr := os.Stat(f.Name())
 		if err == nil && statErr == nil && os.SameFile(mine, there) {
@@ -294,10 +295,10 @@ func (j *journal) hold(dir string) error {
 	}
 }
 
-// ErrBusy says that another load uses the directory for scratch files.
-var ErrBusy = errors.New("another load of the knowledge graph is under way; wait for its end")
+// ErrBusy means that another load uses the directory for scratch files.
+var ErrBusy = errors.New("another load of the knowledge graph is running; wait until it ends")
 
-// release lets others in.
+// release unlocks the directory.
 func (j *journal) release() {
 	if j.lock != nil {
 		_ = os.Remove(j.lock.Name())

@@ -6,10 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"sync"
+	"syscall"
 
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
+	"github.com/triplemesh/triplemesh/services/retriever/extsort"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -31,26 +35,26 @@ type Options struct {
 	Strict bool
 	// NoActivate leaves the active snapshot as it is.
 	NoActivate bool
-	// Language is that of labels; empty takes "en".
+	// Language is that of labels; empty means "en".
 	Language string
-	// Mode says what becomes of the active snapshot's triples. Deltas are held
-	// in memory.
+	// Mode says what becomes of the active snapshot's triples. Deltas are held in memory.
 	Mode Mode
 	// Vectors says which vectors to make; a delta makes those that its base has.
 	Vectors Vectors
-	// Scratch is a directory for what does not fit in memory, on a disk with
-	// room for as much as the files hold unpacked. Empty takes a fresh one in
-	// the system's directory for temporary files. All that a load puts there is
-	// removed at its end.
+	// Scratch is a directory for what does not fit in memory, on a disk with room for as much as
+	// the files hold unpacked. Empty means a fresh one in the system's directory for temporary
+	// files. All that a load puts there is removed at its end.
 	Scratch string
-	// Memory is how many bytes to hold, about; 0 takes DefaultMemory. What the
+	// Memory is the number of bytes to hold, about; 0 means DefaultMemory. What the
 	// readers of files and the encoder hold comes on top.
 	Memory int
-	// Resume goes on with a load of the same files that was interrupted, where
-	// there is one in Scratch. A load that may have to go on keeps its scratch
-	// files when its context ends.
+	// Provenance keeps where each triple comes from. It takes memory for each of them
+	// while the graph is put in order.
+	Provenance bool
+	// Resume resumes a load of the same files that was interrupted, if there is one in Scratch. A
+	// load that may have to continue keeps its scratch files when its context ends.
 	Resume bool
-	// Progress is called now and then, never twice at a time; nil for never.
+	// Progress is called from time to time, never twice at a time; nil for none.
 	Progress func(Progress)
 
 	disk disk
@@ -85,7 +89,7 @@ func Files(ctx context.Context, to Target, enc encoder.Encoder, paths []string, 
 	l := New(options)
 	defer l.Close()
 	for _, path := range paths {
-		if err := l.file(ctx, path); err != nil {
+		if err := l.readFile(ctx, path); err != nil {
 			return l.report, err
 		}
 	}
@@ -95,18 +99,18 @@ func Files(ctx context.Context, to Target, enc encoder.Encoder, paths []string, 
 // Loader reads files one after another and builds a snapshot of them all. It
 // is not safe for concurrent use.
 type Loader struct {
-	options Options
-	builder *Builder
-	scratch *scratch
-	journal *journal
-	report  Report
-	at      position
+	options  Options
+	builder  *Builder
+	scratch  *scratch
+	journal  *journal
+	report   Report
+	position position
 	// skip is how many of the next statements are in batches already.
-	skip  uint64
-	begun bool
-	// past is the load that this one goes on with; nil where there is none.
-	past *history
-	// interrupted says that the scratch files are kept to go on with.
+	skip    uint64
+	started bool
+	// resumed is the load that this one resumes; nil if there is none.
+	resumed *history
+	// interrupted reports whether the scratch files are kept to resume.
 	interrupted bool
 }
 
@@ -125,48 +129,50 @@ func New(options Options) *Loader {
 	return &Loader{options: options, scratch: s, builder: newBuilder(s, options.Memory), journal: &journal{scratch: s}}
 }
 
-// begin looks for a load to go on with, once.
+// begin looks for a load to resume, once.
 func (l *Loader) begin() error {
-	if l.begun {
+	if l.started {
 		return nil
 	}
-	l.begun = true
-	header := loadEntry{Version: journalVersion, KG: l.options.KG, Language: l.options.Language, Mode: l.options.Mode, Strict: l.options.Strict}
+	l.started = true
+	header := loadEntry{Version: journalVersion, KG: l.options.KG, Language: l.options.Language, Mode: l.options.Mode,
+		Strict: l.options.Strict, Provenance: l.options.Provenance}
 	if l.options.Scratch == "" {
 		if l.options.Resume {
-			return fmt.Errorf("resume: no directory for scratch files is named: %w", store.ErrInvalid)
+			return store.Invalidf("resume: no scratch directory configured")
 		}
 		return nil
 	}
-	if err := l.journal.hold(l.scratch.dir); err != nil {
+	if err := l.journal.acquire(l.scratch.dir); err != nil {
 		return err
 	}
-	l.builder.keep, l.builder.position = l.keep, func() position { return l.at }
+	l.builder.onFlush, l.builder.position = l.recordBatch, func() position { return l.position }
 	if l.options.Resume {
 		past, err := readJournal(l.scratch.dir)
 		if err != nil {
 			return err
 		}
 		if past != nil {
-			return l.goOn(past, header)
+			return l.resume(past, header)
 		}
 	}
 	if err := l.scratch.disk.RemoveAll(l.scratch.dir); err != nil {
-		return fmt.Errorf("remove what an earlier load left: %w", err)
+		return fmt.Errorf("remove scratch files of an earlier load: %w", err)
 	}
-	return l.journal.note(entry{Load: &header})
+	return l.journal.record(journalEntry{Load: &header})
 }
 
-// goOn takes over what an interrupted load has done.
-func (l *Loader) goOn(past *history, header loadEntry) error {
+// resume takes over what an interrupted load has done.
+func (l *Loader) resume(past *history, header loadEntry) error {
 	if past.load != header {
-		return fmt.Errorf("the load that was interrupted was of %+v, this one is of %+v; load without resume to begin anew: %w", past.load, header, store.ErrInvalid)
+		return store.Invalidf("the load that was interrupted was of %+v, this one is of %+v; load without resume to "+
+			"start over", past.load, header)
 	}
-	parts, err := past.parts(l.scratch)
+	parts, err := past.openBatches(l.scratch)
 	if err != nil {
 		return err
 	}
-	l.past, l.builder.parts = past, parts
+	l.resumed, l.builder.parts = past, parts
 	for _, p := range parts {
 		l.builder.rows += p.rows
 	}
@@ -174,15 +180,15 @@ func (l *Loader) goOn(past *history, header loadEntry) error {
 		return err
 	}
 	// A line that was being written would spoil the next one.
-	if err := os.Truncate(l.journal.path, past.whole); err != nil {
-		return full(fmt.Errorf("mend the journal of the load: %w", err))
+	if err := os.Truncate(l.journal.path, past.validBytes); err != nil {
+		return markDiskFull(fmt.Errorf("mend the journal of the load: %w", err))
 	}
 	return nil
 }
 
-// keep notes a batch in the journal.
-func (l *Loader) keep(number int, p *partial, at position) error {
-	return l.journal.batch(batchEntry{
+// recordBatch notes a batch in the journal.
+func (l *Loader) recordBatch(number int, p *partial, at position) error {
+	return l.journal.recordBatch(batchEntry{
 		Number: number, Keys: p.keys, Rows: p.rows, Vocabulary: p.vocabulary.size, Facts: p.facts.size, position: at,
 	})
 }
@@ -190,14 +196,15 @@ func (l *Loader) keep(number int, p *partial, at position) error {
 // Finish encodes what was read, writes the snapshot and activates it. After an
 // error the knowledge graph is as it was before.
 func (l *Loader) Finish(ctx context.Context, to Target, enc encoder.Encoder) (Report, error) {
-	if l.past != nil && l.at.File < l.past.at().File {
-		return l.report, l.fail(fmt.Errorf("the load that was interrupted had %d files or more, this one has %d; load without resume to begin anew: %w", l.past.at().File, l.at.File, store.ErrInvalid))
+	if l.resumed != nil && l.position.File < l.resumed.resumePoint().File {
+		return l.report, l.fail(store.Invalidf("the load that was interrupted had %d files or more, this one has %d; "+
+			"load without resume to start over", l.resumed.resumePoint().File, l.position.File))
 	}
 	if err := l.build(ctx, to, enc); err != nil {
 		return l.report, l.fail(err)
 	}
 	if err := l.Close(); err != nil {
-		// What nobody can read is not left behind. The first error counts.
+		// A snapshot that cannot be activated is dropped. The first error counts.
 		_, _ = to.Drop(context.WithoutCancel(ctx), l.options.KG, l.report.Snapshot.Number)
 		return l.report, l.fail(err)
 	}
@@ -214,14 +221,14 @@ func (l *Loader) Finish(ctx context.Context, to Target, enc encoder.Encoder) (Re
 
 // build writes a snapshot of what was read.
 func (l *Loader) build(ctx context.Context, to Target, enc encoder.Encoder) error {
-	g, err := l.builder.assemble(ctx, l.sorting)
+	g, err := l.builder.assemble(ctx, l.reportSorting)
 	if err != nil {
 		return err
 	}
 	defer g.close()
 	l.report.Duplicates = uint64(l.builder.rows - g.count)
 	if g.count == 0 {
-		return l.nothing()
+		return l.emptyError()
 	}
 	if l.options.Mode != Replace {
 		return l.writeDelta(ctx, to, enc, g)
@@ -230,26 +237,27 @@ func (l *Loader) build(ctx context.Context, to Target, enc encoder.Encoder) erro
 	if err != nil {
 		return err
 	}
-	l.tell(Progress{Phase: Write, Total: uint64(g.count)})
+	l.reportProgress(Progress{Phase: Write, Total: uint64(g.count)})
 	if l.options.Vectors == AllVectors {
-		content.TripleVectors = g.vectors(enc, l.encoding())
+		content.TripleVectors = g.vectorStream(enc, l.encodingReporter())
 	}
 	l.report.Snapshot, err = to.Write(ctx, l.options.KG, content)
 	return err
 }
 
-// nothing says why there is no triple.
-func (l *Loader) nothing() error {
+// emptyError explains why no triple was read.
+func (l *Loader) emptyError() error {
 	if len(l.report.Errors) > 0 {
-		return fmt.Errorf("%d lines hold no triple, the first bad one is %w: %w", l.report.Lines, l.report.Errors[0], store.ErrInvalid)
+		return store.Invalidf("no triples; fix the first bad line: %w", l.report.Errors[0])
 	}
 	if l.report.Lines == 0 {
-		return fmt.Errorf("nothing was read: the files are empty, or what was asked for (labels, types, a graph pattern) is not there: %w", store.ErrInvalid)
+		return store.Invalidf("nothing was read: the files are empty, or no label, type or graph pattern that was " +
+			"given matches; check them")
 	}
-	return fmt.Errorf("%d lines hold no triple: %w", l.report.Lines, store.ErrInvalid)
+	return store.Invalidf("no triples in %d lines", l.report.Lines)
 }
 
-// fail ends the load and says of which graph it was.
+// fail ends the load and adds the knowledge graph to the error.
 func (l *Loader) fail(err error) error {
 	if l.options.Resume && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		l.interrupted = true
@@ -261,17 +269,147 @@ func (l *Loader) fail(err error) error {
 	if errors.As(err, &place) || errors.As(err, &known) {
 		return err
 	}
-	return &store.Error{Op: "load", KG: l.options.KG, Err: full(err)}
+	return &store.Error{Op: "load", KG: l.options.KG, Err: markDiskFull(err)}
 }
 
-// Close removes the scratch files of a load that is over or given up. Further
-// calls do nothing.
+// Close removes the scratch files of a load that is over or given up. Further calls do nothing.
 func (l *Loader) Close() error {
 	defer l.journal.release()
-	l.builder.now = nil
+	l.builder.current = nil
 	if l.interrupted {
 		l.builder.wait()
 		return nil
 	}
 	return l.builder.Close()
 }
+
+// disk is what building needs of the file system, so that tests can let it fail.
+type disk interface {
+	MkdirAll(dir string) error
+	Create(path string) (extsort.File, error)
+	// Append opens a file to write at its end.
+	Append(path string) (extsort.File, error)
+	CreateTemp(dir, pattern string) (extsort.File, error)
+	Open(path string) (input, error)
+	Remove(path string) error
+	RemoveAll(dir string) error
+}
+
+// input is a scratch file being read.
+type input interface {
+	io.ReadCloser
+	io.ReaderAt
+}
+
+type osDisk struct{}
+
+func (osDisk) MkdirAll(dir string) error  { return os.MkdirAll(dir, 0o700) }
+func (osDisk) Remove(path string) error   { return os.Remove(path) }
+func (osDisk) RemoveAll(dir string) error { return os.RemoveAll(dir) }
+
+func (osDisk) Create(path string) (extsort.File, error) {
+	return asFile(os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600))
+}
+
+func (osDisk) Append(path string) (extsort.File, error) {
+	return asFile(os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600))
+}
+
+func (osDisk) CreateTemp(dir, pattern string) (extsort.File, error) {
+	return asFile(os.CreateTemp(dir, pattern))
+}
+
+func asFile(f *os.File, err error) (extsort.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (osDisk) Open(path string) (input, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// markDiskFull marks errors of a disk that has no room.
+func markDiskFull(err error) error {
+	if errors.Is(err, store.ErrFull) {
+		return err
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
+		return errors.Join(store.ErrFull, err)
+	}
+	return err
+}
+
+// scratch is the directory of a load's files. It is made when the first file is.
+type scratch struct {
+	disk disk
+	// parent is where a directory of its own is made, or dir where it is known in advance.
+	parent, dir string
+	mu          sync.Mutex
+	exists      bool
+	created     int
+}
+
+// path makes the directory and returns the path of a file in it.
+func (s *scratch) path(name string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.exists {
+		if s.dir == "" {
+			// Two loads at once must not share files.
+			s.dir = filepath.Join(s.parent, fmt.Sprintf("triplemesh-load-%d-%p", os.Getpid(), s))
+		}
+		if err := s.disk.MkdirAll(s.dir); err != nil {
+			return "", markDiskFull(fmt.Errorf("create the scratch directory: %w", err))
+		}
+		s.exists = true
+	}
+	return filepath.Join(s.dir, name), nil
+}
+
+// newPath returns the path of a file that is not there yet.
+func (s *scratch) newPath(kind string) (string, error) {
+	s.mu.Lock()
+	s.created++
+	name := fmt.Sprintf("%s-%d", kind, s.created)
+	s.mu.Unlock()
+	return s.path(name)
+}
+
+// removeAll removes the directory and all in it.
+func (s *scratch) removeAll() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.exists {
+		return nil
+	}
+	if err := s.disk.RemoveAll(s.dir); err != nil {
+		return fmt.Errorf("remove scratch files: %w", err)
+	}
+	s.exists = false
+	return nil
+}
+
+// sortOptions says how sorters may use the directory.
+func (s *scratch) sortOptions(memory int) extsort.Options {
+	return extsort.Options{Memory: memory, Disk: sortingDisk{s}}
+}
+
+// sortingDisk puts the runs of sorters into the scratch directory.
+type sortingDisk struct{ s *scratch }
+
+func (d sortingDisk) CreateTemp(_, pattern string) (extsort.File, error) {
+	path, err := d.s.path(pattern)
+	if err != nil {
+		return nil, err
+	}
+	return d.s.disk.CreateTemp(filepath.Dir(path), pattern)
+}
+
+func (d sortingDisk) Open(path string) (io.ReadCloser, error) { return d.s.disk.Open(path) }
+func (d sortingDisk) Remove(path string) error                { return d.s.disk.Remove(path) }

@@ -25,16 +25,16 @@ import (
 
 type input struct{ name, text string }
 
-// read loads texts into a fresh store and shows what is in it: each fact as
-// "subject | relation | object" and, where it has one, its validity.
-func read(t *testing.T, options load.Options, files ...input) ([]string, load.Report, error) {
+// loadTexts loads texts into a fresh store and shows what is in it: each fact as
+// "subject | relation | object" and, if it has one, its validity.
+func loadTexts(t *testing.T, options load.Options, files ...input) ([]string, load.Report, error) {
 	t.Helper()
 	options.KG = "test"
 	graphs := embedded.New(t.TempDir())
 	defer graphs.Close()
 	l := load.New(options)
 	for _, f := range files {
-		if err := l.Read(t.Context(), f.name, load.ByName, strings.NewReader(f.text)); err != nil {
+		if err := l.Read(t.Context(), f.name, load.DetectFormat, strings.NewReader(f.text)); err != nil {
 			return nil, load.Report{}, err
 		}
 	}
@@ -47,10 +47,10 @@ func read(t *testing.T, options load.Options, files ...input) ([]string, load.Re
 		t.Fatal(err)
 	}
 	defer s.Release()
-	return facts(s), report, nil
+	return listFacts(s), report, nil
 }
 
-func facts(s store.Snapshot) []string {
+func listFacts(s store.Snapshot) []string {
 	var shown []string
 	for e := range s.Entities() {
 		edges, err := s.Edges(context.Background(), []store.EntityID{e}, store.Out, nil)
@@ -69,7 +69,7 @@ func facts(s store.Snapshot) []string {
 	return shown
 }
 
-func packed(t *testing.T, text string) string {
+func gzipText(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -89,41 +89,56 @@ func TestTSV(t *testing.T) {
 		bad  uint64
 		says string
 	}{
-		"three columns are a fact":                  {text: "a\tis\tb\n", want: []string{"a | is | b"}},
-		"the last line needs no end":                {text: "a\tis\tb", want: []string{"a | is | b"}},
-		"Windows ends of line and a mark in front":  {text: "\xef\xbb\xbfa\tis\tb\r\nc\tis\td\r\n", want: []string{"a | is | b", "c | is | d"}},
+		"three columns are a fact":   {text: "a\tis\tb\n", want: []string{"a | is | b"}},
+		"the last line needs no end": {text: "a\tis\tb", want: []string{"a | is | b"}},
+		"Windows ends of line and a mark in front": {text: "\xef\xbb\xbfa\tis\tb\r\nc\tis\td\r\n",
+			want: []string{"a | is | b", "c | is | d"}},
 		"empty lines are passed over":               {text: "\n \t \na\tis\tb\n\n", want: []string{"a | is | b"}},
 		"spaces around and within names are folded": {text: " a  b \tis\t\u00a0c\n", want: []string{"a b | is | c"}},
 		"a fact that is there twice is kept once":   {text: "a\tis\tb\na\tis\tb\n", want: []string{"a | is | b"}},
-		"columns four and five are its validity":    {text: "a\tis\tb\t1997\t1998-05-02\nc\tis\td\t\t2001-01\ne\tis\tf\t+1997-05-02T00:00:00Z\n", want: []string{"a | is | b [1997..1998-05-02]", "c | is | d [..2001-01]", "e | is | f [1997-05-02T00:00:00Z..]"}},
-		"one fact at two times is two facts":        {text: "a\tis\tb\t1885\t1889\na\tis\tb\t1893\t1897\n", want: []string{"a | is | b [1885..1889]", "a | is | b [1893..1897]"}},
-		"a line with a column too few":              {text: "a\tis\na\tis\tb\n", want: []string{"a | is | b"}, bad: 1, says: "x.tsv:1: 2 columns"},
-		"a line with a column too many":             {text: "a\tis\tb\t\t\t\na\tis\tb\n", want: []string{"a | is | b"}, bad: 1, says: "x.tsv:1: 6 columns"},
-		"a name that is empty":                      {text: "a\tis\tb\na\t \tb\n", want: []string{"a | is | b"}, bad: 1, says: "x.tsv:2: the relation is empty"},
-		"a line that is not UTF-8":                  {text: "a\tis\t\xff\na\tis\tb\n", want: []string{"a | is | b"}, bad: 1, says: "x.tsv:1: the line is not UTF-8"},
-		"a validity that is no date":                {text: "a\tis\tb\tsoon\na\tis\tb\n", want: []string{"a | is | b"}, bad: 1, says: `x.tsv:1: the start of validity "soon"`},
-		"a name that is too long":                   {text: strings.Repeat("n", 65537) + "\tis\tb\na\tis\tb\n", want: []string{"a | is | b"}, bad: 1, says: "x.tsv:1: the subject has 65537 bytes"},
-		"a line that is too long":                   {text: "a\tis\t" + strings.Repeat("n", 2<<20) + "\na\tis\tb\n", want: []string{"a | is | b"}, bad: 1, says: "x.tsv:1: the line is longer"},
-		"a last line that is too long":              {text: "a\tis\tb\na\tis\t" + strings.Repeat("n", 2<<20), want: []string{"a | is | b"}, bad: 1, says: "x.tsv:2: the line is longer"},
+		"columns four and five are its validity": {
+			text: "a\tis\tb\t1997\t1998-05-02\nc\tis\td\t\t2001-01\ne\tis\tf\t+1997-05-02T00:00:00Z\n",
+			want: []string{"a | is | b [1997..1998-05-02]", "c | is | d [..2001-01]",
+				"e | is | f [1997-05-02T00:00:00Z..]"}},
+		"one fact at two times is two facts": {text: "a\tis\tb\t1885\t1889\na\tis\tb\t1893\t1897\n",
+			want: []string{"a | is | b [1885..1889]", "a | is | b [1893..1897]"}},
+		"a line with a column too few": {text: "a\tis\na\tis\tb\n", want: []string{"a | is | b"}, bad: 1,
+			says: "x.tsv:1: 2 columns"},
+		"a line with a column too many": {text: "a\tis\tb\t\t\t\na\tis\tb\n", want: []string{"a | is | b"},
+			bad: 1, says: "x.tsv:1: 6 columns"},
+		"a name that is empty": {text: "a\tis\tb\na\t \tb\n", want: []string{"a | is | b"}, bad: 1,
+			says: "x.tsv:2: the relation is empty"},
+		"a line that is not UTF-8": {text: "a\tis\t\xff\na\tis\tb\n", want: []string{"a | is | b"},
+			bad: 1, says: "x.tsv:1: the line is not UTF-8"},
+		"a validity that is no date": {text: "a\tis\tb\tsoon\na\tis\tb\n", want: []string{"a | is | b"},
+			bad: 1, says: `x.tsv:1: the start of validity "soon"`},
+		"a name that is too long": {text: strings.Repeat("n", 65537) + "\tis\tb\na\tis\tb\n",
+			want: []string{"a | is | b"}, bad: 1, says: "x.tsv:1: the subject has 65537 bytes"},
+		"a line that is too long": {text: "a\tis\t" + strings.Repeat("n", 2<<20) + "\na\tis\tb\n",
+			want: []string{"a | is | b"}, bad: 1, says: "x.tsv:1: the line is longer"},
+		"a last line that is too long": {text: "a\tis\tb\na\tis\t" + strings.Repeat("n", 2<<20),
+			want: []string{"a | is | b"}, bad: 1, says: "x.tsv:2: the line is longer"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, report, err := read(t, load.Options{}, input{"x.tsv", c.text})
+			got, report, err := loadTexts(t, load.Options{}, input{"x.tsv", c.text})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
-			if report.BadLines != c.bad || len(report.Errors) != int(c.bad) || c.bad > 0 && !strings.Contains(report.Errors[0].Error(), c.says) {
+			if report.BadLines != c.bad || len(report.Errors) != int(c.bad) || c.bad > 0 &&
+				!strings.Contains(report.Errors[0].Error(), c.says) {
 				t.Errorf("bad lines are %d %v, want %d that say %q", report.BadLines, report.Errors, c.bad, c.says)
 			}
 			if lines := uint64(strings.Count(strings.TrimSuffix(c.text, "\n"), "\n") + 1); report.Lines != lines {
 				t.Errorf("%d lines, want %d", report.Lines, lines)
 			}
 			if c.bad > 0 {
-				_, _, err := read(t, load.Options{Strict: true}, input{"x.tsv", c.text})
+				_, _, err := loadTexts(t, load.Options{Strict: true}, input{"x.tsv", c.text})
 				var line *load.LineError
-				if !errors.As(err, &line) || status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), c.says) {
+				if !errors.As(err, &line) || status.Code(err) != codes.InvalidArgument ||
+					!strings.Contains(err.Error(), c.says) {
 					t.Errorf("strict: error is %v", err)
 				}
 			}
@@ -131,8 +146,8 @@ func TestTSV(t *testing.T) {
 	}
 }
 
-func TestOnlyTheFirstBadLinesAreShown(t *testing.T) {
-	_, report, err := read(t, load.Options{}, input{"x.tsv", strings.Repeat("bad\n", 100) + "a\tis\tb\n"})
+func TestReportKeepsTheFirstBadLines(t *testing.T) {
+	_, report, err := loadTexts(t, load.Options{}, input{"x.tsv", strings.Repeat("bad\n", 100) + "a\tis\tb\n"})
 	if err != nil || report.BadLines != 100 || len(report.Errors) != 20 || report.Errors[19].Line != 20 {
 		t.Errorf("%d bad lines, %d shown, error %v", report.BadLines, len(report.Errors), err)
 	}
@@ -141,68 +156,73 @@ func TestOnlyTheFirstBadLinesAreShown(t *testing.T) {
 func TestFilesOfAllKinds(t *testing.T) {
 	tsv := "a\tis\tb\n"
 	nt := "<http://x/c> <http://x/is> <http://x/d> .\n"
-	got, report, err := read(t, load.Options{}, input{"1.tsv", tsv}, input{"2.TSV.gz", packed(t, tsv+"e\tis\tf\n")}, input{"3.nt", nt}, input{"4.nt.gz", packed(t, nt)}, input{"5.txt", ""})
-	if err != nil || !slices.Equal(got, []string{"a | is | b", "c | is | d", "e | is | f"}) || report.Lines != 5 || report.Duplicates != 2 {
+	got, report, err := loadTexts(t, load.Options{}, input{"1.tsv", tsv},
+		input{"2.TSV.gz", gzipText(t, tsv+"e\tis\tf\n")},
+		input{"3.nt", nt}, input{"4.nt.gz", gzipText(t, nt)}, input{"5.txt", ""})
+	if err != nil || !slices.Equal(got, []string{"a | is | b", "c | is | d", "e | is | f"}) || report.Lines != 5 ||
+		report.Duplicates != 2 {
 		t.Errorf("got %q, %+v, error %v", got, report, err)
 	}
 	for name, text := range map[string]string{
 		"no gzip":                 tsv,
-		"cut off":                 packed(t, strings.Repeat(tsv, 1000))[:40],
-		"cut off in its head":     packed(t, tsv)[:5],
+		"cut off":                 gzipText(t, strings.Repeat(tsv, 1000))[:40],
+		"cut off in its head":     gzipText(t, tsv)[:5],
 		"empty":                   "",
-		"flipped in the middle":   flip(packed(t, strings.Repeat("abc\tis\tdef\n", 100)), 30),
-		"flipped in its checksum": flip(packed(t, tsv), -6),
+		"flipped in the middle":   flipByte(gzipText(t, strings.Repeat("abc\tis\tdef\n", 100)), 30),
+		"flipped in its checksum": flipByte(gzipText(t, tsv), -6),
 	} {
-		if _, _, err := read(t, load.Options{}, input{"x.tsv.gz", text}); status.Code(err) != codes.InvalidArgument || !strings.HasPrefix(err.Error(), "x.tsv.gz") {
+		if _, _, err := loadTexts(t, load.Options{},
+			input{"x.tsv.gz", text}); status.Code(err) != codes.InvalidArgument ||
+			!strings.HasPrefix(err.Error(), "x.tsv.gz") {
 			t.Errorf("a gzip file that is %s: error is %v", name, err)
 		}
 	}
-	if _, _, err := read(t, load.Options{}, input{"x.rdf", tsv}); status.Code(err) != codes.InvalidArgument {
+	if _, _, err := loadTexts(t, load.Options{}, input{"x.rdf", tsv}); status.Code(err) != codes.InvalidArgument {
 		t.Errorf("a file of unknown format: %v", err)
 	}
 }
 
-func flip(s string, at int) string {
+func flipByte(s string, at int) string {
 	b := []byte(s)
 	b[(at+len(b))%len(b)] ^= 0xff
 	return string(b)
 }
 
-// watched is a target that fails where it is told to.
-type watched struct {
+// failingTarget is a target that fails where it is told to.
+type failingTarget struct {
 	load.Target
 	activate error
 	dropped  []uint64
 }
 
-func (w *watched) Activate(ctx context.Context, kg string, number uint64) (store.Info, error) {
+func (w *failingTarget) Activate(ctx context.Context, kg string, number uint64) (store.Info, error) {
 	if w.activate != nil {
 		return store.Info{}, w.activate
 	}
 	return w.Target.Activate(ctx, kg, number)
 }
 
-func (w *watched) Drop(ctx context.Context, kg string, number uint64) ([]uint64, error) {
+func (w *failingTarget) Drop(ctx context.Context, kg string, number uint64) ([]uint64, error) {
 	w.dropped = append(w.dropped, number)
 	return w.Target.Drop(ctx, kg, number)
 }
 
-// broken is an encoder that is down after its first calls.
-type broken struct {
+// failingEncoder is an encoder that is down after its first calls.
+type failingEncoder struct {
 	encoder.Encoder
 	calls int
 }
 
 var errDown = status.Error(codes.Unavailable, "down")
 
-func (b *broken) Encode(ctx context.Context, texts []string) ([][]float32, error) {
+func (b *failingEncoder) Encode(ctx context.Context, texts []string) ([][]float32, error) {
 	if b.calls--; b.calls < 0 {
 		return nil, errDown
 	}
 	return b.Encoder.Encode(ctx, texts)
 }
 
-func TestAFailedLoadLeavesTheKnowledgeGraphAsItWas(t *testing.T) {
+func TestAFailedLoadChangesNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.tsv")
 	if err := os.WriteFile(path, []byte("a\tis\tb\n"), 0o644); err != nil {
@@ -213,16 +233,22 @@ func TestAFailedLoadLeavesTheKnowledgeGraphAsItWas(t *testing.T) {
 	ctx := t.Context()
 	full := &store.Error{Op: "activate", KG: "test", Err: store.ErrFull}
 	for name, c := range map[string]struct {
-		target *watched
+		target *failingTarget
 		enc    encoder.Encoder
 		paths  []string
 		want   error
 		code   codes.Code
 	}{
-		"a file that is not there":          {&watched{Target: graphs}, encodertest.Hash(8), []string{path + "x"}, os.ErrNotExist, codes.Internal},
-		"an encoder that is down":           {&watched{Target: graphs}, &broken{encodertest.Hash(8), 0}, []string{path}, errDown, codes.Unavailable},
-		"an encoder that dies on its way":   {&watched{Target: graphs}, &broken{encodertest.Hash(8), 1}, []string{path}, errDown, codes.Unavailable},
-		"a disk too full for an activation": {&watched{Target: graphs, activate: full}, encodertest.Hash(8), []string{path}, store.ErrFull, codes.ResourceExhausted},
+		"a file that is not there": {&failingTarget{Target: graphs}, encodertest.Hash(8), []string{path + "x"},
+			os.ErrNotExist, codes.Internal},
+		"an encoder that is down": {&failingTarget{Target: graphs}, &failingEncoder{encodertest.Hash(8), 0},
+			[]string{path},
+			errDown, codes.Unavailable},
+		"an encoder that dies on its way": {&failingTarget{Target: graphs}, &failingEncoder{encodertest.Hash(8), 1},
+			[]string{path},
+			errDown, codes.Unavailable},
+		"a disk too full for an activation": {&failingTarget{Target: graphs, activate: full}, encodertest.Hash(8),
+			[]string{path}, store.ErrFull, codes.ResourceExhausted},
 	} {
 		_, err := load.Files(ctx, c.target, c.enc, c.paths, load.Options{KG: "test"})
 		if !errors.Is(err, c.want) || status.Code(err) != c.code {
@@ -232,7 +258,8 @@ func TestAFailedLoadLeavesTheKnowledgeGraphAsItWas(t *testing.T) {
 			t.Errorf("%s: left behind %v, error %v", name, listed, err)
 		}
 	}
-	report, err := load.Files(ctx, graphs, encodertest.Hash(8), []string{path}, load.Options{KG: "test", NoActivate: true})
+	report, err := load.Files(ctx, graphs, encodertest.Hash(8), []string{path},
+		load.Options{KG: "test", NoActivate: true})
 	if err != nil || report.Active || report.Snapshot.Triples != 1 {
 		t.Errorf("a load without activation: %+v, error %v", report, err)
 	}
@@ -241,14 +268,14 @@ func TestAFailedLoadLeavesTheKnowledgeGraphAsItWas(t *testing.T) {
 	}
 }
 
-func TestProgressIsToldToTheEnd(t *testing.T) {
+func TestProgressReachesTheEnd(t *testing.T) {
 	var text strings.Builder
 	for i := range 5000 {
 		fmt.Fprintf(&text, "subject %d\tis\tobject %d\n", i, i%7)
 	}
 	var last load.Progress
 	calls := 0
-	_, _, err := read(t, load.Options{Progress: func(p load.Progress) {
+	_, _, err := loadTexts(t, load.Options{Progress: func(p load.Progress) {
 		if p.Encoded < last.Encoded {
 			t.Errorf("%+v after %+v", p, last)
 		}
@@ -260,13 +287,13 @@ func TestProgressIsToldToTheEnd(t *testing.T) {
 	}
 }
 
-// counting counts the texts that are encoded.
-type counting struct {
+// countingEncoder counts the texts that are encoded.
+type countingEncoder struct {
 	encoder.Encoder
 	texts int
 }
 
-func (c *counting) Encode(ctx context.Context, texts []string) ([][]float32, error) {
+func (c *countingEncoder) Encode(ctx context.Context, texts []string) ([][]float32, error) {
 	c.texts += len(texts)
 	return c.Encoder.Encode(ctx, texts)
 }
@@ -275,7 +302,7 @@ func TestTheSameWordsAreEncodedOnce(t *testing.T) {
 	b := load.NewBuilder()
 	b.Add(load.Fact{Subject: "Ada", Relation: "people.person.place_of_birth", Object: "London"})
 	b.Add(load.Fact{Subject: "Ada", Relation: "place of birth", Object: "London"})
-	enc := &counting{Encoder: encodertest.Hash(8)}
+	enc := &countingEncoder{Encoder: encodertest.Hash(8)}
 	content, _, err := b.Content(t.Context(), enc, nil)
 	if err != nil {
 		t.Fatal(err)

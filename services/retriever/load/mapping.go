@@ -9,20 +9,21 @@ import (
 	"math"
 
 	"github.com/triplemesh/triplemesh/services/retriever/extsort"
+	"github.com/triplemesh/triplemesh/services/retriever/source"
 )
 
 // mapping leads from the keys' numbers to those of a graph.
 type mapping struct {
 	*vocabulary
-	// entities holds for each key its entity, noEntity where it is none.
+	// entities holds for each key its entity, noEntity if it is none.
 	entities  *spool
 	relations map[uint32]uint32
 }
 
 const noEntity = math.MaxUint32
 
-// spread writes the entity of every key, so that it is found by its place.
-func (m *mapping) spread(ctx context.Context, pairs *extsort.Records[[2]uint32]) error {
+// writeEntities writes the entity of every key, so that it is found by its place.
+func (m *mapping) writeEntities(ctx context.Context, pairs *extsort.Records[[2]uint32]) error {
 	m.entities = m.scratch.spool("entities", m.memory/4)
 	var next [4]byte
 	at := uint32(0)
@@ -42,7 +43,7 @@ func (m *mapping) spread(ctx context.Context, pairs *extsort.Records[[2]uint32])
 	}); err != nil {
 		return err
 	}
-	return m.entities.done()
+	return m.entities.finish()
 }
 
 // cursor reads numbers from a spool at places that only rise.
@@ -53,8 +54,8 @@ type cursor struct {
 	loaded int
 }
 
-// at returns a number; ok is false behind the last one.
-func (c *cursor) at(place uint32) (value uint32, ok bool, err error) {
+// get returns a number; ok is false behind the last one.
+func (c *cursor) get(place uint32) (value uint32, ok bool, err error) {
 	at := int64(place) - c.first
 	if at < 0 || at >= int64(c.loaded) {
 		c.first = int64(place)
@@ -71,7 +72,7 @@ func (c *cursor) at(place uint32) (value uint32, ok bool, err error) {
 	return c.page[at], true, nil
 }
 
-// facts hands out the facts of a batch by final numbers and removes them.
+// facts returns the facts of a batch by final numbers and removes them.
 func (m *mapping) facts(ctx context.Context, batch int, p *partial, take func(record) error) error {
 	entities := make([]uint32, p.keys)
 	relations := make([]uint32, p.keys)
@@ -84,17 +85,17 @@ func (m *mapping) facts(ctx context.Context, batch int, p *partial, take func(re
 	var next [4]byte
 	for i := range p.keys {
 		if _, err := io.ReadFull(numbers, next[:]); err != nil {
-			return m.numbers[batch].failed("read", err)
+			return m.numbers[batch].wrapError("read", err)
 		}
 		number := binary.NativeEndian.Uint32(next[:])
 		if number == math.MaxUint32 {
 			continue
 		}
-		if number >= m.firstInterval {
-			entities[i] = number - m.firstInterval
+		if number >= m.firstOrigin {
+			entities[i] = number - m.firstOrigin
 			continue
 		}
-		if entities[i], _, err = known.at(number); err != nil {
+		if entities[i], _, err = known.get(number); err != nil {
 			return err
 		}
 		if relation, ok := m.relations[number]; ok {
@@ -113,7 +114,7 @@ func (m *mapping) facts(ctx context.Context, batch int, p *partial, take func(re
 		}
 		page = page[:min(left, cap(page))]
 		if _, err := io.ReadFull(in, bytesOf(page)); err != nil {
-			return p.facts.failed("read", err)
+			return p.facts.wrapError("read", err)
 		}
 		left -= len(page)
 		for _, f := range page {
@@ -127,3 +128,53 @@ func (m *mapping) facts(ctx context.Context, batch int, p *partial, take func(re
 	}
 	return errors.Join(p.remove(p.facts), m.numbers[batch].remove())
 }
+
+// Probe reads a file until it has seen most statements, and loads nothing. It
+// returns how many it saw, and the first place that holds none: a file with
+// some of both can be loaded. format may be ByName.
+func Probe(ctx context.Context, name string, format Format, r io.Reader,
+	most int) (statements int, bad *LineError, err error) {
+	f := file{identity: identity{Name: name}, format: format}
+	if err := f.detectFormat(); err != nil {
+		return 0, nil, err
+	}
+	plain, err := source.Unpack(name, r)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer plain.Close()
+	seen, rejected := probeSink{most: most}, 0
+	_, err = f.read(ctx, source.Input{Name: name, Reader: plain, Number: 1, Bad: func(e *LineError) error {
+		if bad == nil {
+			bad = e
+		}
+		if rejected++; rejected == most {
+			return errProbed
+		}
+		return nil
+	}}, &seen)
+	if errors.Is(err, errProbed) {
+		err = nil
+	}
+	return seen.statements, bad, err
+}
+
+// errProbed ends the reading of a file that enough was seen of.
+var errProbed = errors.New("enough was seen")
+
+// probeSink counts statements up to a number.
+type probeSink struct{ statements, most int }
+
+// Statement implements source.Sink.
+func (l *probeSink) Statement(source.Statement) error {
+	if l.statements++; l.statements == l.most {
+		return errProbed
+	}
+	return nil
+}
+
+// Label implements source.Sink.
+func (*probeSink) Label(string, string, int) error { return nil }
+
+// Alias implements source.Sink.
+func (*probeSink) Alias(string, string) error { return nil }

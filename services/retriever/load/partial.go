@@ -17,23 +17,22 @@ import (
 type partial struct {
 	vocabulary, facts *spool
 	keys, rows        int
-	// kept says that its files stay until the load is over, for it to go on
-	// with.
-	kept bool
+	// keepFiles reports whether its files stay until the load is over, for it to continue with.
+	keepFiles bool
 }
 
 // remove removes one of its files, now that it was read.
 func (p *partial) remove(s *spool) error {
-	if p.kept {
+	if p.keepFiles {
 		return nil
 	}
 	return s.remove()
 }
 
 // finish puts a batch in order and writes it, to files of these names or to
-// memory where name is empty.
+// memory if name is empty.
 func (b *batch) finish(s *scratch, name string, limit int) (*partial, error) {
-	order := b.order()
+	order := b.sortedIDs()
 	place := make([]uint32, len(order))
 	for i, id := range order {
 		place[id] = uint32(i)
@@ -42,7 +41,8 @@ func (b *batch) finish(s *scratch, name string, limit int) (*partial, error) {
 		b.facts[i] = record{place[f[0]], place[f[1]], place[f[2]], place[f[3]]}
 	}
 	b.sortNamings(place)
-	made := &partial{vocabulary: s.spool("vocabulary", limit), facts: s.spool("facts", limit), keys: len(order), rows: len(b.facts)}
+	made := &partial{vocabulary: s.spool("vocabulary", limit), facts: s.spool("facts", limit), keys: len(order),
+		rows: len(b.facts)}
 	if err := b.write(made, name, order); err != nil {
 		// The first error counts.
 		_, _ = made.vocabulary.remove(), made.facts.remove()
@@ -63,13 +63,13 @@ func (b *batch) write(p *partial, name string, order []uint32) error {
 	if _, err := p.facts.Write(bytesOf(b.facts)); err != nil {
 		return err
 	}
-	if err := p.facts.done(); err != nil {
+	if err := p.facts.finish(); err != nil {
 		return err
 	}
 	if err := b.writeVocabulary(p.vocabulary, order); err != nil {
 		return err
 	}
-	return p.vocabulary.done()
+	return p.vocabulary.finish()
 }
 
 // bytesOf shows numbers as the bytes they are. Scratch files do not leave the
@@ -87,10 +87,10 @@ const (
 
 func (b *batch) writeVocabulary(to io.Writer, order []uint32) error {
 	var last, line []byte
-	labels, also := b.labels, b.also
+	labels, also := b.labels, b.aliases
 	for _, id := range order {
 		key := b.key(id)
-		var label *naming
+		var label *nameRef
 		if len(labels) > 0 && labels[0].key == id {
 			label, labels = &labels[0], labels[1:]
 		}
@@ -143,22 +143,22 @@ func appendText(to, text []byte) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
 }
 
-// word is a key of a vocabulary and what is known of it.
+// word is a key of a vocabulary and what is known about it.
 type word struct {
-	key     []byte
-	use     use
-	named   bool
-	rank    uint64
-	name    []byte
-	aliases [][]byte
+	key      []byte
+	use      use
+	hasLabel bool
+	rank     uint64
+	label    []byte
+	aliases  [][]byte
 }
 
 // words reads a vocabulary.
 type words struct {
-	in     *bufio.Reader
-	closer io.Closer
-	left   int
-	path   string
+	in        *bufio.Reader
+	closer    io.Closer
+	remaining int
+	path      string
 }
 
 func (p *partial) words() (*words, error) {
@@ -166,16 +166,16 @@ func (p *partial) words() (*words, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &words{in: in, closer: closer, left: p.keys, path: p.vocabulary.path}, nil
+	return &words{in: in, closer: closer, remaining: p.keys, path: p.vocabulary.path}, nil
 }
 
 // next reads a word over the one before; ok is false after the last one.
 func (w *words) next(to *word) (prefix uint64, ok bool, err error) {
-	if w.left == 0 {
+	if w.remaining == 0 {
 		return 0, false, nil
 	}
-	w.left--
-	if err := w.read(to); err != nil {
+	w.remaining--
+	if err := w.readWord(to); err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			err = errors.New("it is cut off")
 		}
@@ -186,7 +186,7 @@ func (w *words) next(to *word) (prefix uint64, ok bool, err error) {
 
 var errDamaged = errors.New("it is damaged")
 
-func (w *words) read(to *word) (err error) {
+func (w *words) readWord(to *word) (err error) {
 	shared, err := binary.ReadUvarint(w.in)
 	if err != nil {
 		return err
@@ -194,19 +194,19 @@ func (w *words) read(to *word) (err error) {
 	if shared > uint64(len(to.key)) {
 		return errDamaged
 	}
-	if to.key, err = w.text(to.key[:shared]); err != nil {
+	if to.key, err = w.readText(to.key[:shared]); err != nil {
 		return err
 	}
 	with, err := binary.ReadUvarint(w.in)
 	if err != nil {
 		return err
 	}
-	to.use, to.named, to.aliases = use(with>>2), with&withLabel != 0, to.aliases[:0]
-	if to.named {
+	to.use, to.hasLabel, to.aliases = use(with>>2), with&withLabel != 0, to.aliases[:0]
+	if to.hasLabel {
 		if to.rank, err = binary.ReadUvarint(w.in); err != nil {
 			return err
 		}
-		if to.name, err = w.text(to.name[:0]); err != nil {
+		if to.label, err = w.readText(to.label[:0]); err != nil {
 			return err
 		}
 	}
@@ -218,7 +218,7 @@ func (w *words) read(to *word) (err error) {
 		return err
 	}
 	for range n {
-		alias, err := w.text(nil)
+		alias, err := w.readText(nil)
 		if err != nil {
 			return err
 		}
@@ -227,8 +227,8 @@ func (w *words) read(to *word) (err error) {
 	return nil
 }
 
-// text reads a length and as many bytes, after what is in to.
-func (w *words) text(to []byte) ([]byte, error) {
+// readText reads a length and as many bytes, after what is in to.
+func (w *words) readText(to []byte) ([]byte, error) {
 	n, err := binary.ReadUvarint(w.in)
 	if err != nil {
 		return to, err

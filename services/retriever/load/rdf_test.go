@@ -97,7 +97,7 @@ func TestNTriples(t *testing.T) {
 			[]string{"a | is | b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, _, err := read(t, load.Options{}, input{"x.nt", nt(c.text)})
+			got, _, err := loadTexts(t, load.Options{}, input{"x.nt", nt(c.text)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,7 +109,7 @@ func TestNTriples(t *testing.T) {
 }
 
 func TestLabelsAndBlankNodesOfSeveralFiles(t *testing.T) {
-	got, _, err := read(t, load.Options{},
+	got, _, err := loadTexts(t, load.Options{},
 		input{"facts.nt", nt("<ex:Q1> <ex:is> <ex:Q2> .\n_:b <ex:is> <ex:Q2> .\n")},
 		input{"labels.nt", nt("<ex:Q1> <rdfs:label> \"one\"@en .\n_:b <ex:is> <ex:Q3> .\n")})
 	want := []string{"_:b | is | Q2", "_:f2.b | is | Q3", "one | is | Q2"}
@@ -129,7 +129,7 @@ func TestOtherNamesBecomeAliases(t *testing.T) {
 <ex:Q1> <schema:name> "NYC" .
 <ex:Q9> <skos:altLabel> "Nobody"@en .
 `)
-	if err := l.Read(t.Context(), "x.nt", load.ByName, strings.NewReader(text)); err != nil {
+	if err := l.Read(t.Context(), "x.nt", load.DetectFormat, strings.NewReader(text)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.Finish(t.Context(), graphs, encodertest.Hash(8)); err != nil {
@@ -140,7 +140,8 @@ func TestOtherNamesBecomeAliases(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Release()
-	for key, want := range map[string]bool{"big apple": true, "nyc": true, "new york city": true, "grosser apfel": false, "nobody": false, "q1": false} {
+	for key, want := range map[string]bool{"big apple": true, "nyc": true, "new york city": true,
+		"grosser apfel": false, "nobody": false, "q1": false} {
 		ids, err := s.Match(t.Context(), key)
 		if err != nil || len(ids) > 1 || (len(ids) == 1 && s.EntityName(ids[0]) == "New York City") != want {
 			t.Errorf("%q names %v, error %v, want %v", key, ids, err, want)

@@ -21,19 +21,19 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// captured is a target that shows what it is given.
-type captured struct{ shown string }
+// recordingTarget is a target that shows what it is given.
+type recordingTarget struct{ content string }
 
-func (c *captured) Write(ctx context.Context, kg string, content store.Content) (info store.Info, err error) {
-	c.shown, err = dump(ctx, content)
+func (c *recordingTarget) Write(ctx context.Context, kg string, content store.Content) (info store.Info, err error) {
+	c.content, err = dump(ctx, content)
 	return store.Info{KG: kg, Number: 1, Triples: content.TripleCount}, err
 }
 
-func (c *captured) Activate(_ context.Context, kg string, number uint64) (store.Info, error) {
+func (c *recordingTarget) Activate(_ context.Context, kg string, number uint64) (store.Info, error) {
 	return store.Info{KG: kg, Number: number}, nil
 }
 
-func (c *captured) Drop(context.Context, string, uint64) ([]uint64, error) { return nil, nil }
+func (c *recordingTarget) Drop(context.Context, string, uint64) ([]uint64, error) { return nil, nil }
 
 // inputs writes files of some formats.
 func inputs(t *testing.T) []string {
@@ -46,7 +46,8 @@ func inputs(t *testing.T) []string {
 		fmt.Fprintf(zip, "<http://x/s%d> <http://x/p%d> _:o%d .\n", i%40, i%5, i%60)
 		fmt.Fprintf(&ttl, "<http://x/s%d> <http://x/is> \"%d\" .\n", i%60, i)
 		if i%5 == 0 {
-			fmt.Fprintf(zip, "<http://x/s%d> <http://www.w3.org/2000/01/rdf-schema#label> \"label %d\"@en .\n", i%40, i%30)
+			fmt.Fprintf(zip, "<http://x/s%d> <http://www.w3.org/2000/01/rdf-schema#label> \"label %d\"@en .\n", i%40,
+				i%30)
 			fmt.Fprintln(&tsv, "a bad line")
 		}
 	}
@@ -73,78 +74,79 @@ func resumeOptions(scratch string) Options {
 	return Options{KG: "test", Scratch: scratch, Memory: resumeMemory, Resume: true}
 }
 
-// deadly kills this process before the n-th operation on the disk.
-type deadly struct {
+// killingDisk kills this process before the n-th operation on the disk.
+type killingDisk struct {
 	osDisk
-	left int
+	remaining int
 }
 
-func (d *deadly) next() {
-	if d.left--; d.left < 0 {
+func (d *killingDisk) next() {
+	if d.remaining--; d.remaining < 0 {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
 	}
 }
 
-func (d *deadly) Create(path string) (extsort.File, error) {
+func (d *killingDisk) Create(path string) (extsort.File, error) {
 	d.next()
 	f, err := d.osDisk.Create(path)
-	return &deadlyFile{f, d}, err
+	return &killingFile{f, d}, err
 }
 
-func (d *deadly) Append(path string) (extsort.File, error) {
+func (d *killingDisk) Append(path string) (extsort.File, error) {
 	d.next()
 	f, err := d.osDisk.Append(path)
-	return &deadlyFile{f, d}, err
+	return &killingFile{f, d}, err
 }
 
-func (d *deadly) CreateTemp(dir, pattern string) (extsort.File, error) {
+func (d *killingDisk) CreateTemp(dir, pattern string) (extsort.File, error) {
 	d.next()
 	return d.osDisk.CreateTemp(dir, pattern)
 }
 
-func (d *deadly) Open(path string) (input, error) {
+func (d *killingDisk) Open(path string) (input, error) {
 	d.next()
 	return d.osDisk.Open(path)
 }
 
-type deadlyFile struct {
+type killingFile struct {
 	extsort.File
-	disk *deadly
+	disk *killingDisk
 }
 
-func (f *deadlyFile) Write(p []byte) (int, error) {
+func (f *killingFile) Write(p []byte) (int, error) {
 	f.disk.next()
 	return f.File.Write(p)
 }
 
-// lethal kills this process at its n-th call.
-type lethal struct {
+// killingEncoder kills this process at its n-th call.
+type killingEncoder struct {
 	encoder.Encoder
-	disk *deadly
+	disk *killingDisk
 }
 
-func (l lethal) Encode(ctx context.Context, texts []string) ([][]float32, error) {
+func (l killingEncoder) Encode(ctx context.Context, texts []string) ([][]float32, error) {
 	l.disk.next()
 	return l.Encoder.Encode(ctx, texts)
 }
 
-// TestKilledLoad is what the child of TestALoadGoesOnAfterItWasKilled does.
+// TestKilledLoad is what the child of TestALoadResumesAfterAKill does.
 func TestKilledLoad(t *testing.T) {
 	operations, err := strconv.Atoi(os.Getenv("TRIPLEMESH_TEST_OPERATIONS"))
 	if err != nil {
 		t.Skip("is run by another test")
 	}
 	options := resumeOptions(os.Getenv("TRIPLEMESH_TEST_SCRATCH"))
-	disk := &deadly{left: operations}
+	disk := &killingDisk{remaining: operations}
 	options.disk = disk
-	_, err = Files(t.Context(), &captured{}, lethal{encodertest.Hash(4), disk}, strings.Split(os.Getenv("TRIPLEMESH_TEST_FILES"), "\n"), options)
-	fmt.Println("lived on:", err, "operations:", operations-disk.left)
+	_, err = Files(t.Context(), &recordingTarget{}, killingEncoder{encodertest.Hash(4), disk},
+		strings.Split(os.Getenv("TRIPLEMESH_TEST_FILES"), "\n"), options)
+	fmt.Println("lived on:", err, "operations:", operations-disk.remaining)
 }
 
-func TestALoadGoesOnAfterItWasKilled(t *testing.T) {
+func TestALoadResumesAfterAKill(t *testing.T) {
 	paths := inputs(t)
-	var whole captured
+	var whole recordingTarget
 	want, err := Files(t.Context(), &whole, encodertest.Hash(4), paths, Options{KG: "test"})
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +160,7 @@ func TestALoadGoesOnAfterItWasKilled(t *testing.T) {
 	}
 	for _, operations := range moments {
 		scratch := t.TempDir()
-		out, err := child(scratch, paths, operations)
+		out, err := runChild(scratch, paths, operations)
 		if operations < 1<<30 && err == nil {
 			t.Fatalf("killed at operation %d, the child went on:\n%s", operations, out)
 		}
@@ -172,17 +174,20 @@ func TestALoadGoesOnAfterItWasKilled(t *testing.T) {
 		if past != nil {
 			gone[operations] = len(past.batches)
 		}
-		var got captured
+		var got recordingTarget
 		report, err := Files(t.Context(), &got, encodertest.Hash(4), paths, resumeOptions(scratch))
 		if err != nil {
 			t.Fatalf("killed at operation %d: %v", operations, err)
 		}
-		if got.shown != whole.shown || report.Lines != want.Lines || report.BadLines != want.BadLines || report.Duplicates != want.Duplicates || len(report.Errors) != len(want.Errors) {
-			t.Errorf("killed at operation %d: %+v, want %+v; the same content: %v", operations, report, want, got.shown == whole.shown)
+		if got.content != whole.content || report.Lines != want.Lines || report.BadLines != want.BadLines ||
+			report.Duplicates != want.Duplicates || len(report.Errors) != len(want.Errors) {
+			t.Errorf("killed at operation %d: %+v, want %+v; the same content: %v", operations, report, want,
+				got.content == whole.content)
 		}
 		for i := range report.Errors {
 			if report.Errors[i].Error() != want.Errors[i].Error() {
-				t.Errorf("killed at operation %d: error %d is %v, want %v", operations, i, report.Errors[i], want.Errors[i])
+				t.Errorf("killed at operation %d: error %d is %v, want %v", operations, i, report.Errors[i],
+					want.Errors[i])
 			}
 		}
 		if left, err := os.ReadDir(scratch); err != nil || len(left) != 0 {
@@ -195,32 +200,32 @@ func TestALoadGoesOnAfterItWasKilled(t *testing.T) {
 	}
 }
 
-// interrupted begins a load whose context ends within its last file.
-func interrupted(t *testing.T, options Options, files ...[2]string) {
+// startInterrupted begins a load whose context ends within its last file.
+func startInterrupted(t *testing.T, options Options, files ...[2]string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	l := New(options)
 	defer l.Close()
 	for _, f := range files[:len(files)-1] {
-		if err := l.Read(ctx, f[0], ByName, strings.NewReader(f[1])); err != nil {
+		if err := l.Read(ctx, f[0], DetectFormat, strings.NewReader(f[1])); err != nil {
 			t.Fatal(err)
 		}
 	}
 	last := files[len(files)-1]
-	err := l.Read(ctx, last[0], ByName, &cutOff{strings.NewReader(last[1]), cancel})
+	err := l.Read(ctx, last[0], DetectFormat, &cancellingReader{strings.NewReader(last[1]), cancel})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error is %v", err)
 	}
 }
 
-// cutOff cancels where its text ends.
-type cutOff struct {
+// cancellingReader cancels where its text ends.
+type cancellingReader struct {
 	*strings.Reader
 	cancel func()
 }
 
-func (c *cutOff) Read(p []byte) (int, error) {
+func (c *cancellingReader) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	if err != nil {
 		c.cancel()
@@ -229,7 +234,7 @@ func (c *cutOff) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func TestStreamsThatGoOn(t *testing.T) {
+func TestResumedStreams(t *testing.T) {
 	rows := func(from, to int) string {
 		var b strings.Builder
 		for i := from; i < to; i++ {
@@ -243,38 +248,41 @@ func TestStreamsThatGoOn(t *testing.T) {
 		change func(*Options)
 		says   string
 	}{
-		"the same streams":              {files: [][2]string{first, second}},
-		"and one more":                  {files: [][2]string{first, second, {"3.tsv", rows(0, 5)}}},
-		"another name":                  {files: [][2]string{{"0.tsv", first[1]}, second}, says: "had as file 1 1.tsv"},
-		"other bytes at the start":      {files: [][2]string{{"1.tsv", rows(1, 3000)}, second}, says: "had as file 1 1.tsv"},
-		"a file too few":                {files: [][2]string{first}, says: "had 2 files or more"},
-		"another language":              {files: [][2]string{first, second}, change: func(o *Options) { o.Language = "de" }, says: "was of"},
-		"anew":                          {files: [][2]string{second}, change: func(o *Options) { o.Resume = false }},
-		"without a directory for files": {files: [][2]string{second}, change: func(o *Options) { o.Scratch = "" }, says: "no directory"},
+		"the same streams": {files: [][2]string{first, second}},
+		"and one more":     {files: [][2]string{first, second, {"3.tsv", rows(0, 5)}}},
+		"another name":     {files: [][2]string{{"0.tsv", first[1]}, second}, says: "had as file 1 1.tsv"},
+		"other bytes at the start": {files: [][2]string{{"1.tsv", rows(1, 3000)}, second},
+			says: "had as file 1 1.tsv"},
+		"a file too few": {files: [][2]string{first}, says: "had 2 files or more"},
+		"another language": {files: [][2]string{first, second},
+			change: func(o *Options) { o.Language = "de" }, says: "was of"},
+		"start over": {files: [][2]string{second}, change: func(o *Options) { o.Resume = false }},
+		"without a directory for files": {files: [][2]string{second}, change: func(o *Options) { o.Scratch = "" },
+			says: "no scratch directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			scratch := t.TempDir()
 			options := resumeOptions(scratch)
 			options.Memory = 1 << 19
-			interrupted(t, options, first, second)
+			startInterrupted(t, options, first, second)
 			past, err := readJournal(filepath.Join(scratch, "load-test"))
-			if err != nil || past == nil || len(past.batches) == 0 || past.at().File != 2 {
+			if err != nil || past == nil || len(past.batches) == 0 || past.resumePoint().File != 2 {
 				t.Fatalf("the journal tells %+v, error %v", past, err)
 			}
 			if c.change != nil {
 				c.change(&options)
 			}
 			load := func(options Options) (string, Report, error) {
-				var got captured
+				var got recordingTarget
 				l := New(options)
 				defer l.Close()
 				for _, f := range c.files {
-					if err := l.Read(t.Context(), f[0], ByName, strings.NewReader(f[1])); err != nil {
+					if err := l.Read(t.Context(), f[0], DetectFormat, strings.NewReader(f[1])); err != nil {
 						return "", Report{}, err
 					}
 				}
 				report, err := l.Finish(t.Context(), &got, encodertest.Hash(4))
-				return got.shown, report, err
+				return got.content, report, err
 			}
 			got, report, err := load(options)
 			if c.says != "" {
@@ -287,16 +295,17 @@ func TestStreamsThatGoOn(t *testing.T) {
 				t.Fatal(err)
 			}
 			want, wantReport, err := load(Options{KG: "test"})
-			if err != nil || got != want || report.Lines != wantReport.Lines || report.Duplicates != wantReport.Duplicates || report.BadLines != wantReport.BadLines {
+			if err != nil || got != want || report.Lines != wantReport.Lines ||
+				report.Duplicates != wantReport.Duplicates || report.BadLines != wantReport.BadLines {
 				t.Errorf("%+v, want %+v, error %v; the same content: %v", report, wantReport, err, got == want)
 			}
 		})
 	}
 }
 
-func TestALoadGoesOnTwice(t *testing.T) {
+func TestALoadResumesTwice(t *testing.T) {
 	scratch, paths := t.TempDir(), inputs(t)
-	var want, got captured
+	var want, got recordingTarget
 	if _, err := Files(t.Context(), &want, encodertest.Hash(4), paths, Options{KG: "test"}); err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +322,7 @@ func TestALoadGoesOnTwice(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if out, err := child(scratch, paths, operations); err == nil {
+		if out, err := runChild(scratch, paths, operations); err == nil {
 			t.Fatalf("the child went on:\n%s", out)
 		}
 		past, err := readJournal(filepath.Dir(journal))
@@ -322,14 +331,15 @@ func TestALoadGoesOnTwice(t *testing.T) {
 		}
 		batches = len(past.batches)
 	}
-	if _, err := Files(t.Context(), &got, encodertest.Hash(4), paths, resumeOptions(scratch)); err != nil || got != want {
+	if _, err := Files(t.Context(), &got, encodertest.Hash(4), paths, resumeOptions(scratch)); err != nil ||
+		got != want {
 		t.Errorf("the same content: %v, error %v", got == want, err)
 	}
 }
 
-// child loads in a process of its own that is killed before the n-th operation
+// runChild loads in a process of its own that is killed before the n-th operation
 // on its disk.
-func child(scratch string, paths []string, operations int) ([]byte, error) {
+func runChild(scratch string, paths []string, operations int) ([]byte, error) {
 	c := exec.Command(os.Args[0], "-test.run=^TestKilledLoad$")
 	c.Env = append(os.Environ(), "TRIPLEMESH_TEST_OPERATIONS="+strconv.Itoa(operations),
 		"TRIPLEMESH_TEST_SCRATCH="+scratch, "TRIPLEMESH_TEST_FILES="+strings.Join(paths, "\n"))
@@ -339,17 +349,18 @@ func child(scratch string, paths []string, operations int) ([]byte, error) {
 func TestOneLoadAtATime(t *testing.T) {
 	scratch := t.TempDir()
 	first, second := New(resumeOptions(scratch)), New(resumeOptions(scratch))
-	if err := first.Read(t.Context(), "a.tsv", ByName, strings.NewReader("a\tis\tb\n")); err != nil {
+	if err := first.Read(t.Context(), "a.tsv", DetectFormat, strings.NewReader("a\tis\tb\n")); err != nil {
 		t.Fatal(err)
 	}
-	if err := second.Read(t.Context(), "a.tsv", ByName, strings.NewReader("a\tis\tb\n")); !errors.Is(err, ErrBusy) {
+	if err := second.Read(t.Context(), "a.tsv", DetectFormat, strings.NewReader("a\tis\tb\n")); !errors.Is(err,
+		ErrBusy) {
 		t.Errorf("a second load of the graph: %v", err)
 	}
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
 	third := New(resumeOptions(scratch))
-	if err := third.Read(t.Context(), "a.tsv", ByName, strings.NewReader("a\tis\tb\n")); err != nil {
+	if err := third.Read(t.Context(), "a.tsv", DetectFormat, strings.NewReader("a\tis\tb\n")); err != nil {
 		t.Errorf("after the first one is over: %v", err)
 	}
 	if err := third.Close(); err != nil {
@@ -357,12 +368,13 @@ func TestOneLoadAtATime(t *testing.T) {
 	}
 }
 
-func TestADamagedJournalIsRefused(t *testing.T) {
+func TestACorruptJournalIsRefused(t *testing.T) {
 	for name, c := range map[string]struct{ text, says string }{
-		"no journal":              {"nonsense\n", "is damaged"},
-		"no beginning":            {`{"batch":{"number":0}}` + "\n", "is damaged"},
-		"a batch that is missing": {`{"load":{"version":1,"kg":"test"}}` + "\n" + `{"batch":{"number":0,"at_file":1}}` + "\n", "is not what the journal says"},
-		"another version":         {`{"load":{"version":9,"kg":"test"}}` + "\n", "was of"},
+		"no journal":   {"nonsense\n", "is corrupt"},
+		"no beginning": {`{"batch":{"number":0}}` + "\n", "is corrupt"},
+		"a batch that is missing": {`{"load":{"version":1,"kg":"test"}}` + "\n" + `{"batch":{"number":0,"at_file":1}}` +
+			"\n", "does not match the journal"},
+		"another version": {`{"load":{"version":9,"kg":"test"}}` + "\n", "was of"},
 	} {
 		scratch := t.TempDir()
 		if err := os.MkdirAll(filepath.Join(scratch, "load-test"), 0o700); err != nil {
@@ -372,7 +384,7 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := New(resumeOptions(scratch))
-		err := l.Read(t.Context(), "a.tsv", ByName, strings.NewReader("a\tis\tb\n"))
+		err := l.Read(t.Context(), "a.tsv", DetectFormat, strings.NewReader("a\tis\tb\n"))
 		if !errors.Is(err, store.ErrInvalid) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: error is %v", name, err)
 		}
@@ -380,7 +392,8 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 }
 
 func FuzzJournal(f *testing.F) {
-	f.Add(`{"load":{"version":1,"kg":"test"}}` + "\n" + `{"file":{"number":1,"name":"a.tsv","format":"TSV"}}` + "\n" + `{"batch":{"number":0,"at_file":1,"statements":7}}` + "\n{")
+	f.Add(`{"load":{"version":1,"kg":"test"}}` + "\n" + `{"file":{"number":1,"name":"a.tsv","format":"TSV"}}` + "\n" +
+		`{"batch":{"number":0,"at_file":1,"statements":7}}` + "\n{")
 	f.Add(`{"load":null}` + "\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		dir := t.TempDir()
@@ -391,7 +404,7 @@ func FuzzJournal(f *testing.F) {
 		if err != nil || past == nil {
 			return
 		}
-		if _, err := past.parts(&scratch{disk: osDisk{}, dir: dir}); err == nil && len(past.batches) > 0 {
+		if _, err := past.openBatches(&scratch{disk: osDisk{}, dir: dir}); err == nil && len(past.batches) > 0 {
 			t.Errorf("batches without files are taken: %+v", past.batches)
 		}
 	})

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -20,19 +19,25 @@ type vocabulary struct {
 	memory  int
 	// nodes are the ends of facts by their names; see nameEntry. labelled says
 	// that some have another name than their key.
-	nodes    *extsort.Strings
-	labelled bool
+	nodes     *extsort.Strings
+	hasLabels bool
 	// aliases are keys of four bytes, the number of a node, and the alias.
 	aliases   *extsort.Strings
 	relations []labelledKey
 	// units are the names of units by their keys.
 	units map[string]string
-	// intervals are numbered from the key firstInterval on; the first is none.
-	intervals     []store.Validity
-	firstInterval uint32
+	// origins are numbered from the key firstOrigin on; the first is none.
+	origins     []origin
+	firstOrigin uint32
 	// numbers holds for each batch the number of each of its keys.
 	numbers []*spool
 	keys    int
+}
+
+// origin is when a triple holds and where it comes from.
+type origin struct {
+	store.Validity
+	Provenance string
 }
 
 // labelledKey is a relation: the number and text of its key and its label.
@@ -42,18 +47,19 @@ type labelledKey struct {
 	label  string
 }
 
-// merged is a word of several batches.
-type merged struct {
+// mergedWord is a word of several batches.
+type mergedWord struct {
 	word
-	from    int // the batch that the label is of
-	batches []int
+	labelBatch int // the batch that the label is of
+	batches    []int
 }
 
 // mergeVocabularies numbers the keys of all batches.
-func mergeVocabularies(ctx context.Context, s *scratch, memory int, parts []*partial, told func(done int)) (*vocabulary, error) {
+func mergeVocabularies(ctx context.Context, s *scratch, memory int, parts []*partial,
+	told func(done int)) (*vocabulary, error) {
 	v := &vocabulary{
 		scratch: s, memory: memory, units: map[string]string{},
-		nodes: extsort.NewStrings(s.sorting(memory / 4)), aliases: extsort.NewStrings(s.sorting(memory / 8)),
+		nodes: extsort.NewStrings(s.sortOptions(memory / 4)), aliases: extsort.NewStrings(s.sortOptions(memory / 8)),
 	}
 	if err := v.merge(ctx, parts, told); err != nil {
 		v.close()
@@ -67,7 +73,7 @@ func (v *vocabulary) merge(ctx context.Context, parts []*partial, told func(done
 	// The batches are read and their numbers written at once.
 	buffer := max(512, min(spoolBuffer, v.memory/8/len(parts)))
 	for i, p := range parts {
-		p.vocabulary.buffer = buffer
+		p.vocabulary.bufferBytes = buffer
 		w, err := p.words()
 		if err != nil {
 			return err
@@ -75,7 +81,7 @@ func (v *vocabulary) merge(ctx context.Context, parts []*partial, told func(done
 		defer w.closer.Close()
 		sources[i] = w.next
 		numbers := v.scratch.spool("numbers", v.memory/16/len(parts))
-		numbers.buffer = buffer
+		numbers.bufferBytes = buffer
 		v.numbers = append(v.numbers, numbers)
 	}
 	merge, err := extsort.NewMerge(sources, func(a, b *word) int { return bytes.Compare(a.key, b.key) })
@@ -83,16 +89,16 @@ func (v *vocabulary) merge(ctx context.Context, parts []*partial, told func(done
 		return err
 	}
 	done := 0
-	if err := ahead(ctx, func(m *merged) (bool, error) { return m.next(merge) }, func(m *merged) error {
+	if err := runPipelined(ctx, func(m *mergedWord) (bool, error) { return m.next(merge) }, func(m *mergedWord) error {
 		if done++; done%progressRows == 0 {
 			told(done)
 		}
-		return v.take(m)
+		return v.add(m)
 	}); err != nil {
 		return err
 	}
 	for _, n := range v.numbers {
-		if err := n.done(); err != nil {
+		if err := n.finish(); err != nil {
 			return err
 		}
 	}
@@ -100,20 +106,20 @@ func (v *vocabulary) merge(ctx context.Context, parts []*partial, told func(done
 }
 
 // next gathers what the batches say of the next key.
-func (m *merged) next(merge *extsort.Merge[word]) (bool, error) {
+func (m *mergedWord) next(merge *extsort.Merge[word]) (bool, error) {
 	top, at := merge.Top()
 	if top == nil {
 		return false, nil
 	}
 	m.key = append(m.key[:0], top.key...)
-	m.use, m.named, m.aliases, m.batches = 0, false, m.aliases[:0], m.batches[:0]
+	m.use, m.hasLabel, m.aliases, m.batches = 0, false, m.aliases[:0], m.batches[:0]
 	for top != nil && bytes.Equal(top.key, m.key) {
 		m.use |= top.use
 		m.batches = append(m.batches, at)
 		// Of equal ranks the first counts.
-		if top.named && (!m.named || top.rank < m.rank || top.rank == m.rank && at < m.from) {
-			m.named, m.rank, m.from = true, top.rank, at
-			m.name = append(m.name[:0], top.name...)
+		if top.hasLabel && (!m.hasLabel || top.rank < m.rank || top.rank == m.rank && at < m.labelBatch) {
+			m.hasLabel, m.rank, m.labelBatch = true, top.rank, at
+			m.label = append(m.label[:0], top.label...)
 		}
 		m.aliases = append(m.aliases, top.aliases...)
 		if err := merge.Advance(); err != nil {
@@ -124,13 +130,13 @@ func (m *merged) next(merge *extsort.Merge[word]) (bool, error) {
 	return true, nil
 }
 
-// take numbers a key and hands it on to where it is used.
-func (v *vocabulary) take(m *merged) error {
+// add numbers a key and passes it on to where it is used.
+func (v *vocabulary) add(m *mergedWord) error {
 	number := uint32(v.keys)
 	if m.use == 0 {
 		number = math.MaxUint32 // Only labels name it.
 	} else if v.keys++; v.keys == math.MaxUint32 {
-		return fmt.Errorf("the files name more than 32 bits number: %w", store.ErrInvalid)
+		return store.Invalidf("the files name more than 32-bit numbers reach")
 	}
 	for _, at := range m.batches {
 		var b [4]byte
@@ -141,29 +147,30 @@ func (v *vocabulary) take(m *merged) error {
 	}
 	text := m.key[1:]
 	switch m.key[0] {
-	case validityClass:
-		if len(v.intervals) == 0 {
-			v.firstInterval = number
+	case originClass:
+		if len(v.origins) == 0 {
+			v.firstOrigin = number
 		}
-		start, end, _ := bytes.Cut(text, []byte{0})
-		v.intervals = append(v.intervals, store.Validity{Start: string(start), End: string(end)})
+		start, rest, _ := bytes.Cut(text, []byte{0})
+		end, provenance, _ := bytes.Cut(rest, []byte{0})
+		v.origins = append(v.origins, origin{store.Validity{Start: string(start), End: string(end)},
+			string(provenance)})
 		return nil
 	case literalClass:
-		return v.node(text, number, m.use)
+		return v.emitNode(text, number, m.use)
 	case quantityClass:
 		amount, unit, _ := bytes.Cut(text, []byte{0})
 		name := append(append(bytes.Clone(amount), ' '), v.units[string(unit)]...)
-		return v.node(name, number, m.use)
+		return v.emitNode(name, number, m.use)
 	}
-	return v.takeNode(m, text, number)
+	return v.addNode(m, text, number)
 }
 
-// takeNode takes the key of a node, a relation or a unit, or of several of
-// these.
-func (v *vocabulary) takeNode(m *merged, text []byte, number uint32) error {
+// addNode takes the key of a node, a relation or a unit, or of several of these.
+func (v *vocabulary) addNode(m *mergedWord, text []byte, number uint32) error {
 	label := text
-	if m.named {
-		label = m.name
+	if m.hasLabel {
+		label = m.label
 	}
 	if m.use&asUnit != 0 {
 		v.units[string(text)] = string(label)
@@ -178,33 +185,32 @@ func (v *vocabulary) takeNode(m *merged, text []byte, number uint32) error {
 		if bytes.Equal(a, label) {
 			continue
 		}
-		if err := v.alias(number, a); err != nil {
+		if err := v.addAlias(number, a); err != nil {
 			return err
 		}
 	}
 	if bytes.Equal(label, text) {
-		return v.node(text, number, m.use)
+		return v.emitNode(text, number, m.use)
 	}
-	v.labelled = true
-	return v.node(nameEntry(label, text), number, m.use)
+	v.hasLabels = true
+	return v.emitNode(nameEntry(label, text), number, m.use)
 }
 
-// nameEntry is how a node is sorted by its name: the name alone where that is
-// its key or the node is a literal, else also its key, by which it is told
-// from those of the same name.
+// nameEntry is how a node is sorted by its name: the name alone if that is its key or the node is a
+// literal, else also its key, by which it is told from those of the same name.
 func nameEntry(name, key []byte) []byte {
 	return append(append(bytes.Clone(name), 0), key...)
 }
 
-func (v *vocabulary) node(entry []byte, number uint32, u use) error {
+func (v *vocabulary) emitNode(entry []byte, number uint32, u use) error {
 	return v.nodes.Add(entry, uint64(number)<<16|uint64(u))
 }
 
-func (v *vocabulary) alias(number uint32, name []byte) error {
+func (v *vocabulary) addAlias(number uint32, name []byte) error {
 	return v.aliases.Add(append(binary.BigEndian.AppendUint32(nil, number), name...), 0)
 }
 
-// close removes what is left.
+// close removes what remains.
 func (v *vocabulary) close() {
 	// What fails here is only left until the directory is removed.
 	_, _ = v.nodes.Close(), v.aliases.Close()
@@ -216,7 +222,7 @@ func (v *vocabulary) close() {
 // nameRelations puts relations in the order of their names. It returns the
 // names and, for each key's number, the relation's.
 func (v *vocabulary) nameRelations(ctx context.Context) ([]string, map[uint32]uint32, error) {
-	sorter := extsort.NewStrings(v.scratch.sorting(v.memory / 8))
+	sorter := extsort.NewStrings(v.scratch.sortOptions(v.memory / 8))
 	defer sorter.Close()
 	for i, r := range v.relations {
 		entry := []byte(r.label)
@@ -227,12 +233,12 @@ func (v *vocabulary) nameRelations(ctx context.Context) ([]string, map[uint32]ui
 			return nil, nil, err
 		}
 	}
-	open, closing, err := distinct(ctx, sorter, v.scratch.sorting(v.memory/8), func(uint64, []byte) error { return nil })
-	defer closing()
-	if err != nil {
+	distinct := distinctNames{nodes: sorter, options: v.scratch.sortOptions(v.memory / 8)}
+	defer distinct.close()
+	if err := distinct.resolve(ctx, func(uint64, []byte) error { return nil }); err != nil {
 		return nil, nil, err
 	}
-	from, err := open()
+	from, err := distinct.reader()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -246,7 +252,7 @@ func (v *vocabulary) nameRelations(ctx context.Context) ([]string, map[uint32]ui
 		if err != nil {
 			return nil, nil, err
 		}
-		name, _ := split(entry)
+		name, _ := splitEntry(entry)
 		if n := len(names); n == 0 || names[n-1] != string(name) {
 			names = append(names, string(name))
 		}

@@ -17,8 +17,8 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// real are the names of the Freebase slice, folded.
-func real(b *testing.B) map[string][]uint32 {
+// freebaseNames returns the folded names of the Freebase slice.
+func freebaseNames(b *testing.B) map[string][]uint32 {
 	b.Helper()
 	file, err := os.Open(testkit.SharedData(b, "freebase", "triples.tsv.gz"))
 	if err != nil {
@@ -44,12 +44,11 @@ func real(b *testing.B) map[string][]uint32 {
 	return keys
 }
 
-// generated are names of two or three words made of the words of real names,
-// rare ones as rare as there.
-func generated(b *testing.B, n int) map[string][]uint32 {
+// generateNames returns names of two or three words of real names, drawn with their frequencies.
+func generateNames(b *testing.B, n int) map[string][]uint32 {
 	b.Helper()
 	var words []string
-	for _, key := range slices.Sorted(maps.Keys(real(b))) {
+	for _, key := range slices.Sorted(maps.Keys(freebaseNames(b))) {
 		words = append(words, strings.Fields(key)...)
 	}
 	random := rand.New(rand.NewPCG(1, 2))
@@ -70,8 +69,8 @@ func BenchmarkIndex(b *testing.B) {
 		name string
 		keys func() map[string][]uint32
 	}{
-		{"real", func() map[string][]uint32 { return real(b) }},
-		{"generated 1M", func() map[string][]uint32 { return generated(b, 1_000_000) }},
+		{"real", func() map[string][]uint32 { return freebaseNames(b) }},
+		{"generated 1M", func() map[string][]uint32 { return generateNames(b, 1_000_000) }},
 	} {
 		b.Run(set.name, func(b *testing.B) {
 			keys := set.keys()
@@ -98,7 +97,8 @@ func BenchmarkIndex(b *testing.B) {
 					}
 				}
 			})
-			for _, text := range []string{"obama", "neuse", "barrack obbama", "barack hussein obama", "republic of congo", "washington", "qwertyuiop"} {
+			for _, text := range []string{"obama", "neuse", "barrack obbama", "barack hussein obama",
+				"republic of congo", "washington", "qwertyuiop"} {
 				b.Run(fmt.Sprintf("fuzzy %s", text), func(b *testing.B) {
 					for b.Loop() {
 						if _, err := index.Fuzzy(b.Context(), text, 0.4, 40); err != nil {

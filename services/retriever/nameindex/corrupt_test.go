@@ -8,7 +8,7 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-func TestDamageIsAnErrorAndNoPanic(t *testing.T) {
+func TestDamageIsAnErrorNotAPanic(t *testing.T) {
 	names, holders := files(t, numbered(world))
 	for _, c := range []struct {
 		name           string
@@ -40,7 +40,7 @@ func TestDamageIsAnErrorAndNoPanic(t *testing.T) {
 	})
 }
 
-// tryAll looks up names in what may be damaged; all errors must say so.
+// tryAll looks up names in possibly damaged files; every error must be ErrCorrupt.
 func tryAll(t *testing.T, names, holders []byte) {
 	index, err := Open(names, holders)
 	if err != nil {

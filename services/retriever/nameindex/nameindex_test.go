@@ -46,7 +46,7 @@ func files(t testing.TB, keys map[string][]uint32) (names, holders []byte) {
 	return n.Bytes(), h.Bytes()
 }
 
-// world numbers its names by their place.
+// world numbers its names by their position.
 var world = []string{
 	"barack obama", "michelle obama", "neuse river", "rio grande river", "sao paulo", "paris", "parys",
 	"東京", "the who", "who", "u2", "michael jackson", "jackson michael", "republic of the congo",
@@ -70,7 +70,8 @@ func TestMatch(t *testing.T) {
 			t.Errorf("match %q: got %v, %v, want %v", key, got, err, want)
 		}
 	}
-	for _, key := range []string{"", "pari", "pariss", "obama", "Paris", "zzz", "\xff", strings.Repeat("a", LongestKey+1)} {
+	for _, key := range []string{"", "pari", "pariss", "obama", "Paris", "zzz", "\xff",
+		strings.Repeat("a", MaxKeyLength+1)} {
 		if got, err := index.Match(key); err != nil || len(got) != 0 {
 			t.Errorf("match %q: got %v, %v, want none", key, got, err)
 		}
@@ -98,7 +99,8 @@ func TestFuzzy(t *testing.T) {
 		{"a slip in each of two words", "barrack obbama", 0.7, []string{"barack obama 0.92"}},
 		{"a word that many keys have beside a rare one", "congo republic", 0.7, []string{"republic of the congo 0.84"}},
 		{"two entities that share the only word", "obama", 0.5, []string{"barack obama 0.62", "michelle obama 0.56"}},
-		{"equally alike in the order of their numbers", "michael jackson", 0.9, []string{"michael jackson 1.00", "jackson michael 1.00"}},
+		{"equally alike in the order of their numbers", "michael jackson", 0.9, []string{"michael jackson 1.00",
+			"jackson michael 1.00"}},
 		{"initials", "bo", 0.5, []string{"barack obama 0.50"}},
 		{"initials without small words", "rc", 0.5, []string{"republic of the congo 0.50"}},
 		{"initials of small words too", "rotc", 0.5, []string{"republic of the congo 0.50"}},
@@ -124,7 +126,7 @@ func TestFuzzy(t *testing.T) {
 	}
 }
 
-func TestFuzzyGivesEachEntityOnceAndNoMoreThanAskedFor(t *testing.T) {
+func TestFuzzyReturnsDistinctEntitiesWithinTheLimit(t *testing.T) {
 	keys := numbered(world)
 	for i := range 20 {
 		keys[fmt.Sprintf("congo %d", i)] = []uint32{100, uint32(200 + i)}
@@ -143,7 +145,8 @@ func TestFuzzyGivesEachEntityOnceAndNoMoreThanAskedFor(t *testing.T) {
 			if seen[m.Entity] || m.Similarity < 0.1 || m.Similarity > 1 {
 				t.Errorf("limit %d: %+v", limit, m)
 			}
-			if i > 0 && (m.Similarity > matches[i-1].Similarity || m.Similarity == matches[i-1].Similarity && m.Entity < matches[i-1].Entity) {
+			if i > 0 && (m.Similarity > matches[i-1].Similarity || m.Similarity == matches[i-1].Similarity &&
+				m.Entity < matches[i-1].Entity) {
 				t.Errorf("limit %d: out of order at %d", limit, i)
 			}
 			seen[m.Entity] = true
@@ -151,9 +154,9 @@ func TestFuzzyGivesEachEntityOnceAndNoMoreThanAskedFor(t *testing.T) {
 	}
 }
 
-func TestCommonWordsAreFoundByTheRareOnesBesideThem(t *testing.T) {
+func TestFuzzyLooksUpCommonWordsByRareOnes(t *testing.T) {
 	keys := map[string][]uint32{"lake wobegon": {1 << 20}}
-	for i := range 3 * mostListed {
+	for i := range 3 * maxWalkedList {
 		keys[fmt.Sprintf("lake %d", i)] = []uint32{uint32(i)}
 	}
 	index := build(t, keys)
@@ -166,8 +169,8 @@ func TestCommonWordsAreFoundByTheRareOnesBesideThem(t *testing.T) {
 	}
 }
 
-// distance is the textbook's: insertions, deletions, replacements and swaps of
-// neighbours that are not touched again.
+// distance is the textbook's: insertions, deletions, replacements, and swaps of neighbours that are
+// not edited again.
 func distance(a, b []rune) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -189,7 +192,7 @@ func distance(a, b []rune) int {
 	return rows[len(a)][len(b)]
 }
 
-func TestSpeltFindsAllKeysWithinItsDistance(t *testing.T) {
+func TestSimilarKeysFindsAllKeysWithinItsDistance(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	letters := []rune("abé東𝔘")
 	word := func() string {
@@ -210,11 +213,11 @@ func TestSpeltFindsAllKeysWithinItsDistance(t *testing.T) {
 	index := build(t, keys)
 	for range 300 {
 		text := []rune(word())
-		found, err := index.spelt(t.Context(), index.keys, string(text))
+		found, err := index.similarKeys(t.Context(), index.keys, string(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got, want []alike
+		var got, want []scoredKey
 		for i, key := range sorted {
 			k := []rune(key)
 			most := map[bool]int{len(text) >= 4: 1, len(text) < 4: 0}[true]
@@ -224,7 +227,7 @@ func TestSpeltFindsAllKeysWithinItsDistance(t *testing.T) {
 				continue
 			}
 			if d := distance(text, k); d <= most {
-				want = append(want, alike{uint64(i), 1 - float32(d)/float32(max(len(text), len(k)))})
+				want = append(want, scoredKey{uint64(i), 1 - float32(d)/float32(max(len(text), len(k)))})
 			}
 		}
 		if got = found; !slices.Equal(got, want) {
@@ -249,8 +252,8 @@ func TestKeysMustAscend(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoNameIsLeftOut(t *testing.T) {
-	long := strings.Repeat("x", LongestKey+1)
+func TestAddSkipsEmptyAndLongKeys(t *testing.T) {
+	long := strings.Repeat("x", MaxKeyLength+1)
 	index := build(t, map[string][]uint32{"": {1}, "a": {2}, "nobody": nil, long: {3}})
 	for key, want := range map[string]int{"": 0, "a": 1, "nobody": 0, long: 0} {
 		if got, err := index.Match(key); err != nil || len(got) != want {
@@ -269,13 +272,13 @@ func TestAnEmptyIndexFindsNothing(t *testing.T) {
 	}
 }
 
-// full fails after some bytes.
-type full struct{ left int }
+// limitedWriter fails after some bytes.
+type limitedWriter struct{ remaining int }
 
 var errFull = errors.New("disk is full")
 
-func (f *full) Write(p []byte) (int, error) {
-	if f.left -= len(p); f.left < 0 {
+func (f *limitedWriter) Write(p []byte) (int, error) {
+	if f.remaining -= len(p); f.remaining < 0 {
 		return 0, errFull
 	}
 	return len(p), nil
@@ -287,7 +290,7 @@ func TestAFullDiskIsReported(t *testing.T) {
 		names, holders int
 	}{{"names", 1 << 10, 1 << 30}, {"holders", 1 << 30, 1 << 10}, {"names at the end", 0, 1 << 30}} {
 		t.Run(c.name, func(t *testing.T) {
-			w, err := NewWriter(&full{c.names}, &full{c.holders}, extsort.Options{Dir: t.TempDir()})
+			w, err := NewWriter(&limitedWriter{c.names}, &limitedWriter{c.holders}, extsort.Options{Dir: t.TempDir()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -307,7 +310,7 @@ func TestAFullDiskIsReported(t *testing.T) {
 	}
 }
 
-func TestAGoneCallerStopsTheSearch(t *testing.T) {
+func TestCancellationStopsTheSearch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := build(t, numbered(world)).Fuzzy(ctx, "barrack obama", 0.1, 10); !errors.Is(err, context.Canceled) {

@@ -18,34 +18,33 @@ import (
 
 // Writer builds an index from its keys in ascending order of their bytes.
 type Writer struct {
-	names, holders *counted
+	names, holders *countingWriter
 	keys           *vellum.Builder
 	words          *extsort.Strings
 	count          uint64
 	last           string
 }
 
-// NewWriter writes an index to names and holders. Its words are sorted as
-// sorting says.
+// NewWriter writes an index to names and holders. sorting configures the sorting of its words.
 func NewWriter(names, holders io.Writer, sorting extsort.Options) (*Writer, error) {
-	w := &Writer{names: newCounted(names), holders: newCounted(holders), words: extsort.NewStrings(sorting)}
+	w := &Writer{names: newCountingWriter(names), holders: newCountingWriter(holders),
+		words: extsort.NewStrings(sorting)}
 	var err error
 	w.keys, err = vellum.New(w.names, nil)
 	return w, err
 }
 
-// Add takes the next key and the entities that have it, ascending and each
-// once. Empty keys and those over LongestKey are left out. The error wraps
-// store.ErrInvalid where a key is out of order.
+// Add adds the next key and the entities that have it, ascending and distinct. Empty keys and those
+// over MaxKeyLength are skipped. The error wraps store.ErrInvalid if a key is out of order.
 func (w *Writer) Add(key string, entities []uint32) error {
 	if w.count > 0 && key <= w.last {
-		return fmt.Errorf("write name index: key %q after %q; they must ascend: %w", key, w.last, store.ErrInvalid)
+		return store.Invalidf("write name index: key %q after %q; they must ascend", key, w.last)
 	}
-	if key == "" || len(key) > LongestKey || len(entities) == 0 {
+	if key == "" || len(key) > MaxKeyLength || len(entities) == 0 {
 		return nil
 	}
 	if w.count+uint64(len(entities)) > 1<<32 {
-		return fmt.Errorf("write name index: more than %d names: %w", uint64(1<<32), store.ErrInvalid)
+		return store.Invalidf("write name index: more than %d names", uint64(1<<32))
 	}
 	first := w.count
 	if err := w.keys.Insert([]byte(key), first); err != nil {
@@ -54,7 +53,7 @@ func (w *Writer) Add(key string, entities []uint32) error {
 	var record [holderSize]byte
 	for i, e := range entities {
 		binary.LittleEndian.PutUint32(record[:], e)
-		record[4] = byte(min(lettersIn(key), mostLetters))
+		record[4] = byte(min(lettersIn(key), maxLetters))
 		if i == len(entities)-1 {
 			record[4] |= lastHolder
 		}
@@ -67,7 +66,7 @@ func (w *Writer) Add(key string, entities []uint32) error {
 			return fmt.Errorf("write name index: %w", err)
 		}
 	}
-	for _, initials := range initialsOf(key) {
+	for _, initials := range keyInitials(key) {
 		if err := w.words.Add([]byte(initialsMark+initials), first); err != nil {
 			return fmt.Errorf("write name index: %w", err)
 		}
@@ -75,9 +74,9 @@ func (w *Writer) Add(key string, entities []uint32) error {
 	return w.err()
 }
 
-// err is the first error of either file.
+// err returns the first error of either file.
 func (w *Writer) err() error {
-	for _, file := range []*counted{w.names, w.holders} {
+	for _, file := range []*countingWriter{w.names, w.holders} {
 		if file.err != nil {
 			return fmt.Errorf("write name index: %w", file.err)
 		}
@@ -85,7 +84,7 @@ func (w *Writer) err() error {
 	return nil
 }
 
-// Finish writes what is left. It does not close the files.
+// Finish writes the rest. It does not close the files.
 func (w *Writer) Finish(ctx context.Context) error {
 	if err := w.keys.Close(); err != nil {
 		return fmt.Errorf("write name index: keys: %w", err)
@@ -94,19 +93,19 @@ func (w *Writer) Finish(ctx context.Context) error {
 	if err := w.writeWords(ctx); err != nil {
 		return fmt.Errorf("write name index: words: %w", err)
 	}
-	w.names.number(words)
-	w.names.number(magic)
-	w.holders.number(w.count)
-	w.holders.number(magic)
+	w.names.writeNumber(words)
+	w.names.writeNumber(magic)
+	w.holders.writeNumber(w.count)
+	w.holders.writeNumber(magic)
 	w.names.flush()
 	w.holders.flush()
 	return w.err()
 }
 
-// Close removes what sorting left behind, also after an error.
+// Close removes the temporary files of sorting, also after an error.
 func (w *Writer) Close() error { return w.words.Close() }
 
-// writeWords writes the lists of the words and where each is.
+// writeWords writes the lists of the words and their positions.
 func (w *Writer) writeWords(ctx context.Context) error {
 	words, err := vellum.New(w.names, nil)
 	if err != nil {
@@ -154,22 +153,24 @@ func (w *Writer) writeWords(ctx context.Context) error {
 	return err
 }
 
-// lettersIn counts the characters of a key without the spaces.
+// lettersIn counts the characters of a key without spaces.
 func lettersIn(key string) int {
 	return utf8.RuneCountInString(key) - strings.Count(key, " ")
 }
 
-// counted is a buffered writer that remembers its first error, which vellum
-// does not pass on, and how much was written.
-type counted struct {
+// countingWriter is a buffered writer that keeps its first error, which vellum does not return, and
+// the number of bytes written.
+type countingWriter struct {
 	to      *bufio.Writer
 	written uint64
 	err     error
 }
 
-func newCounted(to io.Writer) *counted { return &counted{to: bufio.NewWriterSize(to, 1<<16)} }
+func newCountingWriter(to io.Writer) *countingWriter {
+	return &countingWriter{to: bufio.NewWriterSize(to, 1<<16)}
+}
 
-func (c *counted) Write(p []byte) (int, error) {
+func (c *countingWriter) Write(p []byte) (int, error) {
 	if c.err == nil {
 		_, c.err = c.to.Write(p)
 	}
@@ -177,11 +178,11 @@ func (c *counted) Write(p []byte) (int, error) {
 	return len(p), c.err
 }
 
-func (c *counted) number(n uint64) {
+func (c *countingWriter) writeNumber(n uint64) {
 	c.Write(binary.LittleEndian.AppendUint64(nil, n))
 }
 
-func (c *counted) flush() {
+func (c *countingWriter) flush() {
 	if c.err == nil {
 		c.err = c.to.Flush()
 	}

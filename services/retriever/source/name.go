@@ -7,14 +7,16 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 )
 
 // MaxName is the longest name, key or literal in bytes, that of the contract.
 const MaxName = 65536
 
-// Name checks a name and puts it on one line: runs of white space and control
+// NormalizeName checks a name and puts it on one line: runs of white space and control
 // characters become one space. what names it in errors.
-func Name(what, name string) (string, error) {
+func NormalizeName(what, name string) (string, error) {
 	if !isPlain(name) {
 		if !utf8.ValidString(name) {
 			return "", fmt.Errorf("the %s is not UTF-8", what)
@@ -27,12 +29,12 @@ func Name(what, name string) (string, error) {
 		return "", fmt.Errorf("the %s is empty", what)
 	}
 	if len(name) > MaxName {
-		return "", fmt.Errorf("the %s has %d bytes, at most %d are taken", what, len(name), MaxName)
+		return "", fmt.Errorf("the %s has %d bytes, the limit is %d", what, len(name), MaxName)
 	}
 	return name, nil
 }
 
-// isPlain says that a name is of printable ASCII with no two spaces together
+// isPlain reports whether a name is of printable ASCII with no two spaces together
 // and none at its ends, as most are.
 func isPlain(name string) bool {
 	before := byte(' ')
@@ -46,21 +48,20 @@ func isPlain(name string) bool {
 	return before != ' '
 }
 
-// times are ISO 8601 of any precision from the year down.
-var times = regexp.MustCompile(`^[+-]?\d{4,9}(-\d\d(-\d\d(T[0-9:.]+(Z|[+-]\d\d:?\d\d)?)?)?)?$`)
+// dateTimePattern are ISO 8601 of any precision from the year down.
+var dateTimePattern = regexp.MustCompile(`^[+-]?\d{4,9}(-\d\d(-\d\d(T[0-9:.]+(Z|[+-]\d\d:?\d\d)?)?)?)?$`)
 
-// Date checks a date: ISO 8601 of any precision from the year down, before
+// NormalizeDate checks a date: ISO 8601 of any precision from the year down, before
 // Christ with a minus; or nothing. what names it in errors.
-func Date(what, date string) (string, error) {
+func NormalizeDate(what, date string) (string, error) {
 	date = strings.TrimSpace(date)
-	if date != "" && !isDay(date) && (len(date) > 64 || !times.MatchString(date)) {
-		return "", fmt.Errorf("the %s %.40q is no ISO 8601 date", what, date)
+	if date != "" && !isDay(date) && (len(date) > 64 || !dateTimePattern.MatchString(date)) {
+		return "", fmt.Errorf("the %s %.40q is not an ISO 8601 date", what, date)
 	}
 	return strings.TrimPrefix(date, "+"), nil
 }
 
-// isDay says that a text is a date such as most are: 1952, 1952-03 or
-// 1952-03-11.
+// isDay reports whether a text is a date such as most are: 1952, 1952-03 or 1952-03-11.
 func isDay(date string) bool {
 	const form = "0000-00-00"
 	if len(date) != 4 && len(date) != 7 && len(date) != 10 {
@@ -74,36 +75,36 @@ func isDay(date string) bool {
 	return true
 }
 
-// IsNumber says that a text is a number: digits with "." and "e" as in XSD.
+// IsNumber reports whether a text is a number: digits with "." and "e" as in XSD.
 func IsNumber(text string) bool {
-	rest := unsigned(text)
-	whole := digits(rest)
+	rest := trimSign(text)
+	whole := countDigits(rest)
 	rest = rest[whole:]
 	part := 0
 	if strings.HasPrefix(rest, ".") {
-		part = digits(rest[1:])
+		part = countDigits(rest[1:])
 		rest = rest[1+part:]
 	}
 	if whole+part == 0 {
 		return false
 	}
 	if rest != "" && rest[0]|0x20 == 'e' {
-		rest = unsigned(rest[1:])
-		n := digits(rest)
+		rest = trimSign(rest[1:])
+		n := countDigits(rest)
 		return n > 0 && n == len(rest)
 	}
 	return rest == ""
 }
 
-func unsigned(text string) string {
+func trimSign(text string) string {
 	if text != "" && (text[0] == '+' || text[0] == '-') {
 		return text[1:]
 	}
 	return text
 }
 
-// digits counts those that a text begins with.
-func digits(text string) int {
+// countDigits counts those that a text begins with.
+func countDigits(text string) int {
 	n := 0
 	for n < len(text) && text[n] >= '0' && text[n] <= '9' {
 		n++
@@ -111,25 +112,52 @@ func digits(text string) int {
 	return n
 }
 
-// LocalName is what follows the last # or / of an IRI, or all of it where
-// nothing does.
-func LocalName(iri string) string {
-	trimmed := strings.TrimRight(iri, "/#")
-	if i := strings.LastIndexAny(trimmed, "/#"); i >= 0 && i+1 < len(trimmed) {
-		return trimmed[i+1:]
-	}
-	return iri
-}
-
-// Readable is an IRI's local name as a person reads it; ok is false where there
-// is none.
-func Readable(iri string) (name string, ok bool) {
-	name = LocalName(iri)
+// ReadableName is an IRI's local name as a person reads it; ok is false if there is none.
+func ReadableName(iri string) (name string, ok bool) {
+	name = kgtext.LocalName(iri)
 	if strings.IndexByte(name, '%') >= 0 {
 		if decoded, err := url.PathUnescape(name); err == nil {
 			name = decoded
 		}
 	}
-	clean, err := Name("name", strings.ReplaceAll(name, "_", " "))
+	clean, err := NormalizeName("name", strings.ReplaceAll(name, "_", " "))
 	return clean, err == nil
+}
+
+// Languages ranks the languages of labels.
+type Languages struct{ requested string }
+
+// OtherLanguage is the rank of a language that was not requested.
+const OtherLanguage = 3
+
+// NewLanguages returns the ranks for callers that want a language; empty means "en".
+func NewLanguages(wanted string) Languages {
+	if wanted == "" {
+		wanted = "en"
+	}
+	return Languages{strings.ToLower(wanted)}
+}
+
+// Rank prefers the requested language (0), then one of its kinds or the one it
+// is a kind of (1), then a text without language (2), then any other.
+func (l Languages) Rank(language string) int {
+	switch {
+	case language == l.requested:
+		return 0
+	case language == "":
+		return 2
+	}
+	language = strings.ToLower(language)
+	switch {
+	case language == l.requested:
+		return 0
+	case isVariantOf(language, l.requested), isVariantOf(l.requested, language):
+		return 1
+	}
+	return OtherLanguage
+}
+
+// isVariantOf reports whether a language such as "en-gb" is a kind of one such as "en".
+func isVariantOf(special, general string) bool {
+	return len(special) > len(general) && special[:len(general)] == general && special[len(general)] == '-'
 }

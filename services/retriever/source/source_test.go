@@ -17,7 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-func TestByName(t *testing.T) {
+func TestFormatByName(t *testing.T) {
 	for name, want := range map[string]source.Format{
 		"facts.tsv": source.TSV, "facts.TXT": source.TSV, "facts.tab.gz": source.TSV,
 		"a.nt": source.NTriples, "a.nt.bz2": source.NTriples, "a.nq.zst": source.NQuads, "a.ttl": source.Turtle,
@@ -26,7 +26,7 @@ func TestByName(t *testing.T) {
 		"data/freebase-rdf-latest.gz": source.Freebase, "freebase.nt": source.NTriples,
 		"": source.Unknown, "a": source.Unknown, "a.gz": source.Unknown, "a.xlsx": source.Unknown, "nt": source.Unknown,
 	} {
-		if got, ok := source.ByName(name); got != want || ok != (want != source.Unknown) {
+		if got, ok := source.FormatByName(name); got != want || ok != (want != source.Unknown) {
 			t.Errorf("%q is %v, %v; want %v", name, got, ok, want)
 		}
 	}
@@ -54,7 +54,8 @@ func zstandard(t testing.TB, text string) string {
 	return string(w.EncodeAll([]byte(text), nil))
 }
 
-const bzip2OfPlain = "425a68393141592653598447611b000003418000303c200800200021a683d210c088b3801ba8bc5dc914e14242111d846c"
+const bzip2OfPlain = "425a68393141592653598447611b000003418000303c200" +
+	"800200021a683d210c088b3801ba8bc5dc914e14242111d846c"
 
 // bzipped is plain as bzip2 packs it.
 func bzipped(t testing.TB) string {
@@ -79,14 +80,22 @@ func TestUnpack(t *testing.T) {
 		"a text may begin as an archive does":          {"a.tsv", "BZh9 is a name\n", "BZh9 is a name\n", ""},
 		"a name that promises an archive must hold it": {"a.tsv.gz", plain, "", "a.tsv.gz, byte 0: the name says gzip"},
 		"an empty archive is an error":                 {"a.tsv.bz2", "", "", "no bzip2 archive begins with \"\""},
-		"gzip that is cut off":                         {"a.gz", gzipped(t, plain)[:25], "", "the gzip archive is cut off near its byte 25"},
-		"gzip that is cut off in its head":             {"a.gz", gzipped(t, plain)[:8], "", "a.gz, byte 0: the gzip archive is cut off near its byte 8"},
-		"gzip with a wrong byte":                       {"a.gz", spoil(gzipped(t, plain)), "", "the gzip archive is corrupt"},
-		"gzip with something behind it":                {"a.gz", gzipped(t, plain) + "a text", "", "a.gz, byte 14: the gzip archive is c"},
-		"bzip2 that is cut off":                        {"a.bz2", bzipped(t)[:30], "", "the bzip2 archive is cut off near its byte 30"},
-		"bzip2 with a wrong byte":                      {"a.bz2", spoil(bzipped(t)), "", "the bzip2 archive is corrupt"},
-		"zstd that is cut off":                         {"a.zst", zstandard(t, plain)[:14], "", "the zstd archive is cut off near its byte 14"},
-		"zstd with a wrong byte":                       {"a.zst", spoil(zstandard(t, plain)), "", "the zstd archive is corrupt"},
+		"gzip that is cut off": {"a.gz", gzipped(t, plain)[:25], "",
+			"the gzip archive is cut off near its byte 25"},
+		"gzip that is cut off in its head": {"a.gz", gzipped(t, plain)[:8], "",
+			"a.gz, byte 0: the gzip archive is cut off near its byte 8"},
+		"gzip with a wrong byte": {"a.gz", spoil(gzipped(t, plain)), "",
+			"the gzip archive is corrupt"},
+		"gzip with something behind it": {"a.gz", gzipped(t, plain) + "a text", "",
+			"a.gz, byte 14: the gzip archive is c"},
+		"bzip2 that is cut off": {"a.bz2", bzipped(t)[:30], "",
+			"the bzip2 archive is cut off near its byte 30"},
+		"bzip2 with a wrong byte": {"a.bz2", spoil(bzipped(t)), "",
+			"the bzip2 archive is corrupt"},
+		"zstd that is cut off": {"a.zst", zstandard(t, plain)[:14], "",
+			"the zstd archive is cut off near its byte 14"},
+		"zstd with a wrong byte": {"a.zst", spoil(zstandard(t, plain)), "",
+			"the zstd archive is corrupt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := unpack(c.file, strings.NewReader(c.bytes))
@@ -122,7 +131,7 @@ func spoil(archive string) string {
 	return string(b)
 }
 
-func TestABrokenConnectionIsNoFaultOfTheFile(t *testing.T) {
+func TestAConnectionErrorIsNotABadLine(t *testing.T) {
 	broken := errors.New("the connection broke")
 	for _, archive := range []string{gzipped(t, plain), bzipped(t), zstandard(t, plain), plain, ""} {
 		_, err := unpack("a", io.MultiReader(strings.NewReader(archive[:len(archive)*3/4]), iotest.ErrReader(broken)))
@@ -140,11 +149,14 @@ func TestPlaceError(t *testing.T) {
 		want string
 		meta map[string]string
 	}{
-		{source.PlaceError{File: "a.tsv", Line: 7, Err: cause}, "a.tsv:7: three columns are missing", map[string]string{"file": "a.tsv", "line": "7"}},
-		{source.PlaceError{File: "a.gz", Byte: 9, Err: cause}, "a.gz, byte 9: three columns are missing", map[string]string{"file": "a.gz", "byte": "9"}},
+		{source.PlaceError{File: "a.tsv", Line: 7, Err: cause}, "a.tsv:7: three columns are missing",
+			map[string]string{"file": "a.tsv", "line": "7"}},
+		{source.PlaceError{File: "a.gz", Byte: 9, Err: cause}, "a.gz, byte 9: three columns are missing",
+			map[string]string{"file": "a.gz", "byte": "9"}},
 	} {
 		s := status.Convert(&c.err)
-		if c.err.Error() != c.want || !errors.Is(&c.err, cause) || s.Code() != codes.InvalidArgument || s.Message() != c.want {
+		if c.err.Error() != c.want || !errors.Is(&c.err, cause) || s.Code() != codes.InvalidArgument ||
+			s.Message() != c.want {
 			t.Errorf("got %v as %v, want %q", &c.err, s, c.want)
 		}
 		info, ok := s.Details()[0].(*errdetails.ErrorInfo)
@@ -159,27 +171,30 @@ func TestPlaceError(t *testing.T) {
 	}
 }
 
-func TestAt(t *testing.T) {
+func TestWithLine(t *testing.T) {
 	cut := &source.PlaceError{File: "a.gz", Byte: 9, Err: io.ErrUnexpectedEOF}
-	if err := source.At("a.gz", 3, cut); err.Error() != "a.gz:3: unexpected EOF" {
+	if err := source.WithLine("a.gz", 3, cut); err.Error() != "a.gz:3: unexpected EOF" {
 		t.Errorf("got %v", err)
 	}
-	if err := source.At("b", 4, &source.PlaceError{File: "a", Line: 3, Err: io.EOF}); err.Error() != "a:3: EOF" {
+	if err := source.WithLine("b", 4, &source.PlaceError{File: "a", Line: 3, Err: io.EOF}); err.Error() != "a:3: EOF" {
 		t.Errorf("got %v", err)
 	}
-	if err := source.At("b", 4, io.ErrClosedPipe); err.Error() != "read b, line 4: io: read/write on closed pipe" || !errors.Is(err, io.ErrClosedPipe) {
+	if err := source.WithLine("b", 4,
+		io.ErrClosedPipe); err.Error() != "read b, line 4: io: read/write on closed pipe" ||
+		!errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestName(t *testing.T) {
+func TestNormalizeName(t *testing.T) {
 	for in, want := range map[string]string{
-		"Paris": "Paris", " Paris \n": "Paris", "a\tb\r\nc": "a b c", "a  b": "a b", "é\u0085\u2028b": "é b", "\x00a": "a", "東京 都": "東京 都",
+		"Paris": "Paris", " Paris \n": "Paris", "a\tb\r\nc": "a b c", "a  b": "a b", "é\u0085\u2028b": "é b",
+		"\x00a": "a", "東京 都": "東京 都",
 		"": "the name is empty", "\t\u200a": "the name is empty", "\xff": "the name is not UTF-8",
 		strings.Repeat("a", source.MaxName): strings.Repeat("a", source.MaxName),
-		strings.Repeat("a", 70000):          "the name has 70000 bytes, at most 65536 are taken",
+		strings.Repeat("a", 70000):          "the name has 70000 bytes, the limit is 65536",
 	} {
-		got, err := source.Name("name", in)
+		got, err := source.NormalizeName("name", in)
 		if err != nil {
 			got = err.Error()
 		}
@@ -191,11 +206,14 @@ func TestName(t *testing.T) {
 
 func TestDatesAndNumbers(t *testing.T) {
 	for in, want := range map[string]string{
-		"": "", " 1997 ": "1997", "+1997-07": "1997-07", "-0044-03-15": "-0044-03-15", "2001-01-01T00:00:00Z": "2001-01-01T00:00:00Z",
-		"1997": "1997", "1997-07-01": "1997-07-01", "1997/07/01": "error", "1997-0x": "error", "19970": "19970", "abcd": "error",
-		"97": "error", "1997-7": "error", "today": "error", "1997-07-01T": "error",
+		"": "", " 1997 ": "1997", "+1997-07": "1997-07", "-0044-03-15": "-0044-03-15",
+		"2001-01-01T00:00:00Z": "2001-01-01T00:00:00Z",
+		"1997":                 "1997", "1997-07-01": "1997-07-01", "1997/07/01": "error", "1997-0x": "error",
+		"19970": "19970",
+		"abcd":  "error",
+		"97":    "error", "1997-7": "error", "today": "error", "1997-07-01T": "error",
 	} {
-		got, err := source.Date("start", in)
+		got, err := source.NormalizeDate("start", in)
 		if err != nil {
 			got = "error"
 		}
@@ -214,11 +232,12 @@ func TestDatesAndNumbers(t *testing.T) {
 	}
 }
 
-func TestReadable(t *testing.T) {
+func TestReadableName(t *testing.T) {
 	for iri, want := range map[string]string{
-		"http://x/a#S%C3%A3o_Paulo": "São Paulo", "http://x/b/": "b", "http://x/100%": "100%", "urn:a:b": "urn:a:b", "http://x/%ff": "", "http://x/%00": "",
+		"http://x/a#S%C3%A3o_Paulo": "São Paulo", "http://x/b/": "b", "http://x/100%": "100%", "urn:a:b": "urn:a:b",
+		"http://x/%ff": "", "http://x/%00": "",
 	} {
-		if got, ok := source.Readable(iri); got != want || ok != (want != "") {
+		if got, ok := source.ReadableName(iri); got != want || ok != (want != "") {
 			t.Errorf("%q reads %q, want %q", iri, got, want)
 		}
 	}
@@ -229,7 +248,8 @@ func TestLanguages(t *testing.T) {
 		wanted, language string
 		want             int
 	}{
-		{"", "en", 0}, {"", "EN", 0}, {"en", "en-GB", 1}, {"pt-BR", "pt-br", 0}, {"pt-br", "pt", 1}, {"en", "", 2}, {"en", "de", 3}, {"en", "eng", 3}, {"de", "en", 3},
+		{"", "en", 0}, {"", "EN", 0}, {"en", "en-GB", 1}, {"pt-BR", "pt-br", 0}, {"pt-br", "pt", 1}, {"en", "", 2},
+		{"en", "de", 3}, {"en", "eng", 3}, {"de", "en", 3},
 	} {
 		if got := source.NewLanguages(c.wanted).Rank(c.language); got != c.want {
 			t.Errorf("%q for one who wants %q has rank %d, want %d", c.language, c.wanted, got, c.want)

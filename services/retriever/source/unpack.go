@@ -7,41 +7,43 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
-// zstdWindow is the largest window of a zstd archive in bytes, which is what it
-// holds in memory.
+// zstdWindow is the largest window of a zstd archive in bytes, which is what it holds in memory.
 const zstdWindow = 128 << 20
 
-// Dumps of graphs are some ten to sixty times as large unpacked. One that is
-// more than maxRatio times as large, once it has given freely bytes, was made to
-// fill a disk.
+// Dumps of graphs are some ten to sixty times as large unpacked. One that is more than maxRatio
+// times as large, once it has given freely bytes, was made to fill a disk.
 const (
-	maxRatio = 200
-	freely   = 256 << 20
+	maxRatio       = 200
+	unboundedBytes = 256 << 20
 )
 
 // archive is a way to pack a file.
 type archive struct {
-	name, ending string
-	begins       func(head []byte) bool
-	open         func(io.Reader) (io.ReadCloser, error)
+	name, extension string
+	matches         func(head []byte) bool
+	open            func(io.Reader) (io.ReadCloser, error)
 }
 
 // headBytes are enough to tell any archive.
 const headBytes = 10
 
 var archives = []archive{
-	{"gzip", ".gz", magic("\x1f\x8b\x08"), func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
-	{"bzip2", ".bz2", isBzip2, func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(bzip2.NewReader(r)), nil }},
-	{"zstd", ".zst", magic("\x28\xb5\x2f\xfd"), openZstd},
+	{"gzip", ".gz", hasMagic("\x1f\x8b\x08"), func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
+	{"bzip2", ".bz2", isBzip2, func(r io.Reader) (io.ReadCloser, error) {
+		return io.NopCloser(bzip2.NewReader(r)),
+			nil
+	}},
+	{"zstd", ".zst", hasMagic("\x28\xb5\x2f\xfd"), openZstd},
 }
 
-func magic(bytesOf string) func([]byte) bool {
+func hasMagic(bytesOf string) func([]byte) bool {
 	return func(head []byte) bool { return bytes.HasPrefix(head, []byte(bytesOf)) }
 }
 
@@ -62,41 +64,43 @@ func openZstd(r io.Reader) (io.ReadCloser, error) {
 
 // Unpack reads a file that may be a gzip, bzip2 or zstd archive, told by its
 // first bytes. A name that promises an archive which the bytes are not is an
-// error. Errors of a broken archive are PlaceErrors; those of r are handed on.
+// error. Errors of a broken archive are PlaceErrors; those of r are passed on.
 func Unpack(name string, r io.Reader) (io.ReadCloser, error) {
-	from := &packed{r: r}
+	from := &archiveReader{r: r}
 	in := bufio.NewReaderSize(from, 1<<16)
 	head, err := in.Peek(headBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	for _, a := range archives {
-		if !a.begins(head) {
+		if !a.matches(head) {
 			continue
 		}
-		out := &unpacked{file: name, archive: a.name, from: from}
-		if out.plain, err = a.open(in); err != nil {
-			return nil, out.fault(err)
+		out := &unpackedReader{file: name, archive: a.name, packed: from}
+		if out.content, err = a.open(in); err != nil {
+			return nil, out.wrapError(err)
 		}
 		return out, nil
 	}
 	for _, a := range archives {
-		if strings.HasSuffix(strings.ToLower(name), a.ending) {
-			return nil, &PlaceError{File: name, Err: fmt.Errorf("the name says %s, but no %s archive begins with %q; rename the file or make it anew", a.name, a.name, head)}
+		if strings.HasSuffix(strings.ToLower(name), a.extension) {
+			return nil, &PlaceError{File: name,
+				Err: fmt.Errorf(
+					"the name says %s, but no %s archive begins with %q; rename the file or create it again",
+					a.name, a.name, head)}
 		}
 	}
 	return io.NopCloser(in), nil
 }
 
-// packed counts the bytes of an archive and keeps the error of the way it came
-// by.
-type packed struct {
+// archiveReader counts the bytes of an archive and keeps the error of the underlying reader by.
+type archiveReader struct {
 	r     io.Reader
 	bytes uint64
 	err   error
 }
 
-func (p *packed) Read(b []byte) (int, error) {
+func (p *archiveReader) Read(b []byte) (int, error) {
 	n, err := p.r.Read(b)
 	p.bytes += uint64(n)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -105,40 +109,107 @@ func (p *packed) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// unpacked reads what an archive holds.
-type unpacked struct {
+// unpackedReader reads what an archive holds.
+type unpackedReader struct {
 	file, archive string
-	from          *packed
-	plain         io.ReadCloser
+	packed        *archiveReader
+	content       io.ReadCloser
 	bytes         uint64
 }
 
-func (u *unpacked) Read(b []byte) (int, error) {
-	n, err := u.plain.Read(b)
+func (u *unpackedReader) Read(b []byte) (int, error) {
+	n, err := u.content.Read(b)
 	u.bytes += uint64(n)
-	if u.bytes > freely && u.bytes/maxRatio > u.from.bytes {
-		return n, &PlaceError{File: u.file, Byte: u.bytes, Err: fmt.Errorf("the %s archive is more than %d times as large unpacked; if that is as it should be, unpack it and load the file", u.archive, maxRatio)}
+	if u.bytes > unboundedBytes && u.bytes/maxRatio > u.packed.bytes {
+		return n, &PlaceError{File: u.file, Byte: u.bytes,
+			Err: fmt.Errorf("the %s archive is more than %d times as large unpacked; if that is expected, "+
+				"unpack it and load the file", u.archive, maxRatio)}
 	}
 	if err != nil && err != io.EOF {
-		err = u.fault(err)
+		err = u.wrapError(err)
 	}
 	return n, err
 }
 
-// Close gives back what unpacking took. What it may say of the archive Read has
-// said.
-func (u *unpacked) Close() error {
-	_ = u.plain.Close()
+// Close releases what unpacking took. What it may say of the archive Read has said.
+func (u *unpackedReader) Close() error {
+	_ = u.content.Close()
 	return nil
 }
 
-func (u *unpacked) fault(err error) error {
-	if u.from.err != nil {
-		return fmt.Errorf("read %s: %w", u.file, u.from.err)
+func (u *unpackedReader) wrapError(err error) error {
+	if u.packed.err != nil {
+		return fmt.Errorf("read %s: %w", u.file, u.packed.err)
 	}
 	what := "is corrupt"
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		what = "is cut off"
 	}
-	return &PlaceError{File: u.file, Byte: u.bytes, Err: fmt.Errorf("the %s archive %s near its byte %d: %w", u.archive, what, u.from.bytes, err)}
+	return &PlaceError{File: u.file, Byte: u.bytes, Err: fmt.Errorf("the %s archive %s near its byte %d: %w", u.archive,
+		what, u.packed.bytes, err)}
+}
+
+// Format is how statements are written in a file.
+type Format int
+
+const (
+	// Unknown is not a format.
+	Unknown Format = iota
+	// TSV is subject<TAB>relation<TAB>object, and at most two more columns for
+	// the start and the end of validity.
+	TSV
+	// NTriples is W3C N-Triples 1.1.
+	NTriples
+	// NQuads is W3C N-Quads 1.1.
+	NQuads
+	// Turtle is W3C Turtle 1.1.
+	Turtle
+	// JSONLD is W3C JSON-LD 1.1.
+	JSONLD
+	// Wikidata is Wikidata's JSON dump: an array with one entity a line.
+	Wikidata
+	// Freebase is Freebase's RDF dump.
+	Freebase
+	// CSV is a table with headings.
+	CSV
+)
+
+// formatByExtension are what names of files end in.
+var formatByExtension = map[string]Format{
+	".tsv": TSV, ".txt": TSV, ".tab": TSV,
+	".nt": NTriples, ".ntriples": NTriples,
+	".nq": NQuads, ".nquads": NQuads,
+	".ttl": Turtle, ".turtle": Turtle,
+	".jsonld": JSONLD, ".ndjsonld": JSONLD,
+	".json": Wikidata, ".ndjson": Wikidata, ".jsonl": Wikidata,
+	".csv": CSV,
+}
+
+// freebaseDump begins the name under which Freebase's dump is published. Under
+// another the caller must name its format: it ends as N-Triples do.
+const freebaseDump = "freebase-rdf"
+
+// FormatByName detects the format by the name of a file, with or without the ending of
+// an archive. ok is false for unknown names.
+func FormatByName(name string) (format Format, ok bool) {
+	name = strings.ToLower(name)
+	for _, a := range archives {
+		name = strings.TrimSuffix(name, a.extension)
+	}
+	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
+	if strings.HasPrefix(name, freebaseDump) {
+		return Freebase, true
+	}
+	format, ok = formatByExtension[path.Ext(name)]
+	return format, ok
+}
+
+// String names the format as people do.
+func (f Format) String() string {
+	names := [...]string{"unknown", "TSV", "N-Triples", "N-Quads", "Turtle", "JSON-LD", "Wikidata JSON",
+		"Freebase RDF", "CSV"}
+	if f < 0 || int(f) >= len(names) {
+		return names[Unknown]
+	}
+	return names[f]
 }

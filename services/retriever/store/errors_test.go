@@ -27,7 +27,7 @@ func TestErrorsCarryTheirCode(t *testing.T) {
 		{store.ErrNoVectors, codes.FailedPrecondition},
 		{store.ErrFormat, codes.FailedPrecondition},
 		{store.ErrBase, codes.FailedPrecondition},
-		{store.ErrDeep, codes.FailedPrecondition},
+		{store.ErrTooManyDeltas, codes.FailedPrecondition},
 		{store.ErrBusy, codes.Aborted},
 		{store.ErrInvalid, codes.InvalidArgument},
 		{store.ErrUnsupported, codes.FailedPrecondition},
@@ -50,20 +50,33 @@ func TestErrorsCarryTheirCode(t *testing.T) {
 			t.Fatalf("%v: details are %v", c.cause, s.Details())
 		}
 		info, ok := s.Details()[0].(*errdetails.ErrorInfo)
-		if !ok || info.GetMetadata()["kg"] != "wikidata" || info.GetMetadata()["snapshot"] != "3" || info.GetReason() == "" {
+		if !ok || info.GetMetadata()["kg"] != "wikidata" || info.GetMetadata()["snapshot"] != "3" ||
+			info.GetReason() == "" {
 			t.Errorf("%v: detail is %v", c.cause, s.Details()[0])
 		}
 	}
 }
 
-func TestErrorsSayWhatWasBeingDone(t *testing.T) {
+func TestErrorsNameTheOperation(t *testing.T) {
 	cause := errors.New("cause")
 	for want, err := range map[string]*store.Error{
 		`open snapshot wikidata@3: cause`:         {Op: "open", KG: "wikidata", Number: 3, Err: cause},
 		`build knowledge graph "wikidata": cause`: {Op: "build", KG: "wikidata", Err: cause},
+		`import knowledge graph: cause`:           {Op: "import", Err: cause},
 	} {
 		if err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)
 		}
+	}
+}
+
+func TestInvalidfDoesNotRepeatItsCategory(t *testing.T) {
+	cause := errors.New("cause")
+	err := error(&store.Error{Op: "load", KG: "wikidata", Err: store.Invalidf("line %d: %w", 3, cause)})
+	if want := `load knowledge graph "wikidata": line 3: cause`; err.Error() != want {
+		t.Errorf("got %q, want %q", err, want)
+	}
+	if !errors.Is(err, store.ErrInvalid) || !errors.Is(err, cause) || status.Code(err) != codes.InvalidArgument {
+		t.Errorf("%v is neither invalid nor its cause: code %v", err, status.Code(err))
 	}
 }

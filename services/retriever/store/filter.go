@@ -1,25 +1,30 @@
 package store
 
-import "slices"
+import (
+	"slices"
+	"strings"
+	"unicode"
 
-// Filter limits a search to some triples. The zero Filter lets all through.
+	"golang.org/x/text/unicode/norm"
+)
+
+// Filter limits a search to some triples. The zero Filter matches all.
 type Filter struct {
-	// Subjects and Relations are those that a triple may have; nil takes all,
-	// an empty list none.
+	// Subjects and Relations are those that a triple may have; nil means all, an empty list none.
 	Subjects  []EntityID
 	Relations []RelationID
 	// At is an ISO 8601 date of any precision at which a triple must hold; one
-	// without validity always does. Empty takes all.
+	// without validity always does. Empty means all.
 	At string
 }
 
-// All says whether the filter lets every triple through.
-func (f Filter) All() bool { return f.Subjects == nil && f.Relations == nil && f.At == "" }
+// IsZero reports whether the filter matches every triple.
+func (f Filter) IsZero() bool { return f.Subjects == nil && f.Relations == nil && f.At == "" }
 
-// Passes returns what tells whether the filter lets a triple of a snapshot
-// through; nil where it lets all through.
-func (f Filter) Passes(facts Facts) func(TripleID) bool {
-	if f.All() {
+// Matcher returns a predicate for the triples of a snapshot
+// that match the filter; nil if all match.
+func (f Filter) Matcher(facts Facts) func(TripleID) bool {
+	if f.IsZero() {
 		return nil
 	}
 	subjects, relations := slices.Sorted(slices.Values(f.Subjects)), slices.Sorted(slices.Values(f.Relations))
@@ -35,14 +40,13 @@ func (f Filter) Passes(facts Facts) func(TripleID) bool {
 				return false
 			}
 		}
-		return f.At == "" || facts.Validity(id).Holds(f.At)
+		return f.At == "" || facts.Validity(id).Covers(f.At)
 	}
 }
 
-// Holds says whether a fact with this validity held at a date. Dates are
-// compared in the coarser precision of the two: a fact from 2014-04 on holds in
-// 2014.
-func (v Validity) Holds(at string) bool {
+// Covers reports whether a fact with this validity held at a date. Dates are compared in the
+// coarser precision of the two: a fact from 2014-04 on holds in 2014.
+func (v Validity) Covers(at string) bool {
 	return (v.Start == "" || compareDates(v.Start, at) <= 0) && (v.End == "" || compareDates(v.End, at) >= 0)
 }
 
@@ -82,4 +86,43 @@ func splitYear(date string) (year int, rest string) {
 		i++
 	}
 	return sign * year, digits[i:]
+}
+
+// letters that Unicode does not decompose into a base letter and an accent.
+var letters = map[rune]string{
+	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d",
+	'þ': "th", 'ħ': "h", 'ı': "i", 'ŋ': "n", 'ŧ': "t",
+}
+
+// Fold reduces a name to what two spellings of it share: lower case, no
+// accents, no punctuation, single spaces. Full stops and apostrophes vanish
+// ("U.S." and "US" are one), other punctuation parts words ("AC/DC" becomes
+// "ac dc"). A name of punctuation alone, such as "+", is kept in lower case.
+func Fold(name string) string {
+	var b strings.Builder
+	b.Grow(len(name))
+	gap := false
+	for _, r := range norm.NFKD.String(name) {
+		r = unicode.ToLower(r)
+		switch {
+		case unicode.Is(unicode.Mn, r), r == '.', r == '\'', r == '’', r == '‘', r == '`':
+			continue
+		case !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r):
+			gap = true
+			continue
+		}
+		if gap && b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		gap = false
+		if plain, ok := letters[r]; ok {
+			b.WriteString(plain)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	if b.Len() == 0 {
+		return strings.ToLower(strings.Join(strings.Fields(name), " "))
+	}
+	return b.String()
 }

@@ -2,7 +2,7 @@ package store
 
 import "testing"
 
-func TestHolds(t *testing.T) {
+func TestValidityCovers(t *testing.T) {
 	tests := []struct {
 		name       string
 		start, end string
@@ -24,7 +24,7 @@ func TestHolds(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := (Validity{tt.start, tt.end}).Holds(tt.at); got != tt.want {
+			if got := (Validity{tt.start, tt.end}).Covers(tt.at); got != tt.want {
 				t.Errorf("[%s, %s] holds at %s: %v, want %v", tt.start, tt.end, tt.at, got, tt.want)
 			}
 		})

@@ -68,7 +68,7 @@ func TestGuardLeavesOtherPanicsAlone(t *testing.T) {
 	_ = store.Guard(func() error { panic("mistake") })
 }
 
-func TestAFaultSaysWhatIsDamaged(t *testing.T) {
+func TestAFaultNamesTheDamage(t *testing.T) {
 	fault := &store.Fault{Err: errors.Join(errors.New("page 3"), store.ErrCorrupt)}
 	if !errors.Is(fault, store.ErrCorrupt) || !strings.Contains(fault.Error(), "page 3") {
 		t.Errorf("the fault is %v", fault)

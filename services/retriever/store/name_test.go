@@ -12,8 +12,10 @@ import (
 func TestNames(t *testing.T) {
 	for name, ok := range map[string]bool{
 		"wikidata": true, "a": true, "web-qsp_2": true, strings.Repeat("a", 63): true,
-		"": false, strings.Repeat("a", 64): false, "Wikidata": false, "2024": false, "wiki data": false, "wiki\n": false,
-		".": false, "..": false, "../up": false, "a/b": false, `a\b`: false, "/etc": false, "a\x00": false, "é": false,
+		"": false, strings.Repeat("a", 64): false, "Wikidata": false, "2024": false, "wiki data": false,
+		"wiki\n": false,
+		".":      false, "..": false, "../up": false, "a/b": false, `a\b`: false, "/etc": false,
+		"a\x00": false, "é": false,
 		// What lies beside knowledge graphs in a store's directory.
 		"@acme": false, "@acme/wikidata": false, ".loading": false, ".lock": false, "CURRENT": false,
 	} {
@@ -28,7 +30,8 @@ func FuzzNamesStayWithinTheirDirectory(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		if store.CheckName(name) == nil && (filepath.Dir(filepath.Join("/kg", name)) != "/kg" || filepath.Base(name) != name || strings.HasPrefix(name, "@")) {
+		if store.CheckName(name) == nil && (filepath.Dir(filepath.Join("/kg", name)) != "/kg" ||
+			filepath.Base(name) != name || strings.HasPrefix(name, "@")) {
 			t.Errorf("%q is taken for a name", name)
 		}
 	})

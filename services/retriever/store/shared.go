@@ -7,45 +7,44 @@ import (
 	"io"
 	"slices"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 )
 
-// Shared lets every tenant read the knowledge graphs of one of them, who alone
-// can change them. Where a tenant has a knowledge graph of the same name, that
-// one is meant.
-func Shared(tenants Tenants, by tenant.ID) Tenants { return shared{tenants, by} }
+// WithSharedGraphs lets every tenant read the knowledge graphs of one of them, who alone can change
+// them. If a tenant has a knowledge graph of the same name, that one is meant.
+func WithSharedGraphs(tenants Tenants, by auth.Tenant) Tenants { return sharingTenants{tenants, by} }
 
-type shared struct {
+type sharingTenants struct {
 	Tenants
-	by tenant.ID
+	owner auth.Tenant
 }
 
-// Of implements Tenants.
-func (s shared) Of(id tenant.ID) (Store, error) {
-	own, err := s.Tenants.Of(id)
-	if err != nil || id == s.by {
+// ForTenant implements Tenants.
+func (s sharingTenants) ForTenant(id auth.Tenant) (Store, error) {
+	own, err := s.Tenants.ForTenant(id)
+	if err != nil || id == s.owner {
 		return own, err
 	}
-	common, err := s.Tenants.Of(s.by)
+	common, err := s.Tenants.ForTenant(s.owner)
 	if err != nil {
 		return nil, err
 	}
-	return overlaid{own, common}, nil
+	return overlayStore{own, common}, nil
 }
 
-// overlaid is a tenant's own store over the one that is shared. What is not
+// overlayStore is a tenant's own store over the one that is shared. What is not
 // here is done in the tenant's own.
-type overlaid struct {
+type overlayStore struct {
 	Store
-	common Store
+	shared Store
 }
 
 // Own is the tenant's own store alone.
-func (o overlaid) Own() Store { return o.Store }
+func (o overlayStore) Own() Store { return o.Store }
 
-// inCommon says, of a knowledge graph that the own store did not find, whether
-// the one that is shared is meant: not where only a number is unknown.
-func (o overlaid) inCommon(ctx context.Context, kg string, err error) bool {
+// isShared reports whether an error of the tenant's own store means that the shared knowledge graph is
+// meant: the name is unknown there, not just the number.
+func (o overlayStore) isShared(ctx context.Context, kg string, err error) bool {
 	if !errors.Is(err, ErrNotFound) {
 		return false
 	}
@@ -53,34 +52,33 @@ func (o overlaid) inCommon(ctx context.Context, kg string, err error) bool {
 	return errors.Is(err, ErrNotFound)
 }
 
-// readOnly turns an error about a knowledge graph that is shared into one that
-// says so.
-func (o overlaid) readOnly(ctx context.Context, op, kg string, number uint64, err error) error {
-	if !o.inCommon(ctx, kg, err) {
+// explainReadOnly turns a not-found error into ErrShared if the knowledge graph is shared.
+func (o overlayStore) explainReadOnly(ctx context.Context, op, kg string, number uint64, err error) error {
+	if !o.isShared(ctx, kg, err) {
 		return err
 	}
-	if _, listed := o.common.List(ctx, kg); listed != nil {
+	if _, listed := o.shared.List(ctx, kg); listed != nil {
 		return err
 	}
 	return &Error{Op: op, KG: kg, Number: number, Err: ErrShared}
 }
 
 // Open implements Opener.
-func (o overlaid) Open(ctx context.Context, kg string, number uint64) (Snapshot, error) {
+func (o overlayStore) Open(ctx context.Context, kg string, number uint64) (Snapshot, error) {
 	snap, err := o.Store.Open(ctx, kg, number)
-	if o.inCommon(ctx, kg, err) {
-		return o.common.Open(ctx, kg, number)
+	if o.isShared(ctx, kg, err) {
+		return o.shared.Open(ctx, kg, number)
 	}
 	return snap, err
 }
 
 // List implements Catalogue.
-func (o overlaid) List(ctx context.Context, kg string) ([]Listed, error) {
+func (o overlayStore) List(ctx context.Context, kg string) ([]ListedSnapshot, error) {
 	own, err := o.Store.List(ctx, kg)
 	if err != nil && !errors.Is(err, ErrNotFound) || kg != "" && err == nil {
 		return own, err
 	}
-	common, err := o.common.List(ctx, kg)
+	common, err := o.shared.List(ctx, kg)
 	if err != nil {
 		return nil, err
 	}
@@ -93,54 +91,54 @@ func (o overlaid) List(ctx context.Context, kg string) ([]Listed, error) {
 			own = append(own, l)
 		}
 	}
-	slices.SortStableFunc(own, func(a, b Listed) int { return cmp.Compare(a.KG, b.KG) })
+	slices.SortStableFunc(own, func(a, b ListedSnapshot) int { return cmp.Compare(a.KG, b.KG) })
 	return own, nil
 }
 
 // Verify implements Catalogue.
-func (o overlaid) Verify(ctx context.Context, kg string, number uint64) (Info, int64, error) {
+func (o overlayStore) Verify(ctx context.Context, kg string, number uint64) (Info, int64, error) {
 	info, read, err := o.Store.Verify(ctx, kg, number)
-	if o.inCommon(ctx, kg, err) {
-		return o.common.Verify(ctx, kg, number)
+	if o.isShared(ctx, kg, err) {
+		return o.shared.Verify(ctx, kg, number)
 	}
 	return info, read, err
 }
 
 // Export implements Exporter.
-func (o overlaid) Export(ctx context.Context, kg string, number uint64, to io.Writer) error {
+func (o overlayStore) Export(ctx context.Context, kg string, number uint64, to io.Writer) error {
 	err := o.Store.Export(ctx, kg, number, to)
-	if o.inCommon(ctx, kg, err) {
-		return o.common.Export(ctx, kg, number, to)
+	if o.isShared(ctx, kg, err) {
+		return o.shared.Export(ctx, kg, number, to)
 	}
 	return err
 }
 
 // Activate implements Catalogue.
-func (o overlaid) Activate(ctx context.Context, kg string, number uint64) (Info, error) {
+func (o overlayStore) Activate(ctx context.Context, kg string, number uint64) (Info, error) {
 	info, err := o.Store.Activate(ctx, kg, number)
-	return info, o.readOnly(ctx, "activate", kg, number, err)
+	return info, o.explainReadOnly(ctx, "activate", kg, number, err)
 }
 
 // Rollback implements Catalogue.
-func (o overlaid) Rollback(ctx context.Context, kg string) (Info, error) {
+func (o overlayStore) Rollback(ctx context.Context, kg string) (Info, error) {
 	info, err := o.Store.Rollback(ctx, kg)
-	return info, o.readOnly(ctx, "roll back", kg, 0, err)
+	return info, o.explainReadOnly(ctx, "roll back", kg, 0, err)
 }
 
 // Drop implements Catalogue.
-func (o overlaid) Drop(ctx context.Context, kg string, number uint64) ([]uint64, error) {
+func (o overlayStore) Drop(ctx context.Context, kg string, number uint64) ([]uint64, error) {
 	dropped, err := o.Store.Drop(ctx, kg, number)
-	return dropped, o.readOnly(ctx, "drop", kg, number, err)
+	return dropped, o.explainReadOnly(ctx, "drop", kg, number, err)
 }
 
 // Compact implements Changer.
-func (o overlaid) Compact(ctx context.Context, kg string, number uint64) (Info, error) {
+func (o overlayStore) Compact(ctx context.Context, kg string, number uint64) (Info, error) {
 	info, err := o.Store.Compact(ctx, kg, number)
-	return info, o.readOnly(ctx, "compact", kg, number, err)
+	return info, o.explainReadOnly(ctx, "compact", kg, number, err)
 }
 
 // WriteDelta implements Changer.
-func (o overlaid) WriteDelta(ctx context.Context, kg string, delta Delta) (Changed, error) {
+func (o overlayStore) WriteDelta(ctx context.Context, kg string, delta Delta) (DeltaResult, error) {
 	changed, err := o.Store.WriteDelta(ctx, kg, delta)
-	return changed, o.readOnly(ctx, "change", kg, delta.Base, err)
+	return changed, o.explainReadOnly(ctx, "change", kg, delta.Base, err)
 }

@@ -1,13 +1,11 @@
-// Package vectorcache keeps the vectors of texts on disk, so that no text is
-// encoded twice: not by the next version of a knowledge graph, not by another
-// process.
+// Package vectorcache keeps the vectors of texts on disk, so that no text is encoded twice: not by
+// the next version of a knowledge graph, not by another process.
 //
-// A directory holds segments: a file of vectors and a file of keys each, both
-// only ever appended to. A key is a hash of the encoder's name, the tenant and
-// the text, so the vectors of several encoders and tenants lie side by side. A process appends to a
-// segment that it has locked and reads those of all others. A record counts
-// once its key is whole, and is handed out only if its checksum is right; so
-// nothing has to be repaired after a crash.
+// A directory holds segments: a file of vectors and a file of keys each, both only ever appended
+// to. A key is a hash of the encoder's name, the tenant and the text, so the vectors of several
+// encoders and tenants lie side by side. A process appends to a segment that it has locked and
+// reads those of all others. A record counts once its key is whole, and is returned only if its
+// checksum is right; so nothing has to be repaired after a crash.
 package vectorcache
 
 import (
@@ -24,7 +22,7 @@ type Options struct {
 	// MaxBytes is how much the directory may hold; beyond it the oldest
 	// segments go. 0 means 4 GiB: 2.7 million vectors of 384 dims.
 	MaxBytes int64
-	// Logger is told of damage and of what cannot be written; nil is silent.
+	// Logger receives warnings about damage and failed writes; nil is silent.
 	Logger *slog.Logger
 }
 
@@ -34,16 +32,15 @@ const (
 	// oldest forgets little at once.
 	segmentsPerCache = 16
 	maxSegmentBytes  = 256 << 20
-	// lookAround is how often a cache that misses looks for what other
-	// processes have written.
-	lookAround = time.Second
+	// refreshInterval is how often a cache that misses looks for what other processes have written.
+	refreshInterval = time.Second
 )
 
 // Statistics count texts since Open.
 type Statistics struct {
 	// Hits were found, Misses were encoded.
 	Hits, Misses uint64
-	// Damaged records were found to be so and encoded anew.
+	// Damaged records had a checksum mismatch and were encoded again.
 	Damaged uint64
 	// Vectors are those that can be found now, Bytes the directory's size.
 	Vectors int
@@ -63,17 +60,17 @@ type Cache struct {
 	segments map[uint32]*segment
 	byName   map[string]uint32
 	nextID   uint32
-	// writing has the segment appended to, per number of dims.
-	writing map[int]*segment
-	index   table
-	looked  time.Time
-	// failed is set while vectors cannot be written, so that it is said once.
-	failed bool
+	// writable has the segment appended to, per number of dims.
+	writable    map[int]*segment
+	index       table
+	refreshedAt time.Time
+	// writeFailed is set while vectors cannot be written, so that it is said once.
+	writeFailed bool
 
 	count counters
 }
 
-// ErrClosed says that the cache was used after Close.
+// ErrClosed means that the cache was used after Close.
 var ErrClosed = errors.New("vector cache is closed")
 
 // Open reads the keys in a directory, which is made if it is missing.
@@ -97,15 +94,15 @@ func Open(dir string, options Options) (*Cache, error) {
 		logger:          options.Logger,
 		segments:        map[uint32]*segment{},
 		byName:          map[string]uint32{},
-		writing:         map[int]*segment{},
+		writable:        map[int]*segment{},
 	}
-	if err := c.look(); err != nil {
+	if err := c.refresh(); err != nil {
 		return nil, fmt.Errorf("open vector cache: %w", err)
 	}
 	return c, nil
 }
 
-// Close lets go of the files. Encoders made from the cache fail afterwards.
+// Close releases the files. Encoders made from the cache fail afterwards.
 func (c *Cache) Close() error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -128,7 +125,7 @@ func (c *Cache) Statistics() Statistics {
 		Hits:    c.count.hits.Load(),
 		Misses:  c.count.misses.Load(),
 		Damaged: c.count.damaged.Load(),
-		Vectors: c.index.used,
+		Vectors: c.index.entries,
 	}
 	for _, segment := range c.segments {
 		s.Bytes += segment.bytes()

@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// filled makes a cache of ten texts and returns the names of its two files.
-func filled(t testing.TB, dir string, e *counted) (keys, vectors string) {
-	c := open(t, dir, Options{})
-	encode(t, c, e, numbered(0, 10)...)
+// fillCache makes a cache of ten texts and returns the names of its two files.
+func fillCache(t testing.TB, dir string, e *recordingEncoder) (keys, vectors string) {
+	c := openCache(t, dir, Options{})
+	encodeAndCheck(t, c, e, numberedTexts(0, 10)...)
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -29,25 +29,25 @@ func filled(t testing.TB, dir string, e *counted) (keys, vectors string) {
 	return files[0], strings.TrimSuffix(files[0], keysSuffix) + vectorsSuffix
 }
 
-// missed opens a cache anew and says how many of the ten texts it lacked.
-func missed(t testing.TB, dir string, e *counted) int {
-	c := open(t, dir, Options{})
-	encode(t, c, e, numbered(0, 10)...)
+// countMisses opens a cache again and says how many of the ten texts it lacked.
+func countMisses(t testing.TB, dir string, e *recordingEncoder) int {
+	c := openCache(t, dir, Options{})
+	encodeAndCheck(t, c, e, numberedTexts(0, 10)...)
 	n := int(c.Statistics().Misses)
-	// What was encoded anew is found by the next one.
+	// What was encoded again is found by the next one.
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c = open(t, dir, Options{})
-	encode(t, c, e, numbered(0, 10)...)
+	c = openCache(t, dir, Options{})
+	encodeAndCheck(t, c, e, numberedTexts(0, 10)...)
 	if s := c.Statistics(); s.Misses != 0 || s.Damaged != 0 {
 		t.Fatalf("after the damage was made good: %+v", s)
 	}
 	return n
 }
 
-func TestATornTailIsDropped(t *testing.T) {
-	e := &counted{name: "model", dims: 4}
+func TestATruncatedTailIsDropped(t *testing.T) {
+	e := &recordingEncoder{name: "model", dims: 4}
 	const record, vector = recordSize, 16
 	for name, c := range map[string]struct{ keys, vectors int64 }{
 		"nothing is torn":      {headerSize + 10*record, 10 * vector},
@@ -61,22 +61,22 @@ func TestATornTailIsDropped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			keys, vectors := filled(t, dir, e)
+			keys, vectors := fillCache(t, dir, e)
 			if err := errors.Join(os.Truncate(keys, c.keys), os.Truncate(vectors, c.vectors)); err != nil {
 				t.Fatal(err)
 			}
 			want := 10 - int(max(0, min((c.keys-headerSize)/record, c.vectors/vector)))
-			if got := missed(t, dir, e); got != want {
-				t.Errorf("%d texts were encoded anew, want %d", got, want)
+			if got := countMisses(t, dir, e); got != want {
+				t.Errorf("%d texts were encoded again, want %d", got, want)
 			}
 		})
 	}
 }
 
-func TestNoByteCanLie(t *testing.T) {
-	e := &counted{name: "model", dims: 4}
+func TestEveryFlippedByteIsDetected(t *testing.T) {
+	e := &recordingEncoder{name: "model", dims: 4}
 	whole := t.TempDir()
-	keys, vectors := filled(t, whole, e)
+	keys, vectors := fillCache(t, whole, e)
 	for _, file := range []string{keys, vectors} {
 		sound, err := os.ReadFile(file)
 		if err != nil {
@@ -92,8 +92,8 @@ func TestNoByteCanLie(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, filepath.Base(file)), bad, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			c := open(t, dir, Options{})
-			encode(t, c, e, numbered(0, 10)...)
+			c := openCache(t, dir, Options{})
+			encodeAndCheck(t, c, e, numberedTexts(0, 10)...)
 			if n := c.Statistics().Misses; n == 0 {
 				t.Errorf("byte %d of %s: the damage was not seen", at, filepath.Base(file))
 			}
@@ -104,8 +104,8 @@ func TestNoByteCanLie(t *testing.T) {
 	}
 }
 
-func TestDamageIsSpokenOf(t *testing.T) {
-	e := &counted{name: "model", dims: 4}
+func TestDamageIsLogged(t *testing.T) {
+	e := &recordingEncoder{name: "model", dims: 4}
 	for name, c := range map[string]struct {
 		damage func(keys, vectors string) error
 		says   string
@@ -113,28 +113,28 @@ func TestDamageIsSpokenOf(t *testing.T) {
 	}{
 		"a segment that is none": {
 			func(keys, _ string) error { return os.WriteFile(keys, []byte("PNG, or something like it"), 0o644) },
-			"damaged segment is dropped", false,
+			logSegmentDropped, false,
 		},
 		"a segment of a newer version is left alone": {
 			func(keys, _ string) error {
 				return os.WriteFile(keys, append([]byte(magic), 2, 0, 0, 0, 4, 0, 0, 0, 9, 9, 9, 9), 0o644)
 			},
-			"is left alone", true,
+			logSegmentSkipped, true,
 		},
 		"a vector that changed": {
 			func(_, vectors string) error { return os.WriteFile(vectors, bytes.Repeat([]byte{7}, 160), 0o644) },
-			"damaged vectors are encoded anew", true,
+			logChecksumMismatch, true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			keys, vectors := filled(t, dir, e)
+			keys, vectors := fillCache(t, dir, e)
 			if err := c.damage(keys, vectors); err != nil {
 				t.Fatal(err)
 			}
 			var log bytes.Buffer
-			cache := open(t, dir, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-			encode(t, cache, e, numbered(0, 10)...)
+			cache := openCache(t, dir, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			encodeAndCheck(t, cache, e, numberedTexts(0, 10)...)
 			if strings.Count(log.String(), c.says) != 1 || strings.Count(log.String(), "\n") != 1 {
 				t.Errorf("the log says\n%s\nwant one line with %q", log.String(), c.says)
 			}
@@ -145,11 +145,11 @@ func TestDamageIsSpokenOf(t *testing.T) {
 	}
 }
 
-func TestWhatWasLeftHalfMadeIsSwept(t *testing.T) {
+func TestOrphanedSegmentFilesAreRemoved(t *testing.T) {
 	dir := t.TempDir()
-	e := &counted{name: "model", dims: 4}
-	keys, vectors := filled(t, dir, e)
-	old, young := time.Now().Add(-2*abandoned), time.Now()
+	e := &recordingEncoder{name: "model", dims: 4}
+	keys, vectors := fillCache(t, dir, e)
+	old, young := time.Now().Add(-2*orphanAge), time.Now()
 	files := map[string]struct {
 		age  time.Time
 		gone bool
@@ -174,7 +174,7 @@ func TestWhatWasLeftHalfMadeIsSwept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	open(t, dir, Options{})
+	openCache(t, dir, Options{})
 	for name, f := range files {
 		if _, err := os.Stat(filepath.Join(dir, name)); (err != nil) != f.gone {
 			t.Errorf("%s is gone: %v, want %v", name, err != nil, f.gone)
@@ -185,11 +185,11 @@ func TestWhatWasLeftHalfMadeIsSwept(t *testing.T) {
 // TestAProcessIsKilled runs itself as a process that fills a cache and is
 // killed in its midst, again and again.
 func TestAProcessIsKilled(t *testing.T) {
-	e := &counted{name: "model", dims: 384}
+	e := &recordingEncoder{name: "model", dims: 384}
 	if dir := os.Getenv("VECTORCACHE_FILL"); dir != "" {
-		c := open(t, dir, Options{})
+		c := openCache(t, dir, Options{})
 		for i := 0; ; i++ {
-			encode(t, c, e, numbered(i*100, i*100+100)...)
+			encodeAndCheck(t, c, e, numberedTexts(i*100, i*100+100)...)
 			fmt.Println("kept", i)
 		}
 	}
@@ -220,8 +220,8 @@ func TestAProcessIsKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = fill.Wait()
-		c := open(t, dir, Options{})
-		encode(t, c, e, numbered(0, 100)...)
+		c := openCache(t, dir, Options{})
+		encodeAndCheck(t, c, e, numberedTexts(0, 100)...)
 		if s := c.Statistics(); s.Damaged != 0 || s.Misses != 0 {
 			t.Fatalf("after the process was killed: %+v", s)
 		}
@@ -235,8 +235,8 @@ func TestAProcessIsKilled(t *testing.T) {
 }
 
 func FuzzSegment(f *testing.F) {
-	e := &counted{name: "model", dims: 4}
-	keys, vectors := filled(f, f.TempDir(), e)
+	e := &recordingEncoder{name: "model", dims: 4}
+	keys, vectors := fillCache(f, f.TempDir(), e)
 	k, err := os.ReadFile(keys)
 	if err != nil {
 		f.Fatal(err)
@@ -256,6 +256,6 @@ func FuzzSegment(f *testing.F) {
 			os.WriteFile(filepath.Join(dir, "1"+vectorsSuffix), v, 0o644)); err != nil {
 			t.Fatal(err)
 		}
-		missed(t, dir, e)
+		countMisses(t, dir, e)
 	})
 }

@@ -11,14 +11,13 @@ import (
 	"time"
 )
 
-// abandoned is how old a file of an unfinished segment is before it is taken
+// orphanAge is how old a file of an unfinished segment is before it is taken
 // for one that nobody will finish.
-const abandoned = time.Hour
+const orphanAge = time.Hour
 
-// look takes notice of segments that have come, grown or gone. The caller has
-// locked the cache.
-func (c *Cache) look() error {
-	c.looked = time.Now()
+// refresh finds segments that were added, extended or removed. The caller has locked the cache.
+func (c *Cache) refresh() error {
+	c.refreshedAt = time.Now()
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
 		return fmt.Errorf("look for segments: %w", err)
@@ -27,22 +26,22 @@ func (c *Cache) look() error {
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), keysSuffix)
 		if !ok || strings.HasPrefix(name, newPrefix) {
-			c.sweep(e, entries)
+			c.removeOrphan(e, entries)
 			continue
 		}
 		there[name] = true
 		if _, known := c.byName[name]; !known {
-			c.meet(name)
+			c.openNew(name)
 		}
 	}
 	gone := false
-	for _, s := range c.sorted() {
+	for _, s := range c.segmentsByAge() {
 		if !there[s.name] {
 			gone = true
-			c.forget(s)
+			c.closeSegment(s)
 			continue
 		}
-		c.grow(s)
+		c.indexNew(s)
 	}
 	for name, id := range c.byName {
 		if id == 0 && !there[name] {
@@ -50,56 +49,56 @@ func (c *Cache) look() error {
 		}
 	}
 	if gone {
-		c.forgetPlaces()
+		c.pruneIndex()
 	}
 	return nil
 }
 
-// meet opens a segment not seen before. One that cannot be used is remembered
-// by the id 0, so that it is spoken of once.
-func (c *Cache) meet(name string) {
+// openNew opens a segment not seen before. One that cannot be used is remembered
+// by the id 0, so that it is logged once.
+func (c *Cache) openNew(name string) {
 	s, err := openSegment(c.dir, name)
 	switch {
 	case err == nil:
-		c.add(s)
+		c.addSegment(s)
 	case errors.Is(err, fs.ErrNotExist):
 		// Another process is dropping it, or its vectors are lost.
 	case errors.Is(err, errNoHeader):
-		c.logger.Warn("vector cache: a damaged segment is dropped", "segment", name, "error", err)
-		c.remove(name)
+		c.logger.Warn(logSegmentDropped, "segment", name, "error", err)
+		c.deleteFiles(name)
 	default:
 		c.byName[name] = 0
-		c.logger.Warn("vector cache: a segment is left alone", "segment", name, "error", err)
+		c.logger.Warn(logSegmentSkipped, "segment", name, "error", err)
 	}
 }
 
-func (c *Cache) add(s *segment) {
+func (c *Cache) addSegment(s *segment) {
 	c.nextID++
 	s.id = c.nextID
 	c.segments[s.id], c.byName[s.name] = s, s.id
 }
 
-// grow indexes what a segment has gained.
-func (c *Cache) grow(s *segment) {
-	if c.writing[s.dims] == s {
+// indexNew indexes what a segment has gained.
+func (c *Cache) indexNew(s *segment) {
+	if c.writable[s.dims] == s {
 		return // what this process appends is indexed at once
 	}
-	whole, err := s.whole()
+	whole, err := s.completeRecords()
 	if err == nil && whole > s.records {
 		c.index.reserve(whole - s.records)
 		err = s.scan(s.records, whole, func(record int, k key) {
-			c.index.put(k.fingerprint(), place{s.id, uint32(record + 1)})
+			c.index.insert(k.fingerprint(), location{s.id, uint32(record + 1)})
 		})
 	}
 	if err != nil {
-		c.logger.Warn("vector cache: a segment cannot be read", "segment", s.name, "error", err)
+		c.logger.Warn(logSegmentReadFailed, "segment", s.name, "error", err)
 		return
 	}
 	s.records = whole
 }
 
-// sorted are the segments, the oldest first.
-func (c *Cache) sorted() []*segment {
+// segmentsByAge are the segments, the oldest first.
+func (c *Cache) segmentsByAge() []*segment {
 	all := make([]*segment, 0, len(c.segments))
 	for _, s := range c.segments {
 		all = append(all, s)
@@ -108,65 +107,65 @@ func (c *Cache) sorted() []*segment {
 	return all
 }
 
-// forget lets go of a segment; its places are still to be forgotten.
-func (c *Cache) forget(s *segment) {
+// closeSegment releases a segment; its places are still to be forgotten.
+func (c *Cache) closeSegment(s *segment) {
 	_ = s.close()
 	delete(c.segments, s.id)
 	delete(c.byName, s.name)
-	if c.writing[s.dims] == s {
-		delete(c.writing, s.dims)
+	if c.writable[s.dims] == s {
+		delete(c.writable, s.dims)
 	}
 }
 
-func (c *Cache) forgetPlaces() {
-	c.index.keep(func(p place) bool { return c.segments[p.segment] != nil })
+func (c *Cache) pruneIndex() {
+	c.index.retain(func(p location) bool { return c.segments[p.segment] != nil })
 }
 
-// bound drops the oldest segments until there is room for one more. Those that
-// somebody writes to stay.
-func (c *Cache) bound() {
+// evict drops the oldest segments until there is room for one more. Those that
+// another process writes to stay.
+func (c *Cache) evict() {
 	total := c.maxSegmentBytes
 	for _, s := range c.segments {
 		total += s.bytes()
 	}
 	dropped := false
-	for _, s := range c.sorted() {
+	for _, s := range c.segmentsByAge() {
 		if total <= c.maxBytes {
 			break
 		}
-		if c.writing[s.dims] == s || !s.lock() {
+		if c.writable[s.dims] == s || !s.tryLock() {
 			continue
 		}
 		total -= s.bytes()
-		c.remove(s.name)
-		c.forget(s)
+		c.deleteFiles(s.name)
+		c.closeSegment(s)
 		dropped = true
 	}
 	if dropped {
-		c.forgetPlaces()
+		c.pruneIndex()
 	}
 }
 
-// remove deletes a segment's files, the keys first: without them the vectors
-// are nobody's.
-func (c *Cache) remove(name string) {
+// deleteFiles deletes a segment's files, the keys first: without them the vectors are nobody's.
+func (c *Cache) deleteFiles(name string) {
 	for _, suffix := range []string{keysSuffix, vectorsSuffix} {
 		if err := os.Remove(filepath.Join(c.dir, name+suffix)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			c.logger.Warn("vector cache: a segment cannot be dropped", "segment", name, "error", err)
+			c.logger.Warn(logSegmentDropFailed, "segment", name, "error", err)
 		}
 	}
 }
 
-// sweep removes what was left of a segment half made or half dropped.
-func (c *Cache) sweep(e fs.DirEntry, entries []fs.DirEntry) {
+// removeOrphan removes what was left of a segment half made or half dropped.
+func (c *Cache) removeOrphan(e fs.DirEntry, entries []fs.DirEntry) {
 	name, ok := strings.CutSuffix(e.Name(), vectorsSuffix)
 	if !ok && !strings.HasPrefix(e.Name(), newPrefix) {
 		return
 	}
-	if ok && slices.ContainsFunc(entries, func(o fs.DirEntry) bool { return o.Name() == name+keysSuffix }) && !strings.HasPrefix(name, newPrefix) {
+	if ok && slices.ContainsFunc(entries, func(o fs.DirEntry) bool { return o.Name() == name+keysSuffix }) &&
+		!strings.HasPrefix(name, newPrefix) {
 		return
 	}
-	if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > abandoned {
+	if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > orphanAge {
 		_ = os.Remove(filepath.Join(c.dir, e.Name()))
 	}
 }

@@ -6,49 +6,48 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
 )
 
 type counters struct{ hits, misses, damaged atomic.Uint64 }
 
-// cached is an encoder that asks another one only for what the cache lacks.
-type cached struct {
+// cachedEncoder is an encoder that asks another one only for what the cache lacks.
+type cachedEncoder struct {
 	cache *Cache
 	inner encoder.Encoder
 }
 
-// Encoder wraps an encoder, so that it is asked only for texts that no
-// encoder of its name has ever been asked for by the same tenant: how fast a
-// vector comes must not tell what others have. What is missing from a call goes
-// to it in one call. Its name and dims stay. Of a context without a tenant
-// nothing is kept.
+// Encoder wraps an encoder, so that it is asked only for texts that no encoder of its name has ever
+// been asked for by the same tenant: how fast a vector comes must not tell what others have. What
+// is missing from a call goes to it in one call. Its name and dims stay. Of a context without a
+// tenant nothing is kept.
 func (c *Cache) Encoder(inner encoder.Encoder) encoder.Encoder {
-	return &cached{cache: c, inner: inner}
+	return &cachedEncoder{cache: c, inner: inner}
 }
 
-func (e *cached) Name() string { return e.inner.Name() }
-func (e *cached) Dims() int    { return e.inner.Dims() }
+func (e *cachedEncoder) Name() string { return e.inner.Name() }
+func (e *cachedEncoder) Dims() int    { return e.inner.Dims() }
 
-func (e *cached) Encode(ctx context.Context, texts []string) ([][]float32, error) {
+func (e *cachedEncoder) Encode(ctx context.Context, texts []string) ([][]float32, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
 	name := e.inner.Name()
-	id, err := tenant.From(ctx)
+	id, err := auth.TenantFrom(ctx)
 	if err != nil {
 		return e.inner.Encode(ctx, texts)
 	}
-	space := spaceOf(id, name)
+	space := namespace(id, name)
 	keys := make([]key, len(texts))
 	wanted := make([]int, len(texts))
 	for i, text := range texts {
-		keys[i], wanted[i] = keyOf(space, text), i
+		keys[i], wanted[i] = hashKey(space, text), i
 	}
 	vectors := make([][]float32, len(texts))
-	missing, damaged, err := e.cache.find(e.inner.Dims(), keys, vectors, wanted)
-	if err == nil && len(missing) > 0 && e.cache.lookAgain() {
-		missing, damaged, err = e.cache.find(e.inner.Dims(), keys, vectors, missing)
+	missing, damaged, err := e.cache.lookup(e.inner.Dims(), keys, vectors, wanted)
+	if err == nil && len(missing) > 0 && e.cache.refreshIfStale() {
+		missing, damaged, err = e.cache.lookup(e.inner.Dims(), keys, vectors, missing)
 	}
 	if err != nil {
 		return nil, err
@@ -74,26 +73,26 @@ func (e *cached) Encode(ctx context.Context, texts []string) ([][]float32, error
 	if err != nil {
 		return nil, err
 	}
-	if err := check(encoded, len(fresh), e.inner.Dims()); err != nil {
+	if err := checkVectors(encoded, len(fresh), e.inner.Dims()); err != nil {
 		return nil, fmt.Errorf("encode by %s: %w", name, err)
 	}
 	for _, i := range missing {
 		vectors[i] = encoded[first[keys[i]]]
 	}
-	e.cache.keep(e.inner.Dims(), freshKeys, encoded)
+	e.cache.append(e.inner.Dims(), freshKeys, encoded)
 	return vectors, nil
 }
 
-// spaceOf is what the texts of a tenant and an encoder are kept under: the
+// namespace is what the texts of a tenant and an encoder are kept under: the
 // encoder's name for the default tenant. No encoder's name has a NUL.
-func spaceOf(id tenant.ID, encoder string) string {
+func namespace(id auth.Tenant, encoder string) string {
 	if id.IsDefault() {
 		return encoder
 	}
 	return encoder + "\x00" + id.String()
 }
 
-func check(vectors [][]float32, want, dims int) error {
+func checkVectors(vectors [][]float32, want, dims int) error {
 	if len(vectors) != want {
 		return fmt.Errorf("%d vectors for %d texts", len(vectors), want)
 	}
@@ -105,9 +104,10 @@ func check(vectors [][]float32, want, dims int) error {
 	return nil
 }
 
-// find fills in the wanted vectors that the cache has. It returns which are
+// lookup fills in the wanted vectors that the cache has. It returns which are
 // missing, and how many of these because they are damaged.
-func (c *Cache) find(dims int, keys []key, vectors [][]float32, wanted []int) (missing []int, damaged int, err error) {
+func (c *Cache) lookup(dims int, keys []key, vectors [][]float32,
+	wanted []int) (missing []int, damaged int, err error) {
 	c.mutex.RLock()
 	defer c.mutex.RUnlock()
 	if c.closed {
@@ -122,7 +122,7 @@ func (c *Cache) find(dims int, keys []key, vectors [][]float32, wanted []int) (m
 			missing = append(missing, i)
 			continue
 		}
-		if err := s.read(int(at.record)-1, keys[i], buffer); err != nil {
+		if err := s.readVector(int(at.record)-1, keys[i], buffer); err != nil {
 			damage = fmt.Errorf("%s, record %d: %w", s.name, at.record, err)
 			damaged++
 			missing = append(missing, i)
@@ -132,21 +132,20 @@ func (c *Cache) find(dims int, keys []key, vectors [][]float32, wanted []int) (m
 		parseVector(vectors[i], buffer)
 	}
 	if damaged > 0 {
-		c.logger.Warn("vector cache: damaged vectors are encoded anew", "vectors", damaged, "last", damage)
+		c.logger.Warn(logChecksumMismatch, "vectors", damaged, "last", damage)
 	}
 	return missing, damaged, nil
 }
 
-// lookAgain takes notice of what other processes have written, unless it did
-// so a moment ago.
-func (c *Cache) lookAgain() bool {
+// refreshIfStale takes notice of what other processes have written, unless it did so a moment ago.
+func (c *Cache) refreshIfStale() bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if c.closed || time.Since(c.looked) < lookAround {
+	if c.closed || time.Since(c.refreshedAt) < refreshInterval {
 		return false
 	}
-	if err := c.look(); err != nil {
-		c.logger.Warn("vector cache: other processes' vectors are not seen", "error", err)
+	if err := c.refresh(); err != nil {
+		c.logger.Warn(logRefreshFailed, "error", err)
 		return false
 	}
 	return true

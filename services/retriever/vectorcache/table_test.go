@@ -8,18 +8,18 @@ import (
 func TestTableIsAMap(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var got table
-	want := map[uint64]place{}
+	want := map[uint64]location{}
 	for i := range 20_000 {
 		// Few distinct high bits make long runs of neighbours.
 		fingerprint := random.Uint64N(64)<<58 | random.Uint64N(400)
-		at := place{uint32(i % 7), uint32(i + 1)}
-		got.put(fingerprint, at)
+		at := location{uint32(i % 7), uint32(i + 1)}
+		got.insert(fingerprint, at)
 		want[fingerprint] = at
 	}
 	check := func() {
 		t.Helper()
-		if got.used != len(want) {
-			t.Errorf("%d entries, want %d", got.used, len(want))
+		if got.entries != len(want) {
+			t.Errorf("%d entries, want %d", got.entries, len(want))
 		}
 		for fingerprint, at := range want {
 			if found, ok := got.find(fingerprint); !ok || found != at {
@@ -33,7 +33,7 @@ func TestTableIsAMap(t *testing.T) {
 	check()
 	got.reserve(50_000)
 	check()
-	got.keep(func(p place) bool { return p.segment != 3 })
+	got.retain(func(p location) bool { return p.segment != 3 })
 	for fingerprint, at := range want {
 		if at.segment == 3 {
 			delete(want, fingerprint)

@@ -2,64 +2,94 @@ package walk
 
 import (
 	"context"
+	"slices"
 	"strings"
 
-	"github.com/triplemesh/triplemesh/services/retriever/dot"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/vector"
 )
 
-// aim is what paths should come close to.
+// aim is the target that paths are ranked against.
 type aim struct {
-	// question is the mean of the question's vector and that of the question
-	// without the topic entities' names, which say nothing about the path.
+	// question is the mean of the vectors of the question with and without the topic entities'
+	// names, which do not describe the path.
 	question []float32
-	proposed [][]float32
-	// words are the question's own, nearness their cosines to relations.
+	// named and unnamed are those vectors.
+	named, unnamed []float32
+	proposed       [][]float32
+	// words are the question's words, nearness their cosines to relations.
 	words []word
-	// time says whether the question asks for one.
-	time     bool
+	// asksTime reports whether the answer is a time.
+	asksTime bool
 	nearness map[store.RelationID][]float32
+	// relations caches products, covered is memory of matchWords.
+	relations map[store.RelationID]relationProducts
+	covered   []float32
 }
 
-func newAim(ctx context.Context, snap Reader, encoder Encoder, ask Ask) (*aim, error) {
-	texts := append([]string{ask.Question, withoutTopics(snap, ask)}, ask.Proposed...)
-	vectors, err := encoder.Encode(ctx, texts)
+func newAim(ctx context.Context, snap Reader, encoder Encoder, req SuggestRequest) (*aim, error) {
+	texts := append([]string{req.Question, withoutTopics(snap, req)}, req.Proposed...)
+	words, said := splitQuestionWords(snap, req)
+	vectors, err := encoder.Encode(ctx, append(texts, said...))
 	if err != nil {
 		return nil, err
+	}
+	for i := range words {
+		words[i].vector = vectors[len(texts)+i]
 	}
 	question := make([]float32, len(vectors[0]))
 	for i := range question {
 		question[i] = (vectors[0][i] + vectors[1][i]) / 2
 	}
-	words, err := wordsOf(ctx, snap, encoder, ask)
-	if err != nil {
-		return nil, err
-	}
-	return &aim{time: asksTime(ask.Question), question: question, proposed: vectors[2:], words: words, nearness: map[store.RelationID][]float32{}}, nil
+	return &aim{asksTime: asksTime(req.Question), question: question, named: vectors[0], unnamed: vectors[1],
+		proposed: vectors[2:len(texts)], words: words,
+		nearness: map[store.RelationID][]float32{}, relations: map[store.RelationID]relationProducts{},
+		covered: make([]float32, len(words))}, nil
 }
 
-// closeness compares a path's vector with the aim: -1 to 1 times its length.
-func (a *aim) closeness(v []float32) float32 {
-	c := dot.Product(a.question, v)
-	if len(a.proposed) == 0 {
-		return c
-	}
-	best := dot.Product(a.proposed[0], v)
-	for _, p := range a.proposed[1:] {
-		best = max(best, dot.Product(p, v))
-	}
-	return (1-proposedWeight)*c + proposedWeight*best
+// relationProducts are products of a relation's vector: with itself and with the aim's.
+type relationProducts struct {
+	length float32
+	near   []float32
 }
 
-// withoutTopics takes the topic entities' names out of a question; a question
-// that is nothing else stays as it is.
-func withoutTopics(snap Reader, ask Ask) string {
-	rest := " " + store.Fold(ask.Question) + " "
-	for _, topic := range ask.Topics {
+// products returns those of a relation.
+func (a *aim) products(snap Snapshot, relation store.RelationID) relationProducts {
+	p, ok := a.relations[relation]
+	if !ok {
+		v := snap.RelationVector(relation)
+		p = relationProducts{vector.Dot(v, v), a.compare(v)}
+		a.relations[relation] = p
+	}
+	return p
+}
+
+// compare returns the products of a vector with the question and the proposed paths.
+func (a *aim) compare(v []float32) []float32 {
+	near := make([]float32, 0, 1+len(a.proposed))
+	near = append(near, vector.Dot(a.question, v))
+	for _, p := range a.proposed {
+		near = append(near, vector.Dot(p, v))
+	}
+	return near
+}
+
+// weigh returns the similarity to the aim of a vector with these products: -1 to 1 times its length.
+func (a *aim) weigh(near []float32) float32 {
+	if len(near) == 1 {
+		return near[0]
+	}
+	return (1-proposedWeight)*near[0] + proposedWeight*slices.Max(near[1:])
+}
+
+// withoutTopics removes the topic entities' names from a question, unless nothing would remain.
+func withoutTopics(snap Reader, req SuggestRequest) string {
+	rest := " " + store.Fold(req.Question) + " "
+	for _, topic := range req.Topics {
 		rest = strings.ReplaceAll(rest, " "+store.Fold(snap.EntityName(topic))+" ", " ")
 	}
 	if rest = strings.TrimSpace(rest); rest == "" {
-		return ask.Question
+		return req.Question
 	}
 	return rest
 }

@@ -1,50 +1,48 @@
 package walk
 
 import (
-	"context"
 	"slices"
 	"strings"
 
-	"github.com/triplemesh/triplemesh/services/retriever/dot"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/vector"
 )
 
-// How the words of a question and the hops of a path explain each other.
+// Weights of the alignment between the words of a question and the hops of a path.
 const (
-	// coverWeight is for how well the hops say what the words say, hopWeight for
-	// how well the words say what the hops say.
+	// coverWeight is the weight of how well the hops cover the words, hopWeight of how well the
+	// words cover the hops.
 	coverWeight = 0.4
 	hopWeight   = 0.2
-	// placeWeight is taken off the closeness of a word and a hop that stand in
-	// different places: one at the topic entity, the other at the answer.
+	// placeWeight is the penalty for a word and a hop in different places: one near the topic
+	// entity, the other near the answer.
 	placeWeight = 0.6
 )
 
-// word is a word of the question that may speak of a hop.
+// word is a word of the question that may describe a hop.
 type word struct {
 	vector []float32
-	// place is where it stands for each topic entity that the question names: 0
-	// beside its name, 1 beside the question word.
+	// place is its position relative to each topic entity that the question names: 0 beside the
+	// name, 1 beside the question word.
 	place map[store.EntityID]float32
 }
 
-// silent are words that say nothing of a hop.
-const silent = " a an the of in on at to by with for from and or is are was were be been did do does has have had that this " +
-	"these those which what who whom whose when where how why there their its his her it he she they s also as name any all " +
-	"some other "
+// stopWords describe no hop.
+const stopWords = " a an the of in on at to by with for from and or is are was were be been did do does has have had " +
+	"that this these those which what who whom whose when where how why there their its his her it he she they s " +
+	"also as name any all some other "
 
-// asking are the words that stand for the answer.
-const asking = " who what which when where how whom "
+// questionWords stand for the answer.
+const questionWords = " who what which when where how whom "
 
-// wordsOf reads a question without the topic entities' names.
-func wordsOf(ctx context.Context, snap Reader, encoder Encoder, ask Ask) ([]word, error) {
-	texts := strings.Fields(store.Fold(ask.Question))
-	names, named := mentions(snap, texts, ask.Topics)
-	answer := slices.IndexFunc(texts, func(t string) bool { return strings.Contains(asking, " "+t+" ") })
-	var words []word
-	var said []string
+// splitQuestionWords returns the words of a question except stop words and topic entities' names, and
+// their texts, which are to be encoded.
+func splitQuestionWords(snap Reader, req SuggestRequest) (words []word, said []string) {
+	texts := strings.Fields(store.Fold(req.Question))
+	names, named := findMentions(snap, texts, req.Topics)
+	answer := slices.IndexFunc(texts, func(t string) bool { return strings.Contains(questionWords, " "+t+" ") })
 	for i, text := range texts {
-		if named[i] || strings.Contains(silent, " "+text+" ") {
+		if named[i] || strings.Contains(stopWords, " "+text+" ") {
 			continue
 		}
 		w := word{place: make(map[store.EntityID]float32, len(names))}
@@ -54,23 +52,17 @@ func wordsOf(ctx context.Context, snap Reader, encoder Encoder, ask Ask) ([]word
 		}
 		words, said = append(words, w), append(said, text)
 	}
-	vectors, err := encoder.Encode(ctx, said)
-	if err != nil {
-		return nil, err
-	}
-	for i := range words {
-		words[i].vector = vectors[i]
-	}
-	return words, nil
+	return words, said
 }
 
-// span is a mention's first and last word.
-type span struct{ first, last int }
+// wordRange is the first and last word of a mention.
+type wordRange struct{ first, last int }
 
-// mentions finds the names of topic entities among the words of a question;
-// named tells for each word whether it belongs to one.
-func mentions(snap Reader, texts []string, topics []store.EntityID) (names map[store.EntityID]span, named []bool) {
-	names, named = map[store.EntityID]span{}, make([]bool, len(texts))
+// findMentions finds the names of topic entities among the words of a question. named reports for
+// each word whether it belongs to a name.
+func findMentions(snap Reader, texts []string,
+	topics []store.EntityID) (names map[store.EntityID]wordRange, named []bool) {
+	names, named = map[store.EntityID]wordRange{}, make([]bool, len(texts))
 	for _, topic := range topics {
 		name := strings.Fields(store.Fold(snap.EntityName(topic)))
 		if len(name) == 0 {
@@ -80,7 +72,7 @@ func mentions(snap Reader, texts []string, topics []store.EntityID) (names map[s
 			if !slices.Equal(texts[i:i+len(name)], name) {
 				continue
 			}
-			names[topic] = span{i, i + len(name) - 1}
+			names[topic] = wordRange{i, i + len(name) - 1}
 			for j := range name {
 				named[i+j] = true
 			}
@@ -90,31 +82,30 @@ func mentions(snap Reader, texts []string, topics []store.EntityID) (names map[s
 	return names, named
 }
 
-// near are the cosines of a relation to the words.
-func (a *aim) near(snap Snapshot, relation store.RelationID) []float32 {
+// wordCosines returns the cosines of a relation to the words.
+func (a *aim) wordCosines(snap Snapshot, relation store.RelationID) []float32 {
 	near, ok := a.nearness[relation]
 	if !ok {
 		near = make([]float32, len(a.words))
 		v := snap.RelationVector(relation)
 		for i, w := range a.words {
-			near[i] = dot.Product(w.vector, v)
+			near[i] = vector.Dot(w.vector, v)
 		}
 		a.nearness[relation] = near
 	}
 	return near
 }
 
-// fit says how well a path and the question explain each other, hop by hop and
-// word by word: each word counts by the hop that is nearest to it, each hop by
-// its nearest word (as ColBERT, Khattab and Zaharia 2020 §3.3, matches words). A
-// word between the topic entity's name and the question word speaks of a hop
-// between the two: "who starred in films of the director of X" goes from X to
-// its director, then to films, then to who starred.
-func (a *aim) fit(snap Snapshot, p *prospect) float32 {
+// matchWords scores how well a path and the question align: each word counts by its nearest hop,
+// each hop by its nearest word (as ColBERT matches words, Khattab and Zaharia 2020 §3.3). A word's
+// position between the topic entity's name and the question word should match the hop's: "who
+// starred in films of the director of X" goes from X to its director, then to films, then to who
+// starred.
+func (a *aim) matchWords(snap Snapshot, p *prospect) float32 {
 	if len(a.words) == 0 {
 		return 0
 	}
-	covered := make([]float32, len(a.words))
+	covered := a.covered
 	for i := range covered {
 		covered[i] = -1
 	}
@@ -122,7 +113,7 @@ func (a *aim) fit(snap Snapshot, p *prospect) float32 {
 	n := float32(len(p.steps))
 	for i, step := range p.steps {
 		place, best := (float32(i)+0.5)/n, float32(-1)
-		for j, c := range a.near(snap, step.Relation) {
+		for j, c := range a.wordCosines(snap, step.Relation) {
 			if at, ok := a.words[j].place[p.topic]; ok {
 				c -= placeWeight * max(at-place, place-at)
 			}

@@ -4,22 +4,23 @@ import (
 	"context"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/services/retriever/internal/graphtest"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
-func aimed(t *testing.T, g *graphtest.Graph, question string, topics ...string) *aim {
+func aimed(t *testing.T, g *storetest.Graph, question string, topics ...string) *aim {
 	t.Helper()
-	a, err := newAim(context.Background(), g, &graphtest.Encoder{}, Ask{Question: question, Topics: ids(g, topics...)})
+	a, err := newAim(context.Background(), g, &storetest.WordEncoder{},
+		SuggestRequest{Question: question, Topics: ids(g, topics...)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-func fitOf(t *testing.T, g *graphtest.Graph, a *aim, topic, path string) float32 {
+func fitOf(t *testing.T, g *storetest.Graph, a *aim, topic, path string) float32 {
 	t.Helper()
-	return a.fit(g, &prospect{topic: g.ID(topic), steps: steps(g, path)})
+	return a.matchWords(g, &prospect{topic: g.ID(topic), steps: steps(g, path)})
 }
 
 func TestWordsStandBetweenTheTopicAndTheAnswer(t *testing.T) {
@@ -28,12 +29,15 @@ func TestWordsStandBetweenTheTopicAndTheAnswer(t *testing.T) {
 		topics         []string
 		want           []float32 // places for the first topic, -1 for none
 	}{
-		{"beside the topic is 0, beside the question word 1", "who cast films of the director of Harbour", []string{"Harbour"}, []float32{6. / 7, 5. / 7, 2. / 7}},
+		{"beside the topic is 0, beside the question word 1", "who cast films of the director of Harbour",
+			[]string{"Harbour"}, []float32{6. / 7, 5. / 7, 2. / 7}},
 		{"a question may end in its question word", "Harbour cast which", []string{"Harbour"}, []float32{0.5}},
-		{"without a question word the answer is before the question", "cast of Harbour", []string{"Harbour"}, []float32{2. / 3}},
+		{"without a question word the answer is before the question", "cast of Harbour", []string{"Harbour"},
+			[]float32{2. / 3}},
 		{"a topic that the question does not name has no place", "who was cast", []string{"Harbour"}, []float32{-1}},
-		{"names of topics are no words of the question", "what has Bo of Harbour directed", []string{"Harbour", "Bo"}, []float32{1. / 6}},
-		{"nothing but names and silent words", "who is Bo", []string{"Bo"}, nil},
+		{"names of topics are no words of the question", "what has Bo of Harbour directed", []string{"Harbour", "Bo"},
+			[]float32{1. / 6}},
+		{"only names and stop words", "who is Bo", []string{"Bo"}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -54,18 +58,19 @@ func TestWordsStandBetweenTheTopicAndTheAnswer(t *testing.T) {
 	}
 }
 
-func TestFit(t *testing.T) {
+func TestMatchWords(t *testing.T) {
 	const question = "who is in the cast of films of the director of Harbour"
 	tests := []struct{ name, question, better, worse string }{
-		{"hops that the question speaks of", question, "director, director^, cast", "director, director^, born in"},
+		{"hops that the question describes", question, "director, director^, cast", "director, director^, born in"},
 		{"the order of the words is that of the hops", question, "director, director^, cast", "cast, cast^, director"},
-		{"a word that no hop speaks of costs", question, "director, director^, cast", "director"},
-		{"a hop that no word speaks of costs", "director of Harbour", "director", "director, born in"},
+		{"a word without a hop lowers the score", question, "director, director^, cast", "director"},
+		{"a hop without a word lowers the score", "director of Harbour", "director", "director, born in"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			a := aimed(t, films, tt.question, "Harbour")
-			if better, worse := fitOf(t, films, a, "Harbour", tt.better), fitOf(t, films, a, "Harbour", tt.worse); better <= worse {
+			if better, worse := fitOf(t, films, a, "Harbour", tt.better), fitOf(t, films, a, "Harbour",
+				tt.worse); better <= worse {
 				t.Errorf("%q fits by %v, %q by %v", tt.better, better, tt.worse, worse)
 			}
 		})
@@ -75,9 +80,9 @@ func TestFit(t *testing.T) {
 	}
 }
 
-func TestAMentionMayBeLongerThanTheQuestion(t *testing.T) {
-	g := graphtest.New([3]string{"A very long name indeed", "cast", "!?"})
-	names, named := mentions(g, []string{"who"}, []store.EntityID{g.ID("A very long name indeed"), g.ID("!?")})
+func TestMentionsLongerThanTheQuestion(t *testing.T) {
+	g := storetest.NewGraph([3]string{"A very long name indeed", "cast", "!?"})
+	names, named := findMentions(g, []string{"who"}, []store.EntityID{g.ID("A very long name indeed"), g.ID("!?")})
 	if len(names) != 0 || len(named) != 1 || named[0] {
 		t.Errorf("mentions %v, %v", names, named)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// skipping is a benchmark that is left out where the shared data are not.
+// skipping is a benchmark that is skipped without the shared data.
 type skipping struct{ testing.TB }
 
 func (s skipping) Fatalf(format string, args ...any) { s.Skipf(format, args...) }
@@ -30,8 +30,7 @@ func shared(tb testing.TB, rel ...string) *os.File {
 	return f
 }
 
-// flat is a graph in arrays: what remains of Follow's time when the store takes
-// next to none.
+// flat is a graph in arrays, so that the store takes next to none of Follow's time.
 type flat struct {
 	unscored
 	kinds     []store.Kind
@@ -46,14 +45,18 @@ func readFlat(tb testing.TB) *flat {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	g := &flat{unscored: unscored{err: store.ErrNoVectors}, entities: map[string]store.EntityID{}, relations: map[string]store.RelationID{}}
+	g := &flat{unscored: unscored{err: store.ErrNoVectors}, entities: map[string]store.EntityID{},
+		relations: map[string]store.RelationID{}}
 	var triples []store.Triple
 	for lines := bufio.NewScanner(unzipped); lines.Scan(); {
 		parts := strings.Split(lines.Text(), "\t")
-		triples = append(triples, store.Triple{Subject: g.entity(parts[0]), Relation: number(g.relations, parts[1]), Object: g.entity(parts[2])})
+		triples = append(triples, store.Triple{Subject: g.entity(parts[0]), Relation: number(g.relations, parts[1]),
+			Object: g.entity(parts[2])})
 	}
-	g.edges[store.Out], g.rows[store.Out] = rows(len(g.kinds), triples, func(t store.Triple) (from, to store.EntityID) { return t.Subject, t.Object })
-	g.edges[store.In], g.rows[store.In] = rows(len(g.kinds), triples, func(t store.Triple) (from, to store.EntityID) { return t.Object, t.Subject })
+	g.edges[store.Out], g.rows[store.Out] = rows(len(g.kinds), triples,
+		func(t store.Triple) (from, to store.EntityID) { return t.Subject, t.Object })
+	g.edges[store.In], g.rows[store.In] = rows(len(g.kinds), triples,
+		func(t store.Triple) (from, to store.EntityID) { return t.Object, t.Subject })
 	return g
 }
 
@@ -69,12 +72,13 @@ func number[N ~uint32](known map[string]N, name string) N {
 func (g *flat) entity(name string) store.EntityID {
 	id := number(g.entities, name)
 	if int(id) == len(g.kinds) {
-		g.kinds = append(g.kinds, store.KindOf(name))
+		g.kinds = append(g.kinds, store.ClassifyName(name))
 	}
 	return id
 }
 
-func rows(entities int, triples []store.Triple, ends func(store.Triple) (from, to store.EntityID)) ([]store.Edge, []uint32) {
+func rows(entities int, triples []store.Triple, ends func(store.Triple) (from,
+	to store.EntityID)) ([]store.Edge, []uint32) {
 	lists := make([][]store.Edge, entities)
 	for i, t := range triples {
 		from, to := ends(t)
@@ -103,7 +107,8 @@ func (g *flat) RelationName(store.RelationID) string           { return "" }
 func (g *flat) Kind(e store.EntityID) store.Kind               { return g.kinds[e] }
 func (g *flat) Degree(e store.EntityID, d store.Direction) int { return len(g.row(e, d)) }
 
-func (g *flat) Edges(_ context.Context, entities []store.EntityID, dir store.Direction, _ []store.RelationID) ([][]store.Edge, error) {
+func (g *flat) Edges(_ context.Context, entities []store.EntityID, dir store.Direction,
+	_ []store.RelationID) ([][]store.Edge, error) {
 	lists := make([][]store.Edge, len(entities))
 	for i, e := range entities {
 		lists[i] = g.row(e, dir)
@@ -111,10 +116,10 @@ func (g *flat) Edges(_ context.Context, entities []store.EntityID, dir store.Dir
 	return lists, nil
 }
 
-// recorded are the plans of RoG's planner for each WebQSP question, from its
+// recordedPlans are the plans of RoG's planner for each WebQSP question, from its
 // topic entities. They do not say which way a relation is gone, so each is
 // followed all ways, as RoG's undirected graph does.
-func recorded(tb testing.TB, g *flat) [][]Plan {
+func recordedPlans(tb testing.TB, g *flat) [][]Plan {
 	topics := map[string][]store.EntityID{}
 	lines(tb, "webqsp.jsonl", func(q struct {
 		ID     string
@@ -160,11 +165,10 @@ func lines[T any](tb testing.TB, file string, each func(T)) {
 	}
 }
 
-// BenchmarkFollow follows the recorded plans of WebQSP; a round are all of a
-// question.
+// BenchmarkFollow follows the recorded plans of WebQSP; a round is one question.
 func BenchmarkFollow(b *testing.B) {
 	g := readFlat(b)
-	questions := recorded(b, g)
+	questions := recordedPlans(b, g)
 	for _, limit := range []struct {
 		name  string
 		walks int

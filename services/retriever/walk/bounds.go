@@ -2,48 +2,48 @@ package walk
 
 import "github.com/triplemesh/triplemesh/services/retriever/store"
 
-// bounds are what one call may cost, whatever it asks for: each of its plans may
-// go on from thousands of entities, and each of these be a hub.
+// bounds limit the cost of one call: each plan may continue from thousands of entities, and each of
+// these may be a hub.
 type bounds struct {
-	// edges is how many edges are read of the store, all hops together: 12 bytes
-	// each. Those of one entity are read whole.
+	// edges is the number of edges read from the store in all hops: 12 bytes each. Those of one
+	// entity are always read in full.
 	edges int
-	// arrivals is how many partial walks there are, all hops together: 16 bytes
-	// each.
+	// arrivals is the number of partial walks of all hops: 16 bytes each.
 	arrivals int
-	// walks is how many walks are returned, of all plans together.
+	// walks is the number of returned walks of all plans.
 	walks int
 }
 
-var defaults = bounds{edges: 1 << 22, arrivals: 1 << 21, walks: 1 << 17}
+var defaultBounds = bounds{edges: 1 << 22, arrivals: 1 << 21, walks: 1 << 17}
 
 const (
-	// part is how many edges are read at a time, unless one entity has more.
-	part = 1 << 18
-	// together is how many entities are read at a time whatever they have: to
-	// count their edges first may cost more than to read them.
-	together = 16
+	// maxEdgesPerRead is the maximum number of edges per read, unless one entity has more.
+	maxEdgesPerRead = 1 << 18
+	// minEntitiesPerRead is the number of entities per read whatever their degrees: summing them up
+	// first may cost more than reading the edges.
+	minEntitiesPerRead = 16
 )
 
-// read reads the edges of entities, one read of the store where there are not
-// too many, and none of those for which there is no room left.
-func (p *pass) read(entities []store.EntityID, dir store.Direction, relations []store.RelationID) ([][]store.Edge, error) {
+// readEdges reads the edges of entities, in one read of the store unless there are too many.
+// Entities beyond the bound get none.
+func (p *pass) readEdges(entities []store.EntityID, dir store.Direction,
+	relations []store.RelationID) ([][]store.Edge, error) {
 	var lists [][]store.Edge
 	for from := 0; from < len(entities); {
-		if p.left.edges <= 0 {
+		if p.remaining.edges <= 0 {
 			p.truncated = true
 			return append(lists, make([][]store.Edge, len(entities)-from)...), nil
 		}
 		to := len(entities)
-		if to-from > together {
-			to = p.affordable(entities, from, dir)
+		if to-from > minEntitiesPerRead {
+			to = p.affordableEnd(entities, from, dir)
 		}
 		some, err := p.snap.Edges(p.ctx, entities[from:to], dir, relations)
 		if err != nil {
 			return nil, err
 		}
 		for _, list := range some {
-			p.left.edges -= len(list)
+			p.remaining.edges -= len(list)
 		}
 		if lists == nil && to == len(entities) {
 			return some, nil
@@ -54,21 +54,20 @@ func (p *pass) read(entities []store.EntityID, dir store.Direction, relations []
 	return lists, nil
 }
 
-// affordable is how far from an entity on those that follow can be read in one
-// part: one entity at least.
-func (p *pass) affordable(entities []store.EntityID, from int, dir store.Direction) int {
+// affordableEnd returns the end of the entities from `from` on that one read covers: at least one.
+func (p *pass) affordableEnd(entities []store.EntityID, from int, dir store.Direction) int {
 	degree := 0
 	for to := from; to < len(entities); to++ {
-		if degree += p.snap.Degree(entities[to], dir); degree > min(part, p.left.edges) && to > from {
+		if degree += p.snap.Degree(entities[to], dir); degree > min(maxEdgesPerRead, p.remaining.edges) && to > from {
 			return to
 		}
 	}
 	return len(entities)
 }
 
-// room tells whether there may be more partial walks.
-func (p *pass) room() bool {
-	if len(p.arrivals) < p.left.arrivals {
+// hasRoom reports whether the bound allows another partial walk.
+func (p *pass) hasRoom() bool {
+	if len(p.arrivals) < p.remaining.arrivals {
 		return true
 	}
 	p.truncated = true

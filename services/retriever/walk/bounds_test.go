@@ -5,12 +5,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/services/retriever/internal/graphtest"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
-// clique is a graph of n entities, each of which knows each: what a path walk
-// costs most in. It counts the edges that are read, and the most at a time.
+// clique is a complete graph of n entities, the most expensive graph to follow paths in. It counts
+// the edges read, in total and per read.
 type clique struct {
 	Reader
 	n            int
@@ -20,7 +20,8 @@ type clique struct {
 func (c *clique) Kind(store.EntityID) store.Kind             { return store.Entity }
 func (c *clique) Degree(store.EntityID, store.Direction) int { return c.n }
 
-func (c *clique) Edges(ctx context.Context, entities []store.EntityID, _ store.Direction, _ []store.RelationID) ([][]store.Edge, error) {
+func (c *clique) Edges(ctx context.Context, entities []store.EntityID, _ store.Direction,
+	_ []store.RelationID) ([][]store.Edge, error) {
 	lists := make([][]store.Edge, len(entities))
 	for i, e := range entities {
 		lists[i] = make([]store.Edge, c.n)
@@ -35,7 +36,7 @@ func (c *clique) Edges(ctx context.Context, entities []store.EntityID, _ store.D
 
 // A request may ask for 256 paths of eight hops from 64 entities each, with ten
 // thousand walks of each. In a clique every hop leads to everything.
-func TestThroughACliqueNoMoreIsReadThanTheBoundsAllow(t *testing.T) {
+func TestFollowStaysWithinBoundsInAClique(t *testing.T) {
 	c := &clique{n: 2500}
 	var plans []Plan
 	for range 256 {
@@ -54,13 +55,13 @@ func TestThroughACliqueNoMoreIsReadThanTheBoundsAllow(t *testing.T) {
 	for _, of := range walks {
 		total += len(of)
 	}
-	if c.read > defaults.edges+part || c.atOnce > part+c.n || total > defaults.walks {
+	if c.read > defaultBounds.edges+maxEdgesPerRead || c.atOnce > maxEdgesPerRead+c.n || total > defaultBounds.walks {
 		t.Errorf("%d edges were read, up to %d at once, for %d walks", c.read, c.atOnce, total)
 	}
 }
 
-func TestBoundsCutAndSaySo(t *testing.T) {
-	g := graphtest.New(
+func TestFollowReportsTruncationByBounds(t *testing.T) {
+	g := storetest.NewGraph(
 		[3]string{"a", "r", "b"}, [3]string{"a", "r", "c"}, [3]string{"b", "r", "d"}, [3]string{"c", "r", "e"},
 	)
 	for _, tt := range []struct {
@@ -75,11 +76,12 @@ func TestBoundsCutAndSaySo(t *testing.T) {
 		{"few walks", bounds{edges: 9, arrivals: 9, walks: 1}, []string{"a > b > d"}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			walks, truncated, err := follow(t.Context(), g, []Plan{{Steps: steps(g, "r, r"), Topics: ids(g, "a")}}, Limit{Walks: 9}, tt.within)
+			walks, truncated, err := follow(t.Context(), g, []Plan{{Steps: steps(g, "r, r"), Topics: ids(g, "a")}},
+				Limit{Walks: 9}, tt.within)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := shown(g, walks[0]); !slices.Equal(got, tt.want) || truncated != tt.truncated {
+			if got := formatWalks(g, walks[0]); !slices.Equal(got, tt.want) || truncated != tt.truncated {
 				t.Errorf("got %q, truncated %v; want %q, %v", got, truncated, tt.want, tt.truncated)
 			}
 		})
@@ -88,21 +90,23 @@ func TestBoundsCutAndSaySo(t *testing.T) {
 
 func TestManyEntitiesAreReadInParts(t *testing.T) {
 	c := &clique{n: 1000}
-	p := begin(t.Context(), c, Limit{Walks: 1})
-	p.left = defaults
+	p := newPass(t.Context(), c, Limit{Walks: 1})
+	p.remaining = defaultBounds
 	entities := make([]store.EntityID, 1000)
 	for i := range entities {
 		entities[i] = store.EntityID(i)
 	}
-	lists, err := p.read(entities, store.Out, nil)
-	if err != nil || len(lists) != 1000 || slices.ContainsFunc(lists, func(l []store.Edge) bool { return len(l) != 1000 }) {
+	lists, err := p.readEdges(entities, store.Out, nil)
+	if err != nil || len(lists) != 1000 ||
+		slices.ContainsFunc(lists, func(l []store.Edge) bool { return len(l) != 1000 }) {
 		t.Fatalf("%d lists, %v", len(lists), err)
 	}
-	if c.atOnce > part || p.truncated {
+	if c.atOnce > maxEdgesPerRead || p.truncated {
 		t.Errorf("%d edges at once, truncated %v", c.atOnce, p.truncated)
 	}
-	p.left.edges = 1
-	if lists, err = p.read(entities, store.Out, nil); err != nil || len(lists) != 1000 || len(lists[0]) != 1000 || lists[1] != nil || !p.truncated {
+	p.remaining.edges = 1
+	if lists, err = p.readEdges(entities, store.Out, nil); err != nil || len(lists) != 1000 || len(lists[0]) != 1000 ||
+		lists[1] != nil || !p.truncated {
 		t.Errorf("with room for one edge: %d lists, truncated %v, %v", len(lists), p.truncated, err)
 	}
 }
@@ -112,17 +116,17 @@ type hubs struct{ Snapshot }
 
 func (hubs) Degree(store.EntityID, store.Direction) int { return 1_000_000 }
 
-func TestOfSeveralHubsTheFirstAreSuggestedFrom(t *testing.T) {
+func TestSuggestStartsFromTheFirstOfSeveralHubs(t *testing.T) {
 	of := func(steps int) (all []*prospect) {
 		for e := range store.EntityID(64) {
 			all = append(all, &prospect{reach: []store.EntityID{e}, steps: make([]Step, steps)})
 		}
 		return all
 	}
-	if entities, _ := affordable(hubs{}, of(0), store.Out); len(entities) != topicReads/1_000_000 {
+	if entities, _ := affordableEntities(hubs{}, of(0), store.Out); len(entities) != maxTopicReads/1_000_000 {
 		t.Errorf("%d topic entities are read", len(entities))
 	}
-	if entities, _ := affordable(hubs{}, of(1), store.Out); len(entities) != 0 {
+	if entities, _ := affordableEntities(hubs{}, of(1), store.Out); len(entities) != 0 {
 		t.Errorf("%d hubs are read on the way", len(entities))
 	}
 }

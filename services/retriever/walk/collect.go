@@ -3,15 +3,13 @@ package walk
 import (
 	"slices"
 
-	"github.com/triplemesh/triplemesh/services/retriever/nary"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// collect turns the arrivals of a plan's last step into walks, those of each
-// of its topic entities together.
+// collect turns the arrivals of a plan's last step into walks, grouped by topic entity.
 func (p *pass) collect(end int32, topics []store.EntityID) ([]Walk, error) {
 	n := &p.trie.nodes[end]
-	last := p.last[:0]
+	last := p.lastHops[:0]
 	for i, topic := range topics {
 		if slices.Contains(topics[:i], topic) {
 			continue
@@ -22,25 +20,24 @@ func (p *pass) collect(end int32, topics []store.EntityID) ([]Walk, error) {
 				last = append(last, at)
 			}
 		}
-		kept, err := p.choose(last[began:])
+		kept, err := p.selectWalks(last[began:])
 		if err != nil {
 			return nil, err
 		}
-		if len(kept) > p.left.walks {
-			kept, p.truncated = kept[:p.left.walks], true
+		if len(kept) > p.remaining.walks {
+			kept, p.truncated = kept[:p.remaining.walks], true
 		}
-		p.left.walks -= len(kept)
+		p.remaining.walks -= len(kept)
 		last = append(last[:began], kept...)
 	}
-	p.last = last
+	p.lastHops = last
 	if len(last) == 0 {
 		return nil, nil
 	}
 	return p.trace(last), nil
 }
 
-// trace reads walks of one plan back from their last hops. They share one
-// piece of memory.
+// trace reconstructs the walks of one plan from their last hops. They share one allocation.
 func (p *pass) trace(last []int32) []Walk {
 	passed := 1
 	for at := last[0]; at >= 0; at = p.arrivals[at].from {
@@ -60,11 +57,11 @@ func (p *pass) trace(last []int32) []Walk {
 	return walks
 }
 
-// date fills in when walks hold that pass mediators.
-func (p *pass) date(walks [][]Walk) error {
+// fillValidity sets the validity of walks over mediators.
+func (p *pass) fillValidity(walks [][]Walk) error {
 	mediators := p.entities[:0]
-	for _, of := range walks {
-		for _, w := range of {
+	for _, list := range walks {
+		for _, w := range list {
 			for _, e := range w.Entities[1 : len(w.Entities)-1] {
 				if p.snap.Kind(e) == store.Mediator {
 					mediators = append(mediators, e)
@@ -74,15 +71,15 @@ func (p *pass) date(walks [][]Walk) error {
 	}
 	p.entities = mediators
 	slices.Sort(mediators)
-	valid, err := nary.Validity(p.ctx, p.snap, slices.Compact(mediators))
+	valid, err := MediatorValidity(p.ctx, p.snap, slices.Compact(mediators))
 	if err != nil || len(valid) == 0 {
 		return err
 	}
-	for _, of := range walks {
-		for i := range of {
-			for _, e := range of[i].Entities {
+	for _, list := range walks {
+		for i := range list {
+			for _, e := range list[i].Entities {
 				if v, ok := valid[e]; ok {
-					of[i].Validity = &v
+					list[i].Validity = &v
 				}
 			}
 		}

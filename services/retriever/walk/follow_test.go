@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/services/retriever/internal/graphtest"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
-var films = graphtest.New(
+var films = storetest.NewGraph(
 	[3]string{"Harbour", "director", "Ann"}, [3]string{"Harbour", "cast", "Bo"}, [3]string{"Harbour", "cast", "Cy"},
 	[3]string{"Tides", "director", "Ann"}, [3]string{"Tides", "cast", "Bo"},
 	[3]string{"Ann", "sibling", "m.0aaaa1"}, [3]string{"Dee", "sibling", "m.0aaaa1"},
@@ -21,7 +21,7 @@ var films = graphtest.New(
 )
 
 // steps reads "director cast^ …", a caret for the inverse.
-func steps(g *graphtest.Graph, text string) []Step {
+func steps(g *storetest.Graph, text string) []Step {
 	var out []Step
 	for word := range strings.SplitSeq(text, ", ") {
 		name, inverse := strings.CutSuffix(word, "^")
@@ -30,7 +30,7 @@ func steps(g *graphtest.Graph, text string) []Step {
 	return out
 }
 
-func ids(g *graphtest.Graph, names ...string) []store.EntityID {
+func ids(g *storetest.Graph, names ...string) []store.EntityID {
 	var out []store.EntityID
 	for _, n := range names {
 		out = append(out, g.ID(n))
@@ -38,7 +38,7 @@ func ids(g *graphtest.Graph, names ...string) []store.EntityID {
 	return out
 }
 
-func shown(g *graphtest.Graph, walks []Walk) []string {
+func formatWalks(g *storetest.Graph, walks []Walk) []string {
 	var out []string
 	for _, w := range walks {
 		var names []string
@@ -59,25 +59,35 @@ func TestFollow(t *testing.T) {
 		want      []string
 		truncated bool
 	}{
-		{"one hop lists every object", []string{"Harbour"}, "cast", 10, []string{"Harbour > Bo", "Harbour > Cy"}, false},
-		{"an inverse hop goes from object to subject", []string{"Ann"}, "director^", 10, []string{"Ann > Harbour", "Ann > Tides"}, false},
-		{"two hops show what they pass", []string{"Ann"}, "director^, cast", 10, []string{"Ann > Harbour > Bo", "Ann > Harbour > Cy", "Ann > Tides > Bo"}, false},
-		{"a walk does not go back over the triple it came by", []string{"Harbour"}, "director, director^", 10, []string{"Harbour > Ann > Tides"}, false},
+		{"one hop lists every object", []string{"Harbour"}, "cast", 10, []string{"Harbour > Bo", "Harbour > Cy"},
+			false},
+		{"an inverse hop goes from object to subject", []string{"Ann"}, "director^", 10,
+			[]string{"Ann > Harbour", "Ann > Tides"}, false},
+		{"two hops show what they pass", []string{"Ann"}, "director^, cast", 10, []string{"Ann > Harbour > Bo",
+			"Ann > Harbour > Cy", "Ann > Tides > Bo"}, false},
+		{"a walk does not go back over the triple it came by", []string{"Harbour"}, "director, director^", 10,
+			[]string{"Harbour > Ann > Tides"}, false},
 		{"a mediator is passed", []string{"Ann"}, "sibling, sibling^", 10, []string{"Ann > m.0aaaa1 > Dee"}, false},
 		{"a mediator is no end", []string{"Ann"}, "sibling", 10, nil, false},
-		{"cycles are allowed", []string{"Bo"}, "cast^, director, director^, cast", 10, []string{"Bo > Harbour > Ann > Tides > Bo", "Bo > Tides > Ann > Harbour > Bo", "Bo > Tides > Ann > Harbour > Cy"}, false},
-		{"topics keep their order", []string{"Tides", "Harbour"}, "director", 10, []string{"Tides > Ann", "Harbour > Ann"}, false},
-		{"a topic given twice is followed once", []string{"Tides", "Tides"}, "director", 10, []string{"Tides > Ann"}, false},
-		{"the limit holds for each topic", []string{"Harbour", "Tides"}, "cast", 1, []string{"Harbour > Bo", "Tides > Bo"}, true},
+		{"cycles are allowed", []string{"Bo"}, "cast^, director, director^, cast", 10,
+			[]string{"Bo > Harbour > Ann > Tides > Bo", "Bo > Tides > Ann > Harbour > Bo",
+				"Bo > Tides > Ann > Harbour > Cy"}, false},
+		{"topics keep their order", []string{"Tides", "Harbour"}, "director", 10,
+			[]string{"Tides > Ann", "Harbour > Ann"}, false},
+		{"a topic given twice is followed once", []string{"Tides", "Tides"}, "director", 10, []string{"Tides > Ann"},
+			false},
+		{"the limit holds for each topic", []string{"Harbour", "Tides"}, "cast", 1,
+			[]string{"Harbour > Bo", "Tides > Bo"}, true},
 		{"a path that leads nowhere has no walks", []string{"Oslo"}, "country, director", 10, nil, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			walks, truncated, err := Follow(context.Background(), films, []Plan{{steps(films, tt.path), ids(films, tt.topics...)}}, Limit{Walks: tt.limit})
+			walks, truncated, err := Follow(context.Background(), films,
+				[]Plan{{steps(films, tt.path), ids(films, tt.topics...)}}, Limit{Walks: tt.limit})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := shown(films, walks[0]); !slices.Equal(got, tt.want) {
+			if got := formatWalks(films, walks[0]); !slices.Equal(got, tt.want) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 			if truncated != tt.truncated {
@@ -87,7 +97,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-func TestPlansStartFromTheirOwnTopicsAndShareReads(t *testing.T) {
+func TestFollowSharesReadsBetweenPlans(t *testing.T) {
 	plans := []Plan{
 		{steps(films, "director, born in"), ids(films, "Harbour")},
 		{steps(films, "director"), ids(films, "Tides")},
@@ -99,7 +109,7 @@ func TestPlansStartFromTheirOwnTopicsAndShareReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []string{"Harbour > Ann > Oslo", "Tides > Ann", "Tides > Ann > Oslo > Norway"} {
-		if got := shown(films, walks[i]); !slices.Equal(got, []string{want}) {
+		if got := formatWalks(films, walks[i]); !slices.Equal(got, []string{want}) {
 			t.Errorf("plan %d: got %q, want only %q", i, got, want)
 		}
 	}
@@ -108,30 +118,33 @@ func TestPlansStartFromTheirOwnTopicsAndShareReads(t *testing.T) {
 	}
 }
 
-type broken struct{ *graphtest.Graph }
+type brokenGraph struct{ *storetest.Graph }
 
 var errDown = errors.New("store is down")
 
-func (broken) Edges(context.Context, []store.EntityID, store.Direction, []store.RelationID) ([][]store.Edge, error) {
+func (brokenGraph) Edges(context.Context, []store.EntityID, store.Direction,
+	[]store.RelationID) ([][]store.Edge, error) {
 	return nil, errDown
 }
 
-func TestFollowPassesTheStoresErrorOn(t *testing.T) {
-	_, _, err := Follow(context.Background(), broken{films}, []Plan{{steps(films, "cast"), ids(films, "Tides")}}, Limit{Walks: 10})
+func TestFollowReturnsStoreErrors(t *testing.T) {
+	_, _, err := Follow(context.Background(), brokenGraph{films}, []Plan{{steps(films, "cast"), ids(films, "Tides")}},
+		Limit{Walks: 10})
 	if !errors.Is(err, errDown) {
 		t.Errorf("error %v, want %v", err, errDown)
 	}
 }
 
 // A slow and plain walk, one path at a time, must agree with the shared one.
-func TestFollowAgreesWithAPlainWalk(t *testing.T) {
+func TestFollowAgreesWithBruteForce(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 60 {
 		var triples [][3]string
 		for range 25 {
-			triples = append(triples, [3]string{"e" + strconv.Itoa(r.IntN(7)), "r" + strconv.Itoa(r.IntN(3)), "e" + strconv.Itoa(r.IntN(7))})
+			triples = append(triples, [3]string{"e" + strconv.Itoa(r.IntN(7)), "r" + strconv.Itoa(r.IntN(3)),
+				"e" + strconv.Itoa(r.IntN(7))})
 		}
-		g := graphtest.New(triples...)
+		g := storetest.NewGraph(triples...)
 		var plans []Plan
 		for range 6 {
 			var p Plan
@@ -146,7 +159,8 @@ func TestFollowAgreesWithAPlainWalk(t *testing.T) {
 			t.Fatalf("truncated %v, error %v", truncated, err)
 		}
 		for i, p := range plans {
-			got, want := shown(g, walks[i]), shown(g, plain(g, p.Steps, []store.EntityID{p.Topics[0]}, nil))
+			got, want := formatWalks(g, walks[i]),
+				formatWalks(g, bruteForceFollow(g, p.Steps, []store.EntityID{p.Topics[0]}, nil))
 			slices.Sort(got)
 			slices.Sort(want)
 			if !slices.Equal(got, want) {
@@ -156,7 +170,7 @@ func TestFollowAgreesWithAPlainWalk(t *testing.T) {
 	}
 }
 
-func plain(g *graphtest.Graph, steps []Step, so []store.EntityID, by *store.TripleID) []Walk {
+func bruteForceFollow(g *storetest.Graph, steps []Step, so []store.EntityID, by *store.TripleID) []Walk {
 	if len(steps) == 0 {
 		return []Walk{{Entities: slices.Clone(so)}}
 	}
@@ -164,16 +178,18 @@ func plain(g *graphtest.Graph, steps []Step, so []store.EntityID, by *store.Trip
 	var walks []Walk
 	for _, e := range lists[0] {
 		if e.Relation == steps[0].Relation && (by == nil || *by != e.Triple) {
-			walks = append(walks, plain(g, steps[1:], append(slices.Clone(so), e.Entity), &e.Triple)...)
+			walks = append(walks, bruteForceFollow(g, steps[1:], append(slices.Clone(so), e.Entity), &e.Triple)...)
 		}
 	}
 	return walks
 }
 
-func TestAMediatorTellsWhenAWalkHolds(t *testing.T) {
-	g := graphtest.New(
-		[3]string{"Polk", "held", "m.0aaaa1"}, [3]string{"m.0aaaa1", "title", "Governor"}, [3]string{"m.0aaaa1", "from", "1839"}, [3]string{"m.0aaaa1", "to", "1841"},
-		[3]string{"Polk", "held", "m.0aaaa2"}, [3]string{"m.0aaaa2", "title", "Speaker"}, [3]string{"Polk", "knew", "Speaker"},
+func TestWalksHaveTheValidityOfTheirMediator(t *testing.T) {
+	g := storetest.NewGraph(
+		[3]string{"Polk", "held", "m.0aaaa1"}, [3]string{"m.0aaaa1", "title", "Governor"}, [3]string{"m.0aaaa1", "from",
+			"1839"}, [3]string{"m.0aaaa1", "to", "1841"},
+		[3]string{"Polk", "held", "m.0aaaa2"}, [3]string{"m.0aaaa2", "title", "Speaker"},
+		[3]string{"Polk", "knew", "Speaker"},
 	)
 	walks, _, err := Follow(context.Background(), g, []Plan{
 		{steps(g, "held, title"), ids(g, "Polk")}, {steps(g, "knew"), ids(g, "Polk")},
@@ -181,13 +197,14 @@ func TestAMediatorTellsWhenAWalkHolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := shown(g, walks[0]); !slices.Equal(got, []string{"Polk > m.0aaaa1 > Governor", "Polk > m.0aaaa2 > Speaker"}) {
+	if got := formatWalks(g, walks[0]); !slices.Equal(got, []string{"Polk > m.0aaaa1 > Governor",
+		"Polk > m.0aaaa2 > Speaker"}) {
 		t.Fatalf("got %q", got)
 	}
 	if v := walks[0][0].Validity; v == nil || *v != (store.Validity{Start: "1839", End: "1841"}) {
 		t.Errorf("governor held %v", v)
 	}
 	if walks[0][1].Validity != nil || walks[1][0].Validity != nil {
-		t.Error("a walk has a validity that nothing tells")
+		t.Error("a walk without dates has a validity")
 	}
 }

@@ -9,38 +9,38 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// spare is how many partial walks are kept per walk asked for, and at least
-// how many: many of them end before the last hop.
+// partialWalksPerWalk is the number of partial walks kept per requested walk, minPartialWalks the
+// minimum: many partial walks end before the last hop.
 const (
-	spare = 20
-	least = 2000
+	partialWalksPerWalk = 20
+	minPartialWalks     = 2000
 )
 
-// breadth is how many partial walks of a node are kept per topic entity.
-func (p *pass) breadth() int { return max(p.limit.Walks*spare, least) }
+// breadth is the number of partial walks kept per node and topic entity.
+func (p *pass) breadth() int { return max(p.limit.Walks*partialWalksPerWalk, minPartialWalks) }
 
-// bound keeps no more than breadth of the arrivals from began on: those at the
-// best known entities, in the order they have.
-func (p *pass) bound(began int) {
-	some := p.arrivals[began:]
+// truncateArrivals keeps at most breadth of the arrivals from first on: those at entities of the
+// highest degree, in their order.
+func (p *pass) truncateArrivals(first int) {
+	some := p.arrivals[first:]
 	if len(some) <= p.breadth() {
 		return
 	}
 	p.truncated = true
-	kept := best(len(some), p.breadth(), func(i int) uint32 { return p.fame(some[i].entity) })
+	kept := bestIndices(len(some), p.breadth(), func(i int) uint32 { return p.degree(some[i].entity) })
 	for to, i := range kept {
 		some[to] = some[i]
 	}
-	p.arrivals = p.arrivals[:began+len(kept)]
+	p.arrivals = p.arrivals[:first+len(kept)]
 }
 
-// few keeps no more than breadth of a hub's edges, as bound does.
-func (p *pass) few(edges []store.Edge) []store.Edge {
+// limitEdges keeps at most breadth of a hub's edges, chosen as by truncateArrivals.
+func (p *pass) limitEdges(edges []store.Edge) []store.Edge {
 	if len(edges) <= p.breadth() {
 		return edges
 	}
 	p.truncated = true
-	kept := best(len(edges), p.breadth(), func(i int) uint32 { return p.fame(edges[i].Entity) })
+	kept := bestIndices(len(edges), p.breadth(), func(i int) uint32 { return p.degree(edges[i].Entity) })
 	few := make([]store.Edge, len(kept))
 	for to, i := range kept {
 		few[to] = edges[i]
@@ -48,27 +48,25 @@ func (p *pass) few(edges []store.Edge) []store.Edge {
 	return few
 }
 
-// fame is how well known an entity is: the number of its triples.
-func (p *pass) fame(e store.EntityID) uint32 {
+func (p *pass) degree(e store.EntityID) uint32 {
 	return uint32(min(p.snap.Degree(e, store.Out)+p.snap.Degree(e, store.In), math.MaxUint32))
 }
 
-// choose keeps those of a topic entity's walks, given by their last hops, that
-// the limit allows: the nearest to the question or, without one, those with
-// the best known ends.
-func (p *pass) choose(walks []int32) ([]int32, error) {
+// selectWalks keeps the walks of a topic entity, given by their last hops, that the limit allows:
+// the nearest to the question or, without one, those with ends of the highest degree.
+func (p *pass) selectWalks(walks []int32) ([]int32, error) {
 	if len(walks) <= p.limit.Walks {
 		return walks, nil
 	}
 	p.truncated = true
-	near, err := p.nearness(walks)
+	near, err := p.questionCosines(walks)
 	if err != nil {
 		return nil, err
 	}
-	fame := func(i int) uint32 { return p.fame(p.arrivals[walks[i]].entity) }
+	fame := func(i int) uint32 { return p.degree(p.arrivals[walks[i]].entity) }
 	var kept []int
 	if near == nil {
-		kept = best(len(walks), p.limit.Walks, fame)
+		kept = bestIndices(len(walks), p.limit.Walks, fame)
 	} else {
 		kept = make([]int, len(walks))
 		for i := range kept {
@@ -87,10 +85,10 @@ func (p *pass) choose(walks []int32) ([]int32, error) {
 	return chosen, nil
 }
 
-// nearness is the mean cosine of each walk's triples to the question; nil
-// without a question, or where the graph's triples have no vectors.
-func (p *pass) nearness(walks []int32) ([]float32, error) {
-	if err := p.ask(); err != nil || p.question == nil {
+// questionCosines returns the mean cosine of each walk's triples to the question; nil without a
+// question or if the graph's triples have no vectors.
+func (p *pass) questionCosines(walks []int32) ([]float32, error) {
+	if err := p.fetchQuestion(); err != nil || p.question == nil {
 		return nil, err
 	}
 	var triples []store.TripleID
@@ -121,21 +119,20 @@ func (p *pass) nearness(walks []int32) ([]float32, error) {
 	return near, nil
 }
 
-// ask fetches the question's vector once.
-func (p *pass) ask() (err error) {
-	if p.asked || p.limit.Question == nil {
+// fetchQuestion fetches the question's vector once.
+func (p *pass) fetchQuestion() (err error) {
+	if p.questionFetched || p.limit.Question == nil {
 		return nil
 	}
-	p.asked = true
+	p.questionFetched = true
 	p.question, err = p.limit.Question(p.ctx)
 	return err
 }
 
-// best returns which k of n have the highest scores, ascending; of equal ones
-// the first. It holds no more than k of them at a time.
-func best(n, k int, score func(i int) uint32) []int {
-	// A heap with the worst on top. What is lower in the order has the higher
-	// complement.
+// bestIndices returns which k of n have the highest scores, ascending; of ties the first. It holds
+// at most k of them at a time.
+func bestIndices(n, k int, score func(i int) uint32) []int {
+	// A min-heap. A lower position has a higher complement, which breaks ties.
 	heap := make([]uint64, 0, k)
 	for i := range n {
 		key := uint64(score(i))<<32 | uint64(^uint32(i))
@@ -146,7 +143,7 @@ func best(n, k int, score func(i int) uint32) []int {
 				slices.Sort(heap)
 			}
 		case k > 0 && key > heap[0]:
-			sink(heap, key)
+			replaceTop(heap, key)
 		}
 	}
 	kept := make([]int, len(heap))
@@ -157,8 +154,8 @@ func best(n, k int, score func(i int) uint32) []int {
 	return kept
 }
 
-// sink replaces the top of a heap.
-func sink(heap []uint64, key uint64) {
+// replaceTop replaces the top of a heap.
+func replaceTop(heap []uint64, key uint64) {
 	at := 0
 	for child := 1; child < len(heap); child = 2*at + 1 {
 		if next := child + 1; next < len(heap) && heap[next] < heap[child] {

@@ -8,18 +8,18 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/services/retriever/internal/graphtest"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
-var painter = graphtest.New(
+var painter = storetest.NewGraph(
 	[3]string{"Ida", "painted", "Alder"}, [3]string{"Ida", "painted", "Birch"}, [3]string{"Ida", "painted", "Cedar"},
 	[3]string{"Cedar", "shown in", "Oslo"}, [3]string{"Cedar", "year", "1901"}, [3]string{"Birch", "shown in", "Oslo"},
 )
 
-func TestALimitChoosesByRelevance(t *testing.T) {
+func TestLimitSelectsByRelevance(t *testing.T) {
 	asks := func(question string) func(context.Context) ([]float32, error) {
-		return func(context.Context) ([]float32, error) { return graphtest.Vector(question), nil }
+		return func(context.Context) ([]float32, error) { return storetest.WordVector(question), nil }
 	}
 	tests := []struct {
 		name      string
@@ -27,19 +27,28 @@ func TestALimitChoosesByRelevance(t *testing.T) {
 		want      []string
 		truncated bool
 	}{
-		{"without a question the best known end stays", Limit{Walks: 1}, []string{"Ida > Cedar"}, true},
-		{"of two the second best known too, in the order of the edges", Limit{Walks: 2}, []string{"Ida > Birch", "Ida > Cedar"}, true},
-		{"with a question the nearest stays", Limit{Walks: 1, Question: asks("who painted Alder")}, []string{"Ida > Alder"}, true},
-		{"a question that has no vector is none", Limit{Walks: 1, Question: func(context.Context) ([]float32, error) { return nil, nil }}, []string{"Ida > Cedar"}, true},
-		{"what fits is not chosen from", Limit{Walks: 3, Question: func(context.Context) ([]float32, error) { return nil, errDown }}, []string{"Ida > Alder", "Ida > Birch", "Ida > Cedar"}, false},
+		{"without a question the end of the highest degree is kept", Limit{Walks: 1}, []string{"Ida > Cedar"}, true},
+		{"of two the second highest too, in the order of the edges", Limit{Walks: 2},
+			[]string{"Ida > Birch", "Ida > Cedar"}, true},
+		{"with a question the nearest is kept", Limit{Walks: 1, Question: asks("who painted Alder")},
+			[]string{"Ida > Alder"}, true},
+		{"a question that has no vector is none", Limit{Walks: 1, Question: func(context.Context) ([]float32,
+			error) {
+			return nil, nil
+		}}, []string{"Ida > Cedar"}, true},
+		{"walks within the limit are not ranked", Limit{Walks: 3, Question: func(context.Context) ([]float32,
+			error) {
+			return nil, errDown
+		}}, []string{"Ida > Alder", "Ida > Birch", "Ida > Cedar"}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			walks, truncated, err := Follow(context.Background(), painter, []Plan{{steps(painter, "painted"), ids(painter, "Ida")}}, tt.limit)
+			walks, truncated, err := Follow(context.Background(), painter,
+				[]Plan{{steps(painter, "painted"), ids(painter, "Ida")}}, tt.limit)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := shown(painter, walks[0]); !slices.Equal(got, tt.want) || truncated != tt.truncated {
+			if got := formatWalks(painter, walks[0]); !slices.Equal(got, tt.want) || truncated != tt.truncated {
 				t.Errorf("got %q, truncated %v, want %q, %v", got, truncated, tt.want, tt.truncated)
 			}
 		})
@@ -47,7 +56,7 @@ func TestALimitChoosesByRelevance(t *testing.T) {
 }
 
 type unscored struct {
-	*graphtest.Graph
+	*storetest.Graph
 	err error
 }
 
@@ -55,15 +64,18 @@ func (u unscored) ScoreTriples(context.Context, [][]float32, []store.TripleID) (
 	return nil, u.err
 }
 
-func TestAGraphWithoutVectorsChoosesByFame(t *testing.T) {
+func TestLimitSelectsByDegreeWithoutVectors(t *testing.T) {
 	plans := []Plan{{steps(painter, "painted"), ids(painter, "Ida")}}
-	limit := Limit{Walks: 1, Question: func(context.Context) ([]float32, error) { return graphtest.Vector("Alder"), nil }}
+	limit := Limit{Walks: 1, Question: func(context.Context) ([]float32, error) {
+		return storetest.WordVector("Alder"),
+			nil
+	}}
 	walks, _, err := Follow(context.Background(), unscored{painter, store.ErrNoVectors}, plans, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := shown(painter, walks[0]); !slices.Equal(got, []string{"Ida > Cedar"}) {
-		t.Errorf("got %q, want the best known", got)
+	if got := formatWalks(painter, walks[0]); !slices.Equal(got, []string{"Ida > Cedar"}) {
+		t.Errorf("got %q, want the highest degree", got)
 	}
 	if _, _, err := Follow(context.Background(), unscored{painter, errDown}, plans, limit); !errors.Is(err, errDown) {
 		t.Errorf("error %v, want %v", err, errDown)
@@ -74,8 +86,8 @@ func TestAGraphWithoutVectorsChoosesByFame(t *testing.T) {
 	}
 }
 
-// hub is a graph of one entity, 0, with as many objects, each of which points
-// back to it. The higher an object's number modulo 1000, the better known.
+// hub is a graph in which entity 0 has many objects, each of which points back to it. An object's
+// degree grows with its number modulo 1000.
 type hub struct {
 	unscored
 	edges []store.Edge
@@ -92,7 +104,7 @@ func newHub(n int) *hub {
 func (h *hub) Kind(store.EntityID) store.Kind            { return store.Entity }
 func (h *hub) EntityName(store.EntityID) string          { return "x" }
 func (h *hub) RelationName(store.RelationID) string      { return "r" }
-func (h *hub) RelationVector(store.RelationID) []float32 { return graphtest.Vector("r") }
+func (h *hub) RelationVector(store.RelationID) []float32 { return storetest.WordVector("r") }
 func (h *hub) Degree(e store.EntityID, _ store.Direction) int {
 	if e == 0 {
 		return len(h.edges)
@@ -100,7 +112,8 @@ func (h *hub) Degree(e store.EntityID, _ store.Direction) int {
 	return int(e) % 1000
 }
 
-func (h *hub) Edges(_ context.Context, entities []store.EntityID, dir store.Direction, _ []store.RelationID) ([][]store.Edge, error) {
+func (h *hub) Edges(_ context.Context, entities []store.EntityID, dir store.Direction,
+	_ []store.RelationID) ([][]store.Edge, error) {
 	lists := make([][]store.Edge, len(entities))
 	for i, e := range entities {
 		switch {
@@ -134,12 +147,12 @@ func TestAHubIsBounded(t *testing.T) {
 	}
 	for i, w := range walks[0] {
 		if want := store.EntityID(1000*i + 999); w.Entities[1] != want {
-			t.Errorf("walk %d ends in %d, want %d: the best known, the first of equals", i, w.Entities[1], want)
+			t.Errorf("walk %d ends in %d, want %d: the highest degree, the first of ties", i, w.Entities[1], want)
 		}
 	}
 }
 
-func TestBestAgreesWithSorting(t *testing.T) {
+func TestBestIndicesAgreesWithSorting(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
 		scores := make([]uint32, r.IntN(40))
@@ -150,14 +163,15 @@ func TestBestAgreesWithSorting(t *testing.T) {
 		k := r.IntN(45)
 		slices.SortStableFunc(order, func(a, b int) int { return int(scores[b]) - int(scores[a]) })
 		want := slices.Sorted(slices.Values(order[:min(k, len(order))]))
-		if got := best(len(scores), k, func(i int) uint32 { return scores[i] }); !slices.Equal(got, want) {
+		if got := bestIndices(len(scores), k, func(i int) uint32 { return scores[i] }); !slices.Equal(got, want) {
 			t.Fatalf("best %d of %v: got %v, want %v", k, scores, got, want)
 		}
 	}
 }
 
-func TestSuggestDoesNotGoOnFromAHub(t *testing.T) {
-	paths, err := Suggest(context.Background(), newHub(reads+1), &graphtest.Encoder{}, Ask{Question: "r", Topics: []store.EntityID{7}, MaxHops: 4, Limit: 9})
+func TestSuggestDoesNotContinueFromAHub(t *testing.T) {
+	paths, err := Suggest(context.Background(), newHub(maxHopReads+1), &storetest.WordEncoder{},
+		SuggestRequest{Question: "r", Topics: []store.EntityID{7}, MaxHops: 4, Limit: 9})
 	if err != nil {
 		t.Fatal(err)
 	}

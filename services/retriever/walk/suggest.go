@@ -8,54 +8,53 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// What ranks a path, found on WebQSP questions over the Freebase slice with
-// all-MiniLM-L6-v2 (cmd/calibrate prints the shares).
+// Weights of the ranking, tuned on WebQSP questions over the Freebase slice with all-MiniLM-L6-v2
+// (bench/cmd/calibrate prints the shares).
 const (
-	// sizePenalty times the natural logarithm of the number of ends is taken
-	// off a path's score: one with hundreds of ends is rarely the answer.
+	// sizePenalty is multiplied by the natural logarithm of the number of ends: a path with
+	// hundreds of ends is rarely the answer.
 	sizePenalty = 0.02
-	// waysPenalty times the natural logarithm of the number of ways there were to
-	// go on is taken off for each hop after the first: the more paths of a length
-	// there are, the likelier one of them fits by chance. So a graph of nine
-	// relations allows longer paths than one of thousands.
+	// waysPenalty is multiplied, for each hop after the first, by the natural logarithm of the
+	// number of alternatives: the more paths of a length there are, the likelier one fits by
+	// chance. So a graph of nine relations allows longer paths than one of thousands.
 	waysPenalty = 0.07
-	// sharedBonus is for a path with an end that another topic entity's path
-	// ends in too.
+	// sharedBonus is for a path that shares an end with another topic entity's path.
 	sharedBonus = 0.1
-	// timeBonus is for a path to dates where the question asks for a time; it is
-	// taken off one to dates where the question does not.
+	// timeBonus is added for a path to dates if the question asks for a time, and subtracted
+	// otherwise.
 	timeBonus = 0.1
-	// proposedWeight is how much of the score comes from the model's own words
-	// where there are any, the rest from the question's.
+	// proposedWeight is the weight of the proposed paths, if there are any, against the question's.
 	proposedWeight = 0.4
 )
 
-// What a suggestion may cost.
+// Limits on the cost of a suggestion.
 const (
-	// beam is how many paths of each length are gone on from.
-	beam = 64
-	// fan is the most entities a path may reach and still be gone on from.
-	fan = 1000
-	// reads is the most edges that one hop after the first reads in a direction.
-	reads = 300000
-	// topicReads is that for the first hop, where one topic entity may have more.
-	topicReads = 1 << 22
-	// finalists is how many paths of each length have their words encoded;
-	// they are chosen by the vectors of their relations.
-	finalists = 48
-	// fewFinalists is that for Ask.Across; clearly is how far the best path of
-	// one fact must be ahead, by the vectors of relations, to be the best.
-	fewFinalists = 12
-	clearly      = 0.1
-	// backPenalty is what Ask.Across takes off a path for each hop back by the
-	// relation before it, to what shares an end with where it was.
+	// beamWidth is the number of paths of each length that the search continues from.
+	beamWidth = 64
+	// maxReach is the maximum number of entities that a path may reach for the search to continue
+	// from it.
+	maxReach = 1000
+	// maxHopReads is the maximum number of edges that a hop after the first reads in a direction.
+	maxHopReads = 300000
+	// maxTopicReads is the same for the first hop; one topic entity may exceed it.
+	maxTopicReads = 1 << 22
+	// maxFinalists is the number of paths of each length whose words are encoded, chosen by the
+	// vectors of their relations.
+	maxFinalists = 48
+	// maxMultiFactFinalists is the same with SuggestRequest.MultiFactOnly; singleFactMargin is the
+	// lead, by the vectors of relations, with which a path of one fact is the best.
+	maxMultiFactFinalists = 12
+	singleFactMargin      = 0.1
+	// backPenalty is what MultiFactOnly subtracts for each hop that reverses the relation of the
+	// hop before it.
 	backPenalty = 0.1
 )
 
-// Snapshot is what suggesting needs of a knowledge graph.
+// Snapshot is the part of a snapshot that Suggest reads.
 type Snapshot interface {
 	Reader
 	RelationVector(store.RelationID) []float32
+	Relations(ctx context.Context, entity store.EntityID, dir store.Direction) ([]store.RelationEdges, error)
 }
 
 // Encoder turns texts into vectors, one per text, each of length 1.
@@ -63,96 +62,113 @@ type Encoder interface {
 	Encode(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// Ask is what paths are suggested for.
-type Ask struct {
+// SuggestRequest is the input of Suggest.
+type SuggestRequest struct {
 	Question string
 	Topics   []store.EntityID
 	// Proposed are the words of paths that the model expects; may be empty.
 	Proposed []string
-	// MaxHops is the longest path, Limit the most paths.
+	// MaxHops is the maximum length of a path, Limit the maximum number of paths.
 	MaxHops, Limit int
-	// MaxEnds is the most distinct ends of all paths together; 0 leaves it
-	// open.
+	// MaxEnds is the maximum number of distinct ends of all paths; 0 sets no limit.
 	MaxEnds int
-	// Across asks for paths only where one that joins several facts is the best,
-	// and settles that with few texts to encode: of each length only the
-	// fewFinalists are compared by their words, and none where the vectors of
-	// their relations already speak for a single fact.
-	Across bool
+	// Ranker ranks the paths if it knows their relations; may be nil. RankedHops is the maximum length
+	// of a path then, if greater than MaxHops: it needs no penalty for length.
+	Ranker     Ranker
+	RankedHops int
+	// RankedOnly returns no paths if the ranker does not know the graph.
+	RankedOnly bool
+	// MultiFactOnly returns no paths unless one that joins several facts is the best, and decides
+	// this with few texts to encode: only maxMultiFactFinalists paths of each number of facts are
+	// compared by their words, and none if the vectors of their relations already favour a single
+	// fact.
+	MultiFactOnly bool
 }
 
-// Suggestion is a path that exists and leads from its one topic entity to an
-// entity with a readable name.
+// Suggestion is a path of the graph from its one topic entity to an entity that is not a mediator.
 type Suggestion struct {
 	Plan
-	// Score is the closeness of its words to the question's and the proposed
-	// ones, less what long and broad paths lose: about -1 to 1.
+	// Score is the similarity of its words to the question's and the proposed ones, less penalties:
+	// about -1 to 1. With a ranker it is the probability.
 	Score float32
-	// Ends counts the entities it leads to, opaque ones and the topic entity
-	// itself left out. At most fan entities are gone on from at each hop.
+	// Probability is the ranker's: that it is the path that leads to the answers. Nil without one.
+	Probability *float32
+	// Ends is the number of entities it leads to, except mediators and the topic entity. At most
+	// maxReach entities are followed per hop.
 	Ends int
-	// Hops counts the facts it joins: its steps, those that start from a mediator
-	// left out.
+	// Hops is the number of facts it joins: its steps except those that start from a mediator.
 	Hops int
 }
 
-// Suggest ranks the relation paths around the topic entities, best first. Of
-// paths from one topic entity with the same ends only the best is kept. Paths
-// are taken from the best down; one that does not fit in MaxEnds is passed
-// over for smaller ones.
-func Suggest(ctx context.Context, snap Snapshot, encoder Encoder, ask Ask) ([]Suggestion, error) {
-	aim, err := newAim(ctx, snap, encoder, ask)
+// Suggest ranks the relation paths around the topic entities by falling score. Of paths with the
+// same topic entity and ends it keeps the best. A path that exceeds MaxEnds is skipped for smaller
+// ones.
+func Suggest(ctx context.Context, snap Snapshot, encoder Encoder, req SuggestRequest) ([]Suggestion, error) {
+	aim, err := newAim(ctx, snap, encoder, req)
 	if err != nil {
 		return nil, err
 	}
-	prospects, err := explore(ctx, snap, aim, ask.Topics, ask.MaxHops)
+	hops := req.MaxHops
+	if req.Ranker != nil {
+		hops = max(hops, req.RankedHops)
+	}
+	prospects, err := explore(ctx, snap, aim, req.Topics, hops)
 	if err != nil {
 		return nil, err
 	}
-	if ask.Across {
-		if prospects = few(prospects); !across(prospects, clearly) {
-			return nil, nil
-		}
-	}
-	if err := score(ctx, snap, encoder, aim, prospects); err != nil {
+	ranked, ok, err := rankProspects(ctx, snap, aim, req, prospects)
+	if err != nil {
 		return nil, err
 	}
-	if ask.Across {
-		discount(prospects)
-		if !across(prospects, 0) {
+	if ok {
+		return selectSuggestions(ranked, req), nil
+	}
+	if req.RankedOnly {
+		return nil, nil
+	}
+	prospects = slices.DeleteFunc(prospects, func(p *prospect) bool { return len(p.steps) > req.MaxHops })
+	if req.MultiFactOnly {
+		if prospects = limitFinalists(prospects); !multiFactLeads(prospects, singleFactMargin) {
 			return nil, nil
 		}
 	}
-	return choose(prospects, ask), nil
+	if err := scoreByWords(ctx, snap, encoder, aim, prospects); err != nil {
+		return nil, err
+	}
+	if req.MultiFactOnly {
+		penaliseBacktracking(prospects)
+		if !multiFactLeads(prospects, 0) {
+			return nil, nil
+		}
+	}
+	return selectSuggestions(prospects, req), nil
 }
 
-// few keeps the best prospects of each number of facts, by their scores so far.
-func few(prospects []*prospect) []*prospect {
-	slices.SortFunc(prospects, better)
+// limitFinalists keeps the best prospects of each number of facts by their scores so far.
+func limitFinalists(prospects []*prospect) []*prospect {
+	slices.SortFunc(prospects, compareProspects)
 	taken := map[int]int{}
 	return slices.DeleteFunc(prospects, func(p *prospect) bool {
 		taken[p.hops]++
-		return taken[p.hops] > fewFinalists
+		return taken[p.hops] > maxMultiFactFinalists
 	})
 }
 
-// discount takes backPenalty off the paths that go back by a relation they
-// came by: their words are those of the relation alone, so they seem to fit
-// wherever it does.
-func discount(prospects []*prospect) {
+// penaliseBacktracking penalises paths that reverse a relation they have just followed: their words
+// are those of the relation alone, so they fit wherever it does.
+func penaliseBacktracking(prospects []*prospect) {
 	for _, p := range prospects {
 		for i, step := range p.steps[1:] {
-			if step.back(p.steps[i]) {
+			if step.undoes(p.steps[i]) {
 				p.score -= backPenalty
 			}
 		}
 	}
-	slices.SortFunc(prospects, better)
+	slices.SortFunc(prospects, compareProspects)
 }
 
-// across tells whether a path of several facts is the best, or not further
-// behind than a slack.
-func across(prospects []*prospect, slack float32) bool {
+// multiFactLeads reports whether a path of several facts is the best or at most margin behind.
+func multiFactLeads(prospects []*prospect, margin float32) bool {
 	best := map[bool]float32{}
 	for _, p := range prospects {
 		several := p.hops > 1
@@ -162,30 +178,30 @@ func across(prospects []*prospect, slack float32) bool {
 	}
 	one, several := best[false], best[true]
 	_, any := best[true]
-	return any && several > one-slack
+	return any && several > one-margin
 }
 
-// score replaces each prospect's rough score by that of its whole words.
-func score(ctx context.Context, snap Snapshot, encoder Encoder, aim *aim, prospects []*prospect) error {
-	vectors, err := pathVectors(ctx, snap, encoder, prospects)
+// scoreByWords replaces each prospect's rough score by that of its full words.
+func scoreByWords(ctx context.Context, snap Snapshot, encoder Encoder, aim *aim, prospects []*prospect) error {
+	vectors, err := encodePaths(ctx, snap, encoder, prospects)
 	if err != nil {
 		return err
 	}
-	shared := reachedByMany(prospects)
+	shared := findSharedEnds(prospects)
 	for i, p := range prospects {
-		p.score = p.worth(aim.closeness(vectors[i]) + p.fit)
-		p.score += aim.timely(snap, p)
+		p.score = p.penalise(aim.weigh(aim.compare(vectors[i])) + p.fit)
+		p.score += aim.dateBonus(snap, p)
 		if slices.ContainsFunc(p.ends, func(e store.EntityID) bool { return shared[e] }) {
 			p.score += sharedBonus
 		}
 	}
-	slices.SortFunc(prospects, better)
+	slices.SortFunc(prospects, compareProspects)
 	return nil
 }
 
-// pathVectors encodes the words of paths. A single hop from subject to object
-// has the words of its relation, whose vector is stored.
-func pathVectors(ctx context.Context, snap Snapshot, encoder Encoder, prospects []*prospect) ([][]float32, error) {
+// encodePaths returns the vectors of paths' words. A single hop from subject to object has the
+// words of its relation, whose vector is stored.
+func encodePaths(ctx context.Context, snap Snapshot, encoder Encoder, prospects []*prospect) ([][]float32, error) {
 	vectors := make([][]float32, len(prospects))
 	var texts []string
 	var at []int
@@ -194,7 +210,7 @@ func pathVectors(ctx context.Context, snap Snapshot, encoder Encoder, prospects 
 			vectors[i] = snap.RelationVector(p.steps[0].Relation)
 			continue
 		}
-		texts, at = append(texts, words(snap, p.steps)), append(at, i)
+		texts, at = append(texts, describeSteps(snap, p.steps)), append(at, i)
 	}
 	encoded, err := encoder.Encode(ctx, texts)
 	if err != nil {
@@ -206,15 +222,15 @@ func pathVectors(ctx context.Context, snap Snapshot, encoder Encoder, prospects 
 	return vectors, nil
 }
 
-// worth is a closeness less the penalties.
-func (p *prospect) worth(closeness float32) float32 {
+// penalise subtracts the penalties from a similarity.
+func (p *prospect) penalise(closeness float32) float32 {
 	return closeness -
 		sizePenalty*float32(math.Log(float64(len(p.ends)))) -
 		waysPenalty*p.ways
 }
 
-// reachedByMany finds the ends that paths from several topic entities share.
-func reachedByMany(prospects []*prospect) map[store.EntityID]bool {
+// findSharedEnds returns the ends shared by paths from several topic entities.
+func findSharedEnds(prospects []*prospect) map[store.EntityID]bool {
 	first := map[store.EntityID]store.EntityID{}
 	shared := map[store.EntityID]bool{}
 	for _, p := range prospects {
@@ -229,13 +245,13 @@ func reachedByMany(prospects []*prospect) map[store.EntityID]bool {
 	return shared
 }
 
-// choose takes ranked prospects while they fit.
-func choose(ranked []*prospect, ask Ask) []Suggestion {
+// selectSuggestions takes ranked prospects within the limits.
+func selectSuggestions(ranked []*prospect, req SuggestRequest) []Suggestion {
 	var chosen []Suggestion
 	kept := map[string]bool{}
 	ends := map[store.EntityID]bool{}
 	for _, p := range ranked {
-		if len(chosen) == ask.Limit {
+		if len(chosen) == req.Limit {
 			break
 		}
 		key := p.key()
@@ -248,18 +264,22 @@ func choose(ranked []*prospect, ask Ask) []Suggestion {
 				added++
 			}
 		}
-		if ask.MaxEnds > 0 && len(ends)+added > ask.MaxEnds {
+		if req.MaxEnds > 0 && len(ends)+added > req.MaxEnds {
 			continue
 		}
 		kept[key] = true
 		for _, e := range p.ends {
 			ends[e] = true
 		}
-		chosen = append(chosen, Suggestion{
-			Plan:  Plan{Steps: p.steps, Topics: []store.EntityID{p.topic}},
-			Score: p.score,
-			Ends:  len(p.ends), Hops: p.hops,
-		})
+		chosen = append(chosen, p.suggestion())
 	}
 	return chosen
+}
+
+func (p *prospect) suggestion() Suggestion {
+	return Suggestion{
+		Plan:  Plan{Steps: p.steps, Topics: []store.EntityID{p.topic}},
+		Score: p.score, Probability: p.probability,
+		Ends: len(p.ends), Hops: p.hops,
+	}
 }

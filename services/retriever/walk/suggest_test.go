@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/services/retriever/internal/graphtest"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
-var presidents = graphtest.New(
+var presidents = storetest.NewGraph(
 	[3]string{"Polk", "government.politician.positions_held", "m.0aaaa1"},
 	[3]string{"Polk", "government.politician.positions_held", "m.0aaaa2"},
 	[3]string{"m.0aaaa1", "government.position.job_title", "Governor"},
@@ -25,15 +25,15 @@ var presidents = graphtest.New(
 	[3]string{"Knox", "people.person.gender", "Male"},
 )
 
-func suggested(t *testing.T, g *graphtest.Graph, ask Ask) []string {
+func suggestPaths(t *testing.T, g *storetest.Graph, req SuggestRequest) []string {
 	t.Helper()
-	paths, err := Suggest(context.Background(), g, &graphtest.Encoder{}, ask)
+	paths, err := Suggest(context.Background(), g, &storetest.WordEncoder{}, req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var said []string
 	for i, p := range paths {
-		said = append(said, words(g, p.Steps))
+		said = append(said, describeSteps(g, p.Steps))
 		if i > 0 && p.Score > paths[i-1].Score {
 			t.Errorf("path %d scores %v, better than the one before it", i, p.Score)
 		}
@@ -47,48 +47,48 @@ func suggested(t *testing.T, g *graphtest.Graph, ask Ask) []string {
 func TestSuggest(t *testing.T) {
 	tests := []struct {
 		name string
-		ask  Ask
+		req  SuggestRequest
 		want []string
 	}{
 		{
 			"a path through a mediator is found, the mediator itself is no end",
-			Ask{Question: "which job title positions held by polk", MaxHops: 2, Limit: 1},
+			SuggestRequest{Question: "which job title positions held by polk", MaxHops: 2, Limit: 1},
 			[]string{"politician positions held position job title"},
 		},
 		{
 			"the model's words help to rank",
-			Ask{Question: "who", Proposed: []string{"gender"}, MaxHops: 1, Limit: 1},
+			SuggestRequest{Question: "who", Proposed: []string{"gender"}, MaxHops: 1, Limit: 1},
 			[]string{"person gender"},
 		},
 		{
 			"of two paths with the same ends the better stays",
-			Ask{Question: "birthplace", MaxHops: 1, Limit: 9},
+			SuggestRequest{Question: "birthplace", MaxHops: 1, Limit: 9},
 			[]string{"person birthplace", "person gender"},
 		},
 		{
 			"max hops of one stays close",
-			Ask{Question: "birth state", MaxHops: 1, Limit: 1},
+			SuggestRequest{Question: "birth state", MaxHops: 1, Limit: 1},
 			[]string{"person birth town"},
 		},
 		{
 			"a path that is too broad is passed over for one that fits",
-			Ask{Question: "which job title positions held gender", MaxHops: 2, Limit: 1, MaxEnds: 1},
+			SuggestRequest{Question: "which job title positions held gender", MaxHops: 2, Limit: 1, MaxEnds: 1},
 			[]string{"person gender"},
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tt.ask.Topics = ids(presidents, "Polk")
-			if got := suggested(t, presidents, tt.ask); !slices.Equal(got, tt.want) {
+			tt.req.Topics = ids(presidents, "Polk")
+			if got := suggestPaths(t, presidents, tt.req); !slices.Equal(got, tt.want) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}
 }
 
-func TestSuggestedPathsLeadWhereTheySay(t *testing.T) {
-	ask := Ask{Question: "birth", Topics: ids(presidents, "Polk", "Abe"), MaxHops: 3, Limit: 50}
-	paths, err := Suggest(context.Background(), presidents, &graphtest.Encoder{}, ask)
+func TestSuggestedPathsHaveTheirEnds(t *testing.T) {
+	req := SuggestRequest{Question: "birth", Topics: ids(presidents, "Polk", "Abe"), MaxHops: 3, Limit: 50}
+	paths, err := Suggest(context.Background(), presidents, &storetest.WordEncoder{}, req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,20 +111,20 @@ func TestSuggestedPathsLeadWhereTheySay(t *testing.T) {
 			}
 		}
 		if len(ends) != p.Ends {
-			t.Errorf("%s: %d ends said, %d found", words(presidents, p.Steps), p.Ends, len(ends))
+			t.Errorf("%s: %d ends reported, %d found", describeSteps(presidents, p.Steps), p.Ends, len(ends))
 		}
 	}
 }
 
-func TestAPathGoesBackToWhatElseHasTheSame(t *testing.T) {
-	ask := Ask{Question: "films of the director", Topics: ids(films, "Harbour"), MaxHops: 3, Limit: 99}
-	paths, err := Suggest(context.Background(), films, &graphtest.Encoder{}, ask)
+func TestAPathMayReverseARelationToOtherEntities(t *testing.T) {
+	req := SuggestRequest{Question: "films of the director", Topics: ids(films, "Harbour"), MaxHops: 3, Limit: 99}
+	paths, err := Suggest(context.Background(), films, &storetest.WordEncoder{}, req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ends := map[string]int{}
 	for _, p := range paths {
-		ends[words(films, p.Steps)] = p.Ends
+		ends[describeSteps(films, p.Steps)] = p.Ends
 	}
 	if n := ends["director inverse director"]; n != 1 {
 		t.Errorf("the director's other films are %d, want Tides alone", n)
@@ -134,18 +134,20 @@ func TestAPathGoesBackToWhatElseHasTheSame(t *testing.T) {
 	}
 }
 
-func TestAnEndThatTwoTopicsShareCountsMore(t *testing.T) {
-	one, err := Suggest(context.Background(), presidents, &graphtest.Encoder{}, Ask{Question: "x", Topics: ids(presidents, "Polk"), MaxHops: 1, Limit: 9})
+func TestSharedEndsGetABonus(t *testing.T) {
+	one, err := Suggest(context.Background(), presidents, &storetest.WordEncoder{},
+		SuggestRequest{Question: "x", Topics: ids(presidents, "Polk"), MaxHops: 1, Limit: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := Suggest(context.Background(), presidents, &graphtest.Encoder{}, Ask{Question: "x", Topics: ids(presidents, "Polk", "Abe"), MaxHops: 1, Limit: 9})
+	two, err := Suggest(context.Background(), presidents, &storetest.WordEncoder{},
+		SuggestRequest{Question: "x", Topics: ids(presidents, "Polk", "Abe"), MaxHops: 1, Limit: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
 	gender := func(paths []Suggestion) float32 {
 		for _, p := range paths {
-			if words(presidents, p.Steps) == "person gender" && p.Topics[0] == presidents.ID("Polk") {
+			if describeSteps(presidents, p.Steps) == "person gender" && p.Topics[0] == presidents.ID("Polk") {
 				return p.Score
 			}
 		}
@@ -157,8 +159,8 @@ func TestAnEndThatTwoTopicsShareCountsMore(t *testing.T) {
 	}
 }
 
-func TestDatesAnswerWhatAsksForATime(t *testing.T) {
-	g := graphtest.New([3]string{"Harbour", "issued", "1984-05"}, [3]string{"Harbour", "shown", "Oslo"})
+func TestDateBonus(t *testing.T) {
+	g := storetest.NewGraph([3]string{"Harbour", "issued", "1984-05"}, [3]string{"Harbour", "shown", "Oslo"})
 	tests := []struct {
 		name, question string
 		ends           []string
@@ -171,25 +173,27 @@ func TestDatesAnswerWhatAsksForATime(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := aimed(t, g, tt.question).timely(g, &prospect{ends: ids(g, tt.ends...)}); got != tt.want {
+			if got := aimed(t, g, tt.question).dateBonus(g, &prospect{ends: ids(g, tt.ends...)}); got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
 	}
 }
 
-func TestSuggestPassesErrorsOn(t *testing.T) {
+func TestSuggestReturnsErrors(t *testing.T) {
 	down := errors.New("encoder is down")
-	ask := Ask{Question: "x", Topics: ids(presidents, "Polk"), MaxHops: 1, Limit: 1}
-	if _, err := Suggest(context.Background(), presidents, &graphtest.Encoder{Err: down}, ask); !errors.Is(err, down) {
+	req := SuggestRequest{Question: "x", Topics: ids(presidents, "Polk"), MaxHops: 1, Limit: 1}
+	if _, err := Suggest(context.Background(), presidents, &storetest.WordEncoder{Err: down}, req); !errors.Is(err,
+		down) {
 		t.Errorf("error %v, want %v", err, down)
 	}
-	if _, err := Suggest(context.Background(), broken{presidents}, &graphtest.Encoder{}, ask); !errors.Is(err, errDown) {
+	if _, err := Suggest(context.Background(), brokenGraph{presidents}, &storetest.WordEncoder{}, req); !errors.Is(err,
+		errDown) {
 		t.Errorf("error %v, want %v", err, errDown)
 	}
 }
 
-func TestPathsAcrossFactsAreSuggestedOnlyWhereTheyAreTheBest(t *testing.T) {
+func TestMultiFactOnlyReturnsPathsOnlyIfTheyLead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, question string
@@ -201,8 +205,9 @@ func TestPathsAcrossFactsAreSuggestedOnlyWhereTheyAreTheBest(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			ask := Ask{Question: c.question, Topics: ids(presidents, "Polk"), MaxHops: 3, Limit: 1, Across: true}
-			if got := suggested(t, presidents, ask); !slices.Equal(got, c.want) {
+			req := SuggestRequest{Question: c.question, Topics: ids(presidents, "Polk"), MaxHops: 3, Limit: 1,
+				MultiFactOnly: true}
+			if got := suggestPaths(t, presidents, req); !slices.Equal(got, c.want) {
 				t.Errorf("suggested %q, want %q", got, c.want)
 			}
 		})

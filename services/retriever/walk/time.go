@@ -4,11 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/triplemesh/triplemesh/services/retriever/nary"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// asksTime says whether a question's answer is a date.
+// asksTime reports whether a question's answer is a date.
 func asksTime(question string) bool {
 	return slices.ContainsFunc(strings.Fields(store.Fold(question)), func(word string) bool {
 		switch word {
@@ -19,15 +18,15 @@ func asksTime(question string) bool {
 	})
 }
 
-// timely is what a path gains or loses by whether its ends are dates.
-func (a *aim) timely(snap Reader, p *prospect) float32 {
-	// A relation leads to dates or it does not: a few ends tell.
+// dateBonus is a path's bonus or penalty for leading to dates.
+func (a *aim) dateBonus(snap Reader, p *prospect) float32 {
+	// All ends of a relation are dates or none is: a few suffice.
 	for _, e := range p.ends[:min(3, len(p.ends))] {
-		if snap.Kind(e) != store.Date && !nary.IsDate(snap.EntityName(e)) {
+		if snap.Kind(e) != store.Date && !IsDate(snap.EntityName(e)) {
 			return 0
 		}
 	}
-	if a.time {
+	if a.asksTime {
 		return timeBonus
 	}
 	return -timeBonus

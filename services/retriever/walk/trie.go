@@ -6,24 +6,23 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// trie holds plans with their common beginnings merged, level by level: the
-// first steps, then all second ones, and so on.
+// trie holds plans with common prefixes merged, level by level.
 type trie struct {
 	nodes []node
-	// roots is how many nodes are first steps.
+	// roots is the number of first steps.
 	roots int
-	// ends are the nodes of each plan's last step.
+	// ends are the nodes of the plans' last steps.
 	ends []int32
 }
 
-// node is a step after all steps above it.
+// node is a step after its parent's.
 type node struct {
 	step Step
-	// parent is the node before it; -1 for a first step.
+	// parent is the index of the previous step; -1 for a first step.
 	parent int32
-	// topics are where a first step may start.
+	// topics are the starting entities of a first step.
 	topics []store.EntityID
-	// first and last delimit its part of a pass's arrivals.
+	// first and last delimit its range of the pass's arrivals.
 	first, last int32
 }
 
@@ -54,8 +53,7 @@ func (t *trie) grow(plans []Plan) {
 	}
 }
 
-// find returns the node of a step after a parent among those from level on; it
-// adds one where there is none.
+// find returns the node of a step after a parent among those from level on, adding it if needed.
 func (t *trie) find(level int, parent int32, step Step) int32 {
 	for i := level; i < len(t.nodes); i++ {
 		if n := &t.nodes[i]; n.parent == parent && n.step == step {
@@ -67,7 +65,7 @@ func (t *trie) find(level int, parent int32, step Step) int32 {
 }
 
 func (n *node) add(topics []store.EntityID) {
-	if n.topics == nil && distinct(topics) {
+	if n.topics == nil && allDistinct(topics) {
 		n.topics = topics[:len(topics):len(topics)]
 		return
 	}
@@ -78,7 +76,7 @@ func (n *node) add(topics []store.EntityID) {
 	}
 }
 
-func distinct(topics []store.EntityID) bool {
+func allDistinct(topics []store.EntityID) bool {
 	for i, t := range topics {
 		if slices.Contains(topics[:i], t) {
 			return false
@@ -87,8 +85,8 @@ func distinct(topics []store.EntityID) bool {
 	return true
 }
 
-// level returns where the level after the one that ends at last ends.
-func (t *trie) level(last int) int {
+// levelEnd returns the end of the level that starts at last.
+func (t *trie) levelEnd(last int) int {
 	end := last
 	for end < len(t.nodes) && int(t.nodes[end].parent) < last {
 		end++

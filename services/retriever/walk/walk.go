@@ -1,5 +1,5 @@
-// Package walk follows relation paths from topic entities (Ger §3.2) and
-// suggests those that exist.
+// Package walk follows relation paths from topic entities (Ger §3.2), suggests paths that exist,
+// and finds the shortest walks between entities.
 package walk
 
 import (
@@ -9,7 +9,7 @@ import (
 // Step is one hop of a relation path.
 type Step struct {
 	Relation store.RelationID
-	// Inverse says that the hop goes from object to subject.
+	// Inverse reports that the hop goes from object to subject.
 	Inverse bool
 }
 
@@ -20,16 +20,14 @@ func (s Step) direction() store.Direction {
 	return store.Out
 }
 
-// back tells whether a hop undoes the one before it.
-func (s Step) back(before Step) bool {
+// undoes reports whether a hop reverses the one before it.
+func (s Step) undoes(before Step) bool {
 	return s.Relation == before.Relation && s.Inverse != before.Inverse
 }
 
-// Walk is a reasoning path: the entities passed, the topic entity first. There
-// is one more of them than there are steps.
+// Walk is a reasoning path: its entities, the topic entity first, one more than there are steps.
 type Walk struct {
 	Entities []store.EntityID
-	// Validity is when its facts hold, where a mediator that it passes says so;
-	// else nil. Of several mediators the last counts: it tells of the end.
+	// Validity is the validity of the last mediator on the walk that has one, else nil.
 	Validity *store.Validity
 }

@@ -8,41 +8,39 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// What finding the ways on from mediators may cost.
+// Limits on the search for steps beyond mediators.
 const (
-	// looks is how many edges of a relation are looked at: what a relation leads
-	// to is of one kind, and the facts it tells have the same parts.
-	looks = 32
-	// parts is the most edges of a mediator that joins the parts of a fact. One
-	// with more of them is not read.
-	parts = 1000
+	// sampleSize is the number of sampled edges of a relation: they lead to entities of one kind
+	// whose facts have the same parts.
+	sampleSize = 32
+	// maxMediatorDegree is the maximum degree of a mediator that joins the parts of a fact; others
+	// are not read.
+	maxMediatorDegree = 1000
 )
 
 // Way is a first step from an entity.
 type Way struct {
 	Step
-	// Triples is how many of the entity's triples have it.
+	// Triples is the number of the entity's triples with this step.
 	Triples int
-	// Onward are the steps that go on from the mediators it leads to, those that
-	// most of them have first.
+	// Onward are the steps from the mediators it leads to, most frequent first.
 	Onward []Step
-	// Opaque says that all it was seen to lead to are mediators.
+	// Opaque reports that all sampled edges lead to mediators.
 	Opaque bool
 }
 
-// Direction is the way its edges are gone.
+// Direction is the direction of its edges.
 func (w Way) Direction() store.Direction { return w.direction() }
 
-// Surroundings are what is needed of a snapshot to look around.
-type Surroundings interface {
+// WaysReader is the part of a snapshot that ListWays and FindOnward read.
+type WaysReader interface {
 	store.Walker
 	Kind(store.EntityID) store.Kind
 }
 
-// Ways lists the steps that lead away from an entity, direction by direction,
-// in the order of their relations. relations limits them to some; nil takes
-// all.
-func Ways(ctx context.Context, snap Surroundings, entity store.EntityID, directions []store.Direction, relations []store.RelationID) ([]Way, error) {
+// ListWays returns the steps from an entity by direction and relation. nil relations means all.
+func ListWays(ctx context.Context, snap WaysReader, entity store.EntityID, directions []store.Direction,
+	relations []store.RelationID) ([]Way, error) {
 	var ways []Way
 	for _, dir := range directions {
 		counts, err := snap.Relations(ctx, entity, dir)
@@ -58,23 +56,24 @@ func Ways(ctx context.Context, snap Surroundings, entity store.EntityID, directi
 	return ways, nil
 }
 
-// Onward finds which ways lead to mediators, and how it goes on from there to
-// something else than the entity itself.
-func Onward(ctx context.Context, snap Surroundings, entity store.EntityID, ways []Way) error {
+// FindOnward sets the Onward steps of ways that lead to mediators, except those back to the entity.
+func FindOnward(ctx context.Context, snap WaysReader, entity store.EntityID, ways []Way) error {
 	via := make([][]store.Edge, len(ways))
 	var mediators []store.EntityID
 	for i := range ways {
-		edges, err := snap.Sample(ctx, entity, ways[i].direction(), ways[i].Relation, looks)
+		edges, err := snap.Sample(ctx, entity, ways[i].direction(), ways[i].Relation, sampleSize)
 		if err != nil {
 			return err
 		}
 		for _, e := range edges {
-			if snap.Kind(e.Entity) == store.Mediator && snap.Degree(e.Entity, store.Out)+snap.Degree(e.Entity, store.In) <= parts {
+			if snap.Kind(e.Entity) == store.Mediator && snap.Degree(e.Entity, store.Out)+snap.Degree(e.Entity,
+				store.In) <= maxMediatorDegree {
 				via[i] = append(via[i], e)
 				mediators = append(mediators, e.Entity)
 			}
 		}
-		ways[i].Opaque = !slices.ContainsFunc(edges, func(e store.Edge) bool { return snap.Kind(e.Entity) != store.Mediator })
+		ways[i].Opaque = !slices.ContainsFunc(edges,
+			func(e store.Edge) bool { return snap.Kind(e.Entity) != store.Mediator })
 	}
 	if len(mediators) == 0 {
 		return nil
@@ -92,22 +91,23 @@ func Onward(ctx context.Context, snap Surroundings, entity store.EntityID, ways 
 				counts[i] = map[Step]int{}
 			}
 			for _, to := range via[i] {
-				countOnward(snap, counts[i], entity, to, edgesOf(to.Entity, mediators, lists), dir)
+				countOnward(snap, counts[i], entity, to, edgesFrom(to.Entity, mediators, lists), dir)
 			}
 		}
 	}
 	for i := range ways {
-		ways[i].Onward = mostFirst(counts[i])
+		ways[i].Onward = sortByCount(counts[i])
 	}
 	return nil
 }
 
-// countOnward counts the steps from the mediator that an edge leads to, each
-// once.
-func countOnward(snap Surroundings, counts map[Step]int, entity store.EntityID, by store.Edge, edges []store.Edge, dir store.Direction) {
+// countOnward counts the steps from the mediator that an edge leads to, each once.
+func countOnward(snap WaysReader, counts map[Step]int, entity store.EntityID, by store.Edge, edges []store.Edge,
+	dir store.Direction) {
 	counted := ^store.RelationID(0)
 	for _, e := range edges {
-		if e.Relation == counted || e.Triple == by.Triple || e.Entity == entity || snap.Kind(e.Entity) == store.Mediator {
+		if e.Relation == counted || e.Triple == by.Triple || e.Entity == entity ||
+			snap.Kind(e.Entity) == store.Mediator {
 			continue
 		}
 		counted = e.Relation // edges come by relation
@@ -115,7 +115,7 @@ func countOnward(snap Surroundings, counts map[Step]int, entity store.EntityID, 
 	}
 }
 
-func mostFirst(counts map[Step]int) []Step {
+func sortByCount(counts map[Step]int) []Step {
 	steps := make([]Step, 0, len(counts))
 	for s := range counts {
 		steps = append(steps, s)

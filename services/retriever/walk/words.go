@@ -3,18 +3,18 @@ package walk
 import (
 	"strings"
 
-	"github.com/triplemesh/triplemesh/internal/verbalise"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 )
 
-// Named is one hop by its relation's name.
-type Named struct {
+// NamedStep is a hop with its relation's name.
+type NamedStep struct {
 	Relation string
 	Inverse  bool
 }
 
-// Words are what a path is called when it is compared with a question: the
-// words of its relations, "inverse" before one that is gone backwards.
-func Words(steps []Named) string {
+// DescribePath returns the words that a path is compared with a question by: those of its
+// relations, with "inverse" before an inverse one.
+func DescribePath(steps []NamedStep) string {
 	var b strings.Builder
 	for i, s := range steps {
 		if i > 0 {
@@ -23,15 +23,15 @@ func Words(steps []Named) string {
 		if s.Inverse {
 			b.WriteString("inverse ")
 		}
-		b.WriteString(verbalise.RelationInContext(s.Relation))
+		b.WriteString(kgtext.VerbaliseRelationInContext(s.Relation))
 	}
 	return b.String()
 }
 
-func words(snap Snapshot, steps []Step) string {
-	named := make([]Named, len(steps))
+func describeSteps(snap Snapshot, steps []Step) string {
+	named := make([]NamedStep, len(steps))
 	for i, s := range steps {
-		named[i] = Named{snap.RelationName(s.Relation), s.Inverse}
+		named[i] = NamedStep{snap.RelationName(s.Relation), s.Inverse}
 	}
-	return Words(named)
+	return DescribePath(named)
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/internal/verbalise"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/verifier/align"
 )
@@ -23,8 +23,8 @@ func during(t *graphv1.Triple, start, end string) *graphv1.Triple {
 	return t
 }
 
-// scored is evidence with its cosine to the question and to each draft.
-func scored(t *graphv1.Triple, question float32, drafts ...float32) *graphv1.ScoredTriple {
+// withScores is evidence with its cosine to the question and to each draft.
+func withScores(t *graphv1.Triple, question float32, drafts ...float32) *graphv1.ScoredTriple {
 	return &graphv1.ScoredTriple{Triple: t, QuestionScore: question, PseudoTripleScores: drafts}
 }
 
@@ -71,9 +71,9 @@ func graph(g *graphv1.FixedGraph) []string {
 
 func TestAlign(t *testing.T) {
 	mayors := []*graphv1.ScoredTriple{
-		scored(during(triple("V", "mayor", "Reik"), "2006", ""), .5, .6),
-		scored(during(triple("V", "mayor", "Brandt"), "1998", "2006"), .6, .9),
-		scored(during(triple("V", "mayor", "Ano"), "1990", "1998"), .4, .5),
+		withScores(during(triple("V", "mayor", "Reik"), "2006", ""), .5, .6),
+		withScores(during(triple("V", "mayor", "Brandt"), "1998", "2006"), .6, .9),
+		withScores(during(triple("V", "mayor", "Ano"), "1990", "1998"), .4, .5),
 	}
 	for _, c := range []struct {
 		name   string
@@ -85,28 +85,33 @@ func TestAlign(t *testing.T) {
 	}{
 		{"the nearest evidence replaces a draft",
 			pseudo(triple("H", "directed by", "Holm")),
-			ground(scored(triple("H", "genre", "drama"), .1, .5), scored(triple("H", "director", "Erik"), .3, .8)),
+			ground(withScores(triple("H", "genre", "drama"), .1, .5), withScores(triple("H", "director", "Erik"), .3,
+				.8)),
 			align.Config{MinSimilarity: .4, MaxTriples: 10},
 			[]string{"replace Holm -> Erik"}, []string{"Erik"}},
 		{"evidence that says the same in other letters keeps a draft, spelt as the evidence",
 			pseudo(triple("h", "DIRECTED_BY", "ERIK")),
-			ground(scored(triple("H", "directed by", "Erik"), .3, 1)), defaults,
+			ground(withScores(triple("H", "directed by", "Erik"), .3, 1)), defaults,
 			[]string{"keep ERIK -> Erik"}, []string{"Erik"}},
 		{"a draft without near evidence stays unverified",
 			pseudo(triple("X", "r", "Y")),
-			ground(scored(triple("H", "director", "Erik"), .3, .39)), align.Config{MinSimilarity: .4, MaxTriples: 10},
+			ground(withScores(triple("H", "director", "Erik"), .3, .39)), align.Config{MinSimilarity: .4,
+				MaxTriples: 10},
 			[]string{"keep Y -> Y"}, []string{"Y?"}},
 		{"unverified drafts stand farther from the question than evidence",
 			pseudo(triple("H", "director", "Holm"), triple("X", "r", "Y")),
-			ground(scored(triple("H", "director", "Erik"), .3, .8, .1)), defaults,
+			ground(withScores(triple("H", "director", "Erik"), .3, .8, .1)), defaults,
 			[]string{"replace Holm -> Erik", "keep Y -> Y"}, []string{"Y?", "Erik"}},
 		{"evidence nearest to the question is added",
 			pseudo(triple("H", "director", "Holm")),
-			ground(scored(triple("H", "director", "Erik"), .3, .8), scored(triple("E", "born", "Bergen"), .9, .1), scored(triple("E", "died", "Oslo"), .2, .1)), defaults,
+			ground(withScores(triple("H", "director", "Erik"), .3, .8), withScores(triple("E", "born", "Bergen"), .9,
+				.1),
+				withScores(triple("E", "died", "Oslo"), .2, .1)), defaults,
 			[]string{"replace Holm -> Erik", "add -> Bergen"}, []string{"Erik", "Bergen"}},
 		{"a list is kept together",
 			pseudo(triple("V", "river", "Tessen")),
-			ground(scored(triple("V", "river", "Orla"), .5, .7), scored(triple("V", "area", "9"), .6, .1), scored(triple("V", "river", "Elde"), .4, .6)),
+			ground(withScores(triple("V", "river", "Orla"), .5, .7), withScores(triple("V", "area", "9"), .6, .1),
+				withScores(triple("V", "river", "Elde"), .4, .6)),
 			align.Config{MinSimilarity: .4, MaxTriples: 10},
 			[]string{"replace Tessen -> Orla", "add -> Elde"}, []string{"Elde", "Orla"}},
 		{"of a fact that changed over time the last counts and stands last",
@@ -117,30 +122,34 @@ func TestAlign(t *testing.T) {
 			[]string{"replace Holm -> Reik", "add -> Brandt"}, []string{"Brandt", "Reik"}},
 		{"two drafts may give way to one triple",
 			pseudo(triple("H", "director", "Holm"), triple("H", "directed by", "Lund")),
-			ground(scored(triple("H", "director", "Erik"), .3, .8, .8)), defaults,
+			ground(withScores(triple("H", "director", "Erik"), .3, .8, .8)), defaults,
 			[]string{"replace Holm -> Erik", "replace Lund -> Erik"}, []string{"Erik"}},
 		{"a triple that stands under two subjects counts once",
-			pseudo(), ground(scored(triple("H", "director", "Erik"), .3), scored(triple("H", "director", "Erik"), .3)), defaults,
+			pseudo(), ground(withScores(triple("H", "director", "Erik"), .3),
+				withScores(triple("H", "director", "Erik"), .3)),
+			defaults,
 			[]string{"add -> Erik"}, []string{"Erik"}},
 		{"evidence scored for fewer drafts than there are is near to none of the rest",
 			pseudo(triple("A", "r", "B"), triple("C", "r", "D")),
-			ground(scored(triple("A", "r", "Z"), .3, .8)), defaults,
+			ground(withScores(triple("A", "r", "Z"), .3, .8)), defaults,
 			[]string{"replace B -> Z", "keep D -> D"}, []string{"D?", "Z"}},
 		{"a cosine that is no number is near to nothing",
 			pseudo(triple("A", "r", "B")),
-			ground(scored(triple("A", "r", "Z"), .3, float32(math.NaN())), scored(triple("A", "s", "Y"), .1, .5)), align.Config{MinSimilarity: .4, MaxTriples: 10},
+			ground(withScores(triple("A", "r", "Z"), .3, float32(math.NaN())),
+				withScores(triple("A", "s", "Y"), .1, .5)),
+			align.Config{MinSimilarity: .4, MaxTriples: 10},
 			[]string{"replace B -> Y"}, []string{"Y"}},
 		{"a draft that stands twice is unverified once",
 			pseudo(triple("A", "r", "B"), triple("A", "r", "B")), nil, defaults,
 			[]string{"keep B -> B", "keep B -> B"}, []string{"B?"}},
 		{"what evidence says is supported, though a draft that says it too was near to none",
 			pseudo(triple("A", "r", "B"), triple("A", "r", "C")),
-			ground(scored(triple("A", "r", "B"), .3, .1, .8)), defaults,
+			ground(withScores(triple("A", "r", "B"), .3, .1, .8)), defaults,
 			[]string{"keep B -> B", "replace C -> B"}, []string{"B"}},
 		{"with no ground graph every draft stays unverified",
 			pseudo(triple("A", "r", "B")), nil, defaults, []string{"keep B -> B"}, []string{"B?"}},
 		{"with no pseudo-graph what is nearest to the question is added",
-			nil, ground(scored(triple("A", "r", "B"), .3)), defaults, []string{"add -> B"}, []string{"B"}},
+			nil, ground(withScores(triple("A", "r", "B"), .3)), defaults, []string{"add -> B"}, []string{"B"}},
 		{"with neither there is nothing", nil, nil, defaults, nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -158,9 +167,11 @@ func TestAlign(t *testing.T) {
 // An answer that is a text tells all that is known of what it is about.
 func TestAlignWhole(t *testing.T) {
 	evidence := ground(
-		scored(triple("Velmora", "river", "Tessen"), .9, .8), scored(triple("Velmora", "river", "Orla"), .8, .1),
-		scored(triple("Velmora", "area", "9"), .3, .1), scored(triple("Velmora", "mayor", "Reik"), .2, .1),
-		scored(triple("Harn", "twin", "Velmora"), .7, .1), scored(triple("Harn", "area", "8"), .5, .95), scored(triple("Old Velmora", "founded", "1200"), .25, .1),
+		withScores(triple("Velmora", "river", "Tessen"), .9, .8), withScores(triple("Velmora", "river", "Orla"), .8,
+			.1),
+		withScores(triple("Velmora", "area", "9"), .3, .1), withScores(triple("Velmora", "mayor", "Reik"), .2, .1),
+		withScores(triple("Harn", "twin", "Velmora"), .7, .1), withScores(triple("Harn", "area", "8"), .5, .95),
+		withScores(triple("Old Velmora", "founded", "1200"), .25, .1),
 	)
 	for _, c := range []struct {
 		name, question string
@@ -169,19 +180,21 @@ func TestAlignWhole(t *testing.T) {
 		graph          []string
 	}{
 		{"all that is said of the subject asked about is added, the nearest last", "Tell me about Velmora.", nil,
-			align.Config{Added: 1, MaxTriples: 10, Whole: true}, []string{"Reik", "9", "Orla", "Tessen"}},
+			align.Config{Added: 1, MaxTriples: 10, AllFacts: true}, []string{"Reik", "9", "Orla", "Tessen"}},
 		{"what replaces a draft stands beside it", "Tell me about Velmora.", pseudo(triple("Harn", "area", "7")),
-			align.Config{MinSimilarity: .4, NameWeight: .3, MaxTriples: 10, Whole: true}, []string{"8", "Reik", "9", "Orla", "Tessen"}},
+			align.Config{MinSimilarity: .4, NameWeight: .3, MaxTriples: 10, AllFacts: true},
+			[]string{"8", "Reik", "9", "Orla", "Tessen"}},
 		{"the bound leaves out what is farthest", "Tell me about Velmora.", nil,
-			align.Config{MaxTriples: 2, Whole: true}, []string{"Orla", "Tessen"}},
-		{"where the question names no subject, the nearest one is told of", "Tell me about the town on the two rivers.", nil,
-			align.Config{MaxTriples: 10, Whole: true}, []string{"Reik", "9", "Orla", "Tessen"}},
+			align.Config{MaxTriples: 2, AllFacts: true}, []string{"Orla", "Tessen"}},
+		{"where the question names no subject, the nearest one is told of", "Tell me about the town on the two rivers.",
+			nil,
+			align.Config{MaxTriples: 10, AllFacts: true}, []string{"Reik", "9", "Orla", "Tessen"}},
 		{"of several subjects named all are told of", "Tell me about Velmora and Harn.", nil,
-			align.Config{MaxTriples: 10, Whole: true}, []string{"Reik", "9", "8", "Velmora", "Orla", "Tessen"}},
+			align.Config{MaxTriples: 10, AllFacts: true}, []string{"Reik", "9", "8", "Velmora", "Orla", "Tessen"}},
 		{"of names within names the longest is asked for", "Tell me about Old Velmora.", nil,
-			align.Config{MaxTriples: 10, Whole: true}, []string{"1200"}},
+			align.Config{MaxTriples: 10, AllFacts: true}, []string{"1200"}},
 		{"a name that stands alone too is asked for", "Tell me about Old Velmora and Velmora.", nil,
-			align.Config{MaxTriples: 10, Whole: true}, []string{"Reik", "1200", "9", "Orla", "Tessen"}},
+			align.Config{MaxTriples: 10, AllFacts: true}, []string{"Reik", "1200", "9", "Orla", "Tessen"}},
 		{"without it the added ones are what is nearest", "Tell me about Velmora.", nil,
 			align.Config{Added: 1, MaxTriples: 10}, []string{"Orla", "Tessen"}},
 	} {
@@ -191,7 +204,8 @@ func TestAlignWhole(t *testing.T) {
 			}
 		})
 	}
-	if got := align.Align("Tell me about Velmora.", nil, nil, align.Config{MaxTriples: 10, Whole: true}); len(got.Edits) > 0 {
+	if got := align.Align("Tell me about Velmora.", nil, nil,
+		align.Config{MaxTriples: 10, AllFacts: true}); len(got.Edits) > 0 {
 		t.Errorf("of nothing %d edits were made", len(got.Edits))
 	}
 }
@@ -215,7 +229,7 @@ func TestAlignmentHoldsForAnyGraphs(t *testing.T) {
 				if random.IntN(2) == 0 {
 					during(e, fmt.Sprint(1990+random.IntN(9)), "")
 				}
-				st := scored(e, random.Float32())
+				st := withScores(e, random.Float32())
 				for range drafts.Triples {
 					st.PseudoTripleScores = append(st.PseudoTripleScores, 2*random.Float32()-1)
 				}
@@ -224,12 +238,14 @@ func TestAlignmentHoldsForAnyGraphs(t *testing.T) {
 			}
 			g.Subjects = append(g.Subjects, s)
 		}
-		cfg := align.Config{MinSimilarity: random.Float32(), Added: random.IntN(4), MaxTriples: 1 + random.IntN(6), Whole: random.IntN(4) == 0}
+		cfg := align.Config{MinSimilarity: random.Float32(), Added: random.IntN(4), MaxTriples: 1 + random.IntN(6),
+			AllFacts: random.IntN(4) == 0}
 		got := align.Align("", drafts, g, cfg)
 
 		stands := map[string]bool{}
 		for i, e := range got.Edits {
-			if i < len(drafts.Triples) && e.GetBefore() != drafts.Triples[i] || i >= len(drafts.Triples) && e.GetKind() != graphv1.EditKind_EDIT_KIND_ADD {
+			if i < len(drafts.Triples) && e.GetBefore() != drafts.Triples[i] || i >= len(drafts.Triples) &&
+				e.GetKind() != graphv1.EditKind_EDIT_KIND_ADD {
 				t.Fatalf("edit %d is %v", i, e)
 			}
 			if len(e.GetEvidence()) == 0 && e.GetKind() != graphv1.EditKind_EDIT_KIND_KEEP {
@@ -242,11 +258,11 @@ func TestAlignmentHoldsForAnyGraphs(t *testing.T) {
 			if f.GetStatus() == graphv1.TripleStatus_TRIPLE_STATUS_SUPPORTED {
 				supported++
 				if !held[align.Key(f.GetTriple())] {
-					t.Fatalf("supported, but not in the ground graph: %s", verbalise.Fact(f.GetTriple()))
+					t.Fatalf("supported, but not in the ground graph: %s", kgtext.FormatFact(f.GetTriple()))
 				}
 			}
 			if !stands[align.Key(f.GetTriple())] {
-				t.Fatalf("no edit leads to %s", verbalise.Fact(f.GetTriple()))
+				t.Fatalf("no edit leads to %s", kgtext.FormatFact(f.GetTriple()))
 			}
 		}
 		if most := max(cfg.MaxTriples, len(drafts.Triples)); supported > most {
@@ -278,19 +294,47 @@ func TestSame(t *testing.T) {
 		a, b *graphv1.Triple
 		want bool
 	}{
-		{"case and spacing do not matter", triple("The  Harbour", "director", "erik"), triple("the harbour", "Director", "Erik"), true},
-		{"however the relation is written", triple("A", "film.film.directed_by", "B"), triple("A", "directed by", "B"), true},
+		{"case and spacing do not matter", triple("The  Harbour", "director", "erik"), triple("the harbour", "Director",
+			"Erik"), true},
+		{"however the relation is written", triple("A", "film.film.directed_by", "B"), triple("A", "directed by", "B"),
+			true},
 		{"another object is another triple", triple("A", "r", "B"), triple("A", "r", "C"), false},
 		{"the other way round is another triple", triple("A", "r", "B"), triple("B", "r", "A"), false},
-		{"the time it holds is not said by words", during(triple("A", "r", "B"), "1998", ""), triple("A", "r", "B"), true},
+		{"the time it holds is not said by words", during(triple("A", "r", "B"), "1998", ""), triple("A", "r", "B"),
+			true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := align.Same(c.a, c.b); got != c.want {
+			if got := align.SameWording(c.a, c.b); got != c.want {
 				t.Errorf("got %v", got)
 			}
 		})
 	}
 	if align.Key(during(triple("A", "r", "B"), "1998", "")) == align.Key(triple("A", "r", "B")) {
 		t.Error("the key does not tell the time apart")
+	}
+}
+
+// Names are folded once each, not for every pair of a draft and its evidence.
+func TestAlignFoldsNamesOnce(t *testing.T) {
+	const size = 200
+	allocations := func(drafts int) float64 {
+		graph, evidence := pseudo(), &graphv1.SubjectEvidence{}
+		for i := range drafts {
+			graph.Triples = append(graph.Triples, triple(fmt.Sprint("Draft ", i), "r", "o"))
+		}
+		for i := range size {
+			e := withScores(triple(fmt.Sprint("Subject ", i), "r", fmt.Sprint("Object ", i)), 0.1)
+			for range drafts {
+				e.PseudoTripleScores = append(e.PseudoTripleScores, 0.1)
+			}
+			evidence.Triples = append(evidence.Triples, e)
+		}
+		g := &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{evidence}}
+		return testing.AllocsPerRun(3, func() {
+			align.Align("who is it", graph, g, align.Config{MinSimilarity: .9, NameWeight: .1, MaxTriples: 1})
+		})
+	}
+	if perDraft := (allocations(33) - allocations(1)) / 32; perDraft > size/4 {
+		t.Errorf("%.0f allocations for each draft beside %d triples of evidence", perDraft, size)
 	}
 }

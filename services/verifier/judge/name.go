@@ -8,13 +8,14 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/triplemesh/triplemesh/internal/value"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 )
 
-// alike is how likely a name of a claim means an entity of the knowledge graph:
-// 0 where it does not.
-func alike(name, entity string, links []*graphv1.EntityLink) float32 {
+// nameLikelihood is the probability that a name of a claim means an entity of the knowledge graph;
+// 0 if it does not.
+func nameLikelihood(name, entity string, links []*graphv1.EntityLink) float32 {
 	a, b := tokens(name), tokens(entity)
 	switch {
 	case len(a) == 0 || len(b) == 0:
@@ -29,39 +30,40 @@ func alike(name, entity string, links []*graphv1.EntityLink) float32 {
 			continue
 		}
 		switch l.GetMatch() {
-		case graphv1.LinkMatch_LINK_MATCH_EXACT, graphv1.LinkMatch_LINK_MATCH_NORMALISED, graphv1.LinkMatch_LINK_MATCH_ALIAS:
+		case graphv1.LinkMatch_LINK_MATCH_EXACT, graphv1.LinkMatch_LINK_MATCH_NORMALISED,
+			graphv1.LinkMatch_LINK_MATCH_ALIAS:
 			return 0.95
 		}
 	}
 	if head, _, cut := strings.Cut(name, ","); cut && slices.Equal(tokens(head), b) {
 		return 0.9 // "Paris, France"
 	}
-	if misspelt(a, b) {
+	if isMisspelling(a, b) {
 		return 0.8
 	}
 	return 0
 }
 
-// alikeValue is alike for objects, which may be dates, numbers and quantities.
-func alikeValue(said, held string, links []*graphv1.EntityLink) float32 {
-	if a, ok := value.ParseDate(said); ok {
-		if b, ok := value.ParseDate(held); ok {
-			return dateLike(a, b)
+// valueLikelihood is nameLikelihood for objects, which may be dates, numbers and quantities.
+func valueLikelihood(said, held string, links []*graphv1.EntityLink) float32 {
+	if a, ok := kgtext.ParseDate(said); ok {
+		if b, ok := kgtext.ParseDate(held); ok {
+			return dateLikelihood(a, b)
 		}
 	}
-	if a, ok := value.ParseQuantity(said); ok {
-		if b, ok := value.ParseQuantity(held); ok {
-			return quantityLike(a, b)
+	if a, ok := kgtext.ParseQuantity(said); ok {
+		if b, ok := kgtext.ParseQuantity(held); ok {
+			return quantityLikelihood(a, b)
 		}
 	}
-	return alike(said, held, links)
+	return nameLikelihood(said, held, links)
 }
 
-// particles are words that names may do with or without.
-var particles = map[string]bool{"the": true, "a": true, "an": true, "of": true, "and": true, "de": true, "la": true, "s": true}
+// particles are words that are optional in names.
+var particles = map[string]bool{"the": true, "a": true, "an": true, "of": true, "and": true, "de": true,
+	"la": true, "s": true}
 
-// tokens are the words of a name, without accents, case, punctuation and
-// articles.
+// tokens are the words of a name, without accents, case, punctuation and articles.
 func tokens(name string) []string {
 	plain := strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
@@ -69,15 +71,17 @@ func tokens(name string) []string {
 		}
 		return unicode.ToLower(r)
 	}, norm.NFKD.String(name))
-	words := strings.FieldsFunc(plain, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) })
+	words := strings.FieldsFunc(plain, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
+	})
 	if len(words) > 1 && (words[0] == "the" || words[0] == "a" || words[0] == "an") {
 		words = words[1:]
 	}
 	return words
 }
 
-// sameBag tells whether two names have the same words in another order, but for
-// particles: "University of Oxford", "Oxford University".
+// sameBag reports whether two names have the same words in any order, particles ignored:
+// "University of Oxford", "Oxford University".
 func sameBag(a, b []string) bool {
 	a, b = content(a), content(b)
 	slices.Sort(a)
@@ -89,8 +93,8 @@ func content(words []string) []string {
 	return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return particles[w] })
 }
 
-// misspelt tells whether two names differ by a letter of one long word.
-func misspelt(a, b []string) bool {
+// isMisspelling reports whether two names differ by a letter of one long word.
+func isMisspelling(a, b []string) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -99,15 +103,16 @@ func misspelt(a, b []string) bool {
 		if a[i] == b[i] {
 			continue
 		}
-		if wrong++; wrong > 1 || utf8.RuneCountInString(a[i]) < 6 || strings.ContainsFunc(a[i]+b[i], unicode.IsNumber) || !oneLetter([]rune(a[i]), []rune(b[i])) {
+		if wrong++; wrong > 1 || utf8.RuneCountInString(a[i]) < 6 || strings.ContainsFunc(a[i]+b[i],
+			unicode.IsNumber) || !oneLetter([]rune(a[i]), []rune(b[i])) {
 			return false
 		}
 	}
 	return wrong == 1
 }
 
-// oneLetter tells whether one letter was added, lost, changed or swapped with
-// the next; not the last ones, which make other words of most.
+// oneLetter reports whether one letter was added, dropped, changed or swapped with the next, except
+// at the end, where another letter usually makes another word.
 func oneLetter(a, b []rune) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -130,12 +135,169 @@ func oneLetter(a, b []rune) bool {
 	return a[i] == b[i+1] && a[i+1] == b[i] && slices.Equal(a[i+2:], b[i+2:])
 }
 
-// within tells whether one name holds all words of the other: "New York" and
-// "New York City" may be the same, and need not be.
-func within(a, b string) bool {
+// containsWords reports whether one name has all words of the other: "New York" and "New York City"
+// may be the same or not.
+func containsWords(a, b string) bool {
 	x, y := content(tokens(a)), content(tokens(b))
 	if len(x) > len(y) {
 		x, y = y, x
 	}
 	return len(x) > 0 && !slices.ContainsFunc(x, func(w string) bool { return !slices.Contains(y, w) })
+}
+
+// dateLikelihood is the probability that a claimed date is the one in the graph: lower if it is
+// more precise than the graph's.
+func dateLikelihood(said, held kgtext.Date) float32 {
+	switch {
+	case !said.Agrees(held):
+		return 0
+	case said.MorePreciseThan(held):
+		return 0.8
+	}
+	return 1
+}
+
+// quantityLikelihood is the probability that a claimed quantity is the one in the graph: within
+// rounding, in the same unit or without one.
+func quantityLikelihood(said, held kgtext.Quantity) float32 {
+	off := said.RelativeDifference(held)
+	switch {
+	case !said.Comparable(held):
+		return 0
+	case off == 0:
+		return 1
+	case off <= 0.01:
+		return 0.8
+	}
+	return 0
+}
+
+// differs reports whether a triple's value is of the same kind as the claim's and certainly
+// different: a date is not a name, "New York" may be "New York City", and a country contains its
+// cities.
+func (c *claimCase) differs(v *view) bool {
+	said := c.claim.GetTriple().GetObject()
+	if v.role == reversed {
+		said = c.claim.GetTriple().GetSubject()
+	}
+	if !overlap(c.claim.GetTriple().GetValidity(), v.GetTriple().GetValidity()) {
+		return false
+	}
+	if v.GetTriple().GetObjectKind() == graphv1.TermKind_TERM_KIND_MEDIATOR && v.role != inverse {
+		return false
+	}
+	_, a := kgtext.ParseDate(said)
+	_, b := kgtext.ParseDate(v.value)
+	if a || b {
+		return a && b
+	}
+	q, a := kgtext.ParseQuantity(said)
+	r, b := kgtext.ParseQuantity(v.value)
+	if a != b && (a && q.Unit == "" || b && r.Unit == "") {
+		return false // a bare number is none of the other's names
+	}
+	return !containsWords(said, v.value) && !c.nests(said, v)
+}
+
+// nests reports whether the claimed value contains the triple's or the other way round: a person
+// born in a city was born in its country too.
+func (c *claimCase) nests(said string, v *view) bool {
+	links := c.claim.GetObjects()
+	if v.role == reversed {
+		links = c.claim.GetSubjects()
+	}
+	return slices.ContainsFunc(c.nested, func(t *graphv1.Triple) bool {
+		return t.GetSubject() == v.value && nameLikelihood(said, t.GetObject(), links) > 0 ||
+			t.GetObject() == v.value && nameLikelihood(said, t.GetSubject(), links) > 0
+	})
+}
+
+// overlap reports whether two validity intervals overlap, as far as they are known.
+func overlap(a, b *graphv1.ValidityInterval) bool {
+	if a == nil || b == nil {
+		return true
+	}
+	return startsBeforeEnd(a.GetStart(), b.GetEnd()) && startsBeforeEnd(b.GetStart(), a.GetEnd())
+}
+
+// startsBeforeEnd reports whether a start is not after an end, at the lower precision of both.
+func startsBeforeEnd(start, end string) bool {
+	if start == "" || end == "" {
+		return true
+	}
+	n := min(len(start), len(end))
+	return start[:n] <= end[:n]
+}
+
+// minSubjects is the sample of subjects from which a relation's use is known regardless of its
+// name.
+const minSubjects = 20
+
+// multiValued are words of relations that usually have several objects, used if the sample of
+// subjects is too small.
+var multiValued = []string{
+	"child", "children", "sibling", "brother", "sister", "friend", "award", "member", "part", "genre",
+	"occupation", "profession",
+	"cast", "starring", "influenced", "notable", "field", "instrument", "diplomatic", "neighbour", "neighbor",
+	"sister city", "twin",
+	"works", "film", "films", "book", "books", "song", "songs", "album", "product", "hobby", "interest", "ingredient",
+	"contains", "includes",
+	"language spoken", "languages", "participant", "residence", "role", "tributary", "subsidiary", "owner of",
+	"author of", "director of",
+}
+
+// sameKind are words of relations between entities of one kind, whose direction the kinds do not
+// reveal.
+var sameKind = []string{
+	"father", "mother", "parent", "child", "children", "son", "daughter", "part", "subclass", "influenced", "influence",
+	"follows", "followed",
+	"preceded", "successor", "predecessor", "student", "teacher", "advisor", "taxon", "located", "location", "contains",
+	"owned", "owner",
+	"member", "named", "based", "replaces", "replaced", "subsidiary", "organization",
+}
+
+// nesting are words of relations of containment, in either direction.
+var nesting = []string{
+	"country", "located", "location", "part", "capital", "state", "contains", "containedby", "contained", "continent",
+	"territorial", "administrative",
+	"district", "region", "county", "province", "city", "subclass", "parent", "member",
+}
+
+// mutual are words of symmetric relations.
+var mutual = []string{
+	"spouse", "married", "wife", "husband", "partner", "sibling", "brother", "sister", "twin", "border", "adjoin",
+	"neighbour", "neighbor",
+	"diplomatic relation", "sister city", "twinned", "friend", "colleague", "relative", "equivalent", "opposite",
+}
+
+// multiValuedShare is the probability that a relation has several objects for one subject: from the
+// sampled subjects, and from its name if these are few.
+func multiValuedShare(use *verifierv1.RelationUse, relation string) float32 {
+	seen, many := float32(use.GetSubjects()), float32(use.GetSeveral())
+	share := (many + 0.5) / (seen + 6)
+	if seen < minSubjects && containsWord(relation, multiValued) {
+		share = max(share, 0.5)
+	}
+	return share
+}
+
+// containsWord reports whether a relation's name contains one of the words.
+func containsWord(relation string, words []string) bool {
+	name := kgtext.FoldWords(kgtext.VerbaliseRelation(relation))
+	return slices.ContainsFunc(words, func(w string) bool { return name.Mention(w) || name.Mention(w+"s") })
+}
+
+// isInverseOf reports whether a claim's relation may be a triple's relation read from object to
+// subject: "capital of" and "capital", "wrote" and "author", or any symmetric relation. A relation
+// of the same name is not inverse: "father" is not the inverse of "father".
+func isInverseOf(said, relation string) bool {
+	words := kgtext.Fold(kgtext.VerbaliseRelation(relation))
+	if containsWord(relation, mutual) {
+		return true
+	}
+	of := strings.HasSuffix(said, " of")
+	if strings.HasSuffix(words, " of") || strings.HasSuffix(words, " by") {
+		return !of && said != words || strings.HasSuffix(words, " by") && of
+	}
+	return said != words && (of || !strings.Contains(said, " "))
 }

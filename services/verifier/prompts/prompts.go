@@ -1,4 +1,4 @@
-// Package prompts holds what the verifier says to the model, as data.
+// Package prompts holds the verifier's prompts as data.
 package prompts
 
 import "embed"

@@ -7,11 +7,9 @@ import (
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/prompt/prompttest"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	"github.com/triplemesh/triplemesh/services/verifier"
 	"github.com/triplemesh/triplemesh/services/verifier/align"
-	"github.com/triplemesh/triplemesh/services/verifier/edits"
-	"github.com/triplemesh/triplemesh/services/verifier/evidence"
 	"github.com/triplemesh/triplemesh/services/verifier/prompts"
-	"github.com/triplemesh/triplemesh/services/verifier/rewrite"
 )
 
 // graphs are drafts about a name and evidence for them, a change over time
@@ -50,11 +48,13 @@ func TestPrompts(t *testing.T) {
 	edit := func(ctx context.Context, m llm.Completer, question, name string) {
 		drafts, ground := graphs(name)
 		aligned := align.Align("", drafts, ground, align.Config{MinSimilarity: .4, MaxTriples: 9})
-		_, _, _ = edits.New(m).Edit(ctx, question, drafts, evidence.Order(ground, 9), aligned, llm.NewLedger(nil))
+		_, _, _ = verifier.NewEditor(m, 32).Edit(ctx, question, drafts, align.OrderEvidence(ground, 9), aligned,
+			llm.NewLedger(nil))
 	}
 	write := func(ctx context.Context, m llm.Completer, question, name string) {
 		drafts, ground := graphs(name)
-		_, _, _ = rewrite.New(m).Rewrite(ctx, question, drafts, evidence.Order(ground, 9), llm.NewLedger(nil))
+		_, _, _ = verifier.NewRewriter(m, 384).Rewrite(ctx, question, drafts, align.OrderEvidence(ground, 9),
+			llm.NewLedger(nil))
 	}
 	prompttest.Run(t, prompts.Files, []prompttest.Case{both("edits", edit), both("rewrite", write)})
 }

@@ -67,7 +67,7 @@ function Evidence({ triples, check }: { triples: ScoredTriple[]; check: Check | 
               <span class="muted figures" title="cosine to the claim">
                 {score(closeness)}
               </span>{" "}
-              <a href={browse(check, triple.kg, triple.subject)}>
+              <a href={browse(check, triple.kgName, triple.subject)}>
                 Look around<span class="unseen">{` ${triple.subject}`}</span>
               </a>
             </li>

@@ -6,14 +6,16 @@ export function EntityLink({
   kg,
   snapshot,
   entity,
+  id,
 }: {
   kg: string;
   snapshot: string;
   entity: string;
+  id?: string | undefined;
 }) {
   return (
     <a href={href(["kgs", kg], { entity, snapshot })}>
-      <Name>{entity}</Name>
+      <Name id={id}>{entity}</Name>
     </a>
   );
 }

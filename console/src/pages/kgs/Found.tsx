@@ -109,7 +109,7 @@ function Entities({
     <ul class="found-list">
       {(found.links ?? []).map((link) => (
         <li key={link.entity}>
-          <EntityLink kg={kg} snapshot={snapshot} entity={link.entity ?? ""} />
+          <EntityLink kg={kg} snapshot={snapshot} entity={link.entity ?? ""} id={link.entityId} />
           <span class="muted figures">{`${inWords(link.match, "LINK_MATCH_")} ${score(link.score)}`}</span>
         </li>
       ))}

@@ -57,7 +57,7 @@ function Card({ kg }: { kg: Kg }) {
           </p>
           <p class="muted">
             Snapshot {numberOf(active)} of {kg.snapshots.length}
-            {active.created ? `, built ${moment(active.created)}` : ""}
+            {active.createTime ? `, built ${moment(active.createTime)}` : ""}
             {active.bytes ? `, ${bytes(active.bytes)}` : ""}
           </p>
         </>

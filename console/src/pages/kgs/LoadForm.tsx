@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type {
+  LoadKnowledgeGraphStreamResponse,
   LoadMode,
   LoadPhase,
   LoadResponse,
-  LoadStreamResponse,
   Vectors,
 } from "../../api/messages";
 import { href } from "../../app/router";
@@ -32,7 +32,8 @@ export function LoadForm({ kg, onLoaded }: { kg?: string; onLoaded: () => void }
   const [file, setFile] = useState<File>();
   const [mode, setMode] = useState<LoadMode>("LOAD_MODE_REPLACE");
   const [vectors, setVectors] = useState<Vectors>("VECTORS_ALL");
-  const { streamed, start, stop } = useStream<LoadStreamResponse>();
+  const [provenance, setProvenance] = useState(false);
+  const { streamed, start, stop } = useStream<LoadKnowledgeGraphStreamResponse>();
   const { running = false, error, seen: { progress, result } = {} } = streamed ?? {};
   const told = useRef<LoadResponse>(undefined);
   useEffect(() => {
@@ -47,7 +48,7 @@ export function LoadForm({ kg, onLoaded }: { kg?: string; onLoaded: () => void }
       onSubmit={(event) => {
         event.preventDefault();
         if (file) {
-          void start((signal) => api.load(name, file, { mode, vectors }, { signal }));
+          void start((signal) => api.load(name, file, { mode, vectors, provenance }, { signal }));
         }
       }}
     >
@@ -97,6 +98,20 @@ export function LoadForm({ kg, onLoaded }: { kg?: string; onLoaded: () => void }
           </select>
         </label>
       </div>
+      <label class="check-field">
+        <input
+          type="checkbox"
+          checked={provenance}
+          onChange={(event) => setProvenance(event.currentTarget.checked)}
+        />
+        <span>
+          Keep provenance
+          <span class="hint">
+            Evidence then shows where a triple comes from: its named graph or statement, or its file
+            and line. The snapshot gets larger.
+          </span>
+        </span>
+      </label>
       <p>
         {running ? (
           <button key="stop" type="button" class="button" onClick={stop}>

@@ -4,6 +4,7 @@ import { useApi } from "../../app/services";
 import { useCall } from "../../app/useCall";
 import { toNumber } from "../../format/quantity";
 import { count, number } from "../../format/text";
+import { EntityId } from "../../ui/EntityId";
 import { ErrorBox } from "../../ui/ErrorBox";
 import { Spinner } from "../../ui/Spinner";
 import { TripleRow } from "./TripleRow";
@@ -42,12 +43,15 @@ export function Neighbourhood({
     [kg, snapshot, entity],
   );
   const triples = value?.triples ?? [];
-  const out = triples.filter((triple) => triple.subject === entity);
-  const into = triples.filter((triple) => triple.subject !== entity);
+  // The address may hold an id.
+  const name = value?.entity?.name || entity;
+  const out = triples.filter((triple) => triple.subject === name);
+  const into = triples.filter((triple) => triple.subject !== name);
   const total = toNumber(value?.total);
   return (
     <article class="neighbourhood" aria-busy={pending}>
-      <h2 dir="auto">{entity}</h2>
+      <h2 dir="auto">{name}</h2>
+      <EntityId entity={value?.entity} />
       {error !== undefined ? (
         <ErrorBox error={error} doing={`Looking around ${entity}`} retry={again} />
       ) : null}

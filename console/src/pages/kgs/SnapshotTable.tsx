@@ -195,7 +195,7 @@ function Row({
       <td class="figures">{number(toNumber(snapshot.triples))}</td>
       <td class="figures">{number(toNumber(snapshot.entities))}</td>
       <td class="figures">{bytes(snapshot.bytes)}</td>
-      <td>{moment(snapshot.created) || "not known"}</td>
+      <td>{moment(snapshot.createTime) || "not known"}</td>
       <td>
         {snapshot.dims ? `${snapshot.dims} dimensions` : "of relations only"}
         {snapshot.encoder ? <span class="hint">{snapshot.encoder}</span> : null}

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Triple } from "../../api/messages";
 import { Name } from "../../ui/Name";
+import { Provenance } from "../../ui/Provenance";
 import { EntityLink } from "./EntityLink";
 import "../../ui/triple.css";
 
@@ -21,7 +22,7 @@ export function TripleRow({
   return (
     <tr>
       <td>
-        <EntityLink kg={kg} snapshot={snapshot} entity={subject} />
+        <EntityLink kg={kg} snapshot={snapshot} entity={subject} id={triple.subjectId} />
       </td>
       <td>
         <span class="triple-relation">
@@ -30,13 +31,14 @@ export function TripleRow({
       </td>
       <td>
         {entity ? (
-          <EntityLink kg={kg} snapshot={snapshot} entity={object} />
+          <EntityLink kg={kg} snapshot={snapshot} entity={object} id={triple.objectId} />
         ) : (
           <Name most={240}>{object}</Name>
         )}
         {validity?.start || validity?.end ? (
           <span class="triple-validity">{` ${validity.start || "?"}–${validity.end || "now"}`}</span>
         ) : null}
+        <Provenance from={triple.provenance} links={true} />
       </td>
       {children}
     </tr>

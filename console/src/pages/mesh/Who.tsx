@@ -86,7 +86,7 @@ function Quotas({ quotas }: { quotas: Quota[] }) {
               <th scope="row">{words(quota.name, "")}</th>
               <td class="figures">{amount(quota.used)}</td>
               <td class="figures">{toNumber(quota.limit) ? amount(quota.limit) : "no bound"}</td>
-              <td>{moment(quota.resets)}</td>
+              <td>{moment(quota.resetTime)}</td>
             </tr>
           ))}
         </tbody>

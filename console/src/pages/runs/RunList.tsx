@@ -21,13 +21,13 @@ export function RunList({ query }: { query: URLSearchParams }) {
   const filter = {
     query: query.get("query") ?? "",
     method: query.get("method") ?? "",
-    kg: query.get("kg") ?? "",
+    kgName: query.get("kg") ?? "",
   };
   // By the address as it is then: words come later than they are typed.
   const narrow = (change: Record<string, string>) =>
     router.replace(["runs"], { ...Object.fromEntries(router.place.value.query), ...change });
   const { runs, next, pending, error, more } = useRuns(filter);
-  const filtered = filter.query || filter.method || filter.kg;
+  const filtered = filter.query || filter.method || filter.kgName;
   return (
     <section class="page">
       <h1>Runs</h1>
@@ -35,7 +35,7 @@ export function RunList({ query }: { query: URLSearchParams }) {
         <form class="runs-filter" onSubmit={(event) => event.preventDefault()}>
           <Words value={filter.query} onRest={(words) => narrow({ query: words })} />
           <MethodField value={filter.method} onChange={(method) => narrow({ method })} />
-          <KgNameField value={filter.kg} onChange={(kg) => narrow({ kg })} />
+          <KgNameField value={filter.kgName} onChange={(kg) => narrow({ kg })} />
         </form>
       </search>
       <p class="unseen" role="status">
@@ -101,8 +101,8 @@ function RunRow({ run }: { run: Run }) {
         <span class="figures">{run.method}</span>
         {run.kg ? <span class="figures">{`${run.kg.name}@${run.kg.snapshot ?? "0"}`}</span> : null}
         <span class="muted">{elapsed(milliseconds(run.duration))}</span>
-        <time class="muted" dateTime={run.started}>
-          {moment(run.started)}
+        <time class="muted" dateTime={run.startTime}>
+          {moment(run.startTime)}
         </time>
       </p>
     </article>

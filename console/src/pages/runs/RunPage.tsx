@@ -33,7 +33,7 @@ export function RunPage({ id }: { id: string }) {
           <header class="runs-head">
             <h1 dir="auto">{run.question}</h1>
             <p class="muted">
-              <time dateTime={run.started}>{moment(run.started)}</time>
+              <time dateTime={run.startTime}>{moment(run.startTime)}</time>
             </p>
             <Actions run={run} />
           </header>

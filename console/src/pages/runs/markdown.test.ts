@@ -58,6 +58,22 @@ He was employed by New York University\\.
 `);
 });
 
+test("ids of answers and provenance of evidence are told", () => {
+  const text = markdownOf({
+    question: "q",
+    answers: [
+      {
+        answer: "Yale",
+        id: "Q49112",
+        evidence: [{ subject: "a", relation: "r", object: "Yale", provenance: "facts.csv:12" }],
+      },
+      { answer: "Oxford", id: "Oxford" },
+    ],
+  });
+  expect(text).toContain("- Answers: **Yale** (Q49112), **Oxford**\n");
+  expect(text).toContain("- a — r — Yale, from facts\\.csv\\:12\n");
+});
+
 test("candidates have their verdicts and what became of them", () => {
   const text = markdownOf({
     question: "q",

@@ -1,4 +1,4 @@
-import type { Edit, Run, Triple } from "../../api/messages";
+import type { Answer, Edit, Run, Triple } from "../../api/messages";
 import { elapsed, milliseconds, percent } from "../../format/quantity";
 import { words } from "../../format/text";
 import { spent } from "../../format/usage";
@@ -8,10 +8,7 @@ export function markdownOf(run: Run): string {
   const parts = [
     `# ${plain(run.question)}`,
     bullets([
-      fact(
-        "Answers",
-        (run.answers ?? []).map((answer) => `**${plain(answer.answer)}**`).join(", "),
-      ),
+      fact("Answers", (run.answers ?? []).map(named).join(", ")),
       fact(
         "Rests on",
         [words(run.grounding, "GROUNDING_"), plain(run.groundingReason)].filter(Boolean).join(": "),
@@ -19,7 +16,7 @@ export function markdownOf(run: Run): string {
       fact("Confidence", run.confidence === undefined ? "" : percent(run.confidence)),
       fact("Method", plain(run.method)),
       fact("Knowledge graph", run.kg ? plain(`${run.kg.name}@${run.kg.snapshot ?? "0"}`) : ""),
-      fact("Asked", plain(run.started)),
+      fact("Asked", plain(run.startTime)),
       fact("Took", spent(run.usage, run.duration).join(", ")),
       fact("Run", plain(run.id)),
       fact("Trace", plain(run.traceId)),
@@ -56,11 +53,15 @@ function section(title: string, lines: string[] | undefined): string {
   return lines?.length ? `## ${title}\n\n${lines.map((line) => `- ${line}`).join("\n")}` : "";
 }
 
-function triple({ subject, relation, object, validity, kg }: Triple): string {
+function named({ answer, id }: Answer): string {
+  return `**${plain(answer)}**${id && id !== answer ? ` (${plain(id)})` : ""}`;
+}
+
+function triple({ subject, relation, object, validity, kgName, provenance }: Triple): string {
   const time = validity
     ? ` (${plain(validity.start) || "?"} to ${plain(validity.end) || "now"})`
     : "";
-  return `${plain(subject)} — ${plain(relation)} — ${plain(object)}${time}${kg ? `, in ${plain(kg)}` : ""}`;
+  return `${plain(subject)} — ${plain(relation)} — ${plain(object)}${time}${kgName ? `, in ${plain(kgName)}` : ""}${provenance ? `, from ${plain(provenance)}` : ""}`;
 }
 
 function triples(all: Triple[]): string[] {

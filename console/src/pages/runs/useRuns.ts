@@ -18,7 +18,7 @@ const pageSize = 30;
 /** Lists runs; another filter begins anew. */
 export function useRuns(filter: RunFilter) {
   const api = useApi();
-  const { method = "", kg = "", query = "" } = filter;
+  const { method = "", kgName = "", query = "" } = filter;
   const [found, setFound] = useState<Found>({ runs: [], next: "", pending: true });
   const controller = useRef<AbortController>(undefined);
 
@@ -29,7 +29,7 @@ export function useRuns(filter: RunFilter) {
       controller.current = latest;
       const { signal } = latest;
       setFound((now) => ({ runs: before, next: now.next, pending: true }));
-      api.runs({ pageSize, pageToken, method, kg, query }, { signal }).then(
+      api.runs({ pageSize, pageToken, method, kgName, query }, { signal }).then(
         (page) =>
           signal.aborted ||
           setFound({
@@ -41,7 +41,7 @@ export function useRuns(filter: RunFilter) {
           signal.aborted || setFound({ runs: before, next: pageToken, pending: false, error }),
       );
     },
-    [api, method, kg, query],
+    [api, method, kgName, query],
   );
 
   useEffect(() => {

@@ -5,7 +5,7 @@ import { barsOf } from "./waterfall";
 const span = (spanId: string, parentSpanId: string, at: number, ms: number): Span => ({
   spanId,
   parentSpanId,
-  start: new Date(Date.UTC(2026, 4, 1) + at).toISOString(),
+  startTime: new Date(Date.UTC(2026, 4, 1) + at).toISOString(),
   duration: `${ms / 1000}s`,
 });
 
@@ -43,8 +43,8 @@ test.each<[string, Span[], [string, number, number, number][]]>([
 
 test("parts of milliseconds count", () => {
   const bars = barsOf([
-    { spanId: "a", start: "2026-05-01T00:00:00.000200Z", duration: "0.000800s" },
-    { spanId: "b", start: "2026-05-01T00:00:00.000600Z", duration: "0.000400s" },
+    { spanId: "a", startTime: "2026-05-01T00:00:00.000200Z", duration: "0.000800s" },
+    { spanId: "b", startTime: "2026-05-01T00:00:00.000600Z", duration: "0.000400s" },
   ]);
   expect(bars[1]?.start).toBeCloseTo(0.5, 2);
 });

@@ -39,7 +39,7 @@ export function barsOf(spans: Span[]): Bar[] {
 }
 
 function began(span: Span): number {
-  return precise(span.start);
+  return precise(span.startTime);
 }
 
 // A timestamp in milliseconds, with the parts of one that Date leaves out.

@@ -29,7 +29,7 @@ const (
 	// None: a method that names no scope is refused wherever callers must say who
 	// they are.
 	Scope_SCOPE_UNSPECIFIED Scope = 0
-	// "ask": ask questions and read one's own runs.
+	// "ask": ask questions, read the caller's own runs, and give feedback on them.
 	Scope_SCOPE_ASK Scope = 1
 	// "kg:read": list, search and export knowledge graphs.
 	Scope_SCOPE_KG_READ Scope = 2
@@ -37,9 +37,11 @@ const (
 	Scope_SCOPE_KG_WRITE Scope = 3
 	// "admin": all of these, and to call a stage by hand.
 	Scope_SCOPE_ADMIN Scope = 4
-	// "mesh": call a stage on behalf of whoever asked. Stages have it, people and
+	// "mesh": call a stage on behalf of a caller. Stages have it, people and
 	// programs outside do not.
 	Scope_SCOPE_MESH Scope = 5
+	// "feedback:read": read the feedback of all callers, for training.
+	Scope_SCOPE_FEEDBACK_READ Scope = 6
 )
 
 // Enum value maps for Scope.
@@ -51,14 +53,16 @@ var (
 		3: "SCOPE_KG_WRITE",
 		4: "SCOPE_ADMIN",
 		5: "SCOPE_MESH",
+		6: "SCOPE_FEEDBACK_READ",
 	}
 	Scope_value = map[string]int32{
-		"SCOPE_UNSPECIFIED": 0,
-		"SCOPE_ASK":         1,
-		"SCOPE_KG_READ":     2,
-		"SCOPE_KG_WRITE":    3,
-		"SCOPE_ADMIN":       4,
-		"SCOPE_MESH":        5,
+		"SCOPE_UNSPECIFIED":   0,
+		"SCOPE_ASK":           1,
+		"SCOPE_KG_READ":       2,
+		"SCOPE_KG_WRITE":      3,
+		"SCOPE_ADMIN":         4,
+		"SCOPE_MESH":          5,
+		"SCOPE_FEEDBACK_READ": 6,
 	}
 )
 
@@ -98,6 +102,14 @@ var file_triplemesh_auth_v1_auth_proto_extTypes = []protoimpl.ExtensionInfo{
 		Tag:           "varint,50117,opt,name=scope,enum=triplemesh.auth.v1.Scope",
 		Filename:      "triplemesh/auth/v1/auth.proto",
 	},
+	{
+		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50118,
+		Name:          "triplemesh.auth.v1.audit",
+		Tag:           "varint,50118,opt,name=audit",
+		Filename:      "triplemesh/auth/v1/auth.proto",
+	},
 }
 
 // Extension fields to descriptorpb.MethodOptions.
@@ -107,13 +119,18 @@ var (
 	//
 	// optional triplemesh.auth.v1.Scope scope = 50117;
 	E_Scope = &file_triplemesh_auth_v1_auth_proto_extTypes[0]
+	// The audit log has a line for every call of the method, however it ends. Of
+	// other methods it has the refused calls only.
+	//
+	// optional bool audit = 50118;
+	E_Audit = &file_triplemesh_auth_v1_auth_proto_extTypes[1]
 )
 
 var File_triplemesh_auth_v1_auth_proto protoreflect.FileDescriptor
 
 const file_triplemesh_auth_v1_auth_proto_rawDesc = "" +
 	"\n" +
-	"\x1dtriplemesh/auth/v1/auth.proto\x12\x12triplemesh.auth.v1\x1a google/protobuf/descriptor.proto*u\n" +
+	"\x1dtriplemesh/auth/v1/auth.proto\x12\x12triplemesh.auth.v1\x1a google/protobuf/descriptor.proto*\x8e\x01\n" +
 	"\x05Scope\x12\x15\n" +
 	"\x11SCOPE_UNSPECIFIED\x10\x00\x12\r\n" +
 	"\tSCOPE_ASK\x10\x01\x12\x11\n" +
@@ -121,8 +138,10 @@ const file_triplemesh_auth_v1_auth_proto_rawDesc = "" +
 	"\x0eSCOPE_KG_WRITE\x10\x03\x12\x0f\n" +
 	"\vSCOPE_ADMIN\x10\x04\x12\x0e\n" +
 	"\n" +
-	"SCOPE_MESH\x10\x05:Q\n" +
-	"\x05scope\x12\x1e.google.protobuf.MethodOptions\x18Ň\x03 \x01(\x0e2\x19.triplemesh.auth.v1.ScopeR\x05scopeBBZ@github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1;authv1b\x06proto3"
+	"SCOPE_MESH\x10\x05\x12\x17\n" +
+	"\x13SCOPE_FEEDBACK_READ\x10\x06:Q\n" +
+	"\x05scope\x12\x1e.google.protobuf.MethodOptions\x18Ň\x03 \x01(\x0e2\x19.triplemesh.auth.v1.ScopeR\x05scope:6\n" +
+	"\x05audit\x12\x1e.google.protobuf.MethodOptions\x18Ƈ\x03 \x01(\bR\x05auditBBZ@github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1;authv1b\x06proto3"
 
 var (
 	file_triplemesh_auth_v1_auth_proto_rawDescOnce sync.Once
@@ -143,11 +162,12 @@ var file_triplemesh_auth_v1_auth_proto_goTypes = []any{
 }
 var file_triplemesh_auth_v1_auth_proto_depIdxs = []int32{
 	1, // 0: triplemesh.auth.v1.scope:extendee -> google.protobuf.MethodOptions
-	0, // 1: triplemesh.auth.v1.scope:type_name -> triplemesh.auth.v1.Scope
-	2, // [2:2] is the sub-list for method output_type
-	2, // [2:2] is the sub-list for method input_type
-	1, // [1:2] is the sub-list for extension type_name
-	0, // [0:1] is the sub-list for extension extendee
+	1, // 1: triplemesh.auth.v1.audit:extendee -> google.protobuf.MethodOptions
+	0, // 2: triplemesh.auth.v1.scope:type_name -> triplemesh.auth.v1.Scope
+	3, // [3:3] is the sub-list for method output_type
+	3, // [3:3] is the sub-list for method input_type
+	2, // [2:3] is the sub-list for extension type_name
+	0, // [0:2] is the sub-list for extension extendee
 	0, // [0:0] is the sub-list for field type_name
 }
 
@@ -163,7 +183,7 @@ func file_triplemesh_auth_v1_auth_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_auth_v1_auth_proto_rawDesc), len(file_triplemesh_auth_v1_auth_proto_rawDesc)),
 			NumEnums:      1,
 			NumMessages:   0,
-			NumExtensions: 1,
+			NumExtensions: 2,
 			NumServices:   0,
 		},
 		GoTypes:           file_triplemesh_auth_v1_auth_proto_goTypes,

@@ -28,144 +28,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// QuestionVerdict is a judgement of a candidate set.
-type QuestionVerdict struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether every candidate is right.
-	Correct bool `protobuf:"varint,1,opt,name=correct,proto3" json:"correct,omitempty"`
-	// Whether an answer that the paths hold is missing.
-	Incomplete bool `protobuf:"varint,2,opt,name=incomplete,proto3" json:"incomplete,omitempty"`
-	// Why, briefly.
-	Reason        string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *QuestionVerdict) Reset() {
-	*x = QuestionVerdict{}
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *QuestionVerdict) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*QuestionVerdict) ProtoMessage() {}
-
-func (x *QuestionVerdict) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use QuestionVerdict.ProtoReflect.Descriptor instead.
-func (*QuestionVerdict) Descriptor() ([]byte, []int) {
-	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *QuestionVerdict) GetCorrect() bool {
-	if x != nil {
-		return x.Correct
-	}
-	return false
-}
-
-func (x *QuestionVerdict) GetIncomplete() bool {
-	if x != nil {
-		return x.Incomplete
-	}
-	return false
-}
-
-func (x *QuestionVerdict) GetReason() string {
-	if x != nil {
-		return x.Reason
-	}
-	return ""
-}
-
-// AnswerVerdict is a judgement of one candidate.
-type AnswerVerdict struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The candidate.
-	Answer string `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"`
-	// Whether it is right.
-	Correct bool `protobuf:"varint,2,opt,name=correct,proto3" json:"correct,omitempty"`
-	// How probable that is, 0 to 1, from the token probabilities of the verdict;
-	// unset where the endpoint gives none.
-	Probability *float32 `protobuf:"fixed32,3,opt,name=probability,proto3,oneof" json:"probability,omitempty"`
-	// True where no verdict could be had; then correct is false and says nothing.
-	Unknown       bool `protobuf:"varint,4,opt,name=unknown,proto3" json:"unknown,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AnswerVerdict) Reset() {
-	*x = AnswerVerdict{}
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AnswerVerdict) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AnswerVerdict) ProtoMessage() {}
-
-func (x *AnswerVerdict) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AnswerVerdict.ProtoReflect.Descriptor instead.
-func (*AnswerVerdict) Descriptor() ([]byte, []int) {
-	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *AnswerVerdict) GetAnswer() string {
-	if x != nil {
-		return x.Answer
-	}
-	return ""
-}
-
-func (x *AnswerVerdict) GetCorrect() bool {
-	if x != nil {
-		return x.Correct
-	}
-	return false
-}
-
-func (x *AnswerVerdict) GetProbability() float32 {
-	if x != nil && x.Probability != nil {
-		return *x.Probability
-	}
-	return 0
-}
-
-func (x *AnswerVerdict) GetUnknown() bool {
-	if x != nil {
-		return x.Unknown
-	}
-	return false
-}
-
 // EvaluateQuestionRequest asks about the set.
 type EvaluateQuestionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -183,7 +45,7 @@ type EvaluateQuestionRequest struct {
 
 func (x *EvaluateQuestionRequest) Reset() {
 	*x = EvaluateQuestionRequest{}
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[2]
+	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -195,7 +57,7 @@ func (x *EvaluateQuestionRequest) String() string {
 func (*EvaluateQuestionRequest) ProtoMessage() {}
 
 func (x *EvaluateQuestionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[2]
+	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -208,7 +70,7 @@ func (x *EvaluateQuestionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EvaluateQuestionRequest.ProtoReflect.Descriptor instead.
 func (*EvaluateQuestionRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP(), []int{2}
+	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *EvaluateQuestionRequest) GetQuestion() string {
@@ -243,10 +105,10 @@ func (x *EvaluateQuestionRequest) GetLimits() *v11.Limits {
 type EvaluateQuestionResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The verdict; unset where none could be had.
-	Verdict *QuestionVerdict `protobuf:"bytes,1,opt,name=verdict,proto3" json:"verdict,omitempty"`
+	Verdict *v1.QuestionVerdict `protobuf:"bytes,1,opt,name=verdict,proto3" json:"verdict,omitempty"`
 	// What it cost.
 	Usage *v11.Usage `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
-	// What went wrong and was gone on without.
+	// What failed and was skipped.
 	Warnings      []*v11.Warning `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -254,7 +116,7 @@ type EvaluateQuestionResponse struct {
 
 func (x *EvaluateQuestionResponse) Reset() {
 	*x = EvaluateQuestionResponse{}
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[3]
+	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -266,7 +128,7 @@ func (x *EvaluateQuestionResponse) String() string {
 func (*EvaluateQuestionResponse) ProtoMessage() {}
 
 func (x *EvaluateQuestionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[3]
+	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -279,10 +141,10 @@ func (x *EvaluateQuestionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EvaluateQuestionResponse.ProtoReflect.Descriptor instead.
 func (*EvaluateQuestionResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP(), []int{3}
+	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP(), []int{1}
 }
 
-func (x *EvaluateQuestionResponse) GetVerdict() *QuestionVerdict {
+func (x *EvaluateQuestionResponse) GetVerdict() *v1.QuestionVerdict {
 	if x != nil {
 		return x.Verdict
 	}
@@ -318,7 +180,7 @@ type EvaluateAnswersRequest struct {
 
 func (x *EvaluateAnswersRequest) Reset() {
 	*x = EvaluateAnswersRequest{}
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[4]
+	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -330,7 +192,7 @@ func (x *EvaluateAnswersRequest) String() string {
 func (*EvaluateAnswersRequest) ProtoMessage() {}
 
 func (x *EvaluateAnswersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[4]
+	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -343,7 +205,7 @@ func (x *EvaluateAnswersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EvaluateAnswersRequest.ProtoReflect.Descriptor instead.
 func (*EvaluateAnswersRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP(), []int{4}
+	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *EvaluateAnswersRequest) GetQuestion() string {
@@ -371,10 +233,10 @@ func (x *EvaluateAnswersRequest) GetLimits() *v11.Limits {
 type EvaluateAnswersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Verdicts in the order of the candidates.
-	Verdicts []*AnswerVerdict `protobuf:"bytes,1,rep,name=verdicts,proto3" json:"verdicts,omitempty"`
+	Verdicts []*v1.AnswerVerdict `protobuf:"bytes,1,rep,name=verdicts,proto3" json:"verdicts,omitempty"`
 	// What it cost.
 	Usage *v11.Usage `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
-	// What went wrong and was gone on without.
+	// What failed and was skipped.
 	Warnings      []*v11.Warning `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -382,7 +244,7 @@ type EvaluateAnswersResponse struct {
 
 func (x *EvaluateAnswersResponse) Reset() {
 	*x = EvaluateAnswersResponse{}
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[5]
+	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -394,7 +256,7 @@ func (x *EvaluateAnswersResponse) String() string {
 func (*EvaluateAnswersResponse) ProtoMessage() {}
 
 func (x *EvaluateAnswersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[5]
+	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -407,10 +269,10 @@ func (x *EvaluateAnswersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EvaluateAnswersResponse.ProtoReflect.Descriptor instead.
 func (*EvaluateAnswersResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP(), []int{5}
+	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP(), []int{3}
 }
 
-func (x *EvaluateAnswersResponse) GetVerdicts() []*AnswerVerdict {
+func (x *EvaluateAnswersResponse) GetVerdicts() []*v1.AnswerVerdict {
 	if x != nil {
 		return x.Verdicts
 	}
@@ -441,7 +303,7 @@ type RankCandidatesRequest struct {
 	Context string `protobuf:"bytes,2,opt,name=context,proto3" json:"context,omitempty"`
 	// Relations or entities.
 	Candidates []string `protobuf:"bytes,3,rep,name=candidates,proto3" json:"candidates,omitempty"`
-	// Most to keep; 0 takes 3.
+	// Maximum number to keep; 0 means 3.
 	Limit uint32 `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
 	// What may be spent.
 	Limits        *v11.Limits `protobuf:"bytes,5,opt,name=limits,proto3" json:"limits,omitempty"`
@@ -451,7 +313,7 @@ type RankCandidatesRequest struct {
 
 func (x *RankCandidatesRequest) Reset() {
 	*x = RankCandidatesRequest{}
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[6]
+	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -463,7 +325,7 @@ func (x *RankCandidatesRequest) String() string {
 func (*RankCandidatesRequest) ProtoMessage() {}
 
 func (x *RankCandidatesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[6]
+	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -476,7 +338,7 @@ func (x *RankCandidatesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RankCandidatesRequest.ProtoReflect.Descriptor instead.
 func (*RankCandidatesRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP(), []int{6}
+	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *RankCandidatesRequest) GetQuestion() string {
@@ -521,7 +383,7 @@ type RankCandidatesResponse struct {
 	Ranked []*RankedCandidate `protobuf:"bytes,1,rep,name=ranked,proto3" json:"ranked,omitempty"`
 	// What it cost.
 	Usage *v11.Usage `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
-	// What went wrong and was gone on without.
+	// What failed and was skipped.
 	Warnings      []*v11.Warning `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -529,7 +391,7 @@ type RankCandidatesResponse struct {
 
 func (x *RankCandidatesResponse) Reset() {
 	*x = RankCandidatesResponse{}
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[7]
+	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -541,7 +403,7 @@ func (x *RankCandidatesResponse) String() string {
 func (*RankCandidatesResponse) ProtoMessage() {}
 
 func (x *RankCandidatesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[7]
+	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -554,7 +416,7 @@ func (x *RankCandidatesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RankCandidatesResponse.ProtoReflect.Descriptor instead.
 func (*RankCandidatesResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP(), []int{7}
+	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RankCandidatesResponse) GetRanked() []*RankedCandidate {
@@ -591,7 +453,7 @@ type RankedCandidate struct {
 
 func (x *RankedCandidate) Reset() {
 	*x = RankedCandidate{}
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[8]
+	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -603,7 +465,7 @@ func (x *RankedCandidate) String() string {
 func (*RankedCandidate) ProtoMessage() {}
 
 func (x *RankedCandidate) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[8]
+	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -616,7 +478,7 @@ func (x *RankedCandidate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RankedCandidate.ProtoReflect.Descriptor instead.
 func (*RankedCandidate) Descriptor() ([]byte, []int) {
-	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP(), []int{8}
+	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RankedCandidate) GetIndex() uint32 {
@@ -648,7 +510,7 @@ type JudgeSufficiencyRequest struct {
 
 func (x *JudgeSufficiencyRequest) Reset() {
 	*x = JudgeSufficiencyRequest{}
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[9]
+	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -660,7 +522,7 @@ func (x *JudgeSufficiencyRequest) String() string {
 func (*JudgeSufficiencyRequest) ProtoMessage() {}
 
 func (x *JudgeSufficiencyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[9]
+	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -673,7 +535,7 @@ func (x *JudgeSufficiencyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JudgeSufficiencyRequest.ProtoReflect.Descriptor instead.
 func (*JudgeSufficiencyRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP(), []int{9}
+	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *JudgeSufficiencyRequest) GetQuestion() string {
@@ -707,7 +569,7 @@ type JudgeSufficiencyResponse struct {
 	Probability *float32 `protobuf:"fixed32,2,opt,name=probability,proto3,oneof" json:"probability,omitempty"`
 	// What it cost.
 	Usage *v11.Usage `protobuf:"bytes,3,opt,name=usage,proto3" json:"usage,omitempty"`
-	// What went wrong and was gone on without.
+	// What failed and was skipped.
 	Warnings      []*v11.Warning `protobuf:"bytes,4,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -715,7 +577,7 @@ type JudgeSufficiencyResponse struct {
 
 func (x *JudgeSufficiencyResponse) Reset() {
 	*x = JudgeSufficiencyResponse{}
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[10]
+	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -727,7 +589,7 @@ func (x *JudgeSufficiencyResponse) String() string {
 func (*JudgeSufficiencyResponse) ProtoMessage() {}
 
 func (x *JudgeSufficiencyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[10]
+	mi := &file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -740,7 +602,7 @@ func (x *JudgeSufficiencyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JudgeSufficiencyResponse.ProtoReflect.Descriptor instead.
 func (*JudgeSufficiencyResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP(), []int{10}
+	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *JudgeSufficiencyResponse) GetSufficient() bool {
@@ -775,38 +637,26 @@ var File_triplemesh_evaluator_v1_evaluator_proto protoreflect.FileDescriptor
 
 const file_triplemesh_evaluator_v1_evaluator_proto_rawDesc = "" +
 	"\n" +
-	"'triplemesh/evaluator/v1/evaluator.proto\x12\x17triplemesh.evaluator.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\"c\n" +
-	"\x0fQuestionVerdict\x12\x18\n" +
-	"\acorrect\x18\x01 \x01(\bR\acorrect\x12\x1e\n" +
-	"\n" +
-	"incomplete\x18\x02 \x01(\bR\n" +
-	"incomplete\x12\x16\n" +
-	"\x06reason\x18\x03 \x01(\tR\x06reason\"\x9d\x01\n" +
-	"\rAnswerVerdict\x12!\n" +
-	"\x06answer\x18\x01 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x04R\x06answer\x12\x18\n" +
-	"\acorrect\x18\x02 \x01(\bR\acorrect\x12%\n" +
-	"\vprobability\x18\x03 \x01(\x02H\x00R\vprobability\x88\x01\x01\x12\x18\n" +
-	"\aunknown\x18\x04 \x01(\bR\aunknownB\x0e\n" +
-	"\f_probability\"\x8b\x02\n" +
+	"'triplemesh/evaluator/v1/evaluator.proto\x12\x17triplemesh.evaluator.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\"\x8b\x02\n" +
 	"\x17EvaluateQuestionRequest\x12'\n" +
 	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12O\n" +
 	"\n" +
 	"candidates\x18\x02 \x03(\v2$.triplemesh.graph.v1.CandidateAnswerB\t\xbaH\x06\x92\x01\x03\x10\x80\bR\n" +
 	"candidates\x12C\n" +
 	"\x05paths\x18\x03 \x03(\v2\".triplemesh.graph.v1.ReasoningPathB\t\xbaH\x06\x92\x01\x03\x10\x80 R\x05paths\x121\n" +
-	"\x06limits\x18\x04 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\"\xc6\x01\n" +
-	"\x18EvaluateQuestionResponse\x12B\n" +
-	"\averdict\x18\x01 \x01(\v2(.triplemesh.evaluator.v1.QuestionVerdictR\averdict\x12.\n" +
+	"\x06limits\x18\x04 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\"\xc2\x01\n" +
+	"\x18EvaluateQuestionResponse\x12>\n" +
+	"\averdict\x18\x01 \x01(\v2$.triplemesh.graph.v1.QuestionVerdictR\averdict\x12.\n" +
 	"\x05usage\x18\x02 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
-	"\bwarnings\x18\x03 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"\xc5\x01\n" +
+	"\bwarnings\x18\x03 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"\xc7\x01\n" +
 	"\x16EvaluateAnswersRequest\x12'\n" +
-	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12O\n" +
+	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12Q\n" +
 	"\n" +
-	"candidates\x18\x02 \x03(\v2$.triplemesh.graph.v1.CandidateAnswerB\t\xbaH\x06\x92\x01\x03\x10\x80\bR\n" +
+	"candidates\x18\x02 \x03(\v2$.triplemesh.graph.v1.CandidateAnswerB\v\xbaH\b\x92\x01\x05\b\x01\x10\x80\bR\n" +
 	"candidates\x121\n" +
-	"\x06limits\x18\x03 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\"\xc5\x01\n" +
-	"\x17EvaluateAnswersResponse\x12B\n" +
-	"\bverdicts\x18\x01 \x03(\v2&.triplemesh.evaluator.v1.AnswerVerdictR\bverdicts\x12.\n" +
+	"\x06limits\x18\x03 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\"\xc1\x01\n" +
+	"\x17EvaluateAnswersResponse\x12>\n" +
+	"\bverdicts\x18\x01 \x03(\v2\".triplemesh.graph.v1.AnswerVerdictR\bverdicts\x12.\n" +
 	"\x05usage\x18\x02 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
 	"\bwarnings\x18\x03 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"\xee\x01\n" +
 	"\x15RankCandidatesRequest\x12'\n" +
@@ -835,12 +685,12 @@ const file_triplemesh_evaluator_v1_evaluator_proto_rawDesc = "" +
 	"\vprobability\x18\x02 \x01(\x02H\x00R\vprobability\x88\x01\x01\x12.\n" +
 	"\x05usage\x18\x03 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
 	"\bwarnings\x18\x04 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarningsB\x0e\n" +
-	"\f_probability2\x85\x04\n" +
-	"\x10EvaluatorService\x12}\n" +
-	"\x10EvaluateQuestion\x120.triplemesh.evaluator.v1.EvaluateQuestionRequest\x1a1.triplemesh.evaluator.v1.EvaluateQuestionResponse\"\x04\xa8\xbc\x18\x05\x12z\n" +
-	"\x0fEvaluateAnswers\x12/.triplemesh.evaluator.v1.EvaluateAnswersRequest\x1a0.triplemesh.evaluator.v1.EvaluateAnswersResponse\"\x04\xa8\xbc\x18\x05\x12w\n" +
-	"\x0eRankCandidates\x12..triplemesh.evaluator.v1.RankCandidatesRequest\x1a/.triplemesh.evaluator.v1.RankCandidatesResponse\"\x04\xa8\xbc\x18\x05\x12}\n" +
-	"\x10JudgeSufficiency\x120.triplemesh.evaluator.v1.JudgeSufficiencyRequest\x1a1.triplemesh.evaluator.v1.JudgeSufficiencyResponse\"\x04\xa8\xbc\x18\x05BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1;evaluatorv1b\x06proto3"
+	"\f_probability2\x93\x04\n" +
+	"\x10EvaluatorService\x12\x80\x01\n" +
+	"\x10EvaluateQuestion\x120.triplemesh.evaluator.v1.EvaluateQuestionRequest\x1a1.triplemesh.evaluator.v1.EvaluateQuestionResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12}\n" +
+	"\x0fEvaluateAnswers\x12/.triplemesh.evaluator.v1.EvaluateAnswersRequest\x1a0.triplemesh.evaluator.v1.EvaluateAnswersResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12z\n" +
+	"\x0eRankCandidates\x12..triplemesh.evaluator.v1.RankCandidatesRequest\x1a/.triplemesh.evaluator.v1.RankCandidatesResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12\x80\x01\n" +
+	"\x10JudgeSufficiency\x120.triplemesh.evaluator.v1.JudgeSufficiencyRequest\x1a1.triplemesh.evaluator.v1.JudgeSufficiencyResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1;evaluatorv1b\x06proto3"
 
 var (
 	file_triplemesh_evaluator_v1_evaluator_proto_rawDescOnce sync.Once
@@ -854,53 +704,53 @@ func file_triplemesh_evaluator_v1_evaluator_proto_rawDescGZIP() []byte {
 	return file_triplemesh_evaluator_v1_evaluator_proto_rawDescData
 }
 
-var file_triplemesh_evaluator_v1_evaluator_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_triplemesh_evaluator_v1_evaluator_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_triplemesh_evaluator_v1_evaluator_proto_goTypes = []any{
-	(*QuestionVerdict)(nil),          // 0: triplemesh.evaluator.v1.QuestionVerdict
-	(*AnswerVerdict)(nil),            // 1: triplemesh.evaluator.v1.AnswerVerdict
-	(*EvaluateQuestionRequest)(nil),  // 2: triplemesh.evaluator.v1.EvaluateQuestionRequest
-	(*EvaluateQuestionResponse)(nil), // 3: triplemesh.evaluator.v1.EvaluateQuestionResponse
-	(*EvaluateAnswersRequest)(nil),   // 4: triplemesh.evaluator.v1.EvaluateAnswersRequest
-	(*EvaluateAnswersResponse)(nil),  // 5: triplemesh.evaluator.v1.EvaluateAnswersResponse
-	(*RankCandidatesRequest)(nil),    // 6: triplemesh.evaluator.v1.RankCandidatesRequest
-	(*RankCandidatesResponse)(nil),   // 7: triplemesh.evaluator.v1.RankCandidatesResponse
-	(*RankedCandidate)(nil),          // 8: triplemesh.evaluator.v1.RankedCandidate
-	(*JudgeSufficiencyRequest)(nil),  // 9: triplemesh.evaluator.v1.JudgeSufficiencyRequest
-	(*JudgeSufficiencyResponse)(nil), // 10: triplemesh.evaluator.v1.JudgeSufficiencyResponse
-	(*v1.CandidateAnswer)(nil),       // 11: triplemesh.graph.v1.CandidateAnswer
-	(*v1.ReasoningPath)(nil),         // 12: triplemesh.graph.v1.ReasoningPath
-	(*v11.Limits)(nil),               // 13: triplemesh.llm.v1.Limits
-	(*v11.Usage)(nil),                // 14: triplemesh.llm.v1.Usage
-	(*v11.Warning)(nil),              // 15: triplemesh.llm.v1.Warning
+	(*EvaluateQuestionRequest)(nil),  // 0: triplemesh.evaluator.v1.EvaluateQuestionRequest
+	(*EvaluateQuestionResponse)(nil), // 1: triplemesh.evaluator.v1.EvaluateQuestionResponse
+	(*EvaluateAnswersRequest)(nil),   // 2: triplemesh.evaluator.v1.EvaluateAnswersRequest
+	(*EvaluateAnswersResponse)(nil),  // 3: triplemesh.evaluator.v1.EvaluateAnswersResponse
+	(*RankCandidatesRequest)(nil),    // 4: triplemesh.evaluator.v1.RankCandidatesRequest
+	(*RankCandidatesResponse)(nil),   // 5: triplemesh.evaluator.v1.RankCandidatesResponse
+	(*RankedCandidate)(nil),          // 6: triplemesh.evaluator.v1.RankedCandidate
+	(*JudgeSufficiencyRequest)(nil),  // 7: triplemesh.evaluator.v1.JudgeSufficiencyRequest
+	(*JudgeSufficiencyResponse)(nil), // 8: triplemesh.evaluator.v1.JudgeSufficiencyResponse
+	(*v1.CandidateAnswer)(nil),       // 9: triplemesh.graph.v1.CandidateAnswer
+	(*v1.ReasoningPath)(nil),         // 10: triplemesh.graph.v1.ReasoningPath
+	(*v11.Limits)(nil),               // 11: triplemesh.llm.v1.Limits
+	(*v1.QuestionVerdict)(nil),       // 12: triplemesh.graph.v1.QuestionVerdict
+	(*v11.Usage)(nil),                // 13: triplemesh.llm.v1.Usage
+	(*v11.Warning)(nil),              // 14: triplemesh.llm.v1.Warning
+	(*v1.AnswerVerdict)(nil),         // 15: triplemesh.graph.v1.AnswerVerdict
 }
 var file_triplemesh_evaluator_v1_evaluator_proto_depIdxs = []int32{
-	11, // 0: triplemesh.evaluator.v1.EvaluateQuestionRequest.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
-	12, // 1: triplemesh.evaluator.v1.EvaluateQuestionRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	13, // 2: triplemesh.evaluator.v1.EvaluateQuestionRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	0,  // 3: triplemesh.evaluator.v1.EvaluateQuestionResponse.verdict:type_name -> triplemesh.evaluator.v1.QuestionVerdict
-	14, // 4: triplemesh.evaluator.v1.EvaluateQuestionResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	15, // 5: triplemesh.evaluator.v1.EvaluateQuestionResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	11, // 6: triplemesh.evaluator.v1.EvaluateAnswersRequest.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
-	13, // 7: triplemesh.evaluator.v1.EvaluateAnswersRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	1,  // 8: triplemesh.evaluator.v1.EvaluateAnswersResponse.verdicts:type_name -> triplemesh.evaluator.v1.AnswerVerdict
-	14, // 9: triplemesh.evaluator.v1.EvaluateAnswersResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	15, // 10: triplemesh.evaluator.v1.EvaluateAnswersResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	13, // 11: triplemesh.evaluator.v1.RankCandidatesRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	8,  // 12: triplemesh.evaluator.v1.RankCandidatesResponse.ranked:type_name -> triplemesh.evaluator.v1.RankedCandidate
-	14, // 13: triplemesh.evaluator.v1.RankCandidatesResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	15, // 14: triplemesh.evaluator.v1.RankCandidatesResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	12, // 15: triplemesh.evaluator.v1.JudgeSufficiencyRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	13, // 16: triplemesh.evaluator.v1.JudgeSufficiencyRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	14, // 17: triplemesh.evaluator.v1.JudgeSufficiencyResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	15, // 18: triplemesh.evaluator.v1.JudgeSufficiencyResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	2,  // 19: triplemesh.evaluator.v1.EvaluatorService.EvaluateQuestion:input_type -> triplemesh.evaluator.v1.EvaluateQuestionRequest
-	4,  // 20: triplemesh.evaluator.v1.EvaluatorService.EvaluateAnswers:input_type -> triplemesh.evaluator.v1.EvaluateAnswersRequest
-	6,  // 21: triplemesh.evaluator.v1.EvaluatorService.RankCandidates:input_type -> triplemesh.evaluator.v1.RankCandidatesRequest
-	9,  // 22: triplemesh.evaluator.v1.EvaluatorService.JudgeSufficiency:input_type -> triplemesh.evaluator.v1.JudgeSufficiencyRequest
-	3,  // 23: triplemesh.evaluator.v1.EvaluatorService.EvaluateQuestion:output_type -> triplemesh.evaluator.v1.EvaluateQuestionResponse
-	5,  // 24: triplemesh.evaluator.v1.EvaluatorService.EvaluateAnswers:output_type -> triplemesh.evaluator.v1.EvaluateAnswersResponse
-	7,  // 25: triplemesh.evaluator.v1.EvaluatorService.RankCandidates:output_type -> triplemesh.evaluator.v1.RankCandidatesResponse
-	10, // 26: triplemesh.evaluator.v1.EvaluatorService.JudgeSufficiency:output_type -> triplemesh.evaluator.v1.JudgeSufficiencyResponse
+	9,  // 0: triplemesh.evaluator.v1.EvaluateQuestionRequest.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
+	10, // 1: triplemesh.evaluator.v1.EvaluateQuestionRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	11, // 2: triplemesh.evaluator.v1.EvaluateQuestionRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	12, // 3: triplemesh.evaluator.v1.EvaluateQuestionResponse.verdict:type_name -> triplemesh.graph.v1.QuestionVerdict
+	13, // 4: triplemesh.evaluator.v1.EvaluateQuestionResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	14, // 5: triplemesh.evaluator.v1.EvaluateQuestionResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	9,  // 6: triplemesh.evaluator.v1.EvaluateAnswersRequest.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
+	11, // 7: triplemesh.evaluator.v1.EvaluateAnswersRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	15, // 8: triplemesh.evaluator.v1.EvaluateAnswersResponse.verdicts:type_name -> triplemesh.graph.v1.AnswerVerdict
+	13, // 9: triplemesh.evaluator.v1.EvaluateAnswersResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	14, // 10: triplemesh.evaluator.v1.EvaluateAnswersResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	11, // 11: triplemesh.evaluator.v1.RankCandidatesRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	6,  // 12: triplemesh.evaluator.v1.RankCandidatesResponse.ranked:type_name -> triplemesh.evaluator.v1.RankedCandidate
+	13, // 13: triplemesh.evaluator.v1.RankCandidatesResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	14, // 14: triplemesh.evaluator.v1.RankCandidatesResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	10, // 15: triplemesh.evaluator.v1.JudgeSufficiencyRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	11, // 16: triplemesh.evaluator.v1.JudgeSufficiencyRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	13, // 17: triplemesh.evaluator.v1.JudgeSufficiencyResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	14, // 18: triplemesh.evaluator.v1.JudgeSufficiencyResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	0,  // 19: triplemesh.evaluator.v1.EvaluatorService.EvaluateQuestion:input_type -> triplemesh.evaluator.v1.EvaluateQuestionRequest
+	2,  // 20: triplemesh.evaluator.v1.EvaluatorService.EvaluateAnswers:input_type -> triplemesh.evaluator.v1.EvaluateAnswersRequest
+	4,  // 21: triplemesh.evaluator.v1.EvaluatorService.RankCandidates:input_type -> triplemesh.evaluator.v1.RankCandidatesRequest
+	7,  // 22: triplemesh.evaluator.v1.EvaluatorService.JudgeSufficiency:input_type -> triplemesh.evaluator.v1.JudgeSufficiencyRequest
+	1,  // 23: triplemesh.evaluator.v1.EvaluatorService.EvaluateQuestion:output_type -> triplemesh.evaluator.v1.EvaluateQuestionResponse
+	3,  // 24: triplemesh.evaluator.v1.EvaluatorService.EvaluateAnswers:output_type -> triplemesh.evaluator.v1.EvaluateAnswersResponse
+	5,  // 25: triplemesh.evaluator.v1.EvaluatorService.RankCandidates:output_type -> triplemesh.evaluator.v1.RankCandidatesResponse
+	8,  // 26: triplemesh.evaluator.v1.EvaluatorService.JudgeSufficiency:output_type -> triplemesh.evaluator.v1.JudgeSufficiencyResponse
 	23, // [23:27] is the sub-list for method output_type
 	19, // [19:23] is the sub-list for method input_type
 	19, // [19:19] is the sub-list for extension type_name
@@ -913,15 +763,14 @@ func file_triplemesh_evaluator_v1_evaluator_proto_init() {
 	if File_triplemesh_evaluator_v1_evaluator_proto != nil {
 		return
 	}
-	file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[1].OneofWrappers = []any{}
-	file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[10].OneofWrappers = []any{}
+	file_triplemesh_evaluator_v1_evaluator_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_evaluator_v1_evaluator_proto_rawDesc), len(file_triplemesh_evaluator_v1_evaluator_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -12,7 +12,6 @@ package generatorv1
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	_ "github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1"
-	v12 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
 	v11 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	v1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -33,7 +32,7 @@ const (
 type AnswerStyle int32
 
 const (
-	// Taken as ANSWER_STYLE_DIRECT, or ANSWER_STYLE_FROM_GRAPH where a fixed
+	// The same as ANSWER_STYLE_DIRECT, or ANSWER_STYLE_FROM_GRAPH where a fixed
 	// graph with triples is given.
 	AnswerStyle_ANSWER_STYLE_UNSPECIFIED AnswerStyle = 0
 	// IO: the answer at once, with 6 examples.
@@ -91,60 +90,6 @@ func (AnswerStyle) EnumDescriptor() ([]byte, []int) {
 	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{0}
 }
 
-// AnswerForm is what an answer looks like.
-type AnswerForm int32
-
-const (
-	// Taken from the question: a text where it asks to be told about something,
-	// else entities.
-	AnswerForm_ANSWER_FORM_UNSPECIFIED AnswerForm = 0
-	// One or more entities or values, in braces.
-	AnswerForm_ANSWER_FORM_ENTITIES AnswerForm = 1
-	// A short text that says what is known; it has no answer entities.
-	AnswerForm_ANSWER_FORM_TEXT AnswerForm = 2
-)
-
-// Enum value maps for AnswerForm.
-var (
-	AnswerForm_name = map[int32]string{
-		0: "ANSWER_FORM_UNSPECIFIED",
-		1: "ANSWER_FORM_ENTITIES",
-		2: "ANSWER_FORM_TEXT",
-	}
-	AnswerForm_value = map[string]int32{
-		"ANSWER_FORM_UNSPECIFIED": 0,
-		"ANSWER_FORM_ENTITIES":    1,
-		"ANSWER_FORM_TEXT":        2,
-	}
-)
-
-func (x AnswerForm) Enum() *AnswerForm {
-	p := new(AnswerForm)
-	*p = x
-	return p
-}
-
-func (x AnswerForm) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (AnswerForm) Descriptor() protoreflect.EnumDescriptor {
-	return file_triplemesh_generator_v1_generator_proto_enumTypes[1].Descriptor()
-}
-
-func (AnswerForm) Type() protoreflect.EnumType {
-	return &file_triplemesh_generator_v1_generator_proto_enumTypes[1]
-}
-
-func (x AnswerForm) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use AnswerForm.Descriptor instead.
-func (AnswerForm) EnumDescriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{1}
-}
-
 // Role says whose words a turn of a conversation holds.
 type Role int32
 
@@ -182,11 +127,11 @@ func (x Role) String() string {
 }
 
 func (Role) Descriptor() protoreflect.EnumDescriptor {
-	return file_triplemesh_generator_v1_generator_proto_enumTypes[2].Descriptor()
+	return file_triplemesh_generator_v1_generator_proto_enumTypes[1].Descriptor()
 }
 
 func (Role) Type() protoreflect.EnumType {
-	return &file_triplemesh_generator_v1_generator_proto_enumTypes[2]
+	return &file_triplemesh_generator_v1_generator_proto_enumTypes[1]
 }
 
 func (x Role) Number() protoreflect.EnumNumber {
@@ -195,7 +140,7 @@ func (x Role) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Role.Descriptor instead.
 func (Role) EnumDescriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{2}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{1}
 }
 
 // GeneratePseudoGraphRequest asks for G_p.
@@ -264,7 +209,7 @@ type GeneratePseudoGraphResponse struct {
 	Diagnostics []*CypherDiagnostic `protobuf:"bytes,3,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
 	// What it cost.
 	Usage *v1.Usage `protobuf:"bytes,4,opt,name=usage,proto3" json:"usage,omitempty"`
-	// What went wrong and was gone on without.
+	// What failed and was skipped.
 	Warnings      []*v1.Warning `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -400,6 +345,143 @@ func (x *CypherDiagnostic) GetMessage() string {
 	return ""
 }
 
+// GenerateQueryPlanRequest asks for a plan.
+type GenerateQueryPlanRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The question.
+	Question string `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
+	// What may be spent.
+	Limits        *v1.Limits `protobuf:"bytes,2,opt,name=limits,proto3" json:"limits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GenerateQueryPlanRequest) Reset() {
+	*x = GenerateQueryPlanRequest{}
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenerateQueryPlanRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenerateQueryPlanRequest) ProtoMessage() {}
+
+func (x *GenerateQueryPlanRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenerateQueryPlanRequest.ProtoReflect.Descriptor instead.
+func (*GenerateQueryPlanRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *GenerateQueryPlanRequest) GetQuestion() string {
+	if x != nil {
+		return x.Question
+	}
+	return ""
+}
+
+func (x *GenerateQueryPlanRequest) GetLimits() *v1.Limits {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+// GenerateQueryPlanResponse carries the plan.
+type GenerateQueryPlanResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The plan; without clauses if nothing that the model wrote can be read as one.
+	Plan *v11.QueryPlan `protobuf:"bytes,1,opt,name=plan,proto3" json:"plan,omitempty"`
+	// The plan as the model wrote it.
+	Draft string `protobuf:"bytes,2,opt,name=draft,proto3" json:"draft,omitempty"`
+	// What the question says and the draft did not: each change to it.
+	Edits []*v11.PlanEdit `protobuf:"bytes,3,rep,name=edits,proto3" json:"edits,omitempty"`
+	// What it cost.
+	Usage *v1.Usage `protobuf:"bytes,4,opt,name=usage,proto3" json:"usage,omitempty"`
+	// What failed and was skipped.
+	Warnings      []*v1.Warning `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GenerateQueryPlanResponse) Reset() {
+	*x = GenerateQueryPlanResponse{}
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenerateQueryPlanResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenerateQueryPlanResponse) ProtoMessage() {}
+
+func (x *GenerateQueryPlanResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenerateQueryPlanResponse.ProtoReflect.Descriptor instead.
+func (*GenerateQueryPlanResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *GenerateQueryPlanResponse) GetPlan() *v11.QueryPlan {
+	if x != nil {
+		return x.Plan
+	}
+	return nil
+}
+
+func (x *GenerateQueryPlanResponse) GetDraft() string {
+	if x != nil {
+		return x.Draft
+	}
+	return ""
+}
+
+func (x *GenerateQueryPlanResponse) GetEdits() []*v11.PlanEdit {
+	if x != nil {
+		return x.Edits
+	}
+	return nil
+}
+
+func (x *GenerateQueryPlanResponse) GetUsage() *v1.Usage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+func (x *GenerateQueryPlanResponse) GetWarnings() []*v1.Warning {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
 // GenerateRelationPathsRequest asks for plans.
 type GenerateRelationPathsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -411,7 +493,7 @@ type GenerateRelationPathsRequest struct {
 	// model chooses among these; where empty, it proposes from its own
 	// knowledge, in words of its own.
 	Existing []*v11.RelationPath `protobuf:"bytes,3,rep,name=existing,proto3" json:"existing,omitempty"`
-	// Most paths wanted; 0 takes the configured number.
+	// Maximum number of paths wanted; 0 means the configured number.
 	MaxPaths uint32 `protobuf:"varint,4,opt,name=max_paths,json=maxPaths,proto3" json:"max_paths,omitempty"`
 	// What may be spent.
 	Limits        *v1.Limits `protobuf:"bytes,5,opt,name=limits,proto3" json:"limits,omitempty"`
@@ -421,7 +503,7 @@ type GenerateRelationPathsRequest struct {
 
 func (x *GenerateRelationPathsRequest) Reset() {
 	*x = GenerateRelationPathsRequest{}
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[3]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -433,7 +515,7 @@ func (x *GenerateRelationPathsRequest) String() string {
 func (*GenerateRelationPathsRequest) ProtoMessage() {}
 
 func (x *GenerateRelationPathsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[3]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -446,7 +528,7 @@ func (x *GenerateRelationPathsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GenerateRelationPathsRequest.ProtoReflect.Descriptor instead.
 func (*GenerateRelationPathsRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{3}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *GenerateRelationPathsRequest) GetQuestion() string {
@@ -492,7 +574,7 @@ type GenerateRelationPathsResponse struct {
 	Paths []*v11.RelationPath `protobuf:"bytes,1,rep,name=paths,proto3" json:"paths,omitempty"`
 	// What it cost.
 	Usage *v1.Usage `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
-	// What went wrong and was gone on without.
+	// What failed and was skipped.
 	Warnings      []*v1.Warning `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -500,7 +582,7 @@ type GenerateRelationPathsResponse struct {
 
 func (x *GenerateRelationPathsResponse) Reset() {
 	*x = GenerateRelationPathsResponse{}
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[4]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -512,7 +594,7 @@ func (x *GenerateRelationPathsResponse) String() string {
 func (*GenerateRelationPathsResponse) ProtoMessage() {}
 
 func (x *GenerateRelationPathsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[4]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -525,7 +607,7 @@ func (x *GenerateRelationPathsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GenerateRelationPathsResponse.ProtoReflect.Descriptor instead.
 func (*GenerateRelationPathsResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{4}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GenerateRelationPathsResponse) GetPaths() []*v11.RelationPath {
@@ -567,7 +649,7 @@ type GenerateCandidateAnswersRequest struct {
 
 func (x *GenerateCandidateAnswersRequest) Reset() {
 	*x = GenerateCandidateAnswersRequest{}
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[5]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -579,7 +661,7 @@ func (x *GenerateCandidateAnswersRequest) String() string {
 func (*GenerateCandidateAnswersRequest) ProtoMessage() {}
 
 func (x *GenerateCandidateAnswersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[5]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -592,7 +674,7 @@ func (x *GenerateCandidateAnswersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GenerateCandidateAnswersRequest.ProtoReflect.Descriptor instead.
 func (*GenerateCandidateAnswersRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{5}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GenerateCandidateAnswersRequest) GetQuestion() string {
@@ -627,16 +709,16 @@ func (x *GenerateCandidateAnswersRequest) GetFeedback() *Feedback {
 type Feedback struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Of the set.
-	Question *v12.QuestionVerdict `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
+	Question *v11.QuestionVerdict `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
 	// Of each candidate.
-	Answers       []*v12.AnswerVerdict `protobuf:"bytes,2,rep,name=answers,proto3" json:"answers,omitempty"`
+	Answers       []*v11.AnswerVerdict `protobuf:"bytes,2,rep,name=answers,proto3" json:"answers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Feedback) Reset() {
 	*x = Feedback{}
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[6]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -648,7 +730,7 @@ func (x *Feedback) String() string {
 func (*Feedback) ProtoMessage() {}
 
 func (x *Feedback) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[6]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -661,17 +743,17 @@ func (x *Feedback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Feedback.ProtoReflect.Descriptor instead.
 func (*Feedback) Descriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{6}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{8}
 }
 
-func (x *Feedback) GetQuestion() *v12.QuestionVerdict {
+func (x *Feedback) GetQuestion() *v11.QuestionVerdict {
 	if x != nil {
 		return x.Question
 	}
 	return nil
 }
 
-func (x *Feedback) GetAnswers() []*v12.AnswerVerdict {
+func (x *Feedback) GetAnswers() []*v11.AnswerVerdict {
 	if x != nil {
 		return x.Answers
 	}
@@ -685,7 +767,7 @@ type GenerateCandidateAnswersResponse struct {
 	Candidates []*v11.CandidateAnswer `protobuf:"bytes,1,rep,name=candidates,proto3" json:"candidates,omitempty"`
 	// What it cost.
 	Usage *v1.Usage `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
-	// What went wrong and was gone on without.
+	// What failed and was skipped.
 	Warnings      []*v1.Warning `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -693,7 +775,7 @@ type GenerateCandidateAnswersResponse struct {
 
 func (x *GenerateCandidateAnswersResponse) Reset() {
 	*x = GenerateCandidateAnswersResponse{}
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[7]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -705,7 +787,7 @@ func (x *GenerateCandidateAnswersResponse) String() string {
 func (*GenerateCandidateAnswersResponse) ProtoMessage() {}
 
 func (x *GenerateCandidateAnswersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[7]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -718,7 +800,7 @@ func (x *GenerateCandidateAnswersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GenerateCandidateAnswersResponse.ProtoReflect.Descriptor instead.
 func (*GenerateCandidateAnswersResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{7}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GenerateCandidateAnswersResponse) GetCandidates() []*v11.CandidateAnswer {
@@ -761,14 +843,14 @@ type GenerateAnswerRequest struct {
 	// The walks found, best first, for ANSWER_STYLE_FROM_PATHS.
 	Paths []*v11.ReasoningPath `protobuf:"bytes,7,rep,name=paths,proto3" json:"paths,omitempty"`
 	// What the answer is to look like.
-	Form          AnswerForm `protobuf:"varint,8,opt,name=form,proto3,enum=triplemesh.generator.v1.AnswerForm" json:"form,omitempty"`
+	Form          v11.AnswerForm `protobuf:"varint,8,opt,name=form,proto3,enum=triplemesh.graph.v1.AnswerForm" json:"form,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GenerateAnswerRequest) Reset() {
 	*x = GenerateAnswerRequest{}
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[8]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -780,7 +862,7 @@ func (x *GenerateAnswerRequest) String() string {
 func (*GenerateAnswerRequest) ProtoMessage() {}
 
 func (x *GenerateAnswerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[8]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -793,7 +875,7 @@ func (x *GenerateAnswerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GenerateAnswerRequest.ProtoReflect.Descriptor instead.
 func (*GenerateAnswerRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{8}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GenerateAnswerRequest) GetQuestion() string {
@@ -845,11 +927,11 @@ func (x *GenerateAnswerRequest) GetPaths() []*v11.ReasoningPath {
 	return nil
 }
 
-func (x *GenerateAnswerRequest) GetForm() AnswerForm {
+func (x *GenerateAnswerRequest) GetForm() v11.AnswerForm {
 	if x != nil {
 		return x.Form
 	}
-	return AnswerForm_ANSWER_FORM_UNSPECIFIED
+	return v11.AnswerForm(0)
 }
 
 // GenerateAnswerResponse carries the answer.
@@ -862,21 +944,21 @@ type GenerateAnswerResponse struct {
 	Answers []string `protobuf:"bytes,2,rep,name=answers,proto3" json:"answers,omitempty"`
 	// What it cost.
 	Usage *v1.Usage `protobuf:"bytes,3,opt,name=usage,proto3" json:"usage,omitempty"`
-	// What went wrong and was gone on without.
+	// What failed and was skipped.
 	Warnings []*v1.Warning `protobuf:"bytes,4,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// How sure the model was of the answer's words, 0 to 1: the geometric mean of
 	// the probabilities of the tokens in braces, or of all where there are no
 	// braces or it is a text. Unset where the model server tells none.
 	Probability *float32 `protobuf:"fixed32,5,opt,name=probability,proto3,oneof" json:"probability,omitempty"`
 	// The form that was taken.
-	Form          AnswerForm `protobuf:"varint,6,opt,name=form,proto3,enum=triplemesh.generator.v1.AnswerForm" json:"form,omitempty"`
+	Form          v11.AnswerForm `protobuf:"varint,6,opt,name=form,proto3,enum=triplemesh.graph.v1.AnswerForm" json:"form,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GenerateAnswerResponse) Reset() {
 	*x = GenerateAnswerResponse{}
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[9]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -888,7 +970,7 @@ func (x *GenerateAnswerResponse) String() string {
 func (*GenerateAnswerResponse) ProtoMessage() {}
 
 func (x *GenerateAnswerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[9]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -901,7 +983,7 @@ func (x *GenerateAnswerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GenerateAnswerResponse.ProtoReflect.Descriptor instead.
 func (*GenerateAnswerResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{9}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GenerateAnswerResponse) GetText() string {
@@ -939,11 +1021,11 @@ func (x *GenerateAnswerResponse) GetProbability() float32 {
 	return 0
 }
 
-func (x *GenerateAnswerResponse) GetForm() AnswerForm {
+func (x *GenerateAnswerResponse) GetForm() v11.AnswerForm {
 	if x != nil {
 		return x.Form
 	}
-	return AnswerForm_ANSWER_FORM_UNSPECIFIED
+	return v11.AnswerForm(0)
 }
 
 // GenerateAnswerStreamRequest asks for an answer as it is written.
@@ -957,7 +1039,7 @@ type GenerateAnswerStreamRequest struct {
 
 func (x *GenerateAnswerStreamRequest) Reset() {
 	*x = GenerateAnswerStreamRequest{}
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[10]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -969,7 +1051,7 @@ func (x *GenerateAnswerStreamRequest) String() string {
 func (*GenerateAnswerStreamRequest) ProtoMessage() {}
 
 func (x *GenerateAnswerStreamRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[10]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -982,7 +1064,7 @@ func (x *GenerateAnswerStreamRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GenerateAnswerStreamRequest.ProtoReflect.Descriptor instead.
 func (*GenerateAnswerStreamRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{10}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GenerateAnswerStreamRequest) GetRequest() *GenerateAnswerRequest {
@@ -1009,7 +1091,7 @@ type GenerateAnswerStreamResponse struct {
 
 func (x *GenerateAnswerStreamResponse) Reset() {
 	*x = GenerateAnswerStreamResponse{}
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[11]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1021,7 +1103,7 @@ func (x *GenerateAnswerStreamResponse) String() string {
 func (*GenerateAnswerStreamResponse) ProtoMessage() {}
 
 func (x *GenerateAnswerStreamResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[11]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1034,7 +1116,7 @@ func (x *GenerateAnswerStreamResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GenerateAnswerStreamResponse.ProtoReflect.Descriptor instead.
 func (*GenerateAnswerStreamResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{11}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GenerateAnswerStreamResponse) GetEvent() isGenerateAnswerStreamResponse_Event {
@@ -1093,7 +1175,7 @@ type Turn struct {
 
 func (x *Turn) Reset() {
 	*x = Turn{}
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[12]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1105,7 +1187,7 @@ func (x *Turn) String() string {
 func (*Turn) ProtoMessage() {}
 
 func (x *Turn) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[12]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1118,7 +1200,7 @@ func (x *Turn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Turn.ProtoReflect.Descriptor instead.
 func (*Turn) Descriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{12}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Turn) GetRole() Role {
@@ -1151,7 +1233,7 @@ type RewriteQuestionRequest struct {
 
 func (x *RewriteQuestionRequest) Reset() {
 	*x = RewriteQuestionRequest{}
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[13]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1163,7 +1245,7 @@ func (x *RewriteQuestionRequest) String() string {
 func (*RewriteQuestionRequest) ProtoMessage() {}
 
 func (x *RewriteQuestionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[13]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1176,7 +1258,7 @@ func (x *RewriteQuestionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewriteQuestionRequest.ProtoReflect.Descriptor instead.
 func (*RewriteQuestionRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{13}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RewriteQuestionRequest) GetQuestion() string {
@@ -1210,7 +1292,7 @@ type RewriteQuestionResponse struct {
 	Changed bool `protobuf:"varint,2,opt,name=changed,proto3" json:"changed,omitempty"`
 	// What it cost; nothing where no model had to be asked.
 	Usage *v1.Usage `protobuf:"bytes,3,opt,name=usage,proto3" json:"usage,omitempty"`
-	// What went wrong and was gone on without.
+	// What failed and was skipped.
 	Warnings      []*v1.Warning `protobuf:"bytes,4,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1218,7 +1300,7 @@ type RewriteQuestionResponse struct {
 
 func (x *RewriteQuestionResponse) Reset() {
 	*x = RewriteQuestionResponse{}
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[14]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1230,7 +1312,7 @@ func (x *RewriteQuestionResponse) String() string {
 func (*RewriteQuestionResponse) ProtoMessage() {}
 
 func (x *RewriteQuestionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[14]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1243,7 +1325,7 @@ func (x *RewriteQuestionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewriteQuestionResponse.ProtoReflect.Descriptor instead.
 func (*RewriteQuestionResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{14}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RewriteQuestionResponse) GetQuestion() string {
@@ -1290,7 +1372,7 @@ type ExtractClaimsRequest struct {
 
 func (x *ExtractClaimsRequest) Reset() {
 	*x = ExtractClaimsRequest{}
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[15]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1302,7 +1384,7 @@ func (x *ExtractClaimsRequest) String() string {
 func (*ExtractClaimsRequest) ProtoMessage() {}
 
 func (x *ExtractClaimsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[15]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1315,7 +1397,7 @@ func (x *ExtractClaimsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtractClaimsRequest.ProtoReflect.Descriptor instead.
 func (*ExtractClaimsRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{15}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ExtractClaimsRequest) GetText() string {
@@ -1346,7 +1428,7 @@ type ExtractClaimsResponse struct {
 	Claims []*ExtractedClaim `protobuf:"bytes,1,rep,name=claims,proto3" json:"claims,omitempty"`
 	// What it cost.
 	Usage *v1.Usage `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
-	// What went wrong and was gone on without.
+	// What failed and was skipped.
 	Warnings      []*v1.Warning `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1354,7 +1436,7 @@ type ExtractClaimsResponse struct {
 
 func (x *ExtractClaimsResponse) Reset() {
 	*x = ExtractClaimsResponse{}
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[16]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1366,7 +1448,7 @@ func (x *ExtractClaimsResponse) String() string {
 func (*ExtractClaimsResponse) ProtoMessage() {}
 
 func (x *ExtractClaimsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[16]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1379,7 +1461,7 @@ func (x *ExtractClaimsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtractClaimsResponse.ProtoReflect.Descriptor instead.
 func (*ExtractClaimsResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{16}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ExtractClaimsResponse) GetClaims() []*ExtractedClaim {
@@ -1425,7 +1507,7 @@ type ExtractedClaim struct {
 
 func (x *ExtractedClaim) Reset() {
 	*x = ExtractedClaim{}
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[17]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1437,7 +1519,7 @@ func (x *ExtractedClaim) String() string {
 func (*ExtractedClaim) ProtoMessage() {}
 
 func (x *ExtractedClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[17]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1450,7 +1532,7 @@ func (x *ExtractedClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtractedClaim.ProtoReflect.Descriptor instead.
 func (*ExtractedClaim) Descriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{17}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ExtractedClaim) GetTriple() *v11.Triple {
@@ -1492,7 +1574,7 @@ var File_triplemesh_generator_v1_generator_proto protoreflect.FileDescriptor
 
 const file_triplemesh_generator_v1_generator_proto_rawDesc = "" +
 	"\n" +
-	"'triplemesh/generator/v1/generator.proto\x12\x17triplemesh.generator.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a'triplemesh/evaluator/v1/evaluator.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\"x\n" +
+	"'triplemesh/generator/v1/generator.proto\x12\x17triplemesh.generator.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1ftriplemesh/graph/v1/query.proto\x1a\x1btriplemesh/llm/v1/llm.proto\"x\n" +
 	"\x1aGeneratePseudoGraphRequest\x12'\n" +
 	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x121\n" +
 	"\x06limits\x18\x02 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\"\xaf\x02\n" +
@@ -1505,7 +1587,16 @@ const file_triplemesh_generator_v1_generator_proto_rawDesc = "" +
 	"\x10CypherDiagnostic\x12\x12\n" +
 	"\x04line\x18\x01 \x01(\rR\x04line\x12\x16\n" +
 	"\x06column\x18\x02 \x01(\rR\x06column\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage\"\xa5\x02\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"v\n" +
+	"\x18GenerateQueryPlanRequest\x12'\n" +
+	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x121\n" +
+	"\x06limits\x18\x02 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\"\x82\x02\n" +
+	"\x19GenerateQueryPlanResponse\x122\n" +
+	"\x04plan\x18\x01 \x01(\v2\x1e.triplemesh.graph.v1.QueryPlanR\x04plan\x12\x14\n" +
+	"\x05draft\x18\x02 \x01(\tR\x05draft\x123\n" +
+	"\x05edits\x18\x03 \x03(\v2\x1d.triplemesh.graph.v1.PlanEditR\x05edits\x12.\n" +
+	"\x05usage\x18\x04 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
+	"\bwarnings\x18\x05 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"\xa5\x02\n" +
 	"\x1cGenerateRelationPathsRequest\x12'\n" +
 	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x129\n" +
 	"\x0etopic_entities\x18\x02 \x03(\tB\x12\xbaH\x0f\x92\x01\f\x10@\"\br\x06\x10\x01(\x80\x80\x04R\rtopicEntities\x12H\n" +
@@ -1520,16 +1611,16 @@ const file_triplemesh_generator_v1_generator_proto_rawDesc = "" +
 	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12C\n" +
 	"\x05paths\x18\x02 \x03(\v2\".triplemesh.graph.v1.ReasoningPathB\t\xbaH\x06\x92\x01\x03\x10\x80 R\x05paths\x121\n" +
 	"\x06limits\x18\x03 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\x12=\n" +
-	"\bfeedback\x18\x04 \x01(\v2!.triplemesh.generator.v1.FeedbackR\bfeedback\"\x9d\x01\n" +
-	"\bFeedback\x12D\n" +
-	"\bquestion\x18\x01 \x01(\v2(.triplemesh.evaluator.v1.QuestionVerdictR\bquestion\x12K\n" +
-	"\aanswers\x18\x02 \x03(\v2&.triplemesh.evaluator.v1.AnswerVerdictB\t\xbaH\x06\x92\x01\x03\x10\x80\bR\aanswers\"\xd0\x01\n" +
+	"\bfeedback\x18\x04 \x01(\v2!.triplemesh.generator.v1.FeedbackR\bfeedback\"\x95\x01\n" +
+	"\bFeedback\x12@\n" +
+	"\bquestion\x18\x01 \x01(\v2$.triplemesh.graph.v1.QuestionVerdictR\bquestion\x12G\n" +
+	"\aanswers\x18\x02 \x03(\v2\".triplemesh.graph.v1.AnswerVerdictB\t\xbaH\x06\x92\x01\x03\x10\x80\bR\aanswers\"\xd0\x01\n" +
 	" GenerateCandidateAnswersResponse\x12D\n" +
 	"\n" +
 	"candidates\x18\x01 \x03(\v2$.triplemesh.graph.v1.CandidateAnswerR\n" +
 	"candidates\x12.\n" +
 	"\x05usage\x18\x02 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
-	"\bwarnings\x18\x03 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"\xca\x03\n" +
+	"\bwarnings\x18\x03 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"\xc6\x03\n" +
 	"\x15GenerateAnswerRequest\x12'\n" +
 	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12D\n" +
 	"\x05style\x18\x02 \x01(\x0e2$.triplemesh.generator.v1.AnswerStyleB\b\xbaH\x05\x82\x01\x02\x10\x01R\x05style\x12@\n" +
@@ -1540,15 +1631,15 @@ const file_triplemesh_generator_v1_generator_proto_rawDesc = "" +
 	"\x1d\x00\x00\x00@-\x00\x00\x00\x00R\vtemperature\x12\x12\n" +
 	"\x04seed\x18\x05 \x01(\x03R\x04seed\x121\n" +
 	"\x06limits\x18\x06 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\x12C\n" +
-	"\x05paths\x18\a \x03(\v2\".triplemesh.graph.v1.ReasoningPathB\t\xbaH\x06\x92\x01\x03\x10\x80 R\x05paths\x12A\n" +
-	"\x04form\x18\b \x01(\x0e2#.triplemesh.generator.v1.AnswerFormB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04form\"\x9e\x02\n" +
+	"\x05paths\x18\a \x03(\v2\".triplemesh.graph.v1.ReasoningPathB\t\xbaH\x06\x92\x01\x03\x10\x80 R\x05paths\x12=\n" +
+	"\x04form\x18\b \x01(\x0e2\x1f.triplemesh.graph.v1.AnswerFormB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04form\"\x9a\x02\n" +
 	"\x16GenerateAnswerResponse\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x18\n" +
 	"\aanswers\x18\x02 \x03(\tR\aanswers\x12.\n" +
 	"\x05usage\x18\x03 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
 	"\bwarnings\x18\x04 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\x12%\n" +
-	"\vprobability\x18\x05 \x01(\x02H\x00R\vprobability\x88\x01\x01\x127\n" +
-	"\x04form\x18\x06 \x01(\x0e2#.triplemesh.generator.v1.AnswerFormR\x04formB\x0e\n" +
+	"\vprobability\x18\x05 \x01(\x02H\x00R\vprobability\x88\x01\x01\x123\n" +
+	"\x04form\x18\x06 \x01(\x0e2\x1f.triplemesh.graph.v1.AnswerFormR\x04formB\x0e\n" +
 	"\f_probability\"o\n" +
 	"\x1bGenerateAnswerStreamRequest\x12P\n" +
 	"\arequest\x18\x01 \x01(\v2..triplemesh.generator.v1.GenerateAnswerRequestB\x06\xbaH\x03\xc8\x01\x01R\arequest\"\x8a\x01\n" +
@@ -1589,24 +1680,20 @@ const file_triplemesh_generator_v1_generator_proto_rawDesc = "" +
 	"\x13ANSWER_STYLE_DIRECT\x10\x01\x12!\n" +
 	"\x1dANSWER_STYLE_CHAIN_OF_THOUGHT\x10\x02\x12\x1b\n" +
 	"\x17ANSWER_STYLE_FROM_GRAPH\x10\x03\x12\x1b\n" +
-	"\x17ANSWER_STYLE_FROM_PATHS\x10\x04*Y\n" +
-	"\n" +
-	"AnswerForm\x12\x1b\n" +
-	"\x17ANSWER_FORM_UNSPECIFIED\x10\x00\x12\x18\n" +
-	"\x14ANSWER_FORM_ENTITIES\x10\x01\x12\x14\n" +
-	"\x10ANSWER_FORM_TEXT\x10\x02*?\n" +
+	"\x17ANSWER_STYLE_FROM_PATHS\x10\x04*?\n" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\r\n" +
 	"\tROLE_USER\x10\x01\x12\x12\n" +
-	"\x0eROLE_ASSISTANT\x10\x022\xbb\a\n" +
-	"\x10GeneratorService\x12\x86\x01\n" +
-	"\x13GeneratePseudoGraph\x123.triplemesh.generator.v1.GeneratePseudoGraphRequest\x1a4.triplemesh.generator.v1.GeneratePseudoGraphResponse\"\x04\xa8\xbc\x18\x05\x12\x8c\x01\n" +
-	"\x15GenerateRelationPaths\x125.triplemesh.generator.v1.GenerateRelationPathsRequest\x1a6.triplemesh.generator.v1.GenerateRelationPathsResponse\"\x04\xa8\xbc\x18\x05\x12\x95\x01\n" +
-	"\x18GenerateCandidateAnswers\x128.triplemesh.generator.v1.GenerateCandidateAnswersRequest\x1a9.triplemesh.generator.v1.GenerateCandidateAnswersResponse\"\x04\xa8\xbc\x18\x05\x12t\n" +
-	"\rExtractClaims\x12-.triplemesh.generator.v1.ExtractClaimsRequest\x1a..triplemesh.generator.v1.ExtractClaimsResponse\"\x04\xa8\xbc\x18\x05\x12w\n" +
-	"\x0eGenerateAnswer\x12..triplemesh.generator.v1.GenerateAnswerRequest\x1a/.triplemesh.generator.v1.GenerateAnswerResponse\"\x04\xa8\xbc\x18\x05\x12\x8b\x01\n" +
-	"\x14GenerateAnswerStream\x124.triplemesh.generator.v1.GenerateAnswerStreamRequest\x1a5.triplemesh.generator.v1.GenerateAnswerStreamResponse\"\x04\xa8\xbc\x18\x050\x01\x12z\n" +
-	"\x0fRewriteQuestion\x12/.triplemesh.generator.v1.RewriteQuestionRequest\x1a0.triplemesh.generator.v1.RewriteQuestionResponse\"\x04\xa8\xbc\x18\x05BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/generator/v1;generatorv1b\x06proto3"
+	"\x0eROLE_ASSISTANT\x10\x022\xd6\b\n" +
+	"\x10GeneratorService\x12\x89\x01\n" +
+	"\x13GeneratePseudoGraph\x123.triplemesh.generator.v1.GeneratePseudoGraphRequest\x1a4.triplemesh.generator.v1.GeneratePseudoGraphResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12\x8f\x01\n" +
+	"\x15GenerateRelationPaths\x125.triplemesh.generator.v1.GenerateRelationPathsRequest\x1a6.triplemesh.generator.v1.GenerateRelationPathsResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12\x98\x01\n" +
+	"\x18GenerateCandidateAnswers\x128.triplemesh.generator.v1.GenerateCandidateAnswersRequest\x1a9.triplemesh.generator.v1.GenerateCandidateAnswersResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12w\n" +
+	"\rExtractClaims\x12-.triplemesh.generator.v1.ExtractClaimsRequest\x1a..triplemesh.generator.v1.ExtractClaimsResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12z\n" +
+	"\x0eGenerateAnswer\x12..triplemesh.generator.v1.GenerateAnswerRequest\x1a/.triplemesh.generator.v1.GenerateAnswerResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12\x8e\x01\n" +
+	"\x14GenerateAnswerStream\x124.triplemesh.generator.v1.GenerateAnswerStreamRequest\x1a5.triplemesh.generator.v1.GenerateAnswerStreamResponse\"\a\xa8\xbc\x18\x05\x90\x02\x010\x01\x12\x83\x01\n" +
+	"\x11GenerateQueryPlan\x121.triplemesh.generator.v1.GenerateQueryPlanRequest\x1a2.triplemesh.generator.v1.GenerateQueryPlanResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12}\n" +
+	"\x0fRewriteQuestion\x12/.triplemesh.generator.v1.RewriteQuestionRequest\x1a0.triplemesh.generator.v1.RewriteQuestionResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/generator/v1;generatorv1b\x06proto3"
 
 var (
 	file_triplemesh_generator_v1_generator_proto_rawDescOnce sync.Once
@@ -1620,104 +1707,115 @@ func file_triplemesh_generator_v1_generator_proto_rawDescGZIP() []byte {
 	return file_triplemesh_generator_v1_generator_proto_rawDescData
 }
 
-var file_triplemesh_generator_v1_generator_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_triplemesh_generator_v1_generator_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_triplemesh_generator_v1_generator_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_triplemesh_generator_v1_generator_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_triplemesh_generator_v1_generator_proto_goTypes = []any{
 	(AnswerStyle)(0),                         // 0: triplemesh.generator.v1.AnswerStyle
-	(AnswerForm)(0),                          // 1: triplemesh.generator.v1.AnswerForm
-	(Role)(0),                                // 2: triplemesh.generator.v1.Role
-	(*GeneratePseudoGraphRequest)(nil),       // 3: triplemesh.generator.v1.GeneratePseudoGraphRequest
-	(*GeneratePseudoGraphResponse)(nil),      // 4: triplemesh.generator.v1.GeneratePseudoGraphResponse
-	(*CypherDiagnostic)(nil),                 // 5: triplemesh.generator.v1.CypherDiagnostic
-	(*GenerateRelationPathsRequest)(nil),     // 6: triplemesh.generator.v1.GenerateRelationPathsRequest
-	(*GenerateRelationPathsResponse)(nil),    // 7: triplemesh.generator.v1.GenerateRelationPathsResponse
-	(*GenerateCandidateAnswersRequest)(nil),  // 8: triplemesh.generator.v1.GenerateCandidateAnswersRequest
-	(*Feedback)(nil),                         // 9: triplemesh.generator.v1.Feedback
-	(*GenerateCandidateAnswersResponse)(nil), // 10: triplemesh.generator.v1.GenerateCandidateAnswersResponse
-	(*GenerateAnswerRequest)(nil),            // 11: triplemesh.generator.v1.GenerateAnswerRequest
-	(*GenerateAnswerResponse)(nil),           // 12: triplemesh.generator.v1.GenerateAnswerResponse
-	(*GenerateAnswerStreamRequest)(nil),      // 13: triplemesh.generator.v1.GenerateAnswerStreamRequest
-	(*GenerateAnswerStreamResponse)(nil),     // 14: triplemesh.generator.v1.GenerateAnswerStreamResponse
-	(*Turn)(nil),                             // 15: triplemesh.generator.v1.Turn
-	(*RewriteQuestionRequest)(nil),           // 16: triplemesh.generator.v1.RewriteQuestionRequest
-	(*RewriteQuestionResponse)(nil),          // 17: triplemesh.generator.v1.RewriteQuestionResponse
-	(*ExtractClaimsRequest)(nil),             // 18: triplemesh.generator.v1.ExtractClaimsRequest
-	(*ExtractClaimsResponse)(nil),            // 19: triplemesh.generator.v1.ExtractClaimsResponse
-	(*ExtractedClaim)(nil),                   // 20: triplemesh.generator.v1.ExtractedClaim
-	(*v1.Limits)(nil),                        // 21: triplemesh.llm.v1.Limits
-	(*v11.PseudoGraph)(nil),                  // 22: triplemesh.graph.v1.PseudoGraph
-	(*v1.Usage)(nil),                         // 23: triplemesh.llm.v1.Usage
-	(*v1.Warning)(nil),                       // 24: triplemesh.llm.v1.Warning
-	(*v11.RelationPath)(nil),                 // 25: triplemesh.graph.v1.RelationPath
-	(*v11.ReasoningPath)(nil),                // 26: triplemesh.graph.v1.ReasoningPath
-	(*v12.QuestionVerdict)(nil),              // 27: triplemesh.evaluator.v1.QuestionVerdict
-	(*v12.AnswerVerdict)(nil),                // 28: triplemesh.evaluator.v1.AnswerVerdict
-	(*v11.CandidateAnswer)(nil),              // 29: triplemesh.graph.v1.CandidateAnswer
-	(*v11.FixedGraph)(nil),                   // 30: triplemesh.graph.v1.FixedGraph
-	(*v11.Triple)(nil),                       // 31: triplemesh.graph.v1.Triple
-	(*v11.TextSpan)(nil),                     // 32: triplemesh.graph.v1.TextSpan
+	(Role)(0),                                // 1: triplemesh.generator.v1.Role
+	(*GeneratePseudoGraphRequest)(nil),       // 2: triplemesh.generator.v1.GeneratePseudoGraphRequest
+	(*GeneratePseudoGraphResponse)(nil),      // 3: triplemesh.generator.v1.GeneratePseudoGraphResponse
+	(*CypherDiagnostic)(nil),                 // 4: triplemesh.generator.v1.CypherDiagnostic
+	(*GenerateQueryPlanRequest)(nil),         // 5: triplemesh.generator.v1.GenerateQueryPlanRequest
+	(*GenerateQueryPlanResponse)(nil),        // 6: triplemesh.generator.v1.GenerateQueryPlanResponse
+	(*GenerateRelationPathsRequest)(nil),     // 7: triplemesh.generator.v1.GenerateRelationPathsRequest
+	(*GenerateRelationPathsResponse)(nil),    // 8: triplemesh.generator.v1.GenerateRelationPathsResponse
+	(*GenerateCandidateAnswersRequest)(nil),  // 9: triplemesh.generator.v1.GenerateCandidateAnswersRequest
+	(*Feedback)(nil),                         // 10: triplemesh.generator.v1.Feedback
+	(*GenerateCandidateAnswersResponse)(nil), // 11: triplemesh.generator.v1.GenerateCandidateAnswersResponse
+	(*GenerateAnswerRequest)(nil),            // 12: triplemesh.generator.v1.GenerateAnswerRequest
+	(*GenerateAnswerResponse)(nil),           // 13: triplemesh.generator.v1.GenerateAnswerResponse
+	(*GenerateAnswerStreamRequest)(nil),      // 14: triplemesh.generator.v1.GenerateAnswerStreamRequest
+	(*GenerateAnswerStreamResponse)(nil),     // 15: triplemesh.generator.v1.GenerateAnswerStreamResponse
+	(*Turn)(nil),                             // 16: triplemesh.generator.v1.Turn
+	(*RewriteQuestionRequest)(nil),           // 17: triplemesh.generator.v1.RewriteQuestionRequest
+	(*RewriteQuestionResponse)(nil),          // 18: triplemesh.generator.v1.RewriteQuestionResponse
+	(*ExtractClaimsRequest)(nil),             // 19: triplemesh.generator.v1.ExtractClaimsRequest
+	(*ExtractClaimsResponse)(nil),            // 20: triplemesh.generator.v1.ExtractClaimsResponse
+	(*ExtractedClaim)(nil),                   // 21: triplemesh.generator.v1.ExtractedClaim
+	(*v1.Limits)(nil),                        // 22: triplemesh.llm.v1.Limits
+	(*v11.PseudoGraph)(nil),                  // 23: triplemesh.graph.v1.PseudoGraph
+	(*v1.Usage)(nil),                         // 24: triplemesh.llm.v1.Usage
+	(*v1.Warning)(nil),                       // 25: triplemesh.llm.v1.Warning
+	(*v11.QueryPlan)(nil),                    // 26: triplemesh.graph.v1.QueryPlan
+	(*v11.PlanEdit)(nil),                     // 27: triplemesh.graph.v1.PlanEdit
+	(*v11.RelationPath)(nil),                 // 28: triplemesh.graph.v1.RelationPath
+	(*v11.ReasoningPath)(nil),                // 29: triplemesh.graph.v1.ReasoningPath
+	(*v11.QuestionVerdict)(nil),              // 30: triplemesh.graph.v1.QuestionVerdict
+	(*v11.AnswerVerdict)(nil),                // 31: triplemesh.graph.v1.AnswerVerdict
+	(*v11.CandidateAnswer)(nil),              // 32: triplemesh.graph.v1.CandidateAnswer
+	(*v11.FixedGraph)(nil),                   // 33: triplemesh.graph.v1.FixedGraph
+	(v11.AnswerForm)(0),                      // 34: triplemesh.graph.v1.AnswerForm
+	(*v11.Triple)(nil),                       // 35: triplemesh.graph.v1.Triple
+	(*v11.TextSpan)(nil),                     // 36: triplemesh.graph.v1.TextSpan
 }
 var file_triplemesh_generator_v1_generator_proto_depIdxs = []int32{
-	21, // 0: triplemesh.generator.v1.GeneratePseudoGraphRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	22, // 1: triplemesh.generator.v1.GeneratePseudoGraphResponse.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
-	5,  // 2: triplemesh.generator.v1.GeneratePseudoGraphResponse.diagnostics:type_name -> triplemesh.generator.v1.CypherDiagnostic
-	23, // 3: triplemesh.generator.v1.GeneratePseudoGraphResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	24, // 4: triplemesh.generator.v1.GeneratePseudoGraphResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	25, // 5: triplemesh.generator.v1.GenerateRelationPathsRequest.existing:type_name -> triplemesh.graph.v1.RelationPath
-	21, // 6: triplemesh.generator.v1.GenerateRelationPathsRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	25, // 7: triplemesh.generator.v1.GenerateRelationPathsResponse.paths:type_name -> triplemesh.graph.v1.RelationPath
-	23, // 8: triplemesh.generator.v1.GenerateRelationPathsResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	24, // 9: triplemesh.generator.v1.GenerateRelationPathsResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	26, // 10: triplemesh.generator.v1.GenerateCandidateAnswersRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	21, // 11: triplemesh.generator.v1.GenerateCandidateAnswersRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	9,  // 12: triplemesh.generator.v1.GenerateCandidateAnswersRequest.feedback:type_name -> triplemesh.generator.v1.Feedback
-	27, // 13: triplemesh.generator.v1.Feedback.question:type_name -> triplemesh.evaluator.v1.QuestionVerdict
-	28, // 14: triplemesh.generator.v1.Feedback.answers:type_name -> triplemesh.evaluator.v1.AnswerVerdict
-	29, // 15: triplemesh.generator.v1.GenerateCandidateAnswersResponse.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
-	23, // 16: triplemesh.generator.v1.GenerateCandidateAnswersResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	24, // 17: triplemesh.generator.v1.GenerateCandidateAnswersResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	0,  // 18: triplemesh.generator.v1.GenerateAnswerRequest.style:type_name -> triplemesh.generator.v1.AnswerStyle
-	30, // 19: triplemesh.generator.v1.GenerateAnswerRequest.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
-	21, // 20: triplemesh.generator.v1.GenerateAnswerRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	26, // 21: triplemesh.generator.v1.GenerateAnswerRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	1,  // 22: triplemesh.generator.v1.GenerateAnswerRequest.form:type_name -> triplemesh.generator.v1.AnswerForm
-	23, // 23: triplemesh.generator.v1.GenerateAnswerResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	24, // 24: triplemesh.generator.v1.GenerateAnswerResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	1,  // 25: triplemesh.generator.v1.GenerateAnswerResponse.form:type_name -> triplemesh.generator.v1.AnswerForm
-	11, // 26: triplemesh.generator.v1.GenerateAnswerStreamRequest.request:type_name -> triplemesh.generator.v1.GenerateAnswerRequest
-	12, // 27: triplemesh.generator.v1.GenerateAnswerStreamResponse.answer:type_name -> triplemesh.generator.v1.GenerateAnswerResponse
-	2,  // 28: triplemesh.generator.v1.Turn.role:type_name -> triplemesh.generator.v1.Role
-	15, // 29: triplemesh.generator.v1.RewriteQuestionRequest.history:type_name -> triplemesh.generator.v1.Turn
-	21, // 30: triplemesh.generator.v1.RewriteQuestionRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	23, // 31: triplemesh.generator.v1.RewriteQuestionResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	24, // 32: triplemesh.generator.v1.RewriteQuestionResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	21, // 33: triplemesh.generator.v1.ExtractClaimsRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	20, // 34: triplemesh.generator.v1.ExtractClaimsResponse.claims:type_name -> triplemesh.generator.v1.ExtractedClaim
-	23, // 35: triplemesh.generator.v1.ExtractClaimsResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	24, // 36: triplemesh.generator.v1.ExtractClaimsResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	31, // 37: triplemesh.generator.v1.ExtractedClaim.triple:type_name -> triplemesh.graph.v1.Triple
-	32, // 38: triplemesh.generator.v1.ExtractedClaim.span:type_name -> triplemesh.graph.v1.TextSpan
-	32, // 39: triplemesh.generator.v1.ExtractedClaim.object_span:type_name -> triplemesh.graph.v1.TextSpan
-	32, // 40: triplemesh.generator.v1.ExtractedClaim.subject_span:type_name -> triplemesh.graph.v1.TextSpan
-	3,  // 41: triplemesh.generator.v1.GeneratorService.GeneratePseudoGraph:input_type -> triplemesh.generator.v1.GeneratePseudoGraphRequest
-	6,  // 42: triplemesh.generator.v1.GeneratorService.GenerateRelationPaths:input_type -> triplemesh.generator.v1.GenerateRelationPathsRequest
-	8,  // 43: triplemesh.generator.v1.GeneratorService.GenerateCandidateAnswers:input_type -> triplemesh.generator.v1.GenerateCandidateAnswersRequest
-	18, // 44: triplemesh.generator.v1.GeneratorService.ExtractClaims:input_type -> triplemesh.generator.v1.ExtractClaimsRequest
-	11, // 45: triplemesh.generator.v1.GeneratorService.GenerateAnswer:input_type -> triplemesh.generator.v1.GenerateAnswerRequest
-	13, // 46: triplemesh.generator.v1.GeneratorService.GenerateAnswerStream:input_type -> triplemesh.generator.v1.GenerateAnswerStreamRequest
-	16, // 47: triplemesh.generator.v1.GeneratorService.RewriteQuestion:input_type -> triplemesh.generator.v1.RewriteQuestionRequest
-	4,  // 48: triplemesh.generator.v1.GeneratorService.GeneratePseudoGraph:output_type -> triplemesh.generator.v1.GeneratePseudoGraphResponse
-	7,  // 49: triplemesh.generator.v1.GeneratorService.GenerateRelationPaths:output_type -> triplemesh.generator.v1.GenerateRelationPathsResponse
-	10, // 50: triplemesh.generator.v1.GeneratorService.GenerateCandidateAnswers:output_type -> triplemesh.generator.v1.GenerateCandidateAnswersResponse
-	19, // 51: triplemesh.generator.v1.GeneratorService.ExtractClaims:output_type -> triplemesh.generator.v1.ExtractClaimsResponse
-	12, // 52: triplemesh.generator.v1.GeneratorService.GenerateAnswer:output_type -> triplemesh.generator.v1.GenerateAnswerResponse
-	14, // 53: triplemesh.generator.v1.GeneratorService.GenerateAnswerStream:output_type -> triplemesh.generator.v1.GenerateAnswerStreamResponse
-	17, // 54: triplemesh.generator.v1.GeneratorService.RewriteQuestion:output_type -> triplemesh.generator.v1.RewriteQuestionResponse
-	48, // [48:55] is the sub-list for method output_type
-	41, // [41:48] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	22, // 0: triplemesh.generator.v1.GeneratePseudoGraphRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	23, // 1: triplemesh.generator.v1.GeneratePseudoGraphResponse.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
+	4,  // 2: triplemesh.generator.v1.GeneratePseudoGraphResponse.diagnostics:type_name -> triplemesh.generator.v1.CypherDiagnostic
+	24, // 3: triplemesh.generator.v1.GeneratePseudoGraphResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	25, // 4: triplemesh.generator.v1.GeneratePseudoGraphResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	22, // 5: triplemesh.generator.v1.GenerateQueryPlanRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	26, // 6: triplemesh.generator.v1.GenerateQueryPlanResponse.plan:type_name -> triplemesh.graph.v1.QueryPlan
+	27, // 7: triplemesh.generator.v1.GenerateQueryPlanResponse.edits:type_name -> triplemesh.graph.v1.PlanEdit
+	24, // 8: triplemesh.generator.v1.GenerateQueryPlanResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	25, // 9: triplemesh.generator.v1.GenerateQueryPlanResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	28, // 10: triplemesh.generator.v1.GenerateRelationPathsRequest.existing:type_name -> triplemesh.graph.v1.RelationPath
+	22, // 11: triplemesh.generator.v1.GenerateRelationPathsRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	28, // 12: triplemesh.generator.v1.GenerateRelationPathsResponse.paths:type_name -> triplemesh.graph.v1.RelationPath
+	24, // 13: triplemesh.generator.v1.GenerateRelationPathsResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	25, // 14: triplemesh.generator.v1.GenerateRelationPathsResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	29, // 15: triplemesh.generator.v1.GenerateCandidateAnswersRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	22, // 16: triplemesh.generator.v1.GenerateCandidateAnswersRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	10, // 17: triplemesh.generator.v1.GenerateCandidateAnswersRequest.feedback:type_name -> triplemesh.generator.v1.Feedback
+	30, // 18: triplemesh.generator.v1.Feedback.question:type_name -> triplemesh.graph.v1.QuestionVerdict
+	31, // 19: triplemesh.generator.v1.Feedback.answers:type_name -> triplemesh.graph.v1.AnswerVerdict
+	32, // 20: triplemesh.generator.v1.GenerateCandidateAnswersResponse.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
+	24, // 21: triplemesh.generator.v1.GenerateCandidateAnswersResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	25, // 22: triplemesh.generator.v1.GenerateCandidateAnswersResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	0,  // 23: triplemesh.generator.v1.GenerateAnswerRequest.style:type_name -> triplemesh.generator.v1.AnswerStyle
+	33, // 24: triplemesh.generator.v1.GenerateAnswerRequest.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
+	22, // 25: triplemesh.generator.v1.GenerateAnswerRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	29, // 26: triplemesh.generator.v1.GenerateAnswerRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	34, // 27: triplemesh.generator.v1.GenerateAnswerRequest.form:type_name -> triplemesh.graph.v1.AnswerForm
+	24, // 28: triplemesh.generator.v1.GenerateAnswerResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	25, // 29: triplemesh.generator.v1.GenerateAnswerResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	34, // 30: triplemesh.generator.v1.GenerateAnswerResponse.form:type_name -> triplemesh.graph.v1.AnswerForm
+	12, // 31: triplemesh.generator.v1.GenerateAnswerStreamRequest.request:type_name -> triplemesh.generator.v1.GenerateAnswerRequest
+	13, // 32: triplemesh.generator.v1.GenerateAnswerStreamResponse.answer:type_name -> triplemesh.generator.v1.GenerateAnswerResponse
+	1,  // 33: triplemesh.generator.v1.Turn.role:type_name -> triplemesh.generator.v1.Role
+	16, // 34: triplemesh.generator.v1.RewriteQuestionRequest.history:type_name -> triplemesh.generator.v1.Turn
+	22, // 35: triplemesh.generator.v1.RewriteQuestionRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	24, // 36: triplemesh.generator.v1.RewriteQuestionResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	25, // 37: triplemesh.generator.v1.RewriteQuestionResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	22, // 38: triplemesh.generator.v1.ExtractClaimsRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	21, // 39: triplemesh.generator.v1.ExtractClaimsResponse.claims:type_name -> triplemesh.generator.v1.ExtractedClaim
+	24, // 40: triplemesh.generator.v1.ExtractClaimsResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	25, // 41: triplemesh.generator.v1.ExtractClaimsResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	35, // 42: triplemesh.generator.v1.ExtractedClaim.triple:type_name -> triplemesh.graph.v1.Triple
+	36, // 43: triplemesh.generator.v1.ExtractedClaim.span:type_name -> triplemesh.graph.v1.TextSpan
+	36, // 44: triplemesh.generator.v1.ExtractedClaim.object_span:type_name -> triplemesh.graph.v1.TextSpan
+	36, // 45: triplemesh.generator.v1.ExtractedClaim.subject_span:type_name -> triplemesh.graph.v1.TextSpan
+	2,  // 46: triplemesh.generator.v1.GeneratorService.GeneratePseudoGraph:input_type -> triplemesh.generator.v1.GeneratePseudoGraphRequest
+	7,  // 47: triplemesh.generator.v1.GeneratorService.GenerateRelationPaths:input_type -> triplemesh.generator.v1.GenerateRelationPathsRequest
+	9,  // 48: triplemesh.generator.v1.GeneratorService.GenerateCandidateAnswers:input_type -> triplemesh.generator.v1.GenerateCandidateAnswersRequest
+	19, // 49: triplemesh.generator.v1.GeneratorService.ExtractClaims:input_type -> triplemesh.generator.v1.ExtractClaimsRequest
+	12, // 50: triplemesh.generator.v1.GeneratorService.GenerateAnswer:input_type -> triplemesh.generator.v1.GenerateAnswerRequest
+	14, // 51: triplemesh.generator.v1.GeneratorService.GenerateAnswerStream:input_type -> triplemesh.generator.v1.GenerateAnswerStreamRequest
+	5,  // 52: triplemesh.generator.v1.GeneratorService.GenerateQueryPlan:input_type -> triplemesh.generator.v1.GenerateQueryPlanRequest
+	17, // 53: triplemesh.generator.v1.GeneratorService.RewriteQuestion:input_type -> triplemesh.generator.v1.RewriteQuestionRequest
+	3,  // 54: triplemesh.generator.v1.GeneratorService.GeneratePseudoGraph:output_type -> triplemesh.generator.v1.GeneratePseudoGraphResponse
+	8,  // 55: triplemesh.generator.v1.GeneratorService.GenerateRelationPaths:output_type -> triplemesh.generator.v1.GenerateRelationPathsResponse
+	11, // 56: triplemesh.generator.v1.GeneratorService.GenerateCandidateAnswers:output_type -> triplemesh.generator.v1.GenerateCandidateAnswersResponse
+	20, // 57: triplemesh.generator.v1.GeneratorService.ExtractClaims:output_type -> triplemesh.generator.v1.ExtractClaimsResponse
+	13, // 58: triplemesh.generator.v1.GeneratorService.GenerateAnswer:output_type -> triplemesh.generator.v1.GenerateAnswerResponse
+	15, // 59: triplemesh.generator.v1.GeneratorService.GenerateAnswerStream:output_type -> triplemesh.generator.v1.GenerateAnswerStreamResponse
+	6,  // 60: triplemesh.generator.v1.GeneratorService.GenerateQueryPlan:output_type -> triplemesh.generator.v1.GenerateQueryPlanResponse
+	18, // 61: triplemesh.generator.v1.GeneratorService.RewriteQuestion:output_type -> triplemesh.generator.v1.RewriteQuestionResponse
+	54, // [54:62] is the sub-list for method output_type
+	46, // [46:54] is the sub-list for method input_type
+	46, // [46:46] is the sub-list for extension type_name
+	46, // [46:46] is the sub-list for extension extendee
+	0,  // [0:46] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_generator_v1_generator_proto_init() }
@@ -1725,8 +1823,8 @@ func file_triplemesh_generator_v1_generator_proto_init() {
 	if File_triplemesh_generator_v1_generator_proto != nil {
 		return
 	}
-	file_triplemesh_generator_v1_generator_proto_msgTypes[9].OneofWrappers = []any{}
-	file_triplemesh_generator_v1_generator_proto_msgTypes[11].OneofWrappers = []any{
+	file_triplemesh_generator_v1_generator_proto_msgTypes[11].OneofWrappers = []any{}
+	file_triplemesh_generator_v1_generator_proto_msgTypes[13].OneofWrappers = []any{
 		(*GenerateAnswerStreamResponse_Delta)(nil),
 		(*GenerateAnswerStreamResponse_Answer)(nil),
 	}
@@ -1735,8 +1833,8 @@ func file_triplemesh_generator_v1_generator_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_generator_v1_generator_proto_rawDesc), len(file_triplemesh_generator_v1_generator_proto_rawDesc)),
-			NumEnums:      3,
-			NumMessages:   18,
+			NumEnums:      2,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -28,6 +28,7 @@ const (
 	GeneratorService_ExtractClaims_FullMethodName            = "/triplemesh.generator.v1.GeneratorService/ExtractClaims"
 	GeneratorService_GenerateAnswer_FullMethodName           = "/triplemesh.generator.v1.GeneratorService/GenerateAnswer"
 	GeneratorService_GenerateAnswerStream_FullMethodName     = "/triplemesh.generator.v1.GeneratorService/GenerateAnswerStream"
+	GeneratorService_GenerateQueryPlan_FullMethodName        = "/triplemesh.generator.v1.GeneratorService/GenerateQueryPlan"
 	GeneratorService_RewriteQuestion_FullMethodName          = "/triplemesh.generator.v1.GeneratorService/RewriteQuestion"
 )
 
@@ -54,6 +55,9 @@ type GeneratorServiceClient interface {
 	GenerateAnswer(ctx context.Context, in *GenerateAnswerRequest, opts ...grpc.CallOption) (*GenerateAnswerResponse, error)
 	// GenerateAnswerStream is GenerateAnswer with the text as it is written.
 	GenerateAnswerStream(ctx context.Context, in *GenerateAnswerStreamRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[GenerateAnswerStreamResponse], error)
+	// GenerateQueryPlan plans what to compute from a knowledge graph: a typed plan in
+	// the words of the question. A strong model may write Cypher instead.
+	GenerateQueryPlan(ctx context.Context, in *GenerateQueryPlanRequest, opts ...grpc.CallOption) (*GenerateQueryPlanResponse, error)
 	// RewriteQuestion makes of a question that follows others one that can be
 	// understood without them.
 	RewriteQuestion(ctx context.Context, in *RewriteQuestionRequest, opts ...grpc.CallOption) (*RewriteQuestionResponse, error)
@@ -136,6 +140,16 @@ func (c *generatorServiceClient) GenerateAnswerStream(ctx context.Context, in *G
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type GeneratorService_GenerateAnswerStreamClient = grpc.ServerStreamingClient[GenerateAnswerStreamResponse]
 
+func (c *generatorServiceClient) GenerateQueryPlan(ctx context.Context, in *GenerateQueryPlanRequest, opts ...grpc.CallOption) (*GenerateQueryPlanResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GenerateQueryPlanResponse)
+	err := c.cc.Invoke(ctx, GeneratorService_GenerateQueryPlan_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *generatorServiceClient) RewriteQuestion(ctx context.Context, in *RewriteQuestionRequest, opts ...grpc.CallOption) (*RewriteQuestionResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(RewriteQuestionResponse)
@@ -169,6 +183,9 @@ type GeneratorServiceServer interface {
 	GenerateAnswer(context.Context, *GenerateAnswerRequest) (*GenerateAnswerResponse, error)
 	// GenerateAnswerStream is GenerateAnswer with the text as it is written.
 	GenerateAnswerStream(*GenerateAnswerStreamRequest, grpc.ServerStreamingServer[GenerateAnswerStreamResponse]) error
+	// GenerateQueryPlan plans what to compute from a knowledge graph: a typed plan in
+	// the words of the question. A strong model may write Cypher instead.
+	GenerateQueryPlan(context.Context, *GenerateQueryPlanRequest) (*GenerateQueryPlanResponse, error)
 	// RewriteQuestion makes of a question that follows others one that can be
 	// understood without them.
 	RewriteQuestion(context.Context, *RewriteQuestionRequest) (*RewriteQuestionResponse, error)
@@ -199,6 +216,9 @@ func (UnimplementedGeneratorServiceServer) GenerateAnswer(context.Context, *Gene
 }
 func (UnimplementedGeneratorServiceServer) GenerateAnswerStream(*GenerateAnswerStreamRequest, grpc.ServerStreamingServer[GenerateAnswerStreamResponse]) error {
 	return status.Error(codes.Unimplemented, "method GenerateAnswerStream not implemented")
+}
+func (UnimplementedGeneratorServiceServer) GenerateQueryPlan(context.Context, *GenerateQueryPlanRequest) (*GenerateQueryPlanResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GenerateQueryPlan not implemented")
 }
 func (UnimplementedGeneratorServiceServer) RewriteQuestion(context.Context, *RewriteQuestionRequest) (*RewriteQuestionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RewriteQuestion not implemented")
@@ -325,6 +345,24 @@ func _GeneratorService_GenerateAnswerStream_Handler(srv interface{}, stream grpc
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type GeneratorService_GenerateAnswerStreamServer = grpc.ServerStreamingServer[GenerateAnswerStreamResponse]
 
+func _GeneratorService_GenerateQueryPlan_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GenerateQueryPlanRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GeneratorServiceServer).GenerateQueryPlan(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GeneratorService_GenerateQueryPlan_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GeneratorServiceServer).GenerateQueryPlan(ctx, req.(*GenerateQueryPlanRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _GeneratorService_RewriteQuestion_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(RewriteQuestionRequest)
 	if err := dec(in); err != nil {
@@ -369,6 +407,10 @@ var GeneratorService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GenerateAnswer",
 			Handler:    _GeneratorService_GenerateAnswer_Handler,
+		},
+		{
+			MethodName: "GenerateQueryPlan",
+			Handler:    _GeneratorService_GenerateQueryPlan_Handler,
 		},
 		{
 			MethodName: "RewriteQuestion",

@@ -318,8 +318,66 @@ func (LinkMatch) EnumDescriptor() ([]byte, []int) {
 	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{4}
 }
 
+// AnswerForm is what an answer looks like.
+type AnswerForm int32
+
+const (
+	// Taken from the question: a text where it asks to be told about something,
+	// else entities.
+	AnswerForm_ANSWER_FORM_UNSPECIFIED AnswerForm = 0
+	// One or more entities or values, in braces.
+	AnswerForm_ANSWER_FORM_ENTITIES AnswerForm = 1
+	// A short text that says what is known; it has no answer entities.
+	AnswerForm_ANSWER_FORM_TEXT AnswerForm = 2
+)
+
+// Enum value maps for AnswerForm.
+var (
+	AnswerForm_name = map[int32]string{
+		0: "ANSWER_FORM_UNSPECIFIED",
+		1: "ANSWER_FORM_ENTITIES",
+		2: "ANSWER_FORM_TEXT",
+	}
+	AnswerForm_value = map[string]int32{
+		"ANSWER_FORM_UNSPECIFIED": 0,
+		"ANSWER_FORM_ENTITIES":    1,
+		"ANSWER_FORM_TEXT":        2,
+	}
+)
+
+func (x AnswerForm) Enum() *AnswerForm {
+	p := new(AnswerForm)
+	*p = x
+	return p
+}
+
+func (x AnswerForm) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (AnswerForm) Descriptor() protoreflect.EnumDescriptor {
+	return file_triplemesh_graph_v1_graph_proto_enumTypes[5].Descriptor()
+}
+
+func (AnswerForm) Type() protoreflect.EnumType {
+	return &file_triplemesh_graph_v1_graph_proto_enumTypes[5]
+}
+
+func (x AnswerForm) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use AnswerForm.Descriptor instead.
+func (AnswerForm) EnumDescriptor() ([]byte, []int) {
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{5}
+}
+
 // KnowledgeGraphRef names a knowledge graph and, where it matters, one build
 // of it.
+//
+// Evidence (triples, paths, links) says only the name, in a field kg_name: the
+// response lists each knowledge graph once with the snapshot that was read, and
+// a reference in each of thousands of triples would repeat it.
 type KnowledgeGraphRef struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the knowledge graph: a lower-case word, such as "wikidata".
@@ -432,6 +490,81 @@ func (x *ValidityInterval) GetEnd() string {
 	return ""
 }
 
+// Entity is a thing that triples are about. Entities are equal if their ids are;
+// within a knowledge graph their names differ too: an entity that shares its name
+// with others has what distinguishes it behind the name, "Springfield (Q28515)".
+type Entity struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its id: its IRI or key in the source, or its name if the source has no ids.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Its name.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// What it is.
+	Kind TermKind `protobuf:"varint,3,opt,name=kind,proto3,enum=triplemesh.graph.v1.TermKind" json:"kind,omitempty"`
+	// Name of the knowledge graph that holds it; set if several were read.
+	KgName        string `protobuf:"bytes,4,opt,name=kg_name,json=kgName,proto3" json:"kg_name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Entity) Reset() {
+	*x = Entity{}
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Entity) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Entity) ProtoMessage() {}
+
+func (x *Entity) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Entity.ProtoReflect.Descriptor instead.
+func (*Entity) Descriptor() ([]byte, []int) {
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Entity) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Entity) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Entity) GetKind() TermKind {
+	if x != nil {
+		return x.Kind
+	}
+	return TermKind_TERM_KIND_UNSPECIFIED
+}
+
+func (x *Entity) GetKgName() string {
+	if x != nil {
+		return x.KgName
+	}
+	return ""
+}
+
 // Triple is one fact: subject, relation, object, in names a person reads.
 type Triple struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -445,15 +578,23 @@ type Triple struct {
 	Validity *ValidityInterval `protobuf:"bytes,4,opt,name=validity,proto3" json:"validity,omitempty"`
 	// What the object is.
 	ObjectKind TermKind `protobuf:"varint,5,opt,name=object_kind,json=objectKind,proto3,enum=triplemesh.graph.v1.TermKind" json:"object_kind,omitempty"`
-	// Name of the knowledge graph that holds it; set where several were read.
-	Kg            string `protobuf:"bytes,6,opt,name=kg,proto3" json:"kg,omitempty"`
+	// Name of the knowledge graph that holds it; set if several were read.
+	KgName string `protobuf:"bytes,6,opt,name=kg_name,json=kgName,proto3" json:"kg_name,omitempty"`
+	// Id of the subject: its IRI or key in the source, or its name if the source
+	// has no ids. Empty in what a model wrote.
+	SubjectId string `protobuf:"bytes,7,opt,name=subject_id,json=subjectId,proto3" json:"subject_id,omitempty"`
+	// Id of the object, likewise; empty for literals.
+	ObjectId string `protobuf:"bytes,8,opt,name=object_id,json=objectId,proto3" json:"object_id,omitempty"`
+	// Where the triple comes from: "file.csv:12", the IRI of the named graph or of
+	// the statement. Empty unless it was loaded with its provenance.
+	Provenance    string `protobuf:"bytes,9,opt,name=provenance,proto3" json:"provenance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Triple) Reset() {
 	*x = Triple{}
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[2]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -465,7 +606,7 @@ func (x *Triple) String() string {
 func (*Triple) ProtoMessage() {}
 
 func (x *Triple) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[2]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -478,7 +619,7 @@ func (x *Triple) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Triple.ProtoReflect.Descriptor instead.
 func (*Triple) Descriptor() ([]byte, []int) {
-	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{2}
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Triple) GetSubject() string {
@@ -516,9 +657,30 @@ func (x *Triple) GetObjectKind() TermKind {
 	return TermKind_TERM_KIND_UNSPECIFIED
 }
 
-func (x *Triple) GetKg() string {
+func (x *Triple) GetKgName() string {
 	if x != nil {
-		return x.Kg
+		return x.KgName
+	}
+	return ""
+}
+
+func (x *Triple) GetSubjectId() string {
+	if x != nil {
+		return x.SubjectId
+	}
+	return ""
+}
+
+func (x *Triple) GetObjectId() string {
+	if x != nil {
+		return x.ObjectId
+	}
+	return ""
+}
+
+func (x *Triple) GetProvenance() string {
+	if x != nil {
+		return x.Provenance
 	}
 	return ""
 }
@@ -529,21 +691,29 @@ type ScoredTriple struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The triple as the knowledge graph has it.
 	Triple *Triple `protobuf:"bytes,1,opt,name=triple,proto3" json:"triple,omitempty"`
-	// Best cosine to any query, -1 to 1.
+	// Best cosine to any query, -1 to 1 but for the rounding of vectors.
 	Score float32 `protobuf:"fixed32,2,opt,name=score,proto3" json:"score,omitempty"`
-	// Cosine to each pseudo-triple, in the order of the request, -1 to 1. Empty
-	// where no pseudo-triples were given. With it the verifier aligns drafts to
-	// evidence without an encoder of its own.
+	// Cosine to each pseudo-triple, in the order of the request, with the range of
+	// score. Empty where no pseudo-triples were given. With it the verifier aligns
+	// drafts to evidence without an encoder of its own.
 	PseudoTripleScores []float32 `protobuf:"fixed32,3,rep,packed,name=pseudo_triple_scores,json=pseudoTripleScores,proto3" json:"pseudo_triple_scores,omitempty"`
-	// Cosine to the question, -1 to 1.
+	// Cosine to the question, with the range of score.
 	QuestionScore float32 `protobuf:"fixed32,4,opt,name=question_score,json=questionScore,proto3" json:"question_score,omitempty"`
+	// Cosine of the relation to the question without the names of its topic
+	// entities, with the range of score; the best one of a triple that joins
+	// several. Unset if it was not compared.
+	RelationScore *float32 `protobuf:"fixed32,5,opt,name=relation_score,json=relationScore,proto3,oneof" json:"relation_score,omitempty"`
+	// Probability that the list it belongs to, all triples of its subject and
+	// relation or of its object and relation, answers the question: that of the
+	// relation path (RelationPath.probability). Unset where none was ranked.
+	Probability   *float32 `protobuf:"fixed32,6,opt,name=probability,proto3,oneof" json:"probability,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ScoredTriple) Reset() {
 	*x = ScoredTriple{}
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[3]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -555,7 +725,7 @@ func (x *ScoredTriple) String() string {
 func (*ScoredTriple) ProtoMessage() {}
 
 func (x *ScoredTriple) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[3]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -568,7 +738,7 @@ func (x *ScoredTriple) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoredTriple.ProtoReflect.Descriptor instead.
 func (*ScoredTriple) Descriptor() ([]byte, []int) {
-	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{3}
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ScoredTriple) GetTriple() *Triple {
@@ -599,27 +769,43 @@ func (x *ScoredTriple) GetQuestionScore() float32 {
 	return 0
 }
 
+func (x *ScoredTriple) GetRelationScore() float32 {
+	if x != nil && x.RelationScore != nil {
+		return *x.RelationScore
+	}
+	return 0
+}
+
+func (x *ScoredTriple) GetProbability() float32 {
+	if x != nil && x.Probability != nil {
+		return *x.Probability
+	}
+	return 0
+}
+
 // SubjectEvidence is what the ground graph holds about one subject.
 type SubjectEvidence struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the subject entity.
 	Subject string `protobuf:"bytes,1,opt,name=subject,proto3" json:"subject,omitempty"`
-	// Entity confidence, -1 to 1: by the preset, the mean cosine of the
-	// subject's hits (PG&AKV §III-B, step 2) or its best one.
+	// Entity confidence, with the range of ScoredTriple.score: by the preset, the
+	// mean cosine of the subject's hits (PG&AKV §III-B, step 2) or its best one.
 	Confidence float32 `protobuf:"fixed32,2,opt,name=confidence,proto3" json:"confidence,omitempty"`
 	// How many hits have this subject.
 	Hits uint32 `protobuf:"varint,3,opt,name=hits,proto3" json:"hits,omitempty"`
 	// The subject's triples, best score first.
 	Triples []*ScoredTriple `protobuf:"bytes,4,rep,name=triples,proto3" json:"triples,omitempty"`
-	// Name of the knowledge graph that holds it; set where several were read.
-	Kg            string `protobuf:"bytes,5,opt,name=kg,proto3" json:"kg,omitempty"`
+	// Name of the knowledge graph that holds it; set if several were read.
+	KgName string `protobuf:"bytes,5,opt,name=kg_name,json=kgName,proto3" json:"kg_name,omitempty"`
+	// Id of the subject, as Triple.subject_id.
+	SubjectId     string `protobuf:"bytes,6,opt,name=subject_id,json=subjectId,proto3" json:"subject_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SubjectEvidence) Reset() {
 	*x = SubjectEvidence{}
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[4]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -631,7 +817,7 @@ func (x *SubjectEvidence) String() string {
 func (*SubjectEvidence) ProtoMessage() {}
 
 func (x *SubjectEvidence) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[4]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -644,7 +830,7 @@ func (x *SubjectEvidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubjectEvidence.ProtoReflect.Descriptor instead.
 func (*SubjectEvidence) Descriptor() ([]byte, []int) {
-	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{4}
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *SubjectEvidence) GetSubject() string {
@@ -675,9 +861,16 @@ func (x *SubjectEvidence) GetTriples() []*ScoredTriple {
 	return nil
 }
 
-func (x *SubjectEvidence) GetKg() string {
+func (x *SubjectEvidence) GetKgName() string {
 	if x != nil {
-		return x.Kg
+		return x.KgName
+	}
+	return ""
+}
+
+func (x *SubjectEvidence) GetSubjectId() string {
+	if x != nil {
+		return x.SubjectId
 	}
 	return ""
 }
@@ -687,21 +880,23 @@ type DroppedSubject struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the subject entity.
 	Subject string `protobuf:"bytes,1,opt,name=subject,proto3" json:"subject,omitempty"`
-	// Its entity confidence, -1 to 1.
+	// Its entity confidence, as SubjectEvidence.confidence.
 	Confidence float32 `protobuf:"fixed32,2,opt,name=confidence,proto3" json:"confidence,omitempty"`
 	// How many hits had this subject.
 	Hits uint32 `protobuf:"varint,3,opt,name=hits,proto3" json:"hits,omitempty"`
 	// The step that removed it.
 	Reason DropReason `protobuf:"varint,4,opt,name=reason,proto3,enum=triplemesh.graph.v1.DropReason" json:"reason,omitempty"`
-	// Name of the knowledge graph that holds it; set where several were read.
-	Kg            string `protobuf:"bytes,5,opt,name=kg,proto3" json:"kg,omitempty"`
+	// Name of the knowledge graph that holds it; set if several were read.
+	KgName string `protobuf:"bytes,5,opt,name=kg_name,json=kgName,proto3" json:"kg_name,omitempty"`
+	// Id of the subject, as Triple.subject_id.
+	SubjectId     string `protobuf:"bytes,6,opt,name=subject_id,json=subjectId,proto3" json:"subject_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DroppedSubject) Reset() {
 	*x = DroppedSubject{}
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[5]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -713,7 +908,7 @@ func (x *DroppedSubject) String() string {
 func (*DroppedSubject) ProtoMessage() {}
 
 func (x *DroppedSubject) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[5]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -726,7 +921,7 @@ func (x *DroppedSubject) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DroppedSubject.ProtoReflect.Descriptor instead.
 func (*DroppedSubject) Descriptor() ([]byte, []int) {
-	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{5}
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *DroppedSubject) GetSubject() string {
@@ -757,9 +952,16 @@ func (x *DroppedSubject) GetReason() DropReason {
 	return DropReason_DROP_REASON_UNSPECIFIED
 }
 
-func (x *DroppedSubject) GetKg() string {
+func (x *DroppedSubject) GetKgName() string {
 	if x != nil {
-		return x.Kg
+		return x.KgName
+	}
+	return ""
+}
+
+func (x *DroppedSubject) GetSubjectId() string {
+	if x != nil {
+		return x.SubjectId
 	}
 	return ""
 }
@@ -776,7 +978,7 @@ type PseudoGraph struct {
 
 func (x *PseudoGraph) Reset() {
 	*x = PseudoGraph{}
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[6]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -788,7 +990,7 @@ func (x *PseudoGraph) String() string {
 func (*PseudoGraph) ProtoMessage() {}
 
 func (x *PseudoGraph) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[6]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -801,7 +1003,7 @@ func (x *PseudoGraph) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PseudoGraph.ProtoReflect.Descriptor instead.
 func (*PseudoGraph) Descriptor() ([]byte, []int) {
-	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{6}
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PseudoGraph) GetTriples() []*Triple {
@@ -823,7 +1025,7 @@ type GroundGraph struct {
 
 func (x *GroundGraph) Reset() {
 	*x = GroundGraph{}
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[7]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -835,7 +1037,7 @@ func (x *GroundGraph) String() string {
 func (*GroundGraph) ProtoMessage() {}
 
 func (x *GroundGraph) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[7]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -848,7 +1050,7 @@ func (x *GroundGraph) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroundGraph.ProtoReflect.Descriptor instead.
 func (*GroundGraph) Descriptor() ([]byte, []int) {
-	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{7}
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GroundGraph) GetSubjects() []*SubjectEvidence {
@@ -871,7 +1073,7 @@ type FixedTriple struct {
 
 func (x *FixedTriple) Reset() {
 	*x = FixedTriple{}
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[8]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -883,7 +1085,7 @@ func (x *FixedTriple) String() string {
 func (*FixedTriple) ProtoMessage() {}
 
 func (x *FixedTriple) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[8]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -896,7 +1098,7 @@ func (x *FixedTriple) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FixedTriple.ProtoReflect.Descriptor instead.
 func (*FixedTriple) Descriptor() ([]byte, []int) {
-	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{8}
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *FixedTriple) GetTriple() *Triple {
@@ -925,7 +1127,7 @@ type FixedGraph struct {
 
 func (x *FixedGraph) Reset() {
 	*x = FixedGraph{}
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[9]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -937,7 +1139,7 @@ func (x *FixedGraph) String() string {
 func (*FixedGraph) ProtoMessage() {}
 
 func (x *FixedGraph) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[9]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -950,7 +1152,7 @@ func (x *FixedGraph) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FixedGraph.ProtoReflect.Descriptor instead.
 func (*FixedGraph) Descriptor() ([]byte, []int) {
-	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{9}
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *FixedGraph) GetTriples() []*FixedTriple {
@@ -978,7 +1180,7 @@ type Edit struct {
 
 func (x *Edit) Reset() {
 	*x = Edit{}
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[10]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -990,7 +1192,7 @@ func (x *Edit) String() string {
 func (*Edit) ProtoMessage() {}
 
 func (x *Edit) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[10]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1003,7 +1205,7 @@ func (x *Edit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Edit.ProtoReflect.Descriptor instead.
 func (*Edit) Descriptor() ([]byte, []int) {
-	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{10}
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Edit) GetKind() EditKind {
@@ -1047,7 +1249,7 @@ type RelationStep struct {
 
 func (x *RelationStep) Reset() {
 	*x = RelationStep{}
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[11]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1059,7 +1261,7 @@ func (x *RelationStep) String() string {
 func (*RelationStep) ProtoMessage() {}
 
 func (x *RelationStep) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[11]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1072,7 +1274,7 @@ func (x *RelationStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelationStep.ProtoReflect.Descriptor instead.
 func (*RelationStep) Descriptor() ([]byte, []int) {
-	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{11}
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RelationStep) GetRelation() string {
@@ -1095,24 +1297,29 @@ type RelationPath struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The hops, in order; 1 to 8 of them.
 	Steps []*RelationStep `protobuf:"bytes,1,rep,name=steps,proto3" json:"steps,omitempty"`
-	// How well it fits the question, -1 to 1; 0 where nobody has scored it.
-	Score float32 `protobuf:"fixed32,2,opt,name=score,proto3" json:"score,omitempty"`
-	// How many entities it ends in, where the store has counted them.
-	Ends uint32 `protobuf:"varint,3,opt,name=ends,proto3" json:"ends,omitempty"`
+	// How well it fits the question, higher is better; unset if it was not scored.
+	// Not a cosine: bonuses, such as for sharing an end with the path of another
+	// topic entity, and penalties are added to one, so that it may exceed 1.
+	Score *float32 `protobuf:"fixed32,2,opt,name=score,proto3,oneof" json:"score,omitempty"`
+	// How many entities it ends in; unset if the store has not counted them.
+	Ends *uint32 `protobuf:"varint,3,opt,name=ends,proto3,oneof" json:"ends,omitempty"`
 	// The topic entities it starts from, where it was found in the graph.
 	TopicEntities []string `protobuf:"bytes,4,rep,name=topic_entities,json=topicEntities,proto3" json:"topic_entities,omitempty"`
-	// Name of the knowledge graph that holds it; set where several were read.
-	Kg string `protobuf:"bytes,5,opt,name=kg,proto3" json:"kg,omitempty"`
+	// Name of the knowledge graph that holds it; set if several were read.
+	KgName string `protobuf:"bytes,5,opt,name=kg_name,json=kgName,proto3" json:"kg_name,omitempty"`
 	// How many facts it joins: its steps, those that start from a mediator left
-	// out. 0 where that is not known.
-	Hops          uint32 `protobuf:"varint,6,opt,name=hops,proto3" json:"hops,omitempty"`
+	// out. Unset if that is not known.
+	Hops *uint32 `protobuf:"varint,6,opt,name=hops,proto3,oneof" json:"hops,omitempty"`
+	// Probability that it is the path that leads to the answers, 0 to 1, together
+	// 1 over all candidates; unset where no ranker knows the graph.
+	Probability   *float32 `protobuf:"fixed32,7,opt,name=probability,proto3,oneof" json:"probability,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RelationPath) Reset() {
 	*x = RelationPath{}
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[12]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1124,7 +1331,7 @@ func (x *RelationPath) String() string {
 func (*RelationPath) ProtoMessage() {}
 
 func (x *RelationPath) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[12]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1137,7 +1344,7 @@ func (x *RelationPath) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelationPath.ProtoReflect.Descriptor instead.
 func (*RelationPath) Descriptor() ([]byte, []int) {
-	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{12}
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RelationPath) GetSteps() []*RelationStep {
@@ -1148,15 +1355,15 @@ func (x *RelationPath) GetSteps() []*RelationStep {
 }
 
 func (x *RelationPath) GetScore() float32 {
-	if x != nil {
-		return x.Score
+	if x != nil && x.Score != nil {
+		return *x.Score
 	}
 	return 0
 }
 
 func (x *RelationPath) GetEnds() uint32 {
-	if x != nil {
-		return x.Ends
+	if x != nil && x.Ends != nil {
+		return *x.Ends
 	}
 	return 0
 }
@@ -1168,16 +1375,23 @@ func (x *RelationPath) GetTopicEntities() []string {
 	return nil
 }
 
-func (x *RelationPath) GetKg() string {
+func (x *RelationPath) GetKgName() string {
 	if x != nil {
-		return x.Kg
+		return x.KgName
 	}
 	return ""
 }
 
 func (x *RelationPath) GetHops() uint32 {
-	if x != nil {
-		return x.Hops
+	if x != nil && x.Hops != nil {
+		return *x.Hops
+	}
+	return 0
+}
+
+func (x *RelationPath) GetProbability() float32 {
+	if x != nil && x.Probability != nil {
+		return *x.Probability
 	}
 	return 0
 }
@@ -1190,19 +1404,25 @@ type ReasoningPath struct {
 	Entities []string `protobuf:"bytes,1,rep,name=entities,proto3" json:"entities,omitempty"`
 	// The hops between them.
 	Steps []*RelationStep `protobuf:"bytes,2,rep,name=steps,proto3" json:"steps,omitempty"`
-	// Score of the relation path it follows.
-	Score float32 `protobuf:"fixed32,3,opt,name=score,proto3" json:"score,omitempty"`
+	// Score of the relation path it follows, with the range of
+	// RelationPath.score; unset if that was not scored.
+	Score *float32 `protobuf:"fixed32,3,opt,name=score,proto3,oneof" json:"score,omitempty"`
 	// When its facts hold, where it passes a mediator that says so.
 	Validity *ValidityInterval `protobuf:"bytes,4,opt,name=validity,proto3" json:"validity,omitempty"`
-	// Name of the knowledge graph that holds it; set where several were read.
-	Kg            string `protobuf:"bytes,5,opt,name=kg,proto3" json:"kg,omitempty"`
+	// Name of the knowledge graph that holds it; set if several were read.
+	KgName string `protobuf:"bytes,5,opt,name=kg_name,json=kgName,proto3" json:"kg_name,omitempty"`
+	// Ids of the entities, in their order, as Triple.subject_id; those of literals
+	// are empty.
+	EntityIds []string `protobuf:"bytes,6,rep,name=entity_ids,json=entityIds,proto3" json:"entity_ids,omitempty"`
+	// RelationPath.probability of the relation path it follows.
+	Probability   *float32 `protobuf:"fixed32,7,opt,name=probability,proto3,oneof" json:"probability,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReasoningPath) Reset() {
 	*x = ReasoningPath{}
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[13]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1214,7 +1434,7 @@ func (x *ReasoningPath) String() string {
 func (*ReasoningPath) ProtoMessage() {}
 
 func (x *ReasoningPath) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[13]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1227,7 +1447,7 @@ func (x *ReasoningPath) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReasoningPath.ProtoReflect.Descriptor instead.
 func (*ReasoningPath) Descriptor() ([]byte, []int) {
-	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{13}
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ReasoningPath) GetEntities() []string {
@@ -1245,8 +1465,8 @@ func (x *ReasoningPath) GetSteps() []*RelationStep {
 }
 
 func (x *ReasoningPath) GetScore() float32 {
-	if x != nil {
-		return x.Score
+	if x != nil && x.Score != nil {
+		return *x.Score
 	}
 	return 0
 }
@@ -1258,11 +1478,25 @@ func (x *ReasoningPath) GetValidity() *ValidityInterval {
 	return nil
 }
 
-func (x *ReasoningPath) GetKg() string {
+func (x *ReasoningPath) GetKgName() string {
 	if x != nil {
-		return x.Kg
+		return x.KgName
 	}
 	return ""
+}
+
+func (x *ReasoningPath) GetEntityIds() []string {
+	if x != nil {
+		return x.EntityIds
+	}
+	return nil
+}
+
+func (x *ReasoningPath) GetProbability() float32 {
+	if x != nil && x.Probability != nil {
+		return *x.Probability
+	}
+	return 0
 }
 
 // CandidateAnswer is a possible answer and the reasoning paths that end in it.
@@ -1271,14 +1505,16 @@ type CandidateAnswer struct {
 	// The answer's name.
 	Answer string `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"`
 	// Its own paths, best first.
-	Paths         []*ReasoningPath `protobuf:"bytes,2,rep,name=paths,proto3" json:"paths,omitempty"`
+	Paths []*ReasoningPath `protobuf:"bytes,2,rep,name=paths,proto3" json:"paths,omitempty"`
+	// Its id, as Triple.object_id.
+	AnswerId      string `protobuf:"bytes,3,opt,name=answer_id,json=answerId,proto3" json:"answer_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CandidateAnswer) Reset() {
 	*x = CandidateAnswer{}
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[14]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1290,7 +1526,7 @@ func (x *CandidateAnswer) String() string {
 func (*CandidateAnswer) ProtoMessage() {}
 
 func (x *CandidateAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[14]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1303,7 +1539,7 @@ func (x *CandidateAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CandidateAnswer.ProtoReflect.Descriptor instead.
 func (*CandidateAnswer) Descriptor() ([]byte, []int) {
-	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{14}
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CandidateAnswer) GetAnswer() string {
@@ -1320,6 +1556,13 @@ func (x *CandidateAnswer) GetPaths() []*ReasoningPath {
 	return nil
 }
 
+func (x *CandidateAnswer) GetAnswerId() string {
+	if x != nil {
+		return x.AnswerId
+	}
+	return ""
+}
+
 // EntityLink is an entity that a part of a text may mean.
 type EntityLink struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1331,15 +1574,17 @@ type EntityLink struct {
 	Match LinkMatch `protobuf:"varint,3,opt,name=match,proto3,enum=triplemesh.graph.v1.LinkMatch" json:"match,omitempty"`
 	// How likely the text means this entity, 0 to 1.
 	Score float32 `protobuf:"fixed32,4,opt,name=score,proto3" json:"score,omitempty"`
-	// Name of the knowledge graph that holds it; set where several were read.
-	Kg            string `protobuf:"bytes,5,opt,name=kg,proto3" json:"kg,omitempty"`
+	// Name of the knowledge graph that holds it; set if several were read.
+	KgName string `protobuf:"bytes,5,opt,name=kg_name,json=kgName,proto3" json:"kg_name,omitempty"`
+	// Id of the entity, as Triple.subject_id.
+	EntityId      string `protobuf:"bytes,6,opt,name=entity_id,json=entityId,proto3" json:"entity_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *EntityLink) Reset() {
 	*x = EntityLink{}
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[15]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1351,7 +1596,7 @@ func (x *EntityLink) String() string {
 func (*EntityLink) ProtoMessage() {}
 
 func (x *EntityLink) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[15]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1364,7 +1609,7 @@ func (x *EntityLink) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EntityLink.ProtoReflect.Descriptor instead.
 func (*EntityLink) Descriptor() ([]byte, []int) {
-	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{15}
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *EntityLink) GetEntity() string {
@@ -1395,9 +1640,16 @@ func (x *EntityLink) GetScore() float32 {
 	return 0
 }
 
-func (x *EntityLink) GetKg() string {
+func (x *EntityLink) GetKgName() string {
 	if x != nil {
-		return x.Kg
+		return x.KgName
+	}
+	return ""
+}
+
+func (x *EntityLink) GetEntityId() string {
+	if x != nil {
+		return x.EntityId
 	}
 	return ""
 }
@@ -1415,7 +1667,7 @@ type TextSpan struct {
 
 func (x *TextSpan) Reset() {
 	*x = TextSpan{}
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[16]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1427,7 +1679,7 @@ func (x *TextSpan) String() string {
 func (*TextSpan) ProtoMessage() {}
 
 func (x *TextSpan) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[16]
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1440,7 +1692,7 @@ func (x *TextSpan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TextSpan.ProtoReflect.Descriptor instead.
 func (*TextSpan) Descriptor() ([]byte, []int) {
-	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{16}
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TextSpan) GetStart() uint32 {
@@ -1457,6 +1709,144 @@ func (x *TextSpan) GetEnd() uint32 {
 	return 0
 }
 
+// QuestionVerdict is a judgement of a candidate set.
+type QuestionVerdict struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether every candidate is right.
+	Correct bool `protobuf:"varint,1,opt,name=correct,proto3" json:"correct,omitempty"`
+	// Whether an answer that the paths hold is missing.
+	Incomplete bool `protobuf:"varint,2,opt,name=incomplete,proto3" json:"incomplete,omitempty"`
+	// Why, briefly.
+	Reason        string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *QuestionVerdict) Reset() {
+	*x = QuestionVerdict{}
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *QuestionVerdict) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*QuestionVerdict) ProtoMessage() {}
+
+func (x *QuestionVerdict) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use QuestionVerdict.ProtoReflect.Descriptor instead.
+func (*QuestionVerdict) Descriptor() ([]byte, []int) {
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *QuestionVerdict) GetCorrect() bool {
+	if x != nil {
+		return x.Correct
+	}
+	return false
+}
+
+func (x *QuestionVerdict) GetIncomplete() bool {
+	if x != nil {
+		return x.Incomplete
+	}
+	return false
+}
+
+func (x *QuestionVerdict) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// AnswerVerdict is a judgement of one candidate.
+type AnswerVerdict struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The candidate.
+	Answer string `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"`
+	// Whether it is right.
+	Correct bool `protobuf:"varint,2,opt,name=correct,proto3" json:"correct,omitempty"`
+	// How probable that is, 0 to 1, from the token probabilities of the verdict;
+	// unset where the endpoint gives none.
+	Probability *float32 `protobuf:"fixed32,3,opt,name=probability,proto3,oneof" json:"probability,omitempty"`
+	// True where no verdict could be had; then correct is false and says nothing.
+	Unknown       bool `protobuf:"varint,4,opt,name=unknown,proto3" json:"unknown,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AnswerVerdict) Reset() {
+	*x = AnswerVerdict{}
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnswerVerdict) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnswerVerdict) ProtoMessage() {}
+
+func (x *AnswerVerdict) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_graph_v1_graph_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnswerVerdict.ProtoReflect.Descriptor instead.
+func (*AnswerVerdict) Descriptor() ([]byte, []int) {
+	return file_triplemesh_graph_v1_graph_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *AnswerVerdict) GetAnswer() string {
+	if x != nil {
+		return x.Answer
+	}
+	return ""
+}
+
+func (x *AnswerVerdict) GetCorrect() bool {
+	if x != nil {
+		return x.Correct
+	}
+	return false
+}
+
+func (x *AnswerVerdict) GetProbability() float32 {
+	if x != nil && x.Probability != nil {
+		return *x.Probability
+	}
+	return 0
+}
+
+func (x *AnswerVerdict) GetUnknown() bool {
+	if x != nil {
+		return x.Unknown
+	}
+	return false
+}
+
 var File_triplemesh_graph_v1_graph_proto protoreflect.FileDescriptor
 
 const file_triplemesh_graph_v1_graph_proto_rawDesc = "" +
@@ -1467,36 +1857,62 @@ const file_triplemesh_graph_v1_graph_proto_rawDesc = "" +
 	"\bsnapshot\x18\x02 \x01(\x04R\bsnapshot\"L\n" +
 	"\x10ValidityInterval\x12\x1d\n" +
 	"\x05start\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18@R\x05start\x12\x19\n" +
-	"\x03end\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18@R\x03end\"\xa3\x02\n" +
+	"\x03end\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18@R\x03end\"x\n" +
+	"\x06Entity\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x121\n" +
+	"\x04kind\x18\x03 \x01(\x0e2\x1d.triplemesh.graph.v1.TermKindR\x04kind\x12\x17\n" +
+	"\akg_name\x18\x04 \x01(\tR\x06kgName\"\xa9\x03\n" +
 	"\x06Triple\x12%\n" +
 	"\asubject\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\asubject\x12'\n" +
 	"\brelation\x18\x02 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\brelation\x12#\n" +
 	"\x06object\x18\x03 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\x06object\x12A\n" +
 	"\bvalidity\x18\x04 \x01(\v2%.triplemesh.graph.v1.ValidityIntervalR\bvalidity\x12H\n" +
 	"\vobject_kind\x18\x05 \x01(\x0e2\x1d.triplemesh.graph.v1.TermKindB\b\xbaH\x05\x82\x01\x02\x10\x01R\n" +
-	"objectKind\x12\x17\n" +
-	"\x02kg\x18\x06 \x01(\tB\a\xbaH\x04r\x02\x18@R\x02kg\"\xc5\x01\n" +
-	"\fScoredTriple\x12;\n" +
-	"\x06triple\x18\x01 \x01(\v2\x1b.triplemesh.graph.v1.TripleB\x06\xbaH\x03\xc8\x01\x01R\x06triple\x12\x14\n" +
-	"\x05score\x18\x02 \x01(\x02R\x05score\x12;\n" +
-	"\x14pseudo_triple_scores\x18\x03 \x03(\x02B\t\xbaH\x06\x92\x01\x03\x10\x80\bR\x12pseudoTripleScores\x12%\n" +
-	"\x0equestion_score\x18\x04 \x01(\x02R\rquestionScore\"\xcd\x01\n" +
-	"\x0fSubjectEvidence\x12%\n" +
-	"\asubject\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\asubject\x12\x1e\n" +
+	"objectKind\x12 \n" +
+	"\akg_name\x18\x06 \x01(\tB\a\xbaH\x04r\x02\x18@R\x06kgName\x12(\n" +
 	"\n" +
-	"confidence\x18\x02 \x01(\x02R\n" +
+	"subject_id\x18\a \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x04R\tsubjectId\x12&\n" +
+	"\tobject_id\x18\b \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x04R\bobjectId\x12)\n" +
+	"\n" +
+	"provenance\x18\t \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x04R\n" +
+	"provenance\"\xed\x02\n" +
+	"\fScoredTriple\x12;\n" +
+	"\x06triple\x18\x01 \x01(\v2\x1b.triplemesh.graph.v1.TripleB\x06\xbaH\x03\xc8\x01\x01R\x06triple\x12\x1d\n" +
+	"\x05score\x18\x02 \x01(\x02B\a\xbaH\x04\n" +
+	"\x02@\x01R\x05score\x12A\n" +
+	"\x14pseudo_triple_scores\x18\x03 \x03(\x02B\x0f\xbaH\f\x92\x01\t\x10\x80\b\"\x04\n" +
+	"\x02@\x01R\x12pseudoTripleScores\x12.\n" +
+	"\x0equestion_score\x18\x04 \x01(\x02B\a\xbaH\x04\n" +
+	"\x02@\x01R\rquestionScore\x123\n" +
+	"\x0erelation_score\x18\x05 \x01(\x02B\a\xbaH\x04\n" +
+	"\x02@\x01H\x00R\rrelationScore\x88\x01\x01\x126\n" +
+	"\vprobability\x18\x06 \x01(\x02B\x0f\xbaH\f\n" +
+	"\n" +
+	"\x1d\x00\x00\x80?-\x00\x00\x00\x00H\x01R\vprobability\x88\x01\x01B\x11\n" +
+	"\x0f_relation_scoreB\x0e\n" +
+	"\f_probability\"\x89\x02\n" +
+	"\x0fSubjectEvidence\x12%\n" +
+	"\asubject\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\asubject\x12'\n" +
+	"\n" +
+	"confidence\x18\x02 \x01(\x02B\a\xbaH\x04\n" +
+	"\x02@\x01R\n" +
 	"confidence\x12\x12\n" +
 	"\x04hits\x18\x03 \x01(\rR\x04hits\x12F\n" +
-	"\atriples\x18\x04 \x03(\v2!.triplemesh.graph.v1.ScoredTripleB\t\xbaH\x06\x92\x01\x03\x10\x90NR\atriples\x12\x17\n" +
-	"\x02kg\x18\x05 \x01(\tB\a\xbaH\x04r\x02\x18@R\x02kg\"\xb0\x01\n" +
+	"\atriples\x18\x04 \x03(\v2!.triplemesh.graph.v1.ScoredTripleB\t\xbaH\x06\x92\x01\x03\x10\x90NR\atriples\x12 \n" +
+	"\akg_name\x18\x05 \x01(\tB\a\xbaH\x04r\x02\x18@R\x06kgName\x12(\n" +
+	"\n" +
+	"subject_id\x18\x06 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x04R\tsubjectId\"\xe3\x01\n" +
 	"\x0eDroppedSubject\x12\x18\n" +
 	"\asubject\x18\x01 \x01(\tR\asubject\x12\x1e\n" +
 	"\n" +
 	"confidence\x18\x02 \x01(\x02R\n" +
 	"confidence\x12\x12\n" +
 	"\x04hits\x18\x03 \x01(\rR\x04hits\x127\n" +
-	"\x06reason\x18\x04 \x01(\x0e2\x1f.triplemesh.graph.v1.DropReasonR\x06reason\x12\x17\n" +
-	"\x02kg\x18\x05 \x01(\tB\a\xbaH\x04r\x02\x18@R\x02kg\"O\n" +
+	"\x06reason\x18\x04 \x01(\x0e2\x1f.triplemesh.graph.v1.DropReasonR\x06reason\x12 \n" +
+	"\akg_name\x18\x05 \x01(\tB\a\xbaH\x04r\x02\x18@R\x06kgName\x12(\n" +
+	"\n" +
+	"subject_id\x18\x06 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x04R\tsubjectId\"O\n" +
 	"\vPseudoGraph\x12@\n" +
 	"\atriples\x18\x01 \x03(\v2\x1b.triplemesh.graph.v1.TripleB\t\xbaH\x06\x92\x01\x03\x10\x80\bR\atriples\"Z\n" +
 	"\vGroundGraph\x12K\n" +
@@ -1514,36 +1930,74 @@ const file_triplemesh_graph_v1_graph_proto_rawDesc = "" +
 	"\bevidence\x18\x04 \x03(\v2!.triplemesh.graph.v1.ScoredTripleR\bevidence\"Q\n" +
 	"\fRelationStep\x12'\n" +
 	"\brelation\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\brelation\x12\x18\n" +
-	"\ainverse\x18\x02 \x01(\bR\ainverse\"\xdc\x01\n" +
+	"\ainverse\x18\x02 \x01(\bR\ainverse\"\xe1\x02\n" +
 	"\fRelationPath\x12C\n" +
 	"\x05steps\x18\x01 \x03(\v2!.triplemesh.graph.v1.RelationStepB\n" +
-	"\xbaH\a\x92\x01\x04\b\x01\x10\bR\x05steps\x12\x14\n" +
-	"\x05score\x18\x02 \x01(\x02R\x05score\x12\x12\n" +
-	"\x04ends\x18\x03 \x01(\rR\x04ends\x120\n" +
-	"\x0etopic_entities\x18\x04 \x03(\tB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\rtopicEntities\x12\x17\n" +
-	"\x02kg\x18\x05 \x01(\tB\a\xbaH\x04r\x02\x18@R\x02kg\x12\x12\n" +
-	"\x04hops\x18\x06 \x01(\rR\x04hops\"\xee\x01\n" +
+	"\xbaH\a\x92\x01\x04\b\x01\x10\bR\x05steps\x12\"\n" +
+	"\x05score\x18\x02 \x01(\x02B\a\xbaH\x04\n" +
+	"\x02@\x01H\x00R\x05score\x88\x01\x01\x12\x17\n" +
+	"\x04ends\x18\x03 \x01(\rH\x01R\x04ends\x88\x01\x01\x120\n" +
+	"\x0etopic_entities\x18\x04 \x03(\tB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\rtopicEntities\x12 \n" +
+	"\akg_name\x18\x05 \x01(\tB\a\xbaH\x04r\x02\x18@R\x06kgName\x12\x17\n" +
+	"\x04hops\x18\x06 \x01(\rH\x02R\x04hops\x88\x01\x01\x126\n" +
+	"\vprobability\x18\a \x01(\x02B\x0f\xbaH\f\n" +
+	"\n" +
+	"\x1d\x00\x00\x80?-\x00\x00\x00\x00H\x03R\vprobability\x88\x01\x01B\b\n" +
+	"\x06_scoreB\a\n" +
+	"\x05_endsB\a\n" +
+	"\x05_hopsB\x0e\n" +
+	"\f_probability\"\xa6\x05\n" +
 	"\rReasoningPath\x12&\n" +
 	"\bentities\x18\x01 \x03(\tB\n" +
 	"\xbaH\a\x92\x01\x04\b\x02\x10\tR\bentities\x12C\n" +
 	"\x05steps\x18\x02 \x03(\v2!.triplemesh.graph.v1.RelationStepB\n" +
-	"\xbaH\a\x92\x01\x04\b\x01\x10\bR\x05steps\x12\x14\n" +
-	"\x05score\x18\x03 \x01(\x02R\x05score\x12A\n" +
-	"\bvalidity\x18\x04 \x01(\v2%.triplemesh.graph.v1.ValidityIntervalR\bvalidity\x12\x17\n" +
-	"\x02kg\x18\x05 \x01(\tB\a\xbaH\x04r\x02\x18@R\x02kg\"{\n" +
+	"\xbaH\a\x92\x01\x04\b\x01\x10\bR\x05steps\x12\"\n" +
+	"\x05score\x18\x03 \x01(\x02B\a\xbaH\x04\n" +
+	"\x02@\x01H\x00R\x05score\x88\x01\x01\x12A\n" +
+	"\bvalidity\x18\x04 \x01(\v2%.triplemesh.graph.v1.ValidityIntervalR\bvalidity\x12 \n" +
+	"\akg_name\x18\x05 \x01(\tB\a\xbaH\x04r\x02\x18@R\x06kgName\x12/\n" +
+	"\n" +
+	"entity_ids\x18\x06 \x03(\tB\x10\xbaH\r\x92\x01\n" +
+	"\x10\t\"\x06r\x04(\x80\x80\x04R\tentityIds\x126\n" +
+	"\vprobability\x18\a \x01(\x02B\x0f\xbaH\f\n" +
+	"\n" +
+	"\x1d\x00\x00\x80?-\x00\x00\x00\x00H\x01R\vprobability\x88\x01\x01:\x9b\x02\xbaH\x97\x02\x1at\n" +
+	"\x17reasoning_path.entities\x12,a path has one more entity than it has steps\x1a+size(this.entities) == size(this.steps) + 1\x1a\x9e\x01\n" +
+	"\x19reasoning_path.entity_ids\x125a path has an id for each of its entities or for none\x1aJsize(this.entity_ids) == 0 || size(this.entity_ids) == size(this.entities)B\b\n" +
+	"\x06_scoreB\x0e\n" +
+	"\f_probability\"\xa3\x01\n" +
 	"\x0fCandidateAnswer\x12#\n" +
 	"\x06answer\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\x06answer\x12C\n" +
-	"\x05paths\x18\x02 \x03(\v2\".triplemesh.graph.v1.ReasoningPathB\t\xbaH\x06\x92\x01\x03\x10\x80\bR\x05paths\"\xa3\x01\n" +
+	"\x05paths\x18\x02 \x03(\v2\".triplemesh.graph.v1.ReasoningPathB\t\xbaH\x06\x92\x01\x03\x10\x80\bR\x05paths\x12&\n" +
+	"\tanswer_id\x18\x03 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x04R\banswerId\"\xe5\x01\n" +
 	"\n" +
 	"EntityLink\x12\x16\n" +
 	"\x06entity\x18\x01 \x01(\tR\x06entity\x12\x18\n" +
 	"\amention\x18\x02 \x01(\tR\amention\x124\n" +
-	"\x05match\x18\x03 \x01(\x0e2\x1e.triplemesh.graph.v1.LinkMatchR\x05match\x12\x14\n" +
-	"\x05score\x18\x04 \x01(\x02R\x05score\x12\x17\n" +
-	"\x02kg\x18\x05 \x01(\tB\a\xbaH\x04r\x02\x18@R\x02kg\"2\n" +
+	"\x05match\x18\x03 \x01(\x0e2\x1e.triplemesh.graph.v1.LinkMatchR\x05match\x12%\n" +
+	"\x05score\x18\x04 \x01(\x02B\x0f\xbaH\f\n" +
+	"\n" +
+	"\x1d\x00\x00\x80?-\x00\x00\x00\x00R\x05score\x12 \n" +
+	"\akg_name\x18\x05 \x01(\tB\a\xbaH\x04r\x02\x18@R\x06kgName\x12&\n" +
+	"\tentity_id\x18\x06 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x04R\bentityId\"\x85\x01\n" +
 	"\bTextSpan\x12\x14\n" +
 	"\x05start\x18\x01 \x01(\rR\x05start\x12\x10\n" +
-	"\x03end\x18\x02 \x01(\rR\x03end*\x93\x01\n" +
+	"\x03end\x18\x02 \x01(\rR\x03end:Q\xbaHN\x1aL\n" +
+	"\x0ftext_span.order\x12!a span ends at or after its start\x1a\x16this.start <= this.end\"c\n" +
+	"\x0fQuestionVerdict\x12\x18\n" +
+	"\acorrect\x18\x01 \x01(\bR\acorrect\x12\x1e\n" +
+	"\n" +
+	"incomplete\x18\x02 \x01(\bR\n" +
+	"incomplete\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\"\xae\x01\n" +
+	"\rAnswerVerdict\x12!\n" +
+	"\x06answer\x18\x01 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x04R\x06answer\x12\x18\n" +
+	"\acorrect\x18\x02 \x01(\bR\acorrect\x126\n" +
+	"\vprobability\x18\x03 \x01(\x02B\x0f\xbaH\f\n" +
+	"\n" +
+	"\x1d\x00\x00\x80?-\x00\x00\x00\x00H\x00R\vprobability\x88\x01\x01\x12\x18\n" +
+	"\aunknown\x18\x04 \x01(\bR\aunknownB\x0e\n" +
+	"\f_probability*\x93\x01\n" +
 	"\bTermKind\x12\x19\n" +
 	"\x15TERM_KIND_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12TERM_KIND_MEDIATOR\x10\x01\x12\x12\n" +
@@ -1571,7 +2025,12 @@ const file_triplemesh_graph_v1_graph_proto_rawDesc = "" +
 	"\x10LINK_MATCH_EXACT\x10\x01\x12\x19\n" +
 	"\x15LINK_MATCH_NORMALISED\x10\x02\x12\x14\n" +
 	"\x10LINK_MATCH_ALIAS\x10\x03\x12\x14\n" +
-	"\x10LINK_MATCH_FUZZY\x10\x04BDZBgithub.com/triplemesh/triplemesh/proto/triplemesh/graph/v1;graphv1b\x06proto3"
+	"\x10LINK_MATCH_FUZZY\x10\x04*Y\n" +
+	"\n" +
+	"AnswerForm\x12\x1b\n" +
+	"\x17ANSWER_FORM_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14ANSWER_FORM_ENTITIES\x10\x01\x12\x14\n" +
+	"\x10ANSWER_FORM_TEXT\x10\x02BDZBgithub.com/triplemesh/triplemesh/proto/triplemesh/graph/v1;graphv1b\x06proto3"
 
 var (
 	file_triplemesh_graph_v1_graph_proto_rawDescOnce sync.Once
@@ -1585,57 +2044,62 @@ func file_triplemesh_graph_v1_graph_proto_rawDescGZIP() []byte {
 	return file_triplemesh_graph_v1_graph_proto_rawDescData
 }
 
-var file_triplemesh_graph_v1_graph_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_triplemesh_graph_v1_graph_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_triplemesh_graph_v1_graph_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_triplemesh_graph_v1_graph_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_triplemesh_graph_v1_graph_proto_goTypes = []any{
 	(TermKind)(0),             // 0: triplemesh.graph.v1.TermKind
 	(DropReason)(0),           // 1: triplemesh.graph.v1.DropReason
 	(TripleStatus)(0),         // 2: triplemesh.graph.v1.TripleStatus
 	(EditKind)(0),             // 3: triplemesh.graph.v1.EditKind
 	(LinkMatch)(0),            // 4: triplemesh.graph.v1.LinkMatch
-	(*KnowledgeGraphRef)(nil), // 5: triplemesh.graph.v1.KnowledgeGraphRef
-	(*ValidityInterval)(nil),  // 6: triplemesh.graph.v1.ValidityInterval
-	(*Triple)(nil),            // 7: triplemesh.graph.v1.Triple
-	(*ScoredTriple)(nil),      // 8: triplemesh.graph.v1.ScoredTriple
-	(*SubjectEvidence)(nil),   // 9: triplemesh.graph.v1.SubjectEvidence
-	(*DroppedSubject)(nil),    // 10: triplemesh.graph.v1.DroppedSubject
-	(*PseudoGraph)(nil),       // 11: triplemesh.graph.v1.PseudoGraph
-	(*GroundGraph)(nil),       // 12: triplemesh.graph.v1.GroundGraph
-	(*FixedTriple)(nil),       // 13: triplemesh.graph.v1.FixedTriple
-	(*FixedGraph)(nil),        // 14: triplemesh.graph.v1.FixedGraph
-	(*Edit)(nil),              // 15: triplemesh.graph.v1.Edit
-	(*RelationStep)(nil),      // 16: triplemesh.graph.v1.RelationStep
-	(*RelationPath)(nil),      // 17: triplemesh.graph.v1.RelationPath
-	(*ReasoningPath)(nil),     // 18: triplemesh.graph.v1.ReasoningPath
-	(*CandidateAnswer)(nil),   // 19: triplemesh.graph.v1.CandidateAnswer
-	(*EntityLink)(nil),        // 20: triplemesh.graph.v1.EntityLink
-	(*TextSpan)(nil),          // 21: triplemesh.graph.v1.TextSpan
+	(AnswerForm)(0),           // 5: triplemesh.graph.v1.AnswerForm
+	(*KnowledgeGraphRef)(nil), // 6: triplemesh.graph.v1.KnowledgeGraphRef
+	(*ValidityInterval)(nil),  // 7: triplemesh.graph.v1.ValidityInterval
+	(*Entity)(nil),            // 8: triplemesh.graph.v1.Entity
+	(*Triple)(nil),            // 9: triplemesh.graph.v1.Triple
+	(*ScoredTriple)(nil),      // 10: triplemesh.graph.v1.ScoredTriple
+	(*SubjectEvidence)(nil),   // 11: triplemesh.graph.v1.SubjectEvidence
+	(*DroppedSubject)(nil),    // 12: triplemesh.graph.v1.DroppedSubject
+	(*PseudoGraph)(nil),       // 13: triplemesh.graph.v1.PseudoGraph
+	(*GroundGraph)(nil),       // 14: triplemesh.graph.v1.GroundGraph
+	(*FixedTriple)(nil),       // 15: triplemesh.graph.v1.FixedTriple
+	(*FixedGraph)(nil),        // 16: triplemesh.graph.v1.FixedGraph
+	(*Edit)(nil),              // 17: triplemesh.graph.v1.Edit
+	(*RelationStep)(nil),      // 18: triplemesh.graph.v1.RelationStep
+	(*RelationPath)(nil),      // 19: triplemesh.graph.v1.RelationPath
+	(*ReasoningPath)(nil),     // 20: triplemesh.graph.v1.ReasoningPath
+	(*CandidateAnswer)(nil),   // 21: triplemesh.graph.v1.CandidateAnswer
+	(*EntityLink)(nil),        // 22: triplemesh.graph.v1.EntityLink
+	(*TextSpan)(nil),          // 23: triplemesh.graph.v1.TextSpan
+	(*QuestionVerdict)(nil),   // 24: triplemesh.graph.v1.QuestionVerdict
+	(*AnswerVerdict)(nil),     // 25: triplemesh.graph.v1.AnswerVerdict
 }
 var file_triplemesh_graph_v1_graph_proto_depIdxs = []int32{
-	6,  // 0: triplemesh.graph.v1.Triple.validity:type_name -> triplemesh.graph.v1.ValidityInterval
-	0,  // 1: triplemesh.graph.v1.Triple.object_kind:type_name -> triplemesh.graph.v1.TermKind
-	7,  // 2: triplemesh.graph.v1.ScoredTriple.triple:type_name -> triplemesh.graph.v1.Triple
-	8,  // 3: triplemesh.graph.v1.SubjectEvidence.triples:type_name -> triplemesh.graph.v1.ScoredTriple
-	1,  // 4: triplemesh.graph.v1.DroppedSubject.reason:type_name -> triplemesh.graph.v1.DropReason
-	7,  // 5: triplemesh.graph.v1.PseudoGraph.triples:type_name -> triplemesh.graph.v1.Triple
-	9,  // 6: triplemesh.graph.v1.GroundGraph.subjects:type_name -> triplemesh.graph.v1.SubjectEvidence
-	7,  // 7: triplemesh.graph.v1.FixedTriple.triple:type_name -> triplemesh.graph.v1.Triple
-	2,  // 8: triplemesh.graph.v1.FixedTriple.status:type_name -> triplemesh.graph.v1.TripleStatus
-	13, // 9: triplemesh.graph.v1.FixedGraph.triples:type_name -> triplemesh.graph.v1.FixedTriple
-	3,  // 10: triplemesh.graph.v1.Edit.kind:type_name -> triplemesh.graph.v1.EditKind
-	7,  // 11: triplemesh.graph.v1.Edit.before:type_name -> triplemesh.graph.v1.Triple
-	7,  // 12: triplemesh.graph.v1.Edit.after:type_name -> triplemesh.graph.v1.Triple
-	8,  // 13: triplemesh.graph.v1.Edit.evidence:type_name -> triplemesh.graph.v1.ScoredTriple
-	16, // 14: triplemesh.graph.v1.RelationPath.steps:type_name -> triplemesh.graph.v1.RelationStep
-	16, // 15: triplemesh.graph.v1.ReasoningPath.steps:type_name -> triplemesh.graph.v1.RelationStep
-	6,  // 16: triplemesh.graph.v1.ReasoningPath.validity:type_name -> triplemesh.graph.v1.ValidityInterval
-	18, // 17: triplemesh.graph.v1.CandidateAnswer.paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	4,  // 18: triplemesh.graph.v1.EntityLink.match:type_name -> triplemesh.graph.v1.LinkMatch
-	19, // [19:19] is the sub-list for method output_type
-	19, // [19:19] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	0,  // 0: triplemesh.graph.v1.Entity.kind:type_name -> triplemesh.graph.v1.TermKind
+	7,  // 1: triplemesh.graph.v1.Triple.validity:type_name -> triplemesh.graph.v1.ValidityInterval
+	0,  // 2: triplemesh.graph.v1.Triple.object_kind:type_name -> triplemesh.graph.v1.TermKind
+	9,  // 3: triplemesh.graph.v1.ScoredTriple.triple:type_name -> triplemesh.graph.v1.Triple
+	10, // 4: triplemesh.graph.v1.SubjectEvidence.triples:type_name -> triplemesh.graph.v1.ScoredTriple
+	1,  // 5: triplemesh.graph.v1.DroppedSubject.reason:type_name -> triplemesh.graph.v1.DropReason
+	9,  // 6: triplemesh.graph.v1.PseudoGraph.triples:type_name -> triplemesh.graph.v1.Triple
+	11, // 7: triplemesh.graph.v1.GroundGraph.subjects:type_name -> triplemesh.graph.v1.SubjectEvidence
+	9,  // 8: triplemesh.graph.v1.FixedTriple.triple:type_name -> triplemesh.graph.v1.Triple
+	2,  // 9: triplemesh.graph.v1.FixedTriple.status:type_name -> triplemesh.graph.v1.TripleStatus
+	15, // 10: triplemesh.graph.v1.FixedGraph.triples:type_name -> triplemesh.graph.v1.FixedTriple
+	3,  // 11: triplemesh.graph.v1.Edit.kind:type_name -> triplemesh.graph.v1.EditKind
+	9,  // 12: triplemesh.graph.v1.Edit.before:type_name -> triplemesh.graph.v1.Triple
+	9,  // 13: triplemesh.graph.v1.Edit.after:type_name -> triplemesh.graph.v1.Triple
+	10, // 14: triplemesh.graph.v1.Edit.evidence:type_name -> triplemesh.graph.v1.ScoredTriple
+	18, // 15: triplemesh.graph.v1.RelationPath.steps:type_name -> triplemesh.graph.v1.RelationStep
+	18, // 16: triplemesh.graph.v1.ReasoningPath.steps:type_name -> triplemesh.graph.v1.RelationStep
+	7,  // 17: triplemesh.graph.v1.ReasoningPath.validity:type_name -> triplemesh.graph.v1.ValidityInterval
+	20, // 18: triplemesh.graph.v1.CandidateAnswer.paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	4,  // 19: triplemesh.graph.v1.EntityLink.match:type_name -> triplemesh.graph.v1.LinkMatch
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_graph_v1_graph_proto_init() }
@@ -1643,13 +2107,17 @@ func file_triplemesh_graph_v1_graph_proto_init() {
 	if File_triplemesh_graph_v1_graph_proto != nil {
 		return
 	}
+	file_triplemesh_graph_v1_graph_proto_msgTypes[4].OneofWrappers = []any{}
+	file_triplemesh_graph_v1_graph_proto_msgTypes[13].OneofWrappers = []any{}
+	file_triplemesh_graph_v1_graph_proto_msgTypes[14].OneofWrappers = []any{}
+	file_triplemesh_graph_v1_graph_proto_msgTypes[19].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_graph_v1_graph_proto_rawDesc), len(file_triplemesh_graph_v1_graph_proto_rawDesc)),
-			NumEnums:      5,
-			NumMessages:   17,
+			NumEnums:      6,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -148,11 +148,11 @@ func (x *Usage) GetCachedCostUsd() float64 {
 // gRPC deadline. 0 leaves a limit open.
 type Budget struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Most calls to a model server.
+	// Maximum number of calls to a model server.
 	MaxCalls uint32 `protobuf:"varint,1,opt,name=max_calls,json=maxCalls,proto3" json:"max_calls,omitempty"`
-	// Most prompt and completion tokens together.
+	// Maximum number of prompt and completion tokens together.
 	MaxTokens uint64 `protobuf:"varint,2,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
-	// Most US dollars.
+	// Maximum cost in US dollars.
 	MaxCostUsd    float64 `protobuf:"fixed64,3,opt,name=max_cost_usd,json=maxCostUsd,proto3" json:"max_cost_usd,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -212,7 +212,7 @@ func (x *Budget) GetMaxCostUsd() float64 {
 // ModelRef chooses a model other than the stage's configured one.
 type ModelRef struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Model name as the endpoint knows it; empty takes the configured one.
+	// Model name as the endpoint knows it; empty means the configured one.
 	Model         string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -258,9 +258,9 @@ func (x *ModelRef) GetModel() string {
 // Limits is how a stage may use its language model in one call.
 type Limits struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is left to spend.
+	// The remaining budget.
 	Budget *Budget `protobuf:"bytes,1,opt,name=budget,proto3" json:"budget,omitempty"`
-	// Which model; unset takes the stage's.
+	// The model; unset means the stage's.
 	Model         *ModelRef `protobuf:"bytes,2,opt,name=model,proto3" json:"model,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -310,8 +310,8 @@ func (x *Limits) GetModel() *ModelRef {
 	return nil
 }
 
-// Warning tells of something that was lost on the way and gone on without: an
-// answer that could not be parsed, a budget that ran out.
+// Warning reports a failure that did not end the call, such as an answer that
+// could not be parsed or a spent budget.
 type Warning struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What kind, in lower-case words joined by underscores, stable for programs:

@@ -11,11 +11,10 @@ package orchestratorv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
-	v17 "github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1"
-	v16 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
-	v13 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
-	v14 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
-	v15 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
+	v16 "github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1"
+	v15 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
+	v13 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	v14 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	v12 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	v1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	v11 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
@@ -73,6 +72,12 @@ const (
 	Stage_STAGE_CLAIMS Stage = 15
 	// The model makes of a question that follows others one that stands alone.
 	Stage_STAGE_REWRITE Stage = 16
+	// The model plans what to compute (query).
+	Stage_STAGE_PLAN Stage = 17
+	// The plan is aligned to what the knowledge graph holds (query).
+	Stage_STAGE_ALIGN Stage = 18
+	// The plan is computed (query).
+	Stage_STAGE_EXECUTE Stage = 19
 )
 
 // Enum value maps for Stage.
@@ -95,6 +100,9 @@ var (
 		14: "STAGE_CHOOSE",
 		15: "STAGE_CLAIMS",
 		16: "STAGE_REWRITE",
+		17: "STAGE_PLAN",
+		18: "STAGE_ALIGN",
+		19: "STAGE_EXECUTE",
 	}
 	Stage_value = map[string]int32{
 		"STAGE_UNSPECIFIED":       0,
@@ -114,6 +122,9 @@ var (
 		"STAGE_CHOOSE":            14,
 		"STAGE_CLAIMS":            15,
 		"STAGE_REWRITE":           16,
+		"STAGE_PLAN":              17,
+		"STAGE_ALIGN":             18,
+		"STAGE_EXECUTE":           19,
 	}
 )
 
@@ -172,21 +183,24 @@ const (
 	Ablation_ABLATION_QUESTION_LEVEL_ONLY Ablation = 8
 	// ger judges the candidates one by one only.
 	Ablation_ABLATION_ANSWER_LEVEL_ONLY Ablation = 9
+	// pg-akv grounds by the question alone: no draft.
+	Ablation_ABLATION_NO_PSEUDO_GRAPH Ablation = 10
 )
 
 // Enum value maps for Ablation.
 var (
 	Ablation_name = map[int32]string{
-		0: "ABLATION_UNSPECIFIED",
-		1: "ABLATION_FROM_PSEUDO_GRAPH",
-		2: "ABLATION_FROM_GROUND_GRAPH",
-		3: "ABLATION_GENERATION_ONLY",
-		4: "ABLATION_NO_EVALUATION",
-		5: "ABLATION_NEGATIVE_VERDICTS",
-		6: "ABLATION_NO_REFLECTION",
-		7: "ABLATION_GENERATOR_REFLECTS",
-		8: "ABLATION_QUESTION_LEVEL_ONLY",
-		9: "ABLATION_ANSWER_LEVEL_ONLY",
+		0:  "ABLATION_UNSPECIFIED",
+		1:  "ABLATION_FROM_PSEUDO_GRAPH",
+		2:  "ABLATION_FROM_GROUND_GRAPH",
+		3:  "ABLATION_GENERATION_ONLY",
+		4:  "ABLATION_NO_EVALUATION",
+		5:  "ABLATION_NEGATIVE_VERDICTS",
+		6:  "ABLATION_NO_REFLECTION",
+		7:  "ABLATION_GENERATOR_REFLECTS",
+		8:  "ABLATION_QUESTION_LEVEL_ONLY",
+		9:  "ABLATION_ANSWER_LEVEL_ONLY",
+		10: "ABLATION_NO_PSEUDO_GRAPH",
 	}
 	Ablation_value = map[string]int32{
 		"ABLATION_UNSPECIFIED":         0,
@@ -199,6 +213,7 @@ var (
 		"ABLATION_GENERATOR_REFLECTS":  7,
 		"ABLATION_QUESTION_LEVEL_ONLY": 8,
 		"ABLATION_ANSWER_LEVEL_ONLY":   9,
+		"ABLATION_NO_PSEUDO_GRAPH":     10,
 	}
 )
 
@@ -241,8 +256,12 @@ const (
 	Grounding_GROUNDING_PARTIAL Grounding = 2
 	// The model's own knowledge.
 	Grounding_GROUNDING_UNGROUNDED Grounding = 3
-	// There is no answer.
+	// There is no answer: the knowledge graph does not say, or the confidence is
+	// too low.
 	Grounding_GROUNDING_ABSTAINED Grounding = 4
+	// Triples of the knowledge graph name what the answer names, but do not say
+	// it.
+	Grounding_GROUNDING_RELATED Grounding = 5
 )
 
 // Enum value maps for Grounding.
@@ -253,6 +272,7 @@ var (
 		2: "GROUNDING_PARTIAL",
 		3: "GROUNDING_UNGROUNDED",
 		4: "GROUNDING_ABSTAINED",
+		5: "GROUNDING_RELATED",
 	}
 	Grounding_value = map[string]int32{
 		"GROUNDING_UNSPECIFIED": 0,
@@ -260,6 +280,7 @@ var (
 		"GROUNDING_PARTIAL":     2,
 		"GROUNDING_UNGROUNDED":  3,
 		"GROUNDING_ABSTAINED":   4,
+		"GROUNDING_RELATED":     5,
 	}
 )
 
@@ -316,8 +337,8 @@ type AskOptions struct {
 	// that it is not in the knowledge graph. 0 always answers.
 	AbstainBelow float32 `protobuf:"fixed32,9,opt,name=abstain_below,json=abstainBelow,proto3" json:"abstain_below,omitempty"`
 	// Entities or a text.
-	AnswerForm v13.AnswerForm `protobuf:"varint,10,opt,name=answer_form,json=answerForm,proto3,enum=triplemesh.generator.v1.AnswerForm" json:"answer_form,omitempty"`
-	// How many entities are explored at a time (tog); 0 takes 3.
+	AnswerForm v13.AnswerForm `protobuf:"varint,10,opt,name=answer_form,json=answerForm,proto3,enum=triplemesh.graph.v1.AnswerForm" json:"answer_form,omitempty"`
+	// How many entities are explored at a time (tog); 0 means 3.
 	BeamWidth     uint32 `protobuf:"varint,11,opt,name=beam_width,json=beamWidth,proto3" json:"beam_width,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -435,25 +456,25 @@ type AskRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The question.
 	Question string `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
-	// The method's name, as ListMethods has it; empty takes "pg-akv".
+	// The method's name, as ListMethods has it; empty means "pg-akv".
 	Method string `protobuf:"bytes,2,opt,name=method,proto3" json:"method,omitempty"`
 	// The knowledge graph. May be unset for methods that read none.
-	Kg *v14.KnowledgeGraphRef `protobuf:"bytes,3,opt,name=kg,proto3" json:"kg,omitempty"`
-	// Topic entities, where the caller knows them; else they are linked.
+	Kg *v13.KnowledgeGraphRef `protobuf:"bytes,3,opt,name=kg,proto3" json:"kg,omitempty"`
+	// Topic entities by exact name or id, where the caller knows them; else they are linked.
 	TopicEntities []string `protobuf:"bytes,4,rep,name=topic_entities,json=topicEntities,proto3" json:"topic_entities,omitempty"`
 	// What may be spent and with which model.
-	Limits *v15.Limits `protobuf:"bytes,5,opt,name=limits,proto3" json:"limits,omitempty"`
+	Limits *v14.Limits `protobuf:"bytes,5,opt,name=limits,proto3" json:"limits,omitempty"`
 	// The rest.
 	Options *AskOptions `protobuf:"bytes,6,opt,name=options,proto3" json:"options,omitempty"`
 	// Knowledge graphs to read beside kg. Evidence says which one holds it.
-	OtherKgs []*v14.KnowledgeGraphRef `protobuf:"bytes,7,rep,name=other_kgs,json=otherKgs,proto3" json:"other_kgs,omitempty"`
+	OtherKgs []*v13.KnowledgeGraphRef `protobuf:"bytes,7,rep,name=other_kgs,json=otherKgs,proto3" json:"other_kgs,omitempty"`
 	// Relation paths, where the caller knows them; else they are planned (ger,
 	// rog). Each is followed in both directions of every step, its own first.
-	RelationPaths []*v14.RelationPath `protobuf:"bytes,8,rep,name=relation_paths,json=relationPaths,proto3" json:"relation_paths,omitempty"`
+	RelationPaths []*v13.RelationPath `protobuf:"bytes,8,rep,name=relation_paths,json=relationPaths,proto3" json:"relation_paths,omitempty"`
 	// The conversation that the question follows, oldest turn first. With it, a
 	// question such as "And when was she born?" is made one that stands alone
 	// before the method takes it.
-	History       []*v13.Turn `protobuf:"bytes,9,rep,name=history,proto3" json:"history,omitempty"`
+	History       []*v15.Turn `protobuf:"bytes,9,rep,name=history,proto3" json:"history,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -502,7 +523,7 @@ func (x *AskRequest) GetMethod() string {
 	return ""
 }
 
-func (x *AskRequest) GetKg() *v14.KnowledgeGraphRef {
+func (x *AskRequest) GetKg() *v13.KnowledgeGraphRef {
 	if x != nil {
 		return x.Kg
 	}
@@ -516,7 +537,7 @@ func (x *AskRequest) GetTopicEntities() []string {
 	return nil
 }
 
-func (x *AskRequest) GetLimits() *v15.Limits {
+func (x *AskRequest) GetLimits() *v14.Limits {
 	if x != nil {
 		return x.Limits
 	}
@@ -530,21 +551,21 @@ func (x *AskRequest) GetOptions() *AskOptions {
 	return nil
 }
 
-func (x *AskRequest) GetOtherKgs() []*v14.KnowledgeGraphRef {
+func (x *AskRequest) GetOtherKgs() []*v13.KnowledgeGraphRef {
 	if x != nil {
 		return x.OtherKgs
 	}
 	return nil
 }
 
-func (x *AskRequest) GetRelationPaths() []*v14.RelationPath {
+func (x *AskRequest) GetRelationPaths() []*v13.RelationPath {
 	if x != nil {
 		return x.RelationPaths
 	}
 	return nil
 }
 
-func (x *AskRequest) GetHistory() []*v13.Turn {
+func (x *AskRequest) GetHistory() []*v15.Turn {
 	if x != nil {
 		return x.History
 	}
@@ -604,7 +625,10 @@ type Answer struct {
 	Answer string `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"`
 	// The triples of the knowledge graph that name it; empty where there are
 	// none.
-	Evidence      []*v14.Triple `protobuf:"bytes,2,rep,name=evidence,proto3" json:"evidence,omitempty"`
+	Evidence []*v13.Triple `protobuf:"bytes,2,rep,name=evidence,proto3" json:"evidence,omitempty"`
+	// Id of the answer entity, as Triple.object_id; empty for values and for what
+	// no evidence names.
+	Id            string `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -646,11 +670,18 @@ func (x *Answer) GetAnswer() string {
 	return ""
 }
 
-func (x *Answer) GetEvidence() []*v14.Triple {
+func (x *Answer) GetEvidence() []*v13.Triple {
 	if x != nil {
 		return x.Evidence
 	}
 	return nil
+}
+
+func (x *Answer) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
 }
 
 // Run is one answered question with all its intermediate graphs.
@@ -663,10 +694,11 @@ type Run struct {
 	// The method.
 	Method string `protobuf:"bytes,3,opt,name=method,proto3" json:"method,omitempty"`
 	// The snapshot that was read; unset for methods that read none.
-	Kg *v14.KnowledgeGraphRef `protobuf:"bytes,4,opt,name=kg,proto3" json:"kg,omitempty"`
+	Kg *v13.KnowledgeGraphRef `protobuf:"bytes,4,opt,name=kg,proto3" json:"kg,omitempty"`
 	// The answers, best first.
 	Answers []*Answer `protobuf:"bytes,5,rep,name=answers,proto3" json:"answers,omitempty"`
-	// The answer as text.
+	// The answer as text. If a knowledge graph was read and the answer is
+	// ungrounded, the text says first that the knowledge graph does not say.
 	Text string `protobuf:"bytes,6,opt,name=text,proto3" json:"text,omitempty"`
 	// What the answer rests on.
 	Grounding Grounding `protobuf:"varint,7,opt,name=grounding,proto3,enum=triplemesh.orchestrator.v1.Grounding" json:"grounding,omitempty"`
@@ -683,23 +715,24 @@ type Run struct {
 	//	*Run_Tog
 	//	*Run_Rog
 	//	*Run_Auto
+	//	*Run_Query
 	Graphs isRun_Graphs `protobuf_oneof:"graphs"`
 	// The stages gone through, in order.
 	Stages []*StageReport `protobuf:"bytes,11,rep,name=stages,proto3" json:"stages,omitempty"`
 	// What all stages cost together.
-	Usage *v15.Usage `protobuf:"bytes,12,opt,name=usage,proto3" json:"usage,omitempty"`
+	Usage *v14.Usage `protobuf:"bytes,12,opt,name=usage,proto3" json:"usage,omitempty"`
 	// W3C trace id, 32 hexadecimal digits.
 	TraceId string `protobuf:"bytes,13,opt,name=trace_id,json=traceId,proto3" json:"trace_id,omitempty"`
 	// The spans of the trace, where they were asked for.
 	Spans []*Span `protobuf:"bytes,14,rep,name=spans,proto3" json:"spans,omitempty"`
 	// When the question came in.
-	Started *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=started,proto3" json:"started,omitempty"`
+	StartTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
 	// How long it took.
 	Duration *durationpb.Duration `protobuf:"bytes,16,opt,name=duration,proto3" json:"duration,omitempty"`
 	// True where a budget or a failing stage ended the run early.
 	Partial bool `protobuf:"varint,17,opt,name=partial,proto3" json:"partial,omitempty"`
 	// The other snapshots that were read.
-	OtherKgs []*v14.KnowledgeGraphRef `protobuf:"bytes,23,rep,name=other_kgs,json=otherKgs,proto3" json:"other_kgs,omitempty"`
+	OtherKgs []*v13.KnowledgeGraphRef `protobuf:"bytes,23,rep,name=other_kgs,json=otherKgs,proto3" json:"other_kgs,omitempty"`
 	// The part of the method that was done without.
 	Ablation Ablation `protobuf:"varint,24,opt,name=ablation,proto3,enum=triplemesh.orchestrator.v1.Ablation" json:"ablation,omitempty"`
 	// How sure the model was of the answer's words, 0 to 1: the geometric mean of
@@ -713,13 +746,16 @@ type Run struct {
 	// The answers that were held back because the confidence in them was too low
 	// to give them.
 	Withheld []*Answer `protobuf:"bytes,28,rep,name=withheld,proto3" json:"withheld,omitempty"`
-	// Who asked, within the tenant; empty where nobody is asked who they are.
+	// The caller, within the tenant; empty without authentication.
 	Subject string `protobuf:"bytes,29,opt,name=subject,proto3" json:"subject,omitempty"`
 	// The question that was answered in the place of one that follows others; empty
 	// where that stands alone.
 	StandaloneQuestion string `protobuf:"bytes,30,opt,name=standalone_question,json=standaloneQuestion,proto3" json:"standalone_question,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// CRC-32C of the serialized run without this field, which comes last: set in
+	// the files of the run database only, never in a response.
+	RecordChecksum *uint32 `protobuf:"fixed32,2047,opt,name=record_checksum,json=recordChecksum,proto3,oneof" json:"record_checksum,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Run) Reset() {
@@ -773,7 +809,7 @@ func (x *Run) GetMethod() string {
 	return ""
 }
 
-func (x *Run) GetKg() *v14.KnowledgeGraphRef {
+func (x *Run) GetKg() *v13.KnowledgeGraphRef {
 	if x != nil {
 		return x.Kg
 	}
@@ -878,6 +914,15 @@ func (x *Run) GetAuto() *AutoGraphs {
 	return nil
 }
 
+func (x *Run) GetQuery() *QueryGraphs {
+	if x != nil {
+		if x, ok := x.Graphs.(*Run_Query); ok {
+			return x.Query
+		}
+	}
+	return nil
+}
+
 func (x *Run) GetStages() []*StageReport {
 	if x != nil {
 		return x.Stages
@@ -885,7 +930,7 @@ func (x *Run) GetStages() []*StageReport {
 	return nil
 }
 
-func (x *Run) GetUsage() *v15.Usage {
+func (x *Run) GetUsage() *v14.Usage {
 	if x != nil {
 		return x.Usage
 	}
@@ -906,9 +951,9 @@ func (x *Run) GetSpans() []*Span {
 	return nil
 }
 
-func (x *Run) GetStarted() *timestamppb.Timestamp {
+func (x *Run) GetStartTime() *timestamppb.Timestamp {
 	if x != nil {
-		return x.Started
+		return x.StartTime
 	}
 	return nil
 }
@@ -927,7 +972,7 @@ func (x *Run) GetPartial() bool {
 	return false
 }
 
-func (x *Run) GetOtherKgs() []*v14.KnowledgeGraphRef {
+func (x *Run) GetOtherKgs() []*v13.KnowledgeGraphRef {
 	if x != nil {
 		return x.OtherKgs
 	}
@@ -983,6 +1028,13 @@ func (x *Run) GetStandaloneQuestion() string {
 	return ""
 }
 
+func (x *Run) GetRecordChecksum() uint32 {
+	if x != nil && x.RecordChecksum != nil {
+		return *x.RecordChecksum
+	}
+	return 0
+}
+
 type isRun_Graphs interface {
 	isRun_Graphs()
 }
@@ -1022,6 +1074,11 @@ type Run_Auto struct {
 	Auto *AutoGraphs `protobuf:"bytes,22,opt,name=auto,proto3,oneof"`
 }
 
+type Run_Query struct {
+	// Of query.
+	Query *QueryGraphs `protobuf:"bytes,31,opt,name=query,proto3,oneof"`
+}
+
 func (*Run_PgAkv) isRun_Graphs() {}
 
 func (*Run_Ger) isRun_Graphs() {}
@@ -1036,6 +1093,8 @@ func (*Run_Rog) isRun_Graphs() {}
 
 func (*Run_Auto) isRun_Graphs() {}
 
+func (*Run_Query) isRun_Graphs() {}
+
 // Conflict is one relation of one subject for which knowledge graphs hold
 // different objects.
 type Conflict struct {
@@ -1045,7 +1104,7 @@ type Conflict struct {
 	// The relation, in words.
 	Relation string `protobuf:"bytes,2,opt,name=relation,proto3" json:"relation,omitempty"`
 	// What each knowledge graph says, in the order in which they were asked.
-	Triples       []*v14.Triple `protobuf:"bytes,3,rep,name=triples,proto3" json:"triples,omitempty"`
+	Triples       []*v13.Triple `protobuf:"bytes,3,rep,name=triples,proto3" json:"triples,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1094,7 +1153,7 @@ func (x *Conflict) GetRelation() string {
 	return ""
 }
 
-func (x *Conflict) GetTriples() []*v14.Triple {
+func (x *Conflict) GetTriples() []*v13.Triple {
 	if x != nil {
 		return x.Triples
 	}
@@ -1107,21 +1166,26 @@ type PgAkvGraphs struct {
 	// The Cypher the model wrote.
 	Cypher string `protobuf:"bytes,1,opt,name=cypher,proto3" json:"cypher,omitempty"`
 	// What was wrong with it.
-	Diagnostics []*v13.CypherDiagnostic `protobuf:"bytes,2,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	Diagnostics []*v15.CypherDiagnostic `protobuf:"bytes,2,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
 	// G_p.
-	PseudoGraph *v14.PseudoGraph `protobuf:"bytes,3,opt,name=pseudo_graph,json=pseudoGraph,proto3" json:"pseudo_graph,omitempty"`
+	PseudoGraph *v13.PseudoGraph `protobuf:"bytes,3,opt,name=pseudo_graph,json=pseudoGraph,proto3" json:"pseudo_graph,omitempty"`
 	// G_t, best first.
-	Hits []*v14.ScoredTriple `protobuf:"bytes,4,rep,name=hits,proto3" json:"hits,omitempty"`
+	Hits []*v13.ScoredTriple `protobuf:"bytes,4,rep,name=hits,proto3" json:"hits,omitempty"`
 	// G_g.
-	GroundGraph *v14.GroundGraph `protobuf:"bytes,5,opt,name=ground_graph,json=groundGraph,proto3" json:"ground_graph,omitempty"`
+	GroundGraph *v13.GroundGraph `protobuf:"bytes,5,opt,name=ground_graph,json=groundGraph,proto3" json:"ground_graph,omitempty"`
 	// What pruning removed.
-	Dropped []*v14.DroppedSubject `protobuf:"bytes,6,rep,name=dropped,proto3" json:"dropped,omitempty"`
+	Dropped []*v13.DroppedSubject `protobuf:"bytes,6,rep,name=dropped,proto3" json:"dropped,omitempty"`
 	// The verification mode used.
 	Verification v11.VerificationMode `protobuf:"varint,7,opt,name=verification,proto3,enum=triplemesh.verifier.v1.VerificationMode" json:"verification,omitempty"`
 	// From G_p to G_f.
-	Edits []*v14.Edit `protobuf:"bytes,8,rep,name=edits,proto3" json:"edits,omitempty"`
+	Edits []*v13.Edit `protobuf:"bytes,8,rep,name=edits,proto3" json:"edits,omitempty"`
 	// G_f.
-	FixedGraph    *v14.FixedGraph `protobuf:"bytes,9,opt,name=fixed_graph,json=fixedGraph,proto3" json:"fixed_graph,omitempty"`
+	FixedGraph *v13.FixedGraph `protobuf:"bytes,9,opt,name=fixed_graph,json=fixedGraph,proto3" json:"fixed_graph,omitempty"`
+	// Where the likeliest relation paths lead, best first; empty where no ranker
+	// knows the graph.
+	ReasoningPaths []*v13.ReasoningPath `protobuf:"bytes,10,rep,name=reasoning_paths,json=reasoningPaths,proto3" json:"reasoning_paths,omitempty"`
+	// What was decided on each answer that the model read by these paths.
+	Reflections   []*v12.Reflection `protobuf:"bytes,11,rep,name=reflections,proto3" json:"reflections,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1163,35 +1227,35 @@ func (x *PgAkvGraphs) GetCypher() string {
 	return ""
 }
 
-func (x *PgAkvGraphs) GetDiagnostics() []*v13.CypherDiagnostic {
+func (x *PgAkvGraphs) GetDiagnostics() []*v15.CypherDiagnostic {
 	if x != nil {
 		return x.Diagnostics
 	}
 	return nil
 }
 
-func (x *PgAkvGraphs) GetPseudoGraph() *v14.PseudoGraph {
+func (x *PgAkvGraphs) GetPseudoGraph() *v13.PseudoGraph {
 	if x != nil {
 		return x.PseudoGraph
 	}
 	return nil
 }
 
-func (x *PgAkvGraphs) GetHits() []*v14.ScoredTriple {
+func (x *PgAkvGraphs) GetHits() []*v13.ScoredTriple {
 	if x != nil {
 		return x.Hits
 	}
 	return nil
 }
 
-func (x *PgAkvGraphs) GetGroundGraph() *v14.GroundGraph {
+func (x *PgAkvGraphs) GetGroundGraph() *v13.GroundGraph {
 	if x != nil {
 		return x.GroundGraph
 	}
 	return nil
 }
 
-func (x *PgAkvGraphs) GetDropped() []*v14.DroppedSubject {
+func (x *PgAkvGraphs) GetDropped() []*v13.DroppedSubject {
 	if x != nil {
 		return x.Dropped
 	}
@@ -1205,16 +1269,30 @@ func (x *PgAkvGraphs) GetVerification() v11.VerificationMode {
 	return v11.VerificationMode(0)
 }
 
-func (x *PgAkvGraphs) GetEdits() []*v14.Edit {
+func (x *PgAkvGraphs) GetEdits() []*v13.Edit {
 	if x != nil {
 		return x.Edits
 	}
 	return nil
 }
 
-func (x *PgAkvGraphs) GetFixedGraph() *v14.FixedGraph {
+func (x *PgAkvGraphs) GetFixedGraph() *v13.FixedGraph {
 	if x != nil {
 		return x.FixedGraph
+	}
+	return nil
+}
+
+func (x *PgAkvGraphs) GetReasoningPaths() []*v13.ReasoningPath {
+	if x != nil {
+		return x.ReasoningPaths
+	}
+	return nil
+}
+
+func (x *PgAkvGraphs) GetReflections() []*v12.Reflection {
+	if x != nil {
+		return x.Reflections
 	}
 	return nil
 }
@@ -1223,19 +1301,19 @@ func (x *PgAkvGraphs) GetFixedGraph() *v14.FixedGraph {
 type GerGraphs struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entities it started from.
-	TopicEntities []*v14.EntityLink `protobuf:"bytes,1,rep,name=topic_entities,json=topicEntities,proto3" json:"topic_entities,omitempty"`
+	TopicEntities []*v13.EntityLink `protobuf:"bytes,1,rep,name=topic_entities,json=topicEntities,proto3" json:"topic_entities,omitempty"`
 	// The relation paths the model proposed in its own words.
-	ProposedPaths []*v14.RelationPath `protobuf:"bytes,2,rep,name=proposed_paths,json=proposedPaths,proto3" json:"proposed_paths,omitempty"`
+	ProposedPaths []*v13.RelationPath `protobuf:"bytes,2,rep,name=proposed_paths,json=proposedPaths,proto3" json:"proposed_paths,omitempty"`
 	// The relation paths that were followed.
-	RelationPaths []*v14.RelationPath `protobuf:"bytes,3,rep,name=relation_paths,json=relationPaths,proto3" json:"relation_paths,omitempty"`
+	RelationPaths []*v13.RelationPath `protobuf:"bytes,3,rep,name=relation_paths,json=relationPaths,proto3" json:"relation_paths,omitempty"`
 	// Where they led.
-	ReasoningPaths []*v14.ReasoningPath `protobuf:"bytes,4,rep,name=reasoning_paths,json=reasoningPaths,proto3" json:"reasoning_paths,omitempty"`
+	ReasoningPaths []*v13.ReasoningPath `protobuf:"bytes,4,rep,name=reasoning_paths,json=reasoningPaths,proto3" json:"reasoning_paths,omitempty"`
 	// The candidates.
-	Candidates []*v14.CandidateAnswer `protobuf:"bytes,5,rep,name=candidates,proto3" json:"candidates,omitempty"`
+	Candidates []*v13.CandidateAnswer `protobuf:"bytes,5,rep,name=candidates,proto3" json:"candidates,omitempty"`
 	// The verdict on the set.
-	QuestionVerdict *v16.QuestionVerdict `protobuf:"bytes,6,opt,name=question_verdict,json=questionVerdict,proto3" json:"question_verdict,omitempty"`
+	QuestionVerdict *v13.QuestionVerdict `protobuf:"bytes,6,opt,name=question_verdict,json=questionVerdict,proto3" json:"question_verdict,omitempty"`
 	// The verdicts on the candidates.
-	AnswerVerdicts []*v16.AnswerVerdict `protobuf:"bytes,7,rep,name=answer_verdicts,json=answerVerdicts,proto3" json:"answer_verdicts,omitempty"`
+	AnswerVerdicts []*v13.AnswerVerdict `protobuf:"bytes,7,rep,name=answer_verdicts,json=answerVerdicts,proto3" json:"answer_verdicts,omitempty"`
 	// What reflection changed.
 	Reflections []*v12.Reflection `protobuf:"bytes,8,rep,name=reflections,proto3" json:"reflections,omitempty"`
 	// The reflection mode used.
@@ -1274,49 +1352,49 @@ func (*GerGraphs) Descriptor() ([]byte, []int) {
 	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{7}
 }
 
-func (x *GerGraphs) GetTopicEntities() []*v14.EntityLink {
+func (x *GerGraphs) GetTopicEntities() []*v13.EntityLink {
 	if x != nil {
 		return x.TopicEntities
 	}
 	return nil
 }
 
-func (x *GerGraphs) GetProposedPaths() []*v14.RelationPath {
+func (x *GerGraphs) GetProposedPaths() []*v13.RelationPath {
 	if x != nil {
 		return x.ProposedPaths
 	}
 	return nil
 }
 
-func (x *GerGraphs) GetRelationPaths() []*v14.RelationPath {
+func (x *GerGraphs) GetRelationPaths() []*v13.RelationPath {
 	if x != nil {
 		return x.RelationPaths
 	}
 	return nil
 }
 
-func (x *GerGraphs) GetReasoningPaths() []*v14.ReasoningPath {
+func (x *GerGraphs) GetReasoningPaths() []*v13.ReasoningPath {
 	if x != nil {
 		return x.ReasoningPaths
 	}
 	return nil
 }
 
-func (x *GerGraphs) GetCandidates() []*v14.CandidateAnswer {
+func (x *GerGraphs) GetCandidates() []*v13.CandidateAnswer {
 	if x != nil {
 		return x.Candidates
 	}
 	return nil
 }
 
-func (x *GerGraphs) GetQuestionVerdict() *v16.QuestionVerdict {
+func (x *GerGraphs) GetQuestionVerdict() *v13.QuestionVerdict {
 	if x != nil {
 		return x.QuestionVerdict
 	}
 	return nil
 }
 
-func (x *GerGraphs) GetAnswerVerdicts() []*v16.AnswerVerdict {
+func (x *GerGraphs) GetAnswerVerdicts() []*v13.AnswerVerdict {
 	if x != nil {
 		return x.AnswerVerdicts
 	}
@@ -1341,7 +1419,7 @@ func (x *GerGraphs) GetReflection() v12.ReflectionMode {
 type RagGraphs struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The triples nearest to the question, best first.
-	Hits          []*v14.ScoredTriple `protobuf:"bytes,1,rep,name=hits,proto3" json:"hits,omitempty"`
+	Hits          []*v13.ScoredTriple `protobuf:"bytes,1,rep,name=hits,proto3" json:"hits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1376,7 +1454,7 @@ func (*RagGraphs) Descriptor() ([]byte, []int) {
 	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{8}
 }
 
-func (x *RagGraphs) GetHits() []*v14.ScoredTriple {
+func (x *RagGraphs) GetHits() []*v13.ScoredTriple {
 	if x != nil {
 		return x.Hits
 	}
@@ -1488,11 +1566,11 @@ func (x *Sample) GetAnswers() []string {
 type TogGraphs struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entities it started from.
-	TopicEntities []*v14.EntityLink `protobuf:"bytes,1,rep,name=topic_entities,json=topicEntities,proto3" json:"topic_entities,omitempty"`
+	TopicEntities []*v13.EntityLink `protobuf:"bytes,1,rep,name=topic_entities,json=topicEntities,proto3" json:"topic_entities,omitempty"`
 	// One for each hop.
 	Depths []*TogDepth `protobuf:"bytes,2,rep,name=depths,proto3" json:"depths,omitempty"`
 	// The reasoning paths that were left at the end, best first.
-	ReasoningPaths []*v14.ReasoningPath `protobuf:"bytes,3,rep,name=reasoning_paths,json=reasoningPaths,proto3" json:"reasoning_paths,omitempty"`
+	ReasoningPaths []*v13.ReasoningPath `protobuf:"bytes,3,rep,name=reasoning_paths,json=reasoningPaths,proto3" json:"reasoning_paths,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1527,7 +1605,7 @@ func (*TogGraphs) Descriptor() ([]byte, []int) {
 	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{11}
 }
 
-func (x *TogGraphs) GetTopicEntities() []*v14.EntityLink {
+func (x *TogGraphs) GetTopicEntities() []*v13.EntityLink {
 	if x != nil {
 		return x.TopicEntities
 	}
@@ -1541,7 +1619,7 @@ func (x *TogGraphs) GetDepths() []*TogDepth {
 	return nil
 }
 
-func (x *TogGraphs) GetReasoningPaths() []*v14.ReasoningPath {
+func (x *TogGraphs) GetReasoningPaths() []*v13.ReasoningPath {
 	if x != nil {
 		return x.ReasoningPaths
 	}
@@ -1553,9 +1631,9 @@ type TogDepth struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The relations that were kept, each with the entity it starts from: paths of
 	// one step, or of two where a mediator stands between.
-	Relations []*v14.RelationPath `protobuf:"bytes,1,rep,name=relations,proto3" json:"relations,omitempty"`
+	Relations []*v13.RelationPath `protobuf:"bytes,1,rep,name=relations,proto3" json:"relations,omitempty"`
 	// The reasoning paths that the beam kept, best first.
-	ReasoningPaths []*v14.ReasoningPath `protobuf:"bytes,2,rep,name=reasoning_paths,json=reasoningPaths,proto3" json:"reasoning_paths,omitempty"`
+	ReasoningPaths []*v13.ReasoningPath `protobuf:"bytes,2,rep,name=reasoning_paths,json=reasoningPaths,proto3" json:"reasoning_paths,omitempty"`
 	// How many entities the kept relations lead to, before the beam was cut.
 	Entities uint32 `protobuf:"varint,3,opt,name=entities,proto3" json:"entities,omitempty"`
 	// Whether the model judged what was found so far enough to answer from.
@@ -1596,14 +1674,14 @@ func (*TogDepth) Descriptor() ([]byte, []int) {
 	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{12}
 }
 
-func (x *TogDepth) GetRelations() []*v14.RelationPath {
+func (x *TogDepth) GetRelations() []*v13.RelationPath {
 	if x != nil {
 		return x.Relations
 	}
 	return nil
 }
 
-func (x *TogDepth) GetReasoningPaths() []*v14.ReasoningPath {
+func (x *TogDepth) GetReasoningPaths() []*v13.ReasoningPath {
 	if x != nil {
 		return x.ReasoningPaths
 	}
@@ -1635,13 +1713,13 @@ func (x *TogDepth) GetProbability() float32 {
 type RogGraphs struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entities it started from.
-	TopicEntities []*v14.EntityLink `protobuf:"bytes,1,rep,name=topic_entities,json=topicEntities,proto3" json:"topic_entities,omitempty"`
+	TopicEntities []*v13.EntityLink `protobuf:"bytes,1,rep,name=topic_entities,json=topicEntities,proto3" json:"topic_entities,omitempty"`
 	// The relation paths as the model planned them.
-	PlannedPaths []*v14.RelationPath `protobuf:"bytes,2,rep,name=planned_paths,json=plannedPaths,proto3" json:"planned_paths,omitempty"`
+	PlannedPaths []*v13.RelationPath `protobuf:"bytes,2,rep,name=planned_paths,json=plannedPaths,proto3" json:"planned_paths,omitempty"`
 	// The same in relations that exist.
-	RelationPaths []*v14.RelationPath `protobuf:"bytes,3,rep,name=relation_paths,json=relationPaths,proto3" json:"relation_paths,omitempty"`
+	RelationPaths []*v13.RelationPath `protobuf:"bytes,3,rep,name=relation_paths,json=relationPaths,proto3" json:"relation_paths,omitempty"`
 	// Where they led.
-	ReasoningPaths []*v14.ReasoningPath `protobuf:"bytes,4,rep,name=reasoning_paths,json=reasoningPaths,proto3" json:"reasoning_paths,omitempty"`
+	ReasoningPaths []*v13.ReasoningPath `protobuf:"bytes,4,rep,name=reasoning_paths,json=reasoningPaths,proto3" json:"reasoning_paths,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1676,28 +1754,28 @@ func (*RogGraphs) Descriptor() ([]byte, []int) {
 	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{13}
 }
 
-func (x *RogGraphs) GetTopicEntities() []*v14.EntityLink {
+func (x *RogGraphs) GetTopicEntities() []*v13.EntityLink {
 	if x != nil {
 		return x.TopicEntities
 	}
 	return nil
 }
 
-func (x *RogGraphs) GetPlannedPaths() []*v14.RelationPath {
+func (x *RogGraphs) GetPlannedPaths() []*v13.RelationPath {
 	if x != nil {
 		return x.PlannedPaths
 	}
 	return nil
 }
 
-func (x *RogGraphs) GetRelationPaths() []*v14.RelationPath {
+func (x *RogGraphs) GetRelationPaths() []*v13.RelationPath {
 	if x != nil {
 		return x.RelationPaths
 	}
 	return nil
 }
 
-func (x *RogGraphs) GetReasoningPaths() []*v14.ReasoningPath {
+func (x *RogGraphs) GetReasoningPaths() []*v13.ReasoningPath {
 	if x != nil {
 		return x.ReasoningPaths
 	}
@@ -1714,7 +1792,9 @@ type AutoGraphs struct {
 	// Of pg-akv, where it was begun.
 	PgAkv *PgAkvGraphs `protobuf:"bytes,3,opt,name=pg_akv,json=pgAkv,proto3" json:"pg_akv,omitempty"`
 	// Of ger, where it was begun.
-	Ger           *GerGraphs `protobuf:"bytes,4,opt,name=ger,proto3" json:"ger,omitempty"`
+	Ger *GerGraphs `protobuf:"bytes,4,opt,name=ger,proto3" json:"ger,omitempty"`
+	// Of query, where it was begun.
+	Query         *QueryGraphs `protobuf:"bytes,5,opt,name=query,proto3" json:"query,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1777,6 +1857,113 @@ func (x *AutoGraphs) GetGer() *GerGraphs {
 	return nil
 }
 
+func (x *AutoGraphs) GetQuery() *QueryGraphs {
+	if x != nil {
+		return x.Query
+	}
+	return nil
+}
+
+// QueryGraphs are what query plans and computes.
+type QueryGraphs struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The plan as the model wrote it.
+	Draft string `protobuf:"bytes,1,opt,name=draft,proto3" json:"draft,omitempty"`
+	// The same as clauses, in the words of the question.
+	DraftedPlan *v13.QueryPlan `protobuf:"bytes,2,opt,name=drafted_plan,json=draftedPlan,proto3" json:"drafted_plan,omitempty"`
+	// From the draft to the plan.
+	Edits []*v13.PlanEdit `protobuf:"bytes,3,rep,name=edits,proto3" json:"edits,omitempty"`
+	// The plan in the names of the knowledge graph.
+	Plan *v13.QueryPlan `protobuf:"bytes,4,opt,name=plan,proto3" json:"plan,omitempty"`
+	// The plan as Cypher.
+	Cypher string `protobuf:"bytes,5,opt,name=cypher,proto3" json:"cypher,omitempty"`
+	// What it computes.
+	Table *v13.QueryTable `protobuf:"bytes,6,opt,name=table,proto3" json:"table,omitempty"`
+	// How sure the alignment is, 0 to 1.
+	Alignment     float32 `protobuf:"fixed32,7,opt,name=alignment,proto3" json:"alignment,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *QueryGraphs) Reset() {
+	*x = QueryGraphs{}
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *QueryGraphs) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*QueryGraphs) ProtoMessage() {}
+
+func (x *QueryGraphs) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use QueryGraphs.ProtoReflect.Descriptor instead.
+func (*QueryGraphs) Descriptor() ([]byte, []int) {
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *QueryGraphs) GetDraft() string {
+	if x != nil {
+		return x.Draft
+	}
+	return ""
+}
+
+func (x *QueryGraphs) GetDraftedPlan() *v13.QueryPlan {
+	if x != nil {
+		return x.DraftedPlan
+	}
+	return nil
+}
+
+func (x *QueryGraphs) GetEdits() []*v13.PlanEdit {
+	if x != nil {
+		return x.Edits
+	}
+	return nil
+}
+
+func (x *QueryGraphs) GetPlan() *v13.QueryPlan {
+	if x != nil {
+		return x.Plan
+	}
+	return nil
+}
+
+func (x *QueryGraphs) GetCypher() string {
+	if x != nil {
+		return x.Cypher
+	}
+	return ""
+}
+
+func (x *QueryGraphs) GetTable() *v13.QueryTable {
+	if x != nil {
+		return x.Table
+	}
+	return nil
+}
+
+func (x *QueryGraphs) GetAlignment() float32 {
+	if x != nil {
+		return x.Alignment
+	}
+	return 0
+}
+
 // StageReport is what one stage took.
 type StageReport struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1785,16 +1972,16 @@ type StageReport struct {
 	// How long it took.
 	Duration *durationpb.Duration `protobuf:"bytes,2,opt,name=duration,proto3" json:"duration,omitempty"`
 	// What it cost.
-	Usage *v15.Usage `protobuf:"bytes,3,opt,name=usage,proto3" json:"usage,omitempty"`
-	// What went wrong and was gone on without.
-	Warnings      []*v15.Warning `protobuf:"bytes,4,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Usage *v14.Usage `protobuf:"bytes,3,opt,name=usage,proto3" json:"usage,omitempty"`
+	// What failed and was skipped.
+	Warnings      []*v14.Warning `protobuf:"bytes,4,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StageReport) Reset() {
 	*x = StageReport{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[15]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1806,7 +1993,7 @@ func (x *StageReport) String() string {
 func (*StageReport) ProtoMessage() {}
 
 func (x *StageReport) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[15]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1819,7 +2006,7 @@ func (x *StageReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageReport.ProtoReflect.Descriptor instead.
 func (*StageReport) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{15}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *StageReport) GetStage() Stage {
@@ -1836,14 +2023,14 @@ func (x *StageReport) GetDuration() *durationpb.Duration {
 	return nil
 }
 
-func (x *StageReport) GetUsage() *v15.Usage {
+func (x *StageReport) GetUsage() *v14.Usage {
 	if x != nil {
 		return x.Usage
 	}
 	return nil
 }
 
-func (x *StageReport) GetWarnings() []*v15.Warning {
+func (x *StageReport) GetWarnings() []*v14.Warning {
 	if x != nil {
 		return x.Warnings
 	}
@@ -1862,7 +2049,7 @@ type Span struct {
 	// The service that made it.
 	Service string `protobuf:"bytes,4,opt,name=service,proto3" json:"service,omitempty"`
 	// When it began.
-	Start *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=start,proto3" json:"start,omitempty"`
+	StartTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
 	// How long it took.
 	Duration *durationpb.Duration `protobuf:"bytes,6,opt,name=duration,proto3" json:"duration,omitempty"`
 	// Its attributes, as text.
@@ -1875,7 +2062,7 @@ type Span struct {
 
 func (x *Span) Reset() {
 	*x = Span{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[16]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1887,7 +2074,7 @@ func (x *Span) String() string {
 func (*Span) ProtoMessage() {}
 
 func (x *Span) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[16]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1900,7 +2087,7 @@ func (x *Span) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Span.ProtoReflect.Descriptor instead.
 func (*Span) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{16}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Span) GetSpanId() string {
@@ -1931,9 +2118,9 @@ func (x *Span) GetService() string {
 	return ""
 }
 
-func (x *Span) GetStart() *timestamppb.Timestamp {
+func (x *Span) GetStartTime() *timestamppb.Timestamp {
 	if x != nil {
-		return x.Start
+		return x.StartTime
 	}
 	return nil
 }
@@ -1970,7 +2157,7 @@ type AskStreamRequest struct {
 
 func (x *AskStreamRequest) Reset() {
 	*x = AskStreamRequest{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[17]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1982,7 +2169,7 @@ func (x *AskStreamRequest) String() string {
 func (*AskStreamRequest) ProtoMessage() {}
 
 func (x *AskStreamRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[17]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1995,7 +2182,7 @@ func (x *AskStreamRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskStreamRequest.ProtoReflect.Descriptor instead.
 func (*AskStreamRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{17}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *AskStreamRequest) GetRequest() *AskRequest {
@@ -2024,7 +2211,7 @@ type AskStreamResponse struct {
 
 func (x *AskStreamResponse) Reset() {
 	*x = AskStreamResponse{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[18]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2036,7 +2223,7 @@ func (x *AskStreamResponse) String() string {
 func (*AskStreamResponse) ProtoMessage() {}
 
 func (x *AskStreamResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[18]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2049,7 +2236,7 @@ func (x *AskStreamResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskStreamResponse.ProtoReflect.Descriptor instead.
 func (*AskStreamResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{18}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *AskStreamResponse) GetEvent() isAskStreamResponse_Event {
@@ -2130,8 +2317,8 @@ type AskStreamResponse_Run struct {
 
 type AskStreamResponse_AnswerRestarted struct {
 	// True where the text told so far counts no more: its generator was lost in
-	// the middle, and another writes it otherwise. Its pieces follow from the
-	// beginning.
+	// the middle, and another writes it otherwise; or it rests on nothing in the
+	// knowledge graph, and says so first. Its pieces follow from the beginning.
 	AnswerRestarted bool `protobuf:"varint,5,opt,name=answer_restarted,json=answerRestarted,proto3,oneof"`
 }
 
@@ -2156,7 +2343,7 @@ type StageStarted struct {
 
 func (x *StageStarted) Reset() {
 	*x = StageStarted{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[19]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2168,7 +2355,7 @@ func (x *StageStarted) String() string {
 func (*StageStarted) ProtoMessage() {}
 
 func (x *StageStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[19]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2181,7 +2368,7 @@ func (x *StageStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageStarted.ProtoReflect.Descriptor instead.
 func (*StageStarted) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{19}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *StageStarted) GetStage() Stage {
@@ -2204,7 +2391,7 @@ type StageFinished struct {
 
 func (x *StageFinished) Reset() {
 	*x = StageFinished{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[20]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2216,7 +2403,7 @@ func (x *StageFinished) String() string {
 func (*StageFinished) ProtoMessage() {}
 
 func (x *StageFinished) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[20]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2229,7 +2416,7 @@ func (x *StageFinished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageFinished.ProtoReflect.Descriptor instead.
 func (*StageFinished) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{20}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *StageFinished) GetReport() *StageReport {
@@ -2248,14 +2435,18 @@ func (x *StageFinished) GetRun() *Run {
 
 // ListMethodsRequest asks for the methods.
 type ListMethodsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Maximum number of methods; 0 means 100.
+	PageSize uint32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first.
+	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListMethodsRequest) Reset() {
 	*x = ListMethodsRequest{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[21]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2267,7 +2458,7 @@ func (x *ListMethodsRequest) String() string {
 func (*ListMethodsRequest) ProtoMessage() {}
 
 func (x *ListMethodsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[21]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2280,21 +2471,37 @@ func (x *ListMethodsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMethodsRequest.ProtoReflect.Descriptor instead.
 func (*ListMethodsRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{21}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *ListMethodsRequest) GetPageSize() uint32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListMethodsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
 }
 
 // ListMethodsResponse carries the methods.
 type ListMethodsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// By name.
-	Methods       []*Method `protobuf:"bytes,1,rep,name=methods,proto3" json:"methods,omitempty"`
+	Methods []*Method `protobuf:"bytes,1,rep,name=methods,proto3" json:"methods,omitempty"`
+	// Token of the next page; empty on the last.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListMethodsResponse) Reset() {
 	*x = ListMethodsResponse{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[22]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2306,7 +2513,7 @@ func (x *ListMethodsResponse) String() string {
 func (*ListMethodsResponse) ProtoMessage() {}
 
 func (x *ListMethodsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[22]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2319,7 +2526,7 @@ func (x *ListMethodsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMethodsResponse.ProtoReflect.Descriptor instead.
 func (*ListMethodsResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{22}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListMethodsResponse) GetMethods() []*Method {
@@ -2327,6 +2534,13 @@ func (x *ListMethodsResponse) GetMethods() []*Method {
 		return x.Methods
 	}
 	return nil
+}
+
+func (x *ListMethodsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
 }
 
 // Method is a way to answer.
@@ -2350,7 +2564,7 @@ type Method struct {
 
 func (x *Method) Reset() {
 	*x = Method{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[23]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2362,7 +2576,7 @@ func (x *Method) String() string {
 func (*Method) ProtoMessage() {}
 
 func (x *Method) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[23]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2375,7 +2589,7 @@ func (x *Method) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Method.ProtoReflect.Descriptor instead.
 func (*Method) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{23}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Method) GetName() string {
@@ -2431,7 +2645,7 @@ type GetRunRequest struct {
 
 func (x *GetRunRequest) Reset() {
 	*x = GetRunRequest{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[24]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2443,7 +2657,7 @@ func (x *GetRunRequest) String() string {
 func (*GetRunRequest) ProtoMessage() {}
 
 func (x *GetRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[24]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2456,7 +2670,7 @@ func (x *GetRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRunRequest.ProtoReflect.Descriptor instead.
 func (*GetRunRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{24}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GetRunRequest) GetId() string {
@@ -2477,7 +2691,7 @@ type GetRunResponse struct {
 
 func (x *GetRunResponse) Reset() {
 	*x = GetRunResponse{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[25]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2489,7 +2703,7 @@ func (x *GetRunResponse) String() string {
 func (*GetRunResponse) ProtoMessage() {}
 
 func (x *GetRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[25]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2502,7 +2716,7 @@ func (x *GetRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRunResponse.ProtoReflect.Descriptor instead.
 func (*GetRunResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{25}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GetRunResponse) GetRun() *Run {
@@ -2515,16 +2729,17 @@ func (x *GetRunResponse) GetRun() *Run {
 // ListRunsRequest asks for runs.
 type ListRunsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Most runs; 0 takes 50.
+	// Maximum number of runs; 0 means 50.
 	PageSize uint32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the page before; empty for the first.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Only this method's runs; empty takes all.
+	// Only this method's runs; empty means all.
 	Method string `protobuf:"bytes,3,opt,name=method,proto3" json:"method,omitempty"`
-	// Only runs over this knowledge graph; empty takes all.
-	Kg string `protobuf:"bytes,4,opt,name=kg,proto3" json:"kg,omitempty"`
+	// Only runs over the knowledge graph with this name, whatever the snapshot;
+	// empty means all.
+	KgName string `protobuf:"bytes,4,opt,name=kg_name,json=kgName,proto3" json:"kg_name,omitempty"`
 	// Only runs whose question, text or answers hold all of these words, whatever
-	// their case; empty takes all.
+	// their case; empty means all.
 	Query         string `protobuf:"bytes,5,opt,name=query,proto3" json:"query,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2532,7 +2747,7 @@ type ListRunsRequest struct {
 
 func (x *ListRunsRequest) Reset() {
 	*x = ListRunsRequest{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[26]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2544,7 +2759,7 @@ func (x *ListRunsRequest) String() string {
 func (*ListRunsRequest) ProtoMessage() {}
 
 func (x *ListRunsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[26]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2557,7 +2772,7 @@ func (x *ListRunsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunsRequest.ProtoReflect.Descriptor instead.
 func (*ListRunsRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{26}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListRunsRequest) GetPageSize() uint32 {
@@ -2581,9 +2796,9 @@ func (x *ListRunsRequest) GetMethod() string {
 	return ""
 }
 
-func (x *ListRunsRequest) GetKg() string {
+func (x *ListRunsRequest) GetKgName() string {
 	if x != nil {
-		return x.Kg
+		return x.KgName
 	}
 	return ""
 }
@@ -2608,7 +2823,7 @@ type ListRunsResponse struct {
 
 func (x *ListRunsResponse) Reset() {
 	*x = ListRunsResponse{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[27]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2620,7 +2835,7 @@ func (x *ListRunsResponse) String() string {
 func (*ListRunsResponse) ProtoMessage() {}
 
 func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[27]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2633,7 +2848,7 @@ func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunsResponse.ProtoReflect.Descriptor instead.
 func (*ListRunsResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{27}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListRunsResponse) GetRuns() []*Run {
@@ -2659,7 +2874,7 @@ type GetQuotaRequest struct {
 
 func (x *GetQuotaRequest) Reset() {
 	*x = GetQuotaRequest{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[28]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2671,7 +2886,7 @@ func (x *GetQuotaRequest) String() string {
 func (*GetQuotaRequest) ProtoMessage() {}
 
 func (x *GetQuotaRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[28]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2684,7 +2899,7 @@ func (x *GetQuotaRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetQuotaRequest.ProtoReflect.Descriptor instead.
 func (*GetQuotaRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{28}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{29}
 }
 
 // GetQuotaResponse is the caller, and what their tenant may use.
@@ -2692,10 +2907,10 @@ type GetQuotaResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The tenant.
 	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// Who calls, within the tenant; empty where nobody is asked who they are.
+	// The caller, within the tenant; empty without authentication.
 	Subject string `protobuf:"bytes,2,opt,name=subject,proto3" json:"subject,omitempty"`
 	// What they may do.
-	Scopes []v17.Scope `protobuf:"varint,3,rep,packed,name=scopes,proto3,enum=triplemesh.auth.v1.Scope" json:"scopes,omitempty"`
+	Scopes []v16.Scope `protobuf:"varint,3,rep,packed,name=scopes,proto3,enum=triplemesh.auth.v1.Scope" json:"scopes,omitempty"`
 	// The quotas, those without a bound too, always in the same order.
 	Quotas        []*Quota `protobuf:"bytes,4,rep,name=quotas,proto3" json:"quotas,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2704,7 +2919,7 @@ type GetQuotaResponse struct {
 
 func (x *GetQuotaResponse) Reset() {
 	*x = GetQuotaResponse{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[29]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2716,7 +2931,7 @@ func (x *GetQuotaResponse) String() string {
 func (*GetQuotaResponse) ProtoMessage() {}
 
 func (x *GetQuotaResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[29]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2729,7 +2944,7 @@ func (x *GetQuotaResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetQuotaResponse.ProtoReflect.Descriptor instead.
 func (*GetQuotaResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{29}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GetQuotaResponse) GetTenant() string {
@@ -2746,7 +2961,7 @@ func (x *GetQuotaResponse) GetSubject() string {
 	return ""
 }
 
-func (x *GetQuotaResponse) GetScopes() []v17.Scope {
+func (x *GetQuotaResponse) GetScopes() []v16.Scope {
 	if x != nil {
 		return x.Scopes
 	}
@@ -2764,8 +2979,8 @@ func (x *GetQuotaResponse) GetQuotas() []*Quota {
 type Quota struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its name as the configuration has it: "questions_per_minute",
-	// "questions_per_day", "tokens_per_day", "cost_usd_per_day" or
-	// "concurrent_runs".
+	// "questions_per_day", "tokens_per_day", "cost_usd_per_day",
+	// "concurrent_runs" or "feedback_per_day".
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// The most; 0 is no bound.
 	Limit float64 `protobuf:"fixed64,2,opt,name=limit,proto3" json:"limit,omitempty"`
@@ -2774,14 +2989,14 @@ type Quota struct {
 	// When some of what is used counts no longer: of a day, when the next begins
 	// in UTC; of a minute, when its oldest questions are a minute old. Unset where
 	// nothing is used, and for concurrent_runs.
-	Resets        *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=resets,proto3" json:"resets,omitempty"`
+	ResetTime     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=reset_time,json=resetTime,proto3" json:"reset_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Quota) Reset() {
 	*x = Quota{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[30]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2793,7 +3008,7 @@ func (x *Quota) String() string {
 func (*Quota) ProtoMessage() {}
 
 func (x *Quota) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[30]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2806,7 +3021,7 @@ func (x *Quota) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quota.ProtoReflect.Descriptor instead.
 func (*Quota) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{30}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Quota) GetName() string {
@@ -2830,9 +3045,9 @@ func (x *Quota) GetUsed() float64 {
 	return 0
 }
 
-func (x *Quota) GetResets() *timestamppb.Timestamp {
+func (x *Quota) GetResetTime() *timestamppb.Timestamp {
 	if x != nil {
-		return x.Resets
+		return x.ResetTime
 	}
 	return nil
 }
@@ -2846,7 +3061,7 @@ type GetMeshRequest struct {
 
 func (x *GetMeshRequest) Reset() {
 	*x = GetMeshRequest{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[31]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2858,7 +3073,7 @@ func (x *GetMeshRequest) String() string {
 func (*GetMeshRequest) ProtoMessage() {}
 
 func (x *GetMeshRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[31]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2871,7 +3086,7 @@ func (x *GetMeshRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMeshRequest.ProtoReflect.Descriptor instead.
 func (*GetMeshRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{31}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{32}
 }
 
 // GetMeshResponse is how the mesh is.
@@ -2890,7 +3105,7 @@ type GetMeshResponse struct {
 
 func (x *GetMeshResponse) Reset() {
 	*x = GetMeshResponse{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[32]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2902,7 +3117,7 @@ func (x *GetMeshResponse) String() string {
 func (*GetMeshResponse) ProtoMessage() {}
 
 func (x *GetMeshResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[32]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2915,7 +3130,7 @@ func (x *GetMeshResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMeshResponse.ProtoReflect.Descriptor instead.
 func (*GetMeshResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{32}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *GetMeshResponse) GetStages() []*StageHealth {
@@ -2956,7 +3171,7 @@ type StageHealth struct {
 
 func (x *StageHealth) Reset() {
 	*x = StageHealth{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[33]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2968,7 +3183,7 @@ func (x *StageHealth) String() string {
 func (*StageHealth) ProtoMessage() {}
 
 func (x *StageHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[33]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2981,7 +3196,7 @@ func (x *StageHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageHealth.ProtoReflect.Descriptor instead.
 func (*StageHealth) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{33}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *StageHealth) GetStage() string {
@@ -3018,11 +3233,11 @@ type CheckRequest struct {
 	// The text: a claim, an answer, a page.
 	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
 	// The knowledge graph.
-	Kg *v14.KnowledgeGraphRef `protobuf:"bytes,2,opt,name=kg,proto3" json:"kg,omitempty"`
+	Kg *v13.KnowledgeGraphRef `protobuf:"bytes,2,opt,name=kg,proto3" json:"kg,omitempty"`
 	// Knowledge graphs to read beside kg. Evidence says which one holds it.
-	OtherKgs []*v14.KnowledgeGraphRef `protobuf:"bytes,3,rep,name=other_kgs,json=otherKgs,proto3" json:"other_kgs,omitempty"`
+	OtherKgs []*v13.KnowledgeGraphRef `protobuf:"bytes,3,rep,name=other_kgs,json=otherKgs,proto3" json:"other_kgs,omitempty"`
 	// What may be spent and with which model.
-	Limits *v15.Limits `protobuf:"bytes,4,opt,name=limits,proto3" json:"limits,omitempty"`
+	Limits *v14.Limits `protobuf:"bytes,4,opt,name=limits,proto3" json:"limits,omitempty"`
 	// How to ground the claims.
 	Grounding     *v1.GroundingOptions `protobuf:"bytes,5,opt,name=grounding,proto3" json:"grounding,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3031,7 +3246,7 @@ type CheckRequest struct {
 
 func (x *CheckRequest) Reset() {
 	*x = CheckRequest{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[34]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3043,7 +3258,7 @@ func (x *CheckRequest) String() string {
 func (*CheckRequest) ProtoMessage() {}
 
 func (x *CheckRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[34]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3056,7 +3271,7 @@ func (x *CheckRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckRequest.ProtoReflect.Descriptor instead.
 func (*CheckRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{34}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *CheckRequest) GetText() string {
@@ -3066,21 +3281,21 @@ func (x *CheckRequest) GetText() string {
 	return ""
 }
 
-func (x *CheckRequest) GetKg() *v14.KnowledgeGraphRef {
+func (x *CheckRequest) GetKg() *v13.KnowledgeGraphRef {
 	if x != nil {
 		return x.Kg
 	}
 	return nil
 }
 
-func (x *CheckRequest) GetOtherKgs() []*v14.KnowledgeGraphRef {
+func (x *CheckRequest) GetOtherKgs() []*v13.KnowledgeGraphRef {
 	if x != nil {
 		return x.OtherKgs
 	}
 	return nil
 }
 
-func (x *CheckRequest) GetLimits() *v15.Limits {
+func (x *CheckRequest) GetLimits() *v14.Limits {
 	if x != nil {
 		return x.Limits
 	}
@@ -3105,7 +3320,7 @@ type CheckResponse struct {
 
 func (x *CheckResponse) Reset() {
 	*x = CheckResponse{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[35]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3117,7 +3332,7 @@ func (x *CheckResponse) String() string {
 func (*CheckResponse) ProtoMessage() {}
 
 func (x *CheckResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[35]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3130,7 +3345,7 @@ func (x *CheckResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckResponse.ProtoReflect.Descriptor instead.
 func (*CheckResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{35}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *CheckResponse) GetCheck() *Check {
@@ -3151,7 +3366,7 @@ type CheckStreamRequest struct {
 
 func (x *CheckStreamRequest) Reset() {
 	*x = CheckStreamRequest{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[36]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3163,7 +3378,7 @@ func (x *CheckStreamRequest) String() string {
 func (*CheckStreamRequest) ProtoMessage() {}
 
 func (x *CheckStreamRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[36]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3176,7 +3391,7 @@ func (x *CheckStreamRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckStreamRequest.ProtoReflect.Descriptor instead.
 func (*CheckStreamRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{36}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *CheckStreamRequest) GetRequest() *CheckRequest {
@@ -3202,7 +3417,7 @@ type CheckStreamResponse struct {
 
 func (x *CheckStreamResponse) Reset() {
 	*x = CheckStreamResponse{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[37]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3214,7 +3429,7 @@ func (x *CheckStreamResponse) String() string {
 func (*CheckStreamResponse) ProtoMessage() {}
 
 func (x *CheckStreamResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[37]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3227,7 +3442,7 @@ func (x *CheckStreamResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckStreamResponse.ProtoReflect.Descriptor instead.
 func (*CheckStreamResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{37}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *CheckStreamResponse) GetEvent() isCheckStreamResponse_Event {
@@ -3289,7 +3504,7 @@ type CheckProgress struct {
 
 func (x *CheckProgress) Reset() {
 	*x = CheckProgress{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[38]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3301,7 +3516,7 @@ func (x *CheckProgress) String() string {
 func (*CheckProgress) ProtoMessage() {}
 
 func (x *CheckProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[38]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3314,7 +3529,7 @@ func (x *CheckProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckProgress.ProtoReflect.Descriptor instead.
 func (*CheckProgress) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{38}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *CheckProgress) GetClaims() []*Claim {
@@ -3351,17 +3566,17 @@ type Check struct {
 	// What was changed, in the order of the text.
 	Corrections []*Correction `protobuf:"bytes,4,rep,name=corrections,proto3" json:"corrections,omitempty"`
 	// The snapshot that was read.
-	Kg *v14.KnowledgeGraphRef `protobuf:"bytes,5,opt,name=kg,proto3" json:"kg,omitempty"`
+	Kg *v13.KnowledgeGraphRef `protobuf:"bytes,5,opt,name=kg,proto3" json:"kg,omitempty"`
 	// The other snapshots that were read.
-	OtherKgs []*v14.KnowledgeGraphRef `protobuf:"bytes,6,rep,name=other_kgs,json=otherKgs,proto3" json:"other_kgs,omitempty"`
+	OtherKgs []*v13.KnowledgeGraphRef `protobuf:"bytes,6,rep,name=other_kgs,json=otherKgs,proto3" json:"other_kgs,omitempty"`
 	// The stages gone through, in order.
 	Stages []*StageReport `protobuf:"bytes,7,rep,name=stages,proto3" json:"stages,omitempty"`
 	// What all stages cost together.
-	Usage *v15.Usage `protobuf:"bytes,8,opt,name=usage,proto3" json:"usage,omitempty"`
+	Usage *v14.Usage `protobuf:"bytes,8,opt,name=usage,proto3" json:"usage,omitempty"`
 	// W3C trace id, 32 hexadecimal digits.
 	TraceId string `protobuf:"bytes,9,opt,name=trace_id,json=traceId,proto3" json:"trace_id,omitempty"`
 	// When the text came in.
-	Started *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=started,proto3" json:"started,omitempty"`
+	StartTime *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
 	// How long it took.
 	Duration *durationpb.Duration `protobuf:"bytes,11,opt,name=duration,proto3" json:"duration,omitempty"`
 	// True where a budget or a failing stage ended the check before the end of
@@ -3373,7 +3588,7 @@ type Check struct {
 
 func (x *Check) Reset() {
 	*x = Check{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[39]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3385,7 +3600,7 @@ func (x *Check) String() string {
 func (*Check) ProtoMessage() {}
 
 func (x *Check) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[39]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3398,7 +3613,7 @@ func (x *Check) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Check.ProtoReflect.Descriptor instead.
 func (*Check) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{39}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Check) GetText() string {
@@ -3429,14 +3644,14 @@ func (x *Check) GetCorrections() []*Correction {
 	return nil
 }
 
-func (x *Check) GetKg() *v14.KnowledgeGraphRef {
+func (x *Check) GetKg() *v13.KnowledgeGraphRef {
 	if x != nil {
 		return x.Kg
 	}
 	return nil
 }
 
-func (x *Check) GetOtherKgs() []*v14.KnowledgeGraphRef {
+func (x *Check) GetOtherKgs() []*v13.KnowledgeGraphRef {
 	if x != nil {
 		return x.OtherKgs
 	}
@@ -3450,7 +3665,7 @@ func (x *Check) GetStages() []*StageReport {
 	return nil
 }
 
-func (x *Check) GetUsage() *v15.Usage {
+func (x *Check) GetUsage() *v14.Usage {
 	if x != nil {
 		return x.Usage
 	}
@@ -3464,9 +3679,9 @@ func (x *Check) GetTraceId() string {
 	return ""
 }
 
-func (x *Check) GetStarted() *timestamppb.Timestamp {
+func (x *Check) GetStartTime() *timestamppb.Timestamp {
 	if x != nil {
-		return x.Started
+		return x.StartTime
 	}
 	return nil
 }
@@ -3489,16 +3704,16 @@ func (x *Check) GetPartial() bool {
 type Claim struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The fact.
-	Triple *v14.Triple `protobuf:"bytes,1,opt,name=triple,proto3" json:"triple,omitempty"`
+	Triple *v13.Triple `protobuf:"bytes,1,opt,name=triple,proto3" json:"triple,omitempty"`
 	// Where in the text it stands.
-	Span *v14.TextSpan `protobuf:"bytes,2,opt,name=span,proto3" json:"span,omitempty"`
+	Span *v13.TextSpan `protobuf:"bytes,2,opt,name=span,proto3" json:"span,omitempty"`
 	// What the knowledge graph says of it.
 	Verdict v11.Verdict `protobuf:"varint,3,opt,name=verdict,proto3,enum=triplemesh.verifier.v1.Verdict" json:"verdict,omitempty"`
 	// How sure that verdict is, 0 to 1.
 	Confidence float32 `protobuf:"fixed32,4,opt,name=confidence,proto3" json:"confidence,omitempty"`
-	// The triples that the verdict rests on, best first; empty where the
-	// knowledge graph does not say.
-	Evidence []*v14.ScoredTriple `protobuf:"bytes,5,rep,name=evidence,proto3" json:"evidence,omitempty"`
+	// The triples that the verdict rests on, best first. If the knowledge graph
+	// does not say: what it lists in the claim's place; empty if it lists nothing.
+	Evidence []*v13.ScoredTriple `protobuf:"bytes,5,rep,name=evidence,proto3" json:"evidence,omitempty"`
 	// Why, in a sentence.
 	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	// True where the text says that the fact is not so.
@@ -3509,7 +3724,7 @@ type Claim struct {
 
 func (x *Claim) Reset() {
 	*x = Claim{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[40]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3521,7 +3736,7 @@ func (x *Claim) String() string {
 func (*Claim) ProtoMessage() {}
 
 func (x *Claim) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[40]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3534,17 +3749,17 @@ func (x *Claim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claim.ProtoReflect.Descriptor instead.
 func (*Claim) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{40}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{41}
 }
 
-func (x *Claim) GetTriple() *v14.Triple {
+func (x *Claim) GetTriple() *v13.Triple {
 	if x != nil {
 		return x.Triple
 	}
 	return nil
 }
 
-func (x *Claim) GetSpan() *v14.TextSpan {
+func (x *Claim) GetSpan() *v13.TextSpan {
 	if x != nil {
 		return x.Span
 	}
@@ -3565,7 +3780,7 @@ func (x *Claim) GetConfidence() float32 {
 	return 0
 }
 
-func (x *Claim) GetEvidence() []*v14.ScoredTriple {
+func (x *Claim) GetEvidence() []*v13.ScoredTriple {
 	if x != nil {
 		return x.Evidence
 	}
@@ -3590,13 +3805,13 @@ func (x *Claim) GetNegated() bool {
 type Correction struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The part of the text that was changed.
-	Span *v14.TextSpan `protobuf:"bytes,1,opt,name=span,proto3" json:"span,omitempty"`
+	Span *v13.TextSpan `protobuf:"bytes,1,opt,name=span,proto3" json:"span,omitempty"`
 	// What stands there in the text.
 	Before string `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
 	// What the knowledge graph has in its place.
 	After string `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
 	// Where that stands in the corrected text.
-	CorrectedSpan *v14.TextSpan `protobuf:"bytes,4,opt,name=corrected_span,json=correctedSpan,proto3" json:"corrected_span,omitempty"`
+	CorrectedSpan *v13.TextSpan `protobuf:"bytes,4,opt,name=corrected_span,json=correctedSpan,proto3" json:"corrected_span,omitempty"`
 	// The claim that it puts right, counted from 0: its evidence is the
 	// correction's.
 	Claim         uint32 `protobuf:"varint,5,opt,name=claim,proto3" json:"claim,omitempty"`
@@ -3606,7 +3821,7 @@ type Correction struct {
 
 func (x *Correction) Reset() {
 	*x = Correction{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[41]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3618,7 +3833,7 @@ func (x *Correction) String() string {
 func (*Correction) ProtoMessage() {}
 
 func (x *Correction) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[41]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3631,10 +3846,10 @@ func (x *Correction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Correction.ProtoReflect.Descriptor instead.
 func (*Correction) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{41}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{42}
 }
 
-func (x *Correction) GetSpan() *v14.TextSpan {
+func (x *Correction) GetSpan() *v13.TextSpan {
 	if x != nil {
 		return x.Span
 	}
@@ -3655,7 +3870,7 @@ func (x *Correction) GetAfter() string {
 	return ""
 }
 
-func (x *Correction) GetCorrectedSpan() *v14.TextSpan {
+func (x *Correction) GetCorrectedSpan() *v13.TextSpan {
 	if x != nil {
 		return x.CorrectedSpan
 	}
@@ -3678,14 +3893,14 @@ type ProposeTriplesRequest struct {
 	// Nothing is proposed of it.
 	Context string `protobuf:"bytes,2,opt,name=context,proto3" json:"context,omitempty"`
 	// What may be spent and with which model.
-	Limits        *v15.Limits `protobuf:"bytes,3,opt,name=limits,proto3" json:"limits,omitempty"`
+	Limits        *v14.Limits `protobuf:"bytes,3,opt,name=limits,proto3" json:"limits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ProposeTriplesRequest) Reset() {
 	*x = ProposeTriplesRequest{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[42]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3697,7 +3912,7 @@ func (x *ProposeTriplesRequest) String() string {
 func (*ProposeTriplesRequest) ProtoMessage() {}
 
 func (x *ProposeTriplesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[42]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3710,7 +3925,7 @@ func (x *ProposeTriplesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProposeTriplesRequest.ProtoReflect.Descriptor instead.
 func (*ProposeTriplesRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{42}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ProposeTriplesRequest) GetText() string {
@@ -3727,7 +3942,7 @@ func (x *ProposeTriplesRequest) GetContext() string {
 	return ""
 }
 
-func (x *ProposeTriplesRequest) GetLimits() *v15.Limits {
+func (x *ProposeTriplesRequest) GetLimits() *v14.Limits {
 	if x != nil {
 		return x.Limits
 	}
@@ -3741,16 +3956,16 @@ type ProposeTriplesResponse struct {
 	// denies is left out.
 	Triples []*ProposedTriple `protobuf:"bytes,1,rep,name=triples,proto3" json:"triples,omitempty"`
 	// What it cost.
-	Usage *v15.Usage `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
-	// What went wrong and was gone on without.
-	Warnings      []*v15.Warning `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Usage *v14.Usage `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
+	// What failed and was skipped.
+	Warnings      []*v14.Warning `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ProposeTriplesResponse) Reset() {
 	*x = ProposeTriplesResponse{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[43]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3762,7 +3977,7 @@ func (x *ProposeTriplesResponse) String() string {
 func (*ProposeTriplesResponse) ProtoMessage() {}
 
 func (x *ProposeTriplesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[43]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3775,7 +3990,7 @@ func (x *ProposeTriplesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProposeTriplesResponse.ProtoReflect.Descriptor instead.
 func (*ProposeTriplesResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{43}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ProposeTriplesResponse) GetTriples() []*ProposedTriple {
@@ -3785,14 +4000,14 @@ func (x *ProposeTriplesResponse) GetTriples() []*ProposedTriple {
 	return nil
 }
 
-func (x *ProposeTriplesResponse) GetUsage() *v15.Usage {
+func (x *ProposeTriplesResponse) GetUsage() *v14.Usage {
 	if x != nil {
 		return x.Usage
 	}
 	return nil
 }
 
-func (x *ProposeTriplesResponse) GetWarnings() []*v15.Warning {
+func (x *ProposeTriplesResponse) GetWarnings() []*v14.Warning {
 	if x != nil {
 		return x.Warnings
 	}
@@ -3803,16 +4018,16 @@ func (x *ProposeTriplesResponse) GetWarnings() []*v15.Warning {
 type ProposedTriple struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The fact, in names of the passage.
-	Triple *v14.Triple `protobuf:"bytes,1,opt,name=triple,proto3" json:"triple,omitempty"`
+	Triple *v13.Triple `protobuf:"bytes,1,opt,name=triple,proto3" json:"triple,omitempty"`
 	// Where in the passage it stands.
-	Span          *v14.TextSpan `protobuf:"bytes,2,opt,name=span,proto3" json:"span,omitempty"`
+	Span          *v13.TextSpan `protobuf:"bytes,2,opt,name=span,proto3" json:"span,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ProposedTriple) Reset() {
 	*x = ProposedTriple{}
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[44]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3824,7 +4039,7 @@ func (x *ProposedTriple) String() string {
 func (*ProposedTriple) ProtoMessage() {}
 
 func (x *ProposedTriple) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[44]
+	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3837,17 +4052,17 @@ func (x *ProposedTriple) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProposedTriple.ProtoReflect.Descriptor instead.
 func (*ProposedTriple) Descriptor() ([]byte, []int) {
-	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{44}
+	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{45}
 }
 
-func (x *ProposedTriple) GetTriple() *v14.Triple {
+func (x *ProposedTriple) GetTriple() *v13.Triple {
 	if x != nil {
 		return x.Triple
 	}
 	return nil
 }
 
-func (x *ProposedTriple) GetSpan() *v14.TextSpan {
+func (x *ProposedTriple) GetSpan() *v13.TextSpan {
 	if x != nil {
 		return x.Span
 	}
@@ -3858,7 +4073,7 @@ var File_triplemesh_orchestrator_v1_orchestrator_proto protoreflect.FileDescript
 
 const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\n" +
-	"-triplemesh/orchestrator/v1/orchestrator.proto\x12\x1atriplemesh.orchestrator.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a'triplemesh/evaluator/v1/evaluator.proto\x1a'triplemesh/generator/v1/generator.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\x1a'triplemesh/reflector/v1/reflector.proto\x1a'triplemesh/retriever/v1/retriever.proto\x1a%triplemesh/verifier/v1/verifier.proto\"\x94\x05\n" +
+	"-triplemesh/orchestrator/v1/orchestrator.proto\x12\x1atriplemesh.orchestrator.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a'triplemesh/generator/v1/generator.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1ftriplemesh/graph/v1/query.proto\x1a\x1btriplemesh/llm/v1/llm.proto\x1a'triplemesh/reflector/v1/reflector.proto\x1a'triplemesh/retriever/v1/retriever.proto\x1a%triplemesh/verifier/v1/verifier.proto\"\x90\x05\n" +
 	"\n" +
 	"AskOptions\x12G\n" +
 	"\tgrounding\x18\x01 \x01(\v2).triplemesh.retriever.v1.GroundingOptionsR\tgrounding\x12V\n" +
@@ -3873,12 +4088,12 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\bablation\x18\b \x01(\x0e2$.triplemesh.orchestrator.v1.AblationB\b\xbaH\x05\x82\x01\x02\x10\x01R\bablation\x124\n" +
 	"\rabstain_below\x18\t \x01(\x02B\x0f\xbaH\f\n" +
 	"\n" +
-	"\x1d\x00\x00\x80?-\x00\x00\x00\x00R\fabstainBelow\x12N\n" +
+	"\x1d\x00\x00\x80?-\x00\x00\x00\x00R\fabstainBelow\x12J\n" +
 	"\vanswer_form\x18\n" +
-	" \x01(\x0e2#.triplemesh.generator.v1.AnswerFormB\b\xbaH\x05\x82\x01\x02\x10\x01R\n" +
+	" \x01(\x0e2\x1f.triplemesh.graph.v1.AnswerFormB\b\xbaH\x05\x82\x01\x02\x10\x01R\n" +
 	"answerForm\x12&\n" +
 	"\n" +
-	"beam_width\x18\v \x01(\rB\a\xbaH\x04*\x02\x18\x10R\tbeamWidth\"\xa4\x04\n" +
+	"beam_width\x18\v \x01(\rB\a\xbaH\x04*\x02\x18\x10R\tbeamWidth\"\x84\x05\n" +
 	"\n" +
 	"AskRequest\x12'\n" +
 	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12\x1f\n" +
@@ -3889,12 +4104,14 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\aoptions\x18\x06 \x01(\v2&.triplemesh.orchestrator.v1.AskOptionsR\aoptions\x12M\n" +
 	"\tother_kgs\x18\a \x03(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\b\xbaH\x05\x92\x01\x02\x10\aR\botherKgs\x12R\n" +
 	"\x0erelation_paths\x18\b \x03(\v2!.triplemesh.graph.v1.RelationPathB\b\xbaH\x05\x92\x01\x02\x10@R\rrelationPaths\x12A\n" +
-	"\ahistory\x18\t \x03(\v2\x1d.triplemesh.generator.v1.TurnB\b\xbaH\x05\x92\x01\x02\x10@R\ahistory\"@\n" +
+	"\ahistory\x18\t \x03(\v2\x1d.triplemesh.generator.v1.TurnB\b\xbaH\x05\x92\x01\x02\x10@R\ahistory:^\xbaH[\x1aY\n" +
+	"\rask.other_kgs\x12\x1dother_kgs need kg beside them\x1a)size(this.other_kgs) == 0 || has(this.kg)\"@\n" +
 	"\vAskResponse\x121\n" +
-	"\x03run\x18\x01 \x01(\v2\x1f.triplemesh.orchestrator.v1.RunR\x03run\"Y\n" +
+	"\x03run\x18\x01 \x01(\v2\x1f.triplemesh.orchestrator.v1.RunR\x03run\"i\n" +
 	"\x06Answer\x12\x16\n" +
 	"\x06answer\x18\x01 \x01(\tR\x06answer\x127\n" +
-	"\bevidence\x18\x02 \x03(\v2\x1b.triplemesh.graph.v1.TripleR\bevidence\"\x99\f\n" +
+	"\bevidence\x18\x02 \x03(\v2\x1b.triplemesh.graph.v1.TripleR\bevidence\x12\x0e\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\x9a\r\n" +
 	"\x03Run\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bquestion\x18\x02 \x01(\tR\bquestion\x12\x16\n" +
@@ -3912,11 +4129,13 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\x03tog\x18\x14 \x01(\v2%.triplemesh.orchestrator.v1.TogGraphsH\x00R\x03tog\x129\n" +
 	"\x03rog\x18\x15 \x01(\v2%.triplemesh.orchestrator.v1.RogGraphsH\x00R\x03rog\x12<\n" +
 	"\x04auto\x18\x16 \x01(\v2&.triplemesh.orchestrator.v1.AutoGraphsH\x00R\x04auto\x12?\n" +
+	"\x05query\x18\x1f \x01(\v2'.triplemesh.orchestrator.v1.QueryGraphsH\x00R\x05query\x12?\n" +
 	"\x06stages\x18\v \x03(\v2'.triplemesh.orchestrator.v1.StageReportR\x06stages\x12.\n" +
 	"\x05usage\x18\f \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x12\x19\n" +
 	"\btrace_id\x18\r \x01(\tR\atraceId\x126\n" +
-	"\x05spans\x18\x0e \x03(\v2 .triplemesh.orchestrator.v1.SpanR\x05spans\x124\n" +
-	"\astarted\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\astarted\x125\n" +
+	"\x05spans\x18\x0e \x03(\v2 .triplemesh.orchestrator.v1.SpanR\x05spans\x129\n" +
+	"\n" +
+	"start_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x125\n" +
 	"\bduration\x18\x10 \x01(\v2\x19.google.protobuf.DurationR\bduration\x12\x18\n" +
 	"\apartial\x18\x11 \x01(\bR\apartial\x12C\n" +
 	"\tother_kgs\x18\x17 \x03(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\botherKgs\x12@\n" +
@@ -3928,14 +4147,16 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\tconflicts\x18\x1b \x03(\v2$.triplemesh.orchestrator.v1.ConflictR\tconflicts\x12>\n" +
 	"\bwithheld\x18\x1c \x03(\v2\".triplemesh.orchestrator.v1.AnswerR\bwithheld\x12\x18\n" +
 	"\asubject\x18\x1d \x01(\tR\asubject\x12/\n" +
-	"\x13standalone_question\x18\x1e \x01(\tR\x12standaloneQuestionB\b\n" +
+	"\x13standalone_question\x18\x1e \x01(\tR\x12standaloneQuestion\x12-\n" +
+	"\x0frecord_checksum\x18\xff\x0f \x01(\aH\x03R\x0erecordChecksum\x88\x01\x01B\b\n" +
 	"\x06graphsB\x15\n" +
 	"\x13_answer_probabilityB\r\n" +
-	"\v_confidenceJ\x06\b\xff\x0f\x10\x80\x10\"w\n" +
+	"\v_confidenceB\x12\n" +
+	"\x10_record_checksum\"w\n" +
 	"\bConflict\x12\x18\n" +
 	"\asubject\x18\x01 \x01(\tR\asubject\x12\x1a\n" +
 	"\brelation\x18\x02 \x01(\tR\brelation\x125\n" +
-	"\atriples\x18\x03 \x03(\v2\x1b.triplemesh.graph.v1.TripleR\atriples\"\xb3\x04\n" +
+	"\atriples\x18\x03 \x03(\v2\x1b.triplemesh.graph.v1.TripleR\atriples\"\xc7\x05\n" +
 	"\vPgAkvGraphs\x12\x16\n" +
 	"\x06cypher\x18\x01 \x01(\tR\x06cypher\x12K\n" +
 	"\vdiagnostics\x18\x02 \x03(\v2).triplemesh.generator.v1.CypherDiagnosticR\vdiagnostics\x12C\n" +
@@ -3946,7 +4167,10 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\fverification\x18\a \x01(\x0e2(.triplemesh.verifier.v1.VerificationModeR\fverification\x12/\n" +
 	"\x05edits\x18\b \x03(\v2\x19.triplemesh.graph.v1.EditR\x05edits\x12@\n" +
 	"\vfixed_graph\x18\t \x01(\v2\x1f.triplemesh.graph.v1.FixedGraphR\n" +
-	"fixedGraph\"\xb0\x05\n" +
+	"fixedGraph\x12K\n" +
+	"\x0freasoning_paths\x18\n" +
+	" \x03(\v2\".triplemesh.graph.v1.ReasoningPathR\x0ereasoningPaths\x12E\n" +
+	"\vreflections\x18\v \x03(\v2#.triplemesh.reflector.v1.ReflectionR\vreflections\"\xa8\x05\n" +
 	"\tGerGraphs\x12F\n" +
 	"\x0etopic_entities\x18\x01 \x03(\v2\x1f.triplemesh.graph.v1.EntityLinkR\rtopicEntities\x12H\n" +
 	"\x0eproposed_paths\x18\x02 \x03(\v2!.triplemesh.graph.v1.RelationPathR\rproposedPaths\x12H\n" +
@@ -3954,9 +4178,9 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\x0freasoning_paths\x18\x04 \x03(\v2\".triplemesh.graph.v1.ReasoningPathR\x0ereasoningPaths\x12D\n" +
 	"\n" +
 	"candidates\x18\x05 \x03(\v2$.triplemesh.graph.v1.CandidateAnswerR\n" +
-	"candidates\x12S\n" +
-	"\x10question_verdict\x18\x06 \x01(\v2(.triplemesh.evaluator.v1.QuestionVerdictR\x0fquestionVerdict\x12O\n" +
-	"\x0fanswer_verdicts\x18\a \x03(\v2&.triplemesh.evaluator.v1.AnswerVerdictR\x0eanswerVerdicts\x12E\n" +
+	"candidates\x12O\n" +
+	"\x10question_verdict\x18\x06 \x01(\v2$.triplemesh.graph.v1.QuestionVerdictR\x0fquestionVerdict\x12K\n" +
+	"\x0fanswer_verdicts\x18\a \x03(\v2\".triplemesh.graph.v1.AnswerVerdictR\x0eanswerVerdicts\x12E\n" +
 	"\vreflections\x18\b \x03(\v2#.triplemesh.reflector.v1.ReflectionR\vreflections\x12G\n" +
 	"\n" +
 	"reflection\x18\t \x01(\x0e2'.triplemesh.reflector.v1.ReflectionModeR\n" +
@@ -3985,24 +4209,36 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\x0etopic_entities\x18\x01 \x03(\v2\x1f.triplemesh.graph.v1.EntityLinkR\rtopicEntities\x12F\n" +
 	"\rplanned_paths\x18\x02 \x03(\v2!.triplemesh.graph.v1.RelationPathR\fplannedPaths\x12H\n" +
 	"\x0erelation_paths\x18\x03 \x03(\v2!.triplemesh.graph.v1.RelationPathR\rrelationPaths\x12K\n" +
-	"\x0freasoning_paths\x18\x04 \x03(\v2\".triplemesh.graph.v1.ReasoningPathR\x0ereasoningPaths\"\xb5\x01\n" +
+	"\x0freasoning_paths\x18\x04 \x03(\v2\".triplemesh.graph.v1.ReasoningPathR\x0ereasoningPaths\"\xf4\x01\n" +
 	"\n" +
 	"AutoGraphs\x12\x16\n" +
 	"\x06method\x18\x01 \x01(\tR\x06method\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12>\n" +
 	"\x06pg_akv\x18\x03 \x01(\v2'.triplemesh.orchestrator.v1.PgAkvGraphsR\x05pgAkv\x127\n" +
-	"\x03ger\x18\x04 \x01(\v2%.triplemesh.orchestrator.v1.GerGraphsR\x03ger\"\xe5\x01\n" +
+	"\x03ger\x18\x04 \x01(\v2%.triplemesh.orchestrator.v1.GerGraphsR\x03ger\x12=\n" +
+	"\x05query\x18\x05 \x01(\v2'.triplemesh.orchestrator.v1.QueryGraphsR\x05query\"\xcd\x02\n" +
+	"\vQueryGraphs\x12\x14\n" +
+	"\x05draft\x18\x01 \x01(\tR\x05draft\x12A\n" +
+	"\fdrafted_plan\x18\x02 \x01(\v2\x1e.triplemesh.graph.v1.QueryPlanR\vdraftedPlan\x123\n" +
+	"\x05edits\x18\x03 \x03(\v2\x1d.triplemesh.graph.v1.PlanEditR\x05edits\x122\n" +
+	"\x04plan\x18\x04 \x01(\v2\x1e.triplemesh.graph.v1.QueryPlanR\x04plan\x12\x16\n" +
+	"\x06cypher\x18\x05 \x01(\tR\x06cypher\x125\n" +
+	"\x05table\x18\x06 \x01(\v2\x1f.triplemesh.graph.v1.QueryTableR\x05table\x12-\n" +
+	"\talignment\x18\a \x01(\x02B\x0f\xbaH\f\n" +
+	"\n" +
+	"\x1d\x00\x00\x80?-\x00\x00\x00\x00R\talignment\"\xe5\x01\n" +
 	"\vStageReport\x127\n" +
 	"\x05stage\x18\x01 \x01(\x0e2!.triplemesh.orchestrator.v1.StageR\x05stage\x125\n" +
 	"\bduration\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bduration\x12.\n" +
 	"\x05usage\x18\x03 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
-	"\bwarnings\x18\x04 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"\x83\x03\n" +
+	"\bwarnings\x18\x04 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"\x8c\x03\n" +
 	"\x04Span\x12\x17\n" +
 	"\aspan_id\x18\x01 \x01(\tR\x06spanId\x12$\n" +
 	"\x0eparent_span_id\x18\x02 \x01(\tR\fparentSpanId\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x18\n" +
-	"\aservice\x18\x04 \x01(\tR\aservice\x120\n" +
-	"\x05start\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05start\x125\n" +
+	"\aservice\x18\x04 \x01(\tR\aservice\x129\n" +
+	"\n" +
+	"start_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x125\n" +
 	"\bduration\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\bduration\x12P\n" +
 	"\n" +
 	"attributes\x18\a \x03(\v20.triplemesh.orchestrator.v1.Span.AttributesEntryR\n" +
@@ -4024,10 +4260,14 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\x05stage\x18\x01 \x01(\x0e2!.triplemesh.orchestrator.v1.StageR\x05stage\"\x83\x01\n" +
 	"\rStageFinished\x12?\n" +
 	"\x06report\x18\x01 \x01(\v2'.triplemesh.orchestrator.v1.StageReportR\x06report\x121\n" +
-	"\x03run\x18\x02 \x01(\v2\x1f.triplemesh.orchestrator.v1.RunR\x03run\"\x14\n" +
-	"\x12ListMethodsRequest\"S\n" +
+	"\x03run\x18\x02 \x01(\v2\x1f.triplemesh.orchestrator.v1.RunR\x03run\"d\n" +
+	"\x12ListMethodsRequest\x12%\n" +
+	"\tpage_size\x18\x01 \x01(\rB\b\xbaH\x05*\x03\x18\xe8\aR\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\tpageToken\"{\n" +
 	"\x13ListMethodsResponse\x12<\n" +
-	"\amethods\x18\x01 \x03(\v2\".triplemesh.orchestrator.v1.MethodR\amethods\"\xee\x01\n" +
+	"\amethods\x18\x01 \x03(\v2\".triplemesh.orchestrator.v1.MethodR\amethods\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xee\x01\n" +
 	"\x06Method\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x14\n" +
@@ -4038,13 +4278,13 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\rGetRunRequest\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@R\x02id\"C\n" +
 	"\x0eGetRunResponse\x121\n" +
-	"\x03run\x18\x01 \x01(\v2\x1f.triplemesh.orchestrator.v1.RunR\x03run\"\xbb\x01\n" +
+	"\x03run\x18\x01 \x01(\v2\x1f.triplemesh.orchestrator.v1.RunR\x03run\"\xc4\x01\n" +
 	"\x0fListRunsRequest\x12%\n" +
 	"\tpage_size\x18\x01 \x01(\rB\b\xbaH\x05*\x03\x18\xe8\aR\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\tpageToken\x12\x1f\n" +
-	"\x06method\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x18@R\x06method\x12\x17\n" +
-	"\x02kg\x18\x04 \x01(\tB\a\xbaH\x04r\x02\x18@R\x02kg\x12\x1e\n" +
+	"\x06method\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x18@R\x06method\x12 \n" +
+	"\akg_name\x18\x04 \x01(\tB\a\xbaH\x04r\x02\x18@R\x06kgName\x12\x1e\n" +
 	"\x05query\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\x05query\"o\n" +
 	"\x10ListRunsResponse\x123\n" +
 	"\x04runs\x18\x01 \x03(\v2\x1f.triplemesh.orchestrator.v1.RunR\x04runs\x12&\n" +
@@ -4054,12 +4294,13 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x18\n" +
 	"\asubject\x18\x02 \x01(\tR\asubject\x121\n" +
 	"\x06scopes\x18\x03 \x03(\x0e2\x19.triplemesh.auth.v1.ScopeR\x06scopes\x129\n" +
-	"\x06quotas\x18\x04 \x03(\v2!.triplemesh.orchestrator.v1.QuotaR\x06quotas\"y\n" +
+	"\x06quotas\x18\x04 \x03(\v2!.triplemesh.orchestrator.v1.QuotaR\x06quotas\"\x80\x01\n" +
 	"\x05Quota\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x01R\x05limit\x12\x12\n" +
-	"\x04used\x18\x03 \x01(\x01R\x04used\x122\n" +
-	"\x06resets\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x06resets\"\x10\n" +
+	"\x04used\x18\x03 \x01(\x01R\x04used\x129\n" +
+	"\n" +
+	"reset_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tresetTime\"\x10\n" +
 	"\x0eGetMeshRequest\"\x89\x01\n" +
 	"\x0fGetMeshResponse\x12?\n" +
 	"\x06stages\x18\x01 \x03(\v2'.triplemesh.orchestrator.v1.StageHealthR\x06stages\x12\x18\n" +
@@ -4087,7 +4328,7 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\rCheckProgress\x129\n" +
 	"\x06claims\x18\x01 \x03(\v2!.triplemesh.orchestrator.v1.ClaimR\x06claims\x12\x12\n" +
 	"\x04read\x18\x02 \x01(\rR\x04read\x12\x14\n" +
-	"\x05total\x18\x03 \x01(\rR\x05total\"\xd7\x04\n" +
+	"\x05total\x18\x03 \x01(\rR\x05total\"\xdc\x04\n" +
 	"\x05Check\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x129\n" +
 	"\x06claims\x18\x02 \x03(\v2!.triplemesh.orchestrator.v1.ClaimR\x06claims\x12%\n" +
@@ -4097,9 +4338,10 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\tother_kgs\x18\x06 \x03(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\botherKgs\x12?\n" +
 	"\x06stages\x18\a \x03(\v2'.triplemesh.orchestrator.v1.StageReportR\x06stages\x12.\n" +
 	"\x05usage\x18\b \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x12\x19\n" +
-	"\btrace_id\x18\t \x01(\tR\atraceId\x124\n" +
-	"\astarted\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampR\astarted\x125\n" +
+	"\btrace_id\x18\t \x01(\tR\atraceId\x129\n" +
+	"\n" +
+	"start_time\x18\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x125\n" +
 	"\bduration\x18\v \x01(\v2\x19.google.protobuf.DurationR\bduration\x12\x18\n" +
 	"\apartial\x18\f \x01(\bR\apartial\"\xbb\x02\n" +
 	"\x05Claim\x123\n" +
@@ -4129,7 +4371,7 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\bwarnings\x18\x03 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"x\n" +
 	"\x0eProposedTriple\x123\n" +
 	"\x06triple\x18\x01 \x01(\v2\x1b.triplemesh.graph.v1.TripleR\x06triple\x121\n" +
-	"\x04span\x18\x02 \x01(\v2\x1d.triplemesh.graph.v1.TextSpanR\x04span*\xe3\x02\n" +
+	"\x04span\x18\x02 \x01(\v2\x1d.triplemesh.graph.v1.TextSpanR\x04span*\x97\x03\n" +
 	"\x05Stage\x12\x15\n" +
 	"\x11STAGE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12STAGE_PSEUDO_GRAPH\x10\x01\x12\x16\n" +
@@ -4149,7 +4391,11 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\fSTAGE_SAMPLE\x10\r\x12\x10\n" +
 	"\fSTAGE_CHOOSE\x10\x0e\x12\x10\n" +
 	"\fSTAGE_CLAIMS\x10\x0f\x12\x11\n" +
-	"\rSTAGE_REWRITE\x10\x10*\xbd\x02\n" +
+	"\rSTAGE_REWRITE\x10\x10\x12\x0e\n" +
+	"\n" +
+	"STAGE_PLAN\x10\x11\x12\x0f\n" +
+	"\vSTAGE_ALIGN\x10\x12\x12\x11\n" +
+	"\rSTAGE_EXECUTE\x10\x13*\xdb\x02\n" +
 	"\bAblation\x12\x18\n" +
 	"\x14ABLATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aABLATION_FROM_PSEUDO_GRAPH\x10\x01\x12\x1e\n" +
@@ -4160,24 +4406,27 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\x16ABLATION_NO_REFLECTION\x10\x06\x12\x1f\n" +
 	"\x1bABLATION_GENERATOR_REFLECTS\x10\a\x12 \n" +
 	"\x1cABLATION_QUESTION_LEVEL_ONLY\x10\b\x12\x1e\n" +
-	"\x1aABLATION_ANSWER_LEVEL_ONLY\x10\t*\x88\x01\n" +
+	"\x1aABLATION_ANSWER_LEVEL_ONLY\x10\t\x12\x1c\n" +
+	"\x18ABLATION_NO_PSEUDO_GRAPH\x10\n" +
+	"*\x9f\x01\n" +
 	"\tGrounding\x12\x19\n" +
 	"\x15GROUNDING_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12GROUNDING_GROUNDED\x10\x01\x12\x15\n" +
 	"\x11GROUNDING_PARTIAL\x10\x02\x12\x18\n" +
 	"\x14GROUNDING_UNGROUNDED\x10\x03\x12\x17\n" +
-	"\x13GROUNDING_ABSTAINED\x10\x042\xe1\b\n" +
-	"\x13OrchestratorService\x12\\\n" +
-	"\x03Ask\x12&.triplemesh.orchestrator.v1.AskRequest\x1a'.triplemesh.orchestrator.v1.AskResponse\"\x04\xa8\xbc\x18\x01\x12p\n" +
-	"\tAskStream\x12,.triplemesh.orchestrator.v1.AskStreamRequest\x1a-.triplemesh.orchestrator.v1.AskStreamResponse\"\x04\xa8\xbc\x18\x010\x01\x12b\n" +
-	"\x05Check\x12(.triplemesh.orchestrator.v1.CheckRequest\x1a).triplemesh.orchestrator.v1.CheckResponse\"\x04\xa8\xbc\x18\x01\x12v\n" +
-	"\vCheckStream\x12..triplemesh.orchestrator.v1.CheckStreamRequest\x1a/.triplemesh.orchestrator.v1.CheckStreamResponse\"\x04\xa8\xbc\x18\x010\x01\x12}\n" +
-	"\x0eProposeTriples\x121.triplemesh.orchestrator.v1.ProposeTriplesRequest\x1a2.triplemesh.orchestrator.v1.ProposeTriplesResponse\"\x04\xa8\xbc\x18\x01\x12t\n" +
-	"\vListMethods\x12..triplemesh.orchestrator.v1.ListMethodsRequest\x1a/.triplemesh.orchestrator.v1.ListMethodsResponse\"\x04\xa8\xbc\x18\x01\x12e\n" +
-	"\x06GetRun\x12).triplemesh.orchestrator.v1.GetRunRequest\x1a*.triplemesh.orchestrator.v1.GetRunResponse\"\x04\xa8\xbc\x18\x01\x12k\n" +
-	"\bListRuns\x12+.triplemesh.orchestrator.v1.ListRunsRequest\x1a,.triplemesh.orchestrator.v1.ListRunsResponse\"\x04\xa8\xbc\x18\x01\x12k\n" +
-	"\bGetQuota\x12+.triplemesh.orchestrator.v1.GetQuotaRequest\x1a,.triplemesh.orchestrator.v1.GetQuotaResponse\"\x04\xa8\xbc\x18\x01\x12h\n" +
-	"\aGetMesh\x12*.triplemesh.orchestrator.v1.GetMeshRequest\x1a+.triplemesh.orchestrator.v1.GetMeshResponse\"\x04\xa8\xbc\x18\x01BRZPgithub.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1;orchestratorv1b\x06proto3"
+	"\x13GROUNDING_ABSTAINED\x10\x04\x12\x15\n" +
+	"\x11GROUNDING_RELATED\x10\x052\x88\t\n" +
+	"\x13OrchestratorService\x12c\n" +
+	"\x03Ask\x12&.triplemesh.orchestrator.v1.AskRequest\x1a'.triplemesh.orchestrator.v1.AskResponse\"\v\xa8\xbc\x18\x01\xb0\xbc\x18\x01\x90\x02\x02\x12w\n" +
+	"\tAskStream\x12,.triplemesh.orchestrator.v1.AskStreamRequest\x1a-.triplemesh.orchestrator.v1.AskStreamResponse\"\v\xa8\xbc\x18\x01\xb0\xbc\x18\x01\x90\x02\x020\x01\x12e\n" +
+	"\x05Check\x12(.triplemesh.orchestrator.v1.CheckRequest\x1a).triplemesh.orchestrator.v1.CheckResponse\"\a\xa8\xbc\x18\x01\x90\x02\x02\x12y\n" +
+	"\vCheckStream\x12..triplemesh.orchestrator.v1.CheckStreamRequest\x1a/.triplemesh.orchestrator.v1.CheckStreamResponse\"\a\xa8\xbc\x18\x01\x90\x02\x020\x01\x12\x80\x01\n" +
+	"\x0eProposeTriples\x121.triplemesh.orchestrator.v1.ProposeTriplesRequest\x1a2.triplemesh.orchestrator.v1.ProposeTriplesResponse\"\a\xa8\xbc\x18\x01\x90\x02\x02\x12w\n" +
+	"\vListMethods\x12..triplemesh.orchestrator.v1.ListMethodsRequest\x1a/.triplemesh.orchestrator.v1.ListMethodsResponse\"\a\xa8\xbc\x18\x01\x90\x02\x01\x12h\n" +
+	"\x06GetRun\x12).triplemesh.orchestrator.v1.GetRunRequest\x1a*.triplemesh.orchestrator.v1.GetRunResponse\"\a\xa8\xbc\x18\x01\x90\x02\x01\x12n\n" +
+	"\bListRuns\x12+.triplemesh.orchestrator.v1.ListRunsRequest\x1a,.triplemesh.orchestrator.v1.ListRunsResponse\"\a\xa8\xbc\x18\x01\x90\x02\x01\x12n\n" +
+	"\bGetQuota\x12+.triplemesh.orchestrator.v1.GetQuotaRequest\x1a,.triplemesh.orchestrator.v1.GetQuotaResponse\"\a\xa8\xbc\x18\x01\x90\x02\x01\x12k\n" +
+	"\aGetMesh\x12*.triplemesh.orchestrator.v1.GetMeshRequest\x1a+.triplemesh.orchestrator.v1.GetMeshResponse\"\a\xa8\xbc\x18\x01\x90\x02\x01BRZPgithub.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1;orchestratorv1b\x06proto3"
 
 var (
 	file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescOnce sync.Once
@@ -4192,7 +4441,7 @@ func file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP() []byte {
 }
 
 var file_triplemesh_orchestrator_v1_orchestrator_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
+var file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
 var file_triplemesh_orchestrator_v1_orchestrator_proto_goTypes = []any{
 	(Stage)(0),                     // 0: triplemesh.orchestrator.v1.Stage
 	(Ablation)(0),                  // 1: triplemesh.orchestrator.v1.Ablation
@@ -4212,83 +4461,87 @@ var file_triplemesh_orchestrator_v1_orchestrator_proto_goTypes = []any{
 	(*TogDepth)(nil),               // 15: triplemesh.orchestrator.v1.TogDepth
 	(*RogGraphs)(nil),              // 16: triplemesh.orchestrator.v1.RogGraphs
 	(*AutoGraphs)(nil),             // 17: triplemesh.orchestrator.v1.AutoGraphs
-	(*StageReport)(nil),            // 18: triplemesh.orchestrator.v1.StageReport
-	(*Span)(nil),                   // 19: triplemesh.orchestrator.v1.Span
-	(*AskStreamRequest)(nil),       // 20: triplemesh.orchestrator.v1.AskStreamRequest
-	(*AskStreamResponse)(nil),      // 21: triplemesh.orchestrator.v1.AskStreamResponse
-	(*StageStarted)(nil),           // 22: triplemesh.orchestrator.v1.StageStarted
-	(*StageFinished)(nil),          // 23: triplemesh.orchestrator.v1.StageFinished
-	(*ListMethodsRequest)(nil),     // 24: triplemesh.orchestrator.v1.ListMethodsRequest
-	(*ListMethodsResponse)(nil),    // 25: triplemesh.orchestrator.v1.ListMethodsResponse
-	(*Method)(nil),                 // 26: triplemesh.orchestrator.v1.Method
-	(*GetRunRequest)(nil),          // 27: triplemesh.orchestrator.v1.GetRunRequest
-	(*GetRunResponse)(nil),         // 28: triplemesh.orchestrator.v1.GetRunResponse
-	(*ListRunsRequest)(nil),        // 29: triplemesh.orchestrator.v1.ListRunsRequest
-	(*ListRunsResponse)(nil),       // 30: triplemesh.orchestrator.v1.ListRunsResponse
-	(*GetQuotaRequest)(nil),        // 31: triplemesh.orchestrator.v1.GetQuotaRequest
-	(*GetQuotaResponse)(nil),       // 32: triplemesh.orchestrator.v1.GetQuotaResponse
-	(*Quota)(nil),                  // 33: triplemesh.orchestrator.v1.Quota
-	(*GetMeshRequest)(nil),         // 34: triplemesh.orchestrator.v1.GetMeshRequest
-	(*GetMeshResponse)(nil),        // 35: triplemesh.orchestrator.v1.GetMeshResponse
-	(*StageHealth)(nil),            // 36: triplemesh.orchestrator.v1.StageHealth
-	(*CheckRequest)(nil),           // 37: triplemesh.orchestrator.v1.CheckRequest
-	(*CheckResponse)(nil),          // 38: triplemesh.orchestrator.v1.CheckResponse
-	(*CheckStreamRequest)(nil),     // 39: triplemesh.orchestrator.v1.CheckStreamRequest
-	(*CheckStreamResponse)(nil),    // 40: triplemesh.orchestrator.v1.CheckStreamResponse
-	(*CheckProgress)(nil),          // 41: triplemesh.orchestrator.v1.CheckProgress
-	(*Check)(nil),                  // 42: triplemesh.orchestrator.v1.Check
-	(*Claim)(nil),                  // 43: triplemesh.orchestrator.v1.Claim
-	(*Correction)(nil),             // 44: triplemesh.orchestrator.v1.Correction
-	(*ProposeTriplesRequest)(nil),  // 45: triplemesh.orchestrator.v1.ProposeTriplesRequest
-	(*ProposeTriplesResponse)(nil), // 46: triplemesh.orchestrator.v1.ProposeTriplesResponse
-	(*ProposedTriple)(nil),         // 47: triplemesh.orchestrator.v1.ProposedTriple
-	nil,                            // 48: triplemesh.orchestrator.v1.Span.AttributesEntry
-	(*v1.GroundingOptions)(nil),    // 49: triplemesh.retriever.v1.GroundingOptions
-	(v11.VerificationMode)(0),      // 50: triplemesh.verifier.v1.VerificationMode
-	(v12.ReflectionMode)(0),        // 51: triplemesh.reflector.v1.ReflectionMode
-	(v13.AnswerForm)(0),            // 52: triplemesh.generator.v1.AnswerForm
-	(*v14.KnowledgeGraphRef)(nil),  // 53: triplemesh.graph.v1.KnowledgeGraphRef
-	(*v15.Limits)(nil),             // 54: triplemesh.llm.v1.Limits
-	(*v14.RelationPath)(nil),       // 55: triplemesh.graph.v1.RelationPath
-	(*v13.Turn)(nil),               // 56: triplemesh.generator.v1.Turn
-	(*v14.Triple)(nil),             // 57: triplemesh.graph.v1.Triple
-	(*v15.Usage)(nil),              // 58: triplemesh.llm.v1.Usage
-	(*timestamppb.Timestamp)(nil),  // 59: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),    // 60: google.protobuf.Duration
-	(*v13.CypherDiagnostic)(nil),   // 61: triplemesh.generator.v1.CypherDiagnostic
-	(*v14.PseudoGraph)(nil),        // 62: triplemesh.graph.v1.PseudoGraph
-	(*v14.ScoredTriple)(nil),       // 63: triplemesh.graph.v1.ScoredTriple
-	(*v14.GroundGraph)(nil),        // 64: triplemesh.graph.v1.GroundGraph
-	(*v14.DroppedSubject)(nil),     // 65: triplemesh.graph.v1.DroppedSubject
-	(*v14.Edit)(nil),               // 66: triplemesh.graph.v1.Edit
-	(*v14.FixedGraph)(nil),         // 67: triplemesh.graph.v1.FixedGraph
-	(*v14.EntityLink)(nil),         // 68: triplemesh.graph.v1.EntityLink
-	(*v14.ReasoningPath)(nil),      // 69: triplemesh.graph.v1.ReasoningPath
-	(*v14.CandidateAnswer)(nil),    // 70: triplemesh.graph.v1.CandidateAnswer
-	(*v16.QuestionVerdict)(nil),    // 71: triplemesh.evaluator.v1.QuestionVerdict
-	(*v16.AnswerVerdict)(nil),      // 72: triplemesh.evaluator.v1.AnswerVerdict
-	(*v12.Reflection)(nil),         // 73: triplemesh.reflector.v1.Reflection
-	(*v15.Warning)(nil),            // 74: triplemesh.llm.v1.Warning
-	(v17.Scope)(0),                 // 75: triplemesh.auth.v1.Scope
-	(*v14.TextSpan)(nil),           // 76: triplemesh.graph.v1.TextSpan
-	(v11.Verdict)(0),               // 77: triplemesh.verifier.v1.Verdict
+	(*QueryGraphs)(nil),            // 18: triplemesh.orchestrator.v1.QueryGraphs
+	(*StageReport)(nil),            // 19: triplemesh.orchestrator.v1.StageReport
+	(*Span)(nil),                   // 20: triplemesh.orchestrator.v1.Span
+	(*AskStreamRequest)(nil),       // 21: triplemesh.orchestrator.v1.AskStreamRequest
+	(*AskStreamResponse)(nil),      // 22: triplemesh.orchestrator.v1.AskStreamResponse
+	(*StageStarted)(nil),           // 23: triplemesh.orchestrator.v1.StageStarted
+	(*StageFinished)(nil),          // 24: triplemesh.orchestrator.v1.StageFinished
+	(*ListMethodsRequest)(nil),     // 25: triplemesh.orchestrator.v1.ListMethodsRequest
+	(*ListMethodsResponse)(nil),    // 26: triplemesh.orchestrator.v1.ListMethodsResponse
+	(*Method)(nil),                 // 27: triplemesh.orchestrator.v1.Method
+	(*GetRunRequest)(nil),          // 28: triplemesh.orchestrator.v1.GetRunRequest
+	(*GetRunResponse)(nil),         // 29: triplemesh.orchestrator.v1.GetRunResponse
+	(*ListRunsRequest)(nil),        // 30: triplemesh.orchestrator.v1.ListRunsRequest
+	(*ListRunsResponse)(nil),       // 31: triplemesh.orchestrator.v1.ListRunsResponse
+	(*GetQuotaRequest)(nil),        // 32: triplemesh.orchestrator.v1.GetQuotaRequest
+	(*GetQuotaResponse)(nil),       // 33: triplemesh.orchestrator.v1.GetQuotaResponse
+	(*Quota)(nil),                  // 34: triplemesh.orchestrator.v1.Quota
+	(*GetMeshRequest)(nil),         // 35: triplemesh.orchestrator.v1.GetMeshRequest
+	(*GetMeshResponse)(nil),        // 36: triplemesh.orchestrator.v1.GetMeshResponse
+	(*StageHealth)(nil),            // 37: triplemesh.orchestrator.v1.StageHealth
+	(*CheckRequest)(nil),           // 38: triplemesh.orchestrator.v1.CheckRequest
+	(*CheckResponse)(nil),          // 39: triplemesh.orchestrator.v1.CheckResponse
+	(*CheckStreamRequest)(nil),     // 40: triplemesh.orchestrator.v1.CheckStreamRequest
+	(*CheckStreamResponse)(nil),    // 41: triplemesh.orchestrator.v1.CheckStreamResponse
+	(*CheckProgress)(nil),          // 42: triplemesh.orchestrator.v1.CheckProgress
+	(*Check)(nil),                  // 43: triplemesh.orchestrator.v1.Check
+	(*Claim)(nil),                  // 44: triplemesh.orchestrator.v1.Claim
+	(*Correction)(nil),             // 45: triplemesh.orchestrator.v1.Correction
+	(*ProposeTriplesRequest)(nil),  // 46: triplemesh.orchestrator.v1.ProposeTriplesRequest
+	(*ProposeTriplesResponse)(nil), // 47: triplemesh.orchestrator.v1.ProposeTriplesResponse
+	(*ProposedTriple)(nil),         // 48: triplemesh.orchestrator.v1.ProposedTriple
+	nil,                            // 49: triplemesh.orchestrator.v1.Span.AttributesEntry
+	(*v1.GroundingOptions)(nil),    // 50: triplemesh.retriever.v1.GroundingOptions
+	(v11.VerificationMode)(0),      // 51: triplemesh.verifier.v1.VerificationMode
+	(v12.ReflectionMode)(0),        // 52: triplemesh.reflector.v1.ReflectionMode
+	(v13.AnswerForm)(0),            // 53: triplemesh.graph.v1.AnswerForm
+	(*v13.KnowledgeGraphRef)(nil),  // 54: triplemesh.graph.v1.KnowledgeGraphRef
+	(*v14.Limits)(nil),             // 55: triplemesh.llm.v1.Limits
+	(*v13.RelationPath)(nil),       // 56: triplemesh.graph.v1.RelationPath
+	(*v15.Turn)(nil),               // 57: triplemesh.generator.v1.Turn
+	(*v13.Triple)(nil),             // 58: triplemesh.graph.v1.Triple
+	(*v14.Usage)(nil),              // 59: triplemesh.llm.v1.Usage
+	(*timestamppb.Timestamp)(nil),  // 60: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),    // 61: google.protobuf.Duration
+	(*v15.CypherDiagnostic)(nil),   // 62: triplemesh.generator.v1.CypherDiagnostic
+	(*v13.PseudoGraph)(nil),        // 63: triplemesh.graph.v1.PseudoGraph
+	(*v13.ScoredTriple)(nil),       // 64: triplemesh.graph.v1.ScoredTriple
+	(*v13.GroundGraph)(nil),        // 65: triplemesh.graph.v1.GroundGraph
+	(*v13.DroppedSubject)(nil),     // 66: triplemesh.graph.v1.DroppedSubject
+	(*v13.Edit)(nil),               // 67: triplemesh.graph.v1.Edit
+	(*v13.FixedGraph)(nil),         // 68: triplemesh.graph.v1.FixedGraph
+	(*v13.ReasoningPath)(nil),      // 69: triplemesh.graph.v1.ReasoningPath
+	(*v12.Reflection)(nil),         // 70: triplemesh.reflector.v1.Reflection
+	(*v13.EntityLink)(nil),         // 71: triplemesh.graph.v1.EntityLink
+	(*v13.CandidateAnswer)(nil),    // 72: triplemesh.graph.v1.CandidateAnswer
+	(*v13.QuestionVerdict)(nil),    // 73: triplemesh.graph.v1.QuestionVerdict
+	(*v13.AnswerVerdict)(nil),      // 74: triplemesh.graph.v1.AnswerVerdict
+	(*v13.QueryPlan)(nil),          // 75: triplemesh.graph.v1.QueryPlan
+	(*v13.PlanEdit)(nil),           // 76: triplemesh.graph.v1.PlanEdit
+	(*v13.QueryTable)(nil),         // 77: triplemesh.graph.v1.QueryTable
+	(*v14.Warning)(nil),            // 78: triplemesh.llm.v1.Warning
+	(v16.Scope)(0),                 // 79: triplemesh.auth.v1.Scope
+	(*v13.TextSpan)(nil),           // 80: triplemesh.graph.v1.TextSpan
+	(v11.Verdict)(0),               // 81: triplemesh.verifier.v1.Verdict
 }
 var file_triplemesh_orchestrator_v1_orchestrator_proto_depIdxs = []int32{
-	49,  // 0: triplemesh.orchestrator.v1.AskOptions.grounding:type_name -> triplemesh.retriever.v1.GroundingOptions
-	50,  // 1: triplemesh.orchestrator.v1.AskOptions.verification:type_name -> triplemesh.verifier.v1.VerificationMode
+	50,  // 0: triplemesh.orchestrator.v1.AskOptions.grounding:type_name -> triplemesh.retriever.v1.GroundingOptions
+	51,  // 1: triplemesh.orchestrator.v1.AskOptions.verification:type_name -> triplemesh.verifier.v1.VerificationMode
 	0,   // 2: triplemesh.orchestrator.v1.AskOptions.until:type_name -> triplemesh.orchestrator.v1.Stage
-	51,  // 3: triplemesh.orchestrator.v1.AskOptions.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
+	52,  // 3: triplemesh.orchestrator.v1.AskOptions.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
 	1,   // 4: triplemesh.orchestrator.v1.AskOptions.ablation:type_name -> triplemesh.orchestrator.v1.Ablation
-	52,  // 5: triplemesh.orchestrator.v1.AskOptions.answer_form:type_name -> triplemesh.generator.v1.AnswerForm
-	53,  // 6: triplemesh.orchestrator.v1.AskRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	54,  // 7: triplemesh.orchestrator.v1.AskRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	53,  // 5: triplemesh.orchestrator.v1.AskOptions.answer_form:type_name -> triplemesh.graph.v1.AnswerForm
+	54,  // 6: triplemesh.orchestrator.v1.AskRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	55,  // 7: triplemesh.orchestrator.v1.AskRequest.limits:type_name -> triplemesh.llm.v1.Limits
 	3,   // 8: triplemesh.orchestrator.v1.AskRequest.options:type_name -> triplemesh.orchestrator.v1.AskOptions
-	53,  // 9: triplemesh.orchestrator.v1.AskRequest.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	55,  // 10: triplemesh.orchestrator.v1.AskRequest.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
-	56,  // 11: triplemesh.orchestrator.v1.AskRequest.history:type_name -> triplemesh.generator.v1.Turn
+	54,  // 9: triplemesh.orchestrator.v1.AskRequest.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	56,  // 10: triplemesh.orchestrator.v1.AskRequest.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
+	57,  // 11: triplemesh.orchestrator.v1.AskRequest.history:type_name -> triplemesh.generator.v1.Turn
 	7,   // 12: triplemesh.orchestrator.v1.AskResponse.run:type_name -> triplemesh.orchestrator.v1.Run
-	57,  // 13: triplemesh.orchestrator.v1.Answer.evidence:type_name -> triplemesh.graph.v1.Triple
-	53,  // 14: triplemesh.orchestrator.v1.Run.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	58,  // 13: triplemesh.orchestrator.v1.Answer.evidence:type_name -> triplemesh.graph.v1.Triple
+	54,  // 14: triplemesh.orchestrator.v1.Run.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
 	6,   // 15: triplemesh.orchestrator.v1.Run.answers:type_name -> triplemesh.orchestrator.v1.Answer
 	2,   // 16: triplemesh.orchestrator.v1.Run.grounding:type_name -> triplemesh.orchestrator.v1.Grounding
 	9,   // 17: triplemesh.orchestrator.v1.Run.pg_akv:type_name -> triplemesh.orchestrator.v1.PgAkvGraphs
@@ -4298,124 +4551,132 @@ var file_triplemesh_orchestrator_v1_orchestrator_proto_depIdxs = []int32{
 	14,  // 21: triplemesh.orchestrator.v1.Run.tog:type_name -> triplemesh.orchestrator.v1.TogGraphs
 	16,  // 22: triplemesh.orchestrator.v1.Run.rog:type_name -> triplemesh.orchestrator.v1.RogGraphs
 	17,  // 23: triplemesh.orchestrator.v1.Run.auto:type_name -> triplemesh.orchestrator.v1.AutoGraphs
-	18,  // 24: triplemesh.orchestrator.v1.Run.stages:type_name -> triplemesh.orchestrator.v1.StageReport
-	58,  // 25: triplemesh.orchestrator.v1.Run.usage:type_name -> triplemesh.llm.v1.Usage
-	19,  // 26: triplemesh.orchestrator.v1.Run.spans:type_name -> triplemesh.orchestrator.v1.Span
-	59,  // 27: triplemesh.orchestrator.v1.Run.started:type_name -> google.protobuf.Timestamp
-	60,  // 28: triplemesh.orchestrator.v1.Run.duration:type_name -> google.protobuf.Duration
-	53,  // 29: triplemesh.orchestrator.v1.Run.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	1,   // 30: triplemesh.orchestrator.v1.Run.ablation:type_name -> triplemesh.orchestrator.v1.Ablation
-	8,   // 31: triplemesh.orchestrator.v1.Run.conflicts:type_name -> triplemesh.orchestrator.v1.Conflict
-	6,   // 32: triplemesh.orchestrator.v1.Run.withheld:type_name -> triplemesh.orchestrator.v1.Answer
-	57,  // 33: triplemesh.orchestrator.v1.Conflict.triples:type_name -> triplemesh.graph.v1.Triple
-	61,  // 34: triplemesh.orchestrator.v1.PgAkvGraphs.diagnostics:type_name -> triplemesh.generator.v1.CypherDiagnostic
-	62,  // 35: triplemesh.orchestrator.v1.PgAkvGraphs.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
-	63,  // 36: triplemesh.orchestrator.v1.PgAkvGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
-	64,  // 37: triplemesh.orchestrator.v1.PgAkvGraphs.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
-	65,  // 38: triplemesh.orchestrator.v1.PgAkvGraphs.dropped:type_name -> triplemesh.graph.v1.DroppedSubject
-	50,  // 39: triplemesh.orchestrator.v1.PgAkvGraphs.verification:type_name -> triplemesh.verifier.v1.VerificationMode
-	66,  // 40: triplemesh.orchestrator.v1.PgAkvGraphs.edits:type_name -> triplemesh.graph.v1.Edit
-	67,  // 41: triplemesh.orchestrator.v1.PgAkvGraphs.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
-	68,  // 42: triplemesh.orchestrator.v1.GerGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
-	55,  // 43: triplemesh.orchestrator.v1.GerGraphs.proposed_paths:type_name -> triplemesh.graph.v1.RelationPath
-	55,  // 44: triplemesh.orchestrator.v1.GerGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
-	69,  // 45: triplemesh.orchestrator.v1.GerGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	70,  // 46: triplemesh.orchestrator.v1.GerGraphs.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
-	71,  // 47: triplemesh.orchestrator.v1.GerGraphs.question_verdict:type_name -> triplemesh.evaluator.v1.QuestionVerdict
-	72,  // 48: triplemesh.orchestrator.v1.GerGraphs.answer_verdicts:type_name -> triplemesh.evaluator.v1.AnswerVerdict
-	73,  // 49: triplemesh.orchestrator.v1.GerGraphs.reflections:type_name -> triplemesh.reflector.v1.Reflection
-	51,  // 50: triplemesh.orchestrator.v1.GerGraphs.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
-	63,  // 51: triplemesh.orchestrator.v1.RagGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
-	13,  // 52: triplemesh.orchestrator.v1.ScGraphs.samples:type_name -> triplemesh.orchestrator.v1.Sample
-	68,  // 53: triplemesh.orchestrator.v1.TogGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
-	15,  // 54: triplemesh.orchestrator.v1.TogGraphs.depths:type_name -> triplemesh.orchestrator.v1.TogDepth
-	69,  // 55: triplemesh.orchestrator.v1.TogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	55,  // 56: triplemesh.orchestrator.v1.TogDepth.relations:type_name -> triplemesh.graph.v1.RelationPath
-	69,  // 57: triplemesh.orchestrator.v1.TogDepth.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	68,  // 58: triplemesh.orchestrator.v1.RogGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
-	55,  // 59: triplemesh.orchestrator.v1.RogGraphs.planned_paths:type_name -> triplemesh.graph.v1.RelationPath
-	55,  // 60: triplemesh.orchestrator.v1.RogGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
-	69,  // 61: triplemesh.orchestrator.v1.RogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	9,   // 62: triplemesh.orchestrator.v1.AutoGraphs.pg_akv:type_name -> triplemesh.orchestrator.v1.PgAkvGraphs
-	10,  // 63: triplemesh.orchestrator.v1.AutoGraphs.ger:type_name -> triplemesh.orchestrator.v1.GerGraphs
-	0,   // 64: triplemesh.orchestrator.v1.StageReport.stage:type_name -> triplemesh.orchestrator.v1.Stage
-	60,  // 65: triplemesh.orchestrator.v1.StageReport.duration:type_name -> google.protobuf.Duration
-	58,  // 66: triplemesh.orchestrator.v1.StageReport.usage:type_name -> triplemesh.llm.v1.Usage
-	74,  // 67: triplemesh.orchestrator.v1.StageReport.warnings:type_name -> triplemesh.llm.v1.Warning
-	59,  // 68: triplemesh.orchestrator.v1.Span.start:type_name -> google.protobuf.Timestamp
-	60,  // 69: triplemesh.orchestrator.v1.Span.duration:type_name -> google.protobuf.Duration
-	48,  // 70: triplemesh.orchestrator.v1.Span.attributes:type_name -> triplemesh.orchestrator.v1.Span.AttributesEntry
-	4,   // 71: triplemesh.orchestrator.v1.AskStreamRequest.request:type_name -> triplemesh.orchestrator.v1.AskRequest
-	22,  // 72: triplemesh.orchestrator.v1.AskStreamResponse.stage_started:type_name -> triplemesh.orchestrator.v1.StageStarted
-	23,  // 73: triplemesh.orchestrator.v1.AskStreamResponse.stage_finished:type_name -> triplemesh.orchestrator.v1.StageFinished
-	7,   // 74: triplemesh.orchestrator.v1.AskStreamResponse.run:type_name -> triplemesh.orchestrator.v1.Run
-	0,   // 75: triplemesh.orchestrator.v1.StageStarted.stage:type_name -> triplemesh.orchestrator.v1.Stage
-	18,  // 76: triplemesh.orchestrator.v1.StageFinished.report:type_name -> triplemesh.orchestrator.v1.StageReport
-	7,   // 77: triplemesh.orchestrator.v1.StageFinished.run:type_name -> triplemesh.orchestrator.v1.Run
-	26,  // 78: triplemesh.orchestrator.v1.ListMethodsResponse.methods:type_name -> triplemesh.orchestrator.v1.Method
-	0,   // 79: triplemesh.orchestrator.v1.Method.stages:type_name -> triplemesh.orchestrator.v1.Stage
-	1,   // 80: triplemesh.orchestrator.v1.Method.ablations:type_name -> triplemesh.orchestrator.v1.Ablation
-	7,   // 81: triplemesh.orchestrator.v1.GetRunResponse.run:type_name -> triplemesh.orchestrator.v1.Run
-	7,   // 82: triplemesh.orchestrator.v1.ListRunsResponse.runs:type_name -> triplemesh.orchestrator.v1.Run
-	75,  // 83: triplemesh.orchestrator.v1.GetQuotaResponse.scopes:type_name -> triplemesh.auth.v1.Scope
-	33,  // 84: triplemesh.orchestrator.v1.GetQuotaResponse.quotas:type_name -> triplemesh.orchestrator.v1.Quota
-	59,  // 85: triplemesh.orchestrator.v1.Quota.resets:type_name -> google.protobuf.Timestamp
-	36,  // 86: triplemesh.orchestrator.v1.GetMeshResponse.stages:type_name -> triplemesh.orchestrator.v1.StageHealth
-	60,  // 87: triplemesh.orchestrator.v1.StageHealth.latency:type_name -> google.protobuf.Duration
-	53,  // 88: triplemesh.orchestrator.v1.CheckRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	53,  // 89: triplemesh.orchestrator.v1.CheckRequest.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	54,  // 90: triplemesh.orchestrator.v1.CheckRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	49,  // 91: triplemesh.orchestrator.v1.CheckRequest.grounding:type_name -> triplemesh.retriever.v1.GroundingOptions
-	42,  // 92: triplemesh.orchestrator.v1.CheckResponse.check:type_name -> triplemesh.orchestrator.v1.Check
-	37,  // 93: triplemesh.orchestrator.v1.CheckStreamRequest.request:type_name -> triplemesh.orchestrator.v1.CheckRequest
-	41,  // 94: triplemesh.orchestrator.v1.CheckStreamResponse.progress:type_name -> triplemesh.orchestrator.v1.CheckProgress
-	42,  // 95: triplemesh.orchestrator.v1.CheckStreamResponse.check:type_name -> triplemesh.orchestrator.v1.Check
-	43,  // 96: triplemesh.orchestrator.v1.CheckProgress.claims:type_name -> triplemesh.orchestrator.v1.Claim
-	43,  // 97: triplemesh.orchestrator.v1.Check.claims:type_name -> triplemesh.orchestrator.v1.Claim
-	44,  // 98: triplemesh.orchestrator.v1.Check.corrections:type_name -> triplemesh.orchestrator.v1.Correction
-	53,  // 99: triplemesh.orchestrator.v1.Check.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	53,  // 100: triplemesh.orchestrator.v1.Check.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	18,  // 101: triplemesh.orchestrator.v1.Check.stages:type_name -> triplemesh.orchestrator.v1.StageReport
-	58,  // 102: triplemesh.orchestrator.v1.Check.usage:type_name -> triplemesh.llm.v1.Usage
-	59,  // 103: triplemesh.orchestrator.v1.Check.started:type_name -> google.protobuf.Timestamp
-	60,  // 104: triplemesh.orchestrator.v1.Check.duration:type_name -> google.protobuf.Duration
-	57,  // 105: triplemesh.orchestrator.v1.Claim.triple:type_name -> triplemesh.graph.v1.Triple
-	76,  // 106: triplemesh.orchestrator.v1.Claim.span:type_name -> triplemesh.graph.v1.TextSpan
-	77,  // 107: triplemesh.orchestrator.v1.Claim.verdict:type_name -> triplemesh.verifier.v1.Verdict
-	63,  // 108: triplemesh.orchestrator.v1.Claim.evidence:type_name -> triplemesh.graph.v1.ScoredTriple
-	76,  // 109: triplemesh.orchestrator.v1.Correction.span:type_name -> triplemesh.graph.v1.TextSpan
-	76,  // 110: triplemesh.orchestrator.v1.Correction.corrected_span:type_name -> triplemesh.graph.v1.TextSpan
-	54,  // 111: triplemesh.orchestrator.v1.ProposeTriplesRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	47,  // 112: triplemesh.orchestrator.v1.ProposeTriplesResponse.triples:type_name -> triplemesh.orchestrator.v1.ProposedTriple
-	58,  // 113: triplemesh.orchestrator.v1.ProposeTriplesResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	74,  // 114: triplemesh.orchestrator.v1.ProposeTriplesResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	57,  // 115: triplemesh.orchestrator.v1.ProposedTriple.triple:type_name -> triplemesh.graph.v1.Triple
-	76,  // 116: triplemesh.orchestrator.v1.ProposedTriple.span:type_name -> triplemesh.graph.v1.TextSpan
-	4,   // 117: triplemesh.orchestrator.v1.OrchestratorService.Ask:input_type -> triplemesh.orchestrator.v1.AskRequest
-	20,  // 118: triplemesh.orchestrator.v1.OrchestratorService.AskStream:input_type -> triplemesh.orchestrator.v1.AskStreamRequest
-	37,  // 119: triplemesh.orchestrator.v1.OrchestratorService.Check:input_type -> triplemesh.orchestrator.v1.CheckRequest
-	39,  // 120: triplemesh.orchestrator.v1.OrchestratorService.CheckStream:input_type -> triplemesh.orchestrator.v1.CheckStreamRequest
-	45,  // 121: triplemesh.orchestrator.v1.OrchestratorService.ProposeTriples:input_type -> triplemesh.orchestrator.v1.ProposeTriplesRequest
-	24,  // 122: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:input_type -> triplemesh.orchestrator.v1.ListMethodsRequest
-	27,  // 123: triplemesh.orchestrator.v1.OrchestratorService.GetRun:input_type -> triplemesh.orchestrator.v1.GetRunRequest
-	29,  // 124: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:input_type -> triplemesh.orchestrator.v1.ListRunsRequest
-	31,  // 125: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:input_type -> triplemesh.orchestrator.v1.GetQuotaRequest
-	34,  // 126: triplemesh.orchestrator.v1.OrchestratorService.GetMesh:input_type -> triplemesh.orchestrator.v1.GetMeshRequest
-	5,   // 127: triplemesh.orchestrator.v1.OrchestratorService.Ask:output_type -> triplemesh.orchestrator.v1.AskResponse
-	21,  // 128: triplemesh.orchestrator.v1.OrchestratorService.AskStream:output_type -> triplemesh.orchestrator.v1.AskStreamResponse
-	38,  // 129: triplemesh.orchestrator.v1.OrchestratorService.Check:output_type -> triplemesh.orchestrator.v1.CheckResponse
-	40,  // 130: triplemesh.orchestrator.v1.OrchestratorService.CheckStream:output_type -> triplemesh.orchestrator.v1.CheckStreamResponse
-	46,  // 131: triplemesh.orchestrator.v1.OrchestratorService.ProposeTriples:output_type -> triplemesh.orchestrator.v1.ProposeTriplesResponse
-	25,  // 132: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:output_type -> triplemesh.orchestrator.v1.ListMethodsResponse
-	28,  // 133: triplemesh.orchestrator.v1.OrchestratorService.GetRun:output_type -> triplemesh.orchestrator.v1.GetRunResponse
-	30,  // 134: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:output_type -> triplemesh.orchestrator.v1.ListRunsResponse
-	32,  // 135: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:output_type -> triplemesh.orchestrator.v1.GetQuotaResponse
-	35,  // 136: triplemesh.orchestrator.v1.OrchestratorService.GetMesh:output_type -> triplemesh.orchestrator.v1.GetMeshResponse
-	127, // [127:137] is the sub-list for method output_type
-	117, // [117:127] is the sub-list for method input_type
-	117, // [117:117] is the sub-list for extension type_name
-	117, // [117:117] is the sub-list for extension extendee
-	0,   // [0:117] is the sub-list for field type_name
+	18,  // 24: triplemesh.orchestrator.v1.Run.query:type_name -> triplemesh.orchestrator.v1.QueryGraphs
+	19,  // 25: triplemesh.orchestrator.v1.Run.stages:type_name -> triplemesh.orchestrator.v1.StageReport
+	59,  // 26: triplemesh.orchestrator.v1.Run.usage:type_name -> triplemesh.llm.v1.Usage
+	20,  // 27: triplemesh.orchestrator.v1.Run.spans:type_name -> triplemesh.orchestrator.v1.Span
+	60,  // 28: triplemesh.orchestrator.v1.Run.start_time:type_name -> google.protobuf.Timestamp
+	61,  // 29: triplemesh.orchestrator.v1.Run.duration:type_name -> google.protobuf.Duration
+	54,  // 30: triplemesh.orchestrator.v1.Run.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	1,   // 31: triplemesh.orchestrator.v1.Run.ablation:type_name -> triplemesh.orchestrator.v1.Ablation
+	8,   // 32: triplemesh.orchestrator.v1.Run.conflicts:type_name -> triplemesh.orchestrator.v1.Conflict
+	6,   // 33: triplemesh.orchestrator.v1.Run.withheld:type_name -> triplemesh.orchestrator.v1.Answer
+	58,  // 34: triplemesh.orchestrator.v1.Conflict.triples:type_name -> triplemesh.graph.v1.Triple
+	62,  // 35: triplemesh.orchestrator.v1.PgAkvGraphs.diagnostics:type_name -> triplemesh.generator.v1.CypherDiagnostic
+	63,  // 36: triplemesh.orchestrator.v1.PgAkvGraphs.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
+	64,  // 37: triplemesh.orchestrator.v1.PgAkvGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
+	65,  // 38: triplemesh.orchestrator.v1.PgAkvGraphs.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
+	66,  // 39: triplemesh.orchestrator.v1.PgAkvGraphs.dropped:type_name -> triplemesh.graph.v1.DroppedSubject
+	51,  // 40: triplemesh.orchestrator.v1.PgAkvGraphs.verification:type_name -> triplemesh.verifier.v1.VerificationMode
+	67,  // 41: triplemesh.orchestrator.v1.PgAkvGraphs.edits:type_name -> triplemesh.graph.v1.Edit
+	68,  // 42: triplemesh.orchestrator.v1.PgAkvGraphs.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
+	69,  // 43: triplemesh.orchestrator.v1.PgAkvGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	70,  // 44: triplemesh.orchestrator.v1.PgAkvGraphs.reflections:type_name -> triplemesh.reflector.v1.Reflection
+	71,  // 45: triplemesh.orchestrator.v1.GerGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
+	56,  // 46: triplemesh.orchestrator.v1.GerGraphs.proposed_paths:type_name -> triplemesh.graph.v1.RelationPath
+	56,  // 47: triplemesh.orchestrator.v1.GerGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
+	69,  // 48: triplemesh.orchestrator.v1.GerGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	72,  // 49: triplemesh.orchestrator.v1.GerGraphs.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
+	73,  // 50: triplemesh.orchestrator.v1.GerGraphs.question_verdict:type_name -> triplemesh.graph.v1.QuestionVerdict
+	74,  // 51: triplemesh.orchestrator.v1.GerGraphs.answer_verdicts:type_name -> triplemesh.graph.v1.AnswerVerdict
+	70,  // 52: triplemesh.orchestrator.v1.GerGraphs.reflections:type_name -> triplemesh.reflector.v1.Reflection
+	52,  // 53: triplemesh.orchestrator.v1.GerGraphs.reflection:type_name -> triplemesh.reflector.v1.ReflectionMode
+	64,  // 54: triplemesh.orchestrator.v1.RagGraphs.hits:type_name -> triplemesh.graph.v1.ScoredTriple
+	13,  // 55: triplemesh.orchestrator.v1.ScGraphs.samples:type_name -> triplemesh.orchestrator.v1.Sample
+	71,  // 56: triplemesh.orchestrator.v1.TogGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
+	15,  // 57: triplemesh.orchestrator.v1.TogGraphs.depths:type_name -> triplemesh.orchestrator.v1.TogDepth
+	69,  // 58: triplemesh.orchestrator.v1.TogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	56,  // 59: triplemesh.orchestrator.v1.TogDepth.relations:type_name -> triplemesh.graph.v1.RelationPath
+	69,  // 60: triplemesh.orchestrator.v1.TogDepth.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	71,  // 61: triplemesh.orchestrator.v1.RogGraphs.topic_entities:type_name -> triplemesh.graph.v1.EntityLink
+	56,  // 62: triplemesh.orchestrator.v1.RogGraphs.planned_paths:type_name -> triplemesh.graph.v1.RelationPath
+	56,  // 63: triplemesh.orchestrator.v1.RogGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
+	69,  // 64: triplemesh.orchestrator.v1.RogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	9,   // 65: triplemesh.orchestrator.v1.AutoGraphs.pg_akv:type_name -> triplemesh.orchestrator.v1.PgAkvGraphs
+	10,  // 66: triplemesh.orchestrator.v1.AutoGraphs.ger:type_name -> triplemesh.orchestrator.v1.GerGraphs
+	18,  // 67: triplemesh.orchestrator.v1.AutoGraphs.query:type_name -> triplemesh.orchestrator.v1.QueryGraphs
+	75,  // 68: triplemesh.orchestrator.v1.QueryGraphs.drafted_plan:type_name -> triplemesh.graph.v1.QueryPlan
+	76,  // 69: triplemesh.orchestrator.v1.QueryGraphs.edits:type_name -> triplemesh.graph.v1.PlanEdit
+	75,  // 70: triplemesh.orchestrator.v1.QueryGraphs.plan:type_name -> triplemesh.graph.v1.QueryPlan
+	77,  // 71: triplemesh.orchestrator.v1.QueryGraphs.table:type_name -> triplemesh.graph.v1.QueryTable
+	0,   // 72: triplemesh.orchestrator.v1.StageReport.stage:type_name -> triplemesh.orchestrator.v1.Stage
+	61,  // 73: triplemesh.orchestrator.v1.StageReport.duration:type_name -> google.protobuf.Duration
+	59,  // 74: triplemesh.orchestrator.v1.StageReport.usage:type_name -> triplemesh.llm.v1.Usage
+	78,  // 75: triplemesh.orchestrator.v1.StageReport.warnings:type_name -> triplemesh.llm.v1.Warning
+	60,  // 76: triplemesh.orchestrator.v1.Span.start_time:type_name -> google.protobuf.Timestamp
+	61,  // 77: triplemesh.orchestrator.v1.Span.duration:type_name -> google.protobuf.Duration
+	49,  // 78: triplemesh.orchestrator.v1.Span.attributes:type_name -> triplemesh.orchestrator.v1.Span.AttributesEntry
+	4,   // 79: triplemesh.orchestrator.v1.AskStreamRequest.request:type_name -> triplemesh.orchestrator.v1.AskRequest
+	23,  // 80: triplemesh.orchestrator.v1.AskStreamResponse.stage_started:type_name -> triplemesh.orchestrator.v1.StageStarted
+	24,  // 81: triplemesh.orchestrator.v1.AskStreamResponse.stage_finished:type_name -> triplemesh.orchestrator.v1.StageFinished
+	7,   // 82: triplemesh.orchestrator.v1.AskStreamResponse.run:type_name -> triplemesh.orchestrator.v1.Run
+	0,   // 83: triplemesh.orchestrator.v1.StageStarted.stage:type_name -> triplemesh.orchestrator.v1.Stage
+	19,  // 84: triplemesh.orchestrator.v1.StageFinished.report:type_name -> triplemesh.orchestrator.v1.StageReport
+	7,   // 85: triplemesh.orchestrator.v1.StageFinished.run:type_name -> triplemesh.orchestrator.v1.Run
+	27,  // 86: triplemesh.orchestrator.v1.ListMethodsResponse.methods:type_name -> triplemesh.orchestrator.v1.Method
+	0,   // 87: triplemesh.orchestrator.v1.Method.stages:type_name -> triplemesh.orchestrator.v1.Stage
+	1,   // 88: triplemesh.orchestrator.v1.Method.ablations:type_name -> triplemesh.orchestrator.v1.Ablation
+	7,   // 89: triplemesh.orchestrator.v1.GetRunResponse.run:type_name -> triplemesh.orchestrator.v1.Run
+	7,   // 90: triplemesh.orchestrator.v1.ListRunsResponse.runs:type_name -> triplemesh.orchestrator.v1.Run
+	79,  // 91: triplemesh.orchestrator.v1.GetQuotaResponse.scopes:type_name -> triplemesh.auth.v1.Scope
+	34,  // 92: triplemesh.orchestrator.v1.GetQuotaResponse.quotas:type_name -> triplemesh.orchestrator.v1.Quota
+	60,  // 93: triplemesh.orchestrator.v1.Quota.reset_time:type_name -> google.protobuf.Timestamp
+	37,  // 94: triplemesh.orchestrator.v1.GetMeshResponse.stages:type_name -> triplemesh.orchestrator.v1.StageHealth
+	61,  // 95: triplemesh.orchestrator.v1.StageHealth.latency:type_name -> google.protobuf.Duration
+	54,  // 96: triplemesh.orchestrator.v1.CheckRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	54,  // 97: triplemesh.orchestrator.v1.CheckRequest.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	55,  // 98: triplemesh.orchestrator.v1.CheckRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	50,  // 99: triplemesh.orchestrator.v1.CheckRequest.grounding:type_name -> triplemesh.retriever.v1.GroundingOptions
+	43,  // 100: triplemesh.orchestrator.v1.CheckResponse.check:type_name -> triplemesh.orchestrator.v1.Check
+	38,  // 101: triplemesh.orchestrator.v1.CheckStreamRequest.request:type_name -> triplemesh.orchestrator.v1.CheckRequest
+	42,  // 102: triplemesh.orchestrator.v1.CheckStreamResponse.progress:type_name -> triplemesh.orchestrator.v1.CheckProgress
+	43,  // 103: triplemesh.orchestrator.v1.CheckStreamResponse.check:type_name -> triplemesh.orchestrator.v1.Check
+	44,  // 104: triplemesh.orchestrator.v1.CheckProgress.claims:type_name -> triplemesh.orchestrator.v1.Claim
+	44,  // 105: triplemesh.orchestrator.v1.Check.claims:type_name -> triplemesh.orchestrator.v1.Claim
+	45,  // 106: triplemesh.orchestrator.v1.Check.corrections:type_name -> triplemesh.orchestrator.v1.Correction
+	54,  // 107: triplemesh.orchestrator.v1.Check.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	54,  // 108: triplemesh.orchestrator.v1.Check.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	19,  // 109: triplemesh.orchestrator.v1.Check.stages:type_name -> triplemesh.orchestrator.v1.StageReport
+	59,  // 110: triplemesh.orchestrator.v1.Check.usage:type_name -> triplemesh.llm.v1.Usage
+	60,  // 111: triplemesh.orchestrator.v1.Check.start_time:type_name -> google.protobuf.Timestamp
+	61,  // 112: triplemesh.orchestrator.v1.Check.duration:type_name -> google.protobuf.Duration
+	58,  // 113: triplemesh.orchestrator.v1.Claim.triple:type_name -> triplemesh.graph.v1.Triple
+	80,  // 114: triplemesh.orchestrator.v1.Claim.span:type_name -> triplemesh.graph.v1.TextSpan
+	81,  // 115: triplemesh.orchestrator.v1.Claim.verdict:type_name -> triplemesh.verifier.v1.Verdict
+	64,  // 116: triplemesh.orchestrator.v1.Claim.evidence:type_name -> triplemesh.graph.v1.ScoredTriple
+	80,  // 117: triplemesh.orchestrator.v1.Correction.span:type_name -> triplemesh.graph.v1.TextSpan
+	80,  // 118: triplemesh.orchestrator.v1.Correction.corrected_span:type_name -> triplemesh.graph.v1.TextSpan
+	55,  // 119: triplemesh.orchestrator.v1.ProposeTriplesRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	48,  // 120: triplemesh.orchestrator.v1.ProposeTriplesResponse.triples:type_name -> triplemesh.orchestrator.v1.ProposedTriple
+	59,  // 121: triplemesh.orchestrator.v1.ProposeTriplesResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	78,  // 122: triplemesh.orchestrator.v1.ProposeTriplesResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	58,  // 123: triplemesh.orchestrator.v1.ProposedTriple.triple:type_name -> triplemesh.graph.v1.Triple
+	80,  // 124: triplemesh.orchestrator.v1.ProposedTriple.span:type_name -> triplemesh.graph.v1.TextSpan
+	4,   // 125: triplemesh.orchestrator.v1.OrchestratorService.Ask:input_type -> triplemesh.orchestrator.v1.AskRequest
+	21,  // 126: triplemesh.orchestrator.v1.OrchestratorService.AskStream:input_type -> triplemesh.orchestrator.v1.AskStreamRequest
+	38,  // 127: triplemesh.orchestrator.v1.OrchestratorService.Check:input_type -> triplemesh.orchestrator.v1.CheckRequest
+	40,  // 128: triplemesh.orchestrator.v1.OrchestratorService.CheckStream:input_type -> triplemesh.orchestrator.v1.CheckStreamRequest
+	46,  // 129: triplemesh.orchestrator.v1.OrchestratorService.ProposeTriples:input_type -> triplemesh.orchestrator.v1.ProposeTriplesRequest
+	25,  // 130: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:input_type -> triplemesh.orchestrator.v1.ListMethodsRequest
+	28,  // 131: triplemesh.orchestrator.v1.OrchestratorService.GetRun:input_type -> triplemesh.orchestrator.v1.GetRunRequest
+	30,  // 132: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:input_type -> triplemesh.orchestrator.v1.ListRunsRequest
+	32,  // 133: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:input_type -> triplemesh.orchestrator.v1.GetQuotaRequest
+	35,  // 134: triplemesh.orchestrator.v1.OrchestratorService.GetMesh:input_type -> triplemesh.orchestrator.v1.GetMeshRequest
+	5,   // 135: triplemesh.orchestrator.v1.OrchestratorService.Ask:output_type -> triplemesh.orchestrator.v1.AskResponse
+	22,  // 136: triplemesh.orchestrator.v1.OrchestratorService.AskStream:output_type -> triplemesh.orchestrator.v1.AskStreamResponse
+	39,  // 137: triplemesh.orchestrator.v1.OrchestratorService.Check:output_type -> triplemesh.orchestrator.v1.CheckResponse
+	41,  // 138: triplemesh.orchestrator.v1.OrchestratorService.CheckStream:output_type -> triplemesh.orchestrator.v1.CheckStreamResponse
+	47,  // 139: triplemesh.orchestrator.v1.OrchestratorService.ProposeTriples:output_type -> triplemesh.orchestrator.v1.ProposeTriplesResponse
+	26,  // 140: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:output_type -> triplemesh.orchestrator.v1.ListMethodsResponse
+	29,  // 141: triplemesh.orchestrator.v1.OrchestratorService.GetRun:output_type -> triplemesh.orchestrator.v1.GetRunResponse
+	31,  // 142: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:output_type -> triplemesh.orchestrator.v1.ListRunsResponse
+	33,  // 143: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:output_type -> triplemesh.orchestrator.v1.GetQuotaResponse
+	36,  // 144: triplemesh.orchestrator.v1.OrchestratorService.GetMesh:output_type -> triplemesh.orchestrator.v1.GetMeshResponse
+	135, // [135:145] is the sub-list for method output_type
+	125, // [125:135] is the sub-list for method input_type
+	125, // [125:125] is the sub-list for extension type_name
+	125, // [125:125] is the sub-list for extension extendee
+	0,   // [0:125] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_orchestrator_v1_orchestrator_proto_init() }
@@ -4431,16 +4692,17 @@ func file_triplemesh_orchestrator_v1_orchestrator_proto_init() {
 		(*Run_Tog)(nil),
 		(*Run_Rog)(nil),
 		(*Run_Auto)(nil),
+		(*Run_Query)(nil),
 	}
 	file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[12].OneofWrappers = []any{}
-	file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[18].OneofWrappers = []any{
+	file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[19].OneofWrappers = []any{
 		(*AskStreamResponse_StageStarted)(nil),
 		(*AskStreamResponse_StageFinished)(nil),
 		(*AskStreamResponse_AnswerDelta)(nil),
 		(*AskStreamResponse_Run)(nil),
 		(*AskStreamResponse_AnswerRestarted)(nil),
 	}
-	file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[37].OneofWrappers = []any{
+	file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[38].OneofWrappers = []any{
 		(*CheckStreamResponse_Progress)(nil),
 		(*CheckStreamResponse_Check)(nil),
 	}
@@ -4450,7 +4712,7 @@ func file_triplemesh_orchestrator_v1_orchestrator_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc), len(file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   46,
+			NumMessages:   47,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -38,7 +38,9 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// OrchestratorService answers questions by a method, and checks texts.
+// OrchestratorService answers questions by a method, and checks texts. A client
+// may retry a question whose connection was lost: it is answered again, at its
+// own cost, and recorded as another run.
 type OrchestratorServiceClient interface {
 	// Ask answers a question.
 	Ask(ctx context.Context, in *AskRequest, opts ...grpc.CallOption) (*AskResponse, error)
@@ -196,7 +198,9 @@ func (c *orchestratorServiceClient) GetMesh(ctx context.Context, in *GetMeshRequ
 // All implementations must embed UnimplementedOrchestratorServiceServer
 // for forward compatibility.
 //
-// OrchestratorService answers questions by a method, and checks texts.
+// OrchestratorService answers questions by a method, and checks texts. A client
+// may retry a question whose connection was lost: it is answered again, at its
+// own cost, and recorded as another run.
 type OrchestratorServiceServer interface {
 	// Ask answers a question.
 	Ask(context.Context, *AskRequest) (*AskResponse, error)

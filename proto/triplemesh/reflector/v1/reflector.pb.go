@@ -12,9 +12,8 @@ package reflectorv1
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	_ "github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1"
-	v11 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
 	v1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
-	v12 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
+	v11 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -33,7 +32,7 @@ const (
 type ReflectionMode int32
 
 const (
-	// Taken as the configured mode.
+	// The configured mode.
 	ReflectionMode_REFLECTION_MODE_UNSPECIFIED ReflectionMode = 0
 	// By the scores of the relation paths and the verdicts on what they lead to,
 	// with no model call: answers of one path stand or fall together.
@@ -150,11 +149,11 @@ type ReflectRequest struct {
 	// All reasoning paths: what may be added ends one of them.
 	Paths []*v1.ReasoningPath `protobuf:"bytes,3,rep,name=paths,proto3" json:"paths,omitempty"`
 	// The verdict on the set; unset where there is none.
-	QuestionVerdict *v11.QuestionVerdict `protobuf:"bytes,4,opt,name=question_verdict,json=questionVerdict,proto3" json:"question_verdict,omitempty"`
+	QuestionVerdict *v1.QuestionVerdict `protobuf:"bytes,4,opt,name=question_verdict,json=questionVerdict,proto3" json:"question_verdict,omitempty"`
 	// The verdicts on the candidates; empty where there are none.
-	AnswerVerdicts []*v11.AnswerVerdict `protobuf:"bytes,5,rep,name=answer_verdicts,json=answerVerdicts,proto3" json:"answer_verdicts,omitempty"`
+	AnswerVerdicts []*v1.AnswerVerdict `protobuf:"bytes,5,rep,name=answer_verdicts,json=answerVerdicts,proto3" json:"answer_verdicts,omitempty"`
 	// What may be spent.
-	Limits *v12.Limits `protobuf:"bytes,6,opt,name=limits,proto3" json:"limits,omitempty"`
+	Limits *v11.Limits `protobuf:"bytes,6,opt,name=limits,proto3" json:"limits,omitempty"`
 	// How to reflect.
 	Mode          ReflectionMode `protobuf:"varint,7,opt,name=mode,proto3,enum=triplemesh.reflector.v1.ReflectionMode" json:"mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -212,21 +211,21 @@ func (x *ReflectRequest) GetPaths() []*v1.ReasoningPath {
 	return nil
 }
 
-func (x *ReflectRequest) GetQuestionVerdict() *v11.QuestionVerdict {
+func (x *ReflectRequest) GetQuestionVerdict() *v1.QuestionVerdict {
 	if x != nil {
 		return x.QuestionVerdict
 	}
 	return nil
 }
 
-func (x *ReflectRequest) GetAnswerVerdicts() []*v11.AnswerVerdict {
+func (x *ReflectRequest) GetAnswerVerdicts() []*v1.AnswerVerdict {
 	if x != nil {
 		return x.AnswerVerdicts
 	}
 	return nil
 }
 
-func (x *ReflectRequest) GetLimits() *v12.Limits {
+func (x *ReflectRequest) GetLimits() *v11.Limits {
 	if x != nil {
 		return x.Limits
 	}
@@ -314,13 +313,16 @@ type ReflectResponse struct {
 	// Why, briefly.
 	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	// What it cost.
-	Usage *v12.Usage `protobuf:"bytes,4,opt,name=usage,proto3" json:"usage,omitempty"`
-	// What went wrong and was gone on without.
-	Warnings []*v12.Warning `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Usage *v11.Usage `protobuf:"bytes,4,opt,name=usage,proto3" json:"usage,omitempty"`
+	// What failed and was skipped.
+	Warnings []*v11.Warning `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// The mode that was used.
-	Mode          ReflectionMode `protobuf:"varint,6,opt,name=mode,proto3,enum=triplemesh.reflector.v1.ReflectionMode" json:"mode,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Mode ReflectionMode `protobuf:"varint,6,opt,name=mode,proto3,enum=triplemesh.reflector.v1.ReflectionMode" json:"mode,omitempty"`
+	// The probability of each answer, 0 to 1, in their order, if relation paths had
+	// one and were weighed: the share of the paths, by probability, that lead to it.
+	AnswerProbabilities []float32 `protobuf:"fixed32,7,rep,packed,name=answer_probabilities,json=answerProbabilities,proto3" json:"answer_probabilities,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *ReflectResponse) Reset() {
@@ -374,14 +376,14 @@ func (x *ReflectResponse) GetReason() string {
 	return ""
 }
 
-func (x *ReflectResponse) GetUsage() *v12.Usage {
+func (x *ReflectResponse) GetUsage() *v11.Usage {
 	if x != nil {
 		return x.Usage
 	}
 	return nil
 }
 
-func (x *ReflectResponse) GetWarnings() []*v12.Warning {
+func (x *ReflectResponse) GetWarnings() []*v11.Warning {
 	if x != nil {
 		return x.Warnings
 	}
@@ -395,33 +397,42 @@ func (x *ReflectResponse) GetMode() ReflectionMode {
 	return ReflectionMode_REFLECTION_MODE_UNSPECIFIED
 }
 
+func (x *ReflectResponse) GetAnswerProbabilities() []float32 {
+	if x != nil {
+		return x.AnswerProbabilities
+	}
+	return nil
+}
+
 var File_triplemesh_reflector_v1_reflector_proto protoreflect.FileDescriptor
 
 const file_triplemesh_reflector_v1_reflector_proto_rawDesc = "" +
 	"\n" +
-	"'triplemesh/reflector/v1/reflector.proto\x12\x17triplemesh.reflector.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a'triplemesh/evaluator/v1/evaluator.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\"\xfa\x03\n" +
+	"'triplemesh/reflector/v1/reflector.proto\x12\x17triplemesh.reflector.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\"\xe6\x04\n" +
 	"\x0eReflectRequest\x12'\n" +
 	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12O\n" +
 	"\n" +
 	"candidates\x18\x02 \x03(\v2$.triplemesh.graph.v1.CandidateAnswerB\t\xbaH\x06\x92\x01\x03\x10\x80\bR\n" +
 	"candidates\x12C\n" +
-	"\x05paths\x18\x03 \x03(\v2\".triplemesh.graph.v1.ReasoningPathB\t\xbaH\x06\x92\x01\x03\x10\x80 R\x05paths\x12S\n" +
-	"\x10question_verdict\x18\x04 \x01(\v2(.triplemesh.evaluator.v1.QuestionVerdictR\x0fquestionVerdict\x12Z\n" +
-	"\x0fanswer_verdicts\x18\x05 \x03(\v2&.triplemesh.evaluator.v1.AnswerVerdictB\t\xbaH\x06\x92\x01\x03\x10\x80\bR\x0eanswerVerdicts\x121\n" +
+	"\x05paths\x18\x03 \x03(\v2\".triplemesh.graph.v1.ReasoningPathB\t\xbaH\x06\x92\x01\x03\x10\x80 R\x05paths\x12O\n" +
+	"\x10question_verdict\x18\x04 \x01(\v2$.triplemesh.graph.v1.QuestionVerdictR\x0fquestionVerdict\x12V\n" +
+	"\x0fanswer_verdicts\x18\x05 \x03(\v2\".triplemesh.graph.v1.AnswerVerdictB\t\xbaH\x06\x92\x01\x03\x10\x80\bR\x0eanswerVerdicts\x121\n" +
 	"\x06limits\x18\x06 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\x12E\n" +
-	"\x04mode\x18\a \x01(\x0e2'.triplemesh.reflector.v1.ReflectionModeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04mode\"\x9d\x01\n" +
+	"\x04mode\x18\a \x01(\x0e2'.triplemesh.reflector.v1.ReflectionModeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04mode:r\xbaHo\x1am\n" +
+	"\x0freflect.answers\x12%candidates or paths must not be empty\x1a3this.candidates.size() > 0 || this.paths.size() > 0\"\x9d\x01\n" +
 	"\n" +
 	"Reflection\x12\x16\n" +
 	"\x06answer\x18\x01 \x01(\tR\x06answer\x12=\n" +
 	"\bdecision\x18\x02 \x01(\x0e2!.triplemesh.reflector.v1.DecisionR\bdecision\x128\n" +
-	"\x05paths\x18\x03 \x03(\v2\".triplemesh.graph.v1.ReasoningPathR\x05paths\"\xaf\x02\n" +
+	"\x05paths\x18\x03 \x03(\v2\".triplemesh.graph.v1.ReasoningPathR\x05paths\"\xe2\x02\n" +
 	"\x0fReflectResponse\x12\x18\n" +
 	"\aanswers\x18\x01 \x03(\tR\aanswers\x12E\n" +
 	"\vreflections\x18\x02 \x03(\v2#.triplemesh.reflector.v1.ReflectionR\vreflections\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12.\n" +
 	"\x05usage\x18\x04 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
 	"\bwarnings\x18\x05 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\x12;\n" +
-	"\x04mode\x18\x06 \x01(\x0e2'.triplemesh.reflector.v1.ReflectionModeR\x04mode*g\n" +
+	"\x04mode\x18\x06 \x01(\x0e2'.triplemesh.reflector.v1.ReflectionModeR\x04mode\x121\n" +
+	"\x14answer_probabilities\x18\a \x03(\x02R\x13answerProbabilities*g\n" +
 	"\x0eReflectionMode\x12\x1f\n" +
 	"\x1bREFLECTION_MODE_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15REFLECTION_MODE_WEIGH\x10\x01\x12\x19\n" +
@@ -430,9 +441,9 @@ const file_triplemesh_reflector_v1_reflector_proto_rawDesc = "" +
 	"\x14DECISION_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rDECISION_KEEP\x10\x01\x12\x11\n" +
 	"\rDECISION_DROP\x10\x02\x12\x10\n" +
-	"\fDECISION_ADD\x10\x032v\n" +
-	"\x10ReflectorService\x12b\n" +
-	"\aReflect\x12'.triplemesh.reflector.v1.ReflectRequest\x1a(.triplemesh.reflector.v1.ReflectResponse\"\x04\xa8\xbc\x18\x05BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1;reflectorv1b\x06proto3"
+	"\fDECISION_ADD\x10\x032y\n" +
+	"\x10ReflectorService\x12e\n" +
+	"\aReflect\x12'.triplemesh.reflector.v1.ReflectRequest\x1a(.triplemesh.reflector.v1.ReflectResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1;reflectorv1b\x06proto3"
 
 var (
 	file_triplemesh_reflector_v1_reflector_proto_rawDescOnce sync.Once
@@ -449,24 +460,24 @@ func file_triplemesh_reflector_v1_reflector_proto_rawDescGZIP() []byte {
 var file_triplemesh_reflector_v1_reflector_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_triplemesh_reflector_v1_reflector_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_triplemesh_reflector_v1_reflector_proto_goTypes = []any{
-	(ReflectionMode)(0),         // 0: triplemesh.reflector.v1.ReflectionMode
-	(Decision)(0),               // 1: triplemesh.reflector.v1.Decision
-	(*ReflectRequest)(nil),      // 2: triplemesh.reflector.v1.ReflectRequest
-	(*Reflection)(nil),          // 3: triplemesh.reflector.v1.Reflection
-	(*ReflectResponse)(nil),     // 4: triplemesh.reflector.v1.ReflectResponse
-	(*v1.CandidateAnswer)(nil),  // 5: triplemesh.graph.v1.CandidateAnswer
-	(*v1.ReasoningPath)(nil),    // 6: triplemesh.graph.v1.ReasoningPath
-	(*v11.QuestionVerdict)(nil), // 7: triplemesh.evaluator.v1.QuestionVerdict
-	(*v11.AnswerVerdict)(nil),   // 8: triplemesh.evaluator.v1.AnswerVerdict
-	(*v12.Limits)(nil),          // 9: triplemesh.llm.v1.Limits
-	(*v12.Usage)(nil),           // 10: triplemesh.llm.v1.Usage
-	(*v12.Warning)(nil),         // 11: triplemesh.llm.v1.Warning
+	(ReflectionMode)(0),        // 0: triplemesh.reflector.v1.ReflectionMode
+	(Decision)(0),              // 1: triplemesh.reflector.v1.Decision
+	(*ReflectRequest)(nil),     // 2: triplemesh.reflector.v1.ReflectRequest
+	(*Reflection)(nil),         // 3: triplemesh.reflector.v1.Reflection
+	(*ReflectResponse)(nil),    // 4: triplemesh.reflector.v1.ReflectResponse
+	(*v1.CandidateAnswer)(nil), // 5: triplemesh.graph.v1.CandidateAnswer
+	(*v1.ReasoningPath)(nil),   // 6: triplemesh.graph.v1.ReasoningPath
+	(*v1.QuestionVerdict)(nil), // 7: triplemesh.graph.v1.QuestionVerdict
+	(*v1.AnswerVerdict)(nil),   // 8: triplemesh.graph.v1.AnswerVerdict
+	(*v11.Limits)(nil),         // 9: triplemesh.llm.v1.Limits
+	(*v11.Usage)(nil),          // 10: triplemesh.llm.v1.Usage
+	(*v11.Warning)(nil),        // 11: triplemesh.llm.v1.Warning
 }
 var file_triplemesh_reflector_v1_reflector_proto_depIdxs = []int32{
 	5,  // 0: triplemesh.reflector.v1.ReflectRequest.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
 	6,  // 1: triplemesh.reflector.v1.ReflectRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	7,  // 2: triplemesh.reflector.v1.ReflectRequest.question_verdict:type_name -> triplemesh.evaluator.v1.QuestionVerdict
-	8,  // 3: triplemesh.reflector.v1.ReflectRequest.answer_verdicts:type_name -> triplemesh.evaluator.v1.AnswerVerdict
+	7,  // 2: triplemesh.reflector.v1.ReflectRequest.question_verdict:type_name -> triplemesh.graph.v1.QuestionVerdict
+	8,  // 3: triplemesh.reflector.v1.ReflectRequest.answer_verdicts:type_name -> triplemesh.graph.v1.AnswerVerdict
 	9,  // 4: triplemesh.reflector.v1.ReflectRequest.limits:type_name -> triplemesh.llm.v1.Limits
 	0,  // 5: triplemesh.reflector.v1.ReflectRequest.mode:type_name -> triplemesh.reflector.v1.ReflectionMode
 	1,  // 6: triplemesh.reflector.v1.Reflection.decision:type_name -> triplemesh.reflector.v1.Decision

@@ -36,7 +36,7 @@ const (
 	Format_FORMAT_TSV Format = 1
 	// W3C N-Triples 1.1.
 	Format_FORMAT_N_TRIPLES Format = 2
-	// W3C N-Quads 1.1; the graphs' names are left aside.
+	// W3C N-Quads 1.1; the graphs' names are the provenance.
 	Format_FORMAT_N_QUADS Format = 3
 	// W3C Turtle 1.1.
 	Format_FORMAT_TURTLE Format = 4
@@ -107,7 +107,7 @@ func (Format) EnumDescriptor() ([]byte, []int) {
 type LoadMode int32
 
 const (
-	// Taken as LOAD_MODE_REPLACE.
+	// The same as LOAD_MODE_REPLACE.
 	LoadMode_LOAD_MODE_UNSPECIFIED LoadMode = 0
 	// The new snapshot holds what the files hold.
 	LoadMode_LOAD_MODE_REPLACE LoadMode = 1
@@ -164,7 +164,7 @@ func (LoadMode) EnumDescriptor() ([]byte, []int) {
 type Vectors int32
 
 const (
-	// Taken as VECTORS_ALL.
+	// The same as VECTORS_ALL.
 	Vectors_VECTORS_UNSPECIFIED Vectors = 0
 	// One for each triple.
 	Vectors_VECTORS_ALL Vectors = 1
@@ -214,6 +214,71 @@ func (Vectors) EnumDescriptor() ([]byte, []int) {
 	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{2}
 }
 
+// ColumnType is what the cells of a column are.
+type ColumnType int32
+
+const (
+	// Inferred from the first rows.
+	ColumnType_COLUMN_TYPE_UNSPECIFIED ColumnType = 0
+	// Names of things.
+	ColumnType_COLUMN_TYPE_ENTITY ColumnType = 1
+	// Numbers, as people write them; those with a unit keep it.
+	ColumnType_COLUMN_TYPE_NUMBER ColumnType = 2
+	// Dates, in ISO 8601 or English.
+	ColumnType_COLUMN_TYPE_DATE ColumnType = 3
+	// Texts that name no thing.
+	ColumnType_COLUMN_TYPE_TEXT ColumnType = 4
+	// The column is left out.
+	ColumnType_COLUMN_TYPE_SKIP ColumnType = 5
+)
+
+// Enum value maps for ColumnType.
+var (
+	ColumnType_name = map[int32]string{
+		0: "COLUMN_TYPE_UNSPECIFIED",
+		1: "COLUMN_TYPE_ENTITY",
+		2: "COLUMN_TYPE_NUMBER",
+		3: "COLUMN_TYPE_DATE",
+		4: "COLUMN_TYPE_TEXT",
+		5: "COLUMN_TYPE_SKIP",
+	}
+	ColumnType_value = map[string]int32{
+		"COLUMN_TYPE_UNSPECIFIED": 0,
+		"COLUMN_TYPE_ENTITY":      1,
+		"COLUMN_TYPE_NUMBER":      2,
+		"COLUMN_TYPE_DATE":        3,
+		"COLUMN_TYPE_TEXT":        4,
+		"COLUMN_TYPE_SKIP":        5,
+	}
+)
+
+func (x ColumnType) Enum() *ColumnType {
+	p := new(ColumnType)
+	*p = x
+	return p
+}
+
+func (x ColumnType) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ColumnType) Descriptor() protoreflect.EnumDescriptor {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_enumTypes[3].Descriptor()
+}
+
+func (ColumnType) Type() protoreflect.EnumType {
+	return &file_triplemesh_retriever_v1_knowledge_graph_proto_enumTypes[3]
+}
+
+func (x ColumnType) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ColumnType.Descriptor instead.
+func (ColumnType) EnumDescriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{3}
+}
+
 // LoadPhase is a part of a load.
 type LoadPhase int32
 
@@ -259,11 +324,11 @@ func (x LoadPhase) String() string {
 }
 
 func (LoadPhase) Descriptor() protoreflect.EnumDescriptor {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_enumTypes[3].Descriptor()
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_enumTypes[4].Descriptor()
 }
 
 func (LoadPhase) Type() protoreflect.EnumType {
-	return &file_triplemesh_retriever_v1_knowledge_graph_proto_enumTypes[3]
+	return &file_triplemesh_retriever_v1_knowledge_graph_proto_enumTypes[4]
 }
 
 func (x LoadPhase) Number() protoreflect.EnumNumber {
@@ -272,7 +337,62 @@ func (x LoadPhase) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use LoadPhase.Descriptor instead.
 func (LoadPhase) EnumDescriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{3}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{4}
+}
+
+// TypedColumn is a column of a CSV file and its type.
+type TypedColumn struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its heading.
+	Heading string `protobuf:"bytes,1,opt,name=heading,proto3" json:"heading,omitempty"`
+	// A cell of another type is counted as a bad line and left out.
+	Type          ColumnType `protobuf:"varint,2,opt,name=type,proto3,enum=triplemesh.retriever.v1.ColumnType" json:"type,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TypedColumn) Reset() {
+	*x = TypedColumn{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TypedColumn) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TypedColumn) ProtoMessage() {}
+
+func (x *TypedColumn) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TypedColumn.ProtoReflect.Descriptor instead.
+func (*TypedColumn) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *TypedColumn) GetHeading() string {
+	if x != nil {
+		return x.Heading
+	}
+	return ""
+}
+
+func (x *TypedColumn) GetType() ColumnType {
+	if x != nil {
+		return x.Type
+	}
+	return ColumnType_COLUMN_TYPE_UNSPECIFIED
 }
 
 // Columns says which columns of a CSV file make a triple, by their headings.
@@ -289,15 +409,20 @@ type Columns struct {
 	Start string `protobuf:"bytes,4,opt,name=start,proto3" json:"start,omitempty"`
 	// See start.
 	End string `protobuf:"bytes,5,opt,name=end,proto3" json:"end,omitempty"`
-	// The character between cells; empty takes the comma.
-	Separator     string `protobuf:"bytes,6,opt,name=separator,proto3" json:"separator,omitempty"`
+	// The character between cells; empty means the comma.
+	Separator string `protobuf:"bytes,6,opt,name=separator,proto3" json:"separator,omitempty"`
+	// Types of columns; those of the others are inferred where every column is a relation.
+	Types []*TypedColumn `protobuf:"bytes,7,rep,name=types,proto3" json:"types,omitempty"`
+	// Makes each row an entity of this name and its number, such as "medal 17",
+	// for tables of which no column identifies a row; subject is empty then.
+	Rows          string `protobuf:"bytes,8,opt,name=rows,proto3" json:"rows,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Columns) Reset() {
 	*x = Columns{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[0]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -309,7 +434,7 @@ func (x *Columns) String() string {
 func (*Columns) ProtoMessage() {}
 
 func (x *Columns) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[0]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -322,7 +447,7 @@ func (x *Columns) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Columns.ProtoReflect.Descriptor instead.
 func (*Columns) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{0}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *Columns) GetSubject() string {
@@ -367,13 +492,27 @@ func (x *Columns) GetSeparator() string {
 	return ""
 }
 
+func (x *Columns) GetTypes() []*TypedColumn {
+	if x != nil {
+		return x.Types
+	}
+	return nil
+}
+
+func (x *Columns) GetRows() string {
+	if x != nil {
+		return x.Rows
+	}
+	return ""
+}
+
 // LoadHeader opens a load.
 type LoadHeader struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the knowledge graph, made if there is none. The snapshot number is
-	// the server's to choose.
-	Kg string `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
-	// True ends the load at the first bad line; false counts it and goes on.
+	// The knowledge graph, created if it does not exist. Its snapshot must be 0:
+	// the server chooses the number.
+	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
+	// True ends the load at the first bad line; false counts and skips it.
 	Strict bool `protobuf:"varint,2,opt,name=strict,proto3" json:"strict,omitempty"`
 	// True leaves the active snapshot as it is.
 	NoActivate bool `protobuf:"varint,3,opt,name=no_activate,json=noActivate,proto3" json:"no_activate,omitempty"`
@@ -381,19 +520,22 @@ type LoadHeader struct {
 	Mode LoadMode `protobuf:"varint,4,opt,name=mode,proto3,enum=triplemesh.retriever.v1.LoadMode" json:"mode,omitempty"`
 	// Which vectors to make.
 	Vectors Vectors `protobuf:"varint,5,opt,name=vectors,proto3,enum=triplemesh.retriever.v1.Vectors" json:"vectors,omitempty"`
-	// Language of labels, such as "en" or "pt-br"; empty takes "en". Where a
+	// Language of labels, such as "en" or "pt-br"; empty means "en". Where a
 	// label in it is missing, one without or in another language serves.
 	Language string `protobuf:"bytes,6,opt,name=language,proto3" json:"language,omitempty"`
-	// True goes on with a load of the same files that was interrupted, where
-	// there is one.
-	Resume        bool `protobuf:"varint,7,opt,name=resume,proto3" json:"resume,omitempty"`
+	// True resumes an interrupted load of the same files, if there is one.
+	Resume bool `protobuf:"varint,7,opt,name=resume,proto3" json:"resume,omitempty"`
+	// True keeps where each triple comes from: the named graph of a quad, the
+	// statement of Wikidata, else file and line. A triple that several lines hold
+	// keeps one of them.
+	Provenance    bool `protobuf:"varint,8,opt,name=provenance,proto3" json:"provenance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LoadHeader) Reset() {
 	*x = LoadHeader{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[1]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -405,7 +547,7 @@ func (x *LoadHeader) String() string {
 func (*LoadHeader) ProtoMessage() {}
 
 func (x *LoadHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[1]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -418,14 +560,14 @@ func (x *LoadHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadHeader.ProtoReflect.Descriptor instead.
 func (*LoadHeader) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{1}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *LoadHeader) GetKg() string {
+func (x *LoadHeader) GetKg() *v1.KnowledgeGraphRef {
 	if x != nil {
 		return x.Kg
 	}
-	return ""
+	return nil
 }
 
 func (x *LoadHeader) GetStrict() bool {
@@ -470,6 +612,13 @@ func (x *LoadHeader) GetResume() bool {
 	return false
 }
 
+func (x *LoadHeader) GetProvenance() bool {
+	if x != nil {
+		return x.Provenance
+	}
+	return false
+}
+
 // FileHeader opens a file within a load; the chunks after it are its bytes.
 type FileHeader struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -477,8 +626,8 @@ type FileHeader struct {
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// Its format.
 	Format Format `protobuf:"varint,2,opt,name=format,proto3,enum=triplemesh.retriever.v1.Format" json:"format,omitempty"`
-	// The columns of a CSV file; unset takes those named subject, relation and
-	// object, or else the first three.
+	// The columns of a CSV file; unset means those named subject, relation and
+	// object, or the three that there are.
 	Columns       *Columns `protobuf:"bytes,3,opt,name=columns,proto3" json:"columns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -486,7 +635,7 @@ type FileHeader struct {
 
 func (x *FileHeader) Reset() {
 	*x = FileHeader{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[2]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -498,7 +647,7 @@ func (x *FileHeader) String() string {
 func (*FileHeader) ProtoMessage() {}
 
 func (x *FileHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[2]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -511,7 +660,7 @@ func (x *FileHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileHeader.ProtoReflect.Descriptor instead.
 func (*FileHeader) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{2}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *FileHeader) GetName() string {
@@ -535,37 +684,37 @@ func (x *FileHeader) GetColumns() *Columns {
 	return nil
 }
 
-// LoadRequest is one message of a load.
-type LoadRequest struct {
+// LoadKnowledgeGraphRequest is one message of a load.
+type LoadKnowledgeGraphRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What this message carries: first the header, then a file header and its
 	// chunks for each file.
 	//
 	// Types that are valid to be assigned to Part:
 	//
-	//	*LoadRequest_Header
-	//	*LoadRequest_File
-	//	*LoadRequest_Chunk
-	Part          isLoadRequest_Part `protobuf_oneof:"part"`
+	//	*LoadKnowledgeGraphRequest_Header
+	//	*LoadKnowledgeGraphRequest_File
+	//	*LoadKnowledgeGraphRequest_Chunk
+	Part          isLoadKnowledgeGraphRequest_Part `protobuf_oneof:"part"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *LoadRequest) Reset() {
-	*x = LoadRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[3]
+func (x *LoadKnowledgeGraphRequest) Reset() {
+	*x = LoadKnowledgeGraphRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *LoadRequest) String() string {
+func (x *LoadKnowledgeGraphRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*LoadRequest) ProtoMessage() {}
+func (*LoadKnowledgeGraphRequest) ProtoMessage() {}
 
-func (x *LoadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[3]
+func (x *LoadKnowledgeGraphRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -576,72 +725,72 @@ func (x *LoadRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use LoadRequest.ProtoReflect.Descriptor instead.
-func (*LoadRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{3}
+// Deprecated: Use LoadKnowledgeGraphRequest.ProtoReflect.Descriptor instead.
+func (*LoadKnowledgeGraphRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{4}
 }
 
-func (x *LoadRequest) GetPart() isLoadRequest_Part {
+func (x *LoadKnowledgeGraphRequest) GetPart() isLoadKnowledgeGraphRequest_Part {
 	if x != nil {
 		return x.Part
 	}
 	return nil
 }
 
-func (x *LoadRequest) GetHeader() *LoadHeader {
+func (x *LoadKnowledgeGraphRequest) GetHeader() *LoadHeader {
 	if x != nil {
-		if x, ok := x.Part.(*LoadRequest_Header); ok {
+		if x, ok := x.Part.(*LoadKnowledgeGraphRequest_Header); ok {
 			return x.Header
 		}
 	}
 	return nil
 }
 
-func (x *LoadRequest) GetFile() *FileHeader {
+func (x *LoadKnowledgeGraphRequest) GetFile() *FileHeader {
 	if x != nil {
-		if x, ok := x.Part.(*LoadRequest_File); ok {
+		if x, ok := x.Part.(*LoadKnowledgeGraphRequest_File); ok {
 			return x.File
 		}
 	}
 	return nil
 }
 
-func (x *LoadRequest) GetChunk() []byte {
+func (x *LoadKnowledgeGraphRequest) GetChunk() []byte {
 	if x != nil {
-		if x, ok := x.Part.(*LoadRequest_Chunk); ok {
+		if x, ok := x.Part.(*LoadKnowledgeGraphRequest_Chunk); ok {
 			return x.Chunk
 		}
 	}
 	return nil
 }
 
-type isLoadRequest_Part interface {
-	isLoadRequest_Part()
+type isLoadKnowledgeGraphRequest_Part interface {
+	isLoadKnowledgeGraphRequest_Part()
 }
 
-type LoadRequest_Header struct {
+type LoadKnowledgeGraphRequest_Header struct {
 	// Opens the load.
 	Header *LoadHeader `protobuf:"bytes,1,opt,name=header,proto3,oneof"`
 }
 
-type LoadRequest_File struct {
+type LoadKnowledgeGraphRequest_File struct {
 	// Opens a file.
 	File *FileHeader `protobuf:"bytes,2,opt,name=file,proto3,oneof"`
 }
 
-type LoadRequest_Chunk struct {
+type LoadKnowledgeGraphRequest_Chunk struct {
 	// The next bytes of the file, at most 1 MiB.
 	Chunk []byte `protobuf:"bytes,3,opt,name=chunk,proto3,oneof"`
 }
 
-func (*LoadRequest_Header) isLoadRequest_Part() {}
+func (*LoadKnowledgeGraphRequest_Header) isLoadKnowledgeGraphRequest_Part() {}
 
-func (*LoadRequest_File) isLoadRequest_Part() {}
+func (*LoadKnowledgeGraphRequest_File) isLoadKnowledgeGraphRequest_Part() {}
 
-func (*LoadRequest_Chunk) isLoadRequest_Part() {}
+func (*LoadKnowledgeGraphRequest_Chunk) isLoadKnowledgeGraphRequest_Part() {}
 
-// LoadResponse says what was built.
-type LoadResponse struct {
+// LoadKnowledgeGraphResponse says what was built.
+type LoadKnowledgeGraphResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The snapshot built.
 	Snapshot *SnapshotInfo `protobuf:"bytes,1,opt,name=snapshot,proto3" json:"snapshot,omitempty"`
@@ -657,21 +806,21 @@ type LoadResponse struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *LoadResponse) Reset() {
-	*x = LoadResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[4]
+func (x *LoadKnowledgeGraphResponse) Reset() {
+	*x = LoadKnowledgeGraphResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *LoadResponse) String() string {
+func (x *LoadKnowledgeGraphResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*LoadResponse) ProtoMessage() {}
+func (*LoadKnowledgeGraphResponse) ProtoMessage() {}
 
-func (x *LoadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[4]
+func (x *LoadKnowledgeGraphResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -682,70 +831,70 @@ func (x *LoadResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use LoadResponse.ProtoReflect.Descriptor instead.
-func (*LoadResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{4}
+// Deprecated: Use LoadKnowledgeGraphResponse.ProtoReflect.Descriptor instead.
+func (*LoadKnowledgeGraphResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{5}
 }
 
-func (x *LoadResponse) GetSnapshot() *SnapshotInfo {
+func (x *LoadKnowledgeGraphResponse) GetSnapshot() *SnapshotInfo {
 	if x != nil {
 		return x.Snapshot
 	}
 	return nil
 }
 
-func (x *LoadResponse) GetLines() uint64 {
+func (x *LoadKnowledgeGraphResponse) GetLines() uint64 {
 	if x != nil {
 		return x.Lines
 	}
 	return 0
 }
 
-func (x *LoadResponse) GetBadLines() uint64 {
+func (x *LoadKnowledgeGraphResponse) GetBadLines() uint64 {
 	if x != nil {
 		return x.BadLines
 	}
 	return 0
 }
 
-func (x *LoadResponse) GetDuplicates() uint64 {
+func (x *LoadKnowledgeGraphResponse) GetDuplicates() uint64 {
 	if x != nil {
 		return x.Duplicates
 	}
 	return 0
 }
 
-func (x *LoadResponse) GetErrors() []*LineError {
+func (x *LoadKnowledgeGraphResponse) GetErrors() []*LineError {
 	if x != nil {
 		return x.Errors
 	}
 	return nil
 }
 
-// LoadStreamRequest is one message of a load.
-type LoadStreamRequest struct {
+// LoadKnowledgeGraphStreamRequest is one message of a load.
+type LoadKnowledgeGraphStreamRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The same as in Load.
-	Request       *LoadRequest `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
+	// The same as in LoadKnowledgeGraph.
+	Request       *LoadKnowledgeGraphRequest `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *LoadStreamRequest) Reset() {
-	*x = LoadStreamRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[5]
+func (x *LoadKnowledgeGraphStreamRequest) Reset() {
+	*x = LoadKnowledgeGraphStreamRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *LoadStreamRequest) String() string {
+func (x *LoadKnowledgeGraphStreamRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*LoadStreamRequest) ProtoMessage() {}
+func (*LoadKnowledgeGraphStreamRequest) ProtoMessage() {}
 
-func (x *LoadStreamRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[5]
+func (x *LoadKnowledgeGraphStreamRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -756,47 +905,47 @@ func (x *LoadStreamRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use LoadStreamRequest.ProtoReflect.Descriptor instead.
-func (*LoadStreamRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{5}
+// Deprecated: Use LoadKnowledgeGraphStreamRequest.ProtoReflect.Descriptor instead.
+func (*LoadKnowledgeGraphStreamRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{6}
 }
 
-func (x *LoadStreamRequest) GetRequest() *LoadRequest {
+func (x *LoadKnowledgeGraphStreamRequest) GetRequest() *LoadKnowledgeGraphRequest {
 	if x != nil {
 		return x.Request
 	}
 	return nil
 }
 
-// LoadStreamResponse is one event of a load.
-type LoadStreamResponse struct {
+// LoadKnowledgeGraphStreamResponse is one event of a load.
+type LoadKnowledgeGraphStreamResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What happened.
 	//
 	// Types that are valid to be assigned to Event:
 	//
-	//	*LoadStreamResponse_Progress
-	//	*LoadStreamResponse_Result
-	Event         isLoadStreamResponse_Event `protobuf_oneof:"event"`
+	//	*LoadKnowledgeGraphStreamResponse_Progress
+	//	*LoadKnowledgeGraphStreamResponse_Result
+	Event         isLoadKnowledgeGraphStreamResponse_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *LoadStreamResponse) Reset() {
-	*x = LoadStreamResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[6]
+func (x *LoadKnowledgeGraphStreamResponse) Reset() {
+	*x = LoadKnowledgeGraphStreamResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *LoadStreamResponse) String() string {
+func (x *LoadKnowledgeGraphStreamResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*LoadStreamResponse) ProtoMessage() {}
+func (*LoadKnowledgeGraphStreamResponse) ProtoMessage() {}
 
-func (x *LoadStreamResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[6]
+func (x *LoadKnowledgeGraphStreamResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -807,53 +956,53 @@ func (x *LoadStreamResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use LoadStreamResponse.ProtoReflect.Descriptor instead.
-func (*LoadStreamResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{6}
+// Deprecated: Use LoadKnowledgeGraphStreamResponse.ProtoReflect.Descriptor instead.
+func (*LoadKnowledgeGraphStreamResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{7}
 }
 
-func (x *LoadStreamResponse) GetEvent() isLoadStreamResponse_Event {
+func (x *LoadKnowledgeGraphStreamResponse) GetEvent() isLoadKnowledgeGraphStreamResponse_Event {
 	if x != nil {
 		return x.Event
 	}
 	return nil
 }
 
-func (x *LoadStreamResponse) GetProgress() *LoadProgress {
+func (x *LoadKnowledgeGraphStreamResponse) GetProgress() *LoadProgress {
 	if x != nil {
-		if x, ok := x.Event.(*LoadStreamResponse_Progress); ok {
+		if x, ok := x.Event.(*LoadKnowledgeGraphStreamResponse_Progress); ok {
 			return x.Progress
 		}
 	}
 	return nil
 }
 
-func (x *LoadStreamResponse) GetResult() *LoadResponse {
+func (x *LoadKnowledgeGraphStreamResponse) GetResult() *LoadKnowledgeGraphResponse {
 	if x != nil {
-		if x, ok := x.Event.(*LoadStreamResponse_Result); ok {
+		if x, ok := x.Event.(*LoadKnowledgeGraphStreamResponse_Result); ok {
 			return x.Result
 		}
 	}
 	return nil
 }
 
-type isLoadStreamResponse_Event interface {
-	isLoadStreamResponse_Event()
+type isLoadKnowledgeGraphStreamResponse_Event interface {
+	isLoadKnowledgeGraphStreamResponse_Event()
 }
 
-type LoadStreamResponse_Progress struct {
+type LoadKnowledgeGraphStreamResponse_Progress struct {
 	// How far the load has come.
 	Progress *LoadProgress `protobuf:"bytes,1,opt,name=progress,proto3,oneof"`
 }
 
-type LoadStreamResponse_Result struct {
+type LoadKnowledgeGraphStreamResponse_Result struct {
 	// What was built; the last event.
-	Result *LoadResponse `protobuf:"bytes,2,opt,name=result,proto3,oneof"`
+	Result *LoadKnowledgeGraphResponse `protobuf:"bytes,2,opt,name=result,proto3,oneof"`
 }
 
-func (*LoadStreamResponse_Progress) isLoadStreamResponse_Event() {}
+func (*LoadKnowledgeGraphStreamResponse_Progress) isLoadKnowledgeGraphStreamResponse_Event() {}
 
-func (*LoadStreamResponse_Result) isLoadStreamResponse_Event() {}
+func (*LoadKnowledgeGraphStreamResponse_Result) isLoadKnowledgeGraphStreamResponse_Event() {}
 
 // LoadProgress is how far a load has come.
 type LoadProgress struct {
@@ -862,15 +1011,15 @@ type LoadProgress struct {
 	Phase LoadPhase `protobuf:"varint,1,opt,name=phase,proto3,enum=triplemesh.retriever.v1.LoadPhase" json:"phase,omitempty"`
 	// Lines, triples or vectors done in this phase.
 	Done uint64 `protobuf:"varint,2,opt,name=done,proto3" json:"done,omitempty"`
-	// Of how many; 0 where that is not known.
-	Total         uint64 `protobuf:"varint,3,opt,name=total,proto3" json:"total,omitempty"`
+	// Of how many; unset if that is not known.
+	Total         *uint64 `protobuf:"varint,3,opt,name=total,proto3,oneof" json:"total,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LoadProgress) Reset() {
 	*x = LoadProgress{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[7]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -882,7 +1031,7 @@ func (x *LoadProgress) String() string {
 func (*LoadProgress) ProtoMessage() {}
 
 func (x *LoadProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[7]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -895,7 +1044,7 @@ func (x *LoadProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadProgress.ProtoReflect.Descriptor instead.
 func (*LoadProgress) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{7}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *LoadProgress) GetPhase() LoadPhase {
@@ -913,8 +1062,8 @@ func (x *LoadProgress) GetDone() uint64 {
 }
 
 func (x *LoadProgress) GetTotal() uint64 {
-	if x != nil {
-		return x.Total
+	if x != nil && x.Total != nil {
+		return *x.Total
 	}
 	return 0
 }
@@ -936,7 +1085,7 @@ type LineError struct {
 
 func (x *LineError) Reset() {
 	*x = LineError{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[8]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -948,7 +1097,7 @@ func (x *LineError) String() string {
 func (*LineError) ProtoMessage() {}
 
 func (x *LineError) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[8]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -961,7 +1110,7 @@ func (x *LineError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LineError.ProtoReflect.Descriptor instead.
 func (*LineError) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{8}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *LineError) GetFile() string {
@@ -1009,14 +1158,14 @@ type SnapshotInfo struct {
 	// that no more than its name is known.
 	Encoder string `protobuf:"bytes,6,opt,name=encoder,proto3" json:"encoder,omitempty"`
 	// When it was built; unset where that is not known.
-	Created *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=created,proto3" json:"created,omitempty"`
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// Whether questions read it.
 	Active bool `protobuf:"varint,8,opt,name=active,proto3" json:"active,omitempty"`
 	// The snapshot that this one is a delta of; 0 where it is whole.
 	Base uint64 `protobuf:"varint,9,opt,name=base,proto3" json:"base,omitempty"`
 	// Length of its vectors; 0 where its triples have none.
 	Dims uint32 `protobuf:"varint,10,opt,name=dims,proto3" json:"dims,omitempty"`
-	// Whether it is shared by whoever runs the mesh: all may read it, and no other
+	// Whether the operator shares it: all tenants may read it, and no other
 	// tenant may change it.
 	Shared        bool `protobuf:"varint,11,opt,name=shared,proto3" json:"shared,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1025,7 +1174,7 @@ type SnapshotInfo struct {
 
 func (x *SnapshotInfo) Reset() {
 	*x = SnapshotInfo{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[9]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1037,7 +1186,7 @@ func (x *SnapshotInfo) String() string {
 func (*SnapshotInfo) ProtoMessage() {}
 
 func (x *SnapshotInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[9]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1050,7 +1199,7 @@ func (x *SnapshotInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotInfo.ProtoReflect.Descriptor instead.
 func (*SnapshotInfo) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{9}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *SnapshotInfo) GetKg() *v1.KnowledgeGraphRef {
@@ -1095,9 +1244,9 @@ func (x *SnapshotInfo) GetEncoder() string {
 	return ""
 }
 
-func (x *SnapshotInfo) GetCreated() *timestamppb.Timestamp {
+func (x *SnapshotInfo) GetCreateTime() *timestamppb.Timestamp {
 	if x != nil {
-		return x.Created
+		return x.CreateTime
 	}
 	return nil
 }
@@ -1130,30 +1279,35 @@ func (x *SnapshotInfo) GetShared() bool {
 	return false
 }
 
-// ListRequest asks for what there is.
-type ListRequest struct {
+// ListKnowledgeGraphsRequest asks for what there is.
+type ListKnowledgeGraphsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only this knowledge graph; empty lists all.
-	Kg            string `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
+	// Only the snapshots of the knowledge graph with this name; empty lists all.
+	// A name, not a reference: the filter takes no snapshot.
+	KgName string `protobuf:"bytes,1,opt,name=kg_name,json=kgName,proto3" json:"kg_name,omitempty"`
+	// Maximum number of snapshots; 0 means 1000.
+	PageSize uint32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ListRequest) Reset() {
-	*x = ListRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[10]
+func (x *ListKnowledgeGraphsRequest) Reset() {
+	*x = ListKnowledgeGraphsRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ListRequest) String() string {
+func (x *ListKnowledgeGraphsRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ListRequest) ProtoMessage() {}
+func (*ListKnowledgeGraphsRequest) ProtoMessage() {}
 
-func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[10]
+func (x *ListKnowledgeGraphsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1164,42 +1318,58 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
-func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{10}
+// Deprecated: Use ListKnowledgeGraphsRequest.ProtoReflect.Descriptor instead.
+func (*ListKnowledgeGraphsRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{11}
 }
 
-func (x *ListRequest) GetKg() string {
+func (x *ListKnowledgeGraphsRequest) GetKgName() string {
 	if x != nil {
-		return x.Kg
+		return x.KgName
 	}
 	return ""
 }
 
-// ListResponse carries the snapshots.
-type ListResponse struct {
+func (x *ListKnowledgeGraphsRequest) GetPageSize() uint32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListKnowledgeGraphsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// ListKnowledgeGraphsResponse carries the snapshots.
+type ListKnowledgeGraphsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// By name, newest snapshot first.
-	Snapshots     []*SnapshotInfo `protobuf:"bytes,1,rep,name=snapshots,proto3" json:"snapshots,omitempty"`
+	Snapshots []*SnapshotInfo `protobuf:"bytes,1,rep,name=snapshots,proto3" json:"snapshots,omitempty"`
+	// Token of the next page; empty on the last.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ListResponse) Reset() {
-	*x = ListResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[11]
+func (x *ListKnowledgeGraphsResponse) Reset() {
+	*x = ListKnowledgeGraphsResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ListResponse) String() string {
+func (x *ListKnowledgeGraphsResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ListResponse) ProtoMessage() {}
+func (*ListKnowledgeGraphsResponse) ProtoMessage() {}
 
-func (x *ListResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[11]
+func (x *ListKnowledgeGraphsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1210,20 +1380,27 @@ func (x *ListResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ListResponse.ProtoReflect.Descriptor instead.
-func (*ListResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{11}
+// Deprecated: Use ListKnowledgeGraphsResponse.ProtoReflect.Descriptor instead.
+func (*ListKnowledgeGraphsResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{12}
 }
 
-func (x *ListResponse) GetSnapshots() []*SnapshotInfo {
+func (x *ListKnowledgeGraphsResponse) GetSnapshots() []*SnapshotInfo {
 	if x != nil {
 		return x.Snapshots
 	}
 	return nil
 }
 
-// ActivateRequest names a snapshot.
-type ActivateRequest struct {
+func (x *ListKnowledgeGraphsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// ActivateSnapshotRequest names a snapshot.
+type ActivateSnapshotRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The snapshot; its number must be given.
 	Kg            *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
@@ -1231,66 +1408,20 @@ type ActivateRequest struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ActivateRequest) Reset() {
-	*x = ActivateRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[12]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ActivateRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ActivateRequest) ProtoMessage() {}
-
-func (x *ActivateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[12]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ActivateRequest.ProtoReflect.Descriptor instead.
-func (*ActivateRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{12}
-}
-
-func (x *ActivateRequest) GetKg() *v1.KnowledgeGraphRef {
-	if x != nil {
-		return x.Kg
-	}
-	return nil
-}
-
-// ActivateResponse names what is active now.
-type ActivateResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The active snapshot.
-	Snapshot      *SnapshotInfo `protobuf:"bytes,1,opt,name=snapshot,proto3" json:"snapshot,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ActivateResponse) Reset() {
-	*x = ActivateResponse{}
+func (x *ActivateSnapshotRequest) Reset() {
+	*x = ActivateSnapshotRequest{}
 	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ActivateResponse) String() string {
+func (x *ActivateSnapshotRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ActivateResponse) ProtoMessage() {}
+func (*ActivateSnapshotRequest) ProtoMessage() {}
 
-func (x *ActivateResponse) ProtoReflect() protoreflect.Message {
+func (x *ActivateSnapshotRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1302,66 +1433,20 @@ func (x *ActivateResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ActivateResponse.ProtoReflect.Descriptor instead.
-func (*ActivateResponse) Descriptor() ([]byte, []int) {
+// Deprecated: Use ActivateSnapshotRequest.ProtoReflect.Descriptor instead.
+func (*ActivateSnapshotRequest) Descriptor() ([]byte, []int) {
 	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{13}
 }
 
-func (x *ActivateResponse) GetSnapshot() *SnapshotInfo {
+func (x *ActivateSnapshotRequest) GetKg() *v1.KnowledgeGraphRef {
 	if x != nil {
-		return x.Snapshot
+		return x.Kg
 	}
 	return nil
 }
 
-// RollbackRequest names a knowledge graph.
-type RollbackRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its name.
-	Kg            string `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RollbackRequest) Reset() {
-	*x = RollbackRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[14]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RollbackRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RollbackRequest) ProtoMessage() {}
-
-func (x *RollbackRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[14]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RollbackRequest.ProtoReflect.Descriptor instead.
-func (*RollbackRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{14}
-}
-
-func (x *RollbackRequest) GetKg() string {
-	if x != nil {
-		return x.Kg
-	}
-	return ""
-}
-
-// RollbackResponse names what is active now.
-type RollbackResponse struct {
+// ActivateSnapshotResponse names what is active now.
+type ActivateSnapshotResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The active snapshot.
 	Snapshot      *SnapshotInfo `protobuf:"bytes,1,opt,name=snapshot,proto3" json:"snapshot,omitempty"`
@@ -1369,20 +1454,66 @@ type RollbackResponse struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *RollbackResponse) Reset() {
-	*x = RollbackResponse{}
+func (x *ActivateSnapshotResponse) Reset() {
+	*x = ActivateSnapshotResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActivateSnapshotResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActivateSnapshotResponse) ProtoMessage() {}
+
+func (x *ActivateSnapshotResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActivateSnapshotResponse.ProtoReflect.Descriptor instead.
+func (*ActivateSnapshotResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ActivateSnapshotResponse) GetSnapshot() *SnapshotInfo {
+	if x != nil {
+		return x.Snapshot
+	}
+	return nil
+}
+
+// RollbackKnowledgeGraphRequest names a knowledge graph.
+type RollbackKnowledgeGraphRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which; its snapshot must be 0.
+	Kg            *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RollbackKnowledgeGraphRequest) Reset() {
+	*x = RollbackKnowledgeGraphRequest{}
 	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *RollbackResponse) String() string {
+func (x *RollbackKnowledgeGraphRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*RollbackResponse) ProtoMessage() {}
+func (*RollbackKnowledgeGraphRequest) ProtoMessage() {}
 
-func (x *RollbackResponse) ProtoReflect() protoreflect.Message {
+func (x *RollbackKnowledgeGraphRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1394,20 +1525,66 @@ func (x *RollbackResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use RollbackResponse.ProtoReflect.Descriptor instead.
-func (*RollbackResponse) Descriptor() ([]byte, []int) {
+// Deprecated: Use RollbackKnowledgeGraphRequest.ProtoReflect.Descriptor instead.
+func (*RollbackKnowledgeGraphRequest) Descriptor() ([]byte, []int) {
 	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{15}
 }
 
-func (x *RollbackResponse) GetSnapshot() *SnapshotInfo {
+func (x *RollbackKnowledgeGraphRequest) GetKg() *v1.KnowledgeGraphRef {
+	if x != nil {
+		return x.Kg
+	}
+	return nil
+}
+
+// RollbackKnowledgeGraphResponse names what is active now.
+type RollbackKnowledgeGraphResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The active snapshot.
+	Snapshot      *SnapshotInfo `protobuf:"bytes,1,opt,name=snapshot,proto3" json:"snapshot,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RollbackKnowledgeGraphResponse) Reset() {
+	*x = RollbackKnowledgeGraphResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RollbackKnowledgeGraphResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RollbackKnowledgeGraphResponse) ProtoMessage() {}
+
+func (x *RollbackKnowledgeGraphResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RollbackKnowledgeGraphResponse.ProtoReflect.Descriptor instead.
+func (*RollbackKnowledgeGraphResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *RollbackKnowledgeGraphResponse) GetSnapshot() *SnapshotInfo {
 	if x != nil {
 		return x.Snapshot
 	}
 	return nil
 }
 
-// DropRequest names what to remove.
-type DropRequest struct {
+// DropKnowledgeGraphRequest names what to remove.
+type DropKnowledgeGraphRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A knowledge graph whole (snapshot 0), or one inactive snapshot.
 	Kg            *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
@@ -1415,21 +1592,21 @@ type DropRequest struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *DropRequest) Reset() {
-	*x = DropRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[16]
+func (x *DropKnowledgeGraphRequest) Reset() {
+	*x = DropKnowledgeGraphRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *DropRequest) String() string {
+func (x *DropKnowledgeGraphRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*DropRequest) ProtoMessage() {}
+func (*DropKnowledgeGraphRequest) ProtoMessage() {}
 
-func (x *DropRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[16]
+func (x *DropKnowledgeGraphRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1440,20 +1617,20 @@ func (x *DropRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use DropRequest.ProtoReflect.Descriptor instead.
-func (*DropRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{16}
+// Deprecated: Use DropKnowledgeGraphRequest.ProtoReflect.Descriptor instead.
+func (*DropKnowledgeGraphRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{17}
 }
 
-func (x *DropRequest) GetKg() *v1.KnowledgeGraphRef {
+func (x *DropKnowledgeGraphRequest) GetKg() *v1.KnowledgeGraphRef {
 	if x != nil {
 		return x.Kg
 	}
 	return nil
 }
 
-// DropResponse says what was removed.
-type DropResponse struct {
+// DropKnowledgeGraphResponse says what was removed.
+type DropKnowledgeGraphResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The snapshots removed.
 	Dropped       []*v1.KnowledgeGraphRef `protobuf:"bytes,1,rep,name=dropped,proto3" json:"dropped,omitempty"`
@@ -1461,21 +1638,21 @@ type DropResponse struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *DropResponse) Reset() {
-	*x = DropResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[17]
+func (x *DropKnowledgeGraphResponse) Reset() {
+	*x = DropKnowledgeGraphResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *DropResponse) String() string {
+func (x *DropKnowledgeGraphResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*DropResponse) ProtoMessage() {}
+func (*DropKnowledgeGraphResponse) ProtoMessage() {}
 
-func (x *DropResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[17]
+func (x *DropKnowledgeGraphResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1486,42 +1663,42 @@ func (x *DropResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use DropResponse.ProtoReflect.Descriptor instead.
-func (*DropResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{17}
+// Deprecated: Use DropKnowledgeGraphResponse.ProtoReflect.Descriptor instead.
+func (*DropKnowledgeGraphResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{18}
 }
 
-func (x *DropResponse) GetDropped() []*v1.KnowledgeGraphRef {
+func (x *DropKnowledgeGraphResponse) GetDropped() []*v1.KnowledgeGraphRef {
 	if x != nil {
 		return x.Dropped
 	}
 	return nil
 }
 
-// VerifyRequest names a snapshot.
-type VerifyRequest struct {
+// VerifySnapshotRequest names a snapshot.
+type VerifySnapshotRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which; 0 takes the active one.
+	// Which; 0 means the active one.
 	Kg            *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *VerifyRequest) Reset() {
-	*x = VerifyRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[18]
+func (x *VerifySnapshotRequest) Reset() {
+	*x = VerifySnapshotRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *VerifyRequest) String() string {
+func (x *VerifySnapshotRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*VerifyRequest) ProtoMessage() {}
+func (*VerifySnapshotRequest) ProtoMessage() {}
 
-func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[18]
+func (x *VerifySnapshotRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1532,21 +1709,21 @@ func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
-func (*VerifyRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{18}
+// Deprecated: Use VerifySnapshotRequest.ProtoReflect.Descriptor instead.
+func (*VerifySnapshotRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{19}
 }
 
-func (x *VerifyRequest) GetKg() *v1.KnowledgeGraphRef {
+func (x *VerifySnapshotRequest) GetKg() *v1.KnowledgeGraphRef {
 	if x != nil {
 		return x.Kg
 	}
 	return nil
 }
 
-// VerifyResponse says that every checksum matched; one that does not is the
+// VerifySnapshotResponse says that every checksum matched; one that does not is the
 // error DATA_LOSS.
-type VerifyResponse struct {
+type VerifySnapshotResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The snapshot verified.
 	Snapshot *SnapshotInfo `protobuf:"bytes,1,opt,name=snapshot,proto3" json:"snapshot,omitempty"`
@@ -1556,21 +1733,21 @@ type VerifyResponse struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *VerifyResponse) Reset() {
-	*x = VerifyResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[19]
+func (x *VerifySnapshotResponse) Reset() {
+	*x = VerifySnapshotResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *VerifyResponse) String() string {
+func (x *VerifySnapshotResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*VerifyResponse) ProtoMessage() {}
+func (*VerifySnapshotResponse) ProtoMessage() {}
 
-func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[19]
+func (x *VerifySnapshotResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1581,29 +1758,29 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
-func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{19}
+// Deprecated: Use VerifySnapshotResponse.ProtoReflect.Descriptor instead.
+func (*VerifySnapshotResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{20}
 }
 
-func (x *VerifyResponse) GetSnapshot() *SnapshotInfo {
+func (x *VerifySnapshotResponse) GetSnapshot() *SnapshotInfo {
 	if x != nil {
 		return x.Snapshot
 	}
 	return nil
 }
 
-func (x *VerifyResponse) GetBytes() uint64 {
+func (x *VerifySnapshotResponse) GetBytes() uint64 {
 	if x != nil {
 		return x.Bytes
 	}
 	return 0
 }
 
-// CompactRequest names a delta.
-type CompactRequest struct {
+// CompactSnapshotRequest names a delta.
+type CompactSnapshotRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which; 0 takes the active one.
+	// Which; 0 means the active one.
 	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
 	// True leaves the active snapshot as it is.
 	NoActivate    bool `protobuf:"varint,2,opt,name=no_activate,json=noActivate,proto3" json:"no_activate,omitempty"`
@@ -1611,21 +1788,21 @@ type CompactRequest struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *CompactRequest) Reset() {
-	*x = CompactRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[20]
+func (x *CompactSnapshotRequest) Reset() {
+	*x = CompactSnapshotRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *CompactRequest) String() string {
+func (x *CompactSnapshotRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*CompactRequest) ProtoMessage() {}
+func (*CompactSnapshotRequest) ProtoMessage() {}
 
-func (x *CompactRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[20]
+func (x *CompactSnapshotRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1636,27 +1813,27 @@ func (x *CompactRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use CompactRequest.ProtoReflect.Descriptor instead.
-func (*CompactRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{20}
+// Deprecated: Use CompactSnapshotRequest.ProtoReflect.Descriptor instead.
+func (*CompactSnapshotRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{21}
 }
 
-func (x *CompactRequest) GetKg() *v1.KnowledgeGraphRef {
+func (x *CompactSnapshotRequest) GetKg() *v1.KnowledgeGraphRef {
 	if x != nil {
 		return x.Kg
 	}
 	return nil
 }
 
-func (x *CompactRequest) GetNoActivate() bool {
+func (x *CompactSnapshotRequest) GetNoActivate() bool {
 	if x != nil {
 		return x.NoActivate
 	}
 	return false
 }
 
-// CompactResponse names what was built.
-type CompactResponse struct {
+// CompactSnapshotResponse names what was built.
+type CompactSnapshotResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The whole snapshot; the one that was asked for where it is whole already.
 	Snapshot      *SnapshotInfo `protobuf:"bytes,1,opt,name=snapshot,proto3" json:"snapshot,omitempty"`
@@ -1664,21 +1841,21 @@ type CompactResponse struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *CompactResponse) Reset() {
-	*x = CompactResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[21]
+func (x *CompactSnapshotResponse) Reset() {
+	*x = CompactSnapshotResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *CompactResponse) String() string {
+func (x *CompactSnapshotResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*CompactResponse) ProtoMessage() {}
+func (*CompactSnapshotResponse) ProtoMessage() {}
 
-func (x *CompactResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[21]
+func (x *CompactSnapshotResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1689,22 +1866,22 @@ func (x *CompactResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use CompactResponse.ProtoReflect.Descriptor instead.
-func (*CompactResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{21}
+// Deprecated: Use CompactSnapshotResponse.ProtoReflect.Descriptor instead.
+func (*CompactSnapshotResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{22}
 }
 
-func (x *CompactResponse) GetSnapshot() *SnapshotInfo {
+func (x *CompactSnapshotResponse) GetSnapshot() *SnapshotInfo {
 	if x != nil {
 		return x.Snapshot
 	}
 	return nil
 }
 
-// DiffRequest names two snapshots of a knowledge graph.
-type DiffRequest struct {
+// DiffSnapshotsRequest names two snapshots of a knowledge graph.
+type DiffSnapshotsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The knowledge graph and the later snapshot; 0 takes the active one.
+	// The knowledge graph and the later snapshot; 0 means the active one.
 	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
 	// The earlier snapshot.
 	From          uint64 `protobuf:"varint,2,opt,name=from,proto3" json:"from,omitempty"`
@@ -1712,21 +1889,21 @@ type DiffRequest struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *DiffRequest) Reset() {
-	*x = DiffRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[22]
+func (x *DiffSnapshotsRequest) Reset() {
+	*x = DiffSnapshotsRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *DiffRequest) String() string {
+func (x *DiffSnapshotsRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*DiffRequest) ProtoMessage() {}
+func (*DiffSnapshotsRequest) ProtoMessage() {}
 
-func (x *DiffRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[22]
+func (x *DiffSnapshotsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1737,27 +1914,27 @@ func (x *DiffRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use DiffRequest.ProtoReflect.Descriptor instead.
-func (*DiffRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{22}
+// Deprecated: Use DiffSnapshotsRequest.ProtoReflect.Descriptor instead.
+func (*DiffSnapshotsRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{23}
 }
 
-func (x *DiffRequest) GetKg() *v1.KnowledgeGraphRef {
+func (x *DiffSnapshotsRequest) GetKg() *v1.KnowledgeGraphRef {
 	if x != nil {
 		return x.Kg
 	}
 	return nil
 }
 
-func (x *DiffRequest) GetFrom() uint64 {
+func (x *DiffSnapshotsRequest) GetFrom() uint64 {
 	if x != nil {
 		return x.From
 	}
 	return 0
 }
 
-// DiffResponse carries some of the differences, in the order of subjects.
-type DiffResponse struct {
+// DiffSnapshotsResponse carries some of the differences, in the order of subjects.
+type DiffSnapshotsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The differences.
 	Differences   []*Difference `protobuf:"bytes,1,rep,name=differences,proto3" json:"differences,omitempty"`
@@ -1765,21 +1942,21 @@ type DiffResponse struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *DiffResponse) Reset() {
-	*x = DiffResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[23]
+func (x *DiffSnapshotsResponse) Reset() {
+	*x = DiffSnapshotsResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *DiffResponse) String() string {
+func (x *DiffSnapshotsResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*DiffResponse) ProtoMessage() {}
+func (*DiffSnapshotsResponse) ProtoMessage() {}
 
-func (x *DiffResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[23]
+func (x *DiffSnapshotsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1790,12 +1967,12 @@ func (x *DiffResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use DiffResponse.ProtoReflect.Descriptor instead.
-func (*DiffResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{23}
+// Deprecated: Use DiffSnapshotsResponse.ProtoReflect.Descriptor instead.
+func (*DiffSnapshotsResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{24}
 }
 
-func (x *DiffResponse) GetDifferences() []*Difference {
+func (x *DiffSnapshotsResponse) GetDifferences() []*Difference {
 	if x != nil {
 		return x.Differences
 	}
@@ -1815,7 +1992,7 @@ type Difference struct {
 
 func (x *Difference) Reset() {
 	*x = Difference{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[24]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1827,7 +2004,7 @@ func (x *Difference) String() string {
 func (*Difference) ProtoMessage() {}
 
 func (x *Difference) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[24]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1840,7 +2017,7 @@ func (x *Difference) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Difference.ProtoReflect.Descriptor instead.
 func (*Difference) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{24}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Difference) GetTriple() *v1.Triple {
@@ -1857,30 +2034,30 @@ func (x *Difference) GetAdded() bool {
 	return false
 }
 
-// ExportRequest names a snapshot.
-type ExportRequest struct {
+// ExportSnapshotRequest names a snapshot.
+type ExportSnapshotRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which; 0 takes the active one.
+	// Which; 0 means the active one.
 	Kg            *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ExportRequest) Reset() {
-	*x = ExportRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[25]
+func (x *ExportSnapshotRequest) Reset() {
+	*x = ExportSnapshotRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ExportRequest) String() string {
+func (x *ExportSnapshotRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ExportRequest) ProtoMessage() {}
+func (*ExportSnapshotRequest) ProtoMessage() {}
 
-func (x *ExportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[25]
+func (x *ExportSnapshotRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1891,20 +2068,20 @@ func (x *ExportRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ExportRequest.ProtoReflect.Descriptor instead.
-func (*ExportRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{25}
+// Deprecated: Use ExportSnapshotRequest.ProtoReflect.Descriptor instead.
+func (*ExportSnapshotRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{26}
 }
 
-func (x *ExportRequest) GetKg() *v1.KnowledgeGraphRef {
+func (x *ExportSnapshotRequest) GetKg() *v1.KnowledgeGraphRef {
 	if x != nil {
 		return x.Kg
 	}
 	return nil
 }
 
-// ExportResponse carries a part of the file.
-type ExportResponse struct {
+// ExportSnapshotResponse carries a part of the file.
+type ExportSnapshotResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The next bytes.
 	Chunk         []byte `protobuf:"bytes,1,opt,name=chunk,proto3" json:"chunk,omitempty"`
@@ -1912,21 +2089,21 @@ type ExportResponse struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ExportResponse) Reset() {
-	*x = ExportResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[26]
+func (x *ExportSnapshotResponse) Reset() {
+	*x = ExportSnapshotResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ExportResponse) String() string {
+func (x *ExportSnapshotResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ExportResponse) ProtoMessage() {}
+func (*ExportSnapshotResponse) ProtoMessage() {}
 
-func (x *ExportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[26]
+func (x *ExportSnapshotResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1937,12 +2114,12 @@ func (x *ExportResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ExportResponse.ProtoReflect.Descriptor instead.
-func (*ExportResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{26}
+// Deprecated: Use ExportSnapshotResponse.ProtoReflect.Descriptor instead.
+func (*ExportSnapshotResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{27}
 }
 
-func (x *ExportResponse) GetChunk() []byte {
+func (x *ExportSnapshotResponse) GetChunk() []byte {
 	if x != nil {
 		return x.Chunk
 	}
@@ -1952,9 +2129,9 @@ func (x *ExportResponse) GetChunk() []byte {
 // ImportHeader opens an import.
 type ImportHeader struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The knowledge graph to import into, made if there is none; empty takes the
-	// name that the file has.
-	Kg string `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
+	// The knowledge graph to import into, created if it does not exist; unset means
+	// the name in the file. Its snapshot must be 0: the server chooses the number.
+	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
 	// True leaves the active snapshot as it is.
 	NoActivate    bool `protobuf:"varint,2,opt,name=no_activate,json=noActivate,proto3" json:"no_activate,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1963,7 +2140,7 @@ type ImportHeader struct {
 
 func (x *ImportHeader) Reset() {
 	*x = ImportHeader{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[27]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1975,7 +2152,7 @@ func (x *ImportHeader) String() string {
 func (*ImportHeader) ProtoMessage() {}
 
 func (x *ImportHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[27]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1988,14 +2165,14 @@ func (x *ImportHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportHeader.ProtoReflect.Descriptor instead.
 func (*ImportHeader) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{27}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{28}
 }
 
-func (x *ImportHeader) GetKg() string {
+func (x *ImportHeader) GetKg() *v1.KnowledgeGraphRef {
 	if x != nil {
 		return x.Kg
 	}
-	return ""
+	return nil
 }
 
 func (x *ImportHeader) GetNoActivate() bool {
@@ -2005,35 +2182,35 @@ func (x *ImportHeader) GetNoActivate() bool {
 	return false
 }
 
-// ImportRequest is one message of an import.
-type ImportRequest struct {
+// ImportSnapshotRequest is one message of an import.
+type ImportSnapshotRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// First the header, then the bytes of the file.
 	//
 	// Types that are valid to be assigned to Part:
 	//
-	//	*ImportRequest_Header
-	//	*ImportRequest_Chunk
-	Part          isImportRequest_Part `protobuf_oneof:"part"`
+	//	*ImportSnapshotRequest_Header
+	//	*ImportSnapshotRequest_Chunk
+	Part          isImportSnapshotRequest_Part `protobuf_oneof:"part"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ImportRequest) Reset() {
-	*x = ImportRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[28]
+func (x *ImportSnapshotRequest) Reset() {
+	*x = ImportSnapshotRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ImportRequest) String() string {
+func (x *ImportSnapshotRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ImportRequest) ProtoMessage() {}
+func (*ImportSnapshotRequest) ProtoMessage() {}
 
-func (x *ImportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[28]
+func (x *ImportSnapshotRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2044,56 +2221,56 @@ func (x *ImportRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ImportRequest.ProtoReflect.Descriptor instead.
-func (*ImportRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{28}
+// Deprecated: Use ImportSnapshotRequest.ProtoReflect.Descriptor instead.
+func (*ImportSnapshotRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{29}
 }
 
-func (x *ImportRequest) GetPart() isImportRequest_Part {
+func (x *ImportSnapshotRequest) GetPart() isImportSnapshotRequest_Part {
 	if x != nil {
 		return x.Part
 	}
 	return nil
 }
 
-func (x *ImportRequest) GetHeader() *ImportHeader {
+func (x *ImportSnapshotRequest) GetHeader() *ImportHeader {
 	if x != nil {
-		if x, ok := x.Part.(*ImportRequest_Header); ok {
+		if x, ok := x.Part.(*ImportSnapshotRequest_Header); ok {
 			return x.Header
 		}
 	}
 	return nil
 }
 
-func (x *ImportRequest) GetChunk() []byte {
+func (x *ImportSnapshotRequest) GetChunk() []byte {
 	if x != nil {
-		if x, ok := x.Part.(*ImportRequest_Chunk); ok {
+		if x, ok := x.Part.(*ImportSnapshotRequest_Chunk); ok {
 			return x.Chunk
 		}
 	}
 	return nil
 }
 
-type isImportRequest_Part interface {
-	isImportRequest_Part()
+type isImportSnapshotRequest_Part interface {
+	isImportSnapshotRequest_Part()
 }
 
-type ImportRequest_Header struct {
+type ImportSnapshotRequest_Header struct {
 	// Opens the import.
 	Header *ImportHeader `protobuf:"bytes,1,opt,name=header,proto3,oneof"`
 }
 
-type ImportRequest_Chunk struct {
+type ImportSnapshotRequest_Chunk struct {
 	// The next bytes, at most 1 MiB.
 	Chunk []byte `protobuf:"bytes,2,opt,name=chunk,proto3,oneof"`
 }
 
-func (*ImportRequest_Header) isImportRequest_Part() {}
+func (*ImportSnapshotRequest_Header) isImportSnapshotRequest_Part() {}
 
-func (*ImportRequest_Chunk) isImportRequest_Part() {}
+func (*ImportSnapshotRequest_Chunk) isImportSnapshotRequest_Part() {}
 
-// ImportResponse names what was built.
-type ImportResponse struct {
+// ImportSnapshotResponse names what was built.
+type ImportSnapshotResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The snapshot, under a number of its own here.
 	Snapshot      *SnapshotInfo `protobuf:"bytes,1,opt,name=snapshot,proto3" json:"snapshot,omitempty"`
@@ -2101,21 +2278,21 @@ type ImportResponse struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ImportResponse) Reset() {
-	*x = ImportResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[29]
+func (x *ImportSnapshotResponse) Reset() {
+	*x = ImportSnapshotResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ImportResponse) String() string {
+func (x *ImportSnapshotResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ImportResponse) ProtoMessage() {}
+func (*ImportSnapshotResponse) ProtoMessage() {}
 
-func (x *ImportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[29]
+func (x *ImportSnapshotResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2126,14 +2303,873 @@ func (x *ImportResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ImportResponse.ProtoReflect.Descriptor instead.
-func (*ImportResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{29}
+// Deprecated: Use ImportSnapshotResponse.ProtoReflect.Descriptor instead.
+func (*ImportSnapshotResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{30}
 }
 
-func (x *ImportResponse) GetSnapshot() *SnapshotInfo {
+func (x *ImportSnapshotResponse) GetSnapshot() *SnapshotInfo {
 	if x != nil {
 		return x.Snapshot
+	}
+	return nil
+}
+
+// RankerInfo describes a ranker of relation paths and what it was trained on.
+type RankerInfo struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The knowledge graph whose paths it ranks; the snapshot is 0, since a ranker
+	// outlives snapshots.
+	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
+	// Its number within the knowledge graph, from 1.
+	Number uint64 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	// Whether it is the active one.
+	Active bool `protobuf:"varint,3,opt,name=active,proto3" json:"active,omitempty"`
+	// Why it cannot rank; empty if it can. Then only kg, number, active and
+	// create_time are set.
+	Defect string `protobuf:"bytes,4,opt,name=defect,proto3" json:"defect,omitempty"`
+	// The encoder whose vectors it reads.
+	Encoder string `protobuf:"bytes,5,opt,name=encoder,proto3" json:"encoder,omitempty"`
+	// Size of its file in bytes.
+	Bytes uint64 `protobuf:"varint,6,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// When it was stored.
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// The question sets that it was trained on.
+	QuestionSets []string `protobuf:"bytes,8,rep,name=question_sets,json=questionSets,proto3" json:"question_sets,omitempty"`
+	// The snapshots that they were about, as NAME@NUMBER.
+	Snapshots []string `protobuf:"bytes,9,rep,name=snapshots,proto3" json:"snapshots,omitempty"`
+	// Number of questions that it was trained on.
+	Trained uint32 `protobuf:"varint,10,opt,name=trained,proto3" json:"trained,omitempty"`
+	// Number of questions that it was evaluated on.
+	Held uint32 `protobuf:"varint,11,opt,name=held,proto3" json:"held,omitempty"`
+	// Share of the latter whose first path leads to an answer, 0 to 1.
+	First float32 `protobuf:"fixed32,12,opt,name=first,proto3" json:"first,omitempty"`
+	// That share by the ranking before this ranker, 0 to 1.
+	FirstBefore float32 `protobuf:"fixed32,13,opt,name=first_before,json=firstBefore,proto3" json:"first_before,omitempty"`
+	// Number of relations that it knows.
+	Relations     uint32 `protobuf:"varint,14,opt,name=relations,proto3" json:"relations,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RankerInfo) Reset() {
+	*x = RankerInfo{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RankerInfo) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RankerInfo) ProtoMessage() {}
+
+func (x *RankerInfo) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RankerInfo.ProtoReflect.Descriptor instead.
+func (*RankerInfo) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *RankerInfo) GetKg() *v1.KnowledgeGraphRef {
+	if x != nil {
+		return x.Kg
+	}
+	return nil
+}
+
+func (x *RankerInfo) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *RankerInfo) GetActive() bool {
+	if x != nil {
+		return x.Active
+	}
+	return false
+}
+
+func (x *RankerInfo) GetDefect() string {
+	if x != nil {
+		return x.Defect
+	}
+	return ""
+}
+
+func (x *RankerInfo) GetEncoder() string {
+	if x != nil {
+		return x.Encoder
+	}
+	return ""
+}
+
+func (x *RankerInfo) GetBytes() uint64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *RankerInfo) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
+func (x *RankerInfo) GetQuestionSets() []string {
+	if x != nil {
+		return x.QuestionSets
+	}
+	return nil
+}
+
+func (x *RankerInfo) GetSnapshots() []string {
+	if x != nil {
+		return x.Snapshots
+	}
+	return nil
+}
+
+func (x *RankerInfo) GetTrained() uint32 {
+	if x != nil {
+		return x.Trained
+	}
+	return 0
+}
+
+func (x *RankerInfo) GetHeld() uint32 {
+	if x != nil {
+		return x.Held
+	}
+	return 0
+}
+
+func (x *RankerInfo) GetFirst() float32 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+func (x *RankerInfo) GetFirstBefore() float32 {
+	if x != nil {
+		return x.FirstBefore
+	}
+	return 0
+}
+
+func (x *RankerInfo) GetRelations() uint32 {
+	if x != nil {
+		return x.Relations
+	}
+	return 0
+}
+
+// RankerHeader opens a ranker.
+type RankerHeader struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The knowledge graph whose paths it is to rank. The snapshot is not read.
+	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
+	// True activates it.
+	Activate      bool `protobuf:"varint,2,opt,name=activate,proto3" json:"activate,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RankerHeader) Reset() {
+	*x = RankerHeader{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RankerHeader) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RankerHeader) ProtoMessage() {}
+
+func (x *RankerHeader) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RankerHeader.ProtoReflect.Descriptor instead.
+func (*RankerHeader) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *RankerHeader) GetKg() *v1.KnowledgeGraphRef {
+	if x != nil {
+		return x.Kg
+	}
+	return nil
+}
+
+func (x *RankerHeader) GetActivate() bool {
+	if x != nil {
+		return x.Activate
+	}
+	return false
+}
+
+// CreateRankerRequest is one message of a ranker.
+type CreateRankerRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// First the header, then the bytes of the file, 16 MiB at most.
+	//
+	// Types that are valid to be assigned to Part:
+	//
+	//	*CreateRankerRequest_Header
+	//	*CreateRankerRequest_Chunk
+	Part          isCreateRankerRequest_Part `protobuf_oneof:"part"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateRankerRequest) Reset() {
+	*x = CreateRankerRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateRankerRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateRankerRequest) ProtoMessage() {}
+
+func (x *CreateRankerRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateRankerRequest.ProtoReflect.Descriptor instead.
+func (*CreateRankerRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *CreateRankerRequest) GetPart() isCreateRankerRequest_Part {
+	if x != nil {
+		return x.Part
+	}
+	return nil
+}
+
+func (x *CreateRankerRequest) GetHeader() *RankerHeader {
+	if x != nil {
+		if x, ok := x.Part.(*CreateRankerRequest_Header); ok {
+			return x.Header
+		}
+	}
+	return nil
+}
+
+func (x *CreateRankerRequest) GetChunk() []byte {
+	if x != nil {
+		if x, ok := x.Part.(*CreateRankerRequest_Chunk); ok {
+			return x.Chunk
+		}
+	}
+	return nil
+}
+
+type isCreateRankerRequest_Part interface {
+	isCreateRankerRequest_Part()
+}
+
+type CreateRankerRequest_Header struct {
+	// Opens the ranker.
+	Header *RankerHeader `protobuf:"bytes,1,opt,name=header,proto3,oneof"`
+}
+
+type CreateRankerRequest_Chunk struct {
+	// The next bytes, at most 1 MiB.
+	Chunk []byte `protobuf:"bytes,2,opt,name=chunk,proto3,oneof"`
+}
+
+func (*CreateRankerRequest_Header) isCreateRankerRequest_Part() {}
+
+func (*CreateRankerRequest_Chunk) isCreateRankerRequest_Part() {}
+
+// CreateRankerResponse names what was stored.
+type CreateRankerResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ranker.
+	Ranker        *RankerInfo `protobuf:"bytes,1,opt,name=ranker,proto3" json:"ranker,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateRankerResponse) Reset() {
+	*x = CreateRankerResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateRankerResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateRankerResponse) ProtoMessage() {}
+
+func (x *CreateRankerResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateRankerResponse.ProtoReflect.Descriptor instead.
+func (*CreateRankerResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *CreateRankerResponse) GetRanker() *RankerInfo {
+	if x != nil {
+		return x.Ranker
+	}
+	return nil
+}
+
+// ListRankersRequest asks for rankers.
+type ListRankersRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The knowledge graph.
+	KgName string `protobuf:"bytes,1,opt,name=kg_name,json=kgName,proto3" json:"kg_name,omitempty"`
+	// Maximum number of rankers; 0 means 100.
+	PageSize uint32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRankersRequest) Reset() {
+	*x = ListRankersRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRankersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRankersRequest) ProtoMessage() {}
+
+func (x *ListRankersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRankersRequest.ProtoReflect.Descriptor instead.
+func (*ListRankersRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *ListRankersRequest) GetKgName() string {
+	if x != nil {
+		return x.KgName
+	}
+	return ""
+}
+
+func (x *ListRankersRequest) GetPageSize() uint32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListRankersRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// ListRankersResponse carries rankers.
+type ListRankersResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Newest first.
+	Rankers []*RankerInfo `protobuf:"bytes,1,rep,name=rankers,proto3" json:"rankers,omitempty"`
+	// Token of the next page; empty on the last.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRankersResponse) Reset() {
+	*x = ListRankersResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRankersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRankersResponse) ProtoMessage() {}
+
+func (x *ListRankersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRankersResponse.ProtoReflect.Descriptor instead.
+func (*ListRankersResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *ListRankersResponse) GetRankers() []*RankerInfo {
+	if x != nil {
+		return x.Rankers
+	}
+	return nil
+}
+
+func (x *ListRankersResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// ActivateRankerRequest names a ranker.
+type ActivateRankerRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The knowledge graph. The snapshot is not read.
+	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
+	// The ranker's number.
+	Number        uint64 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ActivateRankerRequest) Reset() {
+	*x = ActivateRankerRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActivateRankerRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActivateRankerRequest) ProtoMessage() {}
+
+func (x *ActivateRankerRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActivateRankerRequest.ProtoReflect.Descriptor instead.
+func (*ActivateRankerRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *ActivateRankerRequest) GetKg() *v1.KnowledgeGraphRef {
+	if x != nil {
+		return x.Kg
+	}
+	return nil
+}
+
+func (x *ActivateRankerRequest) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+// ActivateRankerResponse names what is active now.
+type ActivateRankerResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The active ranker.
+	Ranker        *RankerInfo `protobuf:"bytes,1,opt,name=ranker,proto3" json:"ranker,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ActivateRankerResponse) Reset() {
+	*x = ActivateRankerResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActivateRankerResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActivateRankerResponse) ProtoMessage() {}
+
+func (x *ActivateRankerResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActivateRankerResponse.ProtoReflect.Descriptor instead.
+func (*ActivateRankerResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *ActivateRankerResponse) GetRanker() *RankerInfo {
+	if x != nil {
+		return x.Ranker
+	}
+	return nil
+}
+
+// RollbackRankerRequest names a knowledge graph.
+type RollbackRankerRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which. The snapshot is not read.
+	Kg            *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RollbackRankerRequest) Reset() {
+	*x = RollbackRankerRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RollbackRankerRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RollbackRankerRequest) ProtoMessage() {}
+
+func (x *RollbackRankerRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RollbackRankerRequest.ProtoReflect.Descriptor instead.
+func (*RollbackRankerRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *RollbackRankerRequest) GetKg() *v1.KnowledgeGraphRef {
+	if x != nil {
+		return x.Kg
+	}
+	return nil
+}
+
+// RollbackRankerResponse names what is active now.
+type RollbackRankerResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The active ranker; unset if none is.
+	Ranker        *RankerInfo `protobuf:"bytes,1,opt,name=ranker,proto3" json:"ranker,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RollbackRankerResponse) Reset() {
+	*x = RollbackRankerResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RollbackRankerResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RollbackRankerResponse) ProtoMessage() {}
+
+func (x *RollbackRankerResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RollbackRankerResponse.ProtoReflect.Descriptor instead.
+func (*RollbackRankerResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *RollbackRankerResponse) GetRanker() *RankerInfo {
+	if x != nil {
+		return x.Ranker
+	}
+	return nil
+}
+
+// DeleteRankerRequest names a ranker.
+type DeleteRankerRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The knowledge graph. The snapshot is not read.
+	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
+	// The ranker's number.
+	Number        uint64 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteRankerRequest) Reset() {
+	*x = DeleteRankerRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteRankerRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteRankerRequest) ProtoMessage() {}
+
+func (x *DeleteRankerRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteRankerRequest.ProtoReflect.Descriptor instead.
+func (*DeleteRankerRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *DeleteRankerRequest) GetKg() *v1.KnowledgeGraphRef {
+	if x != nil {
+		return x.Kg
+	}
+	return nil
+}
+
+func (x *DeleteRankerRequest) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+// DeleteRankerResponse is empty.
+type DeleteRankerResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteRankerResponse) Reset() {
+	*x = DeleteRankerResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteRankerResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteRankerResponse) ProtoMessage() {}
+
+func (x *DeleteRankerResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteRankerResponse.ProtoReflect.Descriptor instead.
+func (*DeleteRankerResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{42}
+}
+
+// ExportRankerRequest names a ranker.
+type ExportRankerRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The knowledge graph. The snapshot is not read.
+	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
+	// The ranker's number; 0 means the one that ranks now, which may be the one that
+	// is part of the program.
+	Number        uint64 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportRankerRequest) Reset() {
+	*x = ExportRankerRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportRankerRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportRankerRequest) ProtoMessage() {}
+
+func (x *ExportRankerRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportRankerRequest.ProtoReflect.Descriptor instead.
+func (*ExportRankerRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *ExportRankerRequest) GetKg() *v1.KnowledgeGraphRef {
+	if x != nil {
+		return x.Kg
+	}
+	return nil
+}
+
+func (x *ExportRankerRequest) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+// ExportRankerResponse carries a part of the file.
+type ExportRankerResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The next bytes.
+	Chunk         []byte `protobuf:"bytes,1,opt,name=chunk,proto3" json:"chunk,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportRankerResponse) Reset() {
+	*x = ExportRankerResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportRankerResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportRankerResponse) ProtoMessage() {}
+
+func (x *ExportRankerResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportRankerResponse.ProtoReflect.Descriptor instead.
+func (*ExportRankerResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *ExportRankerResponse) GetChunk() []byte {
+	if x != nil {
+		return x.Chunk
 	}
 	return nil
 }
@@ -2142,121 +3178,195 @@ var File_triplemesh_retriever_v1_knowledge_graph_proto protoreflect.FileDescript
 
 const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\n" +
-	"-triplemesh/retriever/v1/knowledge_graph.proto\x12\x17triplemesh.retriever.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\"\xd8\x01\n" +
+	"-triplemesh/retriever/v1/knowledge_graph.proto\x12\x17triplemesh.retriever.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\"v\n" +
+	"\vTypedColumn\x12$\n" +
+	"\aheading\x18\x01 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01(\x80 R\aheading\x12A\n" +
+	"\x04type\x18\x02 \x01(\x0e2#.triplemesh.retriever.v1.ColumnTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\"\xc4\x03\n" +
 	"\aColumns\x12\"\n" +
 	"\asubject\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80 R\asubject\x12$\n" +
 	"\brelation\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80 R\brelation\x12 \n" +
 	"\x06object\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80 R\x06object\x12\x1e\n" +
 	"\x05start\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\x80 R\x05start\x12\x1a\n" +
 	"\x03end\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\x80 R\x03end\x12%\n" +
-	"\tseparator\x18\x06 \x01(\tB\a\xbaH\x04r\x02\x18\x01R\tseparator\"\xb9\x02\n" +
+	"\tseparator\x18\x06 \x01(\tB\a\xbaH\x04r\x02\x18\x01R\tseparator\x12E\n" +
+	"\x05types\x18\a \x03(\v2$.triplemesh.retriever.v1.TypedColumnB\t\xbaH\x06\x92\x01\x03\x10\x80 R\x05types\x12\x1c\n" +
+	"\x04rows\x18\b \x01(\tB\b\xbaH\x05r\x03(\x80 R\x04rows:\x84\x01\xbaH\x80\x01\x1a~\n" +
+	"\x17columns.relation_object\x125relation and object are given together, or neither is\x1a,(this.relation == '') == (this.object == '')\"\xc3\x03\n" +
 	"\n" +
-	"LoadHeader\x12.\n" +
-	"\x02kg\x18\x01 \x01(\tB\x1e\xbaH\x1br\x192\x17^[a-z][a-z0-9_-]{0,62}$R\x02kg\x12\x16\n" +
+	"LoadHeader\x12\x97\x01\n" +
+	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB_\xbaH\\\xba\x01V\n" +
+	"\x17load_header.kg.snapshot\x12&the server chooses the snapshot number\x1a\x13this.snapshot == 0u\xc8\x01\x01R\x02kg\x12\x16\n" +
 	"\x06strict\x18\x02 \x01(\bR\x06strict\x12\x1f\n" +
 	"\vno_activate\x18\x03 \x01(\bR\n" +
 	"noActivate\x12?\n" +
 	"\x04mode\x18\x04 \x01(\x0e2!.triplemesh.retriever.v1.LoadModeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04mode\x12D\n" +
 	"\avectors\x18\x05 \x01(\x0e2 .triplemesh.retriever.v1.VectorsB\b\xbaH\x05\x82\x01\x02\x10\x01R\avectors\x12#\n" +
 	"\blanguage\x18\x06 \x01(\tB\a\xbaH\x04r\x02\x18#R\blanguage\x12\x16\n" +
-	"\x06resume\x18\a \x01(\bR\x06resume\"\xab\x01\n" +
+	"\x06resume\x18\a \x01(\bR\x06resume\x12\x1e\n" +
+	"\n" +
+	"provenance\x18\b \x01(\bR\n" +
+	"provenance\"\xab\x01\n" +
 	"\n" +
 	"FileHeader\x12\x1e\n" +
 	"\x04name\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\x80 R\x04name\x12A\n" +
 	"\x06format\x18\x02 \x01(\x0e2\x1f.triplemesh.retriever.v1.FormatB\b\xbaH\x05\x82\x01\x02\x10\x01R\x06format\x12:\n" +
-	"\acolumns\x18\x03 \x01(\v2 .triplemesh.retriever.v1.ColumnsR\acolumns\"\xb9\x01\n" +
-	"\vLoadRequest\x12=\n" +
+	"\acolumns\x18\x03 \x01(\v2 .triplemesh.retriever.v1.ColumnsR\acolumns\"\xc7\x01\n" +
+	"\x19LoadKnowledgeGraphRequest\x12=\n" +
 	"\x06header\x18\x01 \x01(\v2#.triplemesh.retriever.v1.LoadHeaderH\x00R\x06header\x129\n" +
 	"\x04file\x18\x02 \x01(\v2#.triplemesh.retriever.v1.FileHeaderH\x00R\x04file\x12!\n" +
 	"\x05chunk\x18\x03 \x01(\fB\t\xbaH\x06z\x04\x18\x80\x80@H\x00R\x05chunkB\r\n" +
-	"\x04part\x12\x05\xbaH\x02\b\x01\"\xe0\x01\n" +
-	"\fLoadResponse\x12A\n" +
+	"\x04part\x12\x05\xbaH\x02\b\x01\"\xee\x01\n" +
+	"\x1aLoadKnowledgeGraphResponse\x12A\n" +
 	"\bsnapshot\x18\x01 \x01(\v2%.triplemesh.retriever.v1.SnapshotInfoR\bsnapshot\x12\x14\n" +
 	"\x05lines\x18\x02 \x01(\x04R\x05lines\x12\x1b\n" +
 	"\tbad_lines\x18\x03 \x01(\x04R\bbadLines\x12\x1e\n" +
 	"\n" +
 	"duplicates\x18\x04 \x01(\x04R\n" +
 	"duplicates\x12:\n" +
-	"\x06errors\x18\x05 \x03(\v2\".triplemesh.retriever.v1.LineErrorR\x06errors\"[\n" +
-	"\x11LoadStreamRequest\x12F\n" +
-	"\arequest\x18\x01 \x01(\v2$.triplemesh.retriever.v1.LoadRequestB\x06\xbaH\x03\xc8\x01\x01R\arequest\"\xa3\x01\n" +
-	"\x12LoadStreamResponse\x12C\n" +
-	"\bprogress\x18\x01 \x01(\v2%.triplemesh.retriever.v1.LoadProgressH\x00R\bprogress\x12?\n" +
-	"\x06result\x18\x02 \x01(\v2%.triplemesh.retriever.v1.LoadResponseH\x00R\x06resultB\a\n" +
-	"\x05event\"r\n" +
+	"\x06errors\x18\x05 \x03(\v2\".triplemesh.retriever.v1.LineErrorR\x06errors\"w\n" +
+	"\x1fLoadKnowledgeGraphStreamRequest\x12T\n" +
+	"\arequest\x18\x01 \x01(\v22.triplemesh.retriever.v1.LoadKnowledgeGraphRequestB\x06\xbaH\x03\xc8\x01\x01R\arequest\"\xbf\x01\n" +
+	" LoadKnowledgeGraphStreamResponse\x12C\n" +
+	"\bprogress\x18\x01 \x01(\v2%.triplemesh.retriever.v1.LoadProgressH\x00R\bprogress\x12M\n" +
+	"\x06result\x18\x02 \x01(\v23.triplemesh.retriever.v1.LoadKnowledgeGraphResponseH\x00R\x06resultB\a\n" +
+	"\x05event\"\x81\x01\n" +
 	"\fLoadProgress\x128\n" +
 	"\x05phase\x18\x01 \x01(\x0e2\".triplemesh.retriever.v1.LoadPhaseR\x05phase\x12\x12\n" +
-	"\x04done\x18\x02 \x01(\x04R\x04done\x12\x14\n" +
-	"\x05total\x18\x03 \x01(\x04R\x05total\"a\n" +
+	"\x04done\x18\x02 \x01(\x04R\x04done\x12\x19\n" +
+	"\x05total\x18\x03 \x01(\x04H\x00R\x05total\x88\x01\x01B\b\n" +
+	"\x06_total\"a\n" +
 	"\tLineError\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x04R\x04line\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12\x12\n" +
-	"\x04byte\x18\x04 \x01(\x04R\x04byte\"\xd8\x02\n" +
+	"\x04byte\x18\x04 \x01(\x04R\x04byte\"\xdf\x02\n" +
 	"\fSnapshotInfo\x126\n" +
 	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg\x12\x18\n" +
 	"\atriples\x18\x02 \x01(\x04R\atriples\x12\x1a\n" +
 	"\bentities\x18\x03 \x01(\x04R\bentities\x12\x1c\n" +
 	"\trelations\x18\x04 \x01(\x04R\trelations\x12\x14\n" +
 	"\x05bytes\x18\x05 \x01(\x04R\x05bytes\x12\x18\n" +
-	"\aencoder\x18\x06 \x01(\tR\aencoder\x124\n" +
-	"\acreated\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x12\x16\n" +
+	"\aencoder\x18\x06 \x01(\tR\aencoder\x12;\n" +
+	"\vcreate_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"createTime\x12\x16\n" +
 	"\x06active\x18\b \x01(\bR\x06active\x12\x12\n" +
 	"\x04base\x18\t \x01(\x04R\x04base\x12\x12\n" +
 	"\x04dims\x18\n" +
 	" \x01(\rR\x04dims\x12\x16\n" +
-	"\x06shared\x18\v \x01(\bR\x06shared\"@\n" +
-	"\vListRequest\x121\n" +
-	"\x02kg\x18\x01 \x01(\tB!\xbaH\x1er\x1c2\x1a^([a-z][a-z0-9_-]{0,62})?$R\x02kg\"S\n" +
-	"\fListResponse\x12C\n" +
-	"\tsnapshots\x18\x01 \x03(\v2%.triplemesh.retriever.v1.SnapshotInfoR\tsnapshots\"Q\n" +
-	"\x0fActivateRequest\x12>\n" +
-	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\"U\n" +
-	"\x10ActivateResponse\x12A\n" +
-	"\bsnapshot\x18\x01 \x01(\v2%.triplemesh.retriever.v1.SnapshotInfoR\bsnapshot\"A\n" +
-	"\x0fRollbackRequest\x12.\n" +
-	"\x02kg\x18\x01 \x01(\tB\x1e\xbaH\x1br\x192\x17^[a-z][a-z0-9_-]{0,62}$R\x02kg\"U\n" +
-	"\x10RollbackResponse\x12A\n" +
-	"\bsnapshot\x18\x01 \x01(\v2%.triplemesh.retriever.v1.SnapshotInfoR\bsnapshot\"M\n" +
-	"\vDropRequest\x12>\n" +
-	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\"P\n" +
-	"\fDropResponse\x12@\n" +
-	"\adropped\x18\x01 \x03(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\adropped\"O\n" +
-	"\rVerifyRequest\x12>\n" +
-	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\"i\n" +
-	"\x0eVerifyResponse\x12A\n" +
+	"\x06shared\x18\v \x01(\bR\x06shared\"\xa8\x01\n" +
+	"\x1aListKnowledgeGraphsRequest\x12:\n" +
+	"\akg_name\x18\x01 \x01(\tB!\xbaH\x1er\x1c2\x1a^([a-z][a-z0-9_-]{0,62})?$R\x06kgName\x12%\n" +
+	"\tpage_size\x18\x02 \x01(\rB\b\xbaH\x05*\x03\x18\xe8\aR\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\tpageToken\"\x8a\x01\n" +
+	"\x1bListKnowledgeGraphsResponse\x12C\n" +
+	"\tsnapshots\x18\x01 \x03(\v2%.triplemesh.retriever.v1.SnapshotInfoR\tsnapshots\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xbd\x01\n" +
+	"\x17ActivateSnapshotRequest\x12\xa1\x01\n" +
+	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefBi\xbaHf\xba\x01`\n" +
+	"\x1dactivate_snapshot.kg.snapshot\x12+name the snapshot to activate by its number\x1a\x12this.snapshot > 0u\xc8\x01\x01R\x02kg\"]\n" +
+	"\x18ActivateSnapshotResponse\x12A\n" +
+	"\bsnapshot\x18\x01 \x01(\v2%.triplemesh.retriever.v1.SnapshotInfoR\bsnapshot\"\x81\x02\n" +
+	"\x1dRollbackKnowledgeGraphRequest\x12\xdf\x01\n" +
+	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\xa6\x01\xbaH\xa2\x01\xba\x01\x9b\x01\n" +
+	"$rollback_knowledge_graph.kg.snapshot\x12^a rollback always goes to the snapshot before the active one; activate a snapshot to choose it\x1a\x13this.snapshot == 0u\xc8\x01\x01R\x02kg\"c\n" +
+	"\x1eRollbackKnowledgeGraphResponse\x12A\n" +
+	"\bsnapshot\x18\x01 \x01(\v2%.triplemesh.retriever.v1.SnapshotInfoR\bsnapshot\"[\n" +
+	"\x19DropKnowledgeGraphRequest\x12>\n" +
+	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\"^\n" +
+	"\x1aDropKnowledgeGraphResponse\x12@\n" +
+	"\adropped\x18\x01 \x03(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\adropped\"W\n" +
+	"\x15VerifySnapshotRequest\x12>\n" +
+	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\"q\n" +
+	"\x16VerifySnapshotResponse\x12A\n" +
 	"\bsnapshot\x18\x01 \x01(\v2%.triplemesh.retriever.v1.SnapshotInfoR\bsnapshot\x12\x14\n" +
-	"\x05bytes\x18\x02 \x01(\x04R\x05bytes\"q\n" +
-	"\x0eCompactRequest\x12>\n" +
+	"\x05bytes\x18\x02 \x01(\x04R\x05bytes\"y\n" +
+	"\x16CompactSnapshotRequest\x12>\n" +
 	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x12\x1f\n" +
 	"\vno_activate\x18\x02 \x01(\bR\n" +
-	"noActivate\"T\n" +
-	"\x0fCompactResponse\x12A\n" +
-	"\bsnapshot\x18\x01 \x01(\v2%.triplemesh.retriever.v1.SnapshotInfoR\bsnapshot\"j\n" +
-	"\vDiffRequest\x12>\n" +
+	"noActivate\"\\\n" +
+	"\x17CompactSnapshotResponse\x12A\n" +
+	"\bsnapshot\x18\x01 \x01(\v2%.triplemesh.retriever.v1.SnapshotInfoR\bsnapshot\"\xd2\x01\n" +
+	"\x14DiffSnapshotsRequest\x12>\n" +
 	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x12\x1b\n" +
-	"\x04from\x18\x02 \x01(\x04B\a\xbaH\x042\x02(\x01R\x04from\"U\n" +
-	"\fDiffResponse\x12E\n" +
+	"\x04from\x18\x02 \x01(\x04B\a\xbaH\x042\x02(\x01R\x04from:]\xbaHZ\x1aX\n" +
+	"\x13diff_snapshots.from\x12\"from and kg name the same snapshot\x1a\x1dthis.kg.snapshot != this.from\"^\n" +
+	"\x15DiffSnapshotsResponse\x12E\n" +
 	"\vdifferences\x18\x01 \x03(\v2#.triplemesh.retriever.v1.DifferenceR\vdifferences\"W\n" +
 	"\n" +
 	"Difference\x123\n" +
 	"\x06triple\x18\x01 \x01(\v2\x1b.triplemesh.graph.v1.TripleR\x06triple\x12\x14\n" +
-	"\x05added\x18\x02 \x01(\bR\x05added\"O\n" +
-	"\rExportRequest\x12>\n" +
-	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\"&\n" +
-	"\x0eExportResponse\x12\x14\n" +
-	"\x05chunk\x18\x01 \x01(\fR\x05chunk\"b\n" +
-	"\fImportHeader\x121\n" +
-	"\x02kg\x18\x01 \x01(\tB!\xbaH\x1er\x1c2\x1a^([a-z][a-z0-9_-]{0,62})?$R\x02kg\x12\x1f\n" +
+	"\x05added\x18\x02 \x01(\bR\x05added\"W\n" +
+	"\x15ExportSnapshotRequest\x12>\n" +
+	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\".\n" +
+	"\x16ExportSnapshotResponse\x12\x14\n" +
+	"\x05chunk\x18\x01 \x01(\fR\x05chunk\"\xc8\x01\n" +
+	"\fImportHeader\x12\x96\x01\n" +
+	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB^\xbaH[\xba\x01X\n" +
+	"\x19import_header.kg.snapshot\x12&the server chooses the snapshot number\x1a\x13this.snapshot == 0uR\x02kg\x12\x1f\n" +
 	"\vno_activate\x18\x02 \x01(\bR\n" +
-	"noActivate\"\x82\x01\n" +
-	"\rImportRequest\x12?\n" +
+	"noActivate\"\x8a\x01\n" +
+	"\x15ImportSnapshotRequest\x12?\n" +
 	"\x06header\x18\x01 \x01(\v2%.triplemesh.retriever.v1.ImportHeaderH\x00R\x06header\x12!\n" +
 	"\x05chunk\x18\x02 \x01(\fB\t\xbaH\x06z\x04\x18\x80\x80@H\x00R\x05chunkB\r\n" +
+	"\x04part\x12\x05\xbaH\x02\b\x01\"[\n" +
+	"\x16ImportSnapshotResponse\x12A\n" +
+	"\bsnapshot\x18\x01 \x01(\v2%.triplemesh.retriever.v1.SnapshotInfoR\bsnapshot\"\xc1\x03\n" +
+	"\n" +
+	"RankerInfo\x126\n" +
+	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg\x12\x16\n" +
+	"\x06number\x18\x02 \x01(\x04R\x06number\x12\x16\n" +
+	"\x06active\x18\x03 \x01(\bR\x06active\x12\x16\n" +
+	"\x06defect\x18\x04 \x01(\tR\x06defect\x12\x18\n" +
+	"\aencoder\x18\x05 \x01(\tR\aencoder\x12\x14\n" +
+	"\x05bytes\x18\x06 \x01(\x04R\x05bytes\x12;\n" +
+	"\vcreate_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"createTime\x12#\n" +
+	"\rquestion_sets\x18\b \x03(\tR\fquestionSets\x12\x1c\n" +
+	"\tsnapshots\x18\t \x03(\tR\tsnapshots\x12\x18\n" +
+	"\atrained\x18\n" +
+	" \x01(\rR\atrained\x12\x12\n" +
+	"\x04held\x18\v \x01(\rR\x04held\x12\x14\n" +
+	"\x05first\x18\f \x01(\x02R\x05first\x12!\n" +
+	"\ffirst_before\x18\r \x01(\x02R\vfirstBefore\x12\x1c\n" +
+	"\trelations\x18\x0e \x01(\rR\trelations\"j\n" +
+	"\fRankerHeader\x12>\n" +
+	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x12\x1a\n" +
+	"\bactivate\x18\x02 \x01(\bR\bactivate\"\x88\x01\n" +
+	"\x13CreateRankerRequest\x12?\n" +
+	"\x06header\x18\x01 \x01(\v2%.triplemesh.retriever.v1.RankerHeaderH\x00R\x06header\x12!\n" +
+	"\x05chunk\x18\x02 \x01(\fB\t\xbaH\x06z\x04\x18\x80\x80@H\x00R\x05chunkB\r\n" +
 	"\x04part\x12\x05\xbaH\x02\b\x01\"S\n" +
-	"\x0eImportResponse\x12A\n" +
-	"\bsnapshot\x18\x01 \x01(\v2%.triplemesh.retriever.v1.SnapshotInfoR\bsnapshot*\xc0\x01\n" +
+	"\x14CreateRankerResponse\x12;\n" +
+	"\x06ranker\x18\x01 \x01(\v2#.triplemesh.retriever.v1.RankerInfoR\x06ranker\"\x9d\x01\n" +
+	"\x12ListRankersRequest\x127\n" +
+	"\akg_name\x18\x01 \x01(\tB\x1e\xbaH\x1br\x192\x17^[a-z][a-z0-9_-]{0,62}$R\x06kgName\x12%\n" +
+	"\tpage_size\x18\x02 \x01(\rB\b\xbaH\x05*\x03\x18\xe8\aR\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\tpageToken\"|\n" +
+	"\x13ListRankersResponse\x12=\n" +
+	"\arankers\x18\x01 \x03(\v2#.triplemesh.retriever.v1.RankerInfoR\arankers\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"x\n" +
+	"\x15ActivateRankerRequest\x12>\n" +
+	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x12\x1f\n" +
+	"\x06number\x18\x02 \x01(\x04B\a\xbaH\x042\x02(\x01R\x06number\"U\n" +
+	"\x16ActivateRankerResponse\x12;\n" +
+	"\x06ranker\x18\x01 \x01(\v2#.triplemesh.retriever.v1.RankerInfoR\x06ranker\"W\n" +
+	"\x15RollbackRankerRequest\x12>\n" +
+	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\"U\n" +
+	"\x16RollbackRankerResponse\x12;\n" +
+	"\x06ranker\x18\x01 \x01(\v2#.triplemesh.retriever.v1.RankerInfoR\x06ranker\"v\n" +
+	"\x13DeleteRankerRequest\x12>\n" +
+	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x12\x1f\n" +
+	"\x06number\x18\x02 \x01(\x04B\a\xbaH\x042\x02(\x01R\x06number\"\x16\n" +
+	"\x14DeleteRankerResponse\"m\n" +
+	"\x13ExportRankerRequest\x12>\n" +
+	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x12\x16\n" +
+	"\x06number\x18\x02 \x01(\x04R\x06number\",\n" +
+	"\x14ExportRankerResponse\x12\x14\n" +
+	"\x05chunk\x18\x01 \x01(\fR\x05chunk*\xc0\x01\n" +
 	"\x06Format\x12\x16\n" +
 	"\x12FORMAT_UNSPECIFIED\x10\x00\x12\x0e\n" +
 	"\n" +
@@ -2277,26 +3387,39 @@ const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\aVectors\x12\x17\n" +
 	"\x13VECTORS_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vVECTORS_ALL\x10\x01\x12\x10\n" +
-	"\fVECTORS_NONE\x10\x02*~\n" +
+	"\fVECTORS_NONE\x10\x02*\x9b\x01\n" +
+	"\n" +
+	"ColumnType\x12\x1b\n" +
+	"\x17COLUMN_TYPE_UNSPECIFIED\x10\x00\x12\x16\n" +
+	"\x12COLUMN_TYPE_ENTITY\x10\x01\x12\x16\n" +
+	"\x12COLUMN_TYPE_NUMBER\x10\x02\x12\x14\n" +
+	"\x10COLUMN_TYPE_DATE\x10\x03\x12\x14\n" +
+	"\x10COLUMN_TYPE_TEXT\x10\x04\x12\x14\n" +
+	"\x10COLUMN_TYPE_SKIP\x10\x05*~\n" +
 	"\tLoadPhase\x12\x1a\n" +
 	"\x16LOAD_PHASE_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fLOAD_PHASE_READ\x10\x01\x12\x13\n" +
 	"\x0fLOAD_PHASE_SORT\x10\x02\x12\x15\n" +
 	"\x11LOAD_PHASE_ENCODE\x10\x03\x12\x14\n" +
-	"\x10LOAD_PHASE_WRITE\x10\x042\xd1\b\n" +
-	"\x15KnowledgeGraphService\x12[\n" +
-	"\x04Load\x12$.triplemesh.retriever.v1.LoadRequest\x1a%.triplemesh.retriever.v1.LoadResponse\"\x04\xa8\xbc\x18\x03(\x01\x12o\n" +
-	"\n" +
-	"LoadStream\x12*.triplemesh.retriever.v1.LoadStreamRequest\x1a+.triplemesh.retriever.v1.LoadStreamResponse\"\x04\xa8\xbc\x18\x03(\x010\x01\x12Y\n" +
-	"\x04List\x12$.triplemesh.retriever.v1.ListRequest\x1a%.triplemesh.retriever.v1.ListResponse\"\x04\xa8\xbc\x18\x02\x12e\n" +
-	"\bActivate\x12(.triplemesh.retriever.v1.ActivateRequest\x1a).triplemesh.retriever.v1.ActivateResponse\"\x04\xa8\xbc\x18\x03\x12e\n" +
-	"\bRollback\x12(.triplemesh.retriever.v1.RollbackRequest\x1a).triplemesh.retriever.v1.RollbackResponse\"\x04\xa8\xbc\x18\x03\x12Y\n" +
-	"\x04Drop\x12$.triplemesh.retriever.v1.DropRequest\x1a%.triplemesh.retriever.v1.DropResponse\"\x04\xa8\xbc\x18\x03\x12_\n" +
-	"\x06Verify\x12&.triplemesh.retriever.v1.VerifyRequest\x1a'.triplemesh.retriever.v1.VerifyResponse\"\x04\xa8\xbc\x18\x02\x12b\n" +
-	"\aCompact\x12'.triplemesh.retriever.v1.CompactRequest\x1a(.triplemesh.retriever.v1.CompactResponse\"\x04\xa8\xbc\x18\x03\x12[\n" +
-	"\x04Diff\x12$.triplemesh.retriever.v1.DiffRequest\x1a%.triplemesh.retriever.v1.DiffResponse\"\x04\xa8\xbc\x18\x020\x01\x12a\n" +
-	"\x06Export\x12&.triplemesh.retriever.v1.ExportRequest\x1a'.triplemesh.retriever.v1.ExportResponse\"\x04\xa8\xbc\x18\x020\x01\x12a\n" +
-	"\x06Import\x12&.triplemesh.retriever.v1.ImportRequest\x1a'.triplemesh.retriever.v1.ImportResponse\"\x04\xa8\xbc\x18\x03(\x01BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1;retrieverv1b\x06proto3"
+	"\x10LOAD_PHASE_WRITE\x10\x042\xe2\x11\n" +
+	"\x15KnowledgeGraphService\x12\x8c\x01\n" +
+	"\x12LoadKnowledgeGraph\x122.triplemesh.retriever.v1.LoadKnowledgeGraphRequest\x1a3.triplemesh.retriever.v1.LoadKnowledgeGraphResponse\"\v\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x90\x02\x02(\x01\x12\xa0\x01\n" +
+	"\x18LoadKnowledgeGraphStream\x128.triplemesh.retriever.v1.LoadKnowledgeGraphStreamRequest\x1a9.triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse\"\v\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x90\x02\x02(\x010\x01\x12\x89\x01\n" +
+	"\x13ListKnowledgeGraphs\x123.triplemesh.retriever.v1.ListKnowledgeGraphsRequest\x1a4.triplemesh.retriever.v1.ListKnowledgeGraphsResponse\"\a\xa8\xbc\x18\x02\x90\x02\x01\x12\x84\x01\n" +
+	"\x10ActivateSnapshot\x120.triplemesh.retriever.v1.ActivateSnapshotRequest\x1a1.triplemesh.retriever.v1.ActivateSnapshotResponse\"\v\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x90\x02\x02\x12\x93\x01\n" +
+	"\x16RollbackKnowledgeGraph\x126.triplemesh.retriever.v1.RollbackKnowledgeGraphRequest\x1a7.triplemesh.retriever.v1.RollbackKnowledgeGraphResponse\"\b\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x12\x8a\x01\n" +
+	"\x12DropKnowledgeGraph\x122.triplemesh.retriever.v1.DropKnowledgeGraphRequest\x1a3.triplemesh.retriever.v1.DropKnowledgeGraphResponse\"\v\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x90\x02\x02\x12z\n" +
+	"\x0eVerifySnapshot\x12..triplemesh.retriever.v1.VerifySnapshotRequest\x1a/.triplemesh.retriever.v1.VerifySnapshotResponse\"\a\xa8\xbc\x18\x02\x90\x02\x01\x12\x81\x01\n" +
+	"\x0fCompactSnapshot\x12/.triplemesh.retriever.v1.CompactSnapshotRequest\x1a0.triplemesh.retriever.v1.CompactSnapshotResponse\"\v\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x90\x02\x02\x12y\n" +
+	"\rDiffSnapshots\x12-.triplemesh.retriever.v1.DiffSnapshotsRequest\x1a..triplemesh.retriever.v1.DiffSnapshotsResponse\"\a\xa8\xbc\x18\x02\x90\x02\x010\x01\x12\x80\x01\n" +
+	"\x0eExportSnapshot\x12..triplemesh.retriever.v1.ExportSnapshotRequest\x1a/.triplemesh.retriever.v1.ExportSnapshotResponse\"\v\xa8\xbc\x18\x02\xb0\xbc\x18\x01\x90\x02\x010\x01\x12\x80\x01\n" +
+	"\x0eImportSnapshot\x12..triplemesh.retriever.v1.ImportSnapshotRequest\x1a/.triplemesh.retriever.v1.ImportSnapshotResponse\"\v\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x90\x02\x02(\x01\x12z\n" +
+	"\fCreateRanker\x12,.triplemesh.retriever.v1.CreateRankerRequest\x1a-.triplemesh.retriever.v1.CreateRankerResponse\"\v\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x90\x02\x02(\x01\x12q\n" +
+	"\vListRankers\x12+.triplemesh.retriever.v1.ListRankersRequest\x1a,.triplemesh.retriever.v1.ListRankersResponse\"\a\xa8\xbc\x18\x02\x90\x02\x01\x12~\n" +
+	"\x0eActivateRanker\x12..triplemesh.retriever.v1.ActivateRankerRequest\x1a/.triplemesh.retriever.v1.ActivateRankerResponse\"\v\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x90\x02\x02\x12{\n" +
+	"\x0eRollbackRanker\x12..triplemesh.retriever.v1.RollbackRankerRequest\x1a/.triplemesh.retriever.v1.RollbackRankerResponse\"\b\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x12x\n" +
+	"\fDeleteRanker\x12,.triplemesh.retriever.v1.DeleteRankerRequest\x1a-.triplemesh.retriever.v1.DeleteRankerResponse\"\v\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x90\x02\x02\x12z\n" +
+	"\fExportRanker\x12,.triplemesh.retriever.v1.ExportRankerRequest\x1a-.triplemesh.retriever.v1.ExportRankerResponse\"\v\xa8\xbc\x18\x02\xb0\xbc\x18\x01\x90\x02\x010\x01BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1;retrieverv1b\x06proto3"
 
 var (
 	file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescOnce sync.Once
@@ -2310,105 +3433,150 @@ func file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP() []byte {
 	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescData
 }
 
-var file_triplemesh_retriever_v1_knowledge_graph_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_triplemesh_retriever_v1_knowledge_graph_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
 var file_triplemesh_retriever_v1_knowledge_graph_proto_goTypes = []any{
-	(Format)(0),                   // 0: triplemesh.retriever.v1.Format
-	(LoadMode)(0),                 // 1: triplemesh.retriever.v1.LoadMode
-	(Vectors)(0),                  // 2: triplemesh.retriever.v1.Vectors
-	(LoadPhase)(0),                // 3: triplemesh.retriever.v1.LoadPhase
-	(*Columns)(nil),               // 4: triplemesh.retriever.v1.Columns
-	(*LoadHeader)(nil),            // 5: triplemesh.retriever.v1.LoadHeader
-	(*FileHeader)(nil),            // 6: triplemesh.retriever.v1.FileHeader
-	(*LoadRequest)(nil),           // 7: triplemesh.retriever.v1.LoadRequest
-	(*LoadResponse)(nil),          // 8: triplemesh.retriever.v1.LoadResponse
-	(*LoadStreamRequest)(nil),     // 9: triplemesh.retriever.v1.LoadStreamRequest
-	(*LoadStreamResponse)(nil),    // 10: triplemesh.retriever.v1.LoadStreamResponse
-	(*LoadProgress)(nil),          // 11: triplemesh.retriever.v1.LoadProgress
-	(*LineError)(nil),             // 12: triplemesh.retriever.v1.LineError
-	(*SnapshotInfo)(nil),          // 13: triplemesh.retriever.v1.SnapshotInfo
-	(*ListRequest)(nil),           // 14: triplemesh.retriever.v1.ListRequest
-	(*ListResponse)(nil),          // 15: triplemesh.retriever.v1.ListResponse
-	(*ActivateRequest)(nil),       // 16: triplemesh.retriever.v1.ActivateRequest
-	(*ActivateResponse)(nil),      // 17: triplemesh.retriever.v1.ActivateResponse
-	(*RollbackRequest)(nil),       // 18: triplemesh.retriever.v1.RollbackRequest
-	(*RollbackResponse)(nil),      // 19: triplemesh.retriever.v1.RollbackResponse
-	(*DropRequest)(nil),           // 20: triplemesh.retriever.v1.DropRequest
-	(*DropResponse)(nil),          // 21: triplemesh.retriever.v1.DropResponse
-	(*VerifyRequest)(nil),         // 22: triplemesh.retriever.v1.VerifyRequest
-	(*VerifyResponse)(nil),        // 23: triplemesh.retriever.v1.VerifyResponse
-	(*CompactRequest)(nil),        // 24: triplemesh.retriever.v1.CompactRequest
-	(*CompactResponse)(nil),       // 25: triplemesh.retriever.v1.CompactResponse
-	(*DiffRequest)(nil),           // 26: triplemesh.retriever.v1.DiffRequest
-	(*DiffResponse)(nil),          // 27: triplemesh.retriever.v1.DiffResponse
-	(*Difference)(nil),            // 28: triplemesh.retriever.v1.Difference
-	(*ExportRequest)(nil),         // 29: triplemesh.retriever.v1.ExportRequest
-	(*ExportResponse)(nil),        // 30: triplemesh.retriever.v1.ExportResponse
-	(*ImportHeader)(nil),          // 31: triplemesh.retriever.v1.ImportHeader
-	(*ImportRequest)(nil),         // 32: triplemesh.retriever.v1.ImportRequest
-	(*ImportResponse)(nil),        // 33: triplemesh.retriever.v1.ImportResponse
-	(*v1.KnowledgeGraphRef)(nil),  // 34: triplemesh.graph.v1.KnowledgeGraphRef
-	(*timestamppb.Timestamp)(nil), // 35: google.protobuf.Timestamp
-	(*v1.Triple)(nil),             // 36: triplemesh.graph.v1.Triple
+	(Format)(0),                              // 0: triplemesh.retriever.v1.Format
+	(LoadMode)(0),                            // 1: triplemesh.retriever.v1.LoadMode
+	(Vectors)(0),                             // 2: triplemesh.retriever.v1.Vectors
+	(ColumnType)(0),                          // 3: triplemesh.retriever.v1.ColumnType
+	(LoadPhase)(0),                           // 4: triplemesh.retriever.v1.LoadPhase
+	(*TypedColumn)(nil),                      // 5: triplemesh.retriever.v1.TypedColumn
+	(*Columns)(nil),                          // 6: triplemesh.retriever.v1.Columns
+	(*LoadHeader)(nil),                       // 7: triplemesh.retriever.v1.LoadHeader
+	(*FileHeader)(nil),                       // 8: triplemesh.retriever.v1.FileHeader
+	(*LoadKnowledgeGraphRequest)(nil),        // 9: triplemesh.retriever.v1.LoadKnowledgeGraphRequest
+	(*LoadKnowledgeGraphResponse)(nil),       // 10: triplemesh.retriever.v1.LoadKnowledgeGraphResponse
+	(*LoadKnowledgeGraphStreamRequest)(nil),  // 11: triplemesh.retriever.v1.LoadKnowledgeGraphStreamRequest
+	(*LoadKnowledgeGraphStreamResponse)(nil), // 12: triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse
+	(*LoadProgress)(nil),                     // 13: triplemesh.retriever.v1.LoadProgress
+	(*LineError)(nil),                        // 14: triplemesh.retriever.v1.LineError
+	(*SnapshotInfo)(nil),                     // 15: triplemesh.retriever.v1.SnapshotInfo
+	(*ListKnowledgeGraphsRequest)(nil),       // 16: triplemesh.retriever.v1.ListKnowledgeGraphsRequest
+	(*ListKnowledgeGraphsResponse)(nil),      // 17: triplemesh.retriever.v1.ListKnowledgeGraphsResponse
+	(*ActivateSnapshotRequest)(nil),          // 18: triplemesh.retriever.v1.ActivateSnapshotRequest
+	(*ActivateSnapshotResponse)(nil),         // 19: triplemesh.retriever.v1.ActivateSnapshotResponse
+	(*RollbackKnowledgeGraphRequest)(nil),    // 20: triplemesh.retriever.v1.RollbackKnowledgeGraphRequest
+	(*RollbackKnowledgeGraphResponse)(nil),   // 21: triplemesh.retriever.v1.RollbackKnowledgeGraphResponse
+	(*DropKnowledgeGraphRequest)(nil),        // 22: triplemesh.retriever.v1.DropKnowledgeGraphRequest
+	(*DropKnowledgeGraphResponse)(nil),       // 23: triplemesh.retriever.v1.DropKnowledgeGraphResponse
+	(*VerifySnapshotRequest)(nil),            // 24: triplemesh.retriever.v1.VerifySnapshotRequest
+	(*VerifySnapshotResponse)(nil),           // 25: triplemesh.retriever.v1.VerifySnapshotResponse
+	(*CompactSnapshotRequest)(nil),           // 26: triplemesh.retriever.v1.CompactSnapshotRequest
+	(*CompactSnapshotResponse)(nil),          // 27: triplemesh.retriever.v1.CompactSnapshotResponse
+	(*DiffSnapshotsRequest)(nil),             // 28: triplemesh.retriever.v1.DiffSnapshotsRequest
+	(*DiffSnapshotsResponse)(nil),            // 29: triplemesh.retriever.v1.DiffSnapshotsResponse
+	(*Difference)(nil),                       // 30: triplemesh.retriever.v1.Difference
+	(*ExportSnapshotRequest)(nil),            // 31: triplemesh.retriever.v1.ExportSnapshotRequest
+	(*ExportSnapshotResponse)(nil),           // 32: triplemesh.retriever.v1.ExportSnapshotResponse
+	(*ImportHeader)(nil),                     // 33: triplemesh.retriever.v1.ImportHeader
+	(*ImportSnapshotRequest)(nil),            // 34: triplemesh.retriever.v1.ImportSnapshotRequest
+	(*ImportSnapshotResponse)(nil),           // 35: triplemesh.retriever.v1.ImportSnapshotResponse
+	(*RankerInfo)(nil),                       // 36: triplemesh.retriever.v1.RankerInfo
+	(*RankerHeader)(nil),                     // 37: triplemesh.retriever.v1.RankerHeader
+	(*CreateRankerRequest)(nil),              // 38: triplemesh.retriever.v1.CreateRankerRequest
+	(*CreateRankerResponse)(nil),             // 39: triplemesh.retriever.v1.CreateRankerResponse
+	(*ListRankersRequest)(nil),               // 40: triplemesh.retriever.v1.ListRankersRequest
+	(*ListRankersResponse)(nil),              // 41: triplemesh.retriever.v1.ListRankersResponse
+	(*ActivateRankerRequest)(nil),            // 42: triplemesh.retriever.v1.ActivateRankerRequest
+	(*ActivateRankerResponse)(nil),           // 43: triplemesh.retriever.v1.ActivateRankerResponse
+	(*RollbackRankerRequest)(nil),            // 44: triplemesh.retriever.v1.RollbackRankerRequest
+	(*RollbackRankerResponse)(nil),           // 45: triplemesh.retriever.v1.RollbackRankerResponse
+	(*DeleteRankerRequest)(nil),              // 46: triplemesh.retriever.v1.DeleteRankerRequest
+	(*DeleteRankerResponse)(nil),             // 47: triplemesh.retriever.v1.DeleteRankerResponse
+	(*ExportRankerRequest)(nil),              // 48: triplemesh.retriever.v1.ExportRankerRequest
+	(*ExportRankerResponse)(nil),             // 49: triplemesh.retriever.v1.ExportRankerResponse
+	(*v1.KnowledgeGraphRef)(nil),             // 50: triplemesh.graph.v1.KnowledgeGraphRef
+	(*timestamppb.Timestamp)(nil),            // 51: google.protobuf.Timestamp
+	(*v1.Triple)(nil),                        // 52: triplemesh.graph.v1.Triple
 }
 var file_triplemesh_retriever_v1_knowledge_graph_proto_depIdxs = []int32{
-	1,  // 0: triplemesh.retriever.v1.LoadHeader.mode:type_name -> triplemesh.retriever.v1.LoadMode
-	2,  // 1: triplemesh.retriever.v1.LoadHeader.vectors:type_name -> triplemesh.retriever.v1.Vectors
-	0,  // 2: triplemesh.retriever.v1.FileHeader.format:type_name -> triplemesh.retriever.v1.Format
-	4,  // 3: triplemesh.retriever.v1.FileHeader.columns:type_name -> triplemesh.retriever.v1.Columns
-	5,  // 4: triplemesh.retriever.v1.LoadRequest.header:type_name -> triplemesh.retriever.v1.LoadHeader
-	6,  // 5: triplemesh.retriever.v1.LoadRequest.file:type_name -> triplemesh.retriever.v1.FileHeader
-	13, // 6: triplemesh.retriever.v1.LoadResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
-	12, // 7: triplemesh.retriever.v1.LoadResponse.errors:type_name -> triplemesh.retriever.v1.LineError
-	7,  // 8: triplemesh.retriever.v1.LoadStreamRequest.request:type_name -> triplemesh.retriever.v1.LoadRequest
-	11, // 9: triplemesh.retriever.v1.LoadStreamResponse.progress:type_name -> triplemesh.retriever.v1.LoadProgress
-	8,  // 10: triplemesh.retriever.v1.LoadStreamResponse.result:type_name -> triplemesh.retriever.v1.LoadResponse
-	3,  // 11: triplemesh.retriever.v1.LoadProgress.phase:type_name -> triplemesh.retriever.v1.LoadPhase
-	34, // 12: triplemesh.retriever.v1.SnapshotInfo.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	35, // 13: triplemesh.retriever.v1.SnapshotInfo.created:type_name -> google.protobuf.Timestamp
-	13, // 14: triplemesh.retriever.v1.ListResponse.snapshots:type_name -> triplemesh.retriever.v1.SnapshotInfo
-	34, // 15: triplemesh.retriever.v1.ActivateRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	13, // 16: triplemesh.retriever.v1.ActivateResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
-	13, // 17: triplemesh.retriever.v1.RollbackResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
-	34, // 18: triplemesh.retriever.v1.DropRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	34, // 19: triplemesh.retriever.v1.DropResponse.dropped:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	34, // 20: triplemesh.retriever.v1.VerifyRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	13, // 21: triplemesh.retriever.v1.VerifyResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
-	34, // 22: triplemesh.retriever.v1.CompactRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	13, // 23: triplemesh.retriever.v1.CompactResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
-	34, // 24: triplemesh.retriever.v1.DiffRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	28, // 25: triplemesh.retriever.v1.DiffResponse.differences:type_name -> triplemesh.retriever.v1.Difference
-	36, // 26: triplemesh.retriever.v1.Difference.triple:type_name -> triplemesh.graph.v1.Triple
-	34, // 27: triplemesh.retriever.v1.ExportRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	31, // 28: triplemesh.retriever.v1.ImportRequest.header:type_name -> triplemesh.retriever.v1.ImportHeader
-	13, // 29: triplemesh.retriever.v1.ImportResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
-	7,  // 30: triplemesh.retriever.v1.KnowledgeGraphService.Load:input_type -> triplemesh.retriever.v1.LoadRequest
-	9,  // 31: triplemesh.retriever.v1.KnowledgeGraphService.LoadStream:input_type -> triplemesh.retriever.v1.LoadStreamRequest
-	14, // 32: triplemesh.retriever.v1.KnowledgeGraphService.List:input_type -> triplemesh.retriever.v1.ListRequest
-	16, // 33: triplemesh.retriever.v1.KnowledgeGraphService.Activate:input_type -> triplemesh.retriever.v1.ActivateRequest
-	18, // 34: triplemesh.retriever.v1.KnowledgeGraphService.Rollback:input_type -> triplemesh.retriever.v1.RollbackRequest
-	20, // 35: triplemesh.retriever.v1.KnowledgeGraphService.Drop:input_type -> triplemesh.retriever.v1.DropRequest
-	22, // 36: triplemesh.retriever.v1.KnowledgeGraphService.Verify:input_type -> triplemesh.retriever.v1.VerifyRequest
-	24, // 37: triplemesh.retriever.v1.KnowledgeGraphService.Compact:input_type -> triplemesh.retriever.v1.CompactRequest
-	26, // 38: triplemesh.retriever.v1.KnowledgeGraphService.Diff:input_type -> triplemesh.retriever.v1.DiffRequest
-	29, // 39: triplemesh.retriever.v1.KnowledgeGraphService.Export:input_type -> triplemesh.retriever.v1.ExportRequest
-	32, // 40: triplemesh.retriever.v1.KnowledgeGraphService.Import:input_type -> triplemesh.retriever.v1.ImportRequest
-	8,  // 41: triplemesh.retriever.v1.KnowledgeGraphService.Load:output_type -> triplemesh.retriever.v1.LoadResponse
-	10, // 42: triplemesh.retriever.v1.KnowledgeGraphService.LoadStream:output_type -> triplemesh.retriever.v1.LoadStreamResponse
-	15, // 43: triplemesh.retriever.v1.KnowledgeGraphService.List:output_type -> triplemesh.retriever.v1.ListResponse
-	17, // 44: triplemesh.retriever.v1.KnowledgeGraphService.Activate:output_type -> triplemesh.retriever.v1.ActivateResponse
-	19, // 45: triplemesh.retriever.v1.KnowledgeGraphService.Rollback:output_type -> triplemesh.retriever.v1.RollbackResponse
-	21, // 46: triplemesh.retriever.v1.KnowledgeGraphService.Drop:output_type -> triplemesh.retriever.v1.DropResponse
-	23, // 47: triplemesh.retriever.v1.KnowledgeGraphService.Verify:output_type -> triplemesh.retriever.v1.VerifyResponse
-	25, // 48: triplemesh.retriever.v1.KnowledgeGraphService.Compact:output_type -> triplemesh.retriever.v1.CompactResponse
-	27, // 49: triplemesh.retriever.v1.KnowledgeGraphService.Diff:output_type -> triplemesh.retriever.v1.DiffResponse
-	30, // 50: triplemesh.retriever.v1.KnowledgeGraphService.Export:output_type -> triplemesh.retriever.v1.ExportResponse
-	33, // 51: triplemesh.retriever.v1.KnowledgeGraphService.Import:output_type -> triplemesh.retriever.v1.ImportResponse
-	41, // [41:52] is the sub-list for method output_type
-	30, // [30:41] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	3,  // 0: triplemesh.retriever.v1.TypedColumn.type:type_name -> triplemesh.retriever.v1.ColumnType
+	5,  // 1: triplemesh.retriever.v1.Columns.types:type_name -> triplemesh.retriever.v1.TypedColumn
+	50, // 2: triplemesh.retriever.v1.LoadHeader.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	1,  // 3: triplemesh.retriever.v1.LoadHeader.mode:type_name -> triplemesh.retriever.v1.LoadMode
+	2,  // 4: triplemesh.retriever.v1.LoadHeader.vectors:type_name -> triplemesh.retriever.v1.Vectors
+	0,  // 5: triplemesh.retriever.v1.FileHeader.format:type_name -> triplemesh.retriever.v1.Format
+	6,  // 6: triplemesh.retriever.v1.FileHeader.columns:type_name -> triplemesh.retriever.v1.Columns
+	7,  // 7: triplemesh.retriever.v1.LoadKnowledgeGraphRequest.header:type_name -> triplemesh.retriever.v1.LoadHeader
+	8,  // 8: triplemesh.retriever.v1.LoadKnowledgeGraphRequest.file:type_name -> triplemesh.retriever.v1.FileHeader
+	15, // 9: triplemesh.retriever.v1.LoadKnowledgeGraphResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	14, // 10: triplemesh.retriever.v1.LoadKnowledgeGraphResponse.errors:type_name -> triplemesh.retriever.v1.LineError
+	9,  // 11: triplemesh.retriever.v1.LoadKnowledgeGraphStreamRequest.request:type_name -> triplemesh.retriever.v1.LoadKnowledgeGraphRequest
+	13, // 12: triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse.progress:type_name -> triplemesh.retriever.v1.LoadProgress
+	10, // 13: triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse.result:type_name -> triplemesh.retriever.v1.LoadKnowledgeGraphResponse
+	4,  // 14: triplemesh.retriever.v1.LoadProgress.phase:type_name -> triplemesh.retriever.v1.LoadPhase
+	50, // 15: triplemesh.retriever.v1.SnapshotInfo.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	51, // 16: triplemesh.retriever.v1.SnapshotInfo.create_time:type_name -> google.protobuf.Timestamp
+	15, // 17: triplemesh.retriever.v1.ListKnowledgeGraphsResponse.snapshots:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	50, // 18: triplemesh.retriever.v1.ActivateSnapshotRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	15, // 19: triplemesh.retriever.v1.ActivateSnapshotResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	50, // 20: triplemesh.retriever.v1.RollbackKnowledgeGraphRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	15, // 21: triplemesh.retriever.v1.RollbackKnowledgeGraphResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	50, // 22: triplemesh.retriever.v1.DropKnowledgeGraphRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	50, // 23: triplemesh.retriever.v1.DropKnowledgeGraphResponse.dropped:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	50, // 24: triplemesh.retriever.v1.VerifySnapshotRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	15, // 25: triplemesh.retriever.v1.VerifySnapshotResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	50, // 26: triplemesh.retriever.v1.CompactSnapshotRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	15, // 27: triplemesh.retriever.v1.CompactSnapshotResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	50, // 28: triplemesh.retriever.v1.DiffSnapshotsRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	30, // 29: triplemesh.retriever.v1.DiffSnapshotsResponse.differences:type_name -> triplemesh.retriever.v1.Difference
+	52, // 30: triplemesh.retriever.v1.Difference.triple:type_name -> triplemesh.graph.v1.Triple
+	50, // 31: triplemesh.retriever.v1.ExportSnapshotRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	50, // 32: triplemesh.retriever.v1.ImportHeader.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	33, // 33: triplemesh.retriever.v1.ImportSnapshotRequest.header:type_name -> triplemesh.retriever.v1.ImportHeader
+	15, // 34: triplemesh.retriever.v1.ImportSnapshotResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	50, // 35: triplemesh.retriever.v1.RankerInfo.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	51, // 36: triplemesh.retriever.v1.RankerInfo.create_time:type_name -> google.protobuf.Timestamp
+	50, // 37: triplemesh.retriever.v1.RankerHeader.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	37, // 38: triplemesh.retriever.v1.CreateRankerRequest.header:type_name -> triplemesh.retriever.v1.RankerHeader
+	36, // 39: triplemesh.retriever.v1.CreateRankerResponse.ranker:type_name -> triplemesh.retriever.v1.RankerInfo
+	36, // 40: triplemesh.retriever.v1.ListRankersResponse.rankers:type_name -> triplemesh.retriever.v1.RankerInfo
+	50, // 41: triplemesh.retriever.v1.ActivateRankerRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	36, // 42: triplemesh.retriever.v1.ActivateRankerResponse.ranker:type_name -> triplemesh.retriever.v1.RankerInfo
+	50, // 43: triplemesh.retriever.v1.RollbackRankerRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	36, // 44: triplemesh.retriever.v1.RollbackRankerResponse.ranker:type_name -> triplemesh.retriever.v1.RankerInfo
+	50, // 45: triplemesh.retriever.v1.DeleteRankerRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	50, // 46: triplemesh.retriever.v1.ExportRankerRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	9,  // 47: triplemesh.retriever.v1.KnowledgeGraphService.LoadKnowledgeGraph:input_type -> triplemesh.retriever.v1.LoadKnowledgeGraphRequest
+	11, // 48: triplemesh.retriever.v1.KnowledgeGraphService.LoadKnowledgeGraphStream:input_type -> triplemesh.retriever.v1.LoadKnowledgeGraphStreamRequest
+	16, // 49: triplemesh.retriever.v1.KnowledgeGraphService.ListKnowledgeGraphs:input_type -> triplemesh.retriever.v1.ListKnowledgeGraphsRequest
+	18, // 50: triplemesh.retriever.v1.KnowledgeGraphService.ActivateSnapshot:input_type -> triplemesh.retriever.v1.ActivateSnapshotRequest
+	20, // 51: triplemesh.retriever.v1.KnowledgeGraphService.RollbackKnowledgeGraph:input_type -> triplemesh.retriever.v1.RollbackKnowledgeGraphRequest
+	22, // 52: triplemesh.retriever.v1.KnowledgeGraphService.DropKnowledgeGraph:input_type -> triplemesh.retriever.v1.DropKnowledgeGraphRequest
+	24, // 53: triplemesh.retriever.v1.KnowledgeGraphService.VerifySnapshot:input_type -> triplemesh.retriever.v1.VerifySnapshotRequest
+	26, // 54: triplemesh.retriever.v1.KnowledgeGraphService.CompactSnapshot:input_type -> triplemesh.retriever.v1.CompactSnapshotRequest
+	28, // 55: triplemesh.retriever.v1.KnowledgeGraphService.DiffSnapshots:input_type -> triplemesh.retriever.v1.DiffSnapshotsRequest
+	31, // 56: triplemesh.retriever.v1.KnowledgeGraphService.ExportSnapshot:input_type -> triplemesh.retriever.v1.ExportSnapshotRequest
+	34, // 57: triplemesh.retriever.v1.KnowledgeGraphService.ImportSnapshot:input_type -> triplemesh.retriever.v1.ImportSnapshotRequest
+	38, // 58: triplemesh.retriever.v1.KnowledgeGraphService.CreateRanker:input_type -> triplemesh.retriever.v1.CreateRankerRequest
+	40, // 59: triplemesh.retriever.v1.KnowledgeGraphService.ListRankers:input_type -> triplemesh.retriever.v1.ListRankersRequest
+	42, // 60: triplemesh.retriever.v1.KnowledgeGraphService.ActivateRanker:input_type -> triplemesh.retriever.v1.ActivateRankerRequest
+	44, // 61: triplemesh.retriever.v1.KnowledgeGraphService.RollbackRanker:input_type -> triplemesh.retriever.v1.RollbackRankerRequest
+	46, // 62: triplemesh.retriever.v1.KnowledgeGraphService.DeleteRanker:input_type -> triplemesh.retriever.v1.DeleteRankerRequest
+	48, // 63: triplemesh.retriever.v1.KnowledgeGraphService.ExportRanker:input_type -> triplemesh.retriever.v1.ExportRankerRequest
+	10, // 64: triplemesh.retriever.v1.KnowledgeGraphService.LoadKnowledgeGraph:output_type -> triplemesh.retriever.v1.LoadKnowledgeGraphResponse
+	12, // 65: triplemesh.retriever.v1.KnowledgeGraphService.LoadKnowledgeGraphStream:output_type -> triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse
+	17, // 66: triplemesh.retriever.v1.KnowledgeGraphService.ListKnowledgeGraphs:output_type -> triplemesh.retriever.v1.ListKnowledgeGraphsResponse
+	19, // 67: triplemesh.retriever.v1.KnowledgeGraphService.ActivateSnapshot:output_type -> triplemesh.retriever.v1.ActivateSnapshotResponse
+	21, // 68: triplemesh.retriever.v1.KnowledgeGraphService.RollbackKnowledgeGraph:output_type -> triplemesh.retriever.v1.RollbackKnowledgeGraphResponse
+	23, // 69: triplemesh.retriever.v1.KnowledgeGraphService.DropKnowledgeGraph:output_type -> triplemesh.retriever.v1.DropKnowledgeGraphResponse
+	25, // 70: triplemesh.retriever.v1.KnowledgeGraphService.VerifySnapshot:output_type -> triplemesh.retriever.v1.VerifySnapshotResponse
+	27, // 71: triplemesh.retriever.v1.KnowledgeGraphService.CompactSnapshot:output_type -> triplemesh.retriever.v1.CompactSnapshotResponse
+	29, // 72: triplemesh.retriever.v1.KnowledgeGraphService.DiffSnapshots:output_type -> triplemesh.retriever.v1.DiffSnapshotsResponse
+	32, // 73: triplemesh.retriever.v1.KnowledgeGraphService.ExportSnapshot:output_type -> triplemesh.retriever.v1.ExportSnapshotResponse
+	35, // 74: triplemesh.retriever.v1.KnowledgeGraphService.ImportSnapshot:output_type -> triplemesh.retriever.v1.ImportSnapshotResponse
+	39, // 75: triplemesh.retriever.v1.KnowledgeGraphService.CreateRanker:output_type -> triplemesh.retriever.v1.CreateRankerResponse
+	41, // 76: triplemesh.retriever.v1.KnowledgeGraphService.ListRankers:output_type -> triplemesh.retriever.v1.ListRankersResponse
+	43, // 77: triplemesh.retriever.v1.KnowledgeGraphService.ActivateRanker:output_type -> triplemesh.retriever.v1.ActivateRankerResponse
+	45, // 78: triplemesh.retriever.v1.KnowledgeGraphService.RollbackRanker:output_type -> triplemesh.retriever.v1.RollbackRankerResponse
+	47, // 79: triplemesh.retriever.v1.KnowledgeGraphService.DeleteRanker:output_type -> triplemesh.retriever.v1.DeleteRankerResponse
+	49, // 80: triplemesh.retriever.v1.KnowledgeGraphService.ExportRanker:output_type -> triplemesh.retriever.v1.ExportRankerResponse
+	64, // [64:81] is the sub-list for method output_type
+	47, // [47:64] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_retriever_v1_knowledge_graph_proto_init() }
@@ -2416,26 +3584,31 @@ func file_triplemesh_retriever_v1_knowledge_graph_proto_init() {
 	if File_triplemesh_retriever_v1_knowledge_graph_proto != nil {
 		return
 	}
-	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[3].OneofWrappers = []any{
-		(*LoadRequest_Header)(nil),
-		(*LoadRequest_File)(nil),
-		(*LoadRequest_Chunk)(nil),
+	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[4].OneofWrappers = []any{
+		(*LoadKnowledgeGraphRequest_Header)(nil),
+		(*LoadKnowledgeGraphRequest_File)(nil),
+		(*LoadKnowledgeGraphRequest_Chunk)(nil),
 	}
-	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[6].OneofWrappers = []any{
-		(*LoadStreamResponse_Progress)(nil),
-		(*LoadStreamResponse_Result)(nil),
+	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[7].OneofWrappers = []any{
+		(*LoadKnowledgeGraphStreamResponse_Progress)(nil),
+		(*LoadKnowledgeGraphStreamResponse_Result)(nil),
 	}
-	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[28].OneofWrappers = []any{
-		(*ImportRequest_Header)(nil),
-		(*ImportRequest_Chunk)(nil),
+	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[8].OneofWrappers = []any{}
+	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[29].OneofWrappers = []any{
+		(*ImportSnapshotRequest_Header)(nil),
+		(*ImportSnapshotRequest_Chunk)(nil),
+	}
+	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[33].OneofWrappers = []any{
+		(*CreateRankerRequest_Header)(nil),
+		(*CreateRankerRequest_Chunk)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc), len(file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   30,
+			NumEnums:      5,
+			NumMessages:   45,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,17 +19,23 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	KnowledgeGraphService_Load_FullMethodName       = "/triplemesh.retriever.v1.KnowledgeGraphService/Load"
-	KnowledgeGraphService_LoadStream_FullMethodName = "/triplemesh.retriever.v1.KnowledgeGraphService/LoadStream"
-	KnowledgeGraphService_List_FullMethodName       = "/triplemesh.retriever.v1.KnowledgeGraphService/List"
-	KnowledgeGraphService_Activate_FullMethodName   = "/triplemesh.retriever.v1.KnowledgeGraphService/Activate"
-	KnowledgeGraphService_Rollback_FullMethodName   = "/triplemesh.retriever.v1.KnowledgeGraphService/Rollback"
-	KnowledgeGraphService_Drop_FullMethodName       = "/triplemesh.retriever.v1.KnowledgeGraphService/Drop"
-	KnowledgeGraphService_Verify_FullMethodName     = "/triplemesh.retriever.v1.KnowledgeGraphService/Verify"
-	KnowledgeGraphService_Compact_FullMethodName    = "/triplemesh.retriever.v1.KnowledgeGraphService/Compact"
-	KnowledgeGraphService_Diff_FullMethodName       = "/triplemesh.retriever.v1.KnowledgeGraphService/Diff"
-	KnowledgeGraphService_Export_FullMethodName     = "/triplemesh.retriever.v1.KnowledgeGraphService/Export"
-	KnowledgeGraphService_Import_FullMethodName     = "/triplemesh.retriever.v1.KnowledgeGraphService/Import"
+	KnowledgeGraphService_LoadKnowledgeGraph_FullMethodName       = "/triplemesh.retriever.v1.KnowledgeGraphService/LoadKnowledgeGraph"
+	KnowledgeGraphService_LoadKnowledgeGraphStream_FullMethodName = "/triplemesh.retriever.v1.KnowledgeGraphService/LoadKnowledgeGraphStream"
+	KnowledgeGraphService_ListKnowledgeGraphs_FullMethodName      = "/triplemesh.retriever.v1.KnowledgeGraphService/ListKnowledgeGraphs"
+	KnowledgeGraphService_ActivateSnapshot_FullMethodName         = "/triplemesh.retriever.v1.KnowledgeGraphService/ActivateSnapshot"
+	KnowledgeGraphService_RollbackKnowledgeGraph_FullMethodName   = "/triplemesh.retriever.v1.KnowledgeGraphService/RollbackKnowledgeGraph"
+	KnowledgeGraphService_DropKnowledgeGraph_FullMethodName       = "/triplemesh.retriever.v1.KnowledgeGraphService/DropKnowledgeGraph"
+	KnowledgeGraphService_VerifySnapshot_FullMethodName           = "/triplemesh.retriever.v1.KnowledgeGraphService/VerifySnapshot"
+	KnowledgeGraphService_CompactSnapshot_FullMethodName          = "/triplemesh.retriever.v1.KnowledgeGraphService/CompactSnapshot"
+	KnowledgeGraphService_DiffSnapshots_FullMethodName            = "/triplemesh.retriever.v1.KnowledgeGraphService/DiffSnapshots"
+	KnowledgeGraphService_ExportSnapshot_FullMethodName           = "/triplemesh.retriever.v1.KnowledgeGraphService/ExportSnapshot"
+	KnowledgeGraphService_ImportSnapshot_FullMethodName           = "/triplemesh.retriever.v1.KnowledgeGraphService/ImportSnapshot"
+	KnowledgeGraphService_CreateRanker_FullMethodName             = "/triplemesh.retriever.v1.KnowledgeGraphService/CreateRanker"
+	KnowledgeGraphService_ListRankers_FullMethodName              = "/triplemesh.retriever.v1.KnowledgeGraphService/ListRankers"
+	KnowledgeGraphService_ActivateRanker_FullMethodName           = "/triplemesh.retriever.v1.KnowledgeGraphService/ActivateRanker"
+	KnowledgeGraphService_RollbackRanker_FullMethodName           = "/triplemesh.retriever.v1.KnowledgeGraphService/RollbackRanker"
+	KnowledgeGraphService_DeleteRanker_FullMethodName             = "/triplemesh.retriever.v1.KnowledgeGraphService/DeleteRanker"
+	KnowledgeGraphService_ExportRanker_FullMethodName             = "/triplemesh.retriever.v1.KnowledgeGraphService/ExportRanker"
 )
 
 // KnowledgeGraphServiceClient is the client API for KnowledgeGraphService service.
@@ -39,30 +45,47 @@ const (
 // KnowledgeGraphService builds, lists and switches the snapshots that
 // RetrieverService reads.
 type KnowledgeGraphServiceClient interface {
-	// Load builds a snapshot from a stream: a header, then the bytes of the
+	// LoadKnowledgeGraph builds a snapshot from a stream: a header, then the bytes of the
 	// files one after another. Nothing is visible until it is whole.
-	Load(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[LoadRequest, LoadResponse], error)
-	// LoadStream is Load with an event for every step on the way; the last one
+	LoadKnowledgeGraph(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[LoadKnowledgeGraphRequest, LoadKnowledgeGraphResponse], error)
+	// LoadKnowledgeGraphStream is LoadKnowledgeGraph with an event for every step on the way; the last one
 	// carries what was built.
-	LoadStream(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[LoadStreamRequest, LoadStreamResponse], error)
-	// List names the knowledge graphs and their snapshots.
-	List(ctx context.Context, in *ListRequest, opts ...grpc.CallOption) (*ListResponse, error)
-	// Activate makes a snapshot the one that questions read.
-	Activate(ctx context.Context, in *ActivateRequest, opts ...grpc.CallOption) (*ActivateResponse, error)
-	// Rollback activates the snapshot before the active one.
-	Rollback(ctx context.Context, in *RollbackRequest, opts ...grpc.CallOption) (*RollbackResponse, error)
-	// Drop removes a knowledge graph, or one snapshot that is not active.
-	Drop(ctx context.Context, in *DropRequest, opts ...grpc.CallOption) (*DropResponse, error)
-	// Verify reads a snapshot whole and compares every checksum.
-	Verify(ctx context.Context, in *VerifyRequest, opts ...grpc.CallOption) (*VerifyResponse, error)
-	// Compact builds a whole snapshot of what a delta and its bases hold.
-	Compact(ctx context.Context, in *CompactRequest, opts ...grpc.CallOption) (*CompactResponse, error)
-	// Diff lists what one snapshot holds and another does not.
-	Diff(ctx context.Context, in *DiffRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DiffResponse], error)
-	// Export sends a snapshot as the bytes of one file.
-	Export(ctx context.Context, in *ExportRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportResponse], error)
-	// Import takes a file that Export made and builds the snapshot it holds.
-	Import(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportRequest, ImportResponse], error)
+	LoadKnowledgeGraphStream(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[LoadKnowledgeGraphStreamRequest, LoadKnowledgeGraphStreamResponse], error)
+	// ListKnowledgeGraphs names the knowledge graphs and their snapshots.
+	ListKnowledgeGraphs(ctx context.Context, in *ListKnowledgeGraphsRequest, opts ...grpc.CallOption) (*ListKnowledgeGraphsResponse, error)
+	// ActivateSnapshot makes a snapshot the one that questions read.
+	ActivateSnapshot(ctx context.Context, in *ActivateSnapshotRequest, opts ...grpc.CallOption) (*ActivateSnapshotResponse, error)
+	// RollbackKnowledgeGraph activates the snapshot before the active one. It is not idempotent:
+	// a second call goes back one snapshot more.
+	RollbackKnowledgeGraph(ctx context.Context, in *RollbackKnowledgeGraphRequest, opts ...grpc.CallOption) (*RollbackKnowledgeGraphResponse, error)
+	// DropKnowledgeGraph removes a knowledge graph, or one snapshot that is not active.
+	DropKnowledgeGraph(ctx context.Context, in *DropKnowledgeGraphRequest, opts ...grpc.CallOption) (*DropKnowledgeGraphResponse, error)
+	// VerifySnapshot reads a snapshot whole and compares every checksum.
+	VerifySnapshot(ctx context.Context, in *VerifySnapshotRequest, opts ...grpc.CallOption) (*VerifySnapshotResponse, error)
+	// CompactSnapshot builds a whole snapshot of what a delta and its bases hold.
+	CompactSnapshot(ctx context.Context, in *CompactSnapshotRequest, opts ...grpc.CallOption) (*CompactSnapshotResponse, error)
+	// DiffSnapshots lists what one snapshot holds and another does not.
+	DiffSnapshots(ctx context.Context, in *DiffSnapshotsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DiffSnapshotsResponse], error)
+	// ExportSnapshot sends a snapshot as the bytes of one file.
+	ExportSnapshot(ctx context.Context, in *ExportSnapshotRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportSnapshotResponse], error)
+	// ImportSnapshot takes a file that ExportSnapshot made and builds the snapshot it holds.
+	ImportSnapshot(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportSnapshotRequest, ImportSnapshotResponse], error)
+	// CreateRanker stores a ranker of relation paths for a knowledge graph: a header,
+	// then the bytes of a file that training wrote. A ranker that is stored already
+	// is not stored again. One that cannot rank the knowledge graph's active
+	// snapshot, such as one for another encoder, is refused.
+	CreateRanker(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[CreateRankerRequest, CreateRankerResponse], error)
+	// ListRankers lists the rankers of knowledge graphs.
+	ListRankers(ctx context.Context, in *ListRankersRequest, opts ...grpc.CallOption) (*ListRankersResponse, error)
+	// ActivateRanker makes a ranker the one that ranks the paths of its knowledge graph.
+	ActivateRanker(ctx context.Context, in *ActivateRankerRequest, opts ...grpc.CallOption) (*ActivateRankerResponse, error)
+	// RollbackRanker activates the ranker before the active one, or none if that was
+	// the first. It is not idempotent: a second call goes back one ranker more.
+	RollbackRanker(ctx context.Context, in *RollbackRankerRequest, opts ...grpc.CallOption) (*RollbackRankerResponse, error)
+	// DeleteRanker removes a ranker that is not active.
+	DeleteRanker(ctx context.Context, in *DeleteRankerRequest, opts ...grpc.CallOption) (*DeleteRankerResponse, error)
+	// ExportRanker sends a ranker as the bytes of one file.
+	ExportRanker(ctx context.Context, in *ExportRankerRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportRankerResponse], error)
 }
 
 type knowledgeGraphServiceClient struct {
@@ -73,99 +96,99 @@ func NewKnowledgeGraphServiceClient(cc grpc.ClientConnInterface) KnowledgeGraphS
 	return &knowledgeGraphServiceClient{cc}
 }
 
-func (c *knowledgeGraphServiceClient) Load(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[LoadRequest, LoadResponse], error) {
+func (c *knowledgeGraphServiceClient) LoadKnowledgeGraph(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[LoadKnowledgeGraphRequest, LoadKnowledgeGraphResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &KnowledgeGraphService_ServiceDesc.Streams[0], KnowledgeGraphService_Load_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &KnowledgeGraphService_ServiceDesc.Streams[0], KnowledgeGraphService_LoadKnowledgeGraph_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
-	x := &grpc.GenericClientStream[LoadRequest, LoadResponse]{ClientStream: stream}
+	x := &grpc.GenericClientStream[LoadKnowledgeGraphRequest, LoadKnowledgeGraphResponse]{ClientStream: stream}
 	return x, nil
 }
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type KnowledgeGraphService_LoadClient = grpc.ClientStreamingClient[LoadRequest, LoadResponse]
+type KnowledgeGraphService_LoadKnowledgeGraphClient = grpc.ClientStreamingClient[LoadKnowledgeGraphRequest, LoadKnowledgeGraphResponse]
 
-func (c *knowledgeGraphServiceClient) LoadStream(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[LoadStreamRequest, LoadStreamResponse], error) {
+func (c *knowledgeGraphServiceClient) LoadKnowledgeGraphStream(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[LoadKnowledgeGraphStreamRequest, LoadKnowledgeGraphStreamResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &KnowledgeGraphService_ServiceDesc.Streams[1], KnowledgeGraphService_LoadStream_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &KnowledgeGraphService_ServiceDesc.Streams[1], KnowledgeGraphService_LoadKnowledgeGraphStream_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
-	x := &grpc.GenericClientStream[LoadStreamRequest, LoadStreamResponse]{ClientStream: stream}
+	x := &grpc.GenericClientStream[LoadKnowledgeGraphStreamRequest, LoadKnowledgeGraphStreamResponse]{ClientStream: stream}
 	return x, nil
 }
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type KnowledgeGraphService_LoadStreamClient = grpc.BidiStreamingClient[LoadStreamRequest, LoadStreamResponse]
+type KnowledgeGraphService_LoadKnowledgeGraphStreamClient = grpc.BidiStreamingClient[LoadKnowledgeGraphStreamRequest, LoadKnowledgeGraphStreamResponse]
 
-func (c *knowledgeGraphServiceClient) List(ctx context.Context, in *ListRequest, opts ...grpc.CallOption) (*ListResponse, error) {
+func (c *knowledgeGraphServiceClient) ListKnowledgeGraphs(ctx context.Context, in *ListKnowledgeGraphsRequest, opts ...grpc.CallOption) (*ListKnowledgeGraphsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListResponse)
-	err := c.cc.Invoke(ctx, KnowledgeGraphService_List_FullMethodName, in, out, cOpts...)
+	out := new(ListKnowledgeGraphsResponse)
+	err := c.cc.Invoke(ctx, KnowledgeGraphService_ListKnowledgeGraphs_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-func (c *knowledgeGraphServiceClient) Activate(ctx context.Context, in *ActivateRequest, opts ...grpc.CallOption) (*ActivateResponse, error) {
+func (c *knowledgeGraphServiceClient) ActivateSnapshot(ctx context.Context, in *ActivateSnapshotRequest, opts ...grpc.CallOption) (*ActivateSnapshotResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ActivateResponse)
-	err := c.cc.Invoke(ctx, KnowledgeGraphService_Activate_FullMethodName, in, out, cOpts...)
+	out := new(ActivateSnapshotResponse)
+	err := c.cc.Invoke(ctx, KnowledgeGraphService_ActivateSnapshot_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-func (c *knowledgeGraphServiceClient) Rollback(ctx context.Context, in *RollbackRequest, opts ...grpc.CallOption) (*RollbackResponse, error) {
+func (c *knowledgeGraphServiceClient) RollbackKnowledgeGraph(ctx context.Context, in *RollbackKnowledgeGraphRequest, opts ...grpc.CallOption) (*RollbackKnowledgeGraphResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RollbackResponse)
-	err := c.cc.Invoke(ctx, KnowledgeGraphService_Rollback_FullMethodName, in, out, cOpts...)
+	out := new(RollbackKnowledgeGraphResponse)
+	err := c.cc.Invoke(ctx, KnowledgeGraphService_RollbackKnowledgeGraph_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-func (c *knowledgeGraphServiceClient) Drop(ctx context.Context, in *DropRequest, opts ...grpc.CallOption) (*DropResponse, error) {
+func (c *knowledgeGraphServiceClient) DropKnowledgeGraph(ctx context.Context, in *DropKnowledgeGraphRequest, opts ...grpc.CallOption) (*DropKnowledgeGraphResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(DropResponse)
-	err := c.cc.Invoke(ctx, KnowledgeGraphService_Drop_FullMethodName, in, out, cOpts...)
+	out := new(DropKnowledgeGraphResponse)
+	err := c.cc.Invoke(ctx, KnowledgeGraphService_DropKnowledgeGraph_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-func (c *knowledgeGraphServiceClient) Verify(ctx context.Context, in *VerifyRequest, opts ...grpc.CallOption) (*VerifyResponse, error) {
+func (c *knowledgeGraphServiceClient) VerifySnapshot(ctx context.Context, in *VerifySnapshotRequest, opts ...grpc.CallOption) (*VerifySnapshotResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(VerifyResponse)
-	err := c.cc.Invoke(ctx, KnowledgeGraphService_Verify_FullMethodName, in, out, cOpts...)
+	out := new(VerifySnapshotResponse)
+	err := c.cc.Invoke(ctx, KnowledgeGraphService_VerifySnapshot_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-func (c *knowledgeGraphServiceClient) Compact(ctx context.Context, in *CompactRequest, opts ...grpc.CallOption) (*CompactResponse, error) {
+func (c *knowledgeGraphServiceClient) CompactSnapshot(ctx context.Context, in *CompactSnapshotRequest, opts ...grpc.CallOption) (*CompactSnapshotResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(CompactResponse)
-	err := c.cc.Invoke(ctx, KnowledgeGraphService_Compact_FullMethodName, in, out, cOpts...)
+	out := new(CompactSnapshotResponse)
+	err := c.cc.Invoke(ctx, KnowledgeGraphService_CompactSnapshot_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-func (c *knowledgeGraphServiceClient) Diff(ctx context.Context, in *DiffRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DiffResponse], error) {
+func (c *knowledgeGraphServiceClient) DiffSnapshots(ctx context.Context, in *DiffSnapshotsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DiffSnapshotsResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &KnowledgeGraphService_ServiceDesc.Streams[2], KnowledgeGraphService_Diff_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &KnowledgeGraphService_ServiceDesc.Streams[2], KnowledgeGraphService_DiffSnapshots_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
-	x := &grpc.GenericClientStream[DiffRequest, DiffResponse]{ClientStream: stream}
+	x := &grpc.GenericClientStream[DiffSnapshotsRequest, DiffSnapshotsResponse]{ClientStream: stream}
 	if err := x.ClientStream.SendMsg(in); err != nil {
 		return nil, err
 	}
@@ -176,15 +199,15 @@ func (c *knowledgeGraphServiceClient) Diff(ctx context.Context, in *DiffRequest,
 }
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type KnowledgeGraphService_DiffClient = grpc.ServerStreamingClient[DiffResponse]
+type KnowledgeGraphService_DiffSnapshotsClient = grpc.ServerStreamingClient[DiffSnapshotsResponse]
 
-func (c *knowledgeGraphServiceClient) Export(ctx context.Context, in *ExportRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportResponse], error) {
+func (c *knowledgeGraphServiceClient) ExportSnapshot(ctx context.Context, in *ExportSnapshotRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportSnapshotResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &KnowledgeGraphService_ServiceDesc.Streams[3], KnowledgeGraphService_Export_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &KnowledgeGraphService_ServiceDesc.Streams[3], KnowledgeGraphService_ExportSnapshot_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
-	x := &grpc.GenericClientStream[ExportRequest, ExportResponse]{ClientStream: stream}
+	x := &grpc.GenericClientStream[ExportSnapshotRequest, ExportSnapshotResponse]{ClientStream: stream}
 	if err := x.ClientStream.SendMsg(in); err != nil {
 		return nil, err
 	}
@@ -195,20 +218,92 @@ func (c *knowledgeGraphServiceClient) Export(ctx context.Context, in *ExportRequ
 }
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type KnowledgeGraphService_ExportClient = grpc.ServerStreamingClient[ExportResponse]
+type KnowledgeGraphService_ExportSnapshotClient = grpc.ServerStreamingClient[ExportSnapshotResponse]
 
-func (c *knowledgeGraphServiceClient) Import(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportRequest, ImportResponse], error) {
+func (c *knowledgeGraphServiceClient) ImportSnapshot(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportSnapshotRequest, ImportSnapshotResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &KnowledgeGraphService_ServiceDesc.Streams[4], KnowledgeGraphService_Import_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &KnowledgeGraphService_ServiceDesc.Streams[4], KnowledgeGraphService_ImportSnapshot_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
-	x := &grpc.GenericClientStream[ImportRequest, ImportResponse]{ClientStream: stream}
+	x := &grpc.GenericClientStream[ImportSnapshotRequest, ImportSnapshotResponse]{ClientStream: stream}
 	return x, nil
 }
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type KnowledgeGraphService_ImportClient = grpc.ClientStreamingClient[ImportRequest, ImportResponse]
+type KnowledgeGraphService_ImportSnapshotClient = grpc.ClientStreamingClient[ImportSnapshotRequest, ImportSnapshotResponse]
+
+func (c *knowledgeGraphServiceClient) CreateRanker(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[CreateRankerRequest, CreateRankerResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &KnowledgeGraphService_ServiceDesc.Streams[5], KnowledgeGraphService_CreateRanker_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[CreateRankerRequest, CreateRankerResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type KnowledgeGraphService_CreateRankerClient = grpc.ClientStreamingClient[CreateRankerRequest, CreateRankerResponse]
+
+func (c *knowledgeGraphServiceClient) ListRankers(ctx context.Context, in *ListRankersRequest, opts ...grpc.CallOption) (*ListRankersResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRankersResponse)
+	err := c.cc.Invoke(ctx, KnowledgeGraphService_ListRankers_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *knowledgeGraphServiceClient) ActivateRanker(ctx context.Context, in *ActivateRankerRequest, opts ...grpc.CallOption) (*ActivateRankerResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ActivateRankerResponse)
+	err := c.cc.Invoke(ctx, KnowledgeGraphService_ActivateRanker_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *knowledgeGraphServiceClient) RollbackRanker(ctx context.Context, in *RollbackRankerRequest, opts ...grpc.CallOption) (*RollbackRankerResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RollbackRankerResponse)
+	err := c.cc.Invoke(ctx, KnowledgeGraphService_RollbackRanker_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *knowledgeGraphServiceClient) DeleteRanker(ctx context.Context, in *DeleteRankerRequest, opts ...grpc.CallOption) (*DeleteRankerResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeleteRankerResponse)
+	err := c.cc.Invoke(ctx, KnowledgeGraphService_DeleteRanker_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *knowledgeGraphServiceClient) ExportRanker(ctx context.Context, in *ExportRankerRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportRankerResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &KnowledgeGraphService_ServiceDesc.Streams[6], KnowledgeGraphService_ExportRanker_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ExportRankerRequest, ExportRankerResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type KnowledgeGraphService_ExportRankerClient = grpc.ServerStreamingClient[ExportRankerResponse]
 
 // KnowledgeGraphServiceServer is the server API for KnowledgeGraphService service.
 // All implementations must embed UnimplementedKnowledgeGraphServiceServer
@@ -217,30 +312,47 @@ type KnowledgeGraphService_ImportClient = grpc.ClientStreamingClient[ImportReque
 // KnowledgeGraphService builds, lists and switches the snapshots that
 // RetrieverService reads.
 type KnowledgeGraphServiceServer interface {
-	// Load builds a snapshot from a stream: a header, then the bytes of the
+	// LoadKnowledgeGraph builds a snapshot from a stream: a header, then the bytes of the
 	// files one after another. Nothing is visible until it is whole.
-	Load(grpc.ClientStreamingServer[LoadRequest, LoadResponse]) error
-	// LoadStream is Load with an event for every step on the way; the last one
+	LoadKnowledgeGraph(grpc.ClientStreamingServer[LoadKnowledgeGraphRequest, LoadKnowledgeGraphResponse]) error
+	// LoadKnowledgeGraphStream is LoadKnowledgeGraph with an event for every step on the way; the last one
 	// carries what was built.
-	LoadStream(grpc.BidiStreamingServer[LoadStreamRequest, LoadStreamResponse]) error
-	// List names the knowledge graphs and their snapshots.
-	List(context.Context, *ListRequest) (*ListResponse, error)
-	// Activate makes a snapshot the one that questions read.
-	Activate(context.Context, *ActivateRequest) (*ActivateResponse, error)
-	// Rollback activates the snapshot before the active one.
-	Rollback(context.Context, *RollbackRequest) (*RollbackResponse, error)
-	// Drop removes a knowledge graph, or one snapshot that is not active.
-	Drop(context.Context, *DropRequest) (*DropResponse, error)
-	// Verify reads a snapshot whole and compares every checksum.
-	Verify(context.Context, *VerifyRequest) (*VerifyResponse, error)
-	// Compact builds a whole snapshot of what a delta and its bases hold.
-	Compact(context.Context, *CompactRequest) (*CompactResponse, error)
-	// Diff lists what one snapshot holds and another does not.
-	Diff(*DiffRequest, grpc.ServerStreamingServer[DiffResponse]) error
-	// Export sends a snapshot as the bytes of one file.
-	Export(*ExportRequest, grpc.ServerStreamingServer[ExportResponse]) error
-	// Import takes a file that Export made and builds the snapshot it holds.
-	Import(grpc.ClientStreamingServer[ImportRequest, ImportResponse]) error
+	LoadKnowledgeGraphStream(grpc.BidiStreamingServer[LoadKnowledgeGraphStreamRequest, LoadKnowledgeGraphStreamResponse]) error
+	// ListKnowledgeGraphs names the knowledge graphs and their snapshots.
+	ListKnowledgeGraphs(context.Context, *ListKnowledgeGraphsRequest) (*ListKnowledgeGraphsResponse, error)
+	// ActivateSnapshot makes a snapshot the one that questions read.
+	ActivateSnapshot(context.Context, *ActivateSnapshotRequest) (*ActivateSnapshotResponse, error)
+	// RollbackKnowledgeGraph activates the snapshot before the active one. It is not idempotent:
+	// a second call goes back one snapshot more.
+	RollbackKnowledgeGraph(context.Context, *RollbackKnowledgeGraphRequest) (*RollbackKnowledgeGraphResponse, error)
+	// DropKnowledgeGraph removes a knowledge graph, or one snapshot that is not active.
+	DropKnowledgeGraph(context.Context, *DropKnowledgeGraphRequest) (*DropKnowledgeGraphResponse, error)
+	// VerifySnapshot reads a snapshot whole and compares every checksum.
+	VerifySnapshot(context.Context, *VerifySnapshotRequest) (*VerifySnapshotResponse, error)
+	// CompactSnapshot builds a whole snapshot of what a delta and its bases hold.
+	CompactSnapshot(context.Context, *CompactSnapshotRequest) (*CompactSnapshotResponse, error)
+	// DiffSnapshots lists what one snapshot holds and another does not.
+	DiffSnapshots(*DiffSnapshotsRequest, grpc.ServerStreamingServer[DiffSnapshotsResponse]) error
+	// ExportSnapshot sends a snapshot as the bytes of one file.
+	ExportSnapshot(*ExportSnapshotRequest, grpc.ServerStreamingServer[ExportSnapshotResponse]) error
+	// ImportSnapshot takes a file that ExportSnapshot made and builds the snapshot it holds.
+	ImportSnapshot(grpc.ClientStreamingServer[ImportSnapshotRequest, ImportSnapshotResponse]) error
+	// CreateRanker stores a ranker of relation paths for a knowledge graph: a header,
+	// then the bytes of a file that training wrote. A ranker that is stored already
+	// is not stored again. One that cannot rank the knowledge graph's active
+	// snapshot, such as one for another encoder, is refused.
+	CreateRanker(grpc.ClientStreamingServer[CreateRankerRequest, CreateRankerResponse]) error
+	// ListRankers lists the rankers of knowledge graphs.
+	ListRankers(context.Context, *ListRankersRequest) (*ListRankersResponse, error)
+	// ActivateRanker makes a ranker the one that ranks the paths of its knowledge graph.
+	ActivateRanker(context.Context, *ActivateRankerRequest) (*ActivateRankerResponse, error)
+	// RollbackRanker activates the ranker before the active one, or none if that was
+	// the first. It is not idempotent: a second call goes back one ranker more.
+	RollbackRanker(context.Context, *RollbackRankerRequest) (*RollbackRankerResponse, error)
+	// DeleteRanker removes a ranker that is not active.
+	DeleteRanker(context.Context, *DeleteRankerRequest) (*DeleteRankerResponse, error)
+	// ExportRanker sends a ranker as the bytes of one file.
+	ExportRanker(*ExportRankerRequest, grpc.ServerStreamingServer[ExportRankerResponse]) error
 	mustEmbedUnimplementedKnowledgeGraphServiceServer()
 }
 
@@ -251,38 +363,56 @@ type KnowledgeGraphServiceServer interface {
 // pointer dereference when methods are called.
 type UnimplementedKnowledgeGraphServiceServer struct{}
 
-func (UnimplementedKnowledgeGraphServiceServer) Load(grpc.ClientStreamingServer[LoadRequest, LoadResponse]) error {
-	return status.Error(codes.Unimplemented, "method Load not implemented")
+func (UnimplementedKnowledgeGraphServiceServer) LoadKnowledgeGraph(grpc.ClientStreamingServer[LoadKnowledgeGraphRequest, LoadKnowledgeGraphResponse]) error {
+	return status.Error(codes.Unimplemented, "method LoadKnowledgeGraph not implemented")
 }
-func (UnimplementedKnowledgeGraphServiceServer) LoadStream(grpc.BidiStreamingServer[LoadStreamRequest, LoadStreamResponse]) error {
-	return status.Error(codes.Unimplemented, "method LoadStream not implemented")
+func (UnimplementedKnowledgeGraphServiceServer) LoadKnowledgeGraphStream(grpc.BidiStreamingServer[LoadKnowledgeGraphStreamRequest, LoadKnowledgeGraphStreamResponse]) error {
+	return status.Error(codes.Unimplemented, "method LoadKnowledgeGraphStream not implemented")
 }
-func (UnimplementedKnowledgeGraphServiceServer) List(context.Context, *ListRequest) (*ListResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method List not implemented")
+func (UnimplementedKnowledgeGraphServiceServer) ListKnowledgeGraphs(context.Context, *ListKnowledgeGraphsRequest) (*ListKnowledgeGraphsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListKnowledgeGraphs not implemented")
 }
-func (UnimplementedKnowledgeGraphServiceServer) Activate(context.Context, *ActivateRequest) (*ActivateResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method Activate not implemented")
+func (UnimplementedKnowledgeGraphServiceServer) ActivateSnapshot(context.Context, *ActivateSnapshotRequest) (*ActivateSnapshotResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ActivateSnapshot not implemented")
 }
-func (UnimplementedKnowledgeGraphServiceServer) Rollback(context.Context, *RollbackRequest) (*RollbackResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method Rollback not implemented")
+func (UnimplementedKnowledgeGraphServiceServer) RollbackKnowledgeGraph(context.Context, *RollbackKnowledgeGraphRequest) (*RollbackKnowledgeGraphResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RollbackKnowledgeGraph not implemented")
 }
-func (UnimplementedKnowledgeGraphServiceServer) Drop(context.Context, *DropRequest) (*DropResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method Drop not implemented")
+func (UnimplementedKnowledgeGraphServiceServer) DropKnowledgeGraph(context.Context, *DropKnowledgeGraphRequest) (*DropKnowledgeGraphResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DropKnowledgeGraph not implemented")
 }
-func (UnimplementedKnowledgeGraphServiceServer) Verify(context.Context, *VerifyRequest) (*VerifyResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method Verify not implemented")
+func (UnimplementedKnowledgeGraphServiceServer) VerifySnapshot(context.Context, *VerifySnapshotRequest) (*VerifySnapshotResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method VerifySnapshot not implemented")
 }
-func (UnimplementedKnowledgeGraphServiceServer) Compact(context.Context, *CompactRequest) (*CompactResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method Compact not implemented")
+func (UnimplementedKnowledgeGraphServiceServer) CompactSnapshot(context.Context, *CompactSnapshotRequest) (*CompactSnapshotResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CompactSnapshot not implemented")
 }
-func (UnimplementedKnowledgeGraphServiceServer) Diff(*DiffRequest, grpc.ServerStreamingServer[DiffResponse]) error {
-	return status.Error(codes.Unimplemented, "method Diff not implemented")
+func (UnimplementedKnowledgeGraphServiceServer) DiffSnapshots(*DiffSnapshotsRequest, grpc.ServerStreamingServer[DiffSnapshotsResponse]) error {
+	return status.Error(codes.Unimplemented, "method DiffSnapshots not implemented")
 }
-func (UnimplementedKnowledgeGraphServiceServer) Export(*ExportRequest, grpc.ServerStreamingServer[ExportResponse]) error {
-	return status.Error(codes.Unimplemented, "method Export not implemented")
+func (UnimplementedKnowledgeGraphServiceServer) ExportSnapshot(*ExportSnapshotRequest, grpc.ServerStreamingServer[ExportSnapshotResponse]) error {
+	return status.Error(codes.Unimplemented, "method ExportSnapshot not implemented")
 }
-func (UnimplementedKnowledgeGraphServiceServer) Import(grpc.ClientStreamingServer[ImportRequest, ImportResponse]) error {
-	return status.Error(codes.Unimplemented, "method Import not implemented")
+func (UnimplementedKnowledgeGraphServiceServer) ImportSnapshot(grpc.ClientStreamingServer[ImportSnapshotRequest, ImportSnapshotResponse]) error {
+	return status.Error(codes.Unimplemented, "method ImportSnapshot not implemented")
+}
+func (UnimplementedKnowledgeGraphServiceServer) CreateRanker(grpc.ClientStreamingServer[CreateRankerRequest, CreateRankerResponse]) error {
+	return status.Error(codes.Unimplemented, "method CreateRanker not implemented")
+}
+func (UnimplementedKnowledgeGraphServiceServer) ListRankers(context.Context, *ListRankersRequest) (*ListRankersResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRankers not implemented")
+}
+func (UnimplementedKnowledgeGraphServiceServer) ActivateRanker(context.Context, *ActivateRankerRequest) (*ActivateRankerResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ActivateRanker not implemented")
+}
+func (UnimplementedKnowledgeGraphServiceServer) RollbackRanker(context.Context, *RollbackRankerRequest) (*RollbackRankerResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RollbackRanker not implemented")
+}
+func (UnimplementedKnowledgeGraphServiceServer) DeleteRanker(context.Context, *DeleteRankerRequest) (*DeleteRankerResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DeleteRanker not implemented")
+}
+func (UnimplementedKnowledgeGraphServiceServer) ExportRanker(*ExportRankerRequest, grpc.ServerStreamingServer[ExportRankerResponse]) error {
+	return status.Error(codes.Unimplemented, "method ExportRanker not implemented")
 }
 func (UnimplementedKnowledgeGraphServiceServer) mustEmbedUnimplementedKnowledgeGraphServiceServer() {}
 func (UnimplementedKnowledgeGraphServiceServer) testEmbeddedByValue()                               {}
@@ -305,156 +435,246 @@ func RegisterKnowledgeGraphServiceServer(s grpc.ServiceRegistrar, srv KnowledgeG
 	s.RegisterService(&KnowledgeGraphService_ServiceDesc, srv)
 }
 
-func _KnowledgeGraphService_Load_Handler(srv interface{}, stream grpc.ServerStream) error {
-	return srv.(KnowledgeGraphServiceServer).Load(&grpc.GenericServerStream[LoadRequest, LoadResponse]{ServerStream: stream})
+func _KnowledgeGraphService_LoadKnowledgeGraph_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(KnowledgeGraphServiceServer).LoadKnowledgeGraph(&grpc.GenericServerStream[LoadKnowledgeGraphRequest, LoadKnowledgeGraphResponse]{ServerStream: stream})
 }
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type KnowledgeGraphService_LoadServer = grpc.ClientStreamingServer[LoadRequest, LoadResponse]
+type KnowledgeGraphService_LoadKnowledgeGraphServer = grpc.ClientStreamingServer[LoadKnowledgeGraphRequest, LoadKnowledgeGraphResponse]
 
-func _KnowledgeGraphService_LoadStream_Handler(srv interface{}, stream grpc.ServerStream) error {
-	return srv.(KnowledgeGraphServiceServer).LoadStream(&grpc.GenericServerStream[LoadStreamRequest, LoadStreamResponse]{ServerStream: stream})
+func _KnowledgeGraphService_LoadKnowledgeGraphStream_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(KnowledgeGraphServiceServer).LoadKnowledgeGraphStream(&grpc.GenericServerStream[LoadKnowledgeGraphStreamRequest, LoadKnowledgeGraphStreamResponse]{ServerStream: stream})
 }
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type KnowledgeGraphService_LoadStreamServer = grpc.BidiStreamingServer[LoadStreamRequest, LoadStreamResponse]
+type KnowledgeGraphService_LoadKnowledgeGraphStreamServer = grpc.BidiStreamingServer[LoadKnowledgeGraphStreamRequest, LoadKnowledgeGraphStreamResponse]
 
-func _KnowledgeGraphService_List_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListRequest)
+func _KnowledgeGraphService_ListKnowledgeGraphs_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListKnowledgeGraphsRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(KnowledgeGraphServiceServer).List(ctx, in)
+		return srv.(KnowledgeGraphServiceServer).ListKnowledgeGraphs(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: KnowledgeGraphService_List_FullMethodName,
+		FullMethod: KnowledgeGraphService_ListKnowledgeGraphs_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(KnowledgeGraphServiceServer).List(ctx, req.(*ListRequest))
+		return srv.(KnowledgeGraphServiceServer).ListKnowledgeGraphs(ctx, req.(*ListKnowledgeGraphsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
 
-func _KnowledgeGraphService_Activate_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ActivateRequest)
+func _KnowledgeGraphService_ActivateSnapshot_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ActivateSnapshotRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(KnowledgeGraphServiceServer).Activate(ctx, in)
+		return srv.(KnowledgeGraphServiceServer).ActivateSnapshot(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: KnowledgeGraphService_Activate_FullMethodName,
+		FullMethod: KnowledgeGraphService_ActivateSnapshot_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(KnowledgeGraphServiceServer).Activate(ctx, req.(*ActivateRequest))
+		return srv.(KnowledgeGraphServiceServer).ActivateSnapshot(ctx, req.(*ActivateSnapshotRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
 
-func _KnowledgeGraphService_Rollback_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RollbackRequest)
+func _KnowledgeGraphService_RollbackKnowledgeGraph_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RollbackKnowledgeGraphRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(KnowledgeGraphServiceServer).Rollback(ctx, in)
+		return srv.(KnowledgeGraphServiceServer).RollbackKnowledgeGraph(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: KnowledgeGraphService_Rollback_FullMethodName,
+		FullMethod: KnowledgeGraphService_RollbackKnowledgeGraph_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(KnowledgeGraphServiceServer).Rollback(ctx, req.(*RollbackRequest))
+		return srv.(KnowledgeGraphServiceServer).RollbackKnowledgeGraph(ctx, req.(*RollbackKnowledgeGraphRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
 
-func _KnowledgeGraphService_Drop_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(DropRequest)
+func _KnowledgeGraphService_DropKnowledgeGraph_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DropKnowledgeGraphRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(KnowledgeGraphServiceServer).Drop(ctx, in)
+		return srv.(KnowledgeGraphServiceServer).DropKnowledgeGraph(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: KnowledgeGraphService_Drop_FullMethodName,
+		FullMethod: KnowledgeGraphService_DropKnowledgeGraph_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(KnowledgeGraphServiceServer).Drop(ctx, req.(*DropRequest))
+		return srv.(KnowledgeGraphServiceServer).DropKnowledgeGraph(ctx, req.(*DropKnowledgeGraphRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
 
-func _KnowledgeGraphService_Verify_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(VerifyRequest)
+func _KnowledgeGraphService_VerifySnapshot_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(VerifySnapshotRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(KnowledgeGraphServiceServer).Verify(ctx, in)
+		return srv.(KnowledgeGraphServiceServer).VerifySnapshot(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: KnowledgeGraphService_Verify_FullMethodName,
+		FullMethod: KnowledgeGraphService_VerifySnapshot_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(KnowledgeGraphServiceServer).Verify(ctx, req.(*VerifyRequest))
+		return srv.(KnowledgeGraphServiceServer).VerifySnapshot(ctx, req.(*VerifySnapshotRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
 
-func _KnowledgeGraphService_Compact_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(CompactRequest)
+func _KnowledgeGraphService_CompactSnapshot_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CompactSnapshotRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(KnowledgeGraphServiceServer).Compact(ctx, in)
+		return srv.(KnowledgeGraphServiceServer).CompactSnapshot(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: KnowledgeGraphService_Compact_FullMethodName,
+		FullMethod: KnowledgeGraphService_CompactSnapshot_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(KnowledgeGraphServiceServer).Compact(ctx, req.(*CompactRequest))
+		return srv.(KnowledgeGraphServiceServer).CompactSnapshot(ctx, req.(*CompactSnapshotRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
 
-func _KnowledgeGraphService_Diff_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(DiffRequest)
+func _KnowledgeGraphService_DiffSnapshots_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(DiffSnapshotsRequest)
 	if err := stream.RecvMsg(m); err != nil {
 		return err
 	}
-	return srv.(KnowledgeGraphServiceServer).Diff(m, &grpc.GenericServerStream[DiffRequest, DiffResponse]{ServerStream: stream})
+	return srv.(KnowledgeGraphServiceServer).DiffSnapshots(m, &grpc.GenericServerStream[DiffSnapshotsRequest, DiffSnapshotsResponse]{ServerStream: stream})
 }
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type KnowledgeGraphService_DiffServer = grpc.ServerStreamingServer[DiffResponse]
+type KnowledgeGraphService_DiffSnapshotsServer = grpc.ServerStreamingServer[DiffSnapshotsResponse]
 
-func _KnowledgeGraphService_Export_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(ExportRequest)
+func _KnowledgeGraphService_ExportSnapshot_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ExportSnapshotRequest)
 	if err := stream.RecvMsg(m); err != nil {
 		return err
 	}
-	return srv.(KnowledgeGraphServiceServer).Export(m, &grpc.GenericServerStream[ExportRequest, ExportResponse]{ServerStream: stream})
+	return srv.(KnowledgeGraphServiceServer).ExportSnapshot(m, &grpc.GenericServerStream[ExportSnapshotRequest, ExportSnapshotResponse]{ServerStream: stream})
 }
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type KnowledgeGraphService_ExportServer = grpc.ServerStreamingServer[ExportResponse]
+type KnowledgeGraphService_ExportSnapshotServer = grpc.ServerStreamingServer[ExportSnapshotResponse]
 
-func _KnowledgeGraphService_Import_Handler(srv interface{}, stream grpc.ServerStream) error {
-	return srv.(KnowledgeGraphServiceServer).Import(&grpc.GenericServerStream[ImportRequest, ImportResponse]{ServerStream: stream})
+func _KnowledgeGraphService_ImportSnapshot_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(KnowledgeGraphServiceServer).ImportSnapshot(&grpc.GenericServerStream[ImportSnapshotRequest, ImportSnapshotResponse]{ServerStream: stream})
 }
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type KnowledgeGraphService_ImportServer = grpc.ClientStreamingServer[ImportRequest, ImportResponse]
+type KnowledgeGraphService_ImportSnapshotServer = grpc.ClientStreamingServer[ImportSnapshotRequest, ImportSnapshotResponse]
+
+func _KnowledgeGraphService_CreateRanker_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(KnowledgeGraphServiceServer).CreateRanker(&grpc.GenericServerStream[CreateRankerRequest, CreateRankerResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type KnowledgeGraphService_CreateRankerServer = grpc.ClientStreamingServer[CreateRankerRequest, CreateRankerResponse]
+
+func _KnowledgeGraphService_ListRankers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRankersRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(KnowledgeGraphServiceServer).ListRankers(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: KnowledgeGraphService_ListRankers_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(KnowledgeGraphServiceServer).ListRankers(ctx, req.(*ListRankersRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _KnowledgeGraphService_ActivateRanker_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ActivateRankerRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(KnowledgeGraphServiceServer).ActivateRanker(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: KnowledgeGraphService_ActivateRanker_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(KnowledgeGraphServiceServer).ActivateRanker(ctx, req.(*ActivateRankerRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _KnowledgeGraphService_RollbackRanker_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RollbackRankerRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(KnowledgeGraphServiceServer).RollbackRanker(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: KnowledgeGraphService_RollbackRanker_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(KnowledgeGraphServiceServer).RollbackRanker(ctx, req.(*RollbackRankerRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _KnowledgeGraphService_DeleteRanker_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeleteRankerRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(KnowledgeGraphServiceServer).DeleteRanker(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: KnowledgeGraphService_DeleteRanker_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(KnowledgeGraphServiceServer).DeleteRanker(ctx, req.(*DeleteRankerRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _KnowledgeGraphService_ExportRanker_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ExportRankerRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(KnowledgeGraphServiceServer).ExportRanker(m, &grpc.GenericServerStream[ExportRankerRequest, ExportRankerResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type KnowledgeGraphService_ExportRankerServer = grpc.ServerStreamingServer[ExportRankerResponse]
 
 // KnowledgeGraphService_ServiceDesc is the grpc.ServiceDesc for KnowledgeGraphService service.
 // It's only intended for direct use with grpc.RegisterService,
@@ -464,56 +684,82 @@ var KnowledgeGraphService_ServiceDesc = grpc.ServiceDesc{
 	HandlerType: (*KnowledgeGraphServiceServer)(nil),
 	Methods: []grpc.MethodDesc{
 		{
-			MethodName: "List",
-			Handler:    _KnowledgeGraphService_List_Handler,
+			MethodName: "ListKnowledgeGraphs",
+			Handler:    _KnowledgeGraphService_ListKnowledgeGraphs_Handler,
 		},
 		{
-			MethodName: "Activate",
-			Handler:    _KnowledgeGraphService_Activate_Handler,
+			MethodName: "ActivateSnapshot",
+			Handler:    _KnowledgeGraphService_ActivateSnapshot_Handler,
 		},
 		{
-			MethodName: "Rollback",
-			Handler:    _KnowledgeGraphService_Rollback_Handler,
+			MethodName: "RollbackKnowledgeGraph",
+			Handler:    _KnowledgeGraphService_RollbackKnowledgeGraph_Handler,
 		},
 		{
-			MethodName: "Drop",
-			Handler:    _KnowledgeGraphService_Drop_Handler,
+			MethodName: "DropKnowledgeGraph",
+			Handler:    _KnowledgeGraphService_DropKnowledgeGraph_Handler,
 		},
 		{
-			MethodName: "Verify",
-			Handler:    _KnowledgeGraphService_Verify_Handler,
+			MethodName: "VerifySnapshot",
+			Handler:    _KnowledgeGraphService_VerifySnapshot_Handler,
 		},
 		{
-			MethodName: "Compact",
-			Handler:    _KnowledgeGraphService_Compact_Handler,
+			MethodName: "CompactSnapshot",
+			Handler:    _KnowledgeGraphService_CompactSnapshot_Handler,
+		},
+		{
+			MethodName: "ListRankers",
+			Handler:    _KnowledgeGraphService_ListRankers_Handler,
+		},
+		{
+			MethodName: "ActivateRanker",
+			Handler:    _KnowledgeGraphService_ActivateRanker_Handler,
+		},
+		{
+			MethodName: "RollbackRanker",
+			Handler:    _KnowledgeGraphService_RollbackRanker_Handler,
+		},
+		{
+			MethodName: "DeleteRanker",
+			Handler:    _KnowledgeGraphService_DeleteRanker_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{
 		{
-			StreamName:    "Load",
-			Handler:       _KnowledgeGraphService_Load_Handler,
+			StreamName:    "LoadKnowledgeGraph",
+			Handler:       _KnowledgeGraphService_LoadKnowledgeGraph_Handler,
 			ClientStreams: true,
 		},
 		{
-			StreamName:    "LoadStream",
-			Handler:       _KnowledgeGraphService_LoadStream_Handler,
+			StreamName:    "LoadKnowledgeGraphStream",
+			Handler:       _KnowledgeGraphService_LoadKnowledgeGraphStream_Handler,
 			ServerStreams: true,
 			ClientStreams: true,
 		},
 		{
-			StreamName:    "Diff",
-			Handler:       _KnowledgeGraphService_Diff_Handler,
+			StreamName:    "DiffSnapshots",
+			Handler:       _KnowledgeGraphService_DiffSnapshots_Handler,
 			ServerStreams: true,
 		},
 		{
-			StreamName:    "Export",
-			Handler:       _KnowledgeGraphService_Export_Handler,
+			StreamName:    "ExportSnapshot",
+			Handler:       _KnowledgeGraphService_ExportSnapshot_Handler,
 			ServerStreams: true,
 		},
 		{
-			StreamName:    "Import",
-			Handler:       _KnowledgeGraphService_Import_Handler,
+			StreamName:    "ImportSnapshot",
+			Handler:       _KnowledgeGraphService_ImportSnapshot_Handler,
 			ClientStreams: true,
+		},
+		{
+			StreamName:    "CreateRanker",
+			Handler:       _KnowledgeGraphService_CreateRanker_Handler,
+			ClientStreams: true,
+		},
+		{
+			StreamName:    "ExportRanker",
+			Handler:       _KnowledgeGraphService_ExportRanker_Handler,
+			ServerStreams: true,
 		},
 	},
 	Metadata: "triplemesh/retriever/v1/knowledge_graph.proto",

@@ -87,7 +87,7 @@ func (Preset) EnumDescriptor() ([]byte, []int) {
 type Direction int32
 
 const (
-	// Taken as DIRECTION_BOTH.
+	// The same as DIRECTION_BOTH.
 	Direction_DIRECTION_UNSPECIFIED Direction = 0
 	// The entity is the subject.
 	Direction_DIRECTION_OUT Direction = 1
@@ -144,10 +144,10 @@ func (Direction) EnumDescriptor() ([]byte, []int) {
 // takes no hit's place.
 type Filter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only triples with one of these subjects, named as the knowledge graph has
-	// them; empty takes all. Names that it does not hold match nothing.
+	// Only triples with one of these subjects, by exact name or id; empty means
+	// all. Those that the knowledge graph does not hold match nothing.
 	Subjects []string `protobuf:"bytes,1,rep,name=subjects,proto3" json:"subjects,omitempty"`
-	// Only triples with one of these relations; empty takes all.
+	// Only triples with one of these relations; empty means all.
 	Relations []string `protobuf:"bytes,2,rep,name=relations,proto3" json:"relations,omitempty"`
 	// Only triples that held at this ISO 8601 date of any precision; those
 	// without validity always do.
@@ -216,31 +216,31 @@ type GroundingOptions struct {
 	TopK *uint32 `protobuf:"varint,2,opt,name=top_k,json=topK,proto3,oneof" json:"top_k,omitempty"`
 	// Least confidence a subject may have, -1 to 1.
 	MinConfidence *float32 `protobuf:"fixed32,3,opt,name=min_confidence,json=minConfidence,proto3,oneof" json:"min_confidence,omitempty"`
-	// Most subjects kept; unset takes the preset's rule.
+	// Maximum number of subjects kept; unset means the preset's rule.
 	MaxSubjects *uint32 `protobuf:"varint,4,opt,name=max_subjects,json=maxSubjects,proto3,oneof" json:"max_subjects,omitempty"`
 	// Only triples that pass.
 	Filter *Filter `protobuf:"bytes,5,opt,name=filter,proto3" json:"filter,omitempty"`
 	// Least confidence of a subject that the pseudo-graph names, -1 to 1. Unset
-	// takes min_confidence where that is set, else the preset's.
+	// means min_confidence if that is set, else the preset's.
 	MinNamed *float32 `protobuf:"fixed32,6,opt,name=min_named,json=minNamed,proto3,oneof" json:"min_named,omitempty"`
-	// Most facts of all subjects together; unset takes the preset's.
+	// Maximum number of facts of all subjects together; unset means the preset's.
 	MaxFacts *uint32 `protobuf:"varint,7,opt,name=max_facts,json=maxFacts,proto3,oneof" json:"max_facts,omitempty"`
-	// Most facts of one subject and relation; unset takes the preset's.
+	// Maximum number of facts of one subject and relation; unset means the preset's.
 	MaxList *uint32 `protobuf:"varint,8,opt,name=max_list,json=maxList,proto3,oneof" json:"max_list,omitempty"`
 	// How far the best claim of a subject and relation may be under the best of
-	// all; unset takes the preset's.
+	// all; unset means the preset's.
 	MaxGap *float32 `protobuf:"fixed32,9,opt,name=max_gap,json=maxGap,proto3,oneof" json:"max_gap,omitempty"`
-	// What the question's cosine to a fact adds to its claim; unset takes the
+	// What the question's cosine to a fact adds to its claim; unset means the
 	// preset's.
 	QuestionWeight *float32 `protobuf:"fixed32,10,opt,name=question_weight,json=questionWeight,proto3,oneof" json:"question_weight,omitempty"`
-	// What the question's cosine to the relation adds to it; unset takes the
+	// What the question's cosine to the relation adds to it; unset means the
 	// preset's.
 	RelationWeight *float32 `protobuf:"fixed32,11,opt,name=relation_weight,json=relationWeight,proto3,oneof" json:"relation_weight,omitempty"`
 	// What an entity that the question or the pseudo-graph names adds to it; unset
-	// takes the preset's.
+	// means the preset's.
 	NamedBonus *float32 `protobuf:"fixed32,12,opt,name=named_bonus,json=namedBonus,proto3,oneof" json:"named_bonus,omitempty"`
-	// Most facts that are joined over other entities, where the question asks for
-	// what lies several facts away; 0 walks nowhere. Unset takes the preset's.
+	// Maximum number of facts that are joined over other entities if the question
+	// asks for what lies several facts away; 0 joins none. Unset means the preset's.
 	MaxWalked     *uint32 `protobuf:"varint,13,opt,name=max_walked,json=maxWalked,proto3,oneof" json:"max_walked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -450,7 +450,11 @@ type GroundGraphResponse struct {
 	// The subjects that pruning removed.
 	Dropped []*v1.DroppedSubject `protobuf:"bytes,3,rep,name=dropped,proto3" json:"dropped,omitempty"`
 	// The snapshot read.
-	Kg            *v1.KnowledgeGraphRef `protobuf:"bytes,4,opt,name=kg,proto3" json:"kg,omitempty"`
+	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,4,opt,name=kg,proto3" json:"kg,omitempty"`
+	// Where the relation paths lead that the ranker takes for the likeliest to
+	// lead to the answers, best first; empty where no ranker knows the graph. The
+	// facts of the first are in the ground graph.
+	Paths         []*v1.ReasoningPath `protobuf:"bytes,5,rep,name=paths,proto3" json:"paths,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -513,6 +517,13 @@ func (x *GroundGraphResponse) GetKg() *v1.KnowledgeGraphRef {
 	return nil
 }
 
+func (x *GroundGraphResponse) GetPaths() []*v1.ReasoningPath {
+	if x != nil {
+		return x.Paths
+	}
+	return nil
+}
+
 // SuggestPathsRequest asks which relation paths exist.
 type SuggestPathsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -520,19 +531,23 @@ type SuggestPathsRequest struct {
 	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
 	// The question.
 	Question string `protobuf:"bytes,2,opt,name=question,proto3" json:"question,omitempty"`
-	// Where to start: names as the knowledge graph has them.
+	// Where to start: exact names or ids.
 	TopicEntities []string `protobuf:"bytes,3,rep,name=topic_entities,json=topicEntities,proto3" json:"topic_entities,omitempty"`
 	// Relation paths the model expects, in its own words; they help to rank.
 	Proposed []*v1.RelationPath `protobuf:"bytes,4,rep,name=proposed,proto3" json:"proposed,omitempty"`
-	// Longest path in hops; 0 takes 2.
+	// Longest path in hops; 0 means 2.
 	MaxHops uint32 `protobuf:"varint,5,opt,name=max_hops,json=maxHops,proto3" json:"max_hops,omitempty"`
-	// Most paths; 0 takes 10.
+	// Maximum number of paths; 0 means 10.
 	Limit uint32 `protobuf:"varint,6,opt,name=limit,proto3" json:"limit,omitempty"`
-	// Most path ends over all paths together; 0 leaves it open. Paths are taken
-	// from the best down while they fit.
-	MaxEnds       uint32 `protobuf:"varint,7,opt,name=max_ends,json=maxEnds,proto3" json:"max_ends,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Maximum number of path ends over all paths together; 0 means no maximum.
+	// Paths are taken from the best down while they fit.
+	MaxEnds uint32 `protobuf:"varint,7,opt,name=max_ends,json=maxEnds,proto3" json:"max_ends,omitempty"`
+	// True returns what a ranker is trained on: all candidates, each set of ends of
+	// a topic entity once, in an order before any ranking, with their features.
+	// Then limit, max_ends and proposed are not read.
+	IncludeFeatures bool `protobuf:"varint,8,opt,name=include_features,json=includeFeatures,proto3" json:"include_features,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *SuggestPathsRequest) Reset() {
@@ -614,6 +629,13 @@ func (x *SuggestPathsRequest) GetMaxEnds() uint32 {
 	return 0
 }
 
+func (x *SuggestPathsRequest) GetIncludeFeatures() bool {
+	if x != nil {
+		return x.IncludeFeatures
+	}
+	return false
+}
+
 // SuggestPathsResponse carries paths that exist.
 type SuggestPathsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -622,7 +644,9 @@ type SuggestPathsResponse struct {
 	// Topic entities that the snapshot does not hold.
 	UnknownEntities []string `protobuf:"bytes,2,rep,name=unknown_entities,json=unknownEntities,proto3" json:"unknown_entities,omitempty"`
 	// The snapshot read.
-	Kg            *v1.KnowledgeGraphRef `protobuf:"bytes,3,opt,name=kg,proto3" json:"kg,omitempty"`
+	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,3,opt,name=kg,proto3" json:"kg,omitempty"`
+	// What a ranker reads of the candidates; set if asked for.
+	Features      *PathFeatures `protobuf:"bytes,4,opt,name=features,proto3" json:"features,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -678,18 +702,235 @@ func (x *SuggestPathsResponse) GetKg() *v1.KnowledgeGraphRef {
 	return nil
 }
 
+func (x *SuggestPathsResponse) GetFeatures() *PathFeatures {
+	if x != nil {
+		return x.Features
+	}
+	return nil
+}
+
+// PathFeatures are the input of a ranker for one question.
+type PathFeatures struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Names of the values of a path.
+	ValueNames []string `protobuf:"bytes,1,rep,name=value_names,json=valueNames,proto3" json:"value_names,omitempty"`
+	// Vector of the question without the names of its topic entities, of length 1.
+	QuestionVector []float32 `protobuf:"fixed32,2,rep,packed,name=question_vector,json=questionVector,proto3" json:"question_vector,omitempty"`
+	// The relations that candidates refer to by their index.
+	Relations []*RelationVector `protobuf:"bytes,3,rep,name=relations,proto3" json:"relations,omitempty"`
+	// The candidates, in the order of the paths.
+	Candidates []*CandidatePath `protobuf:"bytes,4,rep,name=candidates,proto3" json:"candidates,omitempty"`
+	// Name of the encoder of the vectors.
+	Encoder       string `protobuf:"bytes,5,opt,name=encoder,proto3" json:"encoder,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PathFeatures) Reset() {
+	*x = PathFeatures{}
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PathFeatures) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PathFeatures) ProtoMessage() {}
+
+func (x *PathFeatures) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PathFeatures.ProtoReflect.Descriptor instead.
+func (*PathFeatures) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *PathFeatures) GetValueNames() []string {
+	if x != nil {
+		return x.ValueNames
+	}
+	return nil
+}
+
+func (x *PathFeatures) GetQuestionVector() []float32 {
+	if x != nil {
+		return x.QuestionVector
+	}
+	return nil
+}
+
+func (x *PathFeatures) GetRelations() []*RelationVector {
+	if x != nil {
+		return x.Relations
+	}
+	return nil
+}
+
+func (x *PathFeatures) GetCandidates() []*CandidatePath {
+	if x != nil {
+		return x.Candidates
+	}
+	return nil
+}
+
+func (x *PathFeatures) GetEncoder() string {
+	if x != nil {
+		return x.Encoder
+	}
+	return ""
+}
+
+// RelationVector is a relation with the vector of its words.
+type RelationVector struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The relation's name.
+	Relation string `protobuf:"bytes,1,opt,name=relation,proto3" json:"relation,omitempty"`
+	// Its vector, of length 1.
+	Vector        []float32 `protobuf:"fixed32,2,rep,packed,name=vector,proto3" json:"vector,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RelationVector) Reset() {
+	*x = RelationVector{}
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RelationVector) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RelationVector) ProtoMessage() {}
+
+func (x *RelationVector) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RelationVector.ProtoReflect.Descriptor instead.
+func (*RelationVector) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *RelationVector) GetRelation() string {
+	if x != nil {
+		return x.Relation
+	}
+	return ""
+}
+
+func (x *RelationVector) GetVector() []float32 {
+	if x != nil {
+		return x.Vector
+	}
+	return nil
+}
+
+// CandidatePath is what a ranker reads of a path.
+type CandidatePath struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its values, in the order of value_names.
+	Values []float32 `protobuf:"fixed32,1,rep,packed,name=values,proto3" json:"values,omitempty"`
+	// The relations of its steps, as indexes of relations.
+	Steps []uint32 `protobuf:"varint,2,rep,packed,name=steps,proto3" json:"steps,omitempty"`
+	// The most frequent relations around its ends, as indexes of relations.
+	ProfileRelations []uint32 `protobuf:"varint,3,rep,packed,name=profile_relations,json=profileRelations,proto3" json:"profile_relations,omitempty"`
+	// The share of its ends that have each of them, 0 to 1.
+	ProfileShares []float32 `protobuf:"fixed32,4,rep,packed,name=profile_shares,json=profileShares,proto3" json:"profile_shares,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CandidatePath) Reset() {
+	*x = CandidatePath{}
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CandidatePath) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CandidatePath) ProtoMessage() {}
+
+func (x *CandidatePath) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CandidatePath.ProtoReflect.Descriptor instead.
+func (*CandidatePath) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *CandidatePath) GetValues() []float32 {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+func (x *CandidatePath) GetSteps() []uint32 {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+func (x *CandidatePath) GetProfileRelations() []uint32 {
+	if x != nil {
+		return x.ProfileRelations
+	}
+	return nil
+}
+
+func (x *CandidatePath) GetProfileShares() []float32 {
+	if x != nil {
+		return x.ProfileShares
+	}
+	return nil
+}
+
 // FollowPathsRequest asks where relation paths lead.
 type FollowPathsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Which knowledge graph.
 	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
-	// Where to start: names as the knowledge graph has them. A path with topic
-	// entities of its own starts from those only.
+	// Where to start: exact names or ids. A path with topic entities of its own
+	// starts from those only.
 	TopicEntities []string `protobuf:"bytes,2,rep,name=topic_entities,json=topicEntities,proto3" json:"topic_entities,omitempty"`
 	// The relation paths, best first.
 	Paths []*v1.RelationPath `protobuf:"bytes,3,rep,name=paths,proto3" json:"paths,omitempty"`
-	// Most reasoning paths per relation path and topic entity; 0 takes 100.
-	// Those kept are the ones whose triples are nearest to the question, or,
+	// Maximum number of reasoning paths per relation path and topic entity; 0 means
+	// 100. Those kept are the ones whose triples are nearest to the question, or,
 	// without a question, those that end in what has most triples.
 	LimitPerPath uint32 `protobuf:"varint,4,opt,name=limit_per_path,json=limitPerPath,proto3" json:"limit_per_path,omitempty"`
 	// The question, by which the limit chooses; may be empty.
@@ -700,7 +941,7 @@ type FollowPathsRequest struct {
 
 func (x *FollowPathsRequest) Reset() {
 	*x = FollowPathsRequest{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[6]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -712,7 +953,7 @@ func (x *FollowPathsRequest) String() string {
 func (*FollowPathsRequest) ProtoMessage() {}
 
 func (x *FollowPathsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[6]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -725,7 +966,7 @@ func (x *FollowPathsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowPathsRequest.ProtoReflect.Descriptor instead.
 func (*FollowPathsRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{6}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *FollowPathsRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -781,7 +1022,7 @@ type FollowPathsResponse struct {
 
 func (x *FollowPathsResponse) Reset() {
 	*x = FollowPathsResponse{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[7]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -793,7 +1034,7 @@ func (x *FollowPathsResponse) String() string {
 func (*FollowPathsResponse) ProtoMessage() {}
 
 func (x *FollowPathsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[7]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -806,7 +1047,7 @@ func (x *FollowPathsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowPathsResponse.ProtoReflect.Descriptor instead.
 func (*FollowPathsResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{7}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *FollowPathsResponse) GetPaths() []*v1.ReasoningPath {
@@ -844,7 +1085,7 @@ type SearchTriplesRequest struct {
 	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
 	// The texts to search by.
 	Queries []string `protobuf:"bytes,2,rep,name=queries,proto3" json:"queries,omitempty"`
-	// Hits per query; 0 takes 10.
+	// Hits per query; 0 means 10.
 	Limit uint32 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
 	// Only triples that pass.
 	Filter        *Filter `protobuf:"bytes,4,opt,name=filter,proto3" json:"filter,omitempty"`
@@ -854,7 +1095,7 @@ type SearchTriplesRequest struct {
 
 func (x *SearchTriplesRequest) Reset() {
 	*x = SearchTriplesRequest{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[8]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -866,7 +1107,7 @@ func (x *SearchTriplesRequest) String() string {
 func (*SearchTriplesRequest) ProtoMessage() {}
 
 func (x *SearchTriplesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[8]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -879,7 +1120,7 @@ func (x *SearchTriplesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchTriplesRequest.ProtoReflect.Descriptor instead.
 func (*SearchTriplesRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{8}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *SearchTriplesRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -923,7 +1164,7 @@ type SearchTriplesResponse struct {
 
 func (x *SearchTriplesResponse) Reset() {
 	*x = SearchTriplesResponse{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[9]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -935,7 +1176,7 @@ func (x *SearchTriplesResponse) String() string {
 func (*SearchTriplesResponse) ProtoMessage() {}
 
 func (x *SearchTriplesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[9]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -948,7 +1189,7 @@ func (x *SearchTriplesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchTriplesResponse.ProtoReflect.Descriptor instead.
 func (*SearchTriplesResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{9}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *SearchTriplesResponse) GetResults() []*TripleHits {
@@ -976,7 +1217,7 @@ type TripleHits struct {
 
 func (x *TripleHits) Reset() {
 	*x = TripleHits{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[10]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -988,7 +1229,7 @@ func (x *TripleHits) String() string {
 func (*TripleHits) ProtoMessage() {}
 
 func (x *TripleHits) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[10]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1001,7 +1242,7 @@ func (x *TripleHits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TripleHits.ProtoReflect.Descriptor instead.
 func (*TripleHits) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{10}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TripleHits) GetTriples() []*v1.ScoredTriple {
@@ -1011,18 +1252,25 @@ func (x *TripleHits) GetTriples() []*v1.ScoredTriple {
 	return nil
 }
 
-// NeighboursRequest asks for the triples around an entity.
-type NeighboursRequest struct {
+// ListNeighboursRequest asks for the triples around an entity.
+//
+// The response is a sample, not a page, and there is no page token: stores spread
+// the limit evenly over the triples of a relation, so that one call shows the
+// variety of a hub without reading all of it. RelationCount.triples tells what a
+// sample leaves out.
+type ListNeighboursRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Which knowledge graph.
 	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
-	// The entity's name as the knowledge graph has it.
+	// The entity's exact name or id.
 	Entity string `protobuf:"bytes,2,opt,name=entity,proto3" json:"entity,omitempty"`
 	// Which side.
 	Direction Direction `protobuf:"varint,3,opt,name=direction,proto3,enum=triplemesh.retriever.v1.Direction" json:"direction,omitempty"`
-	// Only these relations; empty takes all.
+	// Only these relations; empty means all.
 	Relations []string `protobuf:"bytes,4,rep,name=relations,proto3" json:"relations,omitempty"`
-	// Most triples; 0 takes 100.
+	// Maximum number of triples; 0 means 100. A relation that does not fit is
+	// sampled: to read all triples of one with 10000 at most, give it alone in
+	// relations with a limit of their number.
 	Limit uint32 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`
 	// True leaves the triples out: only the relations are wanted, and which
 	// relations go on from mediators.
@@ -1031,21 +1279,21 @@ type NeighboursRequest struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *NeighboursRequest) Reset() {
-	*x = NeighboursRequest{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[11]
+func (x *ListNeighboursRequest) Reset() {
+	*x = ListNeighboursRequest{}
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *NeighboursRequest) String() string {
+func (x *ListNeighboursRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*NeighboursRequest) ProtoMessage() {}
+func (*ListNeighboursRequest) ProtoMessage() {}
 
-func (x *NeighboursRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[11]
+func (x *ListNeighboursRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1056,47 +1304,47 @@ func (x *NeighboursRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use NeighboursRequest.ProtoReflect.Descriptor instead.
-func (*NeighboursRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{11}
+// Deprecated: Use ListNeighboursRequest.ProtoReflect.Descriptor instead.
+func (*ListNeighboursRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{14}
 }
 
-func (x *NeighboursRequest) GetKg() *v1.KnowledgeGraphRef {
+func (x *ListNeighboursRequest) GetKg() *v1.KnowledgeGraphRef {
 	if x != nil {
 		return x.Kg
 	}
 	return nil
 }
 
-func (x *NeighboursRequest) GetEntity() string {
+func (x *ListNeighboursRequest) GetEntity() string {
 	if x != nil {
 		return x.Entity
 	}
 	return ""
 }
 
-func (x *NeighboursRequest) GetDirection() Direction {
+func (x *ListNeighboursRequest) GetDirection() Direction {
 	if x != nil {
 		return x.Direction
 	}
 	return Direction_DIRECTION_UNSPECIFIED
 }
 
-func (x *NeighboursRequest) GetRelations() []string {
+func (x *ListNeighboursRequest) GetRelations() []string {
 	if x != nil {
 		return x.Relations
 	}
 	return nil
 }
 
-func (x *NeighboursRequest) GetLimit() uint32 {
+func (x *ListNeighboursRequest) GetLimit() uint32 {
 	if x != nil {
 		return x.Limit
 	}
 	return 0
 }
 
-func (x *NeighboursRequest) GetRelationsOnly() bool {
+func (x *ListNeighboursRequest) GetRelationsOnly() bool {
 	if x != nil {
 		return x.RelationsOnly
 	}
@@ -1124,7 +1372,7 @@ type RelationCount struct {
 
 func (x *RelationCount) Reset() {
 	*x = RelationCount{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[12]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1136,7 +1384,7 @@ func (x *RelationCount) String() string {
 func (*RelationCount) ProtoMessage() {}
 
 func (x *RelationCount) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[12]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1149,7 +1397,7 @@ func (x *RelationCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelationCount.ProtoReflect.Descriptor instead.
 func (*RelationCount) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{12}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RelationCount) GetRelation() string {
@@ -1187,8 +1435,8 @@ func (x *RelationCount) GetOpaque() bool {
 	return false
 }
 
-// NeighboursResponse carries the triples around an entity.
-type NeighboursResponse struct {
+// ListNeighboursResponse carries the triples around an entity.
+type ListNeighboursResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Triples, outgoing first.
 	Triples []*v1.Triple `protobuf:"bytes,1,rep,name=triples,proto3" json:"triples,omitempty"`
@@ -1199,27 +1447,27 @@ type NeighboursResponse struct {
 	// Every relation around the entity in the direction asked for, by the number
 	// of its triples, most first; the limit does not cut it.
 	Relations []*RelationCount `protobuf:"bytes,4,rep,name=relations,proto3" json:"relations,omitempty"`
-	// What the entity is.
-	Kind          v1.TermKind `protobuf:"varint,5,opt,name=kind,proto3,enum=triplemesh.graph.v1.TermKind" json:"kind,omitempty"`
+	// The entity.
+	Entity        *v1.Entity `protobuf:"bytes,5,opt,name=entity,proto3" json:"entity,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *NeighboursResponse) Reset() {
-	*x = NeighboursResponse{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[13]
+func (x *ListNeighboursResponse) Reset() {
+	*x = ListNeighboursResponse{}
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *NeighboursResponse) String() string {
+func (x *ListNeighboursResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*NeighboursResponse) ProtoMessage() {}
+func (*ListNeighboursResponse) ProtoMessage() {}
 
-func (x *NeighboursResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[13]
+func (x *ListNeighboursResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1230,78 +1478,78 @@ func (x *NeighboursResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use NeighboursResponse.ProtoReflect.Descriptor instead.
-func (*NeighboursResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{13}
+// Deprecated: Use ListNeighboursResponse.ProtoReflect.Descriptor instead.
+func (*ListNeighboursResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{16}
 }
 
-func (x *NeighboursResponse) GetTriples() []*v1.Triple {
+func (x *ListNeighboursResponse) GetTriples() []*v1.Triple {
 	if x != nil {
 		return x.Triples
 	}
 	return nil
 }
 
-func (x *NeighboursResponse) GetTotal() uint64 {
+func (x *ListNeighboursResponse) GetTotal() uint64 {
 	if x != nil {
 		return x.Total
 	}
 	return 0
 }
 
-func (x *NeighboursResponse) GetKg() *v1.KnowledgeGraphRef {
+func (x *ListNeighboursResponse) GetKg() *v1.KnowledgeGraphRef {
 	if x != nil {
 		return x.Kg
 	}
 	return nil
 }
 
-func (x *NeighboursResponse) GetRelations() []*RelationCount {
+func (x *ListNeighboursResponse) GetRelations() []*RelationCount {
 	if x != nil {
 		return x.Relations
 	}
 	return nil
 }
 
-func (x *NeighboursResponse) GetKind() v1.TermKind {
+func (x *ListNeighboursResponse) GetEntity() *v1.Entity {
 	if x != nil {
-		return x.Kind
+		return x.Entity
 	}
-	return v1.TermKind(0)
+	return nil
 }
 
-// ShortestPathsRequest names two sets of entities.
-type ShortestPathsRequest struct {
+// FindShortestPathsRequest names two sets of entities.
+type FindShortestPathsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The knowledge graph.
 	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
-	// Where walks begin.
+	// Where walks begin: exact names or ids.
 	From []string `protobuf:"bytes,2,rep,name=from,proto3" json:"from,omitempty"`
-	// Where they are to end.
+	// Where they are to end: exact names or ids.
 	To []string `protobuf:"bytes,3,rep,name=to,proto3" json:"to,omitempty"`
-	// Longest walk in hops; 0 takes 4.
+	// Longest walk in hops; 0 means 4.
 	MaxHops uint32 `protobuf:"varint,4,opt,name=max_hops,json=maxHops,proto3" json:"max_hops,omitempty"`
-	// Most walks from one entity to another; 0 takes 16.
+	// Maximum number of walks from one entity to another; 0 means 16.
 	Limit         uint32 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ShortestPathsRequest) Reset() {
-	*x = ShortestPathsRequest{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[14]
+func (x *FindShortestPathsRequest) Reset() {
+	*x = FindShortestPathsRequest{}
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ShortestPathsRequest) String() string {
+func (x *FindShortestPathsRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ShortestPathsRequest) ProtoMessage() {}
+func (*FindShortestPathsRequest) ProtoMessage() {}
 
-func (x *ShortestPathsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[14]
+func (x *FindShortestPathsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1312,48 +1560,48 @@ func (x *ShortestPathsRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ShortestPathsRequest.ProtoReflect.Descriptor instead.
-func (*ShortestPathsRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{14}
+// Deprecated: Use FindShortestPathsRequest.ProtoReflect.Descriptor instead.
+func (*FindShortestPathsRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{17}
 }
 
-func (x *ShortestPathsRequest) GetKg() *v1.KnowledgeGraphRef {
+func (x *FindShortestPathsRequest) GetKg() *v1.KnowledgeGraphRef {
 	if x != nil {
 		return x.Kg
 	}
 	return nil
 }
 
-func (x *ShortestPathsRequest) GetFrom() []string {
+func (x *FindShortestPathsRequest) GetFrom() []string {
 	if x != nil {
 		return x.From
 	}
 	return nil
 }
 
-func (x *ShortestPathsRequest) GetTo() []string {
+func (x *FindShortestPathsRequest) GetTo() []string {
 	if x != nil {
 		return x.To
 	}
 	return nil
 }
 
-func (x *ShortestPathsRequest) GetMaxHops() uint32 {
+func (x *FindShortestPathsRequest) GetMaxHops() uint32 {
 	if x != nil {
 		return x.MaxHops
 	}
 	return 0
 }
 
-func (x *ShortestPathsRequest) GetLimit() uint32 {
+func (x *FindShortestPathsRequest) GetLimit() uint32 {
 	if x != nil {
 		return x.Limit
 	}
 	return 0
 }
 
-// ShortestPathsResponse carries walks.
-type ShortestPathsResponse struct {
+// FindShortestPathsResponse carries walks.
+type FindShortestPathsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// For each pair of entities that a walk joins, all its shortest walks up to
 	// the limit, in either direction of each relation; shortest pairs first.
@@ -1368,21 +1616,21 @@ type ShortestPathsResponse struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ShortestPathsResponse) Reset() {
-	*x = ShortestPathsResponse{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[15]
+func (x *FindShortestPathsResponse) Reset() {
+	*x = FindShortestPathsResponse{}
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ShortestPathsResponse) String() string {
+func (x *FindShortestPathsResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ShortestPathsResponse) ProtoMessage() {}
+func (*FindShortestPathsResponse) ProtoMessage() {}
 
-func (x *ShortestPathsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[15]
+func (x *FindShortestPathsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1393,33 +1641,33 @@ func (x *ShortestPathsResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ShortestPathsResponse.ProtoReflect.Descriptor instead.
-func (*ShortestPathsResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{15}
+// Deprecated: Use FindShortestPathsResponse.ProtoReflect.Descriptor instead.
+func (*FindShortestPathsResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{18}
 }
 
-func (x *ShortestPathsResponse) GetPaths() []*v1.ReasoningPath {
+func (x *FindShortestPathsResponse) GetPaths() []*v1.ReasoningPath {
 	if x != nil {
 		return x.Paths
 	}
 	return nil
 }
 
-func (x *ShortestPathsResponse) GetUnknownEntities() []string {
+func (x *FindShortestPathsResponse) GetUnknownEntities() []string {
 	if x != nil {
 		return x.UnknownEntities
 	}
 	return nil
 }
 
-func (x *ShortestPathsResponse) GetTruncated() bool {
+func (x *FindShortestPathsResponse) GetTruncated() bool {
 	if x != nil {
 		return x.Truncated
 	}
 	return false
 }
 
-func (x *ShortestPathsResponse) GetKg() *v1.KnowledgeGraphRef {
+func (x *FindShortestPathsResponse) GetKg() *v1.KnowledgeGraphRef {
 	if x != nil {
 		return x.Kg
 	}
@@ -1433,7 +1681,7 @@ type LinkEntitiesRequest struct {
 	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
 	// A question, or a mention alone.
 	Text string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
-	// Most links; 0 takes 5.
+	// Maximum number of links; 0 means 5.
 	Limit         uint32 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1441,7 +1689,7 @@ type LinkEntitiesRequest struct {
 
 func (x *LinkEntitiesRequest) Reset() {
 	*x = LinkEntitiesRequest{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[16]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1453,7 +1701,7 @@ func (x *LinkEntitiesRequest) String() string {
 func (*LinkEntitiesRequest) ProtoMessage() {}
 
 func (x *LinkEntitiesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[16]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1466,7 +1714,7 @@ func (x *LinkEntitiesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkEntitiesRequest.ProtoReflect.Descriptor instead.
 func (*LinkEntitiesRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{16}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *LinkEntitiesRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -1503,7 +1751,7 @@ type LinkEntitiesResponse struct {
 
 func (x *LinkEntitiesResponse) Reset() {
 	*x = LinkEntitiesResponse{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[17]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1515,7 +1763,7 @@ func (x *LinkEntitiesResponse) String() string {
 func (*LinkEntitiesResponse) ProtoMessage() {}
 
 func (x *LinkEntitiesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[17]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1528,7 +1776,7 @@ func (x *LinkEntitiesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkEntitiesResponse.ProtoReflect.Descriptor instead.
 func (*LinkEntitiesResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{17}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *LinkEntitiesResponse) GetLinks() []*v1.EntityLink {
@@ -1545,6 +1793,244 @@ func (x *LinkEntitiesResponse) GetKg() *v1.KnowledgeGraphRef {
 	return nil
 }
 
+// BatchGetEntitiesRequest names entities.
+type BatchGetEntitiesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which knowledge graph.
+	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
+	// Their ids or exact names.
+	Entities      []string `protobuf:"bytes,2,rep,name=entities,proto3" json:"entities,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BatchGetEntitiesRequest) Reset() {
+	*x = BatchGetEntitiesRequest{}
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchGetEntitiesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchGetEntitiesRequest) ProtoMessage() {}
+
+func (x *BatchGetEntitiesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchGetEntitiesRequest.ProtoReflect.Descriptor instead.
+func (*BatchGetEntitiesRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *BatchGetEntitiesRequest) GetKg() *v1.KnowledgeGraphRef {
+	if x != nil {
+		return x.Kg
+	}
+	return nil
+}
+
+func (x *BatchGetEntitiesRequest) GetEntities() []string {
+	if x != nil {
+		return x.Entities
+	}
+	return nil
+}
+
+// BatchGetEntitiesResponse carries the entities.
+type BatchGetEntitiesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Those that the snapshot holds, by the id or name they were requested by.
+	Entities map[string]*v1.Entity `protobuf:"bytes,1,rep,name=entities,proto3" json:"entities,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The ids and names that the snapshot does not hold.
+	UnknownEntities []string `protobuf:"bytes,2,rep,name=unknown_entities,json=unknownEntities,proto3" json:"unknown_entities,omitempty"`
+	// The snapshot read.
+	Kg            *v1.KnowledgeGraphRef `protobuf:"bytes,3,opt,name=kg,proto3" json:"kg,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BatchGetEntitiesResponse) Reset() {
+	*x = BatchGetEntitiesResponse{}
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchGetEntitiesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchGetEntitiesResponse) ProtoMessage() {}
+
+func (x *BatchGetEntitiesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchGetEntitiesResponse.ProtoReflect.Descriptor instead.
+func (*BatchGetEntitiesResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *BatchGetEntitiesResponse) GetEntities() map[string]*v1.Entity {
+	if x != nil {
+		return x.Entities
+	}
+	return nil
+}
+
+func (x *BatchGetEntitiesResponse) GetUnknownEntities() []string {
+	if x != nil {
+		return x.UnknownEntities
+	}
+	return nil
+}
+
+func (x *BatchGetEntitiesResponse) GetKg() *v1.KnowledgeGraphRef {
+	if x != nil {
+		return x.Kg
+	}
+	return nil
+}
+
+// SampleEntitiesRequest asks for some entities.
+type SampleEntitiesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which knowledge graph.
+	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
+	// Maximum number of entities; 0 means 100.
+	Limit uint32 `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`
+	// Chooses them: the same seed gives the same entities of a snapshot.
+	Seed          uint64 `protobuf:"varint,3,opt,name=seed,proto3" json:"seed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SampleEntitiesRequest) Reset() {
+	*x = SampleEntitiesRequest{}
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SampleEntitiesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SampleEntitiesRequest) ProtoMessage() {}
+
+func (x *SampleEntitiesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SampleEntitiesRequest.ProtoReflect.Descriptor instead.
+func (*SampleEntitiesRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *SampleEntitiesRequest) GetKg() *v1.KnowledgeGraphRef {
+	if x != nil {
+		return x.Kg
+	}
+	return nil
+}
+
+func (x *SampleEntitiesRequest) GetLimit() uint32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+func (x *SampleEntitiesRequest) GetSeed() uint64 {
+	if x != nil {
+		return x.Seed
+	}
+	return 0
+}
+
+// SampleEntitiesResponse carries the entities.
+type SampleEntitiesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Entities that are neither values nor mediators, in no order.
+	Entities []*v1.Entity `protobuf:"bytes,1,rep,name=entities,proto3" json:"entities,omitempty"`
+	// The snapshot read.
+	Kg            *v1.KnowledgeGraphRef `protobuf:"bytes,2,opt,name=kg,proto3" json:"kg,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SampleEntitiesResponse) Reset() {
+	*x = SampleEntitiesResponse{}
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SampleEntitiesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SampleEntitiesResponse) ProtoMessage() {}
+
+func (x *SampleEntitiesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SampleEntitiesResponse.ProtoReflect.Descriptor instead.
+func (*SampleEntitiesResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *SampleEntitiesResponse) GetEntities() []*v1.Entity {
+	if x != nil {
+		return x.Entities
+	}
+	return nil
+}
+
+func (x *SampleEntitiesResponse) GetKg() *v1.KnowledgeGraphRef {
+	if x != nil {
+		return x.Kg
+	}
+	return nil
+}
+
 // SearchRelationsRequest asks for relations by meaning.
 type SearchRelationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1552,7 +2038,7 @@ type SearchRelationsRequest struct {
 	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
 	// The texts to search by.
 	Queries []string `protobuf:"bytes,2,rep,name=queries,proto3" json:"queries,omitempty"`
-	// Hits per query; 0 takes 10.
+	// Hits per query; 0 means 10.
 	Limit         uint32 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1560,7 +2046,7 @@ type SearchRelationsRequest struct {
 
 func (x *SearchRelationsRequest) Reset() {
 	*x = SearchRelationsRequest{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[18]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1572,7 +2058,7 @@ func (x *SearchRelationsRequest) String() string {
 func (*SearchRelationsRequest) ProtoMessage() {}
 
 func (x *SearchRelationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[18]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1585,7 +2071,7 @@ func (x *SearchRelationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchRelationsRequest.ProtoReflect.Descriptor instead.
 func (*SearchRelationsRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{18}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SearchRelationsRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -1622,7 +2108,7 @@ type SearchRelationsResponse struct {
 
 func (x *SearchRelationsResponse) Reset() {
 	*x = SearchRelationsResponse{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[19]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1634,7 +2120,7 @@ func (x *SearchRelationsResponse) String() string {
 func (*SearchRelationsResponse) ProtoMessage() {}
 
 func (x *SearchRelationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[19]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1647,7 +2133,7 @@ func (x *SearchRelationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchRelationsResponse.ProtoReflect.Descriptor instead.
 func (*SearchRelationsResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{19}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SearchRelationsResponse) GetResults() []*RelationHits {
@@ -1675,7 +2161,7 @@ type RelationHits struct {
 
 func (x *RelationHits) Reset() {
 	*x = RelationHits{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[20]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1687,7 +2173,7 @@ func (x *RelationHits) String() string {
 func (*RelationHits) ProtoMessage() {}
 
 func (x *RelationHits) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[20]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1700,7 +2186,7 @@ func (x *RelationHits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelationHits.ProtoReflect.Descriptor instead.
 func (*RelationHits) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{20}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *RelationHits) GetRelations() []*ScoredRelation {
@@ -1715,7 +2201,7 @@ type ScoredRelation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its name as the knowledge graph has it.
 	Relation string `protobuf:"bytes,1,opt,name=relation,proto3" json:"relation,omitempty"`
-	// Cosine to the query, -1 to 1.
+	// Cosine to the query, -1 to 1 but for the rounding of vectors.
 	Score float32 `protobuf:"fixed32,2,opt,name=score,proto3" json:"score,omitempty"`
 	// How many triples have it.
 	Triples       uint64 `protobuf:"varint,3,opt,name=triples,proto3" json:"triples,omitempty"`
@@ -1725,7 +2211,7 @@ type ScoredRelation struct {
 
 func (x *ScoredRelation) Reset() {
 	*x = ScoredRelation{}
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[21]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1737,7 +2223,7 @@ func (x *ScoredRelation) String() string {
 func (*ScoredRelation) ProtoMessage() {}
 
 func (x *ScoredRelation) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[21]
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1750,7 +2236,7 @@ func (x *ScoredRelation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoredRelation.ProtoReflect.Descriptor instead.
 func (*ScoredRelation) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{21}
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ScoredRelation) GetRelation() string {
@@ -1774,11 +2260,278 @@ func (x *ScoredRelation) GetTriples() uint64 {
 	return 0
 }
 
+// ExploreQueryPlanRequest carries a drafted plan.
+type ExploreQueryPlanRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which knowledge graph.
+	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
+	// The question.
+	Question string `protobuf:"bytes,2,opt,name=question,proto3" json:"question,omitempty"`
+	// The plan.
+	Plan *v1.QueryPlan `protobuf:"bytes,3,opt,name=plan,proto3" json:"plan,omitempty"`
+	// Topic entities by exact name or id, where the caller knows them.
+	TopicEntities []string `protobuf:"bytes,4,rep,name=topic_entities,json=topicEntities,proto3" json:"topic_entities,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExploreQueryPlanRequest) Reset() {
+	*x = ExploreQueryPlanRequest{}
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExploreQueryPlanRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExploreQueryPlanRequest) ProtoMessage() {}
+
+func (x *ExploreQueryPlanRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExploreQueryPlanRequest.ProtoReflect.Descriptor instead.
+func (*ExploreQueryPlanRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *ExploreQueryPlanRequest) GetKg() *v1.KnowledgeGraphRef {
+	if x != nil {
+		return x.Kg
+	}
+	return nil
+}
+
+func (x *ExploreQueryPlanRequest) GetQuestion() string {
+	if x != nil {
+		return x.Question
+	}
+	return ""
+}
+
+func (x *ExploreQueryPlanRequest) GetPlan() *v1.QueryPlan {
+	if x != nil {
+		return x.Plan
+	}
+	return nil
+}
+
+func (x *ExploreQueryPlanRequest) GetTopicEntities() []string {
+	if x != nil {
+		return x.TopicEntities
+	}
+	return nil
+}
+
+// ExploreQueryPlanResponse carries what the plan may mean.
+type ExploreQueryPlanResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What its names may mean, each name once.
+	Terms []*v1.TermCandidates `protobuf:"bytes,1,rep,name=terms,proto3" json:"terms,omitempty"`
+	// What its patterns may mean, in the order of the clauses.
+	Patterns []*v1.PatternCandidates `protobuf:"bytes,2,rep,name=patterns,proto3" json:"patterns,omitempty"`
+	// The snapshot read.
+	Kg            *v1.KnowledgeGraphRef `protobuf:"bytes,3,opt,name=kg,proto3" json:"kg,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExploreQueryPlanResponse) Reset() {
+	*x = ExploreQueryPlanResponse{}
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExploreQueryPlanResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExploreQueryPlanResponse) ProtoMessage() {}
+
+func (x *ExploreQueryPlanResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExploreQueryPlanResponse.ProtoReflect.Descriptor instead.
+func (*ExploreQueryPlanResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *ExploreQueryPlanResponse) GetTerms() []*v1.TermCandidates {
+	if x != nil {
+		return x.Terms
+	}
+	return nil
+}
+
+func (x *ExploreQueryPlanResponse) GetPatterns() []*v1.PatternCandidates {
+	if x != nil {
+		return x.Patterns
+	}
+	return nil
+}
+
+func (x *ExploreQueryPlanResponse) GetKg() *v1.KnowledgeGraphRef {
+	if x != nil {
+		return x.Kg
+	}
+	return nil
+}
+
+// ExecuteQueryRequest carries an aligned plan.
+type ExecuteQueryRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which knowledge graph.
+	Kg *v1.KnowledgeGraphRef `protobuf:"bytes,1,opt,name=kg,proto3" json:"kg,omitempty"`
+	// The plan, in names or ids of the knowledge graph.
+	Plan *v1.QueryPlan `protobuf:"bytes,2,opt,name=plan,proto3" json:"plan,omitempty"`
+	// Maximum number of rows in the response; 0 means 100. The value is computed of
+	// all.
+	MaxRows       uint32 `protobuf:"varint,3,opt,name=max_rows,json=maxRows,proto3" json:"max_rows,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExecuteQueryRequest) Reset() {
+	*x = ExecuteQueryRequest{}
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExecuteQueryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExecuteQueryRequest) ProtoMessage() {}
+
+func (x *ExecuteQueryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExecuteQueryRequest.ProtoReflect.Descriptor instead.
+func (*ExecuteQueryRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *ExecuteQueryRequest) GetKg() *v1.KnowledgeGraphRef {
+	if x != nil {
+		return x.Kg
+	}
+	return nil
+}
+
+func (x *ExecuteQueryRequest) GetPlan() *v1.QueryPlan {
+	if x != nil {
+		return x.Plan
+	}
+	return nil
+}
+
+func (x *ExecuteQueryRequest) GetMaxRows() uint32 {
+	if x != nil {
+		return x.MaxRows
+	}
+	return 0
+}
+
+// ExecuteQueryResponse carries the result.
+type ExecuteQueryResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What the plan computes.
+	Table *v1.QueryTable `protobuf:"bytes,1,opt,name=table,proto3" json:"table,omitempty"`
+	// The plan as Cypher, as it was run on the part of the knowledge graph that was
+	// read.
+	Cypher string `protobuf:"bytes,2,opt,name=cypher,proto3" json:"cypher,omitempty"`
+	// The snapshot read.
+	Kg            *v1.KnowledgeGraphRef `protobuf:"bytes,3,opt,name=kg,proto3" json:"kg,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExecuteQueryResponse) Reset() {
+	*x = ExecuteQueryResponse{}
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExecuteQueryResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExecuteQueryResponse) ProtoMessage() {}
+
+func (x *ExecuteQueryResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_retriever_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExecuteQueryResponse.ProtoReflect.Descriptor instead.
+func (*ExecuteQueryResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *ExecuteQueryResponse) GetTable() *v1.QueryTable {
+	if x != nil {
+		return x.Table
+	}
+	return nil
+}
+
+func (x *ExecuteQueryResponse) GetCypher() string {
+	if x != nil {
+		return x.Cypher
+	}
+	return ""
+}
+
+func (x *ExecuteQueryResponse) GetKg() *v1.KnowledgeGraphRef {
+	if x != nil {
+		return x.Kg
+	}
+	return nil
+}
+
 var File_triplemesh_retriever_v1_retriever_proto protoreflect.FileDescriptor
 
 const file_triplemesh_retriever_v1_retriever_proto_rawDesc = "" +
 	"\n" +
-	"'triplemesh/retriever/v1/retriever.proto\x12\x17triplemesh.retriever.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\"\xda\x01\n" +
+	"'triplemesh/retriever/v1/retriever.proto\x12\x17triplemesh.retriever.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1ftriplemesh/graph/v1/query.proto\"\xda\x01\n" +
 	"\x06Filter\x12/\n" +
 	"\bsubjects\x18\x01 \x03(\tB\x13\xbaH\x10\x92\x01\r\x10\x90N\"\br\x06\x10\x01(\x80\x80\x04R\bsubjects\x121\n" +
 	"\trelations\x18\x02 \x03(\tB\x13\xbaH\x10\x92\x01\r\x10\x90N\"\br\x06\x10\x01(\x80\x80\x04R\trelations\x12l\n" +
@@ -1835,12 +2588,13 @@ const file_triplemesh_retriever_v1_retriever_proto_rawDesc = "" +
 	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x12'\n" +
 	"\bquestion\x18\x02 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12C\n" +
 	"\fpseudo_graph\x18\x03 \x01(\v2 .triplemesh.graph.v1.PseudoGraphR\vpseudoGraph\x12C\n" +
-	"\aoptions\x18\x04 \x01(\v2).triplemesh.retriever.v1.GroundingOptionsR\aoptions\"\x88\x02\n" +
+	"\aoptions\x18\x04 \x01(\v2).triplemesh.retriever.v1.GroundingOptionsR\aoptions\"\xc2\x02\n" +
 	"\x13GroundGraphResponse\x12C\n" +
 	"\fground_graph\x18\x01 \x01(\v2 .triplemesh.graph.v1.GroundGraphR\vgroundGraph\x125\n" +
 	"\x04hits\x18\x02 \x03(\v2!.triplemesh.graph.v1.ScoredTripleR\x04hits\x12=\n" +
 	"\adropped\x18\x03 \x03(\v2#.triplemesh.graph.v1.DroppedSubjectR\adropped\x126\n" +
-	"\x02kg\x18\x04 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg\"\xe3\x02\n" +
+	"\x02kg\x18\x04 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg\x128\n" +
+	"\x05paths\x18\x05 \x03(\v2\".triplemesh.graph.v1.ReasoningPathR\x05paths\"\x8e\x03\n" +
 	"\x13SuggestPathsRequest\x12>\n" +
 	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x12'\n" +
 	"\bquestion\x18\x02 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12;\n" +
@@ -1848,11 +2602,30 @@ const file_triplemesh_retriever_v1_retriever_proto_rawDesc = "" +
 	"\bproposed\x18\x04 \x03(\v2!.triplemesh.graph.v1.RelationPathB\b\xbaH\x05\x92\x01\x02\x10@R\bproposed\x12\"\n" +
 	"\bmax_hops\x18\x05 \x01(\rB\a\xbaH\x04*\x02\x18\x04R\amaxHops\x12\x1e\n" +
 	"\x05limit\x18\x06 \x01(\rB\b\xbaH\x05*\x03\x18\x80\x02R\x05limit\x12\x19\n" +
-	"\bmax_ends\x18\a \x01(\rR\amaxEnds\"\xb2\x01\n" +
+	"\bmax_ends\x18\a \x01(\rR\amaxEnds\x12)\n" +
+	"\x10include_features\x18\b \x01(\bR\x0fincludeFeatures\"\xf5\x01\n" +
 	"\x14SuggestPathsResponse\x127\n" +
 	"\x05paths\x18\x01 \x03(\v2!.triplemesh.graph.v1.RelationPathR\x05paths\x12)\n" +
 	"\x10unknown_entities\x18\x02 \x03(\tR\x0funknownEntities\x126\n" +
-	"\x02kg\x18\x03 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg\"\xae\x02\n" +
+	"\x02kg\x18\x03 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg\x12A\n" +
+	"\bfeatures\x18\x04 \x01(\v2%.triplemesh.retriever.v1.PathFeaturesR\bfeatures\"\x81\x02\n" +
+	"\fPathFeatures\x12\x1f\n" +
+	"\vvalue_names\x18\x01 \x03(\tR\n" +
+	"valueNames\x12'\n" +
+	"\x0fquestion_vector\x18\x02 \x03(\x02R\x0equestionVector\x12E\n" +
+	"\trelations\x18\x03 \x03(\v2'.triplemesh.retriever.v1.RelationVectorR\trelations\x12F\n" +
+	"\n" +
+	"candidates\x18\x04 \x03(\v2&.triplemesh.retriever.v1.CandidatePathR\n" +
+	"candidates\x12\x18\n" +
+	"\aencoder\x18\x05 \x01(\tR\aencoder\"D\n" +
+	"\x0eRelationVector\x12\x1a\n" +
+	"\brelation\x18\x01 \x01(\tR\brelation\x12\x16\n" +
+	"\x06vector\x18\x02 \x03(\x02R\x06vector\"\x91\x01\n" +
+	"\rCandidatePath\x12\x16\n" +
+	"\x06values\x18\x01 \x03(\x02R\x06values\x12\x14\n" +
+	"\x05steps\x18\x02 \x03(\rR\x05steps\x12+\n" +
+	"\x11profile_relations\x18\x03 \x03(\rR\x10profileRelations\x12%\n" +
+	"\x0eprofile_shares\x18\x04 \x03(\x02R\rprofileShares\"\xae\x02\n" +
 	"\x12FollowPathsRequest\x12>\n" +
 	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x12;\n" +
 	"\x0etopic_entities\x18\x02 \x03(\tB\x14\xbaH\x11\x92\x01\x0e\b\x01\x10@\"\br\x06\x10\x01(\x80\x80\x04R\rtopicEntities\x12D\n" +
@@ -1874,8 +2647,8 @@ const file_triplemesh_retriever_v1_retriever_proto_rawDesc = "" +
 	"\x02kg\x18\x02 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg\"I\n" +
 	"\n" +
 	"TripleHits\x12;\n" +
-	"\atriples\x18\x01 \x03(\v2!.triplemesh.graph.v1.ScoredTripleR\atriples\"\xb4\x02\n" +
-	"\x11NeighboursRequest\x12>\n" +
+	"\atriples\x18\x01 \x03(\v2!.triplemesh.graph.v1.ScoredTripleR\atriples\"\xb8\x02\n" +
+	"\x15ListNeighboursRequest\x12>\n" +
 	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x12#\n" +
 	"\x06entity\x18\x02 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\x06entity\x12J\n" +
 	"\tdirection\x18\x03 \x01(\x0e2\".triplemesh.retriever.v1.DirectionB\b\xbaH\x05\x82\x01\x02\x10\x01R\tdirection\x12'\n" +
@@ -1887,20 +2660,20 @@ const file_triplemesh_retriever_v1_retriever_proto_rawDesc = "" +
 	"\ainverse\x18\x02 \x01(\bR\ainverse\x12\x18\n" +
 	"\atriples\x18\x03 \x01(\x04R\atriples\x129\n" +
 	"\x06onward\x18\x04 \x03(\v2!.triplemesh.graph.v1.RelationStepR\x06onward\x12\x16\n" +
-	"\x06opaque\x18\x05 \x01(\bR\x06opaque\"\x92\x02\n" +
-	"\x12NeighboursResponse\x125\n" +
+	"\x06opaque\x18\x05 \x01(\bR\x06opaque\"\x98\x02\n" +
+	"\x16ListNeighboursResponse\x125\n" +
 	"\atriples\x18\x01 \x03(\v2\x1b.triplemesh.graph.v1.TripleR\atriples\x12\x14\n" +
 	"\x05total\x18\x02 \x01(\x04R\x05total\x126\n" +
 	"\x02kg\x18\x03 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg\x12D\n" +
-	"\trelations\x18\x04 \x03(\v2&.triplemesh.retriever.v1.RelationCountR\trelations\x121\n" +
-	"\x04kind\x18\x05 \x01(\x0e2\x1d.triplemesh.graph.v1.TermKindR\x04kind\"\xeb\x01\n" +
-	"\x14ShortestPathsRequest\x12>\n" +
+	"\trelations\x18\x04 \x03(\v2&.triplemesh.retriever.v1.RelationCountR\trelations\x123\n" +
+	"\x06entity\x18\x05 \x01(\v2\x1b.triplemesh.graph.v1.EntityR\x06entity\"\xef\x01\n" +
+	"\x18FindShortestPathsRequest\x12>\n" +
 	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x12(\n" +
 	"\x04from\x18\x02 \x03(\tB\x14\xbaH\x11\x92\x01\x0e\b\x01\x10@\"\br\x06\x10\x01(\x80\x80\x04R\x04from\x12%\n" +
 	"\x02to\x18\x03 \x03(\tB\x15\xbaH\x12\x92\x01\x0f\b\x01\x10\x80\b\"\br\x06\x10\x01(\x80\x80\x04R\x02to\x12\"\n" +
 	"\bmax_hops\x18\x04 \x01(\rB\a\xbaH\x04*\x02\x18\x04R\amaxHops\x12\x1e\n" +
-	"\x05limit\x18\x05 \x01(\rB\b\xbaH\x05*\x03\x18\x80\x02R\x05limit\"\xd2\x01\n" +
-	"\x15ShortestPathsResponse\x128\n" +
+	"\x05limit\x18\x05 \x01(\rB\b\xbaH\x05*\x03\x18\x80\x02R\x05limit\"\xd6\x01\n" +
+	"\x19FindShortestPathsResponse\x128\n" +
 	"\x05paths\x18\x01 \x03(\v2\".triplemesh.graph.v1.ReasoningPathR\x05paths\x12)\n" +
 	"\x10unknown_entities\x18\x02 \x03(\tR\x0funknownEntities\x12\x1c\n" +
 	"\ttruncated\x18\x03 \x01(\bR\ttruncated\x126\n" +
@@ -1911,6 +2684,23 @@ const file_triplemesh_retriever_v1_retriever_proto_rawDesc = "" +
 	"\x05limit\x18\x03 \x01(\rB\b\xbaH\x05*\x03\x18\x80\x02R\x05limit\"\x85\x01\n" +
 	"\x14LinkEntitiesResponse\x125\n" +
 	"\x05links\x18\x01 \x03(\v2\x1f.triplemesh.graph.v1.EntityLinkR\x05links\x126\n" +
+	"\x02kg\x18\x02 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg\"\x8c\x01\n" +
+	"\x17BatchGetEntitiesRequest\x12>\n" +
+	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x121\n" +
+	"\bentities\x18\x02 \x03(\tB\x15\xbaH\x12\x92\x01\x0f\b\x01\x10\x80\b\"\br\x06\x10\x01(\x80\x80\x04R\bentities\"\xb4\x02\n" +
+	"\x18BatchGetEntitiesResponse\x12[\n" +
+	"\bentities\x18\x01 \x03(\v2?.triplemesh.retriever.v1.BatchGetEntitiesResponse.EntitiesEntryR\bentities\x12)\n" +
+	"\x10unknown_entities\x18\x02 \x03(\tR\x0funknownEntities\x126\n" +
+	"\x02kg\x18\x03 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg\x1aX\n" +
+	"\rEntitiesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x121\n" +
+	"\x05value\x18\x02 \x01(\v2\x1b.triplemesh.graph.v1.EntityR\x05value:\x028\x01\"\x8b\x01\n" +
+	"\x15SampleEntitiesRequest\x12>\n" +
+	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x12\x1e\n" +
+	"\x05limit\x18\x02 \x01(\rB\b\xbaH\x05*\x03\x18\x90NR\x05limit\x12\x12\n" +
+	"\x04seed\x18\x03 \x01(\x04R\x04seed\"\x89\x01\n" +
+	"\x16SampleEntitiesResponse\x127\n" +
+	"\bentities\x18\x01 \x03(\v2\x1b.triplemesh.graph.v1.EntityR\bentities\x126\n" +
 	"\x02kg\x18\x02 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg\"\xa9\x01\n" +
 	"\x16SearchRelationsRequest\x12>\n" +
 	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x12/\n" +
@@ -1924,7 +2714,24 @@ const file_triplemesh_retriever_v1_retriever_proto_rawDesc = "" +
 	"\x0eScoredRelation\x12\x1a\n" +
 	"\brelation\x18\x01 \x01(\tR\brelation\x12\x14\n" +
 	"\x05score\x18\x02 \x01(\x02R\x05score\x12\x18\n" +
-	"\atriples\x18\x03 \x01(\x04R\atriples*F\n" +
+	"\atriples\x18\x03 \x01(\x04R\atriples\"\xf9\x01\n" +
+	"\x17ExploreQueryPlanRequest\x12>\n" +
+	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x12'\n" +
+	"\bquestion\x18\x02 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12:\n" +
+	"\x04plan\x18\x03 \x01(\v2\x1e.triplemesh.graph.v1.QueryPlanB\x06\xbaH\x03\xc8\x01\x01R\x04plan\x129\n" +
+	"\x0etopic_entities\x18\x04 \x03(\tB\x12\xbaH\x0f\x92\x01\f\x10@\"\br\x06\x10\x01(\x80\x80\x04R\rtopicEntities\"\xd1\x01\n" +
+	"\x18ExploreQueryPlanResponse\x129\n" +
+	"\x05terms\x18\x01 \x03(\v2#.triplemesh.graph.v1.TermCandidatesR\x05terms\x12B\n" +
+	"\bpatterns\x18\x02 \x03(\v2&.triplemesh.graph.v1.PatternCandidatesR\bpatterns\x126\n" +
+	"\x02kg\x18\x03 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg\"\xb6\x01\n" +
+	"\x13ExecuteQueryRequest\x12>\n" +
+	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\x06\xbaH\x03\xc8\x01\x01R\x02kg\x12:\n" +
+	"\x04plan\x18\x02 \x01(\v2\x1e.triplemesh.graph.v1.QueryPlanB\x06\xbaH\x03\xc8\x01\x01R\x04plan\x12#\n" +
+	"\bmax_rows\x18\x03 \x01(\rB\b\xbaH\x05*\x03\x18\x90NR\amaxRows\"\x9d\x01\n" +
+	"\x14ExecuteQueryResponse\x125\n" +
+	"\x05table\x18\x01 \x01(\v2\x1f.triplemesh.graph.v1.QueryTableR\x05table\x12\x16\n" +
+	"\x06cypher\x18\x02 \x01(\tR\x06cypher\x126\n" +
+	"\x02kg\x18\x03 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\x02kg*F\n" +
 	"\x06Preset\x12\x16\n" +
 	"\x12PRESET_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0ePRESET_DEFAULT\x10\x01\x12\x10\n" +
@@ -1933,17 +2740,20 @@ const file_triplemesh_retriever_v1_retriever_proto_rawDesc = "" +
 	"\x15DIRECTION_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rDIRECTION_OUT\x10\x01\x12\x10\n" +
 	"\fDIRECTION_IN\x10\x02\x12\x12\n" +
-	"\x0eDIRECTION_BOTH\x10\x032\xad\a\n" +
-	"\x10RetrieverService\x12n\n" +
-	"\vGroundGraph\x12+.triplemesh.retriever.v1.GroundGraphRequest\x1a,.triplemesh.retriever.v1.GroundGraphResponse\"\x04\xa8\xbc\x18\x02\x12q\n" +
-	"\fSuggestPaths\x12,.triplemesh.retriever.v1.SuggestPathsRequest\x1a-.triplemesh.retriever.v1.SuggestPathsResponse\"\x04\xa8\xbc\x18\x02\x12n\n" +
-	"\vFollowPaths\x12+.triplemesh.retriever.v1.FollowPathsRequest\x1a,.triplemesh.retriever.v1.FollowPathsResponse\"\x04\xa8\xbc\x18\x02\x12t\n" +
-	"\rSearchTriples\x12-.triplemesh.retriever.v1.SearchTriplesRequest\x1a..triplemesh.retriever.v1.SearchTriplesResponse\"\x04\xa8\xbc\x18\x02\x12k\n" +
-	"\n" +
-	"Neighbours\x12*.triplemesh.retriever.v1.NeighboursRequest\x1a+.triplemesh.retriever.v1.NeighboursResponse\"\x04\xa8\xbc\x18\x02\x12t\n" +
-	"\rShortestPaths\x12-.triplemesh.retriever.v1.ShortestPathsRequest\x1a..triplemesh.retriever.v1.ShortestPathsResponse\"\x04\xa8\xbc\x18\x02\x12q\n" +
-	"\fLinkEntities\x12,.triplemesh.retriever.v1.LinkEntitiesRequest\x1a-.triplemesh.retriever.v1.LinkEntitiesResponse\"\x04\xa8\xbc\x18\x02\x12z\n" +
-	"\x0fSearchRelations\x12/.triplemesh.retriever.v1.SearchRelationsRequest\x1a0.triplemesh.retriever.v1.SearchRelationsResponse\"\x04\xa8\xbc\x18\x02BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1;retrieverv1b\x06proto3"
+	"\x0eDIRECTION_BOTH\x10\x032\xd6\v\n" +
+	"\x10RetrieverService\x12q\n" +
+	"\vGroundGraph\x12+.triplemesh.retriever.v1.GroundGraphRequest\x1a,.triplemesh.retriever.v1.GroundGraphResponse\"\a\xa8\xbc\x18\x02\x90\x02\x01\x12t\n" +
+	"\fSuggestPaths\x12,.triplemesh.retriever.v1.SuggestPathsRequest\x1a-.triplemesh.retriever.v1.SuggestPathsResponse\"\a\xa8\xbc\x18\x02\x90\x02\x01\x12q\n" +
+	"\vFollowPaths\x12+.triplemesh.retriever.v1.FollowPathsRequest\x1a,.triplemesh.retriever.v1.FollowPathsResponse\"\a\xa8\xbc\x18\x02\x90\x02\x01\x12w\n" +
+	"\rSearchTriples\x12-.triplemesh.retriever.v1.SearchTriplesRequest\x1a..triplemesh.retriever.v1.SearchTriplesResponse\"\a\xa8\xbc\x18\x02\x90\x02\x01\x12z\n" +
+	"\x0eListNeighbours\x12..triplemesh.retriever.v1.ListNeighboursRequest\x1a/.triplemesh.retriever.v1.ListNeighboursResponse\"\a\xa8\xbc\x18\x02\x90\x02\x01\x12\x83\x01\n" +
+	"\x11FindShortestPaths\x121.triplemesh.retriever.v1.FindShortestPathsRequest\x1a2.triplemesh.retriever.v1.FindShortestPathsResponse\"\a\xa8\xbc\x18\x02\x90\x02\x01\x12t\n" +
+	"\fLinkEntities\x12,.triplemesh.retriever.v1.LinkEntitiesRequest\x1a-.triplemesh.retriever.v1.LinkEntitiesResponse\"\a\xa8\xbc\x18\x02\x90\x02\x01\x12\x80\x01\n" +
+	"\x10BatchGetEntities\x120.triplemesh.retriever.v1.BatchGetEntitiesRequest\x1a1.triplemesh.retriever.v1.BatchGetEntitiesResponse\"\a\xa8\xbc\x18\x02\x90\x02\x01\x12\x80\x01\n" +
+	"\x10ExploreQueryPlan\x120.triplemesh.retriever.v1.ExploreQueryPlanRequest\x1a1.triplemesh.retriever.v1.ExploreQueryPlanResponse\"\a\xa8\xbc\x18\x02\x90\x02\x01\x12t\n" +
+	"\fExecuteQuery\x12,.triplemesh.retriever.v1.ExecuteQueryRequest\x1a-.triplemesh.retriever.v1.ExecuteQueryResponse\"\a\xa8\xbc\x18\x02\x90\x02\x01\x12z\n" +
+	"\x0eSampleEntities\x12..triplemesh.retriever.v1.SampleEntitiesRequest\x1a/.triplemesh.retriever.v1.SampleEntitiesResponse\"\a\xa8\xbc\x18\x02\x90\x02\x01\x12}\n" +
+	"\x0fSearchRelations\x12/.triplemesh.retriever.v1.SearchRelationsRequest\x1a0.triplemesh.retriever.v1.SearchRelationsResponse\"\a\xa8\xbc\x18\x02\x90\x02\x01BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1;retrieverv1b\x06proto3"
 
 var (
 	file_triplemesh_retriever_v1_retriever_proto_rawDescOnce sync.Once
@@ -1958,105 +2768,149 @@ func file_triplemesh_retriever_v1_retriever_proto_rawDescGZIP() []byte {
 }
 
 var file_triplemesh_retriever_v1_retriever_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_triplemesh_retriever_v1_retriever_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_triplemesh_retriever_v1_retriever_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_triplemesh_retriever_v1_retriever_proto_goTypes = []any{
-	(Preset)(0),                     // 0: triplemesh.retriever.v1.Preset
-	(Direction)(0),                  // 1: triplemesh.retriever.v1.Direction
-	(*Filter)(nil),                  // 2: triplemesh.retriever.v1.Filter
-	(*GroundingOptions)(nil),        // 3: triplemesh.retriever.v1.GroundingOptions
-	(*GroundGraphRequest)(nil),      // 4: triplemesh.retriever.v1.GroundGraphRequest
-	(*GroundGraphResponse)(nil),     // 5: triplemesh.retriever.v1.GroundGraphResponse
-	(*SuggestPathsRequest)(nil),     // 6: triplemesh.retriever.v1.SuggestPathsRequest
-	(*SuggestPathsResponse)(nil),    // 7: triplemesh.retriever.v1.SuggestPathsResponse
-	(*FollowPathsRequest)(nil),      // 8: triplemesh.retriever.v1.FollowPathsRequest
-	(*FollowPathsResponse)(nil),     // 9: triplemesh.retriever.v1.FollowPathsResponse
-	(*SearchTriplesRequest)(nil),    // 10: triplemesh.retriever.v1.SearchTriplesRequest
-	(*SearchTriplesResponse)(nil),   // 11: triplemesh.retriever.v1.SearchTriplesResponse
-	(*TripleHits)(nil),              // 12: triplemesh.retriever.v1.TripleHits
-	(*NeighboursRequest)(nil),       // 13: triplemesh.retriever.v1.NeighboursRequest
-	(*RelationCount)(nil),           // 14: triplemesh.retriever.v1.RelationCount
-	(*NeighboursResponse)(nil),      // 15: triplemesh.retriever.v1.NeighboursResponse
-	(*ShortestPathsRequest)(nil),    // 16: triplemesh.retriever.v1.ShortestPathsRequest
-	(*ShortestPathsResponse)(nil),   // 17: triplemesh.retriever.v1.ShortestPathsResponse
-	(*LinkEntitiesRequest)(nil),     // 18: triplemesh.retriever.v1.LinkEntitiesRequest
-	(*LinkEntitiesResponse)(nil),    // 19: triplemesh.retriever.v1.LinkEntitiesResponse
-	(*SearchRelationsRequest)(nil),  // 20: triplemesh.retriever.v1.SearchRelationsRequest
-	(*SearchRelationsResponse)(nil), // 21: triplemesh.retriever.v1.SearchRelationsResponse
-	(*RelationHits)(nil),            // 22: triplemesh.retriever.v1.RelationHits
-	(*ScoredRelation)(nil),          // 23: triplemesh.retriever.v1.ScoredRelation
-	(*v1.KnowledgeGraphRef)(nil),    // 24: triplemesh.graph.v1.KnowledgeGraphRef
-	(*v1.PseudoGraph)(nil),          // 25: triplemesh.graph.v1.PseudoGraph
-	(*v1.GroundGraph)(nil),          // 26: triplemesh.graph.v1.GroundGraph
-	(*v1.ScoredTriple)(nil),         // 27: triplemesh.graph.v1.ScoredTriple
-	(*v1.DroppedSubject)(nil),       // 28: triplemesh.graph.v1.DroppedSubject
-	(*v1.RelationPath)(nil),         // 29: triplemesh.graph.v1.RelationPath
-	(*v1.ReasoningPath)(nil),        // 30: triplemesh.graph.v1.ReasoningPath
-	(*v1.RelationStep)(nil),         // 31: triplemesh.graph.v1.RelationStep
-	(*v1.Triple)(nil),               // 32: triplemesh.graph.v1.Triple
-	(v1.TermKind)(0),                // 33: triplemesh.graph.v1.TermKind
-	(*v1.EntityLink)(nil),           // 34: triplemesh.graph.v1.EntityLink
+	(Preset)(0),                       // 0: triplemesh.retriever.v1.Preset
+	(Direction)(0),                    // 1: triplemesh.retriever.v1.Direction
+	(*Filter)(nil),                    // 2: triplemesh.retriever.v1.Filter
+	(*GroundingOptions)(nil),          // 3: triplemesh.retriever.v1.GroundingOptions
+	(*GroundGraphRequest)(nil),        // 4: triplemesh.retriever.v1.GroundGraphRequest
+	(*GroundGraphResponse)(nil),       // 5: triplemesh.retriever.v1.GroundGraphResponse
+	(*SuggestPathsRequest)(nil),       // 6: triplemesh.retriever.v1.SuggestPathsRequest
+	(*SuggestPathsResponse)(nil),      // 7: triplemesh.retriever.v1.SuggestPathsResponse
+	(*PathFeatures)(nil),              // 8: triplemesh.retriever.v1.PathFeatures
+	(*RelationVector)(nil),            // 9: triplemesh.retriever.v1.RelationVector
+	(*CandidatePath)(nil),             // 10: triplemesh.retriever.v1.CandidatePath
+	(*FollowPathsRequest)(nil),        // 11: triplemesh.retriever.v1.FollowPathsRequest
+	(*FollowPathsResponse)(nil),       // 12: triplemesh.retriever.v1.FollowPathsResponse
+	(*SearchTriplesRequest)(nil),      // 13: triplemesh.retriever.v1.SearchTriplesRequest
+	(*SearchTriplesResponse)(nil),     // 14: triplemesh.retriever.v1.SearchTriplesResponse
+	(*TripleHits)(nil),                // 15: triplemesh.retriever.v1.TripleHits
+	(*ListNeighboursRequest)(nil),     // 16: triplemesh.retriever.v1.ListNeighboursRequest
+	(*RelationCount)(nil),             // 17: triplemesh.retriever.v1.RelationCount
+	(*ListNeighboursResponse)(nil),    // 18: triplemesh.retriever.v1.ListNeighboursResponse
+	(*FindShortestPathsRequest)(nil),  // 19: triplemesh.retriever.v1.FindShortestPathsRequest
+	(*FindShortestPathsResponse)(nil), // 20: triplemesh.retriever.v1.FindShortestPathsResponse
+	(*LinkEntitiesRequest)(nil),       // 21: triplemesh.retriever.v1.LinkEntitiesRequest
+	(*LinkEntitiesResponse)(nil),      // 22: triplemesh.retriever.v1.LinkEntitiesResponse
+	(*BatchGetEntitiesRequest)(nil),   // 23: triplemesh.retriever.v1.BatchGetEntitiesRequest
+	(*BatchGetEntitiesResponse)(nil),  // 24: triplemesh.retriever.v1.BatchGetEntitiesResponse
+	(*SampleEntitiesRequest)(nil),     // 25: triplemesh.retriever.v1.SampleEntitiesRequest
+	(*SampleEntitiesResponse)(nil),    // 26: triplemesh.retriever.v1.SampleEntitiesResponse
+	(*SearchRelationsRequest)(nil),    // 27: triplemesh.retriever.v1.SearchRelationsRequest
+	(*SearchRelationsResponse)(nil),   // 28: triplemesh.retriever.v1.SearchRelationsResponse
+	(*RelationHits)(nil),              // 29: triplemesh.retriever.v1.RelationHits
+	(*ScoredRelation)(nil),            // 30: triplemesh.retriever.v1.ScoredRelation
+	(*ExploreQueryPlanRequest)(nil),   // 31: triplemesh.retriever.v1.ExploreQueryPlanRequest
+	(*ExploreQueryPlanResponse)(nil),  // 32: triplemesh.retriever.v1.ExploreQueryPlanResponse
+	(*ExecuteQueryRequest)(nil),       // 33: triplemesh.retriever.v1.ExecuteQueryRequest
+	(*ExecuteQueryResponse)(nil),      // 34: triplemesh.retriever.v1.ExecuteQueryResponse
+	nil,                               // 35: triplemesh.retriever.v1.BatchGetEntitiesResponse.EntitiesEntry
+	(*v1.KnowledgeGraphRef)(nil),      // 36: triplemesh.graph.v1.KnowledgeGraphRef
+	(*v1.PseudoGraph)(nil),            // 37: triplemesh.graph.v1.PseudoGraph
+	(*v1.GroundGraph)(nil),            // 38: triplemesh.graph.v1.GroundGraph
+	(*v1.ScoredTriple)(nil),           // 39: triplemesh.graph.v1.ScoredTriple
+	(*v1.DroppedSubject)(nil),         // 40: triplemesh.graph.v1.DroppedSubject
+	(*v1.ReasoningPath)(nil),          // 41: triplemesh.graph.v1.ReasoningPath
+	(*v1.RelationPath)(nil),           // 42: triplemesh.graph.v1.RelationPath
+	(*v1.RelationStep)(nil),           // 43: triplemesh.graph.v1.RelationStep
+	(*v1.Triple)(nil),                 // 44: triplemesh.graph.v1.Triple
+	(*v1.Entity)(nil),                 // 45: triplemesh.graph.v1.Entity
+	(*v1.EntityLink)(nil),             // 46: triplemesh.graph.v1.EntityLink
+	(*v1.QueryPlan)(nil),              // 47: triplemesh.graph.v1.QueryPlan
+	(*v1.TermCandidates)(nil),         // 48: triplemesh.graph.v1.TermCandidates
+	(*v1.PatternCandidates)(nil),      // 49: triplemesh.graph.v1.PatternCandidates
+	(*v1.QueryTable)(nil),             // 50: triplemesh.graph.v1.QueryTable
 }
 var file_triplemesh_retriever_v1_retriever_proto_depIdxs = []int32{
 	0,  // 0: triplemesh.retriever.v1.GroundingOptions.preset:type_name -> triplemesh.retriever.v1.Preset
 	2,  // 1: triplemesh.retriever.v1.GroundingOptions.filter:type_name -> triplemesh.retriever.v1.Filter
-	24, // 2: triplemesh.retriever.v1.GroundGraphRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	25, // 3: triplemesh.retriever.v1.GroundGraphRequest.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
+	36, // 2: triplemesh.retriever.v1.GroundGraphRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	37, // 3: triplemesh.retriever.v1.GroundGraphRequest.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
 	3,  // 4: triplemesh.retriever.v1.GroundGraphRequest.options:type_name -> triplemesh.retriever.v1.GroundingOptions
-	26, // 5: triplemesh.retriever.v1.GroundGraphResponse.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
-	27, // 6: triplemesh.retriever.v1.GroundGraphResponse.hits:type_name -> triplemesh.graph.v1.ScoredTriple
-	28, // 7: triplemesh.retriever.v1.GroundGraphResponse.dropped:type_name -> triplemesh.graph.v1.DroppedSubject
-	24, // 8: triplemesh.retriever.v1.GroundGraphResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	24, // 9: triplemesh.retriever.v1.SuggestPathsRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	29, // 10: triplemesh.retriever.v1.SuggestPathsRequest.proposed:type_name -> triplemesh.graph.v1.RelationPath
-	29, // 11: triplemesh.retriever.v1.SuggestPathsResponse.paths:type_name -> triplemesh.graph.v1.RelationPath
-	24, // 12: triplemesh.retriever.v1.SuggestPathsResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	24, // 13: triplemesh.retriever.v1.FollowPathsRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	29, // 14: triplemesh.retriever.v1.FollowPathsRequest.paths:type_name -> triplemesh.graph.v1.RelationPath
-	30, // 15: triplemesh.retriever.v1.FollowPathsResponse.paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	24, // 16: triplemesh.retriever.v1.FollowPathsResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	24, // 17: triplemesh.retriever.v1.SearchTriplesRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	2,  // 18: triplemesh.retriever.v1.SearchTriplesRequest.filter:type_name -> triplemesh.retriever.v1.Filter
-	12, // 19: triplemesh.retriever.v1.SearchTriplesResponse.results:type_name -> triplemesh.retriever.v1.TripleHits
-	24, // 20: triplemesh.retriever.v1.SearchTriplesResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	27, // 21: triplemesh.retriever.v1.TripleHits.triples:type_name -> triplemesh.graph.v1.ScoredTriple
-	24, // 22: triplemesh.retriever.v1.NeighboursRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	1,  // 23: triplemesh.retriever.v1.NeighboursRequest.direction:type_name -> triplemesh.retriever.v1.Direction
-	31, // 24: triplemesh.retriever.v1.RelationCount.onward:type_name -> triplemesh.graph.v1.RelationStep
-	32, // 25: triplemesh.retriever.v1.NeighboursResponse.triples:type_name -> triplemesh.graph.v1.Triple
-	24, // 26: triplemesh.retriever.v1.NeighboursResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	14, // 27: triplemesh.retriever.v1.NeighboursResponse.relations:type_name -> triplemesh.retriever.v1.RelationCount
-	33, // 28: triplemesh.retriever.v1.NeighboursResponse.kind:type_name -> triplemesh.graph.v1.TermKind
-	24, // 29: triplemesh.retriever.v1.ShortestPathsRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	30, // 30: triplemesh.retriever.v1.ShortestPathsResponse.paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	24, // 31: triplemesh.retriever.v1.ShortestPathsResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	24, // 32: triplemesh.retriever.v1.LinkEntitiesRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	34, // 33: triplemesh.retriever.v1.LinkEntitiesResponse.links:type_name -> triplemesh.graph.v1.EntityLink
-	24, // 34: triplemesh.retriever.v1.LinkEntitiesResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	24, // 35: triplemesh.retriever.v1.SearchRelationsRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	22, // 36: triplemesh.retriever.v1.SearchRelationsResponse.results:type_name -> triplemesh.retriever.v1.RelationHits
-	24, // 37: triplemesh.retriever.v1.SearchRelationsResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	23, // 38: triplemesh.retriever.v1.RelationHits.relations:type_name -> triplemesh.retriever.v1.ScoredRelation
-	4,  // 39: triplemesh.retriever.v1.RetrieverService.GroundGraph:input_type -> triplemesh.retriever.v1.GroundGraphRequest
-	6,  // 40: triplemesh.retriever.v1.RetrieverService.SuggestPaths:input_type -> triplemesh.retriever.v1.SuggestPathsRequest
-	8,  // 41: triplemesh.retriever.v1.RetrieverService.FollowPaths:input_type -> triplemesh.retriever.v1.FollowPathsRequest
-	10, // 42: triplemesh.retriever.v1.RetrieverService.SearchTriples:input_type -> triplemesh.retriever.v1.SearchTriplesRequest
-	13, // 43: triplemesh.retriever.v1.RetrieverService.Neighbours:input_type -> triplemesh.retriever.v1.NeighboursRequest
-	16, // 44: triplemesh.retriever.v1.RetrieverService.ShortestPaths:input_type -> triplemesh.retriever.v1.ShortestPathsRequest
-	18, // 45: triplemesh.retriever.v1.RetrieverService.LinkEntities:input_type -> triplemesh.retriever.v1.LinkEntitiesRequest
-	20, // 46: triplemesh.retriever.v1.RetrieverService.SearchRelations:input_type -> triplemesh.retriever.v1.SearchRelationsRequest
-	5,  // 47: triplemesh.retriever.v1.RetrieverService.GroundGraph:output_type -> triplemesh.retriever.v1.GroundGraphResponse
-	7,  // 48: triplemesh.retriever.v1.RetrieverService.SuggestPaths:output_type -> triplemesh.retriever.v1.SuggestPathsResponse
-	9,  // 49: triplemesh.retriever.v1.RetrieverService.FollowPaths:output_type -> triplemesh.retriever.v1.FollowPathsResponse
-	11, // 50: triplemesh.retriever.v1.RetrieverService.SearchTriples:output_type -> triplemesh.retriever.v1.SearchTriplesResponse
-	15, // 51: triplemesh.retriever.v1.RetrieverService.Neighbours:output_type -> triplemesh.retriever.v1.NeighboursResponse
-	17, // 52: triplemesh.retriever.v1.RetrieverService.ShortestPaths:output_type -> triplemesh.retriever.v1.ShortestPathsResponse
-	19, // 53: triplemesh.retriever.v1.RetrieverService.LinkEntities:output_type -> triplemesh.retriever.v1.LinkEntitiesResponse
-	21, // 54: triplemesh.retriever.v1.RetrieverService.SearchRelations:output_type -> triplemesh.retriever.v1.SearchRelationsResponse
-	47, // [47:55] is the sub-list for method output_type
-	39, // [39:47] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	38, // 5: triplemesh.retriever.v1.GroundGraphResponse.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
+	39, // 6: triplemesh.retriever.v1.GroundGraphResponse.hits:type_name -> triplemesh.graph.v1.ScoredTriple
+	40, // 7: triplemesh.retriever.v1.GroundGraphResponse.dropped:type_name -> triplemesh.graph.v1.DroppedSubject
+	36, // 8: triplemesh.retriever.v1.GroundGraphResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	41, // 9: triplemesh.retriever.v1.GroundGraphResponse.paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	36, // 10: triplemesh.retriever.v1.SuggestPathsRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	42, // 11: triplemesh.retriever.v1.SuggestPathsRequest.proposed:type_name -> triplemesh.graph.v1.RelationPath
+	42, // 12: triplemesh.retriever.v1.SuggestPathsResponse.paths:type_name -> triplemesh.graph.v1.RelationPath
+	36, // 13: triplemesh.retriever.v1.SuggestPathsResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	8,  // 14: triplemesh.retriever.v1.SuggestPathsResponse.features:type_name -> triplemesh.retriever.v1.PathFeatures
+	9,  // 15: triplemesh.retriever.v1.PathFeatures.relations:type_name -> triplemesh.retriever.v1.RelationVector
+	10, // 16: triplemesh.retriever.v1.PathFeatures.candidates:type_name -> triplemesh.retriever.v1.CandidatePath
+	36, // 17: triplemesh.retriever.v1.FollowPathsRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	42, // 18: triplemesh.retriever.v1.FollowPathsRequest.paths:type_name -> triplemesh.graph.v1.RelationPath
+	41, // 19: triplemesh.retriever.v1.FollowPathsResponse.paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	36, // 20: triplemesh.retriever.v1.FollowPathsResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	36, // 21: triplemesh.retriever.v1.SearchTriplesRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	2,  // 22: triplemesh.retriever.v1.SearchTriplesRequest.filter:type_name -> triplemesh.retriever.v1.Filter
+	15, // 23: triplemesh.retriever.v1.SearchTriplesResponse.results:type_name -> triplemesh.retriever.v1.TripleHits
+	36, // 24: triplemesh.retriever.v1.SearchTriplesResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	39, // 25: triplemesh.retriever.v1.TripleHits.triples:type_name -> triplemesh.graph.v1.ScoredTriple
+	36, // 26: triplemesh.retriever.v1.ListNeighboursRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	1,  // 27: triplemesh.retriever.v1.ListNeighboursRequest.direction:type_name -> triplemesh.retriever.v1.Direction
+	43, // 28: triplemesh.retriever.v1.RelationCount.onward:type_name -> triplemesh.graph.v1.RelationStep
+	44, // 29: triplemesh.retriever.v1.ListNeighboursResponse.triples:type_name -> triplemesh.graph.v1.Triple
+	36, // 30: triplemesh.retriever.v1.ListNeighboursResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	17, // 31: triplemesh.retriever.v1.ListNeighboursResponse.relations:type_name -> triplemesh.retriever.v1.RelationCount
+	45, // 32: triplemesh.retriever.v1.ListNeighboursResponse.entity:type_name -> triplemesh.graph.v1.Entity
+	36, // 33: triplemesh.retriever.v1.FindShortestPathsRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	41, // 34: triplemesh.retriever.v1.FindShortestPathsResponse.paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	36, // 35: triplemesh.retriever.v1.FindShortestPathsResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	36, // 36: triplemesh.retriever.v1.LinkEntitiesRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	46, // 37: triplemesh.retriever.v1.LinkEntitiesResponse.links:type_name -> triplemesh.graph.v1.EntityLink
+	36, // 38: triplemesh.retriever.v1.LinkEntitiesResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	36, // 39: triplemesh.retriever.v1.BatchGetEntitiesRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	35, // 40: triplemesh.retriever.v1.BatchGetEntitiesResponse.entities:type_name -> triplemesh.retriever.v1.BatchGetEntitiesResponse.EntitiesEntry
+	36, // 41: triplemesh.retriever.v1.BatchGetEntitiesResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	36, // 42: triplemesh.retriever.v1.SampleEntitiesRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	45, // 43: triplemesh.retriever.v1.SampleEntitiesResponse.entities:type_name -> triplemesh.graph.v1.Entity
+	36, // 44: triplemesh.retriever.v1.SampleEntitiesResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	36, // 45: triplemesh.retriever.v1.SearchRelationsRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	29, // 46: triplemesh.retriever.v1.SearchRelationsResponse.results:type_name -> triplemesh.retriever.v1.RelationHits
+	36, // 47: triplemesh.retriever.v1.SearchRelationsResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	30, // 48: triplemesh.retriever.v1.RelationHits.relations:type_name -> triplemesh.retriever.v1.ScoredRelation
+	36, // 49: triplemesh.retriever.v1.ExploreQueryPlanRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	47, // 50: triplemesh.retriever.v1.ExploreQueryPlanRequest.plan:type_name -> triplemesh.graph.v1.QueryPlan
+	48, // 51: triplemesh.retriever.v1.ExploreQueryPlanResponse.terms:type_name -> triplemesh.graph.v1.TermCandidates
+	49, // 52: triplemesh.retriever.v1.ExploreQueryPlanResponse.patterns:type_name -> triplemesh.graph.v1.PatternCandidates
+	36, // 53: triplemesh.retriever.v1.ExploreQueryPlanResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	36, // 54: triplemesh.retriever.v1.ExecuteQueryRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	47, // 55: triplemesh.retriever.v1.ExecuteQueryRequest.plan:type_name -> triplemesh.graph.v1.QueryPlan
+	50, // 56: triplemesh.retriever.v1.ExecuteQueryResponse.table:type_name -> triplemesh.graph.v1.QueryTable
+	36, // 57: triplemesh.retriever.v1.ExecuteQueryResponse.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	45, // 58: triplemesh.retriever.v1.BatchGetEntitiesResponse.EntitiesEntry.value:type_name -> triplemesh.graph.v1.Entity
+	4,  // 59: triplemesh.retriever.v1.RetrieverService.GroundGraph:input_type -> triplemesh.retriever.v1.GroundGraphRequest
+	6,  // 60: triplemesh.retriever.v1.RetrieverService.SuggestPaths:input_type -> triplemesh.retriever.v1.SuggestPathsRequest
+	11, // 61: triplemesh.retriever.v1.RetrieverService.FollowPaths:input_type -> triplemesh.retriever.v1.FollowPathsRequest
+	13, // 62: triplemesh.retriever.v1.RetrieverService.SearchTriples:input_type -> triplemesh.retriever.v1.SearchTriplesRequest
+	16, // 63: triplemesh.retriever.v1.RetrieverService.ListNeighbours:input_type -> triplemesh.retriever.v1.ListNeighboursRequest
+	19, // 64: triplemesh.retriever.v1.RetrieverService.FindShortestPaths:input_type -> triplemesh.retriever.v1.FindShortestPathsRequest
+	21, // 65: triplemesh.retriever.v1.RetrieverService.LinkEntities:input_type -> triplemesh.retriever.v1.LinkEntitiesRequest
+	23, // 66: triplemesh.retriever.v1.RetrieverService.BatchGetEntities:input_type -> triplemesh.retriever.v1.BatchGetEntitiesRequest
+	31, // 67: triplemesh.retriever.v1.RetrieverService.ExploreQueryPlan:input_type -> triplemesh.retriever.v1.ExploreQueryPlanRequest
+	33, // 68: triplemesh.retriever.v1.RetrieverService.ExecuteQuery:input_type -> triplemesh.retriever.v1.ExecuteQueryRequest
+	25, // 69: triplemesh.retriever.v1.RetrieverService.SampleEntities:input_type -> triplemesh.retriever.v1.SampleEntitiesRequest
+	27, // 70: triplemesh.retriever.v1.RetrieverService.SearchRelations:input_type -> triplemesh.retriever.v1.SearchRelationsRequest
+	5,  // 71: triplemesh.retriever.v1.RetrieverService.GroundGraph:output_type -> triplemesh.retriever.v1.GroundGraphResponse
+	7,  // 72: triplemesh.retriever.v1.RetrieverService.SuggestPaths:output_type -> triplemesh.retriever.v1.SuggestPathsResponse
+	12, // 73: triplemesh.retriever.v1.RetrieverService.FollowPaths:output_type -> triplemesh.retriever.v1.FollowPathsResponse
+	14, // 74: triplemesh.retriever.v1.RetrieverService.SearchTriples:output_type -> triplemesh.retriever.v1.SearchTriplesResponse
+	18, // 75: triplemesh.retriever.v1.RetrieverService.ListNeighbours:output_type -> triplemesh.retriever.v1.ListNeighboursResponse
+	20, // 76: triplemesh.retriever.v1.RetrieverService.FindShortestPaths:output_type -> triplemesh.retriever.v1.FindShortestPathsResponse
+	22, // 77: triplemesh.retriever.v1.RetrieverService.LinkEntities:output_type -> triplemesh.retriever.v1.LinkEntitiesResponse
+	24, // 78: triplemesh.retriever.v1.RetrieverService.BatchGetEntities:output_type -> triplemesh.retriever.v1.BatchGetEntitiesResponse
+	32, // 79: triplemesh.retriever.v1.RetrieverService.ExploreQueryPlan:output_type -> triplemesh.retriever.v1.ExploreQueryPlanResponse
+	34, // 80: triplemesh.retriever.v1.RetrieverService.ExecuteQuery:output_type -> triplemesh.retriever.v1.ExecuteQueryResponse
+	26, // 81: triplemesh.retriever.v1.RetrieverService.SampleEntities:output_type -> triplemesh.retriever.v1.SampleEntitiesResponse
+	28, // 82: triplemesh.retriever.v1.RetrieverService.SearchRelations:output_type -> triplemesh.retriever.v1.SearchRelationsResponse
+	71, // [71:83] is the sub-list for method output_type
+	59, // [59:71] is the sub-list for method input_type
+	59, // [59:59] is the sub-list for extension type_name
+	59, // [59:59] is the sub-list for extension extendee
+	0,  // [0:59] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_retriever_v1_retriever_proto_init() }
@@ -2071,7 +2925,7 @@ func file_triplemesh_retriever_v1_retriever_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_retriever_v1_retriever_proto_rawDesc), len(file_triplemesh_retriever_v1_retriever_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   22,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -23,14 +23,18 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	RetrieverService_GroundGraph_FullMethodName     = "/triplemesh.retriever.v1.RetrieverService/GroundGraph"
-	RetrieverService_SuggestPaths_FullMethodName    = "/triplemesh.retriever.v1.RetrieverService/SuggestPaths"
-	RetrieverService_FollowPaths_FullMethodName     = "/triplemesh.retriever.v1.RetrieverService/FollowPaths"
-	RetrieverService_SearchTriples_FullMethodName   = "/triplemesh.retriever.v1.RetrieverService/SearchTriples"
-	RetrieverService_Neighbours_FullMethodName      = "/triplemesh.retriever.v1.RetrieverService/Neighbours"
-	RetrieverService_ShortestPaths_FullMethodName   = "/triplemesh.retriever.v1.RetrieverService/ShortestPaths"
-	RetrieverService_LinkEntities_FullMethodName    = "/triplemesh.retriever.v1.RetrieverService/LinkEntities"
-	RetrieverService_SearchRelations_FullMethodName = "/triplemesh.retriever.v1.RetrieverService/SearchRelations"
+	RetrieverService_GroundGraph_FullMethodName       = "/triplemesh.retriever.v1.RetrieverService/GroundGraph"
+	RetrieverService_SuggestPaths_FullMethodName      = "/triplemesh.retriever.v1.RetrieverService/SuggestPaths"
+	RetrieverService_FollowPaths_FullMethodName       = "/triplemesh.retriever.v1.RetrieverService/FollowPaths"
+	RetrieverService_SearchTriples_FullMethodName     = "/triplemesh.retriever.v1.RetrieverService/SearchTriples"
+	RetrieverService_ListNeighbours_FullMethodName    = "/triplemesh.retriever.v1.RetrieverService/ListNeighbours"
+	RetrieverService_FindShortestPaths_FullMethodName = "/triplemesh.retriever.v1.RetrieverService/FindShortestPaths"
+	RetrieverService_LinkEntities_FullMethodName      = "/triplemesh.retriever.v1.RetrieverService/LinkEntities"
+	RetrieverService_BatchGetEntities_FullMethodName  = "/triplemesh.retriever.v1.RetrieverService/BatchGetEntities"
+	RetrieverService_ExploreQueryPlan_FullMethodName  = "/triplemesh.retriever.v1.RetrieverService/ExploreQueryPlan"
+	RetrieverService_ExecuteQuery_FullMethodName      = "/triplemesh.retriever.v1.RetrieverService/ExecuteQuery"
+	RetrieverService_SampleEntities_FullMethodName    = "/triplemesh.retriever.v1.RetrieverService/SampleEntities"
+	RetrieverService_SearchRelations_FullMethodName   = "/triplemesh.retriever.v1.RetrieverService/SearchRelations"
 )
 
 // RetrieverServiceClient is the client API for RetrieverService service.
@@ -49,13 +53,23 @@ type RetrieverServiceClient interface {
 	FollowPaths(ctx context.Context, in *FollowPathsRequest, opts ...grpc.CallOption) (*FollowPathsResponse, error)
 	// SearchTriples finds the triples nearest in meaning to texts.
 	SearchTriples(ctx context.Context, in *SearchTriplesRequest, opts ...grpc.CallOption) (*SearchTriplesResponse, error)
-	// Neighbours lists the triples around an entity.
-	Neighbours(ctx context.Context, in *NeighboursRequest, opts ...grpc.CallOption) (*NeighboursResponse, error)
-	// ShortestPaths finds how entities hang together: the shortest walks from any
+	// ListNeighbours lists the triples around an entity.
+	ListNeighbours(ctx context.Context, in *ListNeighboursRequest, opts ...grpc.CallOption) (*ListNeighboursResponse, error)
+	// FindShortestPaths finds how entities hang together: the shortest walks from any
 	// of some entities to each of others.
-	ShortestPaths(ctx context.Context, in *ShortestPathsRequest, opts ...grpc.CallOption) (*ShortestPathsResponse, error)
+	FindShortestPaths(ctx context.Context, in *FindShortestPathsRequest, opts ...grpc.CallOption) (*FindShortestPathsResponse, error)
 	// LinkEntities finds the entities that a question or a mention means.
 	LinkEntities(ctx context.Context, in *LinkEntitiesRequest, opts ...grpc.CallOption) (*LinkEntitiesResponse, error)
+	// BatchGetEntities looks entities up by their ids or exact names.
+	BatchGetEntities(ctx context.Context, in *BatchGetEntitiesRequest, opts ...grpc.CallOption) (*BatchGetEntitiesResponse, error)
+	// ExploreQueryPlan finds what the names and relations of a drafted plan may mean
+	// in the knowledge graph, for the verifier to align it.
+	ExploreQueryPlan(ctx context.Context, in *ExploreQueryPlanRequest, opts ...grpc.CallOption) (*ExploreQueryPlanResponse, error)
+	// ExecuteQuery computes an aligned plan on a part of the knowledge graph that is
+	// bounded in nodes, rows, steps, memory and time.
+	ExecuteQuery(ctx context.Context, in *ExecuteQueryRequest, opts ...grpc.CallOption) (*ExecuteQueryResponse, error)
+	// SampleEntities returns entities chosen at random, to make questions of.
+	SampleEntities(ctx context.Context, in *SampleEntitiesRequest, opts ...grpc.CallOption) (*SampleEntitiesResponse, error)
 	// SearchRelations finds the relations nearest in meaning to texts.
 	SearchRelations(ctx context.Context, in *SearchRelationsRequest, opts ...grpc.CallOption) (*SearchRelationsResponse, error)
 }
@@ -108,20 +122,20 @@ func (c *retrieverServiceClient) SearchTriples(ctx context.Context, in *SearchTr
 	return out, nil
 }
 
-func (c *retrieverServiceClient) Neighbours(ctx context.Context, in *NeighboursRequest, opts ...grpc.CallOption) (*NeighboursResponse, error) {
+func (c *retrieverServiceClient) ListNeighbours(ctx context.Context, in *ListNeighboursRequest, opts ...grpc.CallOption) (*ListNeighboursResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(NeighboursResponse)
-	err := c.cc.Invoke(ctx, RetrieverService_Neighbours_FullMethodName, in, out, cOpts...)
+	out := new(ListNeighboursResponse)
+	err := c.cc.Invoke(ctx, RetrieverService_ListNeighbours_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-func (c *retrieverServiceClient) ShortestPaths(ctx context.Context, in *ShortestPathsRequest, opts ...grpc.CallOption) (*ShortestPathsResponse, error) {
+func (c *retrieverServiceClient) FindShortestPaths(ctx context.Context, in *FindShortestPathsRequest, opts ...grpc.CallOption) (*FindShortestPathsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ShortestPathsResponse)
-	err := c.cc.Invoke(ctx, RetrieverService_ShortestPaths_FullMethodName, in, out, cOpts...)
+	out := new(FindShortestPathsResponse)
+	err := c.cc.Invoke(ctx, RetrieverService_FindShortestPaths_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +146,46 @@ func (c *retrieverServiceClient) LinkEntities(ctx context.Context, in *LinkEntit
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(LinkEntitiesResponse)
 	err := c.cc.Invoke(ctx, RetrieverService_LinkEntities_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *retrieverServiceClient) BatchGetEntities(ctx context.Context, in *BatchGetEntitiesRequest, opts ...grpc.CallOption) (*BatchGetEntitiesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(BatchGetEntitiesResponse)
+	err := c.cc.Invoke(ctx, RetrieverService_BatchGetEntities_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *retrieverServiceClient) ExploreQueryPlan(ctx context.Context, in *ExploreQueryPlanRequest, opts ...grpc.CallOption) (*ExploreQueryPlanResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ExploreQueryPlanResponse)
+	err := c.cc.Invoke(ctx, RetrieverService_ExploreQueryPlan_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *retrieverServiceClient) ExecuteQuery(ctx context.Context, in *ExecuteQueryRequest, opts ...grpc.CallOption) (*ExecuteQueryResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ExecuteQueryResponse)
+	err := c.cc.Invoke(ctx, RetrieverService_ExecuteQuery_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *retrieverServiceClient) SampleEntities(ctx context.Context, in *SampleEntitiesRequest, opts ...grpc.CallOption) (*SampleEntitiesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SampleEntitiesResponse)
+	err := c.cc.Invoke(ctx, RetrieverService_SampleEntities_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -164,13 +218,23 @@ type RetrieverServiceServer interface {
 	FollowPaths(context.Context, *FollowPathsRequest) (*FollowPathsResponse, error)
 	// SearchTriples finds the triples nearest in meaning to texts.
 	SearchTriples(context.Context, *SearchTriplesRequest) (*SearchTriplesResponse, error)
-	// Neighbours lists the triples around an entity.
-	Neighbours(context.Context, *NeighboursRequest) (*NeighboursResponse, error)
-	// ShortestPaths finds how entities hang together: the shortest walks from any
+	// ListNeighbours lists the triples around an entity.
+	ListNeighbours(context.Context, *ListNeighboursRequest) (*ListNeighboursResponse, error)
+	// FindShortestPaths finds how entities hang together: the shortest walks from any
 	// of some entities to each of others.
-	ShortestPaths(context.Context, *ShortestPathsRequest) (*ShortestPathsResponse, error)
+	FindShortestPaths(context.Context, *FindShortestPathsRequest) (*FindShortestPathsResponse, error)
 	// LinkEntities finds the entities that a question or a mention means.
 	LinkEntities(context.Context, *LinkEntitiesRequest) (*LinkEntitiesResponse, error)
+	// BatchGetEntities looks entities up by their ids or exact names.
+	BatchGetEntities(context.Context, *BatchGetEntitiesRequest) (*BatchGetEntitiesResponse, error)
+	// ExploreQueryPlan finds what the names and relations of a drafted plan may mean
+	// in the knowledge graph, for the verifier to align it.
+	ExploreQueryPlan(context.Context, *ExploreQueryPlanRequest) (*ExploreQueryPlanResponse, error)
+	// ExecuteQuery computes an aligned plan on a part of the knowledge graph that is
+	// bounded in nodes, rows, steps, memory and time.
+	ExecuteQuery(context.Context, *ExecuteQueryRequest) (*ExecuteQueryResponse, error)
+	// SampleEntities returns entities chosen at random, to make questions of.
+	SampleEntities(context.Context, *SampleEntitiesRequest) (*SampleEntitiesResponse, error)
 	// SearchRelations finds the relations nearest in meaning to texts.
 	SearchRelations(context.Context, *SearchRelationsRequest) (*SearchRelationsResponse, error)
 	mustEmbedUnimplementedRetrieverServiceServer()
@@ -195,14 +259,26 @@ func (UnimplementedRetrieverServiceServer) FollowPaths(context.Context, *FollowP
 func (UnimplementedRetrieverServiceServer) SearchTriples(context.Context, *SearchTriplesRequest) (*SearchTriplesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SearchTriples not implemented")
 }
-func (UnimplementedRetrieverServiceServer) Neighbours(context.Context, *NeighboursRequest) (*NeighboursResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method Neighbours not implemented")
+func (UnimplementedRetrieverServiceServer) ListNeighbours(context.Context, *ListNeighboursRequest) (*ListNeighboursResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListNeighbours not implemented")
 }
-func (UnimplementedRetrieverServiceServer) ShortestPaths(context.Context, *ShortestPathsRequest) (*ShortestPathsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ShortestPaths not implemented")
+func (UnimplementedRetrieverServiceServer) FindShortestPaths(context.Context, *FindShortestPathsRequest) (*FindShortestPathsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method FindShortestPaths not implemented")
 }
 func (UnimplementedRetrieverServiceServer) LinkEntities(context.Context, *LinkEntitiesRequest) (*LinkEntitiesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method LinkEntities not implemented")
+}
+func (UnimplementedRetrieverServiceServer) BatchGetEntities(context.Context, *BatchGetEntitiesRequest) (*BatchGetEntitiesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method BatchGetEntities not implemented")
+}
+func (UnimplementedRetrieverServiceServer) ExploreQueryPlan(context.Context, *ExploreQueryPlanRequest) (*ExploreQueryPlanResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ExploreQueryPlan not implemented")
+}
+func (UnimplementedRetrieverServiceServer) ExecuteQuery(context.Context, *ExecuteQueryRequest) (*ExecuteQueryResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ExecuteQuery not implemented")
+}
+func (UnimplementedRetrieverServiceServer) SampleEntities(context.Context, *SampleEntitiesRequest) (*SampleEntitiesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SampleEntities not implemented")
 }
 func (UnimplementedRetrieverServiceServer) SearchRelations(context.Context, *SearchRelationsRequest) (*SearchRelationsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SearchRelations not implemented")
@@ -300,38 +376,38 @@ func _RetrieverService_SearchTriples_Handler(srv interface{}, ctx context.Contex
 	return interceptor(ctx, in, info, handler)
 }
 
-func _RetrieverService_Neighbours_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(NeighboursRequest)
+func _RetrieverService_ListNeighbours_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListNeighboursRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(RetrieverServiceServer).Neighbours(ctx, in)
+		return srv.(RetrieverServiceServer).ListNeighbours(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: RetrieverService_Neighbours_FullMethodName,
+		FullMethod: RetrieverService_ListNeighbours_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(RetrieverServiceServer).Neighbours(ctx, req.(*NeighboursRequest))
+		return srv.(RetrieverServiceServer).ListNeighbours(ctx, req.(*ListNeighboursRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
 
-func _RetrieverService_ShortestPaths_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ShortestPathsRequest)
+func _RetrieverService_FindShortestPaths_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(FindShortestPathsRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(RetrieverServiceServer).ShortestPaths(ctx, in)
+		return srv.(RetrieverServiceServer).FindShortestPaths(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: RetrieverService_ShortestPaths_FullMethodName,
+		FullMethod: RetrieverService_FindShortestPaths_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(RetrieverServiceServer).ShortestPaths(ctx, req.(*ShortestPathsRequest))
+		return srv.(RetrieverServiceServer).FindShortestPaths(ctx, req.(*FindShortestPathsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -350,6 +426,78 @@ func _RetrieverService_LinkEntities_Handler(srv interface{}, ctx context.Context
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(RetrieverServiceServer).LinkEntities(ctx, req.(*LinkEntitiesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RetrieverService_BatchGetEntities_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BatchGetEntitiesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RetrieverServiceServer).BatchGetEntities(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RetrieverService_BatchGetEntities_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RetrieverServiceServer).BatchGetEntities(ctx, req.(*BatchGetEntitiesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RetrieverService_ExploreQueryPlan_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ExploreQueryPlanRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RetrieverServiceServer).ExploreQueryPlan(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RetrieverService_ExploreQueryPlan_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RetrieverServiceServer).ExploreQueryPlan(ctx, req.(*ExploreQueryPlanRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RetrieverService_ExecuteQuery_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ExecuteQueryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RetrieverServiceServer).ExecuteQuery(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RetrieverService_ExecuteQuery_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RetrieverServiceServer).ExecuteQuery(ctx, req.(*ExecuteQueryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RetrieverService_SampleEntities_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SampleEntitiesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RetrieverServiceServer).SampleEntities(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RetrieverService_SampleEntities_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RetrieverServiceServer).SampleEntities(ctx, req.(*SampleEntitiesRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -396,16 +544,32 @@ var RetrieverService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _RetrieverService_SearchTriples_Handler,
 		},
 		{
-			MethodName: "Neighbours",
-			Handler:    _RetrieverService_Neighbours_Handler,
+			MethodName: "ListNeighbours",
+			Handler:    _RetrieverService_ListNeighbours_Handler,
 		},
 		{
-			MethodName: "ShortestPaths",
-			Handler:    _RetrieverService_ShortestPaths_Handler,
+			MethodName: "FindShortestPaths",
+			Handler:    _RetrieverService_FindShortestPaths_Handler,
 		},
 		{
 			MethodName: "LinkEntities",
 			Handler:    _RetrieverService_LinkEntities_Handler,
+		},
+		{
+			MethodName: "BatchGetEntities",
+			Handler:    _RetrieverService_BatchGetEntities_Handler,
+		},
+		{
+			MethodName: "ExploreQueryPlan",
+			Handler:    _RetrieverService_ExploreQueryPlan_Handler,
+		},
+		{
+			MethodName: "ExecuteQuery",
+			Handler:    _RetrieverService_ExecuteQuery_Handler,
+		},
+		{
+			MethodName: "SampleEntities",
+			Handler:    _RetrieverService_SampleEntities_Handler,
 		},
 		{
 			MethodName: "SearchRelations",

@@ -12,7 +12,6 @@ package verifierv1
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	_ "github.com/triplemesh/triplemesh/proto/triplemesh/auth/v1"
-	v12 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	v1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	v11 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -33,7 +32,7 @@ const (
 type VerificationMode int32
 
 const (
-	// Taken as the configured mode.
+	// The configured mode.
 	VerificationMode_VERIFICATION_MODE_UNSPECIFIED VerificationMode = 0
 	// By cosine, with no model call: each draft gives way to its nearest
 	// evidence, and the evidence nearest to the question is added.
@@ -144,6 +143,154 @@ func (Verdict) EnumDescriptor() ([]byte, []int) {
 	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{1}
 }
 
+// AlignQueryPlanRequest asks for an aligned plan.
+type AlignQueryPlanRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The question.
+	Question string `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
+	// The drafted plan.
+	Plan *v1.QueryPlan `protobuf:"bytes,2,opt,name=plan,proto3" json:"plan,omitempty"`
+	// What its names may mean.
+	Terms []*v1.TermCandidates `protobuf:"bytes,3,rep,name=terms,proto3" json:"terms,omitempty"`
+	// What its patterns may mean.
+	Patterns      []*v1.PatternCandidates `protobuf:"bytes,4,rep,name=patterns,proto3" json:"patterns,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AlignQueryPlanRequest) Reset() {
+	*x = AlignQueryPlanRequest{}
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AlignQueryPlanRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AlignQueryPlanRequest) ProtoMessage() {}
+
+func (x *AlignQueryPlanRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AlignQueryPlanRequest.ProtoReflect.Descriptor instead.
+func (*AlignQueryPlanRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *AlignQueryPlanRequest) GetQuestion() string {
+	if x != nil {
+		return x.Question
+	}
+	return ""
+}
+
+func (x *AlignQueryPlanRequest) GetPlan() *v1.QueryPlan {
+	if x != nil {
+		return x.Plan
+	}
+	return nil
+}
+
+func (x *AlignQueryPlanRequest) GetTerms() []*v1.TermCandidates {
+	if x != nil {
+		return x.Terms
+	}
+	return nil
+}
+
+func (x *AlignQueryPlanRequest) GetPatterns() []*v1.PatternCandidates {
+	if x != nil {
+		return x.Patterns
+	}
+	return nil
+}
+
+// AlignQueryPlanResponse carries the aligned plan.
+type AlignQueryPlanResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The plan in the names of the knowledge graph; unset if reason says why there is
+	// none.
+	Plan *v1.QueryPlan `protobuf:"bytes,1,opt,name=plan,proto3" json:"plan,omitempty"`
+	// What was changed, in the order of the clauses.
+	Edits []*v1.PlanEdit `protobuf:"bytes,2,rep,name=edits,proto3" json:"edits,omitempty"`
+	// How sure the alignment is, 0 to 1: that of its least sure clause.
+	Confidence float32 `protobuf:"fixed32,3,opt,name=confidence,proto3" json:"confidence,omitempty"`
+	// What of the plan is not in the knowledge graph, in a sentence; empty if all
+	// of it is.
+	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AlignQueryPlanResponse) Reset() {
+	*x = AlignQueryPlanResponse{}
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AlignQueryPlanResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AlignQueryPlanResponse) ProtoMessage() {}
+
+func (x *AlignQueryPlanResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AlignQueryPlanResponse.ProtoReflect.Descriptor instead.
+func (*AlignQueryPlanResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *AlignQueryPlanResponse) GetPlan() *v1.QueryPlan {
+	if x != nil {
+		return x.Plan
+	}
+	return nil
+}
+
+func (x *AlignQueryPlanResponse) GetEdits() []*v1.PlanEdit {
+	if x != nil {
+		return x.Edits
+	}
+	return nil
+}
+
+func (x *AlignQueryPlanResponse) GetConfidence() float32 {
+	if x != nil {
+		return x.Confidence
+	}
+	return 0
+}
+
+func (x *AlignQueryPlanResponse) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 // VerifyRequest asks for G_f.
 type VerifyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -159,14 +306,14 @@ type VerifyRequest struct {
 	Limits *v11.Limits `protobuf:"bytes,5,opt,name=limits,proto3" json:"limits,omitempty"`
 	// What the answer is to look like: for a text, all that the ground graph holds
 	// of what the question names belongs to G_f.
-	Form          v12.AnswerForm `protobuf:"varint,6,opt,name=form,proto3,enum=triplemesh.generator.v1.AnswerForm" json:"form,omitempty"`
+	Form          v1.AnswerForm `protobuf:"varint,6,opt,name=form,proto3,enum=triplemesh.graph.v1.AnswerForm" json:"form,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *VerifyRequest) Reset() {
 	*x = VerifyRequest{}
-	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[0]
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -178,7 +325,7 @@ func (x *VerifyRequest) String() string {
 func (*VerifyRequest) ProtoMessage() {}
 
 func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[0]
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -191,7 +338,7 @@ func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{0}
+	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *VerifyRequest) GetQuestion() string {
@@ -229,11 +376,11 @@ func (x *VerifyRequest) GetLimits() *v11.Limits {
 	return nil
 }
 
-func (x *VerifyRequest) GetForm() v12.AnswerForm {
+func (x *VerifyRequest) GetForm() v1.AnswerForm {
 	if x != nil {
 		return x.Form
 	}
-	return v12.AnswerForm(0)
+	return v1.AnswerForm(0)
 }
 
 // VerifyResponse carries G_f.
@@ -247,7 +394,7 @@ type VerifyResponse struct {
 	Mode VerificationMode `protobuf:"varint,3,opt,name=mode,proto3,enum=triplemesh.verifier.v1.VerificationMode" json:"mode,omitempty"`
 	// What it cost.
 	Usage *v11.Usage `protobuf:"bytes,4,opt,name=usage,proto3" json:"usage,omitempty"`
-	// What went wrong and was gone on without.
+	// What failed and was skipped.
 	Warnings      []*v11.Warning `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -255,7 +402,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[1]
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -267,7 +414,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[1]
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -280,7 +427,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{1}
+	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *VerifyResponse) GetFixedGraph() *v1.FixedGraph {
@@ -338,7 +485,7 @@ type JudgeClaimsRequest struct {
 
 func (x *JudgeClaimsRequest) Reset() {
 	*x = JudgeClaimsRequest{}
-	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[2]
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -350,7 +497,7 @@ func (x *JudgeClaimsRequest) String() string {
 func (*JudgeClaimsRequest) ProtoMessage() {}
 
 func (x *JudgeClaimsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[2]
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -363,7 +510,7 @@ func (x *JudgeClaimsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JudgeClaimsRequest.ProtoReflect.Descriptor instead.
 func (*JudgeClaimsRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{2}
+	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *JudgeClaimsRequest) GetClaims() []*ClaimToJudge {
@@ -414,7 +561,7 @@ type ClaimToJudge struct {
 
 func (x *ClaimToJudge) Reset() {
 	*x = ClaimToJudge{}
-	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[3]
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -426,7 +573,7 @@ func (x *ClaimToJudge) String() string {
 func (*ClaimToJudge) ProtoMessage() {}
 
 func (x *ClaimToJudge) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[3]
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -439,7 +586,7 @@ func (x *ClaimToJudge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimToJudge.ProtoReflect.Descriptor instead.
 func (*ClaimToJudge) Descriptor() ([]byte, []int) {
-	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{3}
+	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ClaimToJudge) GetTriple() *v1.Triple {
@@ -482,7 +629,7 @@ type RelationMatch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its name as the knowledge graph has it.
 	Relation string `protobuf:"bytes,1,opt,name=relation,proto3" json:"relation,omitempty"`
-	// Cosine to these, -1 to 1.
+	// Cosine to these, -1 to 1 but for the rounding of vectors.
 	Score float32 `protobuf:"fixed32,2,opt,name=score,proto3" json:"score,omitempty"`
 	// True where the knowledge graph has the claim's object as an object of this
 	// relation, of whatever subject.
@@ -495,7 +642,7 @@ type RelationMatch struct {
 
 func (x *RelationMatch) Reset() {
 	*x = RelationMatch{}
-	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[4]
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -507,7 +654,7 @@ func (x *RelationMatch) String() string {
 func (*RelationMatch) ProtoMessage() {}
 
 func (x *RelationMatch) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[4]
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -520,7 +667,7 @@ func (x *RelationMatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelationMatch.ProtoReflect.Descriptor instead.
 func (*RelationMatch) Descriptor() ([]byte, []int) {
-	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{4}
+	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RelationMatch) GetRelation() string {
@@ -567,7 +714,7 @@ type RelationUse struct {
 
 func (x *RelationUse) Reset() {
 	*x = RelationUse{}
-	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[5]
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -579,7 +726,7 @@ func (x *RelationUse) String() string {
 func (*RelationUse) ProtoMessage() {}
 
 func (x *RelationUse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[5]
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -592,7 +739,7 @@ func (x *RelationUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelationUse.ProtoReflect.Descriptor instead.
 func (*RelationUse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{5}
+	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RelationUse) GetRelation() string {
@@ -623,7 +770,7 @@ type JudgeClaimsResponse struct {
 	Judgements []*Judgement `protobuf:"bytes,1,rep,name=judgements,proto3" json:"judgements,omitempty"`
 	// What it cost.
 	Usage *v11.Usage `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
-	// What went wrong and was gone on without.
+	// What failed and was skipped.
 	Warnings      []*v11.Warning `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -631,7 +778,7 @@ type JudgeClaimsResponse struct {
 
 func (x *JudgeClaimsResponse) Reset() {
 	*x = JudgeClaimsResponse{}
-	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[6]
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -643,7 +790,7 @@ func (x *JudgeClaimsResponse) String() string {
 func (*JudgeClaimsResponse) ProtoMessage() {}
 
 func (x *JudgeClaimsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[6]
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -656,7 +803,7 @@ func (x *JudgeClaimsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JudgeClaimsResponse.ProtoReflect.Descriptor instead.
 func (*JudgeClaimsResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{6}
+	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *JudgeClaimsResponse) GetJudgements() []*Judgement {
@@ -687,8 +834,8 @@ type Judgement struct {
 	Verdict Verdict `protobuf:"varint,1,opt,name=verdict,proto3,enum=triplemesh.verifier.v1.Verdict" json:"verdict,omitempty"`
 	// How sure that is, 0 to 1.
 	Confidence float32 `protobuf:"fixed32,2,opt,name=confidence,proto3" json:"confidence,omitempty"`
-	// The triples that it rests on, best first; empty where the knowledge graph
-	// does not say.
+	// The triples that it rests on, best first. If the knowledge graph does not
+	// say: what it lists in the claim's place; empty if it lists nothing.
 	Evidence []*v1.ScoredTriple `protobuf:"bytes,3,rep,name=evidence,proto3" json:"evidence,omitempty"`
 	// Why, in a sentence.
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -704,7 +851,7 @@ type Judgement struct {
 
 func (x *Judgement) Reset() {
 	*x = Judgement{}
-	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[7]
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -716,7 +863,7 @@ func (x *Judgement) String() string {
 func (*Judgement) ProtoMessage() {}
 
 func (x *Judgement) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[7]
+	mi := &file_triplemesh_verifier_v1_verifier_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -729,7 +876,7 @@ func (x *Judgement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Judgement.ProtoReflect.Descriptor instead.
 func (*Judgement) Descriptor() ([]byte, []int) {
-	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{7}
+	return file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Judgement) GetVerdict() Verdict {
@@ -778,14 +925,29 @@ var File_triplemesh_verifier_v1_verifier_proto protoreflect.FileDescriptor
 
 const file_triplemesh_verifier_v1_verifier_proto_rawDesc = "" +
 	"\n" +
-	"%triplemesh/verifier/v1/verifier.proto\x12\x16triplemesh.verifier.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a'triplemesh/generator/v1/generator.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\"\x80\x03\n" +
+	"%triplemesh/verifier/v1/verifier.proto\x12\x16triplemesh.verifier.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1ftriplemesh/graph/v1/query.proto\x1a\x1btriplemesh/llm/v1/llm.proto\"\x90\x02\n" +
+	"\x15AlignQueryPlanRequest\x12'\n" +
+	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12:\n" +
+	"\x04plan\x18\x02 \x01(\v2\x1e.triplemesh.graph.v1.QueryPlanB\x06\xbaH\x03\xc8\x01\x01R\x04plan\x12D\n" +
+	"\x05terms\x18\x03 \x03(\v2#.triplemesh.graph.v1.TermCandidatesB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\x05terms\x12L\n" +
+	"\bpatterns\x18\x04 \x03(\v2&.triplemesh.graph.v1.PatternCandidatesB\b\xbaH\x05\x92\x01\x02\x10@R\bpatterns\"\xca\x01\n" +
+	"\x16AlignQueryPlanResponse\x122\n" +
+	"\x04plan\x18\x01 \x01(\v2\x1e.triplemesh.graph.v1.QueryPlanR\x04plan\x123\n" +
+	"\x05edits\x18\x02 \x03(\v2\x1d.triplemesh.graph.v1.PlanEditR\x05edits\x12/\n" +
+	"\n" +
+	"confidence\x18\x03 \x01(\x02B\x0f\xbaH\f\n" +
+	"\n" +
+	"\x1d\x00\x00\x80?-\x00\x00\x00\x00R\n" +
+	"confidence\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\"\x95\x04\n" +
 	"\rVerifyRequest\x12'\n" +
 	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12C\n" +
 	"\fpseudo_graph\x18\x02 \x01(\v2 .triplemesh.graph.v1.PseudoGraphR\vpseudoGraph\x12C\n" +
 	"\fground_graph\x18\x03 \x01(\v2 .triplemesh.graph.v1.GroundGraphR\vgroundGraph\x12F\n" +
 	"\x04mode\x18\x04 \x01(\x0e2(.triplemesh.verifier.v1.VerificationModeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04mode\x121\n" +
-	"\x06limits\x18\x05 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\x12A\n" +
-	"\x04form\x18\x06 \x01(\x0e2#.triplemesh.generator.v1.AnswerFormB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04form\"\xa9\x02\n" +
+	"\x06limits\x18\x05 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\x12=\n" +
+	"\x04form\x18\x06 \x01(\x0e2\x1f.triplemesh.graph.v1.AnswerFormB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04form:\x96\x01\xbaH\x92\x01\x1a\x8f\x01\n" +
+	"\rverify.graphs\x12/pseudo_graph or ground_graph must hold a triple\x1aMthis.pseudo_graph.triples.size() > 0 || this.ground_graph.subjects.size() > 0\"\xa9\x02\n" +
 	"\x0eVerifyResponse\x12@\n" +
 	"\vfixed_graph\x18\x01 \x01(\v2\x1f.triplemesh.graph.v1.FixedGraphR\n" +
 	"fixedGraph\x12/\n" +
@@ -803,10 +965,11 @@ const file_triplemesh_verifier_v1_verifier_proto_rawDesc = "" +
 	"\anegated\x18\x02 \x01(\bR\anegated\x12F\n" +
 	"\bsubjects\x18\x03 \x03(\v2\x1f.triplemesh.graph.v1.EntityLinkB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\bsubjects\x12D\n" +
 	"\aobjects\x18\x04 \x03(\v2\x1f.triplemesh.graph.v1.EntityLinkB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\aobjects\x12N\n" +
-	"\trelations\x18\x05 \x03(\v2%.triplemesh.verifier.v1.RelationMatchB\t\xbaH\x06\x92\x01\x03\x10\x80 R\trelations\"\x96\x01\n" +
+	"\trelations\x18\x05 \x03(\v2%.triplemesh.verifier.v1.RelationMatchB\t\xbaH\x06\x92\x01\x03\x10\x80 R\trelations\"\x9f\x01\n" +
 	"\rRelationMatch\x12'\n" +
-	"\brelation\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\brelation\x12\x14\n" +
-	"\x05score\x18\x02 \x01(\x02R\x05score\x12!\n" +
+	"\brelation\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\brelation\x12\x1d\n" +
+	"\x05score\x18\x02 \x01(\x02B\a\xbaH\x04\n" +
+	"\x02@\x01R\x05score\x12!\n" +
 	"\ftakes_object\x18\x03 \x01(\bR\vtakesObject\x12#\n" +
 	"\rtakes_subject\x18\x04 \x01(\bR\ftakesSubject\"l\n" +
 	"\vRelationUse\x12'\n" +
@@ -839,10 +1002,11 @@ const file_triplemesh_verifier_v1_verifier_proto_rawDesc = "" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11VERDICT_SUPPORTED\x10\x01\x12\x18\n" +
 	"\x14VERDICT_CONTRADICTED\x10\x02\x12\x15\n" +
-	"\x11VERDICT_NOT_IN_KG\x10\x032\xde\x01\n" +
-	"\x0fVerifierService\x12]\n" +
-	"\x06Verify\x12%.triplemesh.verifier.v1.VerifyRequest\x1a&.triplemesh.verifier.v1.VerifyResponse\"\x04\xa8\xbc\x18\x05\x12l\n" +
-	"\vJudgeClaims\x12*.triplemesh.verifier.v1.JudgeClaimsRequest\x1a+.triplemesh.verifier.v1.JudgeClaimsResponse\"\x04\xa8\xbc\x18\x05BJZHgithub.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1;verifierv1b\x06proto3"
+	"\x11VERDICT_NOT_IN_KG\x10\x032\xde\x02\n" +
+	"\x0fVerifierService\x12`\n" +
+	"\x06Verify\x12%.triplemesh.verifier.v1.VerifyRequest\x1a&.triplemesh.verifier.v1.VerifyResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12x\n" +
+	"\x0eAlignQueryPlan\x12-.triplemesh.verifier.v1.AlignQueryPlanRequest\x1a..triplemesh.verifier.v1.AlignQueryPlanResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12o\n" +
+	"\vJudgeClaims\x12*.triplemesh.verifier.v1.JudgeClaimsRequest\x1a+.triplemesh.verifier.v1.JudgeClaimsResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01BJZHgithub.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1;verifierv1b\x06proto3"
 
 var (
 	file_triplemesh_verifier_v1_verifier_proto_rawDescOnce sync.Once
@@ -857,63 +1021,76 @@ func file_triplemesh_verifier_v1_verifier_proto_rawDescGZIP() []byte {
 }
 
 var file_triplemesh_verifier_v1_verifier_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_triplemesh_verifier_v1_verifier_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_triplemesh_verifier_v1_verifier_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_triplemesh_verifier_v1_verifier_proto_goTypes = []any{
-	(VerificationMode)(0),       // 0: triplemesh.verifier.v1.VerificationMode
-	(Verdict)(0),                // 1: triplemesh.verifier.v1.Verdict
-	(*VerifyRequest)(nil),       // 2: triplemesh.verifier.v1.VerifyRequest
-	(*VerifyResponse)(nil),      // 3: triplemesh.verifier.v1.VerifyResponse
-	(*JudgeClaimsRequest)(nil),  // 4: triplemesh.verifier.v1.JudgeClaimsRequest
-	(*ClaimToJudge)(nil),        // 5: triplemesh.verifier.v1.ClaimToJudge
-	(*RelationMatch)(nil),       // 6: triplemesh.verifier.v1.RelationMatch
-	(*RelationUse)(nil),         // 7: triplemesh.verifier.v1.RelationUse
-	(*JudgeClaimsResponse)(nil), // 8: triplemesh.verifier.v1.JudgeClaimsResponse
-	(*Judgement)(nil),           // 9: triplemesh.verifier.v1.Judgement
-	(*v1.PseudoGraph)(nil),      // 10: triplemesh.graph.v1.PseudoGraph
-	(*v1.GroundGraph)(nil),      // 11: triplemesh.graph.v1.GroundGraph
-	(*v11.Limits)(nil),          // 12: triplemesh.llm.v1.Limits
-	(v12.AnswerForm)(0),         // 13: triplemesh.generator.v1.AnswerForm
-	(*v1.FixedGraph)(nil),       // 14: triplemesh.graph.v1.FixedGraph
-	(*v1.Edit)(nil),             // 15: triplemesh.graph.v1.Edit
-	(*v11.Usage)(nil),           // 16: triplemesh.llm.v1.Usage
-	(*v11.Warning)(nil),         // 17: triplemesh.llm.v1.Warning
-	(*v1.Triple)(nil),           // 18: triplemesh.graph.v1.Triple
-	(*v1.EntityLink)(nil),       // 19: triplemesh.graph.v1.EntityLink
-	(*v1.ScoredTriple)(nil),     // 20: triplemesh.graph.v1.ScoredTriple
+	(VerificationMode)(0),          // 0: triplemesh.verifier.v1.VerificationMode
+	(Verdict)(0),                   // 1: triplemesh.verifier.v1.Verdict
+	(*AlignQueryPlanRequest)(nil),  // 2: triplemesh.verifier.v1.AlignQueryPlanRequest
+	(*AlignQueryPlanResponse)(nil), // 3: triplemesh.verifier.v1.AlignQueryPlanResponse
+	(*VerifyRequest)(nil),          // 4: triplemesh.verifier.v1.VerifyRequest
+	(*VerifyResponse)(nil),         // 5: triplemesh.verifier.v1.VerifyResponse
+	(*JudgeClaimsRequest)(nil),     // 6: triplemesh.verifier.v1.JudgeClaimsRequest
+	(*ClaimToJudge)(nil),           // 7: triplemesh.verifier.v1.ClaimToJudge
+	(*RelationMatch)(nil),          // 8: triplemesh.verifier.v1.RelationMatch
+	(*RelationUse)(nil),            // 9: triplemesh.verifier.v1.RelationUse
+	(*JudgeClaimsResponse)(nil),    // 10: triplemesh.verifier.v1.JudgeClaimsResponse
+	(*Judgement)(nil),              // 11: triplemesh.verifier.v1.Judgement
+	(*v1.QueryPlan)(nil),           // 12: triplemesh.graph.v1.QueryPlan
+	(*v1.TermCandidates)(nil),      // 13: triplemesh.graph.v1.TermCandidates
+	(*v1.PatternCandidates)(nil),   // 14: triplemesh.graph.v1.PatternCandidates
+	(*v1.PlanEdit)(nil),            // 15: triplemesh.graph.v1.PlanEdit
+	(*v1.PseudoGraph)(nil),         // 16: triplemesh.graph.v1.PseudoGraph
+	(*v1.GroundGraph)(nil),         // 17: triplemesh.graph.v1.GroundGraph
+	(*v11.Limits)(nil),             // 18: triplemesh.llm.v1.Limits
+	(v1.AnswerForm)(0),             // 19: triplemesh.graph.v1.AnswerForm
+	(*v1.FixedGraph)(nil),          // 20: triplemesh.graph.v1.FixedGraph
+	(*v1.Edit)(nil),                // 21: triplemesh.graph.v1.Edit
+	(*v11.Usage)(nil),              // 22: triplemesh.llm.v1.Usage
+	(*v11.Warning)(nil),            // 23: triplemesh.llm.v1.Warning
+	(*v1.Triple)(nil),              // 24: triplemesh.graph.v1.Triple
+	(*v1.EntityLink)(nil),          // 25: triplemesh.graph.v1.EntityLink
+	(*v1.ScoredTriple)(nil),        // 26: triplemesh.graph.v1.ScoredTriple
 }
 var file_triplemesh_verifier_v1_verifier_proto_depIdxs = []int32{
-	10, // 0: triplemesh.verifier.v1.VerifyRequest.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
-	11, // 1: triplemesh.verifier.v1.VerifyRequest.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
-	0,  // 2: triplemesh.verifier.v1.VerifyRequest.mode:type_name -> triplemesh.verifier.v1.VerificationMode
-	12, // 3: triplemesh.verifier.v1.VerifyRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	13, // 4: triplemesh.verifier.v1.VerifyRequest.form:type_name -> triplemesh.generator.v1.AnswerForm
-	14, // 5: triplemesh.verifier.v1.VerifyResponse.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
-	15, // 6: triplemesh.verifier.v1.VerifyResponse.edits:type_name -> triplemesh.graph.v1.Edit
-	0,  // 7: triplemesh.verifier.v1.VerifyResponse.mode:type_name -> triplemesh.verifier.v1.VerificationMode
-	16, // 8: triplemesh.verifier.v1.VerifyResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	17, // 9: triplemesh.verifier.v1.VerifyResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	5,  // 10: triplemesh.verifier.v1.JudgeClaimsRequest.claims:type_name -> triplemesh.verifier.v1.ClaimToJudge
-	11, // 11: triplemesh.verifier.v1.JudgeClaimsRequest.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
-	7,  // 12: triplemesh.verifier.v1.JudgeClaimsRequest.uses:type_name -> triplemesh.verifier.v1.RelationUse
-	12, // 13: triplemesh.verifier.v1.JudgeClaimsRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	18, // 14: triplemesh.verifier.v1.ClaimToJudge.triple:type_name -> triplemesh.graph.v1.Triple
-	19, // 15: triplemesh.verifier.v1.ClaimToJudge.subjects:type_name -> triplemesh.graph.v1.EntityLink
-	19, // 16: triplemesh.verifier.v1.ClaimToJudge.objects:type_name -> triplemesh.graph.v1.EntityLink
-	6,  // 17: triplemesh.verifier.v1.ClaimToJudge.relations:type_name -> triplemesh.verifier.v1.RelationMatch
-	9,  // 18: triplemesh.verifier.v1.JudgeClaimsResponse.judgements:type_name -> triplemesh.verifier.v1.Judgement
-	16, // 19: triplemesh.verifier.v1.JudgeClaimsResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	17, // 20: triplemesh.verifier.v1.JudgeClaimsResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	1,  // 21: triplemesh.verifier.v1.Judgement.verdict:type_name -> triplemesh.verifier.v1.Verdict
-	20, // 22: triplemesh.verifier.v1.Judgement.evidence:type_name -> triplemesh.graph.v1.ScoredTriple
-	2,  // 23: triplemesh.verifier.v1.VerifierService.Verify:input_type -> triplemesh.verifier.v1.VerifyRequest
-	4,  // 24: triplemesh.verifier.v1.VerifierService.JudgeClaims:input_type -> triplemesh.verifier.v1.JudgeClaimsRequest
-	3,  // 25: triplemesh.verifier.v1.VerifierService.Verify:output_type -> triplemesh.verifier.v1.VerifyResponse
-	8,  // 26: triplemesh.verifier.v1.VerifierService.JudgeClaims:output_type -> triplemesh.verifier.v1.JudgeClaimsResponse
-	25, // [25:27] is the sub-list for method output_type
-	23, // [23:25] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	12, // 0: triplemesh.verifier.v1.AlignQueryPlanRequest.plan:type_name -> triplemesh.graph.v1.QueryPlan
+	13, // 1: triplemesh.verifier.v1.AlignQueryPlanRequest.terms:type_name -> triplemesh.graph.v1.TermCandidates
+	14, // 2: triplemesh.verifier.v1.AlignQueryPlanRequest.patterns:type_name -> triplemesh.graph.v1.PatternCandidates
+	12, // 3: triplemesh.verifier.v1.AlignQueryPlanResponse.plan:type_name -> triplemesh.graph.v1.QueryPlan
+	15, // 4: triplemesh.verifier.v1.AlignQueryPlanResponse.edits:type_name -> triplemesh.graph.v1.PlanEdit
+	16, // 5: triplemesh.verifier.v1.VerifyRequest.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
+	17, // 6: triplemesh.verifier.v1.VerifyRequest.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
+	0,  // 7: triplemesh.verifier.v1.VerifyRequest.mode:type_name -> triplemesh.verifier.v1.VerificationMode
+	18, // 8: triplemesh.verifier.v1.VerifyRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	19, // 9: triplemesh.verifier.v1.VerifyRequest.form:type_name -> triplemesh.graph.v1.AnswerForm
+	20, // 10: triplemesh.verifier.v1.VerifyResponse.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
+	21, // 11: triplemesh.verifier.v1.VerifyResponse.edits:type_name -> triplemesh.graph.v1.Edit
+	0,  // 12: triplemesh.verifier.v1.VerifyResponse.mode:type_name -> triplemesh.verifier.v1.VerificationMode
+	22, // 13: triplemesh.verifier.v1.VerifyResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	23, // 14: triplemesh.verifier.v1.VerifyResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	7,  // 15: triplemesh.verifier.v1.JudgeClaimsRequest.claims:type_name -> triplemesh.verifier.v1.ClaimToJudge
+	17, // 16: triplemesh.verifier.v1.JudgeClaimsRequest.ground_graph:type_name -> triplemesh.graph.v1.GroundGraph
+	9,  // 17: triplemesh.verifier.v1.JudgeClaimsRequest.uses:type_name -> triplemesh.verifier.v1.RelationUse
+	18, // 18: triplemesh.verifier.v1.JudgeClaimsRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	24, // 19: triplemesh.verifier.v1.ClaimToJudge.triple:type_name -> triplemesh.graph.v1.Triple
+	25, // 20: triplemesh.verifier.v1.ClaimToJudge.subjects:type_name -> triplemesh.graph.v1.EntityLink
+	25, // 21: triplemesh.verifier.v1.ClaimToJudge.objects:type_name -> triplemesh.graph.v1.EntityLink
+	8,  // 22: triplemesh.verifier.v1.ClaimToJudge.relations:type_name -> triplemesh.verifier.v1.RelationMatch
+	11, // 23: triplemesh.verifier.v1.JudgeClaimsResponse.judgements:type_name -> triplemesh.verifier.v1.Judgement
+	22, // 24: triplemesh.verifier.v1.JudgeClaimsResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	23, // 25: triplemesh.verifier.v1.JudgeClaimsResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	1,  // 26: triplemesh.verifier.v1.Judgement.verdict:type_name -> triplemesh.verifier.v1.Verdict
+	26, // 27: triplemesh.verifier.v1.Judgement.evidence:type_name -> triplemesh.graph.v1.ScoredTriple
+	4,  // 28: triplemesh.verifier.v1.VerifierService.Verify:input_type -> triplemesh.verifier.v1.VerifyRequest
+	2,  // 29: triplemesh.verifier.v1.VerifierService.AlignQueryPlan:input_type -> triplemesh.verifier.v1.AlignQueryPlanRequest
+	6,  // 30: triplemesh.verifier.v1.VerifierService.JudgeClaims:input_type -> triplemesh.verifier.v1.JudgeClaimsRequest
+	5,  // 31: triplemesh.verifier.v1.VerifierService.Verify:output_type -> triplemesh.verifier.v1.VerifyResponse
+	3,  // 32: triplemesh.verifier.v1.VerifierService.AlignQueryPlan:output_type -> triplemesh.verifier.v1.AlignQueryPlanResponse
+	10, // 33: triplemesh.verifier.v1.VerifierService.JudgeClaims:output_type -> triplemesh.verifier.v1.JudgeClaimsResponse
+	31, // [31:34] is the sub-list for method output_type
+	28, // [28:31] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_verifier_v1_verifier_proto_init() }
@@ -927,7 +1104,7 @@ func file_triplemesh_verifier_v1_verifier_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_verifier_v1_verifier_proto_rawDesc), len(file_triplemesh_verifier_v1_verifier_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   8,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

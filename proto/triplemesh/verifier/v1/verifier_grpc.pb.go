@@ -22,8 +22,9 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	VerifierService_Verify_FullMethodName      = "/triplemesh.verifier.v1.VerifierService/Verify"
-	VerifierService_JudgeClaims_FullMethodName = "/triplemesh.verifier.v1.VerifierService/JudgeClaims"
+	VerifierService_Verify_FullMethodName         = "/triplemesh.verifier.v1.VerifierService/Verify"
+	VerifierService_AlignQueryPlan_FullMethodName = "/triplemesh.verifier.v1.VerifierService/AlignQueryPlan"
+	VerifierService_JudgeClaims_FullMethodName    = "/triplemesh.verifier.v1.VerifierService/JudgeClaims"
 )
 
 // VerifierServiceClient is the client API for VerifierService service.
@@ -35,6 +36,9 @@ type VerifierServiceClient interface {
 	// Verify turns G_p into G_f by G_g (PG&AKV §III-B, pseudo-graph
 	// verification).
 	Verify(ctx context.Context, in *VerifyRequest, opts ...grpc.CallOption) (*VerifyResponse, error)
+	// AlignQueryPlan puts what the knowledge graph holds in the place of the words of
+	// a drafted plan.
+	AlignQueryPlan(ctx context.Context, in *AlignQueryPlanRequest, opts ...grpc.CallOption) (*AlignQueryPlanResponse, error)
 	// JudgeClaims tells of each claim whether the knowledge graph supports it,
 	// contradicts it or does not say.
 	JudgeClaims(ctx context.Context, in *JudgeClaimsRequest, opts ...grpc.CallOption) (*JudgeClaimsResponse, error)
@@ -52,6 +56,16 @@ func (c *verifierServiceClient) Verify(ctx context.Context, in *VerifyRequest, o
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(VerifyResponse)
 	err := c.cc.Invoke(ctx, VerifierService_Verify_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *verifierServiceClient) AlignQueryPlan(ctx context.Context, in *AlignQueryPlanRequest, opts ...grpc.CallOption) (*AlignQueryPlanResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AlignQueryPlanResponse)
+	err := c.cc.Invoke(ctx, VerifierService_AlignQueryPlan_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +91,9 @@ type VerifierServiceServer interface {
 	// Verify turns G_p into G_f by G_g (PG&AKV §III-B, pseudo-graph
 	// verification).
 	Verify(context.Context, *VerifyRequest) (*VerifyResponse, error)
+	// AlignQueryPlan puts what the knowledge graph holds in the place of the words of
+	// a drafted plan.
+	AlignQueryPlan(context.Context, *AlignQueryPlanRequest) (*AlignQueryPlanResponse, error)
 	// JudgeClaims tells of each claim whether the knowledge graph supports it,
 	// contradicts it or does not say.
 	JudgeClaims(context.Context, *JudgeClaimsRequest) (*JudgeClaimsResponse, error)
@@ -92,6 +109,9 @@ type UnimplementedVerifierServiceServer struct{}
 
 func (UnimplementedVerifierServiceServer) Verify(context.Context, *VerifyRequest) (*VerifyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Verify not implemented")
+}
+func (UnimplementedVerifierServiceServer) AlignQueryPlan(context.Context, *AlignQueryPlanRequest) (*AlignQueryPlanResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AlignQueryPlan not implemented")
 }
 func (UnimplementedVerifierServiceServer) JudgeClaims(context.Context, *JudgeClaimsRequest) (*JudgeClaimsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method JudgeClaims not implemented")
@@ -135,6 +155,24 @@ func _VerifierService_Verify_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _VerifierService_AlignQueryPlan_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AlignQueryPlanRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(VerifierServiceServer).AlignQueryPlan(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: VerifierService_AlignQueryPlan_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(VerifierServiceServer).AlignQueryPlan(ctx, req.(*AlignQueryPlanRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _VerifierService_JudgeClaims_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(JudgeClaimsRequest)
 	if err := dec(in); err != nil {
@@ -163,6 +201,10 @@ var VerifierService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Verify",
 			Handler:    _VerifierService_Verify_Handler,
+		},
+		{
+			MethodName: "AlignQueryPlan",
+			Handler:    _VerifierService_AlignQueryPlan_Handler,
 		},
 		{
 			MethodName: "JudgeClaims",

@@ -1,4 +1,4 @@
-// Command evaluator serves the stage that judges.
+// Command evaluator serves the stage that judges candidate answers.
 package main
 
 import (

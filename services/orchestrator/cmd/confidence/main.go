@@ -1,13 +1,14 @@
-// Confidence fits the weights by which a run's confidence is found, on results
-// directories of `triplemesh eval`, and prints them as JSON:
+// Confidence fits the weights of package confidence on results directories of `triplemesh eval` and
+// prints them as JSON:
 //
 //	go run ./services/orchestrator/cmd/confidence --model M --encoder E --questions "zsre, 30" DIR... > weights.json
 //
-// The questions should be others than those that confidences are measured on.
+// Do not fit on the questions that confidences are evaluated on.
 package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -37,8 +38,13 @@ func run() error {
 		check = append(check, s)
 		return nil
 	})
+	part := flag.String("part", "tune", "part of the questions to fit on: tune, validate, or all of them")
+	checkPart := flag.String("check-part", "validate", "part of the questions to measure the weights on")
 	flag.Parse()
-	examples, err := examplesOf(flag.Args())
+	if *part == "report" {
+		return errors.New("-part report: figures are published on it, so nothing may be fitted on it; use tune")
+	}
+	examples, err := examplesOf(flag.Args(), *part)
 	if err != nil {
 		return err
 	}
@@ -47,12 +53,13 @@ func run() error {
 		return err
 	}
 	for _, dir := range check {
-		others, err := examplesOf([]string{dir})
+		others, err := examplesOf([]string{dir}, *checkPart)
 		if err != nil {
 			return err
 		}
 		for family, q := range m.Measure(others) {
-			fmt.Fprintf(os.Stderr, "%s, %s: %d runs, AUROC %.3f, ECE %.3f, Brier %.3f (base %.3f)\n", dir, family, q.Runs, q.AUROC, q.ECE, q.Brier, q.BrierBase)
+			fmt.Fprintf(os.Stderr, "%s, %s: %d runs, AUROC %.3f, ECE %.3f, Brier %.3f (base %.3f)\n", dir, family,
+				q.Runs, q.AUROC, q.ECE, q.Brier, q.BrierBase)
 		}
 	}
 	out := json.NewEncoder(os.Stdout)
@@ -61,13 +68,13 @@ func run() error {
 }
 
 // examplesOf reads results directories.
-func examplesOf(dirs []string) (examples []confidence.Example, err error) {
+func examplesOf(dirs []string, part string) (examples []confidence.Example, err error) {
 	for _, dir := range dirs {
-		own, err := confidence.Results(dir)
+		own, err := confidence.Results(dir, part)
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(os.Stderr, "%d runs with answers in %s\n", len(own), dir)
+		fmt.Fprintf(os.Stderr, "%d runs with answers in %s, part %s\n", len(own), dir, part)
 		examples = append(examples, own...)
 	}
 	return examples, nil

@@ -1,4 +1,4 @@
-// Command orchestrator serves the front door: it takes questions through the stages.
+// Command orchestrator serves the API of the mesh: it takes questions through the stages.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Package runstest is what every store of runs must do.
+// Package runstest is the conformance suite of run stores.
 package runstest
 
 import (
@@ -14,19 +14,17 @@ import (
 	"github.com/oklog/ulid/v2"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 )
 
-// Place is a new, empty place for runs. It opens it for a number of runs to
-// keep; what was kept there before is there again.
+// Place is a new, empty location. It opens with a limit of runs; runs saved before are there again.
 type Place func(keep int) (runs.Tenants, error)
 
-// ID is that of the nth run: seven hours after the one before, so that some
-// share a day and some do not.
+// ID returns the id of the nth run: seven hours after the one before, so that some share a day.
 func ID(n int) string {
 	var id ulid.ULID
 	_ = id.SetTime(ulid.Timestamp(time.Date(2026, 11, 1, 7*n, 0, 0, 0, time.UTC)))
@@ -34,7 +32,7 @@ func ID(n int) string {
 	return id.String()
 }
 
-// Run is the nth run.
+// Run returns the nth run.
 func Run(n int) *orchestratorv1.Run {
 	return &orchestratorv1.Run{
 		Id: ID(n), Question: strings.Repeat("why ", 100), Method: []string{"pg-akv", "ger"}[n%2], Subject: "ci",
@@ -46,37 +44,37 @@ func Run(n int) *orchestratorv1.Run {
 	}
 }
 
-// Tenant reads a tenant's name.
-func Tenant(t testing.TB, name string) tenant.ID {
+// Tenant parses a tenant's name.
+func Tenant(t testing.TB, name string) auth.Tenant {
 	t.Helper()
-	id, err := tenant.Parse(name)
+	id, err := auth.ParseTenant(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return id
 }
 
-// Of is the runs of one tenant, in a place that the test ends with.
-func Of(t testing.TB, tenants runs.Tenants, id tenant.ID) runs.Store {
+// TenantStore returns the store of one tenant, closed when the test ends.
+func TenantStore(t testing.TB, tenants runs.Tenants, id auth.Tenant) runs.Store {
 	t.Helper()
-	store, err := tenants.Of(id)
+	store, err := tenants.Tenant(id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return store
 }
 
-// Put keeps the runs from one number up to another.
-func Put(t testing.TB, store runs.Store, from, to int) {
+// SaveRuns saves the runs from one number up to another.
+func SaveRuns(t testing.TB, store runs.Store, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
-		if err := store.Put(Run(i)); err != nil {
+		if err := store.Save(Run(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// All pages through everything.
+// All pages through all runs.
 func All(t testing.TB, store runs.Store, size int, filter runs.Filter) (ids []string, pages int) {
 	t.Helper()
 	for token := ""; ; pages++ {
@@ -94,7 +92,7 @@ func All(t testing.TB, store runs.Store, size int, filter runs.Filter) (ids []st
 	}
 }
 
-// IDs are those of runs.
+// IDs returns the ids of runs.
 func IDs(ns ...int) []string {
 	var ids []string
 	for _, n := range ns {
@@ -103,7 +101,7 @@ func IDs(ns ...int) []string {
 	return ids
 }
 
-// Suite tests a store. make gives a place for each test.
+// Suite tests a store. make returns a location for each test.
 func Suite(t *testing.T, make func(t *testing.T) Place) {
 	for name, test := range map[string]func(*testing.T, func(keep int) runs.Tenants){
 		"a run comes back as it was":             comesBack,
@@ -111,7 +109,7 @@ func Suite(t *testing.T, make func(t *testing.T) Place) {
 		"lists":                                  lists,
 		"finds words":                            findsWords,
 		"the oldest go":                          oldestGo,
-		"each tenant has its own":                apart,
+		"each tenant has its own":                testTenantsApart,
 		"no tenant has none":                     nobody,
 		"it may be used by many at once":         parallel,
 		"a list ends with the caller's patience": cancelled,
@@ -133,22 +131,22 @@ func Suite(t *testing.T, make func(t *testing.T) Place) {
 
 func comesBack(t *testing.T, open func(int) runs.Tenants) {
 	tenants := open(0)
-	for _, id := range []tenant.ID{tenant.Default(), Tenant(t, "acme")} {
-		Put(t, Of(t, tenants, id), 0, 1)
+	for _, id := range []auth.Tenant{auth.DefaultTenant(), Tenant(t, "acme")} {
+		SaveRuns(t, TenantStore(t, tenants, id), 0, 1)
 	}
 	if err := tenants.Close(); err != nil {
 		t.Fatal(err)
 	}
 	tenants = open(0)
-	for _, id := range []tenant.ID{tenant.Default(), Tenant(t, "acme")} {
-		if got, err := Of(t, tenants, id).Get(ID(0)); err != nil || !proto.Equal(got, Run(0)) {
+	for _, id := range []auth.Tenant{auth.DefaultTenant(), Tenant(t, "acme")} {
+		if got, err := TenantStore(t, tenants, id).Get(ID(0)); err != nil || !proto.Equal(got, Run(0)) {
 			t.Errorf("of %s got %v, %v", id, got, err)
 		}
 	}
 }
 
 func unknown(t *testing.T, open func(int) runs.Tenants) {
-	store := Of(t, open(0), tenant.Default())
+	store := TenantStore(t, open(0), auth.DefaultTenant())
 	ids := []string{ID(0), "run-1", "", "\x00", "../../etc/passwd", "@acme", strings.ToLower(ID(1))}
 	for range 2 {
 		for _, id := range ids {
@@ -156,19 +154,19 @@ func unknown(t *testing.T, open func(int) runs.Tenants) {
 				t.Errorf("run %q: %v", id, err)
 			}
 		}
-		Put(t, store, 1, 2) // where some are, as where none are
+		SaveRuns(t, store, 1, 2) // where some are, as where none are
 	}
-	if err := store.Put(&orchestratorv1.Run{}); err == nil {
+	if err := store.Save(&orchestratorv1.Run{}); err == nil {
 		t.Error("a run without an id was kept")
 	}
 }
 
 func lists(t *testing.T, open func(int) runs.Tenants) {
-	store := Of(t, open(0), tenant.Default())
+	store := TenantStore(t, open(0), auth.DefaultTenant())
 	if ids, pages := All(t, store, 5, runs.Filter{}); len(ids) != 0 || pages != 1 {
 		t.Errorf("where nothing was kept: %q in %d pages", ids, pages)
 	}
-	Put(t, store, 0, 20)
+	SaveRuns(t, store, 0, 20)
 	for _, c := range []struct {
 		name   string
 		size   int
@@ -189,7 +187,8 @@ func lists(t *testing.T, open func(int) runs.Tenants) {
 		t.Run(c.name, func(t *testing.T) {
 			ids, pages := All(t, store, c.size, c.filter)
 			if len(ids) != c.n || pages != c.pages || c.n > 0 && ids[0] != ID(c.first) {
-				t.Errorf("%d runs in %d pages, %q; want %d in %d from %s", len(ids), pages, ids, c.n, c.pages, ID(c.first))
+				t.Errorf("%d runs in %d pages, %q; want %d in %d from %s", len(ids), pages, ids, c.n,
+					c.pages, ID(c.first))
 			}
 			if !slices.IsSortedFunc(ids, func(a, b string) int { return strings.Compare(b, a) }) {
 				t.Errorf("not newest first: %q", ids)
@@ -197,10 +196,12 @@ func lists(t *testing.T, open func(int) runs.Tenants) {
 		})
 	}
 	page, _, err := store.List(t.Context(), 1, "", runs.Filter{})
-	if err != nil || page[0].GetGraphs() != nil || page[0].GetStages() != nil || page[0].GetSpans() != nil || page[0].GetUsage().GetCalls() != 3 {
+	if err != nil || page[0].GetGraphs() != nil || page[0].GetStages() != nil || page[0].GetSpans() != nil ||
+		page[0].GetUsage().GetCalls() != 3 {
 		t.Errorf("a listed run should have its usage and no graphs, stages and spans: %v, %v", page, err)
 	}
-	for token, want := range map[string]int{ID(6): 6, ID(5) + "x": 6, "zzz": 20, "!": 0} {
+	const year10889 = "7ZZZZZZZZZZZZZZZZZZZZZZZZZ" // the last ULID
+	for token, want := range map[string]int{ID(6): 6, ID(5) + "x": 6, "zzz": 20, "!": 0, year10889: 20} {
 		if page, _, err := store.List(t.Context(), 50, token, runs.Filter{}); err != nil || len(page) != want {
 			t.Errorf("before %q: %d runs, %v; want %d", token, len(page), err, want)
 		}
@@ -208,7 +209,7 @@ func lists(t *testing.T, open func(int) runs.Tenants) {
 }
 
 func findsWords(t *testing.T, open func(int) runs.Tenants) {
-	store := Of(t, open(0), tenant.Default())
+	store := TenantStore(t, open(0), auth.DefaultTenant())
 	for n, said := range []struct{ question, text, answer string }{
 		{"Who wrote the first program?", "It was {Ada Lovelace}.", "Ada Lovelace"},
 		{"Ποιος έγραψε τον Οδυσσεύς;", "", "ΌΜΗΡΟΣ"},
@@ -217,7 +218,7 @@ func findsWords(t *testing.T, open func(int) runs.Tenants) {
 		run := Run(n)
 		run.Question, run.Text = said.question, said.text
 		run.Answers = []*orchestratorv1.Answer{{Answer: said.answer}}
-		if err := store.Put(run); err != nil {
+		if err := store.Save(run); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -246,17 +247,17 @@ func findsWords(t *testing.T, open func(int) runs.Tenants) {
 
 func oldestGo(t *testing.T, open func(int) runs.Tenants) {
 	tenants := open(3)
-	store, acme := Of(t, tenants, tenant.Default()), Of(t, tenants, Tenant(t, "acme"))
-	Put(t, acme, 0, 2)
-	Put(t, store, 0, 10)
-	Put(t, store, 0, 10) // the same ids again: the oldest come back and go again
+	store, acme := TenantStore(t, tenants, auth.DefaultTenant()), TenantStore(t, tenants, Tenant(t, "acme"))
+	SaveRuns(t, acme, 0, 2)
+	SaveRuns(t, store, 0, 10)
+	SaveRuns(t, store, 0, 10) // the same ids again: the oldest come back and go again
 	if ids, _ := All(t, store, 50, runs.Filter{}); !slices.Equal(ids, IDs(9, 8, 7)) {
 		t.Errorf("kept %q", ids)
 	}
 	if ids, _ := All(t, acme, 50, runs.Filter{}); !slices.Equal(ids, IDs(1, 0)) {
 		t.Errorf("one tenant's runs cost another's: %q", ids)
 	}
-	Put(t, store, 9, 10)
+	SaveRuns(t, store, 9, 10)
 	if ids, _ := All(t, store, 50, runs.Filter{}); len(ids) != 3 {
 		t.Errorf("a run written over cost another: %q", ids)
 	}
@@ -264,21 +265,21 @@ func oldestGo(t *testing.T, open func(int) runs.Tenants) {
 		t.Fatal(err)
 	}
 	fewer := open(2)
-	store = Of(t, fewer, tenant.Default())
-	Put(t, store, 11, 12)
+	store = TenantStore(t, fewer, auth.DefaultTenant())
+	SaveRuns(t, store, 11, 12)
 	if ids, _ := All(t, store, 50, runs.Filter{}); !slices.Equal(ids, IDs(11, 9)) {
 		t.Errorf("after opening for fewer: %q", ids)
 	}
 }
 
-func apart(t *testing.T, open func(int) runs.Tenants) {
+func testTenantsApart(t *testing.T, open func(int) runs.Tenants) {
 	tenants := open(0)
-	all := []tenant.ID{tenant.Default(), Tenant(t, "acme"), Tenant(t, "ac"), Tenant(t, "runs"), Tenant(t, "meta")}
+	all := []auth.Tenant{auth.DefaultTenant(), Tenant(t, "acme"), Tenant(t, "ac"), Tenant(t, "runs"), Tenant(t, "meta")}
 	for i, id := range all {
-		Put(t, Of(t, tenants, id), 4*i, 4*i+3)
+		SaveRuns(t, TenantStore(t, tenants, id), 4*i, 4*i+3)
 	}
 	for i, id := range all {
-		store := Of(t, tenants, id)
+		store := TenantStore(t, tenants, id)
 		if ids, pages := All(t, store, 2, runs.Filter{}); !slices.Equal(ids, IDs(4*i+2, 4*i+1, 4*i)) || pages != 2 {
 			t.Errorf("%s has %q in %d pages", id, ids, pages)
 		}
@@ -297,16 +298,16 @@ func apart(t *testing.T, open func(int) runs.Tenants) {
 	// The same id twice: a run of each tenant's own.
 	mine := Run(0)
 	mine.Question = "mine"
-	if err := Of(t, tenants, all[1]).Put(mine); err != nil {
+	if err := TenantStore(t, tenants, all[1]).Save(mine); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Of(t, tenants, all[0]).Get(ID(0)); err != nil || got.GetQuestion() == "mine" {
+	if got, err := TenantStore(t, tenants, all[0]).Get(ID(0)); err != nil || got.GetQuestion() == "mine" {
 		t.Errorf("one tenant wrote over another's run: %v, %v", got, err)
 	}
 }
 
 func nobody(t *testing.T, open func(int) runs.Tenants) {
-	if store, err := open(0).Of(tenant.ID{}); !errors.Is(err, tenant.ErrNone) || store != nil {
+	if store, err := open(0).Tenant(auth.Tenant{}); !errors.Is(err, auth.ErrNoTenant) || store != nil {
 		t.Errorf("got %v, %v", store, err)
 	}
 }
@@ -316,9 +317,9 @@ func parallel(t *testing.T, open func(int) runs.Tenants) {
 	tenants := open(5)
 	var group sync.WaitGroup
 	for i := range 16 {
-		store := Of(t, tenants, []tenant.ID{tenant.Default(), Tenant(t, "acme")}[i%2])
+		store := TenantStore(t, tenants, []auth.Tenant{auth.DefaultTenant(), Tenant(t, "acme")}[i%2])
 		group.Go(func() {
-			if err := store.Put(Run(i)); err != nil {
+			if err := store.Save(Run(i)); err != nil {
 				t.Error(err)
 			}
 			if _, _, err := store.List(t.Context(), 3, "", runs.Filter{}); err != nil {
@@ -327,16 +328,16 @@ func parallel(t *testing.T, open func(int) runs.Tenants) {
 		})
 	}
 	group.Wait()
-	for _, id := range []tenant.ID{tenant.Default(), Tenant(t, "acme")} {
-		if ids, _ := All(t, Of(t, tenants, id), 50, runs.Filter{}); len(ids) != 5 {
+	for _, id := range []auth.Tenant{auth.DefaultTenant(), Tenant(t, "acme")} {
+		if ids, _ := All(t, TenantStore(t, tenants, id), 50, runs.Filter{}); len(ids) != 5 {
 			t.Errorf("kept %q of %s", ids, id)
 		}
 	}
 }
 
 func cancelled(t *testing.T, open func(int) runs.Tenants) {
-	store := Of(t, open(0), tenant.Default())
-	Put(t, store, 0, 3)
+	store := TenantStore(t, open(0), auth.DefaultTenant())
+	SaveRuns(t, store, 0, 3)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if page, _, err := store.List(ctx, 2, "", runs.Filter{}); !errors.Is(err, context.Canceled) {

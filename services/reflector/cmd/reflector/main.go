@@ -1,4 +1,4 @@
-// Command reflector serves the stage that settles the final answers.
+// Command reflector serves the stage that decides on the final answers.
 package main
 
 import (

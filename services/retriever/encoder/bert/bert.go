@@ -13,58 +13,55 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/asset"
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/turns"
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/wordpiece"
+	"github.com/triplemesh/triplemesh/services/retriever/encoder"
 )
 
-// Config says where the files are that `triplemesh setup` fetches.
+// Config names the files that `triplemesh setup` downloads.
 type Config struct {
-	// Model is an ONNX file: a BERT of 384 numbers a token, its weights 8-bit
-	// integers already or numbers that are rounded to such.
+	// Model is an ONNX file: a BERT with 384 numbers per token, whose weights are 8-bit integers or
+	// numbers that are rounded to such.
 	Model string
 	// Vocabulary is the model's vocab.txt.
 	Vocabulary string
-	// Name is what people call the model. "-int8" is added to it and a part of
-	// the files' checksum, because these vectors do not mix with others.
+	// Name is the model's name. "-int8" and a part of the files' checksum are appended, because
+	// these vectors do not mix with others.
 	Name string
-	// Threads is how many parts of a call are encoded at once, each on one
-	// core; 0 takes all cores.
+	// Threads is the number of parts of a call that are encoded at once, each on one core; 0 means
+	// all cores.
 	Threads int
 }
 
 const (
-	// maxTokens is the longest text that sentence-transformers gives the
-	// model.
+	// maxTokens is the maximum length of a text in sentence-transformers.
 	maxTokens = 256
-	// scheme is counted up when the same files come to give other vectors.
+	// scheme is incremented when the same files give other vectors.
 	scheme = "1"
-	// partTokens is how many tokens go through the model together: enough
-	// that reading the weights takes no time, few enough to stay in the cache.
+	// partTokens is the number of tokens that go through the model together: enough to amortise
+	// reading the weights, few enough to stay in the cache.
 	partTokens = 384
 )
 
 // Encoder is a model in memory. It is safe for concurrent use.
 type Encoder struct {
 	name      string
-	tokenizer *wordpiece.Tokenizer
+	tokenizer *encoder.Tokenizer
 	model     *model
 	kernels   *kernels
-	// workspaces are as many as parts may be encoded at once.
+	// workspaces holds one workspace per part that may be encoded at once.
 	workspaces chan *workspace
 }
 
 // New loads a model.
 func New(cfg Config) (*Encoder, error) {
-	vocabulary, err := asset.Read("the encoder's vocabulary", cfg.Vocabulary)
+	vocabulary, err := encoder.ReadAsset("the encoder's vocabulary", cfg.Vocabulary)
 	if err != nil {
 		return nil, err
 	}
-	weights, err := asset.Read("the encoder's model", cfg.Model)
+	weights, err := encoder.ReadAsset("the encoder's model", cfg.Model)
 	if err != nil {
 		return nil, err
 	}
-	tokenizer, err := wordpiece.New(bytes.NewReader(vocabulary))
+	tokenizer, err := encoder.NewTokenizer(bytes.NewReader(vocabulary))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Vocabulary, err)
 	}
@@ -73,7 +70,9 @@ func New(cfg Config) (*Encoder, error) {
 		return nil, fmt.Errorf("load %s: %w", cfg.Model, err)
 	}
 	if pieces := bytes.Count(bytes.TrimSuffix(vocabulary, []byte("\n")), []byte("\n")) + 1; m.words.rows < pieces {
-		return nil, fmt.Errorf("load %s: it knows %d pieces of words, %s has %d; they are of two models", cfg.Model, m.words.rows, cfg.Vocabulary, pieces)
+		return nil, fmt.Errorf("load %s: vocabulary size mismatch: %d pieces, %s has %d; use files of one model",
+			cfg.Model,
+			m.words.rows, cfg.Vocabulary, pieces)
 	}
 	if len(m.positions) < maxTokens {
 		return nil, fmt.Errorf("load %s: it reads %d tokens; want %d at least", cfg.Model, len(m.positions), maxTokens)
@@ -82,13 +81,13 @@ func New(cfg Config) (*Encoder, error) {
 	for _, text := range samples {
 		ids = append(ids, tokenizer.Encode(text, maxTokens))
 	}
-	k := best()
+	k := bestKernels()
 	m.calibrate(k, ids)
 	if cfg.Threads <= 0 {
 		cfg.Threads = runtime.GOMAXPROCS(0)
 	}
 	e := &Encoder{
-		name:       cfg.Name + "-int8@" + asset.Fingerprint([]byte(scheme), weights, vocabulary, m.spares()),
+		name:       cfg.Name + "-int8@" + encoder.Fingerprint([]byte(scheme), weights, vocabulary, m.spares()),
 		tokenizer:  tokenizer,
 		model:      m,
 		kernels:    k,
@@ -114,9 +113,9 @@ func (e *Encoder) Encode(ctx context.Context, texts []string) ([][]float32, erro
 	}
 	parts := split(tokens, cap(e.workspaces))
 	vectors := make([][]float32, len(texts))
-	// No more goroutines than workspaces: a load of thousands of texts then
-	// never has more than that many parts ahead of a question's.
-	if err := turns.Each(ctx, cap(e.workspaces), len(parts), func(ctx context.Context, i int) error {
+	// At most as many goroutines as workspaces, so that a load of thousands of texts never queues
+	// more than that many parts ahead of a question's.
+	if err := encoder.RunParallel(ctx, cap(e.workspaces), len(parts), func(ctx context.Context, i int) error {
 		p := parts[i]
 		return e.encodePart(ctx, tokens[p.from:p.to], vectors[p.from:p.to])
 	}); err != nil {
@@ -140,11 +139,11 @@ func (e *Encoder) encodePart(ctx context.Context, tokens [][]int64, vectors [][]
 	return nil
 }
 
-// part is a stretch of the texts.
+// part is a range of texts.
 type part struct{ from, to int }
 
-// split cuts the texts into parts of about as many tokens each, at least one
-// part a worker where there are so many texts.
+// split divides the texts into parts of about as many tokens, at least one part per worker if there
+// are as many texts.
 func split(tokens [][]int64, workers int) []part {
 	total := 0
 	for _, ids := range tokens {
@@ -159,8 +158,7 @@ func split(tokens [][]int64, workers int) []part {
 		if i+1 < len(tokens) {
 			next = len(tokens[i+1])
 		}
-		// A part ends where its share is reached, or half of the next text
-		// would be too much.
+		// A part ends when its share is reached or half of the next text would exceed it.
 		if i+1 == len(tokens) || (2*done+next)*n > 2*(len(parts)+1)*total {
 			parts = append(parts, part{from, i + 1})
 			from = i + 1

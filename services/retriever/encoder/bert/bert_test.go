@@ -27,8 +27,8 @@ func newTest(tb testing.TB) *Encoder {
 	return e
 }
 
-// eight are the queries of one question.
-var eight = []string{
+// sampleQueries are the queries of one question.
+var sampleQueries = []string{
 	"who wrote the novel that Blade Runner is based on?",
 	"Blade Runner based on Do Androids Dream of Electric Sheep?",
 	"Do Androids Dream of Electric Sheep? author Philip K. Dick",
@@ -44,7 +44,7 @@ func cosine(a, b []float32) float64 {
 	return sum
 }
 
-func TestVectorsAreNearlyThoseOfTheReference(t *testing.T) {
+func TestVectorsAreCloseToTheReference(t *testing.T) {
 	data, err := os.ReadFile("../onnx/testdata/vectors.json")
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,8 @@ func TestVectorsAreNearlyThoseOfTheReference(t *testing.T) {
 			}
 		}
 	})
-	if name := e.Name(); !strings.HasPrefix(name, "all-MiniLM-L6-v2-int8@") || len(name) != len("all-MiniLM-L6-v2-int8@")+8 {
+	if name := e.Name(); !strings.HasPrefix(name, "all-MiniLM-L6-v2-int8@") ||
+		len(name) != len("all-MiniLM-L6-v2-int8@")+8 {
 		t.Errorf("the encoder is named %q", name)
 	}
 }
@@ -84,7 +85,7 @@ func TestVectorsAreNearlyThoseOfTheReference(t *testing.T) {
 func TestKernelsAgree(t *testing.T) {
 	e := newTest(t)
 	var ids [][]int64
-	for _, text := range eight[5:] {
+	for _, text := range sampleQueries[5:] {
 		ids = append(ids, e.tokenizer.Encode(text, maxTokens))
 	}
 	calibrated := func(k *kernels) *model {
@@ -95,10 +96,10 @@ func TestKernelsAgree(t *testing.T) {
 		m.calibrate(k, ids)
 		return m
 	}
-	reference := calibrated(&portable)
-	want := reference.encode(&portable, &workspace{}, ids)
+	reference := calibrated(&portableKernels)
+	want := reference.encode(&portableKernels, &workspace{}, ids)
 	eachKernels(t, func(t *testing.T, k *kernels) {
-		if k == &portable {
+		if k == &portableKernels {
 			return
 		}
 		m := calibrated(k)
@@ -119,11 +120,11 @@ func readTest(t *testing.T, name string) []byte {
 	return data
 }
 
-func TestATextHasOneVectorWhateverStandsBesideIt(t *testing.T) {
+func TestVectorsDoNotDependOnTheBatch(t *testing.T) {
 	e := newTest(t)
 	eachKernels(t, func(t *testing.T, k *kernels) {
 		e.kernels = k
-		alone, err := e.Encode(t.Context(), eight[:1])
+		alone, err := e.Encode(t.Context(), sampleQueries[:1])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,32 +133,33 @@ func TestATextHasOneVectorWhateverStandsBesideIt(t *testing.T) {
 			for i := range before {
 				texts = append(texts, strings.Repeat("beside ", i))
 			}
-			texts = append(texts, eight[0], "behind", eight[0])
+			texts = append(texts, sampleQueries[0], "behind", sampleQueries[0])
 			beside, err := e.Encode(t.Context(), texts)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(beside[before], alone[0]) || !slices.Equal(beside[before+2], alone[0]) {
-				t.Errorf("behind %d texts the vector is another, with cosine %v", before, cosine(beside[before], alone[0]))
+				t.Errorf("behind %d texts the vector is another, with cosine %v", before,
+					cosine(beside[before], alone[0]))
 			}
 		}
 	})
 }
 
-func TestNothingToEncode(t *testing.T) {
+func TestEncodeOfNoTexts(t *testing.T) {
 	if vectors, err := newTest(t).Encode(t.Context(), nil); err != nil || len(vectors) != 0 {
 		t.Errorf("got %v, error %v", vectors, err)
 	}
 }
 
-func TestEncodeStopsWhenTheCallerIsGone(t *testing.T) {
+func TestEncodeStopsOnCancellation(t *testing.T) {
 	e := newTest(t)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := e.Encode(gone, eight); !errors.Is(err, context.Canceled) {
+	if _, err := e.Encode(gone, sampleQueries); !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller who is gone already: %v", err)
 	}
-	// The texts below take minutes; cancelled in their midst, they must not.
+	// The texts below take minutes; cancelled in between, they must not.
 	ctx, cancel := context.WithCancel(t.Context())
 	texts := slices.Repeat([]string{strings.Repeat("long ", 300)}, 5000)
 	go func() {
@@ -168,14 +170,14 @@ func TestEncodeStopsWhenTheCallerIsGone(t *testing.T) {
 	if _, err := e.Encode(ctx, texts); !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller who goes in between: %v", err)
 	}
-	if _, err := e.Encode(t.Context(), eight); err != nil {
+	if _, err := e.Encode(t.Context(), sampleQueries); err != nil {
 		t.Errorf("the next caller: %v", err)
 	}
 }
 
-func TestCallersDoNotDisturbEachOther(t *testing.T) {
+func TestConcurrentCallersGetTheirOwnVectors(t *testing.T) {
 	e := newTest(t)
-	want, err := e.Encode(t.Context(), eight)
+	want, err := e.Encode(t.Context(), sampleQueries)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +185,7 @@ func TestCallersDoNotDisturbEachOther(t *testing.T) {
 	for range 4 {
 		group.Go(func() {
 			for range 5 {
-				got, err := e.Encode(t.Context(), eight)
+				got, err := e.Encode(t.Context(), sampleQueries)
 				if err != nil || !slices.EqualFunc(got, want, slices.Equal) {
 					t.Errorf("other vectors than alone, error %v", err)
 				}
@@ -193,8 +195,9 @@ func TestCallersDoNotDisturbEachOther(t *testing.T) {
 	group.Wait()
 }
 
-func TestNewSaysWhatIsMissing(t *testing.T) {
-	whole := Config{Model: testkit.Cache(t, "encoder", "model.onnx"), Vocabulary: testkit.Cache(t, "encoder", "vocab.txt")}
+func TestNewNamesMissingFiles(t *testing.T) {
+	whole := Config{Model: testkit.Cache(t, "encoder", "model.onnx"),
+		Vocabulary: testkit.Cache(t, "encoder", "vocab.txt")}
 	nowhere := filepath.Join(t.TempDir(), "nowhere")
 	garbage := filepath.Join(t.TempDir(), "garbage")
 	if err := os.WriteFile(garbage, []byte("this is no such file\n"), 0o644); err != nil {
@@ -208,11 +211,13 @@ func TestNewSaysWhatIsMissing(t *testing.T) {
 		change func(*Config)
 		says   []string
 	}{
-		"no model":                   {func(c *Config) { c.Model = nowhere }, []string{"model", nowhere, "triplemesh setup"}},
-		"no vocabulary":              {func(c *Config) { c.Vocabulary = nowhere }, []string{"vocabulary", nowhere, "triplemesh setup"}},
+		"no model": {func(c *Config) { c.Model = nowhere },
+			[]string{"model", nowhere, "triplemesh setup"}},
+		"no vocabulary": {func(c *Config) { c.Vocabulary = nowhere }, []string{"vocabulary", nowhere,
+			"triplemesh setup"}},
 		"a broken model":             {func(c *Config) { c.Model = garbage }, []string{garbage, "ONNX"}},
 		"a broken vocabulary":        {func(c *Config) { c.Vocabulary = garbage }, []string{garbage, "vocabulary"}},
-		"another model's vocabulary": {func(c *Config) { c.Vocabulary = long }, []string{long, "two models"}},
+		"another model's vocabulary": {func(c *Config) { c.Vocabulary = long }, []string{long, "size mismatch"}},
 	} {
 		cfg := whole
 		c.change(&cfg)
@@ -256,8 +261,8 @@ func TestSplit(t *testing.T) {
 
 func BenchmarkEncode(b *testing.B) {
 	e := newTest(b)
-	many := slices.Repeat(eight, 256)
-	for name, texts := range map[string][]string{"one": eight[:1], "eight": eight, "2048": many} {
+	many := slices.Repeat(sampleQueries, 256)
+	for name, texts := range map[string][]string{"one": sampleQueries[:1], "eight": sampleQueries, "2048": many} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := e.Encode(b.Context(), texts); err != nil {

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// expandedRows is how many tokens go through the feed-forward part together:
-// so few that what lies between its two layers stays near the processor.
+// expandedRows is the number of tokens that go through the feed-forward part together, few enough
+// that the intermediate result stays in the cache.
 const expandedRows = 16 * blockRows
 
-// workspace is memory that one goroutine computes in, used again and again.
-// Nothing is padded: the tokens of all texts follow one another.
+// workspace is reusable memory of one goroutine. Nothing is padded: the tokens of all texts are
+// consecutive.
 type workspace struct {
 	x, y, attended, expanded []float32
 	codes, expandedCodes     rows
 	scratch                  []float32
 }
 
-// resize makes room for tokens, and for attention within a text of longest.
+// resize makes room for tokens, and for attention within a text of length longest.
 func (w *workspace) resize(tokens, longest int) {
 	tokens = (tokens + blockRows - 1) / blockRows * blockRows
 	if n := scratchFor(longest); len(w.scratch) < n {
@@ -35,9 +35,8 @@ func (w *workspace) resize(tokens, longest int) {
 	}
 }
 
-// encode returns one vector per text: the mean of its tokens, of length 1
-// (Reimers and Gurevych 2019, §3). A text has at least one token and at most
-// as many as there are positions.
+// encode returns one vector per text: the mean of its tokens, of length 1 (Reimers and Gurevych
+// 2019, §3). A text has at least one token and at most as many as there are positions.
 func (m *model) encode(k *kernels, w *workspace, texts [][]int64) [][]float32 {
 	tokens, longest := 0, 0
 	for _, ids := range texts {
@@ -66,7 +65,7 @@ func (m *model) encode(k *kernels, w *workspace, texts [][]int64) [][]float32 {
 	return vectors
 }
 
-// forward replaces x by what the layer makes of it.
+// forward replaces x by the layer's output.
 func (l *layer) forward(k *kernels, w *workspace, texts [][]int64, tokens int) {
 	w.codes.quantise(k, l.attend.spread, w.x, tokens)
 	l.attend.apply(k, w.codes, tokens, w.attended)
@@ -89,7 +88,7 @@ func (l *layer) forward(k *kernels, w *workspace, texts [][]int64, tokens int) {
 	w.codes.quantise(k, l.expand.spread, w.x, tokens)
 	for row := 0; row < tokens; row += expandedRows {
 		n := min(expandedRows, tokens-row)
-		l.expand.apply(k, w.codes.from(row, width), n, w.expanded)
+		l.expand.apply(k, w.codes.startingAt(row, width), n, w.expanded)
 		for i := range n {
 			k.gelu(w.expanded[i*4*width : (i+1)*4*width])
 		}
@@ -99,7 +98,7 @@ func (l *layer) forward(k *kernels, w *workspace, texts [][]int64, tokens int) {
 	w.normalise(k, tokens, l.contractGain, l.contractBias)
 }
 
-// normalise makes x the normalised sum of x and y.
+// normalise sets x to the normalised sum of x and y.
 func (w *workspace) normalise(k *kernels, tokens int, gain, bias []float32) {
 	for row := range tokens {
 		k.normalise(w.y[row*width:(row+1)*width], w.x[row*width:(row+1)*width], gain, bias)
@@ -107,9 +106,9 @@ func (w *workspace) normalise(k *kernels, tokens int, gain, bias []float32) {
 	w.x, w.y = w.y, w.x
 }
 
-// from are the rows from one on.
-func (r rows) from(row, width int) rows {
-	return rows{r.codes[row*(width+spare):], r.scales[row:], r.middles[row:], r.corrections[row:]}
+// startingAt returns the rows from row on.
+func (r rows) startingAt(row, width int) rows {
+	return rows{r.codes[row*(width+spareCodes):], r.scales[row:], r.middles[row:], r.corrections[row:]}
 }
 
 func pool(hidden []float32) []float32 {

@@ -2,16 +2,15 @@ package bert
 
 import "math"
 
-// kernels are the loops that take the time, made for one kind of processor.
-// All kinds give the same to the last bit: a vector does not depend on the
-// processor that made it.
+// kernels are the expensive loops for one kind of processor. All kinds give the same result to the
+// last bit, so a vector does not depend on the processor.
 type kernels struct {
 	name string
 	// dot multiplies six rows by 64 columns.
 	dot func(block)
-	// quantise rounds x to codes from -127 to 127: x is about scale times code
-	// plus middle, unless it is cut off. Scale and middle are such that no x
-	// times its share is. sum is that of the codes.
+	// quantise rounds x to codes from -127 to 127: x is about scale times code plus middle, unless
+	// it is clipped. Scale and middle are such that no x times its share is clipped. sum is the sum
+	// of the codes.
 	quantise func(x, shares []float32, codes []int8) (scale, middle float32, sum int32)
 	// gelu replaces x by its gelu (Hendrycks and Gimpel 2016).
 	gelu func(x []float32)
@@ -22,9 +21,8 @@ type kernels struct {
 	attend func(head)
 }
 
-// block is what dot multiplies: out, stride numbers a row, becomes codes times
-// weights, corrected, times a row's scale and a column's factor, plus bias,
-// plus a row's middle times a column's sum.
+// block is what dot multiplies: out, stride numbers a row, becomes codes times weights, corrected,
+// times a row's scale and a column's factor, plus bias, plus a row's middle times a column's sum.
 type block struct {
 	codes               []int8
 	weights             []uint8
@@ -47,29 +45,29 @@ type head struct {
 	scratch, out    []float32
 }
 
-// scratchFor is how many numbers a head of a text of so many tokens needs.
+// scratchFor is the number of scratch values for a head of a text with this many tokens.
 func scratchFor(tokens int) int { return (headDims + 1) * ((tokens + 15) &^ 15) }
 
-// tail is what gelu lacks to max(x, 0): u(1 - Φ(u)) for u = |x| up to 5, as a
-// polynomial in 2u/5 - 1, from the highest power. It is right to 7e-7, and
-// what is left beyond 5 is less than 2e-6.
-var tail = [15]float32{
+// geluTail is the difference of gelu to max(x, 0): u(1 - Φ(u)) for u = |x| up to 5, as a polynomial
+// in 2u/5 - 1, from the highest power. Its error is below 7e-7, and the remainder beyond 5 below
+// 2e-6.
+var geluTail = [15]float32{
 	0.008853518404066563, -0.025444375351071358, -0.02375466376543045, 0.13159015774726868,
 	-0.04990993067622185, -0.25140854716300964, 0.31623077392578125, 0.07726433873176575,
 	-0.48064517974853516, 0.4189891219139099, -0.019070586189627647, -0.2569682002067566,
 	0.2327725887298584, -0.09402215480804443, 0.015524355694651604,
 }
 
-// power is 2^f for f from -½ to ½, from the highest power of f; the last
+// exp2Coefficients approximate 2^f for f from -½ to ½, from the highest power of f; the last
 // coefficient is 1.
-var power = [6]float32{
+var exp2Coefficients = [6]float32{
 	0.00015469732170458883, 0.0013400432653725147, 0.00961802527308464,
 	0.05550327152013779, 0.24022650718688965, 0.6931471824645996,
 }
 
-// portable runs on any processor. Where a conversion looks needless, it keeps
-// the compiler from fusing a product with the sum it goes to.
-var portable = kernels{
+// portableKernels run on any processor. Conversions that look redundant keep the compiler from
+// fusing a product with the sum it is added to.
+var portableKernels = kernels{
 	name:      "portable",
 	dot:       dotPortable,
 	quantise:  quantisePortable,
@@ -122,18 +120,18 @@ func quantisePortable(x, shares []float32, codes []int8) (scale, middle float32,
 func geluPortable(x []float32) {
 	for i, v := range x {
 		t := float32(min(max(v, -v), 5)*0.4) - 1
-		y := tail[0]
-		for _, c := range tail[1:] {
+		y := geluTail[0]
+		for _, c := range geluTail[1:] {
 			y = float32(y*t) + c
 		}
 		x[i] = max(v, 0) - y
 	}
 }
 
-// lanes is how many sums run side by side where many numbers are added.
+// lanes is the number of parallel partial sums.
 const lanes = 16
 
-// sum adds up what the lanes hold, halves to halves.
+// sum adds the lanes, halves to halves.
 func sum(s [lanes]float32) float32 {
 	for half := lanes / 2; half > 0; half /= 2 {
 		for i := range half {
@@ -199,8 +197,8 @@ func exp(x float32) float32 {
 	x = float32(max(x, -80) * float32(1.442695))
 	whole := float32(math.RoundToEven(float64(x)))
 	x -= whole
-	y := power[0]
-	for _, c := range power[1:] {
+	y := exp2Coefficients[0]
+	for _, c := range exp2Coefficients[1:] {
 		y = float32(y*x) + c
 	}
 	y = float32(y*x) + 1

@@ -2,5 +2,5 @@
 
 package bert
 
-// best are the fastest kernels this processor has.
-func best() *kernels { return &portable }
+// bestKernels returns the fastest kernels of this processor.
+func bestKernels() *kernels { return &portableKernels }

@@ -2,5 +2,5 @@
 
 package bert
 
-// runnable are the kinds of kernels this processor can run.
-func runnable() []*kernels { return []*kernels{&portable} }
+// runnableKernels returns the kernels that this processor can run.
+func runnableKernels() []*kernels { return []*kernels{&portableKernels} }

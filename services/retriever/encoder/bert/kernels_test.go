@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// random is the same at every run.
-func random() *rand.Rand { return rand.New(rand.NewPCG(3, 5)) }
+// newRandom returns the same sequence in every run.
+func newRandom() *rand.Rand { return rand.New(rand.NewPCG(3, 5)) }
 
 func normal(r *rand.Rand, n int) []float32 {
 	x := make([]float32, n)
@@ -18,8 +18,8 @@ func normal(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// near says whether numbers agree to so many parts of the largest.
-func near(t *testing.T, what string, got, want []float32, tolerance float64) {
+// checkClose compares numbers with a tolerance relative to the largest.
+func checkClose(t *testing.T, what string, got, want []float32, tolerance float64) {
 	t.Helper()
 	var largest float64
 	for _, x := range want {
@@ -32,8 +32,8 @@ func near(t *testing.T, what string, got, want []float32, tolerance float64) {
 	}
 }
 
-// same says whether the kernels gave what the portable ones give, bit by bit.
-func same(t *testing.T, what string, got, want []float32) {
+// checkEqual compares numbers bit by bit.
+func checkEqual(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	for i := range want {
 		if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
@@ -42,16 +42,16 @@ func same(t *testing.T, what string, got, want []float32) {
 	}
 }
 
-// eachKernels runs a test with every kind that this processor can run.
+// eachKernels runs a test with all kernels that this processor can run.
 func eachKernels(t *testing.T, test func(*testing.T, *kernels)) {
-	for _, k := range runnable() {
+	for _, k := range runnableKernels() {
 		t.Run(k.name, func(t *testing.T) { test(t, k) })
 	}
 }
 
 func TestDotIsExact(t *testing.T) {
 	for _, depth := range []int{4, 384, 1536} {
-		r := random()
+		r := newRandom()
 		codes, weights := make([]int8, blockRows*depth), make([]uint8, blockColumns*depth)
 		for i := range codes {
 			codes[i] = int8(r.IntN(255) - 127)
@@ -59,7 +59,7 @@ func TestDotIsExact(t *testing.T) {
 		for i := range weights {
 			weights[i] = uint8(1 + r.IntN(255))
 		}
-		// The extremes come together somewhere.
+		// The extremes coincide somewhere.
 		for i := range depth {
 			codes[i] = 127
 		}
@@ -85,18 +85,21 @@ func TestDotIsExact(t *testing.T) {
 					w := int(weights[(k/4*blockColumns+column)*4+k%4]) - 128
 					sum += w * int(codes[row*depth+k])
 				}
-				want[row*stride+column] = float32(sum)*scales[row]*factors[column] + bias[column] + middles[row]*sums[column]
+				want[row*stride+column] = float32(
+					sum)*scales[row]*factors[column] + bias[column] + middles[row]*sums[column]
 			}
 		}
 		eachKernels(t, func(t *testing.T, k *kernels) {
 			got := slices.Repeat([]float32{7}, blockRows*stride)
 			k.dot(block{codes, weights, scales, middles, corrections, factors, sums, bias, got, depth, stride})
-			near(t, "product", got, want, 1e-6)
+			checkClose(t, "product", got, want, 1e-6)
 			portably := slices.Repeat([]float32{7}, blockRows*stride)
-			dotPortable(block{codes, weights, scales, middles, corrections, factors, sums, bias, portably, depth, stride})
-			same(t, "product", got, portably)
+			dotPortable(block{codes, weights, scales, middles, corrections, factors, sums, bias, portably,
+				depth, stride})
+			checkEqual(t, "product", got, portably)
 			for row := range blockRows {
-				if !slices.Equal(got[row*stride+blockColumns:(row+1)*stride], want[row*stride+blockColumns:(row+1)*stride]) {
+				if !slices.Equal(got[row*stride+blockColumns:(row+1)*stride],
+					want[row*stride+blockColumns:(row+1)*stride]) {
 					t.Error("it wrote beyond its columns")
 				}
 			}
@@ -105,7 +108,7 @@ func TestDotIsExact(t *testing.T) {
 }
 
 func TestQuantise(t *testing.T) {
-	r := random()
+	r := newRandom()
 	spread := normal(r, 384)
 	spread[100] = -300
 	for name, x := range map[string][]float32{
@@ -129,7 +132,8 @@ func TestQuantise(t *testing.T) {
 				got := make([]int8, len(x))
 				scale, middle, sum := k.quantise(x, shares, got)
 				if !slices.Equal(got, want) || scale != wantScale || middle != wantMiddle || sum != wantSum {
-					t.Errorf("scale %v, middle %v, sum %d, want %v, %v, %d; codes as wanted: %v", scale, middle, sum, wantScale, wantMiddle, wantSum, slices.Equal(got, want))
+					t.Errorf("scale %v, middle %v, sum %d, want %v, %v, %d; codes as wanted: %v", scale, middle, sum,
+						wantScale, wantMiddle, wantSum, slices.Equal(got, want))
 				}
 			})
 		})
@@ -153,12 +157,12 @@ func TestGelu(t *testing.T) {
 		}
 		portably := slices.Clone(x)
 		geluPortable(portably)
-		same(t, "gelu", got, portably)
+		checkEqual(t, "gelu", got, portably)
 	})
 }
 
 func TestNormalise(t *testing.T) {
-	r := random()
+	r := newRandom()
 	x, residual, gain, bias := normal(r, width), normal(r, width), normal(r, width), normal(r, width)
 	for i := range x {
 		x[i] += 20
@@ -177,18 +181,18 @@ func TestNormalise(t *testing.T) {
 	eachKernels(t, func(t *testing.T, k *kernels) {
 		got := slices.Clone(x)
 		k.normalise(got, residual, gain, bias)
-		near(t, "normalised", got, want, 1e-5)
+		checkClose(t, "normalised", got, want, 1e-5)
 		portably := slices.Clone(x)
 		normalisePortable(portably, residual, gain, bias)
-		same(t, "normalised", got, portably)
+		checkEqual(t, "normalised", got, portably)
 		equal := make([]float32, width)
 		k.normalise(equal, make([]float32, width), gain, bias)
-		near(t, "all equal", equal, bias, 1e-5)
+		checkClose(t, "all equal", equal, bias, 1e-5)
 	})
 }
 
 func TestAttend(t *testing.T) {
-	r := random()
+	r := newRandom()
 	for _, tokens := range []int{1, 2, 15, 16, 17, 31, 64, 100, 256} {
 		const wide, outWide = 3 * width, 40
 		all := normal(r, tokens*wide)
@@ -218,12 +222,12 @@ func TestAttend(t *testing.T) {
 			h.scratch = normal(r, scratchFor(tokens)+16)
 			beyond := slices.Clone(h.scratch[scratchFor(tokens):])
 			k.attend(h)
-			near(t, "attention", h.out, want, 1e-4)
+			checkClose(t, "attention", h.out, want, 1e-4)
 			portably := h
 			portably.out = slices.Repeat([]float32{7}, tokens*outWide)
 			portably.scratch = make([]float32, scratchFor(tokens))
 			attendPortable(portably)
-			same(t, "attention", h.out, portably.out)
+			checkEqual(t, "attention", h.out, portably.out)
 			if !slices.Equal(h.scratch[scratchFor(tokens):], beyond) {
 				t.Error("it wrote beyond its scratch")
 			}

@@ -1,36 +1,37 @@
 package bert
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
-// width is how many numbers a token has between layers. Models of other
-// widths have heads of other sizes.
+// width is the number of values per token between layers. Models of other widths have heads of
+// other sizes.
 const width = 384
 
-// model is a BERT (Devlin et al. 2019) whose dense layers multiply 8-bit
-// integers.
+// model is a BERT (Devlin et al. 2019) whose dense layers multiply 8-bit integers.
 type model struct {
 	words matrix
-	// positions has, per position, what is added to a word there.
+	// positions holds the vector that is added to a word at each position.
 	positions  [][]float32
 	gain, bias []float32
 	layers     []layer
 }
 
-// layer is one of the encoder's.
+// layer is a transformer layer.
 type layer struct {
-	// attend makes queries, keys and values, in this order; join mixes heads.
+	// attend computes queries, keys and values, in this order; join mixes heads.
 	attend, join *linear
-	// expand and contract are the layer's feed-forward part.
+	// expand and contract are the feed-forward part.
 	expand, contract           *linear
 	joinGain, joinBias         []float32
 	contractGain, contractBias []float32
 }
 
-// newModel reads the weights out of an ONNX file.
+// newModel reads the weights of an ONNX file.
 func newModel(file []byte) (*model, error) {
 	g, err := readGraph(file)
 	if err != nil {
@@ -52,7 +53,7 @@ func newModel(file []byte) (*model, error) {
 		m.layers = append(m.layers, l)
 	}
 	if len(m.layers) == 0 {
-		return nil, errors.New("the model has no layers of BERT")
+		return nil, errors.New("the model has no BERT layers")
 	}
 	return m, nil
 }
@@ -76,7 +77,7 @@ func (m *model) embeddings(g *graph) error {
 	for i := range places.rows {
 		row := make([]float32, width)
 		places.row(row, i)
-		// All tokens are of the first kind.
+		// All tokens have the first type.
 		for d := range row {
 			row[d] += kinds[d]
 		}
@@ -89,7 +90,7 @@ func (m *model) embeddings(g *graph) error {
 	return err
 }
 
-// reader reads a layer's parts and remembers the first error.
+// reader reads a layer's parts and keeps the first error.
 type reader struct {
 	g      *graph
 	prefix string
@@ -98,7 +99,7 @@ type reader struct {
 
 func (g *graph) layer(prefix string) (layer, error) {
 	r := &reader{g: g, prefix: prefix}
-	// The scores' scale is left to the queries.
+	// The scale of the scores is applied to the queries.
 	scale := float32(1 / math.Sqrt(headDims))
 	l := layer{
 		attend: r.linear(width, width, []float32{scale, 1, 1},
@@ -137,10 +138,67 @@ func (r *reader) linear(in, out int, scales []float32, names ...string) *linear 
 			return nil
 		}
 		if m.rows != in || m.columns != out {
-			r.err = fmt.Errorf("the model's %s%s is %d by %d; want %d by %d", r.prefix, name, m.rows, m.columns, in, out)
+			r.err = fmt.Errorf("the model's %s%s is %d by %d; want %d by %d", r.prefix, name, m.rows,
+				m.columns, in, out)
 			return nil
 		}
 		matrices = append(matrices, m)
 	}
 	return newLinear(matrices, biases, scales)
+}
+
+// samples show which numbers are large. The same numbers are large in every text, so a few texts
+// suffice.
+var samples = []string{
+	"Douglas Adams educated at St John's College",
+	"Berlin capital of Germany",
+	"who wrote the novel that Blade Runner is based on?",
+	"m.0hpz8tq film actor Tom Hanks",
+	"Mount Everest elevation 8848.86 metre",
+	"The Lord of the Rings: The Fellowship of the Ring (2001)",
+	"what language do people speak in Brazil",
+	"date of birth 1879-03-14",
+	"São Paulo located in time zone UTC−03:00",
+	"inverse influenced by Immanuel Kant",
+	"spouse",
+	"In 1969 the first people walked on the Moon; half a billion others watched them do so on television.",
+}
+
+// calibrate assigns each layer's spare codes to the numbers that are largest in the samples.
+func (m *model) calibrate(k *kernels, samples [][]int64) {
+	for _, l := range m.linears() {
+		l.spread.largest = make([]float32, l.in)
+	}
+	m.encode(k, &workspace{}, samples)
+	for _, l := range m.linears() {
+		l.setSpread(spreadFor(l.spread.largest))
+	}
+}
+
+func (m *model) linears() []*linear {
+	var all []*linear
+	for _, l := range m.layers {
+		all = append(all, l.attend, l.join, l.expand, l.contract)
+	}
+	return all
+}
+
+// spares identifies a calibration.
+func (m *model) spares() []byte {
+	var b []byte
+	for _, l := range m.linears() {
+		for _, number := range l.spread.spares {
+			b = binary.LittleEndian.AppendUint16(b, uint16(number))
+		}
+	}
+	return b
+}
+
+// recordLargest records the largest absolute value of each number.
+func (s *spread) recordLargest(x []float32) {
+	for row := range slices.Chunk(x, len(s.largest)) {
+		for i, v := range row {
+			s.largest[i] = max(s.largest[i], v, -v)
+		}
+	}
 }

@@ -30,25 +30,25 @@ const (
 	typeInt8  = 3
 )
 
-// tensor is one of the file's constants; its data are a piece of the file.
+// tensor is a constant of the file; its data are a slice of the file.
 type tensor struct {
 	dims     []int
 	dataType uint64
 	data     []byte
 }
 
-// graph is what an ONNX file says of a BERT: its constants, and for each dense
-// layer's bias the constant that is multiplied before.
+// graph holds the constants of an ONNX file of a BERT and, for each dense layer's bias, the matrix
+// that is multiplied before.
 type graph struct {
 	tensors map[string]tensor
 	weights map[string]string
 }
 
-var errONNX = errors.New("is no ONNX file that can be read")
+var errONNX = errors.New("not a readable ONNX file")
 
-// fields calls do for each field of a message; value is what a
-// length-delimited field holds, number what a varint says.
-func fields(message []byte, do func(field protowire.Number, value []byte, number uint64) error) error {
+// readFields calls do for each field of a message; value is the content of a length-delimited
+// field, number that of a varint.
+func readFields(message []byte, do func(field protowire.Number, value []byte, number uint64) error) error {
 	for len(message) > 0 {
 		field, kind, n := protowire.ConsumeTag(message)
 		if n < 0 {
@@ -79,13 +79,13 @@ func fields(message []byte, do func(field protowire.Number, value []byte, number
 // readGraph reads an ONNX file without copying its weights.
 func readGraph(file []byte) (*graph, error) {
 	g := &graph{tensors: map[string]tensor{}, weights: map[string]string{}}
-	// products has each matrix product's second factor, sums the terms.
+	// products has the second factor of each matrix product, sums the terms.
 	products := map[string]string{}
 	var sums [][]string
 	node := func(message []byte) error {
 		var inputs, outputs []string
 		var op string
-		err := fields(message, func(field protowire.Number, value []byte, _ uint64) error {
+		err := readFields(message, func(field protowire.Number, value []byte, _ uint64) error {
 			switch field {
 			case nodeInput:
 				inputs = append(inputs, string(value))
@@ -106,11 +106,11 @@ func readGraph(file []byte) (*graph, error) {
 		}
 		return err
 	}
-	err := fields(file, func(field protowire.Number, value []byte, _ uint64) error {
+	err := readFields(file, func(field protowire.Number, value []byte, _ uint64) error {
 		if field != modelGraph {
 			return nil
 		}
-		return fields(value, func(field protowire.Number, value []byte, _ uint64) error {
+		return readFields(value, func(field protowire.Number, value []byte, _ uint64) error {
 			switch field {
 			case graphNode:
 				return node(value)
@@ -136,7 +136,7 @@ func readGraph(file []byte) (*graph, error) {
 	return g, nil
 }
 
-// layerName cuts what an exporter put before BERT's own names.
+// layerName removes the exporter's prefix from a BERT name.
 func layerName(name string) string {
 	for _, begin := range []string{"embeddings.", "encoder.layer."} {
 		if at := strings.Index(name, begin); at >= 0 {
@@ -158,7 +158,7 @@ func (g *graph) constant(message []byte) error {
 		elements *= int(d)
 		return nil
 	}
-	err := fields(message, func(field protowire.Number, value []byte, number uint64) error {
+	err := readFields(message, func(field protowire.Number, value []byte, number uint64) error {
 		switch field {
 		case tensorDims:
 			if value == nil {
@@ -194,7 +194,7 @@ func (g *graph) constant(message []byte) error {
 	return nil
 }
 
-// floats returns a constant of so many numbers.
+// floats returns a constant with this many numbers.
 func (g *graph) floats(name string, want int) ([]float32, error) {
 	t, ok := g.tensors[name]
 	if !ok || t.dataType != typeFloat || len(t.data) != 4*want {

@@ -14,7 +14,7 @@ func appendField(to []byte, field protowire.Number, value []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(to, field, protowire.BytesType), value)
 }
 
-// constantOf is an initializer of a graph.
+// constantOf returns an initializer of a graph.
 func constantOf(name string, dataType uint64, data []byte, dims ...uint64) []byte {
 	var m []byte
 	for _, d := range dims {
@@ -57,7 +57,7 @@ func small() []byte {
 	)
 }
 
-func TestAGraphIsRead(t *testing.T) {
+func TestReadGraph(t *testing.T) {
 	g, err := readGraph(small())
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,8 @@ func TestAGraphIsRead(t *testing.T) {
 	if w := g.weights["encoder.layer.0.output.dense.bias"]; w != "w" {
 		t.Errorf("the bias belongs to %q, want w", w)
 	}
-	if bias, err := g.floats("encoder.layer.0.output.dense.bias", 3); err != nil || !slices.Equal(bias, []float32{1, 2, 3}) {
+	if bias, err := g.floats("encoder.layer.0.output.dense.bias", 3); err != nil ||
+		!slices.Equal(bias, []float32{1, 2, 3}) {
 		t.Errorf("bias %v, error %v", bias, err)
 	}
 	for name, c := range map[string]struct {
@@ -104,18 +105,20 @@ func TestAGraphIsRead(t *testing.T) {
 	}
 }
 
-func TestAModelSaysWhatItLacks(t *testing.T) {
+func TestNewModelNamesMissingParts(t *testing.T) {
 	for name, c := range map[string]struct {
 		file []byte
 		says string
 	}{
-		"not a protobuf":    {[]byte("\xff\xff\xff"), "ONNX"},
-		"nothing":           {nil, "ONNX"},
-		"another model":     {small(), "word_embeddings"},
-		"a short tensor":    {fileOf(constantOf("w", typeFloat, floatsOf(1), 2, 3)), "6 numbers"},
-		"an endless tensor": {fileOf(constantOf("w", typeFloat, floatsOf(1), math.MaxInt32, math.MaxInt32, math.MaxInt32)), "tensor"},
+		"not a protobuf": {[]byte("\xff\xff\xff"), "ONNX"},
+		"nothing":        {nil, "ONNX"},
+		"another model":  {small(), "word_embeddings"},
+		"a short tensor": {fileOf(constantOf("w", typeFloat, floatsOf(1), 2, 3)), "6 numbers"},
+		"an endless tensor": {fileOf(constantOf("w", typeFloat, floatsOf(1), math.MaxInt32, math.MaxInt32,
+			math.MaxInt32)), "tensor"},
 		"numbers that are none": {
-			fileOf(constantOf("embeddings.word_embeddings.weight", typeFloat, floatsOf(float32(math.NaN())), 1, 1)), "NaN",
+			fileOf(constantOf("embeddings.word_embeddings.weight", typeFloat, floatsOf(float32(math.NaN())), 1, 1)),
+			"NaN",
 		},
 	} {
 		if _, err := newModel(c.file); err == nil || !strings.Contains(err.Error(), c.says) {

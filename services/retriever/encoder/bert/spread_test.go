@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestSpareCodesGoWhereTheyAreNeeded(t *testing.T) {
+func TestSpareCodesGoToTheLargestNumbers(t *testing.T) {
 	largest := slices.Repeat([]float32{1}, width)
 	largest[7], largest[99] = 50, 400
 	s := spreadFor(largest)
@@ -14,7 +14,7 @@ func TestSpareCodesGoWhereTheyAreNeeded(t *testing.T) {
 	for _, number := range s.spares {
 		counts[number]++
 	}
-	if len(s.spares) != spare || counts[99] < 50 || counts[7] < 5 || counts[99]+counts[7] != spare {
+	if len(s.spares) != spareCodes || counts[99] < 50 || counts[7] < 5 || counts[99]+counts[7] != spareCodes {
 		t.Errorf("spares %v", s.spares)
 	}
 	for i, share := range s.shares {
@@ -27,9 +27,9 @@ func TestSpareCodesGoWhereTheyAreNeeded(t *testing.T) {
 	}
 }
 
-// TestSpareCodesTellTheRest adds a number's codes up again.
-func TestSpareCodesTellTheRest(t *testing.T) {
-	r := random()
+// TestSpareCodesHoldTheRemainder adds up a number's codes.
+func TestSpareCodesHoldTheRemainder(t *testing.T) {
+	r := newRandom()
 	largest := slices.Repeat([]float32{1}, width)
 	largest[7], largest[99], largest[300] = 5, 40, 9
 	s := spreadFor(largest)
@@ -50,7 +50,7 @@ func TestSpareCodesTellTheRest(t *testing.T) {
 			x := normal(r, width)
 			change(x)
 			eachKernels(t, func(t *testing.T, k *kernels) {
-				codes := make([]int8, width+spare)
+				codes := make([]int8, width+spareCodes)
 				scale, middle, sum := k.quantise(x, s.shares, codes[:width])
 				sum += s.fill(x, scale, middle, codes)
 				told := make([]float64, width)

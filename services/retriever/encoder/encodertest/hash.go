@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
@@ -34,7 +35,7 @@ func (h hashing) Encode(ctx context.Context, texts []string) ([][]float32, error
 
 func (h hashing) vector(text string) []float32 {
 	v := make([]float32, int(h))
-	for _, gram := range store.Trigrams(store.Fold(text)) {
+	for _, gram := range trigrams(store.Fold(text)) {
 		// Fibonacci hashing; the lowest bit of the upper half gives the sign.
 		mixed := uint64(gram) * 0x9E3779B97F4A7C15 >> 32
 		if mixed&1 == 0 {
@@ -55,4 +56,27 @@ func (h hashing) vector(text string) []float32 {
 		v[i] /= float32(math.Sqrt(sum))
 	}
 	return v
+}
+
+// trigram is three neighbouring characters of a folded name, 21 bits each.
+type trigram uint64
+
+// trigrams returns the distinct trigrams of a folded name in ascending order.
+// Two spaces before and one after make beginnings count for more.
+func trigrams(folded string) []trigram {
+	if folded == "" {
+		return nil
+	}
+	grams := make([]trigram, 0, len(folded)+1)
+	window := trigram(' ')<<21 | ' '
+	push := func(r rune) {
+		window = (window<<21 | trigram(r)) & (1<<63 - 1)
+		grams = append(grams, window)
+	}
+	for _, r := range folded {
+		push(r)
+	}
+	push(' ')
+	slices.Sort(grams)
+	return slices.Compact(grams)
 }

@@ -8,7 +8,8 @@ import (
 
 func TestHash(t *testing.T) {
 	enc := Hash(64)
-	vectors, err := enc.Encode(t.Context(), []string{"capital of France", "the capital of France", "deep sea diving", "CAPITAL of, france", "", "?"})
+	vectors, err := enc.Encode(t.Context(), []string{"capital of France", "the capital of France", "deep sea diving",
+		"CAPITAL of, france", "", "?"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,5 +33,14 @@ func TestHash(t *testing.T) {
 	}
 	if enc.Name() != "test-hash-64" || enc.Dims() != 64 {
 		t.Errorf("it is named %s and has %d dims", enc.Name(), enc.Dims())
+	}
+}
+
+func TestTrigrams(t *testing.T) {
+	for folded, want := range map[string]int{"": 0, "a": 2, "ab": 3, "abab": 5, "aaaa": 4, "São Paulo": 10} {
+		grams := trigrams(folded)
+		if len(grams) != want || !slices.IsSorted(grams) {
+			t.Errorf("%q has %d trigrams, want %d, ascending", folded, len(grams), want)
+		}
 	}
 }

@@ -24,8 +24,8 @@ func newTest(tb testing.TB) *Encoder {
 	return e
 }
 
-// eight are the queries of one question.
-var eight = []string{
+// sampleQueries are the queries of one question.
+var sampleQueries = []string{
 	"who wrote the novel that Blade Runner is based on?",
 	"Blade Runner based on Do Androids Dream of Electric Sheep?",
 	"Do Androids Dream of Electric Sheep? author Philip K. Dick",
@@ -37,9 +37,9 @@ func BenchmarkEncode(b *testing.B) {
 	e := newTest(b)
 	many := make([]string, 0, 2048)
 	for len(many) < cap(many) {
-		many = append(many, eight...)
+		many = append(many, sampleQueries...)
 	}
-	for name, texts := range map[string][]string{"one": eight[:1], "eight": eight, "2048": many} {
+	for name, texts := range map[string][]string{"one": sampleQueries[:1], "eight": sampleQueries, "2048": many} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := e.Encode(b.Context(), texts); err != nil {

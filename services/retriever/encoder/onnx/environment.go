@@ -8,8 +8,8 @@ import (
 	ort "github.com/yalue/onnxruntime_go"
 )
 
-// environment is ONNX Runtime's own, of which a process has one. It is counted
-// here, so that encoders come and go without knowing of each other.
+// environment is ONNX Runtime's environment, of which a process has one. Its users are counted
+// here, so that encoders open and close independently.
 var environment struct {
 	sync.Mutex
 	users   int
@@ -22,18 +22,18 @@ func acquire(library string) error {
 	defer environment.Unlock()
 	if environment.users > 0 {
 		if library != environment.library {
-			return fmt.Errorf("load ONNX Runtime: this process uses %s already and cannot load %s beside it", environment.library, library)
+			return fmt.Errorf("load ONNX Runtime: this process uses %s already and cannot load %s beside it",
+				environment.library, library)
 		}
 		environment.users++
 		return nil
 	}
-	// The loader's own message would name neither the setting nor the cure.
-	if err := readable("ONNX Runtime", library); err != nil {
+	// The loader's own message names neither the setting nor the fix.
+	if err := checkReadable("ONNX Runtime", library); err != nil {
 		return err
 	}
-	// Nothing leaves this machine. Since 1.29 the library would, on being loaded,
-	// write an id to the user's cache directory and tell its makers; DisableTelemetry
-	// comes too late for that.
+	// No telemetry. Since 1.29 the library would, when loaded, write an id to the user's cache
+	// directory and report it to its makers; DisableTelemetry comes too late for that.
 	if err := os.Setenv("ORT_DISABLE_TELEMETRY", "1"); err != nil {
 		return fmt.Errorf("load ONNX Runtime: %w", err)
 	}
@@ -61,8 +61,8 @@ func release() error {
 	return nil
 }
 
-// readable says what is missing and where to get it.
-func readable(what, path string) error {
+// checkReadable returns an error that names the missing file and its fix.
+func checkReadable(what, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("open %s: %w; `triplemesh setup` fetches it", what, err)

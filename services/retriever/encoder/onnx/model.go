@@ -1,21 +1,23 @@
 package onnx
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	ort "github.com/yalue/onnxruntime_go"
 )
 
-const output = "last_hidden_state"
+const outputName = "last_hidden_state"
 
-// model is one session of ONNX Runtime. It computes on the thread that calls
-// it, so several calls at once keep several cores busy and share the weights.
+// model is a session of ONNX Runtime. It computes on the calling thread, so several calls at once
+// use several cores and share the weights.
 type model struct {
 	session *ort.DynamicAdvancedSession
-	// inputs are the names of the tensors it takes.
+	// inputs are the names of its input tensors.
 	inputs []string
 	dims   int
 }
@@ -28,17 +30,17 @@ func newModel(weights []byte) (*model, error) {
 	m := &model{}
 	for _, in := range inputs {
 		if !slices.Contains([]string{"input_ids", "attention_mask", "token_type_ids"}, in.Name) {
-			return nil, fmt.Errorf("the model wants %q, which BERT does not", in.Name)
+			return nil, fmt.Errorf("the model has an input %q, which a BERT has not", in.Name)
 		}
 		m.inputs = append(m.inputs, in.Name)
 	}
 	for _, out := range outputs {
-		if out.Name == output && len(out.Dimensions) == 3 && out.Dimensions[2] > 0 {
+		if out.Name == outputName && len(out.Dimensions) == 3 && out.Dimensions[2] > 0 {
 			m.dims = int(out.Dimensions[2])
 		}
 	}
 	if m.dims == 0 {
-		return nil, fmt.Errorf("the model has no output %s of known width", output)
+		return nil, fmt.Errorf("the model has no output %s of known width", outputName)
 	}
 	options, err := ort.NewSessionOptions()
 	if err != nil {
@@ -48,13 +50,13 @@ func newModel(weights []byte) (*model, error) {
 	if err := errors.Join(options.SetIntraOpNumThreads(1), options.SetInterOpNumThreads(1)); err != nil {
 		return nil, err
 	}
-	m.session, err = ort.NewDynamicAdvancedSessionWithONNXData(weights, m.inputs, []string{output}, options)
+	m.session, err = ort.NewDynamicAdvancedSessionWithONNXData(weights, m.inputs, []string{outputName}, options)
 	return m, err
 }
 
 func (m *model) close() error { return m.session.Destroy() }
 
-// run encodes one batch: the texts whose places it names.
+// run encodes one batch, given by indexes of texts.
 func (m *model) run(ctx context.Context, batch []int, tokens [][]int64, vectors [][]float32) (err error) {
 	width := 0
 	for _, text := range batch {
@@ -94,7 +96,7 @@ func (m *model) run(ctx context.Context, batch []int, tokens [][]int64, vectors 
 	return nil
 }
 
-// compute runs the model and stops it when ctx ends.
+// compute runs the model and terminates it when ctx is done.
 func (m *model) compute(ctx context.Context, in, out []ort.Value) error {
 	options, err := ort.NewRunOptions()
 	if err != nil {
@@ -113,4 +115,63 @@ func (m *model) compute(ctx context.Context, in, out []ort.Value) error {
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// maxBatch is the number of texts encoded together; more is no faster.
+const maxBatch = 32
+
+// plan groups texts of similar length, so that little is padded, the longest first, so that cores
+// finish together. Few texts are split over all cores into parts of about as many tokens.
+func plan(tokens [][]int64, workers int) [][]int {
+	if len(tokens) == 0 {
+		return nil
+	}
+	order := make([]int, len(tokens))
+	total := 0
+	for i := range order {
+		order[i] = i
+		total += len(tokens[i])
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(tokens[b]), len(tokens[a])) })
+
+	parts := max(workers, (len(tokens)+maxBatch-1)/maxBatch)
+	var batches [][]int
+	from, done := 0, 0
+	for i, text := range order {
+		done += len(tokens[text])
+		// A part ends when its share of the tokens is reached or half of the next text would exceed
+		// it.
+		next := 0
+		if i+1 < len(order) {
+			next = len(tokens[order[i+1]])
+		}
+		share := (len(batches) + 1) * total
+		if i+1-from == maxBatch || i+1 == len(order) || (2*done+next)*parts > 2*share {
+			batches = append(batches, order[from:i+1])
+			from = i + 1
+		}
+	}
+	return batches
+}
+
+// pool averages the hidden states of a text's tokens and scales the result to length 1 (Reimers and
+// Gurevych 2019, §3, mean pooling).
+func pool(hidden []float32, tokens, dims int) []float32 {
+	vector := make([]float32, dims)
+	for t := range tokens {
+		for d, x := range hidden[t*dims : (t+1)*dims] {
+			vector[d] += x
+		}
+	}
+	var sum float64
+	for _, x := range vector {
+		sum += float64(x) * float64(x)
+	}
+	if sum > 0 {
+		scale := float32(1 / math.Sqrt(sum))
+		for d := range vector {
+			vector[d] *= scale
+		}
+	}
+	return vector
 }

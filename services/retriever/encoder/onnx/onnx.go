@@ -10,37 +10,34 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/asset"
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/turns"
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/wordpiece"
+	"github.com/triplemesh/triplemesh/services/retriever/encoder"
 )
 
-// Config says where the files are that `triplemesh setup` fetches.
+// Config names the files that `triplemesh setup` downloads.
 type Config struct {
 	// Library is ONNX Runtime's shared library.
 	Library string
-	// Model is the ONNX file: a BERT whose output last_hidden_state is still
-	// to be pooled.
+	// Model is the ONNX file: a BERT with the output last_hidden_state, before pooling.
 	Model string
 	// Vocabulary is the model's vocab.txt.
 	Vocabulary string
-	// Name is what people call the model. A part of the files' checksum is
-	// added to it, because vectors of two exports of a model do not mix.
+	// Name is the model's name. A part of the files' checksum is appended, because vectors of two
+	// exports of a model do not mix.
 	Name string
-	// Threads is how many batches are encoded at once, each on one core; 0
-	// takes all cores.
+	// Threads is the number of batches that are encoded at once, each on one core; 0 means all
+	// cores.
 	Threads int
 }
 
-// maxTokens is the longest text that sentence-transformers gives the model.
+// maxTokens is the maximum length of a text in sentence-transformers.
 const maxTokens = 256
 
 // Encoder is a model in memory. It is safe for concurrent use.
 type Encoder struct {
 	name      string
-	tokenizer *wordpiece.Tokenizer
+	tokenizer *encoder.Tokenizer
 	model     *model
-	// slots has room for as many batches as may run at once.
+	// slots limits the number of concurrent batches.
 	slots chan struct{}
 
 	mutex  sync.RWMutex // held for reading while encoding
@@ -49,15 +46,15 @@ type Encoder struct {
 
 // New loads a model. The caller must Close it.
 func New(cfg Config) (*Encoder, error) {
-	vocabulary, err := asset.Read("the encoder's vocabulary", cfg.Vocabulary)
+	vocabulary, err := encoder.ReadAsset("the encoder's vocabulary", cfg.Vocabulary)
 	if err != nil {
 		return nil, err
 	}
-	weights, err := asset.Read("the encoder's model", cfg.Model)
+	weights, err := encoder.ReadAsset("the encoder's model", cfg.Model)
 	if err != nil {
 		return nil, err
 	}
-	tokenizer, err := wordpiece.New(bytes.NewReader(vocabulary))
+	tokenizer, err := encoder.NewTokenizer(bytes.NewReader(vocabulary))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Vocabulary, err)
 	}
@@ -72,7 +69,7 @@ func New(cfg Config) (*Encoder, error) {
 		return nil, errors.Join(fmt.Errorf("load %s: %w", cfg.Model, err), release())
 	}
 	return &Encoder{
-		name:      cfg.Name + "@" + asset.Fingerprint(weights, vocabulary),
+		name:      cfg.Name + "@" + encoder.Fingerprint(weights, vocabulary),
 		tokenizer: tokenizer,
 		model:     m,
 		slots:     make(chan struct{}, cfg.Threads),
@@ -85,10 +82,10 @@ func (e *Encoder) Name() string { return e.name }
 // Dims implements encoder.Encoder.
 func (e *Encoder) Dims() int { return e.model.dims }
 
-// ErrClosed is what Encode returns after Close.
-var ErrClosed = errors.New("the encoder is closed")
+// ErrClosed is returned by Encode after Close.
+var ErrClosed = errors.New("encoder closed")
 
-// Close frees the model once nobody encodes any more.
+// Close frees the model after the running calls of Encode.
 func (e *Encoder) Close() error {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
@@ -113,9 +110,9 @@ func (e *Encoder) Encode(ctx context.Context, texts []string) ([][]float32, erro
 	}
 	batches := plan(tokens, cap(e.slots))
 	vectors := make([][]float32, len(texts))
-	// No more goroutines than slots: a load of thousands of texts then never
-	// has more than that many batches ahead of a question's.
-	if err := turns.Each(ctx, cap(e.slots), len(batches), func(ctx context.Context, i int) error {
+	// At most as many goroutines as slots, so that a load of thousands of texts never queues more
+	// than that many batches ahead of a question's.
+	if err := encoder.RunParallel(ctx, cap(e.slots), len(batches), func(ctx context.Context, i int) error {
 		return e.encodeBatch(ctx, batches[i], tokens, vectors)
 	}); err != nil {
 		return nil, fmt.Errorf("encode %d texts: %w", len(texts), err)

@@ -23,7 +23,7 @@ func cosine(a, b []float32) float64 {
 	return sum
 }
 
-func TestVectorsAreThoseOfTheReference(t *testing.T) {
+func TestVectorsMatchTheReference(t *testing.T) {
 	data, err := os.ReadFile("testdata/vectors.json")
 	if err != nil {
 		t.Fatal(err)
@@ -62,9 +62,9 @@ func TestVectorsAreThoseOfTheReference(t *testing.T) {
 	}
 }
 
-func TestATextHasOneVectorWhateverStandsBesideIt(t *testing.T) {
+func TestVectorsDoNotDependOnTheBatch(t *testing.T) {
 	e := newTest(t)
-	alone, err := e.Encode(t.Context(), eight[:1])
+	alone, err := e.Encode(t.Context(), sampleQueries[:1])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestATextHasOneVectorWhateverStandsBesideIt(t *testing.T) {
 	for i := range 70 {
 		texts = append(texts, strings.Repeat("beside ", i))
 	}
-	texts = append(texts, eight[0])
+	texts = append(texts, sampleQueries[0])
 	beside, err := e.Encode(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
@@ -82,20 +82,20 @@ func TestATextHasOneVectorWhateverStandsBesideIt(t *testing.T) {
 	}
 }
 
-func TestNothingToEncode(t *testing.T) {
+func TestEncodeOfNoTexts(t *testing.T) {
 	if vectors, err := newTest(t).Encode(t.Context(), nil); err != nil || len(vectors) != 0 {
 		t.Errorf("got %v, error %v", vectors, err)
 	}
 }
 
-func TestEncodeStopsWhenTheCallerIsGone(t *testing.T) {
+func TestEncodeStopsOnCancellation(t *testing.T) {
 	e := newTest(t)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := e.Encode(gone, eight); !errors.Is(err, context.Canceled) {
+	if _, err := e.Encode(gone, sampleQueries); !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller who is gone already: %v", err)
 	}
-	// The texts below take minutes; cancelled in their midst, they must not.
+	// The texts below take minutes; cancelled in between, they must not.
 	ctx, cancel := context.WithCancel(t.Context())
 	texts := slices.Repeat([]string{strings.Repeat("long ", 300)}, 5000)
 	busy := make(chan struct{})
@@ -109,12 +109,12 @@ func TestEncodeStopsWhenTheCallerIsGone(t *testing.T) {
 		t.Errorf("a caller who goes in between: %v", err)
 	}
 	<-busy
-	if _, err := e.Encode(t.Context(), eight); err != nil {
+	if _, err := e.Encode(t.Context(), sampleQueries); err != nil {
 		t.Errorf("the next caller: %v", err)
 	}
 }
 
-func TestEncodersComeAndGoTogether(t *testing.T) {
+func TestEncodersShareTheEnvironment(t *testing.T) {
 	first, second := newTest(t), newTest(t)
 	if first.Name() != second.Name() {
 		t.Errorf("one model has two names: %s and %s", first.Name(), second.Name())
@@ -123,7 +123,7 @@ func TestEncodersComeAndGoTogether(t *testing.T) {
 	for _, e := range []*Encoder{first, second, first, second} {
 		group.Go(func() {
 			for range 5 {
-				if vectors, err := e.Encode(t.Context(), eight); err != nil || len(vectors) != 8 {
+				if vectors, err := e.Encode(t.Context(), sampleQueries); err != nil || len(vectors) != 8 {
 					t.Errorf("%d vectors, error %v", len(vectors), err)
 				}
 			}
@@ -136,21 +136,21 @@ func TestEncodersComeAndGoTogether(t *testing.T) {
 	if err := first.Close(); err != nil {
 		t.Errorf("closed twice: %v", err)
 	}
-	if _, err := first.Encode(t.Context(), eight); !errors.Is(err, ErrClosed) {
+	if _, err := first.Encode(t.Context(), sampleQueries); !errors.Is(err, ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
-	if _, err := second.Encode(t.Context(), eight); err != nil {
+	if _, err := second.Encode(t.Context(), sampleQueries); err != nil {
 		t.Errorf("the other encoder: %v", err)
 	}
 	if err := second.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := newTest(t).Encode(t.Context(), eight); err != nil {
+	if _, err := newTest(t).Encode(t.Context(), sampleQueries); err != nil {
 		t.Errorf("an encoder after the last one was closed: %v", err)
 	}
 }
 
-func TestNewSaysWhatIsMissing(t *testing.T) {
+func TestNewNamesMissingFiles(t *testing.T) {
 	whole := Config{
 		Library:    testkit.Cache(t, "onnxruntime", "libonnxruntime.so"),
 		Model:      testkit.Cache(t, "encoder", "model.onnx"),
@@ -166,10 +166,13 @@ func TestNewSaysWhatIsMissing(t *testing.T) {
 		change func(*Config)
 		says   []string
 	}{
-		"no library":           {func(c *Config) { c.Library = nowhere }, []string{"ONNX Runtime", nowhere, "triplemesh setup"}},
-		"no model":             {func(c *Config) { c.Model = nowhere }, []string{"model", nowhere, "triplemesh setup"}},
-		"no vocabulary":        {func(c *Config) { c.Vocabulary = nowhere }, []string{"vocabulary", nowhere, "triplemesh setup"}},
-		"a broken library":     {func(c *Config) { c.Library = garbage }, []string{"ONNX Runtime", garbage, "triplemesh setup"}},
+		"no library": {func(c *Config) { c.Library = nowhere }, []string{"ONNX Runtime", nowhere,
+			"triplemesh setup"}},
+		"no model": {func(c *Config) { c.Model = nowhere }, []string{"model", nowhere, "triplemesh setup"}},
+		"no vocabulary": {func(c *Config) { c.Vocabulary = nowhere }, []string{"vocabulary", nowhere,
+			"triplemesh setup"}},
+		"a broken library": {func(c *Config) { c.Library = garbage }, []string{"ONNX Runtime", garbage,
+			"triplemesh setup"}},
 		"a broken model":       {func(c *Config) { c.Model = garbage }, []string{garbage}},
 		"a broken vocabulary":  {func(c *Config) { c.Vocabulary = garbage }, []string{garbage, "vocabulary"}},
 		"a model without path": {func(c *Config) { c.Model = "" }, []string{"model", "triplemesh setup"}},
@@ -194,7 +197,7 @@ func TestNewSaysWhatIsMissing(t *testing.T) {
 	if _, err := New(other); err == nil || !strings.Contains(err.Error(), "beside it") {
 		t.Errorf("a second library in one process: %v", err)
 	}
-	if _, err := held.Encode(t.Context(), eight[:1]); err != nil {
+	if _, err := held.Encode(t.Context(), sampleQueries[:1]); err != nil {
 		t.Errorf("the first encoder after that: %v", err)
 	}
 }
@@ -205,13 +208,14 @@ func TestPlan(t *testing.T) {
 		workers int
 		want    [][]int // lengths per batch
 	}{
-		"nothing":                            {nil, 2, nil},
-		"one text":                           {[]int{5}, 2, [][]int{{5}}},
-		"a few texts are split over cores":   {[]int{4, 4, 4, 4}, 2, [][]int{{4, 4}, {4, 4}}},
-		"by tokens, not by number":           {[]int{3, 12, 3, 3, 3}, 2, [][]int{{12}, {3, 3, 3, 3}}},
-		"no more parts than texts":           {[]int{7, 9}, 4, [][]int{{9}, {7}}},
-		"one core takes them together":       {[]int{7, 9, 8}, 1, [][]int{{9, 8, 7}}},
-		"at most 32 stand in a batch":        {slices.Repeat([]int{3}, 65), 1, [][]int{slices.Repeat([]int{3}, 22), slices.Repeat([]int{3}, 21), slices.Repeat([]int{3}, 22)}},
+		"nothing":                          {nil, 2, nil},
+		"one text":                         {[]int{5}, 2, [][]int{{5}}},
+		"a few texts are split over cores": {[]int{4, 4, 4, 4}, 2, [][]int{{4, 4}, {4, 4}}},
+		"by tokens, not by number":         {[]int{3, 12, 3, 3, 3}, 2, [][]int{{12}, {3, 3, 3, 3}}},
+		"no more parts than texts":         {[]int{7, 9}, 4, [][]int{{9}, {7}}},
+		"one core takes them together":     {[]int{7, 9, 8}, 1, [][]int{{9, 8, 7}}},
+		"at most 32 stand in a batch": {slices.Repeat([]int{3}, 65), 1, [][]int{slices.Repeat([]int{3}, 22),
+			slices.Repeat([]int{3}, 21), slices.Repeat([]int{3}, 22)}},
 		"a long one does not drag others in": {[]int{256, 3, 3}, 2, [][]int{{256}, {3, 3}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,22 +1,25 @@
 // Package neo4j reads a graph that is kept in Neo4j 4.4 or 5. It runs where its
 // user is: credentials go to the server and nowhere else. It only reads, and
-// what it is told goes into queries as parameters alone.
+// its configuration enters queries as parameters only.
 //
-// A node is an entity by its name property; one without is a mediator. A
-// relationship is a statement, whose relation is its type in plain words:
-// ACTED_IN is "acted in". Keys are IRIs, "urn:neo4j:node/12", so that rdf.Writer
-// can write what is read.
+// A node is an entity by its name property; one without is a mediator. A relationship is a
+// statement, whose relation is its type in plain words: ACTED_IN is "acted in". Keys are IRIs,
+// "urn:neo4j:node/12", so that rdf.Writer can write what is read.
 package neo4j
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j/config"
+
 	"github.com/triplemesh/triplemesh/services/retriever/source"
 )
 
@@ -24,31 +27,30 @@ import (
 type Config struct {
 	// URI is the server's, such as bolt://localhost:7687 or neo4j+s://….
 	URI string
-	// User and Password may be empty where the server asks for none.
+	// User and Password may be empty if the server asks for none.
 	User, Password string
-	// Database is its name; empty takes the user's own.
+	// Database is its name; empty means the user's own.
 	Database string
 	// Labels are those of the nodes to read, Types those of relationships; empty
 	// takes all. A relationship is read where both its ends are.
 	Labels, Types []string
-	// Name is the property that names a node; empty takes "name". Aliases are
+	// Name is the property that names a node; empty means "name". Aliases are
 	// properties with further names.
 	Name    string
 	Aliases []string
 	// Names are the properties that name the nodes of some labels, by label; a
 	// node that has none of them is named by Name.
 	Names map[string]string
-	// Properties makes statements also of the other properties of nodes and of
-	// their labels.
+	// Properties makes statements also of the other properties of nodes and of their labels.
 	Properties bool
 	// Start and End are the properties of a relationship that say when it holds;
-	// empty takes "start" and "end".
+	// empty means "start" and "end".
 	Start, End string
-	// Page is how many ids one query looks at; 0 takes 100,000.
+	// Page is the number of ids one query looks at; 0 means 100,000.
 	Page int64
-	// Timeout bounds one query; 0 takes a minute.
+	// Timeout bounds one query; 0 means a minute.
 	Timeout time.Duration
-	// Bad is told of what cannot be taken; an error of it ends the reading.
+	// Bad receives what cannot be taken; an error of it ends the reading.
 	// Without it the first such thing does.
 	Bad func(error) error
 }
@@ -74,28 +76,30 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// fetchSize is how many records the driver asks for at once, which bounds its
-// memory.
+// fetchSize is the number of records the driver asks for at once, which bounds its memory.
 const fetchSize = 2000
 
 // Nodes and relationships are found by ranges of their ids, which takes one
 // seek for each id and no sorting. elementId has no order to page by.
 const (
 	lastNode = `MATCH (n) RETURN coalesce(max(id(n)), -1) AS last`
-	nodes    = `MATCH (n) WHERE id(n) IN range($from, $to) AND ($labels IS NULL OR any(l IN labels(n) WHERE l IN $labels))
-RETURN id(n) AS id, coalesce(head([x IN $names WHERE x[0] IN labels(n) | n[x[1]]]), n[$name]) AS name, [p IN $aliases | n[p]] AS aliases,
+	nodes    = `MATCH (n) WHERE id(n) IN range($from, $to)
+  AND ($labels IS NULL OR any(l IN labels(n) WHERE l IN $labels))
+RETURN id(n) AS id, coalesce(head([x IN $names WHERE x[0] IN labels(n) | n[x[1]]]), n[$name]) AS name,
+  [p IN $aliases | n[p]] AS aliases,
   CASE WHEN $properties THEN labels(n) END AS labels, CASE WHEN $properties THEN properties(n) END AS properties`
 	lastRelationship = `MATCH ()-[r]->() RETURN coalesce(max(id(r)), -1) AS last`
 	relationships    = `MATCH (s)-[r]->(o) WHERE id(r) IN range($from, $to) AND ($types IS NULL OR type(r) IN $types)
   AND ($labels IS NULL OR (any(l IN labels(s) WHERE l IN $labels) AND any(l IN labels(o) WHERE l IN $labels)))
-RETURN id(r) AS id, id(s) AS subject, coalesce(head([x IN $names WHERE x[0] IN labels(s) | s[x[1]]]), s[$name]) AS subjectName,
-  type(r) AS type, id(o) AS object, coalesce(head([x IN $names WHERE x[0] IN labels(o) | o[x[1]]]), o[$name]) AS objectName,
+RETURN id(r) AS id, id(s) AS subject,
+  coalesce(head([x IN $names WHERE x[0] IN labels(s) | s[x[1]]]), s[$name]) AS subjectName,
+  type(r) AS type, id(o) AS object,
+  coalesce(head([x IN $names WHERE x[0] IN labels(o) | o[x[1]]]), o[$name]) AS objectName,
   r[$start] AS start, r[$end] AS end`
 )
 
-// Read hands a graph to a sink and returns the number of nodes and
-// relationships. A node or relationship may come twice where a query was sent
-// again.
+// Read passes a graph to a sink and returns the number of nodes and relationships. A node or
+// relationship may come twice where a query was sent again.
 func Read(ctx context.Context, c Config, to source.Sink) (count uint64, err error) {
 	c = c.withDefaults()
 	auth := neo4j.NoAuth()
@@ -104,30 +108,31 @@ func Read(ctx context.Context, c Config, to source.Sink) (count uint64, err erro
 	}
 	driver, err := neo4j.NewDriverWithContext(c.URI, auth)
 	if err != nil {
-		return 0, c.failed(err)
+		return 0, c.wrapError(err)
 	}
 	defer driver.Close(context.WithoutCancel(ctx))
-	r := reader{Config: c, to: source.Guard(to)}
-	r.session = driver.NewSession(ctx, neo4j.SessionConfig{AccessMode: neo4j.AccessModeRead, DatabaseName: c.Database, FetchSize: fetchSize})
+	r := reader{Config: c, to: source.NewSinkGuard(to)}
+	r.session = driver.NewSession(ctx, neo4j.SessionConfig{AccessMode: neo4j.AccessModeRead, DatabaseName: c.Database,
+		FetchSize: fetchSize})
 	defer r.session.Close(context.WithoutCancel(ctx))
 	for _, part := range []struct {
 		last, query string
 		take        func(*neo4j.Record) error
-	}{{lastNode, nodes, r.node}, {lastRelationship, relationships, r.relationship}} {
-		n, err := r.pages(ctx, part.last, part.query, part.take)
+	}{{lastNode, nodes, r.readNode}, {lastRelationship, relationships, r.readRelationship}} {
+		n, err := r.readPages(ctx, part.last, part.query, part.take)
 		count += n
 		if r.to.Err() != nil {
 			return count, r.to.Err()
 		}
 		if err != nil {
-			return count, c.failed(err)
+			return count, c.wrapError(err)
 		}
 	}
 	return count, nil
 }
 
-// failed says which server an error is from.
-func (c Config) failed(err error) error {
+// wrapError says which server an error is from.
+func (c Config) wrapError(err error) error {
 	shown := "?"
 	if u, bad := url.Parse(c.URI); bad == nil {
 		shown = u.Scheme + "://" + u.Host
@@ -139,13 +144,14 @@ func (c Config) failed(err error) error {
 type reader struct {
 	Config
 	session neo4j.SessionWithContext
-	to      *source.Guarded
-	// typed are keys that were named.
-	typed map[string]bool
+	to      *source.SinkGuard
+	// namedKeys are keys that were named.
+	namedKeys map[string]bool
 }
 
-// pages runs a query for one range of ids after another.
-func (r *reader) pages(ctx context.Context, last, query string, take func(*neo4j.Record) error) (count uint64, err error) {
+// readPages runs a query for one range of ids after another.
+func (r *reader) readPages(ctx context.Context, last, query string,
+	take func(*neo4j.Record) error) (count uint64, err error) {
 	highest := int64(-1)
 	if _, err := r.run(ctx, last, nil, func(record *neo4j.Record) error {
 		highest, _ = get(record, "last").(int64)
@@ -159,7 +165,7 @@ func (r *reader) pages(ctx context.Context, last, query string, take func(*neo4j
 			if err == nil || r.to.Err() != nil {
 				return r.to.Err()
 			}
-			return r.Bad(r.failed(err))
+			return r.Bad(r.wrapError(err))
 		})
 		count += n
 		if err != nil {
@@ -196,9 +202,9 @@ func (c Config) namesByLabel() []any {
 	return pairs
 }
 
-// run reads the records of one query, again where the server says that it may
-// work then.
-func (r *reader) run(ctx context.Context, query string, parameters map[string]any, take func(*neo4j.Record) error) (count uint64, err error) {
+// run reads the records of one query, again where the server says that it may work then.
+func (r *reader) run(ctx context.Context, query string, parameters map[string]any,
+	take func(*neo4j.Record) error) (count uint64, err error) {
 	_, err = r.session.ExecuteRead(ctx, func(tx neo4j.ManagedTransaction) (any, error) {
 		count = 0
 		result, err := tx.Run(ctx, query, parameters)
@@ -219,4 +225,58 @@ func (r *reader) run(ctx context.Context, query string, parameters map[string]an
 func get(record *neo4j.Record, key string) any {
 	v, _ := record.Get(key)
 	return v
+}
+
+// Size is how much a graph holds.
+type Size struct{ Nodes, Relationships int64 }
+
+// Probe asks a server how much a graph holds, which it knows without counting.
+// The error says what to change where it cannot be asked.
+func Probe(ctx context.Context, c Config) (size Size, err error) {
+	c = c.withDefaults()
+	auth := neo4j.NoAuth()
+	if c.User != "" {
+		auth = neo4j.BasicAuth(c.User, c.Password, "")
+	}
+	driver, err := neo4j.NewDriverWithContext(c.URI, auth, func(d *config.Config) {
+		d.MaxTransactionRetryTime, d.ConnectionAcquisitionTimeout, d.SocketConnectTimeout = 0, c.Timeout, c.Timeout
+	})
+	if err != nil {
+		return Size{}, c.wrapError(fmt.Errorf("%w; an address is bolt://HOST:7687, or neo4j://HOST:7687 for a cluster",
+			err))
+	}
+	defer driver.Close(context.WithoutCancel(ctx))
+	session := driver.NewSession(ctx, neo4j.SessionConfig{AccessMode: neo4j.AccessModeRead, DatabaseName: c.Database})
+	defer session.Close(context.WithoutCancel(ctx))
+	for query, count := range map[string]*int64{
+		`MATCH (n) RETURN count(n) AS count`:        &size.Nodes,
+		`MATCH ()-[r]->() RETURN count(r) AS count`: &size.Relationships,
+	} {
+		result, err := session.Run(ctx, query, nil)
+		if err != nil {
+			return Size{}, c.wrapError(explainError(err))
+		}
+		record, err := result.Single(ctx)
+		if err != nil {
+			return Size{}, c.wrapError(explainError(err))
+		}
+		*count, _ = get(record, "count").(int64)
+	}
+	return size, nil
+}
+
+// explainError says what to change.
+func explainError(err error) error {
+	var said *neo4j.Neo4jError
+	switch {
+	case errors.As(err, &said) && strings.HasPrefix(said.Code, "Neo.ClientError.Security."):
+		return fmt.Errorf("user or password rejected (%s); set NEO4J_USER and NEO4J_PASSWORD", said.Title())
+	case errors.As(err, &said) && strings.Contains(said.Code, "DatabaseNotFound"):
+		return fmt.Errorf("no such database: %s", said.Msg)
+	case neo4j.IsConnectivityError(err):
+		return fmt.Errorf(
+			"no server answers (%w); check that it runs and that this is its Bolt port (usually 7687, not "+
+				"7474, which is for browsers)?", err)
+	}
+	return err
 }

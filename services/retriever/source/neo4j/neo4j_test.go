@@ -24,13 +24,17 @@ import (
 // testLabel marks the nodes of these tests.
 const testLabel = "TriplemeshSourceTest"
 
-const graph = `CREATE (a:TriplemeshSourceTest:Person {name: 'Ann\tLee', also: ['Annie', 'A. Lee'], born: date('1961-08-04'), height: 1.85, scores: [1, 2]}),
-(f:TriplemeshSourceTest:Film {name: 'Harbour'}), (u:TriplemeshSourceTest {note: 'no name'}), (x:TriplemeshSourceTestOther {name: 'elsewhere'}),
-(a)-[:ACTED_IN {start: 1997, end: date('1998-02-01')}]->(f), (a)-[:MARRIED]->(u), (u)-[:MARRIED {start: '2001-05'}]->(a), (f)-[:MADE_OF]->(x)`
+const graph = `CREATE (a:TriplemeshSourceTest:Person {name: 'Ann\tLee', also: ['Annie', 'A. Lee'],` +
+	` born: date('1961-08-04'), height: 1.85, scores: [1, 2]}),
+(f:TriplemeshSourceTest:Film {name: 'Harbour'}), (u:TriplemeshSourceTest {note: 'no name'}),` +
+	` (x:TriplemeshSourceTestOther {name: 'elsewhere'}),
+(a)-[:ACTED_IN {start: 1997, end: date('1998-02-01')}]->(f), (a)-[:MARRIED]->(u),` +
+	` (u)-[:MARRIED {start: '2001-05'}]->(a), (f)-[:MADE_OF]->(x)`
 
-func config(t *testing.T) Config {
+func testConfig(t *testing.T) Config {
 	t.Helper()
-	c := Config{URI: os.Getenv("NEO4J_URI"), User: os.Getenv("NEO4J_USER"), Password: os.Getenv("NEO4J_PASSWORD"), Labels: []string{testLabel}}
+	c := Config{URI: os.Getenv("NEO4J_URI"), User: os.Getenv("NEO4J_USER"), Password: os.Getenv("NEO4J_PASSWORD"),
+		Labels: []string{testLabel}}
 	if c.URI == "" {
 		t.Fatal("NEO4J_URI is not set; start a server and name it")
 	}
@@ -70,7 +74,7 @@ func unnumbered(lines []string) (out []string) {
 }
 
 func TestRead(t *testing.T) {
-	c := config(t)
+	c := testConfig(t)
 	c.Page = 1000
 	var sink sourcetest.Sink
 	n, err := Read(t.Context(), c, &sink)
@@ -83,11 +87,12 @@ func TestRead(t *testing.T) {
 		"urn:neo4j:node/ | urn:neo4j:type/MARRIED | _:n (mediator)",
 		"_:n (mediator) | urn:neo4j:type/MARRIED | urn:neo4j:node/ [2001-05/]",
 	})
-	sourcetest.Equal(t, "labels", unnumbered(sink.Labels), []string{"urn:neo4j:node/ = Ann Lee", "urn:neo4j:node/ = Harbour", "urn:neo4j:type/ACTED_IN = acted in", "urn:neo4j:type/MARRIED = married"})
+	sourcetest.Equal(t, "labels", unnumbered(sink.Labels), []string{"urn:neo4j:node/ = Ann Lee",
+		"urn:neo4j:node/ = Harbour", "urn:neo4j:type/ACTED_IN = acted in", "urn:neo4j:type/MARRIED = married"})
 }
 
 func TestReadWithPropertiesAndOfSomeTypes(t *testing.T) {
-	c := config(t)
+	c := testConfig(t)
 	c.Properties, c.Aliases, c.Types = true, []string{"also", "missing"}, []string{"MARRIED"}
 	var sink sourcetest.Sink
 	if _, err := Read(t.Context(), c, &sink); err != nil {
@@ -97,17 +102,21 @@ func TestReadWithPropertiesAndOfSomeTypes(t *testing.T) {
 	const ann, note = "urn:neo4j:node/ | ", "_:n (mediator) | "
 	sourcetest.Equal(t, "facts", unnumbered(sink.Facts), []string{
 		ann + isA + " | urn:neo4j:label/Person", ann + isA + " | urn:neo4j:label/TriplemeshSourceTest",
-		ann + isA + " | urn:neo4j:label/Film", ann + isA + " | urn:neo4j:label/TriplemeshSourceTest", note + isA + " | urn:neo4j:label/TriplemeshSourceTest",
-		ann + "urn:neo4j:property/also | Annie (text)", ann + "urn:neo4j:property/also | A. Lee (text)", ann + "urn:neo4j:property/born | 1961-08-04 (date)",
-		ann + "urn:neo4j:property/height | 1.85 (number)", ann + "urn:neo4j:property/scores | 1 (number)", ann + "urn:neo4j:property/scores | 2 (number)",
+		ann + isA + " | urn:neo4j:label/Film", ann + isA + " | urn:neo4j:label/TriplemeshSourceTest",
+		note + isA + " | urn:neo4j:label/TriplemeshSourceTest",
+		ann + "urn:neo4j:property/also | Annie (text)", ann + "urn:neo4j:property/also | A. Lee (text)",
+		ann + "urn:neo4j:property/born | 1961-08-04 (date)",
+		ann + "urn:neo4j:property/height | 1.85 (number)", ann + "urn:neo4j:property/scores | 1 (number)",
+		ann + "urn:neo4j:property/scores | 2 (number)",
 		note + "urn:neo4j:property/note | no name (text)",
 		ann + "urn:neo4j:type/MARRIED | _:n (mediator)", note + "urn:neo4j:type/MARRIED | urn:neo4j:node/ [2001-05/]",
 	})
-	sourcetest.Equal(t, "aliases", unnumbered(sink.Aliases), []string{"urn:neo4j:node/ ~ Annie", "urn:neo4j:node/ ~ A. Lee"})
+	sourcetest.Equal(t, "aliases", unnumbered(sink.Aliases), []string{"urn:neo4j:node/ ~ Annie",
+		"urn:neo4j:node/ ~ A. Lee"})
 }
 
-func TestWhatIsReadCanBeWrittenAndReadBack(t *testing.T) {
-	c := config(t)
+func TestReadWriteRoundTrip(t *testing.T) {
+	c := testConfig(t)
 	c.Properties = true
 	var direct, back sourcetest.Sink
 	if _, err := Read(t.Context(), c, &direct); err != nil {
@@ -125,7 +134,7 @@ func TestWhatIsReadCanBeWrittenAndReadBack(t *testing.T) {
 }
 
 func TestBadValuesAndSinks(t *testing.T) {
-	c := config(t)
+	c := testConfig(t)
 	full := errors.New("full")
 	if _, err := Read(t.Context(), c, &sourcetest.Sink{Err: full}); !errors.Is(err, full) {
 		t.Errorf("a sink that is full: %v", err)
@@ -137,11 +146,13 @@ func TestBadValuesAndSinks(t *testing.T) {
 		bad = append(bad, err.Error())
 		return nil
 	}
-	if _, err := Read(t.Context(), c, &sourcetest.Sink{}); err != nil || len(bad) != 2 || !strings.Contains(bad[0], `the end "for ever" is no ISO 8601 date`) {
+	if _, err := Read(t.Context(), c, &sourcetest.Sink{}); err != nil || len(bad) != 2 ||
+		!strings.Contains(bad[0], `the end "for ever" is not an ISO 8601 date`) {
 		t.Errorf("bad %q, error %v", bad, err)
 	}
 	c.Database = "no-such-database"
-	if _, err := Read(t.Context(), c, &sourcetest.Sink{}); err == nil || !strings.Contains(err.Error(), "no-such-database") {
+	if _, err := Read(t.Context(), c, &sourcetest.Sink{}); err == nil || !strings.Contains(err.Error(),
+		"no-such-database") {
 		t.Errorf("a database that is not there: %v", err)
 	}
 }

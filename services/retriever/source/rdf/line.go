@@ -1,16 +1,21 @@
+// Package rdf reads the formats of RDF (N-Triples, N-Quads, Turtle, JSON-LD, Freebase's dump), and
+// says what statements mean to a knowledge graph: which of them name things, and what their literals
+// are.
 package rdf
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/triplemesh/triplemesh/services/retriever/source"
 )
 
-// ParseLine reads a line of N-Triples 1.1 (W3C Recommendation, §7) or N-Quads
-// 1.1 (§4), without its end. ok is false for a line with nothing but a comment.
-// Relative IRIs are taken as they are. The strings are pieces of text where no
-// escape stands in them. text must be UTF-8.
+// ParseLine reads a line of N-Triples 1.1 (W3C Recommendation, §7) or N-Quads 1.1 (§4), without its
+// end. ok is false for a line with nothing but a comment. Relative IRIs are taken as they are. The
+// strings are pieces of text where no escape stands in them. text must be UTF-8.
 func ParseLine(text string) (q Quad, ok bool, err error) {
 	p := parser{rest: text}
 	p.space()
@@ -33,7 +38,7 @@ func ParseLine(text string) (q Quad, ok bool, err error) {
 		return fail("", errors.New("the subject is a literal"))
 	}
 	if q.Predicate.Kind != IRI {
-		return fail("", errors.New("the predicate is no IRI"))
+		return fail("", errors.New("the predicate is not an IRI"))
 	}
 	if p.rest != "" && (p.rest[0] == '<' || p.rest[0] == '_') {
 		var graph Term
@@ -55,7 +60,7 @@ func ParseLine(text string) (q Quad, ok bool, err error) {
 	return q, true, nil
 }
 
-// parser holds what is left of a line.
+// parser holds what remains of a line.
 type parser struct{ rest string }
 
 func (p *parser) space() {
@@ -113,8 +118,8 @@ func CheckIRI(text string) error {
 		bad = badInIRI[text[i]]
 		plain = plain && text[i] < 0x80
 	}
-	if bad || (!plain && strings.ContainsFunc(text, invisible)) {
-		return fmt.Errorf("%.40q is no IRI", text)
+	if bad || (!plain && strings.ContainsFunc(text, isInvisible)) {
+		return fmt.Errorf("%.40q is not an IRI", text)
 	}
 	return nil
 }
@@ -136,7 +141,7 @@ func (p *parser) label() (string, error) {
 		end = len(p.rest)
 	}
 	label := strings.TrimRight(p.rest[2:end], ".")
-	if label == "" || strings.ContainsFunc(label, invisible) {
+	if label == "" || strings.ContainsFunc(label, isInvisible) {
 		return "", errors.New("a blank node without a label")
 	}
 	p.rest = p.rest[2+len(label):]
@@ -144,7 +149,7 @@ func (p *parser) label() (string, error) {
 }
 
 func (p *parser) literal(t *Term) (err error) {
-	if t.Text, err = p.quoted(); err != nil {
+	if t.Text, err = p.quotedString(); err != nil {
 		return err
 	}
 	switch {
@@ -154,23 +159,23 @@ func (p *parser) literal(t *Term) (err error) {
 			end++
 		}
 		if end == 1 || p.rest[1] < 'A' {
-			return errors.New("a literal whose language is no tag")
+			return errors.New("a literal whose language is not a tag")
 		}
 		t.Language, p.rest = p.rest[1:end], p.rest[end:]
 	case strings.HasPrefix(p.rest, "^^"):
 		p.rest = p.rest[2:]
 		if !strings.HasPrefix(p.rest, "<") {
-			return errors.New("a literal whose datatype is no IRI")
+			return errors.New("a literal whose datatype is not an IRI")
 		}
 		if t.Datatype, err = p.iri(); err != nil {
-			return fmt.Errorf("a literal whose datatype is no IRI: %w", err)
+			return fmt.Errorf("a literal whose datatype is not an IRI: %w", err)
 		}
 	}
 	return nil
 }
 
-// quoted reads a text between quotes and resolves its escapes.
-func (p *parser) quoted() (string, error) {
+// quotedString reads a text between quotes and resolves its escapes.
+func (p *parser) quotedString() (string, error) {
 	end := 1 + strings.IndexByte(p.rest[1:], '"')
 	if end == 0 {
 		return "", errors.New(`'"' is missing`)
@@ -197,4 +202,47 @@ func isTag(c byte) bool {
 	return c == '-' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')
 }
 
-func invisible(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+func isInvisible(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+
+// Read reads N-Triples or N-Quads and returns the number of lines.
+func Read(ctx context.Context, in source.Input, to source.Sink) (uint64, error) {
+	return source.ReadLines(ctx, in, to, source.LineOptions{}, func() source.LineFunc {
+		meaning := NewInterpreter(in)
+		return func(line []byte, to source.Sink) error {
+			q, ok, err := ParseLine(string(line))
+			if err != nil || !ok {
+				return err
+			}
+			return meaning.Interpret(q, to)
+		}
+	})
+}
+
+// Kind is what a term of RDF is.
+type Kind uint8
+
+const (
+	// IRI is a name of the web.
+	IRI Kind = iota
+	// Blank is a node without a name.
+	Blank
+	// Literal is a text, number or date.
+	Literal
+)
+
+// Term is an IRI, the label of a blank node, or the text of a literal.
+type Term struct {
+	Kind Kind
+	Text string
+	// Language is a literal's tag, as it is written; Datatype its type's IRI.
+	// At most one is set.
+	Language, Datatype string
+}
+
+// Quad is a statement of RDF.
+type Quad struct {
+	Subject, Predicate, Object Term
+	// Graph is the IRI of the graph that the statement is in; empty in the
+	// default graph and in one without a name.
+	Graph string
+}

@@ -19,17 +19,28 @@ func TestParseLine(t *testing.T) {
 		want rdf.Quad
 		none bool
 	}{
-		"three IRIs":            {`<x:a> <x:b> <x:c> .`, rdf.Quad{Subject: iri("x:a"), Predicate: iri("x:b"), Object: iri("x:c")}, false},
-		"no space is needed":    {`<x:a><x:b><x:c>.`, rdf.Quad{Subject: iri("x:a"), Predicate: iri("x:b"), Object: iri("x:c")}, false},
-		"tabs and a comment":    {"\t<x:a>\t<x:b>\t<x:c>\t. # <x:d>", rdf.Quad{Subject: iri("x:a"), Predicate: iri("x:b"), Object: iri("x:c")}, false},
-		"a graph":               {`<x:a> <x:b> <x:c> <x:g> .`, rdf.Quad{Subject: iri("x:a"), Predicate: iri("x:b"), Object: iri("x:c"), Graph: "x:g"}, false},
-		"a graph without name":  {`<x:a> <x:b> <x:c> _:g .`, rdf.Quad{Subject: iri("x:a"), Predicate: iri("x:b"), Object: iri("x:c")}, false},
-		"blank nodes":           {`_:a <x:b> _:c.1.`, rdf.Quad{Subject: rdf.Term{Kind: rdf.Blank, Text: "a"}, Predicate: iri("x:b"), Object: rdf.Term{Kind: rdf.Blank, Text: "c.1"}}, false},
-		"a text":                {`<x:a> <x:b> "c" .`, rdf.Quad{Subject: iri("x:a"), Predicate: iri("x:b"), Object: rdf.Term{Kind: rdf.Literal, Text: "c"}}, false},
-		"one with a language":   {`<x:a> <x:b> "c"@pt-BR .`, rdf.Quad{Subject: iri("x:a"), Predicate: iri("x:b"), Object: rdf.Term{Kind: rdf.Literal, Text: "c", Language: "pt-BR"}}, false},
-		"one with a datatype":   {`<x:a> <x:b> "1"^^<` + integer + `> .`, rdf.Quad{Subject: iri("x:a"), Predicate: iri("x:b"), Object: rdf.Term{Kind: rdf.Literal, Text: "1", Datatype: integer}}, false},
-		"one with escapes":      {`<x:a> <x:b> "\"\\\t\n\u00e9\U0001F600" .`, rdf.Quad{Subject: iri("x:a"), Predicate: iri("x:b"), Object: rdf.Term{Kind: rdf.Literal, Text: "\"\\\t\né😀"}}, false},
-		"an escape in an IRI":   {`<x:\u00e9> <x:b> <x:c> .`, rdf.Quad{Subject: iri("x:é"), Predicate: iri("x:b"), Object: iri("x:c")}, false},
+		"three IRIs": {`<x:a> <x:b> <x:c> .`, rdf.Quad{Subject: iri("x:a"), Predicate: iri("x:b"),
+			Object: iri("x:c")}, false},
+		"no space is needed": {`<x:a><x:b><x:c>.`, rdf.Quad{Subject: iri("x:a"), Predicate: iri("x:b"),
+			Object: iri("x:c")}, false},
+		"tabs and a comment": {"\t<x:a>\t<x:b>\t<x:c>\t. # <x:d>", rdf.Quad{Subject: iri("x:a"),
+			Predicate: iri("x:b"), Object: iri("x:c")}, false},
+		"a graph": {`<x:a> <x:b> <x:c> <x:g> .`, rdf.Quad{Subject: iri("x:a"), Predicate: iri("x:b"),
+			Object: iri("x:c"), Graph: "x:g"}, false},
+		"a graph without name": {`<x:a> <x:b> <x:c> _:g .`, rdf.Quad{Subject: iri("x:a"), Predicate: iri("x:b"),
+			Object: iri("x:c")}, false},
+		"blank nodes": {`_:a <x:b> _:c.1.`, rdf.Quad{Subject: rdf.Term{Kind: rdf.Blank, Text: "a"},
+			Predicate: iri("x:b"), Object: rdf.Term{Kind: rdf.Blank, Text: "c.1"}}, false},
+		"a text": {`<x:a> <x:b> "c" .`, rdf.Quad{Subject: iri("x:a"), Predicate: iri("x:b"),
+			Object: rdf.Term{Kind: rdf.Literal, Text: "c"}}, false},
+		"one with a language": {`<x:a> <x:b> "c"@pt-BR .`, rdf.Quad{Subject: iri("x:a"), Predicate: iri("x:b"),
+			Object: rdf.Term{Kind: rdf.Literal, Text: "c", Language: "pt-BR"}}, false},
+		"one with a datatype": {`<x:a> <x:b> "1"^^<` + integer + `> .`, rdf.Quad{Subject: iri("x:a"),
+			Predicate: iri("x:b"), Object: rdf.Term{Kind: rdf.Literal, Text: "1", Datatype: integer}}, false},
+		"one with escapes": {`<x:a> <x:b> "\"\\\t\n\u00e9\U0001F600" .`, rdf.Quad{Subject: iri("x:a"),
+			Predicate: iri("x:b"), Object: rdf.Term{Kind: rdf.Literal, Text: "\"\\\t\né😀"}}, false},
+		"an escape in an IRI": {`<x:\u00e9> <x:b> <x:c> .`, rdf.Quad{Subject: iri("x:é"), Predicate: iri("x:b"),
+			Object: iri("x:c")}, false},
 		"a comment is nothing":  {"  # <x:a> <x:b> <x:c> .", rdf.Quad{}, true},
 		"a blank line likewise": {" \t", rdf.Quad{}, true},
 	} {
@@ -46,10 +57,10 @@ func TestParseBadLines(t *testing.T) {
 	for text, says := range map[string]string{
 		`<x:a> <x:is> <x:b>`:                "column 19: the full stop is missing",
 		`<x:a> <x:is> .`:                    "column 14: object: want",
-		`<x:a> "is" <x:b> .`:                "the predicate is no IRI",
+		`<x:a> "is" <x:b> .`:                "the predicate is not an IRI",
 		`"a" <x:is> <x:b> .`:                "the subject is a literal",
 		`<x:a> <x:is> <x:b> . <x:c>`:        "follows the full stop",
-		`<x:a> <x:is> <x:b> <x g> .`:        "graph: \"x g\" is no IRI",
+		`<x:a> <x:is> <x:b> <x g> .`:        "graph: \"x g\" is not an IRI",
 		`<x:a> <x:is> "open .`:              "object: '\"' is missing",
 		`<x:a> <x:is> "open\" .`:            "object: '\"' is missing",
 		`<x:a> <x:is> "bad \x escape" .`:    "is no escape",
@@ -58,15 +69,15 @@ func TestParseBadLines(t *testing.T) {
 		`<x:a> <x:is> "\u12" .`:             "is no character",
 		`<x:a> <x:is> "\u+123" .`:           "is no character",
 		`<x:a> <x:is> "end\`:                "is missing",
-		`<x:a> <x:is> "a"@ .`:               "whose language is no tag",
-		`<x:a> <x:is> "a"@1 .`:              "whose language is no tag",
-		`<x:a> <x:is> "1"^^"x" .`:           "datatype is no IRI",
-		`<x:a> <x:is> "1"^^<x y> .`:         "datatype is no IRI: \"x y\"",
-		`<x:a b> <x:is> <x:c> .`:            "is no IRI",
-		`<x:a\u0020b> <x:is> <x:c> .`:       "is no IRI",
-		"<x:a\u0085b> <x:is> <x:c> .":       "is no IRI",
-		`<> <x:is> <x:c> .`:                 "is no IRI",
-		`<x:a <x:is> <x:c> .`:               "is no IRI",
+		`<x:a> <x:is> "a"@ .`:               "whose language is not a tag",
+		`<x:a> <x:is> "a"@1 .`:              "whose language is not a tag",
+		`<x:a> <x:is> "1"^^"x" .`:           "datatype is not an IRI",
+		`<x:a> <x:is> "1"^^<x y> .`:         "datatype is not an IRI: \"x y\"",
+		`<x:a b> <x:is> <x:c> .`:            "is not an IRI",
+		`<x:a\u0020b> <x:is> <x:c> .`:       "is not an IRI",
+		"<x:a\u0085b> <x:is> <x:c> .":       "is not an IRI",
+		`<> <x:is> <x:c> .`:                 "is not an IRI",
+		`<x:a <x:is> <x:c> .`:               "is not an IRI",
 		`<x:a`:                              "'>' is missing",
 		`_: <x:is> <x:c> .`:                 "without a label",
 		"_:a\u2028 <x:is> <x:c> .":          "without a label",
@@ -98,7 +109,8 @@ func FuzzRead(f *testing.F) {
 		"_:a <x:y> _:b.\n_:a <http://www.w3.org/2000/01/rdf-schema#label> \"A\"@en .",
 		`<x:a> <x:b> "1"^^<http://www.w3.org/2001/XMLSchema#integer> . # d`,
 		`<x:a> <x:b> "-5"^^<x:metre> <urn:triplemesh:during:1997/..> .`,
-		`<a> <b> <http://x/%C3%A3_%zz> .`, `<a> <b> "\n" .`, `<http://x/\n> <b> <c> .`, "\xef\xbb\xbf<a> <b> \"\xff\" .",
+		`<a> <b> <http://x/%C3%A3_%zz> .`, `<a> <b> "\n" .`, `<http://x/\n> <b> <c> .`,
+		"\xef\xbb\xbf<a> <b> \"\xff\" .",
 	} {
 		f.Add(seed)
 	}
@@ -130,9 +142,11 @@ func FuzzUnescape(f *testing.F) {
 
 func BenchmarkParseLine(b *testing.B) {
 	lines := []string{
-		`<http://www.wikidata.org/entity/Q42> <http://www.wikidata.org/prop/direct/P19> <http://www.wikidata.org/entity/Q350> .`,
+		`<http://www.wikidata.org/entity/Q42> <http://www.wikidata.org/prop/direct/P19> ` +
+			`<http://www.wikidata.org/entity/Q350> .`,
 		`<http://www.wikidata.org/entity/Q42> <http://www.w3.org/2000/01/rdf-schema#label> "Douglas Adams"@en .`,
-		`<http://www.wikidata.org/entity/Q42> <http://www.wikidata.org/prop/direct/P569> "1952-03-11T00:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .`,
+		`<http://www.wikidata.org/entity/Q42> <http://www.wikidata.org/prop/direct/P569> ` +
+			`"1952-03-11T00:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .`,
 	}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -11,10 +11,9 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// Writer is a Sink that writes N-Quads which Read reads back as the same
-// statements. Keys of nodes, relations and units must be IRIs, those of
-// mediators may be blank nodes. Ranks of labels are not kept: only those of
-// rank 0 should be written.
+// Writer is a Sink that writes N-Quads which Read reads back as the same statements. Keys of nodes,
+// relations and units must be IRIs, those of mediators may be blank nodes. Ranks of labels are not
+// kept: only those of rank 0 should be written.
 type Writer struct{ out *bufio.Writer }
 
 // NewWriter returns a Writer. Flush must be called at the end.
@@ -25,82 +24,82 @@ func (w *Writer) Flush() error { return w.out.Flush() }
 
 // Statement implements source.Sink.
 func (w *Writer) Statement(s source.Statement) error {
-	if err := w.node(s.Subject.Key); err != nil {
+	if err := w.writeNode(s.Subject.Key); err != nil {
 		return err
 	}
-	if err := w.node(s.Relation); err != nil {
+	if err := w.writeNode(s.Relation); err != nil {
 		return err
 	}
-	if err := w.object(s.Object); err != nil {
+	if err := w.writeObject(s.Object); err != nil {
 		return err
 	}
-	if graph := During(s.Validity); graph != "" {
-		if err := w.node(graph); err != nil {
+	if graph := IntervalGraph(s.Validity); graph != "" {
+		if err := w.writeNode(graph); err != nil {
 			return err
 		}
 	}
-	return w.end()
+	return w.writeEnd()
 }
 
-// Quad writes a statement of RDF as it is.
-func (w *Writer) Quad(q Quad) error {
+// WriteQuad writes a statement of RDF as it is.
+func (w *Writer) WriteQuad(q Quad) error {
 	for _, t := range []Term{q.Subject, q.Predicate, q.Object} {
-		if err := w.term(t); err != nil {
+		if err := w.writeTerm(t); err != nil {
 			return err
 		}
 	}
 	if q.Graph != "" {
-		if err := w.node(q.Graph); err != nil {
+		if err := w.writeNode(q.Graph); err != nil {
 			return err
 		}
 	}
-	return w.end()
+	return w.writeEnd()
 }
 
-func (w *Writer) term(t Term) error {
+func (w *Writer) writeTerm(t Term) error {
 	switch t.Kind {
 	case IRI:
-		return w.node(t.Text)
+		return w.writeNode(t.Text)
 	case Blank:
-		return w.node("_:" + t.Text)
+		return w.writeNode("_:" + t.Text)
 	}
-	w.text(t.Text)
+	w.writeText(t.Text)
 	switch {
 	case t.Language != "":
 		w.out.WriteString("@" + t.Language)
 	case t.Datatype != "":
 		w.out.WriteString("^^")
-		return w.node(t.Datatype)
+		return w.writeNode(t.Datatype)
 	}
 	return w.out.WriteByte(' ')
 }
 
 // Label implements source.Sink.
 func (w *Writer) Label(key, name string, _ int) error {
-	return w.named(key, "http://www.w3.org/2000/01/rdf-schema#label", name)
+	return w.writeName(key, "http://www.w3.org/2000/01/rdf-schema#label", name)
 }
 
 // Alias implements source.Sink.
-func (w *Writer) Alias(key, name string) error { return w.named(key, altLabel, name) }
+func (w *Writer) Alias(key, name string) error { return w.writeName(key, altLabel, name) }
 
-func (w *Writer) named(key, predicate, name string) error {
-	if err := w.node(key); err != nil {
+func (w *Writer) writeName(key, predicate, name string) error {
+	if err := w.writeNode(key); err != nil {
 		return err
 	}
-	if err := w.node(predicate); err != nil {
+	if err := w.writeNode(predicate); err != nil {
 		return err
 	}
-	w.text(name)
+	w.writeText(name)
 	w.out.WriteByte(' ')
-	return w.end()
+	return w.writeEnd()
 }
 
-func (w *Writer) end() error {
+func (w *Writer) writeEnd() error {
 	_, err := w.out.WriteString(".\n")
 	return err
 }
 
-func (w *Writer) node(key string) error {
+func (w *Writer) writeNode(key string) error {
 	if strings.HasPrefix(key, "_:") {
 		w.out.WriteString(key)
 	} else {
@@ -114,11 +113,11 @@ func (w *Writer) node(key string) error {
 	return w.out.WriteByte(' ')
 }
 
-func (w *Writer) object(t source.Term) error {
+func (w *Writer) writeObject(t source.Term) error {
 	datatype := ""
 	switch t.Kind {
 	case store.Entity, store.Mediator:
-		return w.node(t.Key)
+		return w.writeNode(t.Key)
 	case store.Number:
 		datatype = xsd + "decimal"
 	case store.Quantity:
@@ -126,11 +125,11 @@ func (w *Writer) object(t source.Term) error {
 	case store.Date:
 		datatype = xsd + "date"
 	}
-	return w.term(Term{Kind: Literal, Text: t.Key, Datatype: datatype})
+	return w.writeTerm(Term{Kind: Literal, Text: t.Key, Datatype: datatype})
 }
 
-// text writes a quoted text.
-func (w *Writer) text(text string) {
+// writeText writes a quoted text.
+func (w *Writer) writeText(text string) {
 	w.out.WriteByte('"')
 	for _, r := range text {
 		switch {

@@ -19,7 +19,7 @@ type Sink struct {
 	// Facts are "subject | relation | object", with the kind of what is no
 	// entity in brackets and the time it holds after that.
 	Facts []string
-	// Labels are "key = name" with " #rank" where that is not 0, Aliases "key ~
+	// Labels are "key = name" with " #rank" if that is not 0, Aliases "key ~
 	// name".
 	Labels, Aliases []string
 	// Raw are the statements as they came.
@@ -78,7 +78,8 @@ func (s *Sink) Check(t testing.TB) {
 	check := func(texts ...string) {
 		t.Helper()
 		for _, text := range texts {
-			if text == "" || len(text) > source.MaxName || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+			if text == "" || len(text) > source.MaxName || !utf8.ValidString(text) ||
+				strings.ContainsFunc(text, unicode.IsControl) {
 				t.Errorf("a key or name is %.80q", text)
 			}
 		}

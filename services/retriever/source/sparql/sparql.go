@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/triplemesh/triplemesh/services/retriever/source"
 	"github.com/triplemesh/triplemesh/services/retriever/source/rdf"
 )
 
@@ -23,27 +22,25 @@ type Config struct {
 	Endpoint string
 	// User and Password are for HTTP's basic authentication; may be empty.
 	User, Password string
-	// Graph is the IRI of the graph to read; empty takes the default graph.
+	// Graph is the IRI of the graph to read; empty means the default graph.
 	Graph string
-	// Where is a graph pattern that binds ?s, ?p and ?o; empty takes all
-	// statements.
+	// Where is a graph pattern that binds ?s, ?p and ?o; empty means all statements.
 	Where string
-	// Page is how many statements one query asks for, in order; 0 takes 10,000.
+	// Page is the number of statements per query, in order; 0 means 10,000.
 	// Blank nodes hold together only within a page.
 	Page int
-	// Timeout bounds one query with its answer, 0 takes five minutes; MaxBytes
-	// its answer, 0 takes 1 GiB.
+	// Timeout bounds one query with its answer, 0 means five minutes; MaxBytes
+	// its answer, 0 means 1 GiB.
 	Timeout  time.Duration
 	MaxBytes int64
-	// Attempts is how often a query is sent before its failure counts; 0 takes
-	// five.
+	// Attempts is how often a query is sent before its failure counts; 0 means five.
 	Attempts int
-	// Language is that of labels; empty takes "en".
+	// Language is that of labels; empty means "en".
 	Language string
-	// Bad is told of statements that cannot be taken; an error of it ends the
+	// Bad receives statements that cannot be taken; an error of it ends the
 	// reading. Without it the first one does.
 	Bad func(error) error
-	// Client sends the queries; nil takes one of its own.
+	// Client sends the queries; nil means one of its own.
 	Client *http.Client
 }
 
@@ -72,33 +69,19 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Read hands what an endpoint holds to a sink and returns the number of
-// statements. A statement may come twice where a query was sent again.
-func Read(ctx context.Context, c Config, to source.Sink) (uint64, error) {
-	meaning := rdf.NewMeaning(source.Input{Language: c.Language})
-	guarded := source.Guard(to)
-	return read(ctx, c, func(q rdf.Quad) (bad, err error) {
-		err = meaning.Take(q, guarded)
-		if guarded.Err() != nil {
-			return nil, guarded.Err()
-		}
-		return err, nil
-	})
-}
-
 // Copy writes what an endpoint holds as N-Triples, with all languages of its
 // texts, and returns the number of statements.
 func Copy(ctx context.Context, c Config, to io.Writer) (uint64, error) {
 	w := rdf.NewWriter(to)
-	n, err := read(ctx, c, func(q rdf.Quad) (bad, err error) { return nil, w.Quad(q) })
+	n, err := readPages(ctx, c, func(q rdf.Quad) (bad, err error) { return nil, w.WriteQuad(q) })
 	if err == nil {
 		err = w.Flush()
 	}
 	return n, err
 }
 
-// check refuses what no RDF has: endpoints are laxer with IRIs than files.
-func check(q rdf.Quad) error {
+// checkQuad refuses what no RDF has: endpoints are laxer with IRIs than files.
+func checkQuad(q rdf.Quad) error {
 	if q.Subject.Kind == rdf.Literal || q.Predicate.Kind != rdf.IRI {
 		return errors.New("its subject is a literal, or its predicate no IRI")
 	}
@@ -121,35 +104,35 @@ func check(q rdf.Quad) error {
 	return nil
 }
 
-// read asks for one page after another until one is empty; an endpoint may give
+// readPages asks for one page after another until one is empty; an endpoint may give
 // less than a page.
-func read(ctx context.Context, c Config, take func(rdf.Quad) (bad, err error)) (count uint64, err error) {
+func readPages(ctx context.Context, c Config, take func(rdf.Quad) (bad, err error)) (count uint64, err error) {
 	c = c.withDefaults()
 	if c.Graph != "" {
 		if err := rdf.CheckIRI(c.Graph); err != nil {
-			return 0, c.failed(fmt.Errorf("the graph %w", err))
+			return 0, c.wrapError(fmt.Errorf("the graph %w", err))
 		}
 	}
 	var before rdf.Quad // the first statement of the page before
 	for page := 1; ; page++ {
 		var rows uint64
 		var first rdf.Quad
-		err := c.retried(ctx, func(ctx context.Context) (err error) {
-			rows, err = c.page(ctx, count, func(row uint64, q rdf.Quad) error {
+		err := c.retry(ctx, func(ctx context.Context) (err error) {
+			rows, err = c.fetchPage(ctx, count, func(row uint64, q rdf.Quad) error {
 				if first == (rdf.Quad{}) {
-					// Pages without end come from an endpoint that leaves the
-					// offset aside.
+					// Pages without end come from an endpoint that leaves the offset aside.
 					if first = q; page > 1 && q == before && q.Subject.Kind != rdf.Blank {
-						return sinkError{c.failed(fmt.Errorf("page %d begins with the same statement as the one before: it does not obey OFFSET; ask it for a part at a time by a graph pattern", page))}
+						return sinkError{c.wrapError(fmt.Errorf("page %d begins with the same statement as the one "+
+							"before: it does not obey OFFSET; ask it for a part at a time by a graph pattern", page))}
 					}
 				}
-				bad := check(q)
+				bad := checkQuad(q)
 				var err error
 				if bad == nil {
-					bad, err = take(keepApart(q, page))
+					bad, err = take(scopeBlankNodes(q, page))
 				}
 				if bad != nil {
-					err = c.Bad(c.failed(fmt.Errorf("statement %d: %w", count+row, bad)))
+					err = c.Bad(c.wrapError(fmt.Errorf("statement %d: %w", count+row, bad)))
 				}
 				if err != nil {
 					return sinkError{err}
@@ -163,7 +146,7 @@ func read(ctx context.Context, c Config, take func(rdf.Quad) (bad, err error)) (
 			return count, sink.error
 		}
 		if err != nil {
-			return count, c.failed(err)
+			return count, c.wrapError(err)
 		}
 		if rows == 0 {
 			return count, nil
@@ -173,12 +156,12 @@ func read(ctx context.Context, c Config, take func(rdf.Quad) (bad, err error)) (
 	}
 }
 
-// sinkError is an error that is no fault of the endpoint's.
+// sinkError is an error that is not a fault of the endpoint's.
 type sinkError struct{ error }
 
-// keepApart gives the blank nodes of each page labels of their own: endpoints
+// scopeBlankNodes gives the blank nodes of each page labels of their own: endpoints
 // use the same again for others.
-func keepApart(q rdf.Quad, page int) rdf.Quad {
+func scopeBlankNodes(q rdf.Quad, page int) rdf.Quad {
 	for _, t := range []*rdf.Term{&q.Subject, &q.Object} {
 		if t.Kind == rdf.Blank {
 			t.Text = "p" + strconv.Itoa(page) + "." + t.Text
@@ -187,8 +170,8 @@ func keepApart(q rdf.Quad, page int) rdf.Quad {
 	return q
 }
 
-// failed says which endpoint an error is from, without its password.
-func (c Config) failed(err error) error {
+// wrapError says which endpoint an error is from, without its password.
+func (c Config) wrapError(err error) error {
 	shown := "?"
 	if u, bad := url.Parse(c.Endpoint); bad == nil {
 		shown = u.Scheme + "://" + u.Host + u.Path
@@ -201,7 +184,7 @@ func (c Config) failed(err error) error {
 	return fmt.Errorf("read SPARQL endpoint %s: %w", shown, err)
 }
 
-func (c Config) query(offset uint64) string {
+func (c Config) pageQuery(offset uint64) string {
 	var b strings.Builder
 	b.WriteString("SELECT ?s ?p ?o ")
 	if c.Graph != "" {

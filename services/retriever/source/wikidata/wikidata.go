@@ -3,13 +3,13 @@
 //
 // An entity's key is its id. Its label, its aliases and its claims are read:
 //
-//   - Labels and aliases in the language asked for, its kinds, and "mul"; where
+//   - Labels and aliases in the requested language, its kinds, and "mul"; where
 //     there is none, a label in English or else any other.
 //   - Claims of normal and preferred rank that have a value: items and
 //     properties, texts, dates, quantities and places. Identifiers in other
-//     databases and names of files are left out, unless Options say otherwise.
+//     databases and names of files are skipped, unless Options say otherwise.
 //   - Of the qualifiers, start time (P580), end time (P582) and point in time
-//     (P585) give the validity; others are left out, and so are references,
+//     (P585) give the validity; others are skipped, and so are references,
 //     sitelinks, descriptions and lexemes.
 package wikidata
 
@@ -19,13 +19,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/triplemesh/triplemesh/services/retriever/source"
-	"github.com/triplemesh/triplemesh/services/retriever/source/lines"
 	"github.com/valyala/fastjson"
+
+	"github.com/triplemesh/triplemesh/services/retriever/source"
 )
 
-// maxLine is the longest entity in bytes; the longest ones that there are have
-// some millions.
+// maxLine is the longest entity in bytes; the longest ones that there are have some millions.
 const maxLine = 32 << 20
 
 // Options says what to read.
@@ -36,9 +35,9 @@ type Options struct {
 
 // Read reads a dump on all cores and returns the number of lines.
 func Read(ctx context.Context, in source.Input, to source.Sink, o Options) (uint64, error) {
-	return lines.Read(ctx, in, to, lines.Options{Max: maxLine}, func() lines.Take {
+	return source.ReadLines(ctx, in, to, source.LineOptions{Max: maxLine}, func() source.LineFunc {
 		r := NewReader(in, o)
-		return r.Take
+		return r.ReadLine
 	})
 }
 
@@ -46,17 +45,18 @@ func Read(ctx context.Context, in source.Input, to source.Sink, o Options) (uint
 type Reader struct {
 	languages source.Languages
 	options   Options
-	parser    fastjson.Parser
+	// provenance reports whether statements are to name their claims.
+	provenance bool
+	parser     fastjson.Parser
 }
 
 // NewReader returns a reader of a file's entities.
 func NewReader(in source.Input, o Options) *Reader {
-	return &Reader{languages: source.NewLanguages(in.Language), options: o}
+	return &Reader{languages: source.NewLanguages(in.Language), options: o, provenance: in.Provenance}
 }
 
-// Take reads a line. What is wrong with one claim does not keep back the
-// others.
-func (r *Reader) Take(line []byte, to source.Sink) error {
+// ReadLine reads a line. What is wrong with one claim does not keep back the others.
+func (r *Reader) ReadLine(line []byte, to source.Sink) error {
 	line = bytes.TrimRight(bytes.TrimLeft(line, "[, \t"), "], \t")
 	if len(line) == 0 {
 		return nil
@@ -66,18 +66,18 @@ func (r *Reader) Take(line []byte, to source.Sink) error {
 	}
 	v, err := r.parser.ParseBytes(line)
 	if err != nil {
-		return fmt.Errorf("the entity is no JSON: %.200w", err)
+		return fmt.Errorf("the entity is not valid JSON: %.200w", err)
 	}
 	// What Special:EntityData gives for one entity.
 	if entities := v.GetObject("entities"); entities != nil {
 		var errs []error
-		entities.Visit(func(_ []byte, v *fastjson.Value) { errs = append(errs, r.entity(v, to)) })
+		entities.Visit(func(_ []byte, v *fastjson.Value) { errs = append(errs, r.readEntity(v, to)) })
 		return errors.Join(errs...)
 	}
-	return r.entity(v, to)
+	return r.readEntity(v, to)
 }
 
-func (r *Reader) entity(v *fastjson.Value, to source.Sink) error {
+func (r *Reader) readEntity(v *fastjson.Value, to source.Sink) error {
 	id := string(v.GetStringBytes("id"))
 	if !isID(id) {
 		if v.Exists("@context") || v.Exists("@graph") || v.Exists("@id") {
@@ -89,7 +89,7 @@ func (r *Reader) entity(v *fastjson.Value, to source.Sink) error {
 		// A lexeme or another kind of entity.
 		return nil
 	}
-	if err := r.names(id, v, to); err != nil {
+	if err := r.readNames(id, v, to); err != nil {
 		return err
 	}
 	var first error
@@ -105,11 +105,11 @@ func (r *Reader) entity(v *fastjson.Value, to source.Sink) error {
 	claims.Visit(func(property []byte, group *fastjson.Value) {
 		relation := string(property)
 		if !isID(relation) {
-			first = errors.Join(first, fmt.Errorf("claims of %.20q, which is no property", relation))
+			first = errors.Join(first, fmt.Errorf("claims of %.20q, which is not a property", relation))
 			return
 		}
 		for _, claim := range group.GetArray() {
-			if err := r.claim(id, relation, claim, to); err != nil && first == nil {
+			if err := r.readClaim(id, relation, claim, to); err != nil && first == nil {
 				first = fmt.Errorf("%s of %s: %w", relation, id, err)
 			}
 		}
@@ -117,7 +117,7 @@ func (r *Reader) entity(v *fastjson.Value, to source.Sink) error {
 	return first
 }
 
-// isID says that a text is the id of an item or a property.
+// isID reports whether a text is the id of an item or a property.
 func isID(id string) bool {
 	if len(id) < 2 || len(id) > 20 || (id[0] != 'Q' && id[0] != 'P') {
 		return false
@@ -128,4 +128,65 @@ func isID(id string) bool {
 		}
 	}
 	return true
+}
+
+// allLanguages is the code of names that serve in any language.
+const allLanguages = "mul"
+
+// rank is that of a language: the one asked for, its kinds, all languages,
+// English, and then any other.
+func (r *Reader) rank(language []byte) int {
+	switch string(language) {
+	case allLanguages:
+		return 2
+	case "en":
+		return min(source.OtherLanguage, r.languages.Rank("en"))
+	}
+	if rank := r.languages.Rank(string(language)); rank < source.OtherLanguage {
+		return rank
+	}
+	return source.OtherLanguage + 1
+}
+
+// readNames passes on an entity's best label and what else it is called.
+func (r *Reader) readNames(id string, v *fastjson.Value, to source.Sink) error {
+	labels := v.GetObject("labels")
+	best, bestRank := "", source.OtherLanguage+2
+	var err error
+	alias := func(v *fastjson.Value) {
+		// A name that is none is skipped: the entity has others.
+		if name, bad := source.NormalizeName("alias", string(v.GetStringBytes("value"))); bad == nil &&
+			name != best && err == nil {
+			err = to.Alias(id, name)
+		}
+	}
+	if labels != nil {
+		labels.Visit(func(language []byte, v *fastjson.Value) {
+			rank := r.rank(language)
+			if rank >= bestRank {
+				return
+			}
+			if name, bad := source.NormalizeName("label", string(v.GetStringBytes("value"))); bad == nil {
+				best, bestRank = name, rank
+			}
+		})
+		if best != "" {
+			err = to.Label(id, best, bestRank)
+		}
+		labels.Visit(func(language []byte, v *fastjson.Value) {
+			if r.rank(language) < source.OtherLanguage {
+				alias(v)
+			}
+		})
+	}
+	if aliases := v.GetObject("aliases"); aliases != nil {
+		aliases.Visit(func(language []byte, group *fastjson.Value) {
+			if r.rank(language) < source.OtherLanguage {
+				for _, v := range group.GetArray() {
+					alias(v)
+				}
+			}
+		})
+	}
+	return err
 }

@@ -14,18 +14,18 @@ import (
 func star(n int) store.Content {
 	return store.Content{
 		EntityCount: n + 1, TripleCount: n, Relations: []string{"a", "b", "c"},
-		Entities: func(_ context.Context, emit func(store.Named) error) error {
+		Entities: func(_ context.Context, emit func(store.NamedEntity) error) error {
 			for i := range n + 1 {
-				if err := emit(store.Named{Name: fmt.Sprintf("entity number %09d", i)}); err != nil {
+				if err := emit(store.NamedEntity{Name: fmt.Sprintf("entity number %09d", i)}); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
-		Triples: func(_ context.Context, emit func(store.Dated) error) error {
+		Triples: func(_ context.Context, emit func(store.DatedTriple) error) error {
 			for i := range n {
 				t := store.Triple{Subject: store.EntityID(i + 1), Relation: store.RelationID(i % 3), Object: 0}
-				if err := emit(store.Dated{Triple: t}); err != nil {
+				if err := emit(store.DatedTriple{Triple: t}); err != nil {
 					return err
 				}
 			}
@@ -53,7 +53,8 @@ func openStar(tb testing.TB, n int) store.Snapshot {
 func TestAHubIsSampledEvenly(t *testing.T) {
 	snap := openStar(t, 30_000)
 	counts, err := snap.Relations(t.Context(), 0, store.In)
-	if want := []store.RelationEdges{{Relation: 0, Edges: 10_000}, {Relation: 1, Edges: 10_000}, {Relation: 2, Edges: 10_000}}; err != nil || !slices.Equal(counts, want) {
+	if want := []store.RelationEdges{{Relation: 0, Edges: 10_000}, {Relation: 1, Edges: 10_000},
+		{Relation: 2, Edges: 10_000}}; err != nil || !slices.Equal(counts, want) {
 		t.Errorf("counted %v, %v, want %v", counts, err, want)
 	}
 	edges, err := snap.Sample(t.Context(), 0, store.In, 1, 4)

@@ -12,12 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
-	"github.com/triplemesh/triplemesh/services/retriever/store/embedded/pages"
 )
 
-// generated is a graph of n triples without vectors, made as it is read: two
+// generatedContent is a graph of n triples without vectors, made as it is read: two
 // triples to an entity, some of which are hubs, as in Wikidata.
-func generated(n int) store.Content {
+func generatedContent(n int) store.Content {
 	const perSubject = 8
 	entities := n / 2
 	relations := make([]string, 1000)
@@ -26,15 +25,15 @@ func generated(n int) store.Content {
 	}
 	return store.Content{
 		EntityCount: entities, TripleCount: n, Relations: relations,
-		Entities: func(_ context.Context, emit func(store.Named) error) error {
+		Entities: func(_ context.Context, emit func(store.NamedEntity) error) error {
 			for i := range entities {
-				if err := emit(store.Named{Name: fmt.Sprintf("entity number %09d", i)}); err != nil {
+				if err := emit(store.NamedEntity{Name: fmt.Sprintf("entity number %09d", i)}); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
-		Triples: func(_ context.Context, emit func(store.Dated) error) error {
+		Triples: func(_ context.Context, emit func(store.DatedTriple) error) error {
 			r := rand.New(rand.NewPCG(5, 6))
 			for i := range n {
 				// The relation rises within a subject, so all are in order.
@@ -42,7 +41,7 @@ func generated(n int) store.Content {
 				if r.IntN(4) == 0 {
 					object = object % 1000 * (entities / 1000)
 				}
-				if err := emit(store.Dated{Triple: store.Triple{
+				if err := emit(store.DatedTriple{Triple: store.Triple{
 					Subject:  store.EntityID(i / perSubject * (entities / (n / perSubject))),
 					Relation: store.RelationID(i%perSubject*125 + r.IntN(125)),
 					Object:   store.EntityID(object),
@@ -55,7 +54,7 @@ func generated(n int) store.Content {
 	}
 }
 
-// benchTriples is how many triples the benchmarks below are of;
+// benchTriples is the number of triples the benchmarks below are of;
 // TRIPLEMESH_BENCH_TRIPLES says otherwise.
 func benchTriples() int {
 	if n, err := strconv.Atoi(os.Getenv("TRIPLEMESH_BENCH_TRIPLES")); err == nil {
@@ -68,7 +67,7 @@ func benchStore(b *testing.B) *Store {
 	b.Helper()
 	s := New(b.TempDir())
 	b.Cleanup(func() { _ = s.Close() })
-	if _, err := s.Write(b.Context(), "bench", generated(benchTriples())); err != nil {
+	if _, err := s.Write(b.Context(), "bench", generatedContent(benchTriples())); err != nil {
 		b.Fatal(err)
 	}
 	return s
@@ -81,7 +80,7 @@ func BenchmarkWrite(b *testing.B) {
 	var bytes int64
 	defer busy(b)()
 	for b.Loop() {
-		info, err := s.Write(b.Context(), "bench", generated(n))
+		info, err := s.Write(b.Context(), "bench", generatedContent(n))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -114,7 +113,8 @@ func BenchmarkSnapshot(b *testing.B) {
 func benchOpen(b *testing.B, s *Store, number uint64) {
 	dir := s.snapshotDir("bench", number)
 	graph := int64(0)
-	for _, name := range []string{tripleRelFile, tripleObjFile, outFile, samplesFile, byObjectFile, inSubjectsFile, inRelationsFile, inFile} {
+	for _, name := range []string{tripleRelFile, tripleObjFile, outFile, samplesFile, byObjectFile, inSubjectsFile,
+		inRelationsFile, inFile} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil {
 			b.Fatal(err)
@@ -146,7 +146,7 @@ func benchOpen(b *testing.B, s *Store, number uint64) {
 func withVectors(b *testing.B, s *Store, dims int) uint64 {
 	b.Helper()
 	m, err := s.build(b.Context(), "bench", func(f *folder) (manifest, error) {
-		l, err := s.entry("bench", 1).use(s.snapshotDir("bench", 1))
+		l, err := s.cached("bench", 1).acquire(s.snapshotDir("bench", 1))
 		if err != nil {
 			return manifest{}, err
 		}
@@ -154,7 +154,7 @@ func withVectors(b *testing.B, s *Store, dims int) uint64 {
 		sums := l.mapping.data[pagesFile]
 		for _, name := range l.mapping.manifest.names() {
 			f.sums[name] = l.mapping.manifest.Files[name]
-			n := pages.Count(f.sums[name].Bytes) * pages.SumBytes
+			n := pageCount(f.sums[name].Bytes) * pageSumSize
 			f.pages[name], sums = sums[:n], sums[n:]
 			if err := os.Link(filepath.Join(l.mapping.dir, name), filepath.Join(f.dir, name)); err != nil {
 				return manifest{}, err
@@ -174,7 +174,7 @@ func withVectors(b *testing.B, s *Store, dims int) uint64 {
 			if err := os.Truncate(path, size); err != nil {
 				return manifest{}, err
 			}
-			f.sums[name], f.pages[name] = fileSum{Bytes: size}, make([]byte, pages.Count(size)*pages.SumBytes)
+			f.sums[name], f.pages[name] = fileSum{Bytes: size}, make([]byte, pageCount(size)*pageSumSize)
 		}
 		m := l.mapping.manifest
 		m.Dims, m.Encoder, m.TripleVectors = dims, "none", true
@@ -190,11 +190,11 @@ func withVectors(b *testing.B, s *Store, dims int) uint64 {
 // call of what it returns, which others on the machine disturb less than the
 // clock's.
 func busy(b *testing.B) (report func()) {
-	before := used(b)
-	return func() { b.ReportMetric(float64(used(b)-before)/float64(b.N), "cpu-ns/op") }
+	before := residentBytes(b)
+	return func() { b.ReportMetric(float64(residentBytes(b)-before)/float64(b.N), "cpu-ns/op") }
 }
 
-func used(b *testing.B) int64 {
+func residentBytes(b *testing.B) int64 {
 	var usage unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
 		b.Fatal(err)
@@ -211,7 +211,7 @@ func evict(b *testing.B, dir string) {
 	})
 }
 
-// resident is how many bytes of the files are in memory.
+// resident is the number of bytes of the files are in memory.
 func resident(b *testing.B, dir string) int {
 	pages := 0
 	eachFile(b, dir, func(f *os.File, size int64) {

@@ -11,9 +11,9 @@ import (
 )
 
 // List implements store.Catalogue.
-func (s *Store) List(ctx context.Context, kg string) ([]store.Listed, error) {
+func (s *Store) List(ctx context.Context, kg string) ([]store.ListedSnapshot, error) {
 	if kg != "" {
-		if _, err := s.resolveAny(kg); err != nil {
+		if _, err := s.snapshotNumbers(kg); err != nil {
 			return nil, wrap("list", kg, 0, err)
 		}
 		return s.listOne(ctx, kg)
@@ -25,7 +25,7 @@ func (s *Store) List(ctx context.Context, kg string) ([]store.Listed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list knowledge graphs: %w", err)
 	}
-	var all []store.Listed
+	var all []store.ListedSnapshot
 	for _, e := range entries {
 		if !e.IsDir() || store.CheckName(e.Name()) != nil {
 			continue
@@ -39,8 +39,8 @@ func (s *Store) List(ctx context.Context, kg string) ([]store.Listed, error) {
 	return all, nil
 }
 
-func (s *Store) listOne(ctx context.Context, kg string) ([]store.Listed, error) {
-	numbers, err := s.resolveAny(kg)
+func (s *Store) listOne(ctx context.Context, kg string) ([]store.ListedSnapshot, error) {
+	numbers, err := s.snapshotNumbers(kg)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
@@ -49,7 +49,7 @@ func (s *Store) listOne(ctx context.Context, kg string) ([]store.Listed, error) 
 	}
 	// An unreadable CURRENT makes nothing active; Open says why.
 	current, _ := s.readCurrent(kg)
-	var listed []store.Listed
+	var listed []store.ListedSnapshot
 	for _, n := range numbers {
 		if err := ctx.Err(); err != nil {
 			return nil, wrap("list", kg, 0, err)
@@ -59,13 +59,13 @@ func (s *Store) listOne(ctx context.Context, kg string) ([]store.Listed, error) 
 		if read, err := s.manifests.info(s.snapshotDir(kg, n)); err == nil {
 			info = read
 		}
-		listed = append(listed, store.Listed{Info: info, Active: n == current.Active})
+		listed = append(listed, store.ListedSnapshot{Info: info, Active: n == current.Active})
 	}
 	return listed, nil
 }
 
-// resolveAny returns the numbers of a knowledge graph that has any.
-func (s *Store) resolveAny(kg string) ([]uint64, error) {
+// snapshotNumbers returns the numbers of a knowledge graph that has any.
+func (s *Store) snapshotNumbers(kg string) ([]uint64, error) {
 	if err := store.CheckName(kg); err != nil {
 		return nil, err
 	}
@@ -76,12 +76,12 @@ func (s *Store) resolveAny(kg string) ([]uint64, error) {
 	return numbers, err
 }
 
-// Activate implements store.Catalogue. It opens the snapshot first: one that
-// cannot be read never replaces one that can. Its pages are compared when they
-// are read, or by Verify.
+// Activate implements store.Catalogue. It opens the snapshot first: one that cannot be read never
+// replaces one that can. Its pages are compared when they are read, or by Verify.
 func (s *Store) Activate(ctx context.Context, kg string, number uint64) (store.Info, error) {
 	if number == 0 {
-		return store.Info{}, wrap("activate", kg, 0, fmt.Errorf("which snapshot is not said: %w", store.ErrInvalid))
+		return store.Info{}, wrap("activate", kg, 0,
+			store.Invalidf("no snapshot number; name the snapshot to activate"))
 	}
 	if _, err := s.resolve(kg, number); err != nil {
 		return store.Info{}, wrap("activate", kg, number, err)
@@ -91,8 +91,7 @@ func (s *Store) Activate(ctx context.Context, kg string, number uint64) (store.I
 		return store.Info{}, wrap("activate", kg, number, err)
 	}
 	defer unlock()
-	// A CURRENT that cannot be read is written anew, but for one that a newer
-	// program reads.
+	// A CURRENT that cannot be read is written again, but for one that a newer program reads.
 	before, err := s.readCurrent(kg)
 	if errors.Is(err, store.ErrFormat) {
 		return store.Info{}, wrap("activate", kg, number, err)
@@ -102,7 +101,7 @@ func (s *Store) Activate(ctx context.Context, kg string, number uint64) (store.I
 
 // Rollback implements store.Catalogue.
 func (s *Store) Rollback(ctx context.Context, kg string) (store.Info, error) {
-	if _, err := s.resolveAny(kg); err != nil {
+	if _, err := s.snapshotNumbers(kg); err != nil {
 		return store.Info{}, wrap("roll back", kg, 0, err)
 	}
 	unlock, err := s.lock(ctx, kg)
@@ -140,7 +139,7 @@ func (s *Store) Drop(ctx context.Context, kg string, number uint64) ([]uint64, e
 }
 
 func (s *Store) drop(ctx context.Context, kg string, number uint64) ([]uint64, error) {
-	numbers, err := s.resolveAny(kg)
+	numbers, err := s.snapshotNumbers(kg)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +149,7 @@ func (s *Store) drop(ctx context.Context, kg string, number uint64) ([]uint64, e
 	}
 	defer unlock()
 	if number == 0 {
-		defer s.forget(kg, numbers...)
+		defer s.evict(kg, numbers...)
 		return numbers, s.disk.RemoveAll(s.kgDir(kg))
 	}
 	if !slices.Contains(numbers, number) {
@@ -164,46 +163,45 @@ func (s *Store) drop(ctx context.Context, kg string, number uint64) ([]uint64, e
 		return nil, store.ErrActive
 	}
 	for _, n := range numbers {
-		// A manifest that cannot be read says nothing; its snapshot is lost
-		// either way.
+		// A manifest that cannot be read says nothing; its snapshot is lost either way.
 		if m, _, err := readManifest(s.snapshotDir(kg, n)); err == nil && m.Base != nil && m.Base.Number == number {
 			return nil, fmt.Errorf("%s@%d: %w", kg, n, store.ErrBase)
 		}
 	}
-	// First out of the history, so that no rollback leads to a half-removed
-	// snapshot.
+	// First out of the history, so that no rollback leads to a half-removed snapshot.
 	if slices.Contains(before.Previous, number) {
-		after := current{Active: before.Active, Previous: slices.DeleteFunc(before.Previous, func(n uint64) bool { return n == number })}
+		after := current{Active: before.Active, Previous: slices.DeleteFunc(before.Previous,
+			func(n uint64) bool { return n == number })}
 		if err := s.writeCurrent(kg, after); err != nil {
 			return nil, err
 		}
 	}
-	defer s.forget(kg, number)
+	defer s.evict(kg, number)
 	return []uint64{number}, s.disk.RemoveAll(s.snapshotDir(kg, number))
 }
 
-// forget lets go of snapshots that are no longer there.
-func (s *Store) forget(kg string, numbers ...uint64) {
+// evict releases snapshots that are no longer there.
+func (s *Store) evict(kg string, numbers ...uint64) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	for _, n := range numbers {
 		if e, ok := s.opened[name{kg, n}]; ok {
-			e.forget()
+			e.evict()
 			delete(s.opened, name{kg, n})
 		}
 	}
 }
 
-// Verify implements store.Catalogue. It reads the files anew, whether or not
+// Verify implements store.Catalogue. It reads the files again, whether or not
 // the snapshot is open, and those of all that it is based on.
 func (s *Store) Verify(ctx context.Context, kg string, number uint64) (store.Info, int64, error) {
 	number, err := s.resolve(kg, number)
 	if err != nil {
 		return store.Info{}, 0, wrap("verify", kg, number, err)
 	}
-	anew := New(s.dir)
-	defer anew.Close()
-	snap, err := anew.openChain(ctx, kg, number)
+	fresh := New(s.dir)
+	defer fresh.Close()
+	snap, err := fresh.openChain(ctx, kg, number)
 	if err != nil {
 		return store.Info{}, 0, wrap("verify", kg, number, err)
 	}
@@ -221,7 +219,7 @@ func (s *Store) Verify(ctx context.Context, kg string, number uint64) (store.Inf
 	return snap.info, read, nil
 }
 
-func descending(numbers []uint64) {
+func sortDescending(numbers []uint64) {
 	slices.Sort(numbers)
 	slices.Reverse(numbers)
 }

@@ -2,6 +2,8 @@ package embedded
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -15,7 +17,7 @@ func (s *Store) Compact(ctx context.Context, kg string, number uint64) (store.In
 		return store.Info{}, wrap("compact", kg, number, err)
 	}
 	defer snap.Release()
-	if snap.plain() {
+	if snap.isWhole() {
 		return snap.info, nil
 	}
 	m, err := s.build(ctx, kg, func(f *folder) (manifest, error) { return snap.copyTo(ctx, f) })
@@ -34,9 +36,9 @@ func (s *snapshot) copyTo(ctx context.Context, f *folder) (m manifest, err error
 	return m, err
 }
 
-// copying renumbers a snapshot: entities and relations in the order of their
+// copier renumbers a snapshot: entities and relations in the order of their
 // names, those left out that no triple names.
-type copying struct {
+type copier struct {
 	*snapshot
 	// entities and relations are the old numbers in the new order, the others
 	// the new number of each old one.
@@ -48,11 +50,12 @@ type copying struct {
 }
 
 // content is what the snapshot shows. It must stay open while it is read, and
-// all stands within store.Guard.
+// all must be called within store.Guard.
 func (s *snapshot) content() store.Content {
-	last := s.next()
-	c := &copying{
-		snapshot: s, entityPlaces: make([]store.EntityID, last.FirstEntity), relationPlaces: make([]store.RelationID, last.FirstRelation),
+	last := s.nextBase()
+	c := &copier{
+		snapshot: s, entityPlaces: make([]store.EntityID, last.FirstEntity), relationPlaces: make([]store.RelationID,
+			last.FirstRelation),
 		hiddenEntity: ^store.EntityID(0),
 	}
 	for i := range c.entityPlaces {
@@ -89,24 +92,24 @@ func (s *snapshot) content() store.Content {
 	return content
 }
 
-func (c *copying) eachEntity(ctx context.Context, emit func(store.Named) error) error {
+func (c *copier) eachEntity(ctx context.Context, emit func(store.NamedEntity) error) error {
 	for i, e := range c.entities {
 		if i%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := emit(store.Named{Name: c.EntityName(e), Kind: c.Kind(e)}); err != nil {
+		if err := emit(store.NamedEntity{Name: c.EntityName(e), Kind: c.Kind(e), Key: c.EntityKey(e)}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *copying) eachTriple(ctx context.Context, emit func(store.Dated) error) error {
-	return c.each(ctx, func(t store.Dated, _ store.TripleID) error { return emit(t) })
+func (c *copier) eachTriple(ctx context.Context, emit func(store.DatedTriple) error) error {
+	return c.eachFact(ctx, func(t store.DatedTriple, _ store.TripleID) error { return emit(t) })
 }
 
-func (c *copying) eachVector(ctx context.Context, emit func([]float32) error) error {
-	return c.each(ctx, func(_ store.Dated, id store.TripleID) error {
+func (c *copier) eachVector(ctx context.Context, emit func([]float32) error) error {
+	return c.eachFact(ctx, func(_ store.DatedTriple, id store.TripleID) error {
 		l := c.layerOf(int(id), firstTriple)
 		v, err := l.vectors.Row(uint32(int(id) - l.first.FirstTriple))
 		if err != nil {
@@ -116,10 +119,10 @@ func (c *copying) eachVector(ctx context.Context, emit func([]float32) error) er
 	})
 }
 
-// each hands out the triples in their new order, with their old numbers.
-func (c *copying) each(ctx context.Context, emit func(store.Dated, store.TripleID) error) error {
+// eachFact returns the triples in their new order, with their old numbers.
+func (c *copier) eachFact(ctx context.Context, emit func(store.DatedTriple, store.TripleID) error) error {
 	type numbered struct {
-		store.Dated
+		store.DatedTriple
 		id store.TripleID
 	}
 	var row []numbered
@@ -130,14 +133,15 @@ func (c *copying) each(ctx context.Context, emit func(store.Dated, store.TripleI
 		}
 		row = row[:0]
 		for _, edge := range lists[0] {
-			row = append(row, numbered{store.Dated{
-				Triple:   store.Triple{Subject: store.EntityID(i), Relation: c.relationPlaces[edge.Relation], Object: c.entityPlaces[edge.Entity]},
-				Validity: c.Validity(edge.Triple),
+			row = append(row, numbered{store.DatedTriple{
+				Triple: store.Triple{Subject: store.EntityID(i), Relation: c.relationPlaces[edge.Relation],
+					Object: c.entityPlaces[edge.Entity]},
+				Validity: c.Validity(edge.Triple), Provenance: c.Provenance(edge.Triple),
 			}, edge.Triple})
 		}
-		slices.SortFunc(row, func(a, b numbered) int { return compareDated(a.Dated, b.Dated) })
+		slices.SortFunc(row, func(a, b numbered) int { return compareDated(a.DatedTriple, b.DatedTriple) })
 		for _, n := range row {
-			if err := emit(n.Dated, n.id); err != nil {
+			if err := emit(n.DatedTriple, n.id); err != nil {
 				return err
 			}
 		}
@@ -145,9 +149,9 @@ func (c *copying) each(ctx context.Context, emit func(store.Dated, store.TripleI
 	return nil
 }
 
-func (c *copying) eachAlias(ctx context.Context, emit func(store.Alias) error) error {
+func (c *copier) eachAlias(ctx context.Context, emit func(store.Alias) error) error {
 	for _, l := range c.layers {
-		if err := l.aliases.each(ctx, func(i int, name string) error {
+		if err := l.aliases.forEach(ctx, func(i int, name string) error {
 			if e := c.entityPlaces[l.holders.Get(i)]; e != c.hiddenEntity {
 				return emit(store.Alias{Entity: e, Name: name})
 			}
@@ -155,6 +159,59 @@ func (c *copying) eachAlias(ctx context.Context, emit func(store.Alias) error) e
 		}); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// openChain opens a snapshot with all that it is based on.
+func (s *Store) openChain(ctx context.Context, kg string, number uint64) (*snapshot, error) {
+	snap := &snapshot{}
+	for at, want := number, ""; ; {
+		if err := ctx.Err(); err != nil {
+			snap.Release()
+			return nil, err
+		}
+		l, err := s.cached(kg, at).acquire(s.snapshotDir(kg, at))
+		if err == nil && want != "" && l.mapping.sum != want {
+			l.mapping.release()
+			err = fmt.Errorf("checksum mismatch: %w", store.ErrCorrupt)
+		}
+		if err != nil {
+			snap.Release()
+			if at != number && !errors.Is(err, errEvicted) {
+				err = fmt.Errorf("its base %d: %w", at, err)
+			}
+			return nil, err
+		}
+		snap.layers = append(snap.layers, l)
+		below := l.mapping.manifest.Base
+		if below == nil {
+			break
+		}
+		if below.Number >= at || len(snap.layers) > maxDepth {
+			snap.Release()
+			return nil, fmt.Errorf("its base %d: its chain of bases is circular or too long: %w", below.Number,
+				store.ErrCorrupt)
+		}
+		at, want = below.Number, below.SHA256
+	}
+	slices.Reverse(snap.layers)
+	snap.info = snap.layers[len(snap.layers)-1].mapping.manifest.info()
+	return snap, snap.checkNumbering()
+}
+
+// checkNumbering checks that the numbers of each layer continue from those below.
+func (s *snapshot) checkNumbering() error {
+	var next base
+	for i, l := range s.layers {
+		first := l.first
+		if first.FirstEntity != next.FirstEntity || first.FirstRelation != next.FirstRelation ||
+			first.FirstTriple != next.FirstTriple || first.Depth != i {
+			s.Release()
+			return fmt.Errorf("its numbers do not continue those of its base: %w", store.ErrCorrupt)
+		}
+		next = base{FirstEntity: next.FirstEntity + l.own.Entities, FirstRelation: next.FirstRelation + l.own.Relations,
+			FirstTriple: next.FirstTriple + l.own.Triples}
 	}
 	return nil
 }

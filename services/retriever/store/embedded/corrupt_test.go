@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/services/retriever/scan"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
+	"github.com/triplemesh/triplemesh/services/retriever/vector"
 )
 
-// spoil changes a file so that its time tells it, as a write would.
+// spoil changes a file and its modification time, as a write does.
 func spoil(t *testing.T, path string, change func([]byte) []byte) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -33,9 +33,9 @@ var damages = map[string]func([]byte) []byte{
 	"a byte added":          func(b []byte) []byte { return append(b, 0) },
 }
 
-// TestADamagedFileIsNeverServed damages every file of a snapshot in every way,
+// TestACorruptFileIsNeverServed damages every file of a snapshot in every way,
 // before it was opened and while it is open.
-func TestADamagedFileIsNeverServed(t *testing.T) {
+func TestACorruptFileIsNeverServed(t *testing.T) {
 	s := newStore(t)
 	facts := storetest.World()
 	storetest.Build(t, s, "world", facts, [2]string{"Paris", "City of Light"})
@@ -58,24 +58,28 @@ func TestADamagedFileIsNeverServed(t *testing.T) {
 			if len(whole) == 0 && name != "a byte added" {
 				continue
 			}
-			if strings.HasSuffix(f.Name(), ".sha256") && (name == "the last bit flipped" || name == "the last byte cut off" || name == "a byte added") {
+			if strings.HasSuffix(f.Name(), ".sha256") && (name == "the last bit flipped" ||
+				name == "the last byte cut off" || name == "a byte added") {
 				continue // behind the sum stands only its name
 			}
 			storetest.Open(t, s, "world", 0)
 			spoil(t, path, damage)
-			for how, opener := range map[string]*Store{"anew": New(s.dir), "again": s} {
+			for how, opener := range map[string]*Store{"fresh": New(s.dir), "again": s} {
 				got, err := openWhole(t, opener)
 				if err == nil && got != want || err != nil && !errors.Is(err, store.ErrCorrupt) {
 					t.Errorf("%s with %s, read %s: error is %v", f.Name(), name, how, err)
 				}
-				if err == nil && f.Name() != aliasesFile && f.Name() != offsetsOf(aliasesFile) && f.Name() != aliasHolderFile {
+				if err == nil && f.Name() != aliasesFile && f.Name() != offsetsFile(aliasesFile) &&
+					f.Name() != aliasHolderFile {
 					t.Errorf("%s with %s, read %s, was not noticed", f.Name(), name, how)
 				}
 			}
-			if _, _, err := s.Verify(t.Context(), "world", 1); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "world@1") {
+			if _, _, err := s.Verify(t.Context(), "world", 1); !errors.Is(err, store.ErrCorrupt) ||
+				!strings.Contains(err.Error(), "world@1") {
 				t.Errorf("%s with %s, verified: error is %v", f.Name(), name, err)
 			}
-			if listed, err := s.List(t.Context(), "world"); err != nil || len(listed) != 1 || listed[0].Number != 1 || !listed[0].Active {
+			if listed, err := s.List(t.Context(), "world"); err != nil || len(listed) != 1 || listed[0].Number != 1 ||
+				!listed[0].Active {
 				t.Errorf("%s with %s, listed: got %v, %v", f.Name(), name, listed, err)
 			}
 			spoil(t, path, func([]byte) []byte { return whole })
@@ -83,7 +87,8 @@ func TestADamagedFileIsNeverServed(t *testing.T) {
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Open(t.Context(), "world", 0); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "missing") {
+		if _, err := s.Open(t.Context(), "world", 0); !errors.Is(err, store.ErrCorrupt) ||
+			!strings.Contains(err.Error(), "missing") {
 			t.Errorf("%s removed: error is %v", f.Name(), err)
 		}
 		spoilMissing(t, path, whole)
@@ -101,11 +106,12 @@ func openWhole(t *testing.T, s *Store) (string, error) {
 		return "", err
 	}
 	defer snapshot.Release()
-	// So few triples are searched in full unless the way is said.
+	// Such a small graph is searched exactly unless the method is set.
 	query := make([]float32, storetest.Dims)
 	query[0] = 1
-	for _, method := range []scan.Method{scan.ByBits, scan.ByCodes} {
-		if _, err := snapshot.layers[0].vectors.Search(t.Context(), [][]float32{query}, 3, scan.Options{Method: method}); err != nil {
+	for _, method := range []vector.Method{vector.ByBits, vector.ByCodes} {
+		if _, err := snapshot.layers[0].vectors.Search(t.Context(), [][]float32{query}, 3,
+			vector.Options{Method: method}); err != nil {
 			return "", err
 		}
 	}
@@ -137,9 +143,9 @@ func spoilMissing(t *testing.T, path string, content []byte) {
 	}
 }
 
-// TestAFileCutOffWhileItIsReadIsAnError truncates a file under an open
+// TestAFileTruncatedWhileReadIsAnError truncates a file under an open
 // snapshot: reading it then is a memory fault, not the end of the process.
-func TestAFileCutOffWhileItIsReadIsAnError(t *testing.T) {
+func TestAFileTruncatedWhileReadIsAnError(t *testing.T) {
 	s := newStore(t)
 	storetest.Build(t, s, "world", storetest.World())
 	snapshot := storetest.Open(t, s, "world", 0)
@@ -158,7 +164,10 @@ func TestAFileCutOffWhileItIsReadIsAnError(t *testing.T) {
 	ctx := t.Context()
 	query := make([]float32, storetest.Dims)
 	for doing, read := range map[string]func() error{
-		"search": func() error { _, err := snapshot.SearchTriples(ctx, [][]float32{query}, 3, store.Filter{}); return err },
+		"search": func() error {
+			_, err := snapshot.SearchTriples(ctx, [][]float32{query}, 3, store.Filter{})
+			return err
+		},
 		"score": func() error {
 			_, err := snapshot.ScoreTriples(ctx, [][]float32{query}, []store.TripleID{0})
 			return err
@@ -190,14 +199,18 @@ func TestASnapshotOfAnotherFormatIsRefused(t *testing.T) {
 		// What else a newer manifest holds need not make sense here.
 		manifest := fmt.Sprintf(`{"format": %d, "files": [1, 2]}`, format)
 		spoil(t, filepath.Join(dir, manifestName), func([]byte) []byte { return []byte(manifest) })
-		spoil(t, filepath.Join(dir, sumName), func([]byte) []byte { return []byte(hexSum([]byte(manifest)) + "  " + manifestName) })
-		if _, err := s.Open(t.Context(), "world", 0); !errors.Is(err, store.ErrFormat) || !strings.Contains(err.Error(), want) {
+		spoil(t, filepath.Join(dir, sumName), func([]byte) []byte {
+			return []byte(hexSum([]byte(manifest)) + "  " +
+				manifestName)
+		})
+		if _, err := s.Open(t.Context(), "world", 0); !errors.Is(err, store.ErrFormat) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("format %d: error is %v", format, err)
 		}
 	}
 }
 
-func TestABrokenCurrentIsAnErrorThatActivateMends(t *testing.T) {
+func TestActivateRepairsACorruptCurrent(t *testing.T) {
 	s := newStore(t)
 	storetest.Build(t, s, "world", storetest.World())
 	spoil(t, filepath.Join(s.dir, "world", currentName), func([]byte) []byte { return []byte("{") })

@@ -20,24 +20,24 @@ const (
 	lockName    = ".lock"
 )
 
-// currentFormat is raised by a change of what CURRENT means. Every format keeps
-// the fields there are, and the rule of the sum.
+// currentFormat is incremented when the meaning of CURRENT changes. Every format keeps the
+// existing fields and the way the checksum is computed.
 const currentFormat = 1
 
 // current is the content of CURRENT.
 type current struct {
-	// Format is 0 where a build before it wrote the file.
+	// Format is 0 if a program older than this field wrote the file.
 	Format int `json:"format,omitempty"`
 	// Active is the snapshot that questions read, 0 for none.
 	Active uint64 `json:"active"`
 	// Previous are the ones that were active before, oldest first.
 	Previous []uint64 `json:"previous,omitempty"`
-	// Sum is the checksum of the rest: one flipped bit makes of 3 a 2, which may
-	// be there too. Empty where a build before it wrote the file.
+	// Sum is the checksum of the rest: one flipped bit turns 3 into 2, which may
+	// exist too. It is empty if a program older than this field wrote the file.
 	Sum string `json:"sum,omitempty"`
 }
 
-// sum is the beginning of the SHA-256 of all but itself.
+// sum returns the first 16 hex digits of the SHA-256 of the other fields.
 func (c current) sum() string {
 	said := fmt.Append(nil, c.Active, c.Previous)
 	if c.Format > 0 {
@@ -56,18 +56,21 @@ func (s *Store) readCurrent(kg string) (current, error) {
 	}
 	var c current
 	if err := json.Unmarshal(data, &c); err != nil {
-		return current{}, fmt.Errorf("read %s (activate a snapshot to write it anew): %w: %w", currentName, store.ErrCorrupt, err)
+		return current{}, fmt.Errorf("read %s (activate a snapshot to rewrite it): %w: %w", currentName,
+			store.ErrCorrupt, err)
 	}
 	if want := c.sum(); c.Sum != "" && c.Sum != want {
-		return current{}, fmt.Errorf("checksum of %s: got %s, want %s (activate a snapshot to write it anew): %w", currentName, want, c.Sum, store.ErrCorrupt)
+		return current{}, fmt.Errorf("checksum of %s: got %s, want %s (activate a snapshot to rewrite it): %w",
+			currentName, want, c.Sum, store.ErrCorrupt)
 	}
 	if c.Format > currentFormat {
-		return current{}, fmt.Errorf("%s is of format %d, this program reads %d; use a newer triplemesh: %w", currentName, c.Format, currentFormat, store.ErrFormat)
+		return current{}, fmt.Errorf("%s is of format %d, this program reads %d; use a newer triplemesh: %w",
+			currentName, c.Format, currentFormat, store.ErrFormat)
 	}
 	return c, nil
 }
 
-// writeCurrent replaces CURRENT whole or leaves it as it was.
+// writeCurrent replaces CURRENT atomically.
 func (s *Store) writeCurrent(kg string, c current) error {
 	c.Format = currentFormat
 	c.Sum = c.sum()
@@ -84,15 +87,15 @@ func (s *Store) writeCurrent(kg string, c current) error {
 		return err
 	})
 	if err == nil {
-		err = full(s.disk.Rename(filepath.Join(dir, next), filepath.Join(dir, currentName)))
+		err = markDiskFull(s.disk.Rename(filepath.Join(dir, next), filepath.Join(dir, currentName)))
 	}
 	if err != nil {
 		return errors.Join(err, s.disk.RemoveAll(filepath.Join(dir, next)))
 	}
-	return full(s.disk.SyncDir(dir))
+	return markDiskFull(s.disk.SyncDir(dir))
 }
 
-// activate makes number the active one; the one before is remembered.
+// activate returns c with number active and the snapshot before it in Previous.
 func (c current) activate(number uint64) current {
 	previous := slices.DeleteFunc(slices.Clone(c.Previous), func(n uint64) bool { return n == number })
 	if c.Active != 0 && c.Active != number {
@@ -115,10 +118,10 @@ func (s *Store) lock(ctx context.Context, kg string) (unlock func(), err error) 
 	}
 	if err != nil {
 		s.changing.Unlock()
-		return nil, fmt.Errorf("lock: %w", full(err))
+		return nil, fmt.Errorf("lock: %w", markDiskFull(err))
 	}
 	return func() {
-		// Closing gives the lock back.
+		// Closing releases the lock.
 		_ = f.Close()
 		s.changing.Unlock()
 	}, nil

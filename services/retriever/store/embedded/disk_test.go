@@ -163,9 +163,9 @@ func TestWhatDoesNotFitInMemoryIsSortedOnDisk(t *testing.T) {
 	var facts []store.Fact
 	for i := range 60 {
 		facts = append(facts, store.Fact{
-			Subject:  store.Named{Name: fmt.Sprintf("the subject of number %d", i/3)},
+			Subject:  store.NamedEntity{Name: fmt.Sprintf("the subject of number %d", i/3)},
 			Relation: fmt.Sprintf("relation %d", i%3),
-			Object:   store.Named{Name: fmt.Sprintf("the object of number %d", i*7%60)},
+			Object:   store.NamedEntity{Name: fmt.Sprintf("the object of number %d", i*7%60)},
 		})
 	}
 	roomy := newStore(t)
@@ -248,7 +248,7 @@ func TestAFailingDiskDoesNotSwitch(t *testing.T) {
 	}
 }
 
-func TestWhatACrashLeftIsSweptByTheNextLoad(t *testing.T) {
+func TestTheNextLoadRemovesOrphansOfACrash(t *testing.T) {
 	s := newStore(t)
 	storetest.Build(t, s, "world", storetest.World())
 	crashed := filepath.Join(s.dir, "world", buildPrefix+"crashed")
@@ -258,7 +258,7 @@ func TestWhatACrashLeftIsSweptByTheNextLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	held, err := hold(building)
+	held, err := lockDir(building)
 	if err != nil {
 		t.Fatal(err)
 	}

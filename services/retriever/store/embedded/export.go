@@ -12,28 +12,27 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// exportBlock is how many bytes are written between looks at the context.
+// exportBlock is the number of bytes written between two checks of the context.
 const exportBlock = 1 << 20
 
-// Export implements store.Exporter: a tar of the snapshot's directory, the
-// manifest first. A delta is compacted on the way, which takes as much disk as
-// the whole one does until it is written.
+// Export implements store.Exporter: a tar of the snapshot's directory, the manifest first. A delta
+// is compacted on the way, which takes as much disk as the whole one does until it is written.
 func (s *Store) Export(ctx context.Context, kg string, number uint64, to io.Writer) error {
 	snap, err := s.open(ctx, kg, number)
 	if err != nil {
 		return wrap("export", kg, number, err)
 	}
 	defer snap.Release()
-	if snap.plain() {
+	if snap.isWhole() {
 		return wrap("export", kg, snap.info.Number, snap.layers[0].mapping.export(ctx, to))
 	}
-	return wrap("export", kg, snap.info.Number, s.scratch(ctx, kg, func(f *folder) error {
+	return wrap("export", kg, snap.info.Number, s.withBuildDir(ctx, kg, func(f *folder) error {
 		m, err := snap.copyTo(ctx, f)
 		if err != nil {
 			return err
 		}
 		m.KG, m.Number, m.Created = kg, snap.info.Number, snap.info.Created
-		if _, err := f.seal(m); err != nil {
+		if _, err := f.writeManifest(m); err != nil {
 			return err
 		}
 		whole, err := mapFiles(f.dir)
@@ -51,9 +50,10 @@ func (m *mapping) export(ctx context.Context, to io.Writer) error {
 	for _, name := range []string{manifestName, sumName} {
 		data, err := os.ReadFile(filepath.Join(m.dir, name))
 		if err != nil {
-			return lost(err)
+			return missingFile(err)
 		}
-		if err := m.exportFile(ctx, out, name, len(data), func(from, to int) []byte { return data[from:to] }); err != nil {
+		if err := m.exportFile(ctx, out, name, len(data),
+			func(from, to int) []byte { return data[from:to] }); err != nil {
 			return err
 		}
 	}
@@ -69,8 +69,10 @@ func (m *mapping) export(ctx context.Context, to io.Writer) error {
 	return out.Close()
 }
 
-func (m *mapping) exportFile(ctx context.Context, out *tar.Writer, name string, size int, read func(from, to int) []byte) error {
-	header := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(size), Mode: 0o644, ModTime: m.manifest.Created}
+func (m *mapping) exportFile(ctx context.Context, out *tar.Writer, name string, size int,
+	read func(from, to int) []byte) error {
+	header := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(size), Mode: 0o644,
+		ModTime: m.manifest.Created}
 	if err := out.WriteHeader(header); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}

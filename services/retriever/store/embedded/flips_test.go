@@ -36,8 +36,8 @@ func flips(random *rand.Rand, size, some int) (places []flip) {
 
 type flip struct{ at, bit int }
 
-// in flips the bit of a file, and again when the test is done with it.
-func (f flip) in(t *testing.T, path string, test func()) {
+// apply flips the bit of a file, and again when the test is done with it.
+func (f flip) apply(t *testing.T, path string, test func()) {
 	t.Helper()
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -63,7 +63,8 @@ func (f flip) in(t *testing.T, path string, test func()) {
 func TestNoFlippedBitIsServed(t *testing.T) {
 	s := newStore(t)
 	storetest.Build(t, s, "world", storetest.World(), [2]string{"Paris", "City of Light"})
-	changed, err := s.WriteDelta(t.Context(), "world", storetest.Delta(storetest.World()[2:4], moved(), store.Nickname{Entity: "Rome", Name: "Eternal City"}))
+	changed, err := s.WriteDelta(t.Context(), "world", storetest.Delta(storetest.World()[2:4], moved(),
+		store.NamedAlias{Entity: "Rome", Name: "Eternal City"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,10 +85,10 @@ func TestNoFlippedBitIsServed(t *testing.T) {
 				continue // behind the sum stands only its name
 			}
 			count++
-			f.in(t, path, func() {
-				anew := New(s.dir)
-				defer anew.Close()
-				got, err := openWhole(t, anew)
+			f.apply(t, path, func() {
+				fresh := New(s.dir)
+				defer fresh.Close()
+				got, err := openWhole(t, fresh)
 				if err == nil && got != want || err != nil && !errors.Is(err, store.ErrCorrupt) {
 					t.Errorf("%s with bit %d of byte %d flipped: error is %v", path, f.bit, f.at, err)
 				}
@@ -95,7 +96,7 @@ func TestNoFlippedBitIsServed(t *testing.T) {
 					return
 				}
 				onlyVerified++
-				if _, _, err := anew.Verify(t.Context(), "world", changed.Number); !errors.Is(err, store.ErrCorrupt) {
+				if _, _, err := fresh.Verify(t.Context(), "world", changed.Number); !errors.Is(err, store.ErrCorrupt) {
 					t.Errorf("%s with bit %d of byte %d flipped was not found: %v", path, f.bit, f.at, err)
 				}
 			})
@@ -125,7 +126,7 @@ func TestNoFlippedBitChangesWhatIsRolledBackTo(t *testing.T) {
 	found := 0
 	for at := range intact {
 		for bit := range 8 {
-			(flip{at, bit}).in(t, path, func() {
+			(flip{at, bit}).apply(t, path, func() {
 				got, err := s.readCurrent("world")
 				switch {
 				case errors.Is(err, store.ErrCorrupt):
@@ -153,7 +154,7 @@ func TestNoFlippedBitIsImported(t *testing.T) {
 	for _, f := range places {
 		flipped := bytes.Clone(file.Bytes())
 		flipped[f.at] ^= 1 << f.bit
-		in(t, func(dir string) {
+		inTempDir(t, func(dir string) {
 			into := New(dir)
 			into.disk = unsynced{}
 			defer into.Close()

@@ -9,10 +9,11 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"os"
 	"path/filepath"
+	"syscall"
 
-	"github.com/triplemesh/triplemesh/services/retriever/store/embedded/packed"
-	"github.com/triplemesh/triplemesh/services/retriever/store/embedded/pages"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
 // folder writes a snapshot's files and keeps their checksums.
@@ -27,7 +28,8 @@ type folder struct {
 }
 
 func newFolder(d disk, dir string) *folder {
-	return &folder{disk: d, dir: dir, sums: map[string]fileSum{}, pages: map[string][]byte{}, open: map[*output]struct{}{}, memory: sortMemory}
+	return &folder{disk: d, dir: dir, sums: map[string]fileSum{}, pages: map[string][]byte{},
+		open: map[*output]struct{}{}, memory: sortMemory}
 }
 
 // output is a file being written.
@@ -37,7 +39,7 @@ type output struct {
 	name   string
 	file   file
 	hash   hash.Hash
-	pages  pages.Summer
+	pages  pageSummer
 	bytes  int64
 }
 
@@ -45,10 +47,10 @@ type output struct {
 func (f *folder) create(name string) (*output, error) {
 	out, err := f.disk.Create(filepath.Join(f.dir, name))
 	if err != nil {
-		return nil, fmt.Errorf("create %s: %w", name, full(err))
+		return nil, fmt.Errorf("create %s: %w", name, markDiskFull(err))
 	}
 	o := &output{folder: f, name: name, file: out, hash: sha256.New()}
-	o.Writer = bufio.NewWriterSize((*summing)(o), 1<<18)
+	o.Writer = bufio.NewWriterSize((*checksumWriter)(o), 1<<18)
 	f.open[o] = struct{}{}
 	return o, nil
 }
@@ -64,18 +66,17 @@ func (o *output) close() error {
 	}
 	delete(o.folder.open, o)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", o.name, full(err))
+		return fmt.Errorf("write %s: %w", o.name, markDiskFull(err))
 	}
 	o.folder.sums[o.name] = fileSum{Bytes: o.bytes, SHA256: hex.EncodeToString(o.hash.Sum(nil))}
 	o.folder.pages[o.name] = o.pages.Sums()
 	return nil
 }
 
-// summing hashes and counts what passes through. A short write without an
-// error is one.
-type summing output
+// checksumWriter hashes and counts what passes through. A short write without an error is one.
+type checksumWriter output
 
-func (s *summing) Write(p []byte) (int, error) {
+func (s *checksumWriter) Write(p []byte) (int, error) {
 	n, err := s.file.Write(p)
 	s.hash.Write(p[:n])
 	_, _ = s.pages.Write(p[:n])
@@ -84,7 +85,7 @@ func (s *summing) Write(p []byte) (int, error) {
 		err = io.ErrShortWrite
 	}
 	if err != nil {
-		return n, fmt.Errorf("write %s: %w", s.name, full(err))
+		return n, fmt.Errorf("write %s: %w", s.name, markDiskFull(err))
 	}
 	return n, nil
 }
@@ -111,7 +112,7 @@ func (f *folder) write(name string, fill func(io.Writer) error) error {
 
 // columnWriter writes a column of packed numbers.
 type columnWriter struct {
-	*packed.Writer
+	*packedWriter
 	out *output
 }
 
@@ -120,16 +121,16 @@ func (f *folder) column(name string, width int) (*columnWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &columnWriter{packed.NewWriter(o, width), o}, nil
+	return &columnWriter{newPackedWriter(o, width), o}, nil
 }
 
 func (c *columnWriter) close() error {
 	return errors.Join(c.Close(), c.out.close())
 }
 
-// seal writes the sums of the pages, the manifest and its checksum, the last
+// writeManifest writes the sums of the pages, the manifest and its checksum, the last
 // files of a snapshot.
-func (f *folder) seal(m manifest) (manifest, error) {
+func (f *folder) writeManifest(m manifest) (manifest, error) {
 	m.Files = f.sums
 	names := m.names()
 	last := newFolder(f.disk, f.dir)
@@ -150,19 +151,19 @@ func (f *folder) seal(m manifest) (manifest, error) {
 		return m, fmt.Errorf("write %s: %w", manifestName, err)
 	}
 	line := fmt.Sprintf("%s  %s\n", hexSum(data), manifestName)
-	if err := last.write(manifestName, bytesOf(data)); err != nil {
+	if err := last.write(manifestName, writeBytes(data)); err != nil {
 		return m, err
 	}
-	if err := last.write(sumName, bytesOf([]byte(line))); err != nil {
+	if err := last.write(sumName, writeBytes([]byte(line))); err != nil {
 		return m, err
 	}
 	if err := f.disk.SyncDir(f.dir); err != nil {
-		return m, fmt.Errorf("sync %s: %w", f.dir, full(err))
+		return m, fmt.Errorf("sync %s: %w", f.dir, markDiskFull(err))
 	}
 	return m, nil
 }
 
-func bytesOf(data []byte) func(io.Writer) error {
+func writeBytes(data []byte) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
@@ -181,4 +182,63 @@ func writeColumn[T ~uint32 | ~uint64 | ~int](f *folder, name string, width int, 
 		}
 	}
 	return c.close()
+}
+
+// disk is the part of the file system that builds use; tests inject failures into it.
+type disk interface {
+	MkdirAll(path string) error
+	Create(path string) (file, error)
+	Rename(from, to string) error
+	RemoveAll(path string) error
+	// SyncDir makes renames within a directory durable.
+	SyncDir(path string) error
+}
+
+type file interface {
+	io.WriteCloser
+	Sync() error
+}
+
+type osDisk struct{}
+
+func (osDisk) MkdirAll(path string) error       { return os.MkdirAll(path, 0o755) }
+func (osDisk) Create(path string) (file, error) { return os.Create(path) }
+func (osDisk) Rename(from, to string) error     { return os.Rename(from, to) }
+func (osDisk) RemoveAll(path string) error      { return os.RemoveAll(path) }
+
+func (osDisk) SyncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// mkdirDurable makes a directory and those it lies in, which are there after a power cut too: a
+// snapshot that is synced is lost all the same with the name of a directory that is not.
+func mkdirDurable(d disk, dir string) error {
+	var made []string
+	for path := dir; ; path = filepath.Dir(path) {
+		if _, err := os.Stat(path); err == nil || path == filepath.Dir(path) {
+			break
+		}
+		made = append(made, path)
+	}
+	if err := d.MkdirAll(dir); err != nil {
+		return err
+	}
+	for _, path := range made {
+		if err := d.SyncDir(filepath.Dir(path)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// markDiskFull marks errors of a disk that has no room.
+func markDiskFull(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
+		return errors.Join(store.ErrFull, err)
+	}
+	return err
 }

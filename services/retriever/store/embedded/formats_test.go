@@ -32,8 +32,8 @@ func unzipped(t *testing.T, name string) io.Reader {
 	return z
 }
 
-// written is a store on a directory that an earlier version wrote.
-func written(t *testing.T, archive string) *Store {
+// unpackArchive is a store on a directory that an earlier version wrote.
+func unpackArchive(t *testing.T, archive string) *Store {
 	t.Helper()
 	s := newStore(t)
 	for r := tar.NewReader(unzipped(t, archive)); ; {
@@ -49,15 +49,16 @@ func written(t *testing.T, archive string) *Store {
 		}
 		data, err := io.ReadAll(r)
 		path := filepath.Join(s.dir, h.Name)
-		if err := errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, data, 0o600)); err != nil {
+		if err := errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755),
+			os.WriteFile(path, data, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-func TestSnapshotsThatEarlierVersionsWrote(t *testing.T) {
+func TestSnapshotsOfEarlierVersions(t *testing.T) {
 	t.Run("of format 2 are read, deltas too", func(t *testing.T) {
-		s := written(t, "format-2.tar.gz")
+		s := unpackArchive(t, "format-2.tar.gz")
 		for number, triples := range map[uint64]int{0: 3, 1: 2, 2: 3} {
 			snap := storetest.Open(t, s, "rivers", number)
 			if got := snap.Info(); got.Triples != triples || got.Encoder != "all-MiniLM-L6-v2@d158a123" {
@@ -69,7 +70,7 @@ func TestSnapshotsThatEarlierVersionsWrote(t *testing.T) {
 				t.Errorf("rivers@%d: %v", number+1, err)
 			}
 		}
-		// What it wrote is gone on with: switched, added to, taken back.
+		// What it wrote is continued with: switched, added to, taken back.
 		if _, err := s.Activate(t.Context(), "rivers", 1); err != nil {
 			t.Error(err)
 		}
@@ -81,8 +82,9 @@ func TestSnapshotsThatEarlierVersionsWrote(t *testing.T) {
 		}
 	})
 	t.Run("of format 1 are refused, and stay", func(t *testing.T) {
-		s := written(t, "format-1.tar.gz")
-		if _, err := s.Open(t.Context(), "rivers", 0); !errors.Is(err, store.ErrFormat) || !strings.Contains(err.Error(), "load the files again") {
+		s := unpackArchive(t, "format-1.tar.gz")
+		if _, err := s.Open(t.Context(), "rivers", 0); !errors.Is(err, store.ErrFormat) ||
+			!strings.Contains(err.Error(), "load the files again") {
 			t.Errorf("error is %v", err)
 		}
 		storetest.Build(t, s, "rivers", storetest.World())
@@ -95,13 +97,14 @@ func TestSnapshotsThatEarlierVersionsWrote(t *testing.T) {
 	})
 	t.Run("an export is imported", func(t *testing.T) {
 		s := newStore(t)
-		if info, err := s.Import(t.Context(), "taken", unzipped(t, "export-2.tar.gz")); err != nil || info.Triples != 3 {
+		if info, err := s.Import(t.Context(), "taken", unzipped(t, "export-2.tar.gz")); err != nil ||
+			info.Triples != 3 {
 			t.Errorf("took %+v, %v", info, err)
 		}
 	})
 }
 
-func TestACurrentOfANewerFormatIsRefusedAndLeftAsItIs(t *testing.T) {
+func TestCurrentOfANewerFormatIsRefusedUnchanged(t *testing.T) {
 	s := newStore(t)
 	storetest.Build(t, s, "world", storetest.World())
 	newer := current{Format: currentFormat + 1, Active: 1}
@@ -112,7 +115,8 @@ func TestACurrentOfANewerFormatIsRefusedAndLeftAsItIs(t *testing.T) {
 	}
 	path := filepath.Join(s.dir, "world", currentName)
 	spoil(t, path, func([]byte) []byte { return text })
-	if _, err := s.Open(t.Context(), "world", 0); !errors.Is(err, store.ErrFormat) || !strings.Contains(err.Error(), "use a newer triplemesh") {
+	if _, err := s.Open(t.Context(), "world", 0); !errors.Is(err, store.ErrFormat) || !strings.Contains(err.Error(),
+		"use a newer triplemesh") {
 		t.Errorf("error is %v", err)
 	}
 	if _, err := s.Activate(t.Context(), "world", 1); !errors.Is(err, store.ErrFormat) {

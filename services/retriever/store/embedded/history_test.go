@@ -19,8 +19,8 @@ import (
 // of maps. RAPID_CHECKS says how many histories, RAPID_STEPS how long they are.
 func TestAnyHistoryReadsAsItsModel(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		in(t, func(dir string) {
-			h := &chronicle{t: t, dir: dir, model: model{snapshots: map[uint64]*shown{}}}
+		inTempDir(t, func(dir string) {
+			h := &chronicle{t: t, dir: dir, model: model{snapshots: map[uint64]*modelSnapshot{}}}
 			h.Reopen(r)
 			defer h.end(r)
 			r.Repeat(rapid.StateMachineActions(h))
@@ -37,10 +37,10 @@ type chronicle struct {
 	held  []reader
 }
 
-// reader is a snapshot that somebody goes on reading.
+// reader is a snapshot that another process continues reading.
 type reader struct {
 	store.Snapshot
-	want *shown
+	want *modelSnapshot
 }
 
 const chronicled = "world"
@@ -48,14 +48,14 @@ const chronicled = "world"
 func (h *chronicle) Load(r *rapid.T) {
 	facts, aliases := drawFacts(r, 1), drawAliases(r)
 	info, err := h.store.Write(r.Context(), chronicled, storetest.Content(h.t, facts, aliases...))
-	h.made(r, info, err, whole(facts, aliases))
+	h.expectWritten(r, info, err, modelOf(facts, aliases))
 }
 
 func (h *chronicle) Change(r *rapid.T) {
-	base := h.some(r)
+	base := h.pickNumber(r)
 	var known []store.Fact
-	if on := h.model.at(base); on != nil {
-		known = on.sorted()
+	if on := h.model.find(base); on != nil {
+		known = on.sortedFacts()
 	}
 	removed := drawFacts(r, 0, known...)
 	added, aliases := drawFacts(r, 0, append(known, removed...)...), drawAliases(r)
@@ -64,66 +64,66 @@ func (h *chronicle) Change(r *rapid.T) {
 			removed[i].Validity = store.Validity{}
 		}
 	}
-	var nicknames []store.Nickname
+	var nicknames []store.NamedAlias
 	for _, a := range aliases {
-		nicknames = append(nicknames, store.Nickname{Entity: a[0], Name: a[1]})
+		nicknames = append(nicknames, store.NamedAlias{Entity: a[0], Name: a[1]})
 	}
 	delta := storetest.Delta(removed, added, nicknames...)
 	delta.Base = base
 	changed, err := h.store.WriteDelta(r.Context(), chronicled, delta)
-	on := h.model.at(base)
+	on := h.model.find(base)
 	if on == nil {
-		h.refused(r, err, store.ErrNotFound, store.ErrNoActive)
+		h.expectError(r, err, store.ErrNotFound, store.ErrNoActive)
 		return
 	}
 	want, changes := on.change(removed, added, aliases)
 	switch {
 	case on.depth == maxDepth:
-		h.refused(r, err, store.ErrDeep)
+		h.expectError(r, err, store.ErrTooManyDeltas)
 	case !changes || len(want.facts) == 0:
-		h.refused(r, err, store.ErrInvalid)
+		h.expectError(r, err, store.ErrInvalid)
 	default:
 		want.base = cmp.Or(base, h.model.active)
-		h.made(r, changed.Info, err, want)
+		h.expectWritten(r, changed.Info, err, want)
 	}
 }
 
 func (h *chronicle) Compact(r *rapid.T) {
-	number := h.some(r)
+	number := h.pickNumber(r)
 	info, err := h.store.Compact(r.Context(), chronicled, number)
-	switch of := h.model.at(number); {
+	switch of := h.model.find(number); {
 	case of == nil:
-		h.refused(r, err, store.ErrNotFound, store.ErrNoActive)
+		h.expectError(r, err, store.ErrNotFound, store.ErrNoActive)
 	case of.base == 0 && err == nil && info.Number == cmp.Or(number, h.model.active):
 	default:
-		h.made(r, info, err, of.compacted())
+		h.expectWritten(r, info, err, of.compacted())
 	}
 }
 
 func (h *chronicle) Move(r *rapid.T) {
-	number := h.some(r)
+	number := h.pickNumber(r)
 	var file bytes.Buffer
 	err := h.store.Export(r.Context(), chronicled, number, &file)
-	of := h.model.at(number)
+	of := h.model.find(number)
 	if of == nil {
-		h.refused(r, err, store.ErrNotFound, store.ErrNoActive)
+		h.expectError(r, err, store.ErrNotFound, store.ErrNoActive)
 		return
 	}
 	if err != nil {
 		r.Fatal(err)
 	}
 	info, err := h.store.Import(r.Context(), "", &file)
-	h.made(r, info, err, of.compacted())
+	h.expectWritten(r, info, err, of.compacted())
 }
 
 func (h *chronicle) Activate(r *rapid.T) {
-	number := h.some(r)
+	number := h.pickNumber(r)
 	_, err := h.store.Activate(r.Context(), chronicled, number)
 	switch {
 	case number == 0:
-		h.refused(r, err, store.ErrInvalid)
-	case h.model.at(number) == nil:
-		h.refused(r, err, store.ErrNotFound)
+		h.expectError(r, err, store.ErrInvalid)
+	case h.model.find(number) == nil:
+		h.expectError(r, err, store.ErrNotFound)
 	case err != nil:
 		r.Fatal(err)
 	default:
@@ -134,25 +134,25 @@ func (h *chronicle) Activate(r *rapid.T) {
 func (h *chronicle) Rollback(r *rapid.T) {
 	_, err := h.store.Rollback(r.Context(), chronicled)
 	if !h.model.rollback() {
-		h.refused(r, err, store.ErrNoPrevious, store.ErrNotFound)
+		h.expectError(r, err, store.ErrNoPrevious, store.ErrNotFound)
 	} else if err != nil {
 		r.Fatal(err)
 	}
 }
 
 func (h *chronicle) Drop(r *rapid.T) {
-	number := h.some(r)
+	number := h.pickNumber(r)
 	if number == 0 && rapid.IntRange(0, 3).Draw(r, "keep all but once in four") > 0 {
 		return
 	}
 	dropped, err := h.store.Drop(r.Context(), chronicled, number)
 	switch {
-	case len(h.model.snapshots) == 0 || number != 0 && h.model.at(number) == nil:
-		h.refused(r, err, store.ErrNotFound)
+	case len(h.model.snapshots) == 0 || number != 0 && h.model.find(number) == nil:
+		h.expectError(r, err, store.ErrNotFound)
 	case number != 0 && number == h.model.active:
-		h.refused(r, err, store.ErrActive)
+		h.expectError(r, err, store.ErrActive)
 	case number != 0 && h.model.isBase(number):
-		h.refused(r, err, store.ErrBase)
+		h.expectError(r, err, store.ErrBase)
 	case err != nil:
 		r.Fatal(err)
 	default:
@@ -160,10 +160,10 @@ func (h *chronicle) Drop(r *rapid.T) {
 	}
 }
 
-// Hold goes on reading a snapshot, whatever happens to it meanwhile.
+// Hold continues reading a snapshot, whatever happens to it meanwhile.
 func (h *chronicle) Hold(r *rapid.T) {
-	number := h.some(r)
-	want := h.model.at(number)
+	number := h.pickNumber(r)
+	want := h.model.find(number)
 	if want == nil {
 		return
 	}
@@ -200,7 +200,8 @@ func (h *chronicle) Check(r *rapid.T) {
 	for _, l := range listed {
 		want := h.model.snapshots[l.Number]
 		if want == nil || l.Base != want.base || l.Active != (l.Number == h.model.active) {
-			r.Fatalf("listed is %+v; active should be %d, of these: %v", l, h.model.active, slices.Sorted(maps.Keys(h.model.snapshots)))
+			r.Fatalf("listed is %+v; active should be %d, of these: %v", l, h.model.active,
+				slices.Sorted(maps.Keys(h.model.snapshots)))
 		}
 		if _, _, err := h.store.Verify(r.Context(), chronicled, l.Number); err != nil {
 			r.Fatal(err)
@@ -224,7 +225,7 @@ func (h *chronicle) end(r *rapid.T) {
 		s.Release()
 	}
 	defer func() { _ = h.store.Close() }()
-	want := h.model.at(0)
+	want := h.model.find(0)
 	if want == nil || r.Failed() {
 		return
 	}
@@ -250,14 +251,14 @@ func (h *chronicle) end(r *rapid.T) {
 	}
 }
 
-// some draws a snapshot's number, at times 0 or one that is not there.
-func (h *chronicle) some(r *rapid.T) uint64 {
+// pickNumber draws a snapshot's number, at times 0 or one that is not there.
+func (h *chronicle) pickNumber(r *rapid.T) uint64 {
 	numbers := slices.Sorted(maps.Keys(h.model.snapshots))
 	return rapid.SampledFrom(append(numbers, 0, 0, 99)).Draw(r, "snapshot")
 }
 
-// made notes a snapshot that should have been made.
-func (h *chronicle) made(r *rapid.T, info store.Info, err error, want *shown) {
+// expectWritten notes a snapshot that should have been made.
+func (h *chronicle) expectWritten(r *rapid.T, info store.Info, err error, want *modelSnapshot) {
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -267,7 +268,7 @@ func (h *chronicle) made(r *rapid.T, info store.Info, err error, want *shown) {
 	h.model.snapshots[info.Number] = want
 }
 
-func (h *chronicle) refused(r *rapid.T, err error, reasons ...error) {
+func (h *chronicle) expectError(r *rapid.T, err error, reasons ...error) {
 	if !slices.ContainsFunc(reasons, func(reason error) bool { return errors.Is(err, reason) }) {
 		r.Fatalf("error is %v, want one of %v", err, reasons)
 	}

@@ -2,6 +2,8 @@ package embedded
 
 import (
 	"archive/tar"
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,46 +16,61 @@ import (
 // sizes are those that its manifest announces, every checksum is compared, and
 // what the checksums cannot tell is looked at before the snapshot is there.
 func (s *Store) Import(ctx context.Context, kg string, from io.Reader) (store.Info, error) {
-	in := &importer{tar: tar.NewReader(from)}
+	file := bufio.NewReader(from)
+	if head, _ := file.Peek(tarHeader); !isExport(head) {
+		return store.Info{}, wrap("import", kg, 0, store.Invalidf("the file is not an exported snapshot; load triples "+
+			"with `triplemesh kg load`"))
+	}
+	in := &importer{tar: tar.NewReader(file)}
 	if err := in.readManifest(); err != nil {
 		return store.Info{}, wrap("import", kg, 0, err)
 	}
 	if kg == "" {
 		kg = in.manifest.KG
 	}
-	m, err := s.build(ctx, kg, func(f *folder) (manifest, error) { return in.run(ctx, f) })
+	m, err := s.build(ctx, kg, func(f *folder) (manifest, error) { return in.readFiles(ctx, f) })
 	if err != nil {
 		return store.Info{}, wrap("import", kg, 0, err)
 	}
 	return m.info(), nil
 }
 
-// importer reads the file of an export.
-type importer struct {
-	tar      *tar.Reader
-	manifest manifest
-	sum      string // of the manifest as it was read
-	summed   bool   // and it is what the file says
+// tarHeader is the size of a tar file's first block.
+const tarHeader = 512
+
+// isExport reports whether a file that begins with head may be an export, also one that is truncated.
+func isExport(head []byte) bool {
+	const magic, at = "ustar", 257
+	return len(bytes.Trim(head, "\x00")) == 0 || bytes.HasPrefix(head, []byte(manifestName)) ||
+		len(head) > at && bytes.HasPrefix(head[at:], []byte(magic))
 }
 
-// next returns the header of the next file; io.EOF where there is none.
+// importer reads the file of an export.
+type importer struct {
+	tar        *tar.Reader
+	manifest   manifest
+	sum        string // of the manifest as it was read
+	sumChecked bool   // and it is what the file says
+}
+
+// next returns the header of the next file; io.EOF if there is none.
 func (in *importer) next() (*tar.Header, error) {
 	h, err := in.tar.Next()
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil, io.EOF
 	case errors.Is(err, tar.ErrHeader), errors.Is(err, tar.ErrInsecurePath):
-		return nil, fmt.Errorf("it is no export of a snapshot, or a damaged one (%w): %w", err, store.ErrCorrupt)
+		return nil, fmt.Errorf("the archive is damaged (%w): %w", err, store.ErrCorrupt)
 	case err != nil:
-		return nil, cutOff("the file", err)
+		return nil, truncatedError("the file", err)
 	case h.Typeflag != tar.TypeReg:
-		return nil, fmt.Errorf("%q in it is no plain file: %w", h.Name, store.ErrInvalid)
+		return nil, store.Invalidf("%q is not a regular file", h.Name)
 	}
 	return h, nil
 }
 
-// cutOff marks the early end of a file; other errors are those of the reader.
-func cutOff(what string, err error) error {
+// truncatedError marks the early end of a file; other errors are those of the reader.
+func truncatedError(what string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s is cut off: %w", what, store.ErrCorrupt)
 	}
@@ -63,33 +80,34 @@ func cutOff(what string, err error) error {
 func (in *importer) readManifest() error {
 	h, err := in.next()
 	if errors.Is(err, io.EOF) {
-		return cutOff("the file", err)
+		return truncatedError("the file", err)
 	}
 	if err != nil {
 		return err
 	}
 	if h.Name != manifestName {
-		return fmt.Errorf("it begins with %q and not with %s; it is no export of a snapshot: %w", h.Name, manifestName, store.ErrInvalid)
+		return store.Invalidf("the archive begins with %q instead of %s; it is not an exported snapshot",
+			h.Name, manifestName)
 	}
 	if h.Size > maxManifest {
-		return fmt.Errorf("%s has %d bytes, %d at most are read: %w", manifestName, h.Size, maxManifest, store.ErrInvalid)
+		return store.Invalidf("%s has %d bytes, the limit is %d", manifestName, h.Size, maxManifest)
 	}
 	data, err := io.ReadAll(in.tar)
 	if err != nil {
-		return cutOff(manifestName, err)
+		return truncatedError(manifestName, err)
 	}
 	in.sum = hexSum(data)
 	if in.manifest, err = parseManifest(data); err != nil {
 		return err
 	}
 	if in.manifest.Base != nil {
-		return fmt.Errorf("it is a delta, and no whole snapshot: %w", store.ErrInvalid)
+		return store.Invalidf("the export is a delta, not a whole snapshot")
 	}
 	return nil
 }
 
-// run takes the files over and looks at what they hold.
-func (in *importer) run(ctx context.Context, f *folder) (manifest, error) {
+// readFiles takes the files over and looks at what they hold.
+func (in *importer) readFiles(ctx context.Context, f *folder) (manifest, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return manifest{}, err
@@ -107,60 +125,61 @@ func (in *importer) run(ctx context.Context, f *folder) (manifest, error) {
 			}
 			continue // the manifest gets a new number, and with it a new sum
 		}
-		if err := in.take(ctx, f, h); err != nil {
+		if err := in.copyFile(ctx, f, h); err != nil {
 			return manifest{}, err
 		}
 	}
-	if !in.summed {
-		return manifest{}, cutOff(sumName, io.EOF)
+	if !in.sumChecked {
+		return manifest{}, truncatedError(sumName, io.EOF)
 	}
 	for name := range in.manifest.Files {
 		if _, ok := f.sums[name]; !ok {
-			return manifest{}, cutOff(name, io.EOF)
+			return manifest{}, truncatedError(name, io.EOF)
 		}
 	}
-	m, err := f.seal(in.manifest)
+	m, err := f.writeManifest(in.manifest)
 	if err != nil {
 		return m, err
 	}
 	return m, inspect(ctx, f.dir)
 }
 
-// compareSum compares the manifest with its checksum, which has the form that
-// sha256sum reads.
+// compareSum compares the manifest with its checksum, which has the form that sha256sum reads.
 func (in *importer) compareSum(h *tar.Header) error {
 	said := make([]byte, len(in.sum))
 	if _, err := io.ReadFull(in.tar, said); err != nil {
-		return cutOff(h.Name, err)
+		return truncatedError(h.Name, err)
 	}
 	if string(said) != in.sum {
-		return fmt.Errorf("checksum of %s: got %.12s…, want %.12q…; export it again: %w", manifestName, in.sum, said, store.ErrCorrupt)
+		return fmt.Errorf("checksum of %s: got %.12s…, want %.12q…; export it again: %w", manifestName, in.sum, said,
+			store.ErrCorrupt)
 	}
-	in.summed = true
+	in.sumChecked = true
 	return nil
 }
 
-func (in *importer) take(ctx context.Context, f *folder, h *tar.Header) error {
+func (in *importer) copyFile(ctx context.Context, f *folder, h *tar.Header) error {
 	want, ok := in.manifest.Files[h.Name]
 	if !ok {
-		return fmt.Errorf("%s does not name %q: %w", manifestName, h.Name, store.ErrInvalid)
+		return store.Invalidf("%s does not name %q", manifestName, h.Name)
 	}
 	if _, again := f.sums[h.Name]; again {
-		return fmt.Errorf("%q is there twice: %w", h.Name, store.ErrInvalid)
+		return store.Invalidf("%q occurs twice", h.Name)
 	}
 	if h.Size != want.Bytes {
 		return fmt.Errorf("%s has %d bytes, want %d: %w", h.Name, h.Size, want.Bytes, store.ErrCorrupt)
 	}
-	if err := f.write(h.Name, func(w io.Writer) error { return in.copy(ctx, w, h.Name) }); err != nil {
+	if err := f.write(h.Name, func(w io.Writer) error { return in.copyData(ctx, w, h.Name) }); err != nil {
 		return err
 	}
 	if got := f.sums[h.Name].SHA256; got != want.SHA256 {
-		return fmt.Errorf("checksum of %s: got %.12s…, want %.12s…; export it again: %w", h.Name, got, want.SHA256, store.ErrCorrupt)
+		return fmt.Errorf("checksum of %s: got %.12s…, want %.12s…; export it again: %w", h.Name, got, want.SHA256,
+			store.ErrCorrupt)
 	}
 	return nil
 }
 
-func (in *importer) copy(ctx context.Context, to io.Writer, name string) error {
+func (in *importer) copyData(ctx context.Context, to io.Writer, name string) error {
 	buffer := make([]byte, exportBlock)
 	for {
 		if err := ctx.Err(); err != nil {
@@ -174,7 +193,7 @@ func (in *importer) copy(ctx context.Context, to io.Writer, name string) error {
 			return nil
 		}
 		if err != nil {
-			return cutOff(name, err)
+			return truncatedError(name, err)
 		}
 	}
 }

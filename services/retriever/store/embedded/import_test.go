@@ -93,7 +93,7 @@ func find(parts []part, name string) *part {
 	return &parts[i]
 }
 
-// TestAHostileFileIsNotImported changes an export as somebody would who knows
+// TestAHostileFileIsNotImported changes an export as an attacker would who knows
 // its form: all checksums are right.
 func TestAHostileFileIsNotImported(t *testing.T) {
 	s := newStore(t)
@@ -127,28 +127,44 @@ func TestAHostileFileIsNotImported(t *testing.T) {
 			return p
 		}, store.ErrCorrupt, "escaped"},
 		"a link": {func(p []part) []part {
-			return append(p, part{tar.Header{Typeflag: tar.TypeSymlink, Name: "entities.text", Linkname: "/etc/passwd"}, nil})
-		}, store.ErrInvalid, "no plain file"},
-		"a file twice":                {func(p []part) []part { return append(p, p[3]) }, store.ErrInvalid, "twice"},
-		"no checksum of the manifest": {func(p []part) []part { return slices.Delete(p, 1, 2) }, store.ErrCorrupt, sumName + " is cut off"},
+			return append(p, part{tar.Header{Typeflag: tar.TypeSymlink, Name: "entities.text", Linkname: "/etc/passwd"},
+				nil})
+		}, store.ErrInvalid, "not a regular file"},
+		"a file twice": {func(p []part) []part { return append(p, p[3]) }, store.ErrInvalid, "twice"},
+		"no checksum of the manifest": {func(p []part) []part { return slices.Delete(p, 1, 2) }, store.ErrCorrupt,
+			sumName + " is cut off"},
 		"a manifest that is not what its checksum says": {func(p []part) []part {
-			p[0].data = bytes.Replace(p[0].data, []byte("test-hash"), []byte("tast-hash"), 1)
+			p[0].data = bytes.Replace(p[0].data, []byte("test-hash"), []byte("rest-hash"), 1)
 			return p
 		}, store.ErrCorrupt, "export it again"},
 		"a file too few": {func(p []part) []part { return slices.Delete(p, 5, 6) }, store.ErrCorrupt, "cut off"},
 		"a huge manifest": {func(p []part) []part {
 			p[0].data = append(p[0].data, bytes.Repeat([]byte(" "), maxManifest)...)
 			return p
-		}, store.ErrInvalid, "at most"},
-		"a manifest of noise":                {func(p []part) []part { p[0].data = []byte("{noise"); return p }, store.ErrCorrupt, manifestName},
-		"a newer format":                     {func(p []part) []part { p[0].data = []byte(`{"format": 9, "files": 7}`); return p }, store.ErrFormat, "its format is 9, this program reads 2"},
-		"a format of old":                    {func(p []part) []part { p[0].data = []byte(`{"format": 1}`); return p }, store.ErrFormat, "load the files again"},
-		"a delta":                            {counting(func(m *manifest) { m.Base = &base{Number: 1} }), store.ErrInvalid, "delta"},
-		"huge counts":                        {counting(func(m *manifest) { m.Triples, m.Own.Triples = 1<<31, 1<<31 }), store.ErrCorrupt, ""},
-		"impossible counts":                  {counting(func(m *manifest) { m.Own.Entities = 1 << 40 }), store.ErrCorrupt, ""},
-		"negative counts":                    {counting(func(m *manifest) { m.Own.Triples = -1 }), store.ErrCorrupt, ""},
-		"a huge size":                        {counting(func(m *manifest) { m.Files[vectorsFile] = fileSum{1 << 60, ""} }), store.ErrCorrupt, ""},
-		"counts at odds":                     {counting(func(m *manifest) { m.Triples = 3 }), store.ErrCorrupt, "at odds"},
+		}, store.ErrInvalid, "the limit is"},
+		"a manifest of noise": {func(p []part) []part { p[0].data = []byte("{noise"); return p },
+			store.ErrCorrupt, manifestName},
+		"a newer format": {func(p []part) []part {
+			p[0].data = []byte(
+				`{"format": 9, "files": 7}`)
+			return p
+		}, store.ErrFormat, "its format is 9, this program reads 2"},
+		"a format of old": {func(p []part) []part { p[0].data = []byte(`{"format": 1}`); return p },
+			store.ErrFormat, "load the files again"},
+		"a delta": {counting(func(m *manifest) { m.Base = &base{Number: 1} }),
+			store.ErrInvalid, "delta"},
+		"huge counts": {counting(func(m *manifest) { m.Triples, m.Own.Triples = 1<<31, 1<<31 }),
+			store.ErrCorrupt, ""},
+		"impossible counts": {counting(func(m *manifest) { m.Own.Entities = 1 << 40 }),
+			store.ErrCorrupt, ""},
+		"negative counts": {counting(func(m *manifest) { m.Own.Triples = -1 }), store.ErrCorrupt,
+			""},
+		"a huge size": {counting(func(m *manifest) {
+			m.Files[vectorsFile] = fileSum{1 << 60,
+				""}
+		}), store.ErrCorrupt, ""},
+		"counts at odds": {counting(func(m *manifest) { m.Triples = 3 }), store.ErrCorrupt,
+			"inconsistent"},
 		"huge dims":                          {counting(func(m *manifest) { m.Dims = 1 << 50 }), store.ErrCorrupt, ""},
 		"objects that are not":               {fill(tripleObjFile, 0xff), store.ErrCorrupt, ""},
 		"relations that are not":             {fill(tripleRelFile, 0xff), store.ErrCorrupt, ""},
@@ -158,7 +174,7 @@ func TestAHostileFileIsNotImported(t *testing.T) {
 		"other subjects by object":           {fill(inSubjectsFile, 0), store.ErrCorrupt, ""},
 		"other relations by object":          {fill(inRelationsFile, 0), store.ErrCorrupt, ""},
 		"objects in no order":                {fill(inFile, 0xaa), store.ErrCorrupt, ""},
-		"texts in no order":                  {fill(offsetsOf(entitiesFile), 0xff), store.ErrCorrupt, ""},
+		"texts in no order":                  {fill(offsetsFile(entitiesFile), 0xff), store.ErrCorrupt, ""},
 		"wrong counts":                       {fill(countsFile, 0), store.ErrCorrupt, ""},
 		"unknown kinds":                      {fill(kindsFile, 0xff), store.ErrCorrupt, ""},
 		"names that are the same":            {fill(entitiesFile, 'x'), store.ErrCorrupt, ""},
@@ -166,7 +182,11 @@ func TestAHostileFileIsNotImported(t *testing.T) {
 		"validities of triples that are not": {fill(datedFile, 0xff), store.ErrCorrupt, ""},
 		"vectors of NaN":                     {fill(vectorsFile, 0xff), store.ErrCorrupt, ""},
 		"relation vectors of NaN":            {fill(relVectorFile, 0xff), store.ErrCorrupt, ""},
-		"a name index of noise":              {func(p []part) []part { clear(find(p, namesFile).data); rewrite(t, p, func(*manifest) {}); return p }, store.ErrCorrupt, ""},
+		"a name index of noise": {func(p []part) []part {
+			clear(find(p, namesFile).data)
+			rewrite(t, p, func(*manifest) {})
+			return p
+		}, store.ErrCorrupt, ""},
 	} {
 		before := tree(t, s.dir)
 		file := repacked(t, c.change(exported(t, s)))
@@ -178,7 +198,8 @@ func TestAHostileFileIsNotImported(t *testing.T) {
 			t.Errorf("%s left %v, before there was %v", name, after, before)
 		}
 	}
-	if _, err := s.Import(t.Context(), "..", bytes.NewReader(repacked(t, exported(t, s)))); !errors.Is(err, store.ErrInvalid) {
+	if _, err := s.Import(t.Context(), "..", bytes.NewReader(repacked(t, exported(t, s)))); !errors.Is(err,
+		store.ErrInvalid) {
 		t.Errorf("a name that leads out: %v", err)
 	}
 }
@@ -230,9 +251,9 @@ func FuzzImport(f *testing.F) {
 func buildWorld(f *testing.F, s *Store) {
 	f.Helper()
 	names := []string{"France", "Lyon", "Paris"}
-	entities := make([]store.Named, len(names))
+	entities := make([]store.NamedEntity, len(names))
 	for i, name := range names {
-		entities[i] = store.Named{Name: name}
+		entities[i] = store.NamedEntity{Name: name}
 	}
 	vector := func(i int) []float32 {
 		v := make([]float32, 4)
@@ -240,15 +261,15 @@ func buildWorld(f *testing.F, s *Store) {
 		return v
 	}
 	info, err := s.Write(f.Context(), "world", store.Content{
-		Entities: store.All(entities), EntityCount: 3, Relations: []string{"capital of", "located in"},
-		Triples: store.All([]store.Dated{
+		Entities: store.SliceStream(entities), EntityCount: 3, Relations: []string{"capital of", "located in"},
+		Triples: store.SliceStream([]store.DatedTriple{
 			{Triple: store.Triple{Subject: 1, Relation: 1, Object: 0}},
 			{Triple: store.Triple{Subject: 2, Relation: 0, Object: 0}, Validity: store.Validity{Start: "0987"}},
 			{Triple: store.Triple{Subject: 2, Relation: 1, Object: 0}},
 		}), TripleCount: 3,
-		Aliases: store.All([]store.Alias{{Entity: 2, Name: "Lutetia"}}),
+		Aliases: store.SliceStream([]store.Alias{{Entity: 2, Name: "Lutetia"}}),
 		Encoder: "test", Dims: 4, RelationVectors: [][]float32{vector(0), vector(1)},
-		TripleVectors: store.All([][]float32{vector(1), vector(2), vector(3)}),
+		TripleVectors: store.SliceStream([][]float32{vector(1), vector(2), vector(3)}),
 	})
 	if err != nil {
 		f.Fatal(err)
@@ -285,5 +306,19 @@ func TestAFailingDiskImportsNothing(t *testing.T) {
 	}
 	if len(operations) < 6 {
 		t.Errorf("only %v failed", slices.Sorted(maps.Keys(operations)))
+	}
+}
+
+func TestImportOfAFileThatIsNotAnExport(t *testing.T) {
+	for name, text := range map[string]string{
+		"one triple":   "Ann\tknows\tBob\n",
+		"many triples": strings.Repeat("Ann\tknows\tBob\n", 1000),
+	} {
+		_, err := newStore(t).Import(t.Context(), "", strings.NewReader(text))
+		if !errors.Is(err, store.ErrInvalid) || !strings.Contains(fmt.Sprint(err),
+			"import knowledge graph: the file is not "+
+				"an exported snapshot; load triples with `triplemesh kg load`") {
+			t.Errorf("%s: error is %v", name, err)
+		}
 	}
 }

@@ -5,21 +5,19 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/triplemesh/triplemesh/services/retriever/scan"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
-	"github.com/triplemesh/triplemesh/services/retriever/store/embedded/packed"
+	"github.com/triplemesh/triplemesh/services/retriever/vector"
 )
 
-// inspect looks at what a whole snapshot holds that did not come from this
-// program's own writer: that all numbers lead somewhere and all orders are
-// kept. Checksums vouch for none of that.
+// inspect looks at what a whole snapshot holds that did not come from this program's own writer:
+// that all numbers lead somewhere and all orders are kept. Checksums do not prove that.
 func inspect(ctx context.Context, dir string) error {
 	m, err := mapFiles(dir)
 	if err != nil {
 		return err
 	}
 	defer m.release()
-	l, err := m.view()
+	l, err := m.openLayer()
 	if err != nil {
 		return err
 	}
@@ -35,19 +33,19 @@ func inspect(ctx context.Context, dir string) error {
 	})
 }
 
-// wrong says what is not as it must be.
-func wrong(format string, args ...any) error {
-	return fmt.Errorf("%s; it is no snapshot of this program: %w", fmt.Sprintf(format, args...), store.ErrCorrupt)
+// corruptf says what is not as it must be.
+func corruptf(format string, args ...any) error {
+	return fmt.Errorf("%s; not a valid snapshot: %w", fmt.Sprintf(format, args...), store.ErrCorrupt)
 }
 
 func (l *layer) inspectManifest(context.Context) error {
 	m := l.mapping.manifest
 	switch {
 	case m.Triples != l.own.Triples, m.Entities != l.own.Entities, m.Relations != l.own.Relations, m.Triples == 0:
-		return wrong("its counts are at odds: %d of %d triples, %d of %d entities, %d of %d relations",
+		return corruptf("its counts are inconsistent: %d of %d triples, %d of %d entities, %d of %d relations",
 			m.Triples, l.own.Triples, m.Entities, l.own.Entities, m.Relations, l.own.Relations)
 	case m.Dims > 0 && m.Encoder == "", m.Dims == 0 && m.TripleVectors:
-		return wrong("vectors of %d components by encoder %q", m.Dims, m.Encoder)
+		return corruptf("vectors of %d components by encoder %q", m.Dims, m.Encoder)
 	}
 	return nil
 }
@@ -55,9 +53,9 @@ func (l *layer) inspectManifest(context.Context) error {
 func (l *layer) inspectNames(ctx context.Context) error {
 	for name, t := range map[string]*texts{entitiesFile: &l.entities, relationsFile: &l.relations} {
 		last := ""
-		if err := t.each(ctx, func(i int, text string) error {
+		if err := t.forEach(ctx, func(i int, text string) error {
 			if i > 0 && text <= last {
-				return wrong("%s is out of order at %d", name, i)
+				return corruptf("%s is out of order at %d", name, i)
 			}
 			last = text
 			return nil
@@ -66,52 +64,51 @@ func (l *layer) inspectNames(ctx context.Context) error {
 		}
 	}
 	for _, t := range []*texts{&l.intervals, &l.aliases} {
-		if err := t.each(ctx, func(int, string) error { return nil }); err != nil {
+		if err := t.forEach(ctx, func(int, string) error { return nil }); err != nil {
 			return err
 		}
 	}
 	for i := range l.kinds.Len() {
 		if kind := l.kinds.Get(i); kind > uint64(store.Date) {
-			return wrong("entity %d is of kind %d", i, kind)
+			return corruptf("entity %d is of kind %d", i, kind)
 		}
 	}
-	if err := below(&l.holders, aliasHolderFile, l.own.Entities); err != nil {
+	if err := checkRange(&l.holders, aliasHolderFile, l.own.Entities); err != nil {
 		return err
 	}
-	if err := below(&l.dated, datedFile, l.own.Triples); err != nil {
+	if err := checkRange(&l.dated, datedFile, l.own.Triples); err != nil {
 		return err
 	}
 	for i := 1; i < l.dated.Len(); i++ {
 		if l.dated.Get(i-1) >= l.dated.Get(i) {
-			return wrong("%s is out of order at %d", datedFile, i)
+			return corruptf("%s is out of order at %d", datedFile, i)
 		}
 	}
 	_, err := l.names.open()
 	return err
 }
 
-// below checks that all numbers of a column name one of n.
-func below(c *packed.Column, name string, n int) error {
+func checkRange(c *packedColumn, name string, n int) error {
 	for i := range c.Len() {
 		if v := c.Get(i); v >= uint64(n) {
-			return wrong("%s names %d of %d at %d", name, v, n, i)
+			return corruptf("%s names %d of %d at %d", name, v, n, i)
 		}
 	}
 	return nil
 }
 
 // inspectOffsets checks that rows of edges follow one another.
-func inspectOffsets(c *packed.Column, name string, edges int) error {
+func inspectOffsets(c *packedColumn, name string, edges int) error {
 	last := uint64(0)
 	for i := range c.Len() {
 		v := c.Get(i)
 		if v < last || i == 0 && v != 0 {
-			return wrong("%s is out of order at %d", name, i)
+			return corruptf("%s is out of order at %d", name, i)
 		}
 		last = v
 	}
 	if last != uint64(edges) {
-		return wrong("%s ends at %d of %d edges", name, last, edges)
+		return corruptf("%s ends at %d of %d edges", name, last, edges)
 	}
 	return nil
 }
@@ -130,20 +127,21 @@ func (l *layer) inspectTriples(ctx context.Context) error {
 		for place := at.from; place < at.to; place++ {
 			relation, object := g.relations.Get(place), g.objects.Get(place)
 			if relation >= uint64(l.own.Relations) || object >= uint64(g.rows) {
-				return wrong("triple %d names what is not there", place)
+				return corruptf("triple %d names an entity or relation that does not exist", place)
 			}
-			if before := place - 1; before >= at.from && (g.relations.Get(before) > relation || g.relations.Get(before) == relation && g.objects.Get(before) > object) {
-				return wrong("triple %d is out of order", place)
+			if before := place - 1; before >= at.from && (g.relations.Get(before) > relation ||
+				g.relations.Get(before) == relation && g.objects.Get(before) > object) {
+				return corruptf("triple %d is out of order", place)
 			}
 			if place%sampleStep == 0 && g.samples.Get(place/sampleStep) != uint64(subject) {
-				return wrong("%s is wrong at triple %d", samplesFile, place)
+				return corruptf("%s is wrong at triple %d", samplesFile, place)
 			}
 			counts[relation]++
 		}
 	}
 	for r, n := range counts {
 		if l.counts.Get(r) != n {
-			return wrong("relation %d has %d triples, %s says %d", r, n, countsFile, l.counts.Get(r))
+			return corruptf("relation %d has %d triples, %s says %d", r, n, countsFile, l.counts.Get(r))
 		}
 	}
 	return nil
@@ -156,10 +154,11 @@ func (l *layer) inspectObjects(ctx context.Context) error {
 	if err := inspectOffsets(&g.in, inFile, g.triples); err != nil {
 		return err
 	}
-	if err := below(&g.byObject, byObjectFile, g.triples); err != nil {
+	if err := checkRange(&g.byObject, byObjectFile, g.triples); err != nil {
 		return err
 	}
-	if err := errors.Join(below(&g.subjects, inSubjectsFile, g.rows), below(&g.inRelations, inRelationsFile, l.counts.Len())); err != nil {
+	if err := errors.Join(checkRange(&g.subjects, inSubjectsFile, g.rows), checkRange(&g.inRelations, inRelationsFile,
+		l.counts.Len())); err != nil {
 		return err
 	}
 	for object := range g.rows {
@@ -172,10 +171,11 @@ func (l *layer) inspectObjects(ctx context.Context) error {
 			triple := g.byObject.Get(place)
 			this := [2]uint64{g.relations.Get(int(triple)), triple}
 			if g.inRelations.Get(place) != this[0] || g.subjects.Get(place) != uint64(g.subject(int(triple))) {
-				return wrong("%s and %s differ from the triples at %d", inSubjectsFile, inRelationsFile, place)
+				return corruptf("%s and %s differ from the triples at %d", inSubjectsFile, inRelationsFile, place)
 			}
-			if g.objects.Get(int(triple)) != uint64(object) || place > at.from && (this[0] < last[0] || this[0] == last[0] && this[1] <= last[1]) {
-				return wrong("%s is out of order at %d", byObjectFile, place)
+			if g.objects.Get(int(triple)) != uint64(object) || place > at.from &&
+				(this[0] < last[0] || this[0] == last[0] && this[1] <= last[1]) {
+				return corruptf("%s is out of order at %d", byObjectFile, place)
 			}
 			last = this
 		}
@@ -188,7 +188,7 @@ func (l *layer) inspectVectors(ctx context.Context) error {
 	if dims == 0 {
 		return nil
 	}
-	for name, vectors := range map[string]*scan.Vectors{relVectorFile: l.relationVectors, vectorsFile: l.vectors} {
+	for name, vectors := range map[string]*vector.Vectors{relVectorFile: l.relationVectors, vectorsFile: l.vectors} {
 		if vectors == nil {
 			continue
 		}
@@ -201,7 +201,7 @@ func (l *layer) inspectVectors(ctx context.Context) error {
 				return err
 			}
 			if err := checkVector(v, dims); err != nil {
-				return wrong("%s, %d: %v", name, i, err)
+				return corruptf("%s, %d: %v", name, i, err)
 			}
 		}
 	}

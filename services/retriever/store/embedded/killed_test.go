@@ -23,7 +23,9 @@ const victimDir = "TRIPLEMESH_TEST_VICTIM"
 // round is what a snapshot of a round holds; a delta adds one fact.
 func round(n int) (facts []store.Fact, added store.Fact) {
 	fact := func(subject string) store.Fact {
-		named := func(name string) store.Named { return store.Named{Name: name, Kind: store.KindOf(name)} }
+		named := func(name string) store.NamedEntity {
+			return store.NamedEntity{Name: name, Kind: store.ClassifyName(name)}
+		}
 		return store.Fact{Subject: named(subject), Relation: "is of", Object: named("round " + strconv.Itoa(n))}
 	}
 	for i := range 50 {
@@ -32,7 +34,7 @@ func round(n int) (facts []store.Fact, added store.Fact) {
 	return facts, fact("the last thing")
 }
 
-// TestVictim is what the child of TestNothingAcknowledgedIsLostByAKill does: it
+// TestVictim is what the child of TestAcknowledgedWritesSurviveAKill does: it
 // builds, changes, compacts, moves and activates until it is killed, and says
 // what is done once it is.
 func TestVictim(t *testing.T) {
@@ -67,10 +69,10 @@ func TestVictim(t *testing.T) {
 	}
 }
 
-// TestNothingAcknowledgedIsLostByAKill kills a process at a random moment, 3
+// TestAcknowledgedWritesSurviveAKill kills a process at a random moment, 3
 // times or KILLS times: all that it said to be done is there, and nothing that
 // is there is half done.
-func TestNothingAcknowledgedIsLostByAKill(t *testing.T) {
+func TestAcknowledgedWritesSurviveAKill(t *testing.T) {
 	kills := 3
 	if n, err := strconv.Atoi(os.Getenv("KILLS")); err == nil {
 		kills = n
@@ -78,7 +80,7 @@ func TestNothingAcknowledgedIsLostByAKill(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	seen := 0
 	for range kills {
-		in(t, func(dir string) {
+		inTempDir(t, func(dir string) {
 			made, active := killed(t, dir, 1+random.IntN(10), time.Duration(random.IntN(100))*time.Millisecond)
 			seen += len(made)
 			s := New(dir)
@@ -136,7 +138,7 @@ func checkKilled(t *testing.T, s *Store, made map[uint64]int, active uint64) {
 		t.Fatal(err)
 	}
 	for number := range made {
-		if !slices.ContainsFunc(listed, func(l store.Listed) bool { return l.Number == number }) {
+		if !slices.ContainsFunc(listed, func(l store.ListedSnapshot) bool { return l.Number == number }) {
 			t.Errorf("snapshot %d was acknowledged and is not there", number)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
-func TestAListFollowsTheManifests(t *testing.T) {
+func TestListSeesChangedManifests(t *testing.T) {
 	s := newStore(t)
 	storetest.Build(t, s, "world", storetest.World())
 	triples := func() int {

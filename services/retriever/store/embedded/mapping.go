@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
-	"github.com/triplemesh/triplemesh/services/retriever/store/embedded/pages"
 )
 
 // mapping is a snapshot's files in memory. It counts its users and unmaps when
@@ -24,7 +23,7 @@ type mapping struct {
 	// sum is the manifest's checksum.
 	sum    string
 	data   map[string][]byte
-	files  map[string]*pages.File
+	files  map[string]*pageFile
 	stamps map[string]stamp
 	// folder is the directory, held open: looking at a file in it costs less
 	// than by its path, and every question does.
@@ -32,25 +31,25 @@ type mapping struct {
 	users  atomic.Int64
 }
 
-// stamp tells a file that was touched since it was mapped.
+// stamp identifies the version of a file: it differs if the file changed since it was mapped.
 type stamp struct {
 	inode    uint64
 	size     int64
 	modified unix.Timespec
 }
 
-// mapFiles maps a snapshot. Of its files only the manifest and the checksums
-// of the pages are read; pages are compared when they are first needed. The
-// caller is its first user.
+// mapFiles maps a snapshot. Of its files only the manifest and the checksums of the pages are read;
+// pages are compared when they are first needed. The caller is its first user.
 func mapFiles(dir string) (*mapping, error) {
-	if !littleEndian() {
+	if !isLittleEndian() {
 		return nil, errors.New("snapshots are little-endian; this machine is not")
 	}
 	man, sum, err := readManifest(dir)
 	if err != nil {
 		return nil, err
 	}
-	m := &mapping{dir: dir, manifest: man, sum: sum, data: map[string][]byte{}, files: map[string]*pages.File{}, stamps: map[string]stamp{}}
+	m := &mapping{dir: dir, manifest: man, sum: sum, data: map[string][]byte{}, files: map[string]*pageFile{},
+		stamps: map[string]stamp{}}
 	m.users.Store(1)
 	if m.folder, err = unix.Open(dir, unix.O_DIRECTORY|unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
 		return nil, fmt.Errorf("open %s: %w", dir, err)
@@ -66,7 +65,7 @@ func (m *mapping) open() error {
 	for _, name := range []string{manifestName, sumName} {
 		s, err := m.stamp(name)
 		if err != nil {
-			return lost(&fs.PathError{Op: "stat", Path: name, Err: err})
+			return missingFile(&fs.PathError{Op: "stat", Path: name, Err: err})
 		}
 		m.stamps[name] = s
 	}
@@ -76,11 +75,11 @@ func (m *mapping) open() error {
 			return err
 		}
 	}
-	return m.guardPages()
+	return m.openPages()
 }
 
-// guardPages puts before each file the checksums of its pages.
-func (m *mapping) guardPages() error {
+// openPages puts before each file the checksums of its pages.
+func (m *mapping) openPages() error {
 	want, ok := m.manifest.Files[pagesFile]
 	if !ok {
 		return fmt.Errorf("the manifest does not name %s: %w", pagesFile, store.ErrCorrupt)
@@ -90,15 +89,15 @@ func (m *mapping) guardPages() error {
 		return err
 	}
 	for _, name := range m.manifest.names() {
-		n := int(pages.Count(int64(len(m.data[name]))) * pages.SumBytes)
+		n := int(pageCount(int64(len(m.data[name]))) * pageSumSize)
 		if n > len(sums) {
 			return fmt.Errorf("%s ends before %s: %w", pagesFile, name, store.ErrCorrupt)
 		}
-		file, err := pages.New(name, m.data[name], sums[:n])
+		file, err := newPageFile(name, m.data[name], sums[:n])
 		if err != nil {
 			return err
 		}
-		file.Of(func(err error) error { return wrap("read", m.manifest.KG, m.manifest.Number, err) })
+		file.SetErrorContext(func(err error) error { return wrap("read", m.manifest.KG, m.manifest.Number, err) })
 		m.files[name], sums = file, sums[n:]
 	}
 	if len(sums) > 0 {
@@ -119,7 +118,7 @@ func stampOf(s *unix.Stat_t) stamp { return stamp{inode: s.Ino, size: s.Size, mo
 func mapFile(path string, want int64) ([]byte, stamp, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, stamp{}, lost(err)
+		return nil, stamp{}, missingFile(err)
 	}
 	defer f.Close()
 	var stat unix.Stat_t
@@ -127,7 +126,8 @@ func mapFile(path string, want int64) ([]byte, stamp, error) {
 		return nil, stamp{}, fmt.Errorf("look at %s: %w", filepath.Base(path), err)
 	}
 	if stat.Size != want {
-		return nil, stamp{}, fmt.Errorf("%s has %d bytes, want %d; load the files again: %w", filepath.Base(path), stat.Size, want, store.ErrCorrupt)
+		return nil, stamp{}, fmt.Errorf("%s has %d bytes, want %d; load the files again: %w", filepath.Base(path),
+			stat.Size, want, store.ErrCorrupt)
 	}
 	if want == 0 {
 		return nil, stampOf(&stat), nil
@@ -139,8 +139,7 @@ func mapFile(path string, want int64) ([]byte, stamp, error) {
 	return data, stampOf(&stat), nil
 }
 
-// verify compares the checksum of every file, and of every page, several files
-// at once.
+// verify compares the checksum of every file, and of every page, several files at once.
 func (m *mapping) verify(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(4)
@@ -155,11 +154,12 @@ func (m *mapping) verify(ctx context.Context) error {
 	return group.Wait()
 }
 
-// touched says whether a file changed on disk since it was mapped, or another
+// isStale reports whether a file changed on disk since it was mapped, or another
 // directory stands in its place.
-func (m *mapping) touched() bool {
+func (m *mapping) isStale() bool {
 	var there, held unix.Stat_t
-	if unix.Stat(m.dir, &there) != nil || unix.Fstat(m.folder, &held) != nil || there.Ino != held.Ino || there.Dev != held.Dev {
+	if unix.Stat(m.dir, &there) != nil || unix.Fstat(m.folder, &held) != nil || there.Ino != held.Ino ||
+		there.Dev != held.Dev {
 		return true
 	}
 	for name, want := range m.stamps {
@@ -180,8 +180,7 @@ func (m *mapping) release() {
 	_ = unix.Close(m.folder)
 	for _, data := range m.data {
 		if data != nil {
-			// Nothing can be done about a failing unmap, and nothing refers
-			// to the memory any more.
+			// Nothing can be done about a failing unmap, and nothing refers to the memory any more.
 			_ = unix.Munmap(data)
 		}
 	}

@@ -15,13 +15,13 @@ import (
 
 // model is a knowledge graph as a store should show it.
 type model struct {
-	snapshots map[uint64]*shown
+	snapshots map[uint64]*modelSnapshot
 	active    uint64
 	previous  []uint64
 }
 
-// at is a snapshot, or with 0 the active one; nil where there is none.
-func (m *model) at(number uint64) *shown {
+// find is a snapshot, or with 0 the active one; nil if there is none.
+func (m *model) find(number uint64) *modelSnapshot {
 	if number == 0 {
 		number = m.active
 	}
@@ -64,38 +64,40 @@ func (m *model) drop(numbers []uint64) {
 	}
 }
 
-// shown is one snapshot.
-type shown struct {
+// modelSnapshot is one snapshot.
+type modelSnapshot struct {
 	base    uint64
 	depth   int // of deltas
 	facts   map[store.Fact]bool
 	aliases map[[2]string]bool // entity, alias
 }
 
-func whole(facts []store.Fact, aliases [][2]string) *shown {
-	s := &shown{facts: map[store.Fact]bool{}, aliases: map[[2]string]bool{}}
+func modelOf(facts []store.Fact, aliases [][2]string) *modelSnapshot {
+	s := &modelSnapshot{facts: map[store.Fact]bool{}, aliases: map[[2]string]bool{}}
 	for _, f := range facts {
 		s.facts[f] = true
 	}
 	for _, a := range aliases {
 		s.aliases[a] = true
 	}
-	return s.settled()
+	return s.normalize()
 }
 
-// settled is s without the aliases of entities that no fact names.
-func (s *shown) settled() *shown {
+// normalize is s without the aliases of entities that no fact names.
+func (s *modelSnapshot) normalize() *modelSnapshot {
 	names := s.names()
 	maps.DeleteFunc(s.aliases, func(a [2]string, _ bool) bool { return !names[a[0]] })
 	return s
 }
 
 // compacted shows the same and is based on nothing.
-func (s *shown) compacted() *shown { return &shown{facts: s.facts, aliases: s.aliases} }
+func (s *modelSnapshot) compacted() *modelSnapshot {
+	return &modelSnapshot{facts: s.facts, aliases: s.aliases}
+}
 
 // change is what a delta makes of s, and whether it differs at all.
-func (s *shown) change(removed, added []store.Fact, aliases [][2]string) (after *shown, changes bool) {
-	after = &shown{depth: s.depth + 1, facts: maps.Clone(s.facts), aliases: maps.Clone(s.aliases)}
+func (s *modelSnapshot) change(removed, added []store.Fact, aliases [][2]string) (after *modelSnapshot, changes bool) {
+	after = &modelSnapshot{depth: s.depth + 1, facts: maps.Clone(s.facts), aliases: maps.Clone(s.aliases)}
 	for _, r := range removed {
 		maps.DeleteFunc(after.facts, func(f store.Fact, _ bool) bool {
 			sameNames := f.Subject.Name == r.Subject.Name && f.Relation == r.Relation && f.Object.Name == r.Object.Name
@@ -105,7 +107,7 @@ func (s *shown) change(removed, added []store.Fact, aliases [][2]string) (after 
 	mentioned, kinds := s.names(), s.kinds()
 	for _, f := range added {
 		// The kind is that of the first mention.
-		for _, e := range []*store.Named{&f.Subject, &f.Object} {
+		for _, e := range []*store.NamedEntity{&f.Subject, &f.Object} {
 			if _, ok := kinds[e.Name]; !ok {
 				kinds[e.Name] = e.Kind
 			}
@@ -120,11 +122,11 @@ func (s *shown) change(removed, added []store.Fact, aliases [][2]string) (after 
 			changes = true
 		}
 	}
-	return after.settled(), changes || !maps.Equal(s.facts, after.facts)
+	return after.normalize(), changes || !maps.Equal(s.facts, after.facts)
 }
 
 // kinds are those of the entities that a fact names.
-func (s *shown) kinds() map[string]store.Kind {
+func (s *modelSnapshot) kinds() map[string]store.Kind {
 	kinds := map[string]store.Kind{}
 	for f := range s.facts {
 		kinds[f.Subject.Name], kinds[f.Object.Name] = f.Subject.Kind, f.Object.Kind
@@ -132,13 +134,15 @@ func (s *shown) kinds() map[string]store.Kind {
 	return kinds
 }
 
-// sorted are the facts in an order that does not change.
-func (s *shown) sorted() []store.Fact {
-	return slices.SortedFunc(maps.Keys(s.facts), func(a, b store.Fact) int { return strings.Compare(line(store.Out, a), line(store.Out, b)) })
+// sortedFacts are the facts in an order that does not change.
+func (s *modelSnapshot) sortedFacts() []store.Fact {
+	return slices.SortedFunc(maps.Keys(s.facts), func(a, b store.Fact) int {
+		return strings.Compare(line(store.Out, a), line(store.Out, b))
+	})
 }
 
 // names are those of the entities that a fact names.
-func (s *shown) names() map[string]bool {
+func (s *modelSnapshot) names() map[string]bool {
 	names := map[string]bool{}
 	for f := range s.facts {
 		names[f.Subject.Name], names[f.Object.Name] = true, true
@@ -147,7 +151,7 @@ func (s *shown) names() map[string]bool {
 }
 
 // matching are the entities that are called key, in order.
-func (s *shown) matching(key string) []string {
+func (s *modelSnapshot) matching(key string) []string {
 	names := s.names()
 	found := map[string]bool{}
 	for name := range names {
@@ -163,12 +167,12 @@ func (s *shown) matching(key string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-func (s *shown) content(t *testing.T) store.Content {
-	return storetest.Content(t, s.sorted(), slices.Collect(maps.Keys(s.aliases))...)
+func (s *modelSnapshot) content(t *testing.T) store.Content {
+	return storetest.Content(t, s.sortedFacts(), slices.Collect(maps.Keys(s.aliases))...)
 }
 
 // compare reads a snapshot by its names, and looks whether it shows s.
-func (s *shown) compare(r *rapid.T, snapshot store.Snapshot) {
+func (s *modelSnapshot) compare(r *rapid.T, snapshot store.Snapshot) {
 	var read, want []string
 	err := store.Guard(func() error {
 		for e := range snapshot.Entities() {
@@ -180,13 +184,15 @@ func (s *shown) compare(r *rapid.T, snapshot store.Snapshot) {
 				}
 				for _, edge := range lists[0] {
 					t := snapshot.Triple(edge.Triple)
-					if ends := [2]store.EntityID{t.Subject, t.Object}; ends[dir] != e || ends[1-dir] != edge.Entity || t.Relation != edge.Relation {
+					if ends := [2]store.EntityID{t.Subject, t.Object}; ends[dir] != e || ends[1-dir] != edge.Entity ||
+						t.Relation != edge.Relation {
 						return fmt.Errorf("edge %+v of %s is triple %+v", edge, name, t)
 					}
 					read = append(read, line(dir, store.Fact{
-						Subject:  store.Named{Name: snapshot.EntityName(t.Subject), Kind: snapshot.Kind(t.Subject)},
+						Subject: store.NamedEntity{Name: snapshot.EntityName(t.Subject),
+							Kind: snapshot.Kind(t.Subject)},
 						Relation: snapshot.RelationName(t.Relation),
-						Object:   store.Named{Name: snapshot.EntityName(t.Object), Kind: snapshot.Kind(t.Object)},
+						Object:   store.NamedEntity{Name: snapshot.EntityName(t.Object), Kind: snapshot.Kind(t.Object)},
 						Validity: snapshot.Validity(edge.Triple),
 					}))
 				}
@@ -218,7 +224,8 @@ func (s *shown) compare(r *rapid.T, snapshot store.Snapshot) {
 	slices.Sort(read)
 	slices.Sort(want)
 	if !slices.Equal(read, want) {
-		r.Fatalf("%s@%d shows\n%s\nwant\n%s", snapshot.Info().KG, snapshot.Info().Number, strings.Join(read, "\n"), strings.Join(want, "\n"))
+		r.Fatalf("%s@%d shows\n%s\nwant\n%s", snapshot.Info().KG, snapshot.Info().Number, strings.Join(read, "\n"),
+			strings.Join(want, "\n"))
 	}
 	if info := snapshot.Info(); info.Triples != len(s.facts) || info.Entities != len(s.names()) {
 		r.Fatalf("info is %+v, want %d triples of %d entities", info, len(s.facts), len(s.names()))
@@ -240,11 +247,11 @@ var (
 // that they look like, or all are entities.
 func drawFacts(r *rapid.T, least int, known ...store.Fact) []store.Fact {
 	plain := rapid.Bool().Draw(r, "all are entities")
-	named := func(name string) store.Named {
+	named := func(name string) store.NamedEntity {
 		if plain {
-			return store.Named{Name: name}
+			return store.NamedEntity{Name: name}
 		}
-		return store.Named{Name: name, Kind: store.KindOf(name)}
+		return store.NamedEntity{Name: name, Kind: store.ClassifyName(name)}
 	}
 	return rapid.SliceOfN(rapid.Custom(func(r *rapid.T) store.Fact {
 		if len(known) > 0 && rapid.Bool().Draw(r, "known") {

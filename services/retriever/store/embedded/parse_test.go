@@ -13,12 +13,15 @@ import (
 
 // FuzzManifest: no manifest is taken whose counts or files cannot be.
 func FuzzManifest(f *testing.F) {
-	whole, err := json.Marshal(manifest{Format: formatVersion, KG: "world", Number: 1, Files: map[string]fileSum{"objects": {Bytes: 8, SHA256: "00"}}})
+	whole, err := json.Marshal(manifest{Format: formatVersion, KG: "world", Number: 1,
+		Files: map[string]fileSum{"objects": {Bytes: 8, SHA256: "00"}}})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(whole)
-	for _, seed := range []string{"", "{}", `{"format": 99}`, `{"format": 2, "files": {"../x": {"bytes": 1}}}`, `{"format": 2, "own": {"entities": -1}}`, `{"format": 2, "base": {"number": 1, "first_triple": 99999999999}}`, `{"format": 2, "triples": 1e3}`} {
+	for _, seed := range []string{"", "{}", `{"format": 99}`, `{"format": 2, "files": {"../x": {"bytes": 1}}}`,
+		`{"format": 2, "own": {"entities": -1}}`, `{"format": 2, "base": {"number": 1, "first_triple": 99999999999}}`,
+		`{"format": 2, "triples": 1e3}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -42,7 +45,8 @@ func FuzzManifest(f *testing.F) {
 
 // FuzzCurrent: what is read of a CURRENT is what is written again.
 func FuzzCurrent(f *testing.F) {
-	for _, seed := range []string{"", "{}", `{"active": 3, "previous": [1, 2]}`, `{"active": -1}`, `{"active": 3, "sum": "00"}`, `[]`, `{"active": 1}{"active": 2}`} {
+	for _, seed := range []string{"", "{}", `{"active": 3, "previous": [1, 2]}`, `{"active": -1}`,
+		`{"active": 3, "sum": "00"}`, `[]`, `{"active": 1}{"active": 2}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -64,7 +68,8 @@ func FuzzCurrent(f *testing.F) {
 			t.Fatal(err)
 		}
 		again, err := s.readCurrent("world")
-		if err != nil || again.Active != read.Active || len(again.Previous)+len(read.Previous) > 0 && !reflect.DeepEqual(again.Previous, read.Previous) {
+		if err != nil || again.Active != read.Active || len(again.Previous)+len(read.Previous) > 0 &&
+			!reflect.DeepEqual(again.Previous, read.Previous) {
 			t.Errorf("%q reads %+v, written again %+v, %v", data, read, again, err)
 		}
 	})

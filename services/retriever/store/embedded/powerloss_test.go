@@ -39,7 +39,7 @@ type powerDisk struct {
 // withPower runs on a disk of its own.
 func withPower(t *testing.T, operations int, run func(*powerDisk)) {
 	t.Helper()
-	in(t, func(root string) {
+	inTempDir(t, func(root string) {
 		d := &powerDisk{
 			root: root, left: operations,
 			content: map[inode][]byte{}, names: map[inode]map[string]inode{}, dirs: map[inode]bool{},
@@ -51,8 +51,8 @@ func withPower(t *testing.T, operations int, run func(*powerDisk)) {
 	})
 }
 
-// in uses a directory that is removed at once: there will be thousands.
-func in(t *testing.T, use func(dir string)) {
+// inTempDir uses a directory that is removed at once: there will be thousands.
+func inTempDir(t *testing.T, use func(dir string)) {
 	t.Helper()
 	dir, err := os.MkdirTemp(t.TempDir(), "")
 	if err != nil {
@@ -166,9 +166,9 @@ func (f *powerFile) Sync() error {
 	return err
 }
 
-// after writes to a directory what may be found on the disk when the power is
+// checkAfterPowerCut writes to a directory what may be found on the disk when the power is
 // back.
-func (d *powerDisk) after(t *testing.T, random *rand.Rand, found string) {
+func (d *powerDisk) checkAfterPowerCut(t *testing.T, random *rand.Rand, found string) {
 	t.Helper()
 	now := map[inode]string{}
 	if err := filepath.WalkDir(d.root, func(path string, _ os.DirEntry, err error) error {
@@ -268,10 +268,10 @@ func history(t *testing.T, s *Store, dumps map[uint64]string) (acknowledged, beg
 	return 2, 2
 }
 
-// TestNothingAcknowledgedIsLostWithThePower lets the power fail after each
+// TestAcknowledgedWritesSurviveAPowerCut lets the power fail after each
 // operation of loads, activations, a drop and a rollback, and looks at several
 // of the states in which the disk may be then.
-func TestNothingAcknowledgedIsLostWithThePower(t *testing.T) {
+func TestAcknowledgedWritesSurviveAPowerCut(t *testing.T) {
 	const states = 2
 	dumps := map[uint64]string{}
 	var operations int
@@ -289,10 +289,11 @@ func TestNothingAcknowledgedIsLostWithThePower(t *testing.T) {
 				t.Fatal(err)
 			}
 			for state := range states {
-				in(t, func(found string) {
-					d.after(t, rand.New(rand.NewPCG(uint64(at), uint64(state))), found)
+				inTempDir(t, func(found string) {
+					d.checkAfterPowerCut(t, rand.New(rand.NewPCG(uint64(at), uint64(state))), found)
 					if err := survives(t, filepath.Join(found, "data", "kg"), dumps, acknowledged, begun); err != nil {
-						t.Errorf("the power fails at operation %d of %d, state %d, when %d was acknowledged and %d begun: %v",
+						t.Errorf("the power fails at operation %d of %d, state %d, when %d was acknowledged and %d "+
+							"begun: %v",
 							at, operations, state, acknowledged, begun, err)
 					}
 				})

@@ -3,15 +3,14 @@ package embedded
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
-	"github.com/triplemesh/triplemesh/services/retriever/scan"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/vector"
 )
 
-// SearchTriples implements store.Searcher.
-func (s *snapshot) SearchTriples(ctx context.Context, queries [][]float32, k int, filter store.Filter) (hits [][]store.Hit, err error) {
+func (s *snapshot) SearchTriples(ctx context.Context, queries [][]float32, k int,
+	filter store.Filter) (hits [][]store.Hit, err error) {
 	err = store.Guard(func() error {
 		if err := s.checkQueries(queries, s.info.TripleVectors); err != nil {
 			return err
@@ -27,7 +26,7 @@ func (s *snapshot) SearchTriples(ctx context.Context, queries [][]float32, k int
 	if err != nil {
 		return nil, s.wrap("search", err)
 	}
-	if !s.plain() {
+	if !s.isWhole() {
 		for q := range hits {
 			slices.SortFunc(hits[q], byScore)
 			hits[q] = hits[q][:min(k, len(hits[q]))]
@@ -44,22 +43,24 @@ func byScore(a, b store.Hit) int {
 }
 
 // searchLayer appends the best hits of a layer.
-func (s *snapshot) searchLayer(ctx context.Context, l *layer, queries [][]float32, k int, filter store.Filter, hits [][]store.Hit) error {
-	best, err := l.vectors.Search(ctx, queries, k, scan.Options{Rows: l.ranges(filter.Subjects), Passes: s.passes(l, filter)})
+func (s *snapshot) searchLayer(ctx context.Context, l *layer, queries [][]float32, k int, filter store.Filter,
+	hits [][]store.Hit) error {
+	best, err := l.vectors.Search(ctx, queries, k, vector.Options{Rows: l.ranges(filter.Subjects),
+		Passes: s.rowFilter(l, filter)})
 	if err != nil {
 		return err
 	}
 	for q, top := range best {
 		hits[q] = slices.Grow(hits[q], len(top))
 		for _, h := range top {
-			hits[q] = append(hits[q], store.Hit{Triple: store.TripleID(l.first.FirstTriple + int(h.Row)), Score: h.Score})
+			hits[q] = append(hits[q], store.Hit{Triple: store.TripleID(l.first.FirstTriple + int(h.Row)),
+				Score: h.Score})
 		}
 	}
 	return nil
 }
 
-// ranges are where the triples of some subjects lie, ascending; nil for all
-// subjects.
+// ranges are where the triples of some subjects lie, ascending; nil for all subjects.
 func (l *layer) ranges(subjects []store.EntityID) [][2]uint32 {
 	if subjects == nil {
 		return nil
@@ -82,9 +83,9 @@ func (l *layer) ranges(subjects []store.EntityID) [][2]uint32 {
 	return ranges
 }
 
-// passes tells which rows of a layer a filter lets through, its subjects
-// aside; nil where it lets all through.
-func (s *snapshot) passes(l *layer, filter store.Filter) func(uint32) bool {
+// rowFilter returns a predicate for the rows of a layer that a filter matches, its subjects
+// aside; nil if it matches all.
+func (s *snapshot) rowFilter(l *layer, filter store.Filter) func(uint32) bool {
 	removable := slices.ContainsFunc(s.layers, func(above *layer) bool {
 		return above.own.Removed > 0 && above.first.FirstTriple > l.first.FirstTriple
 	})
@@ -100,18 +101,17 @@ func (s *snapshot) passes(l *layer, filter store.Filter) func(uint32) bool {
 	return func(row uint32) bool {
 		id := l.first.FirstTriple + int(row)
 		return (filter.Relations == nil || relations[l.graph.relations.Get(int(row))]) &&
-			!(removable && s.removed(id)) &&
-			(filter.At == "" || s.Validity(store.TripleID(id)).Holds(filter.At))
+			!(removable && s.isRemoved(id)) && (filter.At == "" || s.Validity(store.TripleID(id)).Covers(filter.At))
 	}
 }
 
-// ScoreTriples implements store.Searcher.
-func (s *snapshot) ScoreTriples(ctx context.Context, queries [][]float32, triples []store.TripleID) (scores [][]float32, err error) {
+func (s *snapshot) ScoreTriples(ctx context.Context, queries [][]float32,
+	triples []store.TripleID) (scores [][]float32, err error) {
 	err = store.Guard(func() error {
 		if err := s.checkQueries(queries, s.info.TripleVectors); err != nil {
 			return err
 		}
-		if s.plain() {
+		if s.isWhole() {
 			rows := make([]uint32, len(triples))
 			for i, id := range triples {
 				rows[i] = uint32(id)
@@ -137,7 +137,8 @@ func (s *snapshot) ScoreTriples(ctx context.Context, queries [][]float32, triple
 }
 
 // scoreLayer fills in the scores of the triples that a layer holds.
-func (s *snapshot) scoreLayer(ctx context.Context, l *layer, queries [][]float32, triples []store.TripleID, scores [][]float32) error {
+func (s *snapshot) scoreLayer(ctx context.Context, l *layer, queries [][]float32, triples []store.TripleID,
+	scores [][]float32) error {
 	var rows []uint32
 	var places []int
 	for i, id := range triples {
@@ -165,7 +166,8 @@ func (s *snapshot) checkQueries(queries [][]float32, there bool) error {
 	}
 	for i, q := range queries {
 		if len(q) != s.info.Dims {
-			return fmt.Errorf("query %d has %d dimensions, the snapshot's encoder %s makes %d: %w", i, len(q), s.info.Encoder, s.info.Dims, store.ErrInvalid)
+			return store.Invalidf("query %d has %d dimensions, the snapshot's encoder %s makes %d", i, len(q),
+				s.info.Encoder, s.info.Dims)
 		}
 	}
 	return nil

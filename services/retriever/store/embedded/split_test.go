@@ -43,14 +43,15 @@ func (s split) Write(ctx context.Context, kg string, content store.Content) (sto
 	// The first third is in the base, the second comes with one delta, the last
 	// with the next. What is only in the base goes with the last.
 	extra := facts[0]
-	extra.Object.Name += " (another one)"
+	extra.Object.Name, extra.Object.Key = extra.Object.Name+" (another one)", ""
 	third := facts[:(len(facts)+2)/3]
 	rest := facts[len(third):]
 	base, err := s.writeFacts(ctx, kg, snap, append([]store.Fact{extra}, third...), whole)
 	if err != nil {
 		return whole, err
 	}
-	steps := []store.Delta{{Base: base.Number, Added: rest[:len(rest)/2], Aliases: aliases}, {Added: rest[len(rest)/2:], Aliases: aliases, Removed: []store.Fact{extra}}}
+	steps := []store.Delta{{Base: base.Number, Added: rest[:len(rest)/2], Aliases: aliases},
+		{Added: rest[len(rest)/2:], Aliases: aliases, Removed: []store.Fact{extra}}}
 	info := base
 	var parts []uint64
 	for _, d := range steps {
@@ -74,14 +75,16 @@ func (s split) Write(ctx context.Context, kg string, content store.Content) (sto
 }
 
 // listed reads a snapshot's facts and aliases.
-func listed(ctx context.Context, snap *snapshot) ([]store.Fact, []store.Nickname, error) {
+func listed(ctx context.Context, snap *snapshot) ([]store.Fact, []store.NamedAlias, error) {
 	var facts []store.Fact
 	for id := range snap.info.Triples {
 		facts = append(facts, factOf(snap, store.TripleID(id)))
 	}
-	var aliases []store.Nickname
-	err := snap.layers[0].aliases.each(ctx, func(i int, name string) error {
-		aliases = append(aliases, store.Nickname{Entity: snap.EntityName(store.EntityID(snap.layers[0].holders.Get(i))), Name: string([]byte(name))})
+	var aliases []store.NamedAlias
+	err := snap.layers[0].aliases.forEach(ctx, func(i int, name string) error {
+		entity := store.EntityID(snap.layers[0].holders.Get(i))
+		aliases = append(aliases, store.NamedAlias{Entity: snap.EntityName(entity), Key: snap.ownKey(entity),
+			Name: string([]byte(name))})
 		return nil
 	})
 	return facts, aliases, err
@@ -89,43 +92,48 @@ func listed(ctx context.Context, snap *snapshot) ([]store.Fact, []store.Nickname
 
 func factOf(snap *snapshot, id store.TripleID) store.Fact {
 	t := snap.Triple(id)
+	entity := func(id store.EntityID) store.NamedEntity {
+		return store.NamedEntity{Name: snap.EntityName(id), Kind: snap.Kind(id), Key: snap.ownKey(id)}
+	}
 	return store.Fact{
-		Subject:  store.Named{Name: snap.EntityName(t.Subject), Kind: snap.Kind(t.Subject)},
-		Relation: snap.RelationName(t.Relation),
-		Object:   store.Named{Name: snap.EntityName(t.Object), Kind: snap.Kind(t.Object)},
-		Validity: snap.Validity(id),
+		Subject: entity(t.Subject), Relation: snap.RelationName(t.Relation), Object: entity(t.Object),
+		Validity: snap.Validity(id), Provenance: snap.Provenance(id),
 	}
 }
 
 // writeFacts writes some facts as a whole snapshot.
-func (s split) writeFacts(ctx context.Context, kg string, from *snapshot, facts []store.Fact, like store.Info) (store.Info, error) {
+func (s split) writeFacts(ctx context.Context, kg string, from *snapshot, facts []store.Fact,
+	like store.Info) (store.Info, error) {
 	var names, relations []string
-	kinds := map[string]store.Kind{}
+	named := map[string]store.NamedEntity{}
 	for _, f := range facts {
 		names = append(names, f.Subject.Name, f.Object.Name)
-		kinds[f.Subject.Name], kinds[f.Object.Name] = f.Subject.Kind, f.Object.Kind
+		named[f.Subject.Name], named[f.Object.Name] = f.Subject, f.Object
 		relations = append(relations, f.Relation)
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
 	slices.Sort(relations)
-	c := store.Content{Relations: slices.Compact(relations), EntityCount: len(names), TripleCount: len(facts), Encoder: like.Encoder, Dims: like.Dims}
-	entities := make([]store.Named, len(names))
+	c := store.Content{Relations: slices.Compact(relations), EntityCount: len(names), TripleCount: len(facts),
+		Encoder: like.Encoder, Dims: like.Dims}
+	entities := make([]store.NamedEntity, len(names))
 	for i, name := range names {
-		entities[i] = store.Named{Name: name, Kind: kinds[name]}
+		entities[i] = named[name]
 	}
-	c.Entities = store.All(entities)
-	triples := make([]store.Dated, len(facts))
-	of := map[store.Dated]store.Fact{}
+	c.Entities = store.SliceStream(entities)
+	triples := make([]store.DatedTriple, len(facts))
+	of := map[store.DatedTriple]store.Fact{}
 	for i, f := range facts {
 		subject, _ := slices.BinarySearch(names, f.Subject.Name)
 		object, _ := slices.BinarySearch(names, f.Object.Name)
 		relation, _ := slices.BinarySearch(c.Relations, f.Relation)
-		triples[i] = store.Dated{Triple: store.Triple{Subject: store.EntityID(subject), Relation: store.RelationID(relation), Object: store.EntityID(object)}, Validity: f.Validity}
+		triples[i] = store.DatedTriple{Triple: store.Triple{Subject: store.EntityID(subject),
+			Relation: store.RelationID(relation), Object: store.EntityID(object)}, Validity: f.Validity,
+			Provenance: f.Provenance}
 		of[triples[i]] = f
 	}
 	slices.SortFunc(triples, compareDated)
-	c.Triples = store.All(triples)
+	c.Triples = store.SliceStream(triples)
 	if like.Dims > 0 {
 		var err error
 		if c.RelationVectors, err = relationsOf(from)(ctx, c.Relations); err != nil {
@@ -144,7 +152,7 @@ func (s split) writeFacts(ctx context.Context, kg string, from *snapshot, facts 
 	return s.Store.Write(ctx, kg, c)
 }
 
-// vectorsOf hands out the vectors that facts have in a snapshot; one that it
+// vectorsOf returns the vectors that facts have in a snapshot; one that it
 // lacks gets that of its first triple.
 func vectorsOf(snap *snapshot) func(context.Context, []store.Fact, func([]float32) error) error {
 	return func(ctx context.Context, facts []store.Fact, emit func([]float32) error) error {
@@ -180,9 +188,9 @@ func relationsOf(snap *snapshot) func(context.Context, []string) ([][]float32, e
 }
 
 // List implements store.Catalogue: what is only a base is not shown.
-func (s split) List(ctx context.Context, kg string) ([]store.Listed, error) {
+func (s split) List(ctx context.Context, kg string) ([]store.ListedSnapshot, error) {
 	listed, err := s.Store.List(ctx, kg)
-	return slices.DeleteFunc(listed, func(l store.Listed) bool { return s.hides(l.KG, l.Number) }), err
+	return slices.DeleteFunc(listed, func(l store.ListedSnapshot) bool { return s.hides(l.KG, l.Number) }), err
 }
 
 func (s split) hides(kg string, number uint64) bool {

@@ -4,11 +4,10 @@
 //	DIR/<kg>/CURRENT     which snapshot is active, which were before
 //	DIR/@<tenant>/       the same of another tenant than the default one
 //
-// A snapshot is whole, or a delta of the one before. Snapshots are
-// memory-mapped; opening one reads its manifest and the checksums of its pages,
-// and each page is compared with its own when it is first read, and again when
-// a file's size or time has changed since. So a snapshot of any size opens at
-// once, and a cut or flipped file is never served.
+// A snapshot is whole, or a delta of the one before. Snapshots are memory-mapped; opening one reads
+// its manifest and the checksums of its pages, and each page is compared with its own when it is
+// first read, and again when a file's size or time has changed since. So a snapshot of any size
+// opens at once, and a cut or flipped file is never served.
 package embedded
 
 import (
@@ -19,8 +18,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -37,9 +40,9 @@ type Store struct {
 	changing sync.Mutex
 
 	mutex  sync.Mutex
-	opened map[name]*entry
+	opened map[name]*cachedLayer
 
-	manifests manifests
+	manifests manifestCache
 }
 
 var _ store.Store = (*Store)(nil)
@@ -52,16 +55,15 @@ type name struct {
 
 // New opens a directory, which is made by the first Write.
 func New(dir string) *Store {
-	return &Store{dir: dir, disk: osDisk{}, now: time.Now, memory: sortMemory, opened: map[name]*entry{}}
+	return &Store{dir: dir, disk: osDisk{}, now: time.Now, memory: sortMemory, opened: map[name]*cachedLayer{}}
 }
 
-// Close lets go of the mapped snapshots. Those that are in use stay readable
-// until they are released.
+// Close releases the mapped snapshots. Those that are in use stay readable until they are released.
 func (s *Store) Close() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	for n, e := range s.opened {
-		e.forget()
+		e.evict()
 		delete(s.opened, n)
 	}
 	return nil
@@ -83,7 +85,7 @@ func (s *Store) open(ctx context.Context, kg string, number uint64) (*snapshot, 
 			return nil, wrap("open", kg, resolved, err)
 		}
 		snap, err := s.openChain(ctx, kg, resolved)
-		if errors.Is(err, errForgotten) {
+		if errors.Is(err, errEvicted) {
 			continue // dropped meanwhile; look again
 		}
 		return snap, wrap("open", kg, resolved, err)
@@ -102,7 +104,7 @@ func (s *Store) resolve(kg string, number uint64) (uint64, error) {
 		}
 	}
 	if _, err := os.Stat(s.kgDir(kg)); errors.Is(err, os.ErrNotExist) {
-		return number, fmt.Errorf("%w; `triplemesh kg list` names what there is", store.ErrNotFound)
+		return number, fmt.Errorf("%w; list knowledge graphs with `triplemesh kg list`", store.ErrNotFound)
 	} else if err != nil || number == 0 {
 		return 0, errors.Join(err, store.ErrNoActive)
 	}
@@ -120,12 +122,150 @@ func (s *Store) snapshotDir(kg string, number uint64) string {
 	return filepath.Join(s.dir, kg, strconv.FormatUint(number, 10))
 }
 
-// wrap says what was being done to which snapshot; it keeps an error that
-// already does.
+// wrap adds the operation and the snapshot to an error, unless it has them already.
 func wrap(op, kg string, number uint64, err error) error {
 	var known *store.Error
 	if err == nil || errors.As(err, &known) {
 		return err
 	}
 	return &store.Error{Op: op, KG: kg, Number: number, Err: err}
+}
+
+const (
+	// maxResidentBytes is about how much of a column may stay mapped in memory by
+	// searches that look up single rows. Other pages stay in the page cache and are mapped
+	// again when they are needed.
+	maxResidentBytes = 384 << 20
+	// faultAroundBytes is what the system maps at a time around what is read.
+	faultAroundBytes = 64 << 10
+)
+
+// residency counts what reading a mapped column has brought into memory, and unmaps it from time to
+// time: a search by one bit looks up rows all over columns that are larger than memory should hold.
+type residency struct {
+	data  []byte
+	bytes atomic.Int64
+}
+
+// touch counts a range that is about to be read.
+func (h *residency) touch(from, to int64) {
+	if len(h.data) <= maxResidentBytes || h.bytes.Add(to-from+faultAroundBytes) <= maxResidentBytes {
+		return
+	}
+	h.bytes.Store(0)
+	// A concurrent reader maps the page again. If madvise fails the pages stay mapped.
+	_ = unix.Madvise(h.data, unix.MADV_DONTNEED)
+}
+
+// maxCachedManifests bounds how many manifests are remembered.
+const maxCachedManifests = 1 << 12
+
+// manifestCache remembers what manifests say, as each question lists its knowledge
+// graph to know which snapshot is active.
+type manifestCache struct {
+	mu    sync.Mutex
+	byDir map[string]cachedManifest
+}
+
+type cachedManifest struct {
+	stamp stamp
+	info  store.Info
+}
+
+// info is what the manifest in a directory says. It is read where it changed
+// since it was read last.
+func (m *manifestCache) info(dir string) (store.Info, error) {
+	var now unix.Stat_t
+	if err := unix.Stat(filepath.Join(dir, manifestName), &now); err != nil {
+		return store.Info{}, err
+	}
+	current := stampOf(&now)
+	m.mu.Lock()
+	known, ok := m.byDir[dir]
+	m.mu.Unlock()
+	if ok && known.stamp == current {
+		return known.info, nil
+	}
+	read, _, err := readManifest(dir)
+	if err != nil {
+		return store.Info{}, err
+	}
+	known = cachedManifest{current, read.info()}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	// Those of snapshots that were dropped go too.
+	if m.byDir == nil || len(m.byDir) >= maxCachedManifests {
+		m.byDir = map[string]cachedManifest{}
+	}
+	m.byDir[dir] = known
+	return known.info, nil
+}
+
+// Tenants is a directory that holds a Store for each tenant: the default
+// tenant's is the directory itself, another's DIR/@<tenant>. No knowledge graph
+// can have such a name, and no tenant one that leads elsewhere.
+type Tenants struct {
+	dir  string
+	disk disk
+
+	mutex  sync.RWMutex
+	stores map[auth.Tenant]*Store
+	closed bool
+}
+
+var _ store.Tenants = (*Tenants)(nil)
+
+// NewTenants opens a directory. It and those of tenants are made by the first Write.
+func NewTenants(dir string) *Tenants {
+	return &Tenants{dir: dir, disk: osDisk{}, stores: map[auth.Tenant]*Store{}}
+}
+
+var errClosed = errors.New("the store is closed")
+
+// ForTenant implements store.Tenants.
+func (t *Tenants) ForTenant(id auth.Tenant) (store.Store, error) {
+	if id.IsZero() {
+		return nil, store.Invalidf("open the knowledge graphs of no tenant")
+	}
+	t.mutex.RLock()
+	s, closed := t.stores[id], t.closed
+	t.mutex.RUnlock()
+	switch {
+	case closed:
+		return nil, errClosed
+	case s != nil:
+		return s, nil
+	}
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if t.closed {
+		return nil, errClosed
+	}
+	if s := t.stores[id]; s != nil {
+		return s, nil
+	}
+	s = New(t.tenantDir(id))
+	s.disk = t.disk
+	t.stores[id] = s
+	return s, nil
+}
+
+func (t *Tenants) tenantDir(id auth.Tenant) string {
+	if id.IsDefault() {
+		return t.dir
+	}
+	return filepath.Join(t.dir, "@"+id.String())
+}
+
+// Close releases the mapped snapshots of all tenants; see Store.Close.
+func (t *Tenants) Close() error {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.closed = true
+	var errs []error
+	for _, s := range t.stores {
+		errs = append(errs, s.Close())
+	}
+	clear(t.stores)
+	return errors.Join(errs...)
 }

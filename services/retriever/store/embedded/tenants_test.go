@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
@@ -31,19 +31,20 @@ func TestTenantsLieBesideTheDefaultOnesKnowledgeGraphs(t *testing.T) {
 	tenants := newTenants(t)
 	dir := tenants.dir
 	for _, name := range []string{"default", "acme"} {
-		storetest.Build(t, storetest.Of(t, tenants, name), "world", storetest.World())
+		storetest.Build(t, storetest.ForTenant(t, tenants, name), "world", storetest.World())
 	}
 	for _, path := range []string{"world/1", "@acme/world/1"} {
 		if _, err := os.Stat(filepath.Join(dir, path)); err != nil {
 			t.Error(err)
 		}
 	}
-	listed, err := storetest.Of(t, tenants, "default").List(t.Context(), "")
+	listed, err := storetest.ForTenant(t, tenants, "default").List(t.Context(), "")
 	if err != nil || len(listed) != 1 || listed[0].KG != "world" {
 		t.Errorf("the default tenant's list is %v, %v", listed, err)
 	}
 	for _, kg := range []string{"@acme", "@acme/world", "../world", "@default", "world/../@acme/world"} {
-		if _, err := storetest.Of(t, tenants, "default").Open(t.Context(), kg, 0); !errors.Is(err, store.ErrInvalid) {
+		if _, err := storetest.ForTenant(t, tenants, "default").Open(t.Context(), kg, 0); !errors.Is(err,
+			store.ErrInvalid) {
 			t.Errorf("open %q: %v", kg, err)
 		}
 	}
@@ -62,11 +63,11 @@ func TestTenantsLieBesideTheDefaultOnesKnowledgeGraphs(t *testing.T) {
 
 func TestTenantsAreKeptUntilTheyAreClosed(t *testing.T) {
 	tenants := newTenants(t)
-	if _, err := tenants.Of(tenant.ID{}); !errors.Is(err, store.ErrInvalid) {
+	if _, err := tenants.ForTenant(auth.Tenant{}); !errors.Is(err, store.ErrInvalid) {
 		t.Errorf("of no tenant: %v", err)
 	}
-	first := storetest.Of(t, tenants, "acme")
-	if storetest.Of(t, tenants, "acme") != first || storetest.Of(t, tenants, "globex") == first {
+	first := storetest.ForTenant(t, tenants, "acme")
+	if storetest.ForTenant(t, tenants, "acme") != first || storetest.ForTenant(t, tenants, "globex") == first {
 		t.Error("a tenant's store is made twice, or is another's")
 	}
 	storetest.Build(t, first, "world", storetest.World())
@@ -77,7 +78,7 @@ func TestTenantsAreKeptUntilTheyAreClosed(t *testing.T) {
 	if opened := len(first.(*Store).opened); opened > 0 {
 		t.Errorf("%d snapshots are mapped after Close", opened)
 	}
-	if _, err := tenants.Of(tenant.Default()); !errors.Is(err, errClosed) {
+	if _, err := tenants.ForTenant(auth.DefaultTenant()); !errors.Is(err, errClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 }

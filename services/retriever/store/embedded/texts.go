@@ -2,25 +2,21 @@ package embedded
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"unsafe"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
-	"github.com/triplemesh/triplemesh/services/retriever/store/embedded/packed"
-	"github.com/triplemesh/triplemesh/services/retriever/store/embedded/pages"
 )
 
 // texts is a list of strings in one run of bytes: string i lies between
 // offsets i and i+1. A file of offsets stands beside that of the bytes.
 type texts struct {
-	bytes   *pages.File
-	offsets packed.Column
+	bytes   *pageFile
+	offsets packedColumn
 	n       int
 }
 
-// offsetsOf names the file of offsets of a file.
-func offsetsOf(name string) string { return name + ".offsets" }
+func offsetsFile(name string) string { return name + ".offsets" }
 
 // view returns string i without copying; it must not outlive the mapping.
 func (t *texts) view(i int) string {
@@ -47,8 +43,8 @@ func (t *texts) find(text string) (int, bool) {
 	return low, low < t.n && t.view(low) == text
 }
 
-// each hands out all strings; they must not outlive the mapping.
-func (t *texts) each(ctx context.Context, emit func(i int, text string) error) error {
+// forEach returns all strings; they must not outlive the mapping.
+func (t *texts) forEach(ctx context.Context, emit func(i int, text string) error) error {
 	for i := range t.n {
 		if i%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -79,7 +75,7 @@ func (f *folder) texts(name string) (*textWriter, error) {
 
 func (w *textWriter) add(text string) error {
 	if uint64(len(text)) > math.MaxUint32 {
-		return fmt.Errorf("a text of %d bytes: %w", len(text), store.ErrInvalid)
+		return store.Invalidf("a text of %d bytes", len(text))
 	}
 	w.lengths = append(w.lengths, uint32(len(text)))
 	w.end += uint64(len(text))
@@ -91,7 +87,7 @@ func (w *textWriter) close() error {
 	if err := w.out.close(); err != nil {
 		return err
 	}
-	c, err := w.folder.column(offsetsOf(w.out.name), packed.Width(w.end))
+	c, err := w.folder.column(offsetsFile(w.out.name), bitWidth(w.end))
 	if err != nil {
 		return err
 	}
@@ -106,6 +102,40 @@ func (w *textWriter) close() error {
 		return err
 	}
 	return c.close()
+}
+
+// optionalTexts writes texts most of which may be missing. If all are there is no file.
+type optionalTexts struct {
+	folder *folder
+	name   string
+	texts  *textWriter
+	n      int // texts so far
+	filled int // those that are not empty
+}
+
+func (o *optionalTexts) add(text string) (err error) {
+	if text == "" && o.texts == nil {
+		o.n++
+		return nil
+	}
+	if o.texts == nil {
+		if o.texts, err = o.folder.texts(o.name); err != nil {
+			return err
+		}
+		o.texts.lengths = make([]uint32, o.n)
+	}
+	o.n++
+	if text != "" {
+		o.filled++
+	}
+	return o.texts.add(text)
+}
+
+func (o *optionalTexts) close() error {
+	if o.texts == nil {
+		return nil
+	}
+	return o.texts.close()
 }
 
 // writeTexts writes strings held in memory.

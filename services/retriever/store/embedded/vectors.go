@@ -2,21 +2,22 @@ package embedded
 
 import (
 	"fmt"
+	"unsafe"
 
-	"github.com/triplemesh/triplemesh/services/retriever/scan"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
-	"github.com/triplemesh/triplemesh/services/retriever/store/embedded/pages"
+	"github.com/triplemesh/triplemesh/services/retriever/vector"
 )
 
 // vectorFiles are the files of triples' vectors, by the columns of a scan.
-var vectorFiles = [4]string{scan.Full: vectorsFile, scan.Codes: codesFile, scan.Scales: scalesFile, scan.Bits: bitsFile}
+var vectorFiles = [4]string{vector.Full: vectorsFile, vector.Codes: codesFile, vector.Scales: scalesFile,
+	vector.Bits: bitsFile}
 
 // vectors views n vectors; columns without a name are missing. A search
 // compares the checksums of what it reads, in each of its goroutines.
-func (v *viewer) vectors(n, dims int, names [4]string) *scan.Vectors {
-	var files [4]*pages.File
+func (v *layerOpener) vectors(n, dims int, names [4]string) *vector.Vectors {
+	var files [4]*pageFile
 	var data [4][]byte
-	var helds [4]held
+	var helds [4]residency
 	for column, name := range names {
 		if name == "" {
 			continue
@@ -27,15 +28,15 @@ func (v *viewer) vectors(n, dims int, names [4]string) *scan.Vectors {
 		data[column] = files[column].Raw()
 		helds[column].data = data[column]
 	}
-	vectors, err := scan.Open(dims, scan.Columns{
-		Full: data[scan.Full], Codes: data[scan.Codes], Scales: data[scan.Scales], Bits: data[scan.Bits],
-		Touch: func(column scan.Column, from, to int64) error {
-			helds[column].read(from, to)
+	vectors, err := vector.Open(dims, vector.Columns{
+		Full: data[vector.Full], Codes: data[vector.Codes], Scales: data[vector.Scales], Bits: data[vector.Bits],
+		Touch: func(column vector.Column, from, to int64) error {
+			helds[column].touch(from, to)
 			return files[column].Touch(from, to)
 		},
 	})
 	if err == nil && vectors.Len() != n {
-		err = fmt.Errorf("%s holds %d vectors, want %d: %w", names[scan.Full], vectors.Len(), n, store.ErrCorrupt)
+		err = fmt.Errorf("%s holds %d vectors, want %d: %w", names[vector.Full], vectors.Len(), n, store.ErrCorrupt)
 	}
 	if v.err == nil {
 		v.err = err
@@ -45,11 +46,11 @@ func (v *viewer) vectors(n, dims int, names [4]string) *scan.Vectors {
 
 // vectorWriter writes vectors.
 type vectorWriter struct {
-	*scan.Writer
+	*vector.Writer
 	files [4]*output
 }
 
-func (b *build) vectorWriter(dims int) (*vectorWriter, error) {
+func (b *builder) vectorWriter(dims int) (*vectorWriter, error) {
 	w := &vectorWriter{}
 	for column, name := range vectorFiles {
 		var err error
@@ -57,8 +58,9 @@ func (b *build) vectorWriter(dims int) (*vectorWriter, error) {
 			return nil, err
 		}
 	}
-	w.Writer = scan.NewWriter(dims, scan.Files{
-		Full: w.files[scan.Full], Codes: w.files[scan.Codes], Scales: w.files[scan.Scales], Bits: w.files[scan.Bits],
+	w.Writer = vector.NewWriter(dims, vector.Files{
+		Full: w.files[vector.Full], Codes: w.files[vector.Codes], Scales: w.files[vector.Scales],
+		Bits: w.files[vector.Bits],
 	})
 	return w, nil
 }
@@ -73,4 +75,52 @@ func (w *vectorWriter) close() error {
 		}
 	}
 	return nil
+}
+
+// asBytes returns the memory of values as bytes, without copying.
+func asBytes(values []float32) []byte {
+	if len(values) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), len(values)*4)
+}
+
+// isLittleEndian reports whether the machine has the byte order of the files.
+func isLittleEndian() bool {
+	word := uint16(1)
+	return *(*byte)(unsafe.Pointer(&word)) == 1
+}
+
+// Raw is what a whole snapshot holds beside what store.Snapshot shows, for
+// callers that copy it into another store. Snapshots of this package implement it.
+type Raw interface {
+	// NameIndex returns the two files of the name index; see package nameindex.
+	NameIndex() (names, holders []byte, err error)
+	// TripleVector returns the vector of a triple.
+	TripleVector(store.TripleID) ([]float32, error)
+}
+
+var _ Raw = (*snapshot)(nil)
+
+// NameIndex implements Raw. The bytes are valid until the snapshot is released.
+func (s *snapshot) NameIndex() (names, holders []byte, err error) {
+	if !s.isWhole() {
+		return nil, nil, s.wrap("copy", store.Invalidf("a delta has several name indexes; compact it first"))
+	}
+	err = store.Guard(func() error {
+		index := s.layers[0].names
+		names, holders = index.names.Bytes(0, index.names.Len()), index.holders.Bytes(0, index.holders.Len())
+		return nil
+	})
+	return names, holders, s.wrap("copy", err)
+}
+
+// TripleVector implements Raw. The vector is valid until the snapshot is released.
+func (s *snapshot) TripleVector(id store.TripleID) ([]float32, error) {
+	l := s.layerOf(int(id), firstTriple)
+	if l.vectors == nil {
+		return nil, s.wrap("copy", store.ErrNoVectors)
+	}
+	v, err := l.vectors.Row(uint32(int(id) - l.first.FirstTriple))
+	return v, s.wrap("copy", err)
 }

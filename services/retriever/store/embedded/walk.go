@@ -6,10 +6,8 @@ import (
 	"slices"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
-	"github.com/triplemesh/triplemesh/services/retriever/store/embedded/packed"
 )
 
-// Degree implements store.Walker.
 func (s *snapshot) Degree(id store.EntityID, dir store.Direction) int {
 	n := 0
 	for _, l := range s.layers {
@@ -18,13 +16,13 @@ func (s *snapshot) Degree(id store.EntityID, dir store.Direction) int {
 			n += at.to - at.from
 		}
 		if l.own.Removed > 0 {
-			n -= l.removals(dir).get(int(id))
+			n -= l.removedCounts(dir).get(int(id))
 		}
 	}
 	return n
 }
 
-func (l *layer) removals(dir store.Direction) *tally {
+func (l *layer) removedCounts(dir store.Direction) *tally {
 	if dir == store.In {
 		return &l.removedObjects
 	}
@@ -39,7 +37,8 @@ type stretch struct {
 
 // Edges implements store.Walker. First it finds where the edges lie, then it
 // reads them all into one slice.
-func (s *snapshot) Edges(ctx context.Context, entities []store.EntityID, dir store.Direction, relations []store.RelationID) ([][]store.Edge, error) {
+func (s *snapshot) Edges(ctx context.Context, entities []store.EntityID, dir store.Direction,
+	relations []store.RelationID) ([][]store.Edge, error) {
 	if relations != nil && !strictlyAscending(relations) {
 		relations = slices.Compact(slices.Sorted(slices.Values(relations)))
 	}
@@ -53,7 +52,7 @@ func (s *snapshot) Edges(ctx context.Context, entities []store.EntityID, dir sto
 				return ctx.Err()
 			}
 			before := len(stretches)
-			stretches = s.find(stretches, int(e), dir, relations)
+			stretches = s.findStretches(stretches, int(e), dir, relations)
 			for _, found := range stretches[before:] {
 				total += found.at.to - found.at.from
 			}
@@ -65,11 +64,11 @@ func (s *snapshot) Edges(ctx context.Context, entities []store.EntityID, dir sto
 			start := len(all)
 			for _, found := range stretches[from:to] {
 				var err error
-				if all, err = s.read(ctx, all, found, dir); err != nil {
+				if all, err = s.readEdges(ctx, all, found, dir); err != nil {
 					return err
 				}
 			}
-			if !s.plain() {
+			if !s.isWhole() {
 				slices.SortFunc(all[start:], byRelation)
 			}
 			result[i] = all[start:len(all):len(all)]
@@ -99,9 +98,9 @@ func byRelation(a, b store.Edge) int {
 	return cmp.Compare(a.Triple, b.Triple)
 }
 
-// find appends where an entity's edges of some relations lie; nil is all
-// relations.
-func (s *snapshot) find(found []stretch, entity int, dir store.Direction, relations []store.RelationID) []stretch {
+// findStretches appends where an entity's edges of some relations lie; nil is all relations.
+func (s *snapshot) findStretches(found []stretch, entity int, dir store.Direction,
+	relations []store.RelationID) []stretch {
 	for _, l := range s.layers {
 		row, ok := l.row(entity)
 		if !ok {
@@ -129,11 +128,12 @@ func (s *snapshot) find(found []stretch, entity int, dir store.Direction, relati
 	return found
 }
 
-// readBlock is how many edges are read between looks at the context.
+// readBlock is the number of edges read between two checks of the context.
 const readBlock = 1 << 14
 
-// read appends the edges of a stretch that were not removed.
-func (s *snapshot) read(ctx context.Context, edges []store.Edge, from stretch, dir store.Direction) ([]store.Edge, error) {
+// readEdges appends the edges of a stretch that were not removed.
+func (s *snapshot) readEdges(ctx context.Context, edges []store.Edge, from stretch,
+	dir store.Direction) ([]store.Edge, error) {
 	at := from.at
 	for at.from < at.to {
 		if err := ctx.Err(); err != nil {
@@ -146,8 +146,8 @@ func (s *snapshot) read(ctx context.Context, edges []store.Edge, from stretch, d
 		} else {
 			edges = from.layer.readIn(edges, block)
 		}
-		if !s.plain() {
-			kept := slices.DeleteFunc(edges[start:], func(e store.Edge) bool { return s.removed(int(e.Triple)) })
+		if !s.isWhole() {
+			kept := slices.DeleteFunc(edges[start:], func(e store.Edge) bool { return s.isRemoved(int(e.Triple)) })
 			edges = edges[:start+len(kept)]
 		}
 		at.from = block.to
@@ -157,12 +157,12 @@ func (s *snapshot) read(ctx context.Context, edges []store.Edge, from stretch, d
 
 func (l *layer) readOut(edges []store.Edge, at span) []store.Edge {
 	g := &l.graph
-	g.relations.Need(at.from, at.to)
-	g.objects.Need(at.from, at.to)
+	g.relations.Check(at.from, at.to)
+	g.objects.Check(at.from, at.to)
 	for place := at.from; place < at.to; place++ {
 		edges = append(edges, store.Edge{
-			Relation: store.RelationID(g.relations.At(place)),
-			Entity:   l.entity(int(g.objects.At(place))),
+			Relation: store.RelationID(g.relations.GetChecked(place)),
+			Entity:   l.entity(int(g.objects.GetChecked(place))),
 			Triple:   store.TripleID(l.first.FirstTriple + place),
 		})
 	}
@@ -171,14 +171,14 @@ func (l *layer) readOut(edges []store.Edge, at span) []store.Edge {
 
 func (l *layer) readIn(edges []store.Edge, at span) []store.Edge {
 	g := &l.graph
-	for _, c := range []*packed.Column{&g.byObject, &g.subjects, &g.inRelations} {
-		c.Need(at.from, at.to)
+	for _, c := range []*packedColumn{&g.byObject, &g.subjects, &g.inRelations} {
+		c.Check(at.from, at.to)
 	}
 	for place := at.from; place < at.to; place++ {
 		edges = append(edges, store.Edge{
-			Relation: store.RelationID(g.inRelations.At(place)),
-			Entity:   l.entity(int(g.subjects.At(place))),
-			Triple:   store.TripleID(l.first.FirstTriple + int(g.byObject.At(place))),
+			Relation: store.RelationID(g.inRelations.GetChecked(place)),
+			Entity:   l.entity(int(g.subjects.GetChecked(place))),
+			Triple:   store.TripleID(l.first.FirstTriple + int(g.byObject.GetChecked(place))),
 		})
 	}
 	return edges

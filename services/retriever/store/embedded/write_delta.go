@@ -4,21 +4,19 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
-	"github.com/triplemesh/triplemesh/services/retriever/store/embedded/packed"
 )
 
 // WriteDelta implements store.Changer.
-func (s *Store) WriteDelta(ctx context.Context, kg string, given store.Delta) (store.Changed, error) {
+func (s *Store) WriteDelta(ctx context.Context, kg string, given store.Delta) (store.DeltaResult, error) {
 	changed, err := s.writeDelta(ctx, kg, given)
 	return changed, wrap("change", kg, given.Base, err)
 }
 
-func (s *Store) writeDelta(ctx context.Context, kg string, given store.Delta) (changed store.Changed, err error) {
+func (s *Store) writeDelta(ctx context.Context, kg string, given store.Delta) (changed store.DeltaResult, err error) {
 	on, err := s.open(ctx, kg, given.Base)
 	if err != nil {
 		return changed, err
@@ -37,7 +35,7 @@ func (s *Store) writeDelta(ctx context.Context, kg string, given store.Delta) (c
 		return m, err
 	})
 	if err != nil {
-		return store.Changed{}, err
+		return store.DeltaResult{}, err
 	}
 	changed.Info = m.info()
 	return changed, nil
@@ -50,10 +48,11 @@ func buildDelta(ctx context.Context, f *folder, d *delta) (m manifest, err error
 		return m, err
 	}
 	before := d.base.info
-	b := &build{
+	b := &builder{
 		folder: f, content: content, rows: len(d.rows), entities: d.first.FirstEntity + len(d.entities),
 		dims: before.Dims, firstTriple: d.first.FirstTriple,
-		own:            counts{Entities: len(d.entities), Relations: len(d.relations), Triples: len(d.added), Rows: len(d.rows), Removed: len(d.removed)},
+		own: ownCounts{Entities: len(d.entities), Relations: len(d.relations), Triples: len(d.added),
+			Rows: len(d.rows), Removed: len(d.removed)},
 		relationCounts: make([]uint64, before.Relations+len(d.relations)),
 	}
 	for r := range before.Relations {
@@ -67,10 +66,10 @@ func buildDelta(ctx context.Context, f *folder, d *delta) (m manifest, err error
 		objects[t.Object]++
 	}
 	b.own.RemovedSubjects, b.own.RemovedObjects = len(subjects), len(objects)
-	entities := packed.Width(uint64(max(0, b.entities-1)))
+	entities := bitWidth(uint64(max(0, b.entities-1)))
 	if err := errors.Join(
 		writeColumn(f, rowsFile, entities, d.rows),
-		writeColumn(f, removedFile, packed.Width(uint64(max(0, d.first.FirstTriple-1))), d.removed),
+		writeColumn(f, removedFile, bitWidth(uint64(max(0, d.first.FirstTriple-1))), d.removed),
 		b.writeTally(removedSubjectsFile, subjectCountsFile, subjects),
 		b.writeTally(removedObjectsFile, objectCountsFile, objects),
 	); err != nil {
@@ -82,57 +81,56 @@ func buildDelta(ctx context.Context, f *folder, d *delta) (m manifest, err error
 	return manifest{
 		Format: d.format(), Encoder: before.Encoder, Dims: before.Dims, TripleVectors: before.TripleVectors,
 		Triples:   before.Triples - len(d.removed) + len(d.added),
-		Entities:  before.Entities + d.appeared(subjects, objects),
+		Entities:  before.Entities + d.countAppeared(subjects, objects),
 		Relations: len(b.relationCounts), Base: &d.first, Own: b.own,
 	}, nil
 }
 
-func (b *build) writeTally(keysFile, countsFile string, tally map[store.EntityID]int) error {
+func (b *builder) writeTally(keysFile, countsFile string, tally map[store.EntityID]int) error {
 	keys := slices.Sorted(maps.Keys(tally))
 	counts := make([]int, len(keys))
 	for i, k := range keys {
 		counts[i] = tally[k]
 	}
 	return errors.Join(
-		writeColumn(b.folder, keysFile, packed.Width(uint64(max(0, b.entities-1))), keys),
-		writeColumn(b.folder, countsFile, packed.Width(uint64(b.own.Removed)), counts),
+		writeColumn(b.folder, keysFile, bitWidth(uint64(max(0, b.entities-1))), keys),
+		writeColumn(b.folder, countsFile, bitWidth(uint64(b.own.Removed)), counts),
 	)
 }
 
 // content is what the delta adds, with its triples by their rows.
 func (d *delta) content(ctx context.Context) (c store.Content, err error) {
-	triples := make([]store.Dated, len(d.added))
+	triples := make([]store.DatedTriple, len(d.added))
 	for i, t := range d.added {
 		triples[i] = t
 		triples[i].Subject, triples[i].Object = d.row(t.Subject), d.row(t.Object)
 	}
 	c = store.Content{
-		Entities: store.All(d.entities), EntityCount: len(d.entities),
+		Entities: store.SliceStream(d.entities), EntityCount: len(d.entities),
 		Relations: d.relations,
-		Triples:   store.All(triples), TripleCount: len(triples),
-		Aliases: store.All(d.aliases),
+		Triples:   store.SliceStream(triples), TripleCount: len(triples),
+		Aliases: store.SliceStream(d.aliases),
 	}
 	if d.base.info.TripleVectors {
 		c.TripleVectors = func(ctx context.Context, emit func([]float32) error) error {
-			if len(d.facts) == 0 {
+			if len(d.addedFacts) == 0 {
 				return nil
 			}
-			return d.given.TripleVectors(ctx, d.facts, emit)
+			return d.input.TripleVectors(ctx, d.addedFacts, emit)
 		}
 	}
 	if d.base.info.Dims > 0 && len(d.relations) > 0 {
-		if c.RelationVectors, err = d.given.RelationVectors(ctx, d.relations); err != nil {
+		if c.RelationVectors, err = d.input.RelationVectors(ctx, d.relations); err != nil {
 			return c, err
 		}
 		if len(c.RelationVectors) != len(d.relations) {
-			return c, fmt.Errorf("%d vectors for %d new relations: %w", len(c.RelationVectors), len(d.relations), store.ErrInvalid)
+			return c, store.Invalidf("%d vectors for %d new relations", len(c.RelationVectors), len(d.relations))
 		}
 	}
 	return c, nil
 }
 
-// format is that of the files: an entity that was gone and comes again has two
-// numbers.
+// format is that of the files: an entity that was gone and comes again has two numbers.
 func (d *delta) format() int {
 	for _, e := range d.entities {
 		for _, l := range d.base.layers {
@@ -149,8 +147,8 @@ func (d *delta) row(e store.EntityID) store.EntityID {
 	return store.EntityID(row)
 }
 
-// appeared is how many more entities are named by a triple than before.
-func (d *delta) appeared(removedSubjects, removedObjects map[store.EntityID]int) int {
+// countAppeared is how many more entities are named by a triple than before.
+func (d *delta) countAppeared(removedSubjects, removedObjects map[store.EntityID]int) int {
 	ends := map[store.EntityID]int{}
 	for _, e := range d.rows {
 		ends[e] = 1

@@ -4,17 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/triplemesh/triplemesh/services/retriever/extsort"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
-	"github.com/triplemesh/triplemesh/services/retriever/store/embedded/packed"
 )
 
 // writeGraph writes the triples in both orders.
-func (b *build) writeGraph(ctx context.Context) (err error) {
-	edges := extsort.NewRecords[[4]uint32](b.sorting("edges"))
+func (b *builder) writeGraph(ctx context.Context) (err error) {
+	edges := extsort.NewRecords[[4]uint32](b.sortOptions("edges"))
 	defer func() { err = errors.Join(err, edges.Close()) }()
 	if err := b.writeTriples(ctx, edges); err != nil {
 		return err
@@ -22,29 +20,30 @@ func (b *build) writeGraph(ctx context.Context) (err error) {
 	if err := b.writeObjects(ctx, edges); err != nil {
 		return err
 	}
-	width := packed.Width(uint64(b.firstTriple + b.own.Triples))
+	width := bitWidth(uint64(b.firstTriple + b.own.Triples))
 	return writeColumn(b.folder, countsFile, width, b.relationCounts)
 }
 
 // tripleWriter writes triples in the order of their subjects.
 type tripleWriter struct {
-	*build
+	*builder
 	relations, objects *columnWriter
 	out                *offsetWriter
 	samples            *columnWriter
 	dated              []uint32
 	intervals          *textWriter
+	provenance         optionalTexts
 	edges              *extsort.Records[[4]uint32]
 	n                  int
-	last               store.Dated
+	last               store.DatedTriple
 }
 
-func (b *build) writeTriples(ctx context.Context, edges *extsort.Records[[4]uint32]) error {
+func (b *builder) writeTriples(ctx context.Context, edges *extsort.Records[[4]uint32]) error {
 	n := b.own.Triples
-	row := packed.Width(uint64(max(0, b.rows-1)))
-	w := &tripleWriter{build: b, edges: edges}
+	row := bitWidth(uint64(max(0, b.rows-1)))
+	w := &tripleWriter{builder: b, edges: edges, provenance: optionalTexts{folder: b.folder, name: provenanceFile}}
 	var errs [5]error
-	w.relations, errs[0] = b.column(tripleRelFile, packed.Width(uint64(max(0, len(b.relationCounts)-1))))
+	w.relations, errs[0] = b.column(tripleRelFile, bitWidth(uint64(max(0, len(b.relationCounts)-1))))
 	w.objects, errs[1] = b.column(tripleObjFile, row)
 	w.samples, errs[2] = b.column(samplesFile, row)
 	w.out, errs[3] = b.offsets(outFile, b.rows, n)
@@ -55,24 +54,24 @@ func (b *build) writeTriples(ctx context.Context, edges *extsort.Records[[4]uint
 	if err := b.content.Triples(ctx, w.add); err != nil {
 		return err
 	}
-	if err := announced("triples", w.n, n); err != nil {
+	if err := checkCount("triples", w.n, n); err != nil {
 		return err
 	}
-	b.own.Dated = len(w.dated)
-	return errors.Join(
+	b.own.Dated, b.own.Provenance = len(w.dated), w.provenance.filled
+	return errors.Join(w.provenance.close(),
 		w.relations.close(), w.objects.close(), w.samples.close(), w.out.close(n), w.intervals.close(),
-		writeColumn(b.folder, datedFile, packed.Width(uint64(max(0, n-1))), w.dated),
+		writeColumn(b.folder, datedFile, bitWidth(uint64(max(0, n-1))), w.dated),
 	)
 }
 
-func (w *tripleWriter) add(t store.Dated) error {
+func (w *tripleWriter) add(t store.DatedTriple) error {
 	switch {
 	case w.n == w.own.Triples:
-		return announced("triples", w.n+1, w.n)
+		return checkCount("triples", w.n+1, w.n)
 	case int(t.Subject) >= w.rows || int(t.Object) >= w.rows || int(t.Relation) >= len(w.relationCounts):
-		return fmt.Errorf("triple %d names what is not there: %w", w.n, store.ErrInvalid)
+		return store.Invalidf("triple %d names an entity or relation that does not exist", w.n)
 	case w.n > 0 && compareDated(w.last, t) >= 0:
-		return fmt.Errorf("triple %d is out of order or there twice: %w", w.n, store.ErrInvalid)
+		return store.Invalidf("triple %d is out of order or there twice", w.n)
 	}
 	if w.n%sampleStep == 0 {
 		if err := w.samples.Add(uint64(t.Subject)); err != nil {
@@ -84,6 +83,9 @@ func (w *tripleWriter) add(t store.Dated) error {
 		if err := errors.Join(w.intervals.add(t.Validity.Start), w.intervals.add(t.Validity.End)); err != nil {
 			return err
 		}
+	}
+	if err := w.provenance.add(t.Provenance); err != nil {
+		return err
 	}
 	if err := w.out.begin(int(t.Subject), w.n); err != nil {
 		return err
@@ -103,7 +105,7 @@ func (w *tripleWriter) add(t store.Dated) error {
 }
 
 // compareDated orders triples as a snapshot does.
-func compareDated(a, b store.Dated) int {
+func compareDated(a, b store.DatedTriple) int {
 	if order := compareTriples(a.Triple, b.Triple); order != 0 {
 		return order
 	}
@@ -124,14 +126,14 @@ func compareTriples(a, b store.Triple) int {
 }
 
 // writeObjects writes the order by object.
-func (b *build) writeObjects(ctx context.Context, edges *extsort.Records[[4]uint32]) error {
+func (b *builder) writeObjects(ctx context.Context, edges *extsort.Records[[4]uint32]) error {
 	n := b.own.Triples
 	var errs [4]error
 	var places, subjects, relations *columnWriter
 	var in *offsetWriter
-	places, errs[0] = b.column(byObjectFile, packed.Width(uint64(max(0, n-1))))
-	subjects, errs[1] = b.column(inSubjectsFile, packed.Width(uint64(max(0, b.rows-1))))
-	relations, errs[2] = b.column(inRelationsFile, packed.Width(uint64(max(0, len(b.relationCounts)-1))))
+	places, errs[0] = b.column(byObjectFile, bitWidth(uint64(max(0, n-1))))
+	subjects, errs[1] = b.column(inSubjectsFile, bitWidth(uint64(max(0, b.rows-1))))
+	relations, errs[2] = b.column(inRelationsFile, bitWidth(uint64(max(0, len(b.relationCounts)-1))))
 	in, errs[3] = b.offsets(inFile, b.rows, n)
 	if err := errors.Join(errs[:]...); err != nil {
 		return err
@@ -163,12 +165,12 @@ type offsetWriter struct {
 	rows, next int
 }
 
-func (b *build) offsets(name string, rows, edges int) (*offsetWriter, error) {
-	c, err := b.column(name, packed.Width(uint64(edges)))
+func (b *builder) offsets(name string, rows, edges int) (*offsetWriter, error) {
+	c, err := b.column(name, bitWidth(uint64(edges)))
 	return &offsetWriter{columnWriter: c, rows: rows}, err
 }
 
-// begin says that the edge at a place is one of a row; rows ascend.
+// begin records that the edge at a place belongs to a row; rows ascend.
 func (w *offsetWriter) begin(row, place int) error {
 	for ; w.next <= row; w.next++ {
 		if err := w.Add(uint64(place)); err != nil {

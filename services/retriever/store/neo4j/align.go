@@ -10,43 +10,43 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// pageIDs is how many ids one statement looks at.
+// pageIDs is the number of ids one statement looks at.
 const pageIDs = 50_000
 
-// align finds the nodes of a snapshot's entities and what else its numbers stand
-// for. The graph may have changed since it was read: an entity without a node
-// has no edges.
-func (g *graph) align(ctx context.Context, local store.Snapshot) ([]int64, indexed, error) {
+// align finds the nodes of a snapshot's entities and what else its numbers stand for. The graph may
+// have changed since it was read: an entity without a node has no edges.
+func (g *graph) align(ctx context.Context, local store.Snapshot) ([]int64, indexData, error) {
 	ids := make([]int64, local.Info().Entities)
 	for i := range ids {
 		ids[i] = noNode
 	}
 	found := 0
 	if err := g.eachNode(ctx, func(id int64, name any) error {
-		shown, err := neo4j.Node(id, name)
+		shown, err := neo4j.NodeIdentity(id, name)
 		if err != nil {
 			return nil // Nor was it taken when the graph was read.
 		}
-		e, ok, err := entityAmong(ctx, local, shown)
+		e, ok, err := findEntity(ctx, local, shown)
 		if ok && ids[e] == noNode {
 			ids[e] = id
 			found++
 		}
 		return err
 	}); err != nil {
-		return nil, indexed{}, err
+		return nil, indexData{}, err
 	}
 	if found == 0 {
-		return nil, indexed{}, &Fault{code: codes.FailedPrecondition,
-			text: fmt.Sprintf("Neo4j %s: no node has the name of an entity; check labels and name_property (%q)", shown(g.URI), g.NameProperty)}
+		return nil, indexData{}, &Fault{code: codes.FailedPrecondition,
+			text: fmt.Sprintf("Neo4j %s: no node has the name of an entity; check labels and name_property (%q)",
+				redactURL(g.URI), g.NameProperty)}
 	}
-	x, err := g.words(ctx, local)
+	x, err := g.matchNames(ctx, local)
 	return ids, x, err
 }
 
-// eachNode hands out all nodes by ranges of their ids.
+// eachNode returns all nodes by ranges of their ids.
 func (g *graph) eachNode(ctx context.Context, take func(id int64, name any) error) error {
-	rows, err := g.reader.read(ctx, lastNode, nil)
+	rows, err := g.reader.query(ctx, lastNode, nil)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,8 @@ func (g *graph) eachNode(ctx context.Context, take func(id int64, name any) erro
 	}
 	last := number(rows[0][0])
 	for from := int64(0); from <= last; from += pageIDs {
-		rows, err := g.reader.read(ctx, g.page(), g.with(map[string]any{"from": from, "to": from + pageIDs - 1}))
+		rows, err := g.reader.query(ctx, g.readNodes(),
+			g.parameters(map[string]any{"from": from, "to": from + pageIDs - 1}))
 		if err != nil {
 			return err
 		}
@@ -68,12 +69,11 @@ func (g *graph) eachNode(ctx context.Context, take func(id int64, name any) erro
 	return nil
 }
 
-// words finds the relations that are types or properties, and the entities that
-// are labels.
-func (g *graph) words(ctx context.Context, local store.Snapshot) (indexed, error) {
-	x := indexed{Types: map[string]store.RelationID{}}
-	if err := g.eachWord(ctx, allTypes, neo4j.Type, func(word string, shown neo4j.Shown) error {
-		r, ok, err := relationAmong(ctx, local, shown)
+// matchNames finds the relations that are types or properties, and the entities that are labels.
+func (g *graph) matchNames(ctx context.Context, local store.Snapshot) (indexData, error) {
+	x := indexData{Types: map[string]store.RelationID{}}
+	if err := g.eachName(ctx, allTypes, neo4j.TypeIdentity, func(word string, shown neo4j.Identity) error {
+		r, ok, err := findRelation(ctx, local, shown)
 		if ok {
 			x.Types[word] = r
 		}
@@ -82,8 +82,8 @@ func (g *graph) words(ctx context.Context, local store.Snapshot) (indexed, error
 		return x, err
 	}
 	x.Properties, x.Labels = map[string]store.RelationID{}, map[string]store.EntityID{}
-	if err := g.eachWord(ctx, allKeys, neo4j.Property, func(word string, shown neo4j.Shown) error {
-		r, ok, err := relationAmong(ctx, local, shown)
+	if err := g.eachName(ctx, allKeys, neo4j.PropertyIdentity, func(word string, shown neo4j.Identity) error {
+		r, ok, err := findRelation(ctx, local, shown)
 		if ok && word != g.NameProperty {
 			x.Properties[word] = r
 		}
@@ -91,13 +91,13 @@ func (g *graph) words(ctx context.Context, local store.Snapshot) (indexed, error
 	}); err != nil {
 		return x, err
 	}
-	if r, ok, err := relationAmong(ctx, local, neo4j.LabelRelation()); err != nil {
+	if r, ok, err := findRelation(ctx, local, neo4j.LabelRelationIdentity()); err != nil {
 		return x, err
 	} else if ok {
 		x.LabelRelation = &r
 	}
-	return x, g.eachWord(ctx, allLabel, neo4j.Label, func(word string, shown neo4j.Shown) error {
-		e, ok, err := entityAmong(ctx, local, shown)
+	return x, g.eachName(ctx, allLabel, neo4j.LabelIdentity, func(word string, shown neo4j.Identity) error {
+		e, ok, err := findEntity(ctx, local, shown)
 		if ok {
 			x.Labels[word] = e
 		}
@@ -105,8 +105,9 @@ func (g *graph) words(ctx context.Context, local store.Snapshot) (indexed, error
 	})
 }
 
-func (g *graph) eachWord(ctx context.Context, statement string, shownAs func(string) (neo4j.Shown, error), take func(string, neo4j.Shown) error) error {
-	rows, err := g.reader.read(ctx, statement, nil)
+func (g *graph) eachName(ctx context.Context, statement string, shownAs func(string) (neo4j.Identity, error),
+	take func(string, neo4j.Identity) error) error {
+	rows, err := g.reader.query(ctx, statement, nil)
 	for _, row := range rows {
 		shown, bad := shownAs(text(row[0]))
 		if bad != nil {
@@ -119,9 +120,9 @@ func (g *graph) eachWord(ctx context.Context, statement string, shownAs func(str
 	return err
 }
 
-// entityAmong finds what something of Neo4j is called in a snapshot.
-func entityAmong(ctx context.Context, local store.Snapshot, shown neo4j.Shown) (store.EntityID, bool, error) {
-	for _, name := range shown.Among() {
+// findEntity finds what something of Neo4j is called in a snapshot.
+func findEntity(ctx context.Context, local store.Snapshot, shown neo4j.Identity) (store.EntityID, bool, error) {
+	for _, name := range shown.PossibleNames() {
 		if e, ok, err := local.Entity(ctx, name); ok || err != nil {
 			return e, ok, err
 		}
@@ -129,8 +130,8 @@ func entityAmong(ctx context.Context, local store.Snapshot, shown neo4j.Shown) (
 	return 0, false, nil
 }
 
-func relationAmong(ctx context.Context, local store.Snapshot, shown neo4j.Shown) (store.RelationID, bool, error) {
-	for _, name := range shown.Among() {
+func findRelation(ctx context.Context, local store.Snapshot, shown neo4j.Identity) (store.RelationID, bool, error) {
+	for _, name := range shown.PossibleNames() {
 		if r, ok, err := local.Relation(ctx, name); ok || err != nil {
 			return r, ok, err
 		}

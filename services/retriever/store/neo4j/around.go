@@ -10,7 +10,8 @@ import (
 
 // Relations implements store.Walker. Neo4j counts; no edge is read. Of a hub it
 // is what was indexed.
-func (s *snapshot) Relations(ctx context.Context, entity store.EntityID, dir store.Direction) ([]store.RelationEdges, error) {
+func (s *snapshot) Relations(ctx context.Context, entity store.EntityID,
+	dir store.Direction) ([]store.RelationEdges, error) {
 	counts, err := s.count(ctx, entity, dir)
 	if err != nil {
 		return nil, s.wrap("count relations", err)
@@ -24,29 +25,30 @@ func (s *snapshot) Relations(ctx context.Context, entity store.EntityID, dir sto
 }
 
 const (
-	// hubEdges is how many edges an entity may have for Neo4j to count them: it
+	// hubEdges is the number of edges an entity may have for Neo4j to count them: it
 	// looks at each, and those of a country are counted with every question
 	// about it. A hub's count is that of when it was indexed.
 	hubEdges = 2000
-	// atOnce is the most entities whose edges one statement counts.
-	atOnce = 500
+	// countBatch is the most entities whose edges one statement counts.
+	countBatch = 500
 )
 
-// around is an entity and a direction.
-type around struct {
+// entityDirection is an entity and a direction.
+type entityDirection struct {
 	entity store.EntityID
 	dir    store.Direction
 }
 
-func (s *snapshot) count(ctx context.Context, entity store.EntityID, dir store.Direction) (map[store.RelationID]int, error) {
+func (s *snapshot) count(ctx context.Context, entity store.EntityID,
+	dir store.Direction) (map[store.RelationID]int, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if s.hub(entity) {
+	if s.isHub(entity) {
 		return s.indexedCounts(ctx, entity, dir, func(store.RelationID) bool { return true })
 	}
 	s.live.mutex.Lock()
-	counts, ok := s.live.counts[around{entity, dir}]
+	counts, ok := s.live.counts[entityDirection{entity, dir}]
 	s.live.mutex.Unlock()
 	if ok {
 		return counts, nil
@@ -56,46 +58,46 @@ func (s *snapshot) count(ctx context.Context, entity store.EntityID, dir store.D
 	}
 	s.live.mutex.Lock()
 	defer s.live.mutex.Unlock()
-	return s.live.counts[around{entity, dir}], nil
+	return s.live.counts[entityDirection{entity, dir}], nil
 }
 
-// hub says whether an entity had too many edges to be counted again.
-func (s *snapshot) hub(e store.EntityID) bool {
-	return s.known(e) && s.local.Degree(e, store.Out)+s.local.Degree(e, store.In) > hubEdges
+// isHub reports whether an entity had too many edges to be counted again.
+func (s *snapshot) isHub(e store.EntityID) bool {
+	return s.isIndexed(e) && s.local.Degree(e, store.Out)+s.local.Degree(e, store.In) > hubEdges
 }
 
 // uncounted are an entity and others that were found by their names since:
-// whoever compares one of them compares them all.
+// a caller that compares one of them compares them all.
 func (s *snapshot) uncounted(first store.EntityID) []store.EntityID {
 	s.live.mutex.Lock()
 	defer s.live.mutex.Unlock()
-	delete(s.live.matched, first)
+	delete(s.live.uncounted, first)
 	some := []store.EntityID{first}
-	for e := range s.live.matched {
-		if len(some) == atOnce {
+	for e := range s.live.uncounted {
+		if len(some) == countBatch {
 			break
 		}
-		delete(s.live.matched, e)
-		if !s.hub(e) {
+		delete(s.live.uncounted, e)
+		if !s.isHub(e) {
 			some = append(some, e)
 		}
 	}
 	return some
 }
 
-func (s *snapshot) matched(found ...store.EntityID) {
+func (s *snapshot) noteMatched(found ...store.EntityID) {
 	s.live.mutex.Lock()
 	defer s.live.mutex.Unlock()
 	for _, e := range found {
-		if _, ok := s.live.counts[around{e, store.Out}]; !ok {
-			s.live.matched[e] = true
+		if _, ok := s.live.counts[entityDirection{e, store.Out}]; !ok {
+			s.live.uncounted[e] = true
 		}
 	}
 }
 
 // countAll counts the edges of entities in both directions by one statement.
 func (s *snapshot) countAll(ctx context.Context, entities []store.EntityID) error {
-	counts := map[around]map[store.RelationID]int{}
+	counts := map[entityDirection]map[store.RelationID]int{}
 	var ids []int64
 	for _, e := range entities {
 		for _, dir := range []store.Direction{store.Out, store.In} {
@@ -103,7 +105,7 @@ func (s *snapshot) countAll(ctx context.Context, entities []store.EntityID) erro
 			if err != nil {
 				return err
 			}
-			counts[around{e, dir}] = of
+			counts[entityDirection{e, dir}] = of
 		}
 		id, err := s.nodeOf(e)
 		if err != nil {
@@ -114,19 +116,19 @@ func (s *snapshot) countAll(ctx context.Context, entities []store.EntityID) erro
 		}
 	}
 	if len(ids) > 0 {
-		rows, err := s.graph.reader.read(ctx, s.graph.counted(), s.graph.with(map[string]any{"ids": ids}))
+		rows, err := s.graph.reader.query(ctx, s.graph.countEdges(), s.graph.parameters(map[string]any{"ids": ids}))
 		if err != nil {
 			return err
 		}
 		for _, row := range rows {
-			// A node that is not the entity any more is another one, of which
-			// nobody asked.
+			// A node that is not the entity any more is another one, which was not requested.
 			e, ok, err := s.entity(ctx, number(row[0]), row[1])
 			if err != nil {
 				return err
 			}
-			of := counts[around{e, store.Direction(number(row[2]))}]
-			if r, typed := s.Types[text(row[3])]; ok && typed && of != nil && !(s.graph.IncludeProperties && s.literal(r)) {
+			of := counts[entityDirection{e, store.Direction(number(row[2]))}]
+			if r, typed := s.Types[text(row[3])]; ok && typed && of != nil && !(s.graph.IncludeProperties &&
+				s.literal(r)) {
 				of[r] += int(number(row[4]))
 			}
 		}
@@ -141,12 +143,13 @@ func (s *snapshot) countAll(ctx context.Context, entities []store.EntityID) erro
 
 // literalCounts counts the edges of relations that lead to literals: of an
 // entity that was indexed as many as then.
-func (s *snapshot) literalCounts(ctx context.Context, e store.EntityID, dir store.Direction) (map[store.RelationID]int, error) {
+func (s *snapshot) literalCounts(ctx context.Context, e store.EntityID,
+	dir store.Direction) (map[store.RelationID]int, error) {
 	counts := map[store.RelationID]int{}
 	if !s.graph.IncludeProperties {
 		return counts, nil
 	}
-	if s.known(e) {
+	if s.isIndexed(e) {
 		return s.indexedCounts(ctx, e, dir, s.literal)
 	}
 	relations := []store.RelationID{}
@@ -166,7 +169,8 @@ func (s *snapshot) literalCounts(ctx context.Context, e store.EntityID, dir stor
 	return counts, nil
 }
 
-func (s *snapshot) indexedCounts(ctx context.Context, e store.EntityID, dir store.Direction, of func(store.RelationID) bool) (map[store.RelationID]int, error) {
+func (s *snapshot) indexedCounts(ctx context.Context, e store.EntityID, dir store.Direction,
+	of func(store.RelationID) bool) (map[store.RelationID]int, error) {
 	then, err := s.local.Relations(ctx, e, dir)
 	counts := map[store.RelationID]int{}
 	for _, c := range then {
@@ -179,17 +183,19 @@ func (s *snapshot) indexedCounts(ctx context.Context, e store.EntityID, dir stor
 
 // Sample implements store.Walker. Which edges are spread evenly is known from
 // when the graph was indexed; Neo4j says which of them are there.
-func (s *snapshot) Sample(ctx context.Context, entity store.EntityID, dir store.Direction, relation store.RelationID, most int) ([]store.Edge, error) {
+func (s *snapshot) Sample(ctx context.Context, entity store.EntityID, dir store.Direction, relation store.RelationID,
+	most int) ([]store.Edge, error) {
 	edges, err := s.sample(ctx, entity, dir, relation, most)
 	return edges, s.wrap("sample edges", err)
 }
 
-func (s *snapshot) sample(ctx context.Context, entity store.EntityID, dir store.Direction, relation store.RelationID, most int) ([]store.Edge, error) {
+func (s *snapshot) sample(ctx context.Context, entity store.EntityID, dir store.Direction, relation store.RelationID,
+	most int) ([]store.Edge, error) {
 	if most <= 0 {
 		return nil, ctx.Err()
 	}
 	var spread []store.Edge
-	if s.known(entity) {
+	if s.isIndexed(entity) {
 		var err error
 		if spread, err = s.local.Sample(ctx, entity, dir, relation, most); err != nil {
 			return nil, err

@@ -18,43 +18,56 @@ func TestValidate(t *testing.T) {
 		spoil func(*Graph)
 		says  string
 	}{
-		"all that is needed":                   {"movies", func(*Graph) {}, ""},
-		"every setting":                        {"movies", func(g *Graph) { g.User, g.PasswordFile, g.Tenant, g.Vectors = "a", "f", "acme", "neo4j" }, ""},
-		"a name that no knowledge graph has":   {"Movies", func(*Graph) {}, "graphs.Movies: a name is"},
-		"no address":                           {"movies", func(g *Graph) { g.URI = "" }, "graphs.movies.uri: want one of bolt://"},
-		"another scheme":                       {"movies", func(g *Graph) { g.URI = "http://x" }, "uri: want one of"},
-		"a password in the address":            {"movies", func(g *Graph) { g.URI = "bolt://ann:s3cret@x" }, "uri names a user"},
-		"a password in what is no address":     {"movies", func(g *Graph) { g.URI = "bolt://ann:s3cret@%zz" }, "uri: want one of"},
-		"a user without a password":            {"movies", func(g *Graph) { g.User = "ann" }, "belong together"},
-		"vectors elsewhere":                    {"movies", func(g *Graph) { g.Vectors = "x" }, `vectors is "x"`},
-		"a time before now":                    {"movies", func(g *Graph) { g.StatementTimeout = -time.Second }, "statement_timeout is -1s"},
-		"fewer connections than none":          {"movies", func(g *Graph) { g.MaxConnections = -1 }, "max_connections is -1"},
-		"a tenant that cannot be":              {"movies", func(g *Graph) { g.Tenant = "../x" }, "tenant: "},
-		"a label that is empty":                {"movies", func(g *Graph) { g.Labels = []string{"Film", ""} }, "labels: a name is empty"},
-		"a type with a line break":             {"movies", func(g *Graph) { g.Types = []string{"A\nB"} }, "types: "},
-		"a name property of a label that is 0": {"movies", func(g *Graph) { g.NameProperties = map[string]string{"Film": "a\x00"} }, "name_properties: "},
+		"all that is needed": {"movies", func(*Graph) {}, ""},
+		"every setting": {"movies", func(g *Graph) {
+			g.User, g.PasswordFile, g.Tenant,
+				g.Vectors = "a", "f", "acme", "neo4j"
+		}, ""},
+		"a name that no knowledge graph has": {"Movies", func(*Graph) {}, "graphs.Movies: a name is"},
+		"no address": {"movies", func(g *Graph) { g.URI = "" },
+			"graphs.movies.uri: want one of bolt://"},
+		"another scheme": {"movies", func(g *Graph) { g.URI = "http://x" }, "uri: want one of"},
+		"a password in the address": {"movies", func(g *Graph) { g.URI = "bolt://ann:s3cret@x" },
+			"uri names a user"},
+		"a password in what is no address": {"movies", func(g *Graph) { g.URI = "bolt://ann:s3cret@%zz" },
+			"uri: want one of"},
+		"a user without a password": {"movies", func(g *Graph) { g.User = "ann" }, "belong together"},
+		"vectors elsewhere":         {"movies", func(g *Graph) { g.Vectors = "x" }, `vectors is "x"`},
+		"a time before now": {"movies", func(g *Graph) { g.StatementTimeout = -time.Second },
+			"statement_timeout is -1s"},
+		"fewer connections than none": {"movies", func(g *Graph) { g.MaxConnections = -1 },
+			"max_connections is -1"},
+		"a tenant that cannot be": {"movies", func(g *Graph) { g.Tenant = "../x" }, "tenant: "},
+		"a label that is empty": {"movies", func(g *Graph) { g.Labels = []string{"Film", ""} },
+			"labels: a name is empty"},
+		"a type with a line break": {"movies", func(g *Graph) { g.Types = []string{"A\nB"} }, "types: "},
+		"a name property of a label that is 0": {"movies",
+			func(g *Graph) { g.NameProperties = map[string]string{"Film": "a\x00"} }, "name_properties: "},
 	} {
 		g := Graph{URI: "neo4j+s://graph.example.org"}
 		c.spoil(&g)
 		err := Config{Graphs: map[string]Graph{c.kg: g}}.Validate()
-		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "s3cret")) {
+		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says) ||
+			strings.Contains(err.Error(), "s3cret")) {
 			t.Errorf("%s: %v, want %q", name, err, c.says)
 		}
 	}
 }
 
-func TestAPasswordFileThatIsNotThere(t *testing.T) {
-	if _, err := newServer(Graph{URI: "bolt://x", User: "a", PasswordFile: "/no/such/file"}.withDefaults(), nil); err == nil || !strings.Contains(err.Error(), "password_file") {
+func TestAMissingPasswordFile(t *testing.T) {
+	if _, err := newServer(Graph{URI: "bolt://x", User: "a", PasswordFile: "/no/such/file"}.withDefaults(),
+		nil); err == nil || !strings.Contains(err.Error(), "password_file") {
 		t.Errorf("error %v", err)
 	}
 }
 
-func TestQuoted(t *testing.T) {
+func TestQuote(t *testing.T) {
 	for name, want := range map[string]bool{
 		"ACTED_IN": true, "place of birth": true, "naïve-1.0": true, "关系": true, "_x": true,
-		"": false, "`": false, "a`b": false, "\\u0060": false, "a\\": false, "x\x00": false, "a\nb": false, "1a": false, "a'b": false, "{x}": false, "$x": false, ":A": false,
+		"": false, "`": false, "a`b": false, "\\u0060": false, "a\\": false, "x\x00": false, "a\nb": false, "1a": false,
+		"a'b": false, "{x}": false, "$x": false, ":A": false,
 	} {
-		text, ok := quoted(name)
+		text, ok := quote(name)
 		if ok != want || ok && text != "`"+name+"`" {
 			t.Errorf("%q is quoted as %s, %v", name, text, ok)
 		}
@@ -63,8 +76,9 @@ func TestQuoted(t *testing.T) {
 		types []string
 		want  string
 		ok    bool
-	}{{nil, "", false}, {[]string{"A"}, ":`A`", true}, {[]string{"A", "B C"}, ":`A`|`B C`", true}, {[]string{"A", "`"}, "", false}, {[]string{"A", "B", "C"}, "", false}} {
-		if text, ok := quotedTypes(c.types); text != c.want && c.ok || ok != c.ok {
+	}{{nil, "", false}, {[]string{"A"}, ":`A`", true}, {[]string{"A", "B C"}, ":`A`|`B C`", true},
+		{[]string{"A", "`"}, "", false}, {[]string{"A", "B", "C"}, "", false}} {
+		if text, ok := quoteTypes(c.types); text != c.want && c.ok || ok != c.ok {
 			t.Errorf("%q are quoted as %s, %v", c.types, text, ok)
 		}
 	}
@@ -75,7 +89,7 @@ func FuzzQuoted(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		text, ok := quotedTypes([]string{name})
+		text, ok := quoteTypes([]string{name})
 		if ok && (text != ":`"+name+"`" || strings.ContainsAny(name, "`\\\"'{}$;/\n\r\x00")) {
 			t.Errorf("%q goes into a statement as %s", name, text)
 		}
@@ -85,10 +99,12 @@ func FuzzQuoted(f *testing.F) {
 func TestStatementsHoldNoNamesOfTheConfiguration(t *testing.T) {
 	const odd = "OddName"
 	s := newStatements(Graph{
-		NameProperty: odd, NameProperties: map[string]string{odd: odd}, Labels: []string{odd}, Types: []string{odd}, StartProperty: odd, EndProperty: odd,
+		NameProperty: odd, NameProperties: map[string]string{odd: odd}, Labels: []string{odd}, Types: []string{odd},
+		StartProperty: odd, EndProperty: odd,
 	})
 	for _, text := range []string{
-		s.edges(store.Out, nil, true, 3), s.edges(store.In, []string{"`"}, false, 0), s.counted(), s.degrees(), s.confirm(), s.confirmLiterals(), s.page(), s.present(),
+		s.edges(store.Out, nil, true, 3), s.edges(store.In, []string{"`"}, false, 0), s.countEdges(), s.degrees(),
+		s.confirm(), s.confirmLiterals(), s.readNodes(), s.nameCheck(),
 	} {
 		if strings.Contains(text, odd) {
 			t.Errorf("a name stands in a statement: %s", text)
@@ -99,18 +115,26 @@ func TestStatementsHoldNoNamesOfTheConfiguration(t *testing.T) {
 	}
 }
 
-func TestAnIndexThatIsDamaged(t *testing.T) {
+func TestACorruptIndex(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(t *testing.T, dir string)
 		open  error
 		want  error
 	}{
-		"ids that are cut off":   {func(t *testing.T, dir string) { truncate(t, filepath.Join(dir, idsFile), 8) }, store.ErrCorrupt, store.ErrCorrupt},
-		"ids that were changed":  {func(t *testing.T, dir string) { flip(t, filepath.Join(dir, idsFile)) }, nil, store.ErrCorrupt},
-		"no ids":                 {func(t *testing.T, dir string) { remove(t, filepath.Join(dir, idsFile)) }, store.ErrCorrupt, store.ErrCorrupt},
-		"no names of types":      {func(t *testing.T, dir string) { remove(t, filepath.Join(dir, indexFile)) }, store.ErrCorrupt, store.ErrCorrupt},
-		"names of types cut off": {func(t *testing.T, dir string) { truncate(t, filepath.Join(dir, indexFile), 10) }, store.ErrCorrupt, store.ErrCorrupt},
-		"a newer program's":      {func(t *testing.T, dir string) { write(t, filepath.Join(dir, indexFile), `{"version": 9}`) }, store.ErrFormat, store.ErrFormat},
+		"ids that are cut off": {func(t *testing.T, dir string) { truncate(t, filepath.Join(dir, idsFile), 8) },
+			store.ErrCorrupt, store.ErrCorrupt},
+		"ids that were changed": {func(t *testing.T, dir string) { flip(t, filepath.Join(dir, idsFile)) }, nil,
+			store.ErrCorrupt},
+		"no ids": {func(t *testing.T, dir string) { remove(t, filepath.Join(dir, idsFile)) },
+			store.ErrCorrupt, store.ErrCorrupt},
+		"no names of types": {func(t *testing.T, dir string) { remove(t, filepath.Join(dir, indexFile)) },
+			store.ErrCorrupt, store.ErrCorrupt},
+		"names of types cut off": {func(t *testing.T, dir string) { truncate(t, filepath.Join(dir, indexFile), 10) },
+			store.ErrCorrupt, store.ErrCorrupt},
+		"a newer program's": {func(t *testing.T, dir string) {
+			write(t, filepath.Join(dir, indexFile),
+				`{"version": 9}`)
+		}, store.ErrFormat, store.ErrFormat},
 		"one of another graph": {func(t *testing.T, dir string) {
 			write(t, filepath.Join(dir, indexFile), `{"version": 1, "entities": 0}`)
 		}, store.ErrCorrupt, store.ErrCorrupt},

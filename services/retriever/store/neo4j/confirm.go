@@ -8,8 +8,8 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// confirmed is how many facts one statement asks for.
-const confirmed = 2000
+// confirmBatch is the number of facts one statement asks for.
+const confirmBatch = 2000
 
 // confirm says which of some indexed triples Neo4j still holds: one statement
 // for all relationships and one for all literals that were not met before.
@@ -18,7 +18,7 @@ func (s *snapshot) confirm(ctx context.Context, triples []store.TripleID) (map[s
 	var ask []store.TripleID
 	s.live.mutex.Lock()
 	for _, t := range triples {
-		if is, known := s.live.there[t]; known {
+		if is, known := s.live.confirmed[t]; known {
 			there[t] = is
 		} else if !s.indexedTriple(t) {
 			there[t] = true // Met in Neo4j.
@@ -29,7 +29,7 @@ func (s *snapshot) confirm(ctx context.Context, triples []store.TripleID) (map[s
 	s.live.mutex.Unlock()
 	slices.Sort(ask)
 	ask = slices.Compact(ask)
-	for some := range slices.Chunk(ask, confirmed) {
+	for some := range slices.Chunk(ask, confirmBatch) {
 		if err := s.confirmSome(ctx, some, there); err != nil {
 			return nil, err
 		}
@@ -37,13 +37,13 @@ func (s *snapshot) confirm(ctx context.Context, triples []store.TripleID) (map[s
 	lost := 0
 	s.live.mutex.Lock()
 	for _, t := range ask {
-		s.live.there[t] = there[t]
+		s.live.confirmed[t] = there[t]
 		if !there[t] {
 			lost++
 		}
 	}
 	s.live.mutex.Unlock()
-	s.gone(ctx, lost)
+	s.countStale(ctx, lost)
 	return there, nil
 }
 
@@ -75,7 +75,8 @@ func (s *snapshot) confirmSome(ctx context.Context, triples []store.TripleID, th
 		}
 	}
 	if len(relationships) > 0 {
-		rows, err := s.graph.reader.read(ctx, s.graph.confirm(), s.graph.with(map[string]any{"facts": relationships}))
+		rows, err := s.graph.reader.query(ctx, s.graph.confirm(),
+			s.graph.parameters(map[string]any{"facts": relationships}))
 		if err != nil {
 			return err
 		}
@@ -84,7 +85,8 @@ func (s *snapshot) confirmSome(ctx context.Context, triples []store.TripleID, th
 		}
 	}
 	if len(literals) > 0 {
-		rows, err := s.graph.reader.read(ctx, s.graph.confirmLiterals(), s.graph.with(map[string]any{"facts": literals}))
+		rows, err := s.graph.reader.query(ctx, s.graph.confirmLiterals(),
+			s.graph.parameters(map[string]any{"facts": literals}))
 		if err != nil {
 			return err
 		}
@@ -93,19 +95,20 @@ func (s *snapshot) confirmSome(ctx context.Context, triples []store.TripleID, th
 	return nil
 }
 
-func (s *snapshot) takeRelationships(ctx context.Context, rows [][]any, triples []store.TripleID, there map[store.TripleID]bool) error {
+func (s *snapshot) takeRelationships(ctx context.Context, rows [][]any, triples []store.TripleID,
+	there map[store.TripleID]bool) error {
 	for _, row := range rows {
 		id := triples[number(row[0])]
 		t := s.local.Triple(id)
-		validity, bad := neo4j.Validity(row[3], row[4])
+		validity, bad := neo4j.ParseValidity(row[3], row[4])
 		if bad != nil || validity != s.local.Validity(id) {
 			continue
 		}
-		subject, err := s.still(ctx, t.Subject, row[1])
+		subject, err := s.isUnchanged(ctx, t.Subject, row[1])
 		if err != nil {
 			return err
 		}
-		object, err := s.still(ctx, t.Object, row[2])
+		object, err := s.isUnchanged(ctx, t.Object, row[2])
 		if err != nil {
 			return err
 		}
@@ -116,11 +119,12 @@ func (s *snapshot) takeRelationships(ctx context.Context, rows [][]any, triples 
 	return nil
 }
 
-func (s *snapshot) takeLiterals(ctx context.Context, rows [][]any, triples []store.TripleID, there map[store.TripleID]bool) error {
+func (s *snapshot) takeLiterals(ctx context.Context, rows [][]any, triples []store.TripleID,
+	there map[store.TripleID]bool) error {
 	for _, row := range rows {
 		id := triples[number(row[0])]
 		t := s.local.Triple(id)
-		same, err := s.still(ctx, t.Subject, row[1])
+		same, err := s.isUnchanged(ctx, t.Subject, row[1])
 		if err != nil {
 			return err
 		}
@@ -129,13 +133,14 @@ func (s *snapshot) takeLiterals(ctx context.Context, rows [][]any, triples []sto
 		}
 		labelled, _ := row[3].(bool)
 		is := s.local.EntityName(t.Object)
-		there[id] = labelled || slices.ContainsFunc(neo4j.Literals(row[2]), func(l store.Named) bool { return l.Name == is })
+		there[id] = labelled || slices.ContainsFunc(neo4j.Literals(row[2]),
+			func(l store.NamedEntity) bool { return l.Name == is })
 	}
 	return nil
 }
 
-// still says whether the node of an indexed entity has the name of then.
-func (s *snapshot) still(ctx context.Context, e store.EntityID, name any) (bool, error) {
+// isUnchanged reports whether the node of an indexed entity still has its indexed name.
+func (s *snapshot) isUnchanged(ctx context.Context, e store.EntityID, name any) (bool, error) {
 	id, err := s.index.node(e)
 	if err != nil {
 		return false, err

@@ -11,7 +11,7 @@ import (
 
 	"go.opentelemetry.io/otel/metric/noop"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
@@ -33,7 +33,7 @@ type relationship struct {
 	start, end any
 }
 
-func (m *memory) read(ctx context.Context, cypher string, p map[string]any) ([][]any, error) {
+func (m *memory) query(ctx context.Context, cypher string, p map[string]any) ([][]any, error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.asked = append(m.asked, cypher)
@@ -50,7 +50,7 @@ func (m *memory) read(ctx context.Context, cypher string, p map[string]any) ([][
 	case strings.Contains(cypher, "IN range($from, $to)"):
 		return m.page(p["from"].(int64), p["to"].(int64)), nil
 	case strings.Contains(cypher, "count(r)"):
-		return m.counted(p["ids"].([]int64)), nil
+		return m.countRows(p["ids"].([]int64)), nil
 	case strings.Contains(cypher, "UNION ALL"):
 		return m.edges(cypher, p), nil
 	case strings.Contains(cypher, "UNWIND $facts"):
@@ -147,7 +147,7 @@ func (m *memory) degrees(ids []int64) (rows [][]any) {
 	return rows
 }
 
-func (m *memory) counted(ids []int64) (rows [][]any) {
+func (m *memory) countRows(ids []int64) (rows [][]any) {
 	for _, in := range []bool{false, true} {
 		counts := map[int64]map[string]int64{}
 		for _, r := range m.rels {
@@ -179,7 +179,7 @@ func (m *memory) plant(ctx context.Context, content store.Content) error {
 		at[name] = int64(id)
 	}
 	var names []string
-	if err := content.Entities(ctx, func(n store.Named) error {
+	if err := content.Entities(ctx, func(n store.NamedEntity) error {
 		names = append(names, n.Name)
 		if _, ok := at[n.Name]; !ok {
 			at[n.Name] = int64(len(m.names))
@@ -189,7 +189,7 @@ func (m *memory) plant(ctx context.Context, content store.Content) error {
 	}); err != nil {
 		return err
 	}
-	return content.Triples(ctx, func(d store.Dated) error {
+	return content.Triples(ctx, func(d store.DatedTriple) error {
 		if int(max(d.Subject, d.Object)) >= len(names) || int(d.Relation) >= len(content.Relations) {
 			return nil // Content that is spoilt.
 		}
@@ -227,7 +227,7 @@ func newInMemory(t testing.TB) inMemory {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = all.Close() })
-	st, err := all.Of(tenant.Default())
+	st, err := all.ForTenant(auth.DefaultTenant())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/testkit"
 	"github.com/triplemesh/triplemesh/services/retriever/source/sourcetest"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
@@ -55,32 +55,45 @@ func TestFaultsSayWhatToDo(t *testing.T) {
 		code codes.Code
 		says string
 	}{
-		"a wrong password":                {refused("Neo.ClientError.Security.Unauthorized", "password "+secret), codes.FailedPrecondition, "user ann is refused; check user and password_file"},
-		"a user who may not read":         {refused("Neo.ClientError.Security.Forbidden", "no access for "+secret), codes.FailedPrecondition, "user ann may not do this"},
-		"a database that is not there":    {refused("Neo.ClientError.Database.DatabaseNotFound", "Unable to get a routing table for database 'films'"), codes.FailedPrecondition, `database "films": Unable`},
-		"a statement that took too long":  {refused("Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration", "terminated"), codes.DeadlineExceeded, "statement_timeout, 10s"},
-		"no answer in time":               {context.DeadlineExceeded, codes.DeadlineExceeded, "no answer within statement_timeout, 10s"},
-		"a server under strain":           {refused("Neo.TransientError.General.MemoryPoolOutOfMemoryError", "full"), codes.Unavailable, "try again"},
-		"an older server":                 {refused("Neo.ClientError.Statement.SyntaxError", "Invalid input"), codes.FailedPrecondition, "Neo4j 5.13 or newer"},
-		"something else":                  {refused("Neo.DatabaseError.General.UnknownError", "broken"), codes.Internal, "broken"},
-		"a server that is down":           {&neo4j.ConnectivityError{Inner: errors.New("connection refused")}, codes.Unavailable, "connection refused"},
-		"many tries, of which one counts": {&neo4j.TransactionExecutionLimit{Errors: []error{errors.New("x"), refused("Neo.ClientError.Security.Unauthorized", "")}}, codes.FailedPrecondition, "is refused"},
+		"a wrong password": {refused("Neo.ClientError.Security.Unauthorized", "password "+secret),
+			codes.FailedPrecondition, "user ann is refused; check user and password_file"},
+		"a user who may not read": {refused("Neo.ClientError.Security.Forbidden", "no access for "+secret),
+			codes.FailedPrecondition, "user ann may not do this"},
+		"a database that is not there": {refused("Neo.ClientError.Database.DatabaseNotFound",
+			"Unable to get a routing table for database 'films'"), codes.FailedPrecondition,
+			`database "films": Unable`},
+		"a statement that took too long": {
+			refused("Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration", "terminated"),
+			codes.DeadlineExceeded, "statement_timeout, 10s"},
+		"no answer in time": {context.DeadlineExceeded, codes.DeadlineExceeded,
+			"no answer within statement_timeout, 10s"},
+		"a server under strain": {refused("Neo.TransientError.General.MemoryPoolOutOfMemoryError", "full"),
+			codes.Unavailable, "try again"},
+		"an older server": {refused("Neo.ClientError.Statement.SyntaxError", "Invalid input"),
+			codes.FailedPrecondition, "Neo4j 5.13 or newer"},
+		"something else": {refused("Neo.DatabaseError.General.UnknownError", "broken"),
+			codes.Internal, "broken"},
+		"a server that is down": {&neo4j.ConnectivityError{Inner: errors.New("connection refused")},
+			codes.Unavailable, "connection refused"},
+		"many tries, of which one counts": {&neo4j.TransactionExecutionLimit{Errors: []error{errors.New("x"),
+			refused("Neo.ClientError.Security.Unauthorized", "")}}, codes.FailedPrecondition, "is refused"},
 	} {
-		err := wrap("walk", "movies", 3, s.fault(t.Context(), c.err))
-		if status.Code(err) != c.code || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "neo4j+s://graph.example.org:7687") {
+		err := wrap("walk", "movies", 3, s.wrapError(t.Context(), c.err))
+		if status.Code(err) != c.code || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(),
+			"neo4j+s://graph.example.org:7687") {
 			t.Errorf("%s: %v (%v)", name, err, status.Code(err))
 		}
 		if strings.Contains(err.Error(), secret) {
-			t.Errorf("%s: the password is told: %v", name, err)
+			t.Errorf("%s: the error reveals the password: %v", name, err)
 		}
 		if !errors.Is(err, c.err) && name != "many tries, of which one counts" {
 			t.Errorf("%s: the cause is lost", name)
 		}
 	}
-	if err := s.fault(cancelled, context.DeadlineExceeded); !errors.Is(err, context.Canceled) {
-		t.Errorf("for a caller who is gone: %v", err)
+	if err := s.wrapError(cancelled, context.DeadlineExceeded); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a cancelled context: %v", err)
 	}
-	if s.fault(t.Context(), nil) != nil {
+	if s.wrapError(t.Context(), nil) != nil {
 		t.Error("no error is a fault")
 	}
 }
@@ -111,15 +124,18 @@ func TestServersThatDoNotAnswer(t *testing.T) {
 		addr string
 		code codes.Code
 	}{
-		"one that is down":                    {testkit.FreeAddr(t), codes.Unavailable},
-		"one that takes calls and says no":    {listen(t, func(c net.Conn) { _ = c.Close() }), codes.Unavailable},
-		"one that speaks something else":      {listen(t, func(c net.Conn) { _, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")); _ = c.Close() }), codes.Unavailable},
+		"one that is down":                 {testkit.FreeAddr(t), codes.Unavailable},
+		"one that takes calls and says no": {listen(t, func(c net.Conn) { _ = c.Close() }), codes.Unavailable},
+		"one that speaks something else": {listen(t, func(c net.Conn) {
+			_, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
+			_ = c.Close()
+		}), codes.Unavailable},
 		"one that takes calls and says never": {listen(t, func(net.Conn) {}), codes.DeadlineExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := testServer(t, Graph{URI: "bolt://" + c.addr, StatementTimeout: 300 * time.Millisecond})
-			_, err := s.read(t.Context(), "RETURN 1", nil)
+			_, err := s.query(t.Context(), "RETURN 1", nil)
 			if got := status.Code(wrap("walk", "movies", 1, err)); got != c.code && got != codes.DeadlineExceeded {
 				t.Errorf("%v is %v, want %v", err, got, c.code)
 			}
@@ -130,7 +146,7 @@ func TestServersThatDoNotAnswer(t *testing.T) {
 	}
 }
 
-func TestAStoreWhoseServerIsDown(t *testing.T) {
+func TestAStoreWhileTheServerIsDown(t *testing.T) {
 	s := newInMemory(t)
 	storetest.Build(t, s, "world", storetest.World())
 	down := &Fault{code: codes.Unavailable, text: "down"}
@@ -139,8 +155,11 @@ func TestAStoreWhoseServerIsDown(t *testing.T) {
 	s.graphs["world"].err = down
 	query := [][]float32{make([]float32, storetest.Dims)}
 	for name, call := range map[string]func() error{
-		"search":    func() error { _, err := snap.SearchTriples(t.Context(), query, 3, store.Filter{}); return err },
-		"edges":     func() error { _, err := snap.Edges(t.Context(), []store.EntityID{0}, store.Out, nil); return err },
+		"search": func() error { _, err := snap.SearchTriples(t.Context(), query, 3, store.Filter{}); return err },
+		"edges": func() error {
+			_, err := snap.Edges(t.Context(), []store.EntityID{0}, store.Out, nil)
+			return err
+		},
 		"relations": func() error { _, err := snap.Relations(t.Context(), 0, store.Out); return err },
 		"sample":    func() error { _, err := snap.Sample(t.Context(), 0, store.Out, 0, 3); return err },
 		"degree":    func() error { return store.Guard(func() error { snap.Degree(met, store.Out); return nil }) },
@@ -158,11 +177,12 @@ func TestAStoreWhoseServerIsDown(t *testing.T) {
 	} {
 		err := call()
 		var known *store.Error
-		if !errors.Is(err, down) || !errors.As(err, &known) || known.KG != "world" || status.Code(err) != codes.Unavailable {
+		if !errors.Is(err, down) || !errors.As(err, &known) || known.KG != "world" ||
+			status.Code(err) != codes.Unavailable {
 			t.Errorf("%s: %v (%v)", name, err, status.Code(err))
 		}
 	}
-	// What needs no server goes on.
+	// What needs no server continues.
 	if listed, err := s.List(t.Context(), "world"); err != nil || len(listed) != 1 {
 		t.Errorf("after a write that failed the list is %v, %v", listed, err)
 	}
@@ -171,7 +191,7 @@ func TestAStoreWhoseServerIsDown(t *testing.T) {
 	}
 }
 
-func TestANameThatNothingHas(t *testing.T) {
+func TestAnUnknownName(t *testing.T) {
 	for name, c := range map[string]struct {
 		row  []any
 		says string
@@ -194,21 +214,22 @@ func TestANameThatNothingHas(t *testing.T) {
 // rows are what every statement returns.
 type rows [][]any
 
-func (r rows) read(context.Context, string, map[string]any) ([][]any, error) { return r, nil }
+func (r rows) query(context.Context, string, map[string]any) ([][]any, error) { return r, nil }
 
-func TestAGraphIsItsTenantsAlone(t *testing.T) {
-	all, err := NewTenants(t.TempDir(), Config{Graphs: map[string]Graph{"movies": {URI: "bolt://127.0.0.1:1", Tenant: "acme"}}},
+func TestAGraphIsVisibleToItsTenantOnly(t *testing.T) {
+	all, err := NewTenants(t.TempDir(),
+		Config{Graphs: map[string]Graph{"movies": {URI: "bolt://127.0.0.1:1", Tenant: "acme"}}},
 		slog.New(slog.DiscardHandler), noop.NewMeterProvider().Meter(""))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer all.Close()
-	acme, err := tenant.Parse("acme")
+	acme, err := auth.ParseTenant("acme")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id, want := range map[tenant.ID]bool{acme: true, tenant.Default(): false} {
-		st, err := all.Of(id)
+	for id, want := range map[auth.Tenant]bool{acme: true, auth.DefaultTenant(): false} {
+		st, err := all.ForTenant(id)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,10 +12,10 @@ import (
 // statement is what a name would have to become to be run.
 const statement = "'}) DETACH DELETE n //"
 
-// TestNamesFromOutsideStandInNoStatement reads a graph by names that a model or
+// TestUserNamesNeverEnterStatements reads a graph by names that a model or
 // a caller wrote, and a graph whose own names are statements. What Neo4j is
 // asked must be, word for word, what it is asked for harmless names.
-func TestNamesFromOutsideStandInNoStatement(t *testing.T) {
+func TestUserNamesNeverEnterStatements(t *testing.T) {
 	asked := func(suffix string) []string {
 		s := newInMemory(t)
 		facts := storetest.World()
@@ -82,7 +82,8 @@ func TestNamesFromOutsideStandInNoStatement(t *testing.T) {
 		t.Errorf("asked\n%s\nwant\n%s", strings.Join(hostile, "\n"), strings.Join(harmless, "\n"))
 	}
 	for _, text := range hostile {
-		for _, word := range []string{"DETACH", "DELETE", "CREATE", "MERGE ", " SET ", "LOAD CSV", "nobody", storetest.World()[0].Subject.Name} {
+		for _, word := range []string{"DETACH", "DELETE", "CREATE", "MERGE ", " SET ", "LOAD CSV", "nobody",
+			storetest.World()[0].Subject.Name} {
 			if strings.Contains(text, word) {
 				t.Errorf("%q stands in a statement: %s", word, text)
 			}

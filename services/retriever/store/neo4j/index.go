@@ -23,7 +23,7 @@ import (
 //	neo4j.ids    for each entity the id of its node, 8 bytes, -1 for none
 //	neo4j.json   the rest, and the checksum of neo4j.ids
 type index struct {
-	indexed
+	indexData
 	ids *os.File
 	// created is the snapshot's time.
 	created time.Time
@@ -39,8 +39,8 @@ const (
 	version   = 1
 )
 
-// indexed is neo4j.json.
-type indexed struct {
+// indexData is neo4j.json.
+type indexData struct {
 	Version  int    `json:"version"`
 	Entities int    `json:"entities"`
 	SHA256   string `json:"sha256"`
@@ -50,8 +50,7 @@ type indexed struct {
 	Properties    map[string]store.RelationID `json:"properties,omitempty"`
 	Labels        map[string]store.EntityID   `json:"labels,omitempty"`
 	LabelRelation *store.RelationID           `json:"label_relation,omitempty"`
-	// Vectors is the label of the nodes that hold the triples' vectors, empty
-	// where they are in files.
+	// Vectors is the label of the nodes that hold the triples' vectors, empty if they are in files.
 	Vectors string `json:"vectors,omitempty"`
 }
 
@@ -59,7 +58,7 @@ type indexed struct {
 const noNode = -1
 
 // writeIndex writes both files, the one that vouches for the other last.
-func writeIndex(dir string, ids []int64, x indexed) error {
+func writeIndex(dir string, ids []int64, x indexData) error {
 	sum := sha256.New()
 	if err := writeFile(filepath.Join(dir, idsFile), func(w io.Writer) error {
 		return binary.Write(io.MultiWriter(w, sum), binary.LittleEndian, ids)
@@ -87,25 +86,26 @@ func writeFile(path string, write func(io.Writer) error) (err error) {
 	return errors.Join(buffered.Flush(), f.Sync())
 }
 
-// openIndex opens the files of a snapshot. They are closed when nobody uses
-// the index any more.
+// openIndex opens the files of a snapshot. They are closed when no process uses the index any more.
 func openIndex(dir string) (*index, error) {
 	text, err := os.ReadFile(filepath.Join(dir, indexFile))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s is missing: the snapshot was not read from Neo4j; load it again without files: %w", indexFile, store.ErrCorrupt)
+		return nil, fmt.Errorf("%s is missing: the snapshot was not read from Neo4j; load it again without files: %w",
+			indexFile, store.ErrCorrupt)
 	}
 	if err != nil {
 		return nil, err
 	}
-	x := &index{byRelation: map[store.RelationID][]string{}, byProperty: map[store.RelationID]string{}, byLabel: map[store.EntityID]string{}}
-	if err := json.Unmarshal(text, &x.indexed); err != nil {
-		return nil, fmt.Errorf("%s: %v: %w", indexFile, err, store.ErrCorrupt)
+	x := &index{byRelation: map[store.RelationID][]string{}, byProperty: map[store.RelationID]string{},
+		byLabel: map[store.EntityID]string{}}
+	if err := json.Unmarshal(text, &x.indexData); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", indexFile, err, store.ErrCorrupt)
 	}
 	if x.Version != version {
 		return nil, fmt.Errorf("%s has version %d, known is %d: %w", indexFile, x.Version, version, store.ErrFormat)
 	}
 	if x.ids, err = os.Open(filepath.Join(dir, idsFile)); err != nil {
-		return nil, fmt.Errorf("%v: %w", err, store.ErrCorrupt)
+		return nil, fmt.Errorf("%w: %w", err, store.ErrCorrupt)
 	}
 	if info, err := x.ids.Stat(); err != nil || info.Size() != 8*int64(x.Entities) {
 		return nil, fmt.Errorf("%s has not the size of %d entities: %w", idsFile, x.Entities, store.ErrCorrupt)
@@ -122,19 +122,19 @@ func openIndex(dir string) (*index, error) {
 	return x, nil
 }
 
-// node is the id of an entity's node, noNode where it has none.
+// node is the id of an entity's node, noNode if it has none.
 func (x *index) node(e store.EntityID) (int64, error) {
 	if int64(e) >= int64(x.Entities) {
 		return noNode, nil
 	}
 	var b [8]byte
 	if _, err := x.ids.ReadAt(b[:], 8*int64(e)); err != nil {
-		return noNode, fmt.Errorf("read %s: %v: %w", idsFile, err, store.ErrCorrupt)
+		return noNode, fmt.Errorf("read %s: %w: %w", idsFile, err, store.ErrCorrupt)
 	}
 	return int64(binary.LittleEndian.Uint64(b[:])), nil
 }
 
-// literal says whether a relation leads to properties' values or labels.
+// literal reports whether a relation leads to properties' values or labels.
 func (x *index) literal(r store.RelationID) bool {
 	_, ok := x.byProperty[r]
 	return ok || x.LabelRelation != nil && *x.LabelRelation == r
@@ -148,7 +148,8 @@ func (x *index) verify(ctx context.Context) (int64, error) {
 		return n, err
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != x.SHA256 {
-		return n, fmt.Errorf("checksum of %s: got %s, want %s; load the graph again: %w", idsFile, got, x.SHA256, store.ErrCorrupt)
+		return n, fmt.Errorf("checksum of %s: got %s, want %s; load the graph again: %w", idsFile, got, x.SHA256,
+			store.ErrCorrupt)
 	}
 	return n, ctx.Err()
 }

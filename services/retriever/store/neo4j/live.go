@@ -8,9 +8,9 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// live is what was met in Neo4j while a snapshot is open, numbered after what
+// liveState is what was met in Neo4j while a snapshot is open, numbered after what
 // was indexed. It is forgotten when the snapshot is.
-type live struct {
+type liveState struct {
 	mutex sync.Mutex
 	// nodes are entities by the ids of their nodes, new and old.
 	nodes map[int64]store.EntityID
@@ -18,47 +18,46 @@ type live struct {
 	entities []newEntity
 	byName   map[string]store.EntityID
 	// triples are those that were not indexed.
-	triples []store.Dated
-	byFact  map[store.Dated]store.TripleID
-	// there are indexed triples that Neo4j was seen to hold, or not to.
-	there map[store.TripleID]bool
+	triples []store.DatedTriple
+	byFact  map[store.DatedTriple]store.TripleID
+	// confirmed are indexed triples that Neo4j was seen to hold, or not to.
+	confirmed map[store.TripleID]bool
 	// degrees are those of entities, out and in.
 	degrees map[store.EntityID][2]int
-	// counts are edges by relation; matched are entities that were found by
-	// their names since.
-	counts  map[around]map[store.RelationID]int
-	matched map[store.EntityID]bool
+	// counts are edges by relation; matched are entities that were found by their names since.
+	counts    map[entityDirection]map[store.RelationID]int
+	uncounted map[store.EntityID]bool
 }
 
 // newEntity is a node, or a literal with the id noNode.
 type newEntity struct {
-	store.Named
+	store.NamedEntity
 	node int64
 }
 
-func newLive() live {
-	return live{
-		nodes: map[int64]store.EntityID{}, byName: map[string]store.EntityID{}, byFact: map[store.Dated]store.TripleID{},
-		there: map[store.TripleID]bool{}, degrees: map[store.EntityID][2]int{},
-		counts: map[around]map[store.RelationID]int{}, matched: map[store.EntityID]bool{},
+func newLive() liveState {
+	return liveState{
+		nodes: map[int64]store.EntityID{}, byName: map[string]store.EntityID{},
+		byFact:    map[store.DatedTriple]store.TripleID{},
+		confirmed: map[store.TripleID]bool{}, degrees: map[store.EntityID][2]int{},
+		counts: map[entityDirection]map[store.RelationID]int{}, uncounted: map[store.EntityID]bool{},
 	}
 }
 
-// entity is the one that a node is: the indexed one only where both its id and
-// its name are those of then. So a node that was renamed, or one that was given
-// the id of another that was deleted, is a new entity. ok is false where a node
-// has a name that no entity can have.
+// entity is the one that a node is: the indexed one only if both its id and its name are as
+// indexed. So a node that was renamed, or one that was given the id of another that was deleted, is
+// a new entity. ok is false if a node has a name that no entity can have.
 func (s *snapshot) entity(ctx context.Context, id int64, name any) (e store.EntityID, ok bool, err error) {
 	s.live.mutex.Lock()
 	defer s.live.mutex.Unlock()
 	if e, ok := s.live.nodes[id]; ok {
 		return e, true, nil
 	}
-	shown, err := neo4j.Node(id, name)
+	shown, err := neo4j.NodeIdentity(id, name)
 	if err != nil {
 		return 0, false, nil
 	}
-	among := shown.Among()
+	among := shown.PossibleNames()
 	// Nearly always the name alone is it.
 	for i := len(among) - 1; i >= 0; i-- {
 		e, ok, err := s.local.Entity(ctx, among[i])
@@ -78,12 +77,12 @@ func (s *snapshot) entity(ctx context.Context, id int64, name any) (e store.Enti
 		}
 	}
 	for i := len(among) - 1; i >= 0; i-- {
-		free, err := s.free(ctx, among[i])
+		free, err := s.isNameFree(ctx, among[i])
 		if err != nil {
 			return 0, false, err
 		}
 		if free || i == 0 {
-			e := s.add(newEntity{store.Named{Name: among[i], Kind: shown.Kind}, id})
+			e := s.add(newEntity{store.NamedEntity{Name: among[i], Kind: shown.Kind, Key: shown.Key}, id})
 			s.live.nodes[id] = e
 			return e, true, nil
 		}
@@ -91,8 +90,8 @@ func (s *snapshot) entity(ctx context.Context, id int64, name any) (e store.Enti
 	return 0, false, nil
 }
 
-// free says that no entity has a name.
-func (s *snapshot) free(ctx context.Context, name string) (bool, error) {
+// isNameFree reports whether no entity has a name.
+func (s *snapshot) isNameFree(ctx context.Context, name string) (bool, error) {
 	if _, taken := s.live.byName[name]; taken {
 		return false, nil
 	}
@@ -107,8 +106,7 @@ func (s *snapshot) add(e newEntity) store.EntityID {
 	return id
 }
 
-// value is the entity that a literal is.
-func (s *snapshot) value(ctx context.Context, literal store.Named) (store.EntityID, error) {
+func (s *snapshot) value(ctx context.Context, literal store.NamedEntity) (store.EntityID, error) {
 	if e, ok, err := s.local.Entity(ctx, literal.Name); ok || err != nil {
 		return e, err
 	}
@@ -120,24 +118,23 @@ func (s *snapshot) value(ctx context.Context, literal store.Named) (store.Entity
 	return s.add(newEntity{literal, noNode}), nil
 }
 
-// at is an entity that was not indexed.
-func (s *snapshot) at(e store.EntityID) newEntity {
+// newEntity is an entity that was not indexed.
+func (s *snapshot) newEntity(e store.EntityID) newEntity {
 	s.live.mutex.Lock()
 	defer s.live.mutex.Unlock()
 	return s.live.entities[int(e)-s.info.Entities]
 }
 
-// nodeOf is the id of an entity's node, noNode where it has none.
+// nodeOf is the id of an entity's node, noNode if it has none.
 func (s *snapshot) nodeOf(e store.EntityID) (int64, error) {
-	if s.known(e) {
+	if s.isIndexed(e) {
 		return s.index.node(e)
 	}
-	return s.at(e).node, nil
+	return s.newEntity(e).node, nil
 }
 
-// triple is the number of a fact that was not indexed. The caller holds the
-// lock.
-func (s *snapshot) triple(d store.Dated) store.TripleID {
+// triple is the number of a fact that was not indexed. The caller holds the lock.
+func (s *snapshot) triple(d store.DatedTriple) store.TripleID {
 	if id, ok := s.live.byFact[d]; ok {
 		return id
 	}
@@ -147,8 +144,8 @@ func (s *snapshot) triple(d store.Dated) store.TripleID {
 	return id
 }
 
-// dated is a fact that was not indexed.
-func (s *snapshot) dated(t store.TripleID) store.Dated {
+// newTriple is a fact that was not indexed.
+func (s *snapshot) newTriple(t store.TripleID) store.DatedTriple {
 	s.live.mutex.Lock()
 	defer s.live.mutex.Unlock()
 	return s.live.triples[int(t)-s.info.Triples]

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/internal/verbalise"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/services/retriever/load"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
@@ -64,7 +64,8 @@ func lines(t *testing.T, s store.Snapshot, name string) []string {
 		for _, edge := range lists[0] {
 			triple := s.Triple(edge.Triple)
 			v := s.Validity(edge.Triple)
-			shown = append(shown, strings.TrimSpace(fmt.Sprintf("%s | %s | %s %s%s", s.EntityName(triple.Subject), s.RelationName(triple.Relation), s.EntityName(triple.Object), v.Start, v.End)))
+			shown = append(shown, strings.TrimSpace(fmt.Sprintf("%s | %s | %s %s%s", s.EntityName(triple.Subject),
+				s.RelationName(triple.Relation), s.EntityName(triple.Object), v.Start, v.End)))
 		}
 		counts, err := s.Relations(t.Context(), e, dir)
 		if err != nil {
@@ -109,13 +110,16 @@ func hits(t *testing.T, s store.Snapshot, text string, k int) []string {
 	var shown []string
 	for _, h := range found[0] {
 		triple := s.Triple(h.Triple)
-		shown = append(shown, s.EntityName(triple.Subject)+" | "+s.RelationName(triple.Relation)+" | "+s.EntityName(triple.Object))
+		shown = append(shown, s.EntityName(triple.Subject)+" | "+s.RelationName(triple.Relation)+" | "+
+			s.EntityName(triple.Object))
 	}
 	return shown
 }
 
-const cast = `CREATE (ann:$($label) {name: 'Ann'}), (bob:$($label) {name: 'Bob'}), (film:$($label) {name: 'Harbour'}), (other:$($label) {name: 'Meadow'}),
-(role:$($label) {note: 'no name'}), (ann)-[:ACTED_IN {start: 1997, end: 1998}]->(film), (bob)-[:ACTED_IN]->(film), (bob)-[:DIRECTED]->(film),
+const cast = `CREATE (ann:$($label) {name: 'Ann'}), (bob:$($label) {name: 'Bob'}), ` +
+	`(film:$($label) {name: 'Harbour'}), (other:$($label) {name: 'Meadow'}),
+(role:$($label) {note: 'no name'}), ` +
+	`(ann)-[:ACTED_IN {start: 1997, end: 1998}]->(film), (bob)-[:ACTED_IN]->(film), (bob)-[:DIRECTED]->(film),
 (ann)-[:DIRECTED]->(other), (ann)-[:PLAYED]->(role), (role)-[:IN_FILM]->(film)`
 
 func TestAGraphThatChanges(t *testing.T) {
@@ -125,22 +129,28 @@ func TestAGraphThatChanges(t *testing.T) {
 	st.indexed(t)
 	open := func() store.Snapshot { return storetest.Open(t, st, "movies", 0) }
 	s := open()
-	equal(t, "as indexed", lines(t, s, "Harbour"), "Ann | acted in | Harbour 19971998", "Bob | acted in | Harbour", "Bob | directed | Harbour", "_:n | in film | Harbour")
-	if got := hits(t, s, verbalise.Triple("Bob", "directed", "Harbour"), 1); !slices.Equal(got, []string{"Bob | directed | Harbour"}) {
+	equal(t, "as indexed", lines(t, s, "Harbour"), "Ann | acted in | Harbour 19971998", "Bob | acted in | Harbour",
+		"Bob | directed | Harbour", "_:n | in film | Harbour")
+	if got := hits(t, s, kgtext.VerbaliseTriple("Bob", "directed", "Harbour"), 1); !slices.Equal(got,
+		[]string{"Bob | directed | Harbour"}) {
 		t.Errorf("hits are %q", got)
 	}
 
 	db.write(`MATCH (b:$($label) {name: 'Bob'})-[r:DIRECTED]->() DELETE r`, in)
 	s = open()
 	equal(t, "after a relationship was deleted", lines(t, s, "Bob"), "Bob | acted in | Harbour")
-	if got := hits(t, s, verbalise.Triple("Bob", "directed", "Harbour"), 5); slices.Contains(got, "Bob | directed | Harbour") || len(got) != 5 {
+	if got := hits(t, s, kgtext.VerbaliseTriple("Bob", "directed", "Harbour"), 5); slices.Contains(got,
+		"Bob | directed | Harbour") || len(got) != 5 {
 		t.Errorf("what was deleted is found, or fewer than are there: %q", got)
 	}
 
-	db.write(`MATCH (f:$($label) {name: 'Harbour'}) CREATE (f)<-[:ACTED_IN]-(:$($label) {name: 'Cleo'}), (f)<-[:ACTED_IN {start: 2001}]-(:$($label) {name: 'Ann'}), (f)<-[:LIT]-(:$($label) {name: 'Dee'})`, in)
+	db.write(
+		`MATCH (f:$($label) {name: 'Harbour'}) CREATE (f)<-[:ACTED_IN]-(:$($label) {name: 'Cleo'}), `+
+			`(f)<-[:ACTED_IN {start: 2001}]-(:$($label) {name: 'Ann'}), (f)<-[:LIT]-(:$($label) {name: 'Dee'})`, in)
 	s = open()
 	after := lines2(t, s, "Harbour")
-	if !slices.Contains(after, "Cleo | acted in | Harbour") || !slices.ContainsFunc(after, func(l string) bool { return strings.HasPrefix(l, "Ann (") && strings.HasSuffix(l, "Harbour 2001") }) {
+	if !slices.Contains(after, "Cleo | acted in | Harbour") || !slices.ContainsFunc(after,
+		func(l string) bool { return strings.HasPrefix(l, "Ann (") && strings.HasSuffix(l, "Harbour 2001") }) {
 		t.Errorf("new nodes are not found by walking: %q", after)
 	}
 	if slices.ContainsFunc(after, func(l string) bool { return strings.Contains(l, "Dee") }) {
@@ -156,10 +166,12 @@ func TestAGraphThatChanges(t *testing.T) {
 		t.Fatalf("edges of Cleo: %v, %v", lists, err)
 	}
 	query, _ := storetest.Encoder().Encode(t.Context(), []string{"Cleo"})
-	if scores, err := s.ScoreTriples(t.Context(), query, []store.TripleID{0, lists[0][0].Triple, 1}); err != nil || len(scores[0]) != 3 || scores[0][1] != 0 {
+	if scores, err := s.ScoreTriples(t.Context(), query, []store.TripleID{0, lists[0][0].Triple, 1}); err != nil ||
+		len(scores[0]) != 3 || scores[0][1] != 0 {
 		t.Errorf("the score of what has no vector: %v, %v", scores, err)
 	}
-	if sampled, err := s.Sample(t.Context(), cleo, store.Out, lists[0][0].Relation, 3); err != nil || !slices.Equal(sampled, lists[0]) {
+	if sampled, err := s.Sample(t.Context(), cleo, store.Out, lists[0][0].Relation, 3); err != nil ||
+		!slices.Equal(sampled, lists[0]) {
 		t.Errorf("a sample of a new node's edges: %v, %v", sampled, err)
 	}
 
@@ -188,7 +200,8 @@ func TestAGraphThatChanges(t *testing.T) {
 	}
 
 	db.write(`MATCH (n:$($label)) DETACH DELETE n`, in)
-	if _, _, err := st.Verify(t.Context(), "movies", second); err == nil || !strings.Contains(err.Error(), "load the graph again") {
+	if _, _, err := st.Verify(t.Context(), "movies", second); err == nil || !strings.Contains(err.Error(),
+		"load the graph again") {
 		t.Errorf("verify a graph that is gone: %v", err)
 	}
 	if got := hits(t, open(), "Ann", 3); len(got) > 0 {
@@ -211,18 +224,20 @@ func lines2(t *testing.T, s store.Snapshot, name string) []string {
 	for _, edge := range lists[0] {
 		triple := s.Triple(edge.Triple)
 		v := s.Validity(edge.Triple)
-		shown = append(shown, strings.TrimSpace(fmt.Sprintf("%s | %s | %s %s%s", s.EntityName(triple.Subject), s.RelationName(triple.Relation), s.EntityName(triple.Object), v.Start, v.End)))
+		shown = append(shown, strings.TrimSpace(fmt.Sprintf("%s | %s | %s %s%s", s.EntityName(triple.Subject),
+			s.RelationName(triple.Relation), s.EntityName(triple.Object), v.Start, v.End)))
 	}
 	return shown
 }
 
 // names mean something to Cypher.
 var hostile = []string{
-	"`", "``", "a`b", "`]-() DETACH DELETE n //", "\\u0060]->() RETURN 1 //", "'", "\"", "}) RETURN 1 //", "} RETURN 1 //", "$ids", "{name: 'x'}", "a\\", "\\", "--", "/* x */",
+	"`", "``", "a`b", "`]-() DETACH DELETE n //", "\\u0060]->() RETURN 1 //", "'", "\"", "}) RETURN 1 //",
+	"} RETURN 1 //", "$ids", "{name: 'x'}", "a\\", "\\", "--", "/* x */",
 	"ÄÖ ß", "关系", "😀", "r|s", ":x", "n.name = 'x' OR true", "; MATCH (n) DETACH DELETE n", "%s %[1]s", "§",
 }
 
-func TestNamesComeBackAsData(t *testing.T) {
+func TestNamesRoundTripAsData(t *testing.T) {
 	db := newDatabase(t)
 	marker := db.fresh()
 	labels := []string{marker}
@@ -230,11 +245,13 @@ func TestNamesComeBackAsData(t *testing.T) {
 		label := marker + h
 		labels = append(labels, label)
 		db.write("CREATE (a:$($labels) {name: $a, more: $a})-[:$($type) {start: '1999'}]->(b:$($labels) {name: $b})",
-			map[string]any{"labels": []string{marker, label}, "a": h + " a", "b": fmt.Sprintf("%s b%d", h, i), "type": h})
+			map[string]any{"labels": []string{marker, label}, "a": h + " a", "b": fmt.Sprintf("%s b%d", h, i),
+				"type": h})
 	}
 	before := db.write("MATCH (n) RETURN count(n)", nil)[0][0]
 	st := newStore(t, t.TempDir(), Config{Graphs: map[string]Graph{"movies": {
-		URI: uri(t), Labels: labels, Types: hostile, NameProperties: map[string]string{labels[4]: "name"}, IncludeProperties: true,
+		URI: uri(t), Labels: labels, Types: hostile, NameProperties: map[string]string{labels[4]: "name"},
+		IncludeProperties: true,
 	}}})
 	st.indexed(t)
 	s := storetest.Open(t, st, "movies", 0)
@@ -259,14 +276,16 @@ func TestNamesComeBackAsData(t *testing.T) {
 				continue
 			}
 			at := slices.IndexFunc(lists[0], func(edge store.Edge) bool { return edge.Relation == r })
-			if want := fmt.Sprintf("%s b%d", h, i); at < 0 || s.EntityName(lists[0][at].Entity) != want || s.Validity(lists[0][at].Triple).Start != "1999" {
+			if want := fmt.Sprintf("%s b%d", h, i); at < 0 || s.EntityName(lists[0][at].Entity) != want ||
+				s.Validity(lists[0][at].Triple).Start != "1999" {
 				t.Errorf("%q leads to %v", h, lists[0])
 			}
 		}
 		if sampled, err := s.Sample(t.Context(), e, store.Out, r, 1); err != nil || len(sampled) != 1 {
 			t.Errorf("a sample of %q: %v, %v", h, sampled, err)
 		}
-		if got := hits(t, s, verbalise.Triple(clean, s.RelationName(r), fmt.Sprintf("%s b%d", h, i)), 3); len(got) != 3 {
+		if got := hits(t, s, kgtext.VerbaliseTriple(clean, s.RelationName(r), fmt.Sprintf("%s b%d", h, i)),
+			3); len(got) != 3 {
 			t.Errorf("hits of %q: %q", h, got)
 		}
 		if _, ok, err := s.Entity(t.Context(), h+"' OR true //"); ok || err != nil {
@@ -281,10 +300,13 @@ func TestNamesComeBackAsData(t *testing.T) {
 func TestProperties(t *testing.T) {
 	st, db, label := movies(t, func(g *Graph) { g.IncludeProperties = true })
 	in := map[string]any{"label": label}
-	db.write(`CREATE (a:$($label):Person {name: 'Ann', born: date('1961-08-04'), scores: [1, 2]}), (f:$($label):Film {name: 'Harbour', year: 1997}), (a)-[:ACTED_IN]->(f)`, in)
+	db.write(
+		`CREATE (a:$($label):Person {name: 'Ann', born: date('1961-08-04'), scores: [1, 2]}), `+
+			`(f:$($label):Film {name: 'Harbour', year: 1997}), (a)-[:ACTED_IN]->(f)`, in)
 	st.indexed(t)
 	s := storetest.Open(t, st, "movies", 0)
-	equal(t, "a node", lines(t, s, "Ann"), "Ann | acted in | Harbour", "Ann | born | 1961-08-04", "Ann | scores | 1", "Ann | scores | 2", "Ann | type | Person", "Ann | type | "+label)
+	equal(t, "a node", lines(t, s, "Ann"), "Ann | acted in | Harbour", "Ann | born | 1961-08-04", "Ann | scores | 1",
+		"Ann | scores | 2", "Ann | type | Person", "Ann | type | "+label)
 	equal(t, "a literal", lines(t, s, "1997"), "Harbour | year | 1997")
 	equal(t, "a label", lines(t, s, "Film"), "Harbour | type | Film")
 	if e, _, _ := s.Entity(t.Context(), "1961-08-04"); s.Kind(e) != store.Date {
@@ -297,7 +319,11 @@ func TestProperties(t *testing.T) {
 	if got := hits(t, s, "Harbour year 1997", 10); slices.Contains(got, "Harbour | year | 1997") || len(got) != 7 {
 		t.Errorf("found are %q", got)
 	}
-	if after, err := s.Edges(t.Context(), []store.EntityID{mustEntity(t, s, "Harbour")}, store.Out, nil); err != nil || !slices.ContainsFunc(after[0], func(e store.Edge) bool { return s.EntityName(e.Entity) == "1998" && s.Kind(e.Entity) == store.Number }) {
+	if after, err := s.Edges(t.Context(), []store.EntityID{mustEntity(t, s, "Harbour")}, store.Out, nil); err != nil ||
+		!slices.ContainsFunc(after[0], func(e store.Edge) bool {
+			return s.EntityName(e.Entity) == "1998" &&
+				s.Kind(e.Entity) == store.Number
+		}) {
 		t.Errorf("a new value is not shown: %v, %v", after, err)
 	}
 }
@@ -327,7 +353,9 @@ func edgeLines(t *testing.T, s store.Snapshot, name string) []string {
 func TestNamesOfLabelsAndHomonyms(t *testing.T) {
 	st, db, label := movies(t, func(g *Graph) { g.NameProperties = map[string]string{"TriplemeshFilm": "title"} })
 	in := map[string]any{"label": label}
-	db.write(`CREATE (a:$($label) {name: 'Ann'}), (f:$($label):TriplemeshFilm {title: 'Harbour', name: 'no'}), (g:$($label):TriplemeshFilm {title: 'Harbour'}), (a)-[:ACTED_IN]->(f), (a)-[:DIRECTED]->(g)`, in)
+	db.write(
+		`CREATE (a:$($label) {name: 'Ann'}), (f:$($label):TriplemeshFilm {title: 'Harbour', name: 'no'}), `+
+			`(g:$($label):TriplemeshFilm {title: 'Harbour'}), (a)-[:ACTED_IN]->(f), (a)-[:DIRECTED]->(g)`, in)
 	st.indexed(t)
 	s := storetest.Open(t, st, "movies", 0)
 	both, err := s.Match(t.Context(), "harbour")
@@ -335,7 +363,8 @@ func TestNamesOfLabelsAndHomonyms(t *testing.T) {
 		t.Fatalf("two films of one name: %v, %v", both, err)
 	}
 	got := lines(t, s, "Ann")
-	if len(got) != 2 || !strings.HasPrefix(got[0], "Ann | acted in | Harbour (") || !strings.HasPrefix(got[1], "Ann | directed | Harbour (") || got[0][17:] == got[1][17:] {
+	if len(got) != 2 || !strings.HasPrefix(got[0], "Ann | acted in | Harbour (") ||
+		!strings.HasPrefix(got[1], "Ann | directed | Harbour (") || got[0][17:] == got[1][17:] {
 		t.Errorf("edges are %q", got)
 	}
 }
@@ -358,21 +387,22 @@ func TestNewNodesByNameWithAnIndex(t *testing.T) {
 		t.Errorf("degrees %d and %d", s.Degree(cleo, store.Out), s.Degree(cleo, store.In))
 	}
 	if _, ok, err := s.Entity(t.Context(), "Nobody"); ok || err != nil {
-		t.Errorf("nobody is there: %v, %v", ok, err)
+		t.Errorf("an unknown name is found: %v, %v", ok, err)
 	}
 }
 
-func TestDegreesOfThoseWithLabels(t *testing.T) {
+func TestDegreesWithLabels(t *testing.T) {
 	st, db, label := movies(t, func(g *Graph) { g.Types = []string{"ACTED_IN"} })
 	db.write(cast, map[string]any{"label": label})
-	db.write(`MATCH (a:$($label) {name: 'Ann'}) CREATE (a)-[:ACTED_IN]->(:TriplemeshElsewhere {name: 'x'})`, map[string]any{"label": label})
+	db.write(`MATCH (a:$($label) {name: 'Ann'}) CREATE (a)-[:ACTED_IN]->(:TriplemeshElsewhere {name: 'x'})`,
+		map[string]any{"label": label})
 	t.Cleanup(func() { db.write(`MATCH (n:TriplemeshElsewhere) DETACH DELETE n`, nil) })
 	st.indexed(t)
 	s := storetest.Open(t, st, "movies", 0)
 	equal(t, "one type among some labels", lines(t, s, "Ann"), "Ann | acted in | Harbour 19971998")
 }
 
-func TestASnapshotOutlivesItsRequestOnlyForWhoHasAContext(t *testing.T) {
+func TestASnapshotOutlivesItsRequestWithAContextOnly(t *testing.T) {
 	st, db, label := movies(t, nil)
 	db.write(cast, map[string]any{"label": label})
 	st.indexed(t)
@@ -382,12 +412,13 @@ func TestASnapshotOutlivesItsRequestOnlyForWhoHasAContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Release()
-	db.write(`MATCH (f:$($label) {name: 'Harbour'}) CREATE (f)<-[:ACTED_IN]-(:$($label) {name: 'Cleo'})`, map[string]any{"label": label})
+	db.write(`MATCH (f:$($label) {name: 'Harbour'}) CREATE (f)<-[:ACTED_IN]-(:$($label) {name: 'Cleo'})`,
+		map[string]any{"label": label})
 	lines2(t, s, "Harbour")
 	met := mustEntity(t, s, "Cleo")
 	cancel()
 	err = store.Guard(func() error { s.Degree(met, store.Out); return nil })
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("a degree for a caller who is gone: %v", err)
+		t.Errorf("a degree with a cancelled context: %v", err)
 	}
 }

@@ -3,17 +3,21 @@ package neo4j
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"net/url"
 	"strings"
 	"time"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j/config"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // reader runs a statement that only reads and returns its rows.
 type reader interface {
-	read(ctx context.Context, cypher string, parameters map[string]any) ([][]any, error)
+	query(ctx context.Context, cypher string, parameters map[string]any) ([][]any, error)
 }
 
 // writer runs a statement that may write.
@@ -24,20 +28,20 @@ type writer interface {
 // server is one graph's connections. They are opened when they are first
 // needed: a retriever starts also while a server is down.
 type server struct {
-	graph    Graph
-	password string
-	driver   neo4j.DriverWithContext
-	log      *slog.Logger
-	asked    chan struct{}
+	graph             Graph
+	password          string
+	driver            neo4j.DriverWithContext
+	log               *slog.Logger
+	checkedPrivileges chan struct{}
 }
 
-// fetchSize is how many rows the driver asks for at once, which bounds what it
+// fetchSize is the number of rows the driver asks for at once, which bounds what it
 // holds of a long answer that is still coming.
 const fetchSize = 2000
 
-// retrying is how long a statement that failed by the network or by a leader
+// retryTime is how long a statement that failed by the network or by a leader
 // that moved is sent again.
-const retrying = 2 * time.Second
+const retryTime = 2 * time.Second
 
 func newServer(g Graph, log *slog.Logger) (*server, error) {
 	password, err := g.password()
@@ -52,21 +56,21 @@ func newServer(g Graph, log *slog.Logger) (*server, error) {
 		c.MaxConnectionPoolSize = g.MaxConnections
 		c.ConnectionAcquisitionTimeout = g.StatementTimeout
 		c.SocketConnectTimeout = min(5*time.Second, g.StatementTimeout)
-		c.MaxTransactionRetryTime = retrying
+		c.MaxTransactionRetryTime = retryTime
 		c.UserAgent = "triplemesh"
 	})
-	s := &server{graph: g, password: password, driver: driver, log: log, asked: make(chan struct{}, 1)}
+	s := &server{graph: g, password: password, driver: driver, log: log, checkedPrivileges: make(chan struct{}, 1)}
 	if err != nil {
-		return nil, s.fault(context.Background(), err)
+		return nil, s.wrapError(context.Background(), err)
 	}
 	return s, nil
 }
 
 func (s *server) close() error { return s.driver.Close(context.Background()) }
 
-// read implements reader. The server ends the statement after its time, and so
+// query implements reader. The server ends the statement after its time, and so
 // does the context: a server may look at its clock late.
-func (s *server) read(ctx context.Context, cypher string, parameters map[string]any) ([][]any, error) {
+func (s *server) query(ctx context.Context, cypher string, parameters map[string]any) ([][]any, error) {
 	rows, err := s.run(ctx, neo4j.AccessModeRead, s.graph.StatementTimeout, cypher, parameters)
 	if err == nil {
 		s.check(ctx)
@@ -74,18 +78,19 @@ func (s *server) read(ctx context.Context, cypher string, parameters map[string]
 	return rows, err
 }
 
-// write implements writer. What is written comes in batches, which take longer
-// than a question may.
+// write implements writer. What is written comes in batches, which take longer than a question may.
 func (s *server) write(ctx context.Context, cypher string, parameters map[string]any) ([][]any, error) {
-	return s.run(ctx, neo4j.AccessModeWrite, indexing, cypher, parameters)
+	return s.run(ctx, neo4j.AccessModeWrite, indexTimeout, cypher, parameters)
 }
 
-func (s *server) run(outer context.Context, mode neo4j.AccessMode, timeout time.Duration, cypher string, parameters map[string]any) ([][]any, error) {
+func (s *server) run(outer context.Context, mode neo4j.AccessMode, timeout time.Duration, cypher string,
+	parameters map[string]any) ([][]any, error) {
 	ctx, cancel := context.WithTimeout(outer, timeout)
 	defer cancel()
-	session := s.driver.NewSession(ctx, neo4j.SessionConfig{AccessMode: mode, DatabaseName: s.graph.Database, FetchSize: fetchSize})
+	session := s.driver.NewSession(ctx, neo4j.SessionConfig{AccessMode: mode, DatabaseName: s.graph.Database,
+		FetchSize: fetchSize})
 	defer func() {
-		// What is left of a connection is its pool's; a close must not wait for
+		// What remains of a connection is its pool's; a close must not wait for
 		// a server that hangs.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(outer), time.Second)
 		defer cancel()
@@ -111,34 +116,141 @@ func (s *server) run(outer context.Context, mode neo4j.AccessMode, timeout time.
 			// The driver does not always say that time was the reason.
 			err = errors.Join(ctx.Err(), err)
 		}
-		return nil, s.fault(outer, err)
+		return nil, s.wrapError(outer, err)
 	}
 	return rows.([][]any), nil
 }
 
-// privileges lists what a user may change. Only the Enterprise edition knows
-// privileges.
+// privileges lists what a user may change. Only the Enterprise edition knows privileges.
 const privileges = `SHOW USER PRIVILEGES YIELD access, action WHERE access = 'GRANTED'
-AND (action IN ['write', 'all_graph_privileges', 'graph_actions', 'merge'] OR action CONTAINS 'create' OR action CONTAINS 'delete' OR action CONTAINS 'set_')
+AND (action IN ['write', 'all_graph_privileges', 'graph_actions', 'merge'] OR action CONTAINS 'create'
+  OR action CONTAINS 'delete' OR action CONTAINS 'set_')
 RETURN count(*)`
 
-// check warns once of a user who could write where nobody has to.
+// check warns once of a user that has write access without need.
 func (s *server) check(ctx context.Context) {
 	select {
-	case s.asked <- struct{}{}:
+	case s.checkedPrivileges <- struct{}{}:
 	default:
 		return
 	}
-	if s.graph.Vectors == inNeo4j {
+	if s.graph.Vectors == vectorsInNeo4j {
 		return
 	}
 	rows, err := s.run(ctx, neo4j.AccessModeRead, s.graph.StatementTimeout, privileges, nil)
 	switch {
 	case err == nil && len(rows) == 1 && number(rows[0][0]) > 0:
-		s.log.Warn("the user of a Neo4j could write, which triplemesh never does; name one who may only read", "server", shown(s.graph.URI), "user", s.graph.User)
+		s.log.Warn(logWriteAccess, "server", redactURL(s.graph.URI), "user", s.graph.User)
 	case err != nil && strings.Contains(err.Error(), "Unsupported administration command"):
-		s.log.Info("this edition of Neo4j does not say whether the user could write; triplemesh only reads", "server", shown(s.graph.URI))
+		s.log.Info(logPrivilegesUnknown, "server", redactURL(s.graph.URI))
 	case err != nil:
-		<-s.asked // The next statement asks again.
+		<-s.checkedPrivileges // The next statement asks again.
+	}
+}
+
+// number returns an integer of a row; 0 if it is none.
+func number(v any) int64 {
+	n, _ := v.(int64)
+	return n
+}
+
+// text returns a string of a row; empty if it is none.
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// list returns a list of a row; nil if it is none.
+func list(v any) []any {
+	l, _ := v.([]any)
+	return l
+}
+
+// Fault is what a Neo4j server did not do.
+type Fault struct {
+	code codes.Code
+	text string
+	err  error
+}
+
+// Error implements error.
+func (f *Fault) Error() string { return f.text }
+
+// Unwrap returns the cause.
+func (f *Fault) Unwrap() error { return f.err }
+
+// GRPCStatus gives the fault its code.
+func (f *Fault) GRPCStatus() *status.Status { return status.New(f.code, f.text) }
+
+// redactURL is a server's address without what may be a secret.
+func redactURL(uri string) string {
+	if u, err := url.Parse(uri); err == nil && u.Host != "" {
+		return u.Scheme + "://" + u.Host
+	}
+	return "the server"
+}
+
+// wrapError says what went wrong at a server and what to do about it. outer is the
+// caller's context, which ends what is asked before the statement's own time.
+func (s *server) wrapError(outer context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if outer.Err() != nil {
+		return outer.Err()
+	}
+	fault := func(code codes.Code, format string, args ...any) error {
+		text := fmt.Sprintf("Neo4j %s: %s", redactURL(s.graph.URI), fmt.Sprintf(format, args...))
+		if s.password != "" {
+			text = strings.ReplaceAll(text, s.password, "…")
+		}
+		return &Fault{code: code, text: text, err: err}
+	}
+	timeout := s.graph.StatementTimeout
+	var server *neo4j.Neo4jError
+	var limit *neo4j.TransactionExecutionLimit
+	if errors.As(err, &limit) && len(limit.Errors) > 0 {
+		// The last error says more than the number of attempts.
+		err = limit.Errors[len(limit.Errors)-1]
+	}
+	switch {
+	case errors.As(err, &server):
+		return s.classifyError(fault, server)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fault(codes.DeadlineExceeded, "no answer within statement_timeout, %v", timeout.Round(time.Millisecond))
+	}
+	var unavailable *neo4j.ConnectivityError
+	if errors.As(err, &unavailable) {
+		return fault(codes.Unavailable, "cannot be reached (%v); check that it runs, uri and its TLS scheme",
+			unavailable)
+	}
+	return fault(codes.Unavailable, "%v", err)
+}
+
+// classifyError maps a server's error code to a gRPC code and advice.
+func (s *server) classifyError(fault func(codes.Code, string, ...any) error, err *neo4j.Neo4jError) error {
+	user := s.graph.User
+	if user == "" {
+		user = "(none)"
+	}
+	switch code := err.Code; {
+	case strings.HasPrefix(code, "Neo.ClientError.Security.Unauthorized"),
+		strings.HasPrefix(code, "Neo.ClientError.Security.Authentication"),
+		strings.HasPrefix(code, "Neo.ClientError.Security.Credentials"):
+		return fault(codes.FailedPrecondition, "user %s is refused; check user and password_file", user)
+	case strings.HasPrefix(code, "Neo.ClientError.Security"):
+		return fault(codes.FailedPrecondition, "user %s may not do this: %s", user, err.Msg)
+	case strings.HasPrefix(code, "Neo.ClientError.Database"):
+		return fault(codes.FailedPrecondition, "database %q: %s", s.graph.Database, err.Msg)
+	case strings.Contains(code, "TransactionTimedOut"), strings.Contains(code, "Terminated"):
+		return fault(codes.DeadlineExceeded, "a statement was ended after statement_timeout, %v",
+			s.graph.StatementTimeout)
+	case strings.HasPrefix(code, "Neo.TransientError"):
+		return fault(codes.Unavailable, "%s (%s); try again", err.Msg, code)
+	case strings.HasPrefix(code, "Neo.ClientError.Procedure"), strings.HasPrefix(code, "Neo.ClientError.Statement"):
+		return fault(codes.FailedPrecondition,
+			"the server does not understand a statement, Neo4j 5.13 or newer is needed: %s", err.Msg)
+	default:
+		return fault(codes.Internal, "%s (%s)", err.Msg, code)
 	}
 }

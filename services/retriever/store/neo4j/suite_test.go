@@ -19,7 +19,7 @@ import (
 	driver "github.com/neo4j/neo4j-go-driver/v5/neo4j"
 	"go.opentelemetry.io/otel/metric/noop"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
@@ -53,7 +53,8 @@ func newDatabase(t testing.TB) *database {
 // write runs a statement and returns its rows.
 func (d *database) write(cypher string, parameters map[string]any) [][]any {
 	d.t.Helper()
-	result, err := driver.ExecuteQuery(context.Background(), d.driver, cypher, parameters, driver.EagerResultTransformer)
+	result, err := driver.ExecuteQuery(context.Background(), d.driver, cypher, parameters,
+		driver.EagerResultTransformer)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -90,7 +91,8 @@ type planted struct {
 
 func newPlanted(t *testing.T, spoil func(*Graph)) planted {
 	t.Helper()
-	p := planted{db: newDatabase(t), labels: map[string]string{}, mutex: &sync.Mutex{}, nodes: map[string]map[string]int64{}, facts: map[string]map[store.Fact]bool{}}
+	p := planted{db: newDatabase(t), labels: map[string]string{}, mutex: &sync.Mutex{},
+		nodes: map[string]map[string]int64{}, facts: map[string]map[store.Fact]bool{}}
 	c := Config{Graphs: map[string]Graph{}}
 	for _, kg := range graphNames {
 		p.labels[kg], p.nodes[kg], p.facts[kg] = p.db.fresh(), map[string]int64{}, map[store.Fact]bool{}
@@ -111,7 +113,7 @@ func newStore(t testing.TB, dir string, c Config) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = all.Close() })
-	st, err := all.Of(tenant.Default())
+	st, err := all.ForTenant(auth.DefaultTenant())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,24 +134,28 @@ func (p planted) plant(ctx context.Context, kg string, content store.Content) er
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	var names []string
-	if err := content.Entities(ctx, func(n store.Named) error { names = append(names, n.Name); return nil }); err != nil {
+	if err := content.Entities(ctx,
+		func(n store.NamedEntity) error { names = append(names, n.Name); return nil }); err != nil {
 		return err
 	}
 	missing := slices.DeleteFunc(slices.Clone(names), func(n string) bool { _, ok := p.nodes[kg][n]; return ok })
-	for _, row := range p.db.write("UNWIND $names AS name CREATE (n:$($label) {name: name}) RETURN name, id(n)", map[string]any{"names": missing, "label": p.labels[kg]}) {
+	for _, row := range p.db.write("UNWIND $names AS name CREATE (n:$($label) {name: name}) RETURN name, id(n)",
+		map[string]any{"names": missing, "label": p.labels[kg]}) {
 		p.nodes[kg][row[0].(string)] = row[1].(int64)
 	}
 	var facts []any
-	if err := content.Triples(ctx, func(d store.Dated) error {
+	if err := content.Triples(ctx, func(d store.DatedTriple) error {
 		if int(max(d.Subject, d.Object)) >= len(names) || int(d.Relation) >= len(content.Relations) {
 			return nil // Content that is spoilt.
 		}
-		f := store.Fact{Subject: store.Named{Name: names[d.Subject]}, Relation: content.Relations[d.Relation], Object: store.Named{Name: names[d.Object]}, Validity: d.Validity}
+		f := store.Fact{Subject: store.NamedEntity{Name: names[d.Subject]}, Relation: content.Relations[d.Relation],
+			Object: store.NamedEntity{Name: names[d.Object]}, Validity: d.Validity}
 		if p.facts[kg][f] {
 			return nil
 		}
 		p.facts[kg][f] = true
-		fact := map[string]any{"s": p.nodes[kg][f.Subject.Name], "o": p.nodes[kg][f.Object.Name], "t": f.Relation, "p": map[string]any{}}
+		fact := map[string]any{"s": p.nodes[kg][f.Subject.Name], "o": p.nodes[kg][f.Object.Name], "t": f.Relation,
+			"p": map[string]any{}}
 		for key, date := range map[string]string{"start": d.Validity.Start, "end": d.Validity.End} {
 			if date != "" {
 				fact["p"].(map[string]any)[key] = date
@@ -160,7 +166,8 @@ func (p planted) plant(ctx context.Context, kg string, content store.Content) er
 	}); err != nil {
 		return err
 	}
-	p.db.write("UNWIND $facts AS f MATCH (s) WHERE id(s) = f.s MATCH (o) WHERE id(o) = f.o CREATE (s)-[r:$(f.t)]->(o) SET r = f.p", map[string]any{"facts": facts})
+	p.db.write("UNWIND $facts AS f MATCH (s) WHERE id(s) = f.s MATCH (o) WHERE id(o) = f.o CREATE "+
+		"(s)-[r:$(f.t)]->(o) SET r = f.p", map[string]any{"facts": facts})
 	return nil
 }
 

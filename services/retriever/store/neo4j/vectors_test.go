@@ -13,13 +13,14 @@ import (
 
 // places are facts of words that overlap.
 func places(n int) []store.Fact {
-	words := []string{"river", "lake", "mountain", "city", "bridge", "tower", "queen", "king", "village", "bay", "harbour"}
+	words := []string{"river", "lake", "mountain", "city", "bridge", "tower", "queen", "king", "village",
+		"bay", "harbour"}
 	word := func(i int) string { return words[i%len(words)] }
 	facts := make([]store.Fact, n)
 	for i := range facts {
 		facts[i] = store.Fact{
-			Subject:  store.Named{Name: fmt.Sprintf("%s %s %d", word(i), word(i/11), i)},
-			Relation: "near " + word(i*7/3), Object: store.Named{Name: word(i*5) + " " + word(i/3)},
+			Subject:  store.NamedEntity{Name: fmt.Sprintf("%s %s %d", word(i), word(i/11), i)},
+			Relation: "near " + word(i*7/3), Object: store.NamedEntity{Name: word(i*5) + " " + word(i/3)},
 		}
 	}
 	return facts
@@ -27,7 +28,7 @@ func places(n int) []store.Fact {
 
 func TestVectorsInNeo4j(t *testing.T) {
 	exact := newPlanted(t, nil)
-	approximate := newPlanted(t, func(g *Graph) { g.Vectors = inNeo4j })
+	approximate := newPlanted(t, func(g *Graph) { g.Vectors = vectorsInNeo4j })
 	content := storetest.Content(t, places(2000))
 	numbers := map[*Store]uint64{}
 	for _, st := range []planted{exact, approximate} {
@@ -47,7 +48,8 @@ func TestVectorsInNeo4j(t *testing.T) {
 	if listed, err := approximate.List(t.Context(), "many"); err != nil || !listed[0].TripleVectors {
 		t.Errorf("the list is %+v, %v", listed, err)
 	}
-	queries, err := storetest.Encoder().Encode(t.Context(), []string{"king of the lake", "tower 7", "a bridge near the bay", "QUEEN", "village near city"})
+	queries, err := storetest.Encoder().Encode(t.Context(), []string{"king of the lake", "tower 7",
+		"a bridge near the bay", "QUEEN", "village near city"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +72,10 @@ func TestVectorsInNeo4j(t *testing.T) {
 			// Of equal scores either may come.
 			for _, h := range want[q] {
 				all++
-				if slices.ContainsFunc(got[q], func(o store.Hit) bool { return o.Score > h.Score-1e-4 && o.Score < h.Score+1e-4 }) {
+				if slices.ContainsFunc(got[q], func(o store.Hit) bool {
+					return o.Score > h.Score-1e-4 &&
+						o.Score < h.Score+1e-4
+				}) {
 					found++
 				}
 			}
@@ -114,7 +119,8 @@ func TestVectorsInNeo4j(t *testing.T) {
 	if left() != int64(0) {
 		t.Errorf("%v vectors are left", left())
 	}
-	if rows := approximate.db.write("SHOW INDEXES YIELD labelsOrTypes WHERE $label IN labelsOrTypes RETURN 1", map[string]any{"label": x.Vectors}); len(rows) > 0 {
+	if rows := approximate.db.write("SHOW INDEXES YIELD labelsOrTypes WHERE $label IN labelsOrTypes RETURN 1",
+		map[string]any{"label": x.Vectors}); len(rows) > 0 {
 		t.Errorf("%d indexes are left", len(rows))
 	}
 }

@@ -11,39 +11,43 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// edit changes what a sequence hands out.
-func edit[T any](t *testing.T, each *store.Each[T], change func([]T) []T) {
+// edit changes what a sequence returns.
+func edit[T any](t *testing.T, each *store.Stream[T], change func([]T) []T) {
 	t.Helper()
 	var all []T
 	if err := (*each)(t.Context(), func(v T) error { all = append(all, v); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	*each = store.All(change(all))
+	*each = store.SliceStream(change(all))
 }
 
 func testContent(t *testing.T, st store.Store) {
 	for name, spoil := range map[string]func(*store.Content){
 		"no triple": func(c *store.Content) {
-			c.Triples, c.TripleCount = store.All[store.Dated](nil), 0
+			c.Triples, c.TripleCount = store.SliceStream[store.DatedTriple](nil), 0
 		},
 		"a triple out of order": func(c *store.Content) {
-			edit(t, &c.Triples, func(all []store.Dated) []store.Dated { slices.Reverse(all); return all })
+			edit(t, &c.Triples, func(all []store.DatedTriple) []store.DatedTriple { slices.Reverse(all); return all })
 		},
 		"an entity that is not": func(c *store.Content) {
-			edit(t, &c.Triples, func(all []store.Dated) []store.Dated { all[0].Object = 1000; return all })
+			edit(t, &c.Triples, func(all []store.DatedTriple) []store.DatedTriple { all[0].Object = 1000; return all })
 		},
 		"fewer triples than it says": func(c *store.Content) {
-			edit(t, &c.Triples, func(all []store.Dated) []store.Dated { return all[1:] })
+			edit(t, &c.Triples, func(all []store.DatedTriple) []store.DatedTriple { return all[1:] })
 		},
 		"entities out of order": func(c *store.Content) {
-			edit(t, &c.Entities, func(all []store.Named) []store.Named { slices.Reverse(all); return all })
+			edit(t, &c.Entities, func(all []store.NamedEntity) []store.NamedEntity { slices.Reverse(all); return all })
 		},
 		"more entities than it says": func(c *store.Content) { c.EntityCount-- },
-		"an alias of nothing":        func(c *store.Content) { c.Aliases = store.All([]store.Alias{{Entity: 1000, Name: "x"}}) },
-		"too few relation vectors":   func(c *store.Content) { c.RelationVectors = c.RelationVectors[1:] },
-		"a relation vector of zero":  func(c *store.Content) { c.RelationVectors[1] = make([]float32, Dims) },
-		"a vector that is too long":  func(c *store.Content) { emitting(c, make([]float32, Dims+1)) },
-		"a vector of NaN":            func(c *store.Content) { emitting(c, slices.Repeat([]float32{float32(math.NaN())}, Dims)) },
+		"an alias of nothing": func(c *store.Content) {
+			c.Aliases = store.SliceStream([]store.Alias{{Entity: 1000, Name: "x"}})
+		},
+		"too few relation vectors":  func(c *store.Content) { c.RelationVectors = c.RelationVectors[1:] },
+		"a relation vector of zero": func(c *store.Content) { c.RelationVectors[1] = make([]float32, Dims) },
+		"a vector that is too long": func(c *store.Content) { emitting(c, make([]float32, Dims+1)) },
+		"a vector of NaN": func(c *store.Content) {
+			emitting(c, slices.Repeat([]float32{float32(math.NaN())}, Dims))
+		},
 		"no vector": func(c *store.Content) {
 			c.TripleVectors = func(context.Context, func([]float32) error) error { return nil }
 		},
@@ -164,7 +168,7 @@ func testCatalogue(t *testing.T, st store.Store) {
 	}
 }
 
-// testUnknown names what is not there in every call.
+// testUnknown names an entity or relation that does not exist in every call.
 func testUnknown(t *testing.T, st store.Store) {
 	ctx := t.Context()
 	for _, at := range []struct {
@@ -204,7 +208,8 @@ func testLifetime(t *testing.T, st store.Store) {
 	if edges, err := s.Edges(t.Context(), []store.EntityID{paris}, store.Out, nil); err != nil || len(edges[0]) != 5 {
 		t.Errorf("edges of a dropped snapshot that is open: %v, error %v", edges, err)
 	}
-	if hits, err := s.SearchTriples(t.Context(), encode(t, "Paris capital of France"), 1, store.Filter{}); err != nil || show(s, hits[0][0].Triple) != "Paris | capital of | France" {
+	if hits, err := s.SearchTriples(t.Context(), encode(t, "Paris capital of France"), 1, store.Filter{}); err != nil ||
+		show(s, hits[0][0].Triple) != "Paris | capital of | France" {
 		t.Errorf("search in a dropped snapshot that is open: %v, error %v", hits, err)
 	}
 	name := s.EntityName(paris)
@@ -216,7 +221,7 @@ func testLifetime(t *testing.T, st store.Store) {
 }
 
 // testConcurrency reads, loads, switches and drops at once. The race detector
-// and the counts of the readers judge.
+// and the counts of the readers find errors.
 func testConcurrency(t *testing.T, st store.Store) {
 	Build(t, st, "world", World())
 	want := len(World())
@@ -266,7 +271,8 @@ func testConcurrency(t *testing.T, st store.Store) {
 func testActivation(t *testing.T, st store.Store) {
 	first := Build(t, st, "world", World())
 	second := Build(t, st, "world", World()[:5])
-	want := map[uint64]string{first: dump(t, Open(t, st, "world", first)), second: dump(t, Open(t, st, "world", second))}
+	want := map[uint64]string{first: dump(t, Open(t, st, "world", first)),
+		second: dump(t, Open(t, st, "world", second))}
 	done := make(chan struct{})
 	var readers, switcher sync.WaitGroup
 	switcher.Go(func() {

@@ -58,26 +58,29 @@ func testDeltas(t *testing.T, st store.Store) {
 		fact("Rome", "located in", "Italy"),
 		fact("Abidjan", "located in", "Africa"),
 		fact("Paris", "located in", "Africa"),
-		{Subject: named("Rome"), Relation: "founded", Object: store.Named{Name: "-0753", Kind: store.Date}},
+		{Subject: namedEntity("Rome"), Relation: "founded", Object: store.NamedEntity{Name: "-0753", Kind: store.Date}},
 	}
 	removed := []store.Fact{
 		fact("Lyon", "located in", "France"),                // Lyon is gone with it
 		fact("PARIS", "film by", "Cédric Klapisch"),         // and this relation
 		fact("Paris", "head of government", "Anne Hidalgo"), // of any validity
 		fact("Paris", "located in", "Nowhere"),              // never was there
-		{Subject: named("Paris"), Relation: "head of government", Object: named("Bertrand Delanoë"), Validity: store.Validity{Start: "1900"}}, // another one
+		{Subject: namedEntity("Paris"), Relation: "head of government", Object: namedEntity("Bertrand Delanoë"),
+			Validity: store.Validity{Start: "1900"}}, // another one
 		fact("Ouroboros", "eats", "Ouroboros"),
 		fact("東京", "located in", "Japan"),
 	}
 	added = append(added, fact("Ouroboros", "eats", "Ouroboros")) // stays all the same
-	s := change(t, st, "world", Delta(removed, added, store.Nickname{Entity: "Rome", Name: "Eternal City"}, store.Nickname{Entity: "Paris", Name: "Lutetia"}, store.Nickname{Entity: "Nobody", Name: "x"}))
+	s := change(t, st, "world", Delta(removed, added, store.NamedAlias{Entity: "Rome", Name: "Eternal City"},
+		store.NamedAlias{Entity: "Paris", Name: "Lutetia"}, store.NamedAlias{Entity: "Nobody", Name: "x"}))
 	want := slices.Concat(facts[:3], facts[4:7], facts[8:9], facts[11:], added[1:6])
 	if got := s.Info().Triples; got != len(want) {
 		t.Errorf("%d triples, want %d", got, len(want))
 	}
 	aliases := [][2]string{{"Rome", "Eternal City"}, {"Paris", "Lutetia"}}
 	sameAs(t, st, "the delta", s, want, aliases...)
-	for key, want := range map[string]int{"tokyo": 0, "lugdunum": 0, "lyon": 0, "eternal city": 1, "lutetia": 1, "x": 0} {
+	for key, want := range map[string]int{"tokyo": 0, "lugdunum": 0, "lyon": 0, "eternal city": 1,
+		"lutetia": 1, "x": 0} {
 		if found, err := s.Match(t.Context(), key); err != nil || len(found) != want {
 			t.Errorf("%q matches %v, %v, want %d", key, found, err, want)
 		}
@@ -93,7 +96,8 @@ func testDeltas(t *testing.T, st store.Store) {
 		t.Errorf("compacted: %+v", compacted)
 	}
 	sameAs(t, st, "the compacted delta", Open(t, st, "world", compacted.Number), want, aliases...)
-	if again, err := st.Compact(t.Context(), "world", compacted.Number); err != nil || again.Number != compacted.Number {
+	if again, err := st.Compact(t.Context(), "world", compacted.Number); err != nil ||
+		again.Number != compacted.Number {
 		t.Errorf("a whole snapshot is compacted to %+v, %v", again, err)
 	}
 }
@@ -127,7 +131,9 @@ func testRefusedDeltas(t *testing.T, st store.Store) {
 			}
 		}),
 		"a relation of length": spoilt(func(d *store.Delta) {
-			d.RelationVectors = func(context.Context, []string) ([][]float32, error) { return [][]float32{make([]float32, Dims)}, nil }
+			d.RelationVectors = func(context.Context, []string) ([][]float32, error) {
+				return [][]float32{make([]float32, Dims)}, nil
+			}
 		}),
 	} {
 		if _, err := st.WriteDelta(t.Context(), "world", d); !errors.Is(err, store.ErrInvalid) {
@@ -141,7 +147,8 @@ func testRefusedDeltas(t *testing.T, st store.Store) {
 	if _, err := st.Activate(t.Context(), "world", s.Info().Number); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := st.Drop(t.Context(), "world", number); !errors.Is(err, store.ErrBase) || !strings.Contains(err.Error(), fmt.Sprintf("world@%d", s.Info().Number)) {
+	if _, err := st.Drop(t.Context(), "world", number); !errors.Is(err, store.ErrBase) || !strings.Contains(err.Error(),
+		fmt.Sprintf("world@%d", s.Info().Number)) {
 		t.Errorf("drop what a delta is based on: %v", err)
 	}
 	whole, err := st.Compact(t.Context(), "world", 0)
@@ -183,13 +190,16 @@ func testChains(t *testing.T, st store.Store) {
 			}
 		}
 		changed, err := st.WriteDelta(t.Context(), "many", Delta(removed, added))
-		if errors.Is(err, store.ErrDeep) && depth > 3 {
+		if errors.Is(err, store.ErrTooManyDeltas) && depth > 3 {
 			break
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		held = slices.DeleteFunc(held, func(f store.Fact) bool { return slices.Contains(removed, f) && !slices.Contains(added, f) })
+		held = slices.DeleteFunc(held, func(f store.Fact) bool {
+			return slices.Contains(removed, f) &&
+				!slices.Contains(added, f)
+		})
 		for _, f := range added {
 			if !slices.Contains(held, f) {
 				held = append(held, f)
@@ -247,7 +257,8 @@ func testOverlaySearch(t *testing.T, st store.Store, s store.Snapshot, facts []s
 func testDifferences(t *testing.T, st store.Store) {
 	facts := World()
 	first := Build(t, st, "world", facts)
-	added := []store.Fact{fact("Rome", "located in", "Italy"), fact("Abidjan", "located in", "Africa"), fact("Paris", "capital of", "Fashion")}
+	added := []store.Fact{fact("Rome", "located in", "Italy"), fact("Abidjan", "located in", "Africa"),
+		fact("Paris", "capital of", "Fashion")}
 	removed := []store.Fact{facts[3], facts[10]}
 	s := change(t, st, "world", Delta(removed, added))
 	differences := func(from, to store.Snapshot) []string {
@@ -257,7 +268,8 @@ func testDifferences(t *testing.T, st store.Store) {
 			if d.Added {
 				sign = "+"
 			}
-			found = append(found, fmt.Sprintf("%s %s %s %s %s", sign, d.Subject.Name, d.Relation, d.Object.Name, d.Validity.Start))
+			found = append(found, fmt.Sprintf("%s %s %s %s %s", sign, d.Subject.Name, d.Relation, d.Object.Name,
+				d.Validity.Start))
 			return nil
 		}); err != nil {
 			t.Fatal(err)

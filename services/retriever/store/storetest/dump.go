@@ -16,7 +16,8 @@ func Dump(ctx context.Context, s store.Snapshot) (dump string, err error) {
 	var b strings.Builder
 	err = store.Guard(func() error {
 		info := s.Info()
-		fmt.Fprintln(&b, info.Triples, "triples", info.Entities, "entities", info.Encoder, info.Dims, info.TripleVectors)
+		fmt.Fprintln(&b, info.Triples, "triples", info.Entities, "entities", info.Encoder, info.Dims,
+			info.TripleVectors)
 		for e := range s.Entities() {
 			if err := dumpEntity(ctx, &b, s, e); err != nil {
 				return err
@@ -25,7 +26,8 @@ func Dump(ctx context.Context, s store.Snapshot) (dump string, err error) {
 		var relations []string
 		for id := range store.RelationID(info.Relations) {
 			if n := s.RelationTriples(id); n > 0 {
-				relations = append(relations, fmt.Sprintf("%s: %d triples, %.4f\n", s.RelationName(id), n, s.RelationVector(id)))
+				relations = append(relations, fmt.Sprintf("%s: %d triples, %.4f\n", s.RelationName(id), n,
+					s.RelationVector(id)))
 			}
 		}
 		slices.Sort(relations)
@@ -40,7 +42,14 @@ func dumpEntity(ctx context.Context, b *strings.Builder, s store.Snapshot, e sto
 	if id, ok, err := s.Entity(ctx, name); err != nil || !ok || id != e {
 		return fmt.Errorf("entity %q is %d, its name leads to %d, %v: %w", name, e, id, ok, err)
 	}
-	fmt.Fprintf(b, "%s, kind %d, degrees %d and %d\n", name, s.Kind(e), s.Degree(e, store.Out), s.Degree(e, store.In))
+	key := s.EntityKey(e)
+	if key != "" && key != name {
+		if id, ok, err := s.EntityByKey(ctx, key); err != nil || !ok || id != e {
+			return fmt.Errorf("entity %q is %d, its key %q leads to %d, %v: %w", name, e, key, id, ok, err)
+		}
+	}
+	fmt.Fprintf(b, "%s, key %q, kind %d, degrees %d and %d\n", name, key, s.Kind(e), s.Degree(e, store.Out),
+		s.Degree(e, store.In))
 	for _, dir := range []store.Direction{store.Out, store.In} {
 		lists, err := s.Edges(ctx, []store.EntityID{e}, dir, nil)
 		if err != nil {
@@ -51,7 +60,8 @@ func dumpEntity(ctx context.Context, b *strings.Builder, s store.Snapshot, e sto
 		}
 		var lines []string
 		for _, edge := range lists[0] {
-			line := fmt.Sprintf("  %d %s | %s %v\n", dir, s.RelationName(edge.Relation), s.EntityName(edge.Entity), s.Validity(edge.Triple))
+			line := fmt.Sprintf("  %d %s | %s %v %q\n", dir, s.RelationName(edge.Relation), s.EntityName(edge.Entity),
+				s.Validity(edge.Triple), s.Provenance(edge.Triple))
 			lines = append(lines, line)
 		}
 		slices.Sort(lines)
@@ -77,23 +87,27 @@ func dumpEntity(ctx context.Context, b *strings.Builder, s store.Snapshot, e sto
 	return nil
 }
 
-// compareCounts finds where counting and sampling an entity's edges tell
-// something else than reading them.
-func compareCounts(ctx context.Context, s store.Snapshot, e store.EntityID, dir store.Direction, edges []store.Edge) error {
+// compareCounts returns an error if counting or sampling an entity's edges disagrees with
+// reading them.
+func compareCounts(ctx context.Context, s store.Snapshot, e store.EntityID, dir store.Direction,
+	edges []store.Edge) error {
 	counts, err := s.Relations(ctx, e, dir)
 	if err != nil {
 		return err
 	}
 	for _, c := range counts {
-		if c.Edges == 0 || c.Edges > len(edges) || edges[0].Relation != c.Relation || edges[c.Edges-1].Relation != c.Relation {
-			return fmt.Errorf("%s: %d edges of relation %d are counted, the next are %v", s.EntityName(e), c.Edges, c.Relation, edges)
+		if c.Edges == 0 || c.Edges > len(edges) || edges[0].Relation != c.Relation ||
+			edges[c.Edges-1].Relation != c.Relation {
+			return fmt.Errorf("%s: %d edges of relation %d are counted, the next are %v", s.EntityName(e), c.Edges,
+				c.Relation, edges)
 		}
 		sampled, err := s.Sample(ctx, e, dir, c.Relation, 1<<20)
 		if err != nil {
 			return err
 		}
 		if !slices.Equal(sampled, edges[:c.Edges]) {
-			return fmt.Errorf("%s: sampling all edges of relation %d gives %v, want %v", s.EntityName(e), c.Relation, sampled, edges[:c.Edges])
+			return fmt.Errorf("%s: sampling all edges of relation %d gives %v, want %v", s.EntityName(e), c.Relation,
+				sampled, edges[:c.Edges])
 		}
 		if edges = edges[c.Edges:]; len(edges) > 0 && edges[0].Relation == c.Relation {
 			return fmt.Errorf("%s: more than %d edges have relation %d", s.EntityName(e), c.Edges, c.Relation)

@@ -67,7 +67,8 @@ func testDamagedImports(t *testing.T, st store.Store, file []byte, want string) 
 			if _, err := st.Drop(t.Context(), "damaged", 0); err != nil {
 				t.Error(err)
 			}
-		} else if !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrInvalid) && !errors.Is(err, store.ErrFormat) {
+		} else if !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrInvalid) &&
+			!errors.Is(err, store.ErrFormat) {
 			t.Errorf("a file %s at %d of %d: %v", what, at, len(file), err)
 		}
 	}

@@ -16,7 +16,8 @@ func testKinds(t *testing.T, st store.Store) {
 	for kind := store.Entity; kind <= store.Date; kind++ {
 		name := fmt.Sprintf("end %d", kind)
 		want[name] = kind
-		facts = append(facts, store.Fact{Subject: named("thing"), Relation: "has", Object: store.Named{Name: name, Kind: kind}})
+		facts = append(facts, store.Fact{Subject: namedEntity("thing"), Relation: "has",
+			Object: store.NamedEntity{Name: name, Kind: kind}})
 	}
 	Build(t, st, "kinds", facts)
 	s := Open(t, st, "kinds", 0)
@@ -38,7 +39,8 @@ func testFilters(t *testing.T, st store.Store) {
 	Build(t, st, "many", facts)
 	s := Open(t, st, "many", 0)
 	all := triples(t, s)
-	subjects := []store.EntityID{s.Triple(all[500]).Subject, s.Triple(all[3]).Subject, s.Triple(all[4]).Subject, s.Triple(all[3]).Object}
+	subjects := []store.EntityID{s.Triple(all[500]).Subject, s.Triple(all[3]).Subject, s.Triple(all[4]).Subject,
+		s.Triple(all[3]).Object}
 	relations := []store.RelationID{relation(t, s, "near lake"), relation(t, s, "near bay"), 1000}
 	queries := encode(t, "king of the lake", "tower 7", "bay")
 	complete, err := s.SearchTriples(t.Context(), queries, len(all), store.Filter{})
@@ -46,14 +48,15 @@ func testFilters(t *testing.T, st store.Store) {
 		t.Fatal(err)
 	}
 	for name, filter := range map[string]store.Filter{
-		"some subjects":                  {Subjects: subjects},
-		"no subject":                     {Subjects: []store.EntityID{}},
-		"some relations":                 {Relations: relations},
-		"no relation":                    {Relations: []store.RelationID{}},
-		"a date":                         {At: "2004-02"},
-		"subjects, relations and a date": {Subjects: slices.Concat(subjects, subjects), Relations: relations, At: "1999"},
+		"some subjects":  {Subjects: subjects},
+		"no subject":     {Subjects: []store.EntityID{}},
+		"some relations": {Relations: relations},
+		"no relation":    {Relations: []store.RelationID{}},
+		"a date":         {At: "2004-02"},
+		"subjects, relations and a date": {Subjects: slices.Concat(subjects, subjects), Relations: relations,
+			At: "1999"},
 	} {
-		passes := filter.Passes(s)
+		passes := filter.Matcher(s)
 		for _, k := range []int{1, 5, len(all)} {
 			got, err := s.SearchTriples(t.Context(), queries, k, filter)
 			if err != nil {
@@ -91,7 +94,8 @@ func testNoVectors(t *testing.T, st store.Store) {
 			t.Fatal(err)
 		}
 		s := Open(t, st, kg, info.Number)
-		if info := s.Info(); info.TripleVectors || info.Dims != content.Dims || info.Encoder != content.Encoder || info.Triples != len(World()) {
+		if info := s.Info(); info.TripleVectors || info.Dims != content.Dims || info.Encoder != content.Encoder ||
+			info.Triples != len(World()) {
 			t.Errorf("%s: info is %+v", kg, info)
 		}
 		queries := encode(t, "Paris")
@@ -109,7 +113,8 @@ func testNoVectors(t *testing.T, st store.Store) {
 		if content.Dims == 0 && (!errors.Is(err, store.ErrNoVectors) || vector != nil) {
 			t.Errorf("%s: relations found are %v, %v, a vector is %v", kg, hits, err, vector)
 		}
-		if edges, err := s.Edges(t.Context(), []store.EntityID{entity(t, s, "Paris")}, store.Out, nil); err != nil || len(edges[0]) != 5 {
+		if edges, err := s.Edges(t.Context(), []store.EntityID{entity(t, s, "Paris")}, store.Out, nil); err != nil ||
+			len(edges[0]) != 5 {
 			t.Errorf("%s: edges are %v, %v", kg, edges, err)
 		}
 	}

@@ -89,7 +89,8 @@ func testFuzzy(t *testing.T, s store.Snapshot) {
 			if m.Similarity < min || m.Similarity > 1 {
 				t.Errorf("fuzzy %q: %q has similarity %v, want %v to 1", key, s.EntityName(m.Entity), m.Similarity, min)
 			}
-			if i > 0 && (m.Similarity > matches[i-1].Similarity || m.Similarity == matches[i-1].Similarity && m.Entity <= matches[i-1].Entity) {
+			if i > 0 && (m.Similarity > matches[i-1].Similarity || m.Similarity == matches[i-1].Similarity &&
+				m.Entity <= matches[i-1].Entity) {
 				t.Errorf("fuzzy %q: %v is out of order", key, matches)
 			}
 			ids = append(ids, m.Entity)
@@ -120,7 +121,8 @@ func testFacts(t *testing.T, st store.Store) {
 	number := Build(t, st, "world", facts)
 	s := Open(t, st, "world", number)
 	info := s.Info()
-	if info.KG != "world" || !info.TripleVectors || info.Number != number || info.Triples != len(facts) || info.Encoder != Encoder().Name() || info.Dims != Dims || info.Relations != 6 {
+	if info.KG != "world" || !info.TripleVectors || info.Number != number || info.Triples != len(facts) ||
+		info.Encoder != Encoder().Name() || info.Dims != Dims || info.Relations != 6 {
 		t.Errorf("info is %+v", info)
 	}
 	if info.Bytes <= 0 || info.Created.IsZero() {
@@ -158,10 +160,13 @@ func testWalking(t *testing.T, st store.Store) {
 		relations []store.RelationID
 		want      [][]string
 	}{
-		{"all edges out", []store.EntityID{paris, eater}, store.Out, nil, [][]string{{"France", "Anne Hidalgo", "Bertrand Delanoë", "Europe", "France"}, {"Ouroboros"}}},
+		{"all edges out", []store.EntityID{paris, eater}, store.Out, nil,
+			[][]string{{"France", "Anne Hidalgo", "Bertrand Delanoë", "Europe", "France"}, {"Ouroboros"}}},
 		{"all edges in", []store.EntityID{france}, store.In, nil, [][]string{{"Paris", "Lyon", "Paris"}}},
-		{"one relation", []store.EntityID{paris, france, paris}, store.Out, []store.RelationID{in}, [][]string{{"Europe", "France"}, {"Europe"}, {"Europe", "France"}}},
-		{"two relations, named twice and out of order", []store.EntityID{paris}, store.Out, []store.RelationID{in, capital, in}, [][]string{{"France", "Europe", "France"}}},
+		{"one relation", []store.EntityID{paris, france, paris}, store.Out, []store.RelationID{in},
+			[][]string{{"Europe", "France"}, {"Europe"}, {"Europe", "France"}}},
+		{"two relations, named twice and out of order", []store.EntityID{paris}, store.Out,
+			[]store.RelationID{in, capital, in}, [][]string{{"France", "Europe", "France"}}},
 		{"no relation at all", []store.EntityID{paris}, store.Out, []store.RelationID{}, [][]string{{}}},
 		{"a relation that the entity lacks", []store.EntityID{eater}, store.In, []store.RelationID{in}, [][]string{{}}},
 		{"no entity", nil, store.Out, nil, [][]string{}},
@@ -231,7 +236,8 @@ func testAround(t *testing.T, s store.Snapshot, from store.EntityID, relation st
 }
 
 // checkEdges compares edges with their triples and looks at their order.
-func checkEdges(t *testing.T, s store.Snapshot, name string, from store.EntityID, dir store.Direction, edges []store.Edge) {
+func checkEdges(t *testing.T, s store.Snapshot, name string, from store.EntityID, dir store.Direction,
+	edges []store.Edge) {
 	t.Helper()
 	for i, e := range edges {
 		triple := s.Triple(e.Triple)
@@ -242,7 +248,8 @@ func checkEdges(t *testing.T, s store.Snapshot, name string, from store.EntityID
 		if here != from || there != e.Entity || triple.Relation != e.Relation {
 			t.Errorf("%s: edge %+v is not its triple %+v", name, e, triple)
 		}
-		if i > 0 && (e.Relation < edges[i-1].Relation || e.Relation == edges[i-1].Relation && e.Triple <= edges[i-1].Triple) {
+		if i > 0 && (e.Relation < edges[i-1].Relation || e.Relation == edges[i-1].Relation &&
+			e.Triple <= edges[i-1].Triple) {
 			t.Errorf("%s: edges %v are out of order", name, edges)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/internal/verbalise"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -21,7 +21,8 @@ func many(n int) []store.Fact {
 	word := func() string { return words[r.IntN(len(words))] }
 	facts := make([]store.Fact, n)
 	for i := range facts {
-		facts[i] = fact(fmt.Sprintf("%s %s %d", word(), word(), r.IntN(n)), "near "+word(), fmt.Sprintf("%s %s", word(), word()))
+		facts[i] = fact(fmt.Sprintf("%s %s %d", word(), word(), r.IntN(n)), "near "+word(),
+			fmt.Sprintf("%s %s", word(), word()))
 	}
 	return facts
 }
@@ -48,7 +49,8 @@ func testSearch(t *testing.T, st store.Store) {
 		vectors[id] = encode(t, text)[0]
 	}
 	for _, n := range []int{1, 2, 4, 5, 9} {
-		queries := encode(t, append([]string{"king of the lake", "a bridge near the bay", "tower 7", "QUEEN", "village near city"}, texts[:4]...)[:n]...)
+		queries := encode(t, append([]string{"king of the lake", "a bridge near the bay", "tower 7", "QUEEN",
+			"village near city"}, texts[:4]...)[:n]...)
 		for _, k := range []int{1, 10, 5000} {
 			results, err := s.SearchTriples(t.Context(), queries, k, store.Filter{})
 			if err != nil {
@@ -98,10 +100,10 @@ func checkHits(t *testing.T, hits []store.Hit, k int, vectors map[store.TripleID
 	}
 }
 
-// textOf is what a triple's vector is made of.
+// textOf returns the text that a triple's vector encodes.
 func textOf(s store.Snapshot, id store.TripleID) string {
 	t := s.Triple(id)
-	return verbalise.Triple(s.EntityName(t.Subject), s.RelationName(t.Relation), s.EntityName(t.Object))
+	return kgtext.VerbaliseTriple(s.EntityName(t.Subject), s.RelationName(t.Relation), s.EntityName(t.Object))
 }
 
 func testScoring(t *testing.T, s store.Snapshot, queries [][]float32, vectors map[store.TripleID][]float32) {
@@ -142,7 +144,8 @@ func testRelationSearch(t *testing.T, s store.Snapshot) {
 			continue
 		}
 		name := s.RelationName(store.RelationID(id))
-		if got := cosine(s.RelationVector(store.RelationID(id)), encode(t, verbalise.RelationInContext(name))[0]); got < 1-tolerance {
+		if got := cosine(s.RelationVector(store.RelationID(id)),
+			encode(t, kgtext.VerbaliseRelationInContext(name))[0]); got < 1-tolerance {
 			t.Errorf("the vector of relation %q is not its own: cosine %v", name, got)
 		}
 	}
@@ -152,7 +155,8 @@ func testSearchInput(t *testing.T, s store.Snapshot, queries [][]float32) {
 	if results, err := s.SearchTriples(t.Context(), nil, 10, store.Filter{}); err != nil || len(results) != 0 {
 		t.Errorf("no query: %v, error %v", results, err)
 	}
-	if results, err := s.SearchTriples(t.Context(), queries, 0, store.Filter{}); err != nil || len(results) != len(queries) || len(results[0]) != 0 {
+	if results, err := s.SearchTriples(t.Context(), queries, 0, store.Filter{}); err != nil ||
+		len(results) != len(queries) || len(results[0]) != 0 {
 		t.Errorf("k of 0: %v, error %v", results, err)
 	}
 	short := [][]float32{make([]float32, Dims-1)}
@@ -165,10 +169,10 @@ func testSearchInput(t *testing.T, s store.Snapshot, queries [][]float32) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.SearchTriples(cancelled, queries, 10, store.Filter{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("searching for a caller who is gone: %v", err)
+		t.Errorf("search with a cancelled context: %v", err)
 	}
 	if _, err := s.ScoreTriples(cancelled, queries, []store.TripleID{0}); !errors.Is(err, context.Canceled) {
-		t.Errorf("scoring for a caller who is gone: %v", err)
+		t.Errorf("score with a cancelled context: %v", err)
 	}
 }
 

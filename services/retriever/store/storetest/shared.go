@@ -5,18 +5,18 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
 // RunShared runs the part of the suite that is about knowledge graphs that one
 // tenant shares with all. open returns an empty store for each test.
 func RunShared(t *testing.T, open func(t *testing.T) store.Tenants) {
-	by, err := tenant.Parse("library")
+	by, err := auth.ParseTenant("library")
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared := func(t *testing.T) store.Tenants { return store.Shared(open(t), by) }
+	shared := func(t *testing.T) store.Tenants { return store.WithSharedGraphs(open(t), by) }
 	t.Run("tenants who share nothing", func(t *testing.T) { RunTenants(t, shared) })
 	t.Run("what is shared is read by all", func(t *testing.T) { testSharedIsRead(t, shared(t)) })
 	t.Run("what is shared is changed by nobody else", func(t *testing.T) { testSharedIsNotChanged(t, shared(t)) })
@@ -24,14 +24,14 @@ func RunShared(t *testing.T, open func(t *testing.T) store.Tenants) {
 }
 
 func testSharedIsRead(t *testing.T, all store.Tenants) {
-	library := Of(t, all, "library")
+	library := ForTenant(t, all, "library")
 	first := Build(t, library, "world", World()[:4])
 	second := Build(t, library, "world", World())
 	Build(t, library, "atlas", World()[:2])
 	for _, name := range tenants {
-		st := Of(t, all, name)
+		st := ForTenant(t, all, name)
 		if _, err := st.Open(t.Context(), "world", second+1); !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("%s opens a snapshot that nobody has: %v", name, err)
+			t.Errorf("%s opens a snapshot that does not exist: %v", name, err)
 		}
 		for kg, want := range map[string]int{"": 3, "world": 2, "atlas": 1} {
 			listed, err := st.List(t.Context(), kg)
@@ -50,7 +50,8 @@ func testSharedIsRead(t *testing.T, all store.Tenants) {
 			t.Errorf("%s verifies %+v, %v", name, info, err)
 		}
 		var theirs, own bytes.Buffer
-		if err := errors.Join(st.Export(t.Context(), "world", first, &theirs), library.Export(t.Context(), "world", first, &own)); err != nil {
+		if err := errors.Join(st.Export(t.Context(), "world", first, &theirs), library.Export(t.Context(), "world",
+			first, &own)); err != nil {
 			t.Errorf("%s exports: %v", name, err)
 		}
 		if imported, err := st.Import(t.Context(), "copy", &theirs); err != nil {
@@ -60,18 +61,18 @@ func testSharedIsRead(t *testing.T, all store.Tenants) {
 		}
 	}
 	if listed, err := library.List(t.Context(), ""); err != nil || len(listed) != 3 || listed[0].Shared {
-		t.Errorf("who shares them lists %+v, %v", listed, err)
+		t.Errorf("the sharing tenant lists %+v, %v", listed, err)
 	}
 }
 
 func testSharedIsNotChanged(t *testing.T, all store.Tenants) {
-	library := Of(t, all, "library")
+	library := ForTenant(t, all, "library")
 	first := Build(t, library, "world", World()[:4])
 	Build(t, library, "world", World())
 	change(t, library, "world", Delta(World()[:1], nil))
 	before := state(t, library, "world")
 	for _, name := range tenants {
-		st, ctx := Of(t, all, name), t.Context()
+		st, ctx := ForTenant(t, all, name), t.Context()
 		delta := Delta(nil, []store.Fact{fact("Rome", "located in", "Italy")})
 		_, activated := st.Activate(ctx, "world", first)
 		_, rolledBack := st.Rollback(ctx, "world")
@@ -80,7 +81,8 @@ func testSharedIsNotChanged(t *testing.T, all store.Tenants) {
 		_, compacted := st.Compact(ctx, "world", 0)
 		_, changed := st.WriteDelta(ctx, "world", delta)
 		for what, err := range map[string]error{
-			"activate": activated, "roll back": rolledBack, "drop one": droppedOne, "drop all": droppedAll, "compact": compacted, "change": changed,
+			"activate": activated, "roll back": rolledBack, "drop one": droppedOne, "drop all": droppedAll,
+			"compact": compacted, "change": changed,
 		} {
 			if !errors.Is(err, store.ErrShared) {
 				t.Errorf("%s as %s: %v", what, name, err)
@@ -88,7 +90,7 @@ func testSharedIsNotChanged(t *testing.T, all store.Tenants) {
 		}
 		for what, err := range attempts(t, st, "nowhere", 0) {
 			if !errors.Is(err, store.ErrNotFound) {
-				t.Errorf("%s what nobody has as %s: %v", what, name, err)
+				t.Errorf("%s an unknown knowledge graph as %s: %v", what, name, err)
 			}
 		}
 	}
@@ -98,7 +100,7 @@ func testSharedIsNotChanged(t *testing.T, all store.Tenants) {
 }
 
 func testOwnNamesWin(t *testing.T, all store.Tenants) {
-	library, acme := Of(t, all, "library"), Of(t, all, "acme")
+	library, acme := ForTenant(t, all, "library"), ForTenant(t, all, "acme")
 	Build(t, library, "world", World()[:4])
 	number := Build(t, library, "world", World())
 	before := state(t, library, "world")
@@ -112,12 +114,13 @@ func testOwnNamesWin(t *testing.T, all store.Tenants) {
 		}
 	}
 	for _, kg := range []string{"", "world"} {
-		if listed, err := acme.List(t.Context(), kg); err != nil || len(listed) != 1 || listed[0].Shared || listed[0].Number != own {
+		if listed, err := acme.List(t.Context(), kg); err != nil || len(listed) != 1 || listed[0].Shared ||
+			listed[0].Number != own {
 			t.Errorf("list %q: %+v, %v; want the own one alone", kg, listed, err)
 		}
 	}
 	sameAs(t, acme, "the own one", Open(t, acme, "world", 0), World()[8:])
-	other := Of(t, all, "default")
+	other := ForTenant(t, all, "default")
 	sameAs(t, other, "another tenant", Open(t, other, "world", 0), World())
 	if _, err := acme.Drop(t.Context(), "world", 0); err != nil {
 		t.Fatal(err)

@@ -39,6 +39,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, lacks ...Capability)
 		needs Capability
 	}{
 		{"names", testNames, always},
+		{"keys", testKeys, always},
+		{"keys of deltas", testKeysOfDeltas, Deltas},
 		{"matching", testMatching, always},
 		{"facts", testFacts, always},
 		{"walking", testWalking, always},
@@ -100,17 +102,24 @@ func Encoder() encoder.Encoder { return encodertest.Hash(Dims) }
 
 // fact is a fact of names alone.
 func fact(subject, relation, object string) store.Fact {
-	return store.Fact{Subject: named(subject), Relation: relation, Object: named(object)}
+	return store.Fact{Subject: namedEntity(subject), Relation: relation, Object: namedEntity(object)}
 }
 
-func named(name string) store.Named { return store.Named{Name: name, Kind: store.KindOf(name)} }
+func namedEntity(name string) store.NamedEntity {
+	return store.NamedEntity{Name: name, Kind: store.ClassifyName(name), Key: keys[name]}
+}
+
+// keys are those of the entities that have one besides their name.
+var keys = map[string]string{
+	"Paris": "http://world.example/Q90", "PARIS": "http://world.example/Q3361", "Rome": "Q220", "東京": "Q1490",
+}
 
 // World is a small knowledge graph with accents, homonyms in upper and lower
-// case, a self-loop and a validity.
+// case, keys, a self-loop, a validity and provenance.
 func World() []store.Fact {
 	mayor := func(name, start, end string) store.Fact {
 		f := fact("Paris", "head of government", name)
-		f.Validity = store.Validity{Start: start, End: end}
+		f.Validity, f.Provenance = store.Validity{Start: start, End: end}, "mayors.csv:"+start[:4]
 		return f
 	}
 	return []store.Fact{

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -33,14 +33,14 @@ func RunTenants(t *testing.T, open func(t *testing.T) store.Tenants) {
 // others'; names of tenants look alike and like those of knowledge graphs.
 var tenants = []string{"default", "acme", "acme-2", "world"}
 
-// Of is the store of a tenant named so.
-func Of(t *testing.T, all store.Tenants, name string) store.Store {
+// ForTenant is the store of a tenant named so.
+func ForTenant(t *testing.T, all store.Tenants, name string) store.Store {
 	t.Helper()
-	id, err := tenant.Parse(name)
+	id, err := auth.ParseTenant(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := all.Of(id)
+	st, err := all.ForTenant(id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,12 +48,12 @@ func Of(t *testing.T, all store.Tenants, name string) store.Store {
 }
 
 func testNoTenant(t *testing.T, all store.Tenants) {
-	if st, err := all.Of(tenant.ID{}); !errors.Is(err, store.ErrInvalid) {
+	if st, err := all.ForTenant(auth.Tenant{}); !errors.Is(err, store.ErrInvalid) {
 		t.Errorf("the store of no tenant is %v, %v", st, err)
 	}
 }
 
-// attempts are all that can be done to a knowledge graph that has to be there.
+// attempts are the operations on an existing knowledge graph.
 func attempts(t *testing.T, st store.Store, kg string, number uint64) map[string]error {
 	t.Helper()
 	ctx := t.Context()
@@ -89,7 +89,7 @@ func state(t *testing.T, st store.Store, kg string) string {
 	return b.String()
 }
 
-// third is a delta, or a whole snapshot where the store has none.
+// third is a delta, or a whole snapshot if the store has none.
 func third(t *testing.T, st store.Store, kg string) uint64 {
 	t.Helper()
 	changed, err := st.WriteDelta(t.Context(), kg, Delta(World()[:1], []store.Fact{fact("Lima", "located in", "Peru")}))
@@ -103,11 +103,11 @@ func third(t *testing.T, st store.Store, kg string) uint64 {
 }
 
 // testApart tries what one tenant has by every other tenant, by its name and by
-// its numbers, and compares what is said with what is said of a name that
-// nobody has: it must not tell that the knowledge graph is there.
+// its numbers, and compares the answer with that for a name that does not
+// exist: it must not reveal that the knowledge graph exists.
 func testApart(t *testing.T, all store.Tenants) {
 	for _, owner := range tenants {
-		own, kg := Of(t, all, owner), "kg-of-"+owner
+		own, kg := ForTenant(t, all, owner), "kg-of-"+owner
 		base := Build(t, own, kg, World())
 		Build(t, own, kg, World()[:5])
 		delta := third(t, own, kg)
@@ -116,7 +116,7 @@ func testApart(t *testing.T, all store.Tenants) {
 			if other == owner {
 				continue
 			}
-			st := Of(t, all, other)
+			st := ForTenant(t, all, other)
 			for _, number := range []uint64{0, base, delta} {
 				nobodys := attempts(t, st, "nobodys", number)
 				for what, err := range attempts(t, st, kg, number) {
@@ -125,7 +125,8 @@ func testApart(t *testing.T, all store.Tenants) {
 						continue
 					}
 					if want := strings.ReplaceAll(fmt.Sprint(nobodys[what]), "nobodys", kg); err.Error() != want {
-						t.Errorf("%s %s@%d of %s as %s says %q, of what nobody has %q", what, kg, number, owner, other, err, want)
+						t.Errorf("%s %s@%d of %s as %s says %q, for an unknown name %q", what, kg, number, owner,
+							other, err, want)
 					}
 				}
 			}
@@ -141,7 +142,7 @@ func testApart(t *testing.T, all store.Tenants) {
 		}
 	}
 	for _, owner := range tenants {
-		listed, err := Of(t, all, owner).List(t.Context(), "")
+		listed, err := ForTenant(t, all, owner).List(t.Context(), "")
 		if err != nil || len(listed) != 3 {
 			t.Errorf("%s has %d snapshots, %v; want 3", owner, len(listed), err)
 		}
@@ -156,7 +157,7 @@ func testApart(t *testing.T, all store.Tenants) {
 // testSameNames lets tenants write, import, switch and drop under one name. A
 // second snapshot of one has a number that the others do not have.
 func testSameNames(t *testing.T, all store.Tenants) {
-	one, two := Of(t, all, "acme"), Of(t, all, "default")
+	one, two := ForTenant(t, all, "acme"), ForTenant(t, all, "default")
 	Build(t, one, "world", World()[:4])
 	Build(t, one, "world", World()[:8])
 	was := state(t, one, "world")
@@ -219,7 +220,7 @@ func testSameNames(t *testing.T, all store.Tenants) {
 func testTenantsAtOnce(t *testing.T, all store.Tenants) {
 	var done sync.WaitGroup
 	for i, name := range tenants {
-		st := Of(t, all, name)
+		st := ForTenant(t, all, name)
 		facts := World()[i : i+5]
 		content := Content(t, facts)
 		done.Go(func() {

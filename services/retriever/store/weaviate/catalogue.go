@@ -13,8 +13,8 @@ import (
 )
 
 // List implements store.Catalogue.
-func (s *Store) List(ctx context.Context, kg string) ([]store.Listed, error) {
-	var records []record
+func (s *Store) List(ctx context.Context, kg string) ([]store.ListedSnapshot, error) {
+	var records []catalogueRecord
 	if kg != "" {
 		r, err := s.current(ctx, kg)
 		if err == nil && len(r.Snapshots) == 0 {
@@ -23,7 +23,7 @@ func (s *Store) List(ctx context.Context, kg string) ([]store.Listed, error) {
 		if err != nil {
 			return nil, wrap("list", kg, 0, err)
 		}
-		records = []record{r}
+		records = []catalogueRecord{r}
 	} else {
 		classes, err := s.cluster.classes(ctx, s.home)
 		if err != nil {
@@ -38,15 +38,15 @@ func (s *Store) List(ctx context.Context, kg string) ([]store.Listed, error) {
 			if err != nil {
 				return nil, fmt.Errorf("list knowledge graphs: %w", err)
 			}
-			records = append(records, s.saw(r))
+			records = append(records, s.remember(r))
 		}
-		slices.SortFunc(records, func(a, b record) int { return cmp.Compare(a.KG, b.KG) })
+		slices.SortFunc(records, func(a, b catalogueRecord) int { return cmp.Compare(a.KG, b.KG) })
 	}
-	var listed []store.Listed
+	var listed []store.ListedSnapshot
 	for _, r := range records {
 		for _, n := range r.numbers() {
 			e, _ := r.find(n)
-			listed = append(listed, store.Listed{Info: e.Info, Active: n == r.Active})
+			listed = append(listed, store.ListedSnapshot{Info: e.Info, Active: n == r.Active})
 		}
 	}
 	return listed, nil
@@ -56,14 +56,15 @@ func (s *Store) List(ctx context.Context, kg string) ([]store.Listed, error) {
 // cannot be read never replaces one that can.
 func (s *Store) Activate(ctx context.Context, kg string, number uint64) (store.Info, error) {
 	if number == 0 {
-		return store.Info{}, wrap("activate", kg, 0, fmt.Errorf("which snapshot is not said: %w", store.ErrInvalid))
+		return store.Info{}, wrap("activate", kg, 0,
+			store.Invalidf("no snapshot number; name the snapshot to activate"))
 	}
 	snap, err := s.Open(ctx, kg, number)
 	if err != nil {
-		return store.Info{}, rename("activate", err)
+		return store.Info{}, withOp("activate", err)
 	}
 	defer snap.Release()
-	_, err = s.change(ctx, kg, func(r *record) error {
+	_, err = s.change(ctx, kg, func(r *catalogueRecord) error {
 		if _, ok := r.find(number); !ok {
 			return store.ErrNotFound
 		}
@@ -79,10 +80,10 @@ func (s *Store) Activate(ctx context.Context, kg string, number uint64) (store.I
 // Rollback implements store.Catalogue.
 func (s *Store) Rollback(ctx context.Context, kg string) (store.Info, error) {
 	if _, err := s.List(ctx, kg); err != nil {
-		return store.Info{}, rename("roll back", err)
+		return store.Info{}, withOp("roll back", err)
 	}
 	var to entry
-	_, err := s.change(ctx, kg, func(r *record) error {
+	_, err := s.change(ctx, kg, func(r *catalogueRecord) error {
 		last := len(r.Previous) - 1
 		if last < 0 {
 			return store.ErrNoPrevious
@@ -100,15 +101,14 @@ func (s *Store) Rollback(ctx context.Context, kg string) (store.Info, error) {
 	return to.Info, nil
 }
 
-// Drop implements store.Catalogue. What is dropped is hidden at once and
-// deleted later, by the next load or drop, so that questions under way, here
-// and in other retrievers, read to their end.
+// Drop implements store.Catalogue. What is dropped is hidden at once and deleted later, by the next
+// load or drop, so that questions under way, here and in other retrievers, read to their end.
 func (s *Store) Drop(ctx context.Context, kg string, number uint64) ([]uint64, error) {
 	if _, err := s.List(ctx, kg); err != nil {
-		return nil, rename("drop", err)
+		return nil, withOp("drop", err)
 	}
 	var gone []uint64
-	_, err := s.change(ctx, kg, func(r *record) error {
+	_, err := s.change(ctx, kg, func(r *catalogueRecord) error {
 		switch _, ok := r.find(number); {
 		case len(r.Snapshots) == 0, number != 0 && !ok:
 			return store.ErrNotFound
@@ -123,7 +123,7 @@ func (s *Store) Drop(ctx context.Context, kg string, number uint64) ([]uint64, e
 		r.Previous = slices.DeleteFunc(r.Previous, isGone)
 		r.Snapshots = slices.DeleteFunc(r.Snapshots, func(e entry) bool { return isGone(e.Number) })
 		for _, n := range gone {
-			r.Dropped = append(r.Dropped, dropped{n, time.Now().UTC()})
+			r.Dropped = append(r.Dropped, droppedSnapshot{n, time.Now().UTC()})
 		}
 		return nil
 	})
@@ -144,7 +144,7 @@ func (s *Store) Verify(ctx context.Context, kg string, number uint64) (store.Inf
 		return store.Info{}, 0, wrap("verify", kg, number, err)
 	}
 	g := newGraph(s.cluster, s.home, e)
-	g.anew = true
+	g.bypassCaches = true
 	g.use()
 	bytes, err := g.verify(ctx)
 	if err := errors.Join(err, g.release()); err != nil {
@@ -154,7 +154,7 @@ func (s *Store) Verify(ctx context.Context, kg string, number uint64) (store.Inf
 }
 
 // clean deletes what was dropped long enough ago, and what loads left that
-// nobody works on any more, but for the load of a number.
+// are abandoned, except the load of the given number.
 func (s *Store) clean(ctx context.Context, kg string, but uint64) error {
 	r, _, err := s.readRecord(ctx, kg, true)
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *Store) clean(ctx context.Context, kg string, but uint64) error {
 		}
 	}
 	for _, p := range r.Pending {
-		if time.Since(p.Beat) > s.abandoned && p.Number != but {
+		if time.Since(p.Beat) > s.loadTimeout && p.Number != but {
 			done[p.Number] = true
 		}
 	}
@@ -179,21 +179,21 @@ func (s *Store) clean(ctx context.Context, kg string, but uint64) error {
 			return err
 		}
 	}
-	_, err = s.change(ctx, kg, func(r *record) error {
-		r.Dropped = slices.DeleteFunc(r.Dropped, func(d dropped) bool { return done[d.Number] })
-		r.Pending = slices.DeleteFunc(r.Pending, func(p pending) bool { return done[p.Number] })
+	_, err = s.change(ctx, kg, func(r *catalogueRecord) error {
+		r.Dropped = slices.DeleteFunc(r.Dropped, func(d droppedSnapshot) bool { return done[d.Number] })
+		r.Pending = slices.DeleteFunc(r.Pending, func(p pendingLoad) bool { return done[p.Number] })
 		return nil
 	})
 	return err
 }
 
-// inUse says whether somebody in this process still reads a snapshot.
+// inUse reports whether this process still reads a snapshot.
 func (s *Store) inUse(kg string, number uint64) bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	for g := range s.closing {
+	for g := range s.draining {
 		if g.users.Load() == 0 {
-			delete(s.closing, g)
+			delete(s.draining, g)
 		} else if g.entry.KG == kg && g.entry.Number == number {
 			return true
 		}
@@ -210,11 +210,86 @@ func (s *Store) deleteParts(ctx context.Context, kg string, number uint64) error
 	return nil
 }
 
-// rename gives an error of a step the name of what it was a step of.
-func rename(op string, err error) error {
+// withOp gives an error of a step the name of what it was a step of.
+func withOp(op string, err error) error {
 	var known *store.Error
 	if errors.As(err, &known) {
 		return &store.Error{Op: op, KG: known.KG, Number: known.Number, Err: known.Err}
 	}
 	return err
+}
+
+// verify reads all rows and looks whether they add up: the numbers of all rows
+// are there once, counts are those of the edges, names lead to their entities.
+func (g *graph) verify(ctx context.Context) (bytes int64, err error) {
+	if err := g.load(ctx); err != nil {
+		return 0, err
+	}
+	bytes = g.entry.NameBytes + g.entry.HolderBytes
+	var edges [2]int64
+	for from := 0; from < g.entry.Entities; from += lookupBatch {
+		err := forEachRow(ctx, g, entitiesPart, propNumber, idRange[store.EntityID](from, g.entry.Entities,
+			lookupBatch), scoreBatch, false, func(id store.EntityID, r *resultRow) error {
+			e, s, err := g.entityRow(r)
+			if err != nil {
+				return err
+			}
+			if r.result.GetMetadata().GetId() != entityID(e.name) {
+				r.corruptf("has an id that is not made of its name %q", e.name)
+			}
+			for dir := range edges {
+				edges[dir] += int64(e.degree[dir])
+				if s.first[dir] < 0 || s.first[dir]+int64(e.degree[dir]) > int64(g.entry.Triples) {
+					r.corruptf("has edges from %d on, there are %d", s.first[dir], g.entry.Triples)
+				}
+			}
+			bytes += int64(len(e.name))
+			return r.err
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	counts := make([]int, len(g.relations))
+	for from := 0; from < g.entry.Triples; from += lookupBatch {
+		err := forEachRow(ctx, g, factsPart, propTriple, idRange[store.TripleID](from, g.entry.Triples, lookupBatch),
+			scoreBatch, g.entry.TripleVectors, func(_ store.TripleID, r *resultRow) error {
+				_, f, err := g.readFact(r)
+				if err != nil {
+					return err
+				}
+				counts[f.Relation]++
+				if g.entry.TripleVectors {
+					r.vector(g.entry.Dims)
+					bytes += int64(4 * g.entry.Dims)
+				}
+				bytes += 12
+				return r.err
+			})
+		if err != nil {
+			return 0, err
+		}
+	}
+	for dir, n := range edges {
+		if n != int64(g.entry.Triples) {
+			return 0, fmt.Errorf("entities count %d edges in direction %d, there are %d triples: %w", n, dir,
+				g.entry.Triples, store.ErrCorrupt)
+		}
+	}
+	for i, n := range counts {
+		if n != g.relations[i].triples {
+			return 0, fmt.Errorf("relation %q counts %d triples, there are %d: %w", g.relations[i].name,
+				g.relations[i].triples, n, store.ErrCorrupt)
+		}
+	}
+	return bytes, nil
+}
+
+// idRange lists at most n numbers from one on, below a limit.
+func idRange[N ~uint32](from, limit, n int) []N {
+	var ids []N
+	for id := from; id < min(from+n, limit); id++ {
+		ids = append(ids, N(id))
+	}
+	return ids
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -25,18 +26,19 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// cluster is the way to the nodes.
+// cluster holds the connections to the nodes.
 type cluster struct {
 	config Config
 	conn   *grpc.ClientConn
 	rpc    pb.WeaviateClient
 	http   *http.Client
-	// answering is the place in config.HTTP of the node that answered last.
-	answering atomic.Int32
+	// lastHealthy is the place in config.HTTP of the node that answered last.
+	lastHealthy atomic.Int32
 }
 
-// reconnect is short: a node that is back is wanted back.
-var reconnect = grpcbackoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second}
+// reconnect is short, so that a node that comes back is used again soon.
+var reconnect = grpcbackoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2,
+	MaxDelay: 2 * time.Second}
 
 // largestMessage is what Weaviate sends at most by default.
 const largestMessage = 100 << 20
@@ -87,30 +89,32 @@ func (c *cluster) search(ctx context.Context, req *pb.SearchRequest) ([]*pb.Sear
 		req.ConsistencyLevel = &level
 	}
 	var reply *pb.SearchReply
-	err := c.attempt(ctx, "read collection "+req.Collection, func(ctx context.Context, options ...grpc.CallOption) (err error) {
-		reply, err = c.rpc.Search(ctx, req, options...)
-		return err
-	})
+	err := c.attempt(ctx, "read collection "+req.Collection,
+		func(ctx context.Context, options ...grpc.CallOption) (err error) {
+			reply, err = c.rpc.Search(ctx, req, options...)
+			return err
+		})
 	return reply.GetResults(), err
 }
 
-// count counts the rows that a filter lets through; nil lets all.
+// count returns the number of rows that a filter matches; nil matches all.
 func (c *cluster) count(ctx context.Context, collection string, filter *pb.Filters) (int, error) {
 	var n int64
 	err := c.attempt(ctx, "count collection "+collection, func(ctx context.Context, options ...grpc.CallOption) error {
-		reply, err := c.rpc.Aggregate(ctx, &pb.AggregateRequest{Collection: collection, ObjectsCount: true, Filters: filter}, options...)
+		reply, err := c.rpc.Aggregate(ctx, &pb.AggregateRequest{Collection: collection, ObjectsCount: true,
+			Filters: filter}, options...)
 		n = reply.GetSingleResult().GetObjectsCount()
 		return err
 	})
 	return int(n), err
 }
 
-// attempt tries a read until it succeeds, its attempts are used up, or ctx
-// ends. Weaviate tells most errors as Unknown, also those of a node that it
-// cannot reach, and a node that is starting answers that it knows no collection
-// before it has read which there are. So only those errors are final that the
-// request itself is to blame for.
-func (c *cluster) attempt(ctx context.Context, doing string, call func(context.Context, ...grpc.CallOption) error) error {
+// attempt tries a read until it succeeds, its attempts are used up, or ctx ends. Weaviate reports
+// most errors as Unknown, also those of a node that it cannot reach, and a node that is starting
+// answers that it knows no collection before it has read which there are. So only those errors are
+// final that the request itself is to blame for.
+func (c *cluster) attempt(ctx context.Context, doing string,
+	call func(context.Context, ...grpc.CallOption) error) error {
 	var last error
 	for i := range c.config.Attempts {
 		if i > 0 {
@@ -125,7 +129,7 @@ func (c *cluster) attempt(ctx context.Context, doing string, call func(context.C
 		if err == nil {
 			return nil
 		}
-		if last = c.failed(doing, &node, err); !again(err) {
+		if last = c.wrapError(doing, &node, err); !isRetryable(err) {
 			return last
 		}
 		if ctx.Err() != nil {
@@ -138,7 +142,7 @@ func (c *cluster) attempt(ctx context.Context, doing string, call func(context.C
 	return last
 }
 
-func again(err error) bool {
+func isRetryable(err error) bool {
 	switch status.Code(err) {
 	case codes.InvalidArgument, codes.Unauthenticated, codes.PermissionDenied, codes.Unimplemented:
 		return false
@@ -146,8 +150,8 @@ func again(err error) bool {
 	return true
 }
 
-// failed says which node did not do what, and what to do about it.
-func (c *cluster) failed(doing string, node *peer.Peer, err error) error {
+// wrapError adds the node, the operation and advice to an error.
+func (c *cluster) wrapError(doing string, node *peer.Peer, err error) error {
 	where := strings.Join(c.config.GRPC, ", ")
 	if node.Addr != nil {
 		where = node.Addr.String()
@@ -199,8 +203,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// firstError is the first error that is not of a context that ended because of
-// another.
+// firstError is the first error that is not of a context that ended because of another.
 func firstError(errs ...error) error {
 	for _, err := range errs {
 		if err != nil && !errors.Is(err, context.Canceled) {
@@ -208,4 +211,93 @@ func firstError(errs ...error) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// Config says which cluster holds the knowledge graphs, and how. Start from DefaultConfig.
+type Config struct {
+	// GRPC are host:port of the nodes, or one name of which DNS knows them all.
+	GRPC []string `koanf:"grpc"`
+	// HTTP are their base URLs, for the schema: "http://weaviate:8080".
+	HTTP []string `koanf:"http"`
+	// APIKey is sent with every call; empty sends none.
+	APIKey string `koanf:"api_key"`
+	// TLS secures gRPC. HTTP is secured by its URLs.
+	TLS bool `koanf:"tls"`
+	// Prefix begins the names of all collections, so that a cluster can be
+	// shared: a capital and up to 20 letters and digits.
+	Prefix string `koanf:"prefix"`
+	// Dir is a directory of this machine. Loads put together there what they
+	// then send, and the name indexes of open snapshots lie there.
+	Dir string `koanf:"dir"`
+	// Shards is into how many parts a collection is divided, 0 means one per
+	// node. Replicas is the number of nodes that hold each part.
+	Shards   int `koanf:"shards"`
+	Replicas int `koanf:"replicas"`
+	// Consistency is how many replicas a read asks: "ONE", "QUORUM" or "ALL". An
+	// answer that does not add up is asked for again at the next level.
+	Consistency string `koanf:"consistency"`
+	// Timeout bounds one attempt of a read, Attempts how many there are. A
+	// batch of a load has ten times as long.
+	Timeout  time.Duration `koanf:"timeout"`
+	Attempts int           `koanf:"attempts"`
+	// Exact is up to how many triples a snapshot has an index that compares
+	// every vector. A greater one has HNSW, whose search looks at EF candidates
+	// and whose graph has Connections links a node, built with EFConstruction.
+	Exact          int `koanf:"exact"`
+	EF             int `koanf:"ef"`
+	EFConstruction int `koanf:"ef_construction"`
+	Connections    int `koanf:"connections"`
+	// Batch is the number of rows sent at a time, InFlight how many batches at most are under way.
+	Batch    int `koanf:"batch"`
+	InFlight int `koanf:"in_flight"`
+	// Grace is how long a dropped snapshot is kept for questions under way.
+	Grace time.Duration `koanf:"grace"`
+	// CacheBytes is about how much of each open snapshot is remembered.
+	CacheBytes int `koanf:"cache_bytes"`
+}
+
+// DefaultConfig is for a cluster of which no node is named yet.
+func DefaultConfig() Config {
+	return Config{
+		Prefix: "Triplemesh", Replicas: 1, Consistency: "ONE",
+		Timeout: 5 * time.Second, Attempts: 5,
+		Exact: 10_000, EF: 256, EFConstruction: 128, Connections: 32,
+		Batch: 500, InFlight: 8, Grace: time.Minute, CacheBytes: 256 << 20,
+	}
+}
+
+var prefixes = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,20}$`)
+
+// Check returns an error for the first invalid setting. It is not called Validate: if
+// another kind of store is configured, these settings may be empty.
+func (c Config) Check() error {
+	switch {
+	case len(c.GRPC) == 0:
+		return errors.New("weaviate.grpc is empty; name host:port of at least one node")
+	case len(c.HTTP) == 0:
+		return errors.New("weaviate.http is empty; name the URL of at least one node, such as http://weaviate:8080")
+	case !prefixes.MatchString(c.Prefix):
+		return fmt.Errorf("weaviate.prefix %q: want a capital and up to 20 letters and digits", c.Prefix)
+	case c.Dir == "":
+		return errors.New("weaviate.dir is empty; name a directory of this machine")
+	case c.Shards < 0, c.Replicas < 1:
+		return fmt.Errorf("weaviate.shards %d and replicas %d: want 0 or more and 1 or more", c.Shards, c.Replicas)
+	case c.Timeout <= 0, c.Attempts < 1:
+		return fmt.Errorf("weaviate.timeout %v and attempts %d: want more than 0", c.Timeout, c.Attempts)
+	case c.EF < 1, c.EFConstruction < 4, c.Connections < 4:
+		return fmt.Errorf("weaviate.ef %d, ef_construction %d and connections %d: want at least 1, 4 and 4", c.EF,
+			c.EFConstruction, c.Connections)
+	case c.Batch < 1, c.InFlight < 1:
+		return fmt.Errorf("weaviate.batch %d and in_flight %d: want more than 0", c.Batch, c.InFlight)
+	}
+	if _, ok := levels[c.Consistency]; !ok {
+		return fmt.Errorf("weaviate.consistency %q: want ONE, QUORUM or ALL", c.Consistency)
+	}
+	return nil
+}
+
+var levels = map[string]pb.ConsistencyLevel{
+	"ONE":    pb.ConsistencyLevel_CONSISTENCY_LEVEL_ONE,
+	"QUORUM": pb.ConsistencyLevel_CONSISTENCY_LEVEL_QUORUM,
+	"ALL":    pb.ConsistencyLevel_CONSISTENCY_LEVEL_ALL,
 }

@@ -24,7 +24,8 @@ import (
 func many(n int) []store.Fact {
 	var facts []store.Fact
 	add := func(subject, relation, object string) {
-		facts = append(facts, store.Fact{Subject: store.Named{Name: subject}, Relation: relation, Object: store.Named{Name: object}})
+		facts = append(facts, store.Fact{Subject: store.NamedEntity{Name: subject}, Relation: relation,
+			Object: store.NamedEntity{Name: object}})
 	}
 	for i := range n {
 		person := fmt.Sprintf("person %d", i)
@@ -100,7 +101,8 @@ func (a *asking) start(t *testing.T, stop <-chan struct{}, n int, ask func(i int
 				began := time.Now()
 				got, want, err := ask(i)
 				took := int64(time.Since(began))
-				for old := a.slowest.Load(); took > old && !a.slowest.CompareAndSwap(old, took); old = a.slowest.Load() {
+				for old := a.slowest.Load(); took > old && !a.slowest.CompareAndSwap(old,
+					took); old = a.slowest.Load() {
 				}
 				a.count.Add(1)
 				if err != nil {
@@ -170,7 +172,8 @@ func TestANodeIsLostAndComesBack(t *testing.T) {
 		ask(500)
 		close(stop)
 		a.group.Wait()
-		t.Logf("%v: %d questions, %d failed, %d wrong, the slowest took %v", signal, a.count.Load(), a.failed.Load(), a.wrong.Load(), time.Duration(a.slowest.Load()).Round(time.Millisecond))
+		t.Logf("%v: %d questions, %d failed, %d wrong, the slowest took %v", signal, a.count.Load(), a.failed.Load(),
+			a.wrong.Load(), time.Duration(a.slowest.Load()).Round(time.Millisecond))
 	}
 }
 
@@ -238,12 +241,13 @@ func TestSwitchesUnderLoad(t *testing.T) {
 	}
 	close(stop)
 	a.group.Wait()
-	t.Logf("%d questions over 20 switches, %d failed, %d wrong; %d saw one snapshot, %d the other", a.count.Load(), a.failed.Load(), a.wrong.Load(), seen[0].Load(), seen[1].Load())
+	t.Logf("%d questions over 20 switches, %d failed, %d wrong; %d saw one snapshot, %d the other", a.count.Load(),
+		a.failed.Load(), a.wrong.Load(), seen[0].Load(), seen[1].Load())
 	if seen[0].Load() == 0 || seen[1].Load() == 0 {
 		t.Error("one of the snapshots was never seen")
 	}
 }
 
 func TestTenants(t *testing.T) {
-	storetest.RunTenants(t, func(t *testing.T) store.Tenants { return opened(t, clusterConfig(t)) })
+	storetest.RunTenants(t, func(t *testing.T) store.Tenants { return openTenants(t, clusterConfig(t)) })
 }

@@ -14,13 +14,13 @@ import (
 
 // What one request asks for, and how many are under way for one reader.
 const (
-	lookedUp = 2000
-	scored   = 1000
-	abreast  = 6
+	lookupBatch = 2000
+	scoreBatch  = 1000
+	maxParallel = 6
 )
 
-// factOf reads a row of a triple, and remembers it with both its ends.
-func (g *graph) factOf(r *row) (store.TripleID, fact, error) {
+// readFact reads a row of a triple, and remembers it with both its ends.
+func (g *graph) readFact(r *resultRow) (store.TripleID, fact, error) {
 	id := store.TripleID(r.number(propTriple, g.entry.Triples))
 	f := fact{Triple: store.Triple{
 		Subject:  store.EntityID(r.number(propSubject, g.entry.Entities)),
@@ -31,34 +31,42 @@ func (g *graph) factOf(r *row) (store.TripleID, fact, error) {
 		v := r.exactTexts(propValidity, 2)
 		f.validity = store.Validity{Start: v[0], End: v[1]}
 	}
-	ends, names := r.exactInts(propEnds, 6), r.exactTexts(propNames, 2)
+	f.provenance = r.optionalText(propProvenance)
+	texts := 2
+	if g.entry.Keyed {
+		texts = 4
+	}
+	ends, names := r.exactInts(propEnds, 6), append(r.exactTexts(propNames, texts), "", "")
 	if r.err != nil {
 		return 0, fact{}, r.err
 	}
-	g.entities.Add(f.Subject, entityOf(names[0], ends[:3]))
-	g.entities.Add(f.Object, entityOf(names[1], ends[3:]))
+	g.entities.Add(f.Subject, parseEntity(names[0], names[2], ends[:3]))
+	g.entities.Add(f.Object, parseEntity(names[1], names[3], ends[3:]))
 	g.facts.Add(id, f)
 	return id, f, nil
 }
 
-func entityOf(name string, numbers []int64) entity {
-	return entity{name: name, kind: store.Kind(numbers[0]), degree: [2]int32{int32(numbers[1]), int32(numbers[2])}}
+func parseEntity(name, key string, numbers []int64) entity {
+	return entity{name: name, key: key, kind: store.Kind(numbers[0]), degree: [2]int32{int32(numbers[1]),
+		int32(numbers[2])}}
 }
 
-// each reads rows by their numbers, some at a time, and hands them out one
+// forEachRow reads rows by their numbers, some at a time, and hands them out one
 // after the other. Every number must come once.
-func each[N ~uint32](ctx context.Context, g *graph, part, property string, ids []N, size int, vectors bool, take func(N, *row) error) error {
+func forEachRow[N ~uint32](ctx context.Context, g *graph, part, property string, ids []N, size int, vectors bool,
+	take func(N, *resultRow) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(abreast)
+	group.SetLimit(maxParallel)
 	chunks := slices.Collect(slices.Chunk(ids, size))
-	answers := make([][]*row, len(chunks))
+	answers := make([][]*resultRow, len(chunks))
 	for i, chunk := range chunks {
 		group.Go(func() error {
-			return g.surely(func(level pb.ConsistencyLevel) (err error) {
-				if answers[i], err = g.rowsAt(ctx, part, anyOf(property, chunk), len(chunk), vectors, level); err != nil {
+			return g.retryAtHigherLevels(func(level pb.ConsistencyLevel) (err error) {
+				if answers[i], err = g.rowsAt(ctx, part, anyOf(property, chunk), len(chunk), vectors,
+					level); err != nil {
 					return err
 				}
-				return complete(answers[i], property, chunk)
+				return checkRows(answers[i], property, chunk)
 			})
 		})
 	}
@@ -75,8 +83,8 @@ func each[N ~uint32](ctx context.Context, g *graph, part, property string, ids [
 	return nil
 }
 
-// complete says whether rows are those of the numbers, each once.
-func complete[N ~uint32](rows []*row, property string, ids []N) error {
+// checkRows reports whether rows are those of the numbers, each once.
+func checkRows[N ~uint32](rows []*resultRow, property string, ids []N) error {
 	wanted := make(map[N]bool, len(ids))
 	for _, id := range ids {
 		wanted[id] = true
@@ -87,7 +95,8 @@ func complete[N ~uint32](rows []*row, property string, ids []N) error {
 			return r.err
 		}
 		if !wanted[n] {
-			return fmt.Errorf("collection %s answers with number %d, which was not asked for, or twice: %w", r.collection, n, store.ErrCorrupt)
+			return fmt.Errorf("collection %s answers with number %d, which was not requested, or repeated: %w",
+				r.collection, n, store.ErrCorrupt)
 		}
 		delete(wanted, n)
 	}
@@ -97,31 +106,33 @@ func complete[N ~uint32](rows []*row, property string, ids []N) error {
 	return nil
 }
 
-// readEntities returns entities by their numbers.
 func (g *graph) readEntities(ctx context.Context, ids []store.EntityID) (map[store.EntityID]entity, error) {
-	found, missing := recall(g.entities, ids)
-	err := each(ctx, g, entitiesPart, propNumber, missing, lookedUp, false, func(id store.EntityID, r *row) error {
-		e, _, err := g.entityRow(r)
-		found[id] = e
-		return err
-	})
+	found, missing := splitCached(g.entities, ids)
+	err := forEachRow(ctx, g, entitiesPart, propNumber, missing, lookupBatch, false,
+		func(id store.EntityID, r *resultRow) error {
+			e, _, err := g.entityRow(r)
+			found[id] = e
+			return err
+		})
 	return found, err
 }
 
 // entityRow reads a row of an entity, and remembers it.
-func (g *graph) entityRow(r *row) (entity, *shape, error) {
+func (g *graph) entityRow(r *resultRow) (entity, *shape, error) {
 	id := store.EntityID(r.number(propNumber, g.entry.Entities))
 	numbers := r.exactInts(propShape, 5)
-	e := entity{name: r.text(propName), kind: store.Kind(numbers[0]), degree: [2]int32{int32(numbers[2]), int32(numbers[4])}}
+	e := entity{name: r.text(propName), key: r.optionalText(propKey), kind: store.Kind(numbers[0]),
+		degree: [2]int32{int32(numbers[2]), int32(numbers[4])}}
 	s := &shape{first: [2]int64{numbers[1], numbers[3]}}
 	for dir, property := range []string{propOut, propIn} {
 		pairs, sum := r.ints(property), 0
 		for i := 0; i+1 < len(pairs); i += 2 {
-			s.relations[dir] = append(s.relations[dir], store.RelationEdges{Relation: store.RelationID(pairs[i]), Edges: int(pairs[i+1])})
+			s.relations[dir] = append(s.relations[dir], store.RelationEdges{Relation: store.RelationID(pairs[i]),
+				Edges: int(pairs[i+1])})
 			sum += int(pairs[i+1])
 		}
 		if sum != int(e.degree[dir]) {
-			r.wrong("counts %d edges %q, want %d", sum, property, e.degree[dir])
+			r.corruptf("counts %d edges %q, want %d", sum, property, e.degree[dir])
 		}
 	}
 	if r.err != nil {
@@ -137,26 +148,27 @@ func (g *graph) shape(ctx context.Context, id store.EntityID) (*shape, error) {
 		return s, nil
 	}
 	var found *shape
-	err := each(ctx, g, entitiesPart, propNumber, []store.EntityID{id}, 1, false, func(_ store.EntityID, r *row) (err error) {
-		_, found, err = g.entityRow(r)
-		return err
-	})
+	err := forEachRow(ctx, g, entitiesPart, propNumber, []store.EntityID{id}, 1, false,
+		func(_ store.EntityID, r *resultRow) (err error) {
+			_, found, err = g.entityRow(r)
+			return err
+		})
 	return found, err
 }
 
 // readFacts returns triples by their numbers.
 func (g *graph) readFacts(ctx context.Context, ids []store.TripleID) (map[store.TripleID]fact, error) {
-	found, missing := recall(g.facts, ids)
-	err := each(ctx, g, factsPart, propTriple, missing, lookedUp, false, func(id store.TripleID, r *row) error {
-		_, f, err := g.factOf(r)
-		found[id] = f
-		return err
-	})
+	found, missing := splitCached(g.facts, ids)
+	err := forEachRow(ctx, g, factsPart, propTriple, missing, lookupBatch, false,
+		func(id store.TripleID, r *resultRow) error {
+			_, f, err := g.readFact(r)
+			found[id] = f
+			return err
+		})
 	return found, err
 }
 
-// must is for methods that return no error and have no context: a read that
-// fails is a Fault.
+// must is for methods that return no error and have no context: a read that fails is a Fault.
 func (s *snapshot) must(err error) {
 	if err != nil {
 		panic(&store.Fault{Err: s.wrap("read", err)})
@@ -181,10 +193,8 @@ func (s *snapshot) fact(id store.TripleID) fact {
 	return found[id]
 }
 
-// Triple implements store.Facts.
 func (s *snapshot) Triple(id store.TripleID) store.Triple { return s.fact(id).Triple }
 
-// Validity implements store.Facts.
 func (s *snapshot) Validity(id store.TripleID) store.Validity {
 	if !s.graph.entry.Dated {
 		return store.Validity{}
@@ -192,13 +202,22 @@ func (s *snapshot) Validity(id store.TripleID) store.Validity {
 	return s.fact(id).validity
 }
 
-// EntityName implements store.Names.
+func (s *snapshot) Provenance(id store.TripleID) string {
+	if !s.graph.entry.Provenance {
+		return ""
+	}
+	return s.fact(id).provenance
+}
+
+func (s *snapshot) EntityKey(id store.EntityID) string {
+	e := s.entity(id)
+	return store.KeyOrName(e.key, e.kind, func() string { return e.name })
+}
+
 func (s *snapshot) EntityName(id store.EntityID) string { return s.entity(id).name }
 
-// Kind implements store.Names.
 func (s *snapshot) Kind(id store.EntityID) store.Kind { return s.entity(id).kind }
 
-// Degree implements store.Walker.
 func (s *snapshot) Degree(id store.EntityID, dir store.Direction) int {
 	return int(s.entity(id).degree[dir])
 }
@@ -207,9 +226,9 @@ func (s *snapshot) Degree(id store.EntityID, dir store.Direction) int {
 func (s *snapshot) Entities() iter.Seq[store.EntityID] {
 	return func(yield func(store.EntityID) bool) {
 		n := store.EntityID(s.graph.entry.Entities)
-		for from := store.EntityID(0); from < n; from += scored {
+		for from := store.EntityID(0); from < n; from += scoreBatch {
 			var ids []store.EntityID
-			for id := from; id < min(from+scored, n); id++ {
+			for id := from; id < min(from+scoreBatch, n); id++ {
 				ids = append(ids, id)
 			}
 			_, err := s.graph.readEntities(context.Background(), ids)

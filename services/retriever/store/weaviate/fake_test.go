@@ -20,7 +20,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/triplemesh/triplemesh/services/retriever/dot"
+	"github.com/triplemesh/triplemesh/services/retriever/vector"
 )
 
 // fake is a Weaviate of one node in memory: the part of it that the store
@@ -93,7 +93,8 @@ func (f *fake) schema(w http.ResponseWriter, r *http.Request) {
 		nodes := []any{}
 		for i := range max(f.nodes, 1) {
 			if f.onNodes == nil || f.onNodes(r) {
-				nodes = append(nodes, map[string]any{"name": fmt.Sprint("node", i), "status": "HEALTHY", "shards": []any{map[string]any{"name": "s"}}})
+				nodes = append(nodes, map[string]any{"name": fmt.Sprint("node", i), "status": "HEALTHY",
+					"shards": []any{map[string]any{"name": "s"}}})
 			}
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"nodes": nodes})
@@ -150,7 +151,8 @@ func (f *fake) Aggregate(_ context.Context, req *pb.AggregateRequest) (*pb.Aggre
 			n++
 		}
 	}
-	return &pb.AggregateReply{Result: &pb.AggregateReply_SingleResult{SingleResult: &pb.AggregateReply_Single{ObjectsCount: &n}}}, nil
+	return &pb.AggregateReply{Result: &pb.AggregateReply_SingleResult{SingleResult: &pb.AggregateReply_Single{
+		ObjectsCount: &n}}}, nil
 }
 
 func (f *fake) Search(ctx context.Context, req *pb.SearchRequest) (*pb.SearchReply, error) {
@@ -171,13 +173,14 @@ func (f *fake) Search(ctx context.Context, req *pb.SearchRequest) (*pb.SearchRep
 		query := floats(near[0].VectorBytes)
 		scores := map[*pb.BatchObject]float32{}
 		for _, o := range found {
-			scores[o] = dot.Product(query, floats(o.VectorBytes))
+			scores[o] = vector.Dot(query, floats(o.VectorBytes))
 		}
 		slices.SortStableFunc(found, func(a, b *pb.BatchObject) int { return cmp.Compare(scores[b], scores[a]) })
 	}
 	reply := &pb.SearchReply{}
 	for _, o := range found[:min(len(found), int(req.Limit))] {
-		result := &pb.SearchResult{Properties: &pb.PropertiesResult{NonRefProps: &pb.Properties{Fields: fieldsOf(o, req.Properties.GetNonRefProperties())}}, Metadata: &pb.MetadataResult{Id: o.Uuid}}
+		result := &pb.SearchResult{Properties: &pb.PropertiesResult{NonRefProps: &pb.Properties{Fields: fieldsOf(o,
+			req.Properties.GetNonRefProperties())}}, Metadata: &pb.MetadataResult{Id: o.Uuid}}
 		if req.Metadata.GetVector() {
 			result.Metadata.VectorBytes = o.VectorBytes
 		}
@@ -216,10 +219,12 @@ func fieldsOf(o *pb.BatchObject, wanted []string) map[string]*pb.Value {
 		for _, n := range p.Values {
 			bytes = binary.LittleEndian.AppendUint64(bytes, uint64(n))
 		}
-		fields[p.PropName] = &pb.Value{Kind: &pb.Value_ListValue{ListValue: &pb.ListValue{Kind: &pb.ListValue_IntValues{IntValues: &pb.IntValues{Values: bytes}}}}}
+		fields[p.PropName] = &pb.Value{Kind: &pb.Value_ListValue{
+			ListValue: &pb.ListValue{Kind: &pb.ListValue_IntValues{IntValues: &pb.IntValues{Values: bytes}}}}}
 	}
 	for _, p := range o.Properties.TextArrayProperties {
-		fields[p.PropName] = &pb.Value{Kind: &pb.Value_ListValue{ListValue: &pb.ListValue{Kind: &pb.ListValue_TextValues{TextValues: &pb.TextValues{Values: p.Values}}}}}
+		fields[p.PropName] = &pb.Value{Kind: &pb.Value_ListValue{
+			ListValue: &pb.ListValue{Kind: &pb.ListValue_TextValues{TextValues: &pb.TextValues{Values: p.Values}}}}}
 	}
 	for name := range fields {
 		if !slices.Contains(wanted, name) {
@@ -240,7 +245,10 @@ func passes(o *pb.BatchObject, f *pb.Filters) bool {
 	case pb.Filters_OPERATOR_AND:
 		return !slices.ContainsFunc(f.Filters, func(some *pb.Filters) bool { return !passes(o, some) })
 	case pb.Filters_OPERATOR_EQUAL:
-		return property == "_id" && o.Uuid == f.GetValueText()
+		if property == "_id" {
+			return o.Uuid == f.GetValueText()
+		}
+		return o.Properties.NonRefProperties.GetFields()[property].GetStringValue() == f.GetValueText()
 	case pb.Filters_OPERATOR_CONTAINS_ANY:
 		return slices.Contains(f.GetValueIntArray().GetValues(), number)
 	case pb.Filters_OPERATOR_GREATER_THAN_EQUAL:

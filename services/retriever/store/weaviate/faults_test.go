@@ -66,7 +66,7 @@ var questions = map[string]func(context.Context, store.Snapshot) error{
 	},
 }
 
-func TestAnswersThatDoNotAddUpAreCorrupt(t *testing.T) {
+func TestInconsistentAnswersAreCorrupt(t *testing.T) {
 	f, _, s := world(t, nil)
 	lacking := func(property string) func(*pb.SearchReply) {
 		return func(reply *pb.SearchReply) {
@@ -86,8 +86,10 @@ func TestAnswersThatDoNotAddUpAreCorrupt(t *testing.T) {
 		"an entity without its number":  {lacking(propNumber), []string{"an entity by name", "a name"}},
 		"an entity without its degrees": {lacking(propShape), []string{"an entity by name", "a name"}},
 		"an entity without its edges":   {lacking(propOut), []string{"an entity by name", "a name"}},
-		"a row that is missing":         {func(r *pb.SearchReply) { r.Results = r.Results[1:] }, []string{"scores", "a name", "a triple"}},
-		"a row that comes twice":        {func(r *pb.SearchReply) { r.Results = append(r.Results, r.Results[0]) }, []string{"scores", "a name", "a triple"}},
+		"a row that is missing": {func(r *pb.SearchReply) { r.Results = r.Results[1:] },
+			[]string{"scores", "a name", "a triple"}},
+		"a row that comes twice": {func(r *pb.SearchReply) { r.Results = append(r.Results, r.Results[0]) },
+			[]string{"scores", "a name", "a triple"}},
 		"a vector that is cut off": {func(reply *pb.SearchReply) {
 			for _, r := range reply.Results {
 				r.Metadata.VectorBytes = r.Metadata.VectorBytes[:min(7, len(r.Metadata.VectorBytes))]
@@ -104,11 +106,15 @@ func TestAnswersThatDoNotAddUpAreCorrupt(t *testing.T) {
 		}, []string{"an entity by name", "edges", "a search", "scores", "a name", "a triple"}},
 	} {
 		f.set(func() {
-			f.onSearch = func(_ context.Context, _ *pb.SearchRequest, reply *pb.SearchReply) error { c.spoil(reply); return nil }
+			f.onSearch = func(_ context.Context, _ *pb.SearchRequest, reply *pb.SearchReply) error {
+				c.spoil(reply)
+				return nil
+			}
 		})
 		for _, asked := range c.asked {
 			err := questions[asked](t.Context(), s)
-			if !errors.Is(err, store.ErrCorrupt) || status.Code(err) != codes.DataLoss || !strings.Contains(err.Error(), "world@1") {
+			if !errors.Is(err, store.ErrCorrupt) || status.Code(err) != codes.DataLoss ||
+				!strings.Contains(err.Error(), "world@1") {
 				t.Errorf("%s: %s answers %v", name, asked, err)
 			}
 		}
@@ -121,7 +127,7 @@ func TestAnswersThatDoNotAddUpAreCorrupt(t *testing.T) {
 	}
 }
 
-func TestAReplicaThatMissedRowsIsNotBelieved(t *testing.T) {
+func TestAReplicaWithMissingRowsIsNotTrusted(t *testing.T) {
 	f, _, s := world(t, func(cfg *Config) { cfg.Replicas = 2 })
 	// A read at ONE meets a replica without the rows, one at QUORUM does not.
 	f.set(func() {
@@ -144,15 +150,17 @@ func TestAReplicaThatMissedRowsIsNotBelieved(t *testing.T) {
 	}
 }
 
-func TestAClusterThatCannotBeReached(t *testing.T) {
+func TestClusterUnreachable(t *testing.T) {
 	f, _, s := world(t, func(cfg *Config) { cfg.Timeout = 200 * time.Millisecond })
 	for name, c := range map[string]struct {
 		fault func(context.Context) error
 		code  codes.Code
 		says  string
 	}{
-		"it is overloaded": {func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, codes.DeadlineExceeded, "overloaded"},
-		"it goes away":     {func(context.Context) error { return status.Error(codes.Unavailable, "gone") }, codes.Unavailable, "see that the nodes"},
+		"it is overloaded": {func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, codes.DeadlineExceeded,
+			"overloaded"},
+		"it goes away": {func(context.Context) error { return status.Error(codes.Unavailable, "gone") },
+			codes.Unavailable, "see that the nodes"},
 		"another node is lost": {func(context.Context) error {
 			return status.Error(codes.Unknown, "cannot reach node2: connection refused")
 		}, codes.Unavailable, "node2"},
@@ -165,7 +173,8 @@ func TestAClusterThatCannotBeReached(t *testing.T) {
 		})
 		for asked, ask := range questions {
 			err := ask(t.Context(), s)
-			if status.Code(err) != c.code || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), f.grpc.Addr().String()) {
+			if status.Code(err) != c.code || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(),
+				f.grpc.Addr().String()) {
 				t.Errorf("%s: %s answers %v", name, asked, err)
 			}
 		}
@@ -173,7 +182,7 @@ func TestAClusterThatCannotBeReached(t *testing.T) {
 	f.set(func() { f.onSearch = nil })
 }
 
-func TestAFailedReadIsTriedAgain(t *testing.T) {
+func TestAFailedReadIsRetried(t *testing.T) {
 	f, _, s := world(t, nil)
 	for asked, ask := range questions {
 		failures := 1
@@ -191,7 +200,7 @@ func TestAFailedReadIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestAQuestionThatIsCancelledEndsAtOnce(t *testing.T) {
+func TestACancelledQuestionEndsAtOnce(t *testing.T) {
 	f, _, s := world(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	f.set(func() {
@@ -205,12 +214,12 @@ func TestAQuestionThatIsCancelledEndsAtOnce(t *testing.T) {
 	}
 }
 
-func TestWhileTheSchemaCannotBeReadTheLastOneCounts(t *testing.T) {
+func TestTheLastKnownSchemaIsUsedWhileUnreadable(t *testing.T) {
 	f, s, _ := world(t, nil)
 	f.set(func() { f.onSchema = func(*http.Request) int { return http.StatusServiceUnavailable } })
 	s.mutex.Lock()
 	seen := s.records["world"]
-	seen.read = time.Time{}
+	seen.readAt = time.Time{}
 	s.records["world"] = seen
 	s.mutex.Unlock()
 	snap, err := s.Open(t.Context(), "world", 0)
@@ -218,18 +227,20 @@ func TestWhileTheSchemaCannotBeReadTheLastOneCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	snap.Release()
-	if _, err := open(t, f.config()).Open(t.Context(), "world", 0); status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), f.http.URL) {
+	if _, err := open(t, f.config()).Open(t.Context(), "world", 0); status.Code(err) != codes.Unavailable ||
+		!strings.Contains(err.Error(), f.http.URL) {
 		t.Errorf("a store that has seen nothing yet answers %v", err)
 	}
 }
 
-func TestADamagedNameIndexIsNotUsed(t *testing.T) {
+func TestACorruptNameIndexIsNotUsed(t *testing.T) {
 	f, s, _ := world(t, nil)
 	f.set(func() {
 		f.onSearch = func(_ context.Context, req *pb.SearchRequest, reply *pb.SearchReply) error {
 			if strings.HasSuffix(req.Collection, namesPart) {
 				v := reply.Results[0].Properties.NonRefProps.Fields[propData].GetKind().(*pb.Value_BlobValue)
-				reply.Results[0].Properties.NonRefProps.Fields[propData] = &pb.Value{Kind: &pb.Value_BlobValue{BlobValue: "AAAA" + v.BlobValue[4:]}}
+				reply.Results[0].Properties.NonRefProps.Fields[propData] = &pb.Value{
+					Kind: &pb.Value_BlobValue{BlobValue: "AAAA" + v.BlobValue[4:]}}
 			}
 			return nil
 		}
@@ -249,7 +260,7 @@ func TestTheSchemaIsReadWhereverANodeAnswers(t *testing.T) {
 	cfg.HTTP = []string{"http://127.0.0.1:1", "http://127.0.0.1:2", f.http.URL}
 	s := open(t, cfg)
 	storetest.Build(t, s, "world", storetest.World())
-	if at := s.cluster.answering.Load(); at != 2 {
+	if at := s.cluster.lastHealthy.Load(); at != 2 {
 		t.Errorf("node %d is asked first", at)
 	}
 }

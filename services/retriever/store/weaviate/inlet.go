@@ -15,10 +15,10 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// inlet sends rows in batches, several at a time. How many are under way goes
+// batchSender sends rows in batches, several at a time. How many are under way goes
 // up by one with each that arrives, and down to half with each that fails, as
-// TCP does: a cluster that is busy gets no more to do. Whoever adds rows waits.
-type inlet struct {
+// TCP does: a cluster that is busy gets no more to do. A caller that adds rows waits.
+type batchSender struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	cluster *cluster
@@ -27,10 +27,10 @@ type inlet struct {
 	group   sync.WaitGroup
 
 	mutex sync.Mutex
-	// changed wakes those who wait for a place.
-	changed  *sync.Cond
-	underWay int
-	allowed  float64
+	// slotFree wakes callers that wait for a place.
+	slotFree *sync.Cond
+	inFlight int
+	window   float64
 	err      error
 	sent     int64
 }
@@ -38,27 +38,27 @@ type inlet struct {
 const (
 	// largestBatch keeps a batch far below what a node takes.
 	largestBatch = 8 << 20
-	// lastTry is how long a batch is tried again: longer than a new raft leader
+	// retryTime is how long a batch is tried again: longer than a new raft leader
 	// and the loss of a node take to be noticed.
-	lastTry = 45 * time.Second
-	// tryings is how many attempts there are in that time at least.
-	tryings = 4
+	retryTime = 45 * time.Second
+	// minAttempts is how many attempts there are in that time at least.
+	minAttempts = 4
 )
 
-func newInlet(ctx context.Context, c *cluster) *inlet {
-	in := &inlet{cluster: c, allowed: 2}
+func newInlet(ctx context.Context, c *cluster) *batchSender {
+	in := &batchSender{cluster: c, window: 2}
 	in.ctx, in.stop = context.WithCancel(ctx)
-	in.changed = sync.NewCond(&in.mutex)
+	in.slotFree = sync.NewCond(&in.mutex)
 	context.AfterFunc(in.ctx, func() {
 		in.mutex.Lock()
 		defer in.mutex.Unlock()
-		in.changed.Broadcast()
+		in.slotFree.Broadcast()
 	})
 	return in
 }
 
 // add sends a row with the next batch. The error is that of any batch so far.
-func (in *inlet) add(object *pb.BatchObject) error {
+func (in *batchSender) add(object *pb.BatchObject) error {
 	in.batch = append(in.batch, object)
 	in.size += proto.Size(object)
 	if len(in.batch) < in.cluster.config.Batch && in.size < largestBatch {
@@ -67,7 +67,7 @@ func (in *inlet) add(object *pb.BatchObject) error {
 	return in.flush()
 }
 
-func (in *inlet) flush() error {
+func (in *batchSender) flush() error {
 	if len(in.batch) == 0 {
 		return nil
 	}
@@ -75,38 +75,37 @@ func (in *inlet) flush() error {
 	in.batch, in.size = nil, 0
 	in.mutex.Lock()
 	defer in.mutex.Unlock()
-	for in.underWay >= int(in.allowed) && in.err == nil && in.ctx.Err() == nil {
-		in.changed.Wait()
+	for in.inFlight >= int(in.window) && in.err == nil && in.ctx.Err() == nil {
+		in.slotFree.Wait()
 	}
-	if err := in.failed(); err != nil {
+	if err := in.firstError(); err != nil {
 		return err
 	}
-	in.underWay++
+	in.inFlight++
 	in.sent += int64(size)
-	in.group.Go(func() { in.done(in.deliver(batch)) })
+	in.group.Go(func() { in.finish(in.sendWithRetry(batch)) })
 	return nil
 }
 
-func (in *inlet) failed() error {
+func (in *batchSender) firstError() error {
 	if in.err != nil {
 		return in.err
 	}
 	return in.ctx.Err()
 }
 
-func (in *inlet) done(err error) {
+func (in *batchSender) finish(err error) {
 	in.mutex.Lock()
 	defer in.mutex.Unlock()
-	in.underWay--
+	in.inFlight--
 	if err != nil && in.err == nil {
 		in.err = err
 		in.stop()
 	}
-	in.changed.Broadcast()
+	in.slotFree.Broadcast()
 }
 
-// wait waits for all batches.
-func (in *inlet) wait() error {
+func (in *batchSender) wait() error {
 	err := in.flush()
 	in.group.Wait()
 	in.mutex.Lock()
@@ -116,33 +115,34 @@ func (in *inlet) wait() error {
 	return err
 }
 
-func (in *inlet) bytes() int64 {
+func (in *batchSender) bytes() int64 {
 	in.mutex.Lock()
 	defer in.mutex.Unlock()
 	return in.sent
 }
 
-func (in *inlet) adapt(arrived bool) {
+func (in *batchSender) adapt(arrived bool) {
 	in.mutex.Lock()
 	defer in.mutex.Unlock()
 	if arrived {
-		in.allowed = min(in.allowed+1, float64(in.cluster.config.InFlight))
+		in.window = min(in.window+1, float64(in.cluster.config.InFlight))
 	} else {
-		in.allowed = max(in.allowed/2, 1)
+		in.window = max(in.window/2, 1)
 	}
-	in.changed.Broadcast()
+	in.slotFree.Broadcast()
 }
 
-// deliver sends a batch, and again what of it did not arrive.
-func (in *inlet) deliver(batch []*pb.BatchObject) error {
-	end := time.Now().Add(lastTry)
+// sendWithRetry sends a batch, and again what of it did not arrive.
+func (in *batchSender) sendWithRetry(batch []*pb.BatchObject) error {
+	end := time.Now().Add(retryTime)
 	for i := 1; ; i++ {
-		left, err := in.try(batch)
+		left, err := in.send(batch)
 		in.adapt(err == nil)
 		if err == nil || in.ctx.Err() != nil {
 			return errors.Join(err, in.ctx.Err())
 		}
-		if code := status.Code(err); code == codes.InvalidArgument || code == codes.Unauthenticated || code == codes.PermissionDenied || i >= tryings && time.Now().After(end) {
+		if code := status.Code(err); code == codes.InvalidArgument || code == codes.Unauthenticated ||
+			code == codes.PermissionDenied || i >= minAttempts && time.Now().After(end) {
 			return err
 		}
 		batch = left
@@ -152,27 +152,29 @@ func (in *inlet) deliver(batch []*pb.BatchObject) error {
 	}
 }
 
-// try sends a batch once, to all replicas, and returns the rows that did not
-// arrive.
-func (in *inlet) try(batch []*pb.BatchObject) (left []*pb.BatchObject, err error) {
+// send sends a batch once, to all replicas, and returns the rows that did not arrive.
+func (in *batchSender) send(batch []*pb.BatchObject) (left []*pb.BatchObject, err error) {
 	ctx, cancel := context.WithTimeout(in.cluster.authorized(in.ctx), 10*in.cluster.config.Timeout)
 	defer cancel()
 	doing := fmt.Sprintf("send %d rows to collection %s", len(batch), batch[0].Collection)
 	level := pb.ConsistencyLevel_CONSISTENCY_LEVEL_ALL
 	var node peer.Peer
-	reply, err := in.cluster.rpc.BatchObjects(ctx, &pb.BatchObjectsRequest{Objects: batch, ConsistencyLevel: &level}, grpc.Peer(&node))
+	reply, err := in.cluster.rpc.BatchObjects(ctx, &pb.BatchObjectsRequest{Objects: batch, ConsistencyLevel: &level},
+		grpc.Peer(&node))
 	if err != nil {
-		return batch, in.cluster.failed(doing, &node, err)
+		return batch, in.cluster.wrapError(doing, &node, err)
 	}
 	if len(reply.GetErrors()) == 0 {
 		return nil, nil
 	}
 	for _, e := range reply.GetErrors() {
 		if e.Index < 0 || int(e.Index) >= len(batch) {
-			return batch, in.cluster.failed(doing, &node, fmt.Errorf("row %d of %d is refused: %s", e.Index, len(batch), e.Error))
+			return batch, in.cluster.wrapError(doing, &node, fmt.Errorf("row %d of %d is refused: %s", e.Index,
+				len(batch), e.Error))
 		}
 		left = append(left, batch[e.Index])
 	}
 	first := reply.GetErrors()[0]
-	return left, in.cluster.failed(doing, &node, fmt.Errorf("%d rows are refused, the first (%s): %s", len(left), batch[first.Index].Uuid, first.Error))
+	return left, in.cluster.wrapError(doing, &node, fmt.Errorf("%d rows are refused, the first (%s): %s", len(left),
+		batch[first.Index].Uuid, first.Error))
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
-// left lists what a fake holds beside records.
-func (f *fake) left() []string {
+// collections lists what a fake holds beside records.
+func (f *fake) collections() []string {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	var names []string
@@ -32,7 +32,7 @@ func (f *fake) left() []string {
 	return names
 }
 
-func TestALoadThatFailsLeavesNothing(t *testing.T) {
+func TestAFailedLoadLeavesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(*fake)
 		code  codes.Code
@@ -49,7 +49,8 @@ func TestALoadThatFailsLeavesNothing(t *testing.T) {
 		"a node that is lost": {func(f *fake) {
 			f.onNodes = func(r *http.Request) bool { return r.URL.Path != "/v1/nodes" }
 		}, codes.Unavailable, "node0"},
-		"a collection that no node holds": {func(f *fake) { f.onNodes = func(*http.Request) bool { return false } }, codes.Unavailable, "no node holds"},
+		"a collection that no node holds": {func(f *fake) { f.onNodes = func(*http.Request) bool { return false } },
+			codes.Unavailable, "no node holds"},
 		"a row that got lost": {func(f *fake) {
 			f.onBatch = func(_ context.Context, req *pb.BatchObjectsRequest) (*pb.BatchObjectsReply, error) {
 				req.Objects = req.Objects[:len(req.Objects)-1]
@@ -76,14 +77,14 @@ func TestALoadThatFailsLeavesNothing(t *testing.T) {
 		if _, err := s.List(t.Context(), "world"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("after %s the list answers %v", name, err)
 		}
-		if left := f.left(); name != "no key" && len(left) > 0 {
+		if left := f.collections(); name != "no key" && len(left) > 0 {
 			t.Errorf("after %s these are left: %v", name, left)
 		}
 		storetest.Build(t, s, "world", storetest.World())
 	}
 }
 
-func TestRowsThatAreRefusedForNowAreSentAgain(t *testing.T) {
+func TestTemporarilyRefusedRowsAreResent(t *testing.T) {
 	f := newFake(t)
 	s := open(t, f.config())
 	refused := map[string]bool{}
@@ -93,7 +94,8 @@ func TestRowsThatAreRefusedForNowAreSentAgain(t *testing.T) {
 			for i, o := range req.Objects {
 				if i%2 == 0 && !refused[o.Uuid] {
 					refused[o.Uuid] = true
-					reply.Errors = append(reply.Errors, &pb.BatchObjectsReply_BatchError{Index: int32(i), Error: "shard is read-only"})
+					reply.Errors = append(reply.Errors, &pb.BatchObjectsReply_BatchError{Index: int32(i),
+						Error: "shard is read-only"})
 				} else {
 					f.rows[o.Collection][o.Uuid] = o
 				}
@@ -107,9 +109,9 @@ func TestRowsThatAreRefusedForNowAreSentAgain(t *testing.T) {
 	}
 }
 
-// TestALoadGoesOnWhereAnotherWasKilled ends a load in such a way that it can
+// TestALoadResumesAKilledLoad ends a load in such a way that it can
 // clean nothing up, as when its process is killed.
-func TestALoadGoesOnWhereAnotherWasKilled(t *testing.T) {
+func TestALoadResumesAKilledLoad(t *testing.T) {
 	f := newFake(t)
 	cfg := f.config()
 	cfg.Batch, cfg.InFlight = 5, 1
@@ -134,7 +136,7 @@ func TestALoadGoesOnWhereAnotherWasKilled(t *testing.T) {
 	if _, err := first.Write(t.Context(), "world", storetest.Content(t, storetest.World())); err == nil {
 		t.Fatal("the load was not ended")
 	}
-	before := len(f.left())
+	before := len(f.collections())
 	sent := 0
 	f.set(func() {
 		f.onSchema = nil
@@ -150,7 +152,7 @@ func TestALoadGoesOnWhereAnotherWasKilled(t *testing.T) {
 	if _, err := second.List(t.Context(), "world"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a load that is not done is listed: %v", err)
 	}
-	second.abandoned = 0
+	second.loadTimeout = 0
 	info, err := second.Write(t.Context(), "world", storetest.Content(t, storetest.World()))
 	if err != nil {
 		t.Fatal(err)
@@ -170,28 +172,29 @@ func TestALoadGoesOnWhereAnotherWasKilled(t *testing.T) {
 	}
 }
 
-func TestWhatALoadLeftIsRemovedByAnotherOfOtherContent(t *testing.T) {
+func TestAnAbandonedLoadIsRemovedByTheNext(t *testing.T) {
 	f := newFake(t)
 	s := open(t, f.config())
-	s.abandoned = 0
-	if _, err := s.change(t.Context(), "world", func(r *record) error {
-		r.Pending, r.Next = []pending{{Number: 7, Fingerprint: "x", Beat: time.Now().Add(-time.Hour)}}, 8
+	s.loadTimeout = 0
+	if _, err := s.change(t.Context(), "world", func(r *catalogueRecord) error {
+		r.Pending, r.Next = []pendingLoad{{Number: 7, Fingerprint: "x", Beat: time.Now().Add(-time.Hour)}}, 8
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.cluster.createClass(t.Context(), class{"class": collection(s.home, "world", 7, factsPart)}); err != nil {
+	if err := s.cluster.createClass(t.Context(),
+		class{"class": collection(s.home, "world", 7, factsPart)}); err != nil {
 		t.Fatal(err)
 	}
 	storetest.Build(t, s, "world", storetest.World())
-	for _, name := range f.left() {
+	for _, name := range f.collections() {
 		if strings.Contains(name, separator+"7"+separator) {
 			t.Errorf("%s is left", name)
 		}
 	}
 }
 
-func TestWhatWasDroppedIsDeletedAfterItsGrace(t *testing.T) {
+func TestDroppedSnapshotsAreDeletedAfterTheGracePeriod(t *testing.T) {
 	f := newFake(t)
 	cfg := f.config()
 	cfg.Grace = 0
@@ -209,20 +212,20 @@ func TestWhatWasDroppedIsDeletedAfterItsGrace(t *testing.T) {
 	if err := s.clean(t.Context(), "world", 0); err != nil {
 		t.Fatal(err)
 	}
-	if left := f.left(); len(left) != len(parts) {
+	if left := f.collections(); len(left) != len(parts) {
 		t.Errorf("these are left: %v", left)
 	}
 }
 
-func TestALockThatWasLeftIsTaken(t *testing.T) {
+func TestAnExpiredLockIsTaken(t *testing.T) {
 	f := newFake(t)
 	s := open(t, f.config())
 	held := fmt.Sprintf(`{"Owner":"nobody","Until":%q}`, time.Now().Add(-time.Second).Format(time.RFC3339Nano))
-	if err := s.cluster.createClass(t.Context(), bare(lockName(s.home, "world"), held)); err != nil {
+	if err := s.cluster.createClass(t.Context(), descriptionClass(lockName(s.home, "world"), held)); err != nil {
 		t.Fatal(err)
 	}
 	storetest.Build(t, s, "world", storetest.World())
-	if left := f.left(); slices.Contains(left, lockName(s.home, "world")) {
+	if left := f.collections(); slices.Contains(left, lockName(s.home, "world")) {
 		t.Errorf("the lock is left")
 	}
 }

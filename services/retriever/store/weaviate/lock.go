@@ -15,18 +15,17 @@ import (
 // is held for as long as a change of a record takes, well under a second; one
 // that is older than its lease was left by a process that ended.
 const (
-	lease = time.Minute
-	// patience is how long a lock is waited for: longer than a new raft leader
-	// takes.
-	patience = 90 * time.Second
+	leaseTime = time.Minute
+	// lockTimeout is how long a lock is waited for: longer than a new raft leader takes.
+	lockTimeout = 90 * time.Second
 )
 
-type holding struct {
+type lease struct {
 	Owner string
 	Until time.Time
 }
 
-// lock waits until nobody else changes a knowledge graph's record.
+// lock waits for the lock of a knowledge graph's record.
 func (s *Store) lock(ctx context.Context, kg string) (unlock func(), err error) {
 	local := s.localLock(kg)
 	select {
@@ -40,13 +39,13 @@ func (s *Store) lock(ctx context.Context, kg string) (unlock func(), err error) 
 		}
 	}()
 	name := lockName(s.home, kg)
-	text, err := json.Marshal(holding{Owner: s.owner, Until: time.Now().Add(lease)})
+	text, err := json.Marshal(lease{Owner: s.owner, Until: time.Now().Add(leaseTime)})
 	if err != nil {
 		return nil, err
 	}
-	end := time.Now().Add(patience)
+	end := time.Now().Add(lockTimeout)
 	for i := 1; ; i++ {
-		err := s.cluster.createClass(ctx, bare(name, string(text)))
+		err := s.cluster.createClass(ctx, descriptionClass(name, string(text)))
 		if err == nil {
 			break
 		}
@@ -60,7 +59,7 @@ func (s *Store) lock(ctx context.Context, kg string) (unlock func(), err error) 
 			}
 		}
 		if time.Now().After(end) {
-			return nil, fmt.Errorf("collection %s is held by somebody else: %w", name, store.ErrBusy)
+			return nil, fmt.Errorf("collection %s is locked by another process: %w", name, store.ErrBusy)
 		}
 		if err := sleep(ctx, backoff(min(i, 4))); err != nil {
 			return nil, err
@@ -87,7 +86,7 @@ func (s *Store) unlock(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if held, ok := holdingOf(def); ok && held.Owner == s.owner {
+	if held, ok := parseLease(def); ok && held.Owner == s.owner {
 		return s.cluster.deleteClass(ctx, name)
 	}
 	return nil
@@ -98,12 +97,12 @@ func (s *Store) expired(ctx context.Context, name string) bool {
 	if err != nil {
 		return false
 	}
-	held, ok := holdingOf(def)
+	held, ok := parseLease(def)
 	return ok && time.Now().After(held.Until)
 }
 
-func holdingOf(def class) (holding, bool) {
-	var held holding
+func parseLease(def class) (lease, bool) {
+	var held lease
 	text, _ := def["description"].(string)
 	err := json.Unmarshal([]byte(text), &held)
 	return held, err == nil

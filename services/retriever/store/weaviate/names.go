@@ -16,7 +16,7 @@ import (
 	pb "github.com/weaviate/weaviate/grpc/generated/protocol/v1"
 	"golang.org/x/sys/unix"
 
-	"github.com/triplemesh/triplemesh/internal/wholefile"
+	"github.com/triplemesh/triplemesh/internal/config"
 	"github.com/triplemesh/triplemesh/services/retriever/nameindex"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
@@ -35,31 +35,40 @@ const (
 )
 
 // Entity implements store.Names: the id of a row is made of its name. The name
-// index tells at once of most names that nothing has them.
+// index rules out most unknown names without a read.
 func (s *snapshot) Entity(ctx context.Context, name string) (store.EntityID, bool, error) {
 	key := store.Fold(name)
-	indexed := key != "" && len(key) <= nameindex.LongestKey
+	indexed := key != "" && len(key) <= nameindex.MaxKeyLength
 	alike, err := s.graph.names.Match(key)
 	if err != nil || !utf8.ValidString(name) || indexed && len(alike) == 0 {
 		return 0, false, s.wrap("read", err)
 	}
-	id, ok, err := s.graph.named(ctx, name)
+	id, ok, err := s.graph.findEntity(ctx, byID(entityID(name)), func(e entity) bool { return e.name == name })
 	return id, ok, s.wrap("read", err)
 }
 
-// named finds an entity by name. That it is not there is believed when all
+func (s *snapshot) EntityByKey(ctx context.Context, key string) (store.EntityID, bool, error) {
+	if !s.graph.entry.Keyed || key == "" || !utf8.ValidString(key) {
+		return 0, false, nil
+	}
+	id, ok, err := s.graph.findEntity(ctx, byText(propKey, key), func(e entity) bool { return e.key == key })
+	return id, ok, s.wrap("read", err)
+}
+
+// findEntity finds the entity that a filter matches. That it is not there is believed when all
 // replicas say so.
-func (g *graph) named(ctx context.Context, name string) (id store.EntityID, ok bool, err error) {
+func (g *graph) findEntity(ctx context.Context, filter *pb.Filters,
+	isWanted func(entity) bool) (id store.EntityID, ok bool, err error) {
 	for level := levels[g.cluster.config.Consistency]; ; level = pb.ConsistencyLevel_CONSISTENCY_LEVEL_ALL {
-		rows, err := g.rowsAt(ctx, entitiesPart, identified(entityID(name)), 1, false, level)
+		rows, err := g.rowsAt(ctx, entitiesPart, filter, 1, false, level)
 		if err != nil {
 			return 0, false, err
 		}
 		if len(rows) > 0 {
 			id = store.EntityID(rows[0].number(propNumber, g.entry.Entities))
 			e, _, err := g.entityRow(rows[0])
-			if err == nil && e.name != name {
-				rows[0].wrong("has another name than its id is made of")
+			if err == nil && !isWanted(e) {
+				rows[0].corruptf("is not the entity that was looked up")
 				err = rows[0].err
 			}
 			return id, err == nil, err
@@ -70,7 +79,6 @@ func (g *graph) named(ctx context.Context, name string) (id store.EntityID, ok b
 	}
 }
 
-// Match implements store.Names.
 func (s *snapshot) Match(ctx context.Context, key string) ([]store.EntityID, error) {
 	found, err := s.graph.names.Match(key)
 	if err != nil {
@@ -80,10 +88,9 @@ func (s *snapshot) Match(ctx context.Context, key string) ([]store.EntityID, err
 	for i, e := range found {
 		ids[i] = store.EntityID(e)
 	}
-	return ids, s.wrap("read", s.graph.foresee(ctx, ids))
+	return ids, s.wrap("read", s.graph.prefetch(ctx, ids))
 }
 
-// Fuzzy implements store.Names.
 func (s *snapshot) Fuzzy(ctx context.Context, key string, minSimilarity float32, limit int) ([]store.NameMatch, error) {
 	found, err := s.graph.names.Fuzzy(ctx, key, minSimilarity, limit)
 	if err != nil {
@@ -94,50 +101,52 @@ func (s *snapshot) Fuzzy(ctx context.Context, key string, minSimilarity float32,
 		ids[i] = store.EntityID(m.Entity)
 		matches[i] = store.NameMatch{Entity: ids[i], Similarity: m.Similarity}
 	}
-	return matches, s.wrap("read", s.graph.foresee(ctx, ids))
+	return matches, s.wrap("read", s.graph.prefetch(ctx, ids))
 }
 
-// foresee reads what is asked next of entities that were found by name: their
-// names, kinds, degrees and relations. Of very many the caller looks at the
-// first alone.
-func (g *graph) foresee(ctx context.Context, ids []store.EntityID) error {
+// prefetch reads what is asked next of entities that were found by name: their names, kinds,
+// degrees and relations. Of very many the caller looks at the first alone.
+func (g *graph) prefetch(ctx context.Context, ids []store.EntityID) error {
 	for _, id := range ids {
 		if int(id) >= g.entry.Entities {
 			return fmt.Errorf("the name index names entity %d of %d: %w", id, g.entry.Entities, store.ErrCorrupt)
 		}
 	}
 	var missing []store.EntityID
-	for _, id := range ids[:min(len(ids), lookedUp)] {
+	for _, id := range ids[:min(len(ids), lookupBatch)] {
 		if !g.shapes.Contains(id) || !g.entities.Contains(id) {
 			missing = append(missing, id)
 		}
 	}
-	return each(ctx, g, entitiesPart, propNumber, missing, lookedUp, false, func(_ store.EntityID, r *row) error {
-		_, _, err := g.entityRow(r)
-		return err
-	})
+	return forEachRow(ctx, g, entitiesPart, propNumber, missing, lookupBatch, false,
+		func(_ store.EntityID, r *resultRow) error {
+			_, _, err := g.entityRow(r)
+			return err
+		})
 }
 
 func (g *graph) namesPath() string {
 	return filepath.Join(g.cluster.config.Dir, namesDir, g.entry.NameSHA256)
 }
 
-// openNames maps the name index, and fetches it first where it is not there.
+// openNames maps the name index, and fetches it first if there is no local copy.
 func (g *graph) openNames(ctx context.Context) error {
 	e := g.entry
 	path := g.namesPath()
-	if g.anew || !whole(path, e) {
+	if g.bypassCaches || !hasChecksum(path, e) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return fmt.Errorf("keep the name index: %w", err)
 		}
-		if _, err := wholefile.Write(path, 0o600, func(w io.Writer) error { return g.fetchNames(ctx, w) }); err != nil {
+		if _, err := config.ReplaceFileFunc(path, 0o600,
+			func(w io.Writer) error { return g.fetchNames(ctx, w) }); err != nil {
 			return err
 		}
-		if !whole(path, e) {
-			return fmt.Errorf("the name index of collection %s differs from its checksum: %w", g.collection(namesPart), errors.Join(store.ErrCorrupt, os.Remove(path)))
+		if !hasChecksum(path, e) {
+			return fmt.Errorf("the name index of collection %s differs from its checksum: %w", g.collection(namesPart),
+				errors.Join(store.ErrCorrupt, os.Remove(path)))
 		}
 	}
-	data, unmap, err := mapped(path, e.NameBytes+e.HolderBytes)
+	data, unmap, err := mapNameIndex(path, e.NameBytes+e.HolderBytes)
 	if errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil {
 		return g.openNames(ctx) // another snapshot of the same names was just dropped
 	}
@@ -152,8 +161,7 @@ func (g *graph) openNames(ctx context.Context) error {
 	return nil
 }
 
-// whole says whether a file is there with its checksum.
-func whole(path string, e entry) bool {
+func hasChecksum(path string, e entry) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -168,7 +176,7 @@ func (g *graph) fetchNames(ctx context.Context, w io.Writer) error {
 	for from := 0; from < g.entry.NamePieces; from += pieceRows {
 		to := min(from+pieceRows, g.entry.NamePieces)
 		pieces := make([]string, to-from)
-		err := g.surely(func(level pb.ConsistencyLevel) error {
+		err := g.retryAtHigherLevels(func(level pb.ConsistencyLevel) error {
 			rows, err := g.rowsAt(ctx, namesPart, between(propNumber, int64(from), int64(to)), pieceRows, false, level)
 			if err != nil {
 				return err
@@ -177,13 +185,14 @@ func (g *graph) fetchNames(ctx context.Context, w io.Writer) error {
 				at := int(r.number(propNumber, to)) - from
 				data, ok := r.fields[propData].GetKind().(*pb.Value_BlobValue)
 				if r.err != nil || at < 0 || !ok {
-					r.wrong("lacks the piece %q", propData)
+					r.corruptf("lacks the piece %q", propData)
 					return r.err
 				}
 				pieces[at] = data.BlobValue
 			}
 			if len(rows) != len(pieces) {
-				return fmt.Errorf("collection %s has %d pieces from %d on, want %d: %w", g.collection(namesPart), len(rows), from, len(pieces), store.ErrCorrupt)
+				return fmt.Errorf("collection %s has %d pieces from %d on, want %d: %w", g.collection(namesPart),
+					len(rows), from, len(pieces), store.ErrCorrupt)
 			}
 			return nil
 		})
@@ -193,7 +202,7 @@ func (g *graph) fetchNames(ctx context.Context, w io.Writer) error {
 		for _, piece := range pieces {
 			data, err := base64.StdEncoding.DecodeString(piece)
 			if err != nil {
-				return fmt.Errorf("a piece of the name index (%v): %w", err, store.ErrCorrupt)
+				return fmt.Errorf("a piece of the name index (%w): %w", err, store.ErrCorrupt)
 			}
 			if _, err := w.Write(data); err != nil {
 				return fmt.Errorf("keep the name index: %w", err)
@@ -203,8 +212,7 @@ func (g *graph) fetchNames(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// mapped maps a file of a size.
-func mapped(path string, size int64) (data []byte, unmap func() error, err error) {
+func mapNameIndex(path string, size int64) (data []byte, unmap func() error, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the name index: %w", err)
@@ -212,7 +220,8 @@ func mapped(path string, size int64) (data []byte, unmap func() error, err error
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || info.Size() != size || size == 0 {
-		return nil, nil, fmt.Errorf("the name index %s is not of %d bytes: %w", path, size, errors.Join(store.ErrCorrupt, err))
+		return nil, nil, fmt.Errorf("the name index %s is not of %d bytes: %w", path, size,
+			errors.Join(store.ErrCorrupt, err))
 	}
 	data, err = unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {

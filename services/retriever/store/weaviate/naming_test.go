@@ -4,21 +4,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 )
 
-func TestNamesOfCollectionsNeverMeet(t *testing.T) {
+func TestCollectionNamesNeverCollide(t *testing.T) {
 	seen := map[string]string{}
 	for _, of := range []string{"default", "a", "a-b", "akb", "a--b", strings.Repeat("a-", 20)} {
-		id, err := tenant.Parse(of)
+		id, err := auth.ParseTenant(of)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, kg := range []string{"a", "bkc", "c", "b__c", "b_-c", "b_", "record", strings.Repeat("k-", 31), strings.Repeat("k_", 31)} {
-			names := []string{recordName(home("T", id), kg), lockName(home("T", id), kg)}
+		for _, kg := range []string{"a", "bkc", "c", "b__c", "b_-c", "b_", "record", strings.Repeat("k-", 31),
+			strings.Repeat("k_", 31)} {
+			names := []string{recordName(collectionPrefix("T", id), kg), lockName(collectionPrefix("T", id), kg)}
 			for _, number := range []uint64{1, 11, 1 << 63} {
 				for _, part := range parts {
-					names = append(names, collection(home("T", id), kg, number, part))
+					names = append(names, collection(collectionPrefix("T", id), kg, number, part))
 				}
 			}
 			for _, name := range names {
@@ -38,9 +39,10 @@ func TestNamesOfCollectionsNeverMeet(t *testing.T) {
 }
 
 func TestOneTenantsHomeIsNotTheBeginningOfAnothers(t *testing.T) {
-	a, _ := tenant.Parse("acme")
-	b, _ := tenant.Parse("acme-2")
-	if one, other := home("T", a), home("T", b); strings.HasPrefix(other, one) || strings.HasPrefix(one, other) {
+	a, _ := auth.ParseTenant("acme")
+	b, _ := auth.ParseTenant("acme-2")
+	if one, other := collectionPrefix("T", a), collectionPrefix("T", b); strings.HasPrefix(other, one) ||
+		strings.HasPrefix(one, other) {
 		t.Errorf("%s and %s", one, other)
 	}
 }

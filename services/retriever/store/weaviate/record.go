@@ -11,10 +11,10 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// record is all that is known of a knowledge graph: which snapshots it has and
+// catalogueRecord is everything known about a knowledge graph: which snapshots it has and
 // which is active. It is the description of a collection without rows, so that
 // one change of the schema, which raft replicates, changes it.
-type record struct {
+type catalogueRecord struct {
 	// Revision rises with every change.
 	Revision int64
 	Tenant   string
@@ -26,17 +26,20 @@ type record struct {
 	Active    uint64
 	Previous  []uint64
 	Snapshots []entry
-	// Pending are being loaded, or were when somebody's process ended.
-	Pending []pending
+	// Pending are being loaded, or were when their process ended.
+	Pending []pendingLoad
 	// Dropped are hidden, and deleted when no question can read them any more.
-	Dropped []dropped
+	Dropped []droppedSnapshot
 }
 
 // entry is a snapshot.
 type entry struct {
 	store.Info
-	// Dated says that some triple has a validity.
+	// Dated reports whether some triple has a validity.
 	Dated bool
+	// Keyed reports whether some entity has a key besides its name, Provenance
+	// whether some triple says where it comes from.
+	Keyed, Provenance bool
 	// NameBytes and HolderBytes are the sizes of the two files of the name
 	// index, which lie one after the other, NameSHA256 is the checksum of both
 	// and NamePieces into how many rows they are cut.
@@ -45,22 +48,21 @@ type entry struct {
 	NamePieces             int
 }
 
-// pending is a snapshot on its way. Fingerprint tells whether another load has
-// the same content and may go on with it; Beat is when somebody last worked on
-// it.
-type pending struct {
+// pendingLoad is a snapshot on its way. Fingerprint is equal if another load has the same content
+// and may resume it; Beat is when its process last worked on it.
+type pendingLoad struct {
 	Number      uint64
 	Fingerprint string
 	Owner       string
 	Beat        time.Time
 }
 
-type dropped struct {
+type droppedSnapshot struct {
 	Number uint64
 	At     time.Time
 }
 
-func (r *record) find(number uint64) (entry, bool) {
+func (r *catalogueRecord) find(number uint64) (entry, bool) {
 	for _, e := range r.Snapshots {
 		if e.Number == number {
 			return e, true
@@ -70,7 +72,7 @@ func (r *record) find(number uint64) (entry, bool) {
 }
 
 // numbers are those of the snapshots, newest first.
-func (r *record) numbers() []uint64 {
+func (r *catalogueRecord) numbers() []uint64 {
 	var numbers []uint64
 	for _, e := range r.Snapshots {
 		numbers = append(numbers, e.Number)
@@ -80,33 +82,33 @@ func (r *record) numbers() []uint64 {
 	return numbers
 }
 
-func (r *record) activate(number uint64) {
+func (r *catalogueRecord) activate(number uint64) {
 	if r.Active != 0 && r.Active != number {
 		r.Previous = append(r.Previous, r.Active)
 	}
 	r.Active = number
 }
 
-// fresh is how long a record that was read is taken for current.
-const fresh = 500 * time.Millisecond
+// recordMaxAge is how long a record that was read is taken for current.
+const recordMaxAge = 500 * time.Millisecond
 
-// known is the newest record of a knowledge graph that this process has seen.
-type known struct {
-	record record
-	read   time.Time
+// cachedRecord is the newest record of a knowledge graph that this process has seen.
+type cachedRecord struct {
+	record catalogueRecord
+	readAt time.Time
 }
 
 // current returns the record of a knowledge graph, no older than fresh. Nodes
 // learn of a change at different times; an older record than the one already
 // seen does not count. While no node answers, the last one seen does.
-func (s *Store) current(ctx context.Context, kg string) (record, error) {
+func (s *Store) current(ctx context.Context, kg string) (catalogueRecord, error) {
 	if err := store.CheckName(kg); err != nil {
-		return record{}, err
+		return catalogueRecord{}, err
 	}
 	s.mutex.Lock()
 	seen, ok := s.records[kg]
 	s.mutex.Unlock()
-	if ok && time.Since(seen.read) < fresh {
+	if ok && time.Since(seen.readAt) < recordMaxAge {
 		return seen.record, nil
 	}
 	found, _, err := s.readRecord(ctx, kg, false)
@@ -118,80 +120,81 @@ func (s *Store) current(ctx context.Context, kg string) (record, error) {
 		return seen.record, nil
 	}
 	if err != nil {
-		return record{}, err
+		return catalogueRecord{}, err
 	}
-	return s.saw(found), nil
+	return s.remember(found), nil
 }
 
-// saw remembers a record, and returns the newest.
-func (s *Store) saw(found record) record {
+// remember remembers a record, and returns the newest.
+func (s *Store) remember(found catalogueRecord) catalogueRecord {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if seen, ok := s.records[found.KG]; ok && seen.record.Revision > found.Revision {
 		found = seen.record
 	}
-	s.records[found.KG] = known{found, time.Now()}
+	s.records[found.KG] = cachedRecord{found, time.Now()}
 	return found
 }
 
-// readRecord reads a record and the collection it is kept in; consistent asks
-// the raft leader.
-func (s *Store) readRecord(ctx context.Context, kg string, consistent bool) (record, class, error) {
+// readRecord reads a record and the collection it is kept in; consistent asks the raft leader.
+func (s *Store) readRecord(ctx context.Context, kg string, consistent bool) (catalogueRecord, class, error) {
 	def, err := s.cluster.readClass(ctx, recordName(s.home, kg), consistent)
 	if errors.Is(err, errNoClass) {
-		return record{}, nil, store.ErrNotFound
+		return catalogueRecord{}, nil, store.ErrNotFound
 	}
 	if err != nil {
-		return record{}, nil, err
+		return catalogueRecord{}, nil, err
 	}
 	r, err := parseRecord(def)
 	if err == nil && (r.KG != kg || r.Tenant != s.tenant) {
-		err = fmt.Errorf("collection %v is the record of %q of tenant %q: %w", def["class"], r.KG, r.Tenant, store.ErrCorrupt)
+		err = fmt.Errorf("collection %v is the record of %q of tenant %q: %w", def["class"], r.KG, r.Tenant,
+			store.ErrCorrupt)
 	}
 	return r, def, err
 }
 
-func parseRecord(def class) (record, error) {
-	var r record
+func parseRecord(def class) (catalogueRecord, error) {
+	var r catalogueRecord
 	text, _ := def["description"].(string)
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		return record{}, fmt.Errorf("the description of collection %v is no record of a knowledge graph (%v): %w", def["class"], err, store.ErrCorrupt)
+		return catalogueRecord{},
+			fmt.Errorf("the description of collection %v is not the record of a knowledge graph (%w): %w",
+				def["class"], err, store.ErrCorrupt)
 	}
 	return r, nil
 }
 
-// change changes a record, or makes one where there is none, while nobody else
-// does.
-func (s *Store) change(ctx context.Context, kg string, edit func(*record) error) (record, error) {
+// change changes a record, or makes one if there is none, while no other process does.
+func (s *Store) change(ctx context.Context, kg string, edit func(*catalogueRecord) error) (catalogueRecord, error) {
 	if err := store.CheckName(kg); err != nil {
-		return record{}, err
+		return catalogueRecord{}, err
 	}
 	unlock, err := s.lock(ctx, kg)
 	if err != nil {
-		return record{}, err
+		return catalogueRecord{}, err
 	}
 	defer unlock()
 	r, def, err := s.readRecord(ctx, kg, true)
 	if errors.Is(err, store.ErrNotFound) {
-		r, def = record{KG: kg, Tenant: s.tenant, Next: 1, Revision: time.Now().UnixNano()}, nil
+		r, def = catalogueRecord{KG: kg, Tenant: s.tenant, Next: 1, Revision: time.Now().UnixNano()}, nil
 	} else if err != nil {
-		return record{}, err
+		return catalogueRecord{}, err
 	}
 	if err := edit(&r); err != nil {
-		return record{}, err
+		return catalogueRecord{}, err
 	}
 	r.Revision++
 	text, err := json.Marshal(r)
 	if err != nil {
-		return record{}, fmt.Errorf("write the record of %s: %w", kg, err)
+		return catalogueRecord{}, fmt.Errorf("write the record of %s: %w", kg, err)
 	}
 	if def == nil {
-		err = s.cluster.createClass(ctx, bare(recordName(s.home, kg), string(text)))
+		err = s.cluster.createClass(ctx, descriptionClass(recordName(s.home, kg), string(text)))
 	} else {
 		err = s.cluster.describe(ctx, def, string(text))
 	}
 	if err != nil {
-		return record{}, fmt.Errorf("write the record of %s: %w", kg, err)
+		return catalogueRecord{}, fmt.Errorf("write the record of %s: %w", kg, err)
 	}
-	return s.saw(r), nil
+	return s.remember(r), nil
 }

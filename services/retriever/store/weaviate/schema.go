@@ -21,11 +21,10 @@ type class map[string]any
 
 var (
 	errNoClass    = errors.New("no such collection")
-	errClassThere = errors.New("the collection is there already")
+	errClassThere = errors.New("the collection exists already")
 )
 
-// schemaTimeout bounds one request: the loss of the raft leader holds them up
-// for some ten seconds.
+// schemaTimeout bounds one request: the loss of the raft leader holds them up for some ten seconds.
 const schemaTimeout = 30 * time.Second
 
 // rest sends a request to the node that answered last, then to the others.
@@ -38,7 +37,7 @@ func (c *cluster) rest(ctx context.Context, method, path string, consistent bool
 		}
 	}
 	var last error
-	first := int(c.answering.Load())
+	first := int(c.lastHealthy.Load())
 	for i := range max(len(c.config.HTTP), min(c.config.Attempts, 3)) {
 		at := (first + i) % len(c.config.HTTP)
 		if i >= len(c.config.HTTP) {
@@ -48,7 +47,7 @@ func (c *cluster) rest(ctx context.Context, method, path string, consistent bool
 		}
 		again, err := c.restAt(ctx, c.config.HTTP[at], method, path, consistent, sent, into)
 		if err == nil {
-			c.answering.Store(int32(at))
+			c.lastHealthy.Store(int32(at))
 			return nil
 		}
 		if last = err; !again || ctx.Err() != nil {
@@ -61,7 +60,8 @@ func (c *cluster) rest(ctx context.Context, method, path string, consistent bool
 	return last
 }
 
-func (c *cluster) restAt(ctx context.Context, base, method, path string, consistent bool, sent []byte, into any) (again bool, err error) {
+func (c *cluster) restAt(ctx context.Context, base, method, path string, consistent bool, sent []byte,
+	into any) (again bool, err error) {
 	limit := schemaTimeout
 	if method == http.MethodGet {
 		limit = max(c.config.Timeout, time.Second)
@@ -79,7 +79,9 @@ func (c *cluster) restAt(ctx context.Context, base, method, path string, consist
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return true, status.Errorf(codes.Unavailable, "%s %s: weaviate at %s: %v; see that the nodes of retriever.store.weaviate.http run", method, path, base, err)
+		return true, status.Errorf(codes.Unavailable,
+			"%s %s: weaviate at %s: %v; see that the nodes of retriever.store.weaviate.http run", method,
+			path, base, err)
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, 64<<20))
@@ -92,7 +94,8 @@ func (c *cluster) restAt(ctx context.Context, base, method, path string, consist
 			return false, nil
 		}
 		if err := json.Unmarshal(text, into); err != nil {
-			return true, status.Errorf(codes.Unavailable, "%s %s: weaviate at %s answers no JSON: %v", method, path, base, err)
+			return true, status.Errorf(codes.Unavailable, "%s %s: weaviate at %s answers no JSON: %v", method,
+				path, base, err)
 		}
 		return false, nil
 	case resp.StatusCode == http.StatusNotFound:
@@ -100,9 +103,11 @@ func (c *cluster) restAt(ctx context.Context, base, method, path string, consist
 	case resp.StatusCode == http.StatusUnprocessableEntity && strings.Contains(string(text), "already exists"):
 		return false, errClassThere
 	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
-		return false, status.Errorf(codes.PermissionDenied, "%s %s: weaviate at %s answers %s; see retriever.store.weaviate.api_key", method, path, base, resp.Status)
+		return false, status.Errorf(codes.PermissionDenied,
+			"%s %s: weaviate at %s answers %s; see retriever.store.weaviate.api_key", method, path, base, resp.Status)
 	}
-	return resp.StatusCode >= 500, status.Errorf(codes.Unavailable, "%s %s: weaviate at %s answers %s: %.300s", method, path, base, resp.Status, text)
+	return resp.StatusCode >= 500, status.Errorf(codes.Unavailable, "%s %s: weaviate at %s answers %s: %.300s", method,
+		path, base, resp.Status, text)
 }
 
 func (c *cluster) readClass(ctx context.Context, name string, consistent bool) (class, error) {
@@ -145,9 +150,9 @@ func (c *cluster) classes(ctx context.Context, prefix string) ([]class, error) {
 	return some, nil
 }
 
-// everywhere waits until each node that answers knows some collections: one
+// waitForClasses waits until each node that answers knows some collections: one
 // that was just made is known elsewhere up to a tenth of a second later.
-func (c *cluster) everywhere(ctx context.Context, names []string) error {
+func (c *cluster) waitForClasses(ctx context.Context, names []string) error {
 	for _, base := range c.config.HTTP {
 		for _, name := range names {
 			for i := 1; ; i++ {
@@ -156,7 +161,8 @@ func (c *cluster) everywhere(ctx context.Context, names []string) error {
 					break // one that cannot be asked knows it when it is back
 				}
 				if i > 100 {
-					return status.Errorf(codes.Unavailable, "weaviate at %s does not know collection %s; see that node's log", base, name)
+					return status.Errorf(codes.Unavailable,
+						"weaviate at %s does not know collection %s; see that node's log", base, name)
 				}
 				if err := sleep(ctx, backoff(min(i, 4))); err != nil {
 					return err
@@ -173,9 +179,8 @@ type node struct {
 	Shards []struct{ Name string }
 }
 
-// nodes lists the members of the cluster, also those that answer slowly or not
-// at all; with a collection's name also what of it they hold, as far as they
-// answer.
+// nodes lists the members of the cluster, also those that answer slowly or not at all; with a
+// collection's name also what of it they hold, as far as they answer.
 func (c *cluster) nodes(ctx context.Context, collection string) ([]node, error) {
 	path := "/v1/nodes"
 	if collection != "" {
@@ -214,11 +219,102 @@ func (c *cluster) askHolders(ctx context.Context, collection string) ([]string, 
 	}
 	for shard, n := range replicas {
 		if n != c.config.Replicas {
-			return nil, status.Errorf(codes.Unavailable, "shard %s of collection %s is on %d nodes of %d; load again when all nodes of the cluster run", shard, collection, n, c.config.Replicas)
+			return nil, status.Errorf(codes.Unavailable, "shard %s of collection %s is on %d nodes of %d; load again "+
+				"when all nodes of the cluster run", shard, collection, n, c.config.Replicas)
 		}
 	}
 	if len(replicas) == 0 {
-		return nil, status.Errorf(codes.Unavailable, "no node holds collection %s; see that the nodes of retriever.store.weaviate.http run", collection)
+		return nil, status.Errorf(codes.Unavailable,
+			"no node holds collection %s; see that the nodes of retriever.store.weaviate.http run", collection)
 	}
 	return names, nil
+}
+
+// descriptionClass is a collection that holds nothing but its description: it is divided
+// by tenants, and has none, so that it has no shard. The schema is replicated by
+// raft, so a change of the description is seen whole or not at all, and a node
+// that was away knows the last one before it answers.
+func descriptionClass(name, description string) class {
+	return class{
+		"class": name, "description": description,
+		"multiTenancyConfig": map[string]any{"enabled": true},
+		"vectorIndexType":    "hnsw", "vectorIndexConfig": map[string]any{"skip": true},
+	}
+}
+
+func (c Config) rowClass(name, about string, properties []class) class {
+	def := class{
+		"class": name, "description": about, "properties": properties,
+		"replicationConfig": map[string]any{"factor": c.Replicas, "asyncEnabled": c.Replicas > 1},
+		"vectorIndexType":   "hnsw", "vectorIndexConfig": map[string]any{"skip": true},
+	}
+	if c.Shards > 0 {
+		def["shardingConfig"] = map[string]any{"desiredCount": c.Shards}
+	}
+	return def
+}
+
+// withVectorIndex gives a collection an index of vectors of length 1, whose cosine is
+// their product: Weaviate changes nothing about a vector of the distance "dot".
+func (c Config) withVectorIndex(def class, rows int) class {
+	if rows <= c.Exact {
+		def["vectorIndexType"] = "flat"
+		def["vectorIndexConfig"] = map[string]any{"distance": "dot"}
+		return def
+	}
+	def["vectorIndexConfig"] = map[string]any{
+		"distance": "dot", "ef": c.EF, "efConstruction": c.EFConstruction, "maxConnections": c.Connections,
+	}
+	return def
+}
+
+// An indexed number can be looked up and compared; what is only kept costs no index.
+func indexedProperty(name string) class {
+	return class{"name": name, "dataType": []string{"int"}, "indexFilterable": true, "indexRangeFilters": false}
+}
+
+func rangeProperty(name string) class {
+	return class{"name": name, "dataType": []string{"int"}, "indexFilterable": true, "indexRangeFilters": true}
+}
+
+// exactTextProperty can be looked up by its whole text.
+func exactTextProperty(name string) class {
+	return class{"name": name, "dataType": []string{"text"}, "tokenization": "field", "indexFilterable": true,
+		"indexSearchable": false}
+}
+
+func storedProperty(name, dataType string) class {
+	def := class{"name": name, "dataType": []string{dataType}, "indexFilterable": false}
+	if dataType == "text" || dataType == "text[]" {
+		def["indexSearchable"] = false
+	}
+	return def
+}
+
+func (c Config) snapshotClasses(home string, e entry) []class {
+	name := func(part string) string { return collection(home, e.KG, e.Number, part) }
+	facts := c.rowClass(name(factsPart), "triples of a snapshot of triplemesh", []class{
+		rangeProperty(propTriple), rangeProperty(propPlace), indexedProperty(propSubject),
+		indexedProperty(propRelation), indexedProperty(propObject),
+		rangeProperty(propFrom), rangeProperty(propTo), storedProperty(propValidity, "text[]"),
+		storedProperty(propEnds, "int[]"),
+		storedProperty(propNames, "text[]"), storedProperty(propProvenance, "text"),
+	})
+	if e.TripleVectors {
+		facts = c.withVectorIndex(facts, e.Triples)
+	}
+	return []class{
+		facts,
+		c.rowClass(name(entitiesPart), "entities of a snapshot of triplemesh", []class{
+			rangeProperty(propNumber), storedProperty(propName, "text"), storedProperty(propShape, "int[]"),
+			storedProperty(propOut, "int[]"),
+			storedProperty(propIn, "int[]"), exactTextProperty(propKey),
+		}),
+		c.rowClass(name(relationsPart), "relations of a snapshot of triplemesh", []class{
+			rangeProperty(propNumber), storedProperty(propName, "text"), storedProperty(propCount, "int"),
+		}),
+		c.rowClass(name(namesPart), "the name index of a snapshot of triplemesh", []class{
+			rangeProperty(propNumber), class{"name": propData, "dataType": []string{"blob"}},
+		}),
+	}
 }

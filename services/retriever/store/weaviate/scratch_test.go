@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-func TestScratchThatAKilledProcessLeftIsRemoved(t *testing.T) {
+func TestOrphanedScratchIsRemoved(t *testing.T) {
 	below := filepath.Join(t.TempDir(), "loads")
-	used, remove, err := scratch(below)
+	used, remove, err := scratchDir(below)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +19,7 @@ func TestScratchThatAKilledProcessLeftIsRemoved(t *testing.T) {
 	if err := errors.Join(os.Mkdir(left, 0o700), os.WriteFile(filepath.Join(left, lockFile), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	_, removeOther, err := scratch(below)
+	_, removeOther, err := scratchDir(below)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,13 +37,13 @@ func TestScratchThatAKilledProcessLeftIsRemoved(t *testing.T) {
 	}
 }
 
-func TestScratchThatIsBeingMadeIsNotTakenForLeft(t *testing.T) {
+func TestScratchUnderConstructionIsNotOrphaned(t *testing.T) {
 	below := filepath.Join(t.TempDir(), "loads")
 	var loads sync.WaitGroup
 	for range 16 {
 		loads.Go(func() {
 			for range 50 {
-				dir, remove, err := scratch(below)
+				dir, remove, err := scratchDir(below)
 				if err != nil {
 					t.Error(err)
 					return
@@ -60,7 +60,7 @@ func TestScratchThatIsBeingMadeIsNotTakenForLeft(t *testing.T) {
 	loads.Wait()
 }
 
-func TestTheNameIndexOfWhatWasDroppedIsRemoved(t *testing.T) {
+func TestTheNameIndexOfADroppedSnapshotIsRemoved(t *testing.T) {
 	_, s, snap := world(t, nil)
 	dir := filepath.Join(s.cluster.config.Dir, namesDir)
 	count := func(want int) {

@@ -1,36 +1,39 @@
 // Package weaviate keeps knowledge graphs in a Weaviate cluster: sharded,
 // replicated, and shared by any number of retrievers.
 //
-// A snapshot is four collections: its facts with their vectors, its entities,
-// its relations and its name index. Which snapshots a knowledge graph has, and
-// which is active, stands in the description of a fifth without rows, so that
-// raft keeps it. Numbers of entities, relations and triples are those of the
-// embedded store, and so are the answers.
+// A snapshot is four collections: its facts with their vectors, its entities, its relations and its
+// name index. Which snapshots a knowledge graph has, and which is active, stands in the description
+// of a fifth without rows, so that raft keeps it. Numbers of entities, relations and triples are
+// those of the embedded store, and so are the answers.
 package weaviate
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"google.golang.org/grpc"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// Tenants hands out the store of each tenant, whose name is a part of the names
+// Tenants returns the store of each tenant, whose name is a part of the names
 // of all its collections.
 type Tenants struct {
 	cluster *cluster
 	owner   string
 
 	mutex  sync.Mutex
-	stores map[tenant.ID]*Store
+	stores map[auth.Tenant]*Store
 }
 
 var (
@@ -48,13 +51,13 @@ func New(cfg Config, options ...grpc.DialOption) (*Tenants, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tenants{cluster: c, owner: uuid.NewString(), stores: map[tenant.ID]*Store{}}, nil
+	return &Tenants{cluster: c, owner: uuid.NewString(), stores: map[auth.Tenant]*Store{}}, nil
 }
 
-// Of implements store.Tenants.
-func (t *Tenants) Of(id tenant.ID) (store.Store, error) {
+// ForTenant implements store.Tenants.
+func (t *Tenants) ForTenant(id auth.Tenant) (store.Store, error) {
 	if id.IsZero() {
-		return nil, fmt.Errorf("open the knowledge graphs of no tenant: %w", store.ErrInvalid)
+		return nil, store.Invalidf("open the knowledge graphs of no tenant")
 	}
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -66,13 +69,13 @@ func (t *Tenants) Of(id tenant.ID) (store.Store, error) {
 	return s, nil
 }
 
-// Close lets go of the cluster and of all snapshots that are open.
+// Close closes the connection and all open snapshots.
 func (t *Tenants) Close() error {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	var errs []error
 	for _, s := range t.stores {
-		errs = append(errs, s.forget())
+		errs = append(errs, s.closeAll())
 	}
 	clear(t.stores)
 	return errors.Join(append(errs, t.cluster.close())...)
@@ -85,15 +88,15 @@ type Store struct {
 	home    string
 	// owner names this process.
 	owner string
-	// abandoned is how long a load that nobody works on is left alone.
-	abandoned time.Duration
+	// loadTimeout is how long a load may be without a heartbeat before another process resumes or removes it.
+	loadTimeout time.Duration
 
 	mutex   sync.Mutex
-	records map[string]known
+	records map[string]cachedRecord
 	locks   map[string]chan struct{}
-	graphs  map[name]*graph
-	// closing are snapshots that were dropped, and perhaps still read.
-	closing map[*graph]struct{}
+	open    map[name]*graph
+	// draining are snapshots that were dropped, and perhaps still read.
+	draining map[*graph]struct{}
 }
 
 // name is a snapshot's name.
@@ -102,20 +105,22 @@ type name struct {
 	number uint64
 }
 
-func newStore(c *cluster, id tenant.ID, owner string) *Store {
+func newStore(c *cluster, id auth.Tenant, owner string) *Store {
 	return &Store{
-		cluster: c, tenant: id.String(), home: home(c.config.Prefix, id), owner: owner, abandoned: time.Minute,
-		records: map[string]known{}, locks: map[string]chan struct{}{}, graphs: map[name]*graph{}, closing: map[*graph]struct{}{},
+		cluster: c, tenant: id.String(), home: collectionPrefix(c.config.Prefix, id), owner: owner,
+		loadTimeout: time.Minute,
+		records:     map[string]cachedRecord{}, locks: map[string]chan struct{}{}, open: map[name]*graph{},
+		draining: map[*graph]struct{}{},
 	}
 }
 
-func (s *Store) forget() error {
+func (s *Store) closeAll() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	var errs []error
-	for n, g := range s.graphs {
+	for n, g := range s.open {
 		errs = append(errs, g.release())
-		delete(s.graphs, n)
+		delete(s.open, n)
 	}
 	return errors.Join(errs...)
 }
@@ -138,7 +143,7 @@ func (s *Store) resolve(ctx context.Context, kg string, number uint64) (entry, e
 	r, err := s.current(ctx, kg)
 	switch {
 	case errors.Is(err, store.ErrNotFound), err == nil && len(r.Snapshots) == 0:
-		return entry{}, fmt.Errorf("%w; `triplemesh kg list` names what there is", store.ErrNotFound)
+		return entry{}, fmt.Errorf("%w; list knowledge graphs with `triplemesh kg list`", store.ErrNotFound)
 	case err != nil:
 		return entry{}, err
 	case number == 0 && r.Active == 0:
@@ -153,7 +158,7 @@ func (s *Store) resolve(ctx context.Context, kg string, number uint64) (entry, e
 	if r, _, err = s.readRecord(ctx, kg, true); err != nil {
 		return entry{}, err
 	}
-	r = s.saw(r)
+	r = s.remember(r)
 	if e, ok := r.find(number); ok {
 		return e, nil
 	}
@@ -165,10 +170,10 @@ func (s *Store) graph(ctx context.Context, e entry) (*graph, error) {
 	n := name{e.KG, e.Number}
 	for {
 		s.mutex.Lock()
-		g := s.graphs[n]
+		g := s.open[n]
 		if g == nil {
 			g = newGraph(s.cluster, s.home, e)
-			s.graphs[n] = g
+			s.open[n] = g
 		}
 		s.mutex.Unlock()
 		if !g.use() {
@@ -182,24 +187,24 @@ func (s *Store) graph(ctx context.Context, e entry) (*graph, error) {
 	}
 }
 
-// remove lets go of an open snapshot: the next Open reads it anew.
+// remove releases an open snapshot: the next Open reads it again.
 func (s *Store) remove(n name, g *graph) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.graphs[n] == g {
-		delete(s.graphs, n)
+	if s.open[n] == g {
+		delete(s.open, n)
 	}
 }
 
-// closeGraphs lets go of snapshots that are no longer there. Those in use stay open
+// closeGraphs releases snapshots that are no longer there. Those in use stay open
 // until they are released.
 func (s *Store) closeGraphs(kg string, numbers []uint64) (err error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	for n, g := range s.graphs {
+	for n, g := range s.open {
 		if n.kg == kg && slices.Contains(numbers, n.number) {
-			delete(s.graphs, n)
-			s.closing[g] = struct{}{}
+			delete(s.open, n)
+			s.draining[g] = struct{}{}
 			g.dropped.Store(true)
 			err = errors.Join(err, g.release())
 		}
@@ -207,12 +212,86 @@ func (s *Store) closeGraphs(kg string, numbers []uint64) (err error) {
 	return err
 }
 
-// wrap says what was being done to which snapshot; it keeps an error that
-// already does.
+// wrap adds the operation and the snapshot to an error, unless it has them already.
 func wrap(op, kg string, number uint64, err error) error {
 	var known *store.Error
 	if err == nil || errors.As(err, &known) {
 		return err
 	}
 	return &store.Error{Op: op, KG: kg, Number: number, Err: err}
+}
+
+// WriteDelta implements store.Changer: snapshots are whole here.
+func (s *Store) WriteDelta(ctx context.Context, kg string, delta store.Delta) (store.DeltaResult, error) {
+	if _, err := s.resolve(ctx, kg, delta.Base); err != nil {
+		return store.DeltaResult{}, wrap("change", kg, delta.Base, err)
+	}
+	return store.DeltaResult{}, wrap("change", kg, 0,
+		fmt.Errorf("a Weaviate cluster holds whole snapshots; load the changed graph whole: %w", store.ErrUnsupported))
+}
+
+// Compact implements store.Changer: a whole snapshot is returned as it is.
+func (s *Store) Compact(ctx context.Context, kg string, number uint64) (store.Info, error) {
+	e, err := s.resolve(ctx, kg, number)
+	return e.Info, wrap("compact", kg, number, err)
+}
+
+// Export implements store.Exporter.
+func (s *Store) Export(ctx context.Context, kg string, number uint64, _ io.Writer) error {
+	if _, err := s.resolve(ctx, kg, number); err != nil {
+		return wrap("export", kg, number, err)
+	}
+	return wrap("export", kg, number,
+		fmt.Errorf("back up a Weaviate cluster by its own means, or keep the files that were loaded: %w",
+			store.ErrUnsupported))
+}
+
+// Suffixes of the names of a snapshot's collections.
+const (
+	factsPart     = "facts"
+	entitiesPart  = "entities"
+	relationsPart = "relations"
+	namesPart     = "names"
+)
+
+var parts = []string{factsPart, entitiesPart, relationsPart, namesPart}
+
+// separator never occurs in the result of encodeName: two underscores.
+const separator = "__"
+
+// longestPart keeps whole names under the 255 bytes that Weaviate allows.
+const longestPart = 90
+
+// encodeName writes a name in lower-case letters, digits and underscores, so that
+// no two names collide: Weaviate ignores the case of a name. Other bytes become "_" and two
+// hex digits; a name that is too long becomes "_h" and a checksum.
+func encodeName(name string) string {
+	var b strings.Builder
+	for _, c := range []byte(name) {
+		if 'a' <= c && c <= 'z' || '0' <= c && c <= '9' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "_%02x", c)
+		}
+	}
+	if b.Len() <= longestPart {
+		return b.String()
+	}
+	sum := sha256.Sum256([]byte(name))
+	return "_h" + hex.EncodeToString(sum[:20])
+}
+
+// collectionPrefix returns the prefix of the names of a tenant's collections.
+func collectionPrefix(prefix string, of auth.Tenant) string {
+	return prefix + separator + encodeName(of.String()) + separator
+}
+
+// recordName returns the collection that holds the record of a knowledge graph, lockName the
+// one that exists while a process changes it.
+func recordName(home, kg string) string { return home + encodeName(kg) + separator + "record" }
+func lockName(home, kg string) string   { return home + encodeName(kg) + separator + "lock" }
+
+// collection returns the name of a snapshot's collection.
+func collection(home, kg string, number uint64, part string) string {
+	return fmt.Sprintf("%s%s%s%d%s%s", home, encodeName(kg), separator, number, separator, part)
 }

@@ -4,21 +4,21 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/internal/tenant"
+	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 func open(t testing.TB, cfg Config) *Store {
 	t.Helper()
-	s, err := opened(t, cfg).Of(tenant.Default())
+	s, err := openTenants(t, cfg).ForTenant(auth.DefaultTenant())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s.(*Store)
 }
 
-func opened(t testing.TB, cfg Config) *Tenants {
+func openTenants(t testing.TB, cfg Config) *Tenants {
 	t.Helper()
 	all, err := New(cfg)
 	if err != nil {
@@ -33,11 +33,12 @@ func opened(t testing.TB, cfg Config) *Tenants {
 }
 
 func TestStoreOnAFake(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) store.Store { return open(t, newFake(t).config()) }, storetest.Deltas, storetest.Exports)
+	storetest.Run(t, func(t *testing.T) store.Store { return open(t, newFake(t).config()) }, storetest.Deltas,
+		storetest.Exports)
 }
 
 func TestTenantsOnAFake(t *testing.T) {
-	storetest.RunTenants(t, func(t *testing.T) store.Tenants { return opened(t, newFake(t).config()) })
+	storetest.RunTenants(t, func(t *testing.T) store.Tenants { return openTenants(t, newFake(t).config()) })
 }
 
 func TestConfig(t *testing.T) {
@@ -67,7 +68,7 @@ func TestConfig(t *testing.T) {
 			t.Errorf("a store is made with %s", name)
 		}
 	}
-	if _, err := opened(t, good).Of(tenant.ID{}); !errors.Is(err, store.ErrInvalid) {
+	if _, err := openTenants(t, good).ForTenant(auth.Tenant{}); !errors.Is(err, store.ErrInvalid) {
 		t.Errorf("the store of no tenant: %v", err)
 	}
 }

@@ -14,11 +14,10 @@ import (
 )
 
 const (
-	// together is how many entities' edges one request asks for, page how many
-	// edges it answers with at most: a node reads some ten thousand rows a
-	// second.
-	together, page = 1000, 2500
-	// unknownDegree is how many edges an entity is taken to have of which
+	// maxEntitiesPerRequest is the number of entities' edges one request asks for, page how many
+	// edges it answers with at most: a node reads some ten thousand rows a second.
+	maxEntitiesPerRequest, maxEdgesPerRequest = 1000, 2500
+	// unknownDegree is the number of edges an entity is taken to have of which
 	// nothing is known yet.
 	unknownDegree = 32
 )
@@ -30,9 +29,9 @@ var (
 	placeOf = [2]string{store.Out: propTriple, store.In: propPlace}
 )
 
-// Edges implements store.Walker: one request for a hop, unless it is a large
-// one.
-func (s *snapshot) Edges(ctx context.Context, entities []store.EntityID, dir store.Direction, relations []store.RelationID) ([][]store.Edge, error) {
+// Edges implements store.Walker: one request for a hop, unless it is a large one.
+func (s *snapshot) Edges(ctx context.Context, entities []store.EntityID, dir store.Direction,
+	relations []store.RelationID) ([][]store.Edge, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, s.wrap("walk", err)
 	}
@@ -48,8 +47,9 @@ func (s *snapshot) Edges(ctx context.Context, entities []store.EntityID, dir sto
 }
 
 // edgesOf returns the edges of some entities, by relation, then by triple.
-func (g *graph) edgesOf(ctx context.Context, entities []store.EntityID, dir store.Direction, relations []store.RelationID) (map[store.EntityID][]store.Edge, error) {
-	relations = distinct(relations)
+func (g *graph) edgesOf(ctx context.Context, entities []store.EntityID, dir store.Direction,
+	relations []store.RelationID) (map[store.EntityID][]store.Edge, error) {
+	relations = sortedDistinct(relations)
 	found := make(map[store.EntityID][]store.Edge, len(entities))
 	var missing []store.EntityID
 	for _, e := range entities {
@@ -60,15 +60,15 @@ func (g *graph) edgesOf(ctx context.Context, entities []store.EntityID, dir stor
 		if known, ok := g.entities.Get(e); ok && known.degree[dir] == 0 || relations != nil && len(relations) == 0 {
 			continue
 		}
-		if list, ok := g.edges.Get(around{e, dir}); ok {
-			found[e] = only(list, relations)
+		if list, ok := g.edges.Get(entityDirection{e, dir}); ok {
+			found[e] = filterRelations(list, relations)
 			continue
 		}
 		missing = append(missing, e)
 	}
 	var mutex sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(abreast)
+	group.SetLimit(maxParallel)
 	for _, some := range g.portions(missing, dir) {
 		group.Go(func() error {
 			lists, err := g.readEdges(ctx, some, dir, relations)
@@ -83,7 +83,7 @@ func (g *graph) edgesOf(ctx context.Context, entities []store.EntityID, dir stor
 	return found, group.Wait()
 }
 
-func distinct(relations []store.RelationID) []store.RelationID {
+func sortedDistinct(relations []store.RelationID) []store.RelationID {
 	if relations == nil {
 		return nil
 	}
@@ -92,8 +92,8 @@ func distinct(relations []store.RelationID) []store.RelationID {
 	return slices.Compact(sorted)
 }
 
-// only keeps the edges of some relations, which ascend; nil are all.
-func only(list []store.Edge, relations []store.RelationID) []store.Edge {
+// filterRelations keeps the edges of some relations, which ascend; nil are all.
+func filterRelations(list []store.Edge, relations []store.RelationID) []store.Edge {
 	if relations == nil {
 		return list
 	}
@@ -106,8 +106,7 @@ func only(list []store.Edge, relations []store.RelationID) []store.Edge {
 	return some
 }
 
-// portions divides entities so that the edges of each part probably fit in one
-// answer.
+// portions divides entities so that the edges of each part probably fit in one answer.
 func (g *graph) portions(entities []store.EntityID, dir store.Direction) [][]store.EntityID {
 	var all [][]store.EntityID
 	begin, sum := 0, 0
@@ -116,7 +115,7 @@ func (g *graph) portions(entities []store.EntityID, dir store.Direction) [][]sto
 		if known, ok := g.entities.Get(e); ok {
 			n = int(known.degree[dir])
 		}
-		if i > begin && (sum+n > page-1 || i-begin == together) {
+		if i > begin && (sum+n > maxEdgesPerRequest-1 || i-begin == maxEntitiesPerRequest) {
 			all, begin, sum = append(all, entities[begin:i]), i, 0
 		}
 		sum += n
@@ -129,21 +128,23 @@ func (g *graph) portions(entities []store.EntityID, dir store.Direction) [][]sto
 
 // readEdges reads the edges of a part. What does not fit in one answer is
 // divided; a hub's edges are read place by place.
-func (g *graph) readEdges(ctx context.Context, entities []store.EntityID, dir store.Direction, relations []store.RelationID) (lists map[store.EntityID][]store.Edge, err error) {
+func (g *graph) readEdges(ctx context.Context, entities []store.EntityID, dir store.Direction,
+	relations []store.RelationID) (lists map[store.EntityID][]store.Edge, err error) {
 	var some *pb.Filters
 	if relations != nil {
 		some = anyOf(propRelation, relations)
 	}
 	full := false
-	err = g.surely(func(level pb.ConsistencyLevel) error {
-		rows, err := g.rowsAt(ctx, factsPart, both(anyOf(endOf[dir], entities), some), page, false, level)
+	err = g.retryAtHigherLevels(func(level pb.ConsistencyLevel) error {
+		rows, err := g.rowsAt(ctx, factsPart, allOf(anyOf(endOf[dir], entities), some), maxEdgesPerRequest, false,
+			level)
 		if err != nil {
 			return err
 		}
-		if full = len(rows) >= page; full {
+		if full = len(rows) >= maxEdgesPerRequest; full {
 			return nil
 		}
-		if lists, err = g.listed(rows, entities, dir, relations); err != nil {
+		if lists, err = g.groupEdges(rows, entities, dir, relations); err != nil {
 			return err
 		}
 		return g.compareCounts(ctx, lists, entities, dir, relations)
@@ -169,21 +170,23 @@ func (g *graph) readEdges(ctx context.Context, entities []store.EntityID, dir st
 	return lists, nil
 }
 
-// listed sorts rows into lists of edges.
-func (g *graph) listed(rows []*row, entities []store.EntityID, dir store.Direction, relations []store.RelationID) (map[store.EntityID][]store.Edge, error) {
+// groupEdges sorts rows into lists of edges.
+func (g *graph) groupEdges(rows []*resultRow, entities []store.EntityID, dir store.Direction,
+	relations []store.RelationID) (map[store.EntityID][]store.Edge, error) {
 	lists := make(map[store.EntityID][]store.Edge, len(entities))
 	for _, e := range entities {
 		lists[e] = nil
 	}
 	for _, r := range rows {
-		id, f, err := g.factOf(r)
+		id, f, err := g.readFact(r)
 		if err != nil {
 			return nil, err
 		}
 		here, edge := edgeOf(id, f, dir)
 		list, asked := lists[here]
 		if _, ok := slices.BinarySearch(relations, edge.Relation); !asked || relations != nil && !ok {
-			return nil, fmt.Errorf("collection %s answers with triple %d, which was not asked for: %w", r.collection, id, store.ErrCorrupt)
+			return nil, fmt.Errorf("collection %s answers with triple %d, which was not requested: %w", r.collection,
+				id, store.ErrCorrupt)
 		}
 		lists[here] = append(list, edge)
 	}
@@ -205,14 +208,15 @@ func byRelation(a, b store.Edge) int {
 }
 
 // compareCounts compares lists with how many edges their entities have. Each
-// row tells that of both its ends, so this rarely costs a read; of entities
+// row holds that of both its ends, so this rarely costs a read; of entities
 // that no row names it is asked. Lists that are whole are kept.
-func (g *graph) compareCounts(ctx context.Context, lists map[store.EntityID][]store.Edge, entities []store.EntityID, dir store.Direction, relations []store.RelationID) error {
+func (g *graph) compareCounts(ctx context.Context, lists map[store.EntityID][]store.Edge, entities []store.EntityID,
+	dir store.Direction, relations []store.RelationID) error {
 	if relations != nil {
 		for e, list := range lists {
 			if known, ok := g.shapes.Get(e); ok {
-				if n := countOf(known.relations[dir], relations); n != len(list) {
-					return g.miscounted(e, len(list), n)
+				if n := countRelations(known.relations[dir], relations); n != len(list) {
+					return g.countMismatch(e, len(list), n)
 				}
 			}
 		}
@@ -224,16 +228,16 @@ func (g *graph) compareCounts(ctx context.Context, lists map[store.EntityID][]st
 	}
 	for e, list := range lists {
 		if n := int(ends[e].degree[dir]); n != len(list) {
-			return g.miscounted(e, len(list), n)
+			return g.countMismatch(e, len(list), n)
 		}
-		if len(list) <= longList {
-			g.edges.Add(around{e, dir}, list)
+		if len(list) <= maxCachedEdges {
+			g.edges.Add(entityDirection{e, dir}, list)
 		}
 	}
 	return nil
 }
 
-func countOf(counts []store.RelationEdges, relations []store.RelationID) int {
+func countRelations(counts []store.RelationEdges, relations []store.RelationID) int {
 	n := 0
 	for _, c := range counts {
 		if _, ok := slices.BinarySearch(relations, c.Relation); ok {
@@ -243,13 +247,15 @@ func countOf(counts []store.RelationEdges, relations []store.RelationID) int {
 	return n
 }
 
-func (g *graph) miscounted(e store.EntityID, got, want int) error {
-	return fmt.Errorf("collection %s answers with %d edges of entity %d, want %d: %w", g.collection(factsPart), got, e, want, store.ErrCorrupt)
+func (g *graph) countMismatch(e store.EntityID, got, want int) error {
+	return fmt.Errorf("collection %s answers with %d edges of entity %d, want %d: %w", g.collection(factsPart), got, e,
+		want, store.ErrCorrupt)
 }
 
 // readHub reads the edges of an entity that has more of them than one answer
 // holds: they lie in places one after the other.
-func (g *graph) readHub(ctx context.Context, e store.EntityID, dir store.Direction, relations []store.RelationID) ([]store.Edge, error) {
+func (g *graph) readHub(ctx context.Context, e store.EntityID, dir store.Direction,
+	relations []store.RelationID) ([]store.Edge, error) {
 	of, err := g.shape(ctx, e)
 	if err != nil {
 		return nil, err
@@ -270,26 +276,27 @@ func (g *graph) readHub(ctx context.Context, e store.EntityID, dir store.Directi
 	}
 	var parts []window
 	for _, w := range windows {
-		for from := w.from; from < w.to; from += page {
-			parts = append(parts, window{from, min(from+page, w.to)})
+		for from := w.from; from < w.to; from += maxEdgesPerRequest {
+			parts = append(parts, window{from, min(from+maxEdgesPerRequest, w.to)})
 		}
 	}
 	read := make([][]store.Edge, len(parts))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(abreast)
+	group.SetLimit(maxParallel)
 	for i, w := range parts {
 		group.Go(func() error {
-			return g.surely(func(level pb.ConsistencyLevel) error {
-				rows, err := g.rowsAt(ctx, factsPart, between(placeOf[dir], w.from, w.to), page, false, level)
+			return g.retryAtHigherLevels(func(level pb.ConsistencyLevel) error {
+				rows, err := g.rowsAt(ctx, factsPart, between(placeOf[dir], w.from, w.to), maxEdgesPerRequest, false,
+					level)
 				if err != nil {
 					return err
 				}
-				lists, err := g.listed(rows, []store.EntityID{e}, dir, relations)
+				lists, err := g.groupEdges(rows, []store.EntityID{e}, dir, relations)
 				if err != nil {
 					return err
 				}
 				if read[i] = lists[e]; len(read[i]) != int(w.to-w.from) {
-					return g.miscounted(e, len(read[i]), int(w.to-w.from))
+					return g.countMismatch(e, len(read[i]), int(w.to-w.from))
 				}
 				return nil
 			})
@@ -303,8 +310,8 @@ func (g *graph) readHub(ctx context.Context, e store.EntityID, dir store.Directi
 	return list, nil
 }
 
-// Relations implements store.Walker.
-func (s *snapshot) Relations(ctx context.Context, entity store.EntityID, dir store.Direction) ([]store.RelationEdges, error) {
+func (s *snapshot) Relations(ctx context.Context, entity store.EntityID,
+	dir store.Direction) ([]store.RelationEdges, error) {
 	of, err := s.graph.shape(ctx, entity)
 	if err != nil {
 		return nil, s.wrap("count relations", err)
@@ -312,14 +319,16 @@ func (s *snapshot) Relations(ctx context.Context, entity store.EntityID, dir sto
 	return slices.Clone(of.relations[dir]), nil
 }
 
-// Sample implements store.Walker. An entity that is no hub is read whole, once
+// Sample implements store.Walker. An entity that is not a hub is read whole, once
 // for all its relations.
-func (s *snapshot) Sample(ctx context.Context, entity store.EntityID, dir store.Direction, relation store.RelationID, most int) ([]store.Edge, error) {
+func (s *snapshot) Sample(ctx context.Context, entity store.EntityID, dir store.Direction, relation store.RelationID,
+	most int) ([]store.Edge, error) {
 	list, err := s.graph.sample(ctx, entity, dir, relation, most)
 	return list, s.wrap("sample edges", err)
 }
 
-func (g *graph) sample(ctx context.Context, e store.EntityID, dir store.Direction, relation store.RelationID, most int) ([]store.Edge, error) {
+func (g *graph) sample(ctx context.Context, e store.EntityID, dir store.Direction, relation store.RelationID,
+	most int) ([]store.Edge, error) {
 	of, err := g.shape(ctx, e)
 	if err != nil {
 		return nil, err
@@ -339,12 +348,12 @@ func (g *graph) sample(ctx context.Context, e store.EntityID, dir store.Directio
 		return nil, nil
 	}
 	var list []store.Edge
-	if all <= longList {
+	if all <= maxCachedEdges {
 		lists, err := g.edgesOf(ctx, []store.EntityID{e}, dir, nil)
 		if err != nil {
 			return nil, err
 		}
-		of := only(lists[e], []store.RelationID{relation})
+		of := filterRelations(lists[e], []store.RelationID{relation})
 		for taken := range take {
 			list = append(list, of[taken*total/take])
 		}
@@ -354,11 +363,11 @@ func (g *graph) sample(ctx context.Context, e store.EntityID, dir store.Directio
 	for taken := range take {
 		places[taken] = uint32(begin + int64(taken)*int64(total)/int64(take))
 	}
-	err = each(ctx, g, factsPart, placeOf[dir], places, lookedUp, false, func(_ uint32, r *row) error {
-		id, f, err := g.factOf(r)
+	err = forEachRow(ctx, g, factsPart, placeOf[dir], places, lookupBatch, false, func(_ uint32, r *resultRow) error {
+		id, f, err := g.readFact(r)
 		here, edge := edgeOf(id, f, dir)
 		if err == nil && (here != e || edge.Relation != relation) {
-			r.wrong("is not where entity %d has its edges of relation %d", e, relation)
+			r.corruptf("is not where entity %d has its edges of relation %d", e, relation)
 			err = r.err
 		}
 		list = append(list, edge)

@@ -55,5 +55,6 @@ func wipe(t testing.TB, cfg Config) {
 }
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) store.Store { return open(t, clusterConfig(t)) }, storetest.Deltas, storetest.Exports)
+	storetest.Run(t, func(t *testing.T) store.Store { return open(t, clusterConfig(t)) }, storetest.Deltas,
+		storetest.Exports)
 }

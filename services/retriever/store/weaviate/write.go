@@ -22,17 +22,22 @@ const loadsDir = "loads"
 // Write implements store.Writer. It first builds the content on this machine,
 // which finds all that is wrong with it, then copies it.
 func (s *Store) Write(ctx context.Context, kg string, content store.Content) (store.Info, error) {
-	return s.copied(ctx, kg, func(local *embedded.Store) (store.Info, error) { return local.Write(ctx, kg, content) })
+	return s.buildAndCopy(ctx, kg, func(local *embedded.Store) (store.Info, error) {
+		return local.Write(ctx, kg, content)
+	})
 }
 
 // Import implements store.Exporter.
 func (s *Store) Import(ctx context.Context, kg string, from io.Reader) (store.Info, error) {
-	return s.copied(ctx, kg, func(local *embedded.Store) (store.Info, error) { return local.Import(ctx, kg, from) })
+	return s.buildAndCopy(ctx, kg, func(local *embedded.Store) (store.Info, error) {
+		return local.Import(ctx, kg, from)
+	})
 }
 
-// copied has a snapshot built in an embedded store, and copies it.
-func (s *Store) copied(ctx context.Context, kg string, build func(*embedded.Store) (store.Info, error)) (info store.Info, err error) {
-	dir, remove, err := scratch(filepath.Join(s.cluster.config.Dir, loadsDir))
+// buildAndCopy has a snapshot built in an embedded store, and copies it.
+func (s *Store) buildAndCopy(ctx context.Context, kg string, build func(*embedded.Store) (store.Info,
+	error)) (info store.Info, err error) {
+	dir, remove, err := scratchDir(filepath.Join(s.cluster.config.Dir, loadsDir))
 	if err != nil {
 		return info, wrap("load", kg, 0, err)
 	}
@@ -60,7 +65,7 @@ func (s *Store) copy(ctx context.Context, kg string, snap store.Snapshot) (store
 	if err != nil {
 		return store.Info{}, err
 	}
-	claimed, err := s.claim(ctx, kg, l.fingerprint)
+	claimed, err := s.claimNumber(ctx, kg, l.fingerprint)
 	if err != nil {
 		return store.Info{}, err
 	}
@@ -86,19 +91,19 @@ func (s *Store) copy(ctx context.Context, kg string, snap store.Snapshot) (store
 		err = cause
 	}
 	if err != nil {
-		return l.entry.Info, errors.Join(err, s.withdraw(ctx, kg, claimed))
+		return l.entry.Info, errors.Join(err, s.removePartial(ctx, kg, claimed))
 	}
 	return l.entry.Info, nil
 }
 
-// claim takes a number, or that of a load of the same content that nobody works
-// on any more, and removes what others left.
-func (s *Store) claim(ctx context.Context, kg, fingerprint string) (number uint64, err error) {
+// claimNumber returns a new number, or that of an abandoned load of the same content, and removes
+// other abandoned loads.
+func (s *Store) claimNumber(ctx context.Context, kg, fingerprint string) (number uint64, err error) {
 	now := time.Now().UTC()
-	mine := pending{Fingerprint: fingerprint, Owner: s.owner, Beat: now}
-	_, err = s.change(ctx, kg, func(r *record) error {
-		at := slices.IndexFunc(r.Pending, func(p pending) bool {
-			return p.Fingerprint == fingerprint && now.Sub(p.Beat) > s.abandoned
+	mine := pendingLoad{Fingerprint: fingerprint, Owner: s.owner, Beat: now}
+	_, err = s.change(ctx, kg, func(r *catalogueRecord) error {
+		at := slices.IndexFunc(r.Pending, func(p pendingLoad) bool {
+			return p.Fingerprint == fingerprint && now.Sub(p.Beat) > s.loadTimeout
 		})
 		if at >= 0 {
 			mine.Number = r.Pending[at].Number
@@ -118,10 +123,10 @@ func (s *Store) claim(ctx context.Context, kg, fingerprint string) (number uint6
 
 // publish lists a snapshot.
 func (s *Store) publish(ctx context.Context, e entry) error {
-	_, err := s.change(ctx, e.KG, func(r *record) error {
-		at := slices.IndexFunc(r.Pending, func(p pending) bool { return p.Number == e.Number })
+	_, err := s.change(ctx, e.KG, func(r *catalogueRecord) error {
+		at := slices.IndexFunc(r.Pending, func(p pendingLoad) bool { return p.Number == e.Number })
 		if at < 0 || r.Pending[at].Owner != s.owner {
-			return fmt.Errorf("somebody else took this load for left and went on with it: %w", store.ErrBusy)
+			return fmt.Errorf("another process resumed this load: %w", store.ErrBusy)
 		}
 		r.Pending = slices.Delete(r.Pending, at, at+1)
 		r.Snapshots = append(r.Snapshots, e)
@@ -130,16 +135,18 @@ func (s *Store) publish(ctx context.Context, e entry) error {
 	return err
 }
 
-// withdraw removes what a load left that failed, also when its caller is gone.
-// Where the cluster cannot be reached, the next load removes it.
-func (s *Store) withdraw(ctx context.Context, kg string, number uint64) error {
+// removePartial removes what a failed load wrote, also if the caller cancelled.
+// If the cluster cannot be reached, the next load removes it.
+func (s *Store) removePartial(ctx context.Context, kg string, number uint64) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*schemaTimeout)
 	defer cancel()
 	if err := s.deleteParts(ctx, kg, number); err != nil {
 		return fmt.Errorf("remove what was loaded: %w", err)
 	}
-	_, err := s.change(ctx, kg, func(r *record) error {
-		r.Pending = slices.DeleteFunc(r.Pending, func(p pending) bool { return p.Number == number && p.Owner == s.owner })
+	_, err := s.change(ctx, kg, func(r *catalogueRecord) error {
+		r.Pending = slices.DeleteFunc(r.Pending, func(p pendingLoad) bool {
+			return p.Number == number && p.Owner == s.owner
+		})
 		return nil
 	})
 	if err != nil {
@@ -148,27 +155,27 @@ func (s *Store) withdraw(ctx context.Context, kg string, number uint64) error {
 	return nil
 }
 
-// How often a load looks at the nodes, and says that it is alive.
+// Intervals at which a load checks the nodes, and renews its claim.
 const (
-	look = 500 * time.Millisecond
-	beat = 15 * time.Second
+	watchInterval     = 500 * time.Millisecond
+	heartbeatInterval = 15 * time.Second
 )
 
 // watch ends a load when a node with a replica is lost, even for a moment:
 // rows that were written meanwhile would be missing there, and questions would
 // find fewer of them when it is back. It also keeps the load's claim alive.
-func (s *Store) watch(ctx context.Context, stop context.CancelCauseFunc, l *load) {
-	next := time.Now().Add(beat)
-	for sleep(ctx, look) == nil {
-		if err := l.complete(ctx); err != nil && ctx.Err() == nil {
+func (s *Store) watch(ctx context.Context, stop context.CancelCauseFunc, l *snapshotCopy) {
+	next := time.Now().Add(heartbeatInterval)
+	for sleep(ctx, watchInterval) == nil {
+		if err := l.checkNodes(ctx); err != nil && ctx.Err() == nil {
 			stop(err)
 			return
 		}
 		if time.Now().Before(next) {
 			continue
 		}
-		next = time.Now().Add(beat)
-		_, err := s.change(ctx, l.entry.KG, func(r *record) error {
+		next = time.Now().Add(heartbeatInterval)
+		_, err := s.change(ctx, l.entry.KG, func(r *catalogueRecord) error {
 			for i := range r.Pending {
 				if r.Pending[i].Number == l.entry.Number {
 					r.Pending[i].Beat = time.Now().UTC()
@@ -182,17 +189,18 @@ func (s *Store) watch(ctx context.Context, stop context.CancelCauseFunc, l *load
 	}
 }
 
-// complete is an error that names a node that the load's collections need and
-// that is no member of the cluster any more. While it is one, a batch at ALL
+// checkNodes is an error that names a node that the load's collections need and
+// that is not a member of the cluster any more. While it is one, a batch at ALL
 // fails without it, however slow it is.
-func (l *load) complete(ctx context.Context) error {
+func (l *snapshotCopy) checkNodes(ctx context.Context) error {
 	nodes, err := l.cluster.nodes(ctx, "")
 	if err != nil {
 		return nil // says nothing about who is lost; the batches will
 	}
 	for _, name := range l.nodes() {
 		if !slices.ContainsFunc(nodes, func(n node) bool { return n.Name == name }) {
-			return status.Errorf(codes.Unavailable, "weaviate node %s, which holds a part of the snapshot, is gone; load again when it is back", name)
+			return status.Errorf(codes.Unavailable,
+				"weaviate node %s, which holds a part of the snapshot, is gone; load again when it is back", name)
 		}
 	}
 	return nil

@@ -1,5 +1,5 @@
-// Command load asks a mesh in a cluster, and prints what came of it as JSON.
-// It is a client like any other: internal/client's, with its retries.
+// Command load asks questions of a mesh in a cluster, and prints the results as JSON. It uses
+// internal/client with its retries, like any other client.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
-	"github.com/triplemesh/triplemesh/tests/cluster/load"
+	"github.com/triplemesh/triplemesh/tests/cluster"
 )
 
 func main() {
@@ -40,7 +40,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
-	var attempts load.Attempts
+	var attempts cluster.Attempts
 	cfg := client.DefaultConfig(*addr)
 	cfg.Options = append(cfg.Options, grpc.WithStatsHandler(&attempts))
 	conn, err := client.Dial(cfg, telemetry.Discard())
@@ -56,7 +56,7 @@ func main() {
 		return employerQuestion
 	}
 	ref := &graphv1.KnowledgeGraphRef{Name: *kg}
-	ask := func(ctx context.Context, n int) load.Outcome {
+	ask := func(ctx context.Context, n int) cluster.Outcome {
 		ctx, cancel := context.WithTimeout(ctx, *patience)
 		defer cancel()
 		if *what == "groundings" {
@@ -64,11 +64,11 @@ func main() {
 		}
 		return answer(ctx, orchestratorv1.NewOrchestratorServiceClient(conn), ref, question(n))
 	}
-	var report load.Report
+	var report cluster.Report
 	if *rate > 0 {
-		report = load.AtRate(ctx, *rate, *count, ask)
+		report = cluster.AtRate(ctx, *rate, *count, ask)
 	} else {
-		report = load.AsFastAs(ctx, *askers, *during, ask)
+		report = cluster.AsFastAs(ctx, *askers, *during, ask)
 	}
 	report.Attempts, report.FailedAttempts = attempts.All.Load(), attempts.Failed.Load()
 	if err := json.NewEncoder(os.Stdout).Encode(report); err != nil {
@@ -78,19 +78,20 @@ func main() {
 
 const employerQuestion = "What institution employed Robert Stam?"
 
-// employers are what each snapshot of the tests' knowledge graph says: the odd
-// ones the first, the even ones the second.
+// employers are the answers of the snapshots of the tests' knowledge graph: odd ones have the
+// first, even ones the second.
 var employers = [2]string{1: "New York University", 0: "University of Ljubljana"}
 
-// answer asks the whole mesh. An answer that a stage was missing for, or that
-// names what another snapshot says, is as bad as none.
-func answer(ctx context.Context, mesh orchestratorv1.OrchestratorServiceClient, kg *graphv1.KnowledgeGraphRef, question string) load.Outcome {
+// answer asks the whole mesh. An answer that lacks a stage, or is that of another snapshot, counts
+// as a failure.
+func answer(ctx context.Context, mesh orchestratorv1.OrchestratorServiceClient, kg *graphv1.KnowledgeGraphRef,
+	question string) cluster.Outcome {
 	resp, err := mesh.Ask(ctx, &orchestratorv1.AskRequest{Question: question, Method: "pg-akv", Kg: kg})
 	if err != nil {
 		return failure(err)
 	}
 	run := resp.GetRun()
-	out := load.Outcome{Kind: load.OK, Snapshot: run.GetKg().GetSnapshot()}
+	out := cluster.Outcome{Kind: cluster.OK, Snapshot: run.GetKg().GetSnapshot()}
 	want := employers[out.Snapshot%2]
 	switch {
 	case run.GetPartial():
@@ -98,26 +99,29 @@ func answer(ctx context.Context, mesh orchestratorv1.OrchestratorServiceClient, 
 	case run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_GROUNDED:
 		out.Kind, out.Example = "not grounded", run.GetGroundingReason()
 	case len(run.GetAnswers()) != 1 || run.GetAnswers()[0].GetAnswer() != want:
-		out.Kind, out.Example = "wrong answer", fmt.Sprintf("snapshot %d says %s, the answer is %v", out.Snapshot, want, run.GetAnswers())
+		out.Kind, out.Example = "wrong answer", fmt.Sprintf("snapshot %d says %s, the answer is %v", out.Snapshot, want,
+			run.GetAnswers())
 	}
 	return out
 }
 
-// ground asks the retriever alone.
-func ground(ctx context.Context, retriever retrieverv1.RetrieverServiceClient, kg *graphv1.KnowledgeGraphRef, question string) load.Outcome {
+// ground asks only the retriever.
+func ground(ctx context.Context, retriever retrieverv1.RetrieverServiceClient, kg *graphv1.KnowledgeGraphRef,
+	question string) cluster.Outcome {
 	resp, err := retriever.GroundGraph(ctx, &retrieverv1.GroundGraphRequest{Kg: kg, Question: question,
-		PseudoGraph: &graphv1.PseudoGraph{Triples: []*graphv1.Triple{{Subject: "Robert Stam", Relation: "employer", Object: "Google"}}}})
+		PseudoGraph: &graphv1.PseudoGraph{Triples: []*graphv1.Triple{{Subject: "Robert Stam", Relation: "employer",
+			Object: "Google"}}}})
 	if err != nil {
 		return failure(err)
 	}
 	if len(resp.GetGroundGraph().GetSubjects()) == 0 {
-		return load.Outcome{Kind: "nothing found", Example: question}
+		return cluster.Outcome{Kind: "nothing found", Example: question}
 	}
-	return load.Outcome{Kind: load.OK}
+	return cluster.Outcome{Kind: cluster.OK}
 }
 
-func failure(err error) load.Outcome {
-	return load.Outcome{Kind: codeName(status.Code(err)), Example: status.Convert(err).Message()}
+func failure(err error) cluster.Outcome {
+	return cluster.Outcome{Kind: codeName(status.Code(err)), Example: status.Convert(err).Message()}
 }
 
 func codeName(c codes.Code) string { return c.String() }

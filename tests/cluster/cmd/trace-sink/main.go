@@ -1,6 +1,5 @@
-// Command trace-sink takes spans by OTLP and gives the last of them back by
-// their trace. It is what the cluster's tests look into, and no collector: it
-// keeps a bounded number of traces in memory.
+// Command trace-sink receives spans by OTLP and returns the latest by trace. It is a test fixture
+// for the cluster, not a collector: it keeps a bounded number of traces in memory.
 package main
 
 import (
@@ -20,10 +19,10 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 )
 
-// keep is how many traces are kept; a question is one.
+// keep is the maximum number of traces; a question is one.
 const keep = 2000
 
-// span is what is told of one.
+// span is the part of a span that is returned.
 type span struct {
 	Service string `json:"service"`
 	Pod     string `json:"pod"`
@@ -59,7 +58,8 @@ func main() {
 }
 
 // Export implements collectorv1.TraceServiceServer.
-func (s *sink) Export(_ context.Context, req *collectorv1.ExportTraceServiceRequest) (*collectorv1.ExportTraceServiceResponse, error) {
+func (s *sink) Export(_ context.Context,
+	req *collectorv1.ExportTraceServiceRequest) (*collectorv1.ExportTraceServiceResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, rs := range req.GetResourceSpans() {
@@ -74,7 +74,8 @@ func (s *sink) Export(_ context.Context, req *collectorv1.ExportTraceServiceRequ
 		}
 		for _, scope := range rs.GetScopeSpans() {
 			for _, got := range scope.GetSpans() {
-				of.Name, of.ID, of.Parent = got.GetName(), hex.EncodeToString(got.GetSpanId()), hex.EncodeToString(got.GetParentSpanId())
+				of.Name, of.ID, of.Parent = got.GetName(), hex.EncodeToString(got.GetSpanId()),
+					hex.EncodeToString(got.GetParentSpanId())
 				s.add(hex.EncodeToString(got.GetTraceId()), of)
 			}
 		}
@@ -82,7 +83,7 @@ func (s *sink) Export(_ context.Context, req *collectorv1.ExportTraceServiceRequ
 	return &collectorv1.ExportTraceServiceResponse{}, nil
 }
 
-// add keeps a span; the oldest trace makes room. s.mu is held.
+// add stores a span, and evicts the oldest trace if there are too many. s.mu is held.
 func (s *sink) add(trace string, of span) {
 	if _, ok := s.traces[trace]; !ok {
 		s.order = append(s.order, trace)

@@ -13,15 +13,18 @@ import (
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-func named(key, value string) *commonv1.KeyValue {
-	return &commonv1.KeyValue{Key: key, Value: &commonv1.AnyValue{Value: &commonv1.AnyValue_StringValue{StringValue: value}}}
+func attribute(key, value string) *commonv1.KeyValue {
+	return &commonv1.KeyValue{Key: key,
+		Value: &commonv1.AnyValue{Value: &commonv1.AnyValue_StringValue{StringValue: value}}}
 }
 
 func export(t *testing.T, s *sink, trace byte, service string) {
 	t.Helper()
 	_, err := s.Export(t.Context(), &collectorv1.ExportTraceServiceRequest{ResourceSpans: []*tracev1.ResourceSpans{{
-		Resource:   &resourcev1.Resource{Attributes: []*commonv1.KeyValue{named("service.name", service), named("k8s.pod.name", service+"-1")}},
-		ScopeSpans: []*tracev1.ScopeSpans{{Spans: []*tracev1.Span{{TraceId: []byte{0xab, trace}, SpanId: []byte{1}, ParentSpanId: []byte{2}, Name: "Ask"}}}},
+		Resource: &resourcev1.Resource{Attributes: []*commonv1.KeyValue{attribute("service.name", service),
+			attribute("k8s.pod.name", service+"-1")}},
+		ScopeSpans: []*tracev1.ScopeSpans{{Spans: []*tracev1.Span{{TraceId: []byte{0xab, trace}, SpanId: []byte{1},
+			ParentSpanId: []byte{2}, Name: "Ask"}}}},
 	}}})
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +47,8 @@ func TestATraceIsGivenBackWithTheSpansOfAllServices(t *testing.T) {
 	if err := json.Unmarshal(ask(s, "ab01").Body.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	want := []span{{"orchestrator", "orchestrator-1", "Ask", "01", "02"}, {"retriever", "retriever-1", "Ask", "01", "02"}}
+	want := []span{{"orchestrator", "orchestrator-1", "Ask", "01", "02"},
+		{"retriever", "retriever-1", "Ask", "01", "02"}}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -25,7 +25,7 @@ export enum Scope {
   UNSPECIFIED = 0,
 
   /**
-   * "ask": ask questions and read one's own runs.
+   * "ask": ask questions, read the caller's own runs, and give feedback on them.
    *
    * @generated from enum value: SCOPE_ASK = 1;
    */
@@ -53,12 +53,19 @@ export enum Scope {
   ADMIN = 4,
 
   /**
-   * "mesh": call a stage on behalf of whoever asked. Stages have it, people and
+   * "mesh": call a stage on behalf of a caller. Stages have it, people and
    * programs outside do not.
    *
    * @generated from enum value: SCOPE_MESH = 5;
    */
   MESH = 5,
+
+  /**
+   * "feedback:read": read the feedback of all callers, for training.
+   *
+   * @generated from enum value: SCOPE_FEEDBACK_READ = 6;
+   */
+  FEEDBACK_READ = 6,
 }
 
 /**
@@ -66,7 +73,7 @@ export enum Scope {
  *
  * @generated from enum triplemesh.auth.v1.Scope
  */
-export declare type ScopeJson = "SCOPE_UNSPECIFIED" | "SCOPE_ASK" | "SCOPE_KG_READ" | "SCOPE_KG_WRITE" | "SCOPE_ADMIN" | "SCOPE_MESH";
+export declare type ScopeJson = "SCOPE_UNSPECIFIED" | "SCOPE_ASK" | "SCOPE_KG_READ" | "SCOPE_KG_WRITE" | "SCOPE_ADMIN" | "SCOPE_MESH" | "SCOPE_FEEDBACK_READ";
 
 /**
  * Describes the enum triplemesh.auth.v1.Scope.
@@ -80,4 +87,12 @@ export declare const ScopeSchema: GenEnum<Scope, ScopeJson>;
  * @generated from extension: triplemesh.auth.v1.Scope scope = 50117;
  */
 export declare const scope: GenExtension<MethodOptions, Scope>;
+
+/**
+ * The audit log has a line for every call of the method, however it ends. Of
+ * other methods it has the refused calls only.
+ *
+ * @generated from extension: bool audit = 50118;
+ */
+export declare const audit: GenExtension<MethodOptions, boolean>;
 

@@ -7,153 +7,13 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { CandidateAnswer, CandidateAnswerJson, ReasoningPath, ReasoningPathJson } from "../../graph/v1/graph_pb";
+import type { AnswerVerdict, AnswerVerdictJson, CandidateAnswer, CandidateAnswerJson, QuestionVerdict, QuestionVerdictJson, ReasoningPath, ReasoningPathJson } from "../../graph/v1/graph_pb";
 import type { Limits, LimitsJson, Usage, UsageJson, Warning, WarningJson } from "../../llm/v1/llm_pb";
 
 /**
  * Describes the file triplemesh/evaluator/v1/evaluator.proto.
  */
 export declare const file_triplemesh_evaluator_v1_evaluator: GenFile;
-
-/**
- * QuestionVerdict is a judgement of a candidate set.
- *
- * @generated from message triplemesh.evaluator.v1.QuestionVerdict
- */
-export declare type QuestionVerdict = Message<"triplemesh.evaluator.v1.QuestionVerdict"> & {
-  /**
-   * Whether every candidate is right.
-   *
-   * @generated from field: bool correct = 1;
-   */
-  correct: boolean;
-
-  /**
-   * Whether an answer that the paths hold is missing.
-   *
-   * @generated from field: bool incomplete = 2;
-   */
-  incomplete: boolean;
-
-  /**
-   * Why, briefly.
-   *
-   * @generated from field: string reason = 3;
-   */
-  reason: string;
-};
-
-/**
- * QuestionVerdict is a judgement of a candidate set.
- *
- * @generated from message triplemesh.evaluator.v1.QuestionVerdict
- */
-export declare type QuestionVerdictJson = {
-  /**
-   * Whether every candidate is right.
-   *
-   * @generated from field: bool correct = 1;
-   */
-  correct?: boolean;
-
-  /**
-   * Whether an answer that the paths hold is missing.
-   *
-   * @generated from field: bool incomplete = 2;
-   */
-  incomplete?: boolean;
-
-  /**
-   * Why, briefly.
-   *
-   * @generated from field: string reason = 3;
-   */
-  reason?: string;
-};
-
-/**
- * Describes the message triplemesh.evaluator.v1.QuestionVerdict.
- * Use `create(QuestionVerdictSchema)` to create a new message.
- */
-export declare const QuestionVerdictSchema: GenMessage<QuestionVerdict, {jsonType: QuestionVerdictJson}>;
-
-/**
- * AnswerVerdict is a judgement of one candidate.
- *
- * @generated from message triplemesh.evaluator.v1.AnswerVerdict
- */
-export declare type AnswerVerdict = Message<"triplemesh.evaluator.v1.AnswerVerdict"> & {
-  /**
-   * The candidate.
-   *
-   * @generated from field: string answer = 1;
-   */
-  answer: string;
-
-  /**
-   * Whether it is right.
-   *
-   * @generated from field: bool correct = 2;
-   */
-  correct: boolean;
-
-  /**
-   * How probable that is, 0 to 1, from the token probabilities of the verdict;
-   * unset where the endpoint gives none.
-   *
-   * @generated from field: optional float probability = 3;
-   */
-  probability?: number | undefined;
-
-  /**
-   * True where no verdict could be had; then correct is false and says nothing.
-   *
-   * @generated from field: bool unknown = 4;
-   */
-  unknown: boolean;
-};
-
-/**
- * AnswerVerdict is a judgement of one candidate.
- *
- * @generated from message triplemesh.evaluator.v1.AnswerVerdict
- */
-export declare type AnswerVerdictJson = {
-  /**
-   * The candidate.
-   *
-   * @generated from field: string answer = 1;
-   */
-  answer?: string;
-
-  /**
-   * Whether it is right.
-   *
-   * @generated from field: bool correct = 2;
-   */
-  correct?: boolean;
-
-  /**
-   * How probable that is, 0 to 1, from the token probabilities of the verdict;
-   * unset where the endpoint gives none.
-   *
-   * @generated from field: optional float probability = 3;
-   */
-  probability?: number | "NaN" | "Infinity" | "-Infinity";
-
-  /**
-   * True where no verdict could be had; then correct is false and says nothing.
-   *
-   * @generated from field: bool unknown = 4;
-   */
-  unknown?: boolean;
-};
-
-/**
- * Describes the message triplemesh.evaluator.v1.AnswerVerdict.
- * Use `create(AnswerVerdictSchema)` to create a new message.
- */
-export declare const AnswerVerdictSchema: GenMessage<AnswerVerdict, {jsonType: AnswerVerdictJson}>;
 
 /**
  * EvaluateQuestionRequest asks about the set.
@@ -240,7 +100,7 @@ export declare type EvaluateQuestionResponse = Message<"triplemesh.evaluator.v1.
   /**
    * The verdict; unset where none could be had.
    *
-   * @generated from field: triplemesh.evaluator.v1.QuestionVerdict verdict = 1;
+   * @generated from field: triplemesh.graph.v1.QuestionVerdict verdict = 1;
    */
   verdict?: QuestionVerdict | undefined;
 
@@ -252,7 +112,7 @@ export declare type EvaluateQuestionResponse = Message<"triplemesh.evaluator.v1.
   usage?: Usage | undefined;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
    */
@@ -268,7 +128,7 @@ export declare type EvaluateQuestionResponseJson = {
   /**
    * The verdict; unset where none could be had.
    *
-   * @generated from field: triplemesh.evaluator.v1.QuestionVerdict verdict = 1;
+   * @generated from field: triplemesh.graph.v1.QuestionVerdict verdict = 1;
    */
   verdict?: QuestionVerdictJson;
 
@@ -280,7 +140,7 @@ export declare type EvaluateQuestionResponseJson = {
   usage?: UsageJson;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
    */
@@ -364,7 +224,7 @@ export declare type EvaluateAnswersResponse = Message<"triplemesh.evaluator.v1.E
   /**
    * Verdicts in the order of the candidates.
    *
-   * @generated from field: repeated triplemesh.evaluator.v1.AnswerVerdict verdicts = 1;
+   * @generated from field: repeated triplemesh.graph.v1.AnswerVerdict verdicts = 1;
    */
   verdicts: AnswerVerdict[];
 
@@ -376,7 +236,7 @@ export declare type EvaluateAnswersResponse = Message<"triplemesh.evaluator.v1.E
   usage?: Usage | undefined;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
    */
@@ -392,7 +252,7 @@ export declare type EvaluateAnswersResponseJson = {
   /**
    * Verdicts in the order of the candidates.
    *
-   * @generated from field: repeated triplemesh.evaluator.v1.AnswerVerdict verdicts = 1;
+   * @generated from field: repeated triplemesh.graph.v1.AnswerVerdict verdicts = 1;
    */
   verdicts?: AnswerVerdictJson[];
 
@@ -404,7 +264,7 @@ export declare type EvaluateAnswersResponseJson = {
   usage?: UsageJson;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
    */
@@ -446,7 +306,7 @@ export declare type RankCandidatesRequest = Message<"triplemesh.evaluator.v1.Ran
   candidates: string[];
 
   /**
-   * Most to keep; 0 takes 3.
+   * Maximum number to keep; 0 means 3.
    *
    * @generated from field: uint32 limit = 4;
    */
@@ -489,7 +349,7 @@ export declare type RankCandidatesRequestJson = {
   candidates?: string[];
 
   /**
-   * Most to keep; 0 takes 3.
+   * Maximum number to keep; 0 means 3.
    *
    * @generated from field: uint32 limit = 4;
    */
@@ -530,7 +390,7 @@ export declare type RankCandidatesResponse = Message<"triplemesh.evaluator.v1.Ra
   usage?: Usage | undefined;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
    */
@@ -558,7 +418,7 @@ export declare type RankCandidatesResponseJson = {
   usage?: UsageJson;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
    */
@@ -710,7 +570,7 @@ export declare type JudgeSufficiencyResponse = Message<"triplemesh.evaluator.v1.
   usage?: Usage | undefined;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 4;
    */
@@ -746,7 +606,7 @@ export declare type JudgeSufficiencyResponseJson = {
   usage?: UsageJson;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 4;
    */

@@ -8,8 +8,8 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Limits, LimitsJson, Usage, UsageJson, Warning, WarningJson } from "../../llm/v1/llm_pb";
-import type { CandidateAnswer, CandidateAnswerJson, FixedGraph, FixedGraphJson, PseudoGraph, PseudoGraphJson, ReasoningPath, ReasoningPathJson, RelationPath, RelationPathJson, TextSpan, TextSpanJson, Triple, TripleJson } from "../../graph/v1/graph_pb";
-import type { AnswerVerdict, AnswerVerdictJson, QuestionVerdict, QuestionVerdictJson } from "../../evaluator/v1/evaluator_pb";
+import type { AnswerForm, AnswerFormJson, AnswerVerdict, AnswerVerdictJson, CandidateAnswer, CandidateAnswerJson, FixedGraph, FixedGraphJson, PseudoGraph, PseudoGraphJson, QuestionVerdict, QuestionVerdictJson, ReasoningPath, ReasoningPathJson, RelationPath, RelationPathJson, TextSpan, TextSpanJson, Triple, TripleJson } from "../../graph/v1/graph_pb";
+import type { PlanEdit, PlanEditJson, QueryPlan, QueryPlanJson } from "../../graph/v1/query_pb";
 
 /**
  * Describes the file triplemesh/generator/v1/generator.proto.
@@ -99,7 +99,7 @@ export declare type GeneratePseudoGraphResponse = Message<"triplemesh.generator.
   usage?: Usage | undefined;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 5;
    */
@@ -141,7 +141,7 @@ export declare type GeneratePseudoGraphResponseJson = {
   usage?: UsageJson;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 5;
    */
@@ -219,6 +219,144 @@ export declare type CypherDiagnosticJson = {
 export declare const CypherDiagnosticSchema: GenMessage<CypherDiagnostic, {jsonType: CypherDiagnosticJson}>;
 
 /**
+ * GenerateQueryPlanRequest asks for a plan.
+ *
+ * @generated from message triplemesh.generator.v1.GenerateQueryPlanRequest
+ */
+export declare type GenerateQueryPlanRequest = Message<"triplemesh.generator.v1.GenerateQueryPlanRequest"> & {
+  /**
+   * The question.
+   *
+   * @generated from field: string question = 1;
+   */
+  question: string;
+
+  /**
+   * What may be spent.
+   *
+   * @generated from field: triplemesh.llm.v1.Limits limits = 2;
+   */
+  limits?: Limits | undefined;
+};
+
+/**
+ * GenerateQueryPlanRequest asks for a plan.
+ *
+ * @generated from message triplemesh.generator.v1.GenerateQueryPlanRequest
+ */
+export declare type GenerateQueryPlanRequestJson = {
+  /**
+   * The question.
+   *
+   * @generated from field: string question = 1;
+   */
+  question?: string;
+
+  /**
+   * What may be spent.
+   *
+   * @generated from field: triplemesh.llm.v1.Limits limits = 2;
+   */
+  limits?: LimitsJson;
+};
+
+/**
+ * Describes the message triplemesh.generator.v1.GenerateQueryPlanRequest.
+ * Use `create(GenerateQueryPlanRequestSchema)` to create a new message.
+ */
+export declare const GenerateQueryPlanRequestSchema: GenMessage<GenerateQueryPlanRequest, {jsonType: GenerateQueryPlanRequestJson}>;
+
+/**
+ * GenerateQueryPlanResponse carries the plan.
+ *
+ * @generated from message triplemesh.generator.v1.GenerateQueryPlanResponse
+ */
+export declare type GenerateQueryPlanResponse = Message<"triplemesh.generator.v1.GenerateQueryPlanResponse"> & {
+  /**
+   * The plan; without clauses if nothing that the model wrote can be read as one.
+   *
+   * @generated from field: triplemesh.graph.v1.QueryPlan plan = 1;
+   */
+  plan?: QueryPlan | undefined;
+
+  /**
+   * The plan as the model wrote it.
+   *
+   * @generated from field: string draft = 2;
+   */
+  draft: string;
+
+  /**
+   * What the question says and the draft did not: each change to it.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.PlanEdit edits = 3;
+   */
+  edits: PlanEdit[];
+
+  /**
+   * What it cost.
+   *
+   * @generated from field: triplemesh.llm.v1.Usage usage = 4;
+   */
+  usage?: Usage | undefined;
+
+  /**
+   * What failed and was skipped.
+   *
+   * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 5;
+   */
+  warnings: Warning[];
+};
+
+/**
+ * GenerateQueryPlanResponse carries the plan.
+ *
+ * @generated from message triplemesh.generator.v1.GenerateQueryPlanResponse
+ */
+export declare type GenerateQueryPlanResponseJson = {
+  /**
+   * The plan; without clauses if nothing that the model wrote can be read as one.
+   *
+   * @generated from field: triplemesh.graph.v1.QueryPlan plan = 1;
+   */
+  plan?: QueryPlanJson;
+
+  /**
+   * The plan as the model wrote it.
+   *
+   * @generated from field: string draft = 2;
+   */
+  draft?: string;
+
+  /**
+   * What the question says and the draft did not: each change to it.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.PlanEdit edits = 3;
+   */
+  edits?: PlanEditJson[];
+
+  /**
+   * What it cost.
+   *
+   * @generated from field: triplemesh.llm.v1.Usage usage = 4;
+   */
+  usage?: UsageJson;
+
+  /**
+   * What failed and was skipped.
+   *
+   * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 5;
+   */
+  warnings?: WarningJson[];
+};
+
+/**
+ * Describes the message triplemesh.generator.v1.GenerateQueryPlanResponse.
+ * Use `create(GenerateQueryPlanResponseSchema)` to create a new message.
+ */
+export declare const GenerateQueryPlanResponseSchema: GenMessage<GenerateQueryPlanResponse, {jsonType: GenerateQueryPlanResponseJson}>;
+
+/**
  * GenerateRelationPathsRequest asks for plans.
  *
  * @generated from message triplemesh.generator.v1.GenerateRelationPathsRequest
@@ -248,7 +386,7 @@ export declare type GenerateRelationPathsRequest = Message<"triplemesh.generator
   existing: RelationPath[];
 
   /**
-   * Most paths wanted; 0 takes the configured number.
+   * Maximum number of paths wanted; 0 means the configured number.
    *
    * @generated from field: uint32 max_paths = 4;
    */
@@ -292,7 +430,7 @@ export declare type GenerateRelationPathsRequestJson = {
   existing?: RelationPathJson[];
 
   /**
-   * Most paths wanted; 0 takes the configured number.
+   * Maximum number of paths wanted; 0 means the configured number.
    *
    * @generated from field: uint32 max_paths = 4;
    */
@@ -334,7 +472,7 @@ export declare type GenerateRelationPathsResponse = Message<"triplemesh.generato
   usage?: Usage | undefined;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
    */
@@ -363,7 +501,7 @@ export declare type GenerateRelationPathsResponseJson = {
   usage?: UsageJson;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
    */
@@ -463,14 +601,14 @@ export declare type Feedback = Message<"triplemesh.generator.v1.Feedback"> & {
   /**
    * Of the set.
    *
-   * @generated from field: triplemesh.evaluator.v1.QuestionVerdict question = 1;
+   * @generated from field: triplemesh.graph.v1.QuestionVerdict question = 1;
    */
   question?: QuestionVerdict | undefined;
 
   /**
    * Of each candidate.
    *
-   * @generated from field: repeated triplemesh.evaluator.v1.AnswerVerdict answers = 2;
+   * @generated from field: repeated triplemesh.graph.v1.AnswerVerdict answers = 2;
    */
   answers: AnswerVerdict[];
 };
@@ -484,14 +622,14 @@ export declare type FeedbackJson = {
   /**
    * Of the set.
    *
-   * @generated from field: triplemesh.evaluator.v1.QuestionVerdict question = 1;
+   * @generated from field: triplemesh.graph.v1.QuestionVerdict question = 1;
    */
   question?: QuestionVerdictJson;
 
   /**
    * Of each candidate.
    *
-   * @generated from field: repeated triplemesh.evaluator.v1.AnswerVerdict answers = 2;
+   * @generated from field: repeated triplemesh.graph.v1.AnswerVerdict answers = 2;
    */
   answers?: AnswerVerdictJson[];
 };
@@ -523,7 +661,7 @@ export declare type GenerateCandidateAnswersResponse = Message<"triplemesh.gener
   usage?: Usage | undefined;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
    */
@@ -551,7 +689,7 @@ export declare type GenerateCandidateAnswersResponseJson = {
   usage?: UsageJson;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
    */
@@ -623,7 +761,7 @@ export declare type GenerateAnswerRequest = Message<"triplemesh.generator.v1.Gen
   /**
    * What the answer is to look like.
    *
-   * @generated from field: triplemesh.generator.v1.AnswerForm form = 8;
+   * @generated from field: triplemesh.graph.v1.AnswerForm form = 8;
    */
   form: AnswerForm;
 };
@@ -687,7 +825,7 @@ export declare type GenerateAnswerRequestJson = {
   /**
    * What the answer is to look like.
    *
-   * @generated from field: triplemesh.generator.v1.AnswerForm form = 8;
+   * @generated from field: triplemesh.graph.v1.AnswerForm form = 8;
    */
   form?: AnswerFormJson;
 };
@@ -727,7 +865,7 @@ export declare type GenerateAnswerResponse = Message<"triplemesh.generator.v1.Ge
   usage?: Usage | undefined;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 4;
    */
@@ -745,7 +883,7 @@ export declare type GenerateAnswerResponse = Message<"triplemesh.generator.v1.Ge
   /**
    * The form that was taken.
    *
-   * @generated from field: triplemesh.generator.v1.AnswerForm form = 6;
+   * @generated from field: triplemesh.graph.v1.AnswerForm form = 6;
    */
   form: AnswerForm;
 };
@@ -779,7 +917,7 @@ export declare type GenerateAnswerResponseJson = {
   usage?: UsageJson;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 4;
    */
@@ -797,7 +935,7 @@ export declare type GenerateAnswerResponseJson = {
   /**
    * The form that was taken.
    *
-   * @generated from field: triplemesh.generator.v1.AnswerForm form = 6;
+   * @generated from field: triplemesh.graph.v1.AnswerForm form = 6;
    */
   form?: AnswerFormJson;
 };
@@ -1042,7 +1180,7 @@ export declare type RewriteQuestionResponse = Message<"triplemesh.generator.v1.R
   usage?: Usage | undefined;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 4;
    */
@@ -1078,7 +1216,7 @@ export declare type RewriteQuestionResponseJson = {
   usage?: UsageJson;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 4;
    */
@@ -1176,7 +1314,7 @@ export declare type ExtractClaimsResponse = Message<"triplemesh.generator.v1.Ext
   usage?: Usage | undefined;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
    */
@@ -1204,7 +1342,7 @@ export declare type ExtractClaimsResponseJson = {
   usage?: UsageJson;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
    */
@@ -1320,7 +1458,7 @@ export declare const ExtractedClaimSchema: GenMessage<ExtractedClaim, {jsonType:
  */
 export enum AnswerStyle {
   /**
-   * Taken as ANSWER_STYLE_DIRECT, or ANSWER_STYLE_FROM_GRAPH where a fixed
+   * The same as ANSWER_STYLE_DIRECT, or ANSWER_STYLE_FROM_GRAPH where a fixed
    * graph with triples is given.
    *
    * @generated from enum value: ANSWER_STYLE_UNSPECIFIED = 0;
@@ -1367,47 +1505,6 @@ export declare type AnswerStyleJson = "ANSWER_STYLE_UNSPECIFIED" | "ANSWER_STYLE
  * Describes the enum triplemesh.generator.v1.AnswerStyle.
  */
 export declare const AnswerStyleSchema: GenEnum<AnswerStyle, AnswerStyleJson>;
-
-/**
- * AnswerForm is what an answer looks like.
- *
- * @generated from enum triplemesh.generator.v1.AnswerForm
- */
-export enum AnswerForm {
-  /**
-   * Taken from the question: a text where it asks to be told about something,
-   * else entities.
-   *
-   * @generated from enum value: ANSWER_FORM_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED = 0,
-
-  /**
-   * One or more entities or values, in braces.
-   *
-   * @generated from enum value: ANSWER_FORM_ENTITIES = 1;
-   */
-  ENTITIES = 1,
-
-  /**
-   * A short text that says what is known; it has no answer entities.
-   *
-   * @generated from enum value: ANSWER_FORM_TEXT = 2;
-   */
-  TEXT = 2,
-}
-
-/**
- * AnswerForm is what an answer looks like.
- *
- * @generated from enum triplemesh.generator.v1.AnswerForm
- */
-export declare type AnswerFormJson = "ANSWER_FORM_UNSPECIFIED" | "ANSWER_FORM_ENTITIES" | "ANSWER_FORM_TEXT";
-
-/**
- * Describes the enum triplemesh.generator.v1.AnswerForm.
- */
-export declare const AnswerFormSchema: GenEnum<AnswerForm, AnswerFormJson>;
 
 /**
  * Role says whose words a turn of a conversation holds.
@@ -1519,6 +1616,17 @@ export declare const GeneratorService: GenService<{
     methodKind: "server_streaming";
     input: typeof GenerateAnswerStreamRequestSchema;
     output: typeof GenerateAnswerStreamResponseSchema;
+  },
+  /**
+   * GenerateQueryPlan plans what to compute from a knowledge graph: a typed plan in
+   * the words of the question. A strong model may write Cypher instead.
+   *
+   * @generated from rpc triplemesh.generator.v1.GeneratorService.GenerateQueryPlan
+   */
+  generateQueryPlan: {
+    methodKind: "unary";
+    input: typeof GenerateQueryPlanRequestSchema;
+    output: typeof GenerateQueryPlanResponseSchema;
   },
   /**
    * RewriteQuestion makes of a question that follows others one that can be

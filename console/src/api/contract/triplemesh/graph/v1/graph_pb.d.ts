@@ -17,6 +17,10 @@ export declare const file_triplemesh_graph_v1_graph: GenFile;
  * KnowledgeGraphRef names a knowledge graph and, where it matters, one build
  * of it.
  *
+ * Evidence (triples, paths, links) says only the name, in a field kg_name: the
+ * response lists each knowledge graph once with the snapshot that was read, and
+ * a reference in each of thousands of triples would repeat it.
+ *
  * @generated from message triplemesh.graph.v1.KnowledgeGraphRef
  */
 export declare type KnowledgeGraphRef = Message<"triplemesh.graph.v1.KnowledgeGraphRef"> & {
@@ -39,6 +43,10 @@ export declare type KnowledgeGraphRef = Message<"triplemesh.graph.v1.KnowledgeGr
 /**
  * KnowledgeGraphRef names a knowledge graph and, where it matters, one build
  * of it.
+ *
+ * Evidence (triples, paths, links) says only the name, in a field kg_name: the
+ * response lists each knowledge graph once with the snapshot that was read, and
+ * a reference in each of thousands of triples would repeat it.
  *
  * @generated from message triplemesh.graph.v1.KnowledgeGraphRef
  */
@@ -118,6 +126,86 @@ export declare type ValidityIntervalJson = {
 export declare const ValidityIntervalSchema: GenMessage<ValidityInterval, {jsonType: ValidityIntervalJson}>;
 
 /**
+ * Entity is a thing that triples are about. Entities are equal if their ids are;
+ * within a knowledge graph their names differ too: an entity that shares its name
+ * with others has what distinguishes it behind the name, "Springfield (Q28515)".
+ *
+ * @generated from message triplemesh.graph.v1.Entity
+ */
+export declare type Entity = Message<"triplemesh.graph.v1.Entity"> & {
+  /**
+   * Its id: its IRI or key in the source, or its name if the source has no ids.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Its name.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * What it is.
+   *
+   * @generated from field: triplemesh.graph.v1.TermKind kind = 3;
+   */
+  kind: TermKind;
+
+  /**
+   * Name of the knowledge graph that holds it; set if several were read.
+   *
+   * @generated from field: string kg_name = 4;
+   */
+  kgName: string;
+};
+
+/**
+ * Entity is a thing that triples are about. Entities are equal if their ids are;
+ * within a knowledge graph their names differ too: an entity that shares its name
+ * with others has what distinguishes it behind the name, "Springfield (Q28515)".
+ *
+ * @generated from message triplemesh.graph.v1.Entity
+ */
+export declare type EntityJson = {
+  /**
+   * Its id: its IRI or key in the source, or its name if the source has no ids.
+   *
+   * @generated from field: string id = 1;
+   */
+  id?: string;
+
+  /**
+   * Its name.
+   *
+   * @generated from field: string name = 2;
+   */
+  name?: string;
+
+  /**
+   * What it is.
+   *
+   * @generated from field: triplemesh.graph.v1.TermKind kind = 3;
+   */
+  kind?: TermKindJson;
+
+  /**
+   * Name of the knowledge graph that holds it; set if several were read.
+   *
+   * @generated from field: string kg_name = 4;
+   */
+  kgName?: string;
+};
+
+/**
+ * Describes the message triplemesh.graph.v1.Entity.
+ * Use `create(EntitySchema)` to create a new message.
+ */
+export declare const EntitySchema: GenMessage<Entity, {jsonType: EntityJson}>;
+
+/**
  * Triple is one fact: subject, relation, object, in names a person reads.
  *
  * @generated from message triplemesh.graph.v1.Triple
@@ -159,11 +247,34 @@ export declare type Triple = Message<"triplemesh.graph.v1.Triple"> & {
   objectKind: TermKind;
 
   /**
-   * Name of the knowledge graph that holds it; set where several were read.
+   * Name of the knowledge graph that holds it; set if several were read.
    *
-   * @generated from field: string kg = 6;
+   * @generated from field: string kg_name = 6;
    */
-  kg: string;
+  kgName: string;
+
+  /**
+   * Id of the subject: its IRI or key in the source, or its name if the source
+   * has no ids. Empty in what a model wrote.
+   *
+   * @generated from field: string subject_id = 7;
+   */
+  subjectId: string;
+
+  /**
+   * Id of the object, likewise; empty for literals.
+   *
+   * @generated from field: string object_id = 8;
+   */
+  objectId: string;
+
+  /**
+   * Where the triple comes from: "file.csv:12", the IRI of the named graph or of
+   * the statement. Empty unless it was loaded with its provenance.
+   *
+   * @generated from field: string provenance = 9;
+   */
+  provenance: string;
 };
 
 /**
@@ -208,11 +319,34 @@ export declare type TripleJson = {
   objectKind?: TermKindJson;
 
   /**
-   * Name of the knowledge graph that holds it; set where several were read.
+   * Name of the knowledge graph that holds it; set if several were read.
    *
-   * @generated from field: string kg = 6;
+   * @generated from field: string kg_name = 6;
    */
-  kg?: string;
+  kgName?: string;
+
+  /**
+   * Id of the subject: its IRI or key in the source, or its name if the source
+   * has no ids. Empty in what a model wrote.
+   *
+   * @generated from field: string subject_id = 7;
+   */
+  subjectId?: string;
+
+  /**
+   * Id of the object, likewise; empty for literals.
+   *
+   * @generated from field: string object_id = 8;
+   */
+  objectId?: string;
+
+  /**
+   * Where the triple comes from: "file.csv:12", the IRI of the named graph or of
+   * the statement. Empty unless it was loaded with its provenance.
+   *
+   * @generated from field: string provenance = 9;
+   */
+  provenance?: string;
 };
 
 /**
@@ -236,27 +370,45 @@ export declare type ScoredTriple = Message<"triplemesh.graph.v1.ScoredTriple"> &
   triple?: Triple | undefined;
 
   /**
-   * Best cosine to any query, -1 to 1.
+   * Best cosine to any query, -1 to 1 but for the rounding of vectors.
    *
    * @generated from field: float score = 2;
    */
   score: number;
 
   /**
-   * Cosine to each pseudo-triple, in the order of the request, -1 to 1. Empty
-   * where no pseudo-triples were given. With it the verifier aligns drafts to
-   * evidence without an encoder of its own.
+   * Cosine to each pseudo-triple, in the order of the request, with the range of
+   * score. Empty where no pseudo-triples were given. With it the verifier aligns
+   * drafts to evidence without an encoder of its own.
    *
    * @generated from field: repeated float pseudo_triple_scores = 3;
    */
   pseudoTripleScores: number[];
 
   /**
-   * Cosine to the question, -1 to 1.
+   * Cosine to the question, with the range of score.
    *
    * @generated from field: float question_score = 4;
    */
   questionScore: number;
+
+  /**
+   * Cosine of the relation to the question without the names of its topic
+   * entities, with the range of score; the best one of a triple that joins
+   * several. Unset if it was not compared.
+   *
+   * @generated from field: optional float relation_score = 5;
+   */
+  relationScore?: number | undefined;
+
+  /**
+   * Probability that the list it belongs to, all triples of its subject and
+   * relation or of its object and relation, answers the question: that of the
+   * relation path (RelationPath.probability). Unset where none was ranked.
+   *
+   * @generated from field: optional float probability = 6;
+   */
+  probability?: number | undefined;
 };
 
 /**
@@ -274,27 +426,45 @@ export declare type ScoredTripleJson = {
   triple?: TripleJson;
 
   /**
-   * Best cosine to any query, -1 to 1.
+   * Best cosine to any query, -1 to 1 but for the rounding of vectors.
    *
    * @generated from field: float score = 2;
    */
   score?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Cosine to each pseudo-triple, in the order of the request, -1 to 1. Empty
-   * where no pseudo-triples were given. With it the verifier aligns drafts to
-   * evidence without an encoder of its own.
+   * Cosine to each pseudo-triple, in the order of the request, with the range of
+   * score. Empty where no pseudo-triples were given. With it the verifier aligns
+   * drafts to evidence without an encoder of its own.
    *
    * @generated from field: repeated float pseudo_triple_scores = 3;
    */
   pseudoTripleScores?: (number | "NaN" | "Infinity" | "-Infinity")[];
 
   /**
-   * Cosine to the question, -1 to 1.
+   * Cosine to the question, with the range of score.
    *
    * @generated from field: float question_score = 4;
    */
   questionScore?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * Cosine of the relation to the question without the names of its topic
+   * entities, with the range of score; the best one of a triple that joins
+   * several. Unset if it was not compared.
+   *
+   * @generated from field: optional float relation_score = 5;
+   */
+  relationScore?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * Probability that the list it belongs to, all triples of its subject and
+   * relation or of its object and relation, answers the question: that of the
+   * relation path (RelationPath.probability). Unset where none was ranked.
+   *
+   * @generated from field: optional float probability = 6;
+   */
+  probability?: number | "NaN" | "Infinity" | "-Infinity";
 };
 
 /**
@@ -317,8 +487,8 @@ export declare type SubjectEvidence = Message<"triplemesh.graph.v1.SubjectEviden
   subject: string;
 
   /**
-   * Entity confidence, -1 to 1: by the preset, the mean cosine of the
-   * subject's hits (PG&AKV §III-B, step 2) or its best one.
+   * Entity confidence, with the range of ScoredTriple.score: by the preset, the
+   * mean cosine of the subject's hits (PG&AKV §III-B, step 2) or its best one.
    *
    * @generated from field: float confidence = 2;
    */
@@ -339,11 +509,18 @@ export declare type SubjectEvidence = Message<"triplemesh.graph.v1.SubjectEviden
   triples: ScoredTriple[];
 
   /**
-   * Name of the knowledge graph that holds it; set where several were read.
+   * Name of the knowledge graph that holds it; set if several were read.
    *
-   * @generated from field: string kg = 5;
+   * @generated from field: string kg_name = 5;
    */
-  kg: string;
+  kgName: string;
+
+  /**
+   * Id of the subject, as Triple.subject_id.
+   *
+   * @generated from field: string subject_id = 6;
+   */
+  subjectId: string;
 };
 
 /**
@@ -360,8 +537,8 @@ export declare type SubjectEvidenceJson = {
   subject?: string;
 
   /**
-   * Entity confidence, -1 to 1: by the preset, the mean cosine of the
-   * subject's hits (PG&AKV §III-B, step 2) or its best one.
+   * Entity confidence, with the range of ScoredTriple.score: by the preset, the
+   * mean cosine of the subject's hits (PG&AKV §III-B, step 2) or its best one.
    *
    * @generated from field: float confidence = 2;
    */
@@ -382,11 +559,18 @@ export declare type SubjectEvidenceJson = {
   triples?: ScoredTripleJson[];
 
   /**
-   * Name of the knowledge graph that holds it; set where several were read.
+   * Name of the knowledge graph that holds it; set if several were read.
    *
-   * @generated from field: string kg = 5;
+   * @generated from field: string kg_name = 5;
    */
-  kg?: string;
+  kgName?: string;
+
+  /**
+   * Id of the subject, as Triple.subject_id.
+   *
+   * @generated from field: string subject_id = 6;
+   */
+  subjectId?: string;
 };
 
 /**
@@ -409,7 +593,7 @@ export declare type DroppedSubject = Message<"triplemesh.graph.v1.DroppedSubject
   subject: string;
 
   /**
-   * Its entity confidence, -1 to 1.
+   * Its entity confidence, as SubjectEvidence.confidence.
    *
    * @generated from field: float confidence = 2;
    */
@@ -430,11 +614,18 @@ export declare type DroppedSubject = Message<"triplemesh.graph.v1.DroppedSubject
   reason: DropReason;
 
   /**
-   * Name of the knowledge graph that holds it; set where several were read.
+   * Name of the knowledge graph that holds it; set if several were read.
    *
-   * @generated from field: string kg = 5;
+   * @generated from field: string kg_name = 5;
    */
-  kg: string;
+  kgName: string;
+
+  /**
+   * Id of the subject, as Triple.subject_id.
+   *
+   * @generated from field: string subject_id = 6;
+   */
+  subjectId: string;
 };
 
 /**
@@ -451,7 +642,7 @@ export declare type DroppedSubjectJson = {
   subject?: string;
 
   /**
-   * Its entity confidence, -1 to 1.
+   * Its entity confidence, as SubjectEvidence.confidence.
    *
    * @generated from field: float confidence = 2;
    */
@@ -472,11 +663,18 @@ export declare type DroppedSubjectJson = {
   reason?: DropReasonJson;
 
   /**
-   * Name of the knowledge graph that holds it; set where several were read.
+   * Name of the knowledge graph that holds it; set if several were read.
    *
-   * @generated from field: string kg = 5;
+   * @generated from field: string kg_name = 5;
    */
-  kg?: string;
+  kgName?: string;
+
+  /**
+   * Id of the subject, as Triple.subject_id.
+   *
+   * @generated from field: string subject_id = 6;
+   */
+  subjectId?: string;
 };
 
 /**
@@ -782,18 +980,20 @@ export declare type RelationPath = Message<"triplemesh.graph.v1.RelationPath"> &
   steps: RelationStep[];
 
   /**
-   * How well it fits the question, -1 to 1; 0 where nobody has scored it.
+   * How well it fits the question, higher is better; unset if it was not scored.
+   * Not a cosine: bonuses, such as for sharing an end with the path of another
+   * topic entity, and penalties are added to one, so that it may exceed 1.
    *
-   * @generated from field: float score = 2;
+   * @generated from field: optional float score = 2;
    */
-  score: number;
+  score?: number | undefined;
 
   /**
-   * How many entities it ends in, where the store has counted them.
+   * How many entities it ends in; unset if the store has not counted them.
    *
-   * @generated from field: uint32 ends = 3;
+   * @generated from field: optional uint32 ends = 3;
    */
-  ends: number;
+  ends?: number | undefined;
 
   /**
    * The topic entities it starts from, where it was found in the graph.
@@ -803,19 +1003,27 @@ export declare type RelationPath = Message<"triplemesh.graph.v1.RelationPath"> &
   topicEntities: string[];
 
   /**
-   * Name of the knowledge graph that holds it; set where several were read.
+   * Name of the knowledge graph that holds it; set if several were read.
    *
-   * @generated from field: string kg = 5;
+   * @generated from field: string kg_name = 5;
    */
-  kg: string;
+  kgName: string;
 
   /**
    * How many facts it joins: its steps, those that start from a mediator left
-   * out. 0 where that is not known.
+   * out. Unset if that is not known.
    *
-   * @generated from field: uint32 hops = 6;
+   * @generated from field: optional uint32 hops = 6;
    */
-  hops: number;
+  hops?: number | undefined;
+
+  /**
+   * Probability that it is the path that leads to the answers, 0 to 1, together
+   * 1 over all candidates; unset where no ranker knows the graph.
+   *
+   * @generated from field: optional float probability = 7;
+   */
+  probability?: number | undefined;
 };
 
 /**
@@ -833,16 +1041,18 @@ export declare type RelationPathJson = {
   steps?: RelationStepJson[];
 
   /**
-   * How well it fits the question, -1 to 1; 0 where nobody has scored it.
+   * How well it fits the question, higher is better; unset if it was not scored.
+   * Not a cosine: bonuses, such as for sharing an end with the path of another
+   * topic entity, and penalties are added to one, so that it may exceed 1.
    *
-   * @generated from field: float score = 2;
+   * @generated from field: optional float score = 2;
    */
   score?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * How many entities it ends in, where the store has counted them.
+   * How many entities it ends in; unset if the store has not counted them.
    *
-   * @generated from field: uint32 ends = 3;
+   * @generated from field: optional uint32 ends = 3;
    */
   ends?: number;
 
@@ -854,19 +1064,27 @@ export declare type RelationPathJson = {
   topicEntities?: string[];
 
   /**
-   * Name of the knowledge graph that holds it; set where several were read.
+   * Name of the knowledge graph that holds it; set if several were read.
    *
-   * @generated from field: string kg = 5;
+   * @generated from field: string kg_name = 5;
    */
-  kg?: string;
+  kgName?: string;
 
   /**
    * How many facts it joins: its steps, those that start from a mediator left
-   * out. 0 where that is not known.
+   * out. Unset if that is not known.
    *
-   * @generated from field: uint32 hops = 6;
+   * @generated from field: optional uint32 hops = 6;
    */
   hops?: number;
+
+  /**
+   * Probability that it is the path that leads to the answers, 0 to 1, together
+   * 1 over all candidates; unset where no ranker knows the graph.
+   *
+   * @generated from field: optional float probability = 7;
+   */
+  probability?: number | "NaN" | "Infinity" | "-Infinity";
 };
 
 /**
@@ -897,11 +1115,12 @@ export declare type ReasoningPath = Message<"triplemesh.graph.v1.ReasoningPath">
   steps: RelationStep[];
 
   /**
-   * Score of the relation path it follows.
+   * Score of the relation path it follows, with the range of
+   * RelationPath.score; unset if that was not scored.
    *
-   * @generated from field: float score = 3;
+   * @generated from field: optional float score = 3;
    */
-  score: number;
+  score?: number | undefined;
 
   /**
    * When its facts hold, where it passes a mediator that says so.
@@ -911,11 +1130,26 @@ export declare type ReasoningPath = Message<"triplemesh.graph.v1.ReasoningPath">
   validity?: ValidityInterval | undefined;
 
   /**
-   * Name of the knowledge graph that holds it; set where several were read.
+   * Name of the knowledge graph that holds it; set if several were read.
    *
-   * @generated from field: string kg = 5;
+   * @generated from field: string kg_name = 5;
    */
-  kg: string;
+  kgName: string;
+
+  /**
+   * Ids of the entities, in their order, as Triple.subject_id; those of literals
+   * are empty.
+   *
+   * @generated from field: repeated string entity_ids = 6;
+   */
+  entityIds: string[];
+
+  /**
+   * RelationPath.probability of the relation path it follows.
+   *
+   * @generated from field: optional float probability = 7;
+   */
+  probability?: number | undefined;
 };
 
 /**
@@ -940,9 +1174,10 @@ export declare type ReasoningPathJson = {
   steps?: RelationStepJson[];
 
   /**
-   * Score of the relation path it follows.
+   * Score of the relation path it follows, with the range of
+   * RelationPath.score; unset if that was not scored.
    *
-   * @generated from field: float score = 3;
+   * @generated from field: optional float score = 3;
    */
   score?: number | "NaN" | "Infinity" | "-Infinity";
 
@@ -954,11 +1189,26 @@ export declare type ReasoningPathJson = {
   validity?: ValidityIntervalJson;
 
   /**
-   * Name of the knowledge graph that holds it; set where several were read.
+   * Name of the knowledge graph that holds it; set if several were read.
    *
-   * @generated from field: string kg = 5;
+   * @generated from field: string kg_name = 5;
    */
-  kg?: string;
+  kgName?: string;
+
+  /**
+   * Ids of the entities, in their order, as Triple.subject_id; those of literals
+   * are empty.
+   *
+   * @generated from field: repeated string entity_ids = 6;
+   */
+  entityIds?: string[];
+
+  /**
+   * RelationPath.probability of the relation path it follows.
+   *
+   * @generated from field: optional float probability = 7;
+   */
+  probability?: number | "NaN" | "Infinity" | "-Infinity";
 };
 
 /**
@@ -986,6 +1236,13 @@ export declare type CandidateAnswer = Message<"triplemesh.graph.v1.CandidateAnsw
    * @generated from field: repeated triplemesh.graph.v1.ReasoningPath paths = 2;
    */
   paths: ReasoningPath[];
+
+  /**
+   * Its id, as Triple.object_id.
+   *
+   * @generated from field: string answer_id = 3;
+   */
+  answerId: string;
 };
 
 /**
@@ -1007,6 +1264,13 @@ export declare type CandidateAnswerJson = {
    * @generated from field: repeated triplemesh.graph.v1.ReasoningPath paths = 2;
    */
   paths?: ReasoningPathJson[];
+
+  /**
+   * Its id, as Triple.object_id.
+   *
+   * @generated from field: string answer_id = 3;
+   */
+  answerId?: string;
 };
 
 /**
@@ -1050,11 +1314,18 @@ export declare type EntityLink = Message<"triplemesh.graph.v1.EntityLink"> & {
   score: number;
 
   /**
-   * Name of the knowledge graph that holds it; set where several were read.
+   * Name of the knowledge graph that holds it; set if several were read.
    *
-   * @generated from field: string kg = 5;
+   * @generated from field: string kg_name = 5;
    */
-  kg: string;
+  kgName: string;
+
+  /**
+   * Id of the entity, as Triple.subject_id.
+   *
+   * @generated from field: string entity_id = 6;
+   */
+  entityId: string;
 };
 
 /**
@@ -1092,11 +1363,18 @@ export declare type EntityLinkJson = {
   score?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Name of the knowledge graph that holds it; set where several were read.
+   * Name of the knowledge graph that holds it; set if several were read.
    *
-   * @generated from field: string kg = 5;
+   * @generated from field: string kg_name = 5;
    */
-  kg?: string;
+  kgName?: string;
+
+  /**
+   * Id of the entity, as Triple.subject_id.
+   *
+   * @generated from field: string entity_id = 6;
+   */
+  entityId?: string;
 };
 
 /**
@@ -1152,6 +1430,146 @@ export declare type TextSpanJson = {
  * Use `create(TextSpanSchema)` to create a new message.
  */
 export declare const TextSpanSchema: GenMessage<TextSpan, {jsonType: TextSpanJson}>;
+
+/**
+ * QuestionVerdict is a judgement of a candidate set.
+ *
+ * @generated from message triplemesh.graph.v1.QuestionVerdict
+ */
+export declare type QuestionVerdict = Message<"triplemesh.graph.v1.QuestionVerdict"> & {
+  /**
+   * Whether every candidate is right.
+   *
+   * @generated from field: bool correct = 1;
+   */
+  correct: boolean;
+
+  /**
+   * Whether an answer that the paths hold is missing.
+   *
+   * @generated from field: bool incomplete = 2;
+   */
+  incomplete: boolean;
+
+  /**
+   * Why, briefly.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+};
+
+/**
+ * QuestionVerdict is a judgement of a candidate set.
+ *
+ * @generated from message triplemesh.graph.v1.QuestionVerdict
+ */
+export declare type QuestionVerdictJson = {
+  /**
+   * Whether every candidate is right.
+   *
+   * @generated from field: bool correct = 1;
+   */
+  correct?: boolean;
+
+  /**
+   * Whether an answer that the paths hold is missing.
+   *
+   * @generated from field: bool incomplete = 2;
+   */
+  incomplete?: boolean;
+
+  /**
+   * Why, briefly.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason?: string;
+};
+
+/**
+ * Describes the message triplemesh.graph.v1.QuestionVerdict.
+ * Use `create(QuestionVerdictSchema)` to create a new message.
+ */
+export declare const QuestionVerdictSchema: GenMessage<QuestionVerdict, {jsonType: QuestionVerdictJson}>;
+
+/**
+ * AnswerVerdict is a judgement of one candidate.
+ *
+ * @generated from message triplemesh.graph.v1.AnswerVerdict
+ */
+export declare type AnswerVerdict = Message<"triplemesh.graph.v1.AnswerVerdict"> & {
+  /**
+   * The candidate.
+   *
+   * @generated from field: string answer = 1;
+   */
+  answer: string;
+
+  /**
+   * Whether it is right.
+   *
+   * @generated from field: bool correct = 2;
+   */
+  correct: boolean;
+
+  /**
+   * How probable that is, 0 to 1, from the token probabilities of the verdict;
+   * unset where the endpoint gives none.
+   *
+   * @generated from field: optional float probability = 3;
+   */
+  probability?: number | undefined;
+
+  /**
+   * True where no verdict could be had; then correct is false and says nothing.
+   *
+   * @generated from field: bool unknown = 4;
+   */
+  unknown: boolean;
+};
+
+/**
+ * AnswerVerdict is a judgement of one candidate.
+ *
+ * @generated from message triplemesh.graph.v1.AnswerVerdict
+ */
+export declare type AnswerVerdictJson = {
+  /**
+   * The candidate.
+   *
+   * @generated from field: string answer = 1;
+   */
+  answer?: string;
+
+  /**
+   * Whether it is right.
+   *
+   * @generated from field: bool correct = 2;
+   */
+  correct?: boolean;
+
+  /**
+   * How probable that is, 0 to 1, from the token probabilities of the verdict;
+   * unset where the endpoint gives none.
+   *
+   * @generated from field: optional float probability = 3;
+   */
+  probability?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * True where no verdict could be had; then correct is false and says nothing.
+   *
+   * @generated from field: bool unknown = 4;
+   */
+  unknown?: boolean;
+};
+
+/**
+ * Describes the message triplemesh.graph.v1.AnswerVerdict.
+ * Use `create(AnswerVerdictSchema)` to create a new message.
+ */
+export declare const AnswerVerdictSchema: GenMessage<AnswerVerdict, {jsonType: AnswerVerdictJson}>;
 
 /**
  * TermKind says what stands at the end of a triple.
@@ -1401,4 +1819,45 @@ export declare type LinkMatchJson = "LINK_MATCH_UNSPECIFIED" | "LINK_MATCH_EXACT
  * Describes the enum triplemesh.graph.v1.LinkMatch.
  */
 export declare const LinkMatchSchema: GenEnum<LinkMatch, LinkMatchJson>;
+
+/**
+ * AnswerForm is what an answer looks like.
+ *
+ * @generated from enum triplemesh.graph.v1.AnswerForm
+ */
+export enum AnswerForm {
+  /**
+   * Taken from the question: a text where it asks to be told about something,
+   * else entities.
+   *
+   * @generated from enum value: ANSWER_FORM_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * One or more entities or values, in braces.
+   *
+   * @generated from enum value: ANSWER_FORM_ENTITIES = 1;
+   */
+  ENTITIES = 1,
+
+  /**
+   * A short text that says what is known; it has no answer entities.
+   *
+   * @generated from enum value: ANSWER_FORM_TEXT = 2;
+   */
+  TEXT = 2,
+}
+
+/**
+ * AnswerForm is what an answer looks like.
+ *
+ * @generated from enum triplemesh.graph.v1.AnswerForm
+ */
+export declare type AnswerFormJson = "ANSWER_FORM_UNSPECIFIED" | "ANSWER_FORM_ENTITIES" | "ANSWER_FORM_TEXT";
+
+/**
+ * Describes the enum triplemesh.graph.v1.AnswerForm.
+ */
+export declare const AnswerFormSchema: GenEnum<AnswerForm, AnswerFormJson>;
 

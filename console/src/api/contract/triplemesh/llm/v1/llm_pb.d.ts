@@ -169,21 +169,21 @@ export declare const UsageSchema: GenMessage<Usage, {jsonType: UsageJson}>;
  */
 export declare type Budget = Message<"triplemesh.llm.v1.Budget"> & {
   /**
-   * Most calls to a model server.
+   * Maximum number of calls to a model server.
    *
    * @generated from field: uint32 max_calls = 1;
    */
   maxCalls: number;
 
   /**
-   * Most prompt and completion tokens together.
+   * Maximum number of prompt and completion tokens together.
    *
    * @generated from field: uint64 max_tokens = 2;
    */
   maxTokens: bigint;
 
   /**
-   * Most US dollars.
+   * Maximum cost in US dollars.
    *
    * @generated from field: double max_cost_usd = 3;
    */
@@ -198,21 +198,21 @@ export declare type Budget = Message<"triplemesh.llm.v1.Budget"> & {
  */
 export declare type BudgetJson = {
   /**
-   * Most calls to a model server.
+   * Maximum number of calls to a model server.
    *
    * @generated from field: uint32 max_calls = 1;
    */
   maxCalls?: number;
 
   /**
-   * Most prompt and completion tokens together.
+   * Maximum number of prompt and completion tokens together.
    *
    * @generated from field: uint64 max_tokens = 2;
    */
   maxTokens?: string;
 
   /**
-   * Most US dollars.
+   * Maximum cost in US dollars.
    *
    * @generated from field: double max_cost_usd = 3;
    */
@@ -232,7 +232,7 @@ export declare const BudgetSchema: GenMessage<Budget, {jsonType: BudgetJson}>;
  */
 export declare type ModelRef = Message<"triplemesh.llm.v1.ModelRef"> & {
   /**
-   * Model name as the endpoint knows it; empty takes the configured one.
+   * Model name as the endpoint knows it; empty means the configured one.
    *
    * @generated from field: string model = 1;
    */
@@ -246,7 +246,7 @@ export declare type ModelRef = Message<"triplemesh.llm.v1.ModelRef"> & {
  */
 export declare type ModelRefJson = {
   /**
-   * Model name as the endpoint knows it; empty takes the configured one.
+   * Model name as the endpoint knows it; empty means the configured one.
    *
    * @generated from field: string model = 1;
    */
@@ -266,14 +266,14 @@ export declare const ModelRefSchema: GenMessage<ModelRef, {jsonType: ModelRefJso
  */
 export declare type Limits = Message<"triplemesh.llm.v1.Limits"> & {
   /**
-   * What is left to spend.
+   * The remaining budget.
    *
    * @generated from field: triplemesh.llm.v1.Budget budget = 1;
    */
   budget?: Budget | undefined;
 
   /**
-   * Which model; unset takes the stage's.
+   * The model; unset means the stage's.
    *
    * @generated from field: triplemesh.llm.v1.ModelRef model = 2;
    */
@@ -287,14 +287,14 @@ export declare type Limits = Message<"triplemesh.llm.v1.Limits"> & {
  */
 export declare type LimitsJson = {
   /**
-   * What is left to spend.
+   * The remaining budget.
    *
    * @generated from field: triplemesh.llm.v1.Budget budget = 1;
    */
   budget?: BudgetJson;
 
   /**
-   * Which model; unset takes the stage's.
+   * The model; unset means the stage's.
    *
    * @generated from field: triplemesh.llm.v1.ModelRef model = 2;
    */
@@ -308,8 +308,8 @@ export declare type LimitsJson = {
 export declare const LimitsSchema: GenMessage<Limits, {jsonType: LimitsJson}>;
 
 /**
- * Warning tells of something that was lost on the way and gone on without: an
- * answer that could not be parsed, a budget that ran out.
+ * Warning reports a failure that did not end the call, such as an answer that
+ * could not be parsed or a spent budget.
  *
  * @generated from message triplemesh.llm.v1.Warning
  */
@@ -331,8 +331,8 @@ export declare type Warning = Message<"triplemesh.llm.v1.Warning"> & {
 };
 
 /**
- * Warning tells of something that was lost on the way and gone on without: an
- * answer that could not be parsed, a budget that ran out.
+ * Warning reports a failure that did not end the call, such as an answer that
+ * could not be parsed or a spent budget.
  *
  * @generated from message triplemesh.llm.v1.Warning
  */

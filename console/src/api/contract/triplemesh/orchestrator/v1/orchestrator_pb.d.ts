@@ -10,11 +10,11 @@ import type { Message } from "@bufbuild/protobuf";
 import type { GroundingOptions, GroundingOptionsJson } from "../../retriever/v1/retriever_pb";
 import type { Verdict, VerdictJson, VerificationMode, VerificationModeJson } from "../../verifier/v1/verifier_pb";
 import type { Reflection, ReflectionJson, ReflectionMode, ReflectionModeJson } from "../../reflector/v1/reflector_pb";
-import type { AnswerForm, AnswerFormJson, CypherDiagnostic, CypherDiagnosticJson, Turn, TurnJson } from "../../generator/v1/generator_pb";
-import type { CandidateAnswer, CandidateAnswerJson, DroppedSubject, DroppedSubjectJson, Edit, EditJson, EntityLink, EntityLinkJson, FixedGraph, FixedGraphJson, GroundGraph, GroundGraphJson, KnowledgeGraphRef, KnowledgeGraphRefJson, PseudoGraph, PseudoGraphJson, ReasoningPath, ReasoningPathJson, RelationPath, RelationPathJson, ScoredTriple, ScoredTripleJson, TextSpan, TextSpanJson, Triple, TripleJson } from "../../graph/v1/graph_pb";
+import type { AnswerForm, AnswerFormJson, AnswerVerdict, AnswerVerdictJson, CandidateAnswer, CandidateAnswerJson, DroppedSubject, DroppedSubjectJson, Edit, EditJson, EntityLink, EntityLinkJson, FixedGraph, FixedGraphJson, GroundGraph, GroundGraphJson, KnowledgeGraphRef, KnowledgeGraphRefJson, PseudoGraph, PseudoGraphJson, QuestionVerdict, QuestionVerdictJson, ReasoningPath, ReasoningPathJson, RelationPath, RelationPathJson, ScoredTriple, ScoredTripleJson, TextSpan, TextSpanJson, Triple, TripleJson } from "../../graph/v1/graph_pb";
 import type { Limits, LimitsJson, Usage, UsageJson, Warning, WarningJson } from "../../llm/v1/llm_pb";
+import type { CypherDiagnostic, CypherDiagnosticJson, Turn, TurnJson } from "../../generator/v1/generator_pb";
 import type { Duration, DurationJson, Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
-import type { AnswerVerdict, AnswerVerdictJson, QuestionVerdict, QuestionVerdictJson } from "../../evaluator/v1/evaluator_pb";
+import type { PlanEdit, PlanEditJson, QueryPlan, QueryPlanJson, QueryTable, QueryTableJson } from "../../graph/v1/query_pb";
 import type { Scope, ScopeJson } from "../../auth/v1/auth_pb";
 
 /**
@@ -98,12 +98,12 @@ export declare type AskOptions = Message<"triplemesh.orchestrator.v1.AskOptions"
   /**
    * Entities or a text.
    *
-   * @generated from field: triplemesh.generator.v1.AnswerForm answer_form = 10;
+   * @generated from field: triplemesh.graph.v1.AnswerForm answer_form = 10;
    */
   answerForm: AnswerForm;
 
   /**
-   * How many entities are explored at a time (tog); 0 takes 3.
+   * How many entities are explored at a time (tog); 0 means 3.
    *
    * @generated from field: uint32 beam_width = 11;
    */
@@ -186,12 +186,12 @@ export declare type AskOptionsJson = {
   /**
    * Entities or a text.
    *
-   * @generated from field: triplemesh.generator.v1.AnswerForm answer_form = 10;
+   * @generated from field: triplemesh.graph.v1.AnswerForm answer_form = 10;
    */
   answerForm?: AnswerFormJson;
 
   /**
-   * How many entities are explored at a time (tog); 0 takes 3.
+   * How many entities are explored at a time (tog); 0 means 3.
    *
    * @generated from field: uint32 beam_width = 11;
    */
@@ -218,7 +218,7 @@ export declare type AskRequest = Message<"triplemesh.orchestrator.v1.AskRequest"
   question: string;
 
   /**
-   * The method's name, as ListMethods has it; empty takes "pg-akv".
+   * The method's name, as ListMethods has it; empty means "pg-akv".
    *
    * @generated from field: string method = 2;
    */
@@ -232,7 +232,7 @@ export declare type AskRequest = Message<"triplemesh.orchestrator.v1.AskRequest"
   kg?: KnowledgeGraphRef | undefined;
 
   /**
-   * Topic entities, where the caller knows them; else they are linked.
+   * Topic entities by exact name or id, where the caller knows them; else they are linked.
    *
    * @generated from field: repeated string topic_entities = 4;
    */
@@ -291,7 +291,7 @@ export declare type AskRequestJson = {
   question?: string;
 
   /**
-   * The method's name, as ListMethods has it; empty takes "pg-akv".
+   * The method's name, as ListMethods has it; empty means "pg-akv".
    *
    * @generated from field: string method = 2;
    */
@@ -305,7 +305,7 @@ export declare type AskRequestJson = {
   kg?: KnowledgeGraphRefJson;
 
   /**
-   * Topic entities, where the caller knows them; else they are linked.
+   * Topic entities by exact name or id, where the caller knows them; else they are linked.
    *
    * @generated from field: repeated string topic_entities = 4;
    */
@@ -410,6 +410,14 @@ export declare type Answer = Message<"triplemesh.orchestrator.v1.Answer"> & {
    * @generated from field: repeated triplemesh.graph.v1.Triple evidence = 2;
    */
   evidence: Triple[];
+
+  /**
+   * Id of the answer entity, as Triple.object_id; empty for values and for what
+   * no evidence names.
+   *
+   * @generated from field: string id = 3;
+   */
+  id: string;
 };
 
 /**
@@ -432,6 +440,14 @@ export declare type AnswerJson = {
    * @generated from field: repeated triplemesh.graph.v1.Triple evidence = 2;
    */
   evidence?: TripleJson[];
+
+  /**
+   * Id of the answer entity, as Triple.object_id; empty for values and for what
+   * no evidence names.
+   *
+   * @generated from field: string id = 3;
+   */
+  id?: string;
 };
 
 /**
@@ -482,7 +498,8 @@ export declare type Run = Message<"triplemesh.orchestrator.v1.Run"> & {
   answers: Answer[];
 
   /**
-   * The answer as text.
+   * The answer as text. If a knowledge graph was read and the answer is
+   * ungrounded, the text says first that the knowledge graph does not say.
    *
    * @generated from field: string text = 6;
    */
@@ -563,6 +580,14 @@ export declare type Run = Message<"triplemesh.orchestrator.v1.Run"> & {
      */
     value: AutoGraphs;
     case: "auto";
+  } | {
+    /**
+     * Of query.
+     *
+     * @generated from field: triplemesh.orchestrator.v1.QueryGraphs query = 31;
+     */
+    value: QueryGraphs;
+    case: "query";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -596,9 +621,9 @@ export declare type Run = Message<"triplemesh.orchestrator.v1.Run"> & {
   /**
    * When the question came in.
    *
-   * @generated from field: google.protobuf.Timestamp started = 15;
+   * @generated from field: google.protobuf.Timestamp start_time = 15;
    */
-  started?: Timestamp | undefined;
+  startTime?: Timestamp | undefined;
 
   /**
    * How long it took.
@@ -660,7 +685,7 @@ export declare type Run = Message<"triplemesh.orchestrator.v1.Run"> & {
   withheld: Answer[];
 
   /**
-   * Who asked, within the tenant; empty where nobody is asked who they are.
+   * The caller, within the tenant; empty without authentication.
    *
    * @generated from field: string subject = 29;
    */
@@ -673,6 +698,14 @@ export declare type Run = Message<"triplemesh.orchestrator.v1.Run"> & {
    * @generated from field: string standalone_question = 30;
    */
   standaloneQuestion: string;
+
+  /**
+   * CRC-32C of the serialized run without this field, which comes last: set in
+   * the files of the run database only, never in a response.
+   *
+   * @generated from field: optional fixed32 record_checksum = 2047;
+   */
+  recordChecksum?: number | undefined;
 };
 
 /**
@@ -717,7 +750,8 @@ export declare type RunJson = {
   answers?: AnswerJson[];
 
   /**
-   * The answer as text.
+   * The answer as text. If a knowledge graph was read and the answer is
+   * ungrounded, the text says first that the knowledge graph does not say.
    *
    * @generated from field: string text = 6;
    */
@@ -787,6 +821,13 @@ export declare type RunJson = {
   auto?: AutoGraphsJson;
 
   /**
+   * Of query.
+   *
+   * @generated from field: triplemesh.orchestrator.v1.QueryGraphs query = 31;
+   */
+  query?: QueryGraphsJson;
+
+  /**
    * The stages gone through, in order.
    *
    * @generated from field: repeated triplemesh.orchestrator.v1.StageReport stages = 11;
@@ -817,9 +858,9 @@ export declare type RunJson = {
   /**
    * When the question came in.
    *
-   * @generated from field: google.protobuf.Timestamp started = 15;
+   * @generated from field: google.protobuf.Timestamp start_time = 15;
    */
-  started?: TimestampJson;
+  startTime?: TimestampJson;
 
   /**
    * How long it took.
@@ -881,7 +922,7 @@ export declare type RunJson = {
   withheld?: AnswerJson[];
 
   /**
-   * Who asked, within the tenant; empty where nobody is asked who they are.
+   * The caller, within the tenant; empty without authentication.
    *
    * @generated from field: string subject = 29;
    */
@@ -894,6 +935,14 @@ export declare type RunJson = {
    * @generated from field: string standalone_question = 30;
    */
   standaloneQuestion?: string;
+
+  /**
+   * CRC-32C of the serialized run without this field, which comes last: set in
+   * the files of the run database only, never in a response.
+   *
+   * @generated from field: optional fixed32 record_checksum = 2047;
+   */
+  recordChecksum?: number;
 };
 
 /**
@@ -1034,6 +1083,21 @@ export declare type PgAkvGraphs = Message<"triplemesh.orchestrator.v1.PgAkvGraph
    * @generated from field: triplemesh.graph.v1.FixedGraph fixed_graph = 9;
    */
   fixedGraph?: FixedGraph | undefined;
+
+  /**
+   * Where the likeliest relation paths lead, best first; empty where no ranker
+   * knows the graph.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.ReasoningPath reasoning_paths = 10;
+   */
+  reasoningPaths: ReasoningPath[];
+
+  /**
+   * What was decided on each answer that the model read by these paths.
+   *
+   * @generated from field: repeated triplemesh.reflector.v1.Reflection reflections = 11;
+   */
+  reflections: Reflection[];
 };
 
 /**
@@ -1104,6 +1168,21 @@ export declare type PgAkvGraphsJson = {
    * @generated from field: triplemesh.graph.v1.FixedGraph fixed_graph = 9;
    */
   fixedGraph?: FixedGraphJson;
+
+  /**
+   * Where the likeliest relation paths lead, best first; empty where no ranker
+   * knows the graph.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.ReasoningPath reasoning_paths = 10;
+   */
+  reasoningPaths?: ReasoningPathJson[];
+
+  /**
+   * What was decided on each answer that the model read by these paths.
+   *
+   * @generated from field: repeated triplemesh.reflector.v1.Reflection reflections = 11;
+   */
+  reflections?: ReflectionJson[];
 };
 
 /**
@@ -1156,14 +1235,14 @@ export declare type GerGraphs = Message<"triplemesh.orchestrator.v1.GerGraphs"> 
   /**
    * The verdict on the set.
    *
-   * @generated from field: triplemesh.evaluator.v1.QuestionVerdict question_verdict = 6;
+   * @generated from field: triplemesh.graph.v1.QuestionVerdict question_verdict = 6;
    */
   questionVerdict?: QuestionVerdict | undefined;
 
   /**
    * The verdicts on the candidates.
    *
-   * @generated from field: repeated triplemesh.evaluator.v1.AnswerVerdict answer_verdicts = 7;
+   * @generated from field: repeated triplemesh.graph.v1.AnswerVerdict answer_verdicts = 7;
    */
   answerVerdicts: AnswerVerdict[];
 
@@ -1226,14 +1305,14 @@ export declare type GerGraphsJson = {
   /**
    * The verdict on the set.
    *
-   * @generated from field: triplemesh.evaluator.v1.QuestionVerdict question_verdict = 6;
+   * @generated from field: triplemesh.graph.v1.QuestionVerdict question_verdict = 6;
    */
   questionVerdict?: QuestionVerdictJson;
 
   /**
    * The verdicts on the candidates.
    *
-   * @generated from field: repeated triplemesh.evaluator.v1.AnswerVerdict answer_verdicts = 7;
+   * @generated from field: repeated triplemesh.graph.v1.AnswerVerdict answer_verdicts = 7;
    */
   answerVerdicts?: AnswerVerdictJson[];
 
@@ -1637,6 +1716,13 @@ export declare type AutoGraphs = Message<"triplemesh.orchestrator.v1.AutoGraphs"
    * @generated from field: triplemesh.orchestrator.v1.GerGraphs ger = 4;
    */
   ger?: GerGraphs | undefined;
+
+  /**
+   * Of query, where it was begun.
+   *
+   * @generated from field: triplemesh.orchestrator.v1.QueryGraphs query = 5;
+   */
+  query?: QueryGraphs | undefined;
 };
 
 /**
@@ -1672,6 +1758,13 @@ export declare type AutoGraphsJson = {
    * @generated from field: triplemesh.orchestrator.v1.GerGraphs ger = 4;
    */
   ger?: GerGraphsJson;
+
+  /**
+   * Of query, where it was begun.
+   *
+   * @generated from field: triplemesh.orchestrator.v1.QueryGraphs query = 5;
+   */
+  query?: QueryGraphsJson;
 };
 
 /**
@@ -1679,6 +1772,124 @@ export declare type AutoGraphsJson = {
  * Use `create(AutoGraphsSchema)` to create a new message.
  */
 export declare const AutoGraphsSchema: GenMessage<AutoGraphs, {jsonType: AutoGraphsJson}>;
+
+/**
+ * QueryGraphs are what query plans and computes.
+ *
+ * @generated from message triplemesh.orchestrator.v1.QueryGraphs
+ */
+export declare type QueryGraphs = Message<"triplemesh.orchestrator.v1.QueryGraphs"> & {
+  /**
+   * The plan as the model wrote it.
+   *
+   * @generated from field: string draft = 1;
+   */
+  draft: string;
+
+  /**
+   * The same as clauses, in the words of the question.
+   *
+   * @generated from field: triplemesh.graph.v1.QueryPlan drafted_plan = 2;
+   */
+  draftedPlan?: QueryPlan | undefined;
+
+  /**
+   * From the draft to the plan.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.PlanEdit edits = 3;
+   */
+  edits: PlanEdit[];
+
+  /**
+   * The plan in the names of the knowledge graph.
+   *
+   * @generated from field: triplemesh.graph.v1.QueryPlan plan = 4;
+   */
+  plan?: QueryPlan | undefined;
+
+  /**
+   * The plan as Cypher.
+   *
+   * @generated from field: string cypher = 5;
+   */
+  cypher: string;
+
+  /**
+   * What it computes.
+   *
+   * @generated from field: triplemesh.graph.v1.QueryTable table = 6;
+   */
+  table?: QueryTable | undefined;
+
+  /**
+   * How sure the alignment is, 0 to 1.
+   *
+   * @generated from field: float alignment = 7;
+   */
+  alignment: number;
+};
+
+/**
+ * QueryGraphs are what query plans and computes.
+ *
+ * @generated from message triplemesh.orchestrator.v1.QueryGraphs
+ */
+export declare type QueryGraphsJson = {
+  /**
+   * The plan as the model wrote it.
+   *
+   * @generated from field: string draft = 1;
+   */
+  draft?: string;
+
+  /**
+   * The same as clauses, in the words of the question.
+   *
+   * @generated from field: triplemesh.graph.v1.QueryPlan drafted_plan = 2;
+   */
+  draftedPlan?: QueryPlanJson;
+
+  /**
+   * From the draft to the plan.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.PlanEdit edits = 3;
+   */
+  edits?: PlanEditJson[];
+
+  /**
+   * The plan in the names of the knowledge graph.
+   *
+   * @generated from field: triplemesh.graph.v1.QueryPlan plan = 4;
+   */
+  plan?: QueryPlanJson;
+
+  /**
+   * The plan as Cypher.
+   *
+   * @generated from field: string cypher = 5;
+   */
+  cypher?: string;
+
+  /**
+   * What it computes.
+   *
+   * @generated from field: triplemesh.graph.v1.QueryTable table = 6;
+   */
+  table?: QueryTableJson;
+
+  /**
+   * How sure the alignment is, 0 to 1.
+   *
+   * @generated from field: float alignment = 7;
+   */
+  alignment?: number | "NaN" | "Infinity" | "-Infinity";
+};
+
+/**
+ * Describes the message triplemesh.orchestrator.v1.QueryGraphs.
+ * Use `create(QueryGraphsSchema)` to create a new message.
+ */
+export declare const QueryGraphsSchema: GenMessage<QueryGraphs, {jsonType: QueryGraphsJson}>;
 
 /**
  * StageReport is what one stage took.
@@ -1708,7 +1919,7 @@ export declare type StageReport = Message<"triplemesh.orchestrator.v1.StageRepor
   usage?: Usage | undefined;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 4;
    */
@@ -1743,7 +1954,7 @@ export declare type StageReportJson = {
   usage?: UsageJson;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 4;
    */
@@ -1793,9 +2004,9 @@ export declare type Span = Message<"triplemesh.orchestrator.v1.Span"> & {
   /**
    * When it began.
    *
-   * @generated from field: google.protobuf.Timestamp start = 5;
+   * @generated from field: google.protobuf.Timestamp start_time = 5;
    */
-  start?: Timestamp | undefined;
+  startTime?: Timestamp | undefined;
 
   /**
    * How long it took.
@@ -1856,9 +2067,9 @@ export declare type SpanJson = {
   /**
    * When it began.
    *
-   * @generated from field: google.protobuf.Timestamp start = 5;
+   * @generated from field: google.protobuf.Timestamp start_time = 5;
    */
-  start?: TimestampJson;
+  startTime?: TimestampJson;
 
   /**
    * How long it took.
@@ -1968,8 +2179,8 @@ export declare type AskStreamResponse = Message<"triplemesh.orchestrator.v1.AskS
   } | {
     /**
      * True where the text told so far counts no more: its generator was lost in
-     * the middle, and another writes it otherwise. Its pieces follow from the
-     * beginning.
+     * the middle, and another writes it otherwise; or it rests on nothing in the
+     * knowledge graph, and says so first. Its pieces follow from the beginning.
      *
      * @generated from field: bool answer_restarted = 5;
      */
@@ -2014,8 +2225,8 @@ export declare type AskStreamResponseJson = {
 
   /**
    * True where the text told so far counts no more: its generator was lost in
-   * the middle, and another writes it otherwise. Its pieces follow from the
-   * beginning.
+   * the middle, and another writes it otherwise; or it rests on nothing in the
+   * knowledge graph, and says so first. Its pieces follow from the beginning.
    *
    * @generated from field: bool answer_restarted = 5;
    */
@@ -2116,6 +2327,19 @@ export declare const StageFinishedSchema: GenMessage<StageFinished, {jsonType: S
  * @generated from message triplemesh.orchestrator.v1.ListMethodsRequest
  */
 export declare type ListMethodsRequest = Message<"triplemesh.orchestrator.v1.ListMethodsRequest"> & {
+  /**
+   * Maximum number of methods; 0 means 100.
+   *
+   * @generated from field: uint32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * next_page_token of the previous page; empty for the first.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
 };
 
 /**
@@ -2124,6 +2348,19 @@ export declare type ListMethodsRequest = Message<"triplemesh.orchestrator.v1.Lis
  * @generated from message triplemesh.orchestrator.v1.ListMethodsRequest
  */
 export declare type ListMethodsRequestJson = {
+  /**
+   * Maximum number of methods; 0 means 100.
+   *
+   * @generated from field: uint32 page_size = 1;
+   */
+  pageSize?: number;
+
+  /**
+   * next_page_token of the previous page; empty for the first.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken?: string;
 };
 
 /**
@@ -2144,6 +2381,13 @@ export declare type ListMethodsResponse = Message<"triplemesh.orchestrator.v1.Li
    * @generated from field: repeated triplemesh.orchestrator.v1.Method methods = 1;
    */
   methods: Method[];
+
+  /**
+   * Token of the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
 };
 
 /**
@@ -2158,6 +2402,13 @@ export declare type ListMethodsResponseJson = {
    * @generated from field: repeated triplemesh.orchestrator.v1.Method methods = 1;
    */
   methods?: MethodJson[];
+
+  /**
+   * Token of the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken?: string;
 };
 
 /**
@@ -2345,7 +2596,7 @@ export declare const GetRunResponseSchema: GenMessage<GetRunResponse, {jsonType:
  */
 export declare type ListRunsRequest = Message<"triplemesh.orchestrator.v1.ListRunsRequest"> & {
   /**
-   * Most runs; 0 takes 50.
+   * Maximum number of runs; 0 means 50.
    *
    * @generated from field: uint32 page_size = 1;
    */
@@ -2359,22 +2610,23 @@ export declare type ListRunsRequest = Message<"triplemesh.orchestrator.v1.ListRu
   pageToken: string;
 
   /**
-   * Only this method's runs; empty takes all.
+   * Only this method's runs; empty means all.
    *
    * @generated from field: string method = 3;
    */
   method: string;
 
   /**
-   * Only runs over this knowledge graph; empty takes all.
+   * Only runs over the knowledge graph with this name, whatever the snapshot;
+   * empty means all.
    *
-   * @generated from field: string kg = 4;
+   * @generated from field: string kg_name = 4;
    */
-  kg: string;
+  kgName: string;
 
   /**
    * Only runs whose question, text or answers hold all of these words, whatever
-   * their case; empty takes all.
+   * their case; empty means all.
    *
    * @generated from field: string query = 5;
    */
@@ -2388,7 +2640,7 @@ export declare type ListRunsRequest = Message<"triplemesh.orchestrator.v1.ListRu
  */
 export declare type ListRunsRequestJson = {
   /**
-   * Most runs; 0 takes 50.
+   * Maximum number of runs; 0 means 50.
    *
    * @generated from field: uint32 page_size = 1;
    */
@@ -2402,22 +2654,23 @@ export declare type ListRunsRequestJson = {
   pageToken?: string;
 
   /**
-   * Only this method's runs; empty takes all.
+   * Only this method's runs; empty means all.
    *
    * @generated from field: string method = 3;
    */
   method?: string;
 
   /**
-   * Only runs over this knowledge graph; empty takes all.
+   * Only runs over the knowledge graph with this name, whatever the snapshot;
+   * empty means all.
    *
-   * @generated from field: string kg = 4;
+   * @generated from field: string kg_name = 4;
    */
-  kg?: string;
+  kgName?: string;
 
   /**
    * Only runs whose question, text or answers hold all of these words, whatever
-   * their case; empty takes all.
+   * their case; empty means all.
    *
    * @generated from field: string query = 5;
    */
@@ -2514,7 +2767,7 @@ export declare type GetQuotaResponse = Message<"triplemesh.orchestrator.v1.GetQu
   tenant: string;
 
   /**
-   * Who calls, within the tenant; empty where nobody is asked who they are.
+   * The caller, within the tenant; empty without authentication.
    *
    * @generated from field: string subject = 2;
    */
@@ -2549,7 +2802,7 @@ export declare type GetQuotaResponseJson = {
   tenant?: string;
 
   /**
-   * Who calls, within the tenant; empty where nobody is asked who they are.
+   * The caller, within the tenant; empty without authentication.
    *
    * @generated from field: string subject = 2;
    */
@@ -2584,8 +2837,8 @@ export declare const GetQuotaResponseSchema: GenMessage<GetQuotaResponse, {jsonT
 export declare type Quota = Message<"triplemesh.orchestrator.v1.Quota"> & {
   /**
    * Its name as the configuration has it: "questions_per_minute",
-   * "questions_per_day", "tokens_per_day", "cost_usd_per_day" or
-   * "concurrent_runs".
+   * "questions_per_day", "tokens_per_day", "cost_usd_per_day",
+   * "concurrent_runs" or "feedback_per_day".
    *
    * @generated from field: string name = 1;
    */
@@ -2610,9 +2863,9 @@ export declare type Quota = Message<"triplemesh.orchestrator.v1.Quota"> & {
    * in UTC; of a minute, when its oldest questions are a minute old. Unset where
    * nothing is used, and for concurrent_runs.
    *
-   * @generated from field: google.protobuf.Timestamp resets = 4;
+   * @generated from field: google.protobuf.Timestamp reset_time = 4;
    */
-  resets?: Timestamp | undefined;
+  resetTime?: Timestamp | undefined;
 };
 
 /**
@@ -2623,8 +2876,8 @@ export declare type Quota = Message<"triplemesh.orchestrator.v1.Quota"> & {
 export declare type QuotaJson = {
   /**
    * Its name as the configuration has it: "questions_per_minute",
-   * "questions_per_day", "tokens_per_day", "cost_usd_per_day" or
-   * "concurrent_runs".
+   * "questions_per_day", "tokens_per_day", "cost_usd_per_day",
+   * "concurrent_runs" or "feedback_per_day".
    *
    * @generated from field: string name = 1;
    */
@@ -2649,9 +2902,9 @@ export declare type QuotaJson = {
    * in UTC; of a minute, when its oldest questions are a minute old. Unset where
    * nothing is used, and for concurrent_runs.
    *
-   * @generated from field: google.protobuf.Timestamp resets = 4;
+   * @generated from field: google.protobuf.Timestamp reset_time = 4;
    */
-  resets?: TimestampJson;
+  resetTime?: TimestampJson;
 };
 
 /**
@@ -3174,9 +3427,9 @@ export declare type Check = Message<"triplemesh.orchestrator.v1.Check"> & {
   /**
    * When the text came in.
    *
-   * @generated from field: google.protobuf.Timestamp started = 10;
+   * @generated from field: google.protobuf.Timestamp start_time = 10;
    */
-  started?: Timestamp | undefined;
+  startTime?: Timestamp | undefined;
 
   /**
    * How long it took.
@@ -3267,9 +3520,9 @@ export declare type CheckJson = {
   /**
    * When the text came in.
    *
-   * @generated from field: google.protobuf.Timestamp started = 10;
+   * @generated from field: google.protobuf.Timestamp start_time = 10;
    */
-  started?: TimestampJson;
+  startTime?: TimestampJson;
 
   /**
    * How long it took.
@@ -3328,8 +3581,8 @@ export declare type Claim = Message<"triplemesh.orchestrator.v1.Claim"> & {
   confidence: number;
 
   /**
-   * The triples that the verdict rests on, best first; empty where the
-   * knowledge graph does not say.
+   * The triples that the verdict rests on, best first. If the knowledge graph
+   * does not say: what it lists in the claim's place; empty if it lists nothing.
    *
    * @generated from field: repeated triplemesh.graph.v1.ScoredTriple evidence = 5;
    */
@@ -3385,8 +3638,8 @@ export declare type ClaimJson = {
   confidence?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * The triples that the verdict rests on, best first; empty where the
-   * knowledge graph does not say.
+   * The triples that the verdict rests on, best first. If the knowledge graph
+   * does not say: what it lists in the claim's place; empty if it lists nothing.
    *
    * @generated from field: repeated triplemesh.graph.v1.ScoredTriple evidence = 5;
    */
@@ -3591,7 +3844,7 @@ export declare type ProposeTriplesResponse = Message<"triplemesh.orchestrator.v1
   usage?: Usage | undefined;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
    */
@@ -3620,7 +3873,7 @@ export declare type ProposeTriplesResponseJson = {
   usage?: UsageJson;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
    */
@@ -3805,6 +4058,27 @@ export enum Stage {
    * @generated from enum value: STAGE_REWRITE = 16;
    */
   REWRITE = 16,
+
+  /**
+   * The model plans what to compute (query).
+   *
+   * @generated from enum value: STAGE_PLAN = 17;
+   */
+  PLAN = 17,
+
+  /**
+   * The plan is aligned to what the knowledge graph holds (query).
+   *
+   * @generated from enum value: STAGE_ALIGN = 18;
+   */
+  ALIGN = 18,
+
+  /**
+   * The plan is computed (query).
+   *
+   * @generated from enum value: STAGE_EXECUTE = 19;
+   */
+  EXECUTE = 19,
 }
 
 /**
@@ -3812,7 +4086,7 @@ export enum Stage {
  *
  * @generated from enum triplemesh.orchestrator.v1.Stage
  */
-export declare type StageJson = "STAGE_UNSPECIFIED" | "STAGE_PSEUDO_GRAPH" | "STAGE_GROUND_GRAPH" | "STAGE_VERIFY" | "STAGE_ANSWER" | "STAGE_LINK" | "STAGE_PATHS" | "STAGE_CANDIDATES" | "STAGE_EVALUATE_QUESTION" | "STAGE_EVALUATE_ANSWERS" | "STAGE_REFLECT" | "STAGE_SEARCH" | "STAGE_EXPLORE" | "STAGE_SAMPLE" | "STAGE_CHOOSE" | "STAGE_CLAIMS" | "STAGE_REWRITE";
+export declare type StageJson = "STAGE_UNSPECIFIED" | "STAGE_PSEUDO_GRAPH" | "STAGE_GROUND_GRAPH" | "STAGE_VERIFY" | "STAGE_ANSWER" | "STAGE_LINK" | "STAGE_PATHS" | "STAGE_CANDIDATES" | "STAGE_EVALUATE_QUESTION" | "STAGE_EVALUATE_ANSWERS" | "STAGE_REFLECT" | "STAGE_SEARCH" | "STAGE_EXPLORE" | "STAGE_SAMPLE" | "STAGE_CHOOSE" | "STAGE_CLAIMS" | "STAGE_REWRITE" | "STAGE_PLAN" | "STAGE_ALIGN" | "STAGE_EXECUTE";
 
 /**
  * Describes the enum triplemesh.orchestrator.v1.Stage.
@@ -3898,6 +4172,13 @@ export enum Ablation {
    * @generated from enum value: ABLATION_ANSWER_LEVEL_ONLY = 9;
    */
   ANSWER_LEVEL_ONLY = 9,
+
+  /**
+   * pg-akv grounds by the question alone: no draft.
+   *
+   * @generated from enum value: ABLATION_NO_PSEUDO_GRAPH = 10;
+   */
+  NO_PSEUDO_GRAPH = 10,
 }
 
 /**
@@ -3906,7 +4187,7 @@ export enum Ablation {
  *
  * @generated from enum triplemesh.orchestrator.v1.Ablation
  */
-export declare type AblationJson = "ABLATION_UNSPECIFIED" | "ABLATION_FROM_PSEUDO_GRAPH" | "ABLATION_FROM_GROUND_GRAPH" | "ABLATION_GENERATION_ONLY" | "ABLATION_NO_EVALUATION" | "ABLATION_NEGATIVE_VERDICTS" | "ABLATION_NO_REFLECTION" | "ABLATION_GENERATOR_REFLECTS" | "ABLATION_QUESTION_LEVEL_ONLY" | "ABLATION_ANSWER_LEVEL_ONLY";
+export declare type AblationJson = "ABLATION_UNSPECIFIED" | "ABLATION_FROM_PSEUDO_GRAPH" | "ABLATION_FROM_GROUND_GRAPH" | "ABLATION_GENERATION_ONLY" | "ABLATION_NO_EVALUATION" | "ABLATION_NEGATIVE_VERDICTS" | "ABLATION_NO_REFLECTION" | "ABLATION_GENERATOR_REFLECTS" | "ABLATION_QUESTION_LEVEL_ONLY" | "ABLATION_ANSWER_LEVEL_ONLY" | "ABLATION_NO_PSEUDO_GRAPH";
 
 /**
  * Describes the enum triplemesh.orchestrator.v1.Ablation.
@@ -3948,11 +4229,20 @@ export enum Grounding {
   UNGROUNDED = 3,
 
   /**
-   * There is no answer.
+   * There is no answer: the knowledge graph does not say, or the confidence is
+   * too low.
    *
    * @generated from enum value: GROUNDING_ABSTAINED = 4;
    */
   ABSTAINED = 4,
+
+  /**
+   * Triples of the knowledge graph name what the answer names, but do not say
+   * it.
+   *
+   * @generated from enum value: GROUNDING_RELATED = 5;
+   */
+  RELATED = 5,
 }
 
 /**
@@ -3960,7 +4250,7 @@ export enum Grounding {
  *
  * @generated from enum triplemesh.orchestrator.v1.Grounding
  */
-export declare type GroundingJson = "GROUNDING_UNSPECIFIED" | "GROUNDING_GROUNDED" | "GROUNDING_PARTIAL" | "GROUNDING_UNGROUNDED" | "GROUNDING_ABSTAINED";
+export declare type GroundingJson = "GROUNDING_UNSPECIFIED" | "GROUNDING_GROUNDED" | "GROUNDING_PARTIAL" | "GROUNDING_UNGROUNDED" | "GROUNDING_ABSTAINED" | "GROUNDING_RELATED";
 
 /**
  * Describes the enum triplemesh.orchestrator.v1.Grounding.
@@ -3968,7 +4258,9 @@ export declare type GroundingJson = "GROUNDING_UNSPECIFIED" | "GROUNDING_GROUNDE
 export declare const GroundingSchema: GenEnum<Grounding, GroundingJson>;
 
 /**
- * OrchestratorService answers questions by a method, and checks texts.
+ * OrchestratorService answers questions by a method, and checks texts. A client
+ * may retry a question whose connection was lost: it is answered again, at its
+ * own cost, and recorded as another run.
  *
  * @generated from service triplemesh.orchestrator.v1.OrchestratorService
  */

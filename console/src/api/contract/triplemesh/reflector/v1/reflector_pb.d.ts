@@ -7,8 +7,7 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { CandidateAnswer, CandidateAnswerJson, ReasoningPath, ReasoningPathJson } from "../../graph/v1/graph_pb";
-import type { AnswerVerdict, AnswerVerdictJson, QuestionVerdict, QuestionVerdictJson } from "../../evaluator/v1/evaluator_pb";
+import type { AnswerVerdict, AnswerVerdictJson, CandidateAnswer, CandidateAnswerJson, QuestionVerdict, QuestionVerdictJson, ReasoningPath, ReasoningPathJson } from "../../graph/v1/graph_pb";
 import type { Limits, LimitsJson, Usage, UsageJson, Warning, WarningJson } from "../../llm/v1/llm_pb";
 
 /**
@@ -46,14 +45,14 @@ export declare type ReflectRequest = Message<"triplemesh.reflector.v1.ReflectReq
   /**
    * The verdict on the set; unset where there is none.
    *
-   * @generated from field: triplemesh.evaluator.v1.QuestionVerdict question_verdict = 4;
+   * @generated from field: triplemesh.graph.v1.QuestionVerdict question_verdict = 4;
    */
   questionVerdict?: QuestionVerdict | undefined;
 
   /**
    * The verdicts on the candidates; empty where there are none.
    *
-   * @generated from field: repeated triplemesh.evaluator.v1.AnswerVerdict answer_verdicts = 5;
+   * @generated from field: repeated triplemesh.graph.v1.AnswerVerdict answer_verdicts = 5;
    */
   answerVerdicts: AnswerVerdict[];
 
@@ -102,14 +101,14 @@ export declare type ReflectRequestJson = {
   /**
    * The verdict on the set; unset where there is none.
    *
-   * @generated from field: triplemesh.evaluator.v1.QuestionVerdict question_verdict = 4;
+   * @generated from field: triplemesh.graph.v1.QuestionVerdict question_verdict = 4;
    */
   questionVerdict?: QuestionVerdictJson;
 
   /**
    * The verdicts on the candidates; empty where there are none.
    *
-   * @generated from field: repeated triplemesh.evaluator.v1.AnswerVerdict answer_verdicts = 5;
+   * @generated from field: repeated triplemesh.graph.v1.AnswerVerdict answer_verdicts = 5;
    */
   answerVerdicts?: AnswerVerdictJson[];
 
@@ -231,7 +230,7 @@ export declare type ReflectResponse = Message<"triplemesh.reflector.v1.ReflectRe
   usage?: Usage | undefined;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 5;
    */
@@ -243,6 +242,14 @@ export declare type ReflectResponse = Message<"triplemesh.reflector.v1.ReflectRe
    * @generated from field: triplemesh.reflector.v1.ReflectionMode mode = 6;
    */
   mode: ReflectionMode;
+
+  /**
+   * The probability of each answer, 0 to 1, in their order, if relation paths had
+   * one and were weighed: the share of the paths, by probability, that lead to it.
+   *
+   * @generated from field: repeated float answer_probabilities = 7;
+   */
+  answerProbabilities: number[];
 };
 
 /**
@@ -280,7 +287,7 @@ export declare type ReflectResponseJson = {
   usage?: UsageJson;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 5;
    */
@@ -292,6 +299,14 @@ export declare type ReflectResponseJson = {
    * @generated from field: triplemesh.reflector.v1.ReflectionMode mode = 6;
    */
   mode?: ReflectionModeJson;
+
+  /**
+   * The probability of each answer, 0 to 1, in their order, if relation paths had
+   * one and were weighed: the share of the paths, by probability, that lead to it.
+   *
+   * @generated from field: repeated float answer_probabilities = 7;
+   */
+  answerProbabilities?: (number | "NaN" | "Infinity" | "-Infinity")[];
 };
 
 /**
@@ -307,7 +322,7 @@ export declare const ReflectResponseSchema: GenMessage<ReflectResponse, {jsonTyp
  */
 export enum ReflectionMode {
   /**
-   * Taken as the configured mode.
+   * The configured mode.
    *
    * @generated from enum value: REFLECTION_MODE_UNSPECIFIED = 0;
    */

@@ -13,6 +13,54 @@ import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
 export declare const file_triplemesh_retriever_v1_knowledge_graph: GenFile;
 
 /**
+ * TypedColumn is a column of a CSV file and its type.
+ *
+ * @generated from message triplemesh.retriever.v1.TypedColumn
+ */
+export declare type TypedColumn = Message<"triplemesh.retriever.v1.TypedColumn"> & {
+  /**
+   * Its heading.
+   *
+   * @generated from field: string heading = 1;
+   */
+  heading: string;
+
+  /**
+   * A cell of another type is counted as a bad line and left out.
+   *
+   * @generated from field: triplemesh.retriever.v1.ColumnType type = 2;
+   */
+  type: ColumnType;
+};
+
+/**
+ * TypedColumn is a column of a CSV file and its type.
+ *
+ * @generated from message triplemesh.retriever.v1.TypedColumn
+ */
+export declare type TypedColumnJson = {
+  /**
+   * Its heading.
+   *
+   * @generated from field: string heading = 1;
+   */
+  heading?: string;
+
+  /**
+   * A cell of another type is counted as a bad line and left out.
+   *
+   * @generated from field: triplemesh.retriever.v1.ColumnType type = 2;
+   */
+  type?: ColumnTypeJson;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.TypedColumn.
+ * Use `create(TypedColumnSchema)` to create a new message.
+ */
+export declare const TypedColumnSchema: GenMessage<TypedColumn, {jsonType: TypedColumnJson}>;
+
+/**
  * Columns says which columns of a CSV file make a triple, by their headings.
  *
  * @generated from message triplemesh.retriever.v1.Columns
@@ -55,11 +103,26 @@ export declare type Columns = Message<"triplemesh.retriever.v1.Columns"> & {
   end: string;
 
   /**
-   * The character between cells; empty takes the comma.
+   * The character between cells; empty means the comma.
    *
    * @generated from field: string separator = 6;
    */
   separator: string;
+
+  /**
+   * Types of columns; those of the others are inferred where every column is a relation.
+   *
+   * @generated from field: repeated triplemesh.retriever.v1.TypedColumn types = 7;
+   */
+  types: TypedColumn[];
+
+  /**
+   * Makes each row an entity of this name and its number, such as "medal 17",
+   * for tables of which no column identifies a row; subject is empty then.
+   *
+   * @generated from field: string rows = 8;
+   */
+  rows: string;
 };
 
 /**
@@ -105,11 +168,26 @@ export declare type ColumnsJson = {
   end?: string;
 
   /**
-   * The character between cells; empty takes the comma.
+   * The character between cells; empty means the comma.
    *
    * @generated from field: string separator = 6;
    */
   separator?: string;
+
+  /**
+   * Types of columns; those of the others are inferred where every column is a relation.
+   *
+   * @generated from field: repeated triplemesh.retriever.v1.TypedColumn types = 7;
+   */
+  types?: TypedColumnJson[];
+
+  /**
+   * Makes each row an entity of this name and its number, such as "medal 17",
+   * for tables of which no column identifies a row; subject is empty then.
+   *
+   * @generated from field: string rows = 8;
+   */
+  rows?: string;
 };
 
 /**
@@ -125,15 +203,15 @@ export declare const ColumnsSchema: GenMessage<Columns, {jsonType: ColumnsJson}>
  */
 export declare type LoadHeader = Message<"triplemesh.retriever.v1.LoadHeader"> & {
   /**
-   * Name of the knowledge graph, made if there is none. The snapshot number is
-   * the server's to choose.
+   * The knowledge graph, created if it does not exist. Its snapshot must be 0:
+   * the server chooses the number.
    *
-   * @generated from field: string kg = 1;
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
    */
-  kg: string;
+  kg?: KnowledgeGraphRef | undefined;
 
   /**
-   * True ends the load at the first bad line; false counts it and goes on.
+   * True ends the load at the first bad line; false counts and skips it.
    *
    * @generated from field: bool strict = 2;
    */
@@ -161,7 +239,7 @@ export declare type LoadHeader = Message<"triplemesh.retriever.v1.LoadHeader"> &
   vectors: Vectors;
 
   /**
-   * Language of labels, such as "en" or "pt-br"; empty takes "en". Where a
+   * Language of labels, such as "en" or "pt-br"; empty means "en". Where a
    * label in it is missing, one without or in another language serves.
    *
    * @generated from field: string language = 6;
@@ -169,12 +247,20 @@ export declare type LoadHeader = Message<"triplemesh.retriever.v1.LoadHeader"> &
   language: string;
 
   /**
-   * True goes on with a load of the same files that was interrupted, where
-   * there is one.
+   * True resumes an interrupted load of the same files, if there is one.
    *
    * @generated from field: bool resume = 7;
    */
   resume: boolean;
+
+  /**
+   * True keeps where each triple comes from: the named graph of a quad, the
+   * statement of Wikidata, else file and line. A triple that several lines hold
+   * keeps one of them.
+   *
+   * @generated from field: bool provenance = 8;
+   */
+  provenance: boolean;
 };
 
 /**
@@ -184,15 +270,15 @@ export declare type LoadHeader = Message<"triplemesh.retriever.v1.LoadHeader"> &
  */
 export declare type LoadHeaderJson = {
   /**
-   * Name of the knowledge graph, made if there is none. The snapshot number is
-   * the server's to choose.
+   * The knowledge graph, created if it does not exist. Its snapshot must be 0:
+   * the server chooses the number.
    *
-   * @generated from field: string kg = 1;
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
    */
-  kg?: string;
+  kg?: KnowledgeGraphRefJson;
 
   /**
-   * True ends the load at the first bad line; false counts it and goes on.
+   * True ends the load at the first bad line; false counts and skips it.
    *
    * @generated from field: bool strict = 2;
    */
@@ -220,7 +306,7 @@ export declare type LoadHeaderJson = {
   vectors?: VectorsJson;
 
   /**
-   * Language of labels, such as "en" or "pt-br"; empty takes "en". Where a
+   * Language of labels, such as "en" or "pt-br"; empty means "en". Where a
    * label in it is missing, one without or in another language serves.
    *
    * @generated from field: string language = 6;
@@ -228,12 +314,20 @@ export declare type LoadHeaderJson = {
   language?: string;
 
   /**
-   * True goes on with a load of the same files that was interrupted, where
-   * there is one.
+   * True resumes an interrupted load of the same files, if there is one.
    *
    * @generated from field: bool resume = 7;
    */
   resume?: boolean;
+
+  /**
+   * True keeps where each triple comes from: the named graph of a quad, the
+   * statement of Wikidata, else file and line. A triple that several lines hold
+   * keeps one of them.
+   *
+   * @generated from field: bool provenance = 8;
+   */
+  provenance?: boolean;
 };
 
 /**
@@ -263,8 +357,8 @@ export declare type FileHeader = Message<"triplemesh.retriever.v1.FileHeader"> &
   format: Format;
 
   /**
-   * The columns of a CSV file; unset takes those named subject, relation and
-   * object, or else the first three.
+   * The columns of a CSV file; unset means those named subject, relation and
+   * object, or the three that there are.
    *
    * @generated from field: triplemesh.retriever.v1.Columns columns = 3;
    */
@@ -292,8 +386,8 @@ export declare type FileHeaderJson = {
   format?: FormatJson;
 
   /**
-   * The columns of a CSV file; unset takes those named subject, relation and
-   * object, or else the first three.
+   * The columns of a CSV file; unset means those named subject, relation and
+   * object, or the three that there are.
    *
    * @generated from field: triplemesh.retriever.v1.Columns columns = 3;
    */
@@ -307,16 +401,16 @@ export declare type FileHeaderJson = {
 export declare const FileHeaderSchema: GenMessage<FileHeader, {jsonType: FileHeaderJson}>;
 
 /**
- * LoadRequest is one message of a load.
+ * LoadKnowledgeGraphRequest is one message of a load.
  *
- * @generated from message triplemesh.retriever.v1.LoadRequest
+ * @generated from message triplemesh.retriever.v1.LoadKnowledgeGraphRequest
  */
-export declare type LoadRequest = Message<"triplemesh.retriever.v1.LoadRequest"> & {
+export declare type LoadKnowledgeGraphRequest = Message<"triplemesh.retriever.v1.LoadKnowledgeGraphRequest"> & {
   /**
    * What this message carries: first the header, then a file header and its
    * chunks for each file.
    *
-   * @generated from oneof triplemesh.retriever.v1.LoadRequest.part
+   * @generated from oneof triplemesh.retriever.v1.LoadKnowledgeGraphRequest.part
    */
   part: {
     /**
@@ -346,11 +440,11 @@ export declare type LoadRequest = Message<"triplemesh.retriever.v1.LoadRequest">
 };
 
 /**
- * LoadRequest is one message of a load.
+ * LoadKnowledgeGraphRequest is one message of a load.
  *
- * @generated from message triplemesh.retriever.v1.LoadRequest
+ * @generated from message triplemesh.retriever.v1.LoadKnowledgeGraphRequest
  */
-export declare type LoadRequestJson = {
+export declare type LoadKnowledgeGraphRequestJson = {
   /**
    * Opens the load.
    *
@@ -374,17 +468,17 @@ export declare type LoadRequestJson = {
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.LoadRequest.
- * Use `create(LoadRequestSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.LoadKnowledgeGraphRequest.
+ * Use `create(LoadKnowledgeGraphRequestSchema)` to create a new message.
  */
-export declare const LoadRequestSchema: GenMessage<LoadRequest, {jsonType: LoadRequestJson}>;
+export declare const LoadKnowledgeGraphRequestSchema: GenMessage<LoadKnowledgeGraphRequest, {jsonType: LoadKnowledgeGraphRequestJson}>;
 
 /**
- * LoadResponse says what was built.
+ * LoadKnowledgeGraphResponse says what was built.
  *
- * @generated from message triplemesh.retriever.v1.LoadResponse
+ * @generated from message triplemesh.retriever.v1.LoadKnowledgeGraphResponse
  */
-export declare type LoadResponse = Message<"triplemesh.retriever.v1.LoadResponse"> & {
+export declare type LoadKnowledgeGraphResponse = Message<"triplemesh.retriever.v1.LoadKnowledgeGraphResponse"> & {
   /**
    * The snapshot built.
    *
@@ -422,11 +516,11 @@ export declare type LoadResponse = Message<"triplemesh.retriever.v1.LoadResponse
 };
 
 /**
- * LoadResponse says what was built.
+ * LoadKnowledgeGraphResponse says what was built.
  *
- * @generated from message triplemesh.retriever.v1.LoadResponse
+ * @generated from message triplemesh.retriever.v1.LoadKnowledgeGraphResponse
  */
-export declare type LoadResponseJson = {
+export declare type LoadKnowledgeGraphResponseJson = {
   /**
    * The snapshot built.
    *
@@ -464,55 +558,55 @@ export declare type LoadResponseJson = {
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.LoadResponse.
- * Use `create(LoadResponseSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.LoadKnowledgeGraphResponse.
+ * Use `create(LoadKnowledgeGraphResponseSchema)` to create a new message.
  */
-export declare const LoadResponseSchema: GenMessage<LoadResponse, {jsonType: LoadResponseJson}>;
+export declare const LoadKnowledgeGraphResponseSchema: GenMessage<LoadKnowledgeGraphResponse, {jsonType: LoadKnowledgeGraphResponseJson}>;
 
 /**
- * LoadStreamRequest is one message of a load.
+ * LoadKnowledgeGraphStreamRequest is one message of a load.
  *
- * @generated from message triplemesh.retriever.v1.LoadStreamRequest
+ * @generated from message triplemesh.retriever.v1.LoadKnowledgeGraphStreamRequest
  */
-export declare type LoadStreamRequest = Message<"triplemesh.retriever.v1.LoadStreamRequest"> & {
+export declare type LoadKnowledgeGraphStreamRequest = Message<"triplemesh.retriever.v1.LoadKnowledgeGraphStreamRequest"> & {
   /**
-   * The same as in Load.
+   * The same as in LoadKnowledgeGraph.
    *
-   * @generated from field: triplemesh.retriever.v1.LoadRequest request = 1;
+   * @generated from field: triplemesh.retriever.v1.LoadKnowledgeGraphRequest request = 1;
    */
-  request?: LoadRequest | undefined;
+  request?: LoadKnowledgeGraphRequest | undefined;
 };
 
 /**
- * LoadStreamRequest is one message of a load.
+ * LoadKnowledgeGraphStreamRequest is one message of a load.
  *
- * @generated from message triplemesh.retriever.v1.LoadStreamRequest
+ * @generated from message triplemesh.retriever.v1.LoadKnowledgeGraphStreamRequest
  */
-export declare type LoadStreamRequestJson = {
+export declare type LoadKnowledgeGraphStreamRequestJson = {
   /**
-   * The same as in Load.
+   * The same as in LoadKnowledgeGraph.
    *
-   * @generated from field: triplemesh.retriever.v1.LoadRequest request = 1;
+   * @generated from field: triplemesh.retriever.v1.LoadKnowledgeGraphRequest request = 1;
    */
-  request?: LoadRequestJson;
+  request?: LoadKnowledgeGraphRequestJson;
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.LoadStreamRequest.
- * Use `create(LoadStreamRequestSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.LoadKnowledgeGraphStreamRequest.
+ * Use `create(LoadKnowledgeGraphStreamRequestSchema)` to create a new message.
  */
-export declare const LoadStreamRequestSchema: GenMessage<LoadStreamRequest, {jsonType: LoadStreamRequestJson}>;
+export declare const LoadKnowledgeGraphStreamRequestSchema: GenMessage<LoadKnowledgeGraphStreamRequest, {jsonType: LoadKnowledgeGraphStreamRequestJson}>;
 
 /**
- * LoadStreamResponse is one event of a load.
+ * LoadKnowledgeGraphStreamResponse is one event of a load.
  *
- * @generated from message triplemesh.retriever.v1.LoadStreamResponse
+ * @generated from message triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse
  */
-export declare type LoadStreamResponse = Message<"triplemesh.retriever.v1.LoadStreamResponse"> & {
+export declare type LoadKnowledgeGraphStreamResponse = Message<"triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse"> & {
   /**
    * What happened.
    *
-   * @generated from oneof triplemesh.retriever.v1.LoadStreamResponse.event
+   * @generated from oneof triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse.event
    */
   event: {
     /**
@@ -526,19 +620,19 @@ export declare type LoadStreamResponse = Message<"triplemesh.retriever.v1.LoadSt
     /**
      * What was built; the last event.
      *
-     * @generated from field: triplemesh.retriever.v1.LoadResponse result = 2;
+     * @generated from field: triplemesh.retriever.v1.LoadKnowledgeGraphResponse result = 2;
      */
-    value: LoadResponse;
+    value: LoadKnowledgeGraphResponse;
     case: "result";
   } | { case: undefined; value?: undefined };
 };
 
 /**
- * LoadStreamResponse is one event of a load.
+ * LoadKnowledgeGraphStreamResponse is one event of a load.
  *
- * @generated from message triplemesh.retriever.v1.LoadStreamResponse
+ * @generated from message triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse
  */
-export declare type LoadStreamResponseJson = {
+export declare type LoadKnowledgeGraphStreamResponseJson = {
   /**
    * How far the load has come.
    *
@@ -549,16 +643,16 @@ export declare type LoadStreamResponseJson = {
   /**
    * What was built; the last event.
    *
-   * @generated from field: triplemesh.retriever.v1.LoadResponse result = 2;
+   * @generated from field: triplemesh.retriever.v1.LoadKnowledgeGraphResponse result = 2;
    */
-  result?: LoadResponseJson;
+  result?: LoadKnowledgeGraphResponseJson;
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.LoadStreamResponse.
- * Use `create(LoadStreamResponseSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse.
+ * Use `create(LoadKnowledgeGraphStreamResponseSchema)` to create a new message.
  */
-export declare const LoadStreamResponseSchema: GenMessage<LoadStreamResponse, {jsonType: LoadStreamResponseJson}>;
+export declare const LoadKnowledgeGraphStreamResponseSchema: GenMessage<LoadKnowledgeGraphStreamResponse, {jsonType: LoadKnowledgeGraphStreamResponseJson}>;
 
 /**
  * LoadProgress is how far a load has come.
@@ -581,11 +675,11 @@ export declare type LoadProgress = Message<"triplemesh.retriever.v1.LoadProgress
   done: bigint;
 
   /**
-   * Of how many; 0 where that is not known.
+   * Of how many; unset if that is not known.
    *
-   * @generated from field: uint64 total = 3;
+   * @generated from field: optional uint64 total = 3;
    */
-  total: bigint;
+  total?: bigint | undefined;
 };
 
 /**
@@ -609,9 +703,9 @@ export declare type LoadProgressJson = {
   done?: string;
 
   /**
-   * Of how many; 0 where that is not known.
+   * Of how many; unset if that is not known.
    *
-   * @generated from field: uint64 total = 3;
+   * @generated from field: optional uint64 total = 3;
    */
   total?: string;
 };
@@ -750,9 +844,9 @@ export declare type SnapshotInfo = Message<"triplemesh.retriever.v1.SnapshotInfo
   /**
    * When it was built; unset where that is not known.
    *
-   * @generated from field: google.protobuf.Timestamp created = 7;
+   * @generated from field: google.protobuf.Timestamp create_time = 7;
    */
-  created?: Timestamp | undefined;
+  createTime?: Timestamp | undefined;
 
   /**
    * Whether questions read it.
@@ -776,7 +870,7 @@ export declare type SnapshotInfo = Message<"triplemesh.retriever.v1.SnapshotInfo
   dims: number;
 
   /**
-   * Whether it is shared by whoever runs the mesh: all may read it, and no other
+   * Whether the operator shares it: all tenants may read it, and no other
    * tenant may change it.
    *
    * @generated from field: bool shared = 11;
@@ -836,9 +930,9 @@ export declare type SnapshotInfoJson = {
   /**
    * When it was built; unset where that is not known.
    *
-   * @generated from field: google.protobuf.Timestamp created = 7;
+   * @generated from field: google.protobuf.Timestamp create_time = 7;
    */
-  created?: TimestampJson;
+  createTime?: TimestampJson;
 
   /**
    * Whether questions read it.
@@ -862,7 +956,7 @@ export declare type SnapshotInfoJson = {
   dims?: number;
 
   /**
-   * Whether it is shared by whoever runs the mesh: all may read it, and no other
+   * Whether the operator shares it: all tenants may read it, and no other
    * tenant may change it.
    *
    * @generated from field: bool shared = 11;
@@ -877,79 +971,123 @@ export declare type SnapshotInfoJson = {
 export declare const SnapshotInfoSchema: GenMessage<SnapshotInfo, {jsonType: SnapshotInfoJson}>;
 
 /**
- * ListRequest asks for what there is.
+ * ListKnowledgeGraphsRequest asks for what there is.
  *
- * @generated from message triplemesh.retriever.v1.ListRequest
+ * @generated from message triplemesh.retriever.v1.ListKnowledgeGraphsRequest
  */
-export declare type ListRequest = Message<"triplemesh.retriever.v1.ListRequest"> & {
+export declare type ListKnowledgeGraphsRequest = Message<"triplemesh.retriever.v1.ListKnowledgeGraphsRequest"> & {
   /**
-   * Only this knowledge graph; empty lists all.
+   * Only the snapshots of the knowledge graph with this name; empty lists all.
+   * A name, not a reference: the filter takes no snapshot.
    *
-   * @generated from field: string kg = 1;
+   * @generated from field: string kg_name = 1;
    */
-  kg: string;
+  kgName: string;
+
+  /**
+   * Maximum number of snapshots; 0 means 1000.
+   *
+   * @generated from field: uint32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * next_page_token of the previous page; empty for the first.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
 };
 
 /**
- * ListRequest asks for what there is.
+ * ListKnowledgeGraphsRequest asks for what there is.
  *
- * @generated from message triplemesh.retriever.v1.ListRequest
+ * @generated from message triplemesh.retriever.v1.ListKnowledgeGraphsRequest
  */
-export declare type ListRequestJson = {
+export declare type ListKnowledgeGraphsRequestJson = {
   /**
-   * Only this knowledge graph; empty lists all.
+   * Only the snapshots of the knowledge graph with this name; empty lists all.
+   * A name, not a reference: the filter takes no snapshot.
    *
-   * @generated from field: string kg = 1;
+   * @generated from field: string kg_name = 1;
    */
-  kg?: string;
+  kgName?: string;
+
+  /**
+   * Maximum number of snapshots; 0 means 1000.
+   *
+   * @generated from field: uint32 page_size = 2;
+   */
+  pageSize?: number;
+
+  /**
+   * next_page_token of the previous page; empty for the first.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken?: string;
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.ListRequest.
- * Use `create(ListRequestSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.ListKnowledgeGraphsRequest.
+ * Use `create(ListKnowledgeGraphsRequestSchema)` to create a new message.
  */
-export declare const ListRequestSchema: GenMessage<ListRequest, {jsonType: ListRequestJson}>;
+export declare const ListKnowledgeGraphsRequestSchema: GenMessage<ListKnowledgeGraphsRequest, {jsonType: ListKnowledgeGraphsRequestJson}>;
 
 /**
- * ListResponse carries the snapshots.
+ * ListKnowledgeGraphsResponse carries the snapshots.
  *
- * @generated from message triplemesh.retriever.v1.ListResponse
+ * @generated from message triplemesh.retriever.v1.ListKnowledgeGraphsResponse
  */
-export declare type ListResponse = Message<"triplemesh.retriever.v1.ListResponse"> & {
+export declare type ListKnowledgeGraphsResponse = Message<"triplemesh.retriever.v1.ListKnowledgeGraphsResponse"> & {
   /**
    * By name, newest snapshot first.
    *
    * @generated from field: repeated triplemesh.retriever.v1.SnapshotInfo snapshots = 1;
    */
   snapshots: SnapshotInfo[];
+
+  /**
+   * Token of the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
 };
 
 /**
- * ListResponse carries the snapshots.
+ * ListKnowledgeGraphsResponse carries the snapshots.
  *
- * @generated from message triplemesh.retriever.v1.ListResponse
+ * @generated from message triplemesh.retriever.v1.ListKnowledgeGraphsResponse
  */
-export declare type ListResponseJson = {
+export declare type ListKnowledgeGraphsResponseJson = {
   /**
    * By name, newest snapshot first.
    *
    * @generated from field: repeated triplemesh.retriever.v1.SnapshotInfo snapshots = 1;
    */
   snapshots?: SnapshotInfoJson[];
+
+  /**
+   * Token of the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken?: string;
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.ListResponse.
- * Use `create(ListResponseSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.ListKnowledgeGraphsResponse.
+ * Use `create(ListKnowledgeGraphsResponseSchema)` to create a new message.
  */
-export declare const ListResponseSchema: GenMessage<ListResponse, {jsonType: ListResponseJson}>;
+export declare const ListKnowledgeGraphsResponseSchema: GenMessage<ListKnowledgeGraphsResponse, {jsonType: ListKnowledgeGraphsResponseJson}>;
 
 /**
- * ActivateRequest names a snapshot.
+ * ActivateSnapshotRequest names a snapshot.
  *
- * @generated from message triplemesh.retriever.v1.ActivateRequest
+ * @generated from message triplemesh.retriever.v1.ActivateSnapshotRequest
  */
-export declare type ActivateRequest = Message<"triplemesh.retriever.v1.ActivateRequest"> & {
+export declare type ActivateSnapshotRequest = Message<"triplemesh.retriever.v1.ActivateSnapshotRequest"> & {
   /**
    * The snapshot; its number must be given.
    *
@@ -959,11 +1097,11 @@ export declare type ActivateRequest = Message<"triplemesh.retriever.v1.ActivateR
 };
 
 /**
- * ActivateRequest names a snapshot.
+ * ActivateSnapshotRequest names a snapshot.
  *
- * @generated from message triplemesh.retriever.v1.ActivateRequest
+ * @generated from message triplemesh.retriever.v1.ActivateSnapshotRequest
  */
-export declare type ActivateRequestJson = {
+export declare type ActivateSnapshotRequestJson = {
   /**
    * The snapshot; its number must be given.
    *
@@ -973,17 +1111,17 @@ export declare type ActivateRequestJson = {
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.ActivateRequest.
- * Use `create(ActivateRequestSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.ActivateSnapshotRequest.
+ * Use `create(ActivateSnapshotRequestSchema)` to create a new message.
  */
-export declare const ActivateRequestSchema: GenMessage<ActivateRequest, {jsonType: ActivateRequestJson}>;
+export declare const ActivateSnapshotRequestSchema: GenMessage<ActivateSnapshotRequest, {jsonType: ActivateSnapshotRequestJson}>;
 
 /**
- * ActivateResponse names what is active now.
+ * ActivateSnapshotResponse names what is active now.
  *
- * @generated from message triplemesh.retriever.v1.ActivateResponse
+ * @generated from message triplemesh.retriever.v1.ActivateSnapshotResponse
  */
-export declare type ActivateResponse = Message<"triplemesh.retriever.v1.ActivateResponse"> & {
+export declare type ActivateSnapshotResponse = Message<"triplemesh.retriever.v1.ActivateSnapshotResponse"> & {
   /**
    * The active snapshot.
    *
@@ -993,11 +1131,11 @@ export declare type ActivateResponse = Message<"triplemesh.retriever.v1.Activate
 };
 
 /**
- * ActivateResponse names what is active now.
+ * ActivateSnapshotResponse names what is active now.
  *
- * @generated from message triplemesh.retriever.v1.ActivateResponse
+ * @generated from message triplemesh.retriever.v1.ActivateSnapshotResponse
  */
-export declare type ActivateResponseJson = {
+export declare type ActivateSnapshotResponseJson = {
   /**
    * The active snapshot.
    *
@@ -1007,51 +1145,51 @@ export declare type ActivateResponseJson = {
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.ActivateResponse.
- * Use `create(ActivateResponseSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.ActivateSnapshotResponse.
+ * Use `create(ActivateSnapshotResponseSchema)` to create a new message.
  */
-export declare const ActivateResponseSchema: GenMessage<ActivateResponse, {jsonType: ActivateResponseJson}>;
+export declare const ActivateSnapshotResponseSchema: GenMessage<ActivateSnapshotResponse, {jsonType: ActivateSnapshotResponseJson}>;
 
 /**
- * RollbackRequest names a knowledge graph.
+ * RollbackKnowledgeGraphRequest names a knowledge graph.
  *
- * @generated from message triplemesh.retriever.v1.RollbackRequest
+ * @generated from message triplemesh.retriever.v1.RollbackKnowledgeGraphRequest
  */
-export declare type RollbackRequest = Message<"triplemesh.retriever.v1.RollbackRequest"> & {
+export declare type RollbackKnowledgeGraphRequest = Message<"triplemesh.retriever.v1.RollbackKnowledgeGraphRequest"> & {
   /**
-   * Its name.
+   * Which; its snapshot must be 0.
    *
-   * @generated from field: string kg = 1;
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
    */
-  kg: string;
+  kg?: KnowledgeGraphRef | undefined;
 };
 
 /**
- * RollbackRequest names a knowledge graph.
+ * RollbackKnowledgeGraphRequest names a knowledge graph.
  *
- * @generated from message triplemesh.retriever.v1.RollbackRequest
+ * @generated from message triplemesh.retriever.v1.RollbackKnowledgeGraphRequest
  */
-export declare type RollbackRequestJson = {
+export declare type RollbackKnowledgeGraphRequestJson = {
   /**
-   * Its name.
+   * Which; its snapshot must be 0.
    *
-   * @generated from field: string kg = 1;
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
    */
-  kg?: string;
+  kg?: KnowledgeGraphRefJson;
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.RollbackRequest.
- * Use `create(RollbackRequestSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.RollbackKnowledgeGraphRequest.
+ * Use `create(RollbackKnowledgeGraphRequestSchema)` to create a new message.
  */
-export declare const RollbackRequestSchema: GenMessage<RollbackRequest, {jsonType: RollbackRequestJson}>;
+export declare const RollbackKnowledgeGraphRequestSchema: GenMessage<RollbackKnowledgeGraphRequest, {jsonType: RollbackKnowledgeGraphRequestJson}>;
 
 /**
- * RollbackResponse names what is active now.
+ * RollbackKnowledgeGraphResponse names what is active now.
  *
- * @generated from message triplemesh.retriever.v1.RollbackResponse
+ * @generated from message triplemesh.retriever.v1.RollbackKnowledgeGraphResponse
  */
-export declare type RollbackResponse = Message<"triplemesh.retriever.v1.RollbackResponse"> & {
+export declare type RollbackKnowledgeGraphResponse = Message<"triplemesh.retriever.v1.RollbackKnowledgeGraphResponse"> & {
   /**
    * The active snapshot.
    *
@@ -1061,11 +1199,11 @@ export declare type RollbackResponse = Message<"triplemesh.retriever.v1.Rollback
 };
 
 /**
- * RollbackResponse names what is active now.
+ * RollbackKnowledgeGraphResponse names what is active now.
  *
- * @generated from message triplemesh.retriever.v1.RollbackResponse
+ * @generated from message triplemesh.retriever.v1.RollbackKnowledgeGraphResponse
  */
-export declare type RollbackResponseJson = {
+export declare type RollbackKnowledgeGraphResponseJson = {
   /**
    * The active snapshot.
    *
@@ -1075,17 +1213,17 @@ export declare type RollbackResponseJson = {
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.RollbackResponse.
- * Use `create(RollbackResponseSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.RollbackKnowledgeGraphResponse.
+ * Use `create(RollbackKnowledgeGraphResponseSchema)` to create a new message.
  */
-export declare const RollbackResponseSchema: GenMessage<RollbackResponse, {jsonType: RollbackResponseJson}>;
+export declare const RollbackKnowledgeGraphResponseSchema: GenMessage<RollbackKnowledgeGraphResponse, {jsonType: RollbackKnowledgeGraphResponseJson}>;
 
 /**
- * DropRequest names what to remove.
+ * DropKnowledgeGraphRequest names what to remove.
  *
- * @generated from message triplemesh.retriever.v1.DropRequest
+ * @generated from message triplemesh.retriever.v1.DropKnowledgeGraphRequest
  */
-export declare type DropRequest = Message<"triplemesh.retriever.v1.DropRequest"> & {
+export declare type DropKnowledgeGraphRequest = Message<"triplemesh.retriever.v1.DropKnowledgeGraphRequest"> & {
   /**
    * A knowledge graph whole (snapshot 0), or one inactive snapshot.
    *
@@ -1095,11 +1233,11 @@ export declare type DropRequest = Message<"triplemesh.retriever.v1.DropRequest">
 };
 
 /**
- * DropRequest names what to remove.
+ * DropKnowledgeGraphRequest names what to remove.
  *
- * @generated from message triplemesh.retriever.v1.DropRequest
+ * @generated from message triplemesh.retriever.v1.DropKnowledgeGraphRequest
  */
-export declare type DropRequestJson = {
+export declare type DropKnowledgeGraphRequestJson = {
   /**
    * A knowledge graph whole (snapshot 0), or one inactive snapshot.
    *
@@ -1109,17 +1247,17 @@ export declare type DropRequestJson = {
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.DropRequest.
- * Use `create(DropRequestSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.DropKnowledgeGraphRequest.
+ * Use `create(DropKnowledgeGraphRequestSchema)` to create a new message.
  */
-export declare const DropRequestSchema: GenMessage<DropRequest, {jsonType: DropRequestJson}>;
+export declare const DropKnowledgeGraphRequestSchema: GenMessage<DropKnowledgeGraphRequest, {jsonType: DropKnowledgeGraphRequestJson}>;
 
 /**
- * DropResponse says what was removed.
+ * DropKnowledgeGraphResponse says what was removed.
  *
- * @generated from message triplemesh.retriever.v1.DropResponse
+ * @generated from message triplemesh.retriever.v1.DropKnowledgeGraphResponse
  */
-export declare type DropResponse = Message<"triplemesh.retriever.v1.DropResponse"> & {
+export declare type DropKnowledgeGraphResponse = Message<"triplemesh.retriever.v1.DropKnowledgeGraphResponse"> & {
   /**
    * The snapshots removed.
    *
@@ -1129,11 +1267,11 @@ export declare type DropResponse = Message<"triplemesh.retriever.v1.DropResponse
 };
 
 /**
- * DropResponse says what was removed.
+ * DropKnowledgeGraphResponse says what was removed.
  *
- * @generated from message triplemesh.retriever.v1.DropResponse
+ * @generated from message triplemesh.retriever.v1.DropKnowledgeGraphResponse
  */
-export declare type DropResponseJson = {
+export declare type DropKnowledgeGraphResponseJson = {
   /**
    * The snapshots removed.
    *
@@ -1143,19 +1281,19 @@ export declare type DropResponseJson = {
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.DropResponse.
- * Use `create(DropResponseSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.DropKnowledgeGraphResponse.
+ * Use `create(DropKnowledgeGraphResponseSchema)` to create a new message.
  */
-export declare const DropResponseSchema: GenMessage<DropResponse, {jsonType: DropResponseJson}>;
+export declare const DropKnowledgeGraphResponseSchema: GenMessage<DropKnowledgeGraphResponse, {jsonType: DropKnowledgeGraphResponseJson}>;
 
 /**
- * VerifyRequest names a snapshot.
+ * VerifySnapshotRequest names a snapshot.
  *
- * @generated from message triplemesh.retriever.v1.VerifyRequest
+ * @generated from message triplemesh.retriever.v1.VerifySnapshotRequest
  */
-export declare type VerifyRequest = Message<"triplemesh.retriever.v1.VerifyRequest"> & {
+export declare type VerifySnapshotRequest = Message<"triplemesh.retriever.v1.VerifySnapshotRequest"> & {
   /**
-   * Which; 0 takes the active one.
+   * Which; 0 means the active one.
    *
    * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
    */
@@ -1163,13 +1301,13 @@ export declare type VerifyRequest = Message<"triplemesh.retriever.v1.VerifyReque
 };
 
 /**
- * VerifyRequest names a snapshot.
+ * VerifySnapshotRequest names a snapshot.
  *
- * @generated from message triplemesh.retriever.v1.VerifyRequest
+ * @generated from message triplemesh.retriever.v1.VerifySnapshotRequest
  */
-export declare type VerifyRequestJson = {
+export declare type VerifySnapshotRequestJson = {
   /**
-   * Which; 0 takes the active one.
+   * Which; 0 means the active one.
    *
    * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
    */
@@ -1177,18 +1315,18 @@ export declare type VerifyRequestJson = {
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.VerifyRequest.
- * Use `create(VerifyRequestSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.VerifySnapshotRequest.
+ * Use `create(VerifySnapshotRequestSchema)` to create a new message.
  */
-export declare const VerifyRequestSchema: GenMessage<VerifyRequest, {jsonType: VerifyRequestJson}>;
+export declare const VerifySnapshotRequestSchema: GenMessage<VerifySnapshotRequest, {jsonType: VerifySnapshotRequestJson}>;
 
 /**
- * VerifyResponse says that every checksum matched; one that does not is the
+ * VerifySnapshotResponse says that every checksum matched; one that does not is the
  * error DATA_LOSS.
  *
- * @generated from message triplemesh.retriever.v1.VerifyResponse
+ * @generated from message triplemesh.retriever.v1.VerifySnapshotResponse
  */
-export declare type VerifyResponse = Message<"triplemesh.retriever.v1.VerifyResponse"> & {
+export declare type VerifySnapshotResponse = Message<"triplemesh.retriever.v1.VerifySnapshotResponse"> & {
   /**
    * The snapshot verified.
    *
@@ -1205,12 +1343,12 @@ export declare type VerifyResponse = Message<"triplemesh.retriever.v1.VerifyResp
 };
 
 /**
- * VerifyResponse says that every checksum matched; one that does not is the
+ * VerifySnapshotResponse says that every checksum matched; one that does not is the
  * error DATA_LOSS.
  *
- * @generated from message triplemesh.retriever.v1.VerifyResponse
+ * @generated from message triplemesh.retriever.v1.VerifySnapshotResponse
  */
-export declare type VerifyResponseJson = {
+export declare type VerifySnapshotResponseJson = {
   /**
    * The snapshot verified.
    *
@@ -1227,19 +1365,19 @@ export declare type VerifyResponseJson = {
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.VerifyResponse.
- * Use `create(VerifyResponseSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.VerifySnapshotResponse.
+ * Use `create(VerifySnapshotResponseSchema)` to create a new message.
  */
-export declare const VerifyResponseSchema: GenMessage<VerifyResponse, {jsonType: VerifyResponseJson}>;
+export declare const VerifySnapshotResponseSchema: GenMessage<VerifySnapshotResponse, {jsonType: VerifySnapshotResponseJson}>;
 
 /**
- * CompactRequest names a delta.
+ * CompactSnapshotRequest names a delta.
  *
- * @generated from message triplemesh.retriever.v1.CompactRequest
+ * @generated from message triplemesh.retriever.v1.CompactSnapshotRequest
  */
-export declare type CompactRequest = Message<"triplemesh.retriever.v1.CompactRequest"> & {
+export declare type CompactSnapshotRequest = Message<"triplemesh.retriever.v1.CompactSnapshotRequest"> & {
   /**
-   * Which; 0 takes the active one.
+   * Which; 0 means the active one.
    *
    * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
    */
@@ -1254,13 +1392,13 @@ export declare type CompactRequest = Message<"triplemesh.retriever.v1.CompactReq
 };
 
 /**
- * CompactRequest names a delta.
+ * CompactSnapshotRequest names a delta.
  *
- * @generated from message triplemesh.retriever.v1.CompactRequest
+ * @generated from message triplemesh.retriever.v1.CompactSnapshotRequest
  */
-export declare type CompactRequestJson = {
+export declare type CompactSnapshotRequestJson = {
   /**
-   * Which; 0 takes the active one.
+   * Which; 0 means the active one.
    *
    * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
    */
@@ -1275,17 +1413,17 @@ export declare type CompactRequestJson = {
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.CompactRequest.
- * Use `create(CompactRequestSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.CompactSnapshotRequest.
+ * Use `create(CompactSnapshotRequestSchema)` to create a new message.
  */
-export declare const CompactRequestSchema: GenMessage<CompactRequest, {jsonType: CompactRequestJson}>;
+export declare const CompactSnapshotRequestSchema: GenMessage<CompactSnapshotRequest, {jsonType: CompactSnapshotRequestJson}>;
 
 /**
- * CompactResponse names what was built.
+ * CompactSnapshotResponse names what was built.
  *
- * @generated from message triplemesh.retriever.v1.CompactResponse
+ * @generated from message triplemesh.retriever.v1.CompactSnapshotResponse
  */
-export declare type CompactResponse = Message<"triplemesh.retriever.v1.CompactResponse"> & {
+export declare type CompactSnapshotResponse = Message<"triplemesh.retriever.v1.CompactSnapshotResponse"> & {
   /**
    * The whole snapshot; the one that was asked for where it is whole already.
    *
@@ -1295,11 +1433,11 @@ export declare type CompactResponse = Message<"triplemesh.retriever.v1.CompactRe
 };
 
 /**
- * CompactResponse names what was built.
+ * CompactSnapshotResponse names what was built.
  *
- * @generated from message triplemesh.retriever.v1.CompactResponse
+ * @generated from message triplemesh.retriever.v1.CompactSnapshotResponse
  */
-export declare type CompactResponseJson = {
+export declare type CompactSnapshotResponseJson = {
   /**
    * The whole snapshot; the one that was asked for where it is whole already.
    *
@@ -1309,19 +1447,19 @@ export declare type CompactResponseJson = {
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.CompactResponse.
- * Use `create(CompactResponseSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.CompactSnapshotResponse.
+ * Use `create(CompactSnapshotResponseSchema)` to create a new message.
  */
-export declare const CompactResponseSchema: GenMessage<CompactResponse, {jsonType: CompactResponseJson}>;
+export declare const CompactSnapshotResponseSchema: GenMessage<CompactSnapshotResponse, {jsonType: CompactSnapshotResponseJson}>;
 
 /**
- * DiffRequest names two snapshots of a knowledge graph.
+ * DiffSnapshotsRequest names two snapshots of a knowledge graph.
  *
- * @generated from message triplemesh.retriever.v1.DiffRequest
+ * @generated from message triplemesh.retriever.v1.DiffSnapshotsRequest
  */
-export declare type DiffRequest = Message<"triplemesh.retriever.v1.DiffRequest"> & {
+export declare type DiffSnapshotsRequest = Message<"triplemesh.retriever.v1.DiffSnapshotsRequest"> & {
   /**
-   * The knowledge graph and the later snapshot; 0 takes the active one.
+   * The knowledge graph and the later snapshot; 0 means the active one.
    *
    * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
    */
@@ -1336,13 +1474,13 @@ export declare type DiffRequest = Message<"triplemesh.retriever.v1.DiffRequest">
 };
 
 /**
- * DiffRequest names two snapshots of a knowledge graph.
+ * DiffSnapshotsRequest names two snapshots of a knowledge graph.
  *
- * @generated from message triplemesh.retriever.v1.DiffRequest
+ * @generated from message triplemesh.retriever.v1.DiffSnapshotsRequest
  */
-export declare type DiffRequestJson = {
+export declare type DiffSnapshotsRequestJson = {
   /**
-   * The knowledge graph and the later snapshot; 0 takes the active one.
+   * The knowledge graph and the later snapshot; 0 means the active one.
    *
    * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
    */
@@ -1357,17 +1495,17 @@ export declare type DiffRequestJson = {
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.DiffRequest.
- * Use `create(DiffRequestSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.DiffSnapshotsRequest.
+ * Use `create(DiffSnapshotsRequestSchema)` to create a new message.
  */
-export declare const DiffRequestSchema: GenMessage<DiffRequest, {jsonType: DiffRequestJson}>;
+export declare const DiffSnapshotsRequestSchema: GenMessage<DiffSnapshotsRequest, {jsonType: DiffSnapshotsRequestJson}>;
 
 /**
- * DiffResponse carries some of the differences, in the order of subjects.
+ * DiffSnapshotsResponse carries some of the differences, in the order of subjects.
  *
- * @generated from message triplemesh.retriever.v1.DiffResponse
+ * @generated from message triplemesh.retriever.v1.DiffSnapshotsResponse
  */
-export declare type DiffResponse = Message<"triplemesh.retriever.v1.DiffResponse"> & {
+export declare type DiffSnapshotsResponse = Message<"triplemesh.retriever.v1.DiffSnapshotsResponse"> & {
   /**
    * The differences.
    *
@@ -1377,11 +1515,11 @@ export declare type DiffResponse = Message<"triplemesh.retriever.v1.DiffResponse
 };
 
 /**
- * DiffResponse carries some of the differences, in the order of subjects.
+ * DiffSnapshotsResponse carries some of the differences, in the order of subjects.
  *
- * @generated from message triplemesh.retriever.v1.DiffResponse
+ * @generated from message triplemesh.retriever.v1.DiffSnapshotsResponse
  */
-export declare type DiffResponseJson = {
+export declare type DiffSnapshotsResponseJson = {
   /**
    * The differences.
    *
@@ -1391,10 +1529,10 @@ export declare type DiffResponseJson = {
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.DiffResponse.
- * Use `create(DiffResponseSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.DiffSnapshotsResponse.
+ * Use `create(DiffSnapshotsResponseSchema)` to create a new message.
  */
-export declare const DiffResponseSchema: GenMessage<DiffResponse, {jsonType: DiffResponseJson}>;
+export declare const DiffSnapshotsResponseSchema: GenMessage<DiffSnapshotsResponse, {jsonType: DiffSnapshotsResponseJson}>;
 
 /**
  * Difference is a triple that one of two snapshots holds.
@@ -1445,13 +1583,13 @@ export declare type DifferenceJson = {
 export declare const DifferenceSchema: GenMessage<Difference, {jsonType: DifferenceJson}>;
 
 /**
- * ExportRequest names a snapshot.
+ * ExportSnapshotRequest names a snapshot.
  *
- * @generated from message triplemesh.retriever.v1.ExportRequest
+ * @generated from message triplemesh.retriever.v1.ExportSnapshotRequest
  */
-export declare type ExportRequest = Message<"triplemesh.retriever.v1.ExportRequest"> & {
+export declare type ExportSnapshotRequest = Message<"triplemesh.retriever.v1.ExportSnapshotRequest"> & {
   /**
-   * Which; 0 takes the active one.
+   * Which; 0 means the active one.
    *
    * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
    */
@@ -1459,13 +1597,13 @@ export declare type ExportRequest = Message<"triplemesh.retriever.v1.ExportReque
 };
 
 /**
- * ExportRequest names a snapshot.
+ * ExportSnapshotRequest names a snapshot.
  *
- * @generated from message triplemesh.retriever.v1.ExportRequest
+ * @generated from message triplemesh.retriever.v1.ExportSnapshotRequest
  */
-export declare type ExportRequestJson = {
+export declare type ExportSnapshotRequestJson = {
   /**
-   * Which; 0 takes the active one.
+   * Which; 0 means the active one.
    *
    * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
    */
@@ -1473,17 +1611,17 @@ export declare type ExportRequestJson = {
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.ExportRequest.
- * Use `create(ExportRequestSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.ExportSnapshotRequest.
+ * Use `create(ExportSnapshotRequestSchema)` to create a new message.
  */
-export declare const ExportRequestSchema: GenMessage<ExportRequest, {jsonType: ExportRequestJson}>;
+export declare const ExportSnapshotRequestSchema: GenMessage<ExportSnapshotRequest, {jsonType: ExportSnapshotRequestJson}>;
 
 /**
- * ExportResponse carries a part of the file.
+ * ExportSnapshotResponse carries a part of the file.
  *
- * @generated from message triplemesh.retriever.v1.ExportResponse
+ * @generated from message triplemesh.retriever.v1.ExportSnapshotResponse
  */
-export declare type ExportResponse = Message<"triplemesh.retriever.v1.ExportResponse"> & {
+export declare type ExportSnapshotResponse = Message<"triplemesh.retriever.v1.ExportSnapshotResponse"> & {
   /**
    * The next bytes.
    *
@@ -1493,11 +1631,11 @@ export declare type ExportResponse = Message<"triplemesh.retriever.v1.ExportResp
 };
 
 /**
- * ExportResponse carries a part of the file.
+ * ExportSnapshotResponse carries a part of the file.
  *
- * @generated from message triplemesh.retriever.v1.ExportResponse
+ * @generated from message triplemesh.retriever.v1.ExportSnapshotResponse
  */
-export declare type ExportResponseJson = {
+export declare type ExportSnapshotResponseJson = {
   /**
    * The next bytes.
    *
@@ -1507,10 +1645,10 @@ export declare type ExportResponseJson = {
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.ExportResponse.
- * Use `create(ExportResponseSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.ExportSnapshotResponse.
+ * Use `create(ExportSnapshotResponseSchema)` to create a new message.
  */
-export declare const ExportResponseSchema: GenMessage<ExportResponse, {jsonType: ExportResponseJson}>;
+export declare const ExportSnapshotResponseSchema: GenMessage<ExportSnapshotResponse, {jsonType: ExportSnapshotResponseJson}>;
 
 /**
  * ImportHeader opens an import.
@@ -1519,12 +1657,12 @@ export declare const ExportResponseSchema: GenMessage<ExportResponse, {jsonType:
  */
 export declare type ImportHeader = Message<"triplemesh.retriever.v1.ImportHeader"> & {
   /**
-   * The knowledge graph to import into, made if there is none; empty takes the
-   * name that the file has.
+   * The knowledge graph to import into, created if it does not exist; unset means
+   * the name in the file. Its snapshot must be 0: the server chooses the number.
    *
-   * @generated from field: string kg = 1;
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
    */
-  kg: string;
+  kg?: KnowledgeGraphRef | undefined;
 
   /**
    * True leaves the active snapshot as it is.
@@ -1541,12 +1679,12 @@ export declare type ImportHeader = Message<"triplemesh.retriever.v1.ImportHeader
  */
 export declare type ImportHeaderJson = {
   /**
-   * The knowledge graph to import into, made if there is none; empty takes the
-   * name that the file has.
+   * The knowledge graph to import into, created if it does not exist; unset means
+   * the name in the file. Its snapshot must be 0: the server chooses the number.
    *
-   * @generated from field: string kg = 1;
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
    */
-  kg?: string;
+  kg?: KnowledgeGraphRefJson;
 
   /**
    * True leaves the active snapshot as it is.
@@ -1563,15 +1701,15 @@ export declare type ImportHeaderJson = {
 export declare const ImportHeaderSchema: GenMessage<ImportHeader, {jsonType: ImportHeaderJson}>;
 
 /**
- * ImportRequest is one message of an import.
+ * ImportSnapshotRequest is one message of an import.
  *
- * @generated from message triplemesh.retriever.v1.ImportRequest
+ * @generated from message triplemesh.retriever.v1.ImportSnapshotRequest
  */
-export declare type ImportRequest = Message<"triplemesh.retriever.v1.ImportRequest"> & {
+export declare type ImportSnapshotRequest = Message<"triplemesh.retriever.v1.ImportSnapshotRequest"> & {
   /**
    * First the header, then the bytes of the file.
    *
-   * @generated from oneof triplemesh.retriever.v1.ImportRequest.part
+   * @generated from oneof triplemesh.retriever.v1.ImportSnapshotRequest.part
    */
   part: {
     /**
@@ -1593,11 +1731,11 @@ export declare type ImportRequest = Message<"triplemesh.retriever.v1.ImportReque
 };
 
 /**
- * ImportRequest is one message of an import.
+ * ImportSnapshotRequest is one message of an import.
  *
- * @generated from message triplemesh.retriever.v1.ImportRequest
+ * @generated from message triplemesh.retriever.v1.ImportSnapshotRequest
  */
-export declare type ImportRequestJson = {
+export declare type ImportSnapshotRequestJson = {
   /**
    * Opens the import.
    *
@@ -1614,17 +1752,17 @@ export declare type ImportRequestJson = {
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.ImportRequest.
- * Use `create(ImportRequestSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.ImportSnapshotRequest.
+ * Use `create(ImportSnapshotRequestSchema)` to create a new message.
  */
-export declare const ImportRequestSchema: GenMessage<ImportRequest, {jsonType: ImportRequestJson}>;
+export declare const ImportSnapshotRequestSchema: GenMessage<ImportSnapshotRequest, {jsonType: ImportSnapshotRequestJson}>;
 
 /**
- * ImportResponse names what was built.
+ * ImportSnapshotResponse names what was built.
  *
- * @generated from message triplemesh.retriever.v1.ImportResponse
+ * @generated from message triplemesh.retriever.v1.ImportSnapshotResponse
  */
-export declare type ImportResponse = Message<"triplemesh.retriever.v1.ImportResponse"> & {
+export declare type ImportSnapshotResponse = Message<"triplemesh.retriever.v1.ImportSnapshotResponse"> & {
   /**
    * The snapshot, under a number of its own here.
    *
@@ -1634,11 +1772,11 @@ export declare type ImportResponse = Message<"triplemesh.retriever.v1.ImportResp
 };
 
 /**
- * ImportResponse names what was built.
+ * ImportSnapshotResponse names what was built.
  *
- * @generated from message triplemesh.retriever.v1.ImportResponse
+ * @generated from message triplemesh.retriever.v1.ImportSnapshotResponse
  */
-export declare type ImportResponseJson = {
+export declare type ImportSnapshotResponseJson = {
   /**
    * The snapshot, under a number of its own here.
    *
@@ -1648,10 +1786,783 @@ export declare type ImportResponseJson = {
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.ImportResponse.
- * Use `create(ImportResponseSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.ImportSnapshotResponse.
+ * Use `create(ImportSnapshotResponseSchema)` to create a new message.
  */
-export declare const ImportResponseSchema: GenMessage<ImportResponse, {jsonType: ImportResponseJson}>;
+export declare const ImportSnapshotResponseSchema: GenMessage<ImportSnapshotResponse, {jsonType: ImportSnapshotResponseJson}>;
+
+/**
+ * RankerInfo describes a ranker of relation paths and what it was trained on.
+ *
+ * @generated from message triplemesh.retriever.v1.RankerInfo
+ */
+export declare type RankerInfo = Message<"triplemesh.retriever.v1.RankerInfo"> & {
+  /**
+   * The knowledge graph whose paths it ranks; the snapshot is 0, since a ranker
+   * outlives snapshots.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
+   */
+  kg?: KnowledgeGraphRef | undefined;
+
+  /**
+   * Its number within the knowledge graph, from 1.
+   *
+   * @generated from field: uint64 number = 2;
+   */
+  number: bigint;
+
+  /**
+   * Whether it is the active one.
+   *
+   * @generated from field: bool active = 3;
+   */
+  active: boolean;
+
+  /**
+   * Why it cannot rank; empty if it can. Then only kg, number, active and
+   * create_time are set.
+   *
+   * @generated from field: string defect = 4;
+   */
+  defect: string;
+
+  /**
+   * The encoder whose vectors it reads.
+   *
+   * @generated from field: string encoder = 5;
+   */
+  encoder: string;
+
+  /**
+   * Size of its file in bytes.
+   *
+   * @generated from field: uint64 bytes = 6;
+   */
+  bytes: bigint;
+
+  /**
+   * When it was stored.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 7;
+   */
+  createTime?: Timestamp | undefined;
+
+  /**
+   * The question sets that it was trained on.
+   *
+   * @generated from field: repeated string question_sets = 8;
+   */
+  questionSets: string[];
+
+  /**
+   * The snapshots that they were about, as NAME@NUMBER.
+   *
+   * @generated from field: repeated string snapshots = 9;
+   */
+  snapshots: string[];
+
+  /**
+   * Number of questions that it was trained on.
+   *
+   * @generated from field: uint32 trained = 10;
+   */
+  trained: number;
+
+  /**
+   * Number of questions that it was evaluated on.
+   *
+   * @generated from field: uint32 held = 11;
+   */
+  held: number;
+
+  /**
+   * Share of the latter whose first path leads to an answer, 0 to 1.
+   *
+   * @generated from field: float first = 12;
+   */
+  first: number;
+
+  /**
+   * That share by the ranking before this ranker, 0 to 1.
+   *
+   * @generated from field: float first_before = 13;
+   */
+  firstBefore: number;
+
+  /**
+   * Number of relations that it knows.
+   *
+   * @generated from field: uint32 relations = 14;
+   */
+  relations: number;
+};
+
+/**
+ * RankerInfo describes a ranker of relation paths and what it was trained on.
+ *
+ * @generated from message triplemesh.retriever.v1.RankerInfo
+ */
+export declare type RankerInfoJson = {
+  /**
+   * The knowledge graph whose paths it ranks; the snapshot is 0, since a ranker
+   * outlives snapshots.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
+   */
+  kg?: KnowledgeGraphRefJson;
+
+  /**
+   * Its number within the knowledge graph, from 1.
+   *
+   * @generated from field: uint64 number = 2;
+   */
+  number?: string;
+
+  /**
+   * Whether it is the active one.
+   *
+   * @generated from field: bool active = 3;
+   */
+  active?: boolean;
+
+  /**
+   * Why it cannot rank; empty if it can. Then only kg, number, active and
+   * create_time are set.
+   *
+   * @generated from field: string defect = 4;
+   */
+  defect?: string;
+
+  /**
+   * The encoder whose vectors it reads.
+   *
+   * @generated from field: string encoder = 5;
+   */
+  encoder?: string;
+
+  /**
+   * Size of its file in bytes.
+   *
+   * @generated from field: uint64 bytes = 6;
+   */
+  bytes?: string;
+
+  /**
+   * When it was stored.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 7;
+   */
+  createTime?: TimestampJson;
+
+  /**
+   * The question sets that it was trained on.
+   *
+   * @generated from field: repeated string question_sets = 8;
+   */
+  questionSets?: string[];
+
+  /**
+   * The snapshots that they were about, as NAME@NUMBER.
+   *
+   * @generated from field: repeated string snapshots = 9;
+   */
+  snapshots?: string[];
+
+  /**
+   * Number of questions that it was trained on.
+   *
+   * @generated from field: uint32 trained = 10;
+   */
+  trained?: number;
+
+  /**
+   * Number of questions that it was evaluated on.
+   *
+   * @generated from field: uint32 held = 11;
+   */
+  held?: number;
+
+  /**
+   * Share of the latter whose first path leads to an answer, 0 to 1.
+   *
+   * @generated from field: float first = 12;
+   */
+  first?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * That share by the ranking before this ranker, 0 to 1.
+   *
+   * @generated from field: float first_before = 13;
+   */
+  firstBefore?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * Number of relations that it knows.
+   *
+   * @generated from field: uint32 relations = 14;
+   */
+  relations?: number;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.RankerInfo.
+ * Use `create(RankerInfoSchema)` to create a new message.
+ */
+export declare const RankerInfoSchema: GenMessage<RankerInfo, {jsonType: RankerInfoJson}>;
+
+/**
+ * RankerHeader opens a ranker.
+ *
+ * @generated from message triplemesh.retriever.v1.RankerHeader
+ */
+export declare type RankerHeader = Message<"triplemesh.retriever.v1.RankerHeader"> & {
+  /**
+   * The knowledge graph whose paths it is to rank. The snapshot is not read.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
+   */
+  kg?: KnowledgeGraphRef | undefined;
+
+  /**
+   * True activates it.
+   *
+   * @generated from field: bool activate = 2;
+   */
+  activate: boolean;
+};
+
+/**
+ * RankerHeader opens a ranker.
+ *
+ * @generated from message triplemesh.retriever.v1.RankerHeader
+ */
+export declare type RankerHeaderJson = {
+  /**
+   * The knowledge graph whose paths it is to rank. The snapshot is not read.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
+   */
+  kg?: KnowledgeGraphRefJson;
+
+  /**
+   * True activates it.
+   *
+   * @generated from field: bool activate = 2;
+   */
+  activate?: boolean;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.RankerHeader.
+ * Use `create(RankerHeaderSchema)` to create a new message.
+ */
+export declare const RankerHeaderSchema: GenMessage<RankerHeader, {jsonType: RankerHeaderJson}>;
+
+/**
+ * CreateRankerRequest is one message of a ranker.
+ *
+ * @generated from message triplemesh.retriever.v1.CreateRankerRequest
+ */
+export declare type CreateRankerRequest = Message<"triplemesh.retriever.v1.CreateRankerRequest"> & {
+  /**
+   * First the header, then the bytes of the file, 16 MiB at most.
+   *
+   * @generated from oneof triplemesh.retriever.v1.CreateRankerRequest.part
+   */
+  part: {
+    /**
+     * Opens the ranker.
+     *
+     * @generated from field: triplemesh.retriever.v1.RankerHeader header = 1;
+     */
+    value: RankerHeader;
+    case: "header";
+  } | {
+    /**
+     * The next bytes, at most 1 MiB.
+     *
+     * @generated from field: bytes chunk = 2;
+     */
+    value: Uint8Array;
+    case: "chunk";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * CreateRankerRequest is one message of a ranker.
+ *
+ * @generated from message triplemesh.retriever.v1.CreateRankerRequest
+ */
+export declare type CreateRankerRequestJson = {
+  /**
+   * Opens the ranker.
+   *
+   * @generated from field: triplemesh.retriever.v1.RankerHeader header = 1;
+   */
+  header?: RankerHeaderJson;
+
+  /**
+   * The next bytes, at most 1 MiB.
+   *
+   * @generated from field: bytes chunk = 2;
+   */
+  chunk?: string;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.CreateRankerRequest.
+ * Use `create(CreateRankerRequestSchema)` to create a new message.
+ */
+export declare const CreateRankerRequestSchema: GenMessage<CreateRankerRequest, {jsonType: CreateRankerRequestJson}>;
+
+/**
+ * CreateRankerResponse names what was stored.
+ *
+ * @generated from message triplemesh.retriever.v1.CreateRankerResponse
+ */
+export declare type CreateRankerResponse = Message<"triplemesh.retriever.v1.CreateRankerResponse"> & {
+  /**
+   * The ranker.
+   *
+   * @generated from field: triplemesh.retriever.v1.RankerInfo ranker = 1;
+   */
+  ranker?: RankerInfo | undefined;
+};
+
+/**
+ * CreateRankerResponse names what was stored.
+ *
+ * @generated from message triplemesh.retriever.v1.CreateRankerResponse
+ */
+export declare type CreateRankerResponseJson = {
+  /**
+   * The ranker.
+   *
+   * @generated from field: triplemesh.retriever.v1.RankerInfo ranker = 1;
+   */
+  ranker?: RankerInfoJson;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.CreateRankerResponse.
+ * Use `create(CreateRankerResponseSchema)` to create a new message.
+ */
+export declare const CreateRankerResponseSchema: GenMessage<CreateRankerResponse, {jsonType: CreateRankerResponseJson}>;
+
+/**
+ * ListRankersRequest asks for rankers.
+ *
+ * @generated from message triplemesh.retriever.v1.ListRankersRequest
+ */
+export declare type ListRankersRequest = Message<"triplemesh.retriever.v1.ListRankersRequest"> & {
+  /**
+   * The knowledge graph.
+   *
+   * @generated from field: string kg_name = 1;
+   */
+  kgName: string;
+
+  /**
+   * Maximum number of rankers; 0 means 100.
+   *
+   * @generated from field: uint32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * next_page_token of the previous page; empty for the first.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * ListRankersRequest asks for rankers.
+ *
+ * @generated from message triplemesh.retriever.v1.ListRankersRequest
+ */
+export declare type ListRankersRequestJson = {
+  /**
+   * The knowledge graph.
+   *
+   * @generated from field: string kg_name = 1;
+   */
+  kgName?: string;
+
+  /**
+   * Maximum number of rankers; 0 means 100.
+   *
+   * @generated from field: uint32 page_size = 2;
+   */
+  pageSize?: number;
+
+  /**
+   * next_page_token of the previous page; empty for the first.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken?: string;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.ListRankersRequest.
+ * Use `create(ListRankersRequestSchema)` to create a new message.
+ */
+export declare const ListRankersRequestSchema: GenMessage<ListRankersRequest, {jsonType: ListRankersRequestJson}>;
+
+/**
+ * ListRankersResponse carries rankers.
+ *
+ * @generated from message triplemesh.retriever.v1.ListRankersResponse
+ */
+export declare type ListRankersResponse = Message<"triplemesh.retriever.v1.ListRankersResponse"> & {
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated triplemesh.retriever.v1.RankerInfo rankers = 1;
+   */
+  rankers: RankerInfo[];
+
+  /**
+   * Token of the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * ListRankersResponse carries rankers.
+ *
+ * @generated from message triplemesh.retriever.v1.ListRankersResponse
+ */
+export declare type ListRankersResponseJson = {
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated triplemesh.retriever.v1.RankerInfo rankers = 1;
+   */
+  rankers?: RankerInfoJson[];
+
+  /**
+   * Token of the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken?: string;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.ListRankersResponse.
+ * Use `create(ListRankersResponseSchema)` to create a new message.
+ */
+export declare const ListRankersResponseSchema: GenMessage<ListRankersResponse, {jsonType: ListRankersResponseJson}>;
+
+/**
+ * ActivateRankerRequest names a ranker.
+ *
+ * @generated from message triplemesh.retriever.v1.ActivateRankerRequest
+ */
+export declare type ActivateRankerRequest = Message<"triplemesh.retriever.v1.ActivateRankerRequest"> & {
+  /**
+   * The knowledge graph. The snapshot is not read.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
+   */
+  kg?: KnowledgeGraphRef | undefined;
+
+  /**
+   * The ranker's number.
+   *
+   * @generated from field: uint64 number = 2;
+   */
+  number: bigint;
+};
+
+/**
+ * ActivateRankerRequest names a ranker.
+ *
+ * @generated from message triplemesh.retriever.v1.ActivateRankerRequest
+ */
+export declare type ActivateRankerRequestJson = {
+  /**
+   * The knowledge graph. The snapshot is not read.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
+   */
+  kg?: KnowledgeGraphRefJson;
+
+  /**
+   * The ranker's number.
+   *
+   * @generated from field: uint64 number = 2;
+   */
+  number?: string;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.ActivateRankerRequest.
+ * Use `create(ActivateRankerRequestSchema)` to create a new message.
+ */
+export declare const ActivateRankerRequestSchema: GenMessage<ActivateRankerRequest, {jsonType: ActivateRankerRequestJson}>;
+
+/**
+ * ActivateRankerResponse names what is active now.
+ *
+ * @generated from message triplemesh.retriever.v1.ActivateRankerResponse
+ */
+export declare type ActivateRankerResponse = Message<"triplemesh.retriever.v1.ActivateRankerResponse"> & {
+  /**
+   * The active ranker.
+   *
+   * @generated from field: triplemesh.retriever.v1.RankerInfo ranker = 1;
+   */
+  ranker?: RankerInfo | undefined;
+};
+
+/**
+ * ActivateRankerResponse names what is active now.
+ *
+ * @generated from message triplemesh.retriever.v1.ActivateRankerResponse
+ */
+export declare type ActivateRankerResponseJson = {
+  /**
+   * The active ranker.
+   *
+   * @generated from field: triplemesh.retriever.v1.RankerInfo ranker = 1;
+   */
+  ranker?: RankerInfoJson;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.ActivateRankerResponse.
+ * Use `create(ActivateRankerResponseSchema)` to create a new message.
+ */
+export declare const ActivateRankerResponseSchema: GenMessage<ActivateRankerResponse, {jsonType: ActivateRankerResponseJson}>;
+
+/**
+ * RollbackRankerRequest names a knowledge graph.
+ *
+ * @generated from message triplemesh.retriever.v1.RollbackRankerRequest
+ */
+export declare type RollbackRankerRequest = Message<"triplemesh.retriever.v1.RollbackRankerRequest"> & {
+  /**
+   * Which. The snapshot is not read.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
+   */
+  kg?: KnowledgeGraphRef | undefined;
+};
+
+/**
+ * RollbackRankerRequest names a knowledge graph.
+ *
+ * @generated from message triplemesh.retriever.v1.RollbackRankerRequest
+ */
+export declare type RollbackRankerRequestJson = {
+  /**
+   * Which. The snapshot is not read.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
+   */
+  kg?: KnowledgeGraphRefJson;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.RollbackRankerRequest.
+ * Use `create(RollbackRankerRequestSchema)` to create a new message.
+ */
+export declare const RollbackRankerRequestSchema: GenMessage<RollbackRankerRequest, {jsonType: RollbackRankerRequestJson}>;
+
+/**
+ * RollbackRankerResponse names what is active now.
+ *
+ * @generated from message triplemesh.retriever.v1.RollbackRankerResponse
+ */
+export declare type RollbackRankerResponse = Message<"triplemesh.retriever.v1.RollbackRankerResponse"> & {
+  /**
+   * The active ranker; unset if none is.
+   *
+   * @generated from field: triplemesh.retriever.v1.RankerInfo ranker = 1;
+   */
+  ranker?: RankerInfo | undefined;
+};
+
+/**
+ * RollbackRankerResponse names what is active now.
+ *
+ * @generated from message triplemesh.retriever.v1.RollbackRankerResponse
+ */
+export declare type RollbackRankerResponseJson = {
+  /**
+   * The active ranker; unset if none is.
+   *
+   * @generated from field: triplemesh.retriever.v1.RankerInfo ranker = 1;
+   */
+  ranker?: RankerInfoJson;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.RollbackRankerResponse.
+ * Use `create(RollbackRankerResponseSchema)` to create a new message.
+ */
+export declare const RollbackRankerResponseSchema: GenMessage<RollbackRankerResponse, {jsonType: RollbackRankerResponseJson}>;
+
+/**
+ * DeleteRankerRequest names a ranker.
+ *
+ * @generated from message triplemesh.retriever.v1.DeleteRankerRequest
+ */
+export declare type DeleteRankerRequest = Message<"triplemesh.retriever.v1.DeleteRankerRequest"> & {
+  /**
+   * The knowledge graph. The snapshot is not read.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
+   */
+  kg?: KnowledgeGraphRef | undefined;
+
+  /**
+   * The ranker's number.
+   *
+   * @generated from field: uint64 number = 2;
+   */
+  number: bigint;
+};
+
+/**
+ * DeleteRankerRequest names a ranker.
+ *
+ * @generated from message triplemesh.retriever.v1.DeleteRankerRequest
+ */
+export declare type DeleteRankerRequestJson = {
+  /**
+   * The knowledge graph. The snapshot is not read.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
+   */
+  kg?: KnowledgeGraphRefJson;
+
+  /**
+   * The ranker's number.
+   *
+   * @generated from field: uint64 number = 2;
+   */
+  number?: string;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.DeleteRankerRequest.
+ * Use `create(DeleteRankerRequestSchema)` to create a new message.
+ */
+export declare const DeleteRankerRequestSchema: GenMessage<DeleteRankerRequest, {jsonType: DeleteRankerRequestJson}>;
+
+/**
+ * DeleteRankerResponse is empty.
+ *
+ * @generated from message triplemesh.retriever.v1.DeleteRankerResponse
+ */
+export declare type DeleteRankerResponse = Message<"triplemesh.retriever.v1.DeleteRankerResponse"> & {
+};
+
+/**
+ * DeleteRankerResponse is empty.
+ *
+ * @generated from message triplemesh.retriever.v1.DeleteRankerResponse
+ */
+export declare type DeleteRankerResponseJson = {
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.DeleteRankerResponse.
+ * Use `create(DeleteRankerResponseSchema)` to create a new message.
+ */
+export declare const DeleteRankerResponseSchema: GenMessage<DeleteRankerResponse, {jsonType: DeleteRankerResponseJson}>;
+
+/**
+ * ExportRankerRequest names a ranker.
+ *
+ * @generated from message triplemesh.retriever.v1.ExportRankerRequest
+ */
+export declare type ExportRankerRequest = Message<"triplemesh.retriever.v1.ExportRankerRequest"> & {
+  /**
+   * The knowledge graph. The snapshot is not read.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
+   */
+  kg?: KnowledgeGraphRef | undefined;
+
+  /**
+   * The ranker's number; 0 means the one that ranks now, which may be the one that
+   * is part of the program.
+   *
+   * @generated from field: uint64 number = 2;
+   */
+  number: bigint;
+};
+
+/**
+ * ExportRankerRequest names a ranker.
+ *
+ * @generated from message triplemesh.retriever.v1.ExportRankerRequest
+ */
+export declare type ExportRankerRequestJson = {
+  /**
+   * The knowledge graph. The snapshot is not read.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
+   */
+  kg?: KnowledgeGraphRefJson;
+
+  /**
+   * The ranker's number; 0 means the one that ranks now, which may be the one that
+   * is part of the program.
+   *
+   * @generated from field: uint64 number = 2;
+   */
+  number?: string;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.ExportRankerRequest.
+ * Use `create(ExportRankerRequestSchema)` to create a new message.
+ */
+export declare const ExportRankerRequestSchema: GenMessage<ExportRankerRequest, {jsonType: ExportRankerRequestJson}>;
+
+/**
+ * ExportRankerResponse carries a part of the file.
+ *
+ * @generated from message triplemesh.retriever.v1.ExportRankerResponse
+ */
+export declare type ExportRankerResponse = Message<"triplemesh.retriever.v1.ExportRankerResponse"> & {
+  /**
+   * The next bytes.
+   *
+   * @generated from field: bytes chunk = 1;
+   */
+  chunk: Uint8Array;
+};
+
+/**
+ * ExportRankerResponse carries a part of the file.
+ *
+ * @generated from message triplemesh.retriever.v1.ExportRankerResponse
+ */
+export declare type ExportRankerResponseJson = {
+  /**
+   * The next bytes.
+   *
+   * @generated from field: bytes chunk = 1;
+   */
+  chunk?: string;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.ExportRankerResponse.
+ * Use `create(ExportRankerResponseSchema)` to create a new message.
+ */
+export declare const ExportRankerResponseSchema: GenMessage<ExportRankerResponse, {jsonType: ExportRankerResponseJson}>;
 
 /**
  * Format is how triples are written in a file.
@@ -1682,7 +2593,7 @@ export enum Format {
   N_TRIPLES = 2,
 
   /**
-   * W3C N-Quads 1.1; the graphs' names are left aside.
+   * W3C N-Quads 1.1; the graphs' names are the provenance.
    *
    * @generated from enum value: FORMAT_N_QUADS = 3;
    */
@@ -1743,7 +2654,7 @@ export declare const FormatSchema: GenEnum<Format, FormatJson>;
  */
 export enum LoadMode {
   /**
-   * Taken as LOAD_MODE_REPLACE.
+   * The same as LOAD_MODE_REPLACE.
    *
    * @generated from enum value: LOAD_MODE_UNSPECIFIED = 0;
    */
@@ -1790,7 +2701,7 @@ export declare const LoadModeSchema: GenEnum<LoadMode, LoadModeJson>;
  */
 export enum Vectors {
   /**
-   * Taken as VECTORS_ALL.
+   * The same as VECTORS_ALL.
    *
    * @generated from enum value: VECTORS_UNSPECIFIED = 0;
    */
@@ -1823,6 +2734,67 @@ export declare type VectorsJson = "VECTORS_UNSPECIFIED" | "VECTORS_ALL" | "VECTO
  * Describes the enum triplemesh.retriever.v1.Vectors.
  */
 export declare const VectorsSchema: GenEnum<Vectors, VectorsJson>;
+
+/**
+ * ColumnType is what the cells of a column are.
+ *
+ * @generated from enum triplemesh.retriever.v1.ColumnType
+ */
+export enum ColumnType {
+  /**
+   * Inferred from the first rows.
+   *
+   * @generated from enum value: COLUMN_TYPE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Names of things.
+   *
+   * @generated from enum value: COLUMN_TYPE_ENTITY = 1;
+   */
+  ENTITY = 1,
+
+  /**
+   * Numbers, as people write them; those with a unit keep it.
+   *
+   * @generated from enum value: COLUMN_TYPE_NUMBER = 2;
+   */
+  NUMBER = 2,
+
+  /**
+   * Dates, in ISO 8601 or English.
+   *
+   * @generated from enum value: COLUMN_TYPE_DATE = 3;
+   */
+  DATE = 3,
+
+  /**
+   * Texts that name no thing.
+   *
+   * @generated from enum value: COLUMN_TYPE_TEXT = 4;
+   */
+  TEXT = 4,
+
+  /**
+   * The column is left out.
+   *
+   * @generated from enum value: COLUMN_TYPE_SKIP = 5;
+   */
+  SKIP = 5,
+}
+
+/**
+ * ColumnType is what the cells of a column are.
+ *
+ * @generated from enum triplemesh.retriever.v1.ColumnType
+ */
+export declare type ColumnTypeJson = "COLUMN_TYPE_UNSPECIFIED" | "COLUMN_TYPE_ENTITY" | "COLUMN_TYPE_NUMBER" | "COLUMN_TYPE_DATE" | "COLUMN_TYPE_TEXT" | "COLUMN_TYPE_SKIP";
+
+/**
+ * Describes the enum triplemesh.retriever.v1.ColumnType.
+ */
+export declare const ColumnTypeSchema: GenEnum<ColumnType, ColumnTypeJson>;
 
 /**
  * LoadPhase is a part of a load.
@@ -1886,116 +2858,181 @@ export declare const LoadPhaseSchema: GenEnum<LoadPhase, LoadPhaseJson>;
  */
 export declare const KnowledgeGraphService: GenService<{
   /**
-   * Load builds a snapshot from a stream: a header, then the bytes of the
+   * LoadKnowledgeGraph builds a snapshot from a stream: a header, then the bytes of the
    * files one after another. Nothing is visible until it is whole.
    *
-   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.Load
+   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.LoadKnowledgeGraph
    */
-  load: {
+  loadKnowledgeGraph: {
     methodKind: "client_streaming";
-    input: typeof LoadRequestSchema;
-    output: typeof LoadResponseSchema;
+    input: typeof LoadKnowledgeGraphRequestSchema;
+    output: typeof LoadKnowledgeGraphResponseSchema;
   },
   /**
-   * LoadStream is Load with an event for every step on the way; the last one
+   * LoadKnowledgeGraphStream is LoadKnowledgeGraph with an event for every step on the way; the last one
    * carries what was built.
    *
-   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.LoadStream
+   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.LoadKnowledgeGraphStream
    */
-  loadStream: {
+  loadKnowledgeGraphStream: {
     methodKind: "bidi_streaming";
-    input: typeof LoadStreamRequestSchema;
-    output: typeof LoadStreamResponseSchema;
+    input: typeof LoadKnowledgeGraphStreamRequestSchema;
+    output: typeof LoadKnowledgeGraphStreamResponseSchema;
   },
   /**
-   * List names the knowledge graphs and their snapshots.
+   * ListKnowledgeGraphs names the knowledge graphs and their snapshots.
    *
-   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.List
+   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.ListKnowledgeGraphs
    */
-  list: {
+  listKnowledgeGraphs: {
     methodKind: "unary";
-    input: typeof ListRequestSchema;
-    output: typeof ListResponseSchema;
+    input: typeof ListKnowledgeGraphsRequestSchema;
+    output: typeof ListKnowledgeGraphsResponseSchema;
   },
   /**
-   * Activate makes a snapshot the one that questions read.
+   * ActivateSnapshot makes a snapshot the one that questions read.
    *
-   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.Activate
+   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.ActivateSnapshot
    */
-  activate: {
+  activateSnapshot: {
     methodKind: "unary";
-    input: typeof ActivateRequestSchema;
-    output: typeof ActivateResponseSchema;
+    input: typeof ActivateSnapshotRequestSchema;
+    output: typeof ActivateSnapshotResponseSchema;
   },
   /**
-   * Rollback activates the snapshot before the active one.
+   * RollbackKnowledgeGraph activates the snapshot before the active one. It is not idempotent:
+   * a second call goes back one snapshot more.
    *
-   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.Rollback
+   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.RollbackKnowledgeGraph
    */
-  rollback: {
+  rollbackKnowledgeGraph: {
     methodKind: "unary";
-    input: typeof RollbackRequestSchema;
-    output: typeof RollbackResponseSchema;
+    input: typeof RollbackKnowledgeGraphRequestSchema;
+    output: typeof RollbackKnowledgeGraphResponseSchema;
   },
   /**
-   * Drop removes a knowledge graph, or one snapshot that is not active.
+   * DropKnowledgeGraph removes a knowledge graph, or one snapshot that is not active.
    *
-   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.Drop
+   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.DropKnowledgeGraph
    */
-  drop: {
+  dropKnowledgeGraph: {
     methodKind: "unary";
-    input: typeof DropRequestSchema;
-    output: typeof DropResponseSchema;
+    input: typeof DropKnowledgeGraphRequestSchema;
+    output: typeof DropKnowledgeGraphResponseSchema;
   },
   /**
-   * Verify reads a snapshot whole and compares every checksum.
+   * VerifySnapshot reads a snapshot whole and compares every checksum.
    *
-   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.Verify
+   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.VerifySnapshot
    */
-  verify: {
+  verifySnapshot: {
     methodKind: "unary";
-    input: typeof VerifyRequestSchema;
-    output: typeof VerifyResponseSchema;
+    input: typeof VerifySnapshotRequestSchema;
+    output: typeof VerifySnapshotResponseSchema;
   },
   /**
-   * Compact builds a whole snapshot of what a delta and its bases hold.
+   * CompactSnapshot builds a whole snapshot of what a delta and its bases hold.
    *
-   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.Compact
+   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.CompactSnapshot
    */
-  compact: {
+  compactSnapshot: {
     methodKind: "unary";
-    input: typeof CompactRequestSchema;
-    output: typeof CompactResponseSchema;
+    input: typeof CompactSnapshotRequestSchema;
+    output: typeof CompactSnapshotResponseSchema;
   },
   /**
-   * Diff lists what one snapshot holds and another does not.
+   * DiffSnapshots lists what one snapshot holds and another does not.
    *
-   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.Diff
+   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.DiffSnapshots
    */
-  diff: {
+  diffSnapshots: {
     methodKind: "server_streaming";
-    input: typeof DiffRequestSchema;
-    output: typeof DiffResponseSchema;
+    input: typeof DiffSnapshotsRequestSchema;
+    output: typeof DiffSnapshotsResponseSchema;
   },
   /**
-   * Export sends a snapshot as the bytes of one file.
+   * ExportSnapshot sends a snapshot as the bytes of one file.
    *
-   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.Export
+   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.ExportSnapshot
    */
-  export: {
+  exportSnapshot: {
     methodKind: "server_streaming";
-    input: typeof ExportRequestSchema;
-    output: typeof ExportResponseSchema;
+    input: typeof ExportSnapshotRequestSchema;
+    output: typeof ExportSnapshotResponseSchema;
   },
   /**
-   * Import takes a file that Export made and builds the snapshot it holds.
+   * ImportSnapshot takes a file that ExportSnapshot made and builds the snapshot it holds.
    *
-   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.Import
+   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.ImportSnapshot
    */
-  import: {
+  importSnapshot: {
     methodKind: "client_streaming";
-    input: typeof ImportRequestSchema;
-    output: typeof ImportResponseSchema;
+    input: typeof ImportSnapshotRequestSchema;
+    output: typeof ImportSnapshotResponseSchema;
+  },
+  /**
+   * CreateRanker stores a ranker of relation paths for a knowledge graph: a header,
+   * then the bytes of a file that training wrote. A ranker that is stored already
+   * is not stored again. One that cannot rank the knowledge graph's active
+   * snapshot, such as one for another encoder, is refused.
+   *
+   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.CreateRanker
+   */
+  createRanker: {
+    methodKind: "client_streaming";
+    input: typeof CreateRankerRequestSchema;
+    output: typeof CreateRankerResponseSchema;
+  },
+  /**
+   * ListRankers lists the rankers of knowledge graphs.
+   *
+   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.ListRankers
+   */
+  listRankers: {
+    methodKind: "unary";
+    input: typeof ListRankersRequestSchema;
+    output: typeof ListRankersResponseSchema;
+  },
+  /**
+   * ActivateRanker makes a ranker the one that ranks the paths of its knowledge graph.
+   *
+   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.ActivateRanker
+   */
+  activateRanker: {
+    methodKind: "unary";
+    input: typeof ActivateRankerRequestSchema;
+    output: typeof ActivateRankerResponseSchema;
+  },
+  /**
+   * RollbackRanker activates the ranker before the active one, or none if that was
+   * the first. It is not idempotent: a second call goes back one ranker more.
+   *
+   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.RollbackRanker
+   */
+  rollbackRanker: {
+    methodKind: "unary";
+    input: typeof RollbackRankerRequestSchema;
+    output: typeof RollbackRankerResponseSchema;
+  },
+  /**
+   * DeleteRanker removes a ranker that is not active.
+   *
+   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.DeleteRanker
+   */
+  deleteRanker: {
+    methodKind: "unary";
+    input: typeof DeleteRankerRequestSchema;
+    output: typeof DeleteRankerResponseSchema;
+  },
+  /**
+   * ExportRanker sends a ranker as the bytes of one file.
+   *
+   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.ExportRanker
+   */
+  exportRanker: {
+    methodKind: "server_streaming";
+    input: typeof ExportRankerRequestSchema;
+    output: typeof ExportRankerResponseSchema;
   },
 }>;
 

@@ -8,7 +8,8 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { DroppedSubject, DroppedSubjectJson, EntityLink, EntityLinkJson, GroundGraph, GroundGraphJson, KnowledgeGraphRef, KnowledgeGraphRefJson, PseudoGraph, PseudoGraphJson, ReasoningPath, ReasoningPathJson, RelationPath, RelationPathJson, RelationStep, RelationStepJson, ScoredTriple, ScoredTripleJson, TermKind, TermKindJson, Triple, TripleJson } from "../../graph/v1/graph_pb";
+import type { DroppedSubject, DroppedSubjectJson, Entity, EntityJson, EntityLink, EntityLinkJson, GroundGraph, GroundGraphJson, KnowledgeGraphRef, KnowledgeGraphRefJson, PseudoGraph, PseudoGraphJson, ReasoningPath, ReasoningPathJson, RelationPath, RelationPathJson, RelationStep, RelationStepJson, ScoredTriple, ScoredTripleJson, Triple, TripleJson } from "../../graph/v1/graph_pb";
+import type { PatternCandidates, PatternCandidatesJson, QueryPlan, QueryPlanJson, QueryTable, QueryTableJson, TermCandidates, TermCandidatesJson } from "../../graph/v1/query_pb";
 
 /**
  * Describes the file triplemesh/retriever/v1/retriever.proto.
@@ -23,15 +24,15 @@ export declare const file_triplemesh_retriever_v1_retriever: GenFile;
  */
 export declare type Filter = Message<"triplemesh.retriever.v1.Filter"> & {
   /**
-   * Only triples with one of these subjects, named as the knowledge graph has
-   * them; empty takes all. Names that it does not hold match nothing.
+   * Only triples with one of these subjects, by exact name or id; empty means
+   * all. Those that the knowledge graph does not hold match nothing.
    *
    * @generated from field: repeated string subjects = 1;
    */
   subjects: string[];
 
   /**
-   * Only triples with one of these relations; empty takes all.
+   * Only triples with one of these relations; empty means all.
    *
    * @generated from field: repeated string relations = 2;
    */
@@ -54,15 +55,15 @@ export declare type Filter = Message<"triplemesh.retriever.v1.Filter"> & {
  */
 export declare type FilterJson = {
   /**
-   * Only triples with one of these subjects, named as the knowledge graph has
-   * them; empty takes all. Names that it does not hold match nothing.
+   * Only triples with one of these subjects, by exact name or id; empty means
+   * all. Those that the knowledge graph does not hold match nothing.
    *
    * @generated from field: repeated string subjects = 1;
    */
   subjects?: string[];
 
   /**
-   * Only triples with one of these relations; empty takes all.
+   * Only triples with one of these relations; empty means all.
    *
    * @generated from field: repeated string relations = 2;
    */
@@ -111,7 +112,7 @@ export declare type GroundingOptions = Message<"triplemesh.retriever.v1.Groundin
   minConfidence?: number | undefined;
 
   /**
-   * Most subjects kept; unset takes the preset's rule.
+   * Maximum number of subjects kept; unset means the preset's rule.
    *
    * @generated from field: optional uint32 max_subjects = 4;
    */
@@ -126,21 +127,21 @@ export declare type GroundingOptions = Message<"triplemesh.retriever.v1.Groundin
 
   /**
    * Least confidence of a subject that the pseudo-graph names, -1 to 1. Unset
-   * takes min_confidence where that is set, else the preset's.
+   * means min_confidence if that is set, else the preset's.
    *
    * @generated from field: optional float min_named = 6;
    */
   minNamed?: number | undefined;
 
   /**
-   * Most facts of all subjects together; unset takes the preset's.
+   * Maximum number of facts of all subjects together; unset means the preset's.
    *
    * @generated from field: optional uint32 max_facts = 7;
    */
   maxFacts?: number | undefined;
 
   /**
-   * Most facts of one subject and relation; unset takes the preset's.
+   * Maximum number of facts of one subject and relation; unset means the preset's.
    *
    * @generated from field: optional uint32 max_list = 8;
    */
@@ -148,14 +149,14 @@ export declare type GroundingOptions = Message<"triplemesh.retriever.v1.Groundin
 
   /**
    * How far the best claim of a subject and relation may be under the best of
-   * all; unset takes the preset's.
+   * all; unset means the preset's.
    *
    * @generated from field: optional float max_gap = 9;
    */
   maxGap?: number | undefined;
 
   /**
-   * What the question's cosine to a fact adds to its claim; unset takes the
+   * What the question's cosine to a fact adds to its claim; unset means the
    * preset's.
    *
    * @generated from field: optional float question_weight = 10;
@@ -163,7 +164,7 @@ export declare type GroundingOptions = Message<"triplemesh.retriever.v1.Groundin
   questionWeight?: number | undefined;
 
   /**
-   * What the question's cosine to the relation adds to it; unset takes the
+   * What the question's cosine to the relation adds to it; unset means the
    * preset's.
    *
    * @generated from field: optional float relation_weight = 11;
@@ -172,15 +173,15 @@ export declare type GroundingOptions = Message<"triplemesh.retriever.v1.Groundin
 
   /**
    * What an entity that the question or the pseudo-graph names adds to it; unset
-   * takes the preset's.
+   * means the preset's.
    *
    * @generated from field: optional float named_bonus = 12;
    */
   namedBonus?: number | undefined;
 
   /**
-   * Most facts that are joined over other entities, where the question asks for
-   * what lies several facts away; 0 walks nowhere. Unset takes the preset's.
+   * Maximum number of facts that are joined over other entities if the question
+   * asks for what lies several facts away; 0 joins none. Unset means the preset's.
    *
    * @generated from field: optional uint32 max_walked = 13;
    */
@@ -215,7 +216,7 @@ export declare type GroundingOptionsJson = {
   minConfidence?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Most subjects kept; unset takes the preset's rule.
+   * Maximum number of subjects kept; unset means the preset's rule.
    *
    * @generated from field: optional uint32 max_subjects = 4;
    */
@@ -230,21 +231,21 @@ export declare type GroundingOptionsJson = {
 
   /**
    * Least confidence of a subject that the pseudo-graph names, -1 to 1. Unset
-   * takes min_confidence where that is set, else the preset's.
+   * means min_confidence if that is set, else the preset's.
    *
    * @generated from field: optional float min_named = 6;
    */
   minNamed?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Most facts of all subjects together; unset takes the preset's.
+   * Maximum number of facts of all subjects together; unset means the preset's.
    *
    * @generated from field: optional uint32 max_facts = 7;
    */
   maxFacts?: number;
 
   /**
-   * Most facts of one subject and relation; unset takes the preset's.
+   * Maximum number of facts of one subject and relation; unset means the preset's.
    *
    * @generated from field: optional uint32 max_list = 8;
    */
@@ -252,14 +253,14 @@ export declare type GroundingOptionsJson = {
 
   /**
    * How far the best claim of a subject and relation may be under the best of
-   * all; unset takes the preset's.
+   * all; unset means the preset's.
    *
    * @generated from field: optional float max_gap = 9;
    */
   maxGap?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * What the question's cosine to a fact adds to its claim; unset takes the
+   * What the question's cosine to a fact adds to its claim; unset means the
    * preset's.
    *
    * @generated from field: optional float question_weight = 10;
@@ -267,7 +268,7 @@ export declare type GroundingOptionsJson = {
   questionWeight?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * What the question's cosine to the relation adds to it; unset takes the
+   * What the question's cosine to the relation adds to it; unset means the
    * preset's.
    *
    * @generated from field: optional float relation_weight = 11;
@@ -276,15 +277,15 @@ export declare type GroundingOptionsJson = {
 
   /**
    * What an entity that the question or the pseudo-graph names adds to it; unset
-   * takes the preset's.
+   * means the preset's.
    *
    * @generated from field: optional float named_bonus = 12;
    */
   namedBonus?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Most facts that are joined over other entities, where the question asks for
-   * what lies several facts away; 0 walks nowhere. Unset takes the preset's.
+   * Maximum number of facts that are joined over other entities if the question
+   * asks for what lies several facts away; 0 joins none. Unset means the preset's.
    *
    * @generated from field: optional uint32 max_walked = 13;
    */
@@ -406,6 +407,15 @@ export declare type GroundGraphResponse = Message<"triplemesh.retriever.v1.Groun
    * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 4;
    */
   kg?: KnowledgeGraphRef | undefined;
+
+  /**
+   * Where the relation paths lead that the ranker takes for the likeliest to
+   * lead to the answers, best first; empty where no ranker knows the graph. The
+   * facts of the first are in the ground graph.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.ReasoningPath paths = 5;
+   */
+  paths: ReasoningPath[];
 };
 
 /**
@@ -441,6 +451,15 @@ export declare type GroundGraphResponseJson = {
    * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 4;
    */
   kg?: KnowledgeGraphRefJson;
+
+  /**
+   * Where the relation paths lead that the ranker takes for the likeliest to
+   * lead to the answers, best first; empty where no ranker knows the graph. The
+   * facts of the first are in the ground graph.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.ReasoningPath paths = 5;
+   */
+  paths?: ReasoningPathJson[];
 };
 
 /**
@@ -470,7 +489,7 @@ export declare type SuggestPathsRequest = Message<"triplemesh.retriever.v1.Sugge
   question: string;
 
   /**
-   * Where to start: names as the knowledge graph has them.
+   * Where to start: exact names or ids.
    *
    * @generated from field: repeated string topic_entities = 3;
    */
@@ -484,26 +503,35 @@ export declare type SuggestPathsRequest = Message<"triplemesh.retriever.v1.Sugge
   proposed: RelationPath[];
 
   /**
-   * Longest path in hops; 0 takes 2.
+   * Longest path in hops; 0 means 2.
    *
    * @generated from field: uint32 max_hops = 5;
    */
   maxHops: number;
 
   /**
-   * Most paths; 0 takes 10.
+   * Maximum number of paths; 0 means 10.
    *
    * @generated from field: uint32 limit = 6;
    */
   limit: number;
 
   /**
-   * Most path ends over all paths together; 0 leaves it open. Paths are taken
-   * from the best down while they fit.
+   * Maximum number of path ends over all paths together; 0 means no maximum.
+   * Paths are taken from the best down while they fit.
    *
    * @generated from field: uint32 max_ends = 7;
    */
   maxEnds: number;
+
+  /**
+   * True returns what a ranker is trained on: all candidates, each set of ends of
+   * a topic entity once, in an order before any ranking, with their features.
+   * Then limit, max_ends and proposed are not read.
+   *
+   * @generated from field: bool include_features = 8;
+   */
+  includeFeatures: boolean;
 };
 
 /**
@@ -527,7 +555,7 @@ export declare type SuggestPathsRequestJson = {
   question?: string;
 
   /**
-   * Where to start: names as the knowledge graph has them.
+   * Where to start: exact names or ids.
    *
    * @generated from field: repeated string topic_entities = 3;
    */
@@ -541,26 +569,35 @@ export declare type SuggestPathsRequestJson = {
   proposed?: RelationPathJson[];
 
   /**
-   * Longest path in hops; 0 takes 2.
+   * Longest path in hops; 0 means 2.
    *
    * @generated from field: uint32 max_hops = 5;
    */
   maxHops?: number;
 
   /**
-   * Most paths; 0 takes 10.
+   * Maximum number of paths; 0 means 10.
    *
    * @generated from field: uint32 limit = 6;
    */
   limit?: number;
 
   /**
-   * Most path ends over all paths together; 0 leaves it open. Paths are taken
-   * from the best down while they fit.
+   * Maximum number of path ends over all paths together; 0 means no maximum.
+   * Paths are taken from the best down while they fit.
    *
    * @generated from field: uint32 max_ends = 7;
    */
   maxEnds?: number;
+
+  /**
+   * True returns what a ranker is trained on: all candidates, each set of ends of
+   * a topic entity once, in an order before any ranking, with their features.
+   * Then limit, max_ends and proposed are not read.
+   *
+   * @generated from field: bool include_features = 8;
+   */
+  includeFeatures?: boolean;
 };
 
 /**
@@ -595,6 +632,13 @@ export declare type SuggestPathsResponse = Message<"triplemesh.retriever.v1.Sugg
    * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 3;
    */
   kg?: KnowledgeGraphRef | undefined;
+
+  /**
+   * What a ranker reads of the candidates; set if asked for.
+   *
+   * @generated from field: triplemesh.retriever.v1.PathFeatures features = 4;
+   */
+  features?: PathFeatures | undefined;
 };
 
 /**
@@ -623,6 +667,13 @@ export declare type SuggestPathsResponseJson = {
    * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 3;
    */
   kg?: KnowledgeGraphRefJson;
+
+  /**
+   * What a ranker reads of the candidates; set if asked for.
+   *
+   * @generated from field: triplemesh.retriever.v1.PathFeatures features = 4;
+   */
+  features?: PathFeaturesJson;
 };
 
 /**
@@ -630,6 +681,220 @@ export declare type SuggestPathsResponseJson = {
  * Use `create(SuggestPathsResponseSchema)` to create a new message.
  */
 export declare const SuggestPathsResponseSchema: GenMessage<SuggestPathsResponse, {jsonType: SuggestPathsResponseJson}>;
+
+/**
+ * PathFeatures are the input of a ranker for one question.
+ *
+ * @generated from message triplemesh.retriever.v1.PathFeatures
+ */
+export declare type PathFeatures = Message<"triplemesh.retriever.v1.PathFeatures"> & {
+  /**
+   * Names of the values of a path.
+   *
+   * @generated from field: repeated string value_names = 1;
+   */
+  valueNames: string[];
+
+  /**
+   * Vector of the question without the names of its topic entities, of length 1.
+   *
+   * @generated from field: repeated float question_vector = 2;
+   */
+  questionVector: number[];
+
+  /**
+   * The relations that candidates refer to by their index.
+   *
+   * @generated from field: repeated triplemesh.retriever.v1.RelationVector relations = 3;
+   */
+  relations: RelationVector[];
+
+  /**
+   * The candidates, in the order of the paths.
+   *
+   * @generated from field: repeated triplemesh.retriever.v1.CandidatePath candidates = 4;
+   */
+  candidates: CandidatePath[];
+
+  /**
+   * Name of the encoder of the vectors.
+   *
+   * @generated from field: string encoder = 5;
+   */
+  encoder: string;
+};
+
+/**
+ * PathFeatures are the input of a ranker for one question.
+ *
+ * @generated from message triplemesh.retriever.v1.PathFeatures
+ */
+export declare type PathFeaturesJson = {
+  /**
+   * Names of the values of a path.
+   *
+   * @generated from field: repeated string value_names = 1;
+   */
+  valueNames?: string[];
+
+  /**
+   * Vector of the question without the names of its topic entities, of length 1.
+   *
+   * @generated from field: repeated float question_vector = 2;
+   */
+  questionVector?: (number | "NaN" | "Infinity" | "-Infinity")[];
+
+  /**
+   * The relations that candidates refer to by their index.
+   *
+   * @generated from field: repeated triplemesh.retriever.v1.RelationVector relations = 3;
+   */
+  relations?: RelationVectorJson[];
+
+  /**
+   * The candidates, in the order of the paths.
+   *
+   * @generated from field: repeated triplemesh.retriever.v1.CandidatePath candidates = 4;
+   */
+  candidates?: CandidatePathJson[];
+
+  /**
+   * Name of the encoder of the vectors.
+   *
+   * @generated from field: string encoder = 5;
+   */
+  encoder?: string;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.PathFeatures.
+ * Use `create(PathFeaturesSchema)` to create a new message.
+ */
+export declare const PathFeaturesSchema: GenMessage<PathFeatures, {jsonType: PathFeaturesJson}>;
+
+/**
+ * RelationVector is a relation with the vector of its words.
+ *
+ * @generated from message triplemesh.retriever.v1.RelationVector
+ */
+export declare type RelationVector = Message<"triplemesh.retriever.v1.RelationVector"> & {
+  /**
+   * The relation's name.
+   *
+   * @generated from field: string relation = 1;
+   */
+  relation: string;
+
+  /**
+   * Its vector, of length 1.
+   *
+   * @generated from field: repeated float vector = 2;
+   */
+  vector: number[];
+};
+
+/**
+ * RelationVector is a relation with the vector of its words.
+ *
+ * @generated from message triplemesh.retriever.v1.RelationVector
+ */
+export declare type RelationVectorJson = {
+  /**
+   * The relation's name.
+   *
+   * @generated from field: string relation = 1;
+   */
+  relation?: string;
+
+  /**
+   * Its vector, of length 1.
+   *
+   * @generated from field: repeated float vector = 2;
+   */
+  vector?: (number | "NaN" | "Infinity" | "-Infinity")[];
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.RelationVector.
+ * Use `create(RelationVectorSchema)` to create a new message.
+ */
+export declare const RelationVectorSchema: GenMessage<RelationVector, {jsonType: RelationVectorJson}>;
+
+/**
+ * CandidatePath is what a ranker reads of a path.
+ *
+ * @generated from message triplemesh.retriever.v1.CandidatePath
+ */
+export declare type CandidatePath = Message<"triplemesh.retriever.v1.CandidatePath"> & {
+  /**
+   * Its values, in the order of value_names.
+   *
+   * @generated from field: repeated float values = 1;
+   */
+  values: number[];
+
+  /**
+   * The relations of its steps, as indexes of relations.
+   *
+   * @generated from field: repeated uint32 steps = 2;
+   */
+  steps: number[];
+
+  /**
+   * The most frequent relations around its ends, as indexes of relations.
+   *
+   * @generated from field: repeated uint32 profile_relations = 3;
+   */
+  profileRelations: number[];
+
+  /**
+   * The share of its ends that have each of them, 0 to 1.
+   *
+   * @generated from field: repeated float profile_shares = 4;
+   */
+  profileShares: number[];
+};
+
+/**
+ * CandidatePath is what a ranker reads of a path.
+ *
+ * @generated from message triplemesh.retriever.v1.CandidatePath
+ */
+export declare type CandidatePathJson = {
+  /**
+   * Its values, in the order of value_names.
+   *
+   * @generated from field: repeated float values = 1;
+   */
+  values?: (number | "NaN" | "Infinity" | "-Infinity")[];
+
+  /**
+   * The relations of its steps, as indexes of relations.
+   *
+   * @generated from field: repeated uint32 steps = 2;
+   */
+  steps?: number[];
+
+  /**
+   * The most frequent relations around its ends, as indexes of relations.
+   *
+   * @generated from field: repeated uint32 profile_relations = 3;
+   */
+  profileRelations?: number[];
+
+  /**
+   * The share of its ends that have each of them, 0 to 1.
+   *
+   * @generated from field: repeated float profile_shares = 4;
+   */
+  profileShares?: (number | "NaN" | "Infinity" | "-Infinity")[];
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.CandidatePath.
+ * Use `create(CandidatePathSchema)` to create a new message.
+ */
+export declare const CandidatePathSchema: GenMessage<CandidatePath, {jsonType: CandidatePathJson}>;
 
 /**
  * FollowPathsRequest asks where relation paths lead.
@@ -645,8 +910,8 @@ export declare type FollowPathsRequest = Message<"triplemesh.retriever.v1.Follow
   kg?: KnowledgeGraphRef | undefined;
 
   /**
-   * Where to start: names as the knowledge graph has them. A path with topic
-   * entities of its own starts from those only.
+   * Where to start: exact names or ids. A path with topic entities of its own
+   * starts from those only.
    *
    * @generated from field: repeated string topic_entities = 2;
    */
@@ -660,8 +925,8 @@ export declare type FollowPathsRequest = Message<"triplemesh.retriever.v1.Follow
   paths: RelationPath[];
 
   /**
-   * Most reasoning paths per relation path and topic entity; 0 takes 100.
-   * Those kept are the ones whose triples are nearest to the question, or,
+   * Maximum number of reasoning paths per relation path and topic entity; 0 means
+   * 100. Those kept are the ones whose triples are nearest to the question, or,
    * without a question, those that end in what has most triples.
    *
    * @generated from field: uint32 limit_per_path = 4;
@@ -690,8 +955,8 @@ export declare type FollowPathsRequestJson = {
   kg?: KnowledgeGraphRefJson;
 
   /**
-   * Where to start: names as the knowledge graph has them. A path with topic
-   * entities of its own starts from those only.
+   * Where to start: exact names or ids. A path with topic entities of its own
+   * starts from those only.
    *
    * @generated from field: repeated string topic_entities = 2;
    */
@@ -705,8 +970,8 @@ export declare type FollowPathsRequestJson = {
   paths?: RelationPathJson[];
 
   /**
-   * Most reasoning paths per relation path and topic entity; 0 takes 100.
-   * Those kept are the ones whose triples are nearest to the question, or,
+   * Maximum number of reasoning paths per relation path and topic entity; 0 means
+   * 100. Those kept are the ones whose triples are nearest to the question, or,
    * without a question, those that end in what has most triples.
    *
    * @generated from field: uint32 limit_per_path = 4;
@@ -826,7 +1091,7 @@ export declare type SearchTriplesRequest = Message<"triplemesh.retriever.v1.Sear
   queries: string[];
 
   /**
-   * Hits per query; 0 takes 10.
+   * Hits per query; 0 means 10.
    *
    * @generated from field: uint32 limit = 3;
    */
@@ -861,7 +1126,7 @@ export declare type SearchTriplesRequestJson = {
   queries?: string[];
 
   /**
-   * Hits per query; 0 takes 10.
+   * Hits per query; 0 means 10.
    *
    * @generated from field: uint32 limit = 3;
    */
@@ -964,11 +1229,16 @@ export declare type TripleHitsJson = {
 export declare const TripleHitsSchema: GenMessage<TripleHits, {jsonType: TripleHitsJson}>;
 
 /**
- * NeighboursRequest asks for the triples around an entity.
+ * ListNeighboursRequest asks for the triples around an entity.
  *
- * @generated from message triplemesh.retriever.v1.NeighboursRequest
+ * The response is a sample, not a page, and there is no page token: stores spread
+ * the limit evenly over the triples of a relation, so that one call shows the
+ * variety of a hub without reading all of it. RelationCount.triples tells what a
+ * sample leaves out.
+ *
+ * @generated from message triplemesh.retriever.v1.ListNeighboursRequest
  */
-export declare type NeighboursRequest = Message<"triplemesh.retriever.v1.NeighboursRequest"> & {
+export declare type ListNeighboursRequest = Message<"triplemesh.retriever.v1.ListNeighboursRequest"> & {
   /**
    * Which knowledge graph.
    *
@@ -977,7 +1247,7 @@ export declare type NeighboursRequest = Message<"triplemesh.retriever.v1.Neighbo
   kg?: KnowledgeGraphRef | undefined;
 
   /**
-   * The entity's name as the knowledge graph has it.
+   * The entity's exact name or id.
    *
    * @generated from field: string entity = 2;
    */
@@ -991,14 +1261,16 @@ export declare type NeighboursRequest = Message<"triplemesh.retriever.v1.Neighbo
   direction: Direction;
 
   /**
-   * Only these relations; empty takes all.
+   * Only these relations; empty means all.
    *
    * @generated from field: repeated string relations = 4;
    */
   relations: string[];
 
   /**
-   * Most triples; 0 takes 100.
+   * Maximum number of triples; 0 means 100. A relation that does not fit is
+   * sampled: to read all triples of one with 10000 at most, give it alone in
+   * relations with a limit of their number.
    *
    * @generated from field: uint32 limit = 5;
    */
@@ -1014,11 +1286,16 @@ export declare type NeighboursRequest = Message<"triplemesh.retriever.v1.Neighbo
 };
 
 /**
- * NeighboursRequest asks for the triples around an entity.
+ * ListNeighboursRequest asks for the triples around an entity.
  *
- * @generated from message triplemesh.retriever.v1.NeighboursRequest
+ * The response is a sample, not a page, and there is no page token: stores spread
+ * the limit evenly over the triples of a relation, so that one call shows the
+ * variety of a hub without reading all of it. RelationCount.triples tells what a
+ * sample leaves out.
+ *
+ * @generated from message triplemesh.retriever.v1.ListNeighboursRequest
  */
-export declare type NeighboursRequestJson = {
+export declare type ListNeighboursRequestJson = {
   /**
    * Which knowledge graph.
    *
@@ -1027,7 +1304,7 @@ export declare type NeighboursRequestJson = {
   kg?: KnowledgeGraphRefJson;
 
   /**
-   * The entity's name as the knowledge graph has it.
+   * The entity's exact name or id.
    *
    * @generated from field: string entity = 2;
    */
@@ -1041,14 +1318,16 @@ export declare type NeighboursRequestJson = {
   direction?: DirectionJson;
 
   /**
-   * Only these relations; empty takes all.
+   * Only these relations; empty means all.
    *
    * @generated from field: repeated string relations = 4;
    */
   relations?: string[];
 
   /**
-   * Most triples; 0 takes 100.
+   * Maximum number of triples; 0 means 100. A relation that does not fit is
+   * sampled: to read all triples of one with 10000 at most, give it alone in
+   * relations with a limit of their number.
    *
    * @generated from field: uint32 limit = 5;
    */
@@ -1064,10 +1343,10 @@ export declare type NeighboursRequestJson = {
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.NeighboursRequest.
- * Use `create(NeighboursRequestSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.ListNeighboursRequest.
+ * Use `create(ListNeighboursRequestSchema)` to create a new message.
  */
-export declare const NeighboursRequestSchema: GenMessage<NeighboursRequest, {jsonType: NeighboursRequestJson}>;
+export declare const ListNeighboursRequestSchema: GenMessage<ListNeighboursRequest, {jsonType: ListNeighboursRequestJson}>;
 
 /**
  * RelationCount is one relation around an entity.
@@ -1164,11 +1443,11 @@ export declare type RelationCountJson = {
 export declare const RelationCountSchema: GenMessage<RelationCount, {jsonType: RelationCountJson}>;
 
 /**
- * NeighboursResponse carries the triples around an entity.
+ * ListNeighboursResponse carries the triples around an entity.
  *
- * @generated from message triplemesh.retriever.v1.NeighboursResponse
+ * @generated from message triplemesh.retriever.v1.ListNeighboursResponse
  */
-export declare type NeighboursResponse = Message<"triplemesh.retriever.v1.NeighboursResponse"> & {
+export declare type ListNeighboursResponse = Message<"triplemesh.retriever.v1.ListNeighboursResponse"> & {
   /**
    * Triples, outgoing first.
    *
@@ -1199,19 +1478,19 @@ export declare type NeighboursResponse = Message<"triplemesh.retriever.v1.Neighb
   relations: RelationCount[];
 
   /**
-   * What the entity is.
+   * The entity.
    *
-   * @generated from field: triplemesh.graph.v1.TermKind kind = 5;
+   * @generated from field: triplemesh.graph.v1.Entity entity = 5;
    */
-  kind: TermKind;
+  entity?: Entity | undefined;
 };
 
 /**
- * NeighboursResponse carries the triples around an entity.
+ * ListNeighboursResponse carries the triples around an entity.
  *
- * @generated from message triplemesh.retriever.v1.NeighboursResponse
+ * @generated from message triplemesh.retriever.v1.ListNeighboursResponse
  */
-export declare type NeighboursResponseJson = {
+export declare type ListNeighboursResponseJson = {
   /**
    * Triples, outgoing first.
    *
@@ -1242,25 +1521,25 @@ export declare type NeighboursResponseJson = {
   relations?: RelationCountJson[];
 
   /**
-   * What the entity is.
+   * The entity.
    *
-   * @generated from field: triplemesh.graph.v1.TermKind kind = 5;
+   * @generated from field: triplemesh.graph.v1.Entity entity = 5;
    */
-  kind?: TermKindJson;
+  entity?: EntityJson;
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.NeighboursResponse.
- * Use `create(NeighboursResponseSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.ListNeighboursResponse.
+ * Use `create(ListNeighboursResponseSchema)` to create a new message.
  */
-export declare const NeighboursResponseSchema: GenMessage<NeighboursResponse, {jsonType: NeighboursResponseJson}>;
+export declare const ListNeighboursResponseSchema: GenMessage<ListNeighboursResponse, {jsonType: ListNeighboursResponseJson}>;
 
 /**
- * ShortestPathsRequest names two sets of entities.
+ * FindShortestPathsRequest names two sets of entities.
  *
- * @generated from message triplemesh.retriever.v1.ShortestPathsRequest
+ * @generated from message triplemesh.retriever.v1.FindShortestPathsRequest
  */
-export declare type ShortestPathsRequest = Message<"triplemesh.retriever.v1.ShortestPathsRequest"> & {
+export declare type FindShortestPathsRequest = Message<"triplemesh.retriever.v1.FindShortestPathsRequest"> & {
   /**
    * The knowledge graph.
    *
@@ -1269,28 +1548,28 @@ export declare type ShortestPathsRequest = Message<"triplemesh.retriever.v1.Shor
   kg?: KnowledgeGraphRef | undefined;
 
   /**
-   * Where walks begin.
+   * Where walks begin: exact names or ids.
    *
    * @generated from field: repeated string from = 2;
    */
   from: string[];
 
   /**
-   * Where they are to end.
+   * Where they are to end: exact names or ids.
    *
    * @generated from field: repeated string to = 3;
    */
   to: string[];
 
   /**
-   * Longest walk in hops; 0 takes 4.
+   * Longest walk in hops; 0 means 4.
    *
    * @generated from field: uint32 max_hops = 4;
    */
   maxHops: number;
 
   /**
-   * Most walks from one entity to another; 0 takes 16.
+   * Maximum number of walks from one entity to another; 0 means 16.
    *
    * @generated from field: uint32 limit = 5;
    */
@@ -1298,11 +1577,11 @@ export declare type ShortestPathsRequest = Message<"triplemesh.retriever.v1.Shor
 };
 
 /**
- * ShortestPathsRequest names two sets of entities.
+ * FindShortestPathsRequest names two sets of entities.
  *
- * @generated from message triplemesh.retriever.v1.ShortestPathsRequest
+ * @generated from message triplemesh.retriever.v1.FindShortestPathsRequest
  */
-export declare type ShortestPathsRequestJson = {
+export declare type FindShortestPathsRequestJson = {
   /**
    * The knowledge graph.
    *
@@ -1311,28 +1590,28 @@ export declare type ShortestPathsRequestJson = {
   kg?: KnowledgeGraphRefJson;
 
   /**
-   * Where walks begin.
+   * Where walks begin: exact names or ids.
    *
    * @generated from field: repeated string from = 2;
    */
   from?: string[];
 
   /**
-   * Where they are to end.
+   * Where they are to end: exact names or ids.
    *
    * @generated from field: repeated string to = 3;
    */
   to?: string[];
 
   /**
-   * Longest walk in hops; 0 takes 4.
+   * Longest walk in hops; 0 means 4.
    *
    * @generated from field: uint32 max_hops = 4;
    */
   maxHops?: number;
 
   /**
-   * Most walks from one entity to another; 0 takes 16.
+   * Maximum number of walks from one entity to another; 0 means 16.
    *
    * @generated from field: uint32 limit = 5;
    */
@@ -1340,17 +1619,17 @@ export declare type ShortestPathsRequestJson = {
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.ShortestPathsRequest.
- * Use `create(ShortestPathsRequestSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.FindShortestPathsRequest.
+ * Use `create(FindShortestPathsRequestSchema)` to create a new message.
  */
-export declare const ShortestPathsRequestSchema: GenMessage<ShortestPathsRequest, {jsonType: ShortestPathsRequestJson}>;
+export declare const FindShortestPathsRequestSchema: GenMessage<FindShortestPathsRequest, {jsonType: FindShortestPathsRequestJson}>;
 
 /**
- * ShortestPathsResponse carries walks.
+ * FindShortestPathsResponse carries walks.
  *
- * @generated from message triplemesh.retriever.v1.ShortestPathsResponse
+ * @generated from message triplemesh.retriever.v1.FindShortestPathsResponse
  */
-export declare type ShortestPathsResponse = Message<"triplemesh.retriever.v1.ShortestPathsResponse"> & {
+export declare type FindShortestPathsResponse = Message<"triplemesh.retriever.v1.FindShortestPathsResponse"> & {
   /**
    * For each pair of entities that a walk joins, all its shortest walks up to
    * the limit, in either direction of each relation; shortest pairs first.
@@ -1382,11 +1661,11 @@ export declare type ShortestPathsResponse = Message<"triplemesh.retriever.v1.Sho
 };
 
 /**
- * ShortestPathsResponse carries walks.
+ * FindShortestPathsResponse carries walks.
  *
- * @generated from message triplemesh.retriever.v1.ShortestPathsResponse
+ * @generated from message triplemesh.retriever.v1.FindShortestPathsResponse
  */
-export declare type ShortestPathsResponseJson = {
+export declare type FindShortestPathsResponseJson = {
   /**
    * For each pair of entities that a walk joins, all its shortest walks up to
    * the limit, in either direction of each relation; shortest pairs first.
@@ -1418,10 +1697,10 @@ export declare type ShortestPathsResponseJson = {
 };
 
 /**
- * Describes the message triplemesh.retriever.v1.ShortestPathsResponse.
- * Use `create(ShortestPathsResponseSchema)` to create a new message.
+ * Describes the message triplemesh.retriever.v1.FindShortestPathsResponse.
+ * Use `create(FindShortestPathsResponseSchema)` to create a new message.
  */
-export declare const ShortestPathsResponseSchema: GenMessage<ShortestPathsResponse, {jsonType: ShortestPathsResponseJson}>;
+export declare const FindShortestPathsResponseSchema: GenMessage<FindShortestPathsResponse, {jsonType: FindShortestPathsResponseJson}>;
 
 /**
  * LinkEntitiesRequest asks which entities a text means.
@@ -1444,7 +1723,7 @@ export declare type LinkEntitiesRequest = Message<"triplemesh.retriever.v1.LinkE
   text: string;
 
   /**
-   * Most links; 0 takes 5.
+   * Maximum number of links; 0 means 5.
    *
    * @generated from field: uint32 limit = 3;
    */
@@ -1472,7 +1751,7 @@ export declare type LinkEntitiesRequestJson = {
   text?: string;
 
   /**
-   * Most links; 0 takes 5.
+   * Maximum number of links; 0 means 5.
    *
    * @generated from field: uint32 limit = 3;
    */
@@ -1534,6 +1813,226 @@ export declare type LinkEntitiesResponseJson = {
 export declare const LinkEntitiesResponseSchema: GenMessage<LinkEntitiesResponse, {jsonType: LinkEntitiesResponseJson}>;
 
 /**
+ * BatchGetEntitiesRequest names entities.
+ *
+ * @generated from message triplemesh.retriever.v1.BatchGetEntitiesRequest
+ */
+export declare type BatchGetEntitiesRequest = Message<"triplemesh.retriever.v1.BatchGetEntitiesRequest"> & {
+  /**
+   * Which knowledge graph.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
+   */
+  kg?: KnowledgeGraphRef | undefined;
+
+  /**
+   * Their ids or exact names.
+   *
+   * @generated from field: repeated string entities = 2;
+   */
+  entities: string[];
+};
+
+/**
+ * BatchGetEntitiesRequest names entities.
+ *
+ * @generated from message triplemesh.retriever.v1.BatchGetEntitiesRequest
+ */
+export declare type BatchGetEntitiesRequestJson = {
+  /**
+   * Which knowledge graph.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
+   */
+  kg?: KnowledgeGraphRefJson;
+
+  /**
+   * Their ids or exact names.
+   *
+   * @generated from field: repeated string entities = 2;
+   */
+  entities?: string[];
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.BatchGetEntitiesRequest.
+ * Use `create(BatchGetEntitiesRequestSchema)` to create a new message.
+ */
+export declare const BatchGetEntitiesRequestSchema: GenMessage<BatchGetEntitiesRequest, {jsonType: BatchGetEntitiesRequestJson}>;
+
+/**
+ * BatchGetEntitiesResponse carries the entities.
+ *
+ * @generated from message triplemesh.retriever.v1.BatchGetEntitiesResponse
+ */
+export declare type BatchGetEntitiesResponse = Message<"triplemesh.retriever.v1.BatchGetEntitiesResponse"> & {
+  /**
+   * Those that the snapshot holds, by the id or name they were requested by.
+   *
+   * @generated from field: map<string, triplemesh.graph.v1.Entity> entities = 1;
+   */
+  entities: { [key: string]: Entity };
+
+  /**
+   * The ids and names that the snapshot does not hold.
+   *
+   * @generated from field: repeated string unknown_entities = 2;
+   */
+  unknownEntities: string[];
+
+  /**
+   * The snapshot read.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 3;
+   */
+  kg?: KnowledgeGraphRef | undefined;
+};
+
+/**
+ * BatchGetEntitiesResponse carries the entities.
+ *
+ * @generated from message triplemesh.retriever.v1.BatchGetEntitiesResponse
+ */
+export declare type BatchGetEntitiesResponseJson = {
+  /**
+   * Those that the snapshot holds, by the id or name they were requested by.
+   *
+   * @generated from field: map<string, triplemesh.graph.v1.Entity> entities = 1;
+   */
+  entities?: { [key: string]: EntityJson };
+
+  /**
+   * The ids and names that the snapshot does not hold.
+   *
+   * @generated from field: repeated string unknown_entities = 2;
+   */
+  unknownEntities?: string[];
+
+  /**
+   * The snapshot read.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 3;
+   */
+  kg?: KnowledgeGraphRefJson;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.BatchGetEntitiesResponse.
+ * Use `create(BatchGetEntitiesResponseSchema)` to create a new message.
+ */
+export declare const BatchGetEntitiesResponseSchema: GenMessage<BatchGetEntitiesResponse, {jsonType: BatchGetEntitiesResponseJson}>;
+
+/**
+ * SampleEntitiesRequest asks for some entities.
+ *
+ * @generated from message triplemesh.retriever.v1.SampleEntitiesRequest
+ */
+export declare type SampleEntitiesRequest = Message<"triplemesh.retriever.v1.SampleEntitiesRequest"> & {
+  /**
+   * Which knowledge graph.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
+   */
+  kg?: KnowledgeGraphRef | undefined;
+
+  /**
+   * Maximum number of entities; 0 means 100.
+   *
+   * @generated from field: uint32 limit = 2;
+   */
+  limit: number;
+
+  /**
+   * Chooses them: the same seed gives the same entities of a snapshot.
+   *
+   * @generated from field: uint64 seed = 3;
+   */
+  seed: bigint;
+};
+
+/**
+ * SampleEntitiesRequest asks for some entities.
+ *
+ * @generated from message triplemesh.retriever.v1.SampleEntitiesRequest
+ */
+export declare type SampleEntitiesRequestJson = {
+  /**
+   * Which knowledge graph.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
+   */
+  kg?: KnowledgeGraphRefJson;
+
+  /**
+   * Maximum number of entities; 0 means 100.
+   *
+   * @generated from field: uint32 limit = 2;
+   */
+  limit?: number;
+
+  /**
+   * Chooses them: the same seed gives the same entities of a snapshot.
+   *
+   * @generated from field: uint64 seed = 3;
+   */
+  seed?: string;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.SampleEntitiesRequest.
+ * Use `create(SampleEntitiesRequestSchema)` to create a new message.
+ */
+export declare const SampleEntitiesRequestSchema: GenMessage<SampleEntitiesRequest, {jsonType: SampleEntitiesRequestJson}>;
+
+/**
+ * SampleEntitiesResponse carries the entities.
+ *
+ * @generated from message triplemesh.retriever.v1.SampleEntitiesResponse
+ */
+export declare type SampleEntitiesResponse = Message<"triplemesh.retriever.v1.SampleEntitiesResponse"> & {
+  /**
+   * Entities that are neither values nor mediators, in no order.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.Entity entities = 1;
+   */
+  entities: Entity[];
+
+  /**
+   * The snapshot read.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 2;
+   */
+  kg?: KnowledgeGraphRef | undefined;
+};
+
+/**
+ * SampleEntitiesResponse carries the entities.
+ *
+ * @generated from message triplemesh.retriever.v1.SampleEntitiesResponse
+ */
+export declare type SampleEntitiesResponseJson = {
+  /**
+   * Entities that are neither values nor mediators, in no order.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.Entity entities = 1;
+   */
+  entities?: EntityJson[];
+
+  /**
+   * The snapshot read.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 2;
+   */
+  kg?: KnowledgeGraphRefJson;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.SampleEntitiesResponse.
+ * Use `create(SampleEntitiesResponseSchema)` to create a new message.
+ */
+export declare const SampleEntitiesResponseSchema: GenMessage<SampleEntitiesResponse, {jsonType: SampleEntitiesResponseJson}>;
+
+/**
  * SearchRelationsRequest asks for relations by meaning.
  *
  * @generated from message triplemesh.retriever.v1.SearchRelationsRequest
@@ -1554,7 +2053,7 @@ export declare type SearchRelationsRequest = Message<"triplemesh.retriever.v1.Se
   queries: string[];
 
   /**
-   * Hits per query; 0 takes 10.
+   * Hits per query; 0 means 10.
    *
    * @generated from field: uint32 limit = 3;
    */
@@ -1582,7 +2081,7 @@ export declare type SearchRelationsRequestJson = {
   queries?: string[];
 
   /**
-   * Hits per query; 0 takes 10.
+   * Hits per query; 0 means 10.
    *
    * @generated from field: uint32 limit = 3;
    */
@@ -1691,7 +2190,7 @@ export declare type ScoredRelation = Message<"triplemesh.retriever.v1.ScoredRela
   relation: string;
 
   /**
-   * Cosine to the query, -1 to 1.
+   * Cosine to the query, -1 to 1 but for the rounding of vectors.
    *
    * @generated from field: float score = 2;
    */
@@ -1719,7 +2218,7 @@ export declare type ScoredRelationJson = {
   relation?: string;
 
   /**
-   * Cosine to the query, -1 to 1.
+   * Cosine to the query, -1 to 1 but for the rounding of vectors.
    *
    * @generated from field: float score = 2;
    */
@@ -1738,6 +2237,272 @@ export declare type ScoredRelationJson = {
  * Use `create(ScoredRelationSchema)` to create a new message.
  */
 export declare const ScoredRelationSchema: GenMessage<ScoredRelation, {jsonType: ScoredRelationJson}>;
+
+/**
+ * ExploreQueryPlanRequest carries a drafted plan.
+ *
+ * @generated from message triplemesh.retriever.v1.ExploreQueryPlanRequest
+ */
+export declare type ExploreQueryPlanRequest = Message<"triplemesh.retriever.v1.ExploreQueryPlanRequest"> & {
+  /**
+   * Which knowledge graph.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
+   */
+  kg?: KnowledgeGraphRef | undefined;
+
+  /**
+   * The question.
+   *
+   * @generated from field: string question = 2;
+   */
+  question: string;
+
+  /**
+   * The plan.
+   *
+   * @generated from field: triplemesh.graph.v1.QueryPlan plan = 3;
+   */
+  plan?: QueryPlan | undefined;
+
+  /**
+   * Topic entities by exact name or id, where the caller knows them.
+   *
+   * @generated from field: repeated string topic_entities = 4;
+   */
+  topicEntities: string[];
+};
+
+/**
+ * ExploreQueryPlanRequest carries a drafted plan.
+ *
+ * @generated from message triplemesh.retriever.v1.ExploreQueryPlanRequest
+ */
+export declare type ExploreQueryPlanRequestJson = {
+  /**
+   * Which knowledge graph.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
+   */
+  kg?: KnowledgeGraphRefJson;
+
+  /**
+   * The question.
+   *
+   * @generated from field: string question = 2;
+   */
+  question?: string;
+
+  /**
+   * The plan.
+   *
+   * @generated from field: triplemesh.graph.v1.QueryPlan plan = 3;
+   */
+  plan?: QueryPlanJson;
+
+  /**
+   * Topic entities by exact name or id, where the caller knows them.
+   *
+   * @generated from field: repeated string topic_entities = 4;
+   */
+  topicEntities?: string[];
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.ExploreQueryPlanRequest.
+ * Use `create(ExploreQueryPlanRequestSchema)` to create a new message.
+ */
+export declare const ExploreQueryPlanRequestSchema: GenMessage<ExploreQueryPlanRequest, {jsonType: ExploreQueryPlanRequestJson}>;
+
+/**
+ * ExploreQueryPlanResponse carries what the plan may mean.
+ *
+ * @generated from message triplemesh.retriever.v1.ExploreQueryPlanResponse
+ */
+export declare type ExploreQueryPlanResponse = Message<"triplemesh.retriever.v1.ExploreQueryPlanResponse"> & {
+  /**
+   * What its names may mean, each name once.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.TermCandidates terms = 1;
+   */
+  terms: TermCandidates[];
+
+  /**
+   * What its patterns may mean, in the order of the clauses.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.PatternCandidates patterns = 2;
+   */
+  patterns: PatternCandidates[];
+
+  /**
+   * The snapshot read.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 3;
+   */
+  kg?: KnowledgeGraphRef | undefined;
+};
+
+/**
+ * ExploreQueryPlanResponse carries what the plan may mean.
+ *
+ * @generated from message triplemesh.retriever.v1.ExploreQueryPlanResponse
+ */
+export declare type ExploreQueryPlanResponseJson = {
+  /**
+   * What its names may mean, each name once.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.TermCandidates terms = 1;
+   */
+  terms?: TermCandidatesJson[];
+
+  /**
+   * What its patterns may mean, in the order of the clauses.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.PatternCandidates patterns = 2;
+   */
+  patterns?: PatternCandidatesJson[];
+
+  /**
+   * The snapshot read.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 3;
+   */
+  kg?: KnowledgeGraphRefJson;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.ExploreQueryPlanResponse.
+ * Use `create(ExploreQueryPlanResponseSchema)` to create a new message.
+ */
+export declare const ExploreQueryPlanResponseSchema: GenMessage<ExploreQueryPlanResponse, {jsonType: ExploreQueryPlanResponseJson}>;
+
+/**
+ * ExecuteQueryRequest carries an aligned plan.
+ *
+ * @generated from message triplemesh.retriever.v1.ExecuteQueryRequest
+ */
+export declare type ExecuteQueryRequest = Message<"triplemesh.retriever.v1.ExecuteQueryRequest"> & {
+  /**
+   * Which knowledge graph.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
+   */
+  kg?: KnowledgeGraphRef | undefined;
+
+  /**
+   * The plan, in names or ids of the knowledge graph.
+   *
+   * @generated from field: triplemesh.graph.v1.QueryPlan plan = 2;
+   */
+  plan?: QueryPlan | undefined;
+
+  /**
+   * Maximum number of rows in the response; 0 means 100. The value is computed of
+   * all.
+   *
+   * @generated from field: uint32 max_rows = 3;
+   */
+  maxRows: number;
+};
+
+/**
+ * ExecuteQueryRequest carries an aligned plan.
+ *
+ * @generated from message triplemesh.retriever.v1.ExecuteQueryRequest
+ */
+export declare type ExecuteQueryRequestJson = {
+  /**
+   * Which knowledge graph.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 1;
+   */
+  kg?: KnowledgeGraphRefJson;
+
+  /**
+   * The plan, in names or ids of the knowledge graph.
+   *
+   * @generated from field: triplemesh.graph.v1.QueryPlan plan = 2;
+   */
+  plan?: QueryPlanJson;
+
+  /**
+   * Maximum number of rows in the response; 0 means 100. The value is computed of
+   * all.
+   *
+   * @generated from field: uint32 max_rows = 3;
+   */
+  maxRows?: number;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.ExecuteQueryRequest.
+ * Use `create(ExecuteQueryRequestSchema)` to create a new message.
+ */
+export declare const ExecuteQueryRequestSchema: GenMessage<ExecuteQueryRequest, {jsonType: ExecuteQueryRequestJson}>;
+
+/**
+ * ExecuteQueryResponse carries the result.
+ *
+ * @generated from message triplemesh.retriever.v1.ExecuteQueryResponse
+ */
+export declare type ExecuteQueryResponse = Message<"triplemesh.retriever.v1.ExecuteQueryResponse"> & {
+  /**
+   * What the plan computes.
+   *
+   * @generated from field: triplemesh.graph.v1.QueryTable table = 1;
+   */
+  table?: QueryTable | undefined;
+
+  /**
+   * The plan as Cypher, as it was run on the part of the knowledge graph that was
+   * read.
+   *
+   * @generated from field: string cypher = 2;
+   */
+  cypher: string;
+
+  /**
+   * The snapshot read.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 3;
+   */
+  kg?: KnowledgeGraphRef | undefined;
+};
+
+/**
+ * ExecuteQueryResponse carries the result.
+ *
+ * @generated from message triplemesh.retriever.v1.ExecuteQueryResponse
+ */
+export declare type ExecuteQueryResponseJson = {
+  /**
+   * What the plan computes.
+   *
+   * @generated from field: triplemesh.graph.v1.QueryTable table = 1;
+   */
+  table?: QueryTableJson;
+
+  /**
+   * The plan as Cypher, as it was run on the part of the knowledge graph that was
+   * read.
+   *
+   * @generated from field: string cypher = 2;
+   */
+  cypher?: string;
+
+  /**
+   * The snapshot read.
+   *
+   * @generated from field: triplemesh.graph.v1.KnowledgeGraphRef kg = 3;
+   */
+  kg?: KnowledgeGraphRefJson;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.ExecuteQueryResponse.
+ * Use `create(ExecuteQueryResponseSchema)` to create a new message.
+ */
+export declare const ExecuteQueryResponseSchema: GenMessage<ExecuteQueryResponse, {jsonType: ExecuteQueryResponseJson}>;
 
 /**
  * Preset names a set of grounding parameters.
@@ -1788,7 +2553,7 @@ export declare const PresetSchema: GenEnum<Preset, PresetJson>;
  */
 export enum Direction {
   /**
-   * Taken as DIRECTION_BOTH.
+   * The same as DIRECTION_BOTH.
    *
    * @generated from enum value: DIRECTION_UNSPECIFIED = 0;
    */
@@ -1877,25 +2642,25 @@ export declare const RetrieverService: GenService<{
     output: typeof SearchTriplesResponseSchema;
   },
   /**
-   * Neighbours lists the triples around an entity.
+   * ListNeighbours lists the triples around an entity.
    *
-   * @generated from rpc triplemesh.retriever.v1.RetrieverService.Neighbours
+   * @generated from rpc triplemesh.retriever.v1.RetrieverService.ListNeighbours
    */
-  neighbours: {
+  listNeighbours: {
     methodKind: "unary";
-    input: typeof NeighboursRequestSchema;
-    output: typeof NeighboursResponseSchema;
+    input: typeof ListNeighboursRequestSchema;
+    output: typeof ListNeighboursResponseSchema;
   },
   /**
-   * ShortestPaths finds how entities hang together: the shortest walks from any
+   * FindShortestPaths finds how entities hang together: the shortest walks from any
    * of some entities to each of others.
    *
-   * @generated from rpc triplemesh.retriever.v1.RetrieverService.ShortestPaths
+   * @generated from rpc triplemesh.retriever.v1.RetrieverService.FindShortestPaths
    */
-  shortestPaths: {
+  findShortestPaths: {
     methodKind: "unary";
-    input: typeof ShortestPathsRequestSchema;
-    output: typeof ShortestPathsResponseSchema;
+    input: typeof FindShortestPathsRequestSchema;
+    output: typeof FindShortestPathsResponseSchema;
   },
   /**
    * LinkEntities finds the entities that a question or a mention means.
@@ -1906,6 +2671,48 @@ export declare const RetrieverService: GenService<{
     methodKind: "unary";
     input: typeof LinkEntitiesRequestSchema;
     output: typeof LinkEntitiesResponseSchema;
+  },
+  /**
+   * BatchGetEntities looks entities up by their ids or exact names.
+   *
+   * @generated from rpc triplemesh.retriever.v1.RetrieverService.BatchGetEntities
+   */
+  batchGetEntities: {
+    methodKind: "unary";
+    input: typeof BatchGetEntitiesRequestSchema;
+    output: typeof BatchGetEntitiesResponseSchema;
+  },
+  /**
+   * ExploreQueryPlan finds what the names and relations of a drafted plan may mean
+   * in the knowledge graph, for the verifier to align it.
+   *
+   * @generated from rpc triplemesh.retriever.v1.RetrieverService.ExploreQueryPlan
+   */
+  exploreQueryPlan: {
+    methodKind: "unary";
+    input: typeof ExploreQueryPlanRequestSchema;
+    output: typeof ExploreQueryPlanResponseSchema;
+  },
+  /**
+   * ExecuteQuery computes an aligned plan on a part of the knowledge graph that is
+   * bounded in nodes, rows, steps, memory and time.
+   *
+   * @generated from rpc triplemesh.retriever.v1.RetrieverService.ExecuteQuery
+   */
+  executeQuery: {
+    methodKind: "unary";
+    input: typeof ExecuteQueryRequestSchema;
+    output: typeof ExecuteQueryResponseSchema;
+  },
+  /**
+   * SampleEntities returns entities chosen at random, to make questions of.
+   *
+   * @generated from rpc triplemesh.retriever.v1.RetrieverService.SampleEntities
+   */
+  sampleEntities: {
+    methodKind: "unary";
+    input: typeof SampleEntitiesRequestSchema;
+    output: typeof SampleEntitiesResponseSchema;
   },
   /**
    * SearchRelations finds the relations nearest in meaning to texts.

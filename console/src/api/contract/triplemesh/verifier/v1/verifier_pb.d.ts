@@ -7,14 +7,170 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Edit, EditJson, EntityLink, EntityLinkJson, FixedGraph, FixedGraphJson, GroundGraph, GroundGraphJson, PseudoGraph, PseudoGraphJson, ScoredTriple, ScoredTripleJson, Triple, TripleJson } from "../../graph/v1/graph_pb";
+import type { PatternCandidates, PatternCandidatesJson, PlanEdit, PlanEditJson, QueryPlan, QueryPlanJson, TermCandidates, TermCandidatesJson } from "../../graph/v1/query_pb";
+import type { AnswerForm, AnswerFormJson, Edit, EditJson, EntityLink, EntityLinkJson, FixedGraph, FixedGraphJson, GroundGraph, GroundGraphJson, PseudoGraph, PseudoGraphJson, ScoredTriple, ScoredTripleJson, Triple, TripleJson } from "../../graph/v1/graph_pb";
 import type { Limits, LimitsJson, Usage, UsageJson, Warning, WarningJson } from "../../llm/v1/llm_pb";
-import type { AnswerForm, AnswerFormJson } from "../../generator/v1/generator_pb";
 
 /**
  * Describes the file triplemesh/verifier/v1/verifier.proto.
  */
 export declare const file_triplemesh_verifier_v1_verifier: GenFile;
+
+/**
+ * AlignQueryPlanRequest asks for an aligned plan.
+ *
+ * @generated from message triplemesh.verifier.v1.AlignQueryPlanRequest
+ */
+export declare type AlignQueryPlanRequest = Message<"triplemesh.verifier.v1.AlignQueryPlanRequest"> & {
+  /**
+   * The question.
+   *
+   * @generated from field: string question = 1;
+   */
+  question: string;
+
+  /**
+   * The drafted plan.
+   *
+   * @generated from field: triplemesh.graph.v1.QueryPlan plan = 2;
+   */
+  plan?: QueryPlan | undefined;
+
+  /**
+   * What its names may mean.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.TermCandidates terms = 3;
+   */
+  terms: TermCandidates[];
+
+  /**
+   * What its patterns may mean.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.PatternCandidates patterns = 4;
+   */
+  patterns: PatternCandidates[];
+};
+
+/**
+ * AlignQueryPlanRequest asks for an aligned plan.
+ *
+ * @generated from message triplemesh.verifier.v1.AlignQueryPlanRequest
+ */
+export declare type AlignQueryPlanRequestJson = {
+  /**
+   * The question.
+   *
+   * @generated from field: string question = 1;
+   */
+  question?: string;
+
+  /**
+   * The drafted plan.
+   *
+   * @generated from field: triplemesh.graph.v1.QueryPlan plan = 2;
+   */
+  plan?: QueryPlanJson;
+
+  /**
+   * What its names may mean.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.TermCandidates terms = 3;
+   */
+  terms?: TermCandidatesJson[];
+
+  /**
+   * What its patterns may mean.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.PatternCandidates patterns = 4;
+   */
+  patterns?: PatternCandidatesJson[];
+};
+
+/**
+ * Describes the message triplemesh.verifier.v1.AlignQueryPlanRequest.
+ * Use `create(AlignQueryPlanRequestSchema)` to create a new message.
+ */
+export declare const AlignQueryPlanRequestSchema: GenMessage<AlignQueryPlanRequest, {jsonType: AlignQueryPlanRequestJson}>;
+
+/**
+ * AlignQueryPlanResponse carries the aligned plan.
+ *
+ * @generated from message triplemesh.verifier.v1.AlignQueryPlanResponse
+ */
+export declare type AlignQueryPlanResponse = Message<"triplemesh.verifier.v1.AlignQueryPlanResponse"> & {
+  /**
+   * The plan in the names of the knowledge graph; unset if reason says why there is
+   * none.
+   *
+   * @generated from field: triplemesh.graph.v1.QueryPlan plan = 1;
+   */
+  plan?: QueryPlan | undefined;
+
+  /**
+   * What was changed, in the order of the clauses.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.PlanEdit edits = 2;
+   */
+  edits: PlanEdit[];
+
+  /**
+   * How sure the alignment is, 0 to 1: that of its least sure clause.
+   *
+   * @generated from field: float confidence = 3;
+   */
+  confidence: number;
+
+  /**
+   * What of the plan is not in the knowledge graph, in a sentence; empty if all
+   * of it is.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+};
+
+/**
+ * AlignQueryPlanResponse carries the aligned plan.
+ *
+ * @generated from message triplemesh.verifier.v1.AlignQueryPlanResponse
+ */
+export declare type AlignQueryPlanResponseJson = {
+  /**
+   * The plan in the names of the knowledge graph; unset if reason says why there is
+   * none.
+   *
+   * @generated from field: triplemesh.graph.v1.QueryPlan plan = 1;
+   */
+  plan?: QueryPlanJson;
+
+  /**
+   * What was changed, in the order of the clauses.
+   *
+   * @generated from field: repeated triplemesh.graph.v1.PlanEdit edits = 2;
+   */
+  edits?: PlanEditJson[];
+
+  /**
+   * How sure the alignment is, 0 to 1: that of its least sure clause.
+   *
+   * @generated from field: float confidence = 3;
+   */
+  confidence?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * What of the plan is not in the knowledge graph, in a sentence; empty if all
+   * of it is.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason?: string;
+};
+
+/**
+ * Describes the message triplemesh.verifier.v1.AlignQueryPlanResponse.
+ * Use `create(AlignQueryPlanResponseSchema)` to create a new message.
+ */
+export declare const AlignQueryPlanResponseSchema: GenMessage<AlignQueryPlanResponse, {jsonType: AlignQueryPlanResponseJson}>;
 
 /**
  * VerifyRequest asks for G_f.
@@ -61,7 +217,7 @@ export declare type VerifyRequest = Message<"triplemesh.verifier.v1.VerifyReques
    * What the answer is to look like: for a text, all that the ground graph holds
    * of what the question names belongs to G_f.
    *
-   * @generated from field: triplemesh.generator.v1.AnswerForm form = 6;
+   * @generated from field: triplemesh.graph.v1.AnswerForm form = 6;
    */
   form: AnswerForm;
 };
@@ -111,7 +267,7 @@ export declare type VerifyRequestJson = {
    * What the answer is to look like: for a text, all that the ground graph holds
    * of what the question names belongs to G_f.
    *
-   * @generated from field: triplemesh.generator.v1.AnswerForm form = 6;
+   * @generated from field: triplemesh.graph.v1.AnswerForm form = 6;
    */
   form?: AnswerFormJson;
 };
@@ -157,7 +313,7 @@ export declare type VerifyResponse = Message<"triplemesh.verifier.v1.VerifyRespo
   usage?: Usage | undefined;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 5;
    */
@@ -199,7 +355,7 @@ export declare type VerifyResponseJson = {
   usage?: UsageJson;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 5;
    */
@@ -400,7 +556,7 @@ export declare type RelationMatch = Message<"triplemesh.verifier.v1.RelationMatc
   relation: string;
 
   /**
-   * Cosine to these, -1 to 1.
+   * Cosine to these, -1 to 1 but for the rounding of vectors.
    *
    * @generated from field: float score = 2;
    */
@@ -436,7 +592,7 @@ export declare type RelationMatchJson = {
   relation?: string;
 
   /**
-   * Cosine to these, -1 to 1.
+   * Cosine to these, -1 to 1 but for the rounding of vectors.
    *
    * @generated from field: float score = 2;
    */
@@ -549,7 +705,7 @@ export declare type JudgeClaimsResponse = Message<"triplemesh.verifier.v1.JudgeC
   usage?: Usage | undefined;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
    */
@@ -577,7 +733,7 @@ export declare type JudgeClaimsResponseJson = {
   usage?: UsageJson;
 
   /**
-   * What went wrong and was gone on without.
+   * What failed and was skipped.
    *
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
    */
@@ -611,8 +767,8 @@ export declare type Judgement = Message<"triplemesh.verifier.v1.Judgement"> & {
   confidence: number;
 
   /**
-   * The triples that it rests on, best first; empty where the knowledge graph
-   * does not say.
+   * The triples that it rests on, best first. If the knowledge graph does not
+   * say: what it lists in the claim's place; empty if it lists nothing.
    *
    * @generated from field: repeated triplemesh.graph.v1.ScoredTriple evidence = 3;
    */
@@ -663,8 +819,8 @@ export declare type JudgementJson = {
   confidence?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * The triples that it rests on, best first; empty where the knowledge graph
-   * does not say.
+   * The triples that it rests on, best first. If the knowledge graph does not
+   * say: what it lists in the claim's place; empty if it lists nothing.
    *
    * @generated from field: repeated triplemesh.graph.v1.ScoredTriple evidence = 3;
    */
@@ -707,7 +863,7 @@ export declare const JudgementSchema: GenMessage<Judgement, {jsonType: Judgement
  */
 export enum VerificationMode {
   /**
-   * Taken as the configured mode.
+   * The configured mode.
    *
    * @generated from enum value: VERIFICATION_MODE_UNSPECIFIED = 0;
    */
@@ -811,6 +967,17 @@ export declare const VerifierService: GenService<{
     methodKind: "unary";
     input: typeof VerifyRequestSchema;
     output: typeof VerifyResponseSchema;
+  },
+  /**
+   * AlignQueryPlan puts what the knowledge graph holds in the place of the words of
+   * a drafted plan.
+   *
+   * @generated from rpc triplemesh.verifier.v1.VerifierService.AlignQueryPlan
+   */
+  alignQueryPlan: {
+    methodKind: "unary";
+    input: typeof AlignQueryPlanRequestSchema;
+    output: typeof AlignQueryPlanResponseSchema;
   },
   /**
    * JudgeClaims tells of each claim whether the knowledge graph supports it,

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
+	"github.com/triplemesh/triplemesh/internal/terminal"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/triplemesh/triplemesh/services/retriever/source"
+	"github.com/triplemesh/triplemesh/services/retriever/source/table"
+)
+
+// columnTypes are the API's types by the names of the flag.
+var columnTypes = map[table.Type]retrieverv1.ColumnType{
+	table.Entity: retrieverv1.ColumnType_COLUMN_TYPE_ENTITY,
+	table.Number: retrieverv1.ColumnType_COLUMN_TYPE_NUMBER,
+	table.Date:   retrieverv1.ColumnType_COLUMN_TYPE_DATE,
+	table.Text:   retrieverv1.ColumnType_COLUMN_TYPE_TEXT,
+	table.Skip:   retrieverv1.ColumnType_COLUMN_TYPE_SKIP,
+}
+
+// typedColumns parses --type.
+func (c *kgLoad) typedColumns() ([]*retrieverv1.TypedColumn, error) {
+	var all []*retrieverv1.TypedColumn
+	for _, text := range c.Type {
+		at := strings.LastIndexByte(text, '=')
+		if at < 1 || columnTypes[table.Type(text[at+1:])] == 0 {
+			return nil, fmt.Errorf("--type %q: want COLUMN=TYPE, with a type of %s", text,
+				strings.Trim(fmt.Sprint(table.Types), "[]"))
+		}
+		all = append(all, &retrieverv1.TypedColumn{Heading: strings.TrimSpace(text[:at]),
+			Type: columnTypes[table.Type(text[at+1:])]})
+	}
+	return all, nil
+}
+
+// proposeColumns looks at a CSV file whose columns are not all named, shows how it will be read, and
+// asks if the key is its own proposal.
+func (c *kgLoad) proposeColumns(p *Program, in *input, columns *retrieverv1.Columns) error {
+	if format, _ := source.FormatByName(in.name); c.Columns != "" && c.KeyColumn == "" ||
+		c.Format != "csv" && (c.Format != "" || format != source.CSV) {
+		return nil
+	}
+	proposal, err := c.readProposal(p.Ctx, *in)
+	if err != nil {
+		return usageError("load %s: %w", c.Name, err)
+	}
+	if proposal.Facts && c.KeyColumn == "" && c.Rows == "" {
+		return nil
+	}
+	named := c.KeyColumn != "" || c.Rows != ""
+	in.columns = &retrieverv1.Columns{Subject: proposal.Key, Separator: c.Separator, Rows: c.Rows,
+		Types: columns.GetTypes()}
+	if c.Rows != "" {
+		in.columns.Subject = ""
+	} else if proposal.Key == "" {
+		stem, _, _ := strings.Cut(filepath.Base(in.name), ".")
+		in.columns.Rows = cmp.Or(stem, "row")
+	}
+	d := &dialogue{in: p.stdin, out: p.Stderr, silent: c.Yes || named}
+	showProposal(d, in.name, proposal, in.columns)
+	flag := fmt.Sprintf("--key-column %s", strconv.Quote(in.columns.GetSubject()))
+	if in.columns.GetSubject() == "" {
+		flag = fmt.Sprintf("--rows %s", strconv.Quote(in.columns.GetRows()))
+	}
+	if !d.silent && !terminal.IsTerminal(p.stdin) {
+		return usageError("load %s: %s: no column is named as the key; use %s, or --yes to load each file as "+
+			"proposed", c.Name, in.name, flag)
+	}
+	if ok, err := d.yes("Load it so?", true); err != nil || !ok {
+		return cmp.Or(err, usageError("load %s: nothing was loaded; name the key with --key-column, or --rows "+
+			"where no column is one, and types with --type COLUMN=TYPE", c.Name))
+	}
+	return nil
+}
+
+func (c *kgLoad) readProposal(ctx context.Context, in input) (table.Proposal, error) {
+	file, err := in.open(ctx)
+	if err != nil {
+		return table.Proposal{}, err
+	}
+	defer file.Close()
+	plain, err := source.Unpack(in.name, file)
+	if err != nil {
+		return table.Proposal{}, err
+	}
+	defer plain.Close()
+	var separator rune
+	for _, separator = range c.Separator {
+		break
+	}
+	return table.Propose(in.name, plain, separator, c.KeyColumn)
+}
+
+// maxShown bounds the columns and warnings that are printed.
+const maxShown = 40
+
+func showProposal(d *dialogue, name string, p table.Proposal, columns *retrieverv1.Columns) {
+	rows := fmt.Sprintf("%d rows", p.Rows)
+	if !p.Whole {
+		rows = "the first " + rows
+	}
+	key := fmt.Sprintf("column %q names the entity of each", columns.GetSubject())
+	if columns.GetRows() != "" {
+		key = fmt.Sprintf("each is an entity of its own, %q", columns.GetRows()+" 1")
+	}
+	d.say("%s: %s; %s", show.Line(name, 60), rows, show.Line(key, 80))
+	for _, c := range p.Columns[:min(len(p.Columns), maxShown)] {
+		as := string(c.Type)
+		if i := slices.IndexFunc(columns.GetTypes(), func(t *retrieverv1.TypedColumn) bool {
+			return t.GetHeading() == c.Heading
+		}); i >= 0 {
+			as = strings.ToLower(strings.TrimPrefix(columns.GetTypes()[i].GetType().String(), "COLUMN_TYPE_"))
+		}
+		if c.Heading != "" && c.Heading == columns.GetSubject() {
+			as = "key"
+		}
+		if c.Heading == "" {
+			as = "skip"
+		}
+		d.say("  %s %-7s %5d values, such as %s", terminal.Pad(show.Line(c.Heading, 24), 24), as, c.Distinct,
+			show.Line(c.Example, 32))
+	}
+	if more := len(p.Columns) - maxShown; more > 0 {
+		d.say("  and %d more columns", more)
+	}
+	for _, w := range p.Warnings[:min(len(p.Warnings), maxShown)] {
+		d.say("warning: %s", show.Line(w, 200))
+	}
+}

@@ -1,8 +1,0 @@
-//go:build !linux && !darwin
-
-package results
-
-import "os"
-
-// lock does nothing where there are no advisory locks.
-func lock(*os.File) error { return nil }

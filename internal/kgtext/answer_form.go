@@ -1,0 +1,71 @@
+package kgtext
+
+import (
+	"regexp"
+	"strings"
+
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+// ChooseAnswerForm returns the requested form or, if none was requested, the one the question
+// calls for, so that every stage of a run uses the same. It is never ANSWER_FORM_UNSPECIFIED.
+func ChooseAnswerForm(question string, requested graphv1.AnswerForm) graphv1.AnswerForm {
+	switch {
+	case requested != graphv1.AnswerForm_ANSWER_FORM_UNSPECIFIED:
+		return requested
+	case asksForText.MatchString(Fold(question)):
+		return graphv1.AnswerForm_ANSWER_FORM_TEXT
+	}
+	return graphv1.AnswerForm_ANSWER_FORM_ENTITIES
+}
+
+// IsYesNo reports whether a question is answered by yes or no: it begins with a verb and offers no
+// choice, as "Is K2 in Nepal or in Pakistan?" does.
+func IsYesNo(question string) bool {
+	return asksYesNo.MatchString(Fold(question)) && !offersChoice.MatchString(Fold(question))
+}
+
+// ParseYesNo reads the fact that a question such as "Is Oslo the capital of Norway?" claims: Norway |
+// capital | Oslo. ok is false for other forms.
+func ParseYesNo(question string) (claim *graphv1.Triple, ok bool) {
+	m := claimsRelation.FindStringSubmatch(strings.TrimSpace(question))
+	if m == nil {
+		return nil, false
+	}
+	return &graphv1.Triple{Subject: m[3], Relation: m[2], Object: m[1]}, true
+}
+
+var (
+	// claimsRelation matches "is OBJECT the RELATION of SUBJECT", the relation as long as it can be.
+	claimsRelation = regexp.MustCompile(
+		`(?i)^(?:is|are|was|were) (\S.*?),? (?:the|an?|one of the) (\S.*) of (\S.*?)\s*\?*$`)
+	asksYesNo = regexp.MustCompile(
+		`^(?:(?:and|so|but|or) )?(?:(?:is it|it is|is this) (?:true|correct|right|so) that .|` +
+			`(?:is|isn t|are|aren t|was|wasn t|were|weren t|does|doesn t|do|don t|did|didn t|has|hasn t|` +
+			`have|haven t|had|hadn t) ` +
+			`\S+ \S+)`)
+	offersChoice = regexp.MustCompile(` or `)
+)
+
+// asksForText matches folded questions that ask for a text about something. It does not match
+// requests for a certain thing ("tell me who …", "give me all …"), which entities answer.
+var asksForText = regexp.MustCompile(
+	`^(?:please |kindly )?(?:(?:can|could|would|will) you (?:please )?|i (?:want|would like|d like) (?:you )?to )?` +
+		`(?:` +
+		`(?:tell|inform|teach) (?:me|us)` + vagueTopic + ` about|` +
+		`(?:give|provide|show|write|make|offer)(?: me| us)?(?: with)?(?: an?| some| the| a few)?(?: \p{L}+)? (?:` +
+		textNouns + `) (?:about|on|of)|` +
+		`write` + vagueTopic + ` about|` +
+		`(?:talk|speak)(?: to me| to us)? about|` +
+		`(?:know|learn|hear)` + vagueTopic + ` about|` +
+		`what (?:can|could) you (?:tell|say)(?: me| us)? about|` +
+		`what (?:do you|do we|is|s) (?:known?) (?:about|of)|` +
+		`describe|introduce|summari[sz]e|outline|sketch|portray` +
+		`) .`)
+
+const (
+	vagueTopic = `(?: something| anything| everything| all| more| a bit| a little| a few words| what you know)?` +
+		`(?: more)?(?: you know| there is to know)?`
+	textNouns = `information|info|facts|details|overview|summary|description|introduction|outline|account|profile|` +
+		`portrait|biography|text|paragraph|article|abstract`
+)

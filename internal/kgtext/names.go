@@ -1,0 +1,75 @@
+package kgtext
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// ConfusesNames reports whether entities are others than the one that a question spells out: it names
+// something in several capitalised words ("Anna Mádl"), of which an entity shares one ("Dalma Mádl"),
+// and no entity has them all or is a part of them. It is false if the question names one of the
+// entities in full, and for questions in lower case.
+func ConfusesNames(question string, entities []string) bool {
+	for _, e := range entities {
+		if Mentions(question, e) {
+			return false
+		}
+	}
+	for _, name := range spelledNames(question) {
+		shares, covers := false, false
+		for _, e := range entities {
+			words := wordSet(strings.Fields(Fold(e))...)
+			shares = shares || sharesName(name, words)
+			covers = covers || containsAll(words, name) || containsAll(name, words)
+		}
+		if shares && !covers {
+			return true
+		}
+	}
+	return false
+}
+
+// minNameWord is the least length of a word that names share, in bytes: "of" and "de" tell nothing.
+const minNameWord = 3
+
+func sharesName(a, b map[string]bool) bool {
+	for word := range a {
+		if len(word) >= minNameWord && b[word] {
+			return true
+		}
+	}
+	return false
+}
+
+func containsAll(all, some map[string]bool) bool {
+	return len(some) > 0 && countHits(some, all) == len(some)
+}
+
+// spelledNames returns the words of the names in a question: runs of at least two capitalised words
+// that are not function words.
+func spelledNames(question string) (names []map[string]bool) {
+	var run []string
+	end := func() {
+		if len(run) > 1 {
+			names = append(names, wordSet(strings.Fields(Fold(strings.Join(run, " ")))...))
+		}
+		run = nil
+	}
+	for token := range strings.FieldsSeq(strings.ReplaceAll(question, "’", "'")) {
+		word := strings.TrimFunc(token, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+		possessive := strings.HasSuffix(word, "'s")
+		word = strings.TrimSuffix(word, "'s")
+		first, _ := utf8.DecodeRuneInString(word)
+		if !unicode.IsUpper(first) || english[strings.ToLower(word)] {
+			end()
+			continue
+		}
+		run = append(run, word)
+		if possessive || strings.ContainsAny(token[len(token)-1:], "?,.;:") {
+			end()
+		}
+	}
+	end()
+	return names
+}

@@ -1,0 +1,46 @@
+package kgtext_test
+
+import (
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+)
+
+func TestConfusesNames(t *testing.T) {
+	for _, c := range []struct {
+		name, question string
+		entities       []string
+		want           bool
+	}{
+		{"another of the same last name", "What is the spouse of Anna Mádl?", []string{"Dalma Mádl"}, true},
+		{"another of the same first name", "Where was Johnny Schäuble born?", []string{"Johnny Unitas"}, true},
+		{"the one that is asked for", "What is the spouse of Dalma Mádl?", []string{"Dalma Mádl"}, false},
+		{"one of several is asked for", "Who is Anna Mádl to Dalma Mádl?", []string{"Dalma Mádl"}, false},
+		{"a longer name of the same", "Where was Robert Stam born?", []string{"Robert Philip Stam"}, false},
+		{"a shorter one", "Where was Robert Philip Stam born?", []string{"Robert Stam"}, false},
+		{"in other signs", "Where is St. Mary's Church, Velmora?", []string{"St Mary's Church"}, false},
+		{"nothing in common", "Where was Anna Mádl born?", []string{"Budapest", "Hungary"}, false},
+		{"a step further on", "Where did the director of The Quiet Harbour study?", []string{"Erik Halvorsen"}, false},
+		{"names in lower case", "what is the spouse of anna mádl", []string{"Dalma Mádl"}, false},
+		{"one word", "Where was Mádl born?", []string{"Dalma Mádl"}, false},
+		{"a common short word", "Where is Rio de Oro?", []string{"Isla de Lobos"}, false},
+		{"no entities", "Where was Anna Mádl born?", nil, false},
+		{"nothing asked", "", []string{"Dalma Mádl"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := kgtext.ConfusesNames(c.question, c.entities); got != c.want {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func FuzzConfusesNames(f *testing.F) {
+	f.Add("Where was Anna Mádl's Son?", "Dalma Mádl")
+	f.Add("\xff A B", "")
+	f.Fuzz(func(t *testing.T, question, entity string) {
+		if kgtext.ConfusesNames(question, []string{entity}) && kgtext.Mentions(question, entity) {
+			t.Errorf("%q names %q", question, entity)
+		}
+	})
+}

@@ -1,0 +1,55 @@
+package kgtext_test
+
+import (
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+)
+
+func TestAsksOperation(t *testing.T) {
+	t.Parallel()
+	for question, want := range map[string]kgtext.Operation{
+		"How many films did Mara Vell direct?":                     kgtext.MustCompute,
+		"Which came out first, Low Tide or Orla?":                  kgtext.MustCompute,
+		"What is the average length of its rivers?":                kgtext.MustCompute,
+		"Which films did Mara Vell direct but not write?":          kgtext.MustCompute,
+		"Which state has the most rivers?":                         kgtext.MustCompute,
+		"Which mountains are higher than K2?":                      kgtext.MustCompute,
+		"what is the largest state":                                kgtext.MayCompute,
+		"Which films did Mara Vell direct after 1990?":             kgtext.MayCompute,
+		"Who directed The Grey Door?":                              kgtext.NoOperation,
+		"who starred in the film Seven":                            kgtext.NoOperation,
+		"Who wrote \"How Many Miles to Babylon\"?":                 kgtext.NoOperation,
+		"what is the capital of the country that borders Velmora?": kgtext.NoOperation,
+	} {
+		if got := kgtext.AsksOperation(question); got != want {
+			t.Errorf("AsksOperation(%q) = %v, want %v", question, got, want)
+		}
+	}
+}
+
+func TestWordsOfAPlan(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, phrase, text string
+		want               float32
+	}{
+		{"words that begin alike are one", "acted by", "starred_actors", 1},
+		{"little words do not count", "located in", "the location", 1},
+		{"half of the words", "release date", "release_year", .5},
+		{"none", "budget", "release_year", 0},
+		{"no words", "of the", "release_year", 0},
+	} {
+		if got := kgtext.SharedWords(c.phrase, c.text); got != c.want {
+			t.Errorf("%s: SharedWords(%q, %q) = %v, want %v", c.name, c.phrase, c.text, got, c.want)
+		}
+	}
+	if kgtext.Trust("located in", "how many bridges cross the Elbe") >= kgtext.Trust("cross",
+		"how many bridges cross the Elbe") {
+		t.Error("a word that the question lacks counts as much as one that it has")
+	}
+	if !kgtext.IsTime("release_year") || kgtext.IsTime("running time") || !kgtext.AsksTime("which came first") ||
+		kgtext.AsksTime("which cost most") {
+		t.Error("times are not told from other words")
+	}
+}

@@ -1,0 +1,110 @@
+package kgtext
+
+import (
+	"fmt"
+	"strings"
+
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+// operatorMarks are the marks of operators.
+var operatorMarks = map[graphv1.QueryOperator]string{
+	graphv1.QueryOperator_QUERY_OPERATOR_EQUAL: "=", graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL: "≠",
+	graphv1.QueryOperator_QUERY_OPERATOR_LESS: "<", graphv1.QueryOperator_QUERY_OPERATOR_LESS_OR_EQUAL: "≤",
+	graphv1.QueryOperator_QUERY_OPERATOR_GREATER: ">", graphv1.QueryOperator_QUERY_OPERATOR_GREATER_OR_EQUAL: "≥",
+}
+
+// DescribeClause returns a clause of a plan on one line: "?film directed_by → Luc Besson".
+func DescribeClause(c *graphv1.QueryClause) string {
+	switch c := c.GetClause().(type) {
+	case *graphv1.QueryClause_Match:
+		return DescribePattern(c.Match)
+	case *graphv1.QueryClause_Exclude:
+		return "not " + DescribePattern(c.Exclude)
+	case *graphv1.QueryClause_Values:
+		return "?" + c.Values.GetVariable() + " is " + strings.Join(c.Values.GetEntities(), " or ")
+	case *graphv1.QueryClause_Condition:
+		other := c.Condition.GetValue()
+		if v := c.Condition.GetOtherVariable(); v != "" {
+			other = "?" + v
+		}
+		return "?" + c.Condition.GetVariable() + " " + operatorMarks[c.Condition.GetOperator()] + " " + other
+	case *graphv1.QueryClause_Rank:
+		return describeRank(c.Rank)
+	}
+	return ""
+}
+
+func describeRank(r *graphv1.QueryRank) string {
+	text := "least"
+	if r.GetDescending() {
+		text = "most"
+	}
+	if n := r.GetLimit(); n > 1 {
+		text = fmt.Sprintf("%s %d", text, n)
+	}
+	if r.GetCount() {
+		return fmt.Sprintf("%s ?%s for each ?%s", text, r.GetVariable(), r.GetGroupBy())
+	}
+	return text + " ?" + r.GetVariable()
+}
+
+// DescribePattern returns a pattern on one line.
+func DescribePattern(p *graphv1.QueryPattern) string {
+	return describeTerm(p.GetStart()) + " " + DescribeSteps(p.GetSteps()) + " " + describeTerm(p.GetEnd())
+}
+
+// DescribeSteps returns the relations of a pattern with their directions.
+func DescribeSteps(steps []*graphv1.RelationStep) string {
+	parts := make([]string, len(steps))
+	for i, s := range steps {
+		parts[i] = s.GetRelation() + " →"
+		if s.GetInverse() {
+			parts[i] = "← " + s.GetRelation()
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+func describeTerm(t *graphv1.QueryTerm) string {
+	if v := t.GetVariable(); v != "" {
+		return "?" + v
+	}
+	return t.GetEntity()
+}
+
+// functionNames are the functions in words.
+var functionNames = map[graphv1.QueryFunction]string{
+	graphv1.QueryFunction_QUERY_FUNCTION_COUNT: "count ", graphv1.QueryFunction_QUERY_FUNCTION_SUM: "sum of ",
+	graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE:    "average of ",
+	graphv1.QueryFunction_QUERY_FUNCTION_MINIMUM:    "least ",
+	graphv1.QueryFunction_QUERY_FUNCTION_MAXIMUM:    "greatest ",
+	graphv1.QueryFunction_QUERY_FUNCTION_DIFFERENCE: "difference of ",
+}
+
+// DescribeResult returns what a plan computes on one line.
+func DescribeResult(r *graphv1.QueryResult) string {
+	if r.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS {
+		return "is there any"
+	}
+	text := functionNames[r.GetFunction()] + "?" + r.GetVariable()
+	if v := r.GetOtherVariable(); v != "" {
+		text += " and ?" + v
+	}
+	if u := r.GetUnit(); u != "" {
+		text += " in " + u
+	}
+	return text
+}
+
+// DescribePlan returns a plan, a clause a line, the result last.
+func DescribePlan(p *graphv1.QueryPlan) []string {
+	var lines []string
+	for _, c := range p.GetClauses() {
+		lines = append(lines, DescribeClause(c))
+	}
+	if p.GetResult().GetVariable() != "" {
+		lines = append(lines, DescribeResult(p.GetResult()))
+	}
+	return lines
+}

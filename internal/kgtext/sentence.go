@@ -1,0 +1,171 @@
+package kgtext
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+// Sentence is one sentence of a text.
+type Sentence struct {
+	// Text is the sentence without the space around it.
+	Text string
+	// Start and End are its position in characters of the text; End is exclusive.
+	Start, End int
+}
+
+// SplitSentences returns the sentences of a text in order, in any script. They contain all of
+// it except the space between them. Sentences end by Unicode's rules (UAX #29), at blank lines
+// and at list items; not after abbreviations and initials, nor at a line break in mid-sentence.
+func SplitSentences(text string) []Sentence {
+	var all []Sentence
+	at := 0 // characters before rest
+	open := ""
+	state := -1
+	for rest := unwrapLines(text); rest != ""; {
+		var piece string
+		piece, rest, state = uniseg.FirstSentenceInString(rest, state)
+		open += piece
+		if rest != "" && !endsSentence(open, rest) {
+			continue
+		}
+		n := utf8.RuneCountInString(open)
+		if trimmed := strings.TrimLeftFunc(open, unicode.IsSpace); trimmed != "" {
+			start := at + n - utf8.RuneCountInString(trimmed)
+			trimmed = strings.TrimRightFunc(trimmed, unicode.IsSpace)
+			all = append(all, Sentence{Start: start, End: start + utf8.RuneCountInString(trimmed)})
+		}
+		at += n
+		open = ""
+	}
+	return sliceSentences(all, text)
+}
+
+// sliceSentences sets the text of sentences whose positions are set.
+func sliceSentences(all []Sentence, text string) []Sentence {
+	offset, at := 0, 0 // the same place in bytes and characters
+	advance := func(to int) int {
+		for ; at < to; at++ {
+			_, size := utf8.DecodeRuneInString(text[offset:])
+			offset += size
+		}
+		return offset
+	}
+	for i := range all {
+		start := advance(all[i].Start)
+		all[i].Text = text[start:advance(all[i].End)]
+	}
+	return all
+}
+
+// endsSentence reports whether the sentence read so far, open, ends before rest.
+func endsSentence(open, rest string) bool {
+	if strings.ContainsAny(open[len(strings.TrimRightFunc(open, unicode.IsSpace)):], "\n\u2029") {
+		return true
+	}
+	words := strings.Fields(open)
+	if len(words) == 0 {
+		return false
+	}
+	next, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(rest, unicode.IsSpace))
+	if unicode.IsLower(next) {
+		return false // a title or a quotation that ends in a mark: "Mad Monster Party? was made"
+	}
+	last, found := strings.CutSuffix(words[len(words)-1], ".")
+	if !found {
+		return true
+	}
+	last = strings.TrimLeftFunc(last, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	switch {
+	case titleAbbreviations[strings.ToLower(last)]:
+		return false
+	case numberAbbreviations[strings.ToLower(last)]:
+		return !unicode.IsDigit(next)
+	case len(words) == 1 && strings.Trim(last, "0123456789") == "":
+		return false // a list's "12."
+	case utf8.RuneCountInString(last) == 1 && strings.ToUpper(last) == last:
+		// An initial ("J. Smith"), unless a new sentence opens: "vitamin C. It is".
+		first, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+		return sentenceOpeners[first]
+	}
+	return true
+}
+
+// sentenceOpeners are words in capitals that open sentences and no names.
+var sentenceOpeners = wordSet("It", "He", "She", "They", "We", "You", "The", "This", "That", "These", "Those",
+	"In", "On", "At", "But", "And", "There", "His", "Her", "Its", "Their")
+
+// titleAbbreviations are abbreviations that never end a sentence.
+var titleAbbreviations = wordSet("mr", "mrs", "ms", "dr", "prof", "st", "ste", "mt", "rev", "gen", "col", "lt",
+	"sgt", "capt", "hon",
+	"gov", "sen", "rep", "pres", "fr", "sr", "jr", "messrs", "mme", "mlle", "vs", "cf", "e.g", "i.e", "viz", "approx",
+	"ca", "bzw", "z.b", "d.h", "u.a", "hr", "dir", "sra", "ing")
+
+// numberAbbreviations are abbreviations that do not end a sentence before a number.
+var numberAbbreviations = wordSet("no", "nos", "nr", "vol", "p", "pp", "fig", "figs", "ch", "sec", "art", "op",
+	"jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "c", "b", "d")
+
+func wordSet(words ...string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range words {
+		m[w] = true
+	}
+	return m
+}
+
+// minWrappedLine is the minimum length in characters of a line broken for its length.
+const minWrappedLine = 50
+
+// unwrapLines replaces line breaks within a paragraph by spaces, character for character:
+// Unicode's rules end a sentence at each line break.
+func unwrapLines(text string) string {
+	if !strings.Contains(text, "\n") {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text))
+	lines := strings.SplitAfter(text, "\n")
+	for i, line := range lines {
+		next := ""
+		if i+1 < len(lines) {
+			next = lines[i+1]
+		}
+		if body, cut := strings.CutSuffix(line, "\n"); cut && continuesOnNextLine(body, next) {
+			b.WriteString(strings.TrimSuffix(body, "\r"))
+			if strings.HasSuffix(body, "\r") {
+				b.WriteByte(' ')
+			}
+			b.WriteByte(' ')
+			continue
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// continuesOnNextLine reports whether a line's sentence continues in the next line.
+func continuesOnNextLine(line, next string) bool {
+	line, next = strings.TrimSpace(line), strings.TrimSpace(next)
+	if line == "" || next == "" || startsListItem(next) {
+		return false
+	}
+	last, _ := utf8.DecodeLastRuneInString(line)
+	first, _ := utf8.DecodeRuneInString(next)
+	return last == ',' || unicode.IsLower(first) || utf8.RuneCountInString(line) >= minWrappedLine && last != ':'
+}
+
+// startsListItem reports whether a line starts a list item or a heading.
+func startsListItem(line string) bool {
+	switch line[0] {
+	case '-', '*', '+', '#', '>', '|':
+		return true
+	}
+	if strings.HasPrefix(line, "•") {
+		return true
+	}
+	digits := strings.TrimLeft(line, "0123456789")
+	return digits != line && len(line)-len(digits) < 4 && (strings.HasPrefix(digits, ". ") ||
+		strings.HasPrefix(digits, ") "))
+}

@@ -1,0 +1,100 @@
+package kgtext_test
+
+import (
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+)
+
+func TestDatesAreReadAsTheyAreWritten(t *testing.T) {
+	for text, want := range map[string]kgtext.Date{
+		"1956":                  {Year: 1956},
+		"1956-07":               {1956, 7, 0},
+		"1956-07-04":            {1956, 7, 4},
+		"+1956-07-04T00:00:00Z": {1956, 7, 4},
+		"-0044-03-15":           {-44, 3, 15},
+		"4 July 1956":           {1956, 7, 4},
+		"4th of July 1956":      {1956, 7, 4},
+		"July 4, 1956":          {1956, 7, 4},
+		"Jul 1956":              {1956, 7, 0},
+	} {
+		if got, ok := kgtext.ParseDate(text); !ok || got != want {
+			t.Errorf("%q is read as %+v, %v; want %+v", text, got, ok, want)
+		}
+	}
+	for _, text := range []string{"", "42", "1956-13-01", "1956-07-32", "Marching 1956", "Robert Stam",
+		"4 July", "1956 film"} {
+		if got, ok := kgtext.ParseDate(text); ok {
+			t.Errorf("%q is read as the date %+v", text, got)
+		}
+	}
+}
+
+func TestDatesAgreeAsFarAsBothAreSaid(t *testing.T) {
+	for _, c := range []struct {
+		a, b   kgtext.Date
+		agrees bool
+	}{
+		{kgtext.Date{Year: 1956}, kgtext.Date{Year: 1956, Month: 7, Day: 4}, true},
+		{kgtext.Date{Year: 1956, Month: 7}, kgtext.Date{Year: 1956, Month: 7, Day: 4}, true},
+		{kgtext.Date{Year: 1956, Month: 7, Day: 4}, kgtext.Date{Year: 1956, Month: 7, Day: 5}, false},
+		{kgtext.Date{Year: 1956, Month: 6}, kgtext.Date{Year: 1956, Month: 7, Day: 4}, false},
+		{kgtext.Date{Year: 1957}, kgtext.Date{Year: 1956}, false},
+	} {
+		if got := c.a.Agrees(c.b); got != c.agrees || c.b.Agrees(c.a) != got {
+			t.Errorf("%+v and %+v: got %v", c.a, c.b, got)
+		}
+	}
+	if a, b := (kgtext.Date{Year: 1956, Month: 7}), (kgtext.Date{Year: 1956}); !a.MorePreciseThan(b) ||
+		b.MorePreciseThan(a) || a.MorePreciseThan(a) {
+		t.Error("which of two dates says more is not known")
+	}
+}
+
+func TestQuantitiesAreReadAsTheyAreWritten(t *testing.T) {
+	for text, want := range map[string]kgtext.Quantity{
+		"42":                     {42, ""},
+		"82,350 km²":             {82350, "square kilometre"},
+		"82350 square kilometre": {82350, "square kilometre"},
+		"about 3.5 million":      {3.5e6, ""},
+		"-7.5 degrees":           {-7.5, "degree"},
+		"6e3 metres":             {6000, "metre"},
+		"90%":                    {90, "percent"},
+	} {
+		if got, ok := kgtext.ParseQuantity(text); !ok || got != want {
+			t.Errorf("%q is read as %+v, %v; want %+v", text, got, ok, want)
+		}
+	}
+	for _, text := range []string{"", "20th Century Fox", "7 wonders of the ancient world", "Apollo 11",
+		"1,2,3 or 4 of them"} {
+		if got, ok := kgtext.ParseQuantity(text); ok {
+			t.Errorf("%q is read as the quantity %+v", text, got)
+		}
+	}
+}
+
+func TestQuantitiesAreCompared(t *testing.T) {
+	metres, bare, feet := kgtext.Quantity{Number: 100, Unit: "metre"}, kgtext.Quantity{Number: 101},
+		kgtext.Quantity{Number: 100, Unit: "foot"}
+	if !metres.Comparable(bare) || metres.Comparable(feet) {
+		t.Error("units are compared wrongly")
+	}
+	if bare.RelativeDifference(metres) != 0.01 || metres.RelativeDifference(feet) != 0 ||
+		(kgtext.Quantity{}).RelativeDifference(kgtext.Quantity{}) != 0 {
+		t.Error("numbers are compared wrongly")
+	}
+}
+
+func FuzzValues(f *testing.F) {
+	for _, s := range []string{"1956-07-04", "4th of July 1956", "82,350 km²", "٣", "1e999", "-", "+0000"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if d, ok := kgtext.ParseDate(s); ok && !d.Agrees(d) {
+			t.Errorf("%q is another date than itself", s)
+		}
+		if q, ok := kgtext.ParseQuantity(s); ok && (q.RelativeDifference(q) != 0 || !q.Comparable(q)) {
+			t.Errorf("%q is another quantity than itself", s)
+		}
+	})
+}

@@ -1,0 +1,363 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"github.com/triplemesh/triplemesh/services/retriever/rank"
+)
+
+// Example is a question with its candidate paths and how right each is.
+type Example struct {
+	// Question is what the ranker reads.
+	Question *rank.Question
+	// F1 is, for each path, the F1 of its ends against the answers, 0 to 1.
+	F1 []float32
+}
+
+// usable reports whether any path leads to an answer: only then is there something to learn.
+func (e *Example) usable() bool {
+	for _, f := range e.F1 {
+		if f > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// FitOptions are the settings of Fit.
+type FitOptions struct {
+	// Encoder names the encoder of the examples' vectors.
+	Encoder string
+	// Units is the width of the projections, HiddenUnits that of the hidden layer.
+	Units, HiddenUnits int
+	// Epochs is the number of passes over the examples, Batch the number of examples of a step.
+	Epochs, Batch int
+	// Rate is the first learning rate, which falls to 0; Decay weighs the squares of the matrices;
+	// Dropout is the share of projected components that a step leaves out.
+	Rate, Decay, Dropout float64
+	// Calibration is the share of the examples that only choose the temperature.
+	Calibration float64
+	Seed        uint64
+	// MinSteps is the least number of steps: a few examples are passed over more often, in smaller
+	// batches.
+	MinSteps int
+	// Start are weights to begin with, for the same encoder; nil begins from chance.
+	Start *rank.Weights
+	// Workers is the number of goroutines.
+	Workers int
+	// Progress is called after each epoch with the mean loss; may be nil.
+	Progress func(epoch int, loss float64)
+}
+
+// DefaultFit are the settings of the shipped ranker.
+func DefaultFit() FitOptions {
+	return FitOptions{Units: 64, HiddenUnits: 32, Epochs: 12, Batch: 64, Rate: 2e-3, Decay: 3e-4, Dropout: 0.3,
+		Calibration: 0.1, Seed: 1, MinSteps: 400, Workers: 2}
+}
+
+// ErrTooFew reports too few examples.
+var ErrTooFew = errors.New("too few questions with a path to an answer")
+
+// minExamples is the number of examples under which a fit would only learn them by heart.
+const minExamples = 20
+
+// Fit trains a ranker: for each question the softmax over its paths approaches the distribution of
+// the squares of their F1 (a listwise loss, Cao et al. 2007). It returns ErrTooFew for less than 20
+// usable examples.
+func Fit(ctx context.Context, examples []Example, options FitOptions) (*rank.Weights, error) {
+	random := rand.New(rand.NewPCG(options.Seed, 0))
+	var usable []*Example
+	for i := range examples {
+		if examples[i].usable() {
+			usable = append(usable, &examples[i])
+		}
+	}
+	if len(usable) < minExamples {
+		return nil, fmt.Errorf("train the ranker: %w: %d; want %d", ErrTooFew, len(usable), minExamples)
+	}
+	random.Shuffle(len(usable), func(i, j int) { usable[i], usable[j] = usable[j], usable[i] })
+	held := int(options.Calibration * float64(len(usable)))
+	calibration, training := usable[:held], usable[held:]
+	options = options.scale(len(training))
+	n := newNetwork(training, options, random)
+	adam := newAdam(n.size())
+	steps := options.Epochs * max(1, len(training)/options.Batch)
+	step := 0
+	for epoch := range options.Epochs {
+		random.Shuffle(len(training), func(i, j int) { training[i], training[j] = training[j], training[i] })
+		sum, batches := 0.0, 0
+		for first := 0; first < len(training) && step < steps; first += options.Batch {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			batch := training[first:min(first+options.Batch, len(training))]
+			loss, gradient := n.gradient(batch, options, uint64(step))
+			rate := options.Rate * (1 - float64(step)/float64(steps+1))
+			step++
+			adam.update(n.parameters, gradient, rate, step)
+			sum, batches = sum+loss, batches+1
+		}
+		if options.Progress != nil {
+			options.Progress(epoch+1, sum/float64(max(1, batches)))
+		}
+	}
+	n.weights.Temperature = n.calibrate(calibration)
+	n.weights.Relations = relationHashes(usable)
+	if options.Start != nil {
+		n.weights.Relations = mergeHashes(options.Start.Relations, n.weights.Relations)
+	}
+	round(n.weights)
+	return n.weights, n.weights.Check()
+}
+
+// minBatch is the size of the smallest batch, minBatches the number of batches that an epoch of few
+// examples has.
+const minBatch, minBatches = 8, 16
+
+// scale adapts the batches and epochs to the number of examples, and the widths to Start.
+func (o FitOptions) scale(examples int) FitOptions {
+	o.Batch = min(o.Batch, max(minBatch, examples/minBatches))
+	if batches := max(1, examples/o.Batch); o.Epochs*batches < o.MinSteps {
+		o.Epochs = (o.MinSteps + batches - 1) / batches
+	}
+	if o.Start != nil {
+		o.Units, o.HiddenUnits = len(o.Start.QuestionSteps), len(o.Start.Hidden)
+	}
+	return o
+}
+
+// network is a set of weights whose parameters are one vector.
+type network struct {
+	weights    *rank.Weights
+	parameters []float32
+	// decayed is the number of parameters, from the first, that Decay draws to 0.
+	decayed int
+}
+
+func newNetwork(training []*Example, options FitOptions, random *rand.Rand) *network {
+	dims := len(training[0].Question.Vector)
+	w := &rank.Weights{Encoder: options.Encoder, Dims: dims, Values: rank.ValueNames[:], StepScale: 1, EndScale: 1,
+		Temperature: 1}
+	w.Mean, w.Deviation = normalise(training)
+	n := &network{weights: w}
+	const inputs = rank.InputCount
+	n.parameters = make([]float32, 6*options.Units*dims+options.HiddenUnits*(inputs+2)+rank.ValueCount)
+	rest := n.parameters
+	take := func(size int) []float32 {
+		part := rest[:size:size]
+		rest = rest[size:]
+		return part
+	}
+	matrix := func(height, width int, deviation float64) [][]float32 {
+		rows := make([][]float32, height)
+		for i := range rows {
+			rows[i] = take(width)
+			for j := range rows[i] {
+				rows[i][j] = float32(random.NormFloat64() * deviation)
+			}
+		}
+		return rows
+	}
+	deviation := 1 / math.Sqrt(float64(dims))
+	w.QuestionSteps = matrix(options.Units, dims, deviation)
+	w.StepMean = matrix(options.Units, dims, 0)
+	for i, row := range w.QuestionSteps { // so that the product starts near the cosine
+		copy(w.StepMean[i], row)
+	}
+	w.StepFirst, w.StepLast = matrix(options.Units, dims, 0), matrix(options.Units, dims, 0)
+	w.QuestionEnds, w.Profile = matrix(options.Units, dims, deviation), matrix(options.Units, dims, deviation)
+	w.Hidden = matrix(options.HiddenUnits, inputs, 1/math.Sqrt(float64(inputs)))
+	n.decayed = len(n.parameters) - len(rest)
+	w.HiddenBias, w.Output, w.Linear = take(options.HiddenUnits), take(options.HiddenUnits), take(rank.ValueCount)
+	if options.Start != nil {
+		n.copyFrom(options.Start)
+	}
+	return n
+}
+
+// copyFrom begins with the parameters of other weights, and normalises values as they do.
+func (n *network) copyFrom(start *rank.Weights) {
+	w := n.weights
+	w.Mean, w.Deviation = start.Mean, start.Deviation
+	w.StepScale, w.EndScale = start.StepScale, start.EndScale
+	for _, m := range [][2][][]float32{{w.QuestionSteps, start.QuestionSteps}, {w.QuestionEnds, start.QuestionEnds},
+		{w.StepMean, start.StepMean}, {w.StepFirst, start.StepFirst}, {w.StepLast, start.StepLast},
+		{w.Profile, start.Profile}, {w.Hidden, start.Hidden}, {{w.HiddenBias, w.Output, w.Linear},
+			{start.HiddenBias, start.Output, start.Linear}}} {
+		for i, row := range m[0] {
+			copy(row, m[1][i])
+		}
+	}
+}
+
+// size is the number of parameters, both scales included.
+func (n *network) size() int { return len(n.parameters) }
+
+// normalise returns the means and deviations of the values of all paths.
+func normalise(examples []*Example) (mean, deviation []float32) {
+	var sum, squares [rank.ValueCount]float64
+	count := 0.0
+	for _, e := range examples {
+		for i := range e.Question.Paths {
+			for j, v := range e.Question.Paths[i].Values {
+				sum[j] += float64(v)
+				squares[j] += float64(v) * float64(v)
+			}
+			count++
+		}
+	}
+	for j := range sum {
+		m := sum[j] / count
+		mean = append(mean, float32(m))
+		deviation = append(deviation, float32(math.Sqrt(max(0, squares[j]/count-m*m))+1e-3))
+	}
+	return mean, deviation
+}
+
+// gradient returns the mean loss of a batch and its gradient, with a dropout that depends on the
+// step alone.
+func (n *network) gradient(batch []*Example, options FitOptions, step uint64) (loss float64, gradient []float32) {
+	workers := max(1, min(options.Workers, len(batch)))
+	losses, parts := make([]float64, workers), make([]*network, workers)
+	var wg sync.WaitGroup
+	for worker := range workers {
+		wg.Go(func() {
+			p := n.shadow(options)
+			parts[worker] = p
+			for i := worker; i < len(batch); i += workers {
+				random := rand.New(rand.NewPCG(options.Seed, step<<20|uint64(i)))
+				losses[worker] += n.backward(batch[i], p.weights, options.Dropout, random)
+			}
+		})
+	}
+	wg.Wait()
+	gradient = parts[0].parameters
+	for _, p := range parts[1:] {
+		for i, g := range p.parameters {
+			gradient[i] += g
+		}
+	}
+	scale := 1 / float32(len(batch))
+	for i := range gradient {
+		gradient[i] *= scale
+		if i < n.decayed {
+			gradient[i] += 2 * float32(options.Decay) * n.parameters[i]
+		}
+	}
+	for _, l := range losses {
+		loss += l / float64(len(batch))
+	}
+	return loss, gradient
+}
+
+// shadow returns weights of the same shape that are 0, to collect a gradient.
+func (n *network) shadow(options FitOptions) *network {
+	zero := *n.weights
+	s := &network{weights: &zero, parameters: make([]float32, len(n.parameters))}
+	rest := s.parameters
+	rows := func(like [][]float32) [][]float32 {
+		m := make([][]float32, len(like))
+		for i, row := range like {
+			m[i], rest = rest[:len(row):len(row)], rest[len(row):]
+		}
+		return m
+	}
+	w := n.weights
+	zero.QuestionSteps, zero.StepMean = rows(w.QuestionSteps), rows(w.StepMean)
+	zero.StepFirst, zero.StepLast = rows(w.StepFirst), rows(w.StepLast)
+	zero.QuestionEnds, zero.Profile = rows(w.QuestionEnds), rows(w.Profile)
+	zero.Hidden = rows(w.Hidden)
+	tail := rows([][]float32{w.HiddenBias, w.Output, w.Linear})
+	zero.HiddenBias, zero.Output, zero.Linear = tail[0], tail[1], tail[2]
+	return s
+}
+
+// calibrate returns the temperature with the least loss, 1 without examples.
+func (n *network) calibrate(examples []*Example) float32 {
+	if len(examples) == 0 {
+		return 1
+	}
+	best, least := 1.0, math.Inf(1)
+	for t := 0.5; t < 8; t *= 1.05 {
+		loss := 0.0
+		for _, e := range examples {
+			f := n.forward(e, nil)
+			loss += crossEntropy(f.scores, targets(e), t)
+		}
+		if loss < least {
+			best, least = t, loss
+		}
+	}
+	return float32(best)
+}
+
+// targets returns the distribution that a question's softmax should approach.
+func targets(e *Example) []float64 {
+	t := make([]float64, len(e.F1))
+	sum := 0.0
+	for i, f := range e.F1 {
+		t[i] = float64(f) * float64(f)
+		sum += t[i]
+	}
+	for i := range t {
+		t[i] /= sum
+	}
+	return t
+}
+
+func crossEntropy(scores, targets []float64, temperature float64) float64 {
+	most := math.Inf(-1)
+	for _, s := range scores {
+		most = max(most, s)
+	}
+	sum := 0.0
+	for _, s := range scores {
+		sum += math.Exp((s - most) / temperature)
+	}
+	loss := 0.0
+	for i, t := range targets {
+		loss -= t * ((scores[i]-most)/temperature - math.Log(sum))
+	}
+	return loss
+}
+
+// relationHashes returns the relations that paths of the examples have.
+func relationHashes(examples []*Example) []uint64 {
+	seen := map[uint64]bool{}
+	var hashes []uint64
+	for _, e := range examples {
+		for i := range e.Question.Paths {
+			for _, s := range e.Question.Paths[i].Steps {
+				if h := rank.HashRelation(e.Question.Relations[s].Name); !seen[h] {
+					seen[h] = true
+					hashes = append(hashes, h)
+				}
+			}
+		}
+	}
+	return hashes
+}
+
+func mergeHashes(a, b []uint64) []uint64 {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// round keeps 12 bits of each parameter's fraction, which makes the file half as large.
+func round(w *rank.Weights) {
+	for _, m := range [][][]float32{w.QuestionSteps, w.QuestionEnds, w.StepMean, w.StepFirst, w.StepLast, w.Profile,
+		w.Hidden} {
+		for _, row := range m {
+			for i, v := range row {
+				row[i] = math.Float32frombits((math.Float32bits(v) + 1<<10) &^ (1<<11 - 1))
+			}
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package query_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"buf.build/go/protovalidate"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	"github.com/triplemesh/triplemesh/services/generator/query"
+)
+
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, draft, want string }{
+		{"a count", `Film(directed_by="Mara Vell").count()`,
+			"?film type → film; ?film directed by → Mara Vell; count ?film"},
+		{"an attribute", `Thing("velmora").get("population")`,
+			"?thing is velmora; ?thing population → ?population; ?population"},
+		{"a superlative and what hangs on it", `Town().least("inhabitants").get("mayor")`,
+			"?town type → town; ?town inhabitants → ?inhabitants; least ?inhabitants; ?town mayor → ?mayor; ?mayor"},
+		{"the most, counted", `Valley().most("number of lakes")`,
+			"?valley type → valley; ?valley lakes → ?lakes; most ?lakes for each ?valley; ?valley"},
+		{"an exclusion", `Play(cast="Per Holm").not_(staged_in="Orla")`,
+			"?play type → play; ?play cast → Per Holm; not ?play staged in → Orla; ?play"},
+		{"names that are excluded", `State().least("size").not_("name", "Alaska")`,
+			"?state type → state; ?state size → ?size; least ?size; ?state ≠ Alaska; ?state"},
+		{"a chain in the place of a value", `River(in_state=State(borders="Texas"))`,
+			"?river type → river; ?state type → state; ?state borders → Texas; ?river in state → ?state; ?river"},
+		{"between", `Film().where("year", "between", 1990, 1999)`,
+			"?film type → film; ?film year → ?year; ?year ≥ 1990; ?year ≤ 1999; ?film"},
+		{"between in a keyword", `Film(director="A B", year="between", 1990, 1999)`,
+			"?film type → film; ?film director → A B; ?film year → ?year; ?year ≥ 1990; ?year ≤ 1999; ?film"},
+		{"an operator in a keyword", `Park(established_after="2000").count()`,
+			"?park type → park; ?park established → ?established; ?established > 2000; count ?park"},
+		{"an operator in a value", `Circuit(screens=">=2,000")`,
+			"?circuit type → circuit; ?circuit screens → ?screens; ?screens ≥ 2,000; ?circuit"},
+		{"a comparison of attributes", `Thing("A").where("height", ">", Thing("B").get("height")).exists()`,
+			"?thing is A; ?thing height → ?height; ?thing2 is B; ?thing2 height → ?height2; ?height > ?height2; is " +
+				"there any"},
+		{"a difference", `difference(Thing("A").get("born"), Thing("B").get("born"), "days")`,
+			"?thing is A; ?thing born → ?born; ?thing2 is B; ?thing2 born → ?born2; difference of ?born and ?born2 " +
+				"in days"},
+		{"the most frequent", `Statue(made_by="Per Holm").most_common("material")`,
+			"?statue type → statue; ?statue made by → Per Holm; ?statue material → ?material; " +
+				"most ?statue for each ?material; ?material"},
+		{"a name without quotes", `Film(director=Mara Vell).count()`,
+			"?film type → film; ?film director → Mara Vell; count ?film"},
+		{"fences and prose around", "Here it is:\n```python\nFilm(cast=\"A\")\n```",
+			"?film type → film; ?film cast → A; ?film"},
+		{"a quote that is not closed", `Film(cast="A B`, "?film type → film; ?film cast → A B; ?film"},
+		{"an apostrophe in quotes", `Thing('Angela's Ashes').get("year")`,
+			"?thing is Angela's Ashes; ?thing year → ?year; ?year"},
+		{"a second name is that of a relation", `Director("Low Tide").where("name", "Mara Vell").exists()`,
+			"?director is Low Tide; ?director director → Mara Vell; is there any"},
+		{"nothing", "I do not know.", ""},
+		{"brackets only", "((((((", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := strings.Join(kgtext.DescribePlan(query.Decode(c.draft)), "; "); got != c.want {
+				t.Errorf("Decode(%s)\n got %s\nwant %s", c.draft, got, c.want)
+			}
+		})
+	}
+}
+
+func TestRepair(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, question, draft, want string }{
+		{"a plan that says what was asked stays", "How many films did Mara Vell direct?",
+			`Film(directed_by="Mara Vell").count()`, "?film type → film; ?film directed by → Mara Vell; count ?film"},
+		{"things are not counted unless asked", "Which films star Mara Vell?", `Film(starring="Mara Vell").count()`,
+			"?film type → film; ?film starring → Mara Vell; ?film"},
+		{"things are counted if asked", "how many lakes are in velmora", `Lake(in_="velmora")`,
+			"?lake type → lake; ?lake in → velmora; count ?lake"},
+		{"the other end", "what is the earliest film by Mara Vell", `Film(by="Mara Vell").most("year")`,
+			"?film type → film; ?film by → Mara Vell; ?film year → ?year; least ?year; ?film"},
+		{"a decade", "Which films of the 1990s star Mara Vell?", `Film(starring="Mara Vell")`,
+			"?film type → film; ?film starring → Mara Vell; ?film date → ?date; ?date ≥ 1990; ?date ≤ 1999; ?film"},
+		{"a year that was drafted as a name", "Which films of 1994 star Mara Vell?",
+			`Film(starring="Mara Vell", year="1994")`,
+			"?film type → film; ?film starring → Mara Vell; ?film year → ?year; ?year = 1994; ?film"},
+		{"one of two", "Which came out first, Low Tide or Orla?", `Song(name="Low Tide").get("release date")`,
+			"?thing is Low Tide or Orla; ?thing came out first → ?came_out_first; least ?came_out_first; ?thing"},
+		{"what is not to be", "Which films star Mara Vell but not Per Holm?", `Film(cast="Mara Vell", cast="Per Holm")`,
+			"?film type → film; ?film cast → Mara Vell; not ?film cast → Per Holm; ?film"},
+		{"two names in one", "Which films star both Mara Vell and Per Holm?", `Film(cast="Mara Vell, Per Holm")`,
+			"?film type → film; ?film cast → Mara Vell; ?film cast → Per Holm; ?film"},
+		{"a word of comparison is no name", "Which film did Mara Vell direct first?",
+			`Film(directed_by="Mara Vell", order="first").least("year")`,
+			"?film type → film; ?film directed by → Mara Vell; ?film year → ?year; least ?year; ?film"},
+		{"what most have", "In which year were the most films by Mara Vell released?",
+			`Film(by="Mara Vell").most("release year")`, "?film type → film; ?film by → Mara Vell; " +
+				"?film release year → ?release_year; most ?film for each ?release_year; ?release_year"},
+		{"an attribute of the best of several", "what is the highest point in states bordering velmora",
+			`Highest_point(in_state=State(borders="velmora")).most("elevation")`, "?state type → state; " +
+				"?state borders → velmora; ?state elevation → ?elevation; most ?elevation; " +
+				"?state highest point → ?highest_point; ?highest_point"},
+		{"an attribute that nobody asked for", "what is the highest point of the state with the smallest area",
+			`Highest_point(state=State(area="smallest")).get("height")`, "?state type → state; ?state area → ?area; " +
+				"least ?area; ?state highest point → ?highest_point; ?highest_point"},
+		{"an older thing has the earlier date", "Is Low Tide older than Orla?",
+			`Thing("Low Tide").where("year", ">", Thing("Orla").get("year")).exists()`, "?thing is Low Tide; " +
+				"?thing year → ?year; ?thing2 is Orla; ?thing2 year → ?year2; ?year < ?year2; is there any"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			plan := query.Decode(c.draft)
+			before := kgtext.DescribePlan(plan)
+			edits := query.Repair(c.question, plan)
+			after := kgtext.DescribePlan(plan)
+			if got := strings.Join(after, "; "); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+			if slices.Equal(before, after) != (len(edits) == 0) {
+				t.Errorf("%d edits", len(edits))
+			}
+		})
+	}
+}
+
+// Whatever a model writes, a plan fits the contract and its printing ends.
+func FuzzDecode(f *testing.F) {
+	f.Add("How many films did A direct?", `Film(directed_by="A").count()`)
+	f.Add("Which came out first, A or B?", `difference(Thing("A").get("x"), Thing("B").get("y"), "days")`)
+	f.Add("which is not in 1990", `A(not_(b="c"), d=E(f=[1, 2])).where("x", ">=", B().get("y")).most("number of z")`)
+	f.Add("", "\x00((\"'`")
+	f.Fuzz(func(t *testing.T, question, draft string) {
+		plan := query.Decode(draft)
+		query.Repair(question, plan)
+		if len(plan.GetClauses()) == 0 {
+			return
+		}
+		if err := protovalidate.Validate(plan); err != nil {
+			t.Errorf("%q: %v\n%s", draft, err, strings.Join(kgtext.DescribePlan(plan), "; "))
+		}
+	})
+}

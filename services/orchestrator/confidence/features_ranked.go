@@ -1,0 +1,104 @@
+package confidence
+
+import (
+	"math"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
+)
+
+// Ranked is pg-akv and ger where a ranker gave the relation paths their probabilities.
+const Ranked = "ranked"
+
+// rankedFeatures are the features of the first answer by the paths that lead to it.
+var rankedFeatures = map[string]float64{
+	// mass is the sum of the probabilities of the paths that lead to the answer, peak the greatest,
+	// rival the greatest of those that do not.
+	"mass": 1, "peak": 1, "rival": -1,
+	// read is 1 if the model read the answer too, agreed the share of what it read that the answers
+	// have.
+	"read": 1, "agreed": 1,
+	// size is the logarithm of the number of ends of the likeliest path to it, hops its length over 4.
+	"size": 0, "hops": 0,
+	// verdict is the probability by the verdict that the answer is right.
+	"verdict": 1,
+	// asked is 1 if the question itself names the answer.
+	"asked": -1,
+	// probability is the model's probability of its words.
+	"probability": 1,
+	// answers is the logarithm of the number of answers, partial 1 if the run ended early.
+	"answers": 0, "partial": -1,
+}
+
+// isRanked reports whether reasoning paths have probabilities.
+func isRanked(paths []*graphv1.ReasoningPath) bool {
+	return len(paths) > 0 && paths[0].Probability != nil
+}
+
+// ofRanked computes the features of ranked paths. read are what the model took for answers, folded.
+func ofRanked(run *orchestratorv1.Run, paths []*graphv1.ReasoningPath, read map[string]bool,
+	values map[string]float64) map[string]float64 {
+	const maxHops = 4
+	first := kgtext.Fold(run.GetAnswers()[0].GetAnswer())
+	mass, peak, rival := 0.0, 0.0, 0.0
+	for _, g := range kgtext.GroupPaths(paths) {
+		if g.Probability == nil {
+			continue
+		}
+		p, leads := float64(*g.Probability), false
+		for _, end := range g.Ends {
+			leads = leads || kgtext.Fold(end) == first
+		}
+		switch {
+		case !leads:
+			rival = max(rival, p)
+		case p > peak:
+			peak = p
+			set(values, "size", math.Log(float64(len(g.Ends)))/math.Log(maxSize))
+			set(values, "hops", float64(len(g.Steps))/maxHops)
+			fallthrough
+		default:
+			mass += p
+		}
+	}
+	set(values, "mass", mass)
+	set(values, "peak", peak)
+	set(values, "rival", rival)
+	set(values, "read", indicator(read[first]))
+	both := 0
+	for _, a := range run.GetAnswers() {
+		both += int(indicator(read[kgtext.Fold(a.GetAnswer())]))
+	}
+	set(values, "agreed", float64(both)/float64(max(1, len(read))))
+	set(values, "asked", indicator(kgtext.Mentions(run.GetQuestion(), run.GetAnswers()[0].GetAnswer())))
+	return values
+}
+
+// ofRankedGround is ofRanked for pg-akv. Without reflections the reading was answered as it was.
+func ofRankedGround(run *orchestratorv1.Run, g *orchestratorv1.PgAkvGraphs,
+	values map[string]float64) map[string]float64 {
+	read := map[string]bool{}
+	for _, r := range g.GetReflections() {
+		if r.GetDecision() != reflectorv1.Decision_DECISION_ADD {
+			read[kgtext.Fold(r.GetAnswer())] = true
+		}
+	}
+	if len(g.GetReflections()) == 0 {
+		for _, a := range run.GetAnswers() {
+			read[kgtext.Fold(a.GetAnswer())] = true
+		}
+	}
+	return ofRanked(run, g.GetReasoningPaths(), read, values)
+}
+
+// ofRankedGer is ofRanked for ger, with the verdict on the first answer.
+func ofRankedGer(run *orchestratorv1.Run, g *orchestratorv1.GerGraphs, values map[string]float64) map[string]float64 {
+	read := map[string]bool{}
+	for _, c := range g.GetCandidates() {
+		read[kgtext.Fold(c.GetAnswer())] = true
+	}
+	setVerdict(run, g.GetAnswerVerdicts(), values)
+	return ofRanked(run, g.GetReasoningPaths(), read, values)
+}

@@ -1,1 +1,0 @@
-import{o as e,s as t}from"./services-PI1j_bVf.js";function n({tone:n,icon:r,children:i}){return t(`span`,{class:`badge tone-${n}`,children:[r?t(e,{name:r,size:14}):null,i]})}export{n as t};

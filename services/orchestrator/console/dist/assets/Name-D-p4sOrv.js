@@ -1,1 +1,0 @@
-import{c as e,d as t}from"./quantity-kz9yvW64.js";import{s as n}from"./services-PI1j_bVf.js";function r({children:r,most:i=80}){let a=t(r),o=e(a,i);return n(`bdi`,{title:o===a?void 0:a,children:o})}export{r as t};

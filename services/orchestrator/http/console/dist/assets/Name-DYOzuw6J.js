@@ -1,0 +1,1 @@
+import{c as e,d as t}from"./quantity-kz9yvW64.js";import{s as n}from"./services-DGKoEhky.js";function r({children:r,most:i=80,id:a}){let o=t(r),s=e(o,i),c=[s===o?``:o,a&&a!==r?t(a):``];return n(`bdi`,{title:c.filter(Boolean).join(` · `)||void 0,children:s})}export{r as t};

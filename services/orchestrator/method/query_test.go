@@ -1,0 +1,109 @@
+package method_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method/stagetest"
+)
+
+// computes scripts the table of a query.
+func computes(m *stagetest.Mesh, table *graphv1.QueryTable) {
+	stagetest.Script(m, func(context.Context, *retrieverv1.ExecuteQueryRequest) (*retrieverv1.ExecuteQueryResponse,
+		error) {
+		return &retrieverv1.ExecuteQueryResponse{Table: table, Cypher: "MATCH …"}, nil
+	})
+}
+
+func TestQueryAnswersWithWhatIsComputed(t *testing.T) {
+	fact := stagetest.Triple("The Quiet Harbour", "director", stagetest.Director)
+	row := func(name string) *graphv1.QueryRow {
+		return &graphv1.QueryRow{Cells: []*graphv1.Entity{{Name: name}, {Name: "1999"}},
+			Triples: []*graphv1.Triple{fact}}
+	}
+	for _, c := range []struct {
+		name, text, reason string
+		table              *graphv1.QueryTable
+		answers, evidence  int
+		grounding          orchestratorv1.Grounding
+	}{
+		{"rows", "{A} {B}", "2 rows", &graphv1.QueryTable{Rows: []*graphv1.QueryRow{row("A"), row("B"), row("A")},
+			Total: 2}, 2,
+			3, orchestratorv1.Grounding_GROUNDING_GROUNDED},
+		{"a value with its unit", "{5} kilometre", "over 3 items of which 1 have no value",
+			&graphv1.QueryTable{Value: "5",
+				Unit: "kilometre", Rows: []*graphv1.QueryRow{row("A")}, Total: 1, Compared: 3, Lacking: 1}, 1, 1,
+			orchestratorv1.Grounding_GROUNDING_GROUNDED},
+		{"a value that a limit bounds", "{5}", "a lower bound, since 400000 triples were read", &graphv1.QueryTable{
+			Value: "5", Rows: []*graphv1.QueryRow{row("A")}, Total: 5, Limits: []string{"400000 triples were read"}},
+			1, 1,
+			orchestratorv1.Grounding_GROUNDING_GROUNDED},
+		{"nothing, with the reason", "This is not in the knowledge graph wikidata: nothing fulfils it.",
+			"nothing fulfils it",
+			&graphv1.QueryTable{Reason: "nothing fulfils it"}, 0, 0, orchestratorv1.Grounding_GROUNDING_ABSTAINED},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			mesh := stagetest.New(t)
+			computes(mesh, c.table)
+			run, err := ask(t.Context(), t, mesh, askOptions{method: "query", limits: plenty})
+			if err != nil {
+				t.Fatal(err)
+			}
+			evidence := 0
+			for _, a := range run.GetAnswers() {
+				evidence += len(a.GetEvidence())
+			}
+			text := strings.NewReplacer(",", "", " and", "").Replace(run.GetText())
+			if text != c.text || len(run.GetAnswers()) != c.answers || evidence != c.evidence ||
+				run.GetGrounding() != c.grounding || !strings.Contains(run.GetGroundingReason(), c.reason) {
+				t.Errorf("got %q, %d answers, %d triples, %v: %s", run.GetText(), len(run.GetAnswers()), evidence,
+					run.GetGrounding(), run.GetGroundingReason())
+			}
+			if g := run.GetQuery(); g.GetCypher() == "" || len(g.GetEdits()) != 1 || g.GetAlignment() != .9 {
+				t.Errorf("the run has %v", g)
+			}
+			if run.GetUsage().GetCalls() != 1 {
+				t.Errorf("%d model calls", run.GetUsage().GetCalls())
+			}
+		})
+	}
+}
+
+func TestQueryRefusesWhatIsNotInTheGraph(t *testing.T) {
+	for _, c := range []struct {
+		name, reason string
+		script       func(*stagetest.Mesh)
+	}{
+		{"a plan that cannot be read", "no plan", func(m *stagetest.Mesh) {
+			stagetest.Script(m, func(context.Context, *generatorv1.GenerateQueryPlanRequest) (
+				*generatorv1.GenerateQueryPlanResponse, error) {
+				return &generatorv1.GenerateQueryPlanResponse{Plan: &graphv1.QueryPlan{}, Usage: stagetest.Usage()}, nil
+			})
+		}},
+		{"a name that it does not hold", `no entity "Nobody"`, func(m *stagetest.Mesh) {
+			stagetest.Script(m, func(context.Context, *verifierv1.AlignQueryPlanRequest) (
+				*verifierv1.AlignQueryPlanResponse, error) {
+				return &verifierv1.AlignQueryPlanResponse{Reason: `the knowledge graph has no entity "Nobody"`}, nil
+			})
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			mesh := stagetest.New(t)
+			c.script(mesh)
+			run, err := ask(t.Context(), t, mesh, askOptions{method: "query", limits: plenty})
+			if err != nil || run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_ABSTAINED ||
+				len(run.GetAnswers()) > 0 || !strings.Contains(run.GetText(), c.reason) {
+				t.Errorf("got %v %q, %v", run.GetGrounding(), run.GetText(), err)
+			}
+			if n := len(stagetest.Requests[*retrieverv1.ExecuteQueryRequest](mesh)); n > 0 {
+				t.Errorf("%d queries were executed", n)
+			}
+		})
+	}
+}

@@ -1,0 +1,137 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/question"
+)
+
+// What to do with questions in a language that the labels of their knowledge graphs are not in.
+const (
+	// abstainUncovered answers that the question is to be asked in another language.
+	abstainUncovered = "abstain"
+	// answerUncovered answers them, and counts no triple as saying the answer: for models and encoders
+	// of many languages.
+	answerUncovered = "answer"
+)
+
+const (
+	// sampledRelations and sampledTriples are the sizes of the samples of labels near a question.
+	sampledRelations = 50
+	sampledTriples   = 20
+)
+
+// findUncoveredLanguage returns the language of a question that is not English and that none of its
+// knowledge graphs seems to have labels in. It calls the retriever only for questions that do not seem
+// to be English; a knowledge graph that cannot be sampled counts as covering the language.
+func (s *Service) findUncoveredLanguage(ctx context.Context, q *question.Question) (kgtext.Language, bool) {
+	language, foreign := kgtext.DetectLanguage(q.Text())
+	if !foreign {
+		return kgtext.Language{}, false
+	}
+	for _, kg := range append([]*graphv1.KnowledgeGraphRef{q.KG()}, q.OtherKGs()...) {
+		relations, names, err := s.sampleLabels(ctx, kg, q.Text())
+		if err != nil || language.IsCoveredBy(relations, names) {
+			return kgtext.Language{}, false
+		}
+	}
+	return language, true
+}
+
+// sampleLabels returns names of relations and of entities near a text.
+func (s *Service) sampleLabels(ctx context.Context, kg *graphv1.KnowledgeGraphRef,
+	text string) (relations, names []string, err error) {
+	found, err := s.Stages.Retriever.SearchRelations(ctx,
+		&retrieverv1.SearchRelationsRequest{Kg: kg, Queries: []string{text}, Limit: sampledRelations})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, hits := range found.GetResults() {
+		for _, r := range hits.GetRelations() {
+			relations = append(relations, r.GetRelation())
+		}
+	}
+	near, err := s.Stages.Retriever.SearchTriples(ctx,
+		&retrieverv1.SearchTriplesRequest{Kg: kg, Queries: []string{text}, Limit: sampledTriples})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, hits := range near.GetResults() {
+		for _, t := range hits.GetTriples() {
+			names = append(names, t.GetTriple().GetSubject(), t.GetTriple().GetObject())
+		}
+	}
+	return relations, names, nil
+}
+
+// screening is what is wrong with a question before it is answered.
+type screening struct {
+	// refusal says why the question is not answered; empty if it is.
+	refusal string
+	// doubt says why triples that name the answers may not say what was asked; empty if they may.
+	doubt string
+}
+
+// screen looks for what a method cannot answer, or cannot answer well: languages that are not
+// covered, instructions, several questions at once.
+func (s *Service) screen(ctx context.Context, q *question.Question) screening {
+	if kgtext.IsInstruction(q.Text()) {
+		return screening{refusal: "the text is an instruction, and asks for no fact: ask a question"}
+	}
+	var found screening
+	if language, uncovered := s.findUncoveredLanguage(ctx, q); uncovered {
+		found.doubt = fmt.Sprintf("the question seems to be in %s, and the labels of %s are not", language.Name,
+			describeSources(q.Snapshot()))
+		if !s.AnswerUncovered {
+			return screening{refusal: found.doubt + ": ask in the language of the labels"}
+		}
+	}
+	if parts := kgtext.SplitQuestions(q.Text()); parts != nil && found.doubt == "" {
+		found.doubt = fmt.Sprintf("the text asks %d questions at once, and the answers do not say which they are to: "+
+			"ask one at a time", len(parts))
+	}
+	return found
+}
+
+// refuse makes a run say why its question is not answered.
+func refuse(run *orchestratorv1.Run, reason string) {
+	run.Grounding, run.GroundingReason = orchestratorv1.Grounding_GROUNDING_ABSTAINED, reason
+	run.Text = "No answer: " + reason + "."
+}
+
+// doubt makes a run say beside its answers why their evidence may mean something else.
+func doubt(run *orchestratorv1.Run, reason string) {
+	switch run.GetGrounding() {
+	case orchestratorv1.Grounding_GROUNDING_GROUNDED, orchestratorv1.Grounding_GROUNDING_PARTIAL:
+		run.Grounding = orchestratorv1.Grounding_GROUNDING_RELATED
+	}
+	if run.GetGroundingReason() != "" {
+		reason = "; " + reason
+	}
+	run.GroundingReason += reason
+}
+
+// doubtNames doubts answers whose evidence is about somebody who shares a part of the name that the
+// question spells out: the knowledge graph may hold nobody of that name.
+func doubtNames(run *orchestratorv1.Run, text string) {
+	if len(run.GetAnswers()) == 0 {
+		return
+	}
+	first := run.GetAnswers()[0]
+	var about []string
+	for _, t := range first.GetEvidence() {
+		for _, name := range []string{t.GetSubject(), t.GetObject()} {
+			if name != first.GetAnswer() {
+				about = append(about, name)
+			}
+		}
+	}
+	if kgtext.ConfusesNames(text, about) {
+		doubt(run, "they are about "+about[0]+", whose name is not the one in the question")
+	}
+}

@@ -1,0 +1,389 @@
+// Package execute computes query plans on a part of a knowledge graph: it reads what the plan needs
+// through the store interfaces, within bounds, prints the plan as Cypher, and runs that in memory.
+// No statement that a model wrote reaches a database.
+package execute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/triplemesh/triplemesh/internal/cypher"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// Row is one row of a result with the triples that it rests on.
+type Row struct {
+	Cells   []store.EntityID
+	Triples []store.TripleID
+}
+
+// Result is what a plan computes.
+type Result struct {
+	// Value is a number, "yes" or "no"; empty where the rows are the result.
+	Value, Unit string
+	Columns     []string
+	// Rows are the first ones; Total counts all.
+	Rows  []Row
+	Total int
+	// Compared counts what a superlative or an aggregate was taken over, Lacking those of them without
+	// a value that can be compared.
+	Compared, Lacking int
+	// Limits are the limits that were reached, in words.
+	Limits []string
+	// Reason says why there is no value and no row.
+	Reason string
+	// Cypher is the plan as it was run.
+	Cypher string
+}
+
+// Run computes a plan and returns at most maxRows rows. Errors are *InvalidError for a plan that makes
+// no sense, the context's and the store's; what the knowledge graph does not hold is a Reason.
+func Run(ctx context.Context, snap Snapshot, plan *graphv1.QueryPlan, maxRows int, limits Limits) (*Result, error) {
+	if _, err := compile(plan); err != nil {
+		return nil, err
+	}
+	c, err := compile(order(plan))
+	if err != nil {
+		return nil, err
+	}
+	p := newPart(ctx, snap, limits.orDefault())
+	if err := p.gather(c); err != nil {
+		if reason, ok := isMissing(err); ok {
+			return &Result{Reason: reason}, nil
+		}
+		return nil, err
+	}
+	r := &runner{part: p, compiled: c, result: &Result{Limits: p.reached}}
+	if c.isStar() {
+		return r.result, r.answerStar(maxRows)
+	}
+	r.build()
+	if err := r.run(maxRows); err != nil {
+		return nil, err
+	}
+	return r.result, nil
+}
+
+const nothingFulfils = "nothing in the knowledge graph fulfils all of the conditions"
+
+// runner runs a compiled plan on the part that was read.
+type runner struct {
+	*part
+	*compiled
+	result *Result
+	graph  *cypher.Graph
+	nodes  map[store.EntityID]*cypher.Node
+	ids    map[*cypher.Node]store.EntityID
+	facts  map[*cypher.Relationship]store.TripleID
+	sorts  map[string]sort
+	units  map[string]string
+}
+
+// build makes the scratch graph: nodes with their names, and with values where these are compared.
+func (r *runner) build() {
+	r.graph = cypher.NewGraph(cypher.Limits{Rows: r.limits.Rows, Steps: r.limits.Steps, Memory: r.limits.Memory,
+		Nodes: 2*r.limits.Triples + 1024, Relationships: r.limits.Triples + 1024})
+	r.nodes = make(map[store.EntityID]*cypher.Node, len(r.part.facts))
+	r.ids = make(map[*cypher.Node]store.EntityID, len(r.part.facts))
+	r.facts = make(map[*cypher.Relationship]store.TripleID, len(r.part.facts))
+	values := r.readValues()
+	for _, f := range r.part.facts {
+		rel := r.graph.AddRelationship(r.snap.RelationName(f.Relation), r.node(f.Subject, values), r.node(f.Object,
+			values))
+		r.facts[rel] = f.id
+	}
+	for _, id := range r.names {
+		r.node(id, values)
+	}
+}
+
+func (r *runner) node(id store.EntityID, values map[store.EntityID]*value) *cypher.Node {
+	if n := r.nodes[id]; n != nil {
+		return n
+	}
+	name := r.snap.EntityName(id)
+	props := []cypher.Property{{Key: "name", Value: name}}
+	if v := values[id]; v != nil {
+		props = append(props, cypher.Property{Key: "key", Value: foldKey(name)})
+		if v.isNumber {
+			props = append(props, cypher.Property{Key: "number", Value: v.number})
+		}
+		if v.isDate {
+			props = append(props, cypher.Property{Key: "from", Value: v.from}, cypher.Property{Key: "to", Value: v.to},
+				cypher.Property{Key: "year", Value: int64(v.year)}, cypher.Property{Key: "month",
+					Value: int64(v.month)},
+				cypher.Property{Key: "day", Value: v.day})
+		}
+	}
+	n := r.graph.AddNode(nil, props...)
+	r.nodes[id], r.ids[n] = n, id
+	return n
+}
+
+// readValues reads the literals of the variables that are compared, and chooses how each is compared.
+func (r *runner) readValues() map[store.EntityID]*value {
+	values := map[store.EntityID]*value{}
+	r.sorts, r.units = map[string]sort{}, map[string]string{}
+	days := map[string]bool{}
+	var compared []string
+	need := func(v string) {
+		if v != "" && !slices.Contains(compared, v) {
+			compared = append(compared, v)
+		}
+	}
+	var pairs [][2]string
+	for _, c := range r.plan.GetClauses() {
+		if cond := c.GetCondition(); cond != nil {
+			need(cond.GetVariable())
+			need(cond.GetOtherVariable())
+			if parseValue(cond.GetValue()).isDay {
+				days[cond.GetVariable()] = true
+			}
+			if cond.GetOtherVariable() != "" {
+				pairs = append(pairs, [2]string{cond.GetVariable(), cond.GetOtherVariable()})
+			}
+		}
+		if rank := c.GetRank(); rank != nil && !rank.GetCount() {
+			need(rank.GetVariable())
+		}
+	}
+	if result := r.plan.GetResult(); r.computes() {
+		need(result.GetVariable())
+		need(result.GetOtherVariable())
+		if result.GetOtherVariable() != "" {
+			pairs = append(pairs, [2]string{result.GetVariable(), result.GetOtherVariable()})
+		}
+	}
+	for _, v := range compared {
+		domain := r.domains[v]
+		if domain == nil {
+			continue
+		}
+		parsed := make([]value, len(domain.list))
+		unitCounts := map[string]int{}
+		for i, id := range domain.list {
+			parsed[i] = parseValue(r.snap.EntityName(id))
+			values[id] = &parsed[i]
+			if parsed[i].isNumber {
+				unitCounts[parsed[i].unit]++
+			}
+		}
+		r.sorts[v] = chooseSort(parsed, days[v])
+		for unit, n := range unitCounts {
+			if best := r.units[v]; n > unitCounts[best] || n == unitCounts[best] && unit < best {
+				r.units[v] = unit
+			}
+		}
+		// Numbers of another unit cannot be compared with most of the values.
+		for i := range parsed {
+			if parsed[i].isNumber && parsed[i].unit != "" && r.units[v] != "" && parsed[i].unit != r.units[v] {
+				parsed[i].isNumber = false
+			}
+		}
+	}
+	for _, pair := range pairs {
+		if r.sorts[pair[0]] != r.sorts[pair[1]] && (r.sorts[pair[0]] == byDate || r.sorts[pair[1]] == byDate) {
+			r.sorts[pair[0]], r.sorts[pair[1]] = byDate, byDate
+		}
+	}
+	for _, v := range compared {
+		r.countLacking(v, values)
+	}
+	return values
+}
+
+// computes reports whether the result is computed of values.
+func (r *runner) computes() bool {
+	switch r.plan.GetResult().GetFunction() {
+	case graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED, graphv1.QueryFunction_QUERY_FUNCTION_COUNT,
+		graphv1.QueryFunction_QUERY_FUNCTION_EXISTS:
+		return false
+	}
+	return true
+}
+
+// countLacking adds the values that cannot be compared to those that are missing.
+func (r *runner) countLacking(v string, values map[store.EntityID]*value) {
+	domain := r.domains[v]
+	if domain == nil {
+		return
+	}
+	unusable := 0
+	for _, id := range domain.list {
+		if p := values[id]; r.sorts[v] == byNumber && !p.isNumber || r.sorts[v] == byDate && !p.isDate {
+			unusable++
+		}
+	}
+	r.result.Compared = max(r.result.Compared, r.compared[v])
+	r.result.Lacking = max(r.result.Lacking, min(r.lacking[v]+unusable, max(r.compared[v], unusable)))
+}
+
+// writer prints the plan, with the relationships of each row if facts is set.
+func (r *runner) writer(facts bool) *writer {
+	names := make(map[string]string, len(r.names))
+	for name, id := range r.names {
+		names[name] = r.snap.EntityName(id)
+	}
+	return &writer{compiled: r.compiled, names: names, sorts: r.sorts, units: r.units, facts: facts}
+}
+
+// run runs the plan for its value, then for the rows that this rests on.
+func (r *runner) run(maxRows int) error {
+	r.result.Cypher = r.writer(false).write(maxRows)
+	for _, c := range r.plan.GetClauses() {
+		if rank := c.GetRank(); rank != nil && !rank.GetCount() && r.sorts[rank.GetVariable()] == byText {
+			r.result.Reason = fmt.Sprintf("the values of ?%s are texts, which have no order", rank.GetVariable())
+			return nil
+		}
+	}
+	if v := r.plan.GetResult().GetVariable(); r.computes() && r.sorts[v] == byText {
+		r.result.Reason = fmt.Sprintf("?%s has no numbers or dates to compute with", v)
+		return nil
+	}
+	computed, err := r.graph.Run(r.ctx, r.result.Cypher, nil)
+	if err != nil {
+		return r.limited(err)
+	}
+	r.setValue(computed)
+	if r.result.Reason != "" {
+		return nil
+	}
+	return r.runRows(maxRows)
+}
+
+// runRows runs the plan for its rows with their triples.
+func (r *runner) runRows(maxRows int) error {
+	rows, err := r.graph.Run(r.ctx, r.writer(true).write(maxRows), nil)
+	if err != nil {
+		return r.limited(err)
+	}
+	r.setRows(rows)
+	return nil
+}
+
+// limited makes a limit of the engine a part of the result.
+func (r *runner) limited(err error) error {
+	var limit *cypher.LimitError
+	if errors.As(err, &limit) {
+		r.result.Limits = append(r.result.Limits, fmt.Sprintf("%d %s were used", limit.Limit, limit.What))
+		if r.result.Value == "" && r.result.Total == 0 {
+			r.result.Reason = "the query is too large: " + limit.Error()
+		}
+		return nil
+	}
+	return err
+}
+
+// setValue takes the value of the plain query.
+func (r *runner) setValue(computed cypher.Result) {
+	function := r.plan.GetResult().GetFunction()
+	r.result.Total = len(computed.Rows)
+	if function == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {
+		if len(computed.Rows) == 0 {
+			r.result.Reason = nothingFulfils
+		}
+		return
+	}
+	var v cypher.Value
+	if len(computed.Rows) > 0 && len(computed.Rows[0]) > 0 {
+		v = computed.Rows[0][0]
+	}
+	switch v := v.(type) {
+	case bool:
+		r.result.Value = "no"
+		if v {
+			r.result.Value = "yes"
+		}
+	case int64:
+		r.result.Value = strconv.FormatInt(v, 10)
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			r.result.Reason = "the value is no number"
+			return
+		}
+		r.result.Value = formatNumber(v)
+	default:
+		r.result.Reason = "nothing in the knowledge graph has a value to compute with"
+		return
+	}
+	switch function {
+	case graphv1.QueryFunction_QUERY_FUNCTION_COUNT:
+		if n, ok := v.(int64); ok {
+			r.result.Total = int(n)
+		}
+	case graphv1.QueryFunction_QUERY_FUNCTION_SUM, graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE:
+		if r.sorts[r.plan.GetResult().GetVariable()] != byNumber {
+			r.result.Value, r.result.Reason = "", "nothing in the knowledge graph has a number to compute with"
+		}
+	}
+	switch function {
+	case graphv1.QueryFunction_QUERY_FUNCTION_COUNT, graphv1.QueryFunction_QUERY_FUNCTION_EXISTS:
+	case graphv1.QueryFunction_QUERY_FUNCTION_DIFFERENCE:
+		r.result.Unit = r.units[r.plan.GetResult().GetVariable()]
+		if r.sorts[r.plan.GetResult().GetVariable()] == byDate {
+			r.result.Unit = "days"
+			if u := r.plan.GetResult().GetUnit(); u != "" {
+				r.result.Unit = u
+			}
+		}
+	default:
+		r.result.Unit = r.units[r.plan.GetResult().GetVariable()]
+	}
+}
+
+// formatNumber prints a number without noise of binary fractions.
+func formatNumber(v float64) string {
+	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
+		return strconv.FormatInt(int64(v), 10)
+	}
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
+	if err != nil {
+		rounded = v
+	}
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}
+
+// setRows takes the rows with their triples.
+func (r *runner) setRows(rows cypher.Result) {
+	if len(rows.Columns) > 0 {
+		r.result.Columns = append(r.result.Columns, rows.Columns[:len(rows.Columns)-1]...)
+	}
+	for _, cells := range rows.Rows {
+		var row Row
+		for _, v := range cells[:len(cells)-1] {
+			n, ok := v.(*cypher.Node)
+			if !ok {
+				row.Cells = nil
+				break
+			}
+			row.Cells = append(row.Cells, r.ids[n])
+		}
+		if len(row.Cells) == 0 {
+			continue
+		}
+		r.collect(cells[len(cells)-1], &row)
+		r.result.Rows = append(r.result.Rows, row)
+	}
+}
+
+// maxRowTriples bounds the triples of a row.
+const maxRowTriples = 24
+
+// collect takes the relationships out of nested lists.
+func (r *runner) collect(v cypher.Value, row *Row) {
+	switch v := v.(type) {
+	case []cypher.Value:
+		for _, inner := range v {
+			r.collect(inner, row)
+		}
+	case *cypher.Relationship:
+		if id, ok := r.facts[v]; ok && len(row.Triples) < maxRowTriples && !slices.Contains(row.Triples, id) {
+			row.Triples = append(row.Triples, id)
+		}
+	}
+}

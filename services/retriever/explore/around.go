@@ -1,0 +1,294 @@
+package explore
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	"github.com/triplemesh/triplemesh/services/retriever/execute"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// around returns the relations that some entities really have, from them to what lies beyond; to
+// limits that. With reversed the entities are the end of the pattern. Only limits the relations; nil
+// means all.
+func (e *explorer) around(from, to []store.EntityID, phrase string, reversed bool,
+	only []store.RelationID) ([]Candidate, error) {
+	anchors := sample(from, sampled)
+	counts := map[Step]int{}
+	for _, id := range anchors {
+		for _, dir := range []store.Direction{store.Out, store.In} {
+			relations, err := e.snap.Relations(e.ctx, id, dir)
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range relations {
+				if only == nil || slices.Contains(only, r.Relation) {
+					counts[Step{r.Relation, dir == store.In}]++
+				}
+			}
+		}
+	}
+	steps := slices.SortedFunc(maps.Keys(counts), func(a, b Step) int {
+		return cmp.Or(cmp.Compare(e.rough(b, phrase), e.rough(a, phrase)), cmp.Compare(a.Relation, b.Relation),
+			compareBool(a.Inverse, b.Inverse))
+	})
+	var target map[store.EntityID]bool
+	if to != nil {
+		target = make(map[store.EntityID]bool, len(to))
+		for _, id := range to {
+			target[id] = true
+		}
+	}
+	var found []Candidate
+	for i, s := range steps {
+		c := Candidate{Steps: []Step{s}, Phrase: e.cosine(s.Relation, phrase), Question: e.cosine(s.Relation, ""),
+			Words:    kgtext.SharedWords(phrase, e.snap.RelationName(s.Relation)),
+			Coverage: float32(counts[s]) / float32(len(anchors)), Triples: e.snap.RelationTriples(s.Relation)}
+		if i < probed || target != nil {
+			more, err := e.probe(&c, anchors, target, phrase)
+			if err != nil {
+				return nil, err
+			}
+			for j := range more {
+				more[j].reverse(reversed)
+			}
+			found = append(found, more...)
+		}
+		if c.EndKind == store.Mediator {
+			continue // it leads to no answer alone
+		}
+		c.reverse(reversed)
+		if target != nil && !c.Joins && phrase == "type" {
+			continue
+		}
+		found = append(found, c)
+	}
+	return found, nil
+}
+
+func (c *Candidate) reverse(reversed bool) {
+	if reversed {
+		c.Steps = invert(c.Steps)
+	}
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+func (e *explorer) rough(s Step, phrase string) float32 {
+	return 0.55*e.cosine(s.Relation, phrase) + 0.45*e.cosine(s.Relation, "")
+}
+
+// probe looks at the ends of a candidate. Over mediators it returns the candidates that go on from
+// them.
+func (e *explorer) probe(c *Candidate, anchors []store.EntityID, target map[store.EntityID]bool,
+	phrase string) ([]Candidate, error) {
+	s := c.Steps[0]
+	limited := anchors
+	if target == nil {
+		limited = sample(anchors, 8)
+	}
+	lists, err := e.snap.Edges(e.ctx, limited, s.direction(), []store.RelationID{s.Relation})
+	if err != nil {
+		return nil, err
+	}
+	kinds := map[store.Kind]int{}
+	total, comparables, joined := 0, 0, 0
+	var mediators []store.EntityID
+	for a, edges := range lists {
+		joins := false
+		if len(anchors) <= linked && len(edges) > 0 && target == nil {
+			c.Anchors = append(c.Anchors, limited[a])
+		}
+		for i, edge := range edges {
+			if target[edge.Entity] {
+				joins = true
+				if len(target) <= linked && !slices.Contains(c.Anchors, edge.Entity) {
+					c.Anchors = append(c.Anchors, edge.Entity)
+				}
+				if len(c.Examples) < examples {
+					c.Examples = append(c.Examples, edge.Triple)
+				}
+			}
+			if i >= 4 {
+				if target == nil {
+					break
+				}
+				continue
+			}
+			kind := e.snap.Kind(edge.Entity)
+			kinds[kind]++
+			total++
+			if kind == store.Mediator {
+				mediators = append(mediators, edge.Entity)
+			} else if kind != store.Entity && execute.Comparable(e.snap.EntityName(edge.Entity), kind) ||
+				kind == store.Entity && execute.Comparable(e.snap.EntityName(edge.Entity), kind) {
+				comparables++
+			}
+			if target == nil && i == 0 && len(c.Examples) < examples {
+				c.Examples = append(c.Examples, edge.Triple)
+			}
+			c.ends = append(c.ends, edge.Entity)
+		}
+		if joins {
+			joined++
+		}
+	}
+	if total > 0 {
+		c.Comparable = float32(comparables) / float32(total)
+		c.EndKind = slices.MaxFunc(slices.Sorted(maps.Keys(kinds)), func(a, b store.Kind) int {
+			return cmp.Compare(kinds[a], kinds[b])
+		})
+	}
+	if target != nil {
+		c.Joins = joined > 0
+		c.Coverage = float32(joined) / float32(max(len(limited), 1))
+	}
+	if err := e.typeEnds(c); err != nil {
+		return nil, err
+	}
+	for _, t := range c.EndTypes {
+		c.TypeMatch = c.TypeMatch || kgtext.SharedWords(t, phrase) == 1
+	}
+	if c.EndKind != store.Mediator || len(mediators) == 0 {
+		return nil, nil
+	}
+	return e.onward(*c, sample(mediators, 12), target, phrase)
+}
+
+// typeEnds says what the ends of a candidate are.
+func (e *explorer) typeEnds(c *Candidate) error {
+	if len(e.types) == 0 || c.EndKind != store.Entity {
+		return nil
+	}
+	lists, err := e.snap.Edges(e.ctx, sample(c.ends, 16), store.Out, e.types)
+	if err != nil {
+		return err
+	}
+	counts := map[string]int{}
+	for _, edges := range lists {
+		for _, edge := range edges {
+			counts[e.snap.EntityName(edge.Entity)]++
+		}
+	}
+	c.EndTypes = slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	c.EndTypes = c.EndTypes[:min(len(c.EndTypes), 4)]
+	return nil
+}
+
+// onward returns the candidates that go on from mediators.
+func (e *explorer) onward(first Candidate, mediators []store.EntityID, target map[store.EntityID]bool,
+	phrase string) ([]Candidate, error) {
+	counts := map[Step]int{}
+	for _, id := range mediators {
+		for _, dir := range []store.Direction{store.Out, store.In} {
+			relations, err := e.snap.Relations(e.ctx, id, dir)
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range relations {
+				counts[Step{r.Relation, dir == store.In}]++
+			}
+		}
+	}
+	back := Step{first.Steps[0].Relation, !first.Steps[0].Inverse}
+	var found []Candidate
+	for _, s := range slices.SortedFunc(maps.Keys(counts), func(a, b Step) int {
+		return cmp.Or(cmp.Compare(a.Relation, b.Relation), compareBool(a.Inverse, b.Inverse))
+	}) {
+		if s == back {
+			continue
+		}
+		c := Candidate{Steps: []Step{first.Steps[0], s}, Coverage: first.Coverage, Anchors: first.Anchors,
+			Words:    kgtext.SharedWords(phrase, e.snap.RelationName(s.Relation)),
+			Phrase:   max(e.cosine(s.Relation, phrase), (e.cosine(s.Relation, phrase)+first.Phrase)/2),
+			Question: max(e.cosine(s.Relation, ""), (e.cosine(s.Relation, "")+first.Question)/2),
+			Triples:  e.snap.RelationTriples(s.Relation)}
+		lists, err := e.snap.Edges(e.ctx, mediators, s.direction(), []store.RelationID{s.Relation})
+		if err != nil {
+			return nil, err
+		}
+		total, comparables := 0, 0
+		kinds := map[store.Kind]int{}
+		for _, edges := range lists {
+			for _, edge := range edges {
+				kind := e.snap.Kind(edge.Entity)
+				kinds[kind]++
+				total++
+				if execute.Comparable(e.snap.EntityName(edge.Entity), kind) {
+					comparables++
+				}
+				c.Joins = c.Joins || target[edge.Entity]
+				if len(c.Examples) < examples {
+					c.Examples = append(c.Examples, edge.Triple)
+				}
+			}
+		}
+		if total == 0 || kinds[store.Mediator] > 0 {
+			continue
+		}
+		c.Comparable = float32(comparables) / float32(total)
+		c.EndKind = slices.MaxFunc(slices.Sorted(maps.Keys(kinds)), func(a, b store.Kind) int {
+			return cmp.Compare(kinds[a], kinds[b])
+		})
+		found = append(found, c)
+	}
+	return found, nil
+}
+
+// everywhere returns the relations of the whole knowledge graph that are nearest to a phrase, in the
+// direction of their triples.
+func (e *explorer) everywhere(phrase string, most int) ([]Candidate, error) {
+	v := e.vectors[phrase]
+	if len(v) == 0 {
+		return nil, nil
+	}
+	lists, err := e.snap.SearchRelations(e.ctx, [][]float32{v, e.vectors[""]}, most)
+	if err != nil {
+		return nil, err
+	}
+	var found []Candidate
+	seen := map[store.RelationID]bool{}
+	for _, hits := range lists {
+		for _, h := range hits {
+			if seen[h.Relation] || e.snap.RelationTriples(h.Relation) == 0 {
+				continue
+			}
+			seen[h.Relation] = true
+			c := Candidate{Steps: []Step{{Relation: h.Relation}}, Phrase: e.cosine(h.Relation, phrase),
+				Words:    kgtext.SharedWords(phrase, e.snap.RelationName(h.Relation)),
+				Question: e.cosine(h.Relation, ""), Triples: e.snap.RelationTriples(h.Relation)}
+			found = append(found, c)
+		}
+	}
+	if most != maxCandidates {
+		return found, nil
+	}
+	// Nothing anchors the pattern: its kind of ends decides.
+	steps := make([]Step, len(found))
+	for i, c := range found {
+		steps[i] = c.Steps[0]
+	}
+	if err := e.findSubjects(steps); err != nil {
+		return nil, err
+	}
+	for i := range found {
+		c := &found[i]
+		if _, err := e.probe(c, sample(e.starts[c.Steps[0]], sampled), nil, phrase); err != nil {
+			return nil, err
+		}
+		c.Coverage = 1
+	}
+	return found, nil
+}

@@ -1,0 +1,140 @@
+package explore_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	"github.com/triplemesh/triplemesh/services/retriever/explore"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
+)
+
+func variable(name string) *graphv1.QueryTerm {
+	return &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: name}}
+}
+
+func entity(name string) *graphv1.QueryTerm {
+	return &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Entity{Entity: name}}
+}
+
+func match(start *graphv1.QueryTerm, relation string, end *graphv1.QueryTerm) *graphv1.QueryClause {
+	return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Match{Match: &graphv1.QueryPattern{Start: start, End: end,
+		Steps: []*graphv1.RelationStep{{Relation: relation}}}}}
+}
+
+func rank(variable string) *graphv1.QueryClause {
+	return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Rank{Rank: &graphv1.QueryRank{Variable: variable}}}
+}
+
+func world() *storetest.Graph {
+	return storetest.NewGraph(
+		[3]string{"Low Tide", "directed by", "Mara Vell"}, [3]string{"Low Tide", "release year", "1989"},
+		[3]string{"Low Tide", "genre", "drama"}, [3]string{"Orla", "directed by", "Mara Vell"},
+		[3]string{"Orla", "release year", "1994"}, [3]string{"Orla", "starred actors", "Per Holm"},
+		[3]string{"Velmora", "type", "province"}, [3]string{"Tessen", "type", "province"},
+		[3]string{"Long", "type", "river"}, [3]string{"Long", "crosses", "Velmora"},
+		[3]string{"Town", "type", "city"}, [3]string{"Town", "state", "Velmora"},
+		[3]string{"Velmora", "area", "8,270"}, [3]string{"Tessen", "area", "212"},
+		[3]string{"Springfield, Velmora", "name", "Springfield"}, [3]string{"Springfield, Velmora", "state", "Velmora"},
+		[3]string{"Springfield, Tessen", "name", "Springfield"}, [3]string{"Springfield, Tessen", "state", "Tessen"},
+	)
+}
+
+// show prints the best candidate of a pattern with its direction.
+func show(g *storetest.Graph, p explore.Pattern) string {
+	if len(p.Candidates) == 0 {
+		return ""
+	}
+	var steps []string
+	for _, s := range p.Candidates[0].Steps {
+		name := g.RelationName(s.Relation)
+		if s.Inverse {
+			name = "^" + name
+		}
+		steps = append(steps, name)
+	}
+	return strings.Join(steps, " ")
+}
+
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, question string
+		clauses        []*graphv1.QueryClause
+		want           []string // the best candidate of each pattern
+	}{
+		{"a name anchors its relation", "which films did Mara Vell direct",
+			[]*graphv1.QueryClause{match(variable("film"), "directed", entity("Mara Vell"))}, []string{"directed by"}},
+		{"the direction is the graph's", "who directed Orla",
+			[]*graphv1.QueryClause{match(variable("who"), "directed", entity("Orla"))}, []string{"^directed by"}},
+		{"what hangs on an anchored variable", "the year of films directed by Mara Vell", []*graphv1.QueryClause{
+			match(variable("film"), "release year", variable("year")),
+			match(variable("film"), "directed by", entity("Mara Vell"))}, []string{"release year", "directed by"}},
+		{"a ranking needs what can be compared", "the first film directed by Mara Vell", []*graphv1.QueryClause{
+			match(variable("film"), "directed by", entity("Mara Vell")), match(variable("film"), "genre",
+				variable("g")),
+			rank("g")}, []string{"directed by", "release year"}},
+		{"a kind binds what nothing else does", "the area of the province", []*graphv1.QueryClause{
+			match(variable("state"), "type", entity("province")), match(variable("state"), "area", variable("area"))},
+			[]string{"type", "area"}},
+		{"the ends are of the kind that the plan says", "how many rivers in state Velmora", []*graphv1.QueryClause{
+			match(variable("river"), "type", entity("river")), match(variable("river"), "in state", entity("Velmora"))},
+			[]string{"type", "crosses"}},
+		{"a name of several things means those that have the relation", "in which state is Springfield",
+			[]*graphv1.QueryClause{match(entity("Springfield"), "state", variable("x"))}, []string{"state"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			g := world()
+			plan := &graphv1.QueryPlan{Clauses: c.clauses, Result: &graphv1.QueryResult{Variable: "film"}}
+			terms, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, c.question, plan, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, p := range patterns {
+				got = append(got, show(g, p))
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q; terms %+v", got, c.want, terms)
+			}
+		})
+	}
+}
+
+func TestTopicEntitiesDecideWhatANameMeans(t *testing.T) {
+	t.Parallel()
+	g := world()
+	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(entity("Springfield"), "state", variable("x"))},
+		Result: &graphv1.QueryResult{Variable: "x"}}
+	terms, _, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "where is Springfield", plan,
+		[]store.EntityID{g.ID("Springfield, Tessen")})
+	if err != nil || len(terms) != 1 || len(terms[0].Links) != 1 ||
+		terms[0].Links[0].Entity != g.ID("Springfield, Tessen") {
+		t.Errorf("got %+v, %v", terms, err)
+	}
+}
+
+func TestARelationThatTheQuestionNamesComesFirst(t *testing.T) {
+	g := storetest.NewGraph(
+		[3]string{"Velmora", "highest point", "Mount A"}, [3]string{"Velmora", "lowest point", "Bay B"},
+		[3]string{"Velmora", "capital", "Orla"}, [3]string{"Velmora", "population", "12"},
+		[3]string{"Velmora", "area", "8"})
+	for _, c := range []struct{ question, drafted, want string }{
+		{"what is the lowest point of Velmora", "highest point", "lowest point"},
+		{"what is the highest point of Velmora", "highest point", "highest point"},
+		{"what is the capital of Velmora", "lowest point", "capital"},
+		{"how large is the area of Velmora", "population", "area"},
+		{"how many people live in Velmora", "population", "population"},
+		{"count what is in Velmora", "population", "population"},
+	} {
+		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(entity("Velmora"), c.drafted, variable("x"))},
+			Result: &graphv1.QueryResult{Variable: "x"}}
+		_, patterns, err := explore.Plan(t.Context(), g, storetest.Encoder(), c.question, plan, nil)
+		if err != nil || show(g, patterns[0]) != c.want {
+			t.Errorf("%q drafted as %q: %q, %v; want %q", c.question, c.drafted, show(g, patterns[0]), err, c.want)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package explore
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+// asksSize matches a superlative that does not say of what measure.
+var asksSize = regexp.MustCompile(`(?i)\b(?:largest|biggest|smallest)\b`)
+
+// preferNamed puts the relation first that the question names, where it does not have the words of
+// the pattern: a draft may say population where the question says area. Words that stand for another
+// clause, a kind or a name are taken.
+func (e *explorer) preferNamed(o open, candidates []Candidate) {
+	if len(candidates) < 2 || phraseOf(o.pattern) == "type" {
+		return
+	}
+	words, phrase := kgtext.NewOpenWords(e.question), phraseOf(o.pattern)
+	for _, t := range e.terms {
+		for words.Take(t.Name) > 0 {
+			continue // a name may stand there more than once
+		}
+	}
+	claimed := map[string]bool{}
+	for i, c := range e.plan.GetClauses() {
+		for _, p := range []*graphv1.QueryPattern{c.GetMatch(), c.GetExclude()} {
+			if other := phraseOf(p); i != o.clause && other != "" && other != "type" {
+				words.Take(other)
+				claimed[other] = true
+			}
+		}
+	}
+	own := words.Has(phrase)
+	first := candidates[0]
+	best, most := 0, max(own, words.Has(e.lastName(first)))
+	measure := kgtext.WithoutUnit(e.lastName(first))
+	elsewhere := claimed[measure] && measure != phrase
+	for i, c := range candidates {
+		name := kgtext.WithoutUnit(e.lastName(c))
+		n := words.Has(name)
+		switch {
+		case own > 0 && !strings.Contains(name, phrase):
+			continue // the question has the words of the draft
+		case elsewhere && name == phrase:
+			n = math.MaxInt // the first is what another clause says, and this is what the draft says
+		}
+		if n > most && c.Joins == first.Joins && c.EndKind == first.EndKind &&
+			math.Abs(float64(c.Comparable-first.Comparable)) < 0.5 {
+			best, most = i, n
+		}
+	}
+	if most == 0 && asksSize.MatchString(e.question) && kgtext.SharedWords(phrase, e.question) == 0 {
+		// The largest of what has an area has the largest area.
+		best = max(0, slices.IndexFunc(candidates, func(c Candidate) bool {
+			return strings.HasPrefix(e.lastName(c), "area") && c.Coverage >= first.Coverage && c.Comparable > 0.8 &&
+				first.Comparable > 0.8
+		}))
+	}
+	c := candidates[best]
+	copy(candidates[1:best+1], candidates[:best])
+	candidates[0] = c
+}
+
+func (e *explorer) lastName(c Candidate) string {
+	return e.snap.RelationName(c.Steps[len(c.Steps)-1].Relation)
+}
+
+// coverageWeight makes the relation of most things count for words such as "in", which say nothing of
+// the relation: the cities in a state are not its capital.
+func coverageWeight(phrase string, candidates []Candidate) float32 {
+	most := float32(0)
+	for _, c := range candidates {
+		if c.Joins {
+			most = max(most, c.Coverage)
+		}
+	}
+	if most == 0 || len(kgtext.NewOpenWords(phrase)) > 0 {
+		return 0
+	}
+	return 0.3 / most
+}

@@ -1,0 +1,239 @@
+// Package rank scores relation paths by weights learnt from questions with answers.
+//
+// A ranker is a small network over what retrieval knows of a path anyway: values such as its length
+// and number of ends, and the vectors of its relations, of the relations around its ends (their
+// profile, which tells what kind of thing they are) and of the question without the names of its
+// topic entities. Nothing but the question is encoded. Training is in lab/train.
+package rank
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/triplemesh/triplemesh/services/retriever/vector"
+)
+
+// Question is a question with its candidate paths.
+type Question struct {
+	// Vector is the vector of the question without the names of its topic entities.
+	Vector []float32
+	// Relations are all relations that Paths refer to, each once.
+	Relations []Relation
+	// Paths are the candidates.
+	Paths []Path
+}
+
+// Relation is a relation with its vector, of length 1.
+type Relation struct {
+	Name   string
+	Vector []float32
+}
+
+// Path is a candidate. It refers to relations by their index.
+type Path struct {
+	// Values are its features in the order of ValueNames.
+	Values Values
+	// Steps are the relations of its hops, at least one.
+	Steps []int
+	// Profile are the relations around its ends, the most frequent of them; empty if unknown.
+	Profile []Share
+}
+
+// Share is the share of a path's ends that have a relation, 0 to 1.
+type Share struct {
+	Relation int
+	Share    float32
+}
+
+// Ranker scores paths. It is safe for concurrent use.
+type Ranker struct {
+	weights *Weights
+	known   map[uint64]bool
+}
+
+// New returns a ranker with checked weights.
+func New(w *Weights) (*Ranker, error) {
+	if err := w.Check(); err != nil {
+		return nil, err
+	}
+	r := &Ranker{weights: w, known: make(map[uint64]bool, len(w.Relations))}
+	for _, h := range w.Relations {
+		r.known[h] = true
+	}
+	return r, nil
+}
+
+// Weights returns the weights, which must not be changed.
+func (r *Ranker) Weights() *Weights { return r.weights }
+
+// minKnown is the share of candidates whose steps a ranker must have seen in training to be asked:
+// what it learnt of one graph's relations says nothing of another's.
+const minKnown = 0.7
+
+// CoversRelation reports whether the ranker was trained on paths with a relation.
+func (r *Ranker) CoversRelation(relation string) bool { return r.known[HashRelation(relation)] }
+
+// Covers reports whether the ranker was trained on the relations of most of the paths. It reads only
+// their steps.
+func (r *Ranker) Covers(q *Question) bool {
+	known := 0
+	for _, p := range q.Paths {
+		all := true
+		for _, s := range p.Steps {
+			all = all && r.CoversRelation(q.Relations[s].Name)
+		}
+		if all {
+			known++
+		}
+	}
+	return len(q.Paths) > 0 && float32(known) >= minKnown*float32(len(q.Paths))
+}
+
+// ErrEncoder reports vectors of another length than the ranker's.
+var ErrEncoder = errors.New("the ranker was trained on vectors of another length")
+
+// Probabilities returns, for each path, the probability that it is the one that leads to the
+// answers: 0 to 1, together 1.
+func (r *Ranker) Probabilities(q *Question) ([]float32, error) {
+	if len(q.Paths) == 0 {
+		return nil, nil
+	}
+	scores, err := r.scores(q)
+	if err != nil {
+		return nil, err
+	}
+	probabilities := make([]float32, len(scores))
+	for i, p := range Softmax(scores, float64(r.weights.Temperature)) {
+		probabilities[i] = float32(p)
+	}
+	return probabilities, nil
+}
+
+// Softmax returns the probabilities of scores divided by a temperature. There must be one at least.
+func Softmax(scores []float64, temperature float64) []float64 {
+	most, sum := slices.Max(scores), 0.0
+	probabilities := make([]float64, len(scores))
+	for i, s := range scores {
+		probabilities[i] = math.Exp((s - most) / temperature)
+		sum += probabilities[i]
+	}
+	for i := range probabilities {
+		probabilities[i] /= sum
+	}
+	return probabilities
+}
+
+// scores returns the log odds of each path up to a constant.
+func (r *Ranker) scores(q *Question) ([]float64, error) {
+	w := r.weights
+	if len(q.Vector) != w.Dims {
+		return nil, ErrEncoder
+	}
+	for _, relation := range q.Relations {
+		if len(relation.Vector) != w.Dims {
+			return nil, ErrEncoder
+		}
+	}
+	near := w.Compare(q, Multiply(w.QuestionSteps, q.Vector), Multiply(w.QuestionEnds, q.Vector))
+	scores := make([]float64, len(q.Paths))
+	for i := range q.Paths {
+		scores[i], _ = w.Score(w.Inputs(near, &q.Paths[i]))
+	}
+	return scores, nil
+}
+
+// Inputs returns what the hidden layer reads of a path: its normalised values, how near the question
+// is to its steps and to the profile of its ends, and the mean cosine to the latter.
+func (w *Weights) Inputs(near Nearness, p *Path) []float32 {
+	inputs := make([]float32, InputCount)
+	for i, v := range p.Values {
+		inputs[i] = (v - w.Mean[i]) / w.Deviation[i]
+	}
+	inputs[ValueCount], inputs[ValueCount+1], inputs[ValueCount+2] = near.path(w, p)
+	return inputs
+}
+
+// Score returns the log odds of a path up to a constant: a linear part and a layer of GELU units,
+// whose sums before activation it returns for training.
+func (w *Weights) Score(inputs []float32) (score float64, sums []float32) {
+	score = float64(inputs[ValueCount] + inputs[ValueCount+1] + vector.Dot(w.Linear, inputs[:ValueCount]))
+	sums = make([]float32, len(w.Hidden))
+	for unit, row := range w.Hidden {
+		sums[unit] = vector.Dot(row, inputs) + w.HiddenBias[unit]
+		value, _ := GELU(float64(sums[unit]))
+		score += float64(w.Output[unit]) * value
+	}
+	return score, sums
+}
+
+// GELU is the tanh form of the Gaussian error linear unit (Hendrycks and Gimpel 2016), with its slope.
+func GELU(x float64) (value, slope float64) {
+	const cubic = 0.044715
+	factor := math.Sqrt(2 / math.Pi)
+	t := math.Tanh(factor * (x + cubic*x*x*x))
+	return 0.5 * x * (1 + t), 0.5*(1+t) + 0.5*x*(1-t*t)*factor*(1+3*cubic*x*x)
+}
+
+// Nearness are the products of a question with each relation: as any, the first and the last step of a
+// path, as a part of its ends' profile, and the plain cosine.
+type Nearness struct{ mean, first, last, profile, plain []float32 }
+
+// Compare multiplies the question, projected for the steps and the ends of paths, with each relation.
+// The matrices are multiplied with the question first, which costs less than to project every
+// relation.
+func (w *Weights) Compare(q *Question, steps, ends []float32) Nearness {
+	n := len(q.Relations)
+	near := Nearness{make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)}
+	for _, part := range []struct {
+		to     []float32
+		vector []float32
+	}{
+		{near.mean, combine(w.StepMean, steps)}, {near.first, combine(w.StepFirst, steps)},
+		{near.last, combine(w.StepLast, steps)}, {near.profile, combine(w.Profile, ends)}, {near.plain, q.Vector},
+	} {
+		for i, relation := range q.Relations {
+			part.to[i] = vector.Dot(part.vector, relation.Vector)
+		}
+	}
+	return near
+}
+
+// path returns how near the question is to the steps of a path and to the profile of its ends, and
+// the mean cosine to the latter.
+func (n Nearness) path(w *Weights, p *Path) (steps, ends, plain float32) {
+	for _, s := range p.Steps {
+		steps += n.mean[s] / float32(len(p.Steps))
+	}
+	steps += n.first[p.Steps[0]] + n.last[p.Steps[len(p.Steps)-1]]
+	var shares float32
+	for _, s := range p.Profile {
+		ends += s.Share * n.profile[s.Relation]
+		plain += s.Share * n.plain[s.Relation]
+		shares += s.Share
+	}
+	if shares > 0 {
+		ends, plain = ends/shares, plain/shares
+	}
+	return w.StepScale * steps, w.EndScale * ends, plain
+}
+
+// Multiply returns the product of each row with a vector.
+func Multiply(rows [][]float32, v []float32) []float32 {
+	product := make([]float32, len(rows))
+	for i, row := range rows {
+		product[i] = vector.Dot(row, v)
+	}
+	return product
+}
+
+// combine returns the sum of the rows, each weighed.
+func combine(rows [][]float32, weights []float32) []float32 {
+	sum := make([]float32, len(rows[0]))
+	for i, row := range rows {
+		for j, x := range row {
+			sum[j] += weights[i] * x
+		}
+	}
+	return sum
+}

@@ -1,0 +1,241 @@
+package table_test
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/triplemesh/triplemesh/services/retriever/source"
+	"github.com/triplemesh/triplemesh/services/retriever/source/sourcetest"
+	"github.com/triplemesh/triplemesh/services/retriever/source/table"
+)
+
+func readAll(t testing.TB, r io.Reader,
+	columns table.Columns) (sink sourcetest.Sink, bad []string, count uint64, err error) {
+	t.Helper()
+	in := source.Input{Name: "x.csv", Reader: r, Bad: func(e *source.PlaceError) error {
+		bad = append(bad, e.Error())
+		return nil
+	}}
+	count, err = table.ReadCSV(t.Context(), in, &sink, columns)
+	sink.Check(t)
+	return sink, bad, count, err
+}
+
+func TestRead(t *testing.T) {
+	named := table.Columns{Subject: "who", Relation: "what", Object: "whom", Start: "from", End: "to"}
+	for name, c := range map[string]struct {
+		columns     table.Columns
+		text        string
+		want, wrong []string
+	}{
+		"the first three columns are taken": {table.Columns{}, "a,b,c\nParis,capital of,France\n",
+			[]string{"Paris | capital of | France"}, nil},
+		"or those of the usual names": {table.Columns{}, "end,object,relation,subject,start\n2003,France,capital " +
+			"of,Paris,1997-07\n", []string{"Paris | capital of | France [1997-07/2003]"}, nil},
+		"columns may be named": {named, "whom,what,who,to,from\r\nFrance,capital of,Paris,,1997\r\n",
+			[]string{"Paris | capital of | France [1997/]"}, nil},
+		"every other column may be a relation": {table.Columns{Subject: "city", Start: "year"},
+			"city,country,year,inhabitants,mayor\nParis,France,2021,2145906,\nRome,Italy,,,Ann\n",
+			[]string{"Paris | country | France [2021/]", "Paris | inhabitants | 2145906 (number) [2021/]",
+				"Rome | country | Italy", "Rome | mayor | Ann"}, nil},
+		"or one of them alone": {table.Columns{Subject: "city", Object: "country"},
+			"city,country,mayor\nParis,France,Ann\n", []string{"Paris | country | France"}, nil},
+		"cells of numbers and dates are such": {table.Columns{}, "s,r,o\na,b,+1.5\na,b,1997-07-01\na,b,1997x\n",
+			[]string{"a | b | 1.5 (number)", "a | b | 1997-07-01 (date)", "a | b | 1997x"}, nil},
+		"a column of numbers is of numbers": {table.Columns{Subject: "s"}, "s,n,d,u\n" +
+			"a,\"8,270.3\",15 October 1956,5 kW\nb,.5,1956-10,6 kW\nc,–8,1956-10-15,7 kW\n",
+			[]string{"a | n | 8270.3 (number)", "a | d | 1956-10-15 (date)",
+				"a | u | 5 kW (text)", "b | n | 0.5 (number)", "b | d | 1956-10 (date)", "b | u | 6 kW (text)",
+				"c | n | -8 (number)", "c | d | 1956-10-15 (date)", "c | u | 7 kW (text)"}, nil},
+		"codes keep their zeros": {table.Columns{Subject: "s", Types: map[string]table.Type{"z": table.Entity}},
+			"s,z,a\nx,01067,00012\ny,04109,00013\n", []string{"x | z | 01067", "x | a | 00012 (number)",
+				"y | z | 04109", "y | a | 00013 (number)"}, nil},
+		"a cell of another type than was said is bad, the others of its row are not": {
+			table.Columns{Subject: "s",
+				Types: map[string]table.Type{"n": table.Number, "x": table.Skip, "t": table.Text}},
+			"s,n,x,t\na,none,1,12\nb,4,2,x\n", []string{"a | t | 12 (text)", "b | n | 4 (number)", "b | t | x (text)"},
+			[]string{`x.csv:2: column "n": "none" is no number`}},
+		"rows may be entities": {table.Columns{Rows: "medal"}, "who,metal\nAnn,gold\nAnn,silver\n",
+			[]string{"medal 1 | who | Ann", "medal 1 | metal | gold", "medal 2 | who | Ann",
+				"medal 2 | metal | silver"}, nil},
+		"a column without a heading is left out": {table.Columns{Subject: "s"}, ",s,,b\n0,a,,c\n",
+			[]string{"a | b | c"}, []string{"x.csv:1: column 1 has no heading, skipped; add one"}},
+		"any character may separate": {table.Columns{Separator: ';'}, "s;r;o\na;b;c,d\n",
+			[]string{"a | b | c,d"}, nil},
+		"quotes keep what they hold": {table.Columns{}, "s,r,o\n\"a,\"\"A\"\"\",b,\"c\nd\te\"\nx,y,z\n",
+			[]string{`a,"A" | b | c d e`, "x | y | z"}, nil},
+		"a byte order mark is passed over": {table.Columns{Subject: "s"}, "\xef\xbb\xbfs,r\na,b\n",
+			[]string{"a | r | b"}, nil},
+		"rows with too few or many cells are bad": {table.Columns{}, "s,r,o\na,b\n\na,b,c,d\na,b,c\n",
+			[]string{"a | b | c"},
+			[]string{"x.csv:2: 2 cells under 3 headings", "x.csv:4: 4 cells under 3 headings"}},
+		"a row after one of many lines has its own number": {table.Columns{}, "s,r,o\na,b,\"c\nd\ne\"\na,b\n",
+			[]string{"a | b | c d e"}, []string{"x.csv:5: 2 cells under 3 headings"}},
+		"cells that are no names are bad": {table.Columns{}, "s,r,o\n,b,c\na, ,c\na,b,\n\xff,b,c\n", nil,
+			[]string{"x.csv:2: the subject is empty", "x.csv:3: the relation is empty", "x.csv:4: the object is empty",
+				"x.csv:5: the subject is not UTF-8"}},
+		"dates that are none are bad": {named, "who,what,whom,from,to\na,b,c,once,\na,b,c,,later\n", nil,
+			[]string{`x.csv:2: the start of validity "once" is not an ISO 8601 date`,
+				`x.csv:3: the end of validity "later" is not an ISO 8601 date`}},
+		"a quote in the middle makes the line bad and reading continues": {table.Columns{}, "s,r,o\na,b\"c,d\na,b,c\n",
+			[]string{"a | b | c"}, []string{`x.csv:2: bare " in non-quoted-field`}},
+		"a quote that is not closed is bad": {table.Columns{}, "s,r,o\na,b,c\na,b,\"c\nd,e,f\n",
+			[]string{"a | b | c"}, []string{`x.csv:3: extraneous or missing " in quoted-field`}},
+		"a cell of many bytes is bad": {table.Columns{}, "s,r,o\na,b," + strings.Repeat("x",
+			source.MaxName+1) + "\na,b,c\n", []string{"a | b | c"},
+			[]string{"x.csv:2: the object has 65537 bytes, the limit is 65536"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, bad, count, err := readAll(t, strings.NewReader(c.text), c.columns)
+			if err != nil || count == 0 {
+				t.Errorf("%d rows, error %v", count, err)
+			}
+			sourcetest.Equal(t, "facts", got.Facts, c.want)
+			sourcetest.Equal(t, "bad rows", bad, c.wrong)
+		})
+	}
+}
+
+func TestTableErrors(t *testing.T) {
+	for name, c := range map[string]struct {
+		columns    table.Columns
+		text, says string
+	}{
+		"nothing":                     {table.Columns{}, "", "x.csv:1: the headings cannot be read"},
+		"headings with a quote amiss": {table.Columns{}, "a\"b,c\n", "x.csv:1: the headings cannot be read"},
+		"headings that are not UTF-8": {table.Columns{}, "a,\xff,c\n", "x.csv:1: heading 2 is not UTF-8"},
+		"too few columns":             {table.Columns{}, "a,b\n", "x.csv:1: 2 columns, want subject"},
+		"a column that is not there": {table.Columns{Subject: "x"}, "a,b\n",
+			`x.csv:1: no column "x"; the headings are ["a" "b"]`},
+		"no column of subjects": {table.Columns{Relation: "a", Object: "b"}, "a,b\n",
+			"the column of subjects is not named"},
+		"no column of objects": {table.Columns{Subject: "a", Relation: "b"}, "a,b\n", "needs one of objects"},
+		"nothing but subjects": {table.Columns{Subject: "a", End: "b"}, "a,b\n",
+			"no column besides that of the subjects"},
+		"four columns without names": {table.Columns{}, "name,age,city,team\n",
+			"are not subject, relation and object"},
+		"a type of no column": {table.Columns{Subject: "a", Types: map[string]table.Type{"x": table.Date}},
+			"a,b\n", `no column "x"`},
+		"rows that a column names too": {table.Columns{Subject: "a", Rows: "row"}, "a,b\n", "not by both"},
+		"a quote that swallows the file": {table.Columns{}, "s,r,o\na,b,c\nx,y,\"z\n" + strings.Repeat("a,b,c\n",
+			400_000), "x.csv:3: a row is longer than 1048576 bytes; is a quote not closed?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, _, err := readAll(t, strings.NewReader(c.text), c.columns)
+			var place *source.PlaceError
+			if !errors.As(err, &place) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("error %v, want %q", err, c.says)
+			}
+		})
+	}
+}
+
+func TestPropose(t *testing.T) {
+	for name, c := range map[string]struct {
+		text, key string
+		want      string
+		types     []table.Type
+		warns     []string
+	}{
+		"the first column of names that tells rows apart": {
+			"rank,name,town,joined\n1,Ann,Rome,2014-03-01\n2,Bob,Rome,\n", "", "name",
+			[]table.Type{table.Number, table.Entity, table.Entity, table.Date}, nil},
+		"a column of codes, if names repeat": {"order_id,who\n7,Ann\n8,Ann\n", "", "order_id",
+			[]table.Type{table.Number, table.Entity}, nil},
+		"no column, if all repeat": {"who,metal,n\nAnn,gold,1\nAnn,gold,2\n", "", "",
+			[]table.Type{table.Entity, table.Entity, table.Number}, nil},
+		"a key that repeats is warned of": {"who,metal\nAnn,gold\nAnn,silver\n", "who", "who",
+			[]table.Type{table.Entity, table.Entity},
+			[]string{`column "who" has 1 different values in 2 rows`}},
+		"ragged rows, no heading, twice one heading": {"a,,b,b\nx,1,2,3\ny,1\nz,4,5,6\n", "", "a",
+			[]table.Type{table.Entity, table.Number, table.Number, table.Number},
+			[]string{"1 rows have more or fewer cells than the 4 headings, the first in line 3",
+				"column 2 has no heading", `several columns are called "b"`}},
+		"cells of another type": {"a,b\n" + strings.Repeat("x,1\n", 19) + "y,none\n", "a", "a",
+			[]table.Type{table.Entity, table.Number}, []string{`column "a" has 2 different`,
+				`column "b": 1 of 20 cells are no number, such as "none"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := table.Propose("x.csv", strings.NewReader(c.text), 0, c.key)
+			if err != nil || p.Key != c.want || p.Facts || !p.Whole {
+				t.Fatalf("proposes %+v, error %v; want the key %q", p, err, c.want)
+			}
+			for i, as := range c.types {
+				if p.Columns[i].Type != as {
+					t.Errorf("column %q is %s, want %s", p.Columns[i].Heading, p.Columns[i].Type, as)
+				}
+			}
+			if warned := strings.Join(p.Warnings, "\n"); !slices.ContainsFunc(c.warns, func(w string) bool {
+				return strings.Contains(warned, w)
+			}) && len(c.warns) > 0 || len(p.Warnings) != len(c.warns) {
+				t.Errorf("warns %q, want %q", p.Warnings, c.warns)
+			}
+		})
+	}
+	facts := strings.NewReader("object,subject,relation\na,b,c\n")
+	if p, err := table.Propose("x.csv", facts, 0, ""); err != nil || !p.Facts {
+		t.Errorf("a table of facts: %+v, %v", p, err)
+	}
+	if _, err := table.Propose("x.csv", strings.NewReader("a,b\n"), 0, "c"); err == nil {
+		t.Error("a key that is no column was taken")
+	}
+}
+
+func TestManyRowsAreNoLongRow(t *testing.T) {
+	row := "a,b," + strings.Repeat("c", 200) + "\n"
+	_, bad, count, err := readAll(t, strings.NewReader("s,r,o\n"+strings.Repeat(row, 20_000)), table.Columns{})
+	if err != nil || bad != nil || count != 20_000 {
+		t.Errorf("%d rows, bad %q, error %v", count, bad, err)
+	}
+}
+
+func TestErrorsOutsideTheFileAreNotBadLines(t *testing.T) {
+	broken := errors.New("broken")
+	_, _, _, err := readAll(t, io.MultiReader(strings.NewReader("s,r,o\na,b,c\nd,"), iotest.ErrReader(broken)),
+		table.Columns{})
+	var place *source.PlaceError
+	if !errors.Is(err, broken) || errors.As(err, &place) {
+		t.Errorf("a connection that breaks: %v", err)
+	}
+	in := source.Input{Name: "x.csv", Reader: strings.NewReader("s,r,o\na,b,c\n")}
+	if _, err := table.ReadCSV(t.Context(), in, &sourcetest.Sink{Err: broken}, table.Columns{}); !errors.Is(err,
+		broken) ||
+		errors.As(err, &place) {
+		t.Errorf("a sink that breaks: %v", err)
+	}
+	in = source.Input{Name: "x.csv", Reader: strings.NewReader("s,r,o\na,b\n")}
+	if _, err := table.ReadCSV(t.Context(), in, &sourcetest.Sink{}, table.Columns{}); !errors.As(err, &place) {
+		t.Errorf("a bad row where none may be: %v", err)
+	}
+	in = source.Input{Name: "x.tsv.gz", Reader: strings.NewReader("s\tr\to\na\tb,c\td\n")}
+	var sink sourcetest.Sink
+	if _, err := table.ReadCSV(t.Context(), in, &sink, table.Columns{}); err != nil || sink.Facts[0] != "a | b,c | d" {
+		t.Errorf("tabs by the name: %q, %v", sink.Facts, err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{"subject,relation,object\na,\"b\",c\n", "s,r,o,start\na,b,1.5,1997\n",
+		"\xef\xbb\xbfs,\"r\n\",o\n,,\n", "a\"b"} {
+		f.Add(seed, true)
+		f.Add(seed, false)
+	}
+	f.Fuzz(func(t *testing.T, text string, wide bool) {
+		columns := table.Columns{}
+		if wide {
+			columns = table.Columns{Subject: "s", Start: "start", Types: map[string]table.Type{"o": table.Number}}
+		}
+		if p, err := table.Propose("x.csv", strings.NewReader(text), 0, ""); err == nil && p.Key == "" && !p.Facts {
+			columns = table.Columns{Rows: "row"}
+		}
+		_, _, _, err := readAll(t, strings.NewReader(text), columns)
+		var place *source.PlaceError
+		if err != nil && !errors.As(err, &place) {
+			t.Errorf("%q: %v has no place", text, err)
+		}
+	})
+}

@@ -1,0 +1,314 @@
+package table
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	"github.com/triplemesh/triplemesh/services/retriever/source"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// Type is what the cells of a column are.
+type Type string
+
+// The types of columns.
+const (
+	// Auto takes each cell for what it looks like, in a column of which too few cells agree.
+	Auto   Type = ""
+	Entity Type = "entity"
+	// Number reads 8,270.3 and 79 037 121 too; a number with a unit is kept as it is written.
+	Number Type = "number"
+	// Date reads English dates too, and makes them ISO 8601.
+	Date Type = "date"
+	// Text is a literal, which no other row can share.
+	Text Type = "text"
+	// Skip leaves a column out.
+	Skip Type = "skip"
+)
+
+// Types are all that a caller can choose.
+var Types = []Type{Entity, Number, Date, Text, Skip}
+
+const (
+	// sampledRows and sampledBytes bound what types and keys are inferred from, in memory.
+	sampledRows, sampledBytes = 2000, 4 << 20
+	// agreement is the share of cells that must be of a type.
+	agreement = 0.9
+	// proseWords is the mean number of words from which a column is prose.
+	proseWords = 10
+)
+
+var (
+	thousands    = regexp.MustCompile(`^[-+]?\d{1,3}(?:[, \x{a0}\x{202f}'’]\d{3})+(?:\.\d+)?$`)
+	decimalComma = regexp.MustCompile(`^[-+]?\d+,(?:\d{1,2}|\d{4,})$`)
+	separators   = strings.NewReplacer(",", "", " ", "", "\u00a0", "", "\u202f", "", "'", "", "’", "")
+	signs        = strings.NewReplacer("−", "-", "–", "-")
+)
+
+// parseNumber reads a number as people write it. The number is empty if it has a unit.
+func parseNumber(text string) (number string, ok bool) {
+	text = signs.Replace(strings.TrimSpace(text))
+	switch {
+	case thousands.MatchString(text):
+		text = separators.Replace(text)
+	case decimalComma.MatchString(text):
+		text = strings.Replace(text, ",", ".", 1)
+	}
+	if source.IsNumber(text) {
+		text = strings.TrimPrefix(text, "+")
+		if i := strings.IndexByte(text, '.'); i == 0 || i == 1 && text[0] == '-' {
+			text = text[:i] + "0" + text[i:]
+		}
+		return text, true
+	}
+	_, ok = kgtext.ParseQuantity(text)
+	return "", ok
+}
+
+// parseDate reads a date that is more than a year, as ISO 8601.
+func parseDate(text string) (string, bool) {
+	if date, err := source.NormalizeDate("cell", text); err == nil && strings.IndexByte(date, '-') > 0 {
+		return date, true
+	}
+	d, ok := kgtext.ParseDate(text)
+	switch {
+	case !ok || d.Month == 0 || d.Year <= 0:
+		return "", false
+	case d.Day == 0:
+		return fmt.Sprintf("%04d-%02d", d.Year, d.Month), true
+	}
+	return fmt.Sprintf("%04d-%02d-%02d", d.Year, d.Month, d.Day), true
+}
+
+// parseTyped is the object in a cell of a column of a type. strict makes a cell of another type an error.
+func parseTyped(text string, as Type, strict bool) (source.Term, error) {
+	key, err := source.NormalizeName("object", text)
+	if err != nil {
+		return source.Term{}, err
+	}
+	switch as {
+	case Entity:
+		return source.Term{Key: key}, nil
+	case Text:
+		return source.Term{Key: key, Kind: store.Text}, nil
+	case Number:
+		if number, ok := parseNumber(key); ok && number != "" {
+			return source.Term{Key: number, Kind: store.Number}, nil
+		} else if ok {
+			return source.Term{Key: key, Kind: store.Text}, nil
+		}
+	case Date:
+		if date, ok := parseDate(key); ok {
+			return source.Term{Key: date, Kind: store.Date}, nil
+		}
+		if date, err := source.NormalizeDate("cell", key); err == nil {
+			return source.Term{Key: date, Kind: store.Date}, nil
+		}
+	}
+	if strict {
+		return source.Term{}, fmt.Errorf("%.40q is no %s", key, as)
+	}
+	return parseCell(text)
+}
+
+// Column is what is known of a column from a sample of its rows.
+type Column struct {
+	Heading string
+	Type    Type
+	// Cells are those that are not empty, Distinct the different ones, Misfits those of another type.
+	Cells, Distinct, Misfits int
+	// Example is a cell, and Misfit one that does not fit the type.
+	Example, Misfit string
+
+	words int
+}
+
+// summarize infers the type of a column.
+func summarize(heading string, cells []string) Column {
+	c := Column{Heading: strings.TrimSpace(heading)}
+	distinct := map[string]bool{}
+	var noNumbers, noDates []string
+	codes, codeLength := 0, -1
+	for _, cell := range cells {
+		cell = strings.TrimSpace(cell)
+		if cell == "" {
+			continue
+		}
+		c.Cells++
+		distinct[cell] = true
+		c.words += len(strings.Fields(cell))
+		if c.Example == "" {
+			c.Example = cell
+		}
+		if _, ok := parseNumber(cell); !ok {
+			noNumbers = append(noNumbers, cell)
+		}
+		if _, ok := parseDate(cell); !ok {
+			noDates = append(noDates, cell)
+		}
+		if codeLength < 0 {
+			codeLength = len(cell)
+		} else if codeLength != len(cell) {
+			codeLength = 0
+		}
+		if len(cell) >= 4 && cell[0] == '0' && !strings.ContainsAny(cell, ".,:-/ ") {
+			codes++
+		}
+	}
+	c.Distinct = len(distinct)
+	fits := func(misfits []string) bool { return float64(len(misfits)) <= (1-agreement)*float64(c.Cells) }
+	keep := func(as Type, misfits []string) {
+		c.Type, c.Misfits = as, len(misfits)
+		if len(misfits) > 0 {
+			c.Misfit = misfits[0]
+		}
+	}
+	switch {
+	case c.Cells == 0, codes > 0 && codeLength > 0:
+		keep(Entity, nil) // 01067 and 04109 are codes: as numbers they lose their zeros
+	case fits(noDates):
+		keep(Date, noDates)
+	case fits(noNumbers):
+		keep(Number, noNumbers)
+	case c.words > proseWords*c.Cells:
+		keep(Text, nil)
+	default:
+		keep(Entity, nil)
+	}
+	return c
+}
+
+// Proposal says how a table can be read.
+type Proposal struct {
+	// Facts reports whether the headings are those of facts: there is nothing to propose.
+	Facts bool
+	// Key is the heading of the column that tells rows apart and names them; empty if none does.
+	Key string
+	// Columns are all columns, Rows the number of rows that were looked at.
+	Columns []Column
+	Rows    int
+	// Whole reports whether those are all.
+	Whole bool
+	// Warnings say what may be wrong with the table, or with the key that the caller chose.
+	Warnings []string
+}
+
+// Propose looks at the first rows of a table, unpacked. key is the caller's choice; empty leaves it open.
+func Propose(file string, in io.Reader, separator rune, key string) (Proposal, error) {
+	limited := io.LimitedReader{R: in, N: sampledBytes}
+	r := newReader(&limited, separatorOf(file, separator))
+	headings, err := r.Read()
+	if err != nil {
+		return Proposal{}, &source.PlaceError{File: file, Line: 1,
+			Err: fmt.Errorf("the headings cannot be read: %w; the first line must name the columns", err)}
+	}
+	headings = slices.Clone(headings)
+	p := Proposal{}
+	cells := make([][]string, len(headings))
+	ragged, firstRagged := 0, 0
+	for p.Rows < sampledRows {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) || err != nil && limited.N == 0 {
+			p.Whole = limited.N > 0
+			break
+		}
+		if parse := (*csv.ParseError)(nil); err != nil && !errors.As(err, &parse) {
+			return Proposal{}, fmt.Errorf("read %s: %w", file, err)
+		} else if err != nil || len(row) != len(headings) {
+			if ragged++; ragged > 1 {
+				continue
+			} else if err != nil {
+				firstRagged = parse.StartLine
+			} else {
+				firstRagged, _ = r.FieldPos(0)
+			}
+			continue
+		}
+		p.Rows++
+		for i, cell := range row {
+			cells[i] = append(cells[i], cell)
+		}
+	}
+	for i, h := range headings {
+		p.Columns = append(p.Columns, summarize(h, cells[i]))
+	}
+	p.Facts = isFacts(headings)
+	if p.Facts {
+		return p, nil
+	}
+	p.warn(headings, ragged, firstRagged)
+	return p, p.chooseKey(key)
+}
+
+// isFacts reports whether the headings are those of a table of facts.
+func isFacts(headings []string) bool {
+	for _, want := range []string{"subject", "relation", "object"} {
+		if !slices.ContainsFunc(headings, func(h string) bool { return strings.TrimSpace(h) == want }) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Proposal) warn(headings []string, ragged, firstRagged int) {
+	if ragged > 0 {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%d rows have more or fewer cells than the %d headings, "+
+			"the first in line %d: they will be left out", ragged, len(headings), firstRagged))
+	}
+	seen := map[string]bool{}
+	for i, c := range p.Columns {
+		switch {
+		case c.Heading == "" && c.Cells == 0:
+		case c.Heading == "":
+			p.Warnings = append(p.Warnings, fmt.Sprintf("column %d has no heading: it will be left out; "+
+				"name it in the first line", i+1))
+		case seen[c.Heading]:
+			p.Warnings = append(p.Warnings, fmt.Sprintf("several columns are called %q: they become one relation",
+				c.Heading))
+		case c.Misfits > 0:
+			p.Warnings = append(p.Warnings, fmt.Sprintf("column %q: %d of %d cells are no %s, such as %.40q",
+				c.Heading, c.Misfits, c.Cells, c.Type, c.Misfit))
+		}
+		seen[c.Heading] = true
+	}
+}
+
+var keyWords = regexp.MustCompile(`(?i)(?:^|[ _.-])(?:id|key|code|isbn|sku|uuid|no|number)$`)
+
+// chooseKey takes the first column of names that tells all rows apart, else one of codes.
+func (p *Proposal) chooseKey(key string) error {
+	if key != "" {
+		i := slices.IndexFunc(p.Columns, func(c Column) bool { return c.Heading == key })
+		if i < 0 {
+			var all []string
+			for _, c := range p.Columns {
+				all = append(all, c.Heading)
+			}
+			return fmt.Errorf("no column %q; the headings are %.300q", key, all)
+		}
+		p.Key = key
+		if c := p.Columns[i]; c.Distinct < c.Cells {
+			p.Warnings = append(p.Warnings, fmt.Sprintf("column %q has %d different values in %d rows: rows that "+
+				"share one become one entity; choose another key, or --rows to keep each row apart", key, c.Distinct,
+				p.Rows))
+		}
+		return nil
+	}
+	for _, c := range p.Columns {
+		whole := c.Heading != "" && c.Cells == p.Rows && c.Distinct == p.Rows && p.Rows > 0
+		if whole && c.Type == Entity && c.words <= proseWords*c.Cells {
+			p.Key = c.Heading
+			return nil
+		}
+		if whole && p.Key == "" && c.Type != Text && keyWords.MatchString(c.Heading) {
+			p.Key = c.Heading
+		}
+	}
+	return nil
+}

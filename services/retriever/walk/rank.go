@@ -1,0 +1,333 @@
+package walk
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/services/retriever/rank"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/vector"
+)
+
+// Limits on what a ranker reads.
+const (
+	// maxRanked is the maximum number of candidates, chosen by their rough scores.
+	maxRanked = 96
+	// maxProfiled is the number of ends of a path whose relations are read, maxShares the number of
+	// relations of a profile.
+	maxProfiled, maxShares = 12, 24
+	// maxDegreeEnds is the number of ends whose degrees are averaged.
+	maxDegreeEnds = 20
+)
+
+// Ranker gives paths their probabilities.
+type Ranker interface {
+	// Covers reports whether it was trained for paths with these steps; only they are set.
+	Covers(*rank.Question) bool
+	// Probabilities returns one per path, together 1.
+	Probabilities(*rank.Question) ([]float32, error)
+}
+
+// Candidates are the paths of a question as a ranker reads them, before any is left out.
+type Candidates struct {
+	// Paths have their rough scores.
+	Paths []Suggestion
+	// Question describes them in the same order.
+	Question *rank.Question
+}
+
+// ListCandidates returns what a ranker is trained on.
+func ListCandidates(ctx context.Context, snap Snapshot, encoder Encoder, req SuggestRequest) (*Candidates, error) {
+	aim, err := newAim(ctx, snap, encoder, req)
+	if err != nil {
+		return nil, err
+	}
+	prospects, err := explore(ctx, snap, aim, req.Topics, req.MaxHops)
+	if err != nil {
+		return nil, err
+	}
+	prospects = distinctProspects(prospects)
+	d := newDescriber(snap, aim, req, prospects)
+	if err := d.describe(ctx); err != nil {
+		return nil, err
+	}
+	c := &Candidates{Question: d.question}
+	for _, p := range prospects {
+		c.Paths = append(c.Paths, p.suggestion())
+	}
+	return c, nil
+}
+
+// rankProspects sets the probabilities and the order of prospects if the ranker knows the graph, and
+// reports whether it did.
+func rankProspects(ctx context.Context, snap Snapshot, aim *aim, req SuggestRequest,
+	prospects []*prospect) (ranked []*prospect, ok bool, err error) {
+	if req.Ranker == nil || len(prospects) == 0 {
+		return nil, false, nil
+	}
+	ranked = distinctProspects(prospects)
+	d := newDescriber(snap, aim, req, ranked)
+	if !req.Ranker.Covers(d.question) {
+		return nil, false, nil
+	}
+	if err := d.describe(ctx); err != nil {
+		return nil, false, err
+	}
+	probabilities, err := req.Ranker.Probabilities(d.question)
+	if err != nil {
+		return nil, false, err
+	}
+	for i, p := range ranked {
+		p.score, p.probability = probabilities[i], &probabilities[i]
+	}
+	slices.SortFunc(ranked, compareProspects)
+	return ranked, true, nil
+}
+
+// distinctProspects returns the best prospects of each topic entity and set of ends.
+func distinctProspects(prospects []*prospect) []*prospect {
+	prospects = slices.Clone(prospects)
+	slices.SortFunc(prospects, compareProspects)
+	seen := map[string]bool{}
+	prospects = slices.DeleteFunc(prospects, func(p *prospect) bool {
+		key := p.key()
+		again := seen[key]
+		seen[key] = true
+		return again
+	})
+	return prospects[:min(len(prospects), maxRanked)]
+}
+
+// describer collects what a ranker reads of the candidates of a question.
+type describer struct {
+	snap      Snapshot
+	aim       *aim
+	req       SuggestRequest
+	prospects []*prospect
+	// indexes are those of relations in question.Relations.
+	indexes  map[store.RelationID]int
+	question *rank.Question
+	// profiles caches the relations around entities.
+	profiles map[store.EntityID][]store.RelationID
+	// lengths are the numbers of words of topic entities' names that the question has.
+	lengths map[store.EntityID]int
+	// shared is the best rough score of a path to an entity for each topic entity.
+	shared map[store.EntityID]map[store.EntityID]float32
+	// cosines are those of relations to the question without names.
+	cosines map[store.RelationID]float32
+	topics  int
+}
+
+// newDescriber describes the steps of prospects, which is all that Ranker.Covers reads.
+func newDescriber(snap Snapshot, aim *aim, req SuggestRequest, prospects []*prospect) *describer {
+	d := &describer{snap: snap, aim: aim, req: req, prospects: prospects, indexes: map[store.RelationID]int{},
+		question: &rank.Question{Vector: aim.unnamed, Paths: make([]rank.Path, len(prospects))},
+		profiles: map[store.EntityID][]store.RelationID{}, lengths: map[store.EntityID]int{},
+		cosines: map[store.RelationID]float32{}}
+	for i, p := range prospects {
+		for _, step := range p.steps {
+			d.question.Paths[i].Steps = append(d.question.Paths[i].Steps, d.index(step.Relation))
+		}
+	}
+	return d
+}
+
+// describe adds the values and profiles.
+func (d *describer) describe(ctx context.Context) (err error) {
+	names, _ := findMentions(d.snap, strings.Fields(store.Fold(d.req.Question)), d.req.Topics)
+	for topic, words := range names {
+		d.lengths[topic] = words.last - words.first + 1
+	}
+	d.shareEnds()
+	for i, p := range d.prospects {
+		path := &d.question.Paths[i]
+		path.Values = d.values(p)
+		if path.Profile, err = d.profile(ctx, p); err != nil {
+			return err
+		}
+	}
+	d.compareWithBest()
+	return nil
+}
+
+func (d *describer) index(relation store.RelationID) int {
+	i, ok := d.indexes[relation]
+	if !ok {
+		i = len(d.question.Relations)
+		d.indexes[relation] = i
+		d.question.Relations = append(d.question.Relations,
+			rank.Relation{Name: d.snap.RelationName(relation), Vector: d.snap.RelationVector(relation)})
+	}
+	return i
+}
+
+// shareEnds finds what several topic entities lead to.
+func (d *describer) shareEnds() {
+	d.shared = map[store.EntityID]map[store.EntityID]float32{}
+	topics := map[store.EntityID]bool{}
+	for _, p := range d.prospects {
+		topics[p.topic] = true
+	}
+	if d.topics = len(topics); d.topics < 2 {
+		return
+	}
+	for _, p := range d.prospects {
+		for _, e := range p.ends {
+			scores := d.shared[e]
+			if scores == nil {
+				scores = map[store.EntityID]float32{}
+				d.shared[e] = scores
+			}
+			if old, ok := scores[p.topic]; !ok || p.score > old {
+				scores[p.topic] = p.score
+			}
+		}
+	}
+}
+
+// values computes the values of a path, except those that compare it with the best of all.
+func (d *describer) values(p *prospect) rank.Values {
+	sum := p.sum(d.snap)
+	v := map[string]float32{
+		"words": p.fit, "cosine": cosine(d.aim.unnamed, sum), "cosine_named": cosine(d.aim.named, sum),
+		"least_cosine": 1, "ends": log1p(len(p.ends)), "reach": log1p(len(p.reach)), "ways": p.ways,
+		"single_end": indicator(len(p.ends) == 1), "facts": float32(p.hops), "steps": float32(len(p.steps)),
+		"inverse_first": indicator(p.steps[0].Inverse), "inverse_last": indicator(p.steps[len(p.steps)-1].Inverse),
+		"topics": float32(d.topics), "shared_score": -1, "dates_asked": d.aim.dateBonus(d.snap, p),
+		"topic_place": float32(slices.Index(d.req.Topics, p.topic)), "topic_words": float32(d.lengths[p.topic]),
+		"topic_named": indicator(d.lengths[p.topic] > 0),
+	}
+	for i, step := range p.steps {
+		c := d.cosine(step.Relation)
+		if i == 0 {
+			v["first_cosine"] = c
+		} else if step.undoes(p.steps[i-1]) {
+			v["undone"]++
+		} else if step == p.steps[i-1] {
+			v["repeated"]++
+		}
+		v["last_cosine"], v["least_cosine"] = c, min(v["least_cosine"], c)
+		v["mean_cosine"] += c / float32(len(p.steps))
+		v["inverse"] += indicator(step.Inverse)
+	}
+	n := float32(len(p.ends))
+	degree := 0
+	for i, e := range p.ends {
+		if i < maxDegreeEnds {
+			degree += d.snap.Degree(e, store.Out) + d.snap.Degree(e, store.In)
+		}
+		switch d.snap.Kind(e) {
+		case store.Text:
+			v["texts"] += 1 / n
+		case store.Date:
+			v["dates"] += 1 / n
+		case store.Number, store.Quantity:
+			v["numbers"] += 1 / n
+		}
+		if scores := d.shared[e]; len(scores) > 1 {
+			v["shared"] += 1 / n
+			for topic, score := range scores {
+				if topic != p.topic {
+					v["shared_score"] = max(v["shared_score"], score)
+				}
+			}
+		}
+	}
+	v["degree"] = log1p(degree / max(1, min(maxDegreeEnds, len(p.ends))))
+	var values rank.Values
+	for i, name := range rank.ValueNames {
+		values[i] = v[name]
+	}
+	return values
+}
+
+// compareWithBest sets the values that are relative to the best of all paths.
+func (d *describer) compareWithBest() {
+	for _, relative := range []struct{ value, of string }{{"words_behind", "words"}, {"cosine_behind", "cosine"}} {
+		to, from := slices.Index(rank.ValueNames[:], relative.value), slices.Index(rank.ValueNames[:], relative.of)
+		most := float32(math.Inf(-1))
+		for _, p := range d.question.Paths {
+			most = max(most, p.Values[from])
+		}
+		for i := range d.question.Paths {
+			v := &d.question.Paths[i].Values
+			v[to] = v[from] - most
+		}
+	}
+}
+
+func (d *describer) cosine(relation store.RelationID) float32 {
+	c, ok := d.cosines[relation]
+	if !ok {
+		c = vector.Dot(d.aim.unnamed, d.snap.RelationVector(relation))
+		d.cosines[relation] = c
+	}
+	return c
+}
+
+// profile returns the relations around a path's first ends: what they are by what is said of them.
+func (d *describer) profile(ctx context.Context, p *prospect) ([]rank.Share, error) {
+	ends := p.ends[:min(maxProfiled, len(p.ends))]
+	shares := map[store.RelationID]float32{}
+	for _, e := range ends {
+		relations, ok := d.profiles[e]
+		if !ok {
+			for _, dir := range []store.Direction{store.Out, store.In} {
+				counts, err := d.snap.Relations(ctx, e, dir)
+				if err != nil {
+					return nil, err
+				}
+				for _, c := range counts {
+					relations = append(relations, c.Relation)
+				}
+			}
+			d.profiles[e] = relations
+		}
+		for _, r := range relations {
+			shares[r] += 1 / float32(len(ends))
+		}
+	}
+	profile := make([]rank.Share, 0, len(shares))
+	for _, r := range topRelations(shares) {
+		profile = append(profile, rank.Share{Relation: d.index(r), Share: shares[r]})
+	}
+	return profile, nil
+}
+
+// topRelations returns the relations with the greatest shares.
+func topRelations(shares map[store.RelationID]float32) []store.RelationID {
+	relations := make([]store.RelationID, 0, len(shares))
+	for r := range shares {
+		relations = append(relations, r)
+	}
+	slices.SortFunc(relations, func(a, b store.RelationID) int {
+		switch {
+		case shares[a] > shares[b]:
+			return -1
+		case shares[a] < shares[b]:
+			return 1
+		}
+		return int(a) - int(b)
+	})
+	return relations[:min(len(relations), maxShares)]
+}
+
+// cosine returns the cosine of a unit vector to one of any length.
+func cosine(unit, v []float32) float32 {
+	length := float32(math.Sqrt(float64(vector.Dot(v, v))))
+	if length == 0 {
+		return 0
+	}
+	return vector.Dot(unit, v) / length
+}
+
+func log1p(n int) float32 { return float32(math.Log1p(float64(n))) }
+
+func indicator(b bool) float32 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,93 @@
+package query
+
+import (
+	"regexp"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+// unheard is the confidence in a plan that lacks something that the question asks for.
+const unheard = 0.7
+
+var (
+	thanForm   = regexp.MustCompile(`(?i)\b(?:more|fewer|less|\p{L}+er)\s+than\b`)
+	asksBest   = regexp.MustCompile(`(?i)\b(?:\p{L}{3,}est|most|least|first|last|top)\b`)
+	asksNot    = regexp.MustCompile(`(?i)\b(?:not|n't|never|except|excluding|without|other than|besides)\b`)
+	asksAll    = regexp.MustCompile(`(?i)\b(?:total|combined|in all|altogether|average|mean)\b`)
+	asksAmount = regexp.MustCompile(`(?i)\b(?:how many|number of|how often)\b`)
+)
+
+// hears reports whether the plan has a clause for each operation that the question has a word for. A
+// plan without one is valid and means something else.
+func (x *alignment) hears() bool {
+	var ranks, excludes bool
+	for _, c := range x.plan.GetClauses() {
+		ranks = ranks || c.GetRank() != nil
+		excludes = excludes || c.GetExclude() != nil ||
+			c.GetCondition().GetOperator() == graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL
+		for _, s := range c.GetMatch().GetSteps() { // "highest point" may be a relation
+			ranks = ranks || asksBest.MatchString(s.GetRelation())
+		}
+	}
+	function := x.plan.GetResult().GetFunction()
+	switch {
+	case !ranks && function == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED &&
+		asksBest.MatchString(thanForm.ReplaceAllString(x.question, "")):
+		return false
+	case !excludes && asksNot.MatchString(x.question):
+		return false
+	case function == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && asksAll.MatchString(x.question):
+		return false
+	case function == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && asksAmount.MatchString(x.question):
+		bound := x.ends[x.plan.GetResult().GetVariable()]
+		return bound.GetComparable() > 0.5
+	case kgtext.AsksTime(x.question) && function == graphv1.QueryFunction_QUERY_FUNCTION_COUNT && !x.usesTime():
+		return !yearForm.MatchString(x.question)
+	}
+	return true
+}
+
+var yearForm = regexp.MustCompile(`\b(?:1[0-9]|20)\d{2}s?\b`)
+
+// usesTime reports whether a clause of the plan compares.
+func (x *alignment) usesTime() bool {
+	for _, c := range x.plan.GetClauses() {
+		if c.GetCondition() != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// claimsNothing reports whether a yes/no plan has no fact and no comparison: that a thing exists is not
+// what was asked.
+func (x *alignment) claimsNothing() bool {
+	if x.plan.GetResult().GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_EXISTS {
+		return false
+	}
+	for _, c := range x.plan.GetClauses() {
+		p := c.GetMatch()
+		if c.GetCondition() != nil || c.GetExclude() != nil || p != nil && !x.leadsNowhere(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// leadsNowhere reports whether nothing else of the plan speaks of the end of a pattern, so that any
+// triple of the relation fulfils it.
+func (x *alignment) leadsNowhere(p *graphv1.QueryPattern) bool {
+	v := p.GetEnd().GetVariable()
+	if v == "" || p.GetStart().GetVariable() == "" {
+		return false
+	}
+	for _, c := range x.plan.GetClauses() {
+		other := c.GetMatch()
+		if other != nil && other.GetEnd() != p.GetEnd() && (other.GetStart().GetVariable() == v ||
+			other.GetEnd().GetVariable() == v) || c.GetValues().GetVariable() == v {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,651 @@
+// Package query aligns drafted query plans: it puts the entities and relations that the knowledge
+// graph holds in the place of a draft's words, and says why. It calls no model.
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+// impliedFrom is the cosine from which on a relation implies what a thing is: a record label's is an
+// artist.
+const impliedFrom = 0.25
+
+// typeRelation is the relation of drafted clauses that say what a variable is.
+const typeRelation = "type"
+
+// Config holds the thresholds of an alignment. docs/results.md says how they were measured.
+type Config struct {
+	// MinRelation is the least fit of a relation, 0 to 1, to take it.
+	MinRelation float64 `koanf:"min_relation"`
+	// MaxGap is by how much a relation that the entities lack may fit the words better than the one
+	// that is taken.
+	MaxGap float64 `koanf:"max_gap"`
+	// MinFuzzy is the least score of an entity whose name differs in spelling.
+	MinFuzzy float64 `koanf:"min_fuzzy"`
+	// MinType is the least share of what a variable can be that must have a type for a clause on it
+	// to be kept.
+	MinType float64 `koanf:"min_type"`
+}
+
+// DefaultConfig returns the calibrated thresholds.
+func DefaultConfig() Config {
+	return Config{MinRelation: 0.3, MaxGap: 0.15, MinFuzzy: 0.3, MinType: 0.5}
+}
+
+// Aligned is an aligned plan.
+type Aligned struct {
+	// Plan is nil if Reason says what of it is not in the knowledge graph.
+	Plan       *graphv1.QueryPlan
+	Edits      []*graphv1.PlanEdit
+	Confidence float64
+	Reason     string
+}
+
+// Aligner aligns plans.
+type Aligner struct{ cfg Config }
+
+// New returns an Aligner.
+func New(cfg Config) *Aligner { return &Aligner{cfg} }
+
+// alignment is one plan under way.
+type alignment struct {
+	Config
+	question   string
+	draft      *graphv1.QueryPlan
+	terms      map[string]*graphv1.TermCandidates
+	patterns   map[int]*graphv1.PatternCandidates
+	plan       *graphv1.QueryPlan
+	edits      []*graphv1.PlanEdit
+	confidence float64
+	valued     map[string]bool
+	ends       map[string]*graphv1.RelationCandidate // what binds each variable
+}
+
+// Align aligns a plan with what was found of its names and relations.
+func (a *Aligner) Align(question string, draft *graphv1.QueryPlan, terms []*graphv1.TermCandidates,
+	patterns []*graphv1.PatternCandidates) Aligned {
+	x := &alignment{Config: a.cfg, question: question, draft: draft, terms: map[string]*graphv1.TermCandidates{},
+		patterns: map[int]*graphv1.PatternCandidates{}, confidence: 1,
+		plan: &graphv1.QueryPlan{Result: proto.CloneOf(draft.GetResult())}, valued: valuedVariables(draft),
+		ends: map[string]*graphv1.RelationCandidate{}}
+	for _, t := range terms {
+		x.terms[t.GetName()] = t
+	}
+	for _, p := range patterns {
+		x.patterns[int(p.GetClause())] = p
+	}
+	if reason := x.align(); reason != "" {
+		return Aligned{Edits: x.edits, Reason: reason}
+	}
+	return Aligned{Plan: x.plan, Edits: x.edits, Confidence: x.confidence}
+}
+
+// valuedVariables are the variables that must be numbers or dates.
+func valuedVariables(plan *graphv1.QueryPlan) map[string]bool {
+	valued := map[string]bool{}
+	for _, c := range plan.GetClauses() {
+		if cond := c.GetCondition(); cond != nil {
+			_, isDate := kgtext.ParseDate(cond.GetValue())
+			_, isNumber := kgtext.ParseQuantity(cond.GetValue())
+			if cond.GetValue() == "" || isDate || isNumber {
+				valued[cond.GetVariable()] = true
+			}
+			if v := cond.GetOtherVariable(); v != "" {
+				valued[v] = true
+			}
+		}
+		if r := c.GetRank(); r != nil && !r.GetCount() {
+			valued[r.GetVariable()] = true
+		}
+	}
+	switch r := plan.GetResult(); r.GetFunction() {
+	case graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED, graphv1.QueryFunction_QUERY_FUNCTION_COUNT,
+		graphv1.QueryFunction_QUERY_FUNCTION_EXISTS:
+	default:
+		valued[r.GetVariable()] = true
+		if v := r.GetOtherVariable(); v != "" {
+			valued[v] = true
+		}
+	}
+	return valued
+}
+
+// align makes the clauses of the plan; it returns why it cannot.
+func (x *alignment) align() string {
+	for i, c := range x.draft.GetClauses() {
+		var reason string
+		switch c := c.GetClause().(type) {
+		case *graphv1.QueryClause_Values:
+			reason = x.values(c.Values)
+		case *graphv1.QueryClause_Match:
+			reason = x.pattern(i, c.Match, false)
+		case *graphv1.QueryClause_Exclude:
+			reason = x.pattern(i, c.Exclude, true)
+		default:
+			x.plan.Clauses = append(x.plan.Clauses, proto.CloneOf(x.draft.GetClauses()[i]))
+		}
+		if reason != "" {
+			return reason
+		}
+	}
+	if reason := x.checkBound(); reason != "" {
+		return reason
+	}
+	if x.claimsNothing() {
+		return "the plan claims nothing that the knowledge graph could confirm"
+	}
+	x.rankByValue()
+	x.setFunction()
+	if !x.hears() {
+		x.certain(unheard)
+	}
+	return ""
+}
+
+// rankByValue ranks by a number that the knowledge graph has, where the plan counts it: the number of
+// employees is a number of its own.
+func (x *alignment) rankByValue() {
+	for _, c := range x.plan.GetClauses() {
+		rank := c.GetRank()
+		bound := x.ends[rank.GetVariable()]
+		if !rank.GetCount() || bound == nil || bound.GetComparable() < 0.8 ||
+			kgtext.IsTime(bound.GetSteps()[len(bound.GetSteps())-1].GetRelation()) {
+			continue
+		}
+		before := kgtext.DescribeClause(c)
+		rank.Count, rank.GroupBy = false, ""
+		x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "it is a number of its own", nil)
+	}
+}
+
+func (x *alignment) edit(kind graphv1.EditKind, before, after, reason string, evidence []*graphv1.Triple) {
+	x.edits = append(x.edits, &graphv1.PlanEdit{Kind: kind, Before: before, After: after, Reason: reason,
+		Evidence: evidence})
+}
+
+// entities returns what a name means, or nothing if the knowledge graph does not hold it. Several
+// entities of the same name are all meant until a relation tells them apart.
+func (x *alignment) entities(name string) []*graphv1.EntityLink {
+	links := x.terms[name].GetLinks()
+	if len(links) == 0 {
+		return nil
+	}
+	var same []*graphv1.EntityLink
+	for _, l := range links {
+		if l.GetMatch() != graphv1.LinkMatch_LINK_MATCH_FUZZY {
+			same = append(same, l)
+		}
+	}
+	if len(same) > 0 {
+		return same
+	}
+	best := links[0]
+	if float64(best.GetScore()) < x.MinFuzzy || !spellsAlike(name, best.GetEntity()) {
+		return nil
+	}
+	return links[:1]
+}
+
+// spellsAlike reports whether two names differ in a few letters or in the words around them only.
+func spellsAlike(a, b string) bool {
+	a, b = kgtext.Fold(a), kgtext.Fold(b)
+	if a == "" || b == "" {
+		return false
+	}
+	if strings.HasPrefix(b, a+" ") || strings.HasSuffix(b, " "+a) || strings.TrimSuffix(a,
+		"s") == strings.TrimSuffix(b, "s") {
+		return true
+	}
+	return editDistance(a, b) <= max(1, len([]rune(a))/7)
+}
+
+// editDistance counts the letters that differ (Levenshtein).
+func editDistance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	if len(x) > 256 || len(y) > 256 {
+		return max(len(x), len(y))
+	}
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range x {
+		before := row[0]
+		row[0] = i + 1
+		for j := range y {
+			cost := 1
+			if x[i] == y[j] {
+				cost = 0
+			}
+			before, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, before+cost)
+		}
+	}
+	return row[len(y)]
+}
+
+// certain lowers the confidence of the plan to that of one of its parts.
+func (x *alignment) certain(p float64) { x.confidence = min(x.confidence, max(0, min(1, p))) }
+
+func (x *alignment) values(v *graphv1.QueryValues) string {
+	out := &graphv1.QueryValues{Variable: v.GetVariable()}
+	for _, name := range v.GetEntities() {
+		links := x.entities(name)
+		if len(links) == 0 {
+			return fmt.Sprintf("the knowledge graph has no entity %q", name)
+		}
+		for _, l := range links {
+			if !slices.Contains(out.Entities, l.GetEntity()) && len(out.Entities) < 256 {
+				out.Entities = append(out.Entities, l.GetEntity())
+			}
+		}
+		x.certainLink(links[0])
+	}
+	after := &graphv1.QueryClause{Clause: &graphv1.QueryClause_Values{Values: out}}
+	before := &graphv1.QueryClause{Clause: &graphv1.QueryClause_Values{Values: v}}
+	x.replaced(before, after, "what the names mean in the knowledge graph", nil)
+	x.plan.Clauses = append(x.plan.Clauses, after)
+	return ""
+}
+
+func (x *alignment) certainLink(l *graphv1.EntityLink) {
+	switch l.GetMatch() {
+	case graphv1.LinkMatch_LINK_MATCH_FUZZY:
+		x.certain(0.7)
+	case graphv1.LinkMatch_LINK_MATCH_ALIAS:
+		x.certain(0.9)
+	}
+}
+
+func (x *alignment) replaced(before, after *graphv1.QueryClause, reason string, evidence []*graphv1.Triple) {
+	was, is := kgtext.DescribeClause(before), kgtext.DescribeClause(after)
+	kind := graphv1.EditKind_EDIT_KIND_REPLACE
+	if was == is {
+		kind = graphv1.EditKind_EDIT_KIND_KEEP
+	}
+	x.edit(kind, was, is, reason, evidence)
+}
+
+// Fit is how well a relation fits a pattern, 0 to 1: by the words of the plan and by those of the
+// question. Words of a wrong draft fit the wrong relation; the question corrects them. trust is how far
+// the words of the plan count (kgtext.Trust).
+func Fit(c *graphv1.RelationCandidate, trust float64) float64 {
+	phrase, question := float64(c.GetPhraseScore()), float64(c.GetQuestionScore())
+	w := 0.55 * trust
+	return max(0, min(1, w*phrase+(0.95-w)*question+0.15*max(trust*phrase, question)+0.2*trust*float64(c.GetWords())))
+}
+
+func phraseOf(p *graphv1.QueryPattern) string {
+	words := make([]string, len(p.GetSteps()))
+	for i, s := range p.GetSteps() {
+		words[i] = s.GetRelation()
+	}
+	return strings.Join(words, " ")
+}
+
+// pattern aligns a pattern.
+func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) string {
+	phrase := phraseOf(p)
+	found := x.patterns[at]
+	if phrase == typeRelation && !exclude {
+		return x.typePattern(at, p, found)
+	}
+	end := p.GetEnd().GetVariable()
+	var links []*graphv1.EntityLink
+	if name := p.GetEnd().GetEntity(); name != "" {
+		if links = x.entities(name); len(links) == 0 {
+			return fmt.Sprintf("the knowledge graph has no entity %q", name)
+		}
+		x.certainLink(links[0])
+	}
+	best := x.choose(phrase, found.GetCandidates(), end)
+	if best == nil {
+		return x.lacks(phrase, p)
+	}
+	trust := float64(kgtext.Trust(phrase, x.question))
+	if gap := x.gap(best, trust, found.GetElsewhere()); gap > x.MaxGap && !best.GetJoins() && !x.valued[end] &&
+		!best.GetTypeMatch() {
+		return fmt.Sprintf("the knowledge graph has no %q of what the question names", phrase)
+	}
+	fit := Fit(best, trust)
+	if best.GetTypeMatch() {
+		fit = max(fit, 0.45)
+	}
+	if x.valued[end] && genericSize(phrase) {
+		fit = max(fit, x.MinRelation) // "largest" says nothing of what is measured
+	}
+	if best.GetJoins() {
+		fit = min(1, fit+0.25)
+	}
+	if kgtext.IsTime(phrase) && x.valued[end] && kgtext.IsTime(best.GetSteps()[len(best.GetSteps())-1].GetRelation()) {
+		fit = min(1, fit+0.2)
+	}
+	if fit < x.MinRelation {
+		return x.lacks(phrase, p)
+	}
+	x.certain(0.45 + 0.75*fit)
+	if end != "" && !exclude {
+		x.ends[end] = best
+	}
+	x.add(p, best, links, exclude)
+	if end != "" && !exclude {
+		x.addEndType(p, best, phrase)
+	}
+	return ""
+}
+
+// genericSize reports whether a phrase asks for a size and does not say which.
+func genericSize(phrase string) bool {
+	switch phrase {
+	case "size", "number", "value", "amount", "height", "length", "elevation":
+		return true
+	}
+	return false
+}
+
+// lacks says that a relation is not in the knowledge graph.
+func (x *alignment) lacks(phrase string, p *graphv1.QueryPattern) string {
+	if x.valued[p.GetEnd().GetVariable()] {
+		return fmt.Sprintf("the knowledge graph has no number or date for %q here", phrase)
+	}
+	return fmt.Sprintf("the knowledge graph has no relation for %q here", phrase)
+}
+
+// choose returns the first candidate that the pattern can mean.
+func (x *alignment) choose(phrase string, candidates []*graphv1.RelationCandidate,
+	end string) *graphv1.RelationCandidate {
+	for _, c := range candidates {
+		if x.valued[end] && (c.GetComparable() < 0.5 || x.isOtherTime(phrase, end, c)) {
+			continue
+		}
+		return c
+	}
+	return nil
+}
+
+// isOtherTime reports whether a candidate is a time and the plan wants another number: a budget is no
+// year, and years have no sum.
+func (x *alignment) isOtherTime(phrase, end string, c *graphv1.RelationCandidate) bool {
+	if !kgtext.IsTime(c.GetSteps()[len(c.GetSteps())-1].GetRelation()) {
+		return false
+	}
+	switch r := x.draft.GetResult(); r.GetFunction() {
+	case graphv1.QueryFunction_QUERY_FUNCTION_SUM, graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE:
+		if r.GetVariable() == end {
+			return true
+		}
+	}
+	return !kgtext.IsTime(phrase) && !kgtext.AsksTime(x.question)
+}
+
+// gap is by how much a relation elsewhere fits better than the best here.
+func (x *alignment) gap(best *graphv1.RelationCandidate, trust float64,
+	elsewhere []*graphv1.RelationCandidate) float64 {
+	gap := 0.0
+	for _, c := range elsewhere {
+		if proto.Equal(c.GetSteps()[0], best.GetSteps()[0]) || c.GetSteps()[0].GetRelation() ==
+			best.GetSteps()[0].GetRelation() {
+			continue
+		}
+		gap = max(gap, Fit(c, trust)-Fit(best, trust))
+	}
+	return gap
+}
+
+// add adds a pattern with the relation; several entities of one name become a list of values.
+func (x *alignment) add(p *graphv1.QueryPattern, best *graphv1.RelationCandidate, links []*graphv1.EntityLink,
+	exclude bool) {
+	out := proto.CloneOf(p)
+	out.Steps = best.GetSteps()
+	wrap := func(p *graphv1.QueryPattern) *graphv1.QueryClause {
+		if exclude {
+			return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Exclude{Exclude: p}}
+		}
+		return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Match{Match: p}}
+	}
+	links = anchored(links, best)
+	if exclude && len(links) > 1 {
+		// Each by itself: that one of them matches excludes.
+		for _, l := range links {
+			x.add(p, best, []*graphv1.EntityLink{l}, true)
+		}
+		return
+	}
+	if len(links) == 1 {
+		out.End = &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Entity{Entity: links[0].GetEntity()}}
+	} else if len(links) > 1 {
+		v := x.newVariable()
+		list := &graphv1.QueryValues{Variable: v}
+		for _, l := range links {
+			list.Entities = append(list.Entities, l.GetEntity())
+		}
+		x.plan.Clauses = append(x.plan.Clauses, &graphv1.QueryClause{Clause: &graphv1.QueryClause_Values{Values: list}})
+		out.End = &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: v}}
+	}
+	after := wrap(out)
+	x.replaced(wrap(p), after, fmt.Sprintf("the relation fits the plan by %.2f and the question by %.2f",
+		best.GetPhraseScore(), best.GetQuestionScore()), best.GetExamples())
+	x.plan.Clauses = append(x.plan.Clauses, after)
+}
+
+// anchored returns the links of a name that have the relation, or all if that is not known.
+func anchored(links []*graphv1.EntityLink, best *graphv1.RelationCandidate) []*graphv1.EntityLink {
+	var have []*graphv1.EntityLink
+	for _, l := range links {
+		if slices.Contains(best.GetAnchors(), l.GetEntity()) {
+			have = append(have, l)
+		}
+	}
+	if len(have) > 0 {
+		return have
+	}
+	return links
+}
+
+func (x *alignment) newVariable() string {
+	for i := 1; ; i++ {
+		v := fmt.Sprintf("one%d", i)
+		used := false
+		for _, c := range x.plan.GetClauses() {
+			used = used || c.GetValues().GetVariable() == v || c.GetMatch().GetEnd().GetVariable() == v
+		}
+		if !used {
+			return v
+		}
+	}
+}
+
+// typePattern aligns a clause that says what a variable is. If the knowledge graph does not say that
+// of most that the variable can be, the clause is left out: other clauses bind it.
+func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.PatternCandidates) string {
+	name := p.GetEnd().GetEntity()
+	links := x.entities(name)
+	drop := func(reason string) string {
+		x.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribePattern(p), "", reason, nil)
+		return ""
+	}
+	if rows := found.GetElsewhere(); len(found.GetCandidates()) == 0 && len(rows) > 0 &&
+		!x.bindsElsewhere(at, p.GetStart().GetVariable()) {
+		// In a table the things are its rows.
+		out := proto.CloneOf(p)
+		out.Steps = rows[0].GetSteps()
+		out.End = &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: x.newVariable()}}
+		after := &graphv1.QueryClause{Clause: &graphv1.QueryClause_Match{Match: out}}
+		x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribePattern(p), kgtext.DescribeClause(after),
+			"in a table every row is one", nil)
+		x.plan.Clauses = append(x.plan.Clauses, after)
+		x.certain(0.75)
+		return ""
+	}
+	if len(links) == 0 || len(found.GetCandidates()) == 0 {
+		return drop(fmt.Sprintf("the knowledge graph does not say what is a %s", name))
+	}
+	best := found.GetCandidates()[0]
+	boundElsewhere := x.bindsElsewhere(at, p.GetStart().GetVariable())
+	if boundElsewhere && !best.GetJoins() {
+		return drop(fmt.Sprintf("nothing of it is a %s in the knowledge graph", name))
+	}
+	if boundElsewhere && float64(best.GetCoverage()) < x.MinType && best.GetImplied() > impliedFrom &&
+		!x.asksKind(name, best) {
+		return drop(fmt.Sprintf("the other relations say that it is a %s", name))
+	}
+	if boundElsewhere && float64(best.GetCoverage()) < x.MinType && !saysClass(best) {
+		return drop(fmt.Sprintf("the knowledge graph says of few things that they are a %s", name))
+	}
+	links = anchored(links, best)
+	x.add(p, best, links[:1], false)
+	return ""
+}
+
+// asksKind reports whether the question names a kind of things in several words, such as major city:
+// other relations say that a thing is a city, not of which sort.
+func (x *alignment) asksKind(name string, c *graphv1.RelationCandidate) bool {
+	return len(strings.Fields(name)) > 1 && holdsWords(x.question, name) && saysClass(c)
+}
+
+// saysClass reports whether a relation says what a thing is, such as its occupation.
+func saysClass(c *graphv1.RelationCandidate) bool {
+	if len(c.GetSteps()) != 1 || c.GetSteps()[0].GetInverse() {
+		return false
+	}
+	switch name := kgtext.Fold(c.GetSteps()[0].GetRelation()); name {
+	case "type", "instance of", "is a", "occupation", "profession", "position", "kind", "category", "class", "job",
+		"role":
+		return true
+	default:
+		return strings.HasSuffix(name, " type") || strings.HasSuffix(name, " occupation") || strings.HasSuffix(name,
+			"profession")
+	}
+}
+
+// bindsElsewhere reports whether another clause binds a variable.
+func (x *alignment) bindsElsewhere(at int, variable string) bool {
+	for i, c := range x.draft.GetClauses() {
+		if i == at {
+			continue
+		}
+		if c.GetValues().GetVariable() == variable {
+			return true
+		}
+		p := c.GetMatch()
+		if p != nil && phraseOf(p) != typeRelation &&
+			(p.GetStart().GetVariable() == variable || p.GetEnd().GetVariable() == variable) {
+			return true
+		}
+	}
+	return false
+}
+
+// addEndType adds what the words of a pattern say of its end: "number of major rivers" counts those
+// that are a major river.
+func (x *alignment) addEndType(p *graphv1.QueryPattern, best *graphv1.RelationCandidate, phrase string) {
+	longest := ""
+	for _, t := range best.GetEndTypes() {
+		if len(t) > len(longest) && holdsWords(phrase, t) {
+			longest = t
+		}
+	}
+	if longest == "" || len(best.GetEndTypes()) < 2 {
+		return
+	}
+	relation := x.typeRelation()
+	if relation == "" {
+		return
+	}
+	added := &graphv1.QueryClause{Clause: &graphv1.QueryClause_Match{Match: &graphv1.QueryPattern{
+		Start: p.GetEnd(), Steps: []*graphv1.RelationStep{{Relation: relation}},
+		End: &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Entity{Entity: longest}}}}}
+	x.edit(graphv1.EditKind_EDIT_KIND_ADD, "", kgtext.DescribeClause(added), fmt.Sprintf("the plan says %q", phrase),
+		nil)
+	x.plan.Clauses = append(x.plan.Clauses, added)
+}
+
+// typeRelation is the relation by which types were found.
+func (x *alignment) typeRelation() string {
+	for i, c := range x.draft.GetClauses() {
+		if p := c.GetMatch(); p != nil && phraseOf(p) == typeRelation {
+			for _, candidate := range x.patterns[i].GetCandidates() {
+				if saysClass(candidate) {
+					return candidate.GetSteps()[0].GetRelation()
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// holdsWords reports whether a phrase has all words of a name, whatever their number.
+func holdsWords(phrase, name string) bool {
+	words := strings.Fields(kgtext.Fold(phrase))
+	for _, want := range strings.Fields(kgtext.Fold(name)) {
+		if !slices.ContainsFunc(words, func(w string) bool { return stem(w) == stem(want) }) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// stem takes the plural off a word.
+func stem(word string) string {
+	switch {
+	case strings.HasSuffix(word, "ies") && len(word) > 4:
+		return word[:len(word)-3] + "y"
+	case strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") && len(word) > 3:
+		return word[:len(word)-1]
+	}
+	return word
+}
+
+// checkBound returns why a variable of the plan is bound by nothing that is left.
+func (x *alignment) checkBound() string {
+	bound := map[string]bool{}
+	for _, c := range x.plan.GetClauses() {
+		if v := c.GetValues().GetVariable(); v != "" {
+			bound[v] = true
+		}
+		for _, t := range []*graphv1.QueryTerm{c.GetMatch().GetStart(), c.GetMatch().GetEnd()} {
+			if v := t.GetVariable(); v != "" {
+				bound[v] = true
+			}
+		}
+	}
+	result := x.plan.GetResult()
+	for _, v := range []string{result.GetVariable(), result.GetOtherVariable()} {
+		if v != "" && !bound[v] {
+			return fmt.Sprintf("the knowledge graph does not say what ?%s is", v)
+		}
+	}
+	return ""
+}
+
+// setFunction makes the function fit what its variable is: things are counted, numbers are told.
+func (x *alignment) setFunction() {
+	result := x.plan.GetResult()
+	bound := x.ends[result.GetVariable()]
+	if bound == nil {
+		return
+	}
+	before := kgtext.DescribeResult(result)
+	was := result.GetFunction()
+	asksMany := strings.Contains(strings.ToLower(x.question), "how many") ||
+		strings.Contains(strings.ToLower(x.question), "number of")
+	isNumber := bound.GetComparable() > 0.5
+	switch {
+	case was == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && asksMany && !isNumber &&
+		!strings.HasPrefix(strings.ToLower(x.question), "wh"):
+		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_COUNT
+	case was == graphv1.QueryFunction_QUERY_FUNCTION_COUNT && isNumber &&
+		!strings.Contains(bound.GetSteps()[0].GetRelation(), "year") &&
+		!strings.Contains(bound.GetSteps()[0].GetRelation(), "date"):
+		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
+	default:
+		return
+	}
+	x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeResult(result), "by what the values are", nil)
+}

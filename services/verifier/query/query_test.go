@@ -1,0 +1,124 @@
+package query_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	"github.com/triplemesh/triplemesh/services/verifier/query"
+)
+
+func variable(name string) *graphv1.QueryTerm {
+	return &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: name}}
+}
+
+func entity(name string) *graphv1.QueryTerm {
+	return &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Entity{Entity: name}}
+}
+
+func match(start *graphv1.QueryTerm, relation string, end *graphv1.QueryTerm) *graphv1.QueryClause {
+	return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Match{Match: &graphv1.QueryPattern{Start: start, End: end,
+		Steps: []*graphv1.RelationStep{{Relation: relation}}}}}
+}
+
+func rank(variable string) *graphv1.QueryClause {
+	return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Rank{Rank: &graphv1.QueryRank{Variable: variable}}}
+}
+
+func candidate(relation string, phrase, question float32,
+	change ...func(*graphv1.RelationCandidate)) *graphv1.RelationCandidate {
+	c := &graphv1.RelationCandidate{Steps: []*graphv1.RelationStep{{Relation: relation}}, PhraseScore: phrase,
+		QuestionScore: question, Coverage: 1}
+	for _, f := range change {
+		f(c)
+	}
+	return c
+}
+
+func numbers(c *graphv1.RelationCandidate) { c.Comparable = 1 }
+
+func link(name string, match graphv1.LinkMatch, score float32) *graphv1.EntityLink {
+	return &graphv1.EntityLink{Entity: name, Match: match, Score: score}
+}
+
+const (
+	exact = graphv1.LinkMatch_LINK_MATCH_EXACT
+	fuzzy = graphv1.LinkMatch_LINK_MATCH_FUZZY
+)
+
+func TestAlign(t *testing.T) {
+	t.Parallel()
+	films := []*graphv1.QueryClause{match(variable("film"), "directed", entity("Mara Vell"))}
+	vell := []*graphv1.TermCandidates{{Name: "Mara Vell", Links: []*graphv1.EntityLink{link("Mara Vell", exact, 1)}}}
+	plan := func(v string, clauses ...*graphv1.QueryClause) *graphv1.QueryPlan {
+		return &graphv1.QueryPlan{Clauses: clauses, Result: &graphv1.QueryResult{Variable: v}}
+	}
+	patterns := func(lists ...[]*graphv1.RelationCandidate) []*graphv1.PatternCandidates {
+		var all []*graphv1.PatternCandidates
+		for i, list := range lists {
+			all = append(all, &graphv1.PatternCandidates{Clause: uint32(i), Candidates: list})
+		}
+		return all
+	}
+	directedBy := []*graphv1.RelationCandidate{candidate("directed_by", .8, .5)}
+	for _, c := range []struct {
+		name     string
+		plan     *graphv1.QueryPlan
+		terms    []*graphv1.TermCandidates
+		patterns []*graphv1.PatternCandidates
+		want     string
+		reason   string
+	}{
+		{"the relation of the graph", plan("film", films...), vell, patterns(directedBy),
+			"?film directed_by → Mara Vell; ?film", ""},
+		{"a name that the graph lacks", plan("film", films...), nil, patterns(directedBy), "", `no entity "Mara Vell"`},
+		{"a misspelt name", plan("film", match(variable("film"), "directed", entity("Mara Vel"))),
+			[]*graphv1.TermCandidates{{Name: "Mara Vel", Links: []*graphv1.EntityLink{link("Mara Vell", fuzzy, .6)}}},
+			patterns(directedBy), "?film directed_by → Mara Vell; ?film", ""},
+		{"a name that only resembles another", plan("film", match(variable("film"), "directed",
+			entity("Emeric Stolbrook"))),
+			[]*graphv1.TermCandidates{{Name: "Emeric Stolbrook",
+				Links: []*graphv1.EntityLink{link("Emeric Pressburger", fuzzy,
+					.6)}}}, patterns(directedBy), "", `no entity "Emeric Stolbrook"`},
+		{"a relation that does not fit", plan("film", films...), vell,
+			patterns([]*graphv1.RelationCandidate{candidate("has_tags", .1, .1)}), "", "no relation"},
+		{"no relation", plan("film", films...), vell, nil, "", "no relation"},
+		{"a relation that only others have", plan("film", films...), vell, []*graphv1.PatternCandidates{{
+			Candidates: []*graphv1.RelationCandidate{candidate("starred_actors", .4, .4)},
+			Elsewhere:  []*graphv1.RelationCandidate{candidate("directed_by", .9, .6)}}}, "",
+			"of what the question names"},
+		{"a ranking takes what can be compared", plan("film", films[0], match(variable("film"), "date",
+			variable("date")),
+			rank("date")), vell, patterns(directedBy, []*graphv1.RelationCandidate{candidate("genre", .9, .6),
+			candidate("release_year", .5, .4, numbers)}),
+			"?film directed_by → Mara Vell; ?film release_year → ?date; least ?date; ?film", ""},
+		{"a ranking by what cannot be compared", plan("film", films[0], match(variable("film"), "budget",
+			variable("budget")), rank("budget")), vell, patterns(directedBy,
+			[]*graphv1.RelationCandidate{candidate("genre", .9, .6)}), "", "no number or date"},
+		{"a type that the graph does not tell is left out", plan("film", match(variable("film"), "type",
+			entity("film")),
+			films[0]), vell, []*graphv1.PatternCandidates{{Clause: 1, Candidates: directedBy}},
+			"?film directed_by → Mara Vell; ?film", ""},
+		{"a yes/no question whose fact was lost", &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{{
+			Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: "film",
+				Entities: []string{"Mara Vell"}}}}}, Result: &graphv1.QueryResult{Variable: "film",
+			Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}}, vell, nil, "", "claims nothing"},
+		{"a type that alone binds a variable is needed", plan("film", match(variable("film"), "type",
+			entity("film"))), nil,
+			nil, "", "does not say what ?film is"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := query.New(query.DefaultConfig()).Align("which films did mara vell direct", c.plan, c.terms,
+				c.patterns)
+			text := strings.Join(kgtext.DescribePlan(got.Plan), "; ")
+			if text != c.want || (got.Reason == "") != (c.reason == "") || !strings.Contains(got.Reason, c.reason) {
+				t.Errorf("got %q, reason %q\nwant %q", text, got.Reason, c.want)
+			}
+			if got.Plan != nil && (got.Confidence <= 0 || got.Confidence > 1 || len(got.Edits) == 0) {
+				t.Errorf("confidence %v, %d edits", got.Confidence, len(got.Edits))
+			}
+		})
+	}
+}

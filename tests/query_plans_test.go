@@ -1,0 +1,264 @@
+package tests
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	"github.com/triplemesh/triplemesh/internal/testkit"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
+	"github.com/triplemesh/triplemesh/services/generator/query"
+)
+
+// plannedQuestion is a question of GeoQuery with the plan that is right, in the question's words.
+type plannedQuestion struct {
+	ID       string   `json:"id"`
+	Question string   `json:"question"`
+	Answers  []string `json:"answers"`
+	Topics   []string `json:"topic_entities"`
+	draft    string
+}
+
+// plannedQuestions are those of testdata/query_plans.tsv, one for most templates.
+func plannedQuestions(t *testing.T, dir string) []plannedQuestion {
+	t.Helper()
+	plans := map[string]string{}
+	text, err := os.ReadFile(filepath.Join("testdata", "query_plans.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		id, draft, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		plans[id] = draft
+	}
+	f, err := os.Open(filepath.Join(dir, "questions.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var all []plannedQuestion
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var q plannedQuestion
+		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
+			t.Fatal(err)
+		}
+		if q.draft = plans[q.ID]; q.draft != "" {
+			all = append(all, q)
+		}
+	}
+	if len(all) != len(plans) {
+		t.Fatalf("%d of the %d planned questions are in the data", len(all), len(plans))
+	}
+	return all
+}
+
+// planner aligns and executes plans without a model.
+type planner struct {
+	retriever retrieverv1.RetrieverServiceClient
+	verifier  verifierv1.VerifierServiceClient
+	kg        *graphv1.KnowledgeGraphRef
+}
+
+func (p planner) align(t *testing.T, q plannedQuestion, plan *graphv1.QueryPlan) *verifierv1.AlignQueryPlanResponse {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	found, err := p.retriever.ExploreQueryPlan(ctx, &retrieverv1.ExploreQueryPlanRequest{Kg: p.kg, Question: q.Question,
+		Plan: plan, TopicEntities: q.Topics})
+	if err != nil {
+		t.Fatalf("%s: explore: %v", q.ID, err)
+	}
+	aligned, err := p.verifier.AlignQueryPlan(ctx, &verifierv1.AlignQueryPlanRequest{Question: q.Question, Plan: plan,
+		Terms: found.GetTerms(), Patterns: found.GetPatterns()})
+	if err != nil {
+		t.Fatalf("%s: align: %v", q.ID, err)
+	}
+	return aligned
+}
+
+// answer computes a plan and returns its answers, or why there are none.
+func (p planner) answer(t *testing.T, plan *graphv1.QueryPlan) (answers []string, reason string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	resp, err := p.retriever.ExecuteQuery(ctx, &retrieverv1.ExecuteQueryRequest{Kg: p.kg, Plan: plan, MaxRows: 1000})
+	if err != nil {
+		return nil, err.Error()
+	}
+	table := resp.GetTable()
+	if table.GetValue() != "" {
+		return []string{table.GetValue()}, ""
+	}
+	for _, row := range table.GetRows() {
+		if name := row.GetCells()[0].GetName(); !slices.Contains(answers, name) {
+			answers = append(answers, name)
+		}
+	}
+	return answers, table.GetReason()
+}
+
+func newPlanner(t *testing.T) (planner, []plannedQuestion) {
+	t.Helper()
+	dir := testkit.CheckoutFile(t, "..", "shared", "data", "geoquery")
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("GeoQuery is not there:", err)
+	}
+	m := start(t, options{data: t.TempDir(), targets: []string{"retriever", "verifier"}})
+	file, err := os.Open(filepath.Join(dir, "triples.tsv.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
+	defer cancel()
+	stream, err := m.graphs.LoadKnowledgeGraph(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(r *retrieverv1.LoadKnowledgeGraphRequest) {
+		if err := stream.Send(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kg := &graphv1.KnowledgeGraphRef{Name: "geoquery"}
+	send(&retrieverv1.LoadKnowledgeGraphRequest{Part: &retrieverv1.LoadKnowledgeGraphRequest_Header{
+		Header: &retrieverv1.LoadHeader{Kg: kg, Vectors: retrieverv1.Vectors_VECTORS_NONE}}})
+	send(&retrieverv1.LoadKnowledgeGraphRequest{Part: &retrieverv1.LoadKnowledgeGraphRequest_File{
+		File: &retrieverv1.FileHeader{Name: "triples.tsv.gz"}}})
+	bytes, err := io.ReadAll(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	send(&retrieverv1.LoadKnowledgeGraphRequest{Part: &retrieverv1.LoadKnowledgeGraphRequest_Chunk{Chunk: bytes}})
+	if _, err := stream.CloseAndRecv(); err != nil {
+		t.Fatal(err)
+	}
+	return planner{retriever: retrieverv1.NewRetrieverServiceClient(m.dial(t, "retriever")),
+		verifier: verifierv1.NewVerifierServiceClient(m.dial(t, "verifier")), kg: kg}, plannedQuestions(t, dir)
+}
+
+// sameAnswers compares sets, numbers by value.
+func sameAnswers(got, want []string) bool {
+	normalize := func(all []string) []string {
+		var out []string
+		for _, a := range all {
+			a = strings.ToLower(strings.TrimSpace(a))
+			if q, ok := kgtext.ParseQuantity(a); ok {
+				a = fmt.Sprint(q.Number)
+			}
+			if !slices.Contains(out, a) {
+				out = append(out, a)
+			}
+		}
+		slices.Sort(out)
+		return out
+	}
+	return slices.Equal(normalize(got), normalize(want))
+}
+
+func TestRightPlansOfGeoQueryAreAlignedAndExecuted(t *testing.T) {
+	p, questions := newPlanner(t)
+	exact := 0
+	for _, q := range questions {
+		plan := query.Decode(q.draft)
+		aligned := p.align(t, q, plan)
+		answers, reason := []string(nil), aligned.GetReason()
+		if reason == "" {
+			answers, reason = p.answer(t, aligned.GetPlan())
+		}
+		if sameAnswers(answers, q.Answers) {
+			exact++
+			continue
+		}
+		t.Logf("%s %q\n draft   %s\n drafted %s\n aligned %s\n got     %.200q (%s)\n want    %.200q", q.ID,
+			q.Question, q.draft,
+			strings.Join(kgtext.DescribePlan(plan), "; "), strings.Join(kgtext.DescribePlan(aligned.GetPlan()), "; "),
+			answers, reason, q.Answers)
+	}
+	t.Logf("%d of %d exact", exact, len(questions))
+	if exact*100 < 90*len(questions) {
+		t.Errorf("%d of %d are exact, want 90 %%", exact, len(questions))
+	}
+}
+
+// siblings are relations of the same types, in the words of questions.
+var siblings = [][]string{
+	{"population", "area", "population density"},
+	{"highest point", "lowest point"},
+	{"highest elevation", "lowest elevation"},
+	{"capital", "highest point", "lowest point"},
+}
+
+func TestSwappedRelationsAreCaughtByAlignment(t *testing.T) {
+	p, questions := newPlanner(t)
+	random := rand.New(rand.NewPCG(20, 200))
+	type swap struct {
+		q          plannedQuestion
+		plan, want *graphv1.QueryPlan
+		from, to   string
+	}
+	var swaps []swap
+	for _, q := range questions {
+		draft := query.Decode(q.draft)
+		right := p.align(t, q, draft)
+		if right.GetPlan() == nil {
+			continue
+		}
+		for i, c := range draft.GetClauses() {
+			steps := c.GetMatch().GetSteps()
+			if len(steps) != 1 {
+				continue
+			}
+			for _, group := range siblings {
+				if !slices.Contains(group, steps[0].GetRelation()) {
+					continue
+				}
+				for _, other := range group {
+					if other == steps[0].GetRelation() {
+						continue
+					}
+					swapped := proto.CloneOf(draft)
+					swapped.GetClauses()[i].GetMatch().GetSteps()[0].Relation = other
+					swaps = append(swaps, swap{q, swapped, right.GetPlan(), steps[0].GetRelation(), other})
+				}
+			}
+		}
+	}
+	random.Shuffle(len(swaps), func(i, j int) { swaps[i], swaps[j] = swaps[j], swaps[i] })
+	swaps = swaps[:min(len(swaps), 200)]
+	caught, named, caughtNamed := 0, 0, 0
+	for _, s := range swaps {
+		aligned := p.align(t, s.q, s.plan)
+		isNamed := kgtext.NewOpenWords(s.q.Question).Has(s.from) > 0
+		if isNamed {
+			named++
+		}
+		if aligned.GetReason() != "" || proto.Equal(aligned.GetPlan(), s.want) {
+			if caught++; isNamed {
+				caughtNamed++
+			}
+			continue
+		}
+		t.Logf("%s %q: %s for %s is aligned to %s (%.2f)", s.q.ID, s.q.Question, s.to, s.from,
+			strings.Join(kgtext.DescribePlan(aligned.GetPlan()), "; "), aligned.GetConfidence())
+	}
+	t.Logf("%d of %d swaps caught", caught, len(swaps))
+	t.Logf("%d of %d whose right relation the question names caught", caughtNamed, named)
+	if len(swaps) == 0 || caught*100 < 70*len(swaps) {
+		t.Errorf("%d of %d swaps are caught, want 70 %%", caught, len(swaps))
+	}
+}
