@@ -75,41 +75,6 @@ func (b *builder) add(c *graphv1.QueryClause) {
 	}
 }
 
-func variableTerm(name string) *graphv1.QueryTerm {
-	return &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: name}}
-}
-
-func entityTerm(name string) *graphv1.QueryTerm {
-	return &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Entity{Entity: name}}
-}
-
-func newPattern(start, relation string, end *graphv1.QueryTerm) *graphv1.QueryPattern {
-	return &graphv1.QueryPattern{Start: variableTerm(start), End: end,
-		Steps: []*graphv1.RelationStep{{Relation: relation}}}
-}
-
-func matchClause(p *graphv1.QueryPattern) *graphv1.QueryClause {
-	return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Match{Match: p}}
-}
-
-func excludeClause(p *graphv1.QueryPattern) *graphv1.QueryClause {
-	return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Exclude{Exclude: p}}
-}
-
-func valuesClause(variable string, names []string) *graphv1.QueryClause {
-	return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{
-		Variable: variable, Entities: names}}}
-}
-
-func conditionClause(variable string, op graphv1.QueryOperator, value string) *graphv1.QueryClause {
-	return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{
-		Variable: variable, Operator: op, Operand: &graphv1.QueryCondition_Value{Value: value}}}}
-}
-
-func rankClause(r *graphv1.QueryRank) *graphv1.QueryClause {
-	return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Rank{Rank: r}}
-}
-
 // build makes the clauses and the result of a whole plan.
 func (b *builder) build(c *chain) {
 	result := b.plan.GetResult()
@@ -140,16 +105,6 @@ func (b *builder) build(c *chain) {
 				Operand: &graphv1.QueryCondition_OtherVariable{OtherVariable: other}}}})
 		}
 	}
-}
-
-func timeUnit(text string) string {
-	text = strings.ToLower(text)
-	for _, unit := range []string{"day", "month", "year"} {
-		if strings.Contains(text, unit) {
-			return unit + "s"
-		}
-	}
-	return ""
 }
 
 // chain adds the clauses of a chain and returns its variable and what is computed of it.
@@ -424,14 +379,6 @@ func (b *builder) method(v string, m call) (string, graphv1.QueryFunction) {
 	return v, 0
 }
 
-// functionFor returns COUNT for "number of bridges".
-func (b *builder) functionFor(text string) graphv1.QueryFunction {
-	if _, counts := cutCounted(text); counts {
-		return graphv1.QueryFunction_QUERY_FUNCTION_COUNT
-	}
-	return 0
-}
-
 func (b *builder) get(v, phrase string) string {
 	switch phrase {
 	case "", "name", "title", "names":
@@ -515,54 +462,6 @@ func (b *builder) rank(v, phrase string, descending bool) {
 	b.add(rankClause(&graphv1.QueryRank{Variable: b.attribute(v, phrase), Descending: descending}))
 }
 
-// rankPhrase returns what to rank by.
-func rankPhrase(method, text string) string {
-	if text != "" {
-		return text
-	}
-	switch method {
-	case "latest", "last", "most_recent", "newest", "earliest", "first", "oldest":
-		return "date"
-	case "longest", "shortest":
-		return "length"
-	}
-	return "size"
-}
-
-// bestWord returns what a superlative ranks by; empty for other words.
-func bestWord(word string) string {
-	switch word {
-	case "largest", "biggest", "smallest", "greatest", "most", "least", "fewest", "maximum", "minimum":
-		return "size"
-	case "longest", "shortest":
-		return "length"
-	case "highest", "tallest", "lowest":
-		return "height"
-	case "oldest", "newest", "latest", "earliest", "most recent":
-		return "date"
-	}
-	return ""
-}
-
-// isMost reports whether a superlative asks for the greatest.
-func isMost(word string) bool {
-	switch word {
-	case "smallest", "shortest", "lowest", "oldest", "earliest", "least", "fewest", "minimum":
-		return false
-	}
-	return true
-}
-
-// cutCounted returns what is counted in "number of bridges".
-func cutCounted(text string) (string, bool) {
-	for _, prefix := range []string{"number of ", "count of ", "amount of ", "total number of ", "num "} {
-		if rest, ok := strings.CutPrefix(text, prefix); ok && rest != "" {
-			return rest, true
-		}
-	}
-	return text, false
-}
-
 // clean bounds a name.
 func clean(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
@@ -570,70 +469,4 @@ func clean(text string) string {
 		text = strings.ToValidUTF8(text[:1024], "")
 	}
 	return text
-}
-
-// leadingOperator returns the comparison that a value begins with: ">=2000".
-func leadingOperator(text string) string {
-	for _, mark := range []string{">=", "<=", ">", "<"} {
-		if strings.HasPrefix(text, mark) && strings.TrimSpace(text[len(mark):]) != "" {
-			return mark
-		}
-	}
-	lower := strings.ToLower(text)
-	for _, words := range []string{"under ", "over ", "less than ", "more than ", "at least ", "at most ",
-		"fewer than ",
-		"above ", "below ", "before ", "after "} {
-		if strings.HasPrefix(lower, words) && startsWithDigit(text[len(words):]) {
-			return text[:len(words)]
-		}
-	}
-	return ""
-}
-
-var operators = map[string]graphv1.QueryOperator{
-	"=": graphv1.QueryOperator_QUERY_OPERATOR_EQUAL, "==": graphv1.QueryOperator_QUERY_OPERATOR_EQUAL,
-	"is": graphv1.QueryOperator_QUERY_OPERATOR_EQUAL, "in": graphv1.QueryOperator_QUERY_OPERATOR_EQUAL,
-	"contains": graphv1.QueryOperator_QUERY_OPERATOR_EQUAL, "equals": graphv1.QueryOperator_QUERY_OPERATOR_EQUAL,
-	"!=": graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL, "<>": graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL,
-	"<": graphv1.QueryOperator_QUERY_OPERATOR_LESS, "before": graphv1.QueryOperator_QUERY_OPERATOR_LESS,
-	"less": graphv1.QueryOperator_QUERY_OPERATOR_LESS, "under": graphv1.QueryOperator_QUERY_OPERATOR_LESS,
-	"below": graphv1.QueryOperator_QUERY_OPERATOR_LESS, "until": graphv1.QueryOperator_QUERY_OPERATOR_LESS_OR_EQUAL,
-	"<=": graphv1.QueryOperator_QUERY_OPERATOR_LESS_OR_EQUAL,
-	">":  graphv1.QueryOperator_QUERY_OPERATOR_GREATER, "after": graphv1.QueryOperator_QUERY_OPERATOR_GREATER,
-	"more": graphv1.QueryOperator_QUERY_OPERATOR_GREATER, "over": graphv1.QueryOperator_QUERY_OPERATOR_GREATER,
-	"above":     graphv1.QueryOperator_QUERY_OPERATOR_GREATER,
-	">=":        graphv1.QueryOperator_QUERY_OPERATOR_GREATER_OR_EQUAL,
-	"less than": graphv1.QueryOperator_QUERY_OPERATOR_LESS, "fewer than": graphv1.QueryOperator_QUERY_OPERATOR_LESS,
-	"more than": graphv1.QueryOperator_QUERY_OPERATOR_GREATER,
-	"at least":  graphv1.QueryOperator_QUERY_OPERATOR_GREATER_OR_EQUAL,
-	"at most":   graphv1.QueryOperator_QUERY_OPERATOR_LESS_OR_EQUAL,
-	"since":     graphv1.QueryOperator_QUERY_OPERATOR_GREATER_OR_EQUAL,
-}
-
-func operatorOf(word string) graphv1.QueryOperator {
-	return operators[strings.ToLower(strings.TrimSpace(word))]
-}
-
-func isOperatorWord(word string) bool {
-	word = strings.ToLower(strings.TrimSpace(word))
-	return operators[word] != 0 || word == "between" || word == "range"
-}
-
-// splitOperator takes the operator off a keyword: "established after", "length  gt".
-func splitOperator(keyword string) (string, graphv1.QueryOperator) {
-	words := strings.Fields(keyword)
-	if len(words) == 0 {
-		return keyword, 0
-	}
-	last := words[len(words)-1]
-	short := map[string]string{"gt": ">", "lt": "<", "gte": ">=", "lte": "<="}
-	if mark, ok := short[last]; ok {
-		last = mark
-	} else if last == "in" || last == "is" || last == "over" || last == "under" || last == "contains" {
-		return keyword, 0 // a part of the relation's name: "located in"
-	}
-	if op := operators[last]; op != 0 {
-		return strings.Join(words[:len(words)-1], " "), op
-	}
-	return keyword, 0
 }

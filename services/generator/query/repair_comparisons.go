@@ -1,0 +1,199 @@
+package query
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+// comparative are words that compare and name nothing.
+var comparative = regexp.MustCompile(
+	`(?i)^(?:(?:the|more|most|less|first|earliest|earlier|early|last|latest|later|recent|` +
+		`recently|newest|newer|oldest|older|true|false|film|movie|one|time)\s*)+$`)
+
+// dropComparatives removes facts and names such as "first film", which are words of a comparison.
+func (r *repairer) dropComparatives() {
+	r.plan.Clauses = slices.DeleteFunc(r.plan.Clauses, func(c *graphv1.QueryClause) bool {
+		before := kgtext.DescribeClause(c)
+		if v := c.GetValues(); v != nil {
+			kept := slices.DeleteFunc(slices.Clone(v.GetEntities()), func(name string) bool {
+				return name == strings.ToLower(name) && (comparative.MatchString(name) || superlative.MatchString(name))
+			})
+			if len(kept) == 0 || len(kept) == len(v.GetEntities()) && r.isNoName(v.GetEntities()) {
+				r.edit(graphv1.EditKind_EDIT_KIND_DELETE, before, "", "this names nothing")
+				return len(r.plan.GetClauses()) > 1 || r.lower != r.question
+			}
+			if len(kept) > 0 && len(kept) < len(v.GetEntities()) {
+				v.Entities = kept
+				r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c),
+					"a word of comparison is no name")
+			}
+			return false
+		}
+		name := c.GetMatch().GetEnd().GetEntity()
+		if name == "" || name != strings.ToLower(name) || !comparative.MatchString(name) ||
+			c.GetMatch().GetSteps()[0].GetRelation() == TypeRelation {
+			return false
+		}
+		r.edit(graphv1.EditKind_EDIT_KIND_DELETE, before, "", "a word of comparison is no name")
+		return true
+	})
+}
+
+// isNoName reports whether words of a question in mixed case are no name: they have no capital.
+func (r *repairer) isNoName(names []string) bool {
+	if r.question == "" || r.lower == r.question {
+		return false
+	}
+	return !slices.ContainsFunc(names, func(name string) bool {
+		return name != strings.ToLower(name) || strings.ContainsAny(name, "0123456789") || len(strings.Fields(name)) < 2
+	})
+}
+
+var (
+	// orAtEnd is "Which came out first, A or B?".
+	orAtEnd = regexp.MustCompile(`^(.+?)(?:,|:| -|—) (.+?),? or (.+?)\s*\?*$`)
+	// orInFront is "Has A or B directed more films?", "Was A or B released first?".
+	orInFront = regexp.MustCompile(`(?i)^(?:is|was|are|were|has|have|had|did|does|do) (.+?) or (.+)$`)
+	leastWord = regexp.MustCompile(
+		`(?i)\b(first|earliest|earlier|oldest|older|least|fewest|fewer|less|smallest|smaller|` +
+			`lowest|lower|shortest|shorter|youngest|minimum|cheapest|cheaper|lightest|slowest|worst)\b`)
+	mostWord = regexp.MustCompile(
+		`(?i)\b(last|latest|later|newest|newer|most|more|largest|larger|highest|higher|biggest|` +
+			`bigger|longest|longer|greatest|greater|tallest|taller|maximum|recent|best|heaviest|top)\b`)
+	countedNoun = regexp.MustCompile(
+		`(?i)\b(?:more|most|fewer|fewest|less)\s+((?:\p{L}+\s)?\p{L}+s|people|spacecraft|aircraft)\b`)
+)
+
+// compareNamed makes a plan of a comparison of two names that the question gives as "A or B".
+func (r *repairer) compareNamed() {
+	m := orAtEnd.FindStringSubmatch(r.question)
+	if m == nil || orInFront.MatchString(r.question) {
+		m = r.findChoice()
+	}
+	if m == nil || leastWord.FindString(m[1]) == "" && mostWord.FindString(m[1]) == "" {
+		return
+	}
+	names := []string{trimArticle(m[2]), trimArticle(m[3])}
+	ranked, listed := false, false
+	for _, c := range r.plan.GetClauses() {
+		ranked = ranked || c.GetRank() != nil
+		listed = listed || len(c.GetValues().GetEntities()) == 2 && sameNames(c.GetValues().GetEntities(), names)
+	}
+	if ranked && listed {
+		return
+	}
+	// The attribute is what the draft compares, or the question's own words.
+	phrase, count := "", false
+	for _, c := range r.plan.GetClauses() {
+		if rank := c.GetRank(); rank != nil {
+			phrase, count = r.phraseOf(rank.GetVariable()), rank.GetCount()
+		} else if c.GetCondition() != nil && phrase == "" {
+			phrase = r.phraseOf(c.GetCondition().GetVariable())
+		}
+	}
+	if phrase == "" {
+		phrase = strings.TrimSpace(interrogative.ReplaceAllString(m[1], ""))
+	}
+	descending := leastWord.FindString(m[1]) == ""
+	if phrase == "" || ranked && !listed {
+		phrase = cmp.Or(phrase, strings.TrimSpace(interrogative.ReplaceAllString(m[1], "")))
+	}
+	if noun := countedNoun.FindStringSubmatch(m[1]); noun != nil && !count {
+		phrase, count = strings.TrimSpace(interrogative.ReplaceAllString(m[1], "")), true
+	}
+	before := strings.Join(kgtext.DescribePlan(r.plan), "; ")
+	b := &builder{plan: &graphv1.QueryPlan{Result: &graphv1.QueryResult{}}, used: map[string]int{}}
+	v := b.variable("thing")
+	b.add(valuesClause(v, names))
+	if count {
+		attribute := b.attribute(v, phrase)
+		b.add(rankClause(&graphv1.QueryRank{Variable: attribute, Count: true, GroupBy: v, Descending: descending}))
+	} else {
+		b.rank(v, phrase, descending)
+	}
+	b.plan.Result.Variable = v
+	r.plan.Clauses, r.plan.Result = b.plan.Clauses, b.plan.Result
+	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, strings.Join(kgtext.DescribePlan(r.plan), "; "),
+		"the question compares "+names[0]+" with "+names[1])
+}
+
+var (
+	auxiliary = `(?:Is|Was|Are|Were|Has|Have|Had|Did|Does|Do|Which|What|Who|is|was|are|were|has|have|had|did|does|do)`
+	// properName is a name in capitals with small words between.
+	properName = `[\p{Lu}\d][\p{L}\d'’.\-–&!]*(?:\s+(?:(?:of|the|and|de|la|for|to|in|on|a|` +
+		`an)\s+){0,2}[\p{Lu}\d][\p{L}\d'’.\-–&!]*)*`
+	// choice is "A or B" in capitals.
+	choice = regexp.MustCompile(`(?:^` + auxiliary + `\s+)?(?:the\s+)?(` + properName + `)\s+or\s+(?:the\s+)?(` +
+		properName + `)`)
+)
+
+// findChoice finds "A or B" within a question: what is asked, A and B.
+func (r *repairer) findChoice() []string {
+	at := choice.FindStringSubmatchIndex(r.question)
+	if at == nil {
+		return nil
+	}
+	asked := r.question[:at[0]] + " " + r.question[at[1]:]
+	asked = strings.Trim(regexp.MustCompile(`^\s*`+auxiliary+`\b`).ReplaceAllString(asked, ""), " ?")
+	first := regexp.MustCompile(`^`+auxiliary+`\s+(?:the\s+)?`).ReplaceAllString(r.question[at[2]:at[3]], "")
+	return []string{r.question, asked, first, r.question[at[4]:at[5]]}
+}
+
+// readNumbersAsConditions makes conditions of facts that end in a number or a date of the question.
+func (r *repairer) readNumbersAsConditions() {
+	for i, c := range r.plan.GetClauses() {
+		p := c.GetMatch()
+		value := p.GetEnd().GetEntity()
+		if value == "" || !yearOrNumber.MatchString(value) && !isDate(value) || p.GetStart().GetVariable() == "" {
+			continue
+		}
+		before := kgtext.DescribeClause(c)
+		v := r.newVariable(p.GetSteps()[0].GetRelation())
+		p.End = variableTerm(v)
+		added := conditionClause(v, graphv1.QueryOperator_QUERY_OPERATOR_EQUAL, value)
+		r.plan.Clauses = slices.Insert(r.plan.Clauses, i+1, added)
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before,
+			kgtext.DescribeClause(c)+"; "+kgtext.DescribeClause(added), "a number or a date is compared by value")
+		return
+	}
+}
+
+var yearOrNumber = regexp.MustCompile(`^-?[\d.,]+$`)
+
+// thanName is "larger than Kilifi".
+var thanName = regexp.MustCompile(
+	`(?i)\bthan\s+(?:the\s+|that of\s+)?([^\d\s?.,][^?.,]*?)(?:['’]s)?(?:\s+(?:has|have|had|did|does|do|is|` +
+		`was))?\s*[?.]*$`)
+
+// compareWithNamed compares with a name of the question instead of a number that it does not have.
+func (r *repairer) compareWithNamed() {
+	m := thanName.FindStringSubmatch(r.question)
+	if m == nil {
+		return
+	}
+	digits := strings.ReplaceAll(r.question, ",", "")
+	for i, c := range r.plan.GetClauses() {
+		cond := c.GetCondition()
+		value := strings.ReplaceAll(cond.GetValue(), ",", "")
+		if !isNumber(value) || strings.Contains(digits, value) {
+			continue
+		}
+		before := kgtext.DescribeClause(c)
+		other := r.newVariable("other")
+		compared := r.newVariable(cond.GetVariable() + "_other")
+		phrase := r.phraseOf(cond.GetVariable())
+		if phrase == "" {
+			return
+		}
+		cond.Operand = &graphv1.QueryCondition_OtherVariable{OtherVariable: compared}
+		r.plan.Clauses = slices.Insert(r.plan.Clauses, i, valuesClause(other, []string{clean(m[1])}),
+			matchClause(newPattern(other, phrase, variableTerm(compared))))
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question compares with "+m[1])
+		return
+	}
+}

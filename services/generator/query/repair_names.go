@@ -1,0 +1,266 @@
+package query
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+// splitNames makes of "A, B" in one name, which the question does not have so, two.
+func (r *repairer) splitNames() {
+	for i := 0; i < len(r.plan.GetClauses()); i++ {
+		p := r.plan.GetClauses()[i].GetMatch()
+		name := p.GetEnd().GetEntity()
+		if name == "" || strings.Contains(r.lower, strings.ToLower(name)) {
+			continue
+		}
+		parts := strings.FieldsFunc(strings.ReplaceAll(name, " and ", ","), func(c rune) bool { return c == ',' })
+		if len(parts) < 2 || slices.ContainsFunc(parts, func(part string) bool {
+			part = strings.ToLower(strings.TrimSpace(part))
+			return part == "" || !strings.Contains(r.lower, part)
+		}) {
+			continue
+		}
+		before := kgtext.DescribePattern(p)
+		var clauses []*graphv1.QueryClause
+		for _, part := range parts {
+			c := matchClause(newPattern(p.GetStart().GetVariable(), p.GetSteps()[0].GetRelation(),
+				entityTerm(strings.TrimSpace(part))))
+			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c),
+				"the question names each by itself")
+			clauses = append(clauses, c)
+		}
+		r.plan.Clauses = slices.Replace(r.plan.Clauses, i, i+1, clauses...)
+		i += len(clauses) - 1
+	}
+}
+
+// dropInvented removes facts about names that the question does not have: the model invented them.
+func (r *repairer) dropInvented() {
+	question := " " + kgtext.Fold(r.question) + " "
+	inQuestion := func(name string) bool {
+		key := kgtext.Fold(name)
+		return key == "" || strings.Contains(question, key) || yearOrNumber.MatchString(name) || isDate(name) ||
+			strings.Contains(question, " "+strings.TrimSuffix(key, "s"))
+	}
+	kept := r.plan.GetClauses()[:0:0]
+	for _, c := range r.plan.GetClauses() {
+		name := c.GetMatch().GetEnd().GetEntity()
+		isType := c.GetMatch() != nil && c.GetMatch().GetSteps()[0].GetRelation() == TypeRelation
+		if isType {
+			r.takeWord(c.GetMatch())
+		}
+		if name == "" {
+			name = c.GetExclude().GetEnd().GetEntity()
+		}
+		if name != "" && !isType && !inQuestion(name) {
+			r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "", "the question does not name "+name)
+			continue
+		}
+		kept = append(kept, c)
+	}
+	if len(kept) > 0 {
+		r.plan.Clauses = kept
+	}
+}
+
+// takeWord puts the word of the question in the place of a kind that begins like it: dancer for dance.
+func (r *repairer) takeWord(p *graphv1.QueryPattern) {
+	name := p.GetEnd().GetEntity()
+	words := strings.Fields(kgtext.Fold(r.question))
+	if len(strings.Fields(name)) != 1 || slices.Contains(words, kgtext.Fold(name)) || len(name) < 3 {
+		return
+	}
+	for _, w := range words {
+		if strings.HasPrefix(w, name) && len(w) <= len(name)+3 && strings.TrimSuffix(w, "s") != name &&
+			strings.TrimSuffix(w, "es") != name {
+			before := kgtext.DescribePattern(p)
+			p.End = entityTerm(w)
+			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribePattern(p), "the question says "+w)
+			return
+		}
+	}
+}
+
+// askOfNamed asks for what a fact of a named thing leads to, if the plan would answer with the name
+// itself: "who wrote A" is not A.
+func (r *repairer) askOfNamed() {
+	result := r.plan.GetResult()
+	if result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {
+		return
+	}
+	r.mergeLookup()
+	named := ""
+	for _, c := range r.plan.GetClauses() {
+		switch {
+		case c.GetRank().GetCount(), c.GetCondition() != nil, c.GetExclude() != nil:
+			return
+		case c.GetValues() != nil && len(c.GetValues().GetEntities()) == 1:
+			named = c.GetValues().GetVariable()
+		}
+	}
+	if named == "" || result.GetVariable() != named {
+		return
+	}
+	for _, c := range r.plan.GetClauses() {
+		p := c.GetMatch()
+		if p.GetStart().GetVariable() != named || p.GetSteps()[0].GetRelation() == TypeRelation {
+			continue
+		}
+		// The best of one thing is that thing.
+		r.plan.Clauses = slices.DeleteFunc(slices.Clone(r.plan.Clauses), func(c *graphv1.QueryClause) bool {
+			return c.GetRank() != nil
+		})
+		before := kgtext.DescribeClause(c)
+		if p.GetEnd().GetVariable() == "" {
+			p.End = variableTerm(r.newVariable(p.GetSteps()[0].GetRelation()))
+		}
+		result.Variable = p.GetEnd().GetVariable()
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c),
+			"the answer is not what the question names")
+		return
+	}
+	// The kind of the named thing is what is asked for: Director("A").
+	phrase := strings.ReplaceAll(strings.TrimRight(named, "0123456789"), "_", " ")
+	if isGeneric(phrase) || phrase == "person" || phrase == "film" || phrase == "movie" {
+		phrase = r.residue()
+	}
+	if phrase == "" {
+		return
+	}
+	v := r.newVariable("answer")
+	r.insert(len(r.plan.GetClauses()), "the answer is not what the question names",
+		matchClause(newPattern(named, phrase, variableTerm(v))))
+	result.Variable = v
+}
+
+// residue is the question without its names and its first words.
+func (r *repairer) residue() string {
+	text := r.lower
+	for _, c := range r.plan.GetClauses() {
+		for _, name := range c.GetValues().GetEntities() {
+			text = strings.ReplaceAll(text, strings.ToLower(name), " ")
+		}
+	}
+	text = interrogative.ReplaceAllString(text, "")
+	return clean(strings.Trim(text, " ?.!"))
+}
+
+// mergeLookup makes "things directed by A, their director", which asks for the director of A, that.
+func (r *repairer) mergeLookup() {
+	result := r.plan.GetResult()
+	var fact, asked *graphv1.QueryPattern
+	others := 0
+	for _, c := range r.plan.GetClauses() {
+		switch p := c.GetMatch(); {
+		case p == nil:
+			return
+		case p.GetSteps()[0].GetRelation() == TypeRelation:
+		case p.GetEnd().GetEntity() != "":
+			fact = p
+			others++
+		case p.GetEnd().GetVariable() == result.GetVariable():
+			asked = p
+			others++
+		default:
+			return
+		}
+	}
+	if others != 2 || fact == nil || asked == nil || fact.GetStart().GetVariable() != asked.GetStart().GetVariable() ||
+		!kgtext.SharesWord(fact.GetSteps()[0].GetRelation(), asked.GetSteps()[0].GetRelation()) &&
+			!kgtext.SharesWord(fact.GetSteps()[0].GetRelation(), "released in located") {
+		return
+	}
+	before := strings.Join(kgtext.DescribePlan(r.plan), "; ")
+	v := asked.GetStart().GetVariable()
+	r.plan.Clauses = []*graphv1.QueryClause{valuesClause(v, []string{fact.GetEnd().GetEntity()}), matchClause(asked)}
+	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, strings.Join(kgtext.DescribePlan(r.plan), "; "),
+		"a thing is not what its own relation leads to")
+}
+
+var interrogative = regexp.MustCompile(
+	`(?i)^(?:which|what|who|whose)(?: of (?:the|these)(?: two)?)?\s+(?:is|was|are|were|has|had|have|did|does)?\s*`)
+
+func trimArticle(name string) string {
+	name = strings.Trim(strings.TrimSpace(name), "?.!\"'“”")
+	for _, article := range []string{"the ", "The "} {
+		if rest, ok := strings.CutPrefix(name, article); ok && article == "the " {
+			return rest
+		}
+	}
+	return name
+}
+
+func sameNames(a, b []string) bool {
+	fold := func(s string) string { return strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), "the ") }
+	for _, x := range a {
+		if !slices.ContainsFunc(b, func(y string) bool { return fold(x) == fold(y) }) {
+			return false
+		}
+	}
+	return true
+}
+
+var negation = regexp.MustCompile(
+	`(?i)\b(?:not|n't|never|except(?: for)?|excluding|without|other than|besides|apart from|aside from)\b`)
+
+// excludeNegated makes an exclusion of the last fact whose name follows a negation, if the plan has
+// none.
+func (r *repairer) excludeNegated() {
+	at := negation.FindStringIndex(r.lower)
+	if at == nil {
+		return
+	}
+	last := -1
+	for i, c := range r.plan.GetClauses() {
+		if c.GetExclude() != nil || c.GetCondition().GetOperator() == graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL {
+			return
+		}
+		name := strings.ToLower(c.GetMatch().GetEnd().GetEntity())
+		if name == "" || c.GetMatch().GetSteps()[0].GetRelation() == TypeRelation {
+			continue
+		}
+		if strings.Contains(r.lower[at[1]:], name) && !strings.Contains(r.lower[:at[0]], name) {
+			last = i
+		}
+	}
+	if last < 0 {
+		return
+	}
+	before := r.plan.GetClauses()[last]
+	after := excludeClause(before.GetMatch())
+	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribeClause(before), kgtext.DescribeClause(after),
+		"the question says "+r.question[at[0]:at[1]])
+	r.plan.Clauses[last] = after
+}
+
+// dropContradicted removes a fact about a name that the question gives once and the plan excludes.
+func (r *repairer) dropContradicted() {
+	excluded := map[string]bool{}
+	for _, c := range r.plan.GetClauses() {
+		if name := strings.ToLower(c.GetExclude().GetEnd().GetEntity()); name != "" {
+			excluded[name] = true
+		}
+	}
+	anchored := func(name string) bool { // by another name
+		return slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+			p := c.GetMatch()
+			return p.GetEnd().GetEntity() != "" && strings.ToLower(p.GetEnd().GetEntity()) != name &&
+				p.GetSteps()[0].GetRelation() != TypeRelation
+		})
+	}
+	r.plan.Clauses = slices.DeleteFunc(slices.Clone(r.plan.Clauses), func(c *graphv1.QueryClause) bool {
+		name := strings.ToLower(c.GetMatch().GetEnd().GetEntity())
+		if !excluded[name] || !anchored(name) || strings.Count(r.lower, name) != 1 || strings.Contains(r.lower,
+			"but not") &&
+			!strings.Contains(r.lower, "not "+name) && strings.Index(r.lower, name) < strings.Index(r.lower,
+			"but not") {
+			return false
+		}
+		r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "", "the question excludes "+name)
+		return true
+	})
+}

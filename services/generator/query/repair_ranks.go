@@ -1,0 +1,250 @@
+package query
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+// mostThings is "which year saw the most films": what most things have is asked for.
+var mostThings = regexp.MustCompile(`(?i)\b(?:which|what)\s+(\p{L}+)\b.*\bmost\s+(?:of the\s+)?(\p{L}+s|\p{L}+craft)\b`)
+
+// countMost makes a ranking by an attribute that the question asks for a ranking by how many have it.
+func (r *repairer) countMost() {
+	m := mostThings.FindStringSubmatch(r.question)
+	if m == nil {
+		return
+	}
+	asked := strings.TrimSuffix(strings.ToLower(m[1]), "s")
+	for _, c := range r.plan.GetClauses() {
+		rank := c.GetRank()
+		if rank == nil || rank.GetCount() || !strings.Contains(r.phraseOf(rank.GetVariable()), asked) {
+			continue
+		}
+		before := kgtext.DescribeClause(c)
+		owner := ""
+		for _, other := range r.plan.GetClauses() {
+			if p := other.GetMatch(); p.GetEnd().GetVariable() == rank.GetVariable() {
+				owner = p.GetStart().GetVariable()
+			}
+		}
+		if owner == "" || r.plan.GetResult().GetVariable() != owner {
+			return
+		}
+		rank.GroupBy, rank.Variable, rank.Count, rank.Descending = rank.GetVariable(), owner, true, true
+		r.plan.Result.Variable = rank.GetGroupBy()
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question asks what most have")
+		return
+	}
+}
+
+// reuseCounted counts the variable that the plan has for what is counted, not another one.
+func (r *repairer) reuseCounted() {
+	for i, c := range r.plan.GetClauses() {
+		rank := c.GetRank()
+		if rank == nil || !rank.GetCount() {
+			continue
+		}
+		counted, group := rank.GetVariable(), rank.GetGroupBy()
+		at := -1
+		known := ""
+		for j, other := range r.plan.GetClauses()[:i] {
+			p := other.GetMatch()
+			switch {
+			case p.GetEnd().GetVariable() == counted:
+				at = j
+			case p.GetStart().GetVariable() == group && p.GetEnd().GetVariable() != "" &&
+				singular(p.GetEnd().GetVariable()) == singular(counted):
+				known = p.GetEnd().GetVariable()
+			}
+		}
+		if at < 0 || known == "" {
+			continue
+		}
+		before := kgtext.DescribeClause(c)
+		rank.Variable = known
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the plan has these already")
+		r.plan.Clauses = slices.Delete(r.plan.Clauses, at, at+1)
+		return
+	}
+}
+
+func singular(variable string) string {
+	return strings.TrimSuffix(strings.TrimRight(variable, "0123456789"), "s")
+}
+
+// bestOf is "who directed the earliest film …": what is asked of the best.
+var bestOf = regexp.MustCompile(
+	`(?i)^who\s+(?:is|was|are|were)?\s*(?:the\s+)?(.+?)\s+(?:of\s+)?(?:the\s+|\S+\s\S+['’]s\s+)(?:first|earliest|` +
+		`oldest|last|latest|newest)\b`)
+
+// askOfBest asks for what the question wants to know of the best, if the plan ends with the best.
+func (r *repairer) askOfBest() {
+	m := bestOf.FindStringSubmatch(r.question)
+	result := r.plan.GetResult()
+	if m == nil || result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {
+		return
+	}
+	ranked := ""
+	for i, c := range r.plan.GetClauses() {
+		if rank := c.GetRank(); rank != nil && i == len(r.plan.GetClauses())-1 && !rank.GetCount() {
+			ranked = rank.GetVariable()
+		}
+	}
+	if ranked == "" || ranked == result.GetVariable() {
+		return
+	}
+	v := r.newVariable("answer")
+	r.insert(len(r.plan.GetClauses()), "the question asks for more than the best",
+		matchClause(newPattern(result.GetVariable(), clean(strings.TrimSuffix(m[1], " of")), variableTerm(v))))
+	result.Variable = v
+}
+
+var (
+	anySuperlative = regexp.MustCompile(
+		`(?i)\b(\p{L}+est|most|least|first|last|fewest|best|worst|top|maximum|minimum|more|` +
+			`fewer|less|\p{L}+er)\b`)
+	// thanForm is "later than", which is no superlative.
+	thanForm = regexp.MustCompile(`(?i)\b(?:more|fewer|less|\p{L}+er)\s+than\b`)
+)
+
+// ofTheBest is "what is the population of the smallest state".
+var ofTheBest = regexp.MustCompile(
+	`(?i)^(?:what|how)\b.*?\bthe (.+?) of the (largest|biggest|smallest|longest|shortest|` +
+		`highest|tallest|lowest|oldest|newest) \p{L}+`)
+
+// rankAndGet asks for an attribute of the best, where the plan ranks by that attribute itself.
+func (r *repairer) rankAndGet() {
+	m := ofTheBest.FindStringSubmatch(r.question)
+	result := r.plan.GetResult()
+	if m == nil || result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {
+		return
+	}
+	asked, word := strings.ToLower(m[1]), strings.ToLower(m[2])
+	last := len(r.plan.GetClauses()) - 1
+	rank := r.plan.GetClauses()[last].GetRank()
+	if rank == nil || rank.GetCount() || r.phraseOf(rank.GetVariable()) != asked ||
+		result.GetVariable() == rank.GetVariable() {
+		return
+	}
+	for _, c := range r.plan.GetClauses() {
+		if p := c.GetMatch(); p.GetEnd().GetVariable() == rank.GetVariable() {
+			p.Steps = []*graphv1.RelationStep{{Relation: bestWord(word)}}
+		}
+	}
+	rank.Descending = isMost(word)
+	v := r.newVariable(asked)
+	r.insert(last+1, "the question asks for the "+asked+" of the "+word,
+		matchClause(newPattern(result.GetVariable(), asked, variableTerm(v))))
+	result.Variable = v
+}
+
+// dropUnasked removes a ranking that the question has no word for.
+func (r *repairer) dropUnasked() {
+	if anySuperlative.MatchString(thanForm.ReplaceAllString(r.question, "")) {
+		return
+	}
+	for i, c := range r.plan.GetClauses() {
+		rank := c.GetRank()
+		if rank == nil || rank.GetCount() || i == 0 || r.plan.GetResult().GetVariable() == rank.GetVariable() {
+			continue
+		}
+		p := r.plan.GetClauses()[i-1].GetMatch()
+		if p.GetEnd().GetVariable() != rank.GetVariable() {
+			continue
+		}
+		r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "", "the question asks for no best")
+		r.plan.Clauses = slices.Delete(r.plan.Clauses, i-1, i+1)
+		return
+	}
+}
+
+// turnRank turns the direction of the only ranking if the question has words of the other one only.
+func (r *repairer) turnRank() {
+	var rank *graphv1.QueryRank
+	for _, c := range r.plan.GetClauses() {
+		if c.GetRank() != nil {
+			if rank != nil {
+				return
+			}
+			rank = c.GetRank()
+		}
+	}
+	if rank == nil {
+		return
+	}
+	least, most := leastWord.MatchString(r.question), mostWord.MatchString(r.question)
+	if least == most || least != rank.GetDescending() {
+		return
+	}
+	before := describeRankOf(rank)
+	rank.Descending = most
+	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, describeRankOf(rank), "the question asks for the other end")
+}
+
+func describeRankOf(rank *graphv1.QueryRank) string { return kgtext.DescribeClause(rankClause(rank)) }
+
+var superlative = regexp.MustCompile(`(?i)\b(first|earliest|oldest|last|latest|newest|most recent)\b`)
+
+// addRank adds the ranking by time that the question asks for, if the plan has none.
+func (r *repairer) addRank() {
+	word := superlative.FindString(r.question)
+	result := r.plan.GetResult()
+	if word == "" || result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {
+		return
+	}
+	for _, c := range r.plan.GetClauses() {
+		if c.GetRank() != nil || strings.Contains(strings.ToLower(c.GetMatch().GetEnd().GetEntity()),
+			strings.ToLower(word)) {
+			return
+		}
+	}
+	root := r.root()
+	phrase := r.phraseOf(result.GetVariable())
+	if root != result.GetVariable() && !strings.Contains(phrase, strings.ToLower(word)) {
+		return
+	}
+	v := r.newVariable("date")
+	r.insert(len(r.plan.GetClauses()), "the question asks for the "+strings.ToLower(word),
+		matchClause(newPattern(result.GetVariable(), "date", variableTerm(v))),
+		rankClause(&graphv1.QueryRank{Variable: v, Descending: mostWord.MatchString(word)}))
+}
+
+var (
+	countQuestion = regexp.MustCompile(`(?i)\b(how many|number of|count (?:the|of)|how often|how much)\b`)
+	sumQuestion   = regexp.MustCompile(`(?i)\b(total|combined|in all|altogether|sum)\b`)
+	meanQuestion  = regexp.MustCompile(`(?i)\b(average|mean)\b`)
+)
+
+// setFunction sets what is computed by the form of the question.
+func (r *repairer) setFunction() {
+	result := r.plan.GetResult()
+	before := kgtext.DescribeResult(result)
+	was := result.GetFunction()
+	yesNo := kgtext.IsYesNo(r.question) && orInFront.FindString(r.question) == ""
+	switch counts := countQuestion.MatchString(r.question); {
+	case yesNo:
+		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
+	case was == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS && counts:
+		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_COUNT
+	case was == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS:
+		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
+	case was == graphv1.QueryFunction_QUERY_FUNCTION_COUNT && !counts:
+		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
+	case was == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && meanQuestion.MatchString(r.question) &&
+		r.root() != result.GetVariable():
+		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE
+	case was == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && sumQuestion.MatchString(r.question) &&
+		r.root() != result.GetVariable():
+		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_SUM
+	case was == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && counts && r.root() == result.GetVariable() &&
+		strings.HasPrefix(r.lower, "how many"):
+		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_COUNT
+	}
+	if result.GetFunction() != was {
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeResult(result), "by the form of the question")
+	}
+}

@@ -1,0 +1,159 @@
+package query
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+var (
+	earlierWord = regexp.MustCompile(`(?i)\b(older|earlier|before|sooner)\b`)
+	laterWord   = regexp.MustCompile(`(?i)\b(newer|later|after|younger|more recent(?:ly)?)\b`)
+)
+
+// turnTime turns a comparison of two times that is the other way round in the question.
+func (r *repairer) turnTime() {
+	earlier, later := earlierWord.MatchString(r.question), laterWord.MatchString(r.question)
+	if earlier == later {
+		return
+	}
+	for _, c := range r.plan.GetClauses() {
+		cond := c.GetCondition()
+		if cond.GetOtherVariable() == "" || !looksLikeTime(r.phraseOf(cond.GetVariable())) {
+			continue
+		}
+		before, want := kgtext.DescribeClause(c), less
+		if later {
+			want = greater
+		}
+		if (cond.GetOperator() == less || cond.GetOperator() == greater) && cond.GetOperator() != want {
+			cond.Operator = want
+			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "by the words of the question")
+		}
+	}
+}
+
+// period is a bound that the question sets, and where in it.
+type period struct {
+	text string
+	ends []bound
+}
+
+type bound struct {
+	operator graphv1.QueryOperator
+	value    string
+}
+
+const date = `((?:\d{1,2} )?(?:January|February|March|April|May|June|July|August|September|October|November|December)` +
+	` (?:\d{1,2}, )?\d{4}|\d{4})`
+
+const (
+	equal        = graphv1.QueryOperator_QUERY_OPERATOR_EQUAL
+	less         = graphv1.QueryOperator_QUERY_OPERATOR_LESS
+	lessEqual    = graphv1.QueryOperator_QUERY_OPERATOR_LESS_OR_EQUAL
+	greater      = graphv1.QueryOperator_QUERY_OPERATOR_GREATER
+	greaterEqual = graphv1.QueryOperator_QUERY_OPERATOR_GREATER_OR_EQUAL
+)
+
+// periodForms are the ways in which a question bounds a time, the most specific first.
+var periodForms = []struct {
+	form      *regexp.Regexp
+	operators []graphv1.QueryOperator
+}{
+	{regexp.MustCompile(`(?i)\b(?:between|from) (?:the (?:start|beginning) of )?` + date +
+		` (?:and|to|until|through) ` + date),
+		[]graphv1.QueryOperator{greaterEqual, lessEqual}},
+	{regexp.MustCompile(`(?i)\b(?:after|later than|more recently than|past)(?: the year)? ` + date),
+		[]graphv1.QueryOperator{greater}},
+	{regexp.MustCompile(`(?i)\bsince(?: the year)? ` + date), []graphv1.QueryOperator{greaterEqual}},
+	{regexp.MustCompile(`(?i)\b(?:before|earlier than|prior to)(?: the year)? ` + date), []graphv1.QueryOperator{less}},
+	{regexp.MustCompile(`(?i)\b(?:until|up to|by)(?: the year)? ` + date), []graphv1.QueryOperator{lessEqual}},
+	{regexp.MustCompile(`(?i)\b(?:in|on|of|during)(?: the year)? ` + date), []graphv1.QueryOperator{equal}},
+}
+
+var decadeForm = regexp.MustCompile(`(?i)\b(?:the )?(\d{3})0['’]?s\b`)
+
+// findPeriod returns the time that the question bounds.
+func (r *repairer) findPeriod() (period, bool) {
+	if m := decadeForm.FindStringSubmatch(r.question); m != nil {
+		return period{m[0], []bound{{greaterEqual, m[1] + "0"}, {lessEqual, m[1] + "9"}}}, true
+	}
+	for _, f := range periodForms {
+		m := f.form.FindStringSubmatch(r.question)
+		if m == nil {
+			continue
+		}
+		p := period{text: m[0]}
+		for i, op := range f.operators {
+			p.ends = append(p.ends, bound{op, m[i+1]})
+		}
+		return p, true
+	}
+	return period{}, false
+}
+
+// addPeriods sets the conditions on the time that the question bounds.
+func (r *repairer) addPeriods() {
+	p, ok := r.findPeriod()
+	if !ok {
+		return
+	}
+	// A condition of the draft on one of these values, or on any year, is on the right attribute.
+	variable, at := "", -1
+	for i := len(r.plan.GetClauses()) - 1; i >= 0; i-- {
+		c := r.plan.GetClauses()[i].GetCondition()
+		if c == nil || c.GetValue() == "" {
+			continue
+		}
+		_, isDate := kgtext.ParseDate(c.GetValue())
+		if isDate || slices.ContainsFunc(p.ends, func(b bound) bool {
+			return strings.Contains(b.value,
+				c.GetValue())
+		}) {
+			variable, at = c.GetVariable(), i
+			if len(p.ends) == 1 && c.GetOperator() == p.ends[0].operator && c.GetValue() == p.ends[0].value {
+				return // as the question says
+			}
+			r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(r.plan.GetClauses()[i]), "",
+				"the question says "+p.text)
+			r.plan.Clauses = slices.Delete(r.plan.Clauses, i, i+1)
+		}
+	}
+	var clauses []*graphv1.QueryClause
+	if variable == "" {
+		root, phrase := r.root(), "date"
+		at = len(r.plan.GetClauses())
+		for i, c := range r.plan.GetClauses() {
+			if rank := c.GetRank(); rank != nil {
+				at = i
+				if !rank.GetCount() && looksLikeTime(r.phraseOf(rank.GetVariable())) {
+					variable = rank.GetVariable()
+				}
+				break
+			}
+		}
+		if g := r.plan.GetResult().GetVariable(); variable == "" && looksLikeTime(r.phraseOf(g)) {
+			variable = g
+		}
+		if variable == "" {
+			variable = r.newVariable(phrase)
+			clauses = append(clauses, matchClause(newPattern(root, phrase, variableTerm(variable))))
+		}
+	}
+	for _, b := range p.ends {
+		clauses = append(clauses, conditionClause(variable, b.operator, b.value))
+	}
+	r.insert(at, "the question says "+p.text, clauses...)
+}
+
+func looksLikeTime(phrase string) bool {
+	for _, word := range []string{"date", "year", "time", "when", "released", "release"} {
+		if strings.Contains(phrase, word) {
+			return true
+		}
+	}
+	return false
+}

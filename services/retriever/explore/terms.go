@@ -1,0 +1,271 @@
+package explore
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	"github.com/triplemesh/triplemesh/services/retriever/execute"
+	"github.com/triplemesh/triplemesh/services/retriever/link"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/vector"
+)
+
+// names lists the names of a plan, each once.
+func names(plan *graphv1.QueryPlan) []string {
+	var all []string
+	add := func(name string) {
+		if name != "" && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	for _, c := range plan.GetClauses() {
+		for _, p := range []*graphv1.QueryPattern{c.GetMatch(), c.GetExclude()} {
+			add(p.GetStart().GetEntity())
+			add(p.GetEnd().GetEntity())
+		}
+		for _, name := range c.GetValues().GetEntities() {
+			add(name)
+		}
+	}
+	return all
+}
+
+// link links the names. A topic entity that a name is part of, or that is part of it, is what it
+// means.
+func (e *explorer) link(topics []store.EntityID) error {
+	inQuestion, err := link.Entities(e.ctx, e.snap, e.encoder, e.question, 32)
+	if err != nil {
+		return err
+	}
+	for _, name := range names(e.plan) {
+		term := Term{Name: name}
+		key := store.Fold(name)
+		for _, t := range topics {
+			known := store.Fold(e.snap.EntityName(t))
+			if known == key || strings.HasPrefix(known, key+" ") || strings.HasPrefix(key, known+" ") {
+				term.Links = append(term.Links, link.Link{Entity: t, Mention: name, Match: link.Exact, Score: 1})
+			}
+		}
+		if len(term.Links) == 0 {
+			found, err := link.Entities(e.ctx, e.snap, e.encoder, name, linked)
+			if err != nil {
+				return err
+			}
+			for _, l := range found {
+				// The mention is the whole name, not a word of it.
+				if len(store.Fold(l.Mention))*5 < len(key)*4 {
+					continue
+				}
+				for _, q := range inQuestion {
+					if q.Entity == l.Entity && store.Fold(q.Mention) == store.Fold(l.Mention) {
+						l.Score = max(l.Score, q.Score)
+					}
+				}
+				term.Links = append(term.Links, l)
+			}
+			slices.SortStableFunc(term.Links, func(a, b link.Link) int {
+				return cmp.Or(cmp.Compare(matchRank(a.Match), matchRank(b.Match)), cmp.Compare(b.Score, a.Score))
+			})
+		}
+		if err := e.addNamed(&term); err != nil {
+			return err
+		}
+		if e.isType(name) {
+			e.preferLonger(&term, inQuestion)
+		}
+		fuzzyOnly := !slices.ContainsFunc(term.Links, func(l link.Link) bool { return l.Match != link.Fuzzy })
+		for i, l := range term.Links {
+			if l.Match != link.Fuzzy || fuzzyOnly && i < 2 {
+				e.links[name] = append(e.links[name], l.Entity)
+			}
+		}
+		e.terms = append(e.terms, term)
+	}
+	return nil
+}
+
+// addNamed adds what has the linked entity as its name: "springfield" names several cities.
+func (e *explorer) addNamed(term *Term) error {
+	var relations []store.RelationID
+	for _, name := range []string{"name", "label", "alias", "also known as", "short name"} {
+		if id, ok, err := e.snap.Relation(e.ctx, name); err == nil && ok {
+			relations = append(relations, id)
+		}
+	}
+	if len(relations) == 0 || len(term.Links) == 0 {
+		return nil
+	}
+	ids := make([]store.EntityID, len(term.Links))
+	for i, l := range term.Links {
+		ids[i] = l.Entity
+	}
+	lists, err := e.snap.Edges(e.ctx, ids, store.In, relations)
+	if err != nil {
+		return err
+	}
+	for i, edges := range lists {
+		if term.Links[i].Match == link.Fuzzy {
+			continue
+		}
+		for _, edge := range sample(edges, linked) {
+			at := slices.IndexFunc(term.Links, func(l link.Link) bool { return l.Entity == edge.Entity })
+			if at >= 0 && term.Links[at].Match == link.Fuzzy {
+				term.Links[at].Match = link.Alias
+			} else if at < 0 {
+				term.Links = append(term.Links, link.Link{Entity: edge.Entity, Mention: term.Name, Match: link.Alias,
+					Score: term.Links[i].Score})
+			}
+		}
+	}
+	return nil
+}
+
+// preferLonger puts a kind first that the question says more precisely: "major city" for city.
+func (e *explorer) preferLonger(term *Term, inQuestion []link.Link) {
+	key := store.Fold(term.Name)
+	for _, q := range inQuestion {
+		name := store.Fold(e.snap.EntityName(q.Entity))
+		if strings.HasSuffix(name, " "+key) && kgtext.SharedWords(name, e.question) == 1 && q.Match != link.Exact &&
+			len(strings.Fields(name)) == len(strings.Fields(store.Fold(q.Mention))) {
+			q.Match = link.Exact
+			term.Links = append([]link.Link{q}, slices.DeleteFunc(term.Links,
+				func(l link.Link) bool { return l.Entity == q.Entity })...)
+			return
+		}
+		if name == key && q.Match == link.Exact {
+			continue
+		}
+		if strings.HasSuffix(name, " "+key) && q.Match == link.Exact {
+			term.Links = append([]link.Link{q}, term.Links...)
+			return
+		}
+	}
+}
+
+// matchRank puts fuzzy matches behind all others.
+func matchRank(m link.Match) int {
+	if m == link.Fuzzy {
+		return 1
+	}
+	return 0
+}
+
+// encode encodes the phrases and the question without names.
+func (e *explorer) encode() error {
+	e.residue = " " + e.question + " "
+	for _, t := range e.terms {
+		lower := strings.ToLower(e.residue)
+		if i := strings.Index(lower, strings.ToLower(t.Name)); i >= 0 && len(lower) == len(e.residue) &&
+			len(t.Name) > 2 &&
+			strings.ToLower(t.Name) != "state" {
+			if e.isType(t.Name) {
+				continue
+			}
+			e.residue = e.residue[:i] + e.residue[i+len(t.Name):]
+		}
+	}
+	e.residue = strings.Join(strings.Fields(e.residue), " ")
+	texts := []string{cmp.Or(e.residue, e.question), "type", "occupation"}
+	for _, c := range e.plan.GetClauses() {
+		for _, p := range []*graphv1.QueryPattern{c.GetMatch(), c.GetExclude()} {
+			phrase := phraseOf(p)
+			if phrase == "type" {
+				phrase = p.GetEnd().GetEntity()
+			}
+			if phrase != "" && !slices.Contains(texts, phrase) {
+				texts = append(texts, phrase)
+			}
+		}
+	}
+	if e.snap.Info().Dims == 0 {
+		return nil
+	}
+	vectors, err := e.encoder.Encode(e.ctx, texts)
+	if err != nil {
+		return err
+	}
+	for i, text := range texts {
+		e.vectors[text] = vectors[i]
+	}
+	e.vectors[""] = vectors[0]
+	return nil
+}
+
+// isType reports whether a name of the plan is only what a variable is.
+func (e *explorer) isType(name string) bool {
+	for _, c := range e.plan.GetClauses() {
+		if p := c.GetMatch(); p.GetEnd().GetEntity() == name && phraseOf(p) != "type" {
+			return false
+		}
+		if c.GetExclude().GetEnd().GetEntity() == name || slices.Contains(c.GetValues().GetEntities(), name) {
+			return false
+		}
+	}
+	return true
+}
+
+// cosine is that of a relation to a phrase; "" is the question.
+func (e *explorer) cosine(r store.RelationID, phrase string) float32 {
+	if c, ok := e.cosines[r][phrase]; ok {
+		return c
+	}
+	v := e.vectors[phrase]
+	own := e.snap.RelationVector(r)
+	var c float32
+	if len(v) > 0 && len(v) == len(own) {
+		c = vector.Dot(v, own)
+	}
+	if e.cosines[r] == nil {
+		e.cosines[r] = map[string]float32{}
+	}
+	e.cosines[r][phrase] = c
+	return c
+}
+
+// findTypes finds the relations that say what a thing is.
+func (e *explorer) findTypes() {
+	for _, name := range []string{"type", "instance of", "is a", "rdf:type", "kind", "category", "class",
+		"http://www.w3.org/1999/02/22-rdf-syntax-ns#type"} {
+		if id, ok, err := e.snap.Relation(e.ctx, name); err == nil && ok {
+			e.types = append(e.types, id)
+		}
+	}
+}
+
+// markValued marks the variables that must be numbers or dates.
+func (e *explorer) markValued() {
+	for _, c := range e.plan.GetClauses() {
+		if cond := c.GetCondition(); cond != nil {
+			text := cond.GetValue()
+			if text == "" || execute.Comparable(text, store.Text) {
+				e.valued[cond.GetVariable()] = true
+			}
+			if cond.GetOtherVariable() != "" {
+				e.valued[cond.GetOtherVariable()] = true
+			}
+		}
+		if r := c.GetRank(); r != nil && !r.GetCount() {
+			e.valued[r.GetVariable()] = true
+		}
+	}
+	switch r := e.plan.GetResult(); r.GetFunction() {
+	case graphv1.QueryFunction_QUERY_FUNCTION_SUM, graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE,
+		graphv1.QueryFunction_QUERY_FUNCTION_MINIMUM, graphv1.QueryFunction_QUERY_FUNCTION_MAXIMUM,
+		graphv1.QueryFunction_QUERY_FUNCTION_DIFFERENCE:
+		e.valued[r.GetVariable()] = true
+		if v := r.GetOtherVariable(); v != "" {
+			e.valued[v] = true
+		}
+	}
+}
+
+// domainOf returns what a term can be; nil if it can be anything.
+func (e *explorer) domainOf(t *graphv1.QueryTerm) []store.EntityID {
+	if v := t.GetVariable(); v != "" {
+		return e.domains[v]
+	}
+	return e.links[t.GetEntity()]
+}

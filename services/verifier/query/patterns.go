@@ -1,0 +1,173 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+// Fit is how well a relation fits a pattern, 0 to 1: by the words of the plan and by those of the
+// question. Words of a wrong draft fit the wrong relation; the question corrects them. trust is how far
+// the words of the plan count (kgtext.Trust).
+func Fit(c *graphv1.RelationCandidate, trust float64) float64 {
+	phrase, question := float64(c.GetPhraseScore()), float64(c.GetQuestionScore())
+	w := 0.55 * trust
+	return max(0, min(1, w*phrase+(0.95-w)*question+0.15*max(trust*phrase, question)+0.2*trust*float64(c.GetWords())))
+}
+
+func phraseOf(p *graphv1.QueryPattern) string {
+	words := make([]string, len(p.GetSteps()))
+	for i, s := range p.GetSteps() {
+		words[i] = s.GetRelation()
+	}
+	return strings.Join(words, " ")
+}
+
+// pattern aligns a pattern.
+func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) string {
+	phrase := phraseOf(p)
+	found := x.patterns[at]
+	if phrase == typeRelation && !exclude {
+		return x.typePattern(at, p, found)
+	}
+	end := p.GetEnd().GetVariable()
+	var links []*graphv1.EntityLink
+	if name := p.GetEnd().GetEntity(); name != "" {
+		if links = x.entities(name); len(links) == 0 {
+			return fmt.Sprintf("the knowledge graph has no entity %q", name)
+		}
+		x.certainLink(links[0])
+	}
+	best := x.choose(phrase, found.GetCandidates(), end)
+	if best == nil {
+		return x.lacks(phrase, p)
+	}
+	trust := float64(kgtext.Trust(phrase, x.question))
+	if gap := x.gap(best, trust, found.GetElsewhere()); gap > x.MaxGap && !best.GetJoins() && !x.valued[end] &&
+		!best.GetTypeMatch() {
+		return fmt.Sprintf("the knowledge graph has no %q of what the question names", phrase)
+	}
+	fit := Fit(best, trust)
+	if best.GetTypeMatch() {
+		fit = max(fit, 0.45)
+	}
+	if x.valued[end] && genericSize(phrase) {
+		fit = max(fit, x.MinRelation) // "largest" says nothing of what is measured
+	}
+	if best.GetJoins() {
+		fit = min(1, fit+0.25)
+	}
+	if kgtext.IsTime(phrase) && x.valued[end] && kgtext.IsTime(best.GetSteps()[len(best.GetSteps())-1].GetRelation()) {
+		fit = min(1, fit+0.2)
+	}
+	if fit < x.MinRelation {
+		return x.lacks(phrase, p)
+	}
+	x.certain(0.45 + 0.75*fit)
+	if end != "" && !exclude {
+		x.ends[end] = best
+	}
+	x.add(p, best, links, exclude)
+	if end != "" && !exclude {
+		x.addEndType(p, best, phrase)
+	}
+	return ""
+}
+
+// genericSize reports whether a phrase asks for a size and does not say which.
+func genericSize(phrase string) bool {
+	switch phrase {
+	case "size", "number", "value", "amount", "height", "length", "elevation":
+		return true
+	}
+	return false
+}
+
+// lacks says that a relation is not in the knowledge graph.
+func (x *alignment) lacks(phrase string, p *graphv1.QueryPattern) string {
+	if x.valued[p.GetEnd().GetVariable()] {
+		return fmt.Sprintf("the knowledge graph has no number or date for %q here", phrase)
+	}
+	return fmt.Sprintf("the knowledge graph has no relation for %q here", phrase)
+}
+
+// choose returns the first candidate that the pattern can mean.
+func (x *alignment) choose(phrase string, candidates []*graphv1.RelationCandidate,
+	end string) *graphv1.RelationCandidate {
+	for _, c := range candidates {
+		if x.valued[end] && (c.GetComparable() < 0.5 || x.isOtherTime(phrase, end, c)) {
+			continue
+		}
+		return c
+	}
+	return nil
+}
+
+// isOtherTime reports whether a candidate is a time and the plan wants another number: a budget is no
+// year, and years have no sum.
+func (x *alignment) isOtherTime(phrase, end string, c *graphv1.RelationCandidate) bool {
+	if !kgtext.IsTime(c.GetSteps()[len(c.GetSteps())-1].GetRelation()) {
+		return false
+	}
+	switch r := x.draft.GetResult(); r.GetFunction() {
+	case graphv1.QueryFunction_QUERY_FUNCTION_SUM, graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE:
+		if r.GetVariable() == end {
+			return true
+		}
+	}
+	return !kgtext.IsTime(phrase) && !kgtext.AsksTime(x.question)
+}
+
+// gap is by how much a relation elsewhere fits better than the best here.
+func (x *alignment) gap(best *graphv1.RelationCandidate, trust float64,
+	elsewhere []*graphv1.RelationCandidate) float64 {
+	gap := 0.0
+	for _, c := range elsewhere {
+		if proto.Equal(c.GetSteps()[0], best.GetSteps()[0]) || c.GetSteps()[0].GetRelation() ==
+			best.GetSteps()[0].GetRelation() {
+			continue
+		}
+		gap = max(gap, Fit(c, trust)-Fit(best, trust))
+	}
+	return gap
+}
+
+// add adds a pattern with the relation; several entities of one name become a list of values.
+func (x *alignment) add(p *graphv1.QueryPattern, best *graphv1.RelationCandidate, links []*graphv1.EntityLink,
+	exclude bool) {
+	out := proto.CloneOf(p)
+	out.Steps = best.GetSteps()
+	wrap := func(p *graphv1.QueryPattern) *graphv1.QueryClause {
+		if exclude {
+			return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Exclude{Exclude: p}}
+		}
+		return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Match{Match: p}}
+	}
+	links = anchored(links, best)
+	if exclude && len(links) > 1 {
+		// Each by itself: that one of them matches excludes.
+		for _, l := range links {
+			x.add(p, best, []*graphv1.EntityLink{l}, true)
+		}
+		return
+	}
+	if len(links) == 1 {
+		out.End = &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Entity{Entity: links[0].GetEntity()}}
+	} else if len(links) > 1 {
+		v := x.newVariable()
+		list := &graphv1.QueryValues{Variable: v}
+		for _, l := range links {
+			list.Entities = append(list.Entities, l.GetEntity())
+		}
+		x.plan.Clauses = append(x.plan.Clauses, &graphv1.QueryClause{Clause: &graphv1.QueryClause_Values{Values: list}})
+		out.End = &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: v}}
+	}
+	after := wrap(out)
+	x.replaced(wrap(p), after, fmt.Sprintf("the relation fits the plan by %.2f and the question by %.2f",
+		best.GetPhraseScore(), best.GetQuestionScore()), best.GetExamples())
+	x.plan.Clauses = append(x.plan.Clauses, after)
+}
