@@ -97,7 +97,7 @@ func TestTenantsSeeTheirOwnRunsAlone(t *testing.T) {
 					_, err := client.GetRun(ctx, &orchestratorv1.GetRunRequest{Id: id})
 					if st, want := status.Convert(err), status.Convert(unknown); st.Code() != codes.NotFound ||
 						st.Message() != strings.Replace(want.Message(), "none", id, 1) {
-						t.Errorf("%s requested a run of another tenant: got %v, want the error of a run that does " +
+						t.Errorf("%s requested a run of another tenant: got %v, want the error of a run that does "+
 							"not exist: %v",
 							name, err, unknown)
 					}
