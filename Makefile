@@ -55,8 +55,7 @@ lint: $(GENERATORS) $(TOOLS)/staticcheck $(TOOLS)/golangci-lint ## Check format,
 	go run ./deploy/modules check
 	go run ./deploy/modules vet
 	$(TOOLS)/staticcheck $(ALL)
-	go run ./tests/names
-	go run ./tests/size
+	go run ./tests/lint
 	GOLANGCI_LINT_CACHE=$(CURDIR)/.cache/golangci-lint $(TOOLS)/golangci-lint run $(ALL)
 
 generate: $(GENERATORS) ## Format the protos; generate Go, the gateway, the OpenAPI document and, with Node.js, the types of the console and of the npm package.
