@@ -72,17 +72,6 @@ func readLicences(text []byte) []string {
 	return ids
 }
 
-// disallowed returns the licences in an expression that are not allowed.
-func disallowed(expression string) []string {
-	var refused []string
-	for id := range strings.SplitSeq(expression, " AND ") {
-		if !slices.Contains(allowedLicences, id) {
-			refused = append(refused, id)
-		}
-	}
-	return refused
-}
-
 const intro = "# Licences\n" +
 	"triplemesh is under the [Apache License 2.0](../LICENSE). This page lists the third-party software shipped with " +
 	"it, found from what is compiled and fetched. `make sbom` regenerates it; a test fails if it is out of date, or " +
@@ -114,16 +103,6 @@ func (s shipped) list() []byte {
 	table(&out, "Fetched by setup, and beside the retriever in its image", s.fetched)
 	out.WriteString(loaded)
 	return out.Bytes()
-}
-
-// disallowedLicences returns the parts whose licence is not allowed, each with that licence.
-func (s shipped) disallowedLicences() (all []string) {
-	for _, p := range slices.Concat(s.modules, s.console, s.fetched) {
-		if ids := disallowed(p.Licence); len(ids) > 0 {
-			all = append(all, fmt.Sprintf("%s: %s", p.Name, strings.Join(ids, ", ")))
-		}
-	}
-	return all
 }
 
 // loaded describes the libraries that images take from the build machine.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,4 +80,25 @@ func TestLicencesThatAskMoreAreRefused(t *testing.T) {
 		want) {
 		t.Errorf("refused %v, want %v", got, want)
 	}
+}
+
+// disallowed returns the licences in an expression that are not allowed.
+func disallowed(expression string) []string {
+	var refused []string
+	for id := range strings.SplitSeq(expression, " AND ") {
+		if !slices.Contains(allowedLicences, id) {
+			refused = append(refused, id)
+		}
+	}
+	return refused
+}
+
+// disallowedLicences returns the parts whose licence is not allowed, each with that licence.
+func (s shipped) disallowedLicences() (all []string) {
+	for _, p := range slices.Concat(s.modules, s.console, s.fetched) {
+		if ids := disallowed(p.Licence); len(ids) > 0 {
+			all = append(all, fmt.Sprintf("%s: %s", p.Name, strings.Join(ids, ", ")))
+		}
+	}
+	return all
 }

@@ -3,8 +3,6 @@ package fetch
 import (
 	"archive/zip"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,15 +14,12 @@ import (
 	"time"
 
 	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/download"
 	"github.com/triplemesh/triplemesh/internal/terminal"
 )
 
-const (
-	// maxBytes bounds what is downloaded or unpacked.
-	maxBytes = 2 << 30
-	// tries is how often an interrupted download is resumed before the command gives up.
-	tries = 4
-)
+// maxBytes bounds what is downloaded or unpacked.
+const maxBytes = 2 << 30
 
 // Fetcher fetches sets into a folder.
 type Fetcher struct {
@@ -93,7 +88,7 @@ func writeRecords(dir string, records map[string]record) error {
 func (f *Fetcher) fetchFile(ctx context.Context, set, dir string, file File, was record) (is record, kept bool,
 	err error) {
 	path := filepath.Join(dir, file.Name)
-	if sum, err := sumFile(path); err == nil && was.SHA256 == sum && (file.SHA256 == "" || file.SHA256 == was.Served) {
+	if sum, err := download.Sum(path); err == nil && was.SHA256 == sum && (file.SHA256 == "" || file.SHA256 == was.Served) {
 		return was, true, nil
 	}
 	is = record{URL: file.URL, Pinned: file.SHA256 != ""}
@@ -107,7 +102,7 @@ func (f *Fetcher) fetchFile(ctx context.Context, set, dir string, file File, was
 	if err := f.download(ctx, set, file.URL, served); err != nil {
 		return record{}, false, err
 	}
-	if is.Served, err = sumFile(served); err != nil {
+	if is.Served, err = download.Sum(served); err != nil {
 		return record{}, false, err
 	}
 	want := file.SHA256
@@ -125,7 +120,7 @@ func (f *Fetcher) fetchFile(ctx context.Context, set, dir string, file File, was
 	if err := unpack(served, file.Member, path); err != nil {
 		return record{}, false, fmt.Errorf("unpack %s: %w", file.Member, err)
 	}
-	if is.SHA256, err = sumFile(path); err != nil {
+	if is.SHA256, err = download.Sum(path); err != nil {
 		return record{}, false, err
 	}
 	return is, false, os.Remove(served)
@@ -148,7 +143,7 @@ func (f *Fetcher) copyFromMirror(set string, file File, to string, is *record) (
 	if _, err = config.ReplaceFileFunc(to, 0o644, func(w io.Writer) error { return copyBounded(w, in) }); err != nil {
 		return false, err
 	}
-	if is.SHA256, err = sumFile(to); err != nil {
+	if is.SHA256, err = download.Sum(to); err != nil {
 		return false, err
 	}
 	is.URL, is.Served = from, is.SHA256
@@ -173,104 +168,16 @@ func (f *Fetcher) copyFromMirror(set string, file File, to string, is *record) (
 func (f *Fetcher) download(ctx context.Context, name, url, path string) error {
 	task := f.Board.Start("fetch "+name, terminal.Bytes, 0)
 	defer task.Stop()
-	pause := f.pause
-	if pause == 0 {
-		pause = time.Second
-	}
-	for try := 1; ; try++ {
-		err := f.resume(ctx, url, path+".partial", task)
-		var interrupted *interruptedError
-		switch {
-		case err == nil:
-			task.Finish()
-			return errors.Join(os.Rename(path+".partial", path), os.RemoveAll(path+".partial.etag"))
-		case ctx.Err() != nil:
-			return fmt.Errorf("%w; the same command resumes it", context.Cause(ctx))
-		case !errors.As(err, &interrupted):
-			return err
-		case try == tries:
-			return fmt.Errorf("%w; what came is kept: the same command resumes it", err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Duration(try) * pause):
-		}
-	}
-}
-
-// interruptedError is a failure after which a download can be resumed.
-type interruptedError struct{ error }
-
-func (e *interruptedError) Unwrap() error { return e.error }
-
-func (f *Fetcher) resume(ctx context.Context, url, partial string, task *terminal.Task) error {
-	out, err := os.OpenFile(partial, os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	have, err := out.Seek(0, io.SeekEnd)
-	if err != nil {
-		return err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	if etag, err := os.ReadFile(partial + ".etag"); have > 0 && err == nil && len(etag) > 0 {
-		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
-		req.Header.Set("If-Range", string(etag)) // of another file, the whole is served
-	}
-	client := f.Client
-	if client == nil {
-		client = http.DefaultClient
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return &interruptedError{err}
-	}
-	defer resp.Body.Close()
+	file := download.File{URL: url, Path: path, MaxBytes: maxBytes, Client: f.Client, Pause: f.pause}
+	err := file.Fetch(ctx, task)
+	var refused *download.StatusError
 	switch {
-	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
-		// Whole already, or of another file: the checksum tells, of the whole from the beginning.
-		return errors.Join(&interruptedError{fmt.Errorf("GET %s: %s", url, resp.Status)}, out.Truncate(0))
-	case resp.StatusCode == http.StatusPartialContent && have > 0:
-		task.Resume(have)
-	case resp.StatusCode == http.StatusOK:
-		have = 0
-		if err := errors.Join(out.Truncate(0), seekStart(out),
-			os.WriteFile(partial+".etag", []byte(resp.Header.Get("ETag")), 0o644)); err != nil {
-			return err
-		}
-	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests:
-		return &interruptedError{fmt.Errorf("GET %s: %s", url, resp.Status)}
-	default:
-		return fmt.Errorf("GET %s: %s: its authors moved it; copy the file into the folder of --mirror", url,
-			resp.Status)
+	case err == nil:
+		task.Finish()
+	case errors.As(err, &refused) && refused.Code < http.StatusInternalServerError:
+		return fmt.Errorf("%w: its authors moved it; copy the file into the folder of --mirror", err)
 	}
-	if resp.ContentLength > 0 {
-		task.SetProgress(have, have+resp.ContentLength)
-	}
-	err = copyBounded(io.MultiWriter(out, progressWriter(func(n int) {
-		have += int64(n)
-		task.SetDone(have)
-	})), resp.Body)
-	if err != nil && !errors.Is(err, errTooLarge) {
-		return &interruptedError{errors.Join(err, out.Sync())}
-	}
-	return errors.Join(err, out.Sync())
-}
-
-func seekStart(file *os.File) error {
-	_, err := file.Seek(0, io.SeekStart)
 	return err
-}
-
-type progressWriter func(n int)
-
-func (w progressWriter) Write(p []byte) (int, error) {
-	w(len(p))
-	return len(p), nil
 }
 
 var errTooLarge = fmt.Errorf("is larger than %d MiB", maxBytes>>20)
@@ -297,17 +204,4 @@ func unpack(archive, member, path string) error {
 	defer in.Close()
 	_, err = config.ReplaceFileFunc(path, 0o644, func(w io.Writer) error { return copyBounded(w, in) })
 	return err
-}
-
-func sumFile(path string) (string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, file); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }

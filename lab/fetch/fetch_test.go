@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/triplemesh/triplemesh/internal/download"
 	"github.com/triplemesh/triplemesh/internal/terminal"
 )
 
@@ -34,6 +35,7 @@ type author struct {
 	status   int
 	cut      int
 	cuts     int
+	after    int // the status once it broke off that often
 	noRanges bool
 	ranges   []string // of the requests
 }
@@ -71,6 +73,10 @@ func (a *author) serve(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(a.content[from:min(len(a.content), from+a.cut)])
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
+	}
+	if a.after != 0 {
+		w.WriteHeader(a.after)
+		return
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.content))
 }
@@ -145,22 +151,26 @@ func TestAnInterruptedDownloadIsResumed(t *testing.T) {
 		name     string
 		noRanges bool
 		cuts     int
+		after    int
 		want     []string // ranges asked for
 	}{
-		{"within a call", false, 2, []string{"", "bytes=1000-", "bytes=2000-"}},
-		{"by a server that serves no ranges, from the beginning", true, 1, []string{"", "bytes=1000-"}},
-		{"by the next call, after too many interruptions", false, tries,
-			[]string{"", "bytes=1000-", "bytes=2000-", "bytes=3000-", "bytes=4000-"}},
+		{"within a call", false, 2, 0, []string{"", "bytes=1000-", "bytes=2000-"}},
+		{"by a server that serves no ranges, from the beginning", true, 1, 0, []string{"", "bytes=1000-"}},
+		{"as long as something comes", false, 2 * download.Attempts, 0, []string{"", "bytes=1000-", "bytes=2000-",
+			"bytes=3000-", "bytes=4000-", "bytes=5000-", "bytes=6000-", "bytes=7000-", "bytes=8000-"}},
+		{"by the next call, after too many attempts in vain", false, 1, 503,
+			[]string{"", "bytes=1000-", "bytes=1000-", "bytes=1000-", "bytes=1000-", "bytes=1000-"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			a, dir := newAuthor(t, rivers), t.TempDir()
-			a.cut, a.cuts, a.noRanges = 1000, c.cuts, c.noRanges
+			a.cut, a.cuts, a.noRanges, a.after = 1000, c.cuts, c.noRanges, c.after
 			_, err := newFetcher(dir).Fetch(t.Context(), a.set(sum(rivers)))
-			if c.cuts == tries {
+			if c.after != 0 {
 				if err == nil || !strings.Contains(err.Error(), "the same command resumes it") {
 					t.Fatalf("error %v", err)
 				}
+				a.after = 0
 				_, err = newFetcher(dir).Fetch(t.Context(), a.set(sum(rivers)))
 			}
 			if err != nil || !slices.Equal(a.ranges, c.want) {
@@ -173,10 +183,11 @@ func TestAnInterruptedDownloadIsResumed(t *testing.T) {
 func TestAFileThatChangedWhileItWasFetchedIsFetchedFromTheBeginning(t *testing.T) {
 	t.Parallel()
 	a, dir := newAuthor(t, rivers), t.TempDir()
-	a.cut, a.cuts = 1000, tries
+	a.cut, a.cuts, a.after = 1000, 1, 503
 	if _, err := newFetcher(dir).Fetch(t.Context(), a.set("")); err == nil {
-		t.Fatal("four interruptions are no error")
+		t.Fatal("a server that fails from then on is no error")
 	}
+	a.after = 0
 	changed := bytes.ToUpper(rivers)
 	a.content = changed
 	got, err := newFetcher(dir).Fetch(t.Context(), a.set(""))
@@ -194,7 +205,7 @@ func TestWhatIsNotThereSaysWhatToDo(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), fmt.Sprint(status)) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%d: error %v", status, err)
 		}
-		if want := map[bool]int{true: tries, false: 1}[status >= 500]; len(a.ranges) != want {
+		if want := map[bool]int{true: download.Attempts, false: 1}[status >= 500]; len(a.ranges) != want {
 			t.Errorf("%d was asked for %d times, want %d", status, len(a.ranges), want)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/triplemesh/triplemesh/internal/download"
 	"github.com/triplemesh/triplemesh/internal/terminal"
 )
 
@@ -234,7 +235,7 @@ func (b builder) install(ctx context.Context, binary string) error {
 
 // writeStamp completes the stamp with what the server's file is now.
 func (b builder) writeStamp(s buildStamp) error {
-	sum, err := fileSum(b.layout.Server())
+	sum, err := download.Sum(b.layout.Server())
 	if err != nil {
 		return fmt.Errorf("set up llama-server: %w", err)
 	}

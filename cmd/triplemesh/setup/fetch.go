@@ -4,9 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +19,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/triplemesh/triplemesh/internal/download"
 	"github.com/triplemesh/triplemesh/internal/terminal"
 )
 
@@ -117,7 +116,7 @@ func onlyFile(dir string, pkg Package) (string, error) {
 		return "", fmt.Errorf("download %s: pip left %d files where one was due", pkg, len(files))
 	}
 	path := filepath.Join(dir, files[0].Name())
-	got, err := fileSum(path)
+	got, err := download.Sum(path)
 	if err != nil {
 		return "", fmt.Errorf("download %s: %w", pkg, err)
 	}
@@ -130,19 +129,6 @@ func onlyFile(dir string, pkg Package) (string, error) {
 
 // String returns the requirement, as pip writes it.
 func (p Package) String() string { return p.Name + "==" + p.Version }
-
-func fileSum(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
 
 // folderSize returns how many bytes lie below dir, for progress; files that vanish
 // while it looks do not count.
@@ -207,7 +193,7 @@ func (f fetcher) fetch(ctx context.Context, a Asset) error {
 	if err := f.fetchParts(ctx, a, partial, j); err != nil {
 		return fmt.Errorf("set up %s: %w", a.Name, err)
 	}
-	got, err := fileSum(partial.Name())
+	got, err := download.Sum(partial.Name())
 	if err != nil {
 		return fmt.Errorf("set up %s: %w", a.Name, err)
 	}

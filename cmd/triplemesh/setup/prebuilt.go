@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/download"
 	"github.com/triplemesh/triplemesh/internal/terminal"
 )
 
@@ -310,85 +311,28 @@ func (b builder) try(ctx context.Context, model string) error {
 	}
 }
 
-// fetchAttempts is how often a download that broke off is resumed without any progress.
-const fetchAttempts = 3
-
-// fetchURL downloads the archive to file. A partial file is resumed, also one of an earlier setup.
+// fetchURL downloads the archive to file, unless it is there.
 func fetchURL(ctx context.Context, a Archive, file string, task *terminal.Task) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	if got, err := fileSum(file); err == nil && got == a.SHA256 {
+	if got, err := download.Sum(file); err == nil && got == a.SHA256 {
 		return nil
 	}
-	partial := file + ".partial"
-	var err error
-	for failed, before := 0, int64(-1); failed < fetchAttempts; failed++ {
-		var done bool
-		if done, err = resumeURL(ctx, a.URL, partial, task); done || ctx.Err() != nil {
-			break
-		}
-		if info, statErr := os.Stat(partial); statErr == nil && info.Size() > before {
-			before, failed = info.Size(), 0
-		}
+	f := download.File{URL: a.URL, Path: file, Pinned: true, MaxBytes: maxUnpacked, Pause: 200 * time.Millisecond}
+	if err := f.Fetch(ctx, task); err != nil {
+		return fmt.Errorf("download %s: %w", a.URL, err)
 	}
-	if err != nil {
-		return fmt.Errorf("download %s: %w; what is there is kept: run `triplemesh setup` again", a.URL, err)
-	}
-	got, err := fileSum(partial)
+	got, err := download.Sum(file)
 	if err != nil {
 		return err
 	}
 	if got != a.SHA256 {
-		_ = os.Remove(partial)
+		_ = os.Remove(file)
 		return fmt.Errorf("download %s: checksum mismatch (got %s, want %s); it was removed: compare "+
 			"--model-server-sha256 with what the release says", a.URL, got, a.SHA256)
 	}
-	return os.Rename(partial, file)
-}
-
-// resumeURL appends to the partial file what is missing, and reports whether asking again is of no
-// use.
-func resumeURL(ctx context.Context, address, partial string, task *terminal.Task) (done bool, err error) {
-	f, err := os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
-	if err != nil {
-		return true, err
-	}
-	defer f.Close()
-	at, err := f.Seek(0, io.SeekEnd)
-	if err != nil {
-		return true, err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return true, err
-	}
-	if at > 0 {
-		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", at))
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return false, err
-	}
-	defer resp.Body.Close()
-	switch {
-	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
-		// The file was complete, or longer than the archive: its checksum tells.
-		return true, nil
-	case resp.StatusCode == http.StatusOK:
-		// The server knows no ranges and starts over.
-		if at, err = 0, f.Truncate(0); err != nil {
-			return true, err
-		}
-	case resp.StatusCode != http.StatusPartialContent:
-		return resp.StatusCode < http.StatusInternalServerError, fmt.Errorf("the server answered %s", resp.Status)
-	case !strings.HasPrefix(resp.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", at)):
-		return true, errors.Join(errors.New("the server sent another range than was asked for"), f.Truncate(0))
-	}
-	task.SetProgress(at, at+max(0, resp.ContentLength))
-	n, err := io.Copy(f, resp.Body)
-	task.SetDone(at + n)
-	return err == nil, err
+	return nil
 }
 
 // maxUnpacked bounds what an archive may unpack to, in bytes.

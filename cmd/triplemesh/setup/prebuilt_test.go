@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/triplemesh/triplemesh/internal/download"
 	"github.com/triplemesh/triplemesh/internal/terminal"
 )
 
@@ -147,7 +148,7 @@ func TestAnArchiveIsFetchedOverHTTP(t *testing.T) {
 			sum(content), "404", 1},
 		{"from a server that always fails", func(w http.ResponseWriter, _ *http.Request, _ int32) {
 			w.WriteHeader(http.StatusBadGateway)
-		}, sum(content), "502", fetchAttempts},
+		}, sum(content), "502", download.Attempts},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

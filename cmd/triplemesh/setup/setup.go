@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/triplemesh/triplemesh/internal/download"
 	"github.com/triplemesh/triplemesh/internal/terminal"
 )
 
@@ -225,7 +226,7 @@ func verified(path, sum string, size int64, again bool) (bool, error) {
 	if !again && readInto(stampPath(path), &then) && then == now {
 		return true, nil
 	}
-	got, err := fileSum(path)
+	got, err := download.Sum(path)
 	if err != nil || got != sum {
 		return false, err
 	}

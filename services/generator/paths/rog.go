@@ -83,11 +83,6 @@ func (p *Planner) instruct(question string, topicEntities []string) []llm.Messag
 	return []llm.Message{{Role: llm.RoleUser, Content: text}}
 }
 
-// FormatPath formats relations in RoG's notation.
-func FormatPath(relations []string) string {
-	return "<PATH> " + strings.Join(relations, " <SEP> ") + " </PATH>"
-}
-
 var (
 	opening   = regexp.MustCompile(`(?i)<\s*path\s*>`)
 	closing   = regexp.MustCompile(`(?i)<\s*/\s*path\s*>`)

@@ -84,7 +84,7 @@ func TestRecordedPlans(t *testing.T) {
 		var text strings.Builder
 		var want []string
 		for _, relations := range q.Paths {
-			text.WriteString(paths.FormatPath(relations) + "\n")
+			text.WriteString("<PATH> " + strings.Join(relations, " <SEP> ") + " </PATH>\n")
 			if len(relations) > 0 { // a plan of no step leads nowhere
 				want = append(want, strings.Join(relations, " + "))
 			}

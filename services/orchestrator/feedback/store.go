@@ -39,13 +39,13 @@ const format = "1"
 // item (see ID), so that a later mark replaces the earlier one by a rename, without coordination
 // between the orchestrators that share the directory.
 type Dir struct {
-	path   string
-	limit  int
-	report func(path string, err error)
+	path  string
+	limit int
+	// reportOnce reports a file that cannot be read.
+	reportOnce func(path string, err error)
 
-	mu       sync.Mutex
-	counts   map[string]*markCount // by the tenant's path
-	reported map[string]bool       // files that were reported
+	mu     sync.Mutex
+	counts map[string]*markCount // by the tenant's path
 }
 
 // markCount is the number of marks of a tenant, as far as this process knows.
@@ -59,14 +59,10 @@ type markCount struct {
 // orchestrator that shares the directory; 0 is unlimited. report is called once for each file that
 // cannot be read; it may be nil.
 func Open(path string, limit int, report func(path string, err error)) (*Dir, error) {
-	if report == nil {
-		report = func(string, error) {}
-	}
 	if err := record.PrepareDir(path, format); err != nil {
 		return nil, fmt.Errorf("open feedback directory %s: %w", path, err)
 	}
-	return &Dir{path: path, limit: limit, report: report, counts: map[string]*markCount{},
-		reported: map[string]bool{}}, nil
+	return &Dir{path: path, limit: limit, reportOnce: record.ReportOnce(report), counts: map[string]*markCount{}}, nil
 }
 
 // Tenant returns the store of one tenant, or auth.ErrNoTenant for the zero value.
@@ -211,17 +207,6 @@ func decode(data []byte, id string) (*orchestratorv1.Feedback, error) {
 		return nil, fmt.Errorf("%w: it is of the feedback %q", record.ErrDamaged, m.GetId())
 	}
 	return m, nil
-}
-
-// reportOnce reports each file once.
-func (d *Dir) reportOnce(path string, err error) {
-	d.mu.Lock()
-	before := d.reported[path]
-	d.reported[path] = true
-	d.mu.Unlock()
-	if !before {
-		d.report(path, err)
-	}
 }
 
 // Delete removes a mark, or returns ErrNotFound.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
@@ -58,4 +59,14 @@ func Verify(record []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: its checksum is %08x, want %08x", ErrDamaged, got, want)
 	}
 	return record[:n], nil
+}
+
+// ReportOnce returns a function that calls report with the first error of each path; report may be nil.
+func ReportOnce(report func(path string, err error)) func(path string, err error) {
+	var reported sync.Map
+	return func(path string, err error) {
+		if _, before := reported.LoadOrStore(path, true); !before && report != nil {
+			report(path, err)
+		}
+	}
 }

@@ -31,10 +31,11 @@ type Dir struct {
 	path   string
 	keep   int
 	report func(path string, err error)
+	// reportOnce reports a file that cannot be read.
+	reportOnce func(path string, err error)
 
 	mu        sync.Mutex
-	untrimmed map[string]int  // runs put since the last trim, by the tenant's path
-	reported  map[string]bool // files that were told of
+	untrimmed map[string]int // runs put since the last trim, by the tenant's path
 }
 
 // OpenDir opens or creates the directory. It keeps the newest keep runs of each tenant, within one
@@ -47,7 +48,8 @@ func OpenDir(path string, keep int, report func(path string, err error)) (*Dir, 
 	if err := record.PrepareDir(path, dirFormat); err != nil {
 		return nil, fmt.Errorf("open run directory %s: %w", path, err)
 	}
-	return &Dir{path: path, keep: keep, report: report, untrimmed: map[string]int{}, reported: map[string]bool{}}, nil
+	return &Dir{path: path, keep: keep, report: report, reportOnce: record.ReportOnce(report),
+		untrimmed: map[string]int{}}, nil
 }
 
 // Close implements Tenants; it does nothing.
@@ -128,17 +130,6 @@ func (f folder) readRun(day, id string, as func([]byte) (*orchestratorv1.Run, er
 		f.dir.reportOnce(path, err)
 	}
 	return run, err
-}
-
-// reportOnce reports each file once.
-func (d *Dir) reportOnce(path string, err error) {
-	d.mu.Lock()
-	told := d.reported[path]
-	d.reported[path] = true
-	d.mu.Unlock()
-	if !told {
-		d.report(path, err)
-	}
 }
 
 // List implements Store. It skips files that cannot be read.

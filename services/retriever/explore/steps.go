@@ -3,6 +3,7 @@ package explore
 import (
 	"slices"
 
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -100,3 +101,102 @@ func (e *explorer) findSubjects(steps []Step) error {
 
 // subjectChunk is how many entities one read takes.
 const subjectChunk = 4096
+
+// sample takes some of a list, evenly spread.
+func sample[T any](list []T, most int) []T {
+	if len(list) <= most {
+		return list
+	}
+	out := make([]T, most)
+	for i := range out {
+		out[i] = list[i*len(list)/most]
+	}
+	return out
+}
+
+// Score is how well a candidate fits a pattern, for their order: the words of the plan, those of the
+// question, and what the graph says.
+func Score(c Candidate, valued bool, joins float32) float32 {
+	s := 0.55*c.Trust*c.Phrase + (1-0.55*c.Trust)*c.Question + 0.1*c.Coverage + 0.25*c.Trust*c.Words
+	if c.Joins {
+		s += joins
+	}
+	if c.Time {
+		s += 0.25
+	}
+	if c.OtherTime && valued {
+		s -= 0.3
+	}
+	if len(c.Steps) == 1 && !c.Steps[0].Inverse {
+		s += 0.03
+	}
+	if c.TypeMatch {
+		s += 0.3
+	}
+	if c.TypeMiss {
+		s -= 0.6
+	}
+	if valued {
+		s += 0.5 * (c.Comparable - 1)
+	}
+	return s
+}
+
+// maxColumns is the number of relations up to which a graph without types is taken for a table.
+const maxColumns = 64
+
+// widest returns the relation of a table that most of its rows have: they are what a kind means there.
+func (e *explorer) widest() []Candidate {
+	relations := e.snap.Info().Relations
+	if relations == 0 || relations > maxColumns || e.snap.Info().Entities > domainSize*10 {
+		return nil
+	}
+	best := store.RelationID(0)
+	for r := range relations {
+		if id := store.RelationID(r); e.snap.RelationTriples(id) > e.snap.RelationTriples(best) {
+			best = id
+		}
+	}
+	return []Candidate{{Steps: []Step{{Relation: best}}, Coverage: 1, Triples: e.snap.RelationTriples(best)}}
+}
+
+// matchTypes compares what lies beyond the known end with what the plan says that it is.
+func (e *explorer) matchTypes(p *graphv1.QueryPattern, start, end []store.EntityID, candidates []Candidate) {
+	v := p.GetEnd().GetVariable()
+	if start == nil && end != nil {
+		v = p.GetStart().GetVariable()
+	} else if start == nil || end != nil {
+		return
+	}
+	var wanted []string
+	for _, c := range e.plan.GetClauses() {
+		m := c.GetMatch()
+		if m.GetStart().GetVariable() == v && v != "" && phraseOf(m) == "type" &&
+			len(e.links[m.GetEnd().GetEntity()]) > 0 {
+			for _, id := range e.links[m.GetEnd().GetEntity()] {
+				wanted = append(wanted, e.snap.EntityName(id))
+			}
+		}
+	}
+	if len(wanted) == 0 {
+		return
+	}
+	for i := range candidates {
+		c := &candidates[i]
+		if slices.ContainsFunc(c.EndTypes, func(t string) bool { return slices.Contains(wanted, t) }) {
+			c.TypeMatch = true
+		} else if len(e.types) > 0 && len(c.ends) > 0 {
+			c.TypeMiss = true
+		}
+	}
+}
+
+// missTypes marks the candidates with other ends, if the ends of some are what the plan says.
+func missTypes(candidates []Candidate) {
+	if !slices.ContainsFunc(candidates, func(c Candidate) bool { return c.TypeMatch }) {
+		return
+	}
+	for i := range candidates {
+		candidates[i].TypeMiss = candidates[i].TypeMiss || !candidates[i].TypeMatch && len(candidates[i].EndTypes) > 0
+	}
+}
