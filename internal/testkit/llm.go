@@ -114,7 +114,7 @@ func (m *LLM) Config() llm.Config {
 	c := llm.DefaultConfig()
 	c.BaseURL = m.URL()
 	c.Model = "scripted"
-	c.Timeout = 10 * time.Second
+	c.Timeout = 50 * time.Second
 	c.RetryDelay = time.Millisecond
 	c.MaxRetryDelay = 2 * time.Second
 	c.MaxInFlight = 16

@@ -13,7 +13,7 @@ import (
 )
 
 // patience is how long a service may take to start or to stop.
-const patience = 30 * time.Second
+const patience = 60 * time.Second
 
 // Service is a stage that runs in the test's process.
 type Service struct {
