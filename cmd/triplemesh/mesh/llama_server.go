@@ -260,7 +260,7 @@ func (s *llamaServer) first(ctx context.Context) (*child, error) {
 			return nil, err
 		}
 		rate := s.decodeRate(ctx)
-		if rate >= known.TokensPerSecond/2 {
+		if known.isLike(rate) {
 			return c, nil
 		}
 		s.cfg.Log.Info(logThreadsRemeasured,
@@ -311,6 +311,12 @@ type choice struct {
 	Threads int     `json:"threads"`
 	// TokensPerSecond is how fast the model wrote with that many threads.
 	TokensPerSecond float64 `json:"tokens_per_second"`
+}
+
+// isLike reports whether the machine is now as it was in the self-test. If it is much slower now,
+// something else took a core away; if much faster, something else did so then.
+func (c choice) isLike(tokensPerSecond float64) bool {
+	return tokensPerSecond >= c.TokensPerSecond/2 && tokensPerSecond <= 1.5*c.TokensPerSecond
 }
 
 func (s *llamaServer) choicePath() string { return filepath.Join(s.cfg.StateDir, "threads.json") }
