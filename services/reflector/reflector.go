@@ -64,3 +64,9 @@ func (s *Service) Reflect(ctx context.Context, req *reflectorv1.ReflectRequest) 
 		AnswerProbabilities: outcome.Probabilities,
 	}, nil
 }
+
+// GetReflectionMode implements reflectorv1.ReflectorServiceServer.
+func (s *Service) GetReflectionMode(context.Context,
+	*reflectorv1.GetReflectionModeRequest) (*reflectorv1.GetReflectionModeResponse, error) {
+	return &reflectorv1.GetReflectionModeResponse{Mode: s.mode}, nil
+}

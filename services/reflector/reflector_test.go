@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/testkit"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
@@ -127,5 +128,26 @@ func TestConfig(t *testing.T) {
 	cfg.Reflection.Mode = "guess"
 	if err := cfg.Validate(); err == nil || !strings.Contains(err.Error(), "guess") {
 		t.Errorf("a mode there is not gave %v", err)
+	}
+}
+
+func TestGetReflectionModeReturnsTheConfiguredOne(t *testing.T) {
+	for _, c := range []struct {
+		mode, reader string
+		want         reflectorv1.ReflectionMode
+	}{
+		{"auto", llm.WeakReader, reflectorv1.ReflectionMode_REFLECTION_MODE_WEIGH},
+		{"auto", llm.StrongReader, reflectorv1.ReflectionMode_REFLECTION_MODE_MODEL},
+		{"model", llm.WeakReader, reflectorv1.ReflectionMode_REFLECTION_MODE_MODEL},
+	} {
+		cfg := reflector.DefaultConfig()
+		cfg.Reflection.Mode, cfg.LLM.Reader = c.mode, c.reader
+		s, err := reflector.New(cfg, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.GetReflectionMode(t.Context(), nil); err != nil || got.GetMode() != c.want {
+			t.Errorf("mode %s for a %s reader: got %v, %v, want %v", c.mode, c.reader, got.GetMode(), err, c.want)
+		}
 	}
 }

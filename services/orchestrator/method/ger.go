@@ -46,7 +46,7 @@ var gerVariants = variants[struct {
 	skip             []orchestratorv1.Stage
 	evaluate, decide gerStep
 }]{
-	orchestratorv1.Ablation_ABLATION_UNSPECIFIED: {nil, Ger.evaluate, Ger.reflect},
+	orchestratorv1.Ablation_ABLATION_UNSPECIFIED: {nil, Ger.evaluateForReflection, Ger.reflect},
 	orchestratorv1.Ablation_ABLATION_GENERATION_ONLY: {slices.Concat(gerEvaluation, gerReflection),
 		Ger.skipEvaluation, Ger.acceptAll},
 	orchestratorv1.Ablation_ABLATION_NO_EVALUATION:       {gerEvaluation, Ger.skipEvaluation, Ger.reflect},
@@ -70,7 +70,7 @@ func (Ger) Info() *orchestratorv1.Method {
 		Name: "ger",
 		Description: "Plans relation paths, follows them, reads candidates off them, evaluates these as a set and " +
 			"one by one, and reflects.",
-		Calls:   "3 + one per candidate (reflection by weighing), 4 + one (by the model)",
+		Calls:   "2 + one per candidate (reflection by weighing), 4 + one (by the model); one less with a ranker",
 		NeedsKg: true,
 		Stages: []orchestratorv1.Stage{
 			orchestratorv1.Stage_STAGE_LINK,
@@ -258,6 +258,28 @@ func (m Ger) evaluate(ctx context.Context, q *question.Question, g *orchestrator
 	group.Go(func() error { return m.evaluateQuestion(ctx, q, g) })
 	group.Go(func() error { return m.evaluateAnswers(ctx, q, g) })
 	return group.Wait()
+}
+
+// evaluateForReflection judges the candidates at the levels that reflection reads.
+func (m Ger) evaluateForReflection(ctx context.Context, q *question.Question, g *orchestratorv1.GerGraphs) error {
+	until := q.Request().GetOptions().GetUntil()
+	if until != orchestratorv1.Stage_STAGE_EVALUATE_QUESTION && !m.readsQuestionVerdict(ctx, q) {
+		return m.evaluateAnswers(ctx, q, g)
+	}
+	return m.evaluate(ctx, q, g)
+}
+
+// readsQuestionVerdict reports whether reflection reads the verdict on the set, which weighing ignores.
+// A reflector that does not tell its mode may.
+func (m Ger) readsQuestionVerdict(ctx context.Context, q *question.Question) bool {
+	mode := q.Request().GetOptions().GetReflection()
+	if mode == reflectorv1.ReflectionMode_REFLECTION_MODE_UNSPECIFIED {
+		resp, err := m.Reflector.GetReflectionMode(ctx, &reflectorv1.GetReflectionModeRequest{})
+		if err == nil {
+			mode = resp.GetMode()
+		}
+	}
+	return mode != reflectorv1.ReflectionMode_REFLECTION_MODE_WEIGH
 }
 
 // evaluateQuestion judges the candidates as a set.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/triplemesh/triplemesh/internal/config"
@@ -43,20 +45,18 @@ func TestCallsInTheOrderOfThePaper(t *testing.T) {
 		{"ger: link, plan and follow paths, read candidates, judge both levels, reflect",
 			askOptions{method: "ger", limits: plenty},
 			[]string{"LinkEntities", "SuggestPaths", "GenerateRelationPaths", "SuggestPaths", "FollowPaths",
-				"GenerateCandidateAnswers",
-				"EvaluateQuestion", "EvaluateAnswers", "Reflect"},
+				"GenerateCandidateAnswers", "GetReflectionMode", "EvaluateQuestion", "EvaluateAnswers", "Reflect"},
 			[]string{"Tessen", "Orla"}, orchestratorv1.Grounding_GROUNDING_GROUNDED, 5},
 		{"ger links nothing where the topic entities are given", askOptions{method: "ger", limits: plenty,
 			topics: []string{"Velmora"}},
 			[]string{"BatchGetEntities", "SuggestPaths", "GenerateRelationPaths", "SuggestPaths", "FollowPaths",
-				"GenerateCandidateAnswers",
-				"EvaluateQuestion", "EvaluateAnswers", "Reflect"},
+				"GenerateCandidateAnswers", "GetReflectionMode", "EvaluateQuestion", "EvaluateAnswers", "Reflect"},
 			[]string{"Tessen", "Orla"}, orchestratorv1.Grounding_GROUNDING_GROUNDED, 5},
 		{"ger may let the model choose among the paths there are", askOptions{method: "ger", limits: plenty,
 			ger: &method.GerConfig{MaxPaths: 1, Choose: true, MaxCandidates: 5}},
 			[]string{"LinkEntities", "SuggestPaths", "GenerateRelationPaths", "SuggestPaths", "GenerateRelationPaths",
-				"FollowPaths",
-				"GenerateCandidateAnswers", "EvaluateQuestion", "EvaluateAnswers", "Reflect"},
+				"FollowPaths", "GenerateCandidateAnswers", "GetReflectionMode", "EvaluateQuestion", "EvaluateAnswers",
+				"Reflect"},
 			[]string{"Tessen", "Orla"}, orchestratorv1.Grounding_GROUNDING_GROUNDED, 6},
 		{"rag: search, answer", askOptions{method: "rag"},
 			[]string{"SearchTriples", "GenerateAnswer"},
@@ -70,9 +70,14 @@ func TestCallsInTheOrderOfThePaper(t *testing.T) {
 			[]string{"Tessen", "Orla"}, orchestratorv1.Grounding_GROUNDING_GROUNDED, 1},
 		{"ger follows the relation paths that are given as they are", askOptions{method: "ger", limits: plenty,
 			paths: relationPaths("river")},
-			[]string{"LinkEntities", "FollowPaths", "GenerateCandidateAnswers", "EvaluateQuestion", "EvaluateAnswers",
-				"Reflect"},
+			[]string{"LinkEntities", "FollowPaths", "GenerateCandidateAnswers", "GetReflectionMode", "EvaluateQuestion",
+				"EvaluateAnswers", "Reflect"},
 			[]string{"Tessen", "Orla"}, orchestratorv1.Grounding_GROUNDING_GROUNDED, 4},
+		{"ger does not judge the set where weighing is requested, which ignores the verdict",
+			askOptions{method: "ger", limits: plenty, paths: relationPaths("river"),
+				options: &orchestratorv1.AskOptions{Reflection: reflectorv1.ReflectionMode_REFLECTION_MODE_WEIGH}},
+			[]string{"LinkEntities", "FollowPaths", "GenerateCandidateAnswers", "EvaluateAnswers", "Reflect"},
+			[]string{"Tessen", "Orla"}, orchestratorv1.Grounding_GROUNDING_GROUNDED, 2},
 		{"sc: three samples", askOptions{method: "sc"}, []string{"GenerateAnswer", "GenerateAnswer", "GenerateAnswer"},
 			[]string{stagetest.Director}, orchestratorv1.Grounding_GROUNDING_UNGROUNDED, 3},
 		{"tog: link, explore relations and entities, judge whether they suffice, answer",
@@ -218,5 +223,33 @@ func TestUntilAStageThatIsNotReachedAsksNoMoreModels(t *testing.T) {
 		askOptions{method: "ger", options: &orchestratorv1.AskOptions{Until: orchestratorv1.Stage_STAGE_CANDIDATES}})
 	if !errors.Is(err, question.ErrStopped) || len(stagetest.Requests[*generatorv1.GenerateAnswerRequest](mesh)) > 0 {
 		t.Errorf("ended with %v after %q", err, mesh.Calls())
+	}
+}
+
+func TestGerJudgesTheSetUnlessTheReflectorWeighs(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		mode   reflectorv1.ReflectionMode
+		err    error
+		judged bool
+	}{
+		{"weighing ignores the verdict", reflectorv1.ReflectionMode_REFLECTION_MODE_WEIGH, nil, false},
+		{"the model reads it", reflectorv1.ReflectionMode_REFLECTION_MODE_MODEL, nil, true},
+		{"a reflector of an earlier version may read it", 0, status.Error(codes.Unimplemented, "unknown method"), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			mesh := stagetest.New(t)
+			stagetest.Script(mesh, func(context.Context,
+				*reflectorv1.GetReflectionModeRequest) (*reflectorv1.GetReflectionModeResponse, error) {
+				return &reflectorv1.GetReflectionModeResponse{Mode: c.mode}, c.err
+			})
+			run, err := ask(t.Context(), t, mesh, askOptions{method: "ger", limits: plenty})
+			if err != nil || run.GetPartial() || len(run.GetAnswers()) == 0 {
+				t.Fatalf("%v, %v", run, err)
+			}
+			if judged := slices.Contains(mesh.Calls(), "EvaluateQuestion"); judged != c.judged {
+				t.Errorf("the set was judged: %v, want %v", judged, c.judged)
+			}
+		})
 	}
 }

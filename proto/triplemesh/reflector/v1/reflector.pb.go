@@ -139,6 +139,89 @@ func (Decision) EnumDescriptor() ([]byte, []int) {
 	return file_triplemesh_reflector_v1_reflector_proto_rawDescGZIP(), []int{1}
 }
 
+// GetReflectionModeRequest asks for the configured mode.
+type GetReflectionModeRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetReflectionModeRequest) Reset() {
+	*x = GetReflectionModeRequest{}
+	mi := &file_triplemesh_reflector_v1_reflector_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetReflectionModeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetReflectionModeRequest) ProtoMessage() {}
+
+func (x *GetReflectionModeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_reflector_v1_reflector_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetReflectionModeRequest.ProtoReflect.Descriptor instead.
+func (*GetReflectionModeRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_reflector_v1_reflector_proto_rawDescGZIP(), []int{0}
+}
+
+// GetReflectionModeResponse is the configured mode.
+type GetReflectionModeResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The mode of requests that name none; never unspecified.
+	Mode          ReflectionMode `protobuf:"varint,1,opt,name=mode,proto3,enum=triplemesh.reflector.v1.ReflectionMode" json:"mode,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetReflectionModeResponse) Reset() {
+	*x = GetReflectionModeResponse{}
+	mi := &file_triplemesh_reflector_v1_reflector_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetReflectionModeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetReflectionModeResponse) ProtoMessage() {}
+
+func (x *GetReflectionModeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_reflector_v1_reflector_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetReflectionModeResponse.ProtoReflect.Descriptor instead.
+func (*GetReflectionModeResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_reflector_v1_reflector_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *GetReflectionModeResponse) GetMode() ReflectionMode {
+	if x != nil {
+		return x.Mode
+	}
+	return ReflectionMode_REFLECTION_MODE_UNSPECIFIED
+}
+
 // ReflectRequest asks for the final answers.
 type ReflectRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -148,7 +231,7 @@ type ReflectRequest struct {
 	Candidates []*v1.CandidateAnswer `protobuf:"bytes,2,rep,name=candidates,proto3" json:"candidates,omitempty"`
 	// All reasoning paths: what may be added ends one of them.
 	Paths []*v1.ReasoningPath `protobuf:"bytes,3,rep,name=paths,proto3" json:"paths,omitempty"`
-	// The verdict on the set; unset where there is none.
+	// The verdict on the set; unset where there is none. Weighing ignores it.
 	QuestionVerdict *v1.QuestionVerdict `protobuf:"bytes,4,opt,name=question_verdict,json=questionVerdict,proto3" json:"question_verdict,omitempty"`
 	// The verdicts on the candidates; empty where there are none.
 	AnswerVerdicts []*v1.AnswerVerdict `protobuf:"bytes,5,rep,name=answer_verdicts,json=answerVerdicts,proto3" json:"answer_verdicts,omitempty"`
@@ -162,7 +245,7 @@ type ReflectRequest struct {
 
 func (x *ReflectRequest) Reset() {
 	*x = ReflectRequest{}
-	mi := &file_triplemesh_reflector_v1_reflector_proto_msgTypes[0]
+	mi := &file_triplemesh_reflector_v1_reflector_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -174,7 +257,7 @@ func (x *ReflectRequest) String() string {
 func (*ReflectRequest) ProtoMessage() {}
 
 func (x *ReflectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_reflector_v1_reflector_proto_msgTypes[0]
+	mi := &file_triplemesh_reflector_v1_reflector_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -187,7 +270,7 @@ func (x *ReflectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReflectRequest.ProtoReflect.Descriptor instead.
 func (*ReflectRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_reflector_v1_reflector_proto_rawDescGZIP(), []int{0}
+	return file_triplemesh_reflector_v1_reflector_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ReflectRequest) GetQuestion() string {
@@ -254,7 +337,7 @@ type Reflection struct {
 
 func (x *Reflection) Reset() {
 	*x = Reflection{}
-	mi := &file_triplemesh_reflector_v1_reflector_proto_msgTypes[1]
+	mi := &file_triplemesh_reflector_v1_reflector_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -266,7 +349,7 @@ func (x *Reflection) String() string {
 func (*Reflection) ProtoMessage() {}
 
 func (x *Reflection) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_reflector_v1_reflector_proto_msgTypes[1]
+	mi := &file_triplemesh_reflector_v1_reflector_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -279,7 +362,7 @@ func (x *Reflection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reflection.ProtoReflect.Descriptor instead.
 func (*Reflection) Descriptor() ([]byte, []int) {
-	return file_triplemesh_reflector_v1_reflector_proto_rawDescGZIP(), []int{1}
+	return file_triplemesh_reflector_v1_reflector_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Reflection) GetAnswer() string {
@@ -327,7 +410,7 @@ type ReflectResponse struct {
 
 func (x *ReflectResponse) Reset() {
 	*x = ReflectResponse{}
-	mi := &file_triplemesh_reflector_v1_reflector_proto_msgTypes[2]
+	mi := &file_triplemesh_reflector_v1_reflector_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -339,7 +422,7 @@ func (x *ReflectResponse) String() string {
 func (*ReflectResponse) ProtoMessage() {}
 
 func (x *ReflectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_reflector_v1_reflector_proto_msgTypes[2]
+	mi := &file_triplemesh_reflector_v1_reflector_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -352,7 +435,7 @@ func (x *ReflectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReflectResponse.ProtoReflect.Descriptor instead.
 func (*ReflectResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_reflector_v1_reflector_proto_rawDescGZIP(), []int{2}
+	return file_triplemesh_reflector_v1_reflector_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ReflectResponse) GetAnswers() []string {
@@ -408,7 +491,10 @@ var File_triplemesh_reflector_v1_reflector_proto protoreflect.FileDescriptor
 
 const file_triplemesh_reflector_v1_reflector_proto_rawDesc = "" +
 	"\n" +
-	"'triplemesh/reflector/v1/reflector.proto\x12\x17triplemesh.reflector.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\"\xe6\x04\n" +
+	"'triplemesh/reflector/v1/reflector.proto\x12\x17triplemesh.reflector.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1btriplemesh/llm/v1/llm.proto\"\x1a\n" +
+	"\x18GetReflectionModeRequest\"X\n" +
+	"\x19GetReflectionModeResponse\x12;\n" +
+	"\x04mode\x18\x01 \x01(\x0e2'.triplemesh.reflector.v1.ReflectionModeR\x04mode\"\xe6\x04\n" +
 	"\x0eReflectRequest\x12'\n" +
 	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12O\n" +
 	"\n" +
@@ -441,9 +527,10 @@ const file_triplemesh_reflector_v1_reflector_proto_rawDesc = "" +
 	"\x14DECISION_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rDECISION_KEEP\x10\x01\x12\x11\n" +
 	"\rDECISION_DROP\x10\x02\x12\x10\n" +
-	"\fDECISION_ADD\x10\x032y\n" +
+	"\fDECISION_ADD\x10\x032\xff\x01\n" +
 	"\x10ReflectorService\x12e\n" +
-	"\aReflect\x12'.triplemesh.reflector.v1.ReflectRequest\x1a(.triplemesh.reflector.v1.ReflectResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1;reflectorv1b\x06proto3"
+	"\aReflect\x12'.triplemesh.reflector.v1.ReflectRequest\x1a(.triplemesh.reflector.v1.ReflectResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12\x83\x01\n" +
+	"\x11GetReflectionMode\x121.triplemesh.reflector.v1.GetReflectionModeRequest\x1a2.triplemesh.reflector.v1.GetReflectionModeResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1;reflectorv1b\x06proto3"
 
 var (
 	file_triplemesh_reflector_v1_reflector_proto_rawDescOnce sync.Once
@@ -458,41 +545,46 @@ func file_triplemesh_reflector_v1_reflector_proto_rawDescGZIP() []byte {
 }
 
 var file_triplemesh_reflector_v1_reflector_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_triplemesh_reflector_v1_reflector_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_triplemesh_reflector_v1_reflector_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_triplemesh_reflector_v1_reflector_proto_goTypes = []any{
-	(ReflectionMode)(0),        // 0: triplemesh.reflector.v1.ReflectionMode
-	(Decision)(0),              // 1: triplemesh.reflector.v1.Decision
-	(*ReflectRequest)(nil),     // 2: triplemesh.reflector.v1.ReflectRequest
-	(*Reflection)(nil),         // 3: triplemesh.reflector.v1.Reflection
-	(*ReflectResponse)(nil),    // 4: triplemesh.reflector.v1.ReflectResponse
-	(*v1.CandidateAnswer)(nil), // 5: triplemesh.graph.v1.CandidateAnswer
-	(*v1.ReasoningPath)(nil),   // 6: triplemesh.graph.v1.ReasoningPath
-	(*v1.QuestionVerdict)(nil), // 7: triplemesh.graph.v1.QuestionVerdict
-	(*v1.AnswerVerdict)(nil),   // 8: triplemesh.graph.v1.AnswerVerdict
-	(*v11.Limits)(nil),         // 9: triplemesh.llm.v1.Limits
-	(*v11.Usage)(nil),          // 10: triplemesh.llm.v1.Usage
-	(*v11.Warning)(nil),        // 11: triplemesh.llm.v1.Warning
+	(ReflectionMode)(0),               // 0: triplemesh.reflector.v1.ReflectionMode
+	(Decision)(0),                     // 1: triplemesh.reflector.v1.Decision
+	(*GetReflectionModeRequest)(nil),  // 2: triplemesh.reflector.v1.GetReflectionModeRequest
+	(*GetReflectionModeResponse)(nil), // 3: triplemesh.reflector.v1.GetReflectionModeResponse
+	(*ReflectRequest)(nil),            // 4: triplemesh.reflector.v1.ReflectRequest
+	(*Reflection)(nil),                // 5: triplemesh.reflector.v1.Reflection
+	(*ReflectResponse)(nil),           // 6: triplemesh.reflector.v1.ReflectResponse
+	(*v1.CandidateAnswer)(nil),        // 7: triplemesh.graph.v1.CandidateAnswer
+	(*v1.ReasoningPath)(nil),          // 8: triplemesh.graph.v1.ReasoningPath
+	(*v1.QuestionVerdict)(nil),        // 9: triplemesh.graph.v1.QuestionVerdict
+	(*v1.AnswerVerdict)(nil),          // 10: triplemesh.graph.v1.AnswerVerdict
+	(*v11.Limits)(nil),                // 11: triplemesh.llm.v1.Limits
+	(*v11.Usage)(nil),                 // 12: triplemesh.llm.v1.Usage
+	(*v11.Warning)(nil),               // 13: triplemesh.llm.v1.Warning
 }
 var file_triplemesh_reflector_v1_reflector_proto_depIdxs = []int32{
-	5,  // 0: triplemesh.reflector.v1.ReflectRequest.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
-	6,  // 1: triplemesh.reflector.v1.ReflectRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	7,  // 2: triplemesh.reflector.v1.ReflectRequest.question_verdict:type_name -> triplemesh.graph.v1.QuestionVerdict
-	8,  // 3: triplemesh.reflector.v1.ReflectRequest.answer_verdicts:type_name -> triplemesh.graph.v1.AnswerVerdict
-	9,  // 4: triplemesh.reflector.v1.ReflectRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	0,  // 5: triplemesh.reflector.v1.ReflectRequest.mode:type_name -> triplemesh.reflector.v1.ReflectionMode
-	1,  // 6: triplemesh.reflector.v1.Reflection.decision:type_name -> triplemesh.reflector.v1.Decision
-	6,  // 7: triplemesh.reflector.v1.Reflection.paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	3,  // 8: triplemesh.reflector.v1.ReflectResponse.reflections:type_name -> triplemesh.reflector.v1.Reflection
-	10, // 9: triplemesh.reflector.v1.ReflectResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	11, // 10: triplemesh.reflector.v1.ReflectResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	0,  // 11: triplemesh.reflector.v1.ReflectResponse.mode:type_name -> triplemesh.reflector.v1.ReflectionMode
-	2,  // 12: triplemesh.reflector.v1.ReflectorService.Reflect:input_type -> triplemesh.reflector.v1.ReflectRequest
-	4,  // 13: triplemesh.reflector.v1.ReflectorService.Reflect:output_type -> triplemesh.reflector.v1.ReflectResponse
-	13, // [13:14] is the sub-list for method output_type
-	12, // [12:13] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	0,  // 0: triplemesh.reflector.v1.GetReflectionModeResponse.mode:type_name -> triplemesh.reflector.v1.ReflectionMode
+	7,  // 1: triplemesh.reflector.v1.ReflectRequest.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
+	8,  // 2: triplemesh.reflector.v1.ReflectRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	9,  // 3: triplemesh.reflector.v1.ReflectRequest.question_verdict:type_name -> triplemesh.graph.v1.QuestionVerdict
+	10, // 4: triplemesh.reflector.v1.ReflectRequest.answer_verdicts:type_name -> triplemesh.graph.v1.AnswerVerdict
+	11, // 5: triplemesh.reflector.v1.ReflectRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	0,  // 6: triplemesh.reflector.v1.ReflectRequest.mode:type_name -> triplemesh.reflector.v1.ReflectionMode
+	1,  // 7: triplemesh.reflector.v1.Reflection.decision:type_name -> triplemesh.reflector.v1.Decision
+	8,  // 8: triplemesh.reflector.v1.Reflection.paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	5,  // 9: triplemesh.reflector.v1.ReflectResponse.reflections:type_name -> triplemesh.reflector.v1.Reflection
+	12, // 10: triplemesh.reflector.v1.ReflectResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	13, // 11: triplemesh.reflector.v1.ReflectResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	0,  // 12: triplemesh.reflector.v1.ReflectResponse.mode:type_name -> triplemesh.reflector.v1.ReflectionMode
+	4,  // 13: triplemesh.reflector.v1.ReflectorService.Reflect:input_type -> triplemesh.reflector.v1.ReflectRequest
+	2,  // 14: triplemesh.reflector.v1.ReflectorService.GetReflectionMode:input_type -> triplemesh.reflector.v1.GetReflectionModeRequest
+	6,  // 15: triplemesh.reflector.v1.ReflectorService.Reflect:output_type -> triplemesh.reflector.v1.ReflectResponse
+	3,  // 16: triplemesh.reflector.v1.ReflectorService.GetReflectionMode:output_type -> triplemesh.reflector.v1.GetReflectionModeResponse
+	15, // [15:17] is the sub-list for method output_type
+	13, // [13:15] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_reflector_v1_reflector_proto_init() }
@@ -506,7 +598,7 @@ func file_triplemesh_reflector_v1_reflector_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_reflector_v1_reflector_proto_rawDesc), len(file_triplemesh_reflector_v1_reflector_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   3,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

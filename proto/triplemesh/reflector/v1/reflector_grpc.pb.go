@@ -22,7 +22,8 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ReflectorService_Reflect_FullMethodName = "/triplemesh.reflector.v1.ReflectorService/Reflect"
+	ReflectorService_Reflect_FullMethodName           = "/triplemesh.reflector.v1.ReflectorService/Reflect"
+	ReflectorService_GetReflectionMode_FullMethodName = "/triplemesh.reflector.v1.ReflectorService/GetReflectionMode"
 )
 
 // ReflectorServiceClient is the client API for ReflectorService service.
@@ -33,6 +34,9 @@ const (
 type ReflectorServiceClient interface {
 	// Reflect drops, keeps and adds answers by both evaluations (Ger §3.4).
 	Reflect(ctx context.Context, in *ReflectRequest, opts ...grpc.CallOption) (*ReflectResponse, error)
+	// GetReflectionMode returns the configured mode, by which a caller can tell
+	// which verdicts Reflect reads: weighing ignores the verdict on the set.
+	GetReflectionMode(ctx context.Context, in *GetReflectionModeRequest, opts ...grpc.CallOption) (*GetReflectionModeResponse, error)
 }
 
 type reflectorServiceClient struct {
@@ -53,6 +57,16 @@ func (c *reflectorServiceClient) Reflect(ctx context.Context, in *ReflectRequest
 	return out, nil
 }
 
+func (c *reflectorServiceClient) GetReflectionMode(ctx context.Context, in *GetReflectionModeRequest, opts ...grpc.CallOption) (*GetReflectionModeResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetReflectionModeResponse)
+	err := c.cc.Invoke(ctx, ReflectorService_GetReflectionMode_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ReflectorServiceServer is the server API for ReflectorService service.
 // All implementations must embed UnimplementedReflectorServiceServer
 // for forward compatibility.
@@ -61,6 +75,9 @@ func (c *reflectorServiceClient) Reflect(ctx context.Context, in *ReflectRequest
 type ReflectorServiceServer interface {
 	// Reflect drops, keeps and adds answers by both evaluations (Ger §3.4).
 	Reflect(context.Context, *ReflectRequest) (*ReflectResponse, error)
+	// GetReflectionMode returns the configured mode, by which a caller can tell
+	// which verdicts Reflect reads: weighing ignores the verdict on the set.
+	GetReflectionMode(context.Context, *GetReflectionModeRequest) (*GetReflectionModeResponse, error)
 	mustEmbedUnimplementedReflectorServiceServer()
 }
 
@@ -73,6 +90,9 @@ type UnimplementedReflectorServiceServer struct{}
 
 func (UnimplementedReflectorServiceServer) Reflect(context.Context, *ReflectRequest) (*ReflectResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Reflect not implemented")
+}
+func (UnimplementedReflectorServiceServer) GetReflectionMode(context.Context, *GetReflectionModeRequest) (*GetReflectionModeResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetReflectionMode not implemented")
 }
 func (UnimplementedReflectorServiceServer) mustEmbedUnimplementedReflectorServiceServer() {}
 func (UnimplementedReflectorServiceServer) testEmbeddedByValue()                          {}
@@ -113,6 +133,24 @@ func _ReflectorService_Reflect_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ReflectorService_GetReflectionMode_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetReflectionModeRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ReflectorServiceServer).GetReflectionMode(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ReflectorService_GetReflectionMode_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ReflectorServiceServer).GetReflectionMode(ctx, req.(*GetReflectionModeRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ReflectorService_ServiceDesc is the grpc.ServiceDesc for ReflectorService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -123,6 +161,10 @@ var ReflectorService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Reflect",
 			Handler:    _ReflectorService_Reflect_Handler,
+		},
+		{
+			MethodName: "GetReflectionMode",
+			Handler:    _ReflectorService_GetReflectionMode_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

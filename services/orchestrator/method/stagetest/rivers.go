@@ -32,6 +32,10 @@ func Walk(relation, to string) *graphv1.ReasoningPath {
 // The model's own words for a relation are nearest to "river"; with verdicts at
 // hand it writes the right candidates.
 func scriptRivers(m *Mesh) {
+	Script(m, func(context.Context, *reflectorv1.GetReflectionModeRequest) (*reflectorv1.GetReflectionModeResponse,
+		error) {
+		return &reflectorv1.GetReflectionModeResponse{Mode: reflectorv1.ReflectionMode_REFLECTION_MODE_MODEL}, nil
+	})
 	walks := []*graphv1.ReasoningPath{Walk("river", "Tessen"), Walk("river", "Orla"), Walk("twin", "Harn")}
 	Script(m, func(_ context.Context, r *retrieverv1.BatchGetEntitiesRequest) (*retrieverv1.BatchGetEntitiesResponse,
 		error) {

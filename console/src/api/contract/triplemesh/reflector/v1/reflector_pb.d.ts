@@ -16,6 +16,62 @@ import type { Limits, LimitsJson, Usage, UsageJson, Warning, WarningJson } from 
 export declare const file_triplemesh_reflector_v1_reflector: GenFile;
 
 /**
+ * GetReflectionModeRequest asks for the configured mode.
+ *
+ * @generated from message triplemesh.reflector.v1.GetReflectionModeRequest
+ */
+export declare type GetReflectionModeRequest = Message<"triplemesh.reflector.v1.GetReflectionModeRequest"> & {
+};
+
+/**
+ * GetReflectionModeRequest asks for the configured mode.
+ *
+ * @generated from message triplemesh.reflector.v1.GetReflectionModeRequest
+ */
+export declare type GetReflectionModeRequestJson = {
+};
+
+/**
+ * Describes the message triplemesh.reflector.v1.GetReflectionModeRequest.
+ * Use `create(GetReflectionModeRequestSchema)` to create a new message.
+ */
+export declare const GetReflectionModeRequestSchema: GenMessage<GetReflectionModeRequest, {jsonType: GetReflectionModeRequestJson}>;
+
+/**
+ * GetReflectionModeResponse is the configured mode.
+ *
+ * @generated from message triplemesh.reflector.v1.GetReflectionModeResponse
+ */
+export declare type GetReflectionModeResponse = Message<"triplemesh.reflector.v1.GetReflectionModeResponse"> & {
+  /**
+   * The mode of requests that name none; never unspecified.
+   *
+   * @generated from field: triplemesh.reflector.v1.ReflectionMode mode = 1;
+   */
+  mode: ReflectionMode;
+};
+
+/**
+ * GetReflectionModeResponse is the configured mode.
+ *
+ * @generated from message triplemesh.reflector.v1.GetReflectionModeResponse
+ */
+export declare type GetReflectionModeResponseJson = {
+  /**
+   * The mode of requests that name none; never unspecified.
+   *
+   * @generated from field: triplemesh.reflector.v1.ReflectionMode mode = 1;
+   */
+  mode?: ReflectionModeJson;
+};
+
+/**
+ * Describes the message triplemesh.reflector.v1.GetReflectionModeResponse.
+ * Use `create(GetReflectionModeResponseSchema)` to create a new message.
+ */
+export declare const GetReflectionModeResponseSchema: GenMessage<GetReflectionModeResponse, {jsonType: GetReflectionModeResponseJson}>;
+
+/**
  * ReflectRequest asks for the final answers.
  *
  * @generated from message triplemesh.reflector.v1.ReflectRequest
@@ -43,7 +99,7 @@ export declare type ReflectRequest = Message<"triplemesh.reflector.v1.ReflectReq
   paths: ReasoningPath[];
 
   /**
-   * The verdict on the set; unset where there is none.
+   * The verdict on the set; unset where there is none. Weighing ignores it.
    *
    * @generated from field: triplemesh.graph.v1.QuestionVerdict question_verdict = 4;
    */
@@ -99,7 +155,7 @@ export declare type ReflectRequestJson = {
   paths?: ReasoningPathJson[];
 
   /**
-   * The verdict on the set; unset where there is none.
+   * The verdict on the set; unset where there is none. Weighing ignores it.
    *
    * @generated from field: triplemesh.graph.v1.QuestionVerdict question_verdict = 4;
    */
@@ -418,6 +474,17 @@ export declare const ReflectorService: GenService<{
     methodKind: "unary";
     input: typeof ReflectRequestSchema;
     output: typeof ReflectResponseSchema;
+  },
+  /**
+   * GetReflectionMode returns the configured mode, by which a caller can tell
+   * which verdicts Reflect reads: weighing ignores the verdict on the set.
+   *
+   * @generated from rpc triplemesh.reflector.v1.ReflectorService.GetReflectionMode
+   */
+  getReflectionMode: {
+    methodKind: "unary";
+    input: typeof GetReflectionModeRequestSchema;
+    output: typeof GetReflectionModeResponseSchema;
   },
 }>;
 
