@@ -20,7 +20,7 @@ DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
 # Baseline of buf breaking: the newest release, if git knows one. Nothing is promised before the first.
 BASE ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
 
-.PHONY: help demo build setup test figures clients-test store-test neo4j-test weaviate-test lint generate rest-test openai-test misbehave-test fuzz fuzz-corpus install-test trust race nightly soak soak-slice replicas sim versions-test bench bench-overload bench-memory images sbom reproducible k8s-check k8s-test console console-check console-test tidy vulncheck tools clean
+.PHONY: help demo build setup test figures clients-test store-test neo4j-test weaviate-test lint generate rest-test openai-test misbehave-test fuzz fuzz-corpus install-test trust race nightly soak soak-slice replicas sim versions-test bench bench-overload bench-memory images sbom site reproducible k8s-check k8s-test console console-check console-test tidy vulncheck tools clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -208,6 +208,16 @@ $(ZIG)/installed: deploy/release/requirements.txt
 sbom: build ## Write SPDX bills of materials into .cache/sbom, and docs/licences.md.
 	go run ./deploy/release sbom -version $(VERSION) -licences docs/licences.md
 
+SITE := $(CURDIR)/.cache/site-tools
+
+site: build $(TOOLS)/buf $(TOOLS)/protoc-gen-doc $(SITE)/installed ## Build the documentation site into .cache/site/html and check its links.
+	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/python deploy/site/build.py .cache/site bin/triplemesh $(TOOLS)/protoc-gen-doc
+
+$(SITE)/installed: deploy/site/requirements.txt
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/pip install -q --require-hashes -r $<
+	@touch $@
+
 reproducible: ## Build a program and an image twice and compare them; WHAT=all builds every one.
 	deploy/reproducible.sh $(WHAT)
 
@@ -274,6 +284,7 @@ $(TOOLS)/buf:                PACKAGE := github.com/bufbuild/buf/cmd/buf@v1.75.0
 $(TOOLS)/protoc-gen-go:      PACKAGE := google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12
 $(TOOLS)/protoc-gen-go-grpc: PACKAGE := google.golang.org/grpc/cmd/protoc-gen-go-grpc@v1.6.2
 $(TOOLS)/protoc-gen-grpc-gateway: PACKAGE := github.com/grpc-ecosystem/grpc-gateway/v2/protoc-gen-grpc-gateway@v2.31.0
+$(TOOLS)/protoc-gen-doc:     PACKAGE := github.com/pseudomuto/protoc-gen-doc/cmd/protoc-gen-doc@v1.5.1
 $(TOOLS)/staticcheck:        PACKAGE := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 $(TOOLS)/golangci-lint: PACKAGE := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.12.2
 $(TOOLS)/govulncheck:        PACKAGE := golang.org/x/vuln/cmd/govulncheck@v1.1.4
