@@ -1,9 +1,10 @@
 // Command lint checks what general linters do not: that no declared name is a bare participle,
-// preposition or function word, such as "of", "said" or "whoever", and that the code does not grow
-// unnoticed.
+// preposition or function word, such as "of", "said" or "whoever", that the code does not grow
+// unnoticed, and that the table of log messages in docs/operations.md is that of the code; -w writes it.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,9 +19,14 @@ type source struct {
 }
 
 func main() {
+	write := flag.Bool("w", false, "write the table of log messages instead of comparing it")
+	flag.Parse()
 	findings, err := check(".")
+	if err == nil {
+		err = checkLogs(*write)
+	}
 	if err != nil {
-		findings = []string{err.Error()}
+		findings = append(findings, err.Error())
 	}
 	for _, f := range findings {
 		fmt.Fprintln(os.Stderr, "lint:", f)

@@ -6,7 +6,7 @@ import (
 )
 
 func TestMessagesAreReadOffTheConstantsOfLogFiles(t *testing.T) {
-	got, err := collect(fstest.MapFS{
+	got, err := collectMessages(fstest.MapFS{
 		"internal/llm/log.go": {Data: []byte(`package llm
 
 const (
@@ -26,13 +26,13 @@ const (
 		"| `cache hit` | `internal/llm` | An answer came from the cache. |  |\n" +
 		"| `circuit opened` | `internal/llm` | The endpoint failed too often; calls skip it. | " +
 		"Check the model server. |\n"
-	if table(got) != want {
-		t.Errorf("got\n%s\nwant\n%s", table(got), want)
+	if messageTable(got) != want {
+		t.Errorf("got\n%s\nwant\n%s", messageTable(got), want)
 	}
 }
 
 func TestAMessageWithoutACommentIsAnError(t *testing.T) {
-	_, err := parse("log.go", []byte("package p\n\nconst logDone = \"done\"\n"))
+	_, err := parseMessages("log.go", []byte("package p\n\nconst logDone = \"done\"\n"))
 	if err == nil {
 		t.Error("a constant without a comment was accepted")
 	}
@@ -40,7 +40,7 @@ func TestAMessageWithoutACommentIsAnError(t *testing.T) {
 
 func TestTheTableInTheDocumentIsInStepWithTheCode(t *testing.T) {
 	t.Chdir("../..")
-	if err := run(false); err != nil {
+	if err := checkLogs(false); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,11 +1,7 @@
-// Command logs keeps the table of log messages in docs/operations.md in step with the code: every
-// package that logs declares its messages as constants in a file log.go, each with a comment
-// `logCircuitOpened: meaning. Do: action.`
 package main
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -21,21 +17,15 @@ import (
 // document holds the table, between the lines begin and end.
 const (
 	document = "docs/operations.md"
-	begin    = "<!-- log messages: begin; written by go run ./tests/logs -w -->"
+	begin    = "<!-- log messages: begin; written by go run ./tests/lint -w -->"
 	end      = "<!-- log messages: end -->"
 )
 
-func main() {
-	write := flag.Bool("w", false, "write the table instead of comparing it")
-	flag.Parse()
-	if err := run(*write); err != nil {
-		fmt.Fprintln(os.Stderr, "logs:", err)
-		os.Exit(1)
-	}
-}
-
-func run(write bool) error {
-	messages, err := collect(os.DirFS("."))
+// checkLogs compares the table of log messages in docs/operations.md with the code, or writes it: every
+// package that logs declares its messages as constants in a file log.go, each with a comment
+// `logCircuitOpened: meaning. Do: action.`
+func checkLogs(write bool) error {
+	messages, err := collectMessages(os.DirFS("."))
 	if err != nil {
 		return err
 	}
@@ -48,21 +38,21 @@ func run(write bool) error {
 	if !ok || !closed {
 		return fmt.Errorf("%s: the lines %q and %q are missing", document, begin, end)
 	}
-	want := slices.Concat(before, []byte(begin+"\n"+table(messages)+end), after)
+	want := slices.Concat(before, []byte(begin+"\n"+messageTable(messages)+end), after)
 	switch {
 	case bytes.Equal(text, want):
 		return nil
 	case write:
 		return os.WriteFile(document, want, 0o644)
 	}
-	return fmt.Errorf("%s is out of step with the log messages in the code: run `go run ./tests/logs -w`", document)
+	return fmt.Errorf("%s is out of step with the log messages in the code: run `go run ./tests/lint -w`", document)
 }
 
 // message is one log message: where it comes from, what it means, what an operator does about it.
 type message struct{ text, source, meaning, action string }
 
-// collect reads the constants of every log.go.
-func collect(root fs.FS) ([]message, error) {
+// collectMessages reads the constants of every log.go.
+func collectMessages(root fs.FS) ([]message, error) {
 	var messages []message
 	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -78,7 +68,7 @@ func collect(root fs.FS) ([]message, error) {
 		if err != nil {
 			return err
 		}
-		found, err := parse(name, source)
+		found, err := parseMessages(name, source)
 		messages = append(messages, found...)
 		return err
 	})
@@ -88,8 +78,8 @@ func collect(root fs.FS) ([]message, error) {
 	return messages, err
 }
 
-// parse reads the constants named log… of one file. Each must have a comment.
-func parse(name string, source []byte) ([]message, error) {
+// parseMessages reads the constants named log… of one file. Each must have a comment.
+func parseMessages(name string, source []byte) ([]message, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), name, source, parser.ParseComments)
 	if err != nil {
 		return nil, err
@@ -130,8 +120,8 @@ func parse(name string, source []byte) ([]message, error) {
 	return messages, nil
 }
 
-// table renders the messages in Markdown.
-func table(messages []message) string {
+// messageTable renders the messages in Markdown.
+func messageTable(messages []message) string {
 	var out strings.Builder
 	out.WriteString("| message | package | meaning | action |\n|---|---|---|---|\n")
 	cell := strings.NewReplacer("|", `\|`)
