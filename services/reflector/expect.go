@@ -43,7 +43,8 @@ type Expectation struct {
 
 // expectF1 chooses the answers with the highest expected F1. Each relation path with a probability is
 // a hypothesis: that its ends are the answers. So is what the paths of two topic entities have in
-// common, since a question with two entities asks for what both lead to. What the reader took for
+// common, since a question with two entities asks for what both lead to, and what one path leads to
+// whatever the directions of its relations. What the reader took for
 // answers, and the verdicts, make the hypotheses that hold them likelier. It returns false without
 // probabilities.
 func (r *Reflector) expectF1(c Case, groups []*kgtext.PathGroup) (Expectation, bool) {
@@ -83,7 +84,7 @@ func (r *Reflector) hypotheses(c Case, groups []*kgtext.PathGroup) []hypothesis 
 		read[candidate.GetAnswer()] = true
 	}
 	var all []hypothesis
-	topics := []string{}
+	var topics, relations []string
 	for _, g := range groups {
 		if g.Probability == nil {
 			continue
@@ -99,8 +100,9 @@ func (r *Reflector) hypotheses(c Case, groups []*kgtext.PathGroup) []hypothesis 
 			h.weight *= math.Exp(float64(r.cfg.ReadingWeight) * float64(agreed) / float64(len(read)))
 		}
 		h.weight *= math.Exp(2 * float64(r.cfg.ReadingWeight) * float64(meanVerdict(c, g)))
-		all, topics = append(all, h), append(topics, g.TopicEntity)
+		all, topics, relations = append(all, h), append(topics, g.TopicEntity), append(relations, undirectedKey(g))
 	}
+	bothWays := uniteEqual(relations, all)
 	for i := range min(len(topics), maxIntersected) {
 		for j := range i {
 			if topics[i] == topics[j] {
@@ -112,11 +114,41 @@ func (r *Reflector) hypotheses(c Case, groups []*kgtext.PathGroup) []hypothesis 
 			}
 		}
 	}
+	all = append(all, bothWays...)
 	if len(all) > 0 {
 		all = append(all, r.reading(c, all)...)
 	}
 	slices.SortStableFunc(all, func(a, b hypothesis) int { return cmp.Compare(b.weight, a.weight) })
 	return all
+}
+
+// undirectedKey is equal for paths of one topic entity that differ in the directions of their steps
+// alone. Graphs hold many a relation in both directions, some pairs in one and some in the other.
+func undirectedKey(g *kgtext.PathGroup) string {
+	key := g.TopicEntity
+	for _, s := range g.Steps {
+		key += "\x00" + s.GetRelation()
+	}
+	return key
+}
+
+// uniteEqual returns the hypotheses that the answers of all hypotheses with one key are right. One that
+// is unlikely alone adds little: their weights are averaged geometrically.
+func uniteEqual(keys []string, all []hypothesis) []hypothesis {
+	var united []hypothesis
+	for i, key := range keys {
+		if slices.Contains(keys[:i], key) {
+			continue
+		}
+		answers, logs, count := all[i].order, math.Log(all[i].weight), 1.0
+		for j := i + 1; j < len(keys); j++ {
+			if keys[j] == key {
+				answers, logs, count = slices.Concat(answers, all[j].order), logs+math.Log(all[j].weight), count+1
+				united = append(united, newHypothesis(answers, count*math.Exp(logs/count)))
+			}
+		}
+	}
+	return united
 }
 
 // reading is the hypothesis that the reader is right about the whole set.

@@ -23,6 +23,14 @@ func makeRanked(probability float32, topic, relation string, ends ...string) []*
 	return paths
 }
 
+// makeInverse turns the first step of paths round.
+func makeInverse(paths []*graphv1.ReasoningPath) []*graphv1.ReasoningPath {
+	for _, p := range paths {
+		p.Steps[0].Inverse = true
+	}
+	return paths
+}
+
 func TestAnswersHaveTheHighestExpectedF1(t *testing.T) {
 	weak, strong := config, config
 	weak.ReadingWeight, weak.ReadingShare = 1, 0.2
@@ -57,6 +65,11 @@ func TestAnswersHaveTheHighestExpectedF1(t *testing.T) {
 		{"what two topic entities have in common", weak, nil, slices.Concat(
 			makeRanked(.4, "Velmora", "river", "Tessen", "Orla", "Harn", "Ister", "Lomm"),
 			makeRanked(.35, "Arden", "river", "Orla", "Sarn", "Tiel", "Veil")), nil, []string{"Orla"}},
+		{"a list that the graph holds partly in the other direction", weak, nil, slices.Concat(
+			makeRanked(.3, "Velmora", "river", "Tessen"), makeRanked(.4, "Velmora", "lake", "Harn"),
+			makeInverse(makeRanked(.28, "Velmora", "river", "Orla"))), nil, []string{"Tessen", "Orla"}},
+		{"an unlikely direction stays out", weak, nil, slices.Concat(makeRanked(.9, "Velmora", "child", "Tessen"),
+			makeInverse(makeRanked(.03, "Velmora", "child", "Orla"))), nil, []string{"Tessen"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := answers("never asked")
