@@ -237,10 +237,15 @@ func (q *question) searchRuns() []mention {
 }
 
 // limitCandidates keeps the candidates worth comparing with the text's meaning: those with a likely
-// name or many triples.
+// name or many triples. In a large graph hundreds of names are similar to some words of a text; one
+// that the text has in full, word by word, comes before these.
 func (q *question) limitCandidates() {
 	promise := func(c candidate) float64 {
-		return float64(c.likeness) + 0.3*math.Log10(1+float64(c.degree))
+		p := float64(c.likeness) + 0.3*math.Log10(1+float64(c.degree))
+		if c.method <= byAlias {
+			p += 0.5 * float64(c.words())
+		}
+		return p
 	}
 	slices.SortStableFunc(q.candidates, func(a, b candidate) int { return cmp.Compare(promise(b), promise(a)) })
 	q.candidates = q.candidates[:min(len(q.candidates), maxCandidates)]

@@ -97,6 +97,22 @@ func TestEntities(t *testing.T) {
 	}
 }
 
+func TestAFullNameIsNotCrowdedOutBySimilarNamesOfBetterKnownThings(t *testing.T) {
+	triples := [][3]string{{"Anna Norman Lind", "profession", "Painter"}}
+	for _, word := range []string{"Anna", "Norman", "Lind", "Art"} {
+		for i := range 30 {
+			for j := range 40 { // a higher degree
+				triples = append(triples, [3]string{fmt.Sprintf("%s %s%c", word, "Sk", 'a'+i), "part", fmt.Sprint(j)})
+			}
+		}
+	}
+	crowd := storetest.NewGraph(triples...)
+	links, err := Entities(t.Context(), crowd, &storetest.WordEncoder{}, "what is the art of anna norman lind", 3)
+	if err != nil || len(links) == 0 || crowd.EntityName(links[0].Entity) != "Anna Norman Lind" {
+		t.Errorf("got %v, %v", links, err)
+	}
+}
+
 func TestEntitiesReturnsNothingIfNothingFits(t *testing.T) {
 	for _, text := range []string{"what is it", "who", "", "?!", "\xff\xfe", "qwertyuiop zxcvbnm",
 		strings.Repeat("and then ", 500)} {
