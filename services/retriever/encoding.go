@@ -191,22 +191,26 @@ func (s *encoderSet) close() error {
 }
 
 // minSpeedup is how many times faster than fp32 int8 must be to be chosen: its vectors are rounded,
-// and two that are about as fast must not take turns from start to start.
-const minSpeedup = 1.5
+// and two that are about as fast must not take turns from start to start. The best of measuredRounds
+// counts.
+const minSpeedup, measuredRounds = 1.5, 5
 
 // chooseFaster returns the kind that encodes faster on this machine, by its instructions: int8 with
 // AVX-512 VNNI. It measures both on the words of triples, and returns the only one that can be opened
 // if there is one.
 func (s *encoderSet) chooseFaster(ctx context.Context) string {
 	rates := map[string]float64{}
-	for _, kind := range []string{encoderInt8, encoderONNX} {
-		e := s.open(ctx, kind)
-		err := e.err
-		if err == nil {
-			rates[kind], err = measureRate(ctx, e)
-		}
-		if err != nil {
-			s.log.DebugContext(ctx, logEncoderNotMeasured, "kind", kind, "error", err)
+	for range measuredRounds { // in turns, so that other work of the machine slows both
+		for _, kind := range []string{encoderInt8, encoderONNX} {
+			e := s.open(ctx, kind)
+			rate, err := 0.0, e.err
+			if err == nil {
+				rate, err = measureRate(ctx, e)
+			}
+			if err != nil {
+				s.log.DebugContext(ctx, logEncoderNotMeasured, "kind", kind, "error", err)
+			}
+			rates[kind] = max(rates[kind], rate)
 		}
 	}
 	kind, other := encoderONNX, encoderInt8
@@ -219,21 +223,15 @@ func (s *encoderSet) chooseFaster(ctx context.Context) string {
 	return kind
 }
 
-// measureRate returns the texts that an encoder encodes per second: the best of some rounds, because
-// other work of the machine only slows them down.
-func measureRate(ctx context.Context, e encoder.Encoder) (best float64, err error) {
+// measureRate returns the texts that an encoder encodes per second.
+func measureRate(ctx context.Context, e encoder.Encoder) (float64, error) {
 	texts := make([]string, 32)
 	for i := range texts {
 		texts[i] = fmt.Sprintf("Mount Everest elevation above sea level %d metres", 8000+i)
 	}
-	for range 4 {
-		start := time.Now()
-		if _, err := e.Encode(ctx, texts); err != nil {
-			return 0, err
-		}
-		best = max(best, float64(len(texts))/time.Since(start).Seconds())
-	}
-	return best, nil
+	start := time.Now()
+	_, err := e.Encode(ctx, texts)
+	return float64(len(texts)) / time.Since(start).Seconds(), err
 }
 
 // newModel returns the encoder of a kind without the cache.
