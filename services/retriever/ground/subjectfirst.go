@@ -37,9 +37,9 @@ func NewSubjectQuery(question string, pseudo []Fact) SubjectQuery {
 // Limits on encoding: a core encodes some hundreds of triples a second.
 const (
 	// MaxEncoded is the maximum number of triples encoded for a search.
-	MaxEncoded = 192
+	MaxEncoded = 96
 	// SubjectFirstMaxRead is the Options.MaxRead of a SubjectFirst snapshot.
-	SubjectFirstMaxRead = 64
+	SubjectFirstMaxRead = 32
 )
 
 // SubjectFirst searches a knowledge graph that is too large to vectorise: names select the
