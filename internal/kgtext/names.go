@@ -1,9 +1,12 @@
 package kgtext
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
 
 // ConfusesNames reports whether entities are others than the one that a question spells out: it names
@@ -72,4 +75,12 @@ func spelledNames(question string) (names []map[string]bool) {
 	}
 	end()
 	return names
+}
+
+// FormatKG names a knowledge graph and its snapshot, if the reference has one: "wikidata@3".
+func FormatKG(ref *graphv1.KnowledgeGraphRef) string {
+	if ref.GetSnapshot() == 0 {
+		return ref.GetName()
+	}
+	return fmt.Sprintf("%s@%d", ref.GetName(), ref.GetSnapshot())
 }

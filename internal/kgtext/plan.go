@@ -108,3 +108,12 @@ func DescribePlan(p *graphv1.QueryPlan) []string {
 	}
 	return lines
 }
+
+// DescribeRelation returns the words of a pattern's relation.
+func DescribeRelation(p *graphv1.QueryPattern) string {
+	words := make([]string, len(p.GetSteps()))
+	for i, s := range p.GetSteps() {
+		words[i] = s.GetRelation()
+	}
+	return strings.Join(words, " ")
+}

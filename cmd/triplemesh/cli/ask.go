@@ -17,6 +17,7 @@ import (
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
 	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/terminal"
 	"github.com/triplemesh/triplemesh/lab/eval"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -253,7 +254,7 @@ func checkTopics(ctx context.Context, client retrieverv1.RetrieverServiceClient,
 	for _, topic := range topics {
 		if len(looked) > 0 && !found[topic] {
 			return usageError("--topic %s: %s holds no entity with this name or id%s", topic,
-				refText(req.GetKg()), orMeant(similarNames(ctx, client, looked, topic)))
+				kgtext.FormatKG(req.GetKg()), orMeant(similarNames(ctx, client, looked, topic)))
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -44,7 +45,7 @@ func TestAskAfterARunFollowsIt(t *testing.T) {
 				!strings.HasPrefix(h[1].GetText(), c.answer) || len(h[1].GetText()) > 4001 {
 				t.Errorf("the question follows %.200v", h)
 			}
-			if s.asked.GetQuestion() != "And when?" || refText(s.asked.GetKg()) != c.kg {
+			if s.asked.GetQuestion() != "And when?" || kgtext.FormatKG(s.asked.GetKg()) != c.kg {
 				t.Errorf("asked %q of %v", s.asked.GetQuestion(), s.asked.GetKg())
 			}
 		})

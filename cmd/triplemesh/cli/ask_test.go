@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/testkit"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -119,7 +120,7 @@ func TestAskSendsWhatTheFlagsSay(t *testing.T) {
 		"--max-tokens", "500", "--trace").Expect(t, ExitOK)
 	got := s.asked
 	o := got.GetOptions()
-	if got.GetQuestion() != "Where is\nMars?" || got.GetMethod() != "ger" || refText(got.GetKg()) != "mars@3" ||
+	if got.GetQuestion() != "Where is\nMars?" || got.GetMethod() != "ger" || kgtext.FormatKG(got.GetKg()) != "mars@3" ||
 		strings.Join(got.GetTopicEntities(), "|") != "Mars, the planet|Phobos" ||
 		o.GetUntil() != orchestratorv1.Stage_STAGE_PATHS ||
 		o.GetAblation() != orchestratorv1.Ablation_ABLATION_NO_REFLECTION || !o.GetSpans() || o.GetMaxHops() != 3 ||
@@ -138,9 +139,9 @@ func TestAskReadsSeveralKnowledgeGraphs(t *testing.T) {
 		"--abstain-below", "0.4").Expect(t, ExitOK)
 	var others []string
 	for _, kg := range s.asked.GetOtherKgs() {
-		others = append(others, refText(kg))
+		others = append(others, kgtext.FormatKG(kg))
 	}
-	if refText(s.asked.GetKg()) != "mars@3" || strings.Join(others, " ") != "venus io@2" ||
+	if kgtext.FormatKG(s.asked.GetKg()) != "mars@3" || strings.Join(others, " ") != "venus io@2" ||
 		s.asked.GetOptions().GetAbstainBelow() != 0.4 {
 		t.Errorf("sent %v", s.asked)
 	}

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/terminal"
 	"github.com/triplemesh/triplemesh/internal/testkit"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -408,7 +409,7 @@ func FuzzParseKG(f *testing.F) {
 		if err != nil || ref == nil {
 			return
 		}
-		again, err := ParseKG(refText(ref))
+		again, err := ParseKG(kgtext.FormatKG(ref))
 		if err != nil || again.GetName() != ref.GetName() || again.GetSnapshot() != ref.GetSnapshot() {
 			t.Fatalf("%q is %v, which is read as %v, %v", text, ref, again, err)
 		}

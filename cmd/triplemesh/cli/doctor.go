@@ -15,6 +15,7 @@ import (
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/paging"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"github.com/triplemesh/triplemesh/internal/terminal"
@@ -241,7 +242,7 @@ func (p *Program) graphsThere(retriever string) finding {
 		for _, s := range snapshots {
 			if s.GetActive() {
 				readable = append(readable, s.GetKg())
-				names = append(names, fmt.Sprintf("%s (%d triples, built %s)", refText(s.GetKg()), s.GetTriples(),
+				names = append(names, fmt.Sprintf("%s (%d triples, built %s)", kgtext.FormatKG(s.GetKg()), s.GetTriples(),
 					s.GetCreateTime().AsTime().Local().Format(time.DateOnly)))
 			}
 		}

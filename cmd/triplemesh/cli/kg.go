@@ -17,6 +17,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
 	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/paging"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"github.com/triplemesh/triplemesh/internal/terminal"
@@ -114,8 +115,8 @@ func printSnapshots(out io.Writer, snapshots []*retrieverv1.SnapshotInfo) error 
 		}
 		if s.GetEncoder() == "" { // every readable one has an encoder
 			fmt.Fprintf(w, "%s\t%s\t-\t-\t-\t-\t-\tcorrupt: `triplemesh kg verify %s` shows the reason\n",
-				refText(s.GetKg()),
-				active, refText(s.GetKg()))
+				kgtext.FormatKG(s.GetKg()),
+				active, kgtext.FormatKG(s.GetKg()))
 			continue
 		}
 		vectors := "all"
@@ -125,7 +126,7 @@ func printSnapshots(out io.Writer, snapshots []*retrieverv1.SnapshotInfo) error 
 		if s.GetBase() != 0 {
 			vectors += fmt.Sprintf(", delta of %d", s.GetBase())
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%.1f\t%s\t%s\t%s\n", refText(s.GetKg()), active, s.GetTriples(),
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%.1f\t%s\t%s\t%s\n", kgtext.FormatKG(s.GetKg()), active, s.GetTriples(),
 			s.GetEntities(), s.GetRelations(),
 			float64(s.GetBytes())/1e6, s.GetCreateTime().AsTime().Local().Format(time.DateTime),
 			show.Line(s.GetEncoder(), 40), vectors)
@@ -156,7 +157,7 @@ func (c *kgDrop) Run(p *Program) error {
 			return err
 		}
 		for _, gone := range resp.GetDropped() {
-			fmt.Fprintln(p.Stdout, "dropped", refText(gone))
+			fmt.Fprintln(p.Stdout, "dropped", kgtext.FormatKG(gone))
 		}
 		return nil
 	})
@@ -180,7 +181,7 @@ func (c *kgActivate) Run(p *Program) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(p.Stdout, "active:", refText(resp.GetSnapshot().GetKg()))
+		_, err = fmt.Fprintln(p.Stdout, "active:", kgtext.FormatKG(resp.GetSnapshot().GetKg()))
 		return err
 	})
 }
@@ -197,7 +198,7 @@ func (c *kgRollback) Run(p *Program) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(p.Stdout, "active:", refText(resp.GetSnapshot().GetKg()))
+		_, err = fmt.Fprintln(p.Stdout, "active:", kgtext.FormatKG(resp.GetSnapshot().GetKg()))
 		return err
 	})
 }
@@ -217,7 +218,7 @@ func (c *kgVerify) Run(p *Program) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(p.Stdout, "%s is intact: %.1f MB verified\n", refText(resp.GetSnapshot().GetKg()),
+		_, err = fmt.Fprintf(p.Stdout, "%s is intact: %.1f MB verified\n", kgtext.FormatKG(resp.GetSnapshot().GetKg()),
 			float64(resp.GetBytes())/1e6)
 		return err
 	})
@@ -263,13 +264,6 @@ func parseKGs(texts []string) ([]*graphv1.KnowledgeGraphRef, error) {
 		refs[i] = ref
 	}
 	return refs, nil
-}
-
-func refText(ref *graphv1.KnowledgeGraphRef) string {
-	if ref.GetSnapshot() == 0 {
-		return ref.GetName()
-	}
-	return fmt.Sprintf("%s@%d", ref.GetName(), ref.GetSnapshot())
 }
 
 // PickKG returns the only knowledge graph, or wikidata if there are several or the list cannot be

@@ -12,6 +12,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
 	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/terminal"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
@@ -110,7 +111,7 @@ func (c *kgImport) Run(p *Program) error {
 			return printJSON(p.Stdout, resp)
 		}
 		s := resp.GetSnapshot()
-		_, err = fmt.Fprintf(p.Stdout, "%s: %d triples, %d entities, %d relations\n", refText(s.GetKg()),
+		_, err = fmt.Fprintf(p.Stdout, "%s: %d triples, %d entities, %d relations\n", kgtext.FormatKG(s.GetKg()),
 			s.GetTriples(), s.GetEntities(), s.GetRelations())
 		return err
 	})
@@ -182,7 +183,7 @@ func (c *kgCompact) Run(p *Program) error {
 			return err
 		}
 		s := resp.GetSnapshot()
-		_, err = fmt.Fprintf(p.Stdout, "%s is a full snapshot: %d triples, %.1f MB\n", refText(s.GetKg()),
+		_, err = fmt.Fprintf(p.Stdout, "%s is a full snapshot: %d triples, %.1f MB\n", kgtext.FormatKG(s.GetKg()),
 			s.GetTriples(),
 			float64(s.GetBytes())/1e6)
 		return err

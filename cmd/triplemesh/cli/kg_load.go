@@ -18,6 +18,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/paging"
 	"github.com/triplemesh/triplemesh/internal/terminal"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -222,7 +223,7 @@ func (c *kgLoad) print(out, notes io.Writer, resp *retrieverv1.LoadKnowledgeGrap
 	s := resp.GetSnapshot()
 	_, err := fmt.Fprintf(out,
 		"%s: %d triples, %d entities, %d relations from %d lines (%d bad, %d duplicates) in %s\n",
-		refText(s.GetKg()), s.GetTriples(), s.GetEntities(), s.GetRelations(), resp.GetLines(), resp.GetBadLines(),
+		kgtext.FormatKG(s.GetKg()), s.GetTriples(), s.GetEntities(), s.GetRelations(), resp.GetLines(), resp.GetBadLines(),
 		resp.GetDuplicates(), took.Round(100*time.Millisecond))
 	return err
 }

@@ -123,7 +123,8 @@ func directionVariants(paths []*graphv1.RelationPath) []*graphv1.RelationPath {
 					Relation: s.GetRelation(), Inverse: s.GetInverse() != (flips&(1<<i) != 0),
 				})
 			}
-			key := p.GetKgName() + "\x00" + stepsKey(variant.GetSteps()) + strings.Join(p.GetTopicEntities(), "\x00")
+			key := strings.Join(append([]string{p.GetKgName(), kgtext.StepsKey(variant.GetSteps())},
+				p.GetTopicEntities()...), "\x00")
 			if !seen[key] {
 				seen[key] = true
 				all = append(all, variant)
@@ -141,12 +142,12 @@ func directionVariants(paths []*graphv1.RelationPath) []*graphv1.RelationPath {
 func pathsWithWalks(paths []*graphv1.RelationPath, groups []*kgtext.PathGroup) []*graphv1.RelationPath {
 	byKey := map[string][]*kgtext.PathGroup{}
 	for _, g := range groups {
-		key := stepsKey(g.Steps)
+		key := kgtext.StepsKey(g.Steps)
 		byKey[key] = append(byKey[key], g)
 	}
 	var found []*graphv1.RelationPath
 	for _, p := range paths {
-		key := stepsKey(p.GetSteps())
+		key := kgtext.StepsKey(p.GetSteps())
 		if len(byKey[key]) == 0 {
 			continue
 		}
@@ -163,16 +164,4 @@ func pathsWithWalks(paths []*graphv1.RelationPath, groups []*kgtext.PathGroup) [
 		delete(byKey, key)
 	}
 	return found
-}
-
-func stepsKey(steps []*graphv1.RelationStep) string {
-	var b strings.Builder
-	for _, s := range steps {
-		if s.GetInverse() {
-			b.WriteByte('^')
-		}
-		b.WriteString(s.GetRelation())
-		b.WriteByte(0)
-	}
-	return b.String()
 }

@@ -394,13 +394,13 @@ func (m ToG) searchEntities(ctx context.Context, q *question.Question, branches 
 	walks := map[string][]*graphv1.ReasoningPath{}
 	for _, w := range resp.GetPaths() {
 		if len(w.GetEntities()) > 1 {
-			key := w.GetEntities()[0] + "\x00" + stepsKey(w.GetSteps())
+			key := w.GetEntities()[0] + "\x00" + kgtext.StepsKey(w.GetSteps())
 			walks[key] = append(walks[key], w)
 		}
 	}
 	for _, b := range branches {
 		for _, steps := range b.steps {
-			b.extend(walks[kgtext.PathEnd(b.from)+"\x00"+stepsKey(steps)])
+			b.extend(walks[kgtext.PathEnd(b.from)+"\x00"+kgtext.StepsKey(steps)])
 		}
 		b.ends = b.sample(q)
 	}
@@ -551,7 +551,7 @@ func withoutPrefixes(earlier, later []*graphv1.ReasoningPath) []*graphv1.Reasoni
 		return slices.ContainsFunc(later, func(l *graphv1.ReasoningPath) bool {
 			n := len(p.GetSteps())
 			return n < len(l.GetSteps()) && slices.Equal(p.GetEntities(), l.GetEntities()[:n+1]) &&
-				stepsKey(p.GetSteps()) == stepsKey(l.GetSteps()[:n])
+				kgtext.StepsKey(p.GetSteps()) == kgtext.StepsKey(l.GetSteps()[:n])
 		})
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -134,15 +133,6 @@ type explorer struct {
 	starts   map[Step][]store.EntityID     // some entities that have a relation
 }
 
-// phraseOf returns the words of a pattern's relation.
-func phraseOf(p *graphv1.QueryPattern) string {
-	words := make([]string, len(p.GetSteps()))
-	for i, s := range p.GetSteps() {
-		words[i] = s.GetRelation()
-	}
-	return strings.Join(words, " ")
-}
-
 // open is a pattern that is not explored yet.
 type open struct {
 	clause   int
@@ -190,7 +180,7 @@ func (e *explorer) explore() error {
 func (e *explorer) priority(o open) int {
 	start, end := e.domainOf(o.pattern.GetStart()), e.domainOf(o.pattern.GetEnd())
 	anchored := start != nil || end != nil
-	isType := phraseOf(o.pattern) == "type"
+	isType := kgtext.DescribeRelation(o.pattern) == "type"
 	switch {
 	case o.excluded:
 		return 6
@@ -212,7 +202,7 @@ func (e *explorer) priority(o open) int {
 func (e *explorer) pattern(o open) (Pattern, error) {
 	p := Pattern{Clause: o.clause}
 	start, end := e.domainOf(o.pattern.GetStart()), e.domainOf(o.pattern.GetEnd())
-	phrase := phraseOf(o.pattern)
+	phrase := kgtext.DescribeRelation(o.pattern)
 	valued := e.valued[o.pattern.GetEnd().GetVariable()]
 	// Of two names that are asked about, any relation may join them; of a variable and a name, the one
 	// that joins is meant.
@@ -297,7 +287,7 @@ func (e *explorer) pattern(o open) (Pattern, error) {
 // isPredicate reports whether a clause says more of a variable than its kind, which comes first.
 func (e *explorer) isPredicate(o open) bool {
 	for _, c := range e.plan.GetClauses()[:o.clause] {
-		if p := c.GetMatch(); p != nil && phraseOf(p) == "type" &&
+		if p := c.GetMatch(); p != nil && kgtext.DescribeRelation(p) == "type" &&
 			p.GetStart().GetVariable() == o.pattern.GetStart().GetVariable() {
 			return true
 		}

@@ -17,10 +17,10 @@ var asksSize = regexp.MustCompile(`(?i)\b(?:largest|biggest|smallest)\b`)
 // the pattern: a draft may say population where the question says area. Words that stand for another
 // clause, a kind or a name are taken.
 func (e *explorer) preferNamed(o open, candidates []Candidate) {
-	if len(candidates) < 2 || phraseOf(o.pattern) == "type" {
+	if len(candidates) < 2 || kgtext.DescribeRelation(o.pattern) == "type" {
 		return
 	}
-	words, phrase := kgtext.NewOpenWords(e.question), phraseOf(o.pattern)
+	words, phrase := kgtext.NewOpenWords(e.question), kgtext.DescribeRelation(o.pattern)
 	for _, t := range e.terms {
 		for words.Take(t.Name) > 0 {
 			continue // a name may stand there more than once
@@ -29,7 +29,7 @@ func (e *explorer) preferNamed(o open, candidates []Candidate) {
 	claimed := map[string]bool{}
 	for i, c := range e.plan.GetClauses() {
 		for _, p := range []*graphv1.QueryPattern{c.GetMatch(), c.GetExclude()} {
-			if other := phraseOf(p); i != o.clause && other != "" && other != "type" {
+			if other := kgtext.DescribeRelation(p); i != o.clause && other != "" && other != "type" {
 				words.Take(other)
 				claimed[other] = true
 			}

@@ -3,6 +3,7 @@ package explore
 import (
 	"slices"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
@@ -171,7 +172,7 @@ func (e *explorer) matchTypes(p *graphv1.QueryPattern, start, end []store.Entity
 	var wanted []string
 	for _, c := range e.plan.GetClauses() {
 		m := c.GetMatch()
-		if m.GetStart().GetVariable() == v && v != "" && phraseOf(m) == "type" &&
+		if m.GetStart().GetVariable() == v && v != "" && kgtext.DescribeRelation(m) == "type" &&
 			len(e.links[m.GetEnd().GetEntity()]) > 0 {
 			for _, id := range e.links[m.GetEnd().GetEntity()] {
 				wanted = append(wanted, e.snap.EntityName(id))

@@ -171,7 +171,7 @@ func (e *explorer) encode() error {
 	texts := []string{cmp.Or(e.residue, e.question), "type", "occupation"}
 	for _, c := range e.plan.GetClauses() {
 		for _, p := range []*graphv1.QueryPattern{c.GetMatch(), c.GetExclude()} {
-			phrase := phraseOf(p)
+			phrase := kgtext.DescribeRelation(p)
 			if phrase == "type" {
 				phrase = p.GetEnd().GetEntity()
 			}
@@ -197,7 +197,7 @@ func (e *explorer) encode() error {
 // isType reports whether a name of the plan is only what a variable is.
 func (e *explorer) isType(name string) bool {
 	for _, c := range e.plan.GetClauses() {
-		if p := c.GetMatch(); p.GetEnd().GetEntity() == name && phraseOf(p) != "type" {
+		if p := c.GetMatch(); p.GetEnd().GetEntity() == name && kgtext.DescribeRelation(p) != "type" {
 			return false
 		}
 		if c.GetExclude().GetEnd().GetEntity() == name || slices.Contains(c.GetValues().GetEntities(), name) {

@@ -161,3 +161,13 @@ func (l Languages) Rank(language string) int {
 func isVariantOf(special, general string) bool {
 	return len(special) > len(general) && special[:len(general)] == general && special[len(general)] == '-'
 }
+
+// TrimMidnight shows a day that is written as its first instant as a day.
+func TrimMidnight(date string) string {
+	for _, midnight := range []string{"T00:00:00Z", "T00:00:00"} {
+		if day, ok := strings.CutSuffix(date, midnight); ok {
+			return day
+		}
+	}
+	return date
+}

@@ -53,6 +53,15 @@ type invalid struct{ error }
 
 func (e *invalid) Unwrap() []error { return []error{e.error, ErrInvalid} }
 
+// WrapError adds the operation and the snapshot to an error, unless it has them already.
+func WrapError(op, kg string, number uint64, err error) error {
+	var known *Error
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	return &Error{Op: op, KG: kg, Number: number, Err: err}
+}
+
 // Error names the operation and the knowledge graph that Err happened in.
 type Error struct {
 	// Op is what was being done: "open", "load", "activate".

@@ -20,17 +20,9 @@ func Fit(c *graphv1.RelationCandidate, trust float64) float64 {
 	return max(0, min(1, w*phrase+(0.95-w)*question+0.15*max(trust*phrase, question)+0.2*trust*float64(c.GetWords())))
 }
 
-func phraseOf(p *graphv1.QueryPattern) string {
-	words := make([]string, len(p.GetSteps()))
-	for i, s := range p.GetSteps() {
-		words[i] = s.GetRelation()
-	}
-	return strings.Join(words, " ")
-}
-
 // pattern aligns a pattern.
 func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) string {
-	phrase := phraseOf(p)
+	phrase := kgtext.DescribeRelation(p)
 	found := x.patterns[at]
 	if phrase == typeRelation && !exclude {
 		return x.typePattern(at, p, found)
@@ -246,7 +238,7 @@ func (x *alignment) bindsElsewhere(at int, variable string) bool {
 			return true
 		}
 		p := c.GetMatch()
-		if p != nil && phraseOf(p) != typeRelation &&
+		if p != nil && kgtext.DescribeRelation(p) != typeRelation &&
 			(p.GetStart().GetVariable() == variable || p.GetEnd().GetVariable() == variable) {
 			return true
 		}
@@ -281,7 +273,7 @@ func (x *alignment) addEndType(p *graphv1.QueryPattern, best *graphv1.RelationCa
 // typeRelation is the relation by which types were found.
 func (x *alignment) typeRelation() string {
 	for i, c := range x.draft.GetClauses() {
-		if p := c.GetMatch(); p != nil && phraseOf(p) == typeRelation {
+		if p := c.GetMatch(); p != nil && kgtext.DescribeRelation(p) == typeRelation {
 			for _, candidate := range x.patterns[i].GetCandidates() {
 				if saysClass(candidate) {
 					return candidate.GetSteps()[0].GetRelation()

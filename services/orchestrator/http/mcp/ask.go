@@ -8,6 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
@@ -121,7 +122,7 @@ func newAskOutput(run *orchestratorv1.Run) askOutput {
 	out := askOutput{
 		Answers: []answer{}, Text: run.GetText(), Grounding: config.EnumName(run.GetGrounding()),
 		GroundingReason: run.GetGroundingReason(),
-		Partial:         run.GetPartial(), Method: run.GetMethod(), KG: kgText(run.GetKg()), RunID: run.GetId(),
+		Partial:         run.GetPartial(), Method: run.GetMethod(), KG: kgtext.FormatKG(run.GetKg()), RunID: run.GetId(),
 		Usage: usageOf(run.GetUsage()), Seconds: round(run.GetDuration().AsDuration().Seconds()),
 	}
 	for _, a := range run.GetAnswers() {

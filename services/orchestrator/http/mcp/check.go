@@ -7,6 +7,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 )
@@ -104,7 +105,7 @@ func newCheckOutput(c *orchestratorv1.Check) checkOutput {
 	out := checkOutput{
 		Claims: []claim{}, CorrectedText: c.GetCorrectedText(), Corrections: []correction{},
 		Warnings: warningsOf(c.GetStages()),
-		Partial:  c.GetPartial(), KG: kgText(c.GetKg()), Usage: usageOf(c.GetUsage()),
+		Partial:  c.GetPartial(), KG: kgtext.FormatKG(c.GetKg()), Usage: usageOf(c.GetUsage()),
 		Seconds: round(c.GetDuration().AsDuration().Seconds()),
 	}
 	text := []rune(c.GetText())

@@ -9,6 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
@@ -76,14 +77,6 @@ func parseKG(text string) (*graphv1.KnowledgeGraphRef, error) {
 	return ref, nil
 }
 
-// kgText is the inverse of parseKG.
-func kgText(ref *graphv1.KnowledgeGraphRef) string {
-	if ref.GetSnapshot() == 0 {
-		return ref.GetName()
-	}
-	return fmt.Sprintf("%s@%d", ref.GetName(), ref.GetSnapshot())
-}
-
 const graphsDescription = `List the knowledge graphs there are, with their snapshots and sizes.
 
 Use it when a tool asks you to name one in kg. No model is called.`
@@ -116,7 +109,7 @@ func (d *handler) list(ctx context.Context, kg string) (graphsOutput, error) {
 	out := graphsOutput{Snapshots: []snapshot{}}
 	for _, s := range resp.GetSnapshots() {
 		one := snapshot{
-			KG: kgText(s.GetKg()), Active: s.GetActive(), Triples: s.GetTriples(), Entities: s.GetEntities(),
+			KG: kgtext.FormatKG(s.GetKg()), Active: s.GetActive(), Triples: s.GetTriples(), Entities: s.GetEntities(),
 			Relations: s.GetRelations(),
 		}
 		if s.GetCreateTime() != nil {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"testing"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -15,9 +16,9 @@ func FuzzParseKG(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := parseKG(kgText(ref))
+		again, err := parseKG(kgtext.FormatKG(ref))
 		if err != nil || !proto.Equal(again, ref) {
-			t.Errorf("%q is %v, written again %q: %v, %v", text, ref, kgText(ref), again, err)
+			t.Errorf("%q is %v, written again %q: %v, %v", text, ref, kgtext.FormatKG(ref), again, err)
 		}
 	})
 }

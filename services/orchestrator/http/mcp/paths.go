@@ -6,6 +6,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
@@ -106,7 +107,7 @@ func (d *handler) suggest(ctx context.Context, kg *graphv1.KnowledgeGraphRef, in
 	if err != nil {
 		return pathsOutput{}, err
 	}
-	out := pathsOutput{Walks: []walk{}, Unknown: resp.GetUnknownEntities(), KG: kgText(resp.GetKg())}
+	out := pathsOutput{Walks: []walk{}, Unknown: resp.GetUnknownEntities(), KG: kgtext.FormatKG(resp.GetKg())}
 	if len(resp.GetPaths()) > 0 {
 		// Read the same snapshot, even if another was activated meanwhile.
 		if out, err = d.follow(ctx, resp.GetKg(), in, resp.GetPaths()); err != nil {
@@ -130,7 +131,7 @@ func (d *handler) follow(ctx context.Context, kg *graphv1.KnowledgeGraphRef, in 
 	}
 	return pathsOutput{
 		Walks: walksOf(resp.GetPaths()), Unknown: resp.GetUnknownEntities(), Truncated: resp.GetTruncated(),
-		KG: kgText(resp.GetKg()),
+		KG: kgtext.FormatKG(resp.GetKg()),
 	}, nil
 }
 
@@ -143,7 +144,7 @@ func (d *handler) shortest(ctx context.Context, kg *graphv1.KnowledgeGraphRef, i
 	}
 	return pathsOutput{
 		Walks: walksOf(resp.GetPaths()), Unknown: resp.GetUnknownEntities(), Truncated: resp.GetTruncated(),
-		KG: kgText(resp.GetKg()),
+		KG: kgtext.FormatKG(resp.GetKg()),
 	}, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
@@ -53,7 +54,7 @@ func (d *handler) search(ctx context.Context, _ *sdk.CallToolRequest, in searchI
 	if err != nil {
 		return searchOutput{}, err
 	}
-	out := searchOutput{Results: []searchHit{}, KG: kgText(resp.GetKg())}
+	out := searchOutput{Results: []searchHit{}, KG: kgtext.FormatKG(resp.GetKg())}
 	for i, r := range resp.GetResults() {
 		if i < len(in.Queries) {
 			out.Results = append(out.Results, searchHit{in.Queries[i], scoredOf(r.GetTriples())})
@@ -133,7 +134,7 @@ func (d *handler) neighbours(ctx context.Context, in neighboursInput) (neighbour
 		Entity:  cmp.Or(resp.GetEntity().GetName(), in.Entity),
 		ID:      distinctID(resp.GetEntity().GetId(), resp.GetEntity().GetName()),
 		Triples: triplesOf(resp.GetTriples()), Total: resp.GetTotal(), Relations: []relationCount{},
-		KG: kgText(resp.GetKg()),
+		KG: kgtext.FormatKG(resp.GetKg()),
 	}
 	for _, r := range resp.GetRelations() {
 		out.Relations = append(out.Relations, relationCount{r.GetRelation(), r.GetInverse(), r.GetTriples()})
@@ -209,7 +210,7 @@ func (d *handler) ground(ctx context.Context, _ *sdk.CallToolRequest, in groundI
 	if err != nil {
 		return groundOutput{}, err
 	}
-	out := groundOutput{Subjects: []subject{}, KG: kgText(resp.GetKg())}
+	out := groundOutput{Subjects: []subject{}, KG: kgtext.FormatKG(resp.GetKg())}
 	for _, s := range resp.GetGroundGraph().GetSubjects() {
 		out.Subjects = append(out.Subjects, subject{s.GetSubject(), distinctID(s.GetSubjectId(), s.GetSubject()),
 			round(s.GetConfidence()), scoredOf(s.GetTriples())})

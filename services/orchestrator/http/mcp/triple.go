@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/prompt"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
@@ -207,7 +208,7 @@ func (d *handler) link(ctx context.Context, _ *sdk.CallToolRequest, in linkInput
 	if err != nil {
 		return linkOutput{}, err
 	}
-	out := linkOutput{Entities: []entity{}, KG: kgText(resp.GetKg())}
+	out := linkOutput{Entities: []entity{}, KG: kgtext.FormatKG(resp.GetKg())}
 	for _, l := range resp.GetLinks() {
 		out.Entities = append(out.Entities, entity{l.GetEntity(), distinctID(l.GetEntityId(), l.GetEntity()),
 			l.GetMention(), config.EnumName(l.GetMatch()), round(l.GetScore())})

@@ -192,20 +192,11 @@ func formatTime(v any) (string, bool) {
 	case neo4j.Date:
 		return v.Time().Format(time.DateOnly), true
 	case neo4j.LocalDateTime:
-		return trimMidnight(v.Time().Format("2006-01-02T15:04:05")), true
+		return source.TrimMidnight(v.Time().Format("2006-01-02T15:04:05")), true
 	case time.Time:
-		return trimMidnight(v.UTC().Format("2006-01-02T15:04:05Z")), true
+		return source.TrimMidnight(v.UTC().Format("2006-01-02T15:04:05Z")), true
 	}
 	return "", false
-}
-
-func trimMidnight(date string) string {
-	for _, midnight := range []string{"T00:00:00Z", "T00:00:00"} {
-		if day, ok := strings.CutSuffix(date, midnight); ok {
-			return day
-		}
-	}
-	return date
 }
 
 // parseDate reads when a relationship holds: a date, a text that is one, or a year.

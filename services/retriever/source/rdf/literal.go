@@ -57,20 +57,10 @@ func ReadLiteral(t Term) (source.Term, error) {
 		}
 	case xsdKinds[name] == store.Date:
 		if date, err := source.NormalizeDate("date", text); err == nil {
-			term = source.Term{Key: trimMidnight(date), Kind: store.Date}
+			term = source.Term{Key: source.TrimMidnight(date), Kind: store.Date}
 		}
 	}
 	return term, nil
-}
-
-// trimMidnight shows a day that is written as its first instant as a day.
-func trimMidnight(date string) string {
-	for _, midnight := range []string{"T00:00:00Z", "T00:00:00"} {
-		if day, ok := strings.CutSuffix(date, midnight); ok {
-			return day
-		}
-	}
-	return date
 }
 
 // escapes are those of one character (N-Triples 1.1, ECHAR).

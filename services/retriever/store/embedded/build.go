@@ -25,7 +25,7 @@ const buildPrefix = ".building-"
 func (s *Store) Write(ctx context.Context, kg string, content store.Content) (store.Info, error) {
 	m, err := s.build(ctx, kg, func(f *folder) (manifest, error) { return buildWhole(ctx, f, content) })
 	if err != nil {
-		return store.Info{}, wrap("build", kg, 0, err)
+		return store.Info{}, store.WrapError("build", kg, 0, err)
 	}
 	return m.info(), nil
 }

@@ -14,7 +14,7 @@ import (
 func (s *Store) List(ctx context.Context, kg string) ([]store.ListedSnapshot, error) {
 	if kg != "" {
 		if _, err := s.snapshotNumbers(kg); err != nil {
-			return nil, wrap("list", kg, 0, err)
+			return nil, store.WrapError("list", kg, 0, err)
 		}
 		return s.listOne(ctx, kg)
 	}
@@ -45,14 +45,14 @@ func (s *Store) listOne(ctx context.Context, kg string) ([]store.ListedSnapshot,
 		return nil, nil
 	}
 	if err != nil {
-		return nil, wrap("list", kg, 0, err)
+		return nil, store.WrapError("list", kg, 0, err)
 	}
 	// An unreadable CURRENT makes nothing active; Open says why.
 	current, _ := s.readCurrent(kg)
 	var listed []store.ListedSnapshot
 	for _, n := range numbers {
 		if err := ctx.Err(); err != nil {
-			return nil, wrap("list", kg, 0, err)
+			return nil, store.WrapError("list", kg, 0, err)
 		}
 		info := store.Info{KG: kg, Number: n}
 		// A damaged snapshot is there all the same; Open says what is wrong.
@@ -80,21 +80,21 @@ func (s *Store) snapshotNumbers(kg string) ([]uint64, error) {
 // replaces one that can. Its pages are compared when they are read, or by Verify.
 func (s *Store) Activate(ctx context.Context, kg string, number uint64) (store.Info, error) {
 	if number == 0 {
-		return store.Info{}, wrap("activate", kg, 0,
+		return store.Info{}, store.WrapError("activate", kg, 0,
 			store.Invalidf("no snapshot number; name the snapshot to activate"))
 	}
 	if _, err := s.resolve(kg, number); err != nil {
-		return store.Info{}, wrap("activate", kg, number, err)
+		return store.Info{}, store.WrapError("activate", kg, number, err)
 	}
 	unlock, err := s.lock(ctx, kg)
 	if err != nil {
-		return store.Info{}, wrap("activate", kg, number, err)
+		return store.Info{}, store.WrapError("activate", kg, number, err)
 	}
 	defer unlock()
 	// A CURRENT that cannot be read is written again, but for one that a newer program reads.
 	before, err := s.readCurrent(kg)
 	if errors.Is(err, store.ErrFormat) {
-		return store.Info{}, wrap("activate", kg, number, err)
+		return store.Info{}, store.WrapError("activate", kg, number, err)
 	}
 	return s.switchTo(ctx, kg, before.activate(number))
 }
@@ -102,20 +102,20 @@ func (s *Store) Activate(ctx context.Context, kg string, number uint64) (store.I
 // Rollback implements store.Catalogue.
 func (s *Store) Rollback(ctx context.Context, kg string) (store.Info, error) {
 	if _, err := s.snapshotNumbers(kg); err != nil {
-		return store.Info{}, wrap("roll back", kg, 0, err)
+		return store.Info{}, store.WrapError("roll back", kg, 0, err)
 	}
 	unlock, err := s.lock(ctx, kg)
 	if err != nil {
-		return store.Info{}, wrap("roll back", kg, 0, err)
+		return store.Info{}, store.WrapError("roll back", kg, 0, err)
 	}
 	defer unlock()
 	before, err := s.readCurrent(kg)
 	if err != nil {
-		return store.Info{}, wrap("roll back", kg, 0, err)
+		return store.Info{}, store.WrapError("roll back", kg, 0, err)
 	}
 	last := len(before.Previous) - 1
 	if last < 0 {
-		return store.Info{}, wrap("roll back", kg, 0, store.ErrNoPrevious)
+		return store.Info{}, store.WrapError("roll back", kg, 0, store.ErrNoPrevious)
 	}
 	return s.switchTo(ctx, kg, current{Active: before.Previous[last], Previous: before.Previous[:last]})
 }
@@ -123,11 +123,11 @@ func (s *Store) Rollback(ctx context.Context, kg string) (store.Info, error) {
 func (s *Store) switchTo(ctx context.Context, kg string, to current) (store.Info, error) {
 	snapshot, err := s.Open(ctx, kg, to.Active)
 	if err != nil {
-		return store.Info{}, wrap("activate", kg, to.Active, err)
+		return store.Info{}, store.WrapError("activate", kg, to.Active, err)
 	}
 	defer snapshot.Release()
 	if err := s.writeCurrent(kg, to); err != nil {
-		return store.Info{}, wrap("activate", kg, to.Active, err)
+		return store.Info{}, store.WrapError("activate", kg, to.Active, err)
 	}
 	return snapshot.Info(), nil
 }
@@ -135,7 +135,7 @@ func (s *Store) switchTo(ctx context.Context, kg string, to current) (store.Info
 // Drop implements store.Catalogue.
 func (s *Store) Drop(ctx context.Context, kg string, number uint64) ([]uint64, error) {
 	dropped, err := s.drop(ctx, kg, number)
-	return dropped, wrap("drop", kg, number, err)
+	return dropped, store.WrapError("drop", kg, number, err)
 }
 
 func (s *Store) drop(ctx context.Context, kg string, number uint64) ([]uint64, error) {
@@ -197,13 +197,13 @@ func (s *Store) evict(kg string, numbers ...uint64) {
 func (s *Store) Verify(ctx context.Context, kg string, number uint64) (store.Info, int64, error) {
 	number, err := s.resolve(kg, number)
 	if err != nil {
-		return store.Info{}, 0, wrap("verify", kg, number, err)
+		return store.Info{}, 0, store.WrapError("verify", kg, number, err)
 	}
 	fresh := New(s.dir)
 	defer fresh.Close()
 	snap, err := fresh.openChain(ctx, kg, number)
 	if err != nil {
-		return store.Info{}, 0, wrap("verify", kg, number, err)
+		return store.Info{}, 0, store.WrapError("verify", kg, number, err)
 	}
 	defer snap.Release()
 	var read int64
@@ -212,7 +212,7 @@ func (s *Store) Verify(ctx context.Context, kg string, number uint64) (store.Inf
 			if at := l.mapping.manifest.Number; at != number {
 				err = fmt.Errorf("its base %d: %w", at, err)
 			}
-			return store.Info{}, 0, wrap("verify", kg, number, err)
+			return store.Info{}, 0, store.WrapError("verify", kg, number, err)
 		}
 		read += l.mapping.manifest.info().Bytes
 	}

@@ -14,7 +14,7 @@ import (
 func (s *Store) Compact(ctx context.Context, kg string, number uint64) (store.Info, error) {
 	snap, err := s.open(ctx, kg, number)
 	if err != nil {
-		return store.Info{}, wrap("compact", kg, number, err)
+		return store.Info{}, store.WrapError("compact", kg, number, err)
 	}
 	defer snap.Release()
 	if snap.isWhole() {
@@ -22,7 +22,7 @@ func (s *Store) Compact(ctx context.Context, kg string, number uint64) (store.In
 	}
 	m, err := s.build(ctx, kg, func(f *folder) (manifest, error) { return snap.copyTo(ctx, f) })
 	if err != nil {
-		return store.Info{}, wrap("compact", kg, snap.info.Number, err)
+		return store.Info{}, store.WrapError("compact", kg, snap.info.Number, err)
 	}
 	return m.info(), nil
 }

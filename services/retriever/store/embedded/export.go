@@ -20,13 +20,13 @@ const exportBlock = 1 << 20
 func (s *Store) Export(ctx context.Context, kg string, number uint64, to io.Writer) error {
 	snap, err := s.open(ctx, kg, number)
 	if err != nil {
-		return wrap("export", kg, number, err)
+		return store.WrapError("export", kg, number, err)
 	}
 	defer snap.Release()
 	if snap.isWhole() {
-		return wrap("export", kg, snap.info.Number, snap.layers[0].mapping.export(ctx, to))
+		return store.WrapError("export", kg, snap.info.Number, snap.layers[0].mapping.export(ctx, to))
 	}
-	return wrap("export", kg, snap.info.Number, s.withBuildDir(ctx, kg, func(f *folder) error {
+	return store.WrapError("export", kg, snap.info.Number, s.withBuildDir(ctx, kg, func(f *folder) error {
 		m, err := snap.copyTo(ctx, f)
 		if err != nil {
 			return err

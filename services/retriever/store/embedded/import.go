@@ -18,19 +18,19 @@ import (
 func (s *Store) Import(ctx context.Context, kg string, from io.Reader) (store.Info, error) {
 	file := bufio.NewReader(from)
 	if head, _ := file.Peek(tarHeader); !isExport(head) {
-		return store.Info{}, wrap("import", kg, 0, store.Invalidf("the file is not an exported snapshot; load triples "+
-			"with `triplemesh kg load`"))
+		return store.Info{}, store.WrapError("import", kg, 0, store.Invalidf("the file is not an exported snapshot; "+
+			"load triples with `triplemesh kg load`"))
 	}
 	in := &importer{tar: tar.NewReader(file)}
 	if err := in.readManifest(); err != nil {
-		return store.Info{}, wrap("import", kg, 0, err)
+		return store.Info{}, store.WrapError("import", kg, 0, err)
 	}
 	if kg == "" {
 		kg = in.manifest.KG
 	}
 	m, err := s.build(ctx, kg, func(f *folder) (manifest, error) { return in.readFiles(ctx, f) })
 	if err != nil {
-		return store.Info{}, wrap("import", kg, 0, err)
+		return store.Info{}, store.WrapError("import", kg, 0, err)
 	}
 	return m.info(), nil
 }

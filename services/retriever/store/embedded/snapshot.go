@@ -30,7 +30,7 @@ func (s *snapshot) Release() {
 }
 
 func (s *snapshot) wrap(op string, err error) error {
-	return wrap(op, s.info.KG, s.info.Number, err)
+	return store.WrapError(op, s.info.KG, s.info.Number, err)
 }
 
 // isWhole reports whether there are no deltas, so that nothing can be removed.

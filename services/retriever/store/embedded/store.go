@@ -82,13 +82,13 @@ func (s *Store) open(ctx context.Context, kg string, number uint64) (*snapshot, 
 	for {
 		resolved, err := s.resolve(kg, number)
 		if err != nil {
-			return nil, wrap("open", kg, resolved, err)
+			return nil, store.WrapError("open", kg, resolved, err)
 		}
 		snap, err := s.openChain(ctx, kg, resolved)
 		if errors.Is(err, errEvicted) {
 			continue // dropped meanwhile; look again
 		}
-		return snap, wrap("open", kg, resolved, err)
+		return snap, store.WrapError("open", kg, resolved, err)
 	}
 }
 
@@ -120,15 +120,6 @@ func (s *Store) kgDir(kg string) string { return filepath.Join(s.dir, kg) }
 
 func (s *Store) snapshotDir(kg string, number uint64) string {
 	return filepath.Join(s.dir, kg, strconv.FormatUint(number, 10))
-}
-
-// wrap adds the operation and the snapshot to an error, unless it has them already.
-func wrap(op, kg string, number uint64, err error) error {
-	var known *store.Error
-	if err == nil || errors.As(err, &known) {
-		return err
-	}
-	return &store.Error{Op: op, KG: kg, Number: number, Err: err}
 }
 
 const (

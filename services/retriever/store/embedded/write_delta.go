@@ -13,7 +13,7 @@ import (
 // WriteDelta implements store.Changer.
 func (s *Store) WriteDelta(ctx context.Context, kg string, given store.Delta) (store.DeltaResult, error) {
 	changed, err := s.writeDelta(ctx, kg, given)
-	return changed, wrap("change", kg, given.Base, err)
+	return changed, store.WrapError("change", kg, given.Base, err)
 }
 
 func (s *Store) writeDelta(ctx context.Context, kg string, given store.Delta) (changed store.DeltaResult, err error) {

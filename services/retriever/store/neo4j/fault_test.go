@@ -78,7 +78,7 @@ func TestFaultsSayWhatToDo(t *testing.T) {
 		"many tries, of which one counts": {&neo4j.TransactionExecutionLimit{Errors: []error{errors.New("x"),
 			refused("Neo.ClientError.Security.Unauthorized", "")}}, codes.FailedPrecondition, "is refused"},
 	} {
-		err := wrap("walk", "movies", 3, s.wrapError(t.Context(), c.err))
+		err := store.WrapError("walk", "movies", 3, s.wrapError(t.Context(), c.err))
 		if status.Code(err) != c.code || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(),
 			"neo4j+s://graph.example.org:7687") {
 			t.Errorf("%s: %v (%v)", name, err, status.Code(err))
@@ -136,7 +136,7 @@ func TestServersThatDoNotAnswer(t *testing.T) {
 			t.Parallel()
 			s := testServer(t, Graph{URI: "bolt://" + c.addr, StatementTimeout: 300 * time.Millisecond})
 			_, err := s.query(t.Context(), "RETURN 1", nil)
-			if got := status.Code(wrap("walk", "movies", 1, err)); got != c.code && got != codes.DeadlineExceeded {
+			if got := status.Code(store.WrapError("walk", "movies", 1, err)); got != c.code && got != codes.DeadlineExceeded {
 				t.Errorf("%v is %v, want %v", err, got, c.code)
 			}
 			if err == nil || strings.Contains(err.Error(), secret) {
@@ -200,7 +200,7 @@ func TestAnUnknownName(t *testing.T) {
 		"nodes, none with a name": {[]any{true, false}, `no node has the property "titel"; check name_property`},
 	} {
 		g := &graph{Graph: Graph{URI: "bolt://x", NameProperty: "titel", Labels: []string{"Film"}}, reader: rows{c.row}}
-		err := wrap("load", "movies", 0, g.checkNames(t.Context()))
+		err := store.WrapError("load", "movies", 0, g.checkNames(t.Context()))
 		if status.Code(err) != codes.FailedPrecondition || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/triplemesh/triplemesh/services/retriever/source/sourcetest"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
 func TestFaultsOfAServer(t *testing.T) {
@@ -53,7 +54,7 @@ func TestStatementTimeout(t *testing.T) {
 		Config{Graphs: map[string]Graph{"movies": {URI: uri(t), StatementTimeout: 500 * time.Millisecond}}})
 	_, err := st.graphs["movies"].reader.query(t.Context(),
 		"UNWIND range(1, 100000) AS x UNWIND range(1, 100000) AS y RETURN count(x + y)", nil)
-	if status.Code(wrap("walk", "movies", 1, err)) != codes.DeadlineExceeded || !strings.Contains(err.Error(),
+	if status.Code(store.WrapError("walk", "movies", 1, err)) != codes.DeadlineExceeded || !strings.Contains(err.Error(),
 		"statement_timeout, 500ms") {
 		t.Errorf("a slow statement: %v", err)
 	}
@@ -62,7 +63,7 @@ func TestStatementTimeout(t *testing.T) {
 func TestNothingIsWritten(t *testing.T) {
 	st := newStore(t, t.TempDir(), Config{Graphs: map[string]Graph{"movies": {URI: uri(t)}}})
 	_, err := st.graphs["movies"].reader.query(t.Context(), "CREATE (n:TriplemeshWritten)", nil)
-	if code := status.Code(wrap("walk", "movies", 1, err)); code != codes.FailedPrecondition {
+	if code := status.Code(store.WrapError("walk", "movies", 1, err)); code != codes.FailedPrecondition {
 		t.Errorf("a session that reads wrote: %v", err)
 	}
 }

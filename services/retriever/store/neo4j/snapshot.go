@@ -43,16 +43,7 @@ func (s *snapshot) Info() store.Info { return s.info }
 func (s *snapshot) Release() { s.local.Release() }
 
 func (s *snapshot) wrap(op string, err error) error {
-	return wrap(op, s.info.KG, s.info.Number, err)
-}
-
-// wrap adds the operation and the snapshot to an error, unless it has them already.
-func wrap(op, kg string, number uint64, err error) error {
-	var known *store.Error
-	if err == nil || errors.As(err, &known) {
-		return err
-	}
-	return &store.Error{Op: op, KG: kg, Number: number, Err: err}
+	return store.WrapError(op, s.info.KG, s.info.Number, err)
 }
 
 // fail ends a method that returns no error.

@@ -54,7 +54,7 @@ func (s *Store) Open(ctx context.Context, kg string, number uint64) (store.Snaps
 	snap, err := s.view(ctx, g, local)
 	if err != nil {
 		local.Release()
-		return nil, wrap("open", kg, local.Info().Number, err)
+		return nil, store.WrapError("open", kg, local.Info().Number, err)
 	}
 	return snap, nil
 }
@@ -110,7 +110,7 @@ func (s *Store) Origin(kg string) (read func(context.Context, source.Sink) (uint
 	}
 	return func(ctx context.Context, to source.Sink) (uint64, error) {
 		n, err := g.readAll(ctx, to)
-		return n, wrap("load", kg, 0, err)
+		return n, store.WrapError("load", kg, 0, err)
 	}, true
 }
 
@@ -131,7 +131,7 @@ func (s *Store) Write(ctx context.Context, kg string, content store.Content) (st
 	}
 	if err := s.finish(ctx, g, info, content); err != nil {
 		_, dropped := s.Drop(context.WithoutCancel(ctx), kg, info.Number)
-		return store.Info{}, wrap("load", kg, info.Number, errors.Join(err, dropped))
+		return store.Info{}, store.WrapError("load", kg, info.Number, errors.Join(err, dropped))
 	}
 	info.TripleVectors = content.TripleVectors != nil
 	return info, nil
@@ -193,7 +193,7 @@ func (s *Store) Drop(ctx context.Context, kg string, number uint64) ([]uint64, e
 	for _, n := range numbers {
 		if label := labels[n]; label != "" {
 			if err := s.graphs[kg].dropVectors(ctx, label); err != nil {
-				return numbers, wrap("drop", kg, n, err)
+				return numbers, store.WrapError("drop", kg, n, err)
 			}
 		}
 	}
@@ -231,8 +231,8 @@ func (s *Store) Import(ctx context.Context, kg string, from io.Reader) (store.In
 
 // unsupportedError is the error of operations that do not apply to a graph in the user's database.
 func unsupportedError(op, kg string) error {
-	return wrap(op, kg, 0, fmt.Errorf("the graph lives in Neo4j; change it there, then load it again without files: %w",
-		store.ErrUnsupported))
+	return store.WrapError(op, kg, 0, fmt.Errorf("the graph lives in Neo4j; change it there, then load it "+
+		"again without files: %w", store.ErrUnsupported))
 }
 
 // Tenants returns each tenant's graphs: those that the configuration gives
@@ -348,7 +348,7 @@ func (s *Store) Verify(ctx context.Context, kg string, number uint64) (store.Inf
 	if err == nil {
 		err = snap.verifySample(ctx)
 	}
-	return snap.Info(), bytes, wrap("verify", kg, info.Number, err)
+	return snap.Info(), bytes, store.WrapError("verify", kg, info.Number, err)
 }
 
 func (s *snapshot) verifySample(ctx context.Context) error {

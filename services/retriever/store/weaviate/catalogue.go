@@ -21,7 +21,7 @@ func (s *Store) List(ctx context.Context, kg string) ([]store.ListedSnapshot, er
 			err = store.ErrNotFound
 		}
 		if err != nil {
-			return nil, wrap("list", kg, 0, err)
+			return nil, store.WrapError("list", kg, 0, err)
 		}
 		records = []catalogueRecord{r}
 	} else {
@@ -56,7 +56,7 @@ func (s *Store) List(ctx context.Context, kg string) ([]store.ListedSnapshot, er
 // cannot be read never replaces one that can.
 func (s *Store) Activate(ctx context.Context, kg string, number uint64) (store.Info, error) {
 	if number == 0 {
-		return store.Info{}, wrap("activate", kg, 0,
+		return store.Info{}, store.WrapError("activate", kg, 0,
 			store.Invalidf("no snapshot number; name the snapshot to activate"))
 	}
 	snap, err := s.Open(ctx, kg, number)
@@ -72,7 +72,7 @@ func (s *Store) Activate(ctx context.Context, kg string, number uint64) (store.I
 		return nil
 	})
 	if err != nil {
-		return store.Info{}, wrap("activate", kg, number, err)
+		return store.Info{}, store.WrapError("activate", kg, number, err)
 	}
 	return snap.Info(), nil
 }
@@ -96,7 +96,7 @@ func (s *Store) Rollback(ctx context.Context, kg string) (store.Info, error) {
 		return nil
 	})
 	if err != nil {
-		return store.Info{}, wrap("roll back", kg, 0, err)
+		return store.Info{}, store.WrapError("roll back", kg, 0, err)
 	}
 	return to.Info, nil
 }
@@ -128,12 +128,12 @@ func (s *Store) Drop(ctx context.Context, kg string, number uint64) ([]uint64, e
 		return nil
 	})
 	if err != nil {
-		return nil, wrap("drop", kg, number, err)
+		return nil, store.WrapError("drop", kg, number, err)
 	}
 	if err := s.closeGraphs(kg, gone); err != nil {
-		return gone, wrap("drop", kg, number, err)
+		return gone, store.WrapError("drop", kg, number, err)
 	}
-	return gone, wrap("drop", kg, number, s.clean(ctx, kg, 0))
+	return gone, store.WrapError("drop", kg, number, s.clean(ctx, kg, 0))
 }
 
 // Verify implements store.Catalogue. It reads all rows of a snapshot and looks
@@ -141,14 +141,14 @@ func (s *Store) Drop(ctx context.Context, kg string, number uint64) ([]uint64, e
 func (s *Store) Verify(ctx context.Context, kg string, number uint64) (store.Info, int64, error) {
 	e, err := s.resolve(ctx, kg, number)
 	if err != nil {
-		return store.Info{}, 0, wrap("verify", kg, number, err)
+		return store.Info{}, 0, store.WrapError("verify", kg, number, err)
 	}
 	g := newGraph(s.cluster, s.home, e)
 	g.bypassCaches = true
 	g.use()
 	bytes, err := g.verify(ctx)
 	if err := errors.Join(err, g.release()); err != nil {
-		return store.Info{}, 0, wrap("verify", kg, e.Number, err)
+		return store.Info{}, 0, store.WrapError("verify", kg, e.Number, err)
 	}
 	return e.Info, bytes, nil
 }

@@ -236,7 +236,7 @@ func (s *snapshot) Release() {
 }
 
 func (s *snapshot) wrap(op string, err error) error {
-	return wrap(op, s.graph.entry.KG, s.graph.entry.Number, err)
+	return store.WrapError(op, s.graph.entry.KG, s.graph.entry.Number, err)
 }
 
 // relation returns a relation by number; an unknown number is a Fault.

@@ -129,11 +129,11 @@ func (s *Store) closeAll() error {
 func (s *Store) Open(ctx context.Context, kg string, number uint64) (store.Snapshot, error) {
 	e, err := s.resolve(ctx, kg, number)
 	if err != nil {
-		return nil, wrap("open", kg, number, err)
+		return nil, store.WrapError("open", kg, number, err)
 	}
 	g, err := s.graph(ctx, e)
 	if err != nil {
-		return nil, wrap("open", kg, e.Number, err)
+		return nil, store.WrapError("open", kg, e.Number, err)
 	}
 	return &snapshot{graph: g}, nil
 }
@@ -212,36 +212,27 @@ func (s *Store) closeGraphs(kg string, numbers []uint64) (err error) {
 	return err
 }
 
-// wrap adds the operation and the snapshot to an error, unless it has them already.
-func wrap(op, kg string, number uint64, err error) error {
-	var known *store.Error
-	if err == nil || errors.As(err, &known) {
-		return err
-	}
-	return &store.Error{Op: op, KG: kg, Number: number, Err: err}
-}
-
 // WriteDelta implements store.Changer: snapshots are whole here.
 func (s *Store) WriteDelta(ctx context.Context, kg string, delta store.Delta) (store.DeltaResult, error) {
 	if _, err := s.resolve(ctx, kg, delta.Base); err != nil {
-		return store.DeltaResult{}, wrap("change", kg, delta.Base, err)
+		return store.DeltaResult{}, store.WrapError("change", kg, delta.Base, err)
 	}
-	return store.DeltaResult{}, wrap("change", kg, 0,
+	return store.DeltaResult{}, store.WrapError("change", kg, 0,
 		fmt.Errorf("a Weaviate cluster holds whole snapshots; load the changed graph whole: %w", store.ErrUnsupported))
 }
 
 // Compact implements store.Changer: a whole snapshot is returned as it is.
 func (s *Store) Compact(ctx context.Context, kg string, number uint64) (store.Info, error) {
 	e, err := s.resolve(ctx, kg, number)
-	return e.Info, wrap("compact", kg, number, err)
+	return e.Info, store.WrapError("compact", kg, number, err)
 }
 
 // Export implements store.Exporter.
 func (s *Store) Export(ctx context.Context, kg string, number uint64, _ io.Writer) error {
 	if _, err := s.resolve(ctx, kg, number); err != nil {
-		return wrap("export", kg, number, err)
+		return store.WrapError("export", kg, number, err)
 	}
-	return wrap("export", kg, number,
+	return store.WrapError("export", kg, number,
 		fmt.Errorf("back up a Weaviate cluster by its own means, or keep the files that were loaded: %w",
 			store.ErrUnsupported))
 }

@@ -39,7 +39,7 @@ func (s *Store) buildAndCopy(ctx context.Context, kg string, build func(*embedde
 	error)) (info store.Info, err error) {
 	dir, remove, err := scratchDir(filepath.Join(s.cluster.config.Dir, loadsDir))
 	if err != nil {
-		return info, wrap("load", kg, 0, err)
+		return info, store.WrapError("load", kg, 0, err)
 	}
 	local := embedded.New(dir)
 	defer func() { err = errors.Join(err, local.Close(), remove()) }()
@@ -56,7 +56,7 @@ func (s *Store) buildAndCopy(ctx context.Context, kg string, build func(*embedde
 		info, err = s.copy(ctx, built.KG, snap)
 		return err
 	})
-	return info, wrap("load", built.KG, info.Number, err)
+	return info, store.WrapError("load", built.KG, info.Number, err)
 }
 
 // copy sends a snapshot to the cluster. It is listed when all of it is there.
