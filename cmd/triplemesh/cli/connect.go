@@ -103,7 +103,7 @@ func (p *Program) runLocal(targets []string,
 	// The local mesh needs no credentials, and no other process is called.
 	p.Access = AccessFlags{}
 	return p.RunMesh(mesh.Options{
-		Home: p.Home, Targets: targets, Sources: p.Sources, Private: true, Trusting: true, Quiet: true, Log: p.Stderr,
+		Home: p.Home, Targets: targets, Sources: p.Sources, Private: true, Trusting: true, LogLevel: "error", Log: p.Stderr,
 		Substitute: substitute,
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/triplemesh/triplemesh/internal/terminal"
 	web "github.com/triplemesh/triplemesh/services/orchestrator/http"
 	"github.com/triplemesh/triplemesh/services/orchestrator/http/mcp"
 )
@@ -29,7 +30,8 @@ func (upCommand) Help() string {
 		"(orchestrator.http.addr), generator 9091, retriever 9092, verifier 9093, evaluator 9094, reflector 9095; " +
 		"each can be set (--set verifier.server.addr=127.0.0.1:9193).\n\nA model endpoint is configured by " +
 		"OPENAI_BASE_URL, OPENAI_API_KEY and llm.model (--set llm.model=NAME), or for one service alone (--set " +
-		"evaluator.llm.model=NAME). With none, a local llama-server is started and kept running."
+		"evaluator.llm.model=NAME). With none, a local llama-server is started and kept running.\n\nOn a terminal it " +
+		"logs warnings and errors; --set telemetry.log_level=info shows every RPC."
 }
 
 // Run serves until it is interrupted.
@@ -40,6 +42,9 @@ func (c *upCommand) Run(p *Program) error {
 	opts := mesh.Options{
 		Home: p.Home, Targets: c.Target, Sources: p.Sources, Version: p.version, Log: p.Stderr,
 		Tell: func(s string) { fmt.Fprintln(p.Stderr, "triplemesh:", s) },
+	}
+	if terminal.IsTerminal(p.Stderr) { // a line for each RPC would hide the banner
+		opts.LogLevel = "warn"
 	}
 	if c.PrintConfig {
 		plan, err := mesh.ReadPlan(opts)

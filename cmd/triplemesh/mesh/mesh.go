@@ -47,9 +47,8 @@ type Options struct {
 	Version string
 	// Log takes the services' logs; nil takes standard error.
 	Log io.Writer
-	// Quiet logs errors alone, unless the configuration says what to log: what
-	// goes wrong with a question is in its answer.
-	Quiet bool
+	// LogLevel is the level of the services' logs, unless the configuration sets one; empty is info.
+	LogLevel string
 	// Substitute answers some model requests of every stage in place of the endpoints; nil answers
 	// none.
 	Substitute llm.Substitute

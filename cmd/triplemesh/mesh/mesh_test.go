@@ -23,7 +23,7 @@ import (
 func options(t *testing.T, set map[string]string) Options {
 	t.Helper()
 	o := Options{
-		Home: setup.Home{Cache: t.TempDir(), Data: t.TempDir()}, Private: true, Quiet: true, Log: &bytes.Buffer{},
+		Home: setup.Home{Cache: t.TempDir(), Data: t.TempDir()}, Private: true, LogLevel: "error", Log: &bytes.Buffer{},
 		Sources: config.Sources{Set: map[string]string{"llm.base_url": "http://127.0.0.1:1/v1", "llm.model": "m"}},
 	}
 	for k, v := range set {

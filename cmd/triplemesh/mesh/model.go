@@ -82,7 +82,7 @@ func (m *Mesh) startModel(ctx context.Context) (stop func(), err error) {
 	if len(need) == 0 {
 		return func() {}, nil
 	}
-	tel, err := telemetry.Start(ctx, telemetry.Config{LogLevel: m.logLevel(), LogWriter: m.opts.Log}, "model-server")
+	tel, err := telemetry.Start(ctx, telemetry.Config{LogLevel: m.opts.LogLevel, LogWriter: m.opts.Log}, "model-server")
 	if err != nil {
 		return nil, err
 	}
@@ -135,13 +135,6 @@ func (m *Mesh) applyProfiles() error {
 		}
 	}
 	return nil
-}
-
-func (m *Mesh) logLevel() string {
-	if m.opts.Quiet {
-		return "error"
-	}
-	return "info"
 }
 
 func threads(n int) string {

@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -141,9 +142,7 @@ const (
 func load[C any](b loader, name string, defaults C, of func(*C) parts,
 	run func(context.Context, C) error) (*service, error) {
 	p := of(&defaults)
-	if b.opts.Quiet {
-		p.telemetry.LogLevel = "error"
-	}
+	p.telemetry.LogLevel = cmp.Or(b.opts.LogLevel, p.telemetry.LogLevel)
 	if p.llm != nil {
 		p.llm.BaseURL, p.llm.Model = unsetURL, unsetModel
 		p.llm.Cache.Dir = filepath.Join(b.opts.Home.Cache, "answers")

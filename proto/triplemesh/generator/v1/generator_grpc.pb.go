@@ -56,7 +56,7 @@ type GeneratorServiceClient interface {
 	// GenerateAnswerStream is GenerateAnswer with the text as it is written.
 	GenerateAnswerStream(ctx context.Context, in *GenerateAnswerStreamRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[GenerateAnswerStreamResponse], error)
 	// GenerateQueryPlan plans what to compute from a knowledge graph: a typed plan in
-	// the words of the question. A strong model may write Cypher instead.
+	// the words of the question.
 	GenerateQueryPlan(ctx context.Context, in *GenerateQueryPlanRequest, opts ...grpc.CallOption) (*GenerateQueryPlanResponse, error)
 	// RewriteQuestion makes of a question that follows others one that can be
 	// understood without them.
@@ -184,7 +184,7 @@ type GeneratorServiceServer interface {
 	// GenerateAnswerStream is GenerateAnswer with the text as it is written.
 	GenerateAnswerStream(*GenerateAnswerStreamRequest, grpc.ServerStreamingServer[GenerateAnswerStreamResponse]) error
 	// GenerateQueryPlan plans what to compute from a knowledge graph: a typed plan in
-	// the words of the question. A strong model may write Cypher instead.
+	// the words of the question.
 	GenerateQueryPlan(context.Context, *GenerateQueryPlanRequest) (*GenerateQueryPlanResponse, error)
 	// RewriteQuestion makes of a question that follows others one that can be
 	// understood without them.

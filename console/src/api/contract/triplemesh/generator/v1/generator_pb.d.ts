@@ -1619,7 +1619,7 @@ export declare const GeneratorService: GenService<{
   },
   /**
    * GenerateQueryPlan plans what to compute from a knowledge graph: a typed plan in
-   * the words of the question. A strong model may write Cypher instead.
+   * the words of the question.
    *
    * @generated from rpc triplemesh.generator.v1.GeneratorService.GenerateQueryPlan
    */
