@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -118,9 +119,4 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-func (c Config) maxMessage() int {
-	if c.MaxMessageBytes == 0 {
-		return defaultMaxMessage
-	}
-	return c.MaxMessageBytes
-}
+func (c Config) maxMessage() int { return cmp.Or(c.MaxMessageBytes, defaultMaxMessage) }

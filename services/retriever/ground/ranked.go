@@ -36,7 +36,7 @@ func (g *grounding) addRankedPaths(ctx context.Context) (bool, error) {
 	request := walk.SuggestRequest{Question: g.plan.texts[g.plan.question], MaxHops: maxRankedHops,
 		Limit: maxRankedPaths, MaxEnds: maxRankedEnds, Ranker: g.options.Ranker, RankedOnly: true}
 	for _, l := range links {
-		request.Topics = append(request.Topics, l.Entity)
+		request.Topics, request.TopicScores = append(request.Topics, l.Entity), append(request.TopicScores, l.Score)
 	}
 	suggested, err := walk.Suggest(ctx, g.snap, g.encoder, request)
 	if err != nil || len(suggested) == 0 {

@@ -107,8 +107,8 @@ func TestAHubIsCutByRelevance(t *testing.T) {
 	if len(enc.texts) > MaxEncoded {
 		t.Errorf("%d triples encoded, want %d at most", len(enc.texts), MaxEncoded)
 	}
-	named := "Norway | fjord | fjord 500"
-	if got := searchSubjectFirst(t, enc, SubjectQuery{Names: []string{"Norway", "fjord 500"}}, "Norway fjord 500",
+	named := "Norway | fjord | fjord 250"
+	if got := searchSubjectFirst(t, enc, SubjectQuery{Names: []string{"Norway", "fjord 250"}}, "Norway fjord 250",
 		MaxEncoded,
 		store.Filter{}); !slices.Contains(got, named) {
 		t.Errorf("the edge to the named entity was cut off")

@@ -79,7 +79,15 @@ func rankProspects(ctx context.Context, snap Snapshot, aim *aim, req SuggestRequ
 	if err != nil {
 		return nil, false, err
 	}
+	sum := float32(math.SmallestNonzeroFloat32)
 	for i, p := range ranked {
+		if at := slices.Index(req.Topics, p.topic); req.TopicScores != nil {
+			probabilities[i] *= req.TopicScores[at]
+		}
+		sum += probabilities[i]
+	}
+	for i, p := range ranked {
+		probabilities[i] /= sum
 		p.score, p.probability = probabilities[i], &probabilities[i]
 	}
 	slices.SortFunc(ranked, compareProspects)

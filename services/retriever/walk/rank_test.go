@@ -70,6 +70,21 @@ func TestARankerThatKnowsTheGraphDecidesTheOrder(t *testing.T) {
 	}
 }
 
+func TestPathsFromALikelierTopicComeFirst(t *testing.T) {
+	polk, _, _ := presidents.Entity(t.Context(), "Polk")
+	abe, _, _ := presidents.Entity(t.Context(), "Abe")
+	paths, err := Suggest(t.Context(), presidents, &storetest.WordEncoder{}, SuggestRequest{
+		Question: "what birthplace", Topics: []store.EntityID{polk, abe}, TopicScores: []float32{0.2, 0.8}, MaxHops: 1,
+		Limit: 5, Ranker: &fakeRanker{prefers: "people.person.birthplace", knows: true}})
+	if err != nil || len(paths) < 2 {
+		t.Fatalf("%d paths, %v", len(paths), err)
+	}
+	if first := paths[0]; first.Topics[0] != abe || *first.Probability < 0.79 || *first.Probability > 0.81 {
+		t.Errorf("the first path starts from %s with the probability %g",
+			presidents.EntityName(first.Topics[0]), *first.Probability)
+	}
+}
+
 func TestOnlyStepsAreReadForARankerThatDoesNotKnowTheGraph(t *testing.T) {
 	polk, _, _ := presidents.Entity(context.Background(), "Polk")
 	for _, knows := range []bool{true, false} {

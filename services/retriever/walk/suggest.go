@@ -66,6 +66,9 @@ type Encoder interface {
 type SuggestRequest struct {
 	Question string
 	Topics   []store.EntityID
+	// TopicScores are, for each topic, the probability that the question means it, by which a ranker's
+	// probabilities are multiplied; nil if it means all.
+	TopicScores []float32
 	// Proposed are the words of paths that the model expects; may be empty.
 	Proposed []string
 	// MaxHops is the maximum length of a path, Limit the maximum number of paths.
