@@ -13,9 +13,9 @@ import (
 
 func main() {
 	size := flag.Int("triples", 1_000_000, "number of triples to write")
-	hubs := flag.Int("hubs", 100, "objects with most edges that all copies share, so that their edges grow with the graph")
+	hubs := flag.Int("hubs", 100, "objects with most edges that all copies share: they grow with the graph")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: scale [flags] FILE... >OUT: tab-separated triples, gzip allowed")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: scale [flags] FILE... >OUT: tab-separated, gzip allowed")
 		flag.PrintDefaults()
 	}
 	flag.Parse()

@@ -103,8 +103,8 @@ func (p *Program) runLocal(targets []string,
 	// The local mesh needs no credentials, and no other process is called.
 	p.Access = AccessFlags{}
 	return p.RunMesh(mesh.Options{
-		Home: p.Home, Targets: targets, Sources: p.Sources, Private: true, Trusting: true, LogLevel: "error", Log: p.Stderr,
-		Substitute: substitute,
+		Home: p.Home, Targets: targets, Sources: p.Sources, Private: true, Trusting: true, LogLevel: "error",
+		Log: p.Stderr, Substitute: substitute,
 	})
 }
 

@@ -242,8 +242,8 @@ func (p *Program) graphsThere(retriever string) finding {
 		for _, s := range snapshots {
 			if s.GetActive() {
 				readable = append(readable, s.GetKg())
-				names = append(names, fmt.Sprintf("%s (%d triples, built %s)", kgtext.FormatKG(s.GetKg()), s.GetTriples(),
-					s.GetCreateTime().AsTime().Local().Format(time.DateOnly)))
+				names = append(names, fmt.Sprintf("%s (%d triples, built %s)", kgtext.FormatKG(s.GetKg()),
+					s.GetTriples(), s.GetCreateTime().AsTime().Local().Format(time.DateOnly)))
 			}
 		}
 	}

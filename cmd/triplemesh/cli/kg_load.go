@@ -223,8 +223,8 @@ func (c *kgLoad) print(out, notes io.Writer, resp *retrieverv1.LoadKnowledgeGrap
 	s := resp.GetSnapshot()
 	_, err := fmt.Fprintf(out,
 		"%s: %d triples, %d entities, %d relations from %d lines (%d bad, %d duplicates) in %s\n",
-		kgtext.FormatKG(s.GetKg()), s.GetTriples(), s.GetEntities(), s.GetRelations(), resp.GetLines(), resp.GetBadLines(),
-		resp.GetDuplicates(), took.Round(100*time.Millisecond))
+		kgtext.FormatKG(s.GetKg()), s.GetTriples(), s.GetEntities(), s.GetRelations(), resp.GetLines(),
+		resp.GetBadLines(), resp.GetDuplicates(), took.Round(100*time.Millisecond))
 	return err
 }
 

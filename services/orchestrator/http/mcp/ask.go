@@ -121,8 +121,8 @@ func (d *handler) ask(ctx context.Context, req *sdk.CallToolRequest, in askInput
 func newAskOutput(run *orchestratorv1.Run) askOutput {
 	out := askOutput{
 		Answers: []answer{}, Text: run.GetText(), Grounding: config.EnumName(run.GetGrounding()),
-		GroundingReason: run.GetGroundingReason(),
-		Partial:         run.GetPartial(), Method: run.GetMethod(), KG: kgtext.FormatKG(run.GetKg()), RunID: run.GetId(),
+		GroundingReason: run.GetGroundingReason(), Partial: run.GetPartial(), Method: run.GetMethod(),
+		KG: kgtext.FormatKG(run.GetKg()), RunID: run.GetId(),
 		Usage: usageOf(run.GetUsage()), Seconds: round(run.GetDuration().AsDuration().Seconds()),
 	}
 	for _, a := range run.GetAnswers() {

@@ -97,7 +97,9 @@ func (m *mapping) openPages() error {
 		if err != nil {
 			return err
 		}
-		file.SetErrorContext(func(err error) error { return store.WrapError("read", m.manifest.KG, m.manifest.Number, err) })
+		file.SetErrorContext(func(err error) error {
+			return store.WrapError("read", m.manifest.KG, m.manifest.Number, err)
+		})
 		m.files[name], sums = file, sums[n:]
 	}
 	if len(sums) > 0 {

@@ -136,7 +136,8 @@ func TestServersThatDoNotAnswer(t *testing.T) {
 			t.Parallel()
 			s := testServer(t, Graph{URI: "bolt://" + c.addr, StatementTimeout: 300 * time.Millisecond})
 			_, err := s.query(t.Context(), "RETURN 1", nil)
-			if got := status.Code(store.WrapError("walk", "movies", 1, err)); got != c.code && got != codes.DeadlineExceeded {
+			err = store.WrapError("walk", "movies", 1, err)
+			if got := status.Code(err); got != c.code && got != codes.DeadlineExceeded {
 				t.Errorf("%v is %v, want %v", err, got, c.code)
 			}
 			if err == nil || strings.Contains(err.Error(), secret) {

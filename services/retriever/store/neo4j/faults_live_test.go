@@ -54,8 +54,8 @@ func TestStatementTimeout(t *testing.T) {
 		Config{Graphs: map[string]Graph{"movies": {URI: uri(t), StatementTimeout: 500 * time.Millisecond}}})
 	_, err := st.graphs["movies"].reader.query(t.Context(),
 		"UNWIND range(1, 100000) AS x UNWIND range(1, 100000) AS y RETURN count(x + y)", nil)
-	if status.Code(store.WrapError("walk", "movies", 1, err)) != codes.DeadlineExceeded || !strings.Contains(err.Error(),
-		"statement_timeout, 500ms") {
+	if status.Code(store.WrapError("walk", "movies", 1, err)) != codes.DeadlineExceeded ||
+		!strings.Contains(err.Error(), "statement_timeout, 500ms") {
 		t.Errorf("a slow statement: %v", err)
 	}
 }
