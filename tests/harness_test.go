@@ -76,7 +76,7 @@ func start(tb testing.TB, o options) *running {
 	}
 	m, err := mesh.New(mesh.Options{
 		Home: setup.Home{Cache: o.cache, Data: o.data}, Targets: o.targets,
-		Sources: config.Sources{Set: settings(o)}, Private: !o.ports && !o.http, Quiet: true, Log: log,
+		Sources: config.Sources{Set: settings(o)}, Private: !o.ports && !o.http, LogLevel: "error", Log: log,
 		Substitute: o.substitute,
 	})
 	if err != nil {

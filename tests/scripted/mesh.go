@@ -50,7 +50,7 @@ func serve(ctx context.Context, o options, out io.Writer) (err error) {
 	if err := loadSample(ctx, at, sources, o.nth); err != nil {
 		return fmt.Errorf("load the sample: %w", err)
 	}
-	m, err := mesh.New(mesh.Options{Home: at, Sources: sources, Quiet: true, Log: os.Stderr})
+	m, err := mesh.New(mesh.Options{Home: at, Sources: sources, LogLevel: "error", Log: os.Stderr})
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (o options) settings(model *testkit.LLM) map[string]string {
 // without authentication, whatever is configured.
 func loadSample(ctx context.Context, at setup.Home, sources config.Sources, nth int) error {
 	m, err := mesh.New(mesh.Options{Home: at, Sources: sources, Targets: []string{"retriever"}, Trusting: true,
-		Private: true, Quiet: true, Log: os.Stderr})
+		Private: true, LogLevel: "error", Log: os.Stderr})
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (f scriptedFlags) start(p *cli.Program, tenants []*tenant) (server string, 
 		return "", nil, err
 	}
 	closers = append(closers, stop)
-	o := mesh.Options{Home: p.Home, Sources: p.Sources, Private: true, Trusting: true, Quiet: true, Log: p.Stderr}
+	o := mesh.Options{Home: p.Home, Sources: p.Sources, Private: true, Trusting: true, LogLevel: "error", Log: p.Stderr}
 	o.Home.Data = dir
 	o.Sources.Set = map[string]string{
 		"llm.base_url": url, "llm.model": "scripted", "llm.cache.dir": "", "llm.cache.memory_entries": "0",
