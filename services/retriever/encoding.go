@@ -193,7 +193,7 @@ func (s *encoderSet) close() error {
 // minSpeedup is how many times faster than fp32 int8 must be to be chosen: its vectors are rounded,
 // and two that are about as fast must not take turns from start to start. The best of measuredRounds
 // counts.
-const minSpeedup, measuredRounds = 1.5, 5
+const minSpeedup, measuredRounds = 1.5, 4
 
 // chooseFaster returns the kind that encodes faster on this machine, by its instructions: int8 with
 // AVX-512 VNNI. It measures both on the words of triples, and returns the only one that can be opened
@@ -202,11 +202,7 @@ func (s *encoderSet) chooseFaster(ctx context.Context) string {
 	rates := map[string]float64{}
 	for range measuredRounds { // in turns, so that other work of the machine slows both
 		for _, kind := range []string{encoderInt8, encoderONNX} {
-			e := s.open(ctx, kind)
-			rate, err := 0.0, e.err
-			if err == nil {
-				rate, err = measureRate(ctx, e)
-			}
+			rate, err := s.measureRate(ctx, kind)
 			if err != nil {
 				s.log.DebugContext(ctx, logEncoderNotMeasured, "kind", kind, "error", err)
 			}
@@ -223,15 +219,21 @@ func (s *encoderSet) chooseFaster(ctx context.Context) string {
 	return kind
 }
 
-// measureRate returns the texts that an encoder encodes per second.
-func measureRate(ctx context.Context, e encoder.Encoder) (float64, error) {
+// measureRate returns the texts that the encoder of a kind encodes per second, 0 if it fails.
+func (s *encoderSet) measureRate(ctx context.Context, kind string) (float64, error) {
+	e := s.open(ctx, kind)
+	if e.err != nil {
+		return 0, e.err
+	}
 	texts := make([]string, 32)
 	for i := range texts {
 		texts[i] = fmt.Sprintf("Mount Everest elevation above sea level %d metres", 8000+i)
 	}
 	start := time.Now()
-	_, err := e.Encode(ctx, texts)
-	return float64(len(texts)) / time.Since(start).Seconds(), err
+	if _, err := e.Encode(ctx, texts); err != nil {
+		return 0, err
+	}
+	return float64(len(texts)) / time.Since(start).Seconds(), nil
 }
 
 // newModel returns the encoder of a kind without the cache.

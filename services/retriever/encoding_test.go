@@ -216,3 +216,21 @@ func TestEachSnapshotIsReadAndChangedWithItsEncoder(t *testing.T) {
 		}
 	}
 }
+
+// brokenEncoder fails at once.
+type brokenEncoder struct{ encoder.Encoder }
+
+func (brokenEncoder) Encode(context.Context, []string) ([][]float32, error) {
+	return nil, errors.New("broken")
+}
+
+func TestAnEncoderThatFailsIsNotTakenForAFastOne(t *testing.T) {
+	works, noClose := encodertest.Hash(8), func() error { return nil }
+	s := &encoderSet{log: slog.New(slog.DiscardHandler), opened: map[string]openedEncoder{
+		encoderInt8: {Encoder: brokenEncoder{works}, close: noClose},
+		encoderONNX: {Encoder: works, close: noClose},
+	}}
+	if kind := s.chooseFaster(t.Context()); kind != encoderONNX {
+		t.Errorf("chose %s", kind)
+	}
+}
