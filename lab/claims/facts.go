@@ -1,14 +1,10 @@
 package claims
 
 import (
-	"bufio"
-	"compress/gzip"
 	"fmt"
-	"io"
-	"os"
-	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
+	"github.com/triplemesh/triplemesh/lab/dataset"
 )
 
 // fact is one triple of a knowledge graph.
@@ -32,32 +28,18 @@ type facts struct {
 // readFacts reads triples as `triplemesh kg load` does from a TSV file, which
 // may be packed by gzip: subject, relation and object on a line.
 func readFacts(path string) (*facts, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	var in io.Reader = file
-	if strings.HasSuffix(path, ".gz") {
-		if in, err = gzip.NewReader(file); err != nil {
-			return nil, fmt.Errorf("read facts of %s: %w", path, err)
-		}
-	}
 	f := &facts{
 		objects: map[[2]string][]string{}, relations: map[string][]string{}, byRelation: map[string][]fact{},
 		names: map[string]bool{}, joined: map[[2]string]bool{},
 	}
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan(); n++ {
-		parts := strings.Split(lines.Text(), "\t")
-		if len(parts) < 3 {
-			return nil, fmt.Errorf("read facts of %s: line %d has %d columns: want subject, relation and object",
-				path, n, len(parts))
+	err := dataset.ReadColumns(path, func(line int, columns []string) error {
+		if len(columns) < 3 {
+			return fmt.Errorf("line %d has %d columns: want subject, relation and object", line, len(columns))
 		}
-		f.add(fact{parts[0], parts[1], parts[2]})
-	}
-	if err := lines.Err(); err != nil {
+		f.add(fact{columns[0], columns[1], columns[2]})
+		return nil
+	})
+	if err != nil {
 		return nil, fmt.Errorf("read facts of %s: %w", path, err)
 	}
 	return f, nil

@@ -88,8 +88,8 @@ func writeRecords(dir string, records map[string]record) error {
 func (f *Fetcher) fetchFile(ctx context.Context, set, dir string, file File, was record) (is record, kept bool,
 	err error) {
 	path := filepath.Join(dir, file.Name)
-	pinned := file.SHA256 == "" || file.SHA256 == was.Served
-	if sum, err := download.Sum(path); err == nil && was.SHA256 == sum && pinned {
+	matchesPin := file.SHA256 == "" || file.SHA256 == was.Served
+	if sum, err := download.Sum(path); err == nil && was.SHA256 == sum && matchesPin {
 		return was, true, nil
 	}
 	is = record{URL: file.URL, Pinned: file.SHA256 != ""}

@@ -1,19 +1,17 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
+	"github.com/triplemesh/triplemesh/lab/dataset"
 )
 
 // graph is a set of triples over entity names.
@@ -39,33 +37,19 @@ func readGraph(files []string) (*graph, error) {
 }
 
 func (g *graph) readFile(file string, relations map[string]int) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	var r io.Reader = f
-	if strings.HasSuffix(file, ".gz") {
-		if r, err = gzip.NewReader(f); err != nil {
-			return err
+	return dataset.ReadColumns(file, func(line int, columns []string) error {
+		if len(columns) != 3 {
+			return fmt.Errorf("line %d: %d fields, want subject, relation and object", line, len(columns))
 		}
-	}
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan(); n++ {
-		fields := strings.Split(lines.Text(), "\t")
-		if len(fields) != 3 {
-			return fmt.Errorf("line %d: %d fields, want subject, relation and object", n, len(fields))
-		}
-		relation, ok := relations[fields[1]]
+		relation, ok := relations[columns[1]]
 		if !ok {
 			relation = len(g.relations)
-			relations[fields[1]] = relation
-			g.relations = append(g.relations, fields[1])
+			relations[columns[1]] = relation
+			g.relations = append(g.relations, columns[1])
 		}
-		g.triples = append(g.triples, [3]int{g.addName(fields[0]), relation, g.addName(fields[2])})
-	}
-	return lines.Err()
+		g.triples = append(g.triples, [3]int{g.addName(columns[0]), relation, g.addName(columns[2])})
+		return nil
+	})
 }
 
 func (g *graph) addName(name string) int {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/services/retriever/rank"
 )
 
@@ -43,7 +44,7 @@ func evaluate(ranker *rank.Ranker, samples []Sample) ([]Evaluation, error) {
 		if !s.Held {
 			continue
 		}
-		e := Evaluation{Set: s.Set, KG: formatKG(s.KG), Topics: "gold"}
+		e := Evaluation{Set: s.Set, KG: kgtext.FormatKG(s.KG), Topics: "gold"}
 		if s.Linked {
 			e.Topics = "linked"
 		}

@@ -53,11 +53,11 @@ func (s *Synthesiser) Make(ctx context.Context) (*Set, error) {
 	resp, err := s.Walker.SampleEntities(ctx, &retrieverv1.SampleEntitiesRequest{Kg: s.KG, Seed: uint64(s.Seed),
 		Limit: uint32(min(sampleLimit, perQuestion*s.Count))})
 	if err != nil {
-		return nil, fmt.Errorf("sample entities of %s: %w", formatKG(s.KG), err)
+		return nil, fmt.Errorf("sample entities of %s: %w", kgtext.FormatKG(s.KG), err)
 	}
 	entities := resp.GetEntities()
 	if len(entities) == 0 {
-		return nil, refuse("%s has no entities to ask about", formatKG(s.KG))
+		return nil, refuse("%s has no entities to ask about", kgtext.FormatKG(s.KG))
 	}
 	made := make([]*dataset.Question, max(len(entities), s.Count))
 	group, ctx := errgroup.WithContext(ctx)
@@ -73,7 +73,7 @@ func (s *Synthesiser) Make(ctx context.Context) (*Set, error) {
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, fmt.Errorf("make questions of %s: %w", formatKG(s.KG), err)
+		return nil, fmt.Errorf("make questions of %s: %w", kgtext.FormatKG(s.KG), err)
 	}
 	var questions []dataset.Question
 	seen := map[string]bool{}

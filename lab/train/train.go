@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/lab/dataset"
 	"github.com/triplemesh/triplemesh/lab/leak"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -181,7 +182,7 @@ func (t *Trainer) gather(ctx context.Context, result *Result) ([]Sample, error) 
 	gatherers := map[string]*Gatherer{}
 	var samples []Sample
 	for _, s := range t.Sets {
-		key := formatKG(s.KG)
+		key := kgtext.FormatKG(s.KG)
 		g := gatherers[key]
 		if g == nil {
 			g = &Gatherer{Retriever: t.Retriever, KG: s.KG, MaxHops: t.MaxHops, GoldOnly: t.GoldOnly,
@@ -389,12 +390,4 @@ const perRelation = 20
 // isSyntheticAlone reports whether all questions on a knowledge graph were made of it.
 func (r *Result) isSyntheticAlone(kg string) bool {
 	return !slices.ContainsFunc(r.Sets, func(s *Set) bool { return s.KG.GetName() == kg && !s.Synthetic })
-}
-
-// formatKG returns a reference as NAME@SNAPSHOT, NAME for the active snapshot.
-func formatKG(kg *graphv1.KnowledgeGraphRef) string {
-	if kg.GetSnapshot() == 0 {
-		return kg.GetName()
-	}
-	return fmt.Sprintf("%s@%d", kg.GetName(), kg.GetSnapshot())
 }

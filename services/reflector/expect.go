@@ -44,9 +44,8 @@ type Expectation struct {
 // expectF1 chooses the answers with the highest expected F1. Each relation path with a probability is
 // a hypothesis: that its ends are the answers. So is what the paths of two topic entities have in
 // common, since a question with two entities asks for what both lead to, and what one path leads to
-// whatever the directions of its relations. What the reader took for
-// answers, and the verdicts, make the hypotheses that hold them likelier. It returns false without
-// probabilities.
+// whatever the directions of its relations. What the reader took for answers, and the verdicts, make
+// the hypotheses that hold them likelier. It returns false without probabilities.
 func (r *Reflector) expectF1(c Case, groups []*kgtext.PathGroup) (Expectation, bool) {
 	hypotheses := r.hypotheses(c, groups)
 	if len(hypotheses) == 0 {
@@ -102,7 +101,6 @@ func (r *Reflector) hypotheses(c Case, groups []*kgtext.PathGroup) []hypothesis 
 		h.weight *= math.Exp(2 * float64(r.cfg.ReadingWeight) * float64(meanVerdict(c, g)))
 		all, topics, relations = append(all, h), append(topics, g.TopicEntity), append(relations, undirectedKey(g))
 	}
-	bothWays := uniteEqual(relations, all)
 	for i := range min(len(topics), maxIntersected) {
 		for j := range i {
 			if topics[i] == topics[j] {
@@ -114,7 +112,7 @@ func (r *Reflector) hypotheses(c Case, groups []*kgtext.PathGroup) []hypothesis 
 			}
 		}
 	}
-	all = append(all, bothWays...)
+	all = append(all, uniteEqual(relations, all)...)
 	if len(all) > 0 {
 		all = append(all, r.reading(c, all)...)
 	}
@@ -132,8 +130,8 @@ func undirectedKey(g *kgtext.PathGroup) string {
 	return key
 }
 
-// uniteEqual returns the hypotheses that the answers of all hypotheses with one key are right. One that
-// is unlikely alone adds little: their weights are averaged geometrically.
+// uniteEqual returns the hypotheses that the answers of several with one key are right; keys are those
+// of the first of all. One that is unlikely alone adds little: their weights are averaged geometrically.
 func uniteEqual(keys []string, all []hypothesis) []hypothesis {
 	var united []hypothesis
 	for i, key := range keys {

@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -258,9 +259,9 @@ func settle(ask *orchestratorv1.AskRequest, kg *graphv1.KnowledgeGraphRef) error
 	case kg == nil:
 	case ask.GetKg() == nil:
 		ask.Kg = kg
-	case reference(ask.GetKg()) != reference(kg):
+	case kgtext.FormatKG(ask.GetKg()) != kgtext.FormatKG(kg):
 		return invalid("triplemesh.kg", "the model's name says to answer from %s, triplemesh.kg from %s: name one",
-			reference(kg), reference(ask.GetKg()))
+			kgtext.FormatKG(kg), kgtext.FormatKG(ask.GetKg()))
 	}
 	return nil
 }

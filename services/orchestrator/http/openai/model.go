@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/paging"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -81,7 +82,7 @@ func (d *handler) retrieve(w http.ResponseWriter, r *http.Request) error {
 			func(s *retrieverv1.SnapshotInfo) bool { return s.GetKg().GetSnapshot() == n }) {
 			return status.Errorf(codes.NotFound, "the knowledge graph %s has no snapshot %d", m.kg.GetName(), n)
 		}
-		id += ":" + reference(m.kg)
+		id += ":" + kgtext.FormatKG(m.kg)
 	}
 	return send(w, d.show(id, m.method))
 }
@@ -113,15 +114,7 @@ func (d *handler) model(ctx context.Context, name string) (model, error) {
 			strings.Join(names, ", "), names[0])}
 }
 
-// reference formats a knowledge graph for a model name.
-func reference(kg *graphv1.KnowledgeGraphRef) string {
-	if kg.GetSnapshot() == 0 {
-		return kg.GetName()
-	}
-	return fmt.Sprintf("%s@%d", kg.GetName(), kg.GetSnapshot())
-}
-
-// parseReference is the inverse of reference.
+// parseReference is the inverse of kgtext.FormatKG.
 func parseReference(text string) (*graphv1.KnowledgeGraphRef, bool) {
 	name, number, numbered := strings.Cut(text, "@")
 	kg := &graphv1.KnowledgeGraphRef{Name: name}
