@@ -1,7 +1,7 @@
-"""Builds the documentation site: build.py OUT TRIPLEMESH.
+"""Builds the documentation site: build.py OUT TRIPLEMESH PLUGIN.
 
-The pages are the Markdown files of the repository and a reference of commands and settings that the
-program TRIPLEMESH prints. Links to other files of the repository lead to the hosted source. A link to
+The pages are the Markdown files of the repository and a reference: of commands and settings, which the
+program TRIPLEMESH prints, and of the contract, which the buf plugin PLUGIN describes. Links to other files of the repository lead to the hosted source. A link to
 a file or heading that does not exist fails the build.
 """
 import os
@@ -38,7 +38,7 @@ def rewrite_links(page, text, pages):
             return f"{match[1]}{target.rstrip('/')}/README.md{match[3]}"
         if not (ROOT / path).exists():
             sys.exit(f"{page}: link to {target}: no such file")
-        if page.endswith(".md") and path.startswith("docs/images/"):
+        if path.startswith("docs/images/"):
             return match[0]
         return match[1] + SOURCE + path + match[3]
     return LINK.sub(rewrite, FENCE.sub(r"\1", text))
@@ -67,9 +67,8 @@ def describe_settings(program):
             "variables and flags combine: [README](../README.md#configuration).\n\n```yaml\n" + printed + "```\n")
 
 
-def describe_services(plugin):
-    """Returns a page with every service and message of the contract."""
-    out = ROOT / ".cache/site/reference"
+def describe_services(plugin, out):
+    """Returns a page with every service and message of the contract, by way of a file in out."""
     template = ('{"version":"v2","plugins":[{"local":"%s","out":"%s","opt":"markdown,grpc.md","strategy":"all"}]}'
                 % (plugin, out))
     subprocess.run([ROOT / ".cache/bin/buf", "generate", "--template", template, "--path", "proto/triplemesh"],
@@ -83,13 +82,14 @@ def describe_services(plugin):
 
 
 def main(out, program, plugin):
-    stage = pathlib.Path(out) / "src"
+    out = pathlib.Path(out).resolve()
+    stage = out / "src"
     shutil.rmtree(out, ignore_errors=True)
     pages = {f for f in git_files("*.md") if not NOT_PAGES.search(f)}
     pages |= {"reference/commands.md", "reference/settings.md", "reference/grpc.md"}
     written = {"reference/commands.md": describe_commands(program),
                "reference/settings.md": describe_settings(program),
-               "reference/grpc.md": describe_services(plugin)}
+               "reference/grpc.md": describe_services(plugin, out)}
     for page in sorted(pages):
         text = written.get(page) or (ROOT / page).read_text()
         target = stage / page
@@ -98,10 +98,9 @@ def main(out, program, plugin):
     for image in git_files("docs/images/*"):
         (stage / image).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / image, stage / image)
-    config = (ROOT / "deploy/site/mkdocs.yml").read_text()
-    (pathlib.Path(out) / "mkdocs.yml").write_text(config)
-    subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file",
-                    pathlib.Path(out) / "mkdocs.yml", "--site-dir", pathlib.Path(out).resolve() / "html"], check=True)
+    config = shutil.copy(ROOT / "deploy/site/mkdocs.yml", out)
+    subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", config,
+                    "--site-dir", out / "html"], check=True)
 
 
 if __name__ == "__main__":
