@@ -95,7 +95,7 @@ func Gather(ctx context.Context, snap Snapshot, encoder Encoder, text string) ([
 	for _, w := range q.words {
 		q.cased = q.cased || w.capital
 	}
-	for _, step := range []func(context.Context) error{q.matchExact, q.matchForms, q.matchSimilar} {
+	for _, step := range []func(context.Context) error{q.matchExact, q.matchSynonyms, q.matchForms, q.matchSimilar} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -130,6 +130,31 @@ func (q *question) matchExact(ctx context.Context) error {
 			}
 			if len(q.candidates) > before {
 				q.exactMentions = append(q.exactMentions, m)
+			}
+		}
+	}
+	return nil
+}
+
+// matchSynonyms finds states and unions of states by another common name, if nothing has the one that
+// the text uses.
+func (q *question) matchSynonyms(ctx context.Context) error {
+	for first := range q.words {
+		for last := first + 1; last <= min(len(q.words), first+maxSynonymWords); last++ {
+			m := mention{first, last}
+			if onlyStopwords(q.words[first:last]) && m.words() < len(q.words) ||
+				slices.ContainsFunc(q.exactMentions, m.touches) {
+				continue
+			}
+			key := fold(q.mentionText(m))
+			group := slices.IndexFunc(synonyms, func(names []string) bool { return slices.Contains(names, key) })
+			if group < 0 {
+				continue
+			}
+			for _, name := range synonyms[group] {
+				if err := q.match(ctx, m, name, byAlias); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -335,6 +360,24 @@ var demonyms = map[string][]string{
 	"swiss":      {"switzerland"},
 	"welsh":      {"wales"},
 }
+
+// synonyms are the folded names of states and unions that share no words or are abbreviations.
+var synonyms = [][]string{
+	{"usa", "us", "united states", "united states of america", "america"},
+	{"uk", "united kingdom", "great britain", "britain"},
+	{"uae", "united arab emirates"},
+	{"ussr", "soviet union"},
+	{"eu", "european union"},
+	{"un", "united nations"},
+	{"netherlands", "the netherlands", "holland"},
+	{"czech republic", "czechia"},
+	{"myanmar", "burma"},
+	{"drc", "democratic republic of the congo", "dr congo"},
+	{"ivory coast", "cote divoire"},
+}
+
+// maxSynonymWords is the number of words of the longest of them.
+const maxSynonymWords = 5
 
 // alternativeSpellings returns other spellings of a name whose first word is often abbreviated.
 func alternativeSpellings(name string) []string {
