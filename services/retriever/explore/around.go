@@ -61,11 +61,24 @@ func (e *explorer) around(from, to []store.EntityID, phrase string, reversed boo
 		}
 		c.reverse(reversed)
 		if target != nil && !c.Joins && phrase == "type" {
-			continue
+			if isClass, err := e.isClass(to, s); err != nil {
+				return nil, err
+			} else if !isClass {
+				continue
+			}
 		}
 		found = append(found, c)
 	}
 	return found, nil
+}
+
+// isClass reports whether things are of one of some types by a relation.
+func (e *explorer) isClass(types []store.EntityID, s Step) (bool, error) {
+	if s.Inverse || !slices.Contains(e.types, s.Relation) {
+		return false, nil
+	}
+	lists, err := e.snap.Edges(e.ctx, types, store.In, []store.RelationID{s.Relation})
+	return slices.ContainsFunc(lists, func(edges []store.Edge) bool { return len(edges) > 0 }), err
 }
 
 func (c *Candidate) reverse(reversed bool) {

@@ -105,6 +105,9 @@ func Plan(ctx context.Context, snap Snapshot, encoder link.Encoder, question str
 		return nil, nil, err
 	}
 	e.findTypes()
+	if err := e.narrowByType(); err != nil {
+		return nil, nil, err
+	}
 	e.markValued()
 	if err := e.explore(); err != nil {
 		return nil, nil, err
@@ -245,9 +248,9 @@ func (e *explorer) pattern(o open) (Pattern, error) {
 		c.Time = isTime && kgtext.IsTime(phrase)
 		c.OtherTime = isTime && !kgtext.IsTime(phrase) && !kgtext.AsksTime(e.question)
 	}
-	share := coverageWeight(phrase, p.Candidates)
+	common := addCommon(phrase, p.Candidates)
 	slices.SortStableFunc(p.Candidates, func(a, b Candidate) int {
-		return cmp.Compare(Score(b, valued, joins)+share*b.Coverage, Score(a, valued, joins)+share*a.Coverage)
+		return cmp.Compare(Score(b, valued, joins)+common(b), Score(a, valued, joins)+common(a))
 	})
 	e.preferNamed(o, p.Candidates)
 	p.Candidates = p.Candidates[:min(len(p.Candidates), maxCandidates)]
@@ -305,6 +308,13 @@ func (e *explorer) bindDomains(p *graphv1.QueryPattern, start, end []store.Entit
 	case start == nil && end != nil && sv != "":
 		ids, err := e.follow(end, invert(best.Steps))
 		e.domains[sv] = ids
+		return err
+	case start != nil && end != nil && sv != "" && best.Joins && slices.Contains(e.types, best.Steps[0].Relation):
+		ids, err := e.follow(end, invert(best.Steps))
+		ids = slices.DeleteFunc(ids, func(id store.EntityID) bool { return !slices.Contains(start, id) })
+		if len(ids) > 0 {
+			e.domains[sv] = ids
+		}
 		return err
 	case start == nil && end == nil:
 		subjects, err := e.subjects(best.Steps[0])

@@ -70,17 +70,22 @@ func (e *explorer) lastName(c Candidate) string {
 	return e.snap.RelationName(c.Steps[len(c.Steps)-1].Relation)
 }
 
-// coverageWeight makes the relation of most things count for words such as "in", which say nothing of
-// the relation: the cities in a state are not its capital.
-func coverageWeight(phrase string, candidates []Candidate) float32 {
+// addCommon makes the relation of most things count for words such as "in", which say nothing of the
+// relation: the cities in a state are not its capital. It returns what it adds to the score of each.
+func addCommon(phrase string, candidates []Candidate) func(Candidate) float32 {
+	share, joins := func(c Candidate) float32 { return c.Coverage }, func(c Candidate) bool { return c.Joins }
+	if !slices.ContainsFunc(candidates, joins) {
+		share = func(c Candidate) float32 { return float32(c.Triples) }
+		joins = func(Candidate) bool { return true }
+	}
 	most := float32(0)
 	for _, c := range candidates {
-		if c.Joins {
-			most = max(most, c.Coverage)
+		if joins(c) {
+			most = max(most, share(c))
 		}
 	}
 	if most == 0 || len(kgtext.NewOpenWords(phrase)) > 0 {
-		return 0
+		return func(Candidate) float32 { return 0 }
 	}
-	return 0.3 / most
+	return func(c Candidate) float32 { return 0.3 / most * share(c) }
 }

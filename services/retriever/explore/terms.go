@@ -73,10 +73,15 @@ func (e *explorer) link(topics []store.EntityID) error {
 		if err := e.addNamed(&term); err != nil {
 			return err
 		}
+		named := func(l link.Link) bool { return l.Match != link.Fuzzy }
 		if e.isType(name) {
 			e.preferLonger(&term, inQuestion)
+		} else if e.preferWhole(&term, inQuestion); !slices.ContainsFunc(term.Links, named) {
+			if err := e.linkQualified(&term); err != nil {
+				return err
+			}
 		}
-		fuzzyOnly := !slices.ContainsFunc(term.Links, func(l link.Link) bool { return l.Match != link.Fuzzy })
+		fuzzyOnly := !slices.ContainsFunc(term.Links, named)
 		for i, l := range term.Links {
 			if l.Match != link.Fuzzy || fuzzyOnly && i < 2 {
 				e.links[name] = append(e.links[name], l.Entity)

@@ -193,6 +193,9 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 	best := found.GetCandidates()[0]
 	boundElsewhere := x.bindsElsewhere(at, p.GetStart().GetVariable())
 	if boundElsewhere && !best.GetJoins() {
+		if x.asksKind(name, best) {
+			return fmt.Sprintf("nothing that fits the rest of the plan is a %s in the knowledge graph", name)
+		}
 		return drop(fmt.Sprintf("nothing of it is a %s in the knowledge graph", name))
 	}
 	if boundElsewhere && float64(best.GetCoverage()) < x.MinType && best.GetImplied() > impliedFrom &&
@@ -207,10 +210,20 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 	return ""
 }
 
-// asksKind reports whether the question names a kind of things in several words, such as major city:
-// other relations say that a thing is a city, not of which sort.
+// asksKind reports whether the question names a kind of things that the knowledge graph tells apart:
+// one of several words, such as major city, since other relations say that a thing is a city and not
+// of which sort, or one that its types have.
 func (x *alignment) asksKind(name string, c *graphv1.RelationCandidate) bool {
-	return len(strings.Fields(name)) > 1 && holdsWords(x.question, name) && saysClass(c)
+	return holdsWords(x.question, name) && saysClass(c) && (len(strings.Fields(name)) > 1 || saysType(c))
+}
+
+// saysType reports whether a relation says what a thing is, and not what it does.
+func saysType(c *graphv1.RelationCandidate) bool {
+	switch kgtext.Fold(c.GetSteps()[0].GetRelation()) {
+	case "type", "is a", "kind", "category", "class":
+		return true
+	}
+	return false
 }
 
 // saysClass reports whether a relation says what a thing is, such as its occupation.

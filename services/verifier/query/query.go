@@ -266,6 +266,23 @@ func (x *alignment) entities(name string) []*graphv1.EntityLink {
 	return links[:1]
 }
 
+// meant returns which of several things of one name a variable stands for: those that have the
+// relations of its patterns, and of these, if there are such, those whose own name it is.
+func (x *alignment) meant(variable string, links []*graphv1.EntityLink) []*graphv1.EntityLink {
+	if len(links) < 2 {
+		return links
+	}
+	for i, c := range x.draft.GetClauses() {
+		p := c.GetMatch()
+		if p.GetStart().GetVariable() != variable && p.GetEnd().GetVariable() != variable {
+			continue
+		}
+		best := x.choose(kgtext.DescribeRelation(p), x.patterns[i].GetCandidates(), p.GetEnd().GetVariable())
+		links = anchored(links, best)
+	}
+	return links
+}
+
 // spellsAlike reports whether two names differ in a few letters or in the words around them only.
 func spellsAlike(a, b string) bool {
 	a, b = kgtext.Fold(a), kgtext.Fold(b)
@@ -310,7 +327,7 @@ func (x *alignment) values(v *graphv1.QueryValues) string {
 		if len(links) == 0 {
 			return fmt.Sprintf("the knowledge graph has no entity %q", name)
 		}
-		for _, l := range links {
+		for _, l := range x.meant(v.GetVariable(), links) {
 			if !slices.Contains(out.Entities, l.GetEntity()) && len(out.Entities) < 256 {
 				out.Entities = append(out.Entities, l.GetEntity())
 			}
@@ -333,16 +350,21 @@ func (x *alignment) certainLink(l *graphv1.EntityLink) {
 	}
 }
 
-// anchored returns the links of a name that have the relation, or all if that is not known.
+// anchored returns the links of a name that have the relation, or all if that is not known; of these,
+// those whose own name it is rather than a short form of theirs.
 func anchored(links []*graphv1.EntityLink, best *graphv1.RelationCandidate) []*graphv1.EntityLink {
-	var have []*graphv1.EntityLink
-	for _, l := range links {
-		if slices.Contains(best.GetAnchors(), l.GetEntity()) {
-			have = append(have, l)
+	keep := func(fits func(*graphv1.EntityLink) bool) {
+		var have []*graphv1.EntityLink
+		for _, l := range links {
+			if fits(l) {
+				have = append(have, l)
+			}
+		}
+		if len(have) > 0 {
+			links = have
 		}
 	}
-	if len(have) > 0 {
-		return have
-	}
+	keep(func(l *graphv1.EntityLink) bool { return slices.Contains(best.GetAnchors(), l.GetEntity()) })
+	keep(func(l *graphv1.EntityLink) bool { return l.GetMatch() != graphv1.LinkMatch_LINK_MATCH_ALIAS })
 	return links
 }

@@ -1,0 +1,120 @@
+package explore
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	"github.com/triplemesh/triplemesh/services/retriever/link"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// preferWhole puts what the question names in more words in the place of a name that is a part of it:
+// the Mississippi River for "Mississippi".
+func (e *explorer) preferWhole(term *Term, inQuestion []link.Link) {
+	key, question := store.Fold(term.Name), " "+store.Fold(e.question)+" "
+	for _, q := range inQuestion {
+		mention := store.Fold(q.Mention)
+		if q.Match == link.Fuzzy || !strings.HasPrefix(mention, key+" ") && !strings.HasSuffix(mention, " "+key) ||
+			strings.Count(question, " "+key+" ") > strings.Count(question, " "+mention+" ") {
+			continue
+		}
+		term.Links = []link.Link{q}
+		return
+	}
+}
+
+// linkQualified links a name with the place that it is in: "Springfield Illinois" is what is called
+// Springfield and has a triple with Illinois.
+func (e *explorer) linkQualified(term *Term) error {
+	words := strings.Fields(store.Fold(term.Name))
+	if len(words) > maxQualifiedWords {
+		return nil
+	}
+	for at := 1; at < len(words); at++ {
+		places, err := e.snap.Match(e.ctx, strings.Join(words[at:], " "))
+		if err != nil || len(places) == 0 {
+			continue
+		}
+		head := strings.Join(words[:at], " ")
+		things, err := e.snap.Match(e.ctx, head)
+		if err != nil {
+			return err
+		}
+		named := Term{Name: head}
+		for _, id := range things {
+			named.Links = append(named.Links, link.Link{Entity: id, Mention: term.Name, Match: link.Alias, Score: 1})
+		}
+		if err := e.addNamed(&named); err != nil {
+			return err
+		}
+		for _, l := range named.Links {
+			lists, err := e.snap.Edges(e.ctx, []store.EntityID{l.Entity}, store.Out, nil)
+			if err != nil {
+				return err
+			}
+			if slices.ContainsFunc(lists[0], func(edge store.Edge) bool { return slices.Contains(places, edge.Entity) }) {
+				term.Links = append(term.Links, l)
+			}
+		}
+		if len(term.Links) > 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// maxQualifiedWords bounds the search for a name and its place.
+const maxQualifiedWords = 8
+
+// narrowByType keeps of several things of one name those that are what the plan says of them: the
+// river of River("colorado") and of State(river="colorado").
+func (e *explorer) narrowByType() error {
+	if len(e.types) == 0 {
+		return nil
+	}
+	for i := range e.terms {
+		t := &e.terms[i]
+		ids := e.links[t.Name]
+		if len(ids) < 2 {
+			continue
+		}
+		kinds := e.kindsOf(t.Name)
+		lists, err := e.snap.Edges(e.ctx, ids, store.Out, e.types)
+		if err != nil {
+			return err
+		}
+		var kept []store.EntityID
+		for j, edges := range lists {
+			if slices.ContainsFunc(edges, func(edge store.Edge) bool {
+				return slices.Contains(kinds, store.Fold(e.snap.EntityName(edge.Entity)))
+			}) {
+				kept = append(kept, ids[j])
+			}
+		}
+		if len(kept) == 0 || len(kept) == len(ids) {
+			continue
+		}
+		e.links[t.Name] = kept
+		t.Links = slices.DeleteFunc(t.Links, func(l link.Link) bool { return !slices.Contains(kept, l.Entity) })
+	}
+	return nil
+}
+
+// kindsOf returns the words, folded, by which the plan says what a name is: the variable it is listed
+// for, and the relation that leads to it.
+func (e *explorer) kindsOf(name string) []string {
+	var kinds []string
+	for _, c := range e.plan.GetClauses() {
+		if v := c.GetValues(); slices.Contains(v.GetEntities(), name) {
+			kinds = append(kinds, store.Fold(strings.TrimRight(v.GetVariable(), "0123456789")))
+		}
+		for _, p := range []*graphv1.QueryPattern{c.GetMatch(), c.GetExclude()} {
+			if p.GetEnd().GetEntity() == name {
+				kinds = append(kinds, store.Fold(kgtext.DescribeRelation(p)))
+			}
+		}
+	}
+	return kinds
+}
