@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -138,13 +139,15 @@ func isGeneric(kind string) bool {
 func (b *builder) root(c call) string {
 	kind := strings.ToLower(splitWords(c.name))
 	v := b.variable(kind)
-	var names []string
+	var names, best []string
 	var rest []argument
 	for _, a := range c.args {
 		name := strings.ToLower(splitWords(a.name))
 		if !a.negated && a.value.isLiteral() && (name == "" || name == "name" || name == "title" || name == "names") &&
 			!(name == "" && (startsWithDigit(a.value.text) && len(rest) > 0 || isOperatorWord(a.value.text))) {
-			if text := clean(a.value.text); text != "" {
+			if text := clean(a.value.text); bestWord(strings.ToLower(text)) != "" {
+				best = append(best, strings.ToLower(text))
+			} else if text != "" {
 				names = append(names, text)
 			}
 			continue
@@ -157,6 +160,9 @@ func (b *builder) root(c call) string {
 		b.add(matchClause(newPattern(v, TypeRelation, entityTerm(kind))))
 	}
 	b.choose(v, rest)
+	for _, word := range best {
+		b.rank(v, bestWord(word), isMost(word))
+	}
 	return v
 }
 
@@ -184,6 +190,9 @@ func (b *builder) choose(v string, args []argument) {
 			b.compare(v, relation, operatorOf(a.operator), a.value)
 		case op != 0:
 			b.compare(v, relation, op, a.value)
+		case !a.value.isLiteral() && ranksOwnKind(a.value, v, relation):
+			last := a.value.calls[len(a.value.calls)-1]
+			b.rank(v, relation, isMost(strings.ToLower(last.name)))
 		case !a.value.isLiteral():
 			inner, _ := b.chain(a.value)
 			b.pattern(v, relation, variableTerm(inner), a.negated)
@@ -202,16 +211,53 @@ func (b *builder) choose(v string, args []argument) {
 			b.compare(v, relation, graphv1.QueryOperator_QUERY_OPERATOR_EQUAL, a.value)
 		case bestWord(relation) != "" && strings.EqualFold(a.value.text, "true"):
 			b.rank(v, bestWord(relation), isMost(relation))
+		case bestWord(firstWord(relation)) != "" && strings.EqualFold(a.value.text, "true"):
+			b.rank(v, relation, isMost(firstWord(relation)))
+		case bestWord(firstWord(relation)) != "" && isPlaceWord(secondWord(relation)):
+			b.pattern(v, strings.TrimPrefix(relation, firstWord(relation)+" "), entityTerm(clean(a.value.text)), a.negated)
+			b.rank(v, bestWord(firstWord(relation)), isMost(firstWord(relation)))
 		case strings.EqualFold(a.value.text, "true"):
 			b.pattern(v, TypeRelation, entityTerm(relation), a.negated)
 		case strings.EqualFold(a.value.text, "false"):
 			b.pattern(v, TypeRelation, entityTerm(relation), !a.negated)
 		case bestWord(strings.ToLower(a.value.text)) != "":
 			b.rank(v, relation, isMost(strings.ToLower(a.value.text)))
+		case isSuperlative(a.value.text):
+			b.chooseBest(v, relation, strings.ToLower(a.value.text))
 		case clean(a.value.text) != "":
 			b.pattern(v, relation, entityTerm(clean(a.value.text)), a.negated)
 		}
 	}
+}
+
+// ranksOwnKind reports whether a chain is the best of the kind of a variable by a relation:
+// City(population=City().most("population")) is the city with the most.
+func ranksOwnKind(c *chain, v, relation string) bool {
+	if len(c.calls) != 2 || len(c.calls[0].args) > 0 || len(c.calls[1].args) != 1 {
+		return false
+	}
+	kind := strings.ReplaceAll(strings.TrimRight(v, "0123456789"), "_", " ")
+	switch strings.ToLower(c.calls[1].name) {
+	case "most", "least", "max", "min", "highest", "lowest", "largest", "smallest":
+		return strings.EqualFold(splitWords(c.calls[0].name), kind) && c.calls[1].args[0].value.isLiteral() &&
+			strings.EqualFold(splitWords(c.calls[1].args[0].value.text), relation)
+	}
+	return false
+}
+
+// chooseBest adds what "most states" or "largest state" in the place of a name selects.
+func (b *builder) chooseBest(v, relation, value string) {
+	word := firstWord(value)
+	if word == "most" || word == "fewest" || word == "least" {
+		counted := b.attribute(v, relation)
+		b.add(rankClause(&graphv1.QueryRank{Variable: counted, Count: true, GroupBy: v, Descending: isMost(word)}))
+		return
+	}
+	kind := strings.TrimPrefix(value, word+" ")
+	inner := b.variable(kind)
+	b.add(matchClause(newPattern(inner, TypeRelation, entityTerm(kind))))
+	b.rank(inner, bestWord(word), isMost(word))
+	b.pattern(v, relation, variableTerm(inner), false)
 }
 
 // pattern adds a pattern; an empty relation is any.
@@ -351,9 +397,9 @@ func (b *builder) method(v string, m call) (string, graphv1.QueryFunction) {
 		}
 		return v, graphv1.QueryFunction_QUERY_FUNCTION_COUNT
 	case "sum", "total":
-		return b.attribute(v, cmp.Or(text, "number")), graphv1.QueryFunction_QUERY_FUNCTION_SUM
+		return b.attribute(v, cmp.Or(text, b.measureOf(v))), graphv1.QueryFunction_QUERY_FUNCTION_SUM
 	case "average", "avg", "mean":
-		return b.attribute(v, cmp.Or(text, "number")), graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE
+		return b.attribute(v, cmp.Or(text, b.measureOf(v))), graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE
 	case "exists", "any", "exist":
 		b.choose(v, m.args)
 		return v, graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
@@ -361,8 +407,8 @@ func (b *builder) method(v string, m call) (string, graphv1.QueryFunction) {
 		b.contain(v, m.args)
 		return v, graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
 	case "get", "select_related", "values", "list", "return":
-		if base := strings.TrimRight(v, "0123456789"); strings.TrimSuffix(text, "s") == strings.ReplaceAll(base, "_",
-			" ") {
+		if kind := strings.ReplaceAll(strings.TrimRight(v, "0123456789"), "_", " "); strings.TrimSuffix(text, "s") == kind ||
+			strings.TrimSuffix(firstWord(text), "s") == kind && !b.isNamed(v) {
 			return v, 0 // the states of a state
 		}
 		return b.get(v, text), b.functionFor(text)
@@ -377,6 +423,21 @@ func (b *builder) method(v string, m call) (string, graphv1.QueryFunction) {
 		}
 	}
 	return v, 0
+}
+
+// isNamed reports whether the plan lists what a variable stands for.
+func (b *builder) isNamed(v string) bool {
+	return slices.ContainsFunc(b.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		return c.GetValues().GetVariable() == v
+	})
+}
+
+// measureOf returns what is added up where a draft does not say: the area in Area("A").sum().
+func (b *builder) measureOf(v string) string {
+	if kind := strings.TrimRight(v, "0123456789"); b.isNamed(v) && !isGeneric(kind) {
+		return strings.ReplaceAll(kind, "_", " ")
+	}
+	return "number"
 }
 
 func (b *builder) get(v, phrase string) string {
@@ -459,7 +520,10 @@ func (b *builder) rank(v, phrase string, descending bool) {
 		b.add(rankClause(&graphv1.QueryRank{Variable: attribute, Count: true, GroupBy: v, Descending: descending}))
 		return
 	}
-	b.add(rankClause(&graphv1.QueryRank{Variable: b.attribute(v, phrase), Descending: descending}))
+	if strings.ReplaceAll(strings.TrimRight(v, "0123456789"), "_", " ") != phrase {
+		v = b.attribute(v, phrase)
+	} // else Elevation(in_="A").most("elevation") is the greatest of these
+	b.add(rankClause(&graphv1.QueryRank{Variable: v, Descending: descending}))
 }
 
 // clean bounds a name.

@@ -53,6 +53,31 @@ func bestWord(word string) string {
 	return ""
 }
 
+// isSuperlative reports whether a value is the best of some kind, such as "largest state", by its words.
+func isSuperlative(value string) bool {
+	words := strings.Fields(strings.ToLower(value))
+	return len(words) == 2 && bestWord(words[0]) != "" && value == strings.ToLower(value)
+}
+
+func firstWord(text string) string {
+	word, _, _ := strings.Cut(text, " ")
+	return word
+}
+
+func secondWord(text string) string {
+	_, rest, _ := strings.Cut(text, " ")
+	return firstWord(rest)
+}
+
+// isPlaceWord reports whether a word says that a place or a whole follows.
+func isPlaceWord(word string) bool {
+	switch word {
+	case "in", "of", "from", "through", "within":
+		return true
+	}
+	return false
+}
+
 // isMost reports whether a superlative asks for the greatest.
 func isMost(word string) bool {
 	switch word {

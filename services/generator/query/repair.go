@@ -1,6 +1,7 @@
 package query
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,7 +19,8 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 	r := &repairer{question: strings.Join(strings.Fields(question), " "), plan: plan}
 	r.lower = strings.ToLower(r.question)
 	for _, mend := range []func(){
-		r.attributeOf, r.splitNames, r.dropInvented, r.dropComparatives, r.compareNamed, r.readNumbersAsConditions,
+		r.attributeOf, r.splitNames, r.placeNamed, r.placeKinds, r.joinQualified, r.skipInvented,
+		r.dropInvented, r.dropComparatives, r.compareNamed, r.readNumbersAsConditions,
 		r.compareWithNamed, r.addPeriods, r.excludeNegated, r.dropContradicted,
 		r.rankAndGet, r.dropUnasked, r.turnRank, r.turnTime, r.countMost, r.reuseCounted, r.addRank, r.setFunction,
 		r.askOfNamed, r.askOfBest,
@@ -162,6 +164,9 @@ func (r *repairer) binds(variable string, besides *graphv1.QueryPattern) bool {
 	})
 }
 
+// bestKind is "what is the largest river".
+var bestKind = regexp.MustCompile(`^what is the \p{L}+est (\p{L}+)\b`)
+
 // dropUnaskedAttribute removes the last step to an attribute that the question does not name, if it names
 // what the step starts from: "what is the highest point of A" asks for no height.
 func (r *repairer) dropUnaskedAttribute() {
@@ -172,8 +177,12 @@ func (r *repairer) dropUnaskedAttribute() {
 			continue
 		}
 		kind := strings.ReplaceAll(strings.TrimRight(p.GetStart().GetVariable(), "0123456789"), "_", " ")
-		best := leastWord.MatchString(kind) || mostWord.MatchString(kind)
-		if !best || !strings.Contains(r.lower, "what is the "+kind) ||
+		asked := leastWord.MatchString(kind) || mostWord.MatchString(kind)
+		if m := bestKind.FindStringSubmatch(r.lower); m != nil && !asked {
+			asked = m[1] == kind
+			kind = strings.TrimPrefix(m[0], "what is the ")
+		}
+		if !asked || !strings.Contains(r.lower, "what is the "+kind) ||
 			kgtext.SharesWord(p.GetSteps()[0].GetRelation(), r.question) || r.binds(result.GetVariable(), p) {
 			continue
 		}

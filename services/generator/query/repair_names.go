@@ -56,7 +56,11 @@ func (r *repairer) dropInvented() {
 		if name == "" {
 			name = c.GetExclude().GetEnd().GetEntity()
 		}
-		if name != "" && !isType && !inQuestion(name) {
+		if place := r.openPlace(); name != "" && !isType && !inQuestion(name) && place != "" && c.GetMatch() != nil {
+			before := kgtext.DescribeClause(c)
+			c.GetMatch().Steps, c.GetMatch().End = []*graphv1.RelationStep{{Relation: "in"}}, entityTerm(place)
+			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question names "+place)
+		} else if name != "" && !isType && !inQuestion(name) {
 			r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "", "the question does not name "+name)
 			continue
 		}

@@ -149,7 +149,8 @@ func (r *repairer) dropUnasked() {
 	}
 	for i, c := range r.plan.GetClauses() {
 		rank := c.GetRank()
-		if rank == nil || rank.GetCount() || i == 0 || r.plan.GetResult().GetVariable() == rank.GetVariable() {
+		if rank == nil || i == 0 || r.plan.GetResult().GetVariable() == rank.GetVariable() ||
+			rank.GetCount() && r.plan.GetResult().GetVariable() != rank.GetGroupBy() {
 			continue
 		}
 		p := r.plan.GetClauses()[i-1].GetMatch()

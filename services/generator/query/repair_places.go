@@ -1,0 +1,158 @@
+package query
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+// isPlaced reports whether the question has a name behind a word such as "in".
+func (r *repairer) isPlaced(name string) bool {
+	name = strings.ToLower(name)
+	for _, word := range []string{" in ", " in the ", " of ", " through ", " from ", " within "} {
+		if strings.Contains(r.lower+" ", word+name+" ") || strings.HasSuffix(strings.TrimRight(r.lower, "?. "), word+name) {
+			return true
+		}
+	}
+	return false
+}
+
+// placeNamed makes a place of the name of the best of something, or of several: the longest river in A
+// is not called A, nor are the rivers of A.
+func (r *repairer) placeNamed() {
+	for i, c := range r.plan.GetClauses() {
+		v := c.GetValues().GetVariable()
+		before, kind := kgtext.DescribeClause(c), strings.ReplaceAll(strings.TrimRight(v, "0123456789"), "_", " ")
+		if len(c.GetValues().GetEntities()) != 1 || !r.isPlaced(c.GetValues().GetEntities()[0]) ||
+			!r.isRanked(v) && (isGeneric(kind) || !strings.Contains(r.lower, kind+"s ")) {
+			continue
+		}
+		placed := matchClause(newPattern(v, "in", entityTerm(c.GetValues().GetEntities()[0])))
+		clauses := []*graphv1.QueryClause{placed}
+		if !isGeneric(kind) {
+			clauses = []*graphv1.QueryClause{matchClause(newPattern(v, TypeRelation, entityTerm(kind))), placed}
+		}
+		r.plan.Clauses = slices.Replace(r.plan.Clauses, i, i+1, clauses...)
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(placed),
+			"the question asks for the best of several")
+		return
+	}
+}
+
+// isRanked reports whether a ranking chooses among what a variable can be by one of its attributes.
+func (r *repairer) isRanked(variable string) bool {
+	for _, c := range r.plan.GetClauses() {
+		rank := c.GetRank()
+		if rank == nil || rank.GetCount() {
+			continue
+		}
+		for _, other := range r.plan.GetClauses() {
+			if p := other.GetMatch(); p.GetStart().GetVariable() == variable &&
+				p.GetEnd().GetVariable() == rank.GetVariable() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// placeKinds makes a place of a second kind of a variable that the question has behind "in": the cities
+// of City(north_carolina=True).
+func (r *repairer) placeKinds() {
+	kinds := map[string]int{}
+	for _, c := range r.plan.GetClauses() {
+		p := c.GetMatch()
+		if p == nil || p.GetSteps()[0].GetRelation() != TypeRelation {
+			continue
+		}
+		name := p.GetEnd().GetEntity()
+		if kinds[p.GetStart().GetVariable()]++; kinds[p.GetStart().GetVariable()] < 2 || !r.isPlaced(name) {
+			continue
+		}
+		before := kgtext.DescribeClause(c)
+		p.Steps = []*graphv1.RelationStep{{Relation: "in"}}
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question says in "+name)
+	}
+}
+
+// joinQualified joins a name and its place, which the question has one behind the other: the second name
+// of Thing("Springfield", "Illinois") says which Springfield is meant.
+func (r *repairer) joinQualified() {
+	for _, c := range r.plan.GetClauses() {
+		names := c.GetValues().GetEntities()
+		if len(names) != 2 {
+			continue
+		}
+		before := kgtext.DescribeClause(c)
+		for _, between := range []string{" ", ", "} {
+			whole := names[0] + between + names[1]
+			if strings.Contains(r.lower, strings.ToLower(whole)) && !strings.Contains(r.lower, " or ") &&
+				!strings.Contains(r.lower, strings.ToLower(whole)+",") {
+				c.GetValues().Entities = []string{names[0] + " " + names[1]}
+				r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c),
+					"the second says where the first is")
+				break
+			}
+		}
+	}
+}
+
+// placeAtEnd is the place that a question ends with.
+var placeAtEnd = regexp.MustCompile(`\b(?:in|within|through) (?:the )?([\p{L}][\p{L}' -]{2,40}?)\s*[?.]*$`)
+
+// openPlace returns the place that the question ends with, if no clause of the plan names it.
+func (r *repairer) openPlace() string {
+	m := placeAtEnd.FindStringSubmatch(r.lower)
+	if m == nil || len(strings.Fields(m[1])) > 3 || anySuperlative.MatchString(m[1]) {
+		return ""
+	}
+	for _, text := range kgtext.DescribePlan(r.plan) {
+		if strings.Contains(strings.ToLower(text), m[1]) {
+			return ""
+		}
+	}
+	return clean(m[1])
+}
+
+// skipInvented leads past a thing that the question does not name: of "in a province that borders A",
+// where it has neither province nor borders, in A is left.
+func (r *repairer) skipInvented() {
+	unsaid := func(words string) bool { return !kgtext.SharesWord(words, r.question) }
+	for _, kind := range r.plan.GetClauses() {
+		t := kind.GetMatch()
+		v := t.GetStart().GetVariable()
+		if t == nil || t.GetSteps()[0].GetRelation() != TypeRelation || !unsaid(t.GetEnd().GetEntity()) {
+			continue
+		}
+		var fact, onto *graphv1.QueryClause
+		uses := 0
+		for _, c := range r.plan.GetClauses() {
+			p := c.GetMatch()
+			if slices.Contains(clauseVariables(c), v) || c.GetCondition().GetVariable() == v {
+				uses++
+			}
+			switch {
+			case c == kind || p == nil:
+			case p.GetStart().GetVariable() == v && p.GetEnd().GetEntity() != "" && unsaid(p.GetSteps()[0].GetRelation()):
+				fact = c
+			case p.GetEnd().GetVariable() == v && p.GetStart().GetVariable() != "":
+				onto = c
+			}
+		}
+		if fact == nil || onto == nil || uses != 3 || r.plan.GetResult().GetVariable() == v {
+			continue
+		}
+		before := kgtext.DescribeClause(onto) + "; " + kgtext.DescribeClause(fact)
+		onto.GetMatch().Steps = []*graphv1.RelationStep{{Relation: "in"}}
+		onto.GetMatch().End = fact.GetMatch().GetEnd()
+		r.plan.Clauses = slices.DeleteFunc(slices.Clone(r.plan.Clauses), func(c *graphv1.QueryClause) bool {
+			return c == kind || c == fact
+		})
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(onto),
+			"the question does not say what stands between")
+		return
+	}
+}
