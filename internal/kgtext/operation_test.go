@@ -39,6 +39,7 @@ func TestWordsOfAPlan(t *testing.T) {
 		{"half of the words", "release date", "release_year", .5},
 		{"none", "budget", "release_year", 0},
 		{"no words", "of the", "release_year", 0},
+		{"a stem of three letters", "born in", "shares border with", 0},
 	} {
 		if got := kgtext.SharedWords(c.phrase, c.text); got != c.want {
 			t.Errorf("%s: SharedWords(%q, %q) = %v, want %v", c.name, c.phrase, c.text, got, c.want)

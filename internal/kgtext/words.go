@@ -36,7 +36,8 @@ func SharedWords(phrase, text string) float32 {
 // SharesWord reports whether a phrase has a word of a text.
 func SharesWord(phrase, text string) bool { return SharedWords(phrase, text) > 0 }
 
-// beginAlike reports whether two words share their first three letters and most of the shorter one.
+// beginAlike reports whether two words share their first three letters and most of the shorter one. If
+// they share no more than three, each goes on with an ending: not "born" and "border".
 func beginAlike(a, b string) bool {
 	if a == b {
 		return true
@@ -46,7 +47,9 @@ func beginAlike(a, b string) bool {
 	for n < len(x) && n < len(y) && x[n] == y[n] {
 		n++
 	}
-	return n >= 3 && n >= min(len(x), len(y))-2 && n*2 >= max(len(x), len(y))
+	isEnding := func(rest []rune) bool { return len(rest) == 0 || slices.Contains(endings, string(rest)) }
+	return n >= 3 && n >= min(len(x), len(y))-2 && n*2 >= max(len(x), len(y)) &&
+		(n > 3 || isEnding(x[n:]) && isEnding(y[n:]))
 }
 
 // Trust is how far the words of a drafted relation count, 0.4 to 1: as far as the question has them. A

@@ -76,38 +76,6 @@ func (b *builder) add(c *graphv1.QueryClause) {
 	}
 }
 
-// build makes the clauses and the result of a whole plan.
-func (b *builder) build(c *chain) {
-	result := b.plan.GetResult()
-	if root := c.calls[0]; strings.EqualFold(root.name, "difference") {
-		var variables []string
-		for _, a := range root.args {
-			if a.value.isLiteral() {
-				result.Unit = timeUnit(a.value.text)
-			} else if len(variables) < 2 {
-				variable, _ := b.chain(a.value)
-				variables = append(variables, variable)
-			}
-		}
-		if len(variables) == 2 {
-			result.OtherVariable = variables[1]
-		}
-		if len(variables) > 0 {
-			result.Variable, result.Function = variables[0], graphv1.QueryFunction_QUERY_FUNCTION_DIFFERENCE
-		}
-		return
-	}
-	result.Variable, result.Function = b.chain(c)
-	if c.after != nil && !c.after.isLiteral() {
-		other, _ := b.chain(c.after)
-		if op := operatorOf(c.operator); op != 0 {
-			b.add(&graphv1.QueryClause{Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{
-				Variable: result.GetVariable(), Operator: op,
-				Operand: &graphv1.QueryCondition_OtherVariable{OtherVariable: other}}}})
-		}
-	}
-}
-
 // chain adds the clauses of a chain and returns its variable and what is computed of it.
 func (b *builder) chain(c *chain) (string, graphv1.QueryFunction) {
 	if c.isLiteral() {
@@ -124,6 +92,11 @@ func (b *builder) chain(c *chain) (string, graphv1.QueryFunction) {
 		}
 	}
 	return current, 0
+}
+
+// kindOf returns the kind that a variable was named by.
+func kindOf(variable string) string {
+	return strings.ReplaceAll(strings.TrimRight(variable, "0123456789"), "_", " ")
 }
 
 // isGeneric reports whether a kind says nothing.
@@ -147,7 +120,7 @@ func (b *builder) root(c call) string {
 			!(name == "" && (startsWithDigit(a.value.text) && len(rest) > 0 || isOperatorWord(a.value.text))) {
 			if text := clean(a.value.text); bestWord(strings.ToLower(text)) != "" {
 				best = append(best, strings.ToLower(text))
-			} else if text != "" {
+			} else if text != "" && !strings.EqualFold(text, kind) {
 				names = append(names, text)
 			}
 			continue
@@ -236,7 +209,7 @@ func ranksOwnKind(c *chain, v, relation string) bool {
 	if len(c.calls) != 2 || len(c.calls[0].args) > 0 || len(c.calls[1].args) != 1 {
 		return false
 	}
-	kind := strings.ReplaceAll(strings.TrimRight(v, "0123456789"), "_", " ")
+	kind := kindOf(v)
 	switch strings.ToLower(c.calls[1].name) {
 	case "most", "least", "max", "min", "highest", "lowest", "largest", "smallest":
 		return strings.EqualFold(splitWords(c.calls[0].name), kind) && c.calls[1].args[0].value.isLiteral() &&
@@ -285,9 +258,7 @@ func (b *builder) compare(v, phrase string, op graphv1.QueryOperator, value *cha
 	if op == 0 || value == nil {
 		return
 	}
-	if phrase == "" {
-		phrase = "value"
-	}
+	phrase, _ = cutCounted(cmp.Or(phrase, "value"))
 	if value.isLiteral() {
 		text := clean(value.text)
 		if text == "" {
@@ -325,6 +296,9 @@ func (b *builder) addWhere(v, phrase, word string, operands []*chain) {
 		return
 	}
 	switch {
+	case operatorOf(word) == graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL && len(operands) == 1 &&
+		operands[0].isLiteral() && !startsWithDigit(operands[0].text) && clean(operands[0].text) != "":
+		b.pattern(v, phrase, entityTerm(clean(operands[0].text)), true)
 	case len(operands) >= 2 && (word == "between" || word == "in" || word == "range"):
 		attribute := b.attribute(v, phrase)
 		for i, op := range []graphv1.QueryOperator{graphv1.QueryOperator_QUERY_OPERATOR_GREATER_OR_EQUAL,
@@ -352,7 +326,7 @@ func isDate(text string) bool {
 func (b *builder) addName(v, name string) {
 	for _, c := range b.plan.GetClauses() {
 		if c.GetValues().GetVariable() == v {
-			b.pattern(v, strings.ReplaceAll(strings.TrimRight(v, "0123456789"), "_", " "), entityTerm(name), false)
+			b.pattern(v, kindOf(v), entityTerm(name), false)
 			return
 		}
 	}
@@ -377,7 +351,7 @@ func (b *builder) method(v string, m call) (string, graphv1.QueryFunction) {
 		b.exclude(v, m.args)
 	case "filter", "having", "with", "select", "in", "from":
 		b.choose(v, m.args)
-	case "where", "is", "compare":
+	case "where", "is", "compare", "and":
 		b.readWhere(v, m.args)
 	case "most", "max", "maximum", "largest", "highest", "latest", "last", "top", "longest", "biggest", "greatest",
 		"most_recent", "newest", "best":
@@ -407,7 +381,7 @@ func (b *builder) method(v string, m call) (string, graphv1.QueryFunction) {
 		b.contain(v, m.args)
 		return v, graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
 	case "get", "select_related", "values", "list", "return":
-		if kind := strings.ReplaceAll(strings.TrimRight(v, "0123456789"), "_", " "); strings.TrimSuffix(text, "s") == kind ||
+		if kind := kindOf(v); strings.TrimSuffix(text, "s") == kind ||
 			strings.TrimSuffix(firstWord(text), "s") == kind && !b.isNamed(v) {
 			return v, 0 // the states of a state
 		}
@@ -434,8 +408,8 @@ func (b *builder) isNamed(v string) bool {
 
 // measureOf returns what is added up where a draft does not say: the area in Area("A").sum().
 func (b *builder) measureOf(v string) string {
-	if kind := strings.TrimRight(v, "0123456789"); b.isNamed(v) && !isGeneric(kind) {
-		return strings.ReplaceAll(kind, "_", " ")
+	if kind := kindOf(v); b.isNamed(v) && !isGeneric(kind) {
+		return kind
 	}
 	return "number"
 }
@@ -507,7 +481,7 @@ func (b *builder) readWhere(v string, args []argument) {
 func (b *builder) contain(v string, args []argument) {
 	for _, a := range args {
 		if a.value.isLiteral() && clean(a.value.text) != "" {
-			relation := cmp.Or(strings.ToLower(splitWords(a.name)), strings.TrimRight(v, "0123456789"))
+			relation := cmp.Or(strings.ToLower(splitWords(a.name)), kindOf(v))
 			b.pattern(v, relation, entityTerm(clean(a.value.text)), a.negated)
 		}
 	}
@@ -520,7 +494,7 @@ func (b *builder) rank(v, phrase string, descending bool) {
 		b.add(rankClause(&graphv1.QueryRank{Variable: attribute, Count: true, GroupBy: v, Descending: descending}))
 		return
 	}
-	if strings.ReplaceAll(strings.TrimRight(v, "0123456789"), "_", " ") != phrase {
+	if kindOf(v) != phrase {
 		v = b.attribute(v, phrase)
 	} // else Elevation(in_="A").most("elevation") is the greatest of these
 	b.add(rankClause(&graphv1.QueryRank{Variable: v, Descending: descending}))

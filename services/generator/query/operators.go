@@ -120,6 +120,7 @@ var operators = map[string]graphv1.QueryOperator{
 	"is": graphv1.QueryOperator_QUERY_OPERATOR_EQUAL, "in": graphv1.QueryOperator_QUERY_OPERATOR_EQUAL,
 	"contains": graphv1.QueryOperator_QUERY_OPERATOR_EQUAL, "equals": graphv1.QueryOperator_QUERY_OPERATOR_EQUAL,
 	"!=": graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL, "<>": graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL,
+	"not": graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL, "is not": graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL,
 	"<": graphv1.QueryOperator_QUERY_OPERATOR_LESS, "before": graphv1.QueryOperator_QUERY_OPERATOR_LESS,
 	"less": graphv1.QueryOperator_QUERY_OPERATOR_LESS, "under": graphv1.QueryOperator_QUERY_OPERATOR_LESS,
 	"below": graphv1.QueryOperator_QUERY_OPERATOR_LESS, "until": graphv1.QueryOperator_QUERY_OPERATOR_LESS_OR_EQUAL,

@@ -166,6 +166,10 @@ func (p *parser) operand() *chain {
 		return nil
 	}
 	p.i++
+	for n := p.wordsAhead(); t.kind == wordToken && n > 0; n-- { // National Park()
+		t.text += "_" + p.peek().text
+		p.i++
+	}
 	c := &chain{}
 	if next := p.peek(); t.kind == textToken || isNumber(t.text) || next.kind != markToken ||
 		next.text != "(" && next.text != "." {
@@ -205,6 +209,18 @@ func (p *parser) operand() *chain {
 		c.calls = append(c.calls, m)
 	}
 	return c
+}
+
+// wordsAhead returns how many words stand before an opening parenthesis.
+func (p *parser) wordsAhead() int {
+	n := 0
+	for p.i+n < len(p.tokens) && p.tokens[p.i+n].kind == wordToken {
+		n++
+	}
+	if p.i+n < len(p.tokens) && p.tokens[p.i+n].text == "(" && p.tokens[p.i+n].kind == markToken {
+		return n
+	}
+	return 0
 }
 
 // isMethodAhead reports whether a dot begins a method and is no part of a name.

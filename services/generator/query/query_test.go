@@ -71,6 +71,24 @@ func TestDecode(t *testing.T) {
 		{"the states of a state", `State(river="Orla").get("states it runs through")`,
 			"?state type → state; ?state river → Orla; ?state"},
 		{"a total of a named thing", `Area("Orla").sum()`, "?area is Orla; ?area area → ?area2; sum of ?area2"},
+		{"the difference of an attribute that comes last", `difference(Thing("Orla"), Thing("Velmora"), "population")`,
+			"?thing is Orla; ?thing population → ?population; ?thing2 is Velmora; ?thing2 population → ?population2; " +
+				"difference of ?population and ?population2"},
+		{"the difference of two names", `difference("Orla", "Velmora", "area")`, "?thing is Orla; ?thing area → ?area; " +
+			"?thing2 is Velmora; ?thing2 area → ?area2; difference of ?area and ?area2"},
+		{"names that are written as kinds", `difference(Orla().get("points"), CD_Velmora().get("points"))`,
+			"?thing is Orla; ?thing points → ?points; ?thing2 is CD Velmora; ?thing2 points → ?points2; " +
+				"difference of ?points and ?points2"},
+		{"a sum of two things", `sum(Thing("Orla").get("age"), Thing("Velmora").get("age"))`,
+			"?thing is Orla or Velmora; ?thing age → ?age; sum of ?age"},
+		{"a sum by what a keyword names", `sum(Hall(capacity="Orla"), Hall(capacity="Velmora"))`,
+			"?thing is Orla or Velmora; ?thing capacity → ?capacity; sum of ?capacity"},
+		{"a kind of two words", `National Park().least("visitors")`,
+			"?national_park type → national park; ?national_park visitors → ?visitors; least ?visitors; ?national_park"},
+		{"a second condition", `Club().where("points", "=", 27).and_("goals", "=", 1)`, "?club type → club; " +
+			"?club points → ?points; ?points = 27; ?club goals → ?goals; ?goals = 1; ?club"},
+		{"a condition on a number of things", `Club().where("number of games", "=", 9)`,
+			"?club type → club; ?club games → ?games; ?games = 9; ?club"},
 		{"nothing", "I do not know.", ""},
 		{"brackets only", "((((((", ""},
 	} {
@@ -118,6 +136,41 @@ func TestRepair(t *testing.T) {
 		{"an attribute that nobody asked for", "what is the highest point of the state with the smallest area",
 			`Highest_point(state=State(area="smallest")).get("height")`, "?state type → state; ?state area → ?area; " +
 				"least ?area; ?state highest point → ?highest_point; ?highest_point"},
+		{"another thing than the one that is named", "what other film is in Velmoran besides Low Tide?",
+			`Film(title="Low Tide", language="Velmoran").not_(title="Low Tide")`,
+			"?film language → Velmoran; ?film ≠ Low Tide; ?film"},
+		{"the same as a thing, which is not meant", "which towns have the same number of halls as Orla?",
+			`Town().where("halls", "=", Town("Orla").get("halls")).count()`, "?town type → town; ?town halls → ?halls; " +
+				"?town2 is Orla; ?town2 halls → ?halls2; ?halls = ?halls2; ?town ≠ Orla; ?town"},
+		{"the older of two by age", "who is older--Mara Vell or Per Holm?",
+			`Person("Mara Vell").where("age", ">", Person("Per Holm").get("age")).get("name")`,
+			"?thing is Mara Vell or Per Holm; ?thing age → ?age; most ?age; ?thing"},
+		{"a kind that is a name", "By which team was Mara Vell drafted?", `Mara_Vell(drafted_by="team").get("name")`,
+			"?mara_vell is Mara Vell; ?mara_vell drafted by → ?drafted_by; ?drafted_by"},
+		{"a name that begins with a relation", "Before 1959, in which films did Per Holm appear?",
+			`Film(actor Per Holm).where("year", "<", 1959)`, "?film actor → Per Holm; ?film year → ?year; ?year < 1959; ?film"},
+		{"flags of a verb and its object", "Who plays the lute but does not play the horn?",
+			`Artist(plays_lute=True, plays_horn=False)`, "?artist type → artist; ?artist plays → lute; " +
+				"not ?artist plays → horn; ?artist"},
+		{"a thing of the kind that it has in its name", "Which river does the Holm Bridge cross?",
+			`Bridge(crosses="Holm Bridge").get("river")`, "?bridge is Holm Bridge; ?bridge river → ?river; ?river"},
+		{"a word that describes is no name", "What comedy films did Mara Vell direct?",
+			`Film(directed_by="Mara Vell").where("title", "comedy")`,
+			"?film type → film; ?film directed by → Mara Vell; ?film type → comedy; ?film"},
+		{"two things taken together", "How many bridges cross the Neva and the Orla in all?",
+			`Bridge(crosses="Neva").crosses("Orla").count()`, "?either is Neva or Orla; ?bridge type → bridge; " +
+				"?bridge crosses → ?either; count ?bridge"},
+		{"an attribute of several that is drafted as their kind", "what is the total age of Low Tide and Orla?",
+			`Age("Low Tide", "Orla")`, "?age is Low Tide or Orla; ?age age → ?age2; sum of ?age2"},
+		{"what is named by its kind only", "What spacecraft went up in March 1993?",
+			`Spacecraft(name="Spacecraft", launched_on="March 1993")`, "?spacecraft type → spacecraft; " +
+				"?spacecraft launched on → ?launched_on; ?launched_on = March 1993; ?spacecraft"},
+		{"another than the one named", "In which films does Per Holm act under another director?",
+			`Film(actors=Per Holm).where("director", "not", Per Holm)`,
+			"?film type → film; ?film actors → Per Holm; not ?film director → Per Holm; ?film"},
+		{"what has the most, and not what most have", "Which artist of Orla plays the most instruments?",
+			`Artist(of="Orla").most_common("instruments")`, "?artist type → artist; ?artist of → Orla; " +
+				"?artist instruments → ?instruments; most ?instruments for each ?artist; ?artist"},
 		{"a place is not the name of the best in it", "what is the longest river in orla",
 			`River(name="Orla").most("length")`,
 			"?river type → river; ?river in → Orla; ?river length → ?length; most ?length; ?river"},

@@ -19,10 +19,11 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 	r := &repairer{question: strings.Join(strings.Fields(question), " "), plan: plan}
 	r.lower = strings.ToLower(r.question)
 	for _, mend := range []func(){
+		r.nameKinds, r.splitKeyword, r.splitFlags, r.nameOwnKind, r.describeNamed,
 		r.attributeOf, r.splitNames, r.placeNamed, r.placeKinds, r.joinQualified, r.skipInvented,
 		r.dropInvented, r.dropComparatives, r.compareNamed, r.readNumbersAsConditions,
-		r.compareWithNamed, r.addPeriods, r.excludeNegated, r.dropContradicted,
-		r.rankAndGet, r.dropUnasked, r.turnRank, r.turnTime, r.countMost, r.reuseCounted, r.addRank, r.setFunction,
+		r.compareWithNamed, r.addPeriods, r.excludeNegated, r.dropContradicted, r.dropExcludedName, r.excludeCompared,
+		r.rankAndGet, r.dropUnasked, r.turnRank, r.turnTime, r.countMost, r.countOwn, r.uniteAll, r.reuseCounted, r.addRank, r.askOfSeveral, r.setFunction,
 		r.askOfNamed, r.askOfBest,
 	} {
 		mend()
@@ -176,7 +177,7 @@ func (r *repairer) dropUnaskedAttribute() {
 		if p.GetEnd().GetVariable() != result.GetVariable() || p.GetStart().GetVariable() == "" {
 			continue
 		}
-		kind := strings.ReplaceAll(strings.TrimRight(p.GetStart().GetVariable(), "0123456789"), "_", " ")
+		kind := kindOf(p.GetStart().GetVariable())
 		asked := leastWord.MatchString(kind) || mostWord.MatchString(kind)
 		if m := bestKind.FindStringSubmatch(r.lower); m != nil && !asked {
 			asked = m[1] == kind

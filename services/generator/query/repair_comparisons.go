@@ -25,6 +25,10 @@ func (r *repairer) dropComparatives() {
 			})
 			if len(kept) == 0 || len(kept) == len(v.GetEntities()) && r.isNoName(v.GetEntities()) {
 				r.edit(graphv1.EditKind_EDIT_KIND_DELETE, before, "", "this names nothing")
+				if kind := kindOf(v.GetVariable()); !isGeneric(kind) {
+					c.Clause = matchClause(newPattern(v.GetVariable(), TypeRelation, entityTerm(kind))).GetClause()
+					return false
+				}
 				return len(r.plan.GetClauses()) > 1 || r.lower != r.question
 			}
 			if len(kept) > 0 && len(kept) < len(v.GetEntities()) {
@@ -56,7 +60,7 @@ func (r *repairer) isNoName(names []string) bool {
 
 var (
 	// orAtEnd is "Which came out first, A or B?".
-	orAtEnd = regexp.MustCompile(`^(.+?)(?:,|:| -|—) (.+?),? or (.+?)\s*\?*$`)
+	orAtEnd = regexp.MustCompile(`^(.+?)(?:(?:,|:| -|—) |--)(.+?),? or (.+?)\s*\?*$`)
 	// orInFront is "Has A or B directed more films?", "Was A or B released first?".
 	orInFront = regexp.MustCompile(`(?i)^(?:is|was|are|were|has|have|had|did|does|do) (.+?) or (.+)$`)
 	leastWord = regexp.MustCompile(
@@ -100,6 +104,9 @@ func (r *repairer) compareNamed() {
 		phrase = strings.TrimSpace(interrogative.ReplaceAllString(m[1], ""))
 	}
 	descending := leastWord.FindString(m[1]) == ""
+	if phrase == "age" {
+		descending = !youngest.MatchString(m[1])
+	}
 	if phrase == "" || ranked && !listed {
 		phrase = cmp.Or(phrase, strings.TrimSpace(interrogative.ReplaceAllString(m[1], "")))
 	}

@@ -128,7 +128,7 @@ func (r *repairer) askOfNamed() {
 		return
 	}
 	// The kind of the named thing is what is asked for: Director("A").
-	phrase := strings.ReplaceAll(strings.TrimRight(named, "0123456789"), "_", " ")
+	phrase := kindOf(named)
 	if isGeneric(phrase) || phrase == "person" || phrase == "film" || phrase == "movie" {
 		phrase = r.residue()
 	}
@@ -267,4 +267,63 @@ func (r *repairer) dropContradicted() {
 		r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "", "the question excludes "+name)
 		return true
 	})
+}
+
+// dropExcludedName removes a name that the plan gives to what must be something else: of "what other
+// film than A" the film is not A.
+func (r *repairer) dropExcludedName() {
+	for _, c := range r.plan.GetClauses() {
+		cond := c.GetCondition()
+		if cond.GetOperator() != graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL {
+			continue
+		}
+		at := slices.IndexFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+			names := c.GetValues().GetEntities()
+			return c.GetValues().GetVariable() == cond.GetVariable() && len(names) == 1 &&
+				strings.EqualFold(names[0], cond.GetValue())
+		})
+		if at < 0 || len(r.plan.GetClauses()) < 3 {
+			continue
+		}
+		r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(r.plan.GetClauses()[at]), "",
+			"the question excludes "+cond.GetValue())
+		r.plan.Clauses = slices.Delete(r.plan.Clauses, at, at+1)
+		return
+	}
+}
+
+// excludeCompared excludes the thing that others are found to be the same as.
+func (r *repairer) excludeCompared() {
+	result := r.plan.GetResult()
+	if !strings.Contains(r.lower, "the same") || result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS {
+		return
+	}
+	for _, c := range r.plan.GetClauses() {
+		cond := c.GetCondition()
+		if cond.GetOperator() != equal || cond.GetOtherVariable() == "" {
+			continue
+		}
+		owner := r.ownerOf(cond.GetOtherVariable())
+		if r.ownerOf(cond.GetVariable()) != result.GetVariable() || owner == result.GetVariable() {
+			continue
+		}
+		for _, other := range r.plan.GetClauses() {
+			if v := other.GetValues(); v.GetVariable() == owner && len(v.GetEntities()) == 1 {
+				r.insert(len(r.plan.GetClauses()), "the others are asked for",
+					conditionClause(result.GetVariable(), graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL,
+						v.GetEntities()[0]))
+				return
+			}
+		}
+	}
+}
+
+// ownerOf returns the variable that another is an attribute of.
+func (r *repairer) ownerOf(variable string) string {
+	for _, c := range r.plan.GetClauses() {
+		if p := c.GetMatch(); p.GetEnd().GetVariable() == variable {
+			return p.GetStart().GetVariable()
+		}
+	}
+	return ""
 }

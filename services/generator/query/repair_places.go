@@ -25,7 +25,7 @@ func (r *repairer) isPlaced(name string) bool {
 func (r *repairer) placeNamed() {
 	for i, c := range r.plan.GetClauses() {
 		v := c.GetValues().GetVariable()
-		before, kind := kgtext.DescribeClause(c), strings.ReplaceAll(strings.TrimRight(v, "0123456789"), "_", " ")
+		before, kind := kgtext.DescribeClause(c), kindOf(v)
 		if len(c.GetValues().GetEntities()) != 1 || !r.isPlaced(c.GetValues().GetEntities()[0]) ||
 			!r.isRanked(v) && (isGeneric(kind) || !strings.Contains(r.lower, kind+"s ")) {
 			continue

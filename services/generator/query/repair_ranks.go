@@ -178,6 +178,9 @@ func (r *repairer) turnRank() {
 		return
 	}
 	least, most := leastWord.MatchString(r.question), mostWord.MatchString(r.question)
+	if r.phraseOf(rank.GetVariable()) == "age" && youngest.MatchString(r.question) != oldest.MatchString(r.question) {
+		least, most = youngest.MatchString(r.question), oldest.MatchString(r.question)
+	}
 	if least == most || least != rank.GetDescending() {
 		return
 	}
@@ -187,6 +190,12 @@ func (r *repairer) turnRank() {
 }
 
 func describeRankOf(rank *graphv1.QueryRank) string { return kgtext.DescribeClause(rankClause(rank)) }
+
+// The oldest has the greatest age and the earliest date of birth; leastWord and mostWord are of dates.
+var (
+	youngest = regexp.MustCompile(`(?i)\b(?:younge(?:r|st)|newe(?:r|st))\b`)
+	oldest   = regexp.MustCompile(`(?i)\b(?:old|eld)e(?:r|st)\b`)
+)
 
 var superlative = regexp.MustCompile(`(?i)\b(first|earliest|oldest|last|latest|newest|most recent)\b`)
 
@@ -220,6 +229,9 @@ var (
 	meanQuestion  = regexp.MustCompile(`(?i)\b(average|mean)\b`)
 )
 
+// sameNumber is "which states have the same number of", which counts nothing.
+var sameNumber = regexp.MustCompile(`(?i)^(?:which|what|who)\b.*\bthe same (?:total )?(?:number|amount) of\b`)
+
 // setFunction sets what is computed by the form of the question.
 func (r *repairer) setFunction() {
 	result := r.plan.GetResult()
@@ -233,7 +245,7 @@ func (r *repairer) setFunction() {
 		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_COUNT
 	case was == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS:
 		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
-	case was == graphv1.QueryFunction_QUERY_FUNCTION_COUNT && !counts:
+	case was == graphv1.QueryFunction_QUERY_FUNCTION_COUNT && (!counts || sameNumber.MatchString(r.question)):
 		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
 	case was == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && meanQuestion.MatchString(r.question) &&
 		r.root() != result.GetVariable():

@@ -69,7 +69,11 @@ func (e *explorer) around(from, to []store.EntityID, phrase string, reversed boo
 		}
 		found = append(found, c)
 	}
-	return found, nil
+	if phrase == "type" || reversed {
+		return found, nil
+	}
+	across, err := e.acrossRows(anchors, target, phrase)
+	return append(found, across...), err
 }
 
 // isClass reports whether things are of one of some types by a relation.

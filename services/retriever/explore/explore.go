@@ -98,13 +98,13 @@ func Plan(ctx context.Context, snap Snapshot, encoder link.Encoder, question str
 		domains: map[string][]store.EntityID{}, links: map[string][]store.EntityID{}, valued: map[string]bool{},
 		vectors: map[string][]float32{}, cosines: map[store.RelationID]map[string]float32{},
 		bound: map[string][]store.RelationID{}, starts: map[Step][]store.EntityID{}}
+	e.findTypes()
 	if err := e.link(topics); err != nil {
 		return nil, nil, err
 	}
 	if err := e.encode(); err != nil {
 		return nil, nil, err
 	}
-	e.findTypes()
 	if err := e.narrowByType(); err != nil {
 		return nil, nil, err
 	}
@@ -240,16 +240,19 @@ func (e *explorer) pattern(o open) (Pattern, error) {
 	}
 	e.matchTypes(o.pattern, start, end, p.Candidates)
 	missTypes(p.Candidates)
-	trust := kgtext.Trust(phrase, e.question)
+	trust, byYear := kgtext.Trust(phrase, e.question), e.boundsYear(o.pattern.GetEnd().GetVariable())
 	for i := range p.Candidates {
 		c := &p.Candidates[i]
 		c.Trust = trust
 		isTime := kgtext.IsTime(e.snap.RelationName(c.Steps[len(c.Steps)-1].Relation))
-		c.Time = isTime && kgtext.IsTime(phrase)
+		c.Time = isTime && (kgtext.IsTime(phrase) || byYear)
 		c.OtherTime = isTime && !kgtext.IsTime(phrase) && !kgtext.AsksTime(e.question)
 	}
 	common := addCommon(phrase, p.Candidates)
 	slices.SortStableFunc(p.Candidates, func(a, b Candidate) int {
+		if byYear && a.Time != b.Time { // "after 2010" bounds a time, if there is one
+			return compareBool(b.Time, a.Time)
+		}
 		return cmp.Compare(Score(b, valued, joins)+common(b), Score(a, valued, joins)+common(a))
 	})
 	e.preferNamed(o, p.Candidates)
@@ -269,6 +272,13 @@ func (e *explorer) pattern(o open) (Pattern, error) {
 			e.bound[v] = append(e.bound[v], s.Relation)
 		}
 	}
+	if column, found := e.column(o.pattern.GetEnd().GetEntity()); found && phrase == "type" && len(p.Candidates) == 0 {
+		p.Elsewhere = []Candidate{column}
+		if start == nil {
+			e.domains[o.pattern.GetStart().GetVariable()], err = e.subjects(column.Steps[0])
+		}
+		return p, err
+	}
 	if phrase == "type" && len(e.types) == 0 && len(p.Candidates) == 0 && start == nil {
 		p.Elsewhere = e.widest()
 		if len(p.Elsewhere) > 0 && !e.isPredicate(o) {
@@ -276,7 +286,7 @@ func (e *explorer) pattern(o open) (Pattern, error) {
 		}
 		return p, err
 	}
-	if (start != nil || end != nil) && phrase != "type" {
+	if (start != nil || end != nil) && phrase != "type" && !(e.isTable() && e.areCells(end)) {
 		if p.Elsewhere, err = e.everywhere(phrase, maxElsewhere); err != nil {
 			return p, err
 		}

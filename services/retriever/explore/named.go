@@ -29,7 +29,7 @@ func (e *explorer) preferNamed(o open, candidates []Candidate) {
 	claimed := map[string]bool{}
 	for i, c := range e.plan.GetClauses() {
 		for _, p := range []*graphv1.QueryPattern{c.GetMatch(), c.GetExclude()} {
-			if other := kgtext.DescribeRelation(p); i != o.clause && other != "" && other != "type" {
+			if other := kgtext.DescribeRelation(p); i != o.clause && other != "" && other != "type" && other != phrase {
 				words.Take(other)
 				claimed[other] = true
 			}
@@ -38,10 +38,10 @@ func (e *explorer) preferNamed(o open, candidates []Candidate) {
 	own := words.Has(phrase)
 	first := candidates[0]
 	best, most := 0, max(own, words.Has(e.lastName(first)))
-	measure := kgtext.WithoutUnit(e.lastName(first))
+	measure := strings.ToLower(kgtext.WithoutUnit(e.lastName(first)))
 	elsewhere := claimed[measure] && measure != phrase
 	for i, c := range candidates {
-		name := kgtext.WithoutUnit(e.lastName(c))
+		name := strings.ToLower(kgtext.WithoutUnit(e.lastName(c)))
 		n := words.Has(name)
 		switch {
 		case own > 0 && !strings.Contains(name, phrase):

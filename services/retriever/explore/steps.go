@@ -143,24 +143,6 @@ func Score(c Candidate, valued bool, joins float32) float32 {
 	return s
 }
 
-// maxColumns is the number of relations up to which a graph without types is taken for a table.
-const maxColumns = 64
-
-// widest returns the relation of a table that most of its rows have: they are what a kind means there.
-func (e *explorer) widest() []Candidate {
-	relations := e.snap.Info().Relations
-	if relations == 0 || relations > maxColumns || e.snap.Info().Entities > domainSize*10 {
-		return nil
-	}
-	best := store.RelationID(0)
-	for r := range relations {
-		if id := store.RelationID(r); e.snap.RelationTriples(id) > e.snap.RelationTriples(best) {
-			best = id
-		}
-	}
-	return []Candidate{{Steps: []Step{{Relation: best}}, Coverage: 1, Triples: e.snap.RelationTriples(best)}}
-}
-
 // matchTypes compares what lies beyond the known end with what the plan says that it is.
 func (e *explorer) matchTypes(p *graphv1.QueryPattern, start, end []store.EntityID, candidates []Candidate) {
 	v := p.GetEnd().GetVariable()

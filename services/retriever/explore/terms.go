@@ -81,6 +81,7 @@ func (e *explorer) link(topics []store.EntityID) error {
 				return err
 			}
 		}
+		e.addParts(&term)
 		fuzzyOnly := !slices.ContainsFunc(term.Links, named)
 		for i, l := range term.Links {
 			if l.Match != link.Fuzzy || fuzzyOnly && i < 2 {

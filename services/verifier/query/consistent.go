@@ -12,6 +12,8 @@ const unheard = 0.7
 
 var (
 	thanForm   = regexp.MustCompile(`(?i)\b(?:more|fewer|less|\p{L}+er)\s+than\b`)
+	asksEither = regexp.MustCompile(`(?i)\b(?:more|fewer|less|earlier|later|older|younger|newer|larger|bigger|smaller|longer|` +
+		`shorter|higher|lower|taller)\b.*\bor\b`)
 	asksBest   = regexp.MustCompile(`(?i)\b(?:\p{L}{3,}est|most|least|first|last|top)\b`)
 	asksNot    = regexp.MustCompile(`(?i)\b(?:not|n't|never|except|excluding|without|other than|besides)\b`)
 	asksAll    = regexp.MustCompile(`(?i)\b(?:total|combined|in all|altogether|average|mean)\b`)
@@ -34,6 +36,8 @@ func (x *alignment) hears() bool {
 	switch {
 	case !ranks && function == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED &&
 		asksBest.MatchString(thanForm.ReplaceAllString(x.question, "")):
+		return false
+	case !ranks && function != graphv1.QueryFunction_QUERY_FUNCTION_EXISTS && asksEither.MatchString(x.question):
 		return false
 	case !excludes && asksNot.MatchString(x.question):
 		return false

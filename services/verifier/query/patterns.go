@@ -35,13 +35,19 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 		}
 		x.certainLink(links[0])
 	}
+	if !exclude && (x.isOwnValue(at, p) || x.countRows(p)) {
+		return ""
+	}
 	best := x.choose(phrase, found.GetCandidates(), end)
 	if best == nil {
+		if !exclude && x.saysBest(at, p) {
+			return ""
+		}
 		return x.lacks(phrase, p)
 	}
 	trust := float64(kgtext.Trust(phrase, x.question))
 	if gap := x.gap(best, trust, found.GetElsewhere()); gap > x.MaxGap && !best.GetJoins() && !x.valued[end] &&
-		!best.GetTypeMatch() {
+		!best.GetTypeMatch() && len(kgtext.NewOpenWords(phrase)) > 0 {
 		return fmt.Sprintf("the knowledge graph has no %q of what the question names", phrase)
 	}
 	fit := Fit(best, trust)
@@ -63,6 +69,11 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 	x.certain(0.45 + 0.75*fit)
 	if end != "" && !exclude {
 		x.ends[end] = best
+		x.turned[end] = isAge(phrase) && kgtext.IsTime(relationOf(best)) ||
+			isAge(relationOf(best)) && kgtext.IsTime(phrase) && !isAge(phrase)
+	} else if v := p.GetStart().GetVariable(); !exclude && isInverse(best) && best.GetComparable() > 0.5 &&
+		x.ends[v] == nil {
+		x.ends[v], x.literals[v] = best, true
 	}
 	x.add(p, best, links, exclude)
 	if end != "" && !exclude {
@@ -172,6 +183,14 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 	links := x.entities(name)
 	drop := func(reason string) string {
 		x.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribePattern(p), "", reason, nil)
+		return ""
+	}
+	if columns := found.GetElsewhere(); len(found.GetCandidates()) == 0 && len(columns) > 0 &&
+		isNamed(relationOf(columns[0]), name) {
+		if x.isCellOf(p.GetStart().GetVariable(), columns[0]) {
+			return drop("another clause leads to this column")
+		}
+		x.addColumn(p, columns[0])
 		return ""
 	}
 	if rows := found.GetElsewhere(); len(found.GetCandidates()) == 0 && len(rows) > 0 &&

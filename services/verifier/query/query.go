@@ -66,6 +66,10 @@ type alignment struct {
 	confidence float64
 	valued     map[string]bool
 	ends       map[string]*graphv1.RelationCandidate // what binds each variable
+	literals   map[string]bool                       // variables that are a number or a date by the relation to them
+	columns    map[string]string                     // of a table: the variable for the column of a row's kind
+	dropped    map[int]bool                          // clauses of the draft that others say already
+	turned     map[string]bool                       // variables that are a date where the plan says an age
 }
 
 // Align aligns a plan with what was found of its names and relations.
@@ -74,7 +78,9 @@ func (a *Aligner) Align(question string, draft *graphv1.QueryPlan, terms []*grap
 	x := &alignment{Config: a.cfg, question: question, draft: draft, terms: map[string]*graphv1.TermCandidates{},
 		patterns: map[int]*graphv1.PatternCandidates{}, confidence: 1,
 		plan: &graphv1.QueryPlan{Result: proto.CloneOf(draft.GetResult())}, valued: valuedVariables(draft),
-		ends: map[string]*graphv1.RelationCandidate{}}
+		ends: map[string]*graphv1.RelationCandidate{}, literals: map[string]bool{}, columns: map[string]string{},
+		dropped: map[int]bool{}, turned: map[string]bool{}}
+	x.draft = proto.CloneOf(draft)
 	for _, t := range terms {
 		x.terms[t.GetName()] = t
 	}
@@ -119,8 +125,12 @@ func valuedVariables(plan *graphv1.QueryPlan) map[string]bool {
 
 // align makes the clauses of the plan; it returns why it cannot.
 func (x *alignment) align() string {
+	x.dropDated()
 	for i, c := range x.draft.GetClauses() {
 		var reason string
+		if x.dropped[i] {
+			continue
+		}
 		switch c := c.GetClause().(type) {
 		case *graphv1.QueryClause_Values:
 			reason = x.values(c.Values)
@@ -135,6 +145,7 @@ func (x *alignment) align() string {
 			return reason
 		}
 	}
+	x.askColumn()
 	if reason := x.checkBound(); reason != "" {
 		return reason
 	}
@@ -142,6 +153,8 @@ func (x *alignment) align() string {
 		return "the plan claims nothing that the knowledge graph could confirm"
 	}
 	x.rankByValue()
+	x.turnAges()
+	x.scale()
 	x.setFunction()
 	if !x.hears() {
 		x.certain(unheard)

@@ -1,0 +1,114 @@
+package query
+
+import (
+	"cmp"
+	"strings"
+
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+// build makes the clauses and the result of a whole plan.
+func (b *builder) build(c *chain) {
+	result := b.plan.GetResult()
+	switch root := c.calls[0]; strings.ToLower(root.name) {
+	case "difference":
+		b.subtract(root.args)
+		return
+	case "sum", "total", "average":
+		if len(c.calls) == 1 && b.total(root) {
+			return
+		}
+	}
+	result.Variable, result.Function = b.chain(c)
+	if c.after != nil && !c.after.isLiteral() {
+		other, _ := b.chain(c.after)
+		if op := operatorOf(c.operator); op != 0 {
+			b.add(&graphv1.QueryClause{Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{
+				Variable: result.GetVariable(), Operator: op,
+				Operand: &graphv1.QueryCondition_OtherVariable{OtherVariable: other}}}})
+		}
+	}
+}
+
+// subtract reads difference(A, B) of two values, and difference(A, B, "population") of two things.
+func (b *builder) subtract(args []argument) {
+	result := b.plan.GetResult()
+	values := min(len(args), 2)
+	attribute := ""
+	for _, a := range args[values:] {
+		if !a.value.isLiteral() {
+			continue
+		}
+		if unit := timeUnit(a.value.text); unit != "" {
+			result.Unit = unit
+		} else {
+			attribute = strings.ToLower(clean(a.value.text))
+		}
+	}
+	var variables []string
+	for _, a := range args[:values] {
+		if a.value.isLiteral() && timeUnit(a.value.text) != "" {
+			result.Unit = timeUnit(a.value.text)
+			continue
+		}
+		operand := nameKind(a.value)
+		v, _ := b.chain(operand)
+		if attribute != "" && len(operand.calls) < 2 {
+			v = b.attribute(v, attribute)
+		}
+		variables = append(variables, v)
+	}
+	if len(variables) == 2 {
+		result.OtherVariable = variables[1]
+	}
+	if len(variables) > 0 {
+		result.Variable, result.Function = variables[0], graphv1.QueryFunction_QUERY_FUNCTION_DIFFERENCE
+	}
+}
+
+// nameKind returns a chain whose kind selects nothing as one that names a thing: of Kilifi().get("area")
+// the area of Kilifi is meant, where one value is asked for.
+func nameKind(c *chain) *chain {
+	if c.isLiteral() || len(c.calls[0].args) > 0 || isGeneric(strings.ToLower(c.calls[0].name)) {
+		return c
+	}
+	named := call{name: "Thing", args: []argument{{operator: "=", value: &chain{text: splitWords(c.calls[0].name)}}}}
+	return &chain{calls: append([]call{named}, c.calls[1:]...)}
+}
+
+// total reads sum(A, B) of one attribute of named things. It reports false if these are something else.
+func (b *builder) total(root call) bool {
+	var names []string
+	attribute := ""
+	for _, a := range root.args {
+		operand := nameKind(a.value)
+		switch {
+		case operand.isLiteral() && a.name == "":
+			names = append(names, clean(operand.text))
+		case operand.isLiteral() || len(operand.calls) > 2 || len(operand.calls[0].args) != 1:
+			return false
+		default:
+			name := operand.calls[0].args[0]
+			if !name.value.isLiteral() {
+				return false
+			}
+			names = append(names, clean(name.value.text))
+			attribute = cmp.Or(attribute, strings.ToLower(splitWords(name.name)))
+		}
+		if len(operand.calls) == 2 && len(operand.calls[1].args) == 1 && operand.calls[1].args[0].value.isLiteral() {
+			attribute = strings.ToLower(splitWords(operand.calls[1].args[0].value.text))
+		}
+	}
+	if len(names) < 2 {
+		return false
+	}
+	v := b.variable("thing")
+	b.add(valuesClause(v, names))
+	result := b.plan.GetResult()
+	result.Variable = b.attribute(v, cmp.Or(attribute, "number"))
+	result.Function = graphv1.QueryFunction_QUERY_FUNCTION_SUM
+	if strings.EqualFold(root.name, "average") {
+		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE
+	}
+	return true
+}

@@ -1,0 +1,219 @@
+package query
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+// typeOf returns the kind that a clause says a variable is, empty for other clauses.
+func typeOf(c *graphv1.QueryClause) string {
+	if p := c.GetMatch(); p != nil && p.GetSteps()[0].GetRelation() == TypeRelation {
+		return p.GetEnd().GetEntity()
+	}
+	return ""
+}
+
+// isTitled reports whether the question has a name in capitals, and is not all in capitals or none.
+func (r *repairer) isTitled(name string) (string, bool) {
+	at := strings.Index(r.lower, strings.ToLower(name))
+	if at < 0 || len(r.lower) != len(r.question) || r.lower == r.question {
+		return "", false
+	}
+	written := r.question[at : at+len(name)]
+	for word := range strings.FieldsSeq(written) {
+		if first := []rune(word)[0]; !unicode.IsUpper(first) && len(word) > 3 {
+			return "", false
+		}
+	}
+	return written, true
+}
+
+// nameKinds makes a name of a kind that the question has in capitals: Anna_Lind(drafted_by="team").
+func (r *repairer) nameKinds() {
+	for i, c := range r.plan.GetClauses() {
+		kind := typeOf(c)
+		if len(strings.Fields(kind)) < 2 {
+			continue
+		}
+		name, ok := r.isTitled(kind)
+		if !ok {
+			continue
+		}
+		named := valuesClause(c.GetMatch().GetStart().GetVariable(), []string{name})
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribeClause(c), kgtext.DescribeClause(named),
+			"the question names "+name)
+		r.plan.Clauses[i] = named
+		return
+	}
+}
+
+// splitKeyword makes a fact of a name that begins with the word of a relation: Film(actor Per Holm).
+func (r *repairer) splitKeyword() {
+	for i, c := range r.plan.GetClauses() {
+		names := c.GetValues().GetEntities()
+		if len(names) != 1 || strings.Contains(r.lower, strings.ToLower(names[0])) {
+			continue
+		}
+		words := strings.Fields(names[0])
+		at := slices.IndexFunc(words, func(w string) bool { return w != strings.ToLower(w) })
+		if at < 1 || !strings.Contains(r.lower, strings.ToLower(strings.Join(words[at:], " "))) {
+			continue
+		}
+		v := c.GetValues().GetVariable()
+		fact := matchClause(newPattern(v, strings.Join(words[:at], " "), entityTerm(strings.Join(words[at:], " "))))
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribeClause(c), kgtext.DescribeClause(fact),
+			"a name does not begin with "+words[0])
+		r.plan.Clauses[i] = fact
+		return
+	}
+}
+
+// splitFlags makes facts of kinds that are a verb and its object: plays_piano=True.
+func (r *repairer) splitFlags() {
+	for _, c := range r.plan.GetClauses() {
+		p := c.GetMatch()
+		if p == nil {
+			p = c.GetExclude()
+		}
+		if p == nil || p.GetSteps()[0].GetRelation() != TypeRelation {
+			continue
+		}
+		verb, object, ok := strings.Cut(p.GetEnd().GetEntity(), " ")
+		if !ok || !strings.HasSuffix(verb, "s") || strings.Contains(r.lower, verb+" "+object) ||
+			!strings.Contains(r.lower, object) || !kgtext.SharesWord(verb, r.question) {
+			continue
+		}
+		before := kgtext.DescribeClause(c)
+		p.Steps, p.End = []*graphv1.RelationStep{{Relation: verb}}, entityTerm(object)
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "this is a verb and its object")
+	}
+}
+
+// nameOwnKind makes a name of what a thing of the same kind is said to have a fact with, where the
+// question speaks of one thing: Bridge(crosses="Holm Bridge").get("river") is asked of Holm Bridge.
+func (r *repairer) nameOwnKind() {
+	asked := r.plan.GetResult().GetVariable()
+	for i, c := range r.plan.GetClauses() {
+		kind := typeOf(c)
+		if kind == "" {
+			continue
+		}
+		v := c.GetMatch().GetStart().GetVariable()
+		at := slices.IndexFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+			name := strings.ToLower(c.GetMatch().GetEnd().GetEntity())
+			return typeOf(c) == "" && c.GetMatch().GetStart().GetVariable() == v &&
+				(strings.HasSuffix(name, " "+kind) || strings.HasPrefix(name, kind+" ")) &&
+				!strings.Contains(strings.ReplaceAll(r.lower, name, ""), kind)
+		})
+		if at < 0 || asked == v || r.ownerOf(asked) != v {
+			continue
+		}
+		before := kgtext.DescribeClause(c) + "; " + kgtext.DescribeClause(r.plan.GetClauses()[at])
+		named := valuesClause(v, []string{r.plan.GetClauses()[at].GetMatch().GetEnd().GetEntity()})
+		r.plan.Clauses[i] = named
+		r.plan.Clauses = slices.Delete(r.plan.Clauses, at, at+1)
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(named), "it is the "+kind+" asked about")
+		return
+	}
+}
+
+// describeNamed makes a kind of a name that is an ordinary word before the kind, among names in
+// capitals: the comedy in "which comedy films did Mara Vell direct".
+func (r *repairer) describeNamed() {
+	for i, c := range r.plan.GetClauses() {
+		v, names := c.GetValues().GetVariable(), c.GetValues().GetEntities()
+		if len(names) != 1 || names[0] != strings.ToLower(names[0]) || r.lower == r.question {
+			continue
+		}
+		kind := kindOf(v)
+		if isGeneric(kind) || !strings.Contains(r.question, names[0]+" "+kind) {
+			continue
+		}
+		described := matchClause(newPattern(v, TypeRelation, entityTerm(names[0])))
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribeClause(c), kgtext.DescribeClause(described),
+			"the question says "+names[0]+" "+kind)
+		r.plan.Clauses[i] = described
+		if !slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+			return typeOf(c) == kind && c.GetMatch().GetStart().GetVariable() == v
+		}) {
+			r.plan.Clauses = slices.Insert(r.plan.Clauses, i, matchClause(newPattern(v, TypeRelation, entityTerm(kind))))
+		}
+		return
+	}
+}
+
+// countOwn counts what the things that are asked for have, where the plan counts the things by it:
+// "which artist plays the most instruments".
+func (r *repairer) countOwn() {
+	m := mostThings.FindStringSubmatch(r.question)
+	if m == nil {
+		return
+	}
+	for _, c := range r.plan.GetClauses() {
+		rank := c.GetRank()
+		owner := rank.GetVariable()
+		if !rank.GetCount() || singular(strings.ToLower(m[1])) != singular(owner) ||
+			r.ownerOf(rank.GetGroupBy()) != owner || r.plan.GetResult().GetVariable() != rank.GetGroupBy() ||
+			!strings.Contains(r.phraseOf(rank.GetGroupBy()), strings.ToLower(m[2])) {
+			continue
+		}
+		before := kgtext.DescribeClause(c)
+		rank.Variable, rank.GroupBy = rank.GetGroupBy(), owner
+		r.plan.Result.Variable = owner
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question asks which "+m[1])
+		return
+	}
+}
+
+// askOfSeveral asks for an attribute of several named things that the plan takes for their kind: of
+// Age("A", "B") the age of both.
+func (r *repairer) askOfSeveral() {
+	result := r.plan.GetResult()
+	for _, c := range r.plan.GetClauses() {
+		v, kind := c.GetValues().GetVariable(), kindOf(c.GetValues().GetVariable())
+		if v == "" || v != result.GetVariable() || len(c.GetValues().GetEntities()) < 2 || isGeneric(kind) ||
+			!strings.Contains(r.lower, kind+" of ") || len(r.plan.GetClauses()) > 1 {
+			continue
+		}
+		attribute := r.newVariable(kind)
+		r.insert(1, "the question asks for the "+kind, matchClause(newPattern(v, kind, variableTerm(attribute))))
+		result.Variable = attribute
+		return
+	}
+}
+
+// allForm is "in all", which takes two things together.
+var allForm = regexp.MustCompile(`(?i)\b(?:in all|in total|altogether|combined|taken together)\b`)
+
+// uniteAll takes two facts together that the plan wants of the same thing, where the question counts
+// over both: "how many bridges cross A and B in all".
+func (r *repairer) uniteAll() {
+	if !allForm.MatchString(r.question) {
+		return
+	}
+	var first *graphv1.QueryPattern
+	for i, c := range r.plan.GetClauses() {
+		p := c.GetMatch()
+		if p.GetEnd().GetEntity() == "" || typeOf(c) != "" {
+			continue
+		}
+		if first == nil || first.GetStart().GetVariable() != p.GetStart().GetVariable() ||
+			!kgtext.SharesWord(first.GetSteps()[0].GetRelation(), p.GetSteps()[0].GetRelation()) {
+			first = p
+			continue
+		}
+		before := kgtext.DescribePattern(first) + "; " + kgtext.DescribeClause(c)
+		v := r.newVariable("either")
+		either := valuesClause(v, []string{first.GetEnd().GetEntity(), p.GetEnd().GetEntity()})
+		first.End = variableTerm(v)
+		r.plan.Clauses = slices.Insert(slices.Delete(r.plan.GetClauses(), i, i+1), 0, either)
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(either)+"; "+kgtext.DescribePattern(first),
+			"the question takes both together")
+		return
+	}
+}

@@ -1,0 +1,139 @@
+package explore
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	"github.com/triplemesh/triplemesh/services/retriever/link"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// maxColumns is the number of relations up to which a graph without types is taken for a table.
+const maxColumns = 64
+
+// isTable reports whether the graph may be a table: each row is an entity, each column a relation.
+func (e *explorer) isTable() bool {
+	info := e.snap.Info()
+	return len(e.types) == 0 && info.Relations > 0 && info.Relations <= maxColumns && info.Entities <= domainSize*10
+}
+
+// widest returns the relation of a table that most of its rows have: they are what a kind means there.
+func (e *explorer) widest() []Candidate {
+	if !e.isTable() {
+		return nil
+	}
+	best := store.RelationID(0)
+	for r := range e.snap.Info().Relations {
+		if id := store.RelationID(r); e.snap.RelationTriples(id) > e.snap.RelationTriples(best) {
+			best = id
+		}
+	}
+	return []Candidate{{Steps: []Step{{Relation: best}}, Coverage: 1, Triples: e.snap.RelationTriples(best)}}
+}
+
+// column returns the column of a table that has the name of a kind, if its cells are no rows.
+func (e *explorer) column(kind string) (Candidate, bool) {
+	if kind == "" || !e.isTable() {
+		return Candidate{}, false
+	}
+	for r := range e.snap.Info().Relations {
+		s := Step{Relation: store.RelationID(r)}
+		if name := e.snap.RelationName(s.Relation); kgtext.SharedWords(kind, name) < 1 ||
+			kgtext.SharedWords(name, kind) < 1 {
+			continue
+		}
+		rows, err := e.subjects(s)
+		if err != nil || len(rows) == 0 {
+			continue
+		}
+		cells, err := e.follow(sample(rows, sampled), []Step{s})
+		if err != nil || !e.areCells(cells) {
+			continue
+		}
+		return Candidate{Steps: []Step{s}, Coverage: 1, Triples: e.snap.RelationTriples(s.Relation)}, true
+	}
+	return Candidate{}, false
+}
+
+// areCells reports whether no triple says anything of some entities, which are then only ends.
+func (e *explorer) areCells(ids []store.EntityID) bool {
+	for _, id := range ids {
+		relations, err := e.snap.Relations(e.ctx, id, store.Out)
+		if err != nil || len(relations) > 0 {
+			return false
+		}
+	}
+	return len(ids) > 0
+}
+
+// addParts links the cells of a table that list a name among others, such as "Mara Vell & Per Holm".
+func (e *explorer) addParts(term *Term) {
+	if !e.isTable() {
+		return
+	}
+	key := store.Fold(term.Name)
+	for id := range e.snap.Entities() {
+		cell := e.snap.EntityName(id)
+		if len(term.Links) >= maxParts || len(cell) <= len(key) || !listForm.MatchString(cell) ||
+			slices.ContainsFunc(term.Links, func(l link.Link) bool { return l.Entity == id && l.Match != link.Fuzzy }) {
+			continue
+		}
+		parts := listForm.Split(cell, -1)
+		if slices.ContainsFunc(parts, func(part string) bool { return store.Fold(part) == key }) &&
+			e.areCells([]store.EntityID{id}) {
+			term.Links = slices.DeleteFunc(term.Links, func(l link.Link) bool { return l.Entity == id })
+			term.Links = append(term.Links, link.Link{Entity: id, Mention: term.Name, Match: link.Exact, Score: 1})
+		}
+	}
+}
+
+// maxParts bounds the cells that a name is found in.
+const maxParts = 64
+
+// listForm is what stands between the names of a cell.
+var listForm = regexp.MustCompile(`\s*(?:[,;&/]|\band\b)\s*`)
+
+// acrossRows returns the candidates that lead from cells of a table over their rows to other columns:
+// the capacity of the stadium whose town is named.
+func (e *explorer) acrossRows(cells []store.EntityID, target map[store.EntityID]bool,
+	phrase string) ([]Candidate, error) {
+	if !e.isTable() || !e.areCells(cells) {
+		return nil, nil
+	}
+	var found []Candidate
+	for r := range e.snap.Info().Relations {
+		s := Step{Relation: store.RelationID(r), Inverse: true}
+		rows, err := e.follow(cells, []Step{s})
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		further, err := e.onward(Candidate{Steps: []Step{s}, Coverage: 1}, sample(rows, sampled), target, phrase)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, further...)
+	}
+	return found, nil
+}
+
+// boundsYear reports whether the plan compares a variable with a year that the question sets a bound by:
+// "after 2010".
+func (e *explorer) boundsYear(variable string) bool {
+	if variable == "" {
+		return false
+	}
+	for _, c := range e.plan.GetClauses() {
+		if cond := c.GetCondition(); cond.GetVariable() == variable && boundedYear.MatchString(e.question) &&
+			strings.Contains(boundedYear.FindString(e.question), cond.GetValue()) && cond.GetValue() != "" {
+			return true
+		}
+	}
+	return false
+}
+
+var boundedYear = regexp.MustCompile(`(?i)\b(?:after|before|since|until|by|during|in) (?:the year )?(?:1\d|20)\d{2}\b`)

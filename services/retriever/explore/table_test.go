@@ -1,0 +1,108 @@
+package explore_test
+
+import (
+	"slices"
+	"testing"
+
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	"github.com/triplemesh/triplemesh/services/retriever/explore"
+	"github.com/triplemesh/triplemesh/services/retriever/link"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
+)
+
+func contest() *storetest.Graph {
+	return storetest.NewGraph(
+		[3]string{"Mara Vell", "Song", "Low Tide"}, [3]string{"Mara Vell", "Points", "43"},
+		[3]string{"Mara Vell", "Year", "1989"}, [3]string{"Per Holm", "Song", "The Grey Door"},
+		[3]string{"Per Holm", "Points", "17"}, [3]string{"Per Holm", "Year", "1994"})
+}
+
+func TestAKindThatNamesAColumnOfATableIsThatColumn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, kind, want string }{
+		{"by its name", "song", "Song"},
+		{"in the plural", "songs", "Song"},
+		{"any column that rows have, for other words", "singer", "Points"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			g := contest()
+			plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{
+				match(variable("x"), "type", entity(c.kind)), match(variable("x"), "points", variable("p")), rank("p")},
+				Result: &graphv1.QueryResult{Variable: "x"}}
+			_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "which "+c.kind+" earned most points",
+				plan, nil)
+			if err != nil || len(patterns[0].Elsewhere) != 1 ||
+				g.RelationName(patterns[0].Elsewhere[0].Steps[0].Relation) != c.want {
+				t.Errorf("got %+v, %v; want %q", patterns[0], err, c.want)
+			}
+		})
+	}
+}
+
+func TestAColumnWhoseCellsAreRowsIsARelationOfAGraph(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Mara Vell", "spouse", "Per Holm"}, [3]string{"Per Holm", "spouse", "Mara Vell"})
+	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), "type", entity("spouse")),
+		match(variable("x"), "spouse", entity("Per Holm"))}, Result: &graphv1.QueryResult{Variable: "x"}}
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "who is the spouse of Per Holm", plan, nil)
+	if err != nil || len(patterns[0].Elsewhere) > 0 {
+		t.Errorf("got %+v, %v", patterns[0], err)
+	}
+}
+
+func TestACellLeadsOverItsRowToOtherColumns(t *testing.T) {
+	t.Parallel()
+	g := contest()
+	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(entity("Low Tide"), "points", variable("p"))},
+		Result: &graphv1.QueryResult{Variable: "p"}}
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "how many points for Low Tide", plan, nil)
+	if err != nil || show(g, patterns[0]) != "^Song Points" {
+		t.Errorf("got %q, %v", show(g, patterns[0]), err)
+	}
+}
+
+func TestABoundThatTheQuestionSetsByAYearIsATime(t *testing.T) {
+	t.Parallel()
+	g := contest()
+	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), "sang", variable("v")),
+		{Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{Variable: "v",
+			Operator: graphv1.QueryOperator_QUERY_OPERATOR_GREATER, Operand: &graphv1.QueryCondition_Value{Value: "1990"}}}}},
+		Result: &graphv1.QueryResult{Variable: "x"}}
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "who sang points after 1990", plan, nil)
+	if err != nil || show(g, patterns[0]) != "Year" {
+		t.Errorf("got %q, %v", show(g, patterns[0]), err)
+	}
+}
+
+func TestANameIsFoundInCellsThatListSeveral(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Low Tide", "Written by", "Mara Vell & Per Holm"},
+		[3]string{"Orla", "Written by", "Mara Vell"}, [3]string{"The Grey Door", "Written by", "Mara Vellmann, Anna Lind"})
+	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), "written by", entity("Mara Vell"))},
+		Result: &graphv1.QueryResult{Variable: "x"}}
+	terms, _, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "what is written by mara vell", plan, nil)
+	var got []string
+	for _, l := range terms[0].Links {
+		if l.Match == link.Exact {
+			got = append(got, g.EntityName(l.Entity))
+		}
+	}
+	if slices.Sort(got); err != nil || !slices.Equal(got, []string{"Mara Vell", "Mara Vell & Per Holm"}) {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func TestARelationThatTwoClausesNameIsThatOfBoth(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Orla", "Rank", "1"}, [3]string{"Orla", "Passengers handled", "105"},
+		[3]string{"Tessen", "Rank", "2"}, [3]string{"Tessen", "Passengers handled", "92"})
+	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{
+		match(entity("Orla"), "passengers handled", variable("a")),
+		match(entity("Tessen"), "passengers handled", variable("b"))}, Result: &graphv1.QueryResult{Variable: "a"}}
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{},
+		"between the top ranked Orla and Tessen, what is the difference in passengers handled", plan, nil)
+	if err != nil || show(g, patterns[0]) != "Passengers handled" || show(g, patterns[1]) != "Passengers handled" {
+		t.Errorf("got %q and %q, %v", show(g, patterns[0]), show(g, patterns[1]), err)
+	}
+}

@@ -1,0 +1,275 @@
+package query
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+// relationOf returns the last relation of a candidate.
+func relationOf(c *graphv1.RelationCandidate) string {
+	return c.GetSteps()[len(c.GetSteps())-1].GetRelation()
+}
+
+// isInverse reports whether a candidate leads from the end of its triples to their subject.
+func isInverse(c *graphv1.RelationCandidate) bool {
+	return len(c.GetSteps()) == 1 && c.GetSteps()[0].GetInverse()
+}
+
+// isNamed reports whether a relation has the name of a kind, whatever its number.
+func isNamed(relation, kind string) bool {
+	return holdsWords(relation, kind) && holdsWords(kind, relation)
+}
+
+// dropDated leaves out the condition on a year that a relation has in its name: "Population (2005)" is
+// of 2005.
+func (x *alignment) dropDated() {
+	for i, c := range x.draft.GetClauses() {
+		cond := c.GetCondition()
+		if cond.GetOperator() != graphv1.QueryOperator_QUERY_OPERATOR_EQUAL || !fourDigits.MatchString(cond.GetValue()) {
+			continue
+		}
+		at := slices.IndexFunc(x.draft.GetClauses(), func(c *graphv1.QueryClause) bool {
+			return c.GetMatch() != nil && c.GetMatch().GetEnd().GetVariable() == cond.GetVariable()
+		})
+		for j, other := range x.draft.GetClauses() {
+			p := other.GetMatch()
+			if at < 0 || p == nil || j == at || cond.GetVariable() == x.draft.GetResult().GetVariable() {
+				continue
+			}
+			best := x.choose(kgtext.DescribeRelation(p), x.patterns[j].GetCandidates(), p.GetEnd().GetVariable())
+			if best == nil || !strings.Contains(relationOf(best), cond.GetValue()) {
+				continue
+			}
+			x.dropped[i], x.dropped[at] = true, true
+			x.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "",
+				fmt.Sprintf("%q is of that year", relationOf(best)), nil)
+			break
+		}
+	}
+}
+
+var fourDigits = regexp.MustCompile(`^\d{4}$`)
+
+// isOwnValue reports whether a pattern asks for an attribute of what is itself a number or a date, which
+// is then meant: the height of the highest elevation of a place.
+func (x *alignment) isOwnValue(at int, p *graphv1.QueryPattern) bool {
+	start, end := p.GetStart().GetVariable(), p.GetEnd().GetVariable()
+	if !x.literals[start] || end == "" {
+		return false
+	}
+	x.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribePattern(p), "", "?"+start+" is the value itself", nil)
+	for _, c := range x.draft.GetClauses()[at+1:] {
+		renameVariable(c, end, start)
+	}
+	result := x.plan.GetResult()
+	if result.GetVariable() == end {
+		result.Variable = start
+	}
+	if result.GetOtherVariable() == end {
+		result.OtherVariable = start
+	}
+	return true
+}
+
+// renameVariable puts one variable in the place of another.
+func renameVariable(c *graphv1.QueryClause, from, to string) {
+	for _, t := range []*graphv1.QueryTerm{c.GetMatch().GetStart(), c.GetMatch().GetEnd(),
+		c.GetExclude().GetStart(), c.GetExclude().GetEnd()} {
+		if t.GetVariable() == from && from != "" {
+			t.Term = &graphv1.QueryTerm_Variable{Variable: to}
+		}
+	}
+	if cond := c.GetCondition(); cond.GetVariable() == from {
+		cond.Variable = to
+	}
+	if cond := c.GetCondition(); cond.GetOtherVariable() == from && from != "" {
+		cond.Operand = &graphv1.QueryCondition_OtherVariable{OtherVariable: to}
+	}
+	if rank := c.GetRank(); rank.GetVariable() == from {
+		rank.Variable = to
+	}
+	if rank := c.GetRank(); rank.GetGroupBy() == from && from != "" {
+		rank.GroupBy = to
+	}
+}
+
+// saysBest reports whether a pattern serves a ranking only that a relation states: a lowest point is
+// the lowest by its relation. The ranking is left out with it.
+func (x *alignment) saysBest(at int, p *graphv1.QueryPattern) bool {
+	start, end := p.GetStart().GetVariable(), p.GetEnd().GetVariable()
+	bound := x.ends[start]
+	for _, c := range x.plan.GetClauses() {
+		if m := c.GetMatch(); bound == nil && m.GetStart().GetVariable() == start {
+			bound = &graphv1.RelationCandidate{Steps: m.GetSteps()}
+		}
+	}
+	if bound == nil || !asksBest.MatchString(relationOf(bound)) || !holdsSuperlative(x.question, relationOf(bound)) {
+		return false
+	}
+	ranked := -1
+	for i, c := range x.draft.GetClauses() {
+		switch {
+		case c.GetRank().GetVariable() == end && !c.GetRank().GetCount():
+			ranked = i
+		case i != at && slices.Contains(variablesOf(c), end):
+			return false
+		}
+	}
+	if ranked < 0 || x.draft.GetResult().GetVariable() == end {
+		return false
+	}
+	x.dropped[ranked] = true
+	x.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribePattern(p), "",
+		fmt.Sprintf("%q says so already", relationOf(bound)), nil)
+	return true
+}
+
+// holdsSuperlative reports whether a question has the superlative of a relation.
+func holdsSuperlative(question, relation string) bool {
+	word := asksBest.FindString(relation)
+	return word != "" && strings.Contains(strings.ToLower(question), strings.ToLower(word))
+}
+
+func variablesOf(c *graphv1.QueryClause) []string {
+	return []string{c.GetMatch().GetStart().GetVariable(), c.GetMatch().GetEnd().GetVariable(),
+		c.GetExclude().GetStart().GetVariable(), c.GetExclude().GetEnd().GetVariable(),
+		c.GetCondition().GetVariable(), c.GetCondition().GetOtherVariable(), c.GetRank().GetVariable(),
+		c.GetRank().GetGroupBy(), c.GetValues().GetVariable()}
+}
+
+// addColumn adds that the rows of a table have the column that a kind names: the songs of a table whose
+// rows are performances.
+func (x *alignment) addColumn(p *graphv1.QueryPattern, column *graphv1.RelationCandidate) {
+	out := proto.CloneOf(p)
+	v := x.newVariable()
+	out.Steps, out.End = column.GetSteps(), &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: v}}
+	after := &graphv1.QueryClause{Clause: &graphv1.QueryClause_Match{Match: out}}
+	x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribePattern(p), kgtext.DescribeClause(after),
+		"the table has a column for it", nil)
+	x.plan.Clauses = append(x.plan.Clauses, after)
+	x.columns[p.GetStart().GetVariable()] = v
+}
+
+// isCellOf reports whether another clause leads from a row to a variable by the column itself: the jockey
+// of a named horse is the cell of the horse's row.
+func (x *alignment) isCellOf(variable string, column *graphv1.RelationCandidate) bool {
+	for i, c := range x.draft.GetClauses() {
+		p := c.GetMatch()
+		if p.GetStart().GetVariable() != variable || kgtext.DescribeRelation(p) == typeRelation {
+			continue
+		}
+		best := x.choose(kgtext.DescribeRelation(p), x.patterns[i].GetCandidates(), p.GetEnd().GetVariable())
+		if best != nil && isInverse(best) && relationOf(best) == relationOf(column) {
+			return true
+		}
+	}
+	return false
+}
+
+// countRows counts the rows of each value of a column, where the plan counts what a row has: the owner
+// with the most stations, of a table whose rows are stations.
+func (x *alignment) countRows(p *graphv1.QueryPattern) bool {
+	row, counted := p.GetStart().GetVariable(), p.GetEnd().GetVariable()
+	column := x.columns[row]
+	if column == "" || counted == "" {
+		return false
+	}
+	for _, c := range x.draft.GetClauses() {
+		rank := c.GetRank()
+		if !rank.GetCount() || rank.GetVariable() != counted || rank.GetGroupBy() != row {
+			continue
+		}
+		before := kgtext.DescribeClause(c)
+		rank.Variable, rank.GroupBy = row, column
+		x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribePattern(p)+"; "+before, kgtext.DescribeClause(c),
+			"in a table every row is one", nil)
+		return true
+	}
+	return false
+}
+
+// askColumn makes the column of a kind the answer, where rows of a table would be.
+func (x *alignment) askColumn() {
+	result := x.plan.GetResult()
+	v := x.columns[result.GetVariable()]
+	if v == "" || result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {
+		return
+	}
+	before := kgtext.DescribeResult(result)
+	result.Variable = v
+	x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeResult(result), "the question asks for the column",
+		nil)
+}
+
+// isAge reports whether words say an age.
+func isAge(words string) bool {
+	return slices.Contains(strings.Fields(kgtext.Fold(words)), "age")
+}
+
+// turnAges turns what is compared by age in the plan and by date in the graph, or the other way: the
+// oldest is born first.
+func (x *alignment) turnAges() {
+	for _, c := range x.plan.GetClauses() {
+		before := kgtext.DescribeClause(c)
+		if rank := c.GetRank(); x.turned[rank.GetVariable()] && !rank.GetCount() {
+			rank.Descending = !rank.GetDescending()
+		} else if cond := c.GetCondition(); x.turned[cond.GetVariable()] && cond.GetOtherVariable() != "" {
+			cond.Operator = turnedOperator(cond.GetOperator())
+		}
+		if after := kgtext.DescribeClause(c); after != before {
+			x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, after, "who is older was born earlier", nil)
+		}
+	}
+}
+
+func turnedOperator(op graphv1.QueryOperator) graphv1.QueryOperator {
+	switch op {
+	case graphv1.QueryOperator_QUERY_OPERATOR_LESS:
+		return graphv1.QueryOperator_QUERY_OPERATOR_GREATER
+	case graphv1.QueryOperator_QUERY_OPERATOR_LESS_OR_EQUAL:
+		return graphv1.QueryOperator_QUERY_OPERATOR_GREATER_OR_EQUAL
+	case graphv1.QueryOperator_QUERY_OPERATOR_GREATER:
+		return graphv1.QueryOperator_QUERY_OPERATOR_LESS
+	case graphv1.QueryOperator_QUERY_OPERATOR_GREATER_OR_EQUAL:
+		return graphv1.QueryOperator_QUERY_OPERATOR_LESS_OR_EQUAL
+	}
+	return op
+}
+
+// scaleForm is the scale in the name of a relation, such as "Fee (€ million)" and "Power (kW)".
+var scaleForm = regexp.MustCompile(`(?i)\b(thousand|million|billion)s?\b|\(k(?:w|g|m|hz|va|wh)\)`)
+
+// scale brings a value of the question to the scale of its relation: 8 million are 8 of a relation in
+// millions.
+func (x *alignment) scale() {
+	for _, c := range x.plan.GetClauses() {
+		cond := c.GetCondition()
+		bound := x.ends[cond.GetVariable()]
+		q, ok := kgtext.ParseQuantity(cond.GetValue())
+		if bound == nil || !ok {
+			continue
+		}
+		m := scaleForm.FindStringSubmatch(relationOf(bound))
+		if m == nil {
+			continue
+		}
+		by := map[string]float64{"thousand": 1e3, "million": 1e6, "billion": 1e9, "": 1e3}[strings.ToLower(m[1])]
+		// Kilometres are compared as they are, unless the draft has metres that the question has not.
+		if math.Abs(q.Number) < by || m[1] == "" && strings.Contains(x.question, cond.GetValue()) {
+			continue
+		}
+		before := kgtext.DescribeClause(c)
+		cond.Operand = &graphv1.QueryCondition_Value{Value: strconv.FormatFloat(q.Number/by, 'f', -1, 64)}
+		x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c),
+			fmt.Sprintf("%q has this scale", relationOf(bound)), nil)
+	}
+}
