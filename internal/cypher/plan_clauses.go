@@ -1,0 +1,455 @@
+package cypher
+
+import (
+	"strings"
+
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+var planOperators = map[string]graphv1.QueryOperator{
+	"=": graphv1.QueryOperator_QUERY_OPERATOR_EQUAL, "<>": graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL,
+	"<": graphv1.QueryOperator_QUERY_OPERATOR_LESS, "<=": graphv1.QueryOperator_QUERY_OPERATOR_LESS_OR_EQUAL,
+	">": graphv1.QueryOperator_QUERY_OPERATOR_GREATER, ">=": graphv1.QueryOperator_QUERY_OPERATOR_GREATER_OR_EQUAL,
+}
+
+// opposites are what NOT makes of an operator.
+var opposites = map[string]string{"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+// mirrored are operators whose sides are exchanged.
+var mirrored = map[string]string{"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+// where adds what a condition says.
+func (b *planner) where(e expr) {
+	if e == nil || b.err != nil {
+		return
+	}
+	switch e := e.(type) {
+	case *binary:
+		switch e.op {
+		case "AND":
+			b.where(e.left)
+			b.where(e.right)
+		case "IN":
+			b.in(e.left, e.right, false)
+		case "CONTAINS", "STARTS WITH", "ENDS WITH", "=~":
+			b.comparePair(e.left, "=", e.right)
+		case "OR":
+			b.or(e)
+		default:
+			b.fail("%s in a condition", e.op)
+		}
+	case *comparison:
+		for i, op := range e.ops {
+			b.comparePair(e.operands[i], op, e.operands[i+1])
+		}
+	case *unary:
+		if e.op != "NOT" {
+			b.fail("%s in a condition", e.op)
+			return
+		}
+		b.whereNot(e.operand)
+	case *patternExpr:
+		b.pattern(e, false)
+	case *isNull:
+		b.exists(e.operand, e.not)
+	case *labelTest:
+		if v := b.operand(e.target); v != "" && len(e.labels) > 0 {
+			b.match(planPattern(variableTerm(v), TypeRelation, entityTerm(splitName(e.labels[0]))))
+		}
+	case *call:
+		if e.name == "exists" && len(e.args) == 1 {
+			b.exists(e.args[0], true)
+			return
+		}
+		b.fail("%s() as a condition", e.name)
+	default:
+		b.fail("%.60q as a condition", b.text(e))
+	}
+}
+
+// whereNot adds that a condition does not hold.
+func (b *planner) whereNot(e expr) {
+	switch e := e.(type) {
+	case *patternExpr:
+		b.pattern(e, true)
+	case *binary:
+		switch e.op {
+		case "IN":
+			b.in(e.left, e.right, true)
+		case "CONTAINS", "STARTS WITH", "ENDS WITH", "=~":
+			b.comparePair(e.left, "<>", e.right)
+		case "OR":
+			b.whereNot(e.left)
+			b.whereNot(e.right)
+		default:
+			b.fail("NOT of %s", e.op)
+		}
+	case *comparison:
+		if len(e.ops) == 1 {
+			b.comparePair(e.operands[0], opposites[e.ops[0]], e.operands[1])
+			return
+		}
+		b.fail("NOT of several comparisons")
+	case *isNull:
+		b.exists(e.operand, !e.not)
+	case *call:
+		if e.name == "exists" && len(e.args) == 1 {
+			b.exists(e.args[0], false)
+			return
+		}
+		b.fail("NOT %s()", e.name)
+	default:
+		b.fail("NOT %.60q", b.text(e))
+	}
+}
+
+// exists adds that a property is there or, if it is not wanted, that it is not.
+func (b *planner) exists(e expr, wanted bool) {
+	if p, ok := e.(*patternExpr); ok {
+		b.pattern(p, !wanted)
+		return
+	}
+	owner, key := b.property(e)
+	switch {
+	case owner == "":
+		b.fail("a test of %.60q", b.text(e))
+	case wanted:
+		b.attribute(owner, key)
+	default:
+		b.exclude(planPattern(variableTerm(owner), splitName(key), variableTerm(b.fresh(key))))
+	}
+}
+
+// property returns the variable of the plan and the key that an expression reads, if it is a property
+// that is no name.
+func (b *planner) property(e expr) (owner, key string) {
+	p, ok := unwrap(e).(*property)
+	if !ok || isName(p.key) {
+		return "", ""
+	}
+	if target, ok := p.target.(*variable); ok {
+		return b.variables[target.name], p.key
+	}
+	return "", ""
+}
+
+func (b *planner) exclude(p *graphv1.QueryPattern) {
+	b.add(&graphv1.QueryClause{Clause: &graphv1.QueryClause_Exclude{Exclude: p}})
+}
+
+// pattern adds a path that must match, or must not.
+func (b *planner) pattern(e *patternExpr, exclude bool) {
+	switch {
+	case !exclude:
+		for _, p := range e.paths {
+			b.path(p)
+		}
+		b.where(e.condition)
+		return
+	case len(e.paths) != 1 || len(e.paths[0].rels) != 1 || e.condition != nil:
+		b.fail("the exclusion of more than one relationship")
+		return
+	}
+	p := e.paths[0]
+	before := len(b.plan.GetClauses())
+	left, right := b.node(p.nodes[0], true), b.node(p.nodes[1], true)
+	// What the excluded nodes are is not said of the rows.
+	b.plan.Clauses = b.plan.GetClauses()[:before]
+	if pattern := b.relationship(p.rels[0], left, right); pattern != nil {
+		b.exclude(pattern)
+	}
+}
+
+// in adds that a value is one of a list, or none of it.
+func (b *planner) in(left, right expr, exclude bool) {
+	texts, ok := literalTexts(right)
+	if !ok {
+		b.fail("IN of what is no list of texts or numbers")
+		return
+	}
+	if exclude {
+		for _, text := range texts {
+			b.compareText(left, graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL, text)
+		}
+		return
+	}
+	if v := b.operand(left); v != "" {
+		b.values(v, texts...)
+	}
+}
+
+// or adds that one property has one of several values; a plan holds no other choice.
+func (b *planner) or(e *binary) {
+	var texts []string
+	var left expr
+	var collect func(expr) bool
+	collect = func(e expr) bool {
+		if or, ok := e.(*binary); ok && or.op == "OR" {
+			return collect(or.left) && collect(or.right)
+		}
+		c, ok := e.(*comparison)
+		if !ok || len(c.ops) != 1 || c.ops[0] != "=" || left != nil && b.text(left) != b.text(c.operands[0]) {
+			return false
+		}
+		left = c.operands[0]
+		text, ok := literalText(c.operands[1])
+		texts = append(texts, text)
+		return ok && text != ""
+	}
+	if !collect(e) {
+		b.fail("OR of different conditions")
+		return
+	}
+	if v := b.operand(left); v != "" {
+		b.values(v, texts...)
+	}
+}
+
+// comparePair adds a comparison of two expressions.
+func (b *planner) comparePair(left expr, op string, right expr) {
+	if _, ok := literalText(left); ok {
+		left, right, op = right, left, mirrored[op]
+	}
+	if b.aggregateOf(left) != nil || b.aggregateOf(right) != nil {
+		b.fail("a condition on an aggregate")
+		return
+	}
+	operator := planOperators[op]
+	if text, ok := literalText(right); ok {
+		b.compareText(left, operator, text)
+		return
+	}
+	v, other := b.operand(left), b.operand(right)
+	if v == "" || other == "" {
+		return
+	}
+	b.add(&graphv1.QueryClause{Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{Variable: v,
+		Operator: operator, Operand: &graphv1.QueryCondition_OtherVariable{OtherVariable: other}}}})
+}
+
+// compareText adds a comparison with a literal. A text that is no number or date is a name: a relation
+// leads to it or not.
+func (b *planner) compareText(left expr, op graphv1.QueryOperator, text string) {
+	if owner, key := b.property(left); owner != "" {
+		attribute := b.attributes[[2]string{owner, key}]
+		if attribute == "" && startsWithDigit(text) {
+			attribute = b.attribute(owner, key)
+		}
+		b.compare(attribute, op, text, owner, key)
+		return
+	}
+	v := b.operand(left)
+	switch {
+	case v == "":
+	case op == graphv1.QueryOperator_QUERY_OPERATOR_EQUAL && !startsWithDigit(text):
+		b.values(v, text)
+	default:
+		b.condition(v, op, text)
+	}
+}
+
+// compare adds a comparison of an attribute, a variable of its own or none yet, of a thing.
+func (b *planner) compare(attribute string, op graphv1.QueryOperator, text, v, key string) {
+	if attribute != "" {
+		b.condition(attribute, op, text)
+		return
+	}
+	p := planPattern(variableTerm(v), splitName(key), entityTerm(text))
+	switch op {
+	case graphv1.QueryOperator_QUERY_OPERATOR_EQUAL:
+		b.match(p)
+	case graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL:
+		b.exclude(p)
+	default:
+		b.fail("an order of texts")
+	}
+}
+
+func startsWithDigit(s string) bool {
+	s = strings.TrimLeft(s, "-+$€£ ")
+	return s != "" && s[0] >= '0' && s[0] <= '9'
+}
+
+// project adds what WITH hands on or RETURN computes.
+func (b *planner) project(p *projection) {
+	if p.skip != nil {
+		b.fail("SKIP")
+		return
+	}
+	if p.star && len(p.items) == 0 {
+		b.fail("RETURN *")
+		return
+	}
+	renamed := map[string]string{}
+	for _, item := range p.items {
+		name := item.name
+		if v, ok := item.value.(*variable); ok && b.variables[v.name] != "" {
+			renamed[name] = b.variables[v.name]
+			continue
+		}
+		b.aliases[name] = item.value
+		if _, ok := unwrap(item.value).(*property); ok && !p.isReturn {
+			renamed[name] = b.operand(item.value)
+		}
+	}
+	b.order(p)
+	for name, v := range renamed {
+		if !p.isReturn {
+			b.variables[name] = v
+		}
+	}
+	b.where(p.condition)
+	if p.isReturn && b.err == nil {
+		b.result(p)
+	}
+}
+
+// order adds the ranking of ORDER BY … LIMIT. Without a limit the order chooses nothing.
+func (b *planner) order(p *projection) {
+	if len(p.order) == 0 || p.limit == nil {
+		return
+	}
+	text, ok := literalText(p.limit)
+	limit := uint32(0)
+	for _, r := range text {
+		if r < '0' || r > '9' || limit > 100 {
+			ok = false
+			break
+		}
+		limit = limit*10 + uint32(r-'0')
+	}
+	if !ok || limit == 0 {
+		b.fail("LIMIT %.20s", text)
+		return
+	}
+	key := p.order[0]
+	rank := &graphv1.QueryRank{Descending: key.descending}
+	if limit > 1 {
+		rank.Limit = limit
+	}
+	if aggregate := b.aggregateOf(key.value); aggregate != nil {
+		if aggregate.name != "count" {
+			b.fail("ORDER BY %s()", aggregate.name)
+			return
+		}
+		rank.Count, rank.GroupBy = true, b.group(p)
+		if rank.Variable = b.counted(aggregate); rank.GetVariable() == "" {
+			rank.Variable = b.otherThan(rank.GetGroupBy())
+		}
+	} else {
+		rank.Variable = b.operand(key.value)
+	}
+	if b.err == nil {
+		b.add(&graphv1.QueryClause{Clause: &graphv1.QueryClause_Rank{Rank: rank}})
+	}
+}
+
+// group returns the variable of the first column that is no aggregate.
+func (b *planner) group(p *projection) string {
+	for _, item := range p.items {
+		if b.aggregateOf(item.value) == nil {
+			return b.operand(item.value)
+		}
+	}
+	b.fail("an order by a count without a group")
+	return ""
+}
+
+// counted returns the variable that count(x) counts, empty for count(*).
+func (b *planner) counted(c *call) string {
+	if c.star || len(c.args) == 0 {
+		return ""
+	}
+	return b.operand(c.args[0])
+}
+
+// otherThan returns the variable that count(*) counts for each group: the first that is not the group.
+func (b *planner) otherThan(group string) string {
+	for _, c := range b.plan.GetClauses() {
+		for _, t := range []*graphv1.QueryTerm{c.GetMatch().GetStart(), c.GetMatch().GetEnd()} {
+			if v := t.GetVariable(); v != "" && v != group {
+				return v
+			}
+		}
+	}
+	b.fail("count(*) of one variable")
+	return ""
+}
+
+// result sets what RETURN computes: the first column, or the first that is an aggregate if all are.
+func (b *planner) result(p *projection) {
+	result := b.plan.GetResult()
+	first := p.items[0].value
+	for _, item := range p.items {
+		if b.aggregateOf(item.value) == nil && b.aggregateOf(first) != nil {
+			first = item.value // what the aggregate is grouped by
+		}
+	}
+	switch e := unwrapResult(first).(type) {
+	case *comparison:
+		if c := b.aggregateOf(e.operands[0]); len(e.ops) == 1 && c != nil && c.name == "count" {
+			result.Variable = b.countedOrAny(c)
+		} else {
+			b.where(e)
+			result.Variable = b.otherThan("")
+		}
+		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
+	case *patternExpr:
+		b.pattern(e, false)
+		result.Variable, result.Function = b.otherThan(""), graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
+	case *binary:
+		b.difference(e.op, e.left, e.right)
+	case *call:
+		b.compute(e)
+	default:
+		result.Variable = b.operand(first)
+	}
+}
+
+// unwrapResult takes abs and round off a difference.
+func unwrapResult(e expr) expr {
+	if c, ok := e.(*call); ok && (c.name == "abs" || c.name == "round") && len(c.args) > 0 {
+		return c.args[0]
+	}
+	return e
+}
+
+func (b *planner) countedOrAny(c *call) string {
+	if v := b.counted(c); v != "" {
+		return v
+	}
+	return b.otherThan("")
+}
+
+func (b *planner) difference(op string, left, right expr) {
+	if op != "-" {
+		b.fail("%q of two values", op)
+		return
+	}
+	result := b.plan.GetResult()
+	result.Function = graphv1.QueryFunction_QUERY_FUNCTION_DIFFERENCE
+	result.Variable, result.OtherVariable = b.operand(left), b.operand(right)
+}
+
+// compute sets an aggregate as the result.
+func (b *planner) compute(c *call) {
+	result := b.plan.GetResult()
+	function, ok := map[string]graphv1.QueryFunction{
+		"count": graphv1.QueryFunction_QUERY_FUNCTION_COUNT, "sum": graphv1.QueryFunction_QUERY_FUNCTION_SUM,
+		"avg": graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE, "min": graphv1.QueryFunction_QUERY_FUNCTION_MINIMUM,
+		"max": graphv1.QueryFunction_QUERY_FUNCTION_MAXIMUM, "collect": 0,
+	}[c.name]
+	switch {
+	case strings.HasPrefix(c.name, "duration.") && len(c.args) == 2:
+		b.difference("-", c.args[0], c.args[1])
+		return
+	case !ok && len(c.args) > 0 && unwrap(c) != expr(c):
+		result.Variable = b.operand(c)
+		return
+	case !ok:
+		b.fail("%s()", c.name)
+		return
+	}
+	result.Function = function
+	result.Variable = b.countedOrAny(c)
+}
