@@ -71,7 +71,7 @@ type Quantity struct {
 }
 
 var quantityPattern = regexp.MustCompile(
-	`^(?:about |around |some |over |nearly |approximately )?([-+]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)` +
+	`^(?:about |around |some |over |nearly |approximately )?[$€£¥]?([-+]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)` +
 		`(?:e[-+]?\d+)?)\s*(million|billion|thousand)?\s*([^\d]*)$`)
 
 // ordinalSuffix marks a number that is part of a name: "20th Century Fox".

@@ -60,6 +60,7 @@ func TestQuantitiesAreReadAsTheyAreWritten(t *testing.T) {
 		"-7.5 degrees":           {-7.5, "degree"},
 		"6e3 metres":             {6000, "metre"},
 		"90%":                    {90, "percent"},
+		"$362,285":               {362285, ""},
 	} {
 		if got, ok := kgtext.ParseQuantity(text); !ok || got != want {
 			t.Errorf("%q is read as %+v, %v; want %+v", text, got, ok, want)

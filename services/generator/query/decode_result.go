@@ -53,6 +53,9 @@ func (b *builder) subtract(args []argument) {
 		}
 		operand := nameKind(a.value)
 		v, _ := b.chain(operand)
+		if attribute == "" && result.GetUnit() != "" {
+			attribute = "date" // what lies between two things in time
+		}
 		if attribute != "" && len(operand.calls) < 2 {
 			v = b.attribute(v, attribute)
 		}

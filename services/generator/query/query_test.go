@@ -89,6 +89,8 @@ func TestDecode(t *testing.T) {
 			"?club points → ?points; ?points = 27; ?club goals → ?goals; ?goals = 1; ?club"},
 		{"a condition on a number of things", `Club().where("number of games", "=", 9)`,
 			"?club type → club; ?club games → ?games; ?games = 9; ?club"},
+		{"the time between two things", `difference(Thing("Low Tide"), Thing("Orla"), "years")`, "?thing is Low Tide; " +
+			"?thing date → ?date; ?thing2 is Orla; ?thing2 date → ?date2; difference of ?date and ?date2 in years"},
 		{"nothing", "I do not know.", ""},
 		{"brackets only", "((((((", ""},
 	} {
@@ -162,6 +164,13 @@ func TestRepair(t *testing.T) {
 				"?bridge crosses → ?either; count ?bridge"},
 		{"an attribute of several that is drafted as their kind", "what is the total age of Low Tide and Orla?",
 			`Age("Low Tide", "Orla")`, "?age is Low Tide or Orla; ?age age → ?age2; sum of ?age2"},
+		{"how many times is no count of values", "how many times did Mara Vell have the first place",
+			`Race(winner="Mara Vell").count("first place")`, "?race type → race; ?race winner → Mara Vell; count ?race"},
+		{"who was the first asks for no more", "who was the first mayor", `Mayor().least("date of office")`,
+			"?mayor type → mayor; ?mayor date of office → ?date_of_office; least ?date_of_office; ?mayor"},
+		{"two names in lower case", "did orla or tana velmora have a larger population",
+			`Population(city="orla").where("population", ">", Population(city="tana velmora"))`,
+			"?thing is orla or tana velmora; ?thing population → ?population; most ?population; ?thing"},
 		{"what is named by its kind only", "What spacecraft went up in March 1993?",
 			`Spacecraft(name="Spacecraft", launched_on="March 1993")`, "?spacecraft type → spacecraft; " +
 				"?spacecraft launched on → ?launched_on; ?launched_on = March 1993; ?spacecraft"},

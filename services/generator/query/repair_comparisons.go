@@ -63,6 +63,9 @@ var (
 	orAtEnd = regexp.MustCompile(`^(.+?)(?:(?:,|:| -|—) |--)(.+?),? or (.+?)\s*\?*$`)
 	// orInFront is "Has A or B directed more films?", "Was A or B released first?".
 	orInFront = regexp.MustCompile(`(?i)^(?:is|was|are|were|has|have|had|did|does|do) (.+?) or (.+)$`)
+	// orBeforeVerb is "did A or B have a larger population".
+	orBeforeVerb = regexp.MustCompile(`(?i)^(?:has|have|had|did|does|do) (?:the )?(.+?) or (?:the )?(.+?) ((?:have|has|had|` +
+		`get|got|win|won|score|scored|receive|received|earn|earned)\b.+)$`)
 	leastWord = regexp.MustCompile(
 		`(?i)\b(first|earliest|earlier|oldest|older|least|fewest|fewer|less|smallest|smaller|` +
 			`lowest|lower|shortest|shorter|youngest|minimum|cheapest|cheaper|lightest|slowest|worst)\b`)
@@ -78,6 +81,9 @@ func (r *repairer) compareNamed() {
 	m := orAtEnd.FindStringSubmatch(r.question)
 	if m == nil || orInFront.MatchString(r.question) {
 		m = r.findChoice()
+	}
+	if c := orBeforeVerb.FindStringSubmatch(r.question); m == nil && c != nil {
+		m = []string{c[0], c[3], c[1], c[2]}
 	}
 	if m == nil || leastWord.FindString(m[1]) == "" && mostWord.FindString(m[1]) == "" {
 		return

@@ -217,3 +217,25 @@ func (r *repairer) uniteAll() {
 		return
 	}
 }
+
+// timesForm is "how many times", which counts things and not what they have.
+var timesForm = regexp.MustCompile(`(?i)\b(?:how many|number of) times\b|\bhow often\b`)
+
+// countTimes counts the things of an attribute that the plan counts, where the question asks how often.
+func (r *repairer) countTimes() {
+	result := r.plan.GetResult()
+	if result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_COUNT || !timesForm.MatchString(r.question) {
+		return
+	}
+	for i, c := range r.plan.GetClauses() {
+		p := c.GetMatch()
+		if p.GetEnd().GetVariable() != result.GetVariable() || p.GetStart().GetVariable() == "" ||
+			len(r.plan.GetClauses()) < 2 || r.binds(result.GetVariable(), p) {
+			continue
+		}
+		r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "", "the question asks how many times")
+		result.Variable = p.GetStart().GetVariable()
+		r.plan.Clauses = slices.Delete(r.plan.Clauses, i, i+1)
+		return
+	}
+}

@@ -81,11 +81,15 @@ var bestOf = regexp.MustCompile(
 	`(?i)^who\s+(?:is|was|are|were)?\s*(?:the\s+)?(.+?)\s+(?:of\s+)?(?:the\s+|\S+\s\S+['’]s\s+)(?:first|earliest|` +
 		`oldest|last|latest|newest)\b`)
 
+// beForm is a verb that asks for nothing but the best itself: "who was the first president".
+var beForm = regexp.MustCompile(`(?i)^(?:is|was|are|were)$`)
+
 // askOfBest asks for what the question wants to know of the best, if the plan ends with the best.
 func (r *repairer) askOfBest() {
 	m := bestOf.FindStringSubmatch(r.question)
 	result := r.plan.GetResult()
-	if m == nil || result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {
+	if m == nil || beForm.MatchString(m[1]) ||
+		result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {
 		return
 	}
 	ranked := ""

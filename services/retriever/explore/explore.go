@@ -191,7 +191,7 @@ func (e *explorer) priority(o open) int {
 		return 0
 	case isType && start != nil:
 		return 1
-	case isType && end != nil:
+	case isType && end != nil && len(e.types) > 0:
 		return 2
 	case anchored && !e.valued[o.pattern.GetEnd().GetVariable()]:
 		return 3

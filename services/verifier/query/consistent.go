@@ -34,7 +34,9 @@ func (x *alignment) hears() bool {
 	}
 	function := x.plan.GetResult().GetFunction()
 	switch {
-	case !ranks && function == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED &&
+	case !ranks && (function == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED ||
+		function == graphv1.QueryFunction_QUERY_FUNCTION_SUM ||
+		function == graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE) &&
 		asksBest.MatchString(thanForm.ReplaceAllString(x.question, "")):
 		return false
 	case !ranks && function != graphv1.QueryFunction_QUERY_FUNCTION_EXISTS && asksEither.MatchString(x.question):

@@ -169,7 +169,7 @@ func (x *alignment) rankByValue() {
 		rank := c.GetRank()
 		bound := x.ends[rank.GetVariable()]
 		if !rank.GetCount() || bound == nil || bound.GetComparable() < 0.8 ||
-			kgtext.IsTime(bound.GetSteps()[len(bound.GetSteps())-1].GetRelation()) {
+			kgtext.IsTime(relationOf(bound)) || ordinalForm.MatchString(relationOf(bound)) {
 			continue
 		}
 		before := kgtext.DescribeClause(c)

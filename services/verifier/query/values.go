@@ -210,23 +210,41 @@ func (x *alignment) askColumn() {
 		nil)
 }
 
+// ordinalForm is a relation that numbers things or ranks them: "Track number", "Rank", "#".
+var ordinalForm = regexp.MustCompile(`(?i)(?:\bnumber|\bno\.?|#|\brank(?:ing)?|\bposition|\bplace|\bpos\.?|\bid)$`)
+
+// isRank reports whether a relation ranks things, the best with the least number.
+func isRank(relation string) bool {
+	switch kgtext.Fold(relation) {
+	case "rank", "ranking", "position", "place", "pos":
+		return true
+	}
+	return false
+}
+
+var asksTop = regexp.MustCompile(`(?i)\b(?:top|best|highest|first|leading)\b`)
+
 // isAge reports whether words say an age.
 func isAge(words string) bool {
 	return slices.Contains(strings.Fields(kgtext.Fold(words)), "age")
 }
 
-// turnAges turns what is compared by age in the plan and by date in the graph, or the other way: the
-// oldest is born first.
+// turnAges turns what is compared by age in the plan and by date in the graph, or the other way, since
+// the oldest is born first, and what is ranked by a rank, of which the first is the best.
 func (x *alignment) turnAges() {
 	for _, c := range x.plan.GetClauses() {
 		before := kgtext.DescribeClause(c)
+		reason := "who is older was born earlier"
 		if rank := c.GetRank(); x.turned[rank.GetVariable()] && !rank.GetCount() {
 			rank.Descending = !rank.GetDescending()
+		} else if bound := x.ends[rank.GetVariable()]; bound != nil && !rank.GetCount() && rank.GetDescending() &&
+			isRank(relationOf(bound)) && asksTop.MatchString(x.question) {
+			rank.Descending, reason = false, "the top has the least number"
 		} else if cond := c.GetCondition(); x.turned[cond.GetVariable()] && cond.GetOtherVariable() != "" {
 			cond.Operator = turnedOperator(cond.GetOperator())
 		}
 		if after := kgtext.DescribeClause(c); after != before {
-			x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, after, "who is older was born earlier", nil)
+			x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, after, reason, nil)
 		}
 	}
 }

@@ -77,6 +77,11 @@ func TestAlignValues(t *testing.T) {
 				Rank: &graphv1.QueryRank{Variable: "age", Descending: true}}}}, &graphv1.QueryResult{Variable: "who"},
 			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{candidate("date of birth", .9, .8,
 				numbers)}}}, "?who date of birth → ?age; least ?age; ?who"},
+		{"the top has rank 1", "who is the top ranked nation", []*graphv1.QueryClause{
+			match(variable("who"), "rank", variable("rank")), {Clause: &graphv1.QueryClause_Rank{
+				Rank: &graphv1.QueryRank{Variable: "rank", Descending: true}}}}, &graphv1.QueryResult{Variable: "who"},
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{candidate("Rank", .9, .8, numbers)}}},
+			"?who Rank → ?rank; least ?rank; ?who"},
 		{"the height of an elevation is itself", "the highest elevation of Orla", []*graphv1.QueryClause{
 			match(variable("elevation"), "of", entity("Orla")), match(variable("elevation"), "height", variable("height")),
 			rank("height")}, &graphv1.QueryResult{Variable: "elevation"}, []*graphv1.PatternCandidates{
