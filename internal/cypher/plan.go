@@ -17,17 +17,25 @@ const TypeRelation = "type"
 const maxPlanClauses = 64
 
 // ReadPlan reads MATCH … RETURN as a query plan: labels are kinds, the name, title or id of a node says
-// which it is, other properties are relations to values. Names stay those of the statement. What a plan
-// cannot hold is an error that says so; errors of the statement itself are those of Parse.
-func ReadPlan(text string) (*graphv1.QueryPlan, error) {
+// which it is, other properties are relations to values. Relations and kinds become words: DIRECTED_BY is
+// "directed by". What a plan cannot hold is an error that says so; errors of the statement itself are
+// those of Parse.
+func ReadPlan(text string) (*graphv1.QueryPlan, error) { return readPlan(text, splitName) }
+
+// ReadExactPlan is ReadPlan for a statement in the names of a knowledge graph, which stay as they are.
+func ReadExactPlan(text string) (*graphv1.QueryPlan, error) {
+	return readPlan(text, func(name string) string { return name })
+}
+
+func readPlan(text string, words func(string) string) (*graphv1.QueryPlan, error) {
 	q, err := Parse(text)
+	if err == nil && len(q.parts) != 1 {
+		err = planError("UNION")
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read query plan: %w", err)
 	}
-	if len(q.parts) != 1 {
-		return nil, planError("UNION")
-	}
-	b := &planner{source: q.source, plan: &graphv1.QueryPlan{Result: &graphv1.QueryResult{}},
+	b := &planner{source: q.source, words: words, plan: &graphv1.QueryPlan{Result: &graphv1.QueryResult{}},
 		variables: map[string]string{}, attributes: map[[2]string]string{}, aliases: map[string]expr{},
 		taken: map[string]bool{}}
 	for _, c := range q.parts[0].clauses {
@@ -40,19 +48,20 @@ func ReadPlan(text string) (*graphv1.QueryPlan, error) {
 		b.fail("more than %d clauses", maxPlanClauses)
 	}
 	if b.err != nil {
-		return nil, b.err
+		return nil, fmt.Errorf("read query plan: %w", b.err)
 	}
 	return b.plan, nil
 }
 
 func planError(format string, args ...any) error {
-	return fmt.Errorf("read query plan: a plan cannot hold %s; write it with MATCH, WHERE, WITH, ORDER BY and "+
+	return fmt.Errorf("a plan cannot hold %s; write it with MATCH, WHERE, WITH, ORDER BY and "+
 		"RETURN", fmt.Sprintf(format, args...))
 }
 
 // planner makes the clauses of a plan. It keeps the first error.
 type planner struct {
 	source     *source
+	words      func(string) string // what a relation or a kind is called in the plan
 	plan       *graphv1.QueryPlan
 	variables  map[string]string    // of the statement, as the plan names them
 	attributes map[[2]string]string // the variable for a property of a variable
@@ -79,7 +88,7 @@ func (b *planner) clause(c clause) {
 		for _, p := range c.paths {
 			b.path(p)
 		}
-		b.where(c.condition)
+		b.addCondition(c.condition)
 	case *projection:
 		b.project(c)
 	default:
@@ -207,7 +216,7 @@ func (b *planner) relationship(r *relPattern, left, right *graphv1.QueryTerm) *g
 	}
 	relation := "related to"
 	if len(r.types) == 1 {
-		relation = splitName(r.types[0])
+		relation = b.words(r.types[0])
 	}
 	if r.dir == incoming {
 		left, right = right, left
@@ -221,7 +230,7 @@ func (b *planner) node(n *nodePattern, isEnd bool) *graphv1.QueryTerm {
 	name, rest := b.properties(n.props)
 	kind := ""
 	if len(n.labels) > 0 {
-		kind = splitName(n.labels[0])
+		kind = b.words(n.labels[0])
 	}
 	if name != "" && isEnd && len(rest) == 0 && (n.name == "" || b.mentions(n.name) == 1) {
 		return entityTerm(name)
@@ -300,7 +309,7 @@ func (b *planner) attribute(v, key string) string {
 	if b.attributes[at] == "" {
 		a := b.fresh(key)
 		b.attributes[at] = a
-		b.match(planPattern(variableTerm(v), splitName(key), variableTerm(a)))
+		b.match(planPattern(variableTerm(v), b.words(key), variableTerm(a)))
 	}
 	return b.attributes[at]
 }

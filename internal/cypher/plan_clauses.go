@@ -18,8 +18,8 @@ var opposites = map[string]string{"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">
 // mirrored are operators whose sides are exchanged.
 var mirrored = map[string]string{"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
-// where adds what a condition says.
-func (b *planner) where(e expr) {
+// addCondition adds what a condition says.
+func (b *planner) addCondition(e expr) {
 	if e == nil || b.err != nil {
 		return
 	}
@@ -27,10 +27,10 @@ func (b *planner) where(e expr) {
 	case *binary:
 		switch e.op {
 		case "AND":
-			b.where(e.left)
-			b.where(e.right)
+			b.addCondition(e.left)
+			b.addCondition(e.right)
 		case "IN":
-			b.in(e.left, e.right, false)
+			b.addMembership(e.left, e.right, false)
 		case "CONTAINS", "STARTS WITH", "ENDS WITH", "=~":
 			b.comparePair(e.left, "=", e.right)
 		case "OR":
@@ -47,14 +47,14 @@ func (b *planner) where(e expr) {
 			b.fail("%s in a condition", e.op)
 			return
 		}
-		b.whereNot(e.operand)
+		b.addNegation(e.operand)
 	case *patternExpr:
 		b.pattern(e, false)
 	case *isNull:
 		b.exists(e.operand, e.not)
 	case *labelTest:
 		if v := b.operand(e.target); v != "" && len(e.labels) > 0 {
-			b.match(planPattern(variableTerm(v), TypeRelation, entityTerm(splitName(e.labels[0]))))
+			b.match(planPattern(variableTerm(v), TypeRelation, entityTerm(b.words(e.labels[0]))))
 		}
 	case *call:
 		if e.name == "exists" && len(e.args) == 1 {
@@ -67,20 +67,20 @@ func (b *planner) where(e expr) {
 	}
 }
 
-// whereNot adds that a condition does not hold.
-func (b *planner) whereNot(e expr) {
+// addNegation adds that a condition does not hold.
+func (b *planner) addNegation(e expr) {
 	switch e := e.(type) {
 	case *patternExpr:
 		b.pattern(e, true)
 	case *binary:
 		switch e.op {
 		case "IN":
-			b.in(e.left, e.right, true)
+			b.addMembership(e.left, e.right, true)
 		case "CONTAINS", "STARTS WITH", "ENDS WITH", "=~":
 			b.comparePair(e.left, "<>", e.right)
 		case "OR":
-			b.whereNot(e.left)
-			b.whereNot(e.right)
+			b.addNegation(e.left)
+			b.addNegation(e.right)
 		default:
 			b.fail("NOT of %s", e.op)
 		}
@@ -116,7 +116,7 @@ func (b *planner) exists(e expr, wanted bool) {
 	case wanted:
 		b.attribute(owner, key)
 	default:
-		b.exclude(planPattern(variableTerm(owner), splitName(key), variableTerm(b.fresh(key))))
+		b.exclude(planPattern(variableTerm(owner), b.words(key), variableTerm(b.fresh(key))))
 	}
 }
 
@@ -144,7 +144,7 @@ func (b *planner) pattern(e *patternExpr, exclude bool) {
 		for _, p := range e.paths {
 			b.path(p)
 		}
-		b.where(e.condition)
+		b.addCondition(e.condition)
 		return
 	case len(e.paths) != 1 || len(e.paths[0].rels) != 1 || e.condition != nil:
 		b.fail("the exclusion of more than one relationship")
@@ -160,8 +160,8 @@ func (b *planner) pattern(e *patternExpr, exclude bool) {
 	}
 }
 
-// in adds that a value is one of a list, or none of it.
-func (b *planner) in(left, right expr, exclude bool) {
+// addMembership adds that a value is one of a list, or none of it.
+func (b *planner) addMembership(left, right expr, exclude bool) {
 	texts, ok := literalTexts(right)
 	if !ok {
 		b.fail("IN of what is no list of texts or numbers")
@@ -254,7 +254,7 @@ func (b *planner) compare(attribute string, op graphv1.QueryOperator, text, v, k
 		b.condition(attribute, op, text)
 		return
 	}
-	p := planPattern(variableTerm(v), splitName(key), entityTerm(text))
+	p := planPattern(variableTerm(v), b.words(key), entityTerm(text))
 	switch op {
 	case graphv1.QueryOperator_QUERY_OPERATOR_EQUAL:
 		b.match(p)
@@ -298,7 +298,7 @@ func (b *planner) project(p *projection) {
 			b.variables[name] = v
 		}
 	}
-	b.where(p.condition)
+	b.addCondition(p.condition)
 	if p.isReturn && b.err == nil {
 		b.result(p)
 	}
@@ -333,7 +333,7 @@ func (b *planner) order(p *projection) {
 			return
 		}
 		rank.Count, rank.GroupBy = true, b.group(p)
-		if rank.Variable = b.counted(aggregate); rank.GetVariable() == "" {
+		if rank.Variable = b.findCounted(aggregate); rank.GetVariable() == "" {
 			rank.Variable = b.otherThan(rank.GetGroupBy())
 		}
 	} else {
@@ -355,8 +355,8 @@ func (b *planner) group(p *projection) string {
 	return ""
 }
 
-// counted returns the variable that count(x) counts, empty for count(*).
-func (b *planner) counted(c *call) string {
+// findCounted returns the variable that count(x) counts, empty for count(*).
+func (b *planner) findCounted(c *call) string {
 	if c.star || len(c.args) == 0 {
 		return ""
 	}
@@ -388,9 +388,9 @@ func (b *planner) result(p *projection) {
 	switch e := unwrapResult(first).(type) {
 	case *comparison:
 		if c := b.aggregateOf(e.operands[0]); len(e.ops) == 1 && c != nil && c.name == "count" {
-			result.Variable = b.countedOrAny(c)
+			result.Variable = b.findCountedOrAny(c)
 		} else {
-			b.where(e)
+			b.addCondition(e)
 			result.Variable = b.otherThan("")
 		}
 		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
@@ -414,8 +414,8 @@ func unwrapResult(e expr) expr {
 	return e
 }
 
-func (b *planner) countedOrAny(c *call) string {
-	if v := b.counted(c); v != "" {
+func (b *planner) findCountedOrAny(c *call) string {
+	if v := b.findCounted(c); v != "" {
 		return v
 	}
 	return b.otherThan("")
@@ -451,5 +451,5 @@ func (b *planner) compute(c *call) {
 		return
 	}
 	result.Function = function
-	result.Variable = b.countedOrAny(c)
+	result.Variable = b.findCountedOrAny(c)
 }

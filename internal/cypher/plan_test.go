@@ -23,13 +23,17 @@ func TestReadPlan(t *testing.T) {
 			"?state type → state; ?state population density → ?population_density; most ?population_density; ?state"},
 		{"the first three", `MATCH (s:State) RETURN s.name, s.area ORDER BY s.area LIMIT 3`,
 			"?state type → state; ?state area → ?area; least 3 ?area; ?state"},
-		{"a superlative of counts", `MATCH (d:Person)-[:DIRECTED]->(f:Film) RETURN d.name, count(f) AS n ORDER BY n DESC LIMIT 1`,
+		{"a superlative of counts",
+			`MATCH (d:Person)-[:DIRECTED]->(f:Film) RETURN d.name, count(f) AS n ORDER BY n DESC LIMIT 1`,
 			"?person type → person; ?film type → film; ?person directed → ?film; most ?film for each ?person; ?person"},
-		{"a ranking that goes on", `MATCH (s:State) WITH s ORDER BY s.area DESC LIMIT 1 MATCH (c)-[:CAPITAL_OF]->(s) RETURN c`,
+		{"a ranking that goes on",
+			`MATCH (s:State) WITH s ORDER BY s.area DESC LIMIT 1 MATCH (c)-[:CAPITAL_OF]->(s) RETURN c`,
 			"?state type → state; ?state area → ?area; most ?area; ?c capital of → ?state; ?c"},
-		{"an exclusion", `MATCH (p)-[:MEMBER_OF]->(:Band {name: "A"}) WHERE NOT (p)-[:PLAYS]->({name: "drums"}) RETURN p`,
+		{"an exclusion",
+			`MATCH (p)-[:MEMBER_OF]->(:Band {name: "A"}) WHERE NOT (p)-[:PLAYS]->({name: "drums"}) RETURN p`,
 			"?p member of → A; not ?p plays → drums; ?p"},
-		{"an exclusion as a subquery", `MATCH (p)-[:IN]->({name: "A"}) WHERE NOT EXISTS { MATCH (p)-[:IN]->({name: "B"}) } RETURN p`,
+		{"an exclusion as a subquery",
+			`MATCH (p)-[:IN]->({name: "A"}) WHERE NOT EXISTS { MATCH (p)-[:IN]->({name: "B"}) } RETURN p`,
 			"?p in → A; not ?p in → B; ?p"},
 		{"names by a condition", `MATCH (a)-[:BORDERS]->(b) WHERE b.name = "Kansas" AND a.name <> "Texas" RETURN a`,
 			"?a borders → ?b; ?b is Kansas; ?a ≠ Texas; ?a"},
@@ -93,7 +97,8 @@ func TestReadPlanRefusesWhatAPlanCannotHold(t *testing.T) {
 }
 
 func FuzzReadPlan(f *testing.F) {
-	f.Add(`MATCH (d:Person)-[:DIRECTED]->(f:Film {year: 1}) WHERE NOT (d)-[:R]->() WITH d, count(f) AS n ORDER BY n LIMIT 1 RETURN d`)
+	f.Add(`MATCH (d:Person)-[:DIRECTED]->(f:Film {year: 1}) WHERE NOT (d)-[:R]->()
+		WITH d, count(f) AS n ORDER BY n LIMIT 1 RETURN d`)
 	f.Add(`MATCH (a) WHERE a.x IN [1, "b"] OR a.y = 2 RETURN abs(a.x - a.y)`)
 	f.Add(`MATCH (a) RETURN count(a) > 0`)
 	f.Fuzz(func(t *testing.T, text string) {

@@ -6,6 +6,8 @@ import (
 	"context"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/triplemesh/triplemesh/internal/llm"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
@@ -92,7 +94,18 @@ func (s *Service) GenerateRelationPaths(ctx context.Context,
 func (s *Service) GenerateQueryPlan(ctx context.Context,
 	req *generatorv1.GenerateQueryPlanRequest) (*generatorv1.GenerateQueryPlanResponse, error) {
 	ledger := llm.NewLedger(req.GetLimits())
-	p, err := s.queries.Plan(ctx, req.GetQuestion(), ledger)
+	var p query.Plan
+	var err error
+	switch {
+	case req.GetDraft() != "":
+		if p, err = query.Read(req.GetDraft()); err != nil {
+			return nil, status.Error(codes.InvalidArgument, err.Error())
+		}
+	case len(req.GetSchema()) > 0:
+		p, err = s.queries.PlanBySchema(ctx, req.GetQuestion(), req.GetSchema(), ledger)
+	default:
+		p, err = s.queries.Plan(ctx, req.GetQuestion(), ledger)
+	}
 	if err != nil {
 		return nil, ledger.AttachUsage(err)
 	}

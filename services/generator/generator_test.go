@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/testkit"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
@@ -322,6 +323,59 @@ func TestQuestionsThatCannotBe(t *testing.T) {
 				t.Errorf("got %v, want %v", err, c.code)
 			}
 		})
+	}
+}
+
+func TestAPlanThatIsWrittenAlreadyNeedsNoModel(t *testing.T) {
+	model := testkit.NewLLM(t)
+	client := serve(t, model)
+	for _, c := range []struct {
+		name, draft, want string
+		code              codes.Code
+	}{
+		{"a chain", `Film(directed_by="Mara Vell").count()`,
+			"?film type → film; ?film directed by → Mara Vell; count ?film",
+			codes.OK},
+		{"Cypher", `MATCH (f)-[:DIRECTED_BY]->({name: "Mara Vell"}) RETURN count(f)`,
+			"?f directed by → Mara Vell; count ?f", codes.OK},
+		{"prose", "the films of Mara Vell", "no chain such as", codes.InvalidArgument},
+		{"Cypher with an error", "MATCH (f RETURN f", "cypher 1:10", codes.InvalidArgument},
+		{"Cypher that writes", "MATCH (f) DETACH DELETE f RETURN 1", "not MATCH, WITH or RETURN",
+			codes.InvalidArgument},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			resp, err := client.GenerateQueryPlan(t.Context(), &generatorv1.GenerateQueryPlanRequest{
+				Question: "how many films did mara vell direct", Draft: c.draft})
+			got := status.Convert(err).Message()
+			if err == nil {
+				got = strings.Join(kgtext.DescribePlan(resp.GetPlan()), "; ")
+			}
+			if status.Code(err) != c.code || !strings.Contains(got, c.want) || len(resp.GetEdits()) > 0 {
+				t.Errorf("got %q, %v, edits %v; want %q, %v", got, err, resp.GetEdits(), c.want, c.code)
+			}
+		})
+	}
+	if n := len(model.Requests()); n > 0 {
+		t.Errorf("the model was asked %d times", n)
+	}
+}
+
+func TestAPlanByASchemaKeepsItsNames(t *testing.T) {
+	model := testkit.NewLLM(t)
+	model.On(testkit.Task("query-plan")).Reply("Here it is:\n```cypher\nMATCH (f)-[:`film.Directed_By`]->(p) " +
+		"WHERE p.name = \"Mara Vell\" RETURN f.name\n```\nThis lists the films.")
+	client := serve(t, model)
+	resp, err := client.GenerateQueryPlan(t.Context(), &generatorv1.GenerateQueryPlanRequest{
+		Question: "films of mara vell", Schema: []string{"(\"Low Tide\")-[:`film.Directed_By`]->(\"Mara Vell\")"}})
+	want := "?f film.Directed_By → ?p; ?p is Mara Vell; ?f"
+	if got := strings.Join(kgtext.DescribePlan(resp.GetPlan()), "; "); err != nil || got != want {
+		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+	model.On(testkit.Task("query-plan")).Reply("I cannot say.")
+	resp, err = client.GenerateQueryPlan(t.Context(), &generatorv1.GenerateQueryPlanRequest{Question: "other films",
+		Schema: []string{"(\"a\")-[:`b`]->(\"c\")"}})
+	if err != nil || len(resp.GetPlan().GetClauses()) > 0 || len(resp.GetWarnings()) == 0 {
+		t.Errorf("prose is read as %v, %v", resp, err)
 	}
 }
 

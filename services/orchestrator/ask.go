@@ -131,7 +131,8 @@ func (s *Service) answer(ctx context.Context, q *question.Question, m method.Met
 		q.Update(func(run *orchestratorv1.Run) { refuse(run, screened.refusal) })
 		return nil
 	}
-	_, computes := m.(method.Query) // a plan says whether there is a row
+	// A plan says whether there is a row.
+	computes := slices.Contains(m.Info().GetStages(), orchestratorv1.Stage_STAGE_PLAN)
 	if !computes && (kgtext.IsYesNo(q.Text()) || kgtext.IsStatement(q.Text())) {
 		if answered, err := s.answerYesNo(ctx, q); answered || err != nil {
 			return err

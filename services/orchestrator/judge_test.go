@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
@@ -157,6 +158,24 @@ func TestSeveralKnowledgeGraphsThatCannotBeRead(t *testing.T) {
 		if call != "ListKnowledgeGraphs" {
 			t.Errorf("%s was called", call)
 		}
+	}
+}
+
+func TestAPlanOfTheCallersIsForQueryAlone(t *testing.T) {
+	mesh := stagetest.New(t)
+	client := serve(t, mesh)
+	req := film("ger")
+	req.Plan = `Film(directed_by="A")`
+	if _, err := client.Ask(t.Context(), req); status.Code(err) != codes.InvalidArgument ||
+		!strings.Contains(status.Convert(err).Message(), "ask with the method query") {
+		t.Errorf("got %v", err)
+	}
+	req = film("query")
+	req.Plan = `Film(directed_by="A")`
+	_, err := client.Ask(t.Context(), req)
+	drafts := stagetest.Requests[*generatorv1.GenerateQueryPlanRequest](mesh)
+	if err != nil || len(drafts) != 1 || drafts[0].GetDraft() != req.GetPlan() {
+		t.Errorf("the generator got %v, %v", drafts, err)
 	}
 }
 

@@ -29,6 +29,10 @@ func (s *Service) validateAsk(req *orchestratorv1.AskRequest) (method.Method, er
 	switch {
 	case options.GetAbstainBelow() > 0 && options.GetAnswerForm() == graphv1.AnswerForm_ANSWER_FORM_TEXT:
 		return nil, invalidArgument("options.abstain_below", "there is no confidence in a text: ask for entities")
+	case req.GetPlan() != "" && m.Info().GetName() != (method.Query{}).Info().GetName():
+		return nil, invalidArgument("plan",
+			fmt.Sprintf("the method %s computes no plan of the caller's: ask with the method query",
+				m.Info().GetName()))
 	}
 	if err := validateKGs(req); err != nil {
 		return nil, err

@@ -71,6 +71,8 @@ def test_options_reach_the_mesh(mesh: Mesh) -> None:
         assert run.method == "ger" and run.message.ger.topic_entities[0].entity == "Oliver Stone"
         assert client.ask(QUESTION, abstain_below=1).grounding is Grounding.ABSTAINED
         assert client.ask(QUESTION, max_calls=1).partial
+        planned = client.ask(QUESTION, method="query", plan='MATCH (f {name: "Robert Stam"})-[:EMPLOYER]->(u) RETURN u')
+        assert planned.answers and planned.usage.calls == 0
 
 
 def test_a_question_that_follows_others_is_answered(mesh: Mesh) -> None:

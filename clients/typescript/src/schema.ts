@@ -897,6 +897,8 @@ export interface components {
             options?: components["schemas"]["AskOptionsInput"];
             /** @description Knowledge graphs to read beside kg. Evidence says which one holds it. */
             otherKgs?: components["schemas"]["KnowledgeGraphRefInput"][];
+            /** @description What to compute (query), where the caller knows it; else a model plans it. In the notation of QueryGraphs.draft, or as Cypher MATCH … RETURN, which is not run as it stands: its names are aligned to the knowledge graph as those of a model's plan are. */
+            plan?: string;
             /** @description The question. */
             question: string;
             /** @description Relation paths, where the caller knows them; else they are planned (ger, rog). Each is followed in both directions of every step, its own first. */
@@ -3011,6 +3013,8 @@ export interface operations {
                     options?: components["schemas"]["AskOptionsInput"];
                     /** @description Knowledge graphs to read beside kg. Evidence says which one holds it. */
                     otherKgs?: components["schemas"]["KnowledgeGraphRefInput"][];
+                    /** @description What to compute (query), where the caller knows it; else a model plans it. In the notation of QueryGraphs.draft, or as Cypher MATCH … RETURN, which is not run as it stands: its names are aligned to the knowledge graph as those of a model's plan are. */
+                    plan?: string;
                     /** @description The question. */
                     question: string;
                     /** @description Relation paths, where the caller knows them; else they are planned (ger, rog). Each is followed in both directions of every step, its own first. */

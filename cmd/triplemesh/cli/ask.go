@@ -36,6 +36,7 @@ type askCommand struct {
 	KG           []string      `name:"kg" placeholder:"NAME" sep:"none" help:"${ask_kg}"`
 	After        string        `placeholder:"RUN" help:"Ask a follow-up question to a run; last is the newest."`
 	Topic        []string      `placeholder:"ENTITY" sep:"none" help:"${ask_topic}"`
+	Plan         string        `placeholder:"PLAN" help:"${ask_plan}"`
 	Until        string        `placeholder:"STAGE" help:"Stop after a stage: ${stages}."`
 	Verification string        `placeholder:"MODE" enum:",align,edits,rewrite" default:"" help:"${ask_verification}"`
 	Reflection   string        `placeholder:"MODE" enum:",weigh,model" default:"" help:"${ask_reflection}"`
@@ -147,9 +148,14 @@ func (c *askCommand) request(stdin io.Reader) (*orchestratorv1.AskRequest, error
 	if c.At != "" {
 		options.Grounding.Filter = &retrieverv1.Filter{At: c.At}
 	}
+	method := c.Method
+	if c.Plan != "" {
+		method = "query"
+	}
 	return &orchestratorv1.AskRequest{
-		Question: strings.ToValidUTF8(question, "\uFFFD"), Method: c.Method, Kg: kgs[0], OtherKgs: kgs[1:],
-		TopicEntities: c.Topic, Limits: limits(c.Model, c.MaxCalls, c.MaxTokens), Options: options,
+		Question: strings.ToValidUTF8(question, "\uFFFD"), Method: method, Plan: strings.ToValidUTF8(c.Plan, "\uFFFD"),
+		Kg: kgs[0], OtherKgs: kgs[1:], TopicEntities: c.Topic, Options: options,
+		Limits: limits(c.Model, c.MaxCalls, c.MaxTokens),
 	}, nil
 }
 

@@ -28,6 +28,8 @@ var helpTexts = kong.Vars{
 		"(default: the only one, otherwise wikidata)",
 	"ask_topic": "Topic entity, by exact name or id, such as Q42; repeatable. By default, entities are linked " +
 		"from the question.",
+	"ask_plan": "What to compute, instead of a plan of the model: as --explain shows drafts, or Cypher MATCH … " +
+		"RETURN. Sets --method query.",
 	"ask_verification":        "How the pseudo-graph is corrected: align, edits or rewrite.",
 	"ask_reflection":          "How ger decides on the answers: weigh or model.",
 	"ask_preset":              "Grounding parameters: default or paper.",

@@ -24,6 +24,11 @@ export type {
   TripleJson as Triple,
 } from "./contract/triplemesh/graph/v1/graph_pb";
 export type {
+  PlanEditJson as PlanEdit,
+  QueryRowJson as QueryRow,
+  QueryTableJson as QueryTable,
+} from "./contract/triplemesh/graph/v1/query_pb";
+export type {
   BudgetJson as Budget,
   LimitsJson as Limits,
   UsageJson as Usage,
@@ -61,6 +66,7 @@ export type {
   ListRunsResponseJson as ListRunsResponse,
   MethodJson as Method,
   PgAkvGraphsJson as PgAkvGraphs,
+  QueryGraphsJson as QueryGraphs,
   QuotaJson as Quota,
   RagGraphsJson as RagGraphs,
   RogGraphsJson as RogGraphs,

@@ -4,12 +4,13 @@ import { CandidatesView } from "./CandidatesView";
 import { DepthsView } from "./DepthsView";
 import { HitsView } from "./HitsView";
 import { PathsView } from "./PathsView";
+import { QueryView } from "./QueryView";
 import { SamplesView } from "./SamplesView";
 import { ThreeGraphs } from "./ThreeGraphs";
 
 /** What a run's method made on its way, as far as it has come. */
 export function RunGraphs({ run }: { run: Run }) {
-  const { pgAkv, ger, rag, sc, tog, rog, auto } = run;
+  const { pgAkv, ger, rag, sc, tog, rog, auto, query } = run;
   return (
     <>
       {auto?.method ? (
@@ -22,6 +23,8 @@ export function RunGraphs({ run }: { run: Run }) {
       {auto?.pgAkv ? <ThreeGraphs graphs={auto.pgAkv} run={run} /> : null}
       {ger ? <Ger graphs={ger} run={run} /> : null}
       {auto?.ger ? <Ger graphs={auto.ger} run={run} /> : null}
+      {query ? <QueryView key={run.id} graphs={query} run={run} /> : null}
+      {auto?.query ? <QueryView key={run.id} graphs={auto.query} run={run} /> : null}
       {rag ? <HitsView graphs={rag} run={run} /> : null}
       {sc ? <SamplesView graphs={sc} /> : null}
       {rog ? (

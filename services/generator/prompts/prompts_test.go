@@ -91,6 +91,10 @@ func TestPrompts(t *testing.T) {
 		both("query_plan", func(m llm.Completer, in input) {
 			_, _ = query.New(m, query.DefaultConfig()).Plan(t.Context(), in.question, ledger)
 		}),
+		both("query_cypher", func(m llm.Completer, in input) {
+			_, _ = query.New(m, query.DefaultConfig()).PlanBySchema(t.Context(), in.question,
+				[]string{"(\"" + in.name + "\")-[:`flows through`]->(\"Tessen\")"}, ledger)
+		}),
 		both("candidate_answers", candidates(nil)),
 		both("candidate_answers_review", candidates(func(in input) *generatorv1.Feedback {
 			return &generatorv1.Feedback{

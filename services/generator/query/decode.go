@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/triplemesh/triplemesh/internal/cypher"
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
@@ -15,11 +16,16 @@ import (
 const maxClauses = 48
 
 // TypeRelation is the relation of the clauses that say what a variable is: ?film type film.
-const TypeRelation = "type"
+const TypeRelation = cypher.TypeRelation
 
-// Decode reads a plan off what a model wrote. It forgives what models get wrong; the plan has no
-// clauses if nothing can be read.
+// Decode reads a plan off what a model wrote, which may be Cypher. It forgives what models get wrong; the
+// plan has no clauses if nothing can be read.
 func Decode(text string) *graphv1.QueryPlan {
+	if statement := findStatement(text); statement != "" {
+		if plan, err := cypher.ReadPlan(statement); err == nil {
+			return plan
+		}
+	}
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.Trim(strings.TrimSpace(line), "`")
 		if !strings.Contains(line, "(") {
@@ -187,7 +193,8 @@ func (b *builder) choose(v string, args []argument) {
 		case bestWord(firstWord(relation)) != "" && strings.EqualFold(a.value.text, "true"):
 			b.rank(v, relation, isMost(firstWord(relation)))
 		case bestWord(firstWord(relation)) != "" && isPlaceWord(secondWord(relation)):
-			b.pattern(v, strings.TrimPrefix(relation, firstWord(relation)+" "), entityTerm(clean(a.value.text)), a.negated)
+			b.pattern(v, strings.TrimPrefix(relation, firstWord(relation)+" "), entityTerm(clean(a.value.text)),
+				a.negated)
 			b.rank(v, bestWord(firstWord(relation)), isMost(firstWord(relation)))
 		case strings.EqualFold(a.value.text, "true"):
 			b.pattern(v, TypeRelation, entityTerm(relation), a.negated)

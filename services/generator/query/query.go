@@ -4,7 +4,10 @@ package query
 import (
 	"context"
 	"errors"
+	"regexp"
+	"strings"
 
+	"github.com/triplemesh/triplemesh/internal/cypher"
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/prompt"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -34,19 +37,52 @@ type Plan struct {
 
 // Planner drafts plans.
 type Planner struct {
-	cfg    Config
-	model  llm.Completer
-	prompt *prompt.Prompt
+	cfg           Config
+	model         llm.Completer
+	chain, cypher *prompt.Prompt
 }
 
 // New returns a Planner.
 func New(model llm.Completer, cfg Config) *Planner {
-	return &Planner{cfg: cfg, model: model, prompt: prompt.Must(prompts.Files, "query_plan")}
+	return &Planner{cfg: cfg, model: model, chain: prompt.Must(prompts.Files, "query_plan"),
+		cypher: prompt.Must(prompts.Files, "query_cypher")}
 }
 
 // Plan asks the model for a plan in one call and corrects it by the words of the question.
 func (p *Planner) Plan(ctx context.Context, question string, ledger *llm.Ledger) (Plan, error) {
-	messages, err := p.prompt.Messages(struct{ Question string }{question})
+	plan, err := p.draft(ctx, p.chain, struct{ Question string }{question}, ledger)
+	if err != nil {
+		return Plan{}, err
+	}
+	plan.Plan = Decode(plan.Draft)
+	if len(plan.Plan.GetClauses()) == 0 {
+		plan.warn("the model wrote nothing that is a plan")
+		return plan, nil
+	}
+	plan.Edits = Repair(question, plan.Plan)
+	return plan, nil
+}
+
+// PlanBySchema asks the model for Cypher in the names of a schema and reads it as it stands, as graph
+// chains do.
+func (p *Planner) PlanBySchema(ctx context.Context, question string, schema []string,
+	ledger *llm.Ledger) (Plan, error) {
+	plan, err := p.draft(ctx, p.cypher, struct {
+		Question string
+		Schema   []string
+	}{question, schema}, ledger)
+	if err != nil {
+		return Plan{}, err
+	}
+	if plan.Plan, err = cypher.ReadExactPlan(findStatement(plan.Draft)); err != nil {
+		plan.Plan = &graphv1.QueryPlan{}
+		plan.warn(err.Error())
+	}
+	return plan, nil
+}
+
+func (p *Planner) draft(ctx context.Context, template *prompt.Prompt, data any, ledger *llm.Ledger) (Plan, error) {
+	messages, err := template.Messages(data)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -56,11 +92,40 @@ func (p *Planner) Plan(ctx context.Context, question string, ledger *llm.Ledger)
 	if err != nil && !errors.Is(err, llm.ErrUnusable) {
 		return Plan{}, err
 	}
-	plan := Plan{Plan: Decode(resp.Text), Draft: resp.Text, Warnings: resp.Warnings()}
-	if len(plan.Plan.GetClauses()) == 0 {
-		plan.Warnings = append(plan.Warnings, llm.Warn(llm.WarnUnusable, "the model wrote nothing that is a plan"))
-		return plan, nil
+	return Plan{Draft: resp.Text, Warnings: resp.Warnings()}, nil
+}
+
+func (p *Plan) warn(text string) {
+	p.Warnings = append(p.Warnings, llm.Warn(llm.WarnUnusable, "%s", text))
+}
+
+// Read reads a plan that a person wrote, in the notation of drafts or as Cypher. It changes nothing of it.
+// The error says what cannot be read.
+func Read(text string) (Plan, error) {
+	if statement := findStatement(text); statement != "" {
+		plan, err := cypher.ReadPlan(statement)
+		return Plan{Plan: plan, Draft: text}, err
 	}
-	plan.Edits = Repair(question, plan.Plan)
-	return plan, nil
+	plan := Decode(text)
+	if len(plan.GetClauses()) == 0 {
+		return Plan{}, errors.New(`read query plan: no chain such as Film(directed_by="A").count() and no Cypher ` +
+			`such as MATCH (f)-[:DIRECTED_BY]->({name: "A"}) RETURN count(f) in it`)
+	}
+	return Plan{Plan: plan, Draft: text}, nil
+}
+
+// matchForm is where a Cypher statement begins, its last clause where it ends.
+var matchForm = regexp.MustCompile(`(?is)\bMATCH\b.*\bRETURN\b`)
+
+// findStatement returns the Cypher statement in what a model or a person wrote, empty if there is none.
+func findStatement(text string) string {
+	at := matchForm.FindStringIndex(text)
+	if at == nil {
+		return ""
+	}
+	statement := text[at[0]:]
+	if fence := strings.Index(statement, "```"); fence >= 0 {
+		statement = statement[:fence]
+	}
+	return strings.TrimSpace(statement)
 }

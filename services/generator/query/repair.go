@@ -23,7 +23,8 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 		r.attributeOf, r.splitNames, r.placeNamed, r.placeKinds, r.joinQualified, r.skipInvented,
 		r.dropInvented, r.dropComparatives, r.compareNamed, r.readNumbersAsConditions,
 		r.compareWithNamed, r.addPeriods, r.excludeNegated, r.dropContradicted, r.dropExcludedName, r.excludeCompared,
-		r.rankAndGet, r.dropUnasked, r.turnRank, r.turnTime, r.countMost, r.countOwn, r.uniteAll, r.reuseCounted, r.addRank, r.askOfSeveral, r.setFunction, r.countTimes,
+		r.rankAndGet, r.dropUnasked, r.turnRank, r.turnTime, r.countMost, r.countOwn, r.uniteAll,
+		r.reuseCounted, r.addRank, r.askOfSeveral, r.setFunction, r.countTimes,
 		r.askOfNamed, r.askOfBest,
 	} {
 		mend()

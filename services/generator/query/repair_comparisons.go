@@ -64,8 +64,8 @@ var (
 	// orInFront is "Has A or B directed more films?", "Was A or B released first?".
 	orInFront = regexp.MustCompile(`(?i)^(?:is|was|are|were|has|have|had|did|does|do) (.+?) or (.+)$`)
 	// orBeforeVerb is "did A or B have a larger population".
-	orBeforeVerb = regexp.MustCompile(`(?i)^(?:has|have|had|did|does|do) (?:the )?(.+?) or (?:the )?(.+?) ((?:have|has|had|` +
-		`get|got|win|won|score|scored|receive|received|earn|earned)\b.+)$`)
+	orBeforeVerb = regexp.MustCompile(`(?i)^(?:has|have|had|did|does|do) (?:the )?(.+?) or (?:the )?(.+?) ` +
+		`((?:have|has|had|get|got|win|won|score|scored|receive|received|earn|earned)\b.+)$`)
 	leastWord = regexp.MustCompile(
 		`(?i)\b(first|earliest|earlier|oldest|older|least|fewest|fewer|less|smallest|smaller|` +
 			`lowest|lower|shortest|shorter|youngest|minimum|cheapest|cheaper|lightest|slowest|worst)\b`)

@@ -117,7 +117,8 @@ func (r *repairer) nameOwnKind() {
 		named := valuesClause(v, []string{r.plan.GetClauses()[at].GetMatch().GetEnd().GetEntity()})
 		r.plan.Clauses[i] = named
 		r.plan.Clauses = slices.Delete(r.plan.Clauses, at, at+1)
-		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(named), "it is the "+kind+" asked about")
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(named),
+			"it is the "+kind+" asked about")
 		return
 	}
 }
@@ -141,7 +142,8 @@ func (r *repairer) describeNamed() {
 		if !slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
 			return typeOf(c) == kind && c.GetMatch().GetStart().GetVariable() == v
 		}) {
-			r.plan.Clauses = slices.Insert(r.plan.Clauses, i, matchClause(newPattern(v, TypeRelation, entityTerm(kind))))
+			r.plan.Clauses = slices.Insert(r.plan.Clauses, i,
+				matchClause(newPattern(v, TypeRelation, entityTerm(kind))))
 		}
 		return
 	}
@@ -212,8 +214,8 @@ func (r *repairer) uniteAll() {
 		either := valuesClause(v, []string{first.GetEnd().GetEntity(), p.GetEnd().GetEntity()})
 		first.End = variableTerm(v)
 		r.plan.Clauses = slices.Insert(slices.Delete(r.plan.GetClauses(), i, i+1), 0, either)
-		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(either)+"; "+kgtext.DescribePattern(first),
-			"the question takes both together")
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before,
+			kgtext.DescribeClause(either)+"; "+kgtext.DescribePattern(first), "the question takes both together")
 		return
 	}
 }

@@ -13,7 +13,8 @@ import (
 func (r *repairer) isPlaced(name string) bool {
 	name = strings.ToLower(name)
 	for _, word := range []string{" in ", " in the ", " of ", " through ", " from ", " within "} {
-		if strings.Contains(r.lower+" ", word+name+" ") || strings.HasSuffix(strings.TrimRight(r.lower, "?. "), word+name) {
+		if strings.Contains(r.lower+" ", word+name+" ") ||
+			strings.HasSuffix(strings.TrimRight(r.lower, "?. "), word+name) {
 			return true
 		}
 	}
@@ -136,7 +137,8 @@ func (r *repairer) skipInvented() {
 			}
 			switch {
 			case c == kind || p == nil:
-			case p.GetStart().GetVariable() == v && p.GetEnd().GetEntity() != "" && unsaid(p.GetSteps()[0].GetRelation()):
+			case p.GetStart().GetVariable() == v && p.GetEnd().GetEntity() != "" &&
+				unsaid(p.GetSteps()[0].GetRelation()):
 				fact = c
 			case p.GetEnd().GetVariable() == v && p.GetStart().GetVariable() != "":
 				onto = c

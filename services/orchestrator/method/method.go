@@ -55,6 +55,7 @@ func All(stages Stages, ger GerConfig) []Method {
 		RAG{stages},
 		RoG{stages},
 		SC{stages},
+		Text2Cypher{stages},
 		ToG{Stages: stages},
 		ToG{Stages: stages, Relations: true},
 	}

@@ -65,12 +65,12 @@ func (m Query) run(ctx context.Context, q *question.Question, g *orchestratorv1.
 	return nil
 }
 
-// plan lets the model say what to compute.
+// plan lets the model say what to compute, unless the caller does.
 func (m Query) plan(ctx context.Context, q *question.Question, g *orchestratorv1.QueryGraphs) (string, error) {
 	err := modelStage(ctx, q, orchestratorv1.Stage_STAGE_PLAN,
 		func(ctx context.Context, limits *llmv1.Limits) (question.Cost, error) {
 			resp, err := m.Generator.GenerateQueryPlan(ctx, &generatorv1.GenerateQueryPlanRequest{
-				Question: q.Text(), Limits: limits,
+				Question: q.Text(), Limits: limits, Draft: q.Request().GetPlan(),
 			})
 			if err != nil {
 				return nil, err

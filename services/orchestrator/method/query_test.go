@@ -107,3 +107,43 @@ func TestQueryRefusesWhatIsNotInTheGraph(t *testing.T) {
 		})
 	}
 }
+
+func TestText2CypherShowsTheModelASchemaAndAlignsNothing(t *testing.T) {
+	mesh := stagetest.New(t)
+	computes(mesh, &graphv1.QueryTable{Value: "5", Total: 5})
+	stagetest.Script(mesh, func(context.Context, *retrieverv1.SearchRelationsRequest) (
+		*retrieverv1.SearchRelationsResponse, error) {
+		return &retrieverv1.SearchRelationsResponse{Results: []*retrieverv1.RelationHits{{
+			Relations: []*retrieverv1.ScoredRelation{{Relation: "budget"}, {Relation: "odd `name`"}}}}}, nil
+	})
+	run, err := ask(t.Context(), t, mesh, askOptions{method: "text2cypher", limits: plenty})
+	if err != nil || run.GetText() != "{5}" || run.GetUsage().GetCalls() != 1 {
+		t.Errorf("got %q, %d calls, %v", run.GetText(), run.GetUsage().GetCalls(), err)
+	}
+	schema := stagetest.Requests[*generatorv1.GenerateQueryPlanRequest](mesh)[0].GetSchema()
+	text := strings.Join(schema, "\n")
+	if !strings.HasPrefix(text, `("`) || !strings.Contains(text, "()-[:`budget`]->()") ||
+		!strings.Contains(text, "`odd ``name```") {
+		t.Errorf("the model is shown\n%s", text)
+	}
+	if n := len(stagetest.Requests[*verifierv1.AlignQueryPlanRequest](mesh)); n > 0 {
+		t.Errorf("%d plans were aligned", n)
+	}
+	if plan := stagetest.Requests[*retrieverv1.ExecuteQueryRequest](mesh)[0].GetPlan(); len(plan.GetClauses()) == 0 ||
+		run.GetQuery().GetAlignment() != .5 {
+		t.Errorf("executed %v, alignment %v", plan, run.GetQuery().GetAlignment())
+	}
+}
+
+func TestText2CypherRefusesWhatIsNoCypher(t *testing.T) {
+	mesh := stagetest.New(t)
+	stagetest.Script(mesh, func(context.Context, *generatorv1.GenerateQueryPlanRequest) (
+		*generatorv1.GenerateQueryPlanResponse, error) {
+		return &generatorv1.GenerateQueryPlanResponse{Plan: &graphv1.QueryPlan{}, Usage: stagetest.Usage()}, nil
+	})
+	run, err := ask(t.Context(), t, mesh, askOptions{method: "text2cypher", limits: plenty})
+	if err != nil || run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_ABSTAINED ||
+		!strings.Contains(run.GetText(), "no Cypher that can be read") {
+		t.Errorf("got %q, %v, %v", run.GetText(), run.GetGrounding(), err)
+	}
+}

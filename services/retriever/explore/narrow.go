@@ -54,7 +54,8 @@ func (e *explorer) linkQualified(term *Term) error {
 			if err != nil {
 				return err
 			}
-			if slices.ContainsFunc(lists[0], func(edge store.Edge) bool { return slices.Contains(places, edge.Entity) }) {
+			isIn := func(edge store.Edge) bool { return slices.Contains(places, edge.Entity) }
+			if slices.ContainsFunc(lists[0], isIn) {
 				term.Links = append(term.Links, l)
 			}
 		}

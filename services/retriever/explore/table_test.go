@@ -30,8 +30,8 @@ func TestAKindThatNamesAColumnOfATableIsThatColumn(t *testing.T) {
 			plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{
 				match(variable("x"), "type", entity(c.kind)), match(variable("x"), "points", variable("p")), rank("p")},
 				Result: &graphv1.QueryResult{Variable: "x"}}
-			_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "which "+c.kind+" earned most points",
-				plan, nil)
+			_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{},
+				"which "+c.kind+" earned most points", plan, nil)
 			if err != nil || len(patterns[0].Elsewhere) != 1 ||
 				g.RelationName(patterns[0].Elsewhere[0].Steps[0].Relation) != c.want {
 				t.Errorf("got %+v, %v; want %q", patterns[0], err, c.want)
@@ -45,7 +45,8 @@ func TestAColumnWhoseCellsAreRowsIsARelationOfAGraph(t *testing.T) {
 	g := storetest.NewGraph([3]string{"Mara Vell", "spouse", "Per Holm"}, [3]string{"Per Holm", "spouse", "Mara Vell"})
 	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), "type", entity("spouse")),
 		match(variable("x"), "spouse", entity("Per Holm"))}, Result: &graphv1.QueryResult{Variable: "x"}}
-	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "who is the spouse of Per Holm", plan, nil)
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{},
+		"who is the spouse of Per Holm", plan, nil)
 	if err != nil || len(patterns[0].Elsewhere) > 0 {
 		t.Errorf("got %+v, %v", patterns[0], err)
 	}
@@ -56,7 +57,8 @@ func TestACellLeadsOverItsRowToOtherColumns(t *testing.T) {
 	g := contest()
 	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(entity("Low Tide"), "points", variable("p"))},
 		Result: &graphv1.QueryResult{Variable: "p"}}
-	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "how many points for Low Tide", plan, nil)
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{},
+		"how many points for Low Tide", plan, nil)
 	if err != nil || show(g, patterns[0]) != "^Song Points" {
 		t.Errorf("got %q, %v", show(g, patterns[0]), err)
 	}
@@ -67,7 +69,8 @@ func TestABoundThatTheQuestionSetsByAYearIsATime(t *testing.T) {
 	g := contest()
 	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), "sang", variable("v")),
 		{Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{Variable: "v",
-			Operator: graphv1.QueryOperator_QUERY_OPERATOR_GREATER, Operand: &graphv1.QueryCondition_Value{Value: "1990"}}}}},
+			Operator: graphv1.QueryOperator_QUERY_OPERATOR_GREATER,
+			Operand:  &graphv1.QueryCondition_Value{Value: "1990"}}}}},
 		Result: &graphv1.QueryResult{Variable: "x"}}
 	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "who sang points after 1990", plan, nil)
 	if err != nil || show(g, patterns[0]) != "Year" {
@@ -78,7 +81,8 @@ func TestABoundThatTheQuestionSetsByAYearIsATime(t *testing.T) {
 func TestANameIsFoundInCellsThatListSeveral(t *testing.T) {
 	t.Parallel()
 	g := storetest.NewGraph([3]string{"Low Tide", "Written by", "Mara Vell & Per Holm"},
-		[3]string{"Orla", "Written by", "Mara Vell"}, [3]string{"The Grey Door", "Written by", "Mara Vellmann, Anna Lind"})
+		[3]string{"Orla", "Written by", "Mara Vell"},
+		[3]string{"The Grey Door", "Written by", "Mara Vellmann, Anna Lind"})
 	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), "written by", entity("Mara Vell"))},
 		Result: &graphv1.QueryResult{Variable: "x"}}
 	terms, _, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "what is written by mara vell", plan, nil)

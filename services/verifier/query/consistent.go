@@ -12,8 +12,8 @@ const unheard = 0.7
 
 var (
 	thanForm   = regexp.MustCompile(`(?i)\b(?:more|fewer|less|\p{L}+er)\s+than\b`)
-	asksEither = regexp.MustCompile(`(?i)\b(?:more|fewer|less|earlier|later|older|younger|newer|larger|bigger|smaller|longer|` +
-		`shorter|higher|lower|taller)\b.*\bor\b`)
+	asksEither = regexp.MustCompile(`(?i)\b(?:more|fewer|less|earlier|later|older|younger|newer|larger|bigger|` +
+		`smaller|longer|shorter|higher|lower|taller)\b.*\bor\b`)
 	asksBest   = regexp.MustCompile(`(?i)\b(?:\p{L}{3,}est|most|least|first|last|top)\b`)
 	asksNot    = regexp.MustCompile(`(?i)\b(?:not|n't|never|except|excluding|without|other than|besides)\b`)
 	asksAll    = regexp.MustCompile(`(?i)\b(?:total|combined|in all|altogether|average|mean)\b`)

@@ -279,9 +279,9 @@ func (x *alignment) entities(name string) []*graphv1.EntityLink {
 	return links[:1]
 }
 
-// meant returns which of several things of one name a variable stands for: those that have the
+// selectMeant returns which of several things of one name a variable stands for: those that have the
 // relations of its patterns, and of these, if there are such, those whose own name it is.
-func (x *alignment) meant(variable string, links []*graphv1.EntityLink) []*graphv1.EntityLink {
+func (x *alignment) selectMeant(variable string, links []*graphv1.EntityLink) []*graphv1.EntityLink {
 	if len(links) < 2 {
 		return links
 	}
@@ -340,7 +340,7 @@ func (x *alignment) values(v *graphv1.QueryValues) string {
 		if len(links) == 0 {
 			return fmt.Sprintf("the knowledge graph has no entity %q", name)
 		}
-		for _, l := range x.meant(v.GetVariable(), links) {
+		for _, l := range x.selectMeant(v.GetVariable(), links) {
 			if !slices.Contains(out.Entities, l.GetEntity()) && len(out.Entities) < 256 {
 				out.Entities = append(out.Entities, l.GetEntity())
 			}

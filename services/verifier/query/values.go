@@ -34,7 +34,8 @@ func isNamed(relation, kind string) bool {
 func (x *alignment) dropDated() {
 	for i, c := range x.draft.GetClauses() {
 		cond := c.GetCondition()
-		if cond.GetOperator() != graphv1.QueryOperator_QUERY_OPERATOR_EQUAL || !fourDigits.MatchString(cond.GetValue()) {
+		if cond.GetOperator() != graphv1.QueryOperator_QUERY_OPERATOR_EQUAL ||
+			!fourDigits.MatchString(cond.GetValue()) {
 			continue
 		}
 		at := slices.IndexFunc(x.draft.GetClauses(), func(c *graphv1.QueryClause) bool {
@@ -206,8 +207,8 @@ func (x *alignment) askColumn() {
 	}
 	before := kgtext.DescribeResult(result)
 	result.Variable = v
-	x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeResult(result), "the question asks for the column",
-		nil)
+	x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeResult(result),
+		"the question asks for the column", nil)
 }
 
 // ordinalForm is a relation that numbers things or ranks them: "Track number", "Rank", "#".

@@ -43,8 +43,10 @@ func TestAlignValues(t *testing.T) {
 				{Clause: 1, Candidates: []*graphv1.RelationCandidate{candidate("Jockey", .7, .9, inverse)}}},
 			"?jockey ← Jockey Orla; ?jockey"},
 		{"rows are counted for each value of a column", "which owner has the most stations", []*graphv1.QueryClause{
-			match(variable("owner"), "type", entity("owner")), match(variable("owner"), "stations", variable("stations")),
-			{Clause: &graphv1.QueryClause_Rank{Rank: &graphv1.QueryRank{Variable: "stations", GroupBy: "owner", Count: true,
+			match(variable("owner"), "type", entity("owner")),
+			match(variable("owner"), "stations", variable("stations")),
+			{Clause: &graphv1.QueryClause_Rank{Rank: &graphv1.QueryRank{Variable: "stations", GroupBy: "owner",
+				Count:      true,
 				Descending: true}}}}, &graphv1.QueryResult{Variable: "owner"}, []*graphv1.PatternCandidates{
 			{Elsewhere: []*graphv1.RelationCandidate{candidate("Owner", 0, 0)}}},
 			"?owner Owner → ?one1; most ?owner for each ?one1; ?one1"},
@@ -80,18 +82,21 @@ func TestAlignValues(t *testing.T) {
 		{"the top has rank 1", "who is the top ranked nation", []*graphv1.QueryClause{
 			match(variable("who"), "rank", variable("rank")), {Clause: &graphv1.QueryClause_Rank{
 				Rank: &graphv1.QueryRank{Variable: "rank", Descending: true}}}}, &graphv1.QueryResult{Variable: "who"},
-			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{candidate("Rank", .9, .8, numbers)}}},
+			[]*graphv1.PatternCandidates{
+				{Candidates: []*graphv1.RelationCandidate{candidate("Rank", .9, .8, numbers)}}},
 			"?who Rank → ?rank; least ?rank; ?who"},
 		{"the height of an elevation is itself", "the highest elevation of Orla", []*graphv1.QueryClause{
-			match(variable("elevation"), "of", entity("Orla")), match(variable("elevation"), "height", variable("height")),
+			match(variable("elevation"), "of", entity("Orla")),
+			match(variable("elevation"), "height", variable("height")),
 			rank("height")}, &graphv1.QueryResult{Variable: "elevation"}, []*graphv1.PatternCandidates{
 			{Candidates: []*graphv1.RelationCandidate{candidate("highest elevation", .9, .8, numbers, inverse)}}},
 			"?elevation ← highest elevation Orla; least ?elevation; ?elevation"},
-		{"two values of one thing that are compared", "is the height of Orla over its elevation", []*graphv1.QueryClause{
-			match(variable("e"), "of", entity("Orla")), match(variable("e"), "height", variable("height")),
-			match(entity("Orla"), "depth", variable("depth")), {Clause: &graphv1.QueryClause_Condition{
-				Condition: &graphv1.QueryCondition{Variable: "depth", Operator: atLeast,
-					Operand: &graphv1.QueryCondition_OtherVariable{OtherVariable: "height"}}}}},
+		{"two values of one thing that are compared", "is the height of Orla over its elevation",
+			[]*graphv1.QueryClause{
+				match(variable("e"), "of", entity("Orla")), match(variable("e"), "height", variable("height")),
+				match(entity("Orla"), "depth", variable("depth")), {Clause: &graphv1.QueryClause_Condition{
+					Condition: &graphv1.QueryCondition{Variable: "depth", Operator: atLeast,
+						Operand: &graphv1.QueryCondition_OtherVariable{OtherVariable: "height"}}}}},
 			&graphv1.QueryResult{Variable: "depth"}, []*graphv1.PatternCandidates{
 				{Candidates: []*graphv1.RelationCandidate{candidate("elevation", .9, .8, numbers, inverse)}},
 				{Clause: 2, Candidates: []*graphv1.RelationCandidate{candidate("depth", .9, .8, numbers)}}},

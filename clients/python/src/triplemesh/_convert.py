@@ -62,6 +62,7 @@ def make_ask_request(
     method: str,
     history: Sequence[tuple[str, str]],
     topic_entities: Sequence[str],
+    plan: str,
     at: str,
     abstain_below: float,
     max_calls: int,
@@ -75,6 +76,7 @@ def make_ask_request(
         kg=make_ref(kg),
         history=[generator_pb2.Turn(role=f"ROLE_{role.upper()}", text=text) for role, text in history],
         topic_entities=topic_entities,
+        plan=plan,
         options=pb.AskOptions(abstain_below=abstain_below),
         limits=llm_pb2.Limits(budget=llm_pb2.Budget(max_calls=max_calls)),
     )

@@ -115,6 +115,7 @@ class AsyncClient:
         kg: str | None = None,
         history: Sequence[tuple[str, str]] = (),
         topic_entities: Sequence[str] = (),
+        plan: str = "",
         at: str = "",
         abstain_below: float = 0,
         max_calls: int = 0,
@@ -124,8 +125,9 @@ class AsyncClient:
 
         method is one of list_methods(), by default pg-akv. history is the conversation that the
         question follows, as (role, text) with the roles "user" and "assistant". topic_entities are
-        names or ids. at is an ISO 8601 date: only facts valid then are used. Answers with a
-        confidence below abstain_below, 0 to 1, are withheld. max_calls limits the calls of the
+        names or ids. plan is what the method query computes, in its notation or as Cypher, instead
+        of a plan of the model. at is an ISO 8601 date: only facts valid then are used. Answers with
+        a confidence below abstain_below, 0 to 1, are withheld. max_calls limits the calls of the
         language model.
         """
         request = convert.make_ask_request(
@@ -134,6 +136,7 @@ class AsyncClient:
             method=method,
             history=history,
             topic_entities=topic_entities,
+            plan=plan,
             at=at,
             abstain_below=abstain_below,
             max_calls=max_calls,
@@ -148,6 +151,7 @@ class AsyncClient:
         kg: str | None = None,
         history: Sequence[tuple[str, str]] = (),
         topic_entities: Sequence[str] = (),
+        plan: str = "",
         at: str = "",
         abstain_below: float = 0,
         max_calls: int = 0,
@@ -161,6 +165,7 @@ class AsyncClient:
             method=method,
             history=history,
             topic_entities=topic_entities,
+            plan=plan,
             at=at,
             abstain_below=abstain_below,
             max_calls=max_calls,

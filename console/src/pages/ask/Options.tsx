@@ -83,6 +83,13 @@ export function Options({
           hint="one a line; else the question is linked"
           {...field("topics")}
         />
+        {form.method === "query" ? (
+          <Lines
+            label="Plan"
+            hint="in place of the model's: its notation, or Cypher"
+            {...field("plan")}
+          />
+        ) : null}
       </div>
     </details>
   );

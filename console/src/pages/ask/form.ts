@@ -26,6 +26,8 @@ export type AskForm = {
   maxTokens: string;
   maxCost: string;
   topics: string;
+  /** What to compute, in place of a plan of the model's. */
+  plan: string;
 };
 
 /** A form with nothing in it. */
@@ -43,6 +45,7 @@ export const blank: AskForm = {
   maxTokens: "",
   maxCost: "",
   topics: "",
+  plan: "",
 };
 
 // What each field is called in an address.
@@ -59,6 +62,7 @@ const names: Record<Exclude<keyof AskForm, "kgs">, string> = {
   maxTokens: "max-tokens",
   maxCost: "max-cost",
   topics: "topics",
+  plan: "plan",
 };
 
 /** The fields that stand under "Options". */
@@ -115,6 +119,7 @@ export function requestOf(form: AskForm, { method, history = [] }: Asked = {}): 
     topicEntities: topicEntities.length ? topicEntities : undefined,
     limits: budget ? { budget } : undefined,
     options: optionsOf(form),
+    plan: form.method === "query" && form.plan.trim() ? form.plan.trim() : undefined,
     history: history.length ? history : undefined,
   }) as AskRequest;
 }

@@ -3,12 +3,12 @@ import type { Run } from "../../api/messages";
 import { href } from "../../app/router";
 import { useApi } from "../../app/services";
 import { useCall } from "../../app/useCall";
+import { download } from "../../format/download";
 import { moment } from "../../format/time";
 import { RunView } from "../../run/RunView";
 import { ErrorBox } from "../../ui/ErrorBox";
 import { Icon } from "../../ui/Icon";
 import { Spinner } from "../../ui/Spinner";
-import { download } from "./download";
 import { markdownOf } from "./markdown";
 import { Waterfall } from "./Waterfall";
 

@@ -351,7 +351,15 @@ type GenerateQueryPlanRequest struct {
 	// The question.
 	Question string `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
 	// What may be spent.
-	Limits        *v1.Limits `protobuf:"bytes,2,opt,name=limits,proto3" json:"limits,omitempty"`
+	Limits *v1.Limits `protobuf:"bytes,2,opt,name=limits,proto3" json:"limits,omitempty"`
+	// A plan that is already written, in the notation of drafts or as Cypher MATCH …
+	// RETURN. It is read as it stands, and no model is called. What cannot be read is
+	// INVALID_ARGUMENT.
+	Draft string `protobuf:"bytes,3,opt,name=draft,proto3" json:"draft,omitempty"`
+	// What the knowledge graph holds, a line each, such as "(River)-[:TRAVERSES]->
+	// (State)". With it, the model is shown these and writes Cypher in their names,
+	// and the question changes nothing of that.
+	Schema        []string `protobuf:"bytes,4,rep,name=schema,proto3" json:"schema,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -396,6 +404,20 @@ func (x *GenerateQueryPlanRequest) GetQuestion() string {
 func (x *GenerateQueryPlanRequest) GetLimits() *v1.Limits {
 	if x != nil {
 		return x.Limits
+	}
+	return nil
+}
+
+func (x *GenerateQueryPlanRequest) GetDraft() string {
+	if x != nil {
+		return x.Draft
+	}
+	return ""
+}
+
+func (x *GenerateQueryPlanRequest) GetSchema() []string {
+	if x != nil {
+		return x.Schema
 	}
 	return nil
 }
@@ -1587,10 +1609,12 @@ const file_triplemesh_generator_v1_generator_proto_rawDesc = "" +
 	"\x10CypherDiagnostic\x12\x12\n" +
 	"\x04line\x18\x01 \x01(\rR\x04line\x12\x16\n" +
 	"\x06column\x18\x02 \x01(\rR\x06column\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage\"v\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"\xc3\x01\n" +
 	"\x18GenerateQueryPlanRequest\x12'\n" +
 	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x121\n" +
-	"\x06limits\x18\x02 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\"\x82\x02\n" +
+	"\x06limits\x18\x02 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\x12\x1f\n" +
+	"\x05draft\x18\x03 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x01R\x05draft\x12*\n" +
+	"\x06schema\x18\x04 \x03(\tB\x12\xbaH\x0f\x92\x01\f\x10\x80\x02\"\ar\x05\x10\x01(\x80\bR\x06schema\"\x82\x02\n" +
 	"\x19GenerateQueryPlanResponse\x122\n" +
 	"\x04plan\x18\x01 \x01(\v2\x1e.triplemesh.graph.v1.QueryPlanR\x04plan\x12\x14\n" +
 	"\x05draft\x18\x02 \x01(\tR\x05draft\x123\n" +

@@ -474,7 +474,12 @@ type AskRequest struct {
 	// The conversation that the question follows, oldest turn first. With it, a
 	// question such as "And when was she born?" is made one that stands alone
 	// before the method takes it.
-	History       []*v15.Turn `protobuf:"bytes,9,rep,name=history,proto3" json:"history,omitempty"`
+	History []*v15.Turn `protobuf:"bytes,9,rep,name=history,proto3" json:"history,omitempty"`
+	// What to compute (query), where the caller knows it; else a model plans it. In
+	// the notation of QueryGraphs.draft, or as Cypher MATCH … RETURN, which is not
+	// run as it stands: its names are aligned to the knowledge graph as those of a
+	// model's plan are.
+	Plan          string `protobuf:"bytes,10,opt,name=plan,proto3" json:"plan,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -570,6 +575,13 @@ func (x *AskRequest) GetHistory() []*v15.Turn {
 		return x.History
 	}
 	return nil
+}
+
+func (x *AskRequest) GetPlan() string {
+	if x != nil {
+		return x.Plan
+	}
+	return ""
 }
 
 // AskResponse carries the run.
@@ -4093,7 +4105,7 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	" \x01(\x0e2\x1f.triplemesh.graph.v1.AnswerFormB\b\xbaH\x05\x82\x01\x02\x10\x01R\n" +
 	"answerForm\x12&\n" +
 	"\n" +
-	"beam_width\x18\v \x01(\rB\a\xbaH\x04*\x02\x18\x10R\tbeamWidth\"\x84\x05\n" +
+	"beam_width\x18\v \x01(\rB\a\xbaH\x04*\x02\x18\x10R\tbeamWidth\"\xa3\x05\n" +
 	"\n" +
 	"AskRequest\x12'\n" +
 	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12\x1f\n" +
@@ -4104,7 +4116,9 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\aoptions\x18\x06 \x01(\v2&.triplemesh.orchestrator.v1.AskOptionsR\aoptions\x12M\n" +
 	"\tother_kgs\x18\a \x03(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB\b\xbaH\x05\x92\x01\x02\x10\aR\botherKgs\x12R\n" +
 	"\x0erelation_paths\x18\b \x03(\v2!.triplemesh.graph.v1.RelationPathB\b\xbaH\x05\x92\x01\x02\x10@R\rrelationPaths\x12A\n" +
-	"\ahistory\x18\t \x03(\v2\x1d.triplemesh.generator.v1.TurnB\b\xbaH\x05\x92\x01\x02\x10@R\ahistory:^\xbaH[\x1aY\n" +
+	"\ahistory\x18\t \x03(\v2\x1d.triplemesh.generator.v1.TurnB\b\xbaH\x05\x92\x01\x02\x10@R\ahistory\x12\x1d\n" +
+	"\x04plan\x18\n" +
+	" \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x01R\x04plan:^\xbaH[\x1aY\n" +
 	"\rask.other_kgs\x12\x1dother_kgs need kg beside them\x1a)size(this.other_kgs) == 0 || has(this.kg)\"@\n" +
 	"\vAskResponse\x121\n" +
 	"\x03run\x18\x01 \x01(\v2\x1f.triplemesh.orchestrator.v1.RunR\x03run\"i\n" +

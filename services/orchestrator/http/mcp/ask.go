@@ -31,6 +31,7 @@ type askInput struct {
 	OtherKGs      []string `json:"other_kgs,omitempty" jsonschema:"more knowledge graphs to read, written like kg"`
 	Method        string   `json:"method,omitempty"`
 	TopicEntities []string `json:"topic_entities,omitempty"`
+	Plan          string   `json:"plan,omitempty"`
 	At            string   `json:"at,omitempty" jsonschema:"ISO 8601 date, such as 2005: use only facts valid then"`
 	AbstainBelow  float32  `json:"abstain_below,omitempty" jsonschema:"give no answer below this confidence, 0 to 1"`
 	MaxModelCalls uint32   `json:"max_model_calls,omitempty" jsonschema:"most model calls; 0 sets no limit"`
@@ -91,8 +92,8 @@ func (d *handler) ask(ctx context.Context, req *sdk.CallToolRequest, in askInput
 	}
 	stream, err := d.orchestrator.AskStream(ctx, &orchestratorv1.AskStreamRequest{Request: &orchestratorv1.AskRequest{
 		Question: in.Question, Method: in.Method, Kg: kg, OtherKgs: others, TopicEntities: in.TopicEntities,
-		Options: options,
-		Limits:  &llmv1.Limits{Budget: &llmv1.Budget{MaxCalls: in.MaxModelCalls}},
+		Plan: in.Plan, Options: options,
+		Limits: &llmv1.Limits{Budget: &llmv1.Budget{MaxCalls: in.MaxModelCalls}},
 	}})
 	if err != nil {
 		return askOutput{}, err

@@ -148,10 +148,11 @@ func TestArgumentsReachTheMesh(t *testing.T) {
 	f := newFake()
 	s := connect(t, f, nil)
 	call(t, s, "ask", map[string]any{"question": "Q", "kg": "other@7", "other_kgs": []string{"third"}, "method": "ger",
-		"topic_entities": []string{"E"}, "at": "2005", "abstain_below": .5, "max_model_calls": 9})
+		"topic_entities": []string{"E"}, "plan": "P", "at": "2005", "abstain_below": .5, "max_model_calls": 9})
 	ask := last[*orchestratorv1.AskRequest](t, f)
 	if ask.GetQuestion() != "Q" || ask.GetKg().GetName() != "other" || ask.GetKg().GetSnapshot() != 7 ||
 		ask.GetMethod() != "ger" || ask.GetOtherKgs()[0].GetName() != "third" || ask.GetTopicEntities()[0] != "E" ||
+		ask.GetPlan() != "P" ||
 		ask.GetOptions().GetGrounding().GetFilter().GetAt() != "2005" || ask.GetOptions().GetAbstainBelow() != .5 ||
 		ask.GetLimits().GetBudget().GetMaxCalls() != 9 {
 		t.Errorf("ask was asked %v", ask)

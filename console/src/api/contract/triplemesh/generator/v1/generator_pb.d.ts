@@ -237,6 +237,24 @@ export declare type GenerateQueryPlanRequest = Message<"triplemesh.generator.v1.
    * @generated from field: triplemesh.llm.v1.Limits limits = 2;
    */
   limits?: Limits | undefined;
+
+  /**
+   * A plan that is already written, in the notation of drafts or as Cypher MATCH …
+   * RETURN. It is read as it stands, and no model is called. What cannot be read is
+   * INVALID_ARGUMENT.
+   *
+   * @generated from field: string draft = 3;
+   */
+  draft: string;
+
+  /**
+   * What the knowledge graph holds, a line each, such as "(River)-[:TRAVERSES]->
+   * (State)". With it, the model is shown these and writes Cypher in their names,
+   * and the question changes nothing of that.
+   *
+   * @generated from field: repeated string schema = 4;
+   */
+  schema: string[];
 };
 
 /**
@@ -258,6 +276,24 @@ export declare type GenerateQueryPlanRequestJson = {
    * @generated from field: triplemesh.llm.v1.Limits limits = 2;
    */
   limits?: LimitsJson;
+
+  /**
+   * A plan that is already written, in the notation of drafts or as Cypher MATCH …
+   * RETURN. It is read as it stands, and no model is called. What cannot be read is
+   * INVALID_ARGUMENT.
+   *
+   * @generated from field: string draft = 3;
+   */
+  draft?: string;
+
+  /**
+   * What the knowledge graph holds, a line each, such as "(River)-[:TRAVERSES]->
+   * (State)". With it, the model is shown these and writes Cypher in their names,
+   * and the question changes nothing of that.
+   *
+   * @generated from field: repeated string schema = 4;
+   */
+  schema?: string[];
 };
 
 /**

@@ -275,6 +275,16 @@ export declare type AskRequest = Message<"triplemesh.orchestrator.v1.AskRequest"
    * @generated from field: repeated triplemesh.generator.v1.Turn history = 9;
    */
   history: Turn[];
+
+  /**
+   * What to compute (query), where the caller knows it; else a model plans it. In
+   * the notation of QueryGraphs.draft, or as Cypher MATCH … RETURN, which is not
+   * run as it stands: its names are aligned to the knowledge graph as those of a
+   * model's plan are.
+   *
+   * @generated from field: string plan = 10;
+   */
+  plan: string;
 };
 
 /**
@@ -348,6 +358,16 @@ export declare type AskRequestJson = {
    * @generated from field: repeated triplemesh.generator.v1.Turn history = 9;
    */
   history?: TurnJson[];
+
+  /**
+   * What to compute (query), where the caller knows it; else a model plans it. In
+   * the notation of QueryGraphs.draft, or as Cypher MATCH … RETURN, which is not
+   * run as it stands: its names are aligned to the knowledge graph as those of a
+   * model's plan are.
+   *
+   * @generated from field: string plan = 10;
+   */
+  plan?: string;
 };
 
 /**
