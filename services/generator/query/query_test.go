@@ -74,8 +74,9 @@ func TestDecode(t *testing.T) {
 		{"the difference of an attribute that comes last", `difference(Thing("Orla"), Thing("Velmora"), "population")`,
 			"?thing is Orla; ?thing population → ?population; ?thing2 is Velmora; ?thing2 population → ?population2; " +
 				"difference of ?population and ?population2"},
-		{"the difference of two names", `difference("Orla", "Velmora", "area")`, "?thing is Orla; ?thing area → ?area; " +
-			"?thing2 is Velmora; ?thing2 area → ?area2; difference of ?area and ?area2"},
+		{"the difference of two names", `difference("Orla", "Velmora", "area")`,
+			"?thing is Orla; ?thing area → ?area; " +
+				"?thing2 is Velmora; ?thing2 area → ?area2; difference of ?area and ?area2"},
 		{"names that are written as kinds", `difference(Orla().get("points"), CD_Velmora().get("points"))`,
 			"?thing is Orla; ?thing points → ?points; ?thing2 is CD Velmora; ?thing2 points → ?points2; " +
 				"difference of ?points and ?points2"},
@@ -84,13 +85,15 @@ func TestDecode(t *testing.T) {
 		{"a sum by what a keyword names", `sum(Hall(capacity="Orla"), Hall(capacity="Velmora"))`,
 			"?thing is Orla or Velmora; ?thing capacity → ?capacity; sum of ?capacity"},
 		{"a kind of two words", `National Park().least("visitors")`,
-			"?national_park type → national park; ?national_park visitors → ?visitors; least ?visitors; ?national_park"},
+			"?national_park type → national park; ?national_park visitors → ?visitors; least ?visitors; " +
+				"?national_park"},
 		{"a second condition", `Club().where("points", "=", 27).and_("goals", "=", 1)`, "?club type → club; " +
 			"?club points → ?points; ?points = 27; ?club goals → ?goals; ?goals = 1; ?club"},
 		{"a condition on a number of things", `Club().where("number of games", "=", 9)`,
 			"?club type → club; ?club games → ?games; ?games = 9; ?club"},
-		{"the time between two things", `difference(Thing("Low Tide"), Thing("Orla"), "years")`, "?thing is Low Tide; " +
-			"?thing date → ?date; ?thing2 is Orla; ?thing2 date → ?date2; difference of ?date and ?date2 in years"},
+		{"the time between two things", `difference(Thing("Low Tide"), Thing("Orla"), "years")`,
+			"?thing is Low Tide; " +
+				"?thing date → ?date; ?thing2 is Orla; ?thing2 date → ?date2; difference of ?date and ?date2 in years"},
 		{"nothing", "I do not know.", ""},
 		{"brackets only", "((((((", ""},
 	} {
@@ -142,7 +145,8 @@ func TestRepair(t *testing.T) {
 			`Film(title="Low Tide", language="Velmoran").not_(title="Low Tide")`,
 			"?film language → Velmoran; ?film ≠ Low Tide; ?film"},
 		{"the same as a thing, which is not meant", "which towns have the same number of halls as Orla?",
-			`Town().where("halls", "=", Town("Orla").get("halls")).count()`, "?town type → town; ?town halls → ?halls; " +
+			`Town().where("halls", "=", Town("Orla").get("halls")).count()`,
+			"?town type → town; ?town halls → ?halls; " +
 				"?town2 is Orla; ?town2 halls → ?halls2; ?halls = ?halls2; ?town ≠ Orla; ?town"},
 		{"the older of two by age", "who is older--Mara Vell or Per Holm?",
 			`Person("Mara Vell").where("age", ">", Person("Per Holm").get("age")).get("name")`,
@@ -166,7 +170,8 @@ func TestRepair(t *testing.T) {
 		{"an attribute of several that is drafted as their kind", "what is the total age of Low Tide and Orla?",
 			`Age("Low Tide", "Orla")`, "?age is Low Tide or Orla; ?age age → ?age2; sum of ?age2"},
 		{"how many times is no count of values", "how many times did Mara Vell have the first place",
-			`Race(winner="Mara Vell").count("first place")`, "?race type → race; ?race winner → Mara Vell; count ?race"},
+			`Race(winner="Mara Vell").count("first place")`,
+			"?race type → race; ?race winner → Mara Vell; count ?race"},
 		{"who was the first asks for no more", "who was the first mayor", `Mayor().least("date of office")`,
 			"?mayor type → mayor; ?mayor date of office → ?date_of_office; least ?date_of_office; ?mayor"},
 		{"two names in lower case", "did orla or tana velmora have a larger population",
