@@ -121,11 +121,11 @@ function Table({ table }: { table: QueryTable }) {
         {table.limits?.length ? `; a lower bound: ${table.limits.join(", ")}` : ""}.
       </p>
       {chart ? (
-        <ul class="bars" aria-label={`Chart of ${chart.of}`}>
+        <ul class="result-chart" aria-label={`Chart of ${chart.of}`}>
           {chart.bars.map((bar) => (
             <li key={bar.label}>
-              <span class="bar-label">{bar.label}</span>
-              <span class="bar" style={{ inlineSize: `${Math.max(0.5, bar.share * 100)}%` }} />
+              <span class="chart-label">{bar.label}</span>
+              <span class="chart-bar" style={{ inlineSize: `${Math.max(0.5, bar.share * 100)}%` }} />
               <span class="figures">{bar.text}</span>
             </li>
           ))}
@@ -139,7 +139,7 @@ function Table({ table }: { table: QueryTable }) {
                 <th key={column} scope="col" aria-sort={sortOf(order, i)}>
                   <button
                     type="button"
-                    class="sort"
+                    class="column-sort"
                     onClick={() =>
                       setOrder({ column: i, descending: order?.column === i && !order.descending })
                     }
