@@ -6,9 +6,53 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-
-	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
+
+// Plan is a statement as clauses that are applied in order and a result: a query plan of the contract,
+// which this package does not import. Variables begin with a lower-case letter and have letters, digits
+// and underscores.
+type Plan struct {
+	Clauses []PlanClause
+	Result  PlanResult
+}
+
+// PlanClause has exactly one of its fields.
+type PlanClause struct {
+	Match, Exclude *PlanPattern
+	Condition      *PlanCondition
+	Values         *PlanValues
+	Rank           *PlanRank
+}
+
+// PlanTerm is a variable or the name of an entity.
+type PlanTerm struct{ Variable, Entity string }
+
+// PlanPattern is a relation between two terms.
+type PlanPattern struct {
+	Start, End PlanTerm
+	Relation   string
+}
+
+// PlanCondition compares a variable (=, <>, <, <=, >, >=) with a value or with another variable.
+type PlanCondition struct{ Variable, Operator, Value, Other string }
+
+// PlanValues lists what a variable stands for.
+type PlanValues struct {
+	Variable string
+	Names    []string
+}
+
+// PlanRank keeps the best rows: by a variable or, with Count, by how many of it each GroupBy has. Limit 0
+// keeps the best with its ties.
+type PlanRank struct {
+	Variable, GroupBy string
+	Count, Descending bool
+	Limit             uint32
+}
+
+// PlanResult is what is computed: "" lists the variable; count, sum, avg, min, max, difference and exists
+// compute.
+type PlanResult struct{ Function, Variable, Other string }
 
 // TypeRelation is the relation of the clauses that say what a variable is: ?film type film.
 const TypeRelation = "type"
@@ -20,14 +64,14 @@ const maxPlanClauses = 64
 // which it is, other properties are relations to values. Relations and kinds become words: DIRECTED_BY is
 // "directed by". What a plan cannot hold is an error that says so; errors of the statement itself are
 // those of Parse.
-func ReadPlan(text string) (*graphv1.QueryPlan, error) { return readPlan(text, splitName) }
+func ReadPlan(text string) (*Plan, error) { return readPlan(text, splitName) }
 
 // ReadExactPlan is ReadPlan for a statement in the names of a knowledge graph, which stay as they are.
-func ReadExactPlan(text string) (*graphv1.QueryPlan, error) {
+func ReadExactPlan(text string) (*Plan, error) {
 	return readPlan(text, func(name string) string { return name })
 }
 
-func readPlan(text string, words func(string) string) (*graphv1.QueryPlan, error) {
+func readPlan(text string, words func(string) string) (*Plan, error) {
 	q, err := Parse(text)
 	if err == nil && len(q.parts) != 1 {
 		err = planError("UNION")
@@ -35,16 +79,16 @@ func readPlan(text string, words func(string) string) (*graphv1.QueryPlan, error
 	if err != nil {
 		return nil, fmt.Errorf("read query plan: %w", err)
 	}
-	b := &planner{source: q.source, words: words, plan: &graphv1.QueryPlan{Result: &graphv1.QueryResult{}},
+	b := &planner{source: q.source, words: words, plan: &Plan{},
 		variables: map[string]string{}, attributes: map[[2]string]string{}, aliases: map[string]expr{},
 		taken: map[string]bool{}}
 	for _, c := range q.parts[0].clauses {
 		b.clause(c)
 	}
-	if b.err == nil && b.plan.GetResult().GetVariable() == "" {
+	if b.err == nil && b.plan.Result.Variable == "" {
 		b.fail("a statement without RETURN")
 	}
-	if b.err == nil && len(b.plan.GetClauses()) > maxPlanClauses {
+	if b.err == nil && len(b.plan.Clauses) > maxPlanClauses {
 		b.fail("more than %d clauses", maxPlanClauses)
 	}
 	if b.err != nil {
@@ -62,7 +106,7 @@ func planError(format string, args ...any) error {
 type planner struct {
 	source     *source
 	words      func(string) string // what a relation or a kind is called in the plan
-	plan       *graphv1.QueryPlan
+	plan       *Plan
 	variables  map[string]string    // of the statement, as the plan names them
 	attributes map[[2]string]string // the variable for a property of a variable
 	aliases    map[string]expr      // what WITH and RETURN call an aggregate
@@ -76,7 +120,7 @@ func (b *planner) fail(format string, args ...any) {
 	}
 }
 
-func (b *planner) add(c *graphv1.QueryClause) { b.plan.Clauses = append(b.plan.Clauses, c) }
+func (b *planner) add(c PlanClause) { b.plan.Clauses = append(b.plan.Clauses, c) }
 
 func (b *planner) clause(c clause) {
 	switch c := c.(type) {
@@ -158,39 +202,31 @@ func isName(key string) bool {
 	return false
 }
 
-func variableTerm(v string) *graphv1.QueryTerm {
-	return &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: v}}
+func variableTerm(v string) PlanTerm { return PlanTerm{Variable: v} }
+
+func entityTerm(name string) PlanTerm { return PlanTerm{Entity: name} }
+
+func planPattern(start PlanTerm, relation string, end PlanTerm) *PlanPattern {
+	return &PlanPattern{Start: start, End: end, Relation: relation}
 }
 
-func entityTerm(name string) *graphv1.QueryTerm {
-	return &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Entity{Entity: name}}
-}
-
-func planPattern(start *graphv1.QueryTerm, relation string, end *graphv1.QueryTerm) *graphv1.QueryPattern {
-	return &graphv1.QueryPattern{Start: start, End: end, Steps: []*graphv1.RelationStep{{Relation: relation}}}
-}
-
-func (b *planner) match(p *graphv1.QueryPattern) {
-	b.add(&graphv1.QueryClause{Clause: &graphv1.QueryClause_Match{Match: p}})
-}
+func (b *planner) match(p *PlanPattern) { b.add(PlanClause{Match: p}) }
 
 func (b *planner) values(v string, names ...string) {
-	b.add(&graphv1.QueryClause{Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: v,
-		Entities: names}}})
+	b.add(PlanClause{Values: &PlanValues{Variable: v, Names: names}})
 }
 
-func (b *planner) condition(v string, op graphv1.QueryOperator, value string) {
+func (b *planner) condition(v, op, value string) {
 	if value == "" {
 		b.fail("an empty text")
 		return
 	}
-	b.add(&graphv1.QueryClause{Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{Variable: v,
-		Operator: op, Operand: &graphv1.QueryCondition_Value{Value: value}}}})
+	b.add(PlanClause{Condition: &PlanCondition{Variable: v, Operator: op, Value: value}})
 }
 
 // path adds the patterns of a path.
 func (b *planner) path(p *pathPattern) {
-	terms := make([]*graphv1.QueryTerm, len(p.nodes))
+	terms := make([]PlanTerm, len(p.nodes))
 	for i, n := range p.nodes {
 		terms[i] = b.node(n, i > 0 && p.rels[i-1].dir != incoming || i < len(p.rels) && p.rels[i].dir == incoming)
 	}
@@ -202,7 +238,7 @@ func (b *planner) path(p *pathPattern) {
 }
 
 // relationship makes the pattern of a relationship between two terms.
-func (b *planner) relationship(r *relPattern, left, right *graphv1.QueryTerm) *graphv1.QueryPattern {
+func (b *planner) relationship(r *relPattern, left, right PlanTerm) *PlanPattern {
 	switch {
 	case r.variable:
 		b.fail("a path of variable length")
@@ -226,7 +262,7 @@ func (b *planner) relationship(r *relPattern, left, right *graphv1.QueryTerm) *g
 
 // node adds what a node pattern says and returns its term: the name itself where a relationship ends in
 // a node that the statement does not speak of again.
-func (b *planner) node(n *nodePattern, isEnd bool) *graphv1.QueryTerm {
+func (b *planner) node(n *nodePattern, isEnd bool) PlanTerm {
 	name, rest := b.properties(n.props)
 	kind := ""
 	if len(n.labels) > 0 {
@@ -257,7 +293,7 @@ func (b *planner) node(n *nodePattern, isEnd bool) *graphv1.QueryTerm {
 		if startsWithDigit(p.value) {
 			attribute = b.attribute(v, p.key)
 		}
-		b.compare(attribute, graphv1.QueryOperator_QUERY_OPERATOR_EQUAL, p.value, v, p.key)
+		b.compare(attribute, "=", p.value, v, p.key)
 	}
 	return variableTerm(v)
 }

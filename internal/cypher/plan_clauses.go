@@ -1,16 +1,6 @@
 package cypher
 
-import (
-	"strings"
-
-	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
-)
-
-var planOperators = map[string]graphv1.QueryOperator{
-	"=": graphv1.QueryOperator_QUERY_OPERATOR_EQUAL, "<>": graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL,
-	"<": graphv1.QueryOperator_QUERY_OPERATOR_LESS, "<=": graphv1.QueryOperator_QUERY_OPERATOR_LESS_OR_EQUAL,
-	">": graphv1.QueryOperator_QUERY_OPERATOR_GREATER, ">=": graphv1.QueryOperator_QUERY_OPERATOR_GREATER_OR_EQUAL,
-}
+import "strings"
 
 // opposites are what NOT makes of an operator.
 var opposites = map[string]string{"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -133,8 +123,8 @@ func (b *planner) property(e expr) (owner, key string) {
 	return "", ""
 }
 
-func (b *planner) exclude(p *graphv1.QueryPattern) {
-	b.add(&graphv1.QueryClause{Clause: &graphv1.QueryClause_Exclude{Exclude: p}})
+func (b *planner) exclude(p *PlanPattern) {
+	b.add(PlanClause{Exclude: p})
 }
 
 // pattern adds a path that must match, or must not.
@@ -151,10 +141,10 @@ func (b *planner) pattern(e *patternExpr, exclude bool) {
 		return
 	}
 	p := e.paths[0]
-	before := len(b.plan.GetClauses())
+	before := len(b.plan.Clauses)
 	left, right := b.node(p.nodes[0], true), b.node(p.nodes[1], true)
 	// What the excluded nodes are is not said of the rows.
-	b.plan.Clauses = b.plan.GetClauses()[:before]
+	b.plan.Clauses = b.plan.Clauses[:before]
 	if pattern := b.relationship(p.rels[0], left, right); pattern != nil {
 		b.exclude(pattern)
 	}
@@ -169,7 +159,7 @@ func (b *planner) addMembership(left, right expr, exclude bool) {
 	}
 	if exclude {
 		for _, text := range texts {
-			b.compareText(left, graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL, text)
+			b.compareText(left, "<>", text)
 		}
 		return
 	}
@@ -214,22 +204,20 @@ func (b *planner) comparePair(left expr, op string, right expr) {
 		b.fail("a condition on an aggregate")
 		return
 	}
-	operator := planOperators[op]
 	if text, ok := literalText(right); ok {
-		b.compareText(left, operator, text)
+		b.compareText(left, op, text)
 		return
 	}
 	v, other := b.operand(left), b.operand(right)
 	if v == "" || other == "" {
 		return
 	}
-	b.add(&graphv1.QueryClause{Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{Variable: v,
-		Operator: operator, Operand: &graphv1.QueryCondition_OtherVariable{OtherVariable: other}}}})
+	b.add(PlanClause{Condition: &PlanCondition{Variable: v, Operator: op, Other: other}})
 }
 
 // compareText adds a comparison with a literal. A text that is no number or date is a name: a relation
 // leads to it or not.
-func (b *planner) compareText(left expr, op graphv1.QueryOperator, text string) {
+func (b *planner) compareText(left expr, op, text string) {
 	if owner, key := b.property(left); owner != "" {
 		attribute := b.attributes[[2]string{owner, key}]
 		if attribute == "" && startsWithDigit(text) {
@@ -241,7 +229,7 @@ func (b *planner) compareText(left expr, op graphv1.QueryOperator, text string) 
 	v := b.operand(left)
 	switch {
 	case v == "":
-	case op == graphv1.QueryOperator_QUERY_OPERATOR_EQUAL && !startsWithDigit(text):
+	case op == "=" && !startsWithDigit(text):
 		b.values(v, text)
 	default:
 		b.condition(v, op, text)
@@ -249,16 +237,16 @@ func (b *planner) compareText(left expr, op graphv1.QueryOperator, text string) 
 }
 
 // compare adds a comparison of an attribute, a variable of its own or none yet, of a thing.
-func (b *planner) compare(attribute string, op graphv1.QueryOperator, text, v, key string) {
+func (b *planner) compare(attribute, op, text, v, key string) {
 	if attribute != "" {
 		b.condition(attribute, op, text)
 		return
 	}
 	p := planPattern(variableTerm(v), b.words(key), entityTerm(text))
 	switch op {
-	case graphv1.QueryOperator_QUERY_OPERATOR_EQUAL:
+	case "=":
 		b.match(p)
-	case graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL:
+	case "<>":
 		b.exclude(p)
 	default:
 		b.fail("an order of texts")
@@ -323,7 +311,7 @@ func (b *planner) order(p *projection) {
 		return
 	}
 	key := p.order[0]
-	rank := &graphv1.QueryRank{Descending: key.descending}
+	rank := &PlanRank{Descending: key.descending}
 	if limit > 1 {
 		rank.Limit = limit
 	}
@@ -333,14 +321,14 @@ func (b *planner) order(p *projection) {
 			return
 		}
 		rank.Count, rank.GroupBy = true, b.group(p)
-		if rank.Variable = b.findCounted(aggregate); rank.GetVariable() == "" {
-			rank.Variable = b.otherThan(rank.GetGroupBy())
+		if rank.Variable = b.findCounted(aggregate); rank.Variable == "" {
+			rank.Variable = b.otherThan(rank.GroupBy)
 		}
 	} else {
 		rank.Variable = b.operand(key.value)
 	}
 	if b.err == nil {
-		b.add(&graphv1.QueryClause{Clause: &graphv1.QueryClause_Rank{Rank: rank}})
+		b.add(PlanClause{Rank: rank})
 	}
 }
 
@@ -365,9 +353,12 @@ func (b *planner) findCounted(c *call) string {
 
 // otherThan returns the variable that count(*) counts for each group: the first that is not the group.
 func (b *planner) otherThan(group string) string {
-	for _, c := range b.plan.GetClauses() {
-		for _, t := range []*graphv1.QueryTerm{c.GetMatch().GetStart(), c.GetMatch().GetEnd()} {
-			if v := t.GetVariable(); v != "" && v != group {
+	for _, c := range b.plan.Clauses {
+		if c.Match == nil {
+			continue
+		}
+		for _, t := range []PlanTerm{c.Match.Start, c.Match.End} {
+			if v := t.Variable; v != "" && v != group {
 				return v
 			}
 		}
@@ -378,7 +369,7 @@ func (b *planner) otherThan(group string) string {
 
 // result sets what RETURN computes: the first column, or the first that is an aggregate if all are.
 func (b *planner) result(p *projection) {
-	result := b.plan.GetResult()
+	result := &b.plan.Result
 	first := p.items[0].value
 	for _, item := range p.items {
 		if b.aggregateOf(item.value) == nil && b.aggregateOf(first) != nil {
@@ -393,10 +384,10 @@ func (b *planner) result(p *projection) {
 			b.addCondition(e)
 			result.Variable = b.otherThan("")
 		}
-		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
+		result.Function = "exists"
 	case *patternExpr:
 		b.pattern(e, false)
-		result.Variable, result.Function = b.otherThan(""), graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
+		result.Variable, result.Function = b.otherThan(""), "exists"
 	case *binary:
 		b.difference(e.op, e.left, e.right)
 	case *call:
@@ -426,19 +417,16 @@ func (b *planner) difference(op string, left, right expr) {
 		b.fail("%q of two values", op)
 		return
 	}
-	result := b.plan.GetResult()
-	result.Function = graphv1.QueryFunction_QUERY_FUNCTION_DIFFERENCE
-	result.Variable, result.OtherVariable = b.operand(left), b.operand(right)
+	result := &b.plan.Result
+	result.Function = "difference"
+	result.Variable, result.Other = b.operand(left), b.operand(right)
 }
 
 // compute sets an aggregate as the result.
 func (b *planner) compute(c *call) {
-	result := b.plan.GetResult()
-	function, ok := map[string]graphv1.QueryFunction{
-		"count": graphv1.QueryFunction_QUERY_FUNCTION_COUNT, "sum": graphv1.QueryFunction_QUERY_FUNCTION_SUM,
-		"avg": graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE, "min": graphv1.QueryFunction_QUERY_FUNCTION_MINIMUM,
-		"max": graphv1.QueryFunction_QUERY_FUNCTION_MAXIMUM, "collect": 0,
-	}[c.name]
+	result := &b.plan.Result
+	function, ok := map[string]string{"count": "count", "sum": "sum", "avg": "avg", "min": "min", "max": "max",
+		"collect": ""}[c.name]
 	switch {
 	case strings.HasPrefix(c.name, "duration.") && len(c.args) == 2:
 		b.difference("-", c.args[0], c.args[1])

@@ -23,7 +23,7 @@ const TypeRelation = cypher.TypeRelation
 func Decode(text string) *graphv1.QueryPlan {
 	if statement := findStatement(text); statement != "" {
 		if plan, err := cypher.ReadPlan(statement); err == nil {
-			return plan
+			return newPlan(plan)
 		}
 	}
 	for line := range strings.SplitSeq(text, "\n") {

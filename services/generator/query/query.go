@@ -4,8 +4,6 @@ package query
 import (
 	"context"
 	"errors"
-	"regexp"
-	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/cypher"
 	"github.com/triplemesh/triplemesh/internal/llm"
@@ -74,10 +72,13 @@ func (p *Planner) PlanBySchema(ctx context.Context, question string, schema []st
 	if err != nil {
 		return Plan{}, err
 	}
-	if plan.Plan, err = cypher.ReadExactPlan(findStatement(plan.Draft)); err != nil {
-		plan.Plan = &graphv1.QueryPlan{}
+	plan.Plan = &graphv1.QueryPlan{}
+	statement, err := cypher.ReadExactPlan(findStatement(plan.Draft))
+	if err != nil {
 		plan.warn(err.Error())
+		return plan, nil
 	}
+	plan.Plan = newPlan(statement)
 	return plan, nil
 }
 
@@ -102,9 +103,16 @@ func (p *Plan) warn(text string) {
 // Read reads a plan that a person wrote, in the notation of drafts or as Cypher. It changes nothing of it.
 // The error says what cannot be read.
 func Read(text string) (Plan, error) {
-	if statement := findStatement(text); statement != "" {
+	statement := findStatement(text)
+	if cypherForm.MatchString(text) {
+		statement = text
+	}
+	if statement != "" {
 		plan, err := cypher.ReadPlan(statement)
-		return Plan{Plan: plan, Draft: text}, err
+		if err != nil {
+			return Plan{}, err
+		}
+		return Plan{Plan: newPlan(plan), Draft: text}, nil
 	}
 	plan := Decode(text)
 	if len(plan.GetClauses()) == 0 {
@@ -112,20 +120,4 @@ func Read(text string) (Plan, error) {
 			`such as MATCH (f)-[:DIRECTED_BY]->({name: "A"}) RETURN count(f) in it`)
 	}
 	return Plan{Plan: plan, Draft: text}, nil
-}
-
-// matchForm is where a Cypher statement begins, its last clause where it ends.
-var matchForm = regexp.MustCompile(`(?is)\bMATCH\b.*\bRETURN\b`)
-
-// findStatement returns the Cypher statement in what a model or a person wrote, empty if there is none.
-func findStatement(text string) string {
-	at := matchForm.FindStringIndex(text)
-	if at == nil {
-		return ""
-	}
-	statement := text[at[0]:]
-	if fence := strings.Index(statement, "```"); fence >= 0 {
-		statement = statement[:fence]
-	}
-	return strings.TrimSpace(statement)
 }

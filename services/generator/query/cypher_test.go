@@ -1,0 +1,97 @@
+package query_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	"github.com/triplemesh/triplemesh/services/generator/query"
+)
+
+func TestReadCypher(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, want string }{
+		{"a kind and a name", `MATCH (f:Film)-[:DIRECTED_BY]->(p:Person {name: "Mara Vell"}) RETURN f.title`,
+			"?film type → film; ?film directed by → Mara Vell; ?film"},
+		{"an arrow to the left", `MATCH (p:Person {name: "Mara Vell"})-[:DIRECTED]->(f)<-[:ACTED_IN]-(a) RETURN a.name`,
+			"?person is Mara Vell; ?person directed → ?f; ?a acted in → ?f; ?a"},
+		{"a count", `MATCH (f:Film {language: "French"}) WHERE f.year > 1990 RETURN count(DISTINCT f) AS n`,
+			"?film type → film; ?film language → French; ?film year → ?year; ?year > 1990; count ?film"},
+		{"the count of all rows", `MATCH (f)-[:GENRE]->(:Genre {name: "drama"}) RETURN count(*)`,
+			"?f genre → drama; count ?f"},
+		{"a superlative", `MATCH (s:State) RETURN s.name ORDER BY s.populationDensity DESC LIMIT 1`,
+			"?state type → state; ?state population density → ?population_density; most ?population_density; ?state"},
+		{"the first three", `MATCH (s:State) RETURN s.name, s.area ORDER BY s.area LIMIT 3`,
+			"?state type → state; ?state area → ?area; least 3 ?area; ?state"},
+		{"a superlative of counts",
+			`MATCH (d:Person)-[:DIRECTED]->(f:Film) RETURN d.name, count(f) AS n ORDER BY n DESC LIMIT 1`,
+			"?person type → person; ?film type → film; ?person directed → ?film; most ?film for each ?person; ?person"},
+		{"a ranking that goes on",
+			`MATCH (s:State) WITH s ORDER BY s.area DESC LIMIT 1 MATCH (c)-[:CAPITAL_OF]->(s) RETURN c`,
+			"?state type → state; ?state area → ?area; most ?area; ?c capital of → ?state; ?c"},
+		{"an exclusion",
+			`MATCH (p)-[:MEMBER_OF]->(:Band {name: "A"}) WHERE NOT (p)-[:PLAYS]->({name: "drums"}) RETURN p`,
+			"?p member of → A; not ?p plays → drums; ?p"},
+		{"an exclusion as a subquery",
+			`MATCH (p)-[:IN]->({name: "A"}) WHERE NOT EXISTS { MATCH (p)-[:IN]->({name: "B"}) } RETURN p`,
+			"?p in → A; not ?p in → B; ?p"},
+		{"names by a condition", `MATCH (a)-[:BORDERS]->(b) WHERE b.name = "Kansas" AND a.name <> "Texas" RETURN a`,
+			"?a borders → ?b; ?b is Kansas; ?a ≠ Texas; ?a"},
+		{"one of several names", `MATCH (f)-[:BY]->(p) WHERE p.name IN ["A", "B"] RETURN f`,
+			"?f by → ?p; ?p is A or B; ?f"},
+		{"one of several names by OR", `MATCH (p) WHERE p.name = "A" OR p.name = "B" RETURN p.age`,
+			"?p is A or B; ?p age → ?age; ?age"},
+		{"a range", `MATCH (f:Film) WHERE 1990 <= f.year AND f.year < 2000 RETURN f`,
+			"?film type → film; ?film year → ?year; ?year ≥ 1990; ?year < 2000; ?film"},
+		{"the year of a date", `MATCH (f:Film) WHERE f.released.year = 1999 RETURN f`,
+			"?film type → film; ?film released → ?released; ?released = 1999; ?film"},
+		{"two values of two things", `MATCH (a {name: "A"}), (b {name: "B"}) WHERE a.area > b.area RETURN a`,
+			"?a is A; ?b is B; ?a area → ?area; ?b area → ?area2; ?area > ?area2; ?a"},
+		{"a difference", `MATCH (a {name: "A"}), (b {name: "B"}) RETURN abs(a.area - b.area) AS d`,
+			"?a is A; ?b is B; ?a area → ?area; ?b area → ?area2; difference of ?area and ?area2"},
+		{"a mean", `MATCH (c:City) RETURN avg(c.population)`,
+			"?city type → city; ?city population → ?population; average of ?population"},
+		{"yes or no", `MATCH (:Film {title: "A"})-[:DIRECTED_BY]->(p {name: "B"}) RETURN count(p) > 0 AS answer`,
+			"?film is A; ?p is B; ?film directed by → ?p; is there any"},
+		{"yes or no by a comparison", `MATCH (a {name: "A"}), (b {name: "B"}) RETURN a.area > b.area`,
+			"?a is A; ?b is B; ?a area → ?area; ?b area → ?area2; ?area > ?area2; is there any"},
+		{"what is not known", `MATCH (p:Person) WHERE p.died IS NULL RETURN p`,
+			"?person type → person; not ?person died → ?died; ?person"},
+		{"a text in any case", `MATCH (f:Film) WHERE toLower(f.genre) CONTAINS "drama" RETURN f`,
+			"?film type → film; ?film genre → drama; ?film"},
+		{"a value that WITH names", `MATCH (f:Film) WITH f, f.year AS y WHERE y > 1990 RETURN f`,
+			"?film type → film; ?film year → ?year; ?year > 1990; ?film"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			plan, err := query.Read(c.text)
+			if got := strings.Join(kgtext.DescribePlan(plan.Plan), "; "); err != nil || got != c.want {
+				t.Errorf("got  %s, %v\nwant %s", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestReadCypherRefusesWhatAPlanCannotHold(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, want string }{
+		{"a syntax error", `MATCH (a RETURN a`, "expected"},
+		{"a union", `MATCH (a) RETURN a UNION MATCH (b) RETURN b AS a`, "UNION"},
+		{"what writes", `MATCH (a) DELETE a`, "not MATCH, WITH or RETURN"},
+		{"what creates", `CREATE (a:B {name: "x"}) RETURN a`, "not MATCH"},
+		{"any length", `MATCH (a)-[:R*]->(b) RETURN b`, "variable length"},
+		{"an optional match", `MATCH (a) OPTIONAL MATCH (a)-[:R]->(b) RETURN b`, "OPTIONAL"},
+		{"a condition on a count", `MATCH (a)-[:R]->(b) WITH a, count(b) AS n WHERE n > 3 RETURN a`, "on an aggregate"},
+		{"a choice of conditions", `MATCH (a) WHERE a.x = 1 OR a.y = 2 RETURN a`, "OR of different"},
+		{"no result", `MATCH (a)`, "RETURN"},
+		{"parameters", `MATCH (a {name: $x}) RETURN a`, "no text or number"},
+		{"a procedure", `CALL db.labels() YIELD label RETURN label`, "no procedure"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if plan, err := query.Read(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, %v; want %q", kgtext.DescribePlan(plan.Plan), err, c.want)
+			}
+		})
+	}
+}
