@@ -125,7 +125,10 @@ function Table({ table }: { table: QueryTable }) {
           {chart.bars.map((bar) => (
             <li key={bar.label}>
               <span class="chart-label">{bar.label}</span>
-              <span class="chart-bar" style={{ inlineSize: `${Math.max(0.5, bar.share * 100)}%` }} />
+              <span
+                class="chart-bar"
+                style={{ inlineSize: `${Math.max(0.5, bar.share * 100)}%` }}
+              />
               <span class="figures">{bar.text}</span>
             </li>
           ))}
