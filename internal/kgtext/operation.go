@@ -15,18 +15,29 @@ const (
 	MustCompute
 )
 
+// comparative are the words by which two things are compared.
+const comparative = `(?:more|fewer|less|earlier|later|sooner|older|younger|newer|larger|bigger|greater|smaller|` +
+	`longer|shorter|higher|lower|taller|deeper|wider|heavier|lighter|faster|slower|richer|poorer|closer|nearer|` +
+	`hotter|colder|better|worse)`
+
 var (
-	mustCompute = regexp.MustCompile(`(?i)\b(?:how many|number of|how often|on average|the average|in all|altogether|` +
-		`the total|combined|(?:more|fewer|less|\p{L}+er) than)\b|` +
-		`\b(?:first|last|earlier|later|older|newer|more|fewer|larger|smaller|longer|shorter|higher|` +
-		`lower)\b.*[,:] .+ or .+|` +
-		`\b(?:most|fewest) \p{L}+s\b|\b(?:but|and) (?:not|never)\b|\b(?:years|days|months) (?:apart|lie|passed|` +
-		`between)\b`)
+	mustCompute = regexp.MustCompile(`(?i)\b(?:how many|how often|number of|on average|the average|in all|altogether|` +
+		`the total|combined|` + comparative + ` than)\b|` +
+		`\b(?:` + comparative + `|first|last)\b.*\bor\b|\bor\b.*\b(?:` + comparative + `|first|last)\b|` +
+		// "the most rivers", and not "the most famous" or "do most people".
+		`\b(?:the|has|have|had|won|with) (?:most|fewest) \p{L}*[^\PLu]s\b|` +
+		`\b(?:most|least) (?:often|common|commonly|frequent|frequently)\b|` +
+		`\b(?:but|and) (?:not|never)\b|\bdifference (?:in|between)\b|\bhow much ` + comparative + `\b|` +
+		`\b(?:years|days|months) (?:apart|lie|passed|between)\b`)
 	mayCompute = regexp.MustCompile(
-		`(?i)\b(?:largest|biggest|smallest|longest|shortest|highest|lowest|oldest|youngest|` +
-			`earliest|latest|newest|most recent|fewest|least|both)\b|\b(?:after|before|since|` +
-			`between) (?:the year )?\d{3,4}\b|` +
-			`\bin the \d{3}0s\b|\b(?:except|excluding|without|other than|besides)\b`)
+		`(?i)\b(?:largest|biggest|smallest|longest|shortest|highest|lowest|tallest|deepest|heaviest|lightest|` +
+			`fastest|slowest|richest|poorest|busiest|oldest|youngest|earliest|latest|newest|most recent|fewest|` +
+			`least)\b|` +
+			`\b(?:the|has|have|had|won|with) most\b|` +
+			`\b(?:after|before|since|until) (?:(?:the year|\p{L}+|\d\d?|\d\d? \p{L}+) )?\d{3,4}\b|` +
+			`\b(?:from|between) \d{3,4} (?:to|and|until) \d{3,4}\b|\bthe \d{3}0s\b|` +
+			// With a capital they are of a name: "The Last Emperor".
+			`(?-i:\b(?:first|last|both|the only|not|never|except|excluding|without|other than|besides)\b)`)
 	// named are titles in quotation marks, which ask for nothing.
 	named = regexp.MustCompile(`["“][^"”]*["”]`)
 )
