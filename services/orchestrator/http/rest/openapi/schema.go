@@ -160,9 +160,9 @@ func (c *contract) fieldSchema(f *protogen.Field, w way) object {
 // integer64 goes out as a string, because JSON's numbers have 53 bits in many a
 // language; numbers come in too.
 func integer64(kind protoreflect.Kind, w way) object {
-	s := object{"type": "string", "format": kind.String(), "pattern": "^-?[0-9]{1,19}$"}
+	s := object{"type": "string", "format": kind.String(), "pattern": "^(0|-?[1-9][0-9]{0,18})$"}
 	if kind == protoreflect.Uint64Kind {
-		s["pattern"] = "^[0-9]{1,19}$"
+		s["pattern"] = "^(0|[1-9][0-9]{0,18})$"
 	}
 	if w == in {
 		s["type"] = list{"string", "integer"}
