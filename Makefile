@@ -25,7 +25,7 @@ BASE ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: ## Set everything up and answer two questions on Wikidata facts.
+demo: ## Set everything up and answer three questions on Wikidata facts.
 	@mkdir -p bin
 	go build $(REPRODUCIBLY) -o bin/ ./cmd/triplemesh
 	bin/triplemesh setup $(DEMO_SETUP)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the mesh, loads the bundled Wikidata facts once, and asks two questions.
+# Runs the mesh, loads the bundled Wikidata facts once, and asks three questions.
 # `make demo` has built and set up everything it needs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -42,8 +42,9 @@ else
 fi
 
 run kg load wikidata examples/wikidata/triples.tsv.gz --if-missing
-run ask "What institution employed Robert Stam?" --method pg-akv --kg wikidata --explain --trace
+run ask "What institution employed Robert Stam?" --kg wikidata --explain --trace
 run ask "At which university did the director of the film Alexander study?" --method ger --kg wikidata --explain --trace
+run ask "How many spacecraft were launched in 1969?" --kg wikidata --explain
 
 say "What to try next"
 cat <<'NEXT'

@@ -224,7 +224,7 @@ test("a question waits until it is known which graph it reads", async ({ page })
   await page.goto("#/ask");
   await page.getByLabel("Your question").fill(employer);
   const button = page.getByRole("button", { name: "Ask", exact: true });
-  await expect(page.getByLabel("Method")).toHaveValue("pg-akv");
+  await expect(page.getByLabel("Method")).toHaveValue("auto");
   await expect(button).toBeDisabled();
   await page.getByLabel("Your question").press("Enter");
   answer();

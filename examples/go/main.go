@@ -38,7 +38,7 @@ func run(ctx context.Context, args []string, token string, out io.Writer) error 
 	server := flags.String("server", "127.0.0.1:9090", "orchestrator, host:port")
 	ca := flags.String("ca", "", "certificate authority, PEM file; empty disables TLS")
 	kg := flags.String("kg", "wikidata", "knowledge graph")
-	method := flags.String("method", "pg-akv", "how to answer")
+	method := flags.String("method", "auto", "how to answer")
 	check := flags.Bool("check", false, "check a text instead of answering a question")
 	if err := flags.Parse(args); err != nil {
 		return err

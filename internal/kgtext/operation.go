@@ -1,6 +1,9 @@
 package kgtext
 
-import "regexp"
+import (
+	"cmp"
+	"regexp"
+)
 
 // Operation says whether a question asks for something to be computed.
 type Operation uint8
@@ -8,10 +11,11 @@ type Operation uint8
 const (
 	// NoOperation is a question for facts.
 	NoOperation Operation = iota
-	// MayCompute is a question with a superlative, a time or an exclusion, which a single fact may
+	// MayCompute is a question with a superlative, a comparison, a time or an exclusion, which facts may
 	// answer as well: "who was the first president".
 	MayCompute
-	// MustCompute is a question for a count, a sum, an average or a comparison of two things.
+	// MustCompute is a question for a count, a sum, an average, a difference, or which of two things is
+	// more of something: if that cannot be computed, there is no answer.
 	MustCompute
 )
 
@@ -21,23 +25,25 @@ const comparative = `(?:more|fewer|less|earlier|later|sooner|older|younger|newer
 	`hotter|colder|better|worse)`
 
 var (
-	mustCompute = regexp.MustCompile(`(?i)\b(?:how many|how often|number of|on average|the average|in all|altogether|` +
-		`the total|combined|` + comparative + ` than)\b|` +
+	mustCompute = regexp.MustCompile(`(?i)\b(?:how many|how often|on average|the average|in all|altogether|` +
+		`the total|combined|(?:what|tell me|give me|count) (?:is |was |are )?the number of)\b|` +
 		`\b(?:` + comparative + `|first|last)\b.*\bor\b|\bor\b.*\b(?:` + comparative + `|first|last)\b|` +
-		// "the most rivers", and not "the most famous" or "do most people".
-		`\b(?:the|has|have|had|won|with) (?:most|fewest) \p{L}*[^\PLu]s\b|` +
-		`\b(?:most|least) (?:often|common|commonly|frequent|frequently)\b|` +
-		`\b(?:but|and) (?:not|never)\b|\bdifference (?:in|between)\b|\bhow much ` + comparative + `\b|` +
+		`\b(?:most|least) (?:often|frequently)\b|\b(?:but|and) (?:not|never)\b|` +
+		`\bdifference (?:in|between)\b|\bhow much ` + comparative + `\b|` +
 		`\b(?:years|days|months) (?:apart|lie|passed|between)\b`)
-	mayCompute = regexp.MustCompile(
+	// conditions pick some of the things that facts lead to.
+	conditions = regexp.MustCompile(
 		`(?i)\b(?:largest|biggest|smallest|longest|shortest|highest|lowest|tallest|deepest|heaviest|lightest|` +
-			`fastest|slowest|richest|poorest|busiest|oldest|youngest|earliest|latest|newest|most recent|fewest|` +
-			`least)\b|` +
-			`\b(?:the|has|have|had|won|with) most\b|` +
+			`fastest|slowest|richest|poorest|busiest|oldest|youngest|earliest|latest|newest|fewest|least|` +
+			`number of|most (?:recent|common|commonly|frequent)|` + comparative + ` than)\b|` +
+			// "traverses most states", "has the most people", and not "most famous for".
+			`\bthe most\b|\bmost \p{L}*[^\PLu]s\W*$|` +
 			`\b(?:after|before|since|until) (?:(?:the year|\p{L}+|\d\d?|\d\d? \p{L}+) )?\d{3,4}\b|` +
 			`\b(?:from|between) \d{3,4} (?:to|and|until) \d{3,4}\b|\bthe \d{3}0s\b|` +
 			// With a capital they are of a name: "The Last Emperor".
-			`(?-i:\b(?:first|last|both|the only|not|never|except|excluding|without|other than|besides)\b)`)
+			`(?-i:\b(?:first|last|not|never|except|excluding|without|other than|besides)\b)`)
+	// joins are kept by facts too.
+	joins = regexp.MustCompile(`\b(?:both|the only)\b`)
 	// named are titles in quotation marks, which ask for nothing.
 	named = regexp.MustCompile(`["“][^"”]*["”]`)
 )
@@ -49,8 +55,15 @@ func AsksOperation(question string) Operation {
 	switch {
 	case mustCompute.MatchString(text):
 		return MustCompute
-	case mayCompute.MatchString(text):
+	case conditions.MatchString(text), joins.MatchString(text):
 		return MayCompute
 	}
 	return NoOperation
+}
+
+// Condition returns the words by which a question asks for something to be computed, or for some of the
+// things that facts lead to: "highest", "after 1990". It is empty if there are none.
+func Condition(question string) string {
+	text := named.ReplaceAllString(question, "")
+	return cmp.Or(conditions.FindString(text), mustCompute.FindString(text))
 }

@@ -18,6 +18,9 @@ func NewView(run *orchestratorv1.Run, right []string) View {
 			Rows: first(a.GetEvidence(), maxEvidence, n.triple),
 		}
 	})
+	if c := run.GetChoice(); c != nil {
+		v.list("Choice", "", []Row{{Label: clip(c.GetMethod(), maxName), Text: clip(c.GetReason(), maxText)}})
+	}
 	switch graphs := run.GetGraphs().(type) {
 	case *orchestratorv1.Run_PgAkv:
 		v.pgAkv(graphs.PgAkv, n)
@@ -31,15 +34,6 @@ func NewView(run *orchestratorv1.Run, right []string) View {
 		v.tog(graphs.Tog, n)
 	case *orchestratorv1.Run_Rog:
 		v.rog(graphs.Rog, n)
-	case *orchestratorv1.Run_Auto:
-		v.list("Choice", "", []Row{{Label: clip(graphs.Auto.GetMethod(), maxName),
-			Text: clip(graphs.Auto.GetReason(), maxText)}})
-		if graphs.Auto.GetPgAkv() != nil {
-			v.pgAkv(graphs.Auto.GetPgAkv(), n)
-		}
-		if graphs.Auto.GetGer() != nil {
-			v.ger(graphs.Auto.GetGer(), n)
-		}
 	}
 	v.conflicts(run.GetConflicts(), n)
 	v.warnings(run.GetStages())

@@ -58,13 +58,6 @@ func measureGraphs(q dataset.Question, run *orchestratorv1.Run) Graphs {
 		g.pgAkv(q, made.PgAkv, reached)
 	case *orchestratorv1.Run_Ger:
 		g.ger(q, made.Ger, reached)
-	case *orchestratorv1.Run_Auto:
-		if made.Auto.GetPgAkv() != nil {
-			g.pgAkv(q, made.Auto.GetPgAkv(), reached)
-		}
-		if made.Auto.GetGer() != nil {
-			g.ger(q, made.Auto.GetGer(), reached)
-		}
 	case *orchestratorv1.Run_Rag:
 		if reached[orchestratorv1.Stage_STAGE_SEARCH] {
 			g.hits(q, made.Rag.GetHits())

@@ -53,18 +53,6 @@ func TestGraphsOfEveryMethod(t *testing.T) {
 			Graphs{InPaths: new(false), PathRecall: new(0.0), PathEnds: new(1)},
 		},
 		{
-			"auto has what both of its methods made",
-			&orchestratorv1.Run{Graphs: &orchestratorv1.Run_Auto{Auto: &orchestratorv1.AutoGraphs{
-				PgAkv: &orchestratorv1.PgAkvGraphs{Hits: []*graphv1.ScoredTriple{right}},
-				Ger: &orchestratorv1.GerGraphs{ReasoningPaths: []*graphv1.ReasoningPath{walk("Mapo Bridge",
-					"Seoul")}},
-			}}},
-			[]orchestratorv1.Stage{orchestratorv1.Stage_STAGE_CHOOSE, orchestratorv1.Stage_STAGE_PATHS,
-				orchestratorv1.Stage_STAGE_GROUND_GRAPH},
-			Graphs{InHits: new(true), Hits: new(1), InGround: new(false), GroundTriples: new(0), InPaths: new(false),
-				PathRecall: new(0.0), PathEnds: new(1)},
-		},
-		{
 			"a method that did not come to its graph has none",
 			&orchestratorv1.Run{Graphs: &orchestratorv1.Run_Rag{Rag: &orchestratorv1.RagGraphs{}}}, nil, Graphs{},
 		},

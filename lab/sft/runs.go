@@ -101,8 +101,6 @@ func readRun(text json.RawMessage, kg string) (r recordedRun, ok bool, err error
 	switch {
 	case run.GetGer() != nil:
 		r.ger(run.GetGer())
-	case run.GetAuto().GetGer() != nil:
-		r.ger(run.GetAuto().GetGer())
 	case run.GetRog() != nil:
 		r.paths = run.GetRog().GetReasoningPaths()
 		for _, a := range run.GetAnswers() {

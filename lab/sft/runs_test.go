@@ -170,9 +170,8 @@ func TestAQuestionThatOnlyARunReachesIsTaughtByTheRun(t *testing.T) {
 }
 
 func TestReadRun(t *testing.T) {
-	forced, chosen, planned, many := river(), river(), river(), river()
+	forced, planned, many := river(), river(), river()
 	forced.Ablation = orchestratorv1.Ablation_ABLATION_NEGATIVE_VERDICTS
-	chosen.Graphs = &orchestratorv1.Run_Auto{Auto: &orchestratorv1.AutoGraphs{Method: "ger", Ger: river().GetGer()}}
 	planned.Graphs = &orchestratorv1.Run_Rog{Rog: &orchestratorv1.RogGraphs{
 		ReasoningPaths: river().GetGer().GetReasoningPaths()}}
 	planned.Answers = []*orchestratorv1.Answer{{Answer: "Orla"}, {Answer: "from memory"}}
@@ -194,7 +193,6 @@ func TestReadRun(t *testing.T) {
 		judged, withoutPaths bool
 	}{
 		{"of ger", river(), []string{"Harn", "Tessen"}, 4, 2, true, false},
-		{"of auto, where it chose ger", chosen, []string{"Harn", "Tessen"}, 4, 2, true, false},
 		{"of rog: its answers are candidates", planned, []string{"Orla"}, 4, 0, false, false},
 		{"with forced verdicts, which nobody meant", forced, []string{"Harn", "Tessen"}, 4, 0, false, false},
 		{"of more paths than a prompt shows", many, nil, keptGroups * keptEnds * keptWalks, 2, true, false},

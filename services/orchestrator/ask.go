@@ -132,8 +132,7 @@ func (s *Service) answer(ctx context.Context, q *question.Question, m method.Met
 		return nil
 	}
 	// A plan says whether there is a row.
-	computes := slices.Contains(m.Info().GetStages(), orchestratorv1.Stage_STAGE_PLAN)
-	if !computes && (kgtext.IsYesNo(q.Text()) || kgtext.IsStatement(q.Text())) {
+	if !method.Computes(m, q) && (kgtext.IsYesNo(q.Text()) || kgtext.IsStatement(q.Text())) {
 		if answered, err := s.answerYesNo(ctx, q); answered || err != nil {
 			return err
 		}
@@ -241,6 +240,7 @@ func (s *Service) decide(q *question.Question) {
 			run.Confidence = s.Confidence.Estimate(run)
 			demote(run, s.MinGrounded)
 			doubtNames(run, q.Text())
+			doubtConditions(run, q.Text())
 		}
 		if run.Confidence != nil && run.GetConfidence() < q.Request().GetOptions().GetAbstainBelow() {
 			withhold(run, q.Request().GetOptions().GetAbstainBelow())

@@ -31,7 +31,7 @@ func TestAsk(t *testing.T) {
 		answers []string
 		kg      uint64
 	}{
-		{"pg-akv, where no method is named", film(""), "pg-akv", []string{stagetest.Director}, 3},
+		{"auto, where no method is named", film(""), "auto", []string{stagetest.Director}, 3},
 		{"ger", rivers(), "ger", []string{"Tessen", "Orla"}, 3},
 		{"io, which reads no knowledge graph", &orchestratorv1.AskRequest{Question: "?", Method: "io"}, "io",
 			[]string{stagetest.Director}, 0},

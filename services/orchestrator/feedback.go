@@ -120,8 +120,6 @@ func topicEntities(run *orchestratorv1.Run) []*graphv1.EntityLink {
 		return g.Tog.GetTopicEntities()
 	case *orchestratorv1.Run_Rog:
 		return g.Rog.GetTopicEntities()
-	case *orchestratorv1.Run_Auto:
-		return g.Auto.GetGer().GetTopicEntities()
 	}
 	return nil
 }

@@ -135,3 +135,20 @@ func doubtNames(run *orchestratorv1.Run, text string) {
 		doubt(run, "they are about "+about[0]+", whose name is not the one in the question")
 	}
 }
+
+// doubtConditions doubts answers that were read off facts if the question picks some of them by a
+// condition that nothing in their evidence states: no triple says which film is the latest.
+func doubtConditions(run *orchestratorv1.Run, text string) {
+	condition := kgtext.Condition(text)
+	if condition == "" || run.GetQuery() != nil || len(run.GetAnswers()) == 0 {
+		return
+	}
+	for _, t := range run.GetAnswers()[0].GetEvidence() {
+		for _, words := range []string{t.GetRelation(), t.GetSubject(), t.GetObject()} {
+			if kgtext.FoldWords(words).Mention(kgtext.Fold(condition)) {
+				return
+			}
+		}
+	}
+	doubt(run, fmt.Sprintf("the triples do not say to which of them \u201c%s\u201d applies", condition))
+}

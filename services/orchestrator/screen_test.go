@@ -184,3 +184,29 @@ func TestEvidenceAboutANamesakeIsNoGround(t *testing.T) {
 		}
 	}
 }
+
+func TestAnswersOfFactsAreRelatedIfTheQuestionPicksSomeOfThem(t *testing.T) {
+	for _, c := range []struct {
+		name, question string
+		grounded       bool
+	}{
+		{"no condition", stagetest.Film, true},
+		{"a time that no triple states", stagetest.Film + " after 1990", false},
+		{"a rank that no triple states", "who was the youngest director of the quiet harbour", false},
+		{"an exclusion that no triple states", "who directed the film without a name, the quiet harbour", false},
+		{"a word of a name in the evidence", "who directed \"The Last Film\", the quiet harbour", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			req := film("pg-akv")
+			req.Question = c.question
+			resp, err := serve(t, stagetest.New(t)).Ask(t.Context(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := resp.GetRun()
+			if grounded := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_GROUNDED; grounded != c.grounded {
+				t.Errorf("%v because %s", run.GetGrounding(), run.GetGroundingReason())
+			}
+		})
+	}
+}

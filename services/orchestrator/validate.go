@@ -16,7 +16,7 @@ import (
 )
 
 // defaultMethod answers questions that name no method.
-const defaultMethod = "pg-akv"
+const defaultMethod = "auto"
 
 // validateAsk checks what the rules in the proto cannot express, and returns the method of the
 // request.
@@ -29,7 +29,7 @@ func (s *Service) validateAsk(req *orchestratorv1.AskRequest) (method.Method, er
 	switch {
 	case options.GetAbstainBelow() > 0 && options.GetAnswerForm() == graphv1.AnswerForm_ANSWER_FORM_TEXT:
 		return nil, invalidArgument("options.abstain_below", "there is no confidence in a text: ask for entities")
-	case req.GetPlan() != "" && m.Info().GetName() != (method.Query{}).Info().GetName():
+	case req.GetPlan() != "" && !method.TakesPlan(m):
 		return nil, invalidArgument("plan",
 			fmt.Sprintf("the method %s computes no plan of the caller's: ask with the method query",
 				m.Info().GetName()))

@@ -23,7 +23,11 @@ func (s *Service) answerYesNo(ctx context.Context, q *question.Question) (bool, 
 		return false, err
 	}
 	q.Update(func(r *orchestratorv1.Run) {
-		if r.GetMethod() == "pg-akv" {
+		switch r.GetMethod() {
+		case "auto":
+			r.Choice = &orchestratorv1.Choice{Method: "pg-akv", Reason: "the question asks whether something is so"}
+			fallthrough
+		case "pg-akv":
 			r.Graphs = &orchestratorv1.Run_PgAkv{PgAkv: claimGraphs(findings)}
 		}
 		r.Grounding, r.GroundingReason = v.grounding, v.reason

@@ -39,7 +39,8 @@ def test_a_question_is_answered_with_its_evidence(mesh: Mesh) -> None:
     assert [a.answer for a in run.answers] == ["New York University"]
     assert str(run.answers[0].evidence[0]) == "Robert Stam | employer | New York University"
     assert run.answers[0].id == run.answers[0].evidence[0].object_id == "New York University"
-    assert run.grounding is Grounding.GROUNDED and run.method == "pg-akv" and run.kg == "wikidata@1"
+    assert run.grounding is Grounding.GROUNDED and run.method == "auto" and run.kg == "wikidata@1"
+    assert run.message.choice.method == "pg-akv"
     assert run.confidence is not None and 0 < run.confidence <= 1
     assert run.usage.calls == 2 and run.seconds > 0 and run.started.tzinfo is not None
     assert run.message.pg_akv.edits[0].before.object == "Google"

@@ -891,7 +891,7 @@ export interface components {
             kg?: components["schemas"]["KnowledgeGraphRefInput"];
             /** @description What may be spent and with which model. */
             limits?: components["schemas"]["LimitsInput"];
-            /** @description The method's name, as ListMethods has it; empty means "pg-akv". */
+            /** @description The method's name, as ListMethods has it; empty means "auto". */
             method?: string;
             /** @description The rest. */
             options?: components["schemas"]["AskOptionsInput"];
@@ -923,19 +923,6 @@ export interface components {
             stageFinished?: components["schemas"]["StageFinished"];
             /** @description A stage began. */
             stageStarted?: components["schemas"]["StageStarted"];
-        };
-        /** @description AutoGraphs are what the chosen method made, and why it was chosen. */
-        AutoGraphs: {
-            /** @description Of ger, where it was begun. */
-            ger?: components["schemas"]["GerGraphs"];
-            /** @description The method that was chosen. */
-            method?: string;
-            /** @description Of pg-akv, where it was begun. */
-            pgAkv?: components["schemas"]["PgAkvGraphs"];
-            /** @description Of query, where it was begun. */
-            query?: components["schemas"]["QueryGraphs"];
-            /** @description Why, in a sentence. */
-            reason?: string;
         };
         /** @description BatchGetEntitiesResponse carries the entities. */
         BatchGetEntitiesResponse: {
@@ -1055,6 +1042,13 @@ export interface components {
             check?: components["schemas"]["Check"];
             /** @description More of the text was read, or more claims were judged. */
             progress?: components["schemas"]["CheckProgress"];
+        };
+        /** @description Choice is the method that auto chose for a question. */
+        Choice: {
+            /** @description The method that was chosen. */
+            method?: string;
+            /** @description Why, in a sentence. */
+            reason?: string;
         };
         /** @description Claim is one fact that a text states. */
         Claim: {
@@ -2429,8 +2423,8 @@ export interface components {
             answerProbability?: number;
             /** @description The answers, best first. */
             answers?: components["schemas"]["Answer"][];
-            /** @description Of auto. */
-            auto?: components["schemas"]["AutoGraphs"];
+            /** @description What was chosen, and why; the graphs are those of the method chosen. Of auto. */
+            choice?: components["schemas"]["Choice"];
             /**
              * Format: float
              * @description How likely the answers are right, 0 to 1, by all that was found and judged on the way. Unset where the run has no answer to be sure of.
@@ -3007,7 +3001,7 @@ export interface operations {
                     kg?: components["schemas"]["KnowledgeGraphRefInput"];
                     /** @description What may be spent and with which model. */
                     limits?: components["schemas"]["LimitsInput"];
-                    /** @description The method's name, as ListMethods has it; empty means "pg-akv". */
+                    /** @description The method's name, as ListMethods has it; empty means "auto". */
                     method?: string;
                     /** @description The rest. */
                     options?: components["schemas"]["AskOptionsInput"];

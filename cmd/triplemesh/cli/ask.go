@@ -32,7 +32,7 @@ type askCommand struct {
 	ServerFlags
 	Question []string `arg:"" help:"The question; - reads it from standard input."`
 
-	Method       string        `default:"pg-akv" help:"How to answer; see triplemesh methods."`
+	Method       string        `default:"auto" help:"How to answer; see triplemesh methods."`
 	KG           []string      `name:"kg" placeholder:"NAME" sep:"none" help:"${ask_kg}"`
 	After        string        `placeholder:"RUN" help:"Ask a follow-up question to a run; last is the newest."`
 	Topic        []string      `placeholder:"ENTITY" sep:"none" help:"${ask_topic}"`
@@ -148,14 +148,10 @@ func (c *askCommand) request(stdin io.Reader) (*orchestratorv1.AskRequest, error
 	if c.At != "" {
 		options.Grounding.Filter = &retrieverv1.Filter{At: c.At}
 	}
-	method := c.Method
-	if c.Plan != "" {
-		method = "query"
-	}
 	return &orchestratorv1.AskRequest{
-		Question: strings.ToValidUTF8(question, "\uFFFD"), Method: method, Plan: strings.ToValidUTF8(c.Plan, "\uFFFD"),
-		Kg: kgs[0], OtherKgs: kgs[1:], TopicEntities: c.Topic, Options: options,
-		Limits: limits(c.Model, c.MaxCalls, c.MaxTokens),
+		Question: strings.ToValidUTF8(question, "\uFFFD"), Method: c.Method,
+		Plan: strings.ToValidUTF8(c.Plan, "\uFFFD"), Kg: kgs[0], OtherKgs: kgs[1:], TopicEntities: c.Topic,
+		Options: options, Limits: limits(c.Model, c.MaxCalls, c.MaxTokens),
 	}, nil
 }
 

@@ -23,9 +23,6 @@ func Changes(w io.Writer, run *orchestratorv1.Run, style Style) error {
 		p.editedTriples(g.PgAkv.GetEdits())
 	case *orchestratorv1.Run_Ger:
 		p.reflectedAnswers(g.Ger.GetReflections())
-	case *orchestratorv1.Run_Auto:
-		p.editedTriples(g.Auto.GetPgAkv().GetEdits())
-		p.reflectedAnswers(g.Auto.GetGer().GetReflections())
 	}
 	return p.err
 }
@@ -111,6 +108,9 @@ func (p *page) notShown(more, kept int, one, many string) {
 // ended. A stage that makes no graph, such as the answer, prints nothing.
 func Stage(w io.Writer, stage orchestratorv1.Stage, run *orchestratorv1.Run, style Style) error {
 	p := newPage(w, style)
+	if stage == orchestratorv1.Stage_STAGE_CHOOSE {
+		p.choice(run.GetChoice())
+	}
 	switch g := run.GetGraphs().(type) {
 	case *orchestratorv1.Run_PgAkv:
 		p.pgakvStage(stage, g.PgAkv)
@@ -128,8 +128,6 @@ func Stage(w io.Writer, stage orchestratorv1.Stage, run *orchestratorv1.Run, sty
 		p.togStage(stage, g.Tog)
 	case *orchestratorv1.Run_Rog:
 		p.rogStage(stage, g.Rog)
-	case *orchestratorv1.Run_Auto:
-		p.autoStage(stage, g.Auto)
 	case *orchestratorv1.Run_Query:
 		p.queryStage(stage, g.Query)
 	}
@@ -181,23 +179,6 @@ func (p *page) rogStage(stage orchestratorv1.Stage, g *orchestratorv1.RogGraphs)
 	case orchestratorv1.Stage_STAGE_PATHS:
 		p.relationPaths("planned:", g.GetPlannedPaths(), g.GetRelationPaths())
 		p.reasoningPaths(g.GetReasoningPaths())
-	}
-}
-
-// autoStage shows the stage of whichever method was begun; both may have been.
-func (p *page) autoStage(stage orchestratorv1.Stage, g *orchestratorv1.AutoGraphs) {
-	if stage == orchestratorv1.Stage_STAGE_CHOOSE {
-		p.autoMethod(g)
-		return
-	}
-	if g.GetGer() != nil {
-		p.gerStage(stage, g.GetGer())
-	}
-	if g.GetPgAkv() != nil {
-		p.pgakvStage(stage, g.GetPgAkv())
-	}
-	if g.GetQuery() != nil {
-		p.queryStage(stage, g.GetQuery())
 	}
 }
 

@@ -17,6 +17,9 @@ import (
 // with what it rests on, and what it all cost.
 func Explain(w io.Writer, run *orchestratorv1.Run, style Style) error {
 	p := newPage(w, style)
+	if run.GetChoice() != nil {
+		p.choice(run.GetChoice())
+	}
 	switch g := run.GetGraphs().(type) {
 	case *orchestratorv1.Run_PgAkv:
 		p.pgakv(g.PgAkv)
@@ -30,8 +33,6 @@ func Explain(w io.Writer, run *orchestratorv1.Run, style Style) error {
 		p.tog(g.Tog)
 	case *orchestratorv1.Run_Rog:
 		p.rog(g.Rog)
-	case *orchestratorv1.Run_Auto:
-		p.auto(g.Auto)
 	case *orchestratorv1.Run_Query:
 		p.query(g.Query)
 	}
@@ -113,22 +114,9 @@ func duration(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
 }
 
-func (p *page) auto(g *orchestratorv1.AutoGraphs) {
-	p.autoMethod(g)
-	if g.GetGer() != nil {
-		p.ger(g.GetGer())
-	}
-	if g.GetPgAkv() != nil {
-		p.pgakv(g.GetPgAkv())
-	}
-	if g.GetQuery() != nil {
-		p.query(g.GetQuery())
-	}
-}
-
-func (p *page) autoMethod(g *orchestratorv1.AutoGraphs) {
+func (p *page) choice(c *orchestratorv1.Choice) {
 	p.heading("Method", "")
-	p.item(2, withFallback(g.GetMethod(), "(none chosen)")+": ", bold, g.GetReason())
+	p.item(2, withFallback(c.GetMethod(), "(none chosen)")+": ", bold, c.GetReason())
 }
 
 func (p *page) rag(g *orchestratorv1.RagGraphs) {

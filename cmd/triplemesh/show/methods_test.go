@@ -67,18 +67,16 @@ func rogRun() *orchestratorv1.Run {
 
 func autoRun() *orchestratorv1.Run {
 	return &orchestratorv1.Run{Method: "auto", Ablation: orchestratorv1.Ablation_ABLATION_NO_REFLECTION,
-		Kg: &graphv1.KnowledgeGraphRef{Name: "wikidata", Snapshot: 1},
-		Graphs: &orchestratorv1.Run_Auto{Auto: &orchestratorv1.AutoGraphs{
-			Method: "pg-akv", Reason: "no path leads anywhere", PgAkv: pgakvRun().GetPgAkv(),
-			Ger: &orchestratorv1.GerGraphs{TopicEntities: velmora()},
-		}}}
+		Kg:     &graphv1.KnowledgeGraphRef{Name: "wikidata", Snapshot: 1},
+		Choice: &orchestratorv1.Choice{Method: "pg-akv", Reason: "the question asks for facts"},
+		Graphs: pgakvRun().GetGraphs()}
 }
 
 // A method that ended before it found anything has graphs with nothing in them.
 func TestEveryMethodExplainsThatThereIsNothing(t *testing.T) {
 	for _, run := range []*orchestratorv1.Run{
 		{Graphs: &orchestratorv1.Run_Rag{}}, {Graphs: &orchestratorv1.Run_Sc{}}, {Graphs: &orchestratorv1.Run_Tog{}},
-		{Graphs: &orchestratorv1.Run_Rog{}}, {Graphs: &orchestratorv1.Run_Auto{}},
+		{Graphs: &orchestratorv1.Run_Rog{}}, {Choice: &orchestratorv1.Choice{}},
 	} {
 		var b bytes.Buffer
 		if err := Explain(&b, run, Style{}); err != nil || !bytes.Contains(b.Bytes(), []byte("(none")) &&

@@ -48,7 +48,6 @@ export type {
   AskRequestJson as AskRequest,
   AskResponseJson as AskResponse,
   AskStreamResponseJson as AskStreamResponse,
-  AutoGraphsJson as AutoGraphs,
   CheckJson as Check,
   CheckProgressJson as CheckProgress,
   CheckRequestJson as CheckRequest,

@@ -10,21 +10,18 @@ import { ThreeGraphs } from "./ThreeGraphs";
 
 /** What a run's method made on its way, as far as it has come. */
 export function RunGraphs({ run }: { run: Run }) {
-  const { pgAkv, ger, rag, sc, tog, rog, auto, query } = run;
+  const { pgAkv, ger, rag, sc, tog, rog, choice, query } = run;
   return (
     <>
-      {auto?.method ? (
+      {choice?.method ? (
         <p class="chosen">
-          <b>auto</b> chose <b>{auto.method}</b>
-          {auto.reason ? `: ${auto.reason}` : "."}
+          <b>auto</b> chose <b>{choice.method}</b>
+          {choice.reason ? `: ${choice.reason}` : "."}
         </p>
       ) : null}
       {pgAkv ? <ThreeGraphs graphs={pgAkv} run={run} /> : null}
-      {auto?.pgAkv ? <ThreeGraphs graphs={auto.pgAkv} run={run} /> : null}
       {ger ? <Ger graphs={ger} run={run} /> : null}
-      {auto?.ger ? <Ger graphs={auto.ger} run={run} /> : null}
       {query ? <QueryView key={run.id} graphs={query} run={run} /> : null}
-      {auto?.query ? <QueryView key={run.id} graphs={auto.query} run={run} /> : null}
       {rag ? <HitsView graphs={rag} run={run} /> : null}
       {sc ? <SamplesView graphs={sc} /> : null}
       {rog ? (

@@ -127,7 +127,7 @@ func (m *Model) check() error {
 // Estimate returns the probability that the answers of a run are right, 0.01 to 0.99; nil if it has
 // none or its family is unknown.
 func (m *Model) Estimate(run *orchestratorv1.Run) *float32 {
-	if g := queryGraphs(run); g != nil {
+	if g := run.GetQuery(); g != nil {
 		return estimateQuery(run, g)
 	}
 	family, values := Features(run)

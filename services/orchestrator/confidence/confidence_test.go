@@ -167,10 +167,6 @@ func TestFeatures(t *testing.T) {
 			&orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("Oslo")},
 				AnswerProbability: new(float32(math.NaN()))}, Own, map[string]float64{
 				"answers": 0, "partial": 0}},
-		{"auto: by the method that was chosen", &orchestratorv1.Run{Answers: judgedRun().GetAnswers()[:1],
-			Graphs: &orchestratorv1.Run_Auto{Auto: &orchestratorv1.AutoGraphs{
-				Method: "ger", Ger: &orchestratorv1.GerGraphs{}}}}, Paths, map[string]float64{"grounded": 0, "named": 0,
-			"asked": 0, "length": 0, "groups": 0, "answers": 0, "partial": 0}},
 		{"pg-akv by ranked paths: an answer that the model read too", rankedRun("Orla", "Orla"), Ranked,
 			map[string]float64{"mass": 0.7, "peak": 0.5, "rival": 0.2, "read": 1, "agreed": 1, "hops": 0.25,
 				"size": math.Log(2) / math.Log(maxSize), "asked": 0, "answers": 0, "partial": 0}},

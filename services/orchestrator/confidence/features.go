@@ -122,11 +122,6 @@ func Features(run *orchestratorv1.Run) (family string, values map[string]float64
 		return Paths, ofPaths(run, g.Rog.GetReasoningPaths(), values)
 	case *orchestratorv1.Run_Sc:
 		return Own, ofSamples(run, g.Sc.GetSamples(), values)
-	case *orchestratorv1.Run_Auto:
-		if g.Auto.GetMethod() == "ger" {
-			return ofPathsOfGer(run, g.Auto.GetGer(), values)
-		}
-		return ofPgAkv(run, g.Auto.GetPgAkv(), values)
 	}
 	return Own, values
 }
@@ -322,14 +317,6 @@ func indicator(b bool) float64 {
 
 // bounded is the confidence in a value that a limit makes a lower bound.
 const bounded = 0.5
-
-// queryGraphs returns the graphs of query, whether it was asked for or chosen; nil for other methods.
-func queryGraphs(run *orchestratorv1.Run) *orchestratorv1.QueryGraphs {
-	if g := run.GetQuery(); g != nil {
-		return g
-	}
-	return run.GetAuto().GetQuery()
-}
 
 // estimateQuery returns the probability that a computed answer is right: what was computed is right if
 // the plan is, so it is that of the alignment.

@@ -6,158 +6,125 @@ import (
 	"slices"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
-	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
-	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
 )
 
-// Auto chooses between PG&AKV, Ger and Query for each question, without a model call: by the words that
-// ask for something to be computed, the topic entities, the length of the best relation path around
-// them, and the budget.
-type Auto struct {
-	Stages
-	ger Ger
-}
+// Auto chooses between PG&AKV and Query for each question by its words, without a model call. Ger is not
+// among them: at twice the calls, its answers are no better than those of PG&AKV, which reads the same
+// ranked paths (ADR 42).
+type Auto struct{ Stages }
 
 const (
-	// gerHops is the length of the best path from which Ger is chosen.
-	gerHops = 2
-	// autoHops is the maximum length of a path.
-	autoHops = 3
-	// gerCalls is the minimum budget for Ger: a plan, candidates, and verdicts on the set and on some
-	// candidates.
-	gerCalls = 6
-	// querySure is the alignment from which on a computed answer is kept, if a fact could answer too.
+	// bothCalls is the minimum budget for a plan that may not fit, and PG&AKV after it.
+	bothCalls = 3
+	// querySure is the alignment from which on a computed answer is kept, if facts could answer too.
 	querySure = 0.8
 )
 
 // Info implements Method.
 func (m Auto) Info() *orchestratorv1.Method {
-	info := &orchestratorv1.Method{
+	return &orchestratorv1.Method{
 		Name: "auto",
-		Description: "Chooses query for questions that ask for something to be computed, ger for those that join " +
-			"several " +
-			"facts, pg-akv for all others.",
-		Calls:   "those of the method chosen: 2 to 3, or 3 + one per candidate",
+		Description: "Chooses query for questions that ask for something to be computed, pg-akv for all others and " +
+			"for those whose plan does not fit the knowledge graph.",
+		Calls:   "those of the method chosen: 1 to 3",
 		NeedsKg: true,
-		Stages:  []orchestratorv1.Stage{orchestratorv1.Stage_STAGE_CHOOSE},
+		Stages: slices.Concat([]orchestratorv1.Stage{orchestratorv1.Stage_STAGE_CHOOSE},
+			Query{m.Stages}.Info().GetStages(), PGAKV{m.Stages}.Info().GetStages()),
 	}
-	for _, chosen := range []Method{PGAKV{m.Stages}, m.ger, Query{m.Stages}} {
-		info.Stages = append(info.Stages, chosen.Info().GetStages()...)
-	}
-	return info
 }
 
 // Answer implements Method.
 func (m Auto) Answer(ctx context.Context, q *question.Question) error {
-	g := &orchestratorv1.AutoGraphs{}
-	q.Update(func(r *orchestratorv1.Run) { r.Graphs = &orchestratorv1.Run_Auto{Auto: g} })
-
-	if err := m.choose(ctx, q, g); err != nil {
+	if err := m.choose(ctx, q); err != nil {
 		return err
 	}
-	if err := m.checkUntil(q, g.GetMethod()); err != nil {
-		return err
-	}
-	if g.GetMethod() == (Query{}).Info().GetName() {
-		done, err := m.compute(ctx, q, g)
-		if done || err != nil {
+	if readChoice(q) == (Query{}).Info().GetName() {
+		if answered, err := m.compute(ctx, q); answered || err != nil {
 			return err
 		}
 	}
-	if g.GetMethod() == m.ger.Info().GetName() {
-		ger := &orchestratorv1.GerGraphs{}
-		q.Update(func(*orchestratorv1.Run) { g.Ger = ger })
-		return m.ger.run(ctx, q, ger)
-	}
-	pgakv := &orchestratorv1.PgAkvGraphs{}
-	q.Update(func(*orchestratorv1.Run) { g.PgAkv = pgakv })
-	return PGAKV{m.Stages}.run(ctx, q, pgakv)
+	return answerWithin(ctx, q, PGAKV{m.Stages})
+}
+
+// choose chooses the method.
+func (m Auto) choose(ctx context.Context, q *question.Question) error {
+	return q.Stage(ctx, orchestratorv1.Stage_STAGE_CHOOSE, func(context.Context) (question.Cost, error) {
+		method, reason := PGAKV{}.Info().GetName(), ""
+		operation, calls := kgtext.AsksOperation(q.Text()), q.Request().GetLimits().GetBudget().GetMaxCalls()
+		switch {
+		case q.Request().GetPlan() != "":
+			method, reason = Query{}.Info().GetName(), "the request has a plan"
+		case operation == kgtext.NoOperation:
+			reason = "the question asks for facts"
+		case len(q.OtherKGs()) > 0:
+			reason = "query reads one knowledge graph"
+		case operation == kgtext.MayCompute && calls > 0 && calls < bothCalls:
+			reason = fmt.Sprintf("the budget of %d calls is too small to try a plan first", calls)
+		default:
+			method, reason = Query{}.Info().GetName(), "the question asks for something to be computed"
+		}
+		q.Update(func(r *orchestratorv1.Run) {
+			r.Choice = &orchestratorv1.Choice{Method: method, Reason: reason}
+		})
+		return question.NoCost, nil
+	})
 }
 
 // compute runs Query. It reports false if PG&AKV should answer instead: the question only may ask for
 // something to be computed, and the plan does not fit the knowledge graph well.
-func (m Auto) compute(ctx context.Context, q *question.Question, g *orchestratorv1.AutoGraphs) (bool, error) {
-	query := &orchestratorv1.QueryGraphs{}
-	q.Update(func(*orchestratorv1.Run) { g.Query = query })
-	err := Query{m.Stages}.run(ctx, q, query)
-	if err != nil && !question.Recoverable(ctx, err) {
-		return false, err
+func (m Auto) compute(ctx context.Context, q *question.Question) (bool, error) {
+	err := answerWithin(ctx, q, Query{m.Stages})
+	if err != nil && !question.Recoverable(ctx, err) || q.Request().GetPlan() != "" {
+		return true, err
 	}
-	sure := err == nil && query.GetTable() != nil && query.GetTable().GetReason() == "" &&
-		query.GetAlignment() >= querySure
+	sure := false
+	q.Update(func(r *orchestratorv1.Run) {
+		sure = r.GetQuery().GetTable() != nil && r.GetQuery().GetTable().GetReason() == "" &&
+			r.GetQuery().GetAlignment() >= querySure
+	})
 	if err == nil && (sure || kgtext.AsksOperation(q.Text()) == kgtext.MustCompute) {
 		return true, nil
 	}
 	q.Update(func(r *orchestratorv1.Run) {
-		g.Method, g.Query = PGAKV{}.Info().GetName(), nil
-		g.Reason += "; the plan does not fit the knowledge graph, so pg-akv answers"
+		r.Choice.Method = PGAKV{}.Info().GetName()
+		r.Choice.Reason += "; the plan does not fit the knowledge graph, so pg-akv answers"
 		r.Answers, r.Text, r.GroundingReason = nil, "", ""
 		r.Grounding = orchestratorv1.Grounding_GROUNDING_UNSPECIFIED
 	})
 	return false, nil
 }
 
-// choose chooses the method. A retriever error does not fail the stage: PG&AKV needs no topic entity.
-func (m Auto) choose(ctx context.Context, q *question.Question, g *orchestratorv1.AutoGraphs) error {
-	return q.Stage(ctx, orchestratorv1.Stage_STAGE_CHOOSE, func(ctx context.Context) (question.Cost, error) {
-		method, reason := PGAKV{}.Info().GetName(), ""
-		if kgtext.AsksOperation(q.Text()) != kgtext.NoOperation && len(q.OtherKGs()) == 0 {
-			method, reason = Query{}.Info().GetName(), "the question asks for something to be computed"
-		} else if calls := q.Request().GetLimits().GetBudget().GetMaxCalls(); calls > 0 && calls < gerCalls {
-			reason = fmt.Sprintf("the budget of %d calls is too small for ger", calls)
-		} else {
-			best, err := m.bestPath(ctx, q)
-			switch {
-			case err != nil && !question.Recoverable(ctx, err):
-				return nil, err
-			case err != nil:
-				reason = "relation paths could not be looked at: " + question.FailureReason(err)
-			case best == nil:
-				reason = "no relation path leads from an entity that the question names"
-			case best.GetHops() >= gerHops:
-				method = m.ger.Info().GetName()
-				reason = fmt.Sprintf("the relation path that fits the question best joins %d facts", best.GetHops())
-			default:
-				reason = "the relation path that fits the question best is a single fact"
-			}
-		}
-		q.Update(func(*orchestratorv1.Run) { g.Method, g.Reason = method, reason })
-		return question.NoCost, nil
-	})
+// readChoice returns the name of the method chosen.
+func readChoice(q *question.Question) (name string) {
+	q.Update(func(r *orchestratorv1.Run) { name = r.GetChoice().GetMethod() })
+	return name
 }
 
-// checkUntil returns ErrStopped if the caller asked to stop after a stage that the chosen method does
-// not have.
-func (m Auto) checkUntil(q *question.Question, method string) error {
+// answerWithin answers by a method. It returns ErrStopped if the caller asked to stop after a stage that
+// the method lacks.
+func answerWithin(ctx context.Context, q *question.Question, m Method) error {
 	until := q.Request().GetOptions().GetUntil()
-	if until == orchestratorv1.Stage_STAGE_UNSPECIFIED {
-		return nil
+	if until != orchestratorv1.Stage_STAGE_UNSPECIFIED && !slices.Contains(m.Info().GetStages(), until) {
+		return question.ErrStopped
 	}
-	for _, chosen := range []Method{PGAKV{m.Stages}, m.ger, Query{m.Stages}} {
-		if chosen.Info().GetName() == method && slices.Contains(chosen.Info().GetStages(), until) {
-			return nil
-		}
-	}
-	return question.ErrStopped
+	return m.Answer(ctx, q)
 }
 
-// bestPath returns the relation path that fits the question best; nil if there is none.
-func (m Auto) bestPath(ctx context.Context, q *question.Question) (*graphv1.RelationPath, error) {
-	links, err := m.topicEntities(ctx, q)
-	if err != nil {
-		return nil, err
+// Computes reports whether a method computes the answer to a question, rather than reading it off facts.
+func Computes(m Method, q *question.Question) bool {
+	if _, ok := m.(Auto); ok {
+		return q.Request().GetPlan() != "" || kgtext.AsksOperation(q.Text()) != kgtext.NoOperation
 	}
-	topics := entityNames(links)
-	if len(topics) == 0 {
-		return nil, nil
+	return slices.Contains(m.Info().GetStages(), orchestratorv1.Stage_STAGE_PLAN)
+}
+
+// TakesPlan reports whether a method computes plans of the caller's.
+func TakesPlan(m Method) bool {
+	switch m.(type) {
+	case Query, Auto:
+		return true
 	}
-	suggested, err := m.Retriever.SuggestPaths(ctx, &retrieverv1.SuggestPathsRequest{
-		Kg: q.KG(), Question: q.Text(), TopicEntities: topics, MaxHops: autoHops, Limit: 1,
-	})
-	if err != nil || len(suggested.GetPaths()) == 0 {
-		return nil, err
-	}
-	return suggested.GetPaths()[0], nil
+	return false
 }

@@ -46,7 +46,7 @@ type Ablatable interface {
 // All returns the methods, sorted by name.
 func All(stages Stages, ger GerConfig) []Method {
 	return []Method{
-		Auto{stages, Ger{stages, ger}},
+		Auto{stages},
 		CoT{stages},
 		Ger{stages, ger},
 		IO{stages},

@@ -47,7 +47,6 @@ func TestOutlineIsTheRunWithoutItsDetails(t *testing.T) {
 	for name, graphs := range map[string]*orchestratorv1.Run{
 		"pg-akv": {Graphs: &orchestratorv1.Run_PgAkv{PgAkv: &orchestratorv1.PgAkvGraphs{Cypher: "CREATE"}}},
 		"ger":    {Graphs: &orchestratorv1.Run_Ger{Ger: &orchestratorv1.GerGraphs{}}},
-		"auto":   {Graphs: &orchestratorv1.Run_Auto{Auto: &orchestratorv1.AutoGraphs{}}},
 		"none":   {},
 	} {
 		want := &orchestratorv1.Run{

@@ -163,9 +163,6 @@ func runEvidence(run *orchestratorv1.Run) []*graphv1.Triple {
 		return pathTriples(append(paths, g.Tog.GetReasoningPaths()...))
 	case *orchestratorv1.Run_Rog:
 		return pathTriples(g.Rog.GetReasoningPaths())
-	case *orchestratorv1.Run_Auto:
-		return append(groundTriples(g.Auto.GetPgAkv().GetGroundGraph()),
-			pathTriples(g.Auto.GetGer().GetReasoningPaths())...)
 	}
 	return nil
 }
@@ -183,16 +180,15 @@ func Triples(run *orchestratorv1.Run) []*graphv1.Triple {
 		all = append(all, c.GetTriples()...)
 	}
 	all = append(all, runEvidence(run)...)
-	for _, g := range []*orchestratorv1.PgAkvGraphs{run.GetPgAkv(), run.GetAuto().GetPgAkv()} {
-		all = append(all, scoredTriples(g.GetHits())...)
-		for _, t := range g.GetFixedGraph().GetTriples() {
-			all = append(all, t.GetTriple())
-		}
-		for _, e := range g.GetEdits() {
-			all = append(all, scoredTriples(e.GetEvidence())...)
-		}
-		all = append(all, g.GetPseudoGraph().GetTriples()...)
+	g := run.GetPgAkv()
+	all = append(all, scoredTriples(g.GetHits())...)
+	for _, t := range g.GetFixedGraph().GetTriples() {
+		all = append(all, t.GetTriple())
 	}
+	for _, e := range g.GetEdits() {
+		all = append(all, scoredTriples(e.GetEvidence())...)
+	}
+	all = append(all, g.GetPseudoGraph().GetTriples()...)
 	for _, row := range run.GetQuery().GetTable().GetRows() {
 		all = append(all, row.GetTriples()...)
 	}

@@ -124,9 +124,6 @@ func TestOfReadsTheEvidenceOfEveryMethod(t *testing.T) {
 			Depths: []*orchestratorv1.TogDepth{{ReasoningPaths: paths[:1]}}, ReasoningPaths: paths[1:]}}}},
 		{"rog", &orchestratorv1.Run{Graphs: &orchestratorv1.Run_Rog{Rog: &orchestratorv1.RogGraphs{
 			ReasoningPaths: paths}}}},
-		{"auto", &orchestratorv1.Run{Graphs: &orchestratorv1.Run_Auto{Auto: &orchestratorv1.AutoGraphs{
-			PgAkv: &orchestratorv1.PgAkvGraphs{GroundGraph: &graphv1.GroundGraph{Subjects: ground.GetSubjects()[:1]}},
-			Ger:   &orchestratorv1.GerGraphs{ReasoningPaths: paths[1:]}}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.run.Kg = &graphv1.KnowledgeGraphRef{Name: "a"}

@@ -123,7 +123,7 @@ class AsyncClient:
     ) -> Run:
         """Answers a question.
 
-        method is one of list_methods(), by default pg-akv. history is the conversation that the
+        method is one of list_methods(), by default auto. history is the conversation that the
         question follows, as (role, text) with the roles "user" and "assistant". topic_entities are
         names or ids. plan is what the method query computes, in its notation or as Cypher, instead
         of a plan of the model. at is an ISO 8601 date: only facts valid then are used. Answers with

@@ -83,7 +83,7 @@ export function Options({
           hint="one a line; else the question is linked"
           {...field("topics")}
         />
-        {form.method === "query" ? (
+        {["auto", "query"].includes(form.method) ? (
           <Lines
             label="Plan"
             hint="in place of the model's: its notation, or Cypher"

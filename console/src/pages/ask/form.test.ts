@@ -7,7 +7,7 @@ const form = (part: Partial<AskForm>): AskForm => ({ ...blank, ...part });
 
 describe("requestOf", () => {
   it("leaves to the mesh what is not filled in", () => {
-    expect(requestOf(form({ question: " who? " }))).toEqual({ question: "who?", method: "pg-akv" });
+    expect(requestOf(form({ question: " who? " }))).toEqual({ question: "who?", method: "auto" });
   });
 
   it("puts every field where the contract has it", () => {
@@ -29,7 +29,7 @@ describe("requestOf", () => {
     );
     expect(request).toEqual({
       question: "who?",
-      method: "pg-akv",
+      method: "auto",
       kg: { name: "wikidata", snapshot: "3" },
       otherKgs: [{ name: "own" }],
       topicEntities: ["Paris", "Lyon"],

@@ -33,7 +33,7 @@ export type AskForm = {
 /** A form with nothing in it. */
 export const blank: AskForm = {
   question: "",
-  method: "pg-akv",
+  method: "auto",
   kgs: [],
   until: "",
   verification: "",

@@ -23,10 +23,7 @@ export function markdownOf(run: Run): string {
     ]),
     plain(run.text),
     section("Evidence", triples((run.answers ?? []).flatMap((answer) => answer.evidence ?? []))),
-    section(
-      "From the model's draft to the fixed graph",
-      (run.pgAkv ?? run.auto?.pgAkv)?.edits?.map(edit),
-    ),
+    section("From the model's draft to the fixed graph", run.pgAkv?.edits?.map(edit)),
     section("Candidates", candidates(run)),
     section("Stages", stages(run)),
   ];
@@ -76,7 +73,7 @@ function edit({ kind, before, after, evidence }: Edit): string {
 }
 
 function candidates(run: Run): string[] {
-  const ger = run.ger ?? run.auto?.ger;
+  const ger = run.ger;
   return (ger?.candidates ?? []).map(({ answer, paths }) => {
     const verdict = ger?.answerVerdicts?.find((v) => v.answer === answer);
     const decision = ger?.reflections?.find((r) => r.answer === answer)?.decision;

@@ -456,7 +456,7 @@ type AskRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The question.
 	Question string `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
-	// The method's name, as ListMethods has it; empty means "pg-akv".
+	// The method's name, as ListMethods has it; empty means "auto".
 	Method string `protobuf:"bytes,2,opt,name=method,proto3" json:"method,omitempty"`
 	// The knowledge graph. May be unset for methods that read none.
 	Kg *v13.KnowledgeGraphRef `protobuf:"bytes,3,opt,name=kg,proto3" json:"kg,omitempty"`
@@ -716,6 +716,8 @@ type Run struct {
 	Grounding Grounding `protobuf:"varint,7,opt,name=grounding,proto3,enum=triplemesh.orchestrator.v1.Grounding" json:"grounding,omitempty"`
 	// Why that is so, in a sentence.
 	GroundingReason string `protobuf:"bytes,8,opt,name=grounding_reason,json=groundingReason,proto3" json:"grounding_reason,omitempty"`
+	// What was chosen, and why; the graphs are those of the method chosen. Of auto.
+	Choice *Choice `protobuf:"bytes,32,opt,name=choice,proto3,oneof" json:"choice,omitempty"`
 	// What the method made on its way.
 	//
 	// Types that are valid to be assigned to Graphs:
@@ -726,7 +728,6 @@ type Run struct {
 	//	*Run_Sc
 	//	*Run_Tog
 	//	*Run_Rog
-	//	*Run_Auto
 	//	*Run_Query
 	Graphs isRun_Graphs `protobuf_oneof:"graphs"`
 	// The stages gone through, in order.
@@ -856,6 +857,13 @@ func (x *Run) GetGroundingReason() string {
 	return ""
 }
 
+func (x *Run) GetChoice() *Choice {
+	if x != nil {
+		return x.Choice
+	}
+	return nil
+}
+
 func (x *Run) GetGraphs() isRun_Graphs {
 	if x != nil {
 		return x.Graphs
@@ -912,15 +920,6 @@ func (x *Run) GetRog() *RogGraphs {
 	if x != nil {
 		if x, ok := x.Graphs.(*Run_Rog); ok {
 			return x.Rog
-		}
-	}
-	return nil
-}
-
-func (x *Run) GetAuto() *AutoGraphs {
-	if x != nil {
-		if x, ok := x.Graphs.(*Run_Auto); ok {
-			return x.Auto
 		}
 	}
 	return nil
@@ -1081,11 +1080,6 @@ type Run_Rog struct {
 	Rog *RogGraphs `protobuf:"bytes,21,opt,name=rog,proto3,oneof"`
 }
 
-type Run_Auto struct {
-	// Of auto.
-	Auto *AutoGraphs `protobuf:"bytes,22,opt,name=auto,proto3,oneof"`
-}
-
 type Run_Query struct {
 	// Of query.
 	Query *QueryGraphs `protobuf:"bytes,31,opt,name=query,proto3,oneof"`
@@ -1102,8 +1096,6 @@ func (*Run_Sc) isRun_Graphs() {}
 func (*Run_Tog) isRun_Graphs() {}
 
 func (*Run_Rog) isRun_Graphs() {}
-
-func (*Run_Auto) isRun_Graphs() {}
 
 func (*Run_Query) isRun_Graphs() {}
 
@@ -1794,37 +1786,31 @@ func (x *RogGraphs) GetReasoningPaths() []*v13.ReasoningPath {
 	return nil
 }
 
-// AutoGraphs are what the chosen method made, and why it was chosen.
-type AutoGraphs struct {
+// Choice is the method that auto chose for a question.
+type Choice struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The method that was chosen.
 	Method string `protobuf:"bytes,1,opt,name=method,proto3" json:"method,omitempty"`
 	// Why, in a sentence.
-	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Of pg-akv, where it was begun.
-	PgAkv *PgAkvGraphs `protobuf:"bytes,3,opt,name=pg_akv,json=pgAkv,proto3" json:"pg_akv,omitempty"`
-	// Of ger, where it was begun.
-	Ger *GerGraphs `protobuf:"bytes,4,opt,name=ger,proto3" json:"ger,omitempty"`
-	// Of query, where it was begun.
-	Query         *QueryGraphs `protobuf:"bytes,5,opt,name=query,proto3" json:"query,omitempty"`
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *AutoGraphs) Reset() {
-	*x = AutoGraphs{}
+func (x *Choice) Reset() {
+	*x = Choice{}
 	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *AutoGraphs) String() string {
+func (x *Choice) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*AutoGraphs) ProtoMessage() {}
+func (*Choice) ProtoMessage() {}
 
-func (x *AutoGraphs) ProtoReflect() protoreflect.Message {
+func (x *Choice) ProtoReflect() protoreflect.Message {
 	mi := &file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1836,44 +1822,23 @@ func (x *AutoGraphs) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use AutoGraphs.ProtoReflect.Descriptor instead.
-func (*AutoGraphs) Descriptor() ([]byte, []int) {
+// Deprecated: Use Choice.ProtoReflect.Descriptor instead.
+func (*Choice) Descriptor() ([]byte, []int) {
 	return file_triplemesh_orchestrator_v1_orchestrator_proto_rawDescGZIP(), []int{14}
 }
 
-func (x *AutoGraphs) GetMethod() string {
+func (x *Choice) GetMethod() string {
 	if x != nil {
 		return x.Method
 	}
 	return ""
 }
 
-func (x *AutoGraphs) GetReason() string {
+func (x *Choice) GetReason() string {
 	if x != nil {
 		return x.Reason
 	}
 	return ""
-}
-
-func (x *AutoGraphs) GetPgAkv() *PgAkvGraphs {
-	if x != nil {
-		return x.PgAkv
-	}
-	return nil
-}
-
-func (x *AutoGraphs) GetGer() *GerGraphs {
-	if x != nil {
-		return x.Ger
-	}
-	return nil
-}
-
-func (x *AutoGraphs) GetQuery() *QueryGraphs {
-	if x != nil {
-		return x.Query
-	}
-	return nil
 }
 
 // QueryGraphs are what query plans and computes.
@@ -4125,7 +4090,7 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\x06Answer\x12\x16\n" +
 	"\x06answer\x18\x01 \x01(\tR\x06answer\x127\n" +
 	"\bevidence\x18\x02 \x03(\v2\x1b.triplemesh.graph.v1.TripleR\bevidence\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\x9a\r\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\xae\r\n" +
 	"\x03Run\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bquestion\x18\x02 \x01(\tR\bquestion\x12\x16\n" +
@@ -4134,15 +4099,15 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\aanswers\x18\x05 \x03(\v2\".triplemesh.orchestrator.v1.AnswerR\aanswers\x12\x12\n" +
 	"\x04text\x18\x06 \x01(\tR\x04text\x12C\n" +
 	"\tgrounding\x18\a \x01(\x0e2%.triplemesh.orchestrator.v1.GroundingR\tgrounding\x12)\n" +
-	"\x10grounding_reason\x18\b \x01(\tR\x0fgroundingReason\x12@\n" +
+	"\x10grounding_reason\x18\b \x01(\tR\x0fgroundingReason\x12?\n" +
+	"\x06choice\x18  \x01(\v2\".triplemesh.orchestrator.v1.ChoiceH\x01R\x06choice\x88\x01\x01\x12@\n" +
 	"\x06pg_akv\x18\t \x01(\v2'.triplemesh.orchestrator.v1.PgAkvGraphsH\x00R\x05pgAkv\x129\n" +
 	"\x03ger\x18\n" +
 	" \x01(\v2%.triplemesh.orchestrator.v1.GerGraphsH\x00R\x03ger\x129\n" +
 	"\x03rag\x18\x12 \x01(\v2%.triplemesh.orchestrator.v1.RagGraphsH\x00R\x03rag\x126\n" +
 	"\x02sc\x18\x13 \x01(\v2$.triplemesh.orchestrator.v1.ScGraphsH\x00R\x02sc\x129\n" +
 	"\x03tog\x18\x14 \x01(\v2%.triplemesh.orchestrator.v1.TogGraphsH\x00R\x03tog\x129\n" +
-	"\x03rog\x18\x15 \x01(\v2%.triplemesh.orchestrator.v1.RogGraphsH\x00R\x03rog\x12<\n" +
-	"\x04auto\x18\x16 \x01(\v2&.triplemesh.orchestrator.v1.AutoGraphsH\x00R\x04auto\x12?\n" +
+	"\x03rog\x18\x15 \x01(\v2%.triplemesh.orchestrator.v1.RogGraphsH\x00R\x03rog\x12?\n" +
 	"\x05query\x18\x1f \x01(\v2'.triplemesh.orchestrator.v1.QueryGraphsH\x00R\x05query\x12?\n" +
 	"\x06stages\x18\v \x03(\v2'.triplemesh.orchestrator.v1.StageReportR\x06stages\x12.\n" +
 	"\x05usage\x18\f \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x12\x19\n" +
@@ -4154,19 +4119,20 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\apartial\x18\x11 \x01(\bR\apartial\x12C\n" +
 	"\tother_kgs\x18\x17 \x03(\v2&.triplemesh.graph.v1.KnowledgeGraphRefR\botherKgs\x12@\n" +
 	"\bablation\x18\x18 \x01(\x0e2$.triplemesh.orchestrator.v1.AblationR\bablation\x122\n" +
-	"\x12answer_probability\x18\x19 \x01(\x02H\x01R\x11answerProbability\x88\x01\x01\x12#\n" +
+	"\x12answer_probability\x18\x19 \x01(\x02H\x02R\x11answerProbability\x88\x01\x01\x12#\n" +
 	"\n" +
-	"confidence\x18\x1a \x01(\x02H\x02R\n" +
+	"confidence\x18\x1a \x01(\x02H\x03R\n" +
 	"confidence\x88\x01\x01\x12B\n" +
 	"\tconflicts\x18\x1b \x03(\v2$.triplemesh.orchestrator.v1.ConflictR\tconflicts\x12>\n" +
 	"\bwithheld\x18\x1c \x03(\v2\".triplemesh.orchestrator.v1.AnswerR\bwithheld\x12\x18\n" +
 	"\asubject\x18\x1d \x01(\tR\asubject\x12/\n" +
 	"\x13standalone_question\x18\x1e \x01(\tR\x12standaloneQuestion\x12-\n" +
-	"\x0frecord_checksum\x18\xff\x0f \x01(\aH\x03R\x0erecordChecksum\x88\x01\x01B\b\n" +
-	"\x06graphsB\x15\n" +
+	"\x0frecord_checksum\x18\xff\x0f \x01(\aH\x04R\x0erecordChecksum\x88\x01\x01B\b\n" +
+	"\x06graphsB\t\n" +
+	"\a_choiceB\x15\n" +
 	"\x13_answer_probabilityB\r\n" +
 	"\v_confidenceB\x12\n" +
-	"\x10_record_checksum\"w\n" +
+	"\x10_record_checksumJ\x04\b\x16\x10\x17\"w\n" +
 	"\bConflict\x12\x18\n" +
 	"\asubject\x18\x01 \x01(\tR\asubject\x12\x1a\n" +
 	"\brelation\x18\x02 \x01(\tR\brelation\x125\n" +
@@ -4223,14 +4189,10 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\x0etopic_entities\x18\x01 \x03(\v2\x1f.triplemesh.graph.v1.EntityLinkR\rtopicEntities\x12F\n" +
 	"\rplanned_paths\x18\x02 \x03(\v2!.triplemesh.graph.v1.RelationPathR\fplannedPaths\x12H\n" +
 	"\x0erelation_paths\x18\x03 \x03(\v2!.triplemesh.graph.v1.RelationPathR\rrelationPaths\x12K\n" +
-	"\x0freasoning_paths\x18\x04 \x03(\v2\".triplemesh.graph.v1.ReasoningPathR\x0ereasoningPaths\"\xf4\x01\n" +
-	"\n" +
-	"AutoGraphs\x12\x16\n" +
+	"\x0freasoning_paths\x18\x04 \x03(\v2\".triplemesh.graph.v1.ReasoningPathR\x0ereasoningPaths\"8\n" +
+	"\x06Choice\x12\x16\n" +
 	"\x06method\x18\x01 \x01(\tR\x06method\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\x12>\n" +
-	"\x06pg_akv\x18\x03 \x01(\v2'.triplemesh.orchestrator.v1.PgAkvGraphsR\x05pgAkv\x127\n" +
-	"\x03ger\x18\x04 \x01(\v2%.triplemesh.orchestrator.v1.GerGraphsR\x03ger\x12=\n" +
-	"\x05query\x18\x05 \x01(\v2'.triplemesh.orchestrator.v1.QueryGraphsR\x05query\"\xcd\x02\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xcd\x02\n" +
 	"\vQueryGraphs\x12\x14\n" +
 	"\x05draft\x18\x01 \x01(\tR\x05draft\x12A\n" +
 	"\fdrafted_plan\x18\x02 \x01(\v2\x1e.triplemesh.graph.v1.QueryPlanR\vdraftedPlan\x123\n" +
@@ -4474,7 +4436,7 @@ var file_triplemesh_orchestrator_v1_orchestrator_proto_goTypes = []any{
 	(*TogGraphs)(nil),              // 14: triplemesh.orchestrator.v1.TogGraphs
 	(*TogDepth)(nil),               // 15: triplemesh.orchestrator.v1.TogDepth
 	(*RogGraphs)(nil),              // 16: triplemesh.orchestrator.v1.RogGraphs
-	(*AutoGraphs)(nil),             // 17: triplemesh.orchestrator.v1.AutoGraphs
+	(*Choice)(nil),                 // 17: triplemesh.orchestrator.v1.Choice
 	(*QueryGraphs)(nil),            // 18: triplemesh.orchestrator.v1.QueryGraphs
 	(*StageReport)(nil),            // 19: triplemesh.orchestrator.v1.StageReport
 	(*Span)(nil),                   // 20: triplemesh.orchestrator.v1.Span
@@ -4558,13 +4520,13 @@ var file_triplemesh_orchestrator_v1_orchestrator_proto_depIdxs = []int32{
 	54,  // 14: triplemesh.orchestrator.v1.Run.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
 	6,   // 15: triplemesh.orchestrator.v1.Run.answers:type_name -> triplemesh.orchestrator.v1.Answer
 	2,   // 16: triplemesh.orchestrator.v1.Run.grounding:type_name -> triplemesh.orchestrator.v1.Grounding
-	9,   // 17: triplemesh.orchestrator.v1.Run.pg_akv:type_name -> triplemesh.orchestrator.v1.PgAkvGraphs
-	10,  // 18: triplemesh.orchestrator.v1.Run.ger:type_name -> triplemesh.orchestrator.v1.GerGraphs
-	11,  // 19: triplemesh.orchestrator.v1.Run.rag:type_name -> triplemesh.orchestrator.v1.RagGraphs
-	12,  // 20: triplemesh.orchestrator.v1.Run.sc:type_name -> triplemesh.orchestrator.v1.ScGraphs
-	14,  // 21: triplemesh.orchestrator.v1.Run.tog:type_name -> triplemesh.orchestrator.v1.TogGraphs
-	16,  // 22: triplemesh.orchestrator.v1.Run.rog:type_name -> triplemesh.orchestrator.v1.RogGraphs
-	17,  // 23: triplemesh.orchestrator.v1.Run.auto:type_name -> triplemesh.orchestrator.v1.AutoGraphs
+	17,  // 17: triplemesh.orchestrator.v1.Run.choice:type_name -> triplemesh.orchestrator.v1.Choice
+	9,   // 18: triplemesh.orchestrator.v1.Run.pg_akv:type_name -> triplemesh.orchestrator.v1.PgAkvGraphs
+	10,  // 19: triplemesh.orchestrator.v1.Run.ger:type_name -> triplemesh.orchestrator.v1.GerGraphs
+	11,  // 20: triplemesh.orchestrator.v1.Run.rag:type_name -> triplemesh.orchestrator.v1.RagGraphs
+	12,  // 21: triplemesh.orchestrator.v1.Run.sc:type_name -> triplemesh.orchestrator.v1.ScGraphs
+	14,  // 22: triplemesh.orchestrator.v1.Run.tog:type_name -> triplemesh.orchestrator.v1.TogGraphs
+	16,  // 23: triplemesh.orchestrator.v1.Run.rog:type_name -> triplemesh.orchestrator.v1.RogGraphs
 	18,  // 24: triplemesh.orchestrator.v1.Run.query:type_name -> triplemesh.orchestrator.v1.QueryGraphs
 	19,  // 25: triplemesh.orchestrator.v1.Run.stages:type_name -> triplemesh.orchestrator.v1.StageReport
 	59,  // 26: triplemesh.orchestrator.v1.Run.usage:type_name -> triplemesh.llm.v1.Usage
@@ -4606,91 +4568,88 @@ var file_triplemesh_orchestrator_v1_orchestrator_proto_depIdxs = []int32{
 	56,  // 62: triplemesh.orchestrator.v1.RogGraphs.planned_paths:type_name -> triplemesh.graph.v1.RelationPath
 	56,  // 63: triplemesh.orchestrator.v1.RogGraphs.relation_paths:type_name -> triplemesh.graph.v1.RelationPath
 	69,  // 64: triplemesh.orchestrator.v1.RogGraphs.reasoning_paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	9,   // 65: triplemesh.orchestrator.v1.AutoGraphs.pg_akv:type_name -> triplemesh.orchestrator.v1.PgAkvGraphs
-	10,  // 66: triplemesh.orchestrator.v1.AutoGraphs.ger:type_name -> triplemesh.orchestrator.v1.GerGraphs
-	18,  // 67: triplemesh.orchestrator.v1.AutoGraphs.query:type_name -> triplemesh.orchestrator.v1.QueryGraphs
-	75,  // 68: triplemesh.orchestrator.v1.QueryGraphs.drafted_plan:type_name -> triplemesh.graph.v1.QueryPlan
-	76,  // 69: triplemesh.orchestrator.v1.QueryGraphs.edits:type_name -> triplemesh.graph.v1.PlanEdit
-	75,  // 70: triplemesh.orchestrator.v1.QueryGraphs.plan:type_name -> triplemesh.graph.v1.QueryPlan
-	77,  // 71: triplemesh.orchestrator.v1.QueryGraphs.table:type_name -> triplemesh.graph.v1.QueryTable
-	0,   // 72: triplemesh.orchestrator.v1.StageReport.stage:type_name -> triplemesh.orchestrator.v1.Stage
-	61,  // 73: triplemesh.orchestrator.v1.StageReport.duration:type_name -> google.protobuf.Duration
-	59,  // 74: triplemesh.orchestrator.v1.StageReport.usage:type_name -> triplemesh.llm.v1.Usage
-	78,  // 75: triplemesh.orchestrator.v1.StageReport.warnings:type_name -> triplemesh.llm.v1.Warning
-	60,  // 76: triplemesh.orchestrator.v1.Span.start_time:type_name -> google.protobuf.Timestamp
-	61,  // 77: triplemesh.orchestrator.v1.Span.duration:type_name -> google.protobuf.Duration
-	49,  // 78: triplemesh.orchestrator.v1.Span.attributes:type_name -> triplemesh.orchestrator.v1.Span.AttributesEntry
-	4,   // 79: triplemesh.orchestrator.v1.AskStreamRequest.request:type_name -> triplemesh.orchestrator.v1.AskRequest
-	23,  // 80: triplemesh.orchestrator.v1.AskStreamResponse.stage_started:type_name -> triplemesh.orchestrator.v1.StageStarted
-	24,  // 81: triplemesh.orchestrator.v1.AskStreamResponse.stage_finished:type_name -> triplemesh.orchestrator.v1.StageFinished
-	7,   // 82: triplemesh.orchestrator.v1.AskStreamResponse.run:type_name -> triplemesh.orchestrator.v1.Run
-	0,   // 83: triplemesh.orchestrator.v1.StageStarted.stage:type_name -> triplemesh.orchestrator.v1.Stage
-	19,  // 84: triplemesh.orchestrator.v1.StageFinished.report:type_name -> triplemesh.orchestrator.v1.StageReport
-	7,   // 85: triplemesh.orchestrator.v1.StageFinished.run:type_name -> triplemesh.orchestrator.v1.Run
-	27,  // 86: triplemesh.orchestrator.v1.ListMethodsResponse.methods:type_name -> triplemesh.orchestrator.v1.Method
-	0,   // 87: triplemesh.orchestrator.v1.Method.stages:type_name -> triplemesh.orchestrator.v1.Stage
-	1,   // 88: triplemesh.orchestrator.v1.Method.ablations:type_name -> triplemesh.orchestrator.v1.Ablation
-	7,   // 89: triplemesh.orchestrator.v1.GetRunResponse.run:type_name -> triplemesh.orchestrator.v1.Run
-	7,   // 90: triplemesh.orchestrator.v1.ListRunsResponse.runs:type_name -> triplemesh.orchestrator.v1.Run
-	79,  // 91: triplemesh.orchestrator.v1.GetQuotaResponse.scopes:type_name -> triplemesh.auth.v1.Scope
-	34,  // 92: triplemesh.orchestrator.v1.GetQuotaResponse.quotas:type_name -> triplemesh.orchestrator.v1.Quota
-	60,  // 93: triplemesh.orchestrator.v1.Quota.reset_time:type_name -> google.protobuf.Timestamp
-	37,  // 94: triplemesh.orchestrator.v1.GetMeshResponse.stages:type_name -> triplemesh.orchestrator.v1.StageHealth
-	61,  // 95: triplemesh.orchestrator.v1.StageHealth.latency:type_name -> google.protobuf.Duration
-	54,  // 96: triplemesh.orchestrator.v1.CheckRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	54,  // 97: triplemesh.orchestrator.v1.CheckRequest.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	55,  // 98: triplemesh.orchestrator.v1.CheckRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	50,  // 99: triplemesh.orchestrator.v1.CheckRequest.grounding:type_name -> triplemesh.retriever.v1.GroundingOptions
-	43,  // 100: triplemesh.orchestrator.v1.CheckResponse.check:type_name -> triplemesh.orchestrator.v1.Check
-	38,  // 101: triplemesh.orchestrator.v1.CheckStreamRequest.request:type_name -> triplemesh.orchestrator.v1.CheckRequest
-	42,  // 102: triplemesh.orchestrator.v1.CheckStreamResponse.progress:type_name -> triplemesh.orchestrator.v1.CheckProgress
-	43,  // 103: triplemesh.orchestrator.v1.CheckStreamResponse.check:type_name -> triplemesh.orchestrator.v1.Check
-	44,  // 104: triplemesh.orchestrator.v1.CheckProgress.claims:type_name -> triplemesh.orchestrator.v1.Claim
-	44,  // 105: triplemesh.orchestrator.v1.Check.claims:type_name -> triplemesh.orchestrator.v1.Claim
-	45,  // 106: triplemesh.orchestrator.v1.Check.corrections:type_name -> triplemesh.orchestrator.v1.Correction
-	54,  // 107: triplemesh.orchestrator.v1.Check.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	54,  // 108: triplemesh.orchestrator.v1.Check.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	19,  // 109: triplemesh.orchestrator.v1.Check.stages:type_name -> triplemesh.orchestrator.v1.StageReport
-	59,  // 110: triplemesh.orchestrator.v1.Check.usage:type_name -> triplemesh.llm.v1.Usage
-	60,  // 111: triplemesh.orchestrator.v1.Check.start_time:type_name -> google.protobuf.Timestamp
-	61,  // 112: triplemesh.orchestrator.v1.Check.duration:type_name -> google.protobuf.Duration
-	58,  // 113: triplemesh.orchestrator.v1.Claim.triple:type_name -> triplemesh.graph.v1.Triple
-	80,  // 114: triplemesh.orchestrator.v1.Claim.span:type_name -> triplemesh.graph.v1.TextSpan
-	81,  // 115: triplemesh.orchestrator.v1.Claim.verdict:type_name -> triplemesh.verifier.v1.Verdict
-	64,  // 116: triplemesh.orchestrator.v1.Claim.evidence:type_name -> triplemesh.graph.v1.ScoredTriple
-	80,  // 117: triplemesh.orchestrator.v1.Correction.span:type_name -> triplemesh.graph.v1.TextSpan
-	80,  // 118: triplemesh.orchestrator.v1.Correction.corrected_span:type_name -> triplemesh.graph.v1.TextSpan
-	55,  // 119: triplemesh.orchestrator.v1.ProposeTriplesRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	48,  // 120: triplemesh.orchestrator.v1.ProposeTriplesResponse.triples:type_name -> triplemesh.orchestrator.v1.ProposedTriple
-	59,  // 121: triplemesh.orchestrator.v1.ProposeTriplesResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	78,  // 122: triplemesh.orchestrator.v1.ProposeTriplesResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	58,  // 123: triplemesh.orchestrator.v1.ProposedTriple.triple:type_name -> triplemesh.graph.v1.Triple
-	80,  // 124: triplemesh.orchestrator.v1.ProposedTriple.span:type_name -> triplemesh.graph.v1.TextSpan
-	4,   // 125: triplemesh.orchestrator.v1.OrchestratorService.Ask:input_type -> triplemesh.orchestrator.v1.AskRequest
-	21,  // 126: triplemesh.orchestrator.v1.OrchestratorService.AskStream:input_type -> triplemesh.orchestrator.v1.AskStreamRequest
-	38,  // 127: triplemesh.orchestrator.v1.OrchestratorService.Check:input_type -> triplemesh.orchestrator.v1.CheckRequest
-	40,  // 128: triplemesh.orchestrator.v1.OrchestratorService.CheckStream:input_type -> triplemesh.orchestrator.v1.CheckStreamRequest
-	46,  // 129: triplemesh.orchestrator.v1.OrchestratorService.ProposeTriples:input_type -> triplemesh.orchestrator.v1.ProposeTriplesRequest
-	25,  // 130: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:input_type -> triplemesh.orchestrator.v1.ListMethodsRequest
-	28,  // 131: triplemesh.orchestrator.v1.OrchestratorService.GetRun:input_type -> triplemesh.orchestrator.v1.GetRunRequest
-	30,  // 132: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:input_type -> triplemesh.orchestrator.v1.ListRunsRequest
-	32,  // 133: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:input_type -> triplemesh.orchestrator.v1.GetQuotaRequest
-	35,  // 134: triplemesh.orchestrator.v1.OrchestratorService.GetMesh:input_type -> triplemesh.orchestrator.v1.GetMeshRequest
-	5,   // 135: triplemesh.orchestrator.v1.OrchestratorService.Ask:output_type -> triplemesh.orchestrator.v1.AskResponse
-	22,  // 136: triplemesh.orchestrator.v1.OrchestratorService.AskStream:output_type -> triplemesh.orchestrator.v1.AskStreamResponse
-	39,  // 137: triplemesh.orchestrator.v1.OrchestratorService.Check:output_type -> triplemesh.orchestrator.v1.CheckResponse
-	41,  // 138: triplemesh.orchestrator.v1.OrchestratorService.CheckStream:output_type -> triplemesh.orchestrator.v1.CheckStreamResponse
-	47,  // 139: triplemesh.orchestrator.v1.OrchestratorService.ProposeTriples:output_type -> triplemesh.orchestrator.v1.ProposeTriplesResponse
-	26,  // 140: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:output_type -> triplemesh.orchestrator.v1.ListMethodsResponse
-	29,  // 141: triplemesh.orchestrator.v1.OrchestratorService.GetRun:output_type -> triplemesh.orchestrator.v1.GetRunResponse
-	31,  // 142: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:output_type -> triplemesh.orchestrator.v1.ListRunsResponse
-	33,  // 143: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:output_type -> triplemesh.orchestrator.v1.GetQuotaResponse
-	36,  // 144: triplemesh.orchestrator.v1.OrchestratorService.GetMesh:output_type -> triplemesh.orchestrator.v1.GetMeshResponse
-	135, // [135:145] is the sub-list for method output_type
-	125, // [125:135] is the sub-list for method input_type
-	125, // [125:125] is the sub-list for extension type_name
-	125, // [125:125] is the sub-list for extension extendee
-	0,   // [0:125] is the sub-list for field type_name
+	75,  // 65: triplemesh.orchestrator.v1.QueryGraphs.drafted_plan:type_name -> triplemesh.graph.v1.QueryPlan
+	76,  // 66: triplemesh.orchestrator.v1.QueryGraphs.edits:type_name -> triplemesh.graph.v1.PlanEdit
+	75,  // 67: triplemesh.orchestrator.v1.QueryGraphs.plan:type_name -> triplemesh.graph.v1.QueryPlan
+	77,  // 68: triplemesh.orchestrator.v1.QueryGraphs.table:type_name -> triplemesh.graph.v1.QueryTable
+	0,   // 69: triplemesh.orchestrator.v1.StageReport.stage:type_name -> triplemesh.orchestrator.v1.Stage
+	61,  // 70: triplemesh.orchestrator.v1.StageReport.duration:type_name -> google.protobuf.Duration
+	59,  // 71: triplemesh.orchestrator.v1.StageReport.usage:type_name -> triplemesh.llm.v1.Usage
+	78,  // 72: triplemesh.orchestrator.v1.StageReport.warnings:type_name -> triplemesh.llm.v1.Warning
+	60,  // 73: triplemesh.orchestrator.v1.Span.start_time:type_name -> google.protobuf.Timestamp
+	61,  // 74: triplemesh.orchestrator.v1.Span.duration:type_name -> google.protobuf.Duration
+	49,  // 75: triplemesh.orchestrator.v1.Span.attributes:type_name -> triplemesh.orchestrator.v1.Span.AttributesEntry
+	4,   // 76: triplemesh.orchestrator.v1.AskStreamRequest.request:type_name -> triplemesh.orchestrator.v1.AskRequest
+	23,  // 77: triplemesh.orchestrator.v1.AskStreamResponse.stage_started:type_name -> triplemesh.orchestrator.v1.StageStarted
+	24,  // 78: triplemesh.orchestrator.v1.AskStreamResponse.stage_finished:type_name -> triplemesh.orchestrator.v1.StageFinished
+	7,   // 79: triplemesh.orchestrator.v1.AskStreamResponse.run:type_name -> triplemesh.orchestrator.v1.Run
+	0,   // 80: triplemesh.orchestrator.v1.StageStarted.stage:type_name -> triplemesh.orchestrator.v1.Stage
+	19,  // 81: triplemesh.orchestrator.v1.StageFinished.report:type_name -> triplemesh.orchestrator.v1.StageReport
+	7,   // 82: triplemesh.orchestrator.v1.StageFinished.run:type_name -> triplemesh.orchestrator.v1.Run
+	27,  // 83: triplemesh.orchestrator.v1.ListMethodsResponse.methods:type_name -> triplemesh.orchestrator.v1.Method
+	0,   // 84: triplemesh.orchestrator.v1.Method.stages:type_name -> triplemesh.orchestrator.v1.Stage
+	1,   // 85: triplemesh.orchestrator.v1.Method.ablations:type_name -> triplemesh.orchestrator.v1.Ablation
+	7,   // 86: triplemesh.orchestrator.v1.GetRunResponse.run:type_name -> triplemesh.orchestrator.v1.Run
+	7,   // 87: triplemesh.orchestrator.v1.ListRunsResponse.runs:type_name -> triplemesh.orchestrator.v1.Run
+	79,  // 88: triplemesh.orchestrator.v1.GetQuotaResponse.scopes:type_name -> triplemesh.auth.v1.Scope
+	34,  // 89: triplemesh.orchestrator.v1.GetQuotaResponse.quotas:type_name -> triplemesh.orchestrator.v1.Quota
+	60,  // 90: triplemesh.orchestrator.v1.Quota.reset_time:type_name -> google.protobuf.Timestamp
+	37,  // 91: triplemesh.orchestrator.v1.GetMeshResponse.stages:type_name -> triplemesh.orchestrator.v1.StageHealth
+	61,  // 92: triplemesh.orchestrator.v1.StageHealth.latency:type_name -> google.protobuf.Duration
+	54,  // 93: triplemesh.orchestrator.v1.CheckRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	54,  // 94: triplemesh.orchestrator.v1.CheckRequest.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	55,  // 95: triplemesh.orchestrator.v1.CheckRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	50,  // 96: triplemesh.orchestrator.v1.CheckRequest.grounding:type_name -> triplemesh.retriever.v1.GroundingOptions
+	43,  // 97: triplemesh.orchestrator.v1.CheckResponse.check:type_name -> triplemesh.orchestrator.v1.Check
+	38,  // 98: triplemesh.orchestrator.v1.CheckStreamRequest.request:type_name -> triplemesh.orchestrator.v1.CheckRequest
+	42,  // 99: triplemesh.orchestrator.v1.CheckStreamResponse.progress:type_name -> triplemesh.orchestrator.v1.CheckProgress
+	43,  // 100: triplemesh.orchestrator.v1.CheckStreamResponse.check:type_name -> triplemesh.orchestrator.v1.Check
+	44,  // 101: triplemesh.orchestrator.v1.CheckProgress.claims:type_name -> triplemesh.orchestrator.v1.Claim
+	44,  // 102: triplemesh.orchestrator.v1.Check.claims:type_name -> triplemesh.orchestrator.v1.Claim
+	45,  // 103: triplemesh.orchestrator.v1.Check.corrections:type_name -> triplemesh.orchestrator.v1.Correction
+	54,  // 104: triplemesh.orchestrator.v1.Check.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	54,  // 105: triplemesh.orchestrator.v1.Check.other_kgs:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	19,  // 106: triplemesh.orchestrator.v1.Check.stages:type_name -> triplemesh.orchestrator.v1.StageReport
+	59,  // 107: triplemesh.orchestrator.v1.Check.usage:type_name -> triplemesh.llm.v1.Usage
+	60,  // 108: triplemesh.orchestrator.v1.Check.start_time:type_name -> google.protobuf.Timestamp
+	61,  // 109: triplemesh.orchestrator.v1.Check.duration:type_name -> google.protobuf.Duration
+	58,  // 110: triplemesh.orchestrator.v1.Claim.triple:type_name -> triplemesh.graph.v1.Triple
+	80,  // 111: triplemesh.orchestrator.v1.Claim.span:type_name -> triplemesh.graph.v1.TextSpan
+	81,  // 112: triplemesh.orchestrator.v1.Claim.verdict:type_name -> triplemesh.verifier.v1.Verdict
+	64,  // 113: triplemesh.orchestrator.v1.Claim.evidence:type_name -> triplemesh.graph.v1.ScoredTriple
+	80,  // 114: triplemesh.orchestrator.v1.Correction.span:type_name -> triplemesh.graph.v1.TextSpan
+	80,  // 115: triplemesh.orchestrator.v1.Correction.corrected_span:type_name -> triplemesh.graph.v1.TextSpan
+	55,  // 116: triplemesh.orchestrator.v1.ProposeTriplesRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	48,  // 117: triplemesh.orchestrator.v1.ProposeTriplesResponse.triples:type_name -> triplemesh.orchestrator.v1.ProposedTriple
+	59,  // 118: triplemesh.orchestrator.v1.ProposeTriplesResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	78,  // 119: triplemesh.orchestrator.v1.ProposeTriplesResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	58,  // 120: triplemesh.orchestrator.v1.ProposedTriple.triple:type_name -> triplemesh.graph.v1.Triple
+	80,  // 121: triplemesh.orchestrator.v1.ProposedTriple.span:type_name -> triplemesh.graph.v1.TextSpan
+	4,   // 122: triplemesh.orchestrator.v1.OrchestratorService.Ask:input_type -> triplemesh.orchestrator.v1.AskRequest
+	21,  // 123: triplemesh.orchestrator.v1.OrchestratorService.AskStream:input_type -> triplemesh.orchestrator.v1.AskStreamRequest
+	38,  // 124: triplemesh.orchestrator.v1.OrchestratorService.Check:input_type -> triplemesh.orchestrator.v1.CheckRequest
+	40,  // 125: triplemesh.orchestrator.v1.OrchestratorService.CheckStream:input_type -> triplemesh.orchestrator.v1.CheckStreamRequest
+	46,  // 126: triplemesh.orchestrator.v1.OrchestratorService.ProposeTriples:input_type -> triplemesh.orchestrator.v1.ProposeTriplesRequest
+	25,  // 127: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:input_type -> triplemesh.orchestrator.v1.ListMethodsRequest
+	28,  // 128: triplemesh.orchestrator.v1.OrchestratorService.GetRun:input_type -> triplemesh.orchestrator.v1.GetRunRequest
+	30,  // 129: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:input_type -> triplemesh.orchestrator.v1.ListRunsRequest
+	32,  // 130: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:input_type -> triplemesh.orchestrator.v1.GetQuotaRequest
+	35,  // 131: triplemesh.orchestrator.v1.OrchestratorService.GetMesh:input_type -> triplemesh.orchestrator.v1.GetMeshRequest
+	5,   // 132: triplemesh.orchestrator.v1.OrchestratorService.Ask:output_type -> triplemesh.orchestrator.v1.AskResponse
+	22,  // 133: triplemesh.orchestrator.v1.OrchestratorService.AskStream:output_type -> triplemesh.orchestrator.v1.AskStreamResponse
+	39,  // 134: triplemesh.orchestrator.v1.OrchestratorService.Check:output_type -> triplemesh.orchestrator.v1.CheckResponse
+	41,  // 135: triplemesh.orchestrator.v1.OrchestratorService.CheckStream:output_type -> triplemesh.orchestrator.v1.CheckStreamResponse
+	47,  // 136: triplemesh.orchestrator.v1.OrchestratorService.ProposeTriples:output_type -> triplemesh.orchestrator.v1.ProposeTriplesResponse
+	26,  // 137: triplemesh.orchestrator.v1.OrchestratorService.ListMethods:output_type -> triplemesh.orchestrator.v1.ListMethodsResponse
+	29,  // 138: triplemesh.orchestrator.v1.OrchestratorService.GetRun:output_type -> triplemesh.orchestrator.v1.GetRunResponse
+	31,  // 139: triplemesh.orchestrator.v1.OrchestratorService.ListRuns:output_type -> triplemesh.orchestrator.v1.ListRunsResponse
+	33,  // 140: triplemesh.orchestrator.v1.OrchestratorService.GetQuota:output_type -> triplemesh.orchestrator.v1.GetQuotaResponse
+	36,  // 141: triplemesh.orchestrator.v1.OrchestratorService.GetMesh:output_type -> triplemesh.orchestrator.v1.GetMeshResponse
+	132, // [132:142] is the sub-list for method output_type
+	122, // [122:132] is the sub-list for method input_type
+	122, // [122:122] is the sub-list for extension type_name
+	122, // [122:122] is the sub-list for extension extendee
+	0,   // [0:122] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_orchestrator_v1_orchestrator_proto_init() }
@@ -4705,7 +4664,6 @@ func file_triplemesh_orchestrator_v1_orchestrator_proto_init() {
 		(*Run_Sc)(nil),
 		(*Run_Tog)(nil),
 		(*Run_Rog)(nil),
-		(*Run_Auto)(nil),
 		(*Run_Query)(nil),
 	}
 	file_triplemesh_orchestrator_v1_orchestrator_proto_msgTypes[12].OneofWrappers = []any{}

@@ -17,11 +17,11 @@ type renderer interface{ text() string }
 // struct tag holds.
 var argumentDescriptions = map[string]string{
 	"kg": "knowledge graph, such as wikidata, or one snapshot of it, such as wikidata@3; default: the only one",
-	"method": "pg-akv (the default) for most questions; ger for questions over several hops, such as where the " +
-		"director of a film studied; query counts, compares, orders and excludes; auto chooses between them; rag, " +
-		"rog, tog and others are for comparison",
-	"plan": "for the method query: what to compute, as Cypher MATCH … RETURN in the words of the question, whose " +
-		"names are aligned to the knowledge graph; default: its model plans it",
+	"method": "auto (the default) chooses query, which counts, compares, orders and excludes, or pg-akv, which " +
+		"answers by facts; ger starts from topic entities and judges each candidate; rag, rog, tog and others are " +
+		"for comparison",
+	"plan": "for the methods auto and query: what to compute, as Cypher MATCH … RETURN in the words of the " +
+		"question, whose names are aligned to the knowledge graph; default: its model plans it",
 	"topic_entities": "entities that the question is about, by id or by name as the knowledge graph spells it (see " +
 		"the tool link); ger starts from them",
 }

@@ -88,12 +88,8 @@ func annotate(content string, run *orchestratorv1.Run, page string) []annotation
 
 // facts are the supported triples that PG&AKV writes an answer from.
 func facts(run *orchestratorv1.Run) []*graphv1.Triple {
-	graph := run.GetPgAkv().GetFixedGraph()
-	if graph == nil {
-		graph = run.GetAuto().GetPgAkv().GetFixedGraph()
-	}
 	var triples []*graphv1.Triple
-	for _, t := range graph.GetTriples() {
+	for _, t := range run.GetPgAkv().GetFixedGraph().GetTriples() {
 		if t.GetStatus() == graphv1.TripleStatus_TRIPLE_STATUS_SUPPORTED {
 			triples = append(triples, t.GetTriple())
 		}

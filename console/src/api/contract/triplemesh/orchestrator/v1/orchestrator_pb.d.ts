@@ -218,7 +218,7 @@ export declare type AskRequest = Message<"triplemesh.orchestrator.v1.AskRequest"
   question: string;
 
   /**
-   * The method's name, as ListMethods has it; empty means "pg-akv".
+   * The method's name, as ListMethods has it; empty means "auto".
    *
    * @generated from field: string method = 2;
    */
@@ -301,7 +301,7 @@ export declare type AskRequestJson = {
   question?: string;
 
   /**
-   * The method's name, as ListMethods has it; empty means "pg-akv".
+   * The method's name, as ListMethods has it; empty means "auto".
    *
    * @generated from field: string method = 2;
    */
@@ -540,6 +540,13 @@ export declare type Run = Message<"triplemesh.orchestrator.v1.Run"> & {
   groundingReason: string;
 
   /**
+   * What was chosen, and why; the graphs are those of the method chosen. Of auto.
+   *
+   * @generated from field: optional triplemesh.orchestrator.v1.Choice choice = 32;
+   */
+  choice?: Choice | undefined;
+
+  /**
    * What the method made on its way.
    *
    * @generated from oneof triplemesh.orchestrator.v1.Run.graphs
@@ -592,14 +599,6 @@ export declare type Run = Message<"triplemesh.orchestrator.v1.Run"> & {
      */
     value: RogGraphs;
     case: "rog";
-  } | {
-    /**
-     * Of auto.
-     *
-     * @generated from field: triplemesh.orchestrator.v1.AutoGraphs auto = 22;
-     */
-    value: AutoGraphs;
-    case: "auto";
   } | {
     /**
      * Of query.
@@ -792,6 +791,13 @@ export declare type RunJson = {
   groundingReason?: string;
 
   /**
+   * What was chosen, and why; the graphs are those of the method chosen. Of auto.
+   *
+   * @generated from field: optional triplemesh.orchestrator.v1.Choice choice = 32;
+   */
+  choice?: ChoiceJson;
+
+  /**
    * Of pg-akv.
    *
    * @generated from field: triplemesh.orchestrator.v1.PgAkvGraphs pg_akv = 9;
@@ -832,13 +838,6 @@ export declare type RunJson = {
    * @generated from field: triplemesh.orchestrator.v1.RogGraphs rog = 21;
    */
   rog?: RogGraphsJson;
-
-  /**
-   * Of auto.
-   *
-   * @generated from field: triplemesh.orchestrator.v1.AutoGraphs auto = 22;
-   */
-  auto?: AutoGraphsJson;
 
   /**
    * Of query.
@@ -1704,11 +1703,11 @@ export declare type RogGraphsJson = {
 export declare const RogGraphsSchema: GenMessage<RogGraphs, {jsonType: RogGraphsJson}>;
 
 /**
- * AutoGraphs are what the chosen method made, and why it was chosen.
+ * Choice is the method that auto chose for a question.
  *
- * @generated from message triplemesh.orchestrator.v1.AutoGraphs
+ * @generated from message triplemesh.orchestrator.v1.Choice
  */
-export declare type AutoGraphs = Message<"triplemesh.orchestrator.v1.AutoGraphs"> & {
+export declare type Choice = Message<"triplemesh.orchestrator.v1.Choice"> & {
   /**
    * The method that was chosen.
    *
@@ -1722,35 +1721,14 @@ export declare type AutoGraphs = Message<"triplemesh.orchestrator.v1.AutoGraphs"
    * @generated from field: string reason = 2;
    */
   reason: string;
-
-  /**
-   * Of pg-akv, where it was begun.
-   *
-   * @generated from field: triplemesh.orchestrator.v1.PgAkvGraphs pg_akv = 3;
-   */
-  pgAkv?: PgAkvGraphs | undefined;
-
-  /**
-   * Of ger, where it was begun.
-   *
-   * @generated from field: triplemesh.orchestrator.v1.GerGraphs ger = 4;
-   */
-  ger?: GerGraphs | undefined;
-
-  /**
-   * Of query, where it was begun.
-   *
-   * @generated from field: triplemesh.orchestrator.v1.QueryGraphs query = 5;
-   */
-  query?: QueryGraphs | undefined;
 };
 
 /**
- * AutoGraphs are what the chosen method made, and why it was chosen.
+ * Choice is the method that auto chose for a question.
  *
- * @generated from message triplemesh.orchestrator.v1.AutoGraphs
+ * @generated from message triplemesh.orchestrator.v1.Choice
  */
-export declare type AutoGraphsJson = {
+export declare type ChoiceJson = {
   /**
    * The method that was chosen.
    *
@@ -1764,34 +1742,13 @@ export declare type AutoGraphsJson = {
    * @generated from field: string reason = 2;
    */
   reason?: string;
-
-  /**
-   * Of pg-akv, where it was begun.
-   *
-   * @generated from field: triplemesh.orchestrator.v1.PgAkvGraphs pg_akv = 3;
-   */
-  pgAkv?: PgAkvGraphsJson;
-
-  /**
-   * Of ger, where it was begun.
-   *
-   * @generated from field: triplemesh.orchestrator.v1.GerGraphs ger = 4;
-   */
-  ger?: GerGraphsJson;
-
-  /**
-   * Of query, where it was begun.
-   *
-   * @generated from field: triplemesh.orchestrator.v1.QueryGraphs query = 5;
-   */
-  query?: QueryGraphsJson;
 };
 
 /**
- * Describes the message triplemesh.orchestrator.v1.AutoGraphs.
- * Use `create(AutoGraphsSchema)` to create a new message.
+ * Describes the message triplemesh.orchestrator.v1.Choice.
+ * Use `create(ChoiceSchema)` to create a new message.
  */
-export declare const AutoGraphsSchema: GenMessage<AutoGraphs, {jsonType: AutoGraphsJson}>;
+export declare const ChoiceSchema: GenMessage<Choice, {jsonType: ChoiceJson}>;
 
 /**
  * QueryGraphs are what query plans and computes.
