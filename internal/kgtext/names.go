@@ -19,8 +19,8 @@ func ConfusesNames(question string, entities []string) bool {
 			return false
 		}
 	}
-	for _, name := range spelledNames(question) {
-		shares, covers := false, false
+	for _, spelled := range spelledNames(question) {
+		name, shares, covers := spelled.words, false, false
 		for _, e := range entities {
 			words := wordSet(strings.Fields(Fold(e))...)
 			shares = shares || sharesName(name, words)
@@ -31,6 +31,22 @@ func ConfusesNames(question string, entities []string) bool {
 		}
 	}
 	return false
+}
+
+// MissingNames returns the names that a question spells out in several capitalised words, if entities
+// share no word with any of them. It is empty if they share one, and for questions in lower case.
+func MissingNames(question string, entities []string) []string {
+	names := spelledNames(question)
+	var missing []string
+	for _, name := range names {
+		for _, e := range entities {
+			if sharesName(name.words, wordSet(strings.Fields(Fold(e))...)) {
+				return nil
+			}
+		}
+		missing = append(missing, name.text)
+	}
+	return missing
 }
 
 // minNameWord is the least length of a word that names share, in bytes: "of" and "de" tell nothing.
@@ -49,13 +65,20 @@ func containsAll(all, some map[string]bool) bool {
 	return len(some) > 0 && countHits(some, all) == len(some)
 }
 
-// spelledNames returns the words of the names in a question: runs of at least two capitalised words
-// that are not function words.
-func spelledNames(question string) (names []map[string]bool) {
+// spelledName is a name in a question, with its words folded.
+type spelledName struct {
+	text  string
+	words map[string]bool
+}
+
+// spelledNames returns the names in a question: runs of at least two capitalised words that are not
+// function words.
+func spelledNames(question string) (names []spelledName) {
 	var run []string
 	end := func() {
 		if len(run) > 1 {
-			names = append(names, wordSet(strings.Fields(Fold(strings.Join(run, " ")))...))
+			text := strings.Join(run, " ")
+			names = append(names, spelledName{text, wordSet(strings.Fields(Fold(text))...)})
 		}
 		run = nil
 	}

@@ -1,6 +1,7 @@
 package kgtext_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
@@ -30,6 +31,28 @@ func TestConfusesNames(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			if got := kgtext.ConfusesNames(c.question, c.entities); got != c.want {
 				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestMissingNames(t *testing.T) {
+	for _, c := range []struct {
+		name, question string
+		entities       []string
+		want           string
+	}{
+		{"nobody of that name", "What films did Anna Mádl direct?", []string{"Direct Action", "Low Tide"}, "Anna Mádl"},
+		{"somebody who shares a part", "What films did Anna Mádl direct?", []string{"Dalma Mádl"}, ""},
+		{"one of two names", "Did Anna Mádl direct The Grey Door?", []string{"The Grey Door"}, ""},
+		{"both of two names", "Did Anna Mádl know Tomas Reed?", []string{"Low Tide"}, "Anna Mádl, Tomas Reed"},
+		{"lower case", "what films did anna mádl direct", []string{"Low Tide"}, ""},
+		{"one word", "What films did Mádl direct?", []string{"Low Tide"}, ""},
+		{"no evidence", "What films did Anna Mádl direct?", nil, "Anna Mádl"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := strings.Join(kgtext.MissingNames(c.question, c.entities), ", "); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
 	}

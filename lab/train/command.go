@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -59,6 +60,7 @@ type Command struct {
 	MinCallers    int      `default:"1" placeholder:"N" help:"Refuse feedback of fewer callers."`
 	Synthesise    bool     `help:"${train_synthesise}"`
 	Count         int      `default:"1000" placeholder:"N" help:"Number of questions to make."`
+	CountHops     int      `placeholder:"N" help:"Longest path of the questions to make (default: --max-hops)."`
 	Scratch       bool     `help:"Begin from chance, not from the ranker that ranks now."`
 
 	graphs []*graphv1.KnowledgeGraphRef
@@ -99,6 +101,8 @@ func (c *Command) Prepare(parse func(string) (*graphv1.KnowledgeGraphRef, error)
 		return fmt.Errorf("--min-callers: must be at least 1, is %d", c.MinCallers)
 	case c.Count < 1:
 		return fmt.Errorf("--count: must be at least 1, is %d", c.Count)
+	case c.CountHops < 0 || c.CountHops > 4:
+		return fmt.Errorf("--count-hops: must be from 1 to 4, is %d", c.CountHops)
 	}
 	for _, name := range c.KG {
 		kg, err := parse(name)
@@ -184,7 +188,7 @@ func (c *Command) Read(ctx context.Context, walker Walker, marks feedback.Lister
 			c.sets = append(c.sets, set)
 		}
 		if c.Synthesise {
-			s := Synthesiser{Walker: walker, KG: kg, Count: c.Count, MaxHops: c.MaxHops, Seed: c.Seed,
+			s := Synthesiser{Walker: walker, KG: kg, Count: c.Count, MaxHops: cmp.Or(c.CountHops, c.MaxHops), Seed: c.Seed,
 				Parallel: c.Parallel, Progress: func(n int) {
 					progress(fmt.Sprintf("making questions of %s: %d", kg.GetName(), n))
 				}}

@@ -100,7 +100,7 @@ func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest,
 	if err := ctx.Err(); err != nil {
 		return nil, err // the caller left
 	}
-	s.decide(q)
+	s.decide(q, s.findMissingNames(ctx, q))
 	answered := q.Snapshot()
 	answered.Duration = durationpb.New(time.Since(answered.GetStartTime().AsTime()))
 	if sink != nil {
@@ -231,8 +231,9 @@ func (s *Service) kgNames(ctx context.Context) (names []string, err error) {
 }
 
 // decide sets the conflicts and the confidence of a run, withholds answers below the caller's
-// threshold, marks those that no knowledge graph says, and releases the text to the listener.
-func (s *Service) decide(q *question.Question) {
+// threshold, marks those that no knowledge graph says, and releases the text to the listener. missing
+// are names of the question that the knowledge graph lacks: answers about others are withheld too.
+func (s *Service) decide(q *question.Question, missing []string) {
 	replacement := ""
 	q.Update(func(run *orchestratorv1.Run) {
 		run.Conflicts = sources.Conflicts(run)
@@ -242,8 +243,14 @@ func (s *Service) decide(q *question.Question) {
 			doubtNames(run, q.Text())
 			doubtConditions(run, q.Text())
 		}
-		if run.Confidence != nil && run.GetConfidence() < q.Request().GetOptions().GetAbstainBelow() {
-			withhold(run, q.Request().GetOptions().GetAbstainBelow())
+		below := q.Request().GetOptions().GetAbstainBelow()
+		switch {
+		case len(missing) > 0:
+			withhold(run, fmt.Sprintf("nothing that was found there is about %s", strings.Join(missing, " or ")))
+			replacement = run.GetText()
+		case run.Confidence != nil && run.GetConfidence() < below:
+			withhold(run, fmt.Sprintf("the confidence in what would have been answered is %.2f, below the %.2f asked "+
+				"for", run.GetConfidence(), below))
 			replacement = run.GetText()
 		}
 		if markOwnAnswer(run) {
@@ -267,12 +274,11 @@ func demote(run *orchestratorv1.Run, least float32) {
 }
 
 // withhold moves the answers to Run.withheld. The graphs keep their evidence.
-func withhold(run *orchestratorv1.Run, below float32) {
+func withhold(run *orchestratorv1.Run, reason string) {
 	run.Withheld, run.Answers = run.GetAnswers(), nil
 	run.Text = "This is not in " + describeSources(run) + "."
 	run.Grounding = orchestratorv1.Grounding_GROUNDING_ABSTAINED
-	run.GroundingReason = fmt.Sprintf(
-		"the confidence in what would have been answered is %.2f, below the %.2f asked for", run.GetConfidence(), below)
+	run.GroundingReason = reason
 }
 
 // markOwnAnswer makes the text of an answer that rests on the model alone say first that the

@@ -3,12 +3,14 @@ package orchestrator
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
+	"github.com/triplemesh/triplemesh/services/orchestrator/sources"
 )
 
 // What to do with questions in a language that the labels of their knowledge graphs are not in.
@@ -144,11 +146,38 @@ func doubtConditions(run *orchestratorv1.Run, text string) {
 		return
 	}
 	for _, t := range run.GetAnswers()[0].GetEvidence() {
-		for _, words := range []string{t.GetRelation(), t.GetSubject(), t.GetObject()} {
-			if kgtext.FoldWords(words).Mention(kgtext.Fold(condition)) {
-				return
-			}
+		if kgtext.FoldWords(kgtext.FormatFact(t)).Mention(kgtext.Fold(condition)) {
+			return
 		}
 	}
 	doubt(run, fmt.Sprintf("the triples do not say to which of them \u201c%s\u201d applies", condition))
+}
+
+// findMissingNames returns the names that a question spells out if its answers rest on a knowledge graph
+// and nothing of what was found there shares a word with any of them, nor is linked to them by another
+// name. A linker that fails finds none missing.
+func (s *Service) findMissingNames(ctx context.Context, q *question.Question) []string {
+	if len(q.Request().GetTopicEntities()) > 0 || len(kgtext.MissingNames(q.Text(), nil)) == 0 {
+		return nil
+	}
+	run := q.Snapshot()
+	var found []string
+	for _, t := range sources.Evidence(run) {
+		found = append(found, t.GetSubject(), t.GetObject())
+	}
+	missing := kgtext.MissingNames(q.Text(), found)
+	if len(found) == 0 || len(missing) == 0 || len(run.GetAnswers()) == 0 ||
+		run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_UNGROUNDED {
+		return nil
+	}
+	linked, err := s.Stages.Retriever.LinkEntities(ctx, &retrieverv1.LinkEntitiesRequest{Kg: q.KG(), Text: q.Text()})
+	if err != nil {
+		return nil
+	}
+	for _, l := range linked.GetLinks() {
+		if slices.Contains(found, l.GetEntity()) && len(kgtext.MissingNames(q.Text(), []string{l.GetMention()})) == 0 {
+			return nil
+		}
+	}
+	return missing
 }

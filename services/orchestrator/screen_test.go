@@ -210,3 +210,41 @@ func TestAnswersOfFactsAreRelatedIfTheQuestionPicksSomeOfThem(t *testing.T) {
 		})
 	}
 }
+
+func TestAnswersAboutNothingThatTheQuestionNamesAreWithheld(t *testing.T) {
+	for _, c := range []struct {
+		name, question string
+		link           *graphv1.EntityLink
+		withheld       bool
+	}{
+		{"a name that nothing shares", "who directed Anselm Buttercroft's film", nil, true},
+		{"the film's name", "who directed The Quiet Harbour", nil, false},
+		{"another name of the film", "who directed Stille Havn", &graphv1.EntityLink{Entity: "The Quiet Harbour",
+			Mention: "Stille Havn"}, false},
+		{"another name of something else", "who directed Stille Havn", &graphv1.EntityLink{Entity: "Low Tide",
+			Mention: "Stille Havn"}, true},
+		{"lower case", "who directed anselm buttercroft's film", nil, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			stages := stagetest.New(t)
+			stagetest.Script(stages, func(context.Context, *retrieverv1.LinkEntitiesRequest) (
+				*retrieverv1.LinkEntitiesResponse, error) {
+				if c.link == nil {
+					return &retrieverv1.LinkEntitiesResponse{}, nil
+				}
+				return &retrieverv1.LinkEntitiesResponse{Links: []*graphv1.EntityLink{c.link}}, nil
+			})
+			req := film("pg-akv")
+			req.Question = c.question
+			resp, err := serve(t, stages).Ask(t.Context(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := resp.GetRun()
+			abstained := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_ABSTAINED
+			if abstained != c.withheld || abstained != (len(run.GetWithheld()) > 0) {
+				t.Errorf("%v, withheld %v: %s", run.GetGrounding(), run.GetWithheld(), run.GetGroundingReason())
+			}
+		})
+	}
+}

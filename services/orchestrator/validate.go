@@ -29,7 +29,7 @@ func (s *Service) validateAsk(req *orchestratorv1.AskRequest) (method.Method, er
 	switch {
 	case options.GetAbstainBelow() > 0 && options.GetAnswerForm() == graphv1.AnswerForm_ANSWER_FORM_TEXT:
 		return nil, invalidArgument("options.abstain_below", "there is no confidence in a text: ask for entities")
-	case req.GetPlan() != "" && !method.TakesPlan(m):
+	case req.GetPlan() != "" && !slices.Contains([]string{"auto", "query"}, m.Info().GetName()):
 		return nil, invalidArgument("plan",
 			fmt.Sprintf("the method %s computes no plan of the caller's: ask with the method query",
 				m.Info().GetName()))

@@ -37,25 +37,25 @@ func (m Auto) Info() *orchestratorv1.Method {
 
 // Answer implements Method.
 func (m Auto) Answer(ctx context.Context, q *question.Question) error {
-	if err := m.choose(ctx, q); err != nil {
-		return err
+	answered, err := m.choose(ctx, q)
+	if answered && err == nil {
+		answered, err = m.compute(ctx, q)
 	}
-	if readChoice(q) == (Query{}).Info().GetName() {
-		if answered, err := m.compute(ctx, q); answered || err != nil {
-			return err
-		}
+	if answered || err != nil {
+		return err
 	}
 	return answerWithin(ctx, q, PGAKV{m.Stages})
 }
 
-// choose chooses the method.
-func (m Auto) choose(ctx context.Context, q *question.Question) error {
-	return q.Stage(ctx, orchestratorv1.Stage_STAGE_CHOOSE, func(context.Context) (question.Cost, error) {
-		method, reason := PGAKV{}.Info().GetName(), ""
-		operation, calls := kgtext.AsksOperation(q.Text()), q.Request().GetLimits().GetBudget().GetMaxCalls()
+// choose chooses the method. It reports whether that is Query.
+func (m Auto) choose(ctx context.Context, q *question.Question) (computes bool, err error) {
+	err = q.Stage(ctx, orchestratorv1.Stage_STAGE_CHOOSE, func(context.Context) (question.Cost, error) {
+		var method Method = PGAKV{}
+		reason, operation := "", kgtext.AsksOperation(q.Text())
+		calls := q.Request().GetLimits().GetBudget().GetMaxCalls()
 		switch {
 		case q.Request().GetPlan() != "":
-			method, reason = Query{}.Info().GetName(), "the request has a plan"
+			computes, reason = true, "the request has a plan"
 		case operation == kgtext.NoOperation:
 			reason = "the question asks for facts"
 		case len(q.OtherKGs()) > 0:
@@ -63,13 +63,17 @@ func (m Auto) choose(ctx context.Context, q *question.Question) error {
 		case operation == kgtext.MayCompute && calls > 0 && calls < bothCalls:
 			reason = fmt.Sprintf("the budget of %d calls is too small to try a plan first", calls)
 		default:
-			method, reason = Query{}.Info().GetName(), "the question asks for something to be computed"
+			computes, reason = true, "the question asks for something to be computed"
+		}
+		if computes {
+			method = Query{}
 		}
 		q.Update(func(r *orchestratorv1.Run) {
-			r.Choice = &orchestratorv1.Choice{Method: method, Reason: reason}
+			r.Choice = &orchestratorv1.Choice{Method: method.Info().GetName(), Reason: reason}
 		})
 		return question.NoCost, nil
 	})
+	return computes, err
 }
 
 // compute runs Query. It reports false if PG&AKV should answer instead: the question only may ask for
@@ -96,12 +100,6 @@ func (m Auto) compute(ctx context.Context, q *question.Question) (bool, error) {
 	return false, nil
 }
 
-// readChoice returns the name of the method chosen.
-func readChoice(q *question.Question) (name string) {
-	q.Update(func(r *orchestratorv1.Run) { name = r.GetChoice().GetMethod() })
-	return name
-}
-
 // answerWithin answers by a method. It returns ErrStopped if the caller asked to stop after a stage that
 // the method lacks.
 func answerWithin(ctx context.Context, q *question.Question, m Method) error {
@@ -118,13 +116,4 @@ func Computes(m Method, q *question.Question) bool {
 		return q.Request().GetPlan() != "" || kgtext.AsksOperation(q.Text()) != kgtext.NoOperation
 	}
 	return slices.Contains(m.Info().GetStages(), orchestratorv1.Stage_STAGE_PLAN)
-}
-
-// TakesPlan reports whether a method computes plans of the caller's.
-func TakesPlan(m Method) bool {
-	switch m.(type) {
-	case Query, Auto:
-		return true
-	}
-	return false
 }

@@ -18,7 +18,7 @@ func Conflicts(run *orchestratorv1.Run) []*orchestratorv1.Conflict {
 	for _, kg := range run.GetOtherKgs() {
 		kgs = append(kgs, kg.GetName())
 	}
-	return FindConflicts(runEvidence(run), kgs)
+	return FindConflicts(Evidence(run), kgs)
 }
 
 // FindConflicts returns the subjects and relations for which two knowledge graphs hold exactly one
@@ -145,9 +145,9 @@ func containsWords(words, text string) bool {
 	return true
 }
 
-// runEvidence returns the triples that a method followed or showed to the model; not those that were
+// Evidence returns the triples that a method followed or showed to the model; not those that were
 // pruned.
-func runEvidence(run *orchestratorv1.Run) []*graphv1.Triple {
+func Evidence(run *orchestratorv1.Run) []*graphv1.Triple {
 	switch g := run.GetGraphs().(type) {
 	case *orchestratorv1.Run_PgAkv:
 		return groundTriples(g.PgAkv.GetGroundGraph())
@@ -179,7 +179,7 @@ func Triples(run *orchestratorv1.Run) []*graphv1.Triple {
 	for _, c := range run.GetConflicts() {
 		all = append(all, c.GetTriples()...)
 	}
-	all = append(all, runEvidence(run)...)
+	all = append(all, Evidence(run)...)
 	g := run.GetPgAkv()
 	all = append(all, scoredTriples(g.GetHits())...)
 	for _, t := range g.GetFixedGraph().GetTriples() {
