@@ -11,8 +11,7 @@ import (
 )
 
 // Auto chooses between PG&AKV and Query for each question by its words, without a model call. Ger is not
-// among them: at twice the calls, its answers are no better than those of PG&AKV, which reads the same
-// ranked paths (ADR 42).
+// among them: it takes twice the calls, and PG&AKV reads the same ranked paths (ADR 42).
 type Auto struct{ Stages }
 
 const (
