@@ -152,7 +152,7 @@ func (s *Section) riskPlot() (Figure, bool) {
 			line.Y = append(line.Y, point.Risk)
 		}
 		p.Lines = append(p.Lines, line)
-		areas += fmt.Sprintf("; %s %.2f", e.Name, curve.Area)
+		areas += fmt.Sprintf("; %s %.2f, %.2f", e.Name, curve.Area, stats.Calibrate(judged, 0).ECE)
 		if area, ok := stats.AUROC(judged); ok {
 			areas += fmt.Sprintf(", %.2f", area)
 		}
@@ -160,7 +160,8 @@ func (s *Section) riskPlot() (Figure, bool) {
 	if len(p.Lines) == 0 {
 		return Figure{}, false
 	}
-	note += " Area under the curve and, where there are right and wrong answers, AUROC: " + areas[2:] + "."
+	note += " Area under the curve, calibration error and, where there are right and wrong answers, AUROC: " +
+		areas[2:] + "."
 	return Figure{Title: "Risk and coverage", Note: note, SVG: p.SVG()}, true
 }
 
