@@ -188,8 +188,8 @@ func (c *Command) Read(ctx context.Context, walker Walker, marks feedback.Lister
 			c.sets = append(c.sets, set)
 		}
 		if c.Synthesise {
-			s := Synthesiser{Walker: walker, KG: kg, Count: c.Count, MaxHops: cmp.Or(c.CountHops, c.MaxHops), Seed: c.Seed,
-				Parallel: c.Parallel, Progress: func(n int) {
+			s := Synthesiser{Walker: walker, KG: kg, Count: c.Count, MaxHops: cmp.Or(c.CountHops, c.MaxHops),
+				Seed: c.Seed, Parallel: c.Parallel, Progress: func(n int) {
 					progress(fmt.Sprintf("making questions of %s: %d", kg.GetName(), n))
 				}}
 			set, err := s.Make(ctx)

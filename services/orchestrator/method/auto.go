@@ -30,7 +30,7 @@ func (m Auto) Info() *orchestratorv1.Method {
 		Calls:   "those of the method chosen: 1 to 3",
 		NeedsKg: true,
 		Stages: slices.Concat([]orchestratorv1.Stage{orchestratorv1.Stage_STAGE_CHOOSE},
-			Query{m.Stages}.Info().GetStages(), PGAKV{m.Stages}.Info().GetStages()),
+			Query(m).Info().GetStages(), PGAKV(m).Info().GetStages()),
 	}
 }
 
@@ -43,7 +43,7 @@ func (m Auto) Answer(ctx context.Context, q *question.Question) error {
 	if answered || err != nil {
 		return err
 	}
-	return answerWithin(ctx, q, PGAKV{m.Stages})
+	return answerWithin(ctx, q, PGAKV(m))
 }
 
 // choose chooses the method. It reports whether that is Query.
@@ -78,7 +78,7 @@ func (m Auto) choose(ctx context.Context, q *question.Question) (computes bool, 
 // compute runs Query. It reports false if PG&AKV should answer instead: the question only may ask for
 // something to be computed, and the plan does not fit the knowledge graph well.
 func (m Auto) compute(ctx context.Context, q *question.Question) (bool, error) {
-	err := answerWithin(ctx, q, Query{m.Stages})
+	err := answerWithin(ctx, q, Query(m))
 	if err != nil && !question.Recoverable(ctx, err) || q.Request().GetPlan() != "" {
 		return true, err
 	}
