@@ -53,8 +53,9 @@ def test_a_stream_reports_each_stage_and_ends_with_the_run(mesh: Mesh) -> None:
     finished = [e for e in events if isinstance(e, StageFinished)]
     run = events[-1]
     assert isinstance(run, Run)
-    assert started == [f.stage for f in finished] == ["pseudo-graph", "ground-graph", "verify", "answer"]
-    assert finished[0].usage.calls == 1 and finished[0].message.pg_akv.pseudo_graph.triples
+    assert started == [f.stage for f in finished]
+    assert started == ["choose", "pseudo-graph", "ground-graph", "verify", "answer"]
+    assert finished[1].usage.calls == 1 and finished[1].message.pg_akv.pseudo_graph.triples
     assert "".join(e.text for e in events if isinstance(e, Delta)) == run.text
 
 

@@ -35,7 +35,8 @@ test("a stream reports each stage and ends with the run", async () => {
     events.push(event);
   }
   const started = events.filter((e) => e.stageStarted).map((e) => e.stageStarted.stage);
-  assert.deepEqual(started, ["STAGE_PSEUDO_GRAPH", "STAGE_GROUND_GRAPH", "STAGE_VERIFY", "STAGE_ANSWER"]);
+  const stages = ["CHOOSE", "PSEUDO_GRAPH", "GROUND_GRAPH", "VERIFY", "ANSWER"].map((s) => `STAGE_${s}`);
+  assert.deepEqual(started, stages);
   const text = events.map((e) => e.answerDelta ?? "").join("");
   assert.equal(text, events.at(-1).run.text);
 });
