@@ -59,7 +59,7 @@ func TestACollectorThatHangsHoldsUpNothingAndWhatItMissesIsCounted(t *testing.T)
 	const places, all = 64, 10_000
 	release := make(chan struct{})
 	collector(t, places, func(http.ResponseWriter, *http.Request) { <-release })
-	tel := begin(t, telemetry.Config{LogWriter: io.Discard, FlushTimeout: time.Millisecond}, "verifier")
+	tel := begin(t, telemetry.Config{LogWriter: io.Discard, FlushTimeout: 100 * time.Millisecond}, "verifier")
 	spans(tel, all)
 	// The collector has one batch, and as many wait.
 	if lost := metric(t, tel, "triplemesh_telemetry_lost_spans_total", "queue_full"); lost < all-2*places ||
