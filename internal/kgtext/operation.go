@@ -3,6 +3,8 @@ package kgtext
 import (
 	"cmp"
 	"regexp"
+	"strings"
+	"unicode"
 )
 
 // Operation says whether a question asks for something to be computed.
@@ -19,12 +21,22 @@ const (
 	MustCompute
 )
 
-// comparative are the words by which two things are compared.
-const comparative = `(?:more|fewer|less|earlier|later|sooner|older|younger|newer|larger|bigger|greater|smaller|` +
-	`longer|shorter|higher|lower|taller|deeper|wider|heavier|lighter|faster|slower|richer|poorer|closer|nearer|` +
-	`hotter|colder|better|worse)`
+const (
+	// comparatives are the words by which two things are compared.
+	comparatives = `more|fewer|less|earlier|later|sooner|older|younger|newer|larger|bigger|greater|smaller|` +
+		`longer|shorter|higher|lower|taller|deeper|wider|heavier|lighter|faster|slower|richer|poorer|closer|nearer|` +
+		`hotter|colder|better|worse`
+	comparative  = `(?:` + comparatives + `)`
+	superlatives = `largest|biggest|smallest|longest|shortest|highest|lowest|tallest|deepest|heaviest|lightest|` +
+		`fastest|slowest|richest|poorest|busiest|oldest|youngest|earliest|latest|newest|fewest|least`
+	// operationWords are the other words without one of which no pattern of this file matches.
+	operationWords = `many|often|average|all|altogether|total|combined|number|first|last|most|not|never|difference|` +
+		`apart|lie|passed|between|after|before|since|until|from|except|excluding|without|other|besides|both|only`
+)
 
 var (
+	signals = wordSet(strings.Split(comparatives+"|"+superlatives+"|"+operationWords, "|")...)
+
 	mustCompute = regexp.MustCompile(`(?i)\b(?:how many|how often|on average|the average|in all|altogether|` +
 		`the total|combined|(?:what|tell me|give me|count) (?:is |was |are )?the number of)\b|` +
 		`\b(?:` + comparative + `|first|last)\b.*\bor\b|\bor\b.*\b(?:` + comparative + `|first|last)\b|` +
@@ -33,9 +45,7 @@ var (
 		`\b(?:years|days|months) (?:apart|lie|passed|between)\b`)
 	// conditions pick some of the things that facts lead to.
 	conditions = regexp.MustCompile(
-		`(?i)\b(?:largest|biggest|smallest|longest|shortest|highest|lowest|tallest|deepest|heaviest|lightest|` +
-			`fastest|slowest|richest|poorest|busiest|oldest|youngest|earliest|latest|newest|fewest|least|` +
-			`number of|most (?:recent|common|commonly|frequent)|` + comparative + ` than)\b|` +
+		`(?i)\b(?:` + superlatives + `|number of|most (?:recent|common|commonly|frequent)|` + comparative + ` than)\b|` +
 			// "traverses most states", "has the most people", and not "most famous for".
 			`\bthe most\b|\bmost \p{L}*[^\PLu]s\W*$|` +
 			`\b(?:after|before|since|until) (?:(?:the year|\p{L}+|\d\d?|\d\d? \p{L}+) )?\d{3,4}\b|` +
@@ -51,6 +61,9 @@ var (
 // AsksOperation reports what a question asks to be computed, by its words. Titles in quotation marks do
 // not count.
 func AsksOperation(question string) Operation {
+	if !signalsOperation(question) {
+		return NoOperation
+	}
 	text := named.ReplaceAllString(question, "")
 	switch {
 	case mustCompute.MatchString(text):
@@ -64,6 +77,26 @@ func AsksOperation(question string) Operation {
 // Condition returns the words by which a question asks for something to be computed, or for some of the
 // things that facts lead to: "highest", "after 1990". It is empty if there are none.
 func Condition(question string) string {
+	if !signalsOperation(question) {
+		return ""
+	}
 	text := named.ReplaceAllString(question, "")
 	return cmp.Or(conditions.FindString(text), mustCompute.FindString(text))
+}
+
+// signalsOperation reports whether a question has a word of an operation. It takes a hundredth of the time of the
+// patterns.
+func signalsOperation(question string) bool {
+	isOther := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
+	for word := range strings.FieldsFuncSeq(question, isOther) {
+		if signals[strings.ToLower(word)] || isDecade(word) {
+			return true
+		}
+	}
+	return false
+}
+
+// isDecade reports whether a word names a decade: "1990s".
+func isDecade(word string) bool {
+	return len(word) >= len("990s") && strings.HasSuffix(strings.ToLower(word), "0s")
 }

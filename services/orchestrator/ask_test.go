@@ -114,7 +114,7 @@ func TestQuestionsThatCannotBeAsked(t *testing.T) {
 		{"a part of a method that has none", func(r *orchestratorv1.AskRequest) {
 			r.Method, r.Options = "io",
 				&orchestratorv1.AskOptions{Ablation: orchestratorv1.Ablation_ABLATION_NO_REFLECTION}
-		}, codes.InvalidArgument, "it has: none"},
+		}, codes.InvalidArgument, "it has: none; ask for it with the method ger"},
 		{"a part that is none", func(r *orchestratorv1.AskRequest) {
 			r.Options = &orchestratorv1.AskOptions{
 				Ablation: 99}

@@ -141,8 +141,11 @@ func doubtNames(run *orchestratorv1.Run, text string) {
 // doubtConditions doubts answers that were read off facts if the question picks some of them by a
 // condition that nothing in their evidence states: no triple says which film is the latest.
 func doubtConditions(run *orchestratorv1.Run, text string) {
+	if run.GetQuery() != nil || len(run.GetAnswers()) == 0 {
+		return
+	}
 	condition := kgtext.Condition(text)
-	if condition == "" || run.GetQuery() != nil || len(run.GetAnswers()) == 0 {
+	if condition == "" {
 		return
 	}
 	for _, t := range run.GetAnswers()[0].GetEvidence() {
@@ -160,14 +163,17 @@ func (s *Service) findMissingNames(ctx context.Context, q *question.Question) []
 	if len(q.Request().GetTopicEntities()) > 0 || len(kgtext.MissingNames(q.Text(), nil)) == 0 {
 		return nil
 	}
-	run := q.Snapshot()
 	var found []string
-	for _, t := range sources.Evidence(run) {
-		found = append(found, t.GetSubject(), t.GetObject())
-	}
+	q.Update(func(run *orchestratorv1.Run) {
+		if len(run.GetAnswers()) == 0 || run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_UNGROUNDED {
+			return
+		}
+		for _, t := range sources.Evidence(run) {
+			found = append(found, t.GetSubject(), t.GetObject())
+		}
+	})
 	missing := kgtext.MissingNames(q.Text(), found)
-	if len(found) == 0 || len(missing) == 0 || len(run.GetAnswers()) == 0 ||
-		run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_UNGROUNDED {
+	if len(found) == 0 || len(missing) == 0 {
 		return nil
 	}
 	linked, err := s.Stages.Retriever.LinkEntities(ctx, &retrieverv1.LinkEntitiesRequest{Kg: q.KG(), Text: q.Text()})

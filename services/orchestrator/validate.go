@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,13 +32,13 @@ func (s *Service) validateAsk(req *orchestratorv1.AskRequest) (method.Method, er
 		return nil, invalidArgument("options.abstain_below", "there is no confidence in a text: ask for entities")
 	case req.GetPlan() != "" && !slices.Contains([]string{"auto", "query"}, m.Info().GetName()):
 		return nil, invalidArgument("plan",
-			fmt.Sprintf("the method %s computes no plan of the caller's: ask with the method query",
+			fmt.Sprintf("the method %s computes no plan of the caller's: ask with the method query or auto",
 				m.Info().GetName()))
 	}
 	if err := validateKGs(req); err != nil {
 		return nil, err
 	}
-	if err := validateAblation(m.Info(), options.GetAblation()); err != nil {
+	if err := s.validateAblation(m.Info(), options.GetAblation()); err != nil {
 		return nil, err
 	}
 	return m, validateUntil(m, req)
@@ -81,19 +82,22 @@ func validateKGs(req *orchestratorv1.AskRequest) error {
 }
 
 // validateAblation checks that the method has the ablation.
-func validateAblation(info *orchestratorv1.Method, ablation orchestratorv1.Ablation) error {
+func (s *Service) validateAblation(info *orchestratorv1.Method, ablation orchestratorv1.Ablation) error {
 	if ablation == orchestratorv1.Ablation_ABLATION_UNSPECIFIED || slices.Contains(info.GetAblations(), ablation) {
 		return nil
 	}
-	names := []string{"none"}
-	if ablations := info.GetAblations(); len(ablations) > 0 {
-		names = nil
-		for _, a := range ablations {
-			names = append(names, config.EnumName(a))
+	names, having := []string{}, []string{}
+	for _, a := range info.GetAblations() {
+		names = append(names, config.EnumName(a))
+	}
+	for _, m := range s.Methods {
+		if slices.Contains(m.Info().GetAblations(), ablation) {
+			having = append(having, m.Info().GetName())
 		}
 	}
-	return invalidArgument("options.ablation", fmt.Sprintf("the method %s has no ablation %s; it has: %s",
-		info.GetName(), config.EnumName(ablation), strings.Join(names, ", ")))
+	return invalidArgument("options.ablation", fmt.Sprintf(
+		"the method %s has no ablation %s; it has: %s; ask for it with the method %s", info.GetName(),
+		config.EnumName(ablation), cmp.Or(strings.Join(names, ", "), "none"), strings.Join(having, " or ")))
 }
 
 // validateUntil checks that the method has the stage to stop after, and that the ablation does not

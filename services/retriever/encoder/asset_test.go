@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-func TestReadAssetNamesTheMissingFile(t *testing.T) {
-	_, err := ReadAsset("the encoder's model", filepath.Join(t.TempDir(), "model.onnx"))
+func TestReadingAnAssetNamesTheMissingFile(t *testing.T) {
+	_, err := readAsset("the encoder's model", filepath.Join(t.TempDir(), "model.onnx"))
 	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "the encoder's model") ||
 		!strings.Contains(err.Error(), "triplemesh setup") {
 		t.Errorf("the error is %v", err)

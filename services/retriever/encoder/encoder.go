@@ -2,6 +2,7 @@
 package encoder
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -41,8 +42,28 @@ func ForName(ctx context.Context, enc Encoder, name string) (Encoder, error) {
 	return nil, fmt.Errorf("this retriever runs %q", enc.Name())
 }
 
-// ReadAsset reads a file of an encoder; role names it in errors.
-func ReadAsset(role, path string) ([]byte, error) {
+// ModelFiles are the files of a model.
+type ModelFiles struct {
+	Weights, Vocabulary []byte
+	Tokenizer           *Tokenizer
+}
+
+// ReadModel reads an encoder's model and its vocab.txt.
+func ReadModel(model, vocabulary string) (f ModelFiles, err error) {
+	if f.Vocabulary, err = readAsset("the encoder's vocabulary", vocabulary); err != nil {
+		return f, err
+	}
+	if f.Weights, err = readAsset("the encoder's model", model); err != nil {
+		return f, err
+	}
+	if f.Tokenizer, err = NewTokenizer(bytes.NewReader(f.Vocabulary)); err != nil {
+		err = fmt.Errorf("%s: %w", vocabulary, err)
+	}
+	return f, err
+}
+
+// readAsset reads a file of an encoder; role names it in errors.
+func readAsset(role, path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w; `triplemesh setup` fetches it", role, err)

@@ -53,33 +53,24 @@ type Encoder struct {
 
 // New loads a model.
 func New(cfg Config) (*Encoder, error) {
-	vocabulary, err := encoder.ReadAsset("the encoder's vocabulary", cfg.Vocabulary)
+	files, err := encoder.ReadModel(cfg.Model, cfg.Vocabulary)
 	if err != nil {
 		return nil, err
 	}
-	weights, err := encoder.ReadAsset("the encoder's model", cfg.Model)
-	if err != nil {
-		return nil, err
-	}
-	tokenizer, err := encoder.NewTokenizer(bytes.NewReader(vocabulary))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", cfg.Vocabulary, err)
-	}
-	m, err := newModel(weights)
+	m, err := newModel(files.Weights)
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", cfg.Model, err)
 	}
-	if pieces := bytes.Count(bytes.TrimSuffix(vocabulary, []byte("\n")), []byte("\n")) + 1; m.words.rows < pieces {
+	if pieces := bytes.Count(bytes.TrimSuffix(files.Vocabulary, []byte("\n")), []byte("\n")) + 1; m.words.rows < pieces {
 		return nil, fmt.Errorf("load %s: vocabulary size mismatch: %d pieces, %s has %d; use files of one model",
-			cfg.Model,
-			m.words.rows, cfg.Vocabulary, pieces)
+			cfg.Model, m.words.rows, cfg.Vocabulary, pieces)
 	}
 	if len(m.positions) < maxTokens {
 		return nil, fmt.Errorf("load %s: it reads %d tokens; want %d at least", cfg.Model, len(m.positions), maxTokens)
 	}
 	var ids [][]int64
 	for _, text := range samples {
-		ids = append(ids, tokenizer.Encode(text, maxTokens))
+		ids = append(ids, files.Tokenizer.Encode(text, maxTokens))
 	}
 	k := bestKernels()
 	m.calibrate(k, ids)
@@ -87,8 +78,8 @@ func New(cfg Config) (*Encoder, error) {
 		cfg.Threads = runtime.GOMAXPROCS(0)
 	}
 	e := &Encoder{
-		name:       cfg.Name + "-int8@" + encoder.Fingerprint([]byte(scheme), weights, vocabulary, m.spares()),
-		tokenizer:  tokenizer,
+		name:       cfg.Name + "-int8@" + encoder.Fingerprint([]byte(scheme), files.Weights, files.Vocabulary, m.spares()),
+		tokenizer:  files.Tokenizer,
 		model:      m,
 		kernels:    k,
 		workspaces: make(chan *workspace, cfg.Threads),

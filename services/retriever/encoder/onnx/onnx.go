@@ -3,7 +3,6 @@
 package onnx
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -46,17 +45,9 @@ type Encoder struct {
 
 // New loads a model. The caller must Close it.
 func New(cfg Config) (*Encoder, error) {
-	vocabulary, err := encoder.ReadAsset("the encoder's vocabulary", cfg.Vocabulary)
+	files, err := encoder.ReadModel(cfg.Model, cfg.Vocabulary)
 	if err != nil {
 		return nil, err
-	}
-	weights, err := encoder.ReadAsset("the encoder's model", cfg.Model)
-	if err != nil {
-		return nil, err
-	}
-	tokenizer, err := encoder.NewTokenizer(bytes.NewReader(vocabulary))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", cfg.Vocabulary, err)
 	}
 	if cfg.Threads <= 0 {
 		cfg.Threads = runtime.GOMAXPROCS(0)
@@ -64,13 +55,13 @@ func New(cfg Config) (*Encoder, error) {
 	if err := acquire(cfg.Library); err != nil {
 		return nil, err
 	}
-	m, err := newModel(weights)
+	m, err := newModel(files.Weights)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("load %s: %w", cfg.Model, err), release())
 	}
 	return &Encoder{
-		name:      cfg.Name + "@" + encoder.Fingerprint(weights, vocabulary),
-		tokenizer: tokenizer,
+		name:      cfg.Name + "@" + encoder.Fingerprint(files.Weights, files.Vocabulary),
+		tokenizer: files.Tokenizer,
 		model:     m,
 		slots:     make(chan struct{}, cfg.Threads),
 	}, nil
