@@ -5,7 +5,7 @@ test("a question is answered before the reader's eyes, and the answer shows what
   page,
 }) => {
   const question = `Tell me in good time: ${employer}`;
-  await page.goto("#/ask");
+  await page.goto("#/ask?kg=wikidata");
   await page.getByLabel("Your question").fill(question);
   // What is seen only for a moment is noted as it passes.
   await page.evaluate(() => {
@@ -38,10 +38,23 @@ test("a question is answered before the reader's eyes, and the answer shows what
     const trace = answer.locator("a[href^='https://traces.example.org/trace/']");
     await expect(trace).toHaveAttribute("href", /[0-9a-f]{32}$/);
   });
-  await test.step("the address is that of the question", async () => {
+  await test.step("the address is that of the question and its answer", async () => {
     expect(new URL(page.url()).hash).toContain("Robert");
+    await expect(page).toHaveURL(/run=[0-9A-Z]{26}/);
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
     await page.reload();
     await expect(page.getByLabel("Your question")).toHaveValue(question);
+    await expect(page.getByRole("region", { name: "Answer" })).toContainText("New York University");
+    await expect(page.getByLabel("A question that follows")).toBeVisible();
+    expect(asked.filter((path) => path.includes("ask:stream"))).toEqual([]);
+  });
+  await test.step("the link to its run is copied", async () => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Copy the link" }).click();
+    await expect(page.getByRole("button", { name: "Copied" })).toBeVisible();
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    expect(link).toMatch(/#\/runs\/[0-9A-Z]{26}$/);
   });
 });
 

@@ -22,7 +22,7 @@ test("a plan of the reader's is computed, its table sorted, saved and changed", 
   });
   await test.step("the table has its evidence, an order and a file", async () => {
     const result = page.getByRole("region", { name: "Result" });
-    await result.getByText("1 triples").first().click();
+    await result.getByText("1 triple", { exact: true }).first().click();
     await expect(result).toContainText("Robert Stam");
     await result.getByRole("button", { name: /employer/ }).click();
     await expect(result.getByRole("columnheader").first()).toHaveAttribute(

@@ -2,9 +2,11 @@ import { useId, useMemo, useState } from "preact/hooks";
 import type { PlanEdit, QueryGraphs, QueryTable, Run } from "../api/messages";
 import { href } from "../app/router";
 import { download } from "../format/download";
+import { count, number } from "../format/text";
 import { EntityName } from "../ui/EntityName";
+import { Name } from "../ui/Name";
 import { TripleView } from "../ui/TripleView";
-import { chartOf, csvOf, rowsOf, sortRows } from "./query";
+import { chartOf, csvOf, rowsOf, sortRows, type Timeline, timelineOf } from "./query";
 import "./query.css";
 
 /** What was planned, how it was aligned, and the table that it computes (query, text2cypher). */
@@ -102,7 +104,8 @@ function Table({ table }: { table: QueryTable }) {
     const all = rowsOf(table);
     return order ? sortRows(all, order.column, order.descending) : all;
   }, [table, order]);
-  const chart = chartOf(columns, rows);
+  const timeline = timelineOf(columns, rows);
+  const chart = timeline ? undefined : chartOf(columns, rows);
   const total = Number(table.total ?? rows.length);
   return (
     <section class="card" aria-label="Result">
@@ -117,14 +120,19 @@ function Table({ table }: { table: QueryTable }) {
         </button>
       </header>
       <p class="hint">
-        {total > rows.length ? `The first ${rows.length} of ${total} rows` : `${total} rows`}
+        {total > rows.length
+          ? `The first ${number(rows.length)} of ${count(total, "row")}`
+          : count(total, "row")}
         {table.limits?.length ? `; a lower bound: ${table.limits.join(", ")}` : ""}.
       </p>
+      {timeline ? <TimelineView timeline={timeline} /> : null}
       {chart ? (
         <ul class="result-chart" aria-label={`Chart of ${chart.of}`}>
           {chart.bars.map((bar) => (
             <li key={bar.label}>
-              <span class="chart-label">{bar.label}</span>
+              <span class="chart-label">
+                <Name>{bar.label}</Name>
+              </span>
               <span
                 class="chart-bar"
                 style={{ inlineSize: `${Math.max(0.5, bar.share * 100)}%` }}
@@ -164,7 +172,7 @@ function Table({ table }: { table: QueryTable }) {
                 ))}
                 <td>
                   <details>
-                    <summary>{`${row.triples?.length ?? 0} triples`}</summary>
+                    <summary>{count(row.triples?.length ?? 0, "triple")}</summary>
                     <ul class="row-evidence">
                       {(row.triples ?? []).map((triple) => (
                         <li key={JSON.stringify(triple)}>
@@ -180,6 +188,35 @@ function Table({ table }: { table: QueryTable }) {
         </table>
       </div>
     </section>
+  );
+}
+
+/** Rows along time: a point for a date, a bar from a start to an end. */
+function TimelineView({ timeline }: { timeline: Timeline }) {
+  const { of, first, last, moments } = timeline;
+  return (
+    <div class="timeline">
+      <p class="timeline-ends figures">
+        <span>{first}</span>
+        <span>{last}</span>
+      </p>
+      <ol class="result-chart" aria-label={`Timeline of ${of.replaceAll("_", " ")}`}>
+        {moments.map(({ label, text, from, to }) => (
+          <li key={`${label} ${text}`}>
+            <span class="chart-label">
+              <Name>{label}</Name>
+            </span>
+            <span class="timeline-track">
+              <span
+                class="timeline-mark"
+                style={{ insetInlineStart: `${from * 100}%`, inlineSize: `${(to - from) * 100}%` }}
+              />
+            </span>
+            <span class="figures">{text}</span>
+          </li>
+        ))}
+      </ol>
+    </div>
   );
 }
 

@@ -1,5 +1,7 @@
 import type { Run } from "../api/messages";
+import { href } from "../app/router";
 import { count } from "../format/text";
+import { CopyLink } from "../ui/CopyLink";
 import { Icon } from "../ui/Icon";
 import { Answers } from "./Answers";
 import { AnswerText } from "./AnswerText";
@@ -63,6 +65,11 @@ export function RunView({
               ))}
             </ul>
           </details>
+        ) : null}
+        {feedback ? (
+          <p>
+            <CopyLink href={href(["runs", run.id ?? ""])} />
+          </p>
         ) : null}
         {run.usage ? <Figures run={run} traceUrl={traceUrl} /> : null}
       </section>

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chartOf, csvOf, numberIn, type Row, rowsOf, sortRows } from "./query";
+import { chartOf, csvOf, numberIn, type Row, rowsOf, sortRows, timelineOf, yearsIn } from "./query";
 
 const row = (...cells: string[]): Row => ({ cells, row: {} });
 
@@ -86,5 +86,76 @@ describe("chartOf", () => {
     ["numbers below zero", ["a", "b"], [row("x", "-1"), row("y", "2")]],
   ])("draws nothing of %s", (_, columns, rows) => {
     expect(chartOf(columns, rows)).toBeUndefined();
+  });
+});
+
+describe("yearsIn", () => {
+  it.each([
+    ["1858-08-11", 1858.61],
+    ["1492-10", 1492.75],
+    ["-0044-03-15", -43.8],
+    ["2001-00-00", 2001],
+    ["2000-01-01T00:00:00Z", 2000],
+    ["1858-13-11", undefined],
+    ["in 1858", undefined],
+    ["", undefined],
+  ])("%s", (text, years) => {
+    expect(yearsIn(text)).toEqual(years === undefined ? undefined : expect.closeTo(years, 1));
+  });
+  it("orders dates as their texts are", () => {
+    const date = fc.date({
+      min: new Date("1000-01-01"),
+      max: new Date("2999-12-31"),
+      noInvalidDate: true,
+    });
+    const text = date.map((day) => day.toISOString().slice(0, 10));
+    fc.assert(
+      fc.property(text, text, (a, b) => {
+        fc.pre(a < b);
+        expect(yearsIn(a)).toBeLessThan(yearsIn(b) ?? Number.NaN);
+      }),
+    );
+  });
+});
+
+describe("timelineOf", () => {
+  const columns = ["mountain", "first ascent"];
+  it("orders rows by their dates, each at its place on the axis", () => {
+    const rows = [row("Makalu", "1955-01-01"), row("Eiger", "1855-01-01"), row("Ortler", "1905")];
+    const dated = { kind: "TERM_KIND_DATE" as const };
+    const kinds = rows.map(({ cells }) => ({ cells, row: { cells: [{}, dated] } }));
+    expect(timelineOf(columns, kinds)).toEqual({
+      of: "first ascent",
+      first: "1855-01-01",
+      last: "1955-01-01",
+      moments: [
+        { label: "Eiger", text: "1855-01-01", from: 0, to: 0 },
+        { label: "Ortler", text: "1905", from: 0.5, to: 0.5 },
+        { label: "Makalu", text: "1955-01-01", from: 1, to: 1 },
+      ],
+    });
+  });
+  it("draws spans of two columns of dates", () => {
+    const rows = [row("A", "1900-01-01", "1910-01-01"), row("B", "1905-01-01", "1920-01-01")];
+    const timeline = timelineOf(["name", "born", "died"], rows);
+    expect(timeline?.last).toBe("1920-01-01");
+    expect(timeline?.moments[0]).toEqual({
+      label: "A",
+      text: "1900-01-01 – 1910-01-01",
+      from: 0,
+      to: 0.5,
+    });
+  });
+  it("draws points where the second column is earlier", () => {
+    const rows = [row("A", "1900-01-01", "1890-01-01"), row("B", "1905-01-01", "1920-01-01")];
+    expect(timelineOf(["name", "a", "b"], rows)?.moments[0]?.text).toBe("1900-01-01");
+  });
+  it.each([
+    ["plain numbers", [row("A", "1900"), row("B", "1905")]],
+    ["one day alone", [row("A", "1900-01-01"), row("B", "1900-01-01")]],
+    ["a text among the dates", [row("A", "1900-01-01"), row("B", "unknown")]],
+    ["one row", [row("A", "1900-01-01")]],
+  ])("draws nothing of %s", (_, rows) => {
+    expect(timelineOf(columns, rows)).toBeUndefined();
   });
 });

@@ -53,6 +53,68 @@ export type Bar = { label: string; text: string; share: number };
 /** The most bars that are drawn. */
 const most = 40;
 
+/** A mark on a timeline: when it is, and where on the axis that is, 0 to 1. */
+export type Moment = { label: string; text: string; from: number; to: number };
+
+/** Rows in the order of their dates, with the first and the last of these. */
+export type Timeline = { of: string; first: string; last: string; moments: Moment[] };
+
+/** A date as a graph writes it ("1858-08-11", "1492-10", "-0044") in years, or undefined. */
+export function yearsIn(text: string): number | undefined {
+  const [, sign, year, month, day] =
+    /^\s*(-?)(\d{1,6})(?:-(\d\d)(?:-(\d\d)(?:T[\d:.]+Z?)?)?)?\s*$/.exec(text) ?? [];
+  if (year === undefined || Number(month ?? 1) > 12 || Number(day ?? 1) > 31) {
+    return undefined;
+  }
+  const within = (Math.max(1, Number(month ?? 1)) - 1) / 12 + (Number(day ?? 1) - 1) / 366;
+  return (sign ? -1 : 1) * Number(year) + within;
+}
+
+/**
+ * The rows along time: by a column of dates, and the next one, where all of its dates are no
+ * earlier, as the ends. Plain numbers are dates only where the graph says so.
+ */
+export function timelineOf(columns: string[], rows: Row[]): Timeline | undefined {
+  if (columns.length < 2 || rows.length < 2 || rows.length > most) {
+    return undefined;
+  }
+  const years = (row: Row, i: number) => {
+    const text = row.cells[i] ?? "";
+    const date = row.row.cells?.[i]?.kind === "TERM_KIND_DATE" || /\d-\d/.test(text);
+    return date ? yearsIn(text) : undefined;
+  };
+  const dated = (i: number) =>
+    i < columns.length && rows.every((row) => years(row, i) !== undefined);
+  const at = columns.findIndex((_, i) => i > 0 && dated(i));
+  const of = columns[at];
+  if (of === undefined) {
+    return undefined;
+  }
+  const start = (row: Row) => years(row, at) ?? 0;
+  const end = (row: Row) => years(row, at + 1) ?? Number.NEGATIVE_INFINITY;
+  const spans = dated(at + 1) && rows.every((row) => start(row) <= end(row));
+  const ends = (row: Row) => (spans ? end(row) : start(row));
+  const ordered = rows.toSorted((a, b) => start(a) - start(b));
+  const low = Math.min(...rows.map(start));
+  const high = Math.max(...rows.map(ends));
+  if (low === high) {
+    return undefined;
+  }
+  const place = (year: number) => (year - low) / (high - low);
+  const latest = rows.reduce((a, b) => (ends(b) > ends(a) ? b : a));
+  return {
+    of,
+    first: ordered[0]?.cells[at] ?? "",
+    last: latest.cells[spans ? at + 1 : at] ?? "",
+    moments: ordered.map((row) => ({
+      label: row.cells[0] ?? "",
+      text: row.cells.slice(at, spans ? at + 2 : at + 1).join(" – "),
+      from: place(start(row)),
+      to: place(ends(row)),
+    })),
+  };
+}
+
 /** What can be drawn of a table: a column of names beside one of numbers that are none below zero. */
 export function chartOf(columns: string[], rows: Row[]): { of: string; bars: Bar[] } | undefined {
   if (columns.length < 2 || rows.length < 2 || rows.length > most) {

@@ -57,13 +57,19 @@ export function useMesh(): MeshFacts {
   return facts;
 }
 
+/** The knowledge graphs that a question reads: those chosen, else the only one, as everywhere. */
+export function readKgs(mesh: Pick<MeshFacts, "kgs">, chosen: string[]): string[] {
+  return chosen.length > 0 || mesh.kgs.length !== 1 ? chosen : mesh.kgs;
+}
+
 /**
- * Whether a question can be asked by some methods already. Where none of its
- * knowledge graphs is chosen it reads the first, which must be known for that.
+ * Whether a question can be asked by some methods already. Where none of several
+ * knowledge graphs is chosen, only methods that read none can.
  */
 export function canAsk(mesh: MeshFacts, kgs: string[], methods: string[]): boolean {
   const readsNone = (name: string) => mesh.methods.some((m) => m.name === name && !m.needsKg);
-  return mesh.known && (kgs.length > 0 || mesh.kgsKnown || methods.every(readsNone));
+  const chosen = kgs.length > 0 || (mesh.kgsKnown && mesh.kgs.length < 2);
+  return mesh.known && (chosen || methods.every(readsNone));
 }
 
 /** The names of knowledge graphs with a snapshot that questions read, each once. */

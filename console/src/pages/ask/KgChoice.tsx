@@ -1,3 +1,4 @@
+import { readKgs } from "../../run/useMesh";
 import { refOf } from "./form";
 
 /** Chooses the knowledge graphs to read; evidence says which one holds it. */
@@ -23,29 +24,28 @@ export function KgChoice({
       </p>
     );
   }
-  // Nothing chosen reads the first: the box says so.
-  const first = chosen.length === 0 ? all[0] : undefined;
+  const read = readKgs({ kgs: all }, chosen);
   return (
     <fieldset class="choice kg-choice">
       <legend>{all.length > 1 ? "Knowledge graphs" : "Knowledge graph"}</legend>
       <div class="kg-boxes">
         {all.map((kg) => {
-          const checked = chosen.includes(kg) || kg === first;
+          const checked = read.includes(kg);
           return (
             <label key={kg} class="kg-box">
               <input
                 type="checkbox"
                 checked={checked}
-                onChange={() => {
-                  const current = chosen.length ? chosen : all.slice(0, 1);
-                  onChange(checked ? current.filter((other) => other !== kg) : [...current, kg]);
-                }}
+                onChange={() =>
+                  onChange(checked ? read.filter((other) => other !== kg) : [...read, kg])
+                }
               />
               {kg}
             </label>
           );
         })}
       </div>
+      {read.length === 0 ? <p class="hint">Choose which to read.</p> : null}
     </fieldset>
   );
 }

@@ -3,7 +3,7 @@ import type { Place } from "../../app/router";
 import { useServices } from "../../app/services";
 import { LiveView } from "../../run/LiveView";
 import { type Asking, useAsking } from "../../run/useAsking";
-import { canAsk, type MeshFacts, useMesh } from "../../run/useMesh";
+import { canAsk, type MeshFacts, readKgs, useMesh } from "../../run/useMesh";
 import { ErrorBox } from "../../ui/ErrorBox";
 import { Icon } from "../../ui/Icon";
 import { formOf, queryOf, requestOf } from "../ask/form";
@@ -25,7 +25,7 @@ export default function ComparePage({ query }: Place) {
   const busy = left.live?.state === "asking" || right.live?.state === "asking";
 
   const ask = () => {
-    const whole = form.kgs.length ? form : { ...form, kgs: mesh.kgs.slice(0, 1) };
+    const whole = { ...form, kgs: readKgs(mesh, form.kgs) };
     setForm(whole);
     router.replace(["compare"], { ...queryOf(whole), with: other });
     begin(left, whole, mesh, form.method);

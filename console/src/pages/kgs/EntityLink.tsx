@@ -1,7 +1,7 @@
 import { href } from "../../app/router";
 import { Name } from "../../ui/Name";
 
-/** Leads to what a knowledge graph holds around an entity. */
+/** Leads to an entity's page: by its id, which stays the same where names change. */
 export function EntityLink({
   kg,
   snapshot,
@@ -14,7 +14,7 @@ export function EntityLink({
   id?: string | undefined;
 }) {
   return (
-    <a href={href(["kgs", kg], { entity, snapshot })}>
+    <a href={href(["kgs", kg], { entity: id || entity, snapshot })}>
       <Name id={id}>{entity}</Name>
     </a>
   );

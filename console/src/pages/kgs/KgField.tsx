@@ -4,7 +4,7 @@ import { useCall } from "../../app/useCall";
 import { ErrorBox } from "../../ui/ErrorBox";
 import { askable } from "./snapshots";
 
-/** Chooses a knowledge graph; where none is chosen yet, the first. */
+/** Chooses a knowledge graph; where there is only one, that. */
 export function KgField({ value, onChange }: { value: string; onChange: (kg: string) => void }) {
   const api = useApi();
   const {
@@ -14,12 +14,12 @@ export function KgField({ value, onChange }: { value: string; onChange: (kg: str
     again,
   } = useCall((signal) => api.kgs(undefined, { signal }), []);
   const names = askable(listed?.snapshots);
-  const first = names[0];
+  const only = names.length === 1 ? names[0] : undefined;
   useEffect(() => {
-    if (!value && first) {
-      onChange(first);
+    if (!value && only) {
+      onChange(only);
     }
-  }, [value, first, onChange]);
+  }, [value, only, onChange]);
   if (error !== undefined) {
     return <ErrorBox error={error} doing="Listing the knowledge graphs" retry={again} />;
   }
@@ -34,6 +34,7 @@ export function KgField({ value, onChange }: { value: string; onChange: (kg: str
     <label class="field">
       Knowledge graph
       <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {value ? null : <option value="">Choose one</option>}
         {(value && !names.includes(value) ? [value, ...names] : names).map((name) => (
           <option key={name} value={name}>
             {name}

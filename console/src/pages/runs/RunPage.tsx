@@ -1,4 +1,3 @@
-import { useState } from "preact/hooks";
 import type { Run } from "../../api/messages";
 import { href } from "../../app/router";
 import { useApi } from "../../app/services";
@@ -49,7 +48,6 @@ export function RunPage({ id }: { id: string }) {
 
 /** What can be done with a run. */
 function Actions({ run }: { run: Run }) {
-  const [copied, setCopied] = useState(false);
   const kgs = [run.kg, ...(run.otherKgs ?? [])].map((kg) => kg?.name ?? "").filter(Boolean);
   const asked = { q: run.question ?? "", method: run.method ?? "", kg: kgs.join(",") };
   return (
@@ -57,13 +55,6 @@ function Actions({ run }: { run: Run }) {
       <a class="button small" href={href(["ask"], asked)}>
         <Icon name="play" size={16} /> Ask again
       </a>
-      <button
-        type="button"
-        class="button small"
-        onClick={() => navigator.clipboard.writeText(location.href).then(() => setCopied(true))}
-      >
-        <Icon name={copied ? "check" : "copy"} size={16} /> {copied ? "Copied" : "Copy the link"}
-      </button>
       <button
         type="button"
         class="button small"

@@ -9,7 +9,7 @@ import (
 )
 
 // limit is the most that all files may have together, packed.
-const limit = 500_000
+const limit = 300_000
 
 // files calls see with every file that was built.
 func files(t *testing.T, see func(name string, data []byte)) {

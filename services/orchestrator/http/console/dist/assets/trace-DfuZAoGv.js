@@ -1,0 +1,1 @@
+function e(e,t){if(e&&t&&URL.canParse(e))return[`http:`,`https:`].includes(new URL(e).protocol)?e.replaceAll(`{trace_id}`,encodeURIComponent(t)):void 0}export{e as t};
