@@ -19,6 +19,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/paging"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"github.com/triplemesh/triplemesh/internal/terminal"
+	"github.com/triplemesh/triplemesh/lab/profile"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
@@ -306,13 +307,12 @@ func (p *Program) sameVersion(plan *mesh.Plan) []finding {
 const answerWithin = 15 * time.Second
 
 // endpoint requests a short answer from a model endpoint.
-func (p *Program) endpoint(e mesh.Endpoint) finding {
+func (p *Program) endpoint(e profile.Endpoint) finding {
 	f := finding{Name: "model endpoint", State: ok, Found: e.BaseURL + ", model " + e.Model}
 	ctx, cancel := context.WithTimeout(p.Ctx, answerWithin)
 	defer cancel()
-	asked := setup.ModelEndpoint{BaseURL: e.BaseURL, Model: e.Model, APIKey: e.APIKey}
-	can, err := setup.ProbeModel(ctx, asked)
-	switch unknown := new(setup.UnknownModelError); {
+	can, err := profile.Probe(ctx, e)
+	switch unknown := new(profile.UnknownModelError); {
 	case err == nil:
 		f.Found += fmt.Sprintf("; it answers in %s; JSON schema: %s; probabilities of tokens: %s", seconds(can.Took),
 			yesNo(can.Schema), yesNo(can.LogProbs))
@@ -321,7 +321,7 @@ func (p *Program) endpoint(e mesh.Endpoint) finding {
 		f.Mend = "set llm.model or TRIPLEMESH_LLM_MODEL to an existing model"
 	case errors.Is(err, context.DeadlineExceeded):
 		f.Found += fmt.Sprintf("; no answer within %v, it may be slow", answerWithin)
-		if _, err := setup.ListModels(p.Ctx, asked); err != nil {
+		if _, err := profile.ListModels(p.Ctx, e); err != nil {
 			f.State, f.Found, f.Mend = missing, err.Error(), "check the endpoint's log"
 		}
 	default:

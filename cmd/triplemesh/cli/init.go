@@ -15,6 +15,7 @@ import (
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
 	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/services/retriever/load"
 )
 
 type initCommand struct {
@@ -175,7 +176,7 @@ func samplePath() (string, error) {
 // tryFile reads the beginning of a file.
 func tryFile(path string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
-		format, err := setup.DetectFormat(ctx, path)
+		format, err := load.ProbeFile(ctx, path)
 		return "facts as " + format, err
 	}
 }

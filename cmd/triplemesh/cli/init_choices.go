@@ -9,9 +9,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
+	"github.com/triplemesh/triplemesh/lab/profile"
+	"github.com/triplemesh/triplemesh/services/retriever/load"
+	"github.com/triplemesh/triplemesh/services/retriever/source/neo4j"
+	"github.com/triplemesh/triplemesh/services/retriever/store/weaviate"
 )
 
 // chooseModel asks for a model and tries it. nil is the bundled one.
@@ -31,7 +36,7 @@ func (c *initCommand) chooseModel(p *Program, d *dialogue) (*setup.ModelChoice, 
 			return nil, err
 		}
 		again, err := c.try(p, d, "the model", func(ctx context.Context) (string, error) {
-			can, err := setup.ProbeModel(ctx, setup.ModelEndpoint{BaseURL: m.URL, Model: m.Name, APIKey: key})
+			can, err := profile.Probe(ctx, profile.Endpoint{BaseURL: m.URL, Model: m.Name, APIKey: key})
 			m.Tested, m.Schema, m.LogProbs = err == nil, can.Schema, can.LogProbs
 			return fmt.Sprintf("a few words in %s; JSON schema: %s; probabilities of tokens: %s", seconds(can.Took),
 				yesNo(can.Schema), yesNo(can.LogProbs)), err
@@ -61,7 +66,7 @@ func (c *initCommand) askModel(p *Program, d *dialogue) (m *setup.ModelChoice, k
 		return nil, "", err
 	}
 	if m.Name == "" {
-		m.Name, err = c.askModelName(p, d, setup.ModelEndpoint{BaseURL: m.URL, APIKey: key})
+		m.Name, err = c.askModelName(p, d, profile.Endpoint{BaseURL: m.URL, APIKey: key})
 	}
 	return m, key, err
 }
@@ -90,10 +95,10 @@ func askVariable(p *Program, d *dialogue, said, usual string) (string, error) {
 	return name, err
 }
 
-func (c *initCommand) askModelName(p *Program, d *dialogue, e setup.ModelEndpoint) (string, error) {
+func (c *initCommand) askModelName(p *Program, d *dialogue, e profile.Endpoint) (string, error) {
 	ctx, cancel := context.WithTimeout(p.Ctx, probeTimeout)
 	defer cancel()
-	models, _ := setup.ListModels(ctx, e) // what is wrong with it, the test will tell
+	models, _ := profile.ListModels(ctx, e) // what is wrong with it, the test will tell
 	first := ""
 	if len(models) > 0 {
 		first = models[0]
@@ -122,7 +127,7 @@ func (c *initCommand) chooseGraph(p *Program, d *dialogue) (g setup.GraphChoice,
 				if err != nil {
 					return "", err
 				}
-				return setup.ProbeNeo4j(ctx, g.URI, g.User, password, g.Database)
+				return probeNeo4j(ctx, g, password)
 			}
 		case setup.WeaviateGraph:
 			what, test = "Weaviate", func(ctx context.Context) (string, error) {
@@ -130,7 +135,7 @@ func (c *initCommand) chooseGraph(p *Program, d *dialogue) (g setup.GraphChoice,
 				if err != nil {
 					return "", err
 				}
-				version, err := setup.ProbeWeaviate(ctx, g.HTTP, g.GRPC, key)
+				version, err := weaviate.Probe(ctx, g.HTTP, g.GRPC, key)
 				return "version " + show.Line(version, 40), err
 			}
 		}
@@ -141,6 +146,23 @@ func (c *initCommand) chooseGraph(p *Program, d *dialogue) (g setup.GraphChoice,
 		c.Graph, c.File, c.URI, c.User, c.PasswordFile, c.HTTP, c.GRPC, c.WeaviateKeyEnv = "", "", "",
 			"", "", "", "", ""
 	}
+}
+
+// probeNeo4j asks a server how much a graph holds. Without a password there is no user either.
+func probeNeo4j(ctx context.Context, g setup.GraphChoice, password string) (string, error) {
+	if password == "" {
+		g.User = ""
+	}
+	size, err := neo4j.Probe(ctx, neo4j.Config{URI: g.URI, User: g.User, Password: password, Database: g.Database,
+		Timeout: 10 * time.Second})
+	if err != nil {
+		return "", err
+	}
+	if size.Relationships == 0 {
+		return "", fmt.Errorf("it holds %d nodes and no relationships, which would be the facts: name another database",
+			size.Nodes)
+	}
+	return fmt.Sprintf("%d nodes and %d relationships", size.Nodes, size.Relationships), nil
 }
 
 // kind returns what the flags say of the kind of knowledge graph; empty where they say nothing.
@@ -205,7 +227,7 @@ func (c *initCommand) askFile(d *dialogue, g *setup.GraphChoice) (err error) {
 			if path == "" {
 				return errors.New("name a file (--file)")
 			}
-			return setup.CheckTextFile(path, false)
+			return load.CheckTextFile(path, false)
 		})
 	}
 	if err == nil {

@@ -16,13 +16,13 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/paging"
 	"github.com/triplemesh/triplemesh/internal/terminal"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/triplemesh/triplemesh/services/retriever/load"
 )
 
 type kgLoad struct {
@@ -79,7 +79,7 @@ func (c *kgLoad) Run(p *Program) error {
 		}
 	}
 	if len(c.Files) == 1 {
-		if err := setup.CheckNotEmpty(c.Files[0]); err != nil {
+		if err := load.CheckNotEmpty(c.Files[0]); err != nil {
 			return usageError("load %s: %w", c.Name, err)
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
 	"github.com/triplemesh/triplemesh/lab/propose"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/triplemesh/triplemesh/services/retriever/load"
 	"github.com/triplemesh/triplemesh/services/retriever/source/neo4j"
 	"github.com/triplemesh/triplemesh/services/retriever/source/rdf"
 	"github.com/triplemesh/triplemesh/services/retriever/source/sparql"
@@ -47,7 +47,7 @@ func (c *kgLoad) input(arg string, stdin io.Reader, env []string, note func(erro
 		return input{}, fmt.Errorf("%s: unsupported source; name a file, a Neo4j server (neo4j://…, "+
 			"bolt://…) or a SPARQL endpoint (sparql+https://…)", redacted(arg))
 	}
-	if err := setup.CheckTextFile(arg, c.Format != ""); err != nil {
+	if err := load.CheckTextFile(arg, c.Format != ""); err != nil {
 		return input{}, err
 	}
 	if c.Format == "" && isSheet(arg) {

@@ -22,6 +22,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/server"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
+	"github.com/triplemesh/triplemesh/lab/profile"
 	"github.com/triplemesh/triplemesh/services/evaluator"
 	"github.com/triplemesh/triplemesh/services/generator"
 	"github.com/triplemesh/triplemesh/services/orchestrator"
@@ -295,22 +296,14 @@ func (p *Plan) CAFile(name string) string {
 	return ""
 }
 
-// Endpoint is a model endpoint that services are configured to ask.
-type Endpoint struct {
-	// BaseURL and Model are as configured.
-	BaseURL, Model string
-	// APIKey is a secret.
-	APIKey string
-}
-
 // Endpoints returns the distinct model endpoints configured, and whether some
 // service has none and needs the local model server.
-func (p *Plan) Endpoints() (endpoints []Endpoint, needsLocal bool) {
+func (p *Plan) Endpoints() (endpoints []profile.Endpoint, needsLocal bool) {
 	for _, s := range p.services {
 		if s.llm == nil {
 			continue
 		}
-		e := Endpoint{BaseURL: s.llm.BaseURL, Model: s.llm.Model, APIKey: s.llm.APIKey}
+		e := profile.Endpoint{BaseURL: s.llm.BaseURL, Model: s.llm.Model, APIKey: s.llm.APIKey}
 		if s.needsModel() {
 			needsLocal = true
 		} else if !slices.Contains(endpoints, e) {

@@ -1,4 +1,4 @@
-package setup
+package load
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestFile(t *testing.T) {
+func TestTheFormatOfAFileIsKnownByItsBeginning(t *testing.T) {
 	for _, tt := range []struct{ name, file, text, format, fails string }{
 		{"facts", "a.tsv", "Ada\tknows\tCharles\n", "TSV", ""},
 		{"facts and a line that is none", "a.tsv", "hello\nAda\tknows\tCharles\n", "TSV", ""},
@@ -25,7 +25,7 @@ func TestFile(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tt.text), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			format, err := DetectFormat(t.Context(), path)
+			format, err := ProbeFile(t.Context(), path)
 			if format != tt.format || (err == nil) != (tt.fails == "") || err != nil &&
 				!strings.Contains(err.Error(), tt.fails) {
 				t.Errorf("it is %q, %v", format, err)
@@ -34,7 +34,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-func FuzzSort(f *testing.F) {
+func FuzzCheckText(f *testing.F) {
 	for _, seed := range []string{"", "Ada\tknows\tCharles", "\xef\xbb\xbf<html>", "PK\x03\x04", "caf\xe9", "caf\xc3",
 		"\x00", "<?xml"} {
 		f.Add([]byte(seed))
