@@ -142,7 +142,7 @@ trust: ## Run thousands of random histories, bit flips and kills, instead of doz
 
 # Packages with concurrency. Left out: packages that share no state and take minutes under the
 # race detector.
-RACED := $(addprefix ./internal/,admission auth client/... config llm/... mtls server telemetry terminal) \
+RACED := $(addprefix ./internal/,admission auth client/... config llamaserver llm/... mtls server telemetry terminal) \
   $(addprefix ./services/,evaluator/... generator reflector verifier \
     orchestrator orchestrator/check orchestrator/http/mcp orchestrator/method orchestrator/http/openai \
     orchestrator/quota orchestrator/http/reports orchestrator/http/rest orchestrator/runs orchestrator/http \

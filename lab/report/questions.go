@@ -7,10 +7,11 @@ import (
 	"strings"
 
 	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/encoding/protojson"
 
-	"github.com/triplemesh/triplemesh/internal/runjson"
 	"github.com/triplemesh/triplemesh/lab/dataset"
 	"github.com/triplemesh/triplemesh/lab/results"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
 // Question is one question with what each method of its section made of it.
@@ -106,8 +107,8 @@ func loadView(line results.Line) (View, error) {
 		return View{Facts: [][2]string{{"Failed",
 			Clip(line.Failure.Code + ": " + line.Failure.Message)}}}, nil
 	}
-	run, err := runjson.Unmarshal(line.Run)
-	if err != nil {
+	run := &orchestratorv1.Run{}
+	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(line.Run, run); err != nil {
 		return View{}, fmt.Errorf("the run is not one: %w", err)
 	}
 	view := NewView(run, line.Answers)

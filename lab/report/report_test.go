@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -317,15 +316,6 @@ func TestCommand(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(out, ".report-*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("unfinished files are left: %v (%v)", left, err)
-	}
-}
-
-func TestRunsWithTheOldNamesOfFields(t *testing.T) {
-	view, err := loadView(results.Line{Record: results.Record{ID: "1", Measures: &results.Measures{}},
-		Run: json.RawMessage(`{"started": "2026-01-02T03:04:05Z", "answers": [{"answer": "Ada", "evidence": ` +
-			`[{"subject": "It", "relation": "author", "object": "Ada", "kg": "books"}]}]}`)})
-	if shown := fmt.Sprint(view); err != nil || !strings.Contains(shown, "books") {
-		t.Errorf("the view lacks the knowledge graph: %s, %v", shown, err)
 	}
 }
 

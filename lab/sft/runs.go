@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"google.golang.org/protobuf/encoding/protojson"
+
 	"github.com/triplemesh/triplemesh/internal/kgtext"
-	"github.com/triplemesh/triplemesh/internal/runjson"
 	"github.com/triplemesh/triplemesh/lab/dataset"
 	"github.com/triplemesh/triplemesh/lab/results"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -90,8 +91,8 @@ func readRun(text json.RawMessage, kg string) (r recordedRun, ok bool, err error
 	if len(text) == 0 {
 		return recordedRun{}, false, nil
 	}
-	run, err := runjson.Unmarshal(text)
-	if err != nil {
+	run := &orchestratorv1.Run{}
+	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(text, run); err != nil {
 		return recordedRun{}, false, err
 	}
 	if run.GetKg().GetName() != kg {

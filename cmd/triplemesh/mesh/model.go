@@ -9,6 +9,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
 	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/llamaserver"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"github.com/triplemesh/triplemesh/lab/profile"
 )
@@ -86,7 +87,7 @@ func (m *Mesh) startModel(ctx context.Context) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	server := newLlamaServer(llamaConfig{
+	server := llamaserver.New(llamaserver.Config{
 		Binary: m.model.Binary, Model: m.model.Model, Threads: m.model.Threads,
 		Slots: m.model.Slots, Context: m.model.Context, Prefixes: prefixes(),
 		StateDir: filepath.Join(m.home.Cache, "llama"), Log: tel.Logger(),

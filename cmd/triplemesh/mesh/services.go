@@ -19,6 +19,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/client"
 	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/llamaserver"
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/server"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
@@ -320,7 +321,7 @@ func (p *Plan) ReadingModel() string {
 			return s.llm.Model
 		}
 	}
-	return modelName(p.model.Model)
+	return llamaserver.ModelName(p.model.Model)
 }
 
 // ModelServer returns how the local model server would be run.

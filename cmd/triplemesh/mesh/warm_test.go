@@ -1,14 +1,6 @@
 package mesh
 
 import (
-	"bytes"
-	"context"
-	"log/slog"
-	"os"
-	"path/filepath"
-	"strings"
-	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/triplemesh/triplemesh/internal/llm"
@@ -20,57 +12,4 @@ func TestPrefixesAreThoseOfPromptsWithExamples(t *testing.T) {
 			t.Errorf("prefix %d is no system message with examples: %d messages", i, len(p))
 		}
 	}
-}
-
-func TestPrefixesAreEvaluatedOnceTheServerIsIdle(t *testing.T) {
-	warmed := filepath.Join(t.TempDir(), "warmed")
-	cfg := scripted(t, map[string]any{"Busy": 3, "Warmed": warmed})
-	cfg.Threads = 1
-	cfg.Prefixes = [][]llm.Message{{{Role: llm.RoleSystem, Content: "one"}}, {{Role: llm.RoleSystem, Content: "two"}}}
-	start(t, cfg)
-	lines := func(n int) func() bool {
-		return func() bool {
-			b, err := os.ReadFile(warmed)
-			return err == nil && bytes.Count(b, []byte("\n")) == n
-		}
-	}
-	const once = "4 one\n5 two\n"
-	eventually(t, "both prefixes", lines(2))
-	if b, err := os.ReadFile(warmed); err != nil || string(b) != once {
-		t.Errorf("got %q, %v; want each after a look that found no slot busy", b, err)
-	}
-	_, pids := starts(t, cfg)
-	if err := syscall.Kill(pids[0], syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the prefixes of the server that was started again", lines(4))
-}
-
-func TestAServerThatRefusesPromptsServesOn(t *testing.T) {
-	var log lockedBuffer
-	cfg := scripted(t, map[string]any{"Refuse": true})
-	cfg.Threads, cfg.Log = 1, slog.New(slog.NewTextHandler(&log, nil))
-	cfg.Prefixes = [][]llm.Message{{{Role: llm.RoleSystem, Content: "one"}}}
-	s := start(t, cfg)
-	eventually(t, "the log line", func() bool { return strings.Contains(log.String(), logWarmFailed) })
-	if !s.healthy(context.Background()) {
-		t.Error("the server is gone")
-	}
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

@@ -9,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/triplemesh/triplemesh/internal/runjson"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
 // maxLine bounds a line of a results file, in bytes: a run includes its graphs.
@@ -83,8 +85,8 @@ func example(line []byte, part string) (e Example, ok bool, err error) {
 	if record.Measures == nil || len(record.Run) == 0 || part != "all" && record.Part != part {
 		return e, false, nil
 	}
-	run, err := runjson.Unmarshal(record.Run)
-	if err != nil {
+	run := &orchestratorv1.Run{}
+	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(record.Run, run); err != nil {
 		return e, false, fmt.Errorf("the run of question %q: %w", record.ID, err)
 	}
 	if len(run.GetWithheld()) > 0 { // what was held back is what was scored as nothing

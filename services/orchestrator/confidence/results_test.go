@@ -71,16 +71,6 @@ func TestResultsAreReadOfOnePartAlone(t *testing.T) {
 	}
 }
 
-func TestResultsWithTheOldNamesOfFields(t *testing.T) {
-	e, ok, err := example([]byte(`{"id": "1", "measures": {"scores": {"hit": 1}}, "run": {"kg": {"name": "books"}, `+
-		`"started": "2026-01-02T03:04:05Z", "answers": [{"answer": "Ada", "evidence": [{"subject": "It", `+
-		`"relation": "author", "object": "Ada", "kg": "books"}]}]}}`), "all")
-	if err != nil || !ok || e.Run.GetStartTime() == nil ||
-		e.Run.GetAnswers()[0].GetEvidence()[0].GetKgName() != "books" {
-		t.Errorf("got %v, %t, %v", e.Run, ok, err)
-	}
-}
-
 func FuzzExample(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte(`{"id": "1", "measures": {}, "run": null}`))

@@ -1,4 +1,4 @@
-package mesh
+package llamaserver
 
 const (
 	// logThreadsChosen: the thread count with the best generation rate was measured. Do: nothing.

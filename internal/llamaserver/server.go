@@ -1,4 +1,7 @@
-package mesh
+// Package llamaserver runs llama.cpp's llama-server as a child process that answers as an
+// OpenAI-compatible endpoint: with the number of threads that writes fastest here, started again
+// when it ends, and with the beginnings of prompts evaluated ahead.
+package llamaserver
 
 import (
 	"bufio"
@@ -22,8 +25,8 @@ import (
 	"github.com/triplemesh/triplemesh/internal/llm"
 )
 
-// llamaConfig says what to run.
-type llamaConfig struct {
+// Config says what to run.
+type Config struct {
 	// Binary is the path of llama-server.
 	Binary string
 	// Model is the path of a GGUF file.
@@ -44,11 +47,11 @@ type llamaConfig struct {
 	Log *slog.Logger `json:"-"`
 }
 
-// llamaServer runs llama.cpp's llama-server as a child that answers as an OpenAI-compatible endpoint on
+// Server runs llama.cpp's llama-server as a child that answers as an OpenAI-compatible endpoint on
 // a loopback port. The child is watched: it is started again when it dies, at the same address, and it
 // ends with its parent, however the parent ends.
-type llamaServer struct {
-	cfg  llamaConfig
+type Server struct {
+	cfg  Config
 	port int
 
 	mu      sync.Mutex
@@ -58,8 +61,8 @@ type llamaServer struct {
 	ended  chan struct{}
 }
 
-// newLlamaServer prepares a server. Nothing runs until Start.
-func newLlamaServer(cfg llamaConfig) *llamaServer {
+// New prepares a server. Nothing runs until Start.
+func New(cfg Config) *Server {
 	if cfg.Slots == 0 {
 		cfg.Slots = 2
 	}
@@ -72,12 +75,12 @@ func newLlamaServer(cfg llamaConfig) *llamaServer {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &llamaServer{cfg: cfg}
+	return &Server{cfg: cfg}
 }
 
 // Start runs the child and returns once it answers, or with the reason why it
 // does not. From then on it is kept running until ctx ends or Stop is called.
-func (s *llamaServer) Start(ctx context.Context) error {
+func (s *Server) Start(ctx context.Context) error {
 	for _, f := range []struct{ what, path string }{{"llama-server", s.cfg.Binary}, {"the model", s.cfg.Model}} {
 		if _, err := os.Stat(f.path); err != nil {
 			return fmt.Errorf("start llama-server: %s is missing (%w): run `triplemesh setup`", f.what, err)
@@ -110,32 +113,32 @@ func (s *llamaServer) Start(ctx context.Context) error {
 
 // BaseURL returns the endpoint for OpenAI clients, such as
 // "http://127.0.0.1:41234/v1". It stays the same over restarts.
-func (s *llamaServer) BaseURL() string { return s.root() + "/v1" }
+func (s *Server) BaseURL() string { return s.root() + "/v1" }
 
-func (s *llamaServer) root() string {
+func (s *Server) root() string {
 	return "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port))
 }
 
 // Threads returns how many threads the child computes with.
-func (s *llamaServer) Threads() int {
+func (s *Server) Threads() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.threads
 }
 
 // ModelName returns the name by which the endpoint knows the model.
-func (s *llamaServer) ModelName() string {
-	return modelName(s.cfg.Model)
+func (s *Server) ModelName() string {
+	return ModelName(s.cfg.Model)
 }
 
-// modelName returns the name of the model in a GGUF file.
-func modelName(file string) string {
+// ModelName returns the name of the model in a GGUF file.
+func ModelName(file string) string {
 	return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 }
 
 // Stop ends the child and returns when it has ended. Calling it again, or
 // without Start, does nothing.
-func (s *llamaServer) Stop() {
+func (s *Server) Stop() {
 	if s.cancel == nil {
 		return
 	}
@@ -144,7 +147,7 @@ func (s *llamaServer) Stop() {
 }
 
 // LogPath returns the file that takes the child's output.
-func (s *llamaServer) LogPath() string { return filepath.Join(s.cfg.StateDir, "llama-server.log") }
+func (s *Server) LogPath() string { return filepath.Join(s.cfg.StateDir, "llama-server.log") }
 
 var errEnded = errors.New("it ended")
 
@@ -155,7 +158,7 @@ const (
 
 // decodeRate has the model write a few tokens and returns how many a second it wrote, 0 where it
 // wrote none. The wait for the first one, which is the prompt's, does not count.
-func (s *llamaServer) decodeRate(ctx context.Context) float64 {
+func (s *Server) decodeRate(ctx context.Context) float64 {
 	ctx, cancel := context.WithTimeout(ctx, 3*probeTime)
 	defer cancel()
 	body := []byte(
@@ -199,7 +202,7 @@ const (
 )
 
 // supervise runs children one after another until ctx ends. The first one's fate goes to ready.
-func (s *llamaServer) supervise(ctx context.Context, ready chan<- error) {
+func (s *Server) supervise(ctx context.Context, ready chan<- error) {
 	c, err := s.first(ctx)
 	if err != nil {
 		ready <- err
@@ -246,7 +249,7 @@ func (s *llamaServer) supervise(ctx context.Context, ready chan<- error) {
 
 // first starts the child with the number of threads that is configured, was
 // found earlier, or is found now.
-func (s *llamaServer) first(ctx context.Context) (*child, error) {
+func (s *Server) first(ctx context.Context) (*child, error) {
 	if err := os.WriteFile(s.LogPath(), nil, 0o644); err != nil {
 		return nil, err
 	}
@@ -271,7 +274,7 @@ func (s *llamaServer) first(ctx context.Context) (*child, error) {
 }
 
 // launch starts one child and waits until it answers.
-func (s *llamaServer) launch(ctx context.Context, threads int) (*child, error) {
+func (s *Server) launch(ctx context.Context, threads int) (*child, error) {
 	log, err := os.OpenFile(s.LogPath(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
@@ -319,7 +322,7 @@ func (c choice) isLike(tokensPerSecond float64) bool {
 	return tokensPerSecond >= c.TokensPerSecond/2 && tokensPerSecond <= 1.5*c.TokensPerSecond
 }
 
-func (s *llamaServer) choicePath() string { return filepath.Join(s.cfg.StateDir, "threads.json") }
+func (s *Server) choicePath() string { return filepath.Join(s.cfg.StateDir, "threads.json") }
 
 func readChoice(path string, me machine) (choice, bool) {
 	var c choice
@@ -336,7 +339,7 @@ func readChoice(path string, me machine) (choice, bool) {
 // Counting cores is not enough: the threads of llama.cpp wait for each other
 // by spinning, so where something else takes a core away from time to time,
 // two threads can be eight times slower than one.
-func (s *llamaServer) choose(ctx context.Context, me machine) (*child, error) {
+func (s *Server) choose(ctx context.Context, me machine) (*child, error) {
 	var best choice
 	var running *child
 	began := time.Now()
@@ -381,7 +384,7 @@ func candidates(cpus int) []int {
 	return append(all, max(1, cpus))
 }
 
-func identify(cfg llamaConfig) machine {
+func identify(cfg Config) machine {
 	return machine{
 		CPU:    cpuModel(),
 		CPUs:   min(runtime.NumCPU(), runtime.GOMAXPROCS(0)),

@@ -1,4 +1,4 @@
-package mesh
+package llamaserver
 
 import (
 	"bytes"
@@ -67,7 +67,7 @@ func childEnv(environ []string) []string {
 
 // args returns the child's flags. Those that not every version knows are given
 // only where its help lists them.
-func (s *llamaServer) args(threads int) []string {
+func (s *Server) args(threads int) []string {
 	args := []string{
 		"--model", s.cfg.Model, "--alias", s.ModelName(),
 		"--host", "127.0.0.1", "--port", strconv.Itoa(s.port),
@@ -95,7 +95,7 @@ func (s *llamaServer) args(threads int) []string {
 // batchThreads returns the number of threads that read prompts: all processors, unless the user has set
 // threads. Unlike writing, reading gains from a second thread on a busy machine, too: on two processors
 // 49 → 105 tokens a second idle, 38 → 54 beside two busy processes.
-func (s *llamaServer) batchThreads(threads int) int {
+func (s *Server) batchThreads(threads int) int {
 	if s.cfg.Threads > 0 {
 		return threads
 	}
@@ -103,7 +103,7 @@ func (s *llamaServer) batchThreads(threads int) int {
 }
 
 // waitHealthy returns once the child answers /health with 200.
-func (s *llamaServer) waitHealthy(ctx context.Context, c *child) error {
+func (s *Server) waitHealthy(ctx context.Context, c *child) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.cfg.StartTimeout,
 		fmt.Errorf("it did not answer within %s", s.cfg.StartTimeout))
 	defer cancel()
@@ -121,7 +121,7 @@ func (s *llamaServer) waitHealthy(ctx context.Context, c *child) error {
 	}
 }
 
-func (s *llamaServer) healthy(ctx context.Context) bool {
+func (s *Server) healthy(ctx context.Context) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.root()+"/health", nil)
 	if err != nil {
 		return false

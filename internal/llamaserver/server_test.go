@@ -1,4 +1,4 @@
-package mesh
+package llamaserver
 
 import (
 	"bufio"
@@ -25,11 +25,11 @@ var fakeServer string
 // environment, a parent that can be killed.
 func TestMain(m *testing.M) {
 	if text := os.Getenv("LLAMA_TEST_PARENT"); text != "" {
-		var cfg llamaConfig
+		var cfg Config
 		if err := json.Unmarshal([]byte(text), &cfg); err != nil {
 			panic(err)
 		}
-		if err := newLlamaServer(cfg).Start(context.Background()); err != nil {
+		if err := New(cfg).Start(context.Background()); err != nil {
 			panic(err)
 		}
 		fmt.Println("ready")
@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 }
 
 // scripted returns a configuration whose server does what the script says.
-func scripted(t *testing.T, script map[string]any) llamaConfig {
+func scripted(t *testing.T, script map[string]any) Config {
 	t.Helper()
 	dir := t.TempDir()
 	script["Started"] = filepath.Join(dir, "started")
@@ -58,7 +58,7 @@ func scripted(t *testing.T, script map[string]any) llamaConfig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := llamaConfig{Binary: fakeServer, Model: filepath.Join(dir, "tiny.gguf"), StateDir: dir,
+	cfg := Config{Binary: fakeServer, Model: filepath.Join(dir, "tiny.gguf"), StateDir: dir,
 		StartTimeout: 30 * time.Second}
 	if err := os.WriteFile(cfg.Model, b, 0o644); err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func scripted(t *testing.T, script map[string]any) llamaConfig {
 }
 
 // starts lists the threads and process ids of every start so far.
-func starts(t *testing.T, cfg llamaConfig) (threads []string, pids []int) {
+func starts(t *testing.T, cfg Config) (threads []string, pids []int) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(cfg.StateDir, "started"))
 	if err != nil {
@@ -84,9 +84,9 @@ func starts(t *testing.T, cfg llamaConfig) (threads []string, pids []int) {
 	return threads, pids
 }
 
-func start(t *testing.T, cfg llamaConfig) *llamaServer {
+func start(t *testing.T, cfg Config) *Server {
 	t.Helper()
-	s := newLlamaServer(cfg)
+	s := New(cfg)
 	if err := s.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -163,15 +163,15 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 	tests := []struct {
 		name   string
 		script map[string]any
-		change func(*llamaConfig)
+		change func(*Config)
 		want   string
 	}{
-		{"a missing binary", map[string]any{}, func(c *llamaConfig) { c.Binary += "x" }, "triplemesh setup"},
-		{"a missing model", map[string]any{}, func(c *llamaConfig) { c.Model += "x" }, "triplemesh setup"},
+		{"a missing binary", map[string]any{}, func(c *Config) { c.Binary += "x" }, "triplemesh setup"},
+		{"a missing model", map[string]any{}, func(c *Config) { c.Model += "x" }, "triplemesh setup"},
 		{"a server that ends at once shows its last words", map[string]any{"Exit": "unknown model architecture"}, nil,
 			"unknown model architecture"},
 		{"a server that never gets well", map[string]any{"Sick": true},
-			func(c *llamaConfig) { c.StartTimeout = 100 * time.Millisecond }, "did not answer"},
+			func(c *Config) { c.StartTimeout = 100 * time.Millisecond }, "did not answer"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 			if tt.change != nil {
 				tt.change(&cfg)
 			}
-			s := newLlamaServer(cfg)
+			s := New(cfg)
 			err := s.Start(context.Background())
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("got %v, want it to hold %q", err, tt.want)
@@ -191,7 +191,7 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestChooseThreads(t *testing.T) {
-	cpus := identify(llamaConfig{}).CPUs
+	cpus := identify(Config{}).CPUs
 	if cpus < 2 {
 		t.Skip("one processor leaves nothing to choose")
 	}
@@ -245,11 +245,11 @@ func TestChooseThreads(t *testing.T) {
 	})
 }
 
-func keep(t *testing.T, cfg llamaConfig, c choice) {
+func keep(t *testing.T, cfg Config, c choice) {
 	t.Helper()
 	b, err := json.Marshal(c)
 	if err == nil {
-		err = os.WriteFile(newLlamaServer(cfg).choicePath(), b, 0o644)
+		err = os.WriteFile(New(cfg).choicePath(), b, 0o644)
 	}
 	if err != nil {
 		t.Fatal(err)
