@@ -20,7 +20,7 @@ DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
 # Baseline of buf breaking: the newest release, if git knows one. Nothing is promised before the first.
 BASE ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
 
-.PHONY: help demo build setup test figures clients-test store-test neo4j-test weaviate-test lint generate rest-test openai-test misbehave-test fuzz fuzz-corpus install-test trust race nightly soak soak-slice replicas sim versions-test bench bench-overload bench-memory images sbom site reproducible k8s-check k8s-test console console-check console-test tidy vulncheck tools clean
+.PHONY: help demo build setup test figures clients-test store-test neo4j-test weaviate-test lint generate rest-test openai-test arm64-test misbehave-test fuzz fuzz-corpus install-test trust race nightly soak soak-slice replicas sim versions-test bench bench-overload bench-memory images sbom site reproducible k8s-check k8s-test console console-check console-test tidy vulncheck tools clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,6 +91,12 @@ weaviate-test: ## Test the Weaviate store on clusters of WEAVIATE_NODES (1 and 3
 
 figures: ## List the published figures (docs/figures.yaml) and which of them are stale.
 	@go test -count=1 -v -run TestPublishedFiguresAreListed ./tests | grep -E 'STALE|UNKNOWN|current|stale|FAIL|figures.yaml'
+
+QEMU ?= qemu-aarch64-static -cpu max
+arm64-test: ## Test the kernels for arm64, and load a graph by its command line, under emulation (qemu-user-static).
+	cd services/retriever && GOARCH=arm64 CGO_ENABLED=0 go test -count=1 -exec '$(QEMU)' \
+	  -run 'Dot|Products|Lookups|Above|Quantise|Gelu|Normalise|Attend|Cgo' ./vector ./encoder/bert ./encoder/onnx
+	QEMU='$(QEMU)' tests/arm64.sh
 
 openai-test: build .cache/openai/.complete ## Test the OpenAI API with the official Python and Node clients.
 	bin/triplemesh setup --no-model --no-model-server
@@ -194,7 +200,7 @@ ZIG := .cache/zig
 .PHONY: release index
 release: $(ZIG)/installed $(TOOLS)/helm ## Write the files of a release into .cache/release: of the tagged commit, or a snapshot of SNAPSHOT=v0.1.0-x; KEY=FILE signs.
 	go run ./deploy/release cut -cc '$(CURDIR)/$(ZIG)/bin/python -m ziglang cc' $(if $(SNAPSHOT),-version $(SNAPSHOT)) \
-	  $(if $(KEY),-key $(KEY)) $(if $(PLATFORMS),-platforms $(PLATFORMS)) $(if $(WITH),-with $(WITH))
+	  $(if $(KEY),-key $(KEY)) $(if $(PLATFORMS),-platforms $(PLATFORMS))
 
 index: ## Join the images TAG-amd64 and TAG-arm64 in REGISTRY under TAG; KEY=FILE signs.
 	go run ./deploy/release index -repository $(REGISTRY) -tag $(TAG) $(if $(KEY),-key $(KEY))

@@ -118,17 +118,13 @@ func (p part) Sum(file string) (part, error) {
 
 // fetchedParts returns what `triplemesh setup` fetches for an operating system and an architecture: the
 // encoder, ONNX Runtime, the model, and llama.cpp, which it builds.
-func fetchedParts(goos, goarch string) ([]part, error) {
-	pins, err := setup.Pins(goos, goarch)
-	if err != nil {
-		return nil, err
-	}
+func fetchedParts(goos, goarch string) []part {
 	var parts []part
-	for _, p := range pins {
+	for _, p := range setup.Pins(goos, goarch) {
 		parts = append(parts, part{Name: p.Name, Version: p.Version, Licence: p.Licence, Source: p.Home,
 			SHA256: p.SHA256})
 	}
-	return parts, nil
+	return parts
 }
 
 // Paths of the console, relative to the checkout.

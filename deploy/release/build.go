@@ -32,11 +32,10 @@ func (s source) target() v1.Platform {
 	return s.platform
 }
 
-// targets are the targets of the C compiler by platform: Zig's for Linux, where the oldest glibc is that of
-// ONNX Runtime's wheels, and clang's for macOS, whose headers only a Mac has.
+// targets are the targets of Zig's C compiler by platform. The oldest glibc is that of ONNX Runtime's
+// wheels.
 var targets = map[string]string{
 	"linux/amd64": "x86_64-linux-gnu.2.28", "linux/arm64": "aarch64-linux-gnu.2.28",
-	"darwin/amd64": "x86_64-apple-macos12", "darwin/arm64": "arm64-apple-macos12",
 }
 
 // environment returns the variables of a build for the target, with cgo if wanted.

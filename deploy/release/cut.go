@@ -23,13 +23,12 @@ import (
 // release is what is published under one version, except for images and Go modules.
 type release struct {
 	source source
-	// name and program are the command that is archived for each platform, as cgo program if cgo is set.
+	// name and program are the command that is archived for each platform, for Linux as cgo program if
+	// cgo is set.
 	name, program string
 	cgo           bool
 	platforms     []v1.Platform
 	out           string
-	// with is a directory of archives that another machine built; empty adds none.
-	with string
 	// key is a file with the private key that signs the checksums; empty signs nothing.
 	key string
 }
@@ -48,8 +47,8 @@ func cutRelease(args []string, out io.Writer) error {
 	flags.StringVar(&r.source.cc, "cc", "", "C compiler that takes -target, such as 'python3 -m ziglang cc'")
 	flags.StringVar(&r.out, "out", filepath.Join(".cache", "release"), "directory of the files; it is emptied")
 	flags.StringVar(&r.key, "key", "", "private key that signs the checksums, of cosign (COSIGN_PASSWORD) or in PEM")
-	flags.StringVar(&r.with, "with", "", "directory of archives that another machine built, such as a Mac's")
-	platforms := flags.String("platforms", "linux/amd64,linux/arm64", "platforms of the archives")
+	platforms := flags.String("platforms", "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64",
+		"platforms of the archives")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -141,7 +140,7 @@ func (r release) archives() error {
 		src := r.source
 		src.platform = p
 		binary := filepath.Join(dir, p.OS+"-"+p.Architecture)
-		if err := src.compile(r.program, binary, r.cgo); err != nil {
+		if err := src.compile(r.program, binary, r.cgo && p.OS == "linux"); err != nil {
 			return err
 		}
 		bill, err := describeProgram(r.source.root, binary, r.name, r.source.version, p)
@@ -260,15 +259,11 @@ func sectionOf(changelog, version string) (string, error) {
 	return "", fmt.Errorf("CHANGELOG.md has no section for %s: rename [Unreleased] to [%s]", version, version)
 }
 
-// collect copies the packages of clients that are built, wheels and npm packages, and the archives of
-// other machines.
+// collect copies the packages of clients that are built, wheels and npm packages.
 func (r release) collect() error {
 	clients := filepath.Join(r.source.root, "clients", "*")
 	patterns := []string{filepath.Join(clients, "dist", "*.whl"), filepath.Join(clients, "dist", "*.tar.gz"),
 		filepath.Join(clients, "*.tgz")}
-	if r.with != "" {
-		patterns = append(patterns, filepath.Join(r.with, r.name+"_*"))
-	}
 	for _, pattern := range patterns {
 		files, err := filepath.Glob(pattern)
 		if err != nil {

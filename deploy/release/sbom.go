@@ -77,13 +77,8 @@ func describeProgram(root, file, name, version string, platform v1.Platform) (bi
 		}
 		b.Parts = append(b.Parts, console...)
 	}
-	// Elsewhere setup has no pinned ONNX Runtime: the user names a library.
-	if name == "triplemesh" && platform.OS == "linux" {
-		fetched, err := fetchedParts(platform.OS, platform.Architecture)
-		if err != nil {
-			return b, err
-		}
-		b.Parts = append(b.Parts, fetched...)
+	if name == "triplemesh" {
+		b.Parts = append(b.Parts, fetchedParts(platform.OS, platform.Architecture)...)
 	}
 	return b, nil
 }

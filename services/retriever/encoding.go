@@ -98,7 +98,10 @@ func newEncoder(ctx context.Context, c EncoderConfig, log *slog.Logger) (_ encod
 		}
 	}
 	kind := c.Kind
-	if kind == encoderAuto {
+	switch {
+	case kind == encoderAuto && !onnx.Supported:
+		kind = encoderInt8
+	case kind == encoderAuto:
 		kind = s.chooseFaster(ctx)
 	}
 	opened := s.open(ctx, kind)

