@@ -45,7 +45,8 @@ var (
 		`\b(?:years|days|months) (?:apart|lie|passed|between)\b`)
 	// conditions pick some of the things that facts lead to.
 	conditions = regexp.MustCompile(
-		`(?i)\b(?:` + superlatives + `|number of|most (?:recent|common|commonly|frequent)|` + comparative + ` than)\b|` +
+		`(?i)\b(?:` + superlatives + `|number of|most (?:recent|common|commonly|frequent)|` +
+			comparative + ` than)\b|` +
 			// "traverses most states", "has the most people", and not "most famous for".
 			`\bthe most\b|\bmost \p{L}*[^\PLu]s\W*$|` +
 			`\b(?:after|before|since|until) (?:(?:the year|\p{L}+|\d\d?|\d\d? \p{L}+) )?\d{3,4}\b|` +

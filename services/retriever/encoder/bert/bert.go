@@ -61,7 +61,8 @@ func New(cfg Config) (*Encoder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", cfg.Model, err)
 	}
-	if pieces := bytes.Count(bytes.TrimSuffix(files.Vocabulary, []byte("\n")), []byte("\n")) + 1; m.words.rows < pieces {
+	pieces := bytes.Count(bytes.TrimSuffix(files.Vocabulary, []byte("\n")), []byte("\n")) + 1
+	if m.words.rows < pieces {
 		return nil, fmt.Errorf("load %s: vocabulary size mismatch: %d pieces, %s has %d; use files of one model",
 			cfg.Model, m.words.rows, cfg.Vocabulary, pieces)
 	}
@@ -77,8 +78,9 @@ func New(cfg Config) (*Encoder, error) {
 	if cfg.Threads <= 0 {
 		cfg.Threads = runtime.GOMAXPROCS(0)
 	}
+	fingerprint := encoder.Fingerprint([]byte(scheme), files.Weights, files.Vocabulary, m.spares())
 	e := &Encoder{
-		name:       cfg.Name + "-int8@" + encoder.Fingerprint([]byte(scheme), files.Weights, files.Vocabulary, m.spares()),
+		name:       cfg.Name + "-int8@" + fingerprint,
 		tokenizer:  files.Tokenizer,
 		model:      m,
 		kernels:    k,
