@@ -2,7 +2,6 @@ package kgtext
 
 import (
 	"regexp"
-	"strings"
 
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
@@ -25,20 +24,7 @@ func IsYesNo(question string) bool {
 	return asksYesNo.MatchString(Fold(question)) && !offersChoice.MatchString(Fold(question))
 }
 
-// ParseYesNo reads the fact that a question such as "Is Oslo the capital of Norway?" claims: Norway |
-// capital | Oslo. ok is false for other forms.
-func ParseYesNo(question string) (claim *graphv1.Triple, ok bool) {
-	m := claimsRelation.FindStringSubmatch(strings.TrimSpace(question))
-	if m == nil {
-		return nil, false
-	}
-	return &graphv1.Triple{Subject: m[3], Relation: m[2], Object: m[1]}, true
-}
-
 var (
-	// claimsRelation matches "is OBJECT the RELATION of SUBJECT", the relation as long as it can be.
-	claimsRelation = regexp.MustCompile(
-		`(?i)^(?:is|are|was|were) (\S.*?),? (?:the|an?|one of the) (\S.*) of (\S.*?)\s*\?*$`)
 	asksYesNo = regexp.MustCompile(
 		`^(?:(?:and|so|but|or) )?(?:(?:is it|it is|is this) (?:true|correct|right|so) that .|` +
 			`(?:is|isn t|are|aren t|was|wasn t|were|weren t|does|doesn t|do|don t|did|didn t|has|hasn t|` +

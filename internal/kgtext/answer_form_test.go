@@ -95,25 +95,6 @@ func TestIsYesNo(t *testing.T) {
 	}
 }
 
-func TestParseYesNo(t *testing.T) {
-	for question, want := range map[string][3]string{
-		"Is Oslo the capital of Norway?":                        {"Norway", "capital", "Oslo"},
-		"was 11 April 1972 the date of birth of Erik Halvorsen": {"Erik Halvorsen", "date of birth", "11 April 1972"},
-		"Is Orla one of the rivers of Velmora ?":                {"Velmora", "rivers", "Orla"},
-		"Is \"The Quiet Harbour\" a film of Erik Halvorsen?":    {"Erik Halvorsen", "film", "\"The Quiet Harbour\""},
-		"Is K2 in Nepal?":                {},
-		"Is the capital of Norway?":      {},
-		"What is the capital of Norway?": {},
-		"":                               {},
-	} {
-		claim, ok := kgtext.ParseYesNo(question)
-		if got := [3]string{claim.GetSubject(), claim.GetRelation(), claim.GetObject()}; got != want ||
-			ok != (want != [3]string{}) {
-			t.Errorf("%q claims %q, %v; want %q", question, got, ok, want)
-		}
-	}
-}
-
 func TestTheRequestedFormIsChosen(t *testing.T) {
 	if got := kgtext.ChooseAnswerForm("Tell me about Velmora.", entities); got != entities {
 		t.Errorf("got %v", got)

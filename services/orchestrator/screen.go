@@ -158,9 +158,11 @@ func doubtConditions(run *orchestratorv1.Run, text string) {
 
 // findMissingNames returns the names that a question spells out if its answers rest on a knowledge graph
 // and nothing of what was found there shares a word with any of them, nor is linked to them by another
-// name. A linker that fails finds none missing.
+// name. A linker that fails finds none missing. Yes or no is about what the question claims, not about the
+// names in it: that a film has another director says nothing of the one who was asked about.
 func (s *Service) findMissingNames(ctx context.Context, q *question.Question) []string {
-	if len(q.Request().GetTopicEntities()) > 0 || len(kgtext.MissingNames(q.Text(), nil)) == 0 {
+	if len(q.Request().GetTopicEntities()) > 0 || kgtext.IsYesNo(q.Text()) ||
+		len(kgtext.MissingNames(q.Text(), nil)) == 0 {
 		return nil
 	}
 	var found []string

@@ -6,7 +6,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
-	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
@@ -51,36 +50,21 @@ func (s *Service) answerYesNo(ctx context.Context, q *question.Question) (bool, 
 	return true, nil
 }
 
-// judgeYesNo reads the claims of a question off its form, and by the model if the knowledge graph does
-// not say anything about these; only if neither could be read do the model's drafts count. It returns
-// nil if no claim could be read and judged.
+// judgeYesNo reads the claim of a question off the names in it, and by the model if the knowledge graph
+// does not say anything about that. It returns nil if no claim could be read and judged.
 func (s *Service) judgeYesNo(ctx context.Context, q *question.Question) (*yesNo, []*check.Finding, error) {
 	options := q.Request().GetOptions().GetGrounding()
-	var byForm *yesNo
-	var claimed []*check.Finding
-	if claim, ok := kgtext.ParseYesNo(q.Text()); ok {
-		var err error
-		claimed, err = s.checker.JudgeTriples(ctx, q, q.Text(), []*graphv1.Triple{claim}, options)
-		byForm, err = settle(ctx, claimed, err)
-		if err != nil || byForm != nil && byForm.answer != "" {
-			return byForm, claimed, err
-		}
+	named, err := s.checker.JudgeMentions(ctx, q, q.Text(), options)
+	byName, err := settle(ctx, named, err)
+	if err != nil || byName != nil && byName.answer != "" {
+		return byName, named, err
 	}
 	read, err := s.checker.Check(ctx, q, q.Text(), options, nil)
 	byModel, err := settle(ctx, read, err)
-	switch {
-	case byModel != nil || err != nil:
+	if byModel != nil || err != nil {
 		return byModel, read, err
-	case byForm != nil:
-		return byForm, claimed, nil
 	}
-	var drafted []*check.Finding
-	drafts, err := s.draftClaims(ctx, q)
-	if err == nil && len(drafts) > 0 {
-		drafted, err = s.checker.JudgeTriples(ctx, q, q.Text(), drafts, options)
-	}
-	byDraft, err := settle(ctx, drafted, err)
-	return byDraft, drafted, err
+	return byName, named, nil
 }
 
 // settle combines the verdicts on claims. It returns nil if there are none, or if they failed in a way
@@ -93,30 +77,6 @@ func settle(ctx context.Context, findings []*check.Finding, err error) (*yesNo, 
 		return nil, nil
 	}
 	return nil, err
-}
-
-// draftClaims returns the triples of a question's pseudo-graph whose ends the question names. The
-// others are what the model believes, not what was asked.
-func (s *Service) draftClaims(ctx context.Context, q *question.Question) (drafts []*graphv1.Triple, err error) {
-	err = q.Stage(ctx, orchestratorv1.Stage_STAGE_PSEUDO_GRAPH, func(ctx context.Context) (question.Cost, error) {
-		limits, err := q.Limits()
-		if err != nil {
-			return nil, err
-		}
-		resp, err := s.Stages.Generator.GeneratePseudoGraph(ctx, &generatorv1.GeneratePseudoGraphRequest{
-			Question: q.Text(), Limits: limits,
-		})
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range resp.GetPseudoGraph().GetTriples() {
-			if kgtext.Mentions(q.Text(), t.GetSubject()) && kgtext.Mentions(q.Text(), t.GetObject()) {
-				drafts = append(drafts, t)
-			}
-		}
-		return resp, nil
-	})
-	return drafts, err
 }
 
 // yesNo is the answer to a yes/no question.

@@ -36,11 +36,11 @@ func TestYesNoQuestionsAreAnsweredByVerdicts(t *testing.T) {
 		method   string
 		claims   []claim
 		failing  bool
-		// drafted and form say that the claim is not read by the model.
-		drafted, form bool
-		answer        string
-		want          orchestratorv1.Grounding
-		evidence      int
+		// form says that the claim is not read by the model.
+		form     bool
+		answer   string
+		want     orchestratorv1.Grounding
+		evidence int
 	}{
 		"what the knowledge graph says is yes": {claims: []claim{{verdict: supported, listed: true}}, answer: "Yes",
 			want: grounded, evidence: 1},
@@ -60,11 +60,15 @@ func TestYesNoQuestionsAreAnsweredByVerdicts(t *testing.T) {
 			want: grounded, evidence: 1},
 		"ger and rag judge alike": {method: "ger", claims: []claim{{verdict: contradicted, listed: true}}, answer: "No",
 			want: grounded, evidence: 1},
-		"without a claim the draft of what it names is judged": {drafted: true, claims: []claim{{verdict: contradicted,
-			listed: true}}, answer: "No", want: grounded, evidence: 1},
 		"a claim is read off its form without the model": {question: "Is Lars Holm the director of The Quiet Harbour?",
 			form: true, claims: []claim{{verdict: supported, listed: true}}, answer: "Yes",
 			want: grounded, evidence: 1},
+		"so it is off two names in any wording": {question: "Did Lars Holm ever direct The Quiet Harbour?",
+			form: true, claims: []claim{{verdict: contradicted, listed: true}}, answer: "No",
+			want: grounded, evidence: 1},
+		"of which it denies the fact by the model": {method: "pg-akv",
+			question: "Is it true that Lars Holm did not direct The Quiet Harbour?",
+			claims:   []claim{{contradicted, true, true}}, answer: "Yes", want: grounded, evidence: 1},
 		"a question without a claim is answered by its method": {question: other, answer: stagetest.Director,
 			want: grounded, evidence: 1},
 		"one whose claims cannot be read too": {question: other, failing: true, answer: stagetest.Director,
@@ -83,9 +87,6 @@ func TestYesNoQuestionsAreAnsweredByVerdicts(t *testing.T) {
 					return nil, status.Error(codes.Unavailable, "the model is down")
 				}
 				resp := &generatorv1.ExtractClaimsResponse{Usage: stagetest.Usage()}
-				if c.drafted {
-					return resp, nil
-				}
 				for _, cl := range c.claims {
 					resp.Claims = append(resp.Claims, &generatorv1.ExtractedClaim{Triple: fact, Negated: cl.negated})
 				}
@@ -106,7 +107,7 @@ func TestYesNoQuestionsAreAnsweredByVerdicts(t *testing.T) {
 			req := &orchestratorv1.AskRequest{Question: c.question, Method: c.method,
 				Kg: &graphv1.KnowledgeGraphRef{Name: "wikidata"}}
 			if req.Question == "" {
-				req.Question = "Did Lars Holm direct The Quiet Harbour?"
+				req.Question = "did lars holm direct the quiet harbour?"
 			}
 			resp, err := serve(t, mesh).Ask(t.Context(), req)
 			if err != nil {
@@ -124,9 +125,7 @@ func TestYesNoQuestionsAreAnsweredByVerdicts(t *testing.T) {
 			}
 			if answer == "Yes" || answer == "No" {
 				calls := uint32(1)
-				if c.drafted {
-					calls = 2 // to read claims, and to draft
-				} else if c.form {
+				if c.form {
 					calls = 0
 				}
 				if run.GetConfidence() != .7 || run.GetUsage().GetCalls() != calls {

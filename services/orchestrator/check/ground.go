@@ -31,6 +31,9 @@ const (
 	against = 8
 	// lookups is the number of concurrent calls of the retriever.
 	lookups = 8
+	// lag is how much farther from a claim's words than the nearest relation one may be for what it holds
+	// elsewhere to count: people are born where others died.
+	lag = 0.15
 	// longestName bounds a name, in bytes; longer ones are not looked up.
 	longestName = 400
 )
@@ -71,6 +74,8 @@ type gathering struct {
 	req *verifierv1.JudgeClaimsRequest
 	// phrases are the text's words for each claim's relation.
 	phrases []string
+	// near are the relations nearest to any words of each claim.
+	near []map[string]bool
 
 	mu    sync.Mutex
 	links map[string][]*graphv1.EntityLink
@@ -102,6 +107,7 @@ func (g *gathering) relations(ctx context.Context) error {
 	}
 	var queries []query
 	for i, c := range g.req.GetClaims() {
+		g.near = append(g.near, map[string]bool{})
 		queries = append(queries, query{i, kgtext.VerbaliseRelation(c.GetTriple().GetRelation())})
 		if g.phrases[i] != "" {
 			queries = append(queries, query{i, g.phrases[i]})
@@ -118,8 +124,11 @@ func (g *gathering) relations(ctx context.Context) error {
 			return err
 		}
 		for i, hits := range resp.GetResults() {
-			c := g.req.Claims[part[i].claim]
+			c, near := g.req.Claims[part[i].claim], g.near[part[i].claim]
 			for _, r := range hits.GetRelations() {
+				if r.GetScore() >= hits.GetRelations()[0].GetScore()-lag {
+					near[r.GetRelation()] = true
+				}
 				c.Relations = append(c.Relations, &verifierv1.RelationMatch{Relation: r.GetRelation(),
 					Score: r.GetScore()})
 			}

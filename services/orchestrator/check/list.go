@@ -61,8 +61,8 @@ func (g *gathering) list(ctx context.Context) error {
 		return err
 	}
 	g.add(slices.Sorted(maps.Keys(byName)), byName)
-	for _, c := range g.req.GetClaims() {
-		c.Relations = matches(c, byName)
+	for i, c := range g.req.GetClaims() {
+		c.Relations = matches(c, byName, g.near[i])
 	}
 	return nil
 }
@@ -163,8 +163,9 @@ func likeliest(matches []*verifierv1.RelationMatch) []string {
 }
 
 // matches returns the candidate relations of a claim without duplicates: the likeliest, and those
-// of its entities.
-func matches(c *verifierv1.ClaimToJudge, found map[string]surroundings) []*verifierv1.RelationMatch {
+// of its entities. What a relation holds elsewhere counts if it is near.
+func matches(c *verifierv1.ClaimToJudge, found map[string]surroundings,
+	near map[string]bool) []*verifierv1.RelationMatch {
 	keep := map[string]*verifierv1.RelationMatch{}
 	var names []string
 	need := func(relation string) *verifierv1.RelationMatch {
@@ -185,14 +186,14 @@ func matches(c *verifierv1.ClaimToJudge, found map[string]surroundings) []*verif
 	for _, l := range c.GetObjects() {
 		for r := range found[l.GetEntity()].takes {
 			if keep[r] != nil {
-				keep[r].TakesObject = true
+				keep[r].TakesObject = near[r]
 			}
 		}
 	}
 	for _, l := range c.GetSubjects() {
 		for r := range found[l.GetEntity()].takes {
 			if keep[r] != nil {
-				keep[r].TakesSubject = true
+				keep[r].TakesSubject = near[r]
 			}
 		}
 	}

@@ -98,11 +98,11 @@ func (c *claimCase) support() (best *view) {
 	return best
 }
 
-// rival is the best triple with another object for the same subject and
-// relation; nil if there is none or if another value of its list agrees with the claim.
+// rival is the best triple with another object for the same subject and relation; nil if there is none.
+// What has the claim's subject as its object says nothing of other things that may have it.
 func (c *claimCase) rival() (best *view) {
 	for _, v := range c.views {
-		if v.agrees || !c.matchesRelation(v) || !c.differs(v) {
+		if v.agrees || v.role == inverse || !c.matchesRelation(v) || !c.differs(v) {
 			continue
 		}
 		if best == nil || v.single && !best.single || v.single == best.single && v.similarity > best.similarity {

@@ -38,6 +38,7 @@ var kg = []string{
 	"Ilse | father | Tomas", "Anna | spouse | Reik",
 	"Velmora | head of government | Brandt @1998..2006", "Velmora | head of government | Reik @2006..",
 	"Lost Tides | production company | Laurel Films",
+	"Reik | influenced by | Anna", "Tides | cast member | Reik",
 	"University of Tessen | location | Tessen", "Velmora | country | Orlanda", "Old Quarter | part of | Velmora",
 }
 
@@ -52,9 +53,26 @@ var near = map[string][]*verifierv1.RelationMatch{
 	"led by":       {{Relation: "head of government", Score: .7}},
 	"came from":    {{Relation: "place of birth", Score: .45, TakesObject: true}, {Relation: "employer", Score: .45}},
 	"is heir of":   {{Relation: "father", Score: .7}},
+	"father of":    {{Relation: "father", Score: .9}},
+	"influenced":   {{Relation: "influenced by", Score: .9}},
+	"acted in":     {{Relation: "cast member", Score: .5}},
 	"seat":         {{Relation: "capital", Score: .6, TakesSubject: true}},
 	"location of":  {{Relation: "headquarters", Score: .95}, {Relation: "location", Score: .6}},
 	"married with": {{Relation: "spouse", Score: .8}},
+}
+
+func TestWhatElseASubjectIsOfSaysNothingOfTheClaim(t *testing.T) {
+	triple := fact(t, "Tides | director | Erik Halvorsen")
+	req := &verifierv1.JudgeClaimsRequest{
+		Claims: []*verifierv1.ClaimToJudge{{Triple: fact(t, "Erik Halvorsen | director of | Unknown Shores"),
+			Relations: []*verifierv1.RelationMatch{{Relation: "director", Score: .9}}}},
+		GroundGraph: &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{{Subject: "Tides",
+			Triples: []*graphv1.ScoredTriple{{Triple: triple}}}}},
+	}
+	got := judge.Judge(req, judge.DefaultConfig())[0]
+	if got.GetVerdict() != verifierv1.Verdict_VERDICT_NOT_IN_KG || len(got.GetEvidence()) > 0 {
+		t.Errorf("judged %v by %v", got.GetVerdict(), got.GetEvidence())
+	}
 }
 
 func TestJudge(t *testing.T) {
@@ -83,6 +101,11 @@ func TestJudge(t *testing.T) {
 		{"a denial of what is there", "Robert Stam | employer | New York University", true, "contradicted", ""},
 		{"a denial of what is not there", "Robert Stam | employer | Google", true, "supported", ""},
 		{"a denial of what nobody knows", "Robert Stam | place of birth | Orla", true, "not-in-kg", ""},
+		{"of things of one kind, from object to subject", "Tomas | father of | Ilse", false, "supported", ""},
+		{"not the other way about", "Ilse | father of | Tomas", false, "not-in-kg", ""},
+		{"what acts, by what is acted on", "Anna | influenced | Reik", false, "supported", ""},
+		{"not what is acted on, by what acts", "Reik | influenced | Anna", false, "not-in-kg", ""},
+		{"the cast of a work, by its actor", "Reik | acted in | Tides", false, "supported", ""},
 		{"read from object to subject", "Brisk | capital of | Orlanda", false, "supported", ""},
 		{"a verb in a noun's place", "Erik Halvorsen | directed | Tides", false, "supported", ""},
 		{"swapped by the model", "Brisk | capital | Orlanda", false, "supported", ""},

@@ -236,38 +236,34 @@ const minSubjects = 20
 // multiValued are words of relations that usually have several objects, used if the sample of
 // subjects is too small.
 var multiValued = []string{
-	"child", "children", "sibling", "brother", "sister", "friend", "award", "member", "part", "genre",
-	"occupation", "profession",
-	"cast", "starring", "influenced", "notable", "field", "instrument", "diplomatic", "neighbour", "neighbor",
-	"sister city", "twin",
-	"works", "film", "films", "book", "books", "song", "songs", "album", "product", "hobby", "interest", "ingredient",
-	"contains", "includes",
-	"language spoken", "languages", "participant", "residence", "role", "tributary", "subsidiary", "owner of",
-	"author of", "director of",
+	"child", "children", "sibling", "brother", "sister", "friend", "award", "member", "part", "genre", "occupation",
+	"profession", "cast", "starring", "influenced", "notable", "field", "instrument", "diplomatic", "neighbour",
+	"neighbor", "sister city", "twin", "works", "film", "films", "book", "books", "song", "songs", "album", "product",
+	"hobby", "interest", "ingredient", "contains", "includes", "language spoken", "languages", "participant",
+	"residence", "role", "tributary", "subsidiary", "owner of", "author of", "director of",
 }
 
 // sameKind are words of relations between entities of one kind, whose direction the kinds do not
 // reveal.
 var sameKind = []string{
-	"father", "mother", "parent", "child", "children", "son", "daughter", "part", "subclass", "influenced", "influence",
-	"follows", "followed",
-	"preceded", "successor", "predecessor", "student", "teacher", "advisor", "taxon", "located", "location", "contains",
-	"owned", "owner",
-	"member", "named", "based", "replaces", "replaced", "subsidiary", "organization",
+	"father", "mother", "parent", "child", "children", "son", "daughter", "part", "subclass", "influenced",
+	"influence", "follows", "followed", "preceded", "successor", "predecessor", "student", "teacher", "advisor",
+	"taxon", "located", "location", "contains", "owned", "owner", "member of", "named", "based", "replaces",
+	"replaced", "subsidiary", "organization",
 }
 
 // nesting are words of relations of containment, in either direction.
 var nesting = []string{
 	"country", "located", "location", "part", "capital", "state", "contains", "containedby", "contained", "continent",
-	"territorial", "administrative",
-	"district", "region", "county", "province", "city", "subclass", "parent", "member",
+	"territorial", "administrative", "district", "region", "county", "province", "city", "subclass", "parent",
+	"member",
 }
 
 // mutual are words of symmetric relations.
 var mutual = []string{
 	"spouse", "married", "wife", "husband", "partner", "sibling", "brother", "sister", "twin", "border", "adjoin",
-	"neighbour", "neighbor",
-	"diplomatic relation", "sister city", "twinned", "friend", "colleague", "relative", "equivalent", "opposite",
+	"neighbour", "neighbor", "diplomatic relation", "sister city", "twinned", "friend", "colleague", "relative",
+	"equivalent", "opposite",
 }
 
 // multiValuedShare is the probability that a relation has several objects for one subject: from the

@@ -137,6 +137,10 @@ func (c *claimCase) viewsOf(t *graphv1.ScoredTriple, said string) (views []*view
 	}
 	if subject := nameLikelihood(claim.GetSubject(), triple.GetSubject(), c.claim.GetSubjects()); subject > 0 {
 		c.subjectKnown = true
+		words := kgtext.Fold(kgtext.VerbaliseRelation(triple.GetRelation()))
+		if (said == words+" of" || words == said+" by") && containsWord(triple.GetRelation(), sameKind) {
+			return nil // whose mother somebody is is not that one's mother
+		}
 		add(forward, triple.GetObject(), subject, valueLikelihood(claim.GetObject(), triple.GetObject(),
 			c.claim.GetObjects()))
 		return views
