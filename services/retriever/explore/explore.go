@@ -256,6 +256,9 @@ func (e *explorer) pattern(o open) (Pattern, error) {
 		return cmp.Compare(Score(b, valued, joins)+common(b), Score(a, valued, joins)+common(a))
 	})
 	e.preferNamed(o, p.Candidates)
+	if err := e.preferNearest(phrase, p.Candidates); err != nil {
+		return p, err
+	}
 	p.Candidates = p.Candidates[:min(len(p.Candidates), maxCandidates)]
 	for _, t := range []*graphv1.QueryTerm{o.pattern.GetStart(), o.pattern.GetEnd()} {
 		v := t.GetVariable()

@@ -117,6 +117,29 @@ func TestTopicEntitiesDecideWhatANameMeans(t *testing.T) {
 	}
 }
 
+func TestTheNearestPlaceAnswersWhereSomethingIs(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph(
+		[3]string{"Tessen", "located country", "Orlanda"}, [3]string{"Tessen", "state", "Velmora"},
+		[3]string{"Salt", "state", "Velmora"}, [3]string{"Salt", "located country", "Orlanda"},
+		[3]string{"Velmora", "capital", "Salt"},
+		[3]string{"Velmora", "located country", "Orlanda"}, [3]string{"Velmora", "borders", "Brisk"},
+		[3]string{"Brisk", "located country", "Orlanda"}, [3]string{"Brisk", "borders", "Velmora"})
+	for _, c := range []struct{ question, thing, drafted, want string }{
+		{"where is Tessen located", "Tessen", "place", "state"},
+		{"where is Velmora located", "Velmora", "place", "located country"},
+		{"where is Tessen located", "Tessen", "country", "located country"},
+		{"what is Tessen located in", "Tessen", "place", "located country"},
+	} {
+		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(entity(c.thing), c.drafted, variable("x"))},
+			Result: &graphv1.QueryResult{Variable: "x"}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, c.question, plan, nil)
+		if err != nil || show(g, patterns[0]) != c.want {
+			t.Errorf("%q: %q, %v; want %q", c.question, show(g, patterns[0]), err, c.want)
+		}
+	}
+}
+
 func TestARelationThatTheQuestionNamesComesFirst(t *testing.T) {
 	g := storetest.NewGraph(
 		[3]string{"Velmora", "highest point", "Mount A"}, [3]string{"Velmora", "lowest point", "Bay B"},

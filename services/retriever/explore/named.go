@@ -8,6 +8,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
 // asksSize matches a superlative that does not say of what measure.
@@ -64,6 +65,46 @@ func (e *explorer) preferNamed(o open, candidates []Candidate) {
 	c := candidates[best]
 	copy(candidates[1:best+1], candidates[:best])
 	candidates[0] = c
+}
+
+// asksWhere begins a question for a place.
+var asksWhere = regexp.MustCompile(`(?i)^\s*where\b`)
+
+// preferNearest puts the nearest place first where a question asks for one: the state, if it has the
+// relation to the country that was first. A place holds several things, unlike a capital, and is in none by
+// the same relation, unlike a neighbour.
+func (e *explorer) preferNearest(phrase string, candidates []Candidate) error {
+	if len(candidates) < 2 || !asksWhere.MatchString(e.question) ||
+		kgtext.SharesWord(phrase, e.lastName(candidates[0])) {
+		return nil
+	}
+	wide := candidates[0]
+	for i, c := range candidates[1:] {
+		if len(c.Steps) != 1 || c.Steps[0].Inverse {
+			continue
+		}
+		around, err := e.follow(c.ends, wide.Steps)
+		if err != nil {
+			return err
+		}
+		same, err := e.follow(c.ends, c.Steps)
+		if err != nil {
+			return err
+		}
+		held, err := e.follow(c.ends, invert(c.Steps))
+		if err != nil {
+			return err
+		}
+		isOutside := func(id store.EntityID) bool { return !slices.Contains(wide.ends, id) }
+		if len(around) == 0 || len(same) > 0 || len(held) <= len(c.Anchors) || slices.ContainsFunc(around, isOutside) {
+			continue
+		}
+		c.TypeMatch = true // the question says what the ends are: places
+		copy(candidates[1:i+2], candidates[:i+1])
+		candidates[0] = c
+		break
+	}
+	return nil
 }
 
 func (e *explorer) lastName(c Candidate) string {

@@ -51,7 +51,34 @@ func (x *alignment) hears() bool {
 	case kgtext.AsksTime(x.question) && function == graphv1.QueryFunction_QUERY_FUNCTION_COUNT && !x.usesTime():
 		return !yearForm.MatchString(x.question)
 	}
-	return true
+	return function != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED || !x.answersOther()
+}
+
+var asksKindForm = regexp.MustCompile(`(?i)^(?:in )?(?:which|what) (\p{L}+)`)
+
+// answersOther reports whether the question asks for one kind of things of the plan and the result is of
+// another: which state a city is in, and the city.
+func (x *alignment) answersOther() bool {
+	m := asksKindForm.FindStringSubmatch(x.question)
+	if m == nil {
+		return false
+	}
+	other, result := false, false
+	for _, c := range x.draft.GetClauses() {
+		variable, kind := c.GetValues().GetVariable(), c.GetValues().GetVariable()
+		if p := c.GetMatch(); p != nil && kgtext.DescribeRelation(p) == typeRelation {
+			variable, kind = p.GetStart().GetVariable(), p.GetEnd().GetEntity()
+		}
+		asked := holdsWords(kind, m[1])
+		if variable == x.draft.GetResult().GetVariable() && kind != "" {
+			if asked {
+				return false
+			}
+			result = true
+		}
+		other = other || asked && kind != ""
+	}
+	return other && result
 }
 
 var yearForm = regexp.MustCompile(`\b(?:1[0-9]|20)\d{2}s?\b`)

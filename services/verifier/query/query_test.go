@@ -122,3 +122,25 @@ func TestAlign(t *testing.T) {
 		})
 	}
 }
+
+func TestAResultOfAnotherKindThanAskedIsNotSure(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "city"}, Clauses: []*graphv1.QueryClause{
+		match(variable("city"), "type", entity("city")), match(variable("state"), "type", entity("state")),
+		match(variable("city"), "state", variable("state"))}}
+	joins := func(c *graphv1.RelationCandidate) { c.Joins = true }
+	types := []*graphv1.RelationCandidate{candidate("type", 1, .1, joins)}
+	patterns := []*graphv1.PatternCandidates{{Candidates: types}, {Clause: 1, Candidates: types},
+		{Clause: 2, Candidates: []*graphv1.RelationCandidate{candidate("state", 1, .9)}}}
+	terms := []*graphv1.TermCandidates{{Name: "city", Links: []*graphv1.EntityLink{link("city", exact, 1)}},
+		{Name: "state", Links: []*graphv1.EntityLink{link("state", exact, 1)}}}
+	align := func(question string) query.Aligned {
+		return query.New(query.DefaultConfig()).Align(question, plan, terms, patterns)
+	}
+	if got := align("which state is the town of Orla in"); got.Plan == nil || got.Confidence >= 0.8 {
+		t.Errorf("a city in place of a state: confidence %v, %q", got.Confidence, got.Reason)
+	}
+	if got := align("which cities are in a state"); got.Plan == nil || got.Confidence < 0.8 {
+		t.Errorf("cities that the question asks for: confidence %v, %q", got.Confidence, got.Reason)
+	}
+}
