@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
 // Plan is a statement as clauses that are applied in order and a result: a query plan of the contract,
@@ -64,7 +63,7 @@ const maxPlanClauses = 64
 // which it is, other properties are relations to values. Relations and kinds become words: DIRECTED_BY is
 // "directed by". What a plan cannot hold is an error that says so; errors of the statement itself are
 // those of Parse.
-func ReadPlan(text string) (*Plan, error) { return readPlan(text, splitName) }
+func ReadPlan(text string) (*Plan, error) { return readPlan(text, readable) }
 
 // ReadExactPlan is ReadPlan for a statement in the names of a knowledge graph, which stay as they are.
 func ReadExactPlan(text string) (*Plan, error) {
@@ -143,7 +142,7 @@ func (b *planner) clause(c clause) {
 // fresh returns a variable of the plan that is not in use.
 func (b *planner) fresh(words string) string {
 	var name strings.Builder
-	for _, r := range splitName(words) {
+	for _, r := range readable(words) {
 		switch {
 		case r >= 'a' && r <= 'z', name.Len() > 0 && r >= '0' && r <= '9':
 			name.WriteRune(r)
@@ -174,23 +173,6 @@ func (b *planner) variable(name string) string {
 	v := b.fresh(name)
 	b.variables[name] = v
 	return v
-}
-
-// splitName splits an identifier into words in lower case: DIRECTED_BY and directedBy are "directed by".
-func splitName(name string) string {
-	var words strings.Builder
-	before := ' '
-	for _, r := range name {
-		switch {
-		case r == '_':
-			r = ' '
-		case unicode.IsUpper(r) && unicode.IsLower(before):
-			words.WriteByte(' ')
-		}
-		words.WriteRune(r)
-		before = r
-	}
-	return strings.ToLower(strings.Join(strings.Fields(words.String()), " "))
 }
 
 // isName reports whether a property says which thing a node is.

@@ -2,6 +2,7 @@ package kgtext
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -47,6 +48,15 @@ func describeRank(r *graphv1.QueryRank) string {
 		return fmt.Sprintf("%s ?%s for each ?%s", text, r.GetVariable(), r.GetGroupBy())
 	}
 	return text + " ?" + r.GetVariable()
+}
+
+// ClauseVariables returns the variables of a clause.
+func ClauseVariables(c *graphv1.QueryClause) []string {
+	all := []string{c.GetMatch().GetStart().GetVariable(), c.GetMatch().GetEnd().GetVariable(),
+		c.GetExclude().GetStart().GetVariable(), c.GetExclude().GetEnd().GetVariable(), c.GetValues().GetVariable(),
+		c.GetCondition().GetVariable(), c.GetCondition().GetOtherVariable(), c.GetRank().GetVariable(),
+		c.GetRank().GetGroupBy()}
+	return slices.DeleteFunc(all, func(v string) bool { return v == "" })
 }
 
 // DescribePattern returns a pattern on one line.

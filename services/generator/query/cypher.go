@@ -38,11 +38,10 @@ func newClause(c cypher.PlanClause) *graphv1.QueryClause {
 		return rankClause(&graphv1.QueryRank{Variable: c.Rank.Variable, GroupBy: c.Rank.GroupBy, Count: c.Rank.Count,
 			Descending: c.Rank.Descending, Limit: c.Rank.Limit})
 	}
-	clause := conditionClause(c.Condition.Variable, operatorOf(c.Condition.Operator), c.Condition.Value)
 	if c.Condition.Other != "" {
-		clause.GetCondition().Operand = &graphv1.QueryCondition_OtherVariable{OtherVariable: c.Condition.Other}
+		return compareClause(c.Condition.Variable, operatorOf(c.Condition.Operator), c.Condition.Other)
 	}
-	return clause
+	return conditionClause(c.Condition.Variable, operatorOf(c.Condition.Operator), c.Condition.Value)
 }
 
 func convertPattern(p *cypher.PlanPattern) *graphv1.QueryPattern {

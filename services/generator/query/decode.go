@@ -279,16 +279,12 @@ func (b *builder) compare(v, phrase string, op graphv1.QueryOperator, value *cha
 		// A name is compared by the same attribute.
 		other := b.variable("other")
 		b.add(valuesClause(other, []string{text}))
-		b.add(&graphv1.QueryClause{Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{
-			Variable: attribute, Operator: op,
-			Operand: &graphv1.QueryCondition_OtherVariable{OtherVariable: b.attribute(other, phrase)}}}})
+		b.add(compareClause(attribute, op, b.attribute(other, phrase)))
 		return
 	}
 	attribute := b.attribute(v, phrase)
 	other, _ := b.chain(value)
-	b.add(&graphv1.QueryClause{Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{
-		Variable: attribute, Operator: op,
-		Operand: &graphv1.QueryCondition_OtherVariable{OtherVariable: other}}}})
+	b.add(compareClause(attribute, op, other))
 }
 
 // addWhere adds attribute, operator and operands.
@@ -545,6 +541,11 @@ func valuesClause(variable string, names []string) *graphv1.QueryClause {
 func conditionClause(variable string, op graphv1.QueryOperator, value string) *graphv1.QueryClause {
 	return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{
 		Variable: variable, Operator: op, Operand: &graphv1.QueryCondition_Value{Value: value}}}}
+}
+
+func compareClause(variable string, op graphv1.QueryOperator, other string) *graphv1.QueryClause {
+	return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{
+		Variable: variable, Operator: op, Operand: &graphv1.QueryCondition_OtherVariable{OtherVariable: other}}}}
 }
 
 func rankClause(r *graphv1.QueryRank) *graphv1.QueryClause {

@@ -23,9 +23,7 @@ func (b *builder) build(c *chain) {
 	if c.after != nil && !c.after.isLiteral() {
 		other, _ := b.chain(c.after)
 		if op := operatorOf(c.operator); op != 0 {
-			b.add(&graphv1.QueryClause{Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{
-				Variable: result.GetVariable(), Operator: op,
-				Operand: &graphv1.QueryCondition_OtherVariable{OtherVariable: other}}}})
+			b.add(compareClause(result.GetVariable(), op, other))
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (r *repairer) insert(at int, reason string, clauses ...*graphv1.QueryClause
 func (r *repairer) newVariable(words string) string {
 	b := &builder{used: map[string]int{}}
 	for _, c := range r.plan.GetClauses() {
-		for _, v := range clauseVariables(c) {
+		for _, v := range kgtext.ClauseVariables(c) {
 			b.used[v]++
 		}
 	}
@@ -63,24 +63,6 @@ func (r *repairer) newVariable(words string) string {
 		v = b.variable(words)
 	}
 	return v
-}
-
-func clauseVariables(c *graphv1.QueryClause) []string {
-	var all []string
-	for _, p := range []*graphv1.QueryPattern{c.GetMatch(), c.GetExclude()} {
-		for _, t := range []*graphv1.QueryTerm{p.GetStart(), p.GetEnd()} {
-			if v := t.GetVariable(); v != "" {
-				all = append(all, v)
-			}
-		}
-	}
-	if v := c.GetValues().GetVariable(); v != "" {
-		all = append(all, v)
-	}
-	if v := c.GetRank().GetVariable(); v != "" {
-		all = append(all, v)
-	}
-	return all
 }
 
 // root is the variable that the plan selects first for its result.
@@ -147,7 +129,7 @@ func (r *repairer) attributeOf() {
 	})
 	i := len(r.plan.GetClauses())
 	for j, c := range slices.Backward(r.plan.GetClauses()) {
-		if v := result.GetVariable(); c.GetCondition().GetVariable() == v || slices.Contains(clauseVariables(c), v) {
+		if v := result.GetVariable(); slices.Contains(kgtext.ClauseVariables(c), v) {
 			i = j
 		}
 	}

@@ -189,13 +189,7 @@ var interrogative = regexp.MustCompile(
 	`(?i)^(?:which|what|who|whose)(?: of (?:the|these)(?: two)?)?\s+(?:is|was|are|were|has|had|have|did|does)?\s*`)
 
 func trimArticle(name string) string {
-	name = strings.Trim(strings.TrimSpace(name), "?.!\"'“”")
-	for _, article := range []string{"the ", "The "} {
-		if rest, ok := strings.CutPrefix(name, article); ok && article == "the " {
-			return rest
-		}
-	}
-	return name
+	return strings.TrimPrefix(strings.Trim(strings.TrimSpace(name), "?.!\"'“”"), "the ")
 }
 
 func sameNames(a, b []string) bool {

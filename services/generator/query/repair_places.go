@@ -132,7 +132,7 @@ func (r *repairer) skipInvented() {
 		uses := 0
 		for _, c := range r.plan.GetClauses() {
 			p := c.GetMatch()
-			if slices.Contains(clauseVariables(c), v) || c.GetCondition().GetVariable() == v {
+			if slices.Contains(kgtext.ClauseVariables(c), v) {
 				uses++
 			}
 			switch {

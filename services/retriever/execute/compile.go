@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
 
@@ -53,7 +54,9 @@ func compile(plan *graphv1.QueryPlan) (*compiled, error) {
 		switch cl := clause.GetClause().(type) {
 		case *graphv1.QueryClause_Match:
 			c.addPattern(i, cl.Match, matched)
-			bindTerms(bound, cl.Match)
+			for _, v := range kgtext.ClauseVariables(clause) {
+				bound[v] = true
+			}
 		case *graphv1.QueryClause_Exclude:
 			c.addPattern(i, cl.Exclude, excluded)
 			if v := cl.Exclude.GetStart().GetVariable(); v != "" && !bound[v] &&
@@ -85,14 +88,6 @@ func compile(plan *graphv1.QueryPlan) (*compiled, error) {
 		return nil, invalid("the plan says nothing of its result")
 	}
 	return c, nil
-}
-
-func bindTerms(bound map[string]bool, p *graphv1.QueryPattern) {
-	for _, t := range []*graphv1.QueryTerm{p.GetStart(), p.GetEnd()} {
-		if v := t.GetVariable(); v != "" {
-			bound[v] = true
-		}
-	}
 }
 
 func (c *compiled) addPattern(clause int, p *graphv1.QueryPattern, kind patternKind) {

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
 
@@ -22,7 +23,7 @@ func order(plan *graphv1.QueryPlan) *graphv1.QueryPlan {
 			scope = append(scope, c)
 			continue
 		}
-		inside, outside := split(scope, variablesOf(c))
+		inside, outside := split(scope, kgtext.ClauseVariables(c))
 		out.Clauses = append(append(out.Clauses, chain(inside, live)...), c)
 		if scope = outside; rank.GetCount() {
 			live = map[string]bool{rank.GetGroupBy(): true}
@@ -32,20 +33,12 @@ func order(plan *graphv1.QueryPlan) *graphv1.QueryPlan {
 	return out
 }
 
-func variablesOf(c *graphv1.QueryClause) []string {
-	all := []string{c.GetMatch().GetStart().GetVariable(), c.GetMatch().GetEnd().GetVariable(),
-		c.GetExclude().GetStart().GetVariable(), c.GetExclude().GetEnd().GetVariable(), c.GetValues().GetVariable(),
-		c.GetCondition().GetVariable(), c.GetCondition().GetOtherVariable(), c.GetRank().GetVariable(),
-		c.GetRank().GetGroupBy()}
-	return slices.DeleteFunc(all, func(v string) bool { return v == "" })
-}
-
 // split returns the clauses that hang together with some variables, and the others.
 func split(scope []*graphv1.QueryClause, variables []string) (inside, outside []*graphv1.QueryClause) {
 	for grown := true; grown; {
 		grown = false
 		for _, c := range scope {
-			own := variablesOf(c)
+			own := kgtext.ClauseVariables(c)
 			joined := slices.ContainsFunc(own, func(v string) bool { return slices.Contains(variables, v) })
 			if !joined {
 				continue
@@ -58,7 +51,7 @@ func split(scope []*graphv1.QueryClause, variables []string) (inside, outside []
 		}
 	}
 	for _, c := range scope {
-		own := variablesOf(c)
+		own := kgtext.ClauseVariables(c)
 		if len(own) == 0 || slices.Contains(variables, own[0]) {
 			inside = append(inside, c)
 		} else {
@@ -76,7 +69,7 @@ func chain(scope []*graphv1.QueryClause, live map[string]bool) []*graphv1.QueryC
 	for len(left) > 0 {
 		best, bestRank := 0, 5
 		for i, c := range left {
-			own, rank := variablesOf(c), 4
+			own, rank := kgtext.ClauseVariables(c), 4
 			switch p := c.GetMatch(); {
 			case c.GetValues() != nil:
 				rank = 0
@@ -100,7 +93,7 @@ func chain(scope []*graphv1.QueryClause, live map[string]bool) []*graphv1.QueryC
 		left = slices.Delete(left, best, best+1)
 		ordered = append(ordered, c)
 		if c.GetMatch() != nil || c.GetValues() != nil {
-			for _, v := range variablesOf(c) {
+			for _, v := range kgtext.ClauseVariables(c) {
 				live[v] = true
 			}
 		}

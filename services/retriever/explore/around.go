@@ -147,8 +147,7 @@ func (e *explorer) probe(c *Candidate, anchors []store.EntityID, target map[stor
 			total++
 			if kind == store.Mediator {
 				mediators = append(mediators, edge.Entity)
-			} else if kind != store.Entity && execute.Comparable(e.snap.EntityName(edge.Entity), kind) ||
-				kind == store.Entity && execute.Comparable(e.snap.EntityName(edge.Entity), kind) {
+			} else if execute.Comparable(e.snap.EntityName(edge.Entity), kind) {
 				comparables++
 			}
 			if target == nil && i == 0 && len(c.Examples) < examples {

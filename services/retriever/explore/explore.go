@@ -215,14 +215,12 @@ func (e *explorer) pattern(o open) (Pattern, error) {
 	}
 	var err error
 	switch {
-	case phrase == "type" && start == nil && end != nil && len(e.types) == 0 && e.isPredicate(o):
-		p.Candidates, err = e.around(end, nil, phrase, true, nil)
-		p.Candidates = slices.DeleteFunc(p.Candidates, func(c Candidate) bool { return c.Steps[0].Inverse })
-		for i := range p.Candidates {
-			p.Candidates[i].Joins = true
-		}
 	case phrase == "type" && start == nil && end != nil:
-		p.Candidates, err = e.around(end, nil, phrase, true, append([]store.RelationID{}, e.types...))
+		relations := append([]store.RelationID{}, e.types...)
+		if len(e.types) == 0 && e.isPredicate(o) {
+			relations = nil // any
+		}
+		p.Candidates, err = e.around(end, nil, phrase, true, relations)
 		p.Candidates = slices.DeleteFunc(p.Candidates, func(c Candidate) bool { return c.Steps[0].Inverse })
 		for i := range p.Candidates {
 			p.Candidates[i].Joins = true // it is all that the variable can be

@@ -83,17 +83,15 @@ func (e *explorer) preferNearest(phrase string, candidates []Candidate) error {
 		if len(c.Steps) != 1 || c.Steps[0].Inverse {
 			continue
 		}
-		around, err := e.follow(c.ends, wide.Steps)
-		if err != nil {
-			return err
-		}
-		same, err := e.follow(c.ends, c.Steps)
-		if err != nil {
-			return err
-		}
-		held, err := e.follow(c.ends, invert(c.Steps))
-		if err != nil {
-			return err
+		var around, same, held []store.EntityID
+		for _, to := range []struct {
+			ids   *[]store.EntityID
+			steps []Step
+		}{{&around, wide.Steps}, {&same, c.Steps}, {&held, invert(c.Steps)}} {
+			var err error
+			if *to.ids, err = e.follow(c.ends, to.steps); err != nil {
+				return err
+			}
 		}
 		isOutside := func(id store.EntityID) bool { return !slices.Contains(wide.ends, id) }
 		if len(around) == 0 || len(same) > 0 || len(held) <= len(c.Anchors) || slices.ContainsFunc(around, isOutside) {

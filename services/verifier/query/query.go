@@ -212,11 +212,8 @@ func (x *alignment) newVariable() string {
 func (x *alignment) checkBound() string {
 	bound := map[string]bool{}
 	for _, c := range x.plan.GetClauses() {
-		if v := c.GetValues().GetVariable(); v != "" {
-			bound[v] = true
-		}
-		for _, t := range []*graphv1.QueryTerm{c.GetMatch().GetStart(), c.GetMatch().GetEnd()} {
-			if v := t.GetVariable(); v != "" {
+		if c.GetMatch() != nil || c.GetValues() != nil {
+			for _, v := range kgtext.ClauseVariables(c) {
 				bound[v] = true
 			}
 		}

@@ -121,7 +121,7 @@ func (x *alignment) saysBest(at int, p *graphv1.QueryPattern) bool {
 		switch {
 		case c.GetRank().GetVariable() == end && !c.GetRank().GetCount():
 			ranked = i
-		case i != at && slices.Contains(variablesOf(c), end):
+		case i != at && end != "" && slices.Contains(kgtext.ClauseVariables(c), end):
 			return false
 		}
 	}
@@ -138,13 +138,6 @@ func (x *alignment) saysBest(at int, p *graphv1.QueryPattern) bool {
 func holdsSuperlative(question, relation string) bool {
 	word := asksBest.FindString(relation)
 	return word != "" && strings.Contains(strings.ToLower(question), strings.ToLower(word))
-}
-
-func variablesOf(c *graphv1.QueryClause) []string {
-	return []string{c.GetMatch().GetStart().GetVariable(), c.GetMatch().GetEnd().GetVariable(),
-		c.GetExclude().GetStart().GetVariable(), c.GetExclude().GetEnd().GetVariable(),
-		c.GetCondition().GetVariable(), c.GetCondition().GetOtherVariable(), c.GetRank().GetVariable(),
-		c.GetRank().GetGroupBy(), c.GetValues().GetVariable()}
 }
 
 // addColumn adds that the rows of a table have the column that a kind names: the songs of a table whose
