@@ -81,6 +81,24 @@ func TestAPrebuiltServerThatCannotBeFetchedIsBuiltFromSource(t *testing.T) {
 			}
 		})
 	}
+	t.Run("one whose cache was copied is the same, and one that changed is not", func(t *testing.T) {
+		b, _, _ := newProvider(t)
+		if err := b.provide(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		server := b.layout.Server()
+		if err := os.Chtimes(server, time.Time{}, time.Unix(1, 0)); err != nil || !b.ready() {
+			t.Errorf("copied: got %v, ready %v", err, b.ready())
+		}
+		data, err := os.ReadFile(server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[0]++
+		if err := os.WriteFile(server, data, 0o700); err != nil || b.ready() {
+			t.Errorf("changed: got %v, ready %v", err, b.ready())
+		}
+	})
 	t.Run("one that the user wants built is not fetched", func(t *testing.T) {
 		b, x, _ := newProvider(t)
 		b.own = true
