@@ -1,6 +1,7 @@
 package retriever
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -90,26 +91,13 @@ func (c GroundingConfig) options() (ground.Options, error) {
 	if c.MaxGap < 0 || c.QuestionWeight < 0 || c.RelationWeight < 0 || c.NamedBonus < 0 {
 		return o, fmt.Errorf("max_gap, question_weight, relation_weight and named_bonus must not be negative")
 	}
-	for _, set := range []struct {
-		given uint32
-		of    *int
-	}{{c.TopK, &o.TopK}, {c.MaxSubjects, &o.MaxSubjects}, {c.MaxFacts, &o.MaxFacts}, {c.MaxList, &o.MaxList},
-		{c.MaxRead, &o.MaxRead}, {c.MaxWalked, &o.MaxWalked}} {
-		if set.given > 0 {
-			*set.of = int(set.given)
-		}
-	}
-	for _, set := range []struct {
-		given float32
-		of    *float32
-	}{
-		{c.MinConfidence, &o.MinConfidence}, {c.MinNamed, &o.MinNamed}, {c.MaxGap, &o.MaxGap},
-		{c.QuestionWeight, &o.QuestionWeight}, {c.RelationWeight, &o.RelationWeight}, {c.NamedBonus, &o.NamedBonus},
-	} {
-		if set.given != 0 {
-			*set.of = set.given
-		}
-	}
+	o.TopK, o.MaxSubjects = cmp.Or(int(c.TopK), o.TopK), cmp.Or(int(c.MaxSubjects), o.MaxSubjects)
+	o.MaxFacts, o.MaxList = cmp.Or(int(c.MaxFacts), o.MaxFacts), cmp.Or(int(c.MaxList), o.MaxList)
+	o.MaxRead, o.MaxWalked = cmp.Or(int(c.MaxRead), o.MaxRead), cmp.Or(int(c.MaxWalked), o.MaxWalked)
+	o.MinConfidence, o.MinNamed = cmp.Or(c.MinConfidence, o.MinConfidence), cmp.Or(c.MinNamed, o.MinNamed)
+	o.MaxGap, o.NamedBonus = cmp.Or(c.MaxGap, o.MaxGap), cmp.Or(c.NamedBonus, o.NamedBonus)
+	o.QuestionWeight = cmp.Or(c.QuestionWeight, o.QuestionWeight)
+	o.RelationWeight = cmp.Or(c.RelationWeight, o.RelationWeight)
 	return o, nil
 }
 

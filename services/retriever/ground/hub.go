@@ -30,12 +30,8 @@ func cutEdges(edges []store.Edge, limit int, ranker edgeRanker) []store.Edge {
 		return edges
 	}
 	groups := splitByRelation(edges)
-	relevance := make(map[store.RelationID]float32, len(groups))
-	for _, g := range groups {
-		relevance[g[0].Relation] = ranker.relevance(g[0].Relation)
-	}
 	slices.SortStableFunc(groups, func(a, b []store.Edge) int {
-		return cmp.Compare(relevance[b[0].Relation], relevance[a[0].Relation])
+		return cmp.Compare(ranker.relevance(b[0].Relation), ranker.relevance(a[0].Relation))
 	})
 	taken := make([]int, len(groups))
 	share, room := max(limit/hubShares, 1), limit
@@ -74,21 +70,17 @@ func splitByRelation(edges []store.Edge) [][]store.Edge {
 func rankEdges(edges []store.Edge, ranker edgeRanker) []store.Edge {
 	type ranked struct {
 		store.Edge
-		named  bool
-		degree int
+		rank int
 	}
 	all := make([]ranked, len(edges))
 	for i, e := range edges {
-		all[i] = ranked{e, ranker.isNamed(e.Entity), ranker.degree(e.Entity)}
+		all[i] = ranked{e, ranker.degree(e.Entity)}
+		if ranker.isNamed(e.Entity) {
+			all[i].rank += 1 << 40 // above every degree
+		}
 	}
 	slices.SortFunc(all, func(a, b ranked) int {
-		if a.named != b.named {
-			if a.named {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(cmp.Compare(b.degree, a.degree), cmp.Compare(a.Triple, b.Triple))
+		return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.Triple, b.Triple))
 	})
 	sorted := make([]store.Edge, len(all))
 	for i, r := range all {

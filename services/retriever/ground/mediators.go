@@ -96,8 +96,7 @@ func (g *grounding) joinMediators(ctx context.Context, facts []candidate,
 		joins := 0
 		for _, e := range edges[mediator] {
 			fact := candidate{subject: outer, object: e.Entity, relation: f.relation, second: e.Relation,
-				triple: f.triple,
-				joined: true, mediator: mediator}
+				triple: f.triple, joined: true, mediator: mediator}
 			if inner {
 				fact.subject, fact.object, fact.relation, fact.second = e.Entity, outer, e.Relation, f.relation
 			}

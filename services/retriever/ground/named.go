@@ -3,6 +3,7 @@ package ground
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/triplemesh/triplemesh/services/retriever/link"
@@ -40,9 +41,7 @@ func (g *grounding) findNames(ctx context.Context) error {
 			g.addNamed(e)
 		}
 	}
-	for e := range g.isNamed {
-		g.isMentioned[e] = true
-	}
+	maps.Copy(g.isMentioned, g.isNamed)
 	for _, key := range g.plan.objects {
 		matches, err := g.matchNamesakes(ctx, key)
 		if err != nil {

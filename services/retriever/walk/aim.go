@@ -17,8 +17,9 @@ type aim struct {
 	// named and unnamed are those vectors.
 	named, unnamed []float32
 	proposed       [][]float32
-	// words are the question's words, nearness their cosines to relations.
-	words []word
+	// words are the vectors of the question's words, nearness their cosines to relations.
+	words  [][]float32
+	places map[store.EntityID][]float32 // of the words, by topic entity
 	// asksTime reports whether the answer is a time.
 	asksTime bool
 	nearness map[store.RelationID][]float32
@@ -29,20 +30,17 @@ type aim struct {
 
 func newAim(ctx context.Context, snap Reader, encoder Encoder, req SuggestRequest) (*aim, error) {
 	texts := append([]string{req.Question, withoutTopics(snap, req)}, req.Proposed...)
-	words, said := splitQuestionWords(snap, req)
-	vectors, err := encoder.Encode(ctx, append(texts, said...))
+	words, places := splitQuestionWords(snap, req)
+	vectors, err := encoder.Encode(ctx, append(texts, words...))
 	if err != nil {
 		return nil, err
-	}
-	for i := range words {
-		words[i].vector = vectors[len(texts)+i]
 	}
 	question := make([]float32, len(vectors[0]))
 	for i := range question {
 		question[i] = (vectors[0][i] + vectors[1][i]) / 2
 	}
 	return &aim{asksTime: asksTime(req.Question), question: question, named: vectors[0], unnamed: vectors[1],
-		proposed: vectors[2:len(texts)], words: words,
+		proposed: vectors[2:len(texts)], words: vectors[len(texts):], places: places,
 		nearness: map[store.RelationID][]float32{}, relations: map[store.RelationID]relationProducts{},
 		covered: make([]float32, len(words))}, nil
 }

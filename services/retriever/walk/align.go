@@ -19,14 +19,6 @@ const (
 	placeWeight = 0.6
 )
 
-// word is a word of the question that may describe a hop.
-type word struct {
-	vector []float32
-	// place is its position relative to each topic entity that the question names: 0 beside the
-	// name, 1 beside the question word.
-	place map[store.EntityID]float32
-}
-
 // stopWords describe no hop.
 const stopWords = " a an the of in on at to by with for from and or is are was were be been did do does has have had " +
 	"that this these those which what who whom whose when where how why there their its his her it he she they s " +
@@ -36,23 +28,24 @@ const stopWords = " a an the of in on at to by with for from and or is are was w
 const questionWords = " who what which when where how whom "
 
 // splitQuestionWords returns the words of a question except stop words and topic entities' names, and
-// their texts, which are to be encoded.
-func splitQuestionWords(snap Reader, req SuggestRequest) (words []word, said []string) {
+// their places for each topic entity that it names: 0 beside the name, 1 beside the question word.
+func splitQuestionWords(snap Reader, req SuggestRequest) (words []string,
+	places map[store.EntityID][]float32) {
 	texts := strings.Fields(store.Fold(req.Question))
 	names, named := findMentions(snap, texts, req.Topics)
 	answer := slices.IndexFunc(texts, func(t string) bool { return strings.Contains(questionWords, " "+t+" ") })
+	places = map[store.EntityID][]float32{}
 	for i, text := range texts {
 		if named[i] || strings.Contains(stopWords, " "+text+" ") {
 			continue
 		}
-		w := word{place: make(map[store.EntityID]float32, len(names))}
+		words = append(words, text)
 		for topic, at := range names {
 			fromTopic, fromAnswer := max(at.first-i, i-at.last), max(answer-i, i-answer)
-			w.place[topic] = float32(fromTopic) / float32(fromTopic+fromAnswer)
+			places[topic] = append(places[topic], float32(fromTopic)/float32(fromTopic+fromAnswer))
 		}
-		words, said = append(words, w), append(said, text)
 	}
-	return words, said
+	return words, places
 }
 
 // wordRange is the first and last word of a mention.
@@ -89,40 +82,39 @@ func (a *aim) wordCosines(snap Snapshot, relation store.RelationID) []float32 {
 		near = make([]float32, len(a.words))
 		v := snap.RelationVector(relation)
 		for i, w := range a.words {
-			near[i] = vector.Dot(w.vector, v)
+			near[i] = vector.Dot(w, v)
 		}
 		a.nearness[relation] = near
 	}
 	return near
 }
 
-// matchWords scores how well a path and the question align: each word counts by its nearest hop,
-// each hop by its nearest word (as ColBERT matches words, Khattab and Zaharia 2020 §3.3). A word's
-// position between the topic entity's name and the question word should match the hop's: "who
-// starred in films of the director of X" goes from X to its director, then to films, then to who
-// starred.
-func (a *aim) matchWords(snap Snapshot, p *prospect) float32 {
+// matchWords scores how well the question aligns with a path from a topic entity: each word counts by
+// its nearest hop, each hop by its nearest word (as ColBERT matches words, Khattab and Zaharia 2020
+// §3.3). A word's position between the topic entity's name and the question word should match the
+// hop's: "who starred in films of the director of X" goes from X to its director, then to films, then
+// to who starred.
+func (a *aim) matchWords(snap Snapshot, topic store.EntityID, steps []Step) float32 {
 	if len(a.words) == 0 {
 		return 0
 	}
-	covered := a.covered
-	for i := range covered {
-		covered[i] = -1
+	for i := range a.covered {
+		a.covered[i] = -1
 	}
 	var hops, words float32
-	n := float32(len(p.steps))
-	for i, step := range p.steps {
+	n, places := float32(len(steps)), a.places[topic]
+	for i, step := range steps {
 		place, best := (float32(i)+0.5)/n, float32(-1)
 		for j, c := range a.wordCosines(snap, step.Relation) {
-			if at, ok := a.words[j].place[p.topic]; ok {
-				c -= placeWeight * max(at-place, place-at)
+			if places != nil {
+				c -= placeWeight * max(places[j]-place, place-places[j])
 			}
-			best, covered[j] = max(best, c), max(covered[j], c)
+			best, a.covered[j] = max(best, c), max(a.covered[j], c)
 		}
 		hops += best
 	}
-	for _, c := range covered {
+	for _, c := range a.covered {
 		words += c
 	}
-	return hopWeight*hops/n + coverWeight*words/float32(len(covered))
+	return hopWeight*hops/n + coverWeight*words/float32(len(a.covered))
 }

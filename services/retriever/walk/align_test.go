@@ -20,7 +20,7 @@ func aimed(t *testing.T, g *storetest.Graph, question string, topics ...string) 
 
 func fitOf(t *testing.T, g *storetest.Graph, a *aim, topic, path string) float32 {
 	t.Helper()
-	return a.matchWords(g, &prospect{topic: g.ID(topic), steps: steps(g, path)})
+	return a.matchWords(g, g.ID(topic), steps(g, path))
 }
 
 func TestWordsStandBetweenTheTopicAndTheAnswer(t *testing.T) {
@@ -46,9 +46,9 @@ func TestWordsStandBetweenTheTopicAndTheAnswer(t *testing.T) {
 				t.Fatalf("%d words, want %d", len(a.words), len(tt.want))
 			}
 			for i, want := range tt.want {
-				got, ok := a.words[i].place[films.ID(tt.topics[0])]
-				if !ok {
-					got = -1
+				got := float32(-1)
+				if places := a.places[films.ID(tt.topics[0])]; places != nil {
+					got = places[i]
 				}
 				if diff := got - want; diff > 1e-6 || diff < -1e-6 {
 					t.Errorf("word %d stands at %v, want %v", i, got, want)

@@ -22,18 +22,24 @@ type prospect struct {
 	// hops counts its steps except those that start from mediators only: a fact over a mediator is
 	// one fact.
 	hops int
-	// relations is the sum of its relations' vectors, once sum was called; length is that of the sum,
-	// squared, and near its products with the aim's vectors.
+	// relations is the sum of its relations' vectors, once sum was called.
 	relations []float32
-	length    float32
-	near      []float32
+	similarity
 	// ways is the sum, over all hops but the first, of the natural logarithm of the number of
 	// alternatives.
 	ways float32
-	// fit is its alignment with the question's words, score its rank.
-	fit, score float32
+	// score is its rank.
+	score float32
 	// probability is the ranker's.
 	probability *float32
+}
+
+// similarity is how near the relations of a path are to the aim.
+type similarity struct {
+	// length is that of the sum of the relations' vectors, squared, near its products with the aim's
+	// vectors, fit the alignment with the question's words.
+	length, fit float32
+	near        []float32
 }
 
 // explore finds paths of up to maxHops hops around the topic entities and returns the most
@@ -43,82 +49,104 @@ func explore(ctx context.Context, snap Snapshot, aim *aim, topics []store.Entity
 	var found, frontier []*prospect
 	for _, t := range slices.Compact(slices.Sorted(slices.Values(topics))) {
 		frontier = append(frontier, &prospect{topic: t, reach: []store.EntityID{t},
-			via: []store.EntityID{severalEntities}, near: make([]float32, 1+len(aim.proposed))})
+			via: []store.EntityID{severalEntities}, similarity: similarity{near: make([]float32, 1+len(aim.proposed))}})
 	}
-	e := &extender{snap: snap, aim: aim, places: map[store.RelationID]int{}}
-	for range maxHops {
-		next, err := e.extend(ctx, frontier)
+	e := &extender{snap: snap, aim: aim}
+	for hop := range maxHops {
+		beam := beamWidth
+		if hop == maxHops-1 {
+			beam = 1 // no more hops follow
+		}
+		next, err := e.extend(ctx, frontier, beam)
 		if err != nil {
 			return nil, err
 		}
 		slices.SortFunc(next, compareProspects)
-		answering := slices.Clone(next)
-		answering = slices.DeleteFunc(answering, func(p *prospect) bool { return len(p.ends) == 0 })
+		answering := slices.DeleteFunc(slices.Clone(next), func(p *prospect) bool { return len(p.ends) == 0 })
 		found = append(found, answering[:min(len(answering), maxFinalists)]...)
-		frontier = selectBeam(next)
+		next = slices.DeleteFunc(next, func(p *prospect) bool { return len(p.reach) > maxReach })
+		frontier = next[:min(len(next), beamWidth)]
 	}
 	return found, nil
-}
-
-// selectBeam returns the best prospects that the search continues from.
-func selectBeam(ranked []*prospect) []*prospect {
-	var kept []*prospect
-	for _, p := range ranked {
-		if len(p.reach) > maxReach {
-			continue
-		}
-		if kept = append(kept, p); len(kept) == beamWidth {
-			break
-		}
-	}
-	return kept
 }
 
 // extender extends prospects by a hop. It reuses memory from prospect to prospect.
 type extender struct {
 	snap Snapshot
 	aim  *aim
-	// groups are the edges of a prospect by relation, places their indexes.
-	groups []edgeGroup
-	places map[store.RelationID]int
-	// arrivals are the entities that edges lead to, with those that they come from, by group.
+	// entities are those that the frontier reaches, ascending, lists their edges, by direction.
+	entities [2][]store.EntityID
+	lists    [2][][]store.Edge
+	// extensions are the possible hops; places are one more than the indexes of those of one prospect
+	// and direction by relation, 0 for none.
+	extensions []extension
+	places     []int
+	// arrivals are the entities that edges lead to, with those that they come from.
 	arrivals []uint64
 }
 
-// edgeGroup is a range of arrivals: those from first to last are set.
-type edgeGroup struct {
-	relation    store.RelationID
-	size        int
-	first, last int
+// extension is a hop that leads from a prospect to other entities.
+type extension struct {
+	from *prospect
+	step Step
+	// answers reports whether it leads to an entity that can be an answer.
+	answers bool
+	// ways is that of the prospect it leads to, closeness its score without penalties; bound is an
+	// upper bound of that score: the score of a single end.
+	ways, closeness, bound float32
+	similarity
 }
 
-// extend extends every prospect by every possible hop, with one read of the store per direction, and
-// scores the result.
-func (e *extender) extend(ctx context.Context, frontier []*prospect) ([]*prospect, error) {
-	onwards := make([][]*prospect, len(frontier))
+// raise adds a score to the highest ones so far, which are ascending, in place of the lowest.
+func raise(highest []float32, score float32) {
+	if at, _ := slices.BinarySearch(highest, score); at > 0 {
+		copy(highest, highest[1:at])
+		highest[at-1] = score
+	}
+}
+
+// extend extends prospects by a hop, with one read of the store per direction. It returns, scored,
+// the best maxFinalists that can be answers and the best beam that the search can continue from,
+// among others. Others are not followed: their score without the penalty for many ends is too low.
+func (e *extender) extend(ctx context.Context, frontier []*prospect, beam int) ([]*prospect, error) {
+	var read [2][]bool
 	for _, dir := range []store.Direction{store.Out, store.In} {
-		entities, read := affordableEntities(e.snap, frontier, dir)
-		lists, err := e.snap.Edges(ctx, entities, dir, nil)
-		if err != nil {
+		var err error
+		e.entities[dir], read[dir] = affordableEntities(e.snap, frontier, dir)
+		if e.lists[dir], err = e.snap.Edges(ctx, e.entities[dir], dir, nil); err != nil {
 			return nil, err
 		}
-		for i, p := range frontier {
-			if read[i] {
-				onwards[i] = append(onwards[i], e.extendInto(p, entities, lists, dir)...)
-			}
-		}
 	}
-	var next []*prospect
+	e.extensions = e.extensions[:0]
 	for i, p := range frontier {
-		ways := float32(math.Log(float64(max(1, len(onwards[i])))))
-		for _, n := range onwards[i] {
-			n.ways = p.ways
-			if n.hops > p.hops && p.hops > 0 {
-				n.ways += ways
+		first := len(e.extensions)
+		for _, dir := range []store.Direction{store.Out, store.In} {
+			if read[dir][i] {
+				e.list(p, dir)
 			}
-			n.scoreRoughly(e.snap, e.aim)
 		}
-		next = append(next, onwards[i]...)
+		e.score(p, e.extensions[first:])
+	}
+	best := make([]*extension, len(e.extensions))
+	for i := range e.extensions {
+		best[i] = &e.extensions[i]
+	}
+	slices.SortFunc(best, func(a, b *extension) int { return cmp.Compare(b.bound, a.bound) })
+	lowest := []float32{float32(math.Inf(-1))}
+	answering, continuing := slices.Repeat(lowest, maxFinalists), slices.Repeat(lowest, beam)
+	var next []*prospect
+	for _, x := range best {
+		if x.bound < continuing[0] && !(x.answers && x.bound >= answering[0]) {
+			continue
+		}
+		p := e.follow(x)
+		if x.answers {
+			raise(answering, p.score)
+		}
+		if len(p.reach) <= maxReach {
+			raise(continuing, p.score)
+		}
+		next = append(next, p)
 	}
 	return next, nil
 }
@@ -155,81 +183,103 @@ func affordableEntities(snap Snapshot, frontier []*prospect,
 	return entities, read
 }
 
-// extendInto returns the prospects one hop after p in a direction. lists are the edges of entities,
-// which are ascending.
-func (e *extender) extendInto(p *prospect, entities []store.EntityID, lists [][]store.Edge,
-	dir store.Direction) []*prospect {
-	e.group(p, entities, lists)
-	for i, from := range p.reach {
-		at, _ := slices.BinarySearch(entities, from)
-		var group *edgeGroup
-		back := false
-		for _, edge := range lists[at] {
-			if group == nil || edge.Relation != group.relation {
-				group = &e.groups[e.places[edge.Relation]]
-				back = len(p.steps) > 0 &&
-					Step{Relation: edge.Relation, Inverse: dir == store.In}.undoes(p.steps[len(p.steps)-1])
-			}
-			if edge.Entity != p.topic && (!back || edge.Entity != p.via[i]) {
-				e.arrivals[group.last] = uint64(edge.Entity)<<32 | uint64(from)
-				group.last++
-			}
-		}
-	}
-	hops := p.hops
-	if len(p.steps) == 0 || len(p.ends) > 0 {
-		hops++
-	}
-	next := make([]*prospect, 0, len(e.groups))
-	for _, group := range e.groups {
-		arrivals := e.arrivals[group.first:group.last]
-		if len(arrivals) == 0 {
-			continue
-		}
-		slices.Sort(arrivals)
-		n := &prospect{
-			topic: p.topic,
-			steps: append(slices.Clone(p.steps), Step{Relation: group.relation, Inverse: dir == store.In}),
-			hops:  hops,
-		}
-		n.setReach(arrivals)
-		e.addRelation(n, p, group.relation)
-		next = append(next, n)
-	}
-	return next
+// leadsOn reports whether an edge of the i-th entity that p reaches leads to another entity than those
+// that it comes from.
+func (p *prospect) leadsOn(i int, edge store.Edge, undoes bool) bool {
+	return edge.Entity != p.topic && (!undoes || edge.Entity != p.via[i])
 }
 
-// group makes room for the arrivals of each relation.
-func (e *extender) group(p *prospect, entities []store.EntityID, lists [][]store.Edge) {
-	e.groups = e.groups[:0]
-	clear(e.places)
-	total := 0
-	for _, from := range p.reach {
-		at, _ := slices.BinarySearch(entities, from)
-		list := lists[at]
-		total += len(list)
-		for first := 0; first < len(list); {
-			relation, last := list[first].Relation, first+1
-			for last < len(list) && list[last].Relation == relation {
+// undoneBy reports whether a step reverses the last one.
+func (p *prospect) undoneBy(step Step) bool {
+	return len(p.steps) > 0 && step.undoes(p.steps[len(p.steps)-1])
+}
+
+// list appends the extensions of a prospect in a direction.
+func (e *extender) list(p *prospect, dir store.Direction) {
+	first := len(e.extensions)
+	for i, from := range p.reach {
+		list := edgesFrom(from, e.entities[dir], e.lists[dir])
+		for len(list) > 0 {
+			step, last := Step{Relation: list[0].Relation, Inverse: dir == store.In}, 1
+			for last < len(list) && list[last].Relation == step.Relation {
 				last++
 			}
-			place, ok := e.places[relation]
-			if !ok {
-				place = len(e.groups)
-				e.places[relation], e.groups = place, append(e.groups, edgeGroup{relation: relation})
+			run := list[:last]
+			list = list[last:]
+			if grow := int(step.Relation) + 1 - len(e.places); grow > 0 {
+				e.places = append(e.places, make([]int, grow)...)
 			}
-			e.groups[place].size += last - first
-			first = last
+			place, undoes := &e.places[step.Relation], p.undoneBy(step)
+			for _, edge := range run {
+				if *place > 0 && e.extensions[*place-1].answers {
+					break
+				}
+				if !p.leadsOn(i, edge, undoes) {
+					continue
+				}
+				if *place == 0 {
+					e.extensions = append(e.extensions, extension{from: p, step: step})
+					*place = len(e.extensions)
+				}
+				e.extensions[*place-1].answers = e.snap.Kind(edge.Entity) != store.Mediator
+			}
 		}
 	}
-	if total > len(e.arrivals) {
-		e.arrivals = make([]uint64, total)
+	for _, x := range e.extensions[first:] {
+		e.places[x.step.Relation] = 0
 	}
-	first := 0
-	for i := range e.groups {
-		e.groups[i].first, e.groups[i].last = first, first
-		first += e.groups[i].size
+}
+
+// score sets what is known of the extensions of a prospect before they are followed.
+func (e *extender) score(p *prospect, extensions []extension) {
+	ways := p.ways
+	if p.hops > 0 && p.nextHops() > p.hops {
+		ways += float32(math.Log(float64(max(1, len(extensions)))))
 	}
+	steps := append(slices.Clone(p.steps), Step{})
+	for i := range extensions {
+		x := &extensions[i]
+		x.ways, x.similarity = ways, e.addRelation(p, x.step.Relation)
+		steps[len(p.steps)] = x.step
+		x.fit = e.aim.matchWords(e.snap, p.topic, steps)
+		x.closeness = x.similarity.closeness(e.aim)
+		if x.bound = x.closeness; x.answers {
+			x.bound = penalise(x.closeness, 1, ways)
+		}
+	}
+}
+
+// nextHops is the number of facts that the prospects after it join.
+func (p *prospect) nextHops() int {
+	if len(p.steps) == 0 || len(p.ends) > 0 {
+		return p.hops + 1
+	}
+	return p.hops
+}
+
+// follow returns what an extension leads to.
+func (e *extender) follow(x *extension) *prospect {
+	dir, undoes := x.step.direction(), x.from.undoneBy(x.step)
+	e.arrivals = e.arrivals[:0]
+	for i, from := range x.from.reach {
+		for _, edge := range edgesWithRelation(edgesFrom(from, e.entities[dir], e.lists[dir]), x.step.Relation) {
+			if x.from.leadsOn(i, edge, undoes) {
+				e.arrivals = append(e.arrivals, uint64(edge.Entity)<<32|uint64(from))
+			}
+		}
+	}
+	slices.Sort(e.arrivals)
+	p := &prospect{topic: x.from.topic, steps: append(slices.Clone(x.from.steps), x.step), hops: x.from.nextHops(),
+		similarity: x.similarity, ways: x.ways, score: x.closeness}
+	p.setReach(e.arrivals)
+	isMediator := func(entity store.EntityID) bool { return e.snap.Kind(entity) == store.Mediator }
+	if p.ends = p.reach; slices.ContainsFunc(p.reach, isMediator) {
+		p.ends = slices.DeleteFunc(slices.Clone(p.reach), isMediator)
+	}
+	if x.answers {
+		p.score = penalise(x.closeness, len(p.ends), p.ways)
+	}
+	return p
 }
 
 // setReach sets the entities that sorted arrivals lead to.
@@ -252,18 +302,19 @@ func (p *prospect) setReach(arrivals []uint64) {
 	}
 }
 
-// addRelation sets what the vectors of n's relations give: those of p and one more. The sum itself is
+// addRelation returns the similarity of p's relations and one more, but for the fit. The sum itself is
 // needed of few prospects.
-func (e *extender) addRelation(n, p *prospect, relation store.RelationID) {
+func (e *extender) addRelation(p *prospect, relation store.RelationID) similarity {
 	products := e.aim.products(e.snap, relation)
-	n.length = p.length + products.length
+	length := p.length + products.length
 	if len(p.steps) > 0 {
-		n.length += 2 * vector.Dot(p.sum(e.snap), e.snap.RelationVector(relation))
+		length += 2 * vector.Dot(p.sum(e.snap), e.snap.RelationVector(relation))
 	}
-	n.near = make([]float32, len(p.near))
+	near := make([]float32, len(p.near))
 	for i, x := range p.near {
-		n.near[i] = x + products.near[i]
+		near[i] = x + products.near[i]
 	}
+	return similarity{length: length, near: near}
 }
 
 // sum returns the sum of the vectors of its relations.
@@ -282,22 +333,13 @@ func (p *prospect) sum(snap Snapshot) []float32 {
 // severalEntities stands for more than one entity.
 const severalEntities = ^store.EntityID(0)
 
-// scoreRoughly sets the ends and the score without encoding.
-func (p *prospect) scoreRoughly(snap Snapshot, aim *aim) {
-	isMediator := func(e store.EntityID) bool { return snap.Kind(e) == store.Mediator }
-	p.ends = p.reach
-	if slices.ContainsFunc(p.reach, isMediator) {
-		p.ends = slices.DeleteFunc(slices.Clone(p.reach), isMediator)
-	}
+// closeness is the score without penalties and without encoding.
+func (s similarity) closeness(aim *aim) float32 {
 	length := float32(1)
-	if p.length > 0 {
-		length = float32(math.Sqrt(float64(p.length)))
+	if s.length > 0 {
+		length = float32(math.Sqrt(float64(s.length)))
 	}
-	p.fit = aim.matchWords(snap, p)
-	p.score = aim.weigh(p.near)/length + p.fit
-	if len(p.ends) > 0 {
-		p.score = p.penalise(p.score)
-	}
+	return aim.weigh(s.near)/length + s.fit
 }
 
 // compareProspects orders by falling score, then topic, then steps.
@@ -315,7 +357,7 @@ func compareSteps(a, b Step) int {
 
 // key is equal for prospects with the same topic entity and ends.
 func (p *prospect) key() string {
-	b := binary.LittleEndian.AppendUint32(nil, uint32(p.topic))
+	b := binary.LittleEndian.AppendUint32(make([]byte, 0, 4+4*len(p.ends)), uint32(p.topic))
 	for _, e := range p.ends {
 		b = binary.LittleEndian.AppendUint32(b, uint32(e))
 	}

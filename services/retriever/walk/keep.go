@@ -19,31 +19,27 @@ const (
 // breadth is the number of partial walks kept per node and topic entity.
 func (p *pass) breadth() int { return max(p.limit.Walks*partialWalksPerWalk, minPartialWalks) }
 
-// truncateArrivals keeps at most breadth of the arrivals from first on: those at entities of the
-// highest degree, in their order.
+// truncateArrivals keeps at most breadth of the arrivals from first on.
 func (p *pass) truncateArrivals(first int) {
-	some := p.arrivals[first:]
-	if len(some) <= p.breadth() {
-		return
-	}
-	p.truncated = true
-	kept := bestIndices(len(some), p.breadth(), func(i int) uint32 { return p.degree(some[i].entity) })
-	for to, i := range kept {
-		some[to] = some[i]
-	}
-	p.arrivals = p.arrivals[:first+len(kept)]
+	kept := keepFamous(p, p.arrivals[first:], func(a arrival) store.EntityID { return a.entity })
+	p.arrivals = append(p.arrivals[:first], kept...)
 }
 
-// limitEdges keeps at most breadth of a hub's edges, chosen as by truncateArrivals.
+// limitEdges keeps at most breadth of a hub's edges.
 func (p *pass) limitEdges(edges []store.Edge) []store.Edge {
-	if len(edges) <= p.breadth() {
-		return edges
+	return keepFamous(p, edges, func(e store.Edge) store.EntityID { return e.Entity })
+}
+
+// keepFamous keeps at most breadth items: those at entities of the highest degree, in their order.
+func keepFamous[T any](p *pass, items []T, entity func(T) store.EntityID) []T {
+	if len(items) <= p.breadth() {
+		return items
 	}
 	p.truncated = true
-	kept := bestIndices(len(edges), p.breadth(), func(i int) uint32 { return p.degree(edges[i].Entity) })
-	few := make([]store.Edge, len(kept))
+	kept := bestIndices(len(items), p.breadth(), func(i int) uint32 { return p.degree(entity(items[i])) })
+	few := make([]T, len(kept))
 	for to, i := range kept {
-		few[to] = edges[i]
+		few[to] = items[i]
 	}
 	return few
 }

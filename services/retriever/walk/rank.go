@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -117,23 +118,22 @@ type describer struct {
 	// indexes are those of relations in question.Relations.
 	indexes  map[store.RelationID]int
 	question *rank.Question
-	// profiles caches the relations around entities.
+	// profiles caches the relations around entities, around is memory of profile.
 	profiles map[store.EntityID][]store.RelationID
+	around   []store.RelationID
 	// lengths are the numbers of words of topic entities' names that the question has.
 	lengths map[store.EntityID]int
-	// shared is the best rough score of a path to an entity for each topic entity.
+	// shared is, for each entity that several topic entities lead to, the best rough score of a path
+	// to it for each of them.
 	shared map[store.EntityID]map[store.EntityID]float32
-	// cosines are those of relations to the question without names.
-	cosines map[store.RelationID]float32
-	topics  int
+	topics int
 }
 
 // newDescriber describes the steps of prospects, which is all that Ranker.Covers reads.
 func newDescriber(snap Snapshot, aim *aim, req SuggestRequest, prospects []*prospect) *describer {
 	d := &describer{snap: snap, aim: aim, req: req, prospects: prospects, indexes: map[store.RelationID]int{},
 		question: &rank.Question{Vector: aim.unnamed, Paths: make([]rank.Path, len(prospects))},
-		profiles: map[store.EntityID][]store.RelationID{}, lengths: map[store.EntityID]int{},
-		cosines: map[store.RelationID]float32{}}
+		profiles: map[store.EntityID][]store.RelationID{}, lengths: map[store.EntityID]int{}}
 	for i, p := range prospects {
 		for _, step := range p.steps {
 			d.question.Paths[i].Steps = append(d.question.Paths[i].Steps, d.index(step.Relation))
@@ -173,23 +173,19 @@ func (d *describer) index(relation store.RelationID) int {
 
 // shareEnds finds what several topic entities lead to.
 func (d *describer) shareEnds() {
-	d.shared = map[store.EntityID]map[store.EntityID]float32{}
-	topics := map[store.EntityID]bool{}
-	for _, p := range d.prospects {
-		topics[p.topic] = true
-	}
-	if d.topics = len(topics); d.topics < 2 {
+	var shared map[store.EntityID]bool
+	shared, d.topics = findSharedEnds(d.prospects)
+	if len(shared) == 0 {
 		return
 	}
+	d.shared = make(map[store.EntityID]map[store.EntityID]float32, len(shared))
 	for _, p := range d.prospects {
 		for _, e := range p.ends {
-			scores := d.shared[e]
-			if scores == nil {
-				scores = map[store.EntityID]float32{}
-				d.shared[e] = scores
+			if shared[e] && d.shared[e] == nil {
+				d.shared[e] = map[store.EntityID]float32{}
 			}
-			if old, ok := scores[p.topic]; !ok || p.score > old {
-				scores[p.topic] = p.score
+			if old, ok := d.shared[e][p.topic]; shared[e] && (!ok || p.score > old) {
+				d.shared[e][p.topic] = p.score
 			}
 		}
 	}
@@ -208,7 +204,7 @@ func (d *describer) values(p *prospect) rank.Values {
 		"topic_named": indicator(d.lengths[p.topic] > 0),
 	}
 	for i, step := range p.steps {
-		c := d.cosine(step.Relation)
+		c := vector.Dot(d.aim.unnamed, d.snap.RelationVector(step.Relation))
 		if i == 0 {
 			v["first_cosine"] = c
 		} else if step.undoes(p.steps[i-1]) {
@@ -234,12 +230,13 @@ func (d *describer) values(p *prospect) rank.Values {
 		case store.Number, store.Quantity:
 			v["numbers"] += 1 / n
 		}
-		if scores := d.shared[e]; len(scores) > 1 {
+		scores := d.shared[e]
+		if scores != nil {
 			v["shared"] += 1 / n
-			for topic, score := range scores {
-				if topic != p.topic {
-					v["shared_score"] = max(v["shared_score"], score)
-				}
+		}
+		for topic, score := range scores {
+			if topic != p.topic {
+				v["shared_score"] = max(v["shared_score"], score)
 			}
 		}
 	}
@@ -266,19 +263,11 @@ func (d *describer) compareWithBest() {
 	}
 }
 
-func (d *describer) cosine(relation store.RelationID) float32 {
-	c, ok := d.cosines[relation]
-	if !ok {
-		c = vector.Dot(d.aim.unnamed, d.snap.RelationVector(relation))
-		d.cosines[relation] = c
-	}
-	return c
-}
-
-// profile returns the relations around a path's first ends: what they are by what is said of them.
+// profile returns the relations around a path's first ends, those with the greatest shares: what they
+// are by what is said of them.
 func (d *describer) profile(ctx context.Context, p *prospect) ([]rank.Share, error) {
 	ends := p.ends[:min(maxProfiled, len(p.ends))]
-	shares := map[store.RelationID]float32{}
+	around := d.around[:0]
 	for _, e := range ends {
 		relations, ok := d.profiles[e]
 		if !ok {
@@ -293,33 +282,23 @@ func (d *describer) profile(ctx context.Context, p *prospect) ([]rank.Share, err
 			}
 			d.profiles[e] = relations
 		}
-		for _, r := range relations {
-			shares[r] += 1 / float32(len(ends))
-		}
+		around = append(around, relations...)
 	}
-	profile := make([]rank.Share, 0, len(shares))
-	for _, r := range topRelations(shares) {
-		profile = append(profile, rank.Share{Relation: d.index(r), Share: shares[r]})
+	slices.Sort(around)
+	d.around = around
+	profile := []rank.Share{}
+	for i, r := range around {
+		if i == 0 || r != around[i-1] {
+			profile = append(profile, rank.Share{Relation: int(r)})
+		}
+		profile[len(profile)-1].Share += 1 / float32(len(ends))
+	}
+	slices.SortStableFunc(profile, func(a, b rank.Share) int { return cmp.Compare(b.Share, a.Share) })
+	profile = profile[:min(len(profile), maxShares)]
+	for i := range profile {
+		profile[i].Relation = d.index(store.RelationID(profile[i].Relation))
 	}
 	return profile, nil
-}
-
-// topRelations returns the relations with the greatest shares.
-func topRelations(shares map[store.RelationID]float32) []store.RelationID {
-	relations := make([]store.RelationID, 0, len(shares))
-	for r := range shares {
-		relations = append(relations, r)
-	}
-	slices.SortFunc(relations, func(a, b store.RelationID) int {
-		switch {
-		case shares[a] > shares[b]:
-			return -1
-		case shares[a] < shares[b]:
-			return 1
-		}
-		return int(a) - int(b)
-	})
-	return relations[:min(len(relations), maxShares)]
 }
 
 // cosine returns the cosine of a unit vector to one of any length.

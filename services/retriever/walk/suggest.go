@@ -174,14 +174,12 @@ func penaliseBacktracking(prospects []*prospect) {
 func multiFactLeads(prospects []*prospect, margin float32) bool {
 	best := map[bool]float32{}
 	for _, p := range prospects {
-		several := p.hops > 1
-		if score, ok := best[several]; !ok || p.score > score {
-			best[several] = p.score
+		if score, ok := best[p.hops > 1]; !ok || p.score > score {
+			best[p.hops > 1] = p.score
 		}
 	}
-	one, several := best[false], best[true]
-	_, any := best[true]
-	return any && several > one-margin
+	several, ok := best[true]
+	return ok && several > best[false]-margin
 }
 
 // scoreByWords replaces each prospect's rough score by that of its full words.
@@ -190,9 +188,9 @@ func scoreByWords(ctx context.Context, snap Snapshot, encoder Encoder, aim *aim,
 	if err != nil {
 		return err
 	}
-	shared := findSharedEnds(prospects)
+	shared, _ := findSharedEnds(prospects)
 	for i, p := range prospects {
-		p.score = p.penalise(aim.weigh(aim.compare(vectors[i])) + p.fit)
+		p.score = penalise(aim.weigh(aim.compare(vectors[i]))+p.fit, len(p.ends), p.ways)
 		p.score += aim.dateBonus(snap, p)
 		if slices.ContainsFunc(p.ends, func(e store.EntityID) bool { return shared[e] }) {
 			p.score += sharedBonus
@@ -225,27 +223,33 @@ func encodePaths(ctx context.Context, snap Snapshot, encoder Encoder, prospects 
 	return vectors, nil
 }
 
-// penalise subtracts the penalties from a similarity.
-func (p *prospect) penalise(closeness float32) float32 {
-	return closeness -
-		sizePenalty*float32(math.Log(float64(len(p.ends)))) -
-		waysPenalty*p.ways
+// penalise subtracts the penalties of a path from its similarity.
+func penalise(closeness float32, ends int, ways float32) float32 {
+	return closeness - sizePenalty*float32(math.Log(float64(ends))) - waysPenalty*ways
 }
 
-// findSharedEnds returns the ends shared by paths from several topic entities.
-func findSharedEnds(prospects []*prospect) map[store.EntityID]bool {
-	first := map[store.EntityID]store.EntityID{}
-	shared := map[store.EntityID]bool{}
+// findSharedEnds returns the ends shared by paths from several topic entities, and the number of these.
+func findSharedEnds(prospects []*prospect) (shared map[store.EntityID]bool, topics int) {
+	ends := map[store.EntityID][]store.EntityID{}
 	for _, p := range prospects {
-		for _, e := range p.ends {
-			if topic, seen := first[e]; !seen {
-				first[e] = p.topic
-			} else if topic != p.topic {
-				shared[e] = true
-			}
+		ends[p.topic] = append(ends[p.topic], p.ends...)
+	}
+	if len(ends) < 2 {
+		return nil, len(ends)
+	}
+	var all []store.EntityID
+	for _, reached := range ends {
+		slices.Sort(reached)
+		all = append(all, slices.Compact(reached)...)
+	}
+	slices.Sort(all)
+	shared = map[store.EntityID]bool{}
+	for i := 1; i < len(all); i++ {
+		if all[i] == all[i-1] {
+			shared[all[i]] = true
 		}
 	}
-	return shared
+	return shared, len(ends)
 }
 
 // selectSuggestions takes ranked prospects within the limits.

@@ -39,6 +39,9 @@ const (
 	// partTokens is the number of tokens that go through the model together: enough to amortise
 	// reading the weights, few enough to stay in the cache.
 	partTokens = 384
+	// minPartTokens is the number of tokens from which a part is worth a core: each reads all weights,
+	// in blocks of blockRows tokens.
+	minPartTokens = 24
 )
 
 // Encoder is a model in memory. It is safe for concurrent use.
@@ -136,13 +139,13 @@ func (e *Encoder) encodePart(ctx context.Context, tokens [][]int64, vectors [][]
 type part struct{ from, to int }
 
 // split divides the texts into parts of about as many tokens, at least one part per worker if there
-// are as many texts.
+// are as many texts and enough tokens.
 func split(tokens [][]int64, workers int) []part {
 	total := 0
 	for _, ids := range tokens {
 		total += len(ids)
 	}
-	n := max(workers, (total+partTokens-1)/partTokens)
+	n := max(min(workers, total/minPartTokens), (total+partTokens-1)/partTokens)
 	var parts []part
 	from, done := 0, 0
 	for i, ids := range tokens {

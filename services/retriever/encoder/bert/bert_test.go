@@ -242,8 +242,9 @@ func TestSplit(t *testing.T) {
 	}{
 		"nothing":                          {nil, 2, nil},
 		"one text":                         {[]int{5}, 2, []part{{0, 1}}},
-		"a few texts are split over cores": {[]int{4, 4, 4, 4}, 2, []part{{0, 2}, {2, 4}}},
-		"by tokens, not by number":         {[]int{12, 3, 3, 3, 3}, 2, []part{{0, 1}, {1, 5}}},
+		"a few texts are split over cores": {[]int{12, 12, 12, 12}, 2, []part{{0, 2}, {2, 4}}},
+		"by tokens, not by number":         {[]int{24, 6, 6, 6, 6}, 2, []part{{0, 1}, {1, 5}}},
+		"too few tokens are not split":     {[]int{12, 12, 12}, 2, []part{{0, 3}}},
 		"one core takes them together":     {[]int{7, 9, 8}, 1, []part{{0, 3}}},
 		"many are split by size":           {slices.Repeat([]int{64}, 12), 1, []part{{0, 6}, {6, 12}}},
 	} {
