@@ -1,4 +1,4 @@
-// Package download fetches files over HTTP and resumes what broke off.
+// Package download fetches files over HTTP, resumes what broke off, and unpacks archives.
 package download
 
 import (

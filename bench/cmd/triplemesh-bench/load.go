@@ -128,7 +128,7 @@ func (c *loadCommand) prepare(p *cli.Program, o *load.Options) (end func() error
 		}
 		closers = append(closers, s.Close)
 		if !c.Scripted && c.KG == "" {
-			kg = as.PickKG(p.Ctx, s, c.Retriever)
+			kg = as.PickKG(p.Ctx, s)
 		}
 		asker := orchestratorv1.NewOrchestratorServiceClient(s)
 		o.Tenants = append(o.Tenants, load.Tenant{Name: t.name, Weight: t.weight, Ask: func(ctx context.Context,

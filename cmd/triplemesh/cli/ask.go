@@ -77,7 +77,7 @@ func (c *askCommand) Run(p *Program) error {
 		}
 	}
 	if req.GetKg() == nil {
-		req.Kg = p.PickKG(p.Ctx, s, c.Retriever)
+		req.Kg = p.PickKG(p.Ctx, s)
 	}
 	if err := checkTopics(p.Ctx, retrieverv1.NewRetrieverServiceClient(s), req); err != nil {
 		return errors.Join(err, s.Close())

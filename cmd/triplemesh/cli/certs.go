@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"maps"
@@ -195,119 +194,44 @@ func (certsShow) Help() string {
 // Run shows certificates and fails if one is not trusted.
 func (c *certsShow) Run(p *Program) error { return p.showCertificates(c.Files, c.JSON) }
 
-// certificate is the printed form of a certificate.
-type certificate struct {
-	File string `json:"file"`
-	// Identity is a stage, or the trust domain of a CA.
-	Identity  string    `json:"identity"`
-	Authority bool      `json:"authority"`
-	Issuer    string    `json:"issuer"`
-	NotBefore time.Time `json:"not_before"`
-	NotAfter  time.Time `json:"not_after"`
-	Hosts     []string  `json:"hosts,omitempty"`
-	// Believed reports whether the certificate verifies against --ca, and Why why not; nil without
-	// --ca.
-	Believed *bool  `json:"believed,omitempty"`
-	Why      string `json:"why,omitempty"`
-}
-
 func (p *Program) showCertificates(files []string, asJSON bool) error {
-	roots, err := readRoots(p.Access.CA)
+	roots, err := mtls.ReadRoots(p.Access.CA)
 	if err != nil {
 		return usageError("--ca: %w", err)
 	}
-	var all []certificate
+	var all []mtls.Certificate
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
-		parsed, err := mtls.ParseCertificates(file, data)
+		described, err := mtls.Describe(file, data, roots)
 		if err != nil {
 			return ExitError{ExitUsage, err}
 		}
-		for i, c := range parsed {
-			all = append(all, describe(file, c, parsed[i+1:], roots))
-		}
+		all = append(all, described...)
 	}
 	if asJSON {
 		err = printIndented(p.Stdout, all)
 	} else {
 		err = p.printCertificates(all)
 	}
-	if err == nil && slices.ContainsFunc(all, func(c certificate) bool { return c.Believed != nil && !*c.Believed }) {
+	refused := func(c mtls.Certificate) bool { return c.Believed != nil && !*c.Believed }
+	if err == nil && slices.ContainsFunc(all, refused) {
 		return ExitError{ExitFailed, errSilent}
 	}
 	return err
 }
 
-func readRoots(file string) (*x509.CertPool, error) {
-	if file == "" {
-		return nil, nil
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	parsed, err := mtls.ParseCertificates(file, data)
-	if err != nil {
-		return nil, err
-	}
-	roots := x509.NewCertPool()
-	for _, c := range parsed {
-		roots.AddCert(c)
-	}
-	return roots, nil
-}
-
-func describe(file string, c *x509.Certificate, others []*x509.Certificate, roots *x509.CertPool) certificate {
-	d := certificate{
-		File: file, Identity: mtls.Holder(c), Authority: c.IsCA, Issuer: c.Issuer.String(),
-		NotBefore: c.NotBefore, NotAfter: c.NotAfter, Hosts: slices.Clone(c.DNSNames),
-	}
-	for _, ip := range c.IPAddresses {
-		d.Hosts = append(d.Hosts, ip.String())
-	}
-	if roots == nil {
-		return d
-	}
-	options := x509.VerifyOptions{Roots: roots, Intermediates: x509.NewCertPool(),
-		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}
-	for _, other := range others {
-		options.Intermediates.AddCert(other)
-	}
-	_, err := c.Verify(options)
-	believed := err == nil
-	d.Believed = &believed
-	if err != nil {
-		d.Why = err.Error()
-	}
-	return d
-}
-
-func (p *Program) printCertificates(all []certificate) error {
+func (p *Program) printCertificates(all []mtls.Certificate) error {
 	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "identity\texpires\t\tissuer\thosts\tfile")
 	for _, c := range all {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", show.Line(c.Identity, 100), c.NotAfter.Local().Format(time.DateTime),
-			validNow(c, time.Now()), show.Line(c.Issuer, 60), show.Line(strings.Join(c.Hosts, " "), 60), c.File)
+			c.ValidNow(time.Now()), show.Line(c.Issuer, 60), show.Line(strings.Join(c.Hosts, " "), 60), c.File)
 		if c.Why != "" {
 			fmt.Fprintf(w, "untrusted: %s\n", show.Line(c.Why, 200))
 		}
 	}
 	return w.Flush()
-}
-
-// validNow describes the remaining validity of a certificate.
-func validNow(c certificate, now time.Time) string {
-	left := c.NotAfter.Sub(now)
-	switch {
-	case now.Before(c.NotBefore):
-		return "not valid yet"
-	case left <= 0:
-		return "expired"
-	case left < 48*time.Hour:
-		return "in " + left.Round(time.Minute).String()
-	}
-	return fmt.Sprintf("in %d days", int(left.Hours()/24))
 }

@@ -82,7 +82,7 @@ func TestCertificatesAsJSON(t *testing.T) {
 	triplemesh(t, nil, "", "certs", "init", "--dir", dir).Expect(t, ExitOK)
 	out := triplemesh(t, nil, "", "certs", "issue", "--dir", dir, "--stage", "verifier", "--json", "--ca",
 		filepath.Join(dir, "ca.crt"))
-	var got []certificate
+	var got []mtls.Certificate
 	if err := json.Unmarshal([]byte(out.Stdout), &got); err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func (c *checkCommand) Run(p *Program) error {
 		return err
 	}
 	if req.GetKg() == nil {
-		req.Kg = p.PickKG(p.Ctx, s, c.Retriever)
+		req.Kg = p.PickKG(p.Ctx, s)
 	}
 	checked, err := c.check(p, s, req)
 	if err = errors.Join(err, s.Close()); err != nil {

@@ -31,6 +31,7 @@ import (
 	"github.com/triplemesh/triplemesh/lab/claims"
 	"github.com/triplemesh/triplemesh/lab/dataset"
 	"github.com/triplemesh/triplemesh/lab/eval"
+	"github.com/triplemesh/triplemesh/lab/feedback"
 	"github.com/triplemesh/triplemesh/lab/fetch"
 	"github.com/triplemesh/triplemesh/lab/report"
 	"github.com/triplemesh/triplemesh/lab/sft"
@@ -143,7 +144,8 @@ func run(ctx context.Context, version string, args, env []string, stdin io.Reade
 	var c commands
 	vars := kong.Vars{}
 	for _, texts := range []map[string]string{calibrate.HelpTexts, claims.HelpTexts, dataset.HelpTexts, eval.HelpTexts,
-		fetch.HelpTexts, report.HelpTexts, report.ScorecardHelpTexts, sft.HelpTexts, train.HelpTexts} {
+		feedback.HelpTexts, fetch.HelpTexts, report.HelpTexts, report.ScorecardHelpTexts, sft.HelpTexts,
+		train.HelpTexts} {
 		maps.Copy(vars, texts)
 	}
 	return App{Name: "triplemesh", About: about, Flags: &c.GlobalFlags, Commands: &c, Vars: vars}.Run(ctx, version,

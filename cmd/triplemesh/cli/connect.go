@@ -75,6 +75,16 @@ func (p *Program) connect(addr string, local bool, substitute llm.Substitute, ta
 	return &Session{conn, inProcess, func() error { return errors.Join(conn.Close(), endMesh(), endTelemetry()) }}, nil
 }
 
+// withMesh calls do with a session with the orchestrator of a mesh.
+func withMesh[R any](p *Program, f ServerFlags, do func(*Session) (R, error)) (result R, err error) {
+	s, err := p.Connect(f.Server, f.Local, "orchestrator")
+	if err != nil {
+		return result, err
+	}
+	result, err = do(s)
+	return result, errors.Join(err, s.Close())
+}
+
 // reachable probes the health of a server before the first call, so that an absent server is told
 // from a failing one. One of several comma-separated addresses is enough.
 func (p *Program) reachable(addr, name string) error {
@@ -166,6 +176,45 @@ func consumeStream[E any](ask func() (grpc.ServerStreamingClient[E], error), see
 		lost++
 		time.Sleep(time.Duration(lost) * reconnectDelay)
 		again()
+	}
+}
+
+// chunkBytes is the chunk size of a message; the API allows 1 MiB.
+const chunkBytes = 256 << 10
+
+// sendChunks sends what it reads. An error of reading begins with what was read. That of send is
+// io.EOF if the server ended the stream, whose own error comes with the response.
+func sendChunks(what string, in io.Reader, send func([]byte) error) error {
+	for {
+		chunk := make([]byte, chunkBytes) // a queued message keeps its buffer
+		n, err := io.ReadFull(in, chunk)
+		if n > 0 {
+			if err := send(chunk[:n]); err != nil {
+				return err
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("%s: %w", what, err)
+		}
+	}
+}
+
+// receive takes the messages of a stream until the server ends it.
+func receive[M any](stream grpc.ServerStreamingClient[M], take func(*M) error) error {
+	for {
+		message, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = take(message)
+		}
+		if err != nil {
+			return err
+		}
 	}
 }
 

@@ -61,7 +61,7 @@ func (c *evalRunCommand) Run(p *Program) error {
 		return err
 	}
 	if c.KG == "" && c.Suite == "" {
-		c.KG = p.PickKG(p.Ctx, s, c.Retriever).GetName()
+		c.KG = p.PickKG(p.Ctx, s).GetName()
 	}
 	c.Version, c.Prompts, c.SetsDir = p.version, promptFiles, setsDir(p)
 	orchestrator := orchestratorv1.NewOrchestratorServiceClient(s)
@@ -166,7 +166,7 @@ func (c *evalCheckCommand) Run(p *Program) error {
 		return err
 	}
 	if kg == nil {
-		kg = p.PickKG(p.Ctx, s, c.Retriever)
+		kg = p.PickKG(p.Ctx, s)
 	}
 	orchestrator := orchestratorv1.NewOrchestratorServiceClient(s)
 	check := func(ctx context.Context, req *orchestratorv1.CheckRequest) (*orchestratorv1.CheckResponse, error) {

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -64,21 +63,19 @@ func (c *feedbackGive) Run(p *Program) error {
 	if err != nil {
 		return ExitError{ExitUsage, err}
 	}
-	s, err := p.Connect(c.Server, c.Local, "orchestrator")
-	if err != nil {
-		return err
-	}
-	id := c.RunID
-	if id == lastRun {
-		run, err := findPreviousRun(p.Ctx, orchestratorv1.NewOrchestratorServiceClient(s), id)
-		if err != nil {
-			return errors.Join(err, s.Close())
+	resp, err := withMesh(p, c.ServerFlags, func(s *Session) (*orchestratorv1.CreateFeedbackResponse, error) {
+		id := c.RunID
+		if id == lastRun {
+			run, err := findPreviousRun(p.Ctx, orchestratorv1.NewOrchestratorServiceClient(s), id)
+			if err != nil {
+				return nil, err
+			}
+			id = run.GetId()
 		}
-		id = run.GetId()
-	}
-	resp, err := orchestratorv1.NewFeedbackServiceClient(s).CreateFeedback(p.Ctx,
-		&orchestratorv1.CreateFeedbackRequest{RunId: id, Marks: marks})
-	if err = errors.Join(err, s.Close()); err != nil {
+		return orchestratorv1.NewFeedbackServiceClient(s).CreateFeedback(p.Ctx,
+			&orchestratorv1.CreateFeedbackRequest{RunId: id, Marks: marks})
+	})
+	if err != nil {
 		return err
 	}
 	if c.JSON {
@@ -104,34 +101,20 @@ func describeItem(mark *orchestratorv1.Mark, width int) string {
 	return show.Line(name, width)
 }
 
-// feedbackFilter selects feedback.
-type feedbackFilter struct {
-	ForRun string `name:"run" placeholder:"RUN" help:"Only feedback on this run."`
-	KG     string `name:"kg" placeholder:"NAME" help:"Only feedback on runs over this knowledge graph."`
-	By     string `placeholder:"SUBJECT" help:"Only feedback of this caller."`
-	Own    bool   `help:"Only your own."`
-}
-
-func (f feedbackFilter) request() *orchestratorv1.ListFeedbackRequest {
-	return &orchestratorv1.ListFeedbackRequest{RunId: f.ForRun, KgName: f.KG, Subject: f.By, Own: f.Own}
-}
-
 type feedbackList struct {
 	ServerFlags
-	feedbackFilter
+	feedback.Filter
 	Limit uint32 `default:"20" help:"How many to list."`
 	JSON  bool   `name:"json" help:"Print them as JSON."`
 }
 
 func (c *feedbackList) Run(p *Program) error {
-	s, err := p.Connect(c.Server, c.Local, "orchestrator")
+	resp, err := withMesh(p, c.ServerFlags, func(s *Session) (*orchestratorv1.ListFeedbackResponse, error) {
+		req := c.Request()
+		req.PageSize = min(c.Limit, 1000)
+		return orchestratorv1.NewFeedbackServiceClient(s).ListFeedback(p.Ctx, req)
+	})
 	if err != nil {
-		return err
-	}
-	req := c.request()
-	req.PageSize = min(c.Limit, 1000)
-	resp, err := orchestratorv1.NewFeedbackServiceClient(s).ListFeedback(p.Ctx, req)
-	if err = errors.Join(err, s.Close()); err != nil {
 		return err
 	}
 	if c.JSON {
@@ -159,43 +142,24 @@ func (c *feedbackList) Run(p *Program) error {
 
 type feedbackExport struct {
 	ServerFlags
-	feedbackFilter
-	Questions    bool    `help:"${feedback_questions}"`
-	MinQuestions int     `default:"1" help:"Refuse fewer questions with a right answer."`
-	MinCallers   int     `default:"1" help:"Refuse marks of fewer callers."`
-	MaxShare     float64 `default:"0.5" help:"${feedback_max_share}"`
-	MaxContested float64 `default:"0.2" help:"${feedback_max_contested}"`
-	Out          string  `type:"path" placeholder:"FILE" help:"File to write; otherwise standard output."`
-	Force        bool    `help:"Overwrite an existing file."`
+	feedback.Export
+	Out   string `type:"path" placeholder:"FILE" help:"File to write; otherwise standard output."`
+	Force bool   `help:"Overwrite an existing file."`
 }
 
 func (c *feedbackExport) Run(p *Program) error {
-	required := feedback.Requirements{MinQuestions: c.MinQuestions, MinCallers: c.MinCallers, MaxShare: c.MaxShare,
-		MaxContested: c.MaxContested}
-	if err := required.Validate(); err != nil {
+	if err := c.Validate(); err != nil {
 		return ExitError{ExitUsage, err}
 	}
-	s, err := p.Connect(c.Server, c.Local, "orchestrator")
+	marks, err := withMesh(p, c.ServerFlags, func(s *Session) ([]*orchestratorv1.Feedback, error) {
+		return feedback.List(p.Ctx, orchestratorv1.NewFeedbackServiceClient(s), c.Request())
+	})
 	if err != nil {
 		return err
 	}
-	marks, err := feedback.List(p.Ctx, orchestratorv1.NewFeedbackServiceClient(s), c.request())
-	if err = errors.Join(err, s.Close()); err != nil {
+	fill, err := c.Prepare(marks)
+	if err != nil {
 		return err
-	}
-	summary := fmt.Sprintf("%d marks", len(marks))
-	fill := func(out io.Writer) error { return feedback.Write(out, marks) }
-	if c.Questions {
-		set := feedback.Collect(marks, c.KG)
-		if err := set.Check(required); err != nil {
-			return err
-		}
-		fill = func(out io.Writer) error {
-			n, err := set.WriteQuestions(out)
-			summary = fmt.Sprintf("%d questions of %d marks by %d callers; %d contested answers and triples left out",
-				n, set.Marks, len(set.Callers), len(set.Contested))
-			return err
-		}
 	}
 	if c.Out == "" {
 		err = fill(p.Stdout)
@@ -205,7 +169,7 @@ func (c *feedbackExport) Run(p *Program) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(p.Stderr, summary)
+	_, err = fmt.Fprintln(p.Stderr, c.Summary())
 	return err
 }
 
@@ -216,16 +180,15 @@ type feedbackDelete struct {
 
 // Run deletes marks. It stops at the first that cannot be deleted.
 func (c *feedbackDelete) Run(p *Program) error {
-	s, err := p.Connect(c.Server, c.Local, "orchestrator")
-	if err != nil {
-		return err
-	}
-	client := orchestratorv1.NewFeedbackServiceClient(s)
-	for _, id := range c.IDs {
-		if _, err := client.DeleteFeedback(p.Ctx, &orchestratorv1.DeleteFeedbackRequest{Id: id}); err != nil {
-			return errors.Join(err, s.Close())
+	_, err := withMesh(p, c.ServerFlags, func(s *Session) (any, error) {
+		client := orchestratorv1.NewFeedbackServiceClient(s)
+		for _, id := range c.IDs {
+			if _, err := client.DeleteFeedback(p.Ctx, &orchestratorv1.DeleteFeedbackRequest{Id: id}); err != nil {
+				return nil, err
+			}
+			fmt.Fprintf(p.Stdout, "deleted %s\n", show.Line(id, 64))
 		}
-		fmt.Fprintf(p.Stdout, "deleted %s\n", show.Line(id, 64))
-	}
-	return s.Close()
+		return nil, nil
+	})
+	return err
 }

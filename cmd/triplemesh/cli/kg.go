@@ -19,7 +19,6 @@ import (
 	"github.com/triplemesh/triplemesh/internal/config"
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/paging"
-	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"github.com/triplemesh/triplemesh/internal/terminal"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
@@ -66,12 +65,8 @@ func (p *Program) suggestKG(client retrieverv1.KnowledgeGraphServiceClient, err 
 	if listErr != nil {
 		return err
 	}
-	var names []string
-	for _, s := range snapshots {
-		names = append(names, s.GetKg().GetName())
-	}
-	slices.Sort(names)
-	if names = slices.Compact(names); len(names) == 0 || slices.Contains(names, m[1]) {
+	names := graphNames(snapshots)
+	if len(names) == 0 || slices.Contains(names, m[1]) {
 		return err
 	}
 	return status.Errorf(codes.NotFound, "%s; there are: %s%s", st.Message(), strings.Join(names, ", "),
@@ -181,9 +176,16 @@ func (c *kgActivate) Run(p *Program) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(p.Stdout, "active:", kgtext.FormatKG(resp.GetSnapshot().GetKg()))
-		return err
+		return printActive(p.Stdout, resp)
 	})
+}
+
+// printActive prints which snapshot is active now.
+func printActive(out io.Writer, resp interface {
+	GetSnapshot() *retrieverv1.SnapshotInfo
+}) error {
+	_, err := fmt.Fprintln(out, "active:", kgtext.FormatKG(resp.GetSnapshot().GetKg()))
+	return err
 }
 
 type kgRollback struct {
@@ -198,8 +200,7 @@ func (c *kgRollback) Run(p *Program) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(p.Stdout, "active:", kgtext.FormatKG(resp.GetSnapshot().GetKg()))
-		return err
+		return printActive(p.Stdout, resp)
 	})
 }
 
@@ -267,35 +268,25 @@ func parseKGs(texts []string) ([]*graphv1.KnowledgeGraphRef, error) {
 }
 
 // PickKG returns the only knowledge graph, or wikidata if there are several or the list cannot be
-// read. An older orchestrator does not list them, so that the retriever is asked too.
-func (p *Program) PickKG(ctx context.Context, s *Session, retriever string) *graphv1.KnowledgeGraphRef {
-	ref := &graphv1.KnowledgeGraphRef{Name: defaultKG}
+// read.
+func (p *Program) PickKG(ctx context.Context, s *Session) *graphv1.KnowledgeGraphRef {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	snapshots, err := paging.KnowledgeGraphs(ctx, retrieverv1.NewKnowledgeGraphServiceClient(s), "")
-	if err != nil {
-		if s.Mesh != nil {
-			retriever = s.Mesh.Addr("retriever")
-		}
-		conn, dialErr := p.Dial(retriever, "retriever", telemetry.Discard())
-		if dialErr != nil {
-			return ref
-		}
-		defer conn.Close()
-		snapshots, err = paging.KnowledgeGraphs(ctx, retrieverv1.NewKnowledgeGraphServiceClient(conn), "")
-		if err != nil {
-			return ref
-		}
+	if names := graphNames(snapshots); err == nil && len(names) == 1 {
+		return &graphv1.KnowledgeGraphRef{Name: names[0]}
 	}
+	return &graphv1.KnowledgeGraphRef{Name: defaultKG}
+}
+
+// graphNames returns the names of the snapshots' knowledge graphs, each once.
+func graphNames(snapshots []*retrieverv1.SnapshotInfo) []string {
 	var names []string
-	for _, info := range snapshots {
-		names = append(names, info.GetKg().GetName())
+	for _, s := range snapshots {
+		names = append(names, s.GetKg().GetName())
 	}
 	slices.Sort(names)
-	if names = slices.Compact(names); len(names) == 1 {
-		ref.Name = names[0]
-	}
-	return ref
+	return slices.Compact(names)
 }
 
 // didYouMean returns " (did you mean …?)" with the most similar known word; empty if none is.

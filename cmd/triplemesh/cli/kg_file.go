@@ -41,20 +41,15 @@ func (c *kgExport) Run(p *Program) error {
 		task := p.Board().Start("export "+c.Name, terminal.Bytes, 0)
 		defer task.Stop()
 		copyTo := func(w io.Writer) error {
-			for written := 0; ; {
-				part, err := stream.Recv()
-				if errors.Is(err, io.EOF) {
-					return nil
-				}
-				if err != nil {
-					return err
-				}
+			written := 0
+			return receive(stream, func(part *retrieverv1.ExportSnapshotResponse) error {
 				if _, err := w.Write(part.GetChunk()); err != nil {
 					return fmt.Errorf("export %s: %w", c.Name, err)
 				}
 				written += len(part.GetChunk())
 				task.SetDone(int64(written))
-			}
+				return nil
+			})
 		}
 		if c.File == "-" {
 			return copyTo(p.Stdout)
@@ -129,21 +124,14 @@ func (c *kgImport) send(p *Program, client retrieverv1.KnowledgeGraphServiceClie
 	defer task.Stop()
 	err = stream.Send(&retrieverv1.ImportSnapshotRequest{Part: &retrieverv1.ImportSnapshotRequest_Header{
 		Header: &retrieverv1.ImportHeader{Kg: &graphv1.KnowledgeGraphRef{Name: c.Name}, NoActivate: c.NoActivate}}})
-	for sent := 0; err == nil; {
-		buffer := make([]byte, chunkBytes)
-		n, readErr := io.ReadFull(in, buffer)
-		if n > 0 {
-			err = stream.Send(&retrieverv1.ImportSnapshotRequest{Part: &retrieverv1.ImportSnapshotRequest_Chunk{
-				Chunk: buffer[:n]}})
-			sent += n
+	if err == nil {
+		sent := 0
+		err = sendChunks("import "+c.File, in, func(chunk []byte) error {
+			sent += len(chunk)
 			task.SetDone(int64(sent))
-		}
-		if errors.Is(readErr, io.EOF) || errors.Is(readErr, io.ErrUnexpectedEOF) {
-			break
-		}
-		if readErr != nil {
-			return nil, fmt.Errorf("import %s: %w", c.File, readErr)
-		}
+			return stream.Send(&retrieverv1.ImportSnapshotRequest{
+				Part: &retrieverv1.ImportSnapshotRequest_Chunk{Chunk: chunk}})
+		})
 	}
 	// io.EOF means that the server ended the stream; its error comes with the response.
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -211,20 +199,14 @@ func (c *kgDiff) Run(p *Program) error {
 		if err != nil {
 			return err
 		}
-		for {
-			part, err := stream.Recv()
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
+		return receive(stream, func(part *retrieverv1.DiffSnapshotsResponse) error {
 			for _, d := range part.GetDifferences() {
 				if err := c.print(p.Stdout, d); err != nil {
 					return err
 				}
 			}
-		}
+			return nil
+		})
 	})
 }
 

@@ -179,9 +179,6 @@ func (c *kgLoad) sendAll(ctx context.Context,
 	return err
 }
 
-// chunkBytes is the chunk size of a message; the API allows 1 MiB.
-const chunkBytes = 256 << 10
-
 func (c *kgLoad) sendInput(ctx context.Context, send func(*retrieverv1.LoadKnowledgeGraphRequest) error, in input,
 	columns *retrieverv1.Columns) error {
 	file, err := in.open(ctx)
@@ -194,23 +191,10 @@ func (c *kgLoad) sendInput(ctx context.Context, send func(*retrieverv1.LoadKnowl
 		File: header}}); err != nil {
 		return err
 	}
-	for {
-		// A queued message keeps its buffer.
-		buffer := make([]byte, chunkBytes)
-		n, err := io.ReadFull(file, buffer)
-		if n > 0 {
-			if err := send(&retrieverv1.LoadKnowledgeGraphRequest{Part: &retrieverv1.LoadKnowledgeGraphRequest_Chunk{
-				Chunk: buffer[:n]}}); err != nil {
-				return err
-			}
-		}
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("load %s: read %s: %w", c.Name, in.name, err)
-		}
-	}
+	return sendChunks(fmt.Sprintf("load %s: read %s", c.Name, in.name), file, func(chunk []byte) error {
+		return send(&retrieverv1.LoadKnowledgeGraphRequest{
+			Part: &retrieverv1.LoadKnowledgeGraphRequest_Chunk{Chunk: chunk}})
+	})
 }
 
 func (c *kgLoad) print(out, notes io.Writer, resp *retrieverv1.LoadKnowledgeGraphResponse, took time.Duration) error {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -23,12 +22,10 @@ type methodsCommand struct {
 }
 
 func (c *methodsCommand) Run(p *Program) error {
-	s, err := p.Connect(c.Server, c.Local, "orchestrator")
+	resp, err := withMesh(p, c.ServerFlags, func(s *Session) (*orchestratorv1.ListMethodsResponse, error) {
+		return orchestratorv1.NewOrchestratorServiceClient(s).ListMethods(p.Ctx, &orchestratorv1.ListMethodsRequest{})
+	})
 	if err != nil {
-		return err
-	}
-	resp, err := orchestratorv1.NewOrchestratorServiceClient(s).ListMethods(p.Ctx, &orchestratorv1.ListMethodsRequest{})
-	if err = errors.Join(err, s.Close()); err != nil {
 		return err
 	}
 	if c.JSON {
@@ -65,12 +62,10 @@ type quotaCommand struct {
 
 // Run tells who the caller is to the mesh, and what their tenant has used.
 func (c *quotaCommand) Run(p *Program) error {
-	s, err := p.Connect(c.Server, c.Local, "orchestrator")
+	resp, err := withMesh(p, c.ServerFlags, func(s *Session) (*orchestratorv1.GetQuotaResponse, error) {
+		return orchestratorv1.NewOrchestratorServiceClient(s).GetQuota(p.Ctx, &orchestratorv1.GetQuotaRequest{})
+	})
 	if err != nil {
-		return err
-	}
-	resp, err := orchestratorv1.NewOrchestratorServiceClient(s).GetQuota(p.Ctx, &orchestratorv1.GetQuotaRequest{})
-	if err = errors.Join(err, s.Close()); err != nil {
 		return err
 	}
 	if c.JSON {

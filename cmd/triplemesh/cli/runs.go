@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,21 +26,20 @@ type runsCommand struct {
 
 // Run lists runs, or shows one.
 func (c *runsCommand) Run(p *Program) error {
-	s, err := p.Connect(c.Server, c.Local, "orchestrator")
-	if err != nil {
-		return err
-	}
-	client := orchestratorv1.NewOrchestratorServiceClient(s)
 	if c.ID != "" {
-		run, err := findPreviousRun(p.Ctx, client, c.ID)
-		if err = errors.Join(err, s.Close()); err != nil {
+		run, err := withMesh(p, c.ServerFlags, func(s *Session) (*orchestratorv1.Run, error) {
+			return findPreviousRun(p.Ctx, orchestratorv1.NewOrchestratorServiceClient(s), c.ID)
+		})
+		if err != nil {
 			return err
 		}
 		return c.show(p, run)
 	}
-	resp, err := client.ListRuns(p.Ctx, &orchestratorv1.ListRunsRequest{PageSize: min(c.Limit, 1000), Method: c.Method,
-		KgName: c.KG})
-	if err = errors.Join(err, s.Close()); err != nil {
+	resp, err := withMesh(p, c.ServerFlags, func(s *Session) (*orchestratorv1.ListRunsResponse, error) {
+		return orchestratorv1.NewOrchestratorServiceClient(s).ListRuns(p.Ctx, &orchestratorv1.ListRunsRequest{
+			PageSize: min(c.Limit, 1000), Method: c.Method, KgName: c.KG})
+	})
+	if err != nil {
 		return err
 	}
 	if c.JSON {

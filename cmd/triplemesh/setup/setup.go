@@ -21,6 +21,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/download"
 	"github.com/triplemesh/triplemesh/internal/terminal"
+	"github.com/triplemesh/triplemesh/lab/profile"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder/onnx"
 )
 
@@ -90,7 +91,7 @@ func Run(ctx context.Context, o Options) error {
 		return nil
 	}
 	if !o.SkipModel {
-		offerOllama(ctx, os.Getenv("OLLAMA_HOST"), board.Println)
+		profile.OfferOllama(ctx, os.Getenv("OLLAMA_HOST"), board.Println)
 	}
 	// What a killed setup had under way is of no use.
 	if err := os.RemoveAll(layout.downloads()); err != nil {

@@ -1,4 +1,4 @@
-package setup
+package profile
 
 import (
 	"context"
@@ -19,9 +19,9 @@ const (
 	ollamaBytes = 1 << 20
 )
 
-// offerOllama says how to use an Ollama that runs at host, as OLLAMA_HOST has it, in place of the
+// OfferOllama says how to use an Ollama that runs at host, as OLLAMA_HOST has it, in place of the
 // bundled model. One that does not answer is not mentioned.
-func offerOllama(ctx context.Context, host string, tell func(format string, args ...any)) {
+func OfferOllama(ctx context.Context, host string, tell func(format string, args ...any)) {
 	base, ok := ollamaURL(host)
 	if !ok {
 		return

@@ -1,4 +1,4 @@
-package setup
+package profile
 
 import (
 	"context"
@@ -33,7 +33,7 @@ func TestAnOllamaThatRunsIsOffered(t *testing.T) {
 			}))
 			defer server.Close()
 			told := ""
-			offerOllama(context.Background(), server.URL, func(format string, args ...any) {
+			OfferOllama(context.Background(), server.URL, func(format string, args ...any) {
 				told += fmt.Sprintf(format, args...)
 			})
 			if (told == "") != (tt.want == "") || !strings.Contains(told, tt.want) ||
@@ -42,5 +42,5 @@ func TestAnOllamaThatRunsIsOffered(t *testing.T) {
 			}
 		})
 	}
-	offerOllama(context.Background(), "127.0.0.1:1", func(string, ...any) { t.Error("nothing listens there") })
+	OfferOllama(context.Background(), "127.0.0.1:1", func(string, ...any) { t.Error("nothing listens there") })
 }
