@@ -88,7 +88,11 @@ func (c *claimCase) judge() *verifierv1.Judgement {
 // support is the best triple that agrees with the claim; nil if there is none.
 func (c *claimCase) support() (best *view) {
 	for _, v := range c.views {
-		if !v.agrees || v.similarity < c.cfg.MinSupport || v.similarity < c.bestSimilarity-c.cfg.SupportSlack {
+		slack := c.cfg.SupportSlack
+		if v.agrees && c.values(v) > 1 {
+			slack = max(slack, c.cfg.ContradictionSlack) // a list that would be shown against another value
+		}
+		if !v.agrees || v.similarity < c.cfg.MinSupport || v.similarity < c.bestSimilarity-slack {
 			continue
 		}
 		if best == nil || v.similarity*v.confidence > best.similarity*best.confidence {
