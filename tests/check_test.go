@@ -122,3 +122,63 @@ func TestATextIsCheckedAgainstSeveralKnowledgeGraphs(t *testing.T) {
 		t.Errorf("read %v beside %v", resp.GetCheck().GetOtherKgs(), resp.GetCheck().GetKg())
 	}
 }
+
+func TestCountsAndSuperlativesOfATextAreComputed(t *testing.T) {
+	m := start(t, options{data: t.TempDir(), model: claimReader(t, map[string]string{
+		"two films":   "Mara Vell | directed | two films",
+		"three films": "Mara Vell | directed | three films", "one hundred": "Mara Vell | directed | 100 films",
+		"at least": "Mara Vell | directed | at least 2 films", "fewer": "Mara Vell | directed | fewer than 3 films",
+		"comedies": "Mara Vell | directed | two comedies", "Brisk is": "Orlanda | largest city | Brisk",
+		"Tessen": "Tessen | largest city in | Orlanda", "Velmora": "Velmora | is | the largest city in Orlanda",
+		"Low Tide": "Orla | largest film in | Orlanda", "wrote": "Mara Vell | wrote | two films",
+	})})
+	facts := ""
+	for _, f := range []string{"Low Tide", "Orla", "Grey Door"} {
+		facts += "Mara Vell\tdirected\t" + f + "\n" + f + "\tinstance of\tfilm\n"
+	}
+	for city, population := range map[string]string{"Brisk": "900,000", "Tessen": "48,000", "Salt": "310,000"} {
+		facts += city + "\tinstance of\tcity\n" + city + "\tcountry\tOrlanda\n" + city + "\tpopulation\t" + population +
+			"\n"
+	}
+	facts += "Velmora\tinstance of\tcity\nVelmora\tcountry\tOrlanda\nOrlanda\tinstance of\tcountry\n"
+	if _, err := testkit.LoadTSV(t.Context(), m.graphs, "made", []byte(facts), false); err != nil {
+		t.Fatal(err)
+	}
+	const supported, contradicted, unknown = verifierv1.Verdict_VERDICT_SUPPORTED,
+		verifierv1.Verdict_VERDICT_CONTRADICTED, verifierv1.Verdict_VERDICT_NOT_IN_KG
+	for _, c := range []struct {
+		name, text string
+		want       verifierv1.Verdict
+		corrected  string
+	}{
+		{"fewer than the graph lists", "Mara Vell directed two films.", contradicted, ""},
+		{"as many as the graph lists", "Mara Vell directed three films.", supported, ""},
+		{"more than the graph lists, which may be incomplete", "Mara Vell directed one hundred films.", unknown, ""},
+		{"a lower bound", "Mara Vell directed at least 2 films.", supported, ""},
+		{"an upper bound that the graph exceeds", "Mara Vell directed fewer than 3 films.", contradicted, ""},
+		{"a kind that the graph does not tell apart", "Mara Vell directed two comedies.", unknown, ""},
+		{"a relation that the graph lacks", "Mara Vell wrote two films.", unknown, ""},
+		{"the best", "The largest city of Orlanda, Brisk is old.", supported, ""},
+		{"not the best", "The largest city in Orlanda is Tessen.", contradicted, "The largest city in Orlanda is Brisk."},
+		{"one without the value", "Velmora is the largest city in Orlanda.", unknown, ""},
+		{"a measure that nothing has", "Low Tide is the largest film in Orlanda.", unknown, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			resp, err := m.orchestrator.Check(t.Context(), &orchestratorv1.CheckRequest{Text: c.text,
+				Kg: &graphv1.KnowledgeGraphRef{Name: "made"}})
+			if err != nil || len(resp.GetCheck().GetClaims()) != 1 {
+				t.Fatalf("got %v, %v", resp, err)
+			}
+			claim := resp.GetCheck().GetClaims()[0]
+			if claim.GetVerdict() != c.want || claim.GetReason() == "" {
+				t.Errorf("%v: %s", claim.GetVerdict(), claim.GetReason())
+			}
+			if c.want != unknown && len(claim.GetEvidence()) < 2 {
+				t.Errorf("it rests on %v", claim.GetEvidence())
+			}
+			if got := resp.GetCheck().GetCorrectedText(); c.corrected != "" && got != c.corrected {
+				t.Errorf("corrected to %q", got)
+			}
+		})
+	}
+}

@@ -32,8 +32,8 @@ func rankPhrase(method, text string) string {
 	switch method {
 	case "latest", "last", "most_recent", "newest", "earliest", "first", "oldest":
 		return "date"
-	case "longest", "shortest":
-		return "length"
+	case "longest", "shortest", "highest", "lowest":
+		return bestWord(method)
 	}
 	return "size"
 }

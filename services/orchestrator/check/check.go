@@ -104,7 +104,7 @@ func (c *Checker) judge(ctx context.Context, q *question.Question, sentences []k
 	if err != nil {
 		return err
 	}
-	return q.Stage(ctx, orchestratorv1.Stage_STAGE_VERIFY, func(ctx context.Context) (question.Cost, error) {
+	err = q.Stage(ctx, orchestratorv1.Stage_STAGE_VERIFY, func(ctx context.Context) (question.Cost, error) {
 		if limits, err := q.Limits(); err == nil { // names and cosines cost nothing
 			req.Limits = limits
 		}
@@ -119,6 +119,10 @@ func (c *Checker) judge(ctx context.Context, q *question.Question, sentences []k
 		}
 		return resp, nil
 	})
+	if err != nil {
+		return err
+	}
+	return c.compute(ctx, q, req.GetClaims(), found)
 }
 
 // Claims converts findings to the API's type.

@@ -1,0 +1,278 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/question"
+)
+
+const (
+	// minCount and minBest are the confidence in a plan from which on a count or a ranking decides a claim.
+	// What a ranking measures is implied, and fits its relation less.
+	minCount, minBest = 0.8, 0.65
+	// computedRows bounds the rows that are compared, computedEvidence the triples shown of them.
+	computedRows, computedEvidence = 1000, 12
+)
+
+// operation is a claim that no triple states and the knowledge graph can compute: how many things there
+// are, or which of several is the most of its kind.
+type operation struct {
+	question, draft string
+	word            string  // by which a relation states the claim itself: "number", "largest"
+	least, most     float64 // of a count
+	best            string  // what a superlative names
+	isSubject       bool    // the claim's subject is the best
+	links           []*graphv1.EntityLink
+}
+
+var (
+	countForm = regexp.MustCompile(`(?i)^(?:(exactly|only|at least|more than|over|at most|up to|fewer than|less than) )?` +
+		`(\d{1,6}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: (\p{L}[\p{L} -]*))?$`)
+	numberOf = regexp.MustCompile(`(?i)^(?:total )?number of (\p{L}.*)$`)
+	bestForm = regexp.MustCompile(`(?i)^(?:(?:is|was|has|the) )*(largest|biggest|smallest|longest|shortest|highest|` +
+		`lowest|oldest|earliest|newest|latest) (\p{L}.*?)(?: (in|of|by|from)(?: (.+))?)?$`)
+	beForm  = regexp.MustCompile(`(?i)^(?:is|was|is a|is the|instance of)$`)
+	notWord = regexp.MustCompile(`[^\p{L}\p{N}]+`)
+)
+
+var numberWords = []string{"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
+
+// readOperation reads a claim as an operation; false if it is a fact.
+func readOperation(c *verifierv1.ClaimToJudge) (operation, bool) {
+	t := c.GetTriple()
+	relation := kgtext.VerbaliseRelation(t.GetRelation())
+	if m := countForm.FindStringSubmatch(t.GetObject()); m != nil {
+		if n := numberOf.FindStringSubmatch(relation); n != nil && m[3] == "" {
+			relation, m[3] = "in", n[1]
+		}
+		return readCount(t.GetSubject(), relation, m), m[3] != "" && !strings.HasPrefix(m[3], "of ")
+	}
+	o := operation{best: t.GetObject(), links: c.GetObjects()}
+	m, place := bestForm.FindStringSubmatch(relation), t.GetSubject()
+	if beForm.MatchString(relation) {
+		if m = bestForm.FindStringSubmatch(t.GetObject()); m != nil {
+			place, o.isSubject = m[4], true
+		}
+	} else if m != nil && m[3] != "" {
+		place, o.isSubject = t.GetObject(), true
+	}
+	if m == nil {
+		return o, false
+	}
+	if o.isSubject {
+		o.best, o.links = t.GetSubject(), c.GetSubjects()
+	}
+	o.word = strings.ToLower(m[1])
+	o.question = "what is the " + o.word + " " + m[2]
+	within := ""
+	if place != "" {
+		o.question += " in " + place
+		within = fmt.Sprintf("in=%q", place)
+	}
+	ranking := o.word + "()"
+	if isCity := m[2] == "city" || m[2] == "town"; isCity && o.word == "smallest" {
+		ranking = `least("population")`
+	} else if isCity && strings.HasSuffix("largest biggest", o.word) {
+		ranking = `most("population")` // which is what makes a city large
+	}
+	o.draft = fmt.Sprintf("%s(%s).%s", notWord.ReplaceAllString(m[2], "_"), within, ranking)
+	return o, true
+}
+
+// readCount reads "A directed five films".
+func readCount(subject, relation string, m []string) operation {
+	o := operation{question: "how many " + m[3] + " " + relation + " " + subject, word: "number",
+		least: math.Inf(-1), most: math.Inf(1)}
+	kind := strings.TrimSuffix(m[3], "s")
+	if of, ok := strings.CutSuffix(m[3], "ies"); ok {
+		kind = of + "y"
+	}
+	o.draft = fmt.Sprintf("%s(%s=%q).count()", notWord.ReplaceAllString(kind, "_"),
+		notWord.ReplaceAllString(relation, "_"), subject)
+	n, err := strconv.ParseFloat(m[2], 64)
+	if err != nil {
+		n = float64(slices.Index(numberWords, strings.ToLower(m[2])) + 2)
+	}
+	switch strings.ToLower(m[1]) {
+	case "at least":
+		o.least = n
+	case "more than", "over":
+		o.least = n + 1
+	case "at most", "up to":
+		o.most = n
+	case "fewer than", "less than":
+		o.most = n - 1
+	default:
+		o.least, o.most = n, n
+	}
+	return o
+}
+
+// compute judges the claims that are operations by what the knowledge graph computes. A triple that states
+// the number or the superlative itself has decided before.
+func (c *Checker) compute(ctx context.Context, q *question.Question, claims []*verifierv1.ClaimToJudge,
+	found []*Finding) error {
+	if len(q.OtherKGs()) > 0 {
+		return nil // a plan reads one knowledge graph, and what is the most may be in another
+	}
+	for i, f := range found {
+		o, ok := readOperation(claims[i])
+		if !ok || slices.ContainsFunc(f.Judgement.GetEvidence(), func(t *graphv1.ScoredTriple) bool {
+			return strings.Contains(strings.ToLower(t.GetTriple().GetRelation()), o.word)
+		}) {
+			continue
+		}
+		err := q.Stage(ctx, orchestratorv1.Stage_STAGE_EXECUTE, func(ctx context.Context) (question.Cost, error) {
+			j, err := c.judgeOperation(ctx, q, o)
+			if status.Code(err) == codes.InvalidArgument {
+				return question.NoCost, nil // names that make no plan
+			}
+			if err == nil && claims[i].GetNegated() {
+				j.Verdict, j.Correction = negate(j.GetVerdict()), ""
+			}
+			if err == nil {
+				f.Judgement = j
+			}
+			return question.NoCost, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func negate(v verifierv1.Verdict) verifierv1.Verdict {
+	switch v {
+	case verifierv1.Verdict_VERDICT_SUPPORTED:
+		return verifierv1.Verdict_VERDICT_CONTRADICTED
+	case verifierv1.Verdict_VERDICT_CONTRADICTED:
+		return verifierv1.Verdict_VERDICT_SUPPORTED
+	}
+	return v
+}
+
+// judgeOperation takes an operation through the stages of Query, without a model, and compares the result.
+func (c *Checker) judgeOperation(ctx context.Context, q *question.Question, o operation) (*verifierv1.Judgement,
+	error) {
+	drafted, err := c.Generator.GenerateQueryPlan(ctx, &generatorv1.GenerateQueryPlanRequest{Question: o.question,
+		Draft: o.draft})
+	if err != nil {
+		return nil, err
+	}
+	for _, clause := range drafted.GetPlan().GetClauses() {
+		if clause.GetRank() != nil {
+			clause.GetRank().Limit = computedRows // all are compared with what the claim names
+		}
+	}
+	explored, err := c.Retriever.ExploreQueryPlan(ctx, &retrieverv1.ExploreQueryPlanRequest{Kg: q.KG(),
+		Question: o.question, Plan: drafted.GetPlan()})
+	if err != nil {
+		return nil, err
+	}
+	aligned, err := c.Verifier.AlignQueryPlan(ctx, &verifierv1.AlignQueryPlanRequest{Question: o.question,
+		Plan: drafted.GetPlan(), Terms: explored.GetTerms(), Patterns: explored.GetPatterns()})
+	if err != nil {
+		return nil, err
+	}
+	j := &verifierv1.Judgement{Verdict: verifierv1.Verdict_VERDICT_NOT_IN_KG, Confidence: 0.8, Reason: aligned.GetReason()}
+	if sure := aligned.GetConfidence(); j.Reason == "" && (sure < minBest || sure < minCount && o.best == "") {
+		j.Reason = "the relations of the knowledge graph do not fit the claim well enough"
+	}
+	if j.Reason != "" {
+		return j, nil
+	}
+	executed, err := c.Retriever.ExecuteQuery(ctx, &retrieverv1.ExecuteQueryRequest{Kg: q.KG(), Plan: aligned.GetPlan(),
+		MaxRows: computedRows})
+	if err != nil {
+		return nil, err
+	}
+	table := executed.GetTable()
+	if j.Reason = table.GetReason(); j.Reason != "" {
+		return j, nil
+	}
+	if o.best != "" {
+		o.compareBest(j, table)
+	} else {
+		isList := aligned.GetPlan().GetResult().GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT
+		o.compareCount(j, table, isList, len(aligned.GetPlan().GetClauses()) < len(drafted.GetPlan().GetClauses()))
+	}
+	if j.Verdict != verifierv1.Verdict_VERDICT_NOT_IN_KG {
+		j.Confidence = min(float32(aligned.GetConfidence()), 0.95)
+	}
+	return j, nil
+}
+
+// compareCount compares a count. More than the claim says contradicts it; fewer do not, since a list may be
+// incomplete, nor does a list of more kinds than the claim has.
+func (o operation) compareCount(j *verifierv1.Judgement, table *graphv1.QueryTable, isList, isWider bool) {
+	addEvidence(j, table.GetRows()...)
+	n, err := strconv.ParseFloat(table.GetValue(), 64)
+	lists := "the knowledge graph has " + table.GetValue()
+	switch {
+	case err != nil:
+		j.Reason = "the knowledge graph has no number for this"
+	case isList && (n < o.least || math.IsInf(o.least, -1) && n <= o.most):
+		j.Reason = lists + ", and there may be more than it lists"
+	case isWider && n > o.most:
+		j.Reason = lists + ", and does not say which of them are meant"
+	case n < o.least || n > o.most:
+		j.Verdict, j.Reason = verifierv1.Verdict_VERDICT_CONTRADICTED, lists
+	default:
+		j.Verdict, j.Reason = verifierv1.Verdict_VERDICT_SUPPORTED, lists
+	}
+}
+
+// compareBest compares what a superlative names with the best of those that have a value.
+func (o operation) compareBest(j *verifierv1.Judgement, table *graphv1.QueryTable) {
+	rows := table.GetRows()
+	at := slices.IndexFunc(rows, func(r *graphv1.QueryRow) bool { return o.names(r.GetCells()[0]) })
+	first, over := rows[0].GetCells(), fmt.Sprintf("of the %d that the knowledge graph compares", len(rows))
+	switch {
+	case len(first) < 2 || len(rows) < 2:
+		j.Reason = "the knowledge graph has no others to compare"
+	case at < 0:
+		j.Reason = fmt.Sprintf("%s is none %s", o.best, over)
+	case rows[at].GetCells()[1].GetName() == first[1].GetName():
+		j.Verdict, j.Reason = verifierv1.Verdict_VERDICT_SUPPORTED, "it is the "+o.word+" "+over
+		addEvidence(j, rows[at], rows[1])
+	default:
+		j.Verdict, j.Correction, j.CorrectsSubject = verifierv1.Verdict_VERDICT_CONTRADICTED, first[0].GetName(), o.isSubject
+		j.Reason = fmt.Sprintf("%s, with %s, is the %s %s", first[0].GetName(), first[1].GetName(), o.word, over)
+		if rows[1].GetCells()[1].GetName() == first[1].GetName() {
+			j.Correction = "" // a tie
+		}
+		addEvidence(j, rows[0], rows[at])
+	}
+}
+
+// names reports whether a claim names an entity.
+func (o operation) names(e *graphv1.Entity) bool {
+	return kgtext.Fold(e.GetName()) == kgtext.Fold(o.best) || slices.ContainsFunc(o.links,
+		func(l *graphv1.EntityLink) bool { return l.GetEntity() == e.GetName() || l.GetEntity() == e.GetId() })
+}
+
+func addEvidence(j *verifierv1.Judgement, rows ...*graphv1.QueryRow) {
+	for _, r := range rows {
+		for _, t := range r.GetTriples() {
+			if len(j.Evidence) < computedEvidence {
+				j.Evidence = append(j.Evidence, &graphv1.ScoredTriple{Triple: t, Score: 1})
+			}
+		}
+	}
+}
