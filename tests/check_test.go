@@ -125,12 +125,12 @@ func TestATextIsCheckedAgainstSeveralKnowledgeGraphs(t *testing.T) {
 
 func TestCountsAndSuperlativesOfATextAreComputed(t *testing.T) {
 	m := start(t, options{data: t.TempDir(), model: claimReader(t, map[string]string{
-		"two films":   "Mara Vell | directed | two films",
-		"three films": "Mara Vell | directed | three films", "one hundred": "Mara Vell | directed | 100 films",
+		"directed two films": "Mara Vell | directed | two films",
+		"three films":        "Mara Vell | directed | three films", "one hundred": "Mara Vell | directed | 100 films",
 		"at least": "Mara Vell | directed | at least 2 films", "fewer": "Mara Vell | directed | fewer than 3 films",
 		"comedies": "Mara Vell | directed | two comedies", "Brisk is": "Orlanda | largest city | Brisk",
 		"Tessen": "Tessen | largest city in | Orlanda", "Velmora": "Velmora | is | the largest city in Orlanda",
-		"Low Tide": "Orla | largest film in | Orlanda", "wrote": "Mara Vell | wrote | two films",
+		"Low Tide": "Orla | largest film in | Orlanda", "wrote two": "Mara Vell | wrote | two films",
 	})})
 	facts := ""
 	for _, f := range []string{"Low Tide", "Orla", "Grey Door"} {

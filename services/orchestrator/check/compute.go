@@ -41,8 +41,9 @@ type operation struct {
 }
 
 var (
-	countForm = regexp.MustCompile(`(?i)^(?:(exactly|only|at least|more than|over|at most|up to|fewer than|less than) )?` +
-		`(\d{1,6}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: (\p{L}[\p{L} -]*))?$`)
+	countForm = regexp.MustCompile(
+		`(?i)^(?:(exactly|only|at least|more than|over|at most|up to|fewer than|less than) )?` +
+			`(\d{1,6}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: (\p{L}[\p{L} -]*))?$`)
 	numberOf = regexp.MustCompile(`(?i)^(?:total )?number of (\p{L}.*)$`)
 	bestForm = regexp.MustCompile(`(?i)^(?:(?:is|was|has|the) )*(largest|biggest|smallest|longest|shortest|highest|` +
 		`lowest|oldest|earliest|newest|latest) (\p{L}.*?)(?: (in|of|by|from)(?: (.+))?)?$`)
@@ -190,7 +191,8 @@ func (c *Checker) judgeOperation(ctx context.Context, q *question.Question, o op
 	if err != nil {
 		return nil, err
 	}
-	j := &verifierv1.Judgement{Verdict: verifierv1.Verdict_VERDICT_NOT_IN_KG, Confidence: 0.8, Reason: aligned.GetReason()}
+	j := &verifierv1.Judgement{Verdict: verifierv1.Verdict_VERDICT_NOT_IN_KG, Confidence: 0.8,
+		Reason: aligned.GetReason()}
 	if sure := aligned.GetConfidence(); j.Reason == "" && (sure < minBest || sure < minCount && o.best == "") {
 		j.Reason = "the relations of the knowledge graph do not fit the claim well enough"
 	}
@@ -252,7 +254,8 @@ func (o operation) compareBest(j *verifierv1.Judgement, table *graphv1.QueryTabl
 		j.Verdict, j.Reason = verifierv1.Verdict_VERDICT_SUPPORTED, "it is the "+o.word+" "+over
 		addEvidence(j, rows[at], rows[1])
 	default:
-		j.Verdict, j.Correction, j.CorrectsSubject = verifierv1.Verdict_VERDICT_CONTRADICTED, first[0].GetName(), o.isSubject
+		j.Verdict = verifierv1.Verdict_VERDICT_CONTRADICTED
+		j.Correction, j.CorrectsSubject = first[0].GetName(), o.isSubject
 		j.Reason = fmt.Sprintf("%s, with %s, is the %s %s", first[0].GetName(), first[1].GetName(), o.word, over)
 		if rows[1].GetCells()[1].GetName() == first[1].GetName() {
 			j.Correction = "" // a tie
