@@ -159,7 +159,8 @@ func TestCountsAndSuperlativesOfATextAreComputed(t *testing.T) {
 		{"a kind that the graph does not tell apart", "Mara Vell directed two comedies.", unknown, ""},
 		{"a relation that the graph lacks", "Mara Vell wrote two films.", unknown, ""},
 		{"the best", "The largest city of Orlanda, Brisk is old.", supported, ""},
-		{"not the best", "The largest city in Orlanda is Tessen.", contradicted, "The largest city in Orlanda is Brisk."},
+		{"not the best", "The largest city in Orlanda is Tessen.", contradicted,
+			"The largest city in Orlanda is Brisk."},
 		{"one without the value", "Velmora is the largest city in Orlanda.", unknown, ""},
 		{"a measure that nothing has", "Low Tide is the largest film in Orlanda.", unknown, ""},
 	} {

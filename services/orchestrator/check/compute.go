@@ -88,7 +88,7 @@ func readOperation(c *verifierv1.ClaimToJudge) (operation, bool) {
 	ranking := o.word + "()"
 	if isCity := m[2] == "city" || m[2] == "town"; isCity && o.word == "smallest" {
 		ranking = `least("population")`
-	} else if isCity && strings.HasSuffix("largest biggest", o.word) {
+	} else if isCity && (o.word == "largest" || o.word == "biggest") {
 		ranking = `most("population")` // which is what makes a city large
 	}
 	o.draft = fmt.Sprintf("%s(%s).%s", notWord.ReplaceAllString(m[2], "_"), within, ranking)
@@ -243,11 +243,13 @@ func (o operation) compareCount(j *verifierv1.Judgement, table *graphv1.QueryTab
 // compareBest compares what a superlative names with the best of those that have a value.
 func (o operation) compareBest(j *verifierv1.Judgement, table *graphv1.QueryTable) {
 	rows := table.GetRows()
+	if len(rows) < 2 || len(rows[0].GetCells()) < 2 {
+		j.Reason = "the knowledge graph has no others to compare"
+		return
+	}
 	at := slices.IndexFunc(rows, func(r *graphv1.QueryRow) bool { return o.names(r.GetCells()[0]) })
 	first, over := rows[0].GetCells(), fmt.Sprintf("of the %d that the knowledge graph compares", len(rows))
 	switch {
-	case len(first) < 2 || len(rows) < 2:
-		j.Reason = "the knowledge graph has no others to compare"
 	case at < 0:
 		j.Reason = fmt.Sprintf("%s is none %s", o.best, over)
 	case rows[at].GetCells()[1].GetName() == first[1].GetName():
