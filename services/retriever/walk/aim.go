@@ -17,6 +17,8 @@ type aim struct {
 	// named and unnamed are those vectors.
 	named, unnamed []float32
 	proposed       [][]float32
+	// mentions are the topic entities' names in the question.
+	mentions map[store.EntityID]wordRange
 	// words are the vectors of the question's words, nearness their cosines to relations.
 	words  [][]float32
 	places map[store.EntityID][]float32 // of the words, by topic entity
@@ -30,7 +32,9 @@ type aim struct {
 
 func newAim(ctx context.Context, snap Reader, encoder Encoder, req SuggestRequest) (*aim, error) {
 	texts := append([]string{req.Question, withoutTopics(snap, req)}, req.Proposed...)
-	words, places := splitQuestionWords(snap, req)
+	asked := strings.Fields(store.Fold(req.Question))
+	mentions, named := findMentions(snap, asked, req.Topics)
+	words, places := splitQuestionWords(asked, mentions, named)
 	vectors, err := encoder.Encode(ctx, append(texts, words...))
 	if err != nil {
 		return nil, err
@@ -40,7 +44,7 @@ func newAim(ctx context.Context, snap Reader, encoder Encoder, req SuggestReques
 		question[i] = (vectors[0][i] + vectors[1][i]) / 2
 	}
 	return &aim{asksTime: asksTime(req.Question), question: question, named: vectors[0], unnamed: vectors[1],
-		proposed: vectors[2:len(texts)], words: vectors[len(texts):], places: places,
+		proposed: vectors[2:len(texts)], words: vectors[len(texts):], places: places, mentions: mentions,
 		nearness: map[store.RelationID][]float32{}, relations: map[store.RelationID]relationProducts{},
 		covered: make([]float32, len(words))}, nil
 }

@@ -27,12 +27,11 @@ const stopWords = " a an the of in on at to by with for from and or is are was w
 // questionWords stand for the answer.
 const questionWords = " who what which when where how whom "
 
-// splitQuestionWords returns the words of a question except stop words and topic entities' names, and
-// their places for each topic entity that it names: 0 beside the name, 1 beside the question word.
-func splitQuestionWords(snap Reader, req SuggestRequest) (words []string,
-	places map[store.EntityID][]float32) {
-	texts := strings.Fields(store.Fold(req.Question))
-	names, named := findMentions(snap, texts, req.Topics)
+// splitQuestionWords returns the words of a question except stop words and topic entities' names, as
+// findMentions finds them, and their places for each topic entity that it names: 0 beside the name,
+// 1 beside the question word.
+func splitQuestionWords(texts []string, names map[store.EntityID]wordRange,
+	named []bool) (words []string, places map[store.EntityID][]float32) {
 	answer := slices.IndexFunc(texts, func(t string) bool { return strings.Contains(questionWords, " "+t+" ") })
 	places = map[store.EntityID][]float32{}
 	for i, text := range texts {
@@ -50,6 +49,8 @@ func splitQuestionWords(snap Reader, req SuggestRequest) (words []string,
 
 // wordRange is the first and last word of a mention.
 type wordRange struct{ first, last int }
+
+func (r wordRange) words() int { return r.last - r.first + 1 }
 
 // findMentions finds the names of topic entities among the words of a question. named reports for
 // each word whether it belongs to a name.

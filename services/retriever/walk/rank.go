@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/triplemesh/triplemesh/services/retriever/rank"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
@@ -121,8 +120,6 @@ type describer struct {
 	// profiles caches the relations around entities, around is memory of profile.
 	profiles map[store.EntityID][]store.RelationID
 	around   []store.RelationID
-	// lengths are the numbers of words of topic entities' names that the question has.
-	lengths map[store.EntityID]int
 	// shared is, for each entity that several topic entities lead to, the best rough score of a path
 	// to it for each of them.
 	shared map[store.EntityID]map[store.EntityID]float32
@@ -133,7 +130,7 @@ type describer struct {
 func newDescriber(snap Snapshot, aim *aim, req SuggestRequest, prospects []*prospect) *describer {
 	d := &describer{snap: snap, aim: aim, req: req, prospects: prospects, indexes: map[store.RelationID]int{},
 		question: &rank.Question{Vector: aim.unnamed, Paths: make([]rank.Path, len(prospects))},
-		profiles: map[store.EntityID][]store.RelationID{}, lengths: map[store.EntityID]int{}}
+		profiles: map[store.EntityID][]store.RelationID{}}
 	for i, p := range prospects {
 		for _, step := range p.steps {
 			d.question.Paths[i].Steps = append(d.question.Paths[i].Steps, d.index(step.Relation))
@@ -144,10 +141,6 @@ func newDescriber(snap Snapshot, aim *aim, req SuggestRequest, prospects []*pros
 
 // describe adds the values and profiles.
 func (d *describer) describe(ctx context.Context) (err error) {
-	names, _ := findMentions(d.snap, strings.Fields(store.Fold(d.req.Question)), d.req.Topics)
-	for topic, words := range names {
-		d.lengths[topic] = words.last - words.first + 1
-	}
 	d.shareEnds()
 	for i, p := range d.prospects {
 		path := &d.question.Paths[i]
@@ -194,14 +187,17 @@ func (d *describer) shareEnds() {
 // values computes the values of a path, except those that compare it with the best of all.
 func (d *describer) values(p *prospect) rank.Values {
 	sum := p.sum(d.snap)
+	mention, mentioned := d.aim.mentions[p.topic]
 	v := map[string]float32{
 		"words": p.fit, "cosine": cosine(d.aim.unnamed, sum), "cosine_named": cosine(d.aim.named, sum),
 		"least_cosine": 1, "ends": log1p(len(p.ends)), "reach": log1p(len(p.reach)), "ways": p.ways,
 		"single_end": indicator(len(p.ends) == 1), "facts": float32(p.hops), "steps": float32(len(p.steps)),
 		"inverse_first": indicator(p.steps[0].Inverse), "inverse_last": indicator(p.steps[len(p.steps)-1].Inverse),
 		"topics": float32(d.topics), "shared_score": -1, "dates_asked": d.aim.dateBonus(d.snap, p),
-		"topic_place": float32(slices.Index(d.req.Topics, p.topic)), "topic_words": float32(d.lengths[p.topic]),
-		"topic_named": indicator(d.lengths[p.topic] > 0),
+		"topic_place": float32(slices.Index(d.req.Topics, p.topic)), "topic_named": indicator(mentioned),
+	}
+	if mentioned {
+		v["topic_words"] = float32(mention.words())
 	}
 	for i, step := range p.steps {
 		c := vector.Dot(d.aim.unnamed, d.snap.RelationVector(step.Relation))

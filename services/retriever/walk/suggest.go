@@ -23,6 +23,13 @@ const (
 	// timeBonus is added for a path to dates if the question asks for a time, and subtracted
 	// otherwise.
 	timeBonus = 0.1
+	// inversePenalty is for a path whose last step is inverse: a relation's words describe its object,
+	// and a path that ends at subjects fits as well wherever its opposite does.
+	inversePenalty = 0.17
+	// topicPlacePenalty is multiplied by a topic entity's place among the linked ones; mentionBonus is
+	// for one whose name the question has, mentionWordBonus for each word of that. They and
+	// inversePenalty are the coefficients of docs/adr/0036-ranker.md divided by that of the score.
+	topicPlacePenalty, mentionBonus, mentionWordBonus = 0.05, 0.13, 0.03
 	// proposedWeight is the weight of the proposed paths, if there are any, against the question's.
 	proposedWeight = 0.4
 )
@@ -143,7 +150,10 @@ func Suggest(ctx context.Context, snap Snapshot, encoder Encoder, req SuggestReq
 		if !multiFactLeads(prospects, 0) {
 			return nil, nil
 		}
+	} else {
+		addPriors(aim, req.Topics, prospects)
 	}
+	slices.SortFunc(prospects, compareProspects)
 	return selectSuggestions(prospects, req), nil
 }
 
@@ -167,7 +177,6 @@ func penaliseBacktracking(prospects []*prospect) {
 			}
 		}
 	}
-	slices.SortFunc(prospects, compareProspects)
 }
 
 // multiFactLeads reports whether a path of several facts is the best or at most margin behind.
@@ -196,8 +205,19 @@ func scoreByWords(ctx context.Context, snap Snapshot, encoder Encoder, aim *aim,
 			p.score += sharedBonus
 		}
 	}
-	slices.SortFunc(prospects, compareProspects)
 	return nil
+}
+
+// addPriors adds what is likely whatever the graph: which topic entity is meant, and which way its
+// last relation is followed.
+func addPriors(aim *aim, topics []store.EntityID, prospects []*prospect) {
+	for _, p := range prospects {
+		p.score -= topicPlacePenalty*float32(slices.Index(topics, p.topic)) +
+			inversePenalty*indicator(p.steps[len(p.steps)-1].Inverse)
+		if mention, ok := aim.mentions[p.topic]; ok {
+			p.score += mentionBonus + mentionWordBonus*float32(mention.words())
+		}
+	}
 }
 
 // encodePaths returns the vectors of paths' words. A single hop from subject to object has the

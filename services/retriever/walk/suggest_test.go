@@ -213,3 +213,37 @@ func TestMultiFactOnlyReturnsPathsOnlyIfTheyLead(t *testing.T) {
 		})
 	}
 }
+
+func TestOfPathsWithTheSameWordsTheLikelierTopicEntityIsFirst(t *testing.T) {
+	polk, abe := presidents.ID("Polk"), presidents.ID("Abe")
+	for _, c := range []struct {
+		name, question string
+		topics         []store.EntityID
+		want           store.EntityID
+	}{
+		{"the one that was linked first", "what gender", []store.EntityID{polk, abe}, polk},
+		{"the other one if it was linked first", "what gender", []store.EntityID{abe, polk}, abe},
+		{"the one that the question names", "what gender is abe", []store.EntityID{polk, abe}, abe},
+		{"the other one if the question names it", "what gender is polk", []store.EntityID{abe, polk}, polk},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			paths, err := Suggest(t.Context(), presidents, &storetest.WordEncoder{},
+				SuggestRequest{Question: c.question, Topics: c.topics, MaxHops: 1, Limit: 2})
+			if err != nil || len(paths) == 0 {
+				t.Fatalf("%d paths, %v", len(paths), err)
+			}
+			if got := paths[0].Topics[0]; got != c.want {
+				t.Errorf("the first path starts at %s", presidents.EntityName(got))
+			}
+		})
+	}
+}
+
+func TestAPathWhoseLastStepIsInverseYieldsToOneALittleWorse(t *testing.T) {
+	inverse := &prospect{steps: []Step{{Inverse: true}}, score: 0.6}
+	turning := &prospect{steps: []Step{{Inverse: true}, {}}, score: 0.5}
+	addPriors(&aim{}, []store.EntityID{0}, []*prospect{inverse, turning})
+	if inverse.score >= turning.score {
+		t.Errorf("inverse has %v, one that turns forward %v", inverse.score, turning.score)
+	}
+}
