@@ -312,11 +312,7 @@ func targets(e *Example) []float64 {
 }
 
 func crossEntropy(scores, targets []float64, temperature float64) float64 {
-	most := math.Inf(-1)
-	for _, s := range scores {
-		most = max(most, s)
-	}
-	sum := 0.0
+	most, sum := slices.Max(scores), 0.0
 	for _, s := range scores {
 		sum += math.Exp((s - most) / temperature)
 	}

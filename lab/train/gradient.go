@@ -93,9 +93,9 @@ func (n *network) backward(e *Example, g *rank.Weights, dropout float64, random 
 				add(sum, q.Relations[r].Vector, slope)
 			}
 		}
+		add(part.back, rank.Multiply(part.rows, sum), 1)
 		for unit, row := range part.gradient {
 			add(row, sum, part.question[unit])
-			part.back[unit] += dot(part.rows[unit], sum)
 		}
 	}
 	for unit := range steps {
@@ -125,14 +125,6 @@ func add(to, v []float32, factor float32) {
 	for i, x := range v {
 		to[i] += factor * x
 	}
-}
-
-func dot(a, b []float32) float32 {
-	var sum float32
-	for i, x := range a {
-		sum += x * b[i]
-	}
-	return sum
 }
 
 // adam is Adam (Kingma and Ba 2015).
