@@ -22,12 +22,7 @@ type Example struct {
 
 // usable reports whether any path leads to an answer: only then is there something to learn.
 func (e *Example) usable() bool {
-	for _, f := range e.F1 {
-		if f > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.F1, func(f float32) bool { return f > 0 })
 }
 
 // FitOptions are the settings of Fit.
@@ -86,7 +81,7 @@ func Fit(ctx context.Context, examples []Example, options FitOptions) (*rank.Wei
 	calibration, training := usable[:held], usable[held:]
 	options = options.scale(len(training))
 	n := newNetwork(training, options, random)
-	adam := newAdam(n.size())
+	adam := newAdam(len(n.parameters))
 	steps := options.Epochs * max(1, len(training)/options.Batch)
 	step := 0
 	for epoch := range options.Epochs {
@@ -108,10 +103,7 @@ func Fit(ctx context.Context, examples []Example, options FitOptions) (*rank.Wei
 		}
 	}
 	n.weights.Temperature = n.calibrate(calibration)
-	n.weights.Relations = relationHashes(usable)
-	if options.Start != nil {
-		n.weights.Relations = mergeHashes(options.Start.Relations, n.weights.Relations)
-	}
+	n.weights.Relations = relationHashes(usable, options.Start)
 	round(n.weights)
 	return n.weights, n.weights.Check()
 }
@@ -195,9 +187,6 @@ func (n *network) copyFrom(start *rank.Weights) {
 		}
 	}
 }
-
-// size is the number of parameters, both scales included.
-func (n *network) size() int { return len(n.parameters) }
 
 // normalise returns the means and deviations of the values of all paths.
 func normalise(examples []*Example) (mean, deviation []float32) {
@@ -323,27 +312,20 @@ func crossEntropy(scores, targets []float64, temperature float64) float64 {
 	return loss
 }
 
-// relationHashes returns the relations that paths of the examples have.
-func relationHashes(examples []*Example) []uint64 {
-	seen := map[uint64]bool{}
-	var hashes []uint64
+// relationHashes returns the relations that paths of the examples have, and those that start knows.
+func relationHashes(examples []*Example, start *rank.Weights) (hashes []uint64) {
+	if start != nil {
+		hashes = slices.Clone(start.Relations)
+	}
 	for _, e := range examples {
-		for i := range e.Question.Paths {
-			for _, s := range e.Question.Paths[i].Steps {
-				if h := rank.HashRelation(e.Question.Relations[s].Name); !seen[h] {
-					seen[h] = true
-					hashes = append(hashes, h)
-				}
+		for _, p := range e.Question.Paths {
+			for _, s := range p.Steps {
+				hashes = append(hashes, rank.HashRelation(e.Question.Relations[s].Name))
 			}
 		}
 	}
-	return hashes
-}
-
-func mergeHashes(a, b []uint64) []uint64 {
-	all := slices.Concat(a, b)
-	slices.Sort(all)
-	return slices.Compact(all)
+	slices.Sort(hashes)
+	return slices.Compact(hashes)
 }
 
 // round keeps 12 bits of each parameter's fraction, which makes the file half as large.
