@@ -50,7 +50,9 @@ func (c *askCommand) Run(p *cli.Program) (err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
 	var kg *graphv1.KnowledgeGraphRef
 	if c.KG == "" {
-		kg = p.PickKG(p.Ctx, s)
+		if kg, err = p.PickKG(p.Ctx, s); err != nil {
+			return err
+		}
 	} else if kg, err = cli.ParseKG(c.KG); err != nil {
 		return cli.ExitError{Code: cli.ExitUsage, Err: err}
 	}

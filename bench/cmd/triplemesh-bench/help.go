@@ -25,5 +25,5 @@ var helpTexts = kong.Vars{
 	"engine_plans":     "Relation paths in them, JSON Lines of question, topic and relations, for walk.",
 	"ask_questions":    "Questions, one a line, or JSON Lines with question and topic_entities.",
 	"ask_wait":         "How long to wait before the first question, such as for prompts to be warmed.",
-	"load_kg":          "Knowledge graph; otherwise the only one there is, or wikidata.",
+	"load_kg":          "Knowledge graph; otherwise the only one there is.",
 }

@@ -128,7 +128,9 @@ func (c *loadCommand) prepare(p *cli.Program, o *load.Options) (end func() error
 		}
 		closers = append(closers, s.Close)
 		if !c.Scripted && c.KG == "" {
-			kg = as.PickKG(p.Ctx, s)
+			if kg, err = as.PickKG(p.Ctx, s); err != nil {
+				return nil, errors.Join(err, end())
+			}
 		}
 		asker := orchestratorv1.NewOrchestratorServiceClient(s)
 		o.Tenants = append(o.Tenants, load.Tenant{Name: t.name, Weight: t.weight, Ask: func(ctx context.Context,

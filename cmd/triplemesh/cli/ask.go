@@ -76,8 +76,11 @@ func (c *askCommand) Run(p *Program) error {
 			return errors.Join(err, s.Close())
 		}
 	}
-	if req.GetKg() == nil {
-		req.Kg = p.PickKG(p.Ctx, s)
+	// Else the orchestrator chooses: it knows which methods read none.
+	if req.GetKg() == nil && len(req.GetTopicEntities()) > 0 {
+		if req.Kg, err = p.PickKG(p.Ctx, s); err != nil {
+			return errors.Join(err, s.Close())
+		}
 	}
 	if err := checkTopics(p.Ctx, retrieverv1.NewRetrieverServiceClient(s), req); err != nil {
 		return errors.Join(err, s.Close())

@@ -147,25 +147,33 @@ func TestAskReadsSeveralKnowledgeGraphs(t *testing.T) {
 	}
 }
 
-func TestAskPicksTheOnlyKnowledgeGraph(t *testing.T) {
+func TestAskLeavesTheChoiceOfTheKnowledgeGraphToTheMesh(t *testing.T) {
+	s := serve(t, &services{run: answeredRun(), kgs: []*retrieverv1.SnapshotInfo{snapshot("wikidata", 1, true)}})
+	triplemesh(t, nil, "", "ask", "Who?", "--server", s.addr).Expect(t, ExitOK)
+	if kg := s.asked.GetKg(); kg != nil {
+		t.Errorf("asked %q", kg.GetName())
+	}
+}
+
+func TestOfSeveralKnowledgeGraphsOneMustBeNamed(t *testing.T) {
+	wikidata, mars := snapshot("wikidata", 1, true), snapshot("mars", 2, true)
 	tests := []struct {
 		name string
 		kgs  []*retrieverv1.SnapshotInfo
-		want string
+		code int
+		says string
 	}{
-		{"the only one there is", []*retrieverv1.SnapshotInfo{snapshot("mars", 2, true), snapshot("mars", 1, false)},
-			"mars"},
-		{"wikidata where there are several", []*retrieverv1.SnapshotInfo{snapshot("mars", 1, true),
-			snapshot("venus", 1, true)}, "wikidata"},
-		{"wikidata where there is none", nil, "wikidata"},
+		{"the only one is read", []*retrieverv1.SnapshotInfo{mars, snapshot("mars", 1, false)}, ExitOK, "supported"},
+		{"several are listed", []*retrieverv1.SnapshotInfo{wikidata, mars}, ExitUsage, "one of mars, wikidata"},
+		{"without one the way to load it is told", nil, ExitFailed, "kg load"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := serve(t, &services{run: answeredRun(), kgs: tt.kgs})
-			triplemesh(t, []string{"TRIPLEMESH_RETRIEVER=" + s.addr}, "", "ask", "Who?", "--server", s.addr,
-				"--retriever", s.addr).Expect(t, ExitOK)
-			if got := s.asked.GetKg().GetName(); got != tt.want {
-				t.Errorf("asked %q", got)
+			s := serve(t, &services{kgs: tt.kgs})
+			s.check = &checks{checked: checkedText(verifierv1.Verdict_VERDICT_SUPPORTED)}
+			triplemesh(t, nil, "Zoë sings.", "check", "-", "--server", s.addr).Expect(t, tt.code, tt.says)
+			if got := s.check.asked.GetKg().GetName(); tt.code == ExitOK && got != "mars" {
+				t.Errorf("checked by %q", got)
 			}
 		})
 	}

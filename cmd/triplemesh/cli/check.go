@@ -52,7 +52,9 @@ func (c *checkCommand) Run(p *Program) error {
 		return err
 	}
 	if req.GetKg() == nil {
-		req.Kg = p.PickKG(p.Ctx, s)
+		if req.Kg, err = p.PickKG(p.Ctx, s); err != nil {
+			return errors.Join(err, s.Close())
+		}
 	}
 	checked, err := c.check(p, s, req)
 	if err = errors.Join(err, s.Close()); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 )
 
@@ -76,7 +77,7 @@ func TestCheckCommand(t *testing.T) {
 		{"a snapshot that cannot be", nil, []string{file, "--kg", "wikidata@x"}, "", ExitUsage, "--kg"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := serve(t, &services{})
+			s := serve(t, &services{kgs: []*retrieverv1.SnapshotInfo{snapshot("mars", 1, true)}})
 			s.check = &checks{checked: c.checked}
 			args := append([]string{"check", "--server", s.addr, "--retriever", s.addr}, c.args...)
 			triplemesh(t, nil, c.stdin, args...).Expect(t, c.code, c.says)

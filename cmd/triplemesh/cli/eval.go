@@ -61,7 +61,11 @@ func (c *evalRunCommand) Run(p *Program) error {
 		return err
 	}
 	if c.KG == "" && c.Suite == "" {
-		c.KG = p.PickKG(p.Ctx, s).GetName()
+		kg, err := p.PickKG(p.Ctx, s)
+		if err != nil {
+			return errors.Join(err, s.Close())
+		}
+		c.KG = kg.GetName()
 	}
 	c.Version, c.Prompts, c.SetsDir = p.version, promptFiles, setsDir(p)
 	orchestrator := orchestratorv1.NewOrchestratorServiceClient(s)
@@ -166,7 +170,9 @@ func (c *evalCheckCommand) Run(p *Program) error {
 		return err
 	}
 	if kg == nil {
-		kg = p.PickKG(p.Ctx, s)
+		if kg, err = p.PickKG(p.Ctx, s); err != nil {
+			return errors.Join(err, s.Close())
+		}
 	}
 	orchestrator := orchestratorv1.NewOrchestratorServiceClient(s)
 	check := func(ctx context.Context, req *orchestratorv1.CheckRequest) (*orchestratorv1.CheckResponse, error) {

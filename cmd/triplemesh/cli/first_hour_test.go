@@ -170,7 +170,8 @@ func TestTopicsAreCheckedByNameAndID(t *testing.T) {
 		{"a server that looks no entities up", nil, nil, "Nobody", ExitOK, "Ada"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := serve(t, &services{run: answeredRun(), entities: tt.entities, links: tt.links})
+			s := serve(t, &services{run: answeredRun(), entities: tt.entities, links: tt.links,
+				kgs: []*retrieverv1.SnapshotInfo{snapshot("mars", 1, true)}})
 			triplemesh(t, nil, "", "ask", "Who?", "--server", s.addr, "--topic", tt.topic).Expect(t, tt.code, tt.says)
 			if tt.code == ExitOK && s.asked.GetTopicEntities()[0] != tt.topic {
 				t.Errorf("the question has the topic entities %q", s.asked.GetTopicEntities())

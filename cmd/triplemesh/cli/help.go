@@ -25,7 +25,7 @@ var helpTexts = kong.Vars{
 		"the variable or --token-file.",
 	"token_insecure_token": "Send the token to other machines over plain connections too, where it can be intercepted.",
 	"ask_kg": "Knowledge graph, or one snapshot of it, such as wikidata@3; repeatable to read several. " +
-		"(default: the only one, otherwise wikidata)",
+		"(default: the only one there is)",
 	"ask_topic": "Topic entity, by exact name or id, such as Q42; repeatable. By default, entities are linked " +
 		"from the question.",
 	"ask_plan": "What to compute, instead of a plan of the model: as --explain shows drafts, or Cypher MATCH … " +
@@ -45,7 +45,7 @@ var helpTexts = kong.Vars{
 	"certs_issue_dns":         "Another host name or IP address of the server, beside localhost. Repeatable.",
 	"certs_issue_for":         "Validity period, such as 24h. (default: 90 days)",
 	"check_kg": "Knowledge graph, or one snapshot of it, such as wikidata@3; repeatable to read several. " +
-		"(default: the only one, otherwise wikidata)",
+		"(default: the only one there is)",
 	"cmd_check":    "Check a text: which claims does a knowledge graph support, which does it contradict?",
 	"cmd_up":       "Run the services, and a model server if no model endpoint is configured.",
 	"cmd_init":     "Choose a model and a knowledge graph, test both, and write a configuration.",

@@ -211,7 +211,7 @@ func (c *initCommand) askGraph(p *Program, d *dialogue) (setup.GraphChoice, erro
 		return g, err
 	}
 	if g.Name == "" && g.Kind == setup.SampleGraph {
-		g.Name = defaultKG
+		g.Name = "wikidata"
 		return g, nil
 	}
 	if g.Name != "" {

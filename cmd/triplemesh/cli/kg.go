@@ -233,9 +233,6 @@ func namedKG(text string) (*graphv1.KnowledgeGraphRef, error) {
 	return ref, nil
 }
 
-// defaultKG is the default if there are several knowledge graphs.
-const defaultKG = "wikidata"
-
 // ParseKG reads NAME or NAME@SNAPSHOT; empty text is none.
 func ParseKG(text string) (*graphv1.KnowledgeGraphRef, error) {
 	if text == "" {
@@ -267,16 +264,24 @@ func parseKGs(texts []string) ([]*graphv1.KnowledgeGraphRef, error) {
 	return refs, nil
 }
 
-// PickKG returns the only knowledge graph, or wikidata if there are several or the list cannot be
-// read.
-func (p *Program) PickKG(ctx context.Context, s *Session) *graphv1.KnowledgeGraphRef {
+// PickKG returns the only knowledge graph. If there are several, the error lists them: one must be
+// named, as in every interface.
+func (p *Program) PickKG(ctx context.Context, s *Session) (*graphv1.KnowledgeGraphRef, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	snapshots, err := paging.KnowledgeGraphs(ctx, retrieverv1.NewKnowledgeGraphServiceClient(s), "")
-	if names := graphNames(snapshots); err == nil && len(names) == 1 {
-		return &graphv1.KnowledgeGraphRef{Name: names[0]}
+	if err != nil {
+		return nil, fmt.Errorf("list knowledge graphs: %w; name one with --kg", err)
 	}
-	return &graphv1.KnowledgeGraphRef{Name: defaultKG}
+	switch names := graphNames(snapshots); len(names) {
+	case 0:
+		return nil, errors.New("there is no knowledge graph: load one with `triplemesh kg load NAME FILE`")
+	case 1:
+		return &graphv1.KnowledgeGraphRef{Name: names[0]}, nil
+	default:
+		return nil, usageError("there are several knowledge graphs: name one with --kg, one of %s",
+			strings.Join(names, ", "))
+	}
 }
 
 // graphNames returns the names of the snapshots' knowledge graphs, each once.
