@@ -192,6 +192,8 @@ func TestWrongUsage(t *testing.T) {
 		{"an unknown stage", []string{"ask", "Who?", "--until", "lunch"}, "pseudo-graph"},
 		{"a confidence that is none", []string{"ask", "Who?", "--abstain-below", "40"}, "0 to 1"},
 		{"one bad name of several", []string{"ask", "Who?", "--kg", "mars", "--kg", "venus@0"}, "NAME@N"},
+		{"a date that is none", []string{"ask", "Who?", "--at", "banana"}, "2005-03-01"},
+		{"a date in words", []string{"ask", "Who?", "--at", "5 May 2005"}, "2005-03-01"},
 		{"an unknown ablation", []string{"ask", "Who?", "--ablation", "no-thinking"}, "no-reflection"},
 		{"a snapshot that is no number", []string{"ask", "Who?", "--kg", "mars@x"}, "NAME@N"},
 		{"an unknown mode", []string{"ask", "Who?", "--verification", "magic"}, "align"},
