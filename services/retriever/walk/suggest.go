@@ -209,14 +209,22 @@ func scoreByWords(ctx context.Context, snap Snapshot, encoder Encoder, aim *aim,
 }
 
 // addPriors adds what is likely whatever the graph: which topic entity is meant, and which way its
-// last relation is followed.
+// last relation is followed. They are relative to those of the best prospect, whose score remains
+// comparable with that of other questions.
 func addPriors(aim *aim, topics []store.EntityID, prospects []*prospect) {
-	for _, p := range prospects {
-		p.score -= topicPlacePenalty*float32(slices.Index(topics, p.topic)) +
+	priors, best := make([]float32, len(prospects)), 0
+	for i, p := range prospects {
+		priors[i] = -topicPlacePenalty*float32(slices.Index(topics, p.topic)) -
 			inversePenalty*indicator(p.steps[len(p.steps)-1].Inverse)
 		if mention, ok := aim.mentions[p.topic]; ok {
-			p.score += mentionBonus + mentionWordBonus*float32(mention.words())
+			priors[i] += mentionBonus + mentionWordBonus*float32(mention.words())
 		}
+		if p.score+priors[i] > prospects[best].score+priors[best] {
+			best = i
+		}
+	}
+	for i, p := range prospects {
+		p.score += priors[i] - priors[best]
 	}
 }
 

@@ -246,4 +246,7 @@ func TestAPathWhoseLastStepIsInverseYieldsToOneALittleWorse(t *testing.T) {
 	if inverse.score >= turning.score {
 		t.Errorf("inverse has %v, one that turns forward %v", inverse.score, turning.score)
 	}
+	if turning.score != 0.5 {
+		t.Errorf("the best score has become %v", turning.score)
+	}
 }
