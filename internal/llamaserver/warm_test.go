@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/triplemesh/triplemesh/internal/llm"
+	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
 func TestPrefixesAreEvaluatedOnceTheServerIsIdle(t *testing.T) {
@@ -39,7 +39,7 @@ func TestPrefixesAreEvaluatedOnceTheServerIsIdle(t *testing.T) {
 }
 
 func TestAServerThatRefusesPromptsServesOn(t *testing.T) {
-	var log lockedBuffer
+	var log testkit.Log
 	cfg := scripted(t, map[string]any{"Refuse": true})
 	cfg.Threads, cfg.Log = 1, slog.New(slog.NewTextHandler(&log, nil))
 	cfg.Prefixes = [][]llm.Message{{{Role: llm.RoleSystem, Content: "one"}}}
@@ -48,21 +48,4 @@ func TestAServerThatRefusesPromptsServesOn(t *testing.T) {
 	if !s.healthy(context.Background()) {
 		t.Error("the server is gone")
 	}
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

@@ -148,10 +148,10 @@ func (c *askCommand) request(stdin io.Reader) (*orchestratorv1.AskRequest, error
 		options.Grounding = &retrieverv1.GroundingOptions{Preset: retrieverv1.Preset(retrieverv1.Preset_value["PRESET_"+
 			strings.ToUpper(c.Preset)])}
 	}
-	if _, ok := kgtext.ParseDate(c.At); c.At != "" && (!ok || strings.Contains(c.At, " ")) {
-		return nil, usageError("--at %q is no date: write it as 2005, 2005-03 or 2005-03-01", c.At)
-	}
 	if c.At != "" {
+		if _, ok := kgtext.ParseDate(c.At); !ok || strings.Contains(c.At, " ") {
+			return nil, usageError("--at %q is no date: write it as 2005, 2005-03 or 2005-03-01", c.At)
+		}
 		options.Grounding.Filter = &retrieverv1.Filter{At: c.At}
 	}
 	return &orchestratorv1.AskRequest{

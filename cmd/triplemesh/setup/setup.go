@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -135,7 +134,8 @@ func Run(ctx context.Context, o Options) error {
 // runtimeLibrary returns ONNX Runtime, and reports whether this program can use it and it is pinned for
 // this machine.
 func runtimeLibrary(l Layout) (Asset, bool) {
-	lib, ok := onnxRuntime(l, runtime.GOOS, runtime.GOARCH)
+	goos, goarch := platform()
+	lib, ok := onnxRuntime(l, goos, goarch)
 	return lib, ok && onnx.Supported
 }
 

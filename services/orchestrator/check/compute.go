@@ -181,13 +181,8 @@ func (c *Checker) judgeOperation(ctx context.Context, q *question.Question, o op
 			clause.GetRank().Limit = computedRows // all are compared with what the claim names
 		}
 	}
-	explored, err := c.Retriever.ExploreQueryPlan(ctx, &retrieverv1.ExploreQueryPlanRequest{Kg: q.KG(),
-		Question: o.question, Plan: drafted.GetPlan()})
-	if err != nil {
-		return nil, err
-	}
-	aligned, err := c.Verifier.AlignQueryPlan(ctx, &verifierv1.AlignQueryPlanRequest{Question: o.question,
-		Plan: drafted.GetPlan(), Terms: explored.GetTerms(), Patterns: explored.GetPatterns()})
+	aligned, err := c.AlignPlan(ctx, &retrieverv1.ExploreQueryPlanRequest{Kg: q.KG(), Question: o.question,
+		Plan: drafted.GetPlan()})
 	if err != nil {
 		return nil, err
 	}

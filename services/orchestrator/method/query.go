@@ -90,14 +90,8 @@ func (m Query) plan(ctx context.Context, q *question.Question, g *orchestratorv1
 func (m Query) align(ctx context.Context, q *question.Question, g *orchestratorv1.QueryGraphs) (string, error) {
 	reason := ""
 	err := q.Stage(ctx, orchestratorv1.Stage_STAGE_ALIGN, func(ctx context.Context) (question.Cost, error) {
-		found, err := m.Retriever.ExploreQueryPlan(ctx, &retrieverv1.ExploreQueryPlanRequest{
+		resp, err := m.AlignPlan(ctx, &retrieverv1.ExploreQueryPlanRequest{
 			Kg: q.KG(), Question: q.Text(), Plan: g.GetDraftedPlan(), TopicEntities: q.Request().GetTopicEntities(),
-		})
-		if err != nil {
-			return nil, err
-		}
-		resp, err := m.Verifier.AlignQueryPlan(ctx, &verifierv1.AlignQueryPlanRequest{
-			Question: q.Text(), Plan: g.GetDraftedPlan(), Terms: found.GetTerms(), Patterns: found.GetPatterns(),
 		})
 		if err != nil {
 			return nil, err
@@ -110,6 +104,18 @@ func (m Query) align(ctx context.Context, q *question.Question, g *orchestratorv
 		return question.NoCost, nil
 	})
 	return reason, err
+}
+
+// AlignPlan explores what a drafted plan may mean, and puts the names of the knowledge graph into it.
+func (s Stages) AlignPlan(ctx context.Context,
+	req *retrieverv1.ExploreQueryPlanRequest) (*verifierv1.AlignQueryPlanResponse, error) {
+	found, err := s.Retriever.ExploreQueryPlan(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return s.Verifier.AlignQueryPlan(ctx, &verifierv1.AlignQueryPlanRequest{
+		Question: req.GetQuestion(), Plan: req.GetPlan(), Terms: found.GetTerms(), Patterns: found.GetPatterns(),
+	})
 }
 
 // execute computes the plan.

@@ -70,17 +70,18 @@ func splitByRelation(edges []store.Edge) [][]store.Edge {
 func rankEdges(edges []store.Edge, ranker edgeRanker) []store.Edge {
 	type ranked struct {
 		store.Edge
-		rank int
+		named, degree int
 	}
 	all := make([]ranked, len(edges))
 	for i, e := range edges {
-		all[i] = ranked{e, ranker.degree(e.Entity)}
+		all[i] = ranked{Edge: e, degree: ranker.degree(e.Entity)}
 		if ranker.isNamed(e.Entity) {
-			all[i].rank += 1 << 40 // above every degree
+			all[i].named = 1
 		}
 	}
 	slices.SortFunc(all, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.Triple, b.Triple))
+		return cmp.Or(cmp.Compare(b.named, a.named), cmp.Compare(b.degree, a.degree),
+			cmp.Compare(a.Triple, b.Triple))
 	})
 	sorted := make([]store.Edge, len(all))
 	for i, r := range all {
