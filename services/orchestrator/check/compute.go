@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -200,7 +201,8 @@ func (c *Checker) judgeOperation(ctx context.Context, q *question.Question, o op
 		return nil, err
 	}
 	table := executed.GetTable()
-	if j.Reason = table.GetReason(); j.Reason != "" {
+	// What a part of the triples says is no total, and its best not the best.
+	if j.Reason = cmp.Or(table.GetReason(), strings.Join(table.GetLimits(), " and ")); j.Reason != "" {
 		return j, nil
 	}
 	if o.best != "" {
