@@ -8,14 +8,20 @@ import (
 	"sync/atomic"
 )
 
-// candidate is a row that may be among the best: its score lies, as far as its
-// column can tell, within err of score.
+// candidate is a row that may be among the best: its score is about score and lies, as far as the
+// columns that were read can tell, between lower and upper.
 type candidate struct {
-	row        uint32
-	score, err float32
+	row                 uint32
+	score, lower, upper float32
 }
 
-func (c candidate) upper() float32 { return c.score + c.err }
+// capAt lowers the bounds to an upper bound by a coarser column. That bound may be too low, and its
+// row is left out once the floor is above it: the row must not count either if it was read before,
+// or what is found would depend on which worker came first.
+func (c candidate) capAt(upper float32) candidate {
+	c.lower, c.upper = min(c.lower, upper), min(c.upper, upper)
+	return c
+}
 
 // topK collects one query's candidates. The k-th best lower bound is the floor: a row whose upper
 // bound is below it cannot be among the k best.
@@ -37,15 +43,14 @@ func newTopK(k int) *topK {
 
 // add offers a row.
 func (b *topK) add(c candidate) {
-	if !(c.upper() >= b.floor) {
+	if !(c.upper >= b.floor) {
 		return
 	}
-	lower := c.score - c.err
 	switch {
 	case len(b.lowers) < b.k:
-		heap.Push(&b.lowers, lower)
-	case lower > b.lowers[0]:
-		b.lowers[0] = lower
+		heap.Push(&b.lowers, c.lower)
+	case c.lower > b.lowers[0]:
+		b.lowers[0] = c.lower
 		heap.Fix(&b.lowers, 0)
 	}
 	if len(b.lowers) == b.k {
@@ -64,10 +69,10 @@ func (b *topK) add(c candidate) {
 // lowest, and of ties the last rows: identical vectors have equal bounds, so the rows that rank
 // first are kept.
 func (b *topK) compact() {
-	b.rows = slices.DeleteFunc(b.rows, func(c candidate) bool { return !(c.upper() >= b.floor) })
+	b.rows = slices.DeleteFunc(b.rows, func(c candidate) bool { return !(c.upper >= b.floor) })
 	if len(b.rows) > maxCandidates(b.k) {
 		slices.SortFunc(b.rows, func(x, y candidate) int {
-			return cmp.Or(cmp.Compare(y.upper(), x.upper()), cmp.Compare(x.row, y.row))
+			return cmp.Or(cmp.Compare(y.upper, x.upper), cmp.Compare(x.row, y.row))
 		})
 		b.rows = b.rows[:maxCandidates(b.k)]
 	}

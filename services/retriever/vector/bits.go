@@ -128,11 +128,12 @@ func (s *search) scanBits(from, to uint32, out *buffers, bests []*topK) error {
 			for ; mask != 0; mask &= mask - 1 {
 				i := bits.TrailingZeros64(mask)
 				row := uint32(at*blockRows + i)
+				upper := float32(out.sums[i]+q.offset+q.margin) * factors[i] * q.step
 				// The floor may have risen since.
-				if float32(out.sums[i]+q.offset+q.margin)*factors[i]*q.step < b.floor || !s.pass(row) {
+				if upper < b.floor || !s.pass(row) {
 					continue
 				}
-				if err := s.offerCode(row, query, out, b); err != nil {
+				if err := s.offerCode(row, upper, query, out, b); err != nil {
 					return err
 				}
 			}

@@ -81,7 +81,8 @@ func newCodedGroup(queries [][]float32) codedGroup {
 // candidate returns the bounds of a row with a product and a scale.
 func (q codedQuery) candidate(row uint32, value int32, scale float32) candidate {
 	unit := scale * q.scale
-	return candidate{row: row, score: float32(value-q.zeros) * unit, err: q.rowErr*unit + q.queryErr}
+	score, err := float32(value-q.zeros)*unit, q.rowErr*unit+q.queryErr
+	return candidate{row: row, score: score, lower: score - err, upper: score + err}
 }
 
 // scanCodes offers the rows from…to to each query's top k.
@@ -127,7 +128,8 @@ func (s *search) multiply(coded codedGroup, rows *byte, n, width int, out *buffe
 	s.kernels.dots(rows, n, width, &coded.values[0], &out.dots)
 }
 
-func (s *search) offerCode(row uint32, query int, out *buffers, b *topK) error {
+// offerCode offers a row whose bits say that its score is at most upper.
+func (s *search) offerCode(row uint32, upper float32, query int, out *buffers, b *topK) error {
 	width := int64(codeStride(s.dims))
 	at := int64(row) * width
 	if err := s.touch(Codes, at, at+width); err != nil {
@@ -138,7 +140,7 @@ func (s *search) offerCode(row uint32, query int, out *buffers, b *topK) error {
 	}
 	coded := s.coded[query/group]
 	s.multiply(coded, &s.columns.Codes[at], 1, int(width), out)
-	b.add(coded.queries[query%group].candidate(row, out.dots[query%group][0], s.scales[row]))
+	b.add(coded.queries[query%group].candidate(row, out.dots[query%group][0], s.scales[row]).capAt(upper))
 	return nil
 }
 

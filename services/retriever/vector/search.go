@@ -70,7 +70,16 @@ func (v *Vectors) Search(ctx context.Context, queries [][]float32, k int, option
 	if err != nil {
 		return nil, fmt.Errorf("search vectors: %w", err)
 	}
-	s := &search{Vectors: v, passes: options.Passes, plain: plainGroups(queries, v.dims)}
+	workers := options.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	s := v.newSearch(queries, method, options.Passes)
+	return s.run(ctx, len(queries), k, method, spans, workers)
+}
+
+func (v *Vectors) newSearch(queries [][]float32, method Method, passes func(uint32) bool) *search {
+	s := &search{Vectors: v, passes: passes, plain: plainGroups(queries, v.dims)}
 	if method != ByFull {
 		for four := range slices.Chunk(queries, group) {
 			s.coded = append(s.coded, newCodedGroup(four))
@@ -81,11 +90,7 @@ func (v *Vectors) Search(ctx context.Context, queries [][]float32, k int, option
 			s.bit = append(s.bit, newBitQuery(q, v.rotation))
 		}
 	}
-	workers := options.Workers
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	return s.run(ctx, len(queries), k, method, spans, workers)
+	return s
 }
 
 // run scans all spans and scores the candidates.

@@ -70,6 +70,48 @@ func TestBitsAloneLackRecall(t *testing.T) {
 	}
 }
 
+// Workers take rows by turns: whichever comes first raises the floor that others skip rows by.
+func TestTheOrderOfReadingDoesNotChangeWhatIsFound(t *testing.T) {
+	const dims, n, k = 96, 20000, 10
+	r := rand.New(rand.NewPCG(5, dims))
+	rows := facts(r, n, dims)
+	queries := questions(r, rows, 200)
+	v := openColumns(t, dims, writeColumns(t, dims, rows), availableKernels(dims)[0])
+	for _, method := range []Method{ByFull, ByCodes, ByBits} {
+		s := v.newSearch(queries, method, nil)
+		items := batches([]span{{0, n}}, 8*blockRows)
+		read := func(order []int) (found [][]Hit) {
+			bests := make([]*topK, len(queries))
+			for q := range bests {
+				bests[q] = newTopK(k)
+			}
+			for _, i := range order {
+				for _, span := range items[i] {
+					if err := s.scan(method, span, &buffers{}, bests); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			for q, b := range bests {
+				merged := mergeTopK([]*topK{b}).rows
+				if err := s.rescore(q, merged); err != nil {
+					t.Fatal(err)
+				}
+				found = append(found, topHits(merged, k))
+			}
+			return found
+		}
+		order := r.Perm(len(items))
+		want := read(order)
+		for range 10 {
+			r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+			if got := read(order); !reflect.DeepEqual(got, want) {
+				t.Fatalf("method %d: another order of rows finds something else", method)
+			}
+		}
+	}
+}
+
 func TestSearchAppliesItsOptions(t *testing.T) {
 	const dims, n = 96, 3000
 	r := rand.New(rand.NewPCG(11, 12))

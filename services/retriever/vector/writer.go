@@ -158,7 +158,7 @@ func (s *search) scanFull(from, to uint32, bests []*topK) error {
 
 func (s *search) offerScore(row uint32, score float32, b *topK) {
 	if score >= b.floor && s.pass(row) {
-		b.add(candidate{row: row, score: score})
+		b.add(candidate{row: row, score: score, lower: score, upper: score})
 	}
 }
 
