@@ -131,9 +131,9 @@ func TestEveryPanelShowsMetricsThatAreServed(t *testing.T) {
 
 // alert is a rule as Prometheus reads it.
 type alert struct {
-	Alert, Expr string
-	Labels      map[string]string
-	Annotations map[string]string
+	Alert, Expr, For string
+	Labels           map[string]string
+	Annotations      map[string]string
 }
 
 func alerts(t *testing.T) []alert {
