@@ -6,6 +6,7 @@ require (
 	github.com/alecthomas/kong v1.17.0
 	github.com/triplemesh/triplemesh/internal v0.1.0
 	github.com/triplemesh/triplemesh/proto v0.1.0
+	github.com/triplemesh/triplemesh/services/orchestrator v0.1.0
 	github.com/triplemesh/triplemesh/services/retriever v0.1.0
 	go.uber.org/goleak v1.3.0
 	go.yaml.in/yaml/v3 v3.0.6

@@ -57,7 +57,7 @@ func TestModulesImportOnlyWhatTheyMay(t *testing.T) {
 	allowed := map[string][]string{
 		"proto":       {"proto"},
 		"internal":    {"proto", "internal"},
-		"lab":         {"proto", "internal", "lab", "services/retriever/rank"},
+		"lab":         {"proto", "internal", "lab", "services/retriever/rank", "services/orchestrator/confidence"},
 		"client":      {"proto", "client"},
 		"examples/go": {"proto", "client", "examples/go"},
 	}

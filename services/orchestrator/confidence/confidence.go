@@ -67,6 +67,22 @@ type Provenance struct {
 	CrossValidated Quality `json:"cross_validated"`
 }
 
+// Quality measures how well confidences separate right answers from wrong ones.
+type Quality struct {
+	// Runs is the number of runs.
+	Runs int `json:"runs"`
+	// AUROC is the probability that a right answer has a higher confidence than a wrong one; 0.5 is
+	// chance.
+	AUROC float64 `json:"auroc"`
+	// ECE is the expected calibration error: the mean distance of confidence and accuracy over ten
+	// bins of equal width.
+	ECE float64 `json:"ece"`
+	// Brier is the mean squared error of the confidence. BrierBase is that of a constant confidence
+	// equal to the accuracy.
+	Brier     float64 `json:"brier"`
+	BrierBase float64 `json:"brier_base"`
+}
+
 // Default returns the embedded model.
 func Default() (*Model, error) { return parse(embedded, "the built-in weights of confidence") }
 
@@ -94,16 +110,16 @@ func parse(b []byte, name string) (*Model, error) {
 	if err := json.Unmarshal(b, m); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if err := m.check(); err != nil {
+	if err := m.Check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return m, nil
 }
 
-// check rejects weights that would make confidences meaningless.
-func (m *Model) check() error {
+// Check rejects weights that would make confidences meaningless.
+func (m *Model) Check() error {
 	if len(m.Families) == 0 {
-		return errors.New("it has no families: write it with `triplemesh calibrate`")
+		return errors.New("it has no families: write it with `go run ./lab/confidence`")
 	}
 	for name, w := range m.Families {
 		signs, known := families[name]
@@ -135,11 +151,12 @@ func (m *Model) Estimate(run *orchestratorv1.Run) *float32 {
 	if w == nil {
 		return nil
 	}
-	c := float32(w.probability(values))
+	c := float32(w.Probability(values))
 	return &c
 }
 
-func (w *Weights) probability(values map[string]float64) float64 {
+// Probability returns the probability that a run with these features is right, 0.01 to 0.99.
+func (w *Weights) Probability(values map[string]float64) float64 {
 	odds := w.Intercept
 	for name, feature := range w.Features {
 		if v, ok := values[name]; ok {

@@ -206,7 +206,7 @@ func TestEmbeddedWeightsCoverEveryFamilyWithProvenance(t *testing.T) {
 			continue
 		}
 		p := w.Provenance
-		if p.Model == "" || p.Encoder == "" || len(p.Questions) == 0 || p.Runs < minExamples || p.Right == 0 ||
+		if p.Model == "" || p.Encoder == "" || len(p.Questions) == 0 || p.Runs < 20 || p.Right == 0 ||
 			p.Date == "" || p.CrossValidated.Brier == 0 {
 			t.Errorf("%s: %+v", name, p)
 		}
@@ -243,7 +243,7 @@ func TestMoreEvidenceNeverLowersTheConfidence(t *testing.T) {
 				if sign < 0 {
 					base[name] = 1 - base[name]
 				}
-				c := w.probability(base)
+				c := w.Probability(base)
 				if c < before || math.IsNaN(c) {
 					t.Errorf("%s: %s of %g gives %g after %g", family, name, base[name], c, before)
 				}
@@ -257,7 +257,7 @@ func TestLoad(t *testing.T) {
 	for _, c := range []struct{ name, file, says string }{
 		{"weights of its own", `{"families": {"own": {"intercept": 50, "features": {}}}}`, ""},
 		{"no JSON", `own: 1`, "invalid character"},
-		{"no families", `{}`, "triplemesh calibrate"},
+		{"no families", `{}`, "go run ./lab/confidence"},
 		{"an unknown family", `{"families": {"lost": {}}}`, `"lost"`},
 		{"a family with nothing", `{"families": {"own": null}}`, `"own"`},
 		{"an unknown feature", `{"families": {"own": {"features": {"luck": {"weight": 1}}}}}`, `"luck"`},

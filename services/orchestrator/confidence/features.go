@@ -95,6 +95,10 @@ var families = map[string]map[string]float64{
 	},
 }
 
+// Signs returns the features of a family with the sign constraint of their weight: 1 never negative,
+// -1 never positive, 0 free.
+func Signs(family string) map[string]float64 { return maps.Clone(families[family]) }
+
 // Features returns the features of a run and the family of its method; no family if there is no
 // answer. Features that the run lacks, such as the probability of words if the model server returns
 // none, are not in the map.

@@ -1,4 +1,4 @@
-package confidence
+package main
 
 import (
 	"bufio"
@@ -17,12 +17,12 @@ import (
 // maxLine bounds a line of a results file, in bytes: a run includes its graphs.
 const maxLine = 64 << 20
 
-// Results reads the examples of a results directory of `triplemesh eval`. A run is
+// readResults reads the examples of a results directory of `triplemesh eval`. A run is
 // right if its first answer is. Failed questions and runs without an answer are skipped.
 //
 // Only the questions of one part of their set are read: tune, validate, report or all. Results say
 // which part each question is in.
-func Results(dir, part string) ([]Example, error) {
+func readResults(dir, part string) ([]example, error) {
 	name := filepath.Join(dir, "runs.jsonl")
 	f, err := os.Open(name)
 	if err != nil {
@@ -38,8 +38,8 @@ func Results(dir, part string) ([]Example, error) {
 
 // readExamples reads one question per line. If a question repeats, its last line counts; a
 // truncated last line is skipped.
-func readExamples(r io.Reader, part string) ([]Example, error) {
-	var examples []Example
+func readExamples(r io.Reader, part string) ([]example, error) {
+	var examples []example
 	place := map[string]int{}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
@@ -48,7 +48,7 @@ func readExamples(r io.Reader, part string) ([]Example, error) {
 		if bad != nil {
 			return nil, bad
 		}
-		e, ok, err := example(lines.Bytes(), part)
+		e, ok, err := parseExample(lines.Bytes(), part)
 		if err != nil {
 			bad = fmt.Errorf("line %d: %w", n, err)
 			continue
@@ -63,7 +63,7 @@ func readExamples(r io.Reader, part string) ([]Example, error) {
 	return examples, lines.Err()
 }
 
-func example(line []byte, part string) (e Example, ok bool, err error) {
+func parseExample(line []byte, part string) (e example, ok bool, err error) {
 	var record struct {
 		ID       string `json:"id"`
 		Part     string `json:"part"`
@@ -92,7 +92,7 @@ func example(line []byte, part string) (e Example, ok bool, err error) {
 	if len(run.GetWithheld()) > 0 { // what was held back is what was scored as nothing
 		return e, false, nil
 	}
-	e = Example{ID: record.ID, Run: run, Right: record.Measures.Scores.Hit > 0}
+	e = example{ID: record.ID, Run: run, Right: record.Measures.Scores.Hit > 0}
 	if first := record.Measures.Scores.HitsAt1; first != nil {
 		e.Right = *first > 0
 	}

@@ -1,32 +1,18 @@
-package confidence
+package main
 
 import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
 	"slices"
+
+	"github.com/triplemesh/triplemesh/services/orchestrator/confidence"
 )
 
-// Quality measures how well confidences separate right answers from wrong ones.
-type Quality struct {
-	// Runs is the number of runs.
-	Runs int `json:"runs"`
-	// AUROC is the probability that a right answer has a higher confidence than a wrong one; 0.5 is
-	// chance.
-	AUROC float64 `json:"auroc"`
-	// ECE is the expected calibration error: the mean distance of confidence and accuracy over ten
-	// bins of equal width.
-	ECE float64 `json:"ece"`
-	// Brier is the mean squared error of the confidence. BrierBase is that of a constant confidence
-	// equal to the accuracy.
-	Brier     float64 `json:"brier"`
-	BrierBase float64 `json:"brier_base"`
-}
-
-// Measure returns the quality of the model on examples, by family; families without examples are
+// measure returns the quality of a model on examples, by family; families without examples are
 // left out.
-func (m *Model) Measure(examples []Example) map[string]Quality {
-	out := map[string]Quality{}
+func measure(m *confidence.Model, examples []example) map[string]confidence.Quality {
+	out := map[string]confidence.Quality{}
 	for family, w := range m.Families {
 		rows, _ := rowsOf(family, examples)
 		if len(rows) == 0 {
@@ -34,7 +20,7 @@ func (m *Model) Measure(examples []Example) map[string]Quality {
 		}
 		confidences := make([]float64, len(rows))
 		for i, r := range rows {
-			confidences[i] = w.probability(r.values)
+			confidences[i] = w.Probability(r.values)
 		}
 		out[family] = quality(confidences, rows)
 	}
@@ -42,7 +28,7 @@ func (m *Model) Measure(examples []Example) map[string]Quality {
 }
 
 // crossValidate gives every run a confidence by weights fitted without its question.
-func crossValidate(family string, rows []row) Quality {
+func crossValidate(family string, rows []row) confidence.Quality {
 	confidences := make([]float64, len(rows))
 	for fold := range folds {
 		var train []row
@@ -57,7 +43,7 @@ func crossValidate(family string, rows []row) Quality {
 		w := fitRows(family, train)
 		for i, r := range rows {
 			if foldOf(r.id) == fold {
-				confidences[i] = w.probability(r.values)
+				confidences[i] = w.Probability(r.values)
 			}
 		}
 	}
@@ -70,8 +56,8 @@ func foldOf(id string) int {
 	return int(binary.BigEndian.Uint32(sum[:4]) % folds)
 }
 
-func quality(confidences []float64, rows []row) Quality {
-	q := Quality{Runs: len(rows)}
+func quality(confidences []float64, rows []row) confidence.Quality {
+	q := confidence.Quality{Runs: len(rows)}
 	right := 0.0
 	var bins [10]struct{ n, confidence, right float64 }
 	for i, c := range confidences {

@@ -1,7 +1,7 @@
-// Confidence fits the weights of package confidence on results directories of `triplemesh eval` and
+// Confidence fits the weights of the orchestrator's package confidence on results directories of `triplemesh eval` and
 // prints them as JSON:
 //
-//	go run ./services/orchestrator/cmd/confidence --model M --encoder E --questions "zsre, 30" DIR... > weights.json
+//	go run ./lab/confidence --model M --encoder E --questions "zsre, 30" DIR... > weights.json
 //
 // Do not fit on the questions that confidences are evaluated on.
 package main
@@ -48,7 +48,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	m, err := confidence.Fit(examples, from)
+	m, err := fit(examples, from)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func run() error {
 		if err != nil {
 			return err
 		}
-		for family, q := range m.Measure(others) {
+		for family, q := range measure(m, others) {
 			fmt.Fprintf(os.Stderr, "%s, %s: %d runs, AUROC %.3f, ECE %.3f, Brier %.3f (base %.3f)\n", dir, family,
 				q.Runs, q.AUROC, q.ECE, q.Brier, q.BrierBase)
 		}
@@ -68,9 +68,9 @@ func run() error {
 }
 
 // examplesOf reads results directories.
-func examplesOf(dirs []string, part string) (examples []confidence.Example, err error) {
+func examplesOf(dirs []string, part string) (examples []example, err error) {
 	for _, dir := range dirs {
-		own, err := confidence.Results(dir, part)
+		own, err := readResults(dir, part)
 		if err != nil {
 			return nil, err
 		}

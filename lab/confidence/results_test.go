@@ -1,10 +1,12 @@
-package confidence
+package main
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/triplemesh/triplemesh/services/orchestrator/confidence"
 )
 
 const good = `{"id": "1", "measures": {"scores": {"hit": 1}}, ` +
@@ -34,7 +36,7 @@ func TestResults(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "runs.jsonl"), []byte(c.file), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, err := Results(dir, "all")
+			got, err := readResults(dir, "all")
 			if c.says != "" {
 				if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), dir) {
 					t.Errorf("got %v, want %q", err, c.says)
@@ -49,7 +51,7 @@ func TestResults(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Results("/no/such/dir", "all"); err == nil {
+	if _, err := readResults("/no/such/dir", "all"); err == nil {
 		t.Error("a directory that is not there was read")
 	}
 }
@@ -64,14 +66,14 @@ func TestResultsAreReadOfOnePartAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for part, want := range map[string]string{"tune": "1", "validate": "2", "report": "3"} {
-		got, err := Results(dir, part)
+		got, err := readResults(dir, part)
 		if err != nil || len(got) != 1 || got[0].ID != want {
 			t.Errorf("%s: got %v, %v", part, got, err)
 		}
 	}
 }
 
-func FuzzExample(f *testing.F) {
+func FuzzParseExample(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte(`{"id": "1", "measures": {}, "run": null}`))
 	f.Add(
@@ -79,16 +81,16 @@ func FuzzExample(f *testing.F) {
 			`{"id": "1", "measures": {"scores": {"hit": 1}}, ` +
 				`"run": {"pgAkv": {"groundGraph": {"subjects": [{"triples": [{}]}]}}, ` +
 				`"answers": [{"evidence": [{}]}]}}`))
-	m, err := Default()
+	m, err := confidence.Default()
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		e, ok, err := example(line, "all")
+		e, ok, err := parseExample(line, "all")
 		if err != nil || !ok {
 			return
 		}
-		if c := m.Estimate(e.Run); c != nil && !(*c >= least && *c <= most) {
+		if c := m.Estimate(e.Run); c != nil && !(*c >= 0.01 && *c <= 0.99) {
 			t.Errorf("the confidence is %g", *c)
 		}
 	})

@@ -1,4 +1,4 @@
-package confidence
+package main
 
 import (
 	"fmt"
@@ -9,16 +9,17 @@ import (
 	"testing"
 
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/confidence"
 )
 
 // newExamples are runs of io whose words have a probability, right or wrong by right.
-func newExamples(n int, right func(i int, p float64) bool) []Example {
+func newExamples(n int, right func(i int, p float64) bool) []example {
 	draw := rand.New(rand.NewPCG(1, 2))
-	var all []Example
+	var all []example
 	for i := range n {
 		p := draw.Float64()
-		all = append(all, Example{ID: fmt.Sprint(i), Right: right(i, p), Run: &orchestratorv1.Run{
-			Answers: []*orchestratorv1.Answer{answer("x")}, AnswerProbability: new(float32(p)),
+		all = append(all, example{ID: fmt.Sprint(i), Right: right(i, p), Run: &orchestratorv1.Run{
+			Answers: []*orchestratorv1.Answer{{Answer: "x"}}, AnswerProbability: new(float32(p)),
 		}})
 	}
 	return all
@@ -28,7 +29,7 @@ func TestFit(t *testing.T) {
 	draw := rand.New(rand.NewPCG(3, 4))
 	for _, c := range []struct {
 		name      string
-		examples  []Example
+		examples  []example
 		low, high [2]float64 // bounds of the confidence at probabilities .1 and .9
 		auroc     [2]float64
 	}{
@@ -44,13 +45,13 @@ func TestFit(t *testing.T) {
 			[2]float64{.15, .35}, [2]float64{.15, .35}, [2]float64{.35, .6}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, err := Fit(c.examples, Provenance{Model: "m"})
+			m, err := fit(c.examples, confidence.Provenance{Model: "m"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := m.Families[Own]
-			low, high := w.probability(map[string]float64{"probability": .1}),
-				w.probability(map[string]float64{"probability": .9})
+			w := m.Families[confidence.Own]
+			low, high := w.Probability(map[string]float64{"probability": .1}),
+				w.Probability(map[string]float64{"probability": .9})
 			if low < c.low[0] || low > c.low[1] || high < c.high[0] || high > c.high[1] {
 				t.Errorf("confidences %.3f and %.3f", low, high)
 			}
@@ -59,14 +60,14 @@ func TestFit(t *testing.T) {
 				w.Provenance.Model != "m" || w.Provenance.Runs != len(c.examples) {
 				t.Errorf("%+v", w.Provenance)
 			}
-			if err := m.check(); err != nil {
+			if err := m.Check(); err != nil {
 				t.Errorf("its own weights are refused: %v", err)
 			}
-			again, _ := Fit(c.examples, Provenance{Model: "m"})
+			again, _ := fit(c.examples, confidence.Provenance{Model: "m"})
 			if !reflect.DeepEqual(m, again) {
 				t.Error("a second fit differs")
 			}
-			if got := m.Measure(c.examples); len(got) != 1 || got[Own].Runs != len(c.examples) {
+			if got := measure(m, c.examples); len(got) != 1 || got[confidence.Own].Runs != len(c.examples) {
 				t.Errorf("measured %v", got)
 			}
 		})
@@ -76,16 +77,16 @@ func TestFit(t *testing.T) {
 func TestFitNeedsRightAndWrongRuns(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		examples []Example
+		examples []example
 	}{
 		{"none", nil},
 		{"too few", newExamples(19, func(i int, _ float64) bool { return i%2 == 0 })},
 		{"all right", newExamples(50, func(int, float64) bool { return true })},
 		{"all wrong", newExamples(50, func(int, float64) bool { return false })},
-		{"runs without an answer", []Example{{ID: "1", Run: &orchestratorv1.Run{}}}},
+		{"runs without an answer", []example{{ID: "1", Run: &orchestratorv1.Run{}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if m, err := Fit(c.examples, Provenance{}); err == nil || !strings.Contains(err.Error(),
+			if m, err := fit(c.examples, confidence.Provenance{}); err == nil || !strings.Contains(err.Error(),
 				"right ones and wrong ones") {
 				t.Errorf("got %v, %v", m, err)
 			}
@@ -95,7 +96,7 @@ func TestFitNeedsRightAndWrongRuns(t *testing.T) {
 
 func TestGradientVanishesAtTheFit(t *testing.T) {
 	examples := newExamples(300, func(i int, p float64) bool { return p+float64(i%3)/3 > .8 })
-	rows, _ := rowsOf(Own, examples)
+	rows, _ := rowsOf(confidence.Own, examples)
 	means, spreads := moments([]string{"probability"}, rows)
 	x := design([]string{"probability"}, means, spreads, rows)
 	beta := newton(x, rows)
@@ -115,15 +116,16 @@ func TestQuality(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		confidences []float64
-		want        Quality
+		want        confidence.Quality
 	}{
-		{"sure and right", []float64{.99, .01, .99, .01}, Quality{Runs: 4, AUROC: 1, ECE: .01, Brier: .0001,
+		{"sure and right", []float64{.99, .01, .99, .01}, confidence.Quality{Runs: 4, AUROC: 1, ECE: .01, Brier: .0001,
 			BrierBase: .25}},
-		{"sure and wrong", []float64{.01, .99, .01, .99}, Quality{Runs: 4, AUROC: 0, ECE: .99, Brier: .9801,
+		{"sure and wrong", []float64{.01, .99, .01, .99}, confidence.Quality{Runs: 4, AUROC: 0, ECE: .99, Brier: .9801,
 			BrierBase: .25}},
-		{"the base rate", []float64{.5, .5, .5, .5}, Quality{Runs: 4, AUROC: .5, ECE: 0, Brier: .25, BrierBase: .25}},
-		{"a tie counts as half", []float64{.9, .5, .5, .1}, Quality{Runs: 4, AUROC: .875, ECE: .05, Brier: .13,
+		{"the base rate", []float64{.5, .5, .5, .5}, confidence.Quality{Runs: 4, AUROC: .5, ECE: 0, Brier: .25,
 			BrierBase: .25}},
+		{"a tie counts as half", []float64{.9, .5, .5, .1}, confidence.Quality{Runs: 4, AUROC: .875, ECE: .05,
+			Brier: .13, BrierBase: .25}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := quality(c.confidences, rows); got != c.want {

@@ -1,15 +1,17 @@
-package confidence
+package main
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/confidence"
 )
 
-// Example is a run with known correctness.
-type Example struct {
+// example is a run with known correctness.
+type example struct {
 	// ID of the question: cross-validation never splits the runs of one question.
 	ID    string
 	Run   *orchestratorv1.Run
@@ -28,15 +30,15 @@ const ridge = 0.4
 // folds of the cross-validation.
 const folds = 10
 
-// Fit fits the weights of each family with enough runs by logistic regression with an L2 penalty,
+// fit fits the weights of each family with enough runs by logistic regression with an L2 penalty,
 // and measures them by 10-fold cross-validation by question. from is the provenance to record;
 // counts and quality are filled in. The order of the examples changes the result by rounding only.
 //
 // Runs without an answer are skipped. It is an error if no family has enough runs.
-func Fit(examples []Example, from Provenance) (*Model, error) {
-	m := &Model{Families: map[string]*Weights{}}
+func fit(examples []example, from confidence.Provenance) (*confidence.Model, error) {
+	m := &confidence.Model{Families: map[string]*confidence.Weights{}}
 	counts := map[string][2]int{}
-	for _, name := range []string{Graph, Paths, Ranked, Own} {
+	for _, name := range []string{confidence.Graph, confidence.Paths, confidence.Ranked, confidence.Own} {
 		rows, right := rowsOf(name, examples)
 		counts[name] = [2]int{len(rows), right}
 		if len(rows) < minExamples || right == 0 || right == len(rows) {
@@ -50,9 +52,7 @@ func Fit(examples []Example, from Provenance) (*Model, error) {
 	}
 	if len(m.Families) == 0 {
 		return nil, fmt.Errorf("fit confidences: of every family at least %d runs with answers are needed, right "+
-			"ones and wrong ones; there are graph %d (%d right), paths %d (%d), ranked %d (%d), own %d (%d)",
-			minExamples, counts[Graph][0], counts[Graph][1], counts[Paths][0], counts[Paths][1], counts[Ranked][0],
-			counts[Ranked][1], counts[Own][0], counts[Own][1])
+			"ones and wrong ones; there are, by family, [all right]: %v", minExamples, counts)
 	}
 	return m, nil
 }
@@ -65,9 +65,9 @@ type row struct {
 }
 
 // rowsOf returns the examples of a family in a deterministic order.
-func rowsOf(family string, examples []Example) (rows []row, right int) {
+func rowsOf(family string, examples []example) (rows []row, right int) {
 	for _, e := range examples {
-		of, values := Features(e.Run)
+		of, values := confidence.Features(e.Run)
 		if of != family {
 			continue
 		}
@@ -81,19 +81,16 @@ func rowsOf(family string, examples []Example) (rows []row, right int) {
 
 // fitRows fits the weights of a family. It drops features whose weight has the wrong sign and
 // refits, so that the confidence is monotone in each feature.
-func fitRows(family string, rows []row) *Weights {
-	var names []string
-	for name := range families[family] {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+func fitRows(family string, rows []row) *confidence.Weights {
+	signs := confidence.Signs(family)
+	names := slices.Sorted(maps.Keys(signs))
 	means, spreads := moments(names, rows)
 	names = slices.DeleteFunc(names, func(n string) bool { return spreads[n] == 0 })
 	for {
 		beta := newton(design(names, means, spreads, rows), rows)
 		worst, at := 0.0, -1
 		for i, name := range names {
-			if v := families[family][name] * beta[i+1]; v < worst {
+			if v := signs[name] * beta[i+1]; v < worst {
 				worst, at = v, i
 			}
 		}
@@ -101,9 +98,9 @@ func fitRows(family string, rows []row) *Weights {
 			names = slices.Delete(names, at, at+1)
 			continue
 		}
-		w := &Weights{Intercept: beta[0], Features: map[string]Weight{}}
+		w := &confidence.Weights{Intercept: beta[0], Features: map[string]confidence.Weight{}}
 		for i, name := range names {
-			w.Features[name] = Weight{Weight: beta[i+1] / spreads[name], Mean: means[name]}
+			w.Features[name] = confidence.Weight{Weight: beta[i+1] / spreads[name], Mean: means[name]}
 		}
 		return w
 	}
@@ -230,3 +227,12 @@ func dot(a, b []float64) (sum float64) {
 }
 
 func norm(v []float64) float64 { return math.Sqrt(dot(v, v)) }
+
+func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+func indicator(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
