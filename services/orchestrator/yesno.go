@@ -14,12 +14,16 @@ import (
 )
 
 // answerYesNo answers a yes/no question with the stages of Check: the facts that it claims are read
-// off it, grounded and judged. It reports false if no claim could be read and judged, so that the
-// method has to answer.
-func (s *Service) answerYesNo(ctx context.Context, q *question.Question) (bool, error) {
+// off it, grounded and judged. If no claim could be read and judged, the knowledge graph does not say:
+// what a method would answer instead is an entity, which is no answer to such a question.
+func (s *Service) answerYesNo(ctx context.Context, q *question.Question) error {
 	v, findings, err := s.judgeYesNo(ctx, q)
-	if v == nil || err != nil {
-		return false, err
+	if err != nil {
+		return err
+	}
+	if v == nil {
+		v = &yesNo{grounding: orchestratorv1.Grounding_GROUNDING_ABSTAINED,
+			reason: "no claim that it could be compared with was read off the question"}
 	}
 	q.Update(func(r *orchestratorv1.Run) {
 		switch r.GetMethod() {
@@ -47,7 +51,7 @@ func (s *Service) answerYesNo(ctx context.Context, q *question.Question) (bool, 
 		}
 		r.Text += "."
 	})
-	return true, nil
+	return nil
 }
 
 // judgeYesNo reads the claim of a question off the names in it, and by the model if the knowledge graph
