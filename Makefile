@@ -77,9 +77,9 @@ rest-test: .cache/rest/.complete ## Test the REST API against its OpenAPI docume
 store-test: neo4j-test weaviate-test ## Test the Neo4j and Weaviate stores against servers that ../shared starts.
 	go test -count=1 ./services/retriever/store/...
 
-neo4j-test: ## Test the Neo4j source and store against a server that ../shared starts.
+neo4j-test: ## Test the Neo4j source, store and rows of plans against a server that ../shared starts.
 	@eval "$$(../shared/neo4j/up.sh)" && export NEO4J_URI && \
-	  { go test -count=1 -tags neo4j ./services/retriever ./services/retriever/source/neo4j ./services/retriever/store/neo4j && go test -count=1 -tags neo4j -run TestTheTutorialOfNeo4j ./tests; status=$$?; ../shared/neo4j/down.sh; exit $$status; }
+	  { go test -count=1 -tags neo4j ./services/retriever ./services/retriever/execute ./services/retriever/source/neo4j ./services/retriever/store/neo4j && go test -count=1 -tags neo4j -run TestTheTutorialOfNeo4j ./tests; status=$$?; ../shared/neo4j/down.sh; exit $$status; }
 
 WEAVIATE := ../shared/weaviate
 WEAVIATE_NODES ?= 1 3

@@ -106,23 +106,27 @@ func (r *runner) node(id store.EntityID, values map[store.EntityID]*value) *cyph
 	if n := r.nodes[id]; n != nil {
 		return n
 	}
-	name := r.snap.EntityName(id)
-	props := []cypher.Property{{Key: "name", Value: name}}
-	if v := values[id]; v != nil {
-		props = append(props, cypher.Property{Key: "key", Value: foldKey(name)})
-		if v.isNumber {
-			props = append(props, cypher.Property{Key: "number", Value: v.number})
-		}
-		if v.isDate {
-			props = append(props, cypher.Property{Key: "from", Value: v.from}, cypher.Property{Key: "to", Value: v.to},
-				cypher.Property{Key: "year", Value: int64(v.year)}, cypher.Property{Key: "month",
-					Value: int64(v.month)},
-				cypher.Property{Key: "day", Value: v.day})
-		}
-	}
-	n := r.graph.AddNode(nil, props...)
+	n := r.graph.AddNode(nil, nodeProperties(r.snap.EntityName(id), values[id])...)
 	r.nodes[id], r.ids[n] = n, id
 	return n
+}
+
+// nodeProperties are the properties of a node: its name and, if its value is compared, what it is compared by.
+func nodeProperties(name string, v *value) []cypher.Property {
+	props := []cypher.Property{{Key: "name", Value: name}}
+	if v == nil {
+		return props
+	}
+	props = append(props, cypher.Property{Key: "key", Value: foldKey(name)})
+	if v.isNumber {
+		props = append(props, cypher.Property{Key: "number", Value: v.number})
+	}
+	if v.isDate {
+		props = append(props, cypher.Property{Key: "from", Value: v.from}, cypher.Property{Key: "to", Value: v.to},
+			cypher.Property{Key: "year", Value: int64(v.year)}, cypher.Property{Key: "month", Value: int64(v.month)},
+			cypher.Property{Key: "day", Value: v.day})
+	}
+	return props
 }
 
 // readValues reads the literals of the variables that are compared, and chooses how each is compared.
