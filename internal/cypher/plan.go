@@ -82,7 +82,9 @@ func readPlan(text string, words func(string) string) (*Plan, error) {
 		variables: map[string]string{}, attributes: map[[2]string]string{}, aliases: map[string]expr{},
 		taken: map[string]bool{}}
 	for _, c := range q.parts[0].clauses {
-		b.clause(c)
+		if b.err == nil { // variables behind an error are not bound
+			b.clause(c)
+		}
 	}
 	if b.err == nil && b.plan.Result.Variable == "" {
 		b.fail("a statement without RETURN")

@@ -1,6 +1,9 @@
 package cypher
 
-import "strings"
+import (
+	"maps"
+	"strings"
+)
 
 // opposites are what NOT makes of an operator.
 var opposites = map[string]string{"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -268,18 +271,21 @@ func (b *planner) project(p *projection) {
 		b.fail("RETURN *")
 		return
 	}
-	renamed := map[string]string{}
+	renamed, aliases := map[string]string{}, map[string]expr{}
 	for _, item := range p.items {
-		name := item.name
-		if v, ok := item.value.(*variable); ok && b.variables[v.name] != "" {
-			renamed[name] = b.variables[v.name]
+		v, ok := unwrap(item.value).(*variable)
+		if ok && expr(v) == item.value && b.variables[v.name] != "" {
+			renamed[item.name] = b.variables[v.name]
 			continue
 		}
-		b.aliases[name] = item.value
+		if aliases[item.name] = item.value; ok && b.aliases[v.name] != nil {
+			aliases[item.name] = b.aliases[v.name] // never an alias of an alias, which may be its own
+		}
 		if _, ok := unwrap(item.value).(*property); ok && !p.isReturn {
-			renamed[name] = b.operand(item.value)
+			renamed[item.name] = b.operand(item.value)
 		}
 	}
+	maps.Copy(b.aliases, aliases)
 	b.order(p)
 	for name, v := range renamed {
 		if !p.isReturn {

@@ -11,6 +11,7 @@ func FuzzReadPlan(f *testing.F) {
 		WITH d, count(f) AS n ORDER BY n LIMIT 1 RETURN d`)
 	f.Add(`MATCH (a) WHERE a.x IN [1, "b"] OR a.y = 2 RETURN abs(a.x - a.y)`)
 	f.Add(`MATCH (a) RETURN count(a) > 0`)
+	f.Add(`MATCH (a)-[:R]->(b) WITH a, count(b) AS n RETURN a, n`)
 	f.Fuzz(func(t *testing.T, text string) {
 		plan, err := cypher.ReadPlan(text)
 		if err != nil {
