@@ -181,7 +181,7 @@ func (p *progress) line() string {
 		line += fmt.Sprintf(", about %v left", left.Round(time.Second))
 	}
 	if len(unknown) > 0 {
-		line += fmt.Sprintf(", without %s, of which nothing is known yet", strings.Join(unknown, " and "))
+		line += fmt.Sprintf(", not counting %s (not timed yet)", strings.Join(unknown, " and "))
 	}
 	return line
 }

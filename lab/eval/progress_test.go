@@ -79,8 +79,8 @@ func TestProgressTakesEachMethodAtItsOwnPace(t *testing.T) {
 	p.begin(2)
 	wait(30 * time.Second)
 	p.add(good) // left: 3 x 30 s of tog and 2 x 7 s of ger
-	const want = `[1/4 x-io] 1/2 questions, about 15s left, without tog, of which nothing is known yet
-[1/4 x-io] 2/2 questions, about 14s left, without tog, of which nothing is known yet
+	const want = `[1/4 x-io] 1/2 questions, about 15s left, not counting tog (not timed yet)
+[1/4 x-io] 2/2 questions, about 14s left, not counting tog (not timed yet)
 [2/4 x-tog] 1/3 questions, about 6m14s left
 [3/4 y-tog] 1/4 questions, about 1m44s left
 `
