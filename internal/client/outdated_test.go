@@ -114,3 +114,11 @@ func TestWhatAServerSaysItselfIsPassedOn(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestAStageThatCannotBeReachedIsNamedWithoutItsAddress(t *testing.T) {
+	_, err := generators(t, "127.0.0.1:1").ExtractClaims(t.Context(), &generatorv1.ExtractClaimsRequest{})
+	if st := status.Convert(err); st.Code() != codes.Unavailable ||
+		!strings.HasPrefix(st.Message(), "the generator cannot be reached: it is starting") {
+		t.Errorf("%v", err)
+	}
+}

@@ -94,7 +94,9 @@ func outdated(err error) bool {
 // explain rewrites errors of gRPC so that they name who must act: the caller for a request that
 // cannot be encoded, the operator for a service that is too old.
 func explain(err error, method string) error {
-	if !outdated(err) {
+	unconnected := status.Code(err) == codes.Unavailable &&
+		strings.Contains(status.Convert(err).Message(), "connect: connection refused")
+	if !outdated(err) && !unconnected {
 		return blameEncoding(err)
 	}
 	// /triplemesh.generator.v1.GeneratorService/ExtractClaims
@@ -102,6 +104,9 @@ func explain(err error, method string) error {
 	stage := service
 	if parts := strings.Split(service, "."); len(parts) > 1 {
 		stage = parts[1]
+	}
+	if unconnected {
+		return status.Errorf(codes.Unavailable, "the %s cannot be reached: it is starting, or down; try again", stage)
 	}
 	st := status.Newf(codes.Unimplemented,
 		"the %s does not have %s: its version is older than its caller's; upgrade it first", stage, call)

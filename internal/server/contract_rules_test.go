@@ -41,6 +41,7 @@ func celCases() map[string]celCase {
 			&retrieverv1.Columns{Relation: "r"}},
 		"diff_snapshots.from": {&retrieverv1.DiffSnapshotsRequest{Kg: numbered, From: 2},
 			&retrieverv1.DiffSnapshotsRequest{Kg: numbered, From: 3}},
+		"filter.at":                 {&retrieverv1.Filter{At: "2005-03"}, &retrieverv1.Filter{At: "banana"}},
 		"import_header.kg.snapshot": {&retrieverv1.ImportHeader{Kg: active}, &retrieverv1.ImportHeader{Kg: numbered}},
 		"load_header.kg.snapshot":   {&retrieverv1.LoadHeader{Kg: active}, &retrieverv1.LoadHeader{Kg: numbered}},
 		"reasoning_path.entities": {&graphv1.ReasoningPath{Entities: []string{"a", "b"}, Steps: steps},

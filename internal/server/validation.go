@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -84,14 +85,14 @@ func fieldViolations(err error, m any, stage string) error {
 	detail := &errdetails.BadRequest{}
 	var texts []string
 	for _, v := range violations.GetViolations() {
-		field := protovalidate.FieldPathString(v.GetField())
-		if field == "" {
-			field = name
+		field, text := protovalidate.FieldPathString(v.GetField()), v.GetMessage()
+		if field != "" {
+			text = field + ": " + text
 		}
 		detail.FieldViolations = append(detail.FieldViolations, &errdetails.BadRequest_FieldViolation{
-			Field: field, Description: v.GetMessage(), Reason: v.GetRuleId(),
+			Field: cmp.Or(field, name), Description: v.GetMessage(), Reason: v.GetRuleId(),
 		})
-		texts = append(texts, field+": "+v.GetMessage())
+		texts = append(texts, text)
 	}
 	return refuse(codes.InvalidArgument, errorsv1.ErrorReason_ERROR_REASON_INVALID_REQUEST, stage,
 		[]protoadapt.MessageV1{detail}, "%s: %s", name, strings.Join(texts, "; "))

@@ -156,6 +156,15 @@ func doubtConditions(run *orchestratorv1.Run, text string) {
 	doubt(run, fmt.Sprintf("the triples do not say to which of them \u201c%s\u201d applies", condition))
 }
 
+// doubtDate doubts answers at a date if no triple of their evidence has a validity.
+func doubtDate(run *orchestratorv1.Run, at string) {
+	if at == "" || len(run.GetAnswers()) == 0 || slices.ContainsFunc(run.GetAnswers()[0].GetEvidence(),
+		func(t *graphv1.Triple) bool { return t.GetValidity() != nil }) {
+		return
+	}
+	doubt(run, "no triple says when it holds, so that "+at+" chose nothing")
+}
+
 // findMissingNames returns the names that a question spells out if its answers rest on a knowledge graph
 // and nothing of what was found there shares a word with any of them, nor is linked to them by another
 // name. A linker that fails finds none missing. Yes or no is about what the question claims, not about the

@@ -211,6 +211,17 @@ func TestAnswersOfFactsAreRelatedIfTheQuestionPicksSomeOfThem(t *testing.T) {
 	}
 }
 
+func TestAnswersAtADateAreRelatedIfNoTripleSaysWhenItHolds(t *testing.T) {
+	req := film("pg-akv")
+	req.Options = &orchestratorv1.AskOptions{Grounding: &retrieverv1.GroundingOptions{
+		Filter: &retrieverv1.Filter{At: "1953"}}}
+	resp, err := serve(t, stagetest.New(t)).Ask(t.Context(), req)
+	if run := resp.GetRun(); err != nil || run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_RELATED ||
+		!strings.Contains(run.GetGroundingReason(), "1953 chose nothing") {
+		t.Errorf("%v because %q, %v", run.GetGrounding(), run.GetGroundingReason(), err)
+	}
+}
+
 func TestAnswersAboutNothingThatTheQuestionNamesAreWithheld(t *testing.T) {
 	for _, c := range []struct {
 		name, question string

@@ -544,6 +544,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/kgs/{kg}:sample": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * SampleEntities returns entities chosen at random, to make questions of
+         * @description SampleEntities returns entities chosen at random, to make questions of.
+         *
+         *     Needs the scope kg:read.
+         */
+        post: operations["SampleEntities"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/kgs/{kg}:search": {
         parameters: {
             query?: never;
@@ -2498,6 +2520,13 @@ export interface components {
             /** @description The text as the model wrote it. */
             text?: string;
         };
+        /** @description SampleEntitiesResponse carries the entities. */
+        SampleEntitiesResponse: {
+            /** @description Entities that are neither values nor mediators, in no order. */
+            entities?: components["schemas"]["Entity"][];
+            /** @description The snapshot read. */
+            kg?: components["schemas"]["KnowledgeGraphRef"];
+        };
         /** @description ScGraphs are what sc counts. */
         ScGraphs: {
             /** @description One for each time the model was asked. */
@@ -4156,6 +4185,61 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RollbackKnowledgeGraphResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+            503: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    SampleEntities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the knowledge graph: a lower-case word, such as "wikidata". */
+                kg: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Which knowledge graph. */
+                    kg?: {
+                        /**
+                         * Format: uint64
+                         * @description Snapshot number, from 1. 0 asks for the active snapshot; a response always names the one that was read.
+                         */
+                        snapshot?: string | number;
+                    };
+                    /**
+                     * Format: uint32
+                     * @description Maximum number of entities; 0 means 100.
+                     */
+                    limit?: number;
+                    /**
+                     * Format: uint64
+                     * @description Chooses them: the same seed gives the same entities of a snapshot.
+                     */
+                    seed?: string | number;
+                };
+            };
+        };
+        responses: {
+            /** @description SampleEntitiesResponse carries the entities. */
+            200: {
+                headers: {
+                    /** @description Under which the logs have the request. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SampleEntitiesResponse"];
                 };
             };
             400: components["responses"]["Problem"];

@@ -10,7 +10,7 @@ test.each<[string, Usage | undefined, string | undefined, string[]]>([
     "everything",
     { calls: 3, cachedCalls: 1, promptTokens: "1200", completionTokens: "34", costUsd: 0.5 },
     "61s",
-    ["1 min 1 s", "3 model calls, 1 of them cached", "1,234 tokens", "$0.50"],
+    ["1 min 1 s", "3 model calls, 1 from the cache", "1,234 tokens", "$0.50"],
   ],
 ])("%s", (_, usage, duration, want) => {
   expect(spent(usage, duration)).toEqual(want);

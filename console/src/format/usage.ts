@@ -8,7 +8,7 @@ export function spent(usage: Usage | undefined, duration: string | undefined): s
   if (!usage) {
     return parts;
   }
-  const cached = usage.cachedCalls ? `, ${usage.cachedCalls} of them cached` : "";
+  const cached = usage.cachedCalls ? `, ${usage.cachedCalls} from the cache` : "";
   parts.push(count(usage.calls ?? 0, "model call") + cached);
   parts.push(count(toNumber(usage.promptTokens) + toNumber(usage.completionTokens), "token"));
   if (toNumber(usage.costUsd) > 0) {

@@ -2531,11 +2531,12 @@ var File_triplemesh_retriever_v1_retriever_proto protoreflect.FileDescriptor
 
 const file_triplemesh_retriever_v1_retriever_proto_rawDesc = "" +
 	"\n" +
-	"'triplemesh/retriever/v1/retriever.proto\x12\x17triplemesh.retriever.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1ftriplemesh/graph/v1/query.proto\"\xda\x01\n" +
+	"'triplemesh/retriever/v1/retriever.proto\x12\x17triplemesh.retriever.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\x1a\x1ftriplemesh/graph/v1/query.proto\"\xb1\x02\n" +
 	"\x06Filter\x12/\n" +
 	"\bsubjects\x18\x01 \x03(\tB\x13\xbaH\x10\x92\x01\r\x10\x90N\"\br\x06\x10\x01(\x80\x80\x04R\bsubjects\x121\n" +
-	"\trelations\x18\x02 \x03(\tB\x13\xbaH\x10\x92\x01\r\x10\x90N\"\br\x06\x10\x01(\x80\x80\x04R\trelations\x12l\n" +
-	"\x02at\x18\x03 \x01(\tB\\\xbaHYrW\x18@2S^([+-]?[0-9]{4,9}(-[0-9]{2}(-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9]{2}:?[0-9]{2})?)?)?)?)?$R\x02at\"\xee\x06\n" +
+	"\trelations\x18\x02 \x03(\tB\x13\xbaH\x10\x92\x01\r\x10\x90N\"\br\x06\x10\x01(\x80\x80\x04R\trelations\x12\xc2\x01\n" +
+	"\x02at\x18\x03 \x01(\tB\xb1\x01\xbaH\xad\x01\xba\x01\xa5\x01\n" +
+	"\tfilter.at\x123is no date: write it as 2005, 2005-03 or 2005-03-01\x1acthis.matches('^([+-]?[0-9]{4,9}(-[0-9]{2}(-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9]{2}:?[0-9]{2})?)?)?)?)?$')r\x02\x18@R\x02at\"\xee\x06\n" +
 	"\x10GroundingOptions\x12A\n" +
 	"\x06preset\x18\x01 \x01(\x0e2\x1f.triplemesh.retriever.v1.PresetB\b\xbaH\x05\x82\x01\x02\x10\x01R\x06preset\x12$\n" +
 	"\x05top_k\x18\x02 \x01(\rB\n" +

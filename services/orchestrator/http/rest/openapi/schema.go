@@ -249,11 +249,19 @@ func boundList(s object, f *protogen.Field) {
 	bound(items, rules.GetItems())
 }
 
+// matching is a CEL rule that is a pattern, with a message of its own.
+var matching = regexp.MustCompile(`^this\.matches\('([^'\\]*)'\)$`)
+
 // bound writes the rules of one value into its schema. A bound in bytes is one
 // in characters too, if a wide one.
 func bound(s object, rules *validate.FieldRules) {
 	if rules == nil {
 		return
+	}
+	for _, rule := range rules.GetCel() {
+		if match := matching.FindStringSubmatch(rule.GetExpression()); match != nil {
+			s["pattern"] = match[1]
+		}
 	}
 	switch {
 	case rules.HasString():

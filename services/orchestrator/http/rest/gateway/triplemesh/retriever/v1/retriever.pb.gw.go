@@ -486,6 +486,51 @@ func local_request_RetrieverService_ExecuteQuery_0(ctx context.Context, marshale
 	return msg, metadata, err
 }
 
+func request_RetrieverService_SampleEntities_0(ctx context.Context, marshaler runtime.Marshaler, client extRetrieverv1.RetrieverServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extRetrieverv1.SampleEntitiesRequest
+		metadata runtime.ServerMetadata
+		err      error
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	val, ok := pathParams["kg.name"]
+	if !ok {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "kg.name")
+	}
+	err = runtime.PopulateFieldFromPath(&protoReq, "kg.name", val)
+	if err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "kg.name", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.SampleEntities(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_RetrieverService_SampleEntities_0(ctx context.Context, marshaler runtime.Marshaler, server extRetrieverv1.RetrieverServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extRetrieverv1.SampleEntitiesRequest
+		metadata runtime.ServerMetadata
+		err      error
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	val, ok := pathParams["kg.name"]
+	if !ok {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "kg.name")
+	}
+	err = runtime.PopulateFieldFromPath(&protoReq, "kg.name", val)
+	if err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "kg.name", err)
+	}
+	msg, err := server.SampleEntities(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 func request_RetrieverService_SearchRelations_0(ctx context.Context, marshaler runtime.Marshaler, client extRetrieverv1.RetrieverServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq extRetrieverv1.SearchRelationsRequest
@@ -737,6 +782,26 @@ func RegisterRetrieverServiceHandlerServer(ctx context.Context, mux *runtime.Ser
 		}
 		forward_RetrieverService_ExecuteQuery_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_RetrieverService_SampleEntities_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/triplemesh.retriever.v1.RetrieverService/SampleEntities", runtime.WithHTTPPathPattern("/api/v1/kgs/{kg.name}:sample"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_RetrieverService_SampleEntities_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_RetrieverService_SampleEntities_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPost, pattern_RetrieverService_SearchRelations_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -967,6 +1032,23 @@ func RegisterRetrieverServiceHandlerClient(ctx context.Context, mux *runtime.Ser
 		}
 		forward_RetrieverService_ExecuteQuery_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_RetrieverService_SampleEntities_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/triplemesh.retriever.v1.RetrieverService/SampleEntities", runtime.WithHTTPPathPattern("/api/v1/kgs/{kg.name}:sample"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_RetrieverService_SampleEntities_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_RetrieverService_SampleEntities_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPost, pattern_RetrieverService_SearchRelations_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -998,6 +1080,7 @@ var (
 	pattern_RetrieverService_BatchGetEntities_0  = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"api", "v1", "kgs", "kg.name"}, "entities"))
 	pattern_RetrieverService_ExploreQueryPlan_0  = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"api", "v1", "kgs", "kg.name"}, "explore"))
 	pattern_RetrieverService_ExecuteQuery_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"api", "v1", "kgs", "kg.name"}, "query"))
+	pattern_RetrieverService_SampleEntities_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"api", "v1", "kgs", "kg.name"}, "sample"))
 	pattern_RetrieverService_SearchRelations_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"api", "v1", "kgs", "kg.name"}, "relations"))
 )
 
@@ -1012,5 +1095,6 @@ var (
 	forward_RetrieverService_BatchGetEntities_0  = runtime.ForwardResponseMessage
 	forward_RetrieverService_ExploreQueryPlan_0  = runtime.ForwardResponseMessage
 	forward_RetrieverService_ExecuteQuery_0      = runtime.ForwardResponseMessage
+	forward_RetrieverService_SampleEntities_0    = runtime.ForwardResponseMessage
 	forward_RetrieverService_SearchRelations_0   = runtime.ForwardResponseMessage
 )

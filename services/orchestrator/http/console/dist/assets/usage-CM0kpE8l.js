@@ -1,0 +1,1 @@
+import{i as e,l as t,n,r,s as i}from"./quantity-kz9yvW64.js";function a(a,o){let s=o?[r(e(o))]:[];if(!a)return s;let c=a.cachedCalls?`, ${a.cachedCalls} from the cache`:``;return s.push(t(a.calls??0,`model call`)+c),s.push(t(i(a.promptTokens)+i(a.completionTokens),`token`)),i(a.costUsd)>0&&s.push(n(a.costUsd)),s}export{a as t};
