@@ -19,7 +19,7 @@ func ConfusesNames(question string, entities []string) bool {
 			return false
 		}
 	}
-	for _, spelled := range spelledNames(question) {
+	for _, spelled := range spelledNames(question, 2) {
 		name, shares, covers := spelled.words, false, false
 		for _, e := range entities {
 			words := wordSet(strings.Fields(Fold(e))...)
@@ -36,9 +36,8 @@ func ConfusesNames(question string, entities []string) bool {
 // MissingNames returns the names that a question spells out in several capitalised words, if entities
 // share no word with any of them. It is empty if they share one, and for questions in lower case.
 func MissingNames(question string, entities []string) []string {
-	names := spelledNames(question)
 	var missing []string
-	for _, name := range names {
+	for _, name := range spelledNames(question, 2) {
 		for _, e := range entities {
 			if sharesName(name.words, wordSet(strings.Fields(Fold(e))...)) {
 				return nil
@@ -47,6 +46,40 @@ func MissingNames(question string, entities []string) []string {
 		missing = append(missing, name.text)
 	}
 	return missing
+}
+
+// UnknownName returns a name of one capitalised word in a question that has no longer names, if
+// entities are about none of them: they share no word, and no beginning of a word, as countries do
+// with what comes from there ("Norwegian", "Norway"). It is empty otherwise, without entities, if the
+// question names one in lower case, and for questions in lower case.
+func UnknownName(question string, entities []string) string {
+	names := spelledNames(question, 1)
+	if len(names) == 0 || len(entities) == 0 || len(spelledNames(question, 2)) > 0 {
+		return ""
+	}
+	beginnings := map[string]bool{}
+	for _, e := range entities {
+		if Mentions(question, e) {
+			return ""
+		}
+		for word := range strings.FieldsSeq(Fold(e)) {
+			beginnings[beginning(word)] = true
+		}
+	}
+	for _, name := range names {
+		for word := range name.words {
+			if beginnings[beginning(word)] {
+				return ""
+			}
+		}
+	}
+	return names[0].text
+}
+
+// beginning returns as many letters of a word as it shares with words made of it.
+func beginning(word string) string {
+	runes := []rune(word)
+	return string(runes[:min(len(runes), minNameWord)])
 }
 
 // minNameWord is the least length of a word that names share, in bytes: "of" and "de" tell nothing.
@@ -71,23 +104,24 @@ type spelledName struct {
 	words map[string]bool
 }
 
-// spelledNames returns the names in a question: runs of at least two capitalised words that are not
-// function words.
-func spelledNames(question string) (names []spelledName) {
+// spelledNames returns the names in a question: runs of least capitalised words or more that are not
+// function words. The first word of a question says nothing by its capital.
+func spelledNames(question string, least int) (names []spelledName) {
 	var run []string
+	first := true
 	end := func() {
-		if len(run) > 1 {
+		if len(run) >= least && (len(run) > 1 || !first) {
 			text := strings.Join(run, " ")
 			names = append(names, spelledName{text, wordSet(strings.Fields(Fold(text))...)})
 		}
-		run = nil
+		run, first = nil, false
 	}
 	for token := range strings.FieldsSeq(strings.ReplaceAll(question, "’", "'")) {
 		word := strings.TrimFunc(token, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 		possessive := strings.HasSuffix(word, "'s")
 		word = strings.TrimSuffix(word, "'s")
-		first, _ := utf8.DecodeRuneInString(word)
-		if !unicode.IsUpper(first) || english[strings.ToLower(word)] {
+		initial, _ := utf8.DecodeRuneInString(word)
+		if !unicode.IsUpper(initial) || english[strings.ToLower(word)] {
 			end()
 			continue
 		}

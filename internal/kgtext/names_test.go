@@ -58,6 +58,32 @@ func TestMissingNames(t *testing.T) {
 	}
 }
 
+func TestUnknownName(t *testing.T) {
+	for _, c := range []struct {
+		name, question string
+		entities       []string
+		want           string
+	}{
+		{"another town", "Who is the mayor of Oslo?", []string{"Graz"}, "Oslo"},
+		{"the town", "Who is the mayor of Oslo?", []string{"Oslo Municipality"}, ""},
+		{"a possessive", "Who is Oslo's mayor?", []string{"Graz"}, "Oslo"},
+		{"what comes from there", "Which Norwegian town has a harbour?", []string{"Norway"}, ""},
+		{"one of two names", "Is Oslo larger than Graz?", []string{"Graz"}, ""},
+		{"several words", "Where was Anna Mádl born?", []string{"Tomas Reed"}, ""},
+		{"an entity in lower case", "Did Oslo take part in the harbour treaty?", []string{"Harbour Treaty"}, ""},
+		{"a first word alone", "Towns of note are which?", []string{"Graz"}, ""},
+		{"lower case", "who is the mayor of oslo?", []string{"Graz"}, ""},
+		{"no evidence", "Who is the mayor of Oslo?", nil, ""},
+		{"nothing asked", "", []string{"Graz"}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := kgtext.UnknownName(c.question, c.entities); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 func FuzzConfusesNames(f *testing.F) {
 	f.Add("Where was Anna Mádl's Son?", "Dalma Mádl")
 	f.Add("\xff A B", "")

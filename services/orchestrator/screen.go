@@ -118,8 +118,8 @@ func doubt(run *orchestratorv1.Run, reason string) {
 	run.GroundingReason += reason
 }
 
-// doubtNames doubts answers whose evidence is about somebody who shares a part of the name that the
-// question spells out: the knowledge graph may hold nobody of that name.
+// doubtNames doubts answers whose evidence is about nothing that the question names, or about somebody who
+// shares a part of the name that it spells out: the knowledge graph may hold nothing of that name.
 func doubtNames(run *orchestratorv1.Run, text string) {
 	if len(run.GetAnswers()) == 0 {
 		return
@@ -133,7 +133,7 @@ func doubtNames(run *orchestratorv1.Run, text string) {
 			}
 		}
 	}
-	if kgtext.ConfusesNames(text, about) {
+	if kgtext.ConfusesNames(text, about) || kgtext.UnknownName(text, about) != "" {
 		doubt(run, "they are about "+about[0]+", whose name is not the one in the question")
 	}
 }

@@ -174,6 +174,7 @@ func TestEvidenceAboutANamesakeIsNoGround(t *testing.T) {
 	for question, want := range map[string]orchestratorv1.Grounding{
 		"Who directed The Quiet Harbour?": orchestratorv1.Grounding_GROUNDING_GROUNDED,
 		"Who directed Grand Harbour?":     orchestratorv1.Grounding_GROUNDING_RELATED,
+		"Who directed Wrenfield?":         orchestratorv1.Grounding_GROUNDING_RELATED,
 	} {
 		req := film("pg-akv")
 		req.Question = question
