@@ -1,6 +1,7 @@
 package cypher
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -42,11 +43,13 @@ type PlanValues struct {
 }
 
 // PlanRank keeps the best rows: by a variable or, with Count, by how many of it each GroupBy has. Limit 0
-// keeps the best with its ties.
+// keeps the best with its ties. With an Operator it keeps the groups whose count compares so with Amount.
 type PlanRank struct {
 	Variable, GroupBy string
 	Count, Descending bool
 	Limit             uint32
+	Operator          string
+	Amount            uint32
 }
 
 // PlanResult is what is computed: "" lists the variable; count, sum, avg, min, max, difference and exists
@@ -89,6 +92,9 @@ func readPlan(text string, words func(string) string) (*Plan, error) {
 	if b.err == nil && b.plan.Result.Variable == "" {
 		b.fail("a statement without RETURN")
 	}
+	for _, o := range slices.Backward(b.optional) {
+		b.settle(o)
+	}
 	if b.err == nil && len(b.plan.Clauses) > maxPlanClauses {
 		b.fail("more than %d clauses", maxPlanClauses)
 	}
@@ -112,8 +118,14 @@ type planner struct {
 	attributes map[[2]string]string // the variable for a property of a variable
 	aliases    map[string]expr      // what WITH and RETURN call an aggregate
 	taken      map[string]bool
+	grouped    *projection // the last one with a count for each group
+	group      string      // of the rank that counts; the other variables are gone behind it
+	optional   []planOptional
 	err        error
 }
+
+// planOptional are the clauses of an OPTIONAL MATCH: from begin to before end.
+type planOptional struct{ begin, end int }
 
 func (b *planner) fail(format string, args ...any) {
 	if b.err == nil {
@@ -126,14 +138,14 @@ func (b *planner) add(c PlanClause) { b.plan.Clauses = append(b.plan.Clauses, c)
 func (b *planner) clause(c clause) {
 	switch c := c.(type) {
 	case *matchClause:
-		if c.optional {
-			b.fail("OPTIONAL MATCH")
-			return
-		}
+		begin := len(b.plan.Clauses)
 		for _, p := range c.paths {
 			b.path(p)
 		}
 		b.addCondition(c.condition)
+		if c.optional {
+			b.optional = append(b.optional, planOptional{begin, len(b.plan.Clauses)})
+		}
 	case *projection:
 		b.project(c)
 	default:
@@ -143,28 +155,30 @@ func (b *planner) clause(c clause) {
 
 // fresh returns a variable of the plan that is not in use.
 func (b *planner) fresh(words string) string {
-	var name strings.Builder
-	for _, r := range readable(words) {
-		switch {
-		case r >= 'a' && r <= 'z', name.Len() > 0 && r >= '0' && r <= '9':
-			name.WriteRune(r)
-		case name.Len() > 0 && !strings.HasSuffix(name.String(), "_"):
-			name.WriteByte('_')
-		}
-		if name.Len() >= 48 {
-			break
-		}
-	}
-	base := strings.Trim(name.String(), "_")
-	if base == "" {
-		base = "thing"
-	}
+	base := PlanVariable(readable(words), 48)
 	v := base
 	for n := 2; b.taken[v]; n++ {
 		v = base + strconv.Itoa(n)
 	}
 	b.taken[v] = true
 	return v
+}
+
+// PlanVariable returns words as the name of a variable of about so many bytes.
+func PlanVariable(words string, length int) string {
+	var name strings.Builder
+	for _, r := range words {
+		switch {
+		case r >= 'a' && r <= 'z', name.Len() > 0 && r >= '0' && r <= '9':
+			name.WriteRune(r)
+		case name.Len() > 0 && !strings.HasSuffix(name.String(), "_"):
+			name.WriteByte('_')
+		}
+		if name.Len() >= length {
+			break
+		}
+	}
+	return cmp.Or(strings.Trim(name.String(), "_"), "thing")
 }
 
 // variable returns the variable of the plan for one of the statement.

@@ -1,7 +1,10 @@
 package cypher
 
 import (
+	"cmp"
 	"maps"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -203,8 +206,8 @@ func (b *planner) comparePair(left expr, op string, right expr) {
 	if _, ok := literalText(left); ok {
 		left, right, op = right, left, mirrored[op]
 	}
-	if b.aggregateOf(left) != nil || b.aggregateOf(right) != nil {
-		b.fail("a condition on an aggregate")
+	if aggregate := cmp.Or(b.aggregateOf(left), b.aggregateOf(right)); aggregate != nil {
+		b.compareCount(aggregate, op, right)
 		return
 	}
 	if text, ok := literalText(right); ok {
@@ -216,6 +219,80 @@ func (b *planner) comparePair(left expr, op string, right expr) {
 		return
 	}
 	b.add(PlanClause{Condition: &PlanCondition{Variable: v, Operator: op, Other: other}})
+}
+
+// compareCount keeps the groups that have so many.
+func (b *planner) compareCount(counted *call, op string, amount expr) {
+	text, _ := literalText(amount)
+	n, err := strconv.ParseUint(text, 10, 32)
+	if counted.name != "count" || err != nil || b.grouped == nil {
+		b.fail("a condition on %s() but of a count for each of something with a whole number", counted.name)
+		return
+	}
+	rank := b.countFor(counted)
+	rank.Operator, rank.Amount = op, uint32(n)
+	b.add(PlanClause{Rank: rank})
+}
+
+// countFor returns the rank that counts for each group. Behind one there is nothing left to count.
+func (b *planner) countFor(counted *call) *PlanRank {
+	if b.group != "" {
+		b.fail("two comparisons of counts")
+	}
+	b.group = b.groupOf(b.grouped)
+	rank := &PlanRank{Count: true, GroupBy: b.group, Variable: b.findCounted(counted)}
+	if rank.Variable == "" {
+		rank.Variable = b.otherThan(rank.GroupBy)
+	}
+	return rank
+}
+
+// settle keeps an OPTIONAL MATCH as a match if something is asked of what it binds: then what lacks it is
+// not asked for, or counts 0. If nothing is, it changes no result.
+func (b *planner) settle(o planOptional) {
+	if b.err != nil {
+		return
+	}
+	clauses := b.plan.Clauses
+	own, elsewhere := variablesOf(clauses[o.begin:o.end]), variablesOf(clauses[:o.begin])
+	own = slices.DeleteFunc(own, func(v string) bool { return slices.Contains(elsewhere, v) })
+	result := b.plan.Result
+	later := append(variablesOf(clauses[o.end:]), result.Variable, result.Other)
+	if !slices.ContainsFunc(own, func(v string) bool { return slices.Contains(later, v) }) {
+		b.plan.Clauses = slices.Delete(clauses, o.begin, o.end)
+		return
+	}
+	for _, c := range clauses[o.end:] {
+		if c.Rank == nil || !c.Rank.Count || !slices.Contains(own, c.Rank.Variable) {
+			continue
+		}
+		isPart := func(c PlanClause) bool { return c.Match == nil }
+		if len(own) > 1 || slices.ContainsFunc(clauses[o.begin:o.end], isPart) ||
+			!slices.Contains(elsewhere, c.Rank.GroupBy) {
+			b.fail("a count over an OPTIONAL MATCH but of one relation of something that MATCH restricts")
+		}
+	}
+}
+
+// variablesOf returns the variables of clauses.
+func variablesOf(clauses []PlanClause) []string {
+	var all []string
+	for _, c := range clauses {
+		for _, p := range []*PlanPattern{c.Match, c.Exclude} {
+			if p != nil {
+				all = append(all, p.Start.Variable, p.End.Variable)
+			}
+		}
+		switch {
+		case c.Condition != nil:
+			all = append(all, c.Condition.Variable, c.Condition.Other)
+		case c.Values != nil:
+			all = append(all, c.Values.Variable)
+		case c.Rank != nil:
+			all = append(all, c.Rank.Variable, c.Rank.GroupBy)
+		}
+	}
+	return slices.DeleteFunc(all, func(v string) bool { return v == "" })
 }
 
 // compareText adds a comparison with a literal. A text that is no number or date is a name: a relation
@@ -286,6 +363,9 @@ func (b *planner) project(p *projection) {
 		}
 	}
 	maps.Copy(b.aliases, aliases)
+	if slices.ContainsFunc(p.items, func(i *item) bool { return b.aggregateOf(i.value) != nil }) {
+		b.grouped = p
+	}
 	b.order(p)
 	for name, v := range renamed {
 		if !p.isReturn {
@@ -326,10 +406,9 @@ func (b *planner) order(p *projection) {
 			b.fail("ORDER BY %s()", aggregate.name)
 			return
 		}
-		rank.Count, rank.GroupBy = true, b.group(p)
-		if rank.Variable = b.findCounted(aggregate); rank.Variable == "" {
-			rank.Variable = b.otherThan(rank.GroupBy)
-		}
+		counted := b.countFor(aggregate)
+		counted.Descending, counted.Limit = rank.Descending, rank.Limit
+		rank = counted
 	} else {
 		rank.Variable = b.operand(key.value)
 	}
@@ -338,8 +417,8 @@ func (b *planner) order(p *projection) {
 	}
 }
 
-// group returns the variable of the first column that is no aggregate.
-func (b *planner) group(p *projection) string {
+// groupOf returns the variable of the first column that is no aggregate.
+func (b *planner) groupOf(p *projection) string {
 	for _, item := range p.items {
 		if b.aggregateOf(item.value) == nil {
 			return b.operand(item.value)
@@ -412,10 +491,7 @@ func unwrapResult(e expr) expr {
 }
 
 func (b *planner) findCountedOrAny(c *call) string {
-	if v := b.findCounted(c); v != "" {
-		return v
-	}
-	return b.otherThan("")
+	return cmp.Or(b.findCounted(c), b.group, b.otherThan(""))
 }
 
 func (b *planner) difference(op string, left, right expr) {

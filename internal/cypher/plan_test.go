@@ -12,6 +12,8 @@ func FuzzReadPlan(f *testing.F) {
 	f.Add(`MATCH (a) WHERE a.x IN [1, "b"] OR a.y = 2 RETURN abs(a.x - a.y)`)
 	f.Add(`MATCH (a) RETURN count(a) > 0`)
 	f.Add(`MATCH (a)-[:R]->(b) WITH a, count(b) AS n RETURN a, n`)
+	f.Add(`MATCH (a)-[:R]->(b) WITH a, count(b) AS n, b.x AS m WITH a, round(m) AS n, n AS m WHERE n > 3 RETURN m`)
+	f.Add(`MATCH (a:P) OPTIONAL MATCH (a)-[:R]->(b) WITH a, count(b) AS n WHERE n = 0 RETURN a, n`)
 	f.Fuzz(func(t *testing.T, text string) {
 		plan, err := cypher.ReadPlan(text)
 		if err != nil {

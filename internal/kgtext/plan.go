@@ -37,6 +37,9 @@ func DescribeClause(c *graphv1.QueryClause) string {
 }
 
 func describeRank(r *graphv1.QueryRank) string {
+	if mark := operatorMarks[r.GetOperator()]; mark != "" {
+		return fmt.Sprintf("?%s has %s %d ?%s", r.GetGroupBy(), mark, r.GetAmount(), r.GetVariable())
+	}
 	text := "least"
 	if r.GetDescending() {
 		text = "most"

@@ -2000,8 +2000,13 @@ export interface components {
             /** @description What is computed of the rows. */
             result?: components["schemas"]["QueryResultInput"];
         };
-        /** @description QueryRank keeps the rows with the greatest or least values, ties included. */
+        /** @description QueryRank keeps the rows with the greatest or least values, ties included, or the groups with so many. */
         QueryRank: {
+            /**
+             * Format: uint32
+             * @description The number of values that the operator compares with.
+             */
+            amount?: number;
             /** @description True ranks the number of distinct values for each group instead of the values themselves. A group without a value counts 0. */
             count?: boolean;
             /** @description True keeps the greatest, false the least. */
@@ -2013,11 +2018,18 @@ export interface components {
              * @description How many rows are kept; of several, ties at the last place are cut. 0 means the best value with all its ties.
              */
             limit?: number;
+            /** @description Where values are counted: keeps the groups whose number compares so with amount, instead of the best. descending and limit say nothing then. */
+            operator?: components["schemas"]["QueryOperator"];
             /** @description The variable whose values are ranked, or counted. */
             variable?: string;
         };
-        /** @description QueryRank keeps the rows with the greatest or least values, ties included. */
+        /** @description QueryRank keeps the rows with the greatest or least values, ties included, or the groups with so many. */
         QueryRankInput: {
+            /**
+             * Format: uint32
+             * @description The number of values that the operator compares with.
+             */
+            amount?: number;
             /** @description True ranks the number of distinct values for each group instead of the values themselves. A group without a value counts 0. */
             count?: boolean;
             /** @description True keeps the greatest, false the least. */
@@ -2029,6 +2041,8 @@ export interface components {
              * @description How many rows are kept; of several, ties at the last place are cut. 0 means the best value with all its ties.
              */
             limit?: number;
+            /** @description Where values are counted: keeps the groups whose number compares so with amount, instead of the best. descending and limit say nothing then. */
+            operator?: components["schemas"]["QueryOperator"];
             /** @description The variable whose values are ranked, or counted. */
             variable: string;
         };

@@ -36,7 +36,8 @@ func newClause(c cypher.PlanClause) *graphv1.QueryClause {
 		return valuesClause(c.Values.Variable, c.Values.Names)
 	case c.Rank != nil:
 		return rankClause(&graphv1.QueryRank{Variable: c.Rank.Variable, GroupBy: c.Rank.GroupBy, Count: c.Rank.Count,
-			Descending: c.Rank.Descending, Limit: c.Rank.Limit})
+			Descending: c.Rank.Descending, Limit: c.Rank.Limit, Operator: operatorOf(c.Rank.Operator),
+			Amount: c.Rank.Amount})
 	}
 	if c.Condition.Other != "" {
 		return compareClause(c.Condition.Variable, operatorOf(c.Condition.Operator), c.Condition.Other)

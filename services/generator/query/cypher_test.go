@@ -61,6 +61,22 @@ func TestReadCypher(t *testing.T) {
 			"?film type → film; ?film genre → drama; ?film"},
 		{"a value that WITH names", `MATCH (f:Film) WITH f, f.year AS y WHERE y > 1990 RETURN f`,
 			"?film type → film; ?film year → ?year; ?year > 1990; ?film"},
+		{"a condition on a count", `MATCH (a)-[:R]->(b) WITH a, count(b) AS n WHERE n > 3 RETURN a, n`,
+			"?a r → ?b; ?a has > 3 ?b; ?a"},
+		{"a condition on a count by its other side",
+			`MATCH (a)-[:R]->(b) WITH a, count(*) AS n WHERE 2 <= n RETURN count(a)`,
+			"?a r → ?b; ?a has ≥ 2 ?b; count ?a"},
+		{"how many there are of so many", `MATCH (a)-[:R]->(b) WITH a, count(b) AS n WHERE n > 3 RETURN count(*)`,
+			"?a r → ?b; ?a has > 3 ?b; count ?a"},
+		{"a group without any", `MATCH (d:Person) OPTIONAL MATCH (d)-[:DIRECTED]->(f) WITH d, count(f) AS n
+			WHERE n = 0 RETURN d.name`,
+			"?person type → person; ?person directed → ?f; ?person has = 0 ?f; ?person"},
+		{"the least of optional ones", `MATCH (d:Person) OPTIONAL MATCH (d)-[:DIRECTED]->(f) RETURN d, count(f) AS n
+			ORDER BY n LIMIT 1`, "?person type → person; ?person directed → ?f; least ?f for each ?person; ?person"},
+		{"what may lack and is not asked for", `MATCH (d:Person) OPTIONAL MATCH (d)-[:DIRECTED]->(f) RETURN d, f`,
+			"?person type → person; ?person"},
+		{"what may lack and is asked for", `MATCH (d {name: "A"}) OPTIONAL MATCH (d)-[:DIRECTED]->(f) RETURN count(f)`,
+			"?d is A; ?d directed → ?f; count ?f"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -80,8 +96,13 @@ func TestReadCypherRefusesWhatAPlanCannotHold(t *testing.T) {
 		{"what writes", `MATCH (a) DELETE a`, "not MATCH, WITH or RETURN"},
 		{"what creates", `CREATE (a:B {name: "x"}) RETURN a`, "not MATCH"},
 		{"any length", `MATCH (a)-[:R*]->(b) RETURN b`, "variable length"},
-		{"an optional match", `MATCH (a) OPTIONAL MATCH (a)-[:R]->(b) RETURN b`, "OPTIONAL"},
-		{"a condition on a count", `MATCH (a)-[:R]->(b) WITH a, count(b) AS n WHERE n > 3 RETURN a`, "on an aggregate"},
+		{"zero of a count with conditions", `MATCH (a:P) OPTIONAL MATCH (a)-[:R]->(b) WHERE b.year > 1990
+			WITH a, count(b) AS n WHERE n = 0 RETURN a`, "a count over an OPTIONAL MATCH"},
+		{"zero of what nothing restricts", `MATCH (a) OPTIONAL MATCH (a)-[:R]->(b) WITH a, count(b) AS n
+			WHERE n = 0 RETURN a`, "a count over an OPTIONAL MATCH"},
+		{"a condition on a sum", `MATCH (a)-[:R]->(b) WITH a, sum(b.x) AS n WHERE n > 3 RETURN a`, "on sum()"},
+		{"a count that is a text", `MATCH (a)-[:R]->(b) WITH a, count(b) AS n WHERE n > "x" RETURN a`, "whole number"},
+		{"two counts", `MATCH (a)-[:R]->(b) WITH a, count(b) AS n WHERE n > 3 AND n < 9 RETURN a`, "two comparisons"},
 		{"a choice of conditions", `MATCH (a) WHERE a.x = 1 OR a.y = 2 RETURN a`, "OR of different"},
 		{"no result", `MATCH (a)`, "RETURN"},
 		{"parameters", `MATCH (a {name: $x}) RETURN a`, "no text or number"},

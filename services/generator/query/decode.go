@@ -53,22 +53,7 @@ type builder struct {
 
 // variable returns a new variable that is named by words.
 func (b *builder) variable(words string) string {
-	var name strings.Builder
-	for _, r := range strings.ToLower(words) {
-		switch {
-		case r >= 'a' && r <= 'z', name.Len() > 0 && r >= '0' && r <= '9':
-			name.WriteRune(r)
-		case name.Len() > 0 && !strings.HasSuffix(name.String(), "_"):
-			name.WriteByte('_')
-		}
-		if name.Len() >= 24 {
-			break
-		}
-	}
-	base := strings.Trim(name.String(), "_")
-	if base == "" {
-		base = "thing"
-	}
+	base := cypher.PlanVariable(strings.ToLower(words), 24)
 	b.used[base]++
 	if n := b.used[base]; n > 1 {
 		base += strconv.Itoa(n)

@@ -111,6 +111,9 @@ func TestRepair(t *testing.T) {
 	for _, c := range []struct{ name, question, draft, want string }{
 		{"a plan that says what was asked stays", "How many films did Mara Vell direct?",
 			`Film(directed_by="Mara Vell").count()`, "?film type → film; ?film directed by → Mara Vell; count ?film"},
+		{"an amount in Cypher is no superlative", "Which people directed more than 3 films?",
+			"MATCH (p)-[:DIRECTED]->(f) WITH p, count(f) AS n WHERE n > 3 RETURN p",
+			"?p directed → ?f; ?p has > 3 ?f; ?p"},
 		{"things are not counted unless asked", "Which films star Mara Vell?", `Film(starring="Mara Vell").count()`,
 			"?film type → film; ?film starring → Mara Vell; ?film"},
 		{"things are counted if asked", "how many lakes are in velmora", `Lake(in_="velmora")`,

@@ -153,7 +153,7 @@ func (r *repairer) dropUnasked() {
 	}
 	for i, c := range r.plan.GetClauses() {
 		rank := c.GetRank()
-		if rank == nil || i == 0 || r.plan.GetResult().GetVariable() == rank.GetVariable() ||
+		if rank == nil || rank.GetOperator() != 0 || i == 0 || r.plan.GetResult().GetVariable() == rank.GetVariable() ||
 			rank.GetCount() && r.plan.GetResult().GetVariable() != rank.GetGroupBy() {
 			continue
 		}
@@ -171,7 +171,7 @@ func (r *repairer) dropUnasked() {
 func (r *repairer) turnRank() {
 	var rank *graphv1.QueryRank
 	for _, c := range r.plan.GetClauses() {
-		if c.GetRank() != nil {
+		if c.GetRank() != nil && c.GetRank().GetOperator() == 0 {
 			if rank != nil {
 				return
 			}

@@ -103,6 +103,9 @@ func (c *compiled) checkRank(at int, r *graphv1.QueryRank, bound map[string]bool
 		}
 	}
 	if !r.GetCount() {
+		if r.GetOperator() != 0 {
+			return invalid("clause %d compares an amount of ?%s without counting", at+1, r.GetVariable())
+		}
 		return nil
 	}
 	if r.GetGroupBy() == "" || r.GetGroupBy() == r.GetVariable() {

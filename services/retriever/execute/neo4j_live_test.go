@@ -54,8 +54,8 @@ func TestPlansGiveTheRowsThatNeo4jGives(t *testing.T) {
 		}
 		want, _ := run(got.Cypher)
 		if have := computed(snap, got); !slices.Equal(have, want) {
-			t.Errorf("plan %d\n%s\ngives %d rows %.300q, Neo4j %d rows %.300q", i, got.Cypher, len(have), have, len(want),
-				want)
+			t.Errorf("plan %d\n%s\ngives %d rows %.300q, Neo4j %d rows %.300q", i, got.Cypher, len(have), have,
+				len(want), want)
 		}
 		if len(want) > 0 && want[0] != "0" && want[0] != "no" {
 			answered++
@@ -211,9 +211,12 @@ func realPlan(random *rand.Rand, facts []store.Fact) *graphv1.QueryPlan {
 		other := about()
 		clauses = append(clauses, match(v("x"), other.Relation, v("y")))
 		return plan(function, "y", clauses...)
-	case 3: // who has most of another relation
+	case 3: // who has most of another relation, or so many
 		other := about()
 		r := &graphv1.QueryRank{Variable: "y", Count: true, GroupBy: "x", Descending: random.IntN(2) == 0}
+		if random.IntN(2) == 0 {
+			r.Operator, r.Amount = []graphv1.QueryOperator{less, equal, greater}[random.IntN(3)], uint32(random.IntN(4))
+		}
 		clauses = append(clauses, match(v("x"), other.Relation, v("y")), rank(r))
 	case 4, 5: // dates
 		day := fmt.Sprint(1955 + random.IntN(65))

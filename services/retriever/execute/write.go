@@ -231,6 +231,10 @@ func (w *writer) rank(at int, r *graphv1.QueryRank) {
 		w.count(at, r)
 		key = "amount"
 	}
+	if op := operatorTexts[r.GetOperator()]; op != "" {
+		w.line("WHERE amount %s %d", op, r.GetAmount()) // of the WITH that count wrote
+		return
+	}
 	columns := slices.Clone(w.live)
 	if r.GetCount() {
 		columns = append(columns, "amount")

@@ -173,7 +173,12 @@ func (x *alignment) rankByValue() {
 			continue
 		}
 		before := kgtext.DescribeClause(c)
-		rank.Count, rank.GroupBy = false, ""
+		if op := rank.GetOperator(); op != 0 {
+			c.Clause = &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{Variable: rank.GetVariable(),
+				Operator: op, Operand: &graphv1.QueryCondition_Value{Value: fmt.Sprint(rank.GetAmount())}}}
+		} else {
+			rank.Count, rank.GroupBy = false, ""
+		}
 		x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "it is a number of its own", nil)
 	}
 }

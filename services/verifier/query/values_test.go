@@ -50,6 +50,13 @@ func TestAlignValues(t *testing.T) {
 				Descending: true}}}}, &graphv1.QueryResult{Variable: "owner"}, []*graphv1.PatternCandidates{
 			{Elsewhere: []*graphv1.RelationCandidate{candidate("Owner", 0, 0)}}},
 			"?owner Owner → ?one1; most ?owner for each ?one1; ?one1"},
+		{"an amount that is a number of its own", "which towns have more than 5 halls", []*graphv1.QueryClause{
+			match(variable("town"), "halls", variable("halls")),
+			{Clause: &graphv1.QueryClause_Rank{Rank: &graphv1.QueryRank{Variable: "halls", GroupBy: "town", Count: true,
+				Operator: atLeast, Amount: 5}}}}, &graphv1.QueryResult{Variable: "town"},
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{
+				candidate("Halls", .9, .8, numbers)}}},
+			"?town Halls → ?halls; ?halls ≥ 5; ?town"},
 		{"rows are counted, not their column", "how many songs have points", []*graphv1.QueryClause{
 			match(variable("song"), "type", entity("song"))}, &graphv1.QueryResult{Variable: "song", Function: count},
 			[]*graphv1.PatternCandidates{{Elsewhere: []*graphv1.RelationCandidate{candidate("Song", 0, 0)}}},

@@ -675,7 +675,8 @@ func (*QueryCondition_Value) isQueryCondition_Operand() {}
 
 func (*QueryCondition_OtherVariable) isQueryCondition_Operand() {}
 
-// QueryRank keeps the rows with the greatest or least values, ties included.
+// QueryRank keeps the rows with the greatest or least values, ties included, or
+// the groups with so many.
 type QueryRank struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The variable whose values are ranked, or counted.
@@ -690,7 +691,12 @@ type QueryRank struct {
 	Descending bool `protobuf:"varint,4,opt,name=descending,proto3" json:"descending,omitempty"`
 	// How many rows are kept; of several, ties at the last place are cut. 0 means
 	// the best value with all its ties.
-	Limit         uint32 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`
+	Limit uint32 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`
+	// Where values are counted: keeps the groups whose number compares so with
+	// amount, instead of the best. descending and limit say nothing then.
+	Operator QueryOperator `protobuf:"varint,6,opt,name=operator,proto3,enum=triplemesh.graph.v1.QueryOperator" json:"operator,omitempty"`
+	// The number of values that the operator compares with.
+	Amount        uint32 `protobuf:"varint,7,opt,name=amount,proto3" json:"amount,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -756,6 +762,20 @@ func (x *QueryRank) GetDescending() bool {
 func (x *QueryRank) GetLimit() uint32 {
 	if x != nil {
 		return x.Limit
+	}
+	return 0
+}
+
+func (x *QueryRank) GetOperator() QueryOperator {
+	if x != nil {
+		return x.Operator
+	}
+	return QueryOperator_QUERY_OPERATOR_UNSPECIFIED
+}
+
+func (x *QueryRank) GetAmount() uint32 {
+	if x != nil {
+		return x.Amount
 	}
 	return 0
 }
@@ -1411,7 +1431,7 @@ const file_triplemesh_graph_v1_query_proto_rawDesc = "" +
 	"\x05value\x18\x03 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\x80 H\x00R\x05value\x12F\n" +
 	"\x0eother_variable\x18\x04 \x01(\tB\x1d\xbaH\x1ar\x182\x16^[a-z][a-z0-9_]{0,62}$H\x00R\rotherVariableB\x10\n" +
-	"\aoperand\x12\x05\xbaH\x02\b\x01\"\xd9\x01\n" +
+	"\aoperand\x12\x05\xbaH\x02\b\x01\"\xbb\x02\n" +
 	"\tQueryRank\x129\n" +
 	"\bvariable\x18\x01 \x01(\tB\x1d\xbaH\x1ar\x182\x16^[a-z][a-z0-9_]{0,62}$R\bvariable\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\bR\x05count\x12;\n" +
@@ -1419,7 +1439,9 @@ const file_triplemesh_graph_v1_query_proto_rawDesc = "" +
 	"\n" +
 	"descending\x18\x04 \x01(\bR\n" +
 	"descending\x12\x1e\n" +
-	"\x05limit\x18\x05 \x01(\rB\b\xbaH\x05*\x03\x18\xe8\aR\x05limit\"\x8d\x02\n" +
+	"\x05limit\x18\x05 \x01(\rB\b\xbaH\x05*\x03\x18\xe8\aR\x05limit\x12H\n" +
+	"\boperator\x18\x06 \x01(\x0e2\".triplemesh.graph.v1.QueryOperatorB\b\xbaH\x05\x82\x01\x02\x10\x01R\boperator\x12\x16\n" +
+	"\x06amount\x18\a \x01(\rR\x06amount\"\x8d\x02\n" +
 	"\vQueryResult\x12H\n" +
 	"\bfunction\x18\x01 \x01(\x0e2\".triplemesh.graph.v1.QueryFunctionB\b\xbaH\x05\x82\x01\x02\x10\x01R\bfunction\x129\n" +
 	"\bvariable\x18\x02 \x01(\tB\x1d\xbaH\x1ar\x182\x16^[a-z][a-z0-9_]{0,62}$R\bvariable\x12G\n" +
@@ -1551,23 +1573,24 @@ var file_triplemesh_graph_v1_query_proto_depIdxs = []int32{
 	16, // 8: triplemesh.graph.v1.QueryPattern.steps:type_name -> triplemesh.graph.v1.RelationStep
 	4,  // 9: triplemesh.graph.v1.QueryPattern.end:type_name -> triplemesh.graph.v1.QueryTerm
 	0,  // 10: triplemesh.graph.v1.QueryCondition.operator:type_name -> triplemesh.graph.v1.QueryOperator
-	1,  // 11: triplemesh.graph.v1.QueryResult.function:type_name -> triplemesh.graph.v1.QueryFunction
-	16, // 12: triplemesh.graph.v1.RelationCandidate.steps:type_name -> triplemesh.graph.v1.RelationStep
-	17, // 13: triplemesh.graph.v1.RelationCandidate.end_kind:type_name -> triplemesh.graph.v1.TermKind
-	18, // 14: triplemesh.graph.v1.RelationCandidate.examples:type_name -> triplemesh.graph.v1.Triple
-	10, // 15: triplemesh.graph.v1.PatternCandidates.candidates:type_name -> triplemesh.graph.v1.RelationCandidate
-	10, // 16: triplemesh.graph.v1.PatternCandidates.elsewhere:type_name -> triplemesh.graph.v1.RelationCandidate
-	19, // 17: triplemesh.graph.v1.TermCandidates.links:type_name -> triplemesh.graph.v1.EntityLink
-	20, // 18: triplemesh.graph.v1.PlanEdit.kind:type_name -> triplemesh.graph.v1.EditKind
-	18, // 19: triplemesh.graph.v1.PlanEdit.evidence:type_name -> triplemesh.graph.v1.Triple
-	21, // 20: triplemesh.graph.v1.QueryRow.cells:type_name -> triplemesh.graph.v1.Entity
-	18, // 21: triplemesh.graph.v1.QueryRow.triples:type_name -> triplemesh.graph.v1.Triple
-	14, // 22: triplemesh.graph.v1.QueryTable.rows:type_name -> triplemesh.graph.v1.QueryRow
-	23, // [23:23] is the sub-list for method output_type
-	23, // [23:23] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	0,  // 11: triplemesh.graph.v1.QueryRank.operator:type_name -> triplemesh.graph.v1.QueryOperator
+	1,  // 12: triplemesh.graph.v1.QueryResult.function:type_name -> triplemesh.graph.v1.QueryFunction
+	16, // 13: triplemesh.graph.v1.RelationCandidate.steps:type_name -> triplemesh.graph.v1.RelationStep
+	17, // 14: triplemesh.graph.v1.RelationCandidate.end_kind:type_name -> triplemesh.graph.v1.TermKind
+	18, // 15: triplemesh.graph.v1.RelationCandidate.examples:type_name -> triplemesh.graph.v1.Triple
+	10, // 16: triplemesh.graph.v1.PatternCandidates.candidates:type_name -> triplemesh.graph.v1.RelationCandidate
+	10, // 17: triplemesh.graph.v1.PatternCandidates.elsewhere:type_name -> triplemesh.graph.v1.RelationCandidate
+	19, // 18: triplemesh.graph.v1.TermCandidates.links:type_name -> triplemesh.graph.v1.EntityLink
+	20, // 19: triplemesh.graph.v1.PlanEdit.kind:type_name -> triplemesh.graph.v1.EditKind
+	18, // 20: triplemesh.graph.v1.PlanEdit.evidence:type_name -> triplemesh.graph.v1.Triple
+	21, // 21: triplemesh.graph.v1.QueryRow.cells:type_name -> triplemesh.graph.v1.Entity
+	18, // 22: triplemesh.graph.v1.QueryRow.triples:type_name -> triplemesh.graph.v1.Triple
+	14, // 23: triplemesh.graph.v1.QueryTable.rows:type_name -> triplemesh.graph.v1.QueryRow
+	24, // [24:24] is the sub-list for method output_type
+	24, // [24:24] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_graph_v1_query_proto_init() }

@@ -426,7 +426,8 @@ export declare type QueryConditionJson = {
 export declare const QueryConditionSchema: GenMessage<QueryCondition, {jsonType: QueryConditionJson}>;
 
 /**
- * QueryRank keeps the rows with the greatest or least values, ties included.
+ * QueryRank keeps the rows with the greatest or least values, ties included, or
+ * the groups with so many.
  *
  * @generated from message triplemesh.graph.v1.QueryRank
  */
@@ -468,10 +469,26 @@ export declare type QueryRank = Message<"triplemesh.graph.v1.QueryRank"> & {
    * @generated from field: uint32 limit = 5;
    */
   limit: number;
+
+  /**
+   * Where values are counted: keeps the groups whose number compares so with
+   * amount, instead of the best. descending and limit say nothing then.
+   *
+   * @generated from field: triplemesh.graph.v1.QueryOperator operator = 6;
+   */
+  operator: QueryOperator;
+
+  /**
+   * The number of values that the operator compares with.
+   *
+   * @generated from field: uint32 amount = 7;
+   */
+  amount: number;
 };
 
 /**
- * QueryRank keeps the rows with the greatest or least values, ties included.
+ * QueryRank keeps the rows with the greatest or least values, ties included, or
+ * the groups with so many.
  *
  * @generated from message triplemesh.graph.v1.QueryRank
  */
@@ -513,6 +530,21 @@ export declare type QueryRankJson = {
    * @generated from field: uint32 limit = 5;
    */
   limit?: number;
+
+  /**
+   * Where values are counted: keeps the groups whose number compares so with
+   * amount, instead of the best. descending and limit say nothing then.
+   *
+   * @generated from field: triplemesh.graph.v1.QueryOperator operator = 6;
+   */
+  operator?: QueryOperatorJson;
+
+  /**
+   * The number of values that the operator compares with.
+   *
+   * @generated from field: uint32 amount = 7;
+   */
+  amount?: number;
 };
 
 /**
