@@ -39,6 +39,21 @@ func TestABreachOfTheRulesNamesTheField(t *testing.T) {
 	}
 }
 
+func TestABreachByAWholeMessageNamesItOnce(t *testing.T) {
+	r := start(t, "reflector", answering(echo))
+	_, err := reflectorv1.NewReflectorServiceClient(r.conn).Reflect(t.Context(),
+		&reflectorv1.ReflectRequest{Question: "?"})
+	st := wantCode(t, err, codes.InvalidArgument)
+	const name = "ReflectRequest"
+	if strings.Count(st.Message(), name) != 1 {
+		t.Errorf("got message %q, want it to have %s once", st.Message(), name)
+	}
+	fields := detail[*errdetails.BadRequest](st).GetFieldViolations()
+	if len(fields) != 1 || !strings.HasSuffix(fields[0].GetField(), name) {
+		t.Errorf("got violations %v, want one of the message", fields)
+	}
+}
+
 func TestABreachInAStreamNamesTheField(t *testing.T) {
 	r := start(t, "orchestrator", streaming(func(*orchestratorv1.AskStreamRequest,
 		grpc.ServerStreamingServer[orchestratorv1.AskStreamResponse]) error {
