@@ -20,7 +20,7 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 	r.lower = strings.ToLower(r.question)
 	for _, mend := range []func(){
 		r.nameKinds, r.splitKeyword, r.splitFlags, r.nameOwnKind, r.describeNamed,
-		r.attributeOf, r.splitNames, r.placeNamed, r.placeKinds, r.joinQualified, r.skipInvented,
+		r.attributeOf, r.splitNames, r.placeNamed, r.placeKinds, r.placeAll, r.joinQualified, r.skipInvented,
 		r.dropInvented, r.dropComparatives, r.compareNamed, r.readNumbersAsConditions,
 		r.compareWithNamed, r.addPeriods, r.excludeNegated, r.dropContradicted, r.dropExcludedName, r.excludeCompared,
 		r.rankAndGet, r.dropUnasked, r.turnRank, r.turnTime, r.countMost, r.countOwn, r.uniteAll,

@@ -118,6 +118,19 @@ func (r *repairer) openPlace() string {
 	return clean(m[1])
 }
 
+// placeAll puts all things of a kind in the place that the question ends with, a name in capitals: the
+// towns in A are not all towns.
+func (r *repairer) placeAll() {
+	place := r.openPlace()
+	isMore := func(c *graphv1.QueryClause) bool {
+		return c.GetMatch() == nil || c.GetMatch().GetSteps()[0].GetRelation() != TypeRelation
+	}
+	if place != "" && !strings.Contains(r.question, place) && !slices.ContainsFunc(r.plan.GetClauses(), isMore) {
+		r.insert(len(r.plan.GetClauses()), "the question says in "+place,
+			matchClause(newPattern(r.root(), "in", entityTerm(place))))
+	}
+}
+
 // skipInvented leads past a thing that the question does not name: of "in a province that borders A",
 // where it has neither province nor borders, in A is left.
 func (r *repairer) skipInvented() {
