@@ -247,7 +247,7 @@ test("a question waits until it is known which graph it reads", async ({ page })
 
 test("a question can be stopped", async ({ page }) => {
   await page.goto("#/ask");
-  await page.getByLabel("Your question").fill("Does the slow one answer?");
+  await page.getByLabel("Your question").fill("What does the slow one answer?");
   await page.getByRole("button", { name: "Ask", exact: true }).click();
   await page.getByRole("button", { name: "Stop" }).click();
   await expect(page.getByText("Stopped; this is what there was by then.")).toBeVisible();
