@@ -118,7 +118,7 @@ func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest,
 
 // answer answers a question by its method. What screen refuses is not answered by methods that read a
 // knowledge graph. They answer a yes/no question, and a statement as if it were one, by the verdict on
-// what it claims; query plans it like any other.
+// what it claims, unless reading that fails; query plans it like any other.
 func (s *Service) answer(ctx context.Context, q *question.Question, m method.Method) error {
 	options := q.Request().GetOptions()
 	whole := options.GetUntil() == orchestratorv1.Stage_STAGE_UNSPECIFIED &&
@@ -133,7 +133,9 @@ func (s *Service) answer(ctx context.Context, q *question.Question, m method.Met
 	}
 	// A plan says whether there is a row.
 	if !method.Computes(m, q) && (kgtext.IsYesNo(q.Text()) || kgtext.IsStatement(q.Text())) {
-		return s.answerYesNo(ctx, q)
+		if answered, err := s.answerYesNo(ctx, q); answered || err != nil {
+			return err
+		}
 	}
 	err := m.Answer(ctx, q)
 	if screened.doubt != "" {

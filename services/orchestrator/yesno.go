@@ -14,16 +14,12 @@ import (
 )
 
 // answerYesNo answers a yes/no question with the stages of Check: the facts that it claims are read
-// off it, grounded and judged. If no claim could be read and judged, the knowledge graph does not say:
-// what a method would answer instead is an entity, which is no answer to such a question.
-func (s *Service) answerYesNo(ctx context.Context, q *question.Question) error {
+// off it, grounded and judged. It reports false if reading failed, which the method does as well or
+// can do without.
+func (s *Service) answerYesNo(ctx context.Context, q *question.Question) (bool, error) {
 	v, findings, err := s.judgeYesNo(ctx, q)
-	if err != nil {
-		return err
-	}
-	if v == nil {
-		v = &yesNo{grounding: orchestratorv1.Grounding_GROUNDING_ABSTAINED,
-			reason: "no claim that it could be compared with was read off the question"}
+	if v == nil || err != nil {
+		return false, err
 	}
 	q.Update(func(r *orchestratorv1.Run) {
 		switch r.GetMethod() {
@@ -51,11 +47,12 @@ func (s *Service) answerYesNo(ctx context.Context, q *question.Question) error {
 		}
 		r.Text += "."
 	})
-	return nil
+	return true, nil
 }
 
 // judgeYesNo reads the claim of a question off the names in it, and by the model if the knowledge graph
-// does not say anything about that. It returns nil if no claim could be read and judged.
+// does not say anything about that. Without a claim the knowledge graph does not say: what a method would
+// answer instead is an entity, which is no answer to such a question. It returns nil if reading failed.
 func (s *Service) judgeYesNo(ctx context.Context, q *question.Question) (*yesNo, []*check.Finding, error) {
 	options := q.Request().GetOptions().GetGrounding()
 	named, err := s.checker.JudgeMentions(ctx, q, q.Text(), options)
@@ -64,9 +61,13 @@ func (s *Service) judgeYesNo(ctx context.Context, q *question.Question) (*yesNo,
 		return byName, named, err
 	}
 	read, err := s.checker.Check(ctx, q, q.Text(), options, nil)
-	byModel, err := settle(ctx, read, err)
-	if byModel != nil || err != nil {
-		return byModel, read, err
+	byModel, fatal := settle(ctx, read, err)
+	if byModel != nil || fatal != nil {
+		return byModel, read, fatal
+	}
+	if byName == nil && err == nil {
+		byName = &yesNo{grounding: orchestratorv1.Grounding_GROUNDING_ABSTAINED,
+			reason: "no claim that it could be compared with was read off the question"}
 	}
 	return byName, named, nil
 }
