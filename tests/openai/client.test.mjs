@@ -73,11 +73,11 @@ test("options go beside the request", async () => {
 test("errors are the client's own", async () => {
   await assert.rejects(ask({ model: "gpt-5" }), (e) => e instanceof OpenAI.NotFoundError && e.code === "model_not_found" && e.param === "model");
   await assert.rejects(ask({ n: 2 }), (e) => e instanceof OpenAI.BadRequestError && e.param === "n");
-  await assert.rejects(ask({ messages: [user("Is this model broken?")] }), (e) => e instanceof OpenAI.InternalServerError && e.status === 503);
+  await assert.rejects(ask({ messages: [user("Which model is broken?")] }), (e) => e instanceof OpenAI.InternalServerError && e.status === 503);
 });
 
 test("a stream that fails throws", async () => {
   await assert.rejects(async () => {
-    for await (const _ of await ask({ messages: [user("Is this model broken?")], stream: true }));
+    for await (const _ of await ask({ messages: [user("Which model is broken?")], stream: true }));
   }, OpenAI.APIError);
 });

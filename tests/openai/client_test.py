@@ -102,12 +102,12 @@ class Client(unittest.TestCase):
             self.ask(n=2)
         self.assertEqual((several.exception.param, several.exception.type), ("n", "invalid_request_error"))
         with self.assertRaises(openai.InternalServerError) as down:
-            self.ask(user("Is this model broken?"))
+            self.ask(user("Which model is broken?"))
         self.assertEqual(down.exception.status_code, 503)
 
     def test_a_stream_that_fails_raises(self):
         with self.assertRaises(openai.APIError):
-            for _ in self.ask(user("Is this model broken?"), stream=True):
+            for _ in self.ask(user("Which model is broken?"), stream=True):
                 pass
 
 
