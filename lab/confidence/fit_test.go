@@ -133,7 +133,7 @@ func TestQuality(t *testing.T) {
 			}
 		})
 	}
-	if got := auroc([]float64{.5, .6}, rows[:1]); !(got == .5) || math.IsNaN(got) {
+	if got := quality([]float64{.5}, rows[:1]).AUROC; !(got == .5) || math.IsNaN(got) {
 		t.Errorf("one kind alone has an AUROC of %g", got)
 	}
 }

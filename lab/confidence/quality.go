@@ -4,8 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
-	"slices"
 
+	"github.com/triplemesh/triplemesh/lab/stats"
 	"github.com/triplemesh/triplemesh/services/orchestrator/confidence"
 )
 
@@ -57,58 +57,23 @@ func foldOf(id string) int {
 }
 
 func quality(confidences []float64, rows []row) confidence.Quality {
-	q := confidence.Quality{Runs: len(rows)}
+	q := confidence.Quality{Runs: len(rows), AUROC: .5}
+	judged := make([]stats.Judgement, len(rows))
 	right := 0.0
-	var bins [10]struct{ n, confidence, right float64 }
-	for i, c := range confidences {
-		b := &bins[min(9, int(c*10))]
-		b.n++
-		b.confidence += c
-		b.right += rows[i].right
-		right += rows[i].right
-		q.Brier += (c - rows[i].right) * (c - rows[i].right)
+	for i, r := range rows {
+		judged[i] = stats.Judgement{Confidence: confidences[i], Right: r.right == 1}
+		right += r.right
+		q.Brier += (confidences[i] - r.right) * (confidences[i] - r.right)
 	}
 	n := float64(len(rows))
-	for _, b := range bins {
-		q.ECE += math.Abs(b.confidence-b.right) / n
-	}
 	q.Brier /= n
 	q.BrierBase = right / n * (1 - right/n)
-	q.AUROC = auroc(confidences, rows)
+	q.ECE = stats.Calibrate(judged, 10).ECE
+	if area, ok := stats.AUROC(judged); ok {
+		q.AUROC = area
+	}
 	for _, v := range []*float64{&q.AUROC, &q.ECE, &q.Brier, &q.BrierBase} {
 		*v = math.Round(*v*1e4) / 1e4
 	}
 	return q
-}
-
-// auroc counts pairs of a right and a wrong run by ranks, ties as half.
-func auroc(confidences []float64, rows []row) float64 {
-	order := make([]int, len(rows))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case confidences[a] < confidences[b]:
-			return -1
-		case confidences[a] > confidences[b]:
-			return 1
-		}
-		return 0
-	})
-	var won, right, wrong float64
-	for i := 0; i < len(order); {
-		var r, w float64
-		c := confidences[order[i]]
-		for ; i < len(order) && confidences[order[i]] == c; i++ {
-			r += rows[order[i]].right
-			w += 1 - rows[order[i]].right
-		}
-		won += r*wrong + r*w/2
-		right, wrong = right+r, wrong+w
-	}
-	if right == 0 || wrong == 0 {
-		return .5
-	}
-	return won / (right * wrong)
 }
