@@ -54,7 +54,7 @@ func MissingNames(question string, entities []string) []string {
 // question names one in lower case, and for questions in lower case.
 func UnknownName(question string, entities []string) string {
 	names := spelledNames(question, 1)
-	if len(names) == 0 || len(entities) == 0 || len(spelledNames(question, 2)) > 0 {
+	if len(names) == 0 || len(entities) == 0 {
 		return ""
 	}
 	beginnings := map[string]bool{}
@@ -67,10 +67,12 @@ func UnknownName(question string, entities []string) string {
 		}
 	}
 	for _, name := range names {
+		known := strings.Contains(name.text, " ")
 		for word := range name.words {
-			if beginnings[beginning(word)] {
-				return ""
-			}
+			known = known || beginnings[beginning(word)]
+		}
+		if known {
+			return ""
 		}
 	}
 	return names[0].text

@@ -14,8 +14,7 @@ import (
 )
 
 // answerYesNo answers a yes/no question with the stages of Check: the facts that it claims are read
-// off it, grounded and judged. It reports false if reading failed, which the method does as well or
-// can do without.
+// off it, grounded and judged. It reports false if reading failed: the method may manage without.
 func (s *Service) answerYesNo(ctx context.Context, q *question.Question) (bool, error) {
 	v, findings, err := s.judgeYesNo(ctx, q)
 	if v == nil || err != nil {
