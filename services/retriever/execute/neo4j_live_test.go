@@ -3,8 +3,6 @@
 package execute_test
 
 import (
-	"bufio"
-	"compress/gzip"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/execute"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
@@ -90,27 +89,13 @@ func computed(snap store.Snapshot, r *execute.Result) []string {
 	return slices.Compact(names)
 }
 
-func readExample(t *testing.T) []store.Fact {
+func readExample(t *testing.T) (facts []store.Fact) {
 	t.Helper()
-	file, err := os.Open("../../../examples/wikidata/triples.tsv.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close() //nolint:errcheck // it is only read
-	unpacked, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var facts []store.Fact
-	lines := bufio.NewScanner(unpacked)
-	for lines.Scan() {
-		cells := strings.Split(lines.Text(), "\t")
+	testkit.Facts(t, func(_ int, cells []string) bool {
 		facts = append(facts, store.Fact{Subject: store.NamedEntity{Name: cells[0]}, Relation: cells[1],
 			Object: store.NamedEntity{Name: cells[2], Kind: store.ClassifyName(cells[2])}})
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
+		return false
+	})
 	return facts
 }
 
