@@ -246,7 +246,7 @@ else
 	$(KUBE)/up.sh
 	install -d -o 65532 -g 65532 /var/lib/triplemesh/kg /var/lib/triplemesh/runs
 	export KUBECONFIG=$(KUBE_HOME)/run/kubeconfig; $(CLUSTER_TEST) -kustomization mesh-host-path \
-	  -loader node/load.sh -killer node/kill.sh; status=$$?; $(KUBE)/down.sh; exit $$status
+	  -loader node/load.sh -killer node/kill.sh -programs node/programs.sh; status=$$?; $(KUBE)/down.sh; exit $$status
 endif
 
 CONSOLE  := services/orchestrator/http/console/dist

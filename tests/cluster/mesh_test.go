@@ -5,7 +5,6 @@ package cluster
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -59,22 +58,27 @@ type askResult struct {
 // grpcurl asks the orchestrator by grpcurl.
 func grpcurl(tb testing.TB, addr, method, traceparent string) askResult {
 	tb.Helper()
-	tool := testkit.CheckoutFile(tb, ".cache", "bin", "grpcurl")
-	args := []string{"-plaintext", "-max-time", "60"}
+	var args []string
 	if traceparent != "" {
-		args = append(args, "-H", "traceparent: "+traceparent)
+		args = []string{"-H", "traceparent: " + traceparent}
 	}
-	request := fmt.Sprintf(`{"question": %q, "method": %q, "kg": {"name": %q}}`, employerQuestion, method, wikidata)
-	out, err := run("", tool, append(args, "-d", request, addr,
-		"triplemesh.orchestrator.v1.OrchestratorService/Ask")...)
+	out, err := ask(tb, addr, method, args...)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	var a askResult
 	if err := json.Unmarshal([]byte(out), &a); err != nil {
-		tb.Fatalf("read %s's answer: %v: %s", filepath.Base(tool), err, out)
+		tb.Fatalf("read grpcurl's answer: %v: %s", err, out)
 	}
 	return a
+}
+
+func ask(tb testing.TB, addr, method string, args ...string) (string, error) {
+	tb.Helper()
+	request := fmt.Sprintf(`{"question": %q, "method": %q, "kg": {"name": %q}}`, employerQuestion, method, wikidata)
+	args = append([]string{"-plaintext", "-max-time", "60", "-d", request}, args...)
+	return run("", testkit.CheckoutFile(tb, ".cache", "bin", "grpcurl"), append(args, addr,
+		"triplemesh.orchestrator.v1.OrchestratorService/Ask")...)
 }
 
 func asksByGrpcurl(t *testing.T) {
@@ -85,15 +89,20 @@ func asksByGrpcurl(t *testing.T) {
 	}
 }
 
-// traces asks two questions in one trace of the caller's: no method needs all six services.
-func traces(t *testing.T) {
-	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+// askInTrace asks two questions in one trace of the caller's: no method needs all six services.
+func askInTrace(t *testing.T, trace string) {
+	t.Helper()
 	addr := forward(t, "deployment/orchestrator", 9090)
 	for _, method := range []string{"pg-akv", "ger"} {
 		if a := grpcurl(t, addr, method, "00-"+trace+"-00f067aa0ba902b7-01").Run; a.TraceID != trace {
 			t.Errorf("%s ran under the trace %s, the caller's is %s", method, a.TraceID, trace)
 		}
 	}
+}
+
+func traces(t *testing.T) {
+	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	askInTrace(t, trace)
 	await(t, "spans of six services", patience, func() error {
 		out, err := try("get", "--raw", "/api/v1/namespaces/"+namespace+"/services/trace-sink:8080/proxy/traces/"+trace)
 		if err != nil {

@@ -24,6 +24,8 @@ var (
 		"registry and path that the cluster takes the images from; other than the default, they are pushed there")
 	killer = flag.String("killer", "", "program that kills a container without warning, called with its id; "+
 		"without it pods are deleted with no time to end")
+	programs = flag.String("programs", "",
+		"program that builds programs of others and puts their images into the nodes, called with their names")
 	manifests = flag.String("kustomization", "mesh",
 		"kustomization that is applied: mesh, or mesh-host-path where there is no storage class")
 )
