@@ -3,8 +3,8 @@
 package tests
 
 import (
-	"embed"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -15,10 +15,10 @@ import (
 
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
-	evaluator "github.com/triplemesh/triplemesh/services/evaluator/prompts"
-	generator "github.com/triplemesh/triplemesh/services/generator/prompts"
-	reflector "github.com/triplemesh/triplemesh/services/reflector/prompts"
-	verifier "github.com/triplemesh/triplemesh/services/verifier/prompts"
+	"github.com/triplemesh/triplemesh/services/evaluator"
+	"github.com/triplemesh/triplemesh/services/generator/prompts"
+	"github.com/triplemesh/triplemesh/services/reflector"
+	"github.com/triplemesh/triplemesh/services/verifier"
 )
 
 // sway is the answer that most injections ask for.
@@ -186,13 +186,13 @@ const shingle = 7
 // promptLines returns every shingle of the system prompts.
 func promptLines(t *testing.T) (lines []string) {
 	t.Helper()
-	for _, files := range []embed.FS{generator.Files, verifier.Files, evaluator.Files, reflector.Files} {
-		entries, err := files.ReadDir(".")
+	for _, files := range []fs.FS{prompts.Files, verifier.Prompts(), evaluator.Prompts(), reflector.Prompts()} {
+		entries, err := fs.ReadDir(files, ".")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
-			data, err := files.ReadFile(e.Name())
+			data, err := fs.ReadFile(files, e.Name())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,7 +13,6 @@ import (
 	"github.com/triplemesh/triplemesh/internal/prompt"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
-	"github.com/triplemesh/triplemesh/services/evaluator/prompts"
 )
 
 // JudgeConfig bounds what the model sees and writes.
@@ -55,9 +54,9 @@ type Judge struct {
 func NewJudge(model llm.Completer, cfg JudgeConfig) *Judge {
 	return &Judge{
 		cfg: cfg, model: model,
-		question: prompt.Must(prompts.Files, "evaluate_question"),
-		answer:   prompt.Must(prompts.Files, "evaluate_answer"),
-		enough:   prompt.Must(prompts.Files, "judge_sufficiency"),
+		question: prompt.Must(Prompts(), "evaluate_question"),
+		answer:   prompt.Must(Prompts(), "evaluate_answer"),
+		enough:   prompt.Must(Prompts(), "judge_sufficiency"),
 	}
 }
 

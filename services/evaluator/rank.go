@@ -11,7 +11,6 @@ import (
 	"github.com/triplemesh/triplemesh/internal/prompt"
 	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
-	"github.com/triplemesh/triplemesh/services/evaluator/prompts"
 )
 
 const (
@@ -31,7 +30,7 @@ type Ranker struct {
 
 // NewRanker returns a Ranker.
 func NewRanker(model llm.Completer) *Ranker {
-	return &Ranker{model: model, prompt: prompt.Must(prompts.Files, "rank_candidates")}
+	return &Ranker{model: model, prompt: prompt.Must(Prompts(), "rank_candidates")}
 }
 
 // Rank returns at most limit of the candidates, best first, with weights that

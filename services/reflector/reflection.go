@@ -10,7 +10,6 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
-	"github.com/triplemesh/triplemesh/services/reflector/prompts"
 )
 
 // ReflectionConfig sets the mode, bounds what the model sees, and sets how far verdicts bind.
@@ -56,7 +55,7 @@ type Reflector struct {
 
 // NewReflector returns a Reflector.
 func NewReflector(model llm.Completer, cfg ReflectionConfig) *Reflector {
-	return &Reflector{cfg: cfg, model: model, prompt: prompt.Must(prompts.Files, "reflect")}
+	return &Reflector{cfg: cfg, model: model, prompt: prompt.Must(Prompts(), "reflect")}
 }
 
 // Case is a question with its candidates, paths and verdicts.

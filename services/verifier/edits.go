@@ -11,7 +11,6 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	"github.com/triplemesh/triplemesh/services/verifier/align"
-	"github.com/triplemesh/triplemesh/services/verifier/prompts"
 )
 
 // Editor lets the model correct the alignment: it decides on each draft and refers to evidence by
@@ -24,7 +23,7 @@ type Editor struct {
 
 // NewEditor returns an Editor whose model writes at most tokensPerEdit tokens for each draft.
 func NewEditor(model llm.Completer, tokensPerEdit int) *Editor {
-	return &Editor{model: model, tokensPerEdit: tokensPerEdit, prompt: prompt.Must(prompts.Files, "edits")}
+	return &Editor{model: model, tokensPerEdit: tokensPerEdit, prompt: prompt.Must(Prompts(), "edits")}
 }
 
 // editAnswer is the model's JSON. Numbers count from 1; 0 is none.

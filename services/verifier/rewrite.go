@@ -11,7 +11,6 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	"github.com/triplemesh/triplemesh/services/verifier/align"
-	"github.com/triplemesh/triplemesh/services/verifier/prompts"
 )
 
 // maxRewrittenTriples bounds the triples parsed from one rewriting.
@@ -27,7 +26,7 @@ type Rewriter struct {
 
 // NewRewriter returns a Rewriter whose model writes at most maxTokens tokens.
 func NewRewriter(model llm.Completer, maxTokens int) *Rewriter {
-	return &Rewriter{model: model, maxTokens: maxTokens, prompt: prompt.Must(prompts.Files, "rewrite")}
+	return &Rewriter{model: model, maxTokens: maxTokens, prompt: prompt.Must(Prompts(), "rewrite")}
 }
 
 // Rewrite returns the model's fixed graph and the edits that lead to it. The

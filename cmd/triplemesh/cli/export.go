@@ -12,14 +12,12 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/evaluator"
-	evaluatorprompts "github.com/triplemesh/triplemesh/services/evaluator/prompts"
 	"github.com/triplemesh/triplemesh/services/generator"
 	"github.com/triplemesh/triplemesh/services/generator/candidates"
 	"github.com/triplemesh/triplemesh/services/generator/paths"
-	generatorprompts "github.com/triplemesh/triplemesh/services/generator/prompts"
+	"github.com/triplemesh/triplemesh/services/generator/prompts"
 	"github.com/triplemesh/triplemesh/services/reflector"
-	reflectorprompts "github.com/triplemesh/triplemesh/services/reflector/prompts"
-	verifierprompts "github.com/triplemesh/triplemesh/services/verifier/prompts"
+	"github.com/triplemesh/triplemesh/services/verifier"
 )
 
 type exportCommand struct {
@@ -83,8 +81,8 @@ func (c *exportSFT) Run(p *Program) error {
 
 // promptFiles are the prompts of this build.
 var promptFiles = []leak.Prompts{
-	{Stage: "generator", Files: generatorprompts.Files}, {Stage: "verifier", Files: verifierprompts.Files},
-	{Stage: "evaluator", Files: evaluatorprompts.Files}, {Stage: "reflector", Files: reflectorprompts.Files},
+	{Stage: "generator", Files: prompts.Files}, {Stage: "verifier", Files: verifier.Prompts()},
+	{Stage: "evaluator", Files: evaluator.Prompts()}, {Stage: "reflector", Files: reflector.Prompts()},
 }
 
 // stagePrompts renders prompts as the stages do, without a model.

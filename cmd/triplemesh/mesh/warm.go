@@ -5,9 +5,9 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/prompt"
-	evaluator "github.com/triplemesh/triplemesh/services/evaluator/prompts"
-	generator "github.com/triplemesh/triplemesh/services/generator/prompts"
-	reflector "github.com/triplemesh/triplemesh/services/reflector/prompts"
+	"github.com/triplemesh/triplemesh/services/evaluator"
+	"github.com/triplemesh/triplemesh/services/generator/prompts"
+	"github.com/triplemesh/triplemesh/services/reflector"
 )
 
 // warmedPrompts are those that questions reach with the default settings, the first ones first.
@@ -16,11 +16,11 @@ var warmedPrompts = []struct {
 	files fs.FS
 	names []string
 }{
-	{generator.Files, []string{"pseudo_graph", "answer_from_graph", "answer_text_from_graph", "relation_paths_propose",
+	{prompts.Files, []string{"pseudo_graph", "answer_from_graph", "answer_text_from_graph", "relation_paths_propose",
 		"candidate_answers", "query_plan"}},
-	{evaluator.Files, []string{"evaluate_question", "evaluate_answer"}},
-	{reflector.Files, []string{"reflect"}},
-	{generator.Files, []string{"candidate_answers_review", "claims", "answer_text_direct", "follow_up"}},
+	{evaluator.Prompts(), []string{"evaluate_question", "evaluate_answer"}},
+	{reflector.Prompts(), []string{"reflect"}},
+	{prompts.Files, []string{"candidate_answers_review", "claims", "answer_text_direct", "follow_up"}},
 }
 
 // prefixes returns the constant beginnings of the prompts.

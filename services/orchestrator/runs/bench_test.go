@@ -7,7 +7,6 @@ import (
 	"github.com/triplemesh/triplemesh/internal/auth"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
-	"github.com/triplemesh/triplemesh/services/orchestrator/runs/runstest"
 )
 
 // BenchmarkStores is what it takes to keep a run beside 2,000, alone and by a
@@ -23,12 +22,12 @@ func BenchmarkStores(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		store := runstest.TenantStore(b, tenants, auth.DefaultTenant())
-		runstest.SaveRuns(b, store, 0, kept)
+		store := openTenant(b, tenants, auth.DefaultTenant())
+		saveRuns(b, store, 0, kept)
 		next := kept
 		b.Run(name+"/put", func(b *testing.B) {
 			for b.Loop() {
-				runstest.SaveRuns(b, store, next, next+1)
+				saveRuns(b, store, next, next+1)
 				next++
 			}
 		})
@@ -42,10 +41,10 @@ func BenchmarkStores(b *testing.B) {
 		})
 		keeper := runs.NewKeeper(tenants, func(_ *orchestratorv1.Run, err error) { b.Error(err) })
 		defer keeper.Close()
-		behind := runstest.TenantStore(b, keeper, auth.DefaultTenant())
+		behind := openTenant(b, keeper, auth.DefaultTenant())
 		b.Run(name+"/keep", func(b *testing.B) {
 			for b.Loop() {
-				runstest.SaveRuns(b, behind, next, next+1)
+				saveRuns(b, behind, next, next+1)
 				next++
 			}
 		})

@@ -15,7 +15,6 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
-	"github.com/triplemesh/triplemesh/services/orchestrator/runs/runstest"
 )
 
 func open(t *testing.T, path string, keep int) *runs.DB {
@@ -31,7 +30,7 @@ func open(t *testing.T, path string, keep int) *runs.DB {
 func file(t *testing.T) string { return filepath.Join(t.TempDir(), "new folder", "runs.db") }
 
 func TestDB(t *testing.T) {
-	runstest.Suite(t, func(t *testing.T) runstest.Place {
+	testConformance(t, func(t *testing.T) location {
 		path := file(t)
 		return func(keep int) (runs.Tenants, error) { return runs.Open(path, keep) }
 	})
@@ -63,24 +62,24 @@ func TestDatabaseFromBeforeTenants(t *testing.T) {
 	err = b.Update(func(tx *bbolt.Tx) error {
 		kept, err1 := tx.CreateBucket([]byte("runs"))
 		meta, err2 := tx.CreateBucket([]byte("meta"))
-		value, err3 := proto.Marshal(runstest.Run(0))
+		value, err3 := proto.Marshal(makeRun(0))
 		if err := errors.Join(err1, err2, err3); err != nil {
 			return err
 		}
-		return errors.Join(kept.Put([]byte(runstest.ID(0)), value), meta.Put([]byte("version"), []byte("1")))
+		return errors.Join(kept.Put([]byte(runID(0)), value), meta.Put([]byte("version"), []byte("1")))
 	})
 	if err := errors.Join(err, b.Close()); err != nil {
 		t.Fatal(err)
 	}
 
 	db := open(t, path, 0)
-	store := runstest.TenantStore(t, db, auth.DefaultTenant())
-	runstest.SaveRuns(t, store, 1, 2)
-	if ids, _ := runstest.All(t, store, 5, runs.Filter{}); !slices.Equal(ids, runstest.IDs(1, 0)) {
+	store := openTenant(t, db, auth.DefaultTenant())
+	saveRuns(t, store, 1, 2)
+	if ids, _ := listAll(t, store, 5, runs.Filter{}); !slices.Equal(ids, runIDs(1, 0)) {
 		t.Errorf("its runs are %q", ids)
 	}
-	acme := runstest.TenantStore(t, db, runstest.Tenant(t, "acme"))
-	if _, err := acme.Get(runstest.ID(0)); !errors.Is(err, runs.ErrNotFound) {
+	acme := openTenant(t, db, parseTenant(t, "acme"))
+	if _, err := acme.Get(runID(0)); !errors.Is(err, runs.ErrNotFound) {
 		t.Errorf("another tenant reads them: %v", err)
 	}
 	if err := db.Close(); err != nil {
@@ -91,14 +90,14 @@ func TestDatabaseFromBeforeTenants(t *testing.T) {
 	}
 
 	db = open(t, path, 0)
-	runstest.SaveRuns(t, runstest.TenantStore(t, db, runstest.Tenant(t, "acme")), 2, 3)
+	saveRuns(t, openTenant(t, db, parseTenant(t, "acme")), 2, 3)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if v := version(t, path); v != "2" {
 		t.Errorf("with two tenants it is of format %s, which the build before would take for its own", v)
 	}
-	if ids, _ := runstest.All(t, runstest.TenantStore(t, open(t, path, 0), auth.DefaultTenant()), 5,
+	if ids, _ := listAll(t, openTenant(t, open(t, path, 0), auth.DefaultTenant()), 5,
 		runs.Filter{}); len(ids) != 2 {
 		t.Errorf("in format 2 the default tenant has %q", ids)
 	}
@@ -163,7 +162,7 @@ func write(t *testing.T, path string, data []byte) {
 func TestDamagedFileReturnsErrors(t *testing.T) {
 	path := file(t)
 	db := open(t, path, 0)
-	runstest.SaveRuns(t, runstest.TenantStore(t, db, auth.DefaultTenant()), 0, 60)
+	saveRuns(t, openTenant(t, db, auth.DefaultTenant()), 0, 60)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -213,9 +212,9 @@ func use(path string) bool {
 		}
 	}
 	for i := range 60 {
-		if _, e := store.Get(runstest.ID(i)); e != nil {
+		if _, e := store.Get(runID(i)); e != nil {
 			err = e
 		}
 	}
-	return errors.Join(err, store.Save(runstest.Run(61))) == nil
+	return errors.Join(err, store.Save(makeRun(61))) == nil
 }

@@ -16,11 +16,10 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
-	"github.com/triplemesh/triplemesh/services/orchestrator/runs/runstest"
 )
 
 func TestDir(t *testing.T) {
-	runstest.Suite(t, func(t *testing.T) runstest.Place {
+	testConformance(t, func(t *testing.T) location {
 		path := filepath.Join(t.TempDir(), "new folder", "runs")
 		return func(keep int) (runs.Tenants, error) {
 			return runs.OpenDir(path, keep, func(path string, err error) { t.Errorf("%s: %v", path, err) })
@@ -41,7 +40,7 @@ func openDir(t *testing.T, path string, keep int) (store runs.Store, reported *[
 	if err != nil {
 		t.Fatal(err)
 	}
-	return runstest.TenantStore(t, d, runstest.Tenant(t, "acme")), reported
+	return openTenant(t, d, parseTenant(t, "acme")), reported
 }
 
 // files returns the run files of a directory, oldest first.
@@ -58,12 +57,12 @@ func TestOrchestratorsThatShareADirectory(t *testing.T) {
 	path := t.TempDir()
 	one, _ := openDir(t, path, 0)
 	other, _ := openDir(t, path, 0)
-	runstest.SaveRuns(t, one, 0, 1)
-	if got, err := other.Get(runstest.ID(0)); err != nil || !proto.Equal(got, runstest.Run(0)) {
+	saveRuns(t, one, 0, 1)
+	if got, err := other.Get(runID(0)); err != nil || !proto.Equal(got, makeRun(0)) {
 		t.Errorf("the other reads %v, %v", got, err)
 	}
-	runstest.SaveRuns(t, other, 1, 2)
-	if ids, _ := runstest.All(t, one, 9, runs.Filter{}); !slices.Equal(ids, runstest.IDs(1, 0)) {
+	saveRuns(t, other, 1, 2)
+	if ids, _ := listAll(t, one, 9, runs.Filter{}); !slices.Equal(ids, runIDs(1, 0)) {
 		t.Errorf("the one lists %q", ids)
 	}
 }
@@ -77,7 +76,7 @@ func TestConcurrentTrimsKeepTheLimit(t *testing.T) {
 		store, reported := openDir(t, path, keep)
 		group.Go(func() {
 			for i := range each {
-				if err := store.Save(runstest.Run(i*writers + w)); err != nil {
+				if err := store.Save(makeRun(i*writers + w)); err != nil {
 					t.Error(err)
 				}
 				if _, _, err := store.List(t.Context(), keep, "", runs.Filter{}); err != nil {
@@ -91,11 +90,11 @@ func TestConcurrentTrimsKeepTheLimit(t *testing.T) {
 	}
 	group.Wait()
 	last, _ := openDir(t, path, keep)
-	runstest.SaveRuns(t, last, each*writers, each*writers+1)
-	ids, _ := runstest.All(t, last, 100, runs.Filter{})
+	saveRuns(t, last, each*writers, each*writers+1)
+	ids, _ := listAll(t, last, 100, runs.Filter{})
 	var want []string
 	for i := range keep {
-		want = append(want, runstest.ID(each*writers-i))
+		want = append(want, runID(each*writers-i))
 	}
 	if !slices.Equal(ids, want) {
 		t.Errorf("kept %q, want %q", ids, want)
@@ -108,16 +107,16 @@ func TestConcurrentTrimsKeepTheLimit(t *testing.T) {
 func TestPartialFilesAreRemovedWithTheirDay(t *testing.T) {
 	path := t.TempDir()
 	store, _ := openDir(t, path, 1)
-	runstest.SaveRuns(t, store, 0, 1)
-	half := filepath.Join(filepath.Dir(files(t, path)[0]), "."+runstest.ID(0)+".pb.part-1")
+	saveRuns(t, store, 0, 1)
+	half := filepath.Join(filepath.Dir(files(t, path)[0]), "."+runID(0)+".pb.part-1")
 	write(t, half, []byte("half"))
 	if err := os.Chtimes(half, time.Now(), time.Now().Add(-2*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if ids, _ := runstest.All(t, store, 9, runs.Filter{}); len(ids) != 1 {
+	if ids, _ := listAll(t, store, 9, runs.Filter{}); len(ids) != 1 {
 		t.Errorf("it is listed: %q", ids)
 	}
-	runstest.SaveRuns(t, store, 10, 11)
+	saveRuns(t, store, 10, 11)
 	if _, err := os.Stat(half); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it is there when its day is not: %v", err)
 	}
@@ -159,18 +158,18 @@ func TestDamagedFilesAreSkippedAndReported(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			path := t.TempDir()
 			store, reported := openDir(t, path, 0)
-			runstest.SaveRuns(t, store, 0, 3)
+			saveRuns(t, store, 0, 3)
 			c.damage(t, files(t, path)[1])
 			for range 2 {
-				if ids, _ := runstest.All(t, store, 9, runs.Filter{}); !slices.Equal(ids, runstest.IDs(2, 0)) {
+				if ids, _ := listAll(t, store, 9, runs.Filter{}); !slices.Equal(ids, runIDs(2, 0)) {
 					t.Errorf("listed %q", ids)
 				}
 			}
-			if _, err := store.Get(runstest.ID(1)); err == nil || errors.Is(err, runs.ErrNotFound) {
+			if _, err := store.Get(runID(1)); err == nil || errors.Is(err, runs.ErrNotFound) {
 				t.Errorf("it is read as %v", err)
 			}
 			if len(*reported) != 1 || !strings.Contains((*reported)[0], c.says) || !strings.Contains((*reported)[0],
-				runstest.ID(1)) {
+				runID(1)) {
 				t.Errorf("reported %q, want one that says %q", *reported, c.says)
 			}
 		})
@@ -180,17 +179,17 @@ func TestDamagedFilesAreSkippedAndReported(t *testing.T) {
 func TestOtherFilesAreNotTouched(t *testing.T) {
 	path := t.TempDir()
 	store, reported := openDir(t, path, 1)
-	runstest.SaveRuns(t, store, 0, 1)
+	saveRuns(t, store, 0, 1)
 	day := filepath.Dir(files(t, path)[0])
 	others := []string{
 		filepath.Join(day, "notes.txt"), filepath.Join(day, "x.pb"), filepath.Join(path, "@acme", "README"),
-		filepath.Join(path, "@acme", "2020-01-01"), filepath.Join(day, runstest.ID(50)+".pb"), // of another day
+		filepath.Join(path, "@acme", "2020-01-01"), filepath.Join(day, runID(50)+".pb"), // of another day
 	}
 	for _, o := range others {
 		write(t, o, []byte("x"))
 	}
-	runstest.SaveRuns(t, store, 10, 11)
-	if ids, _ := runstest.All(t, store, 9, runs.Filter{}); !slices.Equal(ids, runstest.IDs(10)) || len(*reported) > 0 {
+	saveRuns(t, store, 10, 11)
+	if ids, _ := listAll(t, store, 9, runs.Filter{}); !slices.Equal(ids, runIDs(10)) || len(*reported) > 0 {
 		t.Errorf("listed %q, reported %q", ids, *reported)
 	}
 	for _, o := range others {
@@ -225,7 +224,7 @@ func TestDirectoriesThatCannotBeOpened(t *testing.T) {
 func TestRunFilesArePrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs")
 	store, _ := openDir(t, path, 0)
-	runstest.SaveRuns(t, store, 0, 1)
+	saveRuns(t, store, 0, 1)
 	err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
 		info, err2 := entry.Info()
 		if err := errors.Join(err, err2); err != nil {
@@ -248,11 +247,11 @@ func FuzzIDsStayWithinTheirTenant(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	runstest.SaveRuns(f, runstest.TenantStore(f, d, runstest.Tenant(f, "globex")), 0, 3)
-	store := runstest.TenantStore(f, d, auth.DefaultTenant())
+	saveRuns(f, openTenant(f, d, parseTenant(f, "globex")), 0, 3)
+	store := openTenant(f, d, auth.DefaultTenant())
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, seed := range []string{"", "..", "../@globex/2026-11-01/" + runstest.ID(0), runstest.ID(0),
-		runstest.ID(random.IntN(100)), "8" + runstest.ID(0)[1:]} {
+	for _, seed := range []string{"", "..", "../@globex/2026-11-01/" + runID(0), runID(0),
+		runID(random.IntN(100)), "8" + runID(0)[1:]} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, id string) {

@@ -12,7 +12,6 @@ import (
 	"github.com/triplemesh/triplemesh/internal/auth"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
-	"github.com/triplemesh/triplemesh/services/orchestrator/runs/runstest"
 )
 
 // TestFlippedBitsAreDetected flips one bit of a small database at a time: every read returns the
@@ -20,16 +19,16 @@ import (
 func TestFlippedBitsAreDetected(t *testing.T) {
 	path := file(t)
 	db := open(t, path, 0)
-	acme := runstest.Tenant(t, "acme")
+	acme := parseTenant(t, "acme")
 	for _, of := range []auth.Tenant{auth.DefaultTenant(), acme} {
-		runstest.SaveRuns(t, runstest.TenantStore(t, db, of), 0, 5)
+		saveRuns(t, openTenant(t, db, of), 0, 5)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]*orchestratorv1.Run{}
 	for i := range 5 {
-		want[runstest.ID(i)] = runstest.Run(i)
+		want[runID(i)] = makeRun(i)
 	}
 	intact, err := os.ReadFile(path)
 	if err != nil {
@@ -66,7 +65,7 @@ func readFlipped(t *testing.T, path string, want map[string]*orchestratorv1.Run,
 	}
 	defer func() { _ = db.Close() }()
 	for _, of := range append(tenants, auth.DefaultTenant()) {
-		store := runstest.TenantStore(t, db, of)
+		store := openTenant(t, db, of)
 		for id, run := range want {
 			if got, err := store.Get(id); err != nil {
 				found = true

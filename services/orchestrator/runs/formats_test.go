@@ -11,7 +11,6 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
-	"github.com/triplemesh/triplemesh/services/orchestrator/runs/runstest"
 )
 
 // An earlier version, without checksums, saved one run.
@@ -31,7 +30,7 @@ func TestDatabaseOfAnEarlierVersionStaysUsable(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := open(t, path, 0)
-	store := runstest.TenantStore(t, db, auth.DefaultTenant())
+	store := openTenant(t, db, auth.DefaultTenant())
 	page, _, err := store.List(context.Background(), 10, "", runs.Filter{})
 	if err != nil || len(page) != 1 {
 		t.Fatalf("listed %d runs, %v", len(page), err)
@@ -42,7 +41,7 @@ func TestDatabaseOfAnEarlierVersionStaysUsable(t *testing.T) {
 			t.Errorf("%s is %v, %v", listed.GetId(), run, err)
 		}
 	}
-	runstest.SaveRuns(t, store, 1, 3)
+	saveRuns(t, store, 1, 3)
 	if page, _, err := store.List(context.Background(), 10, "", runs.Filter{}); err != nil || len(page) != 3 {
 		t.Errorf("with two more it lists %d runs, %v", len(page), err)
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
-	"github.com/triplemesh/triplemesh/services/orchestrator/runs/runstest"
 )
 
 const victimFile = "TRIPLEMESH_TEST_VICTIM"
@@ -27,9 +26,9 @@ func TestVictim(t *testing.T) {
 	if path == "" {
 		t.Skip("is run by another test")
 	}
-	store := runstest.TenantStore(t, open(t, path, 0), auth.DefaultTenant())
+	store := openTenant(t, open(t, path, 0), auth.DefaultTenant())
 	for i := 0; ; i++ {
-		runstest.SaveRuns(t, store, i, i+1)
+		saveRuns(t, store, i, i+1)
 		fmt.Println(i)
 	}
 }
@@ -70,13 +69,13 @@ func TestKillLosesNoSavedRun(t *testing.T) {
 func checkKept(t *testing.T, path string, kept int) {
 	t.Helper()
 	db := open(t, path, 0)
-	store := runstest.TenantStore(t, db, auth.DefaultTenant())
+	store := openTenant(t, db, auth.DefaultTenant())
 	for i := range kept {
-		if run, err := store.Get(runstest.ID(i)); err != nil || !proto.Equal(run, runstest.Run(i)) {
+		if run, err := store.Get(runID(i)); err != nil || !proto.Equal(run, makeRun(i)) {
 			t.Errorf("run %d of %d that were kept: %v, %v", i, kept, run, err)
 		}
 	}
-	ids, _ := runstest.All(t, store, 100, runs.Filter{})
+	ids, _ := listAll(t, store, 100, runs.Filter{})
 	if len(ids) != kept && len(ids) != kept+1 { // one may have been kept and not yet told of
 		t.Errorf("%d runs are listed, %d were kept", len(ids), kept)
 	}

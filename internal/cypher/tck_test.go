@@ -1,4 +1,4 @@
-package tck
+package cypher_test
 
 import (
 	"fmt"
@@ -58,8 +58,9 @@ func TestAScenarioWithAnotherResultFails(t *testing.T) {
 	}
 }
 
-// TestPublishedScenariosPassPerClause runs the features of the openCypher TCK, which are data beside the
-// checkout; without them there is nothing to run.
+// TestPublishedScenariosPassPerClause runs the features of the Technology Compatibility Kit of openCypher
+// (https://github.com/opencypher/openCypher/tree/master/tck), which are data beside the checkout; without
+// them there is nothing to run.
 func TestPublishedScenariosPassPerClause(t *testing.T) {
 	dir, floors := sharedFeatures(t)
 	if dir == "" {
@@ -128,7 +129,7 @@ func sharedFeatures(t *testing.T) (dir string, floors map[string]float64) {
 	if dir := os.Getenv("TCK_DIR"); dir != "" {
 		return dir, nil
 	}
-	dir = filepath.Join("..", "..", "..", "..", "shared", "data", "opencypher-tck")
+	dir = filepath.Join("..", "..", "..", "shared", "data", "opencypher-tck")
 	if _, err := os.Stat(dir); err != nil {
 		return "", nil
 	}
@@ -136,7 +137,7 @@ func sharedFeatures(t *testing.T) (dir string, floors map[string]float64) {
 }
 
 func readFloors(t *testing.T) map[string]float64 {
-	text, err := os.ReadFile("floors.txt")
+	text, err := os.ReadFile(filepath.Join("testdata", "tck_floors.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +148,7 @@ func readFloors(t *testing.T) map[string]float64 {
 		}
 		clause, share, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if floors[clause], err = strconv.ParseFloat(share, 64); err != nil {
-			t.Fatalf("floors.txt: %q: %v", line, err)
+			t.Fatalf("tck_floors.txt: %q: %v", line, err)
 		}
 	}
 	return floors

@@ -1,4 +1,4 @@
-package prompts_test
+package verifier_test
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/verifier"
 	"github.com/triplemesh/triplemesh/services/verifier/align"
-	"github.com/triplemesh/triplemesh/services/verifier/prompts"
 )
 
 // graphs are drafts about a name and evidence for them, a change over time
@@ -56,5 +55,5 @@ func TestPrompts(t *testing.T) {
 		_, _, _ = verifier.NewRewriter(m, 384).Rewrite(ctx, question, drafts, align.OrderEvidence(ground, 9),
 			llm.NewLedger(nil))
 	}
-	prompttest.Run(t, prompts.Files, []prompttest.Case{both("edits", edit), both("rewrite", write)})
+	prompttest.Run(t, verifier.Prompts(), []prompttest.Case{both("edits", edit), both("rewrite", write)})
 }

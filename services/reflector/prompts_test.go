@@ -1,4 +1,4 @@
-package prompts_test
+package reflector_test
 
 import (
 	"testing"
@@ -8,7 +8,6 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	"github.com/triplemesh/triplemesh/services/reflector"
-	"github.com/triplemesh/triplemesh/services/reflector/prompts"
 )
 
 func TestPrompts(t *testing.T) {
@@ -31,7 +30,7 @@ func TestPrompts(t *testing.T) {
 				}, llm.NewLedger(nil))
 		}
 	}
-	prompttest.Run(t, prompts.Files, []prompttest.Case{{
+	prompttest.Run(t, reflector.Prompts(), []prompttest.Case{{
 		Prompt:  "reflect",
 		Typical: ask("what rivers flow through velmora", "Velmora", "Orla is missing"),
 		Hostile: ask(prompttest.Hostile, prompttest.HostileName, prompttest.Hostile),

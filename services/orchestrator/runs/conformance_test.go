@@ -1,5 +1,4 @@
-// Package runstest is the conformance suite of run stores.
-package runstest
+package runs_test
 
 import (
 	"context"
@@ -21,21 +20,21 @@ import (
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 )
 
-// Place is a new, empty location. It opens with a limit of runs; runs saved before are there again.
-type Place func(keep int) (runs.Tenants, error)
+// location is a new, empty location. It opens with a limit of runs; runs saved before are there again.
+type location func(keep int) (runs.Tenants, error)
 
-// ID returns the id of the nth run: seven hours after the one before, so that some share a day.
-func ID(n int) string {
+// runID returns the id of the nth run: seven hours after the one before, so that some share a day.
+func runID(n int) string {
 	var id ulid.ULID
 	_ = id.SetTime(ulid.Timestamp(time.Date(2026, 11, 1, 7*n, 0, 0, 0, time.UTC)))
 	_ = id.SetEntropy([]byte(fmt.Sprintf("%010d", n)))
 	return id.String()
 }
 
-// Run returns the nth run.
-func Run(n int) *orchestratorv1.Run {
+// makeRun returns the nth run.
+func makeRun(n int) *orchestratorv1.Run {
 	return &orchestratorv1.Run{
-		Id: ID(n), Question: strings.Repeat("why ", 100), Method: []string{"pg-akv", "ger"}[n%2], Subject: "ci",
+		Id: runID(n), Question: strings.Repeat("why ", 100), Method: []string{"pg-akv", "ger"}[n%2], Subject: "ci",
 		Kg:       &graphv1.KnowledgeGraphRef{Name: []string{"wikidata", "freebase", "own"}[n%3], Snapshot: 1},
 		OtherKgs: []*graphv1.KnowledgeGraphRef{{Name: []string{"films", "rivers"}[n%2]}},
 		Usage:    &llmv1.Usage{Calls: 3},
@@ -44,8 +43,8 @@ func Run(n int) *orchestratorv1.Run {
 	}
 }
 
-// Tenant parses a tenant's name.
-func Tenant(t testing.TB, name string) auth.Tenant {
+// parseTenant parses a tenant's name.
+func parseTenant(t testing.TB, name string) auth.Tenant {
 	t.Helper()
 	id, err := auth.ParseTenant(name)
 	if err != nil {
@@ -54,8 +53,8 @@ func Tenant(t testing.TB, name string) auth.Tenant {
 	return id
 }
 
-// TenantStore returns the store of one tenant, closed when the test ends.
-func TenantStore(t testing.TB, tenants runs.Tenants, id auth.Tenant) runs.Store {
+// openTenant returns the store of one tenant, closed when the test ends.
+func openTenant(t testing.TB, tenants runs.Tenants, id auth.Tenant) runs.Store {
 	t.Helper()
 	store, err := tenants.Tenant(id)
 	if err != nil {
@@ -64,18 +63,18 @@ func TenantStore(t testing.TB, tenants runs.Tenants, id auth.Tenant) runs.Store 
 	return store
 }
 
-// SaveRuns saves the runs from one number up to another.
-func SaveRuns(t testing.TB, store runs.Store, from, to int) {
+// saveRuns saves the runs from one number up to another.
+func saveRuns(t testing.TB, store runs.Store, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
-		if err := store.Save(Run(i)); err != nil {
+		if err := store.Save(makeRun(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// All pages through all runs.
-func All(t testing.TB, store runs.Store, size int, filter runs.Filter) (ids []string, pages int) {
+// listAll pages through all runs.
+func listAll(t testing.TB, store runs.Store, size int, filter runs.Filter) (ids []string, pages int) {
 	t.Helper()
 	for token := ""; ; pages++ {
 		page, next, err := store.List(t.Context(), size, token, filter)
@@ -92,17 +91,17 @@ func All(t testing.TB, store runs.Store, size int, filter runs.Filter) (ids []st
 	}
 }
 
-// IDs returns the ids of runs.
-func IDs(ns ...int) []string {
+// runIDs returns the ids of runs.
+func runIDs(ns ...int) []string {
 	var ids []string
 	for _, n := range ns {
-		ids = append(ids, ID(n))
+		ids = append(ids, runID(n))
 	}
 	return ids
 }
 
-// Suite tests a store. make returns a location for each test.
-func Suite(t *testing.T, make func(t *testing.T) Place) {
+// testConformance tests a store. make returns a location for each test.
+func testConformance(t *testing.T, make func(t *testing.T) location) {
 	for name, test := range map[string]func(*testing.T, func(keep int) runs.Tenants){
 		"a run comes back as it was":             comesBack,
 		"an unknown run is not found":            unknown,
@@ -131,30 +130,30 @@ func Suite(t *testing.T, make func(t *testing.T) Place) {
 
 func comesBack(t *testing.T, open func(int) runs.Tenants) {
 	tenants := open(0)
-	for _, id := range []auth.Tenant{auth.DefaultTenant(), Tenant(t, "acme")} {
-		SaveRuns(t, TenantStore(t, tenants, id), 0, 1)
+	for _, id := range []auth.Tenant{auth.DefaultTenant(), parseTenant(t, "acme")} {
+		saveRuns(t, openTenant(t, tenants, id), 0, 1)
 	}
 	if err := tenants.Close(); err != nil {
 		t.Fatal(err)
 	}
 	tenants = open(0)
-	for _, id := range []auth.Tenant{auth.DefaultTenant(), Tenant(t, "acme")} {
-		if got, err := TenantStore(t, tenants, id).Get(ID(0)); err != nil || !proto.Equal(got, Run(0)) {
+	for _, id := range []auth.Tenant{auth.DefaultTenant(), parseTenant(t, "acme")} {
+		if got, err := openTenant(t, tenants, id).Get(runID(0)); err != nil || !proto.Equal(got, makeRun(0)) {
 			t.Errorf("of %s got %v, %v", id, got, err)
 		}
 	}
 }
 
 func unknown(t *testing.T, open func(int) runs.Tenants) {
-	store := TenantStore(t, open(0), auth.DefaultTenant())
-	ids := []string{ID(0), "run-1", "", "\x00", "../../etc/passwd", "@acme", strings.ToLower(ID(1))}
+	store := openTenant(t, open(0), auth.DefaultTenant())
+	ids := []string{runID(0), "run-1", "", "\x00", "../../etc/passwd", "@acme", strings.ToLower(runID(1))}
 	for range 2 {
 		for _, id := range ids {
 			if _, err := store.Get(id); !errors.Is(err, runs.ErrNotFound) {
 				t.Errorf("run %q: %v", id, err)
 			}
 		}
-		SaveRuns(t, store, 1, 2) // where some are, as where none are
+		saveRuns(t, store, 1, 2) // where some are, as where none are
 	}
 	if err := store.Save(&orchestratorv1.Run{}); err == nil {
 		t.Error("a run without an id was kept")
@@ -162,11 +161,11 @@ func unknown(t *testing.T, open func(int) runs.Tenants) {
 }
 
 func lists(t *testing.T, open func(int) runs.Tenants) {
-	store := TenantStore(t, open(0), auth.DefaultTenant())
-	if ids, pages := All(t, store, 5, runs.Filter{}); len(ids) != 0 || pages != 1 {
+	store := openTenant(t, open(0), auth.DefaultTenant())
+	if ids, pages := listAll(t, store, 5, runs.Filter{}); len(ids) != 0 || pages != 1 {
 		t.Errorf("where nothing was kept: %q in %d pages", ids, pages)
 	}
-	SaveRuns(t, store, 0, 20)
+	saveRuns(t, store, 0, 20)
 	for _, c := range []struct {
 		name   string
 		size   int
@@ -185,10 +184,10 @@ func lists(t *testing.T, open func(int) runs.Tenants) {
 		{"of a method that answered nothing", 50, runs.Filter{Method: "rog"}, 0, 0, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ids, pages := All(t, store, c.size, c.filter)
-			if len(ids) != c.n || pages != c.pages || c.n > 0 && ids[0] != ID(c.first) {
+			ids, pages := listAll(t, store, c.size, c.filter)
+			if len(ids) != c.n || pages != c.pages || c.n > 0 && ids[0] != runID(c.first) {
 				t.Errorf("%d runs in %d pages, %q; want %d in %d from %s", len(ids), pages, ids, c.n,
-					c.pages, ID(c.first))
+					c.pages, runID(c.first))
 			}
 			if !slices.IsSortedFunc(ids, func(a, b string) int { return strings.Compare(b, a) }) {
 				t.Errorf("not newest first: %q", ids)
@@ -201,7 +200,7 @@ func lists(t *testing.T, open func(int) runs.Tenants) {
 		t.Errorf("a listed run should have its usage and no graphs, stages and spans: %v, %v", page, err)
 	}
 	const year10889 = "7ZZZZZZZZZZZZZZZZZZZZZZZZZ" // the last ULID
-	for token, want := range map[string]int{ID(6): 6, ID(5) + "x": 6, "zzz": 20, "!": 0, year10889: 20} {
+	for token, want := range map[string]int{runID(6): 6, runID(5) + "x": 6, "zzz": 20, "!": 0, year10889: 20} {
 		if page, _, err := store.List(t.Context(), 50, token, runs.Filter{}); err != nil || len(page) != want {
 			t.Errorf("before %q: %d runs, %v; want %d", token, len(page), err, want)
 		}
@@ -209,13 +208,13 @@ func lists(t *testing.T, open func(int) runs.Tenants) {
 }
 
 func findsWords(t *testing.T, open func(int) runs.Tenants) {
-	store := TenantStore(t, open(0), auth.DefaultTenant())
+	store := openTenant(t, open(0), auth.DefaultTenant())
 	for n, said := range []struct{ question, text, answer string }{
 		{"Who wrote the first program?", "It was {Ada Lovelace}.", "Ada Lovelace"},
 		{"Ποιος έγραψε τον Οδυσσεύς;", "", "ΌΜΗΡΟΣ"},
 		{"Who employed Ada?", "", ""},
 	} {
-		run := Run(n)
+		run := makeRun(n)
 		run.Question, run.Text = said.question, said.text
 		run.Answers = []*orchestratorv1.Answer{{Answer: said.answer}}
 		if err := store.Save(run); err != nil {
@@ -227,18 +226,18 @@ func findsWords(t *testing.T, open func(int) runs.Tenants) {
 		filter runs.Filter
 		want   []string
 	}{
-		{"in a question", runs.Filter{Query: "program"}, IDs(0)},
-		{"in a text", runs.Filter{Query: "It was"}, IDs(0)},
-		{"in an answer", runs.Filter{Query: "lovelace"}, IDs(0)},
-		{"whatever their case and order", runs.Filter{Query: "  ADA\twho "}, IDs(2, 0)},
-		{"of which all must be there", runs.Filter{Query: "ada program"}, IDs(0)},
+		{"in a question", runs.Filter{Query: "program"}, runIDs(0)},
+		{"in a text", runs.Filter{Query: "It was"}, runIDs(0)},
+		{"in an answer", runs.Filter{Query: "lovelace"}, runIDs(0)},
+		{"whatever their case and order", runs.Filter{Query: "  ADA\twho "}, runIDs(2, 0)},
+		{"of which all must be there", runs.Filter{Query: "ada program"}, runIDs(0)},
 		{"but not over the end of a text", runs.Filter{Query: "program?It"}, nil},
-		{"of other scripts", runs.Filter{Query: "όμηροσ ΟΔΥΣΣΕΎΣ"}, IDs(1)},
+		{"of other scripts", runs.Filter{Query: "όμηροσ ΟΔΥΣΣΕΎΣ"}, runIDs(1)},
 		{"of one method", runs.Filter{Query: "ada", Method: "ger"}, nil},
-		{"of which there are none", runs.Filter{Query: " "}, IDs(2, 1, 0)},
+		{"of which there are none", runs.Filter{Query: " "}, runIDs(2, 1, 0)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if ids, _ := All(t, store, 1, c.filter); !slices.Equal(ids, c.want) {
+			if ids, _ := listAll(t, store, 1, c.filter); !slices.Equal(ids, c.want) {
 				t.Errorf("got %q, want %q", ids, c.want)
 			}
 		})
@@ -247,61 +246,61 @@ func findsWords(t *testing.T, open func(int) runs.Tenants) {
 
 func oldestGo(t *testing.T, open func(int) runs.Tenants) {
 	tenants := open(3)
-	store, acme := TenantStore(t, tenants, auth.DefaultTenant()), TenantStore(t, tenants, Tenant(t, "acme"))
-	SaveRuns(t, acme, 0, 2)
-	SaveRuns(t, store, 0, 10)
-	SaveRuns(t, store, 0, 10) // the same ids again: the oldest come back and go again
-	if ids, _ := All(t, store, 50, runs.Filter{}); !slices.Equal(ids, IDs(9, 8, 7)) {
+	store, acme := openTenant(t, tenants, auth.DefaultTenant()), openTenant(t, tenants, parseTenant(t, "acme"))
+	saveRuns(t, acme, 0, 2)
+	saveRuns(t, store, 0, 10)
+	saveRuns(t, store, 0, 10) // the same ids again: the oldest come back and go again
+	if ids, _ := listAll(t, store, 50, runs.Filter{}); !slices.Equal(ids, runIDs(9, 8, 7)) {
 		t.Errorf("kept %q", ids)
 	}
-	if ids, _ := All(t, acme, 50, runs.Filter{}); !slices.Equal(ids, IDs(1, 0)) {
+	if ids, _ := listAll(t, acme, 50, runs.Filter{}); !slices.Equal(ids, runIDs(1, 0)) {
 		t.Errorf("one tenant's runs cost another's: %q", ids)
 	}
-	SaveRuns(t, store, 9, 10)
-	if ids, _ := All(t, store, 50, runs.Filter{}); len(ids) != 3 {
+	saveRuns(t, store, 9, 10)
+	if ids, _ := listAll(t, store, 50, runs.Filter{}); len(ids) != 3 {
 		t.Errorf("a run written over cost another: %q", ids)
 	}
 	if err := tenants.Close(); err != nil {
 		t.Fatal(err)
 	}
 	fewer := open(2)
-	store = TenantStore(t, fewer, auth.DefaultTenant())
-	SaveRuns(t, store, 11, 12)
-	if ids, _ := All(t, store, 50, runs.Filter{}); !slices.Equal(ids, IDs(11, 9)) {
+	store = openTenant(t, fewer, auth.DefaultTenant())
+	saveRuns(t, store, 11, 12)
+	if ids, _ := listAll(t, store, 50, runs.Filter{}); !slices.Equal(ids, runIDs(11, 9)) {
 		t.Errorf("after opening for fewer: %q", ids)
 	}
 }
 
 func testTenantsApart(t *testing.T, open func(int) runs.Tenants) {
 	tenants := open(0)
-	all := []auth.Tenant{auth.DefaultTenant(), Tenant(t, "acme"), Tenant(t, "ac"), Tenant(t, "runs"), Tenant(t, "meta")}
+	all := []auth.Tenant{auth.DefaultTenant(), parseTenant(t, "acme"), parseTenant(t, "ac"), parseTenant(t, "runs"), parseTenant(t, "meta")}
 	for i, id := range all {
-		SaveRuns(t, TenantStore(t, tenants, id), 4*i, 4*i+3)
+		saveRuns(t, openTenant(t, tenants, id), 4*i, 4*i+3)
 	}
 	for i, id := range all {
-		store := TenantStore(t, tenants, id)
-		if ids, pages := All(t, store, 2, runs.Filter{}); !slices.Equal(ids, IDs(4*i+2, 4*i+1, 4*i)) || pages != 2 {
+		store := openTenant(t, tenants, id)
+		if ids, pages := listAll(t, store, 2, runs.Filter{}); !slices.Equal(ids, runIDs(4*i+2, 4*i+1, 4*i)) || pages != 2 {
 			t.Errorf("%s has %q in %d pages", id, ids, pages)
 		}
 		for n := range 4 * len(all) {
-			_, err := store.Get(ID(n))
+			_, err := store.Get(runID(n))
 			if own := n >= 4*i && n < 4*i+3; own != (err == nil) || err != nil && !errors.Is(err, runs.ErrNotFound) {
 				t.Errorf("%s reads run %d: %v", id, n, err)
 			}
 		}
 		// Another's page token is a time and no more.
-		page, next, err := store.List(t.Context(), 50, ID(4*len(all)), runs.Filter{})
+		page, next, err := store.List(t.Context(), 50, runID(4*len(all)), runs.Filter{})
 		if err != nil || len(page) != 3 || next != "" {
 			t.Errorf("%s from another's run on: %v, %q, %v", id, page, next, err)
 		}
 	}
 	// The same id twice: a run of each tenant's own.
-	mine := Run(0)
+	mine := makeRun(0)
 	mine.Question = "mine"
-	if err := TenantStore(t, tenants, all[1]).Save(mine); err != nil {
+	if err := openTenant(t, tenants, all[1]).Save(mine); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := TenantStore(t, tenants, all[0]).Get(ID(0)); err != nil || got.GetQuestion() == "mine" {
+	if got, err := openTenant(t, tenants, all[0]).Get(runID(0)); err != nil || got.GetQuestion() == "mine" {
 		t.Errorf("one tenant wrote over another's run: %v, %v", got, err)
 	}
 }
@@ -312,14 +311,14 @@ func nobody(t *testing.T, open func(int) runs.Tenants) {
 	}
 }
 
-// Run with -race.
+// makeRun with -race.
 func parallel(t *testing.T, open func(int) runs.Tenants) {
 	tenants := open(5)
 	var group sync.WaitGroup
 	for i := range 16 {
-		store := TenantStore(t, tenants, []auth.Tenant{auth.DefaultTenant(), Tenant(t, "acme")}[i%2])
+		store := openTenant(t, tenants, []auth.Tenant{auth.DefaultTenant(), parseTenant(t, "acme")}[i%2])
 		group.Go(func() {
-			if err := store.Save(Run(i)); err != nil {
+			if err := store.Save(makeRun(i)); err != nil {
 				t.Error(err)
 			}
 			if _, _, err := store.List(t.Context(), 3, "", runs.Filter{}); err != nil {
@@ -328,16 +327,16 @@ func parallel(t *testing.T, open func(int) runs.Tenants) {
 		})
 	}
 	group.Wait()
-	for _, id := range []auth.Tenant{auth.DefaultTenant(), Tenant(t, "acme")} {
-		if ids, _ := All(t, TenantStore(t, tenants, id), 50, runs.Filter{}); len(ids) != 5 {
+	for _, id := range []auth.Tenant{auth.DefaultTenant(), parseTenant(t, "acme")} {
+		if ids, _ := listAll(t, openTenant(t, tenants, id), 50, runs.Filter{}); len(ids) != 5 {
 			t.Errorf("kept %q of %s", ids, id)
 		}
 	}
 }
 
 func cancelled(t *testing.T, open func(int) runs.Tenants) {
-	store := TenantStore(t, open(0), auth.DefaultTenant())
-	SaveRuns(t, store, 0, 3)
+	store := openTenant(t, open(0), auth.DefaultTenant())
+	saveRuns(t, store, 0, 3)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if page, _, err := store.List(ctx, 2, "", runs.Filter{}); !errors.Is(err, context.Canceled) {

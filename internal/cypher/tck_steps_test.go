@@ -1,4 +1,4 @@
-package tck
+package cypher_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package prompts_test
+package evaluator_test
 
 import (
 	"testing"
@@ -7,11 +7,10 @@ import (
 	"github.com/triplemesh/triplemesh/internal/prompt/prompttest"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/evaluator"
-	"github.com/triplemesh/triplemesh/services/evaluator/prompts"
 )
 
-// paths lead from a name to its rivers, and over a river back.
-func paths(name string) []*graphv1.ReasoningPath {
+// riverPaths lead from a name to its rivers, and over a river back.
+func riverPaths(name string) []*graphv1.ReasoningPath {
 	river := &graphv1.RelationStep{Relation: "location.location.body_of_water"}
 	back := &graphv1.RelationStep{Relation: "flows through", Inverse: true}
 	return []*graphv1.ReasoningPath{
@@ -36,17 +35,17 @@ func TestPrompts(t *testing.T) {
 		return evaluator.NewJudge(m, evaluator.JudgeConfig{Parallel: 1, MaxGroups: 2, MaxEnds: 2, MaxPaths: 2})
 	}
 	candidates := func(in input) []*graphv1.CandidateAnswer {
-		return []*graphv1.CandidateAnswer{{Answer: in.name, Paths: paths(in.name)}, {Answer: "Orla"}}
+		return []*graphv1.CandidateAnswer{{Answer: in.name, Paths: riverPaths(in.name)}, {Answer: "Orla"}}
 	}
-	prompttest.Run(t, prompts.Files, []prompttest.Case{
+	prompttest.Run(t, evaluator.Prompts(), []prompttest.Case{
 		both("evaluate_question", func(m llm.Completer, in input) {
-			_, _, _ = judge(m).Question(t.Context(), in.question, candidates(in), paths(in.name), llm.NewLedger(nil))
+			_, _, _ = judge(m).Question(t.Context(), in.question, candidates(in), riverPaths(in.name), llm.NewLedger(nil))
 		}),
 		both("evaluate_answer", func(m llm.Completer, in input) {
 			_, _, _ = judge(m).Answers(t.Context(), in.question, candidates(in), llm.NewLedger(nil))
 		}),
 		both("judge_sufficiency", func(m llm.Completer, in input) {
-			_, _, _ = judge(m).Sufficient(t.Context(), in.question, paths(in.name), llm.NewLedger(nil))
+			_, _, _ = judge(m).Sufficient(t.Context(), in.question, riverPaths(in.name), llm.NewLedger(nil))
 		}),
 		both("rank_candidates", func(m llm.Completer, in input) {
 			_, _, _ = evaluator.NewRanker(m).Rank(t.Context(), in.question, in.name, []string{"population", in.name}, 3,

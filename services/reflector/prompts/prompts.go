@@ -1,9 +1,0 @@
-// Package prompts holds the reflector's prompts as data.
-package prompts
-
-import "embed"
-
-// Files are the prompt files; internal/prompt reads them.
-//
-//go:embed *.yaml
-var Files embed.FS
