@@ -109,6 +109,8 @@ type Tuning struct {
 var HelpTexts = map[string]string{
 	"tuning_part": "Part of the questions to read, by a hash of their ids: tune, validate, or all of them if no " +
 		"figure is published on the others. The part report cannot be read. (default: tune)",
+	"fetch_mirror": "Folder with copies of the sets, <set>/<file>, such as the sets folder of another machine; what " +
+		"it lacks is downloaded.",
 }
 
 // Read returns ReadPart of the chosen part.

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/triplemesh/triplemesh/lab/dataset"
-	"github.com/triplemesh/triplemesh/lab/fetch"
 	"github.com/triplemesh/triplemesh/lab/results"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
@@ -87,7 +86,7 @@ func (p *planner) entry(e Entry) ([]*evaluation, error) {
 	sum := ""
 	if e.Dataset != "" {
 		var format string
-		if e.Questions, format, sum, err = fetch.Questions(p.command.SetsDir, e.Dataset); err != nil {
+		if e.Questions, format, sum, err = dataset.FetchedQuestions(p.command.SetsDir, e.Dataset); err != nil {
 			return nil, err
 		}
 		e.Name, e.Format = cmp.Or(e.Name, e.Dataset), cmp.Or(e.Format, format)

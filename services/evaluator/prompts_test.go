@@ -39,7 +39,8 @@ func TestPrompts(t *testing.T) {
 	}
 	prompttest.Run(t, evaluator.Prompts(), []prompttest.Case{
 		both("evaluate_question", func(m llm.Completer, in input) {
-			_, _, _ = judge(m).Question(t.Context(), in.question, candidates(in), riverPaths(in.name), llm.NewLedger(nil))
+			_, _, _ = judge(m).Question(t.Context(), in.question, candidates(in), riverPaths(in.name),
+				llm.NewLedger(nil))
 		}),
 		both("evaluate_answer", func(m llm.Completer, in input) {
 			_, _, _ = judge(m).Answers(t.Context(), in.question, candidates(in), llm.NewLedger(nil))

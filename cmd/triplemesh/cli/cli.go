@@ -32,7 +32,6 @@ import (
 	"github.com/triplemesh/triplemesh/lab/dataset"
 	"github.com/triplemesh/triplemesh/lab/eval"
 	"github.com/triplemesh/triplemesh/lab/feedback"
-	"github.com/triplemesh/triplemesh/lab/fetch"
 	"github.com/triplemesh/triplemesh/lab/report"
 	"github.com/triplemesh/triplemesh/lab/sft"
 	"github.com/triplemesh/triplemesh/lab/train"
@@ -144,7 +143,7 @@ func run(ctx context.Context, version string, args, env []string, stdin io.Reade
 	var c commands
 	vars := kong.Vars{}
 	for _, texts := range []map[string]string{calibrate.HelpTexts, claims.HelpTexts, dataset.HelpTexts, eval.HelpTexts,
-		feedback.HelpTexts, fetch.HelpTexts, report.HelpTexts, report.ScorecardHelpTexts, sft.HelpTexts,
+		feedback.HelpTexts, report.HelpTexts, report.ScorecardHelpTexts, sft.HelpTexts,
 		train.HelpTexts} {
 		maps.Copy(vars, texts)
 	}

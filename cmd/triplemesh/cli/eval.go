@@ -14,8 +14,8 @@ import (
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"github.com/triplemesh/triplemesh/lab/calibrate"
 	"github.com/triplemesh/triplemesh/lab/claims"
+	"github.com/triplemesh/triplemesh/lab/dataset"
 	"github.com/triplemesh/triplemesh/lab/eval"
-	"github.com/triplemesh/triplemesh/lab/fetch"
 	"github.com/triplemesh/triplemesh/lab/reader"
 	"github.com/triplemesh/triplemesh/lab/report"
 	"github.com/triplemesh/triplemesh/lab/results"
@@ -139,12 +139,12 @@ func (p *Program) askRetriever(services *eval.Services, addr string, m *mesh.Mes
 }
 
 // evalFetchCommand fetches question sets. It needs no server.
-type evalFetchCommand struct{ fetch.Command }
+type evalFetchCommand struct{ dataset.FetchCommand }
 
 func (c *evalFetchCommand) Run(p *Program) error {
 	board := p.Board()
 	defer board.Close()
-	return c.Command.Run(p.Ctx, setsDir(p), board, p.Stdout)
+	return c.FetchCommand.Run(p.Ctx, setsDir(p), board, p.Stdout)
 }
 
 // setsDir returns the folder of question sets.

@@ -9,7 +9,7 @@ import (
 
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
-	"github.com/triplemesh/triplemesh/services/orchestrator/record"
+	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 )
 
 // hashSize is the size of the hash in an id, in bytes: two of the some hundred marks of a run share
@@ -68,6 +68,6 @@ func IsID(text string) bool {
 // dayOf returns the UTC day of the run of a mark's id; false for an invalid id.
 func dayOf(id string) (string, bool) {
 	run, sum, _ := strings.Cut(id, "-")
-	day, ok := record.DayOfRun(run)
+	day, ok := runs.DayOfRun(run)
 	return day, ok && hash.MatchString(sum)
 }

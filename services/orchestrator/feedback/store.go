@@ -19,7 +19,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/config"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
-	"github.com/triplemesh/triplemesh/services/orchestrator/record"
+	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 )
 
 var (
@@ -29,7 +29,7 @@ var (
 	// ErrFull is the error of a tenant that has stored as many marks as it may.
 	ErrFull = errors.New("the tenant has as many marks as it may store")
 	// ErrDamaged is the error of a mark whose checksum does not match.
-	ErrDamaged = record.ErrDamaged
+	ErrDamaged = runs.ErrDamaged
 )
 
 // format is written to the file "format"; a directory of a later format is rejected.
@@ -59,10 +59,10 @@ type markCount struct {
 // orchestrator that shares the directory; 0 is unlimited. report is called once for each file that
 // cannot be read; it may be nil.
 func Open(path string, limit int, report func(path string, err error)) (*Dir, error) {
-	if err := record.PrepareDir(path, format); err != nil {
+	if err := runs.PrepareDir(path, format); err != nil {
 		return nil, fmt.Errorf("open feedback directory %s: %w", path, err)
 	}
-	return &Dir{path: path, limit: limit, reportOnce: record.ReportOnce(report), counts: map[string]*markCount{}}, nil
+	return &Dir{path: path, limit: limit, reportOnce: runs.ReportOnce(report), counts: map[string]*markCount{}}, nil
 }
 
 // Tenant returns the store of one tenant, or auth.ErrNoTenant for the zero value.
@@ -82,7 +82,7 @@ type Store struct {
 // file returns the path of a mark; false for an invalid id, which might name any file.
 func (s *Store) file(id string) (string, bool) {
 	day, ok := dayOf(id)
-	return filepath.Join(s.path, day, id+record.Suffix), ok
+	return filepath.Join(s.path, day, id+runs.RecordSuffix), ok
 }
 
 // Save writes marks. They are on disk when Save returns; if it fails, some of them may be. It returns
@@ -136,9 +136,9 @@ func (s *Store) reserve(added int) error {
 
 // count returns the number of marks on disk.
 func (s *Store) count() (n int, err error) {
-	days, err := record.ListDays(s.path)
+	days, err := runs.ListDays(s.path)
 	for _, day := range days {
-		ids, err := record.ListIDs(s.path, day, dayOf)
+		ids, err := runs.ListIDs(s.path, day, dayOf)
 		if err != nil {
 			return 0, err
 		}
@@ -148,7 +148,7 @@ func (s *Store) count() (n int, err error) {
 }
 
 func (s *Store) write(m *orchestratorv1.Feedback) error {
-	data, err := record.Encode(m)
+	data, err := runs.EncodeRecord(m)
 	if err != nil {
 		return err
 	}
@@ -193,18 +193,18 @@ func (s *Store) readMark(path, id string) (*orchestratorv1.Feedback, error) {
 	return m, err
 }
 
-// decode decodes the record of a mark. The error is record.ErrDamaged.
+// decode decodes the record of a mark. The error is runs.ErrDamaged.
 func decode(data []byte, id string) (*orchestratorv1.Feedback, error) {
-	message, err := record.Verify(data)
+	message, err := runs.VerifyRecord(data)
 	if err != nil {
 		return nil, err
 	}
 	m := &orchestratorv1.Feedback{}
 	if err := proto.Unmarshal(message, m); err != nil {
-		return nil, fmt.Errorf("%w: %w", record.ErrDamaged, err)
+		return nil, fmt.Errorf("%w: %w", runs.ErrDamaged, err)
 	}
 	if m.GetId() != id {
-		return nil, fmt.Errorf("%w: it is of the feedback %q", record.ErrDamaged, m.GetId())
+		return nil, fmt.Errorf("%w: it is of the feedback %q", runs.ErrDamaged, m.GetId())
 	}
 	return m, nil
 }
@@ -274,19 +274,19 @@ func (s *Store) List(ctx context.Context, size int, before string, filter Filter
 // walk calls do with the marks below before, until it returns false; with those of one run unless
 // run is empty.
 func (s *Store) walk(ctx context.Context, before, run string, do func(*orchestratorv1.Feedback) bool) error {
-	days, err := record.ListDays(s.path)
+	days, err := runs.ListDays(s.path)
 	if err != nil {
 		return err
 	}
 	if run != "" {
-		day, ok := record.DayOfRun(run)
+		day, ok := runs.DayOfRun(run)
 		if !ok {
 			return nil
 		}
 		days = []string{day}
 	}
 	for _, day := range slices.Backward(days) {
-		ids, err := record.ListIDs(s.path, day, dayOf)
+		ids, err := runs.ListIDs(s.path, day, dayOf)
 		if err != nil {
 			return err
 		}

@@ -15,16 +15,11 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/auth"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
-	"github.com/triplemesh/triplemesh/services/orchestrator/record"
 )
 
-// Format 1 holds the default tenant's runs in the bucket "runs". Format 2 adds the other tenants,
-// each in the bucket "@" and its name; builds that know only format 1 reject it. A database keeps
-// format 1 until another tenant saves a run.
-const (
-	formatOneTenant = "1"
-	formatTenants   = "2"
-)
+// boltFormat holds the default tenant's runs in the bucket "runs" and those of each other tenant in
+// the bucket "@" and its name. A database of format 1 had one tenant.
+const boltFormat = "2"
 
 var (
 	runsBucket = []byte("runs")
@@ -83,12 +78,12 @@ func open(path string, keep int) (*DB, error) {
 		}
 		switch v := meta.Get(versionKey); string(v) {
 		case "":
-			return meta.Put(versionKey, []byte(formatOneTenant))
-		case formatOneTenant, formatTenants:
+			return meta.Put(versionKey, []byte(boltFormat))
+		case "1", boltFormat:
 			return nil
 		default:
 			return fmt.Errorf("it is of format %q and this build reads up to %q: use the build that wrote it, or "+
-				"another file", v, formatTenants)
+				"another file", v, boltFormat)
 		}
 	})
 	if err != nil {
@@ -128,7 +123,7 @@ func (s shelf) Save(all ...*orchestratorv1.Run) error {
 	defer s.db.mu.Unlock()
 	count, counted := s.db.counts[string(s.name)]
 	err := s.db.update(func(tx *bbolt.Tx) error {
-		b, err := s.bucket(tx)
+		b, err := tx.CreateBucketIfNotExists(s.name)
 		if err != nil {
 			return err
 		}
@@ -165,23 +160,12 @@ func (s shelf) Save(all ...*orchestratorv1.Run) error {
 // putRun reports whether the id is new.
 func putRun(b *bbolt.Bucket, run *orchestratorv1.Run) (isNew bool, err error) {
 	id := []byte(run.GetId())
-	value, err := record.Encode(run)
+	value, err := EncodeRecord(run)
 	if err != nil {
 		return false, err
 	}
 	isNew = b.Get(id) == nil
 	return isNew, b.Put(id, value)
-}
-
-// bucket returns the tenant's bucket, created if missing.
-func (s shelf) bucket(tx *bbolt.Tx) (*bbolt.Bucket, error) {
-	if b := tx.Bucket(s.name); b != nil {
-		return b, nil
-	}
-	if err := tx.Bucket(metaBucket).Put(versionKey, []byte(formatTenants)); err != nil {
-		return nil, err
-	}
-	return tx.CreateBucket(s.name)
 }
 
 func (s shelf) Get(id string) (run *orchestratorv1.Run, err error) {
@@ -194,7 +178,7 @@ func (s shelf) Get(id string) (run *orchestratorv1.Run, err error) {
 		if value == nil {
 			return ErrNotFound
 		}
-		run, err = decodeKept(value, id, decodeFull)
+		run, err = decode(value, id, decodeFull)
 		return err
 	})
 	if err != nil {
@@ -225,7 +209,7 @@ func (s shelf) List(ctx context.Context, size int, before string,
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if run, err := decodeKept(v, string(k), decodeOutline); err == nil && !g.add(run) {
+			if run, err := decode(v, string(k), decodeOutline); err == nil && !g.add(run) {
 				return nil
 			}
 		}

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
@@ -37,72 +36,6 @@ func TestDB(t *testing.T) {
 }
 
 // version returns the format of a database.
-func version(t *testing.T, path string) (v string) {
-	t.Helper()
-	b, err := bbolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = b.View(func(tx *bbolt.Tx) error { v = string(tx.Bucket([]byte("meta")).Get([]byte("version"))); return nil })
-	if err := errors.Join(err, b.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
-func TestDatabaseFromBeforeTenants(t *testing.T) {
-	path := file(t)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	b, err := bbolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = b.Update(func(tx *bbolt.Tx) error {
-		kept, err1 := tx.CreateBucket([]byte("runs"))
-		meta, err2 := tx.CreateBucket([]byte("meta"))
-		value, err3 := proto.Marshal(makeRun(0))
-		if err := errors.Join(err1, err2, err3); err != nil {
-			return err
-		}
-		return errors.Join(kept.Put([]byte(runID(0)), value), meta.Put([]byte("version"), []byte("1")))
-	})
-	if err := errors.Join(err, b.Close()); err != nil {
-		t.Fatal(err)
-	}
-
-	db := open(t, path, 0)
-	store := openTenant(t, db, auth.DefaultTenant())
-	saveRuns(t, store, 1, 2)
-	if ids, _ := listAll(t, store, 5, runs.Filter{}); !slices.Equal(ids, runIDs(1, 0)) {
-		t.Errorf("its runs are %q", ids)
-	}
-	acme := openTenant(t, db, parseTenant(t, "acme"))
-	if _, err := acme.Get(runID(0)); !errors.Is(err, runs.ErrNotFound) {
-		t.Errorf("another tenant reads them: %v", err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if v := version(t, path); v != "1" {
-		t.Errorf("with one tenant it is of format %s, which the build before does not read", v)
-	}
-
-	db = open(t, path, 0)
-	saveRuns(t, openTenant(t, db, parseTenant(t, "acme")), 2, 3)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if v := version(t, path); v != "2" {
-		t.Errorf("with two tenants it is of format %s, which the build before would take for its own", v)
-	}
-	if ids, _ := listAll(t, openTenant(t, open(t, path, 0), auth.DefaultTenant()), 5,
-		runs.Filter{}); len(ids) != 2 {
-		t.Errorf("in format 2 the default tenant has %q", ids)
-	}
-}
-
 func TestFilesThatCannotBeOpened(t *testing.T) {
 	for _, c := range []struct {
 		name    string

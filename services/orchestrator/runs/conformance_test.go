@@ -273,13 +273,17 @@ func oldestGo(t *testing.T, open func(int) runs.Tenants) {
 
 func testTenantsApart(t *testing.T, open func(int) runs.Tenants) {
 	tenants := open(0)
-	all := []auth.Tenant{auth.DefaultTenant(), parseTenant(t, "acme"), parseTenant(t, "ac"), parseTenant(t, "runs"), parseTenant(t, "meta")}
+	all := []auth.Tenant{auth.DefaultTenant()}
+	for _, name := range []string{"acme", "ac", "runs", "meta"} {
+		all = append(all, parseTenant(t, name))
+	}
 	for i, id := range all {
 		saveRuns(t, openTenant(t, tenants, id), 4*i, 4*i+3)
 	}
 	for i, id := range all {
 		store := openTenant(t, tenants, id)
-		if ids, pages := listAll(t, store, 2, runs.Filter{}); !slices.Equal(ids, runIDs(4*i+2, 4*i+1, 4*i)) || pages != 2 {
+		ids, pages := listAll(t, store, 2, runs.Filter{})
+		if !slices.Equal(ids, runIDs(4*i+2, 4*i+1, 4*i)) || pages != 2 {
 			t.Errorf("%s has %q in %d pages", id, ids, pages)
 		}
 		for n := range 4 * len(all) {

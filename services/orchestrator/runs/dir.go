@@ -18,7 +18,6 @@ import (
 	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/config"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
-	"github.com/triplemesh/triplemesh/services/orchestrator/record"
 )
 
 // dirFormat is written to the file "format"; a directory of a later format is rejected.
@@ -45,10 +44,10 @@ func OpenDir(path string, keep int, report func(path string, err error)) (*Dir, 
 	if report == nil {
 		report = func(string, error) {}
 	}
-	if err := record.PrepareDir(path, dirFormat); err != nil {
+	if err := PrepareDir(path, dirFormat); err != nil {
 		return nil, fmt.Errorf("open run directory %s: %w", path, err)
 	}
-	return &Dir{path: path, keep: keep, report: report, reportOnce: record.ReportOnce(report),
+	return &Dir{path: path, keep: keep, report: report, reportOnce: ReportOnce(report),
 		untrimmed: map[string]int{}}, nil
 }
 
@@ -82,11 +81,11 @@ func (f folder) Save(all ...*orchestratorv1.Run) error {
 }
 
 func (f folder) write(run *orchestratorv1.Run) error {
-	day, ok := record.DayOfRun(run.GetId())
+	day, ok := DayOfRun(run.GetId())
 	if !ok {
 		return errors.New("its id is no ULID")
 	}
-	data, err := record.Encode(run)
+	data, err := EncodeRecord(run)
 	if err != nil {
 		return err
 	}
@@ -96,7 +95,7 @@ func (f folder) write(run *orchestratorv1.Run) error {
 		if err = os.MkdirAll(filepath.Join(f.path, day), 0o700); err != nil {
 			return err
 		}
-		if err = config.ReplaceFile(filepath.Join(f.path, day, run.GetId()+record.Suffix), 0o600, data); !errors.Is(err,
+		if err = config.ReplaceFile(filepath.Join(f.path, day, run.GetId()+RecordSuffix), 0o600, data); !errors.Is(err,
 			fs.ErrNotExist) {
 			return err
 		}
@@ -105,7 +104,7 @@ func (f folder) write(run *orchestratorv1.Run) error {
 }
 
 func (f folder) Get(id string) (*orchestratorv1.Run, error) {
-	day, ok := record.DayOfRun(id)
+	day, ok := DayOfRun(id)
 	if !ok {
 		return nil, fmt.Errorf("read run %q: %w", id, ErrNotFound)
 	}
@@ -120,7 +119,7 @@ func (f folder) Get(id string) (*orchestratorv1.Run, error) {
 }
 
 func (f folder) readRun(day, id string, as func([]byte) (*orchestratorv1.Run, error)) (*orchestratorv1.Run, error) {
-	path := filepath.Join(f.path, day, id+record.Suffix)
+	path := filepath.Join(f.path, day, id+RecordSuffix)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -145,18 +144,18 @@ func (f folder) List(ctx context.Context, size int, before string,
 // walk calls do with the outlines of the runs older than before, newest first, until it returns
 // false.
 func (f folder) walk(ctx context.Context, before string, do func(*orchestratorv1.Run) bool) error {
-	days, err := record.ListDays(f.path)
+	days, err := ListDays(f.path)
 	if err != nil {
 		return err
 	}
-	last, bounded := record.DayOfRun(before)
+	last, bounded := DayOfRun(before)
 	// Days compare as strings while years have four digits; every directory is before a later year.
 	bounded = bounded && len(last) == len(time.DateOnly)
 	for _, day := range slices.Backward(days) {
 		if bounded && day > last {
 			continue
 		}
-		ids, err := record.ListIDs(f.path, day, record.DayOfRun)
+		ids, err := ListIDs(f.path, day, DayOfRun)
 		if err != nil {
 			return err
 		}
@@ -172,7 +171,7 @@ func (f folder) walk(ctx context.Context, before string, do func(*orchestratorv1
 				return nil
 			}
 			if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrDamaged) {
-				f.dir.reportOnce(filepath.Join(f.path, day, id+record.Suffix), err)
+				f.dir.reportOnce(filepath.Join(f.path, day, id+RecordSuffix), err)
 			}
 		}
 	}
@@ -188,13 +187,13 @@ func (f folder) trim() error {
 	if f.dir.keep == 0 || !f.due() {
 		return nil
 	}
-	days, err := record.ListDays(f.path)
+	days, err := ListDays(f.path)
 	if err != nil {
 		return err
 	}
 	left := f.dir.keep
 	for _, day := range slices.Backward(days) {
-		ids, err := record.ListIDs(f.path, day, record.DayOfRun)
+		ids, err := ListIDs(f.path, day, DayOfRun)
 		if err != nil {
 			return err
 		}
@@ -203,7 +202,7 @@ func (f folder) trim() error {
 			continue
 		}
 		for _, id := range ids[:len(ids)-left] {
-			if err := remove(filepath.Join(f.path, day, id+record.Suffix)); err != nil {
+			if err := remove(filepath.Join(f.path, day, id+RecordSuffix)); err != nil {
 				return err
 			}
 		}
@@ -238,7 +237,7 @@ func (f folder) removeDay(day string) {
 	path := filepath.Join(f.path, day)
 	entries, _ := os.ReadDir(path)
 	for _, entry := range entries {
-		if !strings.HasPrefix(entry.Name(), ".") || !strings.Contains(entry.Name(), record.Suffix+".part-") {
+		if !strings.HasPrefix(entry.Name(), ".") || !strings.Contains(entry.Name(), RecordSuffix+".part-") {
 			continue
 		}
 		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > half {

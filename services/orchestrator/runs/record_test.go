@@ -8,12 +8,11 @@ import (
 
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
-	"github.com/triplemesh/triplemesh/services/orchestrator/record"
 )
 
 func TestRecordParsesAsARun(t *testing.T) {
 	run := &orchestratorv1.Run{Id: "01", Question: "why?", Subject: "ci"}
-	data, err := record.Encode(run)
+	data, err := EncodeRecord(run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +27,7 @@ func TestRecordParsesAsARun(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	whole, err := record.Encode(&orchestratorv1.Run{Id: "01", Question: "why?"})
+	whole, err := EncodeRecord(&orchestratorv1.Run{Id: "01", Question: "why?"})
 	if err != nil {
 		f.Fatal(err)
 	}

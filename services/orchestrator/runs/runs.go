@@ -17,7 +17,6 @@ import (
 	"github.com/triplemesh/triplemesh/internal/auth"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
-	"github.com/triplemesh/triplemesh/services/orchestrator/record"
 )
 
 // ErrNotFound is the error of an id that the tenant has no run of, whether or not another tenant has.
@@ -189,27 +188,12 @@ func (d *DB) view(do func(*bbolt.Tx) error) error {
 	return guard(func() error { return d.bolt.View(do) })
 }
 
-// ErrDamaged is the error of a run whose checksum does not match.
-var ErrDamaged = record.ErrDamaged
-
-// decodeKept is decode for the database, whose old records have no checksum.
-func decodeKept(data []byte, id string, as func([]byte) (*orchestratorv1.Run, error)) (*orchestratorv1.Run, error) {
-	if record.HasChecksum(data) {
-		return decode(data, id, as)
-	}
-	return decodeRun(data, id, as)
-}
-
 // decode decodes the record of run id, in full or in outline. The error is ErrDamaged.
 func decode(data []byte, id string, as func([]byte) (*orchestratorv1.Run, error)) (*orchestratorv1.Run, error) {
-	message, err := record.Verify(data)
+	message, err := VerifyRecord(data)
 	if err != nil {
 		return nil, err
 	}
-	return decodeRun(message, id, as)
-}
-
-func decodeRun(message []byte, id string, as func([]byte) (*orchestratorv1.Run, error)) (*orchestratorv1.Run, error) {
 	run, err := as(message)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)

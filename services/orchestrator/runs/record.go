@@ -1,8 +1,4 @@
-// Package record is the form in which the orchestrator stores messages: a serialised message whose
-// last field is the CRC-32C of all bytes before it, a fixed32 with a field number that the message
-// reserves. So every reader of the contract can parse a record, and truncated or changed records are
-// detected.
-package record
+package runs
 
 import (
 	"errors"
@@ -17,6 +13,8 @@ import (
 // ErrDamaged is the error of a record whose checksum does not match.
 var ErrDamaged = errors.New("the record is damaged")
 
+// The last field of a record is the CRC-32C of all bytes before it, a fixed32 with a field number that
+// the message reserves: every reader of the contract can parse a record.
 const (
 	sumField = 2047
 	sumSize  = 2 + 4 // the field's tag, and the sum
@@ -24,8 +22,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Encode returns the record of a message, which must not have its record_checksum set.
-func Encode(m proto.Message) ([]byte, error) {
+// EncodeRecord returns the record of a message, which must not have its record_checksum set.
+func EncodeRecord(m proto.Message) ([]byte, error) {
 	record, err := proto.Marshal(m)
 	if err != nil {
 		return nil, err
@@ -35,25 +33,16 @@ func Encode(m proto.Message) ([]byte, error) {
 	return protowire.AppendFixed32(record, sum), nil
 }
 
-// HasChecksum reports whether a record ends in a checksum, right or wrong.
-func HasChecksum(record []byte) bool {
+// VerifyRecord returns the serialised message of a record without its checksum. The error is ErrDamaged.
+func VerifyRecord(record []byte) ([]byte, error) {
 	n := len(record) - sumSize
 	if n < 0 {
-		return false
-	}
-	number, kind, tag := protowire.ConsumeTag(record[n:])
-	return number == sumField && kind == protowire.Fixed32Type && tag+4 == sumSize
-}
-
-// Verify returns the serialised message of a record without its checksum. The error is ErrDamaged.
-func Verify(record []byte) ([]byte, error) {
-	switch {
-	case len(record) < sumSize:
 		return nil, fmt.Errorf("%w: it has %d bytes", ErrDamaged, len(record))
-	case !HasChecksum(record):
+	}
+	if number, kind, tag := protowire.ConsumeTag(record[n:]); number != sumField || kind != protowire.Fixed32Type ||
+		tag+4 != sumSize {
 		return nil, fmt.Errorf("%w: it does not end in a checksum", ErrDamaged)
 	}
-	n := len(record) - sumSize
 	want, _ := protowire.ConsumeFixed32(record[len(record)-4:])
 	if got := crc32.Checksum(record[:n], castagnoli); got != want {
 		return nil, fmt.Errorf("%w: its checksum is %08x, want %08x", ErrDamaged, got, want)

@@ -1,4 +1,4 @@
-package fetch
+package dataset
 
 import (
 	"archive/zip"
@@ -86,13 +86,15 @@ func sum(content []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-func newFetcher(dir string) *Fetcher {
-	return &Fetcher{Dir: dir, Board: terminal.NewBoard(terminal.Detect(io.Discard, nil)), pause: time.Millisecond,
+func newFetcher(dir string) *fetcher {
+	return &fetcher{Dir: dir, Board: terminal.NewBoard(terminal.Detect(io.Discard, nil)), pause: time.Millisecond,
 		Client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 }
 
-func (a *author) set(sha string) Set {
-	return Set{Name: "rivers", Files: []File{{Name: "q.jsonl", URL: a.URL + "/q.jsonl", SHA256: sha, Format: "jsonl"}}}
+func (a *author) set(sha string) publishedSet {
+	return publishedSet{Name: "rivers", Files: []publishedFile{{
+		Name: "q.jsonl", URL: a.URL + "/q.jsonl", SHA256: sha, Format: "jsonl",
+	}}}
 }
 
 var rivers = bytes.Repeat([]byte(`{"id": "1", "question": "where does the Tessen end?", "answers": ["Vell"]}`+"\n"),
@@ -302,7 +304,7 @@ func TestAMirrorTakesThePlaceOfTheAuthors(t *testing.T) {
 
 func TestTheListOfSetsIsWhole(t *testing.T) {
 	t.Parallel()
-	sets, err := Sets()
+	sets, err := publishedSets()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,16 +331,16 @@ func TestASetIsFoundByItsNameOnceItIsFetched(t *testing.T) {
 	dir := t.TempDir()
 	for name, says := range map[string]string{"qald10": "run `triplemesh eval fetch qald10`",
 		"qald": "those known are"} {
-		if _, _, _, err := Questions(dir, name); err == nil || !strings.Contains(err.Error(), says) {
+		if _, _, _, err := FetchedQuestions(dir, name); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
 	a := newAuthor(t, rivers)
-	set := Set{Name: "qald10", Files: []File{{Name: "qald_10.json", URL: a.URL, Format: "qald"}}}
+	set := publishedSet{Name: "qald10", Files: []publishedFile{{Name: "qald_10.json", URL: a.URL, Format: "qald"}}}
 	if _, err := newFetcher(dir).Fetch(t.Context(), set); err != nil {
 		t.Fatal(err)
 	}
-	path, format, checksum, err := Questions(dir, "qald10")
+	path, format, checksum, err := FetchedQuestions(dir, "qald10")
 	if err != nil || filepath.Base(path) != "qald_10.json" || format != "qald" || checksum != sum(rivers) {
 		t.Errorf("%s, %s, %s, %v", path, format, checksum, err)
 	}
@@ -349,7 +351,7 @@ func TestTheCommandListsSetsAndFetchesFromAMirror(t *testing.T) {
 	dir, mirror := t.TempDir(), t.TempDir()
 	board := terminal.NewBoard(terminal.Detect(io.Discard, nil))
 	var out bytes.Buffer
-	if err := (&Command{}).Run(t.Context(), dir, board, &out); err != nil {
+	if err := (&FetchCommand{}).Run(t.Context(), dir, board, &out); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "webqsp") || strings.Contains(out.String(), "yes") {
@@ -362,7 +364,8 @@ func TestTheCommandListsSetsAndFetchesFromAMirror(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.Reset()
-	if err := (&Command{Names: []string{"webqsp"}, Mirror: mirror}).Run(t.Context(), dir, board, &out); err != nil {
+	fetch := FetchCommand{Names: []string{"webqsp"}, Mirror: mirror}
+	if err := fetch.Run(t.Context(), dir, board, &out); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"licence: ", "source: ", "recorded at the first fetch", sum(rivers)[:12]} {
@@ -370,7 +373,7 @@ func TestTheCommandListsSetsAndFetchesFromAMirror(t *testing.T) {
 			t.Errorf("it does not say %q:\n%s", want, &out)
 		}
 	}
-	if err := (&Command{Names: []string{"nothing"}}).Run(t.Context(), dir, board, &out); err == nil {
+	if err := (&FetchCommand{Names: []string{"nothing"}}).Run(t.Context(), dir, board, &out); err == nil {
 		t.Error("an unknown set is no error")
 	}
 }

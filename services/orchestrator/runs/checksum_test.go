@@ -1,4 +1,4 @@
-package record_test
+package runs_test
 
 import (
 	"errors"
@@ -7,12 +7,12 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
-	"github.com/triplemesh/triplemesh/services/orchestrator/record"
+	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 )
 
 func encode(t testing.TB, m proto.Message) []byte {
 	t.Helper()
-	data, err := record.Encode(m)
+	data, err := runs.EncodeRecord(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,18 +33,18 @@ func TestRecordsParseAsTheirMessages(t *testing.T) {
 
 func TestChangedRecordsAreDamaged(t *testing.T) {
 	whole := encode(t, &orchestratorv1.Run{Id: "01", Question: "why?"})
-	if message, err := record.Verify(whole); err != nil || len(message) != len(whole)-6 {
+	if message, err := runs.VerifyRecord(whole); err != nil || len(message) != len(whole)-6 {
 		t.Fatalf("the whole record: %d bytes, %v", len(message), err)
 	}
 	for at := range whole {
 		for bit := range 8 {
 			changed := append([]byte(nil), whole...)
 			changed[at] ^= 1 << bit
-			if _, err := record.Verify(changed); !errors.Is(err, record.ErrDamaged) {
+			if _, err := runs.VerifyRecord(changed); !errors.Is(err, runs.ErrDamaged) {
 				t.Errorf("bit %d of byte %d flipped: %v", bit, at, err)
 			}
 		}
-		if _, err := record.Verify(whole[:at]); !errors.Is(err, record.ErrDamaged) {
+		if _, err := runs.VerifyRecord(whole[:at]); !errors.Is(err, runs.ErrDamaged) {
 			t.Errorf("cut to %d bytes: %v", at, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package record
+package runs
 
 import (
 	"errors"
@@ -14,8 +14,8 @@ import (
 	"github.com/triplemesh/triplemesh/internal/config"
 )
 
-// Suffix of the file of a record, DAY/ID.pb.
-const Suffix = ".pb"
+// RecordSuffix of the file of a record, DAY/ID.pb.
+const RecordSuffix = ".pb"
 
 // PrepareDir makes a directory of records of a format, or returns an error if it holds another one.
 func PrepareDir(path, format string) error {
@@ -57,7 +57,7 @@ func ListDays(path string) ([]string, error) {
 // false for an invalid id.
 func ListIDs(path, day string, dayOf func(id string) (string, bool)) ([]string, error) {
 	return list(filepath.Join(path, day), func(entry fs.DirEntry) (string, bool) {
-		id, isRecord := strings.CutSuffix(entry.Name(), Suffix)
+		id, isRecord := strings.CutSuffix(entry.Name(), RecordSuffix)
 		of, isID := dayOf(id)
 		return id, isRecord && isID && of == day
 	})

@@ -1,4 +1,4 @@
-package fetch
+package dataset
 
 import (
 	"archive/zip"
@@ -21,8 +21,8 @@ import (
 // maxBytes bounds what is downloaded or unpacked.
 const maxBytes = 2 << 30
 
-// Fetcher fetches sets into a folder.
-type Fetcher struct {
+// fetcher fetches sets into a folder.
+type fetcher struct {
 	// Dir is the folder of sets; each has a folder in it.
 	Dir string
 	// Mirror is a folder with copies of fetched sets, <name>/<file>; empty if there is none.
@@ -35,8 +35,8 @@ type Fetcher struct {
 	pause time.Duration // before an interrupted download is resumed; a second if 0
 }
 
-// Result is what became of a file.
-type Result struct {
+// fetchedFile is what became of a file.
+type fetchedFile struct {
 	// Path is the file.
 	Path string
 	// Kept reports that it was there already.
@@ -49,7 +49,7 @@ type Result struct {
 
 // Fetch fetches what is missing of a set. An interrupted download is resumed, now and by the next call.
 // A file with another checksum than the pinned or the recorded one is removed and an error.
-func (f *Fetcher) Fetch(ctx context.Context, set Set) ([]Result, error) {
+func (f *fetcher) Fetch(ctx context.Context, set publishedSet) ([]fetchedFile, error) {
 	dir := filepath.Join(f.Dir, set.Name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", set.Name, err)
@@ -58,7 +58,7 @@ func (f *Fetcher) Fetch(ctx context.Context, set Set) ([]Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", set.Name, err)
 	}
-	var results []Result
+	var results []fetchedFile
 	for _, file := range set.Files {
 		was := records[file.Name]
 		is, kept, err := f.fetchFile(ctx, set.Name, dir, file, was)
@@ -71,7 +71,7 @@ func (f *Fetcher) Fetch(ctx context.Context, set Set) ([]Result, error) {
 				return results, fmt.Errorf("fetch %s: %w", set.Name, err)
 			}
 		}
-		results = append(results, Result{Path: filepath.Join(dir, file.Name), Kept: kept, Pinned: is.Pinned,
+		results = append(results, fetchedFile{Path: filepath.Join(dir, file.Name), Kept: kept, Pinned: is.Pinned,
 			SHA256: is.SHA256})
 	}
 	return results, nil
@@ -85,8 +85,8 @@ func writeRecords(dir string, records map[string]record) error {
 	return config.ReplaceFile(filepath.Join(dir, recordName), 0o644, append(text, '\n'))
 }
 
-func (f *Fetcher) fetchFile(ctx context.Context, set, dir string, file File, was record) (is record, kept bool,
-	err error) {
+func (f *fetcher) fetchFile(ctx context.Context, set, dir string, file publishedFile, was record) (
+	is record, kept bool, err error) {
 	path := filepath.Join(dir, file.Name)
 	matchesPin := file.SHA256 == "" || file.SHA256 == was.Served
 	if sum, err := download.Sum(path); err == nil && was.SHA256 == sum && matchesPin {
@@ -128,7 +128,7 @@ func (f *Fetcher) fetchFile(ctx context.Context, set, dir string, file File, was
 }
 
 // copyFromMirror copies a file from the mirror, if that has it, with what the mirror recorded of it.
-func (f *Fetcher) copyFromMirror(set string, file File, to string, is *record) (ok bool, err error) {
+func (f *fetcher) copyFromMirror(set string, file publishedFile, to string, is *record) (ok bool, err error) {
 	if f.Mirror == "" {
 		return false, nil
 	}
@@ -166,7 +166,7 @@ func (f *Fetcher) copyFromMirror(set string, file File, to string, is *record) (
 
 // download fetches url to path. What an earlier call left in path.partial is not fetched again if the
 // server serves ranges of the same file.
-func (f *Fetcher) download(ctx context.Context, name, url, path string) error {
+func (f *fetcher) download(ctx context.Context, name, url, path string) error {
 	task := f.Board.Start("fetch "+name, terminal.Bytes, 0)
 	defer task.Stop()
 	file := download.File{URL: url, Path: path, MaxBytes: maxBytes, Client: f.Client, Pause: f.pause}

@@ -1,5 +1,4 @@
-// Package fetch downloads published question sets and graphs from their authors, and finds them by name.
-package fetch
+package dataset
 
 import (
 	"bytes"
@@ -15,17 +14,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Set is a published set of questions, with a graph if it was published with one.
-type Set struct {
-	Name    string `yaml:"name"`
-	Title   string `yaml:"title"`
-	Source  string `yaml:"source"`
-	Licence string `yaml:"licence"`
-	Files   []File `yaml:"files"`
+// publishedSet is a published set of questions, with a graph if it was published with one.
+type publishedSet struct {
+	Name    string          `yaml:"name"`
+	Title   string          `yaml:"title"`
+	Source  string          `yaml:"source"`
+	Licence string          `yaml:"licence"`
+	Files   []publishedFile `yaml:"files"`
 }
 
-// File is one file of a set.
-type File struct {
+// publishedFile is one file of a set.
+type publishedFile struct {
 	// Name is the file's name in the folder of its set.
 	Name string `yaml:"name"`
 	// URL is where its authors serve it.
@@ -41,19 +40,19 @@ type File struct {
 //go:embed sets.yaml
 var setsYAML []byte
 
-// Sets returns the sets that can be fetched.
-func Sets() ([]Set, error) {
+// publishedSets returns the sets that can be fetched.
+func publishedSets() ([]publishedSet, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(setsYAML))
 	decoder.KnownFields(true)
-	var sets []Set
+	var sets []publishedSet
 	if err := decoder.Decode(&sets); err != nil {
 		return nil, fmt.Errorf("read the list of question sets: %w", err)
 	}
 	return sets, nil
 }
 
-// Find returns a set by its name.
-func Find(sets []Set, name string) (Set, error) {
+// findSet returns a set by its name.
+func findSet(sets []publishedSet, name string) (publishedSet, error) {
 	var names []string
 	for _, s := range sets {
 		if s.Name == name {
@@ -61,7 +60,8 @@ func Find(sets []Set, name string) (Set, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return Set{}, fmt.Errorf("no question set is called %q; those known are %s", name, strings.Join(names, ", "))
+	return publishedSet{}, fmt.Errorf("no question set is called %q; those known are %s", name,
+		strings.Join(names, ", "))
 }
 
 // record says what a file of a set held when it was fetched.
@@ -93,14 +93,14 @@ func readRecords(dir string) (map[string]record, error) {
 	return records, nil
 }
 
-// Questions returns the file of questions of a fetched set in the folder of sets, its format, and the
+// FetchedQuestions returns the file of questions of a fetched set in the folder of sets, its format, and the
 // checksum that it had when it was fetched.
-func Questions(dir, name string) (path, format, sum string, err error) {
-	sets, err := Sets()
+func FetchedQuestions(dir, name string) (path, format, sum string, err error) {
+	sets, err := publishedSets()
 	if err != nil {
 		return "", "", "", err
 	}
-	set, err := Find(sets, name)
+	set, err := findSet(sets, name)
 	if err != nil {
 		return "", "", "", err
 	}

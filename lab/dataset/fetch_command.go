@@ -1,4 +1,4 @@
-package fetch
+package dataset
 
 import (
 	"context"
@@ -11,30 +11,24 @@ import (
 	"github.com/triplemesh/triplemesh/internal/terminal"
 )
 
-// Command is `triplemesh eval fetch`.
-type Command struct {
+// FetchCommand is `triplemesh eval fetch`.
+type FetchCommand struct {
 	Names  []string `arg:"" optional:"" name:"set" help:"Sets to fetch; none lists those there are."`
 	Mirror string   `type:"path" placeholder:"DIR" env:"TRIPLEMESH_MIRROR" help:"${fetch_mirror}"`
 }
 
-// HelpTexts are the help texts that are too long for a struct tag: kong variables.
-var HelpTexts = map[string]string{
-	"fetch_mirror": "Folder with copies of the sets, <set>/<file>, such as the sets folder of another machine; what " +
-		"it lacks is downloaded.",
-}
-
 // Run fetches the sets into the folder of sets, or lists them.
-func (c *Command) Run(ctx context.Context, dir string, board *terminal.Board, stdout io.Writer) error {
-	sets, err := Sets()
+func (c *FetchCommand) Run(ctx context.Context, dir string, board *terminal.Board, stdout io.Writer) error {
+	sets, err := publishedSets()
 	if err != nil {
 		return err
 	}
 	if len(c.Names) == 0 {
-		return list(stdout, dir, sets)
+		return listSets(stdout, dir, sets)
 	}
-	f := &Fetcher{Dir: dir, Mirror: c.Mirror, Board: board}
+	f := &fetcher{Dir: dir, Mirror: c.Mirror, Board: board}
 	for _, name := range c.Names {
-		set, err := Find(sets, name)
+		set, err := findSet(sets, name)
 		if err != nil {
 			return err
 		}
@@ -62,7 +56,7 @@ func (c *Command) Run(ctx context.Context, dir string, board *terminal.Board, st
 	return nil
 }
 
-func list(stdout io.Writer, dir string, sets []Set) error {
+func listSets(stdout io.Writer, dir string, sets []publishedSet) error {
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "Set\tFetched\tLicence\tWhat")
 	for _, s := range sets {
