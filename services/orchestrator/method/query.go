@@ -100,7 +100,10 @@ func (m Query) align(ctx context.Context, q *question.Question, g *orchestratorv
 			g.Plan, g.Edits, g.Alignment = resp.GetPlan(), append(g.GetEdits(), resp.GetEdits()...),
 				resp.GetConfidence()
 		})
-		reason = resp.GetReason()
+		if reason = resp.GetReason(); resp.GetPlan() != nil {
+			q.Update(func(r *orchestratorv1.Run) { r.GroundingReason = reason })
+			reason = ""
+		}
 		return question.NoCost, nil
 	})
 	return reason, err
@@ -162,8 +165,13 @@ func (Query) conclude(q *question.Question, g *orchestratorv1.QueryGraphs) {
 		text += " " + table.GetUnit()
 	}
 	q.Update(func(r *orchestratorv1.Run) {
+		doubted := r.GetGroundingReason()
 		r.Text, r.Answers = text, answers
 		r.Grounding, r.GroundingReason = orchestratorv1.Grounding_GROUNDING_GROUNDED, queryReason(table)
+		if doubted != "" {
+			r.Grounding = orchestratorv1.Grounding_GROUNDING_RELATED
+			r.GroundingReason += ", which may be something else: " + doubted
+		}
 	})
 }
 

@@ -75,6 +75,21 @@ func TestQueryAnswersWithWhatIsComputed(t *testing.T) {
 	}
 }
 
+func TestAnAnswerOfADoubtedPlanIsRelated(t *testing.T) {
+	mesh := stagetest.New(t)
+	computes(mesh, &graphv1.QueryTable{Value: "5", Total: 5})
+	stagetest.Script(mesh, func(_ context.Context, req *verifierv1.AlignQueryPlanRequest) (
+		*verifierv1.AlignQueryPlanResponse, error) {
+		return &verifierv1.AlignQueryPlanResponse{Plan: req.GetPlan(), Confidence: .9,
+			Reason: "the knowledge graph does not say what is a spacecraft"}, nil
+	})
+	run, err := ask(t.Context(), t, mesh, askOptions{method: "query", limits: plenty})
+	if err != nil || len(run.GetAnswers()) != 1 || run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_RELATED ||
+		!strings.Contains(run.GetGroundingReason(), "does not say what is a spacecraft") {
+		t.Errorf("got %v %q: %s, %v", run.GetGrounding(), run.GetText(), run.GetGroundingReason(), err)
+	}
+}
+
 func TestQueryRefusesWhatIsNotInTheGraph(t *testing.T) {
 	for _, c := range []struct {
 		name, reason string

@@ -64,22 +64,9 @@ func lastDay(d kgtext.Date) string {
 		month = 12
 	}
 	if day == 0 {
-		day = daysOf(d.Year, month)
+		day = time.Date(d.Year, time.Month(month+1), 0, 0, 0, 0, 0, time.UTC).Day()
 	}
 	return fmt.Sprintf("%04d-%02d-%02d", d.Year, month, day)
-}
-
-func daysOf(year, month int) int {
-	switch month {
-	case 4, 6, 9, 11:
-		return 30
-	case 2:
-		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-			return 29
-		}
-		return 28
-	}
-	return 31
 }
 
 // Comparable reports whether a literal can be compared by value: it is a number or a date.

@@ -118,9 +118,7 @@ func (e *explorer) probe(c *Candidate, anchors []store.EntityID, target map[stor
 	if err != nil {
 		return nil, err
 	}
-	kinds := map[store.Kind]int{}
-	total, comparables, joined := 0, 0, 0
-	var mediators []store.EntityID
+	joined := 0
 	for a, edges := range lists {
 		joins := false
 		if len(anchors) <= linked && len(edges) > 0 && target == nil {
@@ -142,14 +140,6 @@ func (e *explorer) probe(c *Candidate, anchors []store.EntityID, target map[stor
 				}
 				continue
 			}
-			kind := e.snap.Kind(edge.Entity)
-			kinds[kind]++
-			total++
-			if kind == store.Mediator {
-				mediators = append(mediators, edge.Entity)
-			} else if execute.Comparable(e.snap.EntityName(edge.Entity), kind) {
-				comparables++
-			}
 			if target == nil && i == 0 && len(c.Examples) < examples {
 				c.Examples = append(c.Examples, edge.Triple)
 			}
@@ -159,12 +149,7 @@ func (e *explorer) probe(c *Candidate, anchors []store.EntityID, target map[stor
 			joined++
 		}
 	}
-	if total > 0 {
-		c.Comparable = float32(comparables) / float32(total)
-		c.EndKind = slices.MaxFunc(slices.Sorted(maps.Keys(kinds)), func(a, b store.Kind) int {
-			return cmp.Compare(kinds[a], kinds[b])
-		})
-	}
+	mediators := e.classifyEnds(c)
 	if target != nil {
 		c.Joins = joined > 0
 		c.Coverage = float32(joined) / float32(max(len(limited), 1))
@@ -179,6 +164,26 @@ func (e *explorer) probe(c *Candidate, anchors []store.EntityID, target map[stor
 		return nil, nil
 	}
 	return e.onward(*c, sample(mediators, 12), target, phrase)
+}
+
+// classifyEnds says of which kind most ends of a candidate are and how many can be compared, and returns
+// the mediators among them.
+func (e *explorer) classifyEnds(c *Candidate) (mediators []store.EntityID) {
+	kinds := map[store.Kind]int{}
+	comparables := 0
+	for _, id := range c.ends {
+		kind := e.snap.Kind(id)
+		if kinds[kind]++; kinds[kind] > kinds[c.EndKind] || kinds[kind] == kinds[c.EndKind] && kind < c.EndKind {
+			c.EndKind = kind
+		}
+		if kind == store.Mediator {
+			mediators = append(mediators, id)
+		} else if execute.Comparable(e.snap.EntityName(id), kind) {
+			comparables++
+		}
+	}
+	c.Comparable = float32(comparables) / float32(max(len(c.ends), 1))
+	return mediators
 }
 
 // typeEnds says what the ends of a candidate are.
@@ -235,29 +240,19 @@ func (e *explorer) onward(first Candidate, mediators []store.EntityID, target ma
 		if err != nil {
 			return nil, err
 		}
-		total, comparables := 0, 0
-		kinds := map[store.Kind]int{}
 		for _, edges := range lists {
 			for _, edge := range edges {
-				kind := e.snap.Kind(edge.Entity)
-				kinds[kind]++
-				total++
-				if execute.Comparable(e.snap.EntityName(edge.Entity), kind) {
-					comparables++
-				}
+				c.ends = append(c.ends, edge.Entity)
 				c.Joins = c.Joins || target[edge.Entity]
 				if len(c.Examples) < examples {
 					c.Examples = append(c.Examples, edge.Triple)
 				}
 			}
 		}
-		if total == 0 || kinds[store.Mediator] > 0 {
+		if mediators := e.classifyEnds(&c); len(c.ends) == 0 || len(mediators) > 0 {
 			continue
 		}
-		c.Comparable = float32(comparables) / float32(total)
-		c.EndKind = slices.MaxFunc(slices.Sorted(maps.Keys(kinds)), func(a, b store.Kind) int {
-			return cmp.Compare(kinds[a], kinds[b])
-		})
+		c.ends = nil
 		found = append(found, c)
 	}
 	return found, nil

@@ -177,7 +177,31 @@ func (e *explorer) explore() error {
 		}
 		e.patterns = append(e.patterns, p)
 	}
+	for i := range e.patterns { // what nothing is by its type may be it by the relations, which are known now
+		p := &e.patterns[i]
+		m := e.plan.GetClauses()[p.Clause].GetMatch()
+		if kgtext.DescribeRelation(m) != "type" || len(p.Candidates)+len(p.Elsewhere) > 0 {
+			continue
+		}
+		r, near := e.implying(m.GetStart().GetVariable(), m.GetEnd().GetEntity())
+		if e.isTable() && near > 0 && !e.areCells(e.domains[m.GetStart().GetVariable()]) {
+			near = 1 // a row is whatever its table is of
+		}
+		if near > 0 {
+			p.Elsewhere = []Candidate{{Steps: []Step{{Relation: r}}, Implied: near, Triples: e.snap.RelationTriples(r)}}
+		}
+	}
 	return nil
+}
+
+// implying returns which of the relations on a variable is nearest to a kind, and how near.
+func (e *explorer) implying(variable, kind string) (nearest store.RelationID, near float32) {
+	for _, r := range e.bound[variable] {
+		if c := e.cosine(r, kind); c > near {
+			nearest, near = r, c
+		}
+	}
+	return nearest, near
 }
 
 func (e *explorer) priority(o open) int {
@@ -260,13 +284,11 @@ func (e *explorer) pattern(o open) (Pattern, error) {
 	p.Candidates = p.Candidates[:min(len(p.Candidates), maxCandidates)]
 	for _, t := range []*graphv1.QueryTerm{o.pattern.GetStart(), o.pattern.GetEnd()} {
 		v := t.GetVariable()
-		if v == "" || len(p.Candidates) == 0 {
+		if v == "" || len(p.Candidates) == 0 || o.excluded {
 			continue
 		}
 		if phrase == "type" {
-			for _, r := range e.bound[v] {
-				p.Candidates[0].Implied = max(p.Candidates[0].Implied, e.cosine(r, o.pattern.GetEnd().GetEntity()))
-			}
+			_, p.Candidates[0].Implied = e.implying(v, o.pattern.GetEnd().GetEntity())
 			continue
 		}
 		for _, s := range p.Candidates[0].Steps {

@@ -161,3 +161,54 @@ func TestARelationThatTheQuestionNamesComesFirst(t *testing.T) {
 		}
 	}
 }
+
+func TestRelationsSayWhatAKindIsThatNoTypeSays(t *testing.T) {
+	t.Parallel()
+	g := world()
+	for _, c := range []struct {
+		kind, relation string
+		implied        bool
+	}{
+		{"directed", "directed by", true}, {"spacecraft", "directed by", false},
+		{"release", "release year", true}, // which is explored after the kind
+	} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "type", entity(c.kind)), match(variable("x"), "directed by", entity("Mara Vell")),
+			match(variable("x"), "release year", variable("year"))}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "what is it", plan, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		elsewhere := patterns[0].Elsewhere
+		if !c.implied {
+			if len(elsewhere) > 0 && elsewhere[0].Implied > .25 {
+				t.Errorf("%s is implied: %+v", c.kind, elsewhere)
+			}
+			continue
+		}
+		if len(elsewhere) != 1 || g.RelationName(elsewhere[0].Steps[0].Relation) != c.relation ||
+			elsewhere[0].Implied < .25 {
+			t.Errorf("%s: %+v", c.kind, elsewhere)
+		}
+	}
+}
+
+func TestARowOfATableIsWhateverTheTableIsOf(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Tessen", "country", "Velmora"}, [3]string{"Orla", "country", "Brisk"})
+	for kind, want := range map[string]bool{"country peak": true, "country": false} {
+		pattern := match(variable("x"), "country", entity("Velmora"))
+		if !want { // the cell of a row
+			pattern = match(entity("Tessen"), "country", variable("x"))
+		}
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "type", entity(kind)), pattern}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "which are there", plan, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := patterns[0].Elsewhere; (len(e) == 1 && e[0].Implied == 1) != want {
+			t.Errorf("%s: %+v", kind, e)
+		}
+	}
+}

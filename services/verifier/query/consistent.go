@@ -2,6 +2,7 @@ package query
 
 import (
 	"regexp"
+	"slices"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -57,7 +58,7 @@ func (x *alignment) hears() bool {
 var asksKindForm = regexp.MustCompile(`(?i)^(?:in )?(?:which|what) (\p{L}+)`)
 
 // answersOther reports whether the question asks for one kind of things of the plan and the result is of
-// another: which state a city is in, and the city.
+// another, by its kind or the relation to it: which state a city is in, and the city.
 func (x *alignment) answersOther() bool {
 	m := asksKindForm.FindStringSubmatch(x.question)
 	if m == nil {
@@ -66,8 +67,12 @@ func (x *alignment) answersOther() bool {
 	other, result := false, false
 	for _, c := range x.draft.GetClauses() {
 		variable, kind := c.GetValues().GetVariable(), c.GetValues().GetVariable()
-		if p := c.GetMatch(); p != nil && kgtext.DescribeRelation(p) == typeRelation {
+		p := c.GetMatch()
+		isKind := p == nil || kgtext.DescribeRelation(p) == typeRelation
+		if p != nil && isKind {
 			variable, kind = p.GetStart().GetVariable(), p.GetEnd().GetEntity()
+		} else if p != nil {
+			variable, kind = p.GetEnd().GetVariable(), kgtext.DescribeRelation(p)
 		}
 		asked := holdsWords(kind, m[1])
 		if variable == x.draft.GetResult().GetVariable() && kind != "" {
@@ -76,7 +81,7 @@ func (x *alignment) answersOther() bool {
 			}
 			result = true
 		}
-		other = other || asked && kind != ""
+		other = other || asked && isKind && kind != ""
 	}
 	return other && result
 }
@@ -85,12 +90,9 @@ var yearForm = regexp.MustCompile(`\b(?:1[0-9]|20)\d{2}s?\b`)
 
 // usesTime reports whether a clause of the plan compares.
 func (x *alignment) usesTime() bool {
-	for _, c := range x.plan.GetClauses() {
-		if c.GetCondition() != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		return c.GetCondition() != nil
+	})
 }
 
 // claimsNothing reports whether a yes/no plan has no fact and no comparison: that a thing exists is not

@@ -82,6 +82,15 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 	return ""
 }
 
+// isAnything reports whether a kind restricts nothing: what was born or opened is a person or a place.
+func isAnything(kind string) bool {
+	switch kgtext.Fold(kind) {
+	case "person", "people", "place", "thing", "entity", "item":
+		return true
+	}
+	return false
+}
+
 // genericSize reports whether a phrase asks for a size and does not say which.
 func genericSize(phrase string) bool {
 	switch phrase {
@@ -177,18 +186,24 @@ func (x *alignment) add(p *graphv1.QueryPattern, best *graphv1.RelationCandidate
 }
 
 // typePattern aligns a clause that says what a variable is. If the knowledge graph does not say that
-// of most that the variable can be, the clause is left out: other clauses bind it.
+// of most that the variable can be, the clause is left out: other clauses bind it. Unless their relations
+// imply it, as what somebody directed is a film, the result may be of another kind.
 func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.PatternCandidates) string {
 	name := p.GetEnd().GetEntity()
 	links := x.entities(name)
-	drop := func(reason string) string {
+	candidates := slices.Concat(found.GetCandidates(), found.GetElsewhere())
+	implied := len(candidates) > 0 && candidates[0].GetImplied() > impliedFrom
+	drop := func(reason string, isSaid bool) string {
 		x.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribePattern(p), "", reason, nil)
+		if !isSaid {
+			x.doubt(reason)
+		}
 		return ""
 	}
 	if columns := found.GetElsewhere(); len(found.GetCandidates()) == 0 && len(columns) > 0 &&
-		isNamed(relationOf(columns[0]), name) {
+		columns[0].GetImplied() == 0 && isNamed(relationOf(columns[0]), name) {
 		if x.isCellOf(p.GetStart().GetVariable(), columns[0]) {
-			return drop("another clause leads to this column")
+			return drop("another clause leads to this column", true)
 		}
 		x.addColumn(p, columns[0])
 		return ""
@@ -207,7 +222,7 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 		return ""
 	}
 	if len(links) == 0 || len(found.GetCandidates()) == 0 {
-		return drop(fmt.Sprintf("the knowledge graph does not say what is a %s", name))
+		return drop(fmt.Sprintf("the knowledge graph does not say what is a %s", name), implied || isAnything(name))
 	}
 	best := found.GetCandidates()[0]
 	boundElsewhere := x.bindsElsewhere(at, p.GetStart().GetVariable())
@@ -215,14 +230,14 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 		if x.asksKind(name, best) {
 			return fmt.Sprintf("nothing that fits the rest of the plan is a %s in the knowledge graph", name)
 		}
-		return drop(fmt.Sprintf("nothing of it is a %s in the knowledge graph", name))
+		return drop(fmt.Sprintf("nothing of it is a %s in the knowledge graph", name), implied)
 	}
-	if boundElsewhere && float64(best.GetCoverage()) < x.MinType && best.GetImplied() > impliedFrom &&
+	if boundElsewhere && float64(best.GetCoverage()) < x.MinType && implied &&
 		!x.asksKind(name, best) {
-		return drop(fmt.Sprintf("the other relations say that it is a %s", name))
+		return drop(fmt.Sprintf("the other relations say that it is a %s", name), implied)
 	}
 	if boundElsewhere && float64(best.GetCoverage()) < x.MinType && !saysClass(best) {
-		return drop(fmt.Sprintf("the knowledge graph says of few things that they are a %s", name))
+		return drop(fmt.Sprintf("the knowledge graph says of few things that they are a %s", name), implied)
 	}
 	links = anchored(links, best)
 	x.add(p, best, links[:1], false)

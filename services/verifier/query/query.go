@@ -3,6 +3,7 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,7 +42,7 @@ func DefaultConfig() Config {
 
 // Aligned is an aligned plan.
 type Aligned struct {
-	// Plan is nil if Reason says what of it is not in the knowledge graph.
+	// Plan is nil if it cannot do without what of the draft is not in the knowledge graph, by Reason.
 	Plan       *graphv1.QueryPlan
 	Edits      []*graphv1.PlanEdit
 	Confidence float64
@@ -64,6 +65,7 @@ type alignment struct {
 	plan       *graphv1.QueryPlan
 	edits      []*graphv1.PlanEdit
 	confidence float64
+	doubted    string // the first reason to doubt the plan
 	valued     map[string]bool
 	ends       map[string]*graphv1.RelationCandidate // what binds each variable
 	literals   map[string]bool                       // variables that are a number or a date by the relation to them
@@ -90,7 +92,7 @@ func (a *Aligner) Align(question string, draft *graphv1.QueryPlan, terms []*grap
 	if reason := x.align(); reason != "" {
 		return Aligned{Edits: x.edits, Reason: reason}
 	}
-	return Aligned{Plan: x.plan, Edits: x.edits, Confidence: x.confidence}
+	return Aligned{Plan: x.plan, Edits: x.edits, Confidence: x.confidence, Reason: x.doubted}
 }
 
 // valuedVariables are the variables that must be numbers or dates.
@@ -191,6 +193,12 @@ func (x *alignment) edit(kind graphv1.EditKind, before, after, reason string, ev
 // certain lowers the confidence of the plan to that of one of its parts.
 func (x *alignment) certain(p float64) { x.confidence = min(x.confidence, max(0, min(1, p))) }
 
+// doubt makes the plan one that may ask for something else than the draft.
+func (x *alignment) doubt(reason string) {
+	x.certain(unheard)
+	x.doubted = cmp.Or(x.doubted, reason)
+}
+
 func (x *alignment) replaced(before, after *graphv1.QueryClause, reason string, evidence []*graphv1.Triple) {
 	was, is := kgtext.DescribeClause(before), kgtext.DescribeClause(after)
 	kind := graphv1.EditKind_EDIT_KIND_REPLACE
@@ -203,11 +211,9 @@ func (x *alignment) replaced(before, after *graphv1.QueryClause, reason string, 
 func (x *alignment) newVariable() string {
 	for i := 1; ; i++ {
 		v := fmt.Sprintf("one%d", i)
-		used := false
-		for _, c := range x.plan.GetClauses() {
-			used = used || c.GetValues().GetVariable() == v || c.GetMatch().GetEnd().GetVariable() == v
-		}
-		if !used {
+		if !slices.ContainsFunc(x.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+			return c.GetValues().GetVariable() == v || c.GetMatch().GetEnd().GetVariable() == v
+		}) {
 			return v
 		}
 	}
@@ -241,16 +247,13 @@ func (x *alignment) setFunction() {
 	}
 	before := kgtext.DescribeResult(result)
 	was := result.GetFunction()
-	asksMany := strings.Contains(strings.ToLower(x.question), "how many") ||
-		strings.Contains(strings.ToLower(x.question), "number of")
 	isNumber := bound.GetComparable() > 0.5
 	switch {
-	case was == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && asksMany && !isNumber &&
+	case was == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && asksAmount.MatchString(x.question) && !isNumber &&
 		!strings.HasPrefix(strings.ToLower(x.question), "wh"):
 		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_COUNT
 	case was == graphv1.QueryFunction_QUERY_FUNCTION_COUNT && isNumber &&
-		!strings.Contains(bound.GetSteps()[0].GetRelation(), "year") &&
-		!strings.Contains(bound.GetSteps()[0].GetRelation(), "date"):
+		!kgtext.IsTime(bound.GetSteps()[0].GetRelation()):
 		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
 	default:
 		return
@@ -304,11 +307,8 @@ func spellsAlike(a, b string) bool {
 	if a == "" || b == "" {
 		return false
 	}
-	if strings.HasPrefix(b, a+" ") || strings.HasSuffix(b, " "+a) || strings.TrimSuffix(a,
-		"s") == strings.TrimSuffix(b, "s") {
-		return true
-	}
-	return editDistance(a, b) <= max(1, len([]rune(a))/7)
+	return strings.HasPrefix(b, a+" ") || strings.HasSuffix(b, " "+a) ||
+		strings.TrimSuffix(a, "s") == strings.TrimSuffix(b, "s") || editDistance(a, b) <= max(1, len([]rune(a))/7)
 }
 
 // editDistance counts the letters that differ (Levenshtein).

@@ -99,7 +99,7 @@ func TestAlign(t *testing.T) {
 		{"a type that the graph does not tell is left out", plan("film", match(variable("film"), "type",
 			entity("film")),
 			films[0]), vell, []*graphv1.PatternCandidates{{Clause: 1, Candidates: directedBy}},
-			"?film directed_by → Mara Vell; ?film", ""},
+			"?film directed_by → Mara Vell; ?film", "does not say what is a film"},
 		{"a yes/no question whose fact was lost", &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{{
 			Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: "film",
 				Entities: []string{"Mara Vell"}}}}}, Result: &graphv1.QueryResult{Variable: "film",
@@ -142,5 +142,68 @@ func TestAResultOfAnotherKindThanAskedIsNotSure(t *testing.T) {
 	}
 	if got := align("which cities are in a state"); got.Plan == nil || got.Confidence < 0.8 {
 		t.Errorf("cities that the question asks for: confidence %v, %q", got.Confidence, got.Reason)
+	}
+}
+
+func TestAKindThatNothingSaysIsDoubted(t *testing.T) {
+	t.Parallel()
+	implying := func(near float32) []*graphv1.RelationCandidate {
+		return []*graphv1.RelationCandidate{candidate("directed_by", 0, 0,
+			func(c *graphv1.RelationCandidate) { c.Implied = near })}
+	}
+	rare := func(c *graphv1.RelationCandidate) { c.Coverage, c.Joins = .1, true }
+	for _, c := range []struct {
+		name, kind      string
+		kinds           *graphv1.PatternCandidates
+		links           []*graphv1.EntityLink
+		isSure, isGiven bool
+	}{
+		{"nothing says it", "spacecraft", &graphv1.PatternCandidates{}, nil, false, false},
+		{"the relation says it", "film", &graphv1.PatternCandidates{Elsewhere: implying(.4)}, nil, true, false},
+		{"the relation says something else", "spacecraft", &graphv1.PatternCandidates{Elsewhere: implying(.1)}, nil,
+			false, false},
+		{"the relation has its name, and no row does", "directed by", &graphv1.PatternCandidates{
+			Elsewhere: implying(.9)}, nil, true, false},
+		{"it restricts nothing", "people", &graphv1.PatternCandidates{}, nil, true, false},
+		{"others are it", "people", &graphv1.PatternCandidates{Candidates: implying(0)},
+			[]*graphv1.EntityLink{link("people", exact, 1)}, false, false},
+		{"few are it", "spacecraft", &graphv1.PatternCandidates{
+			Candidates: []*graphv1.RelationCandidate{candidate("made as", .2, .2, rare)}},
+			[]*graphv1.EntityLink{link("spacecraft", exact, 1)}, false, false},
+		{"most are it", "spacecraft", &graphv1.PatternCandidates{Candidates: []*graphv1.RelationCandidate{
+			candidate("type", .2, .2, func(c *graphv1.RelationCandidate) { c.Joins = true })}},
+			[]*graphv1.EntityLink{link("spacecraft", exact, 1)}, true, true},
+	} {
+		c.kinds.Clause = 1
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "directed", entity("Mara Vell")), match(variable("x"), "type", entity(c.kind))}}
+		vell := []*graphv1.EntityLink{link("Mara Vell", exact, 1)}
+		terms := []*graphv1.TermCandidates{{Name: "Mara Vell", Links: vell}, {Name: c.kind, Links: c.links}}
+		got := query.New(query.DefaultConfig()).Align("what did Mara Vell direct", plan, terms,
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{candidate("directed_by", .8, .8)}},
+				c.kinds})
+		if (got.Confidence >= .8) != c.isSure || (got.Reason == "") != c.isSure {
+			t.Errorf("%s: confidence %v, reason %q", c.name, got.Confidence, got.Reason)
+		}
+		if (len(got.Plan.GetClauses()) == 2) != c.isGiven {
+			t.Errorf("%s: %q", c.name, kgtext.DescribePlan(got.Plan))
+		}
+	}
+}
+
+func TestAnAnswerByAnotherRelationThanTheKindAskedForIsNotSure(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "director"}, Clauses: []*graphv1.QueryClause{
+		match(variable("film"), "type", entity("film")), match(variable("film"), "director", variable("director"))}}
+	patterns := []*graphv1.PatternCandidates{
+		{Elsewhere: []*graphv1.RelationCandidate{candidate("directed_by", 0, 0,
+			func(c *graphv1.RelationCandidate) { c.Implied = .4 })}},
+		{Clause: 1, Candidates: []*graphv1.RelationCandidate{candidate("directed_by", 1, .9)}}}
+	for question, want := range map[string]bool{"in which films is there another director": false,
+		"which director made films": true} {
+		got := query.New(query.DefaultConfig()).Align(question, plan, nil, patterns)
+		if got.Plan == nil || (got.Confidence >= .8) != want {
+			t.Errorf("%s: confidence %v, %q", question, got.Confidence, got.Reason)
+		}
 	}
 }
