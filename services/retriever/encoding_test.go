@@ -18,9 +18,9 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/rank"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 func TestEncoderConfigValidation(t *testing.T) {
@@ -161,8 +161,8 @@ func shippedRanker(t *testing.T) *rank.Ranker {
 type twoEncoders struct{ encoder.Encoder }
 
 func (twoEncoders) ForName(_ context.Context, name string) (encoder.Encoder, error) {
-	if name == encodertest.Hash(16).Name() {
-		return encodertest.Hash(16), nil
+	if name == storetest.HashEncoder(16).Name() {
+		return storetest.HashEncoder(16), nil
 	}
 	return nil, errors.New("unknown")
 }
@@ -175,7 +175,7 @@ func TestEachSnapshotIsReadAndChangedWithItsEncoder(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	enc := twoEncoders{encodertest.Hash(32)}
+	enc := twoEncoders{storetest.HashEncoder(32)}
 	load := func(kg, fact string, mode retrieverv1.LoadMode, enc encoder.Encoder) {
 		t.Helper()
 		messages := []*retrieverv1.LoadKnowledgeGraphRequest{
@@ -197,7 +197,7 @@ func TestEachSnapshotIsReadAndChangedWithItsEncoder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	load("old", "Rhine\tmouth\tNorth Sea\n", 0, encodertest.Hash(16))
+	load("old", "Rhine\tmouth\tNorth Sea\n", 0, storetest.HashEncoder(16))
 	load("old", "Rhine\tcountry\tGermany\n", retrieverv1.LoadMode_LOAD_MODE_ADD, enc)
 	load("new", "Rhine\tcountry\tGermany\n", 0, enc)
 	service, err := New(tenants, enc, nil, telemetry.Discard())
@@ -225,7 +225,7 @@ func (brokenEncoder) Encode(context.Context, []string) ([][]float32, error) {
 }
 
 func TestAnEncoderThatFailsIsNotTakenForAFastOne(t *testing.T) {
-	works, noClose := encodertest.Hash(8), func() error { return nil }
+	works, noClose := storetest.HashEncoder(8), func() error { return nil }
 	s := &encoderSet{log: slog.New(slog.DiscardHandler), opened: map[string]openedEncoder{
 		encoderInt8: {Encoder: brokenEncoder{works}, close: noClose},
 		encoderONNX: {Encoder: works, close: noClose},

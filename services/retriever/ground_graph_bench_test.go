@@ -20,11 +20,11 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/load"
 	"github.com/triplemesh/triplemesh/services/retriever/rank"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 // BenchmarkGroundGraph grounds questions over Freebase one at a time, as the
@@ -102,7 +102,7 @@ func benchmarkGraph() string { return cmp.Or(os.Getenv("TRIPLEMESH_BENCH_KG"), "
 func benchmarkStore(b *testing.B) (store.Tenants, encoder.Encoder) {
 	b.Helper()
 	dir := os.Getenv("TRIPLEMESH_BENCH_STORE")
-	enc := encodertest.Hash(384)
+	enc := storetest.HashEncoder(384)
 	if dir != "" {
 		cfg := defaultEncoder()
 		cfg.Library = testkit.Cache(b, "onnxruntime", "libonnxruntime.so")

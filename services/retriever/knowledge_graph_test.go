@@ -25,8 +25,8 @@ import (
 	"github.com/triplemesh/triplemesh/internal/paging"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 // dialKnowledgeGraphs serves KnowledgeGraphs over an embedded store in dir on an in-memory
@@ -44,7 +44,7 @@ func dialKnowledgeGraphs(t *testing.T) (client retrieverv1.KnowledgeGraphService
 			return handle(srv, ofTenant{stream, auth.DefaultTenant()})
 		}),
 	)
-	NewKnowledgeGraphs(graphs, encodertest.Hash(32), t.TempDir()).Register(server)
+	NewKnowledgeGraphs(graphs, storetest.HashEncoder(32), t.TempDir()).Register(server)
 	listener := bufconn.Listen(1 << 20)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()

@@ -7,7 +7,6 @@ import (
 
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
@@ -81,7 +80,7 @@ func TestNeighboursListEveryRelation(t *testing.T) {
 }
 
 func TestSampledEntitiesDependOnTheSeedAlone(t *testing.T) {
-	client := dial(t, rivers(), encodertest.Hash(32))
+	client := dial(t, rivers(), storetest.HashEncoder(32))
 	sample := func(limit uint32, seed uint64) []string {
 		resp, err := client.SampleEntities(t.Context(),
 			&retrieverv1.SampleEntitiesRequest{Kg: kg, Limit: limit, Seed: seed})

@@ -24,7 +24,6 @@ import (
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/rank"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
@@ -54,7 +53,7 @@ func newRanking(t *testing.T, shared bool) *ranking {
 	if shared {
 		tenants = store.WithSharedGraphs(own, auth.DefaultTenant())
 	}
-	enc := encodertest.Hash(rankDims)
+	enc := storetest.HashEncoder(rankDims)
 	service, err := New(tenants, enc, nil, telemetry.Discard())
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +156,7 @@ func riverWeights(change func(*rank.Weights)) *rank.Weights {
 		return v
 	}
 	m := matrix(2, rankDims)
-	w := &rank.Weights{Encoder: encodertest.Hash(rankDims).Name(), Dims: rankDims, Values: rank.ValueNames[:],
+	w := &rank.Weights{Encoder: storetest.HashEncoder(rankDims).Name(), Dims: rankDims, Values: rank.ValueNames[:],
 		Mean: make([]float32, rank.ValueCount), Deviation: ones(rank.ValueCount),
 		Linear:        make([]float32, rank.ValueCount),
 		QuestionSteps: m, QuestionEnds: m, StepMean: m, StepFirst: m, StepLast: m, Profile: m, Temperature: 1,
@@ -281,7 +280,7 @@ func TestRankersAreActivatedAndRolledBack(t *testing.T) {
 	}
 	second, err := r.create(ctx, trained(t, 42), true)
 	if err != nil || second.GetNumber() != 2 || !second.GetActive() || second.GetTrained() != 42 ||
-		second.GetRelations() != 3 || second.GetEncoder() != encodertest.Hash(rankDims).Name() ||
+		second.GetRelations() != 3 || second.GetEncoder() != storetest.HashEncoder(rankDims).Name() ||
 		second.GetFirst() != .9 || second.GetFirstBefore() != .5 || r.exported(ctx) != 42 {
 		t.Fatalf("the second: %v, %v", second, err)
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/store/neo4j"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 // messages replays the messages of a client.
@@ -62,7 +62,7 @@ func TestLoadFromNeo4j(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer graphs.Close()
-	enc := encodertest.Hash(32)
+	enc := storetest.HashEncoder(32)
 	kgs := NewKnowledgeGraphs(graphs, enc, t.TempDir())
 	if _, err := kgs.load(ctx, messages(header("movies", false, false), file("x.tsv"), chunk("a\tb\tc\n")),
 		nil); status.Code(err) != codes.FailedPrecondition {

@@ -10,17 +10,17 @@ import (
 	"sync"
 
 	"github.com/triplemesh/triplemesh/internal/auth"
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/load"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 // kg is the knowledge graph of every simulation. It has two snapshots, which share no object.
 const kg = "people"
 
 // encoder works without a model or library.
-var encoder = encodertest.Hash(64)
+var encoder = storetest.HashEncoder(64)
 
 // person is the subject of questions. Each is an employee and the director of a film; employers and
 // universities are by snapshot, from 1.

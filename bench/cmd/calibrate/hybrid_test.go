@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/load"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 // loadTriples loads triples in TSV into a snapshot.
@@ -22,7 +22,7 @@ func loadTriples(t *testing.T, tsv string) store.Snapshot {
 	}
 	graphs := embedded.New(filepath.Join(dir, "graphs"))
 	t.Cleanup(func() { _ = graphs.Close() })
-	if _, err := load.Files(t.Context(), graphs, encodertest.Hash(8), []string{file},
+	if _, err := load.Files(t.Context(), graphs, storetest.HashEncoder(8), []string{file},
 		load.Options{KG: "rivers", Scratch: dir}); err != nil {
 		t.Fatal(err)
 	}

@@ -27,9 +27,9 @@ import (
 	"github.com/triplemesh/triplemesh/services/generator/paths"
 	"github.com/triplemesh/triplemesh/services/reflector"
 	"github.com/triplemesh/triplemesh/services/retriever"
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/load"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 // localRetriever calls a retriever in this process.
@@ -60,7 +60,7 @@ func newLocalRetriever(t *testing.T) sft.Retriever {
 	if err != nil {
 		t.Fatal(err)
 	}
-	encoder := encodertest.Hash(64)
+	encoder := storetest.HashEncoder(64)
 	if _, err := load.Files(t.Context(), graphs, encoder, []string{file},
 		load.Options{KG: "small", Scratch: dir}); err != nil {
 		t.Fatal(err)

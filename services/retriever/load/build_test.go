@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/extsort"
 	"github.com/triplemesh/triplemesh/services/retriever/source"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 // dump shows all of a content as lines.
@@ -121,7 +121,7 @@ func TestMemoryChangesNothing(t *testing.T) {
 		parent := t.TempDir()
 		b := newBuilder(&scratch{disk: osDisk{}, parent: parent}, memory)
 		fill(t, b, 400)
-		c, duplicates, err := b.Content(t.Context(), encodertest.Hash(4), nil)
+		c, duplicates, err := b.Content(t.Context(), storetest.HashEncoder(4), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +219,7 @@ func TestNamesAndKinds(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				content, _, err := b.Content(t.Context(), encodertest.Hash(4), nil)
+				content, _, err := b.Content(t.Context(), storetest.HashEncoder(4), nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -250,7 +250,7 @@ func TestASharedLabelIsAnAliasOfEachNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	content, _, err := b.Content(t.Context(), encodertest.Hash(4), nil)
+	content, _, err := b.Content(t.Context(), storetest.HashEncoder(4), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func TestAZeroByteIsRefused(t *testing.T) {
 		t.Error("a label or alias with a zero byte is taken")
 	}
 	b.Add(Fact{Subject: "a", Relation: "is", Object: "\x00"})
-	if _, _, err := b.Content(t.Context(), encodertest.Hash(4), nil); !errors.Is(err, store.ErrInvalid) {
+	if _, _, err := b.Content(t.Context(), storetest.HashEncoder(4), nil); !errors.Is(err, store.ErrInvalid) {
 		t.Errorf("a fact with a zero byte: %v", err)
 	}
 }
@@ -414,7 +414,7 @@ func FuzzLoad(f *testing.F) {
 			l := New(Options{KG: "fuzz", Memory: memory, Scratch: t.TempDir()})
 			err := l.Read(t.Context(), name, DetectFormat, strings.NewReader(text))
 			if err == nil {
-				reports[i], err = l.Finish(t.Context(), &shown[i], encodertest.Hash(2))
+				reports[i], err = l.Finish(t.Context(), &shown[i], storetest.HashEncoder(2))
 			}
 			errs[i] = err
 		}

@@ -11,9 +11,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/extsort"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 var errShort = errors.New("write half and say nothing")
@@ -138,7 +138,7 @@ func TestADiskErrorFailsTheLoad(t *testing.T) {
 		if err := l.Read(t.Context(), "x.nt", DetectFormat, strings.NewReader(text.String())); err != nil {
 			return "", err
 		}
-		_, err := l.Finish(t.Context(), &got, encodertest.Hash(2))
+		_, err := l.Finish(t.Context(), &got, storetest.HashEncoder(2))
 		return got.content, err
 	}
 	var err error
@@ -197,7 +197,7 @@ func TestCancelStopsTheLoad(t *testing.T) {
 		}})
 		err := l.Read(ctx, "x.tsv", TSV, strings.NewReader(text.String()))
 		if err == nil {
-			_, err = l.Finish(ctx, &recordingTarget{}, encodertest.Hash(2))
+			_, err = l.Finish(ctx, &recordingTarget{}, storetest.HashEncoder(2))
 		}
 		if !reached || !errors.Is(err, context.Canceled) {
 			t.Errorf("phase %d: reached %v, error %v", phase, reached, err)

@@ -10,12 +10,12 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/load"
 	"github.com/triplemesh/triplemesh/services/retriever/source"
 	"github.com/triplemesh/triplemesh/services/retriever/source/table"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 func TestFormats(t *testing.T) {
@@ -51,7 +51,7 @@ func TestFormats(t *testing.T) {
 // finishLoad ends a load and shows what is active then.
 func finishLoad(t *testing.T, l *load.Loader, graphs *embedded.Store) ([]string, load.Report) {
 	t.Helper()
-	report, err := l.Finish(t.Context(), graphs, encodertest.Hash(8))
+	report, err := l.Finish(t.Context(), graphs, storetest.HashEncoder(8))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestDeltas(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := l.Finish(t.Context(), &failingTarget{Target: graphs},
-		encodertest.Hash(8)); status.Code(err) != codes.InvalidArgument {
+		storetest.HashEncoder(8)); status.Code(err) != codes.InvalidArgument {
 		t.Errorf("a store that takes no deltas: %v", err)
 	}
 }
@@ -133,7 +133,7 @@ func TestVectorsOfRelationsAlone(t *testing.T) {
 	if err := l.Read(t.Context(), "x.tsv", load.DetectFormat, strings.NewReader("a\tis\tb\n")); err != nil {
 		t.Fatal(err)
 	}
-	enc := &countingEncoder{Encoder: encodertest.Hash(8)}
+	enc := &countingEncoder{Encoder: storetest.HashEncoder(8)}
 	if _, err := l.Finish(t.Context(), graphs, enc); err != nil || enc.texts != 1 {
 		t.Errorf("%d texts were encoded, error %v", enc.texts, err)
 	}

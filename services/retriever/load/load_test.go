@@ -17,10 +17,10 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/load"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 type input struct{ name, text string }
@@ -38,7 +38,7 @@ func loadTexts(t *testing.T, options load.Options, files ...input) ([]string, lo
 			return nil, load.Report{}, err
 		}
 	}
-	report, err := l.Finish(t.Context(), graphs, encodertest.Hash(16))
+	report, err := l.Finish(t.Context(), graphs, storetest.HashEncoder(16))
 	if err != nil {
 		return nil, report, err
 	}
@@ -239,15 +239,16 @@ func TestAFailedLoadChangesNothing(t *testing.T) {
 		want   error
 		code   codes.Code
 	}{
-		"a file that is not there": {&failingTarget{Target: graphs}, encodertest.Hash(8), []string{path + "x"},
+		"a file that is not there": {&failingTarget{Target: graphs}, storetest.HashEncoder(8), []string{path + "x"},
 			os.ErrNotExist, codes.Internal},
-		"an encoder that is down": {&failingTarget{Target: graphs}, &failingEncoder{encodertest.Hash(8), 0},
+		"an encoder that is down": {&failingTarget{Target: graphs}, &failingEncoder{storetest.HashEncoder(8), 0},
 			[]string{path},
 			errDown, codes.Unavailable},
-		"an encoder that dies on its way": {&failingTarget{Target: graphs}, &failingEncoder{encodertest.Hash(8), 1},
+		"an encoder that dies on its way": {&failingTarget{Target: graphs},
+			&failingEncoder{storetest.HashEncoder(8), 1},
 			[]string{path},
 			errDown, codes.Unavailable},
-		"a disk too full for an activation": {&failingTarget{Target: graphs, activate: full}, encodertest.Hash(8),
+		"a disk too full for an activation": {&failingTarget{Target: graphs, activate: full}, storetest.HashEncoder(8),
 			[]string{path}, store.ErrFull, codes.ResourceExhausted},
 	} {
 		_, err := load.Files(ctx, c.target, c.enc, c.paths, load.Options{KG: "test"})
@@ -258,7 +259,7 @@ func TestAFailedLoadChangesNothing(t *testing.T) {
 			t.Errorf("%s: left behind %v, error %v", name, listed, err)
 		}
 	}
-	report, err := load.Files(ctx, graphs, encodertest.Hash(8), []string{path},
+	report, err := load.Files(ctx, graphs, storetest.HashEncoder(8), []string{path},
 		load.Options{KG: "test", NoActivate: true})
 	if err != nil || report.Active || report.Snapshot.Triples != 1 {
 		t.Errorf("a load without activation: %+v, error %v", report, err)
@@ -302,7 +303,7 @@ func TestTheSameWordsAreEncodedOnce(t *testing.T) {
 	b := load.NewBuilder()
 	b.Add(load.Fact{Subject: "Ada", Relation: "people.person.place_of_birth", Object: "London"})
 	b.Add(load.Fact{Subject: "Ada", Relation: "place of birth", Object: "London"})
-	enc := &countingEncoder{Encoder: encodertest.Hash(8)}
+	enc := &countingEncoder{Encoder: storetest.HashEncoder(8)}
 	content, _, err := b.Content(t.Context(), enc, nil)
 	if err != nil {
 		t.Fatal(err)

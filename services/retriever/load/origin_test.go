@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/load"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 // listOrigins lists facts as "subject <key> | relation | object <key>", keys where they differ from
@@ -114,7 +114,7 @@ func TestKeysAndProvenance(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
-					if _, err := l.Finish(t.Context(), graphs, encodertest.Hash(16)); err != nil {
+					if _, err := l.Finish(t.Context(), graphs, storetest.HashEncoder(16)); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/load"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 const prefixes = `
@@ -132,7 +132,7 @@ func TestOtherNamesBecomeAliases(t *testing.T) {
 	if err := l.Read(t.Context(), "x.nt", load.DetectFormat, strings.NewReader(text)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Finish(t.Context(), graphs, encodertest.Hash(8)); err != nil {
+	if _, err := l.Finish(t.Context(), graphs, storetest.HashEncoder(8)); err != nil {
 		t.Fatal(err)
 	}
 	s, err := graphs.Open(t.Context(), "test", 0)

@@ -15,10 +15,10 @@ import (
 	"testing"
 
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/extsort"
 	"github.com/triplemesh/triplemesh/services/retriever/source"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 // recordingTarget is a target that shows what it is given.
@@ -139,7 +139,7 @@ func TestKilledLoad(t *testing.T) {
 	options := resumeOptions(os.Getenv("TRIPLEMESH_TEST_SCRATCH"))
 	disk := &killingDisk{remaining: operations}
 	options.disk = disk
-	_, err = Files(t.Context(), &recordingTarget{}, killingEncoder{encodertest.Hash(4), disk},
+	_, err = Files(t.Context(), &recordingTarget{}, killingEncoder{storetest.HashEncoder(4), disk},
 		strings.Split(os.Getenv("TRIPLEMESH_TEST_FILES"), "\n"), options)
 	fmt.Println("lived on:", err, "operations:", operations-disk.remaining)
 }
@@ -147,7 +147,7 @@ func TestKilledLoad(t *testing.T) {
 func TestALoadResumesAfterAKill(t *testing.T) {
 	paths := inputs(t)
 	var whole recordingTarget
-	want, err := Files(t.Context(), &whole, encodertest.Hash(4), paths, Options{KG: "test"})
+	want, err := Files(t.Context(), &whole, storetest.HashEncoder(4), paths, Options{KG: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestALoadResumesAfterAKill(t *testing.T) {
 			gone[operations] = len(past.batches)
 		}
 		var got recordingTarget
-		report, err := Files(t.Context(), &got, encodertest.Hash(4), paths, resumeOptions(scratch))
+		report, err := Files(t.Context(), &got, storetest.HashEncoder(4), paths, resumeOptions(scratch))
 		if err != nil {
 			t.Fatalf("killed at operation %d: %v", operations, err)
 		}
@@ -281,7 +281,7 @@ func TestResumedStreams(t *testing.T) {
 						return "", Report{}, err
 					}
 				}
-				report, err := l.Finish(t.Context(), &got, encodertest.Hash(4))
+				report, err := l.Finish(t.Context(), &got, storetest.HashEncoder(4))
 				return got.content, report, err
 			}
 			got, report, err := load(options)
@@ -306,7 +306,7 @@ func TestResumedStreams(t *testing.T) {
 func TestALoadResumesTwice(t *testing.T) {
 	scratch, paths := t.TempDir(), inputs(t)
 	var want, got recordingTarget
-	if _, err := Files(t.Context(), &want, encodertest.Hash(4), paths, Options{KG: "test"}); err != nil {
+	if _, err := Files(t.Context(), &want, storetest.HashEncoder(4), paths, Options{KG: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	batches := 0
@@ -331,7 +331,7 @@ func TestALoadResumesTwice(t *testing.T) {
 		}
 		batches = len(past.batches)
 	}
-	if _, err := Files(t.Context(), &got, encodertest.Hash(4), paths, resumeOptions(scratch)); err != nil ||
+	if _, err := Files(t.Context(), &got, storetest.HashEncoder(4), paths, resumeOptions(scratch)); err != nil ||
 		got != want {
 		t.Errorf("the same content: %v, error %v", got == want, err)
 	}

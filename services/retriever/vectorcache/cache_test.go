@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/triplemesh/triplemesh/internal/auth"
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 // recordingEncoder is an encoder that remembers what it was asked for.
@@ -373,7 +373,7 @@ func TestAWriteFailureIsLoggedOnce(t *testing.T) {
 }
 
 func BenchmarkEncode(b *testing.B) {
-	inner := encodertest.Hash(384)
+	inner := storetest.HashEncoder(384)
 	texts := numberedTexts(0, 10_000)
 	c := openCache(b, b.TempDir(), Options{})
 	enc := c.Encoder(inner)

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
-	"github.com/triplemesh/triplemesh/services/retriever/encoder/encodertest"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -98,7 +97,7 @@ func testLacking(t *testing.T, st store.Store, lacks Capability) {
 const Dims = 64
 
 // Encoder makes them.
-func Encoder() encoder.Encoder { return encodertest.Hash(Dims) }
+func Encoder() encoder.Encoder { return HashEncoder(Dims) }
 
 // fact is a fact of names alone.
 func fact(subject, relation, object string) store.Fact {

@@ -1,4 +1,4 @@
-package encodertest
+package storetest
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 )
 
 func TestHash(t *testing.T) {
-	enc := Hash(64)
+	enc := HashEncoder(64)
 	vectors, err := enc.Encode(t.Context(), []string{"capital of France", "the capital of France", "deep sea diving",
 		"CAPITAL of, france", "", "?"})
 	if err != nil {

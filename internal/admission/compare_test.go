@@ -1,5 +1,3 @@
-// Package admission_test compares admission control by internal/admission with alternatives, on a
-// simulated clock.
 package admission_test
 
 import (
@@ -16,7 +14,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/auth"
 )
 
-// scenario is a server and the requests that come to it.
+// scenario is a server and the requests that come to it, on a simulated clock.
 type scenario struct {
 	name     string
 	deadline time.Duration
@@ -58,7 +56,7 @@ func callModel(calls int, each time.Duration) func(context.Context, *simulation)
 	}
 }
 
-const second, minute = time.Second, time.Minute
+const minute = time.Minute
 
 var scenarios = []scenario{
 	{name: "overloaded model, 10 s for an answer", deadline: 10 * second, stations: model(8, 20*time.Millisecond),

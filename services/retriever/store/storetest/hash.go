@@ -1,5 +1,4 @@
-// Package encodertest provides encoders for tests.
-package encodertest
+package storetest
 
 import (
 	"context"
@@ -11,18 +10,18 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// Hash returns an encoder for tests that need no meaning: a text's vector is
+// HashEncoder returns an encoder for tests that need no meaning: a text's vector is
 // the bag of its character trigrams, hashed to dims places, so that texts that
 // look alike have vectors that are alike. It is deterministic.
-func Hash(dims int) encoder.Encoder { return hashing(dims) }
+func HashEncoder(dims int) encoder.Encoder { return hashEncoder(dims) }
 
-type hashing int
+type hashEncoder int
 
-func (h hashing) Name() string { return fmt.Sprintf("test-hash-%d", int(h)) }
+func (h hashEncoder) Name() string { return fmt.Sprintf("test-hash-%d", int(h)) }
 
-func (h hashing) Dims() int { return int(h) }
+func (h hashEncoder) Dims() int { return int(h) }
 
-func (h hashing) Encode(ctx context.Context, texts []string) ([][]float32, error) {
+func (h hashEncoder) Encode(ctx context.Context, texts []string) ([][]float32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -33,7 +32,7 @@ func (h hashing) Encode(ctx context.Context, texts []string) ([][]float32, error
 	return vectors, nil
 }
 
-func (h hashing) vector(text string) []float32 {
+func (h hashEncoder) vector(text string) []float32 {
 	v := make([]float32, int(h))
 	for _, gram := range trigrams(store.Fold(text)) {
 		// Fibonacci hashing; the lowest bit of the upper half gives the sign.
