@@ -2,6 +2,7 @@ package tests
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,16 +10,20 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/testkit"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 	"github.com/triplemesh/triplemesh/services/generator/query"
@@ -73,7 +78,7 @@ type planner struct {
 	kg        *graphv1.KnowledgeGraphRef
 }
 
-func (p planner) align(t *testing.T, q plannedQuestion, plan *graphv1.QueryPlan) *verifierv1.AlignQueryPlanResponse {
+func (p planner) align(t testing.TB, q plannedQuestion, plan *graphv1.QueryPlan) *verifierv1.AlignQueryPlanResponse {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -91,7 +96,7 @@ func (p planner) align(t *testing.T, q plannedQuestion, plan *graphv1.QueryPlan)
 }
 
 // answer computes a plan and returns its answers, or why there are none.
-func (p planner) answer(t *testing.T, plan *graphv1.QueryPlan) (answers []string, reason string) {
+func (p planner) answer(t testing.TB, plan *graphv1.QueryPlan) (answers []string, reason string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -139,11 +144,11 @@ func newPlanner(t *testing.T) (planner, []plannedQuestion) {
 		Header: &retrieverv1.LoadHeader{Kg: kg, Vectors: retrieverv1.Vectors_VECTORS_NONE}}})
 	send(&retrieverv1.LoadKnowledgeGraphRequest{Part: &retrieverv1.LoadKnowledgeGraphRequest_File{
 		File: &retrieverv1.FileHeader{Name: "triples.tsv.gz"}}})
-	bytes, err := io.ReadAll(file)
+	text, err := io.ReadAll(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	send(&retrieverv1.LoadKnowledgeGraphRequest{Part: &retrieverv1.LoadKnowledgeGraphRequest_Chunk{Chunk: bytes}})
+	send(&retrieverv1.LoadKnowledgeGraphRequest{Part: &retrieverv1.LoadKnowledgeGraphRequest_Chunk{Chunk: text}})
 	if _, err := stream.CloseAndRecv(); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +182,7 @@ func TestRightPlansOfGeoQueryAreAlignedAndExecuted(t *testing.T) {
 		plan := query.Decode(q.draft)
 		aligned := p.align(t, q, plan)
 		answers, reason := []string(nil), aligned.GetReason()
-		if reason == "" {
+		if aligned.GetPlan() != nil {
 			answers, reason = p.answer(t, aligned.GetPlan())
 		}
 		if sameAnswers(answers, q.Answers) {
@@ -247,7 +252,7 @@ func TestSwappedRelationsAreCaughtByAlignment(t *testing.T) {
 		if isNamed {
 			named++
 		}
-		if aligned.GetReason() != "" || proto.Equal(aligned.GetPlan(), s.want) {
+		if aligned.GetPlan() == nil || proto.Equal(aligned.GetPlan(), s.want) {
 			if caught++; isNamed {
 				caughtNamed++
 			}
@@ -261,4 +266,98 @@ func TestSwappedRelationsAreCaughtByAlignment(t *testing.T) {
 	if len(swaps) == 0 || caught*100 < 70*len(swaps) {
 		t.Errorf("%d of %d swaps are caught, want 70 %%", caught, len(swaps))
 	}
+}
+
+// BenchmarkPlans aligns and executes the drafted plans of recorded runs, which are those files of `eval run`
+// that PLANS (a glob) names, over the graphs of the checkout, without a model. It reports the median, the 99th
+// percentile and the most memory that one of them allocated, which bounds what it needed at once.
+func BenchmarkPlans(b *testing.B) {
+	p, recorded := planner{}, recordedPlans(b)
+	m := start(b, options{data: testkit.CheckoutFile(b, ".cache", "data"), targets: []string{"retriever", "verifier"}})
+	p.retriever = retrieverv1.NewRetrieverServiceClient(m.dial(b, "retriever"))
+	p.verifier = verifierv1.NewVerifierServiceClient(m.dial(b, "verifier"))
+	compute := func(r *orchestratorv1.Run) (aligned time.Duration) {
+		p.kg = r.GetKg()
+		started := time.Now()
+		plan := p.align(b, plannedQuestion{ID: r.GetId(), Question: r.GetQuestion()}, r.GetQuery().GetDraftedPlan())
+		aligned = time.Since(started)
+		if plan.GetPlan() != nil {
+			p.answer(b, plan.GetPlan())
+		}
+		return aligned
+	}
+	for _, r := range recorded {
+		compute(r) // reads the graphs, and whatever is made once
+	}
+	var all, aligning []time.Duration
+	var most uint64
+	var processor []time.Duration
+	worst := ""
+	for b.Loop() {
+		for _, r := range recorded {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			started, used := time.Now(), processorTime(b)
+			aligning = append(aligning, compute(r))
+			all, processor = append(all, time.Since(started)), append(processor, processorTime(b)-used)
+			runtime.ReadMemStats(&after)
+			if n := after.TotalAlloc - before.TotalAlloc; n > most {
+				most, worst = n, r.GetQuestion()
+			}
+			if all[len(all)-1] > 50*time.Millisecond {
+				b.Logf("%v, of which %v to align: %s", all[len(all)-1], aligning[len(aligning)-1], r.GetQuestion())
+			}
+		}
+	}
+	slices.Sort(all)
+	slices.Sort(aligning)
+	slices.Sort(processor)
+	b.Logf("%d plans; most memory: %s", len(recorded), worst)
+	for _, at := range []int{50, 99} {
+		b.ReportMetric(float64(all[len(all)*at/100].Microseconds())/1000, fmt.Sprintf("p%d-ms", at))
+		b.ReportMetric(float64(aligning[len(all)*at/100].Microseconds())/1000, fmt.Sprintf("align-p%d-ms", at))
+		b.ReportMetric(float64(processor[len(all)*at/100].Microseconds())/1000, fmt.Sprintf("cpu-p%d-ms", at))
+	}
+	b.ReportMetric(float64(most)/(1<<20), "most-MiB")
+}
+
+// processorTime is what this process used of the processor: on a busy machine it tells more than the clock.
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+func recordedPlans(b *testing.B) (runs []*orchestratorv1.Run) {
+	b.Helper()
+	files, err := filepath.Glob(os.Getenv("PLANS"))
+	if err != nil || len(files) == 0 {
+		b.Skip("PLANS names no results of eval run:", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for line := range bytes.Lines(text) {
+			var record struct{ Run json.RawMessage }
+			r := &orchestratorv1.Run{}
+			if err := json.Unmarshal(line, &record); err != nil {
+				b.Fatal(err)
+			}
+			if len(record.Run) == 0 {
+				continue
+			}
+			if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(record.Run, r); err != nil {
+				b.Fatal(err)
+			}
+			if len(r.GetQuery().GetDraftedPlan().GetClauses()) > 0 {
+				runs = append(runs, r)
+			}
+		}
+	}
+	return runs
 }

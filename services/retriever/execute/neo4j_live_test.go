@@ -14,29 +14,16 @@ import (
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
-	"github.com/triplemesh/triplemesh/internal/testkit"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/execute"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
-	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
-	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 // TestPlansGiveTheRowsThatNeo4jGives runs 300 plans over the example graph, and the Cypher that they print
 // on the server that NEO4J_URI names. It prints both medians.
 func TestPlansGiveTheRowsThatNeo4jGives(t *testing.T) {
 	facts := readExample(t)
-	s := embedded.New(t.TempDir())
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	info, err := s.Write(t.Context(), "wikidata", storetest.Content(t, facts))
-	if err != nil {
-		t.Fatal(err)
-	}
-	snap := storetest.Open(t, s, "wikidata", info.Number)
+	snap := openExample(t, facts)
 	run := loadNeo4j(t, facts)
 	random := rand.New(rand.NewPCG(20, 300))
 	var own, other []time.Duration
@@ -87,16 +74,6 @@ func computed(snap store.Snapshot, r *execute.Result) []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-func readExample(t *testing.T) (facts []store.Fact) {
-	t.Helper()
-	testkit.Facts(t, func(_ int, cells []string) bool {
-		facts = append(facts, store.Fact{Subject: store.NamedEntity{Name: cells[0]}, Relation: cells[1],
-			Object: store.NamedEntity{Name: cells[2], Kind: store.ClassifyName(cells[2])}})
-		return false
-	})
-	return facts
 }
 
 // namedNode is a node that a name anchors. The label lets Neo4j find it by an index.
