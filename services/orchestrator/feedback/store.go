@@ -10,13 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/triplemesh/triplemesh/internal/auth"
-	"github.com/triplemesh/triplemesh/internal/config"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
@@ -70,19 +68,14 @@ func (d *Dir) Tenant(id auth.Tenant) (*Store, error) {
 	if id.IsZero() {
 		return nil, auth.ErrNoTenant
 	}
-	return &Store{d, filepath.Join(d.path, "@"+id.String())}, nil
+	return &Store{d, runs.Folder[*orchestratorv1.Feedback]{Path: filepath.Join(d.path, "@"+id.String()), DayOf: dayOf,
+		Report: d.reportOnce}}, nil
 }
 
 // Store holds one tenant's marks by id. Safe for concurrent use.
 type Store struct {
-	dir  *Dir
-	path string // created with the first mark
-}
-
-// file returns the path of a mark; false for an invalid id, which might name any file.
-func (s *Store) file(id string) (string, bool) {
-	day, ok := dayOf(id)
-	return filepath.Join(s.path, day, id+runs.RecordSuffix), ok
+	dir     *Dir
+	records runs.Folder[*orchestratorv1.Feedback]
 }
 
 // Save writes marks. They are on disk when Save returns; if it fails, some of them may be. It returns
@@ -90,7 +83,7 @@ func (s *Store) file(id string) (string, bool) {
 func (s *Store) Save(marks ...*orchestratorv1.Feedback) error {
 	added := 0
 	for _, m := range marks {
-		path, ok := s.file(m.GetId())
+		path, ok := s.records.File(m.GetId())
 		if !ok {
 			return fmt.Errorf("store feedback %q: it is no id", m.GetId())
 		}
@@ -102,7 +95,7 @@ func (s *Store) Save(marks ...*orchestratorv1.Feedback) error {
 		return err
 	}
 	for _, m := range marks {
-		if err := s.write(m); err != nil {
+		if err := s.records.Write(m.GetId(), m); err != nil {
 			return fmt.Errorf("store feedback %s: %w", m.GetId(), err)
 		}
 	}
@@ -116,7 +109,7 @@ func (s *Store) reserve(added int) error {
 	}
 	s.dir.mu.Lock()
 	defer s.dir.mu.Unlock()
-	count := s.dir.counts[s.path]
+	count := s.dir.counts[s.records.Path]
 	// Other orchestrators add and remove marks too.
 	if count == nil || count.sinceRead >= s.dir.limit/100 || count.marks+added > s.dir.limit {
 		n, err := s.count()
@@ -124,7 +117,7 @@ func (s *Store) reserve(added int) error {
 			return err
 		}
 		count = &markCount{marks: n}
-		s.dir.counts[s.path] = count
+		s.dir.counts[s.records.Path] = count
 	}
 	if count.marks+added > s.dir.limit {
 		return fmt.Errorf("%w: %d of %d", ErrFull, count.marks, s.dir.limit)
@@ -136,9 +129,9 @@ func (s *Store) reserve(added int) error {
 
 // count returns the number of marks on disk.
 func (s *Store) count() (n int, err error) {
-	days, err := runs.ListDays(s.path)
+	days, err := s.records.Days()
 	for _, day := range days {
-		ids, err := runs.ListIDs(s.path, day, dayOf)
+		ids, err := s.records.IDs(day)
 		if err != nil {
 			return 0, err
 		}
@@ -147,31 +140,9 @@ func (s *Store) count() (n int, err error) {
 	return n, err
 }
 
-func (s *Store) write(m *orchestratorv1.Feedback) error {
-	data, err := runs.EncodeRecord(m)
-	if err != nil {
-		return err
-	}
-	path, _ := s.file(m.GetId())
-	// A concurrent Delete may remove the empty directory before the file is in it.
-	for range 100 {
-		if err = os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
-		}
-		if err = config.ReplaceFile(path, 0o600, data); !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return err
-}
-
 // Get reads a mark, or returns ErrNotFound.
 func (s *Store) Get(id string) (*orchestratorv1.Feedback, error) {
-	path, ok := s.file(id)
-	if !ok {
-		return nil, fmt.Errorf("read feedback %q: %w", id, ErrNotFound)
-	}
-	m, err := s.readMark(path, id)
+	m, err := s.records.Read(id, decode)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = ErrNotFound
 	}
@@ -181,37 +152,14 @@ func (s *Store) Get(id string) (*orchestratorv1.Feedback, error) {
 	return m, nil
 }
 
-func (s *Store) readMark(path, id string) (*orchestratorv1.Feedback, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	m, err := decode(data, id)
-	if err != nil {
-		s.dir.reportOnce(path, err)
-	}
-	return m, err
-}
-
-// decode decodes the record of a mark. The error is runs.ErrDamaged.
-func decode(data []byte, id string) (*orchestratorv1.Feedback, error) {
-	message, err := runs.VerifyRecord(data)
-	if err != nil {
-		return nil, err
-	}
+func decode(message []byte) (*orchestratorv1.Feedback, error) {
 	m := &orchestratorv1.Feedback{}
-	if err := proto.Unmarshal(message, m); err != nil {
-		return nil, fmt.Errorf("%w: %w", runs.ErrDamaged, err)
-	}
-	if m.GetId() != id {
-		return nil, fmt.Errorf("%w: it is of the feedback %q", runs.ErrDamaged, m.GetId())
-	}
-	return m, nil
+	return m, proto.Unmarshal(message, m)
 }
 
 // Delete removes a mark, or returns ErrNotFound.
 func (s *Store) Delete(id string) error {
-	path, ok := s.file(id)
+	path, ok := s.records.File(id)
 	if !ok {
 		return fmt.Errorf("remove feedback %q: %w", id, ErrNotFound)
 	}
@@ -225,7 +173,7 @@ func (s *Store) Delete(id string) error {
 	_ = os.Remove(filepath.Dir(path)) // if it is empty
 	s.dir.mu.Lock()
 	defer s.dir.mu.Unlock()
-	if count := s.dir.counts[s.path]; count != nil {
+	if count := s.dir.counts[s.records.Path]; count != nil {
 		count.marks--
 	}
 	return nil
@@ -254,7 +202,7 @@ func (f Filter) matches(m *orchestratorv1.Feedback) bool {
 // on the last. Files that cannot be read are skipped.
 func (s *Store) List(ctx context.Context, size int, before string, filter Filter) (page []*orchestratorv1.Feedback,
 	next string, err error) {
-	err = s.walk(ctx, before, filter.Run, func(m *orchestratorv1.Feedback) bool {
+	err = s.records.Walk(ctx, before, filter.Run, decode, func(m *orchestratorv1.Feedback) bool {
 		switch {
 		case !filter.matches(m):
 			return true
@@ -269,43 +217,4 @@ func (s *Store) List(ctx context.Context, size int, before string, filter Filter
 		return nil, "", fmt.Errorf("list feedback: %w", err)
 	}
 	return page, next, nil
-}
-
-// walk calls do with the marks below before, until it returns false; with those of one run unless
-// run is empty.
-func (s *Store) walk(ctx context.Context, before, run string, do func(*orchestratorv1.Feedback) bool) error {
-	days, err := runs.ListDays(s.path)
-	if err != nil {
-		return err
-	}
-	if run != "" {
-		day, ok := runs.DayOfRun(run)
-		if !ok {
-			return nil
-		}
-		days = []string{day}
-	}
-	for _, day := range slices.Backward(days) {
-		ids, err := runs.ListIDs(s.path, day, dayOf)
-		if err != nil {
-			return err
-		}
-		for _, id := range slices.Backward(ids) {
-			if before != "" && id >= before || run != "" && !strings.HasPrefix(id, run) {
-				continue
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			path, _ := s.file(id)
-			m, err := s.readMark(path, id)
-			if err == nil && !do(m) {
-				return nil
-			}
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				s.dir.reportOnce(path, err)
-			}
-		}
-	}
-	return nil
 }

@@ -178,7 +178,7 @@ func (s shelf) Get(id string) (run *orchestratorv1.Run, err error) {
 		if value == nil {
 			return ErrNotFound
 		}
-		run, err = decode(value, id, decodeFull)
+		run, err = decodeRecord(value, id, decodeFull)
 		return err
 	})
 	if err != nil {
@@ -209,7 +209,7 @@ func (s shelf) List(ctx context.Context, size int, before string,
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if run, err := decode(v, string(k), decodeOutline); err == nil && !g.add(run) {
+			if run, err := decodeRecord(v, string(k), decodeOutline); err == nil && !g.add(run) {
 				return nil
 			}
 		}

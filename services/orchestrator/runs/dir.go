@@ -16,7 +16,6 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/triplemesh/triplemesh/internal/auth"
-	"github.com/triplemesh/triplemesh/internal/config"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
@@ -59,56 +58,30 @@ func (d *Dir) Tenant(id auth.Tenant) (Store, error) {
 	if id.IsZero() {
 		return nil, auth.ErrNoTenant
 	}
-	return folder{d, filepath.Join(d.path, "@"+id.String())}, nil
+	return folder{d, Folder[*orchestratorv1.Run]{Path: filepath.Join(d.path, "@"+id.String()), DayOf: DayOfRun,
+		Report: d.reportOnce}}, nil
 }
 
-// folder is the directory of one tenant, created with its first run.
+// folder is the directory of one tenant.
 type folder struct {
-	dir  *Dir
-	path string
+	dir *Dir
+	Folder[*orchestratorv1.Run]
 }
 
 func (f folder) Save(all ...*orchestratorv1.Run) error {
 	var errs []error
 	for _, run := range all {
-		if err := f.write(run); err != nil {
+		if err := f.Write(run.GetId(), run); err != nil {
 			errs = append(errs, fmt.Errorf("keep run %s: %w", run.GetId(), err))
 		} else if err := f.trim(); err != nil { // the run is kept all the same
-			f.dir.report(f.path, fmt.Errorf("remove the oldest runs: %w", err))
+			f.dir.report(f.Path, fmt.Errorf("remove the oldest runs: %w", err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (f folder) write(run *orchestratorv1.Run) error {
-	day, ok := DayOfRun(run.GetId())
-	if !ok {
-		return errors.New("its id is no ULID")
-	}
-	data, err := EncodeRecord(run)
-	if err != nil {
-		return err
-	}
-	// Another orchestrator may remove the empty directory before the file is in it, several times in a
-	// row if many of them trim old runs at once.
-	for range 100 {
-		if err = os.MkdirAll(filepath.Join(f.path, day), 0o700); err != nil {
-			return err
-		}
-		if err = config.ReplaceFile(filepath.Join(f.path, day, run.GetId()+RecordSuffix), 0o600, data); !errors.Is(err,
-			fs.ErrNotExist) {
-			return err
-		}
-	}
-	return err
-}
-
 func (f folder) Get(id string) (*orchestratorv1.Run, error) {
-	day, ok := DayOfRun(id)
-	if !ok {
-		return nil, fmt.Errorf("read run %q: %w", id, ErrNotFound)
-	}
-	run, err := f.readRun(day, id, decodeFull)
+	run, err := f.Read(id, decodeFull)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = ErrNotFound
 	}
@@ -118,64 +91,14 @@ func (f folder) Get(id string) (*orchestratorv1.Run, error) {
 	return run, nil
 }
 
-func (f folder) readRun(day, id string, as func([]byte) (*orchestratorv1.Run, error)) (*orchestratorv1.Run, error) {
-	path := filepath.Join(f.path, day, id+RecordSuffix)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	run, err := decode(data, id, as)
-	if err != nil {
-		f.dir.reportOnce(path, err)
-	}
-	return run, err
-}
-
 // List implements Store. It skips files that cannot be read.
 func (f folder) List(ctx context.Context, size int, before string,
 	filter Filter) ([]*orchestratorv1.Run, string, error) {
 	g := pageBuilder{size: size, filter: filter}
-	if err := f.walk(ctx, before, g.add); err != nil {
+	if err := f.Walk(ctx, before, "", decodeOutline, g.add); err != nil {
 		return nil, "", fmt.Errorf("list runs: %w", err)
 	}
 	return g.page, g.next, nil
-}
-
-// walk calls do with the outlines of the runs older than before, newest first, until it returns
-// false.
-func (f folder) walk(ctx context.Context, before string, do func(*orchestratorv1.Run) bool) error {
-	days, err := ListDays(f.path)
-	if err != nil {
-		return err
-	}
-	last, bounded := DayOfRun(before)
-	// Days compare as strings while years have four digits; every directory is before a later year.
-	bounded = bounded && len(last) == len(time.DateOnly)
-	for _, day := range slices.Backward(days) {
-		if bounded && day > last {
-			continue
-		}
-		ids, err := ListIDs(f.path, day, DayOfRun)
-		if err != nil {
-			return err
-		}
-		for _, id := range slices.Backward(ids) {
-			if before != "" && id >= before {
-				continue
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			run, err := f.readRun(day, id, decodeOutline)
-			if err == nil && !do(run) {
-				return nil
-			}
-			if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrDamaged) {
-				f.dir.reportOnce(filepath.Join(f.path, day, id+RecordSuffix), err)
-			}
-		}
-	}
-	return nil
 }
 
 // trim removes the oldest runs beyond the limit. It reads names only, after every keep/100 saves.
@@ -187,13 +110,13 @@ func (f folder) trim() error {
 	if f.dir.keep == 0 || !f.due() {
 		return nil
 	}
-	days, err := ListDays(f.path)
+	days, err := f.Days()
 	if err != nil {
 		return err
 	}
 	left := f.dir.keep
 	for _, day := range slices.Backward(days) {
-		ids, err := ListIDs(f.path, day, DayOfRun)
+		ids, err := f.IDs(day)
 		if err != nil {
 			return err
 		}
@@ -202,7 +125,7 @@ func (f folder) trim() error {
 			continue
 		}
 		for _, id := range ids[:len(ids)-left] {
-			if err := remove(filepath.Join(f.path, day, id+RecordSuffix)); err != nil {
+			if err := remove(filepath.Join(f.Path, day, id+recordSuffix)); err != nil {
 				return err
 			}
 		}
@@ -218,13 +141,13 @@ func (f folder) trim() error {
 func (f folder) due() bool {
 	f.dir.mu.Lock()
 	defer f.dir.mu.Unlock()
-	n, begun := f.dir.untrimmed[f.path]
+	n, begun := f.dir.untrimmed[f.Path]
 	n++
 	if begun && n < max(1, f.dir.keep/100) {
-		f.dir.untrimmed[f.path] = n
+		f.dir.untrimmed[f.Path] = n
 		return false
 	}
-	f.dir.untrimmed[f.path] = 0
+	f.dir.untrimmed[f.Path] = 0
 	return true
 }
 
@@ -234,10 +157,10 @@ const half = time.Hour
 // removeDay removes an empty day, with the partial files of killed processes. If another
 // orchestrator is about to save a run there, the directory stays.
 func (f folder) removeDay(day string) {
-	path := filepath.Join(f.path, day)
+	path := filepath.Join(f.Path, day)
 	entries, _ := os.ReadDir(path)
 	for _, entry := range entries {
-		if !strings.HasPrefix(entry.Name(), ".") || !strings.Contains(entry.Name(), RecordSuffix+".part-") {
+		if !strings.HasPrefix(entry.Name(), ".") || !strings.Contains(entry.Name(), recordSuffix+".part-") {
 			continue
 		}
 		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > half {

@@ -148,7 +148,7 @@ func TestDamagedFilesAreSkippedAndReported(t *testing.T) {
 				t.Fatal(err)
 			}
 			write(t, path, data)
-		}, "it is of the run"},
+		}, "it is that of"},
 		{"a folder in its place", func(t *testing.T, path string) {
 			if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
 				t.Fatal(err)

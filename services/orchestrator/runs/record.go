@@ -33,6 +33,23 @@ func EncodeRecord(m proto.Message) ([]byte, error) {
 	return protowire.AppendFixed32(record, sum), nil
 }
 
+// decodeRecord decodes the record of the message id by as. The error is ErrDamaged.
+func decodeRecord[M interface{ GetId() string }](data []byte, id string, as func([]byte) (M, error)) (M, error) {
+	var none M
+	message, err := VerifyRecord(data)
+	if err != nil {
+		return none, err
+	}
+	m, err := as(message)
+	if err != nil {
+		return none, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if m.GetId() != id {
+		return none, fmt.Errorf("%w: it is that of %q", ErrDamaged, m.GetId())
+	}
+	return m, nil
+}
+
 // VerifyRecord returns the serialised message of a record without its checksum. The error is ErrDamaged.
 func VerifyRecord(record []byte) ([]byte, error) {
 	n := len(record) - sumSize

@@ -20,7 +20,7 @@ func TestRecordParsesAsARun(t *testing.T) {
 	if err := proto.Unmarshal(data, plain); err != nil || plain.RecordChecksum == nil {
 		t.Errorf("it is %v, %v", plain, err)
 	}
-	if got, err := decode(data, "01", decodeFull); err != nil || !proto.Equal(got, run) ||
+	if got, err := decodeRecord(data, "01", decodeFull); err != nil || !proto.Equal(got, run) ||
 		len(got.ProtoReflect().GetUnknown()) > 0 {
 		t.Errorf("it is read back as %v, %v", got, err)
 	}
@@ -35,7 +35,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		run, err := decode(data, "01", decodeFull)
+		run, err := decodeRecord(data, "01", decodeFull)
 		if (err == nil) != (run.GetId() == "01") || err != nil && !errors.Is(err, ErrDamaged) {
 			t.Errorf("got %v, %v", run, err)
 		}

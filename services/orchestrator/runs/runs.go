@@ -187,19 +187,3 @@ func (d *DB) update(do func(*bbolt.Tx) error) error {
 func (d *DB) view(do func(*bbolt.Tx) error) error {
 	return guard(func() error { return d.bolt.View(do) })
 }
-
-// decode decodes the record of run id, in full or in outline. The error is ErrDamaged.
-func decode(data []byte, id string, as func([]byte) (*orchestratorv1.Run, error)) (*orchestratorv1.Run, error) {
-	message, err := VerifyRecord(data)
-	if err != nil {
-		return nil, err
-	}
-	run, err := as(message)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	if run.GetId() != id {
-		return nil, fmt.Errorf("%w: it is of the run %q", ErrDamaged, run.GetId())
-	}
-	return run, nil
-}
