@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -169,9 +170,7 @@ func parseTarget(endpoint, own string) (service, error) {
 	}
 	name, rest, _ := strings.Cut(host, ".")
 	namespace, zone, _ := strings.Cut(rest, ".")
-	if namespace == "" {
-		namespace = own
-	}
+	namespace = cmp.Or(namespace, own)
 	switch {
 	case zone != "" && zone != "svc" && !strings.HasPrefix(zone, "svc."):
 		return wrong("it is no name of a Service")
@@ -190,12 +189,9 @@ func isLabel(s string) bool {
 	if s == "" || len(s) > 63 {
 		return false
 	}
-	for _, c := range s {
-		if c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(c rune) bool {
+		return c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z')
+	})
 }
 
 func isPort(s string) bool {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding"
 	"fmt"
 	"io"
@@ -24,10 +25,7 @@ func (l *loading) print(w io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("print %s: %w", s.key, err)
 		}
-		layer := l.origin[s.key]
-		if layer == "" {
-			layer = "default"
-		}
+		layer := cmp.Or(l.origin[s.key], "default")
 		key := putValue(root, l.stage+"."+s.key, value)
 		if value.Kind == yaml.ScalarNode || len(value.Content) == 0 {
 			value.LineComment = layer
@@ -132,9 +130,7 @@ func encodeList(v reflect.Value) (*yaml.Node, error) {
 func textScalar(text string) *yaml.Node {
 	node := &yaml.Node{}
 	node.SetString(text)
-	if node.Style == 0 {
-		node.Style = quoteFor(text)
-	}
+	node.Style = cmp.Or(node.Style, quoteFor(text))
 	return node
 }
 

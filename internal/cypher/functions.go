@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,15 +25,7 @@ type function struct {
 
 // refuses reports whether a first argument of this kind is an error before the query runs.
 func (f *function) refuses(k valueKind) bool {
-	if len(f.takes) == 0 || k == anyKind || k == nullKind {
-		return false
-	}
-	for _, t := range f.takes {
-		if k == t {
-			return false
-		}
-	}
-	return true
+	return len(f.takes) > 0 && k != anyKind && k != nullKind && !slices.Contains(f.takes, k)
 }
 
 // functions are the functions of openCypher 9, by lower-case name.

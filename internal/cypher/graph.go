@@ -70,12 +70,7 @@ type Node struct {
 func (n *Node) Labels() []string { return n.labels }
 
 func (n *Node) hasLabels(labels []string) bool {
-	for _, l := range labels {
-		if !slices.Contains(n.labels, l) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(labels, func(l string) bool { return !slices.Contains(n.labels, l) })
 }
 
 // Relationship is a relationship of a Graph.

@@ -2,6 +2,7 @@ package kgtext
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -154,12 +155,9 @@ func IsMachineID(name string) bool {
 	if name[2] != '0' && name[2] != '1' {
 		return false
 	}
-	for _, c := range []byte(name[3:]) {
-		if c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]byte(name[3:]), func(c byte) bool {
+		return c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z')
+	})
 }
 
 // FormatReadablePaths is FormatPath of each path without the opaque nodes in between ("Topic ->
@@ -230,12 +228,9 @@ func startsWithPronoun(text string) bool {
 }
 
 func isLatin(text string) bool {
-	for _, r := range text {
-		if unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r)
+	})
 }
 
 // IsForeignScript reports whether most letters of a text belong to scripts that do not occur in

@@ -64,12 +64,7 @@ var timeWords = strings.Fields("date dates year years when day month released re
 
 // IsTime reports whether a text is about a time, by its words.
 func IsTime(text string) bool {
-	for _, w := range contentWords(text) {
-		if slices.Contains(timeWords, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(contentWords(text), func(w string) bool { return slices.Contains(timeWords, w) })
 }
 
 // timeQuestion matches words that order or place in time.

@@ -6,6 +6,7 @@ package llamaserver
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,15 +64,9 @@ type Server struct {
 
 // New prepares a server. Nothing runs until Start.
 func New(cfg Config) *Server {
-	if cfg.Slots == 0 {
-		cfg.Slots = 2
-	}
-	if cfg.Context == 0 {
-		cfg.Context = 8192
-	}
-	if cfg.StartTimeout == 0 {
-		cfg.StartTimeout = 3 * time.Minute
-	}
+	cfg.Slots = cmp.Or(cfg.Slots, 2)
+	cfg.Context = cmp.Or(cfg.Context, 8192)
+	cfg.StartTimeout = cmp.Or(cfg.StartTimeout, 3*time.Minute)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,10 +69,7 @@ func (e *endpoint) classify(ctx, attempt context.Context, cause error, x *exchan
 
 // classifyReported classifies an error that the server reports, with a status or in an answer.
 func (e *endpoint) classifyReported(at string, reported *openai.APIError, x *exchange) *Error {
-	code := reported.HTTPStatusCode
-	if code == 0 {
-		code = http.StatusInternalServerError
-	}
+	code := cmp.Or(reported.HTTPStatusCode, http.StatusInternalServerError)
 	text := fmt.Sprintf("%s%d %s", at, code, http.StatusText(code))
 	message := e.sanitize(reported.Message)
 	// Validators quote the request that they refuse; the prompt is not for users.

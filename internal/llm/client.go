@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,10 +62,7 @@ func (c *Client) Complete(ctx context.Context, req Request) (Response, error) {
 	if err := c.checkModel(req.Ledger); err != nil {
 		return Response{}, err
 	}
-	model := req.Ledger.Model()
-	if model == "" {
-		model = c.cfg.Model
-	}
+	model := cmp.Or(req.Ledger.Model(), c.cfg.Model)
 	// In an RPC the caller learns by its headers that the stage is at work: without them it could not
 	// tell a slow model from a stage that hangs, and would try another replica. This fails if they were
 	// sent before, or if ctx belongs to no RPC.

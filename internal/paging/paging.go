@@ -2,6 +2,7 @@
 package paging
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"sort"
@@ -28,10 +29,7 @@ func Cut[T any](items []T, key func(T) string, size uint32, defaultSize int, tok
 	if token != "" {
 		items = items[sort.Search(len(items), func(i int) bool { return key(items[i]) > string(last) }):]
 	}
-	length := int(size)
-	if length == 0 {
-		length = defaultSize
-	}
+	length := cmp.Or(int(size), defaultSize)
 	if len(items) <= length {
 		return items, "", nil
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -263,18 +264,12 @@ func (w *auditSubject) fill(m protoreflect.Message, depth int) {
 }
 
 func (w *auditSubject) setKG(name string, snapshot uint64) {
-	if w.kg == "" {
-		w.kg = truncateName(name)
-	}
-	if w.snapshot == 0 {
-		w.snapshot = snapshot
-	}
+	w.kg = cmp.Or(w.kg, truncateName(name))
+	w.snapshot = cmp.Or(w.snapshot, snapshot)
 }
 
 func (w *auditSubject) setRun(id string) {
-	if w.run == "" {
-		w.run = truncateName(id)
-	}
+	w.run = cmp.Or(w.run, truncateName(id))
 }
 
 func textField(m protoreflect.Message, name protoreflect.Name) string {

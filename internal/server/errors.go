@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,9 +104,7 @@ func mapped(st *status.Status, reason, stage string, cause error, details ...pro
 	if info := infoOf(proto); info != nil {
 		return &mappedError{st, info.GetReason(), cause}
 	}
-	if reason == "" {
-		reason = codeName(st.Code())
-	}
+	reason = cmp.Or(reason, codeName(st.Code()))
 	details = append(details, &errdetails.ErrorInfo{
 		Domain: errinfo.Domain, Reason: reason, Metadata: map[string]string{"stage": stage},
 	})

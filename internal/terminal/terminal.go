@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
@@ -156,12 +157,7 @@ func (r *Region) erasure() string {
 // fits reports whether the lines still have a row each.
 func (r *Region) fits() bool {
 	width := r.t.Width()
-	for _, columns := range r.drawn {
-		if columns > width {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.drawn, func(columns int) bool { return columns > width })
 }
 
 // Wrap breaks clean text into lines of at most width columns, between words

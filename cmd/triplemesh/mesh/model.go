@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
@@ -60,9 +61,7 @@ func loadModelServer(o Options) (ModelServer, error) {
 // withDefaults names the files that are not configured.
 func (c ModelServer) withDefaults(h setup.Home) ModelServer {
 	files := setup.Layout{Cache: h.Cache}
-	if c.Model == "" {
-		c.Model = files.Model()
-	}
+	c.Model = cmp.Or(c.Model, files.Model())
 	if c.Binary == "" {
 		c.Binary = files.Server()
 		if path, err := exec.LookPath("llama-server"); err == nil && !setup.ServerReady(h.Cache) {

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -115,12 +116,9 @@ func (l *leak) isLeak() bool {
 	if len(l.run) < maxExampleWords {
 		return false
 	}
-	for _, w := range l.run {
-		if len(w) > 3 && strings.Contains(l.question, " "+w+" ") {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(l.run, func(w string) bool {
+		return len(w) > 3 && strings.Contains(l.question, " "+w+" ")
+	})
 }
 
 // holdFrom returns where a possible leak begins, -1 if none.

@@ -2,6 +2,7 @@
 package candidates
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -176,9 +177,7 @@ func collect(answers []string, groups []*kgtext.PathGroup) []*graphv1.CandidateA
 		for _, p := range g.Paths {
 			if c := index[kgtext.PathEnd(p)]; c != nil {
 				c.Paths = append(c.Paths, p)
-				if c.AnswerId == "" {
-					c.AnswerId = kgtext.PathEndID(p)
-				}
+				c.AnswerId = cmp.Or(c.AnswerId, kgtext.PathEndID(p))
 			}
 		}
 	}

@@ -137,12 +137,7 @@ func containsWords(words, text string) bool {
 	for _, w := range strings.Fields(kgtext.Fold(text)) {
 		has[w] = true
 	}
-	for _, w := range strings.Fields(kgtext.Fold(words)) {
-		if !has[w] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(strings.Fields(kgtext.Fold(words)), func(w string) bool { return !has[w] })
 }
 
 // Evidence returns the triples that a method followed or showed to the model; not those that were

@@ -3,6 +3,7 @@
 package ground
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -195,10 +196,7 @@ func (g *grounding) prune(context.Context) (int, error) {
 	for i, h := range g.hits {
 		hits[i] = subjectHit{Subject: h.subject, Score: h.score}
 	}
-	k := g.options.MaxSubjects
-	if k == 0 {
-		k = g.plan.subjects
-	}
+	k := cmp.Or(g.options.MaxSubjects, g.plan.subjects)
 	g.kept, g.dropped = g.options.prune(hits, k, g.options.MinConfidence)
 	g.restoreNamed()
 	return len(g.kept), nil

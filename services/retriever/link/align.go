@@ -1,6 +1,7 @@
 package link
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -188,12 +189,7 @@ func fold(mention string) string {
 
 // onlyStopwords reports whether words are stop words only.
 func onlyStopwords(words []word) bool {
-	for _, w := range words {
-		if !w.stop {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(words, func(w word) bool { return !w.stop })
 }
 
 // isStopword reports whether a word after others is a stop word. A pronoun is, but not with an

@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -79,10 +80,7 @@ func newBitQuery(query []float32, r rotation) bitQuery {
 	// A byte sums four entries, two bytes a whole row.
 	lookups := columns * 2
 	most := float64(min(63, 65535/lookups))
-	step := widest / most
-	if step == 0 {
-		step = 1
-	}
+	step := cmp.Or(widest/most, 1)
 	q := bitQuery{table: make([]byte, 0, lookups*16), step: float32(step)}
 	for four := range slices.Chunk(rotated, 4) {
 		// Without a positive sign the negative components give the maximum; each further positive

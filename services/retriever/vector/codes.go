@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"unsafe"
@@ -20,9 +21,7 @@ func quantise(vector []float32, codes []byte) (scale float32) {
 		largest = max(largest, x, -x)
 	}
 	scale = largest / 127
-	if scale == 0 {
-		scale = 1
-	}
+	scale = cmp.Or(scale, 1)
 	inverse := 1 / scale
 	for i, x := range vector {
 		// So large a number has no bits for fractions: adding it rounds, and the low bits are the

@@ -9,6 +9,7 @@
 package vectorcache
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -78,9 +79,7 @@ func Open(dir string, options Options) (*Cache, error) {
 	if options.MaxBytes < 0 {
 		return nil, fmt.Errorf("open vector cache %s: a size of %d bytes; want 0 or more", dir, options.MaxBytes)
 	}
-	if options.MaxBytes == 0 {
-		options.MaxBytes = defaultMaxBytes
-	}
+	options.MaxBytes = cmp.Or(options.MaxBytes, defaultMaxBytes)
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -11,6 +11,7 @@ import (
 	"math/bits"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -277,12 +278,7 @@ func parseVector(to []float32, b []byte) {
 
 // isFinite reports whether a vector is worth keeping.
 func isFinite(vector []float32) bool {
-	for _, x := range vector {
-		if x-x != 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(vector, func(x float32) bool { return x-x != 0 })
 }
 
 // location is where a vector lies: a record of a segment. Records count from 1,

@@ -5,6 +5,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"embed"
@@ -66,10 +67,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the console is only read", http.StatusMethodNotAllowed)
 		return
 	}
-	name := strings.TrimPrefix(r.URL.Path, "/")
-	if name == "" {
-		name = index
-	}
+	name := cmp.Or(strings.TrimPrefix(r.URL.Path, "/"), index)
 	data, err := fs.ReadFile(s.files, name)
 	if err != nil {
 		http.Error(w, "there is nothing here; the console is at /", http.StatusNotFound)

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -73,9 +74,7 @@ func (d *handler) paths(ctx context.Context, _ *sdk.CallToolRequest, in pathsInp
 	if err != nil {
 		return pathsOutput{}, err
 	}
-	if in.Limit == 0 {
-		in.Limit = defaultPaths
-	}
+	in.Limit = cmp.Or(in.Limit, defaultPaths)
 	var out pathsOutput
 	switch {
 	case len(in.To) > 0:

@@ -121,9 +121,7 @@ func (d *handler) neighbours(ctx context.Context, in neighboursInput) (neighbour
 	if err != nil {
 		return neighboursOutput{}, err
 	}
-	if in.Limit == 0 {
-		in.Limit = defaultNeighbours
-	}
+	in.Limit = cmp.Or(in.Limit, defaultNeighbours)
 	resp, err := d.retriever.ListNeighbours(ctx, &retrieverv1.ListNeighboursRequest{
 		Kg: kg, Entity: in.Entity, Direction: direction, Relations: in.Relations, Limit: in.Limit,
 	})

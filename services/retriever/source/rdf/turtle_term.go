@@ -2,6 +2,7 @@ package rdf
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -319,9 +320,7 @@ func resolve(base, iri string) string {
 		r.path = removeDotSegments(r.path)
 	case r.path == "":
 		r.authority, r.path = b.authority, b.path
-		if r.query == "" {
-			r.query = b.query
-		}
+		r.query = cmp.Or(r.query, b.query)
 	case r.path[0] == '/':
 		r.authority, r.path = b.authority, removeDotSegments(r.path)
 	default:

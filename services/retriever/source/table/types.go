@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -143,9 +144,7 @@ func summarize(heading string, cells []string) Column {
 		c.Cells++
 		distinct[cell] = true
 		c.words += len(strings.Fields(cell))
-		if c.Example == "" {
-			c.Example = cell
-		}
+		c.Example = cmp.Or(c.Example, cell)
 		if _, ok := parseNumber(cell); !ok {
 			noNumbers = append(noNumbers, cell)
 		}
@@ -248,12 +247,9 @@ func Propose(file string, in io.Reader, separator rune, key string) (Proposal, e
 
 // isFacts reports whether the headings are those of a table of facts.
 func isFacts(headings []string) bool {
-	for _, want := range []string{"subject", "relation", "object"} {
-		if !slices.ContainsFunc(headings, func(h string) bool { return strings.TrimSpace(h) == want }) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]string{"subject", "relation", "object"}, func(want string) bool {
+		return !slices.ContainsFunc(headings, func(h string) bool { return strings.TrimSpace(h) == want })
+	})
 }
 
 func (p *Proposal) warn(headings []string, ragged, firstRagged int) {

@@ -18,6 +18,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/valyala/fastjson"
 
@@ -122,12 +123,7 @@ func isID(id string) bool {
 	if len(id) < 2 || len(id) > 20 || (id[0] != 'Q' && id[0] != 'P') {
 		return false
 	}
-	for _, c := range []byte(id[1:]) {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]byte(id[1:]), func(c byte) bool { return c < '0' || c > '9' })
 }
 
 // allLanguages is the code of names that serve in any language.

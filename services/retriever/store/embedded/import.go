@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,9 +26,7 @@ func (s *Store) Import(ctx context.Context, kg string, from io.Reader) (store.In
 	if err := in.readManifest(); err != nil {
 		return store.Info{}, store.WrapError("import", kg, 0, err)
 	}
-	if kg == "" {
-		kg = in.manifest.KG
-	}
+	kg = cmp.Or(kg, in.manifest.KG)
 	m, err := s.build(ctx, kg, func(f *folder) (manifest, error) { return in.readFiles(ctx, f) })
 	if err != nil {
 		return store.Info{}, store.WrapError("import", kg, 0, err)

@@ -1,6 +1,7 @@
 package neo4j
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -82,12 +83,8 @@ func (g Graph) withDefaults() Graph {
 			*s.to = s.text
 		}
 	}
-	if g.StatementTimeout == 0 {
-		g.StatementTimeout = 10 * time.Second
-	}
-	if g.MaxConnections == 0 {
-		g.MaxConnections = 16
-	}
+	g.StatementTimeout = cmp.Or(g.StatementTimeout, 10*time.Second)
+	g.MaxConnections = cmp.Or(g.MaxConnections, 16)
 	return g
 }
 

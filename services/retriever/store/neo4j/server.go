@@ -1,6 +1,7 @@
 package neo4j
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -229,10 +230,7 @@ func (s *server) wrapError(outer context.Context, err error) error {
 
 // classifyError maps a server's error code to a gRPC code and advice.
 func (s *server) classifyError(fault func(codes.Code, string, ...any) error, err *neo4j.Neo4jError) error {
-	user := s.graph.User
-	if user == "" {
-		user = "(none)"
-	}
+	user := cmp.Or(s.graph.User, "(none)")
 	switch code := err.Code; {
 	case strings.HasPrefix(code, "Neo.ClientError.Security.Unauthorized"),
 		strings.HasPrefix(code, "Neo.ClientError.Security.Authentication"),
