@@ -4,6 +4,7 @@ package cluster
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -71,8 +72,16 @@ func await(tb testing.TB, what string, longest time.Duration, check func() error
 // waitForRollout waits until the rollouts of Deployments are complete.
 func waitForRollout(tb testing.TB, deployments ...string) {
 	tb.Helper()
+	rollout(tb, namespace, deployments...)
+}
+
+func rollout(tb testing.TB, namespace string, deployments ...string) {
+	tb.Helper()
 	for _, d := range deployments {
-		kubectl(tb, "rollout", "status", "deployment/"+d, "--timeout="+patience.String())
+		if _, err := run("", "kubectl", "-n", namespace, "rollout", "status", "deployment/"+d,
+			"--timeout="+patience.String()); err != nil {
+			tb.Fatal(err)
+		}
 	}
 }
 
@@ -160,6 +169,11 @@ lines:
 // forward forwards a local port to a Deployment's pod.
 func forward(tb testing.TB, to string, port int) string {
 	tb.Helper()
+	return forwardIn(tb, namespace, to, port)
+}
+
+func forwardIn(tb testing.TB, namespace, to string, port int) string {
+	tb.Helper()
 	cmd := exec.Command("kubectl", "-n", namespace, "port-forward", to, fmt.Sprintf(":%d", port))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -182,4 +196,26 @@ func forward(tb testing.TB, to string, port int) string {
 		_, _ = new(bytes.Buffer).ReadFrom(out)
 	}()
 	return fmt.Sprintf("127.0.0.1:%d", local)
+}
+
+// secret waits for a field of a Secret.
+func secret(t *testing.T, namespace, name, field string) []byte {
+	t.Helper()
+	var content []byte
+	await(t, "the Secret "+name, patience, func() error {
+		out, err := run("", "kubectl", "-n", namespace, "get", "secret", name, "-o", "json")
+		if err != nil {
+			return err
+		}
+		var s struct{ Data map[string]string }
+		if err := json.Unmarshal([]byte(out), &s); err != nil {
+			return err
+		}
+		content, err = base64.StdEncoding.DecodeString(s.Data[field])
+		if err == nil && len(content) == 0 {
+			err = fmt.Errorf("%s has no %s", name, field)
+		}
+		return err
+	})
+	return content
 }

@@ -75,8 +75,14 @@ func grpcurl(tb testing.TB, addr, method, traceparent string) askResult {
 
 func ask(tb testing.TB, addr, method string, args ...string) (string, error) {
 	tb.Helper()
+	return askOver(tb, addr, method, append([]string{"-plaintext"}, args...)...)
+}
+
+// askOver asks by a connection that the arguments describe.
+func askOver(tb testing.TB, addr, method string, args ...string) (string, error) {
+	tb.Helper()
 	request := fmt.Sprintf(`{"question": %q, "method": %q, "kg": {"name": %q}}`, employerQuestion, method, wikidata)
-	args = append([]string{"-plaintext", "-max-time", "60", "-d", request}, args...)
+	args = append([]string{"-max-time", "60", "-d", request}, args...)
 	return run("", testkit.CheckoutFile(tb, ".cache", "bin", "grpcurl"), append(args, addr,
 		"triplemesh.orchestrator.v1.OrchestratorService/Ask")...)
 }

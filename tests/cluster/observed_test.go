@@ -7,52 +7,47 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
-// unfed are the panels that have no data in this mesh, and why.
-var unfed = map[string]string{
-	"Callers turned away":         "there is no authentication",
-	"Space left":                  "the kubelet measures no volumes of the host's path",
-	"Time until certificates end": "there is no TLS",
-}
+// Panels that do not have data from the start.
+var (
+	// unmeasured: the kubelet measures no volumes of the host's path.
+	unmeasured = []string{"Space left"}
+	// ofLocks have data where there are certificates, tokens and quotas.
+	ofLocks = []string{"Callers turned away", "Time until certificates end"}
+)
 
 // TestAnObservedMesh runs the components otel-collector and monitoring with a collector, Jaeger and
 // Prometheus.
 func TestAnObservedMesh(t *testing.T) {
-	if *programs == "" {
-		t.Skip("without -programs there are no images of Jaeger and Prometheus")
-	}
-	if _, err := run("", *programs, "otel-collector", "jaeger", "kube-state-metrics", "prometheus"); err != nil {
-		t.Fatal(err)
-	}
+	watchers := []string{"jaeger", "kube-state-metrics", "prometheus", "prometheus-adapter"}
+	needPrograms(t, append(watchers, "otel-collector")...)
 	if *build && !t.Run("the images are built and put into the cluster", images) {
 		t.FailNow()
 	}
-	observed, err := run("", "kubectl", "kustomize", "observed")
-	if err != nil {
-		t.Fatal(err)
-	}
-	apply := func(manifest string) {
-		if _, err := run(manifest, "kubectl", "apply", "-f", "-"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	apply(inRepository(observed))
-	apply(rules(t))
-	t.Cleanup(func() { kubectl(t, "delete", "namespace", "monitoring") })
+	applyKustomization(t, "observed")
+	applyAnywhere(t, settings(t))
+	t.Cleanup(func() {
+		// While an API is announced that nobody serves, no namespace can be deleted.
+		kubectl(t, "delete", "apiservice", "v1beta1.custom.metrics.k8s.io")
+		kubectl(t, "delete", "namespace", "monitoring")
+	})
 	waitForRollout(t, append(append([]string{"otel-collector"}, others...), stages...)...)
-	for _, d := range []string{"jaeger", "kube-state-metrics", "prometheus"} {
-		kubectl(t, "-n", "monitoring", "rollout", "status", "deployment/"+d, "--timeout="+patience.String())
-	}
+	rollout(t, "monitoring", watchers...)
 	loadSnapshots(t)
 	t.Run("Jaeger has one trace of all six services, from the collector", tracesToJaeger)
 	t.Run("every panel has data under load, and every rule evaluates", monitors)
+	t.Run("the HPA follows the RPCs under way", scalesByCalls)
+	t.Run("certificates and tokens lock the mesh and the dashboard shows it", isLocked)
 }
 
 // proxied reads a path of a Service of the namespace monitoring.
@@ -118,43 +113,7 @@ func monitors(t *testing.T) {
 	if answer, err := ask(t, addr, "no-such-method"); err == nil {
 		t.Errorf("a method that there is not answers %s", answer)
 	}
-	text, err := os.ReadFile(testkit.CheckoutFile(t, "deploy", "k8s", "components", "monitoring", "dashboard.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var dashboard struct {
-		Panels []struct {
-			Title   string
-			Targets []struct{ Expr string }
-		}
-	}
-	if err := json.Unmarshal(text, &dashboard); err != nil {
-		t.Fatal(err)
-	}
-	fed, queries := 0, 0
-	for _, panel := range dashboard.Panels {
-		for _, target := range panel.Targets {
-			queries++
-			expr := strings.NewReplacer("$namespace", namespace, "$__rate_interval", "1m").Replace(target.Expr)
-			find := func() error {
-				var answer struct{ Data struct{ Result []any } }
-				path := "/api/v1/query?query=" + url.QueryEscape(expr)
-				if err := proxied("prometheus:9090", path, &answer); err != nil {
-					return err
-				}
-				if len(answer.Data.Result) == 0 {
-					return fmt.Errorf("%s has no data: %s", panel.Title, expr)
-				}
-				return nil
-			}
-			if reason, ok := unfed[panel.Title]; ok {
-				t.Logf("%s: %s; %v", panel.Title, reason, find())
-				continue
-			}
-			await(t, panel.Title, patience, find)
-			fed++
-		}
-	}
+	fed := panelsHaveData(t, func(title string) bool { return !slices.Contains(append(unmeasured, ofLocks...), title) })
 	var evaluated struct {
 		Data struct {
 			Groups []struct {
@@ -181,30 +140,143 @@ func monitors(t *testing.T) {
 		}
 		return nil
 	})
-	figure("dashboard and rules on live metrics", "%d of %d queries have data, %d rules evaluate, none fires", fed,
-		queries, rules)
+	figure("dashboard and rules on live metrics", "%d queries have data, %d rules evaluate, none fires", fed, rules)
 	noneFailed(t, l.report("questions that Prometheus and Jaeger observed"))
 }
 
-// rules returns a ConfigMap with the rules of the component monitoring as Prometheus reads them.
-func rules(t *testing.T) string {
+// panelsHaveData requires that Prometheus answers the queries of the dashboard's panels of the titles,
+// and returns their number.
+func panelsHaveData(t *testing.T, of func(title string) bool) int {
 	t.Helper()
-	text, err := os.ReadFile(testkit.CheckoutFile(t, "deploy", "k8s", "components", "monitoring", "rules.yaml"))
+	var dashboard struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	component(t, "monitoring/dashboard.json", &dashboard)
+	queries := 0
+	for _, panel := range dashboard.Panels {
+		for _, target := range panel.Targets {
+			if !of(panel.Title) {
+				continue
+			}
+			queries++
+			expr := strings.NewReplacer("$namespace", namespace, "$__rate_interval", "1m").Replace(target.Expr)
+			await(t, panel.Title, patience, func() error {
+				var answer struct{ Data struct{ Result []any } }
+				path := "/api/v1/query?query=" + url.QueryEscape(expr)
+				if err := proxied("prometheus:9090", path, &answer); err != nil {
+					return err
+				}
+				if len(answer.Data.Result) == 0 {
+					return fmt.Errorf("there is no data: %s", expr)
+				}
+				return nil
+			})
+		}
+	}
+	return queries
+}
+
+// isLocked requires that a mesh with certificates of the cluster answers to tokens alone, within
+// quotas, and that the dashboard shows it.
+func isLocked(t *testing.T) {
+	needPrograms(t, "cert-manager")
+	bin := testkit.CheckoutFile(t, "bin", "triplemesh")
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	token, err := run("", bin, "token", "new", "--file", tokens, "--tenant", "default", "--name", "test",
+		"--scope", "ask")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rule struct{ Spec any }
-	if err := yaml.Unmarshal(text, &rule); err != nil {
+	kubectl(t, "create", "secret", "generic", "triplemesh-tokens", "--from-file="+tokens)
+	t.Cleanup(func() { kubectl(t, "delete", "secret", "triplemesh-tokens") })
+	begun := time.Now()
+	applyKustomization(t, "locked")
+	waitForRollout(t, stages...)
+	figure("mesh locked by certificates of cert-manager", "all six stages ready after %.0f s",
+		time.Since(begun).Seconds())
+	file := filepath.Join(t.TempDir(), "ca.crt")
+	if err := os.WriteFile(file, secret(t, namespace, "orchestrator-tls", "ca.crt"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	spec, err := yaml.Marshal(rule.Spec)
+	addr := forward(t, "deployment/orchestrator", 9090)
+	tls := []string{"-cacert", file, "-authority", "orchestrator"}
+	bearer := append(tls, "-H", "authorization: Bearer "+token)
+	await(t, "an answer to a token", patience, func() error {
+		out, err := askOver(t, addr, "pg-akv", bearer...)
+		if err == nil && !strings.Contains(out, employer) {
+			err = fmt.Errorf("got %s", out)
+		}
+		return err
+	})
+	if out, err := askOver(t, addr, "pg-akv", "-plaintext"); err == nil {
+		t.Errorf("without TLS there is an answer: %s", out)
+	}
+	refuses := func(code string, args ...string) {
+		await(t, code, patience, func() error {
+			out, err := askOver(t, addr, "pg-akv", args...)
+			if err == nil || !strings.Contains(err.Error(), code) {
+				return fmt.Errorf("want %s, got %s: %w", code, out, err)
+			}
+			return nil
+		})
+	}
+	refuses("Unauthenticated", tls...)
+	refuses("ResourceExhausted", bearer...)
+	panelsHaveData(t, func(title string) bool { return slices.Contains(ofLocks, title) })
+}
+
+// scalesByCalls requires that the HPA of autoscale-in-flight counts RPCs under way, through
+// prometheus-adapter with the component's rules.
+func scalesByCalls(t *testing.T) {
+	hpa, err := run("", "kubectl", "kustomize", "observed/autoscaled")
+	if err != nil {
+		t.Fatal(err)
+	}
+	followsLoad(t, "HPA on RPCs under way", hpa, 32, func() error {
+		_, err := run("", "kubectl", "get", "--raw", "/apis/custom.metrics.k8s.io/v1beta1/namespaces/"+namespace+
+			"/pods/*/triplemesh_rpc_in_flight?labelSelector=app.kubernetes.io%2Fname%3Dretriever")
+		return err
+	})
+}
+
+// settings are the rules of the components monitoring and autoscale-in-flight, as ConfigMaps that
+// Prometheus and its adapter read.
+func settings(t *testing.T) string {
+	t.Helper()
+	var alerts struct{ Spec any }
+	component(t, "monitoring/rules.yaml", &alerts)
+	// The component has them as values of the adapter's chart.
+	var values struct{ Rules struct{ Custom any } }
+	component(t, "autoscale-in-flight/prometheus-adapter-rules.yaml", &values)
+	return configMap(t, "triplemesh-rules", "triplemesh.yaml", alerts.Spec) + "\n" +
+		configMap(t, "prometheus-adapter", "config.yaml", map[string]any{"rules": values.Rules.Custom})
+}
+
+// component reads a file of a component.
+func component(t *testing.T, file string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(testkit.CheckoutFile(t, "deploy", "k8s", "components", filepath.FromSlash(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func configMap(t *testing.T, name, file string, content any) string {
+	t.Helper()
+	text, err := yaml.Marshal(content)
 	if err != nil {
 		t.Fatal(err)
 	}
 	manifest, err := json.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap",
-		"metadata": map[string]string{"name": "triplemesh-rules", "namespace": "monitoring"},
-		"data":     map[string]string{"triplemesh.yaml": string(spec)},
+		"metadata": map[string]string{"name": name, "namespace": "monitoring"},
+		"data":     map[string]string{file: string(text)},
 	})
 	if err != nil {
 		t.Fatal(err)

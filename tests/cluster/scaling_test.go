@@ -9,28 +9,30 @@ import (
 	"time"
 )
 
-// autoscales requires more retrievers under load and fewer after it. The windows are shorter than
-// in production.
+// autoscales requires an HPA on CPU. The windows are shorter than in production.
 func autoscales(t *testing.T) {
-	scale(t, "retriever", 1)
 	manifest, err := os.ReadFile("autoscale.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	apply(t, string(manifest))
+	followsLoad(t, "HPA on CPU", string(manifest), 8, func() error {
+		_, err := try("top", "pods", "-l", "app.kubernetes.io/name=retriever")
+		return err
+	})
+}
+
+// followsLoad requires that an HPA adds retrievers under load and removes them after it. Its metrics
+// are waited for before.
+func followsLoad(t *testing.T, what, hpa string, askers int, measured func() error) {
+	scale(t, "retriever", 1)
+	apply(t, hpa)
 	t.Cleanup(func() {
 		kubectl(t, "delete", "hpa", "retriever", "--ignore-not-found")
 		scale(t, "retriever", 1)
 	})
-	await(t, "metrics of the pods", patience, func() error {
-		_, err := try("get", "hpa", "retriever")
-		if err == nil {
-			_, err = try("top", "pods", "-l", "app.kubernetes.io/name=retriever")
-		}
-		return err
-	})
+	await(t, "metrics of the pods", patience, measured)
 	l := begin(t, "-addr", "kubernetes:///retriever:9090", "-ask", "groundings", "-distinct", "-rate", "0", "-askers",
-		"8", "-for", "60s")
+		fmt.Sprint(askers), "-for", "60s")
 	begun := time.Now()
 	wanted := func(enough func(string) bool) func() error {
 		return func() error {
@@ -42,11 +44,11 @@ func autoscales(t *testing.T) {
 		}
 	}
 	await(t, "a third retriever under load", patience, wanted(func(n string) bool { return n >= "3" }))
-	figure("HPA on CPU", "1 → 3 retrievers, ready %.0f s after the load began", time.Since(begun).Seconds())
-	noneFailed(t, l.report("load that the HPA followed"))
+	figure(what, "1 → 3 retrievers, ready %.0f s after the load began", time.Since(begun).Seconds())
+	noneFailed(t, l.report("load that the "+what+" followed"))
 	begun = time.Now()
 	await(t, "one retriever after the load", patience, wanted(func(n string) bool { return n == "1" }))
-	figure("HPA on CPU", "back to 1 retriever %.0f s after the load ended", time.Since(begun).Seconds())
+	figure(what, "back to 1 retriever %.0f s after the load ended", time.Since(begun).Seconds())
 }
 
 // scalesThroughput asks the retriever as fast as it can, with pods limited to a small part of a

@@ -78,14 +78,36 @@ func images(t *testing.T) {
 
 // deploy applies the overlay and waits until all pods are ready.
 func deploy(t *testing.T) {
-	rendered, err := run("", "kubectl", "kustomize", *manifests)
+	applyKustomization(t, *manifests)
+	waitForRollout(t, append(append([]string{}, others...), stages...)...)
+}
+
+func applyKustomization(t *testing.T, directory string) {
+	t.Helper()
+	rendered, err := run("", "kubectl", "kustomize", directory)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run(inRepository(rendered), "kubectl", "apply", "-f", "-"); err != nil {
+	applyAnywhere(t, inRepository(rendered))
+}
+
+// applyAnywhere applies objects that name their namespaces.
+func applyAnywhere(t *testing.T, manifest string) {
+	t.Helper()
+	if _, err := run(manifest, "kubectl", "apply", "-f", "-"); err != nil {
 		t.Fatal(err)
 	}
-	waitForRollout(t, append(append([]string{}, others...), stages...)...)
+}
+
+// needPrograms puts programs of others into the nodes.
+func needPrograms(t *testing.T, names ...string) {
+	t.Helper()
+	if *programs == "" {
+		t.Skipf("without -programs there are no images of %s", strings.Join(names, ", "))
+	}
+	if _, err := run("", *programs, names...); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestMain(m *testing.M) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # programs.sh NAME...: build programs of others at pinned versions below .cache/programs, and put
-# each as the image localhost/NAME:dev into the node that ../shared/kube runs.
-# With --build-only, without a node.
+# each as the image localhost/NAME:dev into the node that ../shared/kube runs, with the types of
+# objects that it needs. With --build-only, without a node.
 set -euo pipefail
 HERE=$(cd "$(dirname "$0")" && pwd)
 PROGRAMS=$HERE/../../../.cache/programs
@@ -25,9 +25,18 @@ build() {
   case $1 in
   jaeger) compile "$1" github.com/jaegertracing/jaeger/cmd/all-in-one@v1.76.0 ;;
   kube-state-metrics) compile "$1" k8s.io/kube-state-metrics/v2@v2.18.0 ;;
+  prometheus-adapter) compile "$1" sigs.k8s.io/prometheus-adapter/cmd/adapter@v0.12.0 ;;
   prometheus)
     # Debian's has no discovery of pods.
     compile "$1" github.com/prometheus/prometheus/cmd/prometheus@v0.313.0 remove_all_sd,enable_kubernetes_sd
+    ;;
+  cert-manager)
+    cp "$HERE/cert-manager.go.txt" "$WORK/main.go"
+    cd "$WORK"
+    go mod init programs/cert-manager
+    go get github.com/cert-manager/cert-manager@v1.21.2
+    go build -trimpath -ldflags='-s -w' -o "$PROGRAMS/$1"
+    cat "$(go list -m -f '{{.Dir}}' github.com/cert-manager/cert-manager)"/deploy/crds/*.yaml >"$PROGRAMS/$1.yaml"
     ;;
   otel-collector)
     cd "$WORK"
@@ -42,6 +51,9 @@ load=true
 if [ "${1:-}" = --build-only ]; then load=false; shift; fi
 for name in "$@"; do
   [ -x "$PROGRAMS/$name" ] || (build "$name")
-  ! $load || "$HERE/load.sh" "localhost/$name:dev" "/$name" "$PROGRAMS/$name=/$name" >/dev/null
+  if $load; then
+    "$HERE/load.sh" "localhost/$name:dev" "/$name" "$PROGRAMS/$name=/$name" >/dev/null
+    [ ! -f "$PROGRAMS/$name.yaml" ] || kubectl apply --server-side -f "$PROGRAMS/$name.yaml" >/dev/null
+  fi
   rm -rf "${WORK:?}"/*
 done
