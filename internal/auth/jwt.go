@@ -71,8 +71,7 @@ func (j *jwts) caller(ctx context.Context, token string) (Caller, *Refusal) {
 	}
 	signed, err := jwt.ParseSigned(token, j.algorithms)
 	if err != nil || len(signed.Headers) != 1 {
-		var algorithm *jose.ErrUnexpectedSignatureAlgorithm
-		if errors.As(err, &algorithm) {
+		if _, ok := errors.AsType[*jose.ErrUnexpectedSignatureAlgorithm](err); ok {
 			return Caller{}, unauthenticated(errorsv1.ErrorReason_ERROR_REASON_TOKEN_INVALID,
 				"the token's signature algorithm is not accepted: want one of %s", joinNames(j.algorithms))
 		}

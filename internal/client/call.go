@@ -61,8 +61,7 @@ func (c caller) unary(ctx context.Context, method string, req, reply any, cc *gr
 	defer cancel()
 	var trailer metadata.MD
 	err = invoke(withAttempts(ctx, &attempts{}), method, req, reply, cc, append(opts, grpc.Trailer(&trailer))...)
-	var cut *cutShortError
-	if errors.As(err, &cut) {
+	if cut, ok := errors.AsType[*cutShortError](err); ok {
 		err = cut.error
 	}
 	c.throttle.record(err)

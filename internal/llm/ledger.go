@@ -183,8 +183,7 @@ func (l *Ledger) AttachUsage(err error) error {
 
 // AttachedUsage returns what was spent before an error; nil if it does not say.
 func AttachedUsage(err error) *llmv1.Usage {
-	var e *usageError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*usageError](err); ok {
 		return e.usage
 	}
 	for _, detail := range status.Convert(err).Details() {

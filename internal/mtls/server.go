@@ -77,8 +77,7 @@ func (c *serverCredentials) logRefused(from net.Addr, err error) {
 		level = slog.LevelDebug
 	}
 	attrs := []any{"peer", from.String(), "error", err}
-	var plain tls.RecordHeaderError
-	if errors.As(err, &plain) {
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 		attrs = append(attrs, "advice", "the client speaks no TLS: have it dial with TLS, as server.tls says")
 	}
 	c.log.Log(context.Background(), level, logRefused, attrs...)

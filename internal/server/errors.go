@@ -77,8 +77,7 @@ func mapError(err error, stage, requestID string) *mappedError {
 			"", stage, err)
 	}
 	reason := errorsv1.ErrorReason_ERROR_REASON_INTERNAL
-	var p *recovery.PanicError
-	if errors.As(err, &p) {
+	if _, ok := errors.AsType[*recovery.PanicError](err); ok {
 		reason = errorsv1.ErrorReason_ERROR_REASON_PANIC
 	}
 	return mapped(status.Newf(codes.Internal,
@@ -127,8 +126,7 @@ func infoOf(st *spb.Status) *errdetails.ErrorInfo {
 
 // reasonOf returns the reason in the ErrorInfo of a mapped error, or "".
 func reasonOf(err error) string {
-	var m *mappedError
-	if errors.As(err, &m) {
+	if m, ok := errors.AsType[*mappedError](err); ok {
 		return m.reason
 	}
 	return ""

@@ -49,12 +49,10 @@ func callerFields(ctx context.Context, c interceptors.CallMeta) logging.Fields {
 
 // errorFields are the cause that a status hides from the caller, and the stack of a panic.
 func errorFields(err error) logging.Fields {
-	var m *mappedError
-	if errors.As(err, &m) && m.cause != nil {
+	if m, ok := errors.AsType[*mappedError](err); ok && m.cause != nil {
 		err = m.cause
 	}
-	var p *recovery.PanicError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*recovery.PanicError](err); ok {
 		return logging.Fields{"error", fmt.Sprintf("panic: %v", p.Panic), "stack", string(p.Stack)}
 	}
 	return logging.Fields{"error", err.Error()}

@@ -96,8 +96,7 @@ func (m *metrics) countRunning(ctx context.Context, id auth.Tenant) (end func())
 
 // countRefusal counts a question that a quota refused.
 func (m *metrics) countRefusal(ctx context.Context, err error) {
-	var exceeded *quota.Exceeded
-	if errors.As(err, &exceeded) {
+	if exceeded, ok := errors.AsType[*quota.Exceeded](err); ok {
 		m.refusals.Add(ctx, 1, metric.WithAttributes(exceeded.Tenant.Attribute(),
 			attribute.String("quota", exceeded.Quota)))
 	}

@@ -93,8 +93,7 @@ func (s *Service) ExecuteQuery(ctx context.Context,
 		}
 		return 0, err
 	})
-	var invalid *execute.InvalidError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*execute.InvalidError](err); ok {
 		return nil, status.Errorf(codes.InvalidArgument, "execute query in %s: %s", req.GetKg().GetName(),
 			invalid.Reason)
 	}

@@ -107,8 +107,7 @@ func errRankerOutOfOrder(what string) error {
 
 // describeRefusal leaves errors about the knowledge graph as they are: only others are the ranker's.
 func describeRefusal(op, kg string, number uint64, err error) error {
-	var ofStore *store.Error
-	if errors.As(err, &ofStore) {
+	if _, ok := errors.AsType[*store.Error](err); ok {
 		return err
 	}
 	return rankerError(op, kg, number, err)

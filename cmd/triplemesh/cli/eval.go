@@ -246,8 +246,7 @@ func (evalScorecardCommand) Help() string {
 
 func (c *evalScorecardCommand) Run(p *Program) error {
 	err := c.ScorecardCommand.Run(p.Stdout)
-	var usage *report.UsageError
-	if errors.As(err, &usage) {
+	if _, ok := errors.AsType[*report.UsageError](err); ok {
 		return ExitError{ExitUsage, err}
 	}
 	return err

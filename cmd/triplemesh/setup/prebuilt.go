@@ -221,8 +221,7 @@ func (b builder) removePrebuilt() {
 
 // explainExit names the usual cause of an illegal instruction.
 func explainExit(err error) error {
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		// A shell reports the signal that ended its child as 128 plus its number.
 		status, ok := exit.Sys().(syscall.WaitStatus)
 		if ok && status.Signal() == syscall.SIGILL || exit.ExitCode() == 128+int(syscall.SIGILL) {

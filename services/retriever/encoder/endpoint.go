@@ -179,12 +179,10 @@ func (e *EndpointError) GRPCStatus() *status.Status {
 }
 
 func httpCode(err error) int {
-	var api *openai.APIError
-	if errors.As(err, &api) {
+	if api, ok := errors.AsType[*openai.APIError](err); ok {
 		return api.HTTPStatusCode
 	}
-	var request *openai.RequestError
-	if errors.As(err, &request) {
+	if request, ok := errors.AsType[*openai.RequestError](err); ok {
 		return request.HTTPStatusCode
 	}
 	return 0

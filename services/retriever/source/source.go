@@ -132,8 +132,7 @@ func (e *PlaceError) GRPCStatus() *status.Status {
 // WithLine gives an error of reading a file its line. One that has a place already keeps it, and so
 // does one that is not a fault of the file's, such as a connection that broke.
 func WithLine(file string, line uint64, err error) error {
-	var place *PlaceError
-	if errors.As(err, &place) {
+	if place, ok := errors.AsType[*PlaceError](err); ok {
 		if place.Line == 0 {
 			return &PlaceError{File: place.File, Line: line, Byte: place.Byte, Err: place.Err}
 		}

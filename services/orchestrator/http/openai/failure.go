@@ -88,8 +88,7 @@ func invalid(param, format string, args ...any) *failure {
 
 // failureOf converts an error: a failure of this package or the status of a call.
 func failureOf(err error) *failure {
-	var own *failure
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*failure](err); ok {
 		return own
 	}
 	p := problem.FromError(err)

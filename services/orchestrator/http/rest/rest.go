@@ -154,8 +154,7 @@ func allowedMetadata(ctx context.Context) context.Context {
 // answerError responds with the problem of a failed RPC.
 func answerError(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request,
 	err error) {
-	var routed *runtime.HTTPStatusError
-	if errors.As(err, &routed) {
+	if routed, ok := errors.AsType[*runtime.HTTPStatusError](err); ok {
 		problem.Write(w, r, problem.New(routed.HTTPStatus, codes.InvalidArgument, "the request cannot be read: "+
 			routed.Err.Error()))
 		return
@@ -173,8 +172,7 @@ func answerMisrouted(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler
 
 // problemOf returns the problem of an RPC error, with the JSON names of fields.
 func problemOf(err error) problem.Problem {
-	var body unread
-	if errors.As(err, &body) {
+	if body, ok := errors.AsType[unread](err); ok {
 		return unreadable(body.error)
 	}
 	p := problem.FromError(err)

@@ -102,8 +102,7 @@ func (d *boundedReader) wrapError(at int64, err error) error {
 	if d.err != nil {
 		return fmt.Errorf("read %s, byte %d: %w", d.file, d.read, d.err)
 	}
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		at = max(at, syntax.Offset)
 	} else if errors.Is(err, io.ErrUnexpectedEOF) {
 		at = d.read

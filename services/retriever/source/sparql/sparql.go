@@ -141,8 +141,7 @@ func readPages(ctx context.Context, c Config, take func(rdf.Quad) (bad, err erro
 			})
 			return err
 		})
-		var sink sinkError
-		if errors.As(err, &sink) {
+		if sink, ok := errors.AsType[sinkError](err); ok {
 			return count, sink.error
 		}
 		if err != nil {
@@ -177,8 +176,7 @@ func (c Config) wrapError(err error) error {
 		shown = u.Scheme + "://" + u.Host + u.Path
 	}
 	// Errors of HTTP name the URL whole.
-	var failed *url.Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
 		err = failed.Err
 	}
 	return fmt.Errorf("read SPARQL endpoint %s: %w", shown, err)

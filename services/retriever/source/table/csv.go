@@ -125,8 +125,7 @@ func separatorOf(file string, configured rune) rune {
 // wrapError makes an error of the file a PlaceError; errors of the underlying reader are not. line is
 // that of the last row that could be read.
 func wrapError(in source.Input, from *boundedReader, line uint64, err error) error {
-	var parse *csv.ParseError
-	if errors.As(err, &parse) {
+	if parse, ok := errors.AsType[*csv.ParseError](err); ok {
 		line = uint64(parse.StartLine) - 1
 	}
 	if from.err != nil {

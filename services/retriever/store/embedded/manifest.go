@@ -247,8 +247,7 @@ func compareSum(ctx context.Context, name string, data []byte, want string) erro
 
 // errorPath returns the path an error of the file system names.
 func errorPath(err error) string {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		return pathErr.Path
 	}
 	return ""

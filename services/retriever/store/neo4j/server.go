@@ -209,8 +209,7 @@ func (s *server) wrapError(outer context.Context, err error) error {
 	}
 	timeout := s.graph.StatementTimeout
 	var server *neo4j.Neo4jError
-	var limit *neo4j.TransactionExecutionLimit
-	if errors.As(err, &limit) && len(limit.Errors) > 0 {
+	if limit, ok := errors.AsType[*neo4j.TransactionExecutionLimit](err); ok && len(limit.Errors) > 0 {
 		// The last error says more than the number of attempts.
 		err = limit.Errors[len(limit.Errors)-1]
 	}
@@ -220,8 +219,7 @@ func (s *server) wrapError(outer context.Context, err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fault(codes.DeadlineExceeded, "no answer within statement_timeout, %v", timeout.Round(time.Millisecond))
 	}
-	var unavailable *neo4j.ConnectivityError
-	if errors.As(err, &unavailable) {
+	if unavailable, ok := errors.AsType[*neo4j.ConnectivityError](err); ok {
 		return fault(codes.Unavailable, "cannot be reached (%v); check that it runs, uri and its TLS scheme",
 			unavailable)
 	}

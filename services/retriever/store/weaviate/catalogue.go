@@ -212,8 +212,7 @@ func (s *Store) deleteParts(ctx context.Context, kg string, number uint64) error
 
 // withOp gives an error of a step the name of what it was a step of.
 func withOp(op string, err error) error {
-	var known *store.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*store.Error](err); ok {
 		return &store.Error{Op: op, KG: known.KG, Number: known.Number, Err: known.Err}
 	}
 	return err
