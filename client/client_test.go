@@ -58,7 +58,7 @@ func (s *standIn) attempt(ctx context.Context) error {
 func answer(question string) *orchestratorv1.Run {
 	evidence := &graphv1.Triple{Subject: "Robert Stam", Relation: "employer", Object: "New York University"}
 	return &orchestratorv1.Run{
-		Question: question, Text: "Robert Stam worked at {New York University}.",
+		Question: question, Text: "Robert Stam worked at New York University.",
 		Answers: []*orchestratorv1.Answer{{Answer: "New York University", Evidence: []*graphv1.Triple{evidence}}},
 	}
 }

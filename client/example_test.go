@@ -60,5 +60,5 @@ func ExampleClient_AskStream() {
 	}
 	// Output:
 	// STAGE_ANSWER
-	// Robert Stam worked at {New York University}.
+	// Robert Stam worked at New York University.
 }

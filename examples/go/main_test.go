@@ -72,7 +72,7 @@ func TestExampleAsksStreamsAndChecks(t *testing.T) {
 		says []string
 	}{
 		{"a question, stage by stage", []string{"What institution employed Robert Stam?"}, []string{
-			"ground graph: ", "Robert Stam worked at {New York University}.\ngrounded: ",
+			"ground graph: ", "Robert Stam worked at New York University.\ngrounded: ",
 			"Robert Stam | employer | New York University",
 			"corrected: Robert Stam | employer | Google -> Robert Stam | employer | New York University"}},
 		{"another method", []string{"-method", "ger", "At which university did the director of the film Alexander " +

@@ -169,3 +169,6 @@ func startsListItem(line string) bool {
 	return digits != line && len(line)-len(digits) < 4 && (strings.HasPrefix(digits, ". ") ||
 		strings.HasPrefix(digits, ") "))
 }
+
+// RemoveBraces returns a text without the braces in which a model puts its answers.
+func RemoveBraces(text string) string { return strings.NewReplacer("{", "", "}", "").Replace(text) }

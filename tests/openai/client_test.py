@@ -73,7 +73,7 @@ class Client(unittest.TestCase):
         self.assertEqual(text, ANSWER)
         self.assertEqual(len(ids), 1)
         self.assertEqual(stages, ["STAGE_PSEUDO_GRAPH", "STAGE_GROUND_GRAPH", "STAGE_VERIFY", "STAGE_ANSWER"])
-        self.assertEqual(last.triplemesh["run"]["text"], "Robert Stam worked at {New York University}.")
+        self.assertEqual(last.triplemesh["run"]["text"], "Robert Stam worked at New York University.")
         self.assertEqual(last.choices[0].delta.annotations[0]["triple"]["object"], "New York University")
         self.assertGreater(usage.total_tokens, 0)
 

@@ -29,7 +29,7 @@ func Answer(w io.Writer, run *orchestratorv1.Run, style Style) error {
 	for _, a := range run.GetAnswers() {
 		p.answer(0, a)
 	}
-	if text := withoutBraces(run.GetText()); text != "" && !saysTheSame(run) {
+	if text := run.GetText(); text != "" && !saysTheSame(run) {
 		if len(run.GetWithheld()) == 0 {
 			p.print("\n")
 		}
@@ -71,9 +71,6 @@ func (p *page) answer(indent int, a *orchestratorv1.Answer) {
 	}
 }
 
-// withoutBraces returns a text without the braces that mark its answers.
-func withoutBraces(text string) string { return strings.NewReplacer("{", "", "}", "").Replace(text) }
-
 func noAnswer(run *orchestratorv1.Run) string {
 	if run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_UNSPECIFIED {
 		return "(stopped before the answer, as asked)"
@@ -87,7 +84,7 @@ func saysTheSame(run *orchestratorv1.Run) bool {
 	for _, a := range run.GetAnswers() {
 		names = append(names, a.GetAnswer())
 	}
-	bare := withoutBraces(strings.TrimSpace(run.GetText()))
+	bare := strings.TrimSpace(run.GetText())
 	return strings.EqualFold(strings.TrimRight(bare, "."), strings.TrimRight(strings.Join(names, ", "), "."))
 }
 

@@ -161,7 +161,7 @@ func answerLines(run *orchestratorv1.Run) (lines []string) {
 	case len(lines) > 0:
 		return lines
 	case run.GetText() != "":
-		return []string{withoutBraces(run.GetText())}
+		return []string{run.GetText()}
 	}
 	return []string{noAnswer(run)}
 }

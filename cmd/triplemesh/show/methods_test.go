@@ -36,7 +36,7 @@ func ragRun() *orchestratorv1.Run {
 func scRun() *orchestratorv1.Run {
 	return &orchestratorv1.Run{Method: "sc",
 		Graphs: &orchestratorv1.Run_Sc{Sc: &orchestratorv1.ScGraphs{Samples: []*orchestratorv1.Sample{
-			{Text: "Velmora lies in the north.\nThere flow {Tessen} and {Orla}.", Answers: []string{"Tessen", "Orla"}},
+			{Text: "Velmora lies in the north.\nThere flow Tessen and Orla.", Answers: []string{"Tessen", "Orla"}},
 			{Text: "I do not know."},
 		}}}}
 }

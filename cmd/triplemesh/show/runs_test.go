@@ -39,7 +39,7 @@ func pgakvRun() *orchestratorv1.Run {
 		Id: "01JNA0000000000000000000AA", Question: "What institution employed Robert Stam?", Method: "pg-akv",
 		Kg:              &graphv1.KnowledgeGraphRef{Name: "wikidata", Snapshot: 1},
 		Answers:         []*orchestratorv1.Answer{{Answer: "New York University", Evidence: []*graphv1.Triple{fact}}},
-		Text:            "Robert Stam was employed by {New York University}.",
+		Text:            "Robert Stam was employed by New York University.",
 		Grounding:       orchestratorv1.Grounding_GROUNDING_GROUNDED,
 		GroundingReason: "every answer stands in a triple of the knowledge graph",
 		Graphs: &orchestratorv1.Run_PgAkv{PgAkv: &orchestratorv1.PgAkvGraphs{
@@ -151,7 +151,7 @@ func gerRun() *orchestratorv1.Run {
 func ioRun() *orchestratorv1.Run {
 	return &orchestratorv1.Run{
 		Question: "Who wrote Hamlet?", Method: "io",
-		Text:      "Let me think.\nHamlet was written by {William Shakespeare}.",
+		Text:      "Let me think.\nHamlet was written by William Shakespeare.",
 		Answers:   []*orchestratorv1.Answer{{Answer: "William Shakespeare"}},
 		Grounding: orchestratorv1.Grounding_GROUNDING_UNGROUNDED, GroundingReason: "method io asks the model alone",
 	}
@@ -161,7 +161,7 @@ func relatedRun() *orchestratorv1.Run {
 	fact := spo("K2", "country", "Pakistan")
 	return &orchestratorv1.Run{
 		Question: "Is K2 in Nepal?", Method: "rag", Kg: &graphv1.KnowledgeGraphRef{Name: "wikidata", Snapshot: 3},
-		Text:            "{No}, as far as the knowledge graph lists it: K2 | country | Pakistan.",
+		Text:            "No, as far as the knowledge graph lists it: K2 | country | Pakistan.",
 		Answers:         []*orchestratorv1.Answer{{Answer: "No", Evidence: []*graphv1.Triple{fact}}},
 		Grounding:       orchestratorv1.Grounding_GROUNDING_RELATED,
 		GroundingReason: "the knowledge graph lists other values of country",

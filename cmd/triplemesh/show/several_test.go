@@ -24,7 +24,7 @@ func severalRun() *orchestratorv1.Run {
 		OtherKgs: []*graphv1.KnowledgeGraphRef{{Name: "freebase", Snapshot: 2}},
 		Answers: []*orchestratorv1.Answer{{Answer: "Oslo", Evidence: []*graphv1.Triple{one}},
 			{Answer: "Bergen", Evidence: []*graphv1.Triple{other}}},
-		Text:            "{Oslo}, {Bergen}",
+		Text:            "Oslo, Bergen",
 		Grounding:       orchestratorv1.Grounding_GROUNDING_GROUNDED,
 		GroundingReason: "triples of the knowledge graph name every answer",
 		Confidence:      new(float32(0.83)),

@@ -5,6 +5,7 @@ import { CopyLink } from "../ui/CopyLink";
 import { Icon } from "../ui/Icon";
 import { Answers } from "./Answers";
 import { AnswerText } from "./AnswerText";
+import { answersOf } from "./answer";
 import { Figures } from "./Figures";
 import { type LiveStage, stagesOf } from "./live";
 import { RunGraphs } from "./RunGraphs";
@@ -43,7 +44,7 @@ export function RunView({
             Answered as: <q dir="auto">{run.standaloneQuestion}</q>
           </p>
         ) : null}
-        {text ? <AnswerText text={text} writing={writing} /> : null}
+        {text ? <AnswerText text={text} answers={answersOf(run)} writing={writing} /> : null}
         {settled ? (
           <FeedbackContext.Provider value={feedback}>
             <Answers run={run} />

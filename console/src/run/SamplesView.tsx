@@ -25,7 +25,7 @@ export function SamplesView({ graphs }: { graphs: ScGraphs }) {
       <ol class="samples" aria-label="Samples">
         {samples.map((sample, i) => (
           <li key={i}>
-            <AnswerText text={sample.text ?? ""} />
+            <AnswerText text={sample.text ?? ""} answers={sample.answers ?? []} />
           </li>
         ))}
       </ol>

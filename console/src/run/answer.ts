@@ -1,28 +1,24 @@
-/** A piece of an answer's text: plain, or an answer that stood in braces. */
+import type { Run } from "../api/messages";
+
+/** A piece of an answer's text: plain, or the name of an answer. */
 export type Piece = { text: string; answer: boolean };
 
-/**
- * Splits an answer's text where the model put answers into braces. A brace
- * that is not closed yet opens an answer all the same: it is being written.
- */
-export function pieces(text: string): Piece[] {
-  const found: Piece[] = [];
-  let rest = text;
-  while (rest !== "") {
-    const open = rest.indexOf("{");
-    if (open < 0) {
-      found.push({ text: rest, answer: false });
-      break;
-    }
-    if (open > 0) {
-      found.push({ text: rest.slice(0, open), answer: false });
-    }
-    const close = rest.indexOf("}", open);
-    const inside = rest.slice(open + 1, close < 0 ? undefined : close);
-    if (inside !== "") {
-      found.push({ text: inside, answer: true });
-    }
-    rest = close < 0 ? "" : rest.slice(close + 1);
+/** Splits an answer's text where it has the names of answers, the longest one first. */
+export function pieces(text: string, answers: string[]): Piece[] {
+  const names = answers
+    .filter((name) => name !== "")
+    .sort((a, b) => b.length - a.length)
+    .map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  if (names.length === 0) {
+    return text === "" ? [] : [{ text, answer: false }];
   }
-  return found;
+  // With a group in the pattern, every second part is a name.
+  return text
+    .split(new RegExp(`(?<![\\p{L}\\p{N}])(${names.join("|")})(?![\\p{L}\\p{N}])`, "u"))
+    .map((part, i) => ({ text: part, answer: i % 2 === 1 }))
+    .filter((piece) => piece.text !== "");
 }
+
+/** The names of a run's answers, best first. */
+export const answersOf = (run: Run): string[] =>
+  (run.answers ?? []).map(({ answer }) => answer ?? "");

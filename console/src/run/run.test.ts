@@ -7,49 +7,49 @@ import { activeKgs } from "./useMesh";
 import { votesOf } from "./votes";
 
 describe("pieces", () => {
-  it.each([
-    ["a text without braces is plain", "Paris", [["Paris", false]]],
+  it.each<[string, string, string[], [string, boolean][]]>([
+    ["a text without answers is plain", "in Paris", [], [["in Paris", false]]],
+    ["no text is nothing", "", ["Paris"], []],
     [
-      "braces mark an answer",
-      "in {Paris}.",
+      "the names of answers are marked wherever they stand",
+      "Paris, or Paris.",
+      ["Paris"],
       [
-        ["in ", false],
+        ["Paris", true],
+        [", or ", false],
         ["Paris", true],
         [".", false],
       ],
     ],
     [
-      "an answer that is being written is one already",
-      "in {Par",
-      [
-        ["in ", false],
-        ["Par", true],
-      ],
+      "the longer of two names is taken",
+      "New York City",
+      ["New York", "New York City"],
+      [["New York City", true]],
     ],
+    ["a part of a word is no name", "Parisian", ["Paris"], [["Parisian", false]]],
     [
-      "empty braces are nothing",
-      "a{}b",
+      "signs in a name are taken as they are",
+      "is C++ (1985)",
+      ["C++ (1985)"],
       [
-        ["a", false],
-        ["b", false],
+        ["is ", false],
+        ["C++ (1985)", true],
       ],
     ],
-    ["a brace that closes nothing stands", "a}b", [["a}b", false]]],
-  ])("%s", (_, text, expected) => {
-    expect(pieces(text).map((piece) => [piece.text, piece.answer])).toEqual(expected);
+    ["an answer without a name marks nothing", "a", [""], [["a", false]]],
+  ])("%s", (_, text, answers, expected) => {
+    expect(pieces(text, answers).map((piece) => [piece.text, piece.answer])).toEqual(expected);
   });
 
-  it("loses nothing but braces", () => {
+  it("loses nothing", () => {
     fc.assert(
-      fc.property(fc.string(), (text) => {
-        const bare = (s: string) => s.replace(/[{}]/g, "");
+      fc.property(fc.string(), fc.array(fc.string()), (text, answers) => {
         expect(
-          bare(
-            pieces(text)
-              .map((piece) => piece.text)
-              .join(""),
-          ),
-        ).toBe(bare(text));
+          pieces(text, answers)
+            .map((piece) => piece.text)
+            .join(""),
+        ).toBe(text);
       }),
     );
   });

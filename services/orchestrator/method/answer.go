@@ -63,7 +63,7 @@ func answerForm(q *question.Question) graphv1.AnswerForm {
 func conclude(q *question.Question, text string, answers []*orchestratorv1.Answer, hasEvidence bool) {
 	status, reason := groundingOf(answers, hasEvidence)
 	q.Update(func(r *orchestratorv1.Run) {
-		r.Text, r.Answers, r.Grounding, r.GroundingReason = text, answers, status, reason
+		r.Text, r.Answers, r.Grounding, r.GroundingReason = kgtext.RemoveBraces(text), answers, status, reason
 	})
 }
 
@@ -71,13 +71,13 @@ func conclude(q *question.Question, text string, answers []*orchestratorv1.Answe
 func concludeText(q *question.Question, text string, evidence []*graphv1.Triple) {
 	status, reason := textGrounding(q.Text(), text, evidence)
 	q.Update(func(r *orchestratorv1.Run) {
-		r.Text, r.Answers, r.Grounding, r.GroundingReason = text, nil, status, reason
+		r.Text, r.Answers, r.Grounding, r.GroundingReason = kgtext.RemoveBraces(text), nil, status, reason
 	})
 }
 
 // concludePartial writes the answers found before a stage failed to the run.
 func concludePartial(q *question.Question, answers []*orchestratorv1.Answer, cause error) {
-	conclude(q, bracedText(answers), answers, true)
+	conclude(q, joinNames(answers), answers, true)
 	markPartial(q, cause)
 }
 

@@ -246,11 +246,11 @@ func textGrounding(question, text string, evidence []*graphv1.Triple) (orchestra
 
 var sentenceEnds = strings.NewReplacer(". ", "\n", "? ", "\n", "! ", "\n")
 
-// bracedText shows answers as a model writes them.
-func bracedText(answers []*orchestratorv1.Answer) string {
+// joinNames lists answers as a text.
+func joinNames(answers []*orchestratorv1.Answer) string {
 	names := make([]string, len(answers))
 	for i, a := range answers {
-		names[i] = "{" + a.GetAnswer() + "}"
+		names[i] = a.GetAnswer()
 	}
 	return strings.Join(names, ", ")
 }

@@ -22,17 +22,17 @@ func TestGroundingOfAnswers(t *testing.T) {
 		text      string
 	}{
 		{"triples that name an answer as subject or object ground it", []string{"erik halvorsen"}, evidence, []int{2},
-			orchestratorv1.Grounding_GROUNDING_GROUNDED, "{erik halvorsen}"},
+			orchestratorv1.Grounding_GROUNDING_GROUNDED, "erik halvorsen"},
 		{"case, spacing and punctuation do not matter", []string{"«Bergen.»"}, evidence, []int{1},
-			orchestratorv1.Grounding_GROUNDING_GROUNDED, "{«Bergen.»}"},
+			orchestratorv1.Grounding_GROUNDING_GROUNDED, "«Bergen.»"},
 		{"a part of a name is another name", []string{"Harbour"}, evidence, []int{0},
-			orchestratorv1.Grounding_GROUNDING_UNGROUNDED, "{Harbour}"},
+			orchestratorv1.Grounding_GROUNDING_UNGROUNDED, "Harbour"},
 		{"some named and some not are partly grounded", []string{"Bergen", "Oslo"}, evidence, []int{1, 0},
-			orchestratorv1.Grounding_GROUNDING_PARTIAL, "{Bergen}, {Oslo}"},
+			orchestratorv1.Grounding_GROUNDING_PARTIAL, "Bergen, Oslo"},
 		{"without evidence it is the model's own knowledge", []string{"Oslo"}, nil, []int{0},
-			orchestratorv1.Grounding_GROUNDING_UNGROUNDED, "{Oslo}"},
+			orchestratorv1.Grounding_GROUNDING_UNGROUNDED, "Oslo"},
 		{"an answer of signs is named by nothing", []string{"?!"}, append(evidence, &graphv1.Triple{Subject: "—",
-			Object: "…"}), []int{0}, orchestratorv1.Grounding_GROUNDING_UNGROUNDED, "{?!}"},
+			Object: "…"}), []int{0}, orchestratorv1.Grounding_GROUNDING_UNGROUNDED, "?!"},
 		{"no answer is an abstention", nil, evidence, nil, orchestratorv1.Grounding_GROUNDING_ABSTAINED, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -43,9 +43,9 @@ func TestGroundingOfAnswers(t *testing.T) {
 			}
 			status, reason := groundingOf(answers, len(c.evidence) > 0)
 			if !slices.Equal(supported, c.supported) || status != c.want || reason == "" ||
-				bracedText(answers) != c.text {
+				joinNames(answers) != c.text {
 				t.Errorf("supported by %v, %v (%s), %q; want %v, %v, %q", supported, status, reason,
-					bracedText(answers),
+					joinNames(answers),
 					c.supported, c.want, c.text)
 			}
 		})

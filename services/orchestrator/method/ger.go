@@ -359,7 +359,7 @@ func (m Ger) reflect(ctx context.Context, q *question.Question, g *orchestratorv
 		}
 		q.Update(func(*orchestratorv1.Run) { g.Reflections, g.Reflection = resp.GetReflections(), resp.GetMode() })
 		answers := answersOnPaths(resp.GetAnswers(), g.GetReasoningPaths())
-		conclude(q, bracedText(answers), answers, true)
+		conclude(q, joinNames(answers), answers, true)
 		return resp, nil
 	})
 }
@@ -421,7 +421,7 @@ func (m Ger) acceptCorrect(_ context.Context, q *question.Question, g *orchestra
 // conclude writes the answers to the run; reason says why there are none.
 func (m Ger) conclude(q *question.Question, g *orchestratorv1.GerGraphs, names []string, reason string) {
 	answers := answersOnPaths(names, g.GetReasoningPaths())
-	conclude(q, bracedText(answers), answers, true)
+	conclude(q, joinNames(answers), answers, true)
 	if len(answers) == 0 {
 		q.Update(func(r *orchestratorv1.Run) { r.GroundingReason = reason })
 	}

@@ -208,8 +208,8 @@ func (m PGAKV) settle(ctx context.Context, q *question.Question, g *orchestrator
 	paths := pathEvidence(g.GetReasoningPaths())
 	answers := supportOnPaths(resp.GetAnswers(), paths,
 		append(supportedTriples(g.GetFixedGraph()), paths.triples()...))
-	conclude(q, bracedText(answers), answers, true)
-	q.ReplaceHeld(bracedText(answers))
+	conclude(q, joinNames(answers), answers, true)
+	q.ReplaceHeld(joinNames(answers))
 	return nil
 }
 

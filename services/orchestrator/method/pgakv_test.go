@@ -22,7 +22,7 @@ func TestRankedPathsSettleTheAnswersOfPgAkv(t *testing.T) {
 		want    []string
 		text    string
 	}{
-		{"other answers than were read", []string{"Orla", "Harn"}, false, []string{"Orla", "Harn"}, "{Orla}, {Harn}"},
+		{"other answers than were read", []string{"Orla", "Harn"}, false, []string{"Orla", "Harn"}, "Orla, Harn"},
 		{"the reading stands if the reflector cannot be had", nil, true, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -160,7 +160,7 @@ func (Query) conclude(q *question.Question, g *orchestratorv1.QueryGraphs) {
 	} else {
 		answers = rowAnswers(table)
 	}
-	text := bracedText(answers)
+	text := joinNames(answers)
 	if table.GetUnit() != "" && table.GetValue() != "" {
 		text += " " + table.GetUnit()
 	}

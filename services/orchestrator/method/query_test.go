@@ -33,14 +33,14 @@ func TestQueryAnswersWithWhatIsComputed(t *testing.T) {
 		answers, evidence  int
 		grounding          orchestratorv1.Grounding
 	}{
-		{"rows", "{A} {B}", "2 rows", &graphv1.QueryTable{Rows: []*graphv1.QueryRow{row("A"), row("B"), row("A")},
+		{"rows", "A B", "2 rows", &graphv1.QueryTable{Rows: []*graphv1.QueryRow{row("A"), row("B"), row("A")},
 			Total: 2}, 2,
 			3, orchestratorv1.Grounding_GROUNDING_GROUNDED},
-		{"a value with its unit", "{5} kilometre", "over 3 items of which 1 have no value",
+		{"a value with its unit", "5 kilometre", "over 3 items of which 1 have no value",
 			&graphv1.QueryTable{Value: "5",
 				Unit: "kilometre", Rows: []*graphv1.QueryRow{row("A")}, Total: 1, Compared: 3, Lacking: 1}, 1, 1,
 			orchestratorv1.Grounding_GROUNDING_GROUNDED},
-		{"a value that a limit bounds", "{5}", "a lower bound, since 400000 triples were read", &graphv1.QueryTable{
+		{"a value that a limit bounds", "5", "a lower bound, since 400000 triples were read", &graphv1.QueryTable{
 			Value: "5", Rows: []*graphv1.QueryRow{row("A")}, Total: 5, Limits: []string{"400000 triples were read"}},
 			1, 1,
 			orchestratorv1.Grounding_GROUNDING_GROUNDED},
@@ -132,7 +132,7 @@ func TestText2CypherShowsTheModelASchemaAndAlignsNothing(t *testing.T) {
 			Relations: []*retrieverv1.ScoredRelation{{Relation: "budget"}, {Relation: "odd `name`"}}}}}, nil
 	})
 	run, err := ask(t.Context(), t, mesh, askOptions{method: "text2cypher", limits: plenty})
-	if err != nil || run.GetText() != "{5}" || run.GetUsage().GetCalls() != 1 {
+	if err != nil || run.GetText() != "5" || run.GetUsage().GetCalls() != 1 {
 		t.Errorf("got %q, %d calls, %v", run.GetText(), run.GetUsage().GetCalls(), err)
 	}
 	schema := stagetest.Requests[*generatorv1.GenerateQueryPlanRequest](mesh)[0].GetSchema()

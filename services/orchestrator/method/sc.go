@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/llm"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -46,7 +47,8 @@ func (m SC) Answer(ctx context.Context, q *question.Question) error {
 		var ballots [][]string
 		q.Update(func(*orchestratorv1.Run) {
 			for _, s := range samples {
-				g.Samples = append(g.Samples, &orchestratorv1.Sample{Text: s.GetText(), Answers: s.GetAnswers()})
+				g.Samples = append(g.Samples, &orchestratorv1.Sample{Text: kgtext.RemoveBraces(s.GetText()),
+					Answers: s.GetAnswers()})
 				ballots = append(ballots, s.GetAnswers())
 			}
 		})
@@ -103,7 +105,7 @@ func (m SC) conclude(q *question.Question, names []string, samples []*generatorv
 	case len(names) == 0 && sample.GetForm() == graphv1.AnswerForm_ANSWER_FORM_TEXT:
 		concludeText(q, sample.GetText(), nil)
 	case representative < 0 && len(names) > 0:
-		conclude(q, bracedText(answers), answers, false)
+		conclude(q, joinNames(answers), answers, false)
 		return // no sample gives these answers, so their probability is unknown
 	default:
 		conclude(q, sample.GetText(), answers, false)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/config"
 	"github.com/triplemesh/triplemesh/internal/errinfo"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/llm"
 	errorsv1 "github.com/triplemesh/triplemesh/proto/triplemesh/errors/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -198,8 +199,10 @@ func (q *Question) Stage(ctx context.Context, stage orchestratorv1.Stage,
 	return nil
 }
 
-// Delta sends the next piece of the answer's text to the listener, unless it is held back.
+// Delta sends the next piece of the answer's text to the listener, without the braces of its answers,
+// unless it is held back.
 func (q *Question) Delta(text string) {
+	text = kgtext.RemoveBraces(text)
 	q.mu.Lock()
 	holding := q.holding
 	if holding {

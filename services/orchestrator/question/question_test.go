@@ -177,7 +177,7 @@ func TestEventsTellOfEachStageInOrder(t *testing.T) {
 		q.Update(func(r *orchestratorv1.Run) { r.Text = "{x}" })
 		return question.NoCost, nil
 	})
-	want := []string{"start answer", "delta {x}", "finish answer with {x}"}
+	want := []string{"start answer", "delta x", "finish answer with {x}"}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("told %q, %v; want %q", got, err, want)
 	}

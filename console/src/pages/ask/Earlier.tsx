@@ -1,6 +1,7 @@
 import type { Run } from "../../api/messages";
 import { href } from "../../app/router";
 import { AnswerText } from "../../run/AnswerText";
+import { answersOf } from "../../run/answer";
 import { Name } from "../../ui/Name";
 
 /** What was asked and answered before the question at hand. */
@@ -15,7 +16,7 @@ export function Earlier({ runs }: { runs: Run[] }) {
           <a href={href(["runs", run.id ?? ""])}>
             <Name most={160}>{run.question ?? ""}</Name>
           </a>
-          <AnswerText text={run.text ?? ""} />
+          <AnswerText text={run.text ?? ""} answers={answersOf(run)} />
         </li>
       ))}
     </ol>

@@ -7,7 +7,7 @@ const most = 64;
 export function turnsOf(runs: Run[]): Turn[] {
   const turns = runs.flatMap((run): Turn[] => {
     const question = run.question ?? "";
-    const answer = plain(run.text ?? "");
+    const answer = (run.text ?? "").trim();
     return question && answer
       ? [
           { role: "ROLE_USER", text: question },
@@ -17,6 +17,3 @@ export function turnsOf(runs: Run[]): Turn[] {
   });
   return turns.slice(-most);
 }
-
-// The braces around answers are between the model and the mesh.
-const plain = (text: string): string => text.replaceAll(/[{}]/g, "").trim();

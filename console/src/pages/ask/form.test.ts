@@ -52,7 +52,7 @@ describe("requestOf", () => {
 
   it("carries what was said before", () => {
     const history = turnsOf([
-      { question: "Who?", text: "{Marie Curie}." },
+      { question: "Who?", text: "Marie Curie." },
       { question: "no answer yet" },
     ]);
     expect(requestOf(form({ question: "When?" }), { history }).history).toEqual([

@@ -1,6 +1,7 @@
 import type { Run, Triple } from "../../api/messages";
 import { milliseconds, toNumber } from "../../format/quantity";
 import { sameAs } from "../../graph/graph";
+import { answersOf } from "../../run/answer";
 
 /** What two runs have in common, and what only one of them has. */
 export type Shared<T> = { both: T[]; left: T[]; right: T[] };
@@ -59,8 +60,6 @@ function byKey<T>(items: T[], key: (item: T) => string): Map<string, T> {
   }
   return known;
 }
-
-const answersOf = (run: Run): string[] => (run.answers ?? []).map((answer) => answer.answer ?? "");
 
 // The same answer in other capitals, or with other spaces, is the same.
 const fold = (answer: string): string =>

@@ -60,7 +60,7 @@ func usageOf(u *llmv1.Usage) usage {
 
 type askOutput struct {
 	Answers         []answer   `json:"answers" jsonschema:"best first"`
-	Text            string     `json:"text" jsonschema:"the answer as a sentence; answers stand in braces"`
+	Text            string     `json:"text" jsonschema:"the answer as a sentence"`
 	Grounding       string     `json:"grounding" jsonschema:"grounded, partial, related, ungrounded or abstained"`
 	GroundingReason string     `json:"grounding_reason" jsonschema:"why that is so"`
 	Confidence      *float64   `json:"confidence,omitempty" jsonschema:"how likely the answers are right, 0 to 1"`

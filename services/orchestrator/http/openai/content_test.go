@@ -31,7 +31,7 @@ func TestContentOf(t *testing.T) {
 		run  *orchestratorv1.Run
 		want string
 	}{
-		{"a text without its braces", &orchestratorv1.Run{Text: " It was {Erik}.\n"}, "It was Erik."},
+		{"a text without the space around it", &orchestratorv1.Run{Text: " It was Erik.\n"}, "It was Erik."},
 		{"answers where there is no text", &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "Tessen"},
 			{Answer: "Orla"}}}, "Tessen, Orla"},
 		{"why there is none", &orchestratorv1.Run{Grounding: orchestratorv1.Grounding_GROUNDING_ABSTAINED,

@@ -129,12 +129,9 @@ func beginning(text string) string {
 	return text
 }
 
-// unbraced removes the braces around answers.
-var unbraced = strings.NewReplacer("{", "", "}", "")
-
 // contentOf returns the readable answer, or the reason why there is none.
 func contentOf(run *orchestratorv1.Run) string {
-	if text := strings.TrimSpace(unbraced.Replace(run.GetText())); text != "" {
+	if text := strings.TrimSpace(run.GetText()); text != "" {
 		return text
 	}
 	var names []string

@@ -14,11 +14,11 @@ func TestAnAnswerThatBeginsOtherwiseIsSentWholeAtTheEnd(t *testing.T) {
 	s := &speaker{w: w, r: httptest.NewRequest(http.MethodPost, "/v1/chat/completions", nil),
 		flush: http.NewResponseController(w)}
 	for _, e := range []*orchestratorv1.AskStreamResponse{
-		{Event: &orchestratorv1.AskStreamResponse_AnswerDelta{AnswerDelta: "It is {Os"}},
+		{Event: &orchestratorv1.AskStreamResponse_AnswerDelta{AnswerDelta: "It is Os"}},
 		{Event: &orchestratorv1.AskStreamResponse_AnswerRestarted{AnswerRestarted: true}},
 		{Event: &orchestratorv1.AskStreamResponse_AnswerDelta{AnswerDelta: "It is "}},
-		{Event: &orchestratorv1.AskStreamResponse_AnswerDelta{AnswerDelta: "{Bergen}."}},
-		{Event: &orchestratorv1.AskStreamResponse_Run{Run: &orchestratorv1.Run{Text: "It is {Bergen}."}}},
+		{Event: &orchestratorv1.AskStreamResponse_AnswerDelta{AnswerDelta: "Bergen."}},
+		{Event: &orchestratorv1.AskStreamResponse_Run{Run: &orchestratorv1.Run{Text: "It is Bergen."}}},
 	} {
 		s.hear(e)
 	}

@@ -134,7 +134,7 @@ func (s *speaker) hear(e *orchestratorv1.AskStreamResponse) {
 	switch e.GetEvent().(type) {
 	case *orchestratorv1.AskStreamResponse_AnswerDelta:
 		if !s.waits {
-			s.write(unbraced.Replace(e.GetAnswerDelta()))
+			s.write(e.GetAnswerDelta())
 		}
 	case *orchestratorv1.AskStreamResponse_AnswerRestarted:
 		s.waits = true
