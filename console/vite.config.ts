@@ -17,5 +17,6 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     license: { fileName: "licenses.md" },
   },
-  test: { environment: "node", include: ["src/**/*.test.{ts,tsx}"] },
+  // Properties take longer than the default of 5 s on a busy machine.
+  test: { environment: "node", include: ["src/**/*.test.{ts,tsx}"], testTimeout: 60_000 },
 });
