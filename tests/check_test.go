@@ -131,6 +131,14 @@ func TestCountsAndSuperlativesOfATextAreComputed(t *testing.T) {
 		"comedies": "Mara Vell | directed | two comedies", "Brisk is": "Orlanda | largest city | Brisk",
 		"Tessen": "Tessen | largest city in | Orlanda", "Velmora": "Velmora | is | the largest city in Orlanda",
 		"Low Tide": "Orla | largest film in | Orlanda", "wrote two": "Mara Vell | wrote | two films",
+		"before 1400": "Brisk | was founded before | 1400", "before 1312": "Brisk | founded | before 1312",
+		"since 1312": "Brisk | was founded | since 1312", "May 1312": "Brisk | was founded before | May 1312",
+		"after 1900": "Tessen | was founded after | 1900", "before 1800": "Salt | was founded before | 1800",
+		"one million": "Brisk | population | over 1 million",
+		"48,000":      "Tessen | has a population of | at least 48,000",
+		"before 1850": "Orla | was founded before | 1850", "2 metres": "Per Holm | height | more than 2 metres",
+		"not over 3": "Per Holm | height | over 3 metres", "1,000 feet": "Per Holm | height | over 1,000 feet",
+		"oldest": "Brisk | is | the oldest", "all of it": "Tessen | is | the largest in Orlanda",
 	})})
 	facts := ""
 	for _, f := range []string{"Low Tide", "Orla", "Grey Door"} {
@@ -140,6 +148,8 @@ func TestCountsAndSuperlativesOfATextAreComputed(t *testing.T) {
 		facts += city + "\tinstance of\tcity\n" + city + "\tcountry\tOrlanda\n" + city + "\tpopulation\t" + population +
 			"\n"
 	}
+	facts += "Brisk\tfounded\t1312\nTessen\tfounded\t12 May 1850\nSalt\tfounded\t1790\nSalt\tfounded\t1830\n" +
+		"Per Holm\theight\t2.1 metre\n"
 	facts += "Velmora\tinstance of\tcity\nVelmora\tcountry\tOrlanda\nOrlanda\tinstance of\tcountry\n"
 	if _, err := testkit.LoadTSV(t.Context(), m.graphs, "made", []byte(facts), false); err != nil {
 		t.Fatal(err)
@@ -162,6 +172,20 @@ func TestCountsAndSuperlativesOfATextAreComputed(t *testing.T) {
 		{"not the best", "The largest city in Orlanda is Tessen.", contradicted,
 			"The largest city in Orlanda is Brisk."},
 		{"one without the value", "Velmora is the largest city in Orlanda.", unknown, ""},
+		{"a date within a bound", "Brisk was founded before 1400.", supported, ""},
+		{"a date beyond a bound", "Brisk was founded before 1312.", contradicted, ""},
+		{"a date at a bound", "Brisk has stood since 1312.", supported, ""},
+		{"a date less precise than its bound", "Brisk was founded before May 1312.", unknown, ""},
+		{"a day beyond a bound", "It was founded after 1900.", contradicted, ""},
+		{"dates on both sides of a bound", "Salt was founded before 1800.", unknown, ""},
+		{"a bound of what has no such value", "Orla was founded before 1850.", unknown, ""},
+		{"a number beyond a bound", "Brisk has over one million people.", contradicted, ""},
+		{"a number at a bound", "It has 48,000 inhabitants or more.", supported, ""},
+		{"a quantity within a bound", "Per Holm is more than 2 metres high.", supported, ""},
+		{"a quantity beyond a bound", "He is not over 3 metres high.", contradicted, ""},
+		{"a quantity of another unit", "He is over 1,000 feet high.", unknown, ""},
+		{"a superlative of no kind", "Brisk, the oldest.", unknown, ""},
+		{"a superlative of no kind in a place", "It is the largest of all of it.", unknown, ""},
 		{"a measure that nothing has", "Low Tide is the largest film in Orlanda.", unknown, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -174,7 +198,11 @@ func TestCountsAndSuperlativesOfATextAreComputed(t *testing.T) {
 			if claim.GetVerdict() != c.want || claim.GetReason() == "" {
 				t.Errorf("%v: %s", claim.GetVerdict(), claim.GetReason())
 			}
-			if c.want != unknown && len(claim.GetEvidence()) < 2 {
+			least := 2
+			if strings.Contains(claim.GetReason(), "bound") {
+				least = 1
+			}
+			if c.want != unknown && len(claim.GetEvidence()) < least {
 				t.Errorf("it rests on %v", claim.GetEvidence())
 			}
 			if got := resp.GetCheck().GetCorrectedText(); c.corrected != "" && got != c.corrected {

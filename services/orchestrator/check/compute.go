@@ -31,10 +31,11 @@ const (
 )
 
 // operation is a claim that no triple states and the knowledge graph can compute: how many things there
-// are, or which of several is the most of its kind.
+// are, which of several is the most of its kind, or on which side of a bound a value is.
 type operation struct {
 	question, draft string
-	word            string  // by which a relation states the claim itself: "number", "largest"
+	word            string // by which a relation states the claim itself: "number", "largest"
+	isBound         bool
 	least, most     float64 // of a count
 	best            string  // what a superlative names
 	isSubject       bool    // the claim's subject is the best
@@ -48,22 +49,50 @@ var (
 	numberOf = regexp.MustCompile(`(?i)^(?:total )?number of (\p{L}.*)$`)
 	bestForm = regexp.MustCompile(`(?i)^(?:(?:is|was|has|the) )*(largest|biggest|smallest|longest|shortest|highest|` +
 		`lowest|oldest|earliest|newest|latest) (\p{L}.*?)(?: (in|of|by|from)(?: (.+))?)?$`)
-	beForm  = regexp.MustCompile(`(?i)^(?:is|was|is a|is the|instance of)$`)
-	notWord = regexp.MustCompile(`[^\p{L}\p{N}]+`)
+	// boundForm is a relation, one of the words of "<", ">", "<=" or ">=", and a value.
+	boundForm = regexp.MustCompile(`(?i)^(.+?) (?:(before|prior to|earlier than|less than|fewer than|under|below)|` +
+		`(after|later than|more than|over|above)|(until|at most|up to)|(since|at least)) (.+)$`)
+	placeForm = regexp.MustCompile(`(?i)^(?:in|of|from|by) `)
+	beForm    = regexp.MustCompile(`(?i)^(?:is|was|is a|is the|instance of)$`)
+	notWord   = regexp.MustCompile(`[^\p{L}\p{N}]+`)
 )
 
 var numberWords = []string{"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
 
-// readOperation reads a claim as an operation; false if it is a fact.
-func readOperation(c *verifierv1.ClaimToJudge) (operation, bool) {
+// readOperations reads a claim as what it may compute; nothing if it is a fact. "Over 300 metres" counts
+// metres or is a bound: the knowledge graph decides.
+func readOperations(c *verifierv1.ClaimToJudge) (found []operation) {
+	for _, read := range []func(*verifierv1.ClaimToJudge) (operation, bool){readCount, readBound, readBest} {
+		if o, ok := read(c); ok {
+			found = append(found, o)
+		}
+	}
+	return found
+}
+
+// readBound reads "A was founded before 1900".
+func readBound(c *verifierv1.ClaimToJudge) (operation, bool) {
+	t := c.GetTriple()
+	m := boundForm.FindStringSubmatch(kgtext.VerbaliseRelation(t.GetRelation()) + " " + t.GetObject())
+	if m == nil {
+		return operation{}, false
+	}
+	_, isDate := kgtext.ParseDate(m[6])
+	_, isNumber := kgtext.ParseQuantity(m[6])
+	o := operation{question: t.GetSubject() + " " + m[0], isBound: true}
+	for i, operator := range []string{"<", ">", "<=", ">="} {
+		if word := m[i+2]; word != "" {
+			o.word = strings.ToLower(word)
+			o.draft = fmt.Sprintf("thing(name=%q).where(%q, %q, %q).exists()", t.GetSubject(), m[1], operator, m[6])
+		}
+	}
+	return o, isDate || isNumber
+}
+
+// readBest reads "the largest city in A is B" and "B is the largest city in A".
+func readBest(c *verifierv1.ClaimToJudge) (operation, bool) {
 	t := c.GetTriple()
 	relation := kgtext.VerbaliseRelation(t.GetRelation())
-	if m := countForm.FindStringSubmatch(t.GetObject()); m != nil {
-		if n := numberOf.FindStringSubmatch(relation); n != nil && m[3] == "" {
-			relation, m[3] = "in", n[1]
-		}
-		return readCount(t.GetSubject(), relation, m), m[3] != "" && !strings.HasPrefix(m[3], "of ")
-	}
 	o := operation{best: t.GetObject(), links: c.GetObjects()}
 	m, place := bestForm.FindStringSubmatch(relation), t.GetSubject()
 	if beForm.MatchString(relation) {
@@ -73,7 +102,7 @@ func readOperation(c *verifierv1.ClaimToJudge) (operation, bool) {
 	} else if m != nil && m[3] != "" {
 		place, o.isSubject = t.GetObject(), true
 	}
-	if m == nil {
+	if m == nil || placeForm.MatchString(m[2]) { // "the largest in A" does not say of what
 		return o, false
 	}
 	if o.isSubject {
@@ -97,7 +126,15 @@ func readOperation(c *verifierv1.ClaimToJudge) (operation, bool) {
 }
 
 // readCount reads "A directed five films".
-func readCount(subject, relation string, m []string) operation {
+func readCount(c *verifierv1.ClaimToJudge) (operation, bool) {
+	subject, relation := c.GetTriple().GetSubject(), kgtext.VerbaliseRelation(c.GetTriple().GetRelation())
+	m := countForm.FindStringSubmatch(c.GetTriple().GetObject())
+	if m == nil {
+		return operation{}, false
+	}
+	if of := numberOf.FindStringSubmatch(relation); of != nil && m[3] == "" {
+		relation, m[3] = "in", of[1]
+	}
 	o := operation{question: "how many " + m[3] + " " + relation + " " + subject, word: "number",
 		least: math.Inf(-1), most: math.Inf(1)}
 	kind := strings.TrimSuffix(m[3], "s")
@@ -122,7 +159,7 @@ func readCount(subject, relation string, m []string) operation {
 	default:
 		o.least, o.most = n, n
 	}
-	return o
+	return o, m[3] != "" && !strings.HasPrefix(m[3], "of ")
 }
 
 // compute judges the claims that are operations by what the knowledge graph computes. A triple that states
@@ -133,24 +170,31 @@ func (c *Checker) compute(ctx context.Context, q *question.Question, claims []*v
 		return nil // a plan reads one knowledge graph, and what is the most may be in another
 	}
 	for i, f := range found {
-		o, ok := readOperation(claims[i])
-		if !ok || slices.ContainsFunc(f.Judgement.GetEvidence(), func(t *graphv1.ScoredTriple) bool {
-			return strings.Contains(strings.ToLower(t.GetTriple().GetRelation()), o.word)
-		}) {
+		operations := slices.DeleteFunc(readOperations(claims[i]), func(o operation) bool {
+			return slices.ContainsFunc(f.Judgement.GetEvidence(), func(t *graphv1.ScoredTriple) bool {
+				return strings.Contains(strings.ToLower(t.GetTriple().GetRelation()), o.word)
+			})
+		})
+		if len(operations) == 0 {
 			continue
 		}
 		err := q.Stage(ctx, orchestratorv1.Stage_STAGE_EXECUTE, func(ctx context.Context) (question.Cost, error) {
-			j, err := c.judgeOperation(ctx, q, o)
-			if status.Code(err) == codes.InvalidArgument {
-				return question.NoCost, nil // names that make no plan
+			for _, o := range operations {
+				j, err := c.judgeOperation(ctx, q, o)
+				if status.Code(err) == codes.InvalidArgument {
+					continue // names that make no plan
+				}
+				if err != nil {
+					return question.NoCost, err
+				}
+				if claims[i].GetNegated() {
+					j.Verdict, j.Correction = negate(j.GetVerdict()), ""
+				}
+				if f.Judgement = j; j.Verdict != verifierv1.Verdict_VERDICT_NOT_IN_KG {
+					break
+				}
 			}
-			if err == nil && claims[i].GetNegated() {
-				j.Verdict, j.Correction = negate(j.GetVerdict()), ""
-			}
-			if err == nil {
-				f.Judgement = j
-			}
-			return question.NoCost, err
+			return question.NoCost, nil
 		})
 		if err != nil {
 			return err
@@ -195,17 +239,13 @@ func (c *Checker) judgeOperation(ctx context.Context, q *question.Question, o op
 	if j.Reason != "" {
 		return j, nil
 	}
-	executed, err := c.Retriever.ExecuteQuery(ctx, &retrieverv1.ExecuteQueryRequest{Kg: q.KG(), Plan: aligned.GetPlan(),
-		MaxRows: computedRows})
-	if err != nil {
-		return nil, err
+	table, err := c.execute(ctx, q, aligned.GetPlan(), j)
+	if err != nil || j.Reason != "" {
+		return j, err
 	}
-	table := executed.GetTable()
-	// What a part of the triples says is no total, and its best not the best.
-	if j.Reason = cmp.Or(table.GetReason(), strings.Join(table.GetLimits(), " and ")); j.Reason != "" {
-		return j, nil
-	}
-	if o.best != "" {
+	if o.isBound {
+		err = c.judgeBound(ctx, q, aligned.GetPlan(), table, j)
+	} else if o.best != "" {
 		o.compareBest(j, table)
 	} else {
 		isList := aligned.GetPlan().GetResult().GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT
@@ -214,7 +254,43 @@ func (c *Checker) judgeOperation(ctx context.Context, q *question.Question, o op
 	if j.Verdict != verifierv1.Verdict_VERDICT_NOT_IN_KG {
 		j.Confidence = min(float32(aligned.GetConfidence()), 0.95)
 	}
-	return j, nil
+	return j, err
+}
+
+// execute computes a plan; j has the reason if the table decides nothing.
+func (c *Checker) execute(ctx context.Context, q *question.Question, plan *graphv1.QueryPlan,
+	j *verifierv1.Judgement) (*graphv1.QueryTable, error) {
+	executed, err := c.Retriever.ExecuteQuery(ctx, &retrieverv1.ExecuteQueryRequest{Kg: q.KG(), Plan: plan,
+		MaxRows: computedRows})
+	// What a part of the triples says is no total, and its best not the best.
+	j.Reason = cmp.Or(executed.GetTable().GetReason(), strings.Join(executed.GetTable().GetLimits(), " and "))
+	return executed.GetTable(), err
+}
+
+// judgeBound judges a bound by whether the opposite has a row as well. A value that fulfils neither cannot be
+// compared, and of several on both sides each may be meant.
+func (c *Checker) judgeBound(ctx context.Context, q *question.Question, plan *graphv1.QueryPlan,
+	table *graphv1.QueryTable, j *verifierv1.Judgement) error {
+	for _, clause := range plan.GetClauses() {
+		if cond := clause.GetCondition(); cond != nil { // "<" and "<=" mirror ">=" and ">"
+			cond.Operator = graphv1.QueryOperator_QUERY_OPERATOR_LESS +
+				graphv1.QueryOperator_QUERY_OPERATOR_GREATER_OR_EQUAL - cond.GetOperator()
+		}
+	}
+	opposite, err := c.execute(ctx, q, plan, j)
+	switch within := table.GetValue() == "yes"; {
+	case err != nil || j.Reason != "":
+	case table.GetValue() == opposite.GetValue():
+		j.Reason = "the knowledge graph has no value that decides this"
+	case within:
+		j.Verdict, j.Reason = verifierv1.Verdict_VERDICT_SUPPORTED, "the knowledge graph has a value within the bound"
+		addEvidence(j, table.GetRows()...)
+	default:
+		j.Verdict = verifierv1.Verdict_VERDICT_CONTRADICTED
+		j.Reason = "the knowledge graph has a value beyond the bound"
+		addEvidence(j, opposite.GetRows()...)
+	}
+	return err
 }
 
 // compareCount compares a count. More than the claim says contradicts it; fewer do not, since a list may be

@@ -173,12 +173,12 @@ func (w *writer) condition(c *graphv1.QueryCondition) {
 	switch w.sorts[v] {
 	case byNumber:
 		number := literal.number
-		if !literal.isNumber {
-			if !literal.isDate {
-				w.writeCondition("false")
-				return
-			}
+		switch {
+		case !literal.isNumber && literal.isDate:
 			number = float64(literal.year)
+		case !literal.isNumber, literal.unit != "" && w.units[v] != "" && literal.unit != w.units[v]:
+			w.writeCondition("false") // feet are no metres
+			return
 		}
 		w.writeCondition(w.property(v, false) + " " + operatorTexts[op] + " " + strconv.FormatFloat(number, 'f',
 			-1, 64))
