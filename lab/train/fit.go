@@ -29,8 +29,9 @@ func (e *Example) usable() bool {
 type FitOptions struct {
 	// Encoder names the encoder of the examples' vectors.
 	Encoder string
-	// Units is the width of the projections, HiddenUnits that of the hidden layer.
-	Units, HiddenUnits int
+	// Networks is the number of networks whose scores are averaged. Units is the width of the
+	// projections of each, HiddenUnits that of its hidden layer.
+	Networks, Units, HiddenUnits int
 	// Epochs is the number of passes over the examples, Batch the number of examples of a step.
 	Epochs, Batch int
 	// Rate is the first learning rate, which falls to 0; Decay weighs the squares of the matrices;
@@ -44,16 +45,18 @@ type FitOptions struct {
 	MinSteps int
 	// Start are weights to begin with, for the same encoder; nil begins from chance.
 	Start *rank.Weights
+	// start is the network of Start to begin with.
+	start *rank.Network
 	// Workers is the number of goroutines.
 	Workers int
-	// Progress is called after each epoch with the mean loss; may be nil.
-	Progress func(epoch int, loss float64)
+	// Progress is called after each epoch, of those of all networks; may be nil.
+	Progress func(done, of int)
 }
 
 // DefaultFit are the settings of the shipped ranker.
 func DefaultFit() FitOptions {
-	return FitOptions{Units: 64, HiddenUnits: 32, Epochs: 12, Batch: 64, Rate: 2e-3, Decay: 3e-4, Dropout: 0.3,
-		Calibration: 0.1, Seed: 1, MinSteps: 400, Workers: 2}
+	return FitOptions{Networks: 3, Units: 64, HiddenUnits: 32, Epochs: 12, Batch: 64, Rate: 2e-3, Decay: 3e-4,
+		Dropout: 0.3, Calibration: 0.1, Seed: 1, MinSteps: 400, Workers: 2}
 }
 
 // ErrTooFew reports too few examples.
@@ -62,9 +65,10 @@ var ErrTooFew = errors.New("too few questions with a path to an answer")
 // minExamples is the number of examples under which a fit would only learn them by heart.
 const minExamples = 20
 
-// Fit trains a ranker: for each question the softmax over its paths approaches the distribution of
-// the squares of their F1 (a listwise loss, Cao et al. 2007). It returns ErrTooFew for less than 20
-// usable examples.
+// Fit trains the networks of a ranker: for each question the softmax over its paths approaches the
+// distribution of the squares of their F1 (a listwise loss, Cao et al. 2007). Examples that no network
+// is trained on choose the temperature of their mean. It returns ErrTooFew for less than 20 usable
+// examples.
 func Fit(ctx context.Context, examples []Example, options FitOptions) (*rank.Weights, error) {
 	random := rand.New(rand.NewPCG(options.Seed, 0))
 	var usable []*Example
@@ -80,32 +84,54 @@ func Fit(ctx context.Context, examples []Example, options FitOptions) (*rank.Wei
 	held := int(options.Calibration * float64(len(usable)))
 	calibration, training := usable[:held], usable[held:]
 	options = options.scale(len(training))
+	w := &rank.Weights{Encoder: options.Encoder, Dims: len(usable[0].Question.Vector), Values: rank.ValueNames[:],
+		Networks: make([]rank.Network, options.Networks), Temperature: 1}
+	for i := range w.Networks {
+		own := options
+		own.Seed += uint64(i)
+		if options.Start != nil {
+			own.start = &options.Start.Networks[i]
+		}
+		if options.Progress != nil {
+			own.Progress = func(done, of int) { options.Progress(i*of+done, len(w.Networks)*of) }
+		}
+		n, err := fitNetwork(ctx, slices.Clone(training), own)
+		if err != nil {
+			return nil, err
+		}
+		w.Networks[i] = *n.weights
+		round(&w.Networks[i])
+	}
+	if err := calibrate(w, calibration); err != nil {
+		return nil, err
+	}
+	w.Relations = relationHashes(usable, options.Start)
+	return w, w.Check()
+}
+
+// fitNetwork trains one network. It changes the order of the examples.
+func fitNetwork(ctx context.Context, training []*Example, options FitOptions) (*network, error) {
+	random := rand.New(rand.NewPCG(options.Seed, 1))
 	n := newNetwork(training, options, random)
 	adam := newAdam(len(n.parameters))
 	steps := options.Epochs * max(1, len(training)/options.Batch)
 	step := 0
 	for epoch := range options.Epochs {
 		random.Shuffle(len(training), func(i, j int) { training[i], training[j] = training[j], training[i] })
-		sum, batches := 0.0, 0
 		for first := 0; first < len(training) && step < steps; first += options.Batch {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			batch := training[first:min(first+options.Batch, len(training))]
-			loss, gradient := n.gradient(batch, options, uint64(step))
+			gradient := n.gradient(training[first:min(first+options.Batch, len(training))], options, uint64(step))
 			rate := options.Rate * (1 - float64(step)/float64(steps+1))
 			step++
 			adam.update(n.parameters, gradient, rate, step)
-			sum, batches = sum+loss, batches+1
 		}
 		if options.Progress != nil {
-			options.Progress(epoch+1, sum/float64(max(1, batches)))
+			options.Progress(epoch+1, options.Epochs)
 		}
 	}
-	n.weights.Temperature = n.calibrate(calibration)
-	n.weights.Relations = relationHashes(usable, options.Start)
-	round(n.weights)
-	return n.weights, n.weights.Check()
+	return n, nil
 }
 
 // minBatch is the size of the smallest batch, minBatches the number of batches that an epoch of few
@@ -119,14 +145,15 @@ func (o FitOptions) scale(examples int) FitOptions {
 		o.Epochs = (o.MinSteps + batches - 1) / batches
 	}
 	if o.Start != nil {
-		o.Units, o.HiddenUnits = len(o.Start.QuestionSteps), len(o.Start.Hidden)
+		first := &o.Start.Networks[0]
+		o.Networks, o.Units, o.HiddenUnits = len(o.Start.Networks), len(first.QuestionSteps), len(first.Hidden)
 	}
 	return o
 }
 
-// network is a set of weights whose parameters are one vector.
+// network is a network whose parameters are one vector.
 type network struct {
-	weights    *rank.Weights
+	weights    *rank.Network
 	parameters []float32
 	// decayed is the number of parameters, from the first, that Decay draws to 0.
 	decayed int
@@ -134,8 +161,7 @@ type network struct {
 
 func newNetwork(training []*Example, options FitOptions, random *rand.Rand) *network {
 	dims := len(training[0].Question.Vector)
-	w := &rank.Weights{Encoder: options.Encoder, Dims: dims, Values: rank.ValueNames[:], StepScale: 1, EndScale: 1,
-		Temperature: 1}
+	w := &rank.Network{StepScale: 1, EndScale: 1}
 	w.Mean, w.Deviation = normalise(training)
 	n := &network{weights: w}
 	const inputs = rank.InputCount
@@ -167,14 +193,14 @@ func newNetwork(training []*Example, options FitOptions, random *rand.Rand) *net
 	w.Hidden = matrix(options.HiddenUnits, inputs, 1/math.Sqrt(float64(inputs)))
 	n.decayed = len(n.parameters) - len(rest)
 	w.HiddenBias, w.Output, w.Linear = take(options.HiddenUnits), take(options.HiddenUnits), take(rank.ValueCount)
-	if options.Start != nil {
-		n.copyFrom(options.Start)
+	if options.start != nil {
+		n.copyFrom(options.start)
 	}
 	return n
 }
 
-// copyFrom begins with the parameters of other weights, and normalises values as they do.
-func (n *network) copyFrom(start *rank.Weights) {
+// copyFrom begins with the parameters of another network, and normalises values as it does.
+func (n *network) copyFrom(start *rank.Network) {
 	w := n.weights
 	w.Mean, w.Deviation = start.Mean, start.Deviation
 	w.StepScale, w.EndScale = start.StepScale, start.EndScale
@@ -209,11 +235,11 @@ func normalise(examples []*Example) (mean, deviation []float32) {
 	return mean, deviation
 }
 
-// gradient returns the mean loss of a batch and its gradient, with a dropout that depends on the
-// step alone.
-func (n *network) gradient(batch []*Example, options FitOptions, step uint64) (loss float64, gradient []float32) {
+// gradient returns the gradient of the mean loss of a batch, with a dropout that depends on the step
+// alone.
+func (n *network) gradient(batch []*Example, options FitOptions, step uint64) []float32 {
 	workers := max(1, min(options.Workers, len(batch)))
-	losses, parts := make([]float64, workers), make([]*network, workers)
+	parts := make([]*network, workers)
 	var wg sync.WaitGroup
 	for worker := range workers {
 		wg.Go(func() {
@@ -221,12 +247,12 @@ func (n *network) gradient(batch []*Example, options FitOptions, step uint64) (l
 			parts[worker] = p
 			for i := worker; i < len(batch); i += workers {
 				random := rand.New(rand.NewPCG(options.Seed, step<<20|uint64(i)))
-				losses[worker] += n.backward(batch[i], p.weights, options.Dropout, random)
+				n.backward(batch[i], p.weights, options.Dropout, random)
 			}
 		})
 	}
 	wg.Wait()
-	gradient = parts[0].parameters
+	gradient := parts[0].parameters
 	for _, p := range parts[1:] {
 		for i, g := range p.parameters {
 			gradient[i] += g
@@ -239,10 +265,7 @@ func (n *network) gradient(batch []*Example, options FitOptions, step uint64) (l
 			gradient[i] += 2 * float32(options.Decay) * n.parameters[i]
 		}
 	}
-	for _, l := range losses {
-		loss += l / float64(len(batch))
-	}
-	return loss, gradient
+	return gradient
 }
 
 // shadow returns weights of the same shape that are 0, to collect a gradient.
@@ -267,23 +290,26 @@ func (n *network) shadow(options FitOptions) *network {
 	return s
 }
 
-// calibrate returns the temperature with the least loss, 1 without examples.
-func (n *network) calibrate(examples []*Example) float32 {
-	if len(examples) == 0 {
-		return 1
+// calibrate sets the temperature with the least loss.
+func calibrate(w *rank.Weights, examples []*Example) error {
+	scores := make([][]float64, len(examples))
+	for i, e := range examples {
+		var err error
+		if scores[i], err = w.Scores(e.Question); err != nil {
+			return err
+		}
 	}
-	best, least := 1.0, math.Inf(1)
-	for t := 0.5; t < 8; t *= 1.05 {
+	least := math.Inf(1)
+	for t := 0.5; t < 8 && len(examples) > 0; t *= 1.05 {
 		loss := 0.0
-		for _, e := range examples {
-			f := n.forward(e, nil)
-			loss += crossEntropy(f.scores, targets(e), t)
+		for i, e := range examples {
+			loss += crossEntropy(scores[i], targets(e), t)
 		}
 		if loss < least {
-			best, least = t, loss
+			w.Temperature, least = float32(t), loss
 		}
 	}
-	return float32(best)
+	return nil
 }
 
 // targets returns the distribution that a question's softmax should approach.
@@ -329,7 +355,7 @@ func relationHashes(examples []*Example, start *rank.Weights) (hashes []uint64) 
 }
 
 // round keeps 12 bits of each parameter's fraction, which makes the file half as large.
-func round(w *rank.Weights) {
+func round(w *rank.Network) {
 	for _, m := range [][][]float32{w.QuestionSteps, w.QuestionEnds, w.StepMean, w.StepFirst, w.StepLast, w.Profile,
 		w.Hidden} {
 		for _, row := range m {

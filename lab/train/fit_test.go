@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/triplemesh/triplemesh/services/retriever/rank"
@@ -103,6 +104,35 @@ func TestFitFindsThePathWhoseRelationIsNearTheQuestion(t *testing.T) {
 	}
 	if right < 40 {
 		t.Errorf("%d of 50 are right; want 40", right)
+	}
+}
+
+func TestNetworksBeginDifferentlyAndAFitIsRepeatable(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var examples []Example
+	for range 40 {
+		examples = append(examples, makeExample(random, 8, 4))
+	}
+	options := DefaultFit()
+	options.Units, options.HiddenUnits, options.MinSteps = 4, 3, 20
+	last := 0
+	options.Progress = func(done, of int) {
+		if done != last+1 || done > of {
+			t.Errorf("epoch %d of %d after %d", done, of, last)
+		}
+		last = done
+	}
+	first, err := Fit(t.Context(), examples, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.Progress = nil
+	again, err := Fit(t.Context(), examples, options)
+	if err != nil || !reflect.DeepEqual(again, first) {
+		t.Errorf("the same fit differs: %v", err)
+	}
+	if n := first.Networks; len(n) != 3 || reflect.DeepEqual(n[0].QuestionSteps, n[1].QuestionSteps) {
+		t.Errorf("%d networks, or the first two are equal", len(n))
 	}
 }
 

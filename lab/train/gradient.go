@@ -39,8 +39,8 @@ func (n *network) forward(e *Example, drop func(units int) []float32) *pass {
 	return f
 }
 
-// backward adds the gradient of an example's loss to g and returns the loss.
-func (n *network) backward(e *Example, g *rank.Weights, dropout float64, random *rand.Rand) float64 {
+// backward adds the gradient of an example's loss to g.
+func (n *network) backward(e *Example, g *rank.Network, dropout float64, random *rand.Rand) {
 	w, q := n.weights, e.Question
 	f := n.forward(e, func(units int) []float32 {
 		kept := make([]float32, units)
@@ -87,7 +87,7 @@ func (n *network) backward(e *Example, g *rank.Weights, dropout float64, random 
 		{mean, w.StepMean, g.StepMean, f.steps, steps}, {first, w.StepFirst, g.StepFirst, f.steps, steps},
 		{last, w.StepLast, g.StepLast, f.steps, steps}, {profile, w.Profile, g.Profile, f.ends, ends},
 	} {
-		sum := make([]float32, w.Dims)
+		sum := make([]float32, len(q.Vector))
 		for r, slope := range part.slopes {
 			if slope != 0 {
 				add(sum, q.Relations[r].Vector, slope)
@@ -102,12 +102,11 @@ func (n *network) backward(e *Example, g *rank.Weights, dropout float64, random 
 		add(g.QuestionSteps[unit], q.Vector, steps[unit]*f.keptSteps[unit])
 		add(g.QuestionEnds[unit], q.Vector, ends[unit]*f.keptEnds[unit])
 	}
-	return crossEntropy(f.scores, wanted, 1)
 }
 
 // backwardHidden adds the gradient of the hidden layer for a path whose score has a slope, and
 // returns the slopes of its inputs that depend on parameters.
-func backwardHidden(w *rank.Weights, f *pass, path int, slope float32, g *rank.Weights) (steps, ends float32) {
+func backwardHidden(w *rank.Network, f *pass, path int, slope float32, g *rank.Network) (steps, ends float32) {
 	inputs := f.inputs[path]
 	for unit, row := range w.Hidden {
 		value, derivative := rank.GELU(float64(f.sums[path][unit]))

@@ -287,10 +287,8 @@ func (t *Trainer) fit(ctx context.Context, samples []Sample, what string, result
 	if t.Start != nil && t.Start.Encoder == result.Encoder {
 		options.Start = t.Start
 	}
-	options.Progress = func(epoch int, _ float64) {
-		if t.Progress != nil {
-			t.Progress(what, epoch, options.Epochs)
-		}
+	if t.Progress != nil {
+		options.Progress = func(done, of int) { t.Progress(what, done, of) }
 	}
 	return Fit(ctx, examples, options)
 }

@@ -157,9 +157,9 @@ func riverWeights(change func(*rank.Weights)) *rank.Weights {
 	}
 	m := matrix(2, rankDims)
 	w := &rank.Weights{Encoder: storetest.HashEncoder(rankDims).Name(), Dims: rankDims, Values: rank.ValueNames[:],
-		Mean: make([]float32, rank.ValueCount), Deviation: ones(rank.ValueCount),
-		Linear:        make([]float32, rank.ValueCount),
-		QuestionSteps: m, QuestionEnds: m, StepMean: m, StepFirst: m, StepLast: m, Profile: m, Temperature: 1,
+		Networks: []rank.Network{{Mean: make([]float32, rank.ValueCount), Deviation: ones(rank.ValueCount),
+			Linear:        make([]float32, rank.ValueCount),
+			QuestionSteps: m, QuestionEnds: m, StepMean: m, StepFirst: m, StepLast: m, Profile: m}}, Temperature: 1,
 		Provenance: rank.Provenance{Questions: []string{"q.jsonl"}, Graphs: []string{"rivers@1"}, Trained: 40, Held: 10,
 			First: .9, FirstBefore: .5}}
 	for _, relation := range []string{"mouth", "country", "capital"} {
@@ -325,7 +325,7 @@ func TestRankersAreActivatedAndRolledBack(t *testing.T) {
 func TestUnusableRankersAreRefusedByName(t *testing.T) {
 	r := newRanking(t, false)
 	whole := trained(t, 41)
-	nan := riverWeights(func(w *rank.Weights) { w.Linear[3] = float32(math.NaN()) })
+	nan := riverWeights(func(w *rank.Weights) { w.Networks[0].Linear[3] = float32(math.NaN()) })
 	for _, c := range []struct {
 		name string
 		file []byte

@@ -1,6 +1,6 @@
 // Package rank scores relation paths by weights learnt from questions with answers.
 //
-// A ranker is a small network over what retrieval knows of a path anyway: values such as its length
+// A ranker is a few small networks over what retrieval knows of a path anyway: values such as its length
 // and number of ends, and the vectors of its relations, of the relations around its ends (their
 // profile, which tells what kind of thing they are) and of the question without the names of its
 // topic entities. Nothing but the question is encoded. Training is in lab/train.
@@ -10,8 +10,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-
-	"github.com/triplemesh/triplemesh/services/retriever/vector"
 )
 
 // ValueCount is the number of values of a path, InputCount that of the inputs of the hidden layer: three
@@ -132,7 +130,7 @@ func (r *Ranker) Probabilities(q *Question) ([]float32, error) {
 	if len(q.Paths) == 0 {
 		return nil, nil
 	}
-	scores, err := r.scores(q)
+	scores, err := r.weights.Scores(q)
 	if err != nil {
 		return nil, err
 	}
@@ -157,9 +155,9 @@ func Softmax(scores []float64, temperature float64) []float64 {
 	return probabilities
 }
 
-// scores returns the log odds of each path up to a constant.
-func (r *Ranker) scores(q *Question) ([]float64, error) {
-	w := r.weights
+// Scores returns the log odds of each path up to a constant, before the temperature: the mean of
+// those by each network.
+func (w *Weights) Scores(q *Question) ([]float64, error) {
 	if len(q.Vector) != w.Dims {
 		return nil, ErrEncoder
 	}
@@ -168,105 +166,14 @@ func (r *Ranker) scores(q *Question) ([]float64, error) {
 			return nil, ErrEncoder
 		}
 	}
-	near := w.Compare(q, Multiply(w.QuestionSteps, q.Vector), Multiply(w.QuestionEnds, q.Vector))
 	scores := make([]float64, len(q.Paths))
-	for i := range q.Paths {
-		scores[i], _ = w.Score(w.Inputs(near, &q.Paths[i]))
+	for i := range w.Networks {
+		n := &w.Networks[i]
+		near := n.Compare(q, Multiply(n.QuestionSteps, q.Vector), Multiply(n.QuestionEnds, q.Vector))
+		for j := range q.Paths {
+			score, _ := n.Score(n.Inputs(near, &q.Paths[j]))
+			scores[j] += score / float64(len(w.Networks))
+		}
 	}
 	return scores, nil
-}
-
-// Inputs returns what the hidden layer reads of a path: its normalised values, how near the question
-// is to its steps and to the profile of its ends, and the mean cosine to the latter.
-func (w *Weights) Inputs(near Nearness, p *Path) []float32 {
-	inputs := make([]float32, InputCount)
-	for i, v := range p.Values {
-		inputs[i] = (v - w.Mean[i]) / w.Deviation[i]
-	}
-	inputs[ValueCount], inputs[ValueCount+1], inputs[ValueCount+2] = near.path(w, p)
-	return inputs
-}
-
-// Score returns the log odds of a path up to a constant: a linear part and a layer of GELU units,
-// whose sums before activation it returns for training.
-func (w *Weights) Score(inputs []float32) (score float64, sums []float32) {
-	score = float64(inputs[ValueCount] + inputs[ValueCount+1] + vector.Dot(w.Linear, inputs[:ValueCount]))
-	sums = make([]float32, len(w.Hidden))
-	for unit, row := range w.Hidden {
-		sums[unit] = vector.Dot(row, inputs) + w.HiddenBias[unit]
-		value, _ := GELU(float64(sums[unit]))
-		score += float64(w.Output[unit]) * value
-	}
-	return score, sums
-}
-
-// GELU is the tanh form of the Gaussian error linear unit (Hendrycks and Gimpel 2016), with its slope.
-func GELU(x float64) (value, slope float64) {
-	const cubic = 0.044715
-	factor := math.Sqrt(2 / math.Pi)
-	t := math.Tanh(factor * (x + cubic*x*x*x))
-	return 0.5 * x * (1 + t), 0.5*(1+t) + 0.5*x*(1-t*t)*factor*(1+3*cubic*x*x)
-}
-
-// Nearness are the products of a question with each relation: as any, the first and the last step of a
-// path, as a part of its ends' profile, and the plain cosine.
-type Nearness struct{ mean, first, last, profile, plain []float32 }
-
-// Compare multiplies the question, projected for the steps and the ends of paths, with each relation.
-// The matrices are multiplied with the question first, which costs less than to project every
-// relation.
-func (w *Weights) Compare(q *Question, steps, ends []float32) Nearness {
-	n := len(q.Relations)
-	near := Nearness{make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)}
-	for _, part := range []struct {
-		to     []float32
-		vector []float32
-	}{
-		{near.mean, combine(w.StepMean, steps)}, {near.first, combine(w.StepFirst, steps)},
-		{near.last, combine(w.StepLast, steps)}, {near.profile, combine(w.Profile, ends)}, {near.plain, q.Vector},
-	} {
-		for i, relation := range q.Relations {
-			part.to[i] = vector.Dot(part.vector, relation.Vector)
-		}
-	}
-	return near
-}
-
-// path returns how near the question is to the steps of a path and to the profile of its ends, and
-// the mean cosine to the latter.
-func (n Nearness) path(w *Weights, p *Path) (steps, ends, plain float32) {
-	for _, s := range p.Steps {
-		steps += n.mean[s] / float32(len(p.Steps))
-	}
-	steps += n.first[p.Steps[0]] + n.last[p.Steps[len(p.Steps)-1]]
-	var shares float32
-	for _, s := range p.Profile {
-		ends += s.Share * n.profile[s.Relation]
-		plain += s.Share * n.plain[s.Relation]
-		shares += s.Share
-	}
-	if shares > 0 {
-		ends, plain = ends/shares, plain/shares
-	}
-	return w.StepScale * steps, w.EndScale * ends, plain
-}
-
-// Multiply returns the product of each row with a vector.
-func Multiply(rows [][]float32, v []float32) []float32 {
-	product := make([]float32, len(rows))
-	for i, row := range rows {
-		product[i] = vector.Dot(row, v)
-	}
-	return product
-}
-
-// combine returns the sum of the rows, each weighed.
-func combine(rows [][]float32, weights []float32) []float32 {
-	sum := make([]float32, len(rows[0]))
-	for i, row := range rows {
-		for j, x := range row {
-			sum[j] += weights[i] * x
-		}
-	}
-	return sum
 }

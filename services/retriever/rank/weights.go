@@ -12,25 +12,16 @@ import (
 	"math"
 )
 
-// Weights are what training finds. Matrices are lists of rows, of Dims values each.
+// Weights are what training finds.
 type Weights struct {
 	// Encoder names the encoder of the vectors, Dims is their length.
 	Encoder string
 	Dims    int
 	// Values are the names of the values, ValueNames at the time of training.
 	Values []string
-	// Mean and Deviation normalise the values.
-	Mean, Deviation []float32
-	// Linear weighs the normalised values.
-	Linear []float32
-	// QuestionSteps and QuestionEnds project the question; StepMean, StepFirst and StepLast the
-	// relations of a path; Profile those around its ends.
-	QuestionSteps, QuestionEnds, StepMean, StepFirst, StepLast, Profile [][]float32
-	// StepScale and EndScale weigh both products.
-	StepScale, EndScale float32
-	// Hidden has a row of ValueCount + 3 for each unit.
-	Hidden             [][]float32
-	HiddenBias, Output []float32
+	// Networks are trained alike from different beginnings. The mean of their scores ranks better
+	// than any one of them.
+	Networks []Network
 	// Temperature divides the scores so that their softmax is calibrated.
 	Temperature float32
 	// Relations are the hashes of the relations that paths in training had.
@@ -55,10 +46,11 @@ type Provenance struct {
 	Date string `json:"date"`
 }
 
-// maxDims and maxUnits bound weights from a file.
+// Bounds on weights from a file.
 const (
-	maxDims  = 8192
-	maxUnits = 4096
+	maxDims     = 8192
+	maxUnits    = 4096
+	maxNetworks = 16
 	// maxBytes is the maximum size of weights, packed and unpacked: 10 times those for vectors of 1024
 	// components. A list of empty lists takes 24 times its size in memory.
 	maxBytes = 16 << 20
@@ -85,36 +77,49 @@ func (w *Weights) Check() error {
 			return fmt.Errorf("it reads the value %q, this version has %q there; train it again", name, ValueNames[i])
 		}
 	}
-	units := len(w.QuestionSteps)
-	if units == 0 || units > maxUnits || len(w.Hidden) > maxUnits {
-		return fmt.Errorf("it has %d and %d units; want 1 to %d", units, len(w.Hidden), maxUnits)
+	if len(w.Networks) == 0 || len(w.Networks) > maxNetworks {
+		return fmt.Errorf("it has %d networks; want 1 to %d", len(w.Networks), maxNetworks)
+	}
+	for i := range w.Networks {
+		if err := w.Networks[i].check(w.Dims); err != nil {
+			return fmt.Errorf("network %d: %w", i+1, err)
+		}
+	}
+	if !(w.Temperature > 0) || math.IsInf(float64(w.Temperature), 0) {
+		return fmt.Errorf("temperature is %g; want a number above 0", w.Temperature)
+	}
+	return nil
+}
+
+// check returns an error if the network cannot be used with vectors of a number of components.
+func (n *Network) check(dims int) error {
+	units := len(n.QuestionSteps)
+	if units == 0 || units > maxUnits || len(n.Hidden) > maxUnits {
+		return fmt.Errorf("it has %d and %d units; want 1 to %d", units, len(n.Hidden), maxUnits)
 	}
 	for _, m := range []struct {
 		name          string
 		rows          [][]float32
 		height, width int
 	}{
-		{"question_steps", w.QuestionSteps, units, w.Dims}, {"question_ends", w.QuestionEnds, units, w.Dims},
-		{"step_mean", w.StepMean, units, w.Dims}, {"step_first", w.StepFirst, units, w.Dims},
-		{"step_last", w.StepLast, units, w.Dims}, {"profile", w.Profile, units, w.Dims},
-		{"hidden", w.Hidden, len(w.Hidden), InputCount},
-		{"hidden_bias", [][]float32{w.HiddenBias}, 1, len(w.Hidden)},
-		{"output", [][]float32{w.Output}, 1, len(w.Hidden)},
-		{"mean", [][]float32{w.Mean}, 1, ValueCount}, {"deviation", [][]float32{w.Deviation}, 1, ValueCount},
-		{"linear", [][]float32{w.Linear}, 1, ValueCount},
-		{"scales", [][]float32{{w.StepScale, w.EndScale, w.Temperature}}, 1, 3},
+		{"question_steps", n.QuestionSteps, units, dims}, {"question_ends", n.QuestionEnds, units, dims},
+		{"step_mean", n.StepMean, units, dims}, {"step_first", n.StepFirst, units, dims},
+		{"step_last", n.StepLast, units, dims}, {"profile", n.Profile, units, dims},
+		{"hidden", n.Hidden, len(n.Hidden), InputCount},
+		{"hidden_bias", [][]float32{n.HiddenBias}, 1, len(n.Hidden)},
+		{"output", [][]float32{n.Output}, 1, len(n.Hidden)},
+		{"mean", [][]float32{n.Mean}, 1, ValueCount}, {"deviation", [][]float32{n.Deviation}, 1, ValueCount},
+		{"linear", [][]float32{n.Linear}, 1, ValueCount},
+		{"scales", [][]float32{{n.StepScale, n.EndScale}}, 1, 2},
 	} {
 		if err := checkMatrix(m.rows, m.height, m.width); err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
 	}
-	for i, d := range w.Deviation {
+	for i, d := range n.Deviation {
 		if d <= 0 {
 			return fmt.Errorf("deviation of %s is %g; want more than 0", ValueNames[i], d)
 		}
-	}
-	if w.Temperature <= 0 {
-		return fmt.Errorf("temperature is %g; want more than 0", w.Temperature)
 	}
 	return nil
 }
@@ -137,7 +142,7 @@ func checkMatrix(rows [][]float32, height, width int) error {
 }
 
 // magic starts a file of weights.
-const magic = "triplemesh ranker 1\n"
+const magic = "triplemesh ranker 2\n"
 
 // Write writes weights: a line that names the format, the SHA-256 of what follows, and the weights.
 func (w *Weights) Write(to io.Writer) error {

@@ -25,12 +25,15 @@ func smallWeights(change func(*Weights)) *Weights {
 		}
 		return m
 	}
-	w := &Weights{Encoder: "letters", Dims: 4, Values: ValueNames[:], Mean: matrix(1, ValueCount)[0],
-		Deviation: matrix(1, ValueCount)[0], Linear: matrix(1, ValueCount)[0], QuestionSteps: matrix(2, 4),
-		QuestionEnds: matrix(2, 4), StepMean: matrix(2, 4), StepFirst: matrix(2, 4), StepLast: matrix(2, 4),
-		Profile: matrix(2, 4), StepScale: 1, EndScale: 1, Hidden: matrix(3, ValueCount+3),
-		HiddenBias: []float32{1, 2, 3}, Output: []float32{1, 2, 3}, Temperature: 1,
-		Relations:  []uint64{HashRelation("a")},
+	network := func() Network {
+		return Network{Mean: matrix(1, ValueCount)[0], Deviation: matrix(1, ValueCount)[0],
+			Linear: matrix(1, ValueCount)[0], QuestionSteps: matrix(2, 4), QuestionEnds: matrix(2, 4),
+			StepMean: matrix(2, 4), StepFirst: matrix(2, 4), StepLast: matrix(2, 4), Profile: matrix(2, 4),
+			StepScale: 1, EndScale: 1, Hidden: matrix(3, ValueCount+3), HiddenBias: []float32{1, 2, 3},
+			Output: []float32{1, 2, 3}}
+	}
+	w := &Weights{Encoder: "letters", Dims: 4, Values: ValueNames[:], Networks: []Network{network(), network()},
+		Temperature: 1, Relations: []uint64{HashRelation("a")},
 		Provenance: Provenance{Questions: []string{"q"}, Date: "2026-01-02"}}
 	change(w)
 	return w
@@ -54,25 +57,34 @@ func TestWeightsAreReadAsWritten(t *testing.T) {
 }
 
 func TestWeightsThatCannotBeUsedAreRefused(t *testing.T) {
+	nan := float32(math.NaN())
 	for name, c := range map[string]struct {
-		change func(*Weights)
+		change func(*Weights, *Network)
 		says   string
 	}{
-		"a value that is no number": {func(w *Weights) { w.Profile[1][2] = float32(math.NaN()) }, "profile"},
-		"an infinite value":         {func(w *Weights) { w.Output[1] = float32(math.Inf(1)) }, "output"},
-		"a matrix without a row":    {func(w *Weights) { w.StepMean = w.StepMean[1:] }, "step_mean: it has"},
-		"a row that is too short":   {func(w *Weights) { w.Hidden[0] = w.Hidden[0][1:] }, "hidden: a row has"},
-		"no units":                  {func(w *Weights) { w.QuestionSteps = nil }, "it has 0 and 3 units"},
-		"no components":             {func(w *Weights) { w.Dims = 0 }, "vectors have 0 components"},
-		"another number of values":  {func(w *Weights) { w.Values = w.Values[1:] }, "train it again"},
-		"other values": {func(w *Weights) { w.Values = append([]string{"x"}, w.Values[1:]...) },
+		"a value that is no number": {func(_ *Weights, n *Network) { n.Profile[1][2] = nan }, "profile"},
+		"an infinite value":         {func(_ *Weights, n *Network) { n.Output[1] = float32(math.Inf(1)) }, "output"},
+		"a matrix without a row": {func(_ *Weights, n *Network) { n.StepMean = n.StepMean[1:] },
+			"step_mean: it has"},
+		"a row that is too short": {func(_ *Weights, n *Network) { n.Hidden[0] = n.Hidden[0][1:] },
+			"hidden: a row has"},
+		"no units":   {func(_ *Weights, n *Network) { n.QuestionSteps = nil }, "it has 0 and 3 units"},
+		"no network": {func(w *Weights, _ *Network) { w.Networks = nil }, "it has 0 networks"},
+		"too many networks": {func(w *Weights, _ *Network) { w.Networks = make([]Network, 17) },
+			"it has 17 networks"},
+		"a scale that is no number": {func(w *Weights, _ *Network) { w.Networks[0].EndScale = nan }, "scales"},
+		"no components":             {func(w *Weights, _ *Network) { w.Dims = 0 }, "vectors have 0 components"},
+		"another number of values":  {func(w *Weights, _ *Network) { w.Values = w.Values[1:] }, "train it again"},
+		"other values": {func(w *Weights, _ *Network) { w.Values = append([]string{"x"}, w.Values[1:]...) },
 			`"x"`},
-		"a deviation of 0":                {func(w *Weights) { w.Deviation[0] = 0 }, "deviation of words is 0"},
-		"a temperature of 0":              {func(w *Weights) { w.Temperature = 0 }, "temperature is 0"},
-		"a temperature that is no number": {func(w *Weights) { w.Temperature = float32(math.NaN()) }, "scales"},
+		"a deviation of 0": {func(_ *Weights, n *Network) { n.Deviation[0] = 0 },
+			"deviation of words is 0"},
+		"a temperature of 0": {func(w *Weights, _ *Network) { w.Temperature = 0 }, "temperature is 0"},
+		"a temperature that is no number": {func(w *Weights, _ *Network) { w.Temperature = nan },
+			"temperature is NaN"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := smallWeights(c.change)
+			w := smallWeights(func(w *Weights) { c.change(w, &w.Networks[1]) })
 			if err := w.Check(); err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, want %q", err, c.says)
 			}
@@ -83,6 +95,26 @@ func TestWeightsThatCannotBeUsedAreRefused(t *testing.T) {
 				t.Error("they became a ranker")
 			}
 		})
+	}
+}
+
+func TestAScoreIsTheMeanOfTheNetworks(t *testing.T) {
+	v := []float32{1, 0, 0, 0}
+	q := &Question{Vector: v, Relations: []Relation{{"a", v}}, Paths: []Path{{Steps: []int{0}}}}
+	score := func(change func(*Weights)) float64 {
+		t.Helper()
+		scores, err := smallWeights(change).Scores(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return scores[0]
+	}
+	differ := func(w *Weights) { w.Networks[1].StepScale = 3 }
+	both := score(differ)
+	first := score(func(w *Weights) { differ(w); w.Networks = w.Networks[:1] })
+	second := score(func(w *Weights) { differ(w); w.Networks = w.Networks[1:] })
+	if first == second || math.Abs(both-(first+second)/2) > 1e-6 {
+		t.Errorf("scores %g and %g, together %g", first, second, both)
 	}
 }
 
