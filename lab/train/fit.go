@@ -45,8 +45,6 @@ type FitOptions struct {
 	MinSteps int
 	// Start are weights to begin with, for the same encoder; nil begins from chance.
 	Start *rank.Weights
-	// start is the network of Start to begin with.
-	start *rank.Network
 	// Workers is the number of goroutines.
 	Workers int
 	// Progress is called after each epoch, of those of all networks; may be nil.
@@ -89,13 +87,14 @@ func Fit(ctx context.Context, examples []Example, options FitOptions) (*rank.Wei
 	for i := range w.Networks {
 		own := options
 		own.Seed += uint64(i)
+		var start *rank.Network
 		if options.Start != nil {
-			own.start = &options.Start.Networks[i]
+			start = &options.Start.Networks[i]
 		}
 		if options.Progress != nil {
 			own.Progress = func(done, of int) { options.Progress(i*of+done, len(w.Networks)*of) }
 		}
-		n, err := fitNetwork(ctx, slices.Clone(training), own)
+		n, err := fitNetwork(ctx, slices.Clone(training), own, start)
 		if err != nil {
 			return nil, err
 		}
@@ -109,10 +108,14 @@ func Fit(ctx context.Context, examples []Example, options FitOptions) (*rank.Wei
 	return w, w.Check()
 }
 
-// fitNetwork trains one network. It changes the order of the examples.
-func fitNetwork(ctx context.Context, training []*Example, options FitOptions) (*network, error) {
+// fitNetwork trains one network, beginning with start unless that is nil. It changes the order of the
+// examples.
+func fitNetwork(ctx context.Context, training []*Example, options FitOptions, start *rank.Network) (*network, error) {
 	random := rand.New(rand.NewPCG(options.Seed, 1))
 	n := newNetwork(training, options, random)
+	if start != nil {
+		n.copyFrom(start)
+	}
 	adam := newAdam(len(n.parameters))
 	steps := options.Epochs * max(1, len(training)/options.Batch)
 	step := 0
@@ -193,9 +196,6 @@ func newNetwork(training []*Example, options FitOptions, random *rand.Rand) *net
 	w.Hidden = matrix(options.HiddenUnits, inputs, 1/math.Sqrt(float64(inputs)))
 	n.decayed = len(n.parameters) - len(rest)
 	w.HiddenBias, w.Output, w.Linear = take(options.HiddenUnits), take(options.HiddenUnits), take(rank.ValueCount)
-	if options.start != nil {
-		n.copyFrom(options.start)
-	}
 	return n
 }
 

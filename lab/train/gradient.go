@@ -30,7 +30,7 @@ func (n *network) forward(e *Example, drop func(units int) []float32) *pass {
 			f.ends[i] *= f.keptEnds[i]
 		}
 	}
-	f.near = w.Compare(q, f.steps, f.ends)
+	f.near = w.Compare(q, q.Cosines(), f.steps, f.ends)
 	for i := range q.Paths {
 		inputs := w.Inputs(f.near, &q.Paths[i])
 		score, sums := w.Score(inputs)

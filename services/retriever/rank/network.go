@@ -60,17 +60,16 @@ type Nearness struct{ mean, first, last, profile, plain []float32 }
 
 // Compare multiplies the question, projected for the steps and the ends of paths, with each relation.
 // The matrices are multiplied with the question first, which costs less than to project every
-// relation.
-func (n *Network) Compare(q *Question, steps, ends []float32) Nearness {
+// relation. plain are Question.Cosines, which no network changes.
+func (n *Network) Compare(q *Question, plain, steps, ends []float32) Nearness {
 	size := len(q.Relations)
-	near := Nearness{make([]float32, size), make([]float32, size), make([]float32, size), make([]float32, size),
-		make([]float32, size)}
+	near := Nearness{make([]float32, size), make([]float32, size), make([]float32, size), make([]float32, size), plain}
 	for _, part := range []struct {
 		to     []float32
 		vector []float32
 	}{
 		{near.mean, combine(n.StepMean, steps)}, {near.first, combine(n.StepFirst, steps)},
-		{near.last, combine(n.StepLast, steps)}, {near.profile, combine(n.Profile, ends)}, {near.plain, q.Vector},
+		{near.last, combine(n.StepLast, steps)}, {near.profile, combine(n.Profile, ends)},
 	} {
 		for i, relation := range q.Relations {
 			part.to[i] = vector.Dot(part.vector, relation.Vector)

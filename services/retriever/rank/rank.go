@@ -10,6 +10,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"github.com/triplemesh/triplemesh/services/retriever/vector"
 )
 
 // ValueCount is the number of values of a path, InputCount that of the inputs of the hidden layer: three
@@ -53,6 +55,15 @@ type Question struct {
 	Relations []Relation
 	// Paths are the candidates.
 	Paths []Path
+}
+
+// Cosines returns those of the question to each relation.
+func (q *Question) Cosines() []float32 {
+	cosines := make([]float32, len(q.Relations))
+	for i, relation := range q.Relations {
+		cosines[i] = vector.Dot(q.Vector, relation.Vector)
+	}
+	return cosines
 }
 
 // Relation is a relation with its vector, of length 1.
@@ -167,9 +178,10 @@ func (w *Weights) Scores(q *Question) ([]float64, error) {
 		}
 	}
 	scores := make([]float64, len(q.Paths))
+	plain := q.Cosines()
 	for i := range w.Networks {
 		n := &w.Networks[i]
-		near := n.Compare(q, Multiply(n.QuestionSteps, q.Vector), Multiply(n.QuestionEnds, q.Vector))
+		near := n.Compare(q, plain, Multiply(n.QuestionSteps, q.Vector), Multiply(n.QuestionEnds, q.Vector))
 		for j := range q.Paths {
 			score, _ := n.Score(n.Inputs(near, &q.Paths[j]))
 			scores[j] += score / float64(len(w.Networks))
