@@ -22,15 +22,15 @@ import (
 
 // ServerFlags select the mesh that answers: a running one or one in this process.
 type ServerFlags struct {
-	Server string `default:"127.0.0.1:9090" placeholder:"ADDR" env:"TRIPLEMESH_SERVER" help:"${server}"`
+	Server string `placeholder:"ADDR" env:"TRIPLEMESH_SERVER" help:"${server}"`
 	Local  bool   `help:"Answer in this process, without a server."`
 	// Retriever lists the knowledge graphs if none is named.
-	Retriever string `hidden:"" default:"127.0.0.1:9092" env:"TRIPLEMESH_RETRIEVER"`
+	Retriever string `hidden:"" env:"TRIPLEMESH_RETRIEVER"`
 }
 
 // storeFlags select the retriever that stores the knowledge graphs.
 type storeFlags struct {
-	Retriever string `default:"127.0.0.1:9092" placeholder:"ADDR" env:"TRIPLEMESH_RETRIEVER" help:"${retriever}"`
+	Retriever string `placeholder:"ADDR" env:"TRIPLEMESH_RETRIEVER" help:"${retriever}"`
 	Local     bool   `help:"Use the data directory in this process, without a server."`
 }
 
@@ -65,7 +65,7 @@ func (p *Program) connect(addr string, local bool, substitute llm.Substitute, ta
 			return nil, errors.Join(err, endTelemetry())
 		}
 		addr = inProcess.Addr(targets[0])
-	} else if err := p.reachable(addr, targets[0]); err != nil {
+	} else if addr, err = p.reachable(addr, targets[0]); err != nil {
 		return nil, errors.Join(err, endTelemetry())
 	}
 	conn, err := p.Dial(addr, targets[0], tel)
@@ -86,13 +86,21 @@ func withMesh[R any](p *Program, f ServerFlags, do func(*Session) (R, error)) (r
 }
 
 // reachable probes the health of a server before the first call, so that an absent server is told
-// from a failing one. One of several comma-separated addresses is enough.
-func (p *Program) reachable(addr, name string) error {
+// from a failing one. One of several comma-separated addresses is enough. It returns the address: if
+// addr is empty, that of the service in the configuration.
+func (p *Program) reachable(addr, name string) (string, error) {
+	if addr == "" {
+		plan, err := mesh.ReadPlan(mesh.Options{Home: p.Home, Targets: []string{name}, Sources: p.Sources})
+		if err != nil {
+			return "", ExitError{ExitUsage, err}
+		}
+		addr = plan.Addr(name)
+	}
 	ctx, cancel := context.WithTimeout(p.Ctx, probeTimeout)
 	defer cancel()
 	secure, err := p.Access.credentials(name)
 	if err != nil {
-		return p.unreachable(addr, name, err)
+		return addr, p.unreachable(addr, name, err)
 	}
 	all := strings.Split(addr, ",")
 	said := make(chan error, len(all))
@@ -101,10 +109,10 @@ func (p *Program) reachable(addr, name string) error {
 	}
 	for range all {
 		if err = <-said; err == nil {
-			return nil
+			return addr, nil
 		}
 	}
-	return p.unreachable(all[0], name, err)
+	return addr, p.unreachable(all[0], name, err)
 }
 
 // runLocal runs services at free loopback ports until the returned function is called.

@@ -109,10 +109,11 @@ func (c *evalRunCommand) openReader() (*reader.Reader, llm.Substitute, error) {
 // not tell: how far answers are from their questions, and which encoder made
 // the vectors. Without a retriever that can be reached it goes without.
 func (p *Program) askRetriever(services *eval.Services, addr string, m *mesh.Mesh) (end func() error) {
+	var err error
 	nothing := func() error { return nil }
 	if m != nil {
 		addr = m.Addr("retriever")
-	} else if p.reachable(addr, "retriever") != nil {
+	} else if addr, err = p.reachable(addr, "retriever"); err != nil {
 		return nothing
 	}
 	conn, err := p.Dial(addr, "retriever", telemetry.Discard())
@@ -254,8 +255,8 @@ func (c *evalScorecardCommand) Run(p *Program) error {
 
 type calibrateCommand struct {
 	calibrate.Command
-	Server    string `default:"127.0.0.1:9090" placeholder:"ADDR" env:"TRIPLEMESH_SERVER" help:"${server}"`
-	Retriever string `default:"127.0.0.1:9092" placeholder:"ADDR" env:"TRIPLEMESH_RETRIEVER" help:"${retriever}"`
+	Server    string `placeholder:"ADDR" env:"TRIPLEMESH_SERVER" help:"${server}"`
+	Retriever string `placeholder:"ADDR" env:"TRIPLEMESH_RETRIEVER" help:"${retriever}"`
 	Local     bool   `help:"Calibrate in this process, with no server."`
 }
 

@@ -329,3 +329,36 @@ func (s *services) registerRetriever(server grpc.ServiceRegistrar) {
 	}
 	retrieverv1.RegisterRetrieverServiceServer(server, retrieving{services: s})
 }
+
+func TestCommandsFindAMeshByItsConfiguration(t *testing.T) {
+	s := serve(t, &services{run: answeredRun(), kgs: []*retrieverv1.SnapshotInfo{snapshot("mars", 1, true)}})
+	config := filepath.Join(t.TempDir(), "triplemesh.yaml")
+	_, port, err := net.SplitHostPort(s.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "orchestrator: {server: {addr: \"" + s.addr + "\"}}\nretriever: {server: {addr: \":" + port + "\"}}\n"
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name string
+		args []string
+		code int
+		says string
+	}{
+		{"a question goes to the orchestrator of the file", []string{"ask", "Who?"}, ExitOK, "Ada"},
+		{"knowledge graphs are those of the retriever of the file", []string{"kg", "list"}, ExitOK, "mars"},
+		{"an address on the command line goes before the file", []string{"ask", "Who?", "--server",
+			testkit.FreeAddr(t)}, exitUnreachable, "triplemesh up"},
+		{"a wrong setting is named, not taken for an absent mesh", []string{"methods", "--set",
+			"orchestrator.server.adr=:1"}, ExitUsage, "orchestrator.server.addr"},
+		{"a server of tools reads the file too", []string{"mcp", "--set", "orchestrator.server.adr=:1"}, ExitUsage,
+			"orchestrator.server.addr"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("TRIPLEMESH_CONFIG", config)
+			triplemesh(t, nil, "", tt.args...).Expect(t, tt.code, tt.says)
+		})
+	}
+}

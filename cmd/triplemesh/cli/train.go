@@ -34,7 +34,7 @@ type trainCommand struct {
 type trainRanker struct {
 	train.Command
 	storeFlags
-	Server   string `default:"127.0.0.1:9090" placeholder:"ADDR" env:"TRIPLEMESH_SERVER" help:"${train_server}"`
+	Server   string `placeholder:"ADDR" env:"TRIPLEMESH_SERVER" help:"${train_server}"`
 	Out      string `type:"path" placeholder:"FILE" help:"File to write the ranker to."`
 	Force    bool   `help:"Overwrite an existing file."`
 	Activate bool   `help:"${train_activate}"`

@@ -145,12 +145,16 @@ func (c *mcpCommand) open(p *Program) (*Session, error) {
 		return nil, err
 	}
 	end := func() error { return tel.Shutdown(context.WithoutCancel(p.Ctx)) }
-	conn, err := p.Dial(c.Server, "orchestrator", tel)
-	if err != nil {
+	addr, err := p.reachable(c.Server, "orchestrator")
+	if addr == "" {
 		return nil, errors.Join(err, end())
 	}
-	if err := p.reachable(c.Server, "orchestrator"); err != nil {
+	if err != nil {
 		fmt.Fprintf(p.Stderr, "triplemesh: %v; waiting for questions all the same\n", err)
+	}
+	conn, err := p.Dial(addr, "orchestrator", tel)
+	if err != nil {
+		return nil, errors.Join(err, end())
 	}
 	return &Session{ClientConn: conn, Close: func() error { return errors.Join(conn.Close(), end()) }}, nil
 }
