@@ -1,7 +1,7 @@
 """Asks a question and prints the stages, the answer and its evidence.
 
     pip install triplemesh
-    python ask.py "What institution employed Robert Stam?"
+    python ask.py "What institution employed Robert Stam?" [KG]
 
 Environment: TRIPLEMESH_SERVER, the orchestrator (127.0.0.1:9090); TRIPLEMESH_TOKEN, the token of a
 mesh that authenticates callers; TRIPLEMESH_CA, the certificate authority of a mesh with TLS.
@@ -23,9 +23,10 @@ def show(run: Run) -> None:
             print(f"    {triple}" + (f"  from {triple.provenance}" if triple.provenance else ""))
 
 
-def main(question: str) -> int:
+def main(question: str, kg: str | None = None) -> int:
     mesh = Client(
         os.environ.get("TRIPLEMESH_SERVER", "127.0.0.1:9090"),
+        kg=kg,
         token=os.environ.get("TRIPLEMESH_TOKEN"),
         ca=os.environ.get("TRIPLEMESH_CA"),
     )
@@ -48,6 +49,6 @@ def main(question: str) -> int:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

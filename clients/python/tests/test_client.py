@@ -238,6 +238,7 @@ def test_no_server_is_unavailable_and_the_error_says_what_to_do() -> None:
             with pytest.raises(UnavailableError, match="triplemesh up") as caught:
                 client.ask(QUESTION, kg="wikidata")
     assert caught.value.code == "UNAVAILABLE" and caught.value.advice in str(caught.value)
+    assert "9080 is HTTP" in caught.value.advice
 
 
 def test_a_token_is_sent_over_tls(closed: Mesh) -> None:
@@ -257,6 +258,26 @@ def test_a_token_is_not_sent_in_plaintext_to_another_machine() -> None:
     with pytest.raises(ValueError, match="insecure_token"):
         Client("mesh.example.org:9090", token="secret")
     Client("mesh.example.org:9090", token="secret", insecure_token=True).close()
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("http://127.0.0.1:9080", "is a URL"),
+        ("HTTPS://mesh.example.org", "is a URL"),
+        ("127.0.0.1", "127.0.0.1:9090"),
+        ("mesh.example.org", "mesh.example.org:9090"),
+        ("", "127.0.0.1:9090"),
+    ],
+)
+def test_an_address_that_is_none_is_refused_with_what_to_write(address: str, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        Client(address)
+
+
+@pytest.mark.parametrize("address", ["localhost:9090", "[::1]:9090", "dns:///mesh.example.org:9090", "unix:/run/mesh"])
+def test_every_address_of_grpc_is_taken(address: str) -> None:
+    Client(address).close()
 
 
 @pytest.mark.parametrize(

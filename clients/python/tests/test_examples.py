@@ -28,6 +28,8 @@ def test_the_script_asks(mesh: Mesh) -> None:
     assert done.returncode == 0, done.stderr
     assert "grounded" in done.stdout and "Robert Stam | employer | New York University" in done.stdout
     assert "verify: " in done.stderr
+    done = run_example(mesh.address, EXAMPLES / "ask.py", "What institution employed Robert Stam?", "none")
+    assert done.returncode == 1 and "there is no knowledge graph" in done.stderr
 
 
 def test_the_script_reports_errors() -> None:

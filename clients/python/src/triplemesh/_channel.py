@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +34,15 @@ def is_loopback(address: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
+def check_address(address: str) -> None:
+    """Raises ValueError for an address that gRPC would resolve for long, or to another port."""
+    scheme = re.match(r"[a-z][a-z0-9-]*:(?!\d+$)", address.lower())
+    if scheme and scheme[0] in ("http:", "https:"):
+        raise ValueError(f"address {address!r} is a URL; write host and port of gRPC, such as 127.0.0.1:9090")
+    if not scheme and not re.search(r":\d+$", address):
+        raise ValueError(f"address {address!r} has no port; write {address or '127.0.0.1'}:9090")
+
+
 def make_target(
     address: str,
     *,
@@ -44,7 +54,8 @@ def make_target(
     key: str | Path | None,
     server_name: str | None,
 ) -> Target:
-    """Reads the credentials."""
+    """Checks the address and reads the credentials."""
+    check_address(address)
     options: Options = [
         ("grpc.max_receive_message_length", MAX_MESSAGE),
         ("grpc.max_send_message_length", MAX_MESSAGE),

@@ -80,7 +80,10 @@ class ExhaustedError(MeshError):
 class UnavailableError(MeshError):
     """The mesh, a stage of it, or its model cannot be reached."""
 
-    default_advice = "check the address, TLS settings, and that the mesh runs: triplemesh up"
+    default_advice = (
+        "check that the mesh runs (triplemesh up), TLS settings, and the address: by default, gRPC has port 9090, "
+        "and 9080 is HTTP"
+    )
 
 
 class DeadlineError(MeshError):
