@@ -3,6 +3,8 @@ package tests
 import (
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,9 +19,9 @@ func claimReader(tb testing.TB, claims map[string]string) *testkit.LLM {
 	tb.Helper()
 	model := testkit.NewLLM(tb)
 	model.On(testkit.Task("claims")).ReplyFunc(func(r testkit.Request) string {
-		for words, claim := range claims {
+		for _, words := range slices.Sorted(maps.Keys(claims)) {
 			if strings.Contains(r.LastUser()[strings.Index(r.LastUser(), "Text: "):], words) {
-				return claim
+				return claims[words]
 			}
 		}
 		return "none"

@@ -194,8 +194,8 @@ func soakQuestions(t *testing.T, expected int64) []string {
 	return questions
 }
 
-// tally counts the outcomes of callers' actions, and their latency in the current window.
-type tally struct {
+// callTally counts the outcomes of callers' actions, and their latency in the current window.
+type callTally struct {
 	mu        sync.Mutex
 	changed   *sync.Cond
 	questions int64
@@ -205,12 +205,12 @@ type tally struct {
 	took      []time.Duration
 }
 
-func (c *tally) start() {
+func (c *callTally) start() {
 	c.changed = sync.NewCond(&c.mu)
 	c.failed = map[codes.Code]int64{}
 }
 
-func (c *tally) count(question bool, took time.Duration, err error) {
+func (c *callTally) count(question bool, took time.Duration, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.calls++

@@ -110,7 +110,7 @@ type soak struct {
 
 	// gate is read-locked by callers.
 	gate   sync.RWMutex
-	tally  tally
+	tally  callTally
 	active uint64
 	before usage
 }

@@ -267,14 +267,21 @@ func (c *Checker) execute(ctx context.Context, q *question.Question, plan *graph
 	return executed.GetTable(), err
 }
 
+// opposites are the operators of bounds with what holds where they do not.
+var opposites = map[graphv1.QueryOperator]graphv1.QueryOperator{
+	graphv1.QueryOperator_QUERY_OPERATOR_LESS:             graphv1.QueryOperator_QUERY_OPERATOR_GREATER_OR_EQUAL,
+	graphv1.QueryOperator_QUERY_OPERATOR_LESS_OR_EQUAL:    graphv1.QueryOperator_QUERY_OPERATOR_GREATER,
+	graphv1.QueryOperator_QUERY_OPERATOR_GREATER:          graphv1.QueryOperator_QUERY_OPERATOR_LESS_OR_EQUAL,
+	graphv1.QueryOperator_QUERY_OPERATOR_GREATER_OR_EQUAL: graphv1.QueryOperator_QUERY_OPERATOR_LESS,
+}
+
 // judgeBound judges a bound by whether the opposite has a row as well. A value that fulfils neither cannot be
 // compared, and of several on both sides each may be meant.
 func (c *Checker) judgeBound(ctx context.Context, q *question.Question, plan *graphv1.QueryPlan,
 	table *graphv1.QueryTable, j *verifierv1.Judgement) error {
 	for _, clause := range plan.GetClauses() {
-		if cond := clause.GetCondition(); cond != nil { // "<" and "<=" mirror ">=" and ">"
-			cond.Operator = graphv1.QueryOperator_QUERY_OPERATOR_LESS +
-				graphv1.QueryOperator_QUERY_OPERATOR_GREATER_OR_EQUAL - cond.GetOperator()
+		if cond := clause.GetCondition(); cond != nil {
+			cond.Operator = opposites[cond.GetOperator()]
 		}
 	}
 	opposite, err := c.execute(ctx, q, plan, j)
