@@ -59,6 +59,7 @@ type Server struct {
 	threads int
 
 	cancel context.CancelFunc
+	ready  chan error
 	ended  chan struct{}
 }
 
@@ -73,8 +74,8 @@ func New(cfg Config) *Server {
 	return &Server{cfg: cfg}
 }
 
-// Start runs the child and returns once it answers, or with the reason why it
-// does not. From then on it is kept running until ctx ends or Stop is called.
+// Start runs the child, which is kept running until ctx ends or Stop is called. It answers once
+// Await has returned; its address is known before.
 func (s *Server) Start(ctx context.Context) error {
 	for _, f := range []struct{ what, path string }{{"llama-server", s.cfg.Binary}, {"the model", s.cfg.Model}} {
 		if _, err := os.Stat(f.path); err != nil {
@@ -90,17 +91,20 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 	s.port = port
 	ctx, s.cancel = context.WithCancel(ctx)
-	s.ended = make(chan struct{})
-	ready := make(chan error, 1)
+	s.ended, s.ready = make(chan struct{}), make(chan error, 1)
 	go func() {
 		defer close(s.ended)
 		// The kernel ends the child when the thread that started it ends. This
 		// one is locked to the supervisor and lives as long as it does.
 		runtime.LockOSThread()
-		s.supervise(ctx, ready)
+		s.supervise(ctx)
 	}()
-	if err := <-ready; err != nil {
-		s.Stop()
+	return nil
+}
+
+// Await returns once the child answers, or the reason why it does not. It must be called once.
+func (s *Server) Await() error {
+	if err := <-s.ready; err != nil {
 		return fmt.Errorf("start llama-server: %w", err)
 	}
 	return nil
@@ -196,14 +200,13 @@ const (
 	steady = time.Minute
 )
 
-// supervise runs children one after another until ctx ends. The first one's fate goes to ready.
-func (s *Server) supervise(ctx context.Context, ready chan<- error) {
+// supervise runs children one after another until ctx ends.
+func (s *Server) supervise(ctx context.Context) {
 	c, err := s.first(ctx)
+	s.ready <- err
 	if err != nil {
-		ready <- err
 		return
 	}
-	ready <- nil
 	pause, since := firstPause, time.Now()
 	for {
 		life, end := context.WithCancel(ctx)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -29,7 +30,8 @@ func TestMain(m *testing.M) {
 		if err := json.Unmarshal([]byte(text), &cfg); err != nil {
 			panic(err)
 		}
-		if err := New(cfg).Start(context.Background()); err != nil {
+		s := New(cfg)
+		if err := errors.Join(s.Start(context.Background()), s.Await()); err != nil {
 			panic(err)
 		}
 		fmt.Println("ready")
@@ -91,6 +93,9 @@ func start(t *testing.T, cfg Config) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Stop)
+	if err := s.Await(); err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
@@ -182,6 +187,9 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 			}
 			s := New(cfg)
 			err := s.Start(context.Background())
+			if err == nil {
+				err = s.Await()
+			}
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("got %v, want it to hold %q", err, tt.want)
 			}

@@ -119,6 +119,8 @@ func (c *Client) answer(ctx context.Context, req Request, model string) (Respons
 	}
 }
 
+var errStarting = errorf(ErrUnavailable, "the model server is starting; try again in a few seconds")
+
 // flightResult is the answer that the leader of a flight shares.
 type flightResult struct {
 	resp Response
@@ -144,6 +146,13 @@ func (c *Client) lead(ctx context.Context, req Request, model, key string,
 // call tries the endpoints until one answers. If none does, the one with the shortest Retry-After
 // is tried once more.
 func (c *Client) call(ctx context.Context, req Request, model string) (Response, error) {
+	if c.cfg.Started != nil {
+		select {
+		case <-c.cfg.Started:
+		default:
+			return Response{}, errStarting
+		}
+	}
 	if req.Delta != nil {
 		req.merger = &deltaMerger{emit: req.Delta}
 	}

@@ -283,3 +283,23 @@ func TestFallbacks(t *testing.T) {
 		}
 	})
 }
+
+func TestCallsFailUntilTheModelServerHasStarted(t *testing.T) {
+	m := testkit.NewLLM(t)
+	m.On().Reply("yes")
+	cfg, started := m.Config(), make(chan struct{})
+	cfg.Started = started
+	c := client(t, cfg)
+	_, err := c.Complete(t.Context(), ask("x"))
+	if !errors.Is(err, llm.ErrUnavailable) || status.Code(err) != codes.Unavailable ||
+		!strings.Contains(err.Error(), "is starting") {
+		t.Errorf("got %v", err)
+	}
+	if len(m.Requests()) > 0 {
+		t.Error("the model was called")
+	}
+	close(started)
+	if resp, err := c.Complete(t.Context(), ask("x")); err != nil || resp.Text != "yes" {
+		t.Errorf("got %+v, %v", resp, err)
+	}
+}

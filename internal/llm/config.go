@@ -65,6 +65,9 @@ type Config struct {
 	CapturePrompts bool `koanf:"capture_prompts"`
 	// Dial opens connections; nil means the system's.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error) `koanf:"-"`
+	// Started, if not nil, is closed once the server at BaseURL answers. Calls before that are
+	// ErrUnavailable.
+	Started <-chan struct{} `koanf:"-"`
 	// Substitute answers some requests in place of the endpoints; nil answers none.
 	Substitute Substitute `koanf:"-"`
 }

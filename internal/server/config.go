@@ -20,6 +20,8 @@ type Config struct {
 	Addr string `koanf:"addr" help:"where to listen, host:port"`
 	// Listener, if set, is used instead of Addr; Serve closes it.
 	Listener net.Listener `koanf:"-"`
+	// Ready, if not nil, is closed once the server as a whole reports SERVING; it serves before, too.
+	Ready <-chan struct{} `koanf:"-"`
 	// MetricsAddr serves /metrics over HTTP; empty serves none.
 	MetricsAddr string `koanf:"metrics_addr" help:"where to serve /metrics over HTTP; empty for nowhere"`
 	// HealthAddr serves the health service alone, in plain text, for probes

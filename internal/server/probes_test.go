@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/triplemesh/triplemesh/internal/server"
 	"github.com/triplemesh/triplemesh/internal/testkit"
@@ -52,4 +53,35 @@ func TestProbesAreAnsweredBesideTheServer(t *testing.T) {
 		t.Errorf("serve: %v", err)
 	}
 	waitForRefusal(t, addr)
+}
+
+func TestAServerServesBeforeItIsReady(t *testing.T) {
+	ready := make(chan struct{})
+	r := start(t, "reflector", answering(echo), func(cfg *server.Config) { cfg.Ready = ready })
+	conn, err := grpc.NewClient(r.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	status := func() healthpb.HealthCheckResponse_ServingStatus {
+		got, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{},
+			grpc.WaitForReady(true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.GetStatus()
+	}
+	if _, err := reflectorv1.NewReflectorServiceClient(conn).Reflect(t.Context(), reflectRequest("why")); err != nil {
+		t.Error(err)
+	}
+	if got := status(); got != healthpb.HealthCheckResponse_NOT_SERVING {
+		t.Errorf("before, it says %v", got)
+	}
+	close(ready)
+	for deadline := time.Now().Add(10 * time.Second); status() != healthpb.HealthCheckResponse_SERVING; {
+		if time.Now().After(deadline) {
+			t.Fatal("it never says SERVING")
+		}
+		time.Sleep(time.Millisecond)
+	}
 }

@@ -43,7 +43,17 @@ func (s *Server) Serve(ctx context.Context) (err error) {
 	go func() { failed <- s.grpc.Serve(lis) }()
 	go func() { failed <- s.grpc.Serve(s.local) }()
 	go func() { failed <- s.front.Serve() }()
-	s.health.start()
+	if s.cfg.Ready == nil {
+		s.health.start()
+	} else {
+		go func() {
+			select {
+			case <-s.cfg.Ready:
+				s.health.start()
+			case <-ctx.Done():
+			}
+		}()
+	}
 	s.tel.Logger().InfoContext(ctx, logServing, "addr", lis.Addr().String())
 
 	select {

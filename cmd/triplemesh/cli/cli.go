@@ -102,6 +102,7 @@ type Program struct {
 	Sources        config.Sources
 	Access         AccessFlags
 	Unthrottled    bool // disables client-side throttling
+	waits          bool // a mesh may start later than this program, which is asked much later
 	color          bool
 	noColor        bool
 	exited         *int // the exit code, when kong printed a help; otherwise -1

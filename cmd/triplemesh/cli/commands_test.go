@@ -393,6 +393,11 @@ func TestDoctor(t *testing.T) {
 		triplemesh(t, nil, "", "doctor", "--set", "verifier.mode=magic").Expect(t, ExitFailed, "magic",
 			"--print-config")
 	})
+	t.Run("a mesh that is starting is not taken for another program", func(t *testing.T) {
+		s := serve(t, &services{starting: true})
+		triplemesh(t, nil, "", "doctor", "--set", "orchestrator.server.addr="+s.addr).Expect(t, ExitFailed,
+			s.addr+": it is starting")
+	})
 	t.Run("a model endpoint that is down is named, and no local model is missed", func(t *testing.T) {
 		o := triplemesh(t, []string{"OPENAI_BASE_URL=http://" + testkit.FreeAddr(t) + "/v1", "TRIPLEMESH_LLM_MODEL=m"},
 			"", "doctor")

@@ -66,7 +66,10 @@ func (p *Program) connect(addr string, local bool, substitute llm.Substitute, ta
 		}
 		addr = inProcess.Addr(targets[0])
 	} else if addr, err = p.reachable(addr, targets[0]); err != nil {
-		return nil, errors.Join(err, endTelemetry())
+		if code := new(ExitError); !p.waits || !errors.As(err, code) || code.Code != exitUnreachable {
+			return nil, errors.Join(err, endTelemetry())
+		}
+		fmt.Fprintf(p.Stderr, "triplemesh: %v; waiting for questions all the same\n", err)
 	}
 	conn, err := p.Dial(addr, targets[0], tel)
 	if err != nil {

@@ -20,7 +20,6 @@ import (
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"github.com/triplemesh/triplemesh/internal/terminal"
 	"github.com/triplemesh/triplemesh/lab/profile"
-	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
@@ -211,6 +210,8 @@ func (p *Program) service(plan *mesh.Plan, name string) finding {
 		}
 		why := p.Access.explainRefusal(err)
 		switch {
+		case errors.Is(err, mesh.ErrNotServing):
+			f.Found, f.Mend = addr+": "+err.Error(), ""
 		case speaksHTTP(p.Ctx, addr) || why == "" && isListening(p.Ctx, addr):
 			f.State, f.Found = missing, fmt.Sprintf("the port is in use: another program than the %s listens at %s",
 				name,
@@ -232,26 +233,29 @@ func (p *Program) graphsThere(retriever string) finding {
 	ctx, cancel := context.WithTimeout(p.Ctx, probeTimeout)
 	defer cancel()
 	var names []string
-	var readable []*graphv1.KnowledgeGraphRef
-	if conn, err := p.Dial(retriever, "retriever", telemetry.Discard()); err == nil {
+	var snapshots []*retrieverv1.SnapshotInfo
+	conn, err := p.Dial(retriever, "retriever", telemetry.Discard())
+	if err == nil {
 		defer conn.Close()
-		snapshots, err := paging.KnowledgeGraphs(ctx, retrieverv1.NewKnowledgeGraphServiceClient(conn), "")
-		if err != nil {
-			f.State, f.Found = off, "the retriever is not running"
+		snapshots, err = paging.KnowledgeGraphs(ctx, retrieverv1.NewKnowledgeGraphServiceClient(conn), "")
+	}
+	if err != nil {
+		f.State, f.Found = off, "the retriever is not running"
+		return f
+	}
+	for _, s := range snapshots {
+		if !s.GetActive() {
+			continue
+		}
+		names = append(names, fmt.Sprintf("%s (%d triples, built %s)", kgtext.FormatKG(s.GetKg()),
+			s.GetTriples(), s.GetCreateTime().AsTime().Local().Format(time.DateOnly)))
+		_, err := retrieverv1.NewRetrieverServiceClient(conn).SearchTriples(ctx,
+			&retrieverv1.SearchTriplesRequest{Kg: s.GetKg(), Queries: []string{"anything"}})
+		if status.Code(err) == codes.FailedPrecondition { // the encoder is not that of the vectors
+			f.State, f.Found, f.Mend = missing, advice(err), "reload the knowledge graph, or configure the encoder "+
+				"of its vectors (retriever.encoder)"
 			return f
 		}
-		for _, s := range snapshots {
-			if s.GetActive() {
-				readable = append(readable, s.GetKg())
-				names = append(names, fmt.Sprintf("%s (%d triples, built %s)", kgtext.FormatKG(s.GetKg()),
-					s.GetTriples(), s.GetCreateTime().AsTime().Local().Format(time.DateOnly)))
-			}
-		}
-	}
-	if err := p.searched(ctx, retriever, readable); err != nil {
-		f.State, f.Found, f.Mend = missing, advice(err), "reload the knowledge graph, or configure the encoder "+
-			"of its vectors (retriever.encoder)"
-		return f
 	}
 	if len(names) == 0 {
 		f.State, f.Found = missing, "none"
@@ -260,23 +264,6 @@ func (p *Program) graphsThere(retriever string) finding {
 		f.Found = strings.Join(names, ", ")
 	}
 	return f
-}
-
-// searched returns an error if the retriever's encoder differs from the encoder of a graph's vectors.
-func (p *Program) searched(ctx context.Context, retriever string, kgs []*graphv1.KnowledgeGraphRef) error {
-	conn, err := p.Dial(retriever, "retriever", telemetry.Discard())
-	if err != nil {
-		return nil // reported by the health check
-	}
-	defer conn.Close()
-	client := retrieverv1.NewRetrieverServiceClient(conn)
-	for _, kg := range kgs {
-		_, err := client.SearchTriples(ctx, &retrieverv1.SearchTriplesRequest{Kg: kg, Queries: []string{"anything"}})
-		if status.Code(err) == codes.FailedPrecondition {
-			return err
-		}
-	}
-	return nil
 }
 
 // sameVersion compares the version of the running mesh with this program's.

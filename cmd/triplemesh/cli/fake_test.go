@@ -28,6 +28,8 @@ type services struct {
 	retrieverv1.UnimplementedKnowledgeGraphServiceServer
 
 	addr string
+	// starting makes the mesh report NOT_SERVING.
+	starting bool
 
 	run *orchestratorv1.Run
 	err error
@@ -76,7 +78,11 @@ func serve(t *testing.T, s *services) *services {
 	orchestratorv1.RegisterFeedbackServiceServer(server, s)
 	retrieverv1.RegisterKnowledgeGraphServiceServer(server, s)
 	s.registerRetriever(server)
-	grpc_health_v1.RegisterHealthServer(server, health.NewServer())
+	status := health.NewServer()
+	if s.starting {
+		status.SetServingStatus("", grpc_health_v1.HealthCheckResponse_NOT_SERVING)
+	}
+	grpc_health_v1.RegisterHealthServer(server, status)
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = server.Serve(l) }()
 	t.Cleanup(func() { server.Stop(); <-ended })

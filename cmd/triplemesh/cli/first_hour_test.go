@@ -28,6 +28,7 @@ func TestMistakesAreToldWithTheirMend(t *testing.T) {
 	s := serve(t, &services{run: answeredRun(), entities: map[string]*graphv1.Entity{},
 		links: []string{"Ada Lovelace", "Ada"},
 		kgs:   []*retrieverv1.SnapshotInfo{snapshot("mars", 1, true)}})
+	starting := serve(t, &services{starting: true})
 	html := httptest.NewServer(http.NotFoundHandler())
 	defer html.Close()
 	web := strings.TrimPrefix(html.URL, "http://")
@@ -71,6 +72,8 @@ func TestMistakesAreToldWithTheirMend(t *testing.T) {
 			[]string{"llm.model"}},
 		{"no mesh is running", []string{"ask", "Who?", "--server", testkit.FreeAddr(t)}, nil, exitUnreachable,
 			[]string{"triplemesh up", "--local"}},
+		{"a mesh that is starting", []string{"ask", "Who?", "--server", starting.addr}, nil, exitUnreachable,
+			[]string{"it is starting", "try again"}},
 		{"a server without its port", []string{"ask", "Who?", "--server", "localhost"}, nil, ExitUsage,
 			[]string{"localhost:9090"}},
 		{"a server as a URL", []string{"ask", "Who?", "--server", "http://" + s.addr + "/"}, nil, ExitUsage,

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
 	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/internal/client"
@@ -242,10 +243,12 @@ func (p *Program) Dial(addr, stage string, tel *telemetry.Telemetry) (*grpc.Clie
 	return conn, nil
 }
 
-// explainRefusal explains a failed handshake; it returns "" if no server seems to listen.
+// explainRefusal explains a failed probe; it returns "" if no server seems to listen.
 func (a AccessFlags) explainRefusal(err error) string {
 	text := err.Error()
 	switch {
+	case errors.Is(err, mesh.ErrNotServing):
+		return text
 	case strings.Contains(text, "first record does not look like a TLS handshake"):
 		return "it does not use TLS; remove --tls, --ca and --cert"
 	case strings.Contains(text, "certificate required"):

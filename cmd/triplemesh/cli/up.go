@@ -118,7 +118,8 @@ func (c *mcpCommand) Run(p *Program) error {
 	if c.HTTP != "" {
 		p.Access.TokenFlags = TokenFlags{}
 	}
-	s, err := c.open(p)
+	p.waits = true
+	s, err := p.Connect(c.Server, c.Local, mesh.StageNames()...)
 	if err != nil {
 		return err
 	}
@@ -132,31 +133,6 @@ func (c *mcpCommand) Run(p *Program) error {
 		err = nil
 	}
 	return errors.Join(err, s.Close())
-}
-
-// open connects to a mesh, or runs one. A mesh that is not there yet is no
-// reason to end: programs start their servers first and ask much later.
-func (c *mcpCommand) open(p *Program) (*Session, error) {
-	if c.Local {
-		return p.Connect(c.Server, true, mesh.StageNames()...)
-	}
-	tel, err := telemetry.Start(p.Ctx, telemetry.Config{LogLevel: "warn", LogWriter: p.Stderr}, "triplemesh")
-	if err != nil {
-		return nil, err
-	}
-	end := func() error { return tel.Shutdown(context.WithoutCancel(p.Ctx)) }
-	addr, err := p.reachable(c.Server, "orchestrator")
-	if addr == "" {
-		return nil, errors.Join(err, end())
-	}
-	if err != nil {
-		fmt.Fprintf(p.Stderr, "triplemesh: %v; waiting for questions all the same\n", err)
-	}
-	conn, err := p.Dial(addr, "orchestrator", tel)
-	if err != nil {
-		return nil, errors.Join(err, end())
-	}
-	return &Session{ClientConn: conn, Close: func() error { return errors.Join(conn.Close(), end()) }}, nil
 }
 
 func (c *mcpCommand) serveHTTP(p *Program, server *sdk.Server) error {

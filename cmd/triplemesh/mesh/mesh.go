@@ -153,11 +153,11 @@ func (m *Mesh) Close() error {
 	return errors.Join(errs...)
 }
 
-// Run starts the model server if one is needed, then the services, and calls ready once all of them
-// serve. When ctx ends the orchestrator goes down first, so that questions under way still have the
+// Run starts the services, with the model server if one is needed, and calls ready once all of them
+// are ready. When ctx ends the orchestrator goes down first, so that questions under way still have the
 // stages they need, then the stages, then the model server.
 func (m *Mesh) Run(ctx context.Context, ready func()) error {
-	stopModel, err := m.startModel(ctx)
+	awaitModel, stopModel, err := m.startModel(ctx)
 	if err != nil {
 		return errors.Join(err, m.Close())
 	}
@@ -179,10 +179,12 @@ func (m *Mesh) Run(ctx context.Context, ready func()) error {
 		}
 	}
 	front.Go(func() error {
-		if err := m.awaitServing(frontCtx); err != nil {
-			return nil // the service that does not serve has logged why
+		if err := awaitModel(frontCtx); err != nil {
+			return err
 		}
-		ready()
+		if m.awaitServing(frontCtx) == nil { // else the service that does not serve has logged why
+			ready()
+		}
 		return nil
 	})
 	// A stage that ends early takes the others with it.
@@ -242,38 +244,25 @@ func listen(name, setting, addr string) (net.Listener, error) {
 func (m *Mesh) awaitServing(ctx context.Context) error {
 	for _, s := range m.stages {
 		secure, err := s.credentials()
-		if err == nil {
-			err = awaitServing(ctx, dialable(s.addr()), secure)
-		}
 		if err != nil {
 			return err
+		}
+		for Serving(ctx, dialable(s.addr()), secure) != nil {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(20 * time.Millisecond):
+			}
 		}
 	}
 	return nil
 }
 
-func awaitServing(ctx context.Context, addr string, secure credentials.TransportCredentials) error {
-	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(secure))
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	for {
-		resp, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{},
-			grpc.WaitForReady(true))
-		if err == nil && resp.GetStatus() == grpc_health_v1.HealthCheckResponse_SERVING {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}
+// ErrNotServing is the error of Serving for a service that answers, and does not say SERVING.
+var ErrNotServing = errors.New("it is starting, or shutting down; try again in a few seconds")
 
-// Serving reports whether a service at addr, reached by credentials, says
-// SERVING within the time that ctx has. The error says what it said instead.
+// Serving returns nil if a service at addr, reached by credentials, says SERVING within the time
+// that ctx has.
 func Serving(ctx context.Context, addr string, secure credentials.TransportCredentials) error {
 	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(secure))
 	if err != nil {
@@ -285,7 +274,7 @@ func Serving(ctx context.Context, addr string, secure credentials.TransportCrede
 		return err
 	}
 	if resp.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING {
-		return fmt.Errorf("it says %s", resp.GetStatus())
+		return ErrNotServing
 	}
 	return nil
 }

@@ -4,9 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net"
+	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"google.golang.org/grpc"
@@ -274,5 +279,109 @@ func TestRunWithoutAModelServer(t *testing.T) {
 	err = m.Run(t.Context(), func() {})
 	if err == nil || errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "triplemesh setup") {
 		t.Errorf("got %v, want what to do", err)
+	}
+}
+
+// localModel returns options of a mesh with a model server of its own, and the file that is its model.
+func localModel(t *testing.T) (o Options, model string) {
+	t.Helper()
+	dir := t.TempDir()
+	binary, model := filepath.Join(dir, "llama-server"), filepath.Join(dir, "tiny.gguf")
+	build := exec.Command("go", "build", "-o", binary, "../../../internal/llamaserver/testdata/fakeserver")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	o = options(t, map[string]string{"triplemesh.model_server.binary": binary, "triplemesh.model_server.model": model,
+		"triplemesh.model_server.threads": "1"})
+	delete(o.Sources.Set, "llm.base_url")
+	delete(o.Sources.Set, "llm.model")
+	return o, model
+}
+
+func TestTheMeshServesBeforeItsModelServerAnswers(t *testing.T) {
+	o, model := localModel(t)
+	// The model server reads its model from a pipe: for as long as nothing is written, it loads.
+	if err := syscall.Mkfifo(model, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, setting := range []string{"generator.server.addr", "orchestrator.server.addr", "orchestrator.http.addr"} {
+		o.Sources.Set[setting] = "127.0.0.1:0"
+	}
+	o.Private, o.Targets = false, []string{"orchestrator", "generator"}
+	m, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ready, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- m.Run(ctx, func() { close(ready) }) }()
+
+	resp, err := http.Post(m.URL()+"/api/v1/ask", "application/json",
+		strings.NewReader(`{"question": "Who?", "method": "io"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if err != nil || resp.StatusCode != http.StatusServiceUnavailable ||
+		!strings.Contains(string(text), "the model server is starting; try again") {
+		t.Errorf("got %d, %s, %v; want the reason", resp.StatusCode, text, err)
+	}
+	for name, want := range map[string]error{"generator": nil, "orchestrator": ErrNotServing} {
+		if err := Serving(ctx, m.Addr(name), insecure.NewCredentials()); !errors.Is(err, want) {
+			t.Errorf("%s: got %v, want %v", name, err, want)
+		}
+	}
+	select {
+	case <-ready:
+		t.Error("it says it is ready")
+	default:
+	}
+	if err := os.WriteFile(model, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	<-ready
+	if err := Serving(ctx, m.Addr("orchestrator"), insecure.NewCredentials()); err != nil {
+		t.Error(err)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheMeshEndsWhileItsModelServerStarts(t *testing.T) {
+	for _, tt := range []struct {
+		name, script, want string
+		interrupted        bool
+	}{
+		{"with the reason, if the model server ends", `{"Exit": "unknown architecture"}`, "OPENAI_BASE_URL", false},
+		{"without an error, if it is interrupted", `{"Sick": true}`, "", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o, model := localModel(t)
+			if err := os.WriteFile(model, []byte(tt.script), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			o.Targets = []string{"generator"}
+			m, err := New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			ended := make(chan error, 1)
+			go func() { ended <- m.Run(ctx, func() { t.Error("it says it is ready") }) }()
+			for tt.interrupted && ctx.Err() == nil {
+				if Serving(ctx, m.Addr("generator"), insecure.NewCredentials()) == nil {
+					cancel()
+				}
+			}
+			err = <-ended
+			if (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
 	}
 }

@@ -71,8 +71,9 @@ func (c ModelServer) withDefaults(h setup.Home) ModelServer {
 	return c
 }
 
-// startModel runs a llama-server if any service needs one. The returned function ends it.
-func (m *Mesh) startModel(ctx context.Context) (stop func(), err error) {
+// startModel runs a llama-server if any service needs one. Until await has returned, calls of models
+// fail and the orchestrator is not ready. stop ends the server.
+func (m *Mesh) startModel(ctx context.Context) (await func(context.Context) error, stop func(), err error) {
 	var need []*service
 	for _, s := range m.stages {
 		if s.needsModel() {
@@ -80,11 +81,11 @@ func (m *Mesh) startModel(ctx context.Context) (stop func(), err error) {
 		}
 	}
 	if len(need) == 0 {
-		return func() {}, nil
+		return func(context.Context) error { return nil }, func() {}, nil
 	}
 	tel, err := telemetry.Start(ctx, telemetry.Config{LogLevel: m.opts.LogLevel, LogWriter: m.opts.Log}, "model-server")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	server := llamaserver.New(llamaserver.Config{
 		Binary: m.model.Binary, Model: m.model.Model, Threads: m.model.Threads,
@@ -92,22 +93,36 @@ func (m *Mesh) startModel(ctx context.Context) (stop func(), err error) {
 		StateDir: filepath.Join(m.home.Cache, "llama"), Log: tel.Logger(),
 	})
 	m.opts.Tell("starting the model server: " + filepath.Base(m.model.Model))
-	// An end asked for while the model is read ends the server; later ones wait
-	// until the services have drained.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
-	detach := context.AfterFunc(ctx, end)
-	defer detach()
+	const advice = "%w\nor set OPENAI_BASE_URL (and llm.model) to a model endpoint you have"
 	if err := server.Start(life); err != nil {
 		end()
-		return nil, fmt.Errorf("%w\nor set OPENAI_BASE_URL (and llm.model) to a model endpoint you have", err)
+		return nil, nil, fmt.Errorf(advice, err)
+	}
+	ready := make(chan struct{})
+	for _, s := range m.stages {
+		if s.name == "orchestrator" {
+			s.server.Ready = ready
+		}
 	}
 	for _, s := range need {
-		s.llm.BaseURL, s.llm.Model = server.BaseURL(), server.ModelName()
+		s.llm.BaseURL, s.llm.Model, s.llm.Started = server.BaseURL(), server.ModelName(), ready
 		// A local server that died is back within seconds: worth waiting for.
 		s.llm.Retries = max(s.llm.Retries, localRetries)
 	}
-	m.opts.Tell(fmt.Sprintf("model server at %s, %s", server.BaseURL(), threads(server.Threads())))
-	return func() {
+	await = func(ctx context.Context) error {
+		// An end asked for while the model is read ends the server; later ones wait until the services have
+		// drained.
+		detach := context.AfterFunc(ctx, end)
+		defer detach()
+		if err := server.Await(); err != nil {
+			return fmt.Errorf(advice, err)
+		}
+		m.opts.Tell(fmt.Sprintf("model server at %s, %s", server.BaseURL(), threads(server.Threads())))
+		close(ready)
+		return nil
+	}
+	return await, func() {
 		server.Stop()
 		end()
 		_ = tel.Shutdown(context.WithoutCancel(ctx))
