@@ -13,7 +13,7 @@ import (
 )
 
 // machines are the nodes of the tutorial's graph.
-const machines = `MATCH (n) WHERE n:Machine OR n:Part OR n:Supplier `
+const machines = `MATCH (n) WHERE n:Machine OR n:Part OR n:Supplier OR n:Manual `
 
 // TestTheTutorialOfNeo4j needs the server at NEO4J_URI (NEO4J_USER, NEO4J_PASSWORD) to contain none
 // of the tutorial's labels; `make neo4j-test` starts one. It removes what it creates.

@@ -36,8 +36,8 @@ var helpTexts = kong.Vars{
 	"ask_at":                  "Use only triples that are valid at this date, such as 2005 or 2005-03-01 (pg-akv).",
 	"ask_abstain_below":       "Abstain when the confidence is below this, 0 to 1.",
 	"ask_compare":             "Answer with several methods and compare them.",
-	"server":                  "Address of the orchestrator, host:port. (default: that of the configuration, 127.0.0.1:9090)",
-	"retriever":               "Address of the retriever, host:port. (default: that of the configuration, 127.0.0.1:9092)",
+	"server":                  "Address of the orchestrator, host:port. (default: as configured, 127.0.0.1:9090)",
+	"retriever":               "Address of the retriever, host:port. (default: as configured, 127.0.0.1:9092)",
 	"certs_init_dir":          "Directory of the CA and its certificates.",
 	"certs_init_trust_domain": "Trust domain of the mesh; part of every identity.",
 	"certs_init_rotate":       "Add a new CA beside the present one. Both are trusted until the next rotation.",
@@ -83,6 +83,8 @@ var helpTexts = kong.Vars{
 	"init_grpc":         "Weaviate's gRPC address, such as 127.0.0.1:50051.",
 	"init_weaviate_key": "Environment variable that holds Weaviate's key.",
 	"kg_import_name":    "Name of the knowledge graph to import into. (default: the one in the file)",
+	"kg_load_name_property": "Property that names a node, or the nodes with a label, such as Film=title; otherwise " +
+		"name. Repeatable.",
 	"kg_load_files": "Files of triples, plain, .gz, .bz2 or .zst: TSV (subject, relation, object, separated by " +
 		"tabs), CSV, N-Triples, N-Quads, Turtle, JSON-LD, or the dumps of Wikidata (JSON) and Freebase; - reads " +
 		"TSV from standard input. A Neo4j server (neo4j://HOST:PORT, bolt://…; NEO4J_USER, NEO4J_PASSWORD) or a " +

@@ -48,7 +48,7 @@ type kgLoad struct {
 	JSON       bool     `name:"json" help:"Print the new snapshot as JSON."`
 
 	Database     string   `group:"Neo4j" placeholder:"NAME" help:"Database to read; otherwise the user's own."`
-	NameProperty string   `group:"Neo4j" placeholder:"NAME" help:"Property that names a node; otherwise name."`
+	NameProperty []string `group:"Neo4j" placeholder:"[LABEL=]PROPERTY" help:"${kg_load_name_property}"`
 	Labels       []string `group:"Neo4j" placeholder:"LABEL" help:"Only nodes with one of these labels."`
 	Types        []string `group:"Neo4j" placeholder:"TYPE" help:"Only relationships of these types."`
 	Properties   bool     `group:"Neo4j" help:"Make triples of nodes' labels and other properties too."`

@@ -86,13 +86,10 @@ func proposals(path string, note func(error)) (input, error) {
 		note(fmt.Errorf("%s: %d rejected and %d not reviewed; %d are accepted", path, reviewed.Rejected, reviewed.Open,
 			reviewed.Accepted))
 	}
-	return input{name: filepath.Base(path), format: retrieverv1.Format_FORMAT_TSV,
-		open: func(context.Context) (io.ReadCloser, error) {
-			return piped(func(w io.Writer) error {
-				_, err := accepted(path, w)
-				return err
-			}), nil
-		}}, nil
+	return piped(filepath.Base(path), retrieverv1.Format_FORMAT_TSV, func(_ context.Context, w io.Writer) error {
+		_, err := accepted(path, w)
+		return err
+	}), nil
 }
 
 func fileThere(path string) bool {
@@ -117,22 +114,29 @@ func (c *kgLoad) neo4j(uri string, env []string, note func(error)) (input, error
 	}
 	config := neo4j.Config{
 		URI: uri, User: envOr(env, "NEO4J_USER", "neo4j"), Password: envOr(env, "NEO4J_PASSWORD", ""),
-		Database: c.Database, Name: c.NameProperty, Labels: c.Labels, Types: c.Types, Properties: c.Properties,
-		Bad: c.bad(note),
+		Database: c.Database, Names: map[string]string{}, Labels: c.Labels, Types: c.Types, Properties: c.Properties,
+		Bad: c.bad(note), Unnamed: func(label string, nodes int, properties []string) {
+			note(fmt.Errorf("names of nodes labelled %s (%d); if one of %s names them, add --name-property %s=PROPERTY",
+				label, nodes, strings.Join(properties, ", "), label))
+		},
+	}
+	for _, property := range c.NameProperty {
+		if label, name, ok := strings.Cut(property, "="); ok {
+			config.Names[label] = name
+		} else {
+			config.Name = property
+		}
 	}
 	if config.Password == "" {
 		config.User = ""
 	}
-	return input{name: "neo4j.nq", format: retrieverv1.Format_FORMAT_N_QUADS,
-		open: func(ctx context.Context) (io.ReadCloser, error) {
-			return piped(func(w io.Writer) error {
-				out := rdf.NewWriter(w)
-				if _, err := neo4j.Read(ctx, config, out); err != nil {
-					return err
-				}
-				return out.Flush()
-			}), nil
-		}}, nil
+	return piped("neo4j.nq", retrieverv1.Format_FORMAT_N_QUADS, func(ctx context.Context, w io.Writer) error {
+		out := rdf.NewWriter(w)
+		if _, err := neo4j.Read(ctx, config, out); err != nil {
+			return err
+		}
+		return out.Flush()
+	}), nil
 }
 
 // sparql reads all statements of an endpoint.
@@ -145,13 +149,10 @@ func (c *kgLoad) sparql(endpoint string, env []string, note func(error)) (input,
 		Endpoint: endpoint, User: envOr(env, "SPARQL_USER", ""), Password: envOr(env, "SPARQL_PASSWORD", ""),
 		Graph: c.Graph, Where: c.Where, Language: c.Language, Bad: c.bad(note),
 	}
-	return input{name: "sparql.nt", format: retrieverv1.Format_FORMAT_N_TRIPLES,
-		open: func(ctx context.Context) (io.ReadCloser, error) {
-			return piped(func(w io.Writer) error {
-				_, err := sparql.Copy(ctx, config, w)
-				return err
-			}), nil
-		}}, nil
+	return piped("sparql.nt", retrieverv1.Format_FORMAT_N_TRIPLES, func(ctx context.Context, w io.Writer) error {
+		_, err := sparql.Copy(ctx, config, w)
+		return err
+	}), nil
 }
 
 // bad handles records that cannot become triples: an error with --strict, otherwise a note.
@@ -165,11 +166,13 @@ func (c *kgLoad) bad(note func(error)) func(error) error {
 	}
 }
 
-// piped returns a reader of what write writes.
-func piped(write func(io.Writer) error) io.ReadCloser {
-	r, w := io.Pipe()
-	go func() { _ = w.CloseWithError(write(w)) }()
-	return r
+// piped returns an input of what write writes.
+func piped(name string, format retrieverv1.Format, write func(context.Context, io.Writer) error) input {
+	return input{name: name, format: format, open: func(ctx context.Context) (io.ReadCloser, error) {
+		r, w := io.Pipe()
+		go func() { _ = w.CloseWithError(write(ctx, w)) }()
+		return r, nil
+	}}
 }
 
 func envOr(env []string, name, otherwise string) string {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -53,16 +52,12 @@ func (c *runsCommand) Run(p *Program) error {
 	asked := slices.ContainsFunc(resp.GetRuns(), func(r *orchestratorv1.Run) bool { return r.GetSubject() != "" })
 	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	for _, r := range resp.GetRuns() {
-		var answers []string
-		for _, a := range r.GetAnswers() {
-			answers = append(answers, a.GetAnswer())
-		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t", r.GetId(), r.GetStartTime().AsTime().Local().Format(time.DateTime),
 			r.GetMethod())
 		if asked {
 			fmt.Fprintf(w, "%s\t", show.Line(r.GetSubject(), 24))
 		}
-		fmt.Fprintf(w, "%s\t%s\n", show.Line(r.GetQuestion(), 48), show.Line(strings.Join(answers, ", "), 32))
+		fmt.Fprintf(w, "%s\t%s\n", show.Line(r.GetQuestion(), 48), show.Line(show.ListAnswers(r), 32))
 	}
 	return w.Flush()
 }
@@ -106,15 +101,7 @@ func follow(ctx context.Context, client orchestratorv1.OrchestratorServiceClient
 	}
 	// One turn is enough: the stored question of a follow-up is its standalone form.
 	say(req, generatorv1.Role_ROLE_USER, cmp.Or(run.GetStandaloneQuestion(), run.GetQuestion()))
-	answer := run.GetText()
-	if answer == "" {
-		var names []string
-		for _, a := range run.GetAnswers() {
-			names = append(names, a.GetAnswer())
-		}
-		answer = strings.Join(names, ", ")
-	}
-	say(req, generatorv1.Role_ROLE_ASSISTANT, answer)
+	say(req, generatorv1.Role_ROLE_ASSISTANT, cmp.Or(run.GetText(), show.ListAnswers(run)))
 	if req.GetKg() == nil && run.GetKg() != nil {
 		req.Kg = &graphv1.KnowledgeGraphRef{Name: run.GetKg().GetName()}
 	}

@@ -122,10 +122,8 @@ func targets(asked []string) ([]string, error) {
 
 // Addr is where a service listens, host:port; empty if it is not a target.
 func (m *Mesh) Addr(name string) string {
-	for _, s := range m.stages {
-		if s.name == name {
-			return s.addr()
-		}
+	if s := find(m.stages, name); s != nil {
+		return s.addr()
 	}
 	return ""
 }

@@ -100,10 +100,8 @@ func (m *Mesh) startModel(ctx context.Context) (await func(context.Context) erro
 		return nil, nil, fmt.Errorf(advice, err)
 	}
 	ready := make(chan struct{})
-	for _, s := range m.stages {
-		if s.name == "orchestrator" {
-			s.server.Ready = ready
-		}
+	if s := find(m.stages, "orchestrator"); s != nil {
+		s.server.Ready = ready
 	}
 	for _, s := range need {
 		s.llm.BaseURL, s.llm.Model, s.llm.Started = server.BaseURL(), server.ModelName(), ready

@@ -176,6 +176,16 @@ func load[C any](b loader, name string, defaults C, of func(*C) parts,
 	return s, nil
 }
 
+// find returns the service of a name; nil if there is none.
+func find(services []*service, name string) *service {
+	for _, s := range services {
+		if s.name == name {
+			return s
+		}
+	}
+	return nil
+}
+
 // needsModel says that no model endpoint is configured for a service that asks a model.
 func (s *service) needsModel() bool { return s.llm != nil && s.llm.BaseURL == unsetURL }
 
@@ -267,10 +277,8 @@ func (p *Plan) Print(w io.Writer) error {
 
 // Addr is where a service is reached; empty if it is not a target.
 func (p *Plan) Addr(name string) string {
-	for _, s := range p.services {
-		if s.name == name {
-			return dialable(s.server.Addr)
-		}
+	if s := find(p.services, name); s != nil {
+		return dialable(s.server.Addr)
 	}
 	return ""
 }
@@ -278,10 +286,8 @@ func (p *Plan) Addr(name string) string {
 // Credentials reach a service for its health, with its own certificate where
 // connections are secured.
 func (p *Plan) Credentials(name string) (credentials.TransportCredentials, error) {
-	for _, s := range p.services {
-		if s.name == name {
-			return s.credentials()
-		}
+	if s := find(p.services, name); s != nil {
+		return s.credentials()
 	}
 	return insecure.NewCredentials(), nil
 }
@@ -289,10 +295,8 @@ func (p *Plan) Credentials(name string) (credentials.TransportCredentials, error
 // CAFile has the authorities that clients of a service believe; empty where its
 // connections are plain.
 func (p *Plan) CAFile(name string) string {
-	for _, s := range p.services {
-		if s.name == name && s.server.TLS.Enabled() {
-			return s.server.TLS.Visitor(name).CAFile
-		}
+	if s := find(p.services, name); s != nil && s.server.TLS.Enabled() {
+		return s.server.TLS.Visitor(name).CAFile
 	}
 	return ""
 }
@@ -316,10 +320,8 @@ func (p *Plan) Endpoints() (endpoints []profile.Endpoint, needsLocal bool) {
 
 // ReadingModel returns the name of the model that writes the answers, as its endpoint knows it.
 func (p *Plan) ReadingModel() string {
-	for _, s := range p.services {
-		if s.name == "generator" && !s.needsModel() {
-			return s.llm.Model
-		}
+	if s := find(p.services, "generator"); s != nil && !s.needsModel() {
+		return s.llm.Model
 	}
 	return llamaserver.ModelName(p.model.Model)
 }

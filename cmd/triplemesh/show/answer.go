@@ -78,14 +78,19 @@ func noAnswer(run *orchestratorv1.Run) string {
 	return "(no answer)"
 }
 
-// saysTheSame reports whether the text is the answers and nothing more.
-func saysTheSame(run *orchestratorv1.Run) bool {
+// ListAnswers returns the answers of a run, separated by commas.
+func ListAnswers(run *orchestratorv1.Run) string {
 	var names []string
 	for _, a := range run.GetAnswers() {
 		names = append(names, a.GetAnswer())
 	}
+	return strings.Join(names, ", ")
+}
+
+// saysTheSame reports whether the text is the answers and nothing more.
+func saysTheSame(run *orchestratorv1.Run) bool {
 	bare := strings.TrimSpace(run.GetText())
-	return strings.EqualFold(strings.TrimRight(bare, "."), strings.TrimRight(strings.Join(names, ", "), "."))
+	return strings.EqualFold(strings.TrimRight(bare, "."), strings.TrimRight(ListAnswers(run), "."))
 }
 
 func grounding(g orchestratorv1.Grounding) (word, colour string) {

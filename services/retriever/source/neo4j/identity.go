@@ -3,6 +3,7 @@ package neo4j
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -83,11 +84,9 @@ func ParseValidity(start, end any) (v store.Validity, err error) {
 
 // isNameProperty reports whether a property names a node of some labels.
 func isNameProperty(byLabel map[string]string, labels []any, property string) bool {
-	for _, l := range labels {
+	return slices.ContainsFunc(labels, func(l any) bool {
 		label, _ := l.(string)
-		if naming, ok := byLabel[label]; ok && naming == property {
-			return true
-		}
-	}
-	return false
+		naming, ok := byLabel[label]
+		return ok && naming == property
+	})
 }

@@ -8,6 +8,7 @@
 package neo4j
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,23 +54,13 @@ type Config struct {
 	// Bad receives what cannot be taken; an error of it ends the reading.
 	// Without it the first such thing does.
 	Bad func(error) error
+	// Unnamed, if not nil, is told how many nodes of a label have properties, and none that names them.
+	Unnamed func(label string, nodes int, properties []string)
 }
 
 func (c Config) withDefaults() Config {
-	for _, s := range []struct {
-		to   *string
-		text string
-	}{{&c.Name, "name"}, {&c.Start, "start"}, {&c.End, "end"}} {
-		if *s.to == "" {
-			*s.to = s.text
-		}
-	}
-	if c.Page <= 0 {
-		c.Page = 100_000
-	}
-	if c.Timeout <= 0 {
-		c.Timeout = time.Minute
-	}
+	c.Name, c.Start, c.End = cmp.Or(c.Name, "name"), cmp.Or(c.Start, "start"), cmp.Or(c.End, "end")
+	c.Page, c.Timeout = cmp.Or(c.Page, 100_000), cmp.Or(c.Timeout, time.Minute)
 	if c.Bad == nil {
 		c.Bad = func(err error) error { return err }
 	}
@@ -85,8 +76,9 @@ const (
 	lastNode = `MATCH (n) RETURN coalesce(max(id(n)), -1) AS last`
 	nodes    = `MATCH (n) WHERE id(n) IN range($from, $to)
   AND ($labels IS NULL OR any(l IN labels(n) WHERE l IN $labels))
-RETURN id(n) AS id, coalesce(head([x IN $names WHERE x[0] IN labels(n) | n[x[1]]]), n[$name]) AS name,
-  [p IN $aliases | n[p]] AS aliases,
+WITH n, coalesce(head([x IN $names WHERE x[0] IN labels(n) | n[x[1]]]), n[$name]) AS name
+RETURN id(n) AS id, name, [p IN $aliases | n[p]] AS aliases,
+  CASE WHEN name IS NULL THEN labels(n)[0] END AS unnamed, CASE WHEN name IS NULL THEN keys(n) END AS keys,
   CASE WHEN $properties THEN labels(n) END AS labels, CASE WHEN $properties THEN properties(n) END AS properties`
 	lastRelationship = `MATCH ()-[r]->() RETURN coalesce(max(id(r)), -1) AS last`
 	relationships    = `MATCH (s)-[r]->(o) WHERE id(r) IN range($from, $to) AND ($types IS NULL OR type(r) IN $types)
@@ -101,20 +93,12 @@ RETURN id(r) AS id, id(s) AS subject,
 // Read passes a graph to a sink and returns the number of nodes and relationships. A node or
 // relationship may come twice where a query was sent again.
 func Read(ctx context.Context, c Config, to source.Sink) (count uint64, err error) {
-	c = c.withDefaults()
-	auth := neo4j.NoAuth()
-	if c.User != "" {
-		auth = neo4j.BasicAuth(c.User, c.Password, "")
-	}
-	driver, err := neo4j.NewDriverWithContext(c.URI, auth)
+	r, err := c.withDefaults().open(ctx)
 	if err != nil {
-		return 0, c.wrapError(err)
+		return 0, err
 	}
-	defer driver.Close(context.WithoutCancel(ctx))
-	r := reader{Config: c, to: source.NewSinkGuard(to)}
-	r.session = driver.NewSession(ctx, neo4j.SessionConfig{AccessMode: neo4j.AccessModeRead, DatabaseName: c.Database,
-		FetchSize: fetchSize})
-	defer r.session.Close(context.WithoutCancel(ctx))
+	defer r.close(context.WithoutCancel(ctx))
+	r.to = source.NewSinkGuard(to)
 	for _, part := range []struct {
 		last, query string
 		take        func(*neo4j.Record) error
@@ -128,25 +112,64 @@ func Read(ctx context.Context, c Config, to source.Sink) (count uint64, err erro
 			return count, c.wrapError(err)
 		}
 	}
+	for _, label := range slices.Sorted(maps.Keys(r.unnamed)) {
+		if c.Unnamed != nil {
+			c.Unnamed(label, r.unnamed[label].nodes, r.unnamed[label].properties)
+		}
+	}
 	return count, nil
 }
 
-// wrapError says which server an error is from.
+// open connects to the server. The caller must call close.
+func (c Config) open(ctx context.Context) (*reader, error) {
+	auth := neo4j.NoAuth()
+	if c.User != "" {
+		auth = neo4j.BasicAuth(c.User, c.Password, "")
+	}
+	driver, err := neo4j.NewDriverWithContext(c.URI, auth, func(d *config.Config) {
+		d.ConnectionAcquisitionTimeout, d.SocketConnectTimeout = c.Timeout, c.Timeout
+	})
+	if err != nil {
+		return nil, c.wrapError(fmt.Errorf("%w; an address is bolt://HOST:7687, or neo4j://HOST:7687 for a cluster",
+			err))
+	}
+	// Sessions retry for half a minute, which is of no use before the first answer.
+	if err := driver.VerifyConnectivity(ctx); err != nil {
+		_ = driver.Close(context.WithoutCancel(ctx))
+		return nil, c.wrapError(err)
+	}
+	r := &reader{Config: c, unnamed: map[string]unnamedNodes{}}
+	r.session = driver.NewSession(ctx, neo4j.SessionConfig{AccessMode: neo4j.AccessModeRead, DatabaseName: c.Database,
+		FetchSize: fetchSize})
+	r.close = func(ctx context.Context) { _ = errors.Join(r.session.Close(ctx), driver.Close(ctx)) }
+	return r, nil
+}
+
+// wrapError says which server an error is from, and what to change.
 func (c Config) wrapError(err error) error {
 	shown := "?"
 	if u, bad := url.Parse(c.URI); bad == nil {
 		shown = u.Scheme + "://" + u.Host
 	}
-	return fmt.Errorf("read Neo4j %s: %w", shown, err)
+	return fmt.Errorf("read Neo4j %s: %w", shown, explainError(err))
 }
 
 // reader reads one graph.
 type reader struct {
 	Config
 	session neo4j.SessionWithContext
+	close   func(context.Context)
 	to      *source.SinkGuard
+	// unnamed are the nodes without a name, by the first of their labels.
+	unnamed map[string]unnamedNodes
 	// namedKeys are keys that were named.
 	namedKeys map[string]bool
+}
+
+// unnamedNodes are nodes without a name, and the properties of the last one.
+type unnamedNodes struct {
+	nodes      int
+	properties []string
 }
 
 // readPages runs a query for one range of ids after another.
@@ -177,11 +200,9 @@ func (r *reader) readPages(ctx context.Context, last, query string,
 
 func (r *reader) parameters(from int64) map[string]any {
 	p := map[string]any{
-		"from": from, "to": from + r.Page - 1, "name": r.Name, "aliases": r.Aliases, "properties": r.Properties,
-		"start": r.Start, "end": r.End, "labels": nil, "types": nil, "names": r.namesByLabel(),
-	}
-	if r.Aliases == nil {
-		p["aliases"] = []string{}
+		"from": from, "to": from + r.Page - 1, "name": r.Name, "aliases": append([]string{}, r.Aliases...),
+		"properties": r.Properties, "start": r.Start, "end": r.End, "labels": nil, "types": nil,
+		"names": r.namesByLabel(),
 	}
 	if len(r.Labels) > 0 {
 		p["labels"] = r.Labels
@@ -233,34 +254,21 @@ type Size struct{ Nodes, Relationships int64 }
 // Probe asks a server how much a graph holds, which it knows without counting.
 // The error says what to change where it cannot be asked.
 func Probe(ctx context.Context, c Config) (size Size, err error) {
-	c = c.withDefaults()
-	auth := neo4j.NoAuth()
-	if c.User != "" {
-		auth = neo4j.BasicAuth(c.User, c.Password, "")
-	}
-	driver, err := neo4j.NewDriverWithContext(c.URI, auth, func(d *config.Config) {
-		d.MaxTransactionRetryTime, d.ConnectionAcquisitionTimeout, d.SocketConnectTimeout = 0, c.Timeout, c.Timeout
-	})
+	r, err := c.withDefaults().open(ctx)
 	if err != nil {
-		return Size{}, c.wrapError(fmt.Errorf("%w; an address is bolt://HOST:7687, or neo4j://HOST:7687 for a cluster",
-			err))
+		return Size{}, err
 	}
-	defer driver.Close(context.WithoutCancel(ctx))
-	session := driver.NewSession(ctx, neo4j.SessionConfig{AccessMode: neo4j.AccessModeRead, DatabaseName: c.Database})
-	defer session.Close(context.WithoutCancel(ctx))
+	defer r.close(context.WithoutCancel(ctx))
 	for query, count := range map[string]*int64{
 		`MATCH (n) RETURN count(n) AS count`:        &size.Nodes,
 		`MATCH ()-[r]->() RETURN count(r) AS count`: &size.Relationships,
 	} {
-		result, err := session.Run(ctx, query, nil)
-		if err != nil {
-			return Size{}, c.wrapError(explainError(err))
+		if _, err := r.run(ctx, query, nil, func(record *neo4j.Record) error {
+			*count, _ = get(record, "count").(int64)
+			return nil
+		}); err != nil {
+			return Size{}, c.wrapError(err)
 		}
-		record, err := result.Single(ctx)
-		if err != nil {
-			return Size{}, c.wrapError(explainError(err))
-		}
-		*count, _ = get(record, "count").(int64)
 	}
 	return size, nil
 }
@@ -275,8 +283,8 @@ func explainError(err error) error {
 		return fmt.Errorf("no such database: %s", said.Msg)
 	case neo4j.IsConnectivityError(err):
 		return fmt.Errorf(
-			"no server answers (%w); check that it runs and that this is its Bolt port (usually 7687, not "+
-				"7474, which is for browsers)?", err)
+			"no server answers (%w); check that it runs, whether it has TLS (neo4j+s, bolt+s), and that this is its "+
+				"Bolt port (usually 7687, not 7474, which is for browsers)", err)
 	}
 	return err
 }

@@ -12,8 +12,10 @@ import (
 	"errors"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 	"github.com/triplemesh/triplemesh/services/retriever/source"
@@ -113,6 +115,63 @@ func TestReadWithPropertiesAndOfSomeTypes(t *testing.T) {
 	})
 	sourcetest.Equal(t, "aliases", unnumbered(sink.Aliases), []string{"urn:neo4j:node/ ~ Annie",
 		"urn:neo4j:node/ ~ A. Lee"})
+}
+
+func TestNodesWithoutANameAreCounted(t *testing.T) {
+	for _, tt := range []struct {
+		name, property string
+		names          map[string]string
+		want           int
+	}{
+		{"one that has other properties", "", nil, 1},
+		{"all, where none has the property", "title", nil, 3},
+		{"none where each label has its property", "title",
+			map[string]string{"Person": "name", "Film": "name", testLabel: "note"}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := testConfig(t)
+			c.Name, c.Names = tt.property, tt.names
+			got := 0
+			c.Unnamed = func(label string, nodes int, properties []string) {
+				got += nodes
+				if label == "" || !slices.Contains(properties, "note") && !slices.Contains(properties, "name") {
+					t.Errorf("%d nodes labelled %q with %q", nodes, label, properties)
+				}
+			}
+			if _, err := Read(t.Context(), c, &sourcetest.Sink{}); err != nil {
+				t.Fatal(err)
+			}
+			if got != tt.want {
+				t.Errorf("got %d nodes, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestErrorsOfAServerSayWhatToChange(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*Config)
+		want   string
+	}{
+		{"nothing listens at the port", func(c *Config) { c.URI = "bolt://127.0.0.1:1" }, "7687"},
+		{"nothing listens, to a cluster", func(c *Config) { c.URI = "neo4j://127.0.0.1:1" }, "7687"},
+		{"the server has no TLS", func(c *Config) { c.URI = strings.Replace(c.URI, "bolt:", "bolt+s:", 1) }, "TLS"},
+		{"the database is not there", func(c *Config) { c.Database = "no-such-database" }, "no such database"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := testConfig(t)
+			tt.change(&c)
+			began := time.Now()
+			_, err := Read(t.Context(), c, &sourcetest.Sink{})
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+			if took := time.Since(began); took > 15*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
 }
 
 func TestReadWriteRoundTrip(t *testing.T) {

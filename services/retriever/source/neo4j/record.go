@@ -53,6 +53,13 @@ func (r *reader) readNode(record *neo4j.Record) error {
 			return fmt.Errorf("node %s: %w", node.Key, err)
 		}
 	}
+	var keys []string
+	for _, key := range listMembers(get(record, "keys")) {
+		keys = append(keys, fmt.Sprint(key))
+	}
+	if label, ok := get(record, "unnamed").(string); ok && len(keys) > 0 {
+		r.unnamed[label] = unnamedNodes{r.unnamed[label].nodes + 1, keys}
+	}
 	var errs []error
 	aliases, _ := get(record, "aliases").([]any)
 	for _, a := range aliases {
