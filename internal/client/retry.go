@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/triplemesh/triplemesh/internal/auth"
 )
@@ -101,12 +103,10 @@ func IsLost(err error) bool {
 	if !ok || st.Code() != codes.Unavailable {
 		return false
 	}
-	for _, detail := range st.Details() {
-		if _, ok := detail.(*errdetails.ErrorInfo); ok {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(st.Details(), func(detail any) bool {
+		_, ok := detail.(*errdetails.ErrorInfo)
+		return ok
+	})
 }
 
 // The throttle acts when more than a third of the recent calls were refused, and they were so many
@@ -173,12 +173,8 @@ func (t *throttle) decay(now time.Time) {
 
 // HasRetryInfo reports whether an error says when to retry.
 func HasRetryInfo(err error) bool {
-	for _, detail := range status.Convert(err).Proto().GetDetails() {
-		if detail.MessageIs((*errdetails.RetryInfo)(nil)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(status.Convert(err).Proto().GetDetails(),
+		func(detail *anypb.Any) bool { return detail.MessageIs((*errdetails.RetryInfo)(nil)) })
 }
 
 // unsentError is a refusal by the client, with the server's last refusal.

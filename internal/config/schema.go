@@ -3,6 +3,7 @@ package config
 import (
 	"encoding"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -84,10 +85,6 @@ func isSecret(field reflect.StructField) bool {
 }
 
 func secretName(key string) bool {
-	for _, word := range []string{"api_key", "apikey", "password", "secret", "token", "credential"} {
-		if strings.HasSuffix(strings.ToLower(key), word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"api_key", "apikey", "password", "secret", "token", "credential"},
+		func(word string) bool { return strings.HasSuffix(strings.ToLower(key), word) })
 }

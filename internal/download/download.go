@@ -2,6 +2,7 @@
 package download
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -57,9 +58,7 @@ func (e *interruptedError) Unwrap() error { return e.error }
 // Fetch downloads a file. It returns a *StatusError if the server refuses for good; after any other
 // error the next call continues where this one ended.
 func (f File) Fetch(ctx context.Context, task Task) error {
-	if f.Pause == 0 {
-		f.Pause = time.Second
-	}
+	f.Pause = cmp.Or(f.Pause, time.Second)
 	size := int64(0)
 	for failed := 0; ; {
 		err := f.resume(ctx, task)
@@ -113,9 +112,7 @@ func (f File) resume(ctx context.Context, task Task) error {
 		}
 	}
 	client := f.Client
-	if client == nil {
-		client = http.DefaultClient
-	}
+	client = cmp.Or(client, http.DefaultClient)
 	resp, err := client.Do(req)
 	if err != nil {
 		return &interruptedError{err}

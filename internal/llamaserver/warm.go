@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/triplemesh/triplemesh/internal/llm"
@@ -41,19 +42,15 @@ func (s *Server) warm(ctx context.Context) {
 
 // busy reports whether the server is answering; one that does not say is taken for idle.
 func (s *Server) busy(ctx context.Context) bool {
-	var slots []struct {
+	type slot struct {
 		Processing bool `json:"is_processing"`
 	}
+	var slots []slot
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.root()+"/slots", nil)
 	if err != nil || s.exchange(req, &slots) != nil {
 		return false
 	}
-	for _, slot := range slots {
-		if slot.Processing {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slots, func(s slot) bool { return s.Processing })
 }
 
 // evaluate returns how many tokens of the messages the server had to evaluate.

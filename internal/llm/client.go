@@ -223,12 +223,8 @@ func (c *Client) inOrder() iter.Seq2[*endpoint, callOptions] {
 
 // isEndpointFailure reports whether another endpoint may succeed.
 func isEndpointFailure(err error) bool {
-	for _, own := range []error{ErrBudget, ErrUnusable, context.Canceled, context.DeadlineExceeded} {
-		if errors.Is(err, own) {
-			return false
-		}
-	}
-	return true
+	return !errors.Is(err, ErrBudget) && !errors.Is(err, ErrUnusable) && !errors.Is(err, context.Canceled) &&
+		!errors.Is(err, context.DeadlineExceeded)
 }
 
 // isShareable reports whether an error is the endpoint's, and so the same for every caller with the

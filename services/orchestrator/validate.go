@@ -45,9 +45,7 @@ func (s *Service) validateAsk(req *orchestratorv1.AskRequest) (method.Method, er
 }
 
 func (s *Service) findMethod(name string) (method.Method, error) {
-	if name == "" {
-		name = defaultMethod
-	}
+	name = cmp.Or(name, defaultMethod)
 	var names []string
 	for _, m := range s.Methods {
 		if m.Info().GetName() == name {

@@ -1,6 +1,7 @@
 package retriever
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -71,9 +72,7 @@ func (c StoreConfig) validate() error {
 }
 
 func (c StoreConfig) weaviate() weaviate.Config {
-	if c.Weaviate.Dir == "" {
-		c.Weaviate.Dir = filepath.Join(c.Dir, ".weaviate")
-	}
+	c.Weaviate.Dir = cmp.Or(c.Weaviate.Dir, filepath.Join(c.Dir, ".weaviate"))
 	return c.Weaviate
 }
 

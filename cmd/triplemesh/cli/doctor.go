@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,7 +88,7 @@ func (p *Program) examine() []finding {
 			"correct the setting; `triplemesh up --print-config` shows the source of each value"})
 	}
 	endpoints, local := plan.Endpoints()
-	all = append(all, finding{Name: "configuration", State: ok, Found: orNone(p.Sources.File,
+	all = append(all, finding{Name: "configuration", State: ok, Found: cmp.Or(p.Sources.File,
 		"no file; defaults and environment")})
 	all = append(all, p.assets(local)...)
 	all = append(all, p.folder("cache", p.Home.Cache), p.folder("data", p.Home.Data))
@@ -186,13 +187,6 @@ func (p *Program) folder(name, dir string) finding {
 
 // leastSpace is the required free disk space, in bytes.
 const leastSpace = 100 << 20
-
-func orNone(s, none string) string {
-	if s == "" {
-		return none
-	}
-	return s
-}
 
 // service probes the health of a service at its configured address.
 func (p *Program) service(plan *mesh.Plan, name string) finding {

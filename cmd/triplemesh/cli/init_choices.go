@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -348,7 +349,7 @@ var notInNames = regexp.MustCompile(`[^a-z0-9_-]+`)
 func nameFor(g setup.GraphChoice) string {
 	base, _, _ := strings.Cut(filepath.Base(g.Path), ".")
 	if g.Path == "" {
-		base = orNone(g.Database, "mine")
+		base = cmp.Or(g.Database, "mine")
 	}
 	name := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(base), "-"), "-0123456789_")
 	if !goodName.MatchString(name) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -305,11 +306,11 @@ func (f TokenFlags) configure(cfg client.Config) client.Config {
 func checkAddress(addr string) error {
 	if _, rest, isURL := strings.Cut(addr, "://"); isURL {
 		return fmt.Errorf("%q is a URL; give only host and port, such as %s", addr,
-			orNone(strings.TrimRight(rest, "/"), "127.0.0.1:9090"))
+			cmp.Or(strings.TrimRight(rest, "/"), "127.0.0.1:9090"))
 	}
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		return fmt.Errorf("%q is not an address; give host and port, such as %s:9090", addr,
-			orNone(strings.Trim(addr, ":"), "127.0.0.1"))
+			cmp.Or(strings.Trim(addr, ":"), "127.0.0.1"))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -61,9 +62,7 @@ const (
 // Run sets up what is missing. It returns once everything is there and
 // verified, or with the first error; what was finished by then is kept.
 func Run(ctx context.Context, o Options) error {
-	if o.Python == "" {
-		o.Python = "python3"
-	}
+	o.Python = cmp.Or(o.Python, "python3")
 	if err := o.ServerArchive.Validate(); err != nil {
 		return fmt.Errorf("set up llama-server: %w", err)
 	}

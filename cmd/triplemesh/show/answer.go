@@ -4,6 +4,7 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -154,9 +155,7 @@ type page struct {
 }
 
 func newPage(w io.Writer, s Style) *page {
-	if s.Width == 0 {
-		s.Width = 80
-	}
+	s.Width = cmp.Or(s.Width, 80)
 	s.Width = max(s.Width, 40)
 	return &page{w: terminal.Raw(w), style: s}
 }

@@ -150,10 +150,6 @@ func (r *repairer) addPeriods() {
 }
 
 func looksLikeTime(phrase string) bool {
-	for _, word := range []string{"date", "year", "time", "when", "released", "release"} {
-		if strings.Contains(phrase, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"date", "year", "time", "when", "release"},
+		func(word string) bool { return strings.Contains(phrase, word) })
 }

@@ -5,6 +5,7 @@ package extsort
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -33,9 +34,7 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	if o.Memory <= 0 {
-		o.Memory = defaultMemory
-	}
+	o.Memory = cmp.Or(o.Memory, defaultMemory)
 	if o.Disk == nil {
 		o.Disk = osDisk{}
 	}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -132,9 +133,7 @@ const OtherLanguage = 3
 
 // NewLanguages returns the ranks for callers that want a language; empty means "en".
 func NewLanguages(wanted string) Languages {
-	if wanted == "" {
-		wanted = "en"
-	}
+	wanted = cmp.Or(wanted, "en")
 	return Languages{strings.ToLower(wanted)}
 }
 

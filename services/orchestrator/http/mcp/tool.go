@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -34,9 +35,7 @@ func add[In any, Out renderer](s *sdk.Server, d *handler, t sdk.Tool, call func(
 		OpenWorldHint: &no}
 	input := schemaOf[In]()
 	for name, p := range input.Properties {
-		if p.Description == "" {
-			p.Description = argumentDescriptions[name]
-		}
+		p.Description = cmp.Or(p.Description, argumentDescriptions[name])
 	}
 	t.InputSchema, t.OutputSchema = input, schemaOf[Out]()
 	d.takes[t.Name] = describeArguments(input)

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -109,9 +110,7 @@ func (m message) text() (text, other string, err error) {
 		case "refusal":
 			texts = append(texts, p.Refusal)
 		default:
-			if other == "" {
-				other = p.Type
-			}
+			other = cmp.Or(other, p.Type)
 		}
 	}
 	return strings.Join(texts, "\n"), other, nil

@@ -3,6 +3,7 @@
 package sparql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,27 +46,19 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Where == "" {
-		c.Where = "?s ?p ?o"
-	}
+	c.Where = cmp.Or(c.Where, "?s ?p ?o")
 	if c.Page <= 0 {
 		c.Page = 10_000
 	}
-	if c.Timeout <= 0 {
-		c.Timeout = 5 * time.Minute
-	}
+	c.Timeout = cmp.Or(c.Timeout, 5*time.Minute)
 	if c.MaxBytes <= 0 {
 		c.MaxBytes = 1 << 30
 	}
-	if c.Attempts <= 0 {
-		c.Attempts = 5
-	}
+	c.Attempts = cmp.Or(c.Attempts, 5)
 	if c.Bad == nil {
 		c.Bad = func(err error) error { return err }
 	}
-	if c.Client == nil {
-		c.Client = &http.Client{}
-	}
+	c.Client = cmp.Or(c.Client, &http.Client{})
 	return c
 }
 
