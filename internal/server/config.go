@@ -22,8 +22,8 @@ type Config struct {
 	Listener net.Listener `koanf:"-"`
 	// Ready, if not nil, is closed once the server as a whole reports SERVING; it serves before, too.
 	Ready <-chan struct{} `koanf:"-"`
-	// MetricsAddr serves /metrics over HTTP; empty serves none.
-	MetricsAddr string `koanf:"metrics_addr" help:"where to serve /metrics over HTTP; empty for nowhere"`
+	// MetricsAddr serves /metrics and /readyz over HTTP; empty serves none.
+	MetricsAddr string `koanf:"metrics_addr" help:"where to serve /metrics and /readyz over HTTP; empty for nowhere"`
 	// HealthAddr serves the health service alone, in plain text, for probes
 	// that can present no certificate; empty serves none there.
 	HealthAddr string `koanf:"health_addr" help:"where to answer health checks in plain text too; empty for nowhere"`

@@ -1,6 +1,8 @@
 package server_test
 
 import (
+	"io"
+	"net/http"
 	"testing"
 	"time"
 
@@ -57,7 +59,8 @@ func TestProbesAreAnsweredBesideTheServer(t *testing.T) {
 
 func TestAServerServesBeforeItIsReady(t *testing.T) {
 	ready := make(chan struct{})
-	r := start(t, "reflector", answering(echo), func(cfg *server.Config) { cfg.Ready = ready })
+	addr := testkit.FreeAddr(t)
+	r := start(t, "reflector", answering(echo), func(cfg *server.Config) { cfg.Ready, cfg.MetricsAddr = ready, addr })
 	conn, err := grpc.NewClient(r.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
@@ -77,6 +80,18 @@ func TestAServerServesBeforeItIsReady(t *testing.T) {
 	if got := status(); got != healthpb.HealthCheckResponse_NOT_SERVING {
 		t.Errorf("before, it says %v", got)
 	}
+	readyz := func(code int, status string) {
+		t.Helper()
+		resp, err := http.Get("http://" + addr + "/readyz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if text, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != code || string(text) != status+"\n" {
+			t.Errorf("readyz says %d, %s, %v; want %d, %s", resp.StatusCode, text, err, code, status)
+		}
+	}
+	readyz(http.StatusServiceUnavailable, "NOT_SERVING")
 	close(ready)
 	for deadline := time.Now().Add(10 * time.Second); status() != healthpb.HealthCheckResponse_SERVING; {
 		if time.Now().After(deadline) {
@@ -84,4 +99,5 @@ func TestAServerServesBeforeItIsReady(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
+	readyz(http.StatusOK, "SERVING")
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 )
 
 // Serve serves until ctx ends, and then shuts down in this order: NOT_SERVING, the drain delay, the
@@ -114,10 +115,17 @@ func (s *Server) listen() (net.Listener, error) {
 	return lis, nil
 }
 
-// serveMetrics serves /metrics beside the gRPC server.
+// serveMetrics serves /metrics and /readyz, the health of the server, beside the gRPC server.
 func (s *Server) serveMetrics() (*http.Server, error) {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", s.tel.MetricsHandler())
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		resp, err := s.health.Check(r.Context(), &healthpb.HealthCheckRequest{})
+		if err != nil || resp.GetStatus() != healthpb.HealthCheckResponse_SERVING {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		fmt.Fprintln(w, resp.GetStatus())
+	})
 	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
 	if s.cfg.MetricsAddr == "" {
 		return srv, nil

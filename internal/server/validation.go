@@ -85,6 +85,9 @@ func fieldViolations(err error, m any, stage string) error {
 	detail := &errdetails.BadRequest{}
 	var texts []string
 	for _, v := range violations.GetViolations() {
+		if strings.Contains(v.GetMessage(), "[a-z][a-z0-9_-]{0,62}") { // a name of a knowledge graph
+			v.Message = proto.String("is no name: write at most 63 lower-case letters, digits, - and _, a letter first")
+		}
 		field, text := protovalidate.FieldPathString(v.GetField()), v.GetMessage()
 		if field != "" {
 			text = field + ": " + text

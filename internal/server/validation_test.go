@@ -70,6 +70,12 @@ func TestABreachInAStreamNamesTheField(t *testing.T) {
 	if err := ask(askStream); !errors.Is(err, io.EOF) {
 		t.Errorf("a good request: %v", err)
 	}
+	named := wantCode(t, ask(&orchestratorv1.AskStreamRequest{Request: &orchestratorv1.AskRequest{Question: "?",
+		Kg: &graphv1.KnowledgeGraphRef{Name: "My Films"}}}), codes.InvalidArgument)
+	if !strings.Contains(named.Message(), "request.kg.name: is no name: write") ||
+		strings.Contains(named.Message()+detail[*errdetails.BadRequest](named).String(), "a-z") {
+		t.Errorf("a name that cannot be: got %v, want how to write it", named)
+	}
 	st := wantCode(t, ask(&orchestratorv1.AskStreamRequest{Request: &orchestratorv1.AskRequest{}}),
 		codes.InvalidArgument)
 	wantInfo(t, st, "INVALID_REQUEST", "orchestrator")

@@ -19,7 +19,9 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/triplemesh/triplemesh/internal/admission"
+	"github.com/triplemesh/triplemesh/internal/config"
 	"github.com/triplemesh/triplemesh/internal/kgtext"
+	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -108,12 +110,25 @@ func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest,
 		answered.Spans = sink.Spans()
 	}
 	s.metrics.countAnswer(ctx, admitted.caller.Tenant, answered)
+	s.logFailures(ctx, answered)
 	if !req.GetOptions().GetNoRecord() {
 		if err := admitted.runs.Save(answered); err != nil {
 			s.Telemetry.Logger().ErrorContext(ctx, logRunNotStored, "run", answered.GetId(), "error", err)
 		}
 	}
 	return answered, nil
+}
+
+// logFailures logs the failed stages of a question that was answered without them.
+func (s *Service) logFailures(ctx context.Context, run *orchestratorv1.Run) {
+	for _, stage := range run.GetStages() {
+		for _, w := range stage.GetWarnings() {
+			if w.GetCode() == llm.WarnUnavailable {
+				s.Telemetry.Logger().WarnContext(ctx, logStageFailed, "stage", config.EnumName(stage.GetStage()),
+					"warning", w.GetMessage(), "run", run.GetId())
+			}
+		}
+	}
 }
 
 // answer answers a question by its method. What screen refuses is not answered by methods that read a

@@ -13,11 +13,13 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/triplemesh/triplemesh/internal/paging"
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/method/stagetest"
 )
 
@@ -230,6 +232,33 @@ func TestAStageThatHangsLeavesTimeForAPartialAnswer(t *testing.T) {
 				t.Errorf("got %v, %v; want a partial answer", resp, err)
 			}
 		})
+	}
+}
+
+func TestAStageThatFailsIsLoggedAlthoughTheQuestionIsAnswered(t *testing.T) {
+	mesh := stagetest.New(t)
+	stagetest.Fail[*verifierv1.VerifyRequest](mesh, status.Error(codes.Unavailable, "the verifier cannot be reached"))
+	cfg, log := testConfig(t, mesh), &testkit.Log{}
+	cfg.Telemetry.LogWriter = log
+	client := serveWith(t, cfg)
+	resp, err := client.Ask(t.Context(), film("pg-akv"))
+	if err != nil || !resp.GetRun().GetPartial() {
+		t.Fatalf("got %v, %v; want a partial answer", resp, err)
+	}
+	var warned []string
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, "level=WARN") {
+			warned = append(warned, line)
+		}
+	}
+	if len(warned) != 1 {
+		t.Fatalf("got warnings %q, want one", warned)
+	}
+	for _, want := range []string{"stage failed", "stage=verify", "the verifier cannot be reached",
+		resp.GetRun().GetId()} {
+		if !strings.Contains(warned[0], want) {
+			t.Errorf("the warning lacks %s: %s", want, warned[0])
+		}
 	}
 }
 

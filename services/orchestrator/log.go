@@ -2,6 +2,9 @@ package orchestrator
 
 // Log messages.
 const (
+	// logStageFailed: a stage failed, and the question was answered by what the others found. Do: see
+	// warning; find the stage's own lines by trace_id.
+	logStageFailed = "stage failed, question answered without it"
 	// logRunNotStored: a question was answered, but its run could not be written. Do: check the disk
 	// and the permissions of orchestrator.runs.file or orchestrator.runs.dir.
 	logRunNotStored = "run not stored"
