@@ -167,7 +167,10 @@ func valuesFor(components ...string) string {
 	}
 	all.WriteString("}\nimage: {repository: localhost/triplemesh}\ntest: {enabled: false}\n" +
 		"storage:\n  kg: {size: 50Gi, accessModes: [ReadWriteMany]}\n" +
-		"  runs: {size: 10Gi, accessModes: [ReadWriteMany]}\n")
+		"  runs: {size: 10Gi, accessModes: [ReadWriteMany]}\n" +
+		// What the components have as examples, which the chart does not take for granted.
+		"model: {baseURL: \"https://api.openai.com/v1\"}\njwt: {issuer: \"https://id.example.com\"}\n" +
+		"host: triplemesh.example.com\n")
 	return all.String()
 }
 
@@ -305,7 +308,7 @@ components: {ingress-nginx: true, ingress-gateway: true, neo4j: true, quotas: tr
   model-endpoint: true}
 host: kg.example.com
 gateway: {name: public, namespace: gateways}
-model: {name: big, maxInFlight: 7}
+model: {baseURL: "https://models.example.com/v1", name: big, maxInFlight: 7}
 settings: {verifier: {mode: edits}}
 neo4j: {graphs: {m: {uri: "bolt://n:1"}}}
 quotas: {acme: {questions_per_day: 5}}
@@ -389,6 +392,8 @@ func TestWrongValuesAreRefusedWithTheReason(t *testing.T) {
 		"components: {autoscale: true, autoscale-keda: true}":  "exclude each other",
 		"components: {model-server-vllm: true}":                "exclude each other",
 		"components: {mtls: true, auth-tokens: true}":          "test.tokenSecret.name is empty",
+		"components: {ingress-nginx: true}":                    "components.ingress-nginx needs host",
+		"components: {ingress-gateway: true}":                  "components.ingress-gateway needs host",
 		"model: {baseURL: models.example.com}":                 "baseURL",
 		"patches: {orchestrator: {}}":                          "orchestrator",
 		"image: {repository: ''}":                              "repository",
@@ -396,6 +401,11 @@ func TestWrongValuesAreRefusedWithTheReason(t *testing.T) {
 		"components: {autoscale-in-flight: true}":              "autoscale-in-flight needs components.autoscale",
 		"imagePullSecrets: [registry]":                         "imagePullSecrets",
 		"stages: {verifier: {env: {lower-case: x}}}":           "lower-case",
+
+		"components: {mtls: true, auth-jwt: true}\ntest: {enabled: false}": "components.auth-jwt needs jwt.issuer",
+		"components: {model-endpoint: true, model-server-llama: false}":    "needs model.baseURL",
+
+		"components: {model-endpoint: true}\nmodel: {baseURL: \"https://m.example.com\"}": "exclude each other",
 	} {
 		if _, _, err := renderChart(t, values); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v does not contain %q", values, err, want)
