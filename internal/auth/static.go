@@ -153,8 +153,8 @@ func parseBearer(values []string) (token string, refusal *Refusal) {
 	switch len(values) {
 	case 0:
 		return "", unauthenticated(errorsv1.ErrorReason_ERROR_REASON_TOKEN_MISSING,
-			"callers must say who they are: send a token (authorization: Bearer TOKEN; with triplemesh, "+
-				"--token-file FILE or TRIPLEMESH_TOKEN). `triplemesh token new` makes one, if you run this mesh")
+			"callers must say who they are; send a token: the header authorization: Bearer TOKEN, --token-file FILE "+
+				"or TRIPLEMESH_TOKEN (`triplemesh token new` makes one, if you run this mesh)")
 	case 1:
 	default:
 		return "", unauthenticated(errorsv1.ErrorReason_ERROR_REASON_TOKEN_INVALID,

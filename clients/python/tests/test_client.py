@@ -246,12 +246,14 @@ def test_a_token_is_sent_over_tls(closed: Mesh) -> None:
         assert client.ask(QUESTION).grounding is Grounding.GROUNDED
     with Client(closed.address, ca=closed.ca) as client, pytest.raises(AccessError, match="UNAUTHENTICATED") as caught:
         client.ask(QUESTION, kg="wikidata")
-    assert caught.value.reason == "TOKEN_MISSING"
+    assert caught.value.reason == "TOKEN_MISSING" and caught.value.advice.startswith("send a token")
     with Client(closed.address, ca=closed.ca, token=closed.token) as client, pytest.raises(AccessError) as caught:
         client.drop_kg("wikidata")
     assert caught.value.reason == "SCOPE_MISSING"
     with Client(closed.address, tls=True, retry=Retry(attempts=1)) as client, pytest.raises(UnavailableError):
         client.ask(QUESTION, kg="wikidata")  # no authority of this machine signed its certificate
+    with Client(closed.address, ca=closed.ca, token=closed.token + "\n") as client:
+        assert client.ask(QUESTION).answers
 
 
 def test_a_token_is_not_sent_in_plaintext_to_another_machine() -> None:

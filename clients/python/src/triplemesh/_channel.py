@@ -56,6 +56,7 @@ def make_target(
 ) -> Target:
     """Checks the address and reads the credentials."""
     check_address(address)
+    token = token and token.strip()  # of a file, which ends in a newline that no header may hold
     options: Options = [
         ("grpc.max_receive_message_length", MAX_MESSAGE),
         ("grpc.max_send_message_length", MAX_MESSAGE),
