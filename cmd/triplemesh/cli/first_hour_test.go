@@ -103,6 +103,8 @@ func TestMistakesAreToldWithTheirMend(t *testing.T) {
 		{"XML", load(file("d.nt", `<?xml version="1.0"?><rdf/>`)), nil, ExitUsage, []string{"N-Triples"}},
 		{"an archive that is none", load(file("a.tsv.gz", "a\tb\tc\n")), nil, ExitUsage,
 			[]string{"no gzip archive", "rename"}},
+		{"flags of Neo4j without its address", []string{"kg", "load", "movies", "--labels", "Film"}, nil, ExitUsage,
+			[]string{"retriever.store.neo4j.graphs"}},
 		{"a name that cannot be", []string{"kg", "load", "My Facts", file("e.tsv", "a\tb\tc\n")}, nil, ExitUsage,
 			[]string{"lower-case"}},
 	} {

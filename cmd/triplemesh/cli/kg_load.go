@@ -84,6 +84,10 @@ func (c *kgLoad) Run(p *Program) error {
 		}
 	}
 	header, file, err := c.headers()
+	if err == nil && len(c.Files) == 0 && len(c.NameProperty)+len(c.Labels)+len(c.Types) > 0 {
+		err = errors.New("--name-property, --labels and --types are for an address such as neo4j://…; a graph that " +
+			"is read in place has them in retriever.store.neo4j.graphs")
+	}
 	if err != nil {
 		return usageError("load %s: %w", c.Name, err)
 	}
