@@ -88,6 +88,11 @@ var incidents = map[string]incident{
 		healthy: `triplemesh_telemetry_lost_spans_total{service_name="generator", reason="queue full"} 7x240`,
 		summary: "generator loses 20 spans in ten minutes: queue full",
 	},
+	"TriplemeshQuestionsPartial": {
+		faulty:  countPartial("0+3x240", "0+1x240"),
+		healthy: countPartial("0+1x240", "0+19x240"),
+		summary: "75% of the questions are answered in part",
+	},
 	"TriplemeshAnswersUngrounded": {
 		faulty:  countGrounded("0+1x240", "0+3x240"),
 		healthy: countGrounded("0+3x240", "0+1x240"),
@@ -119,6 +124,11 @@ func countRetrievals(second, two, all string) string {
 func countGrounded(yes, no string) string {
 	const series = `triplemesh_orchestrator_questions_total{method="pg-akv", grounding=`
 	return fmt.Sprintf("%[1]s\"grounded\"} %[2]s\n%[1]s\"ungrounded\"} %[3]s", series, yes, no)
+}
+
+func countPartial(partial, whole string) string {
+	const series = `triplemesh_orchestrator_questions_total{method="pg-akv", partial=`
+	return fmt.Sprintf("%[1]s\"true\"} %[2]s\n%[1]s\"false\"} %[3]s", series, partial, whole)
 }
 
 func measureVolume(available string) string {
