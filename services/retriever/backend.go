@@ -56,19 +56,18 @@ func (c StoreConfig) validate() error {
 	}
 	switch c.Kind {
 	case storeEmbedded:
-		return nil
 	case storeNeo4j:
 		if err := c.Neo4j.Validate(); err != nil {
 			return fmt.Errorf("store.neo4j.%w", err)
 		}
-		return nil
 	case storeWeaviate:
 		if err := c.weaviate().Check(); err != nil {
 			return fmt.Errorf("store.%w", err)
 		}
-		return nil
+	default:
+		return fmt.Errorf("store.kind is %q; want %q, %q or %q", c.Kind, storeEmbedded, storeNeo4j, storeWeaviate)
 	}
-	return fmt.Errorf("store.kind is %q; want %q, %q or %q", c.Kind, storeEmbedded, storeNeo4j, storeWeaviate)
+	return nil
 }
 
 func (c StoreConfig) weaviate() weaviate.Config {

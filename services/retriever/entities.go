@@ -44,10 +44,7 @@ func (s *Service) LinkEntities(ctx context.Context,
 	}
 	resp := &retrieverv1.LinkEntitiesResponse{Kg: graphRef(snap)}
 	for _, l := range links {
-		resp.Links = append(resp.Links, &graphv1.EntityLink{
-			Entity: snap.EntityName(l.Entity), EntityId: snap.EntityKey(l.Entity), Mention: l.Mention,
-			Match: linkMatches[l.Match], Score: l.Score,
-		})
+		resp.Links = append(resp.Links, newLink(snap, l))
 	}
 	return resp, nil
 }
@@ -110,7 +107,12 @@ func (s *Service) SampleEntities(ctx context.Context,
 const defaultSample = 100
 
 func newEntity(snap store.Snapshot, id store.EntityID) *graphv1.Entity {
-	return &graphv1.Entity{Id: snap.EntityKey(id), Name: snap.EntityName(id), Kind: termKind(snap.Kind(id))}
+	return &graphv1.Entity{Id: snap.EntityKey(id), Name: snap.EntityName(id), Kind: termKinds[snap.Kind(id)]}
+}
+
+func newLink(snap store.Snapshot, l link.Link) *graphv1.EntityLink {
+	return &graphv1.EntityLink{Entity: snap.EntityName(l.Entity), EntityId: snap.EntityKey(l.Entity),
+		Mention: l.Mention, Match: linkMatches[l.Match], Score: l.Score}
 }
 
 var linkMatches = map[link.Match]graphv1.LinkMatch{
@@ -205,11 +207,12 @@ func newTriple(snap store.Snapshot, id store.TripleID) *graphv1.Triple {
 	t := snap.Triple(id)
 	return &graphv1.Triple{
 		Subject: snap.EntityName(t.Subject), Relation: snap.RelationName(t.Relation), Object: snap.EntityName(t.Object),
-		Validity: validity(snap.Validity(id)), ObjectKind: termKind(snap.Kind(t.Object)),
+		Validity: validity(snap.Validity(id)), ObjectKind: termKinds[snap.Kind(t.Object)],
 		SubjectId: snap.EntityKey(t.Subject), ObjectId: snap.EntityKey(t.Object), Provenance: snap.Provenance(id),
 	}
 }
 
+// termKinds are kinds by the contract; it is unset for named entities.
 var termKinds = map[store.Kind]graphv1.TermKind{
 	store.Mediator: graphv1.TermKind_TERM_KIND_MEDIATOR,
 	store.Text:     graphv1.TermKind_TERM_KIND_TEXT,
@@ -217,9 +220,6 @@ var termKinds = map[store.Kind]graphv1.TermKind{
 	store.Quantity: graphv1.TermKind_TERM_KIND_QUANTITY,
 	store.Date:     graphv1.TermKind_TERM_KIND_DATE,
 }
-
-// termKind converts a kind to the contract's; it is unset for named entities.
-func termKind(k store.Kind) graphv1.TermKind { return termKinds[k] }
 
 // defaultNeighbours is the default limit of Neighbours.
 const defaultNeighbours = 100

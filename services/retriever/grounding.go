@@ -214,7 +214,7 @@ func scoredTriples(facts []ground.ScoredFact) []*graphv1.ScoredTriple {
 		triples[i] = &graphv1.ScoredTriple{
 			Triple: &graphv1.Triple{
 				Subject: f.Subject, Relation: f.Relation, Object: f.Object, Validity: validity(f.Validity),
-				ObjectKind: termKind(f.Kind), SubjectId: f.SubjectKey, ObjectId: f.ObjectKey, Provenance: f.Provenance,
+				ObjectKind: termKinds[f.Kind], SubjectId: f.SubjectKey, ObjectId: f.ObjectKey, Provenance: f.Provenance,
 			},
 			Score: f.Score, PseudoTripleScores: f.Pseudo, QuestionScore: f.Question,
 			RelationScore: proto.Float32(f.RelationScore), Probability: f.Probability,

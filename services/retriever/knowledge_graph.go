@@ -146,22 +146,15 @@ func (s *KnowledgeGraphs) VerifySnapshot(ctx context.Context,
 		return nil, err
 	}
 	return &retrieverv1.VerifySnapshotResponse{Snapshot: snapshotInfo(info, isActive(ctx, graphs, info)),
-			Bytes: uint64(bytes)},
-		nil
+		Bytes: uint64(bytes)}, nil
 }
 
 // isActive reports whether a snapshot is the active one.
 func isActive(ctx context.Context, graphs store.Catalogue, info store.Info) bool {
 	listed, err := graphs.List(ctx, info.KG)
-	if err != nil {
-		return false
-	}
-	for _, l := range listed {
-		if l.Number == info.Number {
-			return l.Active
-		}
-	}
-	return false
+	return err == nil && slices.ContainsFunc(listed, func(l store.ListedSnapshot) bool {
+		return l.Number == info.Number && l.Active
+	})
 }
 
 func snapshotInfo(info store.Info, active bool) *retrieverv1.SnapshotInfo {

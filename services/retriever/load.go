@@ -72,14 +72,14 @@ func (s *KnowledgeGraphs) load(ctx context.Context, recv receive,
 	progress func(load.Progress)) (*retrieverv1.LoadKnowledgeGraphResponse, error) {
 	first, err := recv()
 	if errors.Is(err, io.EOF) {
-		return nil, errOutOfOrder("the stream is empty, want a header")
+		return nil, errLoadOutOfOrder("the stream is empty, want a header")
 	}
 	if err != nil {
 		return nil, err
 	}
 	header := first.GetHeader()
 	if header == nil {
-		return nil, errOutOfOrder("the first message is no header")
+		return nil, errLoadOutOfOrder("the first message is no header")
 	}
 	id, err := auth.TenantFrom(ctx)
 	if err != nil {
@@ -245,7 +245,7 @@ func loadResponse(report load.Report) *retrieverv1.LoadKnowledgeGraphResponse {
 	return res
 }
 
-func errOutOfOrder(what string) error {
+func errLoadOutOfOrder(what string) error {
 	return status.Errorf(codes.InvalidArgument, "load: %s; send a header, then for each file its header and its chunks",
 		what)
 }
@@ -297,11 +297,11 @@ func (r *fileReader) fill() {
 	case err != nil:
 		r.err = err
 	case message.GetHeader() != nil:
-		r.err = errOutOfOrder("a second header")
+		r.err = errLoadOutOfOrder("a second header")
 	case message.GetFile() != nil:
 		r.nextFile = message.GetFile()
 	case !r.inFile:
-		r.err = errOutOfOrder("bytes before any file")
+		r.err = errLoadOutOfOrder("bytes before any file")
 	default:
 		r.chunk = message.GetChunk()
 	}

@@ -78,7 +78,7 @@ func suggestedPaths(snap store.Snapshot, suggestions []walk.Suggestion) []*graph
 		paths[i] = &graphv1.RelationPath{
 			Steps: relationSteps(snap, p.Steps), Score: proto.Float32(p.Score), Ends: proto.Uint32(uint32(p.Ends)),
 			Hops: proto.Uint32(uint32(p.Hops)), Probability: p.Probability,
-			TopicEntities: entityNames(snap, p.Topics),
+			TopicEntities: mapEntities(p.Topics, snap.EntityName),
 		}
 	}
 	return paths
@@ -216,18 +216,11 @@ func relationSteps(snap store.Snapshot, steps []walk.Step) []*graphv1.RelationSt
 	return out
 }
 
-func entityKeys(snap store.Snapshot, entities []store.EntityID) []string {
-	keys := make([]string, len(entities))
-	for i, e := range entities {
-		keys[i] = snap.EntityKey(e)
-	}
-	return keys
-}
-
-func entityNames(snap store.Snapshot, entities []store.EntityID) []string {
+// mapEntities returns the names or keys of entities.
+func mapEntities(entities []store.EntityID, name func(store.EntityID) string) []string {
 	names := make([]string, len(entities))
 	for i, e := range entities {
-		names[i] = snap.EntityName(e)
+		names[i] = name(e)
 	}
 	return names
 }
@@ -266,18 +259,14 @@ func (s *Service) FindShortestPaths(ctx context.Context,
 		return nil, err
 	}
 	for _, w := range walks {
-		resp.Paths = append(resp.Paths, connectionPath(snap, w))
+		p := &graphv1.ReasoningPath{Entities: mapEntities(w.Entities, snap.EntityName),
+			EntityIds: mapEntities(w.Entities, snap.EntityKey), Steps: relationSteps(snap, w.Steps)}
+		if w.Validity != nil {
+			p.Validity = &graphv1.ValidityInterval{Start: w.Validity.Start, End: w.Validity.End}
+		}
+		resp.Paths = append(resp.Paths, p)
 	}
 	return resp, nil
-}
-
-func connectionPath(snap store.Snapshot, w walk.Connection) *graphv1.ReasoningPath {
-	p := &graphv1.ReasoningPath{Entities: entityNames(snap, w.Entities), EntityIds: entityKeys(snap, w.Entities),
-		Steps: relationSteps(snap, w.Steps)}
-	if w.Validity != nil {
-		p.Validity = &graphv1.ValidityInterval{Start: w.Validity.Start, End: w.Validity.End}
-	}
-	return p
 }
 
 // distinctNames keeps the first of equal names.

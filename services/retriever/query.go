@@ -44,10 +44,7 @@ func (s *Service) ExploreQueryPlan(ctx context.Context,
 	for _, t := range terms {
 		term := &graphv1.TermCandidates{Name: t.Name}
 		for _, l := range t.Links {
-			term.Links = append(term.Links, &graphv1.EntityLink{
-				Entity: snap.EntityName(l.Entity), EntityId: snap.EntityKey(l.Entity), Mention: l.Mention,
-				Match: linkMatches[l.Match], Score: l.Score,
-			})
+			term.Links = append(term.Links, newLink(snap, l))
 		}
 		resp.Terms = append(resp.Terms, term)
 	}
@@ -63,9 +60,9 @@ func relationCandidates(snap store.Snapshot, candidates []explore.Candidate) []*
 	for i, c := range candidates {
 		all[i] = &graphv1.RelationCandidate{PhraseScore: c.Phrase, QuestionScore: c.Question,
 			Coverage: min(c.Coverage, 1),
-			Triples:  uint64(c.Triples), EndKind: termKind(c.EndKind), Comparable: c.Comparable, Joins: c.Joins,
+			Triples:  uint64(c.Triples), EndKind: termKinds[c.EndKind], Comparable: c.Comparable, Joins: c.Joins,
 			EndTypes: c.EndTypes, Words: c.Words, Implied: c.Implied, TypeMatch: c.TypeMatch,
-			Anchors: entityNames(snap, c.Anchors)}
+			Anchors: mapEntities(c.Anchors, snap.EntityName)}
 		for _, step := range c.Steps {
 			all[i].Steps = append(all[i].Steps, &graphv1.RelationStep{Relation: snap.RelationName(step.Relation),
 				Inverse: step.Inverse})

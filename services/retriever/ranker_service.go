@@ -33,10 +33,10 @@ func (s *KnowledgeGraphs) findRankers(ctx context.Context, kg string) (*rankerSt
 		return nil, rankerSet{}, err
 	}
 	graphs, err := s.tenants.ForTenant(tenant)
-	if err != nil {
-		return nil, rankerSet{}, err
+	if err == nil {
+		_, err = graphs.List(ctx, kg)
 	}
-	if _, err := graphs.List(ctx, kg); err != nil {
+	if err != nil {
 		return nil, rankerSet{}, err
 	}
 	if s.rankers == nil || s.rankers.stored == nil {
@@ -55,30 +55,20 @@ func (s *KnowledgeGraphs) CreateRanker(stream grpc.ClientStreamingServer[retriev
 	}
 	header := first.GetHeader()
 	if header == nil {
-		return errRankerOutOfOrder("the first message is no header")
+		return errOutOfOrder("create a ranker", "the first message is no header")
 	}
 	kg := header.GetKg().GetName()
 	stored, set, err := s.findRankers(ctx, kg)
 	if err != nil {
 		return err
 	}
-	var file []byte
-	for {
-		message, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if message.GetHeader() != nil {
-			return errRankerOutOfOrder("a second header")
-		}
-		if len(file)+len(message.GetChunk()) > maxRankerBytes {
-			return status.Errorf(codes.InvalidArgument, "create a ranker of knowledge graph %q: it has more than %d "+
-				"MiB", kg, maxRankerBytes>>20)
-		}
-		file = append(file, message.GetChunk()...)
+	file, err := io.ReadAll(io.LimitReader(readChunks("create a ranker", stream.Recv), maxRankerBytes+1))
+	if err == nil && len(file) > maxRankerBytes {
+		err = status.Errorf(codes.InvalidArgument, "create a ranker of knowledge graph %q: it has more than %d MiB", kg,
+			maxRankerBytes>>20)
+	}
+	if err != nil {
+		return err
 	}
 	ranker, err := parseRanker(bytes.NewReader(file))
 	if err == nil {
@@ -99,10 +89,6 @@ func (s *KnowledgeGraphs) CreateRanker(stream grpc.ClientStreamingServer[retriev
 		return rankerError("create", kg, number, err)
 	}
 	return stream.SendAndClose(&retrieverv1.CreateRankerResponse{Ranker: info})
-}
-
-func errRankerOutOfOrder(what string) error {
-	return status.Errorf(codes.InvalidArgument, "create a ranker: %s; send a header, then the bytes of the file", what)
 }
 
 // describeRefusal leaves errors about the knowledge graph as they are: only others are the ranker's.
@@ -249,7 +235,9 @@ func (s *KnowledgeGraphs) ExportRanker(req *retrieverv1.ExportRankerRequest,
 	} else if ranker, err = s.presentRanker(ctx, kg); err != nil {
 		return describeRefusal("export", kg, number, err)
 	}
-	out := bufio.NewWriterSize(rankerChunks{stream}, exportChunk)
+	out := bufio.NewWriterSize(chunkWriter(func(chunk []byte) error {
+		return stream.Send(&retrieverv1.ExportRankerResponse{Chunk: chunk})
+	}), exportChunk)
 	if err := ranker.Weights().Write(out); err != nil {
 		return err
 	}
@@ -271,22 +259,6 @@ func (s *KnowledgeGraphs) presentRanker(ctx context.Context, kg string) (*rank.R
 		return ranker, nil
 	}
 	return nil, os.ErrNotExist
-}
-
-// rankerChunks sends what is written to it.
-type rankerChunks struct {
-	stream grpc.ServerStreamingServer[retrieverv1.ExportRankerResponse]
-}
-
-// Write implements io.Writer.
-func (c rankerChunks) Write(p []byte) (int, error) {
-	for part := range slices.Chunk(p, exportChunk) {
-		// The buffer is reused while the message may still wait to be sent.
-		if err := c.stream.Send(&retrieverv1.ExportRankerResponse{Chunk: bytes.Clone(part)}); err != nil {
-			return 0, err
-		}
-	}
-	return len(p), nil
 }
 
 // dropRankers deletes the rankers of a knowledge graph that was dropped.

@@ -2,9 +2,11 @@ package retriever
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -27,22 +29,25 @@ func (s *KnowledgeGraphs) ExportSnapshot(req *retrieverv1.ExportSnapshotRequest,
 		return err
 	}
 	server.AnnounceWork(stream.Context())
-	out := bufio.NewWriterSize(chunks{stream}, exportChunk)
+	out := bufio.NewWriterSize(chunkWriter(func(chunk []byte) error {
+		return stream.Send(&retrieverv1.ExportSnapshotResponse{Chunk: chunk})
+	}), exportChunk)
 	if err := graphs.Export(stream.Context(), req.GetKg().GetName(), req.GetKg().GetSnapshot(), out); err != nil {
 		return err
 	}
 	return out.Flush()
 }
 
-// chunks sends what is written to it.
-type chunks struct {
-	stream grpc.ServerStreamingServer[retrieverv1.ExportSnapshotResponse]
-}
+// chunkWriter sends what is written to it.
+type chunkWriter func(chunk []byte) error
 
-func (c chunks) Write(p []byte) (int, error) {
-	// The buffer is reused while the message may still wait to be sent.
-	if err := c.stream.Send(&retrieverv1.ExportSnapshotResponse{Chunk: append([]byte(nil), p...)}); err != nil {
-		return 0, err
+// Write implements io.Writer.
+func (send chunkWriter) Write(p []byte) (int, error) {
+	for part := range slices.Chunk(p, exportChunk) {
+		// The buffer is reused while the message may still wait to be sent.
+		if err := send(bytes.Clone(part)); err != nil {
+			return 0, err
+		}
 	}
 	return len(p), nil
 }
@@ -57,7 +62,7 @@ func (s *KnowledgeGraphs) ImportSnapshot(stream grpc.ClientStreamingServer[retri
 	}
 	header := first.GetHeader()
 	if header == nil {
-		return errImportOutOfOrder("the first message is no header")
+		return errOutOfOrder("import", "the first message is no header")
 	}
 	graphs, err := store.ForRequest(ctx, s.tenants)
 	if err != nil {
@@ -69,7 +74,7 @@ func (s *KnowledgeGraphs) ImportSnapshot(stream grpc.ClientStreamingServer[retri
 	}
 	defer release()
 	info, err := graphs.Import(ctx, header.GetKg().GetName(),
-		&importReader{receive: receiveUnlessIdle(ctx, s.queue, stream.Recv)})
+		readChunks("import", receiveUnlessIdle(ctx, s.queue, stream.Recv)))
 	if err != nil {
 		return err
 	}
@@ -82,29 +87,39 @@ func (s *KnowledgeGraphs) ImportSnapshot(stream grpc.ClientStreamingServer[retri
 		!header.GetNoActivate())})
 }
 
-func errImportOutOfOrder(what string) error {
-	return status.Errorf(codes.InvalidArgument, "import: %s; send a header, then the bytes of the file", what)
+func errOutOfOrder(op, what string) error {
+	return status.Errorf(codes.InvalidArgument, "%s: %s; send a header, then the bytes of the file", op, what)
 }
 
-// importReader reads the file of an import as it arrives.
-type importReader struct {
-	receive func() (*retrieverv1.ImportSnapshotRequest, error)
+// chunkReader reads a file as it arrives.
+type chunkReader struct {
+	receive func() ([]byte, error)
 	chunk   []byte
 }
 
+// readChunks reads the messages of a stream after its header.
+func readChunks[H comparable, M interface {
+	GetHeader() H
+	GetChunk() []byte
+}](op string, receive func() (M, error)) io.Reader {
+	var none H
+	return &chunkReader{receive: func() ([]byte, error) {
+		message, err := receive()
+		if err == nil && message.GetHeader() != none {
+			err = errOutOfOrder(op, "a second header")
+		}
+		return message.GetChunk(), err
+	}}
+}
+
 // Read implements io.Reader.
-func (r *importReader) Read(p []byte) (int, error) {
+func (r *chunkReader) Read(p []byte) (n int, err error) {
 	for len(r.chunk) == 0 {
-		message, err := r.receive()
-		if err != nil {
+		if r.chunk, err = r.receive(); err != nil {
 			return 0, err
 		}
-		if message.GetHeader() != nil {
-			return 0, errImportOutOfOrder("a second header")
-		}
-		r.chunk = message.GetChunk()
 	}
-	n := copy(p, r.chunk)
+	n = copy(p, r.chunk)
 	r.chunk = r.chunk[n:]
 	return n, nil
 }
@@ -157,22 +172,21 @@ func (s *KnowledgeGraphs) DiffSnapshots(req *retrieverv1.DiffSnapshotsRequest,
 		return err
 	}
 	defer from.Release()
-	message := &retrieverv1.DiffSnapshotsResponse{}
+	var batch []*retrieverv1.Difference
 	send := func() error {
-		full := message
-		message = &retrieverv1.DiffSnapshotsResponse{}
+		full := &retrieverv1.DiffSnapshotsResponse{Differences: batch}
+		batch = nil
 		return stream.Send(full)
 	}
 	server.AnnounceWork(ctx)
 	err = store.Diff(ctx, from, to, func(d store.Difference) error {
-		message.Differences = append(message.Differences, &retrieverv1.Difference{Triple: factTriple(d.Fact),
-			Added: d.Added})
-		if len(message.GetDifferences()) < differencesPerMessage {
+		batch = append(batch, &retrieverv1.Difference{Triple: factTriple(d.Fact), Added: d.Added})
+		if len(batch) < differencesPerMessage {
 			return nil
 		}
 		return send()
 	})
-	if err != nil || len(message.GetDifferences()) == 0 {
+	if err != nil || len(batch) == 0 {
 		return err
 	}
 	return send()
@@ -181,7 +195,7 @@ func (s *KnowledgeGraphs) DiffSnapshots(req *retrieverv1.DiffSnapshotsRequest,
 func factTriple(f store.Fact) *graphv1.Triple {
 	return &graphv1.Triple{
 		Subject: f.Subject.Name, Relation: f.Relation, Object: f.Object.Name,
-		Validity: validity(f.Validity), ObjectKind: termKind(f.Object.Kind),
+		Validity: validity(f.Validity), ObjectKind: termKinds[f.Object.Kind],
 		SubjectId: f.Subject.Key, ObjectId: f.Object.Key, Provenance: f.Provenance,
 	}
 }
