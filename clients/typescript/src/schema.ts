@@ -3965,6 +3965,8 @@ export interface operations {
                 "columns.separator"?: string;
                 /** @description Makes each row an entity of this name and its number, such as "medal 17", for tables of which no column identifies a row; subject is empty then. */
                 "columns.rows"?: string;
+                /** @description Types of columns; those of the others are inferred where every column is a relation. Each is such as population=COLUMN_TYPE_NUMBER. */
+                "columns.types"?: string[];
             };
             header?: never;
             path: {

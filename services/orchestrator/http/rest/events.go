@@ -64,7 +64,7 @@ func (e *events) pass(next receive) {
 		var err error
 		select {
 		case <-e.quiet.C:
-			err = e.beat()
+			err = e.flush([]byte(": still here\n\n"))
 		case m := <-messages:
 			if errors.Is(m.err, io.EOF) {
 				return
@@ -112,9 +112,6 @@ func (e *events) fail(p problem.Problem) {
 		_ = e.write("error", data) // to a caller that may be gone
 	}
 }
-
-// beat writes a heartbeat comment.
-func (e *events) beat() error { return e.flush([]byte(": still here\n\n")) }
 
 func (e *events) write(name string, data []byte) error {
 	return e.flush(fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, bytes.ReplaceAll(data, []byte("\n"),

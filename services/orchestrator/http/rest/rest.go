@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -57,25 +58,13 @@ func New(conn grpc.ClientConnInterface, heartbeat time.Duration) (http.Handler, 
 	)
 	asking := orchestratorv1.NewOrchestratorServiceClient(conn)
 	graphs := retrieverv1.NewKnowledgeGraphServiceClient(conn)
-	for _, register := range []func() error{
-		func() error {
-			return orchestratorgw.RegisterOrchestratorServiceHandlerClient(context.Background(), unary, asking)
-		},
-		func() error {
-			return orchestratorgw.RegisterFeedbackServiceHandlerClient(context.Background(), unary,
-				orchestratorv1.NewFeedbackServiceClient(conn))
-		},
-		func() error {
-			return retrievergw.RegisterKnowledgeGraphServiceHandlerClient(context.Background(), unary, graphs)
-		},
-		func() error {
-			return retrievergw.RegisterRetrieverServiceHandlerClient(context.Background(), unary,
-				retrieverv1.NewRetrieverServiceClient(conn))
-		},
-	} {
-		if err := register(); err != nil {
-			return nil, err
-		}
+	ctx := context.Background()
+	if err := errors.Join(orchestratorgw.RegisterOrchestratorServiceHandlerClient(ctx, unary, asking),
+		orchestratorgw.RegisterFeedbackServiceHandlerClient(ctx, unary, orchestratorv1.NewFeedbackServiceClient(conn)),
+		retrievergw.RegisterKnowledgeGraphServiceHandlerClient(ctx, unary, graphs),
+		retrievergw.RegisterRetrieverServiceHandlerClient(ctx, unary,
+			retrieverv1.NewRetrieverServiceClient(conn))); err != nil {
+		return nil, err
 	}
 	a := &api{routes: routes, unary: unary, streams: openers(asking), graphs: graphs, heartbeat: heartbeat}
 	mux := http.NewServeMux()
@@ -182,22 +171,12 @@ func problemOf(err error) problem.Problem {
 	return p
 }
 
+var underscored = regexp.MustCompile(`_+.?`)
+
 // jsonPath returns the JSON path of a field: "options.top_k" is "options.topK". A stream's request
 // is nested in a message that callers do not see.
 func jsonPath(field string) string {
-	field = strings.TrimPrefix(field, "request.")
-	var b strings.Builder
-	upper := false
-	for _, c := range field {
-		if c == '_' {
-			upper = true
-			continue
-		}
-		if upper {
-			c = []rune(strings.ToUpper(string(c)))[0]
-		}
-		upper = false
-		b.WriteRune(c)
-	}
-	return b.String()
+	return underscored.ReplaceAllStringFunc(strings.TrimPrefix(field, "request."), func(s string) string {
+		return strings.ToUpper(strings.TrimLeft(s, "_"))
+	})
 }

@@ -118,6 +118,10 @@ func TestWhatCannotBe(t *testing.T) {
 		{"a query that cannot be read", "GET /api/v1/runs?query=%zz", "", nil, 400, ""},
 		{"a name that cannot be", "DELETE /api/v1/kgs/PLANS", "", nil, 400, "kg.name"},
 		{"a file without its name", "POST /api/v1/kgs/plans:load", "a\tb\tc\n", nil, 400, "file"},
+		{"a type without a heading", "POST /api/v1/kgs/plans:load?file=a.csv&columns.types==COLUMN_TYPE_DATE",
+			"a,b\n", nil, 400, ""},
+		{"a type that is none", "POST /api/v1/kgs/plans:load?file=a.csv&columns.types=a=date", "a,b\n", nil, 400, ""},
+		{"a heading without its type", "POST /api/v1/kgs/plans:load?file=a.csv&columns.types=a", "a,b\n", nil, 400, ""},
 		{"a mode that is none", "POST /api/v1/kgs/plans:load?file=a.tsv&mode=eat", "a\tb\tc\n", nil, 400, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

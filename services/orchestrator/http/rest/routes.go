@@ -37,6 +37,9 @@ type parameter struct {
 	// Field is the path of the field in the message.
 	Field    string `json:"x-field"`
 	Required bool   `json:"required"`
+	Schema   struct {
+		Type any `json:"type"`
+	} `json:"schema"`
 }
 
 var variable = regexp.MustCompile(`\\\{[A-Za-z]+\\\}`)
@@ -114,10 +117,10 @@ func (op operation) query(given url.Values) (taken url.Values, wrong problem.Vio
 		switch {
 		case p.In != "query":
 			continue
-		case len(values) > 1:
+		case len(values) > 1 && p.Schema.Type != "array":
 			return nil, problem.Violation{Field: p.Name, Description: "it is given more than once"}
-		case len(values) == 1:
-			taken.Set(p.Field, values[0])
+		case len(values) > 0:
+			taken[p.Field] = values
 		case p.Required:
 			return nil, problem.Violation{Field: p.Name, Description: "it must be given"}
 		}

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,14 +33,8 @@ const uploads = "LoadKnowledgeGraphStream"
 // maxLoad is the timeout of a load: encoding a million triples takes hours.
 const maxLoad = 24 * time.Hour
 
-// chunk is the size of a file chunk in a message.
+// chunk is the size of a file chunk in a message, and bounds how much of a rejected file is drained.
 const chunk = 1 << 20
-
-// maxLeft bounds how much of a rejected file is drained.
-const maxLeft = 1 << 20
-
-// progressEvery is the minimum interval of two progress events of one phase.
-const progressEvery = 250 * time.Millisecond
 
 var uploadPath = regexp.MustCompile(`^/api/v1/kgs/[^/:]+:load$`)
 
@@ -75,7 +70,7 @@ func (a *api) upload(w http.ResponseWriter, r *http.Request, kg string) {
 			fail(unread{err})
 		}
 	}()
-	newEvents(w, r, a.heartbeat).pass(thinned(func() (proto.Message, error) {
+	newEvents(w, r, a.heartbeat).pass(func() (proto.Message, error) {
 		m, err := stream.Recv()
 		var cause unread
 		switch {
@@ -85,30 +80,53 @@ func (a *api) upload(w http.ResponseWriter, r *http.Request, kg string) {
 			return nil, cause
 		}
 		return nil, err
-	}))
+	})
 	// Drain the body: closing a connection with unread data discards the response.
 	fail(nil)
 	_ = control.Flush()
 	<-sent
-	_, _ = io.CopyN(io.Discard, r.Body, maxLeft)
+	_, _ = io.CopyN(io.Discard, r.Body, chunk)
 }
 
 // fill sets the query parameters in the two messages that start a load.
 func fill(header *retrieverv1.LoadHeader, file *retrieverv1.FileHeader, query url.Values) error {
 	ofHeader, ofFile := url.Values{}, url.Values{}
+	types, err := typedColumns(query["columns.types"])
+	if err != nil {
+		return err
+	}
+	delete(query, "columns.types") // the parser takes no list of messages
 	for field, values := range query {
 		first, _, _ := strings.Cut(field, ".")
+		into := ofHeader
 		if file.ProtoReflect().Descriptor().Fields().ByTextName(first) != nil {
-			ofFile[field] = values
-		} else {
-			ofHeader[field] = values
+			into = ofFile
 		}
+		into[field] = values
 	}
 	parser, none := &runtime.DefaultQueryParser{}, utilities.NewDoubleArray(nil)
 	if err := errors.Join(parser.Parse(header, ofHeader, none), parser.Parse(file, ofFile, none)); err != nil {
 		return status.Error(codes.InvalidArgument, "the query cannot be read: "+err.Error())
 	}
+	if len(types) > 0 {
+		file.Columns = cmp.Or(file.Columns, &retrieverv1.Columns{})
+		file.Columns.Types = types
+	}
 	return nil
+}
+
+// typedColumns parses columns and their types, such as population=COLUMN_TYPE_NUMBER.
+func typedColumns(all []string) (types []*retrieverv1.TypedColumn, err error) {
+	for _, text := range all {
+		at := strings.LastIndexByte(text, '=')
+		number, ok := retrieverv1.ColumnType_value[text[at+1:]]
+		if !ok || at < 1 {
+			return nil, status.Errorf(codes.InvalidArgument, "parameter columns.types: %.100q is not a heading and "+
+				"a type; want population=COLUMN_TYPE_NUMBER", text)
+		}
+		types = append(types, &retrieverv1.TypedColumn{Heading: text[:at], Type: retrieverv1.ColumnType(number)})
+	}
+	return types, nil
 }
 
 // unread is the error of a body that could not be read.
@@ -146,32 +164,12 @@ func send(stream retrieverv1.KnowledgeGraphService_LoadKnowledgeGraphStreamClien
 	}
 }
 
-// thinned drops progress events that a later one supersedes.
-func thinned(next receive) receive {
-	var phase retrieverv1.LoadPhase
-	var last time.Time
-	return func() (proto.Message, error) {
-		for {
-			m, err := next()
-			event, _ := m.(*retrieverv1.LoadKnowledgeGraphStreamResponse)
-			progress := event.GetProgress()
-			if err != nil || progress == nil {
-				return m, err
-			}
-			if now := time.Now(); progress.GetPhase() != phase || now.Sub(last) >= progressEvery {
-				phase, last = progress.GetPhase(), now
-				return m, nil
-			}
-		}
-	}
-}
-
 // readBody returns a request's JSON body, which stays readable. It reads to the end, so that the
 // server notices a disconnect. On failure it has already responded.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
-		refuseBody(w, r, err)
+		problem.Write(w, r, unreadable(err))
 		return nil, false
 	}
 	if len(bytes.TrimSpace(data)) > 0 {
@@ -181,7 +179,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 					r.Header.Get("Content-Type"))))
 			return nil, false
 		}
-		if err := checkJSON(data); err != nil {
+		if err := json.Unmarshal(data, new(json.RawMessage)); err != nil {
 			problem.Write(w, r, problem.New(http.StatusBadRequest, codes.InvalidArgument,
 				"the body is no JSON: "+err.Error()))
 			return nil, false
@@ -191,16 +189,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	return data, true
 }
 
-func checkJSON(data []byte) error {
-	var all json.RawMessage
-	return json.Unmarshal(data, &all)
-}
-
-// refuseBody responds with the reason why a body could not be read.
-func refuseBody(w http.ResponseWriter, r *http.Request, err error) {
-	problem.Write(w, r, unreadable(err))
-}
-
+// unreadable says why a body could not be read.
 func unreadable(err error) problem.Problem {
 	var large *http.MaxBytesError
 	switch {

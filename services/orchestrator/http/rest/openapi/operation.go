@@ -279,21 +279,13 @@ func (c *contract) addUpload(paths object) error {
 		return errors.New("the contract has no LoadKnowledgeGraphStream")
 	}
 	load := c.methods["triplemesh.retriever.v1.KnowledgeGraphService.LoadKnowledgeGraph"]
-	header, err := find(load.Input, "header")
-	if err != nil {
-		return err
-	}
-	file, err := find(load.Input, "file")
-	if err != nil {
-		return err
-	}
-	kg, err := find(header.Message, "kg")
-	if err != nil {
-		return err
-	}
-	name, err := find(kg.Message, "name")
-	if err != nil {
-		return err
+	var header, kg, name, file, columns, types *protogen.Field
+	for path, field := range map[string]**protogen.Field{"header": &header, "header.kg": &kg, "header.kg.name": &name,
+		"file": &file, "file.columns": &columns, "file.columns.types": &types} {
+		var err error
+		if *field, err = find(load.Input, path); err != nil {
+			return err
+		}
 	}
 	s := c.field(name, in)
 	delete(s, "description")
@@ -307,10 +299,6 @@ func (c *contract) addUpload(paths object) error {
 		}
 		parameters = append(parameters, q)
 	}
-	columns, err := find(file.Message, "columns")
-	if err != nil {
-		return err
-	}
 	for _, q := range c.query(columns.Message, nil, "") {
 		q, _ := q.(object)
 		q["name"] = fmt.Sprintf("columns.%s", q["name"])
@@ -318,8 +306,16 @@ func (c *contract) addUpload(paths object) error {
 		parameters = append(parameters, q)
 	}
 	for _, p := range parameters {
-		fitURL(p)
+		p, _ := p.(object)
+		s, _ := p["schema"].(object)
+		if n, ok := s["maxLength"].(uint64); ok {
+			s["maxLength"] = min(n, longest)
+		}
 	}
+	each := object{"type": "string", "pattern": "^.+=COLUMN_TYPE_[A-Z]+$"}
+	parameters = append(parameters, object{"name": "columns.types", "x-field": "columns.types", "in": "query",
+		"schema": object{"type": "array", "items": each}, "description": commentText(types.Comments.Leading) +
+			" Each is such as population=COLUMN_TYPE_NUMBER."})
 	op := operation(m)
 	op["parameters"] = parameters
 	op["requestBody"] = object{"required": true, "content": object{
@@ -336,11 +332,3 @@ func (c *contract) addUpload(paths object) error {
 // longest is how many characters a text in the query of an upload may have: an
 // address has no room for all that the contract allows.
 const longest = 255
-
-func fitURL(parameter any) {
-	p, _ := parameter.(object)
-	s, _ := p["schema"].(object)
-	if n, ok := s["maxLength"].(uint64); ok && n > longest {
-		s["maxLength"] = uint64(longest)
-	}
-}

@@ -154,7 +154,13 @@ func (c *contract) fieldSchema(f *protogen.Field, w way) object {
 	case protoreflect.EnumKind:
 		return c.enum(f.Enum)
 	}
-	return wellKnown(f.Message, func() object { return c.message(f.Message, w) })
+	switch f.Message.Desc.FullName() { // those that JSON writes in its own way
+	case "google.protobuf.Timestamp":
+		return object{"type": "string", "format": "date-time"}
+	case "google.protobuf.Duration":
+		return object{"type": "string", "pattern": `^-?[0-9]{1,12}(\.[0-9]{1,9})?s$`}
+	}
+	return c.message(f.Message, w)
 }
 
 // integer64 goes out as a string, because JSON's numbers have 53 bits in many a
@@ -187,17 +193,6 @@ func (c *contract) enum(e *protogen.Enum) object {
 			"description": strings.TrimSpace(strings.Join(lines, "\n"))}
 	}
 	return ref(name)
-}
-
-// wellKnown is the schema of a message that JSON writes in its own way, else what others says.
-func wellKnown(m *protogen.Message, others func() object) object {
-	switch m.Desc.FullName() {
-	case "google.protobuf.Timestamp":
-		return object{"type": "string", "format": "date-time"}
-	case "google.protobuf.Duration":
-		return object{"type": "string", "pattern": `^-?[0-9]{1,12}(\.[0-9]{1,9})?s$`}
-	}
-	return others()
 }
 
 // rulesOf are the rules by which a field is validated; nil if it has none.
