@@ -72,6 +72,7 @@ var attempts = map[protoreflect.FullName][]string{
 	"triplemesh.retriever.v1.RetrieverService.SampleEntities":   reads(``),
 	"triplemesh.retriever.v1.RetrieverService.SearchRelations":  reads(`queries: "employer"`),
 
+	"triplemesh.retriever.v1.KnowledgeGraphService.ProposeColumns":      {`file: "x.csv" head: "a,b\n"`},
 	"triplemesh.retriever.v1.KnowledgeGraphService.ListKnowledgeGraphs": {``, `kg_name: "KG"`},
 	"triplemesh.retriever.v1.KnowledgeGraphService.ActivateSnapshot": {`kg { name: "KG" snapshot: 1 }`,
 		`kg { name: "KG" snapshot: 2 }`},
@@ -108,7 +109,7 @@ var attempts = map[protoreflect.FullName][]string{
 // answered are methods that answer with the caller's own data instead of an error unless the
 // request names KG; and ImportSnapshot, which rejects the file.
 var answered = []protoreflect.Name{"ListMethods", "ListRuns", "GetQuota", "GetMesh", "ProposeTriples",
-	"ListKnowledgeGraphs", "ImportSnapshot", "ListFeedback"}
+	"ListKnowledgeGraphs", "ImportSnapshot", "ListFeedback", "ProposeColumns"}
 
 func reads(with string) []string {
 	var all []string

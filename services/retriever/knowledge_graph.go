@@ -27,6 +27,8 @@ type KnowledgeGraphs struct {
 	// scratch is the directory for temporary files of loads.
 	scratch string
 	queue   *buildQueue
+	// proposing has room for one proposal of columns.
+	proposing chan struct{}
 	// rankers are those of the service that ranks; nil if none can be stored.
 	rankers *rankers
 }
@@ -35,7 +37,8 @@ type KnowledgeGraphs struct {
 // it loads with enc. Loads keep temporary files in a directory below scratch; without one they
 // cannot be resumed.
 func NewKnowledgeGraphs(tenants store.Tenants, enc encoder.Encoder, scratch string) *KnowledgeGraphs {
-	return &KnowledgeGraphs{tenants: tenants, encoder: enc, scratch: scratch, queue: newBuildQueue()}
+	return &KnowledgeGraphs{tenants: tenants, encoder: enc, scratch: scratch, queue: newBuildQueue(),
+		proposing: make(chan struct{}, 1)}
 }
 
 // Register adds the service to a server.

@@ -160,31 +160,13 @@ func (s *KnowledgeGraphs) encoderToLoad(ctx context.Context, graphs store.Store,
 // readFile reads one file; a file with named columns is a table.
 func readFile(ctx context.Context, loader *load.Loader, file *retrieverv1.FileHeader, r io.Reader) error {
 	if c := file.GetColumns(); c != nil {
-		var separator rune
-		for _, r := range c.GetSeparator() {
-			separator = r
-		}
 		return loader.ReadTable(ctx, file.GetName(), table.Columns{
 			Subject: c.GetSubject(), Relation: c.GetRelation(), Object: c.GetObject(),
-			Start: c.GetStart(), End: c.GetEnd(), Separator: separator, Rows: c.GetRows(),
+			Start: c.GetStart(), End: c.GetEnd(), Separator: separatorRune(c.GetSeparator()), Rows: c.GetRows(),
 			Types: columnTypes(c.GetTypes()),
 		}, r)
 	}
 	return loader.Read(ctx, file.GetName(), formats[file.GetFormat()], r)
-}
-
-func columnTypes(all []*retrieverv1.TypedColumn) map[string]table.Type {
-	types := make(map[string]table.Type, len(all))
-	for _, c := range all {
-		types[c.GetHeading()] = map[retrieverv1.ColumnType]table.Type{
-			retrieverv1.ColumnType_COLUMN_TYPE_ENTITY: table.Entity,
-			retrieverv1.ColumnType_COLUMN_TYPE_NUMBER: table.Number,
-			retrieverv1.ColumnType_COLUMN_TYPE_DATE:   table.Date,
-			retrieverv1.ColumnType_COLUMN_TYPE_TEXT:   table.Text,
-			retrieverv1.ColumnType_COLUMN_TYPE_SKIP:   table.Skip,
-		}[c.GetType()]
-	}
-	return types
 }
 
 var formats = map[retrieverv1.Format]load.Format{

@@ -654,6 +654,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/kgs:columns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * ProposeColumns reads the head of a table and proposes how to load it
+         * @description ProposeColumns reads the head of a table and proposes how to load it: the column that is the key of its rows and the type of each column, inferred from at most 2,000 rows. It stores nothing. A head that is not a table in UTF-8, is empty, or ends within its first line is the error INVALID_ARGUMENT.
+         *
+         *     Needs the scope kg:write.
+         */
+        post: operations["ProposeColumns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/mesh": {
         parameters: {
             query?: never;
@@ -1092,6 +1114,18 @@ export interface components {
             /** @description What the knowledge graph says of it. */
             verdict?: components["schemas"]["Verdict"];
         };
+        /**
+         * @description ColumnType is what the cells of a column are.
+         *
+         *     - COLUMN_TYPE_UNSPECIFIED: Inferred from the first rows.
+         *     - COLUMN_TYPE_ENTITY: Names of things.
+         *     - COLUMN_TYPE_NUMBER: Numbers, as people write them; those with a unit keep it.
+         *     - COLUMN_TYPE_DATE: Dates, in ISO 8601 or English.
+         *     - COLUMN_TYPE_TEXT: Texts that name no thing.
+         *     - COLUMN_TYPE_SKIP: The column is left out.
+         * @enum {string}
+         */
+        ColumnType: "COLUMN_TYPE_UNSPECIFIED" | "COLUMN_TYPE_ENTITY" | "COLUMN_TYPE_NUMBER" | "COLUMN_TYPE_DATE" | "COLUMN_TYPE_TEXT" | "COLUMN_TYPE_SKIP";
         /** @description CompactSnapshotResponse names what was built. */
         CompactSnapshotResponse: {
             /** @description The whole snapshot; the one that was asked for where it is whole already. */
@@ -1847,6 +1881,26 @@ export interface components {
                 field: string;
             }[];
         };
+        /** @description ProposeColumnsResponse says how a table can be loaded. */
+        ProposeColumnsResponse: {
+            /** @description All columns, at most 16,384. */
+            columns?: components["schemas"]["ProposedColumn"][];
+            /** @description Whether the headings are subject, relation and object: each row is a triple, and loads without FileHeader.columns. */
+            facts?: boolean;
+            /** @description Heading of the column that tells rows apart and names them, for Columns.subject; empty if no column does, or if each row is a triple. */
+            key?: string;
+            /**
+             * Format: uint32
+             * @description Number of rows that were read, at most 2,000.
+             */
+            rowCount?: number;
+            /** @description Name for the rows of a table without a key, for Columns.rows: that of the file. */
+            rowName?: string;
+            /** @description What may be wrong with the table, such as rows with missing cells; 100 at most. */
+            warnings?: string[];
+            /** @description Whether these are all rows. */
+            whole?: boolean;
+        };
         /** @description ProposeTriplesResponse carries what a passage states. */
         ProposeTriplesResponse: {
             /** @description In the order of the passage; none where it states no fact. What the passage denies is left out. */
@@ -1855,6 +1909,25 @@ export interface components {
             usage?: components["schemas"]["Usage"];
             /** @description What failed and was skipped. */
             warnings?: components["schemas"]["Warning"][];
+        };
+        /** @description ProposedColumn is a column of a table and what its first cells are. */
+        ProposedColumn: {
+            /**
+             * Format: uint32
+             * @description Number of cells that are not empty.
+             */
+            cells?: number;
+            /**
+             * Format: uint32
+             * @description Number of different cells. A key has as many as there are rows.
+             */
+            distinct?: number;
+            /** @description First cell that is not empty, cut to 200 characters. */
+            example?: string;
+            /** @description Its heading; a column without one is not loaded. */
+            heading?: string;
+            /** @description The type that at least nine of ten of its cells have; COLUMN_TYPE_SKIP without a heading. */
+            type?: components["schemas"]["ColumnType"];
         };
         /** @description ProposedTriple is one fact that a passage states. */
         ProposedTriple: {
@@ -4479,6 +4552,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["VerifySnapshotResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+            503: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    ProposeColumns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Name of the file, for messages and to tell the separator: the tab in .tsv, .tab and .txt. */
+                    file: string;
+                    /** @description First bytes of the file, at most 1 MiB. They may be the head of a gzip, bzip2 or zstd archive, of which 1 MiB is unpacked, and may end within a row, which is left out then. */
+                    head?: string;
+                    /** @description The character between cells; empty means the comma, or the tab by the file's name. */
+                    separator?: string;
+                    /** @description Whether head is the whole file. */
+                    whole?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description ProposeColumnsResponse says how a table can be loaded. */
+            200: {
+                headers: {
+                    /** @description Under which the logs have the request. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProposeColumnsResponse"];
                 };
             };
             400: components["responses"]["Problem"];

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -119,13 +120,9 @@ func (c *kgLoad) isThere(ctx context.Context, client retrieverv1.KnowledgeGraphS
 	if status.Code(err) == codes.NotFound {
 		return false, nil
 	}
-	for _, s := range snapshots {
-		// A corrupt snapshot, or one of an older version, does not count.
-		if s.GetActive() && s.GetEncoder() != "" {
-			return true, nil
-		}
-	}
-	return false, err
+	return slices.ContainsFunc(snapshots, func(s *retrieverv1.SnapshotInfo) bool {
+		return s.GetActive() && s.GetEncoder() != "" // not a corrupt one, or one of an older version
+	}), err
 }
 
 func (c *kgLoad) send(p *Program, client retrieverv1.KnowledgeGraphServiceClient, header *retrieverv1.LoadHeader,
@@ -238,12 +235,7 @@ var formats = map[string]retrieverv1.Format{
 
 // formatNames lists them for kong's enum, including the empty name.
 func formatNames() string {
-	names := []string{""}
-	for name := range formats {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return strings.Join(names, ",")
+	return strings.Join(append([]string{""}, slices.Sorted(maps.Keys(formats))...), ",")
 }
 
 func (c *kgLoad) headers() (*retrieverv1.LoadHeader, *retrieverv1.FileHeader, error) {
@@ -269,9 +261,9 @@ func (c *kgLoad) headers() (*retrieverv1.LoadHeader, *retrieverv1.FileHeader, er
 		return nil, nil, fmt.Errorf("--separator %q: want one character", c.Separator)
 	}
 	file.Columns = &retrieverv1.Columns{Separator: c.Separator, Rows: c.Rows, Types: types}
-	names := strings.Split(cmp.Or(c.Columns, c.KeyColumn), ",")
-	if c.KeyColumn != "" {
-		names = []string{c.KeyColumn}
+	names := []string{c.KeyColumn}
+	if c.Columns != "" {
+		names = strings.Split(c.Columns, ",")
 	}
 	into := []*string{&file.Columns.Subject, &file.Columns.Relation, &file.Columns.Object, &file.Columns.Start,
 		&file.Columns.End}
@@ -293,14 +285,11 @@ type loadProgress struct {
 	task  *terminal.Task
 }
 
-var phases = map[retrieverv1.LoadPhase]struct {
-	what string
-	unit terminal.Unit
-}{
-	retrieverv1.LoadPhase_LOAD_PHASE_READ:   {"reading", "triples"},
-	retrieverv1.LoadPhase_LOAD_PHASE_SORT:   {"sorting", "triples"},
-	retrieverv1.LoadPhase_LOAD_PHASE_ENCODE: {"encoding", "triples"},
-	retrieverv1.LoadPhase_LOAD_PHASE_WRITE:  {"writing", "triples"},
+var phases = map[retrieverv1.LoadPhase]string{
+	retrieverv1.LoadPhase_LOAD_PHASE_READ:   "reading",
+	retrieverv1.LoadPhase_LOAD_PHASE_SORT:   "sorting",
+	retrieverv1.LoadPhase_LOAD_PHASE_ENCODE: "encoding",
+	retrieverv1.LoadPhase_LOAD_PHASE_WRITE:  "writing",
 }
 
 func (l *loadProgress) show(p *retrieverv1.LoadProgress) {
@@ -315,7 +304,7 @@ func (l *loadProgress) show(p *retrieverv1.LoadProgress) {
 	if p.GetPhase() != l.phase {
 		l.end()
 		l.phase = p.GetPhase()
-		l.task = l.board.Start(l.name+": "+phase.what, phase.unit, total)
+		l.task = l.board.Start(l.name+": "+phase, "triples", total)
 		l.task.Resume(int64(p.GetDone()))
 		return
 	}

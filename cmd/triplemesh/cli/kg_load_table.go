@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,30 +11,22 @@ import (
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
 	"github.com/triplemesh/triplemesh/internal/terminal"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/triplemesh/triplemesh/services/retriever"
 	"github.com/triplemesh/triplemesh/services/retriever/source"
 	"github.com/triplemesh/triplemesh/services/retriever/source/table"
 )
-
-// columnTypes are the API's types by the names of the flag.
-var columnTypes = map[table.Type]retrieverv1.ColumnType{
-	table.Entity: retrieverv1.ColumnType_COLUMN_TYPE_ENTITY,
-	table.Number: retrieverv1.ColumnType_COLUMN_TYPE_NUMBER,
-	table.Date:   retrieverv1.ColumnType_COLUMN_TYPE_DATE,
-	table.Text:   retrieverv1.ColumnType_COLUMN_TYPE_TEXT,
-	table.Skip:   retrieverv1.ColumnType_COLUMN_TYPE_SKIP,
-}
 
 // typedColumns parses --type.
 func (c *kgLoad) typedColumns() ([]*retrieverv1.TypedColumn, error) {
 	var all []*retrieverv1.TypedColumn
 	for _, text := range c.Type {
 		at := strings.LastIndexByte(text, '=')
-		if at < 1 || columnTypes[table.Type(text[at+1:])] == 0 {
+		if at < 1 || retriever.ColumnTypes[table.Type(text[at+1:])] == 0 {
 			return nil, fmt.Errorf("--type %q: want COLUMN=TYPE, with a type of %s", text,
 				strings.Trim(fmt.Sprint(table.Types), "[]"))
 		}
 		all = append(all, &retrieverv1.TypedColumn{Heading: strings.TrimSpace(text[:at]),
-			Type: columnTypes[table.Type(text[at+1:])]})
+			Type: retriever.ColumnTypes[table.Type(text[at+1:])]})
 	}
 	return all, nil
 }
@@ -60,8 +51,7 @@ func (c *kgLoad) proposeColumns(p *Program, in *input, columns *retrieverv1.Colu
 	if c.Rows != "" {
 		in.columns.Subject = ""
 	} else if proposal.Key == "" {
-		stem, _, _ := strings.Cut(filepath.Base(in.name), ".")
-		in.columns.Rows = cmp.Or(stem, "row")
+		in.columns.Rows = proposal.RowName
 	}
 	d := &dialogue{in: p.stdin, out: p.Stderr, silent: c.Yes || named}
 	showProposal(d, in.name, proposal, in.columns)
@@ -91,11 +81,7 @@ func (c *kgLoad) readProposal(ctx context.Context, in input) (table.Proposal, er
 		return table.Proposal{}, err
 	}
 	defer plain.Close()
-	var separator rune
-	for _, separator = range c.Separator {
-		break
-	}
-	return table.Propose(in.name, plain, separator, c.KeyColumn)
+	return table.Propose(in.name, plain, []rune(c.Separator + "\x00")[0], c.KeyColumn)
 }
 
 // maxShown bounds the columns and warnings that are printed.
@@ -120,9 +106,6 @@ func showProposal(d *dialogue, name string, p table.Proposal, columns *retriever
 		}
 		if c.Heading != "" && c.Heading == columns.GetSubject() {
 			as = "key"
-		}
-		if c.Heading == "" {
-			as = "skip"
 		}
 		d.say("  %s %-7s %5d values, such as %s", terminal.Pad(show.Line(c.Heading, 24), 24), as, c.Distinct,
 			show.Line(c.Example, 32))

@@ -69,7 +69,7 @@ func Unpack(name string, r io.Reader) (io.ReadCloser, error) {
 	from := &archiveReader{r: r}
 	in := bufio.NewReaderSize(from, 1<<16)
 	head, err := in.Peek(headBytes)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	for _, a := range archives {

@@ -506,6 +506,264 @@ func (x *Columns) GetRows() string {
 	return ""
 }
 
+// ProposeColumnsRequest carries the head of a table.
+type ProposeColumnsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the file, for messages and to tell the separator: the tab in .tsv, .tab and .txt.
+	File string `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
+	// First bytes of the file, at most 1 MiB. They may be the head of a gzip, bzip2 or zstd archive,
+	// of which 1 MiB is unpacked, and may end within a row, which is left out then.
+	Head []byte `protobuf:"bytes,2,opt,name=head,proto3" json:"head,omitempty"`
+	// Whether head is the whole file.
+	Whole bool `protobuf:"varint,3,opt,name=whole,proto3" json:"whole,omitempty"`
+	// The character between cells; empty means the comma, or the tab by the file's name.
+	Separator     string `protobuf:"bytes,4,opt,name=separator,proto3" json:"separator,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProposeColumnsRequest) Reset() {
+	*x = ProposeColumnsRequest{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProposeColumnsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProposeColumnsRequest) ProtoMessage() {}
+
+func (x *ProposeColumnsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProposeColumnsRequest.ProtoReflect.Descriptor instead.
+func (*ProposeColumnsRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ProposeColumnsRequest) GetFile() string {
+	if x != nil {
+		return x.File
+	}
+	return ""
+}
+
+func (x *ProposeColumnsRequest) GetHead() []byte {
+	if x != nil {
+		return x.Head
+	}
+	return nil
+}
+
+func (x *ProposeColumnsRequest) GetWhole() bool {
+	if x != nil {
+		return x.Whole
+	}
+	return false
+}
+
+func (x *ProposeColumnsRequest) GetSeparator() string {
+	if x != nil {
+		return x.Separator
+	}
+	return ""
+}
+
+// ProposedColumn is a column of a table and what its first cells are.
+type ProposedColumn struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its heading; a column without one is not loaded.
+	Heading string `protobuf:"bytes,1,opt,name=heading,proto3" json:"heading,omitempty"`
+	// The type that at least nine of ten of its cells have; COLUMN_TYPE_SKIP without a heading.
+	Type ColumnType `protobuf:"varint,2,opt,name=type,proto3,enum=triplemesh.retriever.v1.ColumnType" json:"type,omitempty"`
+	// Number of cells that are not empty.
+	Cells uint32 `protobuf:"varint,3,opt,name=cells,proto3" json:"cells,omitempty"`
+	// Number of different cells. A key has as many as there are rows.
+	Distinct uint32 `protobuf:"varint,4,opt,name=distinct,proto3" json:"distinct,omitempty"`
+	// First cell that is not empty, cut to 200 characters.
+	Example       string `protobuf:"bytes,5,opt,name=example,proto3" json:"example,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProposedColumn) Reset() {
+	*x = ProposedColumn{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProposedColumn) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProposedColumn) ProtoMessage() {}
+
+func (x *ProposedColumn) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProposedColumn.ProtoReflect.Descriptor instead.
+func (*ProposedColumn) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ProposedColumn) GetHeading() string {
+	if x != nil {
+		return x.Heading
+	}
+	return ""
+}
+
+func (x *ProposedColumn) GetType() ColumnType {
+	if x != nil {
+		return x.Type
+	}
+	return ColumnType_COLUMN_TYPE_UNSPECIFIED
+}
+
+func (x *ProposedColumn) GetCells() uint32 {
+	if x != nil {
+		return x.Cells
+	}
+	return 0
+}
+
+func (x *ProposedColumn) GetDistinct() uint32 {
+	if x != nil {
+		return x.Distinct
+	}
+	return 0
+}
+
+func (x *ProposedColumn) GetExample() string {
+	if x != nil {
+		return x.Example
+	}
+	return ""
+}
+
+// ProposeColumnsResponse says how a table can be loaded.
+type ProposeColumnsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the headings are subject, relation and object: each row is a triple, and loads without
+	// FileHeader.columns.
+	Facts bool `protobuf:"varint,1,opt,name=facts,proto3" json:"facts,omitempty"`
+	// Heading of the column that tells rows apart and names them, for Columns.subject; empty if no
+	// column does, or if each row is a triple.
+	Key string `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
+	// Name for the rows of a table without a key, for Columns.rows: that of the file.
+	RowName string `protobuf:"bytes,3,opt,name=row_name,json=rowName,proto3" json:"row_name,omitempty"`
+	// All columns, at most 16,384.
+	Columns []*ProposedColumn `protobuf:"bytes,4,rep,name=columns,proto3" json:"columns,omitempty"`
+	// Number of rows that were read, at most 2,000.
+	RowCount uint32 `protobuf:"varint,5,opt,name=row_count,json=rowCount,proto3" json:"row_count,omitempty"`
+	// Whether these are all rows.
+	Whole bool `protobuf:"varint,6,opt,name=whole,proto3" json:"whole,omitempty"`
+	// What may be wrong with the table, such as rows with missing cells; 100 at most.
+	Warnings      []string `protobuf:"bytes,7,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProposeColumnsResponse) Reset() {
+	*x = ProposeColumnsResponse{}
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProposeColumnsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProposeColumnsResponse) ProtoMessage() {}
+
+func (x *ProposeColumnsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProposeColumnsResponse.ProtoReflect.Descriptor instead.
+func (*ProposeColumnsResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ProposeColumnsResponse) GetFacts() bool {
+	if x != nil {
+		return x.Facts
+	}
+	return false
+}
+
+func (x *ProposeColumnsResponse) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *ProposeColumnsResponse) GetRowName() string {
+	if x != nil {
+		return x.RowName
+	}
+	return ""
+}
+
+func (x *ProposeColumnsResponse) GetColumns() []*ProposedColumn {
+	if x != nil {
+		return x.Columns
+	}
+	return nil
+}
+
+func (x *ProposeColumnsResponse) GetRowCount() uint32 {
+	if x != nil {
+		return x.RowCount
+	}
+	return 0
+}
+
+func (x *ProposeColumnsResponse) GetWhole() bool {
+	if x != nil {
+		return x.Whole
+	}
+	return false
+}
+
+func (x *ProposeColumnsResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
 // LoadHeader opens a load.
 type LoadHeader struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -535,7 +793,7 @@ type LoadHeader struct {
 
 func (x *LoadHeader) Reset() {
 	*x = LoadHeader{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[2]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -547,7 +805,7 @@ func (x *LoadHeader) String() string {
 func (*LoadHeader) ProtoMessage() {}
 
 func (x *LoadHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[2]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -560,7 +818,7 @@ func (x *LoadHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadHeader.ProtoReflect.Descriptor instead.
 func (*LoadHeader) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{2}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *LoadHeader) GetKg() *v1.KnowledgeGraphRef {
@@ -635,7 +893,7 @@ type FileHeader struct {
 
 func (x *FileHeader) Reset() {
 	*x = FileHeader{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[3]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -647,7 +905,7 @@ func (x *FileHeader) String() string {
 func (*FileHeader) ProtoMessage() {}
 
 func (x *FileHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[3]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -660,7 +918,7 @@ func (x *FileHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileHeader.ProtoReflect.Descriptor instead.
 func (*FileHeader) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{3}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *FileHeader) GetName() string {
@@ -702,7 +960,7 @@ type LoadKnowledgeGraphRequest struct {
 
 func (x *LoadKnowledgeGraphRequest) Reset() {
 	*x = LoadKnowledgeGraphRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[4]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -714,7 +972,7 @@ func (x *LoadKnowledgeGraphRequest) String() string {
 func (*LoadKnowledgeGraphRequest) ProtoMessage() {}
 
 func (x *LoadKnowledgeGraphRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[4]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -727,7 +985,7 @@ func (x *LoadKnowledgeGraphRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadKnowledgeGraphRequest.ProtoReflect.Descriptor instead.
 func (*LoadKnowledgeGraphRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{4}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *LoadKnowledgeGraphRequest) GetPart() isLoadKnowledgeGraphRequest_Part {
@@ -808,7 +1066,7 @@ type LoadKnowledgeGraphResponse struct {
 
 func (x *LoadKnowledgeGraphResponse) Reset() {
 	*x = LoadKnowledgeGraphResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[5]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -820,7 +1078,7 @@ func (x *LoadKnowledgeGraphResponse) String() string {
 func (*LoadKnowledgeGraphResponse) ProtoMessage() {}
 
 func (x *LoadKnowledgeGraphResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[5]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -833,7 +1091,7 @@ func (x *LoadKnowledgeGraphResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadKnowledgeGraphResponse.ProtoReflect.Descriptor instead.
 func (*LoadKnowledgeGraphResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{5}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *LoadKnowledgeGraphResponse) GetSnapshot() *SnapshotInfo {
@@ -882,7 +1140,7 @@ type LoadKnowledgeGraphStreamRequest struct {
 
 func (x *LoadKnowledgeGraphStreamRequest) Reset() {
 	*x = LoadKnowledgeGraphStreamRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[6]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -894,7 +1152,7 @@ func (x *LoadKnowledgeGraphStreamRequest) String() string {
 func (*LoadKnowledgeGraphStreamRequest) ProtoMessage() {}
 
 func (x *LoadKnowledgeGraphStreamRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[6]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -907,7 +1165,7 @@ func (x *LoadKnowledgeGraphStreamRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadKnowledgeGraphStreamRequest.ProtoReflect.Descriptor instead.
 func (*LoadKnowledgeGraphStreamRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{6}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *LoadKnowledgeGraphStreamRequest) GetRequest() *LoadKnowledgeGraphRequest {
@@ -933,7 +1191,7 @@ type LoadKnowledgeGraphStreamResponse struct {
 
 func (x *LoadKnowledgeGraphStreamResponse) Reset() {
 	*x = LoadKnowledgeGraphStreamResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[7]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -945,7 +1203,7 @@ func (x *LoadKnowledgeGraphStreamResponse) String() string {
 func (*LoadKnowledgeGraphStreamResponse) ProtoMessage() {}
 
 func (x *LoadKnowledgeGraphStreamResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[7]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -958,7 +1216,7 @@ func (x *LoadKnowledgeGraphStreamResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadKnowledgeGraphStreamResponse.ProtoReflect.Descriptor instead.
 func (*LoadKnowledgeGraphStreamResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{7}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *LoadKnowledgeGraphStreamResponse) GetEvent() isLoadKnowledgeGraphStreamResponse_Event {
@@ -1019,7 +1277,7 @@ type LoadProgress struct {
 
 func (x *LoadProgress) Reset() {
 	*x = LoadProgress{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[8]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1031,7 +1289,7 @@ func (x *LoadProgress) String() string {
 func (*LoadProgress) ProtoMessage() {}
 
 func (x *LoadProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[8]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1044,7 +1302,7 @@ func (x *LoadProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadProgress.ProtoReflect.Descriptor instead.
 func (*LoadProgress) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{8}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *LoadProgress) GetPhase() LoadPhase {
@@ -1085,7 +1343,7 @@ type LineError struct {
 
 func (x *LineError) Reset() {
 	*x = LineError{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[9]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1097,7 +1355,7 @@ func (x *LineError) String() string {
 func (*LineError) ProtoMessage() {}
 
 func (x *LineError) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[9]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1110,7 +1368,7 @@ func (x *LineError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LineError.ProtoReflect.Descriptor instead.
 func (*LineError) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{9}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *LineError) GetFile() string {
@@ -1174,7 +1432,7 @@ type SnapshotInfo struct {
 
 func (x *SnapshotInfo) Reset() {
 	*x = SnapshotInfo{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[10]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1186,7 +1444,7 @@ func (x *SnapshotInfo) String() string {
 func (*SnapshotInfo) ProtoMessage() {}
 
 func (x *SnapshotInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[10]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1199,7 +1457,7 @@ func (x *SnapshotInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotInfo.ProtoReflect.Descriptor instead.
 func (*SnapshotInfo) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{10}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *SnapshotInfo) GetKg() *v1.KnowledgeGraphRef {
@@ -1295,7 +1553,7 @@ type ListKnowledgeGraphsRequest struct {
 
 func (x *ListKnowledgeGraphsRequest) Reset() {
 	*x = ListKnowledgeGraphsRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[11]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1307,7 +1565,7 @@ func (x *ListKnowledgeGraphsRequest) String() string {
 func (*ListKnowledgeGraphsRequest) ProtoMessage() {}
 
 func (x *ListKnowledgeGraphsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[11]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1320,7 +1578,7 @@ func (x *ListKnowledgeGraphsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKnowledgeGraphsRequest.ProtoReflect.Descriptor instead.
 func (*ListKnowledgeGraphsRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{11}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListKnowledgeGraphsRequest) GetKgName() string {
@@ -1357,7 +1615,7 @@ type ListKnowledgeGraphsResponse struct {
 
 func (x *ListKnowledgeGraphsResponse) Reset() {
 	*x = ListKnowledgeGraphsResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[12]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1369,7 +1627,7 @@ func (x *ListKnowledgeGraphsResponse) String() string {
 func (*ListKnowledgeGraphsResponse) ProtoMessage() {}
 
 func (x *ListKnowledgeGraphsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[12]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1382,7 +1640,7 @@ func (x *ListKnowledgeGraphsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKnowledgeGraphsResponse.ProtoReflect.Descriptor instead.
 func (*ListKnowledgeGraphsResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{12}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListKnowledgeGraphsResponse) GetSnapshots() []*SnapshotInfo {
@@ -1410,7 +1668,7 @@ type ActivateSnapshotRequest struct {
 
 func (x *ActivateSnapshotRequest) Reset() {
 	*x = ActivateSnapshotRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[13]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1422,7 +1680,7 @@ func (x *ActivateSnapshotRequest) String() string {
 func (*ActivateSnapshotRequest) ProtoMessage() {}
 
 func (x *ActivateSnapshotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[13]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1435,7 +1693,7 @@ func (x *ActivateSnapshotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActivateSnapshotRequest.ProtoReflect.Descriptor instead.
 func (*ActivateSnapshotRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{13}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ActivateSnapshotRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -1456,7 +1714,7 @@ type ActivateSnapshotResponse struct {
 
 func (x *ActivateSnapshotResponse) Reset() {
 	*x = ActivateSnapshotResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[14]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1468,7 +1726,7 @@ func (x *ActivateSnapshotResponse) String() string {
 func (*ActivateSnapshotResponse) ProtoMessage() {}
 
 func (x *ActivateSnapshotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[14]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1481,7 +1739,7 @@ func (x *ActivateSnapshotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActivateSnapshotResponse.ProtoReflect.Descriptor instead.
 func (*ActivateSnapshotResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{14}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ActivateSnapshotResponse) GetSnapshot() *SnapshotInfo {
@@ -1502,7 +1760,7 @@ type RollbackKnowledgeGraphRequest struct {
 
 func (x *RollbackKnowledgeGraphRequest) Reset() {
 	*x = RollbackKnowledgeGraphRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[15]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1514,7 +1772,7 @@ func (x *RollbackKnowledgeGraphRequest) String() string {
 func (*RollbackKnowledgeGraphRequest) ProtoMessage() {}
 
 func (x *RollbackKnowledgeGraphRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[15]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1527,7 +1785,7 @@ func (x *RollbackKnowledgeGraphRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollbackKnowledgeGraphRequest.ProtoReflect.Descriptor instead.
 func (*RollbackKnowledgeGraphRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{15}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RollbackKnowledgeGraphRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -1548,7 +1806,7 @@ type RollbackKnowledgeGraphResponse struct {
 
 func (x *RollbackKnowledgeGraphResponse) Reset() {
 	*x = RollbackKnowledgeGraphResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[16]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1560,7 +1818,7 @@ func (x *RollbackKnowledgeGraphResponse) String() string {
 func (*RollbackKnowledgeGraphResponse) ProtoMessage() {}
 
 func (x *RollbackKnowledgeGraphResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[16]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1573,7 +1831,7 @@ func (x *RollbackKnowledgeGraphResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollbackKnowledgeGraphResponse.ProtoReflect.Descriptor instead.
 func (*RollbackKnowledgeGraphResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{16}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RollbackKnowledgeGraphResponse) GetSnapshot() *SnapshotInfo {
@@ -1594,7 +1852,7 @@ type DropKnowledgeGraphRequest struct {
 
 func (x *DropKnowledgeGraphRequest) Reset() {
 	*x = DropKnowledgeGraphRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[17]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1606,7 +1864,7 @@ func (x *DropKnowledgeGraphRequest) String() string {
 func (*DropKnowledgeGraphRequest) ProtoMessage() {}
 
 func (x *DropKnowledgeGraphRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[17]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1619,7 +1877,7 @@ func (x *DropKnowledgeGraphRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DropKnowledgeGraphRequest.ProtoReflect.Descriptor instead.
 func (*DropKnowledgeGraphRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{17}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *DropKnowledgeGraphRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -1640,7 +1898,7 @@ type DropKnowledgeGraphResponse struct {
 
 func (x *DropKnowledgeGraphResponse) Reset() {
 	*x = DropKnowledgeGraphResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[18]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1652,7 +1910,7 @@ func (x *DropKnowledgeGraphResponse) String() string {
 func (*DropKnowledgeGraphResponse) ProtoMessage() {}
 
 func (x *DropKnowledgeGraphResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[18]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1665,7 +1923,7 @@ func (x *DropKnowledgeGraphResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DropKnowledgeGraphResponse.ProtoReflect.Descriptor instead.
 func (*DropKnowledgeGraphResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{18}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *DropKnowledgeGraphResponse) GetDropped() []*v1.KnowledgeGraphRef {
@@ -1686,7 +1944,7 @@ type VerifySnapshotRequest struct {
 
 func (x *VerifySnapshotRequest) Reset() {
 	*x = VerifySnapshotRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[19]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1698,7 +1956,7 @@ func (x *VerifySnapshotRequest) String() string {
 func (*VerifySnapshotRequest) ProtoMessage() {}
 
 func (x *VerifySnapshotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[19]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1711,7 +1969,7 @@ func (x *VerifySnapshotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySnapshotRequest.ProtoReflect.Descriptor instead.
 func (*VerifySnapshotRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{19}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *VerifySnapshotRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -1735,7 +1993,7 @@ type VerifySnapshotResponse struct {
 
 func (x *VerifySnapshotResponse) Reset() {
 	*x = VerifySnapshotResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[20]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1747,7 +2005,7 @@ func (x *VerifySnapshotResponse) String() string {
 func (*VerifySnapshotResponse) ProtoMessage() {}
 
 func (x *VerifySnapshotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[20]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1760,7 +2018,7 @@ func (x *VerifySnapshotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySnapshotResponse.ProtoReflect.Descriptor instead.
 func (*VerifySnapshotResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{20}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *VerifySnapshotResponse) GetSnapshot() *SnapshotInfo {
@@ -1790,7 +2048,7 @@ type CompactSnapshotRequest struct {
 
 func (x *CompactSnapshotRequest) Reset() {
 	*x = CompactSnapshotRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[21]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1802,7 +2060,7 @@ func (x *CompactSnapshotRequest) String() string {
 func (*CompactSnapshotRequest) ProtoMessage() {}
 
 func (x *CompactSnapshotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[21]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1815,7 +2073,7 @@ func (x *CompactSnapshotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactSnapshotRequest.ProtoReflect.Descriptor instead.
 func (*CompactSnapshotRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{21}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CompactSnapshotRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -1843,7 +2101,7 @@ type CompactSnapshotResponse struct {
 
 func (x *CompactSnapshotResponse) Reset() {
 	*x = CompactSnapshotResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[22]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1855,7 +2113,7 @@ func (x *CompactSnapshotResponse) String() string {
 func (*CompactSnapshotResponse) ProtoMessage() {}
 
 func (x *CompactSnapshotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[22]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1868,7 +2126,7 @@ func (x *CompactSnapshotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactSnapshotResponse.ProtoReflect.Descriptor instead.
 func (*CompactSnapshotResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{22}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CompactSnapshotResponse) GetSnapshot() *SnapshotInfo {
@@ -1891,7 +2149,7 @@ type DiffSnapshotsRequest struct {
 
 func (x *DiffSnapshotsRequest) Reset() {
 	*x = DiffSnapshotsRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[23]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1903,7 +2161,7 @@ func (x *DiffSnapshotsRequest) String() string {
 func (*DiffSnapshotsRequest) ProtoMessage() {}
 
 func (x *DiffSnapshotsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[23]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1916,7 +2174,7 @@ func (x *DiffSnapshotsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffSnapshotsRequest.ProtoReflect.Descriptor instead.
 func (*DiffSnapshotsRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{23}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *DiffSnapshotsRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -1944,7 +2202,7 @@ type DiffSnapshotsResponse struct {
 
 func (x *DiffSnapshotsResponse) Reset() {
 	*x = DiffSnapshotsResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[24]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1956,7 +2214,7 @@ func (x *DiffSnapshotsResponse) String() string {
 func (*DiffSnapshotsResponse) ProtoMessage() {}
 
 func (x *DiffSnapshotsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[24]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1969,7 +2227,7 @@ func (x *DiffSnapshotsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffSnapshotsResponse.ProtoReflect.Descriptor instead.
 func (*DiffSnapshotsResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{24}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *DiffSnapshotsResponse) GetDifferences() []*Difference {
@@ -1992,7 +2250,7 @@ type Difference struct {
 
 func (x *Difference) Reset() {
 	*x = Difference{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[25]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2004,7 +2262,7 @@ func (x *Difference) String() string {
 func (*Difference) ProtoMessage() {}
 
 func (x *Difference) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[25]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2017,7 +2275,7 @@ func (x *Difference) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Difference.ProtoReflect.Descriptor instead.
 func (*Difference) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{25}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Difference) GetTriple() *v1.Triple {
@@ -2045,7 +2303,7 @@ type ExportSnapshotRequest struct {
 
 func (x *ExportSnapshotRequest) Reset() {
 	*x = ExportSnapshotRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[26]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2057,7 +2315,7 @@ func (x *ExportSnapshotRequest) String() string {
 func (*ExportSnapshotRequest) ProtoMessage() {}
 
 func (x *ExportSnapshotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[26]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2070,7 +2328,7 @@ func (x *ExportSnapshotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportSnapshotRequest.ProtoReflect.Descriptor instead.
 func (*ExportSnapshotRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{26}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ExportSnapshotRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -2091,7 +2349,7 @@ type ExportSnapshotResponse struct {
 
 func (x *ExportSnapshotResponse) Reset() {
 	*x = ExportSnapshotResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[27]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2103,7 +2361,7 @@ func (x *ExportSnapshotResponse) String() string {
 func (*ExportSnapshotResponse) ProtoMessage() {}
 
 func (x *ExportSnapshotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[27]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2116,7 +2374,7 @@ func (x *ExportSnapshotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportSnapshotResponse.ProtoReflect.Descriptor instead.
 func (*ExportSnapshotResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{27}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ExportSnapshotResponse) GetChunk() []byte {
@@ -2140,7 +2398,7 @@ type ImportHeader struct {
 
 func (x *ImportHeader) Reset() {
 	*x = ImportHeader{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[28]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2152,7 +2410,7 @@ func (x *ImportHeader) String() string {
 func (*ImportHeader) ProtoMessage() {}
 
 func (x *ImportHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[28]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2165,7 +2423,7 @@ func (x *ImportHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportHeader.ProtoReflect.Descriptor instead.
 func (*ImportHeader) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{28}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ImportHeader) GetKg() *v1.KnowledgeGraphRef {
@@ -2198,7 +2456,7 @@ type ImportSnapshotRequest struct {
 
 func (x *ImportSnapshotRequest) Reset() {
 	*x = ImportSnapshotRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[29]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2210,7 +2468,7 @@ func (x *ImportSnapshotRequest) String() string {
 func (*ImportSnapshotRequest) ProtoMessage() {}
 
 func (x *ImportSnapshotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[29]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2223,7 +2481,7 @@ func (x *ImportSnapshotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportSnapshotRequest.ProtoReflect.Descriptor instead.
 func (*ImportSnapshotRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{29}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ImportSnapshotRequest) GetPart() isImportSnapshotRequest_Part {
@@ -2280,7 +2538,7 @@ type ImportSnapshotResponse struct {
 
 func (x *ImportSnapshotResponse) Reset() {
 	*x = ImportSnapshotResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[30]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2292,7 +2550,7 @@ func (x *ImportSnapshotResponse) String() string {
 func (*ImportSnapshotResponse) ProtoMessage() {}
 
 func (x *ImportSnapshotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[30]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2305,7 +2563,7 @@ func (x *ImportSnapshotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportSnapshotResponse.ProtoReflect.Descriptor instead.
 func (*ImportSnapshotResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{30}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ImportSnapshotResponse) GetSnapshot() *SnapshotInfo {
@@ -2354,7 +2612,7 @@ type RankerInfo struct {
 
 func (x *RankerInfo) Reset() {
 	*x = RankerInfo{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[31]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2366,7 +2624,7 @@ func (x *RankerInfo) String() string {
 func (*RankerInfo) ProtoMessage() {}
 
 func (x *RankerInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[31]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2379,7 +2637,7 @@ func (x *RankerInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RankerInfo.ProtoReflect.Descriptor instead.
 func (*RankerInfo) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{31}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *RankerInfo) GetKg() *v1.KnowledgeGraphRef {
@@ -2493,7 +2751,7 @@ type RankerHeader struct {
 
 func (x *RankerHeader) Reset() {
 	*x = RankerHeader{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[32]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2505,7 +2763,7 @@ func (x *RankerHeader) String() string {
 func (*RankerHeader) ProtoMessage() {}
 
 func (x *RankerHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[32]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2518,7 +2776,7 @@ func (x *RankerHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RankerHeader.ProtoReflect.Descriptor instead.
 func (*RankerHeader) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{32}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *RankerHeader) GetKg() *v1.KnowledgeGraphRef {
@@ -2551,7 +2809,7 @@ type CreateRankerRequest struct {
 
 func (x *CreateRankerRequest) Reset() {
 	*x = CreateRankerRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[33]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2563,7 +2821,7 @@ func (x *CreateRankerRequest) String() string {
 func (*CreateRankerRequest) ProtoMessage() {}
 
 func (x *CreateRankerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[33]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2576,7 +2834,7 @@ func (x *CreateRankerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateRankerRequest.ProtoReflect.Descriptor instead.
 func (*CreateRankerRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{33}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *CreateRankerRequest) GetPart() isCreateRankerRequest_Part {
@@ -2633,7 +2891,7 @@ type CreateRankerResponse struct {
 
 func (x *CreateRankerResponse) Reset() {
 	*x = CreateRankerResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[34]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2645,7 +2903,7 @@ func (x *CreateRankerResponse) String() string {
 func (*CreateRankerResponse) ProtoMessage() {}
 
 func (x *CreateRankerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[34]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2658,7 +2916,7 @@ func (x *CreateRankerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateRankerResponse.ProtoReflect.Descriptor instead.
 func (*CreateRankerResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{34}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *CreateRankerResponse) GetRanker() *RankerInfo {
@@ -2683,7 +2941,7 @@ type ListRankersRequest struct {
 
 func (x *ListRankersRequest) Reset() {
 	*x = ListRankersRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[35]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2695,7 +2953,7 @@ func (x *ListRankersRequest) String() string {
 func (*ListRankersRequest) ProtoMessage() {}
 
 func (x *ListRankersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[35]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2708,7 +2966,7 @@ func (x *ListRankersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRankersRequest.ProtoReflect.Descriptor instead.
 func (*ListRankersRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{35}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListRankersRequest) GetKgName() string {
@@ -2745,7 +3003,7 @@ type ListRankersResponse struct {
 
 func (x *ListRankersResponse) Reset() {
 	*x = ListRankersResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[36]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2757,7 +3015,7 @@ func (x *ListRankersResponse) String() string {
 func (*ListRankersResponse) ProtoMessage() {}
 
 func (x *ListRankersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[36]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2770,7 +3028,7 @@ func (x *ListRankersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRankersResponse.ProtoReflect.Descriptor instead.
 func (*ListRankersResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{36}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListRankersResponse) GetRankers() []*RankerInfo {
@@ -2800,7 +3058,7 @@ type ActivateRankerRequest struct {
 
 func (x *ActivateRankerRequest) Reset() {
 	*x = ActivateRankerRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[37]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2812,7 +3070,7 @@ func (x *ActivateRankerRequest) String() string {
 func (*ActivateRankerRequest) ProtoMessage() {}
 
 func (x *ActivateRankerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[37]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2825,7 +3083,7 @@ func (x *ActivateRankerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActivateRankerRequest.ProtoReflect.Descriptor instead.
 func (*ActivateRankerRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{37}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ActivateRankerRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -2853,7 +3111,7 @@ type ActivateRankerResponse struct {
 
 func (x *ActivateRankerResponse) Reset() {
 	*x = ActivateRankerResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[38]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2865,7 +3123,7 @@ func (x *ActivateRankerResponse) String() string {
 func (*ActivateRankerResponse) ProtoMessage() {}
 
 func (x *ActivateRankerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[38]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2878,7 +3136,7 @@ func (x *ActivateRankerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActivateRankerResponse.ProtoReflect.Descriptor instead.
 func (*ActivateRankerResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{38}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ActivateRankerResponse) GetRanker() *RankerInfo {
@@ -2899,7 +3157,7 @@ type RollbackRankerRequest struct {
 
 func (x *RollbackRankerRequest) Reset() {
 	*x = RollbackRankerRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[39]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2911,7 +3169,7 @@ func (x *RollbackRankerRequest) String() string {
 func (*RollbackRankerRequest) ProtoMessage() {}
 
 func (x *RollbackRankerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[39]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2924,7 +3182,7 @@ func (x *RollbackRankerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollbackRankerRequest.ProtoReflect.Descriptor instead.
 func (*RollbackRankerRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{39}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *RollbackRankerRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -2945,7 +3203,7 @@ type RollbackRankerResponse struct {
 
 func (x *RollbackRankerResponse) Reset() {
 	*x = RollbackRankerResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[40]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2957,7 +3215,7 @@ func (x *RollbackRankerResponse) String() string {
 func (*RollbackRankerResponse) ProtoMessage() {}
 
 func (x *RollbackRankerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[40]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2970,7 +3228,7 @@ func (x *RollbackRankerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollbackRankerResponse.ProtoReflect.Descriptor instead.
 func (*RollbackRankerResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{40}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *RollbackRankerResponse) GetRanker() *RankerInfo {
@@ -2993,7 +3251,7 @@ type DeleteRankerRequest struct {
 
 func (x *DeleteRankerRequest) Reset() {
 	*x = DeleteRankerRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[41]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3005,7 +3263,7 @@ func (x *DeleteRankerRequest) String() string {
 func (*DeleteRankerRequest) ProtoMessage() {}
 
 func (x *DeleteRankerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[41]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3018,7 +3276,7 @@ func (x *DeleteRankerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRankerRequest.ProtoReflect.Descriptor instead.
 func (*DeleteRankerRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{41}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *DeleteRankerRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -3044,7 +3302,7 @@ type DeleteRankerResponse struct {
 
 func (x *DeleteRankerResponse) Reset() {
 	*x = DeleteRankerResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[42]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3056,7 +3314,7 @@ func (x *DeleteRankerResponse) String() string {
 func (*DeleteRankerResponse) ProtoMessage() {}
 
 func (x *DeleteRankerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[42]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3069,7 +3327,7 @@ func (x *DeleteRankerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRankerResponse.ProtoReflect.Descriptor instead.
 func (*DeleteRankerResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{42}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{45}
 }
 
 // ExportRankerRequest names a ranker.
@@ -3086,7 +3344,7 @@ type ExportRankerRequest struct {
 
 func (x *ExportRankerRequest) Reset() {
 	*x = ExportRankerRequest{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[43]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3098,7 +3356,7 @@ func (x *ExportRankerRequest) String() string {
 func (*ExportRankerRequest) ProtoMessage() {}
 
 func (x *ExportRankerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[43]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3111,7 +3369,7 @@ func (x *ExportRankerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRankerRequest.ProtoReflect.Descriptor instead.
 func (*ExportRankerRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{43}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ExportRankerRequest) GetKg() *v1.KnowledgeGraphRef {
@@ -3139,7 +3397,7 @@ type ExportRankerResponse struct {
 
 func (x *ExportRankerResponse) Reset() {
 	*x = ExportRankerResponse{}
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[44]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3151,7 +3409,7 @@ func (x *ExportRankerResponse) String() string {
 func (*ExportRankerResponse) ProtoMessage() {}
 
 func (x *ExportRankerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[44]
+	mi := &file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3164,7 +3422,7 @@ func (x *ExportRankerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRankerResponse.ProtoReflect.Descriptor instead.
 func (*ExportRankerResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{44}
+	return file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ExportRankerResponse) GetChunk() []byte {
@@ -3192,7 +3450,27 @@ const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\tseparator\x18\x06 \x01(\tB\a\xbaH\x04r\x02\x18\x01R\tseparator\x12E\n" +
 	"\x05types\x18\a \x03(\v2$.triplemesh.retriever.v1.TypedColumnB\t\xbaH\x06\x92\x01\x03\x10\x80 R\x05types\x12\x1c\n" +
 	"\x04rows\x18\b \x01(\tB\b\xbaH\x05r\x03(\x80 R\x04rows:\x84\x01\xbaH\x80\x01\x1a~\n" +
-	"\x17columns.relation_object\x125relation and object are given together, or neither is\x1a,(this.relation == '') == (this.object == '')\"\xc3\x03\n" +
+	"\x17columns.relation_object\x125relation and object are given together, or neither is\x1a,(this.relation == '') == (this.object == '')\"\x93\x01\n" +
+	"\x15ProposeColumnsRequest\x12\x1e\n" +
+	"\x04file\x18\x01 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01(\x80 R\x04file\x12\x1d\n" +
+	"\x04head\x18\x02 \x01(\fB\t\xbaH\x06z\x04\x18\x80\x80@R\x04head\x12\x14\n" +
+	"\x05whole\x18\x03 \x01(\bR\x05whole\x12%\n" +
+	"\tseparator\x18\x04 \x01(\tB\a\xbaH\x04r\x02\x18\x01R\tseparator\"\xaf\x01\n" +
+	"\x0eProposedColumn\x12\x18\n" +
+	"\aheading\x18\x01 \x01(\tR\aheading\x127\n" +
+	"\x04type\x18\x02 \x01(\x0e2#.triplemesh.retriever.v1.ColumnTypeR\x04type\x12\x14\n" +
+	"\x05cells\x18\x03 \x01(\rR\x05cells\x12\x1a\n" +
+	"\bdistinct\x18\x04 \x01(\rR\bdistinct\x12\x18\n" +
+	"\aexample\x18\x05 \x01(\tR\aexample\"\xed\x01\n" +
+	"\x16ProposeColumnsResponse\x12\x14\n" +
+	"\x05facts\x18\x01 \x01(\bR\x05facts\x12\x10\n" +
+	"\x03key\x18\x02 \x01(\tR\x03key\x12\x19\n" +
+	"\brow_name\x18\x03 \x01(\tR\arowName\x12A\n" +
+	"\acolumns\x18\x04 \x03(\v2'.triplemesh.retriever.v1.ProposedColumnR\acolumns\x12\x1b\n" +
+	"\trow_count\x18\x05 \x01(\rR\browCount\x12\x14\n" +
+	"\x05whole\x18\x06 \x01(\bR\x05whole\x12\x1a\n" +
+	"\bwarnings\x18\a \x03(\tR\bwarnings\"\xc3\x03\n" +
 	"\n" +
 	"LoadHeader\x12\x97\x01\n" +
 	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB_\xbaH\\\xba\x01V\n" +
@@ -3401,10 +3679,11 @@ const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\x0fLOAD_PHASE_READ\x10\x01\x12\x13\n" +
 	"\x0fLOAD_PHASE_SORT\x10\x02\x12\x15\n" +
 	"\x11LOAD_PHASE_ENCODE\x10\x03\x12\x14\n" +
-	"\x10LOAD_PHASE_WRITE\x10\x042\xe2\x11\n" +
+	"\x10LOAD_PHASE_WRITE\x10\x042\xde\x12\n" +
 	"\x15KnowledgeGraphService\x12\x8c\x01\n" +
 	"\x12LoadKnowledgeGraph\x122.triplemesh.retriever.v1.LoadKnowledgeGraphRequest\x1a3.triplemesh.retriever.v1.LoadKnowledgeGraphResponse\"\v\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x90\x02\x02(\x01\x12\xa0\x01\n" +
-	"\x18LoadKnowledgeGraphStream\x128.triplemesh.retriever.v1.LoadKnowledgeGraphStreamRequest\x1a9.triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse\"\v\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x90\x02\x02(\x010\x01\x12\x89\x01\n" +
+	"\x18LoadKnowledgeGraphStream\x128.triplemesh.retriever.v1.LoadKnowledgeGraphStreamRequest\x1a9.triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse\"\v\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x90\x02\x02(\x010\x01\x12z\n" +
+	"\x0eProposeColumns\x12..triplemesh.retriever.v1.ProposeColumnsRequest\x1a/.triplemesh.retriever.v1.ProposeColumnsResponse\"\a\xa8\xbc\x18\x03\x90\x02\x01\x12\x89\x01\n" +
 	"\x13ListKnowledgeGraphs\x123.triplemesh.retriever.v1.ListKnowledgeGraphsRequest\x1a4.triplemesh.retriever.v1.ListKnowledgeGraphsResponse\"\a\xa8\xbc\x18\x02\x90\x02\x01\x12\x84\x01\n" +
 	"\x10ActivateSnapshot\x120.triplemesh.retriever.v1.ActivateSnapshotRequest\x1a1.triplemesh.retriever.v1.ActivateSnapshotResponse\"\v\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x90\x02\x02\x12\x93\x01\n" +
 	"\x16RollbackKnowledgeGraph\x126.triplemesh.retriever.v1.RollbackKnowledgeGraphRequest\x1a7.triplemesh.retriever.v1.RollbackKnowledgeGraphResponse\"\b\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x12\x8a\x01\n" +
@@ -3434,7 +3713,7 @@ func file_triplemesh_retriever_v1_knowledge_graph_proto_rawDescGZIP() []byte {
 }
 
 var file_triplemesh_retriever_v1_knowledge_graph_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
+var file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
 var file_triplemesh_retriever_v1_knowledge_graph_proto_goTypes = []any{
 	(Format)(0),                              // 0: triplemesh.retriever.v1.Format
 	(LoadMode)(0),                            // 1: triplemesh.retriever.v1.LoadMode
@@ -3443,140 +3722,147 @@ var file_triplemesh_retriever_v1_knowledge_graph_proto_goTypes = []any{
 	(LoadPhase)(0),                           // 4: triplemesh.retriever.v1.LoadPhase
 	(*TypedColumn)(nil),                      // 5: triplemesh.retriever.v1.TypedColumn
 	(*Columns)(nil),                          // 6: triplemesh.retriever.v1.Columns
-	(*LoadHeader)(nil),                       // 7: triplemesh.retriever.v1.LoadHeader
-	(*FileHeader)(nil),                       // 8: triplemesh.retriever.v1.FileHeader
-	(*LoadKnowledgeGraphRequest)(nil),        // 9: triplemesh.retriever.v1.LoadKnowledgeGraphRequest
-	(*LoadKnowledgeGraphResponse)(nil),       // 10: triplemesh.retriever.v1.LoadKnowledgeGraphResponse
-	(*LoadKnowledgeGraphStreamRequest)(nil),  // 11: triplemesh.retriever.v1.LoadKnowledgeGraphStreamRequest
-	(*LoadKnowledgeGraphStreamResponse)(nil), // 12: triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse
-	(*LoadProgress)(nil),                     // 13: triplemesh.retriever.v1.LoadProgress
-	(*LineError)(nil),                        // 14: triplemesh.retriever.v1.LineError
-	(*SnapshotInfo)(nil),                     // 15: triplemesh.retriever.v1.SnapshotInfo
-	(*ListKnowledgeGraphsRequest)(nil),       // 16: triplemesh.retriever.v1.ListKnowledgeGraphsRequest
-	(*ListKnowledgeGraphsResponse)(nil),      // 17: triplemesh.retriever.v1.ListKnowledgeGraphsResponse
-	(*ActivateSnapshotRequest)(nil),          // 18: triplemesh.retriever.v1.ActivateSnapshotRequest
-	(*ActivateSnapshotResponse)(nil),         // 19: triplemesh.retriever.v1.ActivateSnapshotResponse
-	(*RollbackKnowledgeGraphRequest)(nil),    // 20: triplemesh.retriever.v1.RollbackKnowledgeGraphRequest
-	(*RollbackKnowledgeGraphResponse)(nil),   // 21: triplemesh.retriever.v1.RollbackKnowledgeGraphResponse
-	(*DropKnowledgeGraphRequest)(nil),        // 22: triplemesh.retriever.v1.DropKnowledgeGraphRequest
-	(*DropKnowledgeGraphResponse)(nil),       // 23: triplemesh.retriever.v1.DropKnowledgeGraphResponse
-	(*VerifySnapshotRequest)(nil),            // 24: triplemesh.retriever.v1.VerifySnapshotRequest
-	(*VerifySnapshotResponse)(nil),           // 25: triplemesh.retriever.v1.VerifySnapshotResponse
-	(*CompactSnapshotRequest)(nil),           // 26: triplemesh.retriever.v1.CompactSnapshotRequest
-	(*CompactSnapshotResponse)(nil),          // 27: triplemesh.retriever.v1.CompactSnapshotResponse
-	(*DiffSnapshotsRequest)(nil),             // 28: triplemesh.retriever.v1.DiffSnapshotsRequest
-	(*DiffSnapshotsResponse)(nil),            // 29: triplemesh.retriever.v1.DiffSnapshotsResponse
-	(*Difference)(nil),                       // 30: triplemesh.retriever.v1.Difference
-	(*ExportSnapshotRequest)(nil),            // 31: triplemesh.retriever.v1.ExportSnapshotRequest
-	(*ExportSnapshotResponse)(nil),           // 32: triplemesh.retriever.v1.ExportSnapshotResponse
-	(*ImportHeader)(nil),                     // 33: triplemesh.retriever.v1.ImportHeader
-	(*ImportSnapshotRequest)(nil),            // 34: triplemesh.retriever.v1.ImportSnapshotRequest
-	(*ImportSnapshotResponse)(nil),           // 35: triplemesh.retriever.v1.ImportSnapshotResponse
-	(*RankerInfo)(nil),                       // 36: triplemesh.retriever.v1.RankerInfo
-	(*RankerHeader)(nil),                     // 37: triplemesh.retriever.v1.RankerHeader
-	(*CreateRankerRequest)(nil),              // 38: triplemesh.retriever.v1.CreateRankerRequest
-	(*CreateRankerResponse)(nil),             // 39: triplemesh.retriever.v1.CreateRankerResponse
-	(*ListRankersRequest)(nil),               // 40: triplemesh.retriever.v1.ListRankersRequest
-	(*ListRankersResponse)(nil),              // 41: triplemesh.retriever.v1.ListRankersResponse
-	(*ActivateRankerRequest)(nil),            // 42: triplemesh.retriever.v1.ActivateRankerRequest
-	(*ActivateRankerResponse)(nil),           // 43: triplemesh.retriever.v1.ActivateRankerResponse
-	(*RollbackRankerRequest)(nil),            // 44: triplemesh.retriever.v1.RollbackRankerRequest
-	(*RollbackRankerResponse)(nil),           // 45: triplemesh.retriever.v1.RollbackRankerResponse
-	(*DeleteRankerRequest)(nil),              // 46: triplemesh.retriever.v1.DeleteRankerRequest
-	(*DeleteRankerResponse)(nil),             // 47: triplemesh.retriever.v1.DeleteRankerResponse
-	(*ExportRankerRequest)(nil),              // 48: triplemesh.retriever.v1.ExportRankerRequest
-	(*ExportRankerResponse)(nil),             // 49: triplemesh.retriever.v1.ExportRankerResponse
-	(*v1.KnowledgeGraphRef)(nil),             // 50: triplemesh.graph.v1.KnowledgeGraphRef
-	(*timestamppb.Timestamp)(nil),            // 51: google.protobuf.Timestamp
-	(*v1.Triple)(nil),                        // 52: triplemesh.graph.v1.Triple
+	(*ProposeColumnsRequest)(nil),            // 7: triplemesh.retriever.v1.ProposeColumnsRequest
+	(*ProposedColumn)(nil),                   // 8: triplemesh.retriever.v1.ProposedColumn
+	(*ProposeColumnsResponse)(nil),           // 9: triplemesh.retriever.v1.ProposeColumnsResponse
+	(*LoadHeader)(nil),                       // 10: triplemesh.retriever.v1.LoadHeader
+	(*FileHeader)(nil),                       // 11: triplemesh.retriever.v1.FileHeader
+	(*LoadKnowledgeGraphRequest)(nil),        // 12: triplemesh.retriever.v1.LoadKnowledgeGraphRequest
+	(*LoadKnowledgeGraphResponse)(nil),       // 13: triplemesh.retriever.v1.LoadKnowledgeGraphResponse
+	(*LoadKnowledgeGraphStreamRequest)(nil),  // 14: triplemesh.retriever.v1.LoadKnowledgeGraphStreamRequest
+	(*LoadKnowledgeGraphStreamResponse)(nil), // 15: triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse
+	(*LoadProgress)(nil),                     // 16: triplemesh.retriever.v1.LoadProgress
+	(*LineError)(nil),                        // 17: triplemesh.retriever.v1.LineError
+	(*SnapshotInfo)(nil),                     // 18: triplemesh.retriever.v1.SnapshotInfo
+	(*ListKnowledgeGraphsRequest)(nil),       // 19: triplemesh.retriever.v1.ListKnowledgeGraphsRequest
+	(*ListKnowledgeGraphsResponse)(nil),      // 20: triplemesh.retriever.v1.ListKnowledgeGraphsResponse
+	(*ActivateSnapshotRequest)(nil),          // 21: triplemesh.retriever.v1.ActivateSnapshotRequest
+	(*ActivateSnapshotResponse)(nil),         // 22: triplemesh.retriever.v1.ActivateSnapshotResponse
+	(*RollbackKnowledgeGraphRequest)(nil),    // 23: triplemesh.retriever.v1.RollbackKnowledgeGraphRequest
+	(*RollbackKnowledgeGraphResponse)(nil),   // 24: triplemesh.retriever.v1.RollbackKnowledgeGraphResponse
+	(*DropKnowledgeGraphRequest)(nil),        // 25: triplemesh.retriever.v1.DropKnowledgeGraphRequest
+	(*DropKnowledgeGraphResponse)(nil),       // 26: triplemesh.retriever.v1.DropKnowledgeGraphResponse
+	(*VerifySnapshotRequest)(nil),            // 27: triplemesh.retriever.v1.VerifySnapshotRequest
+	(*VerifySnapshotResponse)(nil),           // 28: triplemesh.retriever.v1.VerifySnapshotResponse
+	(*CompactSnapshotRequest)(nil),           // 29: triplemesh.retriever.v1.CompactSnapshotRequest
+	(*CompactSnapshotResponse)(nil),          // 30: triplemesh.retriever.v1.CompactSnapshotResponse
+	(*DiffSnapshotsRequest)(nil),             // 31: triplemesh.retriever.v1.DiffSnapshotsRequest
+	(*DiffSnapshotsResponse)(nil),            // 32: triplemesh.retriever.v1.DiffSnapshotsResponse
+	(*Difference)(nil),                       // 33: triplemesh.retriever.v1.Difference
+	(*ExportSnapshotRequest)(nil),            // 34: triplemesh.retriever.v1.ExportSnapshotRequest
+	(*ExportSnapshotResponse)(nil),           // 35: triplemesh.retriever.v1.ExportSnapshotResponse
+	(*ImportHeader)(nil),                     // 36: triplemesh.retriever.v1.ImportHeader
+	(*ImportSnapshotRequest)(nil),            // 37: triplemesh.retriever.v1.ImportSnapshotRequest
+	(*ImportSnapshotResponse)(nil),           // 38: triplemesh.retriever.v1.ImportSnapshotResponse
+	(*RankerInfo)(nil),                       // 39: triplemesh.retriever.v1.RankerInfo
+	(*RankerHeader)(nil),                     // 40: triplemesh.retriever.v1.RankerHeader
+	(*CreateRankerRequest)(nil),              // 41: triplemesh.retriever.v1.CreateRankerRequest
+	(*CreateRankerResponse)(nil),             // 42: triplemesh.retriever.v1.CreateRankerResponse
+	(*ListRankersRequest)(nil),               // 43: triplemesh.retriever.v1.ListRankersRequest
+	(*ListRankersResponse)(nil),              // 44: triplemesh.retriever.v1.ListRankersResponse
+	(*ActivateRankerRequest)(nil),            // 45: triplemesh.retriever.v1.ActivateRankerRequest
+	(*ActivateRankerResponse)(nil),           // 46: triplemesh.retriever.v1.ActivateRankerResponse
+	(*RollbackRankerRequest)(nil),            // 47: triplemesh.retriever.v1.RollbackRankerRequest
+	(*RollbackRankerResponse)(nil),           // 48: triplemesh.retriever.v1.RollbackRankerResponse
+	(*DeleteRankerRequest)(nil),              // 49: triplemesh.retriever.v1.DeleteRankerRequest
+	(*DeleteRankerResponse)(nil),             // 50: triplemesh.retriever.v1.DeleteRankerResponse
+	(*ExportRankerRequest)(nil),              // 51: triplemesh.retriever.v1.ExportRankerRequest
+	(*ExportRankerResponse)(nil),             // 52: triplemesh.retriever.v1.ExportRankerResponse
+	(*v1.KnowledgeGraphRef)(nil),             // 53: triplemesh.graph.v1.KnowledgeGraphRef
+	(*timestamppb.Timestamp)(nil),            // 54: google.protobuf.Timestamp
+	(*v1.Triple)(nil),                        // 55: triplemesh.graph.v1.Triple
 }
 var file_triplemesh_retriever_v1_knowledge_graph_proto_depIdxs = []int32{
 	3,  // 0: triplemesh.retriever.v1.TypedColumn.type:type_name -> triplemesh.retriever.v1.ColumnType
 	5,  // 1: triplemesh.retriever.v1.Columns.types:type_name -> triplemesh.retriever.v1.TypedColumn
-	50, // 2: triplemesh.retriever.v1.LoadHeader.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	1,  // 3: triplemesh.retriever.v1.LoadHeader.mode:type_name -> triplemesh.retriever.v1.LoadMode
-	2,  // 4: triplemesh.retriever.v1.LoadHeader.vectors:type_name -> triplemesh.retriever.v1.Vectors
-	0,  // 5: triplemesh.retriever.v1.FileHeader.format:type_name -> triplemesh.retriever.v1.Format
-	6,  // 6: triplemesh.retriever.v1.FileHeader.columns:type_name -> triplemesh.retriever.v1.Columns
-	7,  // 7: triplemesh.retriever.v1.LoadKnowledgeGraphRequest.header:type_name -> triplemesh.retriever.v1.LoadHeader
-	8,  // 8: triplemesh.retriever.v1.LoadKnowledgeGraphRequest.file:type_name -> triplemesh.retriever.v1.FileHeader
-	15, // 9: triplemesh.retriever.v1.LoadKnowledgeGraphResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
-	14, // 10: triplemesh.retriever.v1.LoadKnowledgeGraphResponse.errors:type_name -> triplemesh.retriever.v1.LineError
-	9,  // 11: triplemesh.retriever.v1.LoadKnowledgeGraphStreamRequest.request:type_name -> triplemesh.retriever.v1.LoadKnowledgeGraphRequest
-	13, // 12: triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse.progress:type_name -> triplemesh.retriever.v1.LoadProgress
-	10, // 13: triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse.result:type_name -> triplemesh.retriever.v1.LoadKnowledgeGraphResponse
-	4,  // 14: triplemesh.retriever.v1.LoadProgress.phase:type_name -> triplemesh.retriever.v1.LoadPhase
-	50, // 15: triplemesh.retriever.v1.SnapshotInfo.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	51, // 16: triplemesh.retriever.v1.SnapshotInfo.create_time:type_name -> google.protobuf.Timestamp
-	15, // 17: triplemesh.retriever.v1.ListKnowledgeGraphsResponse.snapshots:type_name -> triplemesh.retriever.v1.SnapshotInfo
-	50, // 18: triplemesh.retriever.v1.ActivateSnapshotRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	15, // 19: triplemesh.retriever.v1.ActivateSnapshotResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
-	50, // 20: triplemesh.retriever.v1.RollbackKnowledgeGraphRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	15, // 21: triplemesh.retriever.v1.RollbackKnowledgeGraphResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
-	50, // 22: triplemesh.retriever.v1.DropKnowledgeGraphRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	50, // 23: triplemesh.retriever.v1.DropKnowledgeGraphResponse.dropped:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	50, // 24: triplemesh.retriever.v1.VerifySnapshotRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	15, // 25: triplemesh.retriever.v1.VerifySnapshotResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
-	50, // 26: triplemesh.retriever.v1.CompactSnapshotRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	15, // 27: triplemesh.retriever.v1.CompactSnapshotResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
-	50, // 28: triplemesh.retriever.v1.DiffSnapshotsRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	30, // 29: triplemesh.retriever.v1.DiffSnapshotsResponse.differences:type_name -> triplemesh.retriever.v1.Difference
-	52, // 30: triplemesh.retriever.v1.Difference.triple:type_name -> triplemesh.graph.v1.Triple
-	50, // 31: triplemesh.retriever.v1.ExportSnapshotRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	50, // 32: triplemesh.retriever.v1.ImportHeader.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	33, // 33: triplemesh.retriever.v1.ImportSnapshotRequest.header:type_name -> triplemesh.retriever.v1.ImportHeader
-	15, // 34: triplemesh.retriever.v1.ImportSnapshotResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
-	50, // 35: triplemesh.retriever.v1.RankerInfo.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	51, // 36: triplemesh.retriever.v1.RankerInfo.create_time:type_name -> google.protobuf.Timestamp
-	50, // 37: triplemesh.retriever.v1.RankerHeader.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	37, // 38: triplemesh.retriever.v1.CreateRankerRequest.header:type_name -> triplemesh.retriever.v1.RankerHeader
-	36, // 39: triplemesh.retriever.v1.CreateRankerResponse.ranker:type_name -> triplemesh.retriever.v1.RankerInfo
-	36, // 40: triplemesh.retriever.v1.ListRankersResponse.rankers:type_name -> triplemesh.retriever.v1.RankerInfo
-	50, // 41: triplemesh.retriever.v1.ActivateRankerRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	36, // 42: triplemesh.retriever.v1.ActivateRankerResponse.ranker:type_name -> triplemesh.retriever.v1.RankerInfo
-	50, // 43: triplemesh.retriever.v1.RollbackRankerRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	36, // 44: triplemesh.retriever.v1.RollbackRankerResponse.ranker:type_name -> triplemesh.retriever.v1.RankerInfo
-	50, // 45: triplemesh.retriever.v1.DeleteRankerRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	50, // 46: triplemesh.retriever.v1.ExportRankerRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
-	9,  // 47: triplemesh.retriever.v1.KnowledgeGraphService.LoadKnowledgeGraph:input_type -> triplemesh.retriever.v1.LoadKnowledgeGraphRequest
-	11, // 48: triplemesh.retriever.v1.KnowledgeGraphService.LoadKnowledgeGraphStream:input_type -> triplemesh.retriever.v1.LoadKnowledgeGraphStreamRequest
-	16, // 49: triplemesh.retriever.v1.KnowledgeGraphService.ListKnowledgeGraphs:input_type -> triplemesh.retriever.v1.ListKnowledgeGraphsRequest
-	18, // 50: triplemesh.retriever.v1.KnowledgeGraphService.ActivateSnapshot:input_type -> triplemesh.retriever.v1.ActivateSnapshotRequest
-	20, // 51: triplemesh.retriever.v1.KnowledgeGraphService.RollbackKnowledgeGraph:input_type -> triplemesh.retriever.v1.RollbackKnowledgeGraphRequest
-	22, // 52: triplemesh.retriever.v1.KnowledgeGraphService.DropKnowledgeGraph:input_type -> triplemesh.retriever.v1.DropKnowledgeGraphRequest
-	24, // 53: triplemesh.retriever.v1.KnowledgeGraphService.VerifySnapshot:input_type -> triplemesh.retriever.v1.VerifySnapshotRequest
-	26, // 54: triplemesh.retriever.v1.KnowledgeGraphService.CompactSnapshot:input_type -> triplemesh.retriever.v1.CompactSnapshotRequest
-	28, // 55: triplemesh.retriever.v1.KnowledgeGraphService.DiffSnapshots:input_type -> triplemesh.retriever.v1.DiffSnapshotsRequest
-	31, // 56: triplemesh.retriever.v1.KnowledgeGraphService.ExportSnapshot:input_type -> triplemesh.retriever.v1.ExportSnapshotRequest
-	34, // 57: triplemesh.retriever.v1.KnowledgeGraphService.ImportSnapshot:input_type -> triplemesh.retriever.v1.ImportSnapshotRequest
-	38, // 58: triplemesh.retriever.v1.KnowledgeGraphService.CreateRanker:input_type -> triplemesh.retriever.v1.CreateRankerRequest
-	40, // 59: triplemesh.retriever.v1.KnowledgeGraphService.ListRankers:input_type -> triplemesh.retriever.v1.ListRankersRequest
-	42, // 60: triplemesh.retriever.v1.KnowledgeGraphService.ActivateRanker:input_type -> triplemesh.retriever.v1.ActivateRankerRequest
-	44, // 61: triplemesh.retriever.v1.KnowledgeGraphService.RollbackRanker:input_type -> triplemesh.retriever.v1.RollbackRankerRequest
-	46, // 62: triplemesh.retriever.v1.KnowledgeGraphService.DeleteRanker:input_type -> triplemesh.retriever.v1.DeleteRankerRequest
-	48, // 63: triplemesh.retriever.v1.KnowledgeGraphService.ExportRanker:input_type -> triplemesh.retriever.v1.ExportRankerRequest
-	10, // 64: triplemesh.retriever.v1.KnowledgeGraphService.LoadKnowledgeGraph:output_type -> triplemesh.retriever.v1.LoadKnowledgeGraphResponse
-	12, // 65: triplemesh.retriever.v1.KnowledgeGraphService.LoadKnowledgeGraphStream:output_type -> triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse
-	17, // 66: triplemesh.retriever.v1.KnowledgeGraphService.ListKnowledgeGraphs:output_type -> triplemesh.retriever.v1.ListKnowledgeGraphsResponse
-	19, // 67: triplemesh.retriever.v1.KnowledgeGraphService.ActivateSnapshot:output_type -> triplemesh.retriever.v1.ActivateSnapshotResponse
-	21, // 68: triplemesh.retriever.v1.KnowledgeGraphService.RollbackKnowledgeGraph:output_type -> triplemesh.retriever.v1.RollbackKnowledgeGraphResponse
-	23, // 69: triplemesh.retriever.v1.KnowledgeGraphService.DropKnowledgeGraph:output_type -> triplemesh.retriever.v1.DropKnowledgeGraphResponse
-	25, // 70: triplemesh.retriever.v1.KnowledgeGraphService.VerifySnapshot:output_type -> triplemesh.retriever.v1.VerifySnapshotResponse
-	27, // 71: triplemesh.retriever.v1.KnowledgeGraphService.CompactSnapshot:output_type -> triplemesh.retriever.v1.CompactSnapshotResponse
-	29, // 72: triplemesh.retriever.v1.KnowledgeGraphService.DiffSnapshots:output_type -> triplemesh.retriever.v1.DiffSnapshotsResponse
-	32, // 73: triplemesh.retriever.v1.KnowledgeGraphService.ExportSnapshot:output_type -> triplemesh.retriever.v1.ExportSnapshotResponse
-	35, // 74: triplemesh.retriever.v1.KnowledgeGraphService.ImportSnapshot:output_type -> triplemesh.retriever.v1.ImportSnapshotResponse
-	39, // 75: triplemesh.retriever.v1.KnowledgeGraphService.CreateRanker:output_type -> triplemesh.retriever.v1.CreateRankerResponse
-	41, // 76: triplemesh.retriever.v1.KnowledgeGraphService.ListRankers:output_type -> triplemesh.retriever.v1.ListRankersResponse
-	43, // 77: triplemesh.retriever.v1.KnowledgeGraphService.ActivateRanker:output_type -> triplemesh.retriever.v1.ActivateRankerResponse
-	45, // 78: triplemesh.retriever.v1.KnowledgeGraphService.RollbackRanker:output_type -> triplemesh.retriever.v1.RollbackRankerResponse
-	47, // 79: triplemesh.retriever.v1.KnowledgeGraphService.DeleteRanker:output_type -> triplemesh.retriever.v1.DeleteRankerResponse
-	49, // 80: triplemesh.retriever.v1.KnowledgeGraphService.ExportRanker:output_type -> triplemesh.retriever.v1.ExportRankerResponse
-	64, // [64:81] is the sub-list for method output_type
-	47, // [47:64] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	3,  // 2: triplemesh.retriever.v1.ProposedColumn.type:type_name -> triplemesh.retriever.v1.ColumnType
+	8,  // 3: triplemesh.retriever.v1.ProposeColumnsResponse.columns:type_name -> triplemesh.retriever.v1.ProposedColumn
+	53, // 4: triplemesh.retriever.v1.LoadHeader.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	1,  // 5: triplemesh.retriever.v1.LoadHeader.mode:type_name -> triplemesh.retriever.v1.LoadMode
+	2,  // 6: triplemesh.retriever.v1.LoadHeader.vectors:type_name -> triplemesh.retriever.v1.Vectors
+	0,  // 7: triplemesh.retriever.v1.FileHeader.format:type_name -> triplemesh.retriever.v1.Format
+	6,  // 8: triplemesh.retriever.v1.FileHeader.columns:type_name -> triplemesh.retriever.v1.Columns
+	10, // 9: triplemesh.retriever.v1.LoadKnowledgeGraphRequest.header:type_name -> triplemesh.retriever.v1.LoadHeader
+	11, // 10: triplemesh.retriever.v1.LoadKnowledgeGraphRequest.file:type_name -> triplemesh.retriever.v1.FileHeader
+	18, // 11: triplemesh.retriever.v1.LoadKnowledgeGraphResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	17, // 12: triplemesh.retriever.v1.LoadKnowledgeGraphResponse.errors:type_name -> triplemesh.retriever.v1.LineError
+	12, // 13: triplemesh.retriever.v1.LoadKnowledgeGraphStreamRequest.request:type_name -> triplemesh.retriever.v1.LoadKnowledgeGraphRequest
+	16, // 14: triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse.progress:type_name -> triplemesh.retriever.v1.LoadProgress
+	13, // 15: triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse.result:type_name -> triplemesh.retriever.v1.LoadKnowledgeGraphResponse
+	4,  // 16: triplemesh.retriever.v1.LoadProgress.phase:type_name -> triplemesh.retriever.v1.LoadPhase
+	53, // 17: triplemesh.retriever.v1.SnapshotInfo.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	54, // 18: triplemesh.retriever.v1.SnapshotInfo.create_time:type_name -> google.protobuf.Timestamp
+	18, // 19: triplemesh.retriever.v1.ListKnowledgeGraphsResponse.snapshots:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	53, // 20: triplemesh.retriever.v1.ActivateSnapshotRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	18, // 21: triplemesh.retriever.v1.ActivateSnapshotResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	53, // 22: triplemesh.retriever.v1.RollbackKnowledgeGraphRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	18, // 23: triplemesh.retriever.v1.RollbackKnowledgeGraphResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	53, // 24: triplemesh.retriever.v1.DropKnowledgeGraphRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	53, // 25: triplemesh.retriever.v1.DropKnowledgeGraphResponse.dropped:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	53, // 26: triplemesh.retriever.v1.VerifySnapshotRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	18, // 27: triplemesh.retriever.v1.VerifySnapshotResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	53, // 28: triplemesh.retriever.v1.CompactSnapshotRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	18, // 29: triplemesh.retriever.v1.CompactSnapshotResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	53, // 30: triplemesh.retriever.v1.DiffSnapshotsRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	33, // 31: triplemesh.retriever.v1.DiffSnapshotsResponse.differences:type_name -> triplemesh.retriever.v1.Difference
+	55, // 32: triplemesh.retriever.v1.Difference.triple:type_name -> triplemesh.graph.v1.Triple
+	53, // 33: triplemesh.retriever.v1.ExportSnapshotRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	53, // 34: triplemesh.retriever.v1.ImportHeader.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	36, // 35: triplemesh.retriever.v1.ImportSnapshotRequest.header:type_name -> triplemesh.retriever.v1.ImportHeader
+	18, // 36: triplemesh.retriever.v1.ImportSnapshotResponse.snapshot:type_name -> triplemesh.retriever.v1.SnapshotInfo
+	53, // 37: triplemesh.retriever.v1.RankerInfo.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	54, // 38: triplemesh.retriever.v1.RankerInfo.create_time:type_name -> google.protobuf.Timestamp
+	53, // 39: triplemesh.retriever.v1.RankerHeader.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	40, // 40: triplemesh.retriever.v1.CreateRankerRequest.header:type_name -> triplemesh.retriever.v1.RankerHeader
+	39, // 41: triplemesh.retriever.v1.CreateRankerResponse.ranker:type_name -> triplemesh.retriever.v1.RankerInfo
+	39, // 42: triplemesh.retriever.v1.ListRankersResponse.rankers:type_name -> triplemesh.retriever.v1.RankerInfo
+	53, // 43: triplemesh.retriever.v1.ActivateRankerRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	39, // 44: triplemesh.retriever.v1.ActivateRankerResponse.ranker:type_name -> triplemesh.retriever.v1.RankerInfo
+	53, // 45: triplemesh.retriever.v1.RollbackRankerRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	39, // 46: triplemesh.retriever.v1.RollbackRankerResponse.ranker:type_name -> triplemesh.retriever.v1.RankerInfo
+	53, // 47: triplemesh.retriever.v1.DeleteRankerRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	53, // 48: triplemesh.retriever.v1.ExportRankerRequest.kg:type_name -> triplemesh.graph.v1.KnowledgeGraphRef
+	12, // 49: triplemesh.retriever.v1.KnowledgeGraphService.LoadKnowledgeGraph:input_type -> triplemesh.retriever.v1.LoadKnowledgeGraphRequest
+	14, // 50: triplemesh.retriever.v1.KnowledgeGraphService.LoadKnowledgeGraphStream:input_type -> triplemesh.retriever.v1.LoadKnowledgeGraphStreamRequest
+	7,  // 51: triplemesh.retriever.v1.KnowledgeGraphService.ProposeColumns:input_type -> triplemesh.retriever.v1.ProposeColumnsRequest
+	19, // 52: triplemesh.retriever.v1.KnowledgeGraphService.ListKnowledgeGraphs:input_type -> triplemesh.retriever.v1.ListKnowledgeGraphsRequest
+	21, // 53: triplemesh.retriever.v1.KnowledgeGraphService.ActivateSnapshot:input_type -> triplemesh.retriever.v1.ActivateSnapshotRequest
+	23, // 54: triplemesh.retriever.v1.KnowledgeGraphService.RollbackKnowledgeGraph:input_type -> triplemesh.retriever.v1.RollbackKnowledgeGraphRequest
+	25, // 55: triplemesh.retriever.v1.KnowledgeGraphService.DropKnowledgeGraph:input_type -> triplemesh.retriever.v1.DropKnowledgeGraphRequest
+	27, // 56: triplemesh.retriever.v1.KnowledgeGraphService.VerifySnapshot:input_type -> triplemesh.retriever.v1.VerifySnapshotRequest
+	29, // 57: triplemesh.retriever.v1.KnowledgeGraphService.CompactSnapshot:input_type -> triplemesh.retriever.v1.CompactSnapshotRequest
+	31, // 58: triplemesh.retriever.v1.KnowledgeGraphService.DiffSnapshots:input_type -> triplemesh.retriever.v1.DiffSnapshotsRequest
+	34, // 59: triplemesh.retriever.v1.KnowledgeGraphService.ExportSnapshot:input_type -> triplemesh.retriever.v1.ExportSnapshotRequest
+	37, // 60: triplemesh.retriever.v1.KnowledgeGraphService.ImportSnapshot:input_type -> triplemesh.retriever.v1.ImportSnapshotRequest
+	41, // 61: triplemesh.retriever.v1.KnowledgeGraphService.CreateRanker:input_type -> triplemesh.retriever.v1.CreateRankerRequest
+	43, // 62: triplemesh.retriever.v1.KnowledgeGraphService.ListRankers:input_type -> triplemesh.retriever.v1.ListRankersRequest
+	45, // 63: triplemesh.retriever.v1.KnowledgeGraphService.ActivateRanker:input_type -> triplemesh.retriever.v1.ActivateRankerRequest
+	47, // 64: triplemesh.retriever.v1.KnowledgeGraphService.RollbackRanker:input_type -> triplemesh.retriever.v1.RollbackRankerRequest
+	49, // 65: triplemesh.retriever.v1.KnowledgeGraphService.DeleteRanker:input_type -> triplemesh.retriever.v1.DeleteRankerRequest
+	51, // 66: triplemesh.retriever.v1.KnowledgeGraphService.ExportRanker:input_type -> triplemesh.retriever.v1.ExportRankerRequest
+	13, // 67: triplemesh.retriever.v1.KnowledgeGraphService.LoadKnowledgeGraph:output_type -> triplemesh.retriever.v1.LoadKnowledgeGraphResponse
+	15, // 68: triplemesh.retriever.v1.KnowledgeGraphService.LoadKnowledgeGraphStream:output_type -> triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse
+	9,  // 69: triplemesh.retriever.v1.KnowledgeGraphService.ProposeColumns:output_type -> triplemesh.retriever.v1.ProposeColumnsResponse
+	20, // 70: triplemesh.retriever.v1.KnowledgeGraphService.ListKnowledgeGraphs:output_type -> triplemesh.retriever.v1.ListKnowledgeGraphsResponse
+	22, // 71: triplemesh.retriever.v1.KnowledgeGraphService.ActivateSnapshot:output_type -> triplemesh.retriever.v1.ActivateSnapshotResponse
+	24, // 72: triplemesh.retriever.v1.KnowledgeGraphService.RollbackKnowledgeGraph:output_type -> triplemesh.retriever.v1.RollbackKnowledgeGraphResponse
+	26, // 73: triplemesh.retriever.v1.KnowledgeGraphService.DropKnowledgeGraph:output_type -> triplemesh.retriever.v1.DropKnowledgeGraphResponse
+	28, // 74: triplemesh.retriever.v1.KnowledgeGraphService.VerifySnapshot:output_type -> triplemesh.retriever.v1.VerifySnapshotResponse
+	30, // 75: triplemesh.retriever.v1.KnowledgeGraphService.CompactSnapshot:output_type -> triplemesh.retriever.v1.CompactSnapshotResponse
+	32, // 76: triplemesh.retriever.v1.KnowledgeGraphService.DiffSnapshots:output_type -> triplemesh.retriever.v1.DiffSnapshotsResponse
+	35, // 77: triplemesh.retriever.v1.KnowledgeGraphService.ExportSnapshot:output_type -> triplemesh.retriever.v1.ExportSnapshotResponse
+	38, // 78: triplemesh.retriever.v1.KnowledgeGraphService.ImportSnapshot:output_type -> triplemesh.retriever.v1.ImportSnapshotResponse
+	42, // 79: triplemesh.retriever.v1.KnowledgeGraphService.CreateRanker:output_type -> triplemesh.retriever.v1.CreateRankerResponse
+	44, // 80: triplemesh.retriever.v1.KnowledgeGraphService.ListRankers:output_type -> triplemesh.retriever.v1.ListRankersResponse
+	46, // 81: triplemesh.retriever.v1.KnowledgeGraphService.ActivateRanker:output_type -> triplemesh.retriever.v1.ActivateRankerResponse
+	48, // 82: triplemesh.retriever.v1.KnowledgeGraphService.RollbackRanker:output_type -> triplemesh.retriever.v1.RollbackRankerResponse
+	50, // 83: triplemesh.retriever.v1.KnowledgeGraphService.DeleteRanker:output_type -> triplemesh.retriever.v1.DeleteRankerResponse
+	52, // 84: triplemesh.retriever.v1.KnowledgeGraphService.ExportRanker:output_type -> triplemesh.retriever.v1.ExportRankerResponse
+	67, // [67:85] is the sub-list for method output_type
+	49, // [49:67] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_retriever_v1_knowledge_graph_proto_init() }
@@ -3584,21 +3870,21 @@ func file_triplemesh_retriever_v1_knowledge_graph_proto_init() {
 	if File_triplemesh_retriever_v1_knowledge_graph_proto != nil {
 		return
 	}
-	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[4].OneofWrappers = []any{
+	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[7].OneofWrappers = []any{
 		(*LoadKnowledgeGraphRequest_Header)(nil),
 		(*LoadKnowledgeGraphRequest_File)(nil),
 		(*LoadKnowledgeGraphRequest_Chunk)(nil),
 	}
-	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[7].OneofWrappers = []any{
+	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[10].OneofWrappers = []any{
 		(*LoadKnowledgeGraphStreamResponse_Progress)(nil),
 		(*LoadKnowledgeGraphStreamResponse_Result)(nil),
 	}
-	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[8].OneofWrappers = []any{}
-	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[29].OneofWrappers = []any{
+	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[11].OneofWrappers = []any{}
+	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[32].OneofWrappers = []any{
 		(*ImportSnapshotRequest_Header)(nil),
 		(*ImportSnapshotRequest_Chunk)(nil),
 	}
-	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[33].OneofWrappers = []any{
+	file_triplemesh_retriever_v1_knowledge_graph_proto_msgTypes[36].OneofWrappers = []any{
 		(*CreateRankerRequest_Header)(nil),
 		(*CreateRankerRequest_Chunk)(nil),
 	}
@@ -3608,7 +3894,7 @@ func file_triplemesh_retriever_v1_knowledge_graph_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc), len(file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   45,
+			NumMessages:   48,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,6 +21,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	KnowledgeGraphService_LoadKnowledgeGraph_FullMethodName       = "/triplemesh.retriever.v1.KnowledgeGraphService/LoadKnowledgeGraph"
 	KnowledgeGraphService_LoadKnowledgeGraphStream_FullMethodName = "/triplemesh.retriever.v1.KnowledgeGraphService/LoadKnowledgeGraphStream"
+	KnowledgeGraphService_ProposeColumns_FullMethodName           = "/triplemesh.retriever.v1.KnowledgeGraphService/ProposeColumns"
 	KnowledgeGraphService_ListKnowledgeGraphs_FullMethodName      = "/triplemesh.retriever.v1.KnowledgeGraphService/ListKnowledgeGraphs"
 	KnowledgeGraphService_ActivateSnapshot_FullMethodName         = "/triplemesh.retriever.v1.KnowledgeGraphService/ActivateSnapshot"
 	KnowledgeGraphService_RollbackKnowledgeGraph_FullMethodName   = "/triplemesh.retriever.v1.KnowledgeGraphService/RollbackKnowledgeGraph"
@@ -51,6 +52,11 @@ type KnowledgeGraphServiceClient interface {
 	// LoadKnowledgeGraphStream is LoadKnowledgeGraph with an event for every step on the way; the last one
 	// carries what was built.
 	LoadKnowledgeGraphStream(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[LoadKnowledgeGraphStreamRequest, LoadKnowledgeGraphStreamResponse], error)
+	// ProposeColumns reads the head of a table and proposes how to load it: the column that is the
+	// key of its rows and the type of each column, inferred from at most 2,000 rows. It stores
+	// nothing. A head that is not a table in UTF-8, is empty, or ends within its first line is the
+	// error INVALID_ARGUMENT.
+	ProposeColumns(ctx context.Context, in *ProposeColumnsRequest, opts ...grpc.CallOption) (*ProposeColumnsResponse, error)
 	// ListKnowledgeGraphs names the knowledge graphs and their snapshots.
 	ListKnowledgeGraphs(ctx context.Context, in *ListKnowledgeGraphsRequest, opts ...grpc.CallOption) (*ListKnowledgeGraphsResponse, error)
 	// ActivateSnapshot makes a snapshot the one that questions read.
@@ -121,6 +127,16 @@ func (c *knowledgeGraphServiceClient) LoadKnowledgeGraphStream(ctx context.Conte
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type KnowledgeGraphService_LoadKnowledgeGraphStreamClient = grpc.BidiStreamingClient[LoadKnowledgeGraphStreamRequest, LoadKnowledgeGraphStreamResponse]
+
+func (c *knowledgeGraphServiceClient) ProposeColumns(ctx context.Context, in *ProposeColumnsRequest, opts ...grpc.CallOption) (*ProposeColumnsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ProposeColumnsResponse)
+	err := c.cc.Invoke(ctx, KnowledgeGraphService_ProposeColumns_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
 
 func (c *knowledgeGraphServiceClient) ListKnowledgeGraphs(ctx context.Context, in *ListKnowledgeGraphsRequest, opts ...grpc.CallOption) (*ListKnowledgeGraphsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -318,6 +334,11 @@ type KnowledgeGraphServiceServer interface {
 	// LoadKnowledgeGraphStream is LoadKnowledgeGraph with an event for every step on the way; the last one
 	// carries what was built.
 	LoadKnowledgeGraphStream(grpc.BidiStreamingServer[LoadKnowledgeGraphStreamRequest, LoadKnowledgeGraphStreamResponse]) error
+	// ProposeColumns reads the head of a table and proposes how to load it: the column that is the
+	// key of its rows and the type of each column, inferred from at most 2,000 rows. It stores
+	// nothing. A head that is not a table in UTF-8, is empty, or ends within its first line is the
+	// error INVALID_ARGUMENT.
+	ProposeColumns(context.Context, *ProposeColumnsRequest) (*ProposeColumnsResponse, error)
 	// ListKnowledgeGraphs names the knowledge graphs and their snapshots.
 	ListKnowledgeGraphs(context.Context, *ListKnowledgeGraphsRequest) (*ListKnowledgeGraphsResponse, error)
 	// ActivateSnapshot makes a snapshot the one that questions read.
@@ -368,6 +389,9 @@ func (UnimplementedKnowledgeGraphServiceServer) LoadKnowledgeGraph(grpc.ClientSt
 }
 func (UnimplementedKnowledgeGraphServiceServer) LoadKnowledgeGraphStream(grpc.BidiStreamingServer[LoadKnowledgeGraphStreamRequest, LoadKnowledgeGraphStreamResponse]) error {
 	return status.Error(codes.Unimplemented, "method LoadKnowledgeGraphStream not implemented")
+}
+func (UnimplementedKnowledgeGraphServiceServer) ProposeColumns(context.Context, *ProposeColumnsRequest) (*ProposeColumnsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ProposeColumns not implemented")
 }
 func (UnimplementedKnowledgeGraphServiceServer) ListKnowledgeGraphs(context.Context, *ListKnowledgeGraphsRequest) (*ListKnowledgeGraphsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListKnowledgeGraphs not implemented")
@@ -448,6 +472,24 @@ func _KnowledgeGraphService_LoadKnowledgeGraphStream_Handler(srv interface{}, st
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type KnowledgeGraphService_LoadKnowledgeGraphStreamServer = grpc.BidiStreamingServer[LoadKnowledgeGraphStreamRequest, LoadKnowledgeGraphStreamResponse]
+
+func _KnowledgeGraphService_ProposeColumns_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ProposeColumnsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(KnowledgeGraphServiceServer).ProposeColumns(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: KnowledgeGraphService_ProposeColumns_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(KnowledgeGraphServiceServer).ProposeColumns(ctx, req.(*ProposeColumnsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
 
 func _KnowledgeGraphService_ListKnowledgeGraphs_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListKnowledgeGraphsRequest)
@@ -683,6 +725,10 @@ var KnowledgeGraphService_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "triplemesh.retriever.v1.KnowledgeGraphService",
 	HandlerType: (*KnowledgeGraphServiceServer)(nil),
 	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "ProposeColumns",
+			Handler:    _KnowledgeGraphService_ProposeColumns_Handler,
+		},
 		{
 			MethodName: "ListKnowledgeGraphs",
 			Handler:    _KnowledgeGraphService_ListKnowledgeGraphs_Handler,

@@ -110,6 +110,12 @@ func (g *graphs) DropKnowledgeGraph(_ context.Context,
 	return &retrieverv1.DropKnowledgeGraphResponse{}, nil
 }
 
+func (g *graphs) ProposeColumns(_ context.Context,
+	req *retrieverv1.ProposeColumnsRequest) (*retrieverv1.ProposeColumnsResponse, error) {
+	g.asked <- req
+	return &retrieverv1.ProposeColumnsResponse{}, nil
+}
+
 func (g *graphs) LoadKnowledgeGraphStream(
 	stream retrieverv1.KnowledgeGraphService_LoadKnowledgeGraphStreamServer) error {
 	return g.load(stream)

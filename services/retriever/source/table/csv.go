@@ -243,7 +243,7 @@ func newTable(headings []string, c Columns) (*table, error) {
 			places[h] = i
 		}
 	}
-	t := &table{width: len(headings), relation: -1, object: -1, start: -1, end: -1, rows: c.Rows,
+	t := &table{width: len(headings), subject: -1, relation: -1, object: -1, start: -1, end: -1, rows: c.Rows,
 		headings: slices.Clone(headings), types: map[int]Type{}, strict: map[int]bool{}}
 	for heading, as := range c.Types {
 		i, ok := places[strings.TrimSpace(heading)]
@@ -277,9 +277,6 @@ func newTable(headings []string, c Columns) (*table, error) {
 	if c.Subject == "" && c.Rows == "" {
 		return nil, errors.New("the column of subjects is not named")
 	}
-	if c.Subject == "" {
-		t.subject = -1
-	}
 	if c.Relation == "" {
 		return t, t.useColumnsAsRelations(headings)
 	}
@@ -288,12 +285,9 @@ func newTable(headings []string, c Columns) (*table, error) {
 
 // useDefaultColumns finds the columns if none are configured.
 func (t *table) useDefaultColumns(places map[string]int) error {
-	subject, hasSubject := places["subject"]
-	relation, hasRelation := places["relation"]
-	object, hasObject := places["object"]
-	if hasSubject && hasRelation && hasObject {
-		t.subject, t.relation, t.object = subject, relation, object
-		for name, into := range map[string]*int{"start": &t.start, "end": &t.end} {
+	if isFacts(t.headings) {
+		for name, into := range map[string]*int{"subject": &t.subject, "relation": &t.relation, "object": &t.object,
+			"start": &t.start, "end": &t.end} {
 			if place, ok := places[name]; ok {
 				*into = place
 			}

@@ -1,6 +1,7 @@
 package table_test
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"slices"
@@ -152,9 +153,14 @@ func TestPropose(t *testing.T) {
 			[]table.Type{table.Entity, table.Entity},
 			[]string{`column "who" has 1 different values in 2 rows`}},
 		"ragged rows, no heading, twice one heading": {"a,,b,b\nx,1,2,3\ny,1\nz,4,5,6\n", "", "a",
-			[]table.Type{table.Entity, table.Number, table.Number, table.Number},
+			[]table.Type{table.Entity, table.Skip, table.Number, table.Number},
 			[]string{"1 rows have more or fewer cells than the 4 headings, the first in line 3",
 				"column 2 has no heading", `several columns are called "b"`}},
+		"cells that are not UTF-8": {"a,b\nx,K\xf6ln\ny,Bonn\nz,M\xfcnchen\n", "", "a",
+			[]table.Type{table.Entity, table.Entity},
+			[]string{"2 rows are not UTF-8, the first in line 2: their cells will be left out; save the file"}},
+		"another separator": {"a;b\nx;1\ny;2\n", "", "a;b", []table.Type{table.Entity},
+			[]string{"the table has one column; is its separator ';'?"}},
 		"cells of another type": {"a,b\n" + strings.Repeat("x,1\n", 19) + "y,none\n", "a", "a",
 			[]table.Type{table.Entity, table.Number}, []string{`column "a" has 2 different`,
 				`column "b": 1 of 20 cells are no number, such as "none"`}},
@@ -182,6 +188,55 @@ func TestPropose(t *testing.T) {
 	}
 	if _, err := table.Propose("x.csv", strings.NewReader("a,b\n"), 0, "c"); err == nil {
 		t.Error("a key that is no column was taken")
+	}
+}
+
+func TestProposeReadsTheHeadOfATable(t *testing.T) {
+	const text = "town,people\nRome,2750000\nZürich,443037\nParis,2100000\n"
+	for name, c := range map[string]struct {
+		bytes, rows int
+		whole       bool
+	}{
+		"which ends within a row":                          {len(text) - 4, 2, false},
+		"which ends within a character":                    {strings.Index(text, "ü") + 1, 1, false},
+		"which ends with a row":                            {strings.Index(text, "Zürich"), 1, false},
+		"which ends with the headings":                     {strings.Index(text, "Rome"), 0, false},
+		"which ends with the file":                         {len(text), 3, false},
+		"which would have had room for more than the file": {len(text) + 1, 3, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := table.Propose("towns.csv", table.NewHead(strings.NewReader(text), c.bytes), 0, "")
+			if err != nil || p.Rows != c.rows || p.Whole != c.whole || len(p.Warnings) > 0 || len(p.Columns) != 2 {
+				t.Errorf("proposes %+v, error %v; want %d rows", p, err, c.rows)
+			}
+			if p.RowName != "towns" {
+				t.Errorf("the rows are called %q", p.RowName)
+			}
+		})
+	}
+}
+
+func TestProposeRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		text []byte
+		says string
+	}{
+		"nothing":                     {nil, "x.csv:1: the headings cannot be read: EOF"},
+		"a picture":                   {[]byte("\x89PNG\r\n\x1a\n\x00\x00\rIHDR"), "heading 1 is not text in UTF-8"},
+		"UTF-16":                      {[]byte("a\x00,\x00b\x00\n\x00"), "heading 1 is not text in UTF-8"},
+		"more columns than are shown": {bytes.Repeat([]byte(","), 20_000), "20001 columns, at most 16384 can be shown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := table.Propose("x.csv", bytes.NewReader(c.text), 0, "")
+			var place *source.PlaceError
+			if !errors.As(err, &place) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("error %v, want %q", err, c.says)
+			}
+		})
+	}
+	if p, err := table.Propose("x.csv", strings.NewReader("a"+strings.Repeat(",", 20_000)), 0, "a"); err != nil ||
+		p.Key != "a" {
+		t.Errorf("a wide table with a key: %q, %v", p.Key, err)
 	}
 }
 

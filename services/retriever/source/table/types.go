@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/services/retriever/source"
@@ -43,6 +45,8 @@ const (
 	agreement = 0.9
 	// proseWords is the mean number of words from which a column is prose.
 	proseWords = 10
+	// maxColumns bounds the columns of a proposal; spreadsheets have no more.
+	maxColumns = 16384
 )
 
 var (
@@ -189,6 +193,8 @@ type Proposal struct {
 	Facts bool
 	// Key is the heading of the column that tells rows apart and names them; empty if none does.
 	Key string
+	// RowName names the rows of a table without a key, after the file.
+	RowName string
 	// Columns are all columns, Rows the number of rows that were looked at.
 	Columns []Column
 	Rows    int
@@ -198,36 +204,61 @@ type Proposal struct {
 	Warnings []string
 }
 
-// Propose looks at the first rows of a table, unpacked. key is the caller's choice; empty leaves it open.
+// ErrCut ends the head of a file, whose last row may be cut off.
+var ErrCut = errors.New("the head of the file ends")
+
+// NewHead returns a reader of the first n bytes of in, which ends with ErrCut if in does not end before.
+func NewHead(in io.Reader, n int) io.Reader { return &head{in, n} }
+
+type head struct {
+	in io.Reader
+	n  int
+}
+
+func (h *head) Read(b []byte) (int, error) {
+	if h.n == 0 {
+		return 0, ErrCut
+	}
+	n, err := h.in.Read(b[:min(len(b), h.n)])
+	h.n -= n
+	return n, err
+}
+
+// Propose looks at the first rows of a table, unpacked, of which in may be a head. key is the caller's
+// choice; empty leaves it open.
 func Propose(file string, in io.Reader, separator rune, key string) (Proposal, error) {
-	limited := io.LimitedReader{R: in, N: sampledBytes}
-	r := newReader(&limited, separatorOf(file, separator))
+	r := newReader(NewHead(in, sampledBytes), separatorOf(file, separator))
 	headings, err := r.Read()
+	if err == nil {
+		err = checkHeadings(headings, key)
+	}
 	if err != nil {
 		return Proposal{}, &source.PlaceError{File: file, Line: 1,
 			Err: fmt.Errorf("the headings cannot be read: %w; the first line must name the columns", err)}
 	}
 	headings = slices.Clone(headings)
-	p := Proposal{}
+	p := Proposal{Facts: isFacts(headings)}
 	cells := make([][]string, len(headings))
-	ragged, firstRagged := 0, 0
+	var ragged, garbled []int // lines
 	for p.Rows < sampledRows {
 		row, err := r.Read()
-		if errors.Is(err, io.EOF) || err != nil && limited.N == 0 {
-			p.Whole = limited.N > 0
+		if errors.Is(err, io.EOF) || errors.Is(err, ErrCut) {
+			p.Whole = !errors.Is(err, ErrCut)
 			break
 		}
-		if parse := (*csv.ParseError)(nil); err != nil && !errors.As(err, &parse) {
-			return Proposal{}, fmt.Errorf("read %s: %w", file, err)
-		} else if err != nil || len(row) != len(headings) {
-			if ragged++; ragged > 1 {
-				continue
-			} else if err != nil {
-				firstRagged = parse.StartLine
-			} else {
-				firstRagged, _ = r.FieldPos(0)
-			}
+		if parse := (*csv.ParseError)(nil); errors.As(err, &parse) {
+			ragged = append(ragged, parse.StartLine)
 			continue
+		} else if err != nil {
+			return Proposal{}, fmt.Errorf("read %s: %w", file, err)
+		}
+		line, _ := r.FieldPos(0)
+		if len(row) != len(headings) {
+			ragged = append(ragged, line)
+			continue
+		}
+		if slices.ContainsFunc(row, func(cell string) bool { return !utf8.ValidString(cell) }) {
+			garbled = append(garbled, line)
 		}
 		p.Rows++
 		for i, cell := range row {
@@ -235,14 +266,32 @@ func Propose(file string, in io.Reader, separator rune, key string) (Proposal, e
 		}
 	}
 	for i, h := range headings {
-		p.Columns = append(p.Columns, summarize(h, cells[i]))
+		c := summarize(h, cells[i])
+		if c.Heading == "" {
+			c.Type = Skip
+		}
+		p.Columns = append(p.Columns, c)
 	}
-	p.Facts = isFacts(headings)
 	if p.Facts {
 		return p, nil
 	}
-	p.warn(headings, ragged, firstRagged)
+	stem, _, _ := strings.Cut(filepath.Base(file), ".")
+	p.RowName = cmp.Or(stem, "row")
+	p.warn(headings, ragged, garbled)
 	return p, p.chooseKey(key)
+}
+
+// checkHeadings rejects what is no table, and what is too wide to propose a key for.
+func checkHeadings(headings []string, key string) error {
+	for i, h := range headings {
+		if !utf8.ValidString(h) || strings.ContainsRune(h, 0) {
+			return fmt.Errorf("heading %d is not text in UTF-8", i+1)
+		}
+	}
+	if key == "" && len(headings) > maxColumns {
+		return fmt.Errorf("%d columns, at most %d can be shown", len(headings), maxColumns)
+	}
+	return nil
 }
 
 // isFacts reports whether the headings are those of a table of facts.
@@ -252,10 +301,17 @@ func isFacts(headings []string) bool {
 	})
 }
 
-func (p *Proposal) warn(headings []string, ragged, firstRagged int) {
-	if ragged > 0 {
+func (p *Proposal) warn(headings []string, ragged, garbled []int) {
+	if len(ragged) > 0 {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%d rows have more or fewer cells than the %d headings, "+
-			"the first in line %d: they will be left out", ragged, len(headings), firstRagged))
+			"the first in line %d: they will be left out", len(ragged), len(headings), ragged[0]))
+	}
+	if len(garbled) > 0 {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%d rows are not UTF-8, the first in line %d: their cells will "+
+			"be left out; save the file as UTF-8", len(garbled), garbled[0]))
+	}
+	if i := strings.IndexAny(headings[0], ";\t|"); i >= 0 && len(headings) == 1 {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("the table has one column; is its separator %q?", headings[0][i]))
 	}
 	seen := map[string]bool{}
 	for i, c := range p.Columns {

@@ -197,6 +197,296 @@ export declare type ColumnsJson = {
 export declare const ColumnsSchema: GenMessage<Columns, {jsonType: ColumnsJson}>;
 
 /**
+ * ProposeColumnsRequest carries the head of a table.
+ *
+ * @generated from message triplemesh.retriever.v1.ProposeColumnsRequest
+ */
+export declare type ProposeColumnsRequest = Message<"triplemesh.retriever.v1.ProposeColumnsRequest"> & {
+  /**
+   * Name of the file, for messages and to tell the separator: the tab in .tsv, .tab and .txt.
+   *
+   * @generated from field: string file = 1;
+   */
+  file: string;
+
+  /**
+   * First bytes of the file, at most 1 MiB. They may be the head of a gzip, bzip2 or zstd archive,
+   * of which 1 MiB is unpacked, and may end within a row, which is left out then.
+   *
+   * @generated from field: bytes head = 2;
+   */
+  head: Uint8Array;
+
+  /**
+   * Whether head is the whole file.
+   *
+   * @generated from field: bool whole = 3;
+   */
+  whole: boolean;
+
+  /**
+   * The character between cells; empty means the comma, or the tab by the file's name.
+   *
+   * @generated from field: string separator = 4;
+   */
+  separator: string;
+};
+
+/**
+ * ProposeColumnsRequest carries the head of a table.
+ *
+ * @generated from message triplemesh.retriever.v1.ProposeColumnsRequest
+ */
+export declare type ProposeColumnsRequestJson = {
+  /**
+   * Name of the file, for messages and to tell the separator: the tab in .tsv, .tab and .txt.
+   *
+   * @generated from field: string file = 1;
+   */
+  file?: string;
+
+  /**
+   * First bytes of the file, at most 1 MiB. They may be the head of a gzip, bzip2 or zstd archive,
+   * of which 1 MiB is unpacked, and may end within a row, which is left out then.
+   *
+   * @generated from field: bytes head = 2;
+   */
+  head?: string;
+
+  /**
+   * Whether head is the whole file.
+   *
+   * @generated from field: bool whole = 3;
+   */
+  whole?: boolean;
+
+  /**
+   * The character between cells; empty means the comma, or the tab by the file's name.
+   *
+   * @generated from field: string separator = 4;
+   */
+  separator?: string;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.ProposeColumnsRequest.
+ * Use `create(ProposeColumnsRequestSchema)` to create a new message.
+ */
+export declare const ProposeColumnsRequestSchema: GenMessage<ProposeColumnsRequest, {jsonType: ProposeColumnsRequestJson}>;
+
+/**
+ * ProposedColumn is a column of a table and what its first cells are.
+ *
+ * @generated from message triplemesh.retriever.v1.ProposedColumn
+ */
+export declare type ProposedColumn = Message<"triplemesh.retriever.v1.ProposedColumn"> & {
+  /**
+   * Its heading; a column without one is not loaded.
+   *
+   * @generated from field: string heading = 1;
+   */
+  heading: string;
+
+  /**
+   * The type that at least nine of ten of its cells have; COLUMN_TYPE_SKIP without a heading.
+   *
+   * @generated from field: triplemesh.retriever.v1.ColumnType type = 2;
+   */
+  type: ColumnType;
+
+  /**
+   * Number of cells that are not empty.
+   *
+   * @generated from field: uint32 cells = 3;
+   */
+  cells: number;
+
+  /**
+   * Number of different cells. A key has as many as there are rows.
+   *
+   * @generated from field: uint32 distinct = 4;
+   */
+  distinct: number;
+
+  /**
+   * First cell that is not empty, cut to 200 characters.
+   *
+   * @generated from field: string example = 5;
+   */
+  example: string;
+};
+
+/**
+ * ProposedColumn is a column of a table and what its first cells are.
+ *
+ * @generated from message triplemesh.retriever.v1.ProposedColumn
+ */
+export declare type ProposedColumnJson = {
+  /**
+   * Its heading; a column without one is not loaded.
+   *
+   * @generated from field: string heading = 1;
+   */
+  heading?: string;
+
+  /**
+   * The type that at least nine of ten of its cells have; COLUMN_TYPE_SKIP without a heading.
+   *
+   * @generated from field: triplemesh.retriever.v1.ColumnType type = 2;
+   */
+  type?: ColumnTypeJson;
+
+  /**
+   * Number of cells that are not empty.
+   *
+   * @generated from field: uint32 cells = 3;
+   */
+  cells?: number;
+
+  /**
+   * Number of different cells. A key has as many as there are rows.
+   *
+   * @generated from field: uint32 distinct = 4;
+   */
+  distinct?: number;
+
+  /**
+   * First cell that is not empty, cut to 200 characters.
+   *
+   * @generated from field: string example = 5;
+   */
+  example?: string;
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.ProposedColumn.
+ * Use `create(ProposedColumnSchema)` to create a new message.
+ */
+export declare const ProposedColumnSchema: GenMessage<ProposedColumn, {jsonType: ProposedColumnJson}>;
+
+/**
+ * ProposeColumnsResponse says how a table can be loaded.
+ *
+ * @generated from message triplemesh.retriever.v1.ProposeColumnsResponse
+ */
+export declare type ProposeColumnsResponse = Message<"triplemesh.retriever.v1.ProposeColumnsResponse"> & {
+  /**
+   * Whether the headings are subject, relation and object: each row is a triple, and loads without
+   * FileHeader.columns.
+   *
+   * @generated from field: bool facts = 1;
+   */
+  facts: boolean;
+
+  /**
+   * Heading of the column that tells rows apart and names them, for Columns.subject; empty if no
+   * column does, or if each row is a triple.
+   *
+   * @generated from field: string key = 2;
+   */
+  key: string;
+
+  /**
+   * Name for the rows of a table without a key, for Columns.rows: that of the file.
+   *
+   * @generated from field: string row_name = 3;
+   */
+  rowName: string;
+
+  /**
+   * All columns, at most 16,384.
+   *
+   * @generated from field: repeated triplemesh.retriever.v1.ProposedColumn columns = 4;
+   */
+  columns: ProposedColumn[];
+
+  /**
+   * Number of rows that were read, at most 2,000.
+   *
+   * @generated from field: uint32 row_count = 5;
+   */
+  rowCount: number;
+
+  /**
+   * Whether these are all rows.
+   *
+   * @generated from field: bool whole = 6;
+   */
+  whole: boolean;
+
+  /**
+   * What may be wrong with the table, such as rows with missing cells; 100 at most.
+   *
+   * @generated from field: repeated string warnings = 7;
+   */
+  warnings: string[];
+};
+
+/**
+ * ProposeColumnsResponse says how a table can be loaded.
+ *
+ * @generated from message triplemesh.retriever.v1.ProposeColumnsResponse
+ */
+export declare type ProposeColumnsResponseJson = {
+  /**
+   * Whether the headings are subject, relation and object: each row is a triple, and loads without
+   * FileHeader.columns.
+   *
+   * @generated from field: bool facts = 1;
+   */
+  facts?: boolean;
+
+  /**
+   * Heading of the column that tells rows apart and names them, for Columns.subject; empty if no
+   * column does, or if each row is a triple.
+   *
+   * @generated from field: string key = 2;
+   */
+  key?: string;
+
+  /**
+   * Name for the rows of a table without a key, for Columns.rows: that of the file.
+   *
+   * @generated from field: string row_name = 3;
+   */
+  rowName?: string;
+
+  /**
+   * All columns, at most 16,384.
+   *
+   * @generated from field: repeated triplemesh.retriever.v1.ProposedColumn columns = 4;
+   */
+  columns?: ProposedColumnJson[];
+
+  /**
+   * Number of rows that were read, at most 2,000.
+   *
+   * @generated from field: uint32 row_count = 5;
+   */
+  rowCount?: number;
+
+  /**
+   * Whether these are all rows.
+   *
+   * @generated from field: bool whole = 6;
+   */
+  whole?: boolean;
+
+  /**
+   * What may be wrong with the table, such as rows with missing cells; 100 at most.
+   *
+   * @generated from field: repeated string warnings = 7;
+   */
+  warnings?: string[];
+};
+
+/**
+ * Describes the message triplemesh.retriever.v1.ProposeColumnsResponse.
+ * Use `create(ProposeColumnsResponseSchema)` to create a new message.
+ */
+export declare const ProposeColumnsResponseSchema: GenMessage<ProposeColumnsResponse, {jsonType: ProposeColumnsResponseJson}>;
+
+/**
  * LoadHeader opens a load.
  *
  * @generated from message triplemesh.retriever.v1.LoadHeader
@@ -2878,6 +3168,19 @@ export declare const KnowledgeGraphService: GenService<{
     methodKind: "bidi_streaming";
     input: typeof LoadKnowledgeGraphStreamRequestSchema;
     output: typeof LoadKnowledgeGraphStreamResponseSchema;
+  },
+  /**
+   * ProposeColumns reads the head of a table and proposes how to load it: the column that is the
+   * key of its rows and the type of each column, inferred from at most 2,000 rows. It stores
+   * nothing. A head that is not a table in UTF-8, is empty, or ends within its first line is the
+   * error INVALID_ARGUMENT.
+   *
+   * @generated from rpc triplemesh.retriever.v1.KnowledgeGraphService.ProposeColumns
+   */
+  proposeColumns: {
+    methodKind: "unary";
+    input: typeof ProposeColumnsRequestSchema;
+    output: typeof ProposeColumnsResponseSchema;
   },
   /**
    * ListKnowledgeGraphs names the knowledge graphs and their snapshots.

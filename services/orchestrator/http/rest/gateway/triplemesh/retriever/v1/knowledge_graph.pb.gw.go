@@ -36,6 +36,33 @@ var (
 	_ = metadata.Join
 )
 
+func request_KnowledgeGraphService_ProposeColumns_0(ctx context.Context, marshaler runtime.Marshaler, client extRetrieverv1.KnowledgeGraphServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extRetrieverv1.ProposeColumnsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ProposeColumns(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_KnowledgeGraphService_ProposeColumns_0(ctx context.Context, marshaler runtime.Marshaler, server extRetrieverv1.KnowledgeGraphServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extRetrieverv1.ProposeColumnsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.ProposeColumns(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 var filter_KnowledgeGraphService_ListKnowledgeGraphs_0 = &utilities.DoubleArray{Encoding: map[string]int{}, Base: []int(nil), Check: []int(nil)}
 
 func request_KnowledgeGraphService_ListKnowledgeGraphs_0(ctx context.Context, marshaler runtime.Marshaler, client extRetrieverv1.KnowledgeGraphServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
@@ -605,6 +632,26 @@ func local_request_KnowledgeGraphService_DeleteRanker_0(ctx context.Context, mar
 // Note that using this registration option will cause many gRPC library features to stop working. Consider using RegisterKnowledgeGraphServiceHandlerFromEndpoint instead.
 // GRPC interceptors will not work for this type of registration. To use interceptors, you must use the "runtime.WithMiddlewares" option in the "runtime.NewServeMux" call.
 func RegisterKnowledgeGraphServiceHandlerServer(ctx context.Context, mux *runtime.ServeMux, server extRetrieverv1.KnowledgeGraphServiceServer) error {
+	mux.Handle(http.MethodPost, pattern_KnowledgeGraphService_ProposeColumns_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/triplemesh.retriever.v1.KnowledgeGraphService/ProposeColumns", runtime.WithHTTPPathPattern("/api/v1/kgs:columns"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_KnowledgeGraphService_ProposeColumns_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_KnowledgeGraphService_ProposeColumns_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodGet, pattern_KnowledgeGraphService_ListKnowledgeGraphs_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -865,6 +912,23 @@ func RegisterKnowledgeGraphServiceHandler(ctx context.Context, mux *runtime.Serv
 // doesn't go through the normal gRPC flow (creating a gRPC client etc.) then it will be up to the passed in
 // "extRetrieverv1.KnowledgeGraphServiceClient" to call the correct interceptors. This client ignores the HTTP middlewares.
 func RegisterKnowledgeGraphServiceHandlerClient(ctx context.Context, mux *runtime.ServeMux, client extRetrieverv1.KnowledgeGraphServiceClient) error {
+	mux.Handle(http.MethodPost, pattern_KnowledgeGraphService_ProposeColumns_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/triplemesh.retriever.v1.KnowledgeGraphService/ProposeColumns", runtime.WithHTTPPathPattern("/api/v1/kgs:columns"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_KnowledgeGraphService_ProposeColumns_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_KnowledgeGraphService_ProposeColumns_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodGet, pattern_KnowledgeGraphService_ListKnowledgeGraphs_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -1056,6 +1120,7 @@ func RegisterKnowledgeGraphServiceHandlerClient(ctx context.Context, mux *runtim
 }
 
 var (
+	pattern_KnowledgeGraphService_ProposeColumns_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"api", "v1", "kgs"}, "columns"))
 	pattern_KnowledgeGraphService_ListKnowledgeGraphs_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"api", "v1", "kgs"}, ""))
 	pattern_KnowledgeGraphService_ListKnowledgeGraphs_1    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"api", "v1", "kgs", "kg_name"}, ""))
 	pattern_KnowledgeGraphService_ActivateSnapshot_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"api", "v1", "kgs", "kg.name"}, "activate"))
@@ -1070,6 +1135,7 @@ var (
 )
 
 var (
+	forward_KnowledgeGraphService_ProposeColumns_0         = runtime.ForwardResponseMessage
 	forward_KnowledgeGraphService_ListKnowledgeGraphs_0    = runtime.ForwardResponseMessage
 	forward_KnowledgeGraphService_ListKnowledgeGraphs_1    = runtime.ForwardResponseMessage
 	forward_KnowledgeGraphService_ActivateSnapshot_0       = runtime.ForwardResponseMessage
