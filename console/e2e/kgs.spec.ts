@@ -149,6 +149,119 @@ test("entities are linked to their ids, and triples to where they come from", as
   await expect(page.locator("a[href^='javascript:']")).toHaveCount(0);
 });
 
+test("a table is loaded by the key and the types that are chosen", async ({ page }) => {
+  const choose = (name: string, lines: string[]) =>
+    page
+      .locator("input[type=file]")
+      .setInputFiles({ name, mimeType: "text/plain", buffer: Buffer.from(lines.join("\n")) });
+  const key = page.getByLabel("Key", { exact: false });
+  const chosenKey = () => key.locator("option:checked");
+  const row = (name: string) => page.getByRole("row", { name: new RegExp(`^${name} `) });
+  await page.goto("#/kgs");
+  await page.getByRole("textbox", { name: /^Name/ }).fill("badges");
+
+  await test.step("a separator that is not the comma is told, and chosen", async () => {
+    await choose("badges.csv", ["name;badge", "Ann;B-7", "Bob;B-9"]);
+    const warnings = page.getByRole("list", { name: "Warnings" });
+    await expect(warnings).toContainText("is its separator ';'?");
+    await page.getByLabel("Separator").selectOption("Semicolon");
+    await expect(chosenKey()).toHaveText("name");
+    await expect(warnings).toHaveCount(0);
+    await expect(row("badge")).toContainText("B-7");
+  });
+
+  await test.step("the key and the types are proposed", async () => {
+    await choose("badges.csv", [
+      "name,badge,team,room,joined",
+      "Ann,B-7,red,1.05,1 May 2014",
+      "Bob,B-9,red,2.11,2 June 2015",
+      "Cleo,B-12,red,0.01",
+      "",
+    ]);
+    await expect(page.getByText("2 rows in 5 columns.")).toBeVisible();
+    await expect(chosenKey()).toHaveText("name");
+    await expect(row("name")).toContainText("key");
+    await expect(page.getByLabel("Type of joined").locator("option:checked")).toHaveText("date");
+    await expect(page.getByLabel("Type of room").locator("option:checked")).toHaveText("number");
+    await expect(page.getByRole("list", { name: "Warnings" })).toContainText("first in line 4");
+  });
+
+  await test.step("a key that repeats is warned of", async () => {
+    await key.selectOption("team");
+    await expect(page.getByRole("list", { name: "Warnings" })).toContainText(
+      'column "team" has 1 different value in 2 rows',
+    );
+    await key.selectOption("Each row is an entity of its own");
+    await expect(page.getByLabel("Name of a row")).toHaveValue("badges");
+    await key.selectOption("name");
+  });
+
+  await test.step("it can be read by everyone, and on a phone", async () => {
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectNoSidewaysScroll(page);
+    await page.setViewportSize({ width: 1280, height: 900 });
+  });
+
+  await test.step("what is chosen with the keyboard is loaded", async () => {
+    await key.focus();
+    await page.keyboard.press("ArrowDown");
+    await expect(chosenKey()).toHaveText("badge");
+    await page.keyboard.press("Tab");
+    await expect(page.getByLabel("Type of name")).toBeFocused();
+    await page.getByLabel("Type of room").selectOption("text");
+    await page.getByLabel("Type of team").selectOption("skip");
+    await page.getByRole("button", { name: "Load", exact: true }).click();
+    // Two rows with name, room and joined; the third is too short.
+    await expect(page.locator(".load-result")).toContainText("badges@1 was built of 3 lines: 6 tr");
+    await page.goto("#/kgs/badges?entity=B-7");
+    await expect(group(page, "name")).toContainText("Ann");
+    await expect(group(page, "joined")).toContainText("2014-05-01");
+    await expect(group(page, "room")).toContainText("1.05");
+    await expect(group(page, "team")).toHaveCount(0);
+  });
+});
+
+test("a file of tabs is a table where its first line names the columns", async ({ page }) => {
+  await page.goto("#/kgs");
+  await page.getByRole("textbox", { name: /^Name/ }).fill("staff");
+  await page.locator("input[type=file]").setInputFiles({
+    name: "staff.tsv",
+    mimeType: "text/plain",
+    buffer: Buffer.from("who\trole\nAnn\tcook\nBob\tbaker\n"),
+  });
+  await page.getByLabel("The first line names the columns").check();
+  await expect(page.getByText("2 rows in 2 columns.")).toBeVisible();
+  await page.getByLabel("Key", { exact: false }).selectOption("Each row is an entity of its own");
+  await page.getByLabel("Name of a row").fill("person");
+  await page.getByRole("button", { name: "Load", exact: true }).click();
+  await expect(page.locator(".load-result")).toContainText("was built of 2 lines: 4 triples");
+  await page.goto(`#/kgs/staff?entity=${encodeURIComponent("person 2")}`);
+  await expect(group(page, "role")).toContainText("baker");
+});
+
+test.describe("a table that is none", () => {
+  test.use({ expectedErrors: [/status of 400/] });
+  test("is told what is wrong with it", async ({ page }) => {
+    await page.goto("#/kgs");
+    await page.locator("input[type=file]").setInputFiles({
+      name: "picture.csv",
+      mimeType: "text/csv",
+      buffer: Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0]),
+    });
+    const error = page.getByRole("alert");
+    await expect(error).toContainText("Reading the columns failed: INVALID_ARGUMENT");
+    await expect(error).toContainText("heading 1 is not text in UTF-8");
+    await expectAccessible(page);
+    await page.locator("input[type=file]").setInputFiles({
+      name: "empty.csv",
+      mimeType: "text/csv",
+      buffer: Buffer.from(""),
+    });
+    await expect(error).toContainText("empty.csv:1: the headings cannot be read");
+  });
+});
+
 test("a load tells how far it is", async ({ page }) => {
   await page.goto("#/kgs");
   // What is seen only for a moment is noted as it passes.

@@ -1,6 +1,8 @@
+import { base64 } from "./base64";
 import { type CallOptions, callEvents, callJson, type Transport } from "./http";
 import type {
   ActivateResponse,
+  Columns,
   CompactResponse,
   DropResponse,
   Format,
@@ -12,6 +14,8 @@ import type {
   LoadMode,
   NeighboursRequest,
   NeighboursResponse,
+  ProposeColumnsRequest,
+  ProposeColumnsResponse,
   RollbackResponse,
   SearchRelationsResponse,
   SearchTriplesRequest,
@@ -30,6 +34,8 @@ export type LoadOptions = {
   vectors?: Vectors;
   /** Whether to keep where each triple comes from. */
   provenance?: boolean;
+  /** How to read a table. */
+  columns?: Columns | undefined;
 };
 
 /** What is read of, and done to, knowledge graphs; kg is a name. */
@@ -42,6 +48,11 @@ export type KgsApi = {
   compact(kg: string, snapshot?: string, options?: CallOptions): Promise<CompactResponse>;
   /** Removes one snapshot; a knowledge graph whole where none is named. */
   drop(kg: string, snapshot?: string, options?: CallOptions): Promise<DropResponse>;
+  /** Proposes how to load a table, of which head is the beginning. */
+  proposeColumns(
+    request: Omit<ProposeColumnsRequest, "head"> & { head: Blob },
+    options?: CallOptions,
+  ): Promise<ProposeColumnsResponse>;
   /** Loads a file; the last event is the result. */
   load(
     kg: string,
@@ -114,10 +125,20 @@ export function createKgs(transport: Transport): KgsApi {
         method: "DELETE",
         ...options,
       }),
-    load: (kg, file, { provenance, ...how } = {}, options) =>
+    proposeColumns: async ({ head, ...request }, options) =>
+      callJson(transport, "kgs:columns", { ...request, head: await base64(head) }, options),
+    load: (kg, file, { provenance, columns, ...how } = {}, options) =>
       callEvents(
         transport,
-        `${at(kg)}:load${query({ file: file.name, ...how, provenance: provenance ? "true" : "" })}`,
+        `${at(kg)}:load${query({
+          file: file.name,
+          ...how,
+          provenance: provenance ? "true" : "",
+          "columns.subject": columns?.subject,
+          "columns.rows": columns?.rows,
+          "columns.separator": columns?.separator,
+          "columns.types": columns?.types?.map(({ heading, type }) => `${heading}=${type}`) ?? [],
+        })}`,
         {
           body: file,
           type: "application/octet-stream",

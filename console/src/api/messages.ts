@@ -84,6 +84,8 @@ export type {
 } from "./contract/triplemesh/reflector/v1/reflector_pb";
 export type {
   ActivateSnapshotResponseJson as ActivateResponse,
+  ColumnsJson as Columns,
+  ColumnTypeJson as ColumnType,
   CompactSnapshotResponseJson as CompactResponse,
   DropKnowledgeGraphResponseJson as DropResponse,
   FormatJson as Format,
@@ -93,6 +95,9 @@ export type {
   LoadModeJson as LoadMode,
   LoadPhaseJson as LoadPhase,
   LoadProgressJson as LoadProgress,
+  ProposeColumnsRequestJson as ProposeColumnsRequest,
+  ProposeColumnsResponseJson as ProposeColumnsResponse,
+  ProposedColumnJson as ProposedColumn,
   RollbackKnowledgeGraphResponseJson as RollbackResponse,
   SnapshotInfoJson as SnapshotInfo,
   VectorsJson as Vectors,

@@ -16,6 +16,8 @@ import { Icon } from "../../ui/Icon";
 import { Progress } from "../../ui/Progress";
 import { Spinner } from "../../ui/Spinner";
 import { numberOf } from "./snapshots";
+import { TableFields } from "./TableFields";
+import { useTable } from "./useTable";
 
 const phases: Record<LoadPhase, string> = {
   LOAD_PHASE_UNSPECIFIED: "Loading",
@@ -33,6 +35,7 @@ export function LoadForm({ kg, onLoaded }: { kg?: string; onLoaded: () => void }
   const [mode, setMode] = useState<LoadMode>("LOAD_MODE_REPLACE");
   const [vectors, setVectors] = useState<Vectors>("VECTORS_ALL");
   const [provenance, setProvenance] = useState(false);
+  const table = useTable(file);
   const { streamed, start, stop } = useStream<LoadKnowledgeGraphStreamResponse>();
   const { running = false, error, seen: { progress, result } = {} } = streamed ?? {};
   const told = useRef<LoadResponse>(undefined);
@@ -48,7 +51,9 @@ export function LoadForm({ kg, onLoaded }: { kg?: string; onLoaded: () => void }
       onSubmit={(event) => {
         event.preventDefault();
         if (file) {
-          void start((signal) => api.load(name, file, { mode, vectors, provenance }, { signal }));
+          void start((signal) =>
+            api.load(name, file, { mode, vectors, provenance, ...table.options }, { signal }),
+          );
         }
       }}
     >
@@ -98,6 +103,7 @@ export function LoadForm({ kg, onLoaded }: { kg?: string; onLoaded: () => void }
           </select>
         </label>
       </div>
+      <TableFields table={table} />
       <label class="check-field">
         <input
           type="checkbox"
@@ -118,7 +124,12 @@ export function LoadForm({ kg, onLoaded }: { kg?: string; onLoaded: () => void }
             Stop
           </button>
         ) : (
-          <button key="load" type="submit" class="button primary" disabled={!file || !name}>
+          <button
+            key="load"
+            type="submit"
+            class="button primary"
+            disabled={!file || !name || table.pending}
+          >
             Load
           </button>
         )}
