@@ -140,7 +140,8 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s) and print a summary.
 fuzz-corpus: ## Add inputs found by make fuzz to testdata if they reach new code.
 	go run ./tests/fuzz -corpus
 
-TRUSTED := ./internal/cypher $(addprefix ./services/,verifier retriever/ground retriever/load retriever/store/embedded orchestrator/runs)
+TRUSTED := ./internal/cypher $(addprefix ./services/,verifier retriever/ground retriever/load retriever/store/embedded \
+  retriever/vectorcache orchestrator/runs)
 
 trust: ## Run thousands of random histories, bit flips and kills, instead of dozens (hours).
 	FLIPS=all KILLS=$(or $(KILLS),100) RAPID_CHECKS=$(or $(RAPID_CHECKS),1000) go test -count=1 -timeout 12h -v \

@@ -60,7 +60,8 @@ type EncoderConfig struct {
 // VectorCacheConfig configures the on-disk cache, which holds hashes of texts and their vectors, of
 // any encoder.
 type VectorCacheConfig struct {
-	// Dir is the directory, which several processes may share; empty disables the cache.
+	// Dir is the directory, which one process has at a time; others encode without it. Empty disables
+	// the cache.
 	Dir string `koanf:"dir"`
 	// MaxBytes is its maximum size; beyond it the oldest vectors are evicted. 0 means 4 GiB.
 	MaxBytes int64 `koanf:"max_bytes"`

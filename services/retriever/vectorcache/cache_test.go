@@ -65,17 +65,22 @@ func openCache(t testing.TB, dir string, options Options) *Cache {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { closeCache(t, c) })
 	return c
 }
 
-// encodeAndCheck checks that every text gets its own vector, from wherever it comes.
-func encodeAndCheck(t testing.TB, c *Cache, e *recordingEncoder, texts ...string) {
+func closeCache(t testing.TB, c *Cache) {
 	t.Helper()
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// encodeAndCheck checks that every text gets its own vector, from wherever it comes, and returns
+// how many of them the encoder was asked for.
+func encodeAndCheck(t testing.TB, c *Cache, e *recordingEncoder, texts ...string) (encoded int) {
+	t.Helper()
+	before := len(e.calls)
 	vectors, err := c.Encoder(e).Encode(withDefaultTenant(t.Context()), texts)
 	if err != nil {
 		t.Fatal(err)
@@ -85,6 +90,10 @@ func encodeAndCheck(t testing.TB, c *Cache, e *recordingEncoder, texts ...string
 			t.Fatalf("%q has the vector %v, want %v", text, vectors[i], testVector(e, text))
 		}
 	}
+	for _, call := range e.calls[before:] {
+		encoded += len(call)
+	}
+	return encoded
 }
 
 func numberedTexts(from, to int) []string {
@@ -94,6 +103,8 @@ func numberedTexts(from, to int) []string {
 	}
 	return texts
 }
+
+func logTo(log *bytes.Buffer) *slog.Logger { return slog.New(slog.NewTextHandler(log, nil)) }
 
 func TestATextIsEncodedOnce(t *testing.T) {
 	dir := t.TempDir()
@@ -106,15 +117,11 @@ func TestATextIsEncodedOnce(t *testing.T) {
 	if want := [][]string{{"a", "b"}, {"c", "d"}}; !slices.EqualFunc(e.calls, want, slices.Equal) {
 		t.Errorf("the encoder was asked for %q, want %q", e.calls, want)
 	}
-	s := c.Statistics()
-	if want := (Statistics{Hits: 5, Misses: 4, Vectors: 4, Bytes: headerSize + 4*(recordSize+32)}); s != want {
-		t.Errorf("statistics %+v, want %+v", s, want)
-	}
+	closeCache(t, c)
 
 	again := openCache(t, dir, Options{})
-	encodeAndCheck(t, again, e, "a", "b", "c", "d")
-	if len(e.calls) != 2 {
-		t.Errorf("after opening the cache again the encoder was asked for %q", e.calls[2:])
+	if n := encodeAndCheck(t, again, e, "a", "b", "c", "d"); n != 0 {
+		t.Errorf("after opening the cache again %d texts were encoded", n)
 	}
 	if wrapped := again.Encoder(e); wrapped.Name() != "model" || wrapped.Dims() != 8 {
 		t.Errorf("the wrapped encoder is %s of %d dims", wrapped.Name(), wrapped.Dims())
@@ -129,19 +136,19 @@ func TestEncodersLieSideBySide(t *testing.T) {
 	for _, e := range encoders {
 		encodeAndCheck(t, c, e, "a", "eea", "")
 	}
+	closeCache(t, c)
 	c = openCache(t, dir, Options{})
 	for _, e := range encoders {
-		encodeAndCheck(t, c, e, "a", "eea", "")
-		if len(e.calls) != 1 {
+		if n := encodeAndCheck(t, c, e, "a", "eea", ""); n != 0 {
 			t.Errorf("%s was asked for %q", e.name, e.calls)
 		}
 	}
 	t.Run("an encoder that changed its dims under its name is asked again", func(t *testing.T) {
 		e := &recordingEncoder{name: "one", dims: 4}
-		encodeAndCheck(t, c, e, "a")
-		encodeAndCheck(t, c, e, "a")
-		if len(e.calls) != 1 {
-			t.Errorf("it was asked for %q", e.calls)
+		for i, want := range []int{1, 0} {
+			if n := encodeAndCheck(t, c, e, "a"); n != want {
+				t.Errorf("in turn %d it was asked for %d texts, want %d", i, n, want)
+			}
 		}
 	})
 }
@@ -160,62 +167,63 @@ func TestAnEncoderThatFails(t *testing.T) {
 		"too few vectors":    {},
 		"a vector too short": {{1, 2}},
 	} {
-		if _, err := c.Encoder(&fixedEncoder{vectors}).Encode(withDefaultTenant(t.Context()),
-			[]string{name}); err == nil ||
-			!strings.Contains(err.Error(), "fixed") {
+		if _, err := c.Encoder(&fixedEncoder{vectors: vectors}).Encode(withDefaultTenant(t.Context()),
+			[]string{name}); err == nil || !strings.Contains(err.Error(), "fixed") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	nan := [][]float32{{1, float32(math.NaN()), 2, 3}}
+	nan := &fixedEncoder{vectors: [][]float32{{1, float32(math.NaN()), 2, 3}}}
 	for range 2 {
-		if _, err := c.Encoder(&fixedEncoder{nan}).Encode(withDefaultTenant(t.Context()),
-			[]string{"not a number"}); err != nil {
+		if _, err := c.Encoder(nan).Encode(withDefaultTenant(t.Context()), []string{"not a number"}); err != nil {
 			t.Error(err)
 		}
 	}
-	if s := c.Statistics(); s.Vectors != 1 {
-		t.Errorf("%d vectors are kept, want only the sound one", s.Vectors)
+	if nan.calls != 2 {
+		t.Errorf("a vector that is not finite was encoded %d times, want 2: it is not kept", nan.calls)
 	}
 }
 
-type fixedEncoder struct{ vectors [][]float32 }
+type fixedEncoder struct {
+	vectors [][]float32
+	calls   int
+}
 
-func (f *fixedEncoder) Name() string                                          { return "fixed" }
-func (f *fixedEncoder) Dims() int                                             { return 4 }
-func (f *fixedEncoder) Encode(context.Context, []string) ([][]float32, error) { return f.vectors, nil }
+func (f *fixedEncoder) Name() string { return "fixed" }
+func (f *fixedEncoder) Dims() int    { return 4 }
+func (f *fixedEncoder) Encode(context.Context, []string) ([][]float32, error) {
+	f.calls++
+	return f.vectors, nil
+}
 
-func TestProcessesShareADirectory(t *testing.T) {
+func TestASecondProcessEncodesByItselfUntilTheFirstEnds(t *testing.T) {
 	// Two caches stand for two processes: locks are per open file.
 	dir := t.TempDir()
 	e := &recordingEncoder{name: "model", dims: 8}
-	one, two := openCache(t, dir, Options{}), openCache(t, dir, Options{})
-	encodeAndCheck(t, one, e, "a")
-	encodeAndCheck(t, two, e, "b")
-	encodeAndCheck(t, one, e, "c")
-	encodeAndCheck(t, two, e, "d")
-	if files, _ := filepath.Glob(filepath.Join(dir, "*"+keysSuffix)); len(files) != 2 {
-		t.Errorf("segments %q, want one per writer", files)
+	first := openCache(t, dir, Options{})
+	encodeAndCheck(t, first, e, "a")
+	var log bytes.Buffer
+	start := time.Now()
+	second := openCache(t, dir, Options{Logger: logTo(&log)})
+	if took := time.Since(start); took > 20*lockTimeout {
+		t.Errorf("the second process waited %s for the lock", took)
 	}
-	asked := len(e.calls)
-	for _, c := range []*Cache{one, two} {
-		c.refreshedAt = time.Time{} // a moment has passed
-		encodeAndCheck(t, c, e, "a", "b", "c", "d")
+	for range 2 {
+		second.openedAt = time.Time{} // some time has passed
+		if n := encodeAndCheck(t, second, e, "a", "b"); n != 2 {
+			t.Errorf("the second process encoded %d texts, want 2", n)
+		}
 	}
-	if len(e.calls) != asked {
-		t.Errorf("the encoder was asked for %q, which the other process had", e.calls[asked:])
+	if strings.Count(log.String(), logUnavailable) != 1 || strings.Count(log.String(), "\n") != 1 {
+		t.Errorf("the log says\n%s\nwant one line with %q", log.String(), logUnavailable)
 	}
-	if err := two.Close(); err != nil {
-		t.Fatal(err)
+	closeCache(t, first)
+	if n := encodeAndCheck(t, second, e, "b"); n != 1 {
+		t.Error("the lock was tried again at once")
 	}
-	three := openCache(t, dir, Options{})
-	encodeAndCheck(t, three, e, "e")
-	if files, _ := filepath.Glob(filepath.Join(dir, "*"+keysSuffix)); len(files) != 2 {
-		t.Errorf("segments %q, want the one whose writer went to be written on", files)
-	}
-	one.refreshedAt = time.Time{}
-	encodeAndCheck(t, one, e, "e")
-	if got := e.calls[len(e.calls)-1]; !slices.Equal(got, []string{"e"}) || len(e.calls) != asked+1 {
-		t.Errorf("the encoder was asked for %q", e.calls[asked:])
+	second.openedAt = time.Time{}
+	encodeAndCheck(t, second, e, "b") // takes over
+	if n := encodeAndCheck(t, second, e, "a", "b"); n != 0 {
+		t.Errorf("the second process encoded %d texts of those that the first and it have kept", n)
 	}
 }
 
@@ -237,9 +245,7 @@ func TestNoTenantFindsTheVectorsOfAnother(t *testing.T) {
 				t.Errorf("round %d: the encoder was asked %d times for %s, want %d", round, asked, name, 1-round)
 			}
 		}
-		if s := c.Statistics(); s.Vectors != 6 {
-			t.Errorf("round %d: %d vectors are kept, want two of each tenant", round, s.Vectors)
-		}
+		closeCache(t, c)
 	}
 	c := openCache(t, dir, Options{})
 	for range 2 {
@@ -248,23 +254,18 @@ func TestNoTenantFindsTheVectorsOfAnother(t *testing.T) {
 			t.Errorf("for nobody the encoder was asked %d times, %v", len(e.calls)-before, err)
 		}
 	}
-	// Vectors kept before there were tenants are the default one's.
-	if at, ok := c.index.find(hashKey("model", "a").fingerprint()); !ok {
-		t.Errorf("the default tenant's vector is not under its encoder's name: %v", at)
-	}
 }
 
 func TestConcurrentUse(t *testing.T) {
-	dir := t.TempDir()
 	e := &recordingEncoder{name: "model", dims: 8}
-	caches := []*Cache{openCache(t, dir, Options{MaxBytes: 20_000}), openCache(t, dir, Options{MaxBytes: 20_000})}
+	c := openCache(t, t.TempDir(), Options{MaxBytes: 200_000})
 	var group sync.WaitGroup
 	for worker := range 4 {
 		group.Go(func() {
 			for round := range 50 {
 				from := (worker * round) % 70
 				texts := numberedTexts(from, from+20)
-				vectors, err := caches[worker%2].Encoder(e).Encode(withDefaultTenant(t.Context()), texts)
+				vectors, err := c.Encoder(e).Encode(withDefaultTenant(t.Context()), texts)
 				if err != nil {
 					t.Error(err)
 					return
@@ -280,44 +281,55 @@ func TestConcurrentUse(t *testing.T) {
 	group.Wait()
 }
 
-func TestTheOldestSegmentsAreEvicted(t *testing.T) {
+func TestTheOldestVectorsAreEvicted(t *testing.T) {
+	for name, dims := range map[string]int{
+		"vectors much smaller than a page": 8, "two vectors in a page": 384, "a vector larger than a page": 1536,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			e := &recordingEncoder{name: "model", dims: dims}
+			most := int64(1 << 20)
+			if dims > 8 {
+				most = 6 << 20
+			}
+			c := openCache(t, dir, Options{MaxBytes: most})
+			perTurn := int(most) / (4*dims + recordHeader) / 10
+			for i := range 40 { // four times what there is room for
+				encodeAndCheck(t, c, e, numberedTexts(perTurn*i, perTurn*(i+1))...)
+			}
+			if n := encodeAndCheck(t, c, e, numberedTexts(39*perTurn, 40*perTurn)...); n != 0 {
+				t.Errorf("%d of the %d texts seen last are gone", n, perTurn)
+			}
+			if n := encodeAndCheck(t, c, e, numberedTexts(0, perTurn)...); n != perTurn {
+				t.Errorf("%d of the %d texts seen first are gone, want all", n, perTurn)
+			}
+			closeCache(t, c)
+			info, err := os.Stat(c.path())
+			if err != nil || info.Size() > most || info.Size() < most/3 {
+				t.Errorf("the file: %+v, %v; want at most %d bytes and more than a third of them", info, err, most)
+			}
+			kept := func() int { return 40*perTurn - encodeAndCheck(t, c, e, numberedTexts(0, 40*perTurn)...) }
+			c = openCache(t, dir, Options{MaxBytes: most})
+			if n := kept(); n*(4*dims+recordHeader) < int(most)/8 {
+				t.Errorf("%d vectors are kept in %d bytes", n, most)
+			}
+		})
+	}
+}
+
+func TestAFileLargerThanItsLimitIsDropped(t *testing.T) {
 	dir := t.TempDir()
-	e := &recordingEncoder{name: "model", dims: 8}
-	const most = 16_000
-	c := openCache(t, dir, Options{MaxBytes: most})
-	for i := range 20 {
-		encodeAndCheck(t, c, e, numberedTexts(50*i, 50*i+50)...)
+	e := &recordingEncoder{name: "model", dims: 384}
+	c := openCache(t, dir, Options{})
+	encodeAndCheck(t, c, e, numberedTexts(0, 1000)...)
+	closeCache(t, c)
+	var log bytes.Buffer
+	c = openCache(t, dir, Options{MaxBytes: 1 << 20, Logger: logTo(&log)})
+	if !strings.Contains(log.String(), logFileDropped) || !strings.Contains(log.String(), errTooLarge.Error()) {
+		t.Errorf("the log says %s", log.String())
 	}
-	s := c.Statistics()
-	if s.Bytes > most || s.Bytes < most/2 {
-		t.Errorf("%d bytes are held, want at most %d and more than half of it", s.Bytes, most)
-	}
-	var onDisk int64
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		info, err := f.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
-		onDisk += info.Size()
-	}
-	if onDisk != s.Bytes {
-		t.Errorf("the files have %d bytes, the statistics say %d", onDisk, s.Bytes)
-	}
-	asked := len(e.calls)
-	encodeAndCheck(t, c, e, numberedTexts(900, 1000)...)
-	if len(e.calls) != asked {
-		t.Errorf("texts seen last are gone: %q", e.calls[asked:])
-	}
-	encodeAndCheck(t, c, e, numberedTexts(0, 50)...)
-	if len(e.calls) == asked {
-		t.Error("texts seen first are still there, in less room than they need")
-	}
-	if s := c.Statistics(); s.Vectors*(recordSize+32) > most {
-		t.Errorf("%d vectors are said to be there", s.Vectors)
+	if info, err := os.Stat(c.path()); err != nil || info.Size() > 1<<20 {
+		t.Errorf("the file: %v, %v", info, err)
 	}
 }
 
@@ -349,27 +361,59 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-func TestAWriteFailureIsLoggedOnce(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "cache")
-	var log bytes.Buffer
-	c := openCache(t, dir, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	e := &recordingEncoder{name: "model", dims: 4}
-	encodeAndCheck(t, c, e, "a")
-	// Its segment closed under it stands for a full disk.
-	for _, s := range c.segments {
-		if err := s.close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.RemoveAll(dir); err != nil {
+func TestAFileThatCannotBeOpenedIsLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "vectors.db")
+	if err := os.Mkdir(file, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	encodeAndCheck(t, c, e, "b")
-	encodeAndCheck(t, c, e, "c")
+	var log bytes.Buffer
+	c := openCache(t, dir, Options{Logger: logTo(&log)})
+	encodeAndCheck(t, c, &recordingEncoder{name: "model", dims: 4}, "a")
+	if !strings.Contains(log.String(), logUnavailable) || strings.Count(log.String(), "\n") != 1 {
+		t.Errorf("the log says\n%s\nwant one line with %q", log.String(), logUnavailable)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAWriteFailureIsLoggedOnce(t *testing.T) {
+	var log bytes.Buffer
+	c := openCache(t, t.TempDir(), Options{MaxBytes: 1 << 20, Logger: logTo(&log)})
+	// A database closed under it stands for a full disk.
+	if err := c.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		encodeAndCheck(t, c, &recordingEncoder{name: "model", dims: 4}, "a")
+		c.add([]key{hashKey("model", "a")}, [][]float32{make([]float32, c.batchBytes())})
+	}
 	if n := strings.Count(log.String(), logVectorWriteFailed); n != 1 {
 		t.Errorf("the log says so %d times:\n%s", n, log.String())
 	}
-	clear(c.segments)
+	if len(c.pending) != 0 {
+		t.Errorf("%d vectors are held for a file that cannot be written", len(c.pending))
+	}
+}
+
+func TestTheSegmentsOfTheFormatBeforeAreDeleted(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string]bool{
+		"00001795601955004738-31.keys": true, "00001795601955004738-31.vectors": true,
+		".new-00001795601955004738-31.keys": true, "1.vectors": false, "README.keys": false, "notes.txt": false,
+	}
+	for name := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	openCache(t, dir, Options{})
+	for name, gone := range files {
+		if _, err := os.Stat(filepath.Join(dir, name)); (err != nil) != gone {
+			t.Errorf("%s is gone: %v, want %v", name, err != nil, gone)
+		}
+	}
 }
 
 func BenchmarkEncode(b *testing.B) {

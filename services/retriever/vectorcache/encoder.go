@@ -3,14 +3,10 @@ package vectorcache
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
-	"time"
 
 	"github.com/triplemesh/triplemesh/internal/auth"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
 )
-
-type counters struct{ hits, misses, damaged atomic.Uint64 }
 
 // cachedEncoder is an encoder that asks another one only for what the cache lacks.
 type cachedEncoder struct {
@@ -40,22 +36,13 @@ func (e *cachedEncoder) Encode(ctx context.Context, texts []string) ([][]float32
 	}
 	space := namespace(id, name)
 	keys := make([]key, len(texts))
-	wanted := make([]int, len(texts))
 	for i, text := range texts {
-		keys[i], wanted[i] = hashKey(space, text), i
+		keys[i] = hashKey(space, text)
 	}
 	vectors := make([][]float32, len(texts))
-	missing, damaged, err := e.cache.lookup(e.inner.Dims(), keys, vectors, wanted)
-	if err == nil && len(missing) > 0 && e.cache.refreshIfStale() {
-		missing, damaged, err = e.cache.lookup(e.inner.Dims(), keys, vectors, missing)
-	}
-	if err != nil {
-		return nil, err
-	}
-	e.cache.count.damaged.Add(uint64(damaged))
-	if len(missing) == 0 {
-		e.cache.count.hits.Add(uint64(len(texts)))
-		return vectors, nil
+	missing, err := e.cache.lookup(e.inner.Dims(), keys, vectors)
+	if err != nil || len(missing) == 0 {
+		return vectors, err
 	}
 	// A text that stands twice is encoded once.
 	first := make(map[key]int, len(missing))
@@ -67,8 +54,6 @@ func (e *cachedEncoder) Encode(ctx context.Context, texts []string) ([][]float32
 			fresh, freshKeys = append(fresh, texts[i]), append(freshKeys, keys[i])
 		}
 	}
-	e.cache.count.hits.Add(uint64(len(texts) - len(fresh)))
-	e.cache.count.misses.Add(uint64(len(fresh)))
 	encoded, err := e.inner.Encode(ctx, fresh)
 	if err != nil {
 		return nil, err
@@ -79,7 +64,7 @@ func (e *cachedEncoder) Encode(ctx context.Context, texts []string) ([][]float32
 	for _, i := range missing {
 		vectors[i] = encoded[first[keys[i]]]
 	}
-	e.cache.append(e.inner.Dims(), freshKeys, encoded)
+	e.cache.add(freshKeys, encoded)
 	return vectors, nil
 }
 
@@ -102,51 +87,4 @@ func checkVectors(vectors [][]float32, want, dims int) error {
 		}
 	}
 	return nil
-}
-
-// lookup fills in the wanted vectors that the cache has. It returns which are
-// missing, and how many of these because they are damaged.
-func (c *Cache) lookup(dims int, keys []key, vectors [][]float32,
-	wanted []int) (missing []int, damaged int, err error) {
-	c.mutex.RLock()
-	defer c.mutex.RUnlock()
-	if c.closed {
-		return nil, 0, ErrClosed
-	}
-	var damage error
-	buffer := make([]byte, 4*dims)
-	for _, i := range wanted {
-		at, ok := c.index.find(keys[i].fingerprint())
-		s := c.segments[at.segment]
-		if !ok || s == nil || s.dims != dims {
-			missing = append(missing, i)
-			continue
-		}
-		if err := s.readVector(int(at.record)-1, keys[i], buffer); err != nil {
-			damage = fmt.Errorf("%s, record %d: %w", s.name, at.record, err)
-			damaged++
-			missing = append(missing, i)
-			continue
-		}
-		vectors[i] = make([]float32, dims)
-		parseVector(vectors[i], buffer)
-	}
-	if damaged > 0 {
-		c.logger.Warn(logChecksumMismatch, "vectors", damaged, "last", damage)
-	}
-	return missing, damaged, nil
-}
-
-// refreshIfStale takes notice of what other processes have written, unless it did so a moment ago.
-func (c *Cache) refreshIfStale() bool {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if c.closed || time.Since(c.refreshedAt) < refreshInterval {
-		return false
-	}
-	if err := c.refresh(); err != nil {
-		c.logger.Warn(logRefreshFailed, "error", err)
-		return false
-	}
-	return true
 }
