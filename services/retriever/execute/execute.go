@@ -247,6 +247,9 @@ func (r *runner) run(maxRows int) error {
 	}
 	if v := r.plan.GetResult().GetVariable(); r.computes() && r.sorts[v] == byText {
 		r.result.Reason = fmt.Sprintf("?%s has no numbers or dates to compute with", v)
+		if d := r.domains[v]; d != nil && len(d.list) == 0 {
+			r.result.Reason = nothingFulfils
+		}
 		return nil
 	}
 	computed, err := r.graph.Run(r.ctx, r.result.Cypher, nil)

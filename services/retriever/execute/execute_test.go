@@ -185,6 +185,12 @@ func TestPlans(t *testing.T) {
 			`no entity "Nobody"`},
 		{"no such relation", plan(list, "film", match(v("film"), "budget", v("x"))), "", "", nil, 0, 0,
 			`no relation "budget"`},
+		{"dates are not compared with names", plan(list, "who", match(v("who"), "born", v("day")),
+			condition("day", less, "Orla")), "", "", nil, 0, 0, "fulfils"},
+		{"an average of nothing", plan(average, "year", match(v("film"), "cast", e("Mara Vell")), year), "", "", nil,
+			0, 0, "fulfils"},
+		{"numbers and names are not ordered together", plan(list, "thing", match(v("thing"), "year", v("of")),
+			rank(&graphv1.QueryRank{Variable: "thing"})), "", "", nil, 0, 0, "no order"},
 		{"nothing fits", plan(list, "film", match(v("film"), "cast", e("Mara Vell"))), "", "", nil, 0, 0, "fulfils"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
