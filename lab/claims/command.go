@@ -32,8 +32,9 @@ type Command struct {
 	Facts     string        `required:"" type:"existingfile" placeholder:"FILE" help:"${claims_facts}"`
 	KG        string        `name:"kg" placeholder:"KG" help:"Knowledge graph to check by."`
 	Prose     string        `type:"existingfile" placeholder:"FILE" help:"${claims_prose}"`
-	Part      string        `enum:"tune,validate,report,all" default:"all" help:"Part of the texts of --prose to use."`
+	Part      string        `enum:"tune,validate,report,all" default:"all" help:"Part of --prose or --lacking to use."`
 	Questions string        `type:"path" placeholder:"FILE" help:"${claims_questions}"`
+	Lacking   string        `type:"existingfile" placeholder:"FILE" help:"${claims_lacking}"`
 	Claims    int           `default:"60" placeholder:"N" help:"Claims of each verdict."`
 	Seed      int64         `default:"1" help:"Seed by which claims are made."`
 	Out       string        `type:"path" placeholder:"DIR" help:"${claims_out}"`

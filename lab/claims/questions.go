@@ -63,11 +63,10 @@ func (c *Command) WriteQuestions(out io.Writer) (int, error) {
 	if c.Claims < 1 {
 		return 0, errors.New("--claims must be at least 1")
 	}
-	items, err := c.makeItems()
+	questions, err := c.makeQuestions()
 	if err != nil {
 		return 0, err
 	}
-	questions := Questions(items)
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)
 	for _, q := range questions {
@@ -76,4 +75,20 @@ func (c *Command) WriteQuestions(out io.Writer) (int, error) {
 		}
 	}
 	return len(questions), nil
+}
+
+func (c *Command) makeQuestions() ([]dataset.Question, error) {
+	if c.Lacking != "" {
+		part, err := dataset.ParsePart(c.Part)
+		if err != nil {
+			return nil, err
+		}
+		set, err := dataset.ReadPart(c.Lacking, "", part)
+		if err != nil {
+			return nil, err
+		}
+		return MakeLacking(dataset.Sample(set.Questions, 0, c.Seed), c.Facts, c.Claims, c.Seed)
+	}
+	items, err := c.makeItems()
+	return Questions(items), err
 }
