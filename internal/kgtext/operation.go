@@ -51,6 +51,8 @@ var (
 			`\bthe most\b|\bmost \p{L}*[^\PLu]s\W*$|` +
 			`\b(?:after|before|since|until) (?:(?:the year|\p{L}+|\d\d?|\d\d? \p{L}+) )?\d{3,4}\b|` +
 			`\b(?:from|between) \d{3,4} (?:to|and|until) \d{3,4}\b|\bthe \d{3}0s\b|` +
+			// Things of a time: "which ships were built in 1974".
+			`^(?:which|what) [\p{L}\p{N} -]+? (?:were|was|went|came) [^,]*\bin (?:\p{L}+ )?\d{4}\W*$|` +
 			// With a capital they are of a name: "The Last Emperor".
 			`(?-i:\b(?:first|last|not|never|except|excluding|without|other than|besides)\b)`)
 	// joins are kept by facts too.
@@ -90,14 +92,15 @@ func Condition(question string) string {
 func signalsOperation(question string) bool {
 	isOther := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
 	for word := range strings.FieldsFuncSeq(question, isOther) {
-		if signals[strings.ToLower(word)] || isDecade(word) {
+		if signals[strings.ToLower(word)] || isTimeSpan(word) {
 			return true
 		}
 	}
 	return false
 }
 
-// isDecade reports whether a word names a decade: "1990s".
-func isDecade(word string) bool {
-	return len(word) >= len("990s") && strings.HasSuffix(strings.ToLower(word), "0s")
+// isTimeSpan reports whether a word names a year or a decade: "1990", "1990s".
+func isTimeSpan(word string) bool {
+	digits := strings.TrimSuffix(strings.ToLower(word), "s")
+	return (len(digits) == 4 || len(digits) == 3 && digits != word) && strings.Trim(digits, "0123456789") == ""
 }
