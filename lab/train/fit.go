@@ -39,7 +39,10 @@ type FitOptions struct {
 	Rate, Decay, Dropout float64
 	// Calibration is the share of the examples that only choose the temperature.
 	Calibration float64
-	Seed        uint64
+	// Unanswerable is the share of the examples that are read once more without the paths that lead to
+	// an answer: of them the ranker learns that none may fit.
+	Unanswerable float64
+	Seed         uint64
 	// MinSteps is the least number of steps: a few examples are passed over more often, in smaller
 	// batches.
 	MinSteps int
@@ -54,7 +57,7 @@ type FitOptions struct {
 // DefaultFit are the settings of the shipped ranker.
 func DefaultFit() FitOptions {
 	return FitOptions{Networks: 3, Units: 64, HiddenUnits: 32, Epochs: 12, Batch: 64, Rate: 2e-3, Decay: 3e-4,
-		Dropout: 0.3, Calibration: 0.1, Seed: 1, MinSteps: 400, Workers: 2}
+		Dropout: 0.3, Calibration: 0.1, Unanswerable: 0.3, Seed: 1, MinSteps: 400, Workers: 2}
 }
 
 // ErrTooFew reports too few examples.
@@ -64,7 +67,8 @@ var ErrTooFew = errors.New("too few questions with a path to an answer")
 const minExamples = 20
 
 // Fit trains the networks of a ranker: for each question the softmax over its paths approaches the
-// distribution of the squares of their F1 (a listwise loss, Cao et al. 2007). Examples that no network
+// distribution of the squares of their F1 (a listwise loss, Cao et al. 2007), or that of none, if there
+// is no answer. Examples that no network
 // is trained on choose the temperature of their mean. It returns ErrTooFew for less than 20 usable
 // examples.
 func Fit(ctx context.Context, examples []Example, options FitOptions) (*rank.Weights, error) {
@@ -80,7 +84,8 @@ func Fit(ctx context.Context, examples []Example, options FitOptions) (*rank.Wei
 	}
 	random.Shuffle(len(usable), func(i, j int) { usable[i], usable[j] = usable[j], usable[i] })
 	held := int(options.Calibration * float64(len(usable)))
-	calibration, training := usable[:held], usable[held:]
+	calibration := addUnanswerable(slices.Clone(usable[:held]), options.Unanswerable)
+	training := addUnanswerable(slices.Clone(usable[held:]), options.Unanswerable)
 	options = options.scale(len(training))
 	w := &rank.Weights{Encoder: options.Encoder, Dims: len(usable[0].Question.Vector), Values: rank.ValueNames[:],
 		Networks: make([]rank.Network, options.Networks), Temperature: 1}
@@ -313,6 +318,7 @@ func calibrate(w *rank.Weights, examples []*Example) error {
 }
 
 // targets returns the distribution that a question's softmax should approach.
+// It is 0 for all paths if none leads to an answer.
 func targets(e *Example) []float64 {
 	t := make([]float64, len(e.F1))
 	sum := 0.0
@@ -321,21 +327,47 @@ func targets(e *Example) []float64 {
 		sum += t[i]
 	}
 	for i := range t {
-		t[i] /= sum
+		t[i] /= max(sum, math.SmallestNonzeroFloat32)
 	}
 	return t
 }
 
+// withoutAnswers returns an example as a graph that lacks its answers would have it: without the
+// paths that lead to one.
+func withoutAnswers(e *Example) *Example {
+	q := *e.Question
+	q.Paths = nil
+	for i, p := range e.Question.Paths {
+		if e.F1[i] == 0 {
+			q.Paths = append(q.Paths, p)
+		}
+	}
+	rank.CompareWithBest(q.Paths)
+	return &Example{Question: &q, F1: make([]float32, len(q.Paths))}
+}
+
+// addUnanswerable adds to the examples some of them without their answers.
+func addUnanswerable(examples []*Example, share float64) []*Example {
+	for _, e := range examples[:int(share*float64(len(examples)))] {
+		if w := withoutAnswers(e); len(w.F1) > 0 {
+			examples = append(examples, w)
+		}
+	}
+	return examples
+}
+
 func crossEntropy(scores, targets []float64, temperature float64) float64 {
-	most, sum := slices.Max(scores), 0.0
-	for _, s := range scores {
-		sum += math.Exp((s - most) / temperature)
+	loss, none := 0.0, 1.0
+	for i, p := range rank.Softmax(scores, temperature) {
+		loss -= targets[i] * math.Log(max(p, math.SmallestNonzeroFloat64))
+		none -= p
 	}
-	loss := 0.0
-	for i, t := range targets {
-		loss -= t * ((scores[i]-most)/temperature - math.Log(sum))
+	for _, t := range targets {
+		if t > 0 {
+			return loss
+		}
 	}
-	return loss
+	return -math.Log(max(none, math.SmallestNonzeroFloat32))
 }
 
 // relationHashes returns the relations that paths of the examples have, and those that start knows.

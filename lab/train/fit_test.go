@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/triplemesh/triplemesh/services/retriever/rank"
@@ -46,7 +47,13 @@ func unit(random *rand.Rand, dims int) []float32 {
 
 func TestTheGradientIsTheSlopeOfTheLoss(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	e := makeExample(random, 12, 5)
+	for _, e := range []Example{makeExample(random, 12, 5), *withoutAnswers(new(makeExample(random, 12, 5)))} {
+		checkGradient(t, random, e)
+	}
+}
+
+func checkGradient(t *testing.T, random *rand.Rand, e Example) {
+	t.Helper()
 	options := DefaultFit()
 	options.Units, options.HiddenUnits = 4, 3
 	n := newNetwork([]*Example{&e}, options, random)
@@ -104,6 +111,61 @@ func TestFitFindsThePathWhoseRelationIsNearTheQuestion(t *testing.T) {
 	}
 	if right < 40 {
 		t.Errorf("%d of 50 are right; want 40", right)
+	}
+}
+
+func TestFitLearnsThatNoPathMayLeadToAnAnswer(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var examples []Example
+	for range 300 {
+		examples = append(examples, makeExample(random, 16, 6))
+	}
+	options := DefaultFit()
+	options.Units, options.HiddenUnits, options.Epochs, options.Batch = 16, 4, 30, 16
+	w, err := Fit(t.Context(), examples, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranker, err := rank.New(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answerable, lacking := 0.0, 0.0
+	for range 100 {
+		e := makeExample(random, 16, 6)
+		for _, c := range []struct {
+			example *Example
+			sum     *float64
+		}{{&e, &answerable}, {withoutAnswers(&e), &lacking}} {
+			probabilities, err := ranker.Probabilities(c.example.Question)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range probabilities {
+				*c.sum += float64(p) / 100
+			}
+		}
+	}
+	if answerable < 0.7 || lacking > 0.4 {
+		t.Errorf("a path leads to an answer with %.2f where one does, with %.2f where none does", answerable, lacking)
+	}
+}
+
+func TestAnExampleWithoutItsAnswersIsComparedAnew(t *testing.T) {
+	e := makeExample(rand.New(rand.NewPCG(1, 2)), 8, 3)
+	words := slices.Index(rank.ValueNames[:], "words")
+	for i, v := range []float32{0.5, 0.75, 1} {
+		e.Question.Paths[i].Values[words] = v
+	}
+	copy(e.F1, []float32{0, 0, 1})
+	rank.CompareWithBest(e.Question.Paths)
+	left := withoutAnswers(&e)
+	behind := slices.Index(rank.ValueNames[:], "words_behind")
+	if got := left.Question.Paths; len(got) != 2 || got[0].Values[behind] != -0.25 || got[1].Values[behind] != 0 {
+		t.Errorf("left are %+v", got)
+	}
+	if got := e.Question.Paths; len(got) != 3 || got[0].Values[behind] != -0.5 {
+		t.Errorf("the example itself changed: %+v", got)
 	}
 }
 

@@ -92,6 +92,7 @@ func judgedRun() *orchestratorv1.Run {
 func rankedRun(given, read string) *orchestratorv1.Run {
 	path := func(probability float32, relation, end string) *graphv1.ReasoningPath {
 		return &graphv1.ReasoningPath{Entities: []string{"Velmora", end}, Probability: &probability,
+			Score: proto.Float32(probability / 2),
 			Steps: []*graphv1.RelationStep{{Relation: relation}}}
 	}
 	g := &orchestratorv1.PgAkvGraphs{ReasoningPaths: []*graphv1.ReasoningPath{path(0.5, "river", "Orla"),
@@ -168,10 +169,12 @@ func TestFeatures(t *testing.T) {
 				AnswerProbability: new(float32(math.NaN()))}, Own, map[string]float64{
 				"answers": 0, "partial": 0}},
 		{"pg-akv by ranked paths: an answer that the model read too", rankedRun("Orla", "Orla"), Ranked,
-			map[string]float64{"mass": 0.7, "peak": 0.5, "rival": 0.2, "read": 1, "agreed": 1, "hops": 0.25,
+			map[string]float64{"mass": 0.7, "peak": 0.5, "rival": 0.2, "read": 1, "agreed": 1,
+				"reachable": .5, "uncovered": 0,
 				"size": math.Log(2) / math.Log(maxSize), "asked": 0, "answers": 0, "partial": 0}},
 		{"pg-akv by ranked paths: an answer that only paths lead to", rankedRun("Orla", "Harn"), Ranked,
-			map[string]float64{"mass": 0.7, "peak": 0.5, "rival": 0.2, "read": 0, "agreed": 0, "hops": 0.25,
+			map[string]float64{"mass": 0.7, "peak": 0.5, "rival": 0.2, "read": 0, "agreed": 0,
+				"reachable": .5, "uncovered": 0,
 				"size": math.Log(2) / math.Log(maxSize), "asked": 0, "answers": 0, "partial": 0}},
 		{"no answer", &orchestratorv1.Run{Text: "I do not know."}, "", nil},
 		{"an abstention", &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("x")},

@@ -15,13 +15,15 @@ const Ranked = "ranked"
 // rankedFeatures are the features of the first answer by the paths that lead to it.
 var rankedFeatures = map[string]float64{
 	// mass is the sum of the probabilities of the paths that lead to the answer, peak the greatest,
-	// rival the greatest of those that do not.
-	"mass": 1, "peak": 1, "rival": -1,
+	// rival the greatest of those that do not. These are as if one path led to the answers; reachable is
+	// the probability that one does.
+	"mass": 1, "peak": 1, "rival": -1, "reachable": 1,
 	// read is 1 if the model read the answer too, agreed the share of what it read that the answers
 	// have.
 	"read": 1, "agreed": 1,
-	// size is the logarithm of the number of ends of the likeliest path to it, hops its length over 4.
-	"size": 0, "hops": 0,
+	// size is the logarithm of the number of ends of the likeliest path to it, uncovered that of one more than
+	// the words of the question that are neither in the path nor in the answers: conditions that they ignore.
+	"size": 0, "uncovered": -1,
 	// verdict is the probability by the verdict that the answer is right.
 	"verdict": 1,
 	// asked is 1 if the question itself names the answer.
@@ -40,7 +42,6 @@ func isRanked(paths []*graphv1.ReasoningPath) bool {
 // ofRanked computes the features of ranked paths. read are what the model took for answers, folded.
 func ofRanked(run *orchestratorv1.Run, paths []*graphv1.ReasoningPath, read map[string]bool,
 	values map[string]float64) map[string]float64 {
-	const maxHops = 4
 	first := kgtext.Fold(run.GetAnswers()[0].GetAnswer())
 	mass, peak, rival := 0.0, 0.0, 0.0
 	for _, g := range kgtext.GroupPaths(paths) {
@@ -48,6 +49,9 @@ func ofRanked(run *orchestratorv1.Run, paths []*graphv1.ReasoningPath, read map[
 			continue
 		}
 		p, leads := float64(*g.Probability), false
+		if p > 0 {
+			set(values, "reachable", float64(g.Score)/p)
+		}
 		for _, end := range g.Ends {
 			leads = leads || kgtext.Fold(end) == first
 		}
@@ -57,7 +61,7 @@ func ofRanked(run *orchestratorv1.Run, paths []*graphv1.ReasoningPath, read map[
 		case p > peak:
 			peak = p
 			set(values, "size", math.Log(float64(len(g.Ends)))/math.Log(maxSize))
-			set(values, "hops", float64(len(g.Steps))/maxHops)
+			set(values, "uncovered", math.Log1p(countUncovered(run, g)))
 			fallthrough
 		default:
 			mass += p
@@ -74,6 +78,19 @@ func ofRanked(run *orchestratorv1.Run, paths []*graphv1.ReasoningPath, read map[
 	set(values, "agreed", float64(both)/float64(max(1, len(read))))
 	set(values, "asked", indicator(kgtext.Mentions(run.GetQuestion(), run.GetAnswers()[0].GetAnswer())))
 	return values
+}
+
+// countUncovered counts the words of the question that are neither in a path nor in the answers.
+func countUncovered(run *orchestratorv1.Run, g *kgtext.PathGroup) float64 {
+	text := g.TopicEntity
+	for _, s := range g.Steps {
+		text += " " + kgtext.VerbaliseRelation(s.GetRelation())
+	}
+	for _, a := range run.GetAnswers() {
+		text += " " + a.GetAnswer()
+	}
+	words := kgtext.NewOpenWords(run.GetQuestion())
+	return float64(len(words)) * float64(1-kgtext.SharedWords(run.GetQuestion(), text))
 }
 
 // ofRankedGround is ofRanked for pg-akv. Without reflections the reading was answered as it was.

@@ -33,7 +33,7 @@ func (n *Network) Inputs(near Nearness, p *Path) []float32 {
 	return inputs
 }
 
-// Score returns the log odds of a path up to a constant: a linear part and a layer of GELU units,
+// Score returns the log odds of a path against that of none: a linear part and a layer of GELU units,
 // whose sums before activation it returns for training.
 func (n *Network) Score(inputs []float32) (score float64, sums []float32) {
 	score = float64(inputs[ValueCount] + inputs[ValueCount+1] + vector.Dot(n.Linear, inputs[:ValueCount]))

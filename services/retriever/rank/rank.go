@@ -136,7 +136,7 @@ func (r *Ranker) Covers(q *Question) bool {
 var ErrEncoder = errors.New("the ranker was trained on vectors of another length")
 
 // Probabilities returns, for each path, the probability that it is the one that leads to the
-// answers: 0 to 1, together 1.
+// answers: 0 to 1. The rest of 1 is the probability that none does, since the graph does not say.
 func (r *Ranker) Probabilities(q *Question) ([]float32, error) {
 	if len(q.Paths) == 0 {
 		return nil, nil
@@ -152,9 +152,14 @@ func (r *Ranker) Probabilities(q *Question) ([]float32, error) {
 	return probabilities, nil
 }
 
-// Softmax returns the probabilities of scores divided by a temperature. There must be one at least.
+// Softmax returns the probabilities of scores divided by a temperature, beside that of none of them,
+// which has the score 0.
 func Softmax(scores []float64, temperature float64) []float64 {
-	most, sum := slices.Max(scores), 0.0
+	most := 0.0
+	for _, s := range scores {
+		most = max(most, s)
+	}
+	sum := math.Exp(-most / temperature)
 	probabilities := make([]float64, len(scores))
 	for i, s := range scores {
 		probabilities[i] = math.Exp((s - most) / temperature)
@@ -166,7 +171,21 @@ func Softmax(scores []float64, temperature float64) []float64 {
 	return probabilities
 }
 
-// Scores returns the log odds of each path up to a constant, before the temperature: the mean of
+// CompareWithBest sets the values of paths that are relative to the best of them.
+func CompareWithBest(paths []Path) {
+	for _, relative := range []struct{ value, to string }{{"words_behind", "words"}, {"cosine_behind", "cosine"}} {
+		at, from := slices.Index(ValueNames[:], relative.value), slices.Index(ValueNames[:], relative.to)
+		most := float32(math.Inf(-1))
+		for i := range paths {
+			most = max(most, paths[i].Values[from])
+		}
+		for i := range paths {
+			paths[i].Values[at] = paths[i].Values[from] - most
+		}
+	}
+}
+
+// Scores returns the log odds of each path against that of none, before the temperature: the mean of
 // those by each network.
 func (w *Weights) Scores(q *Question) ([]float64, error) {
 	if len(q.Vector) != w.Dims {

@@ -142,7 +142,7 @@ func checkMatrix(rows [][]float32, height, width int) error {
 }
 
 // magic starts a file of weights.
-const magic = "triplemesh ranker 2\n"
+const magic = "triplemesh ranker 3\n"
 
 // Write writes weights: a line that names the format, the SHA-256 of what follows, and the weights.
 func (w *Weights) Write(to io.Writer) error {

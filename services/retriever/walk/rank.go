@@ -26,7 +26,7 @@ const (
 type Ranker interface {
 	// Covers reports whether it was trained for paths with these steps; only they are set.
 	Covers(*rank.Question) bool
-	// Probabilities returns one per path, together 1.
+	// Probabilities returns one per path; the rest of 1 is that of none.
 	Probabilities(*rank.Question) ([]float32, error)
 }
 
@@ -61,7 +61,8 @@ func ListCandidates(ctx context.Context, snap Snapshot, encoder Encoder, req Sug
 }
 
 // rankProspects sets the probabilities and the order of prospects if the ranker knows the graph, and
-// reports whether it did.
+// reports whether it did. Probabilities are together 1, as if one path led to the answers; scores
+// are so only as far as one does.
 func rankProspects(ctx context.Context, snap Snapshot, aim *aim, req SuggestRequest,
 	prospects []*prospect) (ranked []*prospect, ok bool, err error) {
 	if req.Ranker == nil || len(prospects) == 0 {
@@ -79,8 +80,9 @@ func rankProspects(ctx context.Context, snap Snapshot, aim *aim, req SuggestRequ
 	if err != nil {
 		return nil, false, err
 	}
-	sum := float32(math.SmallestNonzeroFloat32)
+	sum, answered := float32(math.SmallestNonzeroFloat32), float32(0)
 	for i, p := range ranked {
+		answered += probabilities[i]
 		if at := slices.Index(req.Topics, p.topic); req.TopicScores != nil {
 			probabilities[i] *= req.TopicScores[at]
 		}
@@ -88,7 +90,7 @@ func rankProspects(ctx context.Context, snap Snapshot, aim *aim, req SuggestRequ
 	}
 	for i, p := range ranked {
 		probabilities[i] /= sum
-		p.score, p.probability = probabilities[i], &probabilities[i]
+		p.score, p.probability = probabilities[i]*answered, &probabilities[i]
 	}
 	slices.SortFunc(ranked, compareProspects)
 	return ranked, true, nil
@@ -149,7 +151,7 @@ func (d *describer) describe(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	d.compareWithBest()
+	rank.CompareWithBest(d.question.Paths)
 	return nil
 }
 
@@ -242,21 +244,6 @@ func (d *describer) values(p *prospect) rank.Values {
 		values[i] = v[name]
 	}
 	return values
-}
-
-// compareWithBest sets the values that are relative to the best of all paths.
-func (d *describer) compareWithBest() {
-	for _, relative := range []struct{ value, of string }{{"words_behind", "words"}, {"cosine_behind", "cosine"}} {
-		to, from := slices.Index(rank.ValueNames[:], relative.value), slices.Index(rank.ValueNames[:], relative.of)
-		most := float32(math.Inf(-1))
-		for _, p := range d.question.Paths {
-			most = max(most, p.Values[from])
-		}
-		for i := range d.question.Paths {
-			v := &d.question.Paths[i].Values
-			v[to] = v[from] - most
-		}
-	}
 }
 
 // profile returns the relations around a path's first ends, those with the greatest shares: what they

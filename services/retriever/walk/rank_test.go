@@ -66,6 +66,10 @@ func TestARankerThatKnowsTheGraphDecidesTheOrder(t *testing.T) {
 			if c.ranked != (paths[0].Probability != nil) || c.ranked != (first == "person gender") {
 				t.Errorf("the first path is %q with the probability %v", first, paths[0].Probability)
 			}
+			if c.ranked && (*paths[0].Probability < 0.999 || math.Abs(float64(paths[0].Score)-0.9) > 1e-3) {
+				t.Errorf("of a path with 0.9 where none has the rest, the probability is %g, the score %g",
+					*paths[0].Probability, paths[0].Score)
+			}
 		})
 	}
 }
