@@ -14,10 +14,9 @@ const Ranked = "ranked"
 
 // rankedFeatures are the features of the first answer by the paths that lead to it.
 var rankedFeatures = map[string]float64{
-	// mass is the sum of the probabilities of the paths that lead to the answer, peak the greatest,
-	// rival the greatest of those that do not. These are as if one path led to the answers; reachable is
-	// the probability that one does.
-	"mass": 1, "peak": 1, "rival": -1, "reachable": 1,
+	// mass is the sum of the scores of the paths that lead to the answer, peak the greatest, rival the
+	// greatest of those that do not: probabilities that leave room for none of them.
+	"mass": 1, "peak": 1, "rival": -1,
 	// read is 1 if the model read the answer too, agreed the share of what it read that the answers
 	// have.
 	"read": 1, "agreed": 1,
@@ -48,10 +47,7 @@ func ofRanked(run *orchestratorv1.Run, paths []*graphv1.ReasoningPath, read map[
 		if g.Probability == nil {
 			continue
 		}
-		p, leads := float64(*g.Probability), false
-		if p > 0 {
-			set(values, "reachable", float64(g.Score)/p)
-		}
+		p, leads := float64(g.Score), false
 		for _, end := range g.Ends {
 			leads = leads || kgtext.Fold(end) == first
 		}

@@ -1298,8 +1298,10 @@ type RelationPath struct {
 	// The hops, in order; 1 to 8 of them.
 	Steps []*RelationStep `protobuf:"bytes,1,rep,name=steps,proto3" json:"steps,omitempty"`
 	// How well it fits the question, higher is better; unset if it was not scored.
-	// Not a cosine: bonuses, such as for sharing an end with the path of another
-	// topic entity, and penalties are added to one, so that it may exceed 1.
+	// Where a ranker knows the graph, the probability that it leads to the
+	// answers, which leaves room for none of the candidates. Otherwise a cosine
+	// with bonuses, such as for sharing an end with the path of another topic
+	// entity, and penalties, so that it may exceed 1.
 	Score *float32 `protobuf:"fixed32,2,opt,name=score,proto3,oneof" json:"score,omitempty"`
 	// How many entities it ends in; unset if the store has not counted them.
 	Ends *uint32 `protobuf:"varint,3,opt,name=ends,proto3,oneof" json:"ends,omitempty"`
@@ -1310,8 +1312,8 @@ type RelationPath struct {
 	// How many facts it joins: its steps, those that start from a mediator left
 	// out. Unset if that is not known.
 	Hops *uint32 `protobuf:"varint,6,opt,name=hops,proto3,oneof" json:"hops,omitempty"`
-	// Probability that it is the path that leads to the answers, 0 to 1, together
-	// 1 over all candidates; unset where no ranker knows the graph.
+	// Probability that it is the path that leads to the answers if one of the
+	// candidates does, 0 to 1, together 1; unset where no ranker knows the graph.
 	Probability   *float32 `protobuf:"fixed32,7,opt,name=probability,proto3,oneof" json:"probability,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
