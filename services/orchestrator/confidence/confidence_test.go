@@ -97,6 +97,9 @@ func rankedRun(given, read string) *orchestratorv1.Run {
 	}
 	g := &orchestratorv1.PgAkvGraphs{ReasoningPaths: []*graphv1.ReasoningPath{path(0.5, "river", "Orla"),
 		path(0.5, "river", "Tessen"), path(0.2, "stream", "Orla"), path(0.2, "lake", "Harn")}}
+	g.GroundGraph = &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{{Triples: []*graphv1.ScoredTriple{
+		{Triple: fact(given), QuestionScore: .6}, {Triple: fact(given), QuestionScore: .4},
+		{Triple: fact("Tessen"), QuestionScore: .9}}}}}
 	g.Reflections = []*reflectorv1.Reflection{{Answer: read, Decision: reflectorv1.Decision_DECISION_DROP}}
 	if given == read {
 		g.Reflections[0].Decision = reflectorv1.Decision_DECISION_KEEP
@@ -170,12 +173,12 @@ func TestFeatures(t *testing.T) {
 				"answers": 0, "partial": 0}},
 		{"pg-akv by ranked paths: an answer that the model read too", rankedRun("Orla", "Orla"), Ranked,
 			map[string]float64{"mass": 0.35, "peak": 0.25, "rival": 0.1, "read": 1, "agreed": 1,
-				"uncovered": 0,
-				"size":      math.Log(2) / math.Log(maxSize), "asked": 0, "answers": 0, "partial": 0}},
+				"question_score": .6,
+				"size":           math.Log(2) / math.Log(maxSize), "asked": 0, "answers": 0, "partial": 0}},
 		{"pg-akv by ranked paths: an answer that only paths lead to", rankedRun("Orla", "Harn"), Ranked,
 			map[string]float64{"mass": 0.35, "peak": 0.25, "rival": 0.1, "read": 0, "agreed": 0,
-				"uncovered": 0,
-				"size":      math.Log(2) / math.Log(maxSize), "asked": 0, "answers": 0, "partial": 0}},
+				"question_score": .6,
+				"size":           math.Log(2) / math.Log(maxSize), "asked": 0, "answers": 0, "partial": 0}},
 		{"no answer", &orchestratorv1.Run{Text: "I do not know."}, "", nil},
 		{"an abstention", &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("x")},
 			Grounding: orchestratorv1.Grounding_GROUNDING_ABSTAINED}, "", nil},

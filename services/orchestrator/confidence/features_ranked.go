@@ -20,9 +20,9 @@ var rankedFeatures = map[string]float64{
 	// read is 1 if the model read the answer too, agreed the share of what it read that the answers
 	// have.
 	"read": 1, "agreed": 1,
-	// size is the logarithm of the number of ends of the likeliest path to it, uncovered that of one more than
-	// the words of the question that are neither in the path nor in the answers: conditions that they ignore.
-	"size": 0, "uncovered": -1,
+	// size is the logarithm of the number of ends of the likeliest path to it, question_score the best
+	// cosine to the question of a triple of the ground graph that names it.
+	"size": 0, "question_score": 1,
 	// verdict is the probability by the verdict that the answer is right.
 	"verdict": 1,
 	// asked is 1 if the question itself names the answer.
@@ -57,7 +57,6 @@ func ofRanked(run *orchestratorv1.Run, paths []*graphv1.ReasoningPath, read map[
 		case p > peak:
 			peak = p
 			set(values, "size", math.Log(float64(len(g.Ends)))/math.Log(maxSize))
-			set(values, "uncovered", math.Log1p(countUncovered(run, g)))
 			fallthrough
 		default:
 			mass += p
@@ -76,19 +75,6 @@ func ofRanked(run *orchestratorv1.Run, paths []*graphv1.ReasoningPath, read map[
 	return values
 }
 
-// countUncovered counts the words of the question that are neither in a path nor in the answers.
-func countUncovered(run *orchestratorv1.Run, g *kgtext.PathGroup) float64 {
-	text := g.TopicEntity
-	for _, s := range g.Steps {
-		text += " " + kgtext.VerbaliseRelation(s.GetRelation())
-	}
-	for _, a := range run.GetAnswers() {
-		text += " " + a.GetAnswer()
-	}
-	words := kgtext.NewOpenWords(run.GetQuestion())
-	return float64(len(words)) * float64(1-kgtext.SharedWords(run.GetQuestion(), text))
-}
-
 // ofRankedGround is ofRanked for pg-akv. Without reflections the reading was answered as it was.
 func ofRankedGround(run *orchestratorv1.Run, g *orchestratorv1.PgAkvGraphs,
 	values map[string]float64) map[string]float64 {
@@ -101,6 +87,14 @@ func ofRankedGround(run *orchestratorv1.Run, g *orchestratorv1.PgAkvGraphs,
 	if len(g.GetReflections()) == 0 {
 		for _, a := range run.GetAnswers() {
 			read[kgtext.Fold(a.GetAnswer())] = true
+		}
+	}
+	first := kgtext.Fold(run.GetAnswers()[0].GetAnswer())
+	for _, s := range g.GetGroundGraph().GetSubjects() {
+		for _, t := range s.GetTriples() {
+			if names := t.GetTriple(); kgtext.Fold(names.GetSubject()) == first || kgtext.Fold(names.GetObject()) == first {
+				set(values, "question_score", max(values["question_score"], float64(t.GetQuestionScore())))
+			}
 		}
 	}
 	return ofRanked(run, g.GetReasoningPaths(), read, values)
