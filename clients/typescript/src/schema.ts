@@ -2428,12 +2428,12 @@ export interface components {
             kgName?: string;
             /**
              * Format: float
-             * @description Probability that it is the path that leads to the answers, 0 to 1, together 1 over all candidates; unset where no ranker knows the graph.
+             * @description Probability that it is the path that leads to the answers if one of the candidates does, 0 to 1, together 1; unset where no ranker knows the graph.
              */
             probability?: number;
             /**
              * Format: float
-             * @description How well it fits the question, higher is better; unset if it was not scored. Not a cosine: bonuses, such as for sharing an end with the path of another topic entity, and penalties are added to one, so that it may exceed 1.
+             * @description How well it fits the question, higher is better; unset if it was not scored. Where a ranker knows the graph, the probability that it leads to the answers, which leaves room for none of the candidates. Otherwise a cosine with bonuses, such as for sharing an end with the path of another topic entity, and penalties, so that it may exceed 1.
              */
             score?: number;
             /** @description The hops, in order; 1 to 8 of them. */
@@ -2457,12 +2457,12 @@ export interface components {
             kgName?: string;
             /**
              * Format: float
-             * @description Probability that it is the path that leads to the answers, 0 to 1, together 1 over all candidates; unset where no ranker knows the graph.
+             * @description Probability that it is the path that leads to the answers if one of the candidates does, 0 to 1, together 1; unset where no ranker knows the graph.
              */
             probability?: number;
             /**
              * Format: float
-             * @description How well it fits the question, higher is better; unset if it was not scored. Not a cosine: bonuses, such as for sharing an end with the path of another topic entity, and penalties are added to one, so that it may exceed 1.
+             * @description How well it fits the question, higher is better; unset if it was not scored. Where a ranker knows the graph, the probability that it leads to the answers, which leaves room for none of the candidates. Otherwise a cosine with bonuses, such as for sharing an end with the path of another topic entity, and penalties, so that it may exceed 1.
              */
             score?: number;
             /** @description The hops, in order; 1 to 8 of them. */

@@ -981,8 +981,10 @@ export declare type RelationPath = Message<"triplemesh.graph.v1.RelationPath"> &
 
   /**
    * How well it fits the question, higher is better; unset if it was not scored.
-   * Not a cosine: bonuses, such as for sharing an end with the path of another
-   * topic entity, and penalties are added to one, so that it may exceed 1.
+   * Where a ranker knows the graph, the probability that it leads to the
+   * answers, which leaves room for none of the candidates. Otherwise a cosine
+   * with bonuses, such as for sharing an end with the path of another topic
+   * entity, and penalties, so that it may exceed 1.
    *
    * @generated from field: optional float score = 2;
    */
@@ -1018,8 +1020,8 @@ export declare type RelationPath = Message<"triplemesh.graph.v1.RelationPath"> &
   hops?: number | undefined;
 
   /**
-   * Probability that it is the path that leads to the answers, 0 to 1, together
-   * 1 over all candidates; unset where no ranker knows the graph.
+   * Probability that it is the path that leads to the answers if one of the
+   * candidates does, 0 to 1, together 1; unset where no ranker knows the graph.
    *
    * @generated from field: optional float probability = 7;
    */
@@ -1042,8 +1044,10 @@ export declare type RelationPathJson = {
 
   /**
    * How well it fits the question, higher is better; unset if it was not scored.
-   * Not a cosine: bonuses, such as for sharing an end with the path of another
-   * topic entity, and penalties are added to one, so that it may exceed 1.
+   * Where a ranker knows the graph, the probability that it leads to the
+   * answers, which leaves room for none of the candidates. Otherwise a cosine
+   * with bonuses, such as for sharing an end with the path of another topic
+   * entity, and penalties, so that it may exceed 1.
    *
    * @generated from field: optional float score = 2;
    */
@@ -1079,8 +1083,8 @@ export declare type RelationPathJson = {
   hops?: number;
 
   /**
-   * Probability that it is the path that leads to the answers, 0 to 1, together
-   * 1 over all candidates; unset where no ranker knows the graph.
+   * Probability that it is the path that leads to the answers if one of the
+   * candidates does, 0 to 1, together 1; unset where no ranker knows the graph.
    *
    * @generated from field: optional float probability = 7;
    */
