@@ -88,7 +88,8 @@ func newKindred(f *facts, seed int64) *kindred {
 // relationsTo returns the relations that join an entity and any of others.
 func (k *kindred) relationsTo(topic string, others []string) (relations []string) {
 	for _, r := range k.relations[topic] {
-		if slices.ContainsFunc(k.objects[[2]string{topic, r}], func(o string) bool { return slices.Contains(others, o) }) {
+		objects := k.objects[[2]string{topic, r}]
+		if slices.ContainsFunc(objects, func(o string) bool { return slices.Contains(others, o) }) {
 			relations = append(relations, r)
 		}
 	}

@@ -92,7 +92,8 @@ func ofRankedGround(run *orchestratorv1.Run, g *orchestratorv1.PgAkvGraphs,
 	first := kgtext.Fold(run.GetAnswers()[0].GetAnswer())
 	for _, s := range g.GetGroundGraph().GetSubjects() {
 		for _, t := range s.GetTriples() {
-			if names := t.GetTriple(); kgtext.Fold(names.GetSubject()) == first || kgtext.Fold(names.GetObject()) == first {
+			subject, object := t.GetTriple().GetSubject(), t.GetTriple().GetObject()
+			if kgtext.Fold(subject) == first || kgtext.Fold(object) == first {
 				set(values, "question_score", max(values["question_score"], float64(t.GetQuestionScore())))
 			}
 		}
