@@ -76,10 +76,10 @@ func proposeColumns(req *retrieverv1.ProposeColumnsRequest) (table.Proposal, err
 	if req.GetWhole() {
 		size++ // the end of the file comes first
 	}
-	plain, err := source.Unpack(req.GetFile(), table.NewHead(bytes.NewReader(req.GetHead()), size))
+	plain, err := source.Unpack(req.GetFile(), source.NewHead(bytes.NewReader(req.GetHead()), size))
 	if err != nil {
 		return table.Proposal{}, err
 	}
 	defer plain.Close()
-	return table.Propose(req.GetFile(), table.NewHead(plain, maxHead), separatorRune(req.GetSeparator()), "")
+	return table.Propose(req.GetFile(), source.NewHead(plain, maxHead), separatorRune(req.GetSeparator()), "")
 }

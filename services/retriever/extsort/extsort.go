@@ -5,7 +5,6 @@ package extsort
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +33,9 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	o.Memory = cmp.Or(o.Memory, defaultMemory)
+	if o.Memory <= 0 {
+		o.Memory = defaultMemory
+	}
 	if o.Disk == nil {
 		o.Disk = osDisk{}
 	}

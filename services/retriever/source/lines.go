@@ -35,7 +35,9 @@ const DefaultMaxLine = 1 << 20
 // one LineFunc for each worker. The sink is called by one goroutine at a time and gets everything in
 // the order of the file.
 func ReadLines(ctx context.Context, in Input, to Sink, o LineOptions, start func() LineFunc) (uint64, error) {
-	o.Max = cmp.Or(o.Max, DefaultMaxLine)
+	if o.Max <= 0 {
+		o.Max = DefaultMaxLine
+	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}

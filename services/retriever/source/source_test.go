@@ -142,6 +142,26 @@ func TestAConnectionErrorIsNotABadLine(t *testing.T) {
 	}
 }
 
+func TestAnErrorWithinTheFirstBytesIsNotTheEndOfTheFile(t *testing.T) {
+	broken := errors.New("the connection broke")
+	text := "ab"
+	failsOnce := readerFunc(func(b []byte) (int, error) {
+		n, err := copy(b, text), broken
+		if text == "" {
+			err = io.EOF
+		}
+		text = ""
+		return n, err
+	})
+	if got, err := unpack("a", failsOnce); !errors.Is(err, broken) {
+		t.Errorf("got %q, error %v, want %v", got, err, broken)
+	}
+}
+
+type readerFunc func(b []byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
 func TestPlaceError(t *testing.T) {
 	cause := errors.New("three columns are missing")
 	for _, c := range []struct {

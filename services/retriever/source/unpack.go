@@ -62,14 +62,34 @@ func openZstd(r io.Reader) (io.ReadCloser, error) {
 	return d.IOReadCloser(), nil
 }
 
-// Unpack reads a file that may be a gzip, bzip2 or zstd archive, told by its
+// ErrCut ends the head of a file, whose last row may be cut off.
+var ErrCut = errors.New("the head of the file ends")
+
+// NewHead returns a reader of the first n bytes of in, which ends with ErrCut if in does not end before.
+func NewHead(in io.Reader, n int) io.Reader { return &head{in, n} }
+
+type head struct {
+	in io.Reader
+	n  int
+}
+
+func (h *head) Read(b []byte) (int, error) {
+	if h.n == 0 {
+		return 0, ErrCut
+	}
+	n, err := h.in.Read(b[:min(len(b), h.n)])
+	h.n -= n
+	return n, err
+}
+
+// Unpack reads a file, or the head of one, that may be a gzip, bzip2 or zstd archive, told by its
 // first bytes. A name that promises an archive which the bytes are not is an
 // error. Errors of a broken archive are PlaceErrors; those of r are passed on.
 func Unpack(name string, r io.Reader) (io.ReadCloser, error) {
 	from := &archiveReader{r: r}
 	in := bufio.NewReaderSize(from, 1<<16)
 	head, err := in.Peek(headBytes)
-	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
+	if err != nil && !errors.Is(err, io.EOF) && !(len(head) > 0 && errors.Is(err, ErrCut)) {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	for _, a := range archives {

@@ -60,7 +60,12 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	c.Name, c.Start, c.End = cmp.Or(c.Name, "name"), cmp.Or(c.Start, "start"), cmp.Or(c.End, "end")
-	c.Page, c.Timeout = cmp.Or(c.Page, 100_000), cmp.Or(c.Timeout, time.Minute)
+	if c.Page <= 0 {
+		c.Page = 100_000
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = time.Minute
+	}
 	if c.Bad == nil {
 		c.Bad = func(err error) error { return err }
 	}

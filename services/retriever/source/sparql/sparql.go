@@ -50,11 +50,15 @@ func (c Config) withDefaults() Config {
 	if c.Page <= 0 {
 		c.Page = 10_000
 	}
-	c.Timeout = cmp.Or(c.Timeout, 5*time.Minute)
+	if c.Timeout <= 0 {
+		c.Timeout = 5 * time.Minute
+	}
 	if c.MaxBytes <= 0 {
 		c.MaxBytes = 1 << 30
 	}
-	c.Attempts = cmp.Or(c.Attempts, 5)
+	if c.Attempts <= 0 {
+		c.Attempts = 5
+	}
 	if c.Bad == nil {
 		c.Bad = func(err error) error { return err }
 	}

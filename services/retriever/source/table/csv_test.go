@@ -205,7 +205,7 @@ func TestProposeReadsTheHeadOfATable(t *testing.T) {
 		"which would have had room for more than the file": {len(text) + 1, 3, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := table.Propose("towns.csv", table.NewHead(strings.NewReader(text), c.bytes), 0, "")
+			p, err := table.Propose("towns.csv", source.NewHead(strings.NewReader(text), c.bytes), 0, "")
 			if err != nil || p.Rows != c.rows || p.Whole != c.whole || len(p.Warnings) > 0 || len(p.Columns) != 2 {
 				t.Errorf("proposes %+v, error %v; want %d rows", p, err, c.rows)
 			}

@@ -204,30 +204,10 @@ type Proposal struct {
 	Warnings []string
 }
 
-// ErrCut ends the head of a file, whose last row may be cut off.
-var ErrCut = errors.New("the head of the file ends")
-
-// NewHead returns a reader of the first n bytes of in, which ends with ErrCut if in does not end before.
-func NewHead(in io.Reader, n int) io.Reader { return &head{in, n} }
-
-type head struct {
-	in io.Reader
-	n  int
-}
-
-func (h *head) Read(b []byte) (int, error) {
-	if h.n == 0 {
-		return 0, ErrCut
-	}
-	n, err := h.in.Read(b[:min(len(b), h.n)])
-	h.n -= n
-	return n, err
-}
-
 // Propose looks at the first rows of a table, unpacked, of which in may be a head. key is the caller's
 // choice; empty leaves it open.
 func Propose(file string, in io.Reader, separator rune, key string) (Proposal, error) {
-	r := newReader(NewHead(in, sampledBytes), separatorOf(file, separator))
+	r := newReader(source.NewHead(in, sampledBytes), separatorOf(file, separator))
 	headings, err := r.Read()
 	if err == nil {
 		err = checkHeadings(headings, key)
@@ -242,8 +222,8 @@ func Propose(file string, in io.Reader, separator rune, key string) (Proposal, e
 	var ragged, garbled []int // lines
 	for p.Rows < sampledRows {
 		row, err := r.Read()
-		if errors.Is(err, io.EOF) || errors.Is(err, ErrCut) {
-			p.Whole = !errors.Is(err, ErrCut)
+		if errors.Is(err, io.EOF) || errors.Is(err, source.ErrCut) {
+			p.Whole = !errors.Is(err, source.ErrCut)
 			break
 		}
 		if parse := (*csv.ParseError)(nil); errors.As(err, &parse) {
