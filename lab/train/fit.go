@@ -357,17 +357,13 @@ func addUnanswerable(examples []*Example, share float64) []*Example {
 }
 
 func crossEntropy(scores, targets []float64, temperature float64) float64 {
-	loss, none := 0.0, 1.0
+	loss, none, unanswered := 0.0, 1.0, 1.0
 	for i, p := range rank.Softmax(scores, temperature) {
 		loss -= targets[i] * math.Log(max(p, math.SmallestNonzeroFloat64))
 		none -= p
+		unanswered -= targets[i]
 	}
-	for _, t := range targets {
-		if t > 0 {
-			return loss
-		}
-	}
-	return -math.Log(max(none, math.SmallestNonzeroFloat32))
+	return loss - unanswered*math.Log(max(none, math.SmallestNonzeroFloat32))
 }
 
 // relationHashes returns the relations that paths of the examples have, and those that start knows.

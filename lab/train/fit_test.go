@@ -77,15 +77,17 @@ func checkGradient(t *testing.T, random *rand.Rand, e Example) {
 	}
 }
 
-func TestFitFindsThePathWhoseRelationIsNearTheQuestion(t *testing.T) {
+// fitSmall fits a small ranker to examples, and returns others by the same draw.
+func fitSmall(t *testing.T, train, test int) (*rank.Ranker, []Example) {
+	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
 	var examples []Example
-	for range 200 {
+	for range train + test {
 		examples = append(examples, makeExample(random, 16, 6))
 	}
 	options := DefaultFit()
 	options.Units, options.HiddenUnits, options.Epochs, options.Batch = 16, 4, 30, 16
-	weights, err := Fit(context.Background(), examples[:150], options)
+	weights, err := Fit(t.Context(), examples[:train], options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,8 +95,13 @@ func TestFitFindsThePathWhoseRelationIsNearTheQuestion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return ranker, examples[train:]
+}
+
+func TestFitFindsThePathWhoseRelationIsNearTheQuestion(t *testing.T) {
+	ranker, others := fitSmall(t, 150, 50)
 	right := 0
-	for _, e := range examples[150:] {
+	for _, e := range others {
 		p, err := ranker.Probabilities(e.Question)
 		if err != nil {
 			t.Fatal(err)
@@ -115,24 +122,9 @@ func TestFitFindsThePathWhoseRelationIsNearTheQuestion(t *testing.T) {
 }
 
 func TestFitLearnsThatNoPathMayLeadToAnAnswer(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	var examples []Example
-	for range 300 {
-		examples = append(examples, makeExample(random, 16, 6))
-	}
-	options := DefaultFit()
-	options.Units, options.HiddenUnits, options.Epochs, options.Batch = 16, 4, 30, 16
-	w, err := Fit(t.Context(), examples, options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ranker, err := rank.New(w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranker, others := fitSmall(t, 300, 100)
 	answerable, lacking := 0.0, 0.0
-	for range 100 {
-		e := makeExample(random, 16, 6)
+	for _, e := range others {
 		for _, c := range []struct {
 			example *Example
 			sum     *float64

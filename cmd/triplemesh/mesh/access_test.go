@@ -44,8 +44,7 @@ func TestAMeshWithAFileOfTokensKnowsItsOwnStages(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	ready, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- m.Run(ctx, func() { close(ready) }) }()
+	ready, ended := runMesh(ctx, m)
 	select {
 	case <-ready:
 	case err := <-ended:

@@ -37,6 +37,13 @@ func options(t *testing.T, set map[string]string) Options {
 	return o
 }
 
+// runMesh runs a mesh until ctx ends. ready is closed when it serves; ended receives how it ended.
+func runMesh(ctx context.Context, m *Mesh) (ready <-chan struct{}, ended <-chan error) {
+	serves, ends := make(chan struct{}), make(chan error, 1)
+	go func() { ends <- m.Run(ctx, func() { close(serves) }) }()
+	return serves, ends
+}
+
 func TestAQuestionGoesThroughTheMesh(t *testing.T) {
 	model := testkit.NewLLM(t)
 	model.On(testkit.Contains("Who wrote the first program?")).Reply("{Ada Lovelace}")
@@ -49,8 +56,7 @@ func TestAQuestionGoesThroughTheMesh(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	ready, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- m.Run(ctx, func() { close(ready) }) }()
+	ready, ended := runMesh(ctx, m)
 	select {
 	case <-ready:
 	case err := <-ended:
@@ -314,8 +320,7 @@ func TestTheMeshServesBeforeItsModelServerAnswers(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	ready, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- m.Run(ctx, func() { close(ready) }) }()
+	ready, ended := runMesh(ctx, m)
 
 	resp, err := http.Post(m.URL()+"/api/v1/ask", "application/json",
 		strings.NewReader(`{"question": "Who?", "method": "io"}`))

@@ -8,7 +8,6 @@ import (
 
 	"github.com/triplemesh/triplemesh/services/retriever/execute"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
-	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
@@ -66,17 +65,8 @@ func (s *failingStore) Match(ctx context.Context, key string) ([]store.EntityID,
 func TestAStoreThatFailsAtAnyReadEndsThePlanWithItsError(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(20, 1))
-	s := embedded.New(t.TempDir())
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	info, err := s.Write(t.Context(), "facts", storetest.Content(t, randomFacts(random, 120)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole := storetest.Open(t, s, "facts", info.Number)
+	s := newStore(t)
+	whole := storetest.Open(t, s, "facts", writeFacts(t, s, "facts", randomFacts(random, 120)))
 	failures := 0
 	for range 100 {
 		p := randomPlan(random)

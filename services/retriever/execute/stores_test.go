@@ -15,26 +15,14 @@ import (
 
 func TestPlansGiveTheSameRowsOverADeltaAsOverAWholeSnapshot(t *testing.T) {
 	t.Parallel()
-	s := embedded.New(t.TempDir())
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	s := newStore(t)
 	random := rand.New(rand.NewPCG(20, 0))
 	facts := randomFacts(random, 120)
-	write := func(kg string, facts []store.Fact) uint64 {
-		info, err := s.Write(t.Context(), kg, storetest.Content(t, facts))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return info.Number
-	}
-	whole := storetest.Open(t, s, "whole", write("whole", facts))
+	whole := storetest.Open(t, s, "whole", writeFacts(t, s, "whole", facts))
 	// The base lacks half of the facts and has others, which the delta removes.
 	extra := slices.DeleteFunc(randomFacts(random, 40), func(f store.Fact) bool { return slices.Contains(facts, f) })
 	d := storetest.Delta(extra, facts[60:])
-	d.Base = write("changed", slices.Concat(facts[:60], extra))
+	d.Base = writeFacts(t, s, "changed", slices.Concat(facts[:60], extra))
 	changed, err := s.WriteDelta(t.Context(), "changed", d)
 	if err != nil {
 		t.Fatal(err)
@@ -54,6 +42,27 @@ func TestPlansGiveTheSameRowsOverADeltaAsOverAWholeSnapshot(t *testing.T) {
 	if answered < 100 {
 		t.Errorf("only %d of 300 plans have a result", answered)
 	}
+}
+
+func newStore(t *testing.T) *embedded.Store {
+	t.Helper()
+	s := embedded.New(t.TempDir())
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// writeFacts writes a snapshot and returns its number.
+func writeFacts(t *testing.T, s *embedded.Store, kg string, facts []store.Fact) uint64 {
+	t.Helper()
+	info, err := s.Write(t.Context(), kg, storetest.Content(t, facts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Number
 }
 
 // randomFacts are distinct facts between a few entities and numbers.
