@@ -3679,11 +3679,11 @@ const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\x0fLOAD_PHASE_READ\x10\x01\x12\x13\n" +
 	"\x0fLOAD_PHASE_SORT\x10\x02\x12\x15\n" +
 	"\x11LOAD_PHASE_ENCODE\x10\x03\x12\x14\n" +
-	"\x10LOAD_PHASE_WRITE\x10\x042\xde\x12\n" +
+	"\x10LOAD_PHASE_WRITE\x10\x042\xe2\x12\n" +
 	"\x15KnowledgeGraphService\x12\x8c\x01\n" +
 	"\x12LoadKnowledgeGraph\x122.triplemesh.retriever.v1.LoadKnowledgeGraphRequest\x1a3.triplemesh.retriever.v1.LoadKnowledgeGraphResponse\"\v\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x90\x02\x02(\x01\x12\xa0\x01\n" +
-	"\x18LoadKnowledgeGraphStream\x128.triplemesh.retriever.v1.LoadKnowledgeGraphStreamRequest\x1a9.triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse\"\v\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x90\x02\x02(\x010\x01\x12z\n" +
-	"\x0eProposeColumns\x12..triplemesh.retriever.v1.ProposeColumnsRequest\x1a/.triplemesh.retriever.v1.ProposeColumnsResponse\"\a\xa8\xbc\x18\x03\x90\x02\x01\x12\x89\x01\n" +
+	"\x18LoadKnowledgeGraphStream\x128.triplemesh.retriever.v1.LoadKnowledgeGraphStreamRequest\x1a9.triplemesh.retriever.v1.LoadKnowledgeGraphStreamResponse\"\v\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x90\x02\x02(\x010\x01\x12~\n" +
+	"\x0eProposeColumns\x12..triplemesh.retriever.v1.ProposeColumnsRequest\x1a/.triplemesh.retriever.v1.ProposeColumnsResponse\"\v\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x90\x02\x01\x12\x89\x01\n" +
 	"\x13ListKnowledgeGraphs\x123.triplemesh.retriever.v1.ListKnowledgeGraphsRequest\x1a4.triplemesh.retriever.v1.ListKnowledgeGraphsResponse\"\a\xa8\xbc\x18\x02\x90\x02\x01\x12\x84\x01\n" +
 	"\x10ActivateSnapshot\x120.triplemesh.retriever.v1.ActivateSnapshotRequest\x1a1.triplemesh.retriever.v1.ActivateSnapshotResponse\"\v\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x90\x02\x02\x12\x93\x01\n" +
 	"\x16RollbackKnowledgeGraph\x126.triplemesh.retriever.v1.RollbackKnowledgeGraphRequest\x1a7.triplemesh.retriever.v1.RollbackKnowledgeGraphResponse\"\b\xa8\xbc\x18\x03\xb0\xbc\x18\x01\x12\x8a\x01\n" +
