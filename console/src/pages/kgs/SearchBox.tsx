@@ -1,6 +1,7 @@
 import { useEffect, useId, useState } from "preact/hooks";
 import { useServices } from "../../app/services";
 import { useCall } from "../../app/useCall";
+import { useTyped } from "../../app/useTyped";
 import { Name } from "../../ui/Name";
 import { completing, lookupsFor } from "./suggest";
 
@@ -25,11 +26,9 @@ export function SearchBox({
 }) {
   const { api, router } = useServices();
   const id = useId();
-  const [typed, type] = useState(words);
+  const [typed, type] = useTyped(words);
   const [wanted, want] = useState("");
   const [at, choose] = useState(-1);
-  // The back button changes the address alone.
-  useEffect(() => type(words), [words]);
   useEffect(() => {
     const timer = setTimeout(() => want(typed.trim() === words ? "" : typed.trim()), rest);
     return () => clearTimeout(timer);

@@ -1,8 +1,9 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { Run } from "../../api/messages";
 import { href } from "../../app/router";
 import { useApi, useServices } from "../../app/services";
 import { useCall } from "../../app/useCall";
+import { useTyped } from "../../app/useTyped";
 import { elapsed, milliseconds } from "../../format/quantity";
 import { count } from "../../format/text";
 import { moment } from "../../format/time";
@@ -110,9 +111,7 @@ function RunRow({ run }: { run: Run }) {
 }
 
 function Words({ value, onRest }: { value: string; onRest: (words: string) => void }) {
-  const [typed, type] = useState(value);
-  // An address that changed otherwise, by the back button, is shown too.
-  useEffect(() => type(value), [value]);
+  const [typed, type] = useTyped(value);
   useEffect(() => {
     if (typed === value) {
       return;

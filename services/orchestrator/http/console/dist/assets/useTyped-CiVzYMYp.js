@@ -1,0 +1,1 @@
+import{c as e,f as t,u as n}from"./services-DGKoEhky.js";function r(r){let[i,a]=t(r),o=n(r);return e(()=>{o.current!==r&&(o.current=r,a(r))},[r]),[i,a]}export{r as t};
