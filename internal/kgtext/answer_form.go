@@ -24,7 +24,23 @@ func IsYesNo(question string) bool {
 	return asksYesNo.MatchString(Fold(question)) && !offersChoice.MatchString(Fold(question))
 }
 
+// AskedNumber returns the words by which a question asks for a number or a date, such as "when" and "how
+// many"; empty if it does not.
+func AskedNumber(question string) string {
+	if found := asksNumber.FindStringSubmatch(Fold(question)); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// IsNumbered reports whether a name has a number in digits or as a Roman numeral.
+func IsNumbered(name string) bool { return numbered.MatchString(name) }
+
 var (
+	asksNumber = regexp.MustCompile(`^(?:(?:in|on|at|since|from|until|by|to) )?` +
+		`(when|(?:what|which) (?:year|date|day|month|century|decade)|` +
+		`how (?:many|much|old|tall|high|long|far|deep|wide|heavy|fast))\b`)
+	numbered  = regexp.MustCompile(`\p{N}|\b[IVXLC]{2,}\b`)
 	asksYesNo = regexp.MustCompile(
 		`^(?:(?:and|so|but|or) )?(?:(?:is it|it is|is this) (?:true|correct|right|so) that .|` +
 			`(?:is|isn t|are|aren t|was|wasn t|were|weren t|does|doesn t|do|don t|did|didn t|has|hasn t|` +

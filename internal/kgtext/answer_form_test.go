@@ -24,6 +24,29 @@ func chosenForm(question string) graphv1.AnswerForm {
 	return kgtext.ChooseAnswerForm(question, graphv1.AnswerForm_ANSWER_FORM_UNSPECIFIED)
 }
 
+func TestAskedNumber(t *testing.T) {
+	for question, want := range map[string]string{
+		"When was Erik Halvorsen born?":             "when",
+		"In what year was the Harn Bridge opened?":  "what year",
+		"How tall is the Harn Bridge?":              "how tall",
+		"how many towns does Norland have":          "how many",
+		"Since when is Velmora a town?":             "when",
+		"Who was mayor when the bridge was opened?": "",
+		"How did Erik Halvorsen die?":               "",
+		"What days of the week is the bridge open?": "",
+	} {
+		if got := kgtext.AskedNumber(question); got != want {
+			t.Errorf("%q asks for %q, want %q", question, got, want)
+		}
+	}
+	for name, want := range map[string]bool{"1961-08-04": true, "12 m": true, "Super Bowl XXX": true, "Chicago": false,
+		"": false, "Malcolm X": false} {
+		if got := kgtext.IsNumbered(name); got != want {
+			t.Errorf("%q has a number: %t, want %t", name, got, want)
+		}
+	}
+}
+
 func TestChooseAnswerForm(t *testing.T) {
 	for question, want := range map[string]graphv1.AnswerForm{
 		"Tell me about Velmora.":                                    text,

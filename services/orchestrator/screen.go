@@ -156,6 +156,21 @@ func doubtConditions(run *orchestratorv1.Run, text string) {
 	doubt(run, fmt.Sprintf("the triples do not say to which of them \u201c%s\u201d applies", condition))
 }
 
+// doubtKind doubts answers to a question for a number or a date if none of them has a number: where
+// somebody was born does not say when.
+func doubtKind(run *orchestratorv1.Run, text string) {
+	asked := kgtext.AskedNumber(text)
+	if asked == "" || len(run.GetAnswers()) == 0 {
+		return
+	}
+	for _, a := range run.GetAnswers() {
+		if kgtext.IsNumbered(a.GetAnswer()) {
+			return
+		}
+	}
+	doubt(run, fmt.Sprintf("the question asks \u201c%s\u201d, and no answer has a number", asked))
+}
+
 // doubtDate doubts answers at a date if no triple of their evidence has a validity.
 func doubtDate(run *orchestratorv1.Run, at string) {
 	if at == "" || len(run.GetAnswers()) == 0 || slices.ContainsFunc(run.GetAnswers()[0].GetEvidence(),

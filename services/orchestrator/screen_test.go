@@ -195,6 +195,8 @@ func TestAnswersOfFactsAreRelatedIfTheQuestionPicksSomeOfThem(t *testing.T) {
 		{"a time that no triple states", stagetest.Film + " after 1990", false},
 		{"a rank that no triple states", "who was the youngest director of the quiet harbour", false},
 		{"an exclusion that no triple states", "who directed the film without a name, the quiet harbour", false},
+		{"a date where no answer is one", "when was the director of the quiet harbour born", false},
+		{"a number where no answer is one", "how many people directed the quiet harbour", false},
 		{"a word of a name in the evidence", "who directed \"The Last Film\", the quiet harbour", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
