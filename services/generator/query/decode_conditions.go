@@ -1,0 +1,238 @@
+package query
+
+import (
+	"cmp"
+	"strings"
+	"unicode"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+// choose adds what keyword arguments select.
+func (b *builder) choose(v string, args []argument) {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if a.name == "" {
+			if !a.value.isLiteral() { // a chain in the place of a relation
+				inner, _ := b.chain(a.value)
+				b.pattern(v, "", variableTerm(inner), a.negated)
+			}
+			continue
+		}
+		relation, op := splitOperator(strings.ToLower(splitWords(a.name)))
+		switch {
+		case strings.HasSuffix(relation, " between") && a.value.isLiteral():
+			operands := []*chain{a.value}
+			for i+1 < len(args) && args[i+1].name == "" && args[i+1].value.isLiteral() {
+				i++
+				operands = append(operands, args[i].value)
+			}
+			b.addWhere(v, strings.TrimSuffix(relation, " between"), "between", operands)
+		case a.operator != "=" && a.operator != "==":
+			b.compare(v, relation, operatorOf(a.operator), a.value)
+		case op != 0:
+			b.compare(v, relation, op, a.value)
+		case !a.value.isLiteral() && ranksOwnKind(a.value, v, relation):
+			last := a.value.calls[len(a.value.calls)-1]
+			b.rank(v, relation, isMost(strings.ToLower(last.name)))
+		case !a.value.isLiteral():
+			inner, _ := b.chain(a.value)
+			b.pattern(v, relation, variableTerm(inner), a.negated)
+		case isOperatorWord(a.value.text):
+			// launch_year="between", 1976, 1977
+			var operands []*chain
+			for i+1 < len(args) && args[i+1].name == "" && args[i+1].value.isLiteral() {
+				i++
+				operands = append(operands, args[i].value)
+			}
+			b.addWhere(v, relation, a.value.text, operands)
+		case leadingOperator(a.value.text) != "":
+			mark := leadingOperator(a.value.text)
+			b.compare(v, relation, operatorOf(mark), &chain{text: strings.TrimSpace(a.value.text[len(mark):])})
+		case isNumber(a.value.text):
+			b.compare(v, relation, graphv1.QueryOperator_QUERY_OPERATOR_EQUAL, a.value)
+		case bestWord(relation) != "" && strings.EqualFold(a.value.text, "true"):
+			b.rank(v, bestWord(relation), isMost(relation))
+		case bestWord(firstWord(relation)) != "" && strings.EqualFold(a.value.text, "true"):
+			b.rank(v, relation, isMost(firstWord(relation)))
+		case bestWord(firstWord(relation)) != "" && isPlaceWord(secondWord(relation)):
+			b.pattern(v, strings.TrimPrefix(relation, firstWord(relation)+" "), entityTerm(clean(a.value.text)),
+				a.negated)
+			b.rank(v, bestWord(firstWord(relation)), isMost(firstWord(relation)))
+		case strings.EqualFold(a.value.text, "true"):
+			b.pattern(v, TypeRelation, entityTerm(relation), a.negated)
+		case strings.EqualFold(a.value.text, "false"):
+			b.pattern(v, TypeRelation, entityTerm(relation), !a.negated)
+		case bestWord(strings.ToLower(a.value.text)) != "":
+			b.rank(v, relation, isMost(strings.ToLower(a.value.text)))
+		case isSuperlative(a.value.text):
+			b.chooseBest(v, relation, strings.ToLower(a.value.text))
+		case clean(a.value.text) != "":
+			b.pattern(v, relation, entityTerm(clean(a.value.text)), a.negated)
+		}
+	}
+}
+
+// ranksOwnKind reports whether a chain is the best of the kind of a variable by a relation:
+// City(population=City().most("population")) is the city with the most.
+func ranksOwnKind(c *chain, v, relation string) bool {
+	if len(c.calls) != 2 || len(c.calls[0].args) > 0 || len(c.calls[1].args) != 1 {
+		return false
+	}
+	kind := kindOf(v)
+	switch strings.ToLower(c.calls[1].name) {
+	case "most", "least", "max", "min", "highest", "lowest", "largest", "smallest":
+		return strings.EqualFold(splitWords(c.calls[0].name), kind) && c.calls[1].args[0].value.isLiteral() &&
+			strings.EqualFold(splitWords(c.calls[1].args[0].value.text), relation)
+	}
+	return false
+}
+
+// chooseBest adds what "most states" or "largest state" in the place of a name selects.
+func (b *builder) chooseBest(v, relation, value string) {
+	word := firstWord(value)
+	if word == "most" || word == "fewest" || word == "least" {
+		counted := b.attribute(v, relation)
+		b.add(rankClause(&graphv1.QueryRank{Variable: counted, Count: true, GroupBy: v, Descending: isMost(word)}))
+		return
+	}
+	kind := strings.TrimPrefix(value, word+" ")
+	inner := b.variable(kind)
+	b.add(matchClause(newPattern(inner, TypeRelation, entityTerm(kind))))
+	b.rank(inner, bestWord(word), isMost(word))
+	b.pattern(v, relation, variableTerm(inner), false)
+}
+
+// compare adds a condition on an attribute.
+func (b *builder) compare(v, phrase string, op graphv1.QueryOperator, value *chain) {
+	if op == 0 || value == nil {
+		return
+	}
+	phrase, _ = cutCounted(cmp.Or(phrase, "value"))
+	if value.isLiteral() {
+		text := clean(value.text)
+		if text == "" {
+			return
+		}
+		attribute := b.attribute(v, phrase)
+		if startsWithDigit(text) || op == graphv1.QueryOperator_QUERY_OPERATOR_EQUAL || isDate(text) {
+			b.add(conditionClause(attribute, op, text))
+			return
+		}
+		// A name is compared by the same attribute.
+		other := b.variable("other")
+		b.add(valuesClause(other, []string{text}))
+		b.add(compareClause(attribute, op, b.attribute(other, phrase)))
+		return
+	}
+	attribute := b.attribute(v, phrase)
+	other, _ := b.chain(value)
+	b.add(compareClause(attribute, op, other))
+}
+
+// addWhere adds attribute, operator and operands.
+func (b *builder) addWhere(v, phrase, word string, operands []*chain) {
+	word = strings.ToLower(strings.TrimSpace(word))
+	if phrase == "name" || phrase == "title" {
+		if len(operands) == 1 && operands[0].isLiteral() &&
+			operatorOf(word) == graphv1.QueryOperator_QUERY_OPERATOR_EQUAL &&
+			clean(operands[0].text) != "" {
+			b.addName(v, clean(operands[0].text))
+		}
+		return
+	}
+	switch {
+	case operatorOf(word) == graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL && len(operands) == 1 &&
+		operands[0].isLiteral() && !startsWithDigit(operands[0].text) && clean(operands[0].text) != "":
+		b.pattern(v, phrase, entityTerm(clean(operands[0].text)), true)
+	case len(operands) >= 2 && (word == "between" || word == "in" || word == "range"):
+		attribute := b.attribute(v, phrase)
+		for i, op := range []graphv1.QueryOperator{graphv1.QueryOperator_QUERY_OPERATOR_GREATER_OR_EQUAL,
+			graphv1.QueryOperator_QUERY_OPERATOR_LESS_OR_EQUAL} {
+			if operands[i].isLiteral() && clean(operands[i].text) != "" {
+				b.add(conditionClause(attribute, op, clean(operands[i].text)))
+			}
+		}
+	case len(operands) == 0:
+	case operatorOf(word) == graphv1.QueryOperator_QUERY_OPERATOR_EQUAL && operands[0].isLiteral() &&
+		!startsWithDigit(operands[0].text) && clean(operands[0].text) != "":
+		b.pattern(v, phrase, entityTerm(clean(operands[0].text)), false)
+	default:
+		b.compare(v, phrase, operatorOf(word), operands[0])
+	}
+}
+
+func isDate(text string) bool {
+	_, ok := kgtext.ParseDate(text)
+	return ok
+}
+
+func startsWithDigit(s string) bool {
+	s = strings.TrimLeft(s, "-$€£ ")
+	return s != "" && unicode.IsDigit(rune(s[0]))
+}
+
+func (b *builder) exclude(v string, args []argument) {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		relation := strings.ToLower(splitWords(a.name))
+		switch {
+		case a.name == "" && a.value.isLiteral():
+			name := strings.ToLower(splitWords(a.value.text))
+			if i+1 < len(args) && args[i+1].name == "" && args[i+1].value.isLiteral() {
+				i++
+				relation = name
+				a = args[i]
+			}
+			if relation == "" || relation == "name" || relation == "title" {
+				b.add(conditionClause(v, graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL, clean(a.value.text)))
+				continue
+			}
+			b.pattern(v, relation, entityTerm(clean(a.value.text)), true)
+		case a.value.isLiteral() && clean(a.value.text) == "":
+		case a.value.isLiteral() && strings.EqualFold(a.value.text, "true"):
+			b.pattern(v, TypeRelation, entityTerm(relation), true)
+		case !a.value.isLiteral() && a.name == "" && len(a.value.calls) == 1 && len(a.value.calls[0].args) == 0:
+			b.pattern(v, TypeRelation, entityTerm(strings.ToLower(splitWords(a.value.calls[0].name))), true)
+		case a.value.isLiteral() && (relation == "name" || relation == "title"):
+			b.add(conditionClause(v, graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL, clean(a.value.text)))
+		case a.value.isLiteral():
+			b.pattern(v, relation, entityTerm(clean(a.value.text)), true)
+		default:
+			inner, _ := b.chain(a.value)
+			b.pattern(v, relation, variableTerm(inner), true)
+		}
+	}
+}
+
+func (b *builder) readWhere(v string, args []argument) {
+	var positional []*chain
+	var named []argument
+	for _, a := range args {
+		if a.name == "" {
+			positional = append(positional, a.value)
+		} else {
+			named = append(named, a)
+		}
+	}
+	b.choose(v, named)
+	if len(positional) < 2 || !positional[0].isLiteral() {
+		return
+	}
+	phrase := strings.ToLower(splitWords(positional[0].text))
+	if positional[1].isLiteral() && isOperatorWord(positional[1].text) {
+		b.addWhere(v, phrase, positional[1].text, positional[2:])
+		return
+	}
+	b.addWhere(v, phrase, "=", positional[1:])
+}
+
+func (b *builder) contain(v string, args []argument) {
+	for _, a := range args {
+		if a.value.isLiteral() && clean(a.value.text) != "" {
+			relation := cmp.Or(strings.ToLower(splitWords(a.name)), kindOf(v))
+			b.pattern(v, relation, entityTerm(clean(a.value.text)), a.negated)
+		}
+	}
+}
