@@ -28,7 +28,8 @@ const englishWords = "who whom whose what which when where why how is are was we
 	"has have had having the a an of in on at by for from to with and or not that this these those it its it's he " +
 	"she his her they their them there as into about between than then also can could will would shall should may " +
 	"might must many much name list give tell me you your we us our my i all any some most more each every both " +
-	"only first last die what's who's where's s out up so if"
+	"only first last die what's who's where's s out up so if during after before since until while through within " +
+	"without among against because"
 
 // schemaWords are English words in names of relations that are not words of the languages above.
 const schemaWords = "place birth born death died country city state county written writer directed starring starred " +

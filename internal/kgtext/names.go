@@ -34,16 +34,19 @@ func ConfusesNames(question string, entities []string) bool {
 }
 
 // MissingNames returns the names that a question spells out in several capitalised words, if entities
-// share no word with any of them. It is empty if they share one, and for questions in lower case.
+// share no word with any of them. It is empty if they share one with these or with names of one word, and
+// for questions in lower case.
 func MissingNames(question string, entities []string) []string {
 	var missing []string
-	for _, name := range spelledNames(question, 2) {
+	for _, name := range spelledNames(question, 1) {
 		for _, e := range entities {
 			if sharesName(name.words, wordSet(strings.Fields(Fold(e))...)) {
 				return nil
 			}
 		}
-		missing = append(missing, name.text)
+		if strings.Contains(name.text, " ") {
+			missing = append(missing, name.text)
+		}
 	}
 	return missing
 }

@@ -46,6 +46,8 @@ func TestMissingNames(t *testing.T) {
 		{"somebody who shares a part", "What films did Anna Mádl direct?", []string{"Dalma Mádl"}, ""},
 		{"one of two names", "Did Anna Mádl direct The Grey Door?", []string{"The Grey Door"}, ""},
 		{"both of two names", "Did Anna Mádl know Tomas Reed?", []string{"Low Tide"}, "Anna Mádl, Tomas Reed"},
+		{"a name of one word", "Did Reed know Anna Mádl?", []string{"Tomas Reed"}, ""},
+		{"a preposition is no part of a name", "During WW2 who led Norland?", []string{"Low Tide"}, ""},
 		{"lower case", "what films did anna mádl direct", []string{"Low Tide"}, ""},
 		{"one word", "What films did Mádl direct?", []string{"Low Tide"}, ""},
 		{"no evidence", "What films did Anna Mádl direct?", nil, "Anna Mádl"},
