@@ -34,6 +34,10 @@ func TestContentOf(t *testing.T) {
 		{"a text without the space around it", &orchestratorv1.Run{Text: " It was Erik.\n"}, "It was Erik."},
 		{"answers where there is no text", &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "Tessen"},
 			{Answer: "Orla"}}}, "Tessen, Orla"},
+		{"why an answer is not confirmed", &orchestratorv1.Run{Text: "It was Erik.",
+			Grounding:       orchestratorv1.Grounding_GROUNDING_RELATED,
+			GroundingReason: "triples name it, and may not say it"},
+			"It was Erik.\n\nNot confirmed: triples name it, and may not say it."},
 		{"why there is none", &orchestratorv1.Run{Grounding: orchestratorv1.Grounding_GROUNDING_ABSTAINED,
 			GroundingReason: "the model wrote nothing"}, "There is no answer: the model wrote nothing."},
 		{"that the question was stopped", &orchestratorv1.Run{},
@@ -44,5 +48,13 @@ func TestContentOf(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+func TestConversationOmitsWhatIsNotConfirmed(t *testing.T) {
+	_, history, err := conversation([]message{{"user", []byte(`"Who made it?"`)},
+		{"assistant", []byte(`"It was Erik.\n\nNot confirmed: triples may not say it."`)}, {"user", []byte(`"When?"`)}})
+	if err != nil || len(history) != 2 || history[1].GetText() != "It was Erik." {
+		t.Errorf("%v, %v", history, err)
 	}
 }

@@ -74,6 +74,7 @@ func conversation(messages []message) (question string, history []*generatorv1.T
 	for _, m := range slices.Backward(messages[:last]) {
 		role := roles[m.Role]
 		text, _, err := m.text()
+		text, _, _ = strings.Cut(text, unconfirmed)
 		if text = strings.TrimSpace(text); role == generatorv1.Role_ROLE_UNSPECIFIED || err != nil || text == "" {
 			continue
 		}
@@ -128,18 +129,25 @@ func beginning(text string) string {
 	return text
 }
 
-// contentOf returns the readable answer, or the reason why there is none.
+// unconfirmed precedes why the triples may not say what an answer claims.
+const unconfirmed = "\n\nNot confirmed: "
+
+// contentOf returns the readable answer, or the reason why there is none. Most clients show nothing else,
+// so it says too if the answer is RELATED.
 func contentOf(run *orchestratorv1.Run) string {
-	if text := strings.TrimSpace(run.GetText()); text != "" {
-		return text
-	}
+	text := strings.TrimSpace(run.GetText())
 	var names []string
 	for _, a := range run.GetAnswers() {
 		names = append(names, a.GetAnswer())
 	}
+	if text == "" {
+		text = strings.Join(names, ", ")
+	}
 	switch {
-	case len(names) > 0:
-		return strings.Join(names, ", ")
+	case text != "" && run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED:
+		return text + unconfirmed + run.GetGroundingReason() + "."
+	case text != "":
+		return text
 	case run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_UNSPECIFIED:
 		return "There is no answer: the question was not to be taken so far."
 	}
