@@ -37,6 +37,9 @@ type FitOptions struct {
 	// Rate is the first learning rate, which falls to 0; Decay weighs the squares of the matrices;
 	// Dropout is the share of projected components that a step leaves out.
 	Rate, Decay, Dropout float64
+	// ValuesOnly is the share of the examples of a step whose projections are left out as a whole: the
+	// values are learnt to suffice for relations that no question of training asks for.
+	ValuesOnly float64
 	// Calibration is the share of the examples that only choose the temperature.
 	Calibration float64
 	// Unanswerable is the share of the examples that are read once more without the paths that lead to
@@ -57,7 +60,7 @@ type FitOptions struct {
 // DefaultFit are the settings of the shipped ranker.
 func DefaultFit() FitOptions {
 	return FitOptions{Networks: 3, Units: 64, HiddenUnits: 32, Epochs: 12, Batch: 64, Rate: 2e-3, Decay: 3e-4,
-		Dropout: 0.3, Calibration: 0.1, Unanswerable: 0.3, Seed: 1, MinSteps: 400, Workers: 2}
+		Dropout: 0.3, ValuesOnly: 0.1, Calibration: 0.1, Unanswerable: 1, Seed: 1, MinSteps: 400, Workers: 2}
 }
 
 // ErrTooFew reports too few examples.
@@ -252,7 +255,7 @@ func (n *network) gradient(batch []*Example, options FitOptions, step uint64) []
 			parts[worker] = p
 			for i := worker; i < len(batch); i += workers {
 				random := rand.New(rand.NewPCG(options.Seed, step<<20|uint64(i)))
-				n.backward(batch[i], p.weights, options.Dropout, random)
+				n.backward(batch[i], p.weights, options, random)
 			}
 		})
 	}

@@ -62,7 +62,7 @@ func checkGradient(t *testing.T, random *rand.Rand, e Example) {
 	}
 	loss := func() float64 { return crossEntropy(n.forward(&e, nil).scores, targets(&e), 1) }
 	g := n.shadow(options)
-	n.backward(&e, g.weights, 0, random)
+	n.backward(&e, g.weights, FitOptions{}, random)
 	for i := 0; i < len(n.parameters); i += 3 {
 		const h = 1e-2
 		old := n.parameters[i]

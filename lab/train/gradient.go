@@ -40,13 +40,14 @@ func (n *network) forward(e *Example, drop func(units int) []float32) *pass {
 }
 
 // backward adds the gradient of an example's loss to g.
-func (n *network) backward(e *Example, g *rank.Network, dropout float64, random *rand.Rand) {
+func (n *network) backward(e *Example, g *rank.Network, options FitOptions, random *rand.Rand) {
 	w, q := n.weights, e.Question
+	valuesOnly := random.Float64() < options.ValuesOnly
 	f := n.forward(e, func(units int) []float32 {
 		kept := make([]float32, units)
 		for i := range kept {
-			if random.Float64() >= dropout {
-				kept[i] = float32(1 / (1 - dropout))
+			if !valuesOnly && random.Float64() >= options.Dropout {
+				kept[i] = float32(1 / (1 - options.Dropout))
 			}
 		}
 		return kept

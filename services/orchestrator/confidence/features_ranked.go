@@ -20,9 +20,10 @@ var rankedFeatures = map[string]float64{
 	// read is 1 if the model read the answer too, agreed the share of what it read that the answers
 	// have.
 	"read": 1, "agreed": 1,
-	// size is the logarithm of the number of ends of the likeliest path to it, question_score the best
-	// cosine to the question of a triple of the ground graph that names it.
-	"size": 0, "question_score": 1,
+	// size is the logarithm of the number of ends of the likeliest path to it, inverse 1 if its last step
+	// is inverse, since a relation's words describe its object; question_score the best cosine to the
+	// question of a triple of the ground graph that names the answer.
+	"size": 0, "inverse": -1, "question_score": 1,
 	// verdict is the probability by the verdict that the answer is right.
 	"verdict": 1,
 	// asked is 1 if the question itself names the answer.
@@ -57,6 +58,7 @@ func ofRanked(run *orchestratorv1.Run, paths []*graphv1.ReasoningPath, read map[
 		case p > peak:
 			peak = p
 			set(values, "size", math.Log(float64(len(g.Ends)))/math.Log(maxSize))
+			set(values, "inverse", indicator(g.Steps[len(g.Steps)-1].GetInverse()))
 			fallthrough
 		default:
 			mass += p

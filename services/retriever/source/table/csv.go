@@ -48,7 +48,8 @@ func (c Columns) isUnset() bool {
 
 // ReadCSV reads a table and returns the number of rows, the headings aside. Cells are names; one of
 // a number or a date is a literal of that kind, and so are those of a column of numbers or dates. A row
-// that holds no triple is rejected; in a table of one relation a column an empty cell is skipped.
+// that holds no triple is rejected; in a table of one relation a column an empty cell is skipped, and the
+// heading of the key says what each row is ("Matterhorn | instance of | mountain").
 func ReadCSV(ctx context.Context, in source.Input, to source.Sink, columns Columns) (uint64, error) {
 	limited := &boundedReader{file: in.Name, r: in.Reader}
 	r := newReader(limited, separatorOf(in.Name, columns.Separator))
@@ -170,6 +171,8 @@ type table struct {
 	// rows names the rows, which row counts.
 	rows string
 	row  int
+	// kind is what the rows are, empty if the table does not say.
+	kind string
 
 	// held are the first rows, by which types are inferred.
 	inferring bool
@@ -323,6 +326,12 @@ func (t *table) useColumnsAsRelations(headings []string) error {
 	if len(t.relations) == 0 {
 		return errors.New("the table has no column besides that of the subjects")
 	}
+	switch {
+	case t.subject < 0:
+		t.kind = kindOf(t.rows)
+	case t.object < 0:
+		t.kind = kindOf(headings[t.subject])
+	}
 	t.inferring = true
 	return nil
 }
@@ -351,6 +360,7 @@ func (t *table) readRow(row []string, to source.Sink) error {
 		return to.Statement(s)
 	}
 	var bad error // the other cells of the row are as good as they were
+	filled := false
 	for i, text := range row {
 		name, ok := t.relations[i]
 		if !ok || strings.TrimSpace(text) == "" {
@@ -361,6 +371,13 @@ func (t *table) readRow(row []string, to source.Sink) error {
 			bad = cmp.Or(bad, fmt.Errorf("column %q: %w", strings.TrimSpace(t.headings[i]), err))
 			continue
 		}
+		if err := to.Statement(s); err != nil {
+			return err
+		}
+		filled = true
+	}
+	if t.kind != "" && filled {
+		s.Relation, s.Object, s.Validity = kindRelation, source.Term{Key: t.kind}, store.Validity{}
 		if err := to.Statement(s); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
@@ -185,6 +186,36 @@ func summarize(heading string, cells []string) Column {
 		keep(Entity, nil)
 	}
 	return c
+}
+
+// kindRelation is the relation of a row's entity to what the rows are.
+const kindRelation = "instance of"
+
+// unkind are headings of keys that do not say what the rows are, as a whole or at their end.
+var unkind = regexp.MustCompile(`(?i)(?:^|[ _-])(?:(?:full |first |last |given |family |common |short )?names?|` +
+	`titles?|ids?|keys?|codes?|labels?|items?|entit(?:y|ies)|subjects?|rows?|no\.?|nr\.?|numbers?|ranks?|pos|position|place|index|uuid|sku|url|iri|uri|e-?mail|dates?|times?|` +
+	`years?|months?|days?|seasons?|weeks?)$`)
+
+// minKind is the number of bytes of the shortest kind, maxKindWords the number of words of the longest.
+const minKind, maxKindWords = 3, 3
+
+// kindOf returns what rows are by the heading of their key: "mountain", "customer" for "customer_id"; empty
+// if it does not say.
+func kindOf(heading string) string {
+	heading = strings.TrimSpace(heading)
+	for rest := ""; rest != heading; {
+		rest = heading
+		heading = strings.TrimRight(unkind.ReplaceAllString(heading, ""), " _-")
+	}
+	kind := strings.ToLower(strings.Join(strings.FieldsFunc(heading, func(r rune) bool {
+		return unicode.IsSpace(r) || r == '_'
+	}), " "))
+	if len(kind) < minKind || len(strings.Fields(kind)) > maxKindWords || strings.ContainsFunc(kind, func(r rune) bool {
+		return !unicode.IsLetter(r) && r != ' ' && r != '-' && r != '\''
+	}) {
+		return ""
+	}
+	return kind
 }
 
 // Proposal says how a table can be read.
