@@ -4024,7 +4024,7 @@ export interface operations {
                 file: string;
                 /** @description Its format. */
                 format?: components["schemas"]["Format"];
-                /** @description The subject's column. */
+                /** @description The subject's column. If every other column is a relation and its heading says what the rows are ("mountain", not "name"), each row is an "instance of" that too. */
                 "columns.subject"?: string;
                 /** @description The relation's column; empty makes every other column a relation of its heading's name, and its cell the object. */
                 "columns.relation"?: string;

@@ -36,9 +36,14 @@ func (b *builder) choose(v string, args []argument) {
 		case !a.value.isLiteral() && ranksOwnKind(a.value, v, relation):
 			last := a.value.calls[len(a.value.calls)-1]
 			b.rank(v, relation, isMost(strings.ToLower(last.name)))
+		case countsItself(a.value):
+			last := a.value.calls[len(a.value.calls)-1]
+			b.rank(v, strings.ToLower(last.args[0].value.text), isMost(strings.ToLower(last.name)))
 		case !a.value.isLiteral():
 			inner, _ := b.chain(a.value)
 			b.pattern(v, relation, variableTerm(inner), a.negated)
+		case isMean(a.value.text):
+			b.attribute(v, relation) // setFunction sees in the question that its mean is asked for
 		case isOperatorWord(a.value.text):
 			// launch_year="between", 1976, 1977
 			var operands []*chain
@@ -85,6 +90,35 @@ func ranksOwnKind(c *chain, v, relation string) bool {
 	case "most", "least", "max", "min", "highest", "lowest", "largest", "smallest":
 		return strings.EqualFold(splitWords(c.calls[0].name), kind) && c.calls[1].args[0].value.isLiteral() &&
 			strings.EqualFold(splitWords(c.calls[1].args[0].value.text), relation)
+	}
+	return false
+}
+
+// countsItself reports whether a chain counts its own kind, as Town().most("number of towns") does: it is
+// what has the most of them that is meant, Province(town=Town().most("number of towns")).
+func countsItself(c *chain) bool {
+	if len(c.calls) != 2 || len(c.calls[0].args) > 0 || len(c.calls[1].args) != 1 ||
+		!c.calls[1].args[0].value.isLiteral() {
+		return false
+	}
+	switch strings.ToLower(c.calls[1].name) {
+	case "most", "least", "max", "min":
+		counted, counts := cutCounted(strings.ToLower(c.calls[1].args[0].value.text))
+		return counts && isKind(counted, strings.ToLower(splitWords(c.calls[0].name)))
+	}
+	return false
+}
+
+// isKind reports whether words are a kind or its plural.
+func isKind(words, kind string) bool {
+	return words == kind || words == kind+"s" || words == kind+"es" || words == strings.TrimSuffix(kind, "y")+"ies"
+}
+
+// isMean reports whether a value stands for the mean of what it is the value of.
+func isMean(text string) bool {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "average", "mean":
+		return true
 	}
 	return false
 }

@@ -42,6 +42,11 @@ func TestDecode(t *testing.T) {
 		{"a difference", `difference(Thing("A").get("born"), Thing("B").get("born"), "days")`,
 			"?thing is A; ?thing born → ?born; ?thing2 is B; ?thing2 born → ?born2; difference of ?born and ?born2 " +
 				"in days"},
+		{"what has the most of something, as the most of itself",
+			`Province(town=Town().most("number of towns")).get("name")`,
+			"?province type → province; ?province towns → ?towns; most ?towns for each ?province; ?province"},
+		{"a mean as a value", `Tower(height="average").get("height")`,
+			"?tower type → tower; ?tower height → ?height; ?tower height → ?height2; ?height2"},
 		{"the most frequent", `Statue(made_by="Per Holm").most_common("material")`,
 			"?statue type → statue; ?statue made by → Per Holm; ?statue material → ?material; " +
 				"most ?statue for each ?material; ?material"},
@@ -203,6 +208,12 @@ func TestRepair(t *testing.T) {
 		{"a place that the draft lacks, for what it made up", "how many rivers are in orla",
 			`River(color="red").count()`,
 			"?river type → river; ?river in → orla; count ?river"},
+		{"a place that the draft of a ranking lacks", "Which is the highest tower in Orla?",
+			`Tower().most("height")`,
+			"?tower type → tower; ?tower height → ?height; ?tower in → orla; most ?height; ?tower"},
+		{"a place that the draft of a mean lacks", "What is the average height of the towers in Orla?",
+			`Tower(height="average").get("average height")`, "?tower type → tower; ?tower height → ?height; " +
+				"?tower average height → ?average_height; ?tower in → orla; average of ?average_height"},
 		{"a thing between that the question does not have", "what is the longest river that flows through orla",
 			`River(in_province=Province(borders="orla")).most("length")`,
 			"?river type → river; ?river in → orla; ?river length → ?length; most ?length; ?river"},

@@ -101,34 +101,54 @@ func (r *repairer) joinQualified() {
 	}
 }
 
-// placeAtEnd is the place that a question ends with.
-var placeAtEnd = regexp.MustCompile(`\b(?:in|within|through) (?:the )?([\p{L}][\p{L}' -]{2,40}?)\s*[?.]*$`)
+// placeAtEnd is the place that a question ends with, namedPlace one in capitals anywhere.
+var (
+	placeAtEnd = regexp.MustCompile(`\b(?:in|within|through) (?:the )?([\p{L}][\p{L}' -]{2,40}?)\s*[?.]*$`)
+	namedPlace = regexp.MustCompile(`\b(?:in|within|through) (?:the )?(\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+)*)`)
+)
 
-// openPlace returns the place that the question ends with, if no clause of the plan names it.
+// openPlace returns the place that the question names, in capitals or at its end, if no clause of the plan
+// names it.
 func (r *repairer) openPlace() string {
-	m := placeAtEnd.FindStringSubmatch(r.lower)
+	m := namedPlace.FindStringSubmatch(r.question)
+	if m == nil {
+		m = placeAtEnd.FindStringSubmatch(r.lower)
+	}
 	if m == nil || len(strings.Fields(m[1])) > 3 || anySuperlative.MatchString(m[1]) {
 		return ""
 	}
+	place := strings.ToLower(m[1])
+	if _, isMonth := kgtext.ParseDate(m[1] + " 2000"); isMonth {
+		return ""
+	}
 	for _, text := range kgtext.DescribePlan(r.plan) {
-		if strings.Contains(strings.ToLower(text), m[1]) {
+		if strings.Contains(strings.ToLower(text), place) {
 			return ""
 		}
 	}
-	return clean(m[1])
+	return clean(place)
 }
 
-// placeAll puts all things of a kind in the place that the question ends with, a name in capitals: the
-// towns in A are not all towns.
+// placeAll puts the things of a kind in the place that the question ends with, a name in capitals, if
+// nothing else says which of them are meant: the towns in A are not all towns.
 func (r *repairer) placeAll() {
-	place := r.openPlace()
-	isMore := func(c *graphv1.QueryClause) bool {
-		return c.GetMatch() == nil || c.GetMatch().GetSteps()[0].GetRelation() != TypeRelation
+	place, result := r.openPlace(), r.plan.GetResult()
+	selects := func(c *graphv1.QueryClause) bool {
+		p := c.GetMatch()
+		if c.GetRank() != nil || c.GetCondition() != nil || p != nil && p.GetEnd().GetVariable() != "" && !r.binds(p.GetEnd().GetVariable(), p) {
+			return false // the attribute that is asked for, compared, or ranked by
+		}
+		return p == nil || p.GetSteps()[0].GetRelation() != TypeRelation
 	}
-	if place != "" && !strings.Contains(r.question, place) && !slices.ContainsFunc(r.plan.GetClauses(), isMore) {
-		r.insert(len(r.plan.GetClauses()), "the question says in "+place,
-			matchClause(newPattern(r.root(), "in", entityTerm(place))))
+	if place == "" || strings.Contains(r.question, place) || slices.ContainsFunc(r.plan.GetClauses(), selects) ||
+		result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_DIFFERENCE {
+		return
 	}
+	at := slices.IndexFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool { return c.GetRank() != nil })
+	if at < 0 {
+		at = len(r.plan.GetClauses())
+	}
+	r.insert(at, "the question says in "+place, matchClause(newPattern(r.root(), "in", entityTerm(place))))
 }
 
 // skipInvented leads past a thing that the question does not name: of "in a province that borders A",

@@ -99,6 +99,9 @@ func Plan(ctx context.Context, snap Snapshot, encoder link.Encoder, question str
 		vectors: map[string][]float32{}, cosines: map[store.RelationID]map[string]float32{},
 		bound: map[string][]store.RelationID{}, starts: map[Step][]store.EntityID{}}
 	e.findTypes()
+	if err := e.findUniform(); err != nil {
+		return nil, nil, err
+	}
 	if err := e.link(topics); err != nil {
 		return nil, nil, err
 	}
@@ -124,16 +127,18 @@ type explorer struct {
 	question string
 	residue  string // the question without the names of the plan
 
-	terms    []Term
-	links    map[string][]store.EntityID
-	domains  map[string][]store.EntityID
-	valued   map[string]bool // variables that are compared or computed with
-	vectors  map[string][]float32
-	cosines  map[store.RelationID]map[string]float32
-	types    []store.RelationID // relations such as "type" and "instance of"
-	patterns []Pattern
-	bound    map[string][]store.RelationID // the best relations of the clauses on each variable
-	starts   map[Step][]store.EntityID     // some entities that have a relation
+	terms   []Term
+	links   map[string][]store.EntityID
+	domains map[string][]store.EntityID
+	valued  map[string]bool // variables that are compared or computed with
+	vectors map[string][]float32
+	cosines map[store.RelationID]map[string]float32
+	types   []store.RelationID // relations such as "type" and "instance of"
+	// isUniform reports that the graph tells no kinds of things apart.
+	isUniform bool
+	patterns  []Pattern
+	bound     map[string][]store.RelationID // the best relations of the clauses on each variable
+	starts    map[Step][]store.EntityID     // some entities that have a relation
 }
 
 // open is a pattern that is not explored yet.
@@ -241,7 +246,7 @@ func (e *explorer) pattern(o open) (Pattern, error) {
 	switch {
 	case phrase == "type" && start == nil && end != nil:
 		relations := append([]store.RelationID{}, e.types...)
-		if len(e.types) == 0 && e.isPredicate(o) {
+		if e.isTable() && e.isPredicate(o) {
 			relations = nil // any
 		}
 		p.Candidates, err = e.around(end, nil, phrase, true, relations)
@@ -302,7 +307,7 @@ func (e *explorer) pattern(o open) (Pattern, error) {
 		}
 		return p, err
 	}
-	if phrase == "type" && len(e.types) == 0 && len(p.Candidates) == 0 && start == nil {
+	if phrase == "type" && e.isTable() && len(p.Candidates) == 0 && start == nil {
 		p.Elsewhere = e.widest()
 		if len(p.Elsewhere) > 0 && !e.isPredicate(o) {
 			e.domains[o.pattern.GetStart().GetVariable()], err = e.subjects(p.Elsewhere[0].Steps[0])

@@ -13,10 +13,30 @@ import (
 // maxColumns is the number of relations up to which a graph without types is taken for a table.
 const maxColumns = 64
 
-// isTable reports whether the graph may be a table: each row is an entity, each column a relation.
-func (e *explorer) isTable() bool {
+// isTable reports whether the graph may be a table: each row is an entity, each column a relation. It tells
+// no kinds of things apart.
+func (e *explorer) isTable() bool { return e.isUniform && e.isSmall() }
+
+// isSmall reports whether the graph is no larger than a table.
+func (e *explorer) isSmall() bool {
 	info := e.snap.Info()
-	return len(e.types) == 0 && info.Relations > 0 && info.Relations <= maxColumns && info.Entities <= domainSize*10
+	return info.Relations > 0 && info.Relations <= maxColumns && info.Entities <= domainSize*10
+}
+
+// findUniform finds out whether all things are of one kind, as far as the graph says: none, or that of the
+// rows of a table.
+func (e *explorer) findUniform() error {
+	if e.isUniform = len(e.types) == 0; len(e.types) != 1 || !e.isSmall() {
+		return nil
+	}
+	s := Step{Relation: e.types[0]}
+	rows, err := e.subjects(s)
+	if err != nil {
+		return err
+	}
+	kinds, err := e.follow(sample(rows, sampled), []Step{s})
+	e.isUniform = len(kinds) == 1
+	return err
 }
 
 // widest returns the relation of a table that most of its rows have: they are what a kind means there.

@@ -40,6 +40,41 @@ func TestAKindThatNamesAColumnOfATableIsThatColumn(t *testing.T) {
 	}
 }
 
+func TestRowsOfOneKindAreATable(t *testing.T) {
+	t.Parallel()
+	rows := [][3]string{{"Orla Peak", "range", "Harn"}, {"Orla Peak", "instance of", "mountain"},
+		{"Grey Horn", "range", "Harn"}, {"Grey Horn", "instance of", "mountain"}}
+	plan := func(kind string) *graphv1.QueryPlan {
+		return &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), "type", entity(kind))},
+			Result: &graphv1.QueryResult{Variable: "x"}}
+	}
+	explored := func(g *storetest.Graph, kind string) (candidate, elsewhere string) {
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "which "+kind+"s are there",
+			plan(kind), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := patterns[0].Candidates; len(all) > 0 {
+			candidate = g.RelationName(all[0].Steps[0].Relation)
+		}
+		if all := patterns[0].Elsewhere; len(all) > 0 {
+			elsewhere = g.RelationName(all[0].Steps[0].Relation)
+		}
+		return candidate, elsewhere
+	}
+	g := storetest.NewGraph(rows...)
+	if own, _ := explored(g, "mountain"); own != "instance of" {
+		t.Errorf("mountains are those by %q", own)
+	}
+	if own, column := explored(g, "range"); own != "" || column != "range" {
+		t.Errorf("ranges are those by %q, the column %q", own, column)
+	}
+	g = storetest.NewGraph(append(rows, [3]string{"Harn", "instance of", "region"})...)
+	if own, column := explored(g, "range"); own != "" || column != "" {
+		t.Errorf("with things of two kinds, ranges are those by %q, the column %q", own, column)
+	}
+}
+
 func TestAColumnWhoseCellsAreRowsIsARelationOfAGraph(t *testing.T) {
 	t.Parallel()
 	g := storetest.NewGraph([3]string{"Mara Vell", "spouse", "Per Holm"}, [3]string{"Per Holm", "spouse", "Mara Vell"})

@@ -18,6 +18,7 @@ var (
 	asksBest   = regexp.MustCompile(`(?i)\b(?:\p{L}{3,}est|most|least|first|last|top)\b`)
 	asksNot    = regexp.MustCompile(`(?i)\b(?:not|n't|never|except|excluding|without|other than|besides)\b`)
 	asksAll    = regexp.MustCompile(`(?i)\b(?:total|combined|in all|altogether|average|mean)\b`)
+	asksEach   = regexp.MustCompile(`(?i)\b(?:each|every)\b`)
 	asksAmount = regexp.MustCompile(`(?i)\b(?:how many|number of|how often)\b`)
 )
 
@@ -42,6 +43,8 @@ func (x *alignment) hears() bool {
 		return false
 	case !ranks && function != graphv1.QueryFunction_QUERY_FUNCTION_EXISTS && asksEither.MatchString(x.question):
 		return false
+	case !ranks && function != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && asksEach.MatchString(x.question):
+		return false // one number is not one for each
 	case !excludes && asksNot.MatchString(x.question):
 		return false
 	case function == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && asksAll.MatchString(x.question):

@@ -60,6 +60,9 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 	if best.GetJoins() {
 		fit = min(1, fit+0.25)
 	}
+	if phrase == "in" && len(found.GetCandidates()) == 1 {
+		fit = max(fit, 0.55) // the place has no other relation
+	}
 	if kgtext.IsTime(phrase) && x.valued[end] && kgtext.IsTime(best.GetSteps()[len(best.GetSteps())-1].GetRelation()) {
 		fit = min(1, fit+0.2)
 	}

@@ -145,6 +145,45 @@ func TestAResultOfAnotherKindThanAskedIsNotSure(t *testing.T) {
 	}
 }
 
+func TestOneNumberIsNotOneForEach(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "town",
+		Function: graphv1.QueryFunction_QUERY_FUNCTION_COUNT}, Clauses: []*graphv1.QueryClause{
+		match(variable("town"), "type", entity("town")), match(variable("town"), "state", entity("Orla"))}}
+	joins := func(c *graphv1.RelationCandidate) { c.Joins = true }
+	patterns := []*graphv1.PatternCandidates{
+		{Candidates: []*graphv1.RelationCandidate{candidate("type", 1, .5, joins)}},
+		{Clause: 1, Candidates: []*graphv1.RelationCandidate{candidate("state", 1, .9)}}}
+	terms := []*graphv1.TermCandidates{{Name: "town", Links: []*graphv1.EntityLink{link("town", exact, 1)}},
+		{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
+	for question, isSure := range map[string]bool{"how many towns has the state Orla": true,
+		"how many towns does each state have": false} {
+		got := query.New(query.DefaultConfig()).Align(question, plan, terms, patterns)
+		if (got.Confidence >= .8) != isSure {
+			t.Errorf("%q: confidence %v, %q", question, got.Confidence, got.Reason)
+		}
+	}
+}
+
+func TestTheOnlyRelationOfAPlaceIsWhereThingsAre(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "in", entity("Orla"))}}
+	terms := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
+	country, twin := candidate("country", .34, .23), candidate("twin town", .3, .2)
+	for name, c := range map[string]struct {
+		candidates []*graphv1.RelationCandidate
+		isSure     bool
+	}{"one": {[]*graphv1.RelationCandidate{country}, true},
+		"of several": {[]*graphv1.RelationCandidate{country, twin}, false}} {
+		got := query.New(query.DefaultConfig()).Align("what is in Orla", plan, terms,
+			[]*graphv1.PatternCandidates{{Candidates: c.candidates}})
+		if (got.Confidence >= .8) != c.isSure {
+			t.Errorf("%s: confidence %v, %q", name, got.Confidence, got.Reason)
+		}
+	}
+}
+
 func TestAKindThatNothingSaysIsDoubted(t *testing.T) {
 	t.Parallel()
 	implying := func(near float32) []*graphv1.RelationCandidate {

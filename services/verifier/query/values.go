@@ -195,7 +195,8 @@ func (x *alignment) countRows(p *graphv1.QueryPattern) bool {
 func (x *alignment) askColumn() {
 	result := x.plan.GetResult()
 	v := x.columns[result.GetVariable()]
-	if v == "" || result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {
+	counts := result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT
+	if v == "" || !counts && result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {
 		return
 	}
 	before := kgtext.DescribeResult(result)

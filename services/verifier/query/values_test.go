@@ -57,10 +57,10 @@ func TestAlignValues(t *testing.T) {
 			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{
 				candidate("Halls", .9, .8, numbers)}}},
 			"?town Halls → ?halls; ?halls ≥ 5; ?town"},
-		{"rows are counted, not their column", "how many songs have points", []*graphv1.QueryClause{
+		{"a column is counted by its cells", "how many songs have points", []*graphv1.QueryClause{
 			match(variable("song"), "type", entity("song"))}, &graphv1.QueryResult{Variable: "song", Function: count},
 			[]*graphv1.PatternCandidates{{Elsewhere: []*graphv1.RelationCandidate{candidate("Song", 0, 0)}}},
-			"?song Song → ?one1; count ?song"},
+			"?song Song → ?one1; count ?one1"},
 		{"a year that a relation has in its name", "the population of Orla in 2005", []*graphv1.QueryClause{
 			match(variable("value"), "population", entity("Orla")), match(variable("value"), "year", variable("year")),
 			condition("year", equal, "2005")}, &graphv1.QueryResult{Variable: "value"}, []*graphv1.PatternCandidates{

@@ -398,7 +398,8 @@ func (x *TypedColumn) GetType() ColumnType {
 // Columns says which columns of a CSV file make a triple, by their headings.
 type Columns struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The subject's column.
+	// The subject's column. If every other column is a relation and its heading says what the rows are
+	// ("mountain", not "name"), each row is an "instance of" that too.
 	Subject string `protobuf:"bytes,1,opt,name=subject,proto3" json:"subject,omitempty"`
 	// The relation's column; empty makes every other column a relation of its
 	// heading's name, and its cell the object.

@@ -67,7 +67,8 @@ export declare const TypedColumnSchema: GenMessage<TypedColumn, {jsonType: Typed
  */
 export declare type Columns = Message<"triplemesh.retriever.v1.Columns"> & {
   /**
-   * The subject's column.
+   * The subject's column. If every other column is a relation and its heading says what the rows are
+   * ("mountain", not "name"), each row is an "instance of" that too.
    *
    * @generated from field: string subject = 1;
    */
@@ -132,7 +133,8 @@ export declare type Columns = Message<"triplemesh.retriever.v1.Columns"> & {
  */
 export declare type ColumnsJson = {
   /**
-   * The subject's column.
+   * The subject's column. If every other column is a relation and its heading says what the rows are
+   * ("mountain", not "name"), each row is an "instance of" that too.
    *
    * @generated from field: string subject = 1;
    */
