@@ -42,7 +42,7 @@ func (b *builder) choose(v string, args []argument) {
 		case !a.value.isLiteral():
 			inner, _ := b.chain(a.value)
 			b.pattern(v, relation, variableTerm(inner), a.negated)
-		case isMean(a.value.text):
+		case strings.EqualFold(a.value.text, "average"), strings.EqualFold(a.value.text, "mean"):
 			b.attribute(v, relation) // setFunction sees in the question that its mean is asked for
 		case isOperatorWord(a.value.text):
 			// launch_year="between", 1976, 1977
@@ -112,15 +112,6 @@ func countsItself(c *chain) bool {
 // isKind reports whether words are a kind or its plural.
 func isKind(words, kind string) bool {
 	return words == kind || words == kind+"s" || words == kind+"es" || words == strings.TrimSuffix(kind, "y")+"ies"
-}
-
-// isMean reports whether a value stands for the mean of what it is the value of.
-func isMean(text string) bool {
-	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "average", "mean":
-		return true
-	}
-	return false
 }
 
 // chooseBest adds what "most states" or "largest state" in the place of a name selects.

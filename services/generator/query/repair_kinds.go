@@ -94,35 +94,6 @@ func (r *repairer) splitFlags() {
 	}
 }
 
-// nameOwnKind makes a name of what a thing of the same kind is said to have a fact with, where the
-// question speaks of one thing: Bridge(crosses="Holm Bridge").get("river") is asked of Holm Bridge.
-func (r *repairer) nameOwnKind() {
-	asked := r.plan.GetResult().GetVariable()
-	for i, c := range r.plan.GetClauses() {
-		kind := typeOf(c)
-		if kind == "" {
-			continue
-		}
-		v := c.GetMatch().GetStart().GetVariable()
-		at := slices.IndexFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
-			name := strings.ToLower(c.GetMatch().GetEnd().GetEntity())
-			return typeOf(c) == "" && c.GetMatch().GetStart().GetVariable() == v &&
-				(strings.HasSuffix(name, " "+kind) || strings.HasPrefix(name, kind+" ")) &&
-				!strings.Contains(strings.ReplaceAll(r.lower, name, ""), kind)
-		})
-		if at < 0 || asked == v || r.ownerOf(asked) != v {
-			continue
-		}
-		before := kgtext.DescribeClause(c) + "; " + kgtext.DescribeClause(r.plan.GetClauses()[at])
-		named := valuesClause(v, []string{r.plan.GetClauses()[at].GetMatch().GetEnd().GetEntity()})
-		r.plan.Clauses[i] = named
-		r.plan.Clauses = slices.Delete(r.plan.Clauses, at, at+1)
-		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(named),
-			"it is the "+kind+" asked about")
-		return
-	}
-}
-
 // describeNamed makes a kind of a name that is an ordinary word before the kind, among names in
 // capitals: the comedy in "which comedy films did Mara Vell direct".
 func (r *repairer) describeNamed() {

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -235,12 +236,15 @@ func (r *repairer) excludeNegated() {
 	r.plan.Clauses[last] = after
 }
 
-// dropContradicted removes a fact about a name that the question gives once and the plan excludes.
+// dropContradicted removes a fact about a name that the question gives once and the plan excludes, or that a
+// thing has it: of "what other film than A" the film is not A.
 func (r *repairer) dropContradicted() {
 	excluded := map[string]bool{}
 	for _, c := range r.plan.GetClauses() {
 		if name := strings.ToLower(c.GetExclude().GetEnd().GetEntity()); name != "" {
 			excluded[name] = true
+		} else if cond := c.GetCondition(); cond.GetOperator() == graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL {
+			excluded[strings.ToLower(cond.GetValue())] = true
 		}
 	}
 	anchored := func(name string) bool { // by another name
@@ -251,7 +255,8 @@ func (r *repairer) dropContradicted() {
 		})
 	}
 	r.plan.Clauses = slices.DeleteFunc(slices.Clone(r.plan.Clauses), func(c *graphv1.QueryClause) bool {
-		name := strings.ToLower(c.GetMatch().GetEnd().GetEntity())
+		is := strings.Join(c.GetValues().GetEntities(), "\n")
+		name := strings.ToLower(cmp.Or(c.GetMatch().GetEnd().GetEntity(), is))
 		if !excluded[name] || !anchored(name) || strings.Count(r.lower, name) != 1 || strings.Contains(r.lower,
 			"but not") &&
 			!strings.Contains(r.lower, "not "+name) && strings.Index(r.lower, name) < strings.Index(r.lower,
@@ -261,29 +266,6 @@ func (r *repairer) dropContradicted() {
 		r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "", "the question excludes "+name)
 		return true
 	})
-}
-
-// dropExcludedName removes a name that the plan gives to what must be something else: of "what other
-// film than A" the film is not A.
-func (r *repairer) dropExcludedName() {
-	for _, c := range r.plan.GetClauses() {
-		cond := c.GetCondition()
-		if cond.GetOperator() != graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL {
-			continue
-		}
-		at := slices.IndexFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
-			names := c.GetValues().GetEntities()
-			return c.GetValues().GetVariable() == cond.GetVariable() && len(names) == 1 &&
-				strings.EqualFold(names[0], cond.GetValue())
-		})
-		if at < 0 || len(r.plan.GetClauses()) < 3 {
-			continue
-		}
-		r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(r.plan.GetClauses()[at]), "",
-			"the question excludes "+cond.GetValue())
-		r.plan.Clauses = slices.Delete(r.plan.Clauses, at, at+1)
-		return
-	}
 }
 
 // excludeCompared excludes the thing that others are found to be the same as.
