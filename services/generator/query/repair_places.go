@@ -135,7 +135,7 @@ func (r *repairer) placeAll() {
 	place, result := r.openPlace(), r.plan.GetResult()
 	selects := func(c *graphv1.QueryClause) bool {
 		p := c.GetMatch()
-		if c.GetRank() != nil || c.GetCondition() != nil || p != nil && p.GetEnd().GetVariable() != "" && !r.binds(p.GetEnd().GetVariable(), p) {
+		if v := p.GetEnd().GetVariable(); c.GetRank() != nil || c.GetCondition() != nil || v != "" && !r.binds(v, p) {
 			return false // the attribute that is asked for, compared, or ranked by
 		}
 		return p == nil || p.GetSteps()[0].GetRelation() != TypeRelation
