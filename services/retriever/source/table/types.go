@@ -194,7 +194,7 @@ const kindRelation = "instance of"
 // unkind are headings of keys that do not say what the rows are, as a whole or at their end.
 var unkind = regexp.MustCompile(`(?i)(?:^|[ _-])(?:(?:full |first |last |given |family |common |short )?names?|` +
 	`titles?|ids?|keys?|codes?|labels?|items?|entit(?:y|ies)|subjects?|rows?|no\.?|nr\.?|numbers?|` +
-	`ranks?|pos|position|place|index|uuid|sku|url|iri|uri|e-?mail|dates?|times?|` +
+	`ranks?|pos|position|place|index|uuid|sku|url|iri|uri|e-?mail|dates?|times?|who|what|things?|entry|records?|` +
 	`years?|months?|days?|seasons?|weeks?)$`)
 
 // minKind is the number of bytes of the shortest kind, maxKindWords the number of words of the longest.
