@@ -213,7 +213,7 @@ test("a table is loaded by the key and the types that are chosen", async ({ page
     await page.getByLabel("Type of team").selectOption("skip");
     await page.getByRole("button", { name: "Load", exact: true }).click();
     // Two rows with name, room and joined; the third is too short.
-    await expect(page.locator(".load-result")).toContainText("badges@1 was built of 3 lines: 6 tr");
+    await expect(page.locator(".load-result")).toContainText("badges@1 was built of 3 lines: 8 tr");
     await page.goto("#/kgs/badges?entity=B-7");
     await expect(group(page, "name")).toContainText("Ann");
     await expect(group(page, "joined")).toContainText("2014-05-01");
@@ -235,7 +235,7 @@ test("a file of tabs is a table where its first line names the columns", async (
   await page.getByLabel("Key", { exact: false }).selectOption("Each row is an entity of its own");
   await page.getByLabel("Name of a row").fill("person");
   await page.getByRole("button", { name: "Load", exact: true }).click();
-  await expect(page.locator(".load-result")).toContainText("was built of 2 lines: 4 triples");
+  await expect(page.locator(".load-result")).toContainText("was built of 2 lines: 6 triples");
   await page.goto(`#/kgs/staff?entity=${encodeURIComponent("person 2")}`);
   await expect(group(page, "role")).toContainText("baker");
 });
