@@ -45,6 +45,9 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 		}
 		return x.lacks(phrase, p)
 	}
+	if !exclude && x.countsNamed(p, best) {
+		return ""
+	}
 	trust := float64(kgtext.Trust(phrase, x.question))
 	if gap := x.gap(best, trust, found.GetElsewhere()); gap > x.MaxGap && !best.GetJoins() && !x.valued[end] &&
 		!best.GetTypeMatch() && len(kgtext.NewOpenWords(phrase)) > 0 {

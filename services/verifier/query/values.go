@@ -191,6 +191,26 @@ func (x *alignment) countRows(p *graphv1.QueryPattern) bool {
 	return false
 }
 
+// countsNamed counts the things themselves if the plan counts what the same relation names of them: the
+// members of the team engineering are the rows that have it for their team.
+func (x *alignment) countsNamed(p *graphv1.QueryPattern, best *graphv1.RelationCandidate) bool {
+	result, thing := x.plan.GetResult(), p.GetStart().GetVariable()
+	named := slices.ContainsFunc(x.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		m := c.GetMatch()
+		return m.GetEnd().GetEntity() != "" && m.GetStart().GetVariable() == thing && len(m.GetSteps()) == 1 &&
+			len(best.GetSteps()) == 1 && proto.Equal(m.GetSteps()[0], best.GetSteps()[0])
+	})
+	if !named || thing == "" || result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_COUNT ||
+		result.GetVariable() != p.GetEnd().GetVariable() {
+		return false
+	}
+	before := kgtext.DescribeResult(result)
+	result.Variable = thing
+	delete(x.columns, thing)
+	x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeResult(result), "each of them has that name", nil)
+	return true
+}
+
 // askColumn makes the column of a kind the answer, where rows of a table would be.
 func (x *alignment) askColumn() {
 	result := x.plan.GetResult()

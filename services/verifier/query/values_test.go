@@ -61,6 +61,13 @@ func TestAlignValues(t *testing.T) {
 			match(variable("song"), "type", entity("song"))}, &graphv1.QueryResult{Variable: "song", Function: count},
 			[]*graphv1.PatternCandidates{{Elsewhere: []*graphv1.RelationCandidate{candidate("Song", 0, 0)}}},
 			"?song Song → ?one1; count ?one1"},
+		{"rows are counted where the counted relation names them", "how many are in the team Orla",
+			[]*graphv1.QueryClause{match(variable("team"), "in", entity("Orla")),
+				match(variable("team"), "members", variable("members"))},
+			&graphv1.QueryResult{Variable: "members", Function: count}, []*graphv1.PatternCandidates{
+				{Candidates: []*graphv1.RelationCandidate{candidate("Team", .8, .8)}},
+				{Clause: 1, Candidates: []*graphv1.RelationCandidate{candidate("Team", .8, .8)}}},
+			"?team Team → Orla; count ?team"},
 		{"a year that a relation has in its name", "the population of Orla in 2005", []*graphv1.QueryClause{
 			match(variable("value"), "population", entity("Orla")), match(variable("value"), "year", variable("year")),
 			condition("year", equal, "2005")}, &graphv1.QueryResult{Variable: "value"}, []*graphv1.PatternCandidates{
