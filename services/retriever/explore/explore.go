@@ -246,7 +246,7 @@ func (e *explorer) pattern(o open) (Pattern, error) {
 	switch {
 	case phrase == "type" && start == nil && end != nil:
 		relations := append([]store.RelationID{}, e.types...)
-		if e.isTable() && e.isPredicate(o) {
+		if e.isUniform && e.isPredicate(o) {
 			relations = nil // any
 		}
 		p.Candidates, err = e.around(end, nil, phrase, true, relations)
@@ -307,7 +307,7 @@ func (e *explorer) pattern(o open) (Pattern, error) {
 		}
 		return p, err
 	}
-	if phrase == "type" && e.isTable() && len(p.Candidates) == 0 && start == nil {
+	if phrase == "type" && e.isUniform && len(p.Candidates) == 0 && start == nil {
 		p.Elsewhere = e.widest()
 		if len(p.Elsewhere) > 0 && !e.isPredicate(o) {
 			e.domains[o.pattern.GetStart().GetVariable()], err = e.subjects(p.Elsewhere[0].Steps[0])

@@ -1,6 +1,7 @@
 package explore_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -72,6 +73,21 @@ func TestRowsOfOneKindAreATable(t *testing.T) {
 	g = storetest.NewGraph(append(rows, [3]string{"Harn", "instance of", "region"})...)
 	if own, column := explored(g, "range"); own != "" || column != "" {
 		t.Errorf("with things of two kinds, ranges are those by %q, the column %q", own, column)
+	}
+}
+
+func TestAKindThatIsNoTypeIsAnyRelationInALargeGraphToo(t *testing.T) {
+	t.Parallel()
+	facts := [][3]string{{"Low Tide", "genre", "drama"}, {"Low Tide", "directed by", "Mara Vell"}}
+	for i := range 80 { // more relations than a table has
+		facts = append(facts, [3]string{"Low Tide", fmt.Sprintf("relation %d", i), "x"})
+	}
+	g := storetest.NewGraph(facts...)
+	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("film"), "type", entity("film")),
+		match(variable("film"), "type", entity("drama"))}, Result: &graphv1.QueryResult{Variable: "film"}}
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "which films are drama", plan, nil)
+	if err != nil || show(g, patterns[1]) != "genre" {
+		t.Errorf("dramas are those by %q, %v", show(g, patterns[1]), err)
 	}
 }
 
