@@ -132,41 +132,19 @@ func newPlanner(t *testing.T) (planner, []plannedQuestion) {
 	for _, q := range questions {
 		if !loaded[q.KG] {
 			loaded[q.KG] = true
-			loadWithoutVectors(t, m, q.KG, filepath.Join(data, q.KG, "triples.tsv.gz"))
+			triples, err := os.ReadFile(filepath.Join(data, q.KG, "triples.tsv.gz"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := testkit.Load(timeoutContext(t, 20*time.Minute), m.graphs, &retrieverv1.LoadHeader{
+				Kg: &graphv1.KnowledgeGraphRef{Name: q.KG}, Vectors: retrieverv1.Vectors_VECTORS_NONE},
+				&retrieverv1.FileHeader{Name: "triples.tsv.gz"}, triples); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	return planner{retriever: retrieverv1.NewRetrieverServiceClient(m.dial(t, "retriever")),
 		verifier: verifierv1.NewVerifierServiceClient(m.dial(t, "verifier"))}, questions
-}
-
-func loadWithoutVectors(t *testing.T, m *running, kg, path string) {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
-	defer cancel()
-	stream, err := m.graphs.LoadKnowledgeGraph(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	send := func(r *retrieverv1.LoadKnowledgeGraphRequest) {
-		if err := stream.Send(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	send(&retrieverv1.LoadKnowledgeGraphRequest{Part: &retrieverv1.LoadKnowledgeGraphRequest_Header{
-		Header: &retrieverv1.LoadHeader{Kg: &graphv1.KnowledgeGraphRef{Name: kg},
-			Vectors: retrieverv1.Vectors_VECTORS_NONE}}})
-	send(&retrieverv1.LoadKnowledgeGraphRequest{Part: &retrieverv1.LoadKnowledgeGraphRequest_File{
-		File: &retrieverv1.FileHeader{Name: "triples.tsv.gz"}}})
-	for chunk := range slices.Chunk(text, 1<<20) {
-		send(&retrieverv1.LoadKnowledgeGraphRequest{Part: &retrieverv1.LoadKnowledgeGraphRequest_Chunk{Chunk: chunk}})
-	}
-	if _, err := stream.CloseAndRecv(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // sameAnswers compares sets, numbers by value.

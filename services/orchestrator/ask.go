@@ -257,7 +257,7 @@ func (s *Service) decide(q *question.Question, missing []string) {
 			demote(run, s.MinGrounded)
 			doubtNames(run, q.Text())
 			doubtConditions(run, q.Text())
-			doubtKind(run, q.Text())
+			doubtNumber(run, q.Text())
 			doubtDate(run, q.Request().GetOptions().GetGrounding().GetFilter().GetAt())
 		}
 		below := q.Request().GetOptions().GetAbstainBelow()

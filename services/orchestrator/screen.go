@@ -156,17 +156,13 @@ func doubtConditions(run *orchestratorv1.Run, text string) {
 	doubt(run, fmt.Sprintf("the triples do not say to which of them \u201c%s\u201d applies", condition))
 }
 
-// doubtKind doubts answers to a question for a number or a date if none of them has a number: where
+// doubtNumber doubts answers to a question for a number or a date if none of them has a number: where
 // somebody was born does not say when.
-func doubtKind(run *orchestratorv1.Run, text string) {
+func doubtNumber(run *orchestratorv1.Run, text string) {
 	asked := kgtext.AskedNumber(text)
-	if asked == "" || len(run.GetAnswers()) == 0 {
+	if asked == "" || len(run.GetAnswers()) == 0 || slices.ContainsFunc(run.GetAnswers(),
+		func(a *orchestratorv1.Answer) bool { return kgtext.IsNumbered(a.GetAnswer()) }) {
 		return
-	}
-	for _, a := range run.GetAnswers() {
-		if kgtext.IsNumbered(a.GetAnswer()) {
-			return
-		}
 	}
 	doubt(run, fmt.Sprintf("the question asks \u201c%s\u201d, and no answer has a number", asked))
 }

@@ -79,17 +79,24 @@ func (b *builder) choose(v string, args []argument) {
 	}
 }
 
+// bestOfKind reads a chain that is the best of a whole kind by a phrase, Town().most("inhabitants"), in lower
+// case; ok is false for others.
+func bestOfKind(c *chain) (kind, method, by string, ok bool) {
+	if len(c.calls) != 2 || len(c.calls[0].args) > 0 || len(c.calls[1].args) != 1 ||
+		!c.calls[1].args[0].value.isLiteral() {
+		return "", "", "", false
+	}
+	return strings.ToLower(splitWords(c.calls[0].name)), strings.ToLower(c.calls[1].name),
+		strings.ToLower(c.calls[1].args[0].value.text), true
+}
+
 // ranksOwnKind reports whether a chain is the best of the kind of a variable by a relation:
 // City(population=City().most("population")) is the city with the most.
 func ranksOwnKind(c *chain, v, relation string) bool {
-	if len(c.calls) != 2 || len(c.calls[0].args) > 0 || len(c.calls[1].args) != 1 {
-		return false
-	}
-	kind := kindOf(v)
-	switch strings.ToLower(c.calls[1].name) {
+	kind, method, by, ok := bestOfKind(c)
+	switch method {
 	case "most", "least", "max", "min", "highest", "lowest", "largest", "smallest":
-		return strings.EqualFold(splitWords(c.calls[0].name), kind) && c.calls[1].args[0].value.isLiteral() &&
-			strings.EqualFold(splitWords(c.calls[1].args[0].value.text), relation)
+		return ok && strings.EqualFold(kind, kindOf(v)) && strings.EqualFold(splitWords(by), relation)
 	}
 	return false
 }
@@ -97,14 +104,11 @@ func ranksOwnKind(c *chain, v, relation string) bool {
 // countsItself reports whether a chain counts its own kind, as Town().most("number of towns") does: it is
 // what has the most of them that is meant, Province(town=Town().most("number of towns")).
 func countsItself(c *chain) bool {
-	if len(c.calls) != 2 || len(c.calls[0].args) > 0 || len(c.calls[1].args) != 1 ||
-		!c.calls[1].args[0].value.isLiteral() {
-		return false
-	}
-	switch strings.ToLower(c.calls[1].name) {
+	kind, method, by, ok := bestOfKind(c)
+	counted, counts := cutCounted(by)
+	switch method {
 	case "most", "least", "max", "min":
-		counted, counts := cutCounted(strings.ToLower(c.calls[1].args[0].value.text))
-		return counts && isKind(counted, strings.ToLower(splitWords(c.calls[0].name)))
+		return ok && counts && isKind(counted, kind)
 	}
 	return false
 }

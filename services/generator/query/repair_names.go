@@ -241,11 +241,11 @@ func (r *repairer) excludeNegated() {
 func (r *repairer) dropContradicted() {
 	excluded := map[string]bool{}
 	for _, c := range r.plan.GetClauses() {
-		if name := strings.ToLower(c.GetExclude().GetEnd().GetEntity()); name != "" {
-			excluded[name] = true
-		} else if cond := c.GetCondition(); cond.GetOperator() == graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL {
-			excluded[strings.ToLower(cond.GetValue())] = true
+		name := c.GetExclude().GetEnd().GetEntity()
+		if c.GetCondition().GetOperator() == graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL {
+			name = c.GetCondition().GetValue()
 		}
+		excluded[strings.ToLower(name)] = name != ""
 	}
 	anchored := func(name string) bool { // by another name
 		return slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {

@@ -195,13 +195,13 @@ func (x *alignment) countRows(p *graphv1.QueryPattern) bool {
 // members of the team engineering are the rows that have it for their team.
 func (x *alignment) countsNamed(p *graphv1.QueryPattern, best *graphv1.RelationCandidate) bool {
 	result, thing := x.plan.GetResult(), p.GetStart().GetVariable()
-	named := slices.ContainsFunc(x.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
-		m := c.GetMatch()
-		return m.GetEnd().GetEntity() != "" && m.GetStart().GetVariable() == thing && len(m.GetSteps()) == 1 &&
-			len(best.GetSteps()) == 1 && proto.Equal(m.GetSteps()[0], best.GetSteps()[0])
-	})
-	if !named || thing == "" || result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_COUNT ||
-		result.GetVariable() != p.GetEnd().GetVariable() {
+	if thing == "" || result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_COUNT ||
+		result.GetVariable() != p.GetEnd().GetVariable() || !slices.ContainsFunc(x.plan.GetClauses(),
+		func(c *graphv1.QueryClause) bool {
+			m := c.GetMatch()
+			return m.GetEnd().GetEntity() != "" && m.GetStart().GetVariable() == thing &&
+				kgtext.StepsKey(m.GetSteps()) == kgtext.StepsKey(best.GetSteps())
+		}) {
 		return false
 	}
 	before := kgtext.DescribeResult(result)

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
@@ -191,29 +190,21 @@ func summarize(heading string, cells []string) Column {
 // kindRelation is the relation of a row's entity to what the rows are.
 const kindRelation = "instance of"
 
-// unkind are headings of keys that do not say what the rows are, as a whole or at their end.
-var unkind = regexp.MustCompile(`(?i)(?:^|[ _-])(?:(?:full |first |last |given |family |common |short )?names?|` +
+// unkind is the end of a heading of keys that does not say what the rows are, or all of it.
+var unkind = regexp.MustCompile(`(?i)(?:(?:^|[ _-]+)(?:(?:full |first |last |given |family |common |short )?names?|` +
 	`titles?|ids?|keys?|codes?|labels?|items?|entit(?:y|ies)|subjects?|rows?|no\.?|nr\.?|numbers?|` +
 	`ranks?|pos|position|place|index|uuid|sku|url|iri|uri|e-?mail|dates?|times?|who|what|things?|entry|records?|` +
-	`years?|months?|days?|seasons?|weeks?)$`)
+	`years?|months?|days?|seasons?|weeks?))*[ _-]*$`)
 
-// minKind is the number of bytes of the shortest kind, maxKindWords the number of words of the longest.
-const minKind, maxKindWords = 3, 3
+// kindForm is one to three words.
+var kindForm = regexp.MustCompile(`^[\pL'-]+(?: [\pL'-]+){0,2}$`)
 
 // kindOf returns what rows are by the heading of their key: "mountain", "customer" for "customer_id"; empty
 // if it does not say.
 func kindOf(heading string) string {
-	heading = strings.TrimSpace(heading)
-	for rest := ""; rest != heading; {
-		rest = heading
-		heading = strings.TrimRight(unkind.ReplaceAllString(heading, ""), " _-")
-	}
-	kind := strings.ToLower(strings.Join(strings.FieldsFunc(heading, func(r rune) bool {
-		return unicode.IsSpace(r) || r == '_'
-	}), " "))
-	if len(kind) < minKind || len(strings.Fields(kind)) > maxKindWords || strings.ContainsFunc(kind, func(r rune) bool {
-		return !unicode.IsLetter(r) && r != ' ' && r != '-' && r != '\''
-	}) {
+	heading = strings.ReplaceAll(unkind.ReplaceAllString(strings.TrimSpace(heading), ""), "_", " ")
+	kind := strings.ToLower(strings.Join(strings.Fields(heading), " "))
+	if len(kind) < 3 || !kindForm.MatchString(kind) {
 		return ""
 	}
 	return kind
