@@ -40,6 +40,45 @@ type PathGroup struct {
 	Score float32
 	// Probability that the ends are the answers; nil if no ranker gave one.
 	Probability *float32
+	// LeastHopScore says how well the question says the hop that it says least; nil if that is not known.
+	LeastHopScore *float32
+}
+
+// minHopScore is the least cosine of a hop to a word of the question that says it (docs/adr/0031-grounded.md).
+const minHopScore = 0.4
+
+// IsUnasked reports whether the path joins several facts and the question says nothing of one of them: of
+// what religion somebody is, a path says nothing that passes who influenced them.
+func (g *PathGroup) IsUnasked() bool {
+	return g.LeastHopScore != nil && *g.LeastHopScore < minHopScore && CountHops(g.Paths[0]) > 1
+}
+
+// CountHops returns how many facts a reasoning path joins. A fact over an opaque node is one.
+func CountHops(p *graphv1.ReasoningPath) int {
+	hops := len(p.GetSteps())
+	for _, between := range p.GetEntities()[1 : len(p.GetEntities())-1] {
+		if IsOpaqueName(between) {
+			hops--
+		}
+	}
+	return hops
+}
+
+// LeadsTo reports whether one of the ends has a name.
+func (g *PathGroup) LeadsTo(name string) bool {
+	name = Fold(name)
+	return slices.ContainsFunc(g.Ends, func(end string) bool { return Fold(end) == name })
+}
+
+// FindBestGroup returns the group with the greatest score of those that lead to a name; nil if none does.
+func FindBestGroup(groups []*PathGroup, name string) *PathGroup {
+	var best *PathGroup
+	for _, g := range groups {
+		if (best == nil || g.Score > best.Score) && g.LeadsTo(name) {
+			best = g
+		}
+	}
+	return best
 }
 
 // Label returns the group without its ends: "Topic -> relation -> relation".
@@ -59,7 +98,7 @@ func GroupPaths(paths []*graphv1.ReasoningPath) []*PathGroup {
 		g := byKey[key]
 		if g == nil {
 			g = &PathGroup{TopicEntity: p.GetEntities()[0], Steps: p.GetSteps(), Score: p.GetScore(),
-				Probability: p.Probability}
+				Probability: p.Probability, LeastHopScore: p.LeastHopScore}
 			byKey[key] = g
 			groups = append(groups, g)
 		}

@@ -34,7 +34,7 @@ type Command struct {
 	Prose     string        `type:"existingfile" placeholder:"FILE" help:"${claims_prose}"`
 	Part      string        `enum:"tune,validate,report,all" default:"all" help:"Part of --prose or --lacking to use."`
 	Questions string        `type:"path" placeholder:"FILE" help:"${claims_questions}"`
-	Lacking   string        `type:"existingfile" placeholder:"FILE" help:"${claims_lacking}"`
+	Lacking   string        `placeholder:"FILE" help:"${claims_lacking}"`
 	Claims    int           `default:"60" placeholder:"N" help:"Claims of each verdict."`
 	Seed      int64         `default:"1" help:"Seed by which claims are made."`
 	Out       string        `type:"path" placeholder:"DIR" help:"${claims_out}"`

@@ -9,7 +9,8 @@ var HelpTexts = map[string]string{
 	"claims_questions": "Check nothing: write yes/no questions and questions with a false premise about the claims, " +
 		"with their answers, for triplemesh eval.",
 	"claims_lacking": "With --questions: ask the questions of this file, of the part --part, about other entities of " +
-		"the same kind that lack what they ask for; at most --claims of them. No answer is right.",
+		"the same kind that lack what they ask for; at most --claims of them. No answer is right. The word " +
+		"\"wordings\" in place of a file asks in words that the program has for relations of Wikidata.",
 	"claims_out": "Directory that keeps what was found of each claim. The same command resumes an interrupted " +
 		"run.",
 }

@@ -3,6 +3,7 @@ package claims
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -18,7 +19,8 @@ const (
 )
 
 // MakeLacking makes questions that a knowledge graph does not answer out of ones that it does: people's
-// own words, asked about another entity of the same kind that has nothing in the relation asked for.
+// own words, asked about another entity of the same kind that has nothing in the relation asked for. One is
+// preferred of which a neighbour has it, as somebody's spouse has a birthplace: what leads astray is there.
 // Questions serve that spell their only topic entity and have an answer one triple from it; at most n are
 // taken, in their order. What other relations say of the entity may answer some of them after
 // all.
@@ -27,6 +29,43 @@ func MakeLacking(questions []dataset.Question, facts string, n int, seed int64) 
 	if err != nil {
 		return nil, err
 	}
+	return makeLacking(questions, known, n, seed, facts)
+}
+
+// perRelation bounds the questions that are asked for a relation.
+const perRelation = 50
+
+// MakeLackingByWordings is MakeLacking of questions in the words that this package has for relations, of a part,
+// one relation after the other.
+func MakeLackingByWordings(facts string, part dataset.Part, n int, seed int64) ([]dataset.Question, error) {
+	known, err := readFacts(facts)
+	if err != nil {
+		return nil, err
+	}
+	wordings, err := readWordings()
+	if err != nil {
+		return nil, err
+	}
+	random := rand.New(rand.NewPCG(uint64(seed), 17))
+	var questions []dataset.Question
+	for i := range perRelation {
+		for _, relation := range slices.Sorted(maps.Keys(wordings)) {
+			asks, all := wordings[relation].Ask, known.byRelation[relation]
+			if len(asks) == 0 || len(all) == 0 {
+				continue
+			}
+			subject := pick(random, all).subject
+			questions = append(questions, dataset.Question{TopicEntities: []string{subject},
+				ID:       fmt.Sprintf("%s-%d", strings.ReplaceAll(relation, " ", "-"), i),
+				Question: strings.ReplaceAll(pick(random, asks), "{s}", subject),
+				Answers:  known.objects[[2]string{subject, relation}]})
+		}
+	}
+	return makeLacking(dataset.Select(questions, part), known, n, seed, facts)
+}
+
+func makeLacking(questions []dataset.Question, known *facts, n int, seed int64, path string) ([]dataset.Question,
+	error) {
 	m := newKindred(known, seed)
 	var made []dataset.Question
 	for _, q := range questions {
@@ -47,12 +86,16 @@ func MakeLacking(questions []dataset.Question, facts string, n int, seed int64) 
 		if !ok {
 			continue
 		}
+		asked := replaceName(q.Question, spell(topic), spell(other))
+		if slices.ContainsFunc(made, func(q dataset.Question) bool { return q.Question == asked }) {
+			continue
+		}
 		made = append(made, dataset.Question{ID: "lacking-" + q.ID, TopicEntities: []string{other}, Kind: dataset.Set,
-			Question: replaceName(q.Question, spell(topic), spell(other)), Unanswerable: true})
+			Question: asked, Unanswerable: true})
 	}
 	if len(made) == 0 {
 		return nil, fmt.Errorf("make questions that %s does not answer: no question spells its topic entity and has "+
-			"its answer one triple from it", facts)
+			"its answer one triple from it", path)
 	}
 	return made, nil
 }
@@ -118,12 +161,28 @@ func (k *kindred) choose(like string, lacking []string) (string, bool) {
 	if len(pool) == 0 {
 		return "", false
 	}
+	if tempting := slices.DeleteFunc(slices.Clone(pool), func(e string) bool { return !k.leadsTo(e, lacking) }); len(
+		tempting) > 0 {
+		pool = tempting
+	}
 	k.random.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
 	pool = pool[:min(len(pool), peers)]
 	slices.SortStableFunc(pool, func(a, b string) int {
 		return cmp.Compare(jaccard(k.around[b], own), jaccard(k.around[a], own))
 	})
 	return pick(k.random, pool[:min(len(pool), kin)]), true
+}
+
+// leadsTo reports whether a neighbour of an entity has any of some relations.
+func (k *kindred) leadsTo(entity string, relations []string) bool {
+	for _, r := range k.relations[entity] {
+		for _, neighbour := range k.objects[[2]string{entity, r}] {
+			if slices.ContainsFunc(k.around[neighbour], func(of string) bool { return slices.Contains(relations, of) }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // jaccard is the share of what two lists have together that both have.

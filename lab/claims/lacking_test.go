@@ -56,3 +56,33 @@ func TestLackingQuestionsAskAnotherEntityForWhatItLacks(t *testing.T) {
 		})
 	}
 }
+
+func TestLackingQuestionsPreferEntitiesWithANeighbourThatHasWhatTheyLack(t *testing.T) {
+	facts := "Jon\tplace of birth\tOrla\nJon\toccupation\tmason\nPer\tplace of birth\tHarn\n" +
+		"Anna\toccupation\tmason\nAnna\tspouse\tPer\n"
+	for _, name := range []string{"Bo", "Kim", "Lea", "Tor", "Una"} {
+		facts += name + "\toccupation\tmason\n"
+	}
+	path := filepath.Join(t.TempDir(), "facts.tsv")
+	if err := os.WriteFile(path, []byte(facts), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for seed := range int64(5) {
+		made, err := MakeLacking([]dataset.Question{{Question: "Where was Jon born?", TopicEntities: []string{"Jon"},
+			Answers: []string{"Orla"}}}, path, 5, seed)
+		if err != nil || made[0].Question != "Where was Anna born?" {
+			t.Fatalf("seed %d: %v, %v", seed, made, err)
+		}
+		made, err = MakeLackingByWordings(path, dataset.All, 5, seed)
+		if err != nil || len(made) == 0 || len(made) > 5 {
+			t.Fatalf("seed %d, by wordings: %v, %v", seed, made, err)
+		}
+		seen := map[string]bool{}
+		for _, q := range made {
+			if seen[q.Question] || !q.Unanswerable || strings.Contains(q.Question, "{s}") {
+				t.Errorf("seed %d asks %q", seed, q.Question)
+			}
+			seen[q.Question] = true
+		}
+	}
+}

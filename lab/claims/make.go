@@ -23,6 +23,18 @@ type wording struct {
 	About string   `yaml:"about"`
 	Kind  string   `yaml:"kind"`
 	Say   []string `yaml:"say"`
+	Ask   []string `yaml:"ask"`
+}
+
+func readWordings() (wordings map[string]wording, err error) {
+	text, err := files.ReadFile("wordings.yaml")
+	if err == nil {
+		err = yaml.Unmarshal(text, &wordings)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the wordings of claims: %w", err)
+	}
+	return wordings, nil
 }
 
 // The share of a relation's subjects with several objects up to which it is
@@ -115,12 +127,8 @@ func Make(path string, n int, seed int64) ([]Item, error) {
 		return nil, err
 	}
 	m := &maker{facts: known, random: rand.New(rand.NewPCG(uint64(seed), 7)), seen: map[string]bool{}}
-	text, err := files.ReadFile("wordings.yaml")
-	if err == nil {
-		err = yaml.Unmarshal(text, &m.wordings)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the wordings of claims: %w", err)
+	if m.wordings, err = readWordings(); err != nil {
+		return nil, err
 	}
 	for relation := range m.wordings {
 		switch share := known.several(relation); {

@@ -77,11 +77,17 @@ func (c *Command) WriteQuestions(out io.Writer) (int, error) {
 	return len(questions), nil
 }
 
+// wordingsOfRelations in place of a file are the wordings of this package.
+const wordingsOfRelations = "wordings"
+
 func (c *Command) makeQuestions() ([]dataset.Question, error) {
 	if c.Lacking != "" {
 		part, err := dataset.ParsePart(c.Part)
 		if err != nil {
 			return nil, err
+		}
+		if c.Lacking == wordingsOfRelations {
+			return MakeLackingByWordings(c.Facts, part, c.Claims, c.Seed)
 		}
 		set, err := dataset.ReadPart(c.Lacking, "", part)
 		if err != nil {

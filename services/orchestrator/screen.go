@@ -138,6 +138,20 @@ func doubtNames(run *orchestratorv1.Run, text string) {
 	}
 }
 
+// doubtHops doubts answers if the likeliest path to the first of them joins a fact that the question says
+// nothing of: what somebody's spouse believes in is not said of them.
+func doubtHops(run *orchestratorv1.Run) {
+	paths := append(run.GetPgAkv().GetReasoningPaths(), run.GetGer().GetReasoningPaths()...)
+	if len(run.GetAnswers()) == 0 || len(paths) == 0 {
+		return
+	}
+	best := kgtext.FindBestGroup(kgtext.GroupPaths(paths), run.GetAnswers()[0].GetAnswer())
+	if best != nil && best.IsUnasked() {
+		doubt(run, fmt.Sprintf("they follow \u201c%s\u201d, and the question does not speak of each of these steps",
+			best.Label()))
+	}
+}
+
 // doubtConditions doubts answers that were read off facts if the question picks some of them by a
 // condition that nothing in their evidence states: no triple says which film is the latest.
 func doubtConditions(run *orchestratorv1.Run, text string) {

@@ -78,7 +78,7 @@ func suggestedPaths(snap store.Snapshot, suggestions []walk.Suggestion) []*graph
 		paths[i] = &graphv1.RelationPath{
 			Steps: relationSteps(snap, p.Steps), Score: proto.Float32(p.Score), Ends: proto.Uint32(uint32(p.Ends)),
 			Hops: proto.Uint32(uint32(p.Hops)), Probability: p.Probability,
-			TopicEntities: mapEntities(p.Topics, snap.EntityName),
+			LeastHopScore: proto.Float32(p.LeastHopScore), TopicEntities: mapEntities(p.Topics, snap.EntityName),
 		}
 	}
 	return paths
@@ -169,6 +169,7 @@ func reasoningPaths(snap store.Snapshot, paths []*graphv1.RelationPath, plans []
 			m := &messages[len(named)]
 			m.Entities, m.EntityIds = entities[began:len(entities):len(entities)], keys[began:len(keys):len(keys)]
 			m.Steps, m.Score, m.Probability = steps, proto.Float32(paths[i].GetScore()), paths[i].Probability
+			m.LeastHopScore = paths[i].LeastHopScore
 			if w.Validity != nil {
 				m.Validity = &graphv1.ValidityInterval{Start: w.Validity.Start, End: w.Validity.End}
 			}

@@ -2123,6 +2123,8 @@ export interface components {
         QueryResult: {
             /** @description What is computed. */
             function?: components["schemas"]["QueryFunction"];
+            /** @description The variable that makes groups, each with a value of its own: a count for each country. With a count, sum, average, minimum or maximum; empty computes one value of all rows. */
+            groupBy?: string;
             /** @description The other variable of QUERY_FUNCTION_DIFFERENCE; may be empty. */
             otherVariable?: string;
             /** @description In which unit a difference of dates is counted: "days", "months" or "years". Empty means days if both have days, else years. */
@@ -2134,6 +2136,8 @@ export interface components {
         QueryResultInput: {
             /** @description What is computed. */
             function?: components["schemas"]["QueryFunction"];
+            /** @description The variable that makes groups, each with a value of its own: a count for each country. With a count, sum, average, minimum or maximum; empty computes one value of all rows. */
+            groupBy?: string;
             /** @description The other variable of QUERY_FUNCTION_DIFFERENCE; may be empty. */
             otherVariable?: string;
             /**
@@ -2150,6 +2154,8 @@ export interface components {
             cells?: components["schemas"]["Entity"][];
             /** @description The triples that the row rests on. */
             triples?: components["schemas"]["Triple"][];
+            /** @description The value of the group that the row is, with QueryResult.group_by. */
+            value?: string;
         };
         /** @description QueryTable is what a plan computes. */
         QueryTable: {
@@ -2176,7 +2182,7 @@ export interface components {
              * @description How many rows there are in all.
              */
             total?: string;
-            /** @description Its unit; empty if it has none or the knowledge graph does not say. */
+            /** @description The unit of the value or of those of the rows; empty if there is none or the knowledge graph does not say. */
             unit?: string;
             /** @description The value, of a plan that computes one: a number, "yes" or "no". Empty where the rows are the result. */
             value?: string;
@@ -2308,6 +2314,11 @@ export interface components {
             kgName?: string;
             /**
              * Format: float
+             * @description RelationPath.least_hop_score of the relation path it follows.
+             */
+            leastHopScore?: number;
+            /**
+             * Format: float
              * @description RelationPath.probability of the relation path it follows.
              */
             probability?: number;
@@ -2428,6 +2439,11 @@ export interface components {
             kgName?: string;
             /**
              * Format: float
+             * @description How well the question says the hop that it says least: the cosine of that hop's relation, over a mediator the nearer of both, to a word of the question that stands for no other hop. -1 where the question has fewer words that mean something, besides the topic entity's name, than the path has hops. Unset if the path was not suggested for a question.
+             */
+            leastHopScore?: number;
+            /**
+             * Format: float
              * @description Probability that it is the path that leads to the answers if one of the candidates does, 0 to 1, together 1; unset where no ranker knows the graph.
              */
             probability?: number;
@@ -2455,6 +2471,11 @@ export interface components {
             hops?: number;
             /** @description Name of the knowledge graph that holds it; set if several were read. */
             kgName?: string;
+            /**
+             * Format: float
+             * @description How well the question says the hop that it says least: the cosine of that hop's relation, over a mediator the nearer of both, to a word of the question that stands for no other hop. -1 where the question has fewer words that mean something, besides the topic entity's name, than the path has hops. Unset if the path was not suggested for a question.
+             */
+            leastHopScore?: number;
             /**
              * Format: float
              * @description Probability that it is the path that leads to the answers if one of the candidates does, 0 to 1, together 1; unset where no ranker knows the graph.

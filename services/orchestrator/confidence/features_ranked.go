@@ -2,6 +2,7 @@ package confidence
 
 import (
 	"math"
+	"slices"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -21,9 +22,10 @@ var rankedFeatures = map[string]float64{
 	// have.
 	"read": 1, "agreed": 1,
 	// size is the logarithm of the number of ends of the likeliest path to it, inverse 1 if its last step
-	// is inverse, since a relation's words describe its object; question_score the best cosine to the
-	// question of a triple of the ground graph that names the answer.
-	"size": 0, "inverse": -1, "question_score": 1,
+	// is inverse, since a relation's words describe its object, unasked 1 if the path joins a fact that the
+	// question does not speak of; question_score the best cosine to the question of a triple of the ground
+	// graph that names the answer.
+	"size": 0, "inverse": -1, "unasked": -1, "question_score": 1,
 	// verdict is the probability by the verdict that the answer is right.
 	"verdict": 1,
 	// asked is 1 if the question itself names the answer.
@@ -43,26 +45,19 @@ func isRanked(paths []*graphv1.ReasoningPath) bool {
 func ofRanked(run *orchestratorv1.Run, paths []*graphv1.ReasoningPath, read map[string]bool,
 	values map[string]float64) map[string]float64 {
 	first := kgtext.Fold(run.GetAnswers()[0].GetAnswer())
+	groups := slices.DeleteFunc(kgtext.GroupPaths(paths), func(g *kgtext.PathGroup) bool { return g.Probability == nil })
 	mass, peak, rival := 0.0, 0.0, 0.0
-	for _, g := range kgtext.GroupPaths(paths) {
-		if g.Probability == nil {
-			continue
-		}
-		p, leads := float64(g.Score), false
-		for _, end := range g.Ends {
-			leads = leads || kgtext.Fold(end) == first
-		}
-		switch {
-		case !leads:
+	for _, g := range groups {
+		if p := float64(g.Score); g.LeadsTo(first) {
+			mass, peak = mass+p, max(peak, p)
+		} else {
 			rival = max(rival, p)
-		case p > peak:
-			peak = p
-			set(values, "size", math.Log(float64(len(g.Ends)))/math.Log(maxSize))
-			set(values, "inverse", indicator(g.Steps[len(g.Steps)-1].GetInverse()))
-			fallthrough
-		default:
-			mass += p
 		}
+	}
+	if best := kgtext.FindBestGroup(groups, first); best != nil {
+		set(values, "size", math.Log(float64(len(best.Ends)))/math.Log(maxSize))
+		set(values, "inverse", indicator(best.Steps[len(best.Steps)-1].GetInverse()))
+		set(values, "unasked", indicator(best.IsUnasked()))
 	}
 	set(values, "mass", mass)
 	set(values, "peak", peak)

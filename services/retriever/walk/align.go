@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -118,4 +119,50 @@ func (a *aim) matchWords(snap Snapshot, topic store.EntityID, steps []Step) floa
 		words += c
 	}
 	return hopWeight*hops/n + coverWeight*words/float32(len(a.covered))
+}
+
+// maxHopWords is the number of words that are tried for a hop.
+const maxHopWords = 4
+
+// leastHop scores the hop of a path that the question says least: each hop has a word of its own, chosen
+// so that the least of their cosines is as great as can be. A path that passes what the question does not
+// speak of, such as somebody's spouse, has a hop without a word, however well its other hops fit.
+func (a *aim) leastHop(snap Snapshot, p *prospect) float32 {
+	hops := make([][]float32, p.hops)
+	for i, step := range p.steps {
+		near := a.wordCosines(snap, step.Relation)
+		hop := &hops[p.hopOf[i]-1]
+		if *hop == nil {
+			*hop = slices.Clone(near)
+			continue
+		}
+		for w, c := range near {
+			(*hop)[w] = max((*hop)[w], c)
+		}
+	}
+	return assignWords(hops, make([]bool, len(a.words)))
+}
+
+// assignWords returns the greatest least cosine of hops to words of their own, -1 if there are too few.
+func assignWords(hops [][]float32, taken []bool) float32 {
+	if len(hops) == 0 {
+		return 1
+	}
+	var words []int
+	for w := range taken {
+		if !taken[w] {
+			words = append(words, w)
+		}
+	}
+	near, best := hops[0], float32(-1)
+	slices.SortStableFunc(words, func(a, b int) int { return cmp.Compare(near[b], near[a]) })
+	for _, w := range words[:min(len(words), maxHopWords)] {
+		if near[w] <= best {
+			break
+		}
+		taken[w] = true
+		best = max(best, min(near[w], assignWords(hops[1:], taken)))
+		taken[w] = false
+	}
+	return best
 }

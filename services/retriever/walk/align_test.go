@@ -87,3 +87,29 @@ func TestMentionsLongerThanTheQuestion(t *testing.T) {
 		t.Errorf("mentions %v, %v", names, named)
 	}
 }
+
+func TestLeastHop(t *testing.T) {
+	tests := []struct {
+		name, question, path string
+		hopOf                []int
+		least, most          float32
+	}{
+		{"each hop has a word", "who is in the cast of films of the director of Harbour", "director, director^, cast",
+			[]int{1, 2, 3}, -1, 0.2},
+		{"two words for two hops", "director of the cast of Harbour", "cast, director", []int{1, 2}, 0.99, 1.01},
+		{"one word is for one hop alone", "cast of Harbour", "cast, cast^", []int{1, 2}, -1, -1},
+		{"a hop over a mediator is said by either relation", "cast of Harbour", "cast, born in", []int{1, 1}, 0.99, 1.01},
+		{"the question does not speak of a hop", "cast and award of Harbour", "cast, director", []int{1, 2}, -1, 0.2},
+		{"one hop", "cast of Harbour", "cast", []int{1}, 0.99, 1.01},
+		{"no words", "Harbour", "cast", []int{1}, -1, -1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := &prospect{topic: films.ID("Harbour"), steps: steps(films, tt.path), hopOf: tt.hopOf,
+				hops: tt.hopOf[len(tt.hopOf)-1]}
+			if got := aimed(t, films, tt.question, "Harbour").leastHop(films, p); got < tt.least || got > tt.most {
+				t.Errorf("got %v, want %v to %v", got, tt.least, tt.most)
+			}
+		})
+	}
+}

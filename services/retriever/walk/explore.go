@@ -20,8 +20,9 @@ type prospect struct {
 	// via is the entity before each of reach, or severalEntities.
 	via []store.EntityID
 	// hops counts its steps except those that start from mediators only: a fact over a mediator is
-	// one fact.
-	hops int
+	// one fact. hopOf is the number of the fact of each step, from 1.
+	hops  int
+	hopOf []int
 	// relations is the sum of its relations' vectors, once sum was called.
 	relations []float32
 	similarity
@@ -270,7 +271,7 @@ func (e *extender) follow(x *extension) *prospect {
 	}
 	slices.Sort(e.arrivals)
 	p := &prospect{topic: x.from.topic, steps: append(slices.Clone(x.from.steps), x.step), hops: x.from.nextHops(),
-		similarity: x.similarity, ways: x.ways, score: x.closeness}
+		hopOf: append(slices.Clone(x.from.hopOf), x.from.nextHops()), similarity: x.similarity, ways: x.ways, score: x.closeness}
 	p.setReach(e.arrivals)
 	isMediator := func(entity store.EntityID) bool { return e.snap.Kind(entity) == store.Mediator }
 	if p.ends = p.reach; slices.ContainsFunc(p.reach, isMediator) {

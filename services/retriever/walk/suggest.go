@@ -108,6 +108,8 @@ type Suggestion struct {
 	Ends int
 	// Hops is the number of facts it joins: its steps except those that start from a mediator.
 	Hops int
+	// LeastHopScore is how well the question says the hop that it says least, -1 to 1.
+	LeastHopScore float32
 }
 
 // Suggest ranks the relation paths around the topic entities by falling score. Of paths with the
@@ -131,7 +133,7 @@ func Suggest(ctx context.Context, snap Snapshot, encoder Encoder, req SuggestReq
 		return nil, err
 	}
 	if ok {
-		return selectSuggestions(ranked, req), nil
+		return selectSuggestions(snap, aim, ranked, req), nil
 	}
 	if req.RankedOnly {
 		return nil, nil
@@ -154,7 +156,7 @@ func Suggest(ctx context.Context, snap Snapshot, encoder Encoder, req SuggestReq
 		addPriors(aim, req.Topics, prospects)
 	}
 	slices.SortFunc(prospects, compareProspects)
-	return selectSuggestions(prospects, req), nil
+	return selectSuggestions(snap, aim, prospects, req), nil
 }
 
 // limitFinalists keeps the best prospects of each number of facts by their scores so far.
@@ -281,7 +283,7 @@ func findSharedEnds(prospects []*prospect) (shared map[store.EntityID]bool, topi
 }
 
 // selectSuggestions takes ranked prospects within the limits.
-func selectSuggestions(ranked []*prospect, req SuggestRequest) []Suggestion {
+func selectSuggestions(snap Snapshot, aim *aim, ranked []*prospect, req SuggestRequest) []Suggestion {
 	var chosen []Suggestion
 	kept := map[string]bool{}
 	ends := map[store.EntityID]bool{}
@@ -306,7 +308,9 @@ func selectSuggestions(ranked []*prospect, req SuggestRequest) []Suggestion {
 		for _, e := range p.ends {
 			ends[e] = true
 		}
-		chosen = append(chosen, p.suggestion())
+		suggestion := p.suggestion()
+		suggestion.LeastHopScore = aim.leastHop(snap, p)
+		chosen = append(chosen, suggestion)
 	}
 	return chosen
 }

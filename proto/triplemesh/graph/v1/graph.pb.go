@@ -1314,7 +1314,13 @@ type RelationPath struct {
 	Hops *uint32 `protobuf:"varint,6,opt,name=hops,proto3,oneof" json:"hops,omitempty"`
 	// Probability that it is the path that leads to the answers if one of the
 	// candidates does, 0 to 1, together 1; unset where no ranker knows the graph.
-	Probability   *float32 `protobuf:"fixed32,7,opt,name=probability,proto3,oneof" json:"probability,omitempty"`
+	Probability *float32 `protobuf:"fixed32,7,opt,name=probability,proto3,oneof" json:"probability,omitempty"`
+	// How well the question says the hop that it says least: the cosine of that hop's
+	// relation, over a mediator the nearer of both, to a word of the question that
+	// stands for no other hop. -1 where the question has fewer words that mean
+	// something, besides the topic entity's name, than the path has hops. Unset if
+	// the path was not suggested for a question.
+	LeastHopScore *float32 `protobuf:"fixed32,8,opt,name=least_hop_score,json=leastHopScore,proto3,oneof" json:"least_hop_score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1398,6 +1404,13 @@ func (x *RelationPath) GetProbability() float32 {
 	return 0
 }
 
+func (x *RelationPath) GetLeastHopScore() float32 {
+	if x != nil && x.LeastHopScore != nil {
+		return *x.LeastHopScore
+	}
+	return 0
+}
+
 // ReasoningPath is a relation path as the graph holds it: a walk from a topic
 // entity to an end (Ger §3.2, W_z).
 type ReasoningPath struct {
@@ -1417,7 +1430,9 @@ type ReasoningPath struct {
 	// are empty.
 	EntityIds []string `protobuf:"bytes,6,rep,name=entity_ids,json=entityIds,proto3" json:"entity_ids,omitempty"`
 	// RelationPath.probability of the relation path it follows.
-	Probability   *float32 `protobuf:"fixed32,7,opt,name=probability,proto3,oneof" json:"probability,omitempty"`
+	Probability *float32 `protobuf:"fixed32,7,opt,name=probability,proto3,oneof" json:"probability,omitempty"`
+	// RelationPath.least_hop_score of the relation path it follows.
+	LeastHopScore *float32 `protobuf:"fixed32,8,opt,name=least_hop_score,json=leastHopScore,proto3,oneof" json:"least_hop_score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1497,6 +1512,13 @@ func (x *ReasoningPath) GetEntityIds() []string {
 func (x *ReasoningPath) GetProbability() float32 {
 	if x != nil && x.Probability != nil {
 		return *x.Probability
+	}
+	return 0
+}
+
+func (x *ReasoningPath) GetLeastHopScore() float32 {
+	if x != nil && x.LeastHopScore != nil {
+		return *x.LeastHopScore
 	}
 	return 0
 }
@@ -1932,7 +1954,7 @@ const file_triplemesh_graph_v1_graph_proto_rawDesc = "" +
 	"\bevidence\x18\x04 \x03(\v2!.triplemesh.graph.v1.ScoredTripleR\bevidence\"Q\n" +
 	"\fRelationStep\x12'\n" +
 	"\brelation\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\brelation\x12\x18\n" +
-	"\ainverse\x18\x02 \x01(\bR\ainverse\"\xe1\x02\n" +
+	"\ainverse\x18\x02 \x01(\bR\ainverse\"\xb3\x03\n" +
 	"\fRelationPath\x12C\n" +
 	"\x05steps\x18\x01 \x03(\v2!.triplemesh.graph.v1.RelationStepB\n" +
 	"\xbaH\a\x92\x01\x04\b\x01\x10\bR\x05steps\x12\"\n" +
@@ -1944,11 +1966,15 @@ const file_triplemesh_graph_v1_graph_proto_rawDesc = "" +
 	"\x04hops\x18\x06 \x01(\rH\x02R\x04hops\x88\x01\x01\x126\n" +
 	"\vprobability\x18\a \x01(\x02B\x0f\xbaH\f\n" +
 	"\n" +
-	"\x1d\x00\x00\x80?-\x00\x00\x00\x00H\x03R\vprobability\x88\x01\x01B\b\n" +
+	"\x1d\x00\x00\x80?-\x00\x00\x00\x00H\x03R\vprobability\x88\x01\x01\x12<\n" +
+	"\x0fleast_hop_score\x18\b \x01(\x02B\x0f\xbaH\f\n" +
+	"\n" +
+	"\x1d\xaeG\x81?-\xaeG\x81\xbfH\x04R\rleastHopScore\x88\x01\x01B\b\n" +
 	"\x06_scoreB\a\n" +
 	"\x05_endsB\a\n" +
 	"\x05_hopsB\x0e\n" +
-	"\f_probability\"\xa6\x05\n" +
+	"\f_probabilityB\x12\n" +
+	"\x10_least_hop_score\"\xf8\x05\n" +
 	"\rReasoningPath\x12&\n" +
 	"\bentities\x18\x01 \x03(\tB\n" +
 	"\xbaH\a\x92\x01\x04\b\x02\x10\tR\bentities\x12C\n" +
@@ -1963,11 +1989,15 @@ const file_triplemesh_graph_v1_graph_proto_rawDesc = "" +
 	"\x10\t\"\x06r\x04(\x80\x80\x04R\tentityIds\x126\n" +
 	"\vprobability\x18\a \x01(\x02B\x0f\xbaH\f\n" +
 	"\n" +
-	"\x1d\x00\x00\x80?-\x00\x00\x00\x00H\x01R\vprobability\x88\x01\x01:\x9b\x02\xbaH\x97\x02\x1at\n" +
+	"\x1d\x00\x00\x80?-\x00\x00\x00\x00H\x01R\vprobability\x88\x01\x01\x12<\n" +
+	"\x0fleast_hop_score\x18\b \x01(\x02B\x0f\xbaH\f\n" +
+	"\n" +
+	"\x1d\xaeG\x81?-\xaeG\x81\xbfH\x02R\rleastHopScore\x88\x01\x01:\x9b\x02\xbaH\x97\x02\x1at\n" +
 	"\x17reasoning_path.entities\x12,a path has one more entity than it has steps\x1a+size(this.entities) == size(this.steps) + 1\x1a\x9e\x01\n" +
 	"\x19reasoning_path.entity_ids\x125a path has an id for each of its entities or for none\x1aJsize(this.entity_ids) == 0 || size(this.entity_ids) == size(this.entities)B\b\n" +
 	"\x06_scoreB\x0e\n" +
-	"\f_probability\"\xa3\x01\n" +
+	"\f_probabilityB\x12\n" +
+	"\x10_least_hop_score\"\xa3\x01\n" +
 	"\x0fCandidateAnswer\x12#\n" +
 	"\x06answer\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\x06answer\x12C\n" +
 	"\x05paths\x18\x02 \x03(\v2\".triplemesh.graph.v1.ReasoningPathB\t\xbaH\x06\x92\x01\x03\x10\x80\bR\x05paths\x12&\n" +

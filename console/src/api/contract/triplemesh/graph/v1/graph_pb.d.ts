@@ -1026,6 +1026,17 @@ export declare type RelationPath = Message<"triplemesh.graph.v1.RelationPath"> &
    * @generated from field: optional float probability = 7;
    */
   probability?: number | undefined;
+
+  /**
+   * How well the question says the hop that it says least: the cosine of that hop's
+   * relation, over a mediator the nearer of both, to a word of the question that
+   * stands for no other hop. -1 where the question has fewer words that mean
+   * something, besides the topic entity's name, than the path has hops. Unset if
+   * the path was not suggested for a question.
+   *
+   * @generated from field: optional float least_hop_score = 8;
+   */
+  leastHopScore?: number | undefined;
 };
 
 /**
@@ -1089,6 +1100,17 @@ export declare type RelationPathJson = {
    * @generated from field: optional float probability = 7;
    */
   probability?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * How well the question says the hop that it says least: the cosine of that hop's
+   * relation, over a mediator the nearer of both, to a word of the question that
+   * stands for no other hop. -1 where the question has fewer words that mean
+   * something, besides the topic entity's name, than the path has hops. Unset if
+   * the path was not suggested for a question.
+   *
+   * @generated from field: optional float least_hop_score = 8;
+   */
+  leastHopScore?: number | "NaN" | "Infinity" | "-Infinity";
 };
 
 /**
@@ -1154,6 +1176,13 @@ export declare type ReasoningPath = Message<"triplemesh.graph.v1.ReasoningPath">
    * @generated from field: optional float probability = 7;
    */
   probability?: number | undefined;
+
+  /**
+   * RelationPath.least_hop_score of the relation path it follows.
+   *
+   * @generated from field: optional float least_hop_score = 8;
+   */
+  leastHopScore?: number | undefined;
 };
 
 /**
@@ -1213,6 +1242,13 @@ export declare type ReasoningPathJson = {
    * @generated from field: optional float probability = 7;
    */
   probability?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * RelationPath.least_hop_score of the relation path it follows.
+   *
+   * @generated from field: optional float least_hop_score = 8;
+   */
+  leastHopScore?: number | "NaN" | "Infinity" | "-Infinity";
 };
 
 /**

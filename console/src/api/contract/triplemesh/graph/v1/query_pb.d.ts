@@ -587,6 +587,15 @@ export declare type QueryResult = Message<"triplemesh.graph.v1.QueryResult"> & {
    * @generated from field: string unit = 4;
    */
   unit: string;
+
+  /**
+   * The variable that makes groups, each with a value of its own: a count for each
+   * country. With a count, sum, average, minimum or maximum; empty computes one
+   * value of all rows.
+   *
+   * @generated from field: string group_by = 5;
+   */
+  groupBy: string;
 };
 
 /**
@@ -623,6 +632,15 @@ export declare type QueryResultJson = {
    * @generated from field: string unit = 4;
    */
   unit?: string;
+
+  /**
+   * The variable that makes groups, each with a value of its own: a count for each
+   * country. With a count, sum, average, minimum or maximum; empty computes one
+   * value of all rows.
+   *
+   * @generated from field: string group_by = 5;
+   */
+  groupBy?: string;
 };
 
 /**
@@ -1072,6 +1090,13 @@ export declare type QueryRow = Message<"triplemesh.graph.v1.QueryRow"> & {
    * @generated from field: repeated triplemesh.graph.v1.Triple triples = 2;
    */
   triples: Triple[];
+
+  /**
+   * The value of the group that the row is, with QueryResult.group_by.
+   *
+   * @generated from field: string value = 3;
+   */
+  value: string;
 };
 
 /**
@@ -1093,6 +1118,13 @@ export declare type QueryRowJson = {
    * @generated from field: repeated triplemesh.graph.v1.Triple triples = 2;
    */
   triples?: TripleJson[];
+
+  /**
+   * The value of the group that the row is, with QueryResult.group_by.
+   *
+   * @generated from field: string value = 3;
+   */
+  value?: string;
 };
 
 /**
@@ -1116,7 +1148,8 @@ export declare type QueryTable = Message<"triplemesh.graph.v1.QueryTable"> & {
   value: string;
 
   /**
-   * Its unit; empty if it has none or the knowledge graph does not say.
+   * The unit of the value or of those of the rows; empty if there is none or the
+   * knowledge graph does not say.
    *
    * @generated from field: string unit = 2;
    */
@@ -1188,7 +1221,8 @@ export declare type QueryTableJson = {
   value?: string;
 
   /**
-   * Its unit; empty if it has none or the knowledge graph does not say.
+   * The unit of the value or of those of the rows; empty if there is none or the
+   * knowledge graph does not say.
    *
    * @generated from field: string unit = 2;
    */
