@@ -53,8 +53,8 @@ type PlanRank struct {
 }
 
 // PlanResult is what is computed: "" lists the variable; count, sum, avg, min, max, difference and exists
-// compute.
-type PlanResult struct{ Function, Variable, Other string }
+// compute, the first five for each GroupBy if that is set.
+type PlanResult struct{ Function, Variable, Other, GroupBy string }
 
 // TypeRelation is the relation of the clauses that say what a variable is: ?film type film.
 const TypeRelation = "type"

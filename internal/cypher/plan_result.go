@@ -121,14 +121,21 @@ func (b *planner) otherThan(group string) string {
 	return ""
 }
 
-// result sets what RETURN computes: the first column, or the first that is an aggregate if all are.
+// result sets what RETURN computes: the first column, the first that is an aggregate if all are, or the first
+// aggregate for each of another column.
 func (b *planner) result(p *projection) {
 	result := &b.plan.Result
 	first := p.items[0].value
+	var aggregate *call
 	for _, item := range p.items {
-		if b.aggregateOf(item.value) == nil && b.aggregateOf(first) != nil {
+		if a := b.aggregateOf(item.value); a != nil {
+			aggregate = cmp.Or(aggregate, a)
+		} else if b.aggregateOf(first) != nil {
 			first = item.value // what the aggregate is grouped by
 		}
+	}
+	if aggregate != nil && b.aggregateOf(first) == nil && b.group == "" && b.computeEach(aggregate, first) {
+		return
 	}
 	switch e := unwrapResult(first).(type) {
 	case *comparison:
@@ -149,6 +156,22 @@ func (b *planner) result(p *projection) {
 	default:
 		result.Variable = b.operand(first)
 	}
+}
+
+// computeEach sets an aggregate for each group as the result. It reports false if the group is no name or
+// value, or is what is aggregated.
+func (b *planner) computeEach(aggregate *call, group expr) bool {
+	result := &b.plan.Result
+	switch group.(type) {
+	case *variable, *property:
+		b.compute(aggregate)
+		result.GroupBy = b.operand(group)
+	}
+	if b.err == nil && (result.Function == "" || result.GroupBy == "" || result.GroupBy == result.Variable) {
+		*result = PlanResult{}
+		return false
+	}
+	return true
 }
 
 // unwrapResult takes abs and round off a difference.

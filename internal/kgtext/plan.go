@@ -107,7 +107,16 @@ func DescribeResult(r *graphv1.QueryResult) string {
 	if u := r.GetUnit(); u != "" {
 		text += " in " + u
 	}
+	if g := r.GetGroupBy(); g != "" {
+		text += " for each ?" + g
+	}
 	return text
+}
+
+// ResultVariables returns the variables that a result is of.
+func ResultVariables(r *graphv1.QueryResult) []string {
+	all := []string{r.GetVariable(), r.GetOtherVariable(), r.GetGroupBy()}
+	return slices.DeleteFunc(all, func(v string) bool { return v == "" })
 }
 
 // DescribePlan returns a plan, a clause a line, the result last.

@@ -101,7 +101,7 @@ func (s *Service) ExecuteQuery(ctx context.Context,
 		Total: uint64(result.Total), Compared: uint64(result.Compared), Lacking: uint64(result.Lacking),
 		Limits: result.Limits, Reason: result.Reason}
 	for _, row := range result.Rows {
-		out := &graphv1.QueryRow{}
+		out := &graphv1.QueryRow{Value: row.Value}
 		for _, id := range row.Cells {
 			out.Cells = append(out.Cells, newEntity(snap, id))
 		}

@@ -11,7 +11,8 @@ import (
 // newPlan returns what a Cypher statement says as a plan of the contract.
 func newPlan(p *cypher.Plan) *graphv1.QueryPlan {
 	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Function: functions[p.Result.Function],
-		Variable: p.Result.Variable, OtherVariable: p.Result.Other}}
+		Variable: p.Result.Variable, OtherVariable: p.Result.Other,
+		GroupBy: p.Result.GroupBy}}
 	for _, c := range p.Clauses {
 		plan.Clauses = append(plan.Clauses, newClause(c))
 	}

@@ -73,6 +73,17 @@ func TestReadCypher(t *testing.T) {
 			"?person type → person; ?person directed → ?f; ?person has = 0 ?f; ?person"},
 		{"the least of optional ones", `MATCH (d:Person) OPTIONAL MATCH (d)-[:DIRECTED]->(f) RETURN d, count(f) AS n
 			ORDER BY n LIMIT 1`, "?person type → person; ?person directed → ?f; least ?f for each ?person; ?person"},
+		{"a count for each", `MATCH (m:Mountain)-[:COUNTRY]->(c) RETURN c.name, count(m) AS n ORDER BY n DESC`,
+			"?mountain type → mountain; ?mountain country → ?c; count ?mountain for each ?c"},
+		{"a count of all rows for each", `MATCH (m)-[:COUNTRY]->(c) RETURN c, count(*)`,
+			"?m country → ?c; count ?m for each ?c"},
+		{"a mean for each value", `MATCH (m:Mountain) WITH m.country AS c, avg(m.height) AS h RETURN c, h`,
+			"?mountain type → mountain; ?mountain country → ?country; ?mountain height → ?height; " +
+				"average of ?height for each ?country"},
+		{"a count for each, that may be none", `MATCH (d:Person) OPTIONAL MATCH (d)-[:DIRECTED]->(f) RETURN d, count(f)`,
+			"?person type → person; ?person directed → ?f; count ?f for each ?person"},
+		{"a count of the groups themselves", `MATCH (a)-[:R]->(b) RETURN b, count(b)`, "?a r → ?b; ?b"},
+		{"lists for each", `MATCH (a)-[:R]->(b) RETURN a, collect(b)`, "?a r → ?b; ?a"},
 		{"what may lack and is not asked for", `MATCH (d:Person) OPTIONAL MATCH (d)-[:DIRECTED]->(f) RETURN d, f`,
 			"?person type → person; ?person"},
 		{"what may lack and is asked for", `MATCH (d {name: "A"}) OPTIONAL MATCH (d)-[:DIRECTED]->(f) RETURN count(f)`,

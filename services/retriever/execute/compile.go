@@ -79,15 +79,41 @@ func compile(plan *graphv1.QueryPlan) (*compiled, error) {
 		}
 	}
 	result := plan.GetResult()
-	for _, v := range []string{result.GetVariable(), result.GetOtherVariable()} {
-		if v != "" && !bound[v] && result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_EXISTS {
+	for _, v := range kgtext.ResultVariables(result) {
+		if !bound[v] && result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_EXISTS {
 			return nil, invalid("the result is of the variable %q, which nothing binds or a ranking removed", v)
 		}
 	}
 	if result.GetVariable() == "" {
 		return nil, invalid("the plan says nothing of its result")
 	}
-	return c, nil
+	return c, c.checkGroups()
+}
+
+// checkGroups checks a result that is a value for each group.
+func (c *compiled) checkGroups() error {
+	result := c.plan.GetResult()
+	if result.GetGroupBy() == "" {
+		return nil
+	}
+	switch result.GetFunction() {
+	case graphv1.QueryFunction_QUERY_FUNCTION_COUNT:
+		c.markCounted(len(c.plan.GetClauses()), c.groups())
+	case graphv1.QueryFunction_QUERY_FUNCTION_SUM, graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE,
+		graphv1.QueryFunction_QUERY_FUNCTION_MINIMUM, graphv1.QueryFunction_QUERY_FUNCTION_MAXIMUM:
+	default:
+		return invalid("the result has groups by the variable %q, and nothing is computed of each: count, add, or take "+
+			"the average, the least or the greatest", result.GetGroupBy())
+	}
+	if result.GetGroupBy() == result.GetVariable() {
+		return invalid("the result has groups by the variable that it is computed of, %q", result.GetVariable())
+	}
+	return nil
+}
+
+// groups are those of the result, as a rank has them.
+func (c *compiled) groups() *graphv1.QueryRank {
+	return &graphv1.QueryRank{Variable: c.plan.GetResult().GetVariable(), GroupBy: c.plan.GetResult().GetGroupBy()}
 }
 
 func (c *compiled) addPattern(clause int, p *graphv1.QueryPattern, kind patternKind) {

@@ -4,6 +4,7 @@
 package execute
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,8 @@ import (
 type Row struct {
 	Cells   []store.EntityID
 	Triples []store.TripleID
+	// Value is that of the group, of a plan that computes one for each.
+	Value string
 }
 
 // Result is what a plan computes.
@@ -211,6 +214,12 @@ func (r *runner) computes() bool {
 	return true
 }
 
+// adds reports whether the result is a sum or an average.
+func (r *runner) adds() bool {
+	f := r.plan.GetResult().GetFunction()
+	return f == graphv1.QueryFunction_QUERY_FUNCTION_SUM || f == graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE
+}
+
 // countLacking adds the values that cannot be compared to those that are missing.
 func (r *runner) countLacking(v string, values map[store.EntityID]*value) {
 	domain := r.domains[v]
@@ -252,6 +261,10 @@ func (r *runner) run(maxRows int) error {
 		}
 		return nil
 	}
+	if v := r.plan.GetResult().GetVariable(); r.adds() && r.sorts[v] != byNumber {
+		r.result.Reason = "nothing in the knowledge graph has a number to compute with"
+		return nil
+	}
 	computed, err := r.graph.Run(r.ctx, r.result.Cypher, nil)
 	if err != nil {
 		return r.limited(err)
@@ -265,6 +278,7 @@ func (r *runner) run(maxRows int) error {
 
 // runRows runs the plan for its rows with their triples.
 func (r *runner) runRows(maxRows int) error {
+	r.result.Rows = r.result.Rows[:min(len(r.result.Rows), maxRows)]
 	rows, err := r.graph.Run(r.ctx, r.writer(true).write(maxRows), nil)
 	if err != nil {
 		return r.limited(err)
@@ -296,51 +310,68 @@ func (r *runner) setValue(computed cypher.Result) {
 		}
 		return
 	}
+	if r.plan.GetResult().GetGroupBy() != "" {
+		r.setGroups(computed)
+		return
+	}
 	var v cypher.Value
 	if len(computed.Rows) > 0 && len(computed.Rows[0]) > 0 {
 		v = computed.Rows[0][0]
 	}
-	switch v := v.(type) {
-	case bool:
-		r.result.Value = "no"
-		if v {
-			r.result.Value = "yes"
-		}
-	case int64:
-		r.result.Value = strconv.FormatInt(v, 10)
-	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			r.result.Reason = "the value is no number"
-			return
-		}
-		r.result.Value = formatNumber(v)
-	default:
-		r.result.Reason = "nothing in the knowledge graph has a value to compute with"
+	if r.result.Value, r.result.Reason = formatValue(v); r.result.Reason != "" {
 		return
 	}
-	switch function {
-	case graphv1.QueryFunction_QUERY_FUNCTION_COUNT:
-		if n, ok := v.(int64); ok {
-			r.result.Total = int(n)
-		}
-	case graphv1.QueryFunction_QUERY_FUNCTION_SUM, graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE:
-		if r.sorts[r.plan.GetResult().GetVariable()] != byNumber {
-			r.result.Value, r.result.Reason = "", "nothing in the knowledge graph has a number to compute with"
-		}
+	if n, err := strconv.Atoi(r.result.Value); err == nil && function == graphv1.QueryFunction_QUERY_FUNCTION_COUNT {
+		r.result.Total = n
 	}
-	switch function {
+	r.result.Unit = r.unit()
+}
+
+// unit is that of what is computed; empty if it has none.
+func (r *runner) unit() string {
+	result := r.plan.GetResult()
+	switch result.GetFunction() {
 	case graphv1.QueryFunction_QUERY_FUNCTION_COUNT, graphv1.QueryFunction_QUERY_FUNCTION_EXISTS:
+		return ""
 	case graphv1.QueryFunction_QUERY_FUNCTION_DIFFERENCE:
-		r.result.Unit = r.units[r.plan.GetResult().GetVariable()]
-		if r.sorts[r.plan.GetResult().GetVariable()] == byDate {
-			r.result.Unit = "days"
-			if u := r.plan.GetResult().GetUnit(); u != "" {
-				r.result.Unit = u
-			}
+		if r.sorts[result.GetVariable()] == byDate {
+			return cmp.Or(result.GetUnit(), "days")
 		}
-	default:
-		r.result.Unit = r.units[r.plan.GetResult().GetVariable()]
 	}
+	return r.units[result.GetVariable()]
+}
+
+// setGroups takes the groups with their values, without those that have nothing to compute with.
+func (r *runner) setGroups(computed cypher.Result) {
+	for _, cells := range computed.Rows {
+		group, ok := cells[0].(*cypher.Node)
+		value, reason := formatValue(cells[1])
+		if ok && reason == "" {
+			r.result.Rows = append(r.result.Rows, Row{Cells: []store.EntityID{r.ids[group]}, Value: value})
+		}
+	}
+	if r.result.Total, r.result.Unit = len(r.result.Rows), r.unit(); r.result.Total == 0 {
+		r.result.Reason = nothingFulfils
+	}
+}
+
+// formatValue prints a value, or says why it is none.
+func formatValue(v cypher.Value) (text, reason string) {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return "yes", ""
+		}
+		return "no", ""
+	case int64:
+		return strconv.FormatInt(v, 10), ""
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return "", "the value is no number"
+		}
+		return formatNumber(v), ""
+	}
+	return "", "nothing in the knowledge graph has a value to compute with"
 }
 
 // formatNumber prints a number without noise of binary fractions.
@@ -360,6 +391,10 @@ func (r *runner) setRows(rows cypher.Result) {
 	if len(rows.Columns) > 0 {
 		r.result.Columns = append(r.result.Columns, rows.Columns[:len(rows.Columns)-1]...)
 	}
+	if r.plan.GetResult().GetGroupBy() != "" {
+		r.setGroupFacts(rows)
+		return
+	}
 	for _, cells := range rows.Rows {
 		var row Row
 		for _, v := range cells[:len(cells)-1] {
@@ -375,6 +410,19 @@ func (r *runner) setRows(rows cypher.Result) {
 		}
 		r.collect(cells[len(cells)-1], &row)
 		r.result.Rows = append(r.result.Rows, row)
+	}
+}
+
+// setGroupFacts gives the groups the triples that they rest on.
+func (r *runner) setGroupFacts(rows cypher.Result) {
+	byGroup := make(map[store.EntityID]*Row, len(r.result.Rows))
+	for i := range r.result.Rows {
+		byGroup[r.result.Rows[i].Cells[0]] = &r.result.Rows[i]
+	}
+	for _, cells := range rows.Rows {
+		if group, ok := cells[0].(*cypher.Node); ok && byGroup[r.ids[group]] != nil {
+			r.collect(cells[1], byGroup[r.ids[group]])
+		}
 	}
 }
 

@@ -20,6 +20,8 @@ func FuzzRun(f *testing.F) {
 		plan(list, "a", match(v("a"), "cast", v("b")), match(v("c"), "cast", v("d")), exclude(v("a"), "cast", v("d"))),
 		plan(sum, "y", match(v("x"), "year", v("y")), condition("y", greater, "1e309"), rank(&graphv1.QueryRank{
 			Variable: "x", Count: true, GroupBy: "y", Descending: true, Limit: 3})),
+		each(plan(count, "film", match(v("film"), "directed by", v("who"))), "who"),
+		each(plan(average, "y", match(v("x"), "year", v("y")), match(v("x"), "cast", v("who"))), "who"),
 		plan(distance, "a", values("a", "Orla", "Velmora"), condition("a", less, "?a")),
 	} {
 		seed, err := proto.Marshal(p)

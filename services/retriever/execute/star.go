@@ -33,7 +33,7 @@ func (c *compiled) isStar() bool {
 			return false
 		}
 	}
-	return result.GetOtherVariable() == ""
+	return result.GetOtherVariable() == "" && result.GetGroupBy() == ""
 }
 
 // answerStar takes what is left of the variable, and keeps the triples of the rows to be shown.

@@ -303,6 +303,10 @@ func (w *writer) count(at int, r *graphv1.QueryRank) {
 func (w *writer) result(maxRows int) {
 	r := w.plan.GetResult()
 	v := identifier(r.GetVariable())
+	if r.GetGroupBy() != "" {
+		w.eachGroup(r)
+		return
+	}
 	if w.facts {
 		w.rows(r, maxRows)
 		return
@@ -329,13 +333,43 @@ func (w *writer) result(maxRows int) {
 	}
 }
 
+// eachGroup returns the groups with the value of each, or with facts what it rests on.
+func (w *writer) eachGroup(r *graphv1.QueryResult) {
+	group, value := identifier(r.GetGroupBy()), w.property(r.GetVariable(), false)
+	if r.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT {
+		w.count(len(w.plan.GetClauses()), w.groups())
+		value = "amount"
+	}
+	if w.facts {
+		w.line("RETURN %s, collect(%s)[..20] AS facts", group, w.factList())
+		return
+	}
+	switch r.GetFunction() {
+	case graphv1.QueryFunction_QUERY_FUNCTION_SUM:
+		w.perOwner(r)
+		value = "sum(" + value + ")"
+	case graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE:
+		w.perOwner(r)
+		value = "avg(" + value + ")"
+	case graphv1.QueryFunction_QUERY_FUNCTION_MINIMUM:
+		value = "min(" + value + ")"
+	case graphv1.QueryFunction_QUERY_FUNCTION_MAXIMUM:
+		value = "max(" + value + ")"
+	}
+	w.line("RETURN %s, %s AS value ORDER BY value DESC, %s.name", group, value, group)
+}
+
 // perOwner keeps one row for each thing that has a value, however often other clauses repeat it.
 func (w *writer) perOwner(r *graphv1.QueryResult) {
 	for _, c := range w.plan.GetClauses() {
 		p := c.GetMatch()
 		if owner := p.GetStart().GetVariable(); p.GetEnd().GetVariable() == r.GetVariable() &&
 			slices.Contains(w.live, owner) {
-			w.line("WITH DISTINCT %s, %s", identifier(owner), identifier(r.GetVariable()))
+			columns := []string{identifier(owner), identifier(r.GetVariable())}
+			if g := r.GetGroupBy(); g != "" && g != owner {
+				columns = append(columns, identifier(g))
+			}
+			w.line("WITH DISTINCT %s", strings.Join(columns, ", "))
 			return
 		}
 	}

@@ -43,7 +43,8 @@ func (x *alignment) hears() bool {
 		return false
 	case !ranks && function != graphv1.QueryFunction_QUERY_FUNCTION_EXISTS && asksEither.MatchString(x.question):
 		return false
-	case !ranks && function != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && asksEach.MatchString(x.question):
+	case !ranks && function != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && asksEach.MatchString(x.question) &&
+		x.plan.GetResult().GetGroupBy() == "":
 		return false // one number is not one for each
 	case !excludes && asksNot.MatchString(x.question):
 		return false

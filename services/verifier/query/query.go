@@ -229,9 +229,8 @@ func (x *alignment) checkBound() string {
 			}
 		}
 	}
-	result := x.plan.GetResult()
-	for _, v := range []string{result.GetVariable(), result.GetOtherVariable()} {
-		if v != "" && !bound[v] {
+	for _, v := range kgtext.ResultVariables(x.plan.GetResult()) {
+		if !bound[v] {
 			return fmt.Sprintf("the knowledge graph does not say what ?%s is", v)
 		}
 	}

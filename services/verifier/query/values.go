@@ -78,6 +78,9 @@ func (x *alignment) isOwnValue(at int, p *graphv1.QueryPattern) bool {
 	if result.GetOtherVariable() == end {
 		result.OtherVariable = start
 	}
+	if result.GetGroupBy() == end {
+		result.GroupBy = start
+	}
 	return true
 }
 

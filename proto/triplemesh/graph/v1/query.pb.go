@@ -791,7 +791,11 @@ type QueryResult struct {
 	OtherVariable string `protobuf:"bytes,3,opt,name=other_variable,json=otherVariable,proto3" json:"other_variable,omitempty"`
 	// In which unit a difference of dates is counted: "days", "months" or "years".
 	// Empty means days if both have days, else years.
-	Unit          string `protobuf:"bytes,4,opt,name=unit,proto3" json:"unit,omitempty"`
+	Unit string `protobuf:"bytes,4,opt,name=unit,proto3" json:"unit,omitempty"`
+	// The variable that makes groups, each with a value of its own: a count for each
+	// country. With a count, sum, average, minimum or maximum; empty computes one
+	// value of all rows.
+	GroupBy       string `protobuf:"bytes,5,opt,name=group_by,json=groupBy,proto3" json:"group_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -850,6 +854,13 @@ func (x *QueryResult) GetOtherVariable() string {
 func (x *QueryResult) GetUnit() string {
 	if x != nil {
 		return x.Unit
+	}
+	return ""
+}
+
+func (x *QueryResult) GetGroupBy() string {
+	if x != nil {
+		return x.GroupBy
 	}
 	return ""
 }
@@ -1227,7 +1238,9 @@ type QueryRow struct {
 	// The cells, in the order of the columns.
 	Cells []*Entity `protobuf:"bytes,1,rep,name=cells,proto3" json:"cells,omitempty"`
 	// The triples that the row rests on.
-	Triples       []*Triple `protobuf:"bytes,2,rep,name=triples,proto3" json:"triples,omitempty"`
+	Triples []*Triple `protobuf:"bytes,2,rep,name=triples,proto3" json:"triples,omitempty"`
+	// The value of the group that the row is, with QueryResult.group_by.
+	Value         string `protobuf:"bytes,3,opt,name=value,proto3" json:"value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1276,13 +1289,21 @@ func (x *QueryRow) GetTriples() []*Triple {
 	return nil
 }
 
+func (x *QueryRow) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
 // QueryTable is what a plan computes.
 type QueryTable struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The value, of a plan that computes one: a number, "yes" or "no". Empty where
 	// the rows are the result.
 	Value string `protobuf:"bytes,1,opt,name=value,proto3" json:"value,omitempty"`
-	// Its unit; empty if it has none or the knowledge graph does not say.
+	// The unit of the value or of those of the rows; empty if there is none or the
+	// knowledge graph does not say.
 	Unit string `protobuf:"bytes,2,opt,name=unit,proto3" json:"unit,omitempty"`
 	// The variables.
 	Columns []string `protobuf:"bytes,3,rep,name=columns,proto3" json:"columns,omitempty"`
@@ -1441,12 +1462,13 @@ const file_triplemesh_graph_v1_query_proto_rawDesc = "" +
 	"descending\x12\x1e\n" +
 	"\x05limit\x18\x05 \x01(\rB\b\xbaH\x05*\x03\x18\xe8\aR\x05limit\x12H\n" +
 	"\boperator\x18\x06 \x01(\x0e2\".triplemesh.graph.v1.QueryOperatorB\b\xbaH\x05\x82\x01\x02\x10\x01R\boperator\x12\x16\n" +
-	"\x06amount\x18\a \x01(\rR\x06amount\"\x8d\x02\n" +
+	"\x06amount\x18\a \x01(\rR\x06amount\"\xca\x02\n" +
 	"\vQueryResult\x12H\n" +
 	"\bfunction\x18\x01 \x01(\x0e2\".triplemesh.graph.v1.QueryFunctionB\b\xbaH\x05\x82\x01\x02\x10\x01R\bfunction\x129\n" +
 	"\bvariable\x18\x02 \x01(\tB\x1d\xbaH\x1ar\x182\x16^[a-z][a-z0-9_]{0,62}$R\bvariable\x12G\n" +
 	"\x0eother_variable\x18\x03 \x01(\tB \xbaH\x1dr\x1b2\x19^([a-z][a-z0-9_]{0,62})?$R\rotherVariable\x120\n" +
-	"\x04unit\x18\x04 \x01(\tB\x1c\xbaH\x19r\x17R\x00R\x04daysR\x06monthsR\x05yearsR\x04unit\"\xf3\x04\n" +
+	"\x04unit\x18\x04 \x01(\tB\x1c\xbaH\x19r\x17R\x00R\x04daysR\x06monthsR\x05yearsR\x04unit\x12;\n" +
+	"\bgroup_by\x18\x05 \x01(\tB \xbaH\x1dr\x1b2\x19^([a-z][a-z0-9_]{0,62})?$R\agroupBy\"\xf3\x04\n" +
 	"\x11RelationCandidate\x12C\n" +
 	"\x05steps\x18\x01 \x03(\v2!.triplemesh.graph.v1.RelationStepB\n" +
 	"\xbaH\a\x92\x01\x04\b\x01\x10\x04R\x05steps\x12*\n" +
@@ -1490,10 +1512,11 @@ const file_triplemesh_graph_v1_query_proto_rawDesc = "" +
 	"\x06before\x18\x02 \x01(\tR\x06before\x12\x14\n" +
 	"\x05after\x18\x03 \x01(\tR\x05after\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x127\n" +
-	"\bevidence\x18\x05 \x03(\v2\x1b.triplemesh.graph.v1.TripleR\bevidence\"t\n" +
+	"\bevidence\x18\x05 \x03(\v2\x1b.triplemesh.graph.v1.TripleR\bevidence\"\x8a\x01\n" +
 	"\bQueryRow\x121\n" +
 	"\x05cells\x18\x01 \x03(\v2\x1b.triplemesh.graph.v1.EntityR\x05cells\x125\n" +
-	"\atriples\x18\x02 \x03(\v2\x1b.triplemesh.graph.v1.TripleR\atriples\"\xff\x01\n" +
+	"\atriples\x18\x02 \x03(\v2\x1b.triplemesh.graph.v1.TripleR\atriples\x12\x14\n" +
+	"\x05value\x18\x03 \x01(\tR\x05value\"\xff\x01\n" +
 	"\n" +
 	"QueryTable\x12\x14\n" +
 	"\x05value\x18\x01 \x01(\tR\x05value\x12\x12\n" +
