@@ -101,9 +101,12 @@ func (s *Service) ExecuteQuery(ctx context.Context,
 		Total: uint64(result.Total), Compared: uint64(result.Compared), Lacking: uint64(result.Lacking),
 		Limits: result.Limits, Reason: result.Reason}
 	for _, row := range result.Rows {
-		out := &graphv1.QueryRow{Value: row.Value}
+		out := &graphv1.QueryRow{}
 		for _, id := range row.Cells {
 			out.Cells = append(out.Cells, newEntity(snap, id))
+		}
+		if row.Value != "" {
+			out.Cells = append(out.Cells, &graphv1.Entity{Name: row.Value})
 		}
 		for _, id := range row.Triples {
 			out.Triples = append(out.Triples, newTriple(snap, id))

@@ -2154,12 +2154,10 @@ export interface components {
             cells?: components["schemas"]["Entity"][];
             /** @description The triples that the row rests on. */
             triples?: components["schemas"]["Triple"][];
-            /** @description The value of the group that the row is, with QueryResult.group_by. */
-            value?: string;
         };
         /** @description QueryTable is what a plan computes. */
         QueryTable: {
-            /** @description The variables. */
+            /** @description The variables. With QueryResult.group_by, the groups and what is computed of each: count, sum, average, least or greatest. */
             columns?: string[];
             /**
              * Format: uint64

@@ -25,7 +25,7 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 		r.compareWithNamed, r.addPeriods, r.excludeNegated, r.dropContradicted, r.excludeCompared,
 		r.rankAndGet, r.dropUnasked, r.turnRank, r.turnTime, r.countMost, r.countOwn, r.uniteAll,
 		r.reuseCounted, r.addRank, r.askOfSeveral, r.setFunction, r.countTimes,
-		r.askOfNamed, r.askOfBest,
+		r.askOfNamed, r.askOfBest, r.groupEach,
 	} {
 		mend()
 	}

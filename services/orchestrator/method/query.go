@@ -158,7 +158,7 @@ func (Query) conclude(q *question.Question, g *orchestratorv1.QueryGraphs) {
 		}
 		answers = append(answers, answer)
 	} else {
-		answers = rowAnswers(table)
+		answers = rowAnswers(table, g.GetPlan().GetResult().GetGroupBy() != "")
 	}
 	text := joinNames(answers)
 	if table.GetUnit() != "" && table.GetValue() != "" {
@@ -175,8 +175,8 @@ func (Query) conclude(q *question.Question, g *orchestratorv1.QueryGraphs) {
 	})
 }
 
-// rowAnswers makes an answer of each distinct first cell.
-func rowAnswers(table *graphv1.QueryTable) []*orchestratorv1.Answer {
+// rowAnswers makes an answer of each distinct first cell, of groups with their values.
+func rowAnswers(table *graphv1.QueryTable, grouped bool) []*orchestratorv1.Answer {
 	var answers []*orchestratorv1.Answer
 	byID := map[string]*orchestratorv1.Answer{}
 	for _, row := range table.GetRows() {
@@ -190,6 +190,9 @@ func rowAnswers(table *graphv1.QueryTable) []*orchestratorv1.Answer {
 			continue
 		}
 		answer := &orchestratorv1.Answer{Answer: cell.GetName(), Id: cell.GetId(), Evidence: row.GetTriples()}
+		if grouped && len(row.GetCells()) == 2 {
+			answer.Answer += ": " + strings.TrimSpace(row.GetCells()[1].GetName()+" "+table.GetUnit())
+		}
 		byID[key] = answer
 		answers = append(answers, answer)
 	}

@@ -75,6 +75,26 @@ func TestQueryAnswersWithWhatIsComputed(t *testing.T) {
 	}
 }
 
+func TestGroupsAreAnsweredWithTheirValues(t *testing.T) {
+	mesh := stagetest.New(t)
+	group := func(name, value string) *graphv1.QueryRow {
+		return &graphv1.QueryRow{Cells: []*graphv1.Entity{{Name: name, Id: "Q-" + name}, {Name: value}}}
+	}
+	computes(mesh, &graphv1.QueryTable{Columns: []string{"region", "sum"}, Unit: "kilometre", Total: 2,
+		Rows: []*graphv1.QueryRow{group("Velmora", "90"), group("Orla", "70")}})
+	stagetest.Script(mesh, func(_ context.Context, req *verifierv1.AlignQueryPlanRequest) (
+		*verifierv1.AlignQueryPlanResponse, error) {
+		plan := req.GetPlan()
+		plan.Result.GroupBy = "region"
+		return &verifierv1.AlignQueryPlanResponse{Plan: plan, Confidence: .9}, nil
+	})
+	run, err := ask(t.Context(), t, mesh, askOptions{method: "query", limits: plenty})
+	if err != nil || run.GetText() != "Velmora: 90 kilometre, Orla: 70 kilometre" || len(run.GetAnswers()) != 2 ||
+		run.GetAnswers()[0].GetId() != "Q-Velmora" {
+		t.Errorf("got %q, %v, %v", run.GetText(), run.GetAnswers(), err)
+	}
+}
+
 func TestAnAnswerOfADoubtedPlanIsRelated(t *testing.T) {
 	mesh := stagetest.New(t)
 	computes(mesh, &graphv1.QueryTable{Value: "5", Total: 5})

@@ -391,7 +391,8 @@ func (r *runner) setRows(rows cypher.Result) {
 	if len(rows.Columns) > 0 {
 		r.result.Columns = append(r.result.Columns, rows.Columns[:len(rows.Columns)-1]...)
 	}
-	if r.plan.GetResult().GetGroupBy() != "" {
+	if result := r.plan.GetResult(); result.GetGroupBy() != "" {
+		r.result.Columns = append(r.result.Columns, valueColumns[result.GetFunction()])
 		r.setGroupFacts(rows)
 		return
 	}
@@ -411,6 +412,13 @@ func (r *runner) setRows(rows cypher.Result) {
 		r.collect(cells[len(cells)-1], &row)
 		r.result.Rows = append(r.result.Rows, row)
 	}
+}
+
+// valueColumns are the columns of what is computed of each group.
+var valueColumns = map[graphv1.QueryFunction]string{
+	graphv1.QueryFunction_QUERY_FUNCTION_COUNT: "count", graphv1.QueryFunction_QUERY_FUNCTION_SUM: "sum",
+	graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE: "average", graphv1.QueryFunction_QUERY_FUNCTION_MINIMUM: "least",
+	graphv1.QueryFunction_QUERY_FUNCTION_MAXIMUM: "greatest",
 }
 
 // setGroupFacts gives the groups the triples that they rest on.

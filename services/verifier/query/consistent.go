@@ -25,9 +25,10 @@ var (
 // hears reports whether the plan has a clause for each operation that the question has a word for. A
 // plan without one is valid and means something else.
 func (x *alignment) hears() bool {
-	var ranks, excludes bool
+	var ranks, ranksValues, excludes bool
 	for _, c := range x.plan.GetClauses() {
 		ranks = ranks || c.GetRank() != nil
+		ranksValues = ranksValues || c.GetRank() != nil && !c.GetRank().GetCount()
 		excludes = excludes || c.GetExclude() != nil ||
 			c.GetCondition().GetOperator() == graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL
 		for _, s := range c.GetMatch().GetSteps() { // "highest point" may be a relation
@@ -43,9 +44,9 @@ func (x *alignment) hears() bool {
 		return false
 	case !ranks && function != graphv1.QueryFunction_QUERY_FUNCTION_EXISTS && asksEither.MatchString(x.question):
 		return false
-	case !ranks && function != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && asksEach.MatchString(x.question) &&
-		x.plan.GetResult().GetGroupBy() == "":
-		return false // one number is not one for each
+	case (ranksValues || !ranks && function != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED) &&
+		asksEach.MatchString(x.question) && x.plan.GetResult().GetGroupBy() == "":
+		return false // one number or the best of all is not one for each
 	case !excludes && asksNot.MatchString(x.question):
 		return false
 	case function == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && asksAll.MatchString(x.question):

@@ -180,6 +180,15 @@ func (x *alignment) countRows(p *graphv1.QueryPattern) bool {
 	if column == "" || counted == "" {
 		return false
 	}
+	if result := x.plan.GetResult(); result.GetGroupBy() == row && result.GetVariable() == counted &&
+		result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT {
+		before := kgtext.DescribeResult(result)
+		result.Variable, result.GroupBy = row, column
+		delete(x.columns, row)
+		x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribePattern(p)+"; "+before, kgtext.DescribeResult(result),
+			"in a table every row is one", nil)
+		return true
+	}
 	for _, c := range x.draft.GetClauses() {
 		rank := c.GetRank()
 		if !rank.GetCount() || rank.GetVariable() != counted || rank.GetGroupBy() != row {
@@ -217,6 +226,12 @@ func (x *alignment) countsNamed(p *graphv1.QueryPattern, best *graphv1.RelationC
 // askColumn makes the column of a kind the answer, where rows of a table would be.
 func (x *alignment) askColumn() {
 	result := x.plan.GetResult()
+	if v := x.columns[result.GetGroupBy()]; v != "" {
+		before := kgtext.DescribeResult(result)
+		result.GroupBy = v
+		x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeResult(result), "the groups are the column", nil)
+		return
+	}
 	v := x.columns[result.GetVariable()]
 	counts := result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT
 	if v == "" || !counts && result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {

@@ -1238,9 +1238,7 @@ type QueryRow struct {
 	// The cells, in the order of the columns.
 	Cells []*Entity `protobuf:"bytes,1,rep,name=cells,proto3" json:"cells,omitempty"`
 	// The triples that the row rests on.
-	Triples []*Triple `protobuf:"bytes,2,rep,name=triples,proto3" json:"triples,omitempty"`
-	// The value of the group that the row is, with QueryResult.group_by.
-	Value         string `protobuf:"bytes,3,opt,name=value,proto3" json:"value,omitempty"`
+	Triples       []*Triple `protobuf:"bytes,2,rep,name=triples,proto3" json:"triples,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1289,13 +1287,6 @@ func (x *QueryRow) GetTriples() []*Triple {
 	return nil
 }
 
-func (x *QueryRow) GetValue() string {
-	if x != nil {
-		return x.Value
-	}
-	return ""
-}
-
 // QueryTable is what a plan computes.
 type QueryTable struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1305,7 +1296,8 @@ type QueryTable struct {
 	// The unit of the value or of those of the rows; empty if there is none or the
 	// knowledge graph does not say.
 	Unit string `protobuf:"bytes,2,opt,name=unit,proto3" json:"unit,omitempty"`
-	// The variables.
+	// The variables. With QueryResult.group_by, the groups and what is computed of
+	// each: count, sum, average, least or greatest.
 	Columns []string `protobuf:"bytes,3,rep,name=columns,proto3" json:"columns,omitempty"`
 	// The rows that it was computed from, or that are the result: the first of
 	// them where there are many.
@@ -1512,11 +1504,10 @@ const file_triplemesh_graph_v1_query_proto_rawDesc = "" +
 	"\x06before\x18\x02 \x01(\tR\x06before\x12\x14\n" +
 	"\x05after\x18\x03 \x01(\tR\x05after\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x127\n" +
-	"\bevidence\x18\x05 \x03(\v2\x1b.triplemesh.graph.v1.TripleR\bevidence\"\x8a\x01\n" +
+	"\bevidence\x18\x05 \x03(\v2\x1b.triplemesh.graph.v1.TripleR\bevidence\"t\n" +
 	"\bQueryRow\x121\n" +
 	"\x05cells\x18\x01 \x03(\v2\x1b.triplemesh.graph.v1.EntityR\x05cells\x125\n" +
-	"\atriples\x18\x02 \x03(\v2\x1b.triplemesh.graph.v1.TripleR\atriples\x12\x14\n" +
-	"\x05value\x18\x03 \x01(\tR\x05value\"\xff\x01\n" +
+	"\atriples\x18\x02 \x03(\v2\x1b.triplemesh.graph.v1.TripleR\atriples\"\xff\x01\n" +
 	"\n" +
 	"QueryTable\x12\x14\n" +
 	"\x05value\x18\x01 \x01(\tR\x05value\x12\x12\n" +

@@ -1090,13 +1090,6 @@ export declare type QueryRow = Message<"triplemesh.graph.v1.QueryRow"> & {
    * @generated from field: repeated triplemesh.graph.v1.Triple triples = 2;
    */
   triples: Triple[];
-
-  /**
-   * The value of the group that the row is, with QueryResult.group_by.
-   *
-   * @generated from field: string value = 3;
-   */
-  value: string;
 };
 
 /**
@@ -1118,13 +1111,6 @@ export declare type QueryRowJson = {
    * @generated from field: repeated triplemesh.graph.v1.Triple triples = 2;
    */
   triples?: TripleJson[];
-
-  /**
-   * The value of the group that the row is, with QueryResult.group_by.
-   *
-   * @generated from field: string value = 3;
-   */
-  value?: string;
 };
 
 /**
@@ -1156,7 +1142,8 @@ export declare type QueryTable = Message<"triplemesh.graph.v1.QueryTable"> & {
   unit: string;
 
   /**
-   * The variables.
+   * The variables. With QueryResult.group_by, the groups and what is computed of
+   * each: count, sum, average, least or greatest.
    *
    * @generated from field: repeated string columns = 3;
    */
@@ -1229,7 +1216,8 @@ export declare type QueryTableJson = {
   unit?: string;
 
   /**
-   * The variables.
+   * The variables. With QueryResult.group_by, the groups and what is computed of
+   * each: count, sum, average, least or greatest.
    *
    * @generated from field: repeated string columns = 3;
    */

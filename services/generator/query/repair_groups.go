@@ -1,0 +1,192 @@
+package query
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+var (
+	// eachForm is "in each country", "per country" and, where a value is asked for, "by country".
+	eachForm = regexp.MustCompile(`(?i)\b(?:each|every|per)\s+(` + groupNoun + `)`)
+	byForm   = regexp.MustCompile(`(?i)^[^,]*\b(?:number|count|average|mean|total|sum)\b.*\bby\s+(` + groupNoun + `)\W*$`)
+	// eachValue is what is computed of each, eachBest a value of which the best is.
+	eachValue = regexp.MustCompile(`(?i)\b(?:how many|number of|count|average|mean|total|sum)(?:\s+(?:of|the|all))*\s+` +
+		`(` + groupNoun + `)`)
+	eachBest = regexp.MustCompile(`(?i)^(?:what|list|show|give|name)\b.*\b(?:\p{L}{3,}est|maximum|minimum)\s+(` +
+		groupNoun + `)`)
+	// groupEnd ends the noun of a group or of what is computed.
+	groupEnd = regexp.MustCompile(`(?i)\s+(?:have|has|had|did|does|do|is|are|was|were|there|that|which|who|in|on|at|of|` +
+		`for|per|by|each|every|with|from|to|higher|lower|more|less|larger|smaller|after|before)\b.*`)
+)
+
+// groupNoun is a noun with what may stand before it.
+const groupNoun = `\p{L}[\p{L}\p{N} -]*`
+
+// rates are units behind "per" that make no groups: people per square mile.
+const rates = " square capita hour second minute day km kilometre kilometer mile person head "
+
+// groupEach computes a value for each group where the question asks for one each: "how many mountains does each
+// country have". Drafts compute one of all, or rank.
+func (r *repairer) groupEach() {
+	group, value := r.findGroup()
+	result := r.plan.GetResult()
+	if group == "" || result.GetGroupBy() != "" {
+		return
+	}
+	before := strings.Join(kgtext.DescribePlan(r.plan), "; ")
+	clauses := slices.Clone(r.plan.GetClauses())
+	groupVariable := r.findVariable(group)
+	r.askForValue(value)
+	best := r.bestOf(value)
+	variable := r.takeRanked(groupVariable)
+	function := graphv1.QueryFunction_QUERY_FUNCTION_COUNT
+	switch {
+	case best != 0:
+		function = best
+	case meanQuestion.MatchString(r.question):
+		function = graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE
+	case !countQuestion.MatchString(r.question) && sumQuestion.MatchString(r.question):
+		function = graphv1.QueryFunction_QUERY_FUNCTION_SUM
+	}
+	if variable == "" && result.GetVariable() != groupVariable {
+		variable = result.GetVariable()
+	}
+	if known := r.findVariable(value); known != "" && known != groupVariable {
+		variable = known
+	}
+	owner := cmp.Or(r.ownerOf(groupVariable), groupVariable)
+	if function != graphv1.QueryFunction_QUERY_FUNCTION_COUNT && (variable == "" || r.ownerOf(variable) == "") {
+		if variable != "" {
+			owner = variable
+		}
+		variable = ""
+	}
+	if variable == "" && value != "" && owner != "" {
+		variable = r.newVariable(value)
+		r.plan.Clauses = append(r.plan.Clauses, matchClause(newPattern(owner, value, variableTerm(variable))))
+	}
+	if groupVariable == "" && variable != "" {
+		if owner = variable; function != graphv1.QueryFunction_QUERY_FUNCTION_COUNT {
+			owner = r.ownerOf(variable)
+		}
+		groupVariable = r.newVariable(group)
+		r.plan.Clauses = append(r.plan.Clauses, matchClause(newPattern(owner, group, variableTerm(groupVariable))))
+	}
+	if variable == "" || groupVariable == "" || variable == groupVariable {
+		r.plan.Clauses = clauses
+		return
+	}
+	r.dropKindOf(groupVariable, group)
+	result.Function, result.Variable, result.GroupBy = function, variable, groupVariable
+	result.OtherVariable, result.Unit = "", ""
+	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, strings.Join(kgtext.DescribePlan(r.plan), "; "),
+		"the question asks for one of each "+group)
+}
+
+// findGroup returns what a question makes groups of, and what it computes of each; empty if it makes none.
+func (r *repairer) findGroup() (group, value string) {
+	m := eachForm.FindStringSubmatch(r.lower)
+	if m == nil {
+		m = byForm.FindStringSubmatch(r.lower)
+	}
+	v := eachValue.FindStringSubmatch(r.lower)
+	if v == nil {
+		if v = eachBest.FindStringSubmatch(r.lower); v != nil && r.bestOf(groupEnd.ReplaceAllString(v[1], "")) == 0 {
+			v = nil
+		}
+	}
+	if m == nil || v == nil {
+		return "", ""
+	}
+	group, value = groupEnd.ReplaceAllString(m[1], ""), groupEnd.ReplaceAllString(v[1], "")
+	isName := slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		return strings.EqualFold(c.GetMatch().GetEnd().GetEntity(), group) && typeOf(c) == ""
+	})
+	if isName || strings.Contains(rates, " "+firstWord(group)+" ") || sameNoun(group, value) {
+		return "", ""
+	}
+	return group, value
+}
+
+// bestOf returns the function that computes the value that the plan ranks by; 0 if it ranks by another.
+func (r *repairer) bestOf(value string) graphv1.QueryFunction {
+	rank := r.plan.GetClauses()[len(r.plan.GetClauses())-1].GetRank()
+	switch {
+	case rank == nil || rank.GetCount() || !sameNoun(r.phraseOf(rank.GetVariable()), value):
+		return 0
+	case rank.GetDescending():
+		return graphv1.QueryFunction_QUERY_FUNCTION_MAXIMUM
+	}
+	return graphv1.QueryFunction_QUERY_FUNCTION_MINIMUM
+}
+
+// askForValue makes a variable of a value that the draft takes for a name: Tower(height) and
+// Country(towers="number").
+func (r *repairer) askForValue(value string) {
+	clauses := r.plan.GetClauses()
+	for i, c := range clauses {
+		if p := c.GetMatch(); typeOf(c) == "" && p.GetStart().GetVariable() != "" &&
+			sameNoun(p.GetSteps()[0].GetRelation(), value) && strings.Contains(" number count average total ",
+			" "+strings.ToLower(p.GetEnd().GetEntity())+" ") && p.GetEnd().GetEntity() != "" {
+			p.End = variableTerm(r.newVariable(value))
+		}
+		if names := c.GetValues(); len(names.GetEntities()) == 1 && sameNoun(names.GetEntities()[0], value) {
+			kind := newPattern(names.GetVariable(), TypeRelation, entityTerm(kindOf(names.GetVariable())))
+			clauses[i] = matchClause(kind)
+		}
+	}
+}
+
+// takeRanked removes the last ranking of a plan, and returns what it ranks or counts for each group.
+func (r *repairer) takeRanked(group string) string {
+	last := len(r.plan.GetClauses()) - 1
+	rank := r.plan.GetClauses()[last].GetRank()
+	if rank == nil || group == "" || rank.GetVariable() == group {
+		return ""
+	}
+	r.plan.Clauses = slices.Delete(slices.Clone(r.plan.GetClauses()), last, last+1)
+	return rank.GetVariable()
+}
+
+// dropKindOf removes what kind a variable is, if a relation of that name leads to it.
+func (r *repairer) dropKindOf(variable, noun string) {
+	if r.ownerOf(variable) == "" || !sameNoun(r.phraseOf(variable), noun) {
+		return
+	}
+	r.plan.Clauses = slices.DeleteFunc(slices.Clone(r.plan.GetClauses()), func(c *graphv1.QueryClause) bool {
+		return c.GetMatch().GetStart().GetVariable() == variable && sameNoun(typeOf(c), noun)
+	})
+}
+
+// findVariable returns the variable that a plan has for a noun: by a relation to it, or by its kind.
+func (r *repairer) findVariable(noun string) string {
+	kind := ""
+	for _, c := range r.plan.GetClauses() {
+		p := c.GetMatch()
+		switch {
+		case p == nil || noun == "":
+		case typeOf(c) != "" && sameNoun(typeOf(c), noun):
+			kind = p.GetStart().GetVariable()
+		case typeOf(c) == "" && sameNoun(p.GetSteps()[0].GetRelation(), noun) && p.GetEnd().GetVariable() != "":
+			return p.GetEnd().GetVariable()
+		}
+	}
+	return kind
+}
+
+// sameNoun reports whether two nouns are equal but for their number.
+func sameNoun(a, b string) bool {
+	cut := func(noun string) string {
+		noun = strings.ToLower(noun)
+		if stem, ok := strings.CutSuffix(noun, "ies"); ok {
+			return stem + "y"
+		}
+		return strings.TrimSuffix(noun, "s")
+	}
+	return cut(a) == cut(b)
+}
