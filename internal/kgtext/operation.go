@@ -30,19 +30,22 @@ const (
 	superlatives = `largest|biggest|smallest|longest|shortest|highest|lowest|tallest|deepest|heaviest|lightest|` +
 		`fastest|slowest|richest|poorest|busiest|oldest|youngest|earliest|latest|newest|fewest|least`
 	// operationWords are the other words without one of which no pattern of this file matches.
-	operationWords = `many|often|average|mean|sum|count|all|altogether|total|combined|number|first|last|most|not|never|difference|` +
-		`apart|lie|passed|between|after|before|since|until|from|except|excluding|without|other|besides|both|only`
+	operationWords = `many|often|average|mean|sum|count|all|altogether|total|combined|number|first|last|` +
+		`most|not|never|difference|apart|lie|passed|between|after|before|since|until|from|except|excluding|without|` +
+		`other|besides|both|only`
 )
 
 var (
 	signals = wordSet(strings.Split(comparatives+"|"+superlatives+"|"+operationWords, "|")...)
 
 	mustCompute = regexp.MustCompile(`(?i)\b(?:how many|how often|on average|the average|in all|altogether|` +
-		`the total|combined|(?:number of|average|mean|total|sum of)\b.*\b(?:each|every|per)|(?:what|tell me|give me|count) (?:is |was |are )?the number of)\b|` +
+		`the total|combined|(?:number of|average|mean|total|sum of)\b.*\b(?:each|every|per)|` +
+		`(?:what|tell me|give me|count) (?:is |was |are )?the number of)\b|` +
 		`\b(?:` + comparative + `|first|last)\b.*\bor\b|\bor\b.*\b(?:` + comparative + `|first|last)\b|` +
 		`\b(?:most|least) (?:often|frequently)\b|\b(?:but|and) (?:not|never)\b|` +
 		`\bdifference (?:in|between)\b|\bhow much ` + comparative + `\b|` +
-		`^(?:list |show |give me |what (?:is|are) )?(?:the )?(?:number of|average|mean|total|count)\b.*\bby \p{L}+\W*$|` +
+		`^(?:list |show |give me |what (?:is|are) )?(?:the )?(?:number of|average|mean|total|count)\b.*` +
+		`\bby \p{L}+\W*$|` +
 		`^count\b.*\b(?:each|every|per)\b|` +
 		`\b(?:years|days|months) (?:apart|lie|passed|between)\b`)
 	// conditions pick some of the things that facts lead to.

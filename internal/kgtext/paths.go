@@ -53,6 +53,21 @@ func (g *PathGroup) IsUnasked() bool {
 	return g.LeastHopScore != nil && *g.LeastHopScore < minHopScore && CountHops(g.Paths[0]) > 1
 }
 
+// lastFact returns the steps of the last fact of the path, which are several over opaque nodes.
+func (g *PathGroup) lastFact() []*graphv1.RelationStep {
+	first := len(g.Steps) - 1
+	for first > 0 && IsOpaqueName(g.Paths[0].GetEntities()[first]) {
+		first--
+	}
+	return g.Steps[first:]
+}
+
+// OtherRole returns the role that the last fact of the path says where the question asks for another; empty if
+// it may be the same.
+func (g *PathGroup) OtherRole(question string) string {
+	return OtherRole(question, g.TopicEntity, g.lastFact())
+}
+
 // CountHops returns how many facts a reasoning path joins. A fact over an opaque node is one.
 func CountHops(p *graphv1.ReasoningPath) int {
 	hops := len(p.GetSteps())

@@ -177,7 +177,7 @@ func (k *kindred) choose(like string, lacking []string) (string, bool) {
 func (k *kindred) leadsTo(entity string, relations []string) bool {
 	for _, r := range k.relations[entity] {
 		for _, neighbour := range k.objects[[2]string{entity, r}] {
-			if slices.ContainsFunc(k.around[neighbour], func(of string) bool { return slices.Contains(relations, of) }) {
+			if slices.ContainsFunc(relations, func(r string) bool { return slices.Contains(k.around[neighbour], r) }) {
 				return true
 			}
 		}

@@ -256,7 +256,7 @@ func (s *Service) decide(q *question.Question, missing []string) {
 			run.Confidence = s.Confidence.Estimate(run)
 			demote(run, s.MinGrounded)
 			doubtNames(run, q.Text())
-			doubtHops(run)
+			doubtPath(run, q.Text())
 			doubtConditions(run, q.Text())
 			doubtNumber(run, q.Text())
 			doubtDate(run, q.Request().GetOptions().GetGrounding().GetFilter().GetAt())

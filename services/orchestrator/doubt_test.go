@@ -25,6 +25,9 @@ func path(score, leastHop float32, parts ...string) *graphv1.ReasoningPath {
 
 func TestAnswersOverAFactThatIsNotAskedForAreDoubted(t *testing.T) {
 	stray := path(0.5, 0.2, "Anna Lind", "spouse", "Per Holm", "religion", "Lutheran")
+	faith := func(score float32, end string) *graphv1.ReasoningPath {
+		return path(score, 0.1, "Anna Lind", "faith", end)
+	}
 	older := path(0.5, 0, "Anna Lind", "spouse", "Per Holm", "religion", "Lutheran")
 	older.LeastHopScore = nil
 	for _, c := range []struct {
@@ -32,16 +35,14 @@ func TestAnswersOverAFactThatIsNotAskedForAreDoubted(t *testing.T) {
 		paths   []*graphv1.ReasoningPath
 		doubted bool
 	}{
-		{"one fact, whatever its words", []*graphv1.ReasoningPath{path(0.5, 0.1, "Anna Lind", "faith", "Lutheran")}, false},
+		{"one fact, whatever its words", []*graphv1.ReasoningPath{faith(0.5, "Lutheran")}, false},
 		{"two facts, of which the question says one", []*graphv1.ReasoningPath{stray}, true},
 		{"two facts, both said", []*graphv1.ReasoningPath{path(0.5, 0.6, "Anna Lind", "spouse", "Per Holm", "religion",
 			"Lutheran")}, false},
-		{"a likelier path of one fact leads there too", []*graphv1.ReasoningPath{stray, path(0.6, 0.3, "Anna Lind", "faith",
-			"Lutheran")}, false},
-		{"the likelier path leads elsewhere", []*graphv1.ReasoningPath{stray, path(0.6, 0.3, "Anna Lind", "faith",
-			"Quaker")}, true},
-		{"one fact over a mediator", []*graphv1.ReasoningPath{path(0.5, 0.1, "Anna Lind", "marriage", "m.0abc", "spouse",
-			"Lutheran")}, false},
+		{"a likelier path of one fact leads there too", []*graphv1.ReasoningPath{stray, faith(0.6, "Lutheran")}, false},
+		{"the likelier path leads elsewhere", []*graphv1.ReasoningPath{stray, faith(0.6, "Quaker")}, true},
+		{"one fact over a mediator", []*graphv1.ReasoningPath{path(0.5, 0.1, "Anna Lind", "marriage", "m.0abc",
+			"spouse", "Lutheran")}, false},
 		{"a retriever that does not know", []*graphv1.ReasoningPath{older}, false},
 		{"no paths", nil, false},
 	} {
@@ -52,7 +53,7 @@ func TestAnswersOverAFactThatIsNotAskedForAreDoubted(t *testing.T) {
 			} {
 				run.Answers = []*orchestratorv1.Answer{{Answer: "Lutheran"}}
 				run.Grounding = orchestratorv1.Grounding_GROUNDING_GROUNDED
-				doubtHops(run)
+				doubtPath(run, "What religion does Anna Lind follow?")
 				if doubted := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; doubted != c.doubted ||
 					doubted != strings.Contains(run.GetGroundingReason(), "Anna Lind -> spouse -> religion") {
 					t.Errorf("%v: %q", run.GetGrounding(), run.GetGroundingReason())
@@ -60,5 +61,21 @@ func TestAnswersOverAFactThatIsNotAskedForAreDoubted(t *testing.T) {
 			}
 		})
 	}
-	doubtHops(&orchestratorv1.Run{}) // no answer
+	doubtPath(&orchestratorv1.Run{}, "What?") // no answer
+}
+
+func TestAnswersOfAnotherRoleAreDoubted(t *testing.T) {
+	run := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "Per Holm"}},
+		Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED,
+		Graphs: &orchestratorv1.Run_PgAkv{PgAkv: &orchestratorv1.PgAkvGraphs{ReasoningPaths: []*graphv1.ReasoningPath{
+			path(0.5, 0.6, "Anna Lind", "spouse", "Per Holm")}}}}
+	doubtPath(run, "Who is the husband of Anna Lind?")
+	if run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_GROUNDED {
+		t.Errorf("the husband: %v", run)
+	}
+	doubtPath(run, "Who is the father of Anna Lind?")
+	if run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_RELATED ||
+		!strings.Contains(run.GetGroundingReason(), "is the spouse") {
+		t.Errorf("the father: %v", run)
+	}
 }

@@ -138,17 +138,23 @@ func doubtNames(run *orchestratorv1.Run, text string) {
 	}
 }
 
-// doubtHops doubts answers if the likeliest path to the first of them joins a fact that the question says
-// nothing of: what somebody's spouse believes in is not said of them.
-func doubtHops(run *orchestratorv1.Run) {
+// doubtPath doubts answers if the likeliest path to the first of them joins a fact that the question says
+// nothing of, or says another role than it asks for: what somebody's spouse believes in is not said of them,
+// nor is their spouse their mother.
+func doubtPath(run *orchestratorv1.Run, text string) {
 	paths := append(run.GetPgAkv().GetReasoningPaths(), run.GetGer().GetReasoningPaths()...)
 	if len(run.GetAnswers()) == 0 || len(paths) == 0 {
 		return
 	}
 	best := kgtext.FindBestGroup(kgtext.GroupPaths(paths), run.GetAnswers()[0].GetAnswer())
-	if best != nil && best.IsUnasked() {
+	switch {
+	case best == nil:
+	case best.IsUnasked():
 		doubt(run, fmt.Sprintf("they follow \u201c%s\u201d, and the question does not speak of each of these steps",
 			best.Label()))
+	case best.OtherRole(text) != "":
+		doubt(run, fmt.Sprintf("the triples say who or what is the %s, and the question asks for another role",
+			best.OtherRole(text)))
 	}
 }
 

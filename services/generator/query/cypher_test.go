@@ -80,7 +80,8 @@ func TestReadCypher(t *testing.T) {
 		{"a mean for each value", `MATCH (m:Mountain) WITH m.country AS c, avg(m.height) AS h RETURN c, h`,
 			"?mountain type → mountain; ?mountain country → ?country; ?mountain height → ?height; " +
 				"average of ?height for each ?country"},
-		{"a count for each, that may be none", `MATCH (d:Person) OPTIONAL MATCH (d)-[:DIRECTED]->(f) RETURN d, count(f)`,
+		{"a count for each, that may be none",
+			`MATCH (d:Person) OPTIONAL MATCH (d)-[:DIRECTED]->(f) RETURN d, count(f)`,
 			"?person type → person; ?person directed → ?f; count ?f for each ?person"},
 		{"a count of the groups themselves", `MATCH (a)-[:R]->(b) RETURN b, count(b)`, "?a r → ?b; ?b"},
 		{"lists for each", `MATCH (a)-[:R]->(b) RETURN a, collect(b)`, "?a r → ?b; ?a"},

@@ -230,27 +230,32 @@ func TestRepair(t *testing.T) {
 			`Country().most("number of towers")`, "?country type → country; ?country towers → ?towers; " +
 				"count ?towers for each ?country"},
 		{"a count for each, where the draft counts all", "How many towers are there in each country?",
-			`Tower(country=Country()).count()`, "?tower type → tower; ?tower country → ?country; count ?tower for each ?country"},
+			`Tower(country=Country()).count()`, "?tower type → tower; " +
+				"?tower country → ?country; count ?tower for each ?country"},
 		{"a count for each, with a condition, of what the draft lacks",
 			"How many towers higher than 50 m does each country have?",
 			`Tower().where("height", ">", "50 m").count()`, "?tower type → tower; ?tower height → ?height; " +
 				"?height > 50 m; ?tower country → ?country; count ?tower for each ?country"},
 		{"a mean for each", "What is the average height per country?", `Country().average("height")`,
 			"?country type → country; ?country height → ?height; average of ?height for each ?country"},
-		{"a mean for each, where the draft takes that of another", "What is the average height of the towers in each country?",
+		{"a mean for each, where the draft takes that of another",
+			"What is the average height of the towers in each country?",
 			`Tower().average("country")`, "?tower type → tower; ?tower country → ?country; ?tower height → ?height; " +
 				"average of ?height for each ?country"},
 		{"a sum for every one", "What is the total height of the towers of every country?", `Tower().sum("height")`,
-			"?tower type → tower; ?tower height → ?height; ?tower country → ?country; sum of ?height for each ?country"},
+			"?tower type → tower; ?tower height → ?height; ?tower country → ?country; " +
+				"sum of ?height for each ?country"},
 		{"the greatest of each", "What is the highest height for each country?", `Country().most("height")`,
 			"?country type → country; ?country height → ?height; greatest ?height for each ?country"},
 		{"what is the best of each has no value", "Which is the highest tower of each country?",
 			`Tower(country=Country()).most("height")`, "?tower type → tower; ?country type → country; " +
 				"?tower country → ?country; ?tower height → ?height; most ?height; ?tower"},
-		{"a mean for each, of what the draft takes for a name", "What is the average height of the towers in each country?",
-			`Tower(height).average("country")`, "?tower type → tower; ?tower country → ?country; ?tower height → ?height; " +
-				"average of ?height for each ?country"},
-		{"a number for each that the draft takes for a name", "Number of towers per country", `Country(towers="number")`,
+		{"a mean for each, of what the draft takes for a name",
+			"What is the average height of the towers in each country?",
+			`Tower(height).average("country")`, "?tower type → tower; ?tower country → ?country; " +
+				"?tower height → ?height; average of ?height for each ?country"},
+		{"a number for each that the draft takes for a name",
+			"Number of towers per country", `Country(towers="number")`,
 			"?country type → country; ?country towers → ?towers; count ?towers for each ?country"},
 		{"a number by something", "List the number of towers by country.", `Tower(country=Country()).count()`,
 			"?tower type → tower; ?tower country → ?country; count ?tower for each ?country"},

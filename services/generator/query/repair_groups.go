@@ -13,15 +13,17 @@ import (
 var (
 	// eachForm is "in each country", "per country" and, where a value is asked for, "by country".
 	eachForm = regexp.MustCompile(`(?i)\b(?:each|every|per)\s+(` + groupNoun + `)`)
-	byForm   = regexp.MustCompile(`(?i)^[^,]*\b(?:number|count|average|mean|total|sum)\b.*\bby\s+(` + groupNoun + `)\W*$`)
+	byForm   = regexp.MustCompile(
+		`(?i)^[^,]*\b(?:number|count|average|mean|total|sum)\b.*\bby\s+(` + groupNoun + `)\W*$`)
 	// eachValue is what is computed of each, eachBest a value of which the best is.
-	eachValue = regexp.MustCompile(`(?i)\b(?:how many|number of|count|average|mean|total|sum)(?:\s+(?:of|the|all))*\s+` +
-		`(` + groupNoun + `)`)
+	eachValue = regexp.MustCompile(
+		`(?i)\b(?:how many|number of|count|average|mean|total|sum)(?:\s+(?:of|the|all))*\s+(` + groupNoun + `)`)
 	eachBest = regexp.MustCompile(`(?i)^(?:what|list|show|give|name)\b.*\b(?:\p{L}{3,}est|maximum|minimum)\s+(` +
 		groupNoun + `)`)
 	// groupEnd ends the noun of a group or of what is computed.
-	groupEnd = regexp.MustCompile(`(?i)\s+(?:have|has|had|did|does|do|is|are|was|were|there|that|which|who|in|on|at|of|` +
-		`for|per|by|each|every|with|from|to|higher|lower|more|less|larger|smaller|after|before)\b.*`)
+	groupEnd = regexp.MustCompile(
+		`(?i)\s+(?:have|has|had|did|does|do|is|are|was|were|there|that|which|who|in|on|at|of|` +
+			`for|per|by|each|every|with|from|to|higher|lower|more|less|larger|smaller|after|before)\b.*`)
 )
 
 // groupNoun is a noun with what may stand before it.

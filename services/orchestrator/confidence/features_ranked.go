@@ -23,8 +23,8 @@ var rankedFeatures = map[string]float64{
 	"read": 1, "agreed": 1,
 	// size is the logarithm of the number of ends of the likeliest path to it, inverse 1 if its last step
 	// is inverse, since a relation's words describe its object, unasked 1 if the path joins a fact that the
-	// question does not speak of; question_score the best cosine to the question of a triple of the ground
-	// graph that names the answer.
+	// question does not speak of or says another role than it asks for; question_score the best cosine to
+	// the question of a triple of the ground graph that names the answer.
 	"size": 0, "inverse": -1, "unasked": -1, "question_score": 1,
 	// verdict is the probability by the verdict that the answer is right.
 	"verdict": 1,
@@ -45,7 +45,9 @@ func isRanked(paths []*graphv1.ReasoningPath) bool {
 func ofRanked(run *orchestratorv1.Run, paths []*graphv1.ReasoningPath, read map[string]bool,
 	values map[string]float64) map[string]float64 {
 	first := kgtext.Fold(run.GetAnswers()[0].GetAnswer())
-	groups := slices.DeleteFunc(kgtext.GroupPaths(paths), func(g *kgtext.PathGroup) bool { return g.Probability == nil })
+	groups := slices.DeleteFunc(kgtext.GroupPaths(paths), func(g *kgtext.PathGroup) bool {
+		return g.Probability == nil
+	})
 	mass, peak, rival := 0.0, 0.0, 0.0
 	for _, g := range groups {
 		if p := float64(g.Score); g.LeadsTo(first) {
@@ -57,7 +59,7 @@ func ofRanked(run *orchestratorv1.Run, paths []*graphv1.ReasoningPath, read map[
 	if best := kgtext.FindBestGroup(groups, first); best != nil {
 		set(values, "size", math.Log(float64(len(best.Ends)))/math.Log(maxSize))
 		set(values, "inverse", indicator(best.Steps[len(best.Steps)-1].GetInverse()))
-		set(values, "unasked", indicator(best.IsUnasked()))
+		set(values, "unasked", indicator(best.IsUnasked() || best.OtherRole(run.GetQuestion()) != ""))
 	}
 	set(values, "mass", mass)
 	set(values, "peak", peak)

@@ -102,8 +102,8 @@ func (c *compiled) checkGroups() error {
 	case graphv1.QueryFunction_QUERY_FUNCTION_SUM, graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE,
 		graphv1.QueryFunction_QUERY_FUNCTION_MINIMUM, graphv1.QueryFunction_QUERY_FUNCTION_MAXIMUM:
 	default:
-		return invalid("the result has groups by the variable %q, and nothing is computed of each: count, add, or take "+
-			"the average, the least or the greatest", result.GetGroupBy())
+		return invalid("the result has groups by the variable %q, and nothing is computed of each: count, add, or "+
+			"take the average, the least or the greatest", result.GetGroupBy())
 	}
 	if result.GetGroupBy() == result.GetVariable() {
 		return invalid("the result has groups by the variable that it is computed of, %q", result.GetVariable())

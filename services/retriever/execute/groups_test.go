@@ -28,23 +28,28 @@ func TestGroupsHaveAValueEach(t *testing.T) {
 		facts  int // of the first group
 		reason string
 	}{
-		{"a count, the greatest first", each(plan(count, "film", directed), "who"), []string{"Mara Vell 3", "Per Holm 1"},
+		{"a count, the greatest first", each(plan(count, "film", directed), "who"),
+			[]string{"Mara Vell 3", "Per Holm 1"},
 			"", 3, ""},
 		{"a group without any counts 0", each(plan(count, "river", match(v("state"), "type", e("state")), through),
 			"state"), []string{"Velmora 2", "Tessen 1", "Elde 0"}, "", 3, ""},
-		{"only the groups that clauses leave", each(plan(count, "film", directed, year, condition("year", greater, "1990")),
-			"who"), []string{"Mara Vell 1", "Per Holm 1"}, "", 2, ""},
+		{"only the groups that clauses leave", each(plan(count, "film", directed, year,
+			condition("year", greater, "1990")), "who"), []string{"Mara Vell 1", "Per Holm 1"}, "", 2, ""},
 		{"ties stand by name", each(plan(count, "film", match(v("film"), "year", v("year"))), "year"),
 			[]string{"1994 2", "1989 1"}, "", 2, ""},
-		{"an average", each(plan(average, "year", directed, year), "who"), []string{"Per Holm 1994", "Mara Vell 1991.5"},
+		{"an average", each(plan(average, "year", directed, year), "who"),
+			[]string{"Per Holm 1994", "Mara Vell 1991.5"},
 			"", 2, ""},
 		{"a sum with its unit leaves out what has another", each(plan(sum, "area", through, match(v("state"), "area",
 			v("area"))), "river"), []string{"Long 8482.8", "Short 8270.3"}, "kilometre", 4, ""},
-		{"the greatest", each(plan(greatest, "year", directed, year), "who"), []string{"Mara Vell 1994", "Per Holm 1994"},
+		{"the greatest", each(plan(greatest, "year", directed, year), "who"),
+			[]string{"Mara Vell 1994", "Per Holm 1994"},
 			"", 4, ""},
-		{"nothing fits", each(plan(count, "film", match(v("film"), "cast", e("Mara Vell")), directed), "who"), nil, "", 0,
+		{"nothing fits",
+			each(plan(count, "film", match(v("film"), "cast", e("Mara Vell")), directed), "who"), nil, "", 0,
 			"nothing in the knowledge graph fulfils all of the conditions"},
-		{"a sum of texts", each(plan(sum, "name", through, match(v("river"), "nickname", v("name"))), "state"), nil, "", 0,
+		{"a sum of texts",
+			each(plan(sum, "name", through, match(v("river"), "nickname", v("name"))), "state"), nil, "", 0,
 			"?name has no numbers or dates to compute with"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -77,12 +82,13 @@ func TestGroupsThatMakeNoSenseAreRefused(t *testing.T) {
 	t.Parallel()
 	film := match(v("film"), "directed by", v("who"))
 	for name, p := range map[string]*graphv1.QueryPlan{
-		"a list for each":             each(plan(list, "film", film), "who"),
-		"yes or no for each":          each(plan(exists, "film", film), "who"),
-		"a difference for each":       each(plan(distance, "film", film), "who"),
-		"a count of itself":           each(plan(count, "who", film), "who"),
-		"by what nothing binds":       each(plan(count, "film", film), "studio"),
-		"by what a ranking has taken": each(plan(count, "who", film, rank(&graphv1.QueryRank{Variable: "film", Count: true, GroupBy: "who"})), "film"),
+		"a list for each":       each(plan(list, "film", film), "who"),
+		"yes or no for each":    each(plan(exists, "film", film), "who"),
+		"a difference for each": each(plan(distance, "film", film), "who"),
+		"a count of itself":     each(plan(count, "who", film), "who"),
+		"by what nothing binds": each(plan(count, "film", film), "studio"),
+		"by what a ranking has taken": each(plan(count, "who", film,
+			rank(&graphv1.QueryRank{Variable: "film", Count: true, GroupBy: "who"})), "film"),
 	} {
 		_, err := execute.Run(t.Context(), films(), p, 10, execute.Limits{})
 		if invalid, ok := errors.AsType[*execute.InvalidError](err); !ok || invalid.Reason == "" {

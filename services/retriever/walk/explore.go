@@ -270,8 +270,9 @@ func (e *extender) follow(x *extension) *prospect {
 		}
 	}
 	slices.Sort(e.arrivals)
-	p := &prospect{topic: x.from.topic, steps: append(slices.Clone(x.from.steps), x.step), hops: x.from.nextHops(),
-		hopOf: append(slices.Clone(x.from.hopOf), x.from.nextHops()), similarity: x.similarity, ways: x.ways, score: x.closeness}
+	hop := x.from.nextHops()
+	p := &prospect{topic: x.from.topic, steps: append(slices.Clone(x.from.steps), x.step), hops: hop,
+		hopOf: append(slices.Clone(x.from.hopOf), hop), similarity: x.similarity, ways: x.ways, score: x.closeness}
 	p.setReach(e.arrivals)
 	isMediator := func(entity store.EntityID) bool { return e.snap.Kind(entity) == store.Mediator }
 	if p.ends = p.reach; slices.ContainsFunc(p.reach, isMediator) {

@@ -229,7 +229,8 @@ func (x *alignment) askColumn() {
 	if v := x.columns[result.GetGroupBy()]; v != "" {
 		before := kgtext.DescribeResult(result)
 		result.GroupBy = v
-		x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeResult(result), "the groups are the column", nil)
+		x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeResult(result), "the groups are the column",
+			nil)
 		return
 	}
 	v := x.columns[result.GetVariable()]

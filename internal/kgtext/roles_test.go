@@ -1,0 +1,45 @@
+package kgtext_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+func TestOtherRole(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, question, steps, want string }{
+		{"another kin", "Who is the mother of Anna Lind?", "spouse", "spouse"},
+		{"the same by another word", "Who is Anna Lind's husband?", "spouse", ""},
+		{"the parent by an inverse child", "Who is the father of Anna Lind?", "^child", ""},
+		{"the child by an inverse child", "Who is the daughter of Anna Lind?", "^child", "parent"},
+		{"the child by an inverse parent", "Who is the son of Anna Lind?", "^people.person.parents", ""},
+		{"where somebody lives", "Where does Anna Lind live?", "place of birth", "birth"},
+		{"what the question also asks for", "Where was the wife of Anna Lind born?", "spouse", ""},
+		{"another of the crew", "who directed The Grey Door", "screenwriter", "writer"},
+		{"a fact over a mediator", "who is the sister of Anna Lind",
+			"people.person.sibling_s; people.sibling.sibling", ""},
+		{"what is no role", "Who is the mother of Anna Lind?", "employer", ""},
+		{"a question without a role", "What does Anna Lind do?", "spouse", ""},
+		{"a role in the name of the topic", "Where is Anna Lind Born Lives?", "residence", ""},
+		{"a relation without a name", "Who is the mother of Anna Lind?", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var steps []*graphv1.RelationStep
+			for part := range strings.SplitSeq(c.steps, "; ") {
+				relation, inverse := strings.CutPrefix(part, "^")
+				steps = append(steps, &graphv1.RelationStep{Relation: relation, Inverse: inverse})
+			}
+			topic := "Anna Lind"
+			if strings.Contains(c.question, "Born Lives") {
+				topic = "Anna Lind Born Lives"
+			}
+			if got := kgtext.OtherRole(c.question, topic, steps); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
