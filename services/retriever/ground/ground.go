@@ -7,6 +7,8 @@ import (
 	"context"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/triplemesh/triplemesh/services/retriever/link"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
@@ -83,24 +85,38 @@ type Observe func(ctx context.Context, step string, do func(ctx context.Context)
 func Ground(ctx context.Context, snap store.Snapshot, encoder Encoder, observe Observe, question string, pseudo []Fact,
 	options Options) (*Result, error) {
 	g := newGrounding(snap, encoder, plan(question, pseudo, options), options)
-	steps := []struct {
-		name string
-		do   func(context.Context) (int, error)
-	}{
-		{"retriever.encode", g.encode},
-		{"store.search_triples", g.search},
-		{"retriever.look_through", g.resolveMediators},
-		{"retriever.prune", g.prune},
-		{"retriever.gather", g.gather},
-		{"retriever.walk_on", g.addWalkedFacts},
-		{"retriever.encode_unnamed", g.encodeUnnamed},
-	}
-	for _, step := range steps {
-		if err := observe(ctx, step.name, step.do); err != nil {
-			return nil, err
+	run := func(ctx context.Context, steps ...step) error {
+		for _, s := range steps {
+			if err := observe(ctx, s.name, s.do); err != nil {
+				return err
+			}
 		}
+		return nil
+	}
+	if err := run(ctx, step{"retriever.encode", g.encode}, step{"retriever.link", g.link}); err != nil {
+		return nil, err
+	}
+	// Neither of both needs the other.
+	both, together := errgroup.WithContext(ctx)
+	both.Go(func() error { return run(together, step{"retriever.suggest_paths", g.suggestPaths}) })
+	both.Go(func() error {
+		return run(together, step{"store.search_triples", g.search}, step{"retriever.look_through", g.resolveMediators},
+			step{"retriever.prune", g.prune}, step{"retriever.gather", g.gather})
+	})
+	if err := both.Wait(); err != nil {
+		return nil, err
+	}
+	err := run(ctx, step{"retriever.walk_on", g.addWalkedFacts}, step{"retriever.encode_unnamed", g.encodeUnnamed})
+	if err != nil {
+		return nil, err
 	}
 	return g.result(), nil
+}
+
+// step is a part of Ground that has a span of its own. It returns how much it found.
+type step struct {
+	name string
+	do   func(context.Context) (int, error)
 }
 
 // grounding is the state of one call of Ground.
@@ -118,9 +134,8 @@ type grounding struct {
 	// is the same as a set; isMentioned also has those named by its objects.
 	subjects             []store.EntityID
 	isNamed, isMentioned map[store.EntityID]bool
-	// links are those of linkQuestion, once isLinked.
-	links    []link.Link
-	isLinked bool
+	// links are entities that the question means, the likeliest first.
+	links []link.Link
 	// topics are the entities named by the question, mentions the words that name them.
 	topics   []store.EntityID
 	mentions []string

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
@@ -202,12 +203,15 @@ func TestEvidenceIsBounded(t *testing.T) {
 func TestErrorsOfEveryStepAreReturned(t *testing.T) {
 	down := errors.New("down")
 	var steps []string
+	var mu sync.Mutex
 	_, err := Ground(context.Background(), lakes, &storetest.WordEncoder{}, func(ctx context.Context, step string,
 		do func(context.Context) (int, error)) error {
+		mu.Lock()
 		steps = append(steps, step)
+		mu.Unlock()
 		return runStep(ctx, step, do)
 	}, "x", nil, Default())
-	if err != nil || len(steps) != 7 {
+	if err != nil || len(steps) != 9 {
 		t.Fatalf("steps %q, error %v", steps, err)
 	}
 	for _, failing := range steps {

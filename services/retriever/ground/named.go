@@ -27,11 +27,7 @@ const (
 // findNames finds the entities that the pseudo-graph or the question names exactly. Search by
 // meaning does not: to an encoder rare names are alike, and "Neuse River" finds ten other rivers.
 func (g *grounding) findNames(ctx context.Context) error {
-	links, err := g.linkQuestion(ctx)
-	if err != nil {
-		return err
-	}
-	g.addTopics(links)
+	g.addTopics()
 	for _, key := range g.plan.names {
 		matches, err := g.matchNamesakes(ctx, key)
 		if err != nil {
@@ -95,20 +91,19 @@ func (g *grounding) matchNamesakes(ctx context.Context, key string) ([]store.Ent
 	return matches[:min(len(matches), maxNamesakes)], nil
 }
 
-// linkQuestion links the question once.
-func (g *grounding) linkQuestion(ctx context.Context) (_ []link.Link, err error) {
-	if !g.isLinked {
+// link links the question, if its entities or paths from them are wanted.
+func (g *grounding) link(ctx context.Context) (_ int, err error) {
+	if g.options.broadQueries || g.wantsRankedPaths() {
 		g.links, err = link.Entities(ctx, g.snap, fixedEncoder(g.vectors[g.plan.question]),
 			g.plan.texts[g.plan.question], maxLinks)
-		g.isLinked = err == nil
 	}
-	return g.links, err
+	return len(g.links), err
 }
 
 // addTopics adds the entities that the question names exactly, so that they are found even if the
 // model wrote another name into its pseudo-graph.
-func (g *grounding) addTopics(links []link.Link) {
-	for _, l := range links[:min(len(links), maxTopics)] {
+func (g *grounding) addTopics() {
+	for _, l := range g.links[:min(len(g.links), maxTopics)] {
 		if l.Match != link.Fuzzy && l.Score >= minLinkScore {
 			g.addNamed(l.Entity)
 			g.topics, g.mentions = append(g.topics, l.Entity), append(g.mentions, l.Mention)

@@ -23,33 +23,34 @@ type RankedPath struct {
 	Walks []walk.Walk
 }
 
-// addRankedPaths follows the paths that the ranker takes for the likeliest and adds the facts of the
-// first to the evidence. It returns false if no ranker knows the graph.
-func (g *grounding) addRankedPaths(ctx context.Context) (bool, error) {
-	if g.options.Ranker == nil || g.options.MaxWalked == 0 || g.passes != nil {
-		return false, nil
-	}
-	links, err := g.linkQuestion(ctx)
-	if err != nil || len(links) == 0 {
-		return false, err
+// wantsRankedPaths reports whether paths are ranked. They do not know the options' filter.
+func (g *grounding) wantsRankedPaths() bool {
+	return g.options.Ranker != nil && g.options.MaxWalked > 0 && g.passes == nil
+}
+
+// suggestPaths follows the paths that the ranker takes for the likeliest. There are none if it does not know
+// the graph.
+func (g *grounding) suggestPaths(ctx context.Context) (int, error) {
+	if !g.wantsRankedPaths() || len(g.links) == 0 {
+		return 0, nil
 	}
 	request := walk.SuggestRequest{Question: g.plan.texts[g.plan.question], MaxHops: maxRankedHops,
 		Limit: maxRankedPaths, MaxEnds: maxRankedEnds, Ranker: g.options.Ranker, RankedOnly: true}
-	for _, l := range links {
+	for _, l := range g.links {
 		request.Topics, request.TopicScores = append(request.Topics, l.Entity), append(request.TopicScores, l.Score)
 	}
 	suggested, err := walk.Suggest(ctx, g.snap, g.encoder, request)
 	if err != nil || len(suggested) == 0 {
-		return false, err
+		return 0, err
 	}
 	walks, err := g.follow(ctx, suggested, maxRankedEnds)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	for i, s := range suggested {
 		g.rankedPaths = append(g.rankedPaths, RankedPath{Suggestion: s, Walks: walks[i]})
 	}
-	return true, g.showRankedPaths(ctx)
+	return len(g.rankedPaths), nil
 }
 
 // showRankedPaths adds the facts of the best ranked paths to the evidence, and marks those that are

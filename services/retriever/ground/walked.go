@@ -22,8 +22,8 @@ const (
 // X r1 B and B r2 Y are shown as "X [r1 / r2] Y". With a ranker that knows the graph, its paths are
 // added instead.
 func (g *grounding) addWalkedFacts(ctx context.Context) (int, error) {
-	if ranked, err := g.addRankedPaths(ctx); ranked || err != nil {
-		return len(g.rankedPaths), err
+	if len(g.rankedPaths) > 0 {
+		return len(g.rankedPaths), g.showRankedPaths(ctx)
 	}
 	if g.options.MaxWalked == 0 || len(g.topics) == 0 || g.passes != nil {
 		return 0, nil

@@ -103,7 +103,7 @@ func TestFollowSharesReadsBetweenPlans(t *testing.T) {
 		{steps(films, "director"), ids(films, "Tides")},
 		{steps(films, "director, born in, country"), ids(films, "Tides")},
 	}
-	films.EdgeReads = 0
+	films.EdgeReads.Store(0)
 	walks, _, err := Follow(context.Background(), films, plans, Limit{Walks: 10})
 	if err != nil {
 		t.Fatal(err)
@@ -113,8 +113,8 @@ func TestFollowSharesReadsBetweenPlans(t *testing.T) {
 			t.Errorf("plan %d: got %q, want only %q", i, got, want)
 		}
 	}
-	if films.EdgeReads != 3 {
-		t.Errorf("%d reads, want one per hop", films.EdgeReads)
+	if films.EdgeReads.Load() != 3 {
+		t.Errorf("%d reads, want one per hop", films.EdgeReads.Load())
 	}
 }
 

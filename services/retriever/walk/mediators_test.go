@@ -46,10 +46,10 @@ func TestMediatorValidity(t *testing.T) {
 }
 
 func TestMediatorValidityOfNoMediatorsReadsNothing(t *testing.T) {
-	dated.EdgeReads = 0
+	dated.EdgeReads.Store(0)
 	if valid, err := MediatorValidity(context.Background(), dated, nil); len(valid) != 0 || err != nil ||
-		dated.EdgeReads != 0 {
-		t.Errorf("got %v, %v after %d reads", valid, err, dated.EdgeReads)
+		dated.EdgeReads.Load() != 0 {
+		t.Errorf("got %v, %v after %d reads", valid, err, dated.EdgeReads.Load())
 	}
 }
 

@@ -114,15 +114,15 @@ func TestConnectionsHaveTheValidityOfTheirMediator(t *testing.T) {
 func TestShortestWalksReadsTheStoreTwicePerHop(t *testing.T) {
 	g := storetest.NewGraph([3]string{"a", "r", "b"}, [3]string{"b", "r", "c"}, [3]string{"c", "r", "d"},
 		[3]string{"d", "r", "e"}, [3]string{"A", "r", "b"}, [3]string{"d", "r", "E"})
-	g.EdgeReads = 0
+	g.EdgeReads.Store(0)
 	walks, _, err := ShortestWalks(context.Background(), g, ShortestRequest{From: ids(g, "a", "A"),
 		To:      ids(g, "e", "E"),
 		MaxHops: 4, Limit: 9})
 	if err != nil || len(walks) != 4 {
 		t.Fatalf("%d walks, %v; want 4", len(walks), err)
 	}
-	if g.EdgeReads != 8 {
-		t.Errorf("%d reads, want two for each of four hops", g.EdgeReads)
+	if g.EdgeReads.Load() != 8 {
+		t.Errorf("%d reads, want two for each of four hops", g.EdgeReads.Load())
 	}
 }
 

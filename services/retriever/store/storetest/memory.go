@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/services/retriever/nameindex"
@@ -19,7 +20,8 @@ type Graph struct {
 	vectors, relVectors [][]float32
 	aliases             map[string][]store.EntityID
 	// EdgeReads counts the calls of Edges, Released those of Release.
-	EdgeReads, Released int
+	EdgeReads atomic.Int64
+	Released  int
 
 	mutex sync.Mutex
 	names *nameindex.Index

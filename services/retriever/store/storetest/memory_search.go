@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
@@ -23,11 +24,14 @@ const (
 type WordEncoder struct {
 	Texts []string
 	Err   error
+	mutex sync.Mutex
 }
 
 // Encode returns one vector of length 1 per text.
 func (e *WordEncoder) Encode(_ context.Context, texts []string) ([][]float32, error) {
+	e.mutex.Lock()
 	e.Texts = append(e.Texts, texts...)
+	e.mutex.Unlock()
 	vectors := make([][]float32, len(texts))
 	for i, t := range texts {
 		vectors[i] = WordVector(t)
@@ -63,7 +67,7 @@ func WordVector(text string) []float32 {
 // Edges implements store.Walker.
 func (g *Graph) Edges(_ context.Context, entities []store.EntityID, dir store.Direction,
 	relations []store.RelationID) ([][]store.Edge, error) {
-	g.EdgeReads++
+	g.EdgeReads.Add(1)
 	lists := make([][]store.Edge, len(entities))
 	for i, e := range entities {
 		for id, t := range g.triples {
@@ -100,7 +104,7 @@ func (g *Graph) Relations(ctx context.Context, e store.EntityID,
 	if err != nil {
 		return nil, err
 	}
-	g.EdgeReads-- // a store does not read them
+	g.EdgeReads.Add(-1) // a store does not read them
 	for _, edge := range lists[0] {
 		if last := len(counts) - 1; last < 0 || counts[last].Relation != edge.Relation {
 			counts = append(counts, store.RelationEdges{Relation: edge.Relation})
