@@ -5,6 +5,7 @@ go 1.26.0
 require github.com/triplemesh/triplemesh/proto v0.1.0
 
 require (
+	buf.build/go/protovalidate v1.4.0
 	github.com/blevesearch/vellum v1.2.1
 	github.com/failsafe-go/failsafe-go v0.9.8
 	github.com/google/uuid v1.6.0
@@ -33,7 +34,6 @@ require (
 
 require (
 	buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go v1.36.12-20260825204119-511051f7f437.2 // indirect
-	buf.build/go/protovalidate v1.4.0 // indirect
 	cel.dev/cel-go v0.32.0 // indirect
 	cel.dev/expr v0.25.3 // indirect
 	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
@@ -35,59 +37,73 @@ const rates = " square capita hour second minute day km kilometre kilometer mile
 // groupEach computes a value for each group where the question asks for one each: "how many mountains does each
 // country have". Drafts compute one of all, or rank.
 func (r *repairer) groupEach() {
-	group, value := r.findGroup()
-	result := r.plan.GetResult()
-	if group == "" || result.GetGroupBy() != "" {
+	if len(r.plan.GetClauses()) == 0 || r.plan.GetResult().GetGroupBy() != "" {
 		return
 	}
-	before := strings.Join(kgtext.DescribePlan(r.plan), "; ")
-	clauses := slices.Clone(r.plan.GetClauses())
-	groupVariable := r.findVariable(group)
+	group, value := r.findGroup()
+	if group == "" {
+		return
+	}
+	draft := proto.CloneOf(r.plan)
 	r.askForValue(value)
-	best := r.bestOf(value)
-	variable := r.takeRanked(groupVariable)
-	function := graphv1.QueryFunction_QUERY_FUNCTION_COUNT
-	switch {
-	case best != 0:
-		function = best
-	case meanQuestion.MatchString(r.question):
-		function = graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE
-	case !countQuestion.MatchString(r.question) && sumQuestion.MatchString(r.question):
-		function = graphv1.QueryFunction_QUERY_FUNCTION_SUM
-	}
-	if variable == "" && result.GetVariable() != groupVariable {
-		variable = result.GetVariable()
-	}
-	if known := r.findVariable(value); known != "" && known != groupVariable {
-		variable = known
-	}
-	owner := cmp.Or(r.ownerOf(groupVariable), groupVariable)
-	if function != graphv1.QueryFunction_QUERY_FUNCTION_COUNT && (variable == "" || r.ownerOf(variable) == "") {
-		if variable != "" {
-			owner = variable
-		}
-		variable = ""
-	}
-	if variable == "" && value != "" && owner != "" {
-		variable = r.newVariable(value)
-		r.plan.Clauses = append(r.plan.Clauses, matchClause(newPattern(owner, value, variableTerm(variable))))
-	}
-	if groupVariable == "" && variable != "" {
-		if owner = variable; function != graphv1.QueryFunction_QUERY_FUNCTION_COUNT {
+	function := r.functionOfEach(value)
+	counts := function == graphv1.QueryFunction_QUERY_FUNCTION_COUNT
+	groups := r.findVariable(group)
+	variable := r.variableOfEach(value, groups, counts)
+	if owner := variable; groups == "" && owner != "" {
+		if !counts {
 			owner = r.ownerOf(variable)
 		}
-		groupVariable = r.newVariable(group)
-		r.plan.Clauses = append(r.plan.Clauses, matchClause(newPattern(owner, group, variableTerm(groupVariable))))
+		groups = r.addFact(owner, group)
 	}
-	if variable == "" || groupVariable == "" || variable == groupVariable {
-		r.plan.Clauses = clauses
+	if variable == "" || variable == groups {
+		r.plan.Clauses = draft.GetClauses()
 		return
 	}
-	r.dropKindOf(groupVariable, group)
-	result.Function, result.Variable, result.GroupBy = function, variable, groupVariable
-	result.OtherVariable, result.Unit = "", ""
-	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, strings.Join(kgtext.DescribePlan(r.plan), "; "),
-		"the question asks for one of each "+group)
+	r.dropKindOf(groups, group)
+	r.plan.Result = &graphv1.QueryResult{Function: function, Variable: variable, GroupBy: groups}
+	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, strings.Join(kgtext.DescribePlan(draft), "; "),
+		strings.Join(kgtext.DescribePlan(r.plan), "; "), "the question asks for one of each "+group)
+}
+
+// functionOfEach returns what the question wants computed of each group.
+func (r *repairer) functionOfEach(value string) graphv1.QueryFunction {
+	switch best := r.bestOf(value); {
+	case best != 0:
+		return best
+	case meanQuestion.MatchString(r.question):
+		return graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE
+	case !countQuestion.MatchString(r.question) && sumQuestion.MatchString(r.question):
+		return graphv1.QueryFunction_QUERY_FUNCTION_SUM
+	}
+	return graphv1.QueryFunction_QUERY_FUNCTION_COUNT
+}
+
+// variableOfEach returns the variable that is counted, or computed with. The plan gets a fact for it if it has
+// none. It is empty if there is nothing that could have it.
+func (r *repairer) variableOfEach(value, groups string, counts bool) string {
+	ranked := r.takeRanked(groups)
+	owner := cmp.Or(r.ownerOf(groups), groups)
+	for _, variable := range []string{r.findVariable(value), ranked, r.plan.GetResult().GetVariable()} {
+		switch {
+		case variable == "" || variable == groups:
+		case counts || r.ownerOf(variable) != "":
+			return variable
+		default:
+			owner = variable
+		}
+	}
+	if owner == "" {
+		return ""
+	}
+	return r.addFact(owner, value)
+}
+
+// addFact adds a pattern at the end of the plan and returns the variable that it leads to.
+func (r *repairer) addFact(owner, relation string) string {
+	variable := r.newVariable(relation)
+	r.plan.Clauses = append(r.plan.Clauses, matchClause(newPattern(owner, relation, variableTerm(variable))))
+	return variable
 }
 
 // findGroup returns what a question makes groups of, and what it computes of each; empty if it makes none.
