@@ -263,6 +263,8 @@ func TestRepair(t *testing.T) {
 			"?film type → film; ?film director → mara vell; count ?film"},
 		{"a rate makes no groups", "what is the average number of people per square mile", `Thing().average("people")`,
 			"?thing people → ?people; average of ?people"},
+		{"the most of a quality is no count", "what is the most populous state", `State().most("population")`,
+			"?state type → state; ?state population → ?population; most ?population; ?state"},
 		{"an older thing has the earlier date", "Is Low Tide older than Orla?",
 			`Thing("Low Tide").where("year", ">", Thing("Orla").get("year")).exists()`, "?thing is Low Tide; " +
 				"?thing year → ?year; ?thing2 is Orla; ?thing2 year → ?year2; ?year < ?year2; is there any"},

@@ -15,7 +15,7 @@ var mostThings = regexp.MustCompile(`(?i)\b(?:which|what)\s+(\p{L}+)\b.*\bmost\s
 // countMost makes a ranking by an attribute that the question asks for a ranking by how many have it.
 func (r *repairer) countMost() {
 	m := mostThings.FindStringSubmatch(r.question)
-	if m == nil {
+	if m == nil || beForm.MatchString(m[1]) {
 		return
 	}
 	asked := strings.TrimSuffix(strings.ToLower(m[1]), "s")

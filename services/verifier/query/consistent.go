@@ -60,7 +60,8 @@ func (x *alignment) hears() bool {
 	return function != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED || !x.answersOther()
 }
 
-var asksKindForm = regexp.MustCompile(`(?i)^(?:in )?(?:which|what) (\p{L}+)`)
+var asksKindForm = regexp.MustCompile(
+	`(?i)^(?:(?:in|with|by|for|from|to|at|on|of) )?(?:which|what) (\p{L}+)(?: (\p{L}+))?`)
 
 // answersOther reports whether the question asks for one kind of things of the plan and the result is of
 // another, by its kind or the relation to it: which state a city is in, and the city.
@@ -68,6 +69,13 @@ func (x *alignment) answersOther() bool {
 	m := asksKindForm.FindStringSubmatch(x.question)
 	if m == nil {
 		return false
+	}
+	asked := m[1]
+	if slices.ContainsFunc(x.draft.GetClauses(), func(c *graphv1.QueryClause) bool {
+		return c.GetMatch() != nil && kgtext.DescribeRelation(c.GetMatch()) == typeRelation &&
+			holdsWords(c.GetMatch().GetEnd().GetEntity(), m[2])
+	}) {
+		asked = m[2] // of "which state capital"
 	}
 	other, result := false, false
 	for _, c := range x.draft.GetClauses() {
@@ -79,14 +87,14 @@ func (x *alignment) answersOther() bool {
 		} else if p != nil {
 			variable, kind = p.GetEnd().GetVariable(), kgtext.DescribeRelation(p)
 		}
-		asked := holdsWords(kind, m[1])
+		fits := holdsWords(kind, asked)
 		if variable == x.draft.GetResult().GetVariable() && kind != "" {
-			if asked {
+			if fits {
 				return false
 			}
 			result = true
 		}
-		other = other || asked && isKind && kind != ""
+		other = other || fits && isKind && kind != ""
 	}
 	return other && result
 }

@@ -140,6 +140,9 @@ func TestAResultOfAnotherKindThanAskedIsNotSure(t *testing.T) {
 	if got := align("which state is the town of Orla in"); got.Plan == nil || got.Confidence >= 0.8 {
 		t.Errorf("a city in place of a state: confidence %v, %q", got.Confidence, got.Reason)
 	}
+	if got := align("by which city state is it ruled"); got.Plan == nil || got.Confidence >= 0.8 {
+		t.Errorf("a city in place of a state of two words: confidence %v, %q", got.Confidence, got.Reason)
+	}
 	if got := align("which cities are in a state"); got.Plan == nil || got.Confidence < 0.8 {
 		t.Errorf("cities that the question asks for: confidence %v, %q", got.Confidence, got.Reason)
 	}
