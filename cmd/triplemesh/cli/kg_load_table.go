@@ -96,7 +96,10 @@ func showProposal(d *dialogue, name string, p table.Proposal, columns *retriever
 	if columns.GetRows() != "" {
 		key = fmt.Sprintf("each is an entity of its own, %q", columns.GetRows()+" 1")
 	}
-	d.say("%s: %s; %s", show.Line(name, 60), rows, show.Line(key, 80))
+	if kind := table.KindOf(cmp.Or(columns.GetRows(), columns.GetSubject())); kind != "" {
+		key += fmt.Sprintf(", an instance of %q", kind)
+	}
+	d.say("%s: %s; %s", show.Line(name, 60), rows, show.Line(key, 120))
 	for _, c := range p.Columns[:min(len(p.Columns), maxShown)] {
 		as := string(c.Type)
 		if i := slices.IndexFunc(columns.GetTypes(), func(t *retrieverv1.TypedColumn) bool {

@@ -328,9 +328,9 @@ func (t *table) useColumnsAsRelations(headings []string) error {
 	}
 	switch {
 	case t.subject < 0:
-		t.kind = kindOf(t.rows)
+		t.kind = KindOf(t.rows)
 	case t.object < 0:
-		t.kind = kindOf(headings[t.subject])
+		t.kind = KindOf(headings[t.subject])
 	}
 	t.inferring = true
 	return nil

@@ -199,9 +199,9 @@ var unkind = regexp.MustCompile(`(?i)(?:(?:^|[ _-]+)(?:(?:full |first |last |giv
 // kindForm is one to three words.
 var kindForm = regexp.MustCompile(`^[\pL'-]+(?: [\pL'-]+){0,2}$`)
 
-// kindOf returns what rows are by the heading of their key: "mountain", "customer" for "customer_id"; empty
-// if it does not say.
-func kindOf(heading string) string {
+// KindOf returns what rows are by the heading of their key: "mountain", "customer" for "customer_id"; empty
+// if it does not say. Each row is then an instance of that.
+func KindOf(heading string) string {
 	heading = strings.ReplaceAll(unkind.ReplaceAllString(strings.TrimSpace(heading), ""), "_", " ")
 	kind := strings.ToLower(strings.Join(strings.Fields(heading), " "))
 	if len(kind) < 3 || !kindForm.MatchString(kind) {
