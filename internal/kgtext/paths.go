@@ -49,8 +49,50 @@ const minHopScore = 0.4
 
 // IsUnasked reports whether the path joins several facts and the question says nothing of one of them: of
 // what religion somebody is, a path says nothing that passes who influenced them.
-func (g *PathGroup) IsUnasked() bool {
-	return g.LeastHopScore != nil && *g.LeastHopScore < minHopScore && CountHops(g.Paths[0]) > 1
+func (g *PathGroup) IsUnasked() bool { return isUnasked(g.LeastHopScore) && CountHops(g.Paths[0]) > 1 }
+
+func isUnasked(leastHop *float32) bool { return leastHop != nil && *leastHop < minHopScore }
+
+// clearlyNearer is the lead in cosine of a relation that fits a question much better than another.
+const clearlyNearer = 0.25
+
+// FindUnasked returns the triple of a ground graph by which an answer has what the question asks for, if that
+// joins several facts of which the question says nothing of one: the employer of somebody's spouse. Either
+// the triples that name the answer are all so, or their relations fit the question much worse than that. It
+// is nil for other answers.
+func FindUnasked(ground *graphv1.GroundGraph, answer string) *graphv1.Triple {
+	answer = Fold(answer)
+	var naming, other *graphv1.ScoredTriple // the nearest that names the answer, and that is unasked
+	unasked := true
+	for _, s := range ground.GetSubjects() {
+		for _, t := range s.GetTriples() {
+			names := Fold(t.GetTriple().GetSubject()) == answer || Fold(t.GetTriple().GetObject()) == answer
+			if names {
+				unasked = unasked && isUnasked(t.LeastHopScore)
+				naming = nearer(naming, t)
+			}
+			if isUnasked(t.LeastHopScore) {
+				other = nearer(other, t)
+			}
+		}
+	}
+	switch {
+	case naming == nil || other == nil:
+		return nil
+	case unasked:
+		return naming.GetTriple()
+	case other.GetRelationScore() > naming.GetRelationScore()+clearlyNearer:
+		return other.GetTriple()
+	}
+	return nil
+}
+
+// nearer returns the triple whose relation is nearer to the question; a may be nil.
+func nearer(a, b *graphv1.ScoredTriple) *graphv1.ScoredTriple {
+	if a == nil || b.GetRelationScore() > a.GetRelationScore() {
+		return b
+	}
+	return a
 }
 
 // lastFact returns the steps of the last fact of the path, which are several over opaque nodes.

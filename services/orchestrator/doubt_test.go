@@ -79,3 +79,36 @@ func TestAnswersOfAnotherRoleAreDoubted(t *testing.T) {
 		t.Errorf("the father: %v", run)
 	}
 }
+
+func TestAnswersOfJoinedFactsThatAreNotAskedForAreDoubted(t *testing.T) {
+	scored := func(relation, object string, near float32, leastHop *float32) *graphv1.ScoredTriple {
+		return &graphv1.ScoredTriple{RelationScore: &near, LeastHopScore: leastHop,
+			Triple: &graphv1.Triple{Subject: "Anna Lind", Relation: relation, Object: object}}
+	}
+	stray, said := proto.Float32(0.1), proto.Float32(0.6)
+	for _, c := range []struct {
+		name    string
+		triples []*graphv1.ScoredTriple
+		doubted bool
+	}{
+		{"a fact of the spouse", []*graphv1.ScoredTriple{scored("spouse / employer", "Acme", 0.7, stray)}, true},
+		{"a path that the question says",
+			[]*graphv1.ScoredTriple{scored("spouse / employer", "Acme", 0.7, said)}, false},
+		{"a fact of its own beside it", []*graphv1.ScoredTriple{scored("spouse / employer", "Acme", 0.7, stray),
+			scored("works for", "Acme", 0.6, nil)}, false},
+		{"a fact of its own that fits much worse",
+			[]*graphv1.ScoredTriple{scored("spouse / employer", "Borg", 0.7, stray), scored("city", "Acme", 0.3, nil)},
+			true},
+		{"only facts of its own", []*graphv1.ScoredTriple{scored("city", "Acme", 0.3, nil)}, false},
+		{"nothing names the answer", []*graphv1.ScoredTriple{scored("spouse / employer", "Borg", 0.7, stray)}, false},
+	} {
+		run := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "Acme"}},
+			Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED, Graphs: &orchestratorv1.Run_PgAkv{
+				PgAkv: &orchestratorv1.PgAkvGraphs{GroundGraph: &graphv1.GroundGraph{
+					Subjects: []*graphv1.SubjectEvidence{{Triples: c.triples}}}}}}
+		doubtPath(run, "Who employs Anna Lind?")
+		if doubted := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; doubted != c.doubted {
+			t.Errorf("%s: %v %q", c.name, run.GetGrounding(), run.GetGroundingReason())
+		}
+	}
+}

@@ -142,12 +142,19 @@ func doubtNames(run *orchestratorv1.Run, text string) {
 // nothing of, or says another role than it asks for: what somebody's spouse believes in is not said of them,
 // nor is their spouse their mother.
 func doubtPath(run *orchestratorv1.Run, text string) {
-	paths := append(run.GetPgAkv().GetReasoningPaths(), run.GetGer().GetReasoningPaths()...)
-	if len(run.GetAnswers()) == 0 || len(paths) == 0 {
+	if len(run.GetAnswers()) == 0 {
 		return
 	}
-	best := kgtext.FindBestGroup(kgtext.GroupPaths(paths), run.GetAnswers()[0].GetAnswer())
+	answer := run.GetAnswers()[0].GetAnswer()
+	paths := append(run.GetPgAkv().GetReasoningPaths(), run.GetGer().GetReasoningPaths()...)
+	best, joined := kgtext.FindBestGroup(kgtext.GroupPaths(paths), answer), (*graphv1.Triple)(nil)
+	if best == nil {
+		joined = kgtext.FindUnasked(run.GetPgAkv().GetGroundGraph(), answer)
+	}
 	switch {
+	case joined != nil:
+		doubt(run, fmt.Sprintf("%s has what is asked for over \u201c%s\u201d alone, and the question does not speak "+
+			"of each of these steps", joined.GetSubject(), joined.GetRelation()))
 	case best == nil:
 	case best.IsUnasked():
 		doubt(run, fmt.Sprintf("they follow \u201c%s\u201d, and the question does not speak of each of these steps",

@@ -218,6 +218,7 @@ func scoredTriples(facts []ground.ScoredFact) []*graphv1.ScoredTriple {
 			},
 			Score: f.Score, PseudoTripleScores: f.Pseudo, QuestionScore: f.Question,
 			RelationScore: proto.Float32(f.RelationScore), Probability: f.Probability,
+			LeastHopScore: f.LeastHopScore,
 		}
 	}
 	return triples

@@ -2670,6 +2670,11 @@ export interface components {
         ScoredTriple: {
             /**
              * Format: float
+             * @description Of a triple that joins several facts, RelationPath.least_hop_score of the path; unset of others.
+             */
+            leastHopScore?: number;
+            /**
+             * Format: float
              * @description Probability that the list it belongs to, all triples of its subject and relation or of its object and relation, answers the question: that of the relation path (RelationPath.probability). Unset where none was ranked.
              */
             probability?: number;

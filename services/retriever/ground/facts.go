@@ -33,6 +33,8 @@ type candidate struct {
 	column  int
 	// probability is that of the ranked path it belongs to; may be nil.
 	probability *float32
+	// leastHop is how well the question says the path of a fact that joins several; nil of others.
+	leastHop *float32
 	// score is the best cosine to any query; priority decides which facts are shown.
 	score, priority float32
 }
@@ -163,7 +165,8 @@ func (g *grounding) setPriority(f *candidate) {
 
 func (g *grounding) toScoredFact(f candidate) ScoredFact {
 	s := ScoredFact{Fact: g.toFact(f), Score: f.score, Question: f.cosines[g.plan.question][f.column],
-		RelationScore: g.relationScore(f), Probability: f.probability}
+		RelationScore: g.relationScore(f), Probability: f.probability,
+		LeastHopScore: f.leastHop}
 	for _, at := range g.plan.pseudo {
 		s.Pseudo = append(s.Pseudo, f.cosines[at][f.column])
 	}

@@ -41,6 +41,9 @@ type ScoredFact struct {
 	RelationScore float32
 	// Probability is that of the relation path that the fact belongs to; nil if none was ranked.
 	Probability *float32
+	// LeastHopScore is how well the question says the hop that it says least, of a fact that joins several;
+	// nil of others.
+	LeastHopScore *float32
 	// Pseudo has the cosine to each pseudo-triple, in the order of the request.
 	Pseudo []float32
 }

@@ -104,6 +104,7 @@ func (g *grounding) factsFromWalks(paths []walk.Suggestion, walks [][]walk.Walk)
 				continue
 			}
 			seen[k] = true
+			f.leastHop = &paths[i].LeastHopScore
 			facts = append(facts, f)
 		}
 	}

@@ -706,7 +706,10 @@ type ScoredTriple struct {
 	// Probability that the list it belongs to, all triples of its subject and
 	// relation or of its object and relation, answers the question: that of the
 	// relation path (RelationPath.probability). Unset where none was ranked.
-	Probability   *float32 `protobuf:"fixed32,6,opt,name=probability,proto3,oneof" json:"probability,omitempty"`
+	Probability *float32 `protobuf:"fixed32,6,opt,name=probability,proto3,oneof" json:"probability,omitempty"`
+	// Of a triple that joins several facts, RelationPath.least_hop_score of the path;
+	// unset of others.
+	LeastHopScore *float32 `protobuf:"fixed32,7,opt,name=least_hop_score,json=leastHopScore,proto3,oneof" json:"least_hop_score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -779,6 +782,13 @@ func (x *ScoredTriple) GetRelationScore() float32 {
 func (x *ScoredTriple) GetProbability() float32 {
 	if x != nil && x.Probability != nil {
 		return *x.Probability
+	}
+	return 0
+}
+
+func (x *ScoredTriple) GetLeastHopScore() float32 {
+	if x != nil && x.LeastHopScore != nil {
+		return *x.LeastHopScore
 	}
 	return 0
 }
@@ -1900,7 +1910,7 @@ const file_triplemesh_graph_v1_graph_proto_rawDesc = "" +
 	"\tobject_id\x18\b \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x04R\bobjectId\x12)\n" +
 	"\n" +
 	"provenance\x18\t \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x04R\n" +
-	"provenance\"\xed\x02\n" +
+	"provenance\"\xbf\x03\n" +
 	"\fScoredTriple\x12;\n" +
 	"\x06triple\x18\x01 \x01(\v2\x1b.triplemesh.graph.v1.TripleB\x06\xbaH\x03\xc8\x01\x01R\x06triple\x12\x1d\n" +
 	"\x05score\x18\x02 \x01(\x02B\a\xbaH\x04\n" +
@@ -1913,9 +1923,13 @@ const file_triplemesh_graph_v1_graph_proto_rawDesc = "" +
 	"\x02@\x01H\x00R\rrelationScore\x88\x01\x01\x126\n" +
 	"\vprobability\x18\x06 \x01(\x02B\x0f\xbaH\f\n" +
 	"\n" +
-	"\x1d\x00\x00\x80?-\x00\x00\x00\x00H\x01R\vprobability\x88\x01\x01B\x11\n" +
+	"\x1d\x00\x00\x80?-\x00\x00\x00\x00H\x01R\vprobability\x88\x01\x01\x12<\n" +
+	"\x0fleast_hop_score\x18\a \x01(\x02B\x0f\xbaH\f\n" +
+	"\n" +
+	"\x1d\xaeG\x81?-\xaeG\x81\xbfH\x02R\rleastHopScore\x88\x01\x01B\x11\n" +
 	"\x0f_relation_scoreB\x0e\n" +
-	"\f_probability\"\x89\x02\n" +
+	"\f_probabilityB\x12\n" +
+	"\x10_least_hop_score\"\x89\x02\n" +
 	"\x0fSubjectEvidence\x12%\n" +
 	"\asubject\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\asubject\x12'\n" +
 	"\n" +

@@ -409,6 +409,14 @@ export declare type ScoredTriple = Message<"triplemesh.graph.v1.ScoredTriple"> &
    * @generated from field: optional float probability = 6;
    */
   probability?: number | undefined;
+
+  /**
+   * Of a triple that joins several facts, RelationPath.least_hop_score of the path;
+   * unset of others.
+   *
+   * @generated from field: optional float least_hop_score = 7;
+   */
+  leastHopScore?: number | undefined;
 };
 
 /**
@@ -465,6 +473,14 @@ export declare type ScoredTripleJson = {
    * @generated from field: optional float probability = 6;
    */
   probability?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * Of a triple that joins several facts, RelationPath.least_hop_score of the path;
+   * unset of others.
+   *
+   * @generated from field: optional float least_hop_score = 7;
+   */
+  leastHopScore?: number | "NaN" | "Infinity" | "-Infinity";
 };
 
 /**
