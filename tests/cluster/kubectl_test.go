@@ -80,7 +80,10 @@ func rollout(tb testing.TB, namespace string, deployments ...string) {
 	for _, d := range deployments {
 		if _, err := run("", "kubectl", "-n", namespace, "rollout", "status", "deployment/"+d,
 			"--timeout="+patience.String()); err != nil {
-			tb.Fatal(err)
+			// Why pods are not scheduled or do not start, such as a full disk, is in the events.
+			warnings, _ := run("", "kubectl", "-n", namespace, "get", "events", "--field-selector=type=Warning",
+				"--sort-by=.lastTimestamp")
+			tb.Fatalf("%v\n%s", err, warnings)
 		}
 	}
 }
