@@ -18,9 +18,10 @@ var tutorials = map[string]func(*testkit.LLM){
 			answers("Yuki Arnesen plays the role of {optics engineer}.")
 		onTopic(m, "Leila Haddad").walks("office -> country", "Portugal")
 		for question, plan := range map[string]string{
-			"How many people": `Person(team="engineering").count()`,
-			"joined first":    `Person().least("joined")`,
-			"after 2018":      `Person().where("joined", ">", 2018)`,
+			"engineering team": `Person(team="engineering").count()`,
+			"each team":        `Team().count()`,
+			"joined first":     `Person().least("joined")`,
+			"after 2018":       `Person().where("joined", ">", 2018)`,
 		} {
 			onTopic(m, question).onTask("query-plan").Reply(plan)
 		}

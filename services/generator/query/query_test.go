@@ -257,6 +257,9 @@ func TestRepair(t *testing.T) {
 		{"a number for each that the draft takes for a name",
 			"Number of towers per country", `Country(towers="number")`,
 			"?country type → country; ?country towers → ?towers; count ?towers for each ?country"},
+		{"a count for each that the draft takes for a name", "How many towers are in each country?",
+			`Tower(country="each country").count()`, "?tower type → tower; ?tower country → ?country; " +
+				"count ?tower for each ?country"},
 		{"a number by something", "List the number of towers by country.", `Tower(country=Country()).count()`,
 			"?tower type → tower; ?tower country → ?country; count ?tower for each ?country"},
 		{"a number by somebody makes no groups", "number of films by mara vell", `Film(director="mara vell").count()`,

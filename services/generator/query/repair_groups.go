@@ -45,6 +45,7 @@ func (r *repairer) groupEach() {
 		return
 	}
 	draft := proto.CloneOf(r.plan)
+	r.askForGroups(group)
 	r.askForValue(value)
 	function := r.functionOfEach(value)
 	counts := function == graphv1.QueryFunction_QUERY_FUNCTION_COUNT
@@ -141,6 +142,17 @@ func (r *repairer) bestOf(value string) graphv1.QueryFunction {
 		return graphv1.QueryFunction_QUERY_FUNCTION_MAXIMUM
 	}
 	return graphv1.QueryFunction_QUERY_FUNCTION_MINIMUM
+}
+
+// askForGroups makes a variable of groups that the draft takes for a name: Tower(country="each country").
+func (r *repairer) askForGroups(group string) {
+	for _, c := range r.plan.GetClauses() {
+		p := c.GetMatch()
+		word, noun, _ := strings.Cut(strings.ToLower(p.GetEnd().GetEntity()), " ")
+		if strings.Contains(" each every all per ", " "+word+" ") && word != "" && sameNoun(noun, group) {
+			p.End = variableTerm(r.newVariable(group))
+		}
+	}
 }
 
 // askForValue makes a variable of a value that the draft takes for a name: Tower(height) and

@@ -192,6 +192,9 @@ func rowAnswers(table *graphv1.QueryTable, grouped bool) []*orchestratorv1.Answe
 		answer := &orchestratorv1.Answer{Answer: cell.GetName(), Id: cell.GetId(), Evidence: row.GetTriples()}
 		if grouped && len(row.GetCells()) == 2 {
 			answer.Answer += ": " + strings.TrimSpace(row.GetCells()[1].GetName()+" "+table.GetUnit())
+			if answer.GetId() == cell.GetName() {
+				answer.Id = "" // the name, which the answer no longer is
+			}
 		}
 		byID[key] = answer
 		answers = append(answers, answer)

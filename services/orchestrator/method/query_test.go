@@ -81,7 +81,8 @@ func TestGroupsAreAnsweredWithTheirValues(t *testing.T) {
 		return &graphv1.QueryRow{Cells: []*graphv1.Entity{{Name: name, Id: "Q-" + name}, {Name: value}}}
 	}
 	computes(mesh, &graphv1.QueryTable{Columns: []string{"region", "sum"}, Unit: "kilometre", Total: 2,
-		Rows: []*graphv1.QueryRow{group("Velmora", "90"), group("Orla", "70")}})
+		Rows: []*graphv1.QueryRow{group("Velmora", "90"), {Cells: []*graphv1.Entity{
+			{Name: "Orla", Id: "Orla"}, {Name: "70"}}}}})
 	stagetest.Script(mesh, func(_ context.Context, req *verifierv1.AlignQueryPlanRequest) (
 		*verifierv1.AlignQueryPlanResponse, error) {
 		plan := req.GetPlan()
@@ -90,7 +91,7 @@ func TestGroupsAreAnsweredWithTheirValues(t *testing.T) {
 	})
 	run, err := ask(t.Context(), t, mesh, askOptions{method: "query", limits: plenty})
 	if err != nil || run.GetText() != "Velmora: 90 kilometre, Orla: 70 kilometre" || len(run.GetAnswers()) != 2 ||
-		run.GetAnswers()[0].GetId() != "Q-Velmora" {
+		run.GetAnswers()[0].GetId() != "Q-Velmora" || run.GetAnswers()[1].GetId() != "" {
 		t.Errorf("got %q, %v, %v", run.GetText(), run.GetAnswers(), err)
 	}
 }
