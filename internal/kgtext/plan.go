@@ -88,19 +88,29 @@ func describeTerm(t *graphv1.QueryTerm) string {
 
 // functionNames are the functions in words.
 var functionNames = map[graphv1.QueryFunction]string{
-	graphv1.QueryFunction_QUERY_FUNCTION_COUNT: "count ", graphv1.QueryFunction_QUERY_FUNCTION_SUM: "sum of ",
-	graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE:    "average of ",
-	graphv1.QueryFunction_QUERY_FUNCTION_MINIMUM:    "least ",
-	graphv1.QueryFunction_QUERY_FUNCTION_MAXIMUM:    "greatest ",
-	graphv1.QueryFunction_QUERY_FUNCTION_DIFFERENCE: "difference of ",
+	graphv1.QueryFunction_QUERY_FUNCTION_COUNT: "count", graphv1.QueryFunction_QUERY_FUNCTION_SUM: "sum",
+	graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE:    "average",
+	graphv1.QueryFunction_QUERY_FUNCTION_MINIMUM:    "least",
+	graphv1.QueryFunction_QUERY_FUNCTION_MAXIMUM:    "greatest",
+	graphv1.QueryFunction_QUERY_FUNCTION_DIFFERENCE: "difference",
 }
+
+// FunctionName returns a function in a word; empty of those that compute no value.
+func FunctionName(f graphv1.QueryFunction) string { return functionNames[f] }
 
 // DescribeResult returns what a plan computes on one line.
 func DescribeResult(r *graphv1.QueryResult) string {
 	if r.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS {
 		return "is there any"
 	}
-	text := functionNames[r.GetFunction()] + "?" + r.GetVariable()
+	text := "?" + r.GetVariable()
+	switch name := FunctionName(r.GetFunction()); name {
+	case "":
+	case "sum", "average", "difference":
+		text = name + " of " + text
+	default:
+		text = name + " " + text
+	}
 	if v := r.GetOtherVariable(); v != "" {
 		text += " and ?" + v
 	}

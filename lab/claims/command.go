@@ -43,6 +43,17 @@ type Command struct {
 	Timeout   time.Duration `default:"10m" help:"Longest time for one claim."`
 }
 
+// Validate checks --lacking, which names a file or the wordings of this package.
+func (c *Command) Validate() error {
+	if c.Lacking == "" || c.Lacking == wordingsOfRelations {
+		return nil
+	}
+	if _, err := os.Stat(c.Lacking); err != nil {
+		return fmt.Errorf("--lacking: %w", err)
+	}
+	return nil
+}
+
 // Checker checks a text.
 type Checker func(context.Context, *orchestratorv1.CheckRequest) (*orchestratorv1.CheckResponse, error)
 

@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"github.com/triplemesh/triplemesh/internal/cypher"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
@@ -392,7 +393,7 @@ func (r *runner) setRows(rows cypher.Result) {
 		r.result.Columns = append(r.result.Columns, rows.Columns[:len(rows.Columns)-1]...)
 	}
 	if result := r.plan.GetResult(); result.GetGroupBy() != "" {
-		r.result.Columns = append(r.result.Columns, valueColumns[result.GetFunction()])
+		r.result.Columns = append(r.result.Columns, kgtext.FunctionName(result.GetFunction()))
 		r.setGroupFacts(rows)
 		return
 	}
@@ -412,13 +413,6 @@ func (r *runner) setRows(rows cypher.Result) {
 		r.collect(cells[len(cells)-1], &row)
 		r.result.Rows = append(r.result.Rows, row)
 	}
-}
-
-// valueColumns are the columns of what is computed of each group.
-var valueColumns = map[graphv1.QueryFunction]string{
-	graphv1.QueryFunction_QUERY_FUNCTION_COUNT: "count", graphv1.QueryFunction_QUERY_FUNCTION_SUM: "sum",
-	graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE: "average", graphv1.QueryFunction_QUERY_FUNCTION_MINIMUM: "least",
-	graphv1.QueryFunction_QUERY_FUNCTION_MAXIMUM: "greatest",
 }
 
 // setGroupFacts gives the groups the triples that they rest on.

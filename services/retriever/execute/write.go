@@ -316,16 +316,9 @@ func (w *writer) result(maxRows int) {
 		w.line("RETURN count(*) > 0 AS value")
 	case graphv1.QueryFunction_QUERY_FUNCTION_COUNT:
 		w.line("RETURN count(DISTINCT %s) AS value", v)
-	case graphv1.QueryFunction_QUERY_FUNCTION_SUM:
-		w.perOwner(r)
-		w.line("RETURN sum(%s) AS value", w.property(r.GetVariable(), false))
-	case graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE:
-		w.perOwner(r)
-		w.line("RETURN avg(%s) AS value", w.property(r.GetVariable(), false))
-	case graphv1.QueryFunction_QUERY_FUNCTION_MINIMUM:
-		w.line("RETURN min(%s) AS value", w.property(r.GetVariable(), false))
-	case graphv1.QueryFunction_QUERY_FUNCTION_MAXIMUM:
-		w.line("RETURN max(%s) AS value", w.property(r.GetVariable(), false))
+	case graphv1.QueryFunction_QUERY_FUNCTION_SUM, graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE,
+		graphv1.QueryFunction_QUERY_FUNCTION_MINIMUM, graphv1.QueryFunction_QUERY_FUNCTION_MAXIMUM:
+		w.line("RETURN %s AS value", w.aggregate(r))
 	case graphv1.QueryFunction_QUERY_FUNCTION_DIFFERENCE:
 		w.line("RETURN %s AS value", w.difference(r))
 	default:
@@ -335,28 +328,36 @@ func (w *writer) result(maxRows int) {
 
 // eachGroup returns the groups with the value of each, or with facts what it rests on.
 func (w *writer) eachGroup(r *graphv1.QueryResult) {
-	group, value := identifier(r.GetGroupBy()), w.property(r.GetVariable(), false)
-	if r.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT {
+	group, value := identifier(r.GetGroupBy()), "amount"
+	counts := r.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT
+	if counts {
 		w.count(len(w.plan.GetClauses()), w.groups())
-		value = "amount"
 	}
 	if w.facts {
 		w.line("RETURN %s, collect(%s)[..20] AS facts", group, w.factList())
 		return
 	}
+	if !counts {
+		value = w.aggregate(r)
+	}
+	w.line("RETURN %s, %s AS value ORDER BY value DESC, %s.name", group, value, group)
+}
+
+// aggregate returns what a sum, an average, a least or a greatest is in Cypher, and makes the rows that it is
+// taken of.
+func (w *writer) aggregate(r *graphv1.QueryResult) string {
+	function := "max"
 	switch r.GetFunction() {
 	case graphv1.QueryFunction_QUERY_FUNCTION_SUM:
 		w.perOwner(r)
-		value = "sum(" + value + ")"
+		function = "sum"
 	case graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE:
 		w.perOwner(r)
-		value = "avg(" + value + ")"
+		function = "avg"
 	case graphv1.QueryFunction_QUERY_FUNCTION_MINIMUM:
-		value = "min(" + value + ")"
-	case graphv1.QueryFunction_QUERY_FUNCTION_MAXIMUM:
-		value = "max(" + value + ")"
+		function = "min"
 	}
-	w.line("RETURN %s, %s AS value ORDER BY value DESC, %s.name", group, value, group)
+	return function + "(" + w.property(r.GetVariable(), false) + ")"
 }
 
 // perOwner keeps one row for each thing that has a value, however often other clauses repeat it.
