@@ -238,16 +238,16 @@ export KUBE_HOME ?= /tmp/kube
 CLUSTER_TEST := go test -count=1 -tags cluster -run MissingSecret ./deploy/k8s && \
   go test -count=1 -timeout 90m -v -tags cluster ./tests/cluster $(K8S_TESTFLAGS)
 
-k8s-test: build $(TOOLS)/grpcurl ## Test the mesh in Kubernetes: your cluster (KUBECONFIG, REGISTRY) or a local one.
-	bin/triplemesh setup --no-model --no-model-server
+k8s-test: build $(TOOLS)/grpcurl $(TOOLS)/helm ## Test the mesh in Kubernetes: your cluster (KUBECONFIG, REGISTRY) or a local one.
+	bin/triplemesh setup
 ifdef KUBECONFIG
 	$(CLUSTER_TEST) $(if $(REGISTRY),-repository $(REGISTRY))
 else
 	$(KUBE)/build.sh >/dev/null
 	$(KUBE)/up.sh
 	install -d -o 65532 -g 65532 /var/lib/triplemesh/kg /var/lib/triplemesh/runs
-	export KUBECONFIG=$(KUBE_HOME)/run/kubeconfig; $(CLUSTER_TEST) -kustomization mesh-host-path \
-	  -loader node/load.sh -killer node/kill.sh -programs node/programs.sh; status=$$?; $(KUBE)/down.sh; exit $$status
+	export KUBECONFIG=$(KUBE_HOME)/run/kubeconfig; $(CLUSTER_TEST) -kustomization mesh-host-path -node node; \
+	  status=$$?; $(KUBE)/down.sh; exit $$status
 endif
 
 CONSOLE  := services/orchestrator/http/console/dist

@@ -60,11 +60,11 @@ func killsPods(t *testing.T) {
 	twice(t)
 	what, kill := "pods killed (SIGKILL)", func(p pod) {
 		id := p.Status.ContainerStatuses[0].ContainerID
-		if _, err := run("", *killer, id[strings.LastIndex(id, "/")+1:]); err != nil {
+		if _, err := run("", onNode("kill.sh"), id[strings.LastIndex(id, "/")+1:]); err != nil {
 			t.Log(err)
 		}
 	}
-	if *killer == "" {
+	if *node == "" {
 		what, kill = "pods deleted without a grace period", func(p pod) {
 			kubectl(t, "delete", "pod", p.Metadata.Name, "--wait=false", "--force", "--grace-period=0")
 		}

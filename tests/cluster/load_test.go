@@ -34,7 +34,7 @@ apiVersion: v1
 kind: Pod
 metadata:
   name: %s
-  labels: {app.kubernetes.io/name: load}
+  labels: {app.kubernetes.io/name: load, triplemesh.dev/caller: "true"}
 spec:
   restartPolicy: Never
   serviceAccountName: load

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,23 +15,24 @@ import (
 )
 
 var (
-	rate      = flag.Float64("rate", 20, "questions a second in the tests under load")
-	questions = flag.Int("questions", 1200, "questions of each test under load")
-	cores     = flag.Float64("cores", .05, "cores that each retriever may use where throughput is measured")
-	build     = flag.Bool("build", true, "build the images and put them into the cluster first")
-	loader    = flag.String("loader", "",
-		"program that puts an image's tarball into the cluster's nodes, called with its path")
+	rate       = flag.Float64("rate", 20, "questions a second in the tests under load")
+	questions  = flag.Int("questions", 1200, "questions of each test under load")
+	cores      = flag.Float64("cores", .05, "cores that each retriever may use where throughput is measured")
+	build      = flag.Bool("build", true, "build the images and put them into the cluster first")
 	repository = flag.String("repository", "localhost/triplemesh",
 		"registry and path that the cluster takes the images from; other than the default, they are pushed there")
-	killer = flag.String("killer", "", "program that kills a container without warning, called with its id; "+
-		"without it pods are deleted with no time to end")
-	programs = flag.String("programs", "",
-		"program that builds programs of others and puts their images into the nodes, called with their names")
+	node = flag.String("node", "",
+		"directory of the programs that act on the cluster's only node; without it, tests that need them are left out")
 	manifests = flag.String("kustomization", "mesh",
 		"kustomization that is applied: mesh, or mesh-host-path where there is no storage class")
 )
 
-const ownRepository = "localhost/triplemesh"
+const (
+	ownRepository = "localhost/triplemesh"
+	tag           = "dev"
+	// nextTag is of the images of an upgrade.
+	nextTag = "next"
+)
 
 // stages are the Deployments of the mesh.
 var stages = []string{"orchestrator", "generator", "retriever", "verifier", "evaluator", "reflector"}
@@ -45,24 +47,27 @@ func inRepository(manifest string) string {
 
 // images builds the images and loads them into the cluster.
 func images(t *testing.T) {
-	if *loader == "" && *repository == ownRepository {
-		t.Fatal("the cluster could not find the images: name a registry that it reads by REGISTRY, or by -loader a " +
-			"program that puts a tarball into its nodes")
+	putImages(t, tag, slices.Concat(stages, others, []string{"load", "triplemesh"}))
+}
+
+func putImages(t *testing.T, tag string, names []string) {
+	t.Helper()
+	if *node == "" && *repository == ownRepository {
+		t.Fatal("the cluster could not find the images: name a registry that it reads by REGISTRY, or by -node " +
+			"programs that act on its node")
 	}
 	root := filepath.Dir(testkit.CheckoutFile(t, "go.work"))
 	out := t.TempDir()
-	args := []string{"-C", root, "run", "./deploy/release", "images", "-out", out, "-repository", *repository}
+	args := []string{"-C", root, "run", "./deploy/release", "images", "-out", out, "-tag", tag, "-repository", *repository}
 	if *repository != ownRepository {
 		args = append(args, "-push")
 	}
-	args = append(args, stages...)
-	args = append(append(args, others...), "load")
-	sizes, err := run("", "go", args...)
+	sizes, err := run("", "go", append(args, names...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Log("\n" + sizes)
-	if *loader == "" {
+	if *node == "" {
 		return
 	}
 	tars, err := filepath.Glob(filepath.Join(out, "*.tar"))
@@ -70,11 +75,14 @@ func images(t *testing.T) {
 		t.Fatalf("no image was built: %v", err)
 	}
 	for _, tar := range tars {
-		if _, err := run("", *loader, tar); err != nil {
+		if _, err := run("", onNode("load.sh"), tar); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
+
+// onNode returns the path of a program that acts on the node.
+func onNode(program string) string { return "./" + filepath.Join(*node, program) }
 
 // deploy applies the overlay and waits until all pods are ready.
 func deploy(t *testing.T) {
@@ -99,14 +107,39 @@ func applyAnywhere(t *testing.T, manifest string) {
 	}
 }
 
-// needPrograms puts programs of others into the nodes.
+// needPrograms puts programs of others into the node.
 func needPrograms(t *testing.T, names ...string) {
 	t.Helper()
-	if *programs == "" {
-		t.Skipf("without -programs there are no images of %s", strings.Join(names, ", "))
+	if *node == "" {
+		t.Skipf("without -node there are no images of %s", strings.Join(names, ", "))
 	}
-	if _, err := run("", *programs, names...); err != nil {
+	if _, err := run("", onNode("programs.sh"), names...); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// needVolumes makes volumes of the default storage class until the test ends.
+func needVolumes(t *testing.T, n int) {
+	t.Helper()
+	set := func(n int) {
+		if _, err := run("", onNode("volumes.sh"), fmt.Sprint(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(n)
+	t.Cleanup(func() { set(0) })
+}
+
+// deleteMesh deletes the namespace, and the volumes that were bound to its claims.
+func deleteMesh(t *testing.T) {
+	t.Helper()
+	for _, args := range [][]string{
+		{"delete", "namespace", namespace, "--ignore-not-found", "--timeout=" + patience.String()},
+		{"delete", "persistentvolume", "-l", "app.kubernetes.io/part-of=triplemesh", "--ignore-not-found"},
+	} {
+		if _, err := run("", "kubectl", args...); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

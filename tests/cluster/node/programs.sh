@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # programs.sh NAME...: build programs of others at pinned versions below .cache/programs, and put
-# each as the image localhost/NAME:dev into the node that ../shared/kube runs, with the types of
-# objects that it needs. With --build-only, without a node.
+# each as an image into the node that ../shared/kube runs, with the types of objects that it needs:
+# under the name that the manifests of deploy/k8s give it, else as localhost/NAME:dev. With
+# --build-only, without a node.
 set -euo pipefail
 HERE=$(cd "$(dirname "$0")" && pwd)
 PROGRAMS=$HERE/../../../.cache/programs
 mkdir -p "$PROGRAMS"
 PROGRAMS=$(cd "$PROGRAMS" && pwd)
+COMPONENTS=$HERE/../../../deploy/k8s/components
+LLAMA=$HERE/../../../.cache/llama
 OTEL=0.158.0
 export GOWORK=off GOFLAGS="${GOFLAGS:-} -mod=mod -buildvcs=false" CGO_ENABLED=0
 WORK=$(mktemp -d)
@@ -18,7 +21,7 @@ compile() {
   cd "$WORK"
   [ -f go.mod ] || go mod init "programs/$1"
   go get "$2"
-  go build -trimpath -tags "${3:-}" -ldflags='-s -w' -o "$PROGRAMS/$1" "${2%@*}"
+  go build -trimpath -tags "${3:-}" -ldflags="-s -w ${LDFLAGS:-}" -o "$PROGRAMS/$1" "${2%@*}"
 }
 
 # copy MODULE@VERSION DIRECTORY: has the module of the directory take one's place.
@@ -36,6 +39,10 @@ build() {
   prometheus)
     # Debian's has no discovery of pods.
     compile "$1" github.com/prometheus/prometheus/cmd/prometheus@v0.313.0 remove_all_sd,enable_kubernetes_sd
+    ;;
+  weaviate)
+    LDFLAGS='-X github.com/weaviate/weaviate/usecases/build.Version=1.35.2' \
+      compile "$1" github.com/weaviate/weaviate/cmd/weaviate-server@v1.35.2
     ;;
   traefik)
     # Without providers of DNS for ACME and passwords, whose modules no proxy has. Its module ext is
@@ -83,6 +90,7 @@ GO
     go build -trimpath -ldflags='-s -w' -o "$PROGRAMS/$1"
     cat "$(go list -m -f '{{.Dir}}' github.com/cert-manager/cert-manager)"/deploy/crds/*.yaml >"$PROGRAMS/$1.yaml"
     ;;
+  kube-router) compile "$1" github.com/cloudnativelabs/kube-router/v2/cmd/kube-router@v2.1.0 ;;
   otel-collector)
     cd "$WORK"
     GOFLAGS= go run "go.opentelemetry.io/collector/cmd/builder@v$OTEL" --config "$HERE/otel-collector.yaml"
@@ -92,12 +100,40 @@ GO
   esac
 }
 
+# files NAME: prints the name of the program's image and what is in it, as load.sh takes them.
+files() {
+  case $1 in
+  llama-server)
+    # Wherever setup found it: a program with libraries beside it, or alone.
+    local program
+    program=$(find "$LLAMA/" -name "$1" -type f -size +4k | head -1)
+    printf '%s\n' "$(image_in model-server-llama/model-server.yaml llama)" "/app/$1"
+    find "$(dirname "$program")" -maxdepth 1 -type f \( -name "$1" -o -name '*.so*' \) -printf '%p=/app/%f\n'
+    ;;
+  curl)
+    image_in model-server-llama/model-server.yaml curl
+    echo /bin/sh
+    printf '%s\n' /bin/sh=/bin/sh
+    for tool in curl sha256sum mv rm; do echo "$(readlink -f "$(command -v $tool)")=/bin/$tool"; done
+    ;;
+  weaviate) printf '%s\n' "$(image_in weaviate/weaviate.yaml weaviate)" "/$1" "$PROGRAMS/$1=/$1" ;;
+  *) printf '%s\n' "localhost/$1:dev" "/$1" "$PROGRAMS/$1=/$1" ;;
+  esac
+}
+
+# image_in FILE WORD: prints the image with the word that a component names.
+image_in() { sed -n "s/^ *image: \(.*$2.*\)/\1/p" "$COMPONENTS/$1"; }
+
 load=true
 if [ "${1:-}" = --build-only ]; then load=false; shift; fi
 for name in "$@"; do
-  [ -x "$PROGRAMS/$name" ] || (build "$name")
+  case $name in
+  curl | llama-server) ;;
+  *) [ -x "$PROGRAMS/$name" ] || (build "$name") ;;
+  esac
   if $load; then
-    "$HERE/load.sh" "localhost/$name:dev" "/$name" "$PROGRAMS/$name=/$name" >/dev/null
+    mapfile -t image < <(files "$name")
+    "$HERE/load.sh" "${image[@]}" >/dev/null
     [ ! -f "$PROGRAMS/$name.yaml" ] || kubectl apply --server-side -f "$PROGRAMS/$name.yaml" >/dev/null
   fi
   rm -rf "${WORK:?}"/*
