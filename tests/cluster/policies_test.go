@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestNetworkPolicies deploys the component network-policies where kube-router enforces it: what the
@@ -48,11 +49,13 @@ func TestNetworkPolicies(t *testing.T) {
 	})
 	for _, probe := range probes {
 		t.Run(probe.name+" reaches what its policies allow", func(t *testing.T) {
-			got := reached(t, probe.namespace, probe.label, addresses)
 			want := slices.DeleteFunc(slices.Clone(addresses), func(a string) bool { return !slices.Contains(probe.open, a) })
-			if !slices.Equal(got, want) {
-				t.Errorf("reaches %v, want %v", got, want)
-			}
+			await(t, "the policies of a new pod", time.Minute, func() error {
+				if got := reached(t, probe.namespace, probe.label, addresses); !slices.Equal(got, want) {
+					return fmt.Errorf("it reaches %v, want %v", got, want)
+				}
+				return nil
+			})
 		})
 	}
 	t.Run("questions are answered and traced", func(t *testing.T) {
@@ -64,7 +67,7 @@ func TestNetworkPolicies(t *testing.T) {
 		len(slices.Concat(probes[0].open, probes[2].open, probes[3].open)), len(probes)*len(addresses), len(probes))
 }
 
-// enforce starts enforcement until the test ends.
+// enforce has network policies enforced until the test ends.
 func enforce(t *testing.T) {
 	t.Helper()
 	if _, err := run("", onNode("policies.sh"), "start"); err != nil {
@@ -91,8 +94,9 @@ func reached(t *testing.T, in, label string, addresses []string) []string {
 	}
 	component(t, "model-server-llama/model-server.yaml", &fetcher)
 	name := fmt.Sprintf("probe-%d", loads.Add(1))
-	// curl ends with 6 if there is no such name, with 7 or 28 if there is no connection.
-	script := `for a in "$@"; do curl -s -o /dev/null --max-time 3 "http://${a%%:*}.` + namespace +
+	// The policies of a new pod take a moment. curl ends with 6 if there is no such name, with 7 or 28
+	// if there is no connection.
+	script := `sleep 5; for a in "$@"; do curl -s -o /dev/null --max-time 3 "http://${a%%:*}.` + namespace +
 		`.svc.cluster.local:${a##*:}"; echo "$a $?"; done`
 	manifest := fmt.Sprintf(`
 apiVersion: v1

@@ -114,7 +114,7 @@ files() {
     image_in model-server-llama/model-server.yaml curl
     echo /bin/sh
     printf '%s\n' /bin/sh=/bin/sh
-    for tool in curl sha256sum mv rm; do echo "$(readlink -f "$(command -v $tool)")=/bin/$tool"; done
+    for tool in curl sha256sum mv rm sleep; do echo "$(readlink -f "$(command -v $tool)")=/bin/$tool"; done
     ;;
   weaviate) printf '%s\n' "$(image_in weaviate/weaviate.yaml weaviate)" "/$1" "$PROGRAMS/$1=/$1" ;;
   *) printf '%s\n' "localhost/$1:dev" "/$1" "$PROGRAMS/$1=/$1" ;;
