@@ -16,7 +16,12 @@ func TestWeaviatePods(t *testing.T) {
 		t.FailNow()
 	}
 	needVolumes(t, 5)
-	t.Cleanup(func() { deleteMesh(t) })
+	t.Cleanup(func() {
+		// Nodes that leave at the same time would wait for each other.
+		kubectl(t, "delete", "statefulset", "weaviate", "--cascade=orphan")
+		kubectl(t, "delete", "pod", "-l", "app.kubernetes.io/name=weaviate", "--force", "--grace-period=0")
+		deleteMesh(t)
+	})
 	begun := time.Now()
 	applyKustomization(t, "weaviate")
 	kubectl(t, "rollout", "status", "statefulset/weaviate", "--timeout="+patience.String())

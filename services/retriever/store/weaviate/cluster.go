@@ -21,16 +21,13 @@ import (
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
-	"google.golang.org/grpc/resolver"
-	"google.golang.org/grpc/resolver/manual"
 	"google.golang.org/grpc/status"
 )
 
 // cluster holds the connections to the nodes.
 type cluster struct {
 	config Config
-	conn   *grpc.ClientConn
-	rpc    pb.WeaviateClient
+	peers  *nodes
 	http   *http.Client
 	// lastHealthy is the place in config.HTTP of the node that answered last.
 	lastHealthy atomic.Int32
@@ -48,36 +45,25 @@ func dial(cfg Config, options ...grpc.DialOption) (*cluster, error) {
 	if cfg.TLS {
 		secure = credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12})
 	}
-	target := "dns:///" + cfg.GRPC[0]
 	dialing := []grpc.DialOption{
 		grpc.WithTransportCredentials(secure),
 		grpc.WithDisableServiceConfig(),
-		// Calls are tried again by cluster.attempt alone.
+		// Where one name stands for all nodes. Calls are tried again by cluster.attempt alone.
 		grpc.WithDefaultServiceConfig(`{"loadBalancingConfig": [{"round_robin": {}}]}`),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 20 * time.Second, Timeout: 5 * time.Second}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(largestMessage), grpc.MaxCallSendMsgSize(largestMessage)),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: 2 * time.Second}),
 	}
-	if len(cfg.GRPC) > 1 {
-		nodes := manual.NewBuilderWithScheme("weaviate")
-		var state resolver.State
-		for _, address := range cfg.GRPC {
-			state.Addresses = append(state.Addresses, resolver.Address{Addr: address})
-		}
-		nodes.InitialState(state)
-		target = "weaviate:///nodes"
-		dialing = append(dialing, grpc.WithResolvers(nodes))
-	}
-	conn, err := grpc.NewClient(target, append(dialing, options...)...)
+	peers, err := connect(cfg.GRPC, append(dialing, options...)...)
 	if err != nil {
-		return nil, fmt.Errorf("dial weaviate at %s: %w", strings.Join(cfg.GRPC, ", "), err)
+		return nil, err
 	}
-	return &cluster{config: cfg, conn: conn, rpc: pb.NewWeaviateClient(conn), http: &http.Client{}}, nil
+	return &cluster{config: cfg, peers: peers, http: &http.Client{}}, nil
 }
 
 func (c *cluster) close() error {
 	c.http.CloseIdleConnections()
-	return c.conn.Close()
+	return c.peers.close()
 }
 
 // search reads rows. It is tried again on another node, each attempt for no
@@ -90,8 +76,8 @@ func (c *cluster) search(ctx context.Context, req *pb.SearchRequest) ([]*pb.Sear
 	}
 	var reply *pb.SearchReply
 	err := c.attempt(ctx, "read collection "+req.Collection,
-		func(ctx context.Context, options ...grpc.CallOption) (err error) {
-			reply, err = c.rpc.Search(ctx, req, options...)
+		func(ctx context.Context, node pb.WeaviateClient, options ...grpc.CallOption) (err error) {
+			reply, err = node.Search(ctx, req, options...)
 			return err
 		})
 	return reply.GetResults(), err
@@ -100,8 +86,9 @@ func (c *cluster) search(ctx context.Context, req *pb.SearchRequest) ([]*pb.Sear
 // count returns the number of rows that a filter matches; nil matches all.
 func (c *cluster) count(ctx context.Context, collection string, filter *pb.Filters) (int, error) {
 	var n int64
-	err := c.attempt(ctx, "count collection "+collection, func(ctx context.Context, options ...grpc.CallOption) error {
-		reply, err := c.rpc.Aggregate(ctx, &pb.AggregateRequest{Collection: collection, ObjectsCount: true,
+	err := c.attempt(ctx, "count collection "+collection, func(ctx context.Context, node pb.WeaviateClient,
+		options ...grpc.CallOption) error {
+		reply, err := node.Aggregate(ctx, &pb.AggregateRequest{Collection: collection, ObjectsCount: true,
 			Filters: filter}, options...)
 		n = reply.GetSingleResult().GetObjectsCount()
 		return err
@@ -109,13 +96,14 @@ func (c *cluster) count(ctx context.Context, collection string, filter *pb.Filte
 	return int(n), err
 }
 
-// attempt tries a read until it succeeds, its attempts are used up, or ctx ends. Weaviate reports
-// most errors as Unknown, also those of a node that it cannot reach, and a node that is starting
-// answers that it knows no collection before it has read which there are. So only those errors are
-// final that the request itself is to blame for.
+// attempt tries a read, each time on another node, until it succeeds, its attempts are used up, or
+// ctx ends. Weaviate reports most errors as Unknown, also those of a node that it cannot reach, and a
+// node that is starting answers that it knows no collection before it has read which there are. So
+// only those errors are final that the request itself is to blame for.
 func (c *cluster) attempt(ctx context.Context, doing string,
-	call func(context.Context, ...grpc.CallOption) error) error {
+	call func(context.Context, pb.WeaviateClient, ...grpc.CallOption) error) error {
 	var last error
+	next := c.peers.next()
 	for i := range c.config.Attempts {
 		if i > 0 {
 			if err := sleep(ctx, backoff(i)); err != nil {
@@ -124,7 +112,7 @@ func (c *cluster) attempt(ctx context.Context, doing string,
 		}
 		var node peer.Peer
 		trying, cancel := context.WithTimeout(c.authorized(ctx), c.config.Timeout)
-		err := call(trying, grpc.Peer(&node))
+		err := call(trying, next(), grpc.Peer(&node))
 		cancel()
 		if err == nil {
 			return nil

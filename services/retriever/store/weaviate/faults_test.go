@@ -9,6 +9,7 @@ import (
 	"time"
 
 	pb "github.com/weaviate/weaviate/grpc/generated/protocol/v1"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -262,5 +263,34 @@ func TestTheSchemaIsReadWhereverANodeAnswers(t *testing.T) {
 	storetest.Build(t, s, "world", storetest.World())
 	if at := s.cluster.lastHealthy.Load(); at != 2 {
 		t.Errorf("node %d is asked first", at)
+	}
+}
+
+// A node that is starting serves before it knows its collections; it must cost a read one attempt at
+// most, however many reads go on.
+func TestAReadIsTriedAgainOnAnotherNode(t *testing.T) {
+	f, _, _ := world(t, nil)
+	starting := newFake(t)
+	starting.set(func() {
+		starting.onSearch = func(context.Context, *pb.SearchRequest, *pb.SearchReply) error {
+			return status.Error(codes.Unknown, "could not find class in schema")
+		}
+	})
+	cfg := f.config()
+	cfg.GRPC = append(cfg.GRPC, starting.grpc.Addr().String())
+	s := storetest.Open(t, open(t, cfg), "world", 0)
+	var reads errgroup.Group
+	for range 8 {
+		reads.Go(func() error {
+			for range 50 {
+				if err := questions["a search"](t.Context(), s); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := reads.Wait(); err != nil {
+		t.Error(err)
 	}
 }
