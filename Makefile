@@ -20,7 +20,7 @@ DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
 # Baseline of buf breaking: the newest release, if git knows one. Nothing is promised before the first.
 BASE ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
 
-.PHONY: help demo build setup test figures clients-test store-test neo4j-test weaviate-test lint generate rest-test openai-test arm64-test misbehave-test fuzz fuzz-corpus install-test trust race nightly soak soak-slice replicas sim versions-test bench bench-overload bench-memory images sbom site reproducible k8s-check k8s-test console console-check console-test tidy vulncheck tools clean
+.PHONY: help demo build setup test figures clients-test store-test neo4j-test weaviate-test lint generate rest-test openai-test arm64-test misbehave-test fuzz fuzz-corpus install-test outsider-test trust race nightly soak soak-slice replicas sim versions-test bench bench-overload bench-memory images sbom site reproducible k8s-check k8s-test console console-check console-test tidy vulncheck tools clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,11 @@ test: setup $(TOOLS)/grpcurl ## Run every test that needs no cluster.
 
 install-test: ## Install the released modules from a module proxy made of this tree, outside the workspace.
 	go test -count=1 -timeout 20m -tags install -run TestTheReleasedModulesInstall ./tests
+
+HOST = $(shell go env GOOS)/$(shell go env GOARCH)
+outsider-test: ## Install what a release publishes outside the checkout, in empty homes; ask the bundled model.
+	$(MAKE) release SNAPSHOT=v0.1.0-outsider PLATFORMS=$(HOST)
+	go test -count=1 -v -timeout 40m -tags outsider ./tests/outsider
 
 lint: $(GENERATORS) $(TOOLS)/staticcheck $(TOOLS)/golangci-lint ## Check format, code, names, size, contract and modules.
 	@unformatted=$$(git ls-files -co --exclude-standard '*.go' | xargs gofmt -l); \
@@ -198,10 +203,15 @@ images: build ## Build a container image for each service into .cache/images; RE
 	  $(if $(REGISTRY),-repository $(REGISTRY) -push)
 
 ZIG := .cache/zig
-.PHONY: release index
-release: $(ZIG)/installed $(TOOLS)/helm ## Write the files of a release into .cache/release: of the tagged commit, or a snapshot of SNAPSHOT=v0.1.0-x; KEY=FILE signs.
+.PHONY: release index client-packages
+release: $(ZIG)/installed $(TOOLS)/helm client-packages ## Write the files of a release into .cache/release: of the tagged commit, or a snapshot of SNAPSHOT=v0.1.0-x; KEY=FILE signs.
 	go run ./deploy/release cut -cc '$(CURDIR)/$(ZIG)/bin/python -m ziglang cc' $(if $(SNAPSHOT),-version $(SNAPSHOT)) \
 	  $(if $(KEY),-key $(KEY)) $(if $(PLATFORMS),-platforms $(PLATFORMS))
+
+client-packages: $(CLIENTS)/build/.complete ## Build the Python wheel and the npm package for a release.
+	rm -rf clients/python/dist clients/typescript/*.tgz
+	cd clients/python && $(CLIENTS)/build/bin/hatchling build
+	cd clients/typescript && npm ci --silent && npm run --silent build && npm pack --silent
 
 index: ## Join the images TAG-amd64 and TAG-arm64 in REGISTRY under TAG; KEY=FILE signs.
 	go run ./deploy/release index -repository $(REGISTRY) -tag $(TAG) $(if $(KEY),-key $(KEY))

@@ -154,12 +154,14 @@ func (r release) archives() error {
 		base := fmt.Sprintf("%s_%s_%s_%s", r.name, r.number(), p.OS, p.Architecture)
 		var files entries
 		files.addFile(base+"/"+r.name, binary)
-		for _, doc := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
-			text, err := r.readFile(doc)
+		// With the facts that the README loads.
+		for _, file := range []string{"LICENSE", "README.md", "CHANGELOG.md", "examples/wikidata/README.md",
+			"examples/wikidata/triples.tsv.gz"} {
+			content, err := r.readFile(filepath.FromSlash(file))
 			if err != nil {
 				return err
 			}
-			files.addData(base+"/"+doc, text)
+			files.addData(base+"/"+file, content)
 		}
 		archive, err := files.archive()
 		if err != nil {
@@ -259,7 +261,8 @@ func sectionOf(changelog, version string) (string, error) {
 	return "", fmt.Errorf("CHANGELOG.md has no section for %s: rename [Unreleased] to [%s]", version, version)
 }
 
-// collect copies the packages of clients that are built, wheels and npm packages.
+// collect copies the packages of clients that are built, wheels and npm packages. npm's would be named
+// as the chart is.
 func (r release) collect() error {
 	clients := filepath.Join(r.source.root, "clients", "*")
 	patterns := []string{filepath.Join(clients, "dist", "*.whl"), filepath.Join(clients, "dist", "*.tar.gz"),
@@ -274,7 +277,11 @@ func (r release) collect() error {
 			if err != nil {
 				return err
 			}
-			if err := r.write(filepath.Base(file), data); err != nil {
+			name := filepath.Base(file)
+			if strings.HasSuffix(name, ".tgz") {
+				name = "npm-" + name
+			}
+			if err := r.write(name, data); err != nil {
 				return err
 			}
 		}

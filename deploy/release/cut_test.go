@@ -92,7 +92,7 @@ func TestAReleaseHasEverythingThatOneInstalls(t *testing.T) {
 	files := cut(t, snapshot(t))
 	var own []string
 	for n := range files {
-		if !strings.HasSuffix(n, ".whl") && !strings.Contains(n, "client") && n != "triplemesh-client.tgz" {
+		if !strings.HasSuffix(n, ".whl") && !strings.HasPrefix(n, "npm-") {
 			own = append(own, n)
 		}
 	}
@@ -105,10 +105,10 @@ func TestAReleaseHasEverythingThatOneInstalls(t *testing.T) {
 			t.Errorf("%s is missing among %q", w, own)
 		}
 	}
-	t.Run("archives hold the program, its licence and its documentation", func(t *testing.T) {
+	t.Run("archives hold the program, its licence, its documentation and facts to try it on", func(t *testing.T) {
 		base := "hello_0.2.0-snapshot_linux_amd64"
 		archive := unpack(t, files[base+".tar.gz"])
-		for _, n := range []string{"hello", "LICENSE", "README.md", "CHANGELOG.md"} {
+		for _, n := range []string{"hello", "LICENSE", "README.md", "CHANGELOG.md", "examples/wikidata/triples.tsv.gz"} {
 			if len(archive[base+"/"+n]) == 0 {
 				t.Errorf("%s is missing", n)
 			}
@@ -171,7 +171,7 @@ func TestAReleaseCutTwiceIsTheSame(t *testing.T) {
 func TestPackagesOfClientsAreReleasedIfTheyAreBuilt(t *testing.T) {
 	dir := t.TempDir()
 	for _, file := range []string{"python/dist/triplemesh-1-py3-none-any.whl", "python/dist/triplemesh-1.tar.gz",
-		"typescript/triplemesh-client-1.tgz"} {
+		"typescript/triplemesh-1.tgz"} {
 		file = filepath.Join(dir, "clients", filepath.FromSlash(file))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
@@ -184,7 +184,7 @@ func TestPackagesOfClientsAreReleasedIfTheyAreBuilt(t *testing.T) {
 	if err := r.collect(); err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range []string{"triplemesh-1-py3-none-any.whl", "triplemesh-1.tar.gz", "triplemesh-client-1.tgz"} {
+	for _, n := range []string{"triplemesh-1-py3-none-any.whl", "triplemesh-1.tar.gz", "npm-triplemesh-1.tgz"} {
 		if _, err := os.Stat(filepath.Join(r.out, n)); err != nil {
 			t.Error(err)
 		}

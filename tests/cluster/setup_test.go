@@ -30,8 +30,6 @@ var (
 const (
 	ownRepository = "localhost/triplemesh"
 	tag           = "dev"
-	// nextTag is of the images of an upgrade.
-	nextTag = "next"
 )
 
 // stages are the Deployments of the mesh.
@@ -47,30 +45,15 @@ func inRepository(manifest string) string {
 
 // images builds the images and loads them into the cluster.
 func images(t *testing.T) {
-	putImages(t, tag, slices.Concat(stages, others, []string{"load", "triplemesh"}))
-}
-
-func putImages(t *testing.T, tag string, names []string) {
-	t.Helper()
 	if *node == "" && *repository == ownRepository {
 		t.Fatal("the cluster could not find the images: name a registry that it reads by REGISTRY, or by -node " +
 			"programs that act on its node")
 	}
-	root := filepath.Dir(testkit.CheckoutFile(t, "go.work"))
-	out := t.TempDir()
-	args := []string{"-C", root, "run", "./deploy/release", "images", "-out", out, "-tag", tag, "-repository", *repository}
-	if *repository != ownRepository {
-		args = append(args, "-push")
-	}
-	sizes, err := run("", "go", append(args, names...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Log("\n" + sizes)
+	dir := buildImages(t, *repository, tag, slices.Concat(stages, others, []string{"load"}))
 	if *node == "" {
 		return
 	}
-	tars, err := filepath.Glob(filepath.Join(out, "*.tar"))
+	tars, err := filepath.Glob(filepath.Join(dir, "*.tar"))
 	if err != nil || len(tars) == 0 {
 		t.Fatalf("no image was built: %v", err)
 	}
@@ -79,6 +62,24 @@ func putImages(t *testing.T, tag string, names []string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// buildImages returns the directory of the images' tarballs. They are pushed where the repository is a
+// registry's.
+func buildImages(t *testing.T, repository, tag string, names []string) string {
+	t.Helper()
+	root := filepath.Dir(testkit.CheckoutFile(t, "go.work"))
+	dir := t.TempDir()
+	args := []string{"-C", root, "run", "./deploy/release", "images", "-out", dir, "-tag", tag, "-repository", repository}
+	if repository != ownRepository {
+		args = append(args, "-push")
+	}
+	sizes, err := run("", "go", append(args, names...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log("\n" + sizes)
+	return dir
 }
 
 // onNode returns the path of a program that acts on the node.
