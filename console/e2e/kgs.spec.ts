@@ -325,6 +325,7 @@ test("knowledge graphs can be read by everyone, on a phone too", async ({ page }
     "#/kgs/wikidata?entity=Oliver+Stone",
     "#/kgs/wikidata?entity=Oliver+Stone&view=picture",
     "#/kgs/wikidata?tab=snapshots",
+    "#/kgs/wikidata?tab=ranking",
     "#/kgs/wikidata?tab=load",
   ]) {
     await page.setViewportSize({ width: 1280, height: 900 });
@@ -335,6 +336,58 @@ test("knowledge graphs can be read by everyone, on a phone too", async ({ page }
     await page.setViewportSize({ width: 360, height: 740 });
     await expectNoSidewaysScroll(page);
   }
+});
+
+test("learnt rankings are listed, activated, rolled back and deleted", async ({ page }) => {
+  await page.goto("#/kgs/wikidata?tab=ranking");
+  await expect(page.getByText("No ranking has been trained for wikidata")).toBeVisible();
+  await expect(
+    page.getByText("triplemesh train ranker --kg wikidata --from-feedback"),
+  ).toBeVisible();
+
+  // What a mesh that was trained answers.
+  let active = 2;
+  let numbers = [2, 1];
+  const info = (number: number) => ({
+    kg: { name: "wikidata" },
+    number: String(number),
+    active: number === active,
+    trained: 80,
+    held: 20,
+    first: 0.75,
+    firstBefore: 0.5,
+    questionSets: ["feedback"],
+    createTime: "2026-11-25T10:00:00Z",
+  });
+  await page.route("**/api/v1/kgs/wikidata/rankers**", async (route) => {
+    const request = route.request();
+    const path = new URL(request.url()).pathname;
+    if (request.method() === "DELETE") {
+      numbers = numbers.filter((n) => !path.endsWith(`/${n}`));
+      await route.fulfill({ json: {} });
+      return;
+    }
+    if (request.method() === "POST") {
+      active = path.endsWith(":rollback") ? 0 : Number(path.match(/(\d+):activate$/)?.[1]);
+      await route.fulfill({ json: active ? { ranker: info(active) } : {} });
+      return;
+    }
+    await route.fulfill({ json: { rankers: numbers.map(info) } });
+  });
+  await page.reload();
+  const row = (n: number) => page.getByRole("row", { name: new RegExp(`^${n} `) });
+  await expect(row(2)).toContainText("Active");
+  await expect(row(2)).toContainText("75 %, before 50 %");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Activate Ranking 1" }).click();
+  await expect(page.getByText("Ranking 1 is active now.")).toBeVisible();
+  await expect(row(1)).toContainText("Active");
+  await page.getByRole("button", { name: "Delete Ranking 2" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete Ranking 2" }).click();
+  await expect(row(2)).toHaveCount(0);
+  await page.getByRole("button", { name: "Roll back" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Roll back" }).click();
+  await expect(page.getByText("No learnt ranking is active now.")).toBeVisible();
 });
 
 test("entities are suggested while their names are typed", async ({ page }) => {

@@ -17,7 +17,7 @@ import (
 var (
 	rate       = flag.Float64("rate", 20, "questions a second in the tests under load")
 	questions  = flag.Int("questions", 1200, "questions of each test under load")
-	cores      = flag.Float64("cores", .05, "cores that each retriever may use where throughput is measured")
+	cores      = flag.Float64("cores", .25, "cores that each retriever may use where throughput is measured")
 	build      = flag.Bool("build", true, "build the images and put them into the cluster first")
 	repository = flag.String("repository", "localhost/triplemesh",
 		"registry and path that the cluster takes the images from; other than the default, they are pushed there")

@@ -1,6 +1,7 @@
 import { base64 } from "./base64";
 import { type CallOptions, callEvents, callJson, type Transport } from "./http";
 import type {
+  ActivateRankerResponse,
   ActivateResponse,
   Columns,
   CompactResponse,
@@ -10,12 +11,14 @@ import type {
   GroundGraphResponse,
   LinkEntitiesResponse,
   ListKgsResponse,
+  ListRankersResponse,
   LoadKnowledgeGraphStreamResponse,
   LoadMode,
   NeighboursRequest,
   NeighboursResponse,
   ProposeColumnsRequest,
   ProposeColumnsResponse,
+  RollbackRankerResponse,
   RollbackResponse,
   SearchRelationsResponse,
   SearchTriplesRequest,
@@ -48,6 +51,15 @@ export type KgsApi = {
   compact(kg: string, snapshot?: string, options?: CallOptions): Promise<CompactResponse>;
   /** Removes one snapshot; a knowledge graph whole where none is named. */
   drop(kg: string, snapshot?: string, options?: CallOptions): Promise<DropResponse>;
+  /** Lists the learnt rankings of a knowledge graph's paths. */
+  rankers(kg: string, options?: CallOptions): Promise<ListRankersResponse>;
+  activateRanker(
+    kg: string,
+    number: string,
+    options?: CallOptions,
+  ): Promise<ActivateRankerResponse>;
+  rollbackRanker(kg: string, options?: CallOptions): Promise<RollbackRankerResponse>;
+  deleteRanker(kg: string, number: string, options?: CallOptions): Promise<unknown>;
   /** Proposes how to load a table, of which head is the beginning. */
   proposeColumns(
     request: Omit<ProposeColumnsRequest, "head"> & { head: Blob },
@@ -122,6 +134,15 @@ export function createKgs(transport: Transport): KgsApi {
     compact: (kg, snapshot, options) => post(kg, "compact", snapshot ? { snapshot } : {}, options),
     drop: (kg, snapshot, options) =>
       callJson(transport, `${at(kg)}${query({ snapshot })}`, undefined, {
+        method: "DELETE",
+        ...options,
+      }),
+    rankers: (kg, options) => callJson(transport, `${at(kg)}/rankers`, undefined, options),
+    activateRanker: (kg, number, options) =>
+      callJson(transport, `${at(kg)}/rankers/${encodeURIComponent(number)}:activate`, {}, options),
+    rollbackRanker: (kg, options) => callJson(transport, `${at(kg)}/rankers:rollback`, {}, options),
+    deleteRanker: (kg, number, options) =>
+      callJson(transport, `${at(kg)}/rankers/${encodeURIComponent(number)}`, undefined, {
         method: "DELETE",
         ...options,
       }),

@@ -83,6 +83,7 @@ export type {
   ReflectionJson as Reflection,
 } from "./contract/triplemesh/reflector/v1/reflector_pb";
 export type {
+  ActivateRankerResponseJson as ActivateRankerResponse,
   ActivateSnapshotResponseJson as ActivateResponse,
   ColumnsJson as Columns,
   ColumnTypeJson as ColumnType,
@@ -90,6 +91,7 @@ export type {
   DropKnowledgeGraphResponseJson as DropResponse,
   FormatJson as Format,
   ListKnowledgeGraphsResponseJson as ListKgsResponse,
+  ListRankersResponseJson as ListRankersResponse,
   LoadKnowledgeGraphResponseJson as LoadResponse,
   LoadKnowledgeGraphStreamResponseJson as LoadKnowledgeGraphStreamResponse,
   LoadModeJson as LoadMode,
@@ -98,7 +100,9 @@ export type {
   ProposeColumnsRequestJson as ProposeColumnsRequest,
   ProposeColumnsResponseJson as ProposeColumnsResponse,
   ProposedColumnJson as ProposedColumn,
+  RankerInfoJson as RankerInfo,
   RollbackKnowledgeGraphResponseJson as RollbackResponse,
+  RollbackRankerResponseJson as RollbackRankerResponse,
   SnapshotInfoJson as SnapshotInfo,
   VectorsJson as Vectors,
   VerifySnapshotResponseJson as VerifyResponse,

@@ -6,6 +6,7 @@ import { Spinner } from "../../ui/Spinner";
 import { Tabs } from "../../ui/Tabs";
 import { Browse } from "./Browse";
 import { LoadForm } from "./LoadForm";
+import { RankerTable } from "./RankerTable";
 import { SnapshotTable } from "./SnapshotTable";
 import { kgsOf } from "./snapshots";
 
@@ -45,6 +46,11 @@ export function KgPage({ kg, query }: { kg: string; query: URLSearchParams }) {
               name: "snapshots",
               label: `Snapshots (${found.snapshots.length})`,
               body: () => <SnapshotTable kg={found} onChanged={again} />,
+            },
+            {
+              name: "ranking",
+              label: "Ranking",
+              body: () => <RankerTable kg={kg} />,
             },
             {
               name: "load",

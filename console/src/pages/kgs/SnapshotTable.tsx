@@ -1,47 +1,16 @@
-import { useState } from "preact/hooks";
 import type { SnapshotInfo } from "../../api/messages";
 import { useServices } from "../../app/services";
 import { bytes, toNumber } from "../../format/quantity";
 import { count, number } from "../../format/text";
 import { moment } from "../../format/time";
 import { Badge } from "../../ui/Badge";
-import { ConfirmDialog } from "../../ui/ConfirmDialog";
-import { ErrorBox } from "../../ui/ErrorBox";
-import { Spinner } from "../../ui/Spinner";
+import { type Deed, DeedButtons, useDeeds } from "./Deeds";
 import { type Kg, numberOf } from "./snapshots";
-
-/** Something that is done to a knowledge graph. */
-type Deed = {
-  /** What it is, for the line that tells of it: "Dropping films@2". */
-  doing: string;
-  act: () => Promise<string>;
-  /** Where it is asked about first: the dialog's title, its button and its text. */
-  ask?: { title: string; action: string; danger?: boolean; text: string };
-};
 
 /** The snapshots of a knowledge graph, and what can be done to them. */
 export function SnapshotTable({ kg, onChanged }: { kg: Kg; onChanged: () => void }) {
   const { api, router } = useServices();
-  const [asking, ask] = useState<Deed>();
-  const [doing, setDoing] = useState<string>();
-  const [done, setDone] = useState<string>();
-  const [failed, setFailed] = useState<{ doing: string; error: unknown }>();
-
-  const run = async (deed: Deed) => {
-    ask(undefined);
-    setDone(undefined);
-    setFailed(undefined);
-    setDoing(deed.doing);
-    try {
-      setDone(await deed.act());
-      onChanged();
-    } catch (error) {
-      setFailed({ doing: deed.doing, error });
-    }
-    setDoing(undefined);
-  };
-  const begin = (deed: Deed) => (deed.ask ? ask(deed) : void run(deed));
-
+  const { begin, busy, state } = useDeeds(onChanged);
   const { name } = kg;
   const rollback: Deed = {
     doing: `Rolling ${name} back`,
@@ -86,50 +55,25 @@ export function SnapshotTable({ kg, onChanged }: { kg: Kg; onChanged: () => void
           </thead>
           <tbody>
             {kg.snapshots.map((snapshot) => (
-              <Row
-                key={numberOf(snapshot)}
-                snapshot={snapshot}
-                busy={doing !== undefined}
-                begin={begin}
-              />
+              <Row key={numberOf(snapshot)} snapshot={snapshot} busy={busy} begin={begin} />
             ))}
           </tbody>
         </table>
       </div>
-      <div role="status">
-        {doing ? <Spinner label={doing} /> : null}
-        {done ? <p>{done}</p> : null}
-      </div>
-      {failed ? <ErrorBox error={failed.error} doing={failed.doing} /> : null}
+      {state}
       <p class="snapshot-actions">
         <button
           type="button"
           class="button"
-          disabled={doing !== undefined || kg.snapshots.length < 2}
+          disabled={busy || kg.snapshots.length < 2}
           onClick={() => begin(rollback)}
         >
           Roll back
         </button>
-        <button
-          type="button"
-          class="button danger"
-          disabled={doing !== undefined}
-          onClick={() => begin(dropAll)}
-        >
+        <button type="button" class="button danger" disabled={busy} onClick={() => begin(dropAll)}>
           Drop {name}
         </button>
       </p>
-      {asking?.ask ? (
-        <ConfirmDialog
-          title={asking.ask.title}
-          action={asking.ask.action}
-          danger={asking.ask.danger ?? false}
-          onCancel={() => ask(undefined)}
-          onConfirm={() => void run(asking)}
-        >
-          <p>{asking.ask.text}</p>
-        </ConfirmDialog>
-      ) : null}
     </div>
   );
 }
@@ -200,22 +144,7 @@ function Row({
         {snapshot.dims ? `${snapshot.dims} dimensions` : "of relations only"}
         {snapshot.encoder ? <span class="hint">{snapshot.encoder}</span> : null}
       </td>
-      <td class="snapshot-deeds">
-        {deeds
-          .filter(([, , can]) => can)
-          .map(([word, deed]) => (
-            <button
-              key={word}
-              type="button"
-              class="button small"
-              disabled={busy}
-              aria-label={`${word} ${own}`}
-              onClick={() => begin(deed)}
-            >
-              {word}
-            </button>
-          ))}
-      </td>
+      <DeedButtons deeds={deeds} of={own} busy={busy} begin={begin} />
     </tr>
   );
 }

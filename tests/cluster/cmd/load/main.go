@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"syscall"
@@ -49,9 +50,11 @@ func main() {
 	}
 	defer conn.Close()
 
+	// Retrievers remember the vectors of questions, on disk too: those of an earlier load are not new.
+	number := rand.Uint32()
 	question := func(n int) string {
 		if *distinct {
-			return fmt.Sprintf("%s (%d)", employerQuestion, n)
+			return fmt.Sprintf("%s (%d, %d)", employerQuestion, number, n)
 		}
 		return employerQuestion
 	}
