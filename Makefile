@@ -47,7 +47,7 @@ install-test: ## Install the released modules from a module proxy made of this t
 HOST = $(shell go env GOOS)/$(shell go env GOARCH)
 outsider-test: ## Install what a release publishes outside the checkout, in empty homes; ask the bundled model.
 	$(MAKE) release SNAPSHOT=v0.1.0-outsider PLATFORMS=$(HOST)
-	go test -count=1 -v -timeout 40m -tags outsider ./tests/outsider
+	go test -count=1 -v -timeout 40m -tags outsider -run TestAnOutsider ./tests
 
 lint: $(GENERATORS) $(TOOLS)/staticcheck $(TOOLS)/golangci-lint ## Check format, code, names, size, contract and modules.
 	@unformatted=$$(git ls-files -co --exclude-standard '*.go' | xargs gofmt -l); \

@@ -108,7 +108,8 @@ func TestAReleaseHasEverythingThatOneInstalls(t *testing.T) {
 	t.Run("archives hold the program, its licence, its documentation and facts to try it on", func(t *testing.T) {
 		base := "hello_0.2.0-snapshot_linux_amd64"
 		archive := unpack(t, files[base+".tar.gz"])
-		for _, n := range []string{"hello", "LICENSE", "README.md", "CHANGELOG.md", "examples/wikidata/triples.tsv.gz"} {
+		for _, n := range []string{"hello", "LICENSE", "README.md", "CHANGELOG.md",
+			"examples/wikidata/triples.tsv.gz"} {
 			if len(archive[base+"/"+n]) == 0 {
 				t.Errorf("%s is missing", n)
 			}

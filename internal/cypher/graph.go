@@ -116,7 +116,8 @@ type Graph struct {
 
 // NewGraph returns an empty graph whose runs are bounded by limits.
 func NewGraph(limits Limits) *Graph {
-	return &Graph{limits: limits.orDefault(), index: newNodeIndex()}
+	return &Graph{limits: limits.orDefault(),
+		index: nodeIndex{byLabel: map[string][]*Node{}, byValue: map[valueKey][]*Node{}}}
 }
 
 // Nodes are all nodes, in order of creation.
@@ -213,10 +214,6 @@ type nodeIndex struct {
 type valueKey struct {
 	key   string
 	value any // string, bool, int64 or float64
-}
-
-func newNodeIndex() nodeIndex {
-	return nodeIndex{byLabel: map[string][]*Node{}, byValue: map[valueKey][]*Node{}}
 }
 
 // scalarKey returns the key under which equal values meet (1 and 1.0), or false

@@ -109,11 +109,7 @@ func (m *metrics) countFeedback(ctx context.Context, id auth.Tenant, marks []*or
 	}
 }
 
-// meterPurse returns a purse that counts spending.
-func (m *metrics) meterPurse(ctx context.Context, id auth.Tenant, purse question.Purse) question.Purse {
-	return meteredPurse{purse, m, context.WithoutCancel(ctx), id}
-}
-
+// meteredPurse counts spending.
 type meteredPurse struct {
 	question.Purse
 	metrics *metrics

@@ -145,7 +145,8 @@ func (s *Service) admit(ctx context.Context) (admittedRequest, error) {
 	endRunning := s.metrics.countRunning(ctx, caller.Tenant)
 	server.AnnounceWork(ctx)
 	return admittedRequest{
-		caller: caller, runs: store, purse: s.metrics.meterPurse(ctx, caller.Tenant, purse),
+		caller: caller, runs: store,
+		purse: meteredPurse{purse, s.metrics, context.WithoutCancel(ctx), caller.Tenant},
 		end: func() {
 			purse.End()
 			endRunning()

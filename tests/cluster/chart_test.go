@@ -56,8 +56,8 @@ func publish(t *testing.T) string {
 	dir := t.TempDir()
 	for _, v := range []string{version, nextVersion} {
 		buildImages(t, address+"/triplemesh", "v"+v, append([]string{"triplemesh"}, stages...))
-		helm(t, "package", testkit.CheckoutFile(t, "deploy", "helm", "triplemesh"), "--version", v, "--app-version", "v"+v,
-			"--destination", dir)
+		helm(t, "package", testkit.CheckoutFile(t, "deploy", "helm", "triplemesh"), "--version", v,
+			"--app-version", "v"+v, "--destination", dir)
 		helm(t, "push", filepath.Join(dir, "triplemesh-"+v+".tgz"), "oci://"+address+"/charts", "--plain-http")
 	}
 	return address

@@ -31,27 +31,30 @@ func TestNetworkPolicies(t *testing.T) {
 		{"a pod of the namespace", namespace, "app.kubernetes.io/name: stranger", nil},
 		{"the orchestrator's label", namespace, "app.kubernetes.io/name: orchestrator", []string{
 			"retriever:9090", "generator:9090", "verifier:9090", "evaluator:9090", "reflector:9090"}},
-		{"a stage that calls the model", namespace, `triplemesh.dev/calls-model: "true"`, []string{"scripted-llm:8080"}},
+		{"a stage that calls the model", namespace, `triplemesh.dev/calls-model: "true"`, []string{
+			"scripted-llm:8080"}},
 		{"a pod of another namespace", "default", "app.kubernetes.io/name: stranger", nil},
 	}
-	addresses := []string{"orchestrator:9090", "orchestrator:9080", "orchestrator:8080", "retriever:9090", "generator:9090",
-		"verifier:9090", "evaluator:9090", "reflector:9090", "scripted-llm:8080"}
+	addresses := []string{"orchestrator:9090", "orchestrator:9080", "orchestrator:8080", "retriever:9090",
+		"generator:9090", "verifier:9090", "evaluator:9090", "reflector:9090", "scripted-llm:8080"}
 	// Nothing is enforced yet: each of them is there.
-	if got := reached(t, "default", "app.kubernetes.io/name: stranger", addresses); !slices.Equal(got, addresses) {
+	if got := findReachable(t, "default", "app.kubernetes.io/name: stranger", addresses); !slices.Equal(got, addresses) {
 		t.Fatalf("without enforcement a pod reaches %v, want all of %v", got, addresses)
 	}
 	enforce(t)
 	await(t, "enforcement", patience, func() error {
-		if got := reached(t, "default", "app.kubernetes.io/name: stranger", addresses[:1]); len(got) > 0 {
+		if got := findReachable(t, "default", "app.kubernetes.io/name: stranger", addresses[:1]); len(got) > 0 {
 			return fmt.Errorf("a pod of another namespace reaches %v", got)
 		}
 		return nil
 	})
 	for _, probe := range probes {
 		t.Run(probe.name+" reaches what its policies allow", func(t *testing.T) {
-			want := slices.DeleteFunc(slices.Clone(addresses), func(a string) bool { return !slices.Contains(probe.open, a) })
+			want := slices.DeleteFunc(slices.Clone(addresses), func(a string) bool {
+				return !slices.Contains(probe.open, a)
+			})
 			await(t, "the policies of a new pod", time.Minute, func() error {
-				if got := reached(t, probe.namespace, probe.label, addresses); !slices.Equal(got, want) {
+				if got := findReachable(t, probe.namespace, probe.label, addresses); !slices.Equal(got, want) {
 					return fmt.Errorf("it reaches %v, want %v", got, want)
 				}
 				return nil
@@ -80,8 +83,8 @@ func enforce(t *testing.T) {
 	})
 }
 
-// reached returns the addresses of the mesh that a pod with the label connects to.
-func reached(t *testing.T, in, label string, addresses []string) []string {
+// findReachable returns the addresses of the mesh that a pod with the label connects to.
+func findReachable(t *testing.T, in, label string, addresses []string) []string {
 	t.Helper()
 	var fetcher struct {
 		Spec struct {

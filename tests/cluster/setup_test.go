@@ -70,7 +70,8 @@ func buildImages(t *testing.T, repository, tag string, names []string) string {
 	t.Helper()
 	root := filepath.Dir(testkit.CheckoutFile(t, "go.work"))
 	dir := t.TempDir()
-	args := []string{"-C", root, "run", "./deploy/release", "images", "-out", dir, "-tag", tag, "-repository", repository}
+	args := []string{"-C", root, "run", "./deploy/release", "images", "-out", dir, "-tag", tag,
+		"-repository", repository}
 	if repository != ownRepository {
 		args = append(args, "-push")
 	}

@@ -41,11 +41,6 @@ type Columns struct {
 	Types map[string]Type
 }
 
-// isUnset reports whether no columns are named.
-func (c Columns) isUnset() bool {
-	return c.Subject+c.Relation+c.Object+c.Start+c.End+c.Rows == ""
-}
-
 // ReadCSV reads a table and returns the number of rows, the headings aside. Cells are names; one of
 // a number or a date is a literal of that kind, and so are those of a column of numbers or dates. A row
 // that holds no triple is rejected; in a table of one relation a column an empty cell is skipped, and the
@@ -255,7 +250,7 @@ func newTable(headings []string, c Columns) (*table, error) {
 		}
 		t.types[i], t.strict[i] = as, as != Auto
 	}
-	if c.isUnset() {
+	if c.Subject+c.Relation+c.Object+c.Start+c.End+c.Rows == "" {
 		return t, t.useDefaultColumns(places)
 	}
 	if c.Rows != "" && c.Subject != "" {

@@ -60,12 +60,6 @@ func (g *graph) subject(triple int) int {
 	return g.out.Search(low, high+1, uint64(triple)+1) - 1
 }
 
-// relationSpan narrows an entity's edges to those of a relation. They are in the order
-// of relations, so no more than a few of them are read.
-func (g *graph) relationSpan(s span, dir store.Direction, relation uint64) span {
-	return span{g.search(s, dir, relation), g.search(s, dir, relation+1)}
-}
-
 // search returns the first place in s whose relation is at least relation.
 func (g *graph) search(s span, dir store.Direction, relation uint64) int {
 	if dir == store.In {

@@ -112,7 +112,10 @@ func (s *snapshot) findTriples(found []store.TripleID, t store.Triple) []store.T
 		if !ok {
 			continue
 		}
-		at := l.graph.relationSpan(l.graph.row(subject, store.Out), store.Out, uint64(t.Relation))
+		// Edges are in the order of relations.
+		edges := l.graph.row(subject, store.Out)
+		at := span{l.graph.search(edges, store.Out, uint64(t.Relation)),
+			l.graph.search(edges, store.Out, uint64(t.Relation)+1)}
 		place := l.graph.objects.Search(at.from, at.to, uint64(object))
 		for ; place < at.to && l.graph.objects.Get(place) == uint64(object); place++ {
 			if id := l.first.FirstTriple + place; !s.isRemoved(id) {

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc"
 	grpcbackoff "google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
@@ -27,7 +28,8 @@ import (
 // cluster holds the connections to the nodes.
 type cluster struct {
 	config Config
-	peers  *nodes
+	conns  []*grpc.ClientConn // of the nodes, or one of all
+	turn   atomic.Uint32
 	http   *http.Client
 	// lastHealthy is the place in config.HTTP of the node that answered last.
 	lastHealthy atomic.Int32
@@ -54,16 +56,53 @@ func dial(cfg Config, options ...grpc.DialOption) (*cluster, error) {
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(largestMessage), grpc.MaxCallSendMsgSize(largestMessage)),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: 2 * time.Second}),
 	}
-	peers, err := connect(cfg.GRPC, append(dialing, options...)...)
-	if err != nil {
-		return nil, err
+	scheme := "dns:///"
+	if len(cfg.GRPC) > 1 {
+		// A pod that comes back has another address: it is looked up at each connection, not every 30 s.
+		scheme = "passthrough:///"
 	}
-	return &cluster{config: cfg, peers: peers, http: &http.Client{}}, nil
+	c := &cluster{config: cfg, http: &http.Client{}}
+	for _, address := range cfg.GRPC {
+		conn, err := grpc.NewClient(scheme+address, append(dialing, options...)...)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("dial weaviate at %s: %w", address, err), c.close())
+		}
+		c.conns = append(c.conns, conn)
+	}
+	return c, nil
 }
 
 func (c *cluster) close() error {
 	c.http.CloseIdleConnections()
-	return c.peers.close()
+	var errs []error
+	for _, conn := range c.conns {
+		errs = append(errs, conn.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// attempts returns the clients of successive attempts of one call: those of different nodes, as long as
+// more than one is connected. In gRPC's round robin other calls take turns as well, so that a call that
+// is tried again may meet the same node.
+func (c *cluster) attempts() func() pb.WeaviateClient {
+	turn := c.turn.Add(1)
+	return func() pb.WeaviateClient {
+		var ready []*grpc.ClientConn
+		for _, conn := range c.conns {
+			switch conn.GetState() {
+			case connectivity.Ready:
+				ready = append(ready, conn)
+			case connectivity.Idle:
+				conn.Connect()
+			}
+		}
+		if len(ready) == 0 {
+			ready = c.conns
+		}
+		conn := ready[turn%uint32(len(ready))]
+		turn++
+		return pb.NewWeaviateClient(conn)
+	}
 }
 
 // search reads rows. It is tried again on another node, each attempt for no
@@ -103,7 +142,7 @@ func (c *cluster) count(ctx context.Context, collection string, filter *pb.Filte
 func (c *cluster) attempt(ctx context.Context, doing string,
 	call func(context.Context, pb.WeaviateClient, ...grpc.CallOption) error) error {
 	var last error
-	next := c.peers.next()
+	next := c.attempts()
 	for i := range c.config.Attempts {
 		if i > 0 {
 			if err := sleep(ctx, backoff(i)); err != nil {

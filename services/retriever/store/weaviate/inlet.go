@@ -159,7 +159,7 @@ func (in *batchSender) send(batch []*pb.BatchObject) (left []*pb.BatchObject, er
 	doing := fmt.Sprintf("send %d rows to collection %s", len(batch), batch[0].Collection)
 	level := pb.ConsistencyLevel_CONSISTENCY_LEVEL_ALL
 	var node peer.Peer
-	reply, err := in.cluster.peers.next()().BatchObjects(ctx, &pb.BatchObjectsRequest{Objects: batch,
+	reply, err := in.cluster.attempts()().BatchObjects(ctx, &pb.BatchObjectsRequest{Objects: batch,
 		ConsistencyLevel: &level}, grpc.Peer(&node))
 	if err != nil {
 		return batch, in.cluster.wrapError(doing, &node, err)

@@ -1,6 +1,6 @@
 //go:build outsider
 
-package outsider
+package tests
 
 import (
 	"bufio"
@@ -17,55 +17,54 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
-const (
-	question = "What institution employed Robert Stam?"
-	employer = "New York University"
-	// patience bounds a command: a download, or a question of the bundled model.
-	patience = 10 * time.Minute
-)
+const outsiderQuestion = "What institution employed Robert Stam?"
 
-func TestTheArchiveAndTheClients(t *testing.T) {
+// outsiderTimeout bounds a command: a download, or a question of the bundled model.
+const outsiderTimeout = 10 * time.Minute
+
+// An outsider has the files of a release and the package indexes of this machine, no checkout.
+func TestAnOutsiderInstallsTheArchiveAndTheClients(t *testing.T) {
 	begun := time.Now()
-	user := newUser(t)
-	user.run("tar", "-xzf", released(t, "triplemesh_*.tar.gz"))
+	user := newOutsider(t)
+	user.run("tar", "-xzf", releasedFile(t, "triplemesh_*.tar.gz"))
 	unpacked, err := filepath.Glob(filepath.Join(user.home, "triplemesh_*"))
 	if err != nil || len(unpacked) != 1 {
 		t.Fatalf("the archive unpacks to %v: %v", unpacked, err)
 	}
 	user.dir = unpacked[0]
-	user.answers("./triplemesh", "wikidata", "examples/wikidata/triples.tsv.gz")
-	measured(t, "archive", begun)
+	user.setUpAndAsk("./triplemesh", "wikidata", "examples/wikidata/triples.tsv.gz")
+	logFirstAnswer(t, "archive", begun)
 
 	t.Run("pip", func(t *testing.T) {
 		begun := time.Now()
-		user := newUser(t)
+		user := newOutsider(t)
 		user.run("python3", "-m", "venv", "env")
-		user.run("env/bin/pip", "install", "--quiet", released(t, "triplemesh-*.whl"))
+		user.run("env/bin/pip", "install", "--quiet", releasedFile(t, "triplemesh-*.whl"))
 		user.write("ask.py", fmt.Sprintf(`from triplemesh import Client
 
 with Client("127.0.0.1:9090", kg="wikidata") as mesh:
     run = mesh.ask(%q)
     print(run.grounding, *(str(fact) for answer in run.answers for fact in answer.evidence))
-`, question))
-		user.says(employer, "env/bin/python", "ask.py")
-		measured(t, "pip", begun)
+`, outsiderQuestion))
+		user.checkOutput(employer, "env/bin/python", "ask.py")
+		logFirstAnswer(t, "pip", begun)
 	})
 	t.Run("npm", func(t *testing.T) {
 		begun := time.Now()
-		user := newUser(t)
-		user.run("npm", "install", "--silent", released(t, "npm-*.tgz"))
+		user := newOutsider(t)
+		user.run("npm", "install", "--silent", releasedFile(t, "npm-*.tgz"))
 		user.write("ask.mjs", fmt.Sprintf(`import { Client } from "triplemesh";
 
 const mesh = new Client("http://127.0.0.1:9080", { kg: "wikidata" });
 const run = await mesh.ask(%q);
 console.log(run.grounding, JSON.stringify(run.answers));
-`, question))
-		user.says(employer, "node", "ask.mjs")
-		measured(t, "npm", begun)
+`, outsiderQuestion))
+		user.checkOutput(employer, "node", "ask.mjs")
+		logFirstAnswer(t, "npm", begun)
 	})
 }
 
-func TestGoInstall(t *testing.T) {
+func TestAnOutsiderInstallsByGo(t *testing.T) {
 	proxy := filepath.Join(t.TempDir(), "proxy")
 	publish := exec.CommandContext(t.Context(), "go", "run", "./deploy/modules", "proxy", proxy)
 	publish.Dir = testkit.CheckoutFile(t)
@@ -73,18 +72,18 @@ func TestGoInstall(t *testing.T) {
 		t.Fatalf("publish the modules: %v: %s", err, out)
 	}
 	begun := time.Now()
-	user := newUser(t)
-	user.env = append(user.env, "GOPROXY=file://"+proxy+","+output(t, "go", "env", "GOPROXY"),
+	user := newOutsider(t)
+	user.env = append(user.env, "GOPROXY=file://"+proxy+","+commandOutput(t, "go", "env", "GOPROXY"),
 		"GONOSUMDB=github.com/triplemesh/triplemesh/*", "GOFLAGS=-modcacherw")
 	user.run("go", "install", "github.com/triplemesh/triplemesh/cmd/triplemesh@latest")
 	user.write("people.csv", "name,employer,field of work\nRobert Stam,New York University,film studies\n"+
 		"Ada Lovelace,,mathematics\n")
-	user.answers("go/bin/triplemesh", "people", "people.csv", "--yes")
-	measured(t, "go install", begun)
+	user.setUpAndAsk("go/bin/triplemesh", "people", "people.csv", "--yes")
+	logFirstAnswer(t, "go install", begun)
 }
 
-// released returns the file of the release that matches a pattern.
-func released(t *testing.T, pattern string) string {
+// releasedFile returns the file of the release that matches a pattern.
+func releasedFile(t *testing.T, pattern string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(testkit.CheckoutFile(t, ".cache", "release"), pattern))
 	if err != nil || len(files) != 1 {
@@ -93,33 +92,34 @@ func released(t *testing.T, pattern string) string {
 	return files[0]
 }
 
-func measured(t *testing.T, what string, begun time.Time) {
+func logFirstAnswer(t *testing.T, what string, begun time.Time) {
 	t.Logf("%s: first verified answer after %.0f s", what, time.Since(begun).Seconds())
 }
 
-// user works in a home that holds nothing yet.
-type user struct {
+// outsider works in a home that holds nothing yet.
+type outsider struct {
 	t         *testing.T
 	home, dir string
 	env       []string
 }
 
-func newUser(t *testing.T) *user {
+func newOutsider(t *testing.T) *outsider {
 	t.Helper()
 	home := t.TempDir()
-	env := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "npm_config_registry=" + output(t, "npm", "config", "get",
-		"registry")}
+	env := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"),
+		"npm_config_registry=" + commandOutput(t, "npm", "config", "get", "registry")}
 	for _, v := range os.Environ() {
 		// Where this machine finds packages.
-		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "PIP_") || strings.HasSuffix(strings.ToUpper(name),
-			"_PROXY") || strings.HasPrefix(name, "SSL_CERT_") {
+		name, _, _ := strings.Cut(v, "=")
+		if strings.HasPrefix(name, "PIP_") || strings.HasPrefix(name, "SSL_CERT_") ||
+			strings.HasSuffix(strings.ToUpper(name), "_PROXY") {
 			env = append(env, v)
 		}
 	}
-	return &user{t: t, home: home, dir: home, env: env}
+	return &outsider{t: t, home: home, dir: home, env: env}
 }
 
-func output(t *testing.T, name string, args ...string) string {
+func commandOutput(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), name, args...).Output()
 	if err != nil {
@@ -128,7 +128,7 @@ func output(t *testing.T, name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func (u *user) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+func (u *outsider) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	if strings.Contains(name, "/") {
 		name = filepath.Join(u.dir, name)
 	}
@@ -137,9 +137,9 @@ func (u *user) command(ctx context.Context, name string, args ...string) *exec.C
 	return cmd
 }
 
-func (u *user) run(name string, args ...string) string {
+func (u *outsider) run(name string, args ...string) string {
 	u.t.Helper()
-	ctx, cancel := context.WithTimeout(u.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(u.t.Context(), outsiderTimeout)
 	defer cancel()
 	var out, problems bytes.Buffer
 	cmd := u.command(ctx, name, args...)
@@ -150,22 +150,22 @@ func (u *user) run(name string, args ...string) string {
 	return out.String()
 }
 
-func (u *user) says(want, name string, args ...string) {
+func (u *outsider) checkOutput(want, name string, args ...string) {
 	u.t.Helper()
 	if out := u.run(name, args...); !strings.Contains(out, want) || !strings.Contains(out, "GROUNDED") {
 		u.t.Errorf("%s says %q, want %s, GROUNDED", name, out, want)
 	}
 }
 
-func (u *user) write(name, content string) {
+func (u *outsider) write(name, content string) {
 	u.t.Helper()
 	if err := os.WriteFile(filepath.Join(u.dir, name), []byte(content), 0o600); err != nil {
 		u.t.Fatal(err)
 	}
 }
 
-// answers sets the program up, starts a mesh for the rest of the test, loads a graph and asks it.
-func (u *user) answers(program, kg string, load ...string) {
+// setUpAndAsk sets the program up, starts a mesh for the rest of the test, loads a graph and asks it.
+func (u *outsider) setUpAndAsk(program, kg string, load ...string) {
 	u.t.Helper()
 	u.run(program, "setup")
 	mesh := u.command(u.t.Context(), program, "up")
@@ -195,9 +195,9 @@ func (u *user) answers(program, kg string, load ...string) {
 		if !ok {
 			u.t.Fatal("the mesh ended before it was ready")
 		}
-	case <-time.After(patience):
+	case <-time.After(outsiderTimeout):
 		u.t.Fatal("the mesh does not get ready")
 	}
 	u.run(program, append([]string{"kg", "load", kg}, load...)...)
-	u.says(employer, program, "ask", question, "--kg", kg, "--json")
+	u.checkOutput(employer, program, "ask", outsiderQuestion, "--kg", kg, "--json")
 }
