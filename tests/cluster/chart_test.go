@@ -29,12 +29,13 @@ const (
 // TestAChart installs the Helm chart on a bare node from a registry, with the bundled model in a pod of
 // llama.cpp, and upgrades it and rolls it back under load.
 func TestAChart(t *testing.T) {
-	needPrograms(t, "curl", "llama-server")
+	needPrograms(t, "curl", "llama-server", "cert-manager", "traefik", "types")
 	if *build && !t.Run("the images are built and put into the cluster", images) {
 		t.FailNow()
 	}
 	needVolumes(t, 3)
 	t.Cleanup(func() { deleteMesh(t) })
+	t.Run("the API server accepts the objects of every values file", isAccepted)
 	address := publish(t)
 	chart := []string{"oci://" + address + "/charts/triplemesh", "--plain-http"}
 	if !t.Run("a question is answered after helm install", func(t *testing.T) { installs(t, address, chart) }) {
@@ -71,6 +72,27 @@ func helm(t *testing.T, args ...string) string {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// isAccepted has the API server check every object without storing it.
+func isAccepted(t *testing.T) {
+	if _, err := run("", "kubectl", "create", "namespace", namespace); err != nil {
+		t.Fatal(err)
+	}
+	defer kubectl(t, "delete", "namespace", namespace)
+	chart := testkit.CheckoutFile(t, "deploy", "helm", "triplemesh")
+	files, err := filepath.Glob(filepath.Join(chart, "values", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("the chart has no values files: %v", err)
+	}
+	for _, file := range files {
+		objects := helm(t, "template", release, chart, "--values", file)
+		out, err := run(objects, "kubectl", "apply", "--namespace", namespace, "--dry-run=server", "-f", "-")
+		if err != nil {
+			t.Errorf("%s: %v", filepath.Base(file), err)
+		}
+		t.Logf("%s: %d objects", filepath.Base(file), strings.Count(out, "\n")+1)
+	}
 }
 
 func installs(t *testing.T, address string, chart []string) {

@@ -31,6 +31,15 @@ copy() {
   go mod edit -replace "${1%@*}=./$2"
 }
 
+# print_types MODULE@VERSION DIRECTORY: prints the manifests in a directory of a module.
+print_types() {
+  go mod download "$1"
+  for file in "$(go env GOMODCACHE)/$1/$2"/*.yaml; do
+    echo ---
+    cat "$file"
+  done
+}
+
 build() {
   case $1 in
   jaeger) compile "$1" github.com/jaegertracing/jaeger/cmd/all-in-one@v1.76.0 ;;
@@ -90,6 +99,14 @@ GO
     go build -trimpath -ldflags='-s -w' -o "$PROGRAMS/$1"
     cat "$(go list -m -f '{{.Dir}}' github.com/cert-manager/cert-manager)"/deploy/crds/*.yaml >"$PROGRAMS/$1.yaml"
     ;;
+  types)
+    # The types of objects that the manifests have beside those of the other programs.
+    cd "$WORK"
+    go mod init programs/types
+    print_types github.com/prometheus-operator/prometheus-operator@v0.85.0 example/prometheus-operator-crd \
+      >"$PROGRAMS/$1.yaml"
+    print_types github.com/kedacore/keda/v2@v2.21.0 config/crd/bases >>"$PROGRAMS/$1.yaml"
+    ;;
   kube-router) compile "$1" github.com/cloudnativelabs/kube-router/v2/cmd/kube-router@v2.1.0 ;;
   otel-collector)
     cd "$WORK"
@@ -129,11 +146,12 @@ if [ "${1:-}" = --build-only ]; then load=false; shift; fi
 for name in "$@"; do
   case $name in
   curl | llama-server) ;;
+  types) [ -s "$PROGRAMS/$name.yaml" ] || (build "$name") ;;
   *) [ -x "$PROGRAMS/$name" ] || (build "$name") ;;
   esac
   if $load; then
     mapfile -t image < <(files "$name")
-    "$HERE/load.sh" "${image[@]}" >/dev/null
+    [ "$name" = types ] || "$HERE/load.sh" "${image[@]}" >/dev/null
     [ ! -f "$PROGRAMS/$name.yaml" ] || kubectl apply --server-side -f "$PROGRAMS/$name.yaml" >/dev/null
   fi
   rm -rf "${WORK:?}"/*
