@@ -30,6 +30,7 @@ const (
 // llama.cpp, and upgrades it and rolls it back under load.
 func TestAChart(t *testing.T) {
 	needPrograms(t, "curl", "llama-server", "cert-manager", "traefik", "types")
+	deleteMesh(t)
 	if *build && !t.Run("the images are built and put into the cluster", images) {
 		t.FailNow()
 	}

@@ -14,6 +14,7 @@ import (
 // mesh needs is let through, and nothing else.
 func TestNetworkPolicies(t *testing.T) {
 	needPrograms(t, "curl", "kube-router")
+	deleteMesh(t)
 	if *build && !t.Run("the images are built and put into the cluster", images) {
 		t.FailNow()
 	}

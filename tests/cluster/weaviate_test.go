@@ -12,6 +12,7 @@ import (
 // them away under load.
 func TestWeaviatePods(t *testing.T) {
 	needPrograms(t, "weaviate")
+	deleteMesh(t)
 	if *build && !t.Run("the images are built and put into the cluster", images) {
 		t.FailNow()
 	}
