@@ -31,9 +31,7 @@ const (
 func TestAChart(t *testing.T) {
 	needPrograms(t, "curl", "llama-server", "cert-manager", "traefik", "types")
 	deleteMesh(t)
-	if *build && !t.Run("the images are built and put into the cluster", images) {
-		t.FailNow()
-	}
+	needImages(t)
 	needVolumes(t, 3)
 	t.Cleanup(func() { deleteMesh(t) })
 	t.Run("the API server accepts the objects of every values file", isAccepted)

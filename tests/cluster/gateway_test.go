@@ -20,9 +20,7 @@ import (
 // TestAGateway asks through a Gateway with a certificate of cert-manager.
 func TestAGateway(t *testing.T) {
 	needPrograms(t, "cert-manager", "traefik")
-	if *build && !t.Run("the images are built and put into the cluster", images) {
-		t.FailNow()
-	}
+	needImages(t)
 	deploy(t)
 	loadSnapshots(t)
 	kubectl(t, "set", "env", "deployment/orchestrator",

@@ -14,12 +14,7 @@ import (
 // TestAMeshInACluster runs tests that depend on each other: it deploys the mesh, asks it, and then
 // disrupts it.
 func TestAMeshInACluster(t *testing.T) {
-	if *build {
-		ok := t.Run("the images are built and put into the cluster", images)
-		if !ok {
-			t.FailNow()
-		}
-	}
+	needImages(t)
 	if !t.Run("the local overlay is applied and every pod gets ready", deploy) ||
 		!t.Run("a knowledge graph is loaded in two versions", loadSnapshots) {
 		t.FailNow()

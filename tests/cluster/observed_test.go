@@ -31,9 +31,7 @@ var (
 func TestAnObservedMesh(t *testing.T) {
 	watchers := []string{"jaeger", "kube-state-metrics", "prometheus", "prometheus-adapter"}
 	needPrograms(t, append(watchers, "otel-collector")...)
-	if *build && !t.Run("the images are built and put into the cluster", images) {
-		t.FailNow()
-	}
+	needImages(t)
 	applyKustomization(t, "observed")
 	applyAnywhere(t, settings(t))
 	t.Cleanup(func() {

@@ -15,13 +15,12 @@ import (
 func TestNetworkPolicies(t *testing.T) {
 	needPrograms(t, "curl", "kube-router")
 	deleteMesh(t)
-	if *build && !t.Run("the images are built and put into the cluster", images) {
-		t.FailNow()
-	}
+	needImages(t)
 	t.Cleanup(func() { deleteMesh(t) })
 	applyKustomization(t, "enforced")
 	waitForRollout(t, append(slices.Clone(others), stages...)...)
 	loadSnapshots(t)
+	const stranger = "app.kubernetes.io/name: stranger"
 	probes := []struct {
 		name, namespace, label string
 		// open are the addresses that stay within reach once policies are enforced.
@@ -29,22 +28,22 @@ func TestNetworkPolicies(t *testing.T) {
 	}{
 		{"a caller", namespace, `triplemesh.dev/caller: "true"`, []string{
 			"orchestrator:9090", "orchestrator:9080", "retriever:9090"}},
-		{"a pod of the namespace", namespace, "app.kubernetes.io/name: stranger", nil},
+		{"a pod of the namespace", namespace, stranger, nil},
 		{"the orchestrator's label", namespace, "app.kubernetes.io/name: orchestrator", []string{
 			"retriever:9090", "generator:9090", "verifier:9090", "evaluator:9090", "reflector:9090"}},
 		{"a stage that calls the model", namespace, `triplemesh.dev/calls-model: "true"`, []string{
 			"scripted-llm:8080"}},
-		{"a pod of another namespace", "default", "app.kubernetes.io/name: stranger", nil},
+		{"a pod of another namespace", "default", stranger, nil},
 	}
 	addresses := []string{"orchestrator:9090", "orchestrator:9080", "orchestrator:8080", "retriever:9090",
 		"generator:9090", "verifier:9090", "evaluator:9090", "reflector:9090", "scripted-llm:8080"}
 	// Nothing is enforced yet: each of them is there.
-	if got := findReachable(t, "default", "app.kubernetes.io/name: stranger", addresses); !slices.Equal(got, addresses) {
+	if got := findReachable(t, "default", stranger, addresses); !slices.Equal(got, addresses) {
 		t.Fatalf("without enforcement a pod reaches %v, want all of %v", got, addresses)
 	}
 	enforce(t)
 	await(t, "enforcement", patience, func() error {
-		if got := findReachable(t, "default", "app.kubernetes.io/name: stranger", addresses[:1]); len(got) > 0 {
+		if got := findReachable(t, "default", stranger, addresses[:1]); len(got) > 0 {
 			return fmt.Errorf("a pod of another namespace reaches %v", got)
 		}
 		return nil

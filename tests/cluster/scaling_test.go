@@ -52,16 +52,14 @@ func followsLoad(t *testing.T, what, hpa string, askers int, measured func() err
 }
 
 // scalesThroughput asks the retriever as fast as it can, with pods limited to a small part of a
-// core, so that the limits, and not the machine, bound four of them with the load and the cluster. What
-// they lose to each other on shared caches is some tenth: two encoders side by side on two cores do 11
-// to 19 % less each (ADR 16).
+// core, so that the limits, and not the machine, bound four of them with the load and the cluster.
 func scalesThroughput(t *testing.T) {
-	// One pod at a time has the directory of the cache, which spares it encoding and costs it writing.
-	kubectl(t, "set", "env", "deployment/retriever", "TRIPLEMESH_RETRIEVER_ENCODER_CACHE_DIR=")
+	// One pod at a time has the shared directory of the cache, which costs it writing: each gets its own.
+	kubectl(t, "set", "env", "deployment/retriever", "TRIPLEMESH_RETRIEVER_ENCODER_CACHE_DIR=/tmp/vectors")
 	limitCores(t, *cores)
 	t.Cleanup(func() {
 		kubectl(t, "set", "env", "deployment/retriever", "TRIPLEMESH_RETRIEVER_ENCODER_CACHE_DIR-")
-		kubectl(t, "set", "resources", "deployment/retriever", "-c", "stage", "--requests=cpu=100m", "--limits=cpu=2")
+		deploy(t)
 		scale(t, "retriever", 1)
 	})
 	single := 0.0
@@ -79,8 +77,8 @@ func scalesThroughput(t *testing.T) {
 		share := r.PerSecond / single / float64(n)
 		figure(what, "%.2f of linear, %.0f for each second of CPU, %.2f of the cores allowed in use", share,
 			float64(r.Asked)/used, used/r.Seconds / *cores / float64(n))
-		if share < .85 {
-			t.Errorf("%d retrievers answer %.2f of %d times what one does, want 0.85", n, share, n)
+		if share < .9 {
+			t.Errorf("%d retrievers answer %.2f of %d times what one does, want 0.9", n, share, n)
 		}
 	}
 	// Whole questions need the other stages too, on the same machine.

@@ -43,6 +43,18 @@ func inRepository(manifest string) string {
 	return strings.ReplaceAll(manifest, ownRepository+"/", *repository+"/")
 }
 
+// needImages has the images of this tree in the cluster, once for all tests.
+func needImages(t *testing.T) {
+	t.Helper()
+	if !*build {
+		return
+	}
+	if !t.Run("the images are built and put into the cluster", images) {
+		t.FailNow()
+	}
+	*build = false
+}
+
 // images builds the images and loads them into the cluster.
 func images(t *testing.T) {
 	if *node == "" && *repository == ownRepository {

@@ -117,9 +117,11 @@ GO
   esac
 }
 
-# files NAME: prints the name of the program's image and what is in it, as load.sh takes them.
+# files NAME: prints the name of the program's image and what is in it, as load.sh takes them; nothing
+# for what runs in no pod.
 files() {
   case $1 in
+  kube-router | types) ;;
   llama-server)
     # Wherever setup found it: a program with libraries beside it, or alone.
     local program
@@ -151,7 +153,7 @@ for name in "$@"; do
   esac
   if $load; then
     mapfile -t image < <(files "$name")
-    [ "$name" = types ] || "$HERE/load.sh" "${image[@]}" >/dev/null
+    [ ${#image[@]} -eq 0 ] || "$HERE/load.sh" "${image[@]}" >/dev/null
     [ ! -f "$PROGRAMS/$name.yaml" ] || kubectl apply --server-side -f "$PROGRAMS/$name.yaml" >/dev/null
   fi
   rm -rf "${WORK:?}"/*
