@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { Badge } from "../../ui/Badge";
 import { ConfirmDialog } from "../../ui/ConfirmDialog";
 import { ErrorBox } from "../../ui/ErrorBox";
 import { Spinner } from "../../ui/Spinner";
@@ -62,6 +63,61 @@ export function useDeeds(onChanged: () => void): {
     busy: doing !== undefined,
     state,
   };
+}
+
+/** A table of things to which deeds can be done; its rows end with DeedButtons. */
+export function DeedTable({
+  caption,
+  columns,
+  children,
+}: {
+  caption: string;
+  columns: string[];
+  children: ComponentChildren;
+}) {
+  return (
+    <div class="scroll-x">
+      <table>
+        <caption class="unseen">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+            <th scope="col">
+              <span class="unseen">What can be done</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The heading of a row: the number of a snapshot or ranking, whether it is active, and a remark. */
+export function RowHeading({
+  n,
+  active,
+  hint,
+}: {
+  n: string;
+  active: boolean | undefined;
+  hint: string | undefined;
+}) {
+  return (
+    <th scope="row">
+      {n}{" "}
+      {active ? (
+        <Badge tone="graph" icon="check">
+          Active
+        </Badge>
+      ) : null}
+      {hint ? <span class="hint">{hint}</span> : null}
+    </th>
+  );
 }
 
 /** A cell with a button for each deed that can be done now. */

@@ -3,10 +3,9 @@ import { useServices } from "../../app/services";
 import { useCall } from "../../app/useCall";
 import { count } from "../../format/text";
 import { moment } from "../../format/time";
-import { Badge } from "../../ui/Badge";
 import { ErrorBox } from "../../ui/ErrorBox";
 import { Spinner } from "../../ui/Spinner";
-import { type Deed, DeedButtons, useDeeds } from "./Deeds";
+import { type Deed, DeedButtons, DeedTable, RowHeading, useDeeds } from "./Deeds";
 
 /** The learnt rankings of a knowledge graph's paths, and how to train one. */
 export function RankerTable({ kg }: { kg: string }) {
@@ -40,27 +39,14 @@ export function RankerTable({ kg }: { kg: string }) {
           has for all graphs.
         </p>
       ) : (
-        <div class="scroll-x">
-          <table>
-            <caption class="unseen">Learnt rankings of {kg}, the newest first</caption>
-            <thead>
-              <tr>
-                <th scope="col">Ranking</th>
-                <th scope="col">Trained on</th>
-                <th scope="col">First path right</th>
-                <th scope="col">Stored</th>
-                <th scope="col">
-                  <span class="unseen">What can be done</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {rankers.map((ranker) => (
-                <Row key={ranker.number} ranker={ranker} busy={busy} begin={begin} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <DeedTable
+          caption={`Learnt rankings of ${kg}, the newest first`}
+          columns={["Ranking", "Trained on", "First path right", "Stored"]}
+        >
+          {rankers.map((ranker) => (
+            <Row key={ranker.number} ranker={ranker} busy={busy} begin={begin} />
+          ))}
+        </DeedTable>
       )}
       {state}
       {rankers.some(({ active }) => active) ? (
@@ -115,15 +101,11 @@ function Row({
   };
   return (
     <tr>
-      <th scope="row">
-        {n}{" "}
-        {ranker.active ? (
-          <Badge tone="graph" icon="check">
-            Active
-          </Badge>
-        ) : null}
-        {ranker.defect ? <span class="hint">{`cannot rank: ${ranker.defect}`}</span> : null}
-      </th>
+      <RowHeading
+        n={n}
+        active={ranker.active}
+        hint={ranker.defect && `cannot rank: ${ranker.defect}`}
+      />
       <td>
         {ranker.trained ? count(ranker.trained, "question") : ""}
         <span class="hint">{ranker.questionSets?.join(", ")}</span>

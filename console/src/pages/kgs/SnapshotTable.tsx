@@ -3,8 +3,7 @@ import { useServices } from "../../app/services";
 import { bytes, toNumber } from "../../format/quantity";
 import { count, number } from "../../format/text";
 import { moment } from "../../format/time";
-import { Badge } from "../../ui/Badge";
-import { type Deed, DeedButtons, useDeeds } from "./Deeds";
+import { type Deed, DeedButtons, DeedTable, RowHeading, useDeeds } from "./Deeds";
 import { type Kg, numberOf } from "./snapshots";
 
 /** The snapshots of a knowledge graph, and what can be done to them. */
@@ -37,29 +36,14 @@ export function SnapshotTable({ kg, onChanged }: { kg: Kg; onChanged: () => void
   };
   return (
     <div class="snapshots">
-      <div class="scroll-x">
-        <table>
-          <caption class="unseen">Snapshots of {name}, the newest first</caption>
-          <thead>
-            <tr>
-              <th scope="col">Snapshot</th>
-              <th scope="col">Triples</th>
-              <th scope="col">Entities</th>
-              <th scope="col">Size</th>
-              <th scope="col">Built</th>
-              <th scope="col">Vectors</th>
-              <th scope="col">
-                <span class="unseen">What can be done</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {kg.snapshots.map((snapshot) => (
-              <Row key={numberOf(snapshot)} snapshot={snapshot} busy={busy} begin={begin} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DeedTable
+        caption={`Snapshots of ${name}, the newest first`}
+        columns={["Snapshot", "Triples", "Entities", "Size", "Built", "Vectors"]}
+      >
+        {kg.snapshots.map((snapshot) => (
+          <Row key={numberOf(snapshot)} snapshot={snapshot} busy={busy} begin={begin} />
+        ))}
+      </DeedTable>
       {state}
       <p class="snapshot-actions">
         <button
@@ -125,17 +109,11 @@ function Row({
   ];
   return (
     <tr>
-      <th scope="row">
-        {n}{" "}
-        {snapshot.active ? (
-          <Badge tone="graph" icon="check">
-            Active
-          </Badge>
-        ) : null}
-        {Number(snapshot.base ?? 0) > 0 ? (
-          <span class="hint">{`a delta of ${snapshot.base}`}</span>
-        ) : null}
-      </th>
+      <RowHeading
+        n={n}
+        active={snapshot.active}
+        hint={Number(snapshot.base ?? 0) > 0 ? `a delta of ${snapshot.base}` : undefined}
+      />
       <td class="figures">{number(toNumber(snapshot.triples))}</td>
       <td class="figures">{number(toNumber(snapshot.entities))}</td>
       <td class="figures">{bytes(snapshot.bytes)}</td>
