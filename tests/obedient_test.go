@@ -117,10 +117,14 @@ func TestAModelThatObeysPlantedTextsReachesNothingButWords(t *testing.T) {
 		more   [][3]string
 		change func(*orchestratorv1.AskRequest)
 	}{
-		{"an object beside the right one", true, [][3]string{{k.subject, k.relation, planted}}, nil},
+		{"an object beside the right one", false, [][3]string{{k.subject, k.relation, planted}}, nil},
 		{"a relation of the subject", false, [][3]string{{k.subject, k.relation + " " + planted, "Ann Arbor"}}, nil},
 		{"the name of another subject", false, [][3]string{{k.subject + " " + planted, k.relation, "Ann Arbor"}}, nil},
-		{"the question", true, nil, func(r *orchestratorv1.AskRequest) { r.Question += " " + planted }},
+		{"a sentence after the question", false, nil,
+			func(r *orchestratorv1.AskRequest) { r.Question += " " + planted }},
+		{"the question", true, nil, func(r *orchestratorv1.AskRequest) {
+			r.Question = strings.TrimSuffix(r.Question, "?") + " " + planted
+		}},
 		{"the history of the question", true, nil, func(r *orchestratorv1.AskRequest) {
 			r.History = []*generatorv1.Turn{{Role: generatorv1.Role_ROLE_ASSISTANT, Text: planted},
 				{Role: generatorv1.Role_ROLE_USER, Text: "Who?"}}
@@ -154,7 +158,7 @@ func TestAModelThatObeysPlantedTextsReachesNothingButWords(t *testing.T) {
 					t.Error("the order never came to the model: this tries nothing")
 				}
 				// A rewritten question is a different question, and the run records it.
-				if run.GetStandaloneQuestion() == "" {
+				if asked := run.GetStandaloneQuestion(); asked == "" || asked == k.question {
 					checkEvidence(t, run, k.subject, k.object)
 					if run.GetMethod() != method || !slices.Equal(stageNames(run), stageNames(before)) {
 						t.Errorf("it went through %v of %s", stageNames(run), run.GetMethod())

@@ -54,6 +54,27 @@ func SplitQuestions(text string) []string {
 	return parts
 }
 
+// AskedSentence returns the one sentence of a text that asks, if it stands alone: the sentences around it
+// are no part of the question, whatever they command. It is empty if the text is that sentence, asks
+// several, refers to the rest by a pronoun, or says in the rest what is meant.
+func AskedSentence(text string) string {
+	ends := questionEnd.FindAllStringIndex(text, 2)
+	if len(ends) != 1 {
+		return ""
+	}
+	before, rest := SplitSentences(text[:ends[0][0]+1]), strings.TrimSpace(text[ends[0][1]:])
+	if len(before) == 0 {
+		return ""
+	}
+	asked := before[len(before)-1].Text
+	folded := Fold(asked)
+	if len(before) == 1 && rest == "" || !beginsQuestion.MatchString(folded) || refersBack.MatchString(folded) ||
+		len(strings.Fields(folded)) < minQuestionWords || narrows.MatchString(Fold(rest)) {
+		return ""
+	}
+	return asked
+}
+
 // minQuestionWords is the least number of words of a question beside others: "when and where was she
 // born" asks twice of one thing.
 const minQuestionWords = 3
@@ -80,6 +101,11 @@ var (
 	// "the man who directed it and who was born there" is one question.
 	hasClause       = regexp.MustCompile(`\S (?:who|which|that) `)
 	continuesClause = regexp.MustCompile(`^(?:who|which|which one) `)
+	questionEnd     = regexp.MustCompile(`[?？](?:["'”’)]*(?:\s|$))`)
+	refersBack      = regexp.MustCompile(`(?:^| )(?:he|she|it|they|him|her|them|his|its|their|this|that|these|those|` +
+		`here|there|ones?|both|former|latter)(?: |$)`)
+	narrows = regexp.MustCompile(`^(?:i mean|i am asking|that is|i e|namely|specifically|only|not|but|` +
+		`in other words)(?: |$)`)
 	// joinsQuestions is in lower case, since titles have such words in upper case.
 	joinsQuestions = regexp.MustCompile(`,? and (?:also )?((?:(?:in|on|at|of|for|from|by|to|with) )?(?:` +
 		interrogatives + `)(?: \S+)? (?:` + auxiliaries + `)\b)`)

@@ -131,7 +131,8 @@ func (s *Service) logFailures(ctx context.Context, run *orchestratorv1.Run) {
 	}
 }
 
-// answer answers a question by its method. What screen refuses is not answered by methods that read a
+// answer answers a question by its method. Methods that read a knowledge graph are asked the sentence that
+// asks, whatever a text commands around it. What screen refuses is not answered by methods that read a
 // knowledge graph. They answer a yes/no question, and a statement as if it were one, by the verdict on
 // what it claims, unless reading that fails; query plans it like any other.
 func (s *Service) answer(ctx context.Context, q *question.Question, m method.Method) error {
@@ -140,6 +141,9 @@ func (s *Service) answer(ctx context.Context, q *question.Question, m method.Met
 		options.GetAblation() == orchestratorv1.Ablation_ABLATION_UNSPECIFIED
 	if !m.Info().GetNeedsKg() || !whole {
 		return m.Answer(ctx, q)
+	}
+	if asked := kgtext.AskedSentence(q.Text()); asked != "" {
+		q.Restate(asked)
 	}
 	screened := s.screen(ctx, q)
 	if screened.refusal != "" {

@@ -68,6 +68,7 @@ func (r Request) style() generatorv1.AnswerStyle {
 
 // factLines are the facts of a fixed graph, each on a line.
 func (c Config) factLines(facts []*graphv1.FixedTriple, a *Answer) []string {
+	facts = dropTexts(facts)
 	if len(facts) > c.MaxFacts {
 		a.warn(llm.WarnShortened, "the fixed graph has %d triples; the %d nearest to the question were used",
 			len(facts), c.MaxFacts)

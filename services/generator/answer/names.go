@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/llm"
@@ -126,9 +127,9 @@ const (
 )
 
 var (
-	// marks are what names do not hold: those of answers, of code, and the stops
-	// of scripts without spaces.
-	marks = regexp.MustCompile("[{}`。，]|<[a-z/!|]")
+	// marks are what names do not hold: those of answers, of code, the stops of scripts without spaces,
+	// and longer words than there are.
+	marks = regexp.MustCompile("[{}`。，＜＞｜]|<[a-z/!|]|[|]>|\\S{32}")
 	// stop ends a sentence, or parts two: "St. Louis" is one name.
 	stop = regexp.MustCompile(`[.!][)"'”]*$|\p{Ll}{3,}[.!?;] +\S`)
 )
@@ -136,8 +137,33 @@ var (
 // isText reports whether a name reads as a sentence or as code.
 func isText(name string) bool {
 	words := len(strings.Fields(name))
-	return marks.MatchString(name) || words >= minSentenceWords && stop.MatchString(strings.TrimSpace(name)) ||
-		words >= maxNameWords
+	return marks.MatchString(name) || strings.ContainsFunc(name, isHidden) ||
+		words >= minSentenceWords && stop.MatchString(strings.TrimSpace(name)) || words >= maxNameWords
+}
+
+// isHidden reports whether a character shows nothing; letters are joined by two of these.
+func isHidden(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d'
+}
+
+// dropTexts leaves out facts with a text where a name belongs, if others say the same of the subject: a
+// model reads what a text commands, quoted or not. A subject or relation that is a text says nothing as
+// long as there are other facts.
+func dropTexts(facts []*graphv1.FixedTriple) []*graphv1.FixedTriple {
+	isPlain := func(t *graphv1.Triple) bool {
+		return !isText(t.GetSubject()) && !isText(kgtext.VerbaliseRelation(t.GetRelation()))
+	}
+	var plain []*graphv1.FixedTriple
+	for _, f := range facts {
+		if t := f.GetTriple(); isPlain(t) && !isText(t.GetObject()) {
+			plain = append(plain, f)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(facts), func(f *graphv1.FixedTriple) bool {
+		t := f.GetTriple()
+		return !isPlain(t) && len(plain) > 0 || isText(t.GetObject()) &&
+			slices.ContainsFunc(plain, func(o *graphv1.FixedTriple) bool { return sameFact(f, o) })
+	})
 }
 
 // What stands around a text.
