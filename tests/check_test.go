@@ -107,7 +107,8 @@ func TestATextIsCheckedAgainstSeveralKnowledgeGraphs(t *testing.T) {
 	if len(claims) != 3 {
 		t.Fatalf("got %v", claims)
 	}
-	if c := claims[2]; c.GetVerdict() != verifierv1.Verdict_VERDICT_NOT_IN_KG {
+	if c := claims[2]; c.GetVerdict() != verifierv1.Verdict_VERDICT_SUPPORTED || len(c.GetEvidence()) != 2 ||
+		c.GetEvidence()[0].GetTriple().GetKgName() != "north" || c.GetEvidence()[1].GetTriple().GetKgName() != "south" {
 		t.Errorf("a country that holds the city is %v", c)
 	}
 	for i, want := range []struct {

@@ -1,6 +1,7 @@
 package kgtext
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -85,17 +86,21 @@ func endsSentence(open, rest string) bool {
 		return !unicode.IsDigit(next)
 	case len(words) == 1 && strings.Trim(last, "0123456789") == "":
 		return false // a list's "12."
-	case utf8.RuneCountInString(last) == 1 && strings.ToUpper(last) == last:
-		// An initial ("J. Smith"), unless a new sentence opens: "vitamin C. It is".
+	case initials.MatchString(last):
+		// Of a name ("J. Smith", "A.C. Milan"), unless a new sentence opens: "vitamin C. It is".
 		first, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
 		return sentenceOpeners[first]
 	}
 	return true
 }
 
+// initials are all of a word but its last period.
+var initials = regexp.MustCompile(`^(?:\p{Lu}\.)*\p{Lu}$`)
+
 // sentenceOpeners are words in capitals that open sentences and no names.
 var sentenceOpeners = wordSet("It", "He", "She", "They", "We", "You", "The", "This", "That", "These", "Those",
-	"In", "On", "At", "But", "And", "There", "His", "Her", "Its", "Their")
+	"In", "On", "At", "But", "And", "There", "His", "Her", "Its", "Their", "After", "As", "By", "For", "From",
+	"However", "Many", "Most", "Some", "When", "While", "With")
 
 // titleAbbreviations are abbreviations that never end a sentence.
 var titleAbbreviations = wordSet("mr", "mrs", "ms", "dr", "prof", "st", "ste", "mt", "rev", "gen", "col", "lt",

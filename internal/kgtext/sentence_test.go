@@ -27,6 +27,7 @@ func TestSplit(t *testing.T) {
 		{"nor is the mark of a title", "Mad Monster Party? was made in 1967. Yahoo! is big.",
 			[]string{"Mad Monster Party? was made in 1967.", "Yahoo! is big."}},
 		{"nor of what somebody says", "“Was it?” asked Reik.", []string{"“Was it?” asked Reik."}},
+		{"nor are several without spaces", "He left A.C. Milan. It won.", []string{"He left A.C. Milan.", "It won."}},
 		{"a letter that is a thing may end one", "It holds vitamin C. It is sour.", []string{"It holds vitamin C.",
 			"It is sour."}},
 		{"so may the pronoun", "Taller than I. She ran.", []string{"Taller than I.", "She ran."}},

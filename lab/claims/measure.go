@@ -13,6 +13,10 @@ type Figures struct {
 	// Claims is how many were checked, Failed how many could not be.
 	Claims int `json:"claims"`
 	Failed int `json:"failed"`
+	// Read is how many claims were read off the sentences, Alarms how many of them are contradicted and say
+	// nothing of a seeded error.
+	Read   int `json:"read"`
+	Alarms int `json:"alarms"`
 	// Accuracy is the share of right verdicts.
 	Accuracy stats.Interval `json:"accuracy"`
 	// Verdicts are precision, recall and F1 of each.
@@ -46,6 +50,10 @@ func Measure(results []Result, resamples int, seed int64) Figures {
 		}
 		if r.Said == r.Gold {
 			right[i] = 1
+		}
+		f.Alarms += len(r.Alarms)
+		if r.Claim != nil || r.Others > 0 {
+			f.Read += r.Others + 1
 		}
 	}
 	topics := make([]string, len(results))

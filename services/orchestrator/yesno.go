@@ -59,7 +59,7 @@ func (s *Service) judgeYesNo(ctx context.Context, q *question.Question) (*yesNo,
 	if err != nil || byName != nil && byName.answer != "" {
 		return byName, named, err
 	}
-	read, err := s.checker.Check(ctx, q, q.Text(), options, nil)
+	read, err := s.checker.CheckQuestion(ctx, q, q.Text(), options)
 	byModel, fatal := settle(ctx, read, err)
 	if byModel != nil || fatal != nil {
 		return byModel, read, fatal

@@ -172,7 +172,9 @@ func (c *Checker) compute(ctx context.Context, q *question.Question, claims []*v
 	for i, f := range found {
 		operations := slices.DeleteFunc(readOperations(claims[i]), func(o operation) bool {
 			return slices.ContainsFunc(f.Judgement.GetEvidence(), func(t *graphv1.ScoredTriple) bool {
-				return strings.Contains(strings.ToLower(t.GetTriple().GetRelation()), o.word)
+				_, isNumber := kgtext.ParseQuantity(t.GetTriple().GetObject())
+				return o.word == "number" && isNumber ||
+					strings.Contains(strings.ToLower(t.GetTriple().GetRelation()), o.word)
 			})
 		})
 		if len(operations) == 0 {

@@ -87,8 +87,8 @@ func overlap(a, b *graphv1.TextSpan) bool {
 }
 
 // phrases returns the text's words for the relation of each claim: of a sentence with one claim all
-// words but its names, otherwise those between its names. Extracted relations add to these words or
-// omit some.
+// words but its names, otherwise those between its names, if there are any between its object and the
+// nearest name of another claim only these. Extracted relations add to these words or omit some.
 func phrases(sentences []kgtext.Sentence, found []*Finding) []string {
 	within := func(f *Finding) int {
 		for i, s := range sentences {
@@ -113,10 +113,34 @@ func phrases(sentences []kgtext.Sentence, found []*Finding) []string {
 		if claims[at] > 1 {
 			start, end = int(f.Extracted.GetSpan().GetStart()), int(f.Extracted.GetSpan().GetEnd())
 		}
-		all[i] = cutSpans(s, start, end, f.Extracted.GetSubjectSpan(), f.Extracted.GetObjectSpan())
+		from, to := besideObject(f, found, start, end)
+		names := []*graphv1.TextSpan{f.Extracted.GetSubjectSpan(), f.Extracted.GetObjectSpan()}
+		all[i] = cmp.Or(cutSpans(s, from, to, names...), cutSpans(s, start, end, names...))
 	}
 	return all
 }
+
+// besideObject narrows a part of a text to what stands between a claim's object and the nearest name of
+// another claim on the side of its subject.
+func besideObject(f *Finding, found []*Finding, start, end int) (int, int) {
+	subject, object := f.Extracted.GetSubjectSpan(), f.Extracted.GetObjectSpan()
+	for _, other := range found {
+		for _, name := range []*graphv1.TextSpan{other.Extracted.GetSubjectSpan(), other.Extracted.GetObjectSpan()} {
+			switch {
+			case name == nil || overlap(name, subject) || overlap(name, object):
+			case subject.GetEnd() <= name.GetStart() && name.GetEnd() <= object.GetStart():
+				start = max(start, int(name.GetEnd()))
+			case object.GetEnd() <= name.GetStart() && name.GetEnd() <= subject.GetStart():
+				end = min(end, int(name.GetStart()))
+			}
+		}
+	}
+	return start, end
+}
+
+// fillers are words around a phrase for a relation that say nothing of it.
+var fillers = map[string]bool{"the": true, "a": true, "an": true, "is": true, "are": true, "was": true, "were": true,
+	"be": true, "been": true, "and": true, "or": true, "which": true, "who": true, "that": true, "also": true}
 
 // cutSpans returns a part of a sentence without names and their punctuation; empty if no content
 // word remains.
@@ -135,6 +159,12 @@ func cutSpans(s kgtext.Sentence, start, end int, names ...*graphv1.TextSpan) str
 	words := strings.FieldsFunc(b.String(), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsPunct(r) && r != '-' && r != '\''
 	})
+	for len(words) > 1 && fillers[strings.ToLower(words[0])] {
+		words = words[1:]
+	}
+	for len(words) > 1 && fillers[strings.ToLower(words[len(words)-1])] {
+		words = words[:len(words)-1]
+	}
 	phrase := strings.Join(words, " ")
 	if len(phrase) < 4 || len(phrase) > longestName {
 		return ""

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -61,6 +62,7 @@ func (c *Checker) ground(ctx context.Context, q *question.Question, sentences []
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	g.attach()
 	if err := g.list(ctx); err != nil {
 		return nil, err
 	}
@@ -137,23 +139,80 @@ func (g *gathering) relations(ctx context.Context) error {
 	return nil
 }
 
-// link links the names of the claims to entities.
+// link links the names of the claims to entities, and what is left of them without the words that describe
+// them.
 func (g *gathering) link(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(lookups)
+	var names, bare []string
 	for _, c := range g.req.GetClaims() {
-		for _, n := range []string{c.GetTriple().GetSubject(), c.GetTriple().GetObject()} {
-			if _, asked := g.links[n]; asked || len(n) > longestName {
-				continue
-			}
-			g.links[n] = nil
-		}
+		names = append(names, c.GetTriple().GetSubject(), c.GetTriple().GetObject())
 	}
-	names := make([]string, 0, len(g.links))
-	for n := range g.links {
-		names = append(names, n)
+	if err := g.linkNames(ctx, names); err != nil {
+		return err
 	}
 	for _, n := range names {
+		if len(g.links[n]) == 0 && bareName(n) != n {
+			bare = append(bare, bareName(n))
+		}
+	}
+	return g.linkNames(ctx, bare)
+}
+
+// attach gives the claims the entities that their names link to. Where a name links to none, and what is
+// left of it without the words that describe it does, that is the name.
+func (g *gathering) attach() {
+	strip := func(name string) string {
+		if bare := bareName(name); len(g.links[name]) == 0 && len(g.links[bare]) > 0 {
+			return bare
+		}
+		return name
+	}
+	for _, c := range g.req.GetClaims() {
+		t := c.GetTriple()
+		t.Subject, t.Object = strip(t.GetSubject()), strip(t.GetObject())
+		c.Subjects, c.Objects = g.links[t.GetSubject()], g.links[t.GetObject()]
+	}
+}
+
+var (
+	// apposition matches words in lower case before a name, parenthesis what is in brackets behind it.
+	apposition  = regexp.MustCompile(`^((?:\p{Ll}[\p{L}-]* ){1,4})(\p{Lu}.*)$`)
+	parenthesis = regexp.MustCompile(`^(.*\pL.*) \([^()]*\)$`)
+	// class matches what a place is behind its name.
+	class = regexp.MustCompile(`^(.*\pL.*) (?:region|province|county|district|area|state|island|river)$`)
+	// tied matches words by which what is before a name is another thing: "the son of Kristina Holm".
+	tied = regexp.MustCompile(`\b(?:of|in|by|from|at|on|for|with|and|or|to|near|von|van|de|la|le|du|da|al|el)\b`)
+)
+
+// bareName returns a name without the words that describe it: "musician Kristina Holm", "Tides (a
+// film)", "the Tessen region".
+func bareName(name string) string {
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "the "), "The ")
+	if m := parenthesis.FindStringSubmatch(name); m != nil {
+		name = m[1]
+	}
+	if m := class.FindStringSubmatch(name); m != nil {
+		name = m[1]
+	}
+	if m := apposition.FindStringSubmatch(name); m != nil && !tied.MatchString(m[1]) {
+		name = m[2]
+	}
+	return name
+}
+
+// linkNames links names that have not been linked.
+func (g *gathering) linkNames(ctx context.Context, names []string) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(lookups)
+	for _, n := range names {
+		g.mu.Lock()
+		_, asked := g.links[n]
+		if !asked && len(n) <= longestName {
+			g.links[n] = nil
+		}
+		g.mu.Unlock()
+		if asked || len(n) > longestName {
+			continue
+		}
 		group.Go(func() error {
 			resp, err := g.Retriever.LinkEntities(ctx, &retrieverv1.LinkEntitiesRequest{Kg: g.q.KG(),
 				Text: n, Limit: links})
@@ -170,13 +229,7 @@ func (g *gathering) link(ctx context.Context) error {
 			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	for _, c := range g.req.GetClaims() {
-		c.Subjects, c.Objects = g.links[c.GetTriple().GetSubject()], g.links[c.GetTriple().GetObject()]
-	}
-	return nil
+	return group.Wait()
 }
 
 // count reads how the candidate relations in the ground graph are used.

@@ -183,17 +183,17 @@ func matches(c *verifierv1.ClaimToJudge, found map[string]surroundings,
 			need(t.GetRelation())
 		}
 	}
-	for _, l := range c.GetObjects() {
-		for r := range found[l.GetEntity()].takes {
-			if keep[r] != nil {
-				keep[r].TakesObject = near[r]
-			}
+	for _, m := range c.GetRelations() { // of the objects' too, as far as they were compared
+		if slices.ContainsFunc(c.GetObjects(), func(l *graphv1.EntityLink) bool {
+			return found[l.GetEntity()].takes[m.GetRelation()]
+		}) {
+			need(m.GetRelation()).TakesObject = true
 		}
 	}
 	for _, l := range c.GetSubjects() {
 		for r := range found[l.GetEntity()].takes {
 			if keep[r] != nil {
-				keep[r].TakesSubject = near[r]
+				keep[r].TakesSubject = true
 			}
 		}
 	}
@@ -205,6 +205,7 @@ func matches(c *verifierv1.ClaimToJudge, found map[string]surroundings,
 	all := make([]*verifierv1.RelationMatch, len(names))
 	for i, n := range names {
 		all[i] = keep[n]
+		all[i].Far = !near[n]
 		all[i].Score = max(all[i].GetScore(), 0)
 	}
 	return all

@@ -54,10 +54,10 @@ func TestPhrasesAreTheWordsOfARelation(t *testing.T) {
 		want       []string
 	}{
 		{"all of a sentence with one claim", "The capital of Zoë's land is Brisk.",
-			[]*Finding{finding(at(15, 25), at(29, 34), at(15, 34))}, []string{"The capital of is"}},
-		{"what is between the names where there are several", "Reik wed Ilse and led Velmora.", []*Finding{
-			finding(at(0, 4), at(9, 13), at(0, 13)), finding(at(0, 4), at(22, 29), at(0, 29)),
-		}, []string{"", "wed Ilse and led"}},
+			[]*Finding{finding(at(15, 25), at(29, 34), at(15, 34))}, []string{"capital of"}},
+		{"what is between the names where there are several", "Reik wed Ilse and led towns like Velmora.", []*Finding{
+			finding(at(0, 4), at(9, 13), at(0, 13)), finding(at(0, 4), at(33, 40), at(0, 40)),
+		}, []string{"", "led towns like"}},
 		{"none without both names", "He led Velmora.", []*Finding{finding(nil, at(7, 14), at(0, 15))}, []string{""}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

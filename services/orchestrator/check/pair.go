@@ -24,11 +24,11 @@ type mention struct {
 	start, end int
 }
 
-// literals match dates and numbers, which a knowledge graph need not hold for a claim to be about them.
+// literals match dates, numbers and codes, which a knowledge graph need not hold for a claim to be about them.
 var literals = func() *regexp.Regexp {
 	const month = `(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\pL*\.?`
 	return regexp.MustCompile(`(?i)\b(?:(?:\d{1,2}(?:st|nd|rd|th)? (?:of )?)?` + month + `,? \d{4}|` + month +
-		` \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{4}-\d\d-\d\d|\d[\d.,]*\d|\d)\b`)
+		` \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{4}-\d\d-\d\d|\d+(?:-[\dX]+){3,}|\d[\d.,]*\d|\d)\b`)
 }()
 
 // findMentions returns the entities that a sentence names in full, other names that it spells out, and

@@ -77,8 +77,8 @@ func TestWhatARelationHoldsElsewhereCountsIfItIsNear(t *testing.T) {
 	}
 	found := map[string]surroundings{"Orla": {takes: map[string]bool{"place of birth": true, "place of death": true}}}
 	for _, m := range matches(claim, found, map[string]bool{"place of birth": true}) {
-		if m.GetTakesObject() != (m.GetRelation() == "place of birth") {
-			t.Errorf("%s takes the object: %v", m.GetRelation(), m.GetTakesObject())
+		if !m.GetTakesObject() || m.GetFar() != (m.GetRelation() == "place of death") {
+			t.Errorf("%s takes the object: %v, far: %v", m.GetRelation(), m.GetTakesObject(), m.GetFar())
 		}
 	}
 }

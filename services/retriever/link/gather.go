@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -306,59 +307,7 @@ func wordForms(word string, alone bool) []string {
 	if !alone {
 		return forms
 	}
-	if place, ok := demonyms[singular]; ok {
-		return append(forms, place...)
-	}
-	for _, ending := range adjectives {
-		stem, ok := strings.CutSuffix(singular, ending.of)
-		if !ok || len(stem) < 3 {
-			continue
-		}
-		for _, tail := range ending.to {
-			forms = append(forms, stem+tail)
-		}
-	}
-	return forms
-}
-
-// adjectives are the endings with which English derives adjectives from names of places, peoples
-// and beliefs.
-var adjectives = []struct {
-	of string
-	to []string
-}{
-	{"ian", []string{"", "y", "ia", "a", "e", "ium"}},
-	{"an", []string{"", "a", "o", "y", "ia"}},
-	{"ese", []string{"", "a", "o", "al", "on"}},
-	{"ish", []string{"", "land", "ey", "en"}},
-	{"i", []string{"", "a"}},
-	{"ic", []string{"", "ism"}},
-	{"ist", []string{"ism"}},
-	{"er", []string{""}},
-	{"", []string{"y", "land"}},
-}
-
-// demonyms are common irregular adjectives.
-var demonyms = map[string][]string{
-	"american":   {"united states of america", "united states"},
-	"argentine":  {"argentina"},
-	"belgian":    {"belgium"},
-	"british":    {"united kingdom", "great britain"},
-	"czech":      {"czech republic", "czechia"},
-	"danish":     {"denmark"},
-	"dutch":      {"netherlands", "the netherlands"},
-	"english":    {"england"},
-	"filipino":   {"philippines"},
-	"french":     {"france"},
-	"greek":      {"greece"},
-	"irish":      {"ireland", "republic of ireland"},
-	"muslim":     {"islam"},
-	"norwegian":  {"norway"},
-	"portuguese": {"portugal"},
-	"scottish":   {"scotland"},
-	"spanish":    {"spain"},
-	"swiss":      {"switzerland"},
-	"welsh":      {"wales"},
+	return append(forms, kgtext.AdjectiveBases(singular)...)
 }
 
 // synonyms are the folded names of states and unions that share no words or are abbreviations.

@@ -3,6 +3,7 @@
 package judge
 
 import (
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 )
@@ -15,6 +16,9 @@ type Config struct {
 	// SupportSlack is how far that may be below the cosine of the knowledge graph's nearest
 	// relation: the graph may hold the claim under a less similar name.
 	SupportSlack float32 `koanf:"support_slack"`
+	// MinOnlyReading is MinSupport for a triple whose relation is the nearest of those that have the
+	// claim's object, -1 to 1.
+	MinOnlyReading float32 `koanf:"min_only_reading"`
 	// MinContradiction and ContradictionSlack are the same for a triple with
 	// another object, which contradicts the claim.
 	MinContradiction   float32 `koanf:"min_contradiction"`
@@ -31,8 +35,8 @@ type Config struct {
 
 // DefaultConfig is what docs/results.md was measured with.
 func DefaultConfig() Config {
-	return Config{MinSupport: 0.4, SupportSlack: 0.15, MinContradiction: 0.5, ContradictionSlack: 0.2, TakesObject: 0.3,
-		MaxSeveral: 0.1, MaxEvidence: 3}
+	return Config{MinSupport: 0.4, SupportSlack: 0.15, MinOnlyReading: 0.25, MinContradiction: 0.5,
+		ContradictionSlack: 0.2, TakesObject: 0.3, MaxSeveral: 0.1, MaxEvidence: 3}
 }
 
 // Judge judges each claim by the ground graph.
@@ -58,6 +62,11 @@ func (c *claimCase) judge() *verifierv1.Judgement {
 	if same != nil && other != nil && other.similarity > same.similarity+c.cfg.ContradictionSlack && other.single {
 		same = nil // both names fit, but in another relation: who was born there did not die there
 	}
+	var place *view
+	var in *graphv1.ScoredTriple
+	if !c.claim.GetNegated() {
+		place, in = c.containment()
+	}
 	switch {
 	case same != nil && c.claim.GetNegated():
 		return c.verdict(verifierv1.Verdict_VERDICT_CONTRADICTED, same.confidence, []*view{same}, "",
@@ -65,6 +74,11 @@ func (c *claimCase) judge() *verifierv1.Judgement {
 	case same != nil:
 		return c.verdict(verifierv1.Verdict_VERDICT_SUPPORTED, same.confidence, []*view{same}, "", "%s says the same",
 			c.graph(same))
+	case place != nil:
+		j := c.verdict(verifierv1.Verdict_VERDICT_SUPPORTED, place.confidence, []*view{place}, "",
+			"%s has %s, which lies in it", c.graph(place), place.value)
+		j.Evidence = append(j.Evidence, in)
+		return j
 	case other != nil && other.single && c.claim.GetNegated():
 		return c.verdict(verifierv1.Verdict_VERDICT_SUPPORTED, other.confidence, c.list(other), "",
 			"%s has %s in its place",
@@ -92,7 +106,8 @@ func (c *claimCase) support() (best *view) {
 		if v.agrees && c.values(v) > 1 {
 			slack = max(slack, c.cfg.ContradictionSlack) // a list that would be shown against another value
 		}
-		if !v.agrees || v.similarity < c.cfg.MinSupport || v.similarity < c.bestSimilarity-slack {
+		isNear := v.similarity >= c.cfg.MinSupport && v.similarity >= c.bestSimilarity-slack
+		if !v.agrees || !isNear && !c.isOnlyReading(v) {
 			continue
 		}
 		if best == nil || v.similarity*v.confidence > best.similarity*best.confidence {
@@ -100,6 +115,16 @@ func (c *claimCase) support() (best *view) {
 		}
 	}
 	return best
+}
+
+// isOnlyReading reports whether no other relation of the object fits the claim better than that of a triple
+// which joins its subject and object: who is affiliated with a party is its member where the knowledge graph
+// has a party as nothing else. Roles that exclude each other stay apart, and so do places: a company is founded
+// in one and has its headquarters in another.
+func (c *claimCase) isOnlyReading(v *view) bool {
+	relation := v.GetTriple().GetRelation()
+	return v.role == forward && !containsWord(relation, locating) && v.cosine >= c.cfg.MinOnlyReading && v.cosine >= c.bestTaking-c.cfg.SupportSlack &&
+		kgtext.OtherRole(c.claim.GetTriple().GetRelation(), "", []*graphv1.RelationStep{{Relation: relation}}) == ""
 }
 
 // rival is the best triple with another object for the same subject and relation; nil if there is none.

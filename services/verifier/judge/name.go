@@ -44,6 +44,13 @@ func nameLikelihood(name, entity string, links []*graphv1.EntityLink) float32 {
 	return 0
 }
 
+// isDemonym reports whether a name is an adjective of another one, for a relation to what somebody or
+// something belongs to: Austrian, of Austria.
+func isDemonym(relation, name, other string) bool {
+	return containsWord(relation, belonging) &&
+		slices.Contains(kgtext.AdjectiveBases(kgtext.Fold(name)), kgtext.Fold(other))
+}
+
 // valueLikelihood is nameLikelihood for objects, which may be dates, numbers and quantities.
 func valueLikelihood(said, held string, links []*graphv1.EntityLink) float32 {
 	if a, ok := kgtext.ParseDate(said); ok {
@@ -142,7 +149,9 @@ func containsWords(a, b string) bool {
 	if len(x) > len(y) {
 		x, y = y, x
 	}
-	return len(x) > 0 && !slices.ContainsFunc(x, func(w string) bool { return !slices.Contains(y, w) })
+	return len(x) > 0 && !slices.ContainsFunc(x, func(w string) bool {
+		return !slices.Contains(y, w) && !slices.Contains(y, strings.TrimSuffix(w, "s")) && !slices.Contains(y, w+"s")
+	})
 }
 
 // dateLikelihood is the probability that a claimed date is the one in the graph: lower if it is
@@ -186,17 +195,24 @@ func (c *claimCase) differs(v *view) bool {
 	if v.GetTriple().GetObjectKind() == graphv1.TermKind_TERM_KIND_MEDIATOR && v.role != inverse {
 		return false
 	}
-	_, a := kgtext.ParseDate(said)
-	_, b := kgtext.ParseDate(v.value)
-	if a || b {
-		return a && b
-	}
+	_, saidDate := kgtext.ParseDate(said)
+	_, heldDate := kgtext.ParseDate(v.value)
 	q, a := kgtext.ParseQuantity(said)
 	r, b := kgtext.ParseQuantity(v.value)
-	if a != b && (a && q.Unit == "" || b && r.Unit == "") {
+	switch {
+	case saidDate && heldDate:
+		return true
+	case saidDate != heldDate && !(a && b): // a bare number may be a year
+		return false
+	case a != b && (a && q.Unit == "" || b && r.Unit == ""):
 		return false // a bare number is none of the other's names
+	case a && b && !q.Comparable(r):
+		return false // in other units the value may be the same
 	}
-	return !containsWords(said, v.value) && !c.nests(said, v)
+	isOfIt := slices.ContainsFunc(tokens(said), func(word string) bool {
+		return isDemonym(v.GetTriple().GetRelation(), word, v.value)
+	})
+	return !isOfIt && !containsWords(said, v.value) && !c.nests(said, v)
 }
 
 // nests reports whether the claimed value contains the triple's or the other way round: a person
@@ -206,10 +222,29 @@ func (c *claimCase) nests(said string, v *view) bool {
 	if v.role == reversed {
 		links = c.claim.GetSubjects()
 	}
-	return slices.ContainsFunc(c.nested, func(t *graphv1.Triple) bool {
+	return slices.ContainsFunc(c.nested, func(s *graphv1.ScoredTriple) bool {
+		t := s.GetTriple()
 		return t.GetSubject() == v.value && nameLikelihood(said, t.GetObject(), links) > 0 ||
 			t.GetObject() == v.value && nameLikelihood(said, t.GetSubject(), links) > 0
 	})
+}
+
+// containment returns a place of the claim's relation that lies in the claimed one, and the triple that says
+// so: who was born in Paris was born in France.
+func (c *claimCase) containment() (*view, *graphv1.ScoredTriple) {
+	for _, v := range c.views {
+		if v.role != forward || v.agrees || !c.matchesRelation(v) ||
+			!containsWord(v.GetTriple().GetRelation(), placing) {
+			continue
+		}
+		for _, t := range c.nested {
+			if t.GetTriple().GetSubject() == v.value && containsWord(t.GetTriple().GetRelation(), lyingIn) &&
+				nameLikelihood(c.claim.GetTriple().GetObject(), t.GetTriple().GetObject(), c.claim.GetObjects()) > 0 {
+				return v, t
+			}
+		}
+	}
+	return nil, nil
 }
 
 // overlap reports whether two validity intervals overlap, as far as they are known.
@@ -258,6 +293,18 @@ var nesting = []string{
 	"territorial", "administrative", "district", "region", "county", "province", "city", "subclass", "parent",
 	"member",
 }
+
+// lyingIn are those that lead from what lies in a place to that place, placing words of relations whose
+// objects are places, locating those of which one thing may have several with other places.
+var (
+	lyingIn = []string{"country", "located", "location", "part of", "state", "continent", "region", "county",
+		"province", "district", "administrative", "territorial"}
+	locating = []string{"place", "location", "located", "birth", "death", "residence", "headquarters"}
+	placing  = append([]string{"origin", "hometown", "region", "city"}, locating...)
+)
+
+// belonging are words of relations that adjectives are objects of.
+var belonging = []string{"nationality", "citizenship", "country", "origin", "ethnic", "ethnicity"}
 
 // mutual are words of symmetric relations.
 var mutual = []string{

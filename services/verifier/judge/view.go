@@ -15,10 +15,12 @@ type claimCase struct {
 	cfg   Config
 	views []*view
 	// nested are triples of containment: one thing is part of or located in another.
-	nested []*graphv1.Triple
+	nested []*graphv1.ScoredTriple
 	// bestSimilarity is that of the relation of the whole knowledge graph that is nearest to the
 	// claim's; -1 if none was searched for.
 	bestSimilarity float32
+	// bestTaking is the cosine of the nearest relation that has the claim's object as its object.
+	bestTaking float32
 	// subjectKnown reports that the knowledge graph holds the claim's subject.
 	subjectKnown bool
 }
@@ -32,6 +34,8 @@ type view struct {
 	value string
 	// similarity is that of its relation to the claim's.
 	similarity float32
+	// cosine is that without what else tells the relation.
+	cosine float32
 	// agrees is set if the triple states the claim.
 	agrees bool
 	// single is set if the relation has one value, so that another is ruled out.
@@ -56,23 +60,26 @@ const (
 
 func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses map[string]*verifierv1.RelationUse,
 	cfg Config) *claimCase {
-	c := &claimCase{claim: claim, cfg: cfg, bestSimilarity: -1}
+	c := &claimCase{claim: claim, cfg: cfg, bestSimilarity: -1, bestTaking: -1}
 	said := kgtext.Fold(kgtext.VerbaliseRelation(claim.GetTriple().GetRelation()))
 	near := map[string]*verifierv1.RelationMatch{}
 	for _, r := range claim.GetRelations() {
 		near[r.GetRelation()] = r
 		c.bestSimilarity = max(c.bestSimilarity, c.similarity(r, said, forward))
+		if r.GetTakesObject() {
+			c.bestTaking = max(c.bestTaking, r.GetScore())
+		}
 	}
 	for _, t := range pool {
 		if containsWord(t.GetTriple().GetRelation(), nesting) {
-			c.nested = append(c.nested, t.GetTriple())
+			c.nested = append(c.nested, t)
 		}
 		r := near[t.GetTriple().GetRelation()]
 		if r == nil {
 			r = &verifierv1.RelationMatch{Relation: t.GetTriple().GetRelation()}
 		}
 		for _, v := range c.viewsOf(t, said) {
-			v.similarity = c.similarity(r, said, v.role)
+			v.similarity, v.cosine = c.similarity(r, said, v.role), r.GetScore()
 			c.bestSimilarity = max(c.bestSimilarity, v.similarity)
 			c.views = append(c.views, v)
 		}
@@ -114,7 +121,8 @@ func (c *claimCase) similarity(r *verifierv1.RelationMatch, said string, role ro
 	if kgtext.Fold(kgtext.VerbaliseRelation(r.GetRelation())) == said {
 		near = 1
 	}
-	if role == forward && r.GetTakesObject() || role == reversed && r.GetTakesSubject() || role == inverse {
+	if !r.GetFar() && (role == forward && r.GetTakesObject() || role == reversed && r.GetTakesSubject()) ||
+		role == inverse {
 		near += c.cfg.TakesObject
 	}
 	return near
@@ -141,8 +149,12 @@ func (c *claimCase) viewsOf(t *graphv1.ScoredTriple, said string) (views []*view
 		if (said == words+" of" || words == said+" by") && containsWord(triple.GetRelation(), sameKind) {
 			return nil // whose mother somebody is is not that one's mother
 		}
-		add(forward, triple.GetObject(), subject, valueLikelihood(claim.GetObject(), triple.GetObject(),
-			c.claim.GetObjects()))
+		object := valueLikelihood(claim.GetObject(), triple.GetObject(), c.claim.GetObjects())
+		if isDemonym(triple.GetRelation(), claim.GetObject(), triple.GetObject()) ||
+			isDemonym(triple.GetRelation(), triple.GetObject(), claim.GetObject()) {
+			object = max(object, 0.9)
+		}
+		add(forward, triple.GetObject(), subject, object)
 		return views
 	}
 	object := nameLikelihood(claim.GetSubject(), triple.GetObject(), c.claim.GetSubjects())

@@ -635,7 +635,10 @@ type RelationMatch struct {
 	// relation, of whatever subject.
 	TakesObject bool `protobuf:"varint,3,opt,name=takes_object,json=takesObject,proto3" json:"takes_object,omitempty"`
 	// True where it has the claim's subject as one.
-	TakesSubject  bool `protobuf:"varint,4,opt,name=takes_subject,json=takesSubject,proto3" json:"takes_subject,omitempty"`
+	TakesSubject bool `protobuf:"varint,4,opt,name=takes_subject,json=takesSubject,proto3" json:"takes_subject,omitempty"`
+	// True where other relations of the knowledge graph are much nearer, so that these two say
+	// which relation is meant among those of the entity only.
+	Far           bool `protobuf:"varint,5,opt,name=far,proto3" json:"far,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -694,6 +697,13 @@ func (x *RelationMatch) GetTakesObject() bool {
 func (x *RelationMatch) GetTakesSubject() bool {
 	if x != nil {
 		return x.TakesSubject
+	}
+	return false
+}
+
+func (x *RelationMatch) GetFar() bool {
+	if x != nil {
+		return x.Far
 	}
 	return false
 }
@@ -965,13 +975,14 @@ const file_triplemesh_verifier_v1_verifier_proto_rawDesc = "" +
 	"\anegated\x18\x02 \x01(\bR\anegated\x12F\n" +
 	"\bsubjects\x18\x03 \x03(\v2\x1f.triplemesh.graph.v1.EntityLinkB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\bsubjects\x12D\n" +
 	"\aobjects\x18\x04 \x03(\v2\x1f.triplemesh.graph.v1.EntityLinkB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\aobjects\x12N\n" +
-	"\trelations\x18\x05 \x03(\v2%.triplemesh.verifier.v1.RelationMatchB\t\xbaH\x06\x92\x01\x03\x10\x80 R\trelations\"\x9f\x01\n" +
+	"\trelations\x18\x05 \x03(\v2%.triplemesh.verifier.v1.RelationMatchB\t\xbaH\x06\x92\x01\x03\x10\x80 R\trelations\"\xb1\x01\n" +
 	"\rRelationMatch\x12'\n" +
 	"\brelation\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\brelation\x12\x1d\n" +
 	"\x05score\x18\x02 \x01(\x02B\a\xbaH\x04\n" +
 	"\x02@\x01R\x05score\x12!\n" +
 	"\ftakes_object\x18\x03 \x01(\bR\vtakesObject\x12#\n" +
-	"\rtakes_subject\x18\x04 \x01(\bR\ftakesSubject\"l\n" +
+	"\rtakes_subject\x18\x04 \x01(\bR\ftakesSubject\x12\x10\n" +
+	"\x03far\x18\x05 \x01(\bR\x03far\"l\n" +
 	"\vRelationUse\x12'\n" +
 	"\brelation\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\brelation\x12\x1a\n" +
 	"\bsubjects\x18\x02 \x01(\rR\bsubjects\x12\x18\n" +

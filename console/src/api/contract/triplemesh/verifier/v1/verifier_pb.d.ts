@@ -576,6 +576,14 @@ export declare type RelationMatch = Message<"triplemesh.verifier.v1.RelationMatc
    * @generated from field: bool takes_subject = 4;
    */
   takesSubject: boolean;
+
+  /**
+   * True where other relations of the knowledge graph are much nearer, so that these two say
+   * which relation is meant among those of the entity only.
+   *
+   * @generated from field: bool far = 5;
+   */
+  far: boolean;
 };
 
 /**
@@ -612,6 +620,14 @@ export declare type RelationMatchJson = {
    * @generated from field: bool takes_subject = 4;
    */
   takesSubject?: boolean;
+
+  /**
+   * True where other relations of the knowledge graph are much nearer, so that these two say
+   * which relation is meant among those of the entity only.
+   *
+   * @generated from field: bool far = 5;
+   */
+  far?: boolean;
 };
 
 /**

@@ -1,0 +1,130 @@
+package check
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"go.opentelemetry.io/otel/trace/noop"
+	"google.golang.org/grpc"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method"
+	"github.com/triplemesh/triplemesh/services/orchestrator/question"
+)
+
+// atlas is a knowledge graph of names, each with the relations that have it as their object.
+type atlas struct {
+	retrieverv1.RetrieverServiceClient
+	takes map[string][]string
+}
+
+func (a atlas) LinkEntities(_ context.Context, req *retrieverv1.LinkEntitiesRequest,
+	_ ...grpc.CallOption) (*retrieverv1.LinkEntitiesResponse, error) {
+	resp := &retrieverv1.LinkEntitiesResponse{}
+	for name := range a.takes {
+		if strings.Contains(req.GetText(), name) {
+			resp.Links = append(resp.Links, &graphv1.EntityLink{Entity: name, Mention: name})
+		}
+	}
+	return resp, nil
+}
+
+func (a atlas) ListNeighbours(_ context.Context, req *retrieverv1.ListNeighboursRequest,
+	_ ...grpc.CallOption) (*retrieverv1.ListNeighboursResponse, error) {
+	resp := &retrieverv1.ListNeighboursResponse{}
+	for _, r := range a.takes[req.GetEntity()] {
+		resp.Relations = append(resp.Relations, &retrieverv1.RelationCount{Relation: r, Inverse: true})
+	}
+	return resp, nil
+}
+
+var knownPlaces = atlas{takes: map[string][]string{"Reik": nil, "1101 Clematis": nil, "Acme Sauce": nil,
+	"Globex": {"employer"}, "Tessen": {"region", "place of birth"}, "Orlanda": {"country", "place of birth"}}}
+
+// completeClaims completes the claims of a sentence, each "subject | relation | object" in words of it.
+func completeClaims(t testing.TB, a atlas, sentence string, lines []string) []string {
+	t.Helper()
+	s := kgtext.Sentence{Text: sentence, Start: 7, End: 7 + utf8.RuneCountInString(sentence)}
+	var claims []*generatorv1.ExtractedClaim
+	for _, line := range lines {
+		parts := strings.Split(line, " | ")
+		at := func(name string) *graphv1.TextSpan {
+			if i := strings.Index(sentence, name); i >= 0 && name != "" {
+				return spanOf(s, mention{name, i, i + len(name)})
+			}
+			return nil
+		}
+		claims = append(claims, &generatorv1.ExtractedClaim{SubjectSpan: at(parts[0]), ObjectSpan: at(parts[2]),
+			Triple: &graphv1.Triple{Subject: parts[0], Relation: parts[1], Object: parts[2]}})
+	}
+	q := question.New(&orchestratorv1.AskRequest{}, &orchestratorv1.Run{}, noop.NewTracerProvider().Tracer(""), nil)
+	added, err := New(method.Stages{Retriever: a}).complete(t.Context(), q, s, claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, c := range append(claims, added...) {
+		if at := c.GetObjectSpan(); at != nil && (at.GetStart() < 7 || at.GetEnd() > uint32(s.End) ||
+			at.GetStart() >= at.GetEnd()) {
+			t.Errorf("%v has its object outside of %q", c, sentence)
+		}
+		all = append(all, c.GetTriple().GetSubject()+" | "+c.GetTriple().GetRelation()+" | "+c.GetTriple().GetObject())
+	}
+	return all
+}
+
+func TestWhatNoClaimIsAboutIsClaimedToo(t *testing.T) {
+	for _, c := range []struct {
+		name, sentence string
+		claims, want   []string
+	}{
+		{"a number with the words around it", "Reik moved in 1998 and has 3 harps.",
+			[]string{"Reik | moved | 1998"}, []string{"Reik | moved | 1998", "Reik | and has harps | 3"}},
+		{"a name of the graph", "Reik joined Globex last.", nil, []string{"Reik | joined | Globex"}},
+		{"of what a clause describes", "Reik met Globex which left Tessen.", []string{"Reik | met | Globex"},
+			[]string{"Reik | met | Globex", "Globex | which left | Tessen"}},
+		{"not what is denied", "Reik never joined Globex.", nil, nil},
+		{"nor labels and footnotes", "Reik left in May [3] and RS-3.", nil, nil},
+		{"nor a name without a verb or noun", "Reik in Globex.", nil, nil},
+		{"the whole of a name whose part is the subject", "1101 Clematis turns.", []string{"Clematis | does | turns"},
+			[]string{"1101 Clematis | does | turns"}},
+		{"each place of several", "Reik was born in Tessen, Orlanda.",
+			[]string{"Reik | place of birth | Tessen, Orlanda"},
+			[]string{"Reik | place of birth | Tessen", "Reik | place of birth | Orlanda"}},
+		{"the country that something comes from", "Acme Sauce is from the Tessen region of Orlanda.",
+			[]string{"Acme Sauce | origin | Tessen region of Orlanda"},
+			[]string{"Acme Sauce | origin | Tessen region", "Acme Sauce | country | Orlanda"}},
+		{"without a region too", "Acme Sauce comes from Orlanda.", []string{"Acme Sauce | origin | Orlanda"},
+			[]string{"Acme Sauce | country | Orlanda"}},
+		{"no place where there is none", "Reik was born in Brisk, Globex.",
+			[]string{"Reik | place of birth | Brisk, Globex"}, []string{"Reik | place of birth | Brisk, Globex"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := completeClaims(t, knownPlaces, c.sentence, c.claims); !slices.Equal(got, c.want) {
+				t.Errorf("%q claims %q, want %q", c.sentence, got, c.want)
+			}
+		})
+	}
+}
+
+func FuzzComplete(f *testing.F) {
+	f.Add("Reik was born in Tessen, Orlanda.", "Reik", "place of birth", "Tessen, Orlanda")
+	f.Add("Kingdom of Orlanda 3.", "Kingdom", "country", "Orlanda")
+	f.Add("\xff12-3 of Tessen", "\xff", "born", "of")
+	f.Fuzz(func(t *testing.T, sentence, subject, relation, object string) {
+		for _, part := range []string{subject, relation, object} {
+			if strings.Contains(part, " | ") {
+				return
+			}
+		}
+		sentence = strings.ToValidUTF8(sentence, "")
+		completeClaims(t, knownPlaces, sentence, []string{subject + " | " + relation + " | " + object})
+	})
+}
