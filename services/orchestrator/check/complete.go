@@ -176,6 +176,9 @@ func subjectOf(s kgtext.Sentence, mentions []mention, i int, claims []*generator
 	}
 	subject, start := "", 0
 	for _, c := range claims {
+		if _, isNumber := kgtext.ParseQuantity(c.GetTriple().GetSubject()); isNumber {
+			continue // "1,202 days is its orbital period" is read the wrong way about
+		}
 		at := c.GetSubjectSpan()
 		end := byteAt(s, at.GetEnd())
 		switch {

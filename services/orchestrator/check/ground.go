@@ -35,6 +35,9 @@ const (
 	// lag is how much farther from a claim's words than the nearest relation one may be for what it holds
 	// elsewhere to count: people are born where others died.
 	lag = 0.15
+	// A phrase of few words in the text that is clearly near to a relation says it as surely as the model's
+	// words do: fewWords, clear and nearest bound these.
+	fewWords, clear, nearest = 4, 0.5, 0.05
 	// longestName bounds a name, in bytes; longer ones are not looked up.
 	longestName = 400
 )
@@ -127,12 +130,20 @@ func (g *gathering) relations(ctx context.Context) error {
 		}
 		for i, hits := range resp.GetResults() {
 			c, near := g.req.Claims[part[i].claim], g.near[part[i].claim]
+			best := float32(-1)
+			for _, r := range c.GetRelations() {
+				best = max(best, r.GetScore())
+			}
+			isPhrase := len(strings.Fields(part[i].words)) <= fewWords
 			for _, r := range hits.GetRelations() {
-				if r.GetScore() >= hits.GetRelations()[0].GetScore()-lag {
+				score, behind := r.GetScore(), hits.GetRelations()[0].GetScore()-r.GetScore()
+				if behind <= lag {
 					near[r.GetRelation()] = true
 				}
-				c.Relations = append(c.Relations, &verifierv1.RelationMatch{Relation: r.GetRelation(),
-					Score: r.GetScore()})
+				if isPhrase && score >= clear && behind <= nearest {
+					score = max(score, best) // "built by" is a builder, even where the model says manufacturer
+				}
+				c.Relations = append(c.Relations, &verifierv1.RelationMatch{Relation: r.GetRelation(), Score: score})
 			}
 		}
 	}
@@ -177,6 +188,8 @@ var (
 	// apposition matches words in lower case before a name, parenthesis what is in brackets behind it.
 	apposition  = regexp.MustCompile(`^((?:\p{Ll}[\p{L}-]* ){1,4})(\p{Lu}.*)$`)
 	parenthesis = regexp.MustCompile(`^(.*\pL.*) \([^()]*\)$`)
+	// adjunct matches what is said of a name of several words behind it.
+	adjunct = regexp.MustCompile(`^['"“]?(\S+ .*?\S)['"”]? (?:in|by|from|at|near) (?:the )?\p{Lu}.*$`)
 	// class matches what a place is behind its name.
 	class = regexp.MustCompile(`^(.*\pL.*) (?:region|province|county|district|area|state|island|river)$`)
 	// tied matches words by which what is before a name is another thing: "the son of Kristina Holm".
@@ -184,10 +197,13 @@ var (
 )
 
 // bareName returns a name without the words that describe it: "musician Kristina Holm", "Tides (a
-// film)", "the Tessen region".
+// film)", "the Tessen region", "'The Quiet Harbour' by Kristina Holm".
 func bareName(name string) string {
 	name = strings.TrimPrefix(strings.TrimPrefix(name, "the "), "The ")
 	if m := parenthesis.FindStringSubmatch(name); m != nil {
+		name = m[1]
+	}
+	if m := adjunct.FindStringSubmatch(name); m != nil {
 		name = m[1]
 	}
 	if m := class.FindStringSubmatch(name); m != nil {
