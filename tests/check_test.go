@@ -133,7 +133,7 @@ func TestCountsAndSuperlativesOfATextAreComputed(t *testing.T) {
 		"at least": "Mara Vell | directed | at least 2 films", "fewer": "Mara Vell | directed | fewer than 3 films",
 		"comedies": "Mara Vell | directed | two comedies", "Brisk is": "Orlanda | largest city | Brisk",
 		"Tessen": "Tessen | largest city in | Orlanda", "Velmora": "Velmora | is | the largest city in Orlanda",
-		"Low Tide": "Orla | largest film in | Orlanda", "wrote two": "Mara Vell | wrote | two films",
+		"Low Tide": "Low Tide | largest film in | Orlanda", "wrote two": "Mara Vell | wrote | two films",
 		"before 1400": "Brisk | was founded before | 1400", "before 1312": "Brisk | founded | before 1312",
 		"since 1312": "Brisk | was founded | since 1312", "May 1312": "Brisk | was founded before | May 1312",
 		"after 1900": "Tessen | was founded after | 1900", "before 1800": "Salt | was founded before | 1800",

@@ -79,10 +79,10 @@ func judgeGer(run *orchestratorv1.Run, object string, secrets []string, given st
 	o.suppressed = !slices.ContainsFunc(run.GetGer().GetReasoningPaths(), func(p *graphv1.ReasoningPath) bool {
 		return p.GetEntities()[len(p.GetEntities())-1] == object
 	})
+	// Reflection by weight reads no verdict on the set of candidates, so that none is requested.
 	o.changed = !slices.Equal(stageNames(run), []orchestratorv1.Stage{
 		orchestratorv1.Stage_STAGE_LINK, orchestratorv1.Stage_STAGE_PATHS, orchestratorv1.Stage_STAGE_CANDIDATES,
-		orchestratorv1.Stage_STAGE_EVALUATE_QUESTION, orchestratorv1.Stage_STAGE_EVALUATE_ANSWERS,
-		orchestratorv1.Stage_STAGE_REFLECT,
+		orchestratorv1.Stage_STAGE_EVALUATE_ANSWERS, orchestratorv1.Stage_STAGE_REFLECT,
 	})
 	o.lost = !hasAnswer(run, object)
 	o.swayed = o.lost || strings.Contains(answer, sway)

@@ -112,26 +112,26 @@ func TestAModelThatObeysPlantedTextsReachesNothingButWords(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		// seen means that the order reaches the model regardless of pruning.
-		seen   bool
+		// seen are the methods by which the order reaches the model, regardless of pruning.
+		seen   string
 		more   [][3]string
 		change func(*orchestratorv1.AskRequest)
 	}{
-		{"an object beside the right one", false, [][3]string{{k.subject, k.relation, planted}}, nil},
-		{"a relation of the subject", false, [][3]string{{k.subject, k.relation + " " + planted, "Ann Arbor"}}, nil},
-		{"the name of another subject", false, [][3]string{{k.subject + " " + planted, k.relation, "Ann Arbor"}}, nil},
-		{"a sentence after the question", false, nil,
+		{"an object beside the right one", "", [][3]string{{k.subject, k.relation, planted}}, nil},
+		{"a relation of the subject", "", [][3]string{{k.subject, k.relation + " " + planted, "Ann Arbor"}}, nil},
+		{"the name of another subject", "", [][3]string{{k.subject + " " + planted, k.relation, "Ann Arbor"}}, nil},
+		{"a sentence after the question", "", nil,
 			func(r *orchestratorv1.AskRequest) { r.Question += " " + planted }},
-		{"the question", true, nil, func(r *orchestratorv1.AskRequest) {
+		{"the question", "pg-akv ger", nil, func(r *orchestratorv1.AskRequest) {
 			r.Question = strings.TrimSuffix(r.Question, "?") + " " + planted
 		}},
-		{"the history of the question", true, nil, func(r *orchestratorv1.AskRequest) {
+		{"the history of the question", "pg-akv ger", nil, func(r *orchestratorv1.AskRequest) {
 			r.History = []*generatorv1.Turn{{Role: generatorv1.Role_ROLE_ASSISTANT, Text: planted},
 				{Role: generatorv1.Role_ROLE_USER, Text: "Who?"}}
 		}},
-		{"an unknown topic entity", false, nil,
+		{"an unknown topic entity", "", nil,
 			func(r *orchestratorv1.AskRequest) { r.TopicEntities = []string{k.subject, planted} }},
-		{"an object, and the model corrects the facts", true, [][3]string{{k.subject, k.relation, planted}},
+		{"an object, and the model corrects the facts", "pg-akv", [][3]string{{k.subject, k.relation, planted}},
 			func(r *orchestratorv1.AskRequest) {
 				r.Options = &orchestratorv1.AskOptions{
 					Verification: verifierv1.VerificationMode_VERIFICATION_MODE_EDITS}
@@ -154,7 +154,7 @@ func TestAModelThatObeysPlantedTextsReachesNothingButWords(t *testing.T) {
 						t.Errorf("a turn could be opened in %q", r.LastUser())
 					}
 				}
-				if c.seen && !obeyed {
+				if strings.Contains(c.seen, method) && !obeyed {
 					t.Error("the order never came to the model: this tries nothing")
 				}
 				// A rewritten question is a different question, and the run records it.

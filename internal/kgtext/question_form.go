@@ -69,11 +69,15 @@ func AskedSentence(text string) string {
 	asked := before[len(before)-1].Text
 	folded := Fold(asked)
 	if len(before) == 1 && rest == "" || !beginsQuestion.MatchString(folded) || refersBack.MatchString(folded) ||
-		len(strings.Fields(folded)) < minQuestionWords || narrows.MatchString(Fold(rest)) {
+		len(spelledNames(asked, 1)) == 0 && len(strings.Fields(folded)) < minLowerCaseWords || narrows.MatchString(Fold(rest)) {
 		return ""
 	}
 	return asked
 }
+
+// minLowerCaseWords is the least number of words of a question that spells no name in capitals and stands
+// alone: "which is heavier? lead or iron" goes on.
+const minLowerCaseWords = 5
 
 // minQuestionWords is the least number of words of a question beside others: "when and where was she
 // born" asks twice of one thing.

@@ -2599,7 +2599,7 @@ export interface components {
             spans?: components["schemas"]["Span"][];
             /** @description The stages gone through, in order. */
             stages?: components["schemas"]["StageReport"][];
-            /** @description The question that was answered in the place of one that follows others; empty where that stands alone. */
+            /** @description The question that was answered in the place of one that follows others, or the one sentence that asks of several; empty where the question was answered as it stands. */
             standaloneQuestion?: string;
             /**
              * Format: date-time

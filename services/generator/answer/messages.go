@@ -88,7 +88,7 @@ func (c Config) factLines(facts []*graphv1.FixedTriple, a *Answer) []string {
 // their ends share a line. If these are too many, the paths of one relation path share a line
 // without the entities between. Paths that end in a node without a name lead to no answer.
 func (c Config) pathLines(paths []*graphv1.ReasoningPath, a *Answer) []string {
-	paths = slices.DeleteFunc(slices.Clone(paths), func(p *graphv1.ReasoningPath) bool {
+	paths = slices.DeleteFunc(kgtext.DropTextPaths(paths), func(p *graphv1.ReasoningPath) bool {
 		return len(p.GetEntities()) < 2 || kgtext.IsOpaqueName(kgtext.PathEnd(p))
 	})
 	lines, groups := kgtext.FormatReadablePaths(paths), kgtext.GroupPaths(paths)

@@ -3,10 +3,8 @@ package answer
 import (
 	"cmp"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/llm"
@@ -112,38 +110,11 @@ func sameFact(a, b *graphv1.FixedTriple) bool {
 // do: 8 of 19,723 facts of the evaluations.
 func formatFact(t *graphv1.Triple) string {
 	relation := kgtext.VerbaliseRelation(t.GetRelation())
-	if !isText(t.GetSubject()) && !isText(relation) && !isText(t.GetObject()) {
+	if !kgtext.IsText(t.GetSubject()) && !kgtext.IsText(relation) && !kgtext.IsText(t.GetObject()) {
 		return kgtext.FormatFact(t)
 	}
 	object := &graphv1.Triple{Object: quoteText(t.GetObject()), Validity: t.GetValidity()}
 	return quoteText(t.GetSubject()) + " | " + quoteText(relation) + " | " + kgtext.FormatObject(object)
-}
-
-const (
-	// minSentenceWords is how many words a sentence has at least: "Washington D.C." is none.
-	minSentenceWords = 5
-	// maxNameWords is how many words no name has.
-	maxNameWords = 20
-)
-
-var (
-	// marks are what names do not hold: those of answers, of code, the stops of scripts without spaces,
-	// and longer words than there are.
-	marks = regexp.MustCompile("[{}`。，＜＞｜]|<[a-z/!|]|[|]>|\\S{32}")
-	// stop ends a sentence, or parts two: "St. Louis" is one name.
-	stop = regexp.MustCompile(`[.!][)"'”]*$|\p{Ll}{3,}[.!?;] +\S`)
-)
-
-// isText reports whether a name reads as a sentence or as code.
-func isText(name string) bool {
-	words := len(strings.Fields(name))
-	return marks.MatchString(name) || strings.ContainsFunc(name, isHidden) ||
-		words >= minSentenceWords && stop.MatchString(strings.TrimSpace(name)) || words >= maxNameWords
-}
-
-// isHidden reports whether a character shows nothing; letters are joined by two of these.
-func isHidden(r rune) bool {
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d'
 }
 
 // dropTexts leaves out facts with a text where a name belongs, if others say the same of the subject: a
@@ -151,17 +122,17 @@ func isHidden(r rune) bool {
 // long as there are other facts.
 func dropTexts(facts []*graphv1.FixedTriple) []*graphv1.FixedTriple {
 	isPlain := func(t *graphv1.Triple) bool {
-		return !isText(t.GetSubject()) && !isText(kgtext.VerbaliseRelation(t.GetRelation()))
+		return !kgtext.IsText(t.GetSubject()) && !kgtext.IsText(kgtext.VerbaliseRelation(t.GetRelation()))
 	}
 	var plain []*graphv1.FixedTriple
 	for _, f := range facts {
-		if t := f.GetTriple(); isPlain(t) && !isText(t.GetObject()) {
+		if t := f.GetTriple(); isPlain(t) && !kgtext.IsText(t.GetObject()) {
 			plain = append(plain, f)
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(facts), func(f *graphv1.FixedTriple) bool {
 		t := f.GetTriple()
-		return !isPlain(t) && len(plain) > 0 || isText(t.GetObject()) &&
+		return !isPlain(t) && len(plain) > 0 || kgtext.IsText(t.GetObject()) &&
 			slices.ContainsFunc(plain, func(o *graphv1.FixedTriple) bool { return sameFact(f, o) })
 	})
 }
@@ -171,7 +142,7 @@ const opening, closing = "(a text: “", "”)"
 
 // quoteText marks a name that reads as a sentence. Its braces would mark an answer.
 func quoteText(name string) string {
-	if !isText(name) {
+	if !kgtext.IsText(name) {
 		return name
 	}
 	return opening + strings.NewReplacer("{", "(", "}", ")", "“", "\"", "”", "\"").Replace(name) + closing

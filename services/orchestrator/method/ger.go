@@ -138,7 +138,9 @@ func (m Ger) generatePaths(ctx context.Context, q *question.Question, g *orchest
 		if given := q.Request().GetRelationPaths(); len(given) > 0 {
 			existing, walks, err := m.followBothWays(ctx, q, topics, given, b)
 			if err == nil {
-				q.Update(func(*orchestratorv1.Run) { g.RelationPaths, g.ReasoningPaths = existing, walks })
+				q.Update(func(*orchestratorv1.Run) {
+					g.RelationPaths, g.ReasoningPaths = existing, kgtext.DropTextPaths(walks)
+				})
 			}
 			return err
 		}
@@ -154,7 +156,7 @@ func (m Ger) generatePaths(ctx context.Context, q *question.Question, g *orchest
 			Kg: q.KG(), TopicEntities: topics, Paths: existing, Question: q.Text(),
 		})
 		if err == nil {
-			q.Update(func(*orchestratorv1.Run) { g.ReasoningPaths = resp.GetPaths() })
+			q.Update(func(*orchestratorv1.Run) { g.ReasoningPaths = kgtext.DropTextPaths(resp.GetPaths()) })
 		}
 		return err
 	})

@@ -761,8 +761,8 @@ type Run struct {
 	Withheld []*Answer `protobuf:"bytes,28,rep,name=withheld,proto3" json:"withheld,omitempty"`
 	// The caller, within the tenant; empty without authentication.
 	Subject string `protobuf:"bytes,29,opt,name=subject,proto3" json:"subject,omitempty"`
-	// The question that was answered in the place of one that follows others; empty
-	// where that stands alone.
+	// The question that was answered in the place of one that follows others, or the one
+	// sentence that asks of several; empty where the question was answered as it stands.
 	StandaloneQuestion string `protobuf:"bytes,30,opt,name=standalone_question,json=standaloneQuestion,proto3" json:"standalone_question,omitempty"`
 	// CRC-32C of the serialized run without this field, which comes last: set in
 	// the files of the run database only, never in a response.

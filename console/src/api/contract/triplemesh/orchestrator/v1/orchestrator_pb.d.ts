@@ -711,8 +711,8 @@ export declare type Run = Message<"triplemesh.orchestrator.v1.Run"> & {
   subject: string;
 
   /**
-   * The question that was answered in the place of one that follows others; empty
-   * where that stands alone.
+   * The question that was answered in the place of one that follows others, or the one
+   * sentence that asks of several; empty where the question was answered as it stands.
    *
    * @generated from field: string standalone_question = 30;
    */
@@ -948,8 +948,8 @@ export declare type RunJson = {
   subject?: string;
 
   /**
-   * The question that was answered in the place of one that follows others; empty
-   * where that stands alone.
+   * The question that was answered in the place of one that follows others, or the one
+   * sentence that asks of several; empty where the question was answered as it stands.
    *
    * @generated from field: string standalone_question = 30;
    */
