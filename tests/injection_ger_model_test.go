@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"golang.org/x/sync/errgroup"
 
@@ -70,8 +71,12 @@ func TestHostileTextOnReasoningPathsStaysData(t *testing.T) {
 	score.log()
 }
 
-// collapseSpaces normalizes white space as the loader does.
-func collapseSpaces(name string) string { return strings.Join(strings.Fields(name), " ") }
+// collapseSpaces normalizes white space and control characters as the loader does.
+func collapseSpaces(name string) string {
+	return strings.Join(strings.FieldsFunc(name, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	}), " ")
+}
 
 func judgeGer(run *orchestratorv1.Run, object string, secrets []string, given string) (o outcome) {
 	answer := strings.ToLower(run.GetText() + " " + names(run))

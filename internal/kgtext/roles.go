@@ -25,6 +25,12 @@ var roles = readRoles(map[string]map[string]string{
 		"burial":    "burial buried",
 		"residence": "residence live lives lived living reside resides resided",
 	},
+	"work": {
+		"founder":   "founder founders founded found cofounder cofounders",
+		"owner":     "owner owners owns owned",
+		"employer":  "employer employers employed employs employ hired",
+		"education": "studied study studies educated education attended graduated",
+	},
 	"crew": {
 		"director": "director directors directed direct directs",
 		"writer": "writer writers wrote written write writes author authors screenwriter screenwriters screenplay " +

@@ -19,6 +19,8 @@ func TestOtherRole(t *testing.T) {
 		{"where somebody lives", "Where does Anna Lind live?", "place of birth", "birth"},
 		{"what the question also asks for", "Where was the wife of Anna Lind born?", "spouse", ""},
 		{"another of the crew", "who directed The Grey Door", "screenwriter", "writer"},
+		{"whom somebody works for", "Which company did Anna Lind found?", "employer", "employer"},
+		{"where somebody studied", "Who employed Anna Lind?", "educated at", "education"},
 		{"a fact over a mediator", "who is the sister of Anna Lind",
 			"people.person.sibling_s; people.sibling.sibling", ""},
 		{"what is no role", "Who is the mother of Anna Lind?", "employer", ""},

@@ -19,16 +19,18 @@ const (
 var (
 	// marks are what names do not hold: those of answers, of code, the stops of scripts without spaces,
 	// and longer words than there are.
-	marks = regexp.MustCompile("[{}`。，＜＞｜]|<[a-z/!|]|[|]>|\\S{32}")
-	// stop ends a sentence, or parts two: "St. Louis" is one name.
-	stop = regexp.MustCompile(`[.!][)"'”]*$|\p{Ll}{3,}[.!?;] +\S`)
+	marks = regexp.MustCompile("[{}`。，＜＞｜]|<[a-z/!|]|[|]>|[A-Za-z0-9+/=]{32}")
+	// stop ends a sentence, or parts two: "St. Louis" is one name; abbreviated is a name that ends in a period.
+	abbreviated = regexp.MustCompile(`(?:\p{L}\.\pL\.|\b(?:Inc|Ltd|Co|Jr|Sr|Bros|vol)\.)\)?$`)
+	stop        = regexp.MustCompile(`[.!][)"'”]*$|\p{Ll}{3,}[.!?;] +\S`)
 )
 
 // IsText reports whether a name reads as a sentence or as code, which a model might follow.
 func IsText(name string) bool {
 	words := len(strings.Fields(name))
 	return marks.MatchString(name) || strings.ContainsFunc(name, isHidden) ||
-		words >= minSentenceWords && stop.MatchString(strings.TrimSpace(name)) || words >= maxNameWords
+		words >= minSentenceWords && stop.MatchString(strings.TrimSpace(name)) && !abbreviated.MatchString(name) ||
+		words >= maxNameWords
 }
 
 // isHidden reports whether a character shows nothing; letters are joined by two of these.

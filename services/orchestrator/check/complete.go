@@ -23,9 +23,10 @@ var (
 	describes = regexp.MustCompile(`(?i)^\W{0,2}(?:which|who|whose|that)\b`)
 	// phraseEnd ends the words that belong to a name or value.
 	phraseEnd = regexp.MustCompile(`(?i)[,;:.()]| and | or | but | which | who | whose | that |$`)
+	// labelled matches what follows the number of a line.
+	labelled = regexp.MustCompile(`^[.)\]:]`)
 	// contentWord matches a word, emptyWords those that say nothing of a relation.
 	contentWord = regexp.MustCompile(`(?i)\b\pL{3,}`)
-	labelled    = regexp.MustCompile(`^[.)\]:]`)
 	emptyWords  = regexp.MustCompile(`(?i)\b(?:the|an?|and|or|but|also|its?|his|her|their|was|were|is|are|has|have|` +
 		`had|for|from|with|which|who|that|whose|into|onto|upon|than|then|as|of|in|on|at|by|to)\b`)
 )
