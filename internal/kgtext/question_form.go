@@ -58,18 +58,27 @@ func SplitQuestions(text string) []string {
 // are no part of the question, whatever they command. It is empty if the text is that sentence, asks
 // several, refers to the rest by a pronoun, or says in the rest what is meant.
 func AskedSentence(text string) string {
+	asked := FindQuestion(text)
+	folded := Fold(asked)
+	if refersBack.MatchString(folded) ||
+		len(spelledNames(asked, 1)) == 0 && len(strings.Fields(folded)) < minLowerCaseWords {
+		return ""
+	}
+	return asked
+}
+
+// FindQuestion is AskedSentence of a text in a conversation, whose question need not stand alone.
+func FindQuestion(text string) string {
 	ends := questionEnd.FindAllStringIndex(text, 2)
 	if len(ends) != 1 {
 		return ""
 	}
 	before, rest := SplitSentences(text[:ends[0][0]+1]), strings.TrimSpace(text[ends[0][1]:])
-	if len(before) == 0 {
+	if len(before) == 0 || len(before) == 1 && rest == "" {
 		return ""
 	}
 	asked := before[len(before)-1].Text
-	folded := Fold(asked)
-	if len(before) == 1 && rest == "" || !beginsQuestion.MatchString(folded) || refersBack.MatchString(folded) ||
-		len(spelledNames(asked, 1)) == 0 && len(strings.Fields(folded)) < minLowerCaseWords || narrows.MatchString(Fold(rest)) {
+	if !beginsQuestion.MatchString(Fold(asked)) || narrows.MatchString(Fold(rest)) {
 		return ""
 	}
 	return asked

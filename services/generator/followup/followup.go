@@ -3,8 +3,10 @@
 package followup
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -44,13 +46,15 @@ func New(model llm.Completer, cfg Config) *Writer {
 
 // Rewrite returns the question as one that stands alone. The model is not called if there is no
 // earlier question, if the question refers to nothing, or if it only replaces a name in the
-// previous one. The question is returned unchanged, with a warning, if the model's output is no
-// question or names something that the conversation does not.
+// previous one. If its output is no question or names something that the conversation does not, its pronoun
+// means the one name of the conversation, if there is one; otherwise the question is returned
+// unchanged, with a warning. Of texts with one question the rest is left out.
 func (w *Writer) Rewrite(ctx context.Context, question string, history []*generatorv1.Turn,
 	ledger *llm.Ledger) (string, []*llmv1.Warning, error) {
-	turns := w.lastTurns(history)
+	turns, asked := w.lastTurns(history), question
+	question = cmp.Or(kgtext.FindQuestion(question), question)
 	if !slices.ContainsFunc(turns, turn.isQuestion) || standsAlone(question, turns) {
-		return question, nil, nil
+		return asked, nil, nil
 	}
 	if again, ok := replaceName(question, turns); ok {
 		return again, nil, nil
@@ -70,14 +74,16 @@ func (w *Writer) Rewrite(ctx context.Context, question string, history []*genera
 		if problem == "" {
 			return rewritten, nil, nil
 		}
-		return question, []*llmv1.Warning{llm.Warn(llm.WarnUnusable, "the question was taken as it was asked: %s",
-			problem)}, nil
+		err = fmt.Errorf("%w: %s", llm.ErrUnusable, problem)
 	}
-	if errors.Is(err, llm.ErrUnusable) {
-		return question, []*llmv1.Warning{llm.Warn(llm.WarnUnusable, "the question was taken as it was asked: %v",
-			err)}, nil
+	if !errors.Is(err, llm.ErrUnusable) {
+		return "", nil, err
 	}
-	return "", nil, err
+	if again, ok := replacePronoun(question, turns); ok {
+		return again, []*llmv1.Warning{llm.Warn(llm.WarnUnusable,
+			"the question was taken to be about what was named before: %v", err)}, nil
+	}
+	return asked, []*llmv1.Warning{llm.Warn(llm.WarnUnusable, "the question was taken as it was asked: %v", err)}, nil
 }
 
 // turn is a turn of the conversation as the prompt shows it.
@@ -96,12 +102,13 @@ func (t turn) Speaker() string {
 
 func (t turn) isQuestion() bool { return t.Role == generatorv1.Role_ROLE_USER }
 
-// lastTurns returns the last turns without the braces around answers.
+// lastTurns returns the last turns without the braces around answers, and without what is said around a
+// question.
 func (w *Writer) lastTurns(history []*generatorv1.Turn) []turn {
 	history = history[max(0, len(history)-w.cfg.MaxTurns):]
 	turns := make([]turn, len(history))
 	for i, t := range history {
-		text := []rune(withoutBraces.Replace(t.GetText()))
+		text := []rune(withoutBraces.Replace(cmp.Or(kgtext.FindQuestion(t.GetText()), t.GetText())))
 		turns[i] = turn{t.GetRole(), string(text[:min(len(text), w.cfg.MaxTurnRunes)])}
 	}
 	return turns

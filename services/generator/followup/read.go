@@ -3,6 +3,7 @@ package followup
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -104,6 +105,28 @@ func replaceName(question string, turns []turn) (string, bool) {
 		}
 	}
 	return replaceNameIn(question, before)
+}
+
+// pronoun matches what may refer to something before: possessive with a word behind it, or alone.
+var pronoun = regexp.MustCompile(`(?i)\b(?:(his|her|their|its) (\pL)|(he|she|they|it|him|her|them)\b)`)
+
+// replacePronoun returns the question with the one name of the conversation in the place of its pronoun. ok is
+// false if there are several pronouns, or another number of names of several words.
+func replacePronoun(question string, turns []turn) (string, bool) {
+	var names []string
+	for _, t := range turns {
+		names = append(names, kgtext.MissingNames(t.Text, nil)...)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	at := pronoun.FindAllStringSubmatchIndex(question, 2)
+	if len(at) != 1 || len(names) != 1 {
+		return "", false
+	}
+	if m := at[0]; m[2] >= 0 {
+		return question[:m[2]] + names[0] + "'s" + question[m[3]:], true
+	}
+	return question[:at[0][6]] + names[0] + question[at[0][7]:], true
 }
 
 // elliptic matches a question that is only a name, joined to the previous question by a word, a

@@ -59,3 +59,22 @@ func FuzzSwap(f *testing.F) {
 		}
 	})
 }
+
+func TestAPronounMeansTheOneNameOfTheConversation(t *testing.T) {
+	for _, c := range []struct{ before, answer, question, want string }{
+		{"Do you know Ines Varga?", "Yes.", "What is their employer?", "What is Ines Varga's employer?"},
+		{"Do you know Ines Varga?", "I know Ines Varga.", "And where was she born?", "And where was Ines Varga born?"},
+		{"Do you know Ines Varga?", "Yes.", "Who married her?", "Who married Ines Varga?"},
+		// Which is meant is not told.
+		{"Who directed The Quiet Harbour?", "Erik Halvorsen.", "When was he born?", ""},
+		{"Do you know Ines Varga?", "Yes.", "Did she like his film?", ""},
+		{"Do you know Ines Varga?", "Yes.", "What is the employer?", ""},
+		{"do you know ines varga", "yes", "where was she born?", ""},
+	} {
+		got, ok := replacePronoun(c.question, []turn{{generatorv1.Role_ROLE_USER, c.before},
+			{generatorv1.Role_ROLE_ASSISTANT, c.answer}})
+		if got != c.want || ok != (c.want != "") {
+			t.Errorf("%q after %q is %q, %v; want %q", c.question, c.before, got, ok, c.want)
+		}
+	}
+}
