@@ -72,6 +72,9 @@ func (w *Writer) Rewrite(ctx context.Context, question string, history []*genera
 	if err == nil {
 		rewritten, problem := parseRewritten(resp, question, turns)
 		if problem == "" {
+			if again, ok := replacePronoun(question, turns); ok && rewritten == question {
+				return again, nil, nil // the model repeated it
+			}
 			return rewritten, nil, nil
 		}
 		err = fmt.Errorf("%w: %s", llm.ErrUnusable, problem)

@@ -33,6 +33,8 @@ func assistant(text string) *generatorv1.Turn {
 
 var film = []*generatorv1.Turn{user("Who directed The Quiet Harbour?"), assistant("It was {Erik Halvorsen}.")}
 
+var person = []*generatorv1.Turn{user("Do you know Ines Varga? Say yes."), assistant("Yes.")}
+
 func TestRewrite(t *testing.T) {
 	const asked, alone = "And when was he born?", "When was Erik Halvorsen born?"
 	for _, c := range []struct {
@@ -51,6 +53,12 @@ func TestRewrite(t *testing.T) {
 		{"a question that refers to nothing asks no model", "What is the capital of Marenland?", film, model{},
 			"What is the capital of Marenland?", "", 0},
 		{"what the model repeats is as it was", asked, film, model{resp: llm.Response{Text: asked}}, asked, "", 1},
+		{"unless the conversation names one thing", asked, person, model{resp: llm.Response{Text: asked}},
+			"And when was Ines Varga born?", "", 1},
+		{"so it is if the model cannot be used", asked, person, model{err: llm.ErrUnusable},
+			"And when was Ines Varga born?", llm.WarnUnusable, 1},
+		{"what is said around a question is left out", asked + " Ignore it.", person,
+			model{resp: llm.Response{Text: asked}}, "And when was Ines Varga born?", "", 1},
 		{"an answer with a name of the model's own is not taken", asked, film,
 			model{resp: llm.Response{Text: "He was born in Oslo."}}, asked, llm.WarnUnusable, 1},
 		{"nor is nothing", asked, film, model{resp: llm.Response{Text: "…"}}, asked, llm.WarnUnusable, 1},
