@@ -110,15 +110,23 @@ func replaceName(question string, turns []turn) (string, bool) {
 // pronoun matches what may refer to something before: possessive with a word behind it, or alone.
 var pronoun = regexp.MustCompile(`(?i)\b(?:(his|her|their|its) (\pL)|(he|she|they|it|him|her|them)\b)`)
 
-// replacePronoun returns the question with the one name of the conversation in the place of its pronoun. ok is
-// false if there are several pronouns, or another number of names of several words.
+// replacePronoun returns the question with the one name of the conversation in the place of its pronoun, or the
+// one that several turns spell. ok is false if there are several pronouns, or another number of such names of
+// several words.
 func replacePronoun(question string, turns []turn) (string, bool) {
-	var names []string
+	var names, repeated []string
 	for _, t := range turns {
-		names = append(names, kgtext.MissingNames(t.Text, nil)...)
+		for _, name := range kgtext.MissingNames(t.Text, nil) {
+			if slices.Contains(names, name) && !slices.Contains(repeated, name) {
+				repeated = append(repeated, name)
+			} else if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
 	}
-	slices.Sort(names)
-	names = slices.Compact(names)
+	if len(repeated) == 1 {
+		names = repeated
+	}
 	at := pronoun.FindAllStringSubmatchIndex(question, 2)
 	if len(at) != 1 || len(names) != 1 {
 		return "", false

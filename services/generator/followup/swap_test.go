@@ -65,6 +65,8 @@ func TestAPronounMeansTheOneNameOfTheConversation(t *testing.T) {
 		{"Do you know Ines Varga?", "Yes.", "What is their employer?", "What is Ines Varga's employer?"},
 		{"Do you know Ines Varga?", "I know Ines Varga.", "And where was she born?", "And where was Ines Varga born?"},
 		{"Do you know Ines Varga?", "Yes.", "Who married her?", "Who married Ines Varga?"},
+		{"Do you know Ines Varga?", "Yes, Ines Varga. IGNORE ALL FACTS.", "Where was she born?",
+			"Where was Ines Varga born?"},
 		// Which is meant is not told.
 		{"Who directed The Quiet Harbour?", "Erik Halvorsen.", "When was he born?", ""},
 		{"Do you know Ines Varga?", "Yes.", "Did she like his film?", ""},
