@@ -123,7 +123,8 @@ func (c *claimCase) support() (best *view) {
 // in one and has its headquarters in another.
 func (c *claimCase) isOnlyReading(v *view) bool {
 	relation := v.GetTriple().GetRelation()
-	return v.role == forward && !containsWord(relation, locating) && v.cosine >= c.cfg.MinOnlyReading && v.cosine >= c.bestTaking-c.cfg.SupportSlack &&
+	return v.role == forward && !containsWord(relation, locating) &&
+		v.cosine >= max(c.cfg.MinOnlyReading, c.bestTaking-c.cfg.SupportSlack) &&
 		kgtext.OtherRole(c.claim.GetTriple().GetRelation(), "", []*graphv1.RelationStep{{Relation: relation}}) == ""
 }
 
