@@ -85,6 +85,9 @@ func attack(t *testing.T, m *running, method string) {
 					return nil
 				}
 				o := judge(run, plain[k.question], k.subject, k.object, secrets, question+in.text)
+				if method == "query" { // its rows are what the graph holds, a planted object among them
+					o.swayed = o.lost || hasAnswer(run, sway)
+				}
 				if o.changed {
 					t.Logf("stages %v in place of %s", run.GetStages(), stages(plain[k.question]))
 				}
