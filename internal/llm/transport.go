@@ -53,15 +53,10 @@ type transport struct {
 	maxResponseBytes int64
 }
 
-// maxIdle is how long an idle connection is kept: llama-server and vLLM close theirs after five seconds, and a
-// request that is sent at that moment is lost.
-const maxIdle = 4 * time.Second
-
 // newTransport returns the connections to one endpoint.
 func newTransport(cfg Config) *transport {
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.MaxIdleConnsPerHost = cfg.MaxInFlight
-	base.IdleConnTimeout = maxIdle
 	base.MaxResponseHeaderBytes = maxHeaderBytes
 	if cfg.Dial != nil {
 		base.DialContext, base.Proxy = cfg.Dial, nil
