@@ -47,23 +47,23 @@ func (c *Checker) Check(ctx context.Context, q *question.Question, text string, 
 	if tell == nil {
 		tell = func([]*Finding, int) {}
 	}
-	return c.check(ctx, q, text, options, c.complete, tell)
+	return c.check(ctx, q, text, options, false, tell)
 }
 
 // CheckQuestion is Check of a question, of which the model reads what is asked and no name is left to claim
 // something of.
 func (c *Checker) CheckQuestion(ctx context.Context, q *question.Question, text string,
 	options *retrieverv1.GroundingOptions) ([]*Finding, error) {
-	return c.check(ctx, q, text, options, nil, func([]*Finding, int) {})
+	return c.check(ctx, q, text, options, true, func([]*Finding, int) {})
 }
 
 func (c *Checker) check(ctx context.Context, q *question.Question, text string, options *retrieverv1.GroundingOptions,
-	complete completer, tell Listener) ([]*Finding, error) {
+	isQuestion bool, tell Listener) ([]*Finding, error) {
 	sentences := kgtext.SplitSentences(text)
 	var all []*Finding
 	for start := 0; start < len(sentences); start += batch {
 		end := min(start+batch, len(sentences))
-		claims, n, err := c.readClaims(ctx, q, sentences, start, end, complete)
+		claims, n, err := c.readClaims(ctx, q, sentences, start, end, isQuestion)
 		end = start + n
 		var found []*Finding
 		for _, claim := range claims {

@@ -133,20 +133,20 @@ var (
 
 // placeRelation reports whether things in the knowledge graph are in a place of this name, and returns the
 // relation by which a claim says so: that of countries if it is one, unless the graph has the claim's own.
-func (c *Checker) placeRelation(ctx context.Context, q *question.Question, said, name string) (isPlace bool,
+func (c *Checker) placeRelation(ctx context.Context, q *question.Question, phrase, name string) (isPlace bool,
 	relation string, err error) {
 	resp, err := c.Retriever.ListNeighbours(ctx, &retrieverv1.ListNeighboursRequest{Kg: q.KG(), Entity: name,
 		Direction: retrieverv1.Direction_DIRECTION_IN, Limit: 1})
 	if sources.IsEntityNotFound(err) {
-		return false, said, nil
+		return false, phrase, nil
 	}
-	relation = said
+	relation = phrase
 	for _, r := range resp.GetRelations() {
 		words := kgtext.VerbaliseRelation(r.GetRelation())
 		switch isPlace = isPlace || aboutPlaces.MatchString(words); {
-		case kgtext.Fold(words) == kgtext.Fold(said):
-			return isPlace, said, nil
-		case kgtext.Fold(words) == "country" && originates.MatchString(said):
+		case kgtext.Fold(words) == kgtext.Fold(phrase):
+			return isPlace, phrase, nil
+		case kgtext.Fold(words) == "country" && originates.MatchString(phrase):
 			relation = r.GetRelation()
 		}
 	}
@@ -161,7 +161,7 @@ func isClaimed(s kgtext.Sentence, m mention, claims []*generatorv1.ExtractedClai
 		if overlap(c.GetObjectSpan(), span) || overlap(c.GetSubjectSpan(), span) {
 			return true
 		}
-		if said, ok := kgtext.ParseDate(c.GetTriple().GetObject()); isDate && ok && said.Agrees(date) {
+		if claimed, ok := kgtext.ParseDate(c.GetTriple().GetObject()); isDate && ok && claimed.Agrees(date) {
 			return true
 		}
 		return kgtext.FoldWords(c.GetTriple().GetSubject() + " " + c.GetTriple().GetObject()).Mention(name)

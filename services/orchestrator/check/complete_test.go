@@ -9,10 +9,13 @@ import (
 
 	"go.opentelemetry.io/otel/trace/noop"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/method"
@@ -109,6 +112,53 @@ func TestWhatNoClaimIsAboutIsClaimedToo(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			if got := completeClaims(t, knownPlaces, c.sentence, c.claims); !slices.Equal(got, c.want) {
 				t.Errorf("%q claims %q, want %q", c.sentence, got, c.want)
+			}
+		})
+	}
+}
+
+// oneClaim reads a claim off every sentence.
+type oneClaim struct {
+	generatorv1.GeneratorServiceClient
+}
+
+func (oneClaim) ExtractClaims(context.Context, *generatorv1.ExtractClaimsRequest,
+	...grpc.CallOption) (*generatorv1.ExtractClaimsResponse, error) {
+	return &generatorv1.ExtractClaimsResponse{Usage: &llmv1.Usage{Calls: 1}, Claims: []*generatorv1.ExtractedClaim{
+		{Triple: &graphv1.Triple{Subject: "Reik", Relation: "employer", Object: "Globex"}}}}, nil
+}
+
+// unlinked is a retriever that cannot link entities, from the second call on.
+type unlinked struct {
+	atlas
+	calls *int
+}
+
+func (u unlinked) LinkEntities(ctx context.Context, req *retrieverv1.LinkEntitiesRequest,
+	opts ...grpc.CallOption) (*retrieverv1.LinkEntitiesResponse, error) {
+	if *u.calls++; *u.calls > 1 {
+		return nil, status.Error(codes.Unavailable, "down")
+	}
+	return u.atlas.LinkEntities(ctx, req, opts...)
+}
+
+func TestWhatWasReadBeforeTheRetrieverFailedIsKeptAndCharged(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		calls        int
+		claims, read int
+	}{{"after a sentence", 0, 1, 1}, {"before any", 1, 0, 0}} {
+		t.Run(c.name, func(t *testing.T) {
+			run := &orchestratorv1.Run{}
+			q := question.New(&orchestratorv1.AskRequest{}, run, noop.NewTracerProvider().Tracer(""), nil)
+			checker := New(method.Stages{Generator: oneClaim{}, Retriever: unlinked{knownPlaces, &c.calls}})
+			sentences := kgtext.SplitSentences("Reik joined Globex. Reik stayed.")
+			claims, read, err := checker.readClaims(t.Context(), q, sentences, 0, 2, false)
+			if err == nil || len(claims) != c.claims || read != c.read {
+				t.Errorf("read %v of %d sentences, %v", claims, read, err)
+			}
+			if run.GetUsage().GetCalls() != 2 {
+				t.Errorf("charged are %v", run.GetUsage())
 			}
 		})
 	}

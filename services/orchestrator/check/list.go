@@ -163,7 +163,7 @@ func likeliest(matches []*verifierv1.RelationMatch) []string {
 }
 
 // matches returns the candidate relations of a claim without duplicates: the likeliest, and those
-// of its entities. What a relation holds elsewhere counts if it is near.
+// of its entities and objects. What a relation holds elsewhere counts less if others are much nearer.
 func matches(c *verifierv1.ClaimToJudge, found map[string]surroundings,
 	near map[string]bool) []*verifierv1.RelationMatch {
 	keep := map[string]*verifierv1.RelationMatch{}

@@ -37,14 +37,10 @@ func (r *reader) GetUsage() *llmv1.Usage { return r.ledger.Usage() }
 
 func (r *reader) GetWarnings() []*llmv1.Warning { return r.warnings }
 
-// completer returns what a sentence claims beside the claims that the model extracted of it.
-type completer func(context.Context, *question.Question, kgtext.Sentence,
-	[]*generatorv1.ExtractedClaim) ([]*generatorv1.ExtractedClaim, error)
-
-// readClaims extracts the claims of the sentences from start to end, and completes them unless complete is
-// nil. It returns how many were read, and the error of the next.
+// readClaims extracts the claims of the sentences from start to end, and completes them unless they are of a
+// question. It returns how many were read, and the error of the next.
 func (c *Checker) readClaims(ctx context.Context, q *question.Question, sentences []kgtext.Sentence, start, end int,
-	complete completer) (claims []*generatorv1.ExtractedClaim, n int, failed error) {
+	isQuestion bool) (claims []*generatorv1.ExtractedClaim, n int, failed error) {
 	err := q.Stage(ctx, orchestratorv1.Stage_STAGE_CLAIMS, func(ctx context.Context) (question.Cost, error) {
 		limits, err := q.Limits()
 		if err != nil {
@@ -58,14 +54,15 @@ func (c *Checker) readClaims(ctx context.Context, q *question.Question, sentence
 		failed = r.readAll(ctx, start, atOnceWithin(limits.GetBudget()))
 		for n < len(r.resps) && r.resps[n] != nil {
 			read := r.placed(n, sentences[start+n].Start)
-			claims = append(claims, read...)
-			if complete != nil {
-				added, err := complete(ctx, q, sentences[start+n], read)
+			if !isQuestion {
+				added, err := c.complete(ctx, q, sentences[start+n], read)
 				if err != nil {
-					return r, err
+					failed = err
+					break
 				}
-				claims = append(claims, added...)
+				read = append(read, added...)
 			}
+			claims = append(claims, read...)
 			n++
 		}
 		if n == 0 && failed != nil {
