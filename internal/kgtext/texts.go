@@ -1,6 +1,7 @@
 package kgtext
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,43 +17,71 @@ const (
 	maxNameWords = 20
 )
 
+// codeMarks are characters that names do not hold: those of answers and of code, and the stops of scripts
+// without spaces.
+const codeMarks = "{}`。，＜＞｜"
+
+// minEncoded is how long a word is that no name has, in bytes.
+const minEncoded = 32
+
 var (
-	// marks are what names do not hold: those of answers, of code, the stops of scripts without spaces,
-	// and longer words than there are.
-	marks = regexp.MustCompile("[{}`。，＜＞｜]|<[a-z/!|]|[|]>|[A-Za-z0-9+/=]{32}")
+	// tags open or close in markup and in templates of chats; encoded is a longer word than there are.
+	tags    = regexp.MustCompile(`<[a-z/!|]|[|]>`)
+	encoded = regexp.MustCompile(fmt.Sprintf(`[A-Za-z0-9+/=]{%d}`, minEncoded))
 	// stop ends a sentence, or parts two: "St. Louis" is one name; abbreviated is a name that ends in a period.
 	abbreviated = regexp.MustCompile(`(?:\p{L}\.\pL\.|\b(?:Inc|Ltd|Co|Jr|Sr|Bros|vol)\.)\)?$`)
 	stop        = regexp.MustCompile(`[.!][)"'”]*$|\p{Ll}{3,}[.!?;] +\S`)
 )
 
-// IsText reports whether a name reads as a sentence or as code, which a model might follow.
+// IsText reports whether a name reads as a sentence or as code, which a model might follow. Every name of a
+// prompt is looked at, so that the expressions are left for those that could match.
 func IsText(name string) bool {
+	if strings.ContainsAny(name, codeMarks) || strings.ContainsAny(name, "<|") && tags.MatchString(name) ||
+		len(name) >= minEncoded && encoded.MatchString(name) || strings.ContainsFunc(name, isHidden) {
+		return true
+	}
 	words := len(strings.Fields(name))
-	return marks.MatchString(name) || strings.ContainsFunc(name, isHidden) ||
-		words >= minSentenceWords && stop.MatchString(strings.TrimSpace(name)) && !abbreviated.MatchString(name) ||
-		words >= maxNameWords
+	return words >= maxNameWords || words >= minSentenceWords && strings.ContainsAny(name, ".!?;") &&
+		stop.MatchString(strings.TrimSpace(name)) && !abbreviated.MatchString(name)
 }
 
-// isHidden reports whether a character shows nothing; letters are joined by two of these.
-func isHidden(r rune) bool {
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d'
-}
+func isHidden(r rune) bool { return unicode.IsControl(r) || IsInvisible(r) }
+
+// IsInvisible reports whether a character steers or hides text: direction marks, zero-width spaces, tags.
+// Joiners are part of some scripts.
+func IsInvisible(r rune) bool { return unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d' }
 
 // DropTextPaths leaves out paths that end in a text where others of the same relation path end in names, and
 // paths over a relation that is a text if there are others: see IsText.
 func DropTextPaths(paths []*graphv1.ReasoningPath) []*graphv1.ReasoningPath {
-	isPlain := func(p *graphv1.ReasoningPath) bool {
-		return !slices.ContainsFunc(p.GetSteps(), func(s *graphv1.RelationStep) bool {
-			return IsText(VerbaliseRelation(s.GetRelation()))
-		})
+	texts := map[string]bool{} // relations recur in every path
+	isText := func(relation string) bool {
+		known, ok := texts[relation]
+		if !ok {
+			known = IsText(VerbaliseRelation(relation))
+			texts[relation] = known
+		}
+		return known
 	}
-	label := func(p *graphv1.ReasoningPath) string { return FormatSteps(p.GetSteps()) }
-	named, plain := map[string]bool{}, false
-	for _, p := range paths {
-		named[label(p)] = named[label(p)] || !IsText(PathEnd(p))
-		plain = plain || isPlain(p) && !IsText(PathEnd(p))
+	type reading struct {
+		label      string
+		overText   bool // a relation is a text
+		endsInText bool
 	}
-	return slices.DeleteFunc(slices.Clone(paths), func(p *graphv1.ReasoningPath) bool {
-		return plain && !isPlain(p) || IsText(PathEnd(p)) && named[label(p)]
-	})
+	readings := make([]reading, len(paths))
+	named, plain := map[string]bool{}, false // labels with an end that is a name, and whether any path is all names
+	for i, p := range paths {
+		overText := slices.ContainsFunc(p.GetSteps(),
+			func(s *graphv1.RelationStep) bool { return isText(s.GetRelation()) })
+		r := reading{FormatSteps(p.GetSteps()), overText, IsText(PathEnd(p))}
+		readings[i], plain = r, plain || !r.overText && !r.endsInText
+		named[r.label] = named[r.label] || !r.endsInText
+	}
+	var kept []*graphv1.ReasoningPath
+	for i, p := range paths {
+		if r := readings[i]; !(r.overText && plain) && !(r.endsInText && named[r.label]) {
+			kept = append(kept, p)
+		}
+	}
+	return kept
 }

@@ -14,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/llm"
 )
 
@@ -126,14 +127,10 @@ func Line(text string) string {
 	return line
 }
 
-// dropInvisible drops characters that steer or hide text: direction marks, zero-width spaces, and the
-// tags and variation selectors that can hide a whole message in a letter. Joiners are part of some
-// scripts.
+// dropInvisible drops characters that steer or hide text, and the tags and variation selectors that can hide
+// a whole message in a letter.
 func dropInvisible(r rune) rune {
-	switch {
-	case r == '\u200c' || r == '\u200d':
-		return r
-	case unicode.Is(unicode.Cf, r), r >= 0xE0100 && r <= 0xE01EF, r >= 0xE0000 && r <= 0xE007F:
+	if kgtext.IsInvisible(r) || r >= 0xE0100 && r <= 0xE01EF || r >= 0xE0000 && r <= 0xE007F {
 		return -1
 	}
 	return r

@@ -110,7 +110,7 @@ func sameFact(a, b *graphv1.FixedTriple) bool {
 // do: 8 of 19,723 facts of the evaluations.
 func formatFact(t *graphv1.Triple) string {
 	relation := kgtext.VerbaliseRelation(t.GetRelation())
-	if !kgtext.IsText(t.GetSubject()) && !kgtext.IsText(relation) && !kgtext.IsText(t.GetObject()) {
+	if isPlain(t) && !kgtext.IsText(t.GetObject()) {
 		return kgtext.FormatFact(t)
 	}
 	object := &graphv1.Triple{Object: quoteText(t.GetObject()), Validity: t.GetValidity()}
@@ -121,20 +121,24 @@ func formatFact(t *graphv1.Triple) string {
 // model reads what a text commands, quoted or not. A subject or relation that is a text says nothing as
 // long as there are other facts.
 func dropTexts(facts []*graphv1.FixedTriple) []*graphv1.FixedTriple {
-	isPlain := func(t *graphv1.Triple) bool {
-		return !kgtext.IsText(t.GetSubject()) && !kgtext.IsText(kgtext.VerbaliseRelation(t.GetRelation()))
-	}
-	var plain []*graphv1.FixedTriple
+	type key struct{ subject, relation string }
+	named := map[key]bool{} // of the facts that are all names
 	for _, f := range facts {
-		if t := f.GetTriple(); isPlain(t) && !kgtext.IsText(t.GetObject()) {
-			plain = append(plain, f)
+		t := f.GetTriple()
+		if k := (key{t.GetSubject(), t.GetRelation()}); !named[k] && isPlain(t) && !kgtext.IsText(t.GetObject()) {
+			named[k] = true
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(facts), func(f *graphv1.FixedTriple) bool {
 		t := f.GetTriple()
-		return !isPlain(t) && len(plain) > 0 || kgtext.IsText(t.GetObject()) &&
-			slices.ContainsFunc(plain, func(o *graphv1.FixedTriple) bool { return sameFact(f, o) })
+		return len(named) > 0 && !isPlain(t) || named[key{t.GetSubject(), t.GetRelation()}] &&
+			kgtext.IsText(t.GetObject())
 	})
+}
+
+// isPlain reports whether a triple's subject and relation are no texts.
+func isPlain(t *graphv1.Triple) bool {
+	return !kgtext.IsText(t.GetSubject()) && !kgtext.IsText(kgtext.VerbaliseRelation(t.GetRelation()))
 }
 
 // What stands around a text.
