@@ -64,6 +64,8 @@ type Result struct {
 	Said   verifierv1.Verdict    `json:"said"`
 	Claim  *orchestratorv1.Claim `json:"claim,omitempty"`
 	Others int                   `json:"others,omitempty"`
+	// Read is how many claims were read off the sentence.
+	Read int `json:"read,omitempty"`
 	// Alarms are the other claims that are contradicted and say nothing of the seeded error.
 	Alarms []*orchestratorv1.Claim `json:"alarms,omitempty"`
 	Error  string                  `json:"error,omitempty"`
@@ -146,15 +148,14 @@ func (c *Command) checkItem(ctx context.Context, check Checker, kg *graphv1.Know
 	if len(claims) == 0 {
 		return r
 	}
-	seeded := map[string]string{Swapped: item.Object, Strange: item.Subject}[item.Kind]
+	seeded := kgtext.Fold(map[string]string{Swapped: item.Object, Strange: item.Subject}[item.Kind])
 	for _, claim := range claims {
-		words := kgtext.FoldWords(claim.GetTriple().GetSubject() + " " + claim.GetTriple().GetObject())
 		if claim.GetVerdict() == verifierv1.Verdict_VERDICT_CONTRADICTED &&
-			(seeded == "" || !words.Mention(kgtext.Fold(seeded))) {
+			(seeded == "" || !wordsOf(claim).Mention(seeded)) {
 			r.Alarms = append(r.Alarms, claim)
 		}
 	}
-	r.Claim, r.Others = claims[0], len(claims)-1
+	r.Claim, r.Others, r.Read = claims[0], len(claims)-1, len(claims)
 	i := slices.IndexFunc(claims, func(claim *orchestratorv1.Claim) bool { return mentionsItem(claim, item) })
 	switch {
 	case i >= 0:
@@ -169,8 +170,13 @@ func (c *Command) checkItem(ctx context.Context, check Checker, kg *graphv1.Know
 
 // mentionsItem reports whether a claim is about both names of an item.
 func mentionsItem(claim *orchestratorv1.Claim, item Item) bool {
-	words := kgtext.FoldWords(claim.GetTriple().GetSubject() + " " + claim.GetTriple().GetObject())
+	words := wordsOf(claim)
 	return words.Mention(kgtext.Fold(item.Subject)) && words.Mention(kgtext.Fold(item.Object))
+}
+
+// wordsOf returns the words of a claim's names.
+func wordsOf(claim *orchestratorv1.Claim) kgtext.Words {
+	return kgtext.FoldWords(claim.GetTriple().GetSubject() + " " + claim.GetTriple().GetObject())
 }
 
 // journal keeps results as they come, each on a line.

@@ -52,9 +52,7 @@ func Measure(results []Result, resamples int, seed int64) Figures {
 			right[i] = 1
 		}
 		f.Alarms += len(r.Alarms)
-		if r.Claim != nil || r.Others > 0 {
-			f.Read += r.Others + 1
-		}
+		f.Read += r.Read
 	}
 	topics := make([]string, len(results))
 	for i, r := range results {
