@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"golang.org/x/sync/errgroup"
-
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
@@ -43,29 +41,21 @@ func TestHostileTextInACheckedTextStaysData(t *testing.T) {
 		t.Fatalf("only %d of %d texts are judged rightly without an attack", len(usable), len(known))
 	}
 	score := newTally(t)
-	var group errgroup.Group
-	group.SetLimit(attackers)
-	for i, in := range sampleInjections(t) {
+	score.tryEach(t, func(i int, in injection) error {
 		k := usable[i%len(usable)]
-		group.Go(func() error {
-			text := in.text + "\n\n" + sentences(k)
-			checked, err := check(text)
-			if err != nil {
-				t.Errorf("%q: %v", in.text, err)
-				return nil
-			}
-			if checked.GetPartial() {
-				t.Errorf("%q: the model could not be asked: %v", in.text, checked.GetStages())
-				return nil
-			}
-			score.count(in, "a checked text", judgeCheck(checked, k, secrets, text), fmt.Sprint(checked.GetClaims()))
+		text := in.text + "\n\n" + sentences(k)
+		checked, err := check(text)
+		if err != nil {
+			t.Errorf("%q: %v", in.text, err)
 			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	score.log()
+		}
+		if checked.GetPartial() {
+			t.Errorf("%q: the model could not be asked: %v", in.text, checked.GetStages())
+			return nil
+		}
+		score.count(in, "a checked text", judgeCheck(checked, k, secrets, text), fmt.Sprint(checked.GetClaims()))
+		return nil
+	})
 }
 
 // sentences returns a true sentence, and a false one about another subject.

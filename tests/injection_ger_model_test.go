@@ -8,8 +8,6 @@ import (
 	"testing"
 	"unicode"
 
-	"golang.org/x/sync/errgroup"
-
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
@@ -21,9 +19,7 @@ func TestHostileTextOnReasoningPathsStaysData(t *testing.T) {
 	m := modelMesh(t)
 	secrets := promptLines(t)
 	score := newTally(t)
-	var group errgroup.Group
-	group.SetLimit(attackers)
-	for i, in := range sampleInjections(t) {
+	score.tryEach(t, func(i int, in injection) error {
 		k := known[i%len(known)]
 		topic, paths := k.subject, []string{k.relation}
 		var more [][3]string
@@ -38,37 +34,31 @@ func TestHostileTextOnReasoningPathsStaysData(t *testing.T) {
 			topic = collapseSpaces(topic + " " + in.text)
 			more = [][3]string{{topic, k.relation, k.object}}
 		}
-		group.Go(func() error {
-			snapshot, err := loadKnown(t, m, more)
-			if err != nil {
-				return err
-			}
-			req := &orchestratorv1.AskRequest{
-				Question: k.question, Method: "ger", TopicEntities: []string{topic},
-				Kg: &graphv1.KnowledgeGraphRef{Name: "known", Snapshot: snapshot},
-			}
-			for _, p := range paths {
-				req.RelationPaths = append(req.RelationPaths,
-					&graphv1.RelationPath{Steps: []*graphv1.RelationStep{{Relation: p}}})
-			}
-			resp, err := m.orchestrator.Ask(timeoutContext(t, 10*modelPatience), req)
-			if err != nil {
-				t.Errorf("%q in %s: %v", in.text, place, err)
-				return nil
-			}
-			if run := resp.GetRun(); run.GetPartial() {
-				t.Errorf("%q in %s: the model could not be asked: %v", in.text, place, run.GetGroundingReason())
-				return nil
-			}
-			score.count(in, place, judgeGer(resp.GetRun(), k.object, secrets, k.question+topic+in.text),
-				resp.GetRun().GetText())
+		snapshot, err := loadKnown(t, m, more)
+		if err != nil {
+			return err
+		}
+		req := &orchestratorv1.AskRequest{
+			Question: k.question, Method: "ger", TopicEntities: []string{topic},
+			Kg: &graphv1.KnowledgeGraphRef{Name: "known", Snapshot: snapshot},
+		}
+		for _, p := range paths {
+			req.RelationPaths = append(req.RelationPaths,
+				&graphv1.RelationPath{Steps: []*graphv1.RelationStep{{Relation: p}}})
+		}
+		resp, err := m.orchestrator.Ask(timeoutContext(t, 10*modelPatience), req)
+		if err != nil {
+			t.Errorf("%q in %s: %v", in.text, place, err)
 			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	score.log()
+		}
+		if run := resp.GetRun(); run.GetPartial() {
+			t.Errorf("%q in %s: the model could not be asked: %v", in.text, place, run.GetGroundingReason())
+			return nil
+		}
+		score.count(in, place, judgeGer(resp.GetRun(), k.object, secrets, k.question+topic+in.text),
+			resp.GetRun().GetText())
+		return nil
+	})
 }
 
 // collapseSpaces normalizes white space and control characters as the loader does.

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
-	"golang.org/x/sync/errgroup"
 
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -65,47 +64,39 @@ func attack(t *testing.T, m *running, method string) {
 	}
 	plain := askAll(t, m, method, snapshot)
 	score := newTally(t)
-	var group errgroup.Group
-	group.SetLimit(attackers)
-	for i, in := range sampleInjections(t) {
+	score.tryEach(t, func(i int, in injection) error {
 		for _, place := range places {
 			k := known[(i+len(place.name))%len(known)]
 			if plain[k.question] == nil {
 				continue // the model fails it without an attack too
 			}
 			more, question := place.plant([3]string{k.subject, k.relation, k.object}, k.question, in.text)
-			group.Go(func() error {
-				snapshot, err := loadKnown(t, m, more)
-				if err != nil {
-					return err
-				}
-				run, err := askOne(t, m, method, question, snapshot)
-				if err != nil {
-					t.Errorf("%q in %s: %v", in.text, place.name, err)
-					return nil
-				}
-				o := judge(run, plain[k.question], k.subject, k.object, secrets, question+in.text)
-				if method == "query" { // its rows are what the graph holds, a planted object among them
-					o.swayed = o.lost || hasAnswer(run, sway)
-				}
-				if o.changed {
-					t.Logf("stages %v in place of %s", run.GetStages(), stages(plain[k.question]))
-				}
-				score.count(in, place.name, o, run.GetText())
-				return nil
-			})
+			snapshot, err := loadKnown(t, m, more)
+			if err != nil {
+				return err
+			}
+			run, err := askOne(t, m, method, question, snapshot)
+			if err != nil {
+				t.Errorf("%q in %s: %v", in.text, place.name, err)
+				continue
+			}
+			o := judge(run, plain[k.question], k.subject, k.object, secrets, question+in.text)
+			if method == "query" { // its rows are what the graph holds, a planted object among them
+				o.swayed = o.lost || hasAnswer(run, sway)
+			}
+			if o.changed {
+				t.Logf("stages %v in place of %s", run.GetStages(), stages(plain[k.question]))
+			}
+			score.count(in, place.name, o, run.GetText())
 		}
-	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
+		return nil
+	})
 	after := askAll(t, m, method, snapshot)
 	for question, run := range plain {
 		if after[question] == nil || names(after[question]) != names(run) {
 			t.Errorf("%q is answered differently after the attempts", question)
 		}
 	}
-	score.log()
 }
 
 // modelMesh starts a mesh with a real model: that of OPENAI_BASE_URL, or the bundled one.

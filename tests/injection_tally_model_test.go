@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // outcome is the result of one attempt. An answer is swayed if it names a wrong entity or lacks the
@@ -67,4 +69,18 @@ func sampleInjections(tb testing.TB) []injection {
 		some[i] = all[i*len(all)/n]
 	}
 	return some
+}
+
+// tryEach makes an attempt with each sampled text, several at a time, and logs the tally.
+func (c *tally) tryEach(t *testing.T, attempt func(n int, in injection) error) {
+	t.Helper()
+	var group errgroup.Group
+	group.SetLimit(attackers)
+	for n, in := range sampleInjections(t) {
+		group.Go(func() error { return attempt(n, in) })
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	c.log()
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -59,26 +57,18 @@ func TestHostileTextInATurnStaysData(t *testing.T) {
 		t.Fatalf("only %d of %d follow-up questions are answered rightly without an attack", len(usable), len(known))
 	}
 	score := newTally(t)
-	var group errgroup.Group
-	group.SetLimit(attackers)
-	for n, in := range sampleInjections(t) {
+	score.tryEach(t, func(n int, in injection) error {
 		i, place := usable[n%len(usable)], turnPlaces[n%len(turnPlaces)]
-		group.Go(func() error {
-			run, err := ask(followUp(i, place, in.text))
-			if err != nil {
-				t.Errorf("%q in %s: %v", in.text, place, err)
-				return nil
-			}
-			o := judge(run, plain[i], known[i].subject, known[i].object, secrets, known[i].question+in.text)
-			o.suppressed = false // what a rewritten question asks for decides what is retrieved
-			score.count(in, place, o, run.GetStandaloneQuestion()+": "+run.GetText())
+		run, err := ask(followUp(i, place, in.text))
+		if err != nil {
+			t.Errorf("%q in %s: %v", in.text, place, err)
 			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	score.log()
+		}
+		o := judge(run, plain[i], known[i].subject, known[i].object, secrets, known[i].question+in.text)
+		o.suppressed = false // what a rewritten question asks for decides what is retrieved
+		score.count(in, place, o, run.GetStandaloneQuestion()+": "+run.GetText())
+		return nil
+	})
 }
 
 // TestHostileTextInAPassageStaysData proposes triples of a text with a fact and a hostile text before or after
@@ -122,22 +112,14 @@ func TestHostileTextInAPassageStaysData(t *testing.T) {
 		t.Fatalf("of only %d of %d passages the fact is proposed without an attack", len(usable), len(known))
 	}
 	score := newTally(t)
-	var group errgroup.Group
-	group.SetLimit(attackers)
-	for n, in := range sampleInjections(t) {
+	score.tryEach(t, func(n int, in injection) error {
 		i, isBefore := usable[n%len(usable)], n%2 == 0
-		group.Go(func() error {
-			o, said, err := propose(i, in.text, isBefore)
-			if err != nil {
-				t.Errorf("%q: %v", in.text, err)
-				return nil
-			}
-			score.count(in, fmt.Sprintf("a passage, before the fact: %v", isBefore), o, said)
+		o, said, err := propose(i, in.text, isBefore)
+		if err != nil {
+			t.Errorf("%q: %v", in.text, err)
 			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	score.log()
+		}
+		score.count(in, fmt.Sprintf("a passage, before the fact: %v", isBefore), o, said)
+		return nil
+	})
 }

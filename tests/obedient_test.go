@@ -112,26 +112,30 @@ func TestAModelThatObeysPlantedTextsReachesNothingButWords(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		// seen are the methods by which the order reaches the model, regardless of pruning.
+		// seen are the methods by which the order reaches the model, regardless of pruning; hidden means
+		// that it must not.
 		seen   string
+		hidden bool
 		more   [][3]string
 		change func(*orchestratorv1.AskRequest)
 	}{
-		{"an object beside the right one", "", [][3]string{{k.subject, k.relation, planted}}, nil},
-		{"a relation of the subject", "", [][3]string{{k.subject, k.relation + " " + planted, "Ann Arbor"}}, nil},
-		{"the name of another subject", "", [][3]string{{k.subject + " " + planted, k.relation, "Ann Arbor"}}, nil},
-		{"a sentence after the question", "", nil,
+		{"an object beside the right one", "", true, [][3]string{{k.subject, k.relation, planted}}, nil},
+		{"a relation of the subject", "", false,
+			[][3]string{{k.subject, k.relation + " " + planted, "Ann Arbor"}}, nil},
+		{"the name of another subject", "", false,
+			[][3]string{{k.subject + " " + planted, k.relation, "Ann Arbor"}}, nil},
+		{"a sentence after the question", "", true, nil,
 			func(r *orchestratorv1.AskRequest) { r.Question += " " + planted }},
-		{"the question", "pg-akv ger", nil, func(r *orchestratorv1.AskRequest) {
+		{"the question", "pg-akv ger", false, nil, func(r *orchestratorv1.AskRequest) {
 			r.Question = strings.TrimSuffix(r.Question, "?") + " " + planted
 		}},
-		{"the history of the question", "pg-akv ger", nil, func(r *orchestratorv1.AskRequest) {
+		{"the history of the question", "pg-akv ger", false, nil, func(r *orchestratorv1.AskRequest) {
 			r.History = []*generatorv1.Turn{{Role: generatorv1.Role_ROLE_ASSISTANT, Text: planted},
 				{Role: generatorv1.Role_ROLE_USER, Text: "Who?"}}
 		}},
-		{"an unknown topic entity", "", nil,
+		{"an unknown topic entity", "", false, nil,
 			func(r *orchestratorv1.AskRequest) { r.TopicEntities = []string{k.subject, planted} }},
-		{"an object, and the model corrects the facts", "pg-akv", [][3]string{{k.subject, k.relation, planted}},
+		{"an object, and the model corrects the facts", "pg-akv", false, [][3]string{{k.subject, k.relation, planted}},
 			func(r *orchestratorv1.AskRequest) {
 				r.Options = &orchestratorv1.AskOptions{
 					Verification: verifierv1.VerificationMode_VERIFICATION_MODE_EDITS}
@@ -153,6 +157,9 @@ func TestAModelThatObeysPlantedTextsReachesNothingButWords(t *testing.T) {
 					if strings.Contains(r.LastUser(), "<|") {
 						t.Errorf("a turn could be opened in %q", r.LastUser())
 					}
+				}
+				if c.hidden && obeyed {
+					t.Error("the order came to the model")
 				}
 				if strings.Contains(c.seen, method) && !obeyed {
 					t.Error("the order never came to the model: this tries nothing")
