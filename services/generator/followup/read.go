@@ -117,10 +117,11 @@ func replacePronoun(question string, turns []turn) (string, bool) {
 	var names, repeated []string
 	for _, t := range turns {
 		for _, name := range kgtext.MissingNames(t.Text, nil) {
-			if slices.Contains(names, name) && !slices.Contains(repeated, name) {
-				repeated = append(repeated, name)
-			} else if !slices.Contains(names, name) {
+			switch {
+			case !slices.Contains(names, name):
 				names = append(names, name)
+			case !slices.Contains(repeated, name):
+				repeated = append(repeated, name)
 			}
 		}
 	}

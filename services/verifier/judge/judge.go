@@ -62,10 +62,13 @@ func (c *claimCase) judge() *verifierv1.Judgement {
 	if same != nil && other != nil && other.similarity > same.similarity+c.cfg.ContradictionSlack && other.single {
 		same = nil // both names fit, but in another relation: who was born there did not die there
 	}
-	var place *view
-	var in *graphv1.ScoredTriple
-	if !c.claim.GetNegated() {
-		place, in = c.containment()
+	if same == nil && !c.claim.GetNegated() {
+		if place, lies := c.containment(); place != nil {
+			j := c.verdict(verifierv1.Verdict_VERDICT_SUPPORTED, place.confidence, []*view{place}, "",
+				"%s has %s, which lies in it", c.graph(place), place.value)
+			j.Evidence = append(j.Evidence, lies)
+			return j
+		}
 	}
 	switch {
 	case same != nil && c.claim.GetNegated():
@@ -74,11 +77,6 @@ func (c *claimCase) judge() *verifierv1.Judgement {
 	case same != nil:
 		return c.verdict(verifierv1.Verdict_VERDICT_SUPPORTED, same.confidence, []*view{same}, "", "%s says the same",
 			c.graph(same))
-	case place != nil:
-		j := c.verdict(verifierv1.Verdict_VERDICT_SUPPORTED, place.confidence, []*view{place}, "",
-			"%s has %s, which lies in it", c.graph(place), place.value)
-		j.Evidence = append(j.Evidence, in)
-		return j
 	case other != nil && other.single && c.claim.GetNegated():
 		return c.verdict(verifierv1.Verdict_VERDICT_SUPPORTED, other.confidence, c.list(other), "",
 			"%s has %s in its place",

@@ -250,7 +250,7 @@ func newTable(headings []string, c Columns) (*table, error) {
 		}
 		t.types[i], t.strict[i] = as, as != Auto
 	}
-	if none := c.Subject+c.Relation+c.Object+c.Start+c.End+c.Rows == ""; none {
+	if c.Subject+c.Relation+c.Object+c.Start+c.End+c.Rows == "" {
 		return t, t.useDefaultColumns(places)
 	}
 	if c.Rows != "" && c.Subject != "" {
