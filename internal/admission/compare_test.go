@@ -114,17 +114,30 @@ type simulation struct {
 	random   *lockedRand
 	limiter  limiter
 	began    time.Time
+	seed     uint64
 
 	mu   sync.Mutex
 	good int
 }
 
-// goodput returns how many requests were answered in their time.
+// seeds of the random arrivals and lengths. One is not enough: which of two goroutines runs first in
+// a moment of the clock moves the goodput of one run by 4 %.
+const seeds = 3
+
+// goodput returns how many requests were answered in their time, over all seeds.
 func (sc scenario) goodput(t *testing.T, newLimiter func() limiter) (good int) {
 	t.Helper()
+	for seed := range uint64(seeds) {
+		good += sc.simulate(t, newLimiter, seed)
+	}
+	return good
+}
+
+func (sc scenario) simulate(t *testing.T, newLimiter func() limiter, seed uint64) (good int) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &simulation{scenario: sc, stations: sc.stations(), limiter: newLimiter(), began: time.Now(),
-			random: &lockedRand{r: rand.New(rand.NewPCG(1, 2))}}
+		s := &simulation{scenario: sc, stations: sc.stations(), limiter: newLimiter(), began: time.Now(), seed: seed,
+			random: &lockedRand{r: rand.New(rand.NewPCG(seed, 2))}}
 		ctx, stop := context.WithCancel(t.Context())
 		var serving, asking sync.WaitGroup
 		for _, st := range s.stations {
@@ -149,7 +162,7 @@ func (s *simulation) run(ctx context.Context, p phase, asking *sync.WaitGroup) {
 		if err != nil {
 			panic(err)
 		}
-		random := rand.New(rand.NewPCG(3, uint64(len(name))))
+		random := rand.New(rand.NewPCG(s.seed, uint64(len(name))))
 		sources.Go(func() {
 			for time.Now().Before(until) {
 				asking.Go(func() { _ = s.ask(auth.WithTenant(ctx, tenant), name) })

@@ -229,7 +229,7 @@ func (c *baseline) add(took time.Duration, idle bool) {
 }
 
 // paceWeight is the weight of the newest interval in the pace.
-const paceWeight = 0.1
+const paceWeight = 0.03
 
 // pace measures how fast places are freed while requests are queued. Without a queue the rate is
 // that of the arrivals.
