@@ -20,7 +20,7 @@ DEMO_SETUP := $(if $(OPENAI_BASE_URL),--no-model --no-model-server)
 # Baseline of buf breaking: the newest release, if git knows one. Nothing is promised before the first.
 BASE ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
 
-.PHONY: help demo build setup test figures clients-test store-test neo4j-test weaviate-test lint generate rest-test openai-test arm64-test misbehave-test fuzz fuzz-corpus install-test outsider-test trust race nightly soak soak-slice replicas sim versions-test bench bench-overload bench-memory images sbom site reproducible k8s-check k8s-test console console-check console-test tidy vulncheck tools clean
+.PHONY: help demo build setup test figures clients-test store-test neo4j-test weaviate-test lint generate rest-test openai-test arm64-test misbehave-test fuzz fuzz-corpus install-test outsider-test trust measure race nightly soak soak-slice replicas sim versions-test bench bench-overload bench-memory images sbom site reproducible k8s-check k8s-test console console-check console-test tidy vulncheck tools clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -106,7 +106,7 @@ arm64-test: ## Test the kernels for arm64, and load a graph by its command line,
 openai-test: build .cache/openai/.complete ## Test the OpenAI API with the official Python and Node clients.
 	bin/triplemesh setup --no-model --no-model-server
 	npm ci --silent --prefix tests/openai
-	go test -count=1 -tags openai ./tests/openai
+	go test -count=1 -tags openai -run "OfficialOpenAI|OfTheOpenAIPage" ./tests
 
 .cache/openai/.complete: tests/openai/requirements.txt
 	rm -rf $(@D)
@@ -137,7 +137,7 @@ $(CLIENTS)/%/.complete:
 misbehave-test: ## Run every call of every stage and method against every recorded model server fault.
 	for m in services/generator services/verifier services/evaluator services/reflector; do \
 	  (cd $$m && MISBEHAVIOURS=all go test -count=1 -run 'TheModelServerMisbehaves' .) || exit 1; done
-	cd tests && MISBEHAVIOURS=all go test -count=1 -timeout 40m -run TestEveryMethodEndsWhateverTheModelServerDoes .
+	cd tests && MISBEHAVIOURS=all go test -count=1 -timeout 40m -v -run TestEveryMethodEndsWhateverTheModelServerDoes .
 
 fuzz: ## Run every fuzz target for FUZZTIME (30s) and print a summary.
 	go run ./tests/fuzz -time $(or $(FUZZTIME),30s)
@@ -151,6 +151,12 @@ TRUSTED := ./internal/cypher $(addprefix ./services/,verifier retriever/ground r
 trust: ## Run thousands of random histories, bit flips and kills, instead of dozens (hours).
 	FLIPS=all KILLS=$(or $(KILLS),100) RAPID_CHECKS=$(or $(RAPID_CHECKS),1000) go test -count=1 -timeout 12h -v \
 	  -run 'Any|FlippedBit|Kill|Victim|FixedGraph|OrderOfEvidence|EveryHit|Stricter|OneMore' $(TRUSTED)
+
+measure: ## Run the short tests whose measurements docs/reliability.md has.
+	go test -count=1 -v -run 'PowerCut|FailingDisk|TestSlownessOfAll|BestGoodput|AdmittedRequestIsNeverRefused' \
+	  ./services/retriever/store/embedded ./internal/client ./internal/admission
+	go test -count=1 -v -run TestIdleStreams ./services/orchestrator/http -args -idle 9900
+	go test -count=1 -v -run 'TestTheLedgerEquals|TestBadNetworks|TestASlowModelEndpoint' ./tests
 
 # Packages with concurrency. Left out: packages that share no state and take minutes under the
 # race detector.
@@ -175,7 +181,7 @@ sim: ## Simulate SEEDS (1000) meshes per kind of fault and print the outcomes.
 soak: ## Ask QUESTIONS (2000000) questions, or for SOAK (such as 10m), and detect leaks.
 	$(if $(SOAK),SOAK=$(SOAK),QUESTIONS=$(or $(QUESTIONS),2000000)) go test -count=1 -timeout 24h -tags soak -run TestItGoesOnForLong -v ./tests
 
-nightly: race trust sim replicas misbehave-test soak-slice versions-test reproducible bench-overload bench-memory fuzz ## Run everything behind docs/reliability.md that needs no cluster (hours).
+nightly: race measure trust sim replicas misbehave-test soak-slice versions-test reproducible bench-overload bench-memory fuzz ## Run everything behind docs/reliability.md that needs no cluster (hours).
 
 soak-slice: ## Run ten minutes of the soak test.
 	$(MAKE) soak SOAK=10m

@@ -5,10 +5,13 @@ package tests
 import (
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
 // outcome is the result of one attempt. An answer is swayed if it names a wrong entity or lacks the
@@ -54,6 +57,13 @@ func (c *tally) log() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tb.Logf("%d attempts: %v", c.attempts, c.of)
+	swayed := 0
+	for place, n := range c.of["swayed the answer"] {
+		if !strings.HasPrefix(place, "of ") {
+			swayed += n
+		}
+	}
+	testkit.Measured(c.tb, "%d of %d swayed (%.1f %%)", swayed, c.attempts, 100*float64(swayed)/float64(c.attempts))
 }
 
 // sampleInjections returns all texts, or INJECTIONS of them, from every category.

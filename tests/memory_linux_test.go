@@ -78,15 +78,16 @@ func TestMemoryIsBoundedWithManyQuestionsUnderWay(t *testing.T) {
 	close(release)
 	questions.Wait()
 	after := residents(t, all)
+	var costs []string
 	for _, p := range all {
 		size := sizes[p.name]
-		t.Logf("%-12s %4d MiB idle, %4d with %d questions under way, %4d after them: %d KiB a question; may have %d",
-			p.name, idle[p.name]>>10, full[p.name]>>10, inFlight, after[p.name]>>10,
-			(full[p.name]-idle[p.name])/inFlight, size.most)
+		costs = append(costs, fmt.Sprintf("%s %d MiB of %d (%d KiB a question)", p.name,
+			max(full[p.name], after[p.name])>>10, size.most, (full[p.name]-idle[p.name])/inFlight))
 		if most := max(full[p.name], after[p.name]); most > size.most<<10 {
 			t.Errorf("the %s took %d MiB, and may have %d", p.name, most>>10, size.most)
 		}
 	}
+	testkit.Measured(t, "%d questions under way: %s", inFlight, strings.Join(costs, ", "))
 }
 
 // residents returns the resident memory of each process in KiB.

@@ -152,6 +152,7 @@ func TestOneReplicaOfAStageFailsAndNoQuestionDoes(t *testing.T) {
 		set["orchestrator."+name+".addr"] = both[0].Listen + "," + both[1].Listen
 		set["orchestrator."+name+".patience"] = patient
 	}
+	var sum toll
 	for _, f := range replicaFaults(t) {
 		t.Run(f.name, func(t *testing.T) {
 			// A new orchestrator for each fault, which has no state from earlier ones.
@@ -170,9 +171,11 @@ func TestOneReplicaOfAStageFailsAndNoQuestionDoes(t *testing.T) {
 				end()
 				t.Logf("%-10s %s; %d more model calls than the answers report", stage, cost,
 					len(model.Requests())-calls)
+				sum.asked, sum.slowest = sum.asked+cost.asked, max(sum.slowest, cost.slowest)
 			}
 		})
 	}
+	testkit.Measured(t, "%d questions, 0 lost, the slowest took %v", sum.asked, sum.slowest.Round(10*time.Millisecond))
 }
 
 // TestASlowModelIsAskedOnce has a model that takes far longer than the hedging delay.

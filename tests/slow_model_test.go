@@ -67,4 +67,5 @@ func TestASlowModelEndpointHoldsUpNoneThatAskAnother(t *testing.T) {
 	}
 	close(release)
 	slowQuestions.Wait()
+	testkit.Measured(t, "%d of %d answered while %d hung", others, others, stuck)
 }

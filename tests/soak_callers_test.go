@@ -35,13 +35,14 @@ type does struct {
 }
 
 var doings = []does{
-	{340, true, askBy("io")}, {110, true, askBy("cot")}, {20, true, askBy("sc")},
+	{260, true, askBy("io")}, {90, true, askBy("cot")}, {20, true, askBy("sc")}, {60, true, askBy("query")},
 	{170, true, askBy("pg-akv")}, {80, true, askBy("rag")}, {40, true, askBy("ger")},
 	{60, true, (*soak).stream}, {40, true, (*soak).check}, {30, true, (*soak).followUp},
 	{20, true, askExpectingError(codes.NotFound, func(r *orchestratorv1.AskRequest) { r.Kg.Name = "atlantis" })},
 	{10, true, askExpectingError(codes.FailedPrecondition, func(r *orchestratorv1.AskRequest) { r.Kg.Name = idle })},
 	{20, true, askExpectingError(codes.InvalidArgument, func(r *orchestratorv1.AskRequest) { r.Question = "" })},
 	{10, true, askExpectingError(codes.InvalidArgument, func(r *orchestratorv1.AskRequest) { r.Method = "guess" })},
+	{20, false, (*soak).feedback}, {20, false, (*soak).retract},
 	{25, false, (*soak).list}, {15, false, (*soak).searchRuns}, {10, false, (*soak).links},
 }
 
@@ -154,6 +155,38 @@ func (s *soak) list(ctx context.Context, _ *rand.Rand) error {
 	page, err := s.orchestrator.ListRuns(ctx, &orchestratorv1.ListRunsRequest{PageSize: 10})
 	if runs := page.GetRuns(); len(runs) > 0 {
 		_, err = s.orchestrator.GetRun(ctx, &orchestratorv1.GetRunRequest{Id: runs[0].GetId()})
+	}
+	return err
+}
+
+// feedback marks the first answer of a recent run.
+func (s *soak) feedback(ctx context.Context, random *rand.Rand) error {
+	page, err := s.orchestrator.ListRuns(ctx, &orchestratorv1.ListRunsRequest{PageSize: 10})
+	if err != nil || len(page.GetRuns()) == 0 {
+		return err
+	}
+	run, err := s.orchestrator.GetRun(ctx, &orchestratorv1.GetRunRequest{
+		Id: page.GetRuns()[random.IntN(len(page.GetRuns()))].GetId()})
+	if err != nil || len(run.GetRun().GetAnswers()) == 0 {
+		return err
+	}
+	_, err = s.marks.CreateFeedback(ctx, &orchestratorv1.CreateFeedbackRequest{RunId: run.GetRun().GetId(),
+		Marks: []*orchestratorv1.Mark{{
+			Item: &orchestratorv1.Mark_Answer{Answer: &orchestratorv1.MarkedAnswer{
+				Answer: run.GetRun().GetAnswers()[0].GetAnswer()}},
+			Judgement: orchestratorv1.Judgement_JUDGEMENT_WRONG,
+		}}})
+	return err
+}
+
+// retract deletes all but a hundred marks, so that what is stored does not grow.
+func (s *soak) retract(ctx context.Context, _ *rand.Rand) error {
+	page, err := s.marks.ListFeedback(ctx, &orchestratorv1.ListFeedbackRequest{PageSize: 200})
+	for _, f := range page.GetFeedback()[min(100, len(page.GetFeedback())):] {
+		_, err = s.marks.DeleteFeedback(ctx, &orchestratorv1.DeleteFeedbackRequest{Id: f.GetId()})
+		if status.Code(err) == codes.NotFound { // another caller deleted it
+			err = nil
+		}
 	}
 	return err
 }

@@ -92,6 +92,9 @@ func soakAnswer(task string, body []byte) (text, logprobs string) {
 		relation, subject := askedFor(body)
 		return fmt.Sprintf("CREATE (s {name: '%s'})-[:%s]->(o {name: 'Google'})", strings.ReplaceAll(subject, "'", ""),
 			strings.ToUpper(strings.ReplaceAll(relation, " ", "_"))), ""
+	case "query-plan":
+		relation, subject := askedFor(body)
+		return fmt.Sprintf("Person(name=%q).get(%q)", subject, relation), ""
 	case "answer":
 		if bytes.Contains(body, []byte(employer)) {
 			return "It is {" + employer + "}.", ""

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/triplemesh/triplemesh/internal/testkit"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
 const (
@@ -100,6 +101,7 @@ func soakLength(t *testing.T) (length time.Duration, count int64) {
 // soak is a mesh under sustained load, and the results.
 type soak struct {
 	*running
+	marks     orchestratorv1.FeedbackServiceClient
 	t         *testing.T
 	questions []string
 	model     *soakModel
@@ -140,6 +142,7 @@ func newSoak(t *testing.T, expected int64) *soak {
 		"orchestrator.server.audit.file":    s.audit,
 		"orchestrator.server.metrics_addr":  s.metrics,
 	}})
+	s.marks = orchestratorv1.NewFeedbackServiceClient(s.dial(t, "orchestrator"))
 	return s
 }
 

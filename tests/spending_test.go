@@ -76,7 +76,7 @@ func (s *spending) charged() uint32 {
 }
 
 func TestTheLedgerEqualsWhatTheModelServerCharged(t *testing.T) {
-	seen := map[string]int{}
+	seen, questions := map[string]int{}, 0
 	for i, method := range []string{"io", "cot", "sc", "rag", "pg-akv", "ger", "query", "tog", "rog"} {
 		t.Run(method, func(t *testing.T) {
 			model := scripted(t)
@@ -86,6 +86,7 @@ func TestTheLedgerEqualsWhatTheModelServerCharged(t *testing.T) {
 			s.plan(model)
 			for seed := range uint64(6) {
 				s.reset(seed + 100*uint64(i))
+				questions++
 				model.Forget()
 				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				resp, err := m.orchestrator.Ask(ctx, question(method))
@@ -109,6 +110,7 @@ func TestTheLedgerEqualsWhatTheModelServerCharged(t *testing.T) {
 			t.Errorf("no call was %s: the test says nothing of it", f.name)
 		}
 	}
+	testkit.Measured(t, "%d questions, %d faults: the same number of calls in each", questions, len(modelFaults))
 }
 
 // A stage whose time runs out tells what it spent before.

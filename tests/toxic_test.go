@@ -48,6 +48,7 @@ const questionTime = 2 * time.Second
 // once the network has recovered, questions are answered again.
 func TestBadNetworksBetweenTheOrchestratorAndEachStage(t *testing.T) {
 	m, proxies := proxied(t)
+	pairs, slowest := 0, time.Duration(0)
 	for _, stage := range slices.Sorted(maps.Keys(proxies)) {
 		method := "pg-akv"
 		if stage == "evaluator" || stage == "reflector" {
@@ -66,11 +67,13 @@ func TestBadNetworksBetweenTheOrchestratorAndEachStage(t *testing.T) {
 					if err := proxies[stage].Toxics.RemoveToxic(t.Context(), added.Name); err != nil {
 						t.Fatal(err)
 					}
-					t.Logf("whole answers again after %v", recovery(t, m, method).Round(time.Millisecond))
+					pairs, slowest = pairs+1, max(slowest, recovery(t, m, method))
 				})
 			}
 		}
 	}
+	testkit.Measured(t, "%d pairs of fault and place: none beyond its deadline, complete answers again after %v at most",
+		pairs, slowest.Round(10*time.Millisecond))
 }
 
 // recovery returns how long it takes until a question gets a complete answer.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/admission"
 	"github.com/triplemesh/triplemesh/internal/auth"
+	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
 // as is a context of a tenant.
@@ -441,6 +442,7 @@ func TestACallOfAnAdmittedRequestIsNeverRefused(t *testing.T) {
 		if got := g.State(); got.InFlight != 32 || got.Waiting != 40 {
 			t.Errorf("got %+v, want 32 calls in flight and 40 that wait", got)
 		}
+		testkit.Measured(t, "40 of 40 calls beyond the limit wait half an hour for a place")
 		for _, leave := range leaves {
 			leave(false)
 		}

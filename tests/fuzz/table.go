@@ -70,7 +70,10 @@ func table(out io.Writer, rows []row) error {
 		return fmt.Errorf("%d of %d targets failed: what broke one is in its testdata/fuzz, and go test runs it from "+
 			"now on", broken, len(rows))
 	}
-	return nil
+	// As testkit.Measured reports it.
+	_, err := fmt.Fprintf(out, "=== ATTR  fuzz measured \"%d targets, %.0f core-minutes, %.1f million inputs: 0 crashes\"\n",
+		len(rows), sum.time.Minutes(), float64(sum.inputs)/1e6)
+	return err
 }
 
 func line(w io.Writer, r row, verdict string) {

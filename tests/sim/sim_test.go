@@ -17,6 +17,7 @@ import (
 	"buf.build/go/protovalidate"
 
 	"github.com/triplemesh/triplemesh/internal/auth"
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
@@ -116,7 +117,7 @@ func TestSimulation(t *testing.T) {
 	all := kinds()
 	rows := make([]row, len(all))
 	// The kinds run in parallel.
-	t.Cleanup(func() { t.Log(table(rows)) })
+	t.Cleanup(func() { testkit.Measured(t, "%s", table(rows)) })
 	for i, k := range all {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()

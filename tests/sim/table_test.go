@@ -44,8 +44,8 @@ func (r *row) add(of result) {
 func table(rows []row) string {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 1, ' ', 0)
-	fmt.Fprintln(w, "\n| kind\t| seeds\t| failed\t| questions\t| whole\t| partial\t| codes\t| lost\t| well again "+
-		"after: least\t| median\t| most\t|")
+	fmt.Fprintln(w, "\n| kind\t| seeds\t| failed\t| questions\t| complete\t| partial\t| codes\t| lost\t| recovered "+
+		"after: min\t| median\t| max\t|")
 	fmt.Fprintln(w, "|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|")
 	for _, r := range rows {
 		if r.seeds == 0 {

@@ -2,6 +2,7 @@ package http_test
 
 import (
 	"flag"
+	"fmt"
 	"net/http"
 	"runtime"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	web "github.com/triplemesh/triplemesh/services/orchestrator/http"
+
+	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
 // idle is how many streams are open at once. With 10000 the test is what the
@@ -28,6 +31,7 @@ func TestIdleStreams(t *testing.T) {
 		<-r.Context().Done()
 	})
 	stream.Endless = func(*http.Request) bool { return true }
+	var costs []string
 	for _, test := range []struct {
 		name   string
 		ask    string
@@ -57,7 +61,7 @@ func TestIdleStreams(t *testing.T) {
 				t.Errorf("one too many is answered %s %v %s", resp.Status, resp.Header, body)
 			}
 			each := (memory() - before) / int64(*idle)
-			t.Logf("%d of them take %d KiB each, of both sides", *idle, each>>10)
+			costs = append(costs, fmt.Sprintf("%d KiB for each of %d %s", each>>10, *idle, test.name))
 			// Some 40 KiB were measured; what grows without end grows past this.
 			if each > 128<<10 {
 				t.Errorf("each takes %d bytes", each)
@@ -67,6 +71,7 @@ func TestIdleStreams(t *testing.T) {
 			}
 		})
 	}
+	testkit.Measured(t, "%s, both ends included", strings.Join(costs, ", "))
 }
 
 // memory is what is in use, stacks too, once the garbage is out.

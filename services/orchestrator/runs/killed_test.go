@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/triplemesh/triplemesh/internal/auth"
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 )
 
@@ -63,7 +64,7 @@ func TestKillLosesNoSavedRun(t *testing.T) {
 		all += kept
 		checkKept(t, path, kept)
 	}
-	t.Logf("%d kills; %d runs had been kept", kills, all)
+	testkit.Measured(t, "%d kills, %d runs acknowledged: 0 lost", kills, all)
 }
 
 func checkKept(t *testing.T, path string, kept int) {

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
 	"github.com/triplemesh/triplemesh/services/retriever/extsort"
 	"github.com/triplemesh/triplemesh/services/retriever/source"
@@ -194,7 +195,7 @@ func TestALoadResumesAfterAKill(t *testing.T) {
 			t.Errorf("killed at operation %d: %v is left, error %v", operations, left, err)
 		}
 	}
-	t.Logf("batches there were to go on with, by operation: %v", gone)
+	testkit.Measured(t, "killed at %d operations in turn: all resume", len(moments)-1)
 	if gone[80] < 5 || gone[7] > gone[80] {
 		t.Errorf("batches there were to go on with: %v", gone)
 	}

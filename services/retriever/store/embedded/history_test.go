@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
@@ -18,7 +19,9 @@ import (
 // knowledge graph, and after each step compares all that is shown with a model
 // of maps. RAPID_CHECKS says how many histories, RAPID_STEPS how long they are.
 func TestAnyHistoryReadsAsItsModel(t *testing.T) {
+	histories := 0
 	rapid.Check(t, func(r *rapid.T) {
+		histories++
 		inTempDir(t, func(dir string) {
 			h := &chronicle{t: t, dir: dir, model: model{snapshots: map[uint64]*modelSnapshot{}}}
 			h.Reopen(r)
@@ -26,6 +29,7 @@ func TestAnyHistoryReadsAsItsModel(t *testing.T) {
 			r.Repeat(rapid.StateMachineActions(h))
 		})
 	})
+	testkit.Measured(t, "%d histories, all snapshots compared after each step: 0 differ", histories)
 }
 
 // chronicle is a store and what it should show.

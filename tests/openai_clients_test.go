@@ -1,6 +1,6 @@
 //go:build openai
 
-package openai
+package tests
 
 import (
 	"encoding/json"
@@ -13,10 +13,10 @@ import (
 	"github.com/triplemesh/triplemesh/internal/testkit"
 )
 
-// mesh starts a mesh with a scripted model, and returns the base URL of its OpenAI API.
-func mesh(t *testing.T) string {
+// openAIMesh starts a mesh with a scripted model, and returns the base URL of its OpenAI API.
+func openAIMesh(t *testing.T) string {
 	t.Helper()
-	m := exec.Command("go", "run", "../scripted", "--http", "127.0.0.1:0", "--nth", "1000", "--script", "script.yaml")
+	m := exec.Command("go", "run", "./scripted", "--http", "127.0.0.1:0", "--nth", "1000", "--script", "openai/script.yaml")
 	m.Stderr = t.Output()
 	stdin, err := m.StdinPipe()
 	if err != nil {
@@ -42,22 +42,22 @@ func mesh(t *testing.T) string {
 	return "http://" + at.HTTP + "/v1"
 }
 
-// block is a code block of a page, with its language.
-var block = regexp.MustCompile("(?ms)^```(sh|python|js)\n(.*?)^```$")
+// pageBlock is a code block of a page, with its language.
+var pageBlock = regexp.MustCompile("(?ms)^```(sh|python|js)\n(.*?)^```$")
 
-// environ returns the environment of a program that uses the API at url and the Python client.
-func environ(t *testing.T, url string) []string {
+// openAIEnviron returns the environment of a program that uses the API at url and the Python client.
+func openAIEnviron(t *testing.T, url string) []string {
 	t.Helper()
 	return append(os.Environ(), "OPENAI_BASE_URL="+url, "OPENAI_API_KEY=none", "PYTHONPATH="+testkit.Cache(t, "openai"),
 		"PYTHONDONTWRITEBYTECODE=1")
 }
 
-func TestWhatThePageShowsAnswers(t *testing.T) {
+func TestExamplesOfTheOpenAIPageAnswer(t *testing.T) {
 	page, err := os.ReadFile(testkit.CheckoutFile(t, "docs", "openai.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := mesh(t)
+	url := openAIMesh(t)
 	for language, c := range map[string]struct{ by, says []string }{
 		"sh": {[]string{"sh", "-c"}, []string{`"content":"Robert Stam worked at New York University."`,
 			"GROUNDING_GROUNDED"}},
@@ -67,14 +67,14 @@ func TestWhatThePageShowsAnswers(t *testing.T) {
 	} {
 		t.Run(language, func(t *testing.T) {
 			ran := false
-			for _, b := range block.FindAllStringSubmatch(string(page), -1) {
+			for _, b := range pageBlock.FindAllStringSubmatch(string(page), -1) {
 				if b[1] != language {
 					continue
 				}
 				ran = true
 				code := strings.ReplaceAll(b[2], "http://127.0.0.1:9080/v1", url)
 				cmd := exec.CommandContext(t.Context(), c.by[0], append(c.by[1:], code)...)
-				cmd.Env = environ(t, url)
+				cmd.Dir, cmd.Env = "openai", openAIEnviron(t, url)
 				out, err := cmd.CombinedOutput()
 				for _, want := range c.says {
 					if err != nil || !strings.Contains(string(out), want) {
@@ -89,8 +89,8 @@ func TestWhatThePageShowsAnswers(t *testing.T) {
 	}
 }
 
-func TestOfficialClients(t *testing.T) {
-	url := mesh(t)
+func TestOfficialOpenAIClients(t *testing.T) {
+	url := openAIMesh(t)
 	for _, c := range []struct {
 		name string
 		run  []string
@@ -100,7 +100,7 @@ func TestOfficialClients(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), c.run[0], c.run[1:]...)
-			cmd.Env = environ(t, url)
+			cmd.Dir, cmd.Env = "openai", openAIEnviron(t, url)
 			out, err := cmd.CombinedOutput()
 			t.Logf("%s", out)
 			if err != nil {
