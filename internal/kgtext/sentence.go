@@ -27,7 +27,12 @@ func SplitSentences(text string) []Sentence {
 	state := -1
 	for rest := unwrapLines(text); rest != ""; {
 		var piece string
-		piece, rest, state = uniseg.FirstSentenceInString(rest, state)
+		whole := rest
+		piece, rest, state = uniseg.FirstSentenceInString(whole, state)
+		if cut := markup.FindStringIndex(piece); cut != nil && cut[1] < len(piece) {
+			_, size := utf8.DecodeLastRuneInString(piece[:cut[1]])
+			piece, rest, state = whole[:cut[1]-size], whole[cut[1]-size:], -1
+		}
 		open += piece
 		if rest != "" && !endsSentence(open, rest) {
 			continue
@@ -69,6 +74,10 @@ func endsSentence(open, rest string) bool {
 	words := strings.Fields(open)
 	if len(words) == 0 {
 		return false
+	}
+	if last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(open, unicode.IsSpace)); last == '}' ||
+		unicode.IsControl(last) {
+		return true
 	}
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(rest, unicode.IsSpace))
 	if unicode.IsLower(next) {
@@ -119,6 +128,11 @@ func wordSet(words ...string) map[string]bool {
 	}
 	return m
 }
+
+// markup matches to its first rune what is no part of the sentence before it, and what Unicode's
+// rules do not end a sentence at: markup and control characters are no prose.
+var markup = regexp.MustCompile("[.!?…][\"'”’)]*\\s+[{<＜\\[!#|`\\\\]|\\}\\s+\\p{Lu}|" + // "Oslo. <b>", "{x} She"
+	"[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]+\\s*[^\\s\\x00-\\x1f\\x7f]")
 
 // minWrappedLine is the minimum length in characters of a line broken for its length.
 const minWrappedLine = 50
