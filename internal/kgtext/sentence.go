@@ -22,29 +22,26 @@ type Sentence struct {
 // and at list items; not after abbreviations and initials, nor at a line break in mid-sentence.
 func SplitSentences(text string) []Sentence {
 	var all []Sentence
-	at := 0 // characters before rest
-	open := ""
-	state := -1
-	for rest := unwrapLines(text); rest != ""; {
+	prose := unwrapLines(text)
+	start, end, state := 0, 0, -1 // of the open sentence, in bytes
+	at := 0                       // start in characters
+	for rest := prose; rest != ""; {
 		var piece string
-		whole := rest
-		piece, rest, state = uniseg.FirstSentenceInString(whole, state)
-		if cut := markup.FindStringIndex(piece); cut != nil && cut[1] < len(piece) {
-			_, size := utf8.DecodeLastRuneInString(piece[:cut[1]])
-			piece, rest, state = whole[:cut[1]-size], whole[cut[1]-size:], -1
+		piece, rest, state = uniseg.FirstSentenceInString(rest, state)
+		for _, part := range splitMarkup(piece) {
+			end += len(part)
+			open := prose[start:end]
+			if end < len(prose) && !endsSentence(open, prose[end:]) {
+				continue
+			}
+			if trimmed := strings.TrimLeftFunc(open, unicode.IsSpace); trimmed != "" {
+				from := at + utf8.RuneCountInString(open[:len(open)-len(trimmed)])
+				trimmed = strings.TrimRightFunc(trimmed, unicode.IsSpace)
+				all = append(all, Sentence{Start: from, End: from + utf8.RuneCountInString(trimmed)})
+			}
+			at += utf8.RuneCountInString(open)
+			start = end
 		}
-		open += piece
-		if rest != "" && !endsSentence(open, rest) {
-			continue
-		}
-		n := utf8.RuneCountInString(open)
-		if trimmed := strings.TrimLeftFunc(open, unicode.IsSpace); trimmed != "" {
-			start := at + n - utf8.RuneCountInString(trimmed)
-			trimmed = strings.TrimRightFunc(trimmed, unicode.IsSpace)
-			all = append(all, Sentence{Start: start, End: start + utf8.RuneCountInString(trimmed)})
-		}
-		at += n
-		open = ""
 	}
 	return sliceSentences(all, text)
 }
@@ -71,19 +68,19 @@ func endsSentence(open, rest string) bool {
 	if strings.ContainsAny(open[len(strings.TrimRightFunc(open, unicode.IsSpace)):], "\n\u2029") {
 		return true
 	}
-	words := strings.Fields(open)
-	if len(words) == 0 {
+	open = strings.TrimFunc(open, unicode.IsSpace)
+	if open == "" {
 		return false
 	}
-	if last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(open, unicode.IsSpace)); last == '}' ||
-		unicode.IsControl(last) {
+	if last, _ := utf8.DecodeLastRuneInString(open); last == '}' || unicode.IsControl(last) {
 		return true
 	}
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(rest, unicode.IsSpace))
 	if unicode.IsLower(next) {
 		return false // a title or a quotation that ends in a mark: "Mad Monster Party? was made"
 	}
-	last, found := strings.CutSuffix(words[len(words)-1], ".")
+	space := strings.LastIndexFunc(open, unicode.IsSpace)
+	last, found := strings.CutSuffix(open[space+1:], ".")
 	if !found {
 		return true
 	}
@@ -93,11 +90,12 @@ func endsSentence(open, rest string) bool {
 		return false
 	case numberAbbreviations[strings.ToLower(last)]:
 		return !unicode.IsDigit(next)
-	case len(words) == 1 && strings.Trim(last, "0123456789") == "":
+	case space < 0 && strings.Trim(last, "0123456789") == "":
 		return false // a list's "12."
 	case initials.MatchString(last):
 		// Of a name ("J. Smith", "A.C. Milan"), unless a new sentence opens: "vitamin C. It is".
-		first, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+		first := strings.TrimLeftFunc(rest, unicode.IsSpace)
+		first, _, _ = strings.Cut(first[:min(len(first), maxOpener+1)], " ")
 		return sentenceOpeners[first]
 	}
 	return true
@@ -110,6 +108,9 @@ var initials = regexp.MustCompile(`^(?:\p{Lu}\.)*\p{Lu}$`)
 var sentenceOpeners = wordSet("It", "He", "She", "They", "We", "You", "The", "This", "That", "These", "Those",
 	"In", "On", "At", "But", "And", "There", "His", "Her", "Its", "Their", "After", "As", "By", "For", "From",
 	"However", "Many", "Most", "Some", "When", "While", "With")
+
+// maxOpener is the length of the longest of them.
+const maxOpener = len("However")
 
 // titleAbbreviations are abbreviations that never end a sentence.
 var titleAbbreviations = wordSet("mr", "mrs", "ms", "dr", "prof", "st", "ste", "mt", "rev", "gen", "col", "lt",
@@ -129,10 +130,20 @@ func wordSet(words ...string) map[string]bool {
 	return m
 }
 
-// markup matches to its first rune what is no part of the sentence before it, and what Unicode's
-// rules do not end a sentence at: markup and control characters are no prose.
+// markup matches to the first rune of what is no part of the sentence before it, where Unicode's
+// rules end no sentence: markup and control characters are no prose.
 var markup = regexp.MustCompile("[.!?…][\"'”’)]*\\s+[{<＜\\[!#|`\\\\]|\\}\\s+\\p{Lu}|" + // "Oslo. <b>", "{x} She"
 	"[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]+\\s*[^\\s\\x00-\\x1f\\x7f]")
+
+// splitMarkup splits a sentence by Unicode's rules at markup.
+func splitMarkup(piece string) (parts []string) {
+	from := 0
+	for _, found := range markup.FindAllStringIndex(piece, -1) {
+		_, size := utf8.DecodeLastRuneInString(piece[:found[1]])
+		parts, from = append(parts, piece[from:found[1]-size]), found[1]-size
+	}
+	return append(parts, piece[from:])
+}
 
 // minWrappedLine is the minimum length in characters of a line broken for its length.
 const minWrappedLine = 50
