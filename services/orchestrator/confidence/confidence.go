@@ -29,7 +29,7 @@ var embedded []byte
 
 // Model holds the weights of all families.
 type Model struct {
-	// Families by name: "graph", "paths", "ranked" and "own".
+	// Families by name: "graph", "paths", "ranked", "ranked-paths" and "own".
 	Families map[string]*Weights `json:"families"`
 }
 
@@ -124,7 +124,8 @@ func (m *Model) Check() error {
 	for name, w := range m.Families {
 		signs, known := families[name]
 		if !known || w == nil {
-			return fmt.Errorf("there is no family %q of methods; there are graph, paths, ranked and own", name)
+			return fmt.Errorf("there is no family %q of methods; there are graph, paths, ranked, ranked-paths and own",
+				name)
 		}
 		for feature, weight := range w.Features {
 			sign, known := signs[feature]

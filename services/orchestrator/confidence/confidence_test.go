@@ -108,6 +108,17 @@ func rankedRun(given, read string) *orchestratorv1.Run {
 		Graphs: &orchestratorv1.Run_PgAkv{PgAkv: g}}
 }
 
+// rankedGerRun is rankedRun by ger, with a verdict on the answer.
+func rankedGerRun(given, candidate string) *orchestratorv1.Run {
+	run := rankedRun(given, candidate)
+	run.Graphs = &orchestratorv1.Run_Ger{Ger: &orchestratorv1.GerGraphs{
+		ReasoningPaths: run.GetPgAkv().GetReasoningPaths(),
+		Candidates:     []*graphv1.CandidateAnswer{{Answer: candidate}},
+		AnswerVerdicts: []*graphv1.AnswerVerdict{{Answer: given, Probability: proto.Float32(.75)}},
+	}}
+	return run
+}
+
 func TestFeatures(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -180,6 +191,10 @@ func TestFeatures(t *testing.T) {
 			map[string]float64{"mass": 0.35, "peak": 0.25, "rival": 0.1, "read": 0, "agreed": 0,
 				"question_score": .6,
 				"size":           math.Log(2) / math.Log(maxSize), "inverse": 0, "unasked": 0, "asked": 0,
+				"answers": 0, "partial": 0}},
+		{"ger by ranked paths: a candidate with a verdict", rankedGerRun("Orla", "Orla"), RankedPaths,
+			map[string]float64{"mass": 0.35, "peak": 0.25, "rival": 0.1, "read": 1, "agreed": 1, "verdict": .75,
+				"size": math.Log(2) / math.Log(maxSize), "inverse": 0, "unasked": 0, "asked": 0,
 				"answers": 0, "partial": 0}},
 		{"no answer", &orchestratorv1.Run{Text: "I do not know."}, "", nil},
 		{"an abstention", &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("x")},

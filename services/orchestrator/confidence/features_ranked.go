@@ -10,8 +10,13 @@ import (
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 )
 
-// Ranked is pg-akv and ger where a ranker gave the relation paths their probabilities.
-const Ranked = "ranked"
+// Families of runs whose relation paths have probabilities, by a ranker.
+const (
+	// Ranked is pg-akv.
+	Ranked = "ranked"
+	// RankedPaths is ger.
+	RankedPaths = "ranked-paths"
+)
 
 // rankedFeatures are the features of the first answer by the paths that lead to it.
 var rankedFeatures = map[string]float64{
@@ -23,15 +28,10 @@ var rankedFeatures = map[string]float64{
 	"read": 1, "agreed": 1,
 	// size is the logarithm of the number of ends of the likeliest path to it, inverse 1 if its last step
 	// is inverse, since a relation's words describe its object, unasked 1 if the path joins a fact that the
-	// question does not speak of or says another role than it asks for; question_score the best cosine to
-	// the question of a triple of the ground graph that names the answer.
-	"size": 0, "inverse": -1, "unasked": -1, "question_score": 1,
-	// verdict is the probability by the verdict that the answer is right.
-	"verdict": 1,
+	// question does not speak of or says another role than it asks for.
+	"size": 0, "inverse": -1, "unasked": -1,
 	// asked is 1 if the question itself names the answer.
 	"asked": -1,
-	// probability is the model's probability of its words.
-	"probability": 1,
 	// answers is the logarithm of the number of answers, partial 1 if the run ended early.
 	"answers": 0, "partial": -1,
 }

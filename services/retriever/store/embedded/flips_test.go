@@ -173,7 +173,7 @@ func TestNoFlippedBitIsImported(t *testing.T) {
 			}
 		})
 	}
-	testkit.Measured(t, "%d flips in archives: 0 imported", len(places))
+	testkit.Measured(t, "%d flips in archives: 0 change what is imported", len(places))
 }
 
 func moved() []store.Fact {
