@@ -337,6 +337,16 @@ test("knowledge graphs can be read by everyone, on a phone too", async ({ page }
   }
 });
 
+test.describe("a mesh that ranks without learnt rankings", () => {
+  test.use({ expectedErrors: [/Failed to load resource.* 400/] });
+
+  test("says so", async ({ page }) => {
+    await page.goto("#/kgs/wikidata?tab=ranking");
+    await expect(page.getByText("The retriever keeps no learnt rankings")).toBeVisible();
+    await expect(page.locator(".error-box")).toHaveCount(0);
+  });
+});
+
 test("learnt rankings are listed, activated, rolled back and deleted", async ({ page }) => {
   // What a mesh answers that is trained; the one of these tests ranks without.
   let numbers: number[] = [];

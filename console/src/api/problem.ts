@@ -9,6 +9,8 @@ export type ProblemDocument = {
   detail?: string;
   /** The gRPC code: "NOT_FOUND". */
   code?: string;
+  /** The reason of the contract's ErrorReason: "KG_NOT_FOUND". */
+  reason?: string;
   violations?: Violation[];
   /** Seconds after which it may go well. */
   retryAfter?: number | string;

@@ -1,4 +1,5 @@
 import type { RankerInfo } from "../../api/messages";
+import { Problem } from "../../api/problem";
 import { useServices } from "../../app/services";
 import { useCall } from "../../app/useCall";
 import { count } from "../../format/text";
@@ -25,6 +26,9 @@ export function RankerTable({ kg }: { kg: string }) {
       text: "Paths will be ranked as they were before the active ranking was activated.",
     },
   };
+  if (error instanceof Problem && error.document.reason === "STORE_UNSUPPORTED") {
+    return <p>The retriever keeps no learnt rankings: it ranks paths by rules.</p>;
+  }
   if (error !== undefined) {
     return <ErrorBox error={error} doing={`Reading the rankings of ${kg}`} retry={again} />;
   }
