@@ -62,5 +62,8 @@ func TestEveryPlaceHasATestThatMeasures(t *testing.T) {
 		if name != "fuzz" && !bytes.Contains(tests, []byte("func "+name+"(")) {
 			t.Errorf("%s has a place for %s, which measures nothing", page, name)
 		}
+		if strings.HasSuffix(found[0], "--><!---->") {
+			t.Errorf("%s has nothing at the place for %s", page, name)
+		}
 	}
 }
