@@ -72,7 +72,7 @@ func TestBadNetworksBetweenTheOrchestratorAndEachStage(t *testing.T) {
 			}
 		}
 	}
-	testkit.Measured(t, "%d pairs of fault and place: none beyond its deadline, complete answers again after %v at most",
+	testkit.Measured(t, "%d pairs of fault and place: none beyond its deadline, complete answers after %v at most",
 		pairs, slowest.Round(10*time.Millisecond))
 }
 

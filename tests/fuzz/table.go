@@ -71,8 +71,8 @@ func table(out io.Writer, rows []row) error {
 			"now on", broken, len(rows))
 	}
 	// As testkit.Measured reports it.
-	_, err := fmt.Fprintf(out, "=== ATTR  fuzz measured \"%d targets, %.0f core-minutes, %.1f million inputs: 0 crashes\"\n",
-		len(rows), sum.time.Minutes(), float64(sum.inputs)/1e6)
+	_, err := fmt.Fprintf(out, "=== ATTR  fuzz measured \"%d targets, %.0f core-minutes, %.1f million inputs: "+
+		"0 crashes\"\n", len(rows), sum.time.Minutes(), float64(sum.inputs)/1e6)
 	return err
 }
 

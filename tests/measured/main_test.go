@@ -21,7 +21,8 @@ func TestMeasurementsOfALogAreEntered(t *testing.T) {
 	if err := readLog(log, measured); err != nil {
 		t.Fatal(err)
 	}
-	got, names := enter("| x | <!--TestA-->old<!---->; <!--TestC-->kept<!----> |\n<!--TestB--><!---->\n", measured, "1 May 2026")
+	text := "| x | <!--TestA-->old<!---->; <!--TestC-->kept<!----> |\n<!--TestB--><!---->\n"
+	got, names := enter(text, measured, "1 May 2026")
 	want := "| x | <!--TestA-->9 kills: 0 \"lost\" (1 May 2026)<!---->; <!--TestC-->kept<!----> |\n" +
 		"<!--TestB-->\nMeasured on 1 May 2026.\n\n| a |\n|---|\n<!---->\n"
 	if got != want || len(names) != 2 {
