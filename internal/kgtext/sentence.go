@@ -72,12 +72,12 @@ func endsSentence(open, rest string) bool {
 	if open == "" {
 		return false
 	}
-	if last, _ := utf8.DecodeLastRuneInString(open); last == '}' || unicode.IsControl(last) {
-		return true
-	}
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(rest, unicode.IsSpace))
 	if unicode.IsLower(next) {
 		return false // a title or a quotation that ends in a mark: "Mad Monster Party? was made"
+	}
+	if last, _ := utf8.DecodeLastRuneInString(open); last == '}' || unicode.IsControl(last) {
+		return true
 	}
 	space := strings.LastIndexFunc(open, unicode.IsSpace)
 	last, found := strings.CutSuffix(open[space+1:], ".")
@@ -132,8 +132,8 @@ func wordSet(words ...string) map[string]bool {
 
 // markup matches to the first rune of what is no part of the sentence before it, where Unicode's
 // rules end no sentence: markup and control characters are no prose.
-var markup = regexp.MustCompile("[.!?…][\"'”’)]*\\s+[{<＜\\[!#|`\\\\]|\\}\\s+\\p{Lu}|" + // "Oslo. <b>", "{x} She"
-	"[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]+\\s*[^\\s\\x00-\\x1f\\x7f]")
+var markup = regexp.MustCompile("[.!?…][\"'”’)]*\\s+[{<＜\\[!#|`\\\\]|" + // "Oslo. <b>"
+	"[}\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]\\s+\\p{Lu}") // "{x} She"
 
 // splitMarkup splits a sentence by Unicode's rules at markup.
 func splitMarkup(piece string) (parts []string) {

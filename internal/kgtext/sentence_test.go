@@ -54,6 +54,7 @@ func TestSplit(t *testing.T) {
 			[]string{"Ann was born in Oslo.", "{\"role\": 1}", "She left.", "<b>so</b>"}},
 		{"nor are control characters", "Say so\a Ann was born\tin Oslo.",
 			[]string{"Say so\a", "Ann was born\tin Oslo."}},
+		{"but within one they end none", "Ann\x1b was born in \x01Oslo.", []string{"Ann\x1b was born in \x01Oslo."}},
 		{"braces within a sentence", "The sets {a, b} and {c} differ.", []string{"The sets {a, b} and {c} differ."}},
 		{"Chinese and Japanese", "他出生于北京。她是谁？はい。", []string{"他出生于北京。", "她是谁？", "はい。"}},
 		{"Hindi", "वह दिल्ली में रहता है। वह लेखक है।", []string{"वह दिल्ली में रहता है।", "वह लेखक है।"}},
