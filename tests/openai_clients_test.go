@@ -16,7 +16,8 @@ import (
 // openAIMesh starts a mesh with a scripted model, and returns the base URL of its OpenAI API.
 func openAIMesh(t *testing.T) string {
 	t.Helper()
-	m := exec.Command("go", "run", "./scripted", "--http", "127.0.0.1:0", "--nth", "1000", "--script", "openai/script.yaml")
+	m := exec.Command("go", "run", "./scripted", "--http", "127.0.0.1:0", "--nth", "1000",
+		"--script", "openai/script.yaml")
 	m.Stderr = t.Output()
 	stdin, err := m.StdinPipe()
 	if err != nil {

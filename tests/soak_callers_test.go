@@ -42,7 +42,7 @@ var doings = []does{
 	{10, true, askExpectingError(codes.FailedPrecondition, func(r *orchestratorv1.AskRequest) { r.Kg.Name = idle })},
 	{20, true, askExpectingError(codes.InvalidArgument, func(r *orchestratorv1.AskRequest) { r.Question = "" })},
 	{10, true, askExpectingError(codes.InvalidArgument, func(r *orchestratorv1.AskRequest) { r.Method = "guess" })},
-	{20, false, (*soak).feedback}, {20, false, (*soak).retract},
+	{40, false, (*soak).feedback},
 	{25, false, (*soak).list}, {15, false, (*soak).searchRuns}, {10, false, (*soak).links},
 }
 
@@ -152,43 +152,49 @@ func (s *soak) check(ctx context.Context, _ *rand.Rand) error {
 }
 
 func (s *soak) list(ctx context.Context, _ *rand.Rand) error {
-	page, err := s.orchestrator.ListRuns(ctx, &orchestratorv1.ListRunsRequest{PageSize: 10})
-	if runs := page.GetRuns(); len(runs) > 0 {
-		_, err = s.orchestrator.GetRun(ctx, &orchestratorv1.GetRunRequest{Id: runs[0].GetId()})
-	}
+	_, err := s.newestRun(ctx)
 	return err
 }
 
-// feedback marks the first answer of a recent run.
-func (s *soak) feedback(ctx context.Context, random *rand.Rand) error {
+// newestRun returns the first run of the list; nil if there is none.
+func (s *soak) newestRun(ctx context.Context) (*orchestratorv1.Run, error) {
 	page, err := s.orchestrator.ListRuns(ctx, &orchestratorv1.ListRunsRequest{PageSize: 10})
 	if err != nil || len(page.GetRuns()) == 0 {
+		return nil, err
+	}
+	resp, err := s.orchestrator.GetRun(ctx, &orchestratorv1.GetRunRequest{Id: page.GetRuns()[0].GetId()})
+	return resp.GetRun(), err
+}
+
+// feedback marks the first answer of the newest run.
+func (s *soak) feedback(ctx context.Context, _ *rand.Rand) error {
+	run, err := s.newestRun(ctx)
+	if err != nil || len(run.GetAnswers()) == 0 {
 		return err
 	}
-	run, err := s.orchestrator.GetRun(ctx, &orchestratorv1.GetRunRequest{
-		Id: page.GetRuns()[random.IntN(len(page.GetRuns()))].GetId()})
-	if err != nil || len(run.GetRun().GetAnswers()) == 0 {
-		return err
-	}
-	_, err = s.marks.CreateFeedback(ctx, &orchestratorv1.CreateFeedbackRequest{RunId: run.GetRun().GetId(),
+	_, err = s.marks.CreateFeedback(ctx, &orchestratorv1.CreateFeedbackRequest{RunId: run.GetId(),
 		Marks: []*orchestratorv1.Mark{{
-			Item: &orchestratorv1.Mark_Answer{Answer: &orchestratorv1.MarkedAnswer{
-				Answer: run.GetRun().GetAnswers()[0].GetAnswer()}},
+			Item: &orchestratorv1.Mark_Answer{
+				Answer: &orchestratorv1.MarkedAnswer{Answer: run.GetAnswers()[0].GetAnswer()}},
 			Judgement: orchestratorv1.Judgement_JUDGEMENT_WRONG,
 		}}})
 	return err
 }
 
-// retract deletes all but a hundred marks, so that what is stored does not grow.
-func (s *soak) retract(ctx context.Context, _ *rand.Rand) error {
-	page, err := s.marks.ListFeedback(ctx, &orchestratorv1.ListFeedbackRequest{PageSize: 200})
-	for _, f := range page.GetFeedback()[min(100, len(page.GetFeedback())):] {
-		_, err = s.marks.DeleteFeedback(ctx, &orchestratorv1.DeleteFeedbackRequest{Id: f.GetId()})
-		if status.Code(err) == codes.NotFound { // another caller deleted it
-			err = nil
+// deleteFeedback deletes all marks, so that what is stored does not grow. It must not be called while
+// callers mark answers.
+func (s *soak) deleteFeedback(ctx context.Context) error {
+	for {
+		page, err := s.marks.ListFeedback(ctx, &orchestratorv1.ListFeedbackRequest{PageSize: 1000})
+		if err != nil || len(page.GetFeedback()) == 0 {
+			return err
+		}
+		for _, f := range page.GetFeedback() {
+			if _, err := s.marks.DeleteFeedback(ctx, &orchestratorv1.DeleteFeedbackRequest{Id: f.GetId()}); err != nil {
+				return err
+			}
 		}
 	}
-	return err
 }
 
 func (s *soak) searchRuns(ctx context.Context, _ *rand.Rand) error {

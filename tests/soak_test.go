@@ -53,6 +53,9 @@ func TestItGoesOnForLong(t *testing.T) {
 		}
 		// No questions run while the mesh is measured.
 		s.gate.Lock()
+		if err := s.deleteFeedback(ctx); err != nil && ctx.Err() == nil {
+			t.Errorf("delete the feedback of a window: %v", err)
+		}
 		all = append(all, s.look(i))
 		if i%4 == 3 {
 			s.switchSnapshot()

@@ -18,8 +18,8 @@ type Sentence struct {
 }
 
 // SplitSentences returns the sentences of a text in order, in any script. They contain all of
-// it except the space between them. Sentences end by Unicode's rules (UAX #29), at blank lines
-// and at list items; not after abbreviations and initials, nor at a line break in mid-sentence.
+// it except the space between them. Sentences end by Unicode's rules (UAX #29), at blank lines,
+// at list items and at markup; not after abbreviations and initials, nor at a line break in mid-sentence.
 func SplitSentences(text string) []Sentence {
 	var all []Sentence
 	prose := unwrapLines(text)
@@ -94,8 +94,7 @@ func endsSentence(open, rest string) bool {
 		return false // a list's "12."
 	case initials.MatchString(last):
 		// Of a name ("J. Smith", "A.C. Milan"), unless a new sentence opens: "vitamin C. It is".
-		first := strings.TrimLeftFunc(rest, unicode.IsSpace)
-		first, _, _ = strings.Cut(first[:min(len(first), maxOpener+1)], " ")
+		first, _, _ := strings.Cut(strings.TrimLeftFunc(rest, unicode.IsSpace), " ")
 		return sentenceOpeners[first]
 	}
 	return true
@@ -108,9 +107,6 @@ var initials = regexp.MustCompile(`^(?:\p{Lu}\.)*\p{Lu}$`)
 var sentenceOpeners = wordSet("It", "He", "She", "They", "We", "You", "The", "This", "That", "These", "Those",
 	"In", "On", "At", "But", "And", "There", "His", "Her", "Its", "Their", "After", "As", "By", "For", "From",
 	"However", "Many", "Most", "Some", "When", "While", "With")
-
-// maxOpener is the length of the longest of them.
-const maxOpener = len("However")
 
 // titleAbbreviations are abbreviations that never end a sentence.
 var titleAbbreviations = wordSet("mr", "mrs", "ms", "dr", "prof", "st", "ste", "mt", "rev", "gen", "col", "lt",

@@ -38,8 +38,7 @@ const folds = 10
 func fit(examples []example, from confidence.Provenance) (*confidence.Model, error) {
 	m := &confidence.Model{Families: map[string]*confidence.Weights{}}
 	counts := map[string][2]int{}
-	for _, name := range []string{confidence.Graph, confidence.Paths, confidence.Ranked, confidence.RankedPaths,
-		confidence.Own} {
+	for _, name := range confidence.Families() {
 		rows, right := rowsOf(name, examples)
 		counts[name] = [2]int{len(rows), right}
 		if len(rows) < minExamples || right == 0 || right == len(rows) {

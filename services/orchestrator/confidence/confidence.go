@@ -14,6 +14,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"strings"
 
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
@@ -29,7 +30,7 @@ var embedded []byte
 
 // Model holds the weights of all families.
 type Model struct {
-	// Families by name: "graph", "paths", "ranked", "ranked-paths" and "own".
+	// Families by name, as Families lists them.
 	Families map[string]*Weights `json:"families"`
 }
 
@@ -124,8 +125,7 @@ func (m *Model) Check() error {
 	for name, w := range m.Families {
 		signs, known := families[name]
 		if !known || w == nil {
-			return fmt.Errorf("there is no family %q of methods; there are graph, paths, ranked, ranked-paths and own",
-				name)
+			return fmt.Errorf("there is no family %q of methods; there are %s", name, strings.Join(Families(), ", "))
 		}
 		for feature, weight := range w.Features {
 			sign, known := signs[feature]

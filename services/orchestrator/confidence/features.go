@@ -3,6 +3,7 @@ package confidence
 import (
 	"maps"
 	"math"
+	"slices"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -102,6 +103,9 @@ var families = map[string]map[string]float64{
 		"partial": -1,
 	},
 }
+
+// Families returns the names of all families.
+func Families() []string { return slices.Sorted(maps.Keys(families)) }
 
 // Signs returns the features of a family with the sign constraint of their weight: 1 never negative,
 // -1 never positive, 0 free.

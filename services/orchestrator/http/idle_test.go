@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	web "github.com/triplemesh/triplemesh/services/orchestrator/http"
-
 	"github.com/triplemesh/triplemesh/internal/testkit"
+	web "github.com/triplemesh/triplemesh/services/orchestrator/http"
 )
 
 // idle is how many streams are open at once. With 10000 the test is what the
