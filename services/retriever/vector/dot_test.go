@@ -8,7 +8,7 @@ import (
 
 func TestDot(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, dims := range []int{0, 1, 3, 4, 9, 384, 1537} {
+	for _, dims := range []int{0, 1, 3, 4, 9, 31, 32, 33, 384, 1537} {
 		a, b := randomVector(r, dims), randomVector(r, dims)
 		var want float64
 		for i := range a {

@@ -9,7 +9,7 @@ func portableProducts(rowA, rowB, queries *float32, dims int, out *[2 * group]fl
 	all := unsafe.Slice(queries, group*dims)
 	for q := range group {
 		query := all[q*dims : (q+1)*dims]
-		out[q], out[group+q] = Dot(a, query), Dot(b, query)
+		out[q], out[group+q] = portableDot(a, query), portableDot(b, query)
 	}
 }
 
@@ -52,4 +52,21 @@ func portableAbove(values *[blockRows]int32, factors *[blockRows]float32, offset
 		}
 	}
 	return mask
+}
+
+// portableDot is Dot for every processor.
+func portableDot(a, b []float32) float32 {
+	b = b[:len(a)] // checked once
+	var s0, s1, s2, s3 float32
+	i := 0
+	for ; i+4 <= len(a); i += 4 {
+		s0 += a[i] * b[i]
+		s1 += a[i+1] * b[i+1]
+		s2 += a[i+2] * b[i+2]
+		s3 += a[i+3] * b[i+3]
+	}
+	for ; i < len(a); i++ {
+		s0 += a[i] * b[i]
+	}
+	return (s0 + s2) + (s1 + s3)
 }

@@ -19,6 +19,8 @@ type prospect struct {
 	reach, ends []store.EntityID
 	// via is the entity before each of reach, or severalEntities.
 	via []store.EntityID
+	// edges are those of each of reach that the next hop may follow, by direction.
+	edges [2][][]store.Edge
 	// hops counts its steps except those that start from mediators only: a fact over a mediator is
 	// one fact. hopOf is the number of the fact of each step, from 1.
 	hops  int
@@ -75,15 +77,12 @@ func explore(ctx context.Context, snap Snapshot, aim *aim, topics []store.Entity
 type extender struct {
 	snap Snapshot
 	aim  *aim
-	// entities are those that the frontier reaches, ascending, lists their edges, by direction.
-	entities [2][]store.EntityID
-	lists    [2][][]store.Edge
 	// extensions are the possible hops; places are one more than the indexes of those of one prospect
 	// and direction by relation, 0 for none.
 	extensions []extension
 	places     []int
-	// arrivals are the entities that edges lead to, with those that they come from.
-	arrivals []uint64
+	// arrivals are the entities that edges lead to, with those that they come from; spare is room to sort them.
+	arrivals, spare []uint64
 }
 
 // extension is a hop that leads from a prospect to other entities.
@@ -110,22 +109,23 @@ func raise(highest []float32, score float32) {
 // the best maxFinalists that can be answers and the best beam that the search can continue from,
 // among others. Others are not followed: their score without the penalty for many ends is too low.
 func (e *extender) extend(ctx context.Context, frontier []*prospect, beam int) ([]*prospect, error) {
-	var read [2][]bool
 	for _, dir := range []store.Direction{store.Out, store.In} {
-		var err error
-		e.entities[dir], read[dir] = affordableEntities(e.snap, frontier, dir)
-		if e.lists[dir], err = e.snap.Edges(ctx, e.entities[dir], dir, nil); err != nil {
+		entities, read := affordableEntities(e.snap, frontier, dir)
+		lists, err := e.snap.Edges(ctx, entities, dir, nil)
+		if err != nil {
 			return nil, err
+		}
+		for i, p := range frontier {
+			if read[i] {
+				p.edges[dir] = edgesOf(p.reach, entities, lists)
+			}
 		}
 	}
 	e.extensions = e.extensions[:0]
-	for i, p := range frontier {
+	for _, p := range frontier {
 		first := len(e.extensions)
-		for _, dir := range []store.Direction{store.Out, store.In} {
-			if read[dir][i] {
-				e.list(p, dir)
-			}
-		}
+		e.list(p, store.Out)
+		e.list(p, store.In)
 		e.score(p, e.extensions[first:])
 	}
 	best := make([]*extension, len(e.extensions))
@@ -198,8 +198,7 @@ func (p *prospect) undoneBy(step Step) bool {
 // list appends the extensions of a prospect in a direction.
 func (e *extender) list(p *prospect, dir store.Direction) {
 	first := len(e.extensions)
-	for i, from := range p.reach {
-		list := edgesFrom(from, e.entities[dir], e.lists[dir])
+	for i, list := range p.edges[dir] {
 		for len(list) > 0 {
 			step, last := Step{Relation: list[0].Relation, Inverse: dir == store.In}, 1
 			for last < len(list) && list[last].Relation == step.Relation {
@@ -262,14 +261,14 @@ func (p *prospect) nextHops() int {
 func (e *extender) follow(x *extension) *prospect {
 	dir, undoes := x.step.direction(), x.from.undoneBy(x.step)
 	e.arrivals = e.arrivals[:0]
-	for i, from := range x.from.reach {
-		for _, edge := range edgesWithRelation(edgesFrom(from, e.entities[dir], e.lists[dir]), x.step.Relation) {
+	for i, list := range x.from.edges[dir] {
+		for _, edge := range edgesWithRelation(list, x.step.Relation) {
 			if x.from.leadsOn(i, edge, undoes) {
-				e.arrivals = append(e.arrivals, uint64(edge.Entity)<<32|uint64(from))
+				e.arrivals = append(e.arrivals, uint64(edge.Entity)<<32|uint64(x.from.reach[i]))
 			}
 		}
 	}
-	slices.Sort(e.arrivals)
+	e.sortArrivals()
 	hop := x.from.nextHops()
 	p := &prospect{topic: x.from.topic, steps: append(slices.Clone(x.from.steps), x.step), hops: hop,
 		hopOf: append(slices.Clone(x.from.hopOf), hop), similarity: x.similarity, ways: x.ways, score: x.closeness}
@@ -282,6 +281,43 @@ func (e *extender) follow(x *extension) *prospect {
 		p.score = penalise(x.closeness, len(p.ends), p.ways)
 	}
 	return p
+}
+
+// sortArrivals sorts arrivals, which are in the order of the entities that they come from.
+func (e *extender) sortArrivals() {
+	if len(e.arrivals) < 128 {
+		slices.Sort(e.arrivals)
+		return
+	}
+	e.spare = slices.Grow(e.spare[:0], len(e.arrivals))[:len(e.arrivals)]
+	const bits = 11
+	highest := slices.Max(e.arrivals)
+	for shift := 32; shift < 64 && highest>>shift > 0; shift += bits { // a stable pass for each digit
+		var places [1 << bits]int
+		for _, a := range e.arrivals {
+			places[a>>shift&(1<<bits-1)]++
+		}
+		before := 0
+		for i, n := range places {
+			places[i], before = before, before+n
+		}
+		for _, a := range e.arrivals {
+			place := &places[a>>shift&(1<<bits-1)]
+			e.spare[*place] = a
+			*place++
+		}
+		e.arrivals, e.spare = e.spare, e.arrivals
+	}
+}
+
+// edgesOf returns the edges of each of reach, where lists are those of entities; both are ascending.
+func edgesOf(reach, entities []store.EntityID, lists [][]store.Edge) [][]store.Edge {
+	edges := make([][]store.Edge, len(reach))
+	for i, from := range reach {
+		at, _ := slices.BinarySearch(entities, from)
+		edges[i], entities, lists = lists[at], entities[at:], lists[at:]
+	}
+	return edges
 }
 
 // setReach sets the entities that sorted arrivals lead to.
