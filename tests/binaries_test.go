@@ -27,7 +27,7 @@ var everyBinary struct {
 }
 
 // binaries returns a directory with triplemesh and a binary of each stage, built once per test run.
-func binaries(t *testing.T) string {
+func binaries(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(built, "binaries")
 	everyBinary.Do(func() {
@@ -80,7 +80,7 @@ type process struct {
 
 // launch starts a binary that serves at addr, and returns once it serves. The process is killed
 // when the test ends.
-func launch(t *testing.T, dir, binary, addr string, env []string, args ...string) *process {
+func launch(t testing.TB, dir, binary, addr string, env []string, args ...string) *process {
 	t.Helper()
 	p := &process{name: filepath.Base(binary), addr: addr, cmd: exec.Command(binary, args...),
 		ended: make(chan struct{})}

@@ -28,8 +28,8 @@ func BenchmarkOverhead(b *testing.B) {
 	ask := func(i int, spans bool) (*orchestratorv1.Run, time.Duration) {
 		began := time.Now()
 		resp, err := m.orchestrator.Ask(b.Context(), &orchestratorv1.AskRequest{
-			Question: questions[i%len(questions)],
-			Kg:       &graphv1.KnowledgeGraphRef{Name: wikidata}, Options: &orchestratorv1.AskOptions{Spans: spans},
+			Question: questions[i%len(questions)], Method: "pg-akv",
+			Kg: &graphv1.KnowledgeGraphRef{Name: wikidata}, Options: &orchestratorv1.AskOptions{Spans: spans},
 		})
 		took := time.Since(began)
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 
 // six starts every stage as a process, configured only by flags and environment; the orchestrator
 // is the last one. more adds environment variables by stage.
-func six(t *testing.T, bin, data, dir string, model *testkit.LLM, more map[string][]string) []*process {
+func six(t testing.TB, bin, data, dir string, model *testkit.LLM, more map[string][]string) []*process {
 	t.Helper()
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir,
