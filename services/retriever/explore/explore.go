@@ -216,7 +216,8 @@ func (e *explorer) priority(o open) int {
 	switch {
 	case o.excluded:
 		return 6
-	case anchored && !isType && (o.pattern.GetEnd().GetEntity() != "" || o.pattern.GetStart().GetEntity() != ""):
+	case anchored && !isType && (o.pattern.GetEnd().GetEntity() != "" || o.pattern.GetStart().GetEntity() != "" ||
+		start == nil && e.isListed(o.pattern.GetEnd().GetVariable())):
 		return 0
 	case isType && start != nil:
 		return 1
@@ -228,6 +229,13 @@ func (e *explorer) priority(o open) int {
 		return 4
 	}
 	return 5
+}
+
+// isListed reports whether a variable is one of the names that a clause lists.
+func (e *explorer) isListed(variable string) bool {
+	return slices.ContainsFunc(e.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		return variable != "" && c.GetValues().GetVariable() == variable
+	})
 }
 
 // pattern finds the candidates of a pattern and what its new variable can be by the best of them.

@@ -1,6 +1,7 @@
 package explore_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -101,6 +102,31 @@ func TestPlan(t *testing.T) {
 				t.Errorf("got %q, want %q; terms %+v", got, c.want, terms)
 			}
 		})
+	}
+}
+
+func TestNamesThatAClauseListsAnchorItsRelation(t *testing.T) {
+	t.Parallel()
+	triples := [][3]string{{"Long Bridge", "crosses", "Orl"}, {"Short Bridge", "crosses", "Tess"},
+		{"Long Bridge", "type", "bridge"}, {"Short Bridge", "type", "bridge"}}
+	for i := range 1000 { // most bridges say what they carry
+		name := fmt.Sprintf("A%03d", i)
+		triples = append(triples, [3]string{name, "type", "bridge"}, [3]string{name, "carries", "a road"})
+	}
+	g := storetest.NewGraph(triples...)
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "bridge"}, Clauses: []*graphv1.QueryClause{
+		{Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: "either",
+			Entities: []string{"Orl", "Tess"}}}},
+		match(variable("bridge"), "type", entity("bridge")), match(variable("bridge"), "crosses", variable("either"))}}
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{},
+		"how many bridges cross the Orl and the Tess in all", plan, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range patterns {
+		if p.Clause == 2 && show(g, p) != "crosses" {
+			t.Errorf("got %q of %+v", show(g, p), p)
+		}
 	}
 }
 

@@ -81,8 +81,8 @@ type extender struct {
 	// and direction by relation, 0 for none.
 	extensions []extension
 	places     []int
-	// arrivals are the entities that edges lead to, with those that they come from; spare is room to sort them.
-	arrivals, spare []uint64
+	// arrivals are the entities that edges lead to, with those that they come from.
+	arrivals []uint64
 }
 
 // extension is a hop that leads from a prospect to other entities.
@@ -268,7 +268,7 @@ func (e *extender) follow(x *extension) *prospect {
 			}
 		}
 	}
-	e.sortArrivals()
+	slices.Sort(e.arrivals)
 	hop := x.from.nextHops()
 	p := &prospect{topic: x.from.topic, steps: append(slices.Clone(x.from.steps), x.step), hops: hop,
 		hopOf: append(slices.Clone(x.from.hopOf), hop), similarity: x.similarity, ways: x.ways, score: x.closeness}
@@ -281,33 +281,6 @@ func (e *extender) follow(x *extension) *prospect {
 		p.score = penalise(x.closeness, len(p.ends), p.ways)
 	}
 	return p
-}
-
-// sortArrivals sorts arrivals, which are in the order of the entities that they come from.
-func (e *extender) sortArrivals() {
-	if len(e.arrivals) < 128 {
-		slices.Sort(e.arrivals)
-		return
-	}
-	e.spare = slices.Grow(e.spare[:0], len(e.arrivals))[:len(e.arrivals)]
-	const bits = 11
-	highest := slices.Max(e.arrivals)
-	for shift := 32; shift < 64 && highest>>shift > 0; shift += bits { // a stable pass for each digit
-		var places [1 << bits]int
-		for _, a := range e.arrivals {
-			places[a>>shift&(1<<bits-1)]++
-		}
-		before := 0
-		for i, n := range places {
-			places[i], before = before, before+n
-		}
-		for _, a := range e.arrivals {
-			place := &places[a>>shift&(1<<bits-1)]
-			e.spare[*place] = a
-			*place++
-		}
-		e.arrivals, e.spare = e.spare, e.arrivals
-	}
 }
 
 // edgesOf returns the edges of each of reach, where lists are those of entities; both are ascending.

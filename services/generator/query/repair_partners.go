@@ -1,0 +1,84 @@
+package query
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+var (
+	// partnerOf stands before the name in "with which actor did A work most often", ofPartner behind it.
+	partnerOf = regexp.MustCompile(`(?i)^(?:\p{L}+ )?(?:which|what) (\p{L}+) (?:did|does|do|has|have|had|is|was|were) $`)
+	ofPartner = regexp.MustCompile(`(?i)^.*?(\p{L}+)(?: \p{L}+)? (?:most (?:often|frequently)|(?:in )?the most \p{L}+)\b`)
+	// partnerIn stands before the name in "who directed the most films starring A".
+	partnerIn = regexp.MustCompile(`(?i)^(?:who (\p{L}+)|(?:which|what) (\p{L}+)\b.*?) the most (\p{L}+s) (\p{L}+(?: by)?) $`)
+	// roleForm is what the name is among them: "as a director".
+	roleForm = regexp.MustCompile(`(?i)\bas an? (\p{L}+)`)
+)
+
+// countPartners counts, for each thing that is asked for, the things that it shares with a name: of "which
+// director did A act for most often" the films with A. Drafts give the name what is asked for.
+func (r *repairer) countPartners() {
+	named := r.onlyNamed()
+	name := named.GetEnd().GetEntity()
+	at := strings.Index(r.lower, strings.ToLower(name))
+	if name == "" || at < 0 || len(r.lower) != len(r.question) {
+		return
+	}
+	before, behind := r.question[:at], r.question[at+len(name):]
+	var partner, role, kind string
+	if m, of := partnerOf.FindStringSubmatch(before), ofPartner.FindStringSubmatch(behind); m != nil && of != nil {
+		partner, role = m[1], of[1]
+		if as := roleForm.FindStringSubmatch(behind); as != nil {
+			role = as[1]
+		}
+	} else if m := partnerIn.FindStringSubmatch(before); m != nil {
+		partner, kind, role = m[1]+m[2], strings.ToLower(strings.TrimSuffix(m[3], "s")), m[4]
+	}
+	// Whatever else the draft says of the name is as good as these words.
+	if partner == "" || !kgtext.SharesWord(named.GetSteps()[0].GetRelation(), partner) && !r.isOfKind(named, partner) {
+		return
+	}
+	draft := strings.Join(kgtext.DescribePlan(r.plan), "; ")
+	thing := r.newVariable("thing")
+	partners := r.newVariable(strings.ToLower(partner))
+	r.plan.Clauses = []*graphv1.QueryClause{matchClause(newPattern(thing, role, entityTerm(name))),
+		matchClause(newPattern(thing, strings.ToLower(partner), variableTerm(partners))),
+		rankClause(&graphv1.QueryRank{Variable: thing, Count: true, GroupBy: partners, Descending: true})}
+	if kind != "" {
+		r.plan.Clauses = append([]*graphv1.QueryClause{matchClause(newPattern(thing, TypeRelation, entityTerm(kind)))},
+			r.plan.GetClauses()...)
+	}
+	r.plan.Result = &graphv1.QueryResult{Variable: partners}
+	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, draft, strings.Join(kgtext.DescribePlan(r.plan), "; "),
+		"the question asks with whom "+name+" has the most")
+}
+
+// onlyNamed returns the pattern that leads to a name, if there is one alone.
+func (r *repairer) onlyNamed() *graphv1.QueryPattern {
+	var only *graphv1.QueryPattern
+	for _, c := range r.plan.GetClauses() {
+		switch p := c.GetMatch(); {
+		case c.GetValues() != nil || c.GetExclude() != nil || c.GetCondition() != nil:
+			return nil
+		case p.GetEnd().GetEntity() == "" || typeOf(c) != "":
+		case only != nil:
+			return nil
+		default:
+			only = p
+		}
+	}
+	return only
+}
+
+// isOfKind reports whether what a pattern starts from is of a kind.
+func (r *repairer) isOfKind(p *graphv1.QueryPattern, kind string) bool {
+	for _, c := range r.plan.GetClauses() {
+		if c.GetMatch().GetStart().GetVariable() == p.GetStart().GetVariable() && sameNoun(typeOf(c), kind) {
+			return true
+		}
+	}
+	return false
+}
