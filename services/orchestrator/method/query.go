@@ -1,10 +1,12 @@
 package method
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
@@ -50,7 +52,7 @@ func (m Query) Answer(ctx context.Context, q *question.Question) error {
 // run with the reason.
 func (m Query) run(ctx context.Context, q *question.Question, g *orchestratorv1.QueryGraphs) error {
 	for _, step := range []func(context.Context, *question.Question, *orchestratorv1.QueryGraphs) (string, error){
-		m.plan, m.align, m.execute,
+		m.plan, m.align, m.execute, m.compare,
 	} {
 		reason, err := step(ctx, q, g)
 		if err != nil {
@@ -165,7 +167,7 @@ func (Query) conclude(q *question.Question, g *orchestratorv1.QueryGraphs) {
 		text += " " + table.GetUnit()
 	}
 	q.Update(func(r *orchestratorv1.Run) {
-		doubted := r.GetGroundingReason()
+		doubted := cmp.Or(r.GetGroundingReason(), namesItself(answers, g.GetPlan()))
 		r.Text, r.Answers = text, answers
 		r.Grounding, r.GroundingReason = orchestratorv1.Grounding_GROUNDING_GROUNDED, queryReason(table)
 		if doubted != "" {
@@ -173,6 +175,59 @@ func (Query) conclude(q *question.Question, g *orchestratorv1.QueryGraphs) {
 			r.GroundingReason += ", which may be something else: " + doubted
 		}
 	})
+}
+
+// leastMass is the probability of the ranked paths to an answer below which the plan may ask for another one.
+const leastMass = 0.3
+
+// compare doubts a plan if the relation paths that a ranker takes the question to ask for lead to other answers. It
+// knows none where something is to be computed.
+func (m Query) compare(ctx context.Context, q *question.Question, g *orchestratorv1.QueryGraphs) (string, error) {
+	rows := g.GetTable().GetRows()
+	if g.GetTable().GetValue() != "" || len(rows) == 0 || len(rows[0].GetCells()) == 0 || q.Request().GetPlan() != "" ||
+		kgtext.AsksOperation(q.Text()) != kgtext.NoOperation {
+		return "", nil
+	}
+	found, err := m.Retriever.GroundGraph(ctx, &retrieverv1.GroundGraphRequest{Kg: q.KG(), Question: q.Text()})
+	if question.Recoverable(ctx, err) {
+		return "", nil // the plan stands on its own
+	}
+	mass, isRanked := float32(0), false
+	for _, path := range kgtext.GroupPaths(found.GetPaths()) {
+		if path.Probability != nil {
+			isRanked = true
+			if path.LeadsTo(kgtext.Fold(rows[0].GetCells()[0].GetName())) {
+				mass += *path.Probability
+			}
+		}
+	}
+	if isRanked && mass < leastMass {
+		q.Update(func(r *orchestratorv1.Run) {
+			r.GroundingReason = cmp.Or(r.GetGroundingReason(), "the relation paths nearest to the question lead elsewhere")
+		})
+	}
+	return "", err
+}
+
+// namesItself says which answer is what the plan asks about; empty if none is, or if it asks for one of several
+// that it names.
+func namesItself(answers []*orchestratorv1.Answer, plan *graphv1.QueryPlan) string {
+	named := map[string]bool{}
+	for _, c := range plan.GetClauses() {
+		if v := c.GetValues(); v.GetVariable() == plan.GetResult().GetVariable() && v != nil {
+			return ""
+		}
+		for _, name := range append(c.GetValues().GetEntities(), c.GetMatch().GetStart().GetEntity(),
+			c.GetMatch().GetEnd().GetEntity()) {
+			named[name] = name != ""
+		}
+	}
+	for _, a := range answers {
+		if named[a.GetAnswer()] {
+			return "the question asks about " + a.GetAnswer() + " itself"
+		}
+	}
+	return ""
 }
 
 // rowAnswers makes an answer of each distinct first cell, of groups with their values.

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -108,6 +111,56 @@ func TestAnAnswerOfADoubtedPlanIsRelated(t *testing.T) {
 	if err != nil || len(run.GetAnswers()) != 1 || run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_RELATED ||
 		!strings.Contains(run.GetGroundingReason(), "does not say what is a spacecraft") {
 		t.Errorf("got %v %q: %s, %v", run.GetGrounding(), run.GetText(), run.GetGroundingReason(), err)
+	}
+}
+
+func TestAnAnswerThatOtherPathsOrTheQuestionSpeakAgainstIsRelated(t *testing.T) {
+	path := func(probability float32, end string) *graphv1.ReasoningPath {
+		return &graphv1.ReasoningPath{Entities: []string{"The Quiet Harbour", end}, Probability: &probability,
+			Score: &probability, Steps: []*graphv1.RelationStep{{Relation: end + " of"}}}
+	}
+	for _, c := range []struct {
+		name, question, answer, says string
+		paths                        []*graphv1.ReasoningPath
+		err                          error
+	}{
+		{"the ranked paths lead elsewhere", "", "Mara Vell", "lead elsewhere",
+			[]*graphv1.ReasoningPath{path(.8, "Per Holm"), path(.1, "Mara Vell")}, nil},
+		{"they lead there together", "", "Mara Vell", "",
+			[]*graphv1.ReasoningPath{path(.4, "Per Holm"), path(.3, "Mara Vell"), path(.2, "Mara Vell")}, nil},
+		{"no ranker knows the graph", "", "Mara Vell", "", []*graphv1.ReasoningPath{{Entities: []string{"A", "B"},
+			Steps: []*graphv1.RelationStep{{Relation: "r"}}}}, nil},
+		{"paths cannot be had", "", "Mara Vell", "", nil, status.Error(codes.Unavailable, "no retriever")},
+		{"something is computed", "Which film did Mara Vell direct first?", "Mara Vell's", "",
+			[]*graphv1.ReasoningPath{path(.8, "Per Holm")}, nil},
+		{"the answer is what the question is about", "", "The Quiet Harbour", "itself", nil, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			mesh := stagetest.New(t)
+			computes(mesh, &graphv1.QueryTable{Total: 1, Rows: []*graphv1.QueryRow{
+				{Cells: []*graphv1.Entity{{Name: c.answer}}}}})
+			stagetest.Script(mesh, func(context.Context, *retrieverv1.GroundGraphRequest) (
+				*retrieverv1.GroundGraphResponse, error) {
+				return &retrieverv1.GroundGraphResponse{Paths: c.paths}, c.err
+			})
+			stagetest.Script(mesh, func(context.Context, *verifierv1.AlignQueryPlanRequest) (
+				*verifierv1.AlignQueryPlanResponse, error) {
+				return &verifierv1.AlignQueryPlanResponse{Confidence: .9, Plan: &graphv1.QueryPlan{
+					Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{{
+						Clause: &graphv1.QueryClause_Match{Match: &graphv1.QueryPattern{
+							Start: &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Entity{Entity: "The Quiet Harbour"}},
+							Steps: []*graphv1.RelationStep{{Relation: "director"}},
+							End:   &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: "x"}}}}}}}}, nil
+			})
+			run, err := ask(t.Context(), t, mesh, askOptions{method: "query", text: c.question, limits: plenty})
+			want := orchestratorv1.Grounding_GROUNDING_GROUNDED
+			if c.says != "" {
+				want = orchestratorv1.Grounding_GROUNDING_RELATED
+			}
+			if err != nil || run.GetGrounding() != want || !strings.Contains(run.GetGroundingReason(), c.says) {
+				t.Errorf("got %v %q: %s, %v", run.GetGrounding(), run.GetText(), run.GetGroundingReason(), err)
+			}
+		})
 	}
 }
 

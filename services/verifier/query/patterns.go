@@ -82,6 +82,7 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 		x.ends[v], x.literals[v] = best, true
 	}
 	x.add(p, best, links, exclude)
+	x.chosen[at] = best
 	if end != "" && !exclude {
 		x.addEndType(p, best, phrase)
 	}
@@ -341,11 +342,16 @@ func (x *alignment) typeRelation() string {
 func holdsWords(phrase, name string) bool {
 	words := strings.Fields(kgtext.Fold(phrase))
 	for _, want := range strings.Fields(kgtext.Fold(name)) {
-		if !slices.ContainsFunc(words, func(w string) bool { return stem(w) == stem(want) }) {
+		if !slices.ContainsFunc(words, func(w string) bool { return sameWord(w, want) }) {
 			return false
 		}
 	}
 	return name != ""
+}
+
+// sameWord reports whether two words are equal but for their number.
+func sameWord(a, b string) bool {
+	return stem(a) == stem(b) || strings.TrimSuffix(a, "s") == strings.TrimSuffix(b, "s") // "movies"
 }
 
 // stem takes the plural off a word.

@@ -72,6 +72,7 @@ type alignment struct {
 	columns    map[string]string                     // of a table: the variable for the column of a row's kind
 	dropped    map[int]bool                          // clauses of the draft that others say already
 	turned     map[string]bool                       // variables that are a date where the plan says an age
+	chosen     map[int]*graphv1.RelationCandidate    // what was taken for each pattern of the draft
 }
 
 // Align aligns a plan with what was found of its names and relations.
@@ -81,7 +82,7 @@ func (a *Aligner) Align(question string, draft *graphv1.QueryPlan, terms []*grap
 		patterns: map[int]*graphv1.PatternCandidates{}, confidence: 1,
 		plan: &graphv1.QueryPlan{Result: proto.CloneOf(draft.GetResult())}, valued: valuedVariables(draft),
 		ends: map[string]*graphv1.RelationCandidate{}, literals: map[string]bool{}, columns: map[string]string{},
-		dropped: map[int]bool{}, turned: map[string]bool{}}
+		dropped: map[int]bool{}, turned: map[string]bool{}, chosen: map[int]*graphv1.RelationCandidate{}}
 	x.draft = proto.CloneOf(draft)
 	for _, t := range terms {
 		x.terms[t.GetName()] = t
@@ -92,6 +93,8 @@ func (a *Aligner) Align(question string, draft *graphv1.QueryPlan, terms []*grap
 	if reason := x.align(); reason != "" {
 		return Aligned{Edits: x.edits, Reason: reason}
 	}
+	x.checkRoles()
+	x.checkNames()
 	return Aligned{Plan: x.plan, Edits: x.edits, Confidence: x.confidence, Reason: x.doubted}
 }
 

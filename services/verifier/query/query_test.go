@@ -148,6 +148,19 @@ func TestAResultOfAnotherKindThanAskedIsNotSure(t *testing.T) {
 	}
 }
 
+func TestAnAnswerOfAnotherKindIsNotSureWhateverItsPlural(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "director"}, Clauses: []*graphv1.QueryClause{
+		match(variable("movie"), "type", entity("movie")), match(variable("movie"), "director", variable("director"))}}
+	patterns := []*graphv1.PatternCandidates{{Elsewhere: []*graphv1.RelationCandidate{candidate("directed_by", 0, 0,
+		func(c *graphv1.RelationCandidate) { c.Implied = .4 })}},
+		{Clause: 1, Candidates: []*graphv1.RelationCandidate{candidate("directed_by", 1, .9)}}}
+	if got := query.New(query.DefaultConfig()).Align("which movies have the same director", plan, nil,
+		patterns); got.Confidence >= .8 {
+		t.Errorf("a director in place of movies: confidence %v, %q", got.Confidence, got.Reason)
+	}
+}
+
 func TestOneNumberIsNotOneForEach(t *testing.T) {
 	t.Parallel()
 	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "town",
@@ -246,6 +259,74 @@ func TestAnAnswerByAnotherRelationThanTheKindAskedForIsNotSure(t *testing.T) {
 		got := query.New(query.DefaultConfig()).Align(question, plan, nil, patterns)
 		if got.Plan == nil || (got.Confidence >= .8) != want {
 			t.Errorf("%s: confidence %v, %q", question, got.Confidence, got.Reason)
+		}
+	}
+}
+
+func TestWhatIsOnTheWrongSideOfItsRoleIsNotSure(t *testing.T) {
+	t.Parallel()
+	inverse := func(c *graphv1.RelationCandidate) { c.Steps[0].Inverse = true }
+	values := func(variable string) *graphv1.QueryClause {
+		return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: variable,
+			Entities: []string{"Orla"}}}}
+	}
+	terms := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
+	for _, c := range []struct {
+		name    string
+		clauses []*graphv1.QueryClause
+		found   *graphv1.RelationCandidate
+		isSure  bool
+	}{
+		{"a film that is to have directed films", []*graphv1.QueryClause{
+			values("director"), match(variable("film"), "director", variable("director"))},
+			candidate("directed_by", .9, .9, inverse), false},
+		{"its director", []*graphv1.QueryClause{values("film"), match(variable("film"), "director", variable("director"))}, candidate("directed_by", .9, .9), true},
+		{"films that somebody directed", []*graphv1.QueryClause{
+			match(variable("director"), "films directed", variable("film"))}, candidate("directed_by", .9, .9, inverse),
+			true},
+		{"writers of a writer", []*graphv1.QueryClause{match(variable("film"), "writers", variable("writers"))},
+			candidate("film.written_by", .9, .9, inverse), false},
+		{"actors as the films of an actor", []*graphv1.QueryClause{
+			values("actor"), match(variable("actor"), "co stars", variable("film"))},
+			candidate("starred_actors", .9, .9), false},
+		{"films as an actor", []*graphv1.QueryClause{
+			match(variable("person"), "films as an actor", variable("film"))}, candidate("starred_actors", .9, .9,
+			inverse), true},
+	} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "film"}, Clauses: c.clauses}
+		got := query.New(query.DefaultConfig()).Align("which ones", plan, terms,
+			[]*graphv1.PatternCandidates{{Clause: uint32(len(c.clauses) - 1),
+				Candidates: []*graphv1.RelationCandidate{c.found}}})
+		isDoubted := strings.Contains(got.Reason, "starts from it")
+		if got.Plan == nil || isDoubted == c.isSure || isDoubted && got.Confidence >= .8 {
+			t.Errorf("%s: confidence %v, %q, %q", c.name, got.Confidence, got.Reason, kgtext.DescribePlan(got.Plan))
+		}
+	}
+}
+
+func TestAPlanThatNamesNothingIsNotSure(t *testing.T) {
+	t.Parallel()
+	parents := match(variable("person"), "parents", variable("person2"))
+	patterns := []*graphv1.PatternCandidates{
+		{Candidates: []*graphv1.RelationCandidate{candidate("parents", .9, .9)}},
+		{Clause: 1, Candidates: []*graphv1.RelationCandidate{candidate("parents", .9, .9)}}}
+	for _, c := range []struct {
+		name   string
+		second *graphv1.QueryClause
+		count  graphv1.QueryFunction
+		isSure bool
+	}{
+		{"of anybody", match(variable("person2"), "parents", variable("person3")), 0, false},
+		{"of somebody", match(variable("person2"), "parents", entity("Orla")), 0, true},
+		{"how many there are", match(variable("person2"), "parents", variable("person3")),
+			graphv1.QueryFunction_QUERY_FUNCTION_COUNT, true},
+	} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "person", Function: c.count},
+			Clauses: []*graphv1.QueryClause{parents, c.second}}
+		got := query.New(query.DefaultConfig()).Align("how many parents", plan, []*graphv1.TermCandidates{{Name: "Orla",
+			Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}, patterns)
+		if isDoubted := got.Reason != ""; got.Plan == nil || isDoubted == c.isSure {
+			t.Errorf("%s: confidence %v, %q", c.name, got.Confidence, got.Reason)
 		}
 	}
 }

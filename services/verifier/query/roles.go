@@ -1,0 +1,98 @@
+package query
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+// checkRoles doubts a plan in which what has a role is on the wrong side of the relation that says so: in
+// "films of the same director as A" A is not the director, and the films are not what directed it.
+func (x *alignment) checkRoles() {
+	for i, c := range x.draft.GetClauses() {
+		p := c.GetMatch()
+		best := x.chosen[i]
+		if p == nil || best == nil {
+			continue
+		}
+		first, last := best.GetSteps()[0], best.GetSteps()[len(best.GetSteps())-1]
+		for _, side := range []struct {
+			variable  string
+			step      *graphv1.RelationStep
+			isSubject bool
+		}{{p.GetStart().GetVariable(), first, !first.GetInverse()}, {p.GetEnd().GetVariable(), last,
+			last.GetInverse()}} {
+			if side.variable == "" || !side.isSubject {
+				continue
+			}
+			at := slices.IndexFunc(x.wordsOf(side.variable), func(words string) bool {
+				return isRoleOf(words, side.step.GetRelation())
+			})
+			if at >= 0 {
+				x.doubt(fmt.Sprintf("%q leads to such a thing as ?%s, and the plan starts from it",
+					side.step.GetRelation(), side.variable))
+				return
+			}
+		}
+	}
+}
+
+// checkNames doubts a plan that joins facts about anything: a question about nothing in particular compares,
+// orders or counts.
+func (x *alignment) checkNames() {
+	if slices.ContainsFunc(x.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		p := c.GetMatch()
+		return p == nil || p.GetEnd().GetEntity() != "" || p.GetStart().GetEntity() != ""
+	}) {
+		return
+	}
+	if len(x.chosen) > 1 && x.plan.GetResult().GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED &&
+		x.plan.GetResult().GetGroupBy() == "" {
+		x.doubt("the plan names nothing that the question asks about")
+	}
+}
+
+// wordsOf returns what the draft calls a variable: its kind, the relations to it, and its own name.
+func (x *alignment) wordsOf(variable string) []string {
+	var all []string
+	for _, c := range x.draft.GetClauses() {
+		p := c.GetMatch()
+		switch {
+		case c.GetValues().GetVariable() == variable:
+			all = append(all, variable)
+		case p == nil:
+		case kgtext.DescribeRelation(p) == typeRelation && p.GetStart().GetVariable() == variable:
+			all = append(all, p.GetEnd().GetEntity())
+		case p.GetEnd().GetVariable() == variable:
+			all = append(all, kgtext.DescribeRelation(p))
+		}
+	}
+	return all
+}
+
+// asRole is what the other side of a relation is: of "films as an actor" the films are none.
+var asRole = regexp.MustCompile(`(?i)\bas an? \p{L}+`)
+
+// agentForm is a noun for who or what does something.
+var agentForm = regexp.MustCompile(`^\p{L}{2,}(?:er|or|ist|ant|ress)s?$`)
+
+// isRoleOf reports whether one of some words is the noun for the objects of a relation: the director of
+// "directed by", the actor of "starred actors".
+func isRoleOf(words, relation string) bool {
+	own := strings.Fields(kgtext.Fold(kgtext.VerbaliseRelation(relation)))
+	if len(own) == 0 {
+		return false
+	}
+	head := own[len(own)-1]
+	if head == "by" && len(own) > 1 {
+		verb := own[len(own)-2]
+		head = verb[:min(4, len(verb))]
+	}
+	return slices.ContainsFunc(strings.Fields(kgtext.Fold(asRole.ReplaceAllString(words, ""))), func(w string) bool {
+		return agentForm.MatchString(w) && (sameWord(w, head) || own[len(own)-1] == "by" && strings.Contains(w, head))
+	})
+}
