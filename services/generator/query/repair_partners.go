@@ -10,10 +10,13 @@ import (
 
 var (
 	// partnerOf stands before the name in "with which actor did A work most often", ofPartner behind it.
-	partnerOf = regexp.MustCompile(`(?i)^(?:\p{L}+ )?(?:which|what) (\p{L}+) (?:did|does|do|has|have|had|is|was|were) $`)
-	ofPartner = regexp.MustCompile(`(?i)^.*?(\p{L}+)(?: \p{L}+)? (?:most (?:often|frequently)|(?:in )?the most \p{L}+)\b`)
+	partnerOf = regexp.MustCompile(
+		`(?i)^(?:\p{L}+ )?(?:which|what) (\p{L}+) (?:did|does|do|has|have|had|is|was|were) $`)
+	ofPartner = regexp.MustCompile(
+		`(?i)^.*?(\p{L}+)(?: \p{L}+)? (?:most (?:often|frequently)|(?:in )?the most \p{L}+)\b`)
 	// partnerIn stands before the name in "who directed the most films starring A".
-	partnerIn = regexp.MustCompile(`(?i)^(?:who (\p{L}+)|(?:which|what) (\p{L}+)\b.*?) the most (\p{L}+s) (\p{L}+(?: by)?) $`)
+	partnerIn = regexp.MustCompile(
+		`(?i)^(?:who (\p{L}+)|(?:which|what) (\p{L}+)\b.*?) the most (\p{L}+s) (\p{L}+(?: by)?) $`)
 	// roleForm is what the name is among them: "as a director".
 	roleForm = regexp.MustCompile(`(?i)\bas an? (\p{L}+)`)
 )

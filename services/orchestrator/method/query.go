@@ -203,7 +203,8 @@ func (m Query) compare(ctx context.Context, q *question.Question, g *orchestrato
 	}
 	if isRanked && mass < leastMass {
 		q.Update(func(r *orchestratorv1.Run) {
-			r.GroundingReason = cmp.Or(r.GetGroundingReason(), "the relation paths nearest to the question lead elsewhere")
+			r.GroundingReason = cmp.Or(r.GetGroundingReason(),
+				"the relation paths nearest to the question lead elsewhere")
 		})
 	}
 	return "", err

@@ -280,7 +280,9 @@ func TestWhatIsOnTheWrongSideOfItsRoleIsNotSure(t *testing.T) {
 		{"a film that is to have directed films", []*graphv1.QueryClause{
 			values("director"), match(variable("film"), "director", variable("director"))},
 			candidate("directed_by", .9, .9, inverse), false},
-		{"its director", []*graphv1.QueryClause{values("film"), match(variable("film"), "director", variable("director"))}, candidate("directed_by", .9, .9), true},
+		{"its director", []*graphv1.QueryClause{
+			values("film"), match(variable("film"), "director", variable("director"))},
+			candidate("directed_by", .9, .9), true},
 		{"films that somebody directed", []*graphv1.QueryClause{
 			match(variable("director"), "films directed", variable("film"))}, candidate("directed_by", .9, .9, inverse),
 			true},
