@@ -315,3 +315,27 @@ func TestLoad(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestAComputedAnswerIsAsSureAsItsPlan(t *testing.T) {
+	m, err := Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name      string
+		grounding orchestratorv1.Grounding
+		limits    []string
+		want      float32
+	}{
+		{"as its alignment", orchestratorv1.Grounding_GROUNDING_GROUNDED, nil, .9},
+		{"a lower bound", orchestratorv1.Grounding_GROUNDING_GROUNDED, []string{"400000 triples were read"}, bounded},
+		{"a plan that may ask for something else", orchestratorv1.Grounding_GROUNDING_RELATED, nil, doubted},
+	} {
+		got := m.Estimate(&orchestratorv1.Run{Grounding: c.grounding, Answers: []*orchestratorv1.Answer{answer("5")},
+			Graphs: &orchestratorv1.Run_Query{Query: &orchestratorv1.QueryGraphs{Alignment: .9,
+				Table: &graphv1.QueryTable{Value: "5", Limits: c.limits}}}})
+		if got == nil || *got != c.want {
+			t.Errorf("%s: got %v, want %g", c.name, got, c.want)
+		}
+	}
+}
