@@ -215,13 +215,14 @@ func (m Query) compare(ctx context.Context, q *question.Question, g *orchestrato
 func namesItself(answers []*orchestratorv1.Answer, plan *graphv1.QueryPlan) string {
 	named := map[string]bool{}
 	for _, c := range plan.GetClauses() {
-		if v := c.GetValues(); v.GetVariable() == plan.GetResult().GetVariable() && v != nil {
+		if v := c.GetValues(); v != nil && v.GetVariable() == plan.GetResult().GetVariable() {
 			return ""
 		}
-		for _, name := range append(c.GetValues().GetEntities(), c.GetMatch().GetStart().GetEntity(),
-			c.GetMatch().GetEnd().GetEntity()) {
-			named[name] = name != ""
+		for _, name := range c.GetValues().GetEntities() {
+			named[name] = true
 		}
+		named[c.GetMatch().GetStart().GetEntity()] = c.GetMatch().GetStart().GetEntity() != ""
+		named[c.GetMatch().GetEnd().GetEntity()] = c.GetMatch().GetEnd().GetEntity() != ""
 	}
 	for _, a := range answers {
 		if named[a.GetAnswer()] {

@@ -149,6 +149,9 @@ func (e *extender) extend(ctx context.Context, frontier []*prospect, beam int) (
 		}
 		next = append(next, p)
 	}
+	for _, p := range frontier {
+		p.edges = [2][][]store.Edge{} // paths outlive the hop
+	}
 	return next, nil
 }
 
