@@ -2,6 +2,7 @@ package query
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
@@ -19,6 +20,9 @@ var (
 		`(?i)^(?:who (\p{L}+)|(?:which|what) (\p{L}+)\b.*?) the most (\p{L}+s) (\p{L}+(?: by)?) $`)
 	// roleForm is what the name is among them: "as a director".
 	roleForm = regexp.MustCompile(`(?i)\bas an? (\p{L}+)`)
+	// lightVerb says nothing of what is shared, withForm that the partner is another.
+	lightVerb = regexp.MustCompile(`(?i)^(?:work|make|do|have|collaborate|cooperate|team)(?:s|ed|d)?$|^(?:made|did|had)$`)
+	withForm  = regexp.MustCompile(`(?i)^with\b|\b(?:with|for) (?:most|the most)\b`)
 )
 
 // countPartners counts, for each thing that is asked for, the things that it shares with a name: of "which
@@ -33,7 +37,9 @@ func (r *repairer) countPartners() {
 	before, behind := r.question[:at], r.question[at+len(name):]
 	var partner, role, kind string
 	if m, of := partnerOf.FindStringSubmatch(before), ofPartner.FindStringSubmatch(behind); m != nil && of != nil {
-		partner, role = m[1], of[1]
+		if partner, role = m[1], of[1]; lightVerb.MatchString(role) {
+			role = "with"
+		}
 		if as := roleForm.FindStringSubmatch(behind); as != nil {
 			role = as[1]
 		}
@@ -50,6 +56,10 @@ func (r *repairer) countPartners() {
 	r.plan.Clauses = []*graphv1.QueryClause{matchClause(newPattern(thing, role, entityTerm(name))),
 		matchClause(newPattern(thing, strings.ToLower(partner), variableTerm(partners))),
 		rankClause(&graphv1.QueryRank{Variable: thing, Count: true, GroupBy: partners, Descending: true})}
+	if withForm.MatchString(r.question) {
+		r.plan.Clauses = slices.Insert(r.plan.GetClauses(), 2,
+			conditionClause(partners, graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL, name))
+	}
 	if kind != "" {
 		r.plan.Clauses = append([]*graphv1.QueryClause{matchClause(newPattern(thing, TypeRelation, entityTerm(kind)))},
 			r.plan.GetClauses()...)

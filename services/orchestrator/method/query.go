@@ -180,12 +180,12 @@ func (Query) conclude(q *question.Question, g *orchestratorv1.QueryGraphs) {
 // leastMass is the probability of the ranked paths to an answer below which the plan may ask for another one.
 const leastMass = 0.3
 
-// compare doubts a plan if the relation paths that a ranker takes the question to ask for lead to other answers. It
-// knows none where something is to be computed.
+// compare doubts a plan if the relation paths that a ranker takes the question to ask for lead to other answers.
+// Such a path starts from one name, and nothing is computed of what it leads to.
 func (m Query) compare(ctx context.Context, q *question.Question, g *orchestratorv1.QueryGraphs) (string, error) {
 	rows := g.GetTable().GetRows()
 	if g.GetTable().GetValue() != "" || len(rows) == 0 || len(rows[0].GetCells()) == 0 || q.Request().GetPlan() != "" ||
-		kgtext.AsksOperation(q.Text()) != kgtext.NoOperation {
+		kgtext.AsksOperation(q.Text()) != kgtext.NoOperation || countNames(g.GetDraftedPlan()) > 1 {
 		return "", nil
 	}
 	found, err := m.Retriever.GroundGraph(ctx, &retrieverv1.GroundGraphRequest{Kg: q.KG(), Question: q.Text()})
@@ -208,6 +208,22 @@ func (m Query) compare(ctx context.Context, q *question.Question, g *orchestrato
 		})
 	}
 	return "", err
+}
+
+// countNames counts the names of a drafted plan, without those of kinds.
+func countNames(plan *graphv1.QueryPlan) int {
+	names := map[string]bool{}
+	for _, c := range plan.GetClauses() {
+		for _, name := range c.GetValues().GetEntities() {
+			names[name] = true
+		}
+		for _, p := range []*graphv1.QueryPattern{c.GetMatch(), c.GetExclude()} {
+			if name := p.GetEnd().GetEntity(); name != "" && kgtext.DescribeRelation(p) != "type" {
+				names[name] = true
+			}
+		}
+	}
+	return len(names)
 }
 
 // namesItself says which answer is what the plan asks about; empty if none is, or if it asks for one of several

@@ -131,6 +131,7 @@ func TestAnAnswerThatOtherPathsOrTheQuestionSpeakAgainstIsRelated(t *testing.T) 
 		{"no ranker knows the graph", "", "Mara Vell", "", []*graphv1.ReasoningPath{{Entities: []string{"A", "B"},
 			Steps: []*graphv1.RelationStep{{Relation: "r"}}}}, nil},
 		{"paths cannot be had", "", "Mara Vell", "", nil, status.Error(codes.Unavailable, "no retriever")},
+		{"two names are asked about", "", "Per Holm's", "", []*graphv1.ReasoningPath{path(.8, "Per Holm")}, nil},
 		{"something is computed", "Which film did Mara Vell direct first?", "Mara Vell's", "",
 			[]*graphv1.ReasoningPath{path(.8, "Per Holm")}, nil},
 		{"the answer is what the question is about", "", "The Quiet Harbour", "itself", nil, nil},
@@ -143,6 +144,15 @@ func TestAnAnswerThatOtherPathsOrTheQuestionSpeakAgainstIsRelated(t *testing.T) 
 				*retrieverv1.GroundGraphResponse, error) {
 				return &retrieverv1.GroundGraphResponse{Paths: c.paths}, c.err
 			})
+			if c.name == "two names are asked about" {
+				stagetest.Script(mesh, func(context.Context, *generatorv1.GenerateQueryPlanRequest) (
+					*generatorv1.GenerateQueryPlanResponse, error) {
+					return &generatorv1.GenerateQueryPlanResponse{Usage: stagetest.Usage(), Plan: &graphv1.QueryPlan{
+						Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{{
+							Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: "x",
+								Entities: []string{"Orla", "Velmora"}}}}}}}, nil
+				})
+			}
 			stagetest.Script(mesh, func(context.Context, *verifierv1.AlignQueryPlanRequest) (
 				*verifierv1.AlignQueryPlanResponse, error) {
 				return &verifierv1.AlignQueryPlanResponse{Confidence: .9, Plan: &graphv1.QueryPlan{
