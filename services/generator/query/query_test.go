@@ -167,10 +167,12 @@ func TestRepair(t *testing.T) {
 			"?mara_vell is Mara Vell; ?mara_vell drafted by → ?drafted_by; ?drafted_by"},
 		{"a partner whose role the name was given", "Which director did Mara Vell act for most often?",
 			`Actor(director="Mara Vell").most_common("director")`,
-			"?thing act → Mara Vell; ?thing director → ?director3; ?director3 ≠ Mara Vell; most ?thing for each ?director3; ?director3"},
+			"?thing act → Mara Vell; ?thing director → ?director3; ?director3 ≠ Mara Vell; " +
+				"most ?thing for each ?director3; ?director3"},
 		{"a partner, with what the name is", "With which actor did Per Holm, as a director, work most often?",
 			`Actor(directed_by="Per Holm").most_common("name")`,
-			"?thing director → Per Holm; ?thing actor → ?actor3; ?actor3 ≠ Per Holm; most ?thing for each ?actor3; ?actor3"},
+			"?thing director → Per Holm; ?thing actor → ?actor3; ?actor3 ≠ Per Holm; " +
+				"most ?thing for each ?actor3; ?actor3"},
 		{"a partner in something that is not said", "With which director did Mara Vell make the most films?",
 			`Film(director="Mara Vell").most("films")`,
 			"?thing with → Mara Vell; ?thing director → ?director; ?director ≠ Mara Vell; " +

@@ -21,7 +21,8 @@ var (
 	// roleForm is what the name is among them: "as a director".
 	roleForm = regexp.MustCompile(`(?i)\bas an? (\p{L}+)`)
 	// lightVerb says nothing of what is shared, withForm that the partner is another.
-	lightVerb = regexp.MustCompile(`(?i)^(?:work|make|do|have|collaborate|cooperate|team)(?:s|ed|d)?$|^(?:made|did|had)$`)
+	lightVerb = regexp.MustCompile(
+		`(?i)^(?:(?:work|make|do|have|collaborate|cooperate|team)(?:s|ed|d)?|made|did|had)$`)
 	withForm  = regexp.MustCompile(`(?i)^with\b|\b(?:with|for) (?:most|the most)\b`)
 )
 
