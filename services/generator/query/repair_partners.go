@@ -23,7 +23,7 @@ var (
 	// lightVerb says nothing of what is shared, withForm that the partner is another.
 	lightVerb = regexp.MustCompile(
 		`(?i)^(?:(?:work|make|do|have|collaborate|cooperate|team)(?:s|ed|d)?|made|did|had)$`)
-	withForm  = regexp.MustCompile(`(?i)^with\b|\b(?:with|for) (?:most|the most)\b`)
+	withForm = regexp.MustCompile(`(?i)^with\b|\b(?:with|for) (?:most|the most)\b`)
 )
 
 // countPartners counts, for each thing that is asked for, the things that it shares with a name: of "which
