@@ -91,7 +91,7 @@ func TestMemoryIsBoundedWithManyQuestionsUnderWay(t *testing.T) {
 }
 
 // residents returns the resident memory of each process in KiB.
-func residents(t testing.TB, all []*process) map[string]int {
+func residents(t *testing.T, all []*process) map[string]int {
 	t.Helper()
 	kib := map[string]int{}
 	for _, p := range all {

@@ -89,6 +89,14 @@ func inflects(a, b string) bool {
 	return a == b || n >= 4 && isEnding(a[n:]) && isEnding(b[n:])
 }
 
+// SameNoun reports whether two nouns are equal but for their number and case: "movies" and "movie", "cities" and
+// "city".
+func SameNoun(a, b string) bool {
+	a, b = strings.TrimSuffix(strings.ToLower(a), "s"), strings.TrimSuffix(strings.ToLower(b), "s")
+	return a == b || a == strings.TrimSuffix(b, "ie")+"y" && strings.HasSuffix(b, "ie") ||
+		b == strings.TrimSuffix(a, "ie")+"y" && strings.HasSuffix(a, "ie")
+}
+
 var unitForm = regexp.MustCompile(`\([^)]*\)`)
 
 // WithoutUnit returns the name of a relation without a unit in parentheses.

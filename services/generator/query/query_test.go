@@ -165,6 +165,9 @@ func TestRepair(t *testing.T) {
 			"?thing is Mara Vell or Per Holm; ?thing age → ?age; most ?age; ?thing"},
 		{"a kind that is a name", "By which team was Mara Vell drafted?", `Mara_Vell(drafted_by="team").get("name")`,
 			"?mara_vell is Mara Vell; ?mara_vell drafted by → ?drafted_by; ?drafted_by"},
+		{"a name that begins with a relation", "Before 1959, in which films did Per Holm appear?",
+			`Film(actor Per Holm).where("year", "<", 1959)`,
+			"?film actor → Per Holm; ?film year → ?year; ?year < 1959; ?film"},
 		{"a partner whose role the name was given", "Which director did Mara Vell act for most often?",
 			`Actor(director="Mara Vell").most_common("director")`,
 			"?thing act → Mara Vell; ?thing director → ?director3; ?director3 ≠ Mara Vell; " +

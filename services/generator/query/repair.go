@@ -19,7 +19,7 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 	r := &repairer{question: strings.Join(strings.Fields(question), " "), plan: plan}
 	r.lower = strings.ToLower(r.question)
 	for _, mend := range []func(){
-		r.nameKinds, r.splitFlags, r.describeNamed, r.attributeOf, r.splitNames,
+		r.nameKinds, r.splitKeyword, r.splitFlags, r.describeNamed, r.attributeOf, r.splitNames,
 		r.placeNamed, r.placeKinds, r.placeAll, r.joinQualified, r.skipInvented,
 		r.dropInvented, r.dropComparatives, r.compareNamed, r.readNumbersAsConditions,
 		r.compareWithNamed, r.addPeriods, r.excludeNegated, r.dropContradicted, r.excludeCompared,

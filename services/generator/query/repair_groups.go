@@ -126,7 +126,7 @@ func (r *repairer) findGroup() (group, value string) {
 	isName := slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
 		return strings.EqualFold(c.GetMatch().GetEnd().GetEntity(), group) && typeOf(c) == ""
 	})
-	if isName || strings.Contains(rates, " "+firstWord(group)+" ") || sameNoun(group, value) {
+	if isName || strings.Contains(rates, " "+firstWord(group)+" ") || kgtext.SameNoun(group, value) {
 		return "", ""
 	}
 	return group, value
@@ -136,7 +136,7 @@ func (r *repairer) findGroup() (group, value string) {
 func (r *repairer) bestOf(value string) graphv1.QueryFunction {
 	rank := r.plan.GetClauses()[len(r.plan.GetClauses())-1].GetRank()
 	switch {
-	case rank == nil || rank.GetCount() || !sameNoun(r.phraseOf(rank.GetVariable()), value):
+	case rank == nil || rank.GetCount() || !kgtext.SameNoun(r.phraseOf(rank.GetVariable()), value):
 		return 0
 	case rank.GetDescending():
 		return graphv1.QueryFunction_QUERY_FUNCTION_MAXIMUM
@@ -149,7 +149,7 @@ func (r *repairer) askForGroups(group string) {
 	for _, c := range r.plan.GetClauses() {
 		p := c.GetMatch()
 		word, noun, _ := strings.Cut(strings.ToLower(p.GetEnd().GetEntity()), " ")
-		if strings.Contains(" each every all per ", " "+word+" ") && word != "" && sameNoun(noun, group) {
+		if strings.Contains(" each every all per ", " "+word+" ") && word != "" && kgtext.SameNoun(noun, group) {
 			p.End = variableTerm(r.newVariable(group))
 		}
 	}
@@ -161,11 +161,11 @@ func (r *repairer) askForValue(value string) {
 	clauses := r.plan.GetClauses()
 	for i, c := range clauses {
 		if p := c.GetMatch(); typeOf(c) == "" && p.GetStart().GetVariable() != "" &&
-			sameNoun(p.GetSteps()[0].GetRelation(), value) && strings.Contains(" number count average total ",
+			kgtext.SameNoun(p.GetSteps()[0].GetRelation(), value) && strings.Contains(" number count average total ",
 			" "+strings.ToLower(p.GetEnd().GetEntity())+" ") && p.GetEnd().GetEntity() != "" {
 			p.End = variableTerm(r.newVariable(value))
 		}
-		if names := c.GetValues(); len(names.GetEntities()) == 1 && sameNoun(names.GetEntities()[0], value) {
+		if names := c.GetValues(); len(names.GetEntities()) == 1 && kgtext.SameNoun(names.GetEntities()[0], value) {
 			kind := newPattern(names.GetVariable(), TypeRelation, entityTerm(kindOf(names.GetVariable())))
 			clauses[i] = matchClause(kind)
 		}
@@ -185,11 +185,11 @@ func (r *repairer) takeRanked(group string) string {
 
 // dropKindOf removes what kind a variable is, if a relation of that name leads to it.
 func (r *repairer) dropKindOf(variable, noun string) {
-	if r.ownerOf(variable) == "" || !sameNoun(r.phraseOf(variable), noun) {
+	if r.ownerOf(variable) == "" || !kgtext.SameNoun(r.phraseOf(variable), noun) {
 		return
 	}
 	r.plan.Clauses = slices.DeleteFunc(slices.Clone(r.plan.GetClauses()), func(c *graphv1.QueryClause) bool {
-		return c.GetMatch().GetStart().GetVariable() == variable && sameNoun(typeOf(c), noun)
+		return c.GetMatch().GetStart().GetVariable() == variable && kgtext.SameNoun(typeOf(c), noun)
 	})
 }
 
@@ -200,23 +200,11 @@ func (r *repairer) findVariable(noun string) string {
 		p := c.GetMatch()
 		switch {
 		case p == nil || noun == "":
-		case typeOf(c) != "" && sameNoun(typeOf(c), noun):
+		case typeOf(c) != "" && kgtext.SameNoun(typeOf(c), noun):
 			kind = p.GetStart().GetVariable()
-		case typeOf(c) == "" && sameNoun(p.GetSteps()[0].GetRelation(), noun) && p.GetEnd().GetVariable() != "":
+		case typeOf(c) == "" && kgtext.SameNoun(p.GetSteps()[0].GetRelation(), noun) && p.GetEnd().GetVariable() != "":
 			return p.GetEnd().GetVariable()
 		}
 	}
 	return kind
-}
-
-// sameNoun reports whether two nouns are equal but for their number.
-func sameNoun(a, b string) bool {
-	cut := func(noun string) string {
-		noun = strings.ToLower(noun)
-		if stem, ok := strings.CutSuffix(noun, "ies"); ok {
-			return stem + "y"
-		}
-		return strings.TrimSuffix(noun, "s")
-	}
-	return cut(a) == cut(b)
 }

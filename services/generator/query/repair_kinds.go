@@ -52,6 +52,27 @@ func (r *repairer) nameKinds() {
 	}
 }
 
+// splitKeyword makes a fact of a name that begins with the word of a relation: Film(actor Per Holm).
+func (r *repairer) splitKeyword() {
+	for i, c := range r.plan.GetClauses() {
+		names := c.GetValues().GetEntities()
+		if len(names) != 1 || strings.Contains(r.lower, strings.ToLower(names[0])) {
+			continue
+		}
+		words := strings.Fields(names[0])
+		at := slices.IndexFunc(words, func(w string) bool { return w != strings.ToLower(w) })
+		if at < 1 || !strings.Contains(r.lower, strings.ToLower(strings.Join(words[at:], " "))) {
+			continue
+		}
+		v := c.GetValues().GetVariable()
+		fact := matchClause(newPattern(v, strings.Join(words[:at], " "), entityTerm(strings.Join(words[at:], " "))))
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribeClause(c), kgtext.DescribeClause(fact),
+			"a name does not begin with "+words[0])
+		r.plan.Clauses[i] = fact
+		return
+	}
+}
+
 // splitFlags makes facts of kinds that are a verb and its object: plays_piano=True.
 func (r *repairer) splitFlags() {
 	for _, c := range r.plan.GetClauses() {

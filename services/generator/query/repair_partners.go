@@ -2,7 +2,6 @@ package query
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
@@ -54,17 +53,17 @@ func (r *repairer) countPartners() {
 	draft := strings.Join(kgtext.DescribePlan(r.plan), "; ")
 	thing := r.newVariable("thing")
 	partners := r.newVariable(strings.ToLower(partner))
-	r.plan.Clauses = []*graphv1.QueryClause{matchClause(newPattern(thing, role, entityTerm(name))),
-		matchClause(newPattern(thing, strings.ToLower(partner), variableTerm(partners))),
-		rankClause(&graphv1.QueryRank{Variable: thing, Count: true, GroupBy: partners, Descending: true})}
-	if withForm.MatchString(r.question) {
-		r.plan.Clauses = slices.Insert(r.plan.GetClauses(), 2,
-			conditionClause(partners, graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL, name))
-	}
+	var clauses []*graphv1.QueryClause
 	if kind != "" {
-		r.plan.Clauses = append([]*graphv1.QueryClause{matchClause(newPattern(thing, TypeRelation, entityTerm(kind)))},
-			r.plan.GetClauses()...)
+		clauses = append(clauses, matchClause(newPattern(thing, TypeRelation, entityTerm(kind))))
 	}
+	clauses = append(clauses, matchClause(newPattern(thing, role, entityTerm(name))),
+		matchClause(newPattern(thing, strings.ToLower(partner), variableTerm(partners))))
+	if withForm.MatchString(r.question) {
+		clauses = append(clauses, conditionClause(partners, graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL, name))
+	}
+	r.plan.Clauses = append(clauses, rankClause(&graphv1.QueryRank{Variable: thing, Count: true, GroupBy: partners,
+		Descending: true}))
 	r.plan.Result = &graphv1.QueryResult{Variable: partners}
 	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, draft, strings.Join(kgtext.DescribePlan(r.plan), "; "),
 		"the question asks with whom "+name+" has the most")
@@ -90,7 +89,7 @@ func (r *repairer) onlyNamed() *graphv1.QueryPattern {
 // isOfKind reports whether what a pattern starts from is of a kind.
 func (r *repairer) isOfKind(p *graphv1.QueryPattern, kind string) bool {
 	for _, c := range r.plan.GetClauses() {
-		if c.GetMatch().GetStart().GetVariable() == p.GetStart().GetVariable() && sameNoun(typeOf(c), kind) {
+		if c.GetMatch().GetStart().GetVariable() == p.GetStart().GetVariable() && kgtext.SameNoun(typeOf(c), kind) {
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
@@ -185,7 +186,7 @@ const leastMass = 0.3
 func (m Query) compare(ctx context.Context, q *question.Question, g *orchestratorv1.QueryGraphs) (string, error) {
 	rows := g.GetTable().GetRows()
 	if g.GetTable().GetValue() != "" || len(rows) == 0 || len(rows[0].GetCells()) == 0 || q.Request().GetPlan() != "" ||
-		kgtext.AsksOperation(q.Text()) != kgtext.NoOperation || countNames(g.GetDraftedPlan()) > 1 {
+		kgtext.AsksOperation(q.Text()) != kgtext.NoOperation || len(namesOf(g.GetDraftedPlan())) > 1 {
 		return "", nil
 	}
 	found, err := m.Retriever.GroundGraph(ctx, &retrieverv1.GroundGraphRequest{Kg: q.KG(), Question: q.Text()})
@@ -210,36 +211,32 @@ func (m Query) compare(ctx context.Context, q *question.Question, g *orchestrato
 	return "", err
 }
 
-// countNames counts the names of a drafted plan, without those of kinds.
-func countNames(plan *graphv1.QueryPlan) int {
+// namesOf returns the names of a plan, without those of kinds in a draft.
+func namesOf(plan *graphv1.QueryPlan) map[string]bool {
 	names := map[string]bool{}
 	for _, c := range plan.GetClauses() {
 		for _, name := range c.GetValues().GetEntities() {
 			names[name] = true
 		}
 		for _, p := range []*graphv1.QueryPattern{c.GetMatch(), c.GetExclude()} {
-			if name := p.GetEnd().GetEntity(); name != "" && kgtext.DescribeRelation(p) != "type" {
-				names[name] = true
+			if kgtext.DescribeRelation(p) != "type" {
+				names[p.GetStart().GetEntity()], names[p.GetEnd().GetEntity()] = true, true
 			}
 		}
 	}
-	return len(names)
+	delete(names, "") // of variables
+	return names
 }
 
 // namesItself says which answer is what the plan asks about; empty if none is, or if it asks for one of several
 // that it names.
 func namesItself(answers []*orchestratorv1.Answer, plan *graphv1.QueryPlan) string {
-	named := map[string]bool{}
-	for _, c := range plan.GetClauses() {
-		if v := c.GetValues(); v != nil && v.GetVariable() == plan.GetResult().GetVariable() {
-			return ""
-		}
-		for _, name := range c.GetValues().GetEntities() {
-			named[name] = true
-		}
-		named[c.GetMatch().GetStart().GetEntity()] = c.GetMatch().GetStart().GetEntity() != ""
-		named[c.GetMatch().GetEnd().GetEntity()] = c.GetMatch().GetEnd().GetEntity() != ""
+	if slices.ContainsFunc(plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		return c.GetValues() != nil && c.GetValues().GetVariable() == plan.GetResult().GetVariable()
+	}) {
+		return ""
 	}
+	named := namesOf(plan)
 	for _, a := range answers {
 		if named[a.GetAnswer()] {
 			return "the question asks about " + a.GetAnswer() + " itself"

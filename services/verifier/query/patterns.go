@@ -342,25 +342,9 @@ func (x *alignment) typeRelation() string {
 func holdsWords(phrase, name string) bool {
 	words := strings.Fields(kgtext.Fold(phrase))
 	for _, want := range strings.Fields(kgtext.Fold(name)) {
-		if !slices.ContainsFunc(words, func(w string) bool { return sameWord(w, want) }) {
+		if !slices.ContainsFunc(words, func(w string) bool { return kgtext.SameNoun(w, want) }) {
 			return false
 		}
 	}
 	return name != ""
-}
-
-// sameWord reports whether two words are equal but for their number.
-func sameWord(a, b string) bool {
-	return stem(a) == stem(b) || strings.TrimSuffix(a, "s") == strings.TrimSuffix(b, "s") // "movies"
-}
-
-// stem takes the plural off a word.
-func stem(word string) string {
-	switch {
-	case strings.HasSuffix(word, "ies") && len(word) > 4:
-		return word[:len(word)-3] + "y"
-	case strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") && len(word) > 3:
-		return word[:len(word)-1]
-	}
-	return word
 }
