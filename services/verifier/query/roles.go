@@ -93,6 +93,7 @@ func isRoleOf(words, relation string) bool {
 		head = verb[:min(4, len(verb))]
 	}
 	return slices.ContainsFunc(strings.Fields(kgtext.Fold(asRole.ReplaceAllString(words, ""))), func(w string) bool {
-		return agentForm.MatchString(w) && (kgtext.SameNoun(w, head) || own[len(own)-1] == "by" && strings.Contains(w, head))
+		return agentForm.MatchString(w) && (kgtext.SameNoun(w, head) ||
+			own[len(own)-1] == "by" && strings.Contains(w, head))
 	})
 }
