@@ -42,7 +42,7 @@ else
 fi
 
 run kg load wikidata examples/wikidata/triples.tsv.gz --if-missing
-run ask "What institution employed Robert Stam?" --kg wikidata --explain --trace
+run ask "What institution employed Robert Stam?" --method pg-akv --kg wikidata --explain --trace
 run ask "At which university did the director of the film Alexander study?" --method ger --kg wikidata --explain --trace
 run ask "How many spacecraft were launched in 1969?" --kg wikidata --explain
 

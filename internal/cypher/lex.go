@@ -268,10 +268,8 @@ func (l *lexer) number() kind {
 	return k
 }
 
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-func isHexDigit(c byte) bool {
-	return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f'
-}
+func isDigit(c byte) bool      { return '0' <= c && c <= '9' }
+func isHexDigit(c byte) bool   { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
 func isIdentStart(c byte) bool { return c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // backticks reads a `quoted name`; two backticks stand for one.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/triplemesh/triplemesh/internal/config"
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/server"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
@@ -57,17 +58,15 @@ func (c Config) readingShare() float32 {
 const weakReadingShare, strongReadingShare = 0.2, 0.85
 
 func (c Config) mode() (reflectorv1.ReflectionMode, error) {
-	mode := c.Reflection.Mode
-	if mode == "auto" {
-		mode = map[string]string{llm.WeakReader: "weigh", llm.StrongReader: "model"}[c.LLM.ResolveReader()]
+	name := c.Reflection.Mode
+	if name == "auto" {
+		name = map[string]string{llm.WeakReader: "weigh", llm.StrongReader: "model"}[c.LLM.ResolveReader()]
 	}
-	switch mode {
-	case "weigh":
-		return reflectorv1.ReflectionMode_REFLECTION_MODE_WEIGH, nil
-	case "model":
-		return reflectorv1.ReflectionMode_REFLECTION_MODE_MODEL, nil
+	mode, err := config.ParseEnum[reflectorv1.ReflectionMode](name)
+	if err != nil || name == "" {
+		return 0, fmt.Errorf("reflection.mode: got %q, want auto, weigh or model", c.Reflection.Mode)
 	}
-	return 0, fmt.Errorf("reflection.mode: got %q, want auto, weigh or model", c.Reflection.Mode)
+	return mode, nil
 }
 
 // Run serves until ctx ends.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/triplemesh/triplemesh/internal/config"
 	"github.com/triplemesh/triplemesh/internal/llm"
 	"github.com/triplemesh/triplemesh/internal/server"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
@@ -76,15 +77,11 @@ func (c Config) alignment() align.Config {
 }
 
 func (c Config) mode() (verifierv1.VerificationMode, error) {
-	switch c.Mode {
-	case "align":
-		return verifierv1.VerificationMode_VERIFICATION_MODE_ALIGN, nil
-	case "edits":
-		return verifierv1.VerificationMode_VERIFICATION_MODE_EDITS, nil
-	case "rewrite":
-		return verifierv1.VerificationMode_VERIFICATION_MODE_REWRITE, nil
+	mode, err := config.ParseEnum[verifierv1.VerificationMode](c.Mode)
+	if err != nil || c.Mode == "" {
+		return 0, fmt.Errorf("mode: got %q, want align, edits or rewrite", c.Mode)
 	}
-	return 0, fmt.Errorf("mode: got %q, want align, edits or rewrite", c.Mode)
+	return mode, nil
 }
 
 // Run serves until ctx ends.

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -14,7 +16,7 @@ var helpTexts = kong.Vars{
 		"user's data directory)",
 	"config_help": "Configuration file, YAML, one for all services.",
 	"set_help":    "One setting, such as verifier.mode=edits. Repeatable.",
-	"formats":     formatNames(),
+	"formats":     strings.Join(append([]string{""}, slices.Sorted(maps.Keys(formats))...), ","), // "" for kong's enum
 	"stages": "pseudo-graph, ground-graph, verify, answer (pg-akv); link, paths, candidates, evaluate-question, " +
 		"evaluate-answers, reflect (ger); triplemesh methods lists those of every method",
 	"access_tls":  "Use TLS and trust this machine's CAs. Implied by --ca.",

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -231,11 +230,6 @@ var formats = map[string]retrieverv1.Format{
 	"json-ld":       retrieverv1.Format_FORMAT_JSON_LD,
 	"wikidata-json": retrieverv1.Format_FORMAT_WIKIDATA_JSON,
 	"freebase":      retrieverv1.Format_FORMAT_FREEBASE,
-}
-
-// formatNames lists them for kong's enum, including the empty name.
-func formatNames() string {
-	return strings.Join(append([]string{""}, slices.Sorted(maps.Keys(formats))...), ",")
 }
 
 func (c *kgLoad) headers() (*retrieverv1.LoadHeader, *retrieverv1.FileHeader, error) {

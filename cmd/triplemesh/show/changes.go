@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -20,27 +21,26 @@ func Changes(w io.Writer, run *orchestratorv1.Run, style Style) error {
 	p := newPage(w, style)
 	switch g := run.GetGraphs().(type) {
 	case *orchestratorv1.Run_PgAkv:
-		p.editedTriples(g.PgAkv.GetEdits())
+		p.editedTriples(g.PgAkv)
 	case *orchestratorv1.Run_Ger:
 		p.reflectedAnswers(g.Ger.GetReflections())
 	}
 	return p.err
 }
 
-func (p *page) editedTriples(edits []*graphv1.Edit) {
-	if len(edits) == 0 {
+func (p *page) editedTriples(g *orchestratorv1.PgAkvGraphs) {
+	if len(g.GetEdits()) == 0 {
 		return
 	}
-	p.heading("Changes", "from pseudo-graph to fixed graph")
-	kept, shown := 0, 0
-	for _, e := range edits {
-		if e.GetKind() == graphv1.EditKind_EDIT_KIND_KEEP {
-			kept++
-			continue
-		}
-		if shown++; shown > shownChanges {
-			continue
-		}
+	if g.GetPseudoGraph() == nil {
+		p.heading("Facts", "of the knowledge graph that the question alone finds")
+	} else {
+		p.heading("Changes", "from pseudo-graph to fixed graph")
+	}
+	changed := slices.DeleteFunc(slices.Clone(g.GetEdits()), func(e *graphv1.Edit) bool {
+		return e.GetKind() == graphv1.EditKind_EDIT_KIND_KEEP
+	})
+	for _, e := range changed[:min(len(changed), shownChanges)] {
 		switch e.GetKind() {
 		case graphv1.EditKind_EDIT_KIND_REPLACE:
 			p.item(2, "~ ", yellow, triple(e.GetBefore()))
@@ -52,7 +52,7 @@ func (p *page) editedTriples(edits []*graphv1.Edit) {
 		}
 		p.evidence(e)
 	}
-	p.notShown(shown-shownChanges, kept, "triple", "triples")
+	p.notShown(len(changed), len(g.GetEdits())-len(changed), "triple", "triples")
 }
 
 // evidence is the best triple that speaks for an edit; where it says just what
@@ -75,15 +75,10 @@ func (p *page) reflectedAnswers(reflections []*reflectorv1.Reflection) {
 		return
 	}
 	p.heading("Changes", "from candidates to answers")
-	kept, shown := 0, 0
-	for _, r := range reflections {
-		if r.GetDecision() == reflectorv1.Decision_DECISION_KEEP {
-			kept++
-			continue
-		}
-		if shown++; shown > shownChanges {
-			continue
-		}
+	changed := slices.DeleteFunc(slices.Clone(reflections), func(r *reflectorv1.Reflection) bool {
+		return r.GetDecision() == reflectorv1.Decision_DECISION_KEEP
+	})
+	for _, r := range changed[:min(len(changed), shownChanges)] {
 		if r.GetDecision() == reflectorv1.Decision_DECISION_ADD {
 			p.item(2, "+ ", green, r.GetAnswer())
 			p.paths(6, r.GetPaths())
@@ -91,12 +86,12 @@ func (p *page) reflectedAnswers(reflections []*reflectorv1.Reflection) {
 			p.item(2, "- ", red, r.GetAnswer())
 		}
 	}
-	p.notShown(shown-shownChanges, kept, "candidate", "candidates")
+	p.notShown(len(changed), len(reflections)-len(changed), "candidate", "candidates")
 }
 
 // notShown ends a list of changes: how many were left out, and what was kept as it was.
-func (p *page) notShown(more, kept int, one, many string) {
-	if more > 0 {
+func (p *page) notShown(changed, kept int, one, many string) {
+	if more := changed - shownChanges; more > 0 {
 		p.itemf(2, "", "and %d more: --explain shows them all", more)
 	}
 	if kept > 0 {

@@ -331,7 +331,9 @@ func (p *page) truncation(indent, shown, most, all int) bool {
 const perSubject = 5
 
 func (p *page) pgakv(g *orchestratorv1.PgAkvGraphs) {
-	p.pseudoGraph(g)
+	if g.GetPseudoGraph() != nil {
+		p.pseudoGraph(g)
+	}
 	p.groundGraph(g)
 	p.edits(g)
 	p.fixedGraph(g)

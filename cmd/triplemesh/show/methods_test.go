@@ -3,6 +3,7 @@ package show
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -70,6 +71,18 @@ func autoRun() *orchestratorv1.Run {
 		Kg:     &graphv1.KnowledgeGraphRef{Name: "wikidata", Snapshot: 1},
 		Choice: &orchestratorv1.Choice{Method: "pg-akv", Reason: "the question asks for facts"},
 		Graphs: pgakvRun().GetGraphs()}
+}
+
+// undraftedRun is a run of auto whose question was likely to be answered without a draft.
+func undraftedRun() *orchestratorv1.Run {
+	run := autoRun()
+	run.Choice.Reason += "; no draft, since a relation path is likely to answer it"
+	g := run.GetPgAkv()
+	g.PseudoGraph, g.Cypher, g.Diagnostics = nil, "", nil
+	g.Edits = slices.DeleteFunc(g.GetEdits(), func(e *graphv1.Edit) bool {
+		return e.GetKind() != graphv1.EditKind_EDIT_KIND_ADD
+	})
+	return run
 }
 
 // A method that ended before it found anything has graphs with nothing in them.

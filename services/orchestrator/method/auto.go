@@ -6,12 +6,15 @@ import (
 	"slices"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
 )
 
-// Auto chooses between PG&AKV and Query for each question by its words, without a model call. Ger is not
-// among them: it takes twice the calls, and PG&AKV reads the same ranked paths (ADR 42).
+// Auto chooses between PG&AKV and Query for each question by its words, without a model call. PG&AKV drafts only
+// where the question alone does not find a relation path that is likely to answer it. Ger is not among them: it
+// takes twice the calls, and PG&AKV reads the same ranked paths (ADR 42).
 type Auto struct{ Stages }
 
 const (
@@ -19,14 +22,16 @@ const (
 	bothCalls = 3
 	// querySure is the alignment from which on a computed answer is kept, if facts could answer too.
 	querySure = 0.8
+	// pathSure is the probability of a ranked relation path from which on no draft is made.
+	pathSure = 0.7
 )
 
 // Info implements Method.
 func (m Auto) Info() *orchestratorv1.Method {
 	return &orchestratorv1.Method{
 		Name: "auto",
-		Description: "Chooses query for questions that ask for something to be computed, pg-akv for all others and " +
-			"for those whose plan does not fit the knowledge graph.",
+		Description: "Chooses query for what is to be computed, pg-akv for all others and for plans that do not fit " +
+			"the knowledge graph; without a draft where the question alone finds a likely answer.",
 		Calls:   "those of the method chosen: 1 to 3",
 		NeedsKg: true,
 		Stages: slices.Concat([]orchestratorv1.Stage{orchestratorv1.Stage_STAGE_CHOOSE},
@@ -43,7 +48,32 @@ func (m Auto) Answer(ctx context.Context, q *question.Question) error {
 	if answered || err != nil {
 		return err
 	}
-	return answerWithin(ctx, q, PGAKV(m))
+	return m.read(ctx, q)
+}
+
+// read answers by PG&AKV: without a draft if the question alone finds a path that is likely to answer it, and
+// neither the request nor the form of the answer needs one.
+func (m Auto) read(ctx context.Context, q *question.Question) error {
+	o, pgakv, g := q.Request().GetOptions(), PGAKV(m), &orchestratorv1.PgAkvGraphs{}
+	if o.GetUntil() != orchestratorv1.Stage_STAGE_UNSPECIFIED ||
+		o.GetVerification() != verifierv1.VerificationMode_VERIFICATION_MODE_UNSPECIFIED ||
+		kgtext.ChooseAnswerForm(q.Text(), answerForm(q)) == graphv1.AnswerForm_ANSWER_FORM_TEXT {
+		return answerWithin(ctx, q, pgakv)
+	}
+	q.Update(func(r *orchestratorv1.Run) { r.Graphs = &orchestratorv1.Run_PgAkv{PgAkv: g} })
+	if err := pgakv.ground(ctx, q, g); err != nil {
+		return err
+	}
+	likely := slices.ContainsFunc(g.GetReasoningPaths(), func(p *graphv1.ReasoningPath) bool {
+		return p.GetProbability() >= pathSure
+	})
+	if !likely || len(g.GetGroundGraph().GetSubjects()) == 0 {
+		return pgakv.run(ctx, q, g)
+	}
+	q.Update(func(r *orchestratorv1.Run) {
+		r.Choice.Reason += "; no draft, since a relation path is likely to answer it"
+	})
+	return pgakv.run(ctx, q, g, orchestratorv1.Stage_STAGE_PSEUDO_GRAPH, orchestratorv1.Stage_STAGE_GROUND_GRAPH)
 }
 
 // choose chooses the method. It reports whether that is Query.

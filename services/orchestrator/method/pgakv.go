@@ -70,12 +70,13 @@ func (PGAKV) SkippedStages(ablation orchestratorv1.Ablation) []orchestratorv1.St
 func (m PGAKV) Answer(ctx context.Context, q *question.Question) error {
 	g := &orchestratorv1.PgAkvGraphs{}
 	q.Update(func(r *orchestratorv1.Run) { r.Graphs = &orchestratorv1.Run_PgAkv{PgAkv: g} })
-	return m.run(ctx, q, g)
+	return m.run(ctx, q, g, pgakvVariants.requested(q).skip...)
 }
 
-// run takes a question through the stages. If a stage after retrieval fails, PG&AKV answers with the
-// triple nearest to the question.
-func (m PGAKV) run(ctx context.Context, q *question.Question, g *orchestratorv1.PgAkvGraphs) error {
+// run takes a question through the stages but some to skip. If a stage after retrieval fails, PG&AKV answers with
+// the triple nearest to the question.
+func (m PGAKV) run(ctx context.Context, q *question.Question, g *orchestratorv1.PgAkvGraphs,
+	skip ...orchestratorv1.Stage) error {
 	for _, step := range []struct {
 		stage orchestratorv1.Stage
 		run   func(context.Context, *question.Question, *orchestratorv1.PgAkvGraphs) error
@@ -85,7 +86,7 @@ func (m PGAKV) run(ctx context.Context, q *question.Question, g *orchestratorv1.
 		{orchestratorv1.Stage_STAGE_VERIFY, m.verify},
 		{orchestratorv1.Stage_STAGE_ANSWER, m.answer},
 	} {
-		if slices.Contains(pgakvVariants.requested(q).skip, step.stage) {
+		if slices.Contains(skip, step.stage) {
 			continue
 		}
 		if err := step.run(ctx, q, g); err != nil {

@@ -41,7 +41,7 @@ func parseValue(text string) value {
 	if d, ok := kgtext.ParseDate(text); ok && d.Year >= 0 && d.Year <= 9999 {
 		v.isDate, v.isDay, v.year = true, d.Month != 0, d.Year
 		v.bareYear = !v.isDay
-		v.from, v.to = firstDay(d), lastDay(d)
+		v.from, v.to = fmt.Sprintf("%04d-%02d-%02d", d.Year, max(d.Month, 1), max(d.Day, 1)), lastDay(d)
 		v.month = d.Year*12 + max(d.Month, 1) - 1
 		v.day = time.Date(d.Year, time.Month(max(d.Month, 1)), max(d.Day, 1), 0, 0, 0, 0, time.UTC).Unix() / 86400
 		if v.isDay {
@@ -52,10 +52,6 @@ func parseValue(text string) value {
 		v.isNumber, v.number, v.unit = true, q.Number, q.Unit
 	}
 	return v
-}
-
-func firstDay(d kgtext.Date) string {
-	return fmt.Sprintf("%04d-%02d-%02d", d.Year, max(d.Month, 1), max(d.Day, 1))
 }
 
 func lastDay(d kgtext.Date) string {

@@ -77,9 +77,9 @@ func (r *runs) writeRun(write func(*runWriter) error) (run, error) {
 	if err != nil {
 		return run{}, fmt.Errorf("sort: make a run: %w", err)
 	}
-	w := newRunWriter(f, r.buffer())
+	w := &runWriter{out: bufio.NewWriterSize(f, min(r.buffer(), 1<<20))}
 	err = write(w)
-	if flushErr := w.flush(); err == nil {
+	if flushErr := w.out.Flush(); err == nil {
 		err = flushErr
 	}
 	if closeErr := f.Close(); err == nil {
@@ -139,12 +139,6 @@ type runWriter struct {
 	records int64
 	longest int
 }
-
-func newRunWriter(w io.Writer, buffer int) *runWriter {
-	return &runWriter{out: bufio.NewWriterSize(w, min(buffer, 1<<20))}
-}
-
-func (w *runWriter) flush() error { return w.out.Flush() }
 
 // runReader reads one run.
 type runReader struct {

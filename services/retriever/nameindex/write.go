@@ -53,7 +53,7 @@ func (w *Writer) Add(key string, entities []uint32) error {
 	var record [holderSize]byte
 	for i, e := range entities {
 		binary.LittleEndian.PutUint32(record[:], e)
-		record[4] = byte(min(lettersIn(key), maxLetters))
+		record[4] = byte(min(utf8.RuneCountInString(key)-strings.Count(key, " "), maxLetters))
 		if i == len(entities)-1 {
 			record[4] |= lastHolder
 		}
@@ -151,11 +151,6 @@ func (w *Writer) writeWords(ctx context.Context) error {
 		err = words.Close()
 	}
 	return err
-}
-
-// lettersIn counts the characters of a key without spaces.
-func lettersIn(key string) int {
-	return utf8.RuneCountInString(key) - strings.Count(key, " ")
 }
 
 // countingWriter is a buffered writer that keeps its first error, which vellum does not return, and
