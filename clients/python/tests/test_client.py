@@ -180,10 +180,22 @@ def test_a_knowledge_graph_is_loaded_with_progress_and_dropped(mesh: Mesh, tmp_p
             client.load_kg("films")
         with pytest.raises(ValueError, match="use subject"):
             client.load_kg("films", table, columns={"title": "subject"})
+        with pytest.raises(ValueError, match="'integer' does not exist; use one of entity, number, date, text, skip"):
+            client.load_kg("films", table, types={"directed by": "integer"})
         with pytest.raises(ValueError, match="triple 0"):
             client.load_kg("films", triples=["abc"])
         with pytest.raises(ValueError, match="replace, add, remove"):
             client.load_kg("films", table, mode="merge")
+
+
+def test_columns_of_a_table_have_the_types_that_are_asked_for(mesh: Mesh) -> None:
+    table = ("rooms.csv", b"room,floor,note\nA1,2,x\nB1,ground,y\n")
+    with Client(mesh.address) as client:
+        result = client.load_kg("rooms", table, types={"floor": "number", "note": "skip"}, vectors=False)
+        assert result.bad_lines == 1 and "ground" in result.errors[0]
+        facts = {(t.relation, t.object) for t in client.list_neighbours("A1", kg="rooms").triples}
+        assert ("floor", "2") in facts and not any(relation == "note" for relation, _ in facts)
+        client.drop_kg("rooms")
 
 
 def test_a_load_reads_files_larger_than_a_message(mesh: Mesh) -> None:

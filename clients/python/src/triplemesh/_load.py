@@ -12,6 +12,7 @@ from typing import BinaryIO, Union
 
 from triplemesh.retriever.v1 import knowledge_graph_pb2
 
+from . import _convert as convert
 from .values import Triple
 
 CHUNK = 1 << 20
@@ -42,6 +43,20 @@ ROLES = ("subject", "relation", "object", "start", "end", "separator", "rows")
 FACT_COLUMNS = {role: role for role in ("subject", "relation", "object", "start", "end")}
 
 
+def make_columns(
+    columns: Mapping[str, str] | None, types: Mapping[str, str] | None = None
+) -> knowledge_graph_pb2.Columns:
+    """Returns the columns of a table: headings by role, and types by heading."""
+    if unknown := set(columns or ()).difference(ROLES):
+        raise ValueError(f"columns {', '.join(sorted(unknown))} do not exist; use {', '.join(ROLES)}")
+    message = knowledge_graph_pb2.Columns()
+    for role, heading in (columns or {}).items():
+        setattr(message, role, heading)
+    for heading, kind in (types or {}).items():
+        message.types.add(heading=heading, type=convert.make_enum(kind, "COLUMN_TYPE", knowledge_graph_pb2.ColumnType))
+    return message
+
+
 def open_source(source: Source) -> tuple[str, BinaryIO]:
     """Opens a source; returns its name and its bytes."""
     if not isinstance(source, tuple):
@@ -52,7 +67,7 @@ def open_source(source: Source) -> tuple[str, BinaryIO]:
 
 def make_requests(
     header: knowledge_graph_pb2.LoadHeader,
-    files: Sequence[tuple[Source, Mapping[str, str]]],
+    files: Sequence[tuple[Source, knowledge_graph_pb2.Columns]],
     failures: list[OSError],
 ) -> Generator[knowledge_graph_pb2.LoadKnowledgeGraphStreamRequest, None, None]:
     """Yields the requests of a load, reading the files as they are sent. gRPC hides errors of its
@@ -69,9 +84,8 @@ def make_requests(
             name, stream = open_source(source)
             with closing(stream):
                 file = knowledge_graph_pb2.FileHeader(name=name)
-                if columns and ".csv" in Path(name).suffixes:
-                    for role, heading in columns.items():
-                        setattr(file.columns, role, heading)
+                if columns.ByteSize() and ".csv" in Path(name).suffixes:
+                    file.columns.CopyFrom(columns)
                 yield wrap(knowledge_graph_pb2.LoadKnowledgeGraphRequest(file=file))
                 while chunk := stream.read(CHUNK):
                     yield wrap(knowledge_graph_pb2.LoadKnowledgeGraphRequest(chunk=chunk))
@@ -82,7 +96,7 @@ def make_requests(
 
 async def make_async_requests(
     header: knowledge_graph_pb2.LoadHeader,
-    files: Sequence[tuple[Source, Mapping[str, str]]],
+    files: Sequence[tuple[Source, knowledge_graph_pb2.Columns]],
     failures: list[OSError],
 ) -> AsyncIterator[knowledge_graph_pb2.LoadKnowledgeGraphStreamRequest]:
     """Is make_requests with reads that do not block the event loop."""

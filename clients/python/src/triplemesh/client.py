@@ -20,7 +20,7 @@ from triplemesh.retriever.v1.retriever_pb2_grpc import RetrieverServiceStub
 
 from . import _convert as convert
 from ._channel import make_target
-from ._load import FACT_COLUMNS, ROLES, Facts, Source, make_requests, write_facts
+from ._load import FACT_COLUMNS, Facts, Source, make_requests, make_columns, write_facts
 from ._retry import Retry
 from .exceptions import MeshError, parse_error
 from .values import (
@@ -322,6 +322,7 @@ class Client:
         *sources: Source,
         triples: Facts = (),
         columns: Mapping[str, str] | None = None,
+        types: Mapping[str, str] | None = None,
         mode: str = "replace",
         vectors: bool = True,
         language: str = "",
@@ -339,15 +340,15 @@ class Client:
         .jsonld, .json, also with .gz, .bz2 or .zst. columns are the headings of a CSV file by
         role: subject, relation, object, start, end, and its separator; without relation, every
         other column is a relation. rows names the entities of a table without a subject column.
-        mode is replace, add or remove. A load is atomic: until it succeeds, the previous snapshot
-        stays active.
+        types are the types of columns by heading, where they are not to be inferred: entity, number,
+        date, text or skip. mode is replace, add or remove. A load is atomic: until it succeeds, the
+        previous snapshot stays active.
         """
-        if unknown := set(columns or ()).difference(ROLES):
-            raise ValueError(f"columns {', '.join(sorted(unknown))} do not exist; use {', '.join(ROLES)}")
+        table = make_columns(columns, types)
         facts = list(triples)
-        files: list[tuple[Source, Mapping[str, str]]] = [(source, columns or {}) for source in sources]
+        files = [(source, table) for source in sources]
         if facts:
-            files.append((write_facts(facts), FACT_COLUMNS))
+            files.append((write_facts(facts), make_columns(FACT_COLUMNS)))
         if not files:
             raise ValueError("load_kg needs a source; give a file or triples")
         header = knowledge_graph_pb2.LoadHeader(
