@@ -295,6 +295,10 @@ func (s *Server) launch(ctx context.Context, threads int) (*child, error) {
 	return c, nil
 }
 
+// enough is the share of the rate of fewer threads that more of them need: beside other work they are hardly
+// faster, and the choice outlasts that.
+const enough = 0.9
+
 // testBudget bounds the self-test: no further number of threads is tried once it is spent.
 const testBudget = 10 * time.Second
 
@@ -356,7 +360,7 @@ func (s *Server) choose(ctx context.Context, me machine) (*child, error) {
 		running, tried = c, n
 		rate := s.decodeRate(ctx)
 		s.cfg.Log.Debug("self-test", "threads", n, "tokens_per_second", rate)
-		if rate <= best.TokensPerSecond && best.Threads > 0 {
+		if rate < enough*best.TokensPerSecond || rate == 0 && best.Threads > 0 {
 			break
 		}
 		best = choice{Machine: me, Threads: n, TokensPerSecond: rate}

@@ -138,6 +138,26 @@ func TestTheChildSeesNoKeys(t *testing.T) {
 	}
 }
 
+func TestThreadsOfTheChildSleepWhileTheyWait(t *testing.T) {
+	for _, c := range []struct{ name, set, want string }{
+		{"by default", "", "passive"},
+		{"unless the environment says otherwise", "active", "active"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.set != "" {
+				t.Setenv("OMP_WAIT_POLICY", c.set)
+			}
+			cfg := scripted(t, map[string]any{})
+			cfg.Threads = 1
+			start(t, cfg)
+			b, err := os.ReadFile(filepath.Join(cfg.StateDir, "started"))
+			if err != nil || !strings.HasSuffix(strings.TrimSpace(string(b)), " "+c.want) {
+				t.Errorf("got %q, %v, want %s", b, err, c.want)
+			}
+		})
+	}
+}
+
 func TestAChildKilledInMidAnswerComesBackAtTheSameAddress(t *testing.T) {
 	cfg := scripted(t, map[string]any{})
 	cfg.Threads = 1
@@ -211,6 +231,12 @@ func TestChooseThreads(t *testing.T) {
 		}
 		if threads, _ := starts(t, cfg); !slices.Equal(threads, []string{"1", "2", "1"}) {
 			t.Errorf("started with %v", threads)
+		}
+	})
+	t.Run("more threads are kept that are nearly as fast", func(t *testing.T) {
+		cfg := scripted(t, map[string]any{"Pause": map[string]int{"1": 60, "2": 61}})
+		if s := start(t, cfg); s.Threads() != 2 {
+			t.Errorf("chose %d threads", s.Threads())
 		}
 	})
 	t.Run("the fastest number is remembered", func(t *testing.T) {

@@ -53,7 +53,7 @@ func main() {
 		os.Exit(1)
 	}
 	if f, err := os.OpenFile(s.Started, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644); err == nil {
-		fmt.Fprintln(f, *threads, os.Getpid(), os.Getenv("OPENAI_API_KEY"))
+		fmt.Fprintln(f, *threads, os.Getpid(), os.Getenv("OPENAI_API_KEY")+os.Getenv("OMP_WAIT_POLICY"))
 		f.Close()
 	}
 	http.HandleFunc("/health", func(w http.ResponseWriter, _ *http.Request) {
