@@ -153,6 +153,9 @@ var errEnded = errors.New("it ended")
 const (
 	probeTokens = 12
 	probeTime   = 2 * time.Second
+	// enough is the share of the rate of fewer threads that more of them need: beside other work they are
+	// hardly faster, and the choice outlasts that.
+	enough = 0.9
 )
 
 // decodeRate has the model write a few tokens and returns how many a second it wrote, 0 where it
@@ -294,10 +297,6 @@ func (s *Server) launch(ctx context.Context, threads int) (*child, error) {
 	s.mu.Unlock()
 	return c, nil
 }
-
-// enough is the share of the rate of fewer threads that more of them need: beside other work they are hardly
-// faster, and the choice outlasts that.
-const enough = 0.9
 
 // testBudget bounds the self-test: no further number of threads is tried once it is spent.
 const testBudget = 10 * time.Second

@@ -195,7 +195,7 @@ func (r *reader) finish(err error) (Response, error) {
 		r.resp.Text = unfence(r.resp.Text)
 	}
 	r.resp.Tokens = alignTokens(r.resp.Tokens, r.resp.Text)
-	if !isModelName(r.resp.Model) {
+	if name := r.resp.Model; name == "" || len(name) > 128 || strings.ContainsFunc(name, unicode.IsControl) {
 		r.resp.Model = r.model
 	}
 	switch {
@@ -275,9 +275,4 @@ func alignTokens(tokens []Token, text string) []Token {
 		to++
 	}
 	return tokens[from:to]
-}
-
-// isModelName reports whether a server's name for a model is usable.
-func isModelName(name string) bool {
-	return name != "" && len(name) <= 128 && !strings.ContainsFunc(name, unicode.IsControl)
 }
