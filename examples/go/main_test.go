@@ -73,6 +73,9 @@ func TestExampleAsksStreamsAndChecks(t *testing.T) {
 	}{
 		{"a question, stage by stage", []string{"What institution employed Robert Stam?"}, []string{
 			"ground graph: ", "Robert Stam worked at New York University.\ngrounded: ",
+			"Robert Stam | employer | New York University"}},
+		{"a draft that is corrected", []string{"-method", "pg-akv", "What institution employed Robert Stam?"}, []string{
+			"ground graph: ", "Robert Stam worked at New York University.\ngrounded: ",
 			"Robert Stam | employer | New York University",
 			"corrected: Robert Stam | employer | Google -> Robert Stam | employer | New York University"}},
 		{"another method", []string{"-method", "ger", "At which university did the director of the film Alexander " +

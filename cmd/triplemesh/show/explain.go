@@ -331,9 +331,7 @@ func (p *page) truncation(indent, shown, most, all int) bool {
 const perSubject = 5
 
 func (p *page) pgakv(g *orchestratorv1.PgAkvGraphs) {
-	if g.GetPseudoGraph() != nil {
-		p.pseudoGraph(g)
-	}
+	p.pseudoGraph(g)
 	p.groundGraph(g)
 	p.edits(g)
 	p.fixedGraph(g)

@@ -30,8 +30,8 @@ const (
 func (m Auto) Info() *orchestratorv1.Method {
 	return &orchestratorv1.Method{
 		Name: "auto",
-		Description: "Chooses query for what is to be computed, pg-akv for all others and for plans that do not fit " +
-			"the knowledge graph; without a draft where the question alone finds a likely answer.",
+		Description: "Chooses query for what is to be computed, pg-akv for all others and where the plan does not " +
+			"fit the knowledge graph; without a draft where the question alone finds a likely answer.",
 		Calls:   "those of the method chosen: 1 to 3",
 		NeedsKg: true,
 		Stages: slices.Concat([]orchestratorv1.Stage{orchestratorv1.Stage_STAGE_CHOOSE},
