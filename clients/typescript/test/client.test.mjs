@@ -19,7 +19,8 @@ test("a question is answered with its evidence", async () => {
   assert.equal(run.answers[0].answer, "New York University");
   assert.equal(run.answers[0].evidence[0].relation, "employer");
   assert.deepEqual(run.kg, { name: "wikidata", snapshot: "1" });
-  assert.equal((await mesh.run(run.id)).pgAkv.edits[0].before.object, "Google");
+  const drafted = await mesh.ask(question, { method: "pg-akv" });
+  assert.equal((await mesh.run(drafted.id)).pgAkv.edits[0].before.object, "Google");
 });
 
 test("options reach the mesh", async () => {
