@@ -73,7 +73,7 @@ def test_options_reach_the_mesh(mesh: Mesh) -> None:
         run = client.ask(HOPS, method="ger", kg="wikidata@1", topic_entities=["Oliver Stone"])
         assert run.method == "ger" and run.message.ger.topic_entities[0].entity == "Oliver Stone"
         assert client.ask(QUESTION, abstain_below=1).grounding is Grounding.ABSTAINED
-        assert client.ask(QUESTION, max_calls=1).partial
+        assert client.ask(QUESTION, method="pg-akv", max_calls=1).partial
         planned = client.ask(QUESTION, method="query", plan='MATCH (f {name: "Robert Stam"})-[:EMPLOYER]->(u) RETURN u')
         assert planned.answers and planned.usage.calls == 0
 
@@ -192,7 +192,8 @@ def test_a_knowledge_graph_is_loaded_with_progress_and_dropped(mesh: Mesh, tmp_p
 def test_columns_of_a_table_have_the_types_that_are_asked_for(mesh: Mesh) -> None:
     table = ("rooms.csv", b"room,floor,note\nA1,2,x\nB1,ground,y\n")
     with Client(mesh.address) as client:
-        result = client.load_kg("rooms", table, types={"floor": "number", "note": "skip"}, vectors=False)
+        types = {"floor": "number", "note": "skip"}
+        result = client.load_kg("rooms", table, columns={"subject": "room"}, types=types, vectors=False)
         assert result.bad_lines == 1 and "ground" in result.errors[0]
         facts = {(t.relation, t.object) for t in client.list_neighbours("A1", kg="rooms").triples}
         assert ("floor", "2") in facts and not any(relation == "note" for relation, _ in facts)
