@@ -71,7 +71,7 @@ test("a page of an allowed origin asks, streams and loads", async () => {
     const failed = ended.then(() => assert.fail("Chromium ended before the page did"));
     failed.catch(() => {});
     const [got] = await Promise.race([once(pages, "result"), failed]);
-    assert.deepEqual(got, { stages: 5, answer: "New York University", triples: "1", error: "INVALID_REQUEST" });
+    assert.deepEqual(got, { stages: 4, answer: "New York University", triples: "1", error: "INVALID_REQUEST" });
   } finally {
     chromium.kill();
     await ended;

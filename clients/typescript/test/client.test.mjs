@@ -32,11 +32,11 @@ test("options reach the mesh", async () => {
 
 test("a stream reports each stage and ends with the run", async () => {
   const events = [];
-  for await (const event of mesh.askStream(question)) {
+  for await (const event of mesh.askStream(question, { method: "pg-akv" })) {
     events.push(event);
   }
   const started = events.filter((e) => e.stageStarted).map((e) => e.stageStarted.stage);
-  const stages = ["CHOOSE", "PSEUDO_GRAPH", "GROUND_GRAPH", "VERIFY", "ANSWER"].map((s) => `STAGE_${s}`);
+  const stages = ["PSEUDO_GRAPH", "GROUND_GRAPH", "VERIFY", "ANSWER"].map((s) => `STAGE_${s}`);
   assert.deepEqual(started, stages);
   const text = events.map((e) => e.answerDelta ?? "").join("");
   assert.equal(text, events.at(-1).run.text);
