@@ -5,7 +5,7 @@ test("a question is answered before the reader's eyes, and the answer shows what
   page,
 }) => {
   const question = `Tell me in good time: ${employer}`;
-  await page.goto("#/ask?kg=wikidata&method=pg-akv");
+  await page.goto("#/ask?kg=wikidata");
   await page.getByLabel("Your question").fill(question);
   // What is seen only for a moment is noted as it passes.
   await page.evaluate(() => {
@@ -23,7 +23,7 @@ test("a question is answered before the reader's eyes, and the answer shows what
   await test.step("stages light up one after another", async () => {
     const stages = page.getByRole("list", { name: "Stages" });
     await expect(stages.getByRole("listitem").filter({ hasText: "Draft: done" })).toBeVisible();
-    await expect(stages.locator(".stop.done")).toHaveCount(4);
+    await expect(stages.locator(".stop.done")).toHaveCount(5);
     await expect(stages.locator(".stop").filter({ hasText: "Draft" })).toContainText(/ s.*tokens/);
     const seen = await page.evaluate(() => (window as unknown as { seen: string[] }).seen);
     expect(seen).toContain("Draft");

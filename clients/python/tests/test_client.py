@@ -50,12 +50,14 @@ def test_a_question_is_answered_with_its_evidence(mesh: Mesh) -> None:
 def test_a_stream_reports_each_stage_and_ends_with_the_run(mesh: Mesh) -> None:
     with Client(mesh.address, kg="wikidata") as client:
         events: list[Event] = list(client.ask_stream(QUESTION, method="pg-akv"))
+        chosen = [e.stage for e in client.ask_stream(QUESTION) if isinstance(e, StageStarted)]
     started = [e.stage for e in events if isinstance(e, StageStarted)]
     finished = [e for e in events if isinstance(e, StageFinished)]
     run = events[-1]
     assert isinstance(run, Run)
     assert started == [f.stage for f in finished]
     assert started == ["pseudo-graph", "ground-graph", "verify", "answer"]
+    assert chosen == ["choose", "ground-graph", "verify", "answer"]
     assert finished[0].usage.calls == 1 and finished[0].message.pg_akv.pseudo_graph.triples
     assert "".join(e.text for e in events if isinstance(e, Delta)) == run.text
 

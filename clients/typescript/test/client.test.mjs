@@ -35,6 +35,11 @@ test("a stream reports each stage and ends with the run", async () => {
   for await (const event of mesh.askStream(question, { method: "pg-akv" })) {
     events.push(event);
   }
+  const chosen = [];
+  for await (const event of mesh.askStream(question)) {
+    chosen.push(...(event.stageStarted ? [event.stageStarted.stage] : []));
+  }
+  assert.deepEqual(chosen, ["CHOOSE", "GROUND_GRAPH", "VERIFY", "ANSWER"].map((s) => `STAGE_${s}`));
   const started = events.filter((e) => e.stageStarted).map((e) => e.stageStarted.stage);
   const stages = ["PSEUDO_GRAPH", "GROUND_GRAPH", "VERIFY", "ANSWER"].map((s) => `STAGE_${s}`);
   assert.deepEqual(started, stages);

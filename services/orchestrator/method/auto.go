@@ -48,12 +48,12 @@ func (m Auto) Answer(ctx context.Context, q *question.Question) error {
 	if answered || err != nil {
 		return err
 	}
-	return m.read(ctx, q)
+	return m.readFacts(ctx, q)
 }
 
-// read answers by PG&AKV: without a draft if the question alone finds a path that is likely to answer it, and
+// readFacts answers by PG&AKV: without a draft if the question alone finds a path that is likely to answer it, and
 // neither the request nor the form of the answer needs one.
-func (m Auto) read(ctx context.Context, q *question.Question) error {
+func (m Auto) readFacts(ctx context.Context, q *question.Question) error {
 	o, pgakv, g := q.Request().GetOptions(), PGAKV(m), &orchestratorv1.PgAkvGraphs{}
 	if o.GetUntil() != orchestratorv1.Stage_STAGE_UNSPECIFIED ||
 		o.GetVerification() != verifierv1.VerificationMode_VERIFICATION_MODE_UNSPECIFIED ||

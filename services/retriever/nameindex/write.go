@@ -53,6 +53,7 @@ func (w *Writer) Add(key string, entities []uint32) error {
 	var record [holderSize]byte
 	for i, e := range entities {
 		binary.LittleEndian.PutUint32(record[:], e)
+		// Spaces are not counted.
 		record[4] = byte(min(utf8.RuneCountInString(key)-strings.Count(key, " "), maxLetters))
 		if i == len(entities)-1 {
 			record[4] |= lastHolder
