@@ -31,8 +31,7 @@ func (e *explorer) around(from, to []store.EntityID, phrase string, reversed boo
 		}
 	}
 	steps := slices.SortedFunc(maps.Keys(counts), func(a, b Step) int {
-		return cmp.Or(cmp.Compare(e.rough(b, phrase), e.rough(a, phrase)), cmp.Compare(a.Relation, b.Relation),
-			compareBool(a.Inverse, b.Inverse))
+		return cmp.Or(cmp.Compare(e.rough(b, phrase), e.rough(a, phrase)), compareSteps(a, b))
 	})
 	var target map[store.EntityID]bool
 	if to != nil {
@@ -89,16 +88,6 @@ func (c *Candidate) reverse(reversed bool) {
 	if reversed {
 		c.Steps = invert(c.Steps)
 	}
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 func (e *explorer) rough(s Step, phrase string) float32 {
@@ -225,9 +214,7 @@ func (e *explorer) onward(first Candidate, mediators []store.EntityID, target ma
 	}
 	back := Step{first.Steps[0].Relation, !first.Steps[0].Inverse}
 	var found []Candidate
-	for _, s := range slices.SortedFunc(maps.Keys(counts), func(a, b Step) int {
-		return cmp.Or(cmp.Compare(a.Relation, b.Relation), compareBool(a.Inverse, b.Inverse))
-	}) {
+	for _, s := range slices.SortedFunc(maps.Keys(counts), compareSteps) {
 		if s == back {
 			continue
 		}

@@ -141,13 +141,6 @@ type explorer struct {
 	starts    map[Step][]store.EntityID     // some entities that have a relation
 }
 
-// open is a pattern that is not explored yet.
-type open struct {
-	clause   int
-	pattern  *graphv1.QueryPattern
-	excluded bool
-}
-
 // explore goes through the patterns: first those that a name anchors, then what hangs on them, what
 // variables are, and last those that nothing anchors.
 func (e *explorer) explore() error {
@@ -161,22 +154,16 @@ func (e *explorer) explore() error {
 			e.domains[v.GetVariable()] = ids
 		}
 		if c.GetMatch() != nil {
-			pending = append(pending, open{i, c.GetMatch(), false})
+			pending = append(pending, open{clause: i, pattern: c.GetMatch()})
 		}
 		if c.GetExclude() != nil {
-			pending = append(pending, open{i, c.GetExclude(), true})
+			pending = append(pending, open{clause: i, pattern: c.GetExclude(), excluded: true})
 		}
 	}
 	for len(pending) > 0 {
-		best, bestRank := 0, 100
-		for i, o := range pending {
-			if r := e.priority(o); r < bestRank {
-				best, bestRank = i, r
-			}
-		}
-		o := pending[best]
-		pending = slices.Delete(pending, best, best+1)
-		p, err := e.pattern(o)
+		next := slices.MinFunc(pending, func(a, b open) int { return cmp.Compare(e.priority(a), e.priority(b)) })
+		pending = slices.DeleteFunc(pending, func(o open) bool { return o.pattern == next.pattern })
+		p, err := e.explorePattern(next)
 		if err != nil {
 			return err
 		}
@@ -236,144 +223,4 @@ func (e *explorer) isListed(variable string) bool {
 	return slices.ContainsFunc(e.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
 		return variable != "" && c.GetValues().GetVariable() == variable
 	})
-}
-
-// pattern finds the candidates of a pattern and what its new variable can be by the best of them.
-func (e *explorer) pattern(o open) (Pattern, error) {
-	p := Pattern{Clause: o.clause}
-	start, end := e.domainOf(o.pattern.GetStart()), e.domainOf(o.pattern.GetEnd())
-	phrase := kgtext.DescribeRelation(o.pattern)
-	valued := e.valued[o.pattern.GetEnd().GetVariable()]
-	// Of two names that are asked about, any relation may join them; of a variable and a name, the one
-	// that joins is meant.
-	joins := float32(0.35)
-	if e.plan.GetResult().GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS || o.excluded {
-		joins = 0.05
-	}
-	var err error
-	switch {
-	case phrase == "type" && start == nil && end != nil:
-		relations := append([]store.RelationID{}, e.types...)
-		if e.isUniform && e.isPredicate(o) {
-			relations = nil // any
-		}
-		p.Candidates, err = e.around(end, nil, phrase, true, relations)
-		p.Candidates = slices.DeleteFunc(p.Candidates, func(c Candidate) bool { return c.Steps[0].Inverse })
-		for i := range p.Candidates {
-			p.Candidates[i].Joins = true // it is all that the variable can be
-		}
-	case phrase == "type" && end == nil: // no entity has this name
-	case start != nil:
-		p.Candidates, err = e.around(start, end, phrase, false, nil)
-	case end != nil:
-		p.Candidates, err = e.around(end, nil, phrase, true, nil)
-	default:
-		p.Candidates, err = e.everywhere(phrase, maxCandidates)
-	}
-	if err != nil {
-		return p, err
-	}
-	e.matchTypes(o.pattern, start, end, p.Candidates)
-	missTypes(p.Candidates)
-	trust, byYear := kgtext.Trust(phrase, e.question), e.boundsYear(o.pattern.GetEnd().GetVariable())
-	for i := range p.Candidates {
-		c := &p.Candidates[i]
-		c.Trust = trust
-		isTime := kgtext.IsTime(e.snap.RelationName(c.Steps[len(c.Steps)-1].Relation))
-		c.Time = isTime && (kgtext.IsTime(phrase) || byYear)
-		c.OtherTime = isTime && !kgtext.IsTime(phrase) && !kgtext.AsksTime(e.question)
-	}
-	common := addCommon(phrase, p.Candidates)
-	slices.SortStableFunc(p.Candidates, func(a, b Candidate) int {
-		if byYear && a.Time != b.Time { // "after 2010" bounds a time, if there is one
-			return compareBool(b.Time, a.Time)
-		}
-		return cmp.Compare(Score(b, valued, joins)+common(b), Score(a, valued, joins)+common(a))
-	})
-	e.preferNamed(o, p.Candidates)
-	if err := e.preferNearest(phrase, p.Candidates); err != nil {
-		return p, err
-	}
-	p.Candidates = p.Candidates[:min(len(p.Candidates), maxCandidates)]
-	for _, t := range []*graphv1.QueryTerm{o.pattern.GetStart(), o.pattern.GetEnd()} {
-		v := t.GetVariable()
-		if v == "" || len(p.Candidates) == 0 || o.excluded {
-			continue
-		}
-		if phrase == "type" {
-			_, p.Candidates[0].Implied = e.implying(v, o.pattern.GetEnd().GetEntity())
-			continue
-		}
-		for _, s := range p.Candidates[0].Steps {
-			e.bound[v] = append(e.bound[v], s.Relation)
-		}
-	}
-	if column, found := e.column(o.pattern.GetEnd().GetEntity()); found && phrase == "type" && len(p.Candidates) == 0 {
-		p.Elsewhere = []Candidate{column}
-		if start == nil {
-			e.domains[o.pattern.GetStart().GetVariable()], err = e.subjects(column.Steps[0])
-		}
-		return p, err
-	}
-	if phrase == "type" && e.isUniform && len(p.Candidates) == 0 && start == nil {
-		p.Elsewhere = e.widest()
-		if len(p.Elsewhere) > 0 && !e.isPredicate(o) {
-			e.domains[o.pattern.GetStart().GetVariable()], err = e.subjects(p.Elsewhere[0].Steps[0])
-		}
-		return p, err
-	}
-	if (start != nil || end != nil) && phrase != "type" && !(e.isTable() && e.areCells(end)) {
-		if p.Elsewhere, err = e.everywhere(phrase, maxElsewhere); err != nil {
-			return p, err
-		}
-	}
-	if len(p.Candidates) > 0 && !o.excluded {
-		err = e.bindDomains(o.pattern, start, end, p.Candidates[0])
-	}
-	return p, err
-}
-
-// isPredicate reports whether a clause says more of a variable than its kind, which comes first.
-func (e *explorer) isPredicate(o open) bool {
-	for _, c := range e.plan.GetClauses()[:o.clause] {
-		if p := c.GetMatch(); p != nil && kgtext.DescribeRelation(p) == "type" &&
-			p.GetStart().GetVariable() == o.pattern.GetStart().GetVariable() {
-			return true
-		}
-	}
-	return false
-}
-
-// bindDomains sets what a new variable can be.
-func (e *explorer) bindDomains(p *graphv1.QueryPattern, start, end []store.EntityID, best Candidate) error {
-	switch sv, ev := p.GetStart().GetVariable(), p.GetEnd().GetVariable(); {
-	case start != nil && end == nil && ev != "":
-		ids, err := e.follow(start, best.Steps)
-		e.domains[ev] = ids
-		return err
-	case start == nil && end != nil && sv != "":
-		ids, err := e.follow(end, invert(best.Steps))
-		e.domains[sv] = ids
-		return err
-	case start != nil && end != nil && sv != "" && best.Joins && slices.Contains(e.types, best.Steps[0].Relation):
-		ids, err := e.follow(end, invert(best.Steps))
-		ids = slices.DeleteFunc(ids, func(id store.EntityID) bool { return !slices.Contains(start, id) })
-		if len(ids) > 0 {
-			e.domains[sv] = ids
-		}
-		return err
-	case start == nil && end == nil:
-		subjects, err := e.subjects(best.Steps[0])
-		if err != nil {
-			return err
-		}
-		if sv != "" {
-			e.domains[sv] = subjects
-		}
-		if ev != "" {
-			e.domains[ev], err = e.follow(subjects, best.Steps)
-		}
-		return err
-	}
-	return nil
 }

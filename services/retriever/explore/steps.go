@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
@@ -21,6 +22,10 @@ func (s Step) direction() store.Direction {
 		return store.In
 	}
 	return store.Out
+}
+
+func compareSteps(a, b Step) int {
+	return cmp.Or(cmp.Compare(a.Relation, b.Relation), cmp.Compare(a.direction(), b.direction()))
 }
 
 // follow returns where steps lead from entities.

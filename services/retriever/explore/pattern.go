@@ -1,0 +1,188 @@
+package explore
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// open is a pattern that is not explored yet.
+type open struct {
+	clause   int
+	pattern  *graphv1.QueryPattern
+	excluded bool
+	// phrase is what the pattern calls its relation, start and end what its ends can be, nil for anything.
+	phrase     string
+	start, end []store.EntityID
+}
+
+// isType reports whether a pattern says what kind of thing its start is.
+func (o open) isType() bool { return o.phrase == "type" }
+
+// explorePattern finds the candidates of a pattern and what its new variable can be by the best of them.
+func (e *explorer) explorePattern(o open) (Pattern, error) {
+	o.phrase = kgtext.DescribeRelation(o.pattern)
+	o.start, o.end = e.domainOf(o.pattern.GetStart()), e.domainOf(o.pattern.GetEnd())
+	candidates, err := e.findCandidates(o)
+	if err != nil {
+		return Pattern{}, err
+	}
+	if candidates, err = e.rankCandidates(o, candidates); err != nil {
+		return Pattern{}, err
+	}
+	if len(candidates) > 0 && !o.excluded {
+		e.bindRelations(o, &candidates[0])
+		if err := e.bindDomains(o, candidates[0]); err != nil {
+			return Pattern{}, err
+		}
+	}
+	elsewhere, err := e.lookElsewhere(o, len(candidates) > 0)
+	return Pattern{Clause: o.clause, Candidates: candidates, Elsewhere: elsewhere}, err
+}
+
+// findCandidates returns the relations that can join the ends of a pattern.
+func (e *explorer) findCandidates(o open) ([]Candidate, error) {
+	switch {
+	case o.isType() && o.start == nil && o.end != nil:
+		relations := append([]store.RelationID{}, e.types...)
+		if e.isUniform && e.isPredicate(o) {
+			relations = nil // any
+		}
+		candidates, err := e.around(o.end, nil, o.phrase, true, relations)
+		candidates = slices.DeleteFunc(candidates, func(c Candidate) bool { return c.Steps[0].Inverse })
+		for i := range candidates {
+			candidates[i].Joins = true // it is all that the variable can be
+		}
+		return candidates, err
+	case o.isType() && o.end == nil:
+		return nil, nil // no entity has this name
+	case o.start != nil:
+		return e.around(o.start, o.end, o.phrase, false, nil)
+	case o.end != nil:
+		return e.around(o.end, nil, o.phrase, true, nil)
+	}
+	return e.everywhere(o.phrase, maxCandidates)
+}
+
+// rankCandidates returns the best candidates of a pattern, with what tells them apart.
+func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, error) {
+	e.matchTypes(o.pattern, o.start, o.end, candidates)
+	missTypes(candidates)
+	trust, byYear := kgtext.Trust(o.phrase, e.question), e.boundsYear(o.pattern.GetEnd().GetVariable())
+	for i := range candidates {
+		c := &candidates[i]
+		c.Trust = trust
+		isTime := kgtext.IsTime(e.snap.RelationName(c.Steps[len(c.Steps)-1].Relation))
+		c.Time = isTime && (kgtext.IsTime(o.phrase) || byYear)
+		c.OtherTime = isTime && !kgtext.IsTime(o.phrase) && !kgtext.AsksTime(e.question)
+	}
+	// Of two names that are asked about, any relation may join them; of a variable and a name, the one
+	// that joins is meant.
+	joins := float32(0.35)
+	if e.plan.GetResult().GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS || o.excluded {
+		joins = 0.05
+	}
+	common, valued := addCommon(o.phrase, candidates), e.valued[o.pattern.GetEnd().GetVariable()]
+	slices.SortStableFunc(candidates, func(a, b Candidate) int {
+		switch { // "after 2010" bounds a time, if there is one
+		case byYear && a.Time && !b.Time:
+			return -1
+		case byYear && !a.Time && b.Time:
+			return 1
+		}
+		return cmp.Compare(Score(b, valued, joins)+common(b), Score(a, valued, joins)+common(a))
+	})
+	e.preferNamed(o, candidates)
+	err := e.preferNearest(o.phrase, candidates)
+	return candidates[:min(len(candidates), maxCandidates)], err
+}
+
+// bindRelations adds the relations of the best candidate to those of the pattern's variables. Of a kind it sets how
+// near that is to the relations there are.
+func (e *explorer) bindRelations(o open, best *Candidate) {
+	for _, t := range []*graphv1.QueryTerm{o.pattern.GetStart(), o.pattern.GetEnd()} {
+		v := t.GetVariable()
+		switch {
+		case v == "":
+		case o.isType():
+			_, best.Implied = e.implying(v, o.pattern.GetEnd().GetEntity())
+		default:
+			for _, s := range best.Steps {
+				e.bound[v] = append(e.bound[v], s.Relation)
+			}
+		}
+	}
+}
+
+// lookElsewhere returns the relations of the whole graph that a pattern may mean. Of a table that has no kinds, the
+// rows with these relations are what its variable can be.
+func (e *explorer) lookElsewhere(o open, found bool) (elsewhere []Candidate, err error) {
+	if !o.isType() {
+		if o.start == nil && o.end == nil || e.isTable() && e.areCells(o.end) {
+			return nil, nil
+		}
+		return e.everywhere(o.phrase, maxElsewhere)
+	}
+	if found {
+		return nil, nil
+	}
+	column, isColumn := e.column(o.pattern.GetEnd().GetEntity())
+	switch {
+	case isColumn:
+		elsewhere = []Candidate{column}
+	case e.isUniform && o.start == nil:
+		elsewhere = e.widest()
+	}
+	if len(elsewhere) > 0 && o.start == nil && (isColumn || !e.isPredicate(o)) {
+		e.domains[o.pattern.GetStart().GetVariable()], err = e.subjects(elsewhere[0].Steps[0])
+	}
+	return elsewhere, err
+}
+
+// isPredicate reports whether a clause says more of a variable than its kind, which comes first.
+func (e *explorer) isPredicate(o open) bool {
+	for _, c := range e.plan.GetClauses()[:o.clause] {
+		if p := c.GetMatch(); p != nil && kgtext.DescribeRelation(p) == "type" &&
+			p.GetStart().GetVariable() == o.pattern.GetStart().GetVariable() {
+			return true
+		}
+	}
+	return false
+}
+
+// bindDomains sets what a new variable can be.
+func (e *explorer) bindDomains(o open, best Candidate) error {
+	switch sv, ev := o.pattern.GetStart().GetVariable(), o.pattern.GetEnd().GetVariable(); {
+	case o.start != nil && o.end == nil && ev != "":
+		ids, err := e.follow(o.start, best.Steps)
+		e.domains[ev] = ids
+		return err
+	case o.start == nil && o.end != nil && sv != "":
+		ids, err := e.follow(o.end, invert(best.Steps))
+		e.domains[sv] = ids
+		return err
+	case o.start != nil && o.end != nil && sv != "" && best.Joins && slices.Contains(e.types, best.Steps[0].Relation):
+		ids, err := e.follow(o.end, invert(best.Steps))
+		ids = slices.DeleteFunc(ids, func(id store.EntityID) bool { return !slices.Contains(o.start, id) })
+		if len(ids) > 0 {
+			e.domains[sv] = ids
+		}
+		return err
+	case o.start == nil && o.end == nil:
+		subjects, err := e.subjects(best.Steps[0])
+		if err != nil {
+			return err
+		}
+		if sv != "" {
+			e.domains[sv] = subjects
+		}
+		if ev != "" {
+			e.domains[ev], err = e.follow(subjects, best.Steps)
+		}
+		return err
+	}
+	return nil
+}
