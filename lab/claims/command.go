@@ -35,6 +35,7 @@ type Command struct {
 	Part      string        `enum:"tune,validate,report,all" default:"all" help:"Part of --prose or --lacking to use."`
 	Questions string        `type:"path" placeholder:"FILE" help:"${claims_questions}"`
 	Lacking   string        `placeholder:"FILE" help:"${claims_lacking}"`
+	Force     bool          `help:"Overwrite an existing file of --questions."`
 	Claims    int           `default:"60" placeholder:"N" help:"Claims of each verdict."`
 	Seed      int64         `default:"1" help:"Seed by which claims are made."`
 	Out       string        `type:"path" placeholder:"DIR" help:"${claims_out}"`

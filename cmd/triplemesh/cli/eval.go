@@ -189,7 +189,7 @@ func (c *evalCheckCommand) Run(p *Program) error {
 // writeQuestions writes questions about the claims to a file.
 func (c *evalCheckCommand) writeQuestions(p *Program) error {
 	written := 0
-	if _, err := writeWhole(c.Questions, false, func(out io.Writer) (err error) {
+	if _, err := writeWhole(c.Questions, c.Force, func(out io.Writer) (err error) {
 		written, err = c.Command.WriteQuestions(out)
 		return err
 	}); err != nil {

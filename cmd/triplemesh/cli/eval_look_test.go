@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
+	"github.com/triplemesh/triplemesh/internal/testkit"
 	"github.com/triplemesh/triplemesh/lab/dataset"
 	"github.com/triplemesh/triplemesh/lab/report/reporttest"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -67,6 +68,18 @@ func TestLookingAtResults(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "<!doctype html>") {
 		t.Errorf("the page is %.40q (%v)", text, err)
 	}
+}
+
+func TestQuestionsOfClaimsAreOverwrittenByForce(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "questions.jsonl")
+	write := func(more ...string) testkit.Output {
+		facts := testkit.CheckoutFile(t, "examples", "wikidata", "triples.tsv.gz")
+		return triplemesh(t, nil, "", append([]string{"eval", "check", "--facts", facts, "--claims", "1", "--questions",
+			out}, more...)...)
+	}
+	write().Expect(t, ExitOK, "questions")
+	write().Expect(t, ExitUsage, "exists", "--force")
+	write("--force").Expect(t, ExitOK, "questions")
 }
 
 func TestAPublishedReportIsListed(t *testing.T) {
