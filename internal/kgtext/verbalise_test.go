@@ -39,6 +39,17 @@ func TestRelation(t *testing.T) {
 	}
 }
 
+func TestCountsHaveTheirNouns(t *testing.T) {
+	for want, got := range map[string]string{
+		"1 entity": FormatCount(1, "entity"), "0 entities": FormatCount(0, "entity"), "2 model calls": FormatCount(2,
+			"model call"),
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestTripleKeepsNamesAsTheyAre(t *testing.T) {
 	if got, want := VerbaliseTriple("snake_case.Name", "film.film.directed_by", "X_Y"),
 		"snake_case.Name directed by X_Y"; got != want {

@@ -1,6 +1,7 @@
 package kgtext
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -134,4 +135,15 @@ func (w OpenWords) find(name string) (at, n int) {
 		}
 	}
 	return 0, 0
+}
+
+// FormatCount returns a number with its noun, whose plural ends in s, or in ies for y: "1 entity", "2 entities".
+func FormatCount(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if stem, found := strings.CutSuffix(noun, "y"); found {
+		noun = stem + "ie"
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

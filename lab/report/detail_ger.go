@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
@@ -94,7 +95,7 @@ func (v *View) topics(links []*graphv1.EntityLink, n *names) {
 }
 
 func (v *View) walks(title string, paths []*graphv1.ReasoningPath, n *names) {
-	v.list(title, countItems(len(paths), "walk"), first(paths, maxPaths, n.path))
+	v.list(title, kgtext.FormatCount(len(paths), "walk"), first(paths, maxPaths, n.path))
 }
 
 func (v *View) tog(g *orchestratorv1.TogGraphs, n *names) {
@@ -107,8 +108,8 @@ func (v *View) tog(g *orchestratorv1.TogGraphs, n *names) {
 		if depth.Probability != nil {
 			enough += fmt.Sprintf(" (%.2f)", depth.GetProbability())
 		}
-		note := fmt.Sprintf("%s kept, leading to %d entities; %s", countItems(len(depth.GetRelations()), "relation"),
-			depth.GetEntities(), enough)
+		note := fmt.Sprintf("%s kept, leading to %d entities; %s",
+			kgtext.FormatCount(len(depth.GetRelations()), "relation"), depth.GetEntities(), enough)
 		v.list(fmt.Sprintf("Hop %d", i+1), note, append(first(depth.GetRelations(), maxPerSubject, relationPath),
 			first(depth.GetReasoningPaths(), maxPerSubject, n.path)...))
 	}

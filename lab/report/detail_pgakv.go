@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
@@ -12,12 +13,12 @@ func (v *View) pgAkv(g *orchestratorv1.PgAkvGraphs, n *names) {
 		first(g.GetPseudoGraph().GetTriples(), maxEdits, n.triple))
 	v.Sections[len(v.Sections)-1].Code = clip(g.GetCypher(), maxText)
 	if g.GetHits() != nil {
-		v.list("Hits", countItems(len(g.GetHits()), "triple")+" near the pseudo-graph or the question",
+		v.list("Hits", kgtext.FormatCount(len(g.GetHits()), "triple")+" near the pseudo-graph or the question",
 			first(g.GetHits(), maxHits, n.scoredTriple))
 	}
 	if g.GetGroundGraph() != nil || g.GetDropped() != nil {
 		subjects := g.GetGroundGraph().GetSubjects()
-		v.list("Ground graph", fmt.Sprintf("%s kept, %d dropped", countItems(len(subjects), "subject"),
+		v.list("Ground graph", fmt.Sprintf("%s kept, %d dropped", kgtext.FormatCount(len(subjects), "subject"),
 			len(g.GetDropped())),
 			append(first(subjects, maxSubjects, n.subject), first(g.GetDropped(), maxDropped, n.dropped)...))
 	}
@@ -95,11 +96,4 @@ func (n *names) fixed(t *graphv1.FixedTriple) Row {
 		row.Kind, row.Label = Unsure, "unverified"
 	}
 	return row
-}
-
-func countItems(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }

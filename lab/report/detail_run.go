@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
@@ -68,7 +69,7 @@ func facts(run *orchestratorv1.Run) [][2]string {
 		add("Knowledge graph", "%s", kgs)
 	}
 	u := run.GetUsage()
-	calls := countItems(int(u.GetCalls()), "call")
+	calls := kgtext.FormatCount(int(u.GetCalls()), "call")
 	if u.GetCachedCalls() > 0 {
 		calls += fmt.Sprintf(", %d more from the cache", u.GetCachedCalls())
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/mesh"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/terminal"
 	"github.com/triplemesh/triplemesh/lab/propose"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -67,7 +68,8 @@ func (c *kgPropose) Run(p *Program) error {
 	}
 	fmt.Fprintf(p.Stdout, "%s: %d triples of %d sentences in %s, %d of them new; %s to review, %d with a name that "+
 		"may be another spelling\n",
-		c.Out, out.Rows, out.Passages, count(len(texts), "file"), out.Proposed, count(out.Open, "triple"), out.Alike)
+		c.Out, out.Rows, out.Passages, kgtext.FormatCount(len(texts), "file"), out.Proposed,
+		kgtext.FormatCount(out.Open, "triple"), out.Alike)
 	if c.Review {
 		return p.review(c.Out)
 	}
@@ -83,7 +85,7 @@ func (c *kgPropose) texts(say func(format string, args ...any)) ([]propose.Text,
 		return nil, err
 	}
 	if others > 0 {
-		say("%s skipped: only .txt and .md are read", count(others, "other file"))
+		say("%s skipped: only .txt and .md are read", kgtext.FormatCount(others, "other file"))
 	}
 	var texts []propose.Text
 	for _, file := range files {
@@ -101,14 +103,6 @@ func (c *kgPropose) texts(say func(format string, args ...any)) ([]propose.Text,
 		return nil, errors.New("no .txt or .md files found")
 	}
 	return texts, nil
-}
-
-// count returns a number with its noun, such as "2 files".
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 type kgReview struct {

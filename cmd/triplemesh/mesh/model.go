@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/setup"
 	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/llamaserver"
 	"github.com/triplemesh/triplemesh/internal/telemetry"
 	"github.com/triplemesh/triplemesh/lab/profile"
@@ -116,7 +116,8 @@ func (m *Mesh) startModel(ctx context.Context) (await func(context.Context) erro
 		if err := server.Await(); err != nil {
 			return fmt.Errorf(advice, err)
 		}
-		m.opts.Tell(fmt.Sprintf("model server at %s, %s", server.BaseURL(), threads(server.Threads())))
+		m.opts.Tell(fmt.Sprintf("model server at %s, %s", server.BaseURL(),
+			kgtext.FormatCount(server.Threads(), "thread")))
 		close(ready)
 		return nil
 	}
@@ -148,11 +149,4 @@ func (m *Mesh) applyProfiles() error {
 		}
 	}
 	return nil
-}
-
-func threads(n int) string {
-	if n == 1 {
-		return "1 thread"
-	}
-	return strings.TrimSpace(fmt.Sprintf("%d threads", n))
 }

@@ -120,14 +120,6 @@ func name(value, prefix string) string {
 	return strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(value, prefix)), "_", "-")
 }
 
-// count returns a number with its noun.
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // Style says what the output is for.
 type Style struct {
 	// Colour switches ANSI colours on.

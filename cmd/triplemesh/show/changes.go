@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
@@ -52,7 +53,7 @@ func (p *page) editedTriples(g *orchestratorv1.PgAkvGraphs) {
 		}
 		p.evidence(e)
 	}
-	p.notShown(len(changed), len(g.GetEdits())-len(changed), "triple", "triples")
+	p.notShown(len(changed), len(g.GetEdits())-len(changed), "triple")
 }
 
 // evidence is the best triple that speaks for an edit; where it says just what
@@ -86,16 +87,16 @@ func (p *page) reflectedAnswers(reflections []*reflectorv1.Reflection) {
 			p.item(2, "- ", red, r.GetAnswer())
 		}
 	}
-	p.notShown(len(changed), len(reflections)-len(changed), "candidate", "candidates")
+	p.notShown(len(changed), len(reflections)-len(changed), "candidate")
 }
 
 // notShown ends a list of changes: how many were left out, and what was kept as it was.
-func (p *page) notShown(changed, kept int, one, many string) {
+func (p *page) notShown(changed, kept int, noun string) {
 	if more := changed - shownChanges; more > 0 {
 		p.itemf(2, "", "and %d more: --explain shows them all", more)
 	}
 	if kept > 0 {
-		p.itemf(2, "", "%s kept", count(kept, one, many))
+		p.itemf(2, "", "%s kept", kgtext.FormatCount(kept, noun))
 	}
 }
 

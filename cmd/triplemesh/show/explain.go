@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/triplemesh/triplemesh/internal/config"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
@@ -159,8 +160,8 @@ func (p *page) tog(g *orchestratorv1.TogGraphs) {
 
 // depth is the i-th hop, counted from 0.
 func (p *page) depth(i int, d *orchestratorv1.TogDepth) {
-	p.heading(fmt.Sprintf("Hop %d", i+1), fmt.Sprintf("%s to %s", count(len(d.GetRelations()), "relation", "relations"),
-		count(int(d.GetEntities()), "entity", "entities")))
+	p.heading(fmt.Sprintf("Hop %d", i+1), fmt.Sprintf("%s to %s",
+		kgtext.FormatCount(len(d.GetRelations()), "relation"), kgtext.FormatCount(int(d.GetEntities()), "entity")))
 	for _, r := range d.GetRelations() {
 		for _, from := range r.GetTopicEntities() {
 			p.item(2, fmt.Sprintf("%.2f  ", r.GetScore()), dim, from+": "+relationPath(r))
@@ -233,7 +234,7 @@ func (p *page) relationPaths(planned string, plan, followed []*graphv1.RelationP
 			break
 		}
 		p.item(4, fmt.Sprintf("%.2f  ", path.GetScore()), dim, fmt.Sprintf("%s (%s)",
-			relationPath(path), count(int(path.GetEnds()), "end", "ends")))
+			relationPath(path), kgtext.FormatCount(int(path.GetEnds()), "end")))
 	}
 	if len(followed) == 0 {
 		p.item(2, "", "", "(none followed)")
@@ -241,7 +242,7 @@ func (p *page) relationPaths(planned string, plan, followed []*graphv1.RelationP
 }
 
 func (p *page) reasoningPaths(paths []*graphv1.ReasoningPath) {
-	p.heading("Reasoning paths", count(len(paths), "walk", "walks"))
+	p.heading("Reasoning paths", kgtext.FormatCount(len(paths), "walk"))
 	for i, path := range paths {
 		if p.truncation(2, i, shownReasoning, len(paths)) {
 			break
@@ -356,8 +357,8 @@ func (p *page) pseudoGraph(g *orchestratorv1.PgAkvGraphs) {
 
 func (p *page) groundGraph(g *orchestratorv1.PgAkvGraphs) {
 	subjects := g.GetGroundGraph().GetSubjects()
-	p.heading("Ground graph", fmt.Sprintf("%s; %s kept, %d dropped", count(len(g.GetHits()), "hit", "hits"),
-		count(len(subjects), "subject", "subjects"), len(g.GetDropped())))
+	p.heading("Ground graph", fmt.Sprintf("%s; %s kept, %d dropped", kgtext.FormatCount(len(g.GetHits()), "hit"),
+		kgtext.FormatCount(len(subjects), "subject"), len(g.GetDropped())))
 	for _, s := range subjects {
 		p.item(2, fmt.Sprintf("%.2f  ", s.GetConfidence()), bold,
 			label(s.GetKgName())+entity(s.GetSubject(), s.GetSubjectId()))
@@ -375,7 +376,7 @@ func (p *page) groundGraph(g *orchestratorv1.PgAkvGraphs) {
 		}
 		p.item(4, fmt.Sprintf("%.2f  ", d.GetConfidence()), dim, label(d.GetKgName())+fmt.Sprintf("%s: %s (%s)",
 			entity(d.GetSubject(), d.GetSubjectId()), dropReason(d.GetReason()),
-			count(int(d.GetHits()), "hit", "hits")))
+			kgtext.FormatCount(int(d.GetHits()), "hit")))
 	}
 }
 

@@ -274,9 +274,9 @@ func rowAnswers(table *graphv1.QueryTable, grouped bool) []*orchestratorv1.Answe
 
 // queryReason says what the result was computed from.
 func queryReason(table *graphv1.QueryTable) string {
-	reason := fmt.Sprintf("computed from %s of the knowledge graph", plural(table.GetTotal(), "row"))
+	reason := fmt.Sprintf("computed from %s of the knowledge graph", kgtext.FormatCount(int(table.GetTotal()), "row"))
 	if table.GetCompared() > 0 {
-		reason += fmt.Sprintf(", over %s", plural(table.GetCompared(), "item"))
+		reason += fmt.Sprintf(", over %s", kgtext.FormatCount(int(table.GetCompared()), "item"))
 		if table.GetLacking() > 0 {
 			reason += fmt.Sprintf(" of which %d have no value that can be compared", table.GetLacking())
 		}
@@ -285,11 +285,4 @@ func queryReason(table *graphv1.QueryTable) string {
 		reason += "; a lower bound, since " + strings.Join(table.GetLimits(), " and ")
 	}
 	return reason
-}
-
-func plural(n uint64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

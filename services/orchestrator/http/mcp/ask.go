@@ -189,8 +189,8 @@ func (o askOutput) text() string {
 	if o.KG != "" {
 		from = " over " + name(o.KG)
 	}
-	p.line("By %s%s, %s, %d tokens, %.1f s.", name(o.Method), from, count(int(o.Usage.ModelCalls), "model call"),
-		o.Usage.Tokens, o.Seconds)
+	p.line("By %s%s, %s, %d tokens, %.1f s.", name(o.Method), from,
+		kgtext.FormatCount(int(o.Usage.ModelCalls), "model call"), o.Usage.Tokens, o.Seconds)
 	return p.String()
 }
 

@@ -84,7 +84,7 @@ func (d *handler) check(ctx context.Context, req *sdk.CallToolRequest, in checkI
 			}
 			return moment{
 				message: fmt.Sprintf("read %d of %d characters, judged %d of %s", p.GetRead(), p.GetTotal(), judged,
-					count(len(p.GetClaims()), "claim")),
+					kgtext.FormatCount(len(p.GetClaims()), "claim")),
 				done: float64(p.GetRead()), total: float64(p.GetTotal()),
 			}
 		case *orchestratorv1.CheckStreamResponse_Check:
@@ -125,7 +125,7 @@ func newCheckOutput(c *orchestratorv1.Check) checkOutput {
 
 func (o checkOutput) text() string {
 	var p page
-	p.line("%s, read against %s.", count(len(o.Claims), "claim"), name(o.KG))
+	p.line("%s, read against %s.", kgtext.FormatCount(len(o.Claims), "claim"), name(o.KG))
 	for i, c := range o.Claims {
 		p.line("%d. %s (%v): %s", i, c.Verdict, c.Confidence, c.Claim)
 		p.line("   says the text: %q", clean(c.Quote))

@@ -66,7 +66,7 @@ func (d *handler) search(ctx context.Context, _ *sdk.CallToolRequest, in searchI
 func (o searchOutput) text() string {
 	var p page
 	for _, r := range o.Results {
-		p.line("%q in %s: %s", clean(r.Query), name(o.KG), count(len(r.Triples), "triple"))
+		p.line("%q in %s: %s", clean(r.Query), name(o.KG), kgtext.FormatCount(len(r.Triples), "triple"))
 		for _, t := range r.Triples {
 			p.line("  %.2f  %s", *t.Score, t)
 		}
@@ -142,7 +142,8 @@ func (d *handler) neighbours(ctx context.Context, in neighboursInput) (neighbour
 
 func (o neighboursOutput) text() string {
 	var p page
-	p.line("%s in %s: %d of %s", nameAndID(o.Entity, o.ID), name(o.KG), len(o.Triples), count(int(o.Total), "triple"))
+	p.line("%s in %s: %d of %s", nameAndID(o.Entity, o.ID), name(o.KG), len(o.Triples),
+		kgtext.FormatCount(int(o.Total), "triple"))
 	for _, t := range o.Triples {
 		p.line("  %s", t)
 	}

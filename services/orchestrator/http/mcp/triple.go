@@ -163,14 +163,6 @@ type page struct{ strings.Builder }
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
-// count formats "1 triple", "2 triples".
-func count(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}
-
 const linkDescription = `Find which entities of a knowledge graph a text means, how it spells them, and their ids.
 
 Use it before neighbours, paths or the topic_entities of ask, which want ids, or names spelt as the knowledge graph
