@@ -1,5 +1,7 @@
 package cypher
 
+import "slices"
+
 // project analyses WITH or RETURN. The new variables get slots beside the old
 // ones, because ORDER BY and WHERE see both; WITH then starts a new scope.
 func (a *analyser) project(c *projection) {
@@ -78,10 +80,8 @@ func (a *analyser) grouping(c *projection, e expr, locals []string) {
 			return
 		}
 	case *variable:
-		for _, name := range locals {
-			if name == e.name {
-				return
-			}
+		if slices.Contains(locals, e.name) {
+			return
 		}
 		if !a.groups(c, e) {
 			a.fail(e.span, "AmbiguousAggregationExpression", "%s does not group the rows: project it alone as well",

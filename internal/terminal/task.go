@@ -71,9 +71,7 @@ func (t *Task) SetEstimate(left func() (time.Duration, bool)) {
 
 // Watch asks now and then how far the task is, until it ends.
 func (t *Task) Watch(done func() int64) {
-	t.watching.Add(1)
-	go func() {
-		defer t.watching.Done()
+	t.watching.Go(func() {
 		clock := time.NewTicker(tick)
 		defer clock.Stop()
 		for {
@@ -84,7 +82,7 @@ func (t *Task) Watch(done func() int64) {
 				t.SetDone(done())
 			}
 		}
-	}()
+	})
 }
 
 // Stop ends the task and says nothing. Ending it twice is fine.

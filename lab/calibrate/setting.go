@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -79,9 +80,7 @@ var presets = map[string]retrieverv1.Preset{
 // withParameter returns the setting with one parameter changed.
 func (s Setting) withParameter(name string, value float64) Setting {
 	changed := Setting{Preset: s.Preset, Values: map[string]float64{}}
-	for n, v := range s.Values {
-		changed.Values[n] = v
-	}
+	maps.Copy(changed.Values, s.Values)
 	changed.Values[name] = value
 	return changed
 }

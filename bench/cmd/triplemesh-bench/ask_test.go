@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -14,9 +15,7 @@ func TestAskShowsWhatTheModelServerReused(t *testing.T) {
 	call := func(attributes map[string]string) *orchestratorv1.Span {
 		all := map[string]string{"gen_ai.operation.name": "chat", "triplemesh.task": "pseudo-graph",
 			"gen_ai.usage.input_tokens": "100", "gen_ai.usage.output_tokens": "20"}
-		for k, v := range attributes {
-			all[k] = v
-		}
+		maps.Copy(all, attributes)
 		return &orchestratorv1.Span{Attributes: all, Duration: durationpb.New(1500 * time.Millisecond)}
 	}
 	s := serve(t, &orchestrator{run: &orchestratorv1.Run{

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -31,9 +32,7 @@ func options(t *testing.T, set map[string]string) Options {
 		Home: setup.Home{Cache: t.TempDir(), Data: t.TempDir()}, Private: true, LogLevel: "error", Log: &bytes.Buffer{},
 		Sources: config.Sources{Set: map[string]string{"llm.base_url": "http://127.0.0.1:1/v1", "llm.model": "m"}},
 	}
-	for k, v := range set {
-		o.Sources.Set[k] = v
-	}
+	maps.Copy(o.Sources.Set, set)
 	return o
 }
 

@@ -27,7 +27,7 @@ type location func(keep int) (runs.Tenants, error)
 func runID(n int) string {
 	var id ulid.ULID
 	_ = id.SetTime(ulid.Timestamp(time.Date(2026, 11, 1, 7*n, 0, 0, 0, time.UTC)))
-	_ = id.SetEntropy([]byte(fmt.Sprintf("%010d", n)))
+	_ = id.SetEntropy(fmt.Appendf(nil, "%010d", n))
 	return id.String()
 }
 

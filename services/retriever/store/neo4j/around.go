@@ -3,6 +3,7 @@ package neo4j
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
@@ -135,9 +136,7 @@ func (s *snapshot) countAll(ctx context.Context, entities []store.EntityID) erro
 	}
 	s.live.mutex.Lock()
 	defer s.live.mutex.Unlock()
-	for at, of := range counts {
-		s.live.counts[at] = of
-	}
+	maps.Copy(s.live.counts, counts)
 	return nil
 }
 

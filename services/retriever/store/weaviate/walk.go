@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -74,9 +75,7 @@ func (g *graph) edgesOf(ctx context.Context, entities []store.EntityID, dir stor
 			lists, err := g.readEdges(ctx, some, dir, relations)
 			mutex.Lock()
 			defer mutex.Unlock()
-			for e, list := range lists {
-				found[e] = list
-			}
+			maps.Copy(found, lists)
 			return err
 		})
 	}
@@ -163,9 +162,7 @@ func (g *graph) readEdges(ctx context.Context, entities []store.EntityID, dir st
 		if err != nil {
 			return nil, err
 		}
-		for e, list := range part {
-			lists[e] = list
-		}
+		maps.Copy(lists, part)
 	}
 	return lists, nil
 }
