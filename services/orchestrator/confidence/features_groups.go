@@ -3,6 +3,7 @@ package confidence
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
@@ -56,7 +57,7 @@ func ofGroups(run *orchestratorv1.Run, groups []*group, ranked []string, values 
 	set(values, "grounded", indicator(len(listing) > 0))
 	set(values, "named", indicator(len(named) > 0))
 	set(values, "asked", indicator(question.names(run.GetAnswers()[0].GetAnswer())))
-	set(values, "length", math.Log1p(float64(len(question.content)))/math.Log1p(maxWords))
+	set(values, "length", question.length())
 	set(values, "groups", math.Log1p(float64(len(groups)))/math.Log1p(maxGroups))
 	if len(named) > 0 {
 		listing = named
@@ -105,11 +106,15 @@ type questionWords struct {
 func newQuestionWords(question string) questionWords {
 	q := questionWords{folded: kgtext.FoldWords(question), content: map[string]bool{}}
 	for word := range strings.FieldsSeq(string(q.folded)) {
-		if !functionWords[word] {
+		if !slices.Contains(functionWords, word) {
 			q.content[stem(word)] = true
 		}
 	}
 	return q
+}
+
+func (q questionWords) length() float64 {
+	return math.Log1p(float64(len(q.content))) / math.Log1p(maxWords)
 }
 
 func (q questionWords) names(entity string) bool { return q.folded.Mention(kgtext.Fold(entity)) }
@@ -118,7 +123,7 @@ func (q questionWords) names(entity string) bool { return q.folded.Mention(kgtex
 func (q questionWords) share(relation string) float64 {
 	all, both := 0, 0
 	for word := range strings.FieldsSeq(kgtext.Fold(relation)) {
-		if !functionWords[word] {
+		if !slices.Contains(functionWords, word) {
 			all++
 			both += int(indicator(q.content[stem(word)]))
 		}
@@ -133,11 +138,5 @@ func stem(word string) string {
 	return string(r[:min(len(r), most)])
 }
 
-var functionWords = func() map[string]bool {
-	words := map[string]bool{}
-	for w := range strings.FieldsSeq("the a an of in is are was were what which who whom where when how did does do " +
-		"to for " + "and by with on at from his her its that this many much name be has have had s") {
-		words[w] = true
-	}
-	return words
-}()
+var functionWords = strings.Fields("the a an of in is are was were what which who whom where when how did does do to " +
+	"for and by with on at from his her its that this many much name be has have had s")

@@ -30,8 +30,8 @@ var rankedFeatures = map[string]float64{
 	// is inverse, since a relation's words describe its object, unasked 1 if the path joins a fact that the
 	// question does not speak of or says another role than it asks for.
 	"size": 0, "inverse": -1, "unasked": -1,
-	// asked is 1 if the question itself names the answer.
-	"asked": -1,
+	// asked is 1 if the question itself names the answer, length the logarithm of the number of its words.
+	"asked": -1, "length": -1,
 	// answers is the logarithm of the number of answers, partial 1 if the run ended early.
 	"answers": 0, "partial": -1,
 }
@@ -70,7 +70,9 @@ func ofRanked(run *orchestratorv1.Run, paths []*graphv1.ReasoningPath, read map[
 		both += int(indicator(read[kgtext.Fold(a.GetAnswer())]))
 	}
 	set(values, "agreed", float64(both)/float64(max(1, len(read))))
-	set(values, "asked", indicator(kgtext.Mentions(run.GetQuestion(), run.GetAnswers()[0].GetAnswer())))
+	question := newQuestionWords(run.GetQuestion())
+	set(values, "asked", indicator(question.names(run.GetAnswers()[0].GetAnswer())))
+	set(values, "length", question.length())
 	return values
 }
 
