@@ -62,11 +62,7 @@ func relationCandidates(snap store.Snapshot, candidates []explore.Candidate) []*
 			Coverage: min(c.Coverage, 1),
 			Triples:  uint64(c.Triples), EndKind: termKinds[c.EndKind], Comparable: c.Comparable, Joins: c.Joins,
 			EndTypes: c.EndTypes, Words: c.Words, Implied: c.Implied, TypeMatch: c.TypeMatch,
-			Anchors: mapEntities(c.Anchors, snap.EntityName)}
-		for _, step := range c.Steps {
-			all[i].Steps = append(all[i].Steps, &graphv1.RelationStep{Relation: snap.RelationName(step.Relation),
-				Inverse: step.Inverse})
-		}
+			Anchors: mapEntities(c.Anchors, snap.EntityName), Steps: relationSteps(snap, c.Steps)}
 		for _, id := range c.Examples {
 			all[i].Examples = append(all[i].Examples, newTriple(snap, id))
 		}

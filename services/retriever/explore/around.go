@@ -8,6 +8,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/services/retriever/execute"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/walk"
 )
 
 // around returns the relations that some entities really have, from them to what lies beyond; to
@@ -16,7 +17,7 @@ import (
 func (e *explorer) around(from, to []store.EntityID, phrase string, reversed bool,
 	only []store.RelationID) ([]Candidate, error) {
 	anchors := sample(from, sampled)
-	counts := map[Step]int{}
+	counts := map[walk.Step]int{}
 	for _, id := range anchors {
 		for _, dir := range []store.Direction{store.Out, store.In} {
 			relations, err := e.snap.Relations(e.ctx, id, dir)
@@ -25,13 +26,13 @@ func (e *explorer) around(from, to []store.EntityID, phrase string, reversed boo
 			}
 			for _, r := range relations {
 				if only == nil || slices.Contains(only, r.Relation) {
-					counts[Step{r.Relation, dir == store.In}]++
+					counts[walk.Step{Relation: r.Relation, Inverse: dir == store.In}]++
 				}
 			}
 		}
 	}
-	steps := slices.SortedFunc(maps.Keys(counts), func(a, b Step) int {
-		return cmp.Or(cmp.Compare(e.rough(b, phrase), e.rough(a, phrase)), compareSteps(a, b))
+	steps := slices.SortedFunc(maps.Keys(counts), func(a, b walk.Step) int {
+		return cmp.Or(cmp.Compare(e.rough(b, phrase), e.rough(a, phrase)), walk.CompareSteps(a, b))
 	})
 	var target map[store.EntityID]bool
 	if to != nil {
@@ -42,7 +43,7 @@ func (e *explorer) around(from, to []store.EntityID, phrase string, reversed boo
 	}
 	var found []Candidate
 	for i, s := range steps {
-		c := Candidate{Steps: []Step{s}, Phrase: e.cosine(s.Relation, phrase), Question: e.cosine(s.Relation, ""),
+		c := Candidate{Steps: []walk.Step{s}, Phrase: e.cosine(s.Relation, phrase), Question: e.cosine(s.Relation, ""),
 			Words:    kgtext.SharedWords(phrase, e.snap.RelationName(s.Relation)),
 			Coverage: float32(counts[s]) / float32(len(anchors)), Triples: e.snap.RelationTriples(s.Relation)}
 		if i < probed || target != nil {
@@ -76,7 +77,7 @@ func (e *explorer) around(from, to []store.EntityID, phrase string, reversed boo
 }
 
 // isClass reports whether things are of one of some types by a relation.
-func (e *explorer) isClass(types []store.EntityID, s Step) (bool, error) {
+func (e *explorer) isClass(types []store.EntityID, s walk.Step) (bool, error) {
 	if s.Inverse || !slices.Contains(e.types, s.Relation) {
 		return false, nil
 	}
@@ -90,7 +91,7 @@ func (c *Candidate) reverse(reversed bool) {
 	}
 }
 
-func (e *explorer) rough(s Step, phrase string) float32 {
+func (e *explorer) rough(s walk.Step, phrase string) float32 {
 	return 0.55*e.cosine(s.Relation, phrase) + 0.45*e.cosine(s.Relation, "")
 }
 
@@ -103,7 +104,7 @@ func (e *explorer) probe(c *Candidate, anchors []store.EntityID, target map[stor
 	if target == nil {
 		limited = sample(anchors, 8)
 	}
-	lists, err := e.snap.Edges(e.ctx, limited, s.direction(), []store.RelationID{s.Relation})
+	lists, err := e.snap.Edges(e.ctx, limited, s.Direction(), []store.RelationID{s.Relation})
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +201,7 @@ func (e *explorer) typeEnds(c *Candidate) error {
 // onward returns the candidates that go on from mediators.
 func (e *explorer) onward(first Candidate, mediators []store.EntityID, target map[store.EntityID]bool,
 	phrase string) ([]Candidate, error) {
-	counts := map[Step]int{}
+	counts := map[walk.Step]int{}
 	for _, id := range mediators {
 		for _, dir := range []store.Direction{store.Out, store.In} {
 			relations, err := e.snap.Relations(e.ctx, id, dir)
@@ -208,22 +209,22 @@ func (e *explorer) onward(first Candidate, mediators []store.EntityID, target ma
 				return nil, err
 			}
 			for _, r := range relations {
-				counts[Step{r.Relation, dir == store.In}]++
+				counts[walk.Step{Relation: r.Relation, Inverse: dir == store.In}]++
 			}
 		}
 	}
-	back := Step{first.Steps[0].Relation, !first.Steps[0].Inverse}
+	back := first.Steps[0].Reverse()
 	var found []Candidate
-	for _, s := range slices.SortedFunc(maps.Keys(counts), compareSteps) {
+	for _, s := range slices.SortedFunc(maps.Keys(counts), walk.CompareSteps) {
 		if s == back {
 			continue
 		}
-		c := Candidate{Steps: []Step{first.Steps[0], s}, Coverage: first.Coverage, Anchors: first.Anchors,
+		c := Candidate{Steps: []walk.Step{first.Steps[0], s}, Coverage: first.Coverage, Anchors: first.Anchors,
 			Words:    kgtext.SharedWords(phrase, e.snap.RelationName(s.Relation)),
 			Phrase:   max(e.cosine(s.Relation, phrase), (e.cosine(s.Relation, phrase)+first.Phrase)/2),
 			Question: max(e.cosine(s.Relation, ""), (e.cosine(s.Relation, "")+first.Question)/2),
 			Triples:  e.snap.RelationTriples(s.Relation)}
-		lists, err := e.snap.Edges(e.ctx, mediators, s.direction(), []store.RelationID{s.Relation})
+		lists, err := e.snap.Edges(e.ctx, mediators, s.Direction(), []store.RelationID{s.Relation})
 		if err != nil {
 			return nil, err
 		}
@@ -264,7 +265,7 @@ func (e *explorer) everywhere(phrase string, most int) ([]Candidate, error) {
 				continue
 			}
 			seen[h.Relation] = true
-			c := Candidate{Steps: []Step{{Relation: h.Relation}}, Phrase: e.cosine(h.Relation, phrase),
+			c := Candidate{Steps: []walk.Step{{Relation: h.Relation}}, Phrase: e.cosine(h.Relation, phrase),
 				Words:    kgtext.SharedWords(phrase, e.snap.RelationName(h.Relation)),
 				Question: e.cosine(h.Relation, ""), Triples: e.snap.RelationTriples(h.Relation)}
 			found = append(found, c)
@@ -274,7 +275,7 @@ func (e *explorer) everywhere(phrase string, most int) ([]Candidate, error) {
 		return found, nil
 	}
 	// Nothing anchors the pattern: its kind of ends decides.
-	steps := make([]Step, len(found))
+	steps := make([]walk.Step, len(found))
 	for i, c := range found {
 		steps[i] = c.Steps[0]
 	}

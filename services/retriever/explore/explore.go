@@ -11,6 +11,7 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/link"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/walk"
 )
 
 const (
@@ -37,15 +38,9 @@ type Snapshot interface {
 	store.Searcher
 }
 
-// Step is one hop.
-type Step struct {
-	Relation store.RelationID
-	Inverse  bool
-}
-
 // Candidate is a relation that a pattern may mean.
 type Candidate struct {
-	Steps []Step
+	Steps []walk.Step
 	// Phrase and Question are the cosines to the words of the pattern and to the question without names.
 	Phrase, Question float32
 	// Coverage is the share of the known entities that have it, Triples the number of its triples.
@@ -97,7 +92,7 @@ func Plan(ctx context.Context, snap Snapshot, encoder link.Encoder, question str
 	e := &explorer{ctx: ctx, snap: snap, encoder: encoder, plan: plan, question: question,
 		domains: map[string][]store.EntityID{}, links: map[string][]store.EntityID{}, valued: map[string]bool{},
 		vectors: map[string][]float32{}, cosines: map[store.RelationID]map[string]float32{},
-		bound: map[string][]store.RelationID{}, starts: map[Step][]store.EntityID{}}
+		bound: map[string][]store.RelationID{}, starts: map[walk.Step][]store.EntityID{}}
 	e.findTypes()
 	if err := e.findUniform(); err != nil {
 		return nil, nil, err
@@ -137,8 +132,8 @@ type explorer struct {
 	// isUniform reports that the graph tells no kinds of things apart.
 	isUniform bool
 	patterns  []Pattern
-	bound     map[string][]store.RelationID // the best relations of the clauses on each variable
-	starts    map[Step][]store.EntityID     // some entities that have a relation
+	bound     map[string][]store.RelationID  // the best relations of the clauses on each variable
+	starts    map[walk.Step][]store.EntityID // some entities that have a relation
 }
 
 // explore goes through the patterns: first those that a name anchors, then what hangs on them, what
@@ -180,7 +175,7 @@ func (e *explorer) explore() error {
 			near = 1 // a row is whatever its table is of
 		}
 		if near > 0 {
-			p.Elsewhere = []Candidate{{Steps: []Step{{Relation: r}}, Implied: near, Triples: e.snap.RelationTriples(r)}}
+			p.Elsewhere = []Candidate{{Steps: []walk.Step{{Relation: r}}, Implied: near, Triples: e.snap.RelationTriples(r)}}
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/walk"
 )
 
 // asksSize matches a superlative that does not say of what measure.
@@ -86,7 +87,7 @@ func (e *explorer) preferNearest(phrase string, candidates []Candidate) error {
 		var around, same, held []store.EntityID
 		for _, to := range []struct {
 			ids   *[]store.EntityID
-			steps []Step
+			steps []walk.Step
 		}{{&around, wide.Steps}, {&same, c.Steps}, {&held, invert(c.Steps)}} {
 			var err error
 			if *to.ids, err = e.follow(c.ends, to.steps); err != nil {

@@ -1,37 +1,26 @@
 package explore
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/walk"
 )
 
-func invert(steps []Step) []Step {
-	out := make([]Step, len(steps))
+func invert(steps []walk.Step) []walk.Step {
+	out := make([]walk.Step, len(steps))
 	for i, s := range steps {
-		out[len(steps)-1-i] = Step{s.Relation, !s.Inverse}
+		out[len(steps)-1-i] = s.Reverse()
 	}
 	return out
 }
 
-func (s Step) direction() store.Direction {
-	if s.Inverse {
-		return store.In
-	}
-	return store.Out
-}
-
-func compareSteps(a, b Step) int {
-	return cmp.Or(cmp.Compare(a.Relation, b.Relation), cmp.Compare(a.direction(), b.direction()))
-}
-
 // follow returns where steps lead from entities.
-func (e *explorer) follow(from []store.EntityID, steps []Step) ([]store.EntityID, error) {
+func (e *explorer) follow(from []store.EntityID, steps []walk.Step) ([]store.EntityID, error) {
 	for _, s := range steps {
-		lists, err := e.snap.Edges(e.ctx, sample(from, domainSize), s.direction(), []store.RelationID{s.Relation})
+		lists, err := e.snap.Edges(e.ctx, sample(from, domainSize), s.Direction(), []store.RelationID{s.Relation})
 		if err != nil {
 			return nil, err
 		}
@@ -51,17 +40,17 @@ func (e *explorer) follow(from []store.EntityID, steps []Step) ([]store.EntityID
 }
 
 // subjects returns some entities that have a relation.
-func (e *explorer) subjects(s Step) ([]store.EntityID, error) {
-	err := e.findSubjects([]Step{s})
+func (e *explorer) subjects(s walk.Step) ([]store.EntityID, error) {
+	err := e.findSubjects([]walk.Step{s})
 	return e.starts[s], err
 }
 
 // findSubjects looks for some entities that have each relation, in one pass over the entities.
-func (e *explorer) findSubjects(steps []Step) error {
+func (e *explorer) findSubjects(steps []walk.Step) error {
 	open := map[store.Direction][]store.RelationID{}
 	for _, s := range steps {
-		if _, known := e.starts[s]; !known && !slices.Contains(open[s.direction()], s.Relation) {
-			open[s.direction()] = append(open[s.direction()], s.Relation)
+		if _, known := e.starts[s]; !known && !slices.Contains(open[s.Direction()], s.Relation) {
+			open[s.Direction()] = append(open[s.Direction()], s.Relation)
 			e.starts[s] = []store.EntityID{}
 		}
 	}
@@ -74,14 +63,14 @@ func (e *explorer) findSubjects(steps []Step) error {
 			}
 			for i, edges := range lists {
 				for j, edge := range edges {
-					s := Step{edge.Relation, dir == store.In}
+					s := walk.Step{Relation: edge.Relation, Inverse: dir == store.In}
 					if (j == 0 || edges[j-1].Relation != edge.Relation) && len(e.starts[s]) < domainSize {
 						e.starts[s] = append(e.starts[s], chunk[i])
 					}
 				}
 			}
 			open[dir] = slices.DeleteFunc(relations, func(r store.RelationID) bool {
-				return len(e.starts[Step{r, dir == store.In}]) >= sampled*4
+				return len(e.starts[walk.Step{Relation: r, Inverse: dir == store.In}]) >= sampled*4
 			})
 			if len(open[dir]) == 0 {
 				delete(open, dir)

@@ -8,6 +8,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/services/retriever/link"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/walk"
 )
 
 // maxColumns is the number of relations up to which a graph without types is taken for a table.
@@ -29,12 +30,12 @@ func (e *explorer) findUniform() error {
 	if e.isUniform = len(e.types) == 0; len(e.types) != 1 || !e.isSmall() {
 		return nil
 	}
-	s := Step{Relation: e.types[0]}
+	s := walk.Step{Relation: e.types[0]}
 	rows, err := e.subjects(s)
 	if err != nil {
 		return err
 	}
-	kinds, err := e.follow(sample(rows, sampled), []Step{s})
+	kinds, err := e.follow(sample(rows, sampled), []walk.Step{s})
 	e.isUniform = len(kinds) == 1
 	return err
 }
@@ -50,7 +51,7 @@ func (e *explorer) widest() []Candidate {
 			best = id
 		}
 	}
-	return []Candidate{{Steps: []Step{{Relation: best}}, Coverage: 1, Triples: e.snap.RelationTriples(best)}}
+	return []Candidate{{Steps: []walk.Step{{Relation: best}}, Coverage: 1, Triples: e.snap.RelationTriples(best)}}
 }
 
 // column returns the column of a table that has the name of a kind, if its cells are no rows.
@@ -59,7 +60,7 @@ func (e *explorer) column(kind string) (Candidate, bool) {
 		return Candidate{}, false
 	}
 	for r := range e.snap.Info().Relations {
-		s := Step{Relation: store.RelationID(r)}
+		s := walk.Step{Relation: store.RelationID(r)}
 		if name := e.snap.RelationName(s.Relation); kgtext.SharedWords(kind, name) < 1 ||
 			kgtext.SharedWords(name, kind) < 1 {
 			continue
@@ -68,11 +69,11 @@ func (e *explorer) column(kind string) (Candidate, bool) {
 		if err != nil || len(rows) == 0 {
 			continue
 		}
-		cells, err := e.follow(sample(rows, sampled), []Step{s})
+		cells, err := e.follow(sample(rows, sampled), []walk.Step{s})
 		if err != nil || !e.areCells(cells) {
 			continue
 		}
-		return Candidate{Steps: []Step{s}, Coverage: 1, Triples: e.snap.RelationTriples(s.Relation)}, true
+		return Candidate{Steps: []walk.Step{s}, Coverage: 1, Triples: e.snap.RelationTriples(s.Relation)}, true
 	}
 	return Candidate{}, false
 }
@@ -124,15 +125,15 @@ func (e *explorer) acrossRows(cells []store.EntityID, target map[store.EntityID]
 	}
 	var found []Candidate
 	for r := range e.snap.Info().Relations {
-		s := Step{Relation: store.RelationID(r), Inverse: true}
-		rows, err := e.follow(cells, []Step{s})
+		s := walk.Step{Relation: store.RelationID(r), Inverse: true}
+		rows, err := e.follow(cells, []walk.Step{s})
 		if err != nil {
 			return nil, err
 		}
 		if len(rows) == 0 {
 			continue
 		}
-		further, err := e.onward(Candidate{Steps: []Step{s}, Coverage: 1}, sample(rows, sampled), target, phrase)
+		further, err := e.onward(Candidate{Steps: []walk.Step{s}, Coverage: 1}, sample(rows, sampled), target, phrase)
 		if err != nil {
 			return nil, err
 		}

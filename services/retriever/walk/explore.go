@@ -195,7 +195,7 @@ func (p *prospect) leadsOn(i int, edge store.Edge, undoes bool) bool {
 
 // undoneBy reports whether a step reverses the last one.
 func (p *prospect) undoneBy(step Step) bool {
-	return len(p.steps) > 0 && step.undoes(p.steps[len(p.steps)-1])
+	return len(p.steps) > 0 && step == p.steps[len(p.steps)-1].Reverse()
 }
 
 // list appends the extensions of a prospect in a direction.
@@ -262,7 +262,7 @@ func (p *prospect) nextHops() int {
 
 // follow returns what an extension leads to.
 func (e *extender) follow(x *extension) *prospect {
-	dir, undoes := x.step.direction(), x.from.undoneBy(x.step)
+	dir, undoes := x.step.Direction(), x.from.undoneBy(x.step)
 	e.arrivals = e.arrivals[:0]
 	for i, list := range x.from.edges[dir] {
 		for _, edge := range edgesWithRelation(list, x.step.Relation) {
@@ -361,12 +361,7 @@ func compareProspects(a, b *prospect) int {
 	if a.score != b.score { // nearly always
 		return cmp.Compare(b.score, a.score)
 	}
-	return cmp.Or(cmp.Compare(a.topic, b.topic), slices.CompareFunc(a.steps, b.steps, compareSteps))
-}
-
-func compareSteps(a, b Step) int {
-	direction := cmp.Compare(a.direction(), b.direction())
-	return cmp.Or(cmp.Compare(a.Relation, b.Relation), direction)
+	return cmp.Or(cmp.Compare(a.topic, b.topic), slices.CompareFunc(a.steps, b.steps, CompareSteps))
 }
 
 // key is equal for prospects with the same topic entity and ends.

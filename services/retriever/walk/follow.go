@@ -129,7 +129,7 @@ func (p *pass) hop(first, last int, dir store.Direction) error {
 	relations, entities := p.relations[:0], p.entities[:0]
 	for i := first; i < last; i++ {
 		n := &p.trie.nodes[i]
-		if n.step.direction() != dir {
+		if n.step.Direction() != dir {
 			continue
 		}
 		relations = append(relations, n.step.Relation)
@@ -154,7 +154,7 @@ func (p *pass) hop(first, last int, dir store.Direction) error {
 		return err
 	}
 	for i := first; i < last; i++ {
-		if n := &p.trie.nodes[i]; n.step.direction() == dir {
+		if n := &p.trie.nodes[i]; n.step.Direction() == dir {
 			p.arrive(n, entities, lists)
 		}
 	}

@@ -174,7 +174,7 @@ func bruteForceFollow(g *storetest.Graph, steps []Step, so []store.EntityID, by 
 	if len(steps) == 0 {
 		return []Walk{{Entities: slices.Clone(so)}}
 	}
-	lists, _ := g.Edges(context.Background(), so[len(so)-1:], steps[0].direction(), nil)
+	lists, _ := g.Edges(context.Background(), so[len(so)-1:], steps[0].Direction(), nil)
 	var walks []Walk
 	for _, e := range lists[0] {
 		if e.Relation == steps[0].Relation && (by == nil || *by != e.Triple) {

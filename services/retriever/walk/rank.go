@@ -205,7 +205,7 @@ func (d *describer) values(p *prospect) rank.Values {
 		c := vector.Dot(d.aim.unnamed, d.snap.RelationVector(step.Relation))
 		if i == 0 {
 			v["first_cosine"] = c
-		} else if step.undoes(p.steps[i-1]) {
+		} else if step == p.steps[i-1].Reverse() {
 			v["undone"]++
 		} else if step == p.steps[i-1] {
 			v["repeated"]++

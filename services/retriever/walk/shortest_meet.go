@@ -109,7 +109,7 @@ func reverseLeaps(leaps map[store.EntityID][]leap) map[store.EntityID][]leap {
 	back := map[store.EntityID][]leap{}
 	for from, list := range leaps {
 		for _, l := range list {
-			back[l.to] = append(back[l.to], leap{Step{Relation: l.step.Relation, Inverse: !l.step.Inverse}, from})
+			back[l.to] = append(back[l.to], leap{l.step.Reverse(), from})
 		}
 	}
 	return back

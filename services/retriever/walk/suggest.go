@@ -174,7 +174,7 @@ func limitFinalists(prospects []*prospect) []*prospect {
 func penaliseBacktracking(prospects []*prospect) {
 	for _, p := range prospects {
 		for i, step := range p.steps[1:] {
-			if step.undoes(p.steps[i]) {
+			if step == p.steps[i].Reverse() {
 				p.score -= backPenalty
 			}
 		}

@@ -3,6 +3,7 @@
 package walk
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
@@ -16,16 +17,20 @@ type Step struct {
 	Inverse bool
 }
 
-func (s Step) direction() store.Direction {
+// Direction is that of the edges it follows.
+func (s Step) Direction() store.Direction {
 	if s.Inverse {
 		return store.In
 	}
 	return store.Out
 }
 
-// undoes reports whether a hop reverses the one before it.
-func (s Step) undoes(before Step) bool {
-	return s.Relation == before.Relation && s.Inverse != before.Inverse
+// Reverse returns the hop back.
+func (s Step) Reverse() Step { return Step{Relation: s.Relation, Inverse: !s.Inverse} }
+
+// CompareSteps orders steps by relation, then outgoing ones first.
+func CompareSteps(a, b Step) int {
+	return cmp.Or(cmp.Compare(a.Relation, b.Relation), cmp.Compare(a.Direction(), b.Direction()))
 }
 
 // Walk is a reasoning path: its entities, the topic entity first, one more than there are steps.

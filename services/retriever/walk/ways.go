@@ -29,9 +29,6 @@ type Way struct {
 	Opaque bool
 }
 
-// Direction is the direction of its edges.
-func (w Way) Direction() store.Direction { return w.direction() }
-
 // WaysReader is the part of a snapshot that ListWays and FindOnward read.
 type WaysReader interface {
 	store.Walker
@@ -61,7 +58,7 @@ func FindOnward(ctx context.Context, snap WaysReader, entity store.EntityID, way
 	via := make([][]store.Edge, len(ways))
 	var mediators []store.EntityID
 	for i := range ways {
-		edges, err := snap.Sample(ctx, entity, ways[i].direction(), ways[i].Relation, sampleSize)
+		edges, err := snap.Sample(ctx, entity, ways[i].Direction(), ways[i].Relation, sampleSize)
 		if err != nil {
 			return err
 		}
@@ -120,6 +117,6 @@ func sortByCount(counts map[Step]int) []Step {
 	for s := range counts {
 		steps = append(steps, s)
 	}
-	slices.SortFunc(steps, func(a, b Step) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), compareSteps(a, b)) })
+	slices.SortFunc(steps, func(a, b Step) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), CompareSteps(a, b)) })
 	return steps
 }
