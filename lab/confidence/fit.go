@@ -32,14 +32,15 @@ const folds = 10
 
 // fit fits the weights of each family with enough runs by logistic regression with an L2 penalty,
 // and measures them by 10-fold cross-validation by question. from is the provenance to record;
-// counts and quality are filled in. The order of the examples changes the result by rounding only.
+// counts and quality are filled in. without are features to leave out. The order of the examples changes the result
+// by rounding only.
 //
 // Runs without an answer are skipped. It is an error if no family has enough runs.
-func fit(examples []example, from confidence.Provenance) (*confidence.Model, error) {
+func fit(examples []example, from confidence.Provenance, without ...string) (*confidence.Model, error) {
 	m := &confidence.Model{Families: map[string]*confidence.Weights{}}
 	counts := map[string][2]int{}
 	for _, name := range confidence.Families() {
-		rows, right := rowsOf(name, examples)
+		rows, right := rowsOf(name, examples, without...)
 		counts[name] = [2]int{len(rows), right}
 		if len(rows) < minExamples || right == 0 || right == len(rows) {
 			continue
@@ -64,13 +65,14 @@ type row struct {
 	right  float64
 }
 
-// rowsOf returns the examples of a family in a deterministic order.
-func rowsOf(family string, examples []example) (rows []row, right int) {
+// rowsOf returns the examples of a family in a deterministic order, without some features.
+func rowsOf(family string, examples []example, without ...string) (rows []row, right int) {
 	for _, e := range examples {
 		of, values := confidence.Features(e.Run)
 		if of != family {
 			continue
 		}
+		maps.DeleteFunc(values, func(name string, _ float64) bool { return slices.Contains(without, name) })
 		rows = append(rows, row{e.ID, values, indicator(e.Right)})
 		if e.Right {
 			right++

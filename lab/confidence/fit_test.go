@@ -137,3 +137,24 @@ func TestQuality(t *testing.T) {
 		t.Errorf("one kind alone has an AUROC of %g", got)
 	}
 }
+
+func TestAFeatureThatIsLeftOutHasNoWeight(t *testing.T) {
+	examples := newExamples(200, func(_ int, p float64) bool { return p > .5 })
+	examples = append(examples, example{ID: "two", Run: &orchestratorv1.Run{
+		Answers: []*orchestratorv1.Answer{{Answer: "x"}, {Answer: "y"}}, AnswerProbability: new(float32(.4))}})
+	all, err := fit(examples, confidence.Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := fit(examples, confidence.Provenance{}, "probability")
+	if err != nil {
+		t.Fatal(err)
+	}
+	weights, without := all.Families[confidence.Own].Features, m.Families[confidence.Own].Features
+	if _, has := weights["probability"]; !has {
+		t.Errorf("weights of all features: %v", weights)
+	}
+	if _, has := without["probability"]; has || len(without) == 0 {
+		t.Errorf("weights without one: %v", without)
+	}
+}

@@ -33,7 +33,12 @@ func run() error {
 		from.Questions = append(from.Questions, s)
 		return nil
 	})
-	var check []string
+	var without, check []string
+	flag.Func("without", "feature to leave out, such as one in which the errors of a simulated reader show; may be given "+
+		"again", func(s string) error {
+		without = append(without, s)
+		return nil
+	})
 	flag.Func("check", "results directory to measure the weights on; may be given again", func(s string) error {
 		check = append(check, s)
 		return nil
@@ -48,7 +53,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	m, err := fit(examples, from)
+	m, err := fit(examples, from, without...)
 	if err != nil {
 		return err
 	}

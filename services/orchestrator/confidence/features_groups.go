@@ -57,7 +57,7 @@ func ofGroups(run *orchestratorv1.Run, groups []*group, ranked []string, values 
 	set(values, "grounded", indicator(len(listing) > 0))
 	set(values, "named", indicator(len(named) > 0))
 	set(values, "asked", indicator(question.names(run.GetAnswers()[0].GetAnswer())))
-	set(values, "length", question.length())
+	set(values, "length", math.Log1p(float64(len(question.content)))/math.Log1p(maxWords))
 	set(values, "groups", math.Log1p(float64(len(groups)))/math.Log1p(maxGroups))
 	if len(named) > 0 {
 		listing = named
@@ -111,10 +111,6 @@ func newQuestionWords(question string) questionWords {
 		}
 	}
 	return q
-}
-
-func (q questionWords) length() float64 {
-	return math.Log1p(float64(len(q.content))) / math.Log1p(maxWords)
 }
 
 func (q questionWords) names(entity string) bool { return q.folded.Mention(kgtext.Fold(entity)) }
