@@ -62,6 +62,7 @@ func (s *Service) Reflect(ctx context.Context, req *reflectorv1.ReflectRequest) 
 		Warnings:            outcome.Warnings,
 		Mode:                outcome.Mode,
 		AnswerProbabilities: outcome.Probabilities,
+		ReadingShare:        s.reflector.cfg.ReadingShare,
 	}, nil
 }
 

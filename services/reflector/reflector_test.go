@@ -135,10 +135,11 @@ func TestGetReflectionModeReturnsTheConfiguredOne(t *testing.T) {
 	for _, c := range []struct {
 		mode, reader string
 		want         reflectorv1.ReflectionMode
+		share        float32 // of readings that are right
 	}{
-		{"auto", llm.WeakReader, reflectorv1.ReflectionMode_REFLECTION_MODE_WEIGH},
-		{"auto", llm.StrongReader, reflectorv1.ReflectionMode_REFLECTION_MODE_MODEL},
-		{"model", llm.WeakReader, reflectorv1.ReflectionMode_REFLECTION_MODE_MODEL},
+		{"auto", llm.WeakReader, reflectorv1.ReflectionMode_REFLECTION_MODE_WEIGH, 0.2},
+		{"auto", llm.StrongReader, reflectorv1.ReflectionMode_REFLECTION_MODE_MODEL, 0.85},
+		{"model", llm.WeakReader, reflectorv1.ReflectionMode_REFLECTION_MODE_MODEL, 0.2},
 	} {
 		cfg := reflector.DefaultConfig()
 		cfg.Reflection.Mode, cfg.LLM.Reader = c.mode, c.reader
@@ -148,6 +149,11 @@ func TestGetReflectionModeReturnsTheConfiguredOne(t *testing.T) {
 		}
 		if got, err := s.GetReflectionMode(t.Context(), nil); err != nil || got.GetMode() != c.want {
 			t.Errorf("mode %s for a %s reader: got %v, %v, want %v", c.mode, c.reader, got.GetMode(), err, c.want)
+		}
+		req := request()
+		req.Mode = reflectorv1.ReflectionMode_REFLECTION_MODE_WEIGH
+		if resp, err := s.Reflect(t.Context(), req); err != nil || resp.GetReadingShare() != c.share {
+			t.Errorf("a %s reader: got a share of %g, %v, want %g", c.reader, resp.GetReadingShare(), err, c.share)
 		}
 	}
 }

@@ -1405,6 +1405,11 @@ export interface components {
             proposedPaths?: components["schemas"]["RelationPath"][];
             /** @description The verdict on the set. */
             questionVerdict?: components["schemas"]["QuestionVerdict"];
+            /**
+             * Format: float
+             * @description The probability that what the model reads is right, 0 to 1, by the reflector's settings.
+             */
+            readingShare?: number;
             /** @description Where they led. */
             reasoningPaths?: components["schemas"]["ReasoningPath"][];
             /** @description The reflection mode used. */
@@ -1828,6 +1833,11 @@ export interface components {
             hits?: components["schemas"]["ScoredTriple"][];
             /** @description G_p. */
             pseudoGraph?: components["schemas"]["PseudoGraph"];
+            /**
+             * Format: float
+             * @description The probability that what the model reads is right, 0 to 1, by which it was weighed; 0 where it was not.
+             */
+            readingShare?: number;
             /** @description Where the likeliest relation paths lead, best first; empty where no ranker knows the graph. */
             reasoningPaths?: components["schemas"]["ReasoningPath"][];
             /** @description What was decided on each answer that the model read by these paths. */

@@ -119,6 +119,16 @@ func rankedGerRun(given, candidate string) *orchestratorv1.Run {
 	return run
 }
 
+// readBy sets the share of readings that are right.
+func readBy(run *orchestratorv1.Run, share float32) *orchestratorv1.Run {
+	if g := run.GetGer(); g != nil {
+		g.ReadingShare = share
+	} else {
+		run.GetPgAkv().ReadingShare = share
+	}
+	return run
+}
+
 func TestFeatures(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -186,18 +196,24 @@ func TestFeatures(t *testing.T) {
 			map[string]float64{"mass": 0.35, "peak": 0.25, "rival": 0.1, "read": 1, "agreed": 1,
 				"question_score": .6,
 				"size":           math.Log(2) / math.Log(maxSize), "inverse": 0, "unasked": 0, "asked": 0,
-				"length":  math.Log(2) / math.Log(31),
 				"answers": 0, "partial": 0}},
 		{"pg-akv by ranked paths: an answer that only paths lead to", rankedRun("Orla", "Harn"), Ranked,
 			map[string]float64{"mass": 0.35, "peak": 0.25, "rival": 0.1, "read": 0, "agreed": 0,
 				"question_score": .6,
 				"size":           math.Log(2) / math.Log(maxSize), "inverse": 0, "unasked": 0, "asked": 0,
-				"length":  math.Log(2) / math.Log(31),
 				"answers": 0, "partial": 0}},
 		{"ger by ranked paths: a candidate with a verdict", rankedGerRun("Orla", "Orla"), RankedPaths,
 			map[string]float64{"mass": 0.35, "peak": 0.25, "rival": 0.1, "read": 1, "agreed": 1, "verdict": .75,
 				"size": math.Log(2) / math.Log(maxSize), "inverse": 0, "unasked": 0, "asked": 0,
-				"length":  math.Log(2) / math.Log(31),
+				"answers": 0, "partial": 0}},
+		{"pg-akv by ranked paths with a strong reader", readBy(rankedRun("Orla", "Orla"), 0.85), RankedStrong,
+			map[string]float64{"mass": 0.35, "peak": 0.25, "rival": 0.1, "read": 1, "agreed": 1,
+				"question_score": .6,
+				"size":           math.Log(2) / math.Log(maxSize), "inverse": 0, "unasked": 0, "asked": 0,
+				"answers": 0, "partial": 0}},
+		{"ger by ranked paths with a strong reader", readBy(rankedGerRun("Orla", "Orla"), 0.85), RankedPathsStrong,
+			map[string]float64{"mass": 0.35, "peak": 0.25, "rival": 0.1, "read": 1, "agreed": 1, "verdict": .75,
+				"size": math.Log(2) / math.Log(maxSize), "inverse": 0, "unasked": 0, "asked": 0,
 				"answers": 0, "partial": 0}},
 		{"no answer", &orchestratorv1.Run{Text: "I do not know."}, "", nil},
 		{"an abstention", &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{answer("x")},

@@ -86,15 +86,8 @@ var families = map[string]map[string]float64{
 		// sufficient is 1, or its probability, if the evidence was judged sufficient to answer.
 		"sufficient": 1,
 	}),
-	Ranked: joinFeatures(rankedFeatures, map[string]float64{
-		// question_score is the best cosine to the question of a triple of the ground graph that names
-		// the answer, probability the model's probability of its words.
-		"question_score": 1, "probability": 1,
-	}),
-	RankedPaths: joinFeatures(rankedFeatures, map[string]float64{
-		// verdict is the probability by the verdict that the answer is right.
-		"verdict": 1,
-	}),
+	Ranked: rankedGroundFeatures, RankedStrong: rankedGroundFeatures,
+	RankedPaths: rankedPathsFeatures, RankedPathsStrong: rankedPathsFeatures,
 	Own: {
 		"probability": 1,
 		// votes is the share of samples that give the answer, averaged over answers.
@@ -146,7 +139,7 @@ func Features(run *orchestratorv1.Run) (family string, values map[string]float64
 func ofPgAkv(run *orchestratorv1.Run, g *orchestratorv1.PgAkvGraphs,
 	values map[string]float64) (string, map[string]float64) {
 	if isRanked(g.GetReasoningPaths()) {
-		return Ranked, ofRankedGround(run, g, values)
+		return byReader(Ranked, RankedStrong, g.GetReadingShare()), ofRankedGround(run, g, values)
 	}
 	return Graph, ofGround(run, g, values)
 }
@@ -155,7 +148,7 @@ func ofPgAkv(run *orchestratorv1.Run, g *orchestratorv1.PgAkvGraphs,
 func ofPathsOfGer(run *orchestratorv1.Run, g *orchestratorv1.GerGraphs,
 	values map[string]float64) (string, map[string]float64) {
 	if isRanked(g.GetReasoningPaths()) {
-		return RankedPaths, ofRankedGer(run, g, values)
+		return byReader(RankedPaths, RankedPathsStrong, g.GetReadingShare()), ofRankedGer(run, g, values)
 	}
 	return Paths, ofGer(run, g, values)
 }

@@ -10,13 +10,22 @@ import (
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 )
 
-// Families of runs whose relation paths have probabilities, by a ranker.
+// Families of runs whose relation paths have probabilities, by a ranker. What a strong reader reads says more
+// than the paths do.
 const (
 	// Ranked is pg-akv.
-	Ranked = "ranked"
+	Ranked, RankedStrong = "ranked", "ranked-strong"
 	// RankedPaths is ger.
-	RankedPaths = "ranked-paths"
+	RankedPaths, RankedPathsStrong = "ranked-paths", "ranked-paths-strong"
 )
+
+// byReader returns the family of a run by the share of the model's readings that are right.
+func byReader(weak, strong string, share float32) string {
+	if share > 0.5 {
+		return strong
+	}
+	return weak
+}
 
 // rankedFeatures are the features of the first answer by the paths that lead to it.
 var rankedFeatures = map[string]float64{
@@ -30,11 +39,18 @@ var rankedFeatures = map[string]float64{
 	// is inverse, since a relation's words describe its object, unasked 1 if the path joins a fact that the
 	// question does not speak of or says another role than it asks for.
 	"size": 0, "inverse": -1, "unasked": -1,
-	// asked is 1 if the question itself names the answer, length the logarithm of the number of its words.
-	"asked": -1, "length": -1,
+	// asked is 1 if the question itself names the answer.
+	"asked": -1,
 	// answers is the logarithm of the number of answers, partial 1 if the run ended early.
 	"answers": 0, "partial": -1,
 }
+
+// rankedGroundFeatures are those of pg-akv: question_score is the best cosine to the question of a triple of the
+// ground graph that names the answer, probability the model's probability of its words.
+var rankedGroundFeatures = joinFeatures(rankedFeatures, map[string]float64{"question_score": 1, "probability": 1})
+
+// rankedPathsFeatures are those of ger: verdict is the probability by the verdict that the answer is right.
+var rankedPathsFeatures = joinFeatures(rankedFeatures, map[string]float64{"verdict": 1})
 
 // isRanked reports whether reasoning paths have probabilities.
 func isRanked(paths []*graphv1.ReasoningPath) bool {
@@ -70,9 +86,7 @@ func ofRanked(run *orchestratorv1.Run, paths []*graphv1.ReasoningPath, read map[
 		both += int(indicator(read[kgtext.Fold(a.GetAnswer())]))
 	}
 	set(values, "agreed", float64(both)/float64(max(1, len(read))))
-	question := newQuestionWords(run.GetQuestion())
-	set(values, "asked", indicator(question.names(run.GetAnswers()[0].GetAnswer())))
-	set(values, "length", question.length())
+	set(values, "asked", indicator(kgtext.Mentions(run.GetQuestion(), run.GetAnswers()[0].GetAnswer())))
 	return values
 }
 

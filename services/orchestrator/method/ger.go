@@ -359,7 +359,9 @@ func (m Ger) reflect(ctx context.Context, q *question.Question, g *orchestratorv
 		if err != nil {
 			return nil, err
 		}
-		q.Update(func(*orchestratorv1.Run) { g.Reflections, g.Reflection = resp.GetReflections(), resp.GetMode() })
+		q.Update(func(*orchestratorv1.Run) {
+			g.Reflections, g.Reflection, g.ReadingShare = resp.GetReflections(), resp.GetMode(), resp.GetReadingShare()
+		})
 		answers := answersOnPaths(resp.GetAnswers(), g.GetReasoningPaths())
 		conclude(q, joinNames(answers), answers, true)
 		return resp, nil

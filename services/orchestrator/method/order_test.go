@@ -137,7 +137,7 @@ func TestTheRunHoldsEveryGraph(t *testing.T) {
 	if g := run.GetGer(); len(g.GetTopicEntities()) == 0 || len(g.GetProposedPaths()) == 0 ||
 		len(g.GetRelationPaths()) != 2 || len(g.GetReasoningPaths()) != 3 ||
 		len(g.GetCandidates()) != 2 || g.GetQuestionVerdict() == nil || len(g.GetAnswerVerdicts()) != 2 ||
-		len(g.GetReflections()) != 3 {
+		len(g.GetReflections()) != 3 || g.GetReadingShare() != 0.2 {
 		t.Errorf("ger lacks a part: %v", g)
 	}
 	if a := run.GetAnswers()[1]; len(a.GetEvidence()) != 1 || a.GetEvidence()[0].GetObject() != "Orla" {

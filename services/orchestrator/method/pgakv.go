@@ -202,7 +202,9 @@ func (m PGAKV) settle(ctx context.Context, q *question.Question, g *orchestrator
 	if err != nil {
 		return err
 	}
-	q.Update(func(*orchestratorv1.Run) { g.Reflections = resp.GetReflections() })
+	q.Update(func(*orchestratorv1.Run) {
+		g.Reflections, g.ReadingShare = resp.GetReflections(), resp.GetReadingShare()
+	})
 	if sameNames(resp.GetAnswers(), candidateNames(read)) {
 		return nil
 	}

@@ -1189,7 +1189,10 @@ type PgAkvGraphs struct {
 	// knows the graph.
 	ReasoningPaths []*v13.ReasoningPath `protobuf:"bytes,10,rep,name=reasoning_paths,json=reasoningPaths,proto3" json:"reasoning_paths,omitempty"`
 	// What was decided on each answer that the model read by these paths.
-	Reflections   []*v12.Reflection `protobuf:"bytes,11,rep,name=reflections,proto3" json:"reflections,omitempty"`
+	Reflections []*v12.Reflection `protobuf:"bytes,11,rep,name=reflections,proto3" json:"reflections,omitempty"`
+	// The probability that what the model reads is right, 0 to 1, by which it was
+	// weighed; 0 where it was not.
+	ReadingShare  float32 `protobuf:"fixed32,12,opt,name=reading_share,json=readingShare,proto3" json:"reading_share,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1301,6 +1304,13 @@ func (x *PgAkvGraphs) GetReflections() []*v12.Reflection {
 	return nil
 }
 
+func (x *PgAkvGraphs) GetReadingShare() float32 {
+	if x != nil {
+		return x.ReadingShare
+	}
+	return 0
+}
+
 // GerGraphs are what Ger finds and decides.
 type GerGraphs struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1321,7 +1331,10 @@ type GerGraphs struct {
 	// What reflection changed.
 	Reflections []*v12.Reflection `protobuf:"bytes,8,rep,name=reflections,proto3" json:"reflections,omitempty"`
 	// The reflection mode used.
-	Reflection    v12.ReflectionMode `protobuf:"varint,9,opt,name=reflection,proto3,enum=triplemesh.reflector.v1.ReflectionMode" json:"reflection,omitempty"`
+	Reflection v12.ReflectionMode `protobuf:"varint,9,opt,name=reflection,proto3,enum=triplemesh.reflector.v1.ReflectionMode" json:"reflection,omitempty"`
+	// The probability that what the model reads is right, 0 to 1, by the
+	// reflector's settings.
+	ReadingShare  float32 `protobuf:"fixed32,10,opt,name=reading_share,json=readingShare,proto3" json:"reading_share,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1417,6 +1430,13 @@ func (x *GerGraphs) GetReflection() v12.ReflectionMode {
 		return x.Reflection
 	}
 	return v12.ReflectionMode(0)
+}
+
+func (x *GerGraphs) GetReadingShare() float32 {
+	if x != nil {
+		return x.ReadingShare
+	}
+	return 0
 }
 
 // RagGraphs are what rag finds.
@@ -4136,7 +4156,7 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\bConflict\x12\x18\n" +
 	"\asubject\x18\x01 \x01(\tR\asubject\x12\x1a\n" +
 	"\brelation\x18\x02 \x01(\tR\brelation\x125\n" +
-	"\atriples\x18\x03 \x03(\v2\x1b.triplemesh.graph.v1.TripleR\atriples\"\xc7\x05\n" +
+	"\atriples\x18\x03 \x03(\v2\x1b.triplemesh.graph.v1.TripleR\atriples\"\xec\x05\n" +
 	"\vPgAkvGraphs\x12\x16\n" +
 	"\x06cypher\x18\x01 \x01(\tR\x06cypher\x12K\n" +
 	"\vdiagnostics\x18\x02 \x03(\v2).triplemesh.generator.v1.CypherDiagnosticR\vdiagnostics\x12C\n" +
@@ -4150,7 +4170,8 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"fixedGraph\x12K\n" +
 	"\x0freasoning_paths\x18\n" +
 	" \x03(\v2\".triplemesh.graph.v1.ReasoningPathR\x0ereasoningPaths\x12E\n" +
-	"\vreflections\x18\v \x03(\v2#.triplemesh.reflector.v1.ReflectionR\vreflections\"\xa8\x05\n" +
+	"\vreflections\x18\v \x03(\v2#.triplemesh.reflector.v1.ReflectionR\vreflections\x12#\n" +
+	"\rreading_share\x18\f \x01(\x02R\freadingShare\"\xcd\x05\n" +
 	"\tGerGraphs\x12F\n" +
 	"\x0etopic_entities\x18\x01 \x03(\v2\x1f.triplemesh.graph.v1.EntityLinkR\rtopicEntities\x12H\n" +
 	"\x0eproposed_paths\x18\x02 \x03(\v2!.triplemesh.graph.v1.RelationPathR\rproposedPaths\x12H\n" +
@@ -4164,7 +4185,9 @@ const file_triplemesh_orchestrator_v1_orchestrator_proto_rawDesc = "" +
 	"\vreflections\x18\b \x03(\v2#.triplemesh.reflector.v1.ReflectionR\vreflections\x12G\n" +
 	"\n" +
 	"reflection\x18\t \x01(\x0e2'.triplemesh.reflector.v1.ReflectionModeR\n" +
-	"reflection\"B\n" +
+	"reflection\x12#\n" +
+	"\rreading_share\x18\n" +
+	" \x01(\x02R\freadingShare\"B\n" +
 	"\tRagGraphs\x125\n" +
 	"\x04hits\x18\x01 \x03(\v2!.triplemesh.graph.v1.ScoredTripleR\x04hits\"H\n" +
 	"\bScGraphs\x12<\n" +

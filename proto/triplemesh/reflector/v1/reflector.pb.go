@@ -404,8 +404,11 @@ type ReflectResponse struct {
 	// The probability of each answer, 0 to 1, in their order, if relation paths had
 	// one and were weighed: the share of the paths, by probability, that lead to it.
 	AnswerProbabilities []float32 `protobuf:"fixed32,7,rep,packed,name=answer_probabilities,json=answerProbabilities,proto3" json:"answer_probabilities,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// The probability that what the model reads off its evidence is right, 0 to 1,
+	// by the reflector's settings for this model.
+	ReadingShare  float32 `protobuf:"fixed32,8,opt,name=reading_share,json=readingShare,proto3" json:"reading_share,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReflectResponse) Reset() {
@@ -487,6 +490,13 @@ func (x *ReflectResponse) GetAnswerProbabilities() []float32 {
 	return nil
 }
 
+func (x *ReflectResponse) GetReadingShare() float32 {
+	if x != nil {
+		return x.ReadingShare
+	}
+	return 0
+}
+
 var File_triplemesh_reflector_v1_reflector_proto protoreflect.FileDescriptor
 
 const file_triplemesh_reflector_v1_reflector_proto_rawDesc = "" +
@@ -510,7 +520,7 @@ const file_triplemesh_reflector_v1_reflector_proto_rawDesc = "" +
 	"Reflection\x12\x16\n" +
 	"\x06answer\x18\x01 \x01(\tR\x06answer\x12=\n" +
 	"\bdecision\x18\x02 \x01(\x0e2!.triplemesh.reflector.v1.DecisionR\bdecision\x128\n" +
-	"\x05paths\x18\x03 \x03(\v2\".triplemesh.graph.v1.ReasoningPathR\x05paths\"\xe2\x02\n" +
+	"\x05paths\x18\x03 \x03(\v2\".triplemesh.graph.v1.ReasoningPathR\x05paths\"\x87\x03\n" +
 	"\x0fReflectResponse\x12\x18\n" +
 	"\aanswers\x18\x01 \x03(\tR\aanswers\x12E\n" +
 	"\vreflections\x18\x02 \x03(\v2#.triplemesh.reflector.v1.ReflectionR\vreflections\x12\x16\n" +
@@ -518,7 +528,8 @@ const file_triplemesh_reflector_v1_reflector_proto_rawDesc = "" +
 	"\x05usage\x18\x04 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
 	"\bwarnings\x18\x05 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\x12;\n" +
 	"\x04mode\x18\x06 \x01(\x0e2'.triplemesh.reflector.v1.ReflectionModeR\x04mode\x121\n" +
-	"\x14answer_probabilities\x18\a \x03(\x02R\x13answerProbabilities*g\n" +
+	"\x14answer_probabilities\x18\a \x03(\x02R\x13answerProbabilities\x12#\n" +
+	"\rreading_share\x18\b \x01(\x02R\freadingShare*g\n" +
 	"\x0eReflectionMode\x12\x1f\n" +
 	"\x1bREFLECTION_MODE_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15REFLECTION_MODE_WEIGH\x10\x01\x12\x19\n" +

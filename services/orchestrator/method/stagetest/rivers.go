@@ -118,6 +118,6 @@ func scriptRivers(m *Mesh) {
 			{Answer: "Harn", Decision: reflectorv1.Decision_DECISION_DROP},
 			{Answer: "Tessen", Decision: reflectorv1.Decision_DECISION_KEEP},
 			{Answer: "Orla", Decision: reflectorv1.Decision_DECISION_ADD},
-		}, Usage: usage}, nil
+		}, Usage: usage, ReadingShare: 0.2}, nil
 	})
 }

@@ -1117,6 +1117,14 @@ export declare type PgAkvGraphs = Message<"triplemesh.orchestrator.v1.PgAkvGraph
    * @generated from field: repeated triplemesh.reflector.v1.Reflection reflections = 11;
    */
   reflections: Reflection[];
+
+  /**
+   * The probability that what the model reads is right, 0 to 1, by which it was
+   * weighed; 0 where it was not.
+   *
+   * @generated from field: float reading_share = 12;
+   */
+  readingShare: number;
 };
 
 /**
@@ -1202,6 +1210,14 @@ export declare type PgAkvGraphsJson = {
    * @generated from field: repeated triplemesh.reflector.v1.Reflection reflections = 11;
    */
   reflections?: ReflectionJson[];
+
+  /**
+   * The probability that what the model reads is right, 0 to 1, by which it was
+   * weighed; 0 where it was not.
+   *
+   * @generated from field: float reading_share = 12;
+   */
+  readingShare?: number | "NaN" | "Infinity" | "-Infinity";
 };
 
 /**
@@ -1278,6 +1294,14 @@ export declare type GerGraphs = Message<"triplemesh.orchestrator.v1.GerGraphs"> 
    * @generated from field: triplemesh.reflector.v1.ReflectionMode reflection = 9;
    */
   reflection: ReflectionMode;
+
+  /**
+   * The probability that what the model reads is right, 0 to 1, by the
+   * reflector's settings.
+   *
+   * @generated from field: float reading_share = 10;
+   */
+  readingShare: number;
 };
 
 /**
@@ -1348,6 +1372,14 @@ export declare type GerGraphsJson = {
    * @generated from field: triplemesh.reflector.v1.ReflectionMode reflection = 9;
    */
   reflection?: ReflectionModeJson;
+
+  /**
+   * The probability that what the model reads is right, 0 to 1, by the
+   * reflector's settings.
+   *
+   * @generated from field: float reading_share = 10;
+   */
+  readingShare?: number | "NaN" | "Infinity" | "-Infinity";
 };
 
 /**

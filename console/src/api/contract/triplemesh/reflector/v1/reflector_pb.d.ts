@@ -306,6 +306,14 @@ export declare type ReflectResponse = Message<"triplemesh.reflector.v1.ReflectRe
    * @generated from field: repeated float answer_probabilities = 7;
    */
   answerProbabilities: number[];
+
+  /**
+   * The probability that what the model reads off its evidence is right, 0 to 1,
+   * by the reflector's settings for this model.
+   *
+   * @generated from field: float reading_share = 8;
+   */
+  readingShare: number;
 };
 
 /**
@@ -363,6 +371,14 @@ export declare type ReflectResponseJson = {
    * @generated from field: repeated float answer_probabilities = 7;
    */
   answerProbabilities?: (number | "NaN" | "Infinity" | "-Infinity")[];
+
+  /**
+   * The probability that what the model reads off its evidence is right, 0 to 1,
+   * by the reflector's settings for this model.
+   *
+   * @generated from field: float reading_share = 8;
+   */
+  readingShare?: number | "NaN" | "Infinity" | "-Infinity";
 };
 
 /**
