@@ -242,6 +242,14 @@ func (c Config) ResolveReader() string {
 	return StrongReader
 }
 
+// ReadingShare returns the probability that what the model reads off its evidence is right, 0 to 1 (ADR 37).
+func (c Config) ReadingShare() float32 {
+	if c.ResolveReader() == StrongReader {
+		return 0.85
+	}
+	return 0.2
+}
+
 func (c Config) checkReader() error {
 	switch c.Reader {
 	case "", AutoReader, WeakReader, StrongReader:

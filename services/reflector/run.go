@@ -45,17 +45,11 @@ func (c Config) Validate() error {
 
 // readingShare resolves ReflectionConfig.ReadingShare.
 func (c Config) readingShare() float32 {
-	switch {
-	case c.Reflection.ReadingShare >= 0:
+	if c.Reflection.ReadingShare >= 0 {
 		return c.Reflection.ReadingShare
-	case c.LLM.ResolveReader() == llm.StrongReader:
-		return strongReadingShare
 	}
-	return weakReadingShare
+	return c.LLM.ReadingShare()
 }
-
-// Shares of readings that are right.
-const weakReadingShare, strongReadingShare = 0.2, 0.85
 
 func (c Config) mode() (reflectorv1.ReflectionMode, error) {
 	name := c.Reflection.Mode

@@ -30,6 +30,7 @@ type Service struct {
 	judge     judge.Config
 	queries   *query.Aligner
 	maxShown  int
+	share     float32 // of the model's readings that are right
 	editor    *Editor
 	rewriter  *Rewriter
 	telemetry *metrics
@@ -47,6 +48,7 @@ func New(cfg Config, model llm.Completer, tel Meter) (*Service, error) {
 	}
 	return &Service{
 		mode: mode, align: cfg.alignment(), judge: cfg.Judge, queries: query.New(cfg.Query), maxShown: cfg.MaxEvidence,
+		share:  cfg.LLM.ReadingShare(),
 		editor: NewEditor(model, cfg.EditTokens), rewriter: NewRewriter(model, cfg.RewriteTokens), telemetry: m,
 	}, nil
 }
@@ -68,6 +70,7 @@ func (s *Service) Verify(ctx context.Context, req *verifierv1.VerifyRequest) (*v
 	s.telemetry.countEdits(ctx, fixed.Edits)
 	return &verifierv1.VerifyResponse{
 		FixedGraph: fixed.FixedGraph, Edits: fixed.Edits, Mode: used, Usage: ledger.Usage(), Warnings: warnings,
+		ReadingShare: s.share,
 	}, nil
 }
 

@@ -155,6 +155,9 @@ func TestAStrongReaderIsShownAllEvidence(t *testing.T) {
 			if err != nil || elsewhere != want {
 				t.Errorf("the fixed graph is %v, %v", resp.GetFixedGraph(), err)
 			}
+			if strong := resp.GetReadingShare() > 0.5; strong != (reader == llm.StrongReader) {
+				t.Errorf("its readings are right with a probability of %g", resp.GetReadingShare())
+			}
 		})
 	}
 }

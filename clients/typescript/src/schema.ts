@@ -1835,7 +1835,7 @@ export interface components {
             pseudoGraph?: components["schemas"]["PseudoGraph"];
             /**
              * Format: float
-             * @description The probability that what the model reads is right, 0 to 1, by which it was weighed; 0 where it was not.
+             * @description The probability that what the model reads is right, 0 to 1, by the verifier's settings; 0 where nothing was verified.
              */
             readingShare?: number;
             /** @description Where the likeliest relation paths lead, best first; empty where no ranker knows the graph. */

@@ -12,8 +12,8 @@ import (
 
 // Families of methods.
 const (
-	// Graph is pg-akv and rag: answers written from triples.
-	Graph = "graph"
+	// Graph is pg-akv and rag: answers written from triples. What a strong reader reads is right more often.
+	Graph, GraphStrong = "graph", "graph-strong"
 	// Paths is ger, tog and rog: answers read off reasoning paths.
 	Paths = "paths"
 	// Own is io, cot and sc: answers from the model's own knowledge.
@@ -52,24 +52,27 @@ func joinFeatures(all ...map[string]float64) map[string]float64 {
 	return joined
 }
 
+// groundFeatures are those of answers read off the ground graph.
+var groundFeatures = joinFeatures(listed, map[string]float64{
+	// question_score is the similarity of the group's best triple to the question, draft_score to
+	// the draft, relation_score that of its relation to the question without names.
+	"question_score": 1, "draft_score": 1, "relation_score": 1,
+	// question_lead and relation_lead are 1 if the group has the best score of all, less by what
+	// it lacks; question_rank and relation_rank are the share of groups with a better one.
+	"question_lead": 1, "relation_lead": 1, "question_rank": -1, "relation_rank": -1,
+	// subject_confidence is the confidence of the triples' subject.
+	"subject_confidence": 1,
+	// verified is 1 if a draft was kept or replaced by a triple of the group, 0.5 if one was
+	// added.
+	"verified": 1,
+	// forward is 1 if the answers are objects.
+	"forward": 0,
+})
+
 // families are the features of each, with the sign constraint of their weight: 1 never negative, -1
 // never positive, 0 free. All features lie in 0 to 1, except answers.
 var families = map[string]map[string]float64{
-	Graph: joinFeatures(listed, map[string]float64{
-		// question_score is the similarity of the group's best triple to the question, draft_score to
-		// the draft, relation_score that of its relation to the question without names.
-		"question_score": 1, "draft_score": 1, "relation_score": 1,
-		// question_lead and relation_lead are 1 if the group has the best score of all, less by what
-		// it lacks; question_rank and relation_rank are the share of groups with a better one.
-		"question_lead": 1, "relation_lead": 1, "question_rank": -1, "relation_rank": -1,
-		// subject_confidence is the confidence of the triples' subject.
-		"subject_confidence": 1,
-		// verified is 1 if a draft was kept or replaced by a triple of the group, 0.5 if one was
-		// added.
-		"verified": 1,
-		// forward is 1 if the answers are objects.
-		"forward": 0,
-	}),
+	Graph: groundFeatures, GraphStrong: groundFeatures,
 	Paths: joinFeatures(listed, map[string]float64{
 		// path_score, path_lead and path_rank are those of the relation path to the answer.
 		"path_score": 1, "path_lead": 1, "path_rank": -1,
@@ -141,7 +144,15 @@ func ofPgAkv(run *orchestratorv1.Run, g *orchestratorv1.PgAkvGraphs,
 	if isRanked(g.GetReasoningPaths()) {
 		return byReader(Ranked, RankedStrong, g.GetReadingShare()), ofRankedGround(run, g, values)
 	}
-	return Graph, ofGround(run, g, values)
+	return byReader(Graph, GraphStrong, g.GetReadingShare()), ofGround(run, g, values)
+}
+
+// byReader returns the family of a run by the share of the model's readings that are right.
+func byReader(weak, strong string, share float32) string {
+	if share > 0.5 {
+		return strong
+	}
+	return weak
 }
 
 // ofPathsOfGer returns the family of a run of ger and its features.

@@ -10,22 +10,13 @@ import (
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 )
 
-// Families of runs whose relation paths have probabilities, by a ranker. What a strong reader reads says more
-// than the paths do.
+// Families of runs whose relation paths have probabilities, by a ranker.
 const (
 	// Ranked is pg-akv.
 	Ranked, RankedStrong = "ranked", "ranked-strong"
 	// RankedPaths is ger.
 	RankedPaths, RankedPathsStrong = "ranked-paths", "ranked-paths-strong"
 )
-
-// byReader returns the family of a run by the share of the model's readings that are right.
-func byReader(weak, strong string, share float32) string {
-	if share > 0.5 {
-		return strong
-	}
-	return weak
-}
 
 // rankedFeatures are the features of the first answer by the paths that lead to it.
 var rankedFeatures = map[string]float64{

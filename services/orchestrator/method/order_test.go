@@ -124,7 +124,7 @@ func TestTheRunHoldsEveryGraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	if g := run.GetPgAkv(); g.GetCypher() == "" || g.GetPseudoGraph() == nil || len(g.GetHits()) == 0 ||
-		g.GetGroundGraph() == nil || len(g.GetEdits()) == 0 || g.GetFixedGraph() == nil {
+		g.GetGroundGraph() == nil || len(g.GetEdits()) == 0 || g.GetFixedGraph() == nil || g.GetReadingShare() != 0.85 {
 		t.Errorf("pg-akv lacks a graph: %v", g)
 	}
 	if a := run.GetAnswers()[0]; len(a.GetEvidence()) != 1 || a.GetEvidence()[0].GetObject() != stagetest.Director {

@@ -155,6 +155,7 @@ func (m PGAKV) verify(ctx context.Context, q *question.Question, g *orchestrator
 		}
 		q.Update(func(*orchestratorv1.Run) {
 			g.FixedGraph, g.Edits, g.Verification = resp.GetFixedGraph(), resp.GetEdits(), resp.GetMode()
+			g.ReadingShare = resp.GetReadingShare()
 		})
 		return resp, nil
 	})
@@ -202,9 +203,7 @@ func (m PGAKV) settle(ctx context.Context, q *question.Question, g *orchestrator
 	if err != nil {
 		return err
 	}
-	q.Update(func(*orchestratorv1.Run) {
-		g.Reflections, g.ReadingShare = resp.GetReflections(), resp.GetReadingShare()
-	})
+	q.Update(func(*orchestratorv1.Run) { g.Reflections = resp.GetReflections() })
 	if sameNames(resp.GetAnswers(), candidateNames(read)) {
 		return nil
 	}

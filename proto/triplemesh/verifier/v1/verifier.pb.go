@@ -395,7 +395,10 @@ type VerifyResponse struct {
 	// What it cost.
 	Usage *v11.Usage `protobuf:"bytes,4,opt,name=usage,proto3" json:"usage,omitempty"`
 	// What failed and was skipped.
-	Warnings      []*v11.Warning `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Warnings []*v11.Warning `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	// The probability that what the model reads off its evidence is right, 0 to 1,
+	// by the verifier's settings for this model.
+	ReadingShare  float32 `protobuf:"fixed32,6,opt,name=reading_share,json=readingShare,proto3" json:"reading_share,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -463,6 +466,13 @@ func (x *VerifyResponse) GetWarnings() []*v11.Warning {
 		return x.Warnings
 	}
 	return nil
+}
+
+func (x *VerifyResponse) GetReadingShare() float32 {
+	if x != nil {
+		return x.ReadingShare
+	}
+	return 0
 }
 
 // JudgeClaimsRequest gives claims and what the knowledge graph holds near them.
@@ -957,14 +967,15 @@ const file_triplemesh_verifier_v1_verifier_proto_rawDesc = "" +
 	"\x04mode\x18\x04 \x01(\x0e2(.triplemesh.verifier.v1.VerificationModeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04mode\x121\n" +
 	"\x06limits\x18\x05 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\x12=\n" +
 	"\x04form\x18\x06 \x01(\x0e2\x1f.triplemesh.graph.v1.AnswerFormB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04form:\x96\x01\xbaH\x92\x01\x1a\x8f\x01\n" +
-	"\rverify.graphs\x12/pseudo_graph or ground_graph must hold a triple\x1aMthis.pseudo_graph.triples.size() > 0 || this.ground_graph.subjects.size() > 0\"\xa9\x02\n" +
+	"\rverify.graphs\x12/pseudo_graph or ground_graph must hold a triple\x1aMthis.pseudo_graph.triples.size() > 0 || this.ground_graph.subjects.size() > 0\"\xce\x02\n" +
 	"\x0eVerifyResponse\x12@\n" +
 	"\vfixed_graph\x18\x01 \x01(\v2\x1f.triplemesh.graph.v1.FixedGraphR\n" +
 	"fixedGraph\x12/\n" +
 	"\x05edits\x18\x02 \x03(\v2\x19.triplemesh.graph.v1.EditR\x05edits\x12<\n" +
 	"\x04mode\x18\x03 \x01(\x0e2(.triplemesh.verifier.v1.VerificationModeR\x04mode\x12.\n" +
 	"\x05usage\x18\x04 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
-	"\bwarnings\x18\x05 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"\x99\x02\n" +
+	"\bwarnings\x18\x05 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\x12#\n" +
+	"\rreading_share\x18\x06 \x01(\x02R\freadingShare\"\x99\x02\n" +
 	"\x12JudgeClaimsRequest\x12G\n" +
 	"\x06claims\x18\x01 \x03(\v2$.triplemesh.verifier.v1.ClaimToJudgeB\t\xbaH\x06\x92\x01\x03\x10\x80\bR\x06claims\x12C\n" +
 	"\fground_graph\x18\x02 \x01(\v2 .triplemesh.graph.v1.GroundGraphR\vgroundGraph\x12B\n" +

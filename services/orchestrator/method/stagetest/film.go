@@ -79,6 +79,7 @@ func scriptFilm(m *Mesh) {
 	})
 	Script(m, func(_ context.Context, req *verifierv1.VerifyRequest) (*verifierv1.VerifyResponse, error) {
 		resp := &verifierv1.VerifyResponse{
+			ReadingShare: 0.85,
 			FixedGraph: &graphv1.FixedGraph{Triples: []*graphv1.FixedTriple{{Triple: evidence,
 				Status: graphv1.TripleStatus_TRIPLE_STATUS_SUPPORTED}}},
 			Edits: []*graphv1.Edit{{Kind: graphv1.EditKind_EDIT_KIND_REPLACE, Before: draft, After: evidence}},

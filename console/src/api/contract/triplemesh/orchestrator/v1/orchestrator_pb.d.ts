@@ -1119,8 +1119,8 @@ export declare type PgAkvGraphs = Message<"triplemesh.orchestrator.v1.PgAkvGraph
   reflections: Reflection[];
 
   /**
-   * The probability that what the model reads is right, 0 to 1, by which it was
-   * weighed; 0 where it was not.
+   * The probability that what the model reads is right, 0 to 1, by the verifier's
+   * settings; 0 where nothing was verified.
    *
    * @generated from field: float reading_share = 12;
    */
@@ -1212,8 +1212,8 @@ export declare type PgAkvGraphsJson = {
   reflections?: ReflectionJson[];
 
   /**
-   * The probability that what the model reads is right, 0 to 1, by which it was
-   * weighed; 0 where it was not.
+   * The probability that what the model reads is right, 0 to 1, by the verifier's
+   * settings; 0 where nothing was verified.
    *
    * @generated from field: float reading_share = 12;
    */

@@ -318,6 +318,14 @@ export declare type VerifyResponse = Message<"triplemesh.verifier.v1.VerifyRespo
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 5;
    */
   warnings: Warning[];
+
+  /**
+   * The probability that what the model reads off its evidence is right, 0 to 1,
+   * by the verifier's settings for this model.
+   *
+   * @generated from field: float reading_share = 6;
+   */
+  readingShare: number;
 };
 
 /**
@@ -360,6 +368,14 @@ export declare type VerifyResponseJson = {
    * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 5;
    */
   warnings?: WarningJson[];
+
+  /**
+   * The probability that what the model reads off its evidence is right, 0 to 1,
+   * by the verifier's settings for this model.
+   *
+   * @generated from field: float reading_share = 6;
+   */
+  readingShare?: number | "NaN" | "Infinity" | "-Infinity";
 };
 
 /**
