@@ -54,6 +54,9 @@ func ReadCSV(ctx context.Context, in source.Input, to source.Sink, columns Colum
 		return 0, wrapError(in, limited, 0, fmt.Errorf("the headings cannot be read: %w", err))
 	}
 	t, err := newTable(headings, columns)
+	if err == nil && t.types[t.object] == Skip {
+		err = fmt.Errorf("column %q has the objects of all triples and cannot be skipped", headings[t.object])
+	}
 	if err != nil {
 		return 0, &source.PlaceError{File: in.Name, Line: 1, Err: err}
 	}

@@ -126,6 +126,8 @@ func TestTableErrors(t *testing.T) {
 			"no column besides that of the subjects"},
 		"four columns without names": {table.Columns{}, "name,age,city,team\n",
 			"are not subject, relation and object"},
+		"objects that are skipped": {table.Columns{Subject: "a", Relation: "b", Object: "c",
+			Types: map[string]table.Type{"c": table.Skip}}, "a,b,c\n", `column "c" has the objects`},
 		"a type of no column": {table.Columns{Subject: "a", Types: map[string]table.Type{"x": table.Date}},
 			"a,b\n", `no column "x"`},
 		"rows that a column names too": {table.Columns{Subject: "a", Rows: "row"}, "a,b\n", "not by both"},
