@@ -34,8 +34,8 @@ func run() error {
 		return nil
 	})
 	var without, check []string
-	flag.Func("without", "feature to leave out, such as one in which the errors of a simulated reader show; may be given "+
-		"again", func(s string) error {
+	flag.Func("without", "feature to leave out, such as one in which the errors of a simulated reader show; may be "+
+		"given again", func(s string) error {
 		without = append(without, s)
 		return nil
 	})

@@ -175,7 +175,8 @@ func (e *explorer) explore() error {
 			near = 1 // a row is whatever its table is of
 		}
 		if near > 0 {
-			p.Elsewhere = []Candidate{{Steps: []walk.Step{{Relation: r}}, Implied: near, Triples: e.snap.RelationTriples(r)}}
+			p.Elsewhere = []Candidate{{Steps: []walk.Step{{Relation: r}}, Implied: near,
+				Triples: e.snap.RelationTriples(r)}}
 		}
 	}
 	return nil
