@@ -242,9 +242,10 @@ func (c Config) ResolveReader() string {
 	return StrongReader
 }
 
-// ReadingShare returns the probability that what the model reads off its evidence is right, 0 to 1 (ADR 37).
-func (c Config) ReadingShare() float32 {
-	if c.ResolveReader() == StrongReader {
+// ReadingShare returns the probability that what the model reads off its evidence is right, 0 to 1 (ADR 37). isKnown
+// asks for that of a weak reader unless the reader is set or was measured: a name is no reason to trust it.
+func (c Config) ReadingShare(isKnown bool) float32 {
+	if c.Reader == StrongReader || !isKnown && c.ResolveReader() == StrongReader {
 		return 0.85
 	}
 	return 0.2

@@ -140,6 +140,7 @@ func TestGetReflectionModeReturnsTheConfiguredOne(t *testing.T) {
 		{"auto", llm.WeakReader, reflectorv1.ReflectionMode_REFLECTION_MODE_WEIGH, 0.2},
 		{"auto", llm.StrongReader, reflectorv1.ReflectionMode_REFLECTION_MODE_MODEL, 0.85},
 		{"model", llm.WeakReader, reflectorv1.ReflectionMode_REFLECTION_MODE_MODEL, 0.2},
+		{"model", llm.AutoReader, reflectorv1.ReflectionMode_REFLECTION_MODE_MODEL, 0.2}, // a name is no measurement
 	} {
 		cfg := reflector.DefaultConfig()
 		cfg.Reflection.Mode, cfg.LLM.Reader = c.mode, c.reader

@@ -48,7 +48,7 @@ func New(cfg Config, model llm.Completer, tel Meter) (*Service, error) {
 	}
 	return &Service{
 		mode: mode, align: cfg.alignment(), judge: cfg.Judge, queries: query.New(cfg.Query), maxShown: cfg.MaxEvidence,
-		share:  cfg.LLM.ReadingShare(),
+		share:  cfg.LLM.ReadingShare(true),
 		editor: NewEditor(model, cfg.EditTokens), rewriter: NewRewriter(model, cfg.RewriteTokens), telemetry: m,
 	}, nil
 }

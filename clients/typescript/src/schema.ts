@@ -1407,7 +1407,7 @@ export interface components {
             questionVerdict?: components["schemas"]["QuestionVerdict"];
             /**
              * Format: float
-             * @description The probability that what the model reads is right, 0 to 1, by the reflector's settings.
+             * @description The probability that what the model reads is right, 0 to 1, as the reflector knows it.
              */
             readingShare?: number;
             /** @description Where they led. */
@@ -1835,7 +1835,7 @@ export interface components {
             pseudoGraph?: components["schemas"]["PseudoGraph"];
             /**
              * Format: float
-             * @description The probability that what the model reads is right, 0 to 1, by the verifier's settings; 0 where nothing was verified.
+             * @description The probability that what the model reads is right, 0 to 1, as the verifier knows it; 0 where nothing was verified.
              */
             readingShare?: number;
             /** @description Where the likeliest relation paths lead, best first; empty where no ranker knows the graph. */

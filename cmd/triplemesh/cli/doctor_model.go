@@ -52,7 +52,7 @@ func (p *Program) modelProfile(model string) finding {
 	case !found:
 		reader := llm.Config{Model: model, Reader: llm.AutoReader}.ResolveReader()
 		f.State = off
-		f.Found = fmt.Sprintf("%s was not measured; by its name it is taken for a %s reader", model, reader)
+		f.Found = fmt.Sprintf("%s was not measured: by its name a %s reader, for GROUNDED a weak one", model, reader)
 	default:
 		f.Mend = ""
 		m := measured.Measurement

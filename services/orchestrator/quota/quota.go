@@ -382,11 +382,10 @@ func (e *Exceeded) GRPCStatus() *status.Status {
 
 // number formats counts in full and money with its cents.
 func number(v float64) string {
-	text := strconv.FormatFloat(v, 'f', -1, 64)
-	if v != float64(int64(v)) {
-		text = strconv.FormatFloat(v, 'f', 4, 64)
+	if v == float64(int64(v)) {
+		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
-	return text
+	return strconv.FormatFloat(v, 'f', 4, 64)
 }
 
 // clock grants no quota twice when the wall clock jumps. Seconds are monotonic. Days follow the wall

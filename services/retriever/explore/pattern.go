@@ -126,11 +126,9 @@ func (e *explorer) lookElsewhere(o open, found bool) (elsewhere []Candidate, err
 		}
 		return e.everywhere(o.phrase, maxElsewhere)
 	}
-	if found {
-		return nil, nil
-	}
 	column, isColumn := e.column(o.pattern.GetEnd().GetEntity())
 	switch {
+	case found:
 	case isColumn:
 		elsewhere = []Candidate{column}
 	case e.isUniform && o.start == nil:

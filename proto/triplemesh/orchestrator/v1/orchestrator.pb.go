@@ -1190,8 +1190,8 @@ type PgAkvGraphs struct {
 	ReasoningPaths []*v13.ReasoningPath `protobuf:"bytes,10,rep,name=reasoning_paths,json=reasoningPaths,proto3" json:"reasoning_paths,omitempty"`
 	// What was decided on each answer that the model read by these paths.
 	Reflections []*v12.Reflection `protobuf:"bytes,11,rep,name=reflections,proto3" json:"reflections,omitempty"`
-	// The probability that what the model reads is right, 0 to 1, by the verifier's
-	// settings; 0 where nothing was verified.
+	// The probability that what the model reads is right, 0 to 1, as the verifier
+	// knows it; 0 where nothing was verified.
 	ReadingShare  float32 `protobuf:"fixed32,12,opt,name=reading_share,json=readingShare,proto3" json:"reading_share,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1332,8 +1332,8 @@ type GerGraphs struct {
 	Reflections []*v12.Reflection `protobuf:"bytes,8,rep,name=reflections,proto3" json:"reflections,omitempty"`
 	// The reflection mode used.
 	Reflection v12.ReflectionMode `protobuf:"varint,9,opt,name=reflection,proto3,enum=triplemesh.reflector.v1.ReflectionMode" json:"reflection,omitempty"`
-	// The probability that what the model reads is right, 0 to 1, by the
-	// reflector's settings.
+	// The probability that what the model reads is right, 0 to 1, as the reflector
+	// knows it.
 	ReadingShare  float32 `protobuf:"fixed32,10,opt,name=reading_share,json=readingShare,proto3" json:"reading_share,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -404,8 +404,8 @@ type ReflectResponse struct {
 	// The probability of each answer, 0 to 1, in their order, if relation paths had
 	// one and were weighed: the share of the paths, by probability, that lead to it.
 	AnswerProbabilities []float32 `protobuf:"fixed32,7,rep,packed,name=answer_probabilities,json=answerProbabilities,proto3" json:"answer_probabilities,omitempty"`
-	// The probability that what the model reads off its evidence is right, 0 to 1,
-	// by the reflector's settings for this model.
+	// The probability that what the model reads off its evidence is right, 0 to 1:
+	// high only of a model that was measured or set to be a strong reader.
 	ReadingShare  float32 `protobuf:"fixed32,8,opt,name=reading_share,json=readingShare,proto3" json:"reading_share,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -396,8 +396,8 @@ type VerifyResponse struct {
 	Usage *v11.Usage `protobuf:"bytes,4,opt,name=usage,proto3" json:"usage,omitempty"`
 	// What failed and was skipped.
 	Warnings []*v11.Warning `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// The probability that what the model reads off its evidence is right, 0 to 1,
-	// by the verifier's settings for this model.
+	// The probability that what the model reads off its evidence is right, 0 to 1:
+	// high only of a model that was measured or set to be a strong reader.
 	ReadingShare  float32 `protobuf:"fixed32,6,opt,name=reading_share,json=readingShare,proto3" json:"reading_share,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

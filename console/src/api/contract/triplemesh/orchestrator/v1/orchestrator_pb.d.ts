@@ -1119,8 +1119,8 @@ export declare type PgAkvGraphs = Message<"triplemesh.orchestrator.v1.PgAkvGraph
   reflections: Reflection[];
 
   /**
-   * The probability that what the model reads is right, 0 to 1, by the verifier's
-   * settings; 0 where nothing was verified.
+   * The probability that what the model reads is right, 0 to 1, as the verifier
+   * knows it; 0 where nothing was verified.
    *
    * @generated from field: float reading_share = 12;
    */
@@ -1212,8 +1212,8 @@ export declare type PgAkvGraphsJson = {
   reflections?: ReflectionJson[];
 
   /**
-   * The probability that what the model reads is right, 0 to 1, by the verifier's
-   * settings; 0 where nothing was verified.
+   * The probability that what the model reads is right, 0 to 1, as the verifier
+   * knows it; 0 where nothing was verified.
    *
    * @generated from field: float reading_share = 12;
    */
@@ -1296,8 +1296,8 @@ export declare type GerGraphs = Message<"triplemesh.orchestrator.v1.GerGraphs"> 
   reflection: ReflectionMode;
 
   /**
-   * The probability that what the model reads is right, 0 to 1, by the
-   * reflector's settings.
+   * The probability that what the model reads is right, 0 to 1, as the reflector
+   * knows it.
    *
    * @generated from field: float reading_share = 10;
    */
@@ -1374,8 +1374,8 @@ export declare type GerGraphsJson = {
   reflection?: ReflectionModeJson;
 
   /**
-   * The probability that what the model reads is right, 0 to 1, by the
-   * reflector's settings.
+   * The probability that what the model reads is right, 0 to 1, as the reflector
+   * knows it.
    *
    * @generated from field: float reading_share = 10;
    */

@@ -308,8 +308,8 @@ export declare type ReflectResponse = Message<"triplemesh.reflector.v1.ReflectRe
   answerProbabilities: number[];
 
   /**
-   * The probability that what the model reads off its evidence is right, 0 to 1,
-   * by the reflector's settings for this model.
+   * The probability that what the model reads off its evidence is right, 0 to 1:
+   * high only of a model that was measured or set to be a strong reader.
    *
    * @generated from field: float reading_share = 8;
    */
@@ -373,8 +373,8 @@ export declare type ReflectResponseJson = {
   answerProbabilities?: (number | "NaN" | "Infinity" | "-Infinity")[];
 
   /**
-   * The probability that what the model reads off its evidence is right, 0 to 1,
-   * by the reflector's settings for this model.
+   * The probability that what the model reads off its evidence is right, 0 to 1:
+   * high only of a model that was measured or set to be a strong reader.
    *
    * @generated from field: float reading_share = 8;
    */

@@ -320,8 +320,8 @@ export declare type VerifyResponse = Message<"triplemesh.verifier.v1.VerifyRespo
   warnings: Warning[];
 
   /**
-   * The probability that what the model reads off its evidence is right, 0 to 1,
-   * by the verifier's settings for this model.
+   * The probability that what the model reads off its evidence is right, 0 to 1:
+   * high only of a model that was measured or set to be a strong reader.
    *
    * @generated from field: float reading_share = 6;
    */
@@ -370,8 +370,8 @@ export declare type VerifyResponseJson = {
   warnings?: WarningJson[];
 
   /**
-   * The probability that what the model reads off its evidence is right, 0 to 1,
-   * by the verifier's settings for this model.
+   * The probability that what the model reads off its evidence is right, 0 to 1:
+   * high only of a model that was measured or set to be a strong reader.
    *
    * @generated from field: float reading_share = 6;
    */
