@@ -12,12 +12,14 @@ import (
 
 // Families of methods.
 const (
-	// Graph is pg-akv and rag: answers written from triples. What a strong reader reads is right more often.
-	Graph, GraphStrong = "graph", "graph-strong"
+	// Graph is pg-akv and rag: answers written from triples.
+	Graph = "graph"
 	// Paths is ger, tog and rog: answers read off reasoning paths.
 	Paths = "paths"
 	// Own is io, cot and sc: answers from the model's own knowledge.
 	Own = "own"
+	// Strong ends the names of the families of strong readers: what they read is right more often.
+	Strong = "-strong"
 )
 
 // listed are the features of the first answer by the groups of evidence that list it, and of the
@@ -72,7 +74,7 @@ var groundFeatures = joinFeatures(listed, map[string]float64{
 // families are the features of each, with the sign constraint of their weight: 1 never negative, -1
 // never positive, 0 free. All features lie in 0 to 1, except answers.
 var families = map[string]map[string]float64{
-	Graph: groundFeatures, GraphStrong: groundFeatures,
+	Graph: groundFeatures, Graph + Strong: groundFeatures,
 	Paths: joinFeatures(listed, map[string]float64{
 		// path_score, path_lead and path_rank are those of the relation path to the answer.
 		"path_score": 1, "path_lead": 1, "path_rank": -1,
@@ -89,8 +91,8 @@ var families = map[string]map[string]float64{
 		// sufficient is 1, or its probability, if the evidence was judged sufficient to answer.
 		"sufficient": 1,
 	}),
-	Ranked: rankedGroundFeatures, RankedStrong: rankedGroundFeatures,
-	RankedPaths: rankedPathsFeatures, RankedPathsStrong: rankedPathsFeatures,
+	Ranked: rankedGroundFeatures, Ranked + Strong: rankedGroundFeatures,
+	RankedPaths: rankedPathsFeatures, RankedPaths + Strong: rankedPathsFeatures,
 	Own: {
 		"probability": 1,
 		// votes is the share of samples that give the answer, averaged over answers.
@@ -142,24 +144,24 @@ func Features(run *orchestratorv1.Run) (family string, values map[string]float64
 func ofPgAkv(run *orchestratorv1.Run, g *orchestratorv1.PgAkvGraphs,
 	values map[string]float64) (string, map[string]float64) {
 	if isRanked(g.GetReasoningPaths()) {
-		return byReader(Ranked, RankedStrong, g.GetReadingShare()), ofRankedGround(run, g, values)
+		return byReader(Ranked, g.GetReadingShare()), ofRankedGround(run, g, values)
 	}
-	return byReader(Graph, GraphStrong, g.GetReadingShare()), ofGround(run, g, values)
+	return byReader(Graph, g.GetReadingShare()), ofGround(run, g, values)
 }
 
 // byReader returns the family of a run by the share of the model's readings that are right.
-func byReader(weak, strong string, share float32) string {
+func byReader(family string, share float32) string {
 	if share > 0.5 {
-		return strong
+		return family + Strong
 	}
-	return weak
+	return family
 }
 
 // ofPathsOfGer returns the family of a run of ger and its features.
 func ofPathsOfGer(run *orchestratorv1.Run, g *orchestratorv1.GerGraphs,
 	values map[string]float64) (string, map[string]float64) {
 	if isRanked(g.GetReasoningPaths()) {
-		return byReader(RankedPaths, RankedPathsStrong, g.GetReadingShare()), ofRankedGer(run, g, values)
+		return byReader(RankedPaths, g.GetReadingShare()), ofRankedGer(run, g, values)
 	}
 	return Paths, ofGer(run, g, values)
 }

@@ -13,9 +13,9 @@ import (
 // Families of runs whose relation paths have probabilities, by a ranker.
 const (
 	// Ranked is pg-akv.
-	Ranked, RankedStrong = "ranked", "ranked-strong"
+	Ranked = "ranked"
 	// RankedPaths is ger.
-	RankedPaths, RankedPathsStrong = "ranked-paths", "ranked-paths-strong"
+	RankedPaths = "ranked-paths"
 )
 
 // rankedFeatures are the features of the first answer by the paths that lead to it.
