@@ -242,13 +242,24 @@ func (c Config) ResolveReader() string {
 	return StrongReader
 }
 
-// ReadingShare returns the probability that what the model reads off its evidence is right, 0 to 1 (ADR 37). isKnown
-// asks for that of a weak reader unless the reader is set or was measured: a name is no reason to trust it.
-func (c Config) ReadingShare(isKnown bool) float32 {
-	if c.Reader == StrongReader || !isKnown && c.ResolveReader() == StrongReader {
-		return 0.85
+// Probabilities that what a model reads off its evidence is right (ADR 37).
+const weakReadingShare, strongReadingShare = 0.2, 0.85
+
+// ReadingShare returns the probability that what the model reads off its evidence is right, 0 to 1.
+func (c Config) ReadingShare() float32 {
+	if c.ResolveReader() == StrongReader {
+		return strongReadingShare
 	}
-	return 0.2
+	return weakReadingShare
+}
+
+// KnownReadingShare is ReadingShare if the reader is set or was measured, and the caller names no other model; else
+// that of a weak reader: a name is no reason to trust one.
+func (c Config) KnownReadingShare(model string) float32 {
+	if c.Reader == StrongReader && (model == "" || model == c.Model) {
+		return strongReadingShare
+	}
+	return weakReadingShare
 }
 
 func (c Config) checkReader() error {

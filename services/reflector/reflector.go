@@ -17,7 +17,7 @@ type Service struct {
 	reflectorv1.UnimplementedReflectorServiceServer
 
 	mode      reflectorv1.ReflectionMode
-	share     float32 // of the model's readings that are known to be right
+	llm       llm.Config
 	reflector *Reflector
 }
 
@@ -28,7 +28,7 @@ func New(cfg Config, model llm.Completer) (*Service, error) {
 		return nil, err
 	}
 	cfg.Reflection.ReadingShare = cfg.readingShare()
-	return &Service{mode: mode, share: cfg.LLM.ReadingShare(true), reflector: NewReflector(model, cfg.Reflection)}, nil
+	return &Service{mode: mode, llm: cfg.LLM, reflector: NewReflector(model, cfg.Reflection)}, nil
 }
 
 // Register adds the service to a server.
@@ -63,7 +63,7 @@ func (s *Service) Reflect(ctx context.Context, req *reflectorv1.ReflectRequest) 
 		Warnings:            outcome.Warnings,
 		Mode:                outcome.Mode,
 		AnswerProbabilities: outcome.Probabilities,
-		ReadingShare:        s.share,
+		ReadingShare:        s.llm.KnownReadingShare(ledger.Model()),
 	}, nil
 }
 

@@ -30,7 +30,7 @@ type Service struct {
 	judge     judge.Config
 	queries   *query.Aligner
 	maxShown  int
-	share     float32 // of the model's readings that are right
+	llm       llm.Config
 	editor    *Editor
 	rewriter  *Rewriter
 	telemetry *metrics
@@ -48,7 +48,7 @@ func New(cfg Config, model llm.Completer, tel Meter) (*Service, error) {
 	}
 	return &Service{
 		mode: mode, align: cfg.alignment(), judge: cfg.Judge, queries: query.New(cfg.Query), maxShown: cfg.MaxEvidence,
-		share:  cfg.LLM.ReadingShare(true),
+		llm:    cfg.LLM,
 		editor: NewEditor(model, cfg.EditTokens), rewriter: NewRewriter(model, cfg.RewriteTokens), telemetry: m,
 	}, nil
 }
@@ -70,7 +70,7 @@ func (s *Service) Verify(ctx context.Context, req *verifierv1.VerifyRequest) (*v
 	s.telemetry.countEdits(ctx, fixed.Edits)
 	return &verifierv1.VerifyResponse{
 		FixedGraph: fixed.FixedGraph, Edits: fixed.Edits, Mode: used, Usage: ledger.Usage(), Warnings: warnings,
-		ReadingShare: s.share,
+		ReadingShare: s.llm.KnownReadingShare(ledger.Model()),
 	}, nil
 }
 

@@ -101,11 +101,7 @@ func (g *grounding) factsOfPath(ctx context.Context, p RankedPath) ([]candidate,
 		return joinWalks(p), nil
 	}
 	step := p.Steps[0]
-	direction := store.Out
-	if step.Inverse {
-		direction = store.In
-	}
-	lists, err := g.snap.Edges(ctx, []store.EntityID{topic}, direction, []store.RelationID{step.Relation})
+	lists, err := g.snap.Edges(ctx, []store.EntityID{topic}, step.Direction(), []store.RelationID{step.Relation})
 	if err != nil {
 		return nil, err
 	}

@@ -116,14 +116,7 @@ func reverseLeaps(leaps map[store.EntityID][]leap) map[store.EntityID][]leap {
 }
 
 func compareLeaps(a, b leap) int {
-	direction := 0
-	if a.step.Inverse != b.step.Inverse {
-		direction = 1
-		if b.step.Inverse {
-			direction = -1
-		}
-	}
-	return cmp.Or(cmp.Compare(a.step.Relation, b.step.Relation), direction, cmp.Compare(a.to, b.to))
+	return cmp.Or(CompareSteps(a.step, b.step), cmp.Compare(a.to, b.to))
 }
 
 // firstWalks returns the first limit walks in order and reports whether there are more.
