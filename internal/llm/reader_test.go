@@ -48,7 +48,8 @@ func TestAReaderIsKnownToBeStrongIfItIsSetAndNoOtherModelIsAsked(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := llm.Config{Model: "m-70b", Reader: c.reader}
-			if share, known := cfg.ReadingShare(), cfg.KnownReadingShare(c.asked); share != c.share || known != c.known {
+			share, known := cfg.ReadingShare(), cfg.KnownReadingShare(c.asked)
+			if share != c.share || known != c.known {
 				t.Errorf("got shares of %g and %g, want %g and %g", share, known, c.share, c.known)
 			}
 		})
