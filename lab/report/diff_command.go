@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/internal/terminal"
 	"github.com/triplemesh/triplemesh/lab/results"
 )
@@ -60,14 +61,14 @@ func (d *Diff) write(w io.Writer, limit int) error {
 		if s.KG != "" {
 			on += " on " + s.KG
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s, %d failed\t%s\n", s.letter, line(s.Name), line(on), count(s.N),
-			s.Failed, line(s.Dir))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s, %d failed\t%s\n", s.letter, line(s.Name), line(on),
+			kgtext.FormatCount(s.N, "question"), s.Failed, line(s.Dir))
 	}
 	table.Flush()
 	for _, warning := range d.Warnings {
 		fmt.Fprintf(&text, "warning: %s\n", line(warning))
 	}
-	fmt.Fprintf(&text, "\n%s in common\n\n", count(d.Common))
+	fmt.Fprintf(&text, "\n%s in common\n\n", kgtext.FormatCount(d.Common, "question"))
 	numbers := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(numbers, "A\tB\tB − A\t95 % interval\tp (Holm)\t\n")
 	for _, s := range d.Scores {
@@ -107,7 +108,7 @@ func writeChanges(w io.Writer, title string, changes []DiffChange, limit int) {
 	if len(changes) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%s: %s\n", title, count(len(changes)))
+	fmt.Fprintf(w, "\n%s: %s\n", title, kgtext.FormatCount(len(changes), "question"))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, c := range changes {
 		if i == limit && limit > 0 {
@@ -128,13 +129,6 @@ func writeChanges(w io.Writer, title string, changes []DiffChange, limit int) {
 }
 
 func line(text string) string { return terminal.Line(text, 200) }
-
-func count(n int) string {
-	if n == 1 {
-		return "1 question"
-	}
-	return fmt.Sprintf("%d questions", n)
-}
 
 func orRight(loss string) string {
 	if loss == "" {
