@@ -53,6 +53,13 @@ func describeRank(r *graphv1.QueryRank) string {
 	return text + " ?" + r.GetVariable()
 }
 
+// IsListed reports whether a clause of a plan lists the names that a variable stands for.
+func IsListed(plan *graphv1.QueryPlan, variable string) bool {
+	return slices.ContainsFunc(plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		return c.GetValues() != nil && c.GetValues().GetVariable() == variable
+	})
+}
+
 // ClauseVariables returns the variables of a clause.
 func ClauseVariables(c *graphv1.QueryClause) []string {
 	all := []string{c.GetMatch().GetStart().GetVariable(), c.GetMatch().GetEnd().GetVariable(),

@@ -2,11 +2,11 @@ package query
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/cypher"
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
 
@@ -165,9 +165,9 @@ func (b *builder) method(v string, m call) (string, graphv1.QueryFunction) {
 		b.contain(v, m.args)
 		return v, graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
 	case "get", "select_related", "values", "list", "return":
-		if kind := kindOf(v); strings.TrimSuffix(text, "s") == kind ||
-			strings.TrimSuffix(firstWord(text), "s") == kind && !b.isNamed(v) {
-			return v, 0 // the states of a state
+		if kind := kindOf(v); !kgtext.IsListed(b.plan, v) && (strings.TrimSuffix(text, "s") == kind ||
+			strings.TrimSuffix(firstWord(text), "s") == kind) {
+			return v, 0 // the states of a state; of a name it is a relation: the genre of Genre("A")
 		}
 		return b.get(v, text), b.functionFor(text)
 	case "all", "distinct", "order_by", "sort", "limit":
@@ -183,16 +183,9 @@ func (b *builder) method(v string, m call) (string, graphv1.QueryFunction) {
 	return v, 0
 }
 
-// isNamed reports whether the plan lists what a variable stands for.
-func (b *builder) isNamed(v string) bool {
-	return slices.ContainsFunc(b.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
-		return c.GetValues().GetVariable() == v
-	})
-}
-
 // measureOf returns what is added up where a draft does not say: the area in Area("A").sum().
 func (b *builder) measureOf(v string) string {
-	if kind := kindOf(v); b.isNamed(v) && !isGeneric(kind) {
+	if kind := kindOf(v); kgtext.IsListed(b.plan, v) && !isGeneric(kind) {
 		return kind
 	}
 	return "number"
@@ -236,13 +229,11 @@ func (b *builder) attribute(v, phrase string) string {
 // addName names a variable. If it has a name, the kind is a relation: Director("A") named B says that B
 // is the director of A.
 func (b *builder) addName(v, name string) {
-	for _, c := range b.plan.GetClauses() {
-		if c.GetValues().GetVariable() == v {
-			b.pattern(v, kindOf(v), entityTerm(name), false)
-			return
-		}
+	if kgtext.IsListed(b.plan, v) {
+		b.pattern(v, kindOf(v), entityTerm(name), false)
+	} else {
+		b.add(valuesClause(v, []string{name}))
 	}
-	b.add(valuesClause(v, []string{name}))
 }
 
 // rank adds a ranking by an attribute or, for "number of bridges", by a count.

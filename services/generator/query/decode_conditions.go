@@ -74,7 +74,8 @@ func (b *builder) choose(v string, args []argument) {
 		case isSuperlative(a.value.text):
 			b.chooseBest(v, relation, strings.ToLower(a.value.text))
 		case clean(a.value.text) != "":
-			b.pattern(v, relation, entityTerm(clean(a.value.text)), a.negated)
+			name, isNot := strings.CutPrefix(clean(a.value.text), "not ") // genre="not comedy", no title
+			b.pattern(v, relation, entityTerm(name), a.negated != isNot)
 		}
 	}
 }

@@ -75,6 +75,12 @@ func TestDecode(t *testing.T) {
 			"?elevation type → elevation; ?elevation location → Orla; most ?elevation; ?elevation"},
 		{"the states of a state", `State(river="Orla").get("states it runs through")`,
 			"?state type → state; ?state river → Orla; ?state"},
+		{"a value that is denied", `Film(director="Mara Vell", genre="not comedy")`,
+			"?film type → film; ?film director → Mara Vell; not ?film genre → comedy; ?film"},
+		{"a title that begins with not", `Director(film="Not Low Tide")`,
+			"?director type → director; ?director film → Not Low Tide; ?director"},
+		{"the genre of what is called one", `Genre("Low Tide").get("genre")`,
+			"?genre is Low Tide; ?genre genre → ?genre2; ?genre2"},
 		{"a total of a named thing", `Area("Orla").sum()`, "?area is Orla; ?area area → ?area2; sum of ?area2"},
 		{"the difference of an attribute that comes last", `difference(Thing("Orla"), Thing("Velmora"), "population")`,
 			"?thing is Orla; ?thing population → ?population; ?thing2 is Velmora; ?thing2 population → ?population2; " +

@@ -229,11 +229,10 @@ func namesOf(plan *graphv1.QueryPlan) map[string]bool {
 }
 
 // namesItself says which answer is what the plan asks about; empty if none is, or if it asks for one of several
-// that it names.
+// that it names by a fact about them.
 func namesItself(answers []*orchestratorv1.Answer, plan *graphv1.QueryPlan) string {
-	if slices.ContainsFunc(plan.GetClauses(), func(c *graphv1.QueryClause) bool {
-		return c.GetValues() != nil && c.GetValues().GetVariable() == plan.GetResult().GetVariable()
-	}) {
+	looksUp := func(c *graphv1.QueryClause) bool { return c.GetMatch() != nil || c.GetExclude() != nil }
+	if slices.ContainsFunc(plan.GetClauses(), looksUp) && kgtext.IsListed(plan, plan.GetResult().GetVariable()) {
 		return ""
 	}
 	named := namesOf(plan)

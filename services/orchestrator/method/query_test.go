@@ -135,6 +135,7 @@ func TestAnAnswerThatOtherPathsOrTheQuestionSpeakAgainstIsRelated(t *testing.T) 
 		{"something is computed", "Which film did Mara Vell direct first?", "Mara Vell's", "",
 			[]*graphv1.ReasoningPath{path(.8, "Per Holm")}, nil},
 		{"the answer is what the question is about", "", "The Quiet Harbour", "itself", nil, nil},
+		{"nothing is looked up", "", "Orla", "itself", nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mesh := stagetest.New(t)
@@ -144,23 +145,27 @@ func TestAnAnswerThatOtherPathsOrTheQuestionSpeakAgainstIsRelated(t *testing.T) 
 				*retrieverv1.GroundGraphResponse, error) {
 				return &retrieverv1.GroundGraphResponse{Paths: c.paths}, c.err
 			})
-			if c.name == "two names are asked about" {
+			result := &graphv1.QueryResult{Variable: "x"}
+			twoNames := &graphv1.QueryPlan{Result: result, Clauses: []*graphv1.QueryClause{{
+				Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: "x",
+					Entities: []string{"Orla", "Velmora"}}}}}}
+			aligned := &graphv1.QueryPlan{Result: result, Clauses: []*graphv1.QueryClause{{
+				Clause: &graphv1.QueryClause_Match{Match: &graphv1.QueryPattern{
+					Start: &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Entity{Entity: "The Quiet Harbour"}},
+					Steps: []*graphv1.RelationStep{{Relation: "director"}},
+					End:   &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: "x"}}}}}}}
+			switch c.name {
+			case "two names are asked about":
 				stagetest.Script(mesh, func(context.Context, *generatorv1.GenerateQueryPlanRequest) (
 					*generatorv1.GenerateQueryPlanResponse, error) {
-					return &generatorv1.GenerateQueryPlanResponse{Usage: stagetest.Usage(), Plan: &graphv1.QueryPlan{
-						Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{{
-							Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: "x",
-								Entities: []string{"Orla", "Velmora"}}}}}}}, nil
+					return &generatorv1.GenerateQueryPlanResponse{Usage: stagetest.Usage(), Plan: twoNames}, nil
 				})
+			case "nothing is looked up":
+				aligned = twoNames
 			}
 			stagetest.Script(mesh, func(context.Context, *verifierv1.AlignQueryPlanRequest) (
 				*verifierv1.AlignQueryPlanResponse, error) {
-				return &verifierv1.AlignQueryPlanResponse{Confidence: .9, Plan: &graphv1.QueryPlan{
-					Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{{
-						Clause: &graphv1.QueryClause_Match{Match: &graphv1.QueryPattern{
-							Start: &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Entity{Entity: "The Quiet Harbour"}},
-							Steps: []*graphv1.RelationStep{{Relation: "director"}},
-							End:   &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: "x"}}}}}}}}, nil
+				return &verifierv1.AlignQueryPlanResponse{Confidence: .9, Plan: aligned}, nil
 			})
 			run, err := ask(t.Context(), t, mesh, askOptions{method: "query", text: c.question, limits: plenty})
 			want := orchestratorv1.Grounding_GROUNDING_GROUNDED

@@ -148,14 +148,17 @@ func (e *explorer) explore() error {
 			}
 			e.domains[v.GetVariable()] = ids
 		}
-		if c.GetMatch() != nil {
-			pending = append(pending, open{clause: i, pattern: c.GetMatch()})
-		}
-		if c.GetExclude() != nil {
-			pending = append(pending, open{clause: i, pattern: c.GetExclude(), excluded: true})
+		for _, p := range []*graphv1.QueryPattern{c.GetMatch(), c.GetExclude()} {
+			if p != nil {
+				pending = append(pending, open{clause: i, pattern: p, excluded: p == c.GetExclude(),
+					phrase: kgtext.DescribeRelation(p)})
+			}
 		}
 	}
 	for len(pending) > 0 {
+		for i, o := range pending { // what the one before has told of the variables
+			pending[i].start, pending[i].end = e.domainOf(o.pattern.GetStart()), e.domainOf(o.pattern.GetEnd())
+		}
 		next := slices.MinFunc(pending, func(a, b open) int { return cmp.Compare(e.priority(a), e.priority(b)) })
 		pending = slices.DeleteFunc(pending, func(o open) bool { return o.pattern == next.pattern })
 		p, err := e.explorePattern(next)
@@ -192,19 +195,18 @@ func (e *explorer) implying(variable, kind string) (nearest store.RelationID, ne
 	return nearest, near
 }
 
+// priority is when a pattern is explored, among those that are open; the least first.
 func (e *explorer) priority(o open) int {
-	start, end := e.domainOf(o.pattern.GetStart()), e.domainOf(o.pattern.GetEnd())
-	anchored := start != nil || end != nil
-	isType := kgtext.DescribeRelation(o.pattern) == "type"
+	anchored := o.start != nil || o.end != nil
 	switch {
 	case o.excluded:
 		return 6
-	case anchored && !isType && (o.pattern.GetEnd().GetEntity() != "" || o.pattern.GetStart().GetEntity() != "" ||
-		start == nil && e.isListed(o.pattern.GetEnd().GetVariable())):
+	case anchored && !o.isType() && (o.pattern.GetEnd().GetEntity() != "" || o.pattern.GetStart().GetEntity() != "" ||
+		o.start == nil && kgtext.IsListed(e.plan, o.pattern.GetEnd().GetVariable())):
 		return 0
-	case isType && start != nil:
+	case o.isType() && o.start != nil:
 		return 1
-	case isType && end != nil && len(e.types) > 0:
+	case o.isType() && o.end != nil && len(e.types) > 0:
 		return 2
 	case anchored && !e.valued[o.pattern.GetEnd().GetVariable()]:
 		return 3
@@ -212,11 +214,4 @@ func (e *explorer) priority(o open) int {
 		return 4
 	}
 	return 5
-}
-
-// isListed reports whether a variable is one of the names that a clause lists.
-func (e *explorer) isListed(variable string) bool {
-	return slices.ContainsFunc(e.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
-		return variable != "" && c.GetValues().GetVariable() == variable
-	})
 }

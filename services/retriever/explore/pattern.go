@@ -24,8 +24,6 @@ func (o open) isType() bool { return o.phrase == "type" }
 
 // explorePattern finds the candidates of a pattern and what its new variable can be by the best of them.
 func (e *explorer) explorePattern(o open) (Pattern, error) {
-	o.phrase = kgtext.DescribeRelation(o.pattern)
-	o.start, o.end = e.domainOf(o.pattern.GetStart()), e.domainOf(o.pattern.GetEnd())
 	candidates, err := e.findCandidates(o)
 	if err != nil {
 		return Pattern{}, err
