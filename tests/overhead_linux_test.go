@@ -5,39 +5,58 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 )
 
-// BenchmarkProcessorTime asks six processes the questions of BenchmarkOverhead and reports the
-// processor time of each for a question, in milliseconds, that of the kernel included.
+// BenchmarkProcessorTime asks six processes the questions of BenchmarkOverhead, one at a time and by eight callers for
+// each processor, and reports the processor time of each process for a question, in milliseconds, that of the kernel
+// included.
 func BenchmarkProcessorTime(b *testing.B) {
 	all := six(b, binaries(b), benchGraphs(b), b.TempDir(), instant(b), nil)
 	mesh := orchestratorv1.NewOrchestratorServiceClient(dial(b, all[len(all)-1].addr))
 	questions := benchQuestions(b, 10_000)
-	asked := 0
-	ask := func() {
-		_, err := mesh.Ask(b.Context(), &orchestratorv1.AskRequest{Question: questions[asked%len(questions)],
-			Method: "pg-akv", Kg: &graphv1.KnowledgeGraphRef{Name: wikidata}})
+	var asked atomic.Int64
+	ask := func(b *testing.B) {
+		_, err := mesh.Ask(b.Context(), &orchestratorv1.AskRequest{
+			Question: questions[int(asked.Add(1))%len(questions)], Method: "pg-akv",
+			Kg: &graphv1.KnowledgeGraphRef{Name: wikidata}})
 		if err != nil {
-			b.Fatal(err)
+			b.Error(err)
 		}
-		asked++
 	}
 	for range 200 { // the first ones connect, and fill what is kept
-		ask()
+		ask(b)
 	}
-	before := processorTicks(b, all)
-	for b.Loop() {
-		ask()
+	measure := func(b *testing.B, askAll func()) {
+		before := processorTicks(b, all)
+		askAll()
+		after := processorTicks(b, all)
+		for _, p := range all {
+			const perTick = 1000 / 100 // milliseconds, whatever the kernel's own clock
+			b.ReportMetric(float64(perTick*(after[p.name]-before[p.name]))/float64(b.N), p.name+"-cpu-ms")
+		}
 	}
-	after := processorTicks(b, all)
-	for _, p := range all {
-		const perTick = 1000 / 100 // milliseconds, whatever the kernel's own clock
-		b.ReportMetric(float64(perTick*(after[p.name]-before[p.name]))/float64(b.N), p.name+"-cpu-ms")
-	}
+	b.Run("one at a time", func(b *testing.B) {
+		measure(b, func() {
+			for b.Loop() {
+				ask(b)
+			}
+		})
+	})
+	b.Run("many at once", func(b *testing.B) {
+		b.SetParallelism(8)
+		measure(b, func() {
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					ask(b)
+				}
+			})
+		})
+	})
 }
 
 // processorTicks returns the processor time of each process so far, in ticks of a hundredth of a second.
