@@ -178,8 +178,9 @@ func (Query) conclude(q *question.Question, g *orchestratorv1.QueryGraphs) {
 	})
 }
 
-// leastMass is the probability of the ranked paths to an answer below which the plan may ask for another one.
-const leastMass = 0.3
+// leastMass is the probability of the ranked paths to an answer below which the plan may ask for another one:
+// the question is likelier to ask for what other paths lead to.
+const leastMass = 0.5
 
 // compare doubts a plan if the relation paths that a ranker takes the question to ask for lead to other answers.
 // Such a path starts from one name, and nothing is computed of what it leads to.
