@@ -60,6 +60,7 @@ type Command struct {
 	MinCallers    int      `default:"1" placeholder:"N" help:"Refuse feedback of fewer callers."`
 	Synthesise    bool     `help:"${train_synthesise}"`
 	Count         int      `default:"1000" placeholder:"N" help:"Number of questions to make."`
+	RelationWords int      `default:"200" placeholder:"N" help:"${train_relation_words}"`
 	CountHops     int      `placeholder:"N" help:"Longest path of the questions to make (default: --max-hops)."`
 	Scratch       bool     `help:"Begin from chance, not from the ranker that ranks now."`
 
@@ -79,6 +80,8 @@ var HelpTexts = map[string]string{
 	"train_not_in":        "Test set: its questions are left out of training, by their words. Repeatable.",
 	"train_from_feedback": "Train on the answers that callers marked, beside other questions.",
 	"train_synthesise":    "Train on questions made of the knowledge graph itself, beside other questions.",
+	"train_relation_words": "Put questions that are made into words that the model finds for the N most frequent " +
+		"relations; 0 for their names alone.",
 	"train_test": "Questions to evaluate on: their part validate, or all with --part all; they are left out of " +
 		"training. Repeatable, with one --kg.",
 	"train_leave_graph_out": "Evaluate as well, for each knowledge graph, a ranker that is trained on the questions " +
@@ -101,6 +104,8 @@ func (c *Command) Prepare(parse func(string) (*graphv1.KnowledgeGraphRef, error)
 		return fmt.Errorf("--min-callers: must be at least 1, is %d", c.MinCallers)
 	case c.Count < 1:
 		return fmt.Errorf("--count: must be at least 1, is %d", c.Count)
+	case c.RelationWords < 0:
+		return fmt.Errorf("--relation-words: must be at least 0, is %d", c.RelationWords)
 	case c.CountHops < 0 || c.CountHops > 4:
 		return fmt.Errorf("--count-hops: must be from 1 to 4, is %d", c.CountHops)
 	}
@@ -171,8 +176,12 @@ func (c *Command) testPart() string {
 // Graphs returns the knowledge graphs, each once.
 func (c *Command) Graphs() []*graphv1.KnowledgeGraphRef { return c.graphs }
 
-// Read adds the questions of feedback and those made of the knowledge graphs, if they are asked for.
-func (c *Command) Read(ctx context.Context, walker Walker, marks feedback.Lister, progress func(what string)) error {
+// FindsWords reports whether Read asks the model for words.
+func (c *Command) FindsWords() bool { return c.Synthesise && c.RelationWords > 0 }
+
+// Read adds the questions of feedback and those made of the knowledge graphs, if they are asked for. words may be nil.
+func (c *Command) Read(ctx context.Context, walker Walker, words WordFinder, marks feedback.Lister,
+	progress func(what string)) error {
 	for _, kg := range c.graphs {
 		if c.FromFeedback {
 			listed, err := feedback.List(ctx, marks, &orchestratorv1.ListFeedbackRequest{KgName: kg.GetName()})
@@ -188,9 +197,10 @@ func (c *Command) Read(ctx context.Context, walker Walker, marks feedback.Lister
 			c.sets = append(c.sets, set)
 		}
 		if c.Synthesise {
-			s := Synthesiser{Walker: walker, KG: kg, Count: c.Count, MaxHops: cmp.Or(c.CountHops, c.MaxHops),
-				Seed: c.Seed, Parallel: c.Parallel, Progress: func(n int) {
-					progress(fmt.Sprintf("making questions of %s: %d", kg.GetName(), n))
+			s := Synthesiser{Walker: walker, Words: words, MaxRelations: c.RelationWords, KG: kg, Count: c.Count,
+				MaxHops: cmp.Or(c.CountHops, c.MaxHops), Seed: c.Seed, Parallel: c.Parallel,
+				Progress: func(what string, done int) {
+					progress(fmt.Sprintf("%s of %s: %d", what, kg.GetName(), done))
 				}}
 			set, err := s.Make(ctx)
 			if err != nil {

@@ -1,9 +1,12 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -11,6 +14,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/lab/dataset"
+	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 )
@@ -24,18 +28,37 @@ type Walker interface {
 		...grpc.CallOption) (*retrieverv1.ListNeighboursResponse, error)
 }
 
+// WordFinder finds the words by which people ask for what a relation leads to.
+type WordFinder interface {
+	GenerateRelationWords(context.Context, *generatorv1.GenerateRelationWordsRequest,
+		...grpc.CallOption) (*generatorv1.GenerateRelationWordsResponse, error)
+}
+
 // Synthesiser makes questions of a knowledge graph: random paths from random entities, put into words
 // by templates. Their answers are the ends of the paths.
 type Synthesiser struct {
 	Walker Walker
-	KG     *graphv1.KnowledgeGraphRef
+	// Words finds other words of the relations than their names; nil for none.
+	Words WordFinder
+	// MaxRelations is the number of relations that it is asked about, those of the most questions.
+	MaxRelations int
+	KG           *graphv1.KnowledgeGraphRef
 	// Count is the number of questions, MaxHops the length of the longest path.
 	Count, MaxHops int
 	Seed           int64
 	// Parallel is the number of questions at a time.
 	Parallel int
-	// Progress is called with the number of questions made; may be nil.
-	Progress func(made int)
+	// Progress is called with what is done, and how many times; may be nil.
+	Progress func(what string, done int)
+}
+
+// draft is a question that is not in words yet.
+type draft struct {
+	topic   string
+	hops    [][]*graphv1.RelationStep
+	walk    *graphv1.ReasoningPath // one of those that lead to answers
+	answers []string
+	random  *rand.Rand
 }
 
 const (
@@ -59,28 +82,30 @@ func (s *Synthesiser) Make(ctx context.Context) (*Set, error) {
 	if len(entities) == 0 {
 		return nil, refuse("%s has no entities to ask about", kgtext.FormatKG(s.KG))
 	}
-	made := make([]*dataset.Question, max(len(entities), s.Count))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(max(1, s.Parallel))
-	for i := range made {
-		group.Go(func() (err error) {
-			random := rand.New(rand.NewPCG(uint64(s.Seed), uint64(i)))
-			made[i], err = s.question(ctx, resp.GetKg(), entities[i%len(entities)], i, random)
-			if s.Progress != nil && err == nil {
-				s.Progress(i + 1)
-			}
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	drafts := make([]*draft, max(len(entities), s.Count))
+	if err := s.each(ctx, "questions", len(drafts), func(ctx context.Context, i int) (err error) {
+		random := rand.New(rand.NewPCG(uint64(s.Seed), uint64(i)))
+		drafts[i], err = s.draft(ctx, resp.GetKg(), entities[i%len(entities)], i, random)
+		return err
+	}); err != nil {
 		return nil, fmt.Errorf("make questions of %s: %w", kgtext.FormatKG(s.KG), err)
+	}
+	words, err := s.findWords(ctx, drafts)
+	if err != nil {
+		return nil, fmt.Errorf("find words of the relations of %s: %w; --relation-words 0 does without",
+			kgtext.FormatKG(s.KG), err)
 	}
 	var questions []dataset.Question
 	seen := map[string]bool{}
-	for _, q := range made {
-		if q != nil && !seen[q.Question] && len(questions) < s.Count {
-			seen[q.Question] = true
-			questions = append(questions, *q)
+	for i, d := range drafts {
+		if d == nil {
+			continue
+		}
+		text := phrase(d.topic, d.hops, words, d.random)
+		if !seen[text] && len(questions) < s.Count {
+			seen[text] = true
+			questions = append(questions, dataset.Question{ID: fmt.Sprint(i), Question: text, Answers: d.answers,
+				TopicEntities: []string{d.topic}, Kind: dataset.Set, Hops: len(d.hops)})
 		}
 	}
 	set, err := NewSet("synthesised from "+s.KG.GetName(), s.KG, questions, 0, s.Seed)
@@ -91,38 +116,92 @@ func (s *Synthesiser) Make(ctx context.Context) (*Set, error) {
 	return set, nil
 }
 
-// question makes a question about an entity, nil if there is no path of the length that chance wants.
-func (s *Synthesiser) question(ctx context.Context, kg *graphv1.KnowledgeGraphRef, entity *graphv1.Entity, number int,
-	random *rand.Rand) (*dataset.Question, error) {
+// each calls do for 0 to n-1, Parallel at a time.
+func (s *Synthesiser) each(ctx context.Context, what string, n int, do func(context.Context, int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(max(1, s.Parallel))
+	for i := range n {
+		group.Go(func() error {
+			err := do(ctx, i)
+			if s.Progress != nil && err == nil {
+				s.Progress(what, i+1)
+			}
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// draft drafts a question about an entity, nil if there is no path of the length that chance wants.
+func (s *Synthesiser) draft(ctx context.Context, kg *graphv1.KnowledgeGraphRef, entity *graphv1.Entity, number int,
+	random *rand.Rand) (*draft, error) {
+	d := &draft{topic: entity.GetName(), random: random}
 	var steps []*graphv1.RelationStep
-	var hops [][]*graphv1.RelationStep
-	at := entity.GetName()
-	var ends []string
+	at := d.topic
 	for range 1 + number%s.MaxHops {
 		hop, err := s.chooseHop(ctx, kg, at, random)
 		if err != nil || hop == nil {
 			return nil, err
 		}
-		steps, hops = append(steps, hop...), append(hops, hop)
+		steps, d.hops = append(steps, hop...), append(d.hops, hop)
 		resp, err := s.Walker.FollowPaths(ctx, &retrieverv1.FollowPathsRequest{Kg: kg,
-			TopicEntities: []string{entity.GetName()}, Paths: []*graphv1.RelationPath{{Steps: steps}},
-			LimitPerPath: maxWalks})
+			TopicEntities: []string{d.topic}, Paths: []*graphv1.RelationPath{{Steps: steps}}, LimitPerPath: maxWalks})
 		if err != nil {
 			return nil, err
 		}
-		ends = nil
+		d.answers = nil
 		for _, w := range resp.GetPaths() {
-			if end := kgtext.PathEnd(w); end != entity.GetName() {
-				ends = append(ends, end)
+			if end := kgtext.PathEnd(w); end != d.topic {
+				d.answers, d.walk = append(d.answers, end), w
 			}
 		}
-		if ends = dataset.Distinct(ends); len(ends) == 0 || len(ends) > maxAnswers {
+		if d.answers = dataset.Distinct(d.answers); len(d.answers) == 0 || len(d.answers) > maxAnswers {
 			return nil, nil
 		}
-		at = ends[random.IntN(len(ends))]
+		at = d.answers[random.IntN(len(d.answers))]
 	}
-	return &dataset.Question{ID: fmt.Sprint(number), Question: phrase(entity.GetName(), hops, random), Answers: ends,
-		TopicEntities: []string{entity.GetName()}, Kind: dataset.Set, Hops: len(hops)}, nil
+	return d, nil
+}
+
+// findWords returns other words for the names of hops, of those that most questions have.
+func (s *Synthesiser) findWords(ctx context.Context, drafts []*draft) (map[string][]string, error) {
+	if s.Words == nil {
+		return nil, nil
+	}
+	counts, examples := map[string]int{}, map[string]*graphv1.Triple{}
+	for _, d := range drafts {
+		if d == nil {
+			continue
+		}
+		at := 0
+		for _, hop := range d.hops {
+			name := strings.Join(hopNames(hop), " ")
+			t := &graphv1.Triple{Subject: d.walk.GetEntities()[at], Relation: name,
+				Object: d.walk.GetEntities()[at+len(hop)]}
+			if hop[len(hop)-1].GetInverse() {
+				t.Subject, t.Object = t.GetObject(), t.GetSubject()
+			}
+			at += len(hop)
+			counts[name]++
+			examples[name] = t
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	names = names[:min(len(names), s.MaxRelations)]
+	found := make([][]string, len(names))
+	err := s.each(ctx, "words of relations", len(names), func(ctx context.Context, i int) error {
+		resp, err := s.Words.GenerateRelationWords(ctx, &generatorv1.GenerateRelationWordsRequest{
+			Example: examples[names[i]]})
+		found[i] = resp.GetWords()
+		return err
+	})
+	words := map[string][]string{}
+	for i, name := range names {
+		words[name] = found[i]
+	}
+	return words, err
 }
 
 // chooseHop chooses a relation around an entity, with the relation that goes on from a mediator. It may
@@ -150,12 +229,23 @@ func (s *Synthesiser) chooseHop(ctx context.Context, kg *graphv1.KnowledgeGraphR
 	return hops[random.IntN(len(hops))], nil
 }
 
-// phrase puts a path from a topic entity into words.
-func phrase(topic string, hops [][]*graphv1.RelationStep, random *rand.Rand) string {
+// hopNames returns the names of the relations of a hop, without those that repeat the one before.
+func hopNames(hop []*graphv1.RelationStep) (parts []string) {
+	for _, step := range hop {
+		w := strings.TrimPrefix(kgtext.VerbaliseRelation(step.GetRelation()), "has ")
+		if len(parts) == 0 || !strings.Contains(parts[len(parts)-1], w) {
+			parts = append(parts, w)
+		}
+	}
+	return parts
+}
+
+// phrase puts a path from a topic entity into words, some of them those that were found for its hops.
+func phrase(topic string, hops [][]*graphv1.RelationStep, found map[string][]string, random *rand.Rand) string {
 	pick := func(texts ...string) string { return texts[random.IntN(len(texts))] }
 	words := topic
 	for _, hop := range hops {
-		words = phraseHop(words, hop, pick)
+		words = phraseHop(words, hop, found, pick)
 	}
 	switch first := strings.Fields(words)[0]; {
 	case first == "who" || first == "which" || first == "what" || first == "when" || first == "where":
@@ -164,18 +254,15 @@ func phrase(topic string, hops [][]*graphv1.RelationStep, random *rand.Rand) str
 	return pick("what is ", "who is ", "which is ", "what are ", "", "name ", "who are ") + words
 }
 
-// phraseHop puts one hop from what other words say into words.
-func phraseHop(from string, hop []*graphv1.RelationStep, pick func(...string) string) string {
-	var parts []string
-	for _, step := range hop {
-		w := strings.TrimPrefix(kgtext.VerbaliseRelation(step.GetRelation()), "has ")
-		if len(parts) == 0 || !strings.Contains(parts[len(parts)-1], w) {
-			parts = append(parts, w)
-		}
-	}
-	// Over a mediator the last relation says what is asked for.
+// phraseHop puts one hop from what other words say into words: three of five times into those that were found for
+// it, if there are any.
+func phraseHop(from string, hop []*graphv1.RelationStep, found map[string][]string,
+	pick func(...string) string) string {
+	parts := hopNames(hop)
 	relation := strings.Join(parts, " ")
-	if len(parts) > 1 {
+	if others := found[relation]; len(others) > 0 && pick("graph", "graph", "model", "model", "model") == "model" {
+		relation = pick(others...)
+	} else if len(parts) > 1 { // over a mediator the last relation says what is asked for
 		relation = pick(parts[0], parts[len(parts)-1], relation)
 	}
 	inverse := hop[len(hop)-1].GetInverse()

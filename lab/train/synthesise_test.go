@@ -8,12 +8,16 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/triplemesh/triplemesh/lab/dataset"
 	"github.com/triplemesh/triplemesh/lab/feedback"
+	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
@@ -83,6 +87,52 @@ func TestQuestionsAreMadeOfTheGraph(t *testing.T) {
 	}
 }
 
+// finder finds a word for each relation but the last.
+type finder struct {
+	mu    sync.Mutex
+	asked []*generatorv1.GenerateRelationWordsRequest
+	err   error
+}
+
+func (f *finder) GenerateRelationWords(_ context.Context, req *generatorv1.GenerateRelationWordsRequest,
+	_ ...grpc.CallOption) (*generatorv1.GenerateRelationWordsResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = append(f.asked, req)
+	return &generatorv1.GenerateRelationWordsResponse{Words: []string{"whatchamacallit of " + req.GetExample().GetRelation()}}, f.err
+}
+
+func TestQuestionsAreInWordsOfTheModelToo(t *testing.T) {
+	words := &finder{}
+	s := Synthesiser{Walker: walkers{newPeople(), 500}, Words: words, MaxRelations: 2,
+		KG: &graphv1.KnowledgeGraphRef{Name: "town"}, Count: 200, MaxHops: 1, Seed: 1, Parallel: 4}
+	set, err := s.Make(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(words.asked) != 2 {
+		t.Errorf("asked for words of %d relations, want 2", len(words.asked))
+	}
+	for _, req := range words.asked {
+		if e := req.GetExample(); e.GetObject() != e.GetRelation()+" of "+e.GetSubject() {
+			t.Errorf("asked by the example %v", e)
+		}
+	}
+	other := 0
+	for _, q := range set.Questions {
+		if strings.Contains(q.Question, "whatchamacallit") {
+			other++
+		}
+	}
+	if other < len(set.Questions)/4 || other > len(set.Questions)*3/4 {
+		t.Errorf("%d of %d questions have other words", other, len(set.Questions))
+	}
+	s.Words = &finder{err: status.Error(codes.Unavailable, "no model")}
+	if _, err := s.Make(t.Context()); err == nil || !strings.Contains(err.Error(), "--relation-words 0") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestFewSynthesisedQuestionsPerRelationAreRefused(t *testing.T) {
 	made := set(t, "town", mothers(200))
 	made.Synthetic = true
@@ -113,6 +163,7 @@ func TestHopsAreInWords(t *testing.T) {
 	step := func(relation string, inverse bool) []*graphv1.RelationStep {
 		return []*graphv1.RelationStep{{Relation: relation, Inverse: inverse}}
 	}
+	found := map[string][]string{"located at": {"seat"}}
 	for _, c := range []struct {
 		name string
 		hop  []*graphv1.RelationStep
@@ -125,6 +176,8 @@ func TestHopsAreInWords(t *testing.T) {
 		{"what somebody did, backwards", step("directed_by", true), []string{"those that X directed", "directed by X"}},
 		{"a verb", step("has_genre", false), []string{"the genre of X"}},
 		{"a preposition", step("in_language", false), []string{"the language of X"}},
+		{"another word for it", step("located_at", false), []string{"the seat of X", "the located at of X"}},
+		{"another word backwards", step("located_at", true), []string{"those whose seat is X"}},
 		{"a mediator", append(step("film.actor.film", false), step("film.performance.film", false)...),
 			[]string{"the film of X"}},
 	} {
@@ -133,7 +186,7 @@ func TestHopsAreInWords(t *testing.T) {
 			for seed := range uint64(200) {
 				random := rand.New(rand.NewPCG(seed, 0))
 				pick := func(texts ...string) string { return texts[random.IntN(len(texts))] }
-				said[phraseHop("X", c.hop, pick)] = true
+				said[phraseHop("X", c.hop, found, pick)] = true
 			}
 			for _, want := range c.want {
 				if !said[want] {

@@ -32,6 +32,7 @@ type Service struct {
 	claims     *claims.Reader
 	followUps  *followup.Writer
 	queries    *query.Planner
+	words      *paths.WordFinder
 }
 
 // New returns a Service that writes with model.
@@ -45,6 +46,7 @@ func New(cfg Config, model llm.Completer) *Service {
 		claims:     claims.New(model, cfg.Claims),
 		followUps:  followup.New(model, cfg.FollowUps),
 		queries:    query.New(model, cfg.QueryPlan),
+		words:      paths.NewWordFinder(model),
 	}
 }
 
@@ -194,4 +196,15 @@ func (s *Service) RewriteQuestion(ctx context.Context,
 	return &generatorv1.RewriteQuestionResponse{
 		Question: question, Changed: question != req.GetQuestion(), Usage: ledger.Usage(), Warnings: warnings,
 	}, nil
+}
+
+// GenerateRelationWords implements generatorv1.GeneratorServiceServer.
+func (s *Service) GenerateRelationWords(ctx context.Context,
+	req *generatorv1.GenerateRelationWordsRequest) (*generatorv1.GenerateRelationWordsResponse, error) {
+	ledger := llm.NewLedger(req.GetLimits())
+	found, warnings, err := s.words.Find(ctx, req.GetExample(), ledger)
+	if err != nil {
+		return nil, ledger.AttachUsage(err)
+	}
+	return &generatorv1.GenerateRelationWordsResponse{Words: found, Usage: ledger.Usage(), Warnings: warnings}, nil
 }

@@ -250,6 +250,7 @@ func TestTheModelServerMisbehaves(t *testing.T) {
 		testkit.Contains("Tell me")).Reply("Velmora is a city on the Tessen. It has a mayor.")
 	model.On(testkit.Task("claims")).Reply("Velmora | river | Tessen")
 	model.On(testkit.Task("rewrite-question")).Reply("When was Erik Halvorsen born?")
+	model.On(testkit.Task("relation-words")).Reply("stream; waters")
 	client := serve(t, model)
 	stream := func(ctx context.Context, question string) (testkit.Warned, error) {
 		_, answers, err := listenTo(ctx, t, client, question)
@@ -299,6 +300,10 @@ func TestTheModelServerMisbehaves(t *testing.T) {
 					{Role: generatorv1.Role_ROLE_USER, Text: "Who directed The Quiet Harbour?"},
 					{Role: generatorv1.Role_ROLE_ASSISTANT, Text: "{Erik Halvorsen}"},
 				}})
+		},
+		"words of a relation": func(ctx context.Context) (testkit.Warned, error) {
+			return client.GenerateRelationWords(ctx, &generatorv1.GenerateRelationWordsRequest{
+				Example: &graphv1.Triple{Subject: "Velmora", Relation: "river", Object: "Tessen"}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) { model.Misbehave(t, call) })
@@ -441,6 +446,36 @@ func TestRewriteQuestion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := client.RewriteQuestion(t.Context(), c.req); status.Code(err) != c.code {
+				t.Errorf("got %v, want %v", err, c.code)
+			}
+		})
+	}
+}
+
+func TestGenerateRelationWords(t *testing.T) {
+	model := testkit.NewLLM(t)
+	model.On(testkit.Task("relation-words"), testkit.Contains("Velmora | river | Tessen")).Reply(
+		"stream; Tessen; waters").Usage(40, 8)
+	client := serve(t, model)
+	example := &graphv1.Triple{Subject: "Velmora", Relation: "river", Object: "Tessen"}
+	got, err := client.GenerateRelationWords(t.Context(),
+		&generatorv1.GenerateRelationWordsRequest{Example: example})
+	if err != nil || !slices.Equal(got.GetWords(), []string{"stream", "waters"}) ||
+		got.GetUsage().GetPromptTokens() != 40 {
+		t.Errorf("got %v, %v", got, err)
+	}
+	model.On(testkit.Task("relation-words")).Disconnect()
+	for name, c := range map[string]struct {
+		req  *generatorv1.GenerateRelationWordsRequest
+		code codes.Code
+	}{
+		"a model that is down": {&generatorv1.GenerateRelationWordsRequest{Example: example}, codes.Unavailable},
+		"no example":           {&generatorv1.GenerateRelationWordsRequest{}, codes.InvalidArgument},
+		"an example without a relation": {&generatorv1.GenerateRelationWordsRequest{
+			Example: &graphv1.Triple{Subject: "Velmora", Object: "Tessen"}}, codes.InvalidArgument},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := client.GenerateRelationWords(t.Context(), c.req); status.Code(err) != c.code {
 				t.Errorf("got %v, want %v", err, c.code)
 			}
 		})

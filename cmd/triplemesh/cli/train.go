@@ -17,6 +17,7 @@ import (
 	"github.com/triplemesh/triplemesh/cmd/triplemesh/show"
 	"github.com/triplemesh/triplemesh/internal/paging"
 	"github.com/triplemesh/triplemesh/lab/train"
+	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
@@ -53,6 +54,9 @@ func (c *trainRanker) Run(p *Program) error {
 	if c.FromFeedback { // the orchestrator has it, and forwards the retriever's services
 		addr, targets = c.Server, []string{"orchestrator", "retriever"}
 	}
+	if c.FindsWords() {
+		targets = append(targets, "generator")
+	}
 	s, err := p.Connect(addr, c.Local, targets...)
 	if err != nil {
 		return err
@@ -60,12 +64,38 @@ func (c *trainRanker) Run(p *Program) error {
 	return errors.Join(c.train(p, s), s.Close())
 }
 
-func (c *trainRanker) train(p *Program, s *Session) error {
+// connectWords reaches the generator of the mesh, which asks the model for words of relations; nil, with a note, if
+// none can be reached.
+func (c *trainRanker) connectWords(p *Program, s *Session) (words train.WordFinder, closeConn func() error, err error) {
+	none := func() error { return nil }
+	if !c.FindsWords() {
+		return nil, none, nil
+	}
+	addr := ""
+	if s.Mesh != nil {
+		addr = s.Mesh.Addr("generator")
+	}
+	generator, err := p.Connect(addr, false, "generator")
+	if code := new(ExitError); errors.As(err, code) && code.Code == exitUnreachable {
+		fmt.Fprintf(p.Stderr, "triplemesh: %v; questions have the names of relations alone\n", err)
+		return nil, none, nil
+	} else if err != nil {
+		return nil, none, err
+	}
+	return generatorv1.NewGeneratorServiceClient(generator), generator.Close, nil
+}
+
+func (c *trainRanker) train(p *Program, s *Session) (err error) {
 	line := p.StatusLine()
 	defer line.Clear()
 	retriever := retrieverv1.NewRetrieverServiceClient(s)
 	marks := orchestratorv1.NewFeedbackServiceClient(s)
-	if err := c.Read(p.Ctx, retriever, marks, func(what string) { line.Set("%s", what) }); err != nil {
+	words, closeWords, err := c.connectWords(p, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeWords()) }()
+	if err := c.Read(p.Ctx, retriever, words, marks, func(what string) { line.Set("%s", what) }); err != nil {
 		return err
 	}
 	trainer := c.Trainer(retriever)

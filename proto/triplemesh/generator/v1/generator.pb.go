@@ -1239,6 +1239,126 @@ func (x *Turn) GetText() string {
 	return ""
 }
 
+// GenerateRelationWordsRequest gives a relation.
+type GenerateRelationWordsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One of its triples, whose relation is in words: "place of birth".
+	Example *v11.Triple `protobuf:"bytes,1,opt,name=example,proto3" json:"example,omitempty"`
+	// What may be spent.
+	Limits        *v1.Limits `protobuf:"bytes,2,opt,name=limits,proto3" json:"limits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GenerateRelationWordsRequest) Reset() {
+	*x = GenerateRelationWordsRequest{}
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenerateRelationWordsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenerateRelationWordsRequest) ProtoMessage() {}
+
+func (x *GenerateRelationWordsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenerateRelationWordsRequest.ProtoReflect.Descriptor instead.
+func (*GenerateRelationWordsRequest) Descriptor() ([]byte, []int) {
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *GenerateRelationWordsRequest) GetExample() *v11.Triple {
+	if x != nil {
+		return x.Example
+	}
+	return nil
+}
+
+func (x *GenerateRelationWordsRequest) GetLimits() *v1.Limits {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+// GenerateRelationWordsResponse carries the words.
+type GenerateRelationWordsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Names of the objects of the relation, as seen from its subjects: "birthplace",
+	// "home town". In lower case, each once; none where the model wrote none.
+	Words []string `protobuf:"bytes,1,rep,name=words,proto3" json:"words,omitempty"`
+	// What it cost.
+	Usage *v1.Usage `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
+	// What failed and was skipped.
+	Warnings      []*v1.Warning `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GenerateRelationWordsResponse) Reset() {
+	*x = GenerateRelationWordsResponse{}
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenerateRelationWordsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenerateRelationWordsResponse) ProtoMessage() {}
+
+func (x *GenerateRelationWordsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenerateRelationWordsResponse.ProtoReflect.Descriptor instead.
+func (*GenerateRelationWordsResponse) Descriptor() ([]byte, []int) {
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *GenerateRelationWordsResponse) GetWords() []string {
+	if x != nil {
+		return x.Words
+	}
+	return nil
+}
+
+func (x *GenerateRelationWordsResponse) GetUsage() *v1.Usage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+func (x *GenerateRelationWordsResponse) GetWarnings() []*v1.Warning {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
 // RewriteQuestionRequest asks for a question that stands alone.
 type RewriteQuestionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1255,7 +1375,7 @@ type RewriteQuestionRequest struct {
 
 func (x *RewriteQuestionRequest) Reset() {
 	*x = RewriteQuestionRequest{}
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[15]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1267,7 +1387,7 @@ func (x *RewriteQuestionRequest) String() string {
 func (*RewriteQuestionRequest) ProtoMessage() {}
 
 func (x *RewriteQuestionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[15]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1280,7 +1400,7 @@ func (x *RewriteQuestionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewriteQuestionRequest.ProtoReflect.Descriptor instead.
 func (*RewriteQuestionRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{15}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RewriteQuestionRequest) GetQuestion() string {
@@ -1322,7 +1442,7 @@ type RewriteQuestionResponse struct {
 
 func (x *RewriteQuestionResponse) Reset() {
 	*x = RewriteQuestionResponse{}
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[16]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1334,7 +1454,7 @@ func (x *RewriteQuestionResponse) String() string {
 func (*RewriteQuestionResponse) ProtoMessage() {}
 
 func (x *RewriteQuestionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[16]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1347,7 +1467,7 @@ func (x *RewriteQuestionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewriteQuestionResponse.ProtoReflect.Descriptor instead.
 func (*RewriteQuestionResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{16}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RewriteQuestionResponse) GetQuestion() string {
@@ -1394,7 +1514,7 @@ type ExtractClaimsRequest struct {
 
 func (x *ExtractClaimsRequest) Reset() {
 	*x = ExtractClaimsRequest{}
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[17]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1406,7 +1526,7 @@ func (x *ExtractClaimsRequest) String() string {
 func (*ExtractClaimsRequest) ProtoMessage() {}
 
 func (x *ExtractClaimsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[17]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1419,7 +1539,7 @@ func (x *ExtractClaimsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtractClaimsRequest.ProtoReflect.Descriptor instead.
 func (*ExtractClaimsRequest) Descriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{17}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ExtractClaimsRequest) GetText() string {
@@ -1458,7 +1578,7 @@ type ExtractClaimsResponse struct {
 
 func (x *ExtractClaimsResponse) Reset() {
 	*x = ExtractClaimsResponse{}
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[18]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1470,7 +1590,7 @@ func (x *ExtractClaimsResponse) String() string {
 func (*ExtractClaimsResponse) ProtoMessage() {}
 
 func (x *ExtractClaimsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[18]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1483,7 +1603,7 @@ func (x *ExtractClaimsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtractClaimsResponse.ProtoReflect.Descriptor instead.
 func (*ExtractClaimsResponse) Descriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{18}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ExtractClaimsResponse) GetClaims() []*ExtractedClaim {
@@ -1529,7 +1649,7 @@ type ExtractedClaim struct {
 
 func (x *ExtractedClaim) Reset() {
 	*x = ExtractedClaim{}
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[19]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1541,7 +1661,7 @@ func (x *ExtractedClaim) String() string {
 func (*ExtractedClaim) ProtoMessage() {}
 
 func (x *ExtractedClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[19]
+	mi := &file_triplemesh_generator_v1_generator_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1554,7 +1674,7 @@ func (x *ExtractedClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtractedClaim.ProtoReflect.Descriptor instead.
 func (*ExtractedClaim) Descriptor() ([]byte, []int) {
-	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{19}
+	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ExtractedClaim) GetTriple() *v11.Triple {
@@ -1674,7 +1794,14 @@ const file_triplemesh_generator_v1_generator_proto_rawDesc = "" +
 	"\x04Turn\x12=\n" +
 	"\x04role\x18\x01 \x01(\x0e2\x1d.triplemesh.generator.v1.RoleB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\x04role\x12\x1f\n" +
-	"\x04text\x18\x02 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\x04text\"\xb7\x01\n" +
+	"\x04text\x18\x02 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\x04text\"\x90\x01\n" +
+	"\x1cGenerateRelationWordsRequest\x12=\n" +
+	"\aexample\x18\x01 \x01(\v2\x1b.triplemesh.graph.v1.TripleB\x06\xbaH\x03\xc8\x01\x01R\aexample\x121\n" +
+	"\x06limits\x18\x02 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\"\x9d\x01\n" +
+	"\x1dGenerateRelationWordsResponse\x12\x14\n" +
+	"\x05words\x18\x01 \x03(\tR\x05words\x12.\n" +
+	"\x05usage\x18\x02 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
+	"\bwarnings\x18\x03 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"\xb7\x01\n" +
 	"\x16RewriteQuestionRequest\x12'\n" +
 	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12A\n" +
 	"\ahistory\x18\x02 \x03(\v2\x1d.triplemesh.generator.v1.TurnB\b\xbaH\x05\x92\x01\x02\x10@R\ahistory\x121\n" +
@@ -1708,7 +1835,7 @@ const file_triplemesh_generator_v1_generator_proto_rawDesc = "" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\r\n" +
 	"\tROLE_USER\x10\x01\x12\x12\n" +
-	"\x0eROLE_ASSISTANT\x10\x022\xd6\b\n" +
+	"\x0eROLE_ASSISTANT\x10\x022\xe8\t\n" +
 	"\x10GeneratorService\x12\x89\x01\n" +
 	"\x13GeneratePseudoGraph\x123.triplemesh.generator.v1.GeneratePseudoGraphRequest\x1a4.triplemesh.generator.v1.GeneratePseudoGraphResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12\x8f\x01\n" +
 	"\x15GenerateRelationPaths\x125.triplemesh.generator.v1.GenerateRelationPathsRequest\x1a6.triplemesh.generator.v1.GenerateRelationPathsResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12\x98\x01\n" +
@@ -1716,7 +1843,8 @@ const file_triplemesh_generator_v1_generator_proto_rawDesc = "" +
 	"\rExtractClaims\x12-.triplemesh.generator.v1.ExtractClaimsRequest\x1a..triplemesh.generator.v1.ExtractClaimsResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12z\n" +
 	"\x0eGenerateAnswer\x12..triplemesh.generator.v1.GenerateAnswerRequest\x1a/.triplemesh.generator.v1.GenerateAnswerResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12\x8e\x01\n" +
 	"\x14GenerateAnswerStream\x124.triplemesh.generator.v1.GenerateAnswerStreamRequest\x1a5.triplemesh.generator.v1.GenerateAnswerStreamResponse\"\a\xa8\xbc\x18\x05\x90\x02\x010\x01\x12\x83\x01\n" +
-	"\x11GenerateQueryPlan\x121.triplemesh.generator.v1.GenerateQueryPlanRequest\x1a2.triplemesh.generator.v1.GenerateQueryPlanResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12}\n" +
+	"\x11GenerateQueryPlan\x121.triplemesh.generator.v1.GenerateQueryPlanRequest\x1a2.triplemesh.generator.v1.GenerateQueryPlanResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12\x8f\x01\n" +
+	"\x15GenerateRelationWords\x125.triplemesh.generator.v1.GenerateRelationWordsRequest\x1a6.triplemesh.generator.v1.GenerateRelationWordsResponse\"\a\xa8\xbc\x18\x03\x90\x02\x01\x12}\n" +
 	"\x0fRewriteQuestion\x12/.triplemesh.generator.v1.RewriteQuestionRequest\x1a0.triplemesh.generator.v1.RewriteQuestionResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/generator/v1;generatorv1b\x06proto3"
 
 var (
@@ -1732,7 +1860,7 @@ func file_triplemesh_generator_v1_generator_proto_rawDescGZIP() []byte {
 }
 
 var file_triplemesh_generator_v1_generator_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_triplemesh_generator_v1_generator_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_triplemesh_generator_v1_generator_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_triplemesh_generator_v1_generator_proto_goTypes = []any{
 	(AnswerStyle)(0),                         // 0: triplemesh.generator.v1.AnswerStyle
 	(Role)(0),                                // 1: triplemesh.generator.v1.Role
@@ -1751,95 +1879,103 @@ var file_triplemesh_generator_v1_generator_proto_goTypes = []any{
 	(*GenerateAnswerStreamRequest)(nil),      // 14: triplemesh.generator.v1.GenerateAnswerStreamRequest
 	(*GenerateAnswerStreamResponse)(nil),     // 15: triplemesh.generator.v1.GenerateAnswerStreamResponse
 	(*Turn)(nil),                             // 16: triplemesh.generator.v1.Turn
-	(*RewriteQuestionRequest)(nil),           // 17: triplemesh.generator.v1.RewriteQuestionRequest
-	(*RewriteQuestionResponse)(nil),          // 18: triplemesh.generator.v1.RewriteQuestionResponse
-	(*ExtractClaimsRequest)(nil),             // 19: triplemesh.generator.v1.ExtractClaimsRequest
-	(*ExtractClaimsResponse)(nil),            // 20: triplemesh.generator.v1.ExtractClaimsResponse
-	(*ExtractedClaim)(nil),                   // 21: triplemesh.generator.v1.ExtractedClaim
-	(*v1.Limits)(nil),                        // 22: triplemesh.llm.v1.Limits
-	(*v11.PseudoGraph)(nil),                  // 23: triplemesh.graph.v1.PseudoGraph
-	(*v1.Usage)(nil),                         // 24: triplemesh.llm.v1.Usage
-	(*v1.Warning)(nil),                       // 25: triplemesh.llm.v1.Warning
-	(*v11.QueryPlan)(nil),                    // 26: triplemesh.graph.v1.QueryPlan
-	(*v11.PlanEdit)(nil),                     // 27: triplemesh.graph.v1.PlanEdit
-	(*v11.RelationPath)(nil),                 // 28: triplemesh.graph.v1.RelationPath
-	(*v11.ReasoningPath)(nil),                // 29: triplemesh.graph.v1.ReasoningPath
-	(*v11.QuestionVerdict)(nil),              // 30: triplemesh.graph.v1.QuestionVerdict
-	(*v11.AnswerVerdict)(nil),                // 31: triplemesh.graph.v1.AnswerVerdict
-	(*v11.CandidateAnswer)(nil),              // 32: triplemesh.graph.v1.CandidateAnswer
-	(*v11.FixedGraph)(nil),                   // 33: triplemesh.graph.v1.FixedGraph
-	(v11.AnswerForm)(0),                      // 34: triplemesh.graph.v1.AnswerForm
-	(*v11.Triple)(nil),                       // 35: triplemesh.graph.v1.Triple
-	(*v11.TextSpan)(nil),                     // 36: triplemesh.graph.v1.TextSpan
+	(*GenerateRelationWordsRequest)(nil),     // 17: triplemesh.generator.v1.GenerateRelationWordsRequest
+	(*GenerateRelationWordsResponse)(nil),    // 18: triplemesh.generator.v1.GenerateRelationWordsResponse
+	(*RewriteQuestionRequest)(nil),           // 19: triplemesh.generator.v1.RewriteQuestionRequest
+	(*RewriteQuestionResponse)(nil),          // 20: triplemesh.generator.v1.RewriteQuestionResponse
+	(*ExtractClaimsRequest)(nil),             // 21: triplemesh.generator.v1.ExtractClaimsRequest
+	(*ExtractClaimsResponse)(nil),            // 22: triplemesh.generator.v1.ExtractClaimsResponse
+	(*ExtractedClaim)(nil),                   // 23: triplemesh.generator.v1.ExtractedClaim
+	(*v1.Limits)(nil),                        // 24: triplemesh.llm.v1.Limits
+	(*v11.PseudoGraph)(nil),                  // 25: triplemesh.graph.v1.PseudoGraph
+	(*v1.Usage)(nil),                         // 26: triplemesh.llm.v1.Usage
+	(*v1.Warning)(nil),                       // 27: triplemesh.llm.v1.Warning
+	(*v11.QueryPlan)(nil),                    // 28: triplemesh.graph.v1.QueryPlan
+	(*v11.PlanEdit)(nil),                     // 29: triplemesh.graph.v1.PlanEdit
+	(*v11.RelationPath)(nil),                 // 30: triplemesh.graph.v1.RelationPath
+	(*v11.ReasoningPath)(nil),                // 31: triplemesh.graph.v1.ReasoningPath
+	(*v11.QuestionVerdict)(nil),              // 32: triplemesh.graph.v1.QuestionVerdict
+	(*v11.AnswerVerdict)(nil),                // 33: triplemesh.graph.v1.AnswerVerdict
+	(*v11.CandidateAnswer)(nil),              // 34: triplemesh.graph.v1.CandidateAnswer
+	(*v11.FixedGraph)(nil),                   // 35: triplemesh.graph.v1.FixedGraph
+	(v11.AnswerForm)(0),                      // 36: triplemesh.graph.v1.AnswerForm
+	(*v11.Triple)(nil),                       // 37: triplemesh.graph.v1.Triple
+	(*v11.TextSpan)(nil),                     // 38: triplemesh.graph.v1.TextSpan
 }
 var file_triplemesh_generator_v1_generator_proto_depIdxs = []int32{
-	22, // 0: triplemesh.generator.v1.GeneratePseudoGraphRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	23, // 1: triplemesh.generator.v1.GeneratePseudoGraphResponse.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
+	24, // 0: triplemesh.generator.v1.GeneratePseudoGraphRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	25, // 1: triplemesh.generator.v1.GeneratePseudoGraphResponse.pseudo_graph:type_name -> triplemesh.graph.v1.PseudoGraph
 	4,  // 2: triplemesh.generator.v1.GeneratePseudoGraphResponse.diagnostics:type_name -> triplemesh.generator.v1.CypherDiagnostic
-	24, // 3: triplemesh.generator.v1.GeneratePseudoGraphResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	25, // 4: triplemesh.generator.v1.GeneratePseudoGraphResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	22, // 5: triplemesh.generator.v1.GenerateQueryPlanRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	26, // 6: triplemesh.generator.v1.GenerateQueryPlanResponse.plan:type_name -> triplemesh.graph.v1.QueryPlan
-	27, // 7: triplemesh.generator.v1.GenerateQueryPlanResponse.edits:type_name -> triplemesh.graph.v1.PlanEdit
-	24, // 8: triplemesh.generator.v1.GenerateQueryPlanResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	25, // 9: triplemesh.generator.v1.GenerateQueryPlanResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	28, // 10: triplemesh.generator.v1.GenerateRelationPathsRequest.existing:type_name -> triplemesh.graph.v1.RelationPath
-	22, // 11: triplemesh.generator.v1.GenerateRelationPathsRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	28, // 12: triplemesh.generator.v1.GenerateRelationPathsResponse.paths:type_name -> triplemesh.graph.v1.RelationPath
-	24, // 13: triplemesh.generator.v1.GenerateRelationPathsResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	25, // 14: triplemesh.generator.v1.GenerateRelationPathsResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	29, // 15: triplemesh.generator.v1.GenerateCandidateAnswersRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	22, // 16: triplemesh.generator.v1.GenerateCandidateAnswersRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	26, // 3: triplemesh.generator.v1.GeneratePseudoGraphResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	27, // 4: triplemesh.generator.v1.GeneratePseudoGraphResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	24, // 5: triplemesh.generator.v1.GenerateQueryPlanRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	28, // 6: triplemesh.generator.v1.GenerateQueryPlanResponse.plan:type_name -> triplemesh.graph.v1.QueryPlan
+	29, // 7: triplemesh.generator.v1.GenerateQueryPlanResponse.edits:type_name -> triplemesh.graph.v1.PlanEdit
+	26, // 8: triplemesh.generator.v1.GenerateQueryPlanResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	27, // 9: triplemesh.generator.v1.GenerateQueryPlanResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	30, // 10: triplemesh.generator.v1.GenerateRelationPathsRequest.existing:type_name -> triplemesh.graph.v1.RelationPath
+	24, // 11: triplemesh.generator.v1.GenerateRelationPathsRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	30, // 12: triplemesh.generator.v1.GenerateRelationPathsResponse.paths:type_name -> triplemesh.graph.v1.RelationPath
+	26, // 13: triplemesh.generator.v1.GenerateRelationPathsResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	27, // 14: triplemesh.generator.v1.GenerateRelationPathsResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	31, // 15: triplemesh.generator.v1.GenerateCandidateAnswersRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	24, // 16: triplemesh.generator.v1.GenerateCandidateAnswersRequest.limits:type_name -> triplemesh.llm.v1.Limits
 	10, // 17: triplemesh.generator.v1.GenerateCandidateAnswersRequest.feedback:type_name -> triplemesh.generator.v1.Feedback
-	30, // 18: triplemesh.generator.v1.Feedback.question:type_name -> triplemesh.graph.v1.QuestionVerdict
-	31, // 19: triplemesh.generator.v1.Feedback.answers:type_name -> triplemesh.graph.v1.AnswerVerdict
-	32, // 20: triplemesh.generator.v1.GenerateCandidateAnswersResponse.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
-	24, // 21: triplemesh.generator.v1.GenerateCandidateAnswersResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	25, // 22: triplemesh.generator.v1.GenerateCandidateAnswersResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	32, // 18: triplemesh.generator.v1.Feedback.question:type_name -> triplemesh.graph.v1.QuestionVerdict
+	33, // 19: triplemesh.generator.v1.Feedback.answers:type_name -> triplemesh.graph.v1.AnswerVerdict
+	34, // 20: triplemesh.generator.v1.GenerateCandidateAnswersResponse.candidates:type_name -> triplemesh.graph.v1.CandidateAnswer
+	26, // 21: triplemesh.generator.v1.GenerateCandidateAnswersResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	27, // 22: triplemesh.generator.v1.GenerateCandidateAnswersResponse.warnings:type_name -> triplemesh.llm.v1.Warning
 	0,  // 23: triplemesh.generator.v1.GenerateAnswerRequest.style:type_name -> triplemesh.generator.v1.AnswerStyle
-	33, // 24: triplemesh.generator.v1.GenerateAnswerRequest.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
-	22, // 25: triplemesh.generator.v1.GenerateAnswerRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	29, // 26: triplemesh.generator.v1.GenerateAnswerRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
-	34, // 27: triplemesh.generator.v1.GenerateAnswerRequest.form:type_name -> triplemesh.graph.v1.AnswerForm
-	24, // 28: triplemesh.generator.v1.GenerateAnswerResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	25, // 29: triplemesh.generator.v1.GenerateAnswerResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	34, // 30: triplemesh.generator.v1.GenerateAnswerResponse.form:type_name -> triplemesh.graph.v1.AnswerForm
+	35, // 24: triplemesh.generator.v1.GenerateAnswerRequest.fixed_graph:type_name -> triplemesh.graph.v1.FixedGraph
+	24, // 25: triplemesh.generator.v1.GenerateAnswerRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	31, // 26: triplemesh.generator.v1.GenerateAnswerRequest.paths:type_name -> triplemesh.graph.v1.ReasoningPath
+	36, // 27: triplemesh.generator.v1.GenerateAnswerRequest.form:type_name -> triplemesh.graph.v1.AnswerForm
+	26, // 28: triplemesh.generator.v1.GenerateAnswerResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	27, // 29: triplemesh.generator.v1.GenerateAnswerResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	36, // 30: triplemesh.generator.v1.GenerateAnswerResponse.form:type_name -> triplemesh.graph.v1.AnswerForm
 	12, // 31: triplemesh.generator.v1.GenerateAnswerStreamRequest.request:type_name -> triplemesh.generator.v1.GenerateAnswerRequest
 	13, // 32: triplemesh.generator.v1.GenerateAnswerStreamResponse.answer:type_name -> triplemesh.generator.v1.GenerateAnswerResponse
 	1,  // 33: triplemesh.generator.v1.Turn.role:type_name -> triplemesh.generator.v1.Role
-	16, // 34: triplemesh.generator.v1.RewriteQuestionRequest.history:type_name -> triplemesh.generator.v1.Turn
-	22, // 35: triplemesh.generator.v1.RewriteQuestionRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	24, // 36: triplemesh.generator.v1.RewriteQuestionResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	25, // 37: triplemesh.generator.v1.RewriteQuestionResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	22, // 38: triplemesh.generator.v1.ExtractClaimsRequest.limits:type_name -> triplemesh.llm.v1.Limits
-	21, // 39: triplemesh.generator.v1.ExtractClaimsResponse.claims:type_name -> triplemesh.generator.v1.ExtractedClaim
-	24, // 40: triplemesh.generator.v1.ExtractClaimsResponse.usage:type_name -> triplemesh.llm.v1.Usage
-	25, // 41: triplemesh.generator.v1.ExtractClaimsResponse.warnings:type_name -> triplemesh.llm.v1.Warning
-	35, // 42: triplemesh.generator.v1.ExtractedClaim.triple:type_name -> triplemesh.graph.v1.Triple
-	36, // 43: triplemesh.generator.v1.ExtractedClaim.span:type_name -> triplemesh.graph.v1.TextSpan
-	36, // 44: triplemesh.generator.v1.ExtractedClaim.object_span:type_name -> triplemesh.graph.v1.TextSpan
-	36, // 45: triplemesh.generator.v1.ExtractedClaim.subject_span:type_name -> triplemesh.graph.v1.TextSpan
-	2,  // 46: triplemesh.generator.v1.GeneratorService.GeneratePseudoGraph:input_type -> triplemesh.generator.v1.GeneratePseudoGraphRequest
-	7,  // 47: triplemesh.generator.v1.GeneratorService.GenerateRelationPaths:input_type -> triplemesh.generator.v1.GenerateRelationPathsRequest
-	9,  // 48: triplemesh.generator.v1.GeneratorService.GenerateCandidateAnswers:input_type -> triplemesh.generator.v1.GenerateCandidateAnswersRequest
-	19, // 49: triplemesh.generator.v1.GeneratorService.ExtractClaims:input_type -> triplemesh.generator.v1.ExtractClaimsRequest
-	12, // 50: triplemesh.generator.v1.GeneratorService.GenerateAnswer:input_type -> triplemesh.generator.v1.GenerateAnswerRequest
-	14, // 51: triplemesh.generator.v1.GeneratorService.GenerateAnswerStream:input_type -> triplemesh.generator.v1.GenerateAnswerStreamRequest
-	5,  // 52: triplemesh.generator.v1.GeneratorService.GenerateQueryPlan:input_type -> triplemesh.generator.v1.GenerateQueryPlanRequest
-	17, // 53: triplemesh.generator.v1.GeneratorService.RewriteQuestion:input_type -> triplemesh.generator.v1.RewriteQuestionRequest
-	3,  // 54: triplemesh.generator.v1.GeneratorService.GeneratePseudoGraph:output_type -> triplemesh.generator.v1.GeneratePseudoGraphResponse
-	8,  // 55: triplemesh.generator.v1.GeneratorService.GenerateRelationPaths:output_type -> triplemesh.generator.v1.GenerateRelationPathsResponse
-	11, // 56: triplemesh.generator.v1.GeneratorService.GenerateCandidateAnswers:output_type -> triplemesh.generator.v1.GenerateCandidateAnswersResponse
-	20, // 57: triplemesh.generator.v1.GeneratorService.ExtractClaims:output_type -> triplemesh.generator.v1.ExtractClaimsResponse
-	13, // 58: triplemesh.generator.v1.GeneratorService.GenerateAnswer:output_type -> triplemesh.generator.v1.GenerateAnswerResponse
-	15, // 59: triplemesh.generator.v1.GeneratorService.GenerateAnswerStream:output_type -> triplemesh.generator.v1.GenerateAnswerStreamResponse
-	6,  // 60: triplemesh.generator.v1.GeneratorService.GenerateQueryPlan:output_type -> triplemesh.generator.v1.GenerateQueryPlanResponse
-	18, // 61: triplemesh.generator.v1.GeneratorService.RewriteQuestion:output_type -> triplemesh.generator.v1.RewriteQuestionResponse
-	54, // [54:62] is the sub-list for method output_type
-	46, // [46:54] is the sub-list for method input_type
-	46, // [46:46] is the sub-list for extension type_name
-	46, // [46:46] is the sub-list for extension extendee
-	0,  // [0:46] is the sub-list for field type_name
+	37, // 34: triplemesh.generator.v1.GenerateRelationWordsRequest.example:type_name -> triplemesh.graph.v1.Triple
+	24, // 35: triplemesh.generator.v1.GenerateRelationWordsRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	26, // 36: triplemesh.generator.v1.GenerateRelationWordsResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	27, // 37: triplemesh.generator.v1.GenerateRelationWordsResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	16, // 38: triplemesh.generator.v1.RewriteQuestionRequest.history:type_name -> triplemesh.generator.v1.Turn
+	24, // 39: triplemesh.generator.v1.RewriteQuestionRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	26, // 40: triplemesh.generator.v1.RewriteQuestionResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	27, // 41: triplemesh.generator.v1.RewriteQuestionResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	24, // 42: triplemesh.generator.v1.ExtractClaimsRequest.limits:type_name -> triplemesh.llm.v1.Limits
+	23, // 43: triplemesh.generator.v1.ExtractClaimsResponse.claims:type_name -> triplemesh.generator.v1.ExtractedClaim
+	26, // 44: triplemesh.generator.v1.ExtractClaimsResponse.usage:type_name -> triplemesh.llm.v1.Usage
+	27, // 45: triplemesh.generator.v1.ExtractClaimsResponse.warnings:type_name -> triplemesh.llm.v1.Warning
+	37, // 46: triplemesh.generator.v1.ExtractedClaim.triple:type_name -> triplemesh.graph.v1.Triple
+	38, // 47: triplemesh.generator.v1.ExtractedClaim.span:type_name -> triplemesh.graph.v1.TextSpan
+	38, // 48: triplemesh.generator.v1.ExtractedClaim.object_span:type_name -> triplemesh.graph.v1.TextSpan
+	38, // 49: triplemesh.generator.v1.ExtractedClaim.subject_span:type_name -> triplemesh.graph.v1.TextSpan
+	2,  // 50: triplemesh.generator.v1.GeneratorService.GeneratePseudoGraph:input_type -> triplemesh.generator.v1.GeneratePseudoGraphRequest
+	7,  // 51: triplemesh.generator.v1.GeneratorService.GenerateRelationPaths:input_type -> triplemesh.generator.v1.GenerateRelationPathsRequest
+	9,  // 52: triplemesh.generator.v1.GeneratorService.GenerateCandidateAnswers:input_type -> triplemesh.generator.v1.GenerateCandidateAnswersRequest
+	21, // 53: triplemesh.generator.v1.GeneratorService.ExtractClaims:input_type -> triplemesh.generator.v1.ExtractClaimsRequest
+	12, // 54: triplemesh.generator.v1.GeneratorService.GenerateAnswer:input_type -> triplemesh.generator.v1.GenerateAnswerRequest
+	14, // 55: triplemesh.generator.v1.GeneratorService.GenerateAnswerStream:input_type -> triplemesh.generator.v1.GenerateAnswerStreamRequest
+	5,  // 56: triplemesh.generator.v1.GeneratorService.GenerateQueryPlan:input_type -> triplemesh.generator.v1.GenerateQueryPlanRequest
+	17, // 57: triplemesh.generator.v1.GeneratorService.GenerateRelationWords:input_type -> triplemesh.generator.v1.GenerateRelationWordsRequest
+	19, // 58: triplemesh.generator.v1.GeneratorService.RewriteQuestion:input_type -> triplemesh.generator.v1.RewriteQuestionRequest
+	3,  // 59: triplemesh.generator.v1.GeneratorService.GeneratePseudoGraph:output_type -> triplemesh.generator.v1.GeneratePseudoGraphResponse
+	8,  // 60: triplemesh.generator.v1.GeneratorService.GenerateRelationPaths:output_type -> triplemesh.generator.v1.GenerateRelationPathsResponse
+	11, // 61: triplemesh.generator.v1.GeneratorService.GenerateCandidateAnswers:output_type -> triplemesh.generator.v1.GenerateCandidateAnswersResponse
+	22, // 62: triplemesh.generator.v1.GeneratorService.ExtractClaims:output_type -> triplemesh.generator.v1.ExtractClaimsResponse
+	13, // 63: triplemesh.generator.v1.GeneratorService.GenerateAnswer:output_type -> triplemesh.generator.v1.GenerateAnswerResponse
+	15, // 64: triplemesh.generator.v1.GeneratorService.GenerateAnswerStream:output_type -> triplemesh.generator.v1.GenerateAnswerStreamResponse
+	6,  // 65: triplemesh.generator.v1.GeneratorService.GenerateQueryPlan:output_type -> triplemesh.generator.v1.GenerateQueryPlanResponse
+	18, // 66: triplemesh.generator.v1.GeneratorService.GenerateRelationWords:output_type -> triplemesh.generator.v1.GenerateRelationWordsResponse
+	20, // 67: triplemesh.generator.v1.GeneratorService.RewriteQuestion:output_type -> triplemesh.generator.v1.RewriteQuestionResponse
+	59, // [59:68] is the sub-list for method output_type
+	50, // [50:59] is the sub-list for method input_type
+	50, // [50:50] is the sub-list for extension type_name
+	50, // [50:50] is the sub-list for extension extendee
+	0,  // [0:50] is the sub-list for field type_name
 }
 
 func init() { file_triplemesh_generator_v1_generator_proto_init() }
@@ -1858,7 +1994,7 @@ func file_triplemesh_generator_v1_generator_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_triplemesh_generator_v1_generator_proto_rawDesc), len(file_triplemesh_generator_v1_generator_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   20,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -29,6 +29,7 @@ const (
 	GeneratorService_GenerateAnswer_FullMethodName           = "/triplemesh.generator.v1.GeneratorService/GenerateAnswer"
 	GeneratorService_GenerateAnswerStream_FullMethodName     = "/triplemesh.generator.v1.GeneratorService/GenerateAnswerStream"
 	GeneratorService_GenerateQueryPlan_FullMethodName        = "/triplemesh.generator.v1.GeneratorService/GenerateQueryPlan"
+	GeneratorService_GenerateRelationWords_FullMethodName    = "/triplemesh.generator.v1.GeneratorService/GenerateRelationWords"
 	GeneratorService_RewriteQuestion_FullMethodName          = "/triplemesh.generator.v1.GeneratorService/RewriteQuestion"
 )
 
@@ -58,6 +59,9 @@ type GeneratorServiceClient interface {
 	// GenerateQueryPlan plans what to compute from a knowledge graph: a typed plan in
 	// the words of the question.
 	GenerateQueryPlan(ctx context.Context, in *GenerateQueryPlanRequest, opts ...grpc.CallOption) (*GenerateQueryPlanResponse, error)
+	// GenerateRelationWords finds the words by which people ask for what a relation
+	// leads to: questions are made of a knowledge graph with them, for training.
+	GenerateRelationWords(ctx context.Context, in *GenerateRelationWordsRequest, opts ...grpc.CallOption) (*GenerateRelationWordsResponse, error)
 	// RewriteQuestion makes of a question that follows others one that can be
 	// understood without them.
 	RewriteQuestion(ctx context.Context, in *RewriteQuestionRequest, opts ...grpc.CallOption) (*RewriteQuestionResponse, error)
@@ -150,6 +154,16 @@ func (c *generatorServiceClient) GenerateQueryPlan(ctx context.Context, in *Gene
 	return out, nil
 }
 
+func (c *generatorServiceClient) GenerateRelationWords(ctx context.Context, in *GenerateRelationWordsRequest, opts ...grpc.CallOption) (*GenerateRelationWordsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GenerateRelationWordsResponse)
+	err := c.cc.Invoke(ctx, GeneratorService_GenerateRelationWords_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *generatorServiceClient) RewriteQuestion(ctx context.Context, in *RewriteQuestionRequest, opts ...grpc.CallOption) (*RewriteQuestionResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(RewriteQuestionResponse)
@@ -186,6 +200,9 @@ type GeneratorServiceServer interface {
 	// GenerateQueryPlan plans what to compute from a knowledge graph: a typed plan in
 	// the words of the question.
 	GenerateQueryPlan(context.Context, *GenerateQueryPlanRequest) (*GenerateQueryPlanResponse, error)
+	// GenerateRelationWords finds the words by which people ask for what a relation
+	// leads to: questions are made of a knowledge graph with them, for training.
+	GenerateRelationWords(context.Context, *GenerateRelationWordsRequest) (*GenerateRelationWordsResponse, error)
 	// RewriteQuestion makes of a question that follows others one that can be
 	// understood without them.
 	RewriteQuestion(context.Context, *RewriteQuestionRequest) (*RewriteQuestionResponse, error)
@@ -219,6 +236,9 @@ func (UnimplementedGeneratorServiceServer) GenerateAnswerStream(*GenerateAnswerS
 }
 func (UnimplementedGeneratorServiceServer) GenerateQueryPlan(context.Context, *GenerateQueryPlanRequest) (*GenerateQueryPlanResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GenerateQueryPlan not implemented")
+}
+func (UnimplementedGeneratorServiceServer) GenerateRelationWords(context.Context, *GenerateRelationWordsRequest) (*GenerateRelationWordsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GenerateRelationWords not implemented")
 }
 func (UnimplementedGeneratorServiceServer) RewriteQuestion(context.Context, *RewriteQuestionRequest) (*RewriteQuestionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RewriteQuestion not implemented")
@@ -363,6 +383,24 @@ func _GeneratorService_GenerateQueryPlan_Handler(srv interface{}, ctx context.Co
 	return interceptor(ctx, in, info, handler)
 }
 
+func _GeneratorService_GenerateRelationWords_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GenerateRelationWordsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GeneratorServiceServer).GenerateRelationWords(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GeneratorService_GenerateRelationWords_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GeneratorServiceServer).GenerateRelationWords(ctx, req.(*GenerateRelationWordsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _GeneratorService_RewriteQuestion_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(RewriteQuestionRequest)
 	if err := dec(in); err != nil {
@@ -411,6 +449,10 @@ var GeneratorService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GenerateQueryPlan",
 			Handler:    _GeneratorService_GenerateQueryPlan_Handler,
+		},
+		{
+			MethodName: "GenerateRelationWords",
+			Handler:    _GeneratorService_GenerateRelationWords_Handler,
 		},
 		{
 			MethodName: "RewriteQuestion",

@@ -1124,6 +1124,118 @@ export declare type TurnJson = {
 export declare const TurnSchema: GenMessage<Turn, {jsonType: TurnJson}>;
 
 /**
+ * GenerateRelationWordsRequest gives a relation.
+ *
+ * @generated from message triplemesh.generator.v1.GenerateRelationWordsRequest
+ */
+export declare type GenerateRelationWordsRequest = Message<"triplemesh.generator.v1.GenerateRelationWordsRequest"> & {
+  /**
+   * One of its triples, whose relation is in words: "place of birth".
+   *
+   * @generated from field: triplemesh.graph.v1.Triple example = 1;
+   */
+  example?: Triple | undefined;
+
+  /**
+   * What may be spent.
+   *
+   * @generated from field: triplemesh.llm.v1.Limits limits = 2;
+   */
+  limits?: Limits | undefined;
+};
+
+/**
+ * GenerateRelationWordsRequest gives a relation.
+ *
+ * @generated from message triplemesh.generator.v1.GenerateRelationWordsRequest
+ */
+export declare type GenerateRelationWordsRequestJson = {
+  /**
+   * One of its triples, whose relation is in words: "place of birth".
+   *
+   * @generated from field: triplemesh.graph.v1.Triple example = 1;
+   */
+  example?: TripleJson;
+
+  /**
+   * What may be spent.
+   *
+   * @generated from field: triplemesh.llm.v1.Limits limits = 2;
+   */
+  limits?: LimitsJson;
+};
+
+/**
+ * Describes the message triplemesh.generator.v1.GenerateRelationWordsRequest.
+ * Use `create(GenerateRelationWordsRequestSchema)` to create a new message.
+ */
+export declare const GenerateRelationWordsRequestSchema: GenMessage<GenerateRelationWordsRequest, {jsonType: GenerateRelationWordsRequestJson}>;
+
+/**
+ * GenerateRelationWordsResponse carries the words.
+ *
+ * @generated from message triplemesh.generator.v1.GenerateRelationWordsResponse
+ */
+export declare type GenerateRelationWordsResponse = Message<"triplemesh.generator.v1.GenerateRelationWordsResponse"> & {
+  /**
+   * Names of the objects of the relation, as seen from its subjects: "birthplace",
+   * "home town". In lower case, each once; none where the model wrote none.
+   *
+   * @generated from field: repeated string words = 1;
+   */
+  words: string[];
+
+  /**
+   * What it cost.
+   *
+   * @generated from field: triplemesh.llm.v1.Usage usage = 2;
+   */
+  usage?: Usage | undefined;
+
+  /**
+   * What failed and was skipped.
+   *
+   * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
+   */
+  warnings: Warning[];
+};
+
+/**
+ * GenerateRelationWordsResponse carries the words.
+ *
+ * @generated from message triplemesh.generator.v1.GenerateRelationWordsResponse
+ */
+export declare type GenerateRelationWordsResponseJson = {
+  /**
+   * Names of the objects of the relation, as seen from its subjects: "birthplace",
+   * "home town". In lower case, each once; none where the model wrote none.
+   *
+   * @generated from field: repeated string words = 1;
+   */
+  words?: string[];
+
+  /**
+   * What it cost.
+   *
+   * @generated from field: triplemesh.llm.v1.Usage usage = 2;
+   */
+  usage?: UsageJson;
+
+  /**
+   * What failed and was skipped.
+   *
+   * @generated from field: repeated triplemesh.llm.v1.Warning warnings = 3;
+   */
+  warnings?: WarningJson[];
+};
+
+/**
+ * Describes the message triplemesh.generator.v1.GenerateRelationWordsResponse.
+ * Use `create(GenerateRelationWordsResponseSchema)` to create a new message.
+ */
+export declare const GenerateRelationWordsResponseSchema: GenMessage<GenerateRelationWordsResponse, {jsonType: GenerateRelationWordsResponseJson}>;
+
+/**
  * RewriteQuestionRequest asks for a question that stands alone.
  *
  * @generated from message triplemesh.generator.v1.RewriteQuestionRequest
@@ -1663,6 +1775,17 @@ export declare const GeneratorService: GenService<{
     methodKind: "unary";
     input: typeof GenerateQueryPlanRequestSchema;
     output: typeof GenerateQueryPlanResponseSchema;
+  },
+  /**
+   * GenerateRelationWords finds the words by which people ask for what a relation
+   * leads to: questions are made of a knowledge graph with them, for training.
+   *
+   * @generated from rpc triplemesh.generator.v1.GeneratorService.GenerateRelationWords
+   */
+  generateRelationWords: {
+    methodKind: "unary";
+    input: typeof GenerateRelationWordsRequestSchema;
+    output: typeof GenerateRelationWordsResponseSchema;
   },
   /**
    * RewriteQuestion makes of a question that follows others one that can be
