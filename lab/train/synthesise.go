@@ -26,6 +26,8 @@ type Walker interface {
 		...grpc.CallOption) (*retrieverv1.SampleEntitiesResponse, error)
 	ListNeighbours(context.Context, *retrieverv1.ListNeighboursRequest,
 		...grpc.CallOption) (*retrieverv1.ListNeighboursResponse, error)
+	SearchRelations(context.Context, *retrieverv1.SearchRelationsRequest,
+		...grpc.CallOption) (*retrieverv1.SearchRelationsResponse, error)
 }
 
 // WordFinder finds the words by which people ask for what a relation leads to.
@@ -163,45 +165,81 @@ func (s *Synthesiser) draft(ctx context.Context, kg *graphv1.KnowledgeGraphRef, 
 	return d, nil
 }
 
+// wordExamples is the number of triples by which words are found.
+const wordExamples = 4
+
+// named is what words are found for: the name of a hop, its relations and some of its triples.
+type named struct {
+	name      string
+	count     int
+	relations []string
+	examples  []*graphv1.Triple
+}
+
 // findWords returns other words for the names of hops, of those that most questions have.
 func (s *Synthesiser) findWords(ctx context.Context, drafts []*draft) (map[string][]string, error) {
 	if s.Words == nil {
 		return nil, nil
 	}
-	counts, examples := map[string]int{}, map[string]*graphv1.Triple{}
+	hops := map[string]*named{}
 	for _, d := range drafts {
-		if d == nil {
-			continue
-		}
-		at := 0
-		for _, hop := range d.hops {
-			name := strings.Join(hopNames(hop), " ")
-			t := &graphv1.Triple{Subject: d.walk.GetEntities()[at], Relation: name,
-				Object: d.walk.GetEntities()[at+len(hop)]}
-			if hop[len(hop)-1].GetInverse() {
-				t.Subject, t.Object = t.GetObject(), t.GetSubject()
-			}
-			at += len(hop)
-			counts[name]++
-			examples[name] = t
+		if d != nil {
+			d.addHops(hops)
 		}
 	}
-	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	all := slices.SortedFunc(maps.Values(hops), func(a, b *named) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.name, b.name))
 	})
-	names = names[:min(len(names), s.MaxRelations)]
-	found := make([][]string, len(names))
-	err := s.each(ctx, "words of relations", len(names), func(ctx context.Context, i int) error {
-		resp, err := s.Words.GenerateRelationWords(ctx, &generatorv1.GenerateRelationWordsRequest{
-			Example: examples[names[i]]})
-		found[i] = resp.GetWords()
+	all = all[:min(len(all), s.MaxRelations)]
+	found := make([][]string, len(all))
+	err := s.each(ctx, "words of relations", len(all), func(ctx context.Context, i int) error {
+		resp, err := s.Words.GenerateRelationWords(ctx,
+			&generatorv1.GenerateRelationWordsRequest{Examples: all[i].examples})
+		if err == nil && len(resp.GetWords()) > 0 {
+			found[i], err = s.checkWords(ctx, resp.GetWords(), all[i].relations)
+		}
 		return err
 	})
 	words := map[string][]string{}
-	for i, name := range names {
-		words[name] = found[i]
+	for i, hop := range all {
+		words[hop.name] = found[i]
 	}
 	return words, err
+}
+
+// addHops counts the hops of a draft and keeps examples of them.
+func (d *draft) addHops(hops map[string]*named) {
+	at := 0
+	for _, hop := range d.hops {
+		name := strings.Join(hopNames(hop), " ")
+		t := &graphv1.Triple{Subject: d.walk.GetEntities()[at], Relation: name, Object: d.walk.GetEntities()[at+len(hop)]}
+		if at += len(hop); hop[len(hop)-1].GetInverse() {
+			t.Subject, t.Object = t.GetObject(), t.GetSubject()
+		}
+		h := hops[name]
+		if h == nil {
+			h = &named{name: name}
+			for _, step := range hop {
+				h.relations = append(h.relations, step.GetRelation())
+			}
+			hops[name] = h
+		}
+		if h.count++; len(h.examples) < wordExamples {
+			h.examples = append(h.examples, t)
+		}
+	}
+}
+
+// checkWords returns the words that lead back to the relations: those to which no other of the graph is nearer.
+func (s *Synthesiser) checkWords(ctx context.Context, words, relations []string) ([]string, error) {
+	resp, err := s.Walker.SearchRelations(ctx, &retrieverv1.SearchRelationsRequest{Kg: s.KG, Queries: words, Limit: 1})
+	var kept []string
+	for i, hits := range resp.GetResults() {
+		if nearest := hits.GetRelations(); len(nearest) > 0 && slices.Contains(relations, nearest[0].GetRelation()) {
+			kept = append(kept, words[i])
+		}
+	}
+	return kept, err
 }
 
 // chooseHop chooses a relation around an entity, with the relation that goes on from a mediator. It may
@@ -260,7 +298,7 @@ func phraseHop(from string, hop []*graphv1.RelationStep, found map[string][]stri
 	pick func(...string) string) string {
 	parts := hopNames(hop)
 	relation := strings.Join(parts, " ")
-	if others := found[relation]; len(others) > 0 && pick("graph", "graph", "model", "model", "model") == "model" {
+	if others := found[relation]; len(others) > 0 && pick("graph", "graph", "graph", "model", "model") == "model" {
 		relation = pick(others...)
 	} else if len(parts) > 1 { // over a mediator the last relation says what is asked for
 		relation = pick(parts[0], parts[len(parts)-1], relation)

@@ -51,6 +51,22 @@ func (w walkers) ListNeighbours(_ context.Context, req *retrieverv1.ListNeighbou
 	return resp, nil
 }
 
+// SearchRelations finds the relation that a query ends in.
+func (w walkers) SearchRelations(_ context.Context, req *retrieverv1.SearchRelationsRequest,
+	_ ...grpc.CallOption) (*retrieverv1.SearchRelationsResponse, error) {
+	resp := &retrieverv1.SearchRelationsResponse{}
+	for _, query := range req.GetQueries() {
+		hits := &retrieverv1.RelationHits{}
+		for _, r := range w.relations {
+			if strings.HasSuffix(query, r) {
+				hits.Relations = append(hits.Relations, &retrieverv1.ScoredRelation{Relation: r})
+			}
+		}
+		resp.Results = append(resp.Results, hits)
+	}
+	return resp, nil
+}
+
 func TestQuestionsAreMadeOfTheGraph(t *testing.T) {
 	make := func(seed int64) *Set {
 		s := Synthesiser{Walker: walkers{newPeople(), 500}, KG: &graphv1.KnowledgeGraphRef{Name: "town"}, Count: 200,
@@ -87,7 +103,7 @@ func TestQuestionsAreMadeOfTheGraph(t *testing.T) {
 	}
 }
 
-// finder finds a word for each relation but the last.
+// finder finds a word for each relation, and one that is for another.
 type finder struct {
 	mu    sync.Mutex
 	asked []*generatorv1.GenerateRelationWordsRequest
@@ -99,7 +115,8 @@ func (f *finder) GenerateRelationWords(_ context.Context, req *generatorv1.Gener
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asked = append(f.asked, req)
-	return &generatorv1.GenerateRelationWordsResponse{Words: []string{"whatchamacallit of " + req.GetExample().GetRelation()}}, f.err
+	return &generatorv1.GenerateRelationWordsResponse{Words: []string{
+		"gizmo of another", "whatchamacallit of " + req.GetExamples()[0].GetRelation()}}, f.err
 }
 
 func TestQuestionsAreInWordsOfTheModelToo(t *testing.T) {
@@ -114,14 +131,19 @@ func TestQuestionsAreInWordsOfTheModelToo(t *testing.T) {
 		t.Errorf("asked for words of %d relations, want 2", len(words.asked))
 	}
 	for _, req := range words.asked {
-		if e := req.GetExample(); e.GetObject() != e.GetRelation()+" of "+e.GetSubject() {
-			t.Errorf("asked by the example %v", e)
+		for _, e := range req.GetExamples() {
+			if e.GetObject() != e.GetRelation()+" of "+e.GetSubject() || e.GetRelation() != req.GetExamples()[0].GetRelation() {
+				t.Errorf("asked by the example %v", e)
+			}
 		}
 	}
 	other := 0
 	for _, q := range set.Questions {
 		if strings.Contains(q.Question, "whatchamacallit") {
 			other++
+		}
+		if strings.Contains(q.Question, "gizmo") {
+			t.Errorf("%q has a word of another relation", q.Question)
 		}
 	}
 	if other < len(set.Questions)/4 || other > len(set.Questions)*3/4 {

@@ -202,7 +202,7 @@ func (s *Service) RewriteQuestion(ctx context.Context,
 func (s *Service) GenerateRelationWords(ctx context.Context,
 	req *generatorv1.GenerateRelationWordsRequest) (*generatorv1.GenerateRelationWordsResponse, error) {
 	ledger := llm.NewLedger(req.GetLimits())
-	found, warnings, err := s.words.Find(ctx, req.GetExample(), ledger)
+	found, warnings, err := s.words.Find(ctx, req.GetExamples(), ledger)
 	if err != nil {
 		return nil, ledger.AttachUsage(err)
 	}

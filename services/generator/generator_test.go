@@ -303,7 +303,7 @@ func TestTheModelServerMisbehaves(t *testing.T) {
 		},
 		"words of a relation": func(ctx context.Context) (testkit.Warned, error) {
 			return client.GenerateRelationWords(ctx, &generatorv1.GenerateRelationWordsRequest{
-				Example: &graphv1.Triple{Subject: "Velmora", Relation: "river", Object: "Tessen"}})
+				Examples: []*graphv1.Triple{{Subject: "Velmora", Relation: "river", Object: "Tessen"}}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) { model.Misbehave(t, call) })
@@ -457,9 +457,9 @@ func TestGenerateRelationWords(t *testing.T) {
 	model.On(testkit.Task("relation-words"), testkit.Contains("Velmora | river | Tessen")).Reply(
 		"stream; Tessen; waters").Usage(40, 8)
 	client := serve(t, model)
-	example := &graphv1.Triple{Subject: "Velmora", Relation: "river", Object: "Tessen"}
+	examples := []*graphv1.Triple{{Subject: "Velmora", Relation: "river", Object: "Tessen"}}
 	got, err := client.GenerateRelationWords(t.Context(),
-		&generatorv1.GenerateRelationWordsRequest{Example: example})
+		&generatorv1.GenerateRelationWordsRequest{Examples: examples})
 	if err != nil || !slices.Equal(got.GetWords(), []string{"stream", "waters"}) ||
 		got.GetUsage().GetPromptTokens() != 40 {
 		t.Errorf("got %v, %v", got, err)
@@ -469,10 +469,10 @@ func TestGenerateRelationWords(t *testing.T) {
 		req  *generatorv1.GenerateRelationWordsRequest
 		code codes.Code
 	}{
-		"a model that is down": {&generatorv1.GenerateRelationWordsRequest{Example: example}, codes.Unavailable},
+		"a model that is down": {&generatorv1.GenerateRelationWordsRequest{Examples: examples}, codes.Unavailable},
 		"no example":           {&generatorv1.GenerateRelationWordsRequest{}, codes.InvalidArgument},
 		"an example without a relation": {&generatorv1.GenerateRelationWordsRequest{
-			Example: &graphv1.Triple{Subject: "Velmora", Object: "Tessen"}}, codes.InvalidArgument},
+			Examples: []*graphv1.Triple{{Subject: "Velmora", Object: "Tessen"}}}, codes.InvalidArgument},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := client.GenerateRelationWords(t.Context(), c.req); status.Code(err) != c.code {

@@ -33,11 +33,11 @@ func NewWordFinder(model llm.Completer) *WordFinder {
 	return &WordFinder{model: model, prompt: prompt.Must(prompts.Files, "relation_words")}
 }
 
-// Find returns names of the objects of a triple's relation, in lower case; none, with a warning, if the model writes
-// none. The triple's own names are none.
-func (w *WordFinder) Find(ctx context.Context, example *graphv1.Triple, ledger *llm.Ledger) ([]string,
+// Find returns names of the objects of a relation, by some of its triples, in lower case; none, with a warning, if the
+// model writes none.
+func (w *WordFinder) Find(ctx context.Context, examples []*graphv1.Triple, ledger *llm.Ledger) ([]string,
 	[]*llmv1.Warning, error) {
-	messages, err := w.prompt.Messages(example)
+	messages, err := w.prompt.Messages(map[string]any{"Facts": examples})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -46,22 +46,24 @@ func (w *WordFinder) Find(ctx context.Context, example *graphv1.Triple, ledger *
 	if err != nil && !errors.Is(err, llm.ErrUnusable) {
 		return nil, nil, err
 	}
-	found := parseWords(resp.Text, example)
+	found := parseWords(resp.Text, examples)
 	if len(found) == 0 {
 		return nil, []*llmv1.Warning{llm.Warn(llm.WarnUnusable, "the model wrote no words for the relation")}, nil
 	}
 	return found, resp.Warnings(), nil
 }
 
-// parseWords reads names off a list that is separated by semicolons.
-func parseWords(text string, example *graphv1.Triple) []string {
+// parseWords reads names off a list that is separated by semicolons. Those of the examples are none.
+func parseWords(text string, examples []*graphv1.Triple) []string {
 	var found []string
 	for part := range strings.SplitSeq(text, ";") {
 		name := kgtext.Fold(part)
 		fields := strings.Fields(name)
+		isNameOf := func(t *graphv1.Triple) bool {
+			return name == kgtext.Fold(t.GetSubject()) || name == kgtext.Fold(t.GetObject())
+		}
 		if len(fields) > 0 && len(fields) <= maxWords && len(kgtext.NewOpenWords(fields[len(fields)-1])) > 0 &&
-			!slices.Contains(found, name) && name != kgtext.Fold(example.GetSubject()) &&
-			name != kgtext.Fold(example.GetObject()) {
+			!slices.Contains(found, name) && !slices.ContainsFunc(examples, isNameOf) {
 			found = append(found, name)
 		}
 	}

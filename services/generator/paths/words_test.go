@@ -18,7 +18,7 @@ func (w writes) Complete(context.Context, llm.Request) (llm.Response, error) {
 }
 
 func TestFindWords(t *testing.T) {
-	example := &graphv1.Triple{Subject: "Ida Brandt", Relation: "spouse", Object: "Karl Brandt"}
+	examples := []*graphv1.Triple{{Subject: "Ida Brandt", Relation: "spouse", Object: "Karl Brandt"}}
 	for _, c := range []struct {
 		name, wrote string
 		want        []string
@@ -31,7 +31,7 @@ func TestFindWords(t *testing.T) {
 		{"nothing", " ; ", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, warnings, err := paths.NewWordFinder(writes(c.wrote)).Find(t.Context(), example, llm.NewLedger(nil))
+			got, warnings, err := paths.NewWordFinder(writes(c.wrote)).Find(t.Context(), examples, llm.NewLedger(nil))
 			if err != nil || !slices.Equal(got, c.want) || (len(got) == 0) != (len(warnings) > 0) {
 				t.Errorf("got %q, %v, %v, want %q", got, warnings, err, c.want)
 			}
@@ -44,7 +44,7 @@ func FuzzFindWords(f *testing.F) {
 	f.Add(";;\u0000;a b c d; KARL", "karl")
 	f.Fuzz(func(t *testing.T, wrote, name string) {
 		got, _, err := paths.NewWordFinder(writes(wrote)).Find(t.Context(),
-			&graphv1.Triple{Subject: "Ida Brandt", Relation: "spouse", Object: name}, llm.NewLedger(nil))
+			[]*graphv1.Triple{{Subject: "Ida Brandt", Relation: "spouse", Object: name}}, llm.NewLedger(nil))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -115,7 +115,7 @@ func TestPrompts(t *testing.T) {
 		both("answer_text_from_paths", write(generatorv1.AnswerStyle_ANSWER_STYLE_FROM_PATHS, text)),
 		both("relation_words", func(m llm.Completer, in input) {
 			_, _, _ = paths.NewWordFinder(m).Find(t.Context(),
-				&graphv1.Triple{Subject: in.name, Relation: in.question, Object: in.name}, ledger)
+				[]*graphv1.Triple{{Subject: in.name, Relation: in.question, Object: in.name}}, ledger)
 		}),
 		both("follow_up", func(m llm.Completer, in input) {
 			_, _, _ = followup.New(m, followup.Config{MaxTurns: 3, MaxTurnRunes: 300, MaxTokens: 64}).Rewrite(

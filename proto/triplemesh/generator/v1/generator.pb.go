@@ -1242,8 +1242,8 @@ func (x *Turn) GetText() string {
 // GenerateRelationWordsRequest gives a relation.
 type GenerateRelationWordsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One of its triples, whose relation is in words: "place of birth".
-	Example *v11.Triple `protobuf:"bytes,1,opt,name=example,proto3" json:"example,omitempty"`
+	// A few of its triples, whose relation is in words: "place of birth".
+	Examples []*v11.Triple `protobuf:"bytes,1,rep,name=examples,proto3" json:"examples,omitempty"`
 	// What may be spent.
 	Limits        *v1.Limits `protobuf:"bytes,2,opt,name=limits,proto3" json:"limits,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1280,9 +1280,9 @@ func (*GenerateRelationWordsRequest) Descriptor() ([]byte, []int) {
 	return file_triplemesh_generator_v1_generator_proto_rawDescGZIP(), []int{15}
 }
 
-func (x *GenerateRelationWordsRequest) GetExample() *v11.Triple {
+func (x *GenerateRelationWordsRequest) GetExamples() []*v11.Triple {
 	if x != nil {
-		return x.Example
+		return x.Examples
 	}
 	return nil
 }
@@ -1794,9 +1794,10 @@ const file_triplemesh_generator_v1_generator_proto_rawDesc = "" +
 	"\x04Turn\x12=\n" +
 	"\x04role\x18\x01 \x01(\x0e2\x1d.triplemesh.generator.v1.RoleB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\x04role\x12\x1f\n" +
-	"\x04text\x18\x02 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\x04text\"\x90\x01\n" +
-	"\x1cGenerateRelationWordsRequest\x12=\n" +
-	"\aexample\x18\x01 \x01(\v2\x1b.triplemesh.graph.v1.TripleB\x06\xbaH\x03\xc8\x01\x01R\aexample\x121\n" +
+	"\x04text\x18\x02 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\x04text\"\x96\x01\n" +
+	"\x1cGenerateRelationWordsRequest\x12C\n" +
+	"\bexamples\x18\x01 \x03(\v2\x1b.triplemesh.graph.v1.TripleB\n" +
+	"\xbaH\a\x92\x01\x04\b\x01\x10\x10R\bexamples\x121\n" +
 	"\x06limits\x18\x02 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\"\x9d\x01\n" +
 	"\x1dGenerateRelationWordsResponse\x12\x14\n" +
 	"\x05words\x18\x01 \x03(\tR\x05words\x12.\n" +
@@ -1844,7 +1845,7 @@ const file_triplemesh_generator_v1_generator_proto_rawDesc = "" +
 	"\x0eGenerateAnswer\x12..triplemesh.generator.v1.GenerateAnswerRequest\x1a/.triplemesh.generator.v1.GenerateAnswerResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12\x8e\x01\n" +
 	"\x14GenerateAnswerStream\x124.triplemesh.generator.v1.GenerateAnswerStreamRequest\x1a5.triplemesh.generator.v1.GenerateAnswerStreamResponse\"\a\xa8\xbc\x18\x05\x90\x02\x010\x01\x12\x83\x01\n" +
 	"\x11GenerateQueryPlan\x121.triplemesh.generator.v1.GenerateQueryPlanRequest\x1a2.triplemesh.generator.v1.GenerateQueryPlanResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12\x8f\x01\n" +
-	"\x15GenerateRelationWords\x125.triplemesh.generator.v1.GenerateRelationWordsRequest\x1a6.triplemesh.generator.v1.GenerateRelationWordsResponse\"\a\xa8\xbc\x18\x03\x90\x02\x01\x12}\n" +
+	"\x15GenerateRelationWords\x125.triplemesh.generator.v1.GenerateRelationWordsRequest\x1a6.triplemesh.generator.v1.GenerateRelationWordsResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01\x12}\n" +
 	"\x0fRewriteQuestion\x12/.triplemesh.generator.v1.RewriteQuestionRequest\x1a0.triplemesh.generator.v1.RewriteQuestionResponse\"\a\xa8\xbc\x18\x05\x90\x02\x01BLZJgithub.com/triplemesh/triplemesh/proto/triplemesh/generator/v1;generatorv1b\x06proto3"
 
 var (
@@ -1937,7 +1938,7 @@ var file_triplemesh_generator_v1_generator_proto_depIdxs = []int32{
 	12, // 31: triplemesh.generator.v1.GenerateAnswerStreamRequest.request:type_name -> triplemesh.generator.v1.GenerateAnswerRequest
 	13, // 32: triplemesh.generator.v1.GenerateAnswerStreamResponse.answer:type_name -> triplemesh.generator.v1.GenerateAnswerResponse
 	1,  // 33: triplemesh.generator.v1.Turn.role:type_name -> triplemesh.generator.v1.Role
-	37, // 34: triplemesh.generator.v1.GenerateRelationWordsRequest.example:type_name -> triplemesh.graph.v1.Triple
+	37, // 34: triplemesh.generator.v1.GenerateRelationWordsRequest.examples:type_name -> triplemesh.graph.v1.Triple
 	24, // 35: triplemesh.generator.v1.GenerateRelationWordsRequest.limits:type_name -> triplemesh.llm.v1.Limits
 	26, // 36: triplemesh.generator.v1.GenerateRelationWordsResponse.usage:type_name -> triplemesh.llm.v1.Usage
 	27, // 37: triplemesh.generator.v1.GenerateRelationWordsResponse.warnings:type_name -> triplemesh.llm.v1.Warning

@@ -1130,11 +1130,11 @@ export declare const TurnSchema: GenMessage<Turn, {jsonType: TurnJson}>;
  */
 export declare type GenerateRelationWordsRequest = Message<"triplemesh.generator.v1.GenerateRelationWordsRequest"> & {
   /**
-   * One of its triples, whose relation is in words: "place of birth".
+   * A few of its triples, whose relation is in words: "place of birth".
    *
-   * @generated from field: triplemesh.graph.v1.Triple example = 1;
+   * @generated from field: repeated triplemesh.graph.v1.Triple examples = 1;
    */
-  example?: Triple | undefined;
+  examples: Triple[];
 
   /**
    * What may be spent.
@@ -1151,11 +1151,11 @@ export declare type GenerateRelationWordsRequest = Message<"triplemesh.generator
  */
 export declare type GenerateRelationWordsRequestJson = {
   /**
-   * One of its triples, whose relation is in words: "place of birth".
+   * A few of its triples, whose relation is in words: "place of birth".
    *
-   * @generated from field: triplemesh.graph.v1.Triple example = 1;
+   * @generated from field: repeated triplemesh.graph.v1.Triple examples = 1;
    */
-  example?: TripleJson;
+  examples?: TripleJson[];
 
   /**
    * What may be spent.
