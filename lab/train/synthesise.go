@@ -168,8 +168,8 @@ func (s *Synthesiser) draft(ctx context.Context, kg *graphv1.KnowledgeGraphRef, 
 // wordExamples is the number of triples by which words are found.
 const wordExamples = 4
 
-// named is what words are found for: the name of a hop, its relations and some of its triples.
-type named struct {
+// hopGroup is the hops of one name, which words are found for: the name, its relations and some of its triples.
+type hopGroup struct {
 	name      string
 	count     int
 	relations []string
@@ -181,13 +181,13 @@ func (s *Synthesiser) findWords(ctx context.Context, drafts []*draft) (map[strin
 	if s.Words == nil {
 		return nil, nil
 	}
-	hops := map[string]*named{}
+	hops := map[string]*hopGroup{}
 	for _, d := range drafts {
 		if d != nil {
 			d.addHops(hops)
 		}
 	}
-	all := slices.SortedFunc(maps.Values(hops), func(a, b *named) int {
+	all := slices.SortedFunc(maps.Values(hops), func(a, b *hopGroup) int {
 		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.name, b.name))
 	})
 	all = all[:min(len(all), s.MaxRelations)]
@@ -208,17 +208,18 @@ func (s *Synthesiser) findWords(ctx context.Context, drafts []*draft) (map[strin
 }
 
 // addHops counts the hops of a draft and keeps examples of them.
-func (d *draft) addHops(hops map[string]*named) {
+func (d *draft) addHops(hops map[string]*hopGroup) {
 	at := 0
 	for _, hop := range d.hops {
 		name := strings.Join(hopNames(hop), " ")
-		t := &graphv1.Triple{Subject: d.walk.GetEntities()[at], Relation: name, Object: d.walk.GetEntities()[at+len(hop)]}
+		entities := d.walk.GetEntities()[at:]
+		t := &graphv1.Triple{Subject: entities[0], Relation: name, Object: entities[len(hop)]}
 		if at += len(hop); hop[len(hop)-1].GetInverse() {
 			t.Subject, t.Object = t.GetObject(), t.GetSubject()
 		}
 		h := hops[name]
 		if h == nil {
-			h = &named{name: name}
+			h = &hopGroup{name: name}
 			for _, step := range hop {
 				h.relations = append(h.relations, step.GetRelation())
 			}
@@ -298,7 +299,7 @@ func phraseHop(from string, hop []*graphv1.RelationStep, found map[string][]stri
 	pick func(...string) string) string {
 	parts := hopNames(hop)
 	relation := strings.Join(parts, " ")
-	if others := found[relation]; len(others) > 0 && pick("graph", "graph", "graph", "model", "model") == "model" {
+	if others := found[relation]; len(others) > 0 && pick("graph", "graph", "model", "model", "model") == "model" {
 		relation = pick(others...)
 	} else if len(parts) > 1 { // over a mediator the last relation says what is asked for
 		relation = pick(parts[0], parts[len(parts)-1], relation)

@@ -132,7 +132,8 @@ func TestQuestionsAreInWordsOfTheModelToo(t *testing.T) {
 	}
 	for _, req := range words.asked {
 		for _, e := range req.GetExamples() {
-			if e.GetObject() != e.GetRelation()+" of "+e.GetSubject() || e.GetRelation() != req.GetExamples()[0].GetRelation() {
+			if e.GetObject() != e.GetRelation()+" of "+e.GetSubject() ||
+				e.GetRelation() != req.GetExamples()[0].GetRelation() {
 				t.Errorf("asked by the example %v", e)
 			}
 		}
