@@ -85,7 +85,7 @@ func (s *Synthesiser) Make(ctx context.Context) (*Set, error) {
 		return nil, refuse("%s has no entities to ask about", kgtext.FormatKG(s.KG))
 	}
 	drafts := make([]*draft, max(len(entities), s.Count))
-	if err := s.each(ctx, "questions", len(drafts), func(ctx context.Context, i int) (err error) {
+	if err := s.runAll(ctx, "questions", len(drafts), func(ctx context.Context, i int) (err error) {
 		random := rand.New(rand.NewPCG(uint64(s.Seed), uint64(i)))
 		drafts[i], err = s.draft(ctx, resp.GetKg(), entities[i%len(entities)], i, random)
 		return err
@@ -118,8 +118,8 @@ func (s *Synthesiser) Make(ctx context.Context) (*Set, error) {
 	return set, nil
 }
 
-// each calls do for 0 to n-1, Parallel at a time.
-func (s *Synthesiser) each(ctx context.Context, what string, n int, do func(context.Context, int) error) error {
+// runAll calls do for 0 to n-1, Parallel at a time.
+func (s *Synthesiser) runAll(ctx context.Context, what string, n int, do func(context.Context, int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(max(1, s.Parallel))
 	for i := range n {
@@ -192,7 +192,7 @@ func (s *Synthesiser) findWords(ctx context.Context, drafts []*draft) (map[strin
 	})
 	all = all[:min(len(all), s.MaxRelations)]
 	found := make([][]string, len(all))
-	err := s.each(ctx, "words of relations", len(all), func(ctx context.Context, i int) error {
+	err := s.runAll(ctx, "words of relations", len(all), func(ctx context.Context, i int) error {
 		resp, err := s.Words.GenerateRelationWords(ctx,
 			&generatorv1.GenerateRelationWordsRequest{Examples: all[i].examples})
 		if err == nil && len(resp.GetWords()) > 0 {
@@ -218,7 +218,10 @@ func (d *draft) addHops(hops map[string]*hopGroup) {
 			t.Subject, t.Object = t.GetObject(), t.GetSubject()
 		}
 		h := hops[name]
-		if h == nil {
+		switch {
+		case name == "":
+			continue
+		case h == nil:
 			h = &hopGroup{name: name}
 			for _, step := range hop {
 				h.relations = append(h.relations, step.GetRelation())
