@@ -2022,7 +2022,7 @@ export interface components {
         QueryGraphs: {
             /**
              * Format: float
-             * @description How sure the alignment is, 0 to 1.
+             * @description How sure the alignment is, 0 to 1; of a single fact no surer than that the ranked relation paths lead to the answer.
              */
             alignment?: number;
             /** @description The plan as Cypher. */

@@ -178,12 +178,12 @@ func (Query) conclude(q *question.Question, g *orchestratorv1.QueryGraphs) {
 	})
 }
 
-// leastMass is the probability of the ranked paths to an answer below which the plan may ask for another one:
-// the question is likelier to ask for what other paths lead to.
-const leastMass = 0.5
+// leastMass is the probability of the ranked paths to an answer below which the plan may ask for another one.
+const leastMass = 0.3
 
-// compare doubts a plan if the relation paths that a ranker takes the question to ask for lead to other answers.
-// Such a path starts from one name, and nothing is computed of what it leads to.
+// compare takes a plan to be no surer than that the relation paths which a ranker takes the question to ask for lead
+// to its answer, and doubts it if they lead to others. Such a path starts from one name, and nothing is computed of
+// what it leads to.
 func (m Query) compare(ctx context.Context, q *question.Question, g *orchestratorv1.QueryGraphs) (string, error) {
 	rows := g.GetTable().GetRows()
 	if g.GetTable().GetValue() != "" || len(rows) == 0 || len(rows[0].GetCells()) == 0 || q.Request().GetPlan() != "" ||
@@ -203,10 +203,12 @@ func (m Query) compare(ctx context.Context, q *question.Question, g *orchestrato
 			}
 		}
 	}
-	if isRanked && mass < leastMass {
+	if isRanked {
 		q.Update(func(r *orchestratorv1.Run) {
-			r.GroundingReason = cmp.Or(r.GetGroundingReason(),
-				"the relation paths nearest to the question lead elsewhere")
+			if g.Alignment = min(g.GetAlignment(), mass); mass < leastMass {
+				r.GroundingReason = cmp.Or(r.GetGroundingReason(),
+					"the relation paths nearest to the question lead elsewhere")
+			}
 		})
 	}
 	return "", err

@@ -124,19 +124,20 @@ func TestAnAnswerThatOtherPathsOrTheQuestionSpeakAgainstIsRelated(t *testing.T) 
 		name, question, answer, says string
 		paths                        []*graphv1.ReasoningPath
 		err                          error
+		sure                         float32 // of the answer; the alignment is by .9
 	}{
 		{"the ranked paths lead elsewhere", "", "Mara Vell", "lead elsewhere",
-			[]*graphv1.ReasoningPath{path(.8, "Per Holm"), path(.1, "Mara Vell")}, nil},
+			[]*graphv1.ReasoningPath{path(.8, "Per Holm"), path(.1, "Mara Vell")}, nil, .1},
 		{"they lead there together", "", "Mara Vell", "",
-			[]*graphv1.ReasoningPath{path(.4, "Per Holm"), path(.3, "Mara Vell"), path(.25, "Mara Vell")}, nil},
+			[]*graphv1.ReasoningPath{path(.4, "Per Holm"), path(.3, "Mara Vell"), path(.25, "Mara Vell")}, nil, .55},
 		{"no ranker knows the graph", "", "Mara Vell", "", []*graphv1.ReasoningPath{{Entities: []string{"A", "B"},
-			Steps: []*graphv1.RelationStep{{Relation: "r"}}}}, nil},
-		{"paths cannot be had", "", "Mara Vell", "", nil, status.Error(codes.Unavailable, "no retriever")},
-		{"two names are asked about", "", "Per Holm's", "", []*graphv1.ReasoningPath{path(.8, "Per Holm")}, nil},
+			Steps: []*graphv1.RelationStep{{Relation: "r"}}}}, nil, .9},
+		{"paths cannot be had", "", "Mara Vell", "", nil, status.Error(codes.Unavailable, "no retriever"), .9},
+		{"two names are asked about", "", "Per Holm's", "", []*graphv1.ReasoningPath{path(.8, "Per Holm")}, nil, .9},
 		{"something is computed", "Which film did Mara Vell direct first?", "Mara Vell's", "",
-			[]*graphv1.ReasoningPath{path(.8, "Per Holm")}, nil},
-		{"the answer is what the question is about", "", "The Quiet Harbour", "itself", nil, nil},
-		{"nothing is looked up", "", "Orla", "itself", nil, nil},
+			[]*graphv1.ReasoningPath{path(.8, "Per Holm")}, nil, .9},
+		{"the answer is what the question is about", "", "The Quiet Harbour", "itself", nil, nil, .9},
+		{"nothing is looked up", "", "Orla", "itself", nil, nil, .9},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mesh := stagetest.New(t)
@@ -175,6 +176,9 @@ func TestAnAnswerThatOtherPathsOrTheQuestionSpeakAgainstIsRelated(t *testing.T) 
 			}
 			if err != nil || run.GetGrounding() != want || !strings.Contains(run.GetGroundingReason(), c.says) {
 				t.Errorf("got %v %q: %s, %v", run.GetGrounding(), run.GetText(), run.GetGroundingReason(), err)
+			}
+			if got := run.GetQuery().GetAlignment(); max(got-c.sure, c.sure-got) > 1e-6 {
+				t.Errorf("it is sure by %g, want %g", got, c.sure)
 			}
 		})
 	}

@@ -1876,7 +1876,8 @@ type QueryGraphs struct {
 	Cypher string `protobuf:"bytes,5,opt,name=cypher,proto3" json:"cypher,omitempty"`
 	// What it computes.
 	Table *v13.QueryTable `protobuf:"bytes,6,opt,name=table,proto3" json:"table,omitempty"`
-	// How sure the alignment is, 0 to 1.
+	// How sure the alignment is, 0 to 1; of a single fact no surer than that the
+	// ranked relation paths lead to the answer.
 	Alignment     float32 `protobuf:"fixed32,7,opt,name=alignment,proto3" json:"alignment,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

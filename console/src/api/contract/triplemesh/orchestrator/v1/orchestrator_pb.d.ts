@@ -1831,7 +1831,8 @@ export declare type QueryGraphs = Message<"triplemesh.orchestrator.v1.QueryGraph
   table?: QueryTable | undefined;
 
   /**
-   * How sure the alignment is, 0 to 1.
+   * How sure the alignment is, 0 to 1; of a single fact no surer than that the
+   * ranked relation paths lead to the answer.
    *
    * @generated from field: float alignment = 7;
    */
@@ -1887,7 +1888,8 @@ export declare type QueryGraphsJson = {
   table?: QueryTableJson;
 
   /**
-   * How sure the alignment is, 0 to 1.
+   * How sure the alignment is, 0 to 1; of a single fact no surer than that the
+   * ranked relation paths lead to the answer.
    *
    * @generated from field: float alignment = 7;
    */
