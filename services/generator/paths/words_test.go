@@ -1,7 +1,6 @@
 package paths_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -10,12 +9,6 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/generator/paths"
 )
-
-type writes string
-
-func (w writes) Complete(context.Context, llm.Request) (llm.Response, error) {
-	return llm.Response{Text: string(w)}, nil
-}
 
 func TestFindWords(t *testing.T) {
 	examples := []*graphv1.Triple{{Subject: "Ida Brandt", Relation: "spouse", Object: "Karl Brandt"}}
@@ -31,7 +24,8 @@ func TestFindWords(t *testing.T) {
 		{"nothing", " ; ", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, warnings, err := paths.NewWordFinder(writes(c.wrote)).Find(t.Context(), examples, llm.NewLedger(nil))
+			got, warnings, err := paths.NewWordFinder(scriptedModel(c.wrote)).Find(t.Context(), examples,
+				llm.NewLedger(nil))
 			if err != nil || !slices.Equal(got, c.want) || (len(got) == 0) != (len(warnings) > 0) {
 				t.Errorf("got %q, %v, %v, want %q", got, warnings, err, c.want)
 			}
@@ -43,7 +37,7 @@ func FuzzFindWords(f *testing.F) {
 	f.Add("husband; wife; better half", "Karl Brandt")
 	f.Add(";;\u0000;a b c d; KARL", "karl")
 	f.Fuzz(func(t *testing.T, wrote, name string) {
-		got, _, err := paths.NewWordFinder(writes(wrote)).Find(t.Context(),
+		got, _, err := paths.NewWordFinder(scriptedModel(wrote+";")).Find(t.Context(),
 			[]*graphv1.Triple{{Subject: "Ida Brandt", Relation: "spouse", Object: name}}, llm.NewLedger(nil))
 		if err != nil {
 			t.Fatal(err)

@@ -198,7 +198,7 @@ func (m Query) compare(ctx context.Context, q *question.Question, g *orchestrato
 	for _, path := range kgtext.GroupPaths(found.GetPaths()) {
 		if path.Probability != nil {
 			isRanked = true
-			if path.LeadsTo(kgtext.Fold(rows[0].GetCells()[0].GetName())) {
+			if path.LeadsTo(rows[0].GetCells()[0].GetName()) {
 				mass += *path.Probability
 			}
 		}
