@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hbollon/go-edlib"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -126,7 +127,8 @@ func unknownKey(key string, known []string) error {
 func nearestKey(word string, known []string) string {
 	best, least := "", -1
 	for _, k := range known {
-		d := min(distance(word, k), distance(word, k[strings.LastIndex(k, ".")+1:]))
+		d := min(edlib.OSADamerauLevenshteinDistance(word, k),
+			edlib.OSADamerauLevenshteinDistance(word, k[strings.LastIndex(k, ".")+1:]))
 		if least < 0 || d < least {
 			best, least = k, d
 		}
@@ -139,37 +141,11 @@ func nearestKey(word string, known []string) string {
 func NearestWord(word string, known []string) string {
 	best, least := "", len([]rune(word))/3+2
 	for _, k := range known {
-		if d := distance(strings.ToLower(word), strings.ToLower(k)); d < least {
+		if d := edlib.OSADamerauLevenshteinDistance(strings.ToLower(word), strings.ToLower(k)); d < least {
 			best, least = k, d
 		}
 	}
 	return best
-}
-
-// distance returns how many characters must be put in, left out, replaced or swapped
-// with the next to make one word of another.
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	rows := [3][]int{make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)}
-	for j := range rows[1] {
-		rows[1][j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		before, last, row := rows[0], rows[1], rows[2]
-		row[0] = i
-		for j := 1; j <= len(y); j++ {
-			cost := 1
-			if x[i-1] == y[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		rows = [3][]int{last, row, before}
-	}
-	return rows[1][len(y)]
 }
 
 func prependAll(prefix string, words []string) []string {

@@ -69,6 +69,21 @@ func ClauseVariables(c *graphv1.QueryClause) []string {
 	return slices.DeleteFunc(all, func(v string) bool { return v == "" })
 }
 
+// PlanNames returns the names of a plan, those of kinds too, each once.
+func PlanNames(plan *graphv1.QueryPlan) []string {
+	var all []string
+	for _, c := range plan.GetClauses() {
+		m, x := c.GetMatch(), c.GetExclude()
+		for _, name := range append([]string{m.GetStart().GetEntity(), m.GetEnd().GetEntity(), x.GetStart().GetEntity(),
+			x.GetEnd().GetEntity()}, c.GetValues().GetEntities()...) {
+			if name != "" && !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
+}
+
 // DescribePattern returns a pattern on one line.
 func DescribePattern(p *graphv1.QueryPattern) string {
 	return describeTerm(p.GetStart()) + " " + DescribeSteps(p.GetSteps()) + " " + describeTerm(p.GetEnd())

@@ -13,6 +13,7 @@ require (
 require (
 	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
 	github.com/grpc-ecosystem/go-grpc-middleware/v2 v2.3.4 // indirect
+	github.com/hbollon/go-edlib v1.7.0 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/spiffe/go-spiffe/v2 v2.9.0 // indirect
 )

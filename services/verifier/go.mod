@@ -5,6 +5,7 @@ go 1.26.0
 require github.com/triplemesh/triplemesh/proto v0.1.0
 
 require (
+	github.com/hbollon/go-edlib v1.7.0
 	github.com/triplemesh/triplemesh/internal v0.1.0
 	go.opentelemetry.io/otel v1.47.0
 	go.opentelemetry.io/otel/metric v1.47.0

@@ -1301,7 +1301,7 @@ export interface components {
             kg?: components["schemas"]["KnowledgeGraphRef"];
             /** @description What its patterns may mean, in the order of the clauses. */
             patterns?: components["schemas"]["PatternCandidates"][];
-            /** @description What its names may mean, each name once. */
+            /** @description What its names may mean, each name once; then what the question names and the plan does not. */
             terms?: components["schemas"]["TermCandidates"][];
         };
         /** @description Feedback is one mark, with what it is about copied from the run, so that it can be read after the run was removed. */

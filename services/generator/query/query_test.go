@@ -137,6 +137,9 @@ func TestRepair(t *testing.T) {
 			"?film type → film; ?film by → Mara Vell; ?film year → ?year; least ?year; ?film"},
 		{"a decade", "Which films of the 1990s star Mara Vell?", `Film(starring="Mara Vell")`,
 			"?film type → film; ?film starring → Mara Vell; ?film date → ?date; ?date ≥ 1990; ?date ≤ 1999; ?film"},
+		{"a decade that the draft has as a year", "Which 1990s films star Mara Vell?",
+			`Film(starring="Mara Vell").where("year", "1990s")`,
+			"?film type → film; ?film starring → Mara Vell; ?film year → ?year; ?year ≥ 1990; ?year ≤ 1999; ?film"},
 		{"a year that was drafted as a name", "Which films of 1994 star Mara Vell?",
 			`Film(starring="Mara Vell", year="1994")`,
 			"?film type → film; ?film starring → Mara Vell; ?film year → ?year; ?year = 1994; ?film"},
@@ -252,6 +255,11 @@ func TestRepair(t *testing.T) {
 		{"the most, where nothing asks for it", "which rivers run through states bordering orla",
 			`River(in_state=State(borders="Orla")).most("number of states bordering")`, "?river type → river; " +
 				"?state type → state; ?state borders → Orla; ?river in state → ?state; ?river"},
+		{"what the plan has already is counted", "which town has the most bridges over the Orla",
+			`Town(bridge=Bridge(over="Orla")).most("number of bridges")`, "?town type → town; ?bridge type → bridge; " +
+				"?bridge over → Orla; ?town bridge → ?bridge; most ?bridge for each ?town; ?town"},
+		{"the only one, drafted as the most", "which tower is the only one with a bell", `Tower().most("bell")`,
+			"?tower type → tower; ?tower bell → ?bell; most ?bell; ?tower"},
 		{"the best, where the draft ends with its measure", "what is the largest river in orla",
 			`River(name="Largest", state="Orla").get("length")`,
 			"?river type → river; ?river state → Orla; ?river size → ?size; most ?size; ?river"},

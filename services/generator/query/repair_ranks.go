@@ -111,6 +111,7 @@ var (
 	anySuperlative = regexp.MustCompile(
 		`(?i)\b(\p{L}+est|most|least|first|last|fewest|best|worst|top|maximum|minimum|more|` +
 			`fewer|less|\p{L}+er)\b`)
+	onlyForm = regexp.MustCompile(`(?i)\bthe only\b`)
 	// thanForm is "later than", which is no superlative.
 	thanForm = regexp.MustCompile(`(?i)\b(?:more|fewer|less|\p{L}+er)\s+than\b`)
 )
@@ -146,9 +147,9 @@ func (r *repairer) rankAndGet() {
 	result.Variable = v
 }
 
-// dropUnasked removes a ranking that the question has no word for.
+// dropUnasked removes a ranking that the question has no word for. The only one is often drafted as the best.
 func (r *repairer) dropUnasked() {
-	if anySuperlative.MatchString(thanForm.ReplaceAllString(r.question, "")) {
+	if anySuperlative.MatchString(thanForm.ReplaceAllString(r.question, "")) || onlyForm.MatchString(r.question) {
 		return
 	}
 	for i, c := range r.plan.GetClauses() {

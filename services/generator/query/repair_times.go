@@ -109,9 +109,8 @@ func (r *repairer) addPeriods() {
 			continue
 		}
 		_, isDate := kgtext.ParseDate(c.GetValue())
-		if isDate || slices.ContainsFunc(p.ends, func(b bound) bool {
-			return strings.Contains(b.value,
-				c.GetValue())
+		if isDate || decadeForm.MatchString(c.GetValue()) || slices.ContainsFunc(p.ends, func(b bound) bool {
+			return strings.Contains(b.value, c.GetValue())
 		}) {
 			variable, at = c.GetVariable(), i
 			if len(p.ends) == 1 && c.GetOperator() == p.ends[0].operator && c.GetValue() == p.ends[0].value {

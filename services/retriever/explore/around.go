@@ -44,7 +44,7 @@ func (e *explorer) around(from, to []store.EntityID, phrase string, reversed boo
 	var found []Candidate
 	for i, s := range steps {
 		c := Candidate{Steps: []walk.Step{s}, Phrase: e.cosine(s.Relation, phrase), Question: e.cosine(s.Relation, ""),
-			Words:    kgtext.SharedWords(phrase, e.snap.RelationName(s.Relation)),
+			Words:    e.matchWords(s.Relation, phrase),
 			Coverage: float32(counts[s]) / float32(len(anchors)), Triples: e.snap.RelationTriples(s.Relation)}
 		if i < probed || target != nil {
 			more, err := e.probe(&c, anchors, target, phrase)
@@ -220,7 +220,7 @@ func (e *explorer) onward(first Candidate, mediators []store.EntityID, target ma
 			continue
 		}
 		c := Candidate{Steps: []walk.Step{first.Steps[0], s}, Coverage: first.Coverage, Anchors: first.Anchors,
-			Words:    kgtext.SharedWords(phrase, e.snap.RelationName(s.Relation)),
+			Words:    e.matchWords(s.Relation, phrase),
 			Phrase:   max(e.cosine(s.Relation, phrase), (e.cosine(s.Relation, phrase)+first.Phrase)/2),
 			Question: max(e.cosine(s.Relation, ""), (e.cosine(s.Relation, "")+first.Question)/2),
 			Triples:  e.snap.RelationTriples(s.Relation)}
@@ -266,7 +266,7 @@ func (e *explorer) everywhere(phrase string, most int) ([]Candidate, error) {
 			}
 			seen[h.Relation] = true
 			c := Candidate{Steps: []walk.Step{{Relation: h.Relation}}, Phrase: e.cosine(h.Relation, phrase),
-				Words:    kgtext.SharedWords(phrase, e.snap.RelationName(h.Relation)),
+				Words:    e.matchWords(h.Relation, phrase),
 				Question: e.cosine(h.Relation, ""), Triples: e.snap.RelationTriples(h.Relation)}
 			found = append(found, c)
 		}

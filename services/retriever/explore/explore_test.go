@@ -166,6 +166,78 @@ func TestTheNearestPlaceAnswersWhereSomethingIs(t *testing.T) {
 	}
 }
 
+func TestADraftedKindDoesNotHideWhatHasTheRelation(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph(
+		[3]string{"Orla (state)", "type", "state"}, [3]string{"Orla (state)", "name", "Orla"},
+		[3]string{"Orla (state)", "capital", "Tessen"}, [3]string{"Orla (state)", "population", "900"},
+		[3]string{"Orla (city)", "type", "city"}, [3]string{"Orla (city)", "name", "Orla"},
+		[3]string{"Orla (city)", "population", "80"}, [3]string{"Orla", "type", "word"})
+	for relation, want := range map[string]string{"capital": "Orla (state)", "population": "Orla (city)"} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			{Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: "city",
+				Entities: []string{"Orla"}}}},
+			match(variable("city"), relation, variable("x"))}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "the "+relation+" of Orla", plan, nil)
+		if err != nil || len(patterns) != 1 {
+			t.Fatal(patterns, err)
+		}
+		if best := patterns[0].Candidates[0]; !slices.Equal(best.Anchors, []store.EntityID{g.ID(want)}) {
+			t.Errorf("%s: %q of %v, want %s", relation, show(g, patterns[0]), best.Anchors, want)
+		}
+	}
+}
+
+func TestWhatJoinsTwoNamesSaysWhatIsAsked(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph(
+		[3]string{"Tessen", "state", "Velmora"}, [3]string{"Velmora", "capital", "Orla"},
+		[3]string{"Low Tide", "directed by", "Mara Vell"}, [3]string{"Low Tide", "starred actors", "Per Holm"},
+		[3]string{"High Tide", "directed by", "Mara Vell"}, [3]string{"High Tide", "starred actors", "Per Holm"},
+		[3]string{"High Tide", "tags", "Per Holm"}, [3]string{"Orla Rising", "starred actors", "Ada Stam"})
+	for _, c := range []struct {
+		name, start, relation, end, want string
+		joins                            bool
+	}{
+		{"the end has another one", "Tessen", "capital of", "Velmora", "^capital", false},
+		{"a film of both, by what most of them have", "Mara Vell", "directed", "Per Holm", "^directed by starred actors",
+			true},
+		{"… from the other side", "Per Holm", "directed by", "Mara Vell", "^starred actors directed by", true},
+		{"no film of both", "Ada Stam", "directed by", "Mara Vell", "^starred actors", false},
+		{"a film says who directed it", "Orla Rising", "starred actors", "Per Holm", "starred actors", false},
+	} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS},
+			Clauses: []*graphv1.QueryClause{match(entity(c.start), c.relation, entity(c.end))}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "is it so", plan, nil)
+		if err != nil || show(g, patterns[0]) != c.want || patterns[0].Candidates[0].Joins != c.joins {
+			t.Errorf("%s: %q, %v; want %q", c.name, show(g, patterns[0]), err, c.want)
+		}
+	}
+}
+
+func TestNamesThatThePlanLacksAreTerms(t *testing.T) {
+	t.Parallel()
+	g := world()
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "film"}, Clauses: []*graphv1.QueryClause{
+		match(variable("film"), "directed by", entity("Mara Vell"))}}
+	for question, want := range map[string]string{
+		"which films by Mara Vell star Per Holm":         "Mara Vell, Per Holm",
+		"which drama films did Mara Vell make":           "Mara Vell", // a common noun where names have capitals
+		"the area of velmora":                            "Mara Vell, velmora",
+		"which films of Mara Vell are there":             "Mara Vell",
+		"which films by Mara Vell are set in Springfeld": "Mara Vell", // misspelt
+	} {
+		terms, _, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, question, plan, nil)
+		var names []string
+		for _, term := range terms {
+			names = append(names, term.Name)
+		}
+		if got := strings.Join(names, ", "); err != nil || got != want {
+			t.Errorf("%q: %q, %v; want %q", question, got, err, want)
+		}
+	}
+}
+
 func TestARelationThatTheQuestionNamesComesFirst(t *testing.T) {
 	g := storetest.NewGraph(
 		[3]string{"Velmora", "highest point", "Mount A"}, [3]string{"Velmora", "lowest point", "Bay B"},

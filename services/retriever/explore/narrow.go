@@ -86,21 +86,45 @@ func (e *explorer) narrowByType() error {
 		if err != nil {
 			return err
 		}
-		var kept []store.EntityID
+		var kept, others []store.EntityID
 		for j, edges := range lists {
 			if slices.ContainsFunc(edges, func(edge store.Edge) bool {
 				return slices.Contains(kinds, store.Fold(e.snap.EntityName(edge.Entity)))
 			}) {
 				kept = append(kept, ids[j])
+			} else {
+				others = append(others, ids[j])
 			}
 		}
-		if len(kept) == 0 || len(kept) == len(ids) {
-			continue
+		if len(kept) == 0 || len(others) == 0 || !e.leads(t.Name, kept) && e.leads(t.Name, others) {
+			continue // a draft says City for the state whose capital is asked for
 		}
 		e.links[t.Name] = kept
 		t.Links = slices.DeleteFunc(t.Links, func(l link.Link) bool { return !slices.Contains(kept, l.Entity) })
 	}
 	return nil
+}
+
+// leads reports whether one of some things of a name has a relation that the plan follows from it, by its words.
+func (e *explorer) leads(name string, ids []store.EntityID) bool {
+	isListed := map[string]bool{}
+	for _, c := range e.plan.GetClauses() {
+		v, p := c.GetValues(), c.GetMatch()
+		isListed[v.GetVariable()] = isListed[v.GetVariable()] || slices.Contains(v.GetEntities(), name)
+		phrase := kgtext.DescribeRelation(p)
+		if p.GetStart().GetEntity() != name && !isListed[p.GetStart().GetVariable()] || p == nil {
+			continue
+		}
+		for _, id := range ids {
+			relations, err := e.snap.Relations(e.ctx, id, store.Out)
+			if err == nil && slices.ContainsFunc(relations, func(r store.RelationEdges) bool {
+				return e.matchWords(r.Relation, phrase) == 1
+			}) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // kindsOf returns the words, folded, by which the plan says what a name is: the variable it is listed

@@ -58,11 +58,52 @@ func (e *explorer) findCandidates(o open) ([]Candidate, error) {
 	case o.isType() && o.end == nil:
 		return nil, nil // no entity has this name
 	case o.start != nil:
-		return e.around(o.start, o.end, o.phrase, false, nil)
+		candidates, err := e.around(o.start, o.end, o.phrase, false, nil)
+		if err != nil || o.end == nil || o.isType() {
+			return candidates, err
+		}
+		more, err := e.lookFromEnd(o, candidates)
+		return append(candidates, more...), err
 	case o.end != nil:
 		return e.around(o.end, nil, o.phrase, true, nil)
 	}
 	return e.everywhere(o.phrase, maxCandidates)
+}
+
+// lookFromEnd returns what the end of a pattern has of what its words say, if its start has nothing of that: Dallas is
+// not the capital of Texas, which has another one. If that has nothing either, what they share may say it.
+func (e *explorer) lookFromEnd(o open, candidates []Candidate) ([]Candidate, error) {
+	if slices.ContainsFunc(candidates, func(c Candidate) bool {
+		return c.Words == 1 && (c.Joins || !c.Steps[0].Inverse)
+	}) {
+		return nil, nil
+	}
+	var said []store.RelationID
+	for _, id := range sample(o.end, linked) {
+		relations, err := e.snap.Relations(e.ctx, id, store.Out)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range relations {
+			if e.matchWords(r.Relation, o.phrase) == 1 {
+				said = append(said, r.Relation)
+			}
+		}
+	}
+	if len(said) == 0 {
+		return e.findShared(o)
+	}
+	more, err := e.around(o.end, o.start, o.phrase, true, said)
+	return slices.DeleteFunc(more, func(c Candidate) bool {
+		return !c.Steps[len(c.Steps)-1].Inverse || slices.ContainsFunc(candidates, func(known Candidate) bool {
+			return slices.Equal(known.Steps, c.Steps)
+		})
+	}), err
+}
+
+// matchWords returns the share of the words of a phrase that a relation has.
+func (e *explorer) matchWords(r store.RelationID, phrase string) float32 {
+	return kgtext.SharedWords(phrase, e.snap.RelationName(r))
 }
 
 // rankCandidates returns the best candidates of a pattern, with what tells them apart.

@@ -13,26 +13,6 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/vector"
 )
 
-// names lists the names of a plan, each once.
-func names(plan *graphv1.QueryPlan) []string {
-	var all []string
-	add := func(name string) {
-		if name != "" && !slices.Contains(all, name) {
-			all = append(all, name)
-		}
-	}
-	for _, c := range plan.GetClauses() {
-		for _, p := range []*graphv1.QueryPattern{c.GetMatch(), c.GetExclude()} {
-			add(p.GetStart().GetEntity())
-			add(p.GetEnd().GetEntity())
-		}
-		for _, name := range c.GetValues().GetEntities() {
-			add(name)
-		}
-	}
-	return all
-}
-
 // link links the names. A topic entity that a name is part of, or that is part of it, is what it
 // means.
 func (e *explorer) link(topics []store.EntityID) error {
@@ -40,7 +20,7 @@ func (e *explorer) link(topics []store.EntityID) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range names(e.plan) {
+	for _, name := range kgtext.PlanNames(e.plan) {
 		term := Term{Name: name}
 		key := store.Fold(name)
 		for _, t := range topics {
@@ -90,8 +70,33 @@ func (e *explorer) link(topics []store.EntityID) error {
 		}
 		e.terms = append(e.terms, term)
 	}
+	e.addUnplanned(inQuestion)
 	return nil
 }
+
+// addUnplanned adds what the question names and the plan does not. Where a question has capitals, names have them.
+func (e *explorer) addUnplanned(inQuestion []link.Link) {
+	_, behindFirst, _ := strings.Cut(e.question, " ")
+	hasCapitals := behindFirst != strings.ToLower(behindFirst)
+	scores := map[string]float32{} // of mentions
+	for _, q := range inQuestion {
+		mention := kgtext.Fold(q.Mention)
+		isLower := q.Mention == strings.ToLower(q.Mention)
+		if q.Match == link.Fuzzy || hasCapitals && isLower || e.snap.Kind(q.Entity) != store.Entity ||
+			slices.ContainsFunc(e.terms, func(t Term) bool {
+				return kgtext.Mentions(t.Name, mention) || kgtext.Mentions(mention, t.Name)
+			}) {
+			continue
+		}
+		isSpelled := !isLower && strings.Contains(q.Mention, " ") && strings.Contains(behindFirst, q.Mention)
+		if scores[mention] += q.Score; scores[mention] >= surelyNamed || isSpelled {
+			e.terms = append(e.terms, Term{Name: q.Mention, Links: []link.Link{q}})
+		}
+	}
+}
+
+// surelyNamed is the probability from which on a mention is a name.
+const surelyNamed = 0.5
 
 // addNamed adds what has the linked entity as its name: "springfield" names several cities.
 func (e *explorer) addNamed(term *Term) error {

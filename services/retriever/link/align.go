@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/hbollon/go-edlib"
+
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -75,33 +77,12 @@ func (w word) likeness(part string) float32 {
 	if d := len(w.folded) - len(part); w.stop || w.letters < 4 || d > 2 || d < -2 {
 		return 0
 	}
-	a, b := []rune(w.folded), []rune(part)
-	d, longer := distance(a, b), max(len(a), len(b))
+	d, longer := edlib.LevenshteinDistance(w.folded, part), max(utf8.RuneCountInString(w.folded),
+		utf8.RuneCountInString(part))
 	if 4*d > longer {
 		return 0
 	}
 	return 1 - float32(d)/float32(longer)
-}
-
-// distance returns the Levenshtein distance.
-func distance(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range b {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, diagonal+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // isPartOf reports whether a name begins or ends with the words of a mention.

@@ -48,14 +48,11 @@ type fileEntry struct {
 	identity
 }
 
-// identity identifies a file: by its size and the time of its last
-// change, or if these are unknown by its first bytes.
+// identity identifies a file, by its first bytes too.
 type identity struct {
-	Name     string `json:"name"`
-	Format   string `json:"format"`
-	Size     int64  `json:"size,omitempty"`
-	Modified int64  `json:"modified,omitempty"`
-	Head     uint64 `json:"head,omitempty"`
+	Name   string `json:"name"`
+	Format string `json:"format"`
+	Head   uint64 `json:"head,omitempty"`
 }
 
 // doneEntry is a file that was read to the end.

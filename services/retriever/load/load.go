@@ -96,6 +96,14 @@ func Files(ctx context.Context, to Target, enc encoder.Encoder, paths []string, 
 	return l.Finish(ctx, to, enc)
 }
 
+func (l *Loader) readFile(ctx context.Context, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return l.fail(err)
+	}
+	return errors.Join(l.Read(ctx, filepath.Base(path), DetectFormat, f), f.Close())
+}
+
 // Loader reads files one after another and builds a snapshot of them all. It
 // is not safe for concurrent use.
 type Loader struct {

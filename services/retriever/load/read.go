@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 
 	"golang.org/x/sync/errgroup"
@@ -63,24 +61,8 @@ type file struct {
 	identity
 	format Format
 	read   reader
-	// sum is of the bytes of a stream as they come by; nil for a file of this machine.
+	// sum is of the bytes of a stream as they come by; nil for a source that is none.
 	sum *checksumReader
-}
-
-// readFile reads a file of this machine.
-func (l *Loader) readFile(ctx context.Context, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return l.fail(err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return l.fail(err)
-	}
-	return l.readInput(ctx, f, file{identity: identity{
-		Name: filepath.Base(path), Size: info.Size(), Modified: info.ModTime().UnixNano(),
-	}})
 }
 
 // Read takes all of one file. A bad line is counted and reported; it is an error only if
@@ -251,9 +233,8 @@ func (l *Loader) nextFile(r io.Reader, f file) (whole bool, err error) {
 	was := l.resumed.files[number].identity
 	if was != f.identity {
 		return false, store.Invalidf(
-			"the load that was interrupted had as file %d %s (%s, %d bytes), now it is %s (%s, "+
-				"%d bytes), or it was changed; load without resume to start over",
-			number, was.Name, was.Format, was.Size, f.Name, f.Format, f.Size)
+			"the load that was interrupted had as file %d %s (%s), now it is %s (%s), or it was changed; load "+
+				"without resume to start over", number, was.Name, was.Format, f.Name, f.Format)
 	}
 	if number == l.resumed.resumePoint().File {
 		l.position = l.resumed.resumePoint()

@@ -53,22 +53,7 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 		!best.GetTypeMatch() && len(kgtext.NewOpenWords(phrase)) > 0 {
 		return fmt.Sprintf("the knowledge graph has no %q of what the question names", phrase)
 	}
-	fit := Fit(best, trust)
-	if best.GetTypeMatch() {
-		fit = max(fit, 0.45)
-	}
-	if x.valued[end] && genericSize(phrase) {
-		fit = max(fit, x.MinRelation) // "largest" says nothing of what is measured
-	}
-	if best.GetJoins() {
-		fit = min(1, fit+0.25)
-	}
-	if phrase == "in" && len(found.GetCandidates()) == 1 {
-		fit = max(fit, 0.55) // the place has no other relation
-	}
-	if kgtext.IsTime(phrase) && x.valued[end] && kgtext.IsTime(best.GetSteps()[len(best.GetSteps())-1].GetRelation()) {
-		fit = min(1, fit+0.2)
-	}
+	fit := x.fit(best, phrase, end, len(found.GetCandidates()) == 1)
 	if fit < x.MinRelation {
 		return x.lacks(phrase, p)
 	}
@@ -81,12 +66,35 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 		x.ends[v] == nil {
 		x.ends[v], x.literals[v] = best, true
 	}
-	x.add(p, best, links, exclude)
+	if exclude || !x.countsShared(p, best, links) {
+		x.add(p, best, links, exclude)
+	}
 	x.chosen[at] = best
 	if end != "" && !exclude {
 		x.addEndType(p, best, phrase)
 	}
 	return ""
+}
+
+// fit returns how well the relation that was taken fits a pattern, by what else the knowledge graph says.
+func (x *alignment) fit(best *graphv1.RelationCandidate, phrase, end string, isOnly bool) float64 {
+	fit := Fit(best, float64(kgtext.Trust(phrase, x.question)))
+	if best.GetTypeMatch() {
+		fit = max(fit, 0.45)
+	}
+	if x.valued[end] && genericSize(phrase) {
+		fit = max(fit, x.MinRelation) // "largest" says nothing of what is measured
+	}
+	if best.GetJoins() {
+		fit = min(1, fit+0.25)
+	}
+	if phrase == "in" && isOnly {
+		fit = max(fit, 0.55) // the place has no other relation
+	}
+	if kgtext.IsTime(phrase) && x.valued[end] && kgtext.IsTime(best.GetSteps()[len(best.GetSteps())-1].GetRelation()) {
+		fit = min(1, fit+0.2)
+	}
+	return fit
 }
 
 // isAnything reports whether a kind restricts nothing: what was born or opened is a person or a place.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hbollon/go-edlib"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
@@ -94,7 +95,9 @@ func (a *Aligner) Align(question string, draft *graphv1.QueryPlan, terms []*grap
 		return Aligned{Edits: x.edits, Reason: reason}
 	}
 	x.checkRoles()
+	x.checkAnchored()
 	x.checkNames()
+	x.checkClaim()
 	return Aligned{Plan: x.plan, Edits: x.edits, Confidence: x.confidence, Reason: x.doubted}
 }
 
@@ -303,6 +306,9 @@ func (x *alignment) selectMeant(variable string, links []*graphv1.EntityLink) []
 	return links
 }
 
+// maxSpelled is the length in bytes up to which the spelling of names is compared.
+const maxSpelled = 1024
+
 // spellsAlike reports whether two names differ in a few letters or in the words around them only.
 func spellsAlike(a, b string) bool {
 	a, b = kgtext.Fold(a), kgtext.Fold(b)
@@ -310,31 +316,8 @@ func spellsAlike(a, b string) bool {
 		return false
 	}
 	return strings.HasPrefix(b, a+" ") || strings.HasSuffix(b, " "+a) ||
-		strings.TrimSuffix(a, "s") == strings.TrimSuffix(b, "s") || editDistance(a, b) <= max(1, len([]rune(a))/7)
-}
-
-// editDistance counts the letters that differ (Levenshtein).
-func editDistance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	if len(x) > 256 || len(y) > 256 {
-		return max(len(x), len(y))
-	}
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range x {
-		before := row[0]
-		row[0] = i + 1
-		for j := range y {
-			cost := 1
-			if x[i] == y[j] {
-				cost = 0
-			}
-			before, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, before+cost)
-		}
-	}
-	return row[len(y)]
+		strings.TrimSuffix(a, "s") == strings.TrimSuffix(b, "s") ||
+		max(len(a), len(b)) <= maxSpelled && edlib.LevenshteinDistance(a, b) <= max(1, len([]rune(a))/7)
 }
 
 func (x *alignment) values(v *graphv1.QueryValues) string {

@@ -306,6 +306,47 @@ func TestWhatIsOnTheWrongSideOfItsRoleIsNotSure(t *testing.T) {
 	}
 }
 
+func TestAPlanWithoutANameOfTheQuestionIsNotSure(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "film"}, Clauses: []*graphv1.QueryClause{
+		match(variable("film"), "directed", entity("Mara Vell"))}}
+	patterns := []*graphv1.PatternCandidates{{
+		Candidates: []*graphv1.RelationCandidate{candidate("directed_by", .8, .8)}}}
+	terms := []*graphv1.TermCandidates{{Name: "Mara Vell", Links: []*graphv1.EntityLink{link("Mara Vell", exact, 1)}}}
+	for name, isSure := range map[string]bool{"Per Holm": false, "director": true} { // the latter is what a relation says
+		got := query.New(query.DefaultConfig()).Align("which films of Mara Vell", plan, append(terms,
+			&graphv1.TermCandidates{Name: name, Links: []*graphv1.EntityLink{link(name, exact, 1)}}), patterns)
+		if got.Plan == nil || (got.Reason == "") != isSure || (got.Confidence >= .8) != isSure {
+			t.Errorf("%s: confidence %v, reason %q", name, got.Confidence, got.Reason)
+		}
+	}
+}
+
+func TestAnotherRelationBetweenTwoNamesDoesNotSayYes(t *testing.T) {
+	t.Parallel()
+	joins := func(c *graphv1.RelationCandidate) { c.Joins = true }
+	says := func(c *graphv1.RelationCandidate) { c.Words = 1 }
+	terms := []*graphv1.TermCandidates{{Name: "Tessen", Links: []*graphv1.EntityLink{link("Tessen", exact, 1)}},
+		{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
+	for _, c := range []struct {
+		name   string
+		found  *graphv1.RelationCandidate
+		isSure bool
+	}{
+		{"the state of a town is not its governor", candidate("state", .5, .45, joins), false},
+		{"the same in other words", candidate("head of government", .8, .7, joins), true},
+		{"the same word", candidate("governor", .5, .4, joins, says), true},
+	} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS},
+			Clauses: []*graphv1.QueryClause{match(entity("Tessen"), "governor of", entity("Orla"))}}
+		got := query.New(query.DefaultConfig()).Align("is Tessen the governor of Orla", plan, terms,
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{c.found}}})
+		if got.Plan == nil || (got.Reason == "") != c.isSure || (got.Confidence >= .8) != c.isSure {
+			t.Errorf("%s: confidence %v, reason %q", c.name, got.Confidence, got.Reason)
+		}
+	}
+}
+
 func TestAPlanThatNamesNothingIsNotSure(t *testing.T) {
 	t.Parallel()
 	parents := match(variable("person"), "parents", variable("person2"))
@@ -325,8 +366,11 @@ func TestAPlanThatNamesNothingIsNotSure(t *testing.T) {
 	} {
 		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "person", Function: c.count},
 			Clauses: []*graphv1.QueryClause{parents, c.second}}
-		got := query.New(query.DefaultConfig()).Align("how many parents", plan, []*graphv1.TermCandidates{{Name: "Orla",
-			Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}, patterns)
+		var terms []*graphv1.TermCandidates
+		for _, name := range kgtext.PlanNames(plan) {
+			terms = append(terms, &graphv1.TermCandidates{Name: name, Links: []*graphv1.EntityLink{link(name, exact, 1)}})
+		}
+		got := query.New(query.DefaultConfig()).Align("how many parents", plan, terms, patterns)
 		if isDoubted := got.Reason != ""; got.Plan == nil || isDoubted == c.isSure {
 			t.Errorf("%s: confidence %v, %q", c.name, got.Confidence, got.Reason)
 		}

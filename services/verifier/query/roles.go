@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -41,9 +42,9 @@ func (x *alignment) checkRoles() {
 	}
 }
 
-// checkNames doubts a plan that joins facts about anything: a question about nothing in particular compares,
+// checkAnchored doubts a plan that joins facts about anything: a question about nothing in particular compares,
 // orders or counts.
-func (x *alignment) checkNames() {
+func (x *alignment) checkAnchored() {
 	if slices.ContainsFunc(x.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
 		p := c.GetMatch()
 		return p == nil || p.GetEnd().GetEntity() != "" || p.GetStart().GetEntity() != ""
@@ -53,6 +54,35 @@ func (x *alignment) checkNames() {
 	if len(x.chosen) > 1 && x.plan.GetResult().GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED &&
 		x.plan.GetResult().GetGroupBy() == "" {
 		x.doubt("the plan names nothing that the question asks about")
+	}
+}
+
+// checkNames doubts a plan without a name that the question has, unless a relation or a kind of the plan says it.
+func (x *alignment) checkNames() {
+	said, planned := strings.Join(kgtext.DescribePlan(x.plan), " "), kgtext.PlanNames(x.draft)
+	for _, name := range slices.Sorted(maps.Keys(x.terms)) {
+		if !slices.Contains(planned, name) && kgtext.SharedWords(name, said) < 1 {
+			x.doubt(fmt.Sprintf("the question names %s and the plan does not", name))
+		}
+	}
+}
+
+// surelySaid is the fit from which on a relation in other words says what a question of yes or no asks.
+const surelySaid = 0.6
+
+// checkClaim doubts yes or no by a relation in other words, which hardly fit: that a town is in a state does not say
+// that it is its governor.
+func (x *alignment) checkClaim() {
+	if x.plan.GetResult().GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_EXISTS {
+		return
+	}
+	for i, c := range x.draft.GetClauses() {
+		p, best := c.GetMatch(), x.chosen[i]
+		phrase := kgtext.DescribeRelation(p)
+		if best != nil && p.GetEnd().GetEntity() != "" && best.GetWords() < 1 &&
+			Fit(best, float64(kgtext.Trust(phrase, x.question))) < surelySaid {
+			x.doubt(fmt.Sprintf("the knowledge graph says %q where the question asks for %q", relationOf(best), phrase))
+		}
 	}
 }
 

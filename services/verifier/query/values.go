@@ -223,6 +223,25 @@ func (x *alignment) countsNamed(p *graphv1.QueryPattern, best *graphv1.RelationC
 	return true
 }
 
+// countsShared counts what two names share if the plan counts one of them: how many times A directed B is the number
+// of films of A with B.
+func (x *alignment) countsShared(p *graphv1.QueryPattern, best *graphv1.RelationCandidate,
+	links []*graphv1.EntityLink) bool {
+	result, steps := x.plan.GetResult(), best.GetSteps()
+	if len(steps) != 2 || len(links) == 0 || result.GetVariable() != p.GetStart().GetVariable() ||
+		result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_COUNT ||
+		!kgtext.IsListed(x.draft, result.GetVariable()) {
+		return false
+	}
+	shared := &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: x.newVariable()}}
+	first, second := proto.CloneOf(best), proto.CloneOf(best)
+	first.Steps, second.Steps = steps[:1], steps[1:]
+	x.add(&graphv1.QueryPattern{Start: p.GetStart(), End: shared, Steps: p.GetSteps()}, first, nil, false)
+	x.add(&graphv1.QueryPattern{Start: shared, End: p.GetEnd(), Steps: p.GetSteps()}, second, links, false)
+	result.Variable = shared.GetVariable()
+	return true
+}
+
 // askColumn makes the column of a kind the answer, where rows of a table would be.
 func (x *alignment) askColumn() {
 	result := x.plan.GetResult()

@@ -22,7 +22,8 @@ func TestAlignValues(t *testing.T) {
 		count   = graphv1.QueryFunction_QUERY_FUNCTION_COUNT
 	)
 	inverse := func(c *graphv1.RelationCandidate) { c.Steps[0].Inverse = true }
-	orla := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
+	orla := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}},
+		{Name: "Tessen", Links: []*graphv1.EntityLink{link("Tessen", exact, 1)}}}
 	for _, c := range []struct {
 		name, question string
 		clauses        []*graphv1.QueryClause
@@ -50,6 +51,15 @@ func TestAlignValues(t *testing.T) {
 				Descending: true}}}}, &graphv1.QueryResult{Variable: "owner"}, []*graphv1.PatternCandidates{
 			{Elsewhere: []*graphv1.RelationCandidate{candidate("Owner", 0, 0)}}},
 			"?owner Owner → ?one1; most ?owner for each ?one1; ?one1"},
+		{"how often two names share something", "how many times did Tessen direct Orla", []*graphv1.QueryClause{
+			{Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: "who",
+				Entities: []string{"Tessen"}}}}, match(variable("who"), "directed", entity("Orla"))},
+			&graphv1.QueryResult{Variable: "who", Function: count}, []*graphv1.PatternCandidates{{Clause: 1,
+				Candidates: []*graphv1.RelationCandidate{candidate("directed_by", .9, .8, inverse,
+					func(c *graphv1.RelationCandidate) {
+						c.Steps = append(c.Steps, &graphv1.RelationStep{Relation: "starred_actors"})
+					})}}},
+			"?who is Tessen; ?who ← directed_by ?one1; ?one1 starred_actors → Orla; count ?one1"},
 		{"an amount that is a number of its own", "which towns have more than 5 halls", []*graphv1.QueryClause{
 			match(variable("town"), "halls", variable("halls")),
 			{Clause: &graphv1.QueryClause_Rank{Rank: &graphv1.QueryRank{Variable: "halls", GroupBy: "town", Count: true,

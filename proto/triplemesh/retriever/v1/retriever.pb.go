@@ -2336,7 +2336,8 @@ func (x *ExploreQueryPlanRequest) GetTopicEntities() []string {
 // ExploreQueryPlanResponse carries what the plan may mean.
 type ExploreQueryPlanResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What its names may mean, each name once.
+	// What its names may mean, each name once; then what the question names and the
+	// plan does not.
 	Terms []*v1.TermCandidates `protobuf:"bytes,1,rep,name=terms,proto3" json:"terms,omitempty"`
 	// What its patterns may mean, in the order of the clauses.
 	Patterns []*v1.PatternCandidates `protobuf:"bytes,2,rep,name=patterns,proto3" json:"patterns,omitempty"`

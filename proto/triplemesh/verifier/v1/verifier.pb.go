@@ -150,7 +150,7 @@ type AlignQueryPlanRequest struct {
 	Question string `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
 	// The drafted plan.
 	Plan *v1.QueryPlan `protobuf:"bytes,2,opt,name=plan,proto3" json:"plan,omitempty"`
-	// What its names may mean.
+	// What its names may mean, and what the question names beside them.
 	Terms []*v1.TermCandidates `protobuf:"bytes,3,rep,name=terms,proto3" json:"terms,omitempty"`
 	// What its patterns may mean.
 	Patterns      []*v1.PatternCandidates `protobuf:"bytes,4,rep,name=patterns,proto3" json:"patterns,omitempty"`

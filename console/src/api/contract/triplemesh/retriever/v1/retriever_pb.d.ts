@@ -2321,7 +2321,8 @@ export declare const ExploreQueryPlanRequestSchema: GenMessage<ExploreQueryPlanR
  */
 export declare type ExploreQueryPlanResponse = Message<"triplemesh.retriever.v1.ExploreQueryPlanResponse"> & {
   /**
-   * What its names may mean, each name once.
+   * What its names may mean, each name once; then what the question names and the
+   * plan does not.
    *
    * @generated from field: repeated triplemesh.graph.v1.TermCandidates terms = 1;
    */
@@ -2349,7 +2350,8 @@ export declare type ExploreQueryPlanResponse = Message<"triplemesh.retriever.v1.
  */
 export declare type ExploreQueryPlanResponseJson = {
   /**
-   * What its names may mean, each name once.
+   * What its names may mean, each name once; then what the question names and the
+   * plan does not.
    *
    * @generated from field: repeated triplemesh.graph.v1.TermCandidates terms = 1;
    */

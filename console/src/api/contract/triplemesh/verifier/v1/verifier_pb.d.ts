@@ -37,7 +37,7 @@ export declare type AlignQueryPlanRequest = Message<"triplemesh.verifier.v1.Alig
   plan?: QueryPlan | undefined;
 
   /**
-   * What its names may mean.
+   * What its names may mean, and what the question names beside them.
    *
    * @generated from field: repeated triplemesh.graph.v1.TermCandidates terms = 3;
    */
@@ -72,7 +72,7 @@ export declare type AlignQueryPlanRequestJson = {
   plan?: QueryPlanJson;
 
   /**
-   * What its names may mean.
+   * What its names may mean, and what the question names beside them.
    *
    * @generated from field: repeated triplemesh.graph.v1.TermCandidates terms = 3;
    */
