@@ -313,7 +313,7 @@ func TestAPlanWithoutANameOfTheQuestionIsNotSure(t *testing.T) {
 	patterns := []*graphv1.PatternCandidates{{
 		Candidates: []*graphv1.RelationCandidate{candidate("directed_by", .8, .8)}}}
 	terms := []*graphv1.TermCandidates{{Name: "Mara Vell", Links: []*graphv1.EntityLink{link("Mara Vell", exact, 1)}}}
-	for name, isSure := range map[string]bool{"Per Holm": false, "director": true} { // the latter is what a relation says
+	for name, isSure := range map[string]bool{"Per Holm": false, "director": true} { // which a relation says
 		got := query.New(query.DefaultConfig()).Align("which films of Mara Vell", plan, append(terms,
 			&graphv1.TermCandidates{Name: name, Links: []*graphv1.EntityLink{link(name, exact, 1)}}), patterns)
 		if got.Plan == nil || (got.Reason == "") != isSure || (got.Confidence >= .8) != isSure {
@@ -368,7 +368,8 @@ func TestAPlanThatNamesNothingIsNotSure(t *testing.T) {
 			Clauses: []*graphv1.QueryClause{parents, c.second}}
 		var terms []*graphv1.TermCandidates
 		for _, name := range kgtext.PlanNames(plan) {
-			terms = append(terms, &graphv1.TermCandidates{Name: name, Links: []*graphv1.EntityLink{link(name, exact, 1)}})
+			links := []*graphv1.EntityLink{link(name, exact, 1)}
+			terms = append(terms, &graphv1.TermCandidates{Name: name, Links: links})
 		}
 		got := query.New(query.DefaultConfig()).Align("how many parents", plan, terms, patterns)
 		if isDoubted := got.Reason != ""; got.Plan == nil || isDoubted == c.isSure {
