@@ -308,16 +308,32 @@ func TestWhatIsOnTheWrongSideOfItsRoleIsNotSure(t *testing.T) {
 
 func TestAPlanWithoutANameOfTheQuestionIsNotSure(t *testing.T) {
 	t.Parallel()
-	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "film"}, Clauses: []*graphv1.QueryClause{
-		match(variable("film"), "directed", entity("Mara Vell"))}}
-	patterns := []*graphv1.PatternCandidates{{
-		Candidates: []*graphv1.RelationCandidate{candidate("directed_by", .8, .8)}}}
-	terms := []*graphv1.TermCandidates{{Name: "Mara Vell", Links: []*graphv1.EntityLink{link("Mara Vell", exact, 1)}}}
-	for name, isSure := range map[string]bool{"Per Holm": false, "director": true} { // which a relation says
-		got := query.New(query.DefaultConfig()).Align("which films of Mara Vell", plan, append(terms,
-			&graphv1.TermCandidates{Name: name, Links: []*graphv1.EntityLink{link(name, exact, 1)}}), patterns)
-		if got.Plan == nil || (got.Reason == "") != isSure || (got.Confidence >= .8) != isSure {
-			t.Errorf("%s: confidence %v, reason %q", name, got.Confidence, got.Reason)
+	named := match(variable("film"), "directed", entity("Mara Vell"))
+	unnamed := match(variable("film"), "directed", variable("director"))
+	for _, c := range []struct {
+		name, missing string
+		clause        *graphv1.QueryClause
+		function      graphv1.QueryFunction
+		isSure        bool
+	}{
+		{"the only name", "Per Holm", unnamed, 0, false},
+		{"a name that a relation has", "director", unnamed, 0, true},
+		{"one of two that are counted with", "Per Holm", named, graphv1.QueryFunction_QUERY_FUNCTION_COUNT, false},
+		{"where something named is", "Per Holm", named, 0, true},
+	} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "film", Function: c.function},
+			Clauses: []*graphv1.QueryClause{c.clause}}
+		var terms []*graphv1.TermCandidates
+		for _, name := range []string{"Mara Vell", c.missing} {
+			links := []*graphv1.EntityLink{link(name, exact, 1)}
+			if name == c.missing || c.clause == named {
+				terms = append(terms, &graphv1.TermCandidates{Name: name, Links: links})
+			}
+		}
+		got := query.New(query.DefaultConfig()).Align("how many films are there", plan, terms,
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{candidate("directed_by", .8, .8)}}})
+		if isDoubted := strings.Contains(got.Reason, "the plan does not"); got.Plan == nil || isDoubted == c.isSure {
+			t.Errorf("%s: confidence %v, reason %q", c.name, got.Confidence, got.Reason)
 		}
 	}
 }

@@ -57,11 +57,19 @@ func (x *alignment) checkAnchored() {
 	}
 }
 
-// checkNames doubts a plan without a name that the question has, unless a relation or a kind of the plan says it.
+// checkNames doubts a plan without a name that the question has, unless a relation or a kind of the plan says it. Where
+// something else is named and nothing is computed of it, the name may only say where: "where in A was B born".
 func (x *alignment) checkNames() {
+	names, computes := false, x.plan.GetResult().GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
+	for _, c := range x.draft.GetClauses() {
+		p := c.GetMatch()
+		isKind := kgtext.DescribeRelation(p) == typeRelation
+		names = names || c.GetValues() != nil || p.GetEnd().GetEntity() != "" && !isKind
+		computes = computes || c.GetCondition() != nil || c.GetRank() != nil || c.GetExclude() != nil
+	}
 	said, planned := strings.Join(kgtext.DescribePlan(x.plan), " "), kgtext.PlanNames(x.draft)
 	for _, name := range slices.Sorted(maps.Keys(x.terms)) {
-		if !slices.Contains(planned, name) && kgtext.SharedWords(name, said) < 1 {
+		if (computes || !names) && !slices.Contains(planned, name) && kgtext.SharedWords(name, said) < 1 {
 			x.doubt(fmt.Sprintf("the question names %s and the plan does not", name))
 		}
 	}
