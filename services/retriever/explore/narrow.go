@@ -96,8 +96,13 @@ func (e *explorer) narrowByType() error {
 				others = append(others, ids[j])
 			}
 		}
-		if len(kept) == 0 || len(others) == 0 || !e.leads(t.Name, kept) && e.leads(t.Name, others) {
-			continue // a draft says City for the state whose capital is asked for
+		if len(kept) == 0 || len(others) == 0 {
+			continue
+		}
+		if hides, err := e.hides(t.Name, kept, others); err != nil {
+			return err
+		} else if hides {
+			continue
 		}
 		e.links[t.Name] = kept
 		t.Links = slices.DeleteFunc(t.Links, func(l link.Link) bool { return !slices.Contains(kept, l.Entity) })
@@ -105,26 +110,30 @@ func (e *explorer) narrowByType() error {
 	return nil
 }
 
-// leads reports whether one of some things of a name has a relation that the plan follows from it, by its words.
-func (e *explorer) leads(name string, ids []store.EntityID) bool {
-	isListed := map[string]bool{}
+// hides reports whether of things of one name those that are kept have no relation that the plan follows from it, and
+// others do, by its words: a draft says City for the state whose capital is asked for.
+func (e *explorer) hides(name string, kept, others []store.EntityID) (bool, error) {
+	isListed, has := map[string]bool{}, [2]bool{}
 	for _, c := range e.plan.GetClauses() {
 		v, p := c.GetValues(), c.GetMatch()
 		isListed[v.GetVariable()] = isListed[v.GetVariable()] || slices.Contains(v.GetEntities(), name)
-		phrase := kgtext.DescribeRelation(p)
-		if p.GetStart().GetEntity() != name && !isListed[p.GetStart().GetVariable()] || p == nil {
+		if p.GetStart().GetEntity() != name && !isListed[p.GetStart().GetVariable()] {
 			continue
 		}
-		for _, id := range ids {
-			relations, err := e.snap.Relations(e.ctx, id, store.Out)
-			if err == nil && slices.ContainsFunc(relations, func(r store.RelationEdges) bool {
-				return e.matchWords(r.Relation, phrase) == 1
-			}) {
-				return true
+		phrase := kgtext.DescribeRelation(p)
+		for i, ids := range [][]store.EntityID{kept, others} {
+			for _, id := range ids {
+				relations, err := e.snap.Relations(e.ctx, id, store.Out)
+				if err != nil {
+					return false, err
+				}
+				has[i] = has[i] || slices.ContainsFunc(relations, func(r store.RelationEdges) bool {
+					return e.matchWords(r.Relation, phrase) == 1
+				})
 			}
 		}
 	}
-	return false
+	return !has[0] && has[1], nil
 }
 
 // kindsOf returns the words, folded, by which the plan says what a name is: the variable it is listed
