@@ -78,7 +78,7 @@ func (e *explorer) lookFromEnd(o open, candidates []Candidate) ([]Candidate, err
 	}) {
 		return nil, nil
 	}
-	var said []store.RelationID
+	var relevant []store.RelationID
 	for _, id := range sample(o.end, linked) {
 		relations, err := e.snap.Relations(e.ctx, id, store.Out)
 		if err != nil {
@@ -86,14 +86,14 @@ func (e *explorer) lookFromEnd(o open, candidates []Candidate) ([]Candidate, err
 		}
 		for _, r := range relations {
 			if e.matchWords(r.Relation, o.phrase) == 1 {
-				said = append(said, r.Relation)
+				relevant = append(relevant, r.Relation)
 			}
 		}
 	}
-	if len(said) == 0 {
+	if len(relevant) == 0 {
 		return e.findShared(o)
 	}
-	more, err := e.around(o.end, o.start, o.phrase, true, said)
+	more, err := e.around(o.end, o.start, o.phrase, true, relevant)
 	return slices.DeleteFunc(more, func(c Candidate) bool {
 		return !c.Steps[len(c.Steps)-1].Inverse || slices.ContainsFunc(candidates, func(known Candidate) bool {
 			return slices.Equal(known.Steps, c.Steps)

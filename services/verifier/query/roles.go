@@ -67,9 +67,9 @@ func (x *alignment) checkNames() {
 		names = names || c.GetValues() != nil || p.GetEnd().GetEntity() != "" && !isKind
 		computes = computes || c.GetCondition() != nil || c.GetRank() != nil || c.GetExclude() != nil
 	}
-	said, planned := strings.Join(kgtext.DescribePlan(x.plan), " "), kgtext.PlanNames(x.draft)
+	text, planned := strings.Join(kgtext.DescribePlan(x.plan), " "), kgtext.PlanNames(x.draft)
 	for _, name := range slices.Sorted(maps.Keys(x.terms)) {
-		if (computes || !names) && !slices.Contains(planned, name) && kgtext.SharedWords(name, said) < 1 {
+		if (computes || !names) && !slices.Contains(planned, name) && kgtext.SharedWords(name, text) < 1 {
 			x.doubt(fmt.Sprintf("the question names %s and the plan does not", name))
 		}
 	}
