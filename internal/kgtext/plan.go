@@ -71,15 +71,31 @@ func ClauseVariables(c *graphv1.QueryClause) []string {
 
 // PlanNames returns the names of a plan, those of kinds too, each once.
 func PlanNames(plan *graphv1.QueryPlan) []string {
+	return listNames(plan, func(*graphv1.QueryPattern) bool { return true })
+}
+
+// ThingNames returns the names of a plan without those of kinds in a draft, each once.
+func ThingNames(plan *graphv1.QueryPlan) []string {
+	return listNames(plan, func(p *graphv1.QueryPattern) bool { return DescribeRelation(p) != "type" })
+}
+
+// listNames returns the names that a plan lists, and those in the patterns that hold.
+func listNames(plan *graphv1.QueryPlan, holds func(*graphv1.QueryPattern) bool) []string {
 	var all []string
-	for _, c := range plan.GetClauses() {
-		m, x := c.GetMatch(), c.GetExclude()
-		for _, name := range append([]string{m.GetStart().GetEntity(), m.GetEnd().GetEntity(), x.GetStart().GetEntity(),
-			x.GetEnd().GetEntity()}, c.GetValues().GetEntities()...) {
+	add := func(names ...string) {
+		for _, name := range names {
 			if name != "" && !slices.Contains(all, name) {
 				all = append(all, name)
 			}
 		}
+	}
+	for _, c := range plan.GetClauses() {
+		for _, p := range []*graphv1.QueryPattern{c.GetMatch(), c.GetExclude()} {
+			if holds(p) {
+				add(p.GetStart().GetEntity(), p.GetEnd().GetEntity())
+			}
+		}
+		add(c.GetValues().GetEntities()...)
 	}
 	return all
 }

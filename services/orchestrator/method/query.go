@@ -187,7 +187,7 @@ const leastMass = 0.3
 func (m Query) compare(ctx context.Context, q *question.Question, g *orchestratorv1.QueryGraphs) (string, error) {
 	rows := g.GetTable().GetRows()
 	if g.GetTable().GetValue() != "" || len(rows) == 0 || len(rows[0].GetCells()) == 0 || q.Request().GetPlan() != "" ||
-		kgtext.AsksOperation(q.Text()) != kgtext.NoOperation || len(namesOf(g.GetDraftedPlan())) > 1 {
+		kgtext.AsksOperation(q.Text()) != kgtext.NoOperation || len(kgtext.ThingNames(g.GetDraftedPlan())) > 1 {
 		return "", nil
 	}
 	found, err := m.Retriever.GroundGraph(ctx, &retrieverv1.GroundGraphRequest{Kg: q.KG(), Question: q.Text()})
@@ -214,23 +214,6 @@ func (m Query) compare(ctx context.Context, q *question.Question, g *orchestrato
 	return "", err
 }
 
-// namesOf returns the names of a plan, without those of kinds in a draft.
-func namesOf(plan *graphv1.QueryPlan) map[string]bool {
-	names := map[string]bool{}
-	for _, c := range plan.GetClauses() {
-		for _, name := range c.GetValues().GetEntities() {
-			names[name] = true
-		}
-		for _, p := range []*graphv1.QueryPattern{c.GetMatch(), c.GetExclude()} {
-			if kgtext.DescribeRelation(p) != "type" {
-				names[p.GetStart().GetEntity()], names[p.GetEnd().GetEntity()] = true, true
-			}
-		}
-	}
-	delete(names, "") // of variables
-	return names
-}
-
 // namesItself says which answer is what the plan asks about; empty if none is, or if it asks for one of several
 // that it names by a fact about them.
 func namesItself(answers []*orchestratorv1.Answer, plan *graphv1.QueryPlan) string {
@@ -238,9 +221,9 @@ func namesItself(answers []*orchestratorv1.Answer, plan *graphv1.QueryPlan) stri
 	if slices.ContainsFunc(plan.GetClauses(), looksUp) && kgtext.IsListed(plan, plan.GetResult().GetVariable()) {
 		return ""
 	}
-	named := namesOf(plan)
+	named := kgtext.ThingNames(plan)
 	for _, a := range answers {
-		if named[a.GetAnswer()] {
+		if slices.Contains(named, a.GetAnswer()) {
 			return "the question asks about " + a.GetAnswer() + " itself"
 		}
 	}

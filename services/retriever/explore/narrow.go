@@ -120,17 +120,12 @@ func (e *explorer) hides(name string, kept, others []store.EntityID) (bool, erro
 		if p.GetStart().GetEntity() != name && !isListed[p.GetStart().GetVariable()] {
 			continue
 		}
-		phrase := kgtext.DescribeRelation(p)
 		for i, ids := range [][]store.EntityID{kept, others} {
-			for _, id := range ids {
-				relations, err := e.snap.Relations(e.ctx, id, store.Out)
-				if err != nil {
-					return false, err
-				}
-				has[i] = has[i] || slices.ContainsFunc(relations, func(r store.RelationEdges) bool {
-					return e.matchWords(r.Relation, phrase) == 1
-				})
+			relations, err := e.findNamed(ids, kgtext.DescribeRelation(p))
+			if err != nil {
+				return false, err
 			}
+			has[i] = has[i] || len(relations) > 0
 		}
 	}
 	return !has[0] && has[1], nil

@@ -78,17 +78,9 @@ func (e *explorer) lookFromEnd(o open, candidates []Candidate) ([]Candidate, err
 	}) {
 		return nil, nil
 	}
-	var relevant []store.RelationID
-	for _, id := range sample(o.end, linked) {
-		relations, err := e.snap.Relations(e.ctx, id, store.Out)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range relations {
-			if e.matchWords(r.Relation, o.phrase) == 1 {
-				relevant = append(relevant, r.Relation)
-			}
-		}
+	relevant, err := e.findNamed(sample(o.end, linked), o.phrase)
+	if err != nil {
+		return nil, err
 	}
 	if len(relevant) == 0 {
 		return e.findShared(o)
@@ -99,6 +91,22 @@ func (e *explorer) lookFromEnd(o open, candidates []Candidate) ([]Candidate, err
 			return slices.Equal(known.Steps, c.Steps)
 		})
 	}), err
+}
+
+// findNamed returns the relations of some entities, as their subjects, that have all words of a phrase.
+func (e *explorer) findNamed(ids []store.EntityID, phrase string) (found []store.RelationID, err error) {
+	for _, id := range ids {
+		relations, err := e.snap.Relations(e.ctx, id, store.Out)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range relations {
+			if e.matchWords(r.Relation, phrase) == 1 {
+				found = append(found, r.Relation)
+			}
+		}
+	}
+	return found, nil
 }
 
 // matchWords returns the share of the words of a phrase that a relation has.

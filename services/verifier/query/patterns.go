@@ -11,13 +11,13 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
 
-// Fit is how well a relation fits a pattern, 0 to 1: by the words of the plan and by those of the
-// question. Words of a wrong draft fit the wrong relation; the question corrects them. trust is how far
-// the words of the plan count (kgtext.Trust).
-func Fit(c *graphv1.RelationCandidate, trust float64) float64 {
-	phrase, question := float64(c.GetPhraseScore()), float64(c.GetQuestionScore())
-	w := 0.55 * trust
-	return max(0, min(1, w*phrase+(0.95-w)*question+0.15*max(trust*phrase, question)+0.2*trust*float64(c.GetWords())))
+// fitWords returns how well a relation fits a pattern, 0 to 1: by the words of the plan and by those of the
+// question. Words of a wrong draft fit the wrong relation; the question corrects them.
+func (x *alignment) fitWords(c *graphv1.RelationCandidate, phrase string) float64 {
+	trust := float64(kgtext.Trust(phrase, x.question)) // how far the words of the plan count
+	byPhrase, byQuestion, w := float64(c.GetPhraseScore()), float64(c.GetQuestionScore()), 0.55*trust
+	return max(0, min(1, w*byPhrase+(0.95-w)*byQuestion+0.15*max(trust*byPhrase, byQuestion)+
+		0.2*trust*float64(c.GetWords())))
 }
 
 // pattern aligns a pattern.
@@ -48,8 +48,7 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 	if !exclude && x.countsNamed(p, best) {
 		return ""
 	}
-	trust := float64(kgtext.Trust(phrase, x.question))
-	if gap := x.gap(best, trust, found.GetElsewhere()); gap > x.MaxGap && !best.GetJoins() && !x.valued[end] &&
+	if gap := x.gap(best, phrase, found.GetElsewhere()); gap > x.MaxGap && !best.GetJoins() && !x.valued[end] &&
 		!best.GetTypeMatch() && len(kgtext.NewOpenWords(phrase)) > 0 {
 		return fmt.Sprintf("the knowledge graph has no %q of what the question names", phrase)
 	}
@@ -78,7 +77,7 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 
 // fit returns how well the relation that was taken fits a pattern, by what else the knowledge graph says.
 func (x *alignment) fit(best *graphv1.RelationCandidate, phrase, end string, isOnly bool) float64 {
-	fit := Fit(best, float64(kgtext.Trust(phrase, x.question)))
+	fit := x.fitWords(best, phrase)
 	if best.GetTypeMatch() {
 		fit = max(fit, 0.45)
 	}
@@ -151,7 +150,7 @@ func (x *alignment) isOtherTime(phrase, end string, c *graphv1.RelationCandidate
 }
 
 // gap is by how much a relation elsewhere fits better than the best here.
-func (x *alignment) gap(best *graphv1.RelationCandidate, trust float64,
+func (x *alignment) gap(best *graphv1.RelationCandidate, phrase string,
 	elsewhere []*graphv1.RelationCandidate) float64 {
 	gap := 0.0
 	for _, c := range elsewhere {
@@ -159,7 +158,7 @@ func (x *alignment) gap(best *graphv1.RelationCandidate, trust float64,
 			best.GetSteps()[0].GetRelation() {
 			continue
 		}
-		gap = max(gap, Fit(c, trust)-Fit(best, trust))
+		gap = max(gap, x.fitWords(c, phrase)-x.fitWords(best, phrase))
 	}
 	return gap
 }

@@ -60,16 +60,16 @@ func (x *alignment) checkAnchored() {
 // checkNames doubts a plan without a name that the question has, unless a relation or a kind of the plan says it. Where
 // something else is named and nothing is computed of it, the name may only say where: "where in A was B born".
 func (x *alignment) checkNames() {
-	names, computes := false, x.plan.GetResult().GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
-	for _, c := range x.draft.GetClauses() {
-		p := c.GetMatch()
-		isKind := kgtext.DescribeRelation(p) == typeRelation
-		names = names || c.GetValues() != nil || p.GetEnd().GetEntity() != "" && !isKind
-		computes = computes || c.GetCondition() != nil || c.GetRank() != nil || c.GetExclude() != nil
+	computes := x.plan.GetResult().GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED ||
+		slices.ContainsFunc(x.draft.GetClauses(), func(c *graphv1.QueryClause) bool {
+			return c.GetCondition() != nil || c.GetRank() != nil || c.GetExclude() != nil
+		})
+	if !computes && len(kgtext.ThingNames(x.draft)) > 0 {
+		return
 	}
 	text, planned := strings.Join(kgtext.DescribePlan(x.plan), " "), kgtext.PlanNames(x.draft)
 	for _, name := range slices.Sorted(maps.Keys(x.terms)) {
-		if (computes || !names) && !slices.Contains(planned, name) && kgtext.SharedWords(name, text) < 1 {
+		if !slices.Contains(planned, name) && kgtext.SharedWords(name, text) < 1 {
 			x.doubt(fmt.Sprintf("the question names %s and the plan does not", name))
 		}
 	}
@@ -87,8 +87,7 @@ func (x *alignment) checkClaim() {
 	for i, c := range x.draft.GetClauses() {
 		p, best := c.GetMatch(), x.chosen[i]
 		phrase := kgtext.DescribeRelation(p)
-		if best != nil && p.GetEnd().GetEntity() != "" && best.GetWords() < 1 &&
-			Fit(best, float64(kgtext.Trust(phrase, x.question))) < surelySaid {
+		if best != nil && p.GetEnd().GetEntity() != "" && best.GetWords() < 1 && x.fitWords(best, phrase) < surelySaid {
 			x.doubt(fmt.Sprintf("the knowledge graph says %q where the question asks for %q", relationOf(best), phrase))
 		}
 	}
