@@ -1,8 +1,8 @@
 package kgtext
 
 import (
-	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -47,17 +47,24 @@ var (
 		`^(?:list |show |give me |what (?:is|are) )?(?:the )?(?:number of|average|mean|total|count)\b.*` +
 		`\bby \p{L}+\W*$|` +
 		`^count\b.*\b(?:each|every|per)\b|` +
-		`\b(?:years|days|months) (?:apart|lie|passed|between)\b`)
+		`\b(?:years|days|months) (?:apart|lie|passed|between)\b|` +
+		// Comparisons of yes or no: "was A released before B", "has A more bridges than B".
+		`^(?:is|was|are|were|has|have|had|did|does|do)\b.*\b(?:(?:more|fewer|less) (?:\p{L}+ ){1,3}than\b|` +
+		`(?:before|after) (?:the )?(?-i:\p{Lu}))`)
 	// conditions pick some of the things that facts lead to.
 	conditions = regexp.MustCompile(
 		`(?i)\b(?:` + superlatives + `|number of|most (?:recent|common|commonly|frequent)|` +
 			comparative + ` than)\b|` +
 			// "traverses most states", "has the most people", and not "most famous for".
 			`\bthe most\b|\bmost \p{L}*[^\PLu]s\W*$|` +
+			// "Which genre do most films by A have", "who acts in most films of A".
+			`^(?:which|what) \p{L}+ (?:do|does|did) (most \p{L}{3,}s) (?:by|of|in|from|with)\b|` +
+			`\b(?:in|of) most \p{L}{3,}s\b|` +
 			`\b(?:after|before|since|until) (?:(?:the year|\p{L}+|\d\d?|\d\d? \p{L}+) )?\d{3,4}\b|` +
 			`\b(?:from|between) \d{3,4} (?:to|and|until) \d{3,4}\b|\bthe \d{3}0s\b|` +
 			// Things of a time: "which ships were built in 1974".
-			`^(?:which|what) [\p{L}\p{N} -]+? (?:were|was|went|came) [^,]*\bin (?:\p{L}+ )?\d{4}\W*$|` +
+			`^(?:which|what) [\p{L}\p{N} -]+? (?:were|was|went|came) [^,]*\b(in (?:\p{L}+ )?\d{4})\W*$|` +
+			`^(?:list|show|find|give|name)\b.* ((?:from|of|in) \d{4})\b|` +
 			// With a capital they are of a name: "The Last Emperor".
 			`(?-i:\b(?:first|last|not|never|except|excluding|without|other than|besides)\b)`)
 	// joins are kept by facts too.
@@ -89,7 +96,13 @@ func Condition(question string) string {
 		return ""
 	}
 	text := named.ReplaceAllString(question, "")
-	return cmp.Or(conditions.FindString(text), mustCompute.FindString(text))
+	found := conditions.FindStringSubmatch(text)
+	for _, part := range slices.Backward(found) { // the condition alone, where the pattern has more
+		if part != "" {
+			return part
+		}
+	}
+	return mustCompute.FindString(text)
 }
 
 // signalsOperation reports whether a question has a word of an operation. It takes a hundredth of the time of the

@@ -153,6 +153,9 @@ func (s *Service) answer(ctx context.Context, q *question.Question, m method.Met
 	// A plan says whether there is a row.
 	if !method.Computes(m, q) && (kgtext.IsYesNo(q.Text()) || kgtext.IsStatement(q.Text())) {
 		if answered, err := s.answerYesNo(ctx, q); answered || err != nil {
+			if auto, isAuto := m.(method.Auto); isAuto && err == nil && abstained(q) && kgtext.IsYesNo(q.Text()) {
+				err = auto.Confirm(ctx, q)
+			}
 			return err
 		}
 	}
@@ -161,6 +164,12 @@ func (s *Service) answer(ctx context.Context, q *question.Question, m method.Met
 		q.Update(func(run *orchestratorv1.Run) { doubt(run, screened.doubt) })
 	}
 	return err
+}
+
+// abstained reports whether a question has no answer.
+func abstained(q *question.Question) (yes bool) {
+	q.Update(func(r *orchestratorv1.Run) { yes = r.GetGrounding() == orchestratorv1.Grounding_GROUNDING_ABSTAINED })
+	return yes
 }
 
 // pinAll pins every knowledge graph of a request.
@@ -263,6 +272,7 @@ func (s *Service) decide(q *question.Question, missing []string) {
 			doubtPath(run, q.Text())
 			doubtConditions(run, q.Text())
 			doubtNumber(run, q.Text())
+			doubtShared(run, q.Text())
 			doubtDate(run, q.Request().GetOptions().GetGrounding().GetFilter().GetAt())
 		}
 		below := q.Request().GetOptions().GetAbstainBelow()

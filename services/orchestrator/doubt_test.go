@@ -112,3 +112,24 @@ func TestAnswersOfJoinedFactsThatAreNotAskedForAreDoubted(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatTwoHaveInCommonTakesTwoTriples(t *testing.T) {
+	school := &graphv1.Triple{Subject: "Anna Lind", Relation: "school", Object: "Orla"}
+	other := &graphv1.Triple{Subject: "Per Holm", Relation: "school", Object: "Orla"}
+	for _, c := range []struct {
+		text     string
+		evidence []*graphv1.Triple
+		doubted  bool
+	}{
+		{"Who went to the same school as Anna Lind?", []*graphv1.Triple{school}, true},
+		{"Who went to the same school as Anna Lind?", []*graphv1.Triple{school, other}, false},
+		{"Which school did Anna Lind go to?", []*graphv1.Triple{school}, false},
+	} {
+		run := &orchestratorv1.Run{Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED,
+			Answers: []*orchestratorv1.Answer{{Answer: "Orla", Evidence: c.evidence}}}
+		doubtShared(run, c.text)
+		if doubted := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; doubted != c.doubted {
+			t.Errorf("%q by %d triples: %v", c.text, len(c.evidence), run.GetGrounding())
+		}
+	}
+}

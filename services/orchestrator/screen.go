@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
@@ -192,6 +193,17 @@ func doubtNumber(run *orchestratorv1.Run, text string) {
 		return
 	}
 	doubt(run, fmt.Sprintf("the question asks \u201c%s\u201d, and no answer has a number", asked))
+}
+
+// asksSame is a question for what has something in common with a name: "who has the same mentor as A".
+var asksSame = regexp.MustCompile(`(?i)\bsame\b.*\bas\b`)
+
+// doubtShared doubts an answer that one fact says to a question for what two have in common.
+func doubtShared(run *orchestratorv1.Run, text string) {
+	if run.GetQuery() == nil && asksSame.MatchString(text) && len(run.GetAnswers()) > 0 && !kgtext.IsYesNo(text) &&
+		len(run.GetAnswers()[0].GetEvidence()) < 2 {
+		doubt(run, "one triple does not say what two have in common")
+	}
 }
 
 // doubtDate doubts answers at a date if no triple of their evidence has a validity.

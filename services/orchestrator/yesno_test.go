@@ -2,6 +2,7 @@ package orchestrator_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -9,7 +10,9 @@ import (
 
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/method/stagetest"
 )
@@ -130,6 +133,53 @@ func TestYesNoQuestionsAreAnsweredByVerdicts(t *testing.T) {
 				if run.GetConfidence() != .7 || run.GetUsage().GetCalls() != calls {
 					t.Errorf("confidence %g after %d calls", run.GetConfidence(), run.GetUsage().GetCalls())
 				}
+			}
+		})
+	}
+}
+
+func TestWhatNoTripleSaysIsComputedByAuto(t *testing.T) {
+	const text = "did lars holm direct ada stam?"
+	for name, c := range map[string]struct {
+		method, value string
+		calls         uint64
+		answer        string
+		reason        string
+	}{
+		"yes is an answer":                     {"auto", "yes", 0, "yes", "computed from 1 row"},
+		"no is none, as the graph may lack it": {"auto", "no", 0, "", "holds"},
+		"nor is one without a plan":            {"auto", "yes", 1, "", "holds"},
+		"pg-akv computes nothing":              {"pg-akv", "yes", 0, "", "holds"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mesh := stagetest.New(t)
+			stagetest.Script(mesh, func(context.Context, *generatorv1.ExtractClaimsRequest) (
+				*generatorv1.ExtractClaimsResponse, error) {
+				return &generatorv1.ExtractClaimsResponse{Usage: stagetest.Usage(), Claims: []*generatorv1.ExtractedClaim{
+					{Triple: stagetest.Triple("Lars Holm", "directed", "Ada Stam")}}}, nil
+			})
+			stagetest.Script(mesh, func(_ context.Context, req *verifierv1.JudgeClaimsRequest) (
+				*verifierv1.JudgeClaimsResponse, error) {
+				return &verifierv1.JudgeClaimsResponse{Judgements: []*verifierv1.Judgement{{
+					Verdict: verifierv1.Verdict_VERDICT_NOT_IN_KG, Reason: "the knowledge graph holds Lars Holm"}}}, nil
+			})
+			stagetest.Script(mesh, func(context.Context, *retrieverv1.ExecuteQueryRequest) (
+				*retrieverv1.ExecuteQueryResponse, error) {
+				return &retrieverv1.ExecuteQueryResponse{Table: &graphv1.QueryTable{Value: c.value, Total: 1}}, nil
+			})
+			resp, err := serve(t, mesh).Ask(t.Context(), &orchestratorv1.AskRequest{Question: text, Method: c.method,
+				Kg:     &graphv1.KnowledgeGraphRef{Name: "wikidata"},
+				Limits: &llmv1.Limits{Budget: &llmv1.Budget{MaxCalls: uint32(c.calls)}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			run, answer := resp.GetRun(), ""
+			for _, a := range run.GetAnswers() {
+				answer = a.GetAnswer()
+			}
+			if answer != c.answer || !strings.Contains(run.GetGroundingReason(), c.reason) ||
+				(run.GetQuery() != nil) != (c.answer != "") {
+				t.Errorf("answered %q: %q, %v", answer, run.GetGroundingReason(), run.GetGrounding())
 			}
 		})
 	}

@@ -2,8 +2,11 @@ package query
 
 import (
 	"cmp"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
 
@@ -20,12 +23,45 @@ func (b *builder) build(c *chain) {
 		}
 	}
 	result.Variable, result.Function = b.chain(c)
-	if c.after != nil && !c.after.isLiteral() {
+	op := operatorOf(c.operator)
+	switch counts := result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT; {
+	case c.after == nil:
+	case counts:
+		b.compareCount(op, c.after)
+	case !c.after.isLiteral():
 		other, _ := b.chain(c.after)
-		if op := operatorOf(c.operator); op != 0 {
+		if op != 0 {
 			b.add(compareClause(result.GetVariable(), op, other))
 		}
+	case isNumber(c.after.text) && op != 0:
+		b.add(conditionClause(result.GetVariable(), op, clean(c.after.text)))
 	}
+}
+
+// compareCount reads Film(directed_by="A").count() > 5: whether a name has so many. Counts of two things are compared
+// by no clause, so that nothing is left of the plan.
+func (b *builder) compareCount(op graphv1.QueryOperator, amount *chain) {
+	result := b.plan.GetResult()
+	n, err := strconv.ParseUint(clean(amount.text), 10, 32)
+	if i := b.namedFact(result.GetVariable()); i >= 0 && err == nil && op != 0 && amount.isLiteral() {
+		owner, p := b.variable("owner"), b.plan.GetClauses()[i].GetMatch()
+		b.plan.Clauses = slices.Insert(b.plan.Clauses, 0, valuesClause(owner, []string{p.GetEnd().GetEntity()}))
+		p.End = variableTerm(owner)
+		b.add(rankClause(&graphv1.QueryRank{Variable: result.GetVariable(), Count: true, GroupBy: owner, Operator: op,
+			Amount: uint32(n)}))
+		result.Variable, result.Function = owner, graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
+		return
+	}
+	b.plan.Clauses = nil
+}
+
+// namedFact returns the clause that says by a name what a variable is, -1 if there is none.
+func (b *builder) namedFact(variable string) int {
+	return slices.IndexFunc(b.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		p := c.GetMatch()
+		return p.GetStart().GetVariable() == variable && p.GetEnd().GetEntity() != "" &&
+			kgtext.DescribeRelation(p) != TypeRelation
+	})
 }
 
 // subtract reads difference(A, B) of two values, and difference(A, B, "population") of two things.

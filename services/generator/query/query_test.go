@@ -39,6 +39,12 @@ func TestDecode(t *testing.T) {
 		{"a comparison of attributes", `Thing("A").where("height", ">", Thing("B").get("height")).exists()`,
 			"?thing is A; ?thing height → ?height; ?thing2 is B; ?thing2 height → ?height2; ?height > ?height2; is " +
 				"there any"},
+		{"a count compared with a number", `Film(directed_by="Mara Vell").count() > 5`,
+			"?owner is Mara Vell; ?film type → film; ?film directed by → ?owner; " +
+				"?owner has > 5 ?film; is there any"},
+		{"counts of two things, which no clause compares", `Film(by="A").count() > Film(by="B").count()`, ""},
+		{"a value compared with a number", `Thing("A").get("population") > 1000`,
+			"?thing is A; ?thing population → ?population; ?population > 1000; ?population"},
 		{"a difference", `difference(Thing("A").get("born"), Thing("B").get("born"), "days")`,
 			"?thing is A; ?thing born → ?born; ?thing2 is B; ?thing2 born → ?born2; difference of ?born and ?born2 " +
 				"in days"},
@@ -305,6 +311,38 @@ func TestRepair(t *testing.T) {
 			"?thing people → ?people; average of ?people"},
 		{"the most of a quality is no count", "what is the most populous state", `State().most("population")`,
 			"?state type → state; ?state population → ?population; most ?population; ?state"},
+		{"a claim that the draft does not make", "Did Mara Vell ever direct Per Holm?", `Thing("Mara Vell", "Per Holm").exists()`,
+			"?thing is Mara Vell; ?thing direct → Per Holm; is there any"},
+		{"a claim with one name in the draft", "Is Orla the capital of the Kingdom of Sel?", `City("Orla").exists()`,
+			"?thing is Orla; ?thing capital of → Kingdom of Sel; is there any"},
+		{"a claim of two that are joined by and", "Did Mara Vell and Per Holm act together in a film?",
+			`Person("Mara Vell", "Per Holm").exists()`, "?thing is Mara Vell; ?thing act → Per Holm; is there any"},
+		{"a claim that the draft makes", "Did Mara Vell direct Low Tide?", `Film("Low Tide", director="Mara Vell").exists()`,
+			"?film is Low Tide; ?film director → Mara Vell; is there any"},
+		{"a claim over a third thing that the draft makes", "Did Mara Vell direct a film with Per Holm?",
+			`Film(director="Mara Vell", cast="Per Holm").exists()`,
+			"?film type → film; ?film director → Mara Vell; ?film cast → Per Holm; is there any"},
+		{"a claim that compares is none of two names", "Was Low Tide released before Orla?",
+			`Film("Low Tide").where("year", "<", Film("Orla").get("year")).exists()`, "?film is Low Tide; " +
+				"?film year → ?year; ?film2 is Orla; ?film2 year → ?year2; ?year < ?year2; is there any"},
+		{"a verb that the question has otherwise", "Who influenced both Mara Vell and Per Holm?",
+			`Person(influenced_by="Mara Vell", influenced_by="Per Holm")`,
+			"?person type → person; ?person influenced → Mara Vell; ?person influenced → Per Holm; ?person"},
+		{"a verb that the question does not have", "What is the average year of films directed by Mara Vell?",
+			`Film(released_by="Mara Vell").average("year")`, "?film type → film; ?film directed by → Mara Vell; " +
+				"?film year → ?year; average of ?year"},
+		{"a passive verb of the question", "Who was influenced by Mara Vell?", `Person(influenced_by="Mara Vell")`,
+			"?person type → person; ?person influenced by → Mara Vell; ?person"},
+		{"a noun before by is no verb", "Which genre do most films by Mara Vell have?",
+			`Film(made_by="Mara Vell").most_common("genre")`, "?film type → film; ?film made by → Mara Vell; " +
+				"?film genre → ?genre; most ?film for each ?genre; ?genre"},
+		{"a count of what a name has", "How many bridges does the Sel River have?", `Bridge().count()`,
+			"?thing is Sel River; ?thing bridges → ?bridges; count ?bridges"},
+		{"when the first was", "When was the first spacecraft launched?", `Spacecraft().least("launch date")`,
+			"?spacecraft type → spacecraft; ?spacecraft launch date → ?launch_date; least ?launch_date; ?launch_date"},
+		{"the year of the most", "In which year did Mara Vell direct the most films?",
+			`Film(director="Mara Vell").most("year directed")`, "?film type → film; ?film director → Mara Vell; " +
+				"?film year → ?year_directed; most ?film for each ?year_directed; ?year_directed"},
 		{"an older thing has the earlier date", "Is Low Tide older than Orla?",
 			`Thing("Low Tide").where("year", ">", Thing("Orla").get("year")).exists()`, "?thing is Low Tide; " +
 				"?thing year → ?year; ?thing2 is Orla; ?thing2 year → ?year2; ?year < ?year2; is there any"},

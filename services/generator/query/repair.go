@@ -19,13 +19,13 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 	r := &repairer{question: strings.Join(strings.Fields(question), " "), plan: plan}
 	r.lower = strings.ToLower(r.question)
 	for _, mend := range []func(){
-		r.nameKinds, r.splitKeyword, r.splitFlags, r.describeNamed, r.attributeOf, r.splitNames,
+		r.readClaim, r.countOfNamed, r.nameKinds, r.splitKeyword, r.splitFlags, r.describeNamed, r.attributeOf, r.splitNames,
 		r.placeNamed, r.placeKinds, r.placeAll, r.joinQualified, r.skipInvented,
-		r.dropInvented, r.dropComparatives, r.compareNamed, r.readNumbersAsConditions,
+		r.takeVerb, r.dropInvented, r.dropComparatives, r.compareNamed, r.readNumbersAsConditions,
 		r.compareWithNamed, r.addPeriods, r.excludeNegated, r.dropContradicted, r.excludeCompared,
 		r.rankAndGet, r.dropUnasked, r.turnRank, r.turnTime, r.countPartners, r.countMost, r.countOwn, r.uniteAll,
 		r.reuseCounted, r.addRank, r.askOfSeveral, r.setFunction, r.countTimes,
-		r.askOfNamed, r.askOfBest, r.groupEach,
+		r.askOfNamed, r.askOfBest, r.askWhen, r.groupEach,
 	} {
 		mend()
 	}

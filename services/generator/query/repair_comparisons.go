@@ -138,7 +138,7 @@ func (r *repairer) compareNamed() {
 var (
 	auxiliary = `(?:Is|Was|Are|Were|Has|Have|Had|Did|Does|Do|Which|What|Who|is|was|are|were|has|have|had|did|does|do)`
 	// properName is a name in capitals with small words between.
-	properName = `[\p{Lu}\d][\p{L}\d'’.\-–&!]*(?:\s+(?:(?:of|the|and|de|la|for|to|in|on|a|` +
+	properName = `\p{Ll}{0,2}[\p{Lu}\d][\p{L}\d'’.\-–&!]*(?:\s+(?:(?:of|the|and|de|la|for|to|in|on|a|` +
 		`an)\s+){0,2}[\p{Lu}\d][\p{L}\d'’.\-–&!]*)*`
 	// choice is "A or B" in capitals.
 	choice = regexp.MustCompile(`(?:^` + auxiliary + `\s+)?(?:the\s+)?(` + properName + `)\s+or\s+(?:the\s+)?(` +

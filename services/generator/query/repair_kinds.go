@@ -160,6 +160,27 @@ func (r *repairer) askOfSeveral() {
 	}
 }
 
+// countedOf is "how many genres does A have".
+var countedOf = regexp.MustCompile(`^(?i:how many)\s+(\p{Ll}[\p{Ll}\s-]*?)\s+(?:does|do|did)\s+(?:the\s+)?(` + properName +
+	`)\s+have\s*\?*$`)
+
+// countOfNamed counts what a name has, where the draft counts all there is: "how many genres does A have".
+func (r *repairer) countOfNamed() {
+	m := countedOf.FindStringSubmatch(r.question)
+	if m == nil || len(kgtext.ThingNames(r.plan)) > 0 {
+		return
+	}
+	before := strings.Join(kgtext.DescribePlan(r.plan), "; ")
+	b := &builder{plan: &graphv1.QueryPlan{Result: &graphv1.QueryResult{}}, used: map[string]int{}}
+	v := b.variable("thing")
+	b.add(valuesClause(v, []string{clean(m[2])}))
+	b.plan.Result.Variable = b.attribute(v, m[1])
+	b.plan.Result.Function = graphv1.QueryFunction_QUERY_FUNCTION_COUNT
+	r.plan.Clauses, r.plan.Result = b.plan.Clauses, b.plan.Result
+	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, strings.Join(kgtext.DescribePlan(r.plan), "; "),
+		"the question counts what "+m[2]+" has")
+}
+
 // allForm is "in all", which takes two things together.
 var allForm = regexp.MustCompile(`(?i)\b(?:in all|in total|altogether|combined|taken together)\b`)
 

@@ -90,6 +90,43 @@ func (r *repairer) takeWord(p *graphv1.QueryPattern) {
 	}
 }
 
+var (
+	// beforeName is the verb before a name: "directed by", "influenced both".
+	beforeName = regexp.MustCompile(`(?i)\b(\p{L}{3,})( by)?\s+(?:(?:both|either|the)\s+)*$`)
+	participle = regexp.MustCompile(`(?i)(?:ed|en|wn|un|ung|ght|ade|lt)$`)
+)
+
+// takeVerb puts the verb that the question has before a name in the place of a passive one of the draft: of "who
+// influenced A" nobody is influenced by A, and of "the year of films directed by A" nothing is released by A.
+func (r *repairer) takeVerb() {
+	for _, c := range r.plan.GetClauses() {
+		p := c.GetMatch()
+		name := strings.ToLower(p.GetEnd().GetEntity())
+		was := kgtext.DescribeRelation(p)
+		verb, isPassive := strings.CutSuffix(was, " by")
+		if name == "" || !isPassive || strings.Count(r.lower, name) != 1 {
+			continue
+		}
+		m := beforeName.FindStringSubmatch(r.lower[:strings.Index(r.lower, name)])
+		if m == nil {
+			continue
+		}
+		asked := m[1] + m[2]
+		if same := kgtext.SharesWord(verb, m[1]); same == (m[2] != "") || !same && !participle.MatchString(m[1]) {
+			continue
+		}
+		for _, other := range r.plan.GetClauses() { // of "influenced both A and B" B too
+			o := other.GetMatch()
+			if o.GetStart().GetVariable() == p.GetStart().GetVariable() && kgtext.DescribeRelation(o) == was {
+				before := kgtext.DescribeClause(other)
+				o.Steps = []*graphv1.RelationStep{{Relation: asked}}
+				r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(other), "the question says "+asked)
+			}
+		}
+		return
+	}
+}
+
 // askOfNamed asks for what a fact of a named thing leads to, if the plan would answer with the name
 // itself: "who wrote A" is not A.
 func (r *repairer) askOfNamed() {

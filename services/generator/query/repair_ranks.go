@@ -25,14 +25,18 @@ func (r *repairer) countMost() {
 			continue
 		}
 		before := kgtext.DescribeClause(c)
-		owner := ""
+		var fact *graphv1.QueryPattern
 		for _, other := range r.plan.GetClauses() {
 			if p := other.GetMatch(); p.GetEnd().GetVariable() == rank.GetVariable() {
-				owner = p.GetStart().GetVariable()
+				fact = p
 			}
 		}
+		owner := fact.GetStart().GetVariable()
 		if owner == "" || r.plan.GetResult().GetVariable() != owner {
 			return
+		}
+		if looksLikeTime(asked) && !strings.HasSuffix(kgtext.DescribeRelation(fact), asked) { // the year of "year directed" is one that a film has, directed or not
+			fact.Steps = []*graphv1.RelationStep{{Relation: asked}}
 		}
 		rank.GroupBy, rank.Variable, rank.Count, rank.Descending = rank.GetVariable(), owner, true, true
 		r.plan.Result.Variable = rank.GetGroupBy()

@@ -36,6 +36,24 @@ func (r *repairer) turnTime() {
 	}
 }
 
+// asksWhen is a question for a time.
+var asksWhen = regexp.MustCompile(`(?i)^(?:when|(?:in )?(?:which|what) year)\b`)
+
+// askWhen asks for the time of the first or the last, where the plan ends with what that is: "when was the first
+// spacecraft launched".
+func (r *repairer) askWhen() {
+	result := r.plan.GetResult()
+	rank := r.plan.GetClauses()[len(r.plan.GetClauses())-1].GetRank()
+	if rank == nil || rank.GetCount() || !asksWhen.MatchString(r.question) ||
+		!looksLikeTime(r.phraseOf(rank.GetVariable())) || r.ownerOf(rank.GetVariable()) != result.GetVariable() ||
+		result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {
+		return
+	}
+	before := kgtext.DescribeResult(result)
+	result.Variable = rank.GetVariable()
+	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeResult(result), "the question asks when")
+}
+
 // period is a bound that the question sets, and where in it.
 type period struct {
 	text string

@@ -129,6 +129,30 @@ func (m Auto) compute(ctx context.Context, q *question.Question) (bool, error) {
 	return false, nil
 }
 
+// Confirm computes whether something is so of which no triple says anything: A directed B if B acts in a film that A
+// directed. Only a sure yes becomes the answer, since the knowledge graph may lack what the plan does not find.
+func (m Auto) Confirm(ctx context.Context, q *question.Question) error {
+	if _, err := q.Limits(); err != nil {
+		return nil // nothing is left for a plan
+	}
+	before := q.Snapshot()
+	err := Query(m).Answer(ctx, q)
+	q.Update(func(r *orchestratorv1.Run) {
+		if g := r.GetQuery(); err == nil && r.GetGrounding() == orchestratorv1.Grounding_GROUNDING_GROUNDED &&
+			g.GetAlignment() >= querySure && g.GetTable().GetValue() == "yes" {
+			r.Choice = &orchestratorv1.Choice{Method: Query{}.Info().GetName(),
+				Reason: before.GetChoice().GetReason() + ", which several triples say together"}
+			return
+		}
+		r.Text, r.Answers, r.Graphs = before.GetText(), before.GetAnswers(), before.GetGraphs()
+		r.Grounding, r.GroundingReason = before.GetGrounding(), before.GetGroundingReason()
+	})
+	if question.Recoverable(ctx, err) {
+		return nil
+	}
+	return err
+}
+
 // answerWithin answers by a method. It returns ErrStopped if the caller asked to stop after a stage that
 // the method lacks.
 func answerWithin(ctx context.Context, q *question.Question, m Method) error {

@@ -51,6 +51,7 @@ func (e *explorer) around(from, to []store.EntityID, phrase string, reversed boo
 			if err != nil {
 				return nil, err
 			}
+			c.TypeMatch = c.TypeMatch && !reversed // the words say what the end of the pattern is
 			for j := range more {
 				more[j].reverse(reversed)
 			}

@@ -185,8 +185,13 @@ func (e *explorer) explore() error {
 	return nil
 }
 
-// implying returns which of the relations on a variable is nearest to a kind, and how near.
+// implying returns which of the relations on a variable is nearest to a kind, and how near. Where a relation has the
+// name of the kind, no other implies it: what has a country is no continent.
 func (e *explorer) implying(variable, kind string) (nearest store.RelationID, near float32) {
+	own, isOwn, err := e.snap.Relation(e.ctx, kind)
+	if err == nil && isOwn && !e.isTable() && !slices.Contains(e.bound[variable], own) {
+		return 0, 0
+	}
 	for _, r := range e.bound[variable] {
 		if c := e.cosine(r, kind); c > near {
 			nearest, near = r, c

@@ -215,6 +215,68 @@ func TestWhatJoinsTwoNamesSaysWhatIsAsked(t *testing.T) {
 	}
 }
 
+func TestWhatTwoDoTogetherIsByOneRelation(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph(
+		[3]string{"Low Tide", "directed by", "Mara Vell"}, [3]string{"Low Tide", "starred actors", "Per Holm"},
+		[3]string{"Low Tide", "starred actors", "Ada Stam"}, [3]string{"Low Tide", "tags", "per holm"},
+		[3]string{"High Tide", "tags", "per holm"}, [3]string{"High Tide", "directed by", "Mara Vell"})
+	for _, c := range []struct{ question, start, relation, end, want string }{
+		{"did Ada Stam and Per Holm act together", "Ada Stam", "starred", "Per Holm", "^starred actors starred actors"},
+		{"did Mara Vell direct Per Holm", "Mara Vell", "directed", "Per Holm", "^directed by starred actors"},
+		{"did mara vell direct per holm", "mara vell", "directed", "per holm", "^directed by tags"},
+	} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS},
+			Clauses: []*graphv1.QueryClause{match(entity(c.start), c.relation, entity(c.end))}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, c.question, plan, nil)
+		if err != nil || show(g, patterns[0]) != c.want || !patterns[0].Candidates[0].Joins {
+			t.Errorf("%s: %q, %v; want %q", c.question, show(g, patterns[0]), err, c.want)
+		}
+	}
+}
+
+func TestTheVoiceOfAVerbDecidesTheDirection(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Mara Vell", "influenced by", "Per Holm"},
+		[3]string{"Ada Stam", "influenced by", "Mara Vell"})
+	for drafted, want := range map[string]string{"influenced": "^influenced by", "influenced by": "influenced by"} {
+		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), drafted, entity("Mara Vell"))},
+			Result: &graphv1.QueryResult{Variable: "x"}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "who "+drafted+" Mara Vell", plan, nil)
+		if err != nil || show(g, patterns[0]) != want {
+			t.Errorf("%s: %q, %v; want %q", drafted, show(g, patterns[0]), err, want)
+		}
+	}
+}
+
+func TestANamesakeOfAKindIsNoKind(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Velmora", "shares border with", "Tessen"}, [3]string{"Velmora", "type", "state"},
+		[3]string{"Tessen", "twin", "Orla"}, [3]string{"Ada Stam", "genre", "Country"}, [3]string{"Orla", "type", "city"})
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "type", entity("country")), match(variable("x"), "borders", entity("Tessen"))}}
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "which countries border Tessen", plan, nil)
+	if best := patterns[1].Candidates[0]; err != nil || show(g, patterns[1]) != "shares border with" || best.TypeMiss {
+		t.Errorf("%q, %v, %v; a genre is no country", show(g, patterns[1]), best.TypeMiss, err)
+	}
+}
+
+func TestAnotherRelationDoesNotImplyWhatARelationNames(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Velmora", "island", "Longland"}, [3]string{"Tessen", "type", "state"},
+		[3]string{"Orla", "type", "city"},
+		[3]string{"Tessen", "island state", "Velmora"})
+	for relation, want := range map[string]bool{"island": true, "island state": false} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "type", entity("island")), match(variable("x"), relation, variable("y"))}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "which are there", plan, nil)
+		implied := len(patterns[0].Elsewhere) > 0 && patterns[0].Elsewhere[0].Implied > .25
+		if err != nil || implied != want {
+			t.Errorf("%s: %+v, %v", relation, patterns[0].Elsewhere, err)
+		}
+	}
+}
+
 func TestNamesThatThePlanLacksAreTerms(t *testing.T) {
 	t.Parallel()
 	g := world()

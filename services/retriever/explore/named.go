@@ -68,6 +68,26 @@ func (e *explorer) preferNamed(o open, candidates []Candidate) {
 	candidates[0] = c
 }
 
+// preferVoice puts the direction first in which a passive relation says what an active phrase says: who "influenced" A
+// is what A is "influenced by".
+func (e *explorer) preferVoice(o open, candidates []Candidate) {
+	if len(candidates) == 0 || o.start != nil || o.pattern.GetEnd().GetEntity() == "" {
+		return
+	}
+	first := candidates[0]
+	verb, isPassive := strings.CutSuffix(kgtext.Fold(kgtext.VerbaliseRelation(e.lastName(first))), " by")
+	if len(first.Steps) != 1 || first.Steps[0].Inverse || !isPassive || strings.HasSuffix(o.phrase, " by") ||
+		kgtext.SharedWords(o.phrase, verb) < 1 {
+		return
+	}
+	i := slices.IndexFunc(candidates, func(c Candidate) bool { return slices.Equal(c.Steps, invert(first.Steps)) })
+	if i > 0 {
+		c := candidates[i]
+		copy(candidates[1:i+1], candidates[:i])
+		candidates[0] = c
+	}
+}
+
 // asksWhere begins a question for a place.
 var asksWhere = regexp.MustCompile(`(?i)^\s*where\b`)
 

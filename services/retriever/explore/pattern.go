@@ -116,7 +116,9 @@ func (e *explorer) matchWords(r store.RelationID, phrase string) float32 {
 
 // rankCandidates returns the best candidates of a pattern, with what tells them apart.
 func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, error) {
-	e.matchTypes(o.pattern, o.start, o.end, candidates)
+	if err := e.matchTypes(o.pattern, o.start, o.end, candidates); err != nil {
+		return nil, err
+	}
 	missTypes(candidates)
 	trust, byYear := kgtext.Trust(o.phrase, e.question), e.boundsYear(o.pattern.GetEnd().GetVariable())
 	for i := range candidates {
@@ -143,6 +145,7 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 		return cmp.Compare(Score(b, valued, joins)+common(b), Score(a, valued, joins)+common(a))
 	})
 	e.preferNamed(o, candidates)
+	e.preferVoice(o, candidates)
 	err := e.preferNearest(o.phrase, candidates)
 	return candidates[:min(len(candidates), maxCandidates)], err
 }

@@ -2,11 +2,16 @@ package explore
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/walk"
 )
+
+// asksTogether is a question for what two do together: "did A and B act together".
+var asksTogether = regexp.MustCompile(`(?i)\b(?:together|with each other)\b|\bco-\p{L}`)
 
 // findShared returns the candidates that join two ends over what has both of them as objects, one by a relation that
 // the phrase has the words of: who directed whom by the films that A directed and B acts in. Of several such pairs of
@@ -15,11 +20,12 @@ func (e *explorer) findShared(o open) ([]Candidate, error) {
 	if len(o.start) > linked || len(o.end) > linked {
 		return nil, nil // no names
 	}
-	toStart, err := e.edgesTo(o.start)
+	start, end := e.spelled(o.pattern.GetStart(), o.start), e.spelled(o.pattern.GetEnd(), o.end)
+	toStart, err := e.edgesTo(start)
 	if err != nil {
 		return nil, err
 	}
-	toEnd, err := e.edgesTo(o.end)
+	toEnd, err := e.edgesTo(end)
 	if err != nil {
 		return nil, err
 	}
@@ -31,13 +37,13 @@ func (e *explorer) findShared(o open) ([]Candidate, error) {
 			ofEnd[edge.Entity] = edge.Triple
 		}
 		for _, first := range slices.Sorted(maps.Keys(toStart)) {
-			c := Candidate{Joins: true, Triples: e.snap.RelationTriples(first),
+			c := Candidate{Joins: true, Triples: e.snap.RelationTriples(first), Anchors: slices.Concat(start, end),
 				Steps:    []walk.Step{{Relation: first, Inverse: true}, {Relation: last}},
 				Phrase:   max(e.cosine(first, o.phrase), e.cosine(last, o.phrase)),
 				Question: max(e.cosine(first, ""), e.cosine(last, "")),
 				Words:    max(e.matchWords(first, o.phrase), e.matchWords(last, o.phrase))}
-			if c.Words < 1 || first == last {
-				continue
+			if isSame := first == last; c.Words < 1 || isSame != asksTogether.MatchString(e.question) {
+				continue // both direct what they direct together; who directs somebody has another part
 			}
 			for _, edge := range toStart[first] {
 				if triple, isShared := ofEnd[edge.Entity]; isShared {
@@ -52,6 +58,27 @@ func (e *explorer) findShared(o open) ([]Candidate, error) {
 		}
 	}
 	return slices.DeleteFunc(found, func(c Candidate) bool { return c.Coverage < most }), nil
+}
+
+// spelled returns those of some entities whose names are spelled as the plan spells them, or all if none is: the actor
+// and not the tag in lower case.
+func (e *explorer) spelled(t *graphv1.QueryTerm, ids []store.EntityID) []store.EntityID {
+	names := []string{t.GetEntity()}
+	for _, c := range e.plan.GetClauses() {
+		if v := c.GetValues(); v != nil && v.GetVariable() == t.GetVariable() {
+			names = v.GetEntities()
+		}
+	}
+	var found []store.EntityID
+	for _, id := range ids {
+		if slices.Contains(names, e.snap.EntityName(id)) {
+			found = append(found, id)
+		}
+	}
+	if len(found) == 0 {
+		return ids
+	}
+	return found
 }
 
 // edgesTo returns the edges to some entities by their relations, without those that very many have.

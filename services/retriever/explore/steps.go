@@ -138,25 +138,29 @@ func Score(c Candidate, valued bool, joins float32) float32 {
 }
 
 // matchTypes compares what lies beyond the known end with what the plan says that it is.
-func (e *explorer) matchTypes(p *graphv1.QueryPattern, start, end []store.EntityID, candidates []Candidate) {
+func (e *explorer) matchTypes(p *graphv1.QueryPattern, start, end []store.EntityID, candidates []Candidate) error {
 	v := p.GetEnd().GetVariable()
 	if start == nil && end != nil {
 		v = p.GetStart().GetVariable()
 	} else if start == nil || end != nil {
-		return
+		return nil
 	}
 	var wanted []string
 	for _, c := range e.plan.GetClauses() {
 		m := c.GetMatch()
-		if m.GetStart().GetVariable() == v && v != "" && kgtext.DescribeRelation(m) == "type" &&
-			len(e.links[m.GetEnd().GetEntity()]) > 0 {
-			for _, id := range e.links[m.GetEnd().GetEntity()] {
-				wanted = append(wanted, e.snap.EntityName(id))
-			}
+		if m.GetStart().GetVariable() != v || v == "" || kgtext.DescribeRelation(m) != "type" {
+			continue
+		}
+		classes, err := e.findClasses(e.links[m.GetEnd().GetEntity()])
+		if err != nil {
+			return err
+		}
+		for _, id := range classes {
+			wanted = append(wanted, e.snap.EntityName(id))
 		}
 	}
 	if len(wanted) == 0 {
-		return
+		return nil
 	}
 	for i := range candidates {
 		c := &candidates[i]
@@ -166,6 +170,21 @@ func (e *explorer) matchTypes(p *graphv1.QueryPattern, start, end []store.Entity
 			c.TypeMiss = true
 		}
 	}
+	return nil
+}
+
+// findClasses returns those of some entities that things are of: the genre Country is no country.
+func (e *explorer) findClasses(ids []store.EntityID) (classes []store.EntityID, err error) {
+	if len(ids) == 0 || len(e.types) == 0 {
+		return ids, nil
+	}
+	lists, err := e.snap.Edges(e.ctx, ids, store.In, e.types)
+	for i, edges := range lists {
+		if len(edges) > 0 {
+			classes = append(classes, ids[i])
+		}
+	}
+	return classes, err
 }
 
 // missTypes marks the candidates with other ends, if the ends of some are what the plan says.

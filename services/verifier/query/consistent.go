@@ -15,6 +15,7 @@ var (
 	thanForm   = regexp.MustCompile(`(?i)\b(?:more|fewer|less|\p{L}+er)\s+than\b`)
 	asksEither = regexp.MustCompile(`(?i)\b(?:more|fewer|less|earlier|later|older|younger|newer|larger|bigger|` +
 		`smaller|longer|shorter|higher|lower|taller)\b.*\bor\b`)
+	asksBound  = regexp.MustCompile(`(?i)\b(?:more|fewer|less|\p{L}+er)\s+than\b|\bat (?:least|most)\b|\bthe same\b`)
 	asksBest   = regexp.MustCompile(`(?i)\b(?:\p{L}{3,}est|most|least|first|last|top)\b`)
 	asksNot    = regexp.MustCompile(`(?i)\b(?:not|n't|never|except|excluding|without|other than|besides)\b`)
 	asksAll    = regexp.MustCompile(`(?i)\b(?:total|combined|in all|altogether|average|mean)\b`)
@@ -25,9 +26,10 @@ var (
 // hears reports whether the plan has a clause for each operation that the question has a word for. A
 // plan without one is valid and means something else.
 func (x *alignment) hears() bool {
-	var ranks, ranksValues, excludes bool
+	var ranks, ranksValues, excludes, compares bool
 	for _, c := range x.plan.GetClauses() {
 		ranks = ranks || c.GetRank() != nil
+		compares = compares || c.GetCondition() != nil || c.GetRank().GetOperator() != 0
 		ranksValues = ranksValues || c.GetRank() != nil && !c.GetRank().GetCount()
 		excludes = excludes || c.GetExclude() != nil ||
 			c.GetCondition().GetOperator() == graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL
@@ -47,6 +49,8 @@ func (x *alignment) hears() bool {
 	case (ranksValues || !ranks && function != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED) &&
 		asksEach.MatchString(x.question) && x.plan.GetResult().GetGroupBy() == "":
 		return false // one number or the best of all is not one for each
+	case function == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS && !compares && asksBound.MatchString(x.question):
+		return false
 	case !excludes && asksNot.MatchString(x.question):
 		return false
 	case function == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && asksAll.MatchString(x.question):

@@ -49,7 +49,7 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 		return ""
 	}
 	if gap := x.gap(best, phrase, found.GetElsewhere()); gap > x.MaxGap && !best.GetJoins() && !x.valued[end] &&
-		!best.GetTypeMatch() && len(kgtext.NewOpenWords(phrase)) > 0 {
+		!best.GetTypeMatch() && len(kgtext.NewOpenWords(phrase)) > 0 && !holdsWords(x.question, relationOf(best)) {
 		return fmt.Sprintf("the knowledge graph has no %q of what the question names", phrase)
 	}
 	fit := x.fit(best, phrase, end, len(found.GetCandidates()) == 1)
@@ -141,9 +141,13 @@ func (x *alignment) isOtherTime(phrase, end string, c *graphv1.RelationCandidate
 		return false
 	}
 	switch r := x.draft.GetResult(); r.GetFunction() {
-	case graphv1.QueryFunction_QUERY_FUNCTION_SUM, graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE:
+	case graphv1.QueryFunction_QUERY_FUNCTION_SUM:
 		if r.GetVariable() == end {
 			return true
+		}
+	case graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE:
+		if r.GetVariable() == end {
+			return !kgtext.IsTime(phrase)
 		}
 	}
 	return !kgtext.IsTime(phrase) && !kgtext.AsksTime(x.question)

@@ -161,6 +161,63 @@ func TestAnAnswerOfAnotherKindIsNotSureWhateverItsPlural(t *testing.T) {
 	}
 }
 
+func TestYesOrNoNeedsTheBoundThatTheQuestionSets(t *testing.T) {
+	t.Parallel()
+	film := match(variable("film"), "directed", entity("Mara Vell"))
+	many := &graphv1.QueryClause{Clause: &graphv1.QueryClause_Rank{Rank: &graphv1.QueryRank{Variable: "film", Count: true,
+		GroupBy: "film", Operator: graphv1.QueryOperator_QUERY_OPERATOR_GREATER, Amount: 2}}}
+	terms := []*graphv1.TermCandidates{{Name: "Mara Vell", Links: []*graphv1.EntityLink{link("Mara Vell", exact, 1)}}}
+	patterns := []*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{candidate("directed_by", .9, .9)}}}
+	for _, c := range []struct {
+		question string
+		clauses  []*graphv1.QueryClause
+		isSure   bool
+	}{
+		{"did mara vell direct more than 2 films", []*graphv1.QueryClause{film}, false},
+		{"did mara vell direct more than 2 films", []*graphv1.QueryClause{film, many}, true},
+		{"did mara vell direct films", []*graphv1.QueryClause{film}, true},
+	} {
+		plan := &graphv1.QueryPlan{Clauses: c.clauses, Result: &graphv1.QueryResult{Variable: "film",
+			Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}}
+		got := query.New(query.DefaultConfig()).Align(c.question, plan, terms, patterns)
+		if got.Plan == nil || (got.Confidence >= .8) != c.isSure {
+			t.Errorf("%q: confidence %v, %q", c.question, got.Confidence, got.Reason)
+		}
+	}
+}
+
+func TestTheMeanOfATimeIsOneOfTimes(t *testing.T) {
+	t.Parallel()
+	terms := []*graphv1.TermCandidates{{Name: "Mara Vell", Links: []*graphv1.EntityLink{link("Mara Vell", exact, 1)}}}
+	for phrase, isThere := range map[string]bool{"release year": true, "budget": false} {
+		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("film"), "directed", entity("Mara Vell")),
+			match(variable("film"), phrase, variable("n"))}, Result: &graphv1.QueryResult{Variable: "n",
+			Function: graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE}}
+		got := query.New(query.DefaultConfig()).Align("the average "+phrase+" of films that mara vell directed", plan, terms,
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{candidate("directed_by", .9, .9)}},
+				{Clause: 1, Candidates: []*graphv1.RelationCandidate{candidate("release_year", .9, .9, numbers)}}})
+		if (got.Plan != nil) != isThere {
+			t.Errorf("%s: %q", phrase, got.Reason)
+		}
+	}
+}
+
+func TestARelationThatTheQuestionHasIsTakenAlthoughAnotherFitsTheDraft(t *testing.T) {
+	t.Parallel()
+	terms := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "in state", entity("Orla"))}}
+	patterns := []*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{candidate("lowest point", .2, .9)},
+		Elsewhere: []*graphv1.RelationCandidate{candidate("state", 1, .5)}}}
+	for question, isThere := range map[string]bool{"what is the lowest point in state Orla": true,
+		"what is in state Orla": false} {
+		got := query.New(query.DefaultConfig()).Align(question, plan, terms, patterns)
+		if (got.Plan != nil) != isThere {
+			t.Errorf("%q: %q", question, got.Reason)
+		}
+	}
+}
+
 func TestOneNumberIsNotOneForEach(t *testing.T) {
 	t.Parallel()
 	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "town",

@@ -40,8 +40,17 @@ print_types() {
   done
 }
 
+# find_llama_server: prints the path of the program. What setup found may be a script over a Python package, which is
+# no use in an image.
+find_llama_server() {
+  find "$LLAMA/" "$PROGRAMS/llama/" -name llama-server -type f -size +4k 2>/dev/null | head -1
+}
+
 build() {
   case $1 in
+  llama-server)
+    "$HERE/../../../bin/triplemesh" setup --cache "$PROGRAMS" --own --no-encoder --no-runtime --no-model
+    ;;
   jaeger) compile "$1" github.com/jaegertracing/jaeger/cmd/all-in-one@v1.76.0 ;;
   kube-state-metrics) compile "$1" k8s.io/kube-state-metrics/v2@v2.18.0 ;;
   prometheus-adapter) compile "$1" sigs.k8s.io/prometheus-adapter/cmd/adapter@v0.12.0 ;;
@@ -123,9 +132,9 @@ files() {
   case $1 in
   kube-router | types) ;;
   llama-server)
-    # Wherever setup found it: a program with libraries beside it, or alone.
+    # A program with libraries beside it, or alone.
     local program
-    program=$(find "$LLAMA/" -name "$1" -type f -size +4k | head -1)
+    program=$(find_llama_server)
     printf '%s\n' "$(image_in model-server-llama/model-server.yaml llama)" "/app/$1"
     find "$(dirname "$program")" -maxdepth 1 -type f \( -name "$1" -o -name '*.so*' \) -printf '%p=/app/%f\n'
     ;;
@@ -147,7 +156,8 @@ load=true
 if [ "${1:-}" = --build-only ]; then load=false; shift; fi
 for name in "$@"; do
   case $name in
-  curl | llama-server) ;;
+  curl) ;;
+  llama-server) [ -n "$(find_llama_server)" ] || (build "$name") ;;
   types) [ -s "$PROGRAMS/$name.yaml" ] || (build "$name") ;;
   *) [ -x "$PROGRAMS/$name" ] || (build "$name") ;;
   esac
