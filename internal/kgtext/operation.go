@@ -50,7 +50,7 @@ var (
 		`\b(?:years|days|months) (?:apart|lie|passed|between)\b|` +
 		// Comparisons of yes or no: "was A released before B", "has A more bridges than B".
 		`^(?:is|was|are|were|has|have|had|did|does|do)\b.*\b(?:(?:more|fewer|less) (?:\p{L}+ ){1,3}than\b|` +
-		`(?:before|after) (?:the )?(?-i:\p{Lu}))`)
+		comparative + ` than\b|(?:before|after) (?:the )?(?-i:\p{Lu}))`)
 	// conditions pick some of the things that facts lead to.
 	conditions = regexp.MustCompile(
 		`(?i)\b(?:` + superlatives + `|number of|most (?:recent|common|commonly|frequent)|` +
@@ -64,7 +64,7 @@ var (
 			`\b(?:from|between) \d{3,4} (?:to|and|until) \d{3,4}\b|\bthe \d{3}0s\b|` +
 			// Things of a time: "which ships were built in 1974".
 			`^(?:which|what) [\p{L}\p{N} -]+? (?:were|was|went|came) [^,]*\b(in (?:\p{L}+ )?\d{4})\W*$|` +
-			`^(?:list|show|find|give|name)\b.* ((?:from|of|in) \d{4})\b|` +
+			`^(?:(?:list|show|find|give|name)\b(?-i:[^\[\p{Lu}]*)|(?:which|what) \p{L}+s) ((?:from|of) \d{4})\b|` +
 			// With a capital they are of a name: "The Last Emperor".
 			`(?-i:\b(?:first|last|not|never|except|excluding|without|other than|besides)\b)`)
 	// joins are kept by facts too.

@@ -38,6 +38,8 @@ func TestAsksOperation(t *testing.T) {
 		"what do most islanders speak":                             kgtext.NoOperation,
 		"Which genre do most films by Mara Vell have?":             kgtext.MayCompute,
 		"Who acts in most films of Mara Vell?":                     kgtext.MayCompute,
+		"Is Low Tide older than Orla?":                             kgtext.MustCompute,
+		"Which films of 1994 did Mara Vell direct?":                kgtext.MayCompute,
 		"Was Low Tide released before Orla?":                       kgtext.MustCompute,
 		"Does Velmora have more lakes than Tessen?":                kgtext.MustCompute,
 		"Was Mara Vell born before the war?":                       kgtext.NoOperation,

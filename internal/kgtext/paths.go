@@ -110,6 +110,11 @@ func (g *PathGroup) OtherRole(question string) string {
 	return OtherRole(question, g.TopicEntity, g.lastFact())
 }
 
+// IsTurned reports whether the path is one step, which the question says the other way round.
+func (g *PathGroup) IsTurned(question string) bool {
+	return len(g.Steps) == 1 && IsTurned(question, g.TopicEntity, g.Steps[0])
+}
+
 // CountHops returns how many facts a reasoning path joins. A fact over an opaque node is one.
 func CountHops(p *graphv1.ReasoningPath) int {
 	hops := len(p.GetSteps())

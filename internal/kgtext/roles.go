@@ -1,6 +1,7 @@
 package kgtext
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -88,3 +89,71 @@ func OtherRole(question, topic string, steps []*graphv1.RelationStep) string {
 	}
 	return ""
 }
+
+// IsTurned reports whether a passive relation is followed the other way round from a topic entity than a question
+// says: who was influenced by A is not what A is "influenced by".
+func IsTurned(question, topic string, step *graphv1.RelationStep) bool {
+	verb, isPassive := strings.CutSuffix(Fold(VerbaliseRelation(step.GetRelation())), " by")
+	before, behind, found := strings.Cut(" "+Fold(question)+" ", " "+Fold(topic)+" ")
+	if !isPassive || !found {
+		return false
+	}
+	verb = verb[strings.LastIndex(verb, " ")+1:]
+	words := slices.DeleteFunc(strings.Fields(before), func(w string) bool { return w == "the" || w == "both" })
+	isVerb := func(back int) bool {
+		return len(words) >= back && (words[len(words)-back] == verb || inflects(words[len(words)-back], verb))
+	}
+	next, _, _ := strings.Cut(strings.TrimSpace(behind), " ")
+	switch {
+	case isVerb(1): // who influenced A
+		return step.GetInverse()
+	case isVerb(2) && words[len(words)-1] == "by", next == verb, inflects(next, verb): // who did A influence
+		return !step.GetInverse()
+	}
+	return false
+}
+
+// asRole is what the other side of a relation is: of "films as an actor" the films are none.
+var asRole = regexp.MustCompile(`(?i)\bas an? \p{L}+`)
+
+// agentForm is a noun for who or what does something.
+var agentForm = regexp.MustCompile(`^\p{L}{2,}(?:er|or|ist|ant|ress)s?$`)
+
+// IsRole reports whether a word is a noun for who or what does something.
+func IsRole(word string) bool { return agentForm.MatchString(Fold(word)) }
+
+// IsRoleOf reports whether one of some words is the noun for the objects of a relation: the director of
+// "directed by", the actor of "starred actors".
+func IsRoleOf(words, relation string) bool {
+	own := strings.Fields(Fold(VerbaliseRelation(relation)))
+	if len(own) == 0 {
+		return false
+	}
+	head := own[len(own)-1]
+	if head == "by" && len(own) > 1 {
+		verb := own[len(own)-2]
+		head = verb[:min(4, len(verb))]
+	}
+	return slices.ContainsFunc(strings.Fields(Fold(asRole.ReplaceAllString(words, ""))), func(w string) bool {
+		return IsRole(w) && (SameNoun(w, head) ||
+			own[len(own)-1] == "by" && strings.Contains(w, head))
+	})
+}
+
+// IsPatientOf reports whether a phrase is of things that the objects of a relation did something to: "software
+// developed" of "developer", "films directed" of "directed by".
+func IsPatientOf(phrase, relation string) bool {
+	words := strings.Fields(Fold(phrase))
+	if len(words) < 2 || !IsParticiple(words[len(words)-1]) {
+		return false
+	}
+	own := strings.Fields(Fold(VerbaliseRelation(relation)))
+	isAgent := len(own) > 0 && (IsRole(own[len(own)-1]) || own[len(own)-1] == "by")
+	return isAgent && SharesWord(words[len(words)-1], relation)
+}
+
+// participle ends a word for what was done to something.
+var participle = regexp.MustCompile(`(?:ed|en|wn|un|ung|ght|ade|lt)$`)
+
+// IsParticiple reports whether a word says what was done to something, by its ending.
+func IsParticiple(word string) bool { return participle.MatchString(strings.ToLower(word)) }

@@ -45,3 +45,27 @@ func TestOtherRole(t *testing.T) {
 		})
 	}
 }
+
+func TestIsTurned(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		question, relation string
+		inverse, want      bool
+	}{
+		{"Who influenced Anna Lind?", "influenced by", false, false},
+		{"Who influenced Anna Lind?", "influenced by", true, true},
+		{"Who was influenced by Anna Lind?", "influenced by", true, false},
+		{"Who was influenced by the Anna Lind?", "influenced by", false, true},
+		{"Whom did Anna Lind influence?", "person.influenced_by", false, true},
+		{"Whom did Anna Lind influence?", "influenced by", true, false},
+		{"Which films were directed by Anna Lind?", "directed_by", true, false},
+		{"Who are the influences of Anna Lind?", "influenced by", false, false},
+		{"Who is the mentor of Anna Lind?", "mentor", true, false},
+		{"Who influenced her?", "influenced by", true, false},
+	} {
+		step := &graphv1.RelationStep{Relation: c.relation, Inverse: c.inverse}
+		if got := kgtext.IsTurned(c.question, "Anna Lind", step); got != c.want {
+			t.Errorf("%q by %q, inverse %v: %v", c.question, c.relation, c.inverse, got)
+		}
+	}
+}

@@ -163,6 +163,8 @@ func doubtPath(run *orchestratorv1.Run, text string) {
 	case best.OtherRole(text) != "":
 		doubt(run, fmt.Sprintf("the triples say who or what is the %s, and the question asks for another role",
 			best.OtherRole(text)))
+	case best.IsTurned(text):
+		doubt(run, fmt.Sprintf("they follow \u201c%s\u201d, and the question asks the other way round", best.Label()))
 	}
 }
 

@@ -155,8 +155,9 @@ func TestWhatNoTripleSaysIsComputedByAuto(t *testing.T) {
 			mesh := stagetest.New(t)
 			stagetest.Script(mesh, func(context.Context, *generatorv1.ExtractClaimsRequest) (
 				*generatorv1.ExtractClaimsResponse, error) {
-				return &generatorv1.ExtractClaimsResponse{Usage: stagetest.Usage(), Claims: []*generatorv1.ExtractedClaim{
-					{Triple: stagetest.Triple("Lars Holm", "directed", "Ada Stam")}}}, nil
+				claim := &generatorv1.ExtractedClaim{Triple: stagetest.Triple("Lars Holm", "directed", "Ada Stam")}
+				return &generatorv1.ExtractClaimsResponse{Usage: stagetest.Usage(),
+					Claims: []*generatorv1.ExtractedClaim{claim}}, nil
 			})
 			stagetest.Script(mesh, func(_ context.Context, req *verifierv1.JudgeClaimsRequest) (
 				*verifierv1.JudgeClaimsResponse, error) {

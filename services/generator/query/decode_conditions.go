@@ -114,8 +114,11 @@ func countsItself(c *chain) bool {
 	return false
 }
 
-// isKind reports whether words are a kind or its plural.
+// isKind reports whether words are a kind or its plural, or such things that something was done to: "films written".
 func isKind(words, kind string) bool {
+	if at := strings.LastIndex(words, " "); at > 0 && kgtext.IsParticiple(words[at:]) {
+		words = words[:at]
+	}
 	return words == kind || words == kind+"s" || words == kind+"es" || words == strings.TrimSuffix(kind, "y")+"ies"
 }
 

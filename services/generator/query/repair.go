@@ -19,13 +19,13 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 	r := &repairer{question: strings.Join(strings.Fields(question), " "), plan: plan}
 	r.lower = strings.ToLower(r.question)
 	for _, mend := range []func(){
-		r.readClaim, r.countOfNamed, r.nameKinds, r.splitKeyword, r.splitFlags, r.describeNamed, r.attributeOf, r.splitNames,
-		r.placeNamed, r.placeKinds, r.placeAll, r.joinQualified, r.skipInvented,
-		r.takeVerb, r.dropInvented, r.dropComparatives, r.compareNamed, r.readNumbersAsConditions,
-		r.compareWithNamed, r.addPeriods, r.excludeNegated, r.dropContradicted, r.excludeCompared,
-		r.rankAndGet, r.dropUnasked, r.turnRank, r.turnTime, r.countPartners, r.countMost, r.countOwn, r.uniteAll,
-		r.reuseCounted, r.addRank, r.askOfSeveral, r.setFunction, r.countTimes,
-		r.askOfNamed, r.askOfBest, r.askWhen, r.groupEach,
+		r.readClaim, r.compareTwo, r.countOfNamed, r.nameKinds, r.splitKeyword, r.splitFlags, r.describeNamed,
+		r.attributeOf, r.splitNames, r.placeNamed, r.placeKinds, r.placeAll, r.joinQualified, r.skipInvented,
+		r.takeVerb, r.turnPassive, r.dropInvented, r.dropComparatives, r.compareNamed,
+		r.readNumbersAsConditions, r.compareWithNamed, r.addPeriods, r.excludeNegated, r.dropContradicted,
+		r.excludeCompared, r.rankAndGet, r.dropUnasked, r.turnRank, r.turnTime, r.countPartners, r.countMost,
+		r.countRanked, r.countOfOthers, r.countOwn, r.uniteAll, r.reuseCounted, r.addRank, r.askOfSeveral,
+		r.setFunction, r.countTimes, r.askOfNamed, r.askOfBest, r.askWhen, r.groupEach,
 	} {
 		mend()
 	}
@@ -180,7 +180,7 @@ func (r *repairer) dropUnaskedAttribute() {
 // phraseOf returns the words by which a variable is bound.
 func (r *repairer) phraseOf(variable string) string {
 	for _, c := range r.plan.GetClauses() {
-		if p := c.GetMatch(); p.GetEnd().GetVariable() == variable {
+		if p := c.GetMatch(); variable != "" && p.GetEnd().GetVariable() == variable {
 			return p.GetSteps()[0].GetRelation()
 		}
 	}

@@ -12,9 +12,11 @@ var (
 	// claimForm is "did A direct B", claimOfBoth "are A and B siblings".
 	claimForm = regexp.MustCompile(`^` + auxiliary + `\s+(?:the\s+)?(` + properName + `)\s+(\p{Ll}[\p{Ll}\s-]*?)\s+` +
 		`(?:the\s+)?(` + properName + `)\s*\?*$`)
-	claimOfBoth = regexp.MustCompile(`^` + auxiliary + `\s+(?:the\s+)?(` + properName + `)\s+(\p{Ll}[\p{Ll}\s-]*?)\s*\?*$`)
+	claimOfBoth = regexp.MustCompile(`^` + auxiliary + `\s+(?:the\s+)?(` + properName + `)\s+` +
+		`(\p{Ll}[\p{Ll}\s-]*?)\s*\?*$`)
 	// computedClaim are words of a claim that compares, or that joins more than two names.
-	computedClaim = regexp.MustCompile(`\b(?:before|after|than|as|same|more|most|both|between|or|not|never|\p{L}{3,}est)\b`)
+	computedClaim = regexp.MustCompile(
+		`\b(?:before|after|than|as|same|more|most|both|between|or|not|never|\p{L}{3,}est)\b`)
 	// emptyWords say nothing of what joins two names: "ever", "together in a film".
 	emptyWords = regexp.MustCompile(
 		`\b(?:ever|also|once|the|together|with each other|each other)\b|\bin (?:a|an|any|some) \p{L}+$`)

@@ -135,6 +135,58 @@ func (r *repairer) compareNamed() {
 		"the question compares "+names[0]+" with "+names[1])
 }
 
+// comparesTwo is "is A older than B".
+var comparesTwo = regexp.MustCompile(`^` + auxiliary + `\s+(?:the\s+)?(` + properName + `)\s+(\p{Ll}{2,}er)\s+than\s+` +
+	`(?:the\s+)?(` + properName + `)\s*\?*$`)
+
+// compareTwo compares two names by what an adjective measures, where the draft compares nothing.
+func (r *repairer) compareTwo() {
+	m := comparesTwo.FindStringSubmatch(r.question)
+	if m == nil || slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		return c.GetCondition() != nil || c.GetRank() != nil
+	}) {
+		return
+	}
+	phrase, operator := measureOf(m[2])
+	if phrase == "" {
+		return
+	}
+	before := strings.Join(kgtext.DescribePlan(r.plan), "; ")
+	b := &builder{plan: &graphv1.QueryPlan{Result: &graphv1.QueryResult{}}, used: map[string]int{}}
+	first, second := b.variable("thing"), b.variable("thing")
+	b.add(valuesClause(first, []string{clean(m[1])}))
+	of := b.attribute(first, phrase)
+	b.add(valuesClause(second, []string{clean(m[3])}))
+	b.add(compareClause(of, operator, b.attribute(second, phrase)))
+	r.plan.Clauses = b.plan.GetClauses()
+	r.plan.Result = &graphv1.QueryResult{Variable: first, Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}
+	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, strings.Join(kgtext.DescribePlan(r.plan), "; "),
+		"the question compares both by their "+phrase)
+}
+
+// measureOf returns what a comparative measures, and which operator it is; empty for others.
+func measureOf(comparative string) (phrase string, operator graphv1.QueryOperator) {
+	switch comparative {
+	case "older", "elder", "earlier":
+		return "date", less
+	case "younger", "newer", "later":
+		return "date", greater
+	case "larger", "bigger", "greater":
+		return "size", greater
+	case "smaller":
+		return "size", less
+	case "longer":
+		return "length", greater
+	case "shorter":
+		return "length", less
+	case "higher", "taller":
+		return "height", greater
+	case "lower":
+		return "height", less
+	}
+	return "", 0
+}
+
 var (
 	auxiliary = `(?:Is|Was|Are|Were|Has|Have|Had|Did|Does|Do|Which|What|Who|is|was|are|were|has|have|had|did|does|do)`
 	// properName is a name in capitals with small words between.

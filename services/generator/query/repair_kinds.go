@@ -161,13 +161,15 @@ func (r *repairer) askOfSeveral() {
 }
 
 // countedOf is "how many genres does A have".
-var countedOf = regexp.MustCompile(`^(?i:how many)\s+(\p{Ll}[\p{Ll}\s-]*?)\s+(?:does|do|did)\s+(?:the\s+)?(` + properName +
-	`)\s+have\s*\?*$`)
+var countedOf = regexp.MustCompile(`^(?i:how many)\s+(\p{Ll}[\p{Ll}\s-]*?)\s+(?:does|do|did)\s+(?:the\s+)?(` +
+	properName + `)\s+have\s*\?*$`)
 
-// countOfNamed counts what a name has, where the draft counts all there is: "how many genres does A have".
+// countOfNamed counts what a name has, where the draft does not have the name: "how many genres does A have".
 func (r *repairer) countOfNamed() {
 	m := countedOf.FindStringSubmatch(r.question)
-	if m == nil || len(kgtext.ThingNames(r.plan)) > 0 {
+	if m == nil || slices.ContainsFunc(kgtext.ThingNames(r.plan), func(name string) bool {
+		return kgtext.Mentions(m[2], kgtext.Fold(name))
+	}) {
 		return
 	}
 	before := strings.Join(kgtext.DescribePlan(r.plan), "; ")

@@ -90,11 +90,33 @@ func (r *repairer) takeWord(p *graphv1.QueryPattern) {
 	}
 }
 
-var (
-	// beforeName is the verb before a name: "directed by", "influenced both".
-	beforeName = regexp.MustCompile(`(?i)\b(\p{L}{3,})( by)?\s+(?:(?:both|either|the)\s+)*$`)
-	participle = regexp.MustCompile(`(?i)(?:ed|en|wn|un|ung|ght|ade|lt)$`)
-)
+// turnPassive asks for what has a passive relation to a name where the draft asks for what the name has: of "who was
+// influenced by A" not by whom A was.
+func (r *repairer) turnPassive() {
+	for _, c := range r.plan.GetClauses() {
+		p := c.GetMatch()
+		phrase, v := kgtext.DescribeRelation(p), p.GetStart().GetVariable()
+		if !strings.HasSuffix(phrase, " by") || p.GetEnd().GetVariable() == "" {
+			continue
+		}
+		for i, other := range r.plan.GetClauses() {
+			names := other.GetValues().GetEntities()
+			if other.GetValues().GetVariable() != v || len(names) != 1 ||
+				!strings.Contains(r.lower, phrase+" "+strings.ToLower(names[0])) {
+				continue
+			}
+			before := kgtext.DescribeClause(c)
+			p.Start, p.End = p.GetEnd(), entityTerm(names[0])
+			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c),
+				"the question asks who was "+phrase+" "+names[0])
+			r.plan.Clauses = slices.Delete(r.plan.Clauses, i, i+1)
+			return
+		}
+	}
+}
+
+// beforeName is the verb before a name: "directed by", "influenced both".
+var beforeName = regexp.MustCompile(`(?i)\b(\p{L}{3,})( by)?\s+(?:(?:both|either|the)\s+)*$`)
 
 // takeVerb puts the verb that the question has before a name in the place of a passive one of the draft: of "who
 // influenced A" nobody is influenced by A, and of "the year of films directed by A" nothing is released by A.
@@ -112,7 +134,7 @@ func (r *repairer) takeVerb() {
 			continue
 		}
 		asked := m[1] + m[2]
-		if same := kgtext.SharesWord(verb, m[1]); same == (m[2] != "") || !same && !participle.MatchString(m[1]) {
+		if same := kgtext.SharesWord(verb, m[1]); same == (m[2] != "") || !same && !kgtext.IsParticiple(m[1]) {
 			continue
 		}
 		for _, other := range r.plan.GetClauses() { // of "influenced both A and B" B too
@@ -120,7 +142,8 @@ func (r *repairer) takeVerb() {
 			if o.GetStart().GetVariable() == p.GetStart().GetVariable() && kgtext.DescribeRelation(o) == was {
 				before := kgtext.DescribeClause(other)
 				o.Steps = []*graphv1.RelationStep{{Relation: asked}}
-				r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(other), "the question says "+asked)
+				r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(other),
+					"the question says "+asked)
 			}
 		}
 		return

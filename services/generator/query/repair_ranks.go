@@ -35,7 +35,8 @@ func (r *repairer) countMost() {
 		if owner == "" || r.plan.GetResult().GetVariable() != owner {
 			return
 		}
-		if looksLikeTime(asked) && !strings.HasSuffix(kgtext.DescribeRelation(fact), asked) { // the year of "year directed" is one that a film has, directed or not
+		if looksLikeTime(asked) && !strings.HasSuffix(kgtext.DescribeRelation(fact), asked) {
+			// The year of "year directed" is one that a film has, directed or not.
 			fact.Steps = []*graphv1.RelationStep{{Relation: asked}}
 		}
 		rank.GroupBy, rank.Variable, rank.Count, rank.Descending = rank.GetVariable(), owner, true, true
@@ -43,6 +44,52 @@ func (r *repairer) countMost() {
 		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question asks what most have")
 		return
 	}
+}
+
+// countRanked makes a ranking by things that the question counts one by their number: "the most official languages".
+func (r *repairer) countRanked() {
+	for _, c := range r.plan.GetClauses() {
+		rank := c.GetRank()
+		phrase := r.phraseOf(rank.GetVariable())
+		owner := r.ownerOf(rank.GetVariable())
+		if rank.GetCount() || owner == "" || !strings.HasSuffix(phrase, "s") ||
+			!strings.Contains(r.lower, "most "+phrase) && !strings.Contains(r.lower, "fewest "+phrase) {
+			continue
+		}
+		before := kgtext.DescribeClause(c)
+		rank.Count, rank.GroupBy = true, owner
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question counts them")
+	}
+}
+
+// mostOf is "who directed the most films", "which writer wrote the most films".
+var mostOf = regexp.MustCompile(`(?i)^(?:who|(?:which|what) (\p{L}+)) (\p{L}+(?: (?:in|for))?) ` +
+	`(?:the )?(?:most|fewest) \p{L}+`)
+
+// countOfOthers counts the things of each that did something to them, where the plan counts the things of each such
+// thing: of "who directed the most films" not the films of each film.
+func (r *repairer) countOfOthers() {
+	m := mostOf.FindStringSubmatch(r.question)
+	last := len(r.plan.GetClauses()) - 1
+	rank := r.plan.GetClauses()[last].GetRank()
+	group := rank.GetGroupBy()
+	if m == nil || !rank.GetCount() || r.plan.GetResult().GetVariable() != group ||
+		!isKind(r.phraseOf(rank.GetVariable()), kindOf(group)) {
+		return
+	}
+	before := strings.Join(kgtext.DescribePlan(r.plan), "; ")
+	phrase := strings.ToLower(m[2])
+	if kgtext.IsRole(m[1]) || lightVerb.MatchString(m[2]) && m[1] != "" {
+		phrase = strings.ToLower(m[1])
+	}
+	who := r.newVariable("who")
+	r.plan.Clauses = append(slices.DeleteFunc(r.plan.Clauses[:last], func(c *graphv1.QueryClause) bool {
+		return c.GetMatch().GetEnd().GetVariable() == rank.GetVariable()
+	}), matchClause(newPattern(group, phrase, variableTerm(who))),
+		rankClause(&graphv1.QueryRank{Variable: group, Count: true, GroupBy: who, Descending: rank.GetDescending()}))
+	r.plan.Result.Variable = who
+	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, strings.Join(kgtext.DescribePlan(r.plan), "; "),
+		"the question counts what somebody did")
 }
 
 // reuseCounted counts the variable that the plan has for what is counted, not another one.

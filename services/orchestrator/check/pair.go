@@ -153,16 +153,18 @@ var (
 	relative = regexp.MustCompile(`(?i)\b(?:where|that|which|whom)\b`)
 	// acts matches questions of which the first name does something: what it owns is not meant.
 	acts = regexp.MustCompile(`(?i)^(?:does|do|did|has|have|had)\b`)
+	// joinsVerbs matches what says two facts of two names: "direct and star in".
+	joinsVerbs = regexp.MustCompile(`(?i)^\p{L}+(?: \p{L}+)? and \p{L}+`)
 	// denied matches words with which a clause says the opposite.
 	denied = regexp.MustCompile(`(?i)\b(?:not|never|no|nor|neither|without)\b|n['’]t\b`)
 )
 
 // claimOf reads the fact that a text claims of two names, a before b, in any wording. ok is false if the
-// text denies it, or claims it of something that is only described by one of them ("the wife of a").
+// text denies it, says two facts, or claims it of something that is only described by one of them ("the wife of a").
 func claimOf(text string, a, b mention) (t *graphv1.Triple, ok bool) {
 	before := strings.TrimSpace(opening.ReplaceAllString(strings.TrimSpace(text[:a.start]), ""))
 	between, after := strings.TrimSpace(text[a.end:b.start]), strings.TrimSpace(strings.TrimRight(text[b.end:], "?.! "))
-	if denied.MatchString(text[:a.start] + between + " " + after) {
+	if denied.MatchString(text[:a.start]+between+" "+after) || joinsVerbs.MatchString(between) {
 		return nil, false
 	}
 	triple := func(subject mention, relation string, object mention, ok bool) (*graphv1.Triple, bool) {

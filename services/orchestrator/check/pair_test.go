@@ -27,6 +27,7 @@ func TestAClaimOfTwoNamesIsReadInAnyWording(t *testing.T) {
 		"Was the director of [Tides] born in [Orla]?":    "",
 		"Is the wife of [Reik] [Globex]'s founder?":      "",
 		"Is it true that [Reik] was not born in [Orla]?": "",
+		"Did [Reik] direct and star in [Tides]?":         "",
 		"Hasn't [Reik] been to [Orla]?":                  "",
 		"Is [Reik] [Tides]?":                             "",
 	} {

@@ -20,8 +20,9 @@ type Auto struct{ Stages }
 const (
 	// bothCalls is the minimum budget for a plan that may not fit, and PG&AKV after it.
 	bothCalls = 3
-	// querySure is the alignment from which on a computed answer is kept, if facts could answer too.
-	querySure = 0.8
+	// querySure is the alignment from which on a computed answer is kept, if facts could answer too, queryLikely
+	// that of an answer which nothing else makes doubtful.
+	querySure, queryLikely = 0.8, 0.7
 	// pathSure is the probability of a ranked relation path from which on no draft is made.
 	pathSure = 0.7
 )
@@ -114,8 +115,9 @@ func (m Auto) compute(ctx context.Context, q *question.Question) (bool, error) {
 	}
 	sure := false
 	q.Update(func(r *orchestratorv1.Run) {
-		sure = r.GetQuery().GetTable() != nil && r.GetQuery().GetTable().GetReason() == "" &&
-			r.GetQuery().GetAlignment() >= querySure
+		g := r.GetQuery()
+		sure = g.GetTable() != nil && g.GetTable().GetReason() == "" && g.GetAlignment() >= querySure ||
+			r.GetGrounding() == orchestratorv1.Grounding_GROUNDING_GROUNDED && g.GetAlignment() > queryLikely
 	})
 	if err == nil && (sure || kgtext.AsksOperation(q.Text()) == kgtext.MustCompute) {
 		return true, nil

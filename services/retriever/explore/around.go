@@ -248,8 +248,9 @@ func (e *explorer) onward(first Candidate, mediators []store.EntityID, target ma
 }
 
 // everywhere returns the relations of the whole knowledge graph that are nearest to a phrase, in the
-// direction of their triples.
-func (e *explorer) everywhere(phrase string, most int) ([]Candidate, error) {
+// direction of their triples, but those that lead to what the pattern starts from: directors are not what is
+// "directed by" something, and the software developed is no "developer".
+func (e *explorer) everywhere(phrase string, most int, kinds ...string) ([]Candidate, error) {
 	v := e.vectors[phrase]
 	if len(v) == 0 {
 		return nil, nil
@@ -269,6 +270,11 @@ func (e *explorer) everywhere(phrase string, most int) ([]Candidate, error) {
 			c := Candidate{Steps: []walk.Step{{Relation: h.Relation}}, Phrase: e.cosine(h.Relation, phrase),
 				Words:    e.matchWords(h.Relation, phrase),
 				Question: e.cosine(h.Relation, ""), Triples: e.snap.RelationTriples(h.Relation)}
+			name := e.snap.RelationName(h.Relation)
+			c.TypeMatch = kgtext.IsPatientOf(phrase, name) || slices.ContainsFunc(kinds, func(kind string) bool {
+				return kgtext.IsRoleOf(kind, name)
+			})
+			c.reverse(c.TypeMatch)
 			found = append(found, c)
 		}
 	}

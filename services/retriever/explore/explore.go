@@ -173,7 +173,10 @@ func (e *explorer) explore() error {
 		if kgtext.DescribeRelation(m) != "type" || len(p.Candidates)+len(p.Elsewhere) > 0 {
 			continue
 		}
-		r, near := e.implying(m.GetStart().GetVariable(), m.GetEnd().GetEntity())
+		r, near, err := e.implying(m.GetStart().GetVariable(), m.GetEnd().GetEntity())
+		if err != nil {
+			return err
+		}
 		if e.isTable() && near > 0 && !e.areCells(e.domains[m.GetStart().GetVariable()]) {
 			near = 1 // a row is whatever its table is of
 		}
@@ -186,18 +189,47 @@ func (e *explorer) explore() error {
 }
 
 // implying returns which of the relations on a variable is nearest to a kind, and how near. Where a relation has the
-// name of the kind, no other implies it: what has a country is no continent.
-func (e *explorer) implying(variable, kind string) (nearest store.RelationID, near float32) {
+// name of the kind, no other implies it: what has a country is no continent. Nor does one of things that are something
+// else.
+func (e *explorer) implying(variable, kind string) (nearest store.RelationID, near float32, err error) {
 	own, isOwn, err := e.snap.Relation(e.ctx, kind)
-	if err == nil && isOwn && !e.isTable() && !slices.Contains(e.bound[variable], own) {
-		return 0, 0
+	if err != nil || isOwn && !e.isTable() && !slices.Contains(e.bound[variable], own) {
+		return 0, 0, err
 	}
 	for _, r := range e.bound[variable] {
 		if c := e.cosine(r, kind); c > near {
 			nearest, near = r, c
 		}
 	}
-	return nearest, near
+	if isOther, err := e.isOther(variable, kind); isOther || err != nil {
+		return 0, 0, err
+	}
+	return nearest, near, nil
+}
+
+// leastTyped is how many of the things that a variable can be must have a type for that to say what they all are.
+const leastTyped = 3
+
+// isOther reports whether some of the things that a variable can be have a type, and none of these has the words of a
+// kind.
+func (e *explorer) isOther(variable, kind string) (bool, error) {
+	things := sample(e.domains[variable], sampled)
+	if len(e.types) == 0 || len(things) == 0 {
+		return false, nil
+	}
+	lists, err := e.snap.Edges(e.ctx, things, store.Out, e.types)
+	typed := 0
+	for _, edges := range lists {
+		if len(edges) > 0 {
+			typed++
+		}
+		if slices.ContainsFunc(edges, func(edge store.Edge) bool {
+			return kgtext.SharesWord(kind, e.snap.EntityName(edge.Entity))
+		}) {
+			return false, err
+		}
+	}
+	return typed >= min(leastTyped, len(things)), err
 }
 
 // priority is when a pattern is explored, among those that are open; the least first.

@@ -83,6 +83,11 @@ func TestPlan(t *testing.T) {
 		{"the ends are of the kind that the plan says", "how many rivers in state Velmora", []*graphv1.QueryClause{
 			match(variable("river"), "type", entity("river")), match(variable("river"), "in state", entity("Velmora"))},
 			[]string{"type", "crosses"}},
+		{"a role is what its relation leads to", "which director made the most films", []*graphv1.QueryClause{
+			match(variable("x"), "type", entity("director")), match(variable("x"), "directed films", variable("y"))},
+			[]string{"", "^directed by"}},
+		{"what was done to something is no agent", "which company has the most films directed", []*graphv1.QueryClause{
+			match(variable("x"), "films directed", variable("y"))}, []string{"^directed by"}},
 		{"a name of several things means those that have the relation", "in which state is Springfield",
 			[]*graphv1.QueryClause{match(entity("Springfield"), "state", variable("x"))}, []string{"state"}},
 	} {
@@ -242,7 +247,8 @@ func TestTheVoiceOfAVerbDecidesTheDirection(t *testing.T) {
 	for drafted, want := range map[string]string{"influenced": "^influenced by", "influenced by": "influenced by"} {
 		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), drafted, entity("Mara Vell"))},
 			Result: &graphv1.QueryResult{Variable: "x"}}
-		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "who "+drafted+" Mara Vell", plan, nil)
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "who "+drafted+" Mara Vell", plan,
+			nil)
 		if err != nil || show(g, patterns[0]) != want {
 			t.Errorf("%s: %q, %v; want %q", drafted, show(g, patterns[0]), err, want)
 		}
@@ -252,10 +258,12 @@ func TestTheVoiceOfAVerbDecidesTheDirection(t *testing.T) {
 func TestANamesakeOfAKindIsNoKind(t *testing.T) {
 	t.Parallel()
 	g := storetest.NewGraph([3]string{"Velmora", "shares border with", "Tessen"}, [3]string{"Velmora", "type", "state"},
-		[3]string{"Tessen", "twin", "Orla"}, [3]string{"Ada Stam", "genre", "Country"}, [3]string{"Orla", "type", "city"})
+		[3]string{"Tessen", "twin", "Orla"}, [3]string{"Ada Stam", "genre", "Country"},
+		[3]string{"Orla", "type", "city"})
 	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
 		match(variable("x"), "type", entity("country")), match(variable("x"), "borders", entity("Tessen"))}}
-	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "which countries border Tessen", plan, nil)
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "which countries border Tessen", plan,
+		nil)
 	if best := patterns[1].Candidates[0]; err != nil || show(g, patterns[1]) != "shares border with" || best.TypeMiss {
 		t.Errorf("%q, %v, %v; a genre is no country", show(g, patterns[1]), best.TypeMiss, err)
 	}
@@ -349,6 +357,21 @@ func TestRelationsSayWhatAKindIsThatNoTypeSays(t *testing.T) {
 		if len(elsewhere) != 1 || g.RelationName(elsewhere[0].Steps[0].Relation) != c.relation ||
 			elsewhere[0].Implied < .25 {
 			t.Errorf("%s: %+v", c.kind, elsewhere)
+		}
+	}
+}
+
+func TestARelationOfOtherThingsImpliesNoKind(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Tides", "software developer", "Globex"}, [3]string{"Tides", "type", "program"},
+		[3]string{"Orla", "type", "city"})
+	for kind, want := range map[string]bool{"software company": false, "software program": true} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "type", entity(kind)), match(variable("x"), "software developer", variable("y"))}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "which are there", plan, nil)
+		implied := len(patterns[0].Elsewhere) > 0 && patterns[0].Elsewhere[0].Implied > .25
+		if err != nil || implied != want {
+			t.Errorf("%s: %+v, %v", kind, patterns[0].Elsewhere, err)
 		}
 	}
 }

@@ -32,7 +32,9 @@ func (e *explorer) explorePattern(o open) (Pattern, error) {
 		return Pattern{}, err
 	}
 	if len(candidates) > 0 && !o.excluded {
-		e.bindRelations(o, &candidates[0])
+		if err := e.bindRelations(o, &candidates[0]); err != nil {
+			return Pattern{}, err
+		}
 		if err := e.bindDomains(o, candidates[0]); err != nil {
 			return Pattern{}, err
 		}
@@ -67,7 +69,18 @@ func (e *explorer) findCandidates(o open) ([]Candidate, error) {
 	case o.end != nil:
 		return e.around(o.end, nil, o.phrase, true, nil)
 	}
-	return e.everywhere(o.phrase, maxCandidates)
+	return e.everywhere(o.phrase, maxCandidates, e.plannedTypes(o.pattern.GetStart().GetVariable())...)
+}
+
+// plannedTypes returns what the plan says that a variable is.
+func (e *explorer) plannedTypes(variable string) (kinds []string) {
+	for _, c := range e.plan.GetClauses() {
+		if p := c.GetMatch(); variable != "" && p.GetStart().GetVariable() == variable &&
+			kgtext.DescribeRelation(p) == "type" {
+			kinds = append(kinds, p.GetEnd().GetEntity())
+		}
+	}
+	return kinds
 }
 
 // lookFromEnd returns what the end of a pattern has of what its words say, if its start has nothing of that: Dallas is
@@ -152,19 +165,22 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 
 // bindRelations adds the relations of the best candidate to those of the pattern's variables. Of a kind it sets how
 // near that is to the relations there are.
-func (e *explorer) bindRelations(o open, best *Candidate) {
+func (e *explorer) bindRelations(o open, best *Candidate) (err error) {
 	for _, t := range []*graphv1.QueryTerm{o.pattern.GetStart(), o.pattern.GetEnd()} {
 		v := t.GetVariable()
 		switch {
 		case v == "":
 		case o.isType():
-			_, best.Implied = e.implying(v, o.pattern.GetEnd().GetEntity())
+			if _, best.Implied, err = e.implying(v, o.pattern.GetEnd().GetEntity()); err != nil {
+				return err
+			}
 		default:
 			for _, s := range best.Steps {
 				e.bound[v] = append(e.bound[v], s.Relation)
 			}
 		}
 	}
+	return nil
 }
 
 // lookElsewhere returns the relations of the whole graph that a pattern may mean. Of a table that has no kinds, the

@@ -3,7 +3,6 @@ package explore
 import (
 	"slices"
 
-	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/walk"
@@ -146,12 +145,8 @@ func (e *explorer) matchTypes(p *graphv1.QueryPattern, start, end []store.Entity
 		return nil
 	}
 	var wanted []string
-	for _, c := range e.plan.GetClauses() {
-		m := c.GetMatch()
-		if m.GetStart().GetVariable() != v || v == "" || kgtext.DescribeRelation(m) != "type" {
-			continue
-		}
-		classes, err := e.findClasses(e.links[m.GetEnd().GetEntity()])
+	for _, kind := range e.plannedTypes(v) {
+		classes, err := e.findClasses(e.links[kind])
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/rank"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/vector"
@@ -80,6 +82,7 @@ func rankProspects(ctx context.Context, snap Snapshot, aim *aim, req SuggestRequ
 	if err != nil {
 		return nil, false, err
 	}
+	turnPassive(snap, req.Question, ranked, probabilities)
 	sum, answered := float32(math.SmallestNonzeroFloat32), float32(0)
 	for i, p := range ranked {
 		answered += probabilities[i]
@@ -94,6 +97,24 @@ func rankProspects(ctx context.Context, snap Snapshot, aim *aim, req SuggestRequ
 	}
 	slices.SortFunc(ranked, compareProspects)
 	return ranked, true, nil
+}
+
+// turnPassive gives the probability of a passive step that the question says the other way round to that other way, if
+// the topic entity has it: what a ranker reads of a relation does not tell who influenced A from whom A influenced.
+func turnPassive(snap Snapshot, question string, prospects []*prospect, probabilities []float32) {
+	for i, p := range prospects {
+		step := p.steps[0]
+		if len(p.steps) > 1 || !kgtext.IsTurned(question, snap.EntityName(p.topic), &graphv1.RelationStep{
+			Relation: snap.RelationName(step.Relation), Inverse: step.Inverse}) {
+			continue
+		}
+		other := slices.IndexFunc(prospects, func(o *prospect) bool {
+			return o.topic == p.topic && slices.Equal(o.steps, []Step{step.Reverse()})
+		})
+		if other >= 0 {
+			probabilities[i], probabilities[other] = 0, probabilities[i]+probabilities[other]
+		}
+	}
 }
 
 // distinctProspects returns the best prospects of each topic entity and set of ends.

@@ -74,6 +74,20 @@ func TestARankerThatKnowsTheGraphDecidesTheOrder(t *testing.T) {
 	}
 }
 
+func TestAPassiveStepIsFollowedAsTheQuestionSays(t *testing.T) {
+	g := storetest.NewGraph([3]string{"Anna Lind", "influenced by", "Per Holm"},
+		[3]string{"Ada Stam", "influenced by", "Anna Lind"})
+	ranker := &fakeRanker{prefers: "influenced by", knows: true}
+	for question, inverse := range map[string]bool{"who influenced Anna Lind": false,
+		"who was influenced by Anna Lind": true, "whom did Anna Lind influence": true} {
+		paths, err := Suggest(t.Context(), g, &storetest.WordEncoder{}, SuggestRequest{Question: question,
+			Topics: []store.EntityID{g.ID("Anna Lind")}, MaxHops: 1, Limit: 5, Ranker: ranker, RankedOnly: true})
+		if err != nil || len(paths) == 0 || paths[0].Steps[0].Inverse != inverse || *paths[0].Probability < 0.999 {
+			t.Errorf("%q: %+v, %v", question, paths, err)
+		}
+	}
+}
+
 func TestPathsFromALikelierTopicComeFirst(t *testing.T) {
 	polk, _, _ := presidents.Entity(t.Context(), "Polk")
 	abe, _, _ := presidents.Entity(t.Context(), "Abe")

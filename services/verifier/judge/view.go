@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -146,8 +147,10 @@ func (c *claimCase) viewsOf(t *graphv1.ScoredTriple, said string) (views []*view
 	if subject := nameLikelihood(claim.GetSubject(), triple.GetSubject(), c.claim.GetSubjects()); subject > 0 {
 		c.subjectKnown = true
 		words := kgtext.Fold(kgtext.VerbaliseRelation(triple.GetRelation()))
-		if (said == words+" of" || words == said+" by") && containsWord(triple.GetRelation(), sameKind) {
-			return nil // whose mother somebody is is not that one's mother
+		verb, isPassive := strings.CutSuffix(words, " by")
+		acts := isPassive && !strings.HasSuffix(said, " by") && kgtext.SharedWords(verb, said) == 1
+		if (said == words+" of" || acts) && containsWord(triple.GetRelation(), sameKind) {
+			return nil // whose mother somebody is is not that one's mother, nor is who influences influenced by it
 		}
 		object := valueLikelihood(claim.GetObject(), triple.GetObject(), c.claim.GetObjects())
 		if isDemonym(triple.GetRelation(), claim.GetObject(), triple.GetObject()) ||

@@ -98,6 +98,7 @@ func (a *Aligner) Align(question string, draft *graphv1.QueryPlan, terms []*grap
 	x.checkAnchored()
 	x.checkNames()
 	x.checkClaim()
+	x.checkOpen()
 	return Aligned{Plan: x.plan, Edits: x.edits, Confidence: x.confidence, Reason: x.doubted}
 }
 

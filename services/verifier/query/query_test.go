@@ -164,10 +164,11 @@ func TestAnAnswerOfAnotherKindIsNotSureWhateverItsPlural(t *testing.T) {
 func TestYesOrNoNeedsTheBoundThatTheQuestionSets(t *testing.T) {
 	t.Parallel()
 	film := match(variable("film"), "directed", entity("Mara Vell"))
-	many := &graphv1.QueryClause{Clause: &graphv1.QueryClause_Rank{Rank: &graphv1.QueryRank{Variable: "film", Count: true,
-		GroupBy: "film", Operator: graphv1.QueryOperator_QUERY_OPERATOR_GREATER, Amount: 2}}}
+	many := &graphv1.QueryClause{Clause: &graphv1.QueryClause_Rank{Rank: &graphv1.QueryRank{Variable: "film",
+		Count: true, GroupBy: "film", Operator: graphv1.QueryOperator_QUERY_OPERATOR_GREATER, Amount: 2}}}
 	terms := []*graphv1.TermCandidates{{Name: "Mara Vell", Links: []*graphv1.EntityLink{link("Mara Vell", exact, 1)}}}
-	patterns := []*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{candidate("directed_by", .9, .9)}}}
+	directed := candidate("directed_by", .9, .9)
+	patterns := []*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{directed}}}
 	for _, c := range []struct {
 		question string
 		clauses  []*graphv1.QueryClause
@@ -186,14 +187,41 @@ func TestYesOrNoNeedsTheBoundThatTheQuestionSets(t *testing.T) {
 	}
 }
 
+func TestWhatIsComputedOfEverythingNeedsARelationOfItsWords(t *testing.T) {
+	t.Parallel()
+	words := func(c *graphv1.RelationCandidate) { c.Words = 1 }
+	typed := func(c *graphv1.RelationCandidate) { c.TypeMatch = true }
+	for _, c := range []struct {
+		name   string
+		found  *graphv1.RelationCandidate
+		isSure bool
+	}{
+		{"a relation in other words", candidate("basin country", .5, .5), false},
+		{"one in these words", candidate("tributary", .5, .5, words), true},
+		{"one that says what is asked for", candidate("flows from", .5, .5, typed), true},
+		{"one in other words that fits well", candidate("tributary", .8, .8), true},
+	} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "river"}, Clauses: []*graphv1.QueryClause{
+			match(variable("river"), "tributaries", variable("tributaries")), {Clause: &graphv1.QueryClause_Rank{
+				Rank: &graphv1.QueryRank{Variable: "tributaries", Count: true, GroupBy: "river", Descending: true}}}}}
+		got := query.New(query.DefaultConfig()).Align("which river has the most tributaries", plan, nil,
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{c.found}}})
+		if got.Plan == nil || (got.Reason == "") != c.isSure {
+			t.Errorf("%s: %q", c.name, got.Reason)
+		}
+	}
+}
+
 func TestTheMeanOfATimeIsOneOfTimes(t *testing.T) {
 	t.Parallel()
 	terms := []*graphv1.TermCandidates{{Name: "Mara Vell", Links: []*graphv1.EntityLink{link("Mara Vell", exact, 1)}}}
 	for phrase, isThere := range map[string]bool{"release year": true, "budget": false} {
-		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("film"), "directed", entity("Mara Vell")),
+		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{
+			match(variable("film"), "directed", entity("Mara Vell")),
 			match(variable("film"), phrase, variable("n"))}, Result: &graphv1.QueryResult{Variable: "n",
 			Function: graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE}}
-		got := query.New(query.DefaultConfig()).Align("the average "+phrase+" of films that mara vell directed", plan, terms,
+		question := "the average " + phrase + " of films that mara vell directed"
+		got := query.New(query.DefaultConfig()).Align(question, plan, terms,
 			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{candidate("directed_by", .9, .9)}},
 				{Clause: 1, Candidates: []*graphv1.RelationCandidate{candidate("release_year", .9, .9, numbers)}}})
 		if (got.Plan != nil) != isThere {
@@ -207,8 +235,9 @@ func TestARelationThatTheQuestionHasIsTakenAlthoughAnotherFitsTheDraft(t *testin
 	terms := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
 	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
 		match(variable("x"), "in state", entity("Orla"))}}
-	patterns := []*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{candidate("lowest point", .2, .9)},
-		Elsewhere: []*graphv1.RelationCandidate{candidate("state", 1, .5)}}}
+	patterns := []*graphv1.PatternCandidates{{
+		Candidates: []*graphv1.RelationCandidate{candidate("lowest point", .2, .9)},
+		Elsewhere:  []*graphv1.RelationCandidate{candidate("state", 1, .5)}}}
 	for question, isThere := range map[string]bool{"what is the lowest point in state Orla": true,
 		"what is in state Orla": false} {
 		got := query.New(query.DefaultConfig()).Align(question, plan, terms, patterns)

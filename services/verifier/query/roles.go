@@ -3,7 +3,6 @@ package query
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -31,7 +30,7 @@ func (x *alignment) checkRoles() {
 				continue
 			}
 			at := slices.IndexFunc(x.wordsOf(side.variable), func(words string) bool {
-				return isRoleOf(words, side.step.GetRelation())
+				return kgtext.IsRoleOf(words, side.step.GetRelation())
 			})
 			if at >= 0 {
 				x.doubt(fmt.Sprintf("%q leads to such a thing as ?%s, and the plan starts from it",
@@ -75,6 +74,21 @@ func (x *alignment) checkNames() {
 	}
 }
 
+// checkOpen doubts what is computed of everything, by a relation in other words that hardly fit: without a name nothing
+// else says what is meant.
+func (x *alignment) checkOpen() {
+	if len(kgtext.ThingNames(x.draft)) > 0 {
+		return
+	}
+	for _, i := range slices.Sorted(maps.Keys(x.chosen)) {
+		best, phrase := x.chosen[i], kgtext.DescribeRelation(x.draft.GetClauses()[i].GetMatch())
+		if best.GetWords() == 0 && !best.GetTypeMatch() && len(kgtext.NewOpenWords(phrase)) > 0 &&
+			x.fitWords(best, phrase) < surelySaid {
+			x.doubt(fmt.Sprintf("the knowledge graph says %q where the plan asks for %q", relationOf(best), phrase))
+		}
+	}
+}
+
 // surelySaid is the fit from which on a relation in other words says what a question of yes or no asks.
 const surelySaid = 0.6
 
@@ -109,28 +123,4 @@ func (x *alignment) wordsOf(variable string) []string {
 		}
 	}
 	return all
-}
-
-// asRole is what the other side of a relation is: of "films as an actor" the films are none.
-var asRole = regexp.MustCompile(`(?i)\bas an? \p{L}+`)
-
-// agentForm is a noun for who or what does something.
-var agentForm = regexp.MustCompile(`^\p{L}{2,}(?:er|or|ist|ant|ress)s?$`)
-
-// isRoleOf reports whether one of some words is the noun for the objects of a relation: the director of
-// "directed by", the actor of "starred actors".
-func isRoleOf(words, relation string) bool {
-	own := strings.Fields(kgtext.Fold(kgtext.VerbaliseRelation(relation)))
-	if len(own) == 0 {
-		return false
-	}
-	head := own[len(own)-1]
-	if head == "by" && len(own) > 1 {
-		verb := own[len(own)-2]
-		head = verb[:min(4, len(verb))]
-	}
-	return slices.ContainsFunc(strings.Fields(kgtext.Fold(asRole.ReplaceAllString(words, ""))), func(w string) bool {
-		return agentForm.MatchString(w) && (kgtext.SameNoun(w, head) ||
-			own[len(own)-1] == "by" && strings.Contains(w, head))
-	})
 }
