@@ -31,7 +31,7 @@ const (
 		`fastest|slowest|richest|poorest|busiest|oldest|youngest|earliest|latest|newest|fewest|least`
 	// operationWords are the other words without one of which no pattern of this file matches.
 	operationWords = `many|often|average|mean|sum|count|all|altogether|total|combined|number|first|last|` +
-		`most|not|never|difference|apart|lie|passed|between|after|before|since|until|from|except|excluding|without|` +
+		`most|no|not|never|difference|apart|lie|passed|between|after|before|since|until|from|except|excluding|without|` +
 		`other|besides|both|only`
 )
 
@@ -66,9 +66,12 @@ var (
 			`^(?:which|what) [\p{L}\p{N} -]+? (?:were|was|went|came) [^,]*\b(in (?:\p{L}+ )?\d{4})\W*$|` +
 			`^(?:(?:list|show|find|give|name)\b(?-i:[^\[\p{Lu}]*)|(?:which|what) \p{L}+s) ((?:from|of) \d{4})\b|` +
 			// With a capital they are of a name: "The Last Emperor".
+			`(?-i:\b(?:have|has|had|with|direct(?:ed)?|make|made|win|won|speaks?) no \p{Ll}{3,})|` +
 			`(?-i:\b(?:first|last|not|never|except|excluding|without|other than|besides)\b)`)
 	// joins are kept by facts too.
 	joins = regexp.MustCompile(`\b(?:both|the only)\b`)
+	// afterForm are words of relations, which order nothing in time.
+	afterForm = regexp.MustCompile(`(?i)\b(?:named|called|modelled|looks?|looked|takes?) after\b`)
 	// named are titles in quotation marks, which ask for nothing.
 	named = regexp.MustCompile(`["“][^"”]*["”]`)
 )
@@ -79,7 +82,7 @@ func AsksOperation(question string) Operation {
 	if !signalsOperation(question) {
 		return NoOperation
 	}
-	text := named.ReplaceAllString(question, "")
+	text := afterForm.ReplaceAllString(named.ReplaceAllString(question, ""), "")
 	switch {
 	case mustCompute.MatchString(text):
 		return MustCompute

@@ -273,6 +273,7 @@ func (s *Service) decide(q *question.Question, missing []string) {
 			doubtConditions(run, q.Text())
 			doubtNumber(run, q.Text())
 			doubtShared(run, q.Text())
+			doubtBoth(run, q.Text())
 			doubtDate(run, q.Request().GetOptions().GetGrounding().GetFilter().GetAt())
 		}
 		below := q.Request().GetOptions().GetAbstainBelow()

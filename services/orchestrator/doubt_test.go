@@ -133,3 +133,24 @@ func TestWhatTwoHaveInCommonTakesTwoTriples(t *testing.T) {
 		}
 	}
 }
+
+func TestAnAnswerAboutOneOfTwoNamesIsDoubted(t *testing.T) {
+	one := &graphv1.Triple{Subject: "Anna Lind", Relation: "school", Object: "Orla"}
+	other := &graphv1.Triple{Subject: "Per Holm", Relation: "school", Object: "Orla"}
+	for _, c := range []struct {
+		text     string
+		evidence []*graphv1.Triple
+		doubted  bool
+	}{
+		{"Which school did both Anna Lind and Per Holm go to?", []*graphv1.Triple{one}, true},
+		{"Which school did both Anna Lind and Per Holm go to?", []*graphv1.Triple{one, other}, false},
+		{"Which school did Anna Lind go to?", []*graphv1.Triple{one}, false},
+	} {
+		run := &orchestratorv1.Run{Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED,
+			Answers: []*orchestratorv1.Answer{{Answer: "Orla", Evidence: c.evidence}}}
+		doubtBoth(run, c.text)
+		if doubted := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; doubted != c.doubted {
+			t.Errorf("%q by %d triples: %v", c.text, len(c.evidence), run.GetGrounding())
+		}
+	}
+}

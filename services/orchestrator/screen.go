@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -195,6 +196,28 @@ func doubtNumber(run *orchestratorv1.Run, text string) {
 		return
 	}
 	doubt(run, fmt.Sprintf("the question asks \u201c%s\u201d, and no answer has a number", asked))
+}
+
+// asksBoth names two things that an answer must have to do with both.
+var asksBoth = regexp.MustCompile(`\b[Bb]oth (\p{Lu}[\p{L}.'’-]*(?: \p{Lu}[\p{L}.'’-]*)*) and ` +
+	`(\p{Lu}[\p{L}.'’-]*(?: \p{Lu}[\p{L}.'’-]*)*)`)
+
+// doubtBoth doubts an answer whose evidence is about one of two names only that the question asks about both of.
+func doubtBoth(run *orchestratorv1.Run, text string) {
+	m := asksBoth.FindStringSubmatch(text)
+	if m == nil || run.GetQuery() != nil || len(run.GetAnswers()) == 0 {
+		return
+	}
+	var said []string
+	for _, t := range run.GetAnswers()[0].GetEvidence() {
+		said = append(said, t.GetSubject(), t.GetRelation(), t.GetObject())
+	}
+	for _, name := range m[1:] {
+		if !kgtext.Mentions(strings.Join(said, " "), name) {
+			doubt(run, "the triples of the first answer say nothing of "+name)
+			return
+		}
+	}
 }
 
 // asksSame is a question for what has something in common with a name: "who has the same mentor as A".

@@ -139,17 +139,18 @@ func TestYesNoQuestionsAreAnsweredByVerdicts(t *testing.T) {
 }
 
 func TestWhatNoTripleSaysIsComputedByAuto(t *testing.T) {
-	const text = "did lars holm direct ada stam?"
+	const lower = "did lars holm direct ada stam?"
 	for name, c := range map[string]struct {
-		method, value string
-		calls         uint64
-		answer        string
-		reason        string
+		method, text, value string
+		calls               uint64
+		answer              string
+		reason              string
 	}{
-		"yes is an answer":                     {"auto", "yes", 0, "yes", "computed from 1 row"},
-		"no is none, as the graph may lack it": {"auto", "no", 0, "", "holds"},
-		"nor is one without a plan":            {"auto", "yes", 1, "", "holds"},
-		"pg-akv computes nothing":              {"pg-akv", "yes", 0, "", "holds"},
+		"yes is an answer":                     {"auto", lower, "yes", 0, "yes", "computed from 1 row"},
+		"not of a name that the plan lacks":    {"auto", "Did Lars Holm direct Ada Stam?", "yes", 0, "", "holds"},
+		"no is none, as the graph may lack it": {"auto", lower, "no", 0, "", "holds"},
+		"nor is one without a plan":            {"auto", lower, "yes", 1, "", "holds"},
+		"pg-akv computes nothing":              {"pg-akv", lower, "yes", 0, "", "holds"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mesh := stagetest.New(t)
@@ -168,7 +169,7 @@ func TestWhatNoTripleSaysIsComputedByAuto(t *testing.T) {
 				*retrieverv1.ExecuteQueryResponse, error) {
 				return &retrieverv1.ExecuteQueryResponse{Table: &graphv1.QueryTable{Value: c.value, Total: 1}}, nil
 			})
-			resp, err := serve(t, mesh).Ask(t.Context(), &orchestratorv1.AskRequest{Question: text, Method: c.method,
+			resp, err := serve(t, mesh).Ask(t.Context(), &orchestratorv1.AskRequest{Question: c.text, Method: c.method,
 				Kg:     &graphv1.KnowledgeGraphRef{Name: "wikidata"},
 				Limits: &llmv1.Limits{Budget: &llmv1.Budget{MaxCalls: uint32(c.calls)}}})
 			if err != nil {

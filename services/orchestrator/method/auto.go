@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -132,7 +133,8 @@ func (m Auto) compute(ctx context.Context, q *question.Question) (bool, error) {
 }
 
 // Confirm computes whether something is so of which no triple says anything: A directed B if B acts in a film that A
-// directed. Only a sure yes becomes the answer, since the knowledge graph may lack what the plan does not find.
+// directed. Only a sure yes about what the question names becomes the answer, since the knowledge graph may lack what the
+// plan does not find.
 func (m Auto) Confirm(ctx context.Context, q *question.Question) error {
 	if _, err := q.Limits(); err != nil {
 		return nil // nothing is left for a plan
@@ -141,7 +143,8 @@ func (m Auto) Confirm(ctx context.Context, q *question.Question) error {
 	err := Query(m).Answer(ctx, q)
 	q.Update(func(r *orchestratorv1.Run) {
 		if g := r.GetQuery(); err == nil && r.GetGrounding() == orchestratorv1.Grounding_GROUNDING_GROUNDED &&
-			g.GetAlignment() >= querySure && g.GetTable().GetValue() == "yes" {
+			g.GetAlignment() >= querySure && g.GetTable().GetValue() == "yes" &&
+			namesAll(g.GetDraftedPlan(), q.Text()) {
 			r.Choice = &orchestratorv1.Choice{Method: Query{}.Info().GetName(),
 				Reason: before.GetChoice().GetReason() + ", which several triples say together"}
 			return
@@ -155,6 +158,14 @@ func (m Auto) Confirm(ctx context.Context, q *question.Question) error {
 	return err
 }
 
+// namesAll reports whether a plan has a word of each name that a question spells out in several.
+func namesAll(plan *graphv1.QueryPlan, text string) bool {
+	planned := strings.Join(kgtext.PlanNames(plan), " ")
+	return !slices.ContainsFunc(kgtext.MissingNames(text, nil), func(name string) bool {
+		return !kgtext.SharesWord(name, planned)
+	})
+}
+
 // answerWithin answers by a method. It returns ErrStopped if the caller asked to stop after a stage that
 // the method lacks.
 func answerWithin(ctx context.Context, q *question.Question, m Method) error {
@@ -165,10 +176,13 @@ func answerWithin(ctx context.Context, q *question.Question, m Method) error {
 	return m.Answer(ctx, q)
 }
 
-// Computes reports whether a method computes the answer to a question, rather than reading it off facts.
+// Computes reports whether a method computes the answer to a question, rather than reading it off facts. Yes or no is
+// read off facts first if these may say it: of "is French the first language of A" they do.
 func Computes(m Method, q *question.Question) bool {
 	if _, ok := m.(Auto); ok {
-		return q.Request().GetPlan() != "" || kgtext.AsksOperation(q.Text()) != kgtext.NoOperation
+		operation := kgtext.AsksOperation(q.Text())
+		return q.Request().GetPlan() != "" || operation == kgtext.MustCompute ||
+			operation == kgtext.MayCompute && !kgtext.IsYesNo(q.Text())
 	}
 	return slices.Contains(m.Info().GetStages(), orchestratorv1.Stage_STAGE_PLAN)
 }

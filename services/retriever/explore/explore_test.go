@@ -253,6 +253,15 @@ func TestTheVoiceOfAVerbDecidesTheDirection(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %q", drafted, show(g, patterns[0]), err, want)
 		}
 	}
+	for name, joins := range map[string]bool{"Per Holm": true, "Ada Stam": false} { // who influenced her, whom she did
+		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(entity(name), "influenced", entity("Mara Vell"))},
+			Result: &graphv1.QueryResult{Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "did it", plan, nil)
+		joined := len(patterns[0].Candidates) > 0 && patterns[0].Candidates[0].Joins
+		if err != nil || joined != joins {
+			t.Errorf("%s influenced: %q joins %v, %v", name, show(g, patterns[0]), joined, err)
+		}
+	}
 }
 
 func TestANamesakeOfAKindIsNoKind(t *testing.T) {

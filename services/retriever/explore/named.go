@@ -68,18 +68,21 @@ func (e *explorer) preferNamed(o open, candidates []Candidate) {
 	candidates[0] = c
 }
 
+// isTurned reports whether a candidate is one passive step, forward, of a verb that a phrase has in the active.
+func (e *explorer) isTurned(phrase string, c Candidate) bool {
+	verb, isPassive := strings.CutSuffix(kgtext.Fold(kgtext.VerbaliseRelation(e.lastName(c))), " by")
+	return len(c.Steps) == 1 && !c.Steps[0].Inverse && isPassive && !strings.HasSuffix(phrase, " by") &&
+		!slices.ContainsFunc(strings.Fields(phrase), kgtext.IsRole) && kgtext.SharedWords(phrase, verb) == 1
+}
+
 // preferVoice puts the direction first in which a passive relation says what an active phrase says: who "influenced" A
 // is what A is "influenced by".
 func (e *explorer) preferVoice(o open, candidates []Candidate) {
-	if len(candidates) == 0 || o.start != nil || o.pattern.GetEnd().GetEntity() == "" {
+	if len(candidates) == 0 || o.start != nil || o.pattern.GetEnd().GetEntity() == "" ||
+		!e.isTurned(o.phrase, candidates[0]) {
 		return
 	}
 	first := candidates[0]
-	verb, isPassive := strings.CutSuffix(kgtext.Fold(kgtext.VerbaliseRelation(e.lastName(first))), " by")
-	if len(first.Steps) != 1 || first.Steps[0].Inverse || !isPassive || strings.HasSuffix(o.phrase, " by") ||
-		kgtext.SharedWords(o.phrase, verb) < 1 {
-		return
-	}
 	i := slices.IndexFunc(candidates, func(c Candidate) bool { return slices.Equal(c.Steps, invert(first.Steps)) })
 	if i > 0 {
 		c := candidates[i]

@@ -129,6 +129,9 @@ func (e *explorer) matchWords(r store.RelationID, phrase string) float32 {
 
 // rankCandidates returns the best candidates of a pattern, with what tells them apart.
 func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, error) {
+	if o.start != nil && o.end != nil { // whom A influences does not influence A
+		candidates = slices.DeleteFunc(candidates, func(c Candidate) bool { return c.Joins && e.isTurned(o.phrase, c) })
+	}
 	if err := e.matchTypes(o.pattern, o.start, o.end, candidates); err != nil {
 		return nil, err
 	}

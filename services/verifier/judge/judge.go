@@ -105,7 +105,7 @@ func (c *claimCase) support() (best *view) {
 			slack = max(slack, c.cfg.ContradictionSlack) // a list that would be shown against another value
 		}
 		isNear := v.similarity >= c.cfg.MinSupport && v.similarity >= c.bestSimilarity-slack
-		if !v.agrees || !isNear && !c.isOnlyReading(v) {
+		if !v.agrees || !isNear && !c.isOnlyReading(v) || c.saysOther(v) {
 			continue
 		}
 		if best == nil || v.similarity*v.confidence > best.similarity*best.confidence {
@@ -115,6 +115,19 @@ func (c *claimCase) support() (best *view) {
 	return best
 }
 
+// saysOther reports whether a triple says another role than the claim: who directed a film need not have written it.
+// Parents and children are told apart by the direction of the triple.
+func (c *claimCase) saysOther(v *view) bool {
+	other := c.otherRole(v)
+	return other != "" && other != "parent" && other != "child"
+}
+
+// otherRole returns the role that a triple says where the claim says another of the same group.
+func (c *claimCase) otherRole(v *view) string {
+	return kgtext.OtherRole(c.claim.GetTriple().GetRelation(), "",
+		[]*graphv1.RelationStep{{Relation: v.GetTriple().GetRelation()}})
+}
+
 // isOnlyReading reports whether no other relation of the object fits the claim better than that of a triple
 // which joins its subject and object: who is affiliated with a party is its member where the knowledge graph
 // has a party as nothing else. Roles that exclude each other stay apart, and so do places: a company is founded
@@ -122,8 +135,7 @@ func (c *claimCase) support() (best *view) {
 func (c *claimCase) isOnlyReading(v *view) bool {
 	relation := v.GetTriple().GetRelation()
 	return v.role == forward && !containsWord(relation, locating) &&
-		v.cosine >= max(c.cfg.MinOnlyReading, c.bestTaking-c.cfg.SupportSlack) &&
-		kgtext.OtherRole(c.claim.GetTriple().GetRelation(), "", []*graphv1.RelationStep{{Relation: relation}}) == ""
+		v.cosine >= max(c.cfg.MinOnlyReading, c.bestTaking-c.cfg.SupportSlack) && c.otherRole(v) == ""
 }
 
 // rival is the best triple with another object for the same subject and relation; nil if there is none.

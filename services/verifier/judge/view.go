@@ -148,7 +148,8 @@ func (c *claimCase) viewsOf(t *graphv1.ScoredTriple, said string) (views []*view
 		c.subjectKnown = true
 		words := kgtext.Fold(kgtext.VerbaliseRelation(triple.GetRelation()))
 		verb, isPassive := strings.CutSuffix(words, " by")
-		acts := isPassive && !strings.HasSuffix(said, " by") && kgtext.SharedWords(verb, said) == 1
+		acts := isPassive && !strings.HasSuffix(said, " by") && kgtext.SharedWords(verb, said) == 1 &&
+			!slices.ContainsFunc(strings.Fields(said), kgtext.IsRole) // the owner is what something is owned by
 		if (said == words+" of" || acts) && containsWord(triple.GetRelation(), sameKind) {
 			return nil // whose mother somebody is is not that one's mother, nor is who influences influenced by it
 		}

@@ -99,6 +99,7 @@ func (a *Aligner) Align(question string, draft *graphv1.QueryPlan, terms []*grap
 	x.checkNames()
 	x.checkClaim()
 	x.checkOpen()
+	x.checkYears()
 	return Aligned{Plan: x.plan, Edits: x.edits, Confidence: x.confidence, Reason: x.doubted}
 }
 

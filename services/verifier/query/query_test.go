@@ -212,6 +212,23 @@ func TestWhatIsComputedOfEverythingNeedsARelationOfItsWords(t *testing.T) {
 	}
 }
 
+func TestACountForEachDayIsNoneForEachYear(t *testing.T) {
+	t.Parallel()
+	for date, isSure := range map[string]bool{"3 May 1990": false, "1990": true} {
+		found := candidate("launch year", .9, .9, func(c *graphv1.RelationCandidate) {
+			c.Words, c.Examples = 1, []*graphv1.Triple{{Subject: "Orla", Relation: "launch year", Object: date}}
+		})
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "year"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "launch year", variable("year")), {Clause: &graphv1.QueryClause_Rank{
+				Rank: &graphv1.QueryRank{Variable: "x", Count: true, GroupBy: "year", Descending: true}}}}}
+		got := query.New(query.DefaultConfig()).Align("in which year were the most launches", plan, nil,
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{found}}})
+		if got.Plan == nil || (got.Reason == "") != isSure {
+			t.Errorf("%s: %q", date, got.Reason)
+		}
+	}
+}
+
 func TestTheMeanOfATimeIsOneOfTimes(t *testing.T) {
 	t.Parallel()
 	terms := []*graphv1.TermCandidates{{Name: "Mara Vell", Links: []*graphv1.EntityLink{link("Mara Vell", exact, 1)}}}

@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -82,9 +83,27 @@ func (x *alignment) checkOpen() {
 	}
 	for _, i := range slices.Sorted(maps.Keys(x.chosen)) {
 		best, phrase := x.chosen[i], kgtext.DescribeRelation(x.draft.GetClauses()[i].GetMatch())
-		if best.GetWords() == 0 && !best.GetTypeMatch() && len(kgtext.NewOpenWords(phrase)) > 0 &&
-			x.fitWords(best, phrase) < surelySaid {
+		open := slices.DeleteFunc(slices.Clone(kgtext.NewOpenWords(phrase)), kgtext.IsParticiple)
+		saysKind := best.GetTypeMatch() && len(open) < 2 // of "drama films" the relation to directors says no drama
+		if best.GetWords() == 0 && !saysKind && len(open) > 0 && x.fitWords(best, phrase) < surelySaid {
 			x.doubt(fmt.Sprintf("the knowledge graph says %q where the plan asks for %q", relationOf(best), phrase))
+		}
+	}
+}
+
+// asksYear is a question for a year.
+var asksYear = regexp.MustCompile(`(?i)^(?:in )?(?:which|what) year\b`)
+
+// checkYears doubts a count for each day where the question asks for a year.
+func (x *alignment) checkYears() {
+	for _, c := range x.plan.GetClauses() {
+		group := x.ends[c.GetRank().GetGroupBy()]
+		if group != nil && asksYear.MatchString(x.question) && slices.ContainsFunc(group.GetExamples(),
+			func(t *graphv1.Triple) bool {
+				_, isDate := kgtext.ParseDate(t.GetObject())
+				return isDate && len(t.GetObject()) > len("1990s")
+			}) {
+			x.doubt("the knowledge graph has days, and the question asks for a year")
 		}
 	}
 }
