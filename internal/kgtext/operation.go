@@ -31,8 +31,8 @@ const (
 		`fastest|slowest|richest|poorest|busiest|oldest|youngest|earliest|latest|newest|fewest|least`
 	// operationWords are the other words without one of which no pattern of this file matches.
 	operationWords = `many|often|average|mean|sum|count|all|altogether|total|combined|number|first|last|` +
-		`most|no|not|never|difference|apart|lie|passed|between|after|before|since|until|from|except|excluding|without|` +
-		`other|besides|both|only`
+		`most|no|not|never|difference|apart|lie|passed|between|after|before|since|until|from|except|excluding|` +
+		`without|other|besides|both|only`
 )
 
 var (

@@ -26,7 +26,7 @@ func (b *builder) build(c *chain) {
 	op := operatorOf(c.operator)
 	switch counts := result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT; {
 	case c.after == nil:
-	case counts:
+	case counts && c.after.isLiteral():
 		b.compareCount(op, c.after)
 	case !c.after.isLiteral():
 		other, _ := b.chain(c.after)
@@ -38,12 +38,12 @@ func (b *builder) build(c *chain) {
 	}
 }
 
-// compareCount reads Film(directed_by="A").count() > 5: whether a name has so many. Counts of two things are compared
-// by no clause, so that nothing is left of the plan.
+// compareCount reads Film(directed_by="A").count() > 5: whether a name has so many. Nothing is left of a plan that
+// names nothing which could have them.
 func (b *builder) compareCount(op graphv1.QueryOperator, amount *chain) {
 	result := b.plan.GetResult()
 	n, err := strconv.ParseUint(clean(amount.text), 10, 32)
-	if i := b.namedFact(result.GetVariable()); i >= 0 && err == nil && op != 0 && amount.isLiteral() {
+	if i := b.namedFact(result.GetVariable()); i >= 0 && err == nil && op != 0 {
 		owner, p := b.variable("owner"), b.plan.GetClauses()[i].GetMatch()
 		b.plan.Clauses = slices.Insert(b.plan.Clauses, 0, valuesClause(owner, []string{p.GetEnd().GetEntity()}))
 		p.End = variableTerm(owner)
@@ -86,6 +86,9 @@ func (b *builder) subtract(args []argument) {
 			continue
 		}
 		operand := nameKind(a.value)
+		if operand.isLiteral() && clean(operand.text) == "" {
+			continue
+		}
 		v, _ := b.chain(operand)
 		if attribute == "" && result.GetUnit() != "" {
 			attribute = "date" // what lies between two things in time

@@ -57,7 +57,9 @@ func (p *Planner) Plan(ctx context.Context, question string, ledger *llm.Ledger)
 		plan.warn("the model wrote nothing that is a plan")
 		return plan, nil
 	}
-	plan.Edits = Repair(question, plan.Plan)
+	if plan.Edits = Repair(question, plan.Plan); len(plan.Plan.GetClauses()) == 0 {
+		plan.warn("the model compares what no plan compares")
+	}
 	return plan, nil
 }
 

@@ -135,6 +135,20 @@ func (r *repairer) compareNamed() {
 		"the question compares "+names[0]+" with "+names[1])
 }
 
+// refuseCounts leaves nothing of a plan that compares counts of two things, which no clause does.
+func (r *repairer) refuseCounts() {
+	result := r.plan.GetResult()
+	for _, c := range r.plan.GetClauses() {
+		if cond := c.GetCondition(); cond.GetOtherVariable() != "" && cond.GetVariable() == result.GetVariable() &&
+			result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT {
+			r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "",
+				"counts of two things are not compared")
+			r.plan.Clauses, r.plan.Result = nil, nil
+			return
+		}
+	}
+}
+
 // comparesTwo is "is A older than B".
 var comparesTwo = regexp.MustCompile(`^` + auxiliary + `\s+(?:the\s+)?(` + properName + `)\s+(\p{Ll}{2,}er)\s+than\s+` +
 	`(?:the\s+)?(` + properName + `)\s*\?*$`)

@@ -133,8 +133,8 @@ func (m Auto) compute(ctx context.Context, q *question.Question) (bool, error) {
 }
 
 // Confirm computes whether something is so of which no triple says anything: A directed B if B acts in a film that A
-// directed. Only a sure yes about what the question names becomes the answer, since the knowledge graph may lack what the
-// plan does not find.
+// directed. Only a sure yes about what the question names becomes the answer, since the knowledge graph may lack what
+// the plan does not find.
 func (m Auto) Confirm(ctx context.Context, q *question.Question) error {
 	if _, err := q.Limits(); err != nil {
 		return nil // nothing is left for a plan

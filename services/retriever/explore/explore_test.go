@@ -254,7 +254,8 @@ func TestTheVoiceOfAVerbDecidesTheDirection(t *testing.T) {
 		}
 	}
 	for name, joins := range map[string]bool{"Per Holm": true, "Ada Stam": false} { // who influenced her, whom she did
-		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(entity(name), "influenced", entity("Mara Vell"))},
+		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{
+			match(entity(name), "influenced", entity("Mara Vell"))},
 			Result: &graphv1.QueryResult{Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}}
 		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "did it", plan, nil)
 		joined := len(patterns[0].Candidates) > 0 && patterns[0].Candidates[0].Joins
