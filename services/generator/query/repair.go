@@ -24,7 +24,7 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 		r.takeVerb, r.turnPassive, r.dropInvented, r.dropComparatives, r.compareNamed, r.refuseCounts,
 		r.readNumbersAsConditions, r.compareWithNamed, r.addPeriods, r.excludeNegated, r.dropContradicted,
 		r.excludeCompared, r.rankAndGet, r.dropUnasked, r.turnRank, r.turnTime, r.countPartners, r.countMost,
-		r.countRanked, r.countOfOthers, r.countOwn, r.uniteAll, r.reuseCounted, r.addRank, r.askOfSeveral,
+		r.countOfOthers, r.countOwn, r.uniteAll, r.reuseCounted, r.addRank, r.askOfSeveral,
 		r.setFunction, r.countTimes, r.askOfNamed, r.askOfBest, r.askWhen, r.groupEach,
 	} {
 		if mend(); len(plan.GetClauses()) == 0 {

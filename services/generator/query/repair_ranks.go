@@ -46,22 +46,6 @@ func (r *repairer) countMost() {
 	}
 }
 
-// countRanked makes a ranking by things that the question counts one by their number: "the most official languages".
-func (r *repairer) countRanked() {
-	for _, c := range r.plan.GetClauses() {
-		rank := c.GetRank()
-		phrase := r.phraseOf(rank.GetVariable())
-		owner := r.ownerOf(rank.GetVariable())
-		if rank.GetCount() || owner == "" || !strings.HasSuffix(phrase, "s") ||
-			!strings.Contains(r.lower, "most "+phrase) && !strings.Contains(r.lower, "fewest "+phrase) {
-			continue
-		}
-		before := kgtext.DescribeClause(c)
-		rank.Count, rank.GroupBy = true, owner
-		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question counts them")
-	}
-}
-
 // mostOf is "who directed the most films", "which writer wrote the most films".
 var mostOf = regexp.MustCompile(`(?i)^(?:who|(?:which|what) (\p{L}+)) (\p{L}+(?: (?:in|for))?) ` +
 	`(?:the )?(?:most|fewest) \p{L}+`)

@@ -39,6 +39,9 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 		return ""
 	}
 	best := x.choose(phrase, found.GetCandidates(), end)
+	if best == nil && x.countsRanked(p, phrase) {
+		best = x.choose(phrase, found.GetCandidates(), end)
+	}
 	if best == nil {
 		if !exclude && x.saysBest(at, p) {
 			return ""
@@ -73,6 +76,26 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 		x.addEndType(p, best, phrase)
 	}
 	return ""
+}
+
+// countsRanked ranks things by how many of something they have, where the knowledge graph has no number of these: "the
+// most official languages".
+func (x *alignment) countsRanked(p *graphv1.QueryPattern, phrase string) bool {
+	question, end := strings.ToLower(x.question), p.GetEnd().GetVariable()
+	if !strings.HasSuffix(phrase, "s") || p.GetStart().GetVariable() == "" ||
+		!strings.Contains(question, "most "+phrase) && !strings.Contains(question, "fewest "+phrase) {
+		return false
+	}
+	for _, c := range x.draft.GetClauses() {
+		if rank := c.GetRank(); rank != nil && !rank.GetCount() && rank.GetVariable() == end {
+			before := kgtext.DescribeClause(c)
+			rank.Count, rank.GroupBy, x.valued[end] = true, p.GetStart().GetVariable(), false
+			x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c),
+				"the knowledge graph has no number of them", nil)
+			return true
+		}
+	}
+	return false
 }
 
 // fit returns how well the relation that was taken fits a pattern, by what else the knowledge graph says.

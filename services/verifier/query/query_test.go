@@ -212,6 +212,29 @@ func TestWhatIsComputedOfEverythingNeedsARelationOfItsWords(t *testing.T) {
 	}
 }
 
+func TestWhatHasNoNumberIsRankedByItsCount(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		question, want string
+		found          *graphv1.RelationCandidate
+	}{
+		{"which state has the most languages", "?x languages → ?n; most ?n for each ?x; ?x",
+			candidate("languages", .9, .9)},
+		{"which state has the most languages", "?x languages → ?n; most ?n; ?x",
+			candidate("languages", .9, .9, numbers)},
+		{"which state is the largest by languages", "", candidate("languages", .9, .9)},
+	} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "languages", variable("n")), {Clause: &graphv1.QueryClause_Rank{
+				Rank: &graphv1.QueryRank{Variable: "n", Descending: true}}}}}
+		got := query.New(query.DefaultConfig()).Align(c.question, plan, nil,
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{c.found}}})
+		if text := strings.Join(kgtext.DescribePlan(got.Plan), "; "); text != c.want {
+			t.Errorf("%q: %q, %q; want %q", c.question, text, got.Reason, c.want)
+		}
+	}
+}
+
 func TestACountForEachDayIsNoneForEachYear(t *testing.T) {
 	t.Parallel()
 	for date, isSure := range map[string]bool{"3 May 1990": false, "1990": true} {
