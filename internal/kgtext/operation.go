@@ -82,7 +82,7 @@ func AsksOperation(question string) Operation {
 	if !signalsOperation(question) {
 		return NoOperation
 	}
-	text := afterForm.ReplaceAllString(named.ReplaceAllString(question, ""), "")
+	text := withoutNames(question)
 	switch {
 	case mustCompute.MatchString(text):
 		return MustCompute
@@ -98,7 +98,7 @@ func Condition(question string) string {
 	if !signalsOperation(question) {
 		return ""
 	}
-	text := named.ReplaceAllString(question, "")
+	text := withoutNames(question)
 	found := conditions.FindStringSubmatch(text)
 	for _, part := range slices.Backward(found) { // the condition alone, where the pattern has more
 		if part != "" {
@@ -106,6 +106,11 @@ func Condition(question string) string {
 		}
 	}
 	return mustCompute.FindString(text)
+}
+
+// withoutNames returns a question without titles and relations whose words ask for nothing.
+func withoutNames(question string) string {
+	return afterForm.ReplaceAllString(named.ReplaceAllString(question, ""), "")
 }
 
 // signalsOperation reports whether a question has a word of an operation. It takes a hundredth of the time of the

@@ -61,6 +61,22 @@ func TestAsksOperation(t *testing.T) {
 	}
 }
 
+func TestConditionIsWhatPicksSome(t *testing.T) {
+	t.Parallel()
+	for question, want := range map[string]string{
+		"Which genre do most films by Mara Vell have?": "most films",
+		"Which films of 1994 did Mara Vell direct?":    "of 1994",
+		"Which probes were launched in 1974?":          "in 1974",
+		"what is the largest lake":                     "largest",
+		"Is Orla named after Mara Vell?":               "",
+		"who directed Orla":                            "",
+	} {
+		if got := kgtext.Condition(question); got != want {
+			t.Errorf("Condition(%q) = %q, want %q", question, got, want)
+		}
+	}
+}
+
 func TestWordsOfAPlan(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
