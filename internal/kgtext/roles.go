@@ -90,10 +90,20 @@ func OtherRole(question, topic string, steps []*graphv1.RelationStep) string {
 	return ""
 }
 
+// PassiveVerb returns the verb of a passive relation: "influenced" of "influenced by".
+func PassiveVerb(relation string) (verb string, isPassive bool) {
+	return strings.CutSuffix(Fold(VerbaliseRelation(relation)), " by")
+}
+
+// IsActive reports whether words of a relation say what its subject does, unlike "influenced by" and "owner".
+func IsActive(phrase string) bool {
+	return !strings.HasSuffix(phrase, " by") && !slices.ContainsFunc(strings.Fields(phrase), IsRole)
+}
+
 // IsTurned reports whether a passive relation is followed the other way round from a topic entity than a question
 // says: who was influenced by A is not what A is "influenced by".
 func IsTurned(question, topic string, step *graphv1.RelationStep) bool {
-	verb, isPassive := strings.CutSuffix(Fold(VerbaliseRelation(step.GetRelation())), " by")
+	verb, isPassive := PassiveVerb(step.GetRelation())
 	before, behind, found := strings.Cut(" "+Fold(question)+" ", " "+Fold(topic)+" ")
 	if !isPassive || !found {
 		return false

@@ -153,7 +153,7 @@ func (s *Service) answer(ctx context.Context, q *question.Question, m method.Met
 	// A plan says whether there is a row.
 	if !method.Computes(m, q) && (kgtext.IsYesNo(q.Text()) || kgtext.IsStatement(q.Text())) {
 		if answered, err := s.answerYesNo(ctx, q); answered || err != nil {
-			if auto, isAuto := m.(method.Auto); isAuto && err == nil && abstained(q) && kgtext.IsYesNo(q.Text()) {
+			if auto, isAuto := m.(method.Auto); isAuto && err == nil {
 				err = auto.Confirm(ctx, q)
 			}
 			return err
@@ -164,12 +164,6 @@ func (s *Service) answer(ctx context.Context, q *question.Question, m method.Met
 		q.Update(func(run *orchestratorv1.Run) { doubt(run, screened.doubt) })
 	}
 	return err
-}
-
-// abstained reports whether a question has no answer.
-func abstained(q *question.Question) (yes bool) {
-	q.Update(func(r *orchestratorv1.Run) { yes = r.GetGrounding() == orchestratorv1.Grounding_GROUNDING_ABSTAINED })
-	return yes
 }
 
 // pinAll pins every knowledge graph of a request.

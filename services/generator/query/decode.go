@@ -34,7 +34,7 @@ func Decode(text string) *graphv1.QueryPlan {
 		if c == nil || c.isLiteral() {
 			continue
 		}
-		b := &builder{plan: &graphv1.QueryPlan{Result: &graphv1.QueryResult{}}, used: map[string]int{}}
+		b := newBuilder()
 		b.build(c)
 		if len(b.plan.GetClauses()) > 0 && b.plan.GetResult().GetVariable() != "" {
 			return b.plan
@@ -47,6 +47,10 @@ func Decode(text string) *graphv1.QueryPlan {
 type builder struct {
 	plan *graphv1.QueryPlan
 	used map[string]int // how many variables have a name
+}
+
+func newBuilder() *builder {
+	return &builder{plan: &graphv1.QueryPlan{Result: &graphv1.QueryResult{}}, used: map[string]int{}}
 }
 
 // variable returns a new variable that is named by words.

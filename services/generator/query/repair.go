@@ -44,6 +44,14 @@ func (r *repairer) edit(kind graphv1.EditKind, before, after, reason string) {
 	r.edits = append(r.edits, &graphv1.PlanEdit{Kind: kind, Before: before, After: after, Reason: reason})
 }
 
+// describePlan returns the plan in words.
+func (r *repairer) describePlan() string { return strings.Join(kgtext.DescribePlan(r.plan), "; ") }
+
+// editPlan records that the plan was another one as a whole.
+func (r *repairer) editPlan(before, reason string) {
+	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, r.describePlan(), reason)
+}
+
 // insert adds clauses at a place.
 func (r *repairer) insert(at int, reason string, clauses ...*graphv1.QueryClause) {
 	for _, c := range clauses {
@@ -54,7 +62,7 @@ func (r *repairer) insert(at int, reason string, clauses ...*graphv1.QueryClause
 
 // newVariable returns a variable that the plan does not use.
 func (r *repairer) newVariable(words string) string {
-	b := &builder{used: map[string]int{}}
+	b := newBuilder()
 	for _, c := range r.plan.GetClauses() {
 		for _, v := range kgtext.ClauseVariables(c) {
 			b.used[v]++
@@ -111,7 +119,7 @@ func (r *repairer) attributeOf() {
 	if !of && !(best && strings.Contains(r.lower, kind)) {
 		return
 	}
-	before := strings.Join(kgtext.DescribePlan(r.plan), "; ")
+	before := r.describePlan()
 	owner := fact.GetEnd()
 	if name := owner.GetEntity(); name != "" {
 		v := r.newVariable("owner")
@@ -137,8 +145,7 @@ func (r *repairer) attributeOf() {
 	}
 	r.plan.Clauses = slices.Insert(r.plan.Clauses, i, matchClause(fact))
 	result.Function = graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
-	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, strings.Join(kgtext.DescribePlan(r.plan), "; "),
-		"the question asks for the "+kind+" of something")
+	r.editPlan(before, "the question asks for the "+kind+" of something")
 }
 
 // binds reports whether a clause besides a pattern binds a variable.
@@ -181,10 +188,23 @@ func (r *repairer) dropUnaskedAttribute() {
 
 // phraseOf returns the words by which a variable is bound.
 func (r *repairer) phraseOf(variable string) string {
-	for _, c := range r.plan.GetClauses() {
-		if p := c.GetMatch(); variable != "" && p.GetEnd().GetVariable() == variable {
-			return p.GetSteps()[0].GetRelation()
-		}
+	if p := r.factOf(variable); p != nil {
+		return p.GetSteps()[0].GetRelation()
 	}
 	return ""
+}
+
+// ownerOf returns the variable that another is an attribute of.
+func (r *repairer) ownerOf(variable string) string {
+	return r.factOf(variable).GetStart().GetVariable()
+}
+
+// factOf returns the pattern that leads to a variable.
+func (r *repairer) factOf(variable string) *graphv1.QueryPattern {
+	for _, c := range r.plan.GetClauses() {
+		if p := c.GetMatch(); variable != "" && p.GetEnd().GetVariable() == variable {
+			return p
+		}
+	}
+	return nil
 }

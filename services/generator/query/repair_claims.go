@@ -10,10 +10,8 @@ import (
 
 var (
 	// claimForm is "did A direct B", claimOfBoth "are A and B siblings".
-	claimForm = regexp.MustCompile(`^` + auxiliary + `\s+(?:the\s+)?(` + properName + `)\s+(\p{Ll}[\p{Ll}\s-]*?)\s+` +
-		`(?:the\s+)?(` + properName + `)\s*\?*$`)
-	claimOfBoth = regexp.MustCompile(`^` + auxiliary + `\s+(?:the\s+)?(` + properName + `)\s+` +
-		`(\p{Ll}[\p{Ll}\s-]*?)\s*\?*$`)
+	claimForm   = regexp.MustCompile(asksOfName + `(\p{Ll}[\p{Ll}\s-]*?)\s+(?:the\s+)?(` + properName + `)\s*\?*$`)
+	claimOfBoth = regexp.MustCompile(asksOfName + `(\p{Ll}[\p{Ll}\s-]*?)\s*\?*$`)
 	// computedClaim are words of a claim that compares, or that joins more than two names.
 	computedClaim = regexp.MustCompile(
 		`\b(?:before|after|than|as|same|more|most|both|between|or|not|never|\p{L}{3,}est)\b`)
@@ -29,13 +27,12 @@ func (r *repairer) readClaim() {
 	if first == "" || r.joinsNames(first, second) {
 		return
 	}
-	before := strings.Join(kgtext.DescribePlan(r.plan), "; ")
+	before := r.describePlan()
 	const v = "thing"
 	r.plan.Clauses = []*graphv1.QueryClause{valuesClause(v, []string{first}),
 		matchClause(newPattern(v, words, entityTerm(second)))}
 	r.plan.Result = &graphv1.QueryResult{Variable: v, Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}
-	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, strings.Join(kgtext.DescribePlan(r.plan), "; "),
-		"the question asks whether this joins both names")
+	r.editPlan(before, "the question asks whether this joins both names")
 }
 
 // findClaim returns the two names of a question of yes or no and what it says of them.

@@ -119,8 +119,8 @@ func (r *repairer) compareNamed() {
 	if noun := countedNoun.FindStringSubmatch(m[1]); noun != nil && !count {
 		phrase, count = strings.TrimSpace(interrogative.ReplaceAllString(m[1], "")), true
 	}
-	before := strings.Join(kgtext.DescribePlan(r.plan), "; ")
-	b := &builder{plan: &graphv1.QueryPlan{Result: &graphv1.QueryResult{}}, used: map[string]int{}}
+	before := r.describePlan()
+	b := newBuilder()
 	v := b.variable("thing")
 	b.add(valuesClause(v, names))
 	if count {
@@ -131,8 +131,7 @@ func (r *repairer) compareNamed() {
 	}
 	b.plan.Result.Variable = v
 	r.plan.Clauses, r.plan.Result = b.plan.Clauses, b.plan.Result
-	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, strings.Join(kgtext.DescribePlan(r.plan), "; "),
-		"the question compares "+names[0]+" with "+names[1])
+	r.editPlan(before, "the question compares "+names[0]+" with "+names[1])
 }
 
 // refuseCounts leaves nothing of a plan that compares counts of two things, which no clause does.
@@ -150,8 +149,7 @@ func (r *repairer) refuseCounts() {
 }
 
 // comparesTwo is "is A older than B".
-var comparesTwo = regexp.MustCompile(`^` + auxiliary + `\s+(?:the\s+)?(` + properName + `)\s+(\p{Ll}{2,}er)\s+than\s+` +
-	`(?:the\s+)?(` + properName + `)\s*\?*$`)
+var comparesTwo = regexp.MustCompile(asksOfName + `(\p{Ll}{2,}er)\s+than\s+(?:the\s+)?(` + properName + `)\s*\?*$`)
 
 // compareTwo compares two names by what an adjective measures, where the draft compares nothing.
 func (r *repairer) compareTwo() {
@@ -161,12 +159,12 @@ func (r *repairer) compareTwo() {
 	}) {
 		return
 	}
-	phrase, operator := measureOf(m[2])
+	phrase, operator := comparesBy(m[2])
 	if phrase == "" {
 		return
 	}
-	before := strings.Join(kgtext.DescribePlan(r.plan), "; ")
-	b := &builder{plan: &graphv1.QueryPlan{Result: &graphv1.QueryResult{}}, used: map[string]int{}}
+	before := r.describePlan()
+	b := newBuilder()
 	first, second := b.variable("thing"), b.variable("thing")
 	b.add(valuesClause(first, []string{clean(m[1])}))
 	of := b.attribute(first, phrase)
@@ -174,31 +172,22 @@ func (r *repairer) compareTwo() {
 	b.add(compareClause(of, operator, b.attribute(second, phrase)))
 	r.plan.Clauses = b.plan.GetClauses()
 	r.plan.Result = &graphv1.QueryResult{Variable: first, Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}
-	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, strings.Join(kgtext.DescribePlan(r.plan), "; "),
-		"the question compares both by their "+phrase)
+	r.editPlan(before, "the question compares both by their "+phrase)
 }
 
-// measureOf returns what a comparative measures, and which operator it is; empty for others.
-func measureOf(comparative string) (phrase string, operator graphv1.QueryOperator) {
+// comparesBy returns what a comparative measures, empty if that is not known, and which operator it is.
+func comparesBy(comparative string) (phrase string, operator graphv1.QueryOperator) {
 	switch comparative {
-	case "older", "elder", "earlier":
-		return "date", less
-	case "younger", "newer", "later":
-		return "date", greater
-	case "larger", "bigger", "greater":
-		return "size", greater
-	case "smaller":
-		return "size", less
-	case "longer":
-		return "length", greater
-	case "shorter":
-		return "length", less
-	case "higher", "taller":
-		return "height", greater
-	case "lower":
-		return "height", less
+	case "younger":
+		comparative = "newer"
+	case "elder":
+		comparative = "older"
 	}
-	return "", 0
+	superlative := strings.TrimSuffix(comparative, "r") + "st"
+	if isMost(superlative) {
+		return bestWord(superlative), greater
+	}
+	return bestWord(superlative), less
 }
 
 var (
@@ -206,6 +195,8 @@ var (
 	// properName is a name in capitals with small words between.
 	properName = `\p{Ll}{0,2}[\p{Lu}\d][\p{L}\d'’.\-–&!]*(?:\s+(?:(?:of|the|and|de|la|for|to|in|on|a|` +
 		`an)\s+){0,2}[\p{Lu}\d][\p{L}\d'’.\-–&!]*)*`
+	// asksOfName begins a question of yes or no about a name.
+	asksOfName = `^` + auxiliary + `\s+(?:the\s+)?(` + properName + `)\s+`
 	// choice is "A or B" in capitals.
 	choice = regexp.MustCompile(`(?:^` + auxiliary + `\s+)?(?:the\s+)?(` + properName + `)\s+or\s+(?:the\s+)?(` +
 		properName + `)`)

@@ -37,14 +37,14 @@ const rates = " square capita hour second minute day km kilometre kilometer mile
 // groupEach computes a value for each group where the question asks for one each: "how many mountains does each
 // country have". Drafts compute one of all, or rank.
 func (r *repairer) groupEach() {
-	if len(r.plan.GetClauses()) == 0 || r.plan.GetResult().GetGroupBy() != "" {
+	if r.plan.GetResult().GetGroupBy() != "" {
 		return
 	}
 	group, value := r.findGroup()
 	if group == "" {
 		return
 	}
-	draft := proto.CloneOf(r.plan)
+	draft, before := proto.CloneOf(r.plan), r.describePlan()
 	r.askForGroups(group)
 	r.askForValue(value)
 	function := r.functionOfEach(value)
@@ -63,8 +63,7 @@ func (r *repairer) groupEach() {
 	}
 	r.dropKindOf(groups, group)
 	r.plan.Result = &graphv1.QueryResult{Function: function, Variable: variable, GroupBy: groups}
-	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, strings.Join(kgtext.DescribePlan(draft), "; "),
-		strings.Join(kgtext.DescribePlan(r.plan), "; "), "the question asks for one of each "+group)
+	r.editPlan(before, "the question asks for one of each "+group)
 }
 
 // functionOfEach returns what the question wants computed of each group.

@@ -172,15 +172,14 @@ func (r *repairer) countOfNamed() {
 	}) {
 		return
 	}
-	before := strings.Join(kgtext.DescribePlan(r.plan), "; ")
-	b := &builder{plan: &graphv1.QueryPlan{Result: &graphv1.QueryResult{}}, used: map[string]int{}}
+	before := r.describePlan()
+	b := newBuilder()
 	v := b.variable("thing")
 	b.add(valuesClause(v, []string{clean(m[2])}))
 	b.plan.Result.Variable = b.attribute(v, m[1])
 	b.plan.Result.Function = graphv1.QueryFunction_QUERY_FUNCTION_COUNT
 	r.plan.Clauses, r.plan.Result = b.plan.Clauses, b.plan.Result
-	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, strings.Join(kgtext.DescribePlan(r.plan), "; "),
-		"the question counts what "+m[2]+" has")
+	r.editPlan(before, "the question counts what "+m[2]+" has")
 }
 
 // allForm is "in all", which takes two things together.

@@ -239,11 +239,10 @@ func (r *repairer) mergeLookup() {
 			!kgtext.SharesWord(fact.GetSteps()[0].GetRelation(), "released in located") {
 		return
 	}
-	before := strings.Join(kgtext.DescribePlan(r.plan), "; ")
+	before := r.describePlan()
 	v := asked.GetStart().GetVariable()
 	r.plan.Clauses = []*graphv1.QueryClause{valuesClause(v, []string{fact.GetEnd().GetEntity()}), matchClause(asked)}
-	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, strings.Join(kgtext.DescribePlan(r.plan), "; "),
-		"a thing is not what its own relation leads to")
+	r.editPlan(before, "a thing is not what its own relation leads to")
 }
 
 var interrogative = regexp.MustCompile(
@@ -352,14 +351,4 @@ func (r *repairer) excludeCompared() {
 			}
 		}
 	}
-}
-
-// ownerOf returns the variable that another is an attribute of.
-func (r *repairer) ownerOf(variable string) string {
-	for _, c := range r.plan.GetClauses() {
-		if p := c.GetMatch(); p.GetEnd().GetVariable() == variable {
-			return p.GetStart().GetVariable()
-		}
-	}
-	return ""
 }

@@ -50,7 +50,7 @@ func (r *repairer) countPartners() {
 	if partner == "" || !kgtext.SharesWord(named.GetSteps()[0].GetRelation(), partner) && !r.isOfKind(named, partner) {
 		return
 	}
-	draft := strings.Join(kgtext.DescribePlan(r.plan), "; ")
+	draft := r.describePlan()
 	thing := r.newVariable("thing")
 	partners := r.newVariable(strings.ToLower(partner))
 	var clauses []*graphv1.QueryClause
@@ -65,8 +65,7 @@ func (r *repairer) countPartners() {
 	r.plan.Clauses = append(clauses, rankClause(&graphv1.QueryRank{Variable: thing, Count: true, GroupBy: partners,
 		Descending: true}))
 	r.plan.Result = &graphv1.QueryResult{Variable: partners}
-	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, draft, strings.Join(kgtext.DescribePlan(r.plan), "; "),
-		"the question asks with whom "+name+" has the most")
+	r.editPlan(draft, "the question asks with whom "+name+" has the most")
 }
 
 // onlyNamed returns the pattern that leads to a name, if there is one alone.

@@ -25,12 +25,7 @@ func (r *repairer) countMost() {
 			continue
 		}
 		before := kgtext.DescribeClause(c)
-		var fact *graphv1.QueryPattern
-		for _, other := range r.plan.GetClauses() {
-			if p := other.GetMatch(); p.GetEnd().GetVariable() == rank.GetVariable() {
-				fact = p
-			}
-		}
+		fact := r.factOf(rank.GetVariable())
 		owner := fact.GetStart().GetVariable()
 		if owner == "" || r.plan.GetResult().GetVariable() != owner {
 			return
@@ -61,7 +56,7 @@ func (r *repairer) countOfOthers() {
 		!isKind(r.phraseOf(rank.GetVariable()), kindOf(group)) {
 		return
 	}
-	before := strings.Join(kgtext.DescribePlan(r.plan), "; ")
+	before := r.describePlan()
 	phrase := strings.ToLower(m[2])
 	if kgtext.IsRole(m[1]) || lightVerb.MatchString(m[2]) && m[1] != "" {
 		phrase = strings.ToLower(m[1])
@@ -72,8 +67,7 @@ func (r *repairer) countOfOthers() {
 	}), matchClause(newPattern(group, phrase, variableTerm(who))),
 		rankClause(&graphv1.QueryRank{Variable: group, Count: true, GroupBy: who, Descending: rank.GetDescending()}))
 	r.plan.Result.Variable = who
-	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, strings.Join(kgtext.DescribePlan(r.plan), "; "),
-		"the question counts what somebody did")
+	r.editPlan(before, "the question counts what somebody did")
 }
 
 // reuseCounted counts the variable that the plan has for what is counted, not another one.

@@ -132,14 +132,16 @@ func (m Auto) compute(ctx context.Context, q *question.Question) (bool, error) {
 	return false, nil
 }
 
-// Confirm computes whether something is so of which no triple says anything: A directed B if B acts in a film that A
-// directed. Only a sure yes about what the question names becomes the answer, since the knowledge graph may lack what
-// the plan does not find.
+// Confirm computes yes or no where facts gave no answer: A directed B if B acts in a film that A directed. Only a sure
+// yes about what the question names becomes the answer, since the knowledge graph may lack what the plan does not find.
 func (m Auto) Confirm(ctx context.Context, q *question.Question) error {
+	before := q.Snapshot()
+	if before.GetGrounding() != orchestratorv1.Grounding_GROUNDING_ABSTAINED || !kgtext.IsYesNo(q.Text()) {
+		return nil
+	}
 	if _, err := q.Limits(); err != nil {
 		return nil // nothing is left for a plan
 	}
-	before := q.Snapshot()
 	err := Query(m).Answer(ctx, q)
 	q.Update(func(r *orchestratorv1.Run) {
 		if g := r.GetQuery(); err == nil && r.GetGrounding() == orchestratorv1.Grounding_GROUNDING_GROUNDED &&

@@ -63,16 +63,14 @@ func (e *explorer) preferNamed(o open, candidates []Candidate) {
 				first.Comparable > 0.8
 		}))
 	}
-	c := candidates[best]
-	copy(candidates[1:best+1], candidates[:best])
-	candidates[0] = c
+	putFirst(candidates, best)
 }
 
 // isTurned reports whether a candidate is one passive step, forward, of a verb that a phrase has in the active.
 func (e *explorer) isTurned(phrase string, c Candidate) bool {
-	verb, isPassive := strings.CutSuffix(kgtext.Fold(kgtext.VerbaliseRelation(e.lastName(c))), " by")
-	return len(c.Steps) == 1 && !c.Steps[0].Inverse && isPassive && !strings.HasSuffix(phrase, " by") &&
-		!slices.ContainsFunc(strings.Fields(phrase), kgtext.IsRole) && kgtext.SharedWords(phrase, verb) == 1
+	verb, isPassive := kgtext.PassiveVerb(e.lastName(c))
+	return len(c.Steps) == 1 && !c.Steps[0].Inverse && isPassive && kgtext.IsActive(phrase) &&
+		kgtext.SharedWords(phrase, verb) == 1
 }
 
 // preferVoice puts the direction first in which a passive relation says what an active phrase says: who "influenced" A
@@ -85,10 +83,15 @@ func (e *explorer) preferVoice(o open, candidates []Candidate) {
 	first := candidates[0]
 	i := slices.IndexFunc(candidates, func(c Candidate) bool { return slices.Equal(c.Steps, invert(first.Steps)) })
 	if i > 0 {
-		c := candidates[i]
-		copy(candidates[1:i+1], candidates[:i])
-		candidates[0] = c
+		putFirst(candidates, i)
 	}
+}
+
+// putFirst puts a candidate before those that were before it.
+func putFirst(candidates []Candidate, i int) {
+	c := candidates[i]
+	copy(candidates[1:i+1], candidates[:i])
+	candidates[0] = c
 }
 
 // asksWhere begins a question for a place.
@@ -121,9 +124,8 @@ func (e *explorer) preferNearest(phrase string, candidates []Candidate) error {
 		if len(around) == 0 || len(same) > 0 || len(held) <= len(c.Anchors) || slices.ContainsFunc(around, isOutside) {
 			continue
 		}
-		c.TypeMatch = true // the question says what the ends are: places
-		copy(candidates[1:i+2], candidates[:i+1])
-		candidates[0] = c
+		putFirst(candidates, i+1)
+		candidates[0].TypeMatch = true // the question says what the ends are: places
 		break
 	}
 	return nil

@@ -30,7 +30,7 @@ func (e *explorer) findShared(o open) ([]Candidate, error) {
 		return nil, err
 	}
 	var found []Candidate
-	most := float32(0)
+	most, isTogether := float32(0), asksTogether.MatchString(e.question)
 	for _, last := range slices.Sorted(maps.Keys(toEnd)) {
 		ofEnd := map[store.EntityID]store.TripleID{}
 		for _, edge := range toEnd[last] {
@@ -42,7 +42,7 @@ func (e *explorer) findShared(o open) ([]Candidate, error) {
 				Phrase:   max(e.cosine(first, o.phrase), e.cosine(last, o.phrase)),
 				Question: max(e.cosine(first, ""), e.cosine(last, "")),
 				Words:    max(e.matchWords(first, o.phrase), e.matchWords(last, o.phrase))}
-			if isSame := first == last; c.Words < 1 || isSame != asksTogether.MatchString(e.question) {
+			if isSame := first == last; c.Words < 1 || isSame != isTogether {
 				continue // both direct what they direct together; who directs somebody has another part
 			}
 			for _, edge := range toStart[first] {

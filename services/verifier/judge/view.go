@@ -3,7 +3,6 @@ package judge
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -147,9 +146,8 @@ func (c *claimCase) viewsOf(t *graphv1.ScoredTriple, said string) (views []*view
 	if subject := nameLikelihood(claim.GetSubject(), triple.GetSubject(), c.claim.GetSubjects()); subject > 0 {
 		c.subjectKnown = true
 		words := kgtext.Fold(kgtext.VerbaliseRelation(triple.GetRelation()))
-		verb, isPassive := strings.CutSuffix(words, " by")
-		acts := isPassive && !strings.HasSuffix(said, " by") && kgtext.SharedWords(verb, said) == 1 &&
-			!slices.ContainsFunc(strings.Fields(said), kgtext.IsRole) // the owner is what something is owned by
+		verb, isPassive := kgtext.PassiveVerb(triple.GetRelation())
+		acts := isPassive && kgtext.IsActive(said) && kgtext.SharedWords(verb, said) == 1
 		if (said == words+" of" || acts) && containsWord(triple.GetRelation(), sameKind) {
 			return nil // whose mother somebody is is not that one's mother, nor is who influences influenced by it
 		}
