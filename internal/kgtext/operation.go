@@ -32,7 +32,7 @@ const (
 	// operationWords are the other words without one of which no pattern of this file matches.
 	operationWords = `many|often|average|mean|sum|count|all|altogether|total|combined|number|first|last|` +
 		`most|no|not|never|difference|apart|lie|passed|between|after|before|since|until|from|except|excluding|` +
-		`without|other|besides|both|only`
+		`without|other|besides|both|only|same`
 )
 
 var (
@@ -48,9 +48,10 @@ var (
 		`\bby \p{L}+\W*$|` +
 		`^count\b.*\b(?:each|every|per)\b|` +
 		`\b(?:years|days|months) (?:apart|lie|passed|between)\b|` +
-		// Comparisons of yes or no: "was A released before B", "has A more bridges than B".
+		// Comparisons of yes or no: "was A released before B", "has A more bridges than B", "do both have the same
+		// owner".
 		`^(?:is|was|are|were|has|have|had|did|does|do)\b.*\b(?:(?:more|fewer|less) (?:\p{L}+ ){1,3}than\b|` +
-		comparative + ` than\b|(?:before|after) (?:the )?(?-i:\p{Lu}))`)
+		comparative + ` than\b|(?:before|after) (?:the )?(?-i:\p{Lu})|the same\b)`)
 	// conditions pick some of the things that facts lead to.
 	conditions = regexp.MustCompile(
 		`(?i)\b(?:` + superlatives + `|number of|most (?:recent|common|commonly|frequent)|` +
@@ -72,6 +73,11 @@ var (
 	joins = regexp.MustCompile(`\b(?:both|the only)\b`)
 	// afterForm are words of relations, which order nothing in time.
 	afterForm = regexp.MustCompile(`(?i)\b(?:named|called|modelled|looks?|looked|takes?) after\b`)
+	// asksWhoWas asks for those to whom something was done, by or in what is named.
+	asksWhoWas = regexp.MustCompile(
+		`^(?i:who) (?:is|was|are|were) \p{Ll}+(?:ed|en|wn|ght) (?:at|by|in|from|to|with|for)\b`)
+	// listWords begin questions for several things.
+	listWords = wordSet("which", "what", "name", "list")
 	// named are titles in quotation marks, which ask for nothing.
 	named = regexp.MustCompile(`["“][^"”]*["”]`)
 )
@@ -90,6 +96,33 @@ func AsksOperation(question string) Operation {
 		return MayCompute
 	}
 	return NoOperation
+}
+
+// maxListWords is the most words of a question for a list: models seldom plan longer ones as they are meant.
+const maxListWords = 10
+
+// AsksList reports whether a question asks which things of a kind have to do with what it names: "which bridges cross
+// the Rhine", "who was taught by Liszt". It is false for questions in lower case, which name nothing.
+func AsksList(question string) bool {
+	isOther := func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune("-'’", r) }
+	words := strings.FieldsFunc(question, isOther)
+	if len(words) == 0 || len(words) > maxListWords || len(spelledNames(question, 1)) == 0 {
+		return false
+	}
+	if !listWords[strings.ToLower(words[0])] {
+		return asksWhoWas.MatchString(question)
+	}
+	kind := words[1:]
+	for len(kind) > 0 && (kind[0] == "of" || strings.ToLower(kind[0]) != kind[0]) {
+		kind = kind[1:]
+	}
+	isPlural := func(i int) bool {
+		w := kind[i]
+		return w == "people" || len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !english[w]
+	}
+	// "Horror films are" are several, "city borders Velmora" is not.
+	return len(kind) > 0 && isPlural(0) ||
+		len(kind) > 2 && !english[kind[0]] && isPlural(1) && english[kind[2]]
 }
 
 // Condition returns the words by which a question asks for something to be computed, or for some of the

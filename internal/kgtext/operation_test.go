@@ -42,6 +42,8 @@ func TestAsksOperation(t *testing.T) {
 		"Which films of 1994 did Mara Vell direct?":                kgtext.MayCompute,
 		"Was Low Tide released before Orla?":                       kgtext.MustCompute,
 		"Does Velmora have more lakes than Tessen?":                kgtext.MustCompute,
+		"Did Mara Vell and Per Holm go to the same school?":        kgtext.MustCompute,
+		"who went to the same school as Mara Vell":                 kgtext.NoOperation,
 		"Is Orla named after Mara Vell?":                           kgtext.NoOperation,
 		"Was Mara Vell born before the war?":                       kgtext.NoOperation,
 		"List the comedies from 1999 starring Mara Vell.":          kgtext.MayCompute,
@@ -57,6 +59,32 @@ func TestAsksOperation(t *testing.T) {
 	} {
 		if got := kgtext.AsksOperation(question); got != want {
 			t.Errorf("AsksOperation(%q) = %v, want %v", question, got, want)
+		}
+	}
+}
+
+func TestAsksListOfWhatHasToDoWithANameInCapitals(t *testing.T) {
+	t.Parallel()
+	for question, want := range map[string]bool{
+		"Which bridges cross the Orla?":                                           true,
+		"Which Mara Vell films are dramas?":                                       true,
+		"Which of Holm's horror films are in Norse?":                              true,
+		"What people live in Velmora?":                                            true,
+		"Who was taught by Mara Vell?":                                            true,
+		"who is buried in Velmora":                                                true,
+		"Who taught Mara Vell?":                                                   false,
+		"Who was Mara Vell married to?":                                           false,
+		"What is the capital of Velmora?":                                         false,
+		"What does Velmora make?":                                                 false,
+		"What class is Mara Vell?":                                                false,
+		"Which films that were set in Velmora did Mara Vell and Per Holm direct?": false,
+		"What country borders Velmora and Tessen?":                                false,
+		"which bridges cross the orla":                                            false,
+		"Does Velmora border Tessen?":                                             false,
+		"":                                                                        false,
+	} {
+		if got := kgtext.AsksList(question); got != want {
+			t.Errorf("AsksList(%q) = %v, want %v", question, got, want)
 		}
 	}
 }

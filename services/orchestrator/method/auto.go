@@ -87,12 +87,14 @@ func (m Auto) choose(ctx context.Context, q *question.Question) (computes bool, 
 		switch {
 		case q.Request().GetPlan() != "":
 			computes, reason = true, "the request has a plan"
-		case operation == kgtext.NoOperation:
+		case operation == kgtext.NoOperation && !kgtext.AsksList(q.Text()):
 			reason = "the question asks for facts"
 		case len(q.OtherKGs()) > 0:
 			reason = "query reads one knowledge graph"
-		case operation == kgtext.MayCompute && calls > 0 && calls < bothCalls:
+		case operation != kgtext.MustCompute && calls > 0 && calls < bothCalls:
 			reason = fmt.Sprintf("the budget of %d calls is too small to try a plan first", calls)
+		case operation == kgtext.NoOperation:
+			computes, reason = true, "the question asks for a list"
 		default:
 			computes, reason = true, "the question asks for something to be computed"
 		}
@@ -108,19 +110,25 @@ func (m Auto) choose(ctx context.Context, q *question.Question) (computes bool, 
 }
 
 // compute runs Query. It reports false if PG&AKV should answer instead: the question only may ask for
-// something to be computed, and the plan does not fit the knowledge graph well.
+// something to be computed or for a list, and the plan does not fit the knowledge graph well.
 func (m Auto) compute(ctx context.Context, q *question.Question) (bool, error) {
 	err := answerWithin(ctx, q, Query(m))
 	if err != nil && !question.Recoverable(ctx, err) || q.Request().GetPlan() != "" {
 		return true, err
 	}
-	sure := false
+	sure, operation := false, kgtext.AsksOperation(q.Text())
 	q.Update(func(r *orchestratorv1.Run) {
 		g := r.GetQuery()
-		sure = g.GetTable() != nil && g.GetTable().GetReason() == "" && g.GetAlignment() >= querySure ||
-			r.GetGrounding() == orchestratorv1.Grounding_GROUNDING_GROUNDED && g.GetAlignment() > queryLikely
+		isSure, isGrounded := g.GetAlignment() >= querySure,
+			r.GetGrounding() == orchestratorv1.Grounding_GROUNDING_GROUNDED
+		if operation == kgtext.NoOperation {
+			sure = isSure && isGrounded // facts give lists too
+			return
+		}
+		sure = isSure && g.GetTable() != nil && g.GetTable().GetReason() == "" ||
+			isGrounded && g.GetAlignment() > queryLikely
 	})
-	if err == nil && (sure || kgtext.AsksOperation(q.Text()) == kgtext.MustCompute) {
+	if err == nil && (sure || operation == kgtext.MustCompute) {
 		return true, nil
 	}
 	q.Update(func(r *orchestratorv1.Run) {

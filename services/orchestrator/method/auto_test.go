@@ -23,6 +23,14 @@ import (
 func TestAutoChoosesByWhatTheQuestionAsksFor(t *testing.T) {
 	planned := []string{"GenerateQueryPlan", "ExploreQueryPlan", "AlignQueryPlan", "ExecuteQuery"}
 	unfit := func(m *stagetest.Mesh) { computes(m, &graphv1.QueryTable{Reason: "nothing fulfils it"}) }
+	const lakes = "Which lakes lie in Velmora?"
+	doubted := func(m *stagetest.Mesh) {
+		computes(m, &graphv1.QueryTable{Value: "5", Total: 5})
+		stagetest.Script(m, func(_ context.Context, req *verifierv1.AlignQueryPlanRequest) (
+			*verifierv1.AlignQueryPlanResponse, error) {
+			return &verifierv1.AlignQueryPlanResponse{Plan: req.GetPlan(), Confidence: .9, Reason: "another"}, nil
+		})
+	}
 	for _, c := range []struct {
 		name   string
 		script func(*stagetest.Mesh)
@@ -40,6 +48,13 @@ func TestAutoChoosesByWhatTheQuestionAsksFor(t *testing.T) {
 			append(slices.Clone(planned), "GroundGraph", "GeneratePseudoGraph")},
 		{"a superlative is pg-akv's where the budget has no room for both", unfit,
 			askOptions{method: "auto", text: "what is the largest lake", limits: &llmv1.Budget{MaxCalls: 2}}, "pg-akv",
+			"budget of 2 calls", []string{"GroundGraph", "GeneratePseudoGraph"}},
+		{"a list that is sure is computed", nil, askOptions{method: "auto", text: lakes}, "query",
+			"asks for a list", planned},
+		{"a doubtful one is pg-akv's", doubted, askOptions{method: "auto", text: lakes}, "pg-akv",
+			"pg-akv answers", append(slices.Clone(planned), "GroundGraph", "GeneratePseudoGraph")},
+		{"a list is pg-akv's where the budget has no room for both", nil,
+			askOptions{method: "auto", text: lakes, limits: &llmv1.Budget{MaxCalls: 2}}, "pg-akv",
 			"budget of 2 calls", []string{"GroundGraph", "GeneratePseudoGraph"}},
 		{"a fact is checked by pg-akv", nil, askOptions{method: "auto"}, "pg-akv", "asks for facts",
 			[]string{"GroundGraph", "GeneratePseudoGraph", "GroundGraph"}},
