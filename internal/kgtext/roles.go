@@ -90,6 +90,19 @@ func OtherRole(question, topic string, steps []*graphv1.RelationStep) string {
 	return ""
 }
 
+// Kin returns what the object of a relation is to its subject, parent or child; empty if it is neither.
+func Kin(relation string) string {
+	words := VerbaliseRelation(relation)
+	for _, r := range findRoles(words) {
+		if opposite := opposites[r.name]; opposite != "" && strings.HasSuffix(words, " of") {
+			return opposite // of "father of"
+		} else if opposite != "" {
+			return r.name
+		}
+	}
+	return ""
+}
+
 // PassiveVerb returns the verb of a passive relation: "influenced" of "influenced by".
 func PassiveVerb(relation string) (verb string, isPassive bool) {
 	return strings.CutSuffix(Fold(VerbaliseRelation(relation)), " by")

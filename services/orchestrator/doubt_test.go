@@ -145,6 +145,8 @@ func TestAnAnswerAboutOneOfTwoNamesIsDoubted(t *testing.T) {
 		{"Which school did both Anna Lind and Per Holm go to?", []*graphv1.Triple{one}, true},
 		{"Which school did both Anna Lind and Per Holm go to?", []*graphv1.Triple{one, other}, false},
 		{"Which school did Anna Lind go to?", []*graphv1.Triple{one}, false},
+		{"Which schools do Anna Lind and Per Holm share?", []*graphv1.Triple{one}, true},
+		{"What do Anna Lind and Per Holm have in common?", []*graphv1.Triple{one, other}, false},
 	} {
 		run := &orchestratorv1.Run{Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED,
 			Answers: []*orchestratorv1.Answer{{Answer: "Orla", Evidence: c.evidence}}}
@@ -152,5 +154,12 @@ func TestAnAnswerAboutOneOfTwoNamesIsDoubted(t *testing.T) {
 		if doubted := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; doubted != c.doubted {
 			t.Errorf("%q by %d triples: %v", c.text, len(c.evidence), run.GetGrounding())
 		}
+	}
+	run := &orchestratorv1.Run{Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED,
+		Answers: []*orchestratorv1.Answer{{Answer: "Orla", Evidence: []*graphv1.Triple{one, other}},
+			{Answer: "Tessen", Evidence: []*graphv1.Triple{one}}}}
+	if doubtBoth(run, "Which schools did both Anna Lind and Per Holm go to?"); !strings.Contains(
+		run.GetGroundingReason(), "the triples of Tessen say nothing of Per Holm") {
+		t.Errorf("a second answer about one of both: %v %s", run.GetGrounding(), run.GetGroundingReason())
 	}
 }

@@ -199,23 +199,34 @@ func doubtNumber(run *orchestratorv1.Run, text string) {
 }
 
 // asksBoth names two things that an answer must have to do with both.
-var asksBoth = regexp.MustCompile(`\b[Bb]oth (\p{Lu}[\p{L}.'’-]*(?: \p{Lu}[\p{L}.'’-]*)*) and ` +
-	`(\p{Lu}[\p{L}.'’-]*(?: \p{Lu}[\p{L}.'’-]*)*)`)
+var (
+	asksBoth   = regexp.MustCompile(`\b[Bb]oth ` + capitalised + ` and ` + capitalised)
+	asksShared = regexp.MustCompile(`\b(?:do|did) ` + capitalised + ` and ` + capitalised +
+		` (?:share|have in common|both)\b`)
+)
 
-// doubtBoth doubts an answer whose evidence is about one of two names only that the question asks about both of.
+// capitalised is a name in capitals.
+const capitalised = `(\p{Lu}[\p{L}.'’-]*(?: (?:of )?\p{Lu}[\p{L}.'’-]*)*)`
+
+// doubtBoth doubts answers if the evidence of one is about one of two names only that the question asks about both of.
 func doubtBoth(run *orchestratorv1.Run, text string) {
 	m := asksBoth.FindStringSubmatch(text)
-	if m == nil || run.GetQuery() != nil || len(run.GetAnswers()) == 0 {
+	if m == nil {
+		m = asksShared.FindStringSubmatch(text)
+	}
+	if m == nil || run.GetQuery() != nil {
 		return
 	}
-	var said []string
-	for _, t := range run.GetAnswers()[0].GetEvidence() {
-		said = append(said, t.GetSubject(), t.GetRelation(), t.GetObject())
-	}
-	for _, name := range m[1:] {
-		if !kgtext.Mentions(strings.Join(said, " "), name) {
-			doubt(run, "the triples of the first answer say nothing of "+name)
-			return
+	for _, answer := range run.GetAnswers() {
+		var said []string
+		for _, t := range answer.GetEvidence() {
+			said = append(said, t.GetSubject(), t.GetRelation(), t.GetObject())
+		}
+		for _, name := range m[1:] {
+			if !kgtext.Mentions(strings.Join(said, " "), name) {
+				doubt(run, fmt.Sprintf("the triples of %s say nothing of %s", answer.GetAnswer(), name))
+				return
+			}
 		}
 	}
 }

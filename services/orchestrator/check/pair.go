@@ -155,6 +155,8 @@ var (
 	acts = regexp.MustCompile(`(?i)^(?:does|do|did|has|have|had)\b`)
 	// joinsVerbs matches what says two facts of two names: "direct and star in".
 	joinsVerbs = regexp.MustCompile(`(?i)^\p{L}+(?: \p{L}+)? and \p{L}+`)
+	// noun matches a word that may go on with a name in lower case, unlike "well" and "professionally".
+	noun = regexp.MustCompile(`^\p{Ll}{4,}[^\P{Ll}y]$`)
 	// denied matches words with which a clause says the opposite.
 	denied = regexp.MustCompile(`(?i)\b(?:not|never|no|nor|neither|without)\b|n['’]t\b`)
 )
@@ -188,6 +190,8 @@ func claimOf(text string, a, b mention) (t *graphv1.Triple, ok bool) {
 	}
 	if relative.MatchString(between) {
 		a, b = b, a
+	} else if !b.isProper() && noun.MatchString(after) { // a heart attack is no heart
+		b.text, after = b.text+" "+after, ""
 	}
 	return triple(a, before+" "+between+" "+after, b, true)
 }

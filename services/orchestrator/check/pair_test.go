@@ -22,6 +22,8 @@ func TestAClaimOfTwoNamesIsReadInAnyWording(t *testing.T) {
 		"Is [Globex] [Reik]'s employer?":                         "Reik | employer | Globex",
 		"[K2] is in [Nepal].":                                    "K2 | is in | Nepal",
 		"Is it true that in 1998, [Reik] was hired by [Globex]?": "Reik | in 1998 was hired by | Globex",
+		"Did [Reik] die of a [heart] attack?":                    "Reik | die of a | heart attack",
+		"Did [Reik] play the [lute] professionally?":             "Reik | play the professionally | lute",
 		// Not said of the names, but of what they describe.
 		"Did [Reik]'s first wife direct [Tides]?":        "",
 		"Was the director of [Tides] born in [Orla]?":    "",

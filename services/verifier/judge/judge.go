@@ -118,8 +118,8 @@ func (c *claimCase) support() (best *view) {
 // saysOther reports whether a triple says another role than the claim: who directed a film need not have written it.
 // Parents and children are told apart by the direction of the triple.
 func (c *claimCase) saysOther(v *view) bool {
-	other := c.otherRole(v)
-	return other != "" && other != "parent" && other != "child"
+	areKin := kgtext.Kin(c.claim.GetTriple().GetRelation()) != "" && kgtext.Kin(v.GetTriple().GetRelation()) != ""
+	return !areKin && c.otherRole(v) != ""
 }
 
 // otherRole returns the role that a triple says where the claim says another of the same group.

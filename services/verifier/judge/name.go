@@ -44,11 +44,30 @@ func nameLikelihood(name, entity string, links []*graphv1.EntityLink) float32 {
 	return 0
 }
 
-// isDemonym reports whether a name is an adjective of another one, for a relation to what somebody or
-// something belongs to: Austrian, of Austria.
-func isDemonym(relation, name, other string) bool {
+// belongs reports whether a name says that somebody or something belongs to another one, for relations to such: an
+// Austrian to Austria, a Democrat to the Democratic Party.
+func belongs(relation, name, other string) bool {
 	return containsWord(relation, belonging) &&
-		slices.Contains(kgtext.AdjectiveBases(kgtext.Fold(name)), kgtext.Fold(other))
+		slices.Contains(kgtext.AdjectiveBases(kgtext.Fold(name)), kgtext.Fold(other)) ||
+		containsWord(relation, professed) && isFollower(tokens(name), tokens(other))
+}
+
+// isFollower reports whether a name is the word for who follows what another one names: Buddhist, of Buddhism.
+func isFollower(name, other []string) bool {
+	if len(other) == 2 && (other[1] == "party" || other[1] == "church") {
+		other = other[:1]
+	}
+	return len(name) == 1 && len(other) == 1 && stemOfBelief(name[0]) == stemOfBelief(other[0])
+}
+
+// stemOfBelief returns what the words for a belief and for who holds it have in common: "democrat", "cathol".
+func stemOfBelief(word string) string {
+	for _, ending := range []string{"ity", "ism", "ist", "y", "ic"} {
+		if stem := strings.TrimSuffix(word, ending); len(stem) > 1 {
+			word = stem
+		}
+	}
+	return word
 }
 
 // valueLikelihood is nameLikelihood for objects, which may be dates, numbers and quantities.
@@ -210,7 +229,7 @@ func (c *claimCase) differs(v *view) bool {
 		return false // in other units the value may be the same
 	}
 	isOfIt := slices.ContainsFunc(tokens(said), func(word string) bool {
-		return isDemonym(v.GetTriple().GetRelation(), word, v.value)
+		return belongs(v.GetTriple().GetRelation(), word, v.value)
 	})
 	return !isOfIt && !containsWords(said, v.value) && !c.nests(said, v)
 }
@@ -303,8 +322,11 @@ var (
 	placing  = append([]string{"origin", "hometown", "region", "city"}, locating...)
 )
 
-// belonging are words of relations that adjectives are objects of.
-var belonging = []string{"nationality", "citizenship", "country", "origin", "ethnic", "ethnicity"}
+// belonging are words of relations that adjectives are objects of, professed of those to what is believed in.
+var (
+	belonging = []string{"nationality", "citizenship", "country", "origin", "ethnic", "ethnicity"}
+	professed = []string{"religion", "denomination", "party", "ideology", "movement"}
+)
 
 // mutual are words of symmetric relations.
 var mutual = []string{

@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -89,7 +90,8 @@ func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses 
 	}
 	for _, v := range c.views {
 		share := multiValuedShare(uses[v.GetTriple().GetRelation()], v.GetTriple().GetRelation())
-		v.single = v.role != inverse && c.matchesRelation(v) && share <= cfg.MaxSeveral && c.values(v) == 1
+		v.single = v.role != inverse && c.matchesRelation(v) && share <= cfg.MaxSeveral && c.values(v) == 1 &&
+			!(v.role == forward && c.isForeign())
 		fit := confidence(v.similarity)
 		if v.agrees {
 			v.confidence *= fit
@@ -98,6 +100,18 @@ func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses 
 		}
 	}
 	return c
+}
+
+// isForeign reports whether the claim's object is a word that the knowledge graph does not have, and no proper name: it
+// may be what the knowledge graph calls otherwise, as a heart attack is a myocardial infarction.
+func (c *claimCase) isForeign() bool {
+	object := c.claim.GetTriple().GetObject()
+	_, isDate := kgtext.ParseDate(object)
+	_, isQuantity := kgtext.ParseQuantity(object)
+	return object == strings.ToLower(object) && !isDate && !isQuantity &&
+		!slices.ContainsFunc(c.claim.GetObjects(), func(l *graphv1.EntityLink) bool {
+			return l.GetMatch() != graphv1.LinkMatch_LINK_MATCH_FUZZY
+		})
 }
 
 // values counts the values of a view's list that hold at the time of the claim and of the view: each
@@ -143,17 +157,20 @@ func (c *claimCase) viewsOf(t *graphv1.ScoredTriple, said string) (views []*view
 		}
 		views = append(views, v)
 	}
+	saidKin, kin := kgtext.Kin(said), kgtext.Kin(triple.GetRelation())
+	areKin := saidKin != "" && kin != ""
 	if subject := nameLikelihood(claim.GetSubject(), triple.GetSubject(), c.claim.GetSubjects()); subject > 0 {
 		c.subjectKnown = true
 		words := kgtext.Fold(kgtext.VerbaliseRelation(triple.GetRelation()))
 		verb, isPassive := kgtext.PassiveVerb(triple.GetRelation())
 		acts := isPassive && kgtext.IsActive(said) && kgtext.SharedWords(verb, said) == 1
-		if (said == words+" of" || acts) && containsWord(triple.GetRelation(), sameKind) {
+		isTurned := (said == words+" of" || acts) && containsWord(triple.GetRelation(), sameKind)
+		if isTurned || areKin && saidKin != kin {
 			return nil // whose mother somebody is is not that one's mother, nor is who influences influenced by it
 		}
 		object := valueLikelihood(claim.GetObject(), triple.GetObject(), c.claim.GetObjects())
-		if isDemonym(triple.GetRelation(), claim.GetObject(), triple.GetObject()) ||
-			isDemonym(triple.GetRelation(), triple.GetObject(), claim.GetObject()) {
+		if belongs(triple.GetRelation(), claim.GetObject(), triple.GetObject()) ||
+			belongs(triple.GetRelation(), triple.GetObject(), claim.GetObject()) {
 			object = max(object, 0.9)
 		}
 		add(forward, triple.GetObject(), subject, object)
@@ -164,7 +181,7 @@ func (c *claimCase) viewsOf(t *graphv1.ScoredTriple, said string) (views []*view
 	if object > 0 {
 		c.subjectKnown = true
 	}
-	if object > 0 && isInverseOf(said, triple.GetRelation()) {
+	if object > 0 && isInverseOf(said, triple.GetRelation()) && !(areKin && saidKin == kin) {
 		add(inverse, triple.GetSubject(), object, other)
 	}
 	if other > 0 && !containsWord(triple.GetRelation(), sameKind) && !containsWord(triple.GetRelation(), mutual) {
