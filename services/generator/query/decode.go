@@ -47,6 +47,7 @@ func Decode(text string) *graphv1.QueryPlan {
 type builder struct {
 	plan *graphv1.QueryPlan
 	used map[string]int // how many variables have a name
+	open string         // the last attribute that was left empty: of Film("A", director="")
 }
 
 func newBuilder() *builder {
@@ -169,11 +170,16 @@ func (b *builder) method(v string, m call) (string, graphv1.QueryFunction) {
 		b.contain(v, m.args)
 		return v, graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
 	case "get", "select_related", "values", "list", "return":
-		if kind := kindOf(v); !kgtext.IsListed(b.plan, v) && (strings.TrimSuffix(text, "s") == kind ||
-			strings.TrimSuffix(firstWord(text), "s") == kind) {
+		if kind := kindOf(v); !kgtext.IsListed(b.plan, v) && (isKind(text, kind) || isKind(firstWord(text), kind)) {
 			return v, 0 // the states of a state; of a name it is a relation: the genre of Genre("A")
 		}
 		return b.get(v, text), b.functionFor(text)
+	case "equals", "equal", "same", "same_as", "is_same_as":
+		if len(m.args) == 1 && !m.args[0].value.isLiteral() {
+			other, _ := b.chain(m.args[0].value)
+			b.add(compareClause(v, equal, other))
+			return v, graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
+		}
 	case "all", "distinct", "order_by", "sort", "limit":
 	default: // a relation as a method: .borders("Texas"), .capital()
 		if phrase := strings.ToLower(splitWords(m.name)); phrase != "" {

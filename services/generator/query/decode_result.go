@@ -23,6 +23,9 @@ func (b *builder) build(c *chain) {
 		}
 	}
 	result.Variable, result.Function = b.chain(c)
+	if b.open != "" && kgtext.IsListed(b.plan, result.GetVariable()) {
+		result.Variable = b.open // and not what is named
+	}
 	op := operatorOf(c.operator)
 	switch counts := result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT; {
 	case c.after == nil:
@@ -43,16 +46,32 @@ func (b *builder) build(c *chain) {
 func (b *builder) compareCount(op graphv1.QueryOperator, amount *chain) {
 	result := b.plan.GetResult()
 	n, err := strconv.ParseUint(clean(amount.text), 10, 32)
-	if i := b.namedFact(result.GetVariable()); i >= 0 && err == nil && op != 0 {
-		owner, p := b.variable("owner"), b.plan.GetClauses()[i].GetMatch()
+	owner := b.namedOwner(result.GetVariable())
+	if i := b.namedFact(result.GetVariable()); owner == "" && i >= 0 {
+		p := b.plan.GetClauses()[i].GetMatch()
+		owner = b.variable("owner")
 		b.plan.Clauses = slices.Insert(b.plan.Clauses, 0, valuesClause(owner, []string{p.GetEnd().GetEntity()}))
 		p.End = variableTerm(owner)
+	}
+	if owner != "" && err == nil && op != 0 {
 		b.add(rankClause(&graphv1.QueryRank{Variable: result.GetVariable(), Count: true, GroupBy: owner, Operator: op,
 			Amount: uint32(n)}))
 		result.Variable, result.Function = owner, graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
 		return
 	}
 	b.plan.Clauses = nil
+}
+
+// namedOwner returns the variable of a name that a fact leads from to a variable, empty if there is none.
+func (b *builder) namedOwner(variable string) string {
+	for _, c := range b.plan.GetClauses() {
+		p := c.GetMatch()
+		if owner := p.GetStart().GetVariable(); owner != "" && p.GetEnd().GetVariable() == variable &&
+			kgtext.IsListed(b.plan, owner) {
+			return owner
+		}
+	}
+	return ""
 }
 
 // namedFact returns the clause that says by a name what a variable is, -1 if there is none.

@@ -42,6 +42,17 @@ func TestDecode(t *testing.T) {
 		{"a count compared with a number", `Film(directed_by="Mara Vell").count() > 5`,
 			"?owner is Mara Vell; ?film type → film; ?film directed by → ?owner; " +
 				"?owner has > 5 ?film; is there any"},
+		{"a count of what a name has, compared with a number", `Person("Mara Vell").count("pupils") >= 2`,
+			"?person is Mara Vell; ?person pupils → ?pupils; ?person has ≥ 2 ?pupils; is there any"},
+		{"two values that are to be the same", `Thing("A").get("owner").equals(Thing("B").get("owner"))`,
+			"?thing is A; ?thing owner → ?owner; ?thing2 is B; ?thing2 owner → ?owner2; ?owner = ?owner2; is there " +
+				"any"},
+		{"what is left empty of a name is asked for", `Thing("A", written_by="").count()`,
+			"?thing is A; ?thing written by → ?written_by; count ?written_by"},
+		{"and not of what has no name", `Film(written_by="", directed_by="Mara Vell").count()`,
+			"?film type → film; ?film directed by → Mara Vell; count ?film"},
+		{"cities in the words of a draft", `City(twinned_with="A").get("cities it is twinned with")`,
+			"?city type → city; ?city twinned with → A; ?city"},
 		{"a value compared with a number", `Thing("A").get("population") > 1000`,
 			"?thing is A; ?thing population → ?population; ?population > 1000; ?population"},
 		{"a difference", `difference(Thing("A").get("born"), Thing("B").get("born"), "days")`,
@@ -219,6 +230,31 @@ func TestRepair(t *testing.T) {
 				"?bridge crosses → ?either; count ?bridge"},
 		{"an attribute of several that is drafted as their kind", "what is the total age of Low Tide and Orla?",
 			`Age("Low Tide", "Orla")`, "?age is Low Tide or Orla; ?age age → ?age2; sum of ?age2"},
+		{"an event that the draft makes of a verb", "How many people drowned in Orla?",
+			`Death(location="Orla").count()`, "?death drowned in → Orla; count ?death"},
+		{"not where the relation is the question's", "How many people drowned in locations of Orla?",
+			`Death(location="Orla").count()`, "?death type → death; ?death location → Orla; count ?death"},
+		{"a number in words is no name", "Which bridges are longer than two miles?", `Bridge().where("length", ">", 2)`,
+			"?bridge type → bridge; ?bridge length → ?length; ?length > 2; ?bridge"},
+		{"who did something is no group", "What is the average height of the towers built by the Guild of Orla?",
+			`Tower(built_by="Guild of Orla").average("height")`,
+			"?tower type → tower; ?tower built by → Guild of Orla; ?tower height → ?height; average of ?height"},
+		{"what two have in common, off the question", "Do Low Tide and Orla have the same writer?",
+			`Thing("Low Tide", "Orla").get("writer") == "Per Holm"`, "?thing is Low Tide; ?thing writer → ?writer; " +
+				"?thing2 is Orla; ?thing2 writer → ?writer; is there any"},
+		{"with the verb of the question", "Did Mara Vell and Per Holm study at the same school?",
+			`School().where("name", "Mara Vell").exists()`, "?thing is Mara Vell; " +
+				"?thing study at school → ?study_at_school; ?thing2 is Per Holm; " +
+				"?thing2 study at school → ?study_at_school; is there any"},
+		{"not where the draft compares it", "Did Mara Vell and Per Holm die of the same cause?",
+			`Person("Mara Vell").get("cause") == Person("Per Holm").get("cause")`, "?person is Mara Vell; " +
+				"?person cause → ?cause; ?person2 is Per Holm; ?person2 cause → ?cause2; ?cause = ?cause2; " +
+				"is there any"},
+		{"what both have, and not what either has", "Who wrote both Low Tide and Orla?",
+			`Thing("Low Tide", "Orla", written_by="").exists()`, "?thing is Low Tide; " +
+				"?thing written by → ?written_by; ?other is Orla; ?other written by → ?written_by; ?written_by"},
+		{"a kind that is drafted as a name", "How many ballads are there?", `Thing("ballad").count()`,
+			"?thing type → ballad; count ?thing"},
 		{"how many times is no count of values", "how many times did Mara Vell have the first place",
 			`Race(winner="Mara Vell").count("first place")`,
 			"?race type → race; ?race winner → Mara Vell; count ?race"},

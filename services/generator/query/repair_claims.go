@@ -12,6 +12,8 @@ var (
 	// claimForm is "did A direct B", claimOfBoth "are A and B siblings".
 	claimForm   = regexp.MustCompile(asksOfName + `(\p{Ll}[\p{Ll}\s-]*?)\s+(?:the\s+)?(` + properName + `)\s*\?*$`)
 	claimOfBoth = regexp.MustCompile(asksOfName + `(\p{Ll}[\p{Ll}\s-]*?)\s*\?*$`)
+	// sameOfBoth is "do A and B work for the same company".
+	sameOfBoth = regexp.MustCompile(asksOfName + `((?:\p{Ll}[\p{Ll}\s-]*\s)?)the same (\p{Ll}[\p{Ll}\s-]*?)\s*\?*$`)
 	// computedClaim are words of a claim that compares, or that joins more than two names.
 	computedClaim = regexp.MustCompile(
 		`\b(?:before|after|than|as|same|more|most|both|between|or|not|never|\p{L}{3,}est)\b`)
@@ -71,4 +73,58 @@ func (r *repairer) joinsNames(first, second string) bool {
 	}
 	a, b := kgtext.Fold(first), kgtext.Fold(second)
 	return isNamed[a] && isNamed[b] && (relations[a] == "" || relations[b] == "" || relations[a] != relations[b])
+}
+
+// readSame reads what two names have in common off a question of yes or no, where the draft does not compare it: "do A
+// and B work for the same company" of Company("A", "B").exists().
+func (r *repairer) readSame() {
+	m := sameOfBoth.FindStringSubmatch(r.question)
+	if m == nil {
+		return
+	}
+	first, second, both := strings.Cut(m[1], " and ")
+	joined := map[string]int{} // how many names facts join with a variable
+	for _, c := range r.plan.GetClauses() {
+		if p := c.GetMatch(); p.GetEnd().GetEntity() != "" && typeOf(c) == "" {
+			joined[p.GetStart().GetVariable()]++
+		}
+		both = both && c.GetCondition().GetOtherVariable() == "" && joined[c.GetMatch().GetStart().GetVariable()] < 2
+	}
+	if !both || strings.Contains(second, " and ") {
+		return
+	}
+	before := r.describePlan()
+	phrase := strings.TrimSpace(haveForm.ReplaceAllString(m[2], "") + m[3])
+	b := newBuilder()
+	v, other := b.variable("thing"), b.variable("thing")
+	b.add(valuesClause(v, []string{clean(first)}))
+	same := b.attribute(v, phrase)
+	b.add(valuesClause(other, []string{clean(strings.TrimPrefix(second, "the "))}))
+	b.pattern(other, phrase, variableTerm(same), false)
+	r.plan.Clauses = b.plan.GetClauses()
+	r.plan.Result = &graphv1.QueryResult{Variable: v, Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}
+	r.editPlan(before, "the question asks for the same "+m[3]+" of both")
+}
+
+// haveForm is a verb that says nothing of what two have.
+var haveForm = regexp.MustCompile(`^(?:have|has|had|share|by)\s+`)
+
+// joinBoth asks for what two named things have in common, where the draft takes what either has: "who wrote both A and
+// B".
+func (r *repairer) joinBoth() {
+	if !strings.Contains(r.lower, " both ") {
+		return
+	}
+	for _, c := range r.plan.GetClauses() {
+		v, names := c.GetValues().GetVariable(), c.GetValues().GetEntities()
+		fact := r.factOf(r.plan.GetResult().GetVariable())
+		if len(names) != 2 || fact.GetStart().GetVariable() != v || len(r.plan.GetClauses()) > 2 {
+			continue
+		}
+		other := r.newVariable("other")
+		c.GetValues().Entities = names[:1]
+		r.insert(len(r.plan.GetClauses()), "the question asks for what both have", valuesClause(other, names[1:]),
+			matchClause(newPattern(other, fact.GetSteps()[0].GetRelation(), fact.GetEnd())))
+		return
+	}
 }

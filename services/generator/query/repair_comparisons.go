@@ -240,10 +240,13 @@ var thanName = regexp.MustCompile(
 	`(?i)\bthan\s+(?:the\s+|that of\s+)?([^\d\s?.,][^?.,]*?)(?:['’]s)?(?:\s+(?:has|have|had|did|does|do|is|` +
 		`was))?\s*[?.]*$`)
 
+// spelledNumber begins "two hours", which is no name.
+var spelledNumber = regexp.MustCompile(`(?i)^(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|a|an)\b`)
+
 // compareWithNamed compares with a name of the question instead of a number that it does not have.
 func (r *repairer) compareWithNamed() {
 	m := thanName.FindStringSubmatch(r.question)
-	if m == nil {
+	if m == nil || spelledNumber.MatchString(m[1]) {
 		return
 	}
 	digits := strings.ReplaceAll(r.question, ",", "")

@@ -122,8 +122,9 @@ func (r *repairer) findGroup() (group, value string) {
 		return "", ""
 	}
 	group, value = groupEnd.ReplaceAllString(m[1], ""), groupEnd.ReplaceAllString(v[1], "")
-	isName := slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
-		return strings.EqualFold(c.GetMatch().GetEnd().GetEntity(), group) && typeOf(c) == ""
+	isName := slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool { // or the first words of one
+		name := strings.ToLower(c.GetMatch().GetEnd().GetEntity()) + " "
+		return strings.HasPrefix(name, strings.TrimPrefix(group, "the ")+" ") && typeOf(c) == ""
 	})
 	if isName || strings.Contains(rates, " "+firstWord(group)+" ") || kgtext.SameNoun(group, value) {
 		return "", ""

@@ -182,6 +182,20 @@ func (r *repairer) countOfNamed() {
 	r.editPlan(before, "the question counts what "+m[2]+" has")
 }
 
+// countKind counts what is of a kind that the draft takes for a name: "how many musicals are there" of
+// Thing("musical").count().
+func (r *repairer) countKind() {
+	result, c := r.plan.GetResult(), r.plan.GetClauses()[0]
+	names := c.GetValues().GetEntities()
+	if result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_COUNT || len(r.plan.GetClauses()) > 1 ||
+		len(names) != 1 || names[0] != strings.ToLower(names[0]) || !strings.HasPrefix(r.lower, "how many "+names[0]) {
+		return
+	}
+	before := kgtext.DescribeClause(c)
+	c.Clause = matchClause(newPattern(result.GetVariable(), TypeRelation, entityTerm(names[0]))).GetClause()
+	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question counts a kind")
+}
+
 // allForm is "in all", which takes two things together.
 var allForm = regexp.MustCompile(`(?i)\b(?:in all|in total|altogether|combined|taken together)\b`)
 

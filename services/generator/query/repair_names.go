@@ -115,8 +115,41 @@ func (r *repairer) turnPassive() {
 	}
 }
 
-// beforeName is the verb before a name: "directed by", "influenced both".
-var beforeName = regexp.MustCompile(`(?i)\b(\p{L}{3,})( by)?\s+(?:(?:both|either|the)\s+)*$`)
+var (
+	// beforeName is the verb before a name: "directed by", "influenced both".
+	beforeName = regexp.MustCompile(`(?i)\b(\p{L}{3,})( by)?\s+(?:(?:both|either|the)\s+)*$`)
+	// happens is what happened to some in a place, or by something: "how many people died in".
+	happens = regexp.MustCompile(
+		`^(?:how many|which|what) \p{Ll}+ ((?:were |was )?\p{Ll}{3,} \p{Ll}{2,4})\s+(?:the\s+)?$`)
+)
+
+// nameEvent puts the words of the question in the place of an event and a relation that the draft makes of them: who
+// died in A is not what Death(location="A") counts.
+func (r *repairer) nameEvent() {
+	unsaid := func(words string) bool { return !kgtext.SharesWord(words, r.question) }
+	for i, kind := range r.plan.GetClauses() {
+		v := kind.GetMatch().GetStart().GetVariable()
+		if v != r.plan.GetResult().GetVariable() || typeOf(kind) == "" || !unsaid(typeOf(kind)) {
+			continue
+		}
+		for _, c := range r.plan.GetClauses() {
+			p := c.GetMatch()
+			name := strings.ToLower(p.GetEnd().GetEntity())
+			at := strings.Index(r.lower, name)
+			if c == kind || p.GetStart().GetVariable() != v || name == "" || at < 0 ||
+				!unsaid(kgtext.DescribeRelation(p)) {
+				continue
+			}
+			if m := happens.FindStringSubmatch(r.lower[:at]); m != nil {
+				before := kgtext.DescribeClause(kind) + "; " + kgtext.DescribeClause(c)
+				p.Steps = []*graphv1.RelationStep{{Relation: m[1]}}
+				r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question says "+m[1])
+				r.plan.Clauses = slices.Delete(r.plan.Clauses, i, i+1)
+			}
+			return
+		}
+	}
+}
 
 // takeVerb puts the verb that the question has before a name in the place of a passive one of the draft: of "who
 // influenced A" nobody is influenced by A, and of "the year of films directed by A" nothing is released by A.

@@ -168,7 +168,7 @@ func (Query) conclude(q *question.Question, g *orchestratorv1.QueryGraphs) {
 		text += " " + table.GetUnit()
 	}
 	q.Update(func(r *orchestratorv1.Run) {
-		doubted := cmp.Or(r.GetGroundingReason(), namesItself(answers, g.GetPlan()))
+		doubted := cmp.Or(r.GetGroundingReason(), namesItself(answers, g.GetPlan()), ranksNothing(table, g.GetPlan()))
 		r.Text, r.Answers = text, answers
 		r.Grounding, r.GroundingReason = orchestratorv1.Grounding_GROUNDING_GROUNDED, queryReason(table)
 		if doubted != "" {
@@ -228,6 +228,23 @@ func namesItself(answers []*orchestratorv1.Answer, plan *graphv1.QueryPlan) stri
 		}
 	}
 	return ""
+}
+
+// ranksNothing says that none has more than one of what a plan counts to find who has the most; empty if it does not.
+func ranksNothing(table *graphv1.QueryTable, plan *graphv1.QueryPlan) string {
+	facts, counts := 0, false
+	for _, c := range plan.GetClauses() {
+		if c.GetMatch() != nil {
+			facts++
+		}
+		counts = counts || c.GetRank().GetCount() && c.GetRank().GetDescending() && c.GetRank().GetOperator() == 0
+	}
+	if !counts || len(table.GetRows()) < 2 || slices.ContainsFunc(table.GetRows(), func(r *graphv1.QueryRow) bool {
+		return len(r.GetTriples()) > facts
+	}) {
+		return ""
+	}
+	return "none has more than one of what is counted"
 }
 
 // rowAnswers makes an answer of each distinct first cell, of groups with their values.

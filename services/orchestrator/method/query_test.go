@@ -115,6 +115,38 @@ func TestAnAnswerOfADoubtedPlanIsRelated(t *testing.T) {
 	}
 }
 
+func TestThatNoneHasMoreThanOneIsNoMost(t *testing.T) {
+	row := func(name string, triples int) *graphv1.QueryRow {
+		return &graphv1.QueryRow{Cells: []*graphv1.Entity{{Name: name}}, Triples: make([]*graphv1.Triple, triples)}
+	}
+	for _, c := range []struct {
+		name string
+		rows []*graphv1.QueryRow
+		want orchestratorv1.Grounding
+	}{
+		{"two have one each", []*graphv1.QueryRow{row("Orla", 1), row("Velmora", 1)},
+			orchestratorv1.Grounding_GROUNDING_RELATED},
+		{"two have two each", []*graphv1.QueryRow{row("Orla", 2), row("Velmora", 2)},
+			orchestratorv1.Grounding_GROUNDING_GROUNDED},
+		{"one has the most", []*graphv1.QueryRow{row("Orla", 1)}, orchestratorv1.Grounding_GROUNDING_GROUNDED},
+	} {
+		mesh := stagetest.New(t)
+		computes(mesh, &graphv1.QueryTable{Total: uint64(len(c.rows)), Rows: c.rows})
+		stagetest.Script(mesh, func(_ context.Context, req *verifierv1.AlignQueryPlanRequest) (
+			*verifierv1.AlignQueryPlanResponse, error) {
+			plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+				{Clause: &graphv1.QueryClause_Match{Match: &graphv1.QueryPattern{}}},
+				{Clause: &graphv1.QueryClause_Rank{Rank: &graphv1.QueryRank{Variable: "y", GroupBy: "x", Count: true,
+					Descending: true}}}}}
+			return &verifierv1.AlignQueryPlanResponse{Plan: plan, Confidence: .9}, nil
+		})
+		run, err := ask(t.Context(), t, mesh, askOptions{method: "query", text: "which has the most", limits: plenty})
+		if err != nil || run.GetGrounding() != c.want {
+			t.Errorf("%s: %v: %s, %v", c.name, run.GetGrounding(), run.GetGroundingReason(), err)
+		}
+	}
+}
+
 func TestAnAnswerThatOtherPathsOrTheQuestionSpeakAgainstIsRelated(t *testing.T) {
 	path := func(probability float32, end string) *graphv1.ReasoningPath {
 		return &graphv1.ReasoningPath{Entities: []string{"The Quiet Harbour", end}, Probability: &probability,

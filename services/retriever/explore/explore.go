@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -129,6 +130,7 @@ type explorer struct {
 	vectors map[string][]float32
 	cosines map[store.RelationID]map[string]float32
 	types   []store.RelationID // relations such as "type" and "instance of"
+	genres  []store.RelationID // relations such as "genre", where no type says what a thing is
 	// isUniform reports that the graph tells no kinds of things apart.
 	isUniform bool
 	patterns  []Pattern
@@ -210,10 +212,20 @@ func (e *explorer) implying(variable, kind string) (nearest store.RelationID, ne
 // leastTyped is how many of the things that a variable can be must have a type for that to say what they all are.
 const leastTyped = 3
 
-// isOther reports whether some of the things that a variable can be have a type, and none of these has the words of a
-// kind.
+// isOther reports whether one of the things that a variable can be has somebody else in the role that a kind is, or
+// some have a type, and none of these has the words of the kind.
 func (e *explorer) isOther(variable, kind string) (bool, error) {
 	things := sample(e.domains[variable], sampled)
+	if words := strings.Fields(kind); len(words) > 0 && kgtext.IsRole(words[len(words)-1]) {
+		for _, id := range things { // what was directed by somebody is no director
+			relations, err := e.snap.Relations(e.ctx, id, store.Out)
+			if err != nil || slices.ContainsFunc(relations, func(r store.RelationEdges) bool {
+				return kgtext.IsRoleOf(kind, e.snap.RelationName(r.Relation))
+			}) {
+				return true, err
+			}
+		}
+	}
 	if len(e.types) == 0 || len(things) == 0 {
 		return false, nil
 	}

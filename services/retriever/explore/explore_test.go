@@ -302,6 +302,7 @@ func TestNamesThatThePlanLacksAreTerms(t *testing.T) {
 		match(variable("film"), "directed by", entity("Mara Vell"))}}
 	for question, want := range map[string]string{
 		"which films by Mara Vell star Per Holm":         "Mara Vell, Per Holm",
+		"which films of Mara Vell are set in Velmora":    "Mara Vell, Velmora",
 		"which drama films did Mara Vell make":           "Mara Vell", // a common noun where names have capitals
 		"the area of velmora":                            "Mara Vell, velmora",
 		"which films of Mara Vell are there":             "Mara Vell",
@@ -382,6 +383,38 @@ func TestARelationOfOtherThingsImpliesNoKind(t *testing.T) {
 		implied := len(patterns[0].Elsewhere) > 0 && patterns[0].Elsewhere[0].Implied > .25
 		if err != nil || implied != want {
 			t.Errorf("%s: %+v, %v", kind, patterns[0].Elsewhere, err)
+		}
+	}
+}
+
+func TestAGenreSaysWhatAWorkIsWhereNoTypeDoes(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "type", entity("western")), match(variable("x"), "year", variable("y"))}}
+	for relation, want := range map[string]string{"type": "type", "other type": "genre"} {
+		g := storetest.NewGraph([3]string{"Tides", "genre", "Western"}, [3]string{"Tides", "year", "1960"},
+			[3]string{"Orla", relation, "Western"}, [3]string{"Orla", "mayor", "Mara Vell"})
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "westerns", plan, nil)
+		found := patterns[0].Candidates
+		if err != nil || len(found) != 1 || g.RelationName(found[0].Steps[0].Relation) != want {
+			t.Errorf("beside %s: %+v, %v", relation, found, err)
+		}
+	}
+}
+
+func TestWhatWasFilmedIsNoFilmer(t *testing.T) {
+	t.Parallel()
+	for relation, want := range map[string]bool{"filmed by": false, "made in": true} {
+		g := storetest.NewGraph([3]string{"Tides", "movie language", "Norse"},
+			[3]string{"Tides", relation, "Mara Vell"}, [3]string{"Tides", "type", "short movie"},
+			[3]string{"Orla", "type", "city"})
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "type", entity("movie filmer")),
+			match(variable("x"), "movie language", variable("y"))}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "which are there", plan, nil)
+		implied := len(patterns[0].Elsewhere) > 0 && patterns[0].Elsewhere[0].Implied > .25
+		if err != nil || implied != want {
+			t.Errorf("beside %s: %+v, %v", relation, patterns[0].Elsewhere, err)
 		}
 	}
 }

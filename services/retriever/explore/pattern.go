@@ -52,6 +52,9 @@ func (e *explorer) findCandidates(o open) ([]Candidate, error) {
 			relations = nil // any
 		}
 		candidates, err := e.around(o.end, nil, o.phrase, true, relations)
+		if len(candidates) == 0 && len(e.genres) > 0 && err == nil {
+			candidates, err = e.around(o.end, nil, o.phrase, true, e.genres)
+		}
 		candidates = slices.DeleteFunc(candidates, func(c Candidate) bool { return c.Steps[0].Inverse })
 		for i := range candidates {
 			candidates[i].Joins = true // it is all that the variable can be

@@ -88,7 +88,7 @@ func (e *explorer) addUnplanned(inQuestion []link.Link) {
 			}) {
 			continue
 		}
-		isSpelled := !isLower && strings.Contains(q.Mention, " ") && strings.Contains(behindFirst, q.Mention)
+		isSpelled := !isLower && strings.Contains(behindFirst, q.Mention)
 		if scores[mention] += q.Score; scores[mention] >= surelyNamed || isSpelled {
 			e.terms = append(e.terms, Term{Name: q.Mention, Links: []link.Link{q}})
 		}
@@ -236,12 +236,17 @@ func (e *explorer) cosine(r store.RelationID, phrase string) float32 {
 	return c
 }
 
-// findTypes finds the relations that say what a thing is.
+// findTypes finds the relations that say what a thing is, or what a work is.
 func (e *explorer) findTypes() {
 	for _, name := range []string{"type", "instance of", "is a", "rdf:type", "kind", "category", "class",
 		"http://www.w3.org/1999/02/22-rdf-syntax-ns#type"} {
 		if id, ok, err := e.snap.Relation(e.ctx, name); err == nil && ok {
 			e.types = append(e.types, id)
+		}
+	}
+	for _, name := range []string{"genre", "has genre", "has_genre"} {
+		if id, ok, err := e.snap.Relation(e.ctx, name); err == nil && ok {
+			e.genres = append(e.genres, id)
 		}
 	}
 }
@@ -250,12 +255,13 @@ func (e *explorer) findTypes() {
 func (e *explorer) markValued() {
 	for _, c := range e.plan.GetClauses() {
 		if cond := c.GetCondition(); cond != nil {
-			text := cond.GetValue()
-			if text == "" || execute.Comparable(text, store.Text) {
+			text, other := cond.GetValue(), cond.GetOtherVariable()
+			switch {
+			case other != "" && cond.GetOperator() == graphv1.QueryOperator_QUERY_OPERATOR_EQUAL: // so may be names
+			case other != "":
+				e.valued[cond.GetVariable()], e.valued[other] = true, true
+			case text == "" || execute.Comparable(text, store.Text):
 				e.valued[cond.GetVariable()] = true
-			}
-			if cond.GetOtherVariable() != "" {
-				e.valued[cond.GetOtherVariable()] = true
 			}
 		}
 		if r := c.GetRank(); r != nil && !r.GetCount() {

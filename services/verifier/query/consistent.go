@@ -16,6 +16,7 @@ var (
 	asksEither = regexp.MustCompile(`(?i)\b(?:more|fewer|less|earlier|later|older|younger|newer|larger|bigger|` +
 		`smaller|longer|shorter|higher|lower|taller)\b.*\bor\b`)
 	asksBound  = regexp.MustCompile(`(?i)\b(?:more|fewer|less|\p{L}+er)\s+than\b|\bat (?:least|most)\b|\bthe same\b`)
+	asksSame   = regexp.MustCompile(`(?i)\bthe same\b`)
 	asksBest   = regexp.MustCompile(`(?i)\b(?:\p{L}{3,}est|most|least|first|last|top)\b`)
 	asksNot    = regexp.MustCompile(`(?i)\b(?:not|n't|never|except|excluding|without|other than|besides)\b`)
 	asksAll    = regexp.MustCompile(`(?i)\b(?:total|combined|in all|altogether|average|mean)\b`)
@@ -49,7 +50,8 @@ func (x *alignment) hears() bool {
 	case (ranksValues || !ranks && function != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED) &&
 		asksEach.MatchString(x.question) && x.plan.GetResult().GetGroupBy() == "":
 		return false // one number or the best of all is not one for each
-	case function == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS && !compares && asksBound.MatchString(x.question):
+	case function == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS && !compares && asksBound.MatchString(x.question) &&
+		!(asksSame.MatchString(x.question) && x.joinsNames()):
 		return false
 	case !excludes && asksNot.MatchString(x.question):
 		return false
@@ -62,6 +64,26 @@ func (x *alignment) hears() bool {
 		return !yearForm.MatchString(x.question)
 	}
 	return function != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED || !x.answersOther()
+}
+
+// joinsNames reports whether the plan is of a variable that facts join with two names: what is the same of both.
+func (x *alignment) joinsNames() bool {
+	isJoined := map[string]bool{}
+	return slices.ContainsFunc(x.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		p := c.GetMatch()
+		v := p.GetStart().GetVariable()
+		if kgtext.IsListed(x.plan, v) {
+			v = p.GetEnd().GetVariable()
+		} else if p.GetEnd().GetEntity() == "" {
+			return false
+		}
+		if v == "" {
+			return false
+		}
+		again := isJoined[v]
+		isJoined[v] = true
+		return again
+	})
 }
 
 var asksKindForm = regexp.MustCompile(
@@ -120,7 +142,8 @@ func (x *alignment) claimsNothing() bool {
 	}
 	for _, c := range x.plan.GetClauses() {
 		p := c.GetMatch()
-		if c.GetCondition() != nil || c.GetExclude() != nil || p != nil && !x.leadsNowhere(p) {
+		if c.GetCondition() != nil || c.GetExclude() != nil || c.GetRank().GetOperator() != 0 ||
+			p != nil && !x.leadsNowhere(p) {
 			return false
 		}
 	}

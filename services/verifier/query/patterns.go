@@ -263,7 +263,9 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 		return ""
 	}
 	if len(links) == 0 || len(found.GetCandidates()) == 0 {
-		return drop(fmt.Sprintf("the knowledge graph does not say what is a %s", name), implied || isAnything(name))
+		asksWho := strings.HasPrefix(strings.ToLower(x.question), "who ") && !holdsWords(x.question, name)
+		return drop(fmt.Sprintf("the knowledge graph does not say what is a %s", name),
+			implied || isAnything(name) || asksWho)
 	}
 	best := found.GetCandidates()[0]
 	boundElsewhere := x.bindsElsewhere(at, p.GetStart().GetVariable())
@@ -295,7 +297,7 @@ func (x *alignment) asksKind(name string, c *graphv1.RelationCandidate) bool {
 // saysType reports whether a relation says what a thing is, and not what it does.
 func saysType(c *graphv1.RelationCandidate) bool {
 	switch kgtext.Fold(c.GetSteps()[0].GetRelation()) {
-	case "type", "is a", "kind", "category", "class":
+	case "type", "is a", "kind", "category", "class", "genre", "has genre":
 		return true
 	}
 	return false
@@ -308,7 +310,7 @@ func saysClass(c *graphv1.RelationCandidate) bool {
 	}
 	switch name := kgtext.Fold(c.GetSteps()[0].GetRelation()); name {
 	case "type", "instance of", "is a", "occupation", "profession", "position", "kind", "category", "class", "job",
-		"role":
+		"role", "genre", "has genre":
 		return true
 	default:
 		return strings.HasSuffix(name, " type") || strings.HasSuffix(name, " occupation") || strings.HasSuffix(name,

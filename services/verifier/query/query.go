@@ -97,6 +97,7 @@ func (a *Aligner) Align(question string, draft *graphv1.QueryPlan, terms []*grap
 	x.checkRoles()
 	x.checkAnchored()
 	x.checkNames()
+	x.checkSort()
 	x.checkClaim()
 	x.checkOpen()
 	x.checkYears()
@@ -110,11 +111,13 @@ func valuedVariables(plan *graphv1.QueryPlan) map[string]bool {
 		if cond := c.GetCondition(); cond != nil {
 			_, isDate := kgtext.ParseDate(cond.GetValue())
 			_, isNumber := kgtext.ParseQuantity(cond.GetValue())
-			if cond.GetValue() == "" || isDate || isNumber {
+			v := cond.GetOtherVariable()
+			switch {
+			case v != "" && cond.GetOperator() == graphv1.QueryOperator_QUERY_OPERATOR_EQUAL: // so may be names
+			case v != "":
+				valued[cond.GetVariable()], valued[v] = true, true
+			case cond.GetValue() == "" || isDate || isNumber:
 				valued[cond.GetVariable()] = true
-			}
-			if v := cond.GetOtherVariable(); v != "" {
-				valued[v] = true
 			}
 		}
 		if r := c.GetRank(); r != nil && !r.GetCount() {

@@ -326,6 +326,68 @@ func TestTheOnlyRelationOfAPlaceIsWhereThingsAre(t *testing.T) {
 	}
 }
 
+func TestWhoAsksForNoKindThatTheDraftInvents(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "plays", entity("the lute")), match(variable("x"), "type", entity("actor"))}}
+	terms := []*graphv1.TermCandidates{{Name: "the lute", Links: []*graphv1.EntityLink{link("the lute", exact, 1)}}}
+	patterns := []*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{candidate("plays", .9, .9)}},
+		{Clause: 1}}
+	for question, isSure := range map[string]bool{
+		"who plays the lute": true, "who is an actor and plays the lute": false, "which plays the lute": false} {
+		got := query.New(query.DefaultConfig()).Align(question, plan, terms, patterns)
+		if (got.Confidence >= .8) != isSure {
+			t.Errorf("%s: confidence %v, %q", question, got.Confidence, got.Reason)
+		}
+	}
+}
+
+func TestWhatIsTheSameOfTwoNeedsNoNumber(t *testing.T) {
+	t.Parallel()
+	values := func(v, name string) *graphv1.QueryClause {
+		return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: v,
+			Entities: []string{name}}}}
+	}
+	compared := func(op graphv1.QueryOperator) *graphv1.QueryPlan {
+		return &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{values("x", "Orla"), match(variable("x"), "owner",
+			variable("a")), values("y", "Velmora"), match(variable("y"), "owner", variable("b")), {
+			Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{Variable: "a", Operator: op,
+				Operand: &graphv1.QueryCondition_OtherVariable{OtherVariable: "b"}}}}},
+			Result: &graphv1.QueryResult{Variable: "x", Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}}
+	}
+	joined := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), "owned", entity("Orla")),
+		match(variable("x"), "owned", entity("Velmora"))}, Result: &graphv1.QueryResult{Variable: "x",
+		Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}}
+	shared := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{values("x", "Orla"), match(variable("x"), "owner",
+		variable("a")), values("y", "Velmora"), match(variable("y"), "owner", variable("a"))},
+		Result: joined.GetResult()}
+	terms := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}},
+		{Name: "Velmora", Links: []*graphv1.EntityLink{link("Velmora", exact, 1)}}}
+	for _, c := range []struct {
+		name   string
+		plan   *graphv1.QueryPlan
+		isSure bool
+	}{
+		{"names that are equal", compared(graphv1.QueryOperator_QUERY_OPERATOR_EQUAL), true},
+		{"names have no order", compared(graphv1.QueryOperator_QUERY_OPERATOR_LESS), false},
+		{"one that has to do with both", joined, true},
+		{"one that both lead to", shared, true},
+	} {
+		var patterns []*graphv1.PatternCandidates
+		for i, clause := range c.plan.GetClauses() {
+			if clause.GetMatch() != nil {
+				patterns = append(patterns, &graphv1.PatternCandidates{Clause: uint32(i),
+					Candidates: []*graphv1.RelationCandidate{candidate("owner", .9, .9)}})
+			}
+		}
+		got := query.New(query.DefaultConfig()).Align("do Orla and Velmora have the same owner", c.plan, terms,
+			patterns)
+		if (got.Plan != nil && got.Confidence >= .8) != c.isSure {
+			t.Errorf("%s: confidence %v, %q", c.name, got.Confidence, got.Reason)
+		}
+	}
+}
+
 func TestAKindThatNothingSaysIsDoubted(t *testing.T) {
 	t.Parallel()
 	implying := func(near float32) []*graphv1.RelationCandidate {
@@ -385,6 +447,52 @@ func TestAnAnswerByAnotherRelationThanTheKindAskedForIsNotSure(t *testing.T) {
 		got := query.New(query.DefaultConfig()).Align(question, plan, nil, patterns)
 		if got.Plan == nil || (got.Confidence >= .8) != want {
 			t.Errorf("%s: confidence %v, %q", question, got.Confidence, got.Reason)
+		}
+	}
+}
+
+func TestASortOfThingsThatTheQuestionAsksForIsInThePlan(t *testing.T) {
+	t.Parallel()
+	vell := match(variable("film"), "directed", entity("Mara Vell"))
+	terms := []*graphv1.TermCandidates{{Name: "Mara Vell", Links: []*graphv1.EntityLink{link("Mara Vell", exact, 1)}},
+		{Name: "horror", Links: []*graphv1.EntityLink{link("Horror", exact, 1)}}}
+	directed, genre := candidate("directed_by", 1, .9), candidate("has_genre", 1, .9)
+	patterns := []*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{directed}},
+		{Clause: 1, Candidates: []*graphv1.RelationCandidate{genre}}}
+	for _, c := range []struct {
+		question string
+		clauses  []*graphv1.QueryClause
+		isSure   bool
+	}{
+		{"How many horror films did Mara Vell direct?", []*graphv1.QueryClause{vell}, false},
+		{"How many horror films did Mara Vell direct?",
+			[]*graphv1.QueryClause{vell, match(variable("film"), "genre", entity("horror"))}, true},
+		{"How many films did Mara Vell direct?", []*graphv1.QueryClause{vell}, true},
+		{"How many different films did Mara Vell direct?", []*graphv1.QueryClause{vell}, true},
+	} {
+		plan := &graphv1.QueryPlan{Clauses: c.clauses, Result: &graphv1.QueryResult{Variable: "film",
+			Function: graphv1.QueryFunction_QUERY_FUNCTION_COUNT}}
+		got := query.New(query.DefaultConfig()).Align(c.question, plan, terms[:len(c.clauses)], patterns)
+		if got.Plan == nil || (got.Confidence >= .8) != c.isSure {
+			t.Errorf("%q by %q: confidence %v, %q", c.question, kgtext.DescribePlan(got.Plan), got.Confidence,
+				got.Reason)
+		}
+	}
+}
+
+func TestAGenreIsAKindThatTheQuestionAsksFor(t *testing.T) {
+	t.Parallel()
+	rare := func(c *graphv1.RelationCandidate) { c.Coverage, c.Joins, c.Implied = .2, true, .4 }
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "directed", entity("Mara Vell")), match(variable("x"), "type", entity("western"))}}
+	terms := []*graphv1.TermCandidates{{Name: "Mara Vell", Links: []*graphv1.EntityLink{link("Mara Vell", exact, 1)}},
+		{Name: "western", Links: []*graphv1.EntityLink{link("Western", exact, 1)}}}
+	for relation, isGiven := range map[string]bool{"has_genre": true, "has_tags": false} {
+		got := query.New(query.DefaultConfig()).Align("how many westerns did Mara Vell direct", plan, terms,
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{candidate("directed_by", 1, .9)}},
+				{Clause: 1, Candidates: []*graphv1.RelationCandidate{candidate(relation, .3, .3, rare)}}})
+		if (len(got.Plan.GetClauses()) == 2) != isGiven {
+			t.Errorf("%s: %q", relation, kgtext.DescribePlan(got.Plan))
 		}
 	}
 }

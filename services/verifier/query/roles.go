@@ -75,6 +75,21 @@ func (x *alignment) checkNames() {
 	}
 }
 
+// sortForm is "how many horror films did", of which sort things are asked for.
+var sortForm = regexp.MustCompile(`(?i)^(?:how many|which|what)(?: (?-i:\p{Lu})\S*)* (\p{Ll}{3,}) ` +
+	`(?:\p{Ll}+s|people) (?:did|does|do|are|were|is|was|have|has|had|by|of|in|from|with|that|star|starring)\b`)
+
+// checkSort doubts a plan that says nothing of the sort of things that the question asks for.
+func (x *alignment) checkSort() {
+	m := sortForm.FindStringSubmatch(x.question)
+	if m == nil || m[1] == "other" || m[1] == "different" || len(kgtext.NewOpenWords(m[1])) == 0 {
+		return
+	}
+	if text := strings.Join(kgtext.DescribePlan(x.plan), " "); kgtext.SharedWords(m[1], text) == 0 {
+		x.doubt(fmt.Sprintf("the question asks for %s and the plan does not", m[1]))
+	}
+}
+
 // checkOpen doubts what is computed of everything, by a relation in other words that hardly fit: without a name nothing
 // else says what is meant.
 func (x *alignment) checkOpen() {
