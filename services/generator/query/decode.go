@@ -46,12 +46,13 @@ func Decode(text string) *graphv1.QueryPlan {
 // builder makes clauses of a chain.
 type builder struct {
 	plan *graphv1.QueryPlan
-	used map[string]int // how many variables have a name
-	open string         // the last attribute that was left empty: of Film("A", director="")
+	used map[string]int    // how many variables have a name
+	open map[string]string // the attribute of a name that was left empty: of Film("A", director="")
 }
 
 func newBuilder() *builder {
-	return &builder{plan: &graphv1.QueryPlan{Result: &graphv1.QueryResult{}}, used: map[string]int{}}
+	return &builder{plan: &graphv1.QueryPlan{Result: &graphv1.QueryResult{}}, used: map[string]int{},
+		open: map[string]string{}}
 }
 
 // variable returns a new variable that is named by words.

@@ -75,7 +75,7 @@ func (b *builder) choose(v string, args []argument) {
 			b.chooseBest(v, relation, strings.ToLower(a.value.text))
 		case clean(a.value.text) == "" && (a.negated || !kgtext.IsListed(b.plan, v)):
 		case clean(a.value.text) == "":
-			b.open = b.attribute(v, relation)
+			b.open[v] = b.attribute(v, relation)
 		default:
 			name, isNot := strings.CutPrefix(clean(a.value.text), "not ") // genre="not comedy", no title
 			b.pattern(v, relation, entityTerm(name), a.negated != isNot)

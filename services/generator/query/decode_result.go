@@ -23,8 +23,8 @@ func (b *builder) build(c *chain) {
 		}
 	}
 	result.Variable, result.Function = b.chain(c)
-	if b.open != "" && kgtext.IsListed(b.plan, result.GetVariable()) {
-		result.Variable = b.open // and not what is named
+	if open := b.open[result.GetVariable()]; open != "" {
+		result.Variable = open // and not what is named
 	}
 	op := operatorOf(c.operator)
 	switch counts := result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT; {
