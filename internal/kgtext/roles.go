@@ -94,9 +94,10 @@ func OtherRole(question, topic string, steps []*graphv1.RelationStep) string {
 func Kin(relation string) string {
 	words := VerbaliseRelation(relation)
 	for _, r := range findRoles(words) {
-		if opposite := opposites[r.name]; opposite != "" && strings.HasSuffix(words, " of") {
-			return opposite // of "father of"
-		} else if opposite != "" {
+		if opposite := opposites[r.name]; opposite != "" {
+			if strings.HasSuffix(words, " of") {
+				return opposite // of "father of"
+			}
 			return r.name
 		}
 	}

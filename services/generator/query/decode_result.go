@@ -46,7 +46,10 @@ func (b *builder) build(c *chain) {
 func (b *builder) compareCount(op graphv1.QueryOperator, amount *chain) {
 	result := b.plan.GetResult()
 	n, err := strconv.ParseUint(clean(amount.text), 10, 32)
-	owner := b.namedOwner(result.GetVariable())
+	owner := factOf(b.plan, result.GetVariable()).GetStart().GetVariable()
+	if !kgtext.IsListed(b.plan, owner) {
+		owner = ""
+	}
 	if i := b.namedFact(result.GetVariable()); owner == "" && i >= 0 {
 		p := b.plan.GetClauses()[i].GetMatch()
 		owner = b.variable("owner")
@@ -60,18 +63,6 @@ func (b *builder) compareCount(op graphv1.QueryOperator, amount *chain) {
 		return
 	}
 	b.plan.Clauses = nil
-}
-
-// namedOwner returns the variable of a name that a fact leads from to a variable, empty if there is none.
-func (b *builder) namedOwner(variable string) string {
-	for _, c := range b.plan.GetClauses() {
-		p := c.GetMatch()
-		if owner := p.GetStart().GetVariable(); owner != "" && p.GetEnd().GetVariable() == variable &&
-			kgtext.IsListed(b.plan, owner) {
-			return owner
-		}
-	}
-	return ""
 }
 
 // namedFact returns the clause that says by a name what a variable is, -1 if there is none.

@@ -176,7 +176,7 @@ func (r *repairer) dropUnaskedAttribute() {
 			kind = strings.TrimPrefix(m[0], "what is the ")
 		}
 		if !asked || !strings.Contains(r.lower, "what is the "+kind) ||
-			kgtext.SharesWord(p.GetSteps()[0].GetRelation(), r.question) || r.binds(result.GetVariable(), p) {
+			r.sharesWord(p.GetSteps()[0].GetRelation()) || r.binds(result.GetVariable(), p) {
 			continue
 		}
 		r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "", "the question asks for the "+kind)
@@ -188,7 +188,7 @@ func (r *repairer) dropUnaskedAttribute() {
 
 // phraseOf returns the words by which a variable is bound.
 func (r *repairer) phraseOf(variable string) string {
-	if p := r.factOf(variable); p != nil {
+	if p := factOf(r.plan, variable); p != nil {
 		return p.GetSteps()[0].GetRelation()
 	}
 	return ""
@@ -196,15 +196,18 @@ func (r *repairer) phraseOf(variable string) string {
 
 // ownerOf returns the variable that another is an attribute of.
 func (r *repairer) ownerOf(variable string) string {
-	return r.factOf(variable).GetStart().GetVariable()
+	return factOf(r.plan, variable).GetStart().GetVariable()
 }
 
-// factOf returns the pattern that leads to a variable.
-func (r *repairer) factOf(variable string) *graphv1.QueryPattern {
-	for _, c := range r.plan.GetClauses() {
+// factOf returns the pattern of a plan that leads to a variable.
+func factOf(plan *graphv1.QueryPlan, variable string) *graphv1.QueryPattern {
+	for _, c := range plan.GetClauses() {
 		if p := c.GetMatch(); variable != "" && p.GetEnd().GetVariable() == variable {
 			return p
 		}
 	}
 	return nil
 }
+
+// sharesWord reports whether the question has a word of a phrase.
+func (r *repairer) sharesWord(phrase string) bool { return kgtext.SharesWord(phrase, r.question) }

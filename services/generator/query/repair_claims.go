@@ -117,7 +117,7 @@ func (r *repairer) joinBoth() {
 	}
 	for _, c := range r.plan.GetClauses() {
 		v, names := c.GetValues().GetVariable(), c.GetValues().GetEntities()
-		fact := r.factOf(r.plan.GetResult().GetVariable())
+		fact := factOf(r.plan, r.plan.GetResult().GetVariable())
 		if len(names) != 2 || fact.GetStart().GetVariable() != v || len(r.plan.GetClauses()) > 2 {
 			continue
 		}

@@ -85,7 +85,7 @@ func (r *repairer) splitFlags() {
 		}
 		verb, object, ok := strings.Cut(p.GetEnd().GetEntity(), " ")
 		if !ok || !strings.HasSuffix(verb, "s") || strings.Contains(r.lower, verb+" "+object) ||
-			!strings.Contains(r.lower, object) || !kgtext.SharesWord(verb, r.question) {
+			!strings.Contains(r.lower, object) || !r.sharesWord(verb) {
 			continue
 		}
 		before := kgtext.DescribeClause(c)

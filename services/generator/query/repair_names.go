@@ -126,10 +126,9 @@ var (
 // nameEvent puts the words of the question in the place of an event and a relation that the draft makes of them: who
 // died in A is not what Death(location="A") counts.
 func (r *repairer) nameEvent() {
-	unsaid := func(words string) bool { return !kgtext.SharesWord(words, r.question) }
 	for i, kind := range r.plan.GetClauses() {
 		v := kind.GetMatch().GetStart().GetVariable()
-		if v != r.plan.GetResult().GetVariable() || typeOf(kind) == "" || !unsaid(typeOf(kind)) {
+		if v != r.plan.GetResult().GetVariable() || typeOf(kind) == "" || r.sharesWord(typeOf(kind)) {
 			continue
 		}
 		for _, c := range r.plan.GetClauses() {
@@ -137,7 +136,7 @@ func (r *repairer) nameEvent() {
 			name := strings.ToLower(p.GetEnd().GetEntity())
 			at := strings.Index(r.lower, name)
 			if c == kind || p.GetStart().GetVariable() != v || name == "" || at < 0 ||
-				!unsaid(kgtext.DescribeRelation(p)) {
+				r.sharesWord(kgtext.DescribeRelation(p)) {
 				continue
 			}
 			if m := happens.FindStringSubmatch(r.lower[:at]); m != nil {

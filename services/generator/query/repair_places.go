@@ -154,11 +154,10 @@ func (r *repairer) placeAll() {
 // skipInvented leads past a thing that the question does not name: of "in a province that borders A",
 // where it has neither province nor borders, in A is left.
 func (r *repairer) skipInvented() {
-	unsaid := func(words string) bool { return !kgtext.SharesWord(words, r.question) }
 	for _, kind := range r.plan.GetClauses() {
 		t := kind.GetMatch()
 		v := t.GetStart().GetVariable()
-		if t == nil || t.GetSteps()[0].GetRelation() != TypeRelation || !unsaid(t.GetEnd().GetEntity()) {
+		if t == nil || t.GetSteps()[0].GetRelation() != TypeRelation || r.sharesWord(t.GetEnd().GetEntity()) {
 			continue
 		}
 		var fact, onto *graphv1.QueryClause
@@ -171,7 +170,7 @@ func (r *repairer) skipInvented() {
 			switch {
 			case c == kind || p == nil:
 			case p.GetStart().GetVariable() == v && p.GetEnd().GetEntity() != "" &&
-				unsaid(p.GetSteps()[0].GetRelation()):
+				!r.sharesWord(p.GetSteps()[0].GetRelation()):
 				fact = c
 			case p.GetEnd().GetVariable() == v && p.GetStart().GetVariable() != "":
 				onto = c

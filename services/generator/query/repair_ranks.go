@@ -25,7 +25,7 @@ func (r *repairer) countMost() {
 			continue
 		}
 		before := kgtext.DescribeClause(c)
-		fact := r.factOf(rank.GetVariable())
+		fact := factOf(r.plan, rank.GetVariable())
 		owner := fact.GetStart().GetVariable()
 		if owner == "" || r.plan.GetResult().GetVariable() != owner {
 			return

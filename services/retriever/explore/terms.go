@@ -100,12 +100,7 @@ const surelyNamed = 0.5
 
 // addNamed adds what has the linked entity as its name: "springfield" names several cities.
 func (e *explorer) addNamed(term *Term) error {
-	var relations []store.RelationID
-	for _, name := range []string{"name", "label", "alias", "also known as", "short name"} {
-		if id, ok, err := e.snap.Relation(e.ctx, name); err == nil && ok {
-			relations = append(relations, id)
-		}
-	}
+	relations := e.lookUp("name", "label", "alias", "also known as", "short name")
 	if len(relations) == 0 || len(term.Links) == 0 {
 		return nil
 	}
@@ -238,17 +233,19 @@ func (e *explorer) cosine(r store.RelationID, phrase string) float32 {
 
 // findTypes finds the relations that say what a thing is, or what a work is.
 func (e *explorer) findTypes() {
-	for _, name := range []string{"type", "instance of", "is a", "rdf:type", "kind", "category", "class",
-		"http://www.w3.org/1999/02/22-rdf-syntax-ns#type"} {
+	e.types = e.lookUp("type", "instance of", "is a", "rdf:type", "kind", "category", "class",
+		"http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
+	e.genres = e.lookUp("genre", "has genre", "has_genre")
+}
+
+// lookUp returns the relations of the knowledge graph that have one of some names.
+func (e *explorer) lookUp(names ...string) (relations []store.RelationID) {
+	for _, name := range names {
 		if id, ok, err := e.snap.Relation(e.ctx, name); err == nil && ok {
-			e.types = append(e.types, id)
+			relations = append(relations, id)
 		}
 	}
-	for _, name := range []string{"genre", "has genre", "has_genre"} {
-		if id, ok, err := e.snap.Relation(e.ctx, name); err == nil && ok {
-			e.genres = append(e.genres, id)
-		}
-	}
+	return relations
 }
 
 // markValued marks the variables that must be numbers or dates.

@@ -118,7 +118,7 @@ func (c *claimCase) support() (best *view) {
 // saysOther reports whether a triple says another role than the claim: who directed a film need not have written it.
 // Parents and children are told apart by the direction of the triple.
 func (c *claimCase) saysOther(v *view) bool {
-	areKin := kgtext.Kin(c.claim.GetTriple().GetRelation()) != "" && kgtext.Kin(v.GetTriple().GetRelation()) != ""
+	areKin := c.kin != "" && kgtext.Kin(v.GetTriple().GetRelation()) != ""
 	return !areKin && c.otherRole(v) != ""
 }
 

@@ -17,6 +17,8 @@ type claimCase struct {
 	views []*view
 	// nested are triples of containment: one thing is part of or located in another.
 	nested []*graphv1.ScoredTriple
+	// kin is what its relation says its object is to its subject, as kgtext.Kin does.
+	kin string
 	// bestSimilarity is that of the relation of the whole knowledge graph that is nearest to the
 	// claim's; -1 if none was searched for.
 	bestSimilarity float32
@@ -61,8 +63,8 @@ const (
 
 func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses map[string]*verifierv1.RelationUse,
 	cfg Config) *claimCase {
-	c := &claimCase{claim: claim, cfg: cfg, bestSimilarity: -1, bestTaking: -1}
 	said := kgtext.Fold(kgtext.VerbaliseRelation(claim.GetTriple().GetRelation()))
+	c := &claimCase{claim: claim, cfg: cfg, kin: kgtext.Kin(said), bestSimilarity: -1, bestTaking: -1}
 	near := map[string]*verifierv1.RelationMatch{}
 	for _, r := range claim.GetRelations() {
 		near[r.GetRelation()] = r
@@ -157,15 +159,15 @@ func (c *claimCase) viewsOf(t *graphv1.ScoredTriple, said string) (views []*view
 		}
 		views = append(views, v)
 	}
-	saidKin, kin := kgtext.Kin(said), kgtext.Kin(triple.GetRelation())
-	areKin := saidKin != "" && kin != ""
+	kin := kgtext.Kin(triple.GetRelation())
+	areKin := c.kin != "" && kin != ""
 	if subject := nameLikelihood(claim.GetSubject(), triple.GetSubject(), c.claim.GetSubjects()); subject > 0 {
 		c.subjectKnown = true
 		words := kgtext.Fold(kgtext.VerbaliseRelation(triple.GetRelation()))
 		verb, isPassive := kgtext.PassiveVerb(triple.GetRelation())
 		acts := isPassive && kgtext.IsActive(said) && kgtext.SharedWords(verb, said) == 1
 		isTurned := (said == words+" of" || acts) && containsWord(triple.GetRelation(), sameKind)
-		if isTurned || areKin && saidKin != kin {
+		if isTurned || areKin && c.kin != kin {
 			return nil // whose mother somebody is is not that one's mother, nor is who influences influenced by it
 		}
 		object := valueLikelihood(claim.GetObject(), triple.GetObject(), c.claim.GetObjects())
@@ -181,7 +183,7 @@ func (c *claimCase) viewsOf(t *graphv1.ScoredTriple, said string) (views []*view
 	if object > 0 {
 		c.subjectKnown = true
 	}
-	if object > 0 && isInverseOf(said, triple.GetRelation()) && !(areKin && saidKin == kin) {
+	if object > 0 && isInverseOf(said, triple.GetRelation()) && !(areKin && c.kin == kin) {
 		add(inverse, triple.GetSubject(), object, other)
 	}
 	if other > 0 && !containsWord(triple.GetRelation(), sameKind) && !containsWord(triple.GetRelation(), mutual) {

@@ -309,12 +309,11 @@ func saysClass(c *graphv1.RelationCandidate) bool {
 		return false
 	}
 	switch name := kgtext.Fold(c.GetSteps()[0].GetRelation()); name {
-	case "type", "instance of", "is a", "occupation", "profession", "position", "kind", "category", "class", "job",
-		"role", "genre", "has genre":
+	case "instance of", "occupation", "profession", "position", "job", "role":
 		return true
 	default:
-		return strings.HasSuffix(name, " type") || strings.HasSuffix(name, " occupation") || strings.HasSuffix(name,
-			"profession")
+		return saysType(c) || strings.HasSuffix(name, " type") || strings.HasSuffix(name, " occupation") ||
+			strings.HasSuffix(name, "profession")
 	}
 }
 
