@@ -2,6 +2,7 @@ package kgtext
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -56,7 +57,10 @@ func MissingNames(question string, entities []string) []string {
 // with what comes from there ("Norwegian", "Norway"). It is empty otherwise, without entities, if the
 // question names one in lower case, and for questions in lower case.
 func UnknownName(question string, entities []string) string {
-	names := spelledNames(question, 1)
+	names := slices.DeleteFunc(spelledNames(question, 1), func(name spelledName) bool {
+		_, isMonth := ParseDate(name.text + " 2000")
+		return isMonth
+	})
 	if len(names) == 0 || len(entities) == 0 {
 		return ""
 	}

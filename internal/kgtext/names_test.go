@@ -76,6 +76,8 @@ func TestUnknownName(t *testing.T) {
 		{"a first word alone", "Towns of note are which?", []string{"Graz"}, ""},
 		{"lower case", "who is the mayor of oslo?", []string{"Graz"}, ""},
 		{"no evidence", "Who is the mayor of Oslo?", nil, ""},
+		{"a month", "Who was mayor in March 2014?", []string{"Graz"}, ""},
+		{"a name beside a month", "Who was mayor of Oslo in March 2014?", []string{"Graz"}, "Oslo"},
 		{"nothing asked", "", []string{"Graz"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -62,8 +62,9 @@ var (
 			`^(?:which|what) \p{L}+ (?:do|does|did) (most \p{L}{3,}s) (?:by|of|in|from|with)\b|` +
 			`\b(?:in|of) most \p{L}{3,}s\b|` +
 			`\b(?:after|before|since|until) (?:(?:the year|\p{L}+|\d\d?|\d\d? \p{L}+) )?\d{3,4}\b|` +
-			`\b(?:from|between) \d{3,4} (?:to|and|until) \d{3,4}\b|\bthe \d{3}0s\b|` +
-			// Things of a time: "which ships were built in 1974".
+			`\b(?:from|between) \D?\d[\d,.]* (?:to|and|until) \D?\d|\bthe \d{3}0s\b|` +
+			// Things of a time: "which ships were built in 1974", "who was hired in May 2018".
+			`^who (?:was|were) \p{L}+(?:ed|en|wn|ght)\b[^,]*\b(in (?:\p{L}+ )?\d{4})\W*$|` +
 			`^(?:which|what) [\p{L}\p{N} -]+? (?:were|was|went|came) [^,]*\b(in (?:\p{L}+ )?\d{4})\W*$|` +
 			`^(?:(?:list|show|find|give|name)\b(?-i:[^\[\p{Lu}]*)|(?:which|what) \p{L}+s) ((?:from|of) \d{4})\b|` +
 			// With a capital they are of a name: "The Last Emperor".

@@ -115,6 +115,11 @@ func (g *PathGroup) IsTurned(question string) bool {
 	return len(g.Steps) == 1 && IsTurned(question, g.TopicEntity, g.Steps[0])
 }
 
+// AsksAgain reports whether the path is one fact, and the question asks the same of what that leads to.
+func (g *PathGroup) AsksAgain(question string) bool {
+	return len(g.lastFact()) == len(g.Steps) && AsksAgain(question, g.TopicEntity)
+}
+
 // CountHops returns how many facts a reasoning path joins. A fact over an opaque node is one.
 func CountHops(p *graphv1.ReasoningPath) int {
 	hops := len(p.GetSteps())

@@ -39,6 +39,15 @@ var roles = readRoles(map[string]map[string]string{
 		"producer": "producer producers produced produce produces",
 		"actor":    "actor actors actress acted cast played star stars starred starring",
 	},
+	"measure": {
+		"length":     "length long longest",
+		"depth":      "depth deep deepest",
+		"height":     "height high highest tall tallest elevation altitude",
+		"width":      "width wide widest",
+		"weight":     "weight weigh weighs heavy heaviest mass",
+		"population": "population inhabitants populous",
+		"area":       "area",
+	},
 })
 
 // opposites are the roles that relations say of their subjects.
@@ -129,12 +138,35 @@ func IsTurned(question, topic string, step *graphv1.RelationStep) bool {
 	}
 	next, _, _ := strings.Cut(strings.TrimSpace(behind), " ")
 	switch {
-	case isVerb(1): // who influenced A
+	case isVerb(1) && !IsRole(words[len(words)-1]): // who influenced A; of "director A" the verb says nothing
 		return step.GetInverse()
-	case isVerb(2) && words[len(words)-1] == "by", next == verb, inflects(next, verb): // who did A influence
+	case isVerb(2) && words[len(words)-1] == "by": // who was influenced by A
 		return !step.GetInverse()
+	case next == verb, inflects(next, verb): // who did A influence; A itself was in "by whom was A influenced"
+		isActive := slices.ContainsFunc(words, func(w string) bool { return w == "did" || w == "does" || w == "do" })
+		return isActive && !step.GetInverse()
 	}
 	return false
+}
+
+// AsksAgain reports whether a question asks the same of what it asks for of a topic entity: who manages A's manager,
+// the father of the father of A.
+func AsksAgain(question, topic string) bool {
+	before, behind, found := strings.Cut(" "+Fold(question)+" ", " "+Fold(topic)+" ")
+	if !found {
+		return false
+	}
+	words, own := strings.Fields(before), ""
+	if len(words) > 1 && (words[0] == "which" || words[0] == "what") {
+		words = words[2:] // of "which city is the capital city of A"
+	}
+	if theirs, isOwner := strings.CutPrefix(behind, "s "); isOwner {
+		own, _, _ = strings.Cut(theirs, " ")
+	} else if words = slices.DeleteFunc(words, func(w string) bool { return w == "the" }); len(words) > 1 &&
+		words[len(words)-1] == "of" {
+		own, words = words[len(words)-2], words[:len(words)-2]
+	}
+	return own != "" && slices.ContainsFunc(words, func(w string) bool { return beginAlike(w, own) })
 }
 
 // asRole is what the other side of a relation is: of "films as an actor" the films are none.

@@ -23,6 +23,8 @@ func TestOtherRole(t *testing.T) {
 		{"where somebody studied", "Who employed Anna Lind?", "educated at", "education"},
 		{"a fact over a mediator", "who is the sister of Anna Lind",
 			"people.person.sibling_s; people.sibling.sibling", ""},
+		{"another measure", "How deep is the Anna Lind?", "Length (km)", "length"},
+		{"the same measure", "How tall is Anna Lind?", "elevation", ""},
 		{"what is no role", "Who is the mother of Anna Lind?", "employer", ""},
 		{"a question without a role", "What does Anna Lind do?", "spouse", ""},
 		{"a role in the name of the topic", "Where is Anna Lind Born Lives?", "residence", ""},
@@ -46,6 +48,24 @@ func TestOtherRole(t *testing.T) {
 	}
 }
 
+func TestAsksAgain(t *testing.T) {
+	t.Parallel()
+	for question, want := range map[string]bool{
+		"Who manages Anna Lind's manager?":                 true,
+		"Who is the father of the father of Anna Lind?":    true,
+		"Who is the father of the mother of Anna Lind?":    false,
+		"Who manages Anna Lind?":                           false,
+		"Which city is the capital city of Anna Lind?":     false,
+		"What is Anna Lind's favourite colour?":            false,
+		"What is the capital of the country of Anna Lind?": false,
+		"Who is it?": false,
+	} {
+		if got := kgtext.AsksAgain(question, "Anna Lind"); got != want {
+			t.Errorf("%q: %v", question, got)
+		}
+	}
+}
+
 func TestIsTurned(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -59,6 +79,8 @@ func TestIsTurned(t *testing.T) {
 		{"Whom did Anna Lind influence?", "person.influenced_by", false, true},
 		{"Whom did Anna Lind influence?", "influenced by", true, false},
 		{"Which films were directed by Anna Lind?", "directed_by", true, false},
+		{"Which films by director Anna Lind are there?", "directed_by", true, false},
+		{"By whom was Anna Lind influenced?", "influenced by", false, false},
 		{"Who are the influences of Anna Lind?", "influenced by", false, false},
 		{"Who is the mentor of Anna Lind?", "mentor", true, false},
 		{"Who influenced her?", "influenced by", true, false},

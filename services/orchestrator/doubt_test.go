@@ -80,6 +80,42 @@ func TestAnswersOfAnotherRoleAreDoubted(t *testing.T) {
 	}
 }
 
+func TestWithoutRankedPathsTheEvidenceIsThePath(t *testing.T) {
+	for _, c := range []struct {
+		question, relation, object string
+		doubted                    bool
+	}{
+		{"Who manages Anna Lind?", "manager", "Per Holm", false},
+		{"Who manages Anna Lind's manager?", "manager", "Per Holm", true},
+		{"How deep is the Anna Lind?", "Length (km)", "1230", true},
+		{"How long is the Anna Lind?", "Length (km)", "1230", false},
+		{"How deep is it?", "Length (km)", "1230", false}, // nothing is named
+	} {
+		run := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: c.object,
+			Evidence: []*graphv1.Triple{{Subject: "Anna Lind", Relation: c.relation, Object: c.object}}}},
+			Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED}
+		doubtPath(run, c.question)
+		if doubted := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; doubted != c.doubted {
+			t.Errorf("%s: %v %q", c.question, run.GetGrounding(), run.GetGroundingReason())
+		}
+	}
+}
+
+func TestAComputedAnswerThatTheQuestionNamesIsAboutIt(t *testing.T) {
+	run := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "Orla",
+		Evidence: []*graphv1.Triple{{Subject: "Orla", Relation: "length", Object: "1094"}}}},
+		Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED,
+		Graphs:    &orchestratorv1.Run_Query{Query: &orchestratorv1.QueryGraphs{}}}
+	doubtNames(run, "Which is longer, the Orla or the Tessen?")
+	if run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_GROUNDED {
+		t.Error(run.GetGroundingReason())
+	}
+	doubtNames(run, "Which is longer, the Glomma or the Tessen?")
+	if run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_RELATED {
+		t.Error("an answer about another name is not doubted")
+	}
+}
+
 func TestAnswersOfJoinedFactsThatAreNotAskedForAreDoubted(t *testing.T) {
 	scored := func(relation, object string, near float32, leastHop *float32) *graphv1.ScoredTriple {
 		return &graphv1.ScoredTriple{RelationScore: &near, LeastHopScore: leastHop,

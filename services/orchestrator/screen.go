@@ -127,6 +127,9 @@ func doubtNames(run *orchestratorv1.Run, text string) {
 		return
 	}
 	first := run.GetAnswers()[0]
+	if run.GetQuery() != nil && kgtext.Mentions(text, first.GetAnswer()) {
+		return // one of those that the question chooses from
+	}
 	var about []string
 	for _, t := range first.GetEvidence() {
 		for _, name := range []string{t.GetSubject(), t.GetObject()} {
@@ -144,7 +147,7 @@ func doubtNames(run *orchestratorv1.Run, text string) {
 // nothing of, or says another role than it asks for: what somebody's spouse believes in is not said of them,
 // nor is their spouse their mother.
 func doubtPath(run *orchestratorv1.Run, text string) {
-	if len(run.GetAnswers()) == 0 {
+	if len(run.GetAnswers()) == 0 || run.GetQuery() != nil {
 		return
 	}
 	answer := run.GetAnswers()[0].GetAnswer()
@@ -152,6 +155,7 @@ func doubtPath(run *orchestratorv1.Run, text string) {
 	best, joined := kgtext.FindBestGroup(kgtext.GroupPaths(paths), answer), (*graphv1.Triple)(nil)
 	if best == nil {
 		joined = kgtext.FindUnasked(run.GetPgAkv().GetGroundGraph(), answer)
+		best = pathOf(run.GetAnswers()[0], text)
 	}
 	switch {
 	case joined != nil:
@@ -164,9 +168,27 @@ func doubtPath(run *orchestratorv1.Run, text string) {
 	case best.OtherRole(text) != "":
 		doubt(run, fmt.Sprintf("the triples say who or what is the %s, and the question asks for another role",
 			best.OtherRole(text)))
+	case best.AsksAgain(text):
+		doubt(run, fmt.Sprintf("they follow \u201c%s\u201d once, and the question asks the same of what that leads to",
+			best.Label()))
 	case best.IsTurned(text):
 		doubt(run, fmt.Sprintf("they follow \u201c%s\u201d, and the question asks the other way round", best.Label()))
 	}
+}
+
+// pathOf returns the fact that says an answer of what the question names, as a path; nil if there is none.
+func pathOf(answer *orchestratorv1.Answer, text string) *kgtext.PathGroup {
+	for _, t := range answer.GetEvidence() {
+		step, topic := &graphv1.RelationStep{Relation: t.GetRelation()}, t.GetSubject()
+		if kgtext.Fold(topic) == kgtext.Fold(answer.GetAnswer()) {
+			step.Inverse, topic = true, t.GetObject()
+		}
+		if kgtext.Mentions(text, topic) {
+			return kgtext.GroupPaths([]*graphv1.ReasoningPath{{Steps: []*graphv1.RelationStep{step},
+				Entities: []string{topic, answer.GetAnswer()}}})[0]
+		}
+	}
+	return nil
 }
 
 // doubtConditions doubts answers that were read off facts if the question picks some of them by a

@@ -27,6 +27,7 @@ var ColumnTypes = map[table.Type]retrieverv1.ColumnType{
 	table.Entity: retrieverv1.ColumnType_COLUMN_TYPE_ENTITY,
 	table.Number: retrieverv1.ColumnType_COLUMN_TYPE_NUMBER,
 	table.Date:   retrieverv1.ColumnType_COLUMN_TYPE_DATE,
+	table.List:   retrieverv1.ColumnType_COLUMN_TYPE_LIST,
 	table.Text:   retrieverv1.ColumnType_COLUMN_TYPE_TEXT,
 	table.Skip:   retrieverv1.ColumnType_COLUMN_TYPE_SKIP,
 }

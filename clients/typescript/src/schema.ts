@@ -1123,9 +1123,10 @@ export interface components {
          *     - COLUMN_TYPE_DATE: Dates, in ISO 8601 or English.
          *     - COLUMN_TYPE_TEXT: Texts that name no thing.
          *     - COLUMN_TYPE_SKIP: The column is left out.
+         *     - COLUMN_TYPE_LIST: Several names, numbers or dates in a cell, between semicolons or vertical bars, or between commas in a cell that has neither, unless the type is inferred.
          * @enum {string}
          */
-        ColumnType: "COLUMN_TYPE_UNSPECIFIED" | "COLUMN_TYPE_ENTITY" | "COLUMN_TYPE_NUMBER" | "COLUMN_TYPE_DATE" | "COLUMN_TYPE_TEXT" | "COLUMN_TYPE_SKIP";
+        ColumnType: "COLUMN_TYPE_UNSPECIFIED" | "COLUMN_TYPE_ENTITY" | "COLUMN_TYPE_NUMBER" | "COLUMN_TYPE_DATE" | "COLUMN_TYPE_TEXT" | "COLUMN_TYPE_SKIP" | "COLUMN_TYPE_LIST";
         /** @description CompactSnapshotResponse names what was built. */
         CompactSnapshotResponse: {
             /** @description The whole snapshot; the one that was asked for where it is whole already. */
@@ -4068,7 +4069,7 @@ export interface operations {
                 "columns.start"?: string;
                 /** @description See start. */
                 "columns.end"?: string;
-                /** @description The character between cells; empty means the comma. */
+                /** @description The character between cells; empty means the tab by the file's name, or the first of comma, semicolon, tab and vertical bar that the headings have. */
                 "columns.separator"?: string;
                 /** @description Makes each row an entity of this name and its number, such as "medal 17", for tables of which no column identifies a row; subject is empty then. */
                 "columns.rows"?: string;
@@ -4611,7 +4612,7 @@ export interface operations {
                     file: string;
                     /** @description First bytes of the file, at most 1 MiB. They may be the head of a gzip, bzip2 or zstd archive, of which 1 MiB is unpacked, and may end within a row, which is left out then. */
                     head?: string;
-                    /** @description The character between cells; empty means the comma, or the tab by the file's name. */
+                    /** @description See Columns.separator. */
                     separator?: string;
                     /** @description Whether head is the whole file. */
                     whole?: boolean;

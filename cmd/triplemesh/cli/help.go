@@ -100,8 +100,8 @@ var helpTexts = kong.Vars{
 		"relation. Otherwise a key is proposed from the data.",
 	"kg_load_rows": "Make each row of a CSV file an entity of this name and its number: for tables in which no " +
 		"column identifies a row.",
-	"kg_load_type": "Type of a CSV file's column: entity, number, date, text or skip. Repeatable; the types of the " +
-		"others are inferred from the data.",
+	"kg_load_type": "Type of a CSV file's column: entity, number, date, list, text or skip. Repeatable; the types " +
+		"of the others are inferred from the data.",
 	"kg_load_no_vectors": "Encode no triples at load time; the triples of a question's subjects are encoded when it " +
 		"is asked. For very large knowledge graphs.",
 	"kg_load_provenance": "Keep where each triple comes from (the named graph of a quad, the statement of a " +

@@ -35,7 +35,7 @@ type kgLoad struct {
 	Rows       string   `xor:"key" placeholder:"NAME" help:"${kg_load_rows}"`
 	Type       []string `sep:"none" placeholder:"COLUMN=TYPE" help:"${kg_load_type}"`
 	Yes        bool     `short:"y" help:"Load CSV files with the key that is proposed, without asking."`
-	Separator  string   `placeholder:"CHAR" help:"Column separator of a CSV file; otherwise a comma."`
+	Separator  string   `placeholder:"CHAR" help:"Column separator of a CSV file; otherwise that of its headings."`
 	Language   string   `placeholder:"TAG" help:"Language of labels, such as en or pt-br; otherwise en."`
 	Add        bool     `xor:"mode" help:"Add the triples in the files to the active snapshot, as a delta."`
 	Remove     bool     `xor:"mode" help:"Remove the triples in the files from the active snapshot, as a delta."`

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -120,6 +121,10 @@ func (w *Writer) Write(ctx context.Context, req Request, ledger *llm.Ledger) (An
 	a.Text = strings.TrimSpace(resp.Text)
 	a.Probability = probability(resp.Tokens)
 	a.Entities = entities(a.Text, req)
+	if style := req.style(); style == generatorv1.AnswerStyle_ANSWER_STYLE_FROM_GRAPH ||
+		style == generatorv1.AnswerStyle_ANSWER_STYLE_FROM_PATHS {
+		a.dropEchoes(messages[1:len(messages)-1], req)
+	}
 	if len(a.Entities) == 0 {
 		a.warn(llm.WarnUnusable, "no answer could be read off what the model wrote")
 	}
@@ -130,12 +135,33 @@ func (a *Answer) warn(code, format string, args ...any) {
 	a.Warnings = append(a.Warnings, llm.Warn(code, format, args...))
 }
 
-// shortAnswer reads the answer from a text without braces if it is one short line. In a longer text
-// any choice would be a guess.
+// dropEchoes drops what the model repeats of the examples, whose names are invented, here or in the facts that it
+// drafted. Nothing is left of a text that has no other answer.
+func (a *Answer) dropEchoes(examples []llm.Message, req Request) {
+	known := req.Question + "\n" + strings.Join(evidence(req.FixedGraph.GetTriples(), req.Paths), "\n")
+	isEcho := func(name string) bool {
+		return !kgtext.Mentions(known, name) && slices.ContainsFunc(examples, func(m llm.Message) bool {
+			return kgtext.Mentions(m.Content, name)
+		})
+	}
+	if n := len(a.Entities); n > 0 {
+		if a.Entities = slices.DeleteFunc(a.Entities, isEcho); len(a.Entities) == 0 {
+			a.Text = ""
+		}
+	}
+}
+
+// lacksForm says that there is no answer.
+var lacksForm = regexp.MustCompile(`(?i)\b(?:not|n't) (?:be )?(?:provided|mentioned|given|specified|stated|listed|` +
+	`available|found|known|included)\b|\bno (?:information|data|answer)\b|\bdo(?:es)? not (?:say|mention|provide)\b`)
+
+// shortAnswer reads the answer from a text without braces if it is one short line, which does not say that there is
+// none. In a longer text any choice would be a guess.
 func shortAnswer(text string) []string {
 	const longest = 80
 	line := strings.Trim(text, " .\"'`")
-	if len(line) > longest || strings.ContainsAny(line, "\n{}") || !strings.ContainsFunc(line, readable) {
+	if len(line) > longest || strings.ContainsAny(line, "\n{}") || !strings.ContainsFunc(line, readable) ||
+		lacksForm.MatchString(line) {
 		return nil
 	}
 	return []string{line}

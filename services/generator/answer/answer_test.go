@@ -37,6 +37,9 @@ func TestWrite(t *testing.T) {
 		{"of longer prose without braces no answer is guessed",
 			llm.Response{Text: strings.Repeat("It may have been in Norway. ", 4)}, nil,
 			strings.TrimSpace(strings.Repeat("It may have been in Norway. ", 4)), nil, llm.WarnUnusable, nil},
+		{"a short line that says that there is none is no answer",
+			llm.Response{Text: "Her number is not provided in the facts."}, nil,
+			"Her number is not provided in the facts.", nil, llm.WarnUnusable, nil},
 		{"signs that say nothing are no answer", llm.Response{Text: "— ?"}, nil, "— ?", nil, llm.WarnUnusable, nil},
 		{"an answer that was cut is used, with a warning", llm.Response{Text: "{Tessen} and {Or",
 			FinishReason: "length"}, nil, "{Tessen} and {Or", []string{"Tessen", "Or"}, llm.WarnTruncated, nil},
@@ -62,6 +65,29 @@ func TestWrite(t *testing.T) {
 					c.entities, c.warned)
 			}
 		})
+	}
+}
+
+// A weak model answers with the names of an example where it finds nothing.
+func TestWhatTheExamplesNameIsNoAnswer(t *testing.T) {
+	facts := &graphv1.FixedGraph{Triples: []*graphv1.FixedTriple{
+		{Triple: &graphv1.Triple{Subject: "Halden", Relation: "river", Object: "Orla"},
+			Status: graphv1.TripleStatus_TRIPLE_STATUS_UNVERIFIED}}}
+	for _, c := range []struct {
+		question, written, text string
+		entities                []string
+	}{
+		{"Which rivers are there?", "They are {Tessen} and {Orla}.", "", nil},
+		{"Which rivers are there?", "They are {Tessen} and {Glomma}.", "They are {Tessen} and {Glomma}.",
+			[]string{"Glomma"}},
+		{"Is the Tessen a river?", "It is the {Tessen}.", "It is the {Tessen}.", []string{"Tessen"}},
+	} {
+		m := model(func(llm.Request) (llm.Response, error) { return llm.Response{Text: c.written}, nil })
+		got, err := answer.New(m, answer.DefaultConfig()).Write(t.Context(),
+			answer.Request{Question: c.question, FixedGraph: facts}, llm.NewLedger(nil))
+		if err != nil || got.Text != c.text || !slices.Equal(got.Entities, c.entities) {
+			t.Errorf("%s %s: %q %q, %v", c.question, c.written, got.Text, got.Entities, err)
+		}
 	}
 }
 

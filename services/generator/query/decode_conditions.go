@@ -66,6 +66,10 @@ func (b *builder) choose(v string, args []argument) {
 				a.negated)
 			b.rank(v, bestWord(firstWord(relation)), isMost(firstWord(relation)))
 		case strings.EqualFold(a.value.text, "true"):
+			if phrase, word, ok := cutOrder(relation); ok {
+				b.rank(v, phrase, isMost(word))
+				continue
+			}
 			b.pattern(v, TypeRelation, entityTerm(relation), a.negated)
 		case strings.EqualFold(a.value.text, "false"):
 			b.pattern(v, TypeRelation, entityTerm(relation), !a.negated)

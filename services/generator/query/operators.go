@@ -64,6 +64,19 @@ func firstWord(text string) string {
 	return word
 }
 
+// cutOrder returns what comes first or last in "hired first", and the word for that.
+func cutOrder(text string) (phrase, word string, ok bool) {
+	at := strings.LastIndex(text, " ")
+	if at < 0 {
+		return "", "", false
+	}
+	switch word = text[at+1:]; word {
+	case "first", "last", "earliest", "latest":
+		return text[:at], word, true
+	}
+	return "", "", false
+}
+
 func secondWord(text string) string {
 	_, rest, _ := strings.Cut(text, " ")
 	return firstWord(rest)
@@ -81,7 +94,7 @@ func isPlaceWord(word string) bool {
 // isMost reports whether a superlative asks for the greatest.
 func isMost(word string) bool {
 	switch word {
-	case "smallest", "shortest", "lowest", "oldest", "earliest", "least", "fewest", "minimum":
+	case "smallest", "shortest", "lowest", "oldest", "earliest", "least", "fewest", "minimum", "first":
 		return false
 	}
 	return true

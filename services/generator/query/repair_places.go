@@ -129,6 +129,26 @@ func (r *repairer) openPlace() string {
 	return clean(place)
 }
 
+// placeResult puts things in a place that was drafted as what is asked for of them: of River(length="average").get("A")
+// the rivers are in A, and the length is asked for.
+func (r *repairer) placeResult() {
+	result := r.plan.GetResult()
+	fact, m := factOf(r.plan, result.GetVariable()), namedPlace.FindStringSubmatch(r.question)
+	if m == nil || fact.GetStart().GetVariable() == "" || !strings.EqualFold(kgtext.DescribeRelation(fact), m[1]) {
+		return
+	}
+	before := r.describePlan()
+	fact.Steps, fact.End = []*graphv1.RelationStep{{Relation: "in"}}, entityTerm(m[1])
+	result.Variable = fact.GetStart().GetVariable()
+	for _, c := range r.plan.GetClauses() {
+		if p := c.GetMatch(); p.GetStart().GetVariable() == result.GetVariable() && p.GetEnd().GetVariable() != "" {
+			result.Variable = p.GetEnd().GetVariable()
+			break
+		}
+	}
+	r.editPlan(before, "the question says in "+m[1])
+}
+
 // placeAll puts the things of a kind in the place that the question ends with, a name in capitals, if
 // nothing else says which of them are meant: the towns in A are not all towns.
 func (r *repairer) placeAll() {

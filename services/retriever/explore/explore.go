@@ -93,7 +93,8 @@ func Plan(ctx context.Context, snap Snapshot, encoder link.Encoder, question str
 	e := &explorer{ctx: ctx, snap: snap, encoder: encoder, plan: plan, question: question,
 		domains: map[string][]store.EntityID{}, links: map[string][]store.EntityID{}, valued: map[string]bool{},
 		vectors: map[string][]float32{}, cosines: map[store.RelationID]map[string]float32{},
-		bound: map[string][]store.RelationID{}, starts: map[walk.Step][]store.EntityID{}}
+		bound: map[string][]store.RelationID{}, named: map[string][]store.RelationID{},
+		starts: map[walk.Step][]store.EntityID{}}
 	e.findTypes()
 	if err := e.findUniform(); err != nil {
 		return nil, nil, err
@@ -129,8 +130,9 @@ type explorer struct {
 	valued  map[string]bool // variables that are compared or computed with
 	vectors map[string][]float32
 	cosines map[store.RelationID]map[string]float32
-	types   []store.RelationID // relations such as "type" and "instance of"
-	genres  []store.RelationID // relations such as "genre", where no type says what a thing is
+	types   []store.RelationID            // relations such as "type" and "instance of"
+	genres  []store.RelationID            // relations such as "genre", where no type says what a thing is
+	named   map[string][]store.RelationID // the relations that names end in
 	// isUniform reports that the graph tells no kinds of things apart.
 	isUniform bool
 	patterns  []Pattern
@@ -179,7 +181,8 @@ func (e *explorer) explore() error {
 		if err != nil {
 			return err
 		}
-		if e.isTable() && near > 0 && !e.areCells(e.domains[m.GetStart().GetVariable()]) {
+		if e.isTable() && near > 0 && !e.isPredicate(open{clause: p.Clause, pattern: m}) &&
+			!e.areCells(e.domains[m.GetStart().GetVariable()]) {
 			near = 1 // a row is whatever its table is of
 		}
 		if near > 0 {

@@ -66,6 +66,33 @@ func (e *explorer) linkQualified(term *Term) error {
 	return nil
 }
 
+// linkObject links a name that ends in the relation that leads to it: the "sales department" is the Sales that things
+// have as their department.
+func (e *explorer) linkObject(term *Term) error {
+	words := strings.Fields(store.Fold(term.Name))
+	for at := 1; at < len(words) && len(words) <= maxQualifiedWords; at++ {
+		relations := e.lookUp(strings.Join(words[at:], " "))
+		objects, err := e.snap.Match(e.ctx, strings.Join(words[:at], " "))
+		if err != nil || len(relations) == 0 || len(objects) == 0 {
+			continue
+		}
+		lists, err := e.snap.Edges(e.ctx, objects, store.In, relations)
+		if err != nil {
+			return err
+		}
+		term.Links = nil
+		for i, edges := range lists {
+			if len(edges) > 0 {
+				term.Links = append(term.Links, link.Link{Entity: objects[i], Mention: term.Name, Match: link.Alias,
+					Score: 1})
+				e.named[term.Name] = relations
+			}
+		}
+		return nil
+	}
+	return nil
+}
+
 // maxQualifiedWords bounds the search for a name and its place.
 const maxQualifiedWords = 8
 

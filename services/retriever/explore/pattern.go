@@ -45,7 +45,15 @@ func (e *explorer) explorePattern(o open) (Pattern, error) {
 
 // findCandidates returns the relations that can join the ends of a pattern.
 func (e *explorer) findCandidates(o open) ([]Candidate, error) {
+	relations := e.named[o.pattern.GetEnd().GetEntity()]
 	switch {
+	case o.isType() && len(relations) > 0:
+		candidates, err := e.around(o.end, nil, o.phrase, true, relations)
+		candidates = slices.DeleteFunc(candidates, func(c Candidate) bool { return c.Steps[0].Inverse })
+		for i := range candidates {
+			candidates[i].Joins = true // the name says so
+		}
+		return candidates, err
 	case o.isType() && o.start == nil && o.end != nil:
 		relations := append([]store.RelationID{}, e.types...)
 		if e.isUniform && e.isPredicate(o) {
@@ -70,7 +78,11 @@ func (e *explorer) findCandidates(o open) ([]Candidate, error) {
 		more, err := e.lookFromEnd(o, candidates)
 		return append(candidates, more...), err
 	case o.end != nil:
-		return e.around(o.end, nil, o.phrase, true, nil)
+		candidates, err := e.around(o.end, nil, o.phrase, true, nil)
+		if len(candidates) == 1 && e.isTable() && e.areCells(o.end) && kgtext.SharedWords(o.phrase, e.residue) < 1 {
+			candidates[0].TypeMatch = true // the cell is of one column, and the question has no word for another
+		}
+		return candidates, err
 	}
 	return e.everywhere(o.phrase, maxCandidates, e.plannedTypes(o.pattern.GetStart().GetVariable())...)
 }
@@ -205,6 +217,11 @@ func (e *explorer) lookElsewhere(o open, found bool) (elsewhere []Candidate, err
 		elsewhere = []Candidate{column}
 	case e.isUniform && o.start == nil:
 		elsewhere = e.widest()
+		for i := range elsewhere {
+			if !e.isPredicate(o) {
+				elsewhere[i].Implied = 1 // a row is whatever its table is of
+			}
+		}
 	}
 	if len(elsewhere) > 0 && o.start == nil && (isColumn || !e.isPredicate(o)) {
 		e.domains[o.pattern.GetStart().GetVariable()], err = e.subjects(elsewhere[0].Steps[0])

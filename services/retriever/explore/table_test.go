@@ -149,6 +149,63 @@ func TestANameIsFoundInCellsThatListSeveral(t *testing.T) {
 	}
 }
 
+func TestANameThatEndsInItsColumnIsTheCell(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Mara Vell", "department", "Sales"}, [3]string{"Mara Vell", "salary", "43"},
+		[3]string{"Per Holm", "department", "Support"}, [3]string{"Per Holm", "city", "Sales"})
+	for _, kind := range []string{"sales department", "Support Department", "art department", "sales"} {
+		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), "type", entity("employee")),
+			match(variable("x"), "type", entity(kind)), match(variable("x"), "salary", variable("y"))},
+			Result: &graphv1.QueryResult{Variable: "y"}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "what do they earn", plan, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, want := patterns[1].Candidates, kind != "art department"
+		isOne := len(found) == 1 && show(g, patterns[1]) == "department"
+		if (len(found) > 0) != want || want && kind != "sales" && !isOne {
+			t.Errorf("%s: %+v", kind, found)
+		}
+		if e := patterns[1].Elsewhere; !want && len(e) > 0 && e[0].Implied == 1 {
+			t.Errorf("%s: a row is taken for one: %+v", kind, e)
+		}
+	}
+}
+
+func TestACellOfOneColumnIsMeantWhateverTheDraftSaysOfIt(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Mara Vell", "department", "Sales"}, [3]string{"Mara Vell", "salary", "43"},
+		[3]string{"Per Holm", "department", "Support"}, [3]string{"Per Holm", "city", "Support"})
+	for _, c := range []struct {
+		phrase, cell string
+		want         bool
+	}{
+		{"marked as", "Sales", true},
+		{"salary type", "Sales", true},
+		{"born in", "Sales", false},     // the question has it
+		{"marked as", "Support", false}, // of two columns
+	} {
+		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), c.phrase, entity(c.cell))},
+			Result: &graphv1.QueryResult{Variable: "x"}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{},
+			"which salary has who was born in "+c.cell, plan, nil)
+		if err != nil || len(patterns[0].Candidates) == 0 || patterns[0].Candidates[0].TypeMatch != c.want {
+			t.Errorf("%s %s: %+v, %v", c.phrase, c.cell, patterns[0], err)
+		}
+	}
+}
+
+func TestWhatIsRankedInATableIsARow(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), "type", entity("singer")),
+		match(variable("x"), "points", variable("p")), rank("p")}, Result: &graphv1.QueryResult{Variable: "x"}}
+	_, patterns, err := explore.Plan(t.Context(), contest(), &storetest.WordEncoder{}, "which singer is best", plan,
+		nil)
+	if err != nil || len(patterns[0].Elsewhere) != 1 || patterns[0].Elsewhere[0].Implied != 1 {
+		t.Errorf("got %+v, %v", patterns[0], err)
+	}
+}
+
 func TestARelationThatTwoClausesNameIsThatOfBoth(t *testing.T) {
 	t.Parallel()
 	g := storetest.NewGraph([3]string{"Orla", "Rank", "1"}, [3]string{"Orla", "Passengers handled", "105"},

@@ -61,6 +61,11 @@ func (e *explorer) link(topics []store.EntityID) error {
 				return err
 			}
 		}
+		if !slices.ContainsFunc(term.Links, named) {
+			if err := e.linkObject(&term); err != nil {
+				return err
+			}
+		}
 		e.addParts(&term)
 		fuzzyOnly := !slices.ContainsFunc(term.Links, named)
 		for i, l := range term.Links {

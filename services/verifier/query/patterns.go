@@ -101,7 +101,10 @@ func (x *alignment) countsRanked(p *graphv1.QueryPattern, phrase string) bool {
 // fit returns how well the relation that was taken fits a pattern, by what else the knowledge graph says.
 func (x *alignment) fit(best *graphv1.RelationCandidate, phrase, end string, isOnly bool) float64 {
 	fit := x.fitWords(best, phrase)
-	if best.GetTypeMatch() {
+	switch {
+	case best.GetTypeMatch() && isOnly:
+		fit = max(fit, 0.5)
+	case best.GetTypeMatch():
 		fit = max(fit, 0.45)
 	}
 	if x.valued[end] && genericSize(phrase) {

@@ -326,6 +326,26 @@ func TestTheOnlyRelationOfAPlaceIsWhereThingsAre(t *testing.T) {
 	}
 }
 
+func TestTheOnlyRelationThatTheWordsFitIsSure(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "marked as", entity("Orla"))}}
+	terms := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
+	column, other := candidate("department", .1, .2), candidate("city", .1, .1)
+	column.TypeMatch = true
+	for name, c := range map[string]struct {
+		candidates []*graphv1.RelationCandidate
+		isSure     bool
+	}{"one": {[]*graphv1.RelationCandidate{column}, true},
+		"of several": {[]*graphv1.RelationCandidate{column, other}, false}} {
+		got := query.New(query.DefaultConfig()).Align("who is in Orla", plan, terms,
+			[]*graphv1.PatternCandidates{{Candidates: c.candidates}})
+		if (got.Confidence >= .8) != c.isSure {
+			t.Errorf("%s: confidence %v, %q", name, got.Confidence, got.Reason)
+		}
+	}
+}
+
 func TestWhoAsksForNoKindThatTheDraftInvents(t *testing.T) {
 	t.Parallel()
 	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{

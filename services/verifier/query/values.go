@@ -156,16 +156,18 @@ func (x *alignment) addColumn(p *graphv1.QueryPattern, column *graphv1.RelationC
 	x.columns[p.GetStart().GetVariable()] = v
 }
 
-// isCellOf reports whether another clause leads from a row to a variable by the column itself: the jockey
-// of a named horse is the cell of the horse's row.
+// isCellOf reports whether another clause leads from a row to a variable by the column itself, in either direction: the
+// jockey of a named horse is the cell of the horse's row.
 func (x *alignment) isCellOf(variable string, column *graphv1.RelationCandidate) bool {
 	for i, c := range x.draft.GetClauses() {
 		p := c.GetMatch()
-		if p.GetStart().GetVariable() != variable || kgtext.DescribeRelation(p) == typeRelation {
+		isStart, isEnd := p.GetStart().GetVariable() == variable, p.GetEnd().GetVariable() == variable
+		if !isStart && !isEnd || kgtext.DescribeRelation(p) == typeRelation {
 			continue
 		}
 		best := x.choose(kgtext.DescribeRelation(p), x.patterns[i].GetCandidates(), p.GetEnd().GetVariable())
-		if best != nil && isInverse(best) && relationOf(best) == relationOf(column) {
+		if best != nil && len(best.GetSteps()) == 1 && isInverse(best) == isStart &&
+			relationOf(best) == relationOf(column) {
 			return true
 		}
 	}

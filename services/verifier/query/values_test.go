@@ -43,6 +43,12 @@ func TestAlignValues(t *testing.T) {
 				{Elsewhere: []*graphv1.RelationCandidate{candidate("Jockey", 0, 0)}},
 				{Clause: 1, Candidates: []*graphv1.RelationCandidate{candidate("Jockey", .7, .9, inverse)}}},
 			"?jockey ← Jockey Orla; ?jockey"},
+		{"the column that a row leads to is the cell", "which song crosses the most owners", []*graphv1.QueryClause{
+			match(variable("owner"), "type", entity("owner")), match(variable("song"), "of", variable("owner"))},
+			&graphv1.QueryResult{Variable: "song"}, []*graphv1.PatternCandidates{
+				{Elsewhere: []*graphv1.RelationCandidate{candidate("Owner", 0, 0)}},
+				{Clause: 1, Candidates: []*graphv1.RelationCandidate{candidate("Owner", .7, .9)}}},
+			"?song Owner → ?owner; ?song"},
 		{"rows are counted for each value of a column", "which owner has the most stations", []*graphv1.QueryClause{
 			match(variable("owner"), "type", entity("owner")),
 			match(variable("owner"), "stations", variable("stations")),

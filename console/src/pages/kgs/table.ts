@@ -21,13 +21,14 @@ export const typeNames: [ColumnType, string][] = [
   ["COLUMN_TYPE_ENTITY", "entity"],
   ["COLUMN_TYPE_NUMBER", "number"],
   ["COLUMN_TYPE_DATE", "date"],
+  ["COLUMN_TYPE_LIST", "list"],
   ["COLUMN_TYPE_TEXT", "text"],
   ["COLUMN_TYPE_SKIP", "skip"],
 ];
 
 /** What may separate cells; empty is what the file's name says. */
 export const separators: [string, string][] = [
-  ["", "By the file’s name"],
+  ["", "By name and headings"],
   [",", "Comma"],
   [";", "Semicolon"],
   ["\t", "Tab"],

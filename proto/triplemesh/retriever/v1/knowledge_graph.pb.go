@@ -230,6 +230,9 @@ const (
 	ColumnType_COLUMN_TYPE_TEXT ColumnType = 4
 	// The column is left out.
 	ColumnType_COLUMN_TYPE_SKIP ColumnType = 5
+	// Several names, numbers or dates in a cell, between semicolons or vertical bars, or between commas
+	// in a cell that has neither, unless the type is inferred.
+	ColumnType_COLUMN_TYPE_LIST ColumnType = 6
 )
 
 // Enum value maps for ColumnType.
@@ -241,6 +244,7 @@ var (
 		3: "COLUMN_TYPE_DATE",
 		4: "COLUMN_TYPE_TEXT",
 		5: "COLUMN_TYPE_SKIP",
+		6: "COLUMN_TYPE_LIST",
 	}
 	ColumnType_value = map[string]int32{
 		"COLUMN_TYPE_UNSPECIFIED": 0,
@@ -249,6 +253,7 @@ var (
 		"COLUMN_TYPE_DATE":        3,
 		"COLUMN_TYPE_TEXT":        4,
 		"COLUMN_TYPE_SKIP":        5,
+		"COLUMN_TYPE_LIST":        6,
 	}
 )
 
@@ -410,7 +415,8 @@ type Columns struct {
 	Start string `protobuf:"bytes,4,opt,name=start,proto3" json:"start,omitempty"`
 	// See start.
 	End string `protobuf:"bytes,5,opt,name=end,proto3" json:"end,omitempty"`
-	// The character between cells; empty means the comma.
+	// The character between cells; empty means the tab by the file's name, or the first of comma, semicolon,
+	// tab and vertical bar that the headings have.
 	Separator string `protobuf:"bytes,6,opt,name=separator,proto3" json:"separator,omitempty"`
 	// Types of columns; those of the others are inferred where every column is a relation.
 	Types []*TypedColumn `protobuf:"bytes,7,rep,name=types,proto3" json:"types,omitempty"`
@@ -517,7 +523,7 @@ type ProposeColumnsRequest struct {
 	Head []byte `protobuf:"bytes,2,opt,name=head,proto3" json:"head,omitempty"`
 	// Whether head is the whole file.
 	Whole bool `protobuf:"varint,3,opt,name=whole,proto3" json:"whole,omitempty"`
-	// The character between cells; empty means the comma, or the tab by the file's name.
+	// See Columns.separator.
 	Separator     string `protobuf:"bytes,4,opt,name=separator,proto3" json:"separator,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3666,7 +3672,7 @@ const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\aVectors\x12\x17\n" +
 	"\x13VECTORS_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vVECTORS_ALL\x10\x01\x12\x10\n" +
-	"\fVECTORS_NONE\x10\x02*\x9b\x01\n" +
+	"\fVECTORS_NONE\x10\x02*\xb1\x01\n" +
 	"\n" +
 	"ColumnType\x12\x1b\n" +
 	"\x17COLUMN_TYPE_UNSPECIFIED\x10\x00\x12\x16\n" +
@@ -3674,7 +3680,8 @@ const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\x12COLUMN_TYPE_NUMBER\x10\x02\x12\x14\n" +
 	"\x10COLUMN_TYPE_DATE\x10\x03\x12\x14\n" +
 	"\x10COLUMN_TYPE_TEXT\x10\x04\x12\x14\n" +
-	"\x10COLUMN_TYPE_SKIP\x10\x05*~\n" +
+	"\x10COLUMN_TYPE_SKIP\x10\x05\x12\x14\n" +
+	"\x10COLUMN_TYPE_LIST\x10\x06*~\n" +
 	"\tLoadPhase\x12\x1a\n" +
 	"\x16LOAD_PHASE_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fLOAD_PHASE_READ\x10\x01\x12\x13\n" +

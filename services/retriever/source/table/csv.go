@@ -31,8 +31,8 @@ type Columns struct {
 	Relation, Object string
 	// Start and End are the columns of the first and the last day of validity; may be empty.
 	Start, End string
-	// Separator is the character between cells; 0 means the comma, and the tab
-	// in a file whose name ends in .tsv or .tab.
+	// Separator is the character between cells; 0 means the tab in a file whose name ends in .tsv or .tab, else the
+	// first of comma, semicolon, tab and vertical bar that the headings have.
 	Separator rune
 	// Rows makes each row an entity of this name and its number, in place of Subject.
 	Rows string
@@ -47,7 +47,7 @@ type Columns struct {
 // heading of the key says what each row is ("Matterhorn | instance of | mountain").
 func ReadCSV(ctx context.Context, in source.Input, to source.Sink, columns Columns) (uint64, error) {
 	limited := &boundedReader{file: in.Name, r: in.Reader}
-	r := newReader(limited, separatorOf(in.Name, columns.Separator))
+	r := newReader(in.Name, limited, columns.Separator)
 	guarded := source.NewSinkGuard(to)
 	headings, err := r.Read()
 	if err != nil {
@@ -99,24 +99,32 @@ func ReadCSV(ctx context.Context, in source.Input, to source.Sink, columns Colum
 	}
 }
 
-// newReader reads rows, without a byte order mark.
-func newReader(in io.Reader, separator rune) *csv.Reader {
+// newReader reads rows, without a byte order mark. Without a separator it takes the one that the file's name says, or
+// the headings.
+func newReader(file string, in io.Reader, separator rune) *csv.Reader {
 	text := bufio.NewReaderSize(in, 1<<16)
 	if mark, _ := text.Peek(3); string(mark) == "\xef\xbb\xbf" {
 		_, _ = text.Discard(3)
+	}
+	if format, _ := source.FormatByName(file); separator == 0 && format == source.TSV {
+		separator = '\t'
+	}
+	if separator == 0 {
+		head, _ := text.Peek(text.Size())
+		separator = separatorOf(string(head))
 	}
 	r := csv.NewReader(text)
 	r.Comma, r.FieldsPerRecord, r.ReuseRecord = separator, -1, true
 	return r
 }
 
-// separatorOf is the character between cells.
-func separatorOf(file string, configured rune) rune {
-	if configured != 0 {
-		return configured
-	}
-	if format, _ := source.FormatByName(file); format == source.TSV {
-		return '\t'
+// separatorOf returns the character between the headings that a text begins with.
+func separatorOf(text string) rune {
+	headings, _, _ := strings.Cut(text, "\n")
+	for _, mark := range ",;\t|" {
+		if strings.ContainsRune(headings, mark) {
+			return mark
+		}
 	}
 	return ','
 }
@@ -352,10 +360,15 @@ func (t *table) readRow(row []string, to source.Sink) error {
 		if s.Relation, err = source.NormalizeName("relation", row[t.relation]); err != nil {
 			return err
 		}
-		if s.Object, err = parseTyped(row[t.object], t.types[t.object], t.strict[t.object]); err != nil {
-			return err
+		for _, part := range t.parts(t.object, row[t.object]) {
+			if s.Object, err = parseTyped(part, t.types[t.object], t.strict[t.object]); err != nil {
+				return err
+			}
+			if err := to.Statement(s); err != nil {
+				return err
+			}
 		}
-		return to.Statement(s)
+		return nil
 	}
 	var bad error // the other cells of the row are as good as they were
 	filled := false
@@ -365,14 +378,16 @@ func (t *table) readRow(row []string, to source.Sink) error {
 			continue
 		}
 		s.Relation = name
-		if s.Object, err = parseTyped(text, t.types[i], t.strict[i]); err != nil {
-			bad = cmp.Or(bad, fmt.Errorf("column %q: %w", strings.TrimSpace(t.headings[i]), err))
-			continue
+		for _, part := range t.parts(i, text) {
+			if s.Object, err = parseTyped(part, t.types[i], t.strict[i]); err != nil {
+				bad = cmp.Or(bad, fmt.Errorf("column %q: %w", strings.TrimSpace(t.headings[i]), err))
+				continue
+			}
+			if err := to.Statement(s); err != nil {
+				return err
+			}
+			filled = true
 		}
-		if err := to.Statement(s); err != nil {
-			return err
-		}
-		filled = true
 	}
 	if t.kind != "" && filled {
 		s.Relation, s.Object, s.Validity = kindRelation, source.Term{Key: t.kind}, store.Validity{}
@@ -381,6 +396,20 @@ func (t *table) readRow(row []string, to source.Sink) error {
 		}
 	}
 	return bad
+}
+
+// parts returns the objects in a cell. An empty cell is one, which is refused.
+func (t *table) parts(column int, text string) []string {
+	if t.types[column] != List {
+		return []string{text}
+	}
+	parts := slices.DeleteFunc(splitList(text, t.strict[column]), func(part string) bool {
+		return strings.TrimSpace(part) == ""
+	})
+	if len(parts) == 0 {
+		return []string{text}
+	}
+	return parts
 }
 
 func (t *table) validity(row []string) (v store.Validity, err error) {

@@ -59,6 +59,19 @@ func TestRead(t *testing.T) {
 			[]string{"a | n | 8270.3 (number)", "a | d | 1956-10-15 (date)",
 				"a | u | 5 kW (text)", "b | n | 0.5 (number)", "b | d | 1956-10 (date)", "b | u | 6 kW (text)",
 				"c | n | -8 (number)", "c | d | 1956-10-15 (date)", "c | u | 7 kW (text)"}, nil},
+		"a column of lists has a triple for each of them": {table.Columns{Subject: "s"}, "s,l,y,n\n" +
+			"a,Go; Rust,1999|2003,\"Smith, Ann\"\nb,\"Go;C, C++;\",2001|2002,x;\nc,Rust,2001,\nd,;,,y\n",
+			[]string{"a | l | Go", "a | l | Rust", "a | y | 1999 (number)", "a | y | 2003 (number)",
+				"a | n | Smith, Ann", "b | l | Go", "b | l | C, C++", "b | y | 2001 (number)",
+				"b | y | 2002 (number)", "b | n | x;", "c | l | Rust", "c | y | 2001 (number)",
+				"d | l | ;", "d | n | y"}, nil},
+		"one of lists between commas too, if the caller says so": {
+			table.Columns{Subject: "s", Types: map[string]table.Type{"l": table.List}},
+			"s,l\na,\"Go, Rust\"\nb,Go\nc,\"A, B; C\"\n",
+			[]string{"a | l | Go", "a | l | Rust", "b | l | Go", "c | l | A, B", "c | l | C"}, nil},
+		"objects of facts may be lists": {
+			table.Columns{Types: map[string]table.Type{"o": table.List}}, "s,r,o\na,b,c;d\n",
+			[]string{"a | b | c", "a | b | d"}, nil},
 		"codes keep their zeros": {table.Columns{Subject: "s", Types: map[string]table.Type{"z": table.Entity}},
 			"s,z,a\nx,01067,00012\ny,04109,00013\n", []string{"x | z | 01067", "x | a | 00012 (number)",
 				"y | z | 04109", "y | a | 00013 (number)"}, nil},
@@ -74,6 +87,7 @@ func TestRead(t *testing.T) {
 			[]string{"a | b | c"}, []string{"x.csv:1: column 1 has no heading, skipped; add one"}},
 		"any character may separate": {table.Columns{Separator: ';'}, "s;r;o\na;b;c,d\n",
 			[]string{"a | b | c,d"}, nil},
+		"the headings say what separates": {table.Columns{}, "s;r;o\na;b;c,d\n", []string{"a | b | c,d"}, nil},
 		"quotes keep what they hold": {table.Columns{}, "s,r,o\n\"a,\"\"A\"\"\",b,\"c\nd\te\"\nx,y,z\n",
 			[]string{`a,"A" | b | c d e`, "x | y | z"}, nil},
 		"a byte order mark is passed over": {table.Columns{Subject: "s"}, "\xef\xbb\xbfs,r\na,b\n",
@@ -168,8 +182,18 @@ func TestPropose(t *testing.T) {
 		"cells that are not UTF-8": {"a,b\nx,K\xf6ln\ny,Bonn\nz,M\xfcnchen\n", "", "a",
 			[]table.Type{table.Entity, table.Entity},
 			[]string{"2 rows are not UTF-8, the first in line 2: their cells will be left out; save the file"}},
-		"another separator": {"a;b\nx;1\ny;2\n", "", "a;b", []table.Type{table.Entity},
-			[]string{"the table has one column; is its separator ';'?"}},
+		"another separator": {"a;b\nx;1,5\ny;2,5\n", "", "a",
+			[]table.Type{table.Entity, table.Number}, nil},
+		"a separator that the headings lack": {"name\nx;1\ny;2\n", "", "name", []table.Type{table.Entity}, nil},
+		"lists": {"a,b,c\nx,Go; Rust,\"He came in; he saw, and what he saw there was bad\"\ny,C; Go," +
+			"\"he saw; he went away, with all of it for ever\"\nz,Go,he came\n", "", "a",
+			[]table.Type{table.Entity, table.List, table.Entity}, nil},
+		"a semicolon of one cell is no list": {"a,b\nx,A;B\ny,C\n", "", "a",
+			[]table.Type{table.Entity, table.Entity}, nil},
+		"lists between commas are warned of, places are not": {
+			"a,b,c\nx,\"Go, Rust\",\"Paris, France\"\ny,\"Rust, C\",\"Lyon, France\"\n", "", "a",
+			[]table.Type{table.Entity, table.Entity, table.Entity},
+			[]string{`column "b" may list several values between commas in a cell; if it does, its type is list`}},
 		"cells of another type": {"a,b\n" + strings.Repeat("x,1\n", 19) + "y,none\n", "a", "a",
 			[]table.Type{table.Entity, table.Number}, []string{`column "a" has 2 different`,
 				`column "b": 1 of 20 cells are no number, such as "none"`}},
@@ -190,6 +214,11 @@ func TestPropose(t *testing.T) {
 				t.Errorf("warns %q, want %q", p.Warnings, c.warns)
 			}
 		})
+	}
+	wrong, err := table.Propose("x.csv", strings.NewReader("a;b\nx;1\ny;2\n"), ',', "")
+	if err != nil || wrong.Key != "a;b" || !slices.Equal(wrong.Warnings,
+		[]string{"the table has one column; is its separator ';'?"}) {
+		t.Errorf("with another separator than the headings': %+v, %v", wrong, err)
 	}
 	facts := strings.NewReader("object,subject,relation\na,b,c\n")
 	if p, err := table.Propose("x.csv", facts, 0, ""); err != nil || !p.Facts {

@@ -29,6 +29,8 @@ const (
 	Number Type = "number"
 	// Date reads English dates too, and makes them ISO 8601.
 	Date Type = "date"
+	// List is several cells in one, between semicolons, vertical bars or, where the caller says so, commas.
+	List Type = "list"
 	// Text is a literal, which no other row can share.
 	Text Type = "text"
 	// Skip leaves a column out.
@@ -36,15 +38,18 @@ const (
 )
 
 // Types are all that a caller can choose.
-var Types = []Type{Entity, Number, Date, Text, Skip}
+var Types = []Type{Entity, Number, Date, List, Text, Skip}
 
 const (
 	// sampledRows and sampledBytes bound what types and keys are inferred from, in memory.
 	sampledRows, sampledBytes = 2000, 4 << 20
 	// agreement is the share of cells that must be of a type.
 	agreement = 0.9
-	// proseWords is the mean number of words from which a column is prose.
-	proseWords = 10
+	// proseWords is the mean number of words from which a column is prose, listedWords that up to which the parts of
+	// cells are names.
+	proseWords, listedWords = 10, 4
+	// listed is the share of cells that must have several parts.
+	listed = 0.1
 	// maxColumns bounds the columns of a proposal; spreadsheets have no more.
 	maxColumns = 16384
 )
@@ -116,10 +121,48 @@ func parseTyped(text string, as Type, strict bool) (source.Term, error) {
 			return source.Term{Key: date, Kind: store.Date}, nil
 		}
 	}
-	if strict {
+	if strict && as != List {
 		return source.Term{}, fmt.Errorf("%.40q is no %s", key, as)
 	}
 	return parseCell(text)
+}
+
+// splitList returns what a cell lists.
+func splitList(text string, byCommas bool) []string {
+	for _, mark := range []string{";", "|"} {
+		if strings.Contains(text, mark) {
+			return strings.Split(text, mark)
+		}
+	}
+	if byCommas {
+		return strings.Split(text, ",")
+	}
+	return []string{text}
+}
+
+// areLists reports whether many cells list names, and whether some seem to, between commas: what comes behind a comma
+// begins another cell, unlike the countries of "Paris, France".
+func areLists(cells []string) (surely, maybe bool) {
+	several, parts, words := 0, 0, 0
+	begins, follows := map[string]bool{}, map[string]bool{}
+	for _, cell := range cells {
+		split := splitList(cell, false)
+		if len(split) > 1 {
+			several++
+		}
+		parts += len(split)
+		words += len(strings.Fields(cell))
+		split = splitList(cell, true)
+		begins[strings.TrimSpace(split[0])] = true
+		for _, part := range split[1:] {
+			follows[strings.TrimSpace(part)] = true
+		}
+	}
+	for part := range follows {
+		maybe = maybe || begins[part]
+	}
+	areNames := words <= listedWords*parts
+	return areNames && float64(several) >= max(2, listed*float64(len(cells))), areNames && maybe
 }
 
 // Column is what is known of a column from a sample of its rows.
@@ -131,14 +174,15 @@ type Column struct {
 	// Example is a cell, and Misfit one that does not fit the type.
 	Example, Misfit string
 
-	words int
+	words   int
+	mayList bool // between commas
 }
 
 // summarize infers the type of a column.
 func summarize(heading string, cells []string) Column {
 	c := Column{Heading: strings.TrimSpace(heading)}
 	distinct := map[string]bool{}
-	var noNumbers, noDates []string
+	var filled, noNumbers, noDates []string
 	codes, codeLength := 0, -1
 	for _, cell := range cells {
 		cell = strings.TrimSpace(cell)
@@ -146,6 +190,7 @@ func summarize(heading string, cells []string) Column {
 			continue
 		}
 		c.Cells++
+		filled = append(filled, cell)
 		distinct[cell] = true
 		c.words += len(strings.Fields(cell))
 		c.Example = cmp.Or(c.Example, cell)
@@ -172,6 +217,7 @@ func summarize(heading string, cells []string) Column {
 			c.Misfit = misfits[0]
 		}
 	}
+	isList, mayList := areLists(filled)
 	switch {
 	case c.Cells == 0, codes > 0 && codeLength > 0:
 		keep(Entity, nil) // 01067 and 04109 are codes: as numbers they lose their zeros
@@ -179,10 +225,13 @@ func summarize(heading string, cells []string) Column {
 		keep(Date, noDates)
 	case fits(noNumbers):
 		keep(Number, noNumbers)
+	case isList:
+		keep(List, nil)
 	case c.words > proseWords*c.Cells:
 		keep(Text, nil)
 	default:
 		keep(Entity, nil)
+		c.mayList = mayList
 	}
 	return c
 }
@@ -230,7 +279,7 @@ type Proposal struct {
 // Propose looks at the first rows of a table, unpacked, of which in may be a head. key is the caller's
 // choice; empty leaves it open.
 func Propose(file string, in io.Reader, separator rune, key string) (Proposal, error) {
-	r := newReader(source.NewHead(in, sampledBytes), separatorOf(file, separator))
+	r := newReader(file, source.NewHead(in, sampledBytes), separator)
 	headings, err := r.Read()
 	if err == nil {
 		err = checkHeadings(headings, key)
@@ -270,8 +319,11 @@ func Propose(file string, in io.Reader, separator rune, key string) (Proposal, e
 	}
 	for i, h := range headings {
 		c := summarize(h, cells[i])
-		if c.Heading == "" {
+		switch {
+		case c.Heading == "":
 			c.Type = Skip
+		case c.Type == List && len(headings) == 1:
+			c.Type = Entity // another separator is likelier
 		}
 		p.Columns = append(p.Columns, c)
 	}
@@ -329,6 +381,9 @@ func (p *Proposal) warn(headings []string, ragged, garbled []int) {
 		case c.Misfits > 0:
 			p.Warnings = append(p.Warnings, fmt.Sprintf("column %q: %d of %d cells are no %s, such as %.40q",
 				c.Heading, c.Misfits, c.Cells, c.Type, c.Misfit))
+		case c.mayList:
+			p.Warnings = append(p.Warnings, fmt.Sprintf("column %q may list several values between commas in a cell; "+
+				"if it does, its type is list", c.Heading))
 		}
 		seen[c.Heading] = true
 	}

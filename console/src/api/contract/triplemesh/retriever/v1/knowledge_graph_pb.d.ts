@@ -104,7 +104,8 @@ export declare type Columns = Message<"triplemesh.retriever.v1.Columns"> & {
   end: string;
 
   /**
-   * The character between cells; empty means the comma.
+   * The character between cells; empty means the tab by the file's name, or the first of comma, semicolon,
+   * tab and vertical bar that the headings have.
    *
    * @generated from field: string separator = 6;
    */
@@ -170,7 +171,8 @@ export declare type ColumnsJson = {
   end?: string;
 
   /**
-   * The character between cells; empty means the comma.
+   * The character between cells; empty means the tab by the file's name, or the first of comma, semicolon,
+   * tab and vertical bar that the headings have.
    *
    * @generated from field: string separator = 6;
    */
@@ -227,7 +229,7 @@ export declare type ProposeColumnsRequest = Message<"triplemesh.retriever.v1.Pro
   whole: boolean;
 
   /**
-   * The character between cells; empty means the comma, or the tab by the file's name.
+   * See Columns.separator.
    *
    * @generated from field: string separator = 4;
    */
@@ -263,7 +265,7 @@ export declare type ProposeColumnsRequestJson = {
   whole?: boolean;
 
   /**
-   * The character between cells; empty means the comma, or the tab by the file's name.
+   * See Columns.separator.
    *
    * @generated from field: string separator = 4;
    */
@@ -3074,6 +3076,14 @@ export enum ColumnType {
    * @generated from enum value: COLUMN_TYPE_SKIP = 5;
    */
   SKIP = 5,
+
+  /**
+   * Several names, numbers or dates in a cell, between semicolons or vertical bars, or between commas
+   * in a cell that has neither, unless the type is inferred.
+   *
+   * @generated from enum value: COLUMN_TYPE_LIST = 6;
+   */
+  LIST = 6,
 }
 
 /**
@@ -3081,7 +3091,7 @@ export enum ColumnType {
  *
  * @generated from enum triplemesh.retriever.v1.ColumnType
  */
-export declare type ColumnTypeJson = "COLUMN_TYPE_UNSPECIFIED" | "COLUMN_TYPE_ENTITY" | "COLUMN_TYPE_NUMBER" | "COLUMN_TYPE_DATE" | "COLUMN_TYPE_TEXT" | "COLUMN_TYPE_SKIP";
+export declare type ColumnTypeJson = "COLUMN_TYPE_UNSPECIFIED" | "COLUMN_TYPE_ENTITY" | "COLUMN_TYPE_NUMBER" | "COLUMN_TYPE_DATE" | "COLUMN_TYPE_TEXT" | "COLUMN_TYPE_SKIP" | "COLUMN_TYPE_LIST";
 
 /**
  * Describes the enum triplemesh.retriever.v1.ColumnType.
