@@ -64,15 +64,12 @@ func UnknownName(question string, entities []string) string {
 	if len(names) == 0 || len(entities) == 0 {
 		return ""
 	}
-	beginnings := map[string]bool{}
 	for _, e := range entities {
 		if Mentions(question, e) {
 			return ""
 		}
-		for word := range strings.FieldsSeq(Fold(e)) {
-			beginnings[beginning(word)] = true
-		}
 	}
+	beginnings := beginningsOf(entities)
 	for _, name := range names {
 		known := strings.Contains(name.text, " ")
 		for word := range name.words {
@@ -83,6 +80,29 @@ func UnknownName(question string, entities []string) string {
 		}
 	}
 	return names[0].text
+}
+
+// NamesNone reports whether a question has no name, in capitals or as one of some entities, nor a word of theirs:
+// "which countries do the films come from". It is false without entities and for questions in lower case.
+func NamesNone(question string, entities []string) bool {
+	if len(entities) == 0 || question == strings.ToLower(question) || len(spelledNames(question, 1)) > 0 {
+		return false
+	}
+	beginnings := beginningsOf(entities)
+	return !slices.ContainsFunc(strings.Fields(Fold(question)), func(word string) bool {
+		return !english[word] && beginnings[beginning(word)]
+	})
+}
+
+// beginningsOf returns the beginnings of the words of entities.
+func beginningsOf(entities []string) map[string]bool {
+	beginnings := map[string]bool{}
+	for _, e := range entities {
+		for word := range strings.FieldsSeq(Fold(e)) {
+			beginnings[beginning(word)] = true
+		}
+	}
+	return beginnings
 }
 
 // beginning returns as many letters of a word as it shares with words made of it.

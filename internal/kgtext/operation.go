@@ -32,7 +32,7 @@ const (
 	// operationWords are the other words without one of which no pattern of this file matches.
 	operationWords = `many|often|average|mean|sum|count|all|altogether|total|combined|number|first|last|` +
 		`most|no|not|never|difference|apart|lie|passed|between|after|before|since|until|from|except|excluding|` +
-		`without|other|besides|both|only|same`
+		`without|other|besides|both|only|same|above|below|over|under|exceed|exceeds|exceeding`
 )
 
 var (
@@ -62,6 +62,7 @@ var (
 			`^(?:which|what) \p{L}+ (?:do|does|did) (most \p{L}{3,}s) (?:by|of|in|from|with)\b|` +
 			`\b(?:in|of) most \p{L}{3,}s\b|` +
 			`\b(?:after|before|since|until) (?:(?:the year|\p{L}+|\d\d?|\d\d? \p{L}+) )?\d{3,4}\b|` +
+			`\b(?:above|below|over|under|at least|at most|exceed\p{L}*) \D?\d|` +
 			`\b(?:from|between) \D?\d[\d,.]* (?:to|and|until) \D?\d|\bthe \d{3}0s\b|` +
 			// Things of a time: "which ships were built in 1974", "who was hired in May 2018".
 			`^who (?:was|were) \p{L}+(?:ed|en|wn|ght)\b[^,]*\b(in (?:\p{L}+ )?\d{4})\W*$|` +

@@ -151,7 +151,7 @@ const ownAnswer = "The model's own answer: "
 
 // MarkOwnAnswer precedes a text that rests on the model's own knowledge by the statement that the
 // sources do not say: "the knowledge graph NAME", or several in the plural. A text that says so itself
-// stays as it is.
+// stays as it is; of an empty one that statement is left.
 func MarkOwnAnswer(sources string, plural bool, text string) string {
 	first, _, _ := strings.Cut(text, ". ")
 	if first = strings.ToLower(first); strings.HasPrefix(first, "the knowledge graph") &&
@@ -162,7 +162,11 @@ func MarkOwnAnswer(sources string, plural bool, text string) string {
 	if plural {
 		verb = " do not say. "
 	}
-	return "T" + strings.TrimPrefix(sources, "t") + verb + ownAnswer + text
+	said := "T" + strings.TrimPrefix(sources, "t") + verb
+	if text == "" {
+		return strings.TrimSpace(said)
+	}
+	return said + ownAnswer + text
 }
 
 // TrimOwnAnswer returns the text that MarkOwnAnswer was given.

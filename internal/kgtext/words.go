@@ -98,6 +98,12 @@ func SameNoun(a, b string) bool {
 		b == strings.TrimSuffix(a, "ie")+"y" && strings.HasSuffix(a, "ie")
 }
 
+// lengthForm are words for how long something takes.
+var lengthForm = regexp.MustCompile(`(?i)\b(?:running time|run ?time|duration|length|how long)\b`)
+
+// IsLength reports whether a text is about a length in space or time, by its words.
+func IsLength(text string) bool { return lengthForm.MatchString(text) }
+
 var unitForm = regexp.MustCompile(`\([^)]*\)`)
 
 // WithoutUnit returns the name of a relation without a unit in parentheses.

@@ -309,14 +309,20 @@ func withhold(run *orchestratorv1.Run, reason string) {
 }
 
 // markOwnAnswer makes the text of an answer that rests on the model alone say first that the
-// knowledge graph does not say. It reports whether it changed the text. The text of a method or an
-// ablation that reads no knowledge graph stays as it is.
+// knowledge graph does not say, and that alone where a text has no answer. It reports whether it changed the text. The
+// text of a method or an ablation that reads no knowledge graph stays as it is.
 func markOwnAnswer(run *orchestratorv1.Run) bool {
+	isOwn, own := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_UNGROUNDED, run.GetText()
+	hasNone := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_ABSTAINED &&
+		run.GetGroundingReason() == method.NoAnswer
 	if run.GetKg() == nil || run.GetAblation() == orchestratorv1.Ablation_ABLATION_FROM_PSEUDO_GRAPH ||
-		run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_UNGROUNDED || run.GetText() == "" {
+		!isOwn && !hasNone || own == "" {
 		return false
 	}
-	text := kgtext.MarkOwnAnswer(describeSources(run), len(run.GetOtherKgs()) > 0, run.GetText())
+	if hasNone {
+		own = ""
+	}
+	text := kgtext.MarkOwnAnswer(describeSources(run), len(run.GetOtherKgs()) > 0, own)
 	changed := text != run.GetText()
 	run.Text = text
 	return changed

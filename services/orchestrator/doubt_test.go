@@ -105,14 +105,33 @@ func TestAComputedAnswerThatTheQuestionNamesIsAboutIt(t *testing.T) {
 	run := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "Orla",
 		Evidence: []*graphv1.Triple{{Subject: "Orla", Relation: "length", Object: "1094"}}}},
 		Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED,
-		Graphs:    &orchestratorv1.Run_Query{Query: &orchestratorv1.QueryGraphs{}}}
+		Graphs: &orchestratorv1.Run_Query{Query: &orchestratorv1.QueryGraphs{Plan: &graphv1.QueryPlan{
+			Clauses: []*graphv1.QueryClause{{Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{
+				Variable: "x", Entities: []string{"Orla", "Tessen"}}}}}}}}}
 	doubtNames(run, "Which is longer, the Orla or the Tessen?")
 	if run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_GROUNDED {
 		t.Error(run.GetGroundingReason())
 	}
-	doubtNames(run, "Which is longer, the Glomma or the Tessen?")
+	doubtNames(run, "Which is longer, the Glomma or the Driva?")
 	if run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_RELATED {
 		t.Error("an answer about another name is not doubted")
+	}
+}
+
+func TestFactsAboutSomethingThatAQuestionDoesNotNameAreDoubted(t *testing.T) {
+	for question, doubted := range map[string]bool{
+		"Which countries do the films come from?":    true,
+		"Which country does The Salt Road come from": false,
+		"Which country does the salt road lead to?":  false,
+		"which countries do the films come from":     false,
+	} {
+		run := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "Norway",
+			Evidence: []*graphv1.Triple{{Subject: "The Salt Road", Relation: "country", Object: "Norway"}}}},
+			Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED}
+		doubtNames(run, question)
+		if got := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; got != doubted {
+			t.Errorf("%s: %v %q", question, run.GetGrounding(), run.GetGroundingReason())
+		}
 	}
 }
 

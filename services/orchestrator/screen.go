@@ -126,17 +126,19 @@ func doubtNames(run *orchestratorv1.Run, text string) {
 	if len(run.GetAnswers()) == 0 {
 		return
 	}
-	first := run.GetAnswers()[0]
-	if run.GetQuery() != nil && kgtext.Mentions(text, first.GetAnswer()) {
-		return // one of those that the question chooses from
-	}
-	var about []string
+	first, about := run.GetAnswers()[0], []string{}
 	for _, t := range first.GetEvidence() {
 		for _, name := range []string{t.GetSubject(), t.GetObject()} {
 			if name != first.GetAnswer() {
 				about = append(about, name)
 			}
 		}
+	}
+	if plan := run.GetQuery().GetPlan(); plan != nil {
+		about = append(about, kgtext.PlanNames(plan)...)
+	} else if kgtext.NamesNone(text, about) {
+		doubt(run, "they are about "+about[0]+", and the question names nothing")
+		return
 	}
 	if kgtext.ConfusesNames(text, about) || kgtext.UnknownName(text, about) != "" {
 		doubt(run, "they are about "+about[0]+", whose name is not the one in the question")

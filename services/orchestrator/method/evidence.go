@@ -180,6 +180,9 @@ func nearestTriple(ground *graphv1.GroundGraph) *graphv1.Triple {
 
 // Grounding.
 
+// NoAnswer is the reason of a run without an answer that a model wrote something for.
+const NoAnswer = "no answer could be read off what the model wrote"
+
 // groundingOf returns the grounding of the answers together, and the reason. hasEvidence reports
 // whether the knowledge graph returned any triple.
 func groundingOf(answers []*orchestratorv1.Answer, hasEvidence bool) (orchestratorv1.Grounding, string) {
@@ -191,7 +194,7 @@ func groundingOf(answers []*orchestratorv1.Answer, hasEvidence bool) (orchestrat
 	}
 	switch {
 	case len(answers) == 0:
-		return orchestratorv1.Grounding_GROUNDING_ABSTAINED, "no answer could be read off what the model wrote"
+		return orchestratorv1.Grounding_GROUNDING_ABSTAINED, NoAnswer
 	case supported == len(answers):
 		return orchestratorv1.Grounding_GROUNDING_GROUNDED, "triples of the knowledge graph name every answer"
 	case supported > 0:
