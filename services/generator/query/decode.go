@@ -204,7 +204,7 @@ func (b *builder) measureOf(v string) string {
 
 func (b *builder) get(v, phrase string) string {
 	switch phrase {
-	case "", "name", "title", "names":
+	case "", "name", "title", "names", "titles":
 		return v
 	}
 	phrase, _ = cutCounted(phrase)

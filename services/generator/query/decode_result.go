@@ -18,7 +18,7 @@ func (b *builder) build(c *chain) {
 		b.subtract(root.args)
 		return
 	case "sum", "total", "average":
-		if len(c.calls) == 1 && b.total(root) {
+		if len(c.calls) == 1 && (b.total(root) || b.totalOf(root)) {
 			return
 		}
 	}
@@ -126,6 +126,29 @@ func nameKind(c *chain) *chain {
 	return &chain{calls: append([]call{named}, c.calls[1:]...)}
 }
 
+// totalOf reads average(RunTime()) of an attribute of all things, and average(Film(by="A").get("length")).
+func (b *builder) totalOf(root call) bool {
+	if len(root.args) != 1 || root.args[0].value.isLiteral() {
+		return false
+	}
+	result := b.plan.GetResult()
+	result.Function = functionOf(root.name)
+	if c := root.args[0].value; len(c.calls) == 1 && len(c.calls[0].args) == 0 {
+		result.Variable = b.attribute(b.variable("thing"), strings.ToLower(splitWords(c.calls[0].name)))
+	} else {
+		result.Variable, _ = b.chain(c)
+	}
+	return true
+}
+
+// functionOf returns what the name of a call computes: a sum or a mean.
+func functionOf(name string) graphv1.QueryFunction {
+	if strings.EqualFold(name, "average") {
+		return graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE
+	}
+	return graphv1.QueryFunction_QUERY_FUNCTION_SUM
+}
+
 // total reads sum(A, B) of one attribute of named things. It reports false if these are something else.
 func (b *builder) total(root call) bool {
 	var names []string
@@ -156,9 +179,6 @@ func (b *builder) total(root call) bool {
 	b.add(valuesClause(v, names))
 	result := b.plan.GetResult()
 	result.Variable = b.attribute(v, cmp.Or(attribute, "number"))
-	result.Function = graphv1.QueryFunction_QUERY_FUNCTION_SUM
-	if strings.EqualFold(root.name, "average") {
-		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE
-	}
+	result.Function = functionOf(root.name)
 	return true
 }

@@ -2,6 +2,7 @@ package query
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
@@ -115,9 +116,18 @@ func (r *repairer) joinBoth() {
 	if !strings.Contains(r.lower, " both ") {
 		return
 	}
-	for _, c := range r.plan.GetClauses() {
+	asked := r.plan.GetResult().GetVariable()
+	for i, c := range r.plan.GetClauses() {
 		v, names := c.GetValues().GetVariable(), c.GetValues().GetEntities()
-		fact := factOf(r.plan, r.plan.GetResult().GetVariable())
+		if to := factOf(r.plan, v); len(names) == 2 && to.GetStart().GetVariable() != "" && v != asked {
+			before := r.describePlan()
+			to.End = entityTerm(names[0])
+			r.plan.Clauses = append(slices.Delete(r.plan.Clauses, i, i+1), matchClause(newPattern(
+				to.GetStart().GetVariable(), kgtext.DescribeRelation(to), entityTerm(names[1]))))
+			r.editPlan(before, "the question asks for what both have")
+			return
+		}
+		fact := factOf(r.plan, asked)
 		if len(names) != 2 || fact.GetStart().GetVariable() != v || len(r.plan.GetClauses()) > 2 {
 			continue
 		}

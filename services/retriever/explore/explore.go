@@ -181,9 +181,12 @@ func (e *explorer) explore() error {
 		if err != nil {
 			return err
 		}
-		if e.isTable() && near > 0 && !e.isPredicate(open{clause: p.Clause, pattern: m}) &&
-			!e.areCells(e.domains[m.GetStart().GetVariable()]) {
-			near = 1 // a row is whatever its table is of
+		isRow, err := e.isRow(open{clause: p.Clause, pattern: m})
+		if err != nil {
+			return err
+		}
+		if isRow {
+			r, near = e.widest()[0].Steps[0].Relation, 1
 		}
 		if near > 0 {
 			p.Elsewhere = []Candidate{{Steps: []walk.Step{{Relation: r}}, Implied: near,
@@ -191,6 +194,16 @@ func (e *explorer) explore() error {
 		}
 	}
 	return nil
+}
+
+// isRow reports whether the things that a kind is said of are rows of a table, which are whatever that is of.
+func (e *explorer) isRow(o open) (bool, error) {
+	things, v := e.domains[o.pattern.GetStart().GetVariable()], o.pattern.GetStart().GetVariable()
+	if !e.isTable() || e.isPredicate(o) || len(things) == 0 || e.areCells(things) {
+		return false, nil
+	}
+	isOther, err := e.isOther(v, o.pattern.GetEnd().GetEntity())
+	return !isOther, err
 }
 
 // implying returns which of the relations on a variable is nearest to a kind, and how near. Where a relation has the

@@ -195,6 +195,24 @@ func TestACellOfOneColumnIsMeantWhateverTheDraftSaysOfIt(t *testing.T) {
 	}
 }
 
+func TestARowThatIsOfASortIsWhateverTheTableIsOf(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Low Tide", "genre", "thriller"}, [3]string{"Low Tide", "director", "Mara Vell"},
+		[3]string{"Orla", "genre", "drama"})
+	for kind, want := range map[string]float32{"film": 1, "main director": 0} {
+		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), "type", entity(kind)),
+			match(variable("x"), "type", entity("thriller"))}, Result: &graphv1.QueryResult{Variable: "x"}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "which are there", plan, nil)
+		implied := float32(0)
+		if e := patterns[0].Elsewhere; len(e) > 0 {
+			implied = e[0].Implied
+		}
+		if err != nil || implied != want {
+			t.Errorf("%s: %+v, %v", kind, patterns[0], err)
+		}
+	}
+}
+
 func TestWhatIsRankedInATableIsARow(t *testing.T) {
 	t.Parallel()
 	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), "type", entity("singer")),

@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,9 +17,16 @@ import (
 func (x *alignment) fitWords(c *graphv1.RelationCandidate, phrase string) float64 {
 	trust := float64(kgtext.Trust(phrase, x.question)) // how far the words of the plan count
 	byPhrase, byQuestion, w := float64(c.GetPhraseScore()), float64(c.GetQuestionScore()), 0.55*trust
-	return max(0, min(1, w*byPhrase+(0.95-w)*byQuestion+0.15*max(trust*byPhrase, byQuestion)+
+	least := 0.0
+	if kgtext.IsLength(phrase) && kgtext.IsLength(relationOf(c)) && asksLength.MatchString(x.question) {
+		least = surelySaid // of films the length is a running time
+	}
+	return max(least, min(1, w*byPhrase+(0.95-w)*byQuestion+0.15*max(trust*byPhrase, byQuestion)+
 		0.2*trust*float64(c.GetWords())))
 }
+
+// asksLength is a question for how long things are.
+var asksLength = regexp.MustCompile(`(?i)\b(?:long|short)(?:er|est)?\b`)
 
 // pattern aligns a pattern.
 func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) string {

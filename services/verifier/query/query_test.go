@@ -212,6 +212,32 @@ func TestWhatIsComputedOfEverythingNeedsARelationOfItsWords(t *testing.T) {
 	}
 }
 
+func TestALengthMayBeARunningTime(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "length", variable("y")), rank("y")}}
+	longer := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "length", variable("y")), {Clause: &graphv1.QueryClause_Condition{
+			Condition: &graphv1.QueryCondition{Variable: "y", Operator: graphv1.QueryOperator_QUERY_OPERATOR_GREATER,
+				Operand: &graphv1.QueryCondition_Value{Value: "2"}}}}}}
+	for _, c := range []struct {
+		relation, question string
+		plan               *graphv1.QueryPlan
+		isSure             bool
+	}{
+		{"running time", "what is the longest film", plan, true},
+		{"budget", "what is the longest film", plan, false},
+		{"running time", "which films are longer than two hours", longer, false}, // of which unit?
+		{"running time (min)", "which films are longer than two hours", longer, true},
+	} {
+		got := query.New(query.DefaultConfig()).Align(c.question, c.plan, nil, []*graphv1.PatternCandidates{
+			{Candidates: []*graphv1.RelationCandidate{candidate(c.relation, .35, .3, numbers)}}})
+		if (got.Confidence >= .8) != c.isSure {
+			t.Errorf("%s by %s: confidence %v, %q", c.question, c.relation, got.Confidence, got.Reason)
+		}
+	}
+}
+
 func TestWhatHasNoNumberIsRankedByItsCount(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -321,9 +321,39 @@ func turnedOperator(op graphv1.QueryOperator) graphv1.QueryOperator {
 // scaleForm is the scale in the name of a relation, such as "Fee (€ million)" and "Power (kW)".
 var scaleForm = regexp.MustCompile(`(?i)\b(thousand|million|billion)s?\b|\(k(?:w|g|m|hz|va|wh)\)`)
 
+// hoursForm is a time in hours, minutesForm a relation in minutes.
+var (
+	hoursForm   = regexp.MustCompile(`(?i)\b(?:\d+(?:\.\d+)?|an|one|two|three|four|five|six) hours?\b`)
+	minutesForm = regexp.MustCompile(`(?i)\bmin(?:ute)?s?\b`)
+)
+
+// scaleHours brings a time in hours to a relation in minutes. One without a unit may be in either.
+func (x *alignment) scaleHours() {
+	if !hoursForm.MatchString(x.question) {
+		return
+	}
+	for _, c := range x.plan.GetClauses() {
+		cond := c.GetCondition()
+		bound := x.ends[cond.GetVariable()]
+		q, ok := kgtext.ParseQuantity(cond.GetValue())
+		switch {
+		case bound == nil || !ok || !kgtext.IsLength(relationOf(bound)) || q.Number > 24:
+			// of more the draft has minutes
+		case !minutesForm.MatchString(relationOf(bound)):
+			x.doubt(fmt.Sprintf("the question asks in hours, and %q has no unit", relationOf(bound)))
+		default:
+			before := kgtext.DescribeClause(c)
+			cond.Operand = &graphv1.QueryCondition_Value{Value: strconv.FormatFloat(q.Number*60, 'f', -1, 64)}
+			x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c),
+				fmt.Sprintf("%q is in minutes", relationOf(bound)), nil)
+		}
+	}
+}
+
 // scale brings a value of the question to the scale of its relation: 8 million are 8 of a relation in
 // millions.
 func (x *alignment) scale() {
+	x.scaleHours()
 	for _, c := range x.plan.GetClauses() {
 		cond := c.GetCondition()
 		bound := x.ends[cond.GetVariable()]

@@ -66,6 +66,20 @@ func TestAlignValues(t *testing.T) {
 						c.Steps = append(c.Steps, &graphv1.RelationStep{Relation: "starred_actors"})
 					})}}},
 			"?who is Tessen; ?who ← directed_by ?one1; ?one1 starred_actors → Orla; count ?one1"},
+		{"hours are minutes of a relation in minutes", "which films are longer than two hours",
+			[]*graphv1.QueryClause{match(variable("film"), "length", variable("length")),
+				{Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{Variable: "length",
+					Operator: atLeast, Operand: &graphv1.QueryCondition_Value{Value: "2"}}}}},
+			&graphv1.QueryResult{Variable: "film"}, []*graphv1.PatternCandidates{
+				{Candidates: []*graphv1.RelationCandidate{candidate("running time (min)", .3, .3, numbers)}}},
+			"?film running time (min) → ?length; ?length ≥ 120; ?film"},
+		{"minutes stay as they are", "which films are longer than two hours",
+			[]*graphv1.QueryClause{match(variable("film"), "length", variable("length")),
+				{Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{Variable: "length",
+					Operator: atLeast, Operand: &graphv1.QueryCondition_Value{Value: "120"}}}}},
+			&graphv1.QueryResult{Variable: "film"}, []*graphv1.PatternCandidates{
+				{Candidates: []*graphv1.RelationCandidate{candidate("running time (min)", .3, .3, numbers)}}},
+			"?film running time (min) → ?length; ?length ≥ 120; ?film"},
 		{"an amount that is a number of its own", "which towns have more than 5 halls", []*graphv1.QueryClause{
 			match(variable("town"), "halls", variable("halls")),
 			{Clause: &graphv1.QueryClause_Rank{Rank: &graphv1.QueryRank{Variable: "halls", GroupBy: "town", Count: true,
