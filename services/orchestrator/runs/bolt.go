@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,6 +59,9 @@ func open(path string, keep int) (*DB, error) {
 	var b *bbolt.DB
 	err := guard(func() (err error) {
 		b, err = bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockPatience})
+		if err == nil {
+			err = check(b, path)
+		}
 		return err
 	})
 	if errors.Is(err, bolterrors.ErrTimeout) {
@@ -65,6 +69,9 @@ func open(path string, keep int) (*DB, error) {
 			"its own, or let them share a directory (runs.dir)")
 	}
 	if err != nil {
+		if b != nil {
+			err = errors.Join(err, b.Close())
+		}
 		return nil, err
 	}
 	d := &DB{bolt: b, keep: keep, counts: map[string]int{}}
@@ -90,6 +97,29 @@ func open(path string, keep int) (*DB, error) {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
+}
+
+// check returns an error if bits of a file that is open have changed in what its runs are found by: with such a page
+// bbolt may write over memory or use up all of it.
+func check(b *bbolt.DB, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err == nil {
+		err = checkPages(file, info.Size())
+	}
+	if err != nil {
+		return err
+	}
+	return b.View(func(tx *bbolt.Tx) (first error) {
+		for err := range tx.Check() {
+			first = cmp.Or(first, fmt.Errorf("%w (%w)", errDamaged, err))
+		}
+		return first
+	})
 }
 
 // Close closes the file. A file damaged during a write stays open until the process ends.
