@@ -1,6 +1,7 @@
 package kgtext
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -59,29 +60,40 @@ const clearlyNearer = 0.25
 // FindUnasked returns the triple of a ground graph by which an answer has what the question asks for, if that
 // joins several facts of which the question says nothing of one: the employer of somebody's spouse. Either
 // the triples that name the answer are all so, or their relations fit the question much worse than that. It
-// is nil for other answers.
-func FindUnasked(ground *graphv1.GroundGraph, answer string) *graphv1.Triple {
+// is nil for other answers. Facts about what the question does not name count only if there are no others: that the
+// spouse has an employer is one of these.
+func FindUnasked(ground *graphv1.GroundGraph, question, answer string) *graphv1.Triple {
 	answer = Fold(answer)
-	var naming, other *graphv1.ScoredTriple // the nearest that names the answer, and that is unasked
-	unasked := true
+	asked := FoldWords(question)
+	var naming, named []*graphv1.ScoredTriple // those that name the answer, and of these those about what is named
+	var other *graphv1.ScoredTriple           // the nearest that is unasked
 	for _, s := range ground.GetSubjects() {
 		for _, t := range s.GetTriples() {
-			names := Fold(t.GetTriple().GetSubject()) == answer || Fold(t.GetTriple().GetObject()) == answer
-			if names {
-				unasked = unasked && isUnasked(t.LeastHopScore)
-				naming = nearer(naming, t)
+			subject, object := Fold(t.GetTriple().GetSubject()), Fold(t.GetTriple().GetObject())
+			if subject == answer || object == answer {
+				naming = append(naming, t)
+			}
+			if object == answer && asked.Mention(subject) || subject == answer && asked.Mention(object) {
+				named = append(named, t)
 			}
 			if isUnasked(t.LeastHopScore) {
 				other = nearer(other, t)
 			}
 		}
 	}
-	switch {
-	case naming == nil || other == nil:
+	if len(named) > 0 {
+		naming = named
+	}
+	if len(naming) == 0 || other == nil {
 		return nil
-	case unasked:
-		return naming.GetTriple()
-	case other.GetRelationScore() > naming.GetRelationScore()+clearlyNearer:
+	}
+	nearest := slices.MaxFunc(naming, func(a, b *graphv1.ScoredTriple) int {
+		return cmp.Compare(a.GetRelationScore(), b.GetRelationScore())
+	})
+	switch {
+	case !slices.ContainsFunc(naming, func(t *graphv1.ScoredTriple) bool { return !isUnasked(t.LeastHopScore) }):
+		return nearest.GetTriple()
+	case other.GetRelationScore() > nearest.GetRelationScore()+clearlyNearer:
 		return other.GetTriple()
 	}
 	return nil

@@ -156,7 +156,7 @@ func doubtPath(run *orchestratorv1.Run, text string) {
 	paths := append(run.GetPgAkv().GetReasoningPaths(), run.GetGer().GetReasoningPaths()...)
 	best, joined := kgtext.FindBestGroup(kgtext.GroupPaths(paths), answer), (*graphv1.Triple)(nil)
 	if best == nil {
-		joined = kgtext.FindUnasked(run.GetPgAkv().GetGroundGraph(), answer)
+		joined = kgtext.FindUnasked(run.GetPgAkv().GetGroundGraph(), text, answer)
 		best = pathOf(run.GetAnswers()[0], text)
 	}
 	switch {

@@ -169,6 +169,11 @@ func TestRepair(t *testing.T) {
 			`River(in_="Velmora").most("length").get("length")`,
 			"?river type → river; ?river in → Velmora; ?river length → ?length; most ?length; " +
 				"?river length → ?length2; ?length2"},
+		{"a place that was drafted as a flag", "Which rivers flow into the Tessen Sea?",
+			`River(in_province=Province(tessen_sea="yes")).get("name")`,
+			"?river type → river; ?river in → tessen sea; ?river"},
+		{"a flag that is no place", "What are the major towns in Velmora?", `Town(majority="yes", in_="Velmora")`,
+			"?town type → town; ?town in → Velmora; ?town"},
 		{"the other end", "what is the earliest film by Mara Vell", `Film(by="Mara Vell").most("year")`,
 			"?film type → film; ?film by → Mara Vell; ?film year → ?year; least ?year; ?film"},
 		{"a decade", "Which films of the 1990s star Mara Vell?", `Film(starring="Mara Vell")`,

@@ -12,7 +12,8 @@ import (
 // isPlaced reports whether the question has a name behind a word such as "in".
 func (r *repairer) isPlaced(name string) bool {
 	name = strings.ToLower(name)
-	for _, word := range []string{" in ", " in the ", " of ", " through ", " from ", " within "} {
+	for _, word := range []string{" in ", " in the ", " of ", " through ", " from ", " within ",
+		" into ", " into the "} {
 		if strings.Contains(r.lower+" ", word+name+" ") ||
 			strings.HasSuffix(strings.TrimRight(r.lower, "?. "), word+name) {
 			return true
@@ -61,15 +62,19 @@ func (r *repairer) isRanked(variable string) bool {
 }
 
 // placeKinds makes a place of a second kind of a variable that the question has behind "in": the cities
-// of City(north_carolina=True).
+// of City(north_carolina=True), and those of City(north_carolina="yes").
 func (r *repairer) placeKinds() {
 	kinds := map[string]int{}
 	for _, c := range r.plan.GetClauses() {
 		p := c.GetMatch()
+		name := p.GetEnd().GetEntity()
+		if phrase := kgtext.DescribeRelation(p); strings.EqualFold(name, "yes") && r.isPlaced(phrase) {
+			kinds[p.GetStart().GetVariable()]++ // the kind that it is drafted as
+			p.Steps, p.End, name = []*graphv1.RelationStep{{Relation: TypeRelation}}, entityTerm(phrase), phrase
+		}
 		if p == nil || p.GetSteps()[0].GetRelation() != TypeRelation {
 			continue
 		}
-		name := p.GetEnd().GetEntity()
 		if kinds[p.GetStart().GetVariable()]++; kinds[p.GetStart().GetVariable()] < 2 || !r.isPlaced(name) {
 			continue
 		}

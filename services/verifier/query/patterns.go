@@ -68,6 +68,11 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 		return x.lacks(phrase, p)
 	}
 	x.certain(0.45 + 0.75*fit)
+	if relation := relationOf(best); len(best.GetSteps()) > 1 && best.GetSteps()[0].GetInverse() &&
+		best.GetWords() == 0 && !kgtext.SharesWord(relation, x.question) {
+		x.doubt(fmt.Sprintf("%q is said of what has %q, and the question asks for neither", relation,
+			best.GetSteps()[0].GetRelation()))
+	}
 	if end != "" && !exclude {
 		x.ends[end] = best
 		x.turned[end] = isAge(phrase) && kgtext.IsTime(relationOf(best)) ||

@@ -98,6 +98,7 @@ func (a *Aligner) Align(question string, draft *graphv1.QueryPlan, terms []*grap
 	x.checkAnchored()
 	x.checkNames()
 	x.checkSort()
+	x.checkCounted()
 	x.checkClaim()
 	x.checkOpen()
 	x.checkYears()

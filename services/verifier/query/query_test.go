@@ -212,6 +212,75 @@ func TestWhatIsComputedOfEverythingNeedsARelationOfItsWords(t *testing.T) {
 	}
 }
 
+func TestWhatHasThingsIsNotCountedForThem(t *testing.T) {
+	t.Parallel()
+	terms := []*graphv1.TermCandidates{{Name: "Desk lamp", Links: []*graphv1.EntityLink{link("Desk lamp", exact, 1)}}}
+	for _, c := range []struct {
+		relation, question string
+		isSure             bool
+	}{
+		{"product", "How many desk lamps were ordered?", false},
+		{"product", "How many orders have desk lamps?", true},
+		{"type", "How many desk lamps are there?", true},
+	} {
+		plan := &graphv1.QueryPlan{
+			Clauses: []*graphv1.QueryClause{match(variable("x"), c.relation, entity("Desk lamp"))},
+			Result:  &graphv1.QueryResult{Variable: "x", Function: graphv1.QueryFunction_QUERY_FUNCTION_COUNT}}
+		got := query.New(query.DefaultConfig()).Align(c.question, plan, terms, []*graphv1.PatternCandidates{
+			{Candidates: []*graphv1.RelationCandidate{candidate(c.relation, 1, .6, func(c *graphv1.RelationCandidate) {
+				c.Joins = true
+			})}}})
+		if (got.Confidence >= .8) != c.isSure {
+			t.Errorf("%s: confidence %v, %q", c.question, got.Confidence, got.Reason)
+		}
+	}
+}
+
+func TestTheStateThatTheQuestionAsksForIsInThePlan(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("order"), "customer", entity("Orla"))},
+		Result: &graphv1.QueryResult{Variable: "order"}}
+	terms := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
+	for question, isSure := range map[string]bool{
+		"Which orders are open?": false, "Which customer orders are there?": true, "What orders has Orla?": true} {
+		got := query.New(query.DefaultConfig()).Align(question, plan, terms, []*graphv1.PatternCandidates{
+			{Candidates: []*graphv1.RelationCandidate{candidate("customer", 1, .6)}}})
+		if (got.Confidence >= .8) != isSure {
+			t.Errorf("%s: confidence %v, %q", question, got.Confidence, got.Reason)
+		}
+	}
+}
+
+func TestAYearAloneIsWhenThingsCameOut(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "release date", variable("y")), rank("y")}}
+	for relation, isSure := range map[string]bool{"year": true, "death date": false} {
+		got := query.New(query.DefaultConfig()).Align("which came out first", plan, nil, []*graphv1.PatternCandidates{
+			{Candidates: []*graphv1.RelationCandidate{candidate(relation, .5, .2, numbers)}}})
+		if (got.Confidence >= .8) != isSure {
+			t.Errorf("%s: confidence %v, %q", relation, got.Confidence, got.Reason)
+		}
+	}
+}
+
+func TestAnotherColumnOfTheRowsIsAskedFor(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "y"}, Clauses: []*graphv1.QueryClause{
+		{Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: "x", Entities: []string{"Orla"}}}},
+		match(variable("x"), "profession", variable("y"))}}
+	terms := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
+	for question, isSure := range map[string]bool{"Who works in Orla?": false, "Who is a manager in Orla?": true} {
+		across := candidate("manager", .5, .5)
+		across.Steps = append([]*graphv1.RelationStep{{Relation: "city", Inverse: true}}, across.Steps...)
+		got := query.New(query.DefaultConfig()).Align(question, plan, terms, []*graphv1.PatternCandidates{
+			{Clause: 1, Candidates: []*graphv1.RelationCandidate{across}}})
+		if (got.Confidence >= .8) != isSure {
+			t.Errorf("%s: confidence %v, %q", question, got.Confidence, got.Reason)
+		}
+	}
+}
+
 func TestALengthMayBeARunningTime(t *testing.T) {
 	t.Parallel()
 	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{

@@ -79,14 +79,40 @@ func (x *alignment) checkNames() {
 var sortForm = regexp.MustCompile(`(?i)^(?:how many|which|what)(?: (?-i:\p{Lu})\S*)* (\p{Ll}{3,}) ` +
 	`(?:\p{Ll}+s|people) (?:did|does|do|are|were|is|was|have|has|had|by|of|in|from|with|that|star|starring)\b`)
 
+// stateForm is "which orders are open".
+var stateForm = regexp.MustCompile(`(?i)^(?:how many|which|what) (?:\p{Ll}+ )?\p{Ll}+s (?:are|were) (\p{Ll}{3,})\W*$`)
+
 // checkSort doubts a plan that says nothing of the sort of things that the question asks for.
 func (x *alignment) checkSort() {
 	m := sortForm.FindStringSubmatch(x.question)
-	if m == nil || m[1] == "other" || m[1] == "different" || len(kgtext.NewOpenWords(m[1])) == 0 {
+	if m == nil {
+		m = stateForm.FindStringSubmatch(x.question)
+	}
+	if m == nil || m[1] == "other" || m[1] == "different" || m[1] == "there" || len(kgtext.NewOpenWords(m[1])) == 0 {
 		return
 	}
 	if text := strings.Join(kgtext.DescribePlan(x.plan), " "); kgtext.SharedWords(m[1], text) == 0 {
 		x.doubt(fmt.Sprintf("the question asks for %s and the plan does not", m[1]))
+	}
+}
+
+// countedForm is "how many office chairs were ordered".
+var countedForm = regexp.MustCompile(`(?i)^how many (\p{Ll}[\p{Ll} -]*?) (?:are|were|is|was|did|does|do|have|has)\b`)
+
+// checkCounted doubts a count of what has the things that the question counts: of orders of office chairs, not of
+// chairs.
+func (x *alignment) checkCounted() {
+	m := countedForm.FindStringSubmatch(x.question)
+	if m == nil || x.plan.GetResult().GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_COUNT {
+		return
+	}
+	for _, c := range x.plan.GetClauses() {
+		p := c.GetMatch()
+		if isNamed(p.GetEnd().GetEntity(), m[1]) && p.GetStart().GetVariable() == x.plan.GetResult().GetVariable() &&
+			!saysClass(&graphv1.RelationCandidate{Steps: p.GetSteps()}) {
+			x.doubt(fmt.Sprintf("the question counts %s, and the plan what has one by %q", m[1],
+				p.GetSteps()[0].GetRelation()))
+		}
 	}
 }
 
@@ -100,10 +126,22 @@ func (x *alignment) checkOpen() {
 		best, phrase := x.chosen[i], kgtext.DescribeRelation(x.draft.GetClauses()[i].GetMatch())
 		open := slices.DeleteFunc(slices.Clone(kgtext.NewOpenWords(phrase)), kgtext.IsParticiple)
 		saysKind := best.GetTypeMatch() && len(open) < 2 // of "drama films" the relation to directors says no drama
+		if kgtext.IsTime(phrase) && isBareTime(relationOf(best)) && kgtext.AsksTime(x.question) {
+			continue
+		}
 		if best.GetWords() == 0 && !saysKind && len(open) > 0 && x.fitWords(best, phrase) < surelySaid {
 			x.doubt(fmt.Sprintf("the knowledge graph says %q where the plan asks for %q", relationOf(best), phrase))
 		}
 	}
+}
+
+// isBareTime reports whether a relation says a time and not of what: what has a year alone came out then.
+func isBareTime(relation string) bool {
+	switch kgtext.Fold(relation) {
+	case "year", "date", "time", "day":
+		return true
+	}
+	return false
 }
 
 // asksYear is a question for a year.
