@@ -75,6 +75,12 @@ func findRoles(text string) (found []role) {
 	return found
 }
 
+// SharesRole reports whether two texts name the same role: "born" and "date of birth".
+func SharesRole(a, b string) bool {
+	others := findRoles(b)
+	return slices.ContainsFunc(findRoles(a), func(r role) bool { return slices.Contains(others, r) })
+}
+
 // OtherRole returns the role that a relation says where the question asks for another of the same group: the
 // spouse, where it asks for a mother. steps are one fact, topic is a name that says nothing of what is asked.
 // Empty if they may be the same.

@@ -48,6 +48,21 @@ func TestOtherRole(t *testing.T) {
 	}
 }
 
+func TestSharesRole(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"born", "Date of birth", true}, {"born", "date of death", false}, {"wife", "spouse", true},
+		{"", "spouse", false},
+	} {
+		if got := kgtext.SharesRole(c.a, c.b); got != c.want {
+			t.Errorf("%q and %q: %v", c.a, c.b, got)
+		}
+	}
+}
+
 func TestAsksAgain(t *testing.T) {
 	t.Parallel()
 	for question, want := range map[string]bool{

@@ -126,18 +126,29 @@ func nameKind(c *chain) *chain {
 	return &chain{calls: append([]call{named}, c.calls[1:]...)}
 }
 
-// totalOf reads average(RunTime()) of an attribute of all things, and average(Film(by="A").get("length")).
+// totalOf reads average(RunTime()) and average(length) of an attribute of all things, and
+// average(Film(by="A").get("length")).
 func (b *builder) totalOf(root call) bool {
-	if len(root.args) != 1 || root.args[0].value.isLiteral() {
+	if len(root.args) != 1 || root.args[0].name != "" {
 		return false
 	}
+	c, attribute := root.args[0].value, ""
+	switch {
+	case c.isLiteral():
+		attribute = clean(c.text)
+	case len(c.calls) == 1 && len(c.calls[0].args) == 0:
+		attribute = strings.ToLower(splitWords(c.calls[0].name))
+	}
 	result := b.plan.GetResult()
-	result.Function = functionOf(root.name)
-	if c := root.args[0].value; len(c.calls) == 1 && len(c.calls[0].args) == 0 {
-		result.Variable = b.attribute(b.variable("thing"), strings.ToLower(splitWords(c.calls[0].name)))
-	} else {
+	switch {
+	case attribute != "" && attribute == strings.ToLower(attribute):
+		result.Variable = b.attribute(b.variable("thing"), strings.ToLower(splitWords(attribute)))
+	case c.isLiteral():
+		return false
+	default:
 		result.Variable, _ = b.chain(c)
 	}
+	result.Function = functionOf(root.name)
 	return true
 }
 

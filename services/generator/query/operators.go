@@ -165,6 +165,9 @@ func splitOperator(keyword string) (string, graphv1.QueryOperator) {
 		return keyword, 0
 	}
 	last := words[len(words)-1]
+	if rest := len(words) - 2; rest > 0 && operators[words[rest]+" "+last] != 0 { // "won more than"
+		return strings.Join(words[:rest], " "), operators[words[rest]+" "+last]
+	}
 	short := map[string]string{"gt": ">", "lt": "<", "gte": ">=", "lte": "<="}
 	if mark, ok := short[last]; ok {
 		last = mark

@@ -113,8 +113,9 @@ var haveForm = regexp.MustCompile(`^(?:have|has|had|share|by)\s+`)
 // joinBoth asks for what two named things have in common, where the draft takes what either has: "who wrote both A and
 // B".
 func (r *repairer) joinBoth() {
-	if !strings.Contains(r.lower, " both ") {
-		return
+	if f := r.plan.GetResult().GetFunction(); !strings.Contains(r.lower, " both ") ||
+		f != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && f != graphv1.QueryFunction_QUERY_FUNCTION_COUNT {
+		return // of a sum of both nothing is shared
 	}
 	asked := r.plan.GetResult().GetVariable()
 	for i, c := range r.plan.GetClauses() {

@@ -73,7 +73,9 @@ func (e *explorer) column(kind string) (Candidate, bool) {
 		if err != nil || !e.areCells(cells) {
 			continue
 		}
-		return Candidate{Steps: []walk.Step{s}, Coverage: 1, Triples: e.snap.RelationTriples(s.Relation)}, true
+		c := Candidate{Steps: []walk.Step{s}, Coverage: 1, Triples: e.snap.RelationTriples(s.Relation), ends: cells}
+		e.classifyEnds(&c)
+		return c, true
 	}
 	return Candidate{}, false
 }

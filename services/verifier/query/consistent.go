@@ -12,13 +12,14 @@ import (
 const unheard = 0.7
 
 var (
-	thanForm   = regexp.MustCompile(`(?i)\b(?:more|fewer|less|\p{L}+er)\s+than\b`)
+	boundForm  = regexp.MustCompile(`(?i)\b(?:more|fewer|less|\p{L}+er)\s+than\b|\bat (?:least|most) \d`)
 	asksEither = regexp.MustCompile(`(?i)\b(?:more|fewer|less|earlier|later|older|younger|newer|larger|bigger|` +
 		`smaller|longer|shorter|higher|lower|taller)\b.*\bor\b`)
-	asksBound  = regexp.MustCompile(`(?i)\b(?:more|fewer|less|\p{L}+er)\s+than\b|\bat (?:least|most)\b|\bthe same\b`)
-	asksSame   = regexp.MustCompile(`(?i)\bthe same\b`)
-	asksBest   = regexp.MustCompile(`(?i)\b(?:\p{L}{3,}est|most|least|first|last|top)\b`)
-	asksNot    = regexp.MustCompile(`(?i)\b(?:not|n't|never|except|excluding|without|other than|besides)\b`)
+	asksBound = regexp.MustCompile(`(?i)\b(?:more|fewer|less|\p{L}+er)\s+than\b|\bat (?:least|most)\b|\bthe same\b`)
+	asksSame  = regexp.MustCompile(`(?i)\bthe same\b`)
+	asksBest  = regexp.MustCompile(`(?i)\b(?:\p{L}{3,}est|most|least|first|last|top)\b`)
+	asksNot   = regexp.MustCompile(`(?i)\b(?:not|n't|never|except|excluding|without|other than|besides)\b|` +
+		`\b(?:have|has|had|won|made) no (?-i:\p{Ll}{3,})`)
 	asksAll    = regexp.MustCompile(`(?i)\b(?:total|combined|in all|altogether|average|mean)\b`)
 	asksEach   = regexp.MustCompile(`(?i)\b(?:each|every)\b`)
 	asksAmount = regexp.MustCompile(`(?i)\b(?:how many|number of|how often)\b`)
@@ -33,7 +34,8 @@ func (x *alignment) hears() bool {
 		compares = compares || c.GetCondition() != nil || c.GetRank().GetOperator() != 0
 		ranksValues = ranksValues || c.GetRank() != nil && !c.GetRank().GetCount()
 		excludes = excludes || c.GetExclude() != nil ||
-			c.GetCondition().GetOperator() == graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL
+			c.GetCondition().GetOperator() == graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL ||
+			c.GetCondition().GetValue() == "0"
 		for _, s := range c.GetMatch().GetSteps() { // "highest point" may be a relation
 			ranks = ranks || asksBest.MatchString(s.GetRelation())
 		}
@@ -43,7 +45,7 @@ func (x *alignment) hears() bool {
 	case !ranks && (function == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED ||
 		function == graphv1.QueryFunction_QUERY_FUNCTION_SUM ||
 		function == graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE) &&
-		asksBest.MatchString(thanForm.ReplaceAllString(x.question, "")):
+		asksBest.MatchString(boundForm.ReplaceAllString(x.question, "")):
 		return false
 	case !ranks && function != graphv1.QueryFunction_QUERY_FUNCTION_EXISTS && asksEither.MatchString(x.question):
 		return false

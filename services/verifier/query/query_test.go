@@ -264,6 +264,95 @@ func TestAYearAloneIsWhenThingsCameOut(t *testing.T) {
 	}
 }
 
+func TestABoundOfTheQuestionIsHeard(t *testing.T) {
+	t.Parallel()
+	bounded := func(op graphv1.QueryOperator, value string) *graphv1.QueryClause {
+		return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{
+			Variable: "y", Operator: op, Operand: &graphv1.QueryCondition_Value{Value: value}}}}
+	}
+	const (
+		equal   = graphv1.QueryOperator_QUERY_OPERATOR_EQUAL
+		atLeast = graphv1.QueryOperator_QUERY_OPERATOR_GREATER_OR_EQUAL
+		less    = graphv1.QueryOperator_QUERY_OPERATOR_LESS
+	)
+	for _, c := range []struct {
+		question, phrase, relation string
+		bound                      *graphv1.QueryClause
+		isSure                     bool
+	}{
+		{"which clubs had no losses", "losses", "Losses", bounded(equal, "0"), true},
+		{"which clubs had no losses", "losses", "Losses", bounded(equal, "3"), false},
+		{"which courses have at least 8 credits", "credits", "Credits", bounded(atLeast, "8"), true},
+		{"which were born before 1850", "born", "Date of birth", bounded(less, "1850"), true},
+		{"which were born before 1850", "born", "Date of death", bounded(less, "1850"), false},
+	} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), c.phrase, variable("y")), c.bound}}
+		words := float32(1)
+		if c.phrase == "born" {
+			words = 0
+		}
+		got := query.New(query.DefaultConfig()).Align(c.question, plan, nil, []*graphv1.PatternCandidates{
+			{Candidates: []*graphv1.RelationCandidate{candidate(c.relation, .5, .4, numbers,
+				func(c *graphv1.RelationCandidate) { c.Words = words })}}})
+		if (got.Confidence >= .72) != c.isSure {
+			t.Errorf("%s by %s: confidence %v, %q", c.question, c.relation, got.Confidence, got.Reason)
+		}
+	}
+}
+
+func TestWhatIsSaidOfARowIsNotSureOfItsCell(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "type", entity("winner")), match(variable("x"), "country", entity("Orla"))}}
+	terms := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
+	place := candidate("Location", .4, .1)
+	place.TypeMatch = true
+	for column, isSure := range map[string]bool{"Winner": false, "": true} {
+		kind := &graphv1.PatternCandidates{}
+		if column != "" {
+			kind.Elsewhere = []*graphv1.RelationCandidate{candidate(column, 0, 0)}
+		} else {
+			kind.Elsewhere = []*graphv1.RelationCandidate{candidate("any", 0, 0)}
+			kind.Elsewhere[0].Implied = 1
+		}
+		got := query.New(query.DefaultConfig()).Align("which winners are from Orla", plan, terms,
+			[]*graphv1.PatternCandidates{kind, {Clause: 1, Candidates: []*graphv1.RelationCandidate{place}}})
+		if (got.Confidence >= .8) != isSure {
+			t.Errorf("column %q: confidence %v, %q", column, got.Confidence, got.Reason)
+		}
+	}
+}
+
+func TestTheOldestBeganFirst(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "age", variable("y")), rank("y")}}
+	for relation, isSure := range map[string]bool{"date founded": true, "date of death": false} {
+		got := query.New(query.DefaultConfig()).Align("which team is the oldest", plan, nil,
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{
+				candidate(relation, .5, .4, numbers)}}})
+		if (got.Reason == "") != isSure {
+			t.Errorf("%s: confidence %v, %q", relation, got.Confidence, got.Reason)
+		}
+	}
+}
+
+func TestWhatHasNoneIsNotAllOfThem(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "city", entity("Orla"))}}
+	terms := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
+	for question, isSure := range map[string]bool{
+		"which teams of the city Orla have won no titles": false, "which teams of the city Orla have won": true} {
+		got := query.New(query.DefaultConfig()).Align(question, plan, terms, []*graphv1.PatternCandidates{
+			{Candidates: []*graphv1.RelationCandidate{candidate("city", 1, .9)}}})
+		if (got.Confidence >= .8) != isSure {
+			t.Errorf("%s: confidence %v, %q", question, got.Confidence, got.Reason)
+		}
+	}
+}
+
 func TestAnotherColumnOfTheRowsIsAskedFor(t *testing.T) {
 	t.Parallel()
 	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "y"}, Clauses: []*graphv1.QueryClause{

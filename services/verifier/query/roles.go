@@ -126,7 +126,8 @@ func (x *alignment) checkOpen() {
 		best, phrase := x.chosen[i], kgtext.DescribeRelation(x.draft.GetClauses()[i].GetMatch())
 		open := slices.DeleteFunc(slices.Clone(kgtext.NewOpenWords(phrase)), kgtext.IsParticiple)
 		saysKind := best.GetTypeMatch() && len(open) < 2 // of "drama films" the relation to directors says no drama
-		if kgtext.IsTime(phrase) && isBareTime(relationOf(best)) && kgtext.AsksTime(x.question) {
+		if kgtext.IsTime(phrase) && isBareTime(relationOf(best)) && kgtext.AsksTime(x.question) ||
+			isAge(phrase) && beginsForm.MatchString(relationOf(best)) || kgtext.SharesRole(phrase, relationOf(best)) {
 			continue
 		}
 		if best.GetWords() == 0 && !saysKind && len(open) > 0 && x.fitWords(best, phrase) < surelySaid {
@@ -143,6 +144,9 @@ func isBareTime(relation string) bool {
 	}
 	return false
 }
+
+// beginsForm is a relation to when something began, by which it is old.
+var beginsForm = regexp.MustCompile(`(?i)\b(?:founded|established|built|opened|birth|born|inception|launched)\b`)
 
 // asksYear is a question for a year.
 var asksYear = regexp.MustCompile(`(?i)^(?:in )?(?:which|what) year\b`)

@@ -154,6 +154,7 @@ func (x *alignment) addColumn(p *graphv1.QueryPattern, column *graphv1.RelationC
 		"the table has a column for it", nil)
 	x.plan.Clauses = append(x.plan.Clauses, after)
 	x.columns[p.GetStart().GetVariable()] = v
+	x.ends[v] = column
 }
 
 // isCellOf reports whether another clause leads from a row to a variable by the column itself, in either direction: the
@@ -261,6 +262,10 @@ func (x *alignment) askColumn() {
 	}
 	before := kgtext.DescribeResult(result)
 	result.Variable = v
+	if column := x.ends[v]; counts && column.GetComparable() > 0.8 && !kgtext.IsTime(relationOf(column)) &&
+		!ordinalForm.MatchString(relationOf(column)) {
+		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_SUM // of a column of numbers the total
+	}
 	x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeResult(result),
 		"the question asks for the column", nil)
 }

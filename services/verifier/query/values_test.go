@@ -49,6 +49,15 @@ func TestAlignValues(t *testing.T) {
 				{Elsewhere: []*graphv1.RelationCandidate{candidate("Owner", 0, 0)}},
 				{Clause: 1, Candidates: []*graphv1.RelationCandidate{candidate("Owner", .7, .9)}}},
 			"?song Owner → ?owner; ?song"},
+		{"of a column of numbers the total", "what is the total number of titles", []*graphv1.QueryClause{
+			match(variable("title"), "type", entity("title"))},
+			&graphv1.QueryResult{Variable: "title", Function: count},
+			[]*graphv1.PatternCandidates{{Elsewhere: []*graphv1.RelationCandidate{candidate("Titles", 0, 0, numbers)}}},
+			"?title Titles → ?one1; sum of ?one1"},
+		{"years are counted", "how many years are there", []*graphv1.QueryClause{
+			match(variable("year"), "type", entity("year"))}, &graphv1.QueryResult{Variable: "year", Function: count},
+			[]*graphv1.PatternCandidates{{Elsewhere: []*graphv1.RelationCandidate{candidate("Year", 0, 0, numbers)}}},
+			"?year Year → ?one1; count ?one1"},
 		{"rows are counted for each value of a column", "which owner has the most stations", []*graphv1.QueryClause{
 			match(variable("owner"), "type", entity("owner")),
 			match(variable("owner"), "stations", variable("stations")),
