@@ -67,8 +67,9 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 	if fit < x.MinRelation {
 		return x.lacks(phrase, p)
 	}
-	if best.GetTypeMatch() && best.GetWords() == 0 && x.columns[p.GetStart().GetVariable()] != "" {
-		fit = min(fit, 0.45) // it is said of the row, and not of the cell that is asked for
+	if column := x.ends[x.columns[p.GetStart().GetVariable()]]; column != nil && best.GetTypeMatch() &&
+		best.GetWords() == 0 && column.GetComparable() < 0.5 && relationOf(column) != relationOf(best) {
+		fit = min(fit, 0.45) // it is said of the row, and not of the thing in a cell that is asked for
 	}
 	x.certain(0.45 + 0.75*fit)
 	if relation := relationOf(best); len(best.GetSteps()) > 1 && best.GetSteps()[0].GetInverse() &&

@@ -308,13 +308,14 @@ func TestWhatIsSaidOfARowIsNotSureOfItsCell(t *testing.T) {
 	terms := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
 	place := candidate("Location", .4, .1)
 	place.TypeMatch = true
-	for column, isSure := range map[string]bool{"Winner": false, "": true} {
-		kind := &graphv1.PatternCandidates{}
-		if column != "" {
-			kind.Elsewhere = []*graphv1.RelationCandidate{candidate(column, 0, 0)}
-		} else {
-			kind.Elsewhere = []*graphv1.RelationCandidate{candidate("any", 0, 0)}
+	for column, isSure := range map[string]bool{"Winner": false, "winner (number)": true, "": true} {
+		kind := &graphv1.PatternCandidates{Elsewhere: []*graphv1.RelationCandidate{candidate(column, 0, 0)}}
+		switch column {
+		case "":
+			kind.Elsewhere[0] = candidate("any", 0, 0)
 			kind.Elsewhere[0].Implied = 1
+		case "winner (number)":
+			kind.Elsewhere[0] = candidate("winners", 0, 0, numbers)
 		}
 		got := query.New(query.DefaultConfig()).Align("which winners are from Orla", plan, terms,
 			[]*graphv1.PatternCandidates{kind, {Clause: 1, Candidates: []*graphv1.RelationCandidate{place}}})
