@@ -31,8 +31,8 @@ type pages struct {
 	used   map[uint64]bool
 }
 
-// checkPages returns an error if a page of a bbolt file is used twice or an element reaches beyond its page. Pages have no
-// checksums, and bbolt's own check follows a page that leads to itself until memory is full.
+// checkPages returns an error if a page of a bbolt file is used twice or an element reaches beyond its page. Pages have
+// no checksums, and bbolt's own check follows a page that leads to itself until memory is full.
 func checkPages(file io.ReaderAt, length int64) error {
 	p := &pages{file: file, length: length, used: map[uint64]bool{}}
 	meta, err := p.readMeta()
