@@ -162,11 +162,11 @@ func MarkOwnAnswer(sources string, plural bool, text string) string {
 	if plural {
 		verb = " do not say. "
 	}
-	said := "T" + strings.TrimPrefix(sources, "t") + verb
+	statement := "T" + strings.TrimPrefix(sources, "t") + verb
 	if text == "" {
-		return strings.TrimSpace(said)
+		return strings.TrimSpace(statement)
 	}
-	return said + ownAnswer + text
+	return statement + ownAnswer + text
 }
 
 // TrimOwnAnswer returns the text that MarkOwnAnswer was given.

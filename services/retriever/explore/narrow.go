@@ -76,15 +76,15 @@ func (e *explorer) linkObject(term *Term) error {
 		if err != nil || len(relations) == 0 || len(objects) == 0 {
 			continue
 		}
-		lists, err := e.snap.Edges(e.ctx, objects, store.In, relations)
-		if err != nil {
-			return err
-		}
 		term.Links = nil
-		for i, edges := range lists {
-			if len(edges) > 0 {
-				term.Links = append(term.Links, link.Link{Entity: objects[i], Mention: term.Name, Match: link.Alias,
-					Score: 1})
+		for _, id := range sample(objects, linked) {
+			around, err := e.snap.Relations(e.ctx, id, store.In)
+			if err != nil {
+				return err
+			}
+			isAmong := func(r store.RelationEdges) bool { return slices.Contains(relations, r.Relation) }
+			if slices.ContainsFunc(around, isAmong) {
+				term.Links = append(term.Links, link.Link{Entity: id, Mention: term.Name, Match: link.Alias, Score: 1})
 				e.named[term.Name] = relations
 			}
 		}

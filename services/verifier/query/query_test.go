@@ -273,7 +273,7 @@ func TestABoundOfTheQuestionIsHeard(t *testing.T) {
 	const (
 		equal   = graphv1.QueryOperator_QUERY_OPERATOR_EQUAL
 		atLeast = graphv1.QueryOperator_QUERY_OPERATOR_GREATER_OR_EQUAL
-		less    = graphv1.QueryOperator_QUERY_OPERATOR_LESS
+		earlier = graphv1.QueryOperator_QUERY_OPERATOR_LESS
 	)
 	for _, c := range []struct {
 		question, phrase, relation string
@@ -283,8 +283,8 @@ func TestABoundOfTheQuestionIsHeard(t *testing.T) {
 		{"which clubs had no losses", "losses", "Losses", bounded(equal, "0"), true},
 		{"which clubs had no losses", "losses", "Losses", bounded(equal, "3"), false},
 		{"which courses have at least 8 credits", "credits", "Credits", bounded(atLeast, "8"), true},
-		{"which were born before 1850", "born", "Date of birth", bounded(less, "1850"), true},
-		{"which were born before 1850", "born", "Date of death", bounded(less, "1850"), false},
+		{"which were born before 1850", "born", "Date of birth", bounded(earlier, "1850"), true},
+		{"which were born before 1850", "born", "Date of death", bounded(earlier, "1850"), false},
 	} {
 		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
 			match(variable("x"), c.phrase, variable("y")), c.bound}}
