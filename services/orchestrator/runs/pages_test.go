@@ -1,0 +1,61 @@
+package runs
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/auth"
+	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+)
+
+// makeFile returns a small file with a run.
+func makeFile(tb testing.TB) []byte {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "runs.db")
+	db, err := Open(path, 0)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	store, err := db.Tenant(auth.DefaultTenant())
+	if err == nil {
+		err = store.Save(&orchestratorv1.Run{Id: "01K00000000000000000000000", Question: "Who?"})
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return file
+}
+
+func FuzzCheckPages(f *testing.F) {
+	file := makeFile(f)
+	f.Add(file, 0, byte(0))
+	f.Add(file[:100], 0, byte(0))
+	f.Add([]byte{}, 0, byte(0))
+	f.Add(file, os.Getpagesize()*3+40, byte(8))
+	f.Fuzz(func(_ *testing.T, file []byte, at int, flip byte) {
+		if at >= 0 && at < len(file) {
+			file = bytes.Clone(file)
+			file[at] ^= flip
+		}
+		_ = checkPages(bytes.NewReader(file), int64(len(file)))
+	})
+}
+
+func TestPagesOfAWholeFileAreRight(t *testing.T) {
+	file := makeFile(t)
+	if err := checkPages(bytes.NewReader(file), int64(len(file))); err != nil {
+		t.Error(err)
+	}
+	if err := checkPages(bytes.NewReader(file[:len(file)/4]), int64(len(file)/4)); err == nil {
+		t.Error("a file that was cut is taken for whole")
+	}
+}
