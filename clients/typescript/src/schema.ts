@@ -2381,7 +2381,7 @@ export interface components {
             examples?: components["schemas"]["Triple"][];
             /**
              * Format: float
-             * @description Of a clause that says what a variable is: the best cosine of that to the relations of the other clauses on it, which imply it if it is near.
+             * @description Of a clause that says what a variable is: the best cosine of that to the relations of the other clauses on it, which imply it if it is near. Of a clause on a cell of a table: 1 if that is of no other column and the question has no word for another relation.
              */
             implied?: number;
             /** @description True where both ends of the pattern are known and it joins them. */

@@ -39,7 +39,7 @@ func TestLoadProposesTheKeyOfATable(t *testing.T) {
 			says: []string{`no column "nome"`}},
 		{name: "a type that is none", text: people, args: []string{"--key-column=name", "--type=rank=int"},
 			code: ExitUsage,
-			says: []string{"entity number date text skip"}},
+			says: []string{"entity number date list text skip"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := serve(t, &services{})

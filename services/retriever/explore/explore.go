@@ -53,7 +53,8 @@ type Candidate struct {
 	// Joins reports whether it joins both ends of the pattern, if both are known.
 	Joins    bool
 	Examples []store.TripleID
-	// Implied is how near what a clause says that a variable is comes to the other relations of it.
+	// Implied is how near what a clause says that a variable is comes to the other relations of it; of a cell of a
+	// table, 1 if no other relation can be meant.
 	Implied float32
 	// Trust is how far the words of the pattern count.
 	Trust float32

@@ -80,7 +80,7 @@ func (e *explorer) findCandidates(o open) ([]Candidate, error) {
 	case o.end != nil:
 		candidates, err := e.around(o.end, nil, o.phrase, true, nil)
 		if len(candidates) == 1 && e.isTable() && e.areCells(o.end) && kgtext.SharedWords(o.phrase, e.residue) < 1 {
-			candidates[0].TypeMatch = true // the cell is of one column, and the question has no word for another
+			candidates[0].TypeMatch, candidates[0].Implied = true, 1 // of one column, and no word asks for another
 		}
 		return candidates, err
 	}

@@ -119,7 +119,7 @@ func (x *alignment) countsRanked(p *graphv1.QueryPattern, phrase string) bool {
 func (x *alignment) fit(best *graphv1.RelationCandidate, phrase, end string, isOnly bool) float64 {
 	fit := x.fitWords(best, phrase)
 	switch {
-	case best.GetTypeMatch() && isOnly:
+	case best.GetTypeMatch() && best.GetImplied() == 1: // the cell is of no other column
 		fit = max(fit, 0.5)
 	case best.GetTypeMatch():
 		fit = max(fit, 0.45)

@@ -307,7 +307,7 @@ func TestWhatIsSaidOfARowIsNotSureOfItsCell(t *testing.T) {
 		match(variable("x"), "type", entity("winner")), match(variable("x"), "country", entity("Orla"))}}
 	terms := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
 	place := candidate("Location", .4, .1)
-	place.TypeMatch = true
+	place.TypeMatch, place.Implied = true, 1
 	for column, isSure := range map[string]bool{"Winner": false, "winner (number)": true, "": true} {
 		kind := &graphv1.PatternCandidates{Elsewhere: []*graphv1.RelationCandidate{candidate(column, 0, 0)}}
 		switch column {
@@ -516,13 +516,13 @@ func TestTheOnlyRelationThatTheWordsFitIsSure(t *testing.T) {
 	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
 		match(variable("x"), "marked as", entity("Orla"))}}
 	terms := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
-	column, other := candidate("department", .1, .2), candidate("city", .1, .1)
-	column.TypeMatch = true
+	column, other := candidate("department", .1, .2), candidate("city", .1, .2)
+	column.TypeMatch, column.Implied, other.TypeMatch = true, 1, true
 	for name, c := range map[string]struct {
 		candidates []*graphv1.RelationCandidate
 		isSure     bool
-	}{"one": {[]*graphv1.RelationCandidate{column}, true},
-		"of several": {[]*graphv1.RelationCandidate{column, other}, false}} {
+	}{"the only column of a cell": {[]*graphv1.RelationCandidate{column}, true},
+		"one that ends in such things": {[]*graphv1.RelationCandidate{other}, false}} {
 		got := query.New(query.DefaultConfig()).Align("who is in Orla", plan, terms,
 			[]*graphv1.PatternCandidates{{Candidates: c.candidates}})
 		if (got.Confidence >= .8) != c.isSure {

@@ -889,7 +889,8 @@ type RelationCandidate struct {
 	// Share of the words of the pattern that the relation has, 0 to 1.
 	Words float32 `protobuf:"fixed32,11,opt,name=words,proto3" json:"words,omitempty"`
 	// Of a clause that says what a variable is: the best cosine of that to the
-	// relations of the other clauses on it, which imply it if it is near.
+	// relations of the other clauses on it, which imply it if it is near. Of a clause on a cell of a
+	// table: 1 if that is of no other column and the question has no word for another relation.
 	Implied float32 `protobuf:"fixed32,13,opt,name=implied,proto3" json:"implied,omitempty"`
 	// True where its ends are what the plan says that they are: rivers.
 	TypeMatch bool `protobuf:"varint,14,opt,name=type_match,json=typeMatch,proto3" json:"type_match,omitempty"`

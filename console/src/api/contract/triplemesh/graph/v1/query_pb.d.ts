@@ -727,7 +727,8 @@ export declare type RelationCandidate = Message<"triplemesh.graph.v1.RelationCan
 
   /**
    * Of a clause that says what a variable is: the best cosine of that to the
-   * relations of the other clauses on it, which imply it if it is near.
+   * relations of the other clauses on it, which imply it if it is near. Of a clause on a cell of a
+   * table: 1 if that is of no other column and the question has no word for another relation.
    *
    * @generated from field: float implied = 13;
    */
@@ -833,7 +834,8 @@ export declare type RelationCandidateJson = {
 
   /**
    * Of a clause that says what a variable is: the best cosine of that to the
-   * relations of the other clauses on it, which imply it if it is near.
+   * relations of the other clauses on it, which imply it if it is near. Of a clause on a cell of a
+   * table: 1 if that is of no other column and the question has no word for another relation.
    *
    * @generated from field: float implied = 13;
    */
